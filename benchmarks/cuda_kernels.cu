@@ -1,7 +1,9 @@
-// The benchmark's kernels as a CUDA program: `cuda_kernels [launches] [kernel]` prints the seconds of every launch.
+// The benchmark's kernels as a CUDA program: `cuda_kernels [launches] [kernel]` prints the seconds
+// of every launch.
 //
-// Two further kernels have to be asked for by name: `launch` prints the seconds of a tiny launch among 10^4, `memory`
-// the bytes of host memory that a byte of device memory takes once a kernel has read and written all of it.
+// Two further kernels have to be asked for by name: `launch` prints the seconds of a tiny launch
+// among 10^4, `memory` the bytes of host memory that a byte of device memory takes once a kernel
+// has read and written all of it.
 #include <unistd.h>
 
 #include <chrono>
@@ -34,7 +36,8 @@ __global__ void stencil(const float* __restrict__ x, float* __restrict__ y, int 
 
 __global__ void matmul(const float* a, const float* b, float* c, int n) {
   __shared__ float ta[lb::kTile][lb::kTile], tb[lb::kTile][lb::kTile];
-  const int row = blockIdx.y * lb::kTile + threadIdx.y, column = blockIdx.x * lb::kTile + threadIdx.x;
+  const int row = blockIdx.y * lb::kTile + threadIdx.y,
+            column = blockIdx.x * lb::kTile + threadIdx.x;
   float sum = 0.f;
   for (int k = 0; k < n; k += lb::kTile) {
     ta[threadIdx.y][threadIdx.x] = a[row * n + k + threadIdx.x];
@@ -79,7 +82,8 @@ template <class T>
 T* upload(const std::vector<T>& v) {
   T* p = nullptr;
   check(cudaMalloc(&p, v.size() * sizeof(T)), "cudaMalloc");
-  check(cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy to the device");
+  check(cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice),
+        "cudaMemcpy to the device");
   return p;
 }
 
@@ -98,7 +102,8 @@ std::vector<double> time_launches(int launches, Launch&& launch) {
     launch();
     check(cudaGetLastError(), "launch");
     check(cudaDeviceSynchronize(), "kernel");
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   return seconds;
 }
@@ -126,18 +131,24 @@ int main(int argc, char** argv) {
 
   if (wanted("stencil")) {
     const auto x = lb::floats(lb::kStencilSize, 1);
-    check(cudaMemcpyToSymbol(coefficients, lb::kCoefficients, sizeof lb::kCoefficients), "cudaMemcpyToSymbol");
+    check(cudaMemcpyToSymbol(coefficients, lb::kCoefficients, sizeof lb::kCoefficients),
+          "cudaMemcpyToSymbol");
     float *dx = upload(x), *dy = upload(std::vector<float>(x.size()));
-    const auto seconds = time_launches(
-        launches, [&] { stencil<<<lb::kStencilSize / lb::kBlock, lb::kBlock>>>(dx, dy, lb::kStencilSize); });
-    right &= lb::same(download(dy, x.size()), lb::stencil(x), "stencil") && lb::report("stencil", seconds);
+    const auto seconds = time_launches(launches, [&] {
+      stencil<<<lb::kStencilSize / lb::kBlock, lb::kBlock>>>(dx, dy, lb::kStencilSize);
+    });
+    right &= lb::same(download(dy, x.size()), lb::stencil(x), "stencil") &&
+             lb::report("stencil", seconds);
   }
   if (wanted("matmul")) {
-    const auto a = lb::floats(lb::kMatrix * lb::kMatrix, 2), b = lb::floats(lb::kMatrix * lb::kMatrix, 3);
+    const auto a = lb::floats(lb::kMatrix * lb::kMatrix, 2),
+               b = lb::floats(lb::kMatrix * lb::kMatrix, 3);
     float *da = upload(a), *db = upload(b), *dc = upload(std::vector<float>(a.size()));
     const dim3 grid(lb::kMatrix / lb::kTile, lb::kMatrix / lb::kTile), block(lb::kTile, lb::kTile);
-    const auto seconds = time_launches(launches, [&] { matmul<<<grid, block>>>(da, db, dc, lb::kMatrix); });
-    right &= lb::same(download(dc, a.size()), lb::matmul(a, b), "matmul") && lb::report("matmul", seconds);
+    const auto seconds =
+        time_launches(launches, [&] { matmul<<<grid, block>>>(da, db, dc, lb::kMatrix); });
+    right &= lb::same(download(dc, a.size()), lb::matmul(a, b), "matmul") &&
+             lb::report("matmul", seconds);
   }
   if (wanted("histogram")) {
     const auto values = lb::ints(lb::kHistogramSize, 4);
@@ -147,8 +158,8 @@ int main(int argc, char** argv) {
       check(cudaMemset(bins, 0, lb::kBins * sizeof(int)), "cudaMemset");
       histogram<<<lb::kHistogramBlocks, lb::kBlock>>>(dv, lb::kHistogramSize, bins);
     });
-    right &=
-        lb::same(download(bins, lb::kBins), lb::histogram(values), "histogram") && lb::report("histogram", seconds);
+    right &= lb::same(download(bins, lb::kBins), lb::histogram(values), "histogram") &&
+             lb::report("histogram", seconds);
   }
   if (asked_for("launch")) {
     constexpr int kLaunches = 10000;
@@ -158,7 +169,8 @@ int main(int argc, char** argv) {
     });
     std::vector<double> each;
     for (double s : seconds) each.push_back(s / kLaunches);
-    right &= lb::same(download(launched, 1), {launches * kLaunches}, "launch") && lb::report("launch", each);
+    right &= lb::same(download(launched, 1), {launches * kLaunches}, "launch") &&
+             lb::report("launch", each);
   }
   if (asked_for("memory")) {
     constexpr int kInts = 1 << 25;

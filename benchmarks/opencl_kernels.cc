@@ -1,5 +1,5 @@
-// The benchmark's kernels as an OpenCL program: `opencl_kernels PLATFORM [launches] [kernel]` prints the seconds of
-// every launch.
+// The benchmark's kernels as an OpenCL program: `opencl_kernels PLATFORM [launches] [kernel]`
+// prints the seconds of every launch.
 //
 // PLATFORM is a part of the platform's name: "Portable" for PoCL, "Oclgrind" for Oclgrind.
 #define CL_TARGET_OPENCL_VERSION 120
@@ -83,7 +83,8 @@ Device open(const char* platform_name) {
   check(clGetPlatformIDs(16, platforms, &count), "clGetPlatformIDs");
   for (cl_uint i = 0; i < count; ++i) {
     char name[256] = "";
-    check(clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name, name, nullptr), "clGetPlatformInfo");
+    check(clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name, name, nullptr),
+          "clGetPlatformInfo");
     if (!std::strstr(name, platform_name)) continue;
     cl_device_id id;
     cl_int e = 0;
@@ -93,10 +94,12 @@ Device open(const char* platform_name) {
     check(e, "clCreateContext");
     d.queue = clCreateCommandQueue(d.context, id, 0, &e);
     check(e, "clCreateCommandQueue");
-    d.program = clCreateProgramWithSource(d.context, 1, const_cast<const char**>(&kSource), nullptr, &e);
+    d.program =
+        clCreateProgramWithSource(d.context, 1, const_cast<const char**>(&kSource), nullptr, &e);
     check(e, "clCreateProgramWithSource");
     char options[256];
-    std::snprintf(options, sizeof options, "-cl-std=CL1.2 -DBLOCK=%d -DRADIUS=%d -DTILE=%d -DBINS=%d", lb::kBlock,
+    std::snprintf(options, sizeof options,
+                  "-cl-std=CL1.2 -DBLOCK=%d -DRADIUS=%d -DTILE=%d -DBINS=%d", lb::kBlock,
                   lb::kRadius, lb::kTile, lb::kBins);
     check(clBuildProgram(d.program, 1, &id, options, nullptr, nullptr), "clBuildProgram");
     return d;
@@ -108,8 +111,8 @@ Device open(const char* platform_name) {
 template <class T>
 cl_mem upload(const Device& d, const std::vector<T>& v) {
   cl_int e = 0;
-  cl_mem m = clCreateBuffer(d.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, v.size() * sizeof(T),
-                            const_cast<T*>(v.data()), &e);
+  cl_mem m = clCreateBuffer(d.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                            v.size() * sizeof(T), const_cast<T*>(v.data()), &e);
   check(e, "clCreateBuffer");
   return m;
 }
@@ -133,17 +136,22 @@ cl_kernel make_kernel(const Device& d, const char* name, Args... args) {
 }
 
 std::vector<double> time_launches(const Device& d, int launches, cl_kernel k, cl_uint dimensions,
-                                  const std::size_t* global, const std::size_t* local, cl_mem zeroed = nullptr) {
+                                  const std::size_t* global, const std::size_t* local,
+                                  cl_mem zeroed = nullptr) {
   std::vector<double> seconds;
   for (int i = 0; i < launches; ++i) {
     const auto start = std::chrono::steady_clock::now();
     const cl_int zero = 0;
     if (zeroed)
-      check(clEnqueueFillBuffer(d.queue, zeroed, &zero, sizeof zero, 0, lb::kBins * sizeof(int), 0, nullptr, nullptr),
+      check(clEnqueueFillBuffer(d.queue, zeroed, &zero, sizeof zero, 0, lb::kBins * sizeof(int), 0,
+                                nullptr, nullptr),
             "fill");
-    check(clEnqueueNDRangeKernel(d.queue, k, dimensions, nullptr, global, local, 0, nullptr, nullptr), "launch");
+    check(
+        clEnqueueNDRangeKernel(d.queue, k, dimensions, nullptr, global, local, 0, nullptr, nullptr),
+        "launch");
     check(clFinish(d.queue), "clFinish");
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   return seconds;
 }
@@ -164,20 +172,24 @@ int main(int argc, char** argv) {
   if (wanted("stencil")) {
     const auto x = lb::floats(lb::kStencilSize, 1);
     cl_mem y = upload(d, std::vector<float>(x.size()));
-    cl_kernel k = make_kernel(d, "stencil", upload(d, x), y,
-                              upload(d, std::vector<float>(lb::kCoefficients, lb::kCoefficients + lb::kRadius + 1)),
-                              cl_int{lb::kStencilSize});
+    cl_kernel k = make_kernel(
+        d, "stencil", upload(d, x), y,
+        upload(d, std::vector<float>(lb::kCoefficients, lb::kCoefficients + lb::kRadius + 1)),
+        cl_int{lb::kStencilSize});
     const std::size_t global = lb::kStencilSize, local = lb::kBlock;
     const auto seconds = time_launches(d, launches, k, 1, &global, &local);
-    right &= lb::same(download<float>(d, y, x.size()), lb::stencil(x), "stencil") && lb::report("stencil", seconds);
+    right &= lb::same(download<float>(d, y, x.size()), lb::stencil(x), "stencil") &&
+             lb::report("stencil", seconds);
   }
   if (wanted("matmul")) {
-    const auto a = lb::floats(lb::kMatrix * lb::kMatrix, 2), b = lb::floats(lb::kMatrix * lb::kMatrix, 3);
+    const auto a = lb::floats(lb::kMatrix * lb::kMatrix, 2),
+               b = lb::floats(lb::kMatrix * lb::kMatrix, 3);
     cl_mem c = upload(d, std::vector<float>(a.size()));
     cl_kernel k = make_kernel(d, "matmul", upload(d, a), upload(d, b), c, cl_int{lb::kMatrix});
     const std::size_t global[2] = {lb::kMatrix, lb::kMatrix}, local[2] = {lb::kTile, lb::kTile};
     const auto seconds = time_launches(d, launches, k, 2, global, local);
-    right &= lb::same(download<float>(d, c, a.size()), lb::matmul(a, b), "matmul") && lb::report("matmul", seconds);
+    right &= lb::same(download<float>(d, c, a.size()), lb::matmul(a, b), "matmul") &&
+             lb::report("matmul", seconds);
   }
   if (wanted("histogram")) {
     const auto values = lb::ints(lb::kHistogramSize, 4);

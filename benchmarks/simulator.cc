@@ -1,10 +1,12 @@
-// What the simulator's speed claims rest on: the same kernels on the simulated GPU, on PoCL (native code) and on
-// Oclgrind (an OpenCL simulator), two host threads each, interleaved in one run, so that a machine whose speed drifts
-// slows all of them. Every program checks what its kernels computed and reports no time for a wrong result.
+// What the simulator's speed claims rest on: the same kernels on the simulated GPU, on PoCL (native
+// code) and on Oclgrind (an OpenCL simulator), two host threads each, interleaved in one run, so
+// that a machine whose speed drifts slows all of them. Every program checks what its kernels
+// computed and reports no time for a wrong result.
 //
 //   bazel run -c opt //benchmarks:simulator -- --rounds=3 --json=FILE
 //
-// Prints a table of times and one of ratios, with the goal beside each; exits 1 when a goal is missed.
+// Prints a table of times and one of ratios, with the goal beside each; exits 1 when a goal is
+// missed.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -54,8 +56,8 @@ double median(std::vector<double> v) {
   return v.size() % 2 ? v[v.size() / 2] : (v[v.size() / 2 - 1] + v[v.size() / 2]) / 2;
 }
 
-// Runs a contender once; report -> median. The first of several values is left out: it may have compiled. Empty when
-// the command fails or a report is missing.
+// Runs a contender once; report -> median. The first of several values is left out: it may have
+// compiled. Empty when the command fails or a report is missing.
 std::optional<std::map<std::string, double>> run(const Contender& c) {
   FILE* pipe = popen(c.command.c_str(), "r");
   if (!pipe) return std::nullopt;
@@ -82,13 +84,17 @@ int main(int argc, char** argv) {
   int rounds = 3;
   std::string json_file, folder = std::filesystem::canonical("/proc/self/exe").parent_path();
   bool without_oclgrind = false;
-  app.add_option("--rounds", rounds, "how often every contender runs, in turn")->check(CLI::Range(1, 100));
+  app.add_option("--rounds", rounds, "how often every contender runs, in turn")
+      ->check(CLI::Range(1, 100));
   app.add_option("--json", json_file, "write every measured value to this file");
-  app.add_flag("--without-oclgrind", without_oclgrind, "leave out Oclgrind, which takes most of the time");
+  app.add_flag("--without-oclgrind", without_oclgrind,
+               "leave out Oclgrind, which takes most of the time");
   CLI11_PARSE(app, argc, argv);
 
-  const std::string cuda = "LOCKSTEP_HOST_THREADS=2 " + folder + "/cuda_kernels", opencl = folder + "/opencl_kernels";
-  const std::string unchecked = "LOCKSTEP_CHECKS=none " + cuda, oclgrind = "oclgrind --num-threads 2 ";
+  const std::string cuda = "LOCKSTEP_HOST_THREADS=2 " + folder + "/cuda_kernels",
+                    opencl = folder + "/opencl_kernels";
+  const std::string unchecked = "LOCKSTEP_CHECKS=none " + cuda,
+                    oclgrind = "oclgrind --num-threads 2 ";
   std::vector<Contender> contenders = {
       {"simulator", unchecked + " 6", kKernels},
       {"simulator, checks", cuda + " 6", kKernels},
@@ -99,8 +105,10 @@ int main(int argc, char** argv) {
   };
   if (!without_oclgrind) {
     contenders.push_back({"Oclgrind", oclgrind + opencl + " Oclgrind 1", kKernels});
-    contenders.push_back({"Oclgrind, checks",
-                          oclgrind + "--data-races --uninitialized " + opencl + " Oclgrind 1 2>/dev/null", kKernels});
+    contenders.push_back(
+        {"Oclgrind, checks",
+         oclgrind + "--data-races --uninitialized " + opencl + " Oclgrind 1 2>/dev/null",
+         kKernels});
   }
   const std::vector<RatioGoal> ratio_goals = {
       {"times as fast as Oclgrind, checks off", "Oclgrind", "simulator", 100, true},
@@ -111,7 +119,8 @@ int main(int argc, char** argv) {
   const std::vector<ValueGoal> value_goals = {
       {"bytes a byte of device memory, checks off", "simulator: memory", "memory", 1, 1.2},
       {"bytes a byte of device memory, checks on", "simulator, checks: memory", "memory", 1, 4},
-      {"microseconds a launch among 10^4 tiny ones, checks on", "simulator: launches", "launch", 1e6, 20},
+      {"microseconds a launch among 10^4 tiny ones, checks on", "simulator: launches", "launch",
+       1e6, 20},
   };
 
   Values values;
@@ -120,11 +129,14 @@ int main(int argc, char** argv) {
       fmt::print(stderr, "round {} of {}: {}\n", r + 1, rounds, c.name);
       const auto found = run(c);
       if (!found) {
-        fmt::print(stderr, "{} failed: {}\nPoCL and Oclgrind are no part of the usual set-up. On Debian: {}\n", c.name,
-                   c.command, kInstall);
+        fmt::print(
+            stderr,
+            "{} failed: {}\nPoCL and Oclgrind are no part of the usual set-up. On Debian: {}\n",
+            c.name, c.command, kInstall);
         return 2;
       }
-      for (const std::string& report : c.reports) values[c.name][report].push_back(found->at(report));
+      for (const std::string& report : c.reports)
+        values[c.name][report].push_back(found->at(report));
     }
 
   fmt::print("{:<54}", "milliseconds");
@@ -137,13 +149,15 @@ int main(int argc, char** argv) {
     fmt::print("\n");
   }
 
-  // A ratio is taken within a round, then the median over the rounds, then the geometric mean over the kernels.
+  // A ratio is taken within a round, then the median over the rounds, then the geometric mean over
+  // the kernels.
   nlohmann::json out = {{"rounds", rounds}, {"values", values}};
   bool all_met = true;
   const auto judge = [&](const std::string& text, double value, double limit, bool at_least) {
     const bool met = at_least ? value >= limit : value <= limit;
     all_met &= met;
-    fmt::print("{:>11.2f}  {} {}: {}\n", value, at_least ? "at least" : "at most", limit, met ? "met" : "MISSED");
+    fmt::print("{:>11.2f}  {} {}: {}\n", value, at_least ? "at least" : "at most", limit,
+               met ? "met" : "MISSED");
     out["goals"][text] = {{"value", value}, {"limit", limit}, {"met", met}};
   };
   fmt::print("\n{:<54}", "ratio");
@@ -155,7 +169,8 @@ int main(int argc, char** argv) {
     double log_sum = 0;
     for (const std::string& k : kKernels) {
       std::vector<double> ratios;
-      for (int r = 0; r < rounds; ++r) ratios.push_back(values[g.numerator][k][r] / values[g.denominator][k][r]);
+      for (int r = 0; r < rounds; ++r)
+        ratios.push_back(values[g.numerator][k][r] / values[g.denominator][k][r]);
       fmt::print("{:>11.2f}", median(ratios));
       log_sum += std::log(median(ratios));
     }

@@ -1,7 +1,8 @@
-// The three kernels that the speed claims rest on, as plain C++: shapes, inputs and the expected results.
+// The three kernels that the speed claims rest on, as plain C++: shapes, inputs and the expected
+// results.
 //
-// Both programs (CUDA and OpenCL) include this, so that they compute the same thing on the same data with the same
-// launch geometry, and both refuse to report a time for a wrong result.
+// Both programs (CUDA and OpenCL) include this, so that they compute the same thing on the same
+// data with the same launch geometry, and both refuse to report a time for a wrong result.
 #pragma once
 
 #include <cmath>
@@ -15,14 +16,16 @@ namespace lockstep::benchmarks {
 inline constexpr int kBlock = 256;            // threads a block, stencil and histogram
 inline constexpr int kStencilSize = 1 << 20;  // floats
 inline constexpr int kRadius = 4;
-inline constexpr float kCoefficients[kRadius + 1] = {0.f, 0.8f, -0.2f, 0.038095238f, -0.0035714286f};
+inline constexpr float kCoefficients[kRadius + 1] = {0.f, 0.8f, -0.2f, 0.038095238f,
+                                                     -0.0035714286f};
 inline constexpr int kMatrix = 256;  // N x N floats
 inline constexpr int kTile = 16;
 inline constexpr int kHistogramSize = 1 << 20;  // ints
 inline constexpr int kBins = 256;
 inline constexpr int kHistogramBlocks = 256;  // each thread counts 16 elements
 
-// Small, repeatable pseudo-random numbers (a linear congruential generator is enough to defeat constant folding).
+// Small, repeatable pseudo-random numbers (a linear congruential generator is enough to defeat
+// constant folding).
 inline std::uint32_t next(std::uint32_t& state) { return state = state * 1664525u + 1013904223u; }
 
 inline std::vector<float> floats(int n, std::uint32_t seed) {
@@ -34,7 +37,8 @@ inline std::vector<float> floats(int n, std::uint32_t seed) {
 inline std::vector<int> ints(int n, std::uint32_t seed) {
   std::vector<int> v(n);
   for (int& x : v)
-    x = static_cast<int>(next(seed) >> 8) % (kBins + 32) - 16;  // some fall outside the bins on either side
+    x = static_cast<int>(next(seed) >> 8) % (kBins + 32) -
+        16;  // some fall outside the bins on either side
   return v;
 }
 
@@ -68,19 +72,21 @@ inline std::vector<int> histogram(const std::vector<int>& values) {
   return bins;
 }
 
-// Enough to tell a wrong kernel from rounding. The matrix products are exact (multiples of 1/256 below 2^14), the
-// counts too, and a stencil value is a sum of 8 terms below 16.
+// Enough to tell a wrong kernel from rounding. The matrix products are exact (multiples of 1/256
+// below 2^14), the counts too, and a stencil value is a sum of 8 terms below 16.
 template <class T>
 bool same(const std::vector<T>& got, const std::vector<T>& want, const char* kernel) {
   for (std::size_t i = 0; i < want.size(); ++i)
     if (!(std::fabs(double(got[i]) - double(want[i])) <= 1e-4)) {
-      std::fprintf(stderr, "%s: element %zu is %g, expected %g\n", kernel, i, double(got[i]), double(want[i]));
+      std::fprintf(stderr, "%s: element %zu is %g, expected %g\n", kernel, i, double(got[i]),
+                   double(want[i]));
       return false;
     }
   return true;
 }
 
-// One line a kernel on standard output: name, then the seconds of every launch. True, to follow same().
+// One line a kernel on standard output: name, then the seconds of every launch. True, to follow
+// same().
 inline bool report(const char* kernel, const std::vector<double>& seconds) {
   std::printf("%s", kernel);
   for (double s : seconds) std::printf(" %.6f", s);

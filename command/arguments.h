@@ -9,7 +9,8 @@
 
 namespace lockstep::command {
 
-// run and list. Numbers that are checked with more care than a type can are kept as they were typed; empty: not given.
+// run and list. Numbers that are checked with more care than a type can are kept as they were
+// typed; empty: not given.
 struct RunArguments {
   std::vector<std::string> suites;  // each one name, or several between commas
   std::string pattern;              // -k
@@ -40,8 +41,9 @@ struct MutateArguments {
   std::vector<std::string> operators;  // names, "kernels" or "calls"; empty: all
   int jobs = 0;                        // 0: as many as the machine has processors
   std::string out = "lockstep-mutation";
-  double fail_under = -1;            // per cent
-  std::string files;                 // a regular expression: mutants of kernels from source files that it fits alone
+  double fail_under = -1;  // per cent
+  std::string
+      files;  // a regular expression: mutants of kernels from source files that it fits alone
   std::string callers;               // likewise: of calls made in functions that it fits
   std::string equivalents;           // file
   std::vector<std::string> first;    // arguments that make the program do less, for a first round

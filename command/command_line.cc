@@ -28,23 +28,28 @@ bool takes_anything(Command c, const Offer& offer) {
 
 int refuse(const CLI::App& app, const std::string& sentence, const std::string& command) {
   std::fprintf(stderr, "lockstep: %s\n", sentence.c_str());
-  std::fprintf(stderr, "%s%s --help lists %s\n", app.get_name().c_str(), command.empty() ? "" : (" " + command).c_str(),
+  std::fprintf(stderr, "%s%s --help lists %s\n", app.get_name().c_str(),
+               command.empty() ? "" : (" " + command).c_str(),
                command.empty() ? "the commands" : "its options");
   return kUsage;
 }
 
-// CLI11 says "--check: At Most 1 required but received 2", "--check: 1 required LIST missing" and "Could not convert:
+// CLI11 says "--check: At Most 1 required but received 2", "--check: 1 required LIST missing" and
+// "Could not convert:
 // --scale = x".
 std::string in_words(const CLI::ParseError& error) {
   const std::string text = error.what();
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string option = text.substr(0, text.find(':'));
-    return option + (text.find("received") != text.npos ? " is given more than once" : " needs a value");
+    return option +
+           (text.find("received") != text.npos ? " is given more than once" : " needs a value");
   }
   const auto colon = text.find(": "), equals = text.find(" = ");
-  if (dynamic_cast<const CLI::ConversionError*>(&error) == nullptr || colon == text.npos || equals == text.npos)
+  if (dynamic_cast<const CLI::ConversionError*>(&error) == nullptr || colon == text.npos ||
+      equals == text.npos)
     return text;
-  return text.substr(colon + 2, equals - colon - 2) + " takes a number, not '" + text.substr(equals + 3) + "'";
+  return text.substr(colon + 2, equals - colon - 2) + " takes a number, not '" +
+         text.substr(equals + 3) + "'";
 }
 
 // A word that no option took.
@@ -52,7 +57,8 @@ std::string about(const std::string& word, const CLI::App& sub, bool program) {
   const std::string name = word.substr(0, word.find('='));
   const std::string no = sub.get_name() + " does not take '" + word + "'";
   if (!name.starts_with("-"))
-    return program ? no + "; a program stands behind --, as in " + sub.get_name() + " -- " + word : no;
+    return program ? no + "; a program stands behind --, as in " + sub.get_name() + " -- " + word
+                   : no;
   return sub.get_name() + " has no option " + name + did_you_mean(nearest(name, option_names(sub)));
 }
 
@@ -97,7 +103,8 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
       return std::find(own.begin(), own.end(), name) != own.end();
     };
     if (option && !subs.empty() && of_command(subs.front())) {
-      sentence = "options of a command stand behind it: " + subs.front()->get_name() + " " + rest.front();
+      sentence =
+          "options of a command stand behind it: " + subs.front()->get_name() + " " + rest.front();
     } else {
       sentence += did_you_mean(nearest(name, option ? option_names(app) : names));
     }
@@ -113,12 +120,14 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
   line.command = tree.commands.at(&sub);
   const std::vector<std::string> rest = sub.remaining();
   if (!rest.empty() && !takes_anything(line.command, offer)) {
-    line.status = refuse(app, about(rest.front(), sub, takes_program(line.command) && !has_program), sub.get_name());
+    line.status = refuse(app, about(rest.front(), sub, takes_program(line.command) && !has_program),
+                         sub.get_name());
   } else if (takes_program(line.command)) {
     // The script of a checkout takes the suites for the program of these two.
     const bool suites = offer.checkout && line.command != Command::kExec;
     if (program.empty() && !suites) {
-      line.status = refuse(app, "no program: write -- PROGRAM [ARGUMENT...] after the options", sub.get_name());
+      line.status = refuse(app, "no program: write -- PROGRAM [ARGUMENT...] after the options",
+                           sub.get_name());
     }
     line.program = std::move(program);
   } else if (has_program && !takes_anything(line.command, offer)) {

@@ -1,5 +1,5 @@
-// The command line of `lockstep` and of the tools behind it: each option is defined here once, and its help, its errors
-// and its completion follow from that.
+// The command line of `lockstep` and of the tools behind it: each option is defined here once, and
+// its help, its errors and its completion follow from that.
 #pragma once
 
 #include <optional>
@@ -33,25 +33,27 @@ enum class Command {
 // Who offers which commands.
 struct Offer {
   std::vector<Command> commands;
-  bool checkout =
-      false;  // a checkout's script is the caller: `coverage` and `mutate` without a program are about the suites
+  bool checkout = false;  // a checkout's script is the caller: `coverage` and `mutate` without a
+                          // program are about the suites
 };
 Offer whole_offer(bool checkout);
 
 struct CommandLine {
-  std::optional<int> status;  // all is said, on stdout (0: help, a version) or stderr (2: wrong usage): exit with it
+  std::optional<int> status;  // all is said, on stdout (0: help, a version) or stderr (2: wrong
+                              // usage): exit with it
   Command command = Command::kRun;
   RunArguments run;
   ExecArguments exec;
   MutateArguments mutate;
   PassportArguments passport;
-  std::vector<std::string> program;  // what follows "--"; of exec, counters, coverage and mutate never empty
-  std::string shell;                 // of completion
-  bool check = false;                // of format
+  std::vector<std::string>
+      program;         // what follows "--"; of exec, counters, coverage and mutate never empty
+  std::string shell;   // of completion
+  bool check = false;  // of format
 };
 
-// `arguments` without the program's own name. Options take their value after a blank or `=`. What is wrong is said with
-// what to do: the nearest command or option where one was misspelt.
+// `arguments` without the program's own name. Options take their value after a blank or `=`. What
+// is wrong is said with what to do: the nearest command or option where one was misspelt.
 CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments);
 
 // The script that completes `lockstep` in "bash" or "zsh".

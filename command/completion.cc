@@ -30,14 +30,16 @@ struct OneOption {
 
 std::vector<OneOption> options_of(const Tree& tree, const CLI::App& app) {
   std::vector<OneOption> all;
-  for (const CLI::Option* option : app.get_options([](const CLI::Option* o) { return !o->get_positional(); })) {
+  for (const CLI::Option* option :
+       app.get_options([](const CLI::Option* o) { return !o->get_positional(); })) {
     OneOption one;
     for (const std::string& name : option->get_snames()) one.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
     one.help = option->get_description();
     one.type = option->get_type_name();
     one.takes_value = option->get_type_size() != 0;
-    if (const auto it = tree.choices.find(option); it != tree.choices.end()) one.choices = it->second;
+    if (const auto it = tree.choices.find(option); it != tree.choices.end())
+      one.choices = it->second;
     all.push_back(std::move(one));
   }
   return all;
@@ -45,7 +47,8 @@ std::vector<OneOption> options_of(const Tree& tree, const CLI::App& app) {
 
 // What a command takes besides options.
 std::vector<std::string> words_of(const Tree& tree, const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options([](const CLI::Option* o) { return o->get_positional(); })) {
+  for (const CLI::Option* option :
+       app.get_options([](const CLI::Option* o) { return o->get_positional(); })) {
     if (const auto it = tree.choices.find(option); it != tree.choices.end()) return it->second;
   }
   return {};
@@ -65,7 +68,8 @@ std::string for_bash(const Tree& tree) {
     std::string options, values;
     for (const OneOption& o : options_of(tree, *sub)) {
       for (const std::string& name : o.names) {
-        options += (options.empty() ? "" : " ") + name + (o.takes_value && name.starts_with("--") ? "=" : "");
+        options += (options.empty() ? "" : " ") + name +
+                   (o.takes_value && name.starts_with("--") ? "=" : "");
         if (!o.takes_value) continue;
         const std::string words = !o.choices.empty()   ? "words=" + in_quotes(joined(o.choices))
                                   : o.type == "FOLDER" ? "kind=-d"
@@ -133,7 +137,8 @@ std::string for_zsh(const Tree& tree) {
   std::string names, cases;
   for (const CLI::App* sub : tree.app->get_subcommands({})) {
     std::string summary;
-    for (const char c : sub->get_description()) summary += c == ':' ? std::string("\\:") : std::string(1, c);
+    for (const char c : sub->get_description())
+      summary += c == ':' ? std::string("\\:") : std::string(1, c);
     names += "    " + in_quotes(sub->get_name() + ":" + summary) + "\n";
     cases += "    " + sub->get_name() + ")\n      _arguments -s -S";
     for (const OneOption& o : options_of(tree, *sub)) {

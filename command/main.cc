@@ -1,4 +1,5 @@
-// lockstep: the command that people type. It reads the whole command line, and becomes the tool that does the work.
+// lockstep: the command that people type. It reads the whole command line, and becomes the tool
+// that does the work.
 #include <unistd.h>
 
 #include <cerrno>
@@ -41,7 +42,8 @@ Tool tool_of(Command c) {
   }
 }
 
-// The folder above bin/, where lib/ and libexec/ are too; of what a link leads to, as package managers make them.
+// The folder above bin/, where lib/ and libexec/ are too; of what a link leads to, as package
+// managers make them.
 fs::path prefix() {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
@@ -50,10 +52,11 @@ fs::path prefix() {
 int become(Command command, std::vector<std::string> words) {
   const Tool tool = tool_of(command);
   const char* named = std::getenv(tool.variable);
-  const std::string path = named != nullptr ? named : (prefix() / "libexec/lockstep" / tool.file).string();
+  const std::string path =
+      named != nullptr ? named : (prefix() / "libexec/lockstep" / tool.file).string();
   if (access(path.c_str(), X_OK) != 0) {
-    std::fprintf(stderr, "lockstep: this installation has no %s (%s), which '%s' needs\n", tool.file, path.c_str(),
-                 words.front().c_str());
+    std::fprintf(stderr, "lockstep: this installation has no %s (%s), which '%s' needs\n",
+                 tool.file, path.c_str(), words.front().c_str());
     return kIncomplete;
   }
   setenv("LOCKSTEP_COMMAND", "lockstep run", 0);  // what replay lines begin with

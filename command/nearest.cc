@@ -5,7 +5,8 @@
 namespace lockstep::command {
 namespace {
 
-// The number of letters to change, add, leave out, or exchange with the next: what typing gets wrong.
+// The number of letters to change, add, leave out, or exchange with the next: what typing gets
+// wrong.
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -14,7 +15,8 @@ std::size_t distance(const std::string& a, const std::string& b) {
         d[i][k] = i + k;
         continue;
       }
-      d[i][k] = std::min({d[i - 1][k] + 1, d[i][k - 1] + 1, d[i - 1][k - 1] + (a[i - 1] != b[k - 1])});
+      d[i][k] =
+          std::min({d[i - 1][k] + 1, d[i][k - 1] + 1, d[i - 1][k - 1] + (a[i - 1] != b[k - 1])});
       if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
         d[i][k] = std::min(d[i][k], d[i - 2][k - 2] + 1);
     }
@@ -39,6 +41,8 @@ std::string nearest(const std::string& typed, const std::vector<std::string>& na
   return best;
 }
 
-std::string did_you_mean(const std::string& name) { return name.empty() ? "" : "; did you mean " + name + "?"; }
+std::string did_you_mean(const std::string& name) {
+  return name.empty() ? "" : "; did you mean " + name + "?";
+}
 
 }  // namespace lockstep::command

@@ -17,13 +17,15 @@ struct Options::Application {
   CLI::App app;
 };
 
-Options::Options(const std::string& description) : application_(new Application{CLI::App(description)}) {}
+Options::Options(const std::string& description)
+    : application_(new Application{CLI::App(description)}) {}
 Options::~Options() = default;
 
 void Options::value(const std::string& name, std::string& value, const std::string& help) {
   application_->app.add_option(name, value, help);
 }
-void Options::value(const std::string& name, std::vector<std::string>& value, const std::string& help) {
+void Options::value(const std::string& name, std::vector<std::string>& value,
+                    const std::string& help) {
   application_->app.add_option(name, value, help);
 }
 void Options::value(const std::string& name, double& value, const std::string& help) {

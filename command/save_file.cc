@@ -67,7 +67,9 @@ bool is_other_than_a_file(const std::string& path) {
   return fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
 }
 
-std::string partial_of(const std::string& path) { return path + "." + std::to_string(getpid()) + ".partial"; }
+std::string partial_of(const std::string& path) {
+  return path + "." + std::to_string(getpid()) + ".partial";
+}
 
 }  // namespace
 

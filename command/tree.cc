@@ -19,16 +19,21 @@ struct Named {
 
 constexpr Named kCommands[] = {
     {Command::kRun, "run",
-     "hold kernels to their laws: run the conformance suites, print a table, and write passport, report and JUnit "
+     "hold kernels to their laws: run the conformance suites, print a table, and write passport, "
+     "report and JUnit "
      "files"},
     {Command::kList, "list", "list the suites and their properties"},
     {Command::kExec, "exec",
-     "run any CUDA program that nvcc built on the simulated GPU with all checks, and report what they find"},
-    {Command::kCounters, "counters", "run a program without checks, and print the counters of its kernels"},
+     "run any CUDA program that nvcc built on the simulated GPU with all checks, and report what "
+     "they find"},
+    {Command::kCounters, "counters",
+     "run a program without checks, and print the counters of its kernels"},
     {Command::kCoverage, "coverage",
-     "tell which lines and branches of kernels a program executes: an lcov tracefile, for genhtml and editors"},
+     "tell which lines and branches of kernels a program executes: an lcov tracefile, for genhtml "
+     "and editors"},
     {Command::kMutate, "mutate",
-     "tell how many mutants of its kernels, and of its calls of the runtime, a test program notices"},
+     "tell how many mutants of its kernels, and of its calls of the runtime, a test program "
+     "notices"},
     {Command::kInspect, "inspect",
      "tell whether the simulated GPU can run programs, and what to change where it cannot"},
     {Command::kDiff, "diff", "tell what changed between two passports"},
@@ -43,7 +48,9 @@ constexpr Named kCommands[] = {
      true},
     {Command::kPackage, "package", "make the packages that users install, in lockstep-out", true},
     {Command::kSelfMutate, "self-mutate",
-     "plant mistakes into the harness, the references and the checks, and tell which of them the tests notice", true},
+     "plant mistakes into the harness, the references and the checks, and tell which of them the "
+     "tests notice",
+     true},
 };
 
 // Help that fits a terminal of 110 columns.
@@ -55,11 +62,14 @@ class Layout : public CLI::Formatter {
     return wrapped(CLI::Formatter::make_option_desc(option));
   }
   std::string make_option_opts(const CLI::Option* option) const override {
-    return option->get_type_size() == 0 ? "" : option->get_type_name().empty() ? "" : " " + option->get_type_name();
+    return option->get_type_size() == 0      ? ""
+           : option->get_type_name().empty() ? ""
+                                             : " " + option->get_type_name();
   }
   std::string make_subcommand(const CLI::App* sub) const override {
     std::stringstream out;
-    CLI::detail::format_help(out, "  " + sub->get_name(), wrapped(sub->get_description()), kCommandColumn);
+    CLI::detail::format_help(out, "  " + sub->get_name(), wrapped(sub->get_description()),
+                             kCommandColumn);
     return out.str();
   }
 
@@ -80,7 +90,8 @@ class Layout : public CLI::Formatter {
   }
 };
 
-// Adds options to one command. A list takes one value each time that it is given: what follows may be something else.
+// Adds options to one command. A list takes one value each time that it is given: what follows may
+// be something else.
 class Options {
  public:
   Options(Tree& tree, CLI::App& app) : tree_(tree), app_(app) {}
@@ -96,7 +107,8 @@ class Options {
     if (!choices.empty()) tree_.choices[option] = std::move(choices);
     return option;
   }
-  CLI::Option* list(const char* flags, std::vector<std::string>& into, const char* type, const char* help) {
+  CLI::Option* list(const char* flags, std::vector<std::string>& into, const char* type,
+                    const char* help) {
     return value(flags, into, type, help)
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -104,12 +116,14 @@ class Options {
   CLI::Option* flag(const char* flags, bool& into, const char* help) {
     return app_.add_flag(flags, into, help)->group(group_);
   }
-  CLI::Option* setting(const char* flag, const char* variable, std::map<std::string, std::string>& set,
-                       const char* type, const char* help, std::vector<std::string> choices = {}) {
-    CLI::Option* option = app_.add_option_function<std::string>(
-                                  flag, [&set, variable](const std::string& v) { set[variable] = v; }, help)
-                              ->type_name(type)
-                              ->group(group_);
+  CLI::Option* setting(const char* flag, const char* variable,
+                       std::map<std::string, std::string>& set, const char* type, const char* help,
+                       std::vector<std::string> choices = {}) {
+    CLI::Option* option =
+        app_.add_option_function<std::string>(
+                flag, [&set, variable](const std::string& v) { set[variable] = v; }, help)
+            ->type_name(type)
+            ->group(group_);
     if (!choices.empty()) tree_.choices[option] = std::move(choices);
     return option;
   }
@@ -121,7 +135,8 @@ class Options {
 };
 
 const CLI::Validator kNotNegative(
-    [](std::string& text) { return text.starts_with('-') ? text + " is below 0" : std::string(); }, "", "not negative");
+    [](std::string& text) { return text.starts_with('-') ? text + " is below 0" : std::string(); },
+    "", "not negative");
 
 const std::vector<std::string> kChecks = {"all",
                                           "none",
@@ -142,9 +157,12 @@ std::string between_commas(const std::vector<std::string>& names) {
 }
 
 // "there is no check 'racs'; did you mean races? The checks are all, ..."
-std::string no_such(const std::string& what, const std::string& typed, const std::vector<std::string>& names) {
-  const std::string wrong = "there is no " + what + " '" + typed + "'" + did_you_mean(nearest(typed, names));
-  return wrong + (wrong.ends_with('?') ? " The " : "; the ") + what + "s are " + between_commas(names);
+std::string no_such(const std::string& what, const std::string& typed,
+                    const std::vector<std::string>& names) {
+  const std::string wrong =
+      "there is no " + what + " '" + typed + "'" + did_you_mean(nearest(typed, names));
+  return wrong + (wrong.ends_with('?') ? " The " : "; the ") + what + "s are " +
+         between_commas(names);
 }
 
 // Of a list of checks, and of a device: empty, or what is wrong.
@@ -152,31 +170,41 @@ std::string wrong_checks(const std::string& list) {
   std::istringstream words(list + ",");
   for (std::string word; std::getline(words, word, ',');) {
     if (word.starts_with('-')) word.erase(0, 1);
-    if (word.empty()) return "a name is missing in '" + list + "'; the checks are " + between_commas(kChecks);
-    if (std::find(kChecks.begin(), kChecks.end(), word) == kChecks.end()) return no_such("check", word, kChecks);
+    if (word.empty())
+      return "a name is missing in '" + list + "'; the checks are " + between_commas(kChecks);
+    if (std::find(kChecks.begin(), kChecks.end(), word) == kChecks.end())
+      return no_such("check", word, kChecks);
   }
   return "";
 }
 
 std::string wrong_device(const std::string& name) {
-  return std::find(kDevices.begin(), kDevices.end(), name) == kDevices.end() ? no_such("device", name, kDevices) : "";
+  return std::find(kDevices.begin(), kDevices.end(), name) == kDevices.end()
+             ? no_such("device", name, kDevices)
+             : "";
 }
 
 void add_selection(Options& o, RunArguments& a) {
   o.group("What runs");
-  o.list("--suite", a.suites, "NAME", "only this suite, such as stencil; several between commas; may be repeated");
+  o.list("--suite", a.suites, "NAME",
+         "only this suite, such as stencil; several between commas; may be repeated");
   o.value("-k", a.pattern, "PATTERN",
-          "only properties whose name has this in it, upper or lower case; * and ? stand for any characters; several "
+          "only properties whose name has this in it, upper or lower case; * and ? stand for any "
+          "characters; several "
           "between commas; with ! in front, all others");
 }
 
 void add_amounts(Options& o, RunArguments& a) {
   o.group("How much of it");
   o.flag("--quick", a.quick, "a tenth of the cases: the same as --scale=0.1");
-  o.value("--scale", a.scale, "X", "X times each property's own number of cases, such as 0.1 or 10; one at least");
-  o.value("--cases", a.cases, "N", "cases of each property that has more than one, in place of its own number");
-  o.value("--seed", a.seed, "N", "seed of the generators, in place of one from each property's name");
-  o.value("--random-seed", a.random_seed, "N", "mixed with each property's name into a seed of its own");
+  o.value("--scale", a.scale, "X",
+          "X times each property's own number of cases, such as 0.1 or 10; one at least");
+  o.value("--cases", a.cases, "N",
+          "cases of each property that has more than one, in place of its own number");
+  o.value("--seed", a.seed, "N",
+          "seed of the generators, in place of one from each property's name");
+  o.value("--random-seed", a.random_seed, "N",
+          "mixed with each property's name into a seed of its own");
 }
 
 void add_run(Options& o, RunArguments& a) {
@@ -184,7 +212,8 @@ void add_run(Options& o, RunArguments& a) {
   o.flag("--lf,--last-failed", a.last_failed,
          "only what failed, or did not run, when --out was last written; all, if nothing did");
   o.value("--case", a.replay, "CASE",
-          "this case alone, 'Suite.Name: field=value ...', as a failure prints it; needs --suite, and writes to "
+          "this case alone, 'Suite.Name: field=value ...', as a failure prints it; needs --suite, "
+          "and writes to "
           "lockstep-out/replay unless --out is given");
   o.flag("-x,--stop", a.stop, "stop at the first failure");
   add_amounts(o, a);
@@ -194,32 +223,40 @@ void add_run(Options& o, RunArguments& a) {
   std::vector<std::string> devices = kDevices;
   devices.insert(devices.end(), {"simulator", "gpu", "all", "0"});
   o.value("--device", a.device, "WHERE",
-          "simulator (the default); sm_75, sm_80, sm_89, sm_90, sm_100, ... (the simulated GPU as that one); gpu (this "
+          "simulator (the default); sm_75, sm_80, sm_89, sm_90, sm_100, ... (the simulated GPU as "
+          "that one); gpu (this "
           "machine's first GPU), all, or numbers of "
           "GPUs such as 0 or 0,1",
           devices)
-      ->check([](const std::string& where) { return where.starts_with("sm_") ? wrong_device(where) : std::string(); });
+      ->check([](const std::string& where) {
+        return where.starts_with("sm_") ? wrong_device(where) : std::string();
+      });
   o.value("--sanitizer", a.sanitizer, "TOOL",
-          "on a GPU: under that tool of NVIDIA's compute-sanitizer (memcheck, racecheck, initcheck or synccheck), once "
+          "on a GPU: under that tool of NVIDIA's compute-sanitizer (memcheck, racecheck, initcheck "
+          "or synccheck), once "
           "it has found a planted fault",
           {"memcheck", "racecheck", "initcheck", "synccheck"});
   o.value("--jobs", a.jobs, "N",
-          "suites that run at the same time; without it as many as there are processors on the simulated GPU, and 1 on "
+          "suites that run at the same time; without it as many as there are processors on the "
+          "simulated GPU, and 1 on "
           "a GPU");
   o.value("--time-limit", a.time_limit, "SECONDS", "that a suite's process may take (900)");
   o.value("--property-limit", a.property_limit, "SECONDS", "that one property may take (300)");
+  o.value("--out", a.out, "FOLDER",
+          "for passport.json, report.html, junit.xml, ledgers and logs (lockstep-out); with "
+          "several GPUs, FOLDER/gpu-N");
   o.value(
-      "--out", a.out, "FOLDER",
-      "for passport.json, report.html, junit.xml, ledgers and logs (lockstep-out); with several GPUs, FOLDER/gpu-N");
-  o.value("--manifest", a.manifest, "FILE",
-          "list of suites in place of the built-in one: lines of name, program and label between tabs");
+      "--manifest", a.manifest, "FILE",
+      "list of suites in place of the built-in one: lines of name, program and label between tabs");
 }
 
 void add_settings(Options& o, ExecArguments& a) {
   o.group("The simulated GPU");
   o.setting("--check", "LOCKSTEP_CHECKS", a.set, "LIST",
-            "which checks run: all, none, or some of bounds, initialisation, races, synchronisation, leaks, "
-            "strict-barriers, strict-libraries, with commas; -races: all but races; all,leaks: all, and leaks",
+            "which checks run: all, none, or some of bounds, initialisation, races, "
+            "synchronisation, leaks, "
+            "strict-barriers, strict-libraries, with commas; -races: all but races; all,leaks: "
+            "all, and leaks",
             kChecks)
       ->check(wrong_checks);
   o.setting("--device", "LOCKSTEP_DEVICE", a.set, "sm_NN",
@@ -227,7 +264,8 @@ void add_settings(Options& o, ExecArguments& a) {
       ->check(wrong_device);
   o.setting("--devices", "LOCKSTEP_DEVICES", a.set, "N", "how many of them");
   o.setting("--memory", "LOCKSTEP_MEMORY", a.set, "GIB", "memory of each device");
-  o.setting("--schedule", "LOCKSTEP_SCHEDULE", a.set, "SEED", "seed of the schedule; 0 is the deterministic order");
+  o.setting("--schedule", "LOCKSTEP_SCHEDULE", a.set, "SEED",
+            "seed of the schedule; 0 is the deterministic order");
   o.setting("--threads", "LOCKSTEP_HOST_THREADS", a.set, "N",
             "host threads that run blocks; 0: as many as the machine has");
   o.setting("--instruction-limit", "LOCKSTEP_INSTRUCTION_LIMIT", a.set, "N",
@@ -241,7 +279,8 @@ void add_reports(Options& o, ExecArguments& a) {
          "write the findings to FILE: .json, .sarif, else text; -: stdout; may be repeated");
   o.flag("--quiet", a.quiet, "no findings and no summary on stderr");
   o.flag("--stop", a.stop,
-         "end a launch at its first finding; else a kernel goes on where it can, and each place is told once");
+         "end a launch at its first finding; else a kernel goes on where it can, and each place is "
+         "told once");
   o.flag("--require-kernels", a.require_kernels, "exit with 87 when no kernel was launched");
 }
 
@@ -251,49 +290,61 @@ void add_coverage(Options& o, ExecArguments& a) {
   o.list("--only", a.only, "PREFIX",
          "tell of files whose names in the program begin with PREFIX alone; may be repeated");
   o.flag("--toolkit", a.toolkit, "tell of the CUDA toolkit's headers too");
-  o.value("--source-root", a.root, "FOLDER", "where relative names of source files begin; default: the working folder");
+  o.value("--source-root", a.root, "FOLDER",
+          "where relative names of source files begin; default: the working folder");
   o.flag("--quiet", a.quiet, "no findings and no summary on stderr");
 }
 
 void add_mutate(Options& o, MutateArguments& a) {
-  o.value("--mutants", a.sample, "N", "judge so many mutants, chosen by chance; 0: all")->check(kNotNegative);
+  o.value("--mutants", a.sample, "N", "judge so many mutants, chosen by chance; 0: all")
+      ->check(kNotNegative);
   o.value("--seed", a.seed, "N", "seed of that choice");
   o.value("--operators", a.operators, "LIST",
           "only these kinds of change, by name, or kernels, or calls; several between commas")
       ->delimiter(',')
       ->allow_extra_args(false);
-  o.value("--jobs", a.jobs, "N", "mutants that run at the same time; 0: as many as the machine has processors")
+  o.value("--jobs", a.jobs, "N",
+          "mutants that run at the same time; 0: as many as the machine has processors")
       ->check(kNotNegative);
   o.value("--out", a.out, "FOLDER", "of the reports (lockstep-mutation)");
-  o.value("--fail-under", a.fail_under, "PERCENT", "exit with 1 when fewer of the mutants are killed")
+  o.value("--fail-under", a.fail_under, "PERCENT",
+          "exit with 1 when fewer of the mutants are killed")
       ->check(CLI::Range(0, 100));
   o.value("--files", a.files, "REGEX", "only kernels from source files whose path this fits");
-  o.value("--callers", a.callers, "REGEX", "only calls of the runtime from functions whose name this fits");
+  o.value("--callers", a.callers, "REGEX",
+          "only calls of the runtime from functions whose name this fits");
   o.value("--equivalents", a.equivalents, "FILE",
-          "mutants that nothing can tell from the original: lines of FILE: SOURCE LINE ~ OPERATOR ~ CHANGE ~ REASON");
-  o.list("--first", a.first, "ARGUMENT", "that makes the program do less, for a first round; may be repeated");
+          "mutants that nothing can tell from the original: lines of FILE: SOURCE LINE ~ OPERATOR "
+          "~ CHANGE ~ REASON");
+  o.list("--first", a.first, "ARGUMENT",
+         "that makes the program do less, for a first round; may be repeated");
   o.list("--sources", a.sources, "FOLDER", "in which source files are looked for; may be repeated");
   o.flag("--resume", a.resume, "go on with what an interrupted command has left in --out");
-  o.flag("--trust-equivalents", a.trust_equivalents,
-         "do not run those of --equivalents on that survive the first round; the report counts them");
+  o.flag(
+      "--trust-equivalents", a.trust_equivalents,
+      "do not run those of --equivalents on that survive the first round; the report counts them");
   o.flag("--whole-runs", a.whole_runs,
-         "run every mutant to its end, even where no launch of it leaves anything else than unchanged: much slower");
+         "run every mutant to its end, even where no launch of it leaves anything else than "
+         "unchanged: much slower");
 }
 
-void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer, CommandLine& line) {
+void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
+                 CommandLine& line) {
   Options o(tree, app);
   switch (command) {
     case Command::kRun:
       add_run(o, line.run);
       app.footer(
-          "Exit status: 0 all green; 1 not; 2 wrong usage, nothing was run; 3 set-up incomplete; 5 the GPU that was "
+          "Exit status: 0 all green; 1 not; 2 wrong usage, nothing was run; 3 set-up incomplete; 5 "
+          "the GPU that was "
           "asked for is not there; 6 the\n"
           "sanitizer that was asked for is not there or blind; 130 and 143 interrupted.");
       break;
     case Command::kList:
       add_selection(o, line.run);
       o.flag("--names", line.run.names_only, "the suites alone");
-      o.value("--manifest", line.run.manifest, "FILE", "list of suites in place of the built-in one");
+      o.value("--manifest", line.run.manifest, "FILE",
+              "list of suites in place of the built-in one");
       break;
     case Command::kExec:
     case Command::kCounters:
@@ -308,19 +359,28 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
       add_mutate(o, line.mutate);
       break;
     case Command::kInspect:
-      app.add_option("PROGRAM", line.program, "programs, or libraries")->required()->type_name("")->group("What");
-      app.footer(
-          "LOCKSTEP_DEVICE=sm_NN says for which device. Exit status: 0 all can run; 1 some cannot; 2 wrong usage.");
-      break;
-    case Command::kDiff:
-      app.add_option("BEFORE", line.passport.before,
-                     "a passport, a folder with a passport.json, or a folder with several such folders, a run each")
+      app.add_option("PROGRAM", line.program, "programs, or libraries")
           ->required()
           ->type_name("")
           ->group("What");
-      app.add_option("AFTER", line.passport.after, "likewise")->required()->type_name("")->group("What");
       app.footer(
-          "The first line has the verdict, and why. Exit status: 0 the second is not worse; 1 worse: a verdict, other "
+          "LOCKSTEP_DEVICE=sm_NN says for which device. Exit status: 0 all can run; 1 some cannot; "
+          "2 wrong usage.");
+      break;
+    case Command::kDiff:
+      app.add_option("BEFORE", line.passport.before,
+                     "a passport, a folder with a passport.json, or a folder with several such "
+                     "folders, a run each")
+          ->required()
+          ->type_name("")
+          ->group("What");
+      app.add_option("AFTER", line.passport.after, "likewise")
+          ->required()
+          ->type_name("")
+          ->group("What");
+      app.footer(
+          "The first line has the verdict, and why. Exit status: 0 the second is not worse; 1 "
+          "worse: a verdict, other "
           "bits, more of an error bound,\n"
           "slower in runs made in turn; 2 the two cannot be compared.");
       break;
@@ -329,7 +389,8 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
           ->required()
           ->type_name("")
           ->group("What");
-      o.value("--since", line.passport.compared_with, "PASSPORT", "show the change against this earlier one too");
+      o.value("--since", line.passport.compared_with, "PASSPORT",
+              "show the change against this earlier one too");
       app.footer("Exit status: 0; 2 when there is nothing to make it from.");
       break;
     case Command::kNew:
@@ -352,7 +413,8 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
       app.footer(
           "Options are Bazel's:\n"
           "  ./lockstep test //tests:stencil_test --test_arg=--cases=100\n"
-          "  ./lockstep test --config=gpu         on the GPUs of this machine too; without any, their tests fail");
+          "  ./lockstep test --config=gpu         on the GPUs of this machine too; without any, "
+          "their tests fail");
       break;
     case Command::kFormat:
       o.flag("--check", line.check, "change nothing, and fail if something would change");
@@ -370,7 +432,8 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
       o.list("--suite", line.run.suites, "NAME", "only this suite; several between commas");
       if (command != Command::kMutate) add_amounts(o, line.run);
       app.footer(
-          "[OPTION...] -- PROGRAM [ARGUMENT...], or without a program the suites themselves. docs/exec.md, "
+          "[OPTION...] -- PROGRAM [ARGUMENT...], or without a program the suites themselves. "
+          "docs/exec.md, "
           "docs/coverage.md, docs/mutation.md");
     } else {
       app.footer("Write -- and then the program: [OPTION...] -- PROGRAM [ARGUMENT...]");
@@ -381,7 +444,8 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
 }  // namespace
 
 bool takes_program(Command c) {
-  return c == Command::kExec || c == Command::kCounters || c == Command::kCoverage || c == Command::kMutate;
+  return c == Command::kExec || c == Command::kCounters || c == Command::kCoverage ||
+         c == Command::kMutate;
 }
 
 Offer whole_offer(bool checkout) {
@@ -397,7 +461,9 @@ Tree make_tree(const Offer& offer, CommandLine& line) {
   Tree tree;
   const std::string program = offer.checkout ? "./lockstep" : "lockstep";
   tree.app = std::make_unique<CLI::App>(
-      "Correctness of CUDA kernels, on any machine: runs them on a simulated GPU that checks every access.", program);
+      "Correctness of CUDA kernels, on any machine: runs them on a simulated GPU that checks every "
+      "access.",
+      program);
   CLI::App& app = *tree.app;
   app.formatter(std::make_shared<Layout>());
   app.set_help_flag("-h,--help", "this text; of a command, its options");
@@ -405,7 +471,8 @@ Tree make_tree(const Offer& offer, CommandLine& line) {
   app.allow_extras();  // parse() says what is wrong with them
   app.require_subcommand(0, 1);
   for (const Named& n : kCommands) {
-    if (std::find(offer.commands.begin(), offer.commands.end(), n.command) == offer.commands.end()) continue;
+    if (std::find(offer.commands.begin(), offer.commands.end(), n.command) == offer.commands.end())
+      continue;
     CLI::App* sub = app.add_subcommand(n.name, n.summary);
     sub->group(n.checkout ? "Commands of this checkout" : "Commands");
     sub->set_help_flag("-h,--help", "this text");

@@ -14,7 +14,8 @@ namespace lockstep::command {
 struct Tree {
   std::unique_ptr<CLI::App> app;
   std::map<const CLI::App*, Command> commands;
-  std::map<const CLI::Option*, std::vector<std::string>> choices;  // values worth offering, where they are known
+  std::map<const CLI::Option*, std::vector<std::string>>
+      choices;  // values worth offering, where they are known
 };
 
 // What is parsed goes into `line`, which must live as long as the tree.

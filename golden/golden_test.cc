@@ -1,4 +1,5 @@
-// Images and their manifest: what is written comes back, and what is broken is refused with a sentence.
+// Images and their manifest: what is written comes back, and what is broken is refused with a
+// sentence.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -40,9 +41,11 @@ TEST(Image, ComesBackFromAFile) {
 }
 
 TEST(Image, IsRefusedWithItsName) {
-  EXPECT_NE(message_of([] { read_png(scratch("missing.png")); }).find("missing.png"), std::string::npos);
+  EXPECT_NE(message_of([] { read_png(scratch("missing.png")); }).find("missing.png"),
+            std::string::npos);
   std::ofstream(scratch("broken.png")) << "no picture";
-  EXPECT_NE(message_of([] { read_png(scratch("broken.png")); }).find("broken.png"), std::string::npos);
+  EXPECT_NE(message_of([] { read_png(scratch("broken.png")); }).find("broken.png"),
+            std::string::npos);
 }
 
 TEST(Image, HashSeesOneStepOfOneChannelAndTheShape) {
@@ -60,12 +63,15 @@ TEST(Image, SideBySideShowsADifferenceOfOneStep) {
   actual.rgba[0] += 1;
   const Image same = side_by_side(expected, expected), differs = side_by_side(expected, actual);
   ASSERT_EQ(same.width, differs.width);
-  const int third = differs.width - differs.height + 1;  // inside the first pixel of the third picture, a square
+  const int third =
+      differs.width - differs.height + 1;  // inside the first pixel of the third picture, a square
   EXPECT_EQ(same.rgba[4 * third], 0);
   EXPECT_EQ(differs.rgba[4 * third], 32);
 }
 
-TEST(Image, SideBySideTakesDifferentSizes) { EXPECT_GT(side_by_side(gradient(3, 5), gradient(6, 2)).width, 18); }
+TEST(Image, SideBySideTakesDifferentSizes) {
+  EXPECT_GT(side_by_side(gradient(3, 5), gradient(6, 2)).width, 18);
+}
 
 TEST(Manifest, ComesBackFromAFile) {
   const Golden g = {"scene", "scene.png", 3, 4, 5, 1, "00ff", "because"};
@@ -82,13 +88,16 @@ TEST(Manifest, IsRefusedWithItsNameAndTheReason) {
     std::ofstream(scratch("bad.json")) << text;
     return message_of([] { read_manifest(scratch("bad.json")); });
   };
-  EXPECT_NE(message_of([] { read_manifest(scratch("none.json")); }).find("none.json"), std::string::npos);
+  EXPECT_NE(message_of([] { read_manifest(scratch("none.json")); }).find("none.json"),
+            std::string::npos);
   EXPECT_NE(refused("{").find("bad.json"), std::string::npos);
   EXPECT_NE(refused(R"({"version": 2, "goldens": []})").find("version 2"), std::string::npos);
-  EXPECT_NE(refused(R"({"version": 1, "goldens": [{"scene": "a"}]})").find("file"), std::string::npos);
+  EXPECT_NE(refused(R"({"version": 1, "goldens": [{"scene": "a"}]})").find("file"),
+            std::string::npos);
   const std::string row =
       R"({"scene": "a", "file": "a.png", "width": 1, "height": 1, "seed": 0, "reference": 1, "hash": "", "reason": ""})";
-  EXPECT_NE(refused(R"({"version": 1, "goldens": [)" + row + "," + row + "]}").find("twice"), std::string::npos);
+  EXPECT_NE(refused(R"({"version": 1, "goldens": [)" + row + "," + row + "]}").find("twice"),
+            std::string::npos);
 }
 
 }  // namespace

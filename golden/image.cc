@@ -45,10 +45,11 @@ void write_png(const std::string& path, const Image& image) {
   png.version = PNG_IMAGE_VERSION;
   png.width = static_cast<png_uint_32>(image.width);
   png.height = static_cast<png_uint_32>(image.height);
-  png.flags = PNG_IMAGE_FLAG_FAST;  // a run writes a picture a golden: the smallest file would take five times as long
-                                    // as the drawing
+  png.flags = PNG_IMAGE_FLAG_FAST;  // a run writes a picture a golden: the smallest file would take
+                                    // five times as long as the drawing
   png.format = PNG_FORMAT_RGBA;
-  if (!png_image_write_to_file(&png, path.c_str(), 0, image.rgba.data(), 0, nullptr)) fail(path, png.message);
+  if (!png_image_write_to_file(&png, path.c_str(), 0, image.rgba.data(), 0, nullptr))
+    fail(path, png.message);
 }
 
 std::string hash(const Image& image) {
@@ -62,16 +63,21 @@ std::string hash(const Image& image) {
 }
 
 Image side_by_side(const Image& expected, const Image& actual) {
-  const int width = std::max(expected.width, actual.width), height = std::max(expected.height, actual.height);
-  Image difference{width, height, std::vector<std::uint8_t>(4 * static_cast<std::size_t>(width) * height, 255)};
+  const int width = std::max(expected.width, actual.width),
+            height = std::max(expected.height, actual.height);
+  Image difference{width, height,
+                   std::vector<std::uint8_t>(4 * static_cast<std::size_t>(width) * height, 255)};
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
-      const bool in_both = x < std::min(expected.width, actual.width) && y < std::min(expected.height, actual.height);
+      const bool in_both = x < std::min(expected.width, actual.width) &&
+                           y < std::min(expected.height, actual.height);
       for (int channel = 0; channel < 3; ++channel) {
-        const int distance = in_both ? std::abs(expected.rgba[4 * (y * expected.width + x) + channel] -
-                                                actual.rgba[4 * (y * actual.width + x) + channel])
-                                     : 255;
-        difference.rgba[4 * (y * width + x) + channel] = static_cast<std::uint8_t>(std::min(kMagnify * distance, 255));
+        const int distance = in_both
+                                 ? std::abs(expected.rgba[4 * (y * expected.width + x) + channel] -
+                                            actual.rgba[4 * (y * actual.width + x) + channel])
+                                 : 255;
+        difference.rgba[4 * (y * width + x) + channel] =
+            static_cast<std::uint8_t>(std::min(kMagnify * distance, 255));
       }
     }
   }

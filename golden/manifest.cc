@@ -18,7 +18,8 @@ std::vector<Golden> read_manifest(const std::string& path) {
   try {
     const nlohmann::json json = nlohmann::json::parse(in);
     if (json.at("version") != kVersion)
-      throw std::runtime_error(fmt::format("version {} where {} is known", json.at("version").dump(), kVersion));
+      throw std::runtime_error(
+          fmt::format("version {} where {} is known", json.at("version").dump(), kVersion));
     std::set<std::string> scenes;
     for (const auto& j : json.at("goldens")) {
       Golden g;
@@ -41,7 +42,8 @@ std::vector<Golden> read_manifest(const std::string& path) {
 }
 
 void write_manifest(const std::string& path, const std::vector<Golden>& goldens) {
-  nlohmann::ordered_json json = {{"version", kVersion}, {"goldens", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json json = {{"version", kVersion},
+                                 {"goldens", nlohmann::ordered_json::array()}};
   for (const Golden& g : goldens) {
     json["goldens"].push_back({{"scene", g.scene},
                                {"file", g.file},

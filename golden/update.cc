@@ -1,7 +1,8 @@
 // Makes the golden images of the ray tracer anew: `bazel run //golden:update -- --reason="why"`.
 //
-// The kernel is run (on the simulated GPU), every pixel is held against the reference, and only then are images and
-// manifest written into the source tree. A reason is demanded, and kept in the manifest of every image that changes.
+// The kernel is run (on the simulated GPU), every pixel is held against the reference, and only
+// then are images and manifest written into the source tree. A reason is demanded, and kept in the
+// manifest of every image that changes.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
@@ -21,24 +22,28 @@ namespace lockstep {
 namespace {
 
 void require(cudaError_t e, const std::string& what) {
-  if (e != cudaSuccess) throw std::runtime_error(fmt::format("{}: {}", what, cudaGetErrorString(e)));
+  if (e != cudaSuccess)
+    throw std::runtime_error(fmt::format("{}: {}", what, cudaGetErrorString(e)));
 }
 
 golden::Image render(const properties::Scene& scene) {
-  golden::Image image{scene.width, scene.height,
-                      std::vector<std::uint8_t>(4 * static_cast<std::size_t>(scene.width) * scene.height)};
+  golden::Image image{
+      scene.width, scene.height,
+      std::vector<std::uint8_t>(4 * static_cast<std::size_t>(scene.width) * scene.height)};
   kernels::Sphere* spheres = nullptr;
   std::uint8_t* pixels = nullptr;
   const std::size_t bytes = scene.spheres.size() * sizeof(kernels::Sphere);
   require(cudaMalloc(&pixels, image.rgba.size()), "allocating the image");
   require(cudaMalloc(&spheres, std::max(bytes, sizeof(kernels::Sphere))), "allocating the spheres");
   if (bytes > 0)
-    require(cudaMemcpy(spheres, scene.spheres.data(), bytes, cudaMemcpyHostToDevice), "copying the spheres");
-  const auto status =
-      kernels::ray_trace(kernels::RayTracerVariant::kConstant, spheres, static_cast<int>(scene.spheres.size()), pixels,
-                         scene.width, scene.height, 4 * static_cast<std::size_t>(scene.width));
+    require(cudaMemcpy(spheres, scene.spheres.data(), bytes, cudaMemcpyHostToDevice),
+            "copying the spheres");
+  const auto status = kernels::ray_trace(
+      kernels::RayTracerVariant::kConstant, spheres, static_cast<int>(scene.spheres.size()), pixels,
+      scene.width, scene.height, 4 * static_cast<std::size_t>(scene.width));
   require(status.error, status.message);
-  require(cudaMemcpy(image.rgba.data(), pixels, image.rgba.size(), cudaMemcpyDeviceToHost), "copying the image");
+  require(cudaMemcpy(image.rgba.data(), pixels, image.rgba.size(), cudaMemcpyDeviceToHost),
+          "copying the image");
   require(cudaFree(spheres), "freeing the spheres");
   require(cudaFree(pixels), "freeing the image");
   return image;
@@ -47,13 +52,16 @@ golden::Image render(const properties::Scene& scene) {
 // Throws when a pixel is none of its legal colours.
 void hold_against_reference(const properties::Scene& scene, const golden::Image& image) {
   std::vector<reference::Sphere> spheres;
-  for (const kernels::Sphere& s : scene.spheres) spheres.push_back({s.r, s.g, s.b, s.radius, s.x, s.y, s.z});
+  for (const kernels::Sphere& s : scene.spheres)
+    spheres.push_back({s.r, s.g, s.b, s.radius, s.x, s.y, s.z});
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {
       const std::span<const std::uint8_t, 4> pixel(&image.rgba[4 * (y * image.width + x)], 4);
-      if (reference::distance(pixel, reference::legal_colours(spheres, image.width, image.height, x, y)) > 0) {
+      if (reference::distance(
+              pixel, reference::legal_colours(spheres, image.width, image.height, x, y)) > 0) {
         throw std::runtime_error(fmt::format(
-            "scene '{}': pixel ({}, {}) is none of its legal colours; nothing was written", scene.name, x, y));
+            "scene '{}': pixel ({}, {}) is none of its legal colours; nothing was written",
+            scene.name, x, y));
       }
     }
   }
@@ -79,14 +87,16 @@ int update(const std::string& folder, const std::string& reason) {
                         golden::hash(images.back()),
                         reason};
     const auto known = before.find(scene.name);
-    const bool changed =
-        known == before.end() || known->second.hash != g.hash || known->second.reference != g.reference;
+    const bool changed = known == before.end() || known->second.hash != g.hash ||
+                         known->second.reference != g.reference;
     if (!changed) g.reason = known->second.reason;
-    fmt::print("{:<24}{:>5} x {:<5}{}  {}\n", g.scene, g.width, g.height, g.hash, changed ? "changed" : "same");
+    fmt::print("{:<24}{:>5} x {:<5}{}  {}\n", g.scene, g.width, g.height, g.hash,
+               changed ? "changed" : "same");
     after.push_back(g);
   }
   std::filesystem::create_directories(folder);
-  for (std::size_t i = 0; i < after.size(); ++i) golden::write_png(folder + "/" + after[i].file, images[i]);
+  for (std::size_t i = 0; i < after.size(); ++i)
+    golden::write_png(folder + "/" + after[i].file, images[i]);
   golden::write_manifest(manifest, after);
   return 0;
 }
@@ -101,12 +111,14 @@ int main(int argc, char** argv) {
     folder = std::string(workspace) + "/golden/ray_tracer";
   options.value("--reason", reason, "why they change; kept in the manifest");
   options.require("--reason");
-  options.value("--folder", folder, "where to write (default: golden/ray_tracer of the workspace that bazel runs in)");
+  options.value("--folder", folder,
+                "where to write (default: golden/ray_tracer of the workspace that bazel runs in)");
   if (const auto status = options.parse(argc, argv)) return *status;
   try {
     if (reason.find_first_not_of(" \t") == std::string::npos)
       throw std::runtime_error("--reason is empty: say why the goldens change");
-    if (folder.empty()) throw std::runtime_error("say --folder, or run it by bazel run //golden:update");
+    if (folder.empty())
+      throw std::runtime_error("say --folder, or run it by bazel run //golden:update");
     return lockstep::update(folder, reason);
   } catch (const std::exception& e) {
     fmt::print(stderr, "golden update: {}\n", e.what());

@@ -1,4 +1,5 @@
-// The sentences with which launchers refuse arguments: a check is a line, and the first objection stands.
+// The sentences with which launchers refuse arguments: a check is a line, and the first objection
+// stands.
 //
 //   ArgumentCheck check("stencil_1d");
 //   check.number("n", n, 0, kMostElements);
@@ -37,34 +38,39 @@ class ArgumentCheck {
   void number(const char* name, T value, std::common_type_t<T> least, std::common_type_t<T> most) {
     if (!ok() || (value >= least && value <= most)) return;
     const bool bounded = most < std::numeric_limits<T>::max();
-    why_ = std::string(name) + " is " + std::to_string(value) + "; it must be " + std::to_string(least) +
-           (bounded ? " ... " + std::to_string(most) : " or more");
+    why_ = std::string(name) + " is " + std::to_string(value) + "; it must be " +
+           std::to_string(least) + (bounded ? " ... " + std::to_string(most) : " or more");
   }
 
   // Threads a block.
   void block(int threads, int most = 1024) {
-    require(threads >= 1 && threads <= most,
-            "the block is " + std::to_string(threads) + " threads; it must be 1 ... " + std::to_string(most));
+    require(threads >= 1 && threads <= most, "the block is " + std::to_string(threads) +
+                                                 " threads; it must be 1 ... " +
+                                                 std::to_string(most));
   }
 
   // The enumeration has the values from 0 to `last`.
   template <class E>
   void enumerator(const char* name, E value, E last) {
-    require(value <= last, std::string(name) + " " + std::to_string(static_cast<int>(value)) + " does not exist");
+    require(value <= last,
+            std::string(name) + " " + std::to_string(static_cast<int>(value)) + " does not exist");
   }
 
   // An array that has elements.
   void array(const std::string& name, const void* p, std::size_t alignment) {
     require(p != nullptr, name + " is null, but there are elements");
-    require(address(p) % alignment == 0, name + " is not aligned to " + std::to_string(alignment) + " bytes");
+    require(address(p) % alignment == 0,
+            name + " is not aligned to " + std::to_string(alignment) + " bytes");
   }
 
-  // Two arrays that both have elements. Nothing is added to an address: arrays may lie at the end of memory.
-  void apart(const std::string& a_name, const void* a, std::uint64_t a_bytes, const std::string& b_name, const void* b,
-             std::uint64_t b_bytes) {
+  // Two arrays that both have elements. Nothing is added to an address: arrays may lie at the end
+  // of memory.
+  void apart(const std::string& a_name, const void* a, std::uint64_t a_bytes,
+             const std::string& b_name, const void* b, std::uint64_t b_bytes) {
     const bool a_first = address(a) <= address(b);
     require(a_first ? address(b) - address(a) >= a_bytes : address(a) - address(b) >= b_bytes,
-            a_name + " and " + b_name + " overlap; a thread would read what another has already written");
+            a_name + " and " + b_name +
+                " overlap; a thread would read what another has already written");
   }
 
  private:

@@ -46,23 +46,31 @@ TEST(ArgumentCheck, NamesABlockAndAnEnumerator) {
   EXPECT_EQ(objection([](ArgumentCheck& check) { check.block(1024); }), "");
   EXPECT_EQ(objection([](ArgumentCheck& check) { check.block(1025); }),
             "who: the block is 1025 threads; it must be 1 ... 1024");
-  EXPECT_EQ(objection([](ArgumentCheck& check) { check.enumerator("kind", Kind::kTwo, Kind::kTwo); }), "");
-  EXPECT_EQ(objection([](ArgumentCheck& check) { check.enumerator("kind", static_cast<Kind>(2), Kind::kTwo); }),
+  EXPECT_EQ(
+      objection([](ArgumentCheck& check) { check.enumerator("kind", Kind::kTwo, Kind::kTwo); }),
+      "");
+  EXPECT_EQ(objection([](ArgumentCheck& check) {
+              check.enumerator("kind", static_cast<Kind>(2), Kind::kTwo);
+            }),
             "who: kind 2 does not exist");
 }
 
 TEST(ArgumentCheck, NamesAnArrayThatIsNullOrMisaligned) {
   alignas(8) char memory[16] = {};
-  const auto array = [](const void* p) { return objection([=](ArgumentCheck& check) { check.array("x", p, 8); }); };
+  const auto array = [](const void* p) {
+    return objection([=](ArgumentCheck& check) { check.array("x", p, 8); });
+  };
   EXPECT_EQ(array(memory), "");
   EXPECT_EQ(array(nullptr), "who: x is null, but there are elements");
   EXPECT_EQ(array(memory + 4), "who: x is not aligned to 8 bytes");
 }
 
 TEST(ArgumentCheck, TellsAnOverlapOfOneByteFromNeighbours) {
-  const auto apart = [](std::uintptr_t a, std::uint64_t a_bytes, std::uintptr_t b, std::uint64_t b_bytes) {
+  const auto apart = [](std::uintptr_t a, std::uint64_t a_bytes, std::uintptr_t b,
+                        std::uint64_t b_bytes) {
     return objection([=](ArgumentCheck& check) {
-             check.apart("a", reinterpret_cast<void*>(a), a_bytes, "b", reinterpret_cast<void*>(b), b_bytes);
+             check.apart("a", reinterpret_cast<void*>(a), a_bytes, "b", reinterpret_cast<void*>(b),
+                         b_bytes);
            }) == "";
   };
   EXPECT_TRUE(apart(100, 10, 110, 5));
@@ -72,7 +80,8 @@ TEST(ArgumentCheck, TellsAnOverlapOfOneByteFromNeighbours) {
   EXPECT_FALSE(apart(100, 10, 100, 10));
   EXPECT_FALSE(apart(100, 100, 110, 1)) << "one inside the other";
   EXPECT_TRUE(apart(UINTPTR_MAX - 7, 8, 0x1000, 8)) << "an array at the end of memory";
-  EXPECT_FALSE(apart(0x1000, UINT64_MAX, UINTPTR_MAX - 0x2000, 8)) << "an array to the end of memory";
+  EXPECT_FALSE(apart(0x1000, UINT64_MAX, UINTPTR_MAX - 0x2000, 8))
+      << "an array to the end of memory";
 }
 
 TEST(ArgumentCheck, KeepsTheFirstObjection) {

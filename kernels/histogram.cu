@@ -14,7 +14,8 @@ namespace cg = cooperative_groups;
 
 constexpr const char* kWho = "histogram";
 constexpr int kMaxBlock = 1024;
-constexpr int kPortableCluster = 8;  // larger clusters need cudaFuncAttributeNonPortableClusterSizeAllowed
+constexpr int kPortableCluster =
+    8;  // larger clusters need cudaFuncAttributeNonPortableClusterSizeAllowed
 constexpr int kMaxCluster = 16;
 
 // What a block counts to: it must not see more elements before it hands its counts over.
@@ -51,17 +52,20 @@ __global__ void __launch_bounds__(kMaxBlock)
 }
 
 // Adds the block's part of the bins to the result and clears it.
-__device__ void flush(unsigned* part, std::int64_t first, std::int64_t end, unsigned long long* counts) {
+__device__ void flush(unsigned* part, std::int64_t first, std::int64_t end,
+                      unsigned long long* counts) {
   for (std::int64_t b = first + threadIdx.x; b < end; b += blockDim.x) {
-    if (part[b - first] != 0) atomicAdd(counts + b, static_cast<unsigned long long>(part[b - first]));
+    if (part[b - first] != 0)
+      atomicAdd(counts + b, static_cast<unsigned long long>(part[b - first]));
     part[b - first] = 0;
   }
 }
 
 // Dynamic shared memory: one unsigned a bin.
 template <class Source>
-__global__ void __launch_bounds__(kMaxBlock) histogram_shared(Source values, std::int64_t n, unsigned long long* counts,
-                                                              std::int64_t bins, std::int64_t flush_after) {
+__global__ void __launch_bounds__(kMaxBlock)
+    histogram_shared(Source values, std::int64_t n, unsigned long long* counts, std::int64_t bins,
+                     std::int64_t flush_after) {
   extern __shared__ unsigned part[];
   for (std::int64_t b = threadIdx.x; b < bins; b += blockDim.x) part[b] = 0;
   __syncthreads();
@@ -78,8 +82,8 @@ __global__ void __launch_bounds__(kMaxBlock) histogram_shared(Source values, std
   }
 }
 
-// Rank r of a cluster of c blocks owns the bins [r * width, (r + 1) * width), width = ceil(bins / c); the last part may
-// be shorter or empty. Dynamic shared memory: `width` unsigned.
+// Rank r of a cluster of c blocks owns the bins [r * width, (r + 1) * width), width = ceil(bins /
+// c); the last part may be shorter or empty. Dynamic shared memory: `width` unsigned.
 template <class Source>
 __global__ void __launch_bounds__(kMaxBlock)
     histogram_cluster(Source values, std::int64_t n, unsigned long long* counts, std::int64_t bins,
@@ -89,11 +93,14 @@ __global__ void __launch_bounds__(kMaxBlock)
   const cg::cluster_group cluster = cg::this_cluster();
   const std::int64_t width = (bins - 1) / cluster.num_blocks() + 1;
   const std::int64_t own = cluster.block_rank() * width;
-  const std::int64_t own_end = own + width < bins ? own + width : bins;  // may lie before `own`: an empty part
+  const std::int64_t own_end =
+      own + width < bins ? own + width : bins;  // may lie before `own`: an empty part
   for (std::int64_t b = threadIdx.x; b < width; b += blockDim.x) part[b] = 0;
-  cluster.sync();  // nobody counts in a part that is not zero yet, or in a block that has not started
+  cluster
+      .sync();  // nobody counts in a part that is not zero yet, or in a block that has not started
 
-  // All blocks of a cluster go through the same number of rounds, so that they meet at its barriers.
+  // All blocks of a cluster go through the same number of rounds, so that they meet at its
+  // barriers.
   const std::int64_t cluster_threads = std::int64_t{cluster.num_blocks()} * blockDim.x;
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
   const std::int64_t rounds_a_flush = rounds_of(flush_after, cluster_threads);
@@ -105,7 +112,8 @@ __global__ void __launch_bounds__(kMaxBlock)
       const std::int64_t bin = bin_of(values[i], bins);
       atomicAdd(cluster.map_shared_rank(part, static_cast<int>(bin / width)) + bin % width, 1u);
     }
-    cluster.sync();  // a block neither hands over its part nor leaves while others still write to it
+    cluster
+        .sync();  // a block neither hands over its part nor leaves while others still write to it
     flush(part, own, own_end, counts);
     cluster.sync();
   }
@@ -123,9 +131,12 @@ struct Device {
 
 cudaError_t current_device(Device& d) {
   cudaError_t e = cudaGetDevice(&d.id);
-  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&d.major, cudaDevAttrComputeCapabilityMajor, d.id);
-  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&d.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, d.id);
-  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&d.processors, cudaDevAttrMultiProcessorCount, d.id);
+  if (e == cudaSuccess)
+    e = cudaDeviceGetAttribute(&d.major, cudaDevAttrComputeCapabilityMajor, d.id);
+  if (e == cudaSuccess)
+    e = cudaDeviceGetAttribute(&d.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, d.id);
+  if (e == cudaSuccess)
+    e = cudaDeviceGetAttribute(&d.processors, cudaDevAttrMultiProcessorCount, d.id);
   return e;
 }
 
@@ -133,13 +144,15 @@ cudaError_t current_device(Device& d) {
 template <class Source>
 cudaError_t prepare_cluster_kernel(const Device& d) {
   const auto kernel = histogram_cluster<Source>;
-  cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, d.shared_bytes);
-  if (e == cudaSuccess) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  cudaError_t e =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, d.shared_bytes);
+  if (e == cudaSuccess)
+    e = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   return e;
 }
 
-cudaLaunchConfig_t configuration(unsigned blocks, int block, std::size_t shared, cudaLaunchAttribute& attribute,
-                                 int cluster, cudaStream_t stream) {
+cudaLaunchConfig_t configuration(unsigned blocks, int block, std::size_t shared,
+                                 cudaLaunchAttribute& attribute, int cluster, cudaStream_t stream) {
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(static_cast<unsigned>(block));
@@ -153,17 +166,20 @@ cudaLaunchConfig_t configuration(unsigned blocks, int block, std::size_t shared,
   return config;
 }
 
-bool is_cluster_size(int c) { return c == 2 || c == 4 || c == kPortableCluster || c == kMaxCluster; }
+bool is_cluster_size(int c) {
+  return c == 2 || c == 4 || c == kPortableCluster || c == kMaxCluster;
+}
 
-// Whether a cluster of that size with that much shared memory can be resident at all. A device may have no clusters of
-// that size whatever they need.
+// Whether a cluster of that size with that much shared memory can be resident at all. A device may
+// have no clusters of that size whatever they need.
 template <class Source>
 cudaError_t cluster_fits(int cluster, int block, std::size_t shared, bool& fits) {
   cudaLaunchAttribute attribute;
   const cudaLaunchConfig_t config =
       configuration(static_cast<unsigned>(cluster), block, shared, attribute, cluster, nullptr);
   int clusters = 0;
-  const cudaError_t e = cudaOccupancyMaxActiveClusters(&clusters, histogram_cluster<Source>, &config);
+  const cudaError_t e =
+      cudaOccupancyMaxActiveClusters(&clusters, histogram_cluster<Source>, &config);
   fits = e == cudaSuccess && clusters > 0;
   if (e != cudaErrorInvalidClusterSize) return e;
   cudaGetLastError();
@@ -171,44 +187,54 @@ cudaError_t cluster_fits(int cluster, int block, std::size_t shared, bool& fits)
 }
 
 std::int64_t width_of(std::int64_t bins, int cluster) { return (bins - 1) / cluster + 1; }
-std::int64_t bins_a_block(const Device& d) { return d.shared_bytes / static_cast<int>(sizeof(unsigned)); }
+std::int64_t bins_a_block(const Device& d) {
+  return d.shared_bytes / static_cast<int>(sizeof(unsigned));
+}
 
 // Fills `plan`; a path that was asked for and cannot be had is refused.
 template <class Source>
-LaunchStatus choose(HistogramPath path, std::int64_t bins, const HistogramShape& shape, const Device& d,
-                    HistogramPlan& plan) {
+LaunchStatus choose(HistogramPath path, std::int64_t bins, const HistogramShape& shape,
+                    const Device& d, HistogramPlan& plan) {
   if (path == HistogramPath::kGlobal) return plan = {HistogramPath::kGlobal, 1}, LaunchStatus{};
   if (path != HistogramPath::kCluster && bins <= bins_a_block(d))
     return plan = {HistogramPath::kShared, 1}, LaunchStatus{};
   if (path == HistogramPath::kShared) {
-    return refused(kWho, std::to_string(bins) + " bins do not fit the shared memory of a block, which holds " +
+    return refused(kWho, std::to_string(bins) +
+                             " bins do not fit the shared memory of a block, which holds " +
                              std::to_string(bins_a_block(d)));
   }
   if (d.major >= 9) {
     cudaError_t e = prepare_cluster_kernel<Source>(d);
     if (e != cudaSuccess) return status_of(e, kWho, "preparing the cluster kernel");
     for (int cluster = 2; cluster <= kMaxCluster; cluster *= 2) {
-      if ((shape.cluster != 0 && cluster != shape.cluster) || width_of(bins, cluster) > bins_a_block(d)) continue;
+      if ((shape.cluster != 0 && cluster != shape.cluster) ||
+          width_of(bins, cluster) > bins_a_block(d))
+        continue;
       bool fits = false;
-      e = cluster_fits<Source>(cluster, shape.block, width_of(bins, cluster) * sizeof(unsigned), fits);
+      e = cluster_fits<Source>(cluster, shape.block, width_of(bins, cluster) * sizeof(unsigned),
+                               fits);
       if (e != cudaSuccess)
-        return status_of(e, kWho, "asking whether a cluster of " + std::to_string(cluster) + " fits");
+        return status_of(e, kWho,
+                         "asking whether a cluster of " + std::to_string(cluster) + " fits");
       if (fits) return plan = {HistogramPath::kCluster, cluster}, LaunchStatus{};
     }
   }
   if (path == HistogramPath::kCluster) {
-    return refused(kWho, d.major < 9
-                             ? "the device has no thread-block clusters (compute capability 9.0 and later)"
-                             : std::to_string(bins) + " bins do not fit a cluster of " +
-                                   (shape.cluster ? std::to_string(shape.cluster) : "16") + " blocks on this device");
+    return refused(
+        kWho, d.major < 9
+                  ? "the device has no thread-block clusters (compute capability 9.0 and later)"
+                  : std::to_string(bins) + " bins do not fit a cluster of " +
+                        (shape.cluster ? std::to_string(shape.cluster) : "16") +
+                        " blocks on this device");
   }
   return plan = {HistogramPath::kGlobal, 1}, LaunchStatus{};
 }
 
 // With arguments that have been checked.
 template <class Source>
-LaunchStatus launch(HistogramPath path, const Source& values, std::int64_t n, unsigned long long* counts,
-                    std::int64_t bins, const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+LaunchStatus launch(HistogramPath path, const Source& values, std::int64_t n,
+                    unsigned long long* counts, std::int64_t bins, const HistogramShape& shape,
+                    HistogramPlan* used, cudaStream_t stream) {
   Device d;
   cudaError_t e = current_device(d);
   if (e != cudaSuccess) return status_of(e, kWho, "asking for the device's limits");
@@ -223,24 +249,28 @@ LaunchStatus launch(HistogramPath path, const Source& values, std::int64_t n, un
   const std::int64_t wanted = std::min<std::int64_t>((n - 1) / shape.block + 1, shape.max_blocks);
   const std::int64_t whole = (wanted - 1) / plan.cluster + 1;
   const auto blocks = static_cast<unsigned>(whole * plan.cluster);
-  const std::string tried =
-      "launching " + std::to_string(blocks) + " blocks of " + std::to_string(shape.block) + " threads";
+  const std::string tried = "launching " + std::to_string(blocks) + " blocks of " +
+                            std::to_string(shape.block) + " threads";
   cudaLaunchAttribute attribute;
   switch (plan.path) {
     case HistogramPath::kShared: {
       const std::size_t shared = bins * sizeof(unsigned);
-      // All a block may have, whatever this call needs: another host thread may be launching with more bins.
-      e = cudaFuncSetAttribute(histogram_shared<Source>, cudaFuncAttributeMaxDynamicSharedMemorySize, d.shared_bytes);
+      // All a block may have, whatever this call needs: another host thread may be launching with
+      // more bins.
+      e = cudaFuncSetAttribute(histogram_shared<Source>,
+                               cudaFuncAttributeMaxDynamicSharedMemorySize, d.shared_bytes);
       if (e != cudaSuccess) return status_of(e, kWho, "raising the shared memory of a block");
-      histogram_shared<<<blocks, shape.block, shared, stream>>>(values, n, counts, bins, shape.flush_after);
+      histogram_shared<<<blocks, shape.block, shared, stream>>>(values, n, counts, bins,
+                                                                shape.flush_after);
       return status_of(cudaGetLastError(), kWho, tried);
     }
     case HistogramPath::kCluster: {
-      const cudaLaunchConfig_t config = configuration(
-          blocks, shape.block, width_of(bins, plan.cluster) * sizeof(unsigned), attribute, plan.cluster, stream);
-      return status_of(
-          cudaLaunchKernelEx(&config, histogram_cluster<Source>, values, n, counts, bins, shape.flush_after), kWho,
-          tried + " in clusters of " + std::to_string(plan.cluster));
+      const cudaLaunchConfig_t config =
+          configuration(blocks, shape.block, width_of(bins, plan.cluster) * sizeof(unsigned),
+                        attribute, plan.cluster, stream);
+      return status_of(cudaLaunchKernelEx(&config, histogram_cluster<Source>, values, n, counts,
+                                          bins, shape.flush_after),
+                       kWho, tried + " in clusters of " + std::to_string(plan.cluster));
     }
     default:
       histogram_global<<<blocks, shape.block, 0, stream>>>(values, n, counts, bins);
@@ -250,8 +280,9 @@ LaunchStatus launch(HistogramPath path, const Source& values, std::int64_t n, un
 
 }  // namespace
 
-LaunchStatus check_histogram(HistogramPath path, const int* values, std::int64_t n, const unsigned long long* counts,
-                             std::int64_t bins, const HistogramShape& shape) {
+LaunchStatus check_histogram(HistogramPath path, const int* values, std::int64_t n,
+                             const unsigned long long* counts, std::int64_t bins,
+                             const HistogramShape& shape) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / sizeof *counts;
   ArgumentCheck check(kWho);
   check.enumerator("path", path, HistogramPath::kGlobal);
@@ -284,11 +315,14 @@ LaunchStatus histogram_capacity(HistogramPath path, int cluster, std::int64_t& b
   return {};
 }
 
-LaunchStatus histogram(HistogramPath path, const int* values, std::int64_t n, unsigned long long* counts,
-                       std::int64_t bins, const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
-  if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok()) return status;
-  return shape.period > 0 ? launch(path, Periodic{values, shape.period}, n, counts, bins, shape, used, stream)
-                          : launch(path, Array{values}, n, counts, bins, shape, used, stream);
+LaunchStatus histogram(HistogramPath path, const int* values, std::int64_t n,
+                       unsigned long long* counts, std::int64_t bins, const HistogramShape& shape,
+                       HistogramPlan* used, cudaStream_t stream) {
+  if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok())
+    return status;
+  return shape.period > 0
+             ? launch(path, Periodic{values, shape.period}, n, counts, bins, shape, used, stream)
+             : launch(path, Array{values}, n, counts, bins, shape, used, stream);
 }
 
 }  // namespace lockstep::kernels

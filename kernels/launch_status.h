@@ -1,11 +1,12 @@
-// What every launcher answers: a CUDA error and, where there is one, a sentence that says what was tried and what to
-// change.
+// What every launcher answers: a CUDA error and, where there is one, a sentence that says what was
+// tried and what to change.
 //
-// A launcher checks its arguments before it touches the device. What it refuses is cudaErrorInvalidValue with a
-// message, and nothing was launched. Zero work is legal: success, and nothing was launched. A success says that the
-// launch was accepted; what happens while the kernel runs is reported by the next call that synchronises, as everywhere
-// in CUDA. All work goes to the stream that was given, which may be one that is being captured; the launcher waits for
-// nothing, and keeps nothing from one call to the next.
+// A launcher checks its arguments before it touches the device. What it refuses is
+// cudaErrorInvalidValue with a message, and nothing was launched. Zero work is legal: success, and
+// nothing was launched. A success says that the launch was accepted; what happens while the kernel
+// runs is reported by the next call that synchronises, as everywhere in CUDA. All work goes to the
+// stream that was given, which may be one that is being captured; the launcher waits for nothing,
+// and keeps nothing from one call to the next.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -28,19 +29,22 @@ inline LaunchStatus refused(const char* who, const std::string& why) {
   return {cudaErrorInvalidValue, std::string(who) + ": " + why};
 }
 
-// What the CUDA call that `tried` describes has returned. An error that is told is not left pending, where the next
-// launch would take it for its own.
+// What the CUDA call that `tried` describes has returned. An error that is told is not left
+// pending, where the next launch would take it for its own.
 inline LaunchStatus status_of(cudaError_t error, const char* who, const std::string& tried) {
   if (error == cudaSuccess) return {};
   cudaGetLastError();
-  return {error, std::string(who) + ": " + tried + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error),
+  return {error,
+          std::string(who) + ": " + tried + ": " + cudaGetErrorName(error) + ", " +
+              cudaGetErrorString(error),
           true};
 }
 
 // What a launch has returned, just after it.
 inline LaunchStatus launched(const char* who, unsigned blocks, int threads) {
-  return status_of(cudaGetLastError(), who,
-                   "launching " + std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads");
+  return status_of(
+      cudaGetLastError(), who,
+      "launching " + std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads");
 }
 
 }  // namespace lockstep::kernels

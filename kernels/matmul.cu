@@ -33,11 +33,13 @@ __global__ void __launch_bounds__(kTile* kTile)
   __shared__ float tile_a[kTile][kTile], tile_b[kTile][kTile];
   const int tx = threadIdx.x, ty = threadIdx.y;
   const std::int64_t j = std::int64_t{blockIdx.x} * kTile + tx;
-  for (std::int64_t row = std::int64_t{blockIdx.y} * kTile; row < c.rows; row += std::int64_t{gridDim.y} * kTile) {
+  for (std::int64_t row = std::int64_t{blockIdx.y} * kTile; row < c.rows;
+       row += std::int64_t{gridDim.y} * kTile) {
     const std::int64_t i = row + ty;
     float sum = 0.0f;
     for (std::int64_t p = 0; p < a.columns; p += kTile) {
-      // Outside the matrices nothing is loaded and nothing is summed: a padding of zeros would turn -0 into +0.
+      // Outside the matrices nothing is loaded and nothing is summed: a padding of zeros would turn
+      // -0 into +0.
       if (i < a.rows && p + tx < a.columns) tile_a[ty][tx] = a.data[i * a.stride + p + tx];
       if (p + ty < b.rows && j < b.columns) tile_b[ty][tx] = b.data[(p + ty) * b.stride + j];
       __syncthreads();
@@ -61,8 +63,9 @@ void check_matrix(ArgumentCheck& check, const std::string& name, const MatrixVie
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   check.number((name + ".rows").c_str(), v.rows, 0, kMost);
   check.number((name + ".columns").c_str(), v.columns, 0, kMost);
-  check.require(v.stride >= v.columns, name + " has stride " + std::to_string(v.stride) + ", less than its " +
-                                           std::to_string(v.columns) + " columns");
+  check.require(v.stride >= v.columns, name + " has stride " + std::to_string(v.stride) +
+                                           ", less than its " + std::to_string(v.columns) +
+                                           " columns");
   if (!check.ok() || is_empty(v)) return;
   check.require(v.stride <= kMost / static_cast<std::int64_t>(sizeof(float)) / v.rows,
                 name + " has more elements than can be addressed");
@@ -81,31 +84,35 @@ std::string shape(std::int64_t rows, std::int64_t columns) {
 
 }  // namespace
 
-LaunchStatus check_matmul(MatmulVariant variant, const MatrixView<const float>& a, const MatrixView<const float>& b,
-                          const MatrixView<float>& c) {
+LaunchStatus check_matmul(MatmulVariant variant, const MatrixView<const float>& a,
+                          const MatrixView<const float>& b, const MatrixView<float>& c) {
   ArgumentCheck check(kWho);
   check.enumerator("variant", variant, MatmulVariant::kTiled32);
   check_matrix(check, "a", a);
   check_matrix(check, "b", b);
   check_matrix(check, "c", c);
   check.require(a.columns == b.rows && a.rows == c.rows && b.columns == c.columns,
-                "the shapes do not fit: a is " + shape(a.rows, a.columns) + ", b is " + shape(b.rows, b.columns) +
-                    ", c is " + shape(c.rows, c.columns));
+                "the shapes do not fit: a is " + shape(a.rows, a.columns) + ", b is " +
+                    shape(b.rows, b.columns) + ", c is " + shape(c.rows, c.columns));
   if (!check.ok() || is_empty(c) || is_empty(a)) return check.status();
   check.apart("a", a.data, bytes_of(a), "c", c.data, bytes_of(c));
   check.apart("b", b.data, bytes_of(b), "c", c.data, bytes_of(c));
   return check.status();
 }
 
-LaunchStatus matmul(MatmulVariant variant, const MatrixView<const float>& a, const MatrixView<const float>& b,
-                    const MatrixView<float>& c, cudaStream_t stream) {
+LaunchStatus matmul(MatmulVariant variant, const MatrixView<const float>& a,
+                    const MatrixView<const float>& b, const MatrixView<float>& c,
+                    cudaStream_t stream) {
   if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok()) return status;
   if (c.rows == 0 || c.columns == 0) return {};
 
-  const int side = variant == MatmulVariant::kTiled8 ? 8 : variant == MatmulVariant::kTiled32 ? 32 : 16;
+  const int side = variant == MatmulVariant::kTiled8    ? 8
+                   : variant == MatmulVariant::kTiled32 ? 32
+                                                        : 16;
   const std::int64_t across = (c.columns - 1) / side + 1, down = (c.rows - 1) / side + 1;
   if (across > std::numeric_limits<int>::max()) {
-    return refused(kWho, "c has " + std::to_string(c.columns) + " columns, more than a grid of this variant covers");
+    return refused(kWho, "c has " + std::to_string(c.columns) +
+                             " columns, more than a grid of this variant covers");
   }
   const dim3 block(side, side);
   const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(std::min(down, kMaxGridY)));
@@ -124,8 +131,8 @@ LaunchStatus matmul(MatmulVariant variant, const MatrixView<const float>& a, con
       break;
   }
   return status_of(cudaGetLastError(), kWho,
-                   "launching " + std::to_string(grid.x) + " x " + std::to_string(grid.y) + " blocks of " +
-                       std::to_string(side * side) + " threads");
+                   "launching " + std::to_string(grid.x) + " x " + std::to_string(grid.y) +
+                       " blocks of " + std::to_string(side * side) + " threads");
 }
 
 }  // namespace lockstep::kernels

@@ -2,9 +2,9 @@
 //
 //   C[i][j] = sum over p = 0 ... k-1 of A[i][p] * B[p][j],   0 <= i < m, 0 <= j < n
 //
-// Rounding chain, the same in every variant, so that they agree bit for bit: sum = +0; for p = 0, 1, ..., k - 1: sum =
-// fma(A[i][p], B[p][j], sum), each fma rounded once to float, subnormals kept. Results do not depend on the launch's
-// shape or schedule.
+// Rounding chain, the same in every variant, so that they agree bit for bit: sum = +0; for p = 0,
+// 1, ..., k - 1: sum = fma(A[i][p], B[p][j], sum), each fma rounded once to float, subnormals kept.
+// Results do not depend on the launch's shape or schedule.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,8 +22,8 @@ enum class MatmulVariant : std::uint8_t {
   kTiled32,
 };
 
-// A row-major matrix in device memory: element (i, j) is data[i * stride + j]; the elements between columns and stride
-// are nobody's.
+// A row-major matrix in device memory: element (i, j) is data[i * stride + j]; the elements between
+// columns and stride are nobody's.
 template <class T>
 struct MatrixView {
   T* data = nullptr;
@@ -31,14 +31,17 @@ struct MatrixView {
   std::int64_t stride = 0;  // elements from a row to the next, at least `columns`
 };
 
-// a is m x k, b is k x n, c is m x n; any of the three may be 0. With m or n 0 nothing is launched; with k = 0 every
-// element of c becomes +0. c overlaps neither a nor b. Data is aligned to float; an empty matrix may be null. Errors:
-// cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
-LaunchStatus matmul(MatmulVariant variant, const MatrixView<const float>& a, const MatrixView<const float>& b,
-                    const MatrixView<float>& c, cudaStream_t stream = nullptr);
+// a is m x k, b is k x n, c is m x n; any of the three may be 0. With m or n 0 nothing is launched;
+// with k = 0 every element of c becomes +0. c overlaps neither a nor b. Data is aligned to float;
+// an empty matrix may be null. Errors: cudaErrorInvalidValue for arguments outside these, else what
+// CUDA returned.
+LaunchStatus matmul(MatmulVariant variant, const MatrixView<const float>& a,
+                    const MatrixView<const float>& b, const MatrixView<float>& c,
+                    cudaStream_t stream = nullptr);
 
-// Whether matmul would take these arguments; launches nothing. For kernels that keep its contract in another way.
-LaunchStatus check_matmul(MatmulVariant variant, const MatrixView<const float>& a, const MatrixView<const float>& b,
-                          const MatrixView<float>& c);
+// Whether matmul would take these arguments; launches nothing. For kernels that keep its contract
+// in another way.
+LaunchStatus check_matmul(MatmulVariant variant, const MatrixView<const float>& a,
+                          const MatrixView<const float>& b, const MatrixView<float>& c);
 
 }  // namespace lockstep::kernels

@@ -2,7 +2,8 @@
 
 #include "kernels/argument_check.h"
 
-#pragma nv_diag_suppress 177  // forms that this architecture does not have are declared and not referenced
+#pragma nv_diag_suppress 177  // forms that this architecture does not have are declared and not
+                              // referenced
 #include "kernels/matrix_unit.h"
 
 namespace lockstep::kernels {
@@ -15,8 +16,10 @@ constexpr int kDevice = 0;
 #endif
 
 // The instruction with its operands: registers of D, which are C's before, and of A and B.
-#define LOCKSTEP_MMA_2_1_1(text, type) \
-  asm volatile(text " {%0, %1}, {%2}, {%3}, {%0, %1};" : "+" type(d[0]), "+" type(d[1]) : type(a[0]), type(b[0]))
+#define LOCKSTEP_MMA_2_1_1(text, type)                 \
+  asm volatile(text " {%0, %1}, {%2}, {%3}, {%0, %1};" \
+               : "+" type(d[0]), "+" type(d[1])        \
+               : type(a[0]), type(b[0]))
 #define LOCKSTEP_MMA_2_2_1(text, type)                     \
   asm volatile(text " {%0, %1}, {%2, %3}, {%4}, {%0, %1};" \
                : "+" type(d[0]), "+" type(d[1])            \
@@ -33,36 +36,42 @@ constexpr int kDevice = 0;
   asm volatile(text " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
                : "+" type(d[0]), "+" type(d[1]), "+" type(d[2]), "+" type(d[3])        \
                : type(a[0]), type(a[1]), type(a[2]), type(a[3]), type(b[0]), type(b[1]))
-#define LOCKSTEP_MMA_4_8_4(text, type)                                                                               \
-  asm volatile(text " {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};" \
-               : "+" type(d[0]), "+" type(d[1]), "+" type(d[2]), "+" type(d[3])                                      \
-               : type(a[0]), type(a[1]), type(a[2]), type(a[3]), type(a[4]), type(a[5]), type(a[6]), type(a[7]),     \
-                 type(b[0]), type(b[1]), type(b[2]), type(b[3]))
+#define LOCKSTEP_MMA_4_8_4(text, type)                                                         \
+  asm volatile(text                                                                            \
+               " {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, " \
+               "{%0, %1, %2, %3};"                                                             \
+               : "+" type(d[0]), "+" type(d[1]), "+" type(d[2]), "+" type(d[3])                \
+               : type(a[0]), type(a[1]), type(a[2]), type(a[3]), type(a[4]), type(a[5]),       \
+                 type(a[6]), type(a[7]), type(b[0]), type(b[1]), type(b[2]), type(b[3]))
 
-// One form: m rows (n is 8), k elements of `bits` bits. A lane's parts of A and B are words, of 64 bits for f64 and of
-// 32 else; so are its parts of C and D, of which each holds `kEach` elements.
+// One form: m rows (n is 8), k elements of `bits` bits. A lane's parts of A and B are words, of 64
+// bits for f64 and of 32 else; so are its parts of C and D, of which each holds `kEach` elements.
 template <int kRows, int kColumnsOfA, UnitElement kFactor, UnitElement kResult, int kCapability>
 struct Shape {
   using Word = std::conditional_t<kFactor == UnitElement::kF64, std::uint64_t, std::uint32_t>;
   static constexpr int kWordBits = 8 * sizeof(Word), kNeeds = kCapability;
   static constexpr int kHalves = kRows / 8;
-  static constexpr int kRowWords = kColumnsOfA * bits_of(kFactor) / kWordBits;  // of A's row and B's column
+  static constexpr int kRowWords =
+      kColumnsOfA * bits_of(kFactor) / kWordBits;  // of A's row and B's column
   static constexpr int kA = kHalves * kRowWords / 4, kB = kRowWords / 4;
-  static constexpr int kPair = kResult == UnitElement::kF16 ? 1 : 2;  // words of two adjacent elements of D
+  static constexpr int kPair =
+      kResult == UnitElement::kF16 ? 1 : 2;  // words of two adjacent elements of D
   static constexpr int kD = kHalves * kPair;
 };
 
 // One warp a tile. Row and column of a lane's words: PTX ISA 9.0, 9.7.14.5.
 template <class Form>
-__global__ void __launch_bounds__(32) multiply(const typename Form::Word* a, const typename Form::Word* b,
-                                               const typename Form::Word* c, typename Form::Word* d) {
+__global__ void __launch_bounds__(32)
+    multiply(const typename Form::Word* a, const typename Form::Word* b,
+             const typename Form::Word* c, typename Form::Word* d) {
   if constexpr (kDevice >= Form::kNeeds) {
     using Word = typename Form::Word;
     const int group = static_cast<int>(threadIdx.x) / 4, member = static_cast<int>(threadIdx.x) % 4;
     constexpr int kRow = Form::kRowWords, kRowOfD = 4 * Form::kPair;
     a += blockIdx.x * 8 * Form::kHalves * kRow;
     b += blockIdx.x * 8 * kRow;
-    const int at = static_cast<int>(blockIdx.x) * 8 * Form::kHalves * kRowOfD + group * kRowOfD + member * Form::kPair;
+    const int at = static_cast<int>(blockIdx.x) * 8 * Form::kHalves * kRowOfD + group * kRowOfD +
+                   member * Form::kPair;
     Word as[Form::kA], bs[Form::kB], ds[Form::kD];
 #pragma unroll
     for (int r = 0; r < Form::kA; ++r)
@@ -70,24 +79,27 @@ __global__ void __launch_bounds__(32) multiply(const typename Form::Word* a, con
 #pragma unroll
     for (int r = 0; r < Form::kB; ++r) bs[r] = b[group * kRow + member + 4 * r];
 #pragma unroll
-    for (int r = 0; r < Form::kD; ++r) ds[r] = c[at + r / Form::kPair * 8 * kRowOfD + r % Form::kPair];
+    for (int r = 0; r < Form::kD; ++r)
+      ds[r] = c[at + r / Form::kPair * 8 * kRowOfD + r % Form::kPair];
     Form::execute(ds, as, bs);
 #pragma unroll
-    for (int r = 0; r < Form::kD; ++r) d[at + r / Form::kPair * 8 * kRowOfD + r % Form::kPair] = ds[r];
+    for (int r = 0; r < Form::kD; ++r)
+      d[at + r / Form::kPair * 8 * kRowOfD + r % Form::kPair] = ds[r];
   }
 }
 
 template <class Form>
-LaunchStatus launch(const MatrixForm& form, const void* a, const void* b, const void* c, void* d, int tiles,
-                    cudaStream_t stream) {
+LaunchStatus launch(const MatrixForm& form, const void* a, const void* b, const void* c, void* d,
+                    int tiles, cudaStream_t stream) {
   using Word = typename Form::Word;
   multiply<Form><<<static_cast<unsigned>(tiles), 32, 0, stream>>>(
-      static_cast<const Word*>(a), static_cast<const Word*>(b), static_cast<const Word*>(c), static_cast<Word*>(d));
+      static_cast<const Word*>(a), static_cast<const Word*>(b), static_cast<const Word*>(c),
+      static_cast<Word*>(d));
   return launched(form.name, static_cast<unsigned>(tiles), 32);
 }
 
-// A form of the table below: LOCKSTEP_FORM(m, k, types of D, A and B as in PTX, registers, capability, integers,
-// suffix).
+// A form of the table below: LOCKSTEP_FORM(m, k, types of D, A and B as in PTX, registers,
+// capability, integers, suffix).
 #define LOCKSTEP_FLOATS                                         \
   LOCKSTEP_FORM(16, 8, f16, f16, f16, 2_2_1, 75, Multiply, )    \
   LOCKSTEP_FORM(16, 8, f32, f16, f16, 4_2_1, 75, Multiply, )    \
@@ -133,7 +145,8 @@ LaunchStatus launch(const MatrixForm& form, const void* a, const void* b, const 
   LOCKSTEP_FORM(16, 256, s32, b1, b1, 4_4_2, 80, Xor, .xor.popc) \
   LOCKSTEP_FORM(16, 256, s32, b1, b1, 4_4_2, 80, And, .and.popc)
 
-// The types by the names that PTX has for them, and what holds their parts of D in an asm statement.
+// The types by the names that PTX has for them, and what holds their parts of D in an asm
+// statement.
 constexpr auto f16 = UnitElement::kF16;
 constexpr auto bf16 = UnitElement::kBF16;
 constexpr auto tf32 = UnitElement::kTF32;
@@ -154,11 +167,13 @@ constexpr auto s32 = UnitElement::kS32;
 
 // The suffix stands behind the shape, but what bits are counted stands at the end.
 #define LOCKSTEP_TEXT_Multiply(shape, types, suffix) "mma.sync.aligned." shape ".row.col" types
-#define LOCKSTEP_TEXT_MultiplySaturate(shape, types, suffix) "mma.sync.aligned." shape ".row.col" suffix types
+#define LOCKSTEP_TEXT_MultiplySaturate(shape, types, suffix) \
+  "mma.sync.aligned." shape ".row.col" suffix types
 #define LOCKSTEP_TEXT_Xor(shape, types, suffix) "mma.sync.aligned." shape ".row.col" types suffix
 #define LOCKSTEP_TEXT_And(shape, types, suffix) "mma.sync.aligned." shape ".row.col" types suffix
 
-#define LOCKSTEP_STRUCT(m, depth, td, ta, tb, integers) Mma_##m##_##depth##_##td##_##ta##_##tb##_##integers
+#define LOCKSTEP_STRUCT(m, depth, td, ta, tb, integers) \
+  Mma_##m##_##depth##_##td##_##ta##_##tb##_##integers
 
 #define LOCKSTEP_FORM(m, depth, td, ta, tb, registers, capability, integers, suffix)               \
   struct LOCKSTEP_STRUCT(m, depth, td, ta, tb, integers) : Shape<m, depth, ta, td, capability> {   \
@@ -197,14 +212,17 @@ const std::vector<MatrixForm>& mma_forms() {
   return kForms;
 }
 
-LaunchStatus multiply_tiles(const MatrixForm& form, const void* a, const void* b, const void* c, void* d, int tiles,
-                            cudaStream_t stream) {
+LaunchStatus multiply_tiles(const MatrixForm& form, const void* a, const void* b, const void* c,
+                            void* d, int tiles, cudaStream_t stream) {
   constexpr int kMost = 1 << 20;
   ArgumentCheck check("multiply_tiles");
-  check.require(form.launch != nullptr, "the form has no launcher: take one of mma_forms() or wgmma_forms()");
+  check.require(form.launch != nullptr,
+                "the form has no launcher: take one of mma_forms() or wgmma_forms()");
   check.number("tiles", tiles, 0, kMost);
   if (!check.ok() || tiles == 0) return check.status();
-  const auto bytes = [&](int tile) { return static_cast<std::uint64_t>(tile) * static_cast<std::uint64_t>(tiles); };
+  const auto bytes = [&](int tile) {
+    return static_cast<std::uint64_t>(tile) * static_cast<std::uint64_t>(tiles);
+  };
   check.array("a", a, 16);
   check.array("b", b, 16);
   check.array("c", c, 16);

@@ -1,10 +1,11 @@
-// The matrix units, one instruction form at a time: D = A * B + C of single tiles, for measuring how they compute.
+// The matrix units, one instruction form at a time: D = A * B + C of single tiles, for measuring
+// how they compute.
 //
 // A form is one instruction of PTX. Each tile has matrices of its own, row after row, packed:
 //   A: m rows of k elements, B: n columns of k elements, C and D: m rows of n elements of D's type.
-// An element of less than 32 bits stands in the lower bits of its word first; tf32 fills a word, of which the lower 13
-// bits do not count. Which lane holds what is as PTX ISA 9.0, 9.7.14 and 9.7.15, says; the matrices of a warpgroup lie
-// in shared memory without swizzle.
+// An element of less than 32 bits stands in the lower bits of its word first; tf32 fills a word, of
+// which the lower 13 bits do not count. Which lane holds what is as PTX ISA 9.0, 9.7.14 and 9.7.15,
+// says; the matrices of a warpgroup lie in shared memory without swizzle.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,7 +17,21 @@
 
 namespace lockstep::kernels {
 
-enum class UnitElement : std::uint8_t { kF16, kBF16, kTF32, kE4M3, kE5M2, kF32, kF64, kS8, kU8, kS4, kU4, kB1, kS32 };
+enum class UnitElement : std::uint8_t {
+  kF16,
+  kBF16,
+  kTF32,
+  kE4M3,
+  kE5M2,
+  kF32,
+  kF64,
+  kS8,
+  kU8,
+  kS4,
+  kU4,
+  kB1,
+  kS32
+};
 
 // Bits that an element takes in memory.
 constexpr int bits_of(UnitElement e) {
@@ -50,8 +65,8 @@ enum class IntegerProducts : std::uint8_t {
 
 struct MatrixForm {
   // Matrices, `tiles` of each, in device memory; each aligned to 16 bytes.
-  using Launch = LaunchStatus (*)(const MatrixForm& form, const void* a, const void* b, const void* c, void* d,
-                                  int tiles, cudaStream_t stream);
+  using Launch = LaunchStatus (*)(const MatrixForm& form, const void* a, const void* b,
+                                  const void* c, void* d, int tiles, cudaStream_t stream);
 
   const char* name;  // "mma m16n8k16 f16 x f16 to f32"
   UnitElement a, b, d;
@@ -65,16 +80,18 @@ struct MatrixForm {
   int d_bytes() const { return m * n * bits_of(d) / 8; }  // of C too
 };
 
-// mma.sync, what a warp multiplies: every dense shape and type from sm_75 to sm_90 but m8n8k4 of f16, which is a matrix
-// unit's on Volta and Turing alone. Of integers each shape with signed and with unsigned factors.
+// mma.sync, what a warp multiplies: every dense shape and type from sm_75 to sm_90 but m8n8k4 of
+// f16, which is a matrix unit's on Volta and Turing alone. Of integers each shape with signed and
+// with unsigned factors.
 const std::vector<MatrixForm>& mma_forms();
 
 // wgmma.mma_async, what a warpgroup multiplies, of sm_90a alone: every type with the least n.
 const std::vector<MatrixForm>& wgmma_forms();
 
-// D = A * B + C of `tiles` tiles by one form. Errors: cudaErrorInvalidValue for arguments outside of the above, or what
-// CUDA returned: cudaErrorNoKernelImageForDevice where the device lacks the instruction.
-LaunchStatus multiply_tiles(const MatrixForm& form, const void* a, const void* b, const void* c, void* d, int tiles,
-                            cudaStream_t stream = nullptr);
+// D = A * B + C of `tiles` tiles by one form. Errors: cudaErrorInvalidValue for arguments outside
+// of the above, or what CUDA returned: cudaErrorNoKernelImageForDevice where the device lacks the
+// instruction.
+LaunchStatus multiply_tiles(const MatrixForm& form, const void* a, const void* b, const void* c,
+                            void* d, int tiles, cudaStream_t stream = nullptr);
 
 }  // namespace lockstep::kernels

@@ -6,17 +6,18 @@
 namespace lockstep::kernels {
 namespace {
 
-constexpr int kM = 64, kN = 8, kRow = 32;  // of A's rows and B's columns the bytes, whatever the type
+constexpr int kM = 64, kN = 8,
+              kRow = 32;  // of A's rows and B's columns the bytes, whatever the type
 
-// Where the 16 bytes `part` of row `row` lie in shared memory: those of all rows one after the other, then the next
-// part (PTX ISA 9.0, 9.7.15.5.1, without swizzle).
+// Where the 16 bytes `part` of row `row` lie in shared memory: those of all rows one after the
+// other, then the next part (PTX ISA 9.0, 9.7.15.5.1, without swizzle).
 template <int kRows>
 __device__ constexpr int place_of(int row, int part) {
   return (part * kRows + row) * 16;
 }
 
-// The descriptor of a matrix of `kRows` rows at `address`: the distances from one part to the next and from eight rows
-// to the next, in units of 16 bytes.
+// The descriptor of a matrix of `kRows` rows at `address`: the distances from one part to the next
+// and from eight rows to the next, in units of 16 bytes.
 template <int kRows>
 __device__ std::uint64_t descriptor(const void* address) {
   const auto where = static_cast<std::uint64_t>(__cvta_generic_to_shared(address));
@@ -32,7 +33,8 @@ __global__ void __launch_bounds__(128)
   const int thread = static_cast<int>(threadIdx.x), tile = static_cast<int>(blockIdx.x);
   constexpr int kParts = kRow / 16;
   static_assert(kM * kParts == 128, "a part of A for each thread");
-  *reinterpret_cast<uint4*>(rows_of_a + place_of<kM>(thread / kParts, thread % kParts)) = a[tile * 128 + thread];
+  *reinterpret_cast<uint4*>(rows_of_a + place_of<kM>(thread / kParts, thread % kParts)) =
+      a[tile * 128 + thread];
   if (thread < kN * kParts) {
     *reinterpret_cast<uint4*>(columns_of_b + place_of<kN>(thread / kParts, thread % kParts)) =
         b[tile * kN * kParts + thread];
@@ -53,16 +55,16 @@ __global__ void __launch_bounds__(128)
 }
 
 template <class Form>
-LaunchStatus launch(const MatrixForm& form, const void* a, const void* b, const void* c, void* d, int tiles,
-                    cudaStream_t stream) {
+LaunchStatus launch(const MatrixForm& form, const void* a, const void* b, const void* c, void* d,
+                    int tiles, cudaStream_t stream) {
   multiply<Form><<<static_cast<unsigned>(tiles), 128, 0, stream>>>(
-      static_cast<const uint4*>(a), static_cast<const uint4*>(b), static_cast<const std::uint32_t*>(c),
-      static_cast<std::uint32_t*>(d));
+      static_cast<const uint4*>(a), static_cast<const uint4*>(b),
+      static_cast<const std::uint32_t*>(c), static_cast<std::uint32_t*>(d));
   return launched(form.name, static_cast<unsigned>(tiles), 128);
 }
 
-// LOCKSTEP_FORM(k, types of D, A and B as in PTX, registers of D, integers, suffix, what follows the predicate of
-// scale-d)
+// LOCKSTEP_FORM(k, types of D, A and B as in PTX, registers of D, integers, suffix, what follows
+// the predicate of scale-d)
 #define LOCKSTEP_FP8(ta, tb)                              \
   LOCKSTEP_FORM(32, f16, ta, tb, 2, Multiply, , ", 1, 1") \
   LOCKSTEP_FORM(32, f32, ta, tb, 4, Multiply, , ", 1, 1")
@@ -94,23 +96,27 @@ constexpr auto u8 = UnitElement::kU8;
 constexpr auto b1 = UnitElement::kB1;
 constexpr auto s32 = UnitElement::kS32;
 
-#define LOCKSTEP_WGMMA_2(text, after)                                                                      \
-  asm volatile("{\n\t.reg .pred p;\n\tsetp.eq.u32 p, 0, 0;\n\t" text " {%0, %1}, %2, %3, p" after ";\n\t}" \
-               : "+r"(d[0]), "+r"(d[1])                                                                    \
+#define LOCKSTEP_WGMMA_2(text, after)                                                             \
+  asm volatile("{\n\t.reg .pred p;\n\tsetp.eq.u32 p, 0, 0;\n\t" text " {%0, %1}, %2, %3, p" after \
+               ";\n\t}"                                                                           \
+               : "+r"(d[0]), "+r"(d[1])                                                           \
                : "l"(a), "l"(b))
-#define LOCKSTEP_WGMMA_4(text, after)                                                                              \
-  asm volatile("{\n\t.reg .pred p;\n\tsetp.eq.u32 p, 0, 0;\n\t" text " {%0, %1, %2, %3}, %4, %5, p" after ";\n\t}" \
-               : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                                                    \
+#define LOCKSTEP_WGMMA_4(text, after)                                \
+  asm volatile("{\n\t.reg .pred p;\n\tsetp.eq.u32 p, 0, 0;\n\t" text \
+               " {%0, %1, %2, %3}, %4, %5, p" after ";\n\t}"         \
+               : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])      \
                : "l"(a), "l"(b))
 
 #define LOCKSTEP_STRUCT(depth, td, ta, tb, integers) Wgmma_##depth##_##td##_##ta##_##tb##_##integers
 
-#define LOCKSTEP_FORM(depth, td, ta, tb, registers, integers, suffix, after)                                           \
-  struct LOCKSTEP_STRUCT(depth, td, ta, tb, integers) {                                                                \
-    static constexpr int kRegisters = registers;                                                                       \
-    static __device__ void execute(std::uint32_t (&d)[registers], std::uint64_t a, std::uint64_t b) {                  \
-      LOCKSTEP_WGMMA_##registers("wgmma.mma_async.sync.aligned.m64n8k" #depth "." #td "." #ta "." #tb #suffix, after); \
-    }                                                                                                                  \
+#define LOCKSTEP_FORM(depth, td, ta, tb, registers, integers, suffix, after)                    \
+  struct LOCKSTEP_STRUCT(depth, td, ta, tb, integers) {                                         \
+    static constexpr int kRegisters = registers;                                                \
+    static __device__ void execute(std::uint32_t (&d)[registers], std::uint64_t a,              \
+                                   std::uint64_t b) {                                           \
+      LOCKSTEP_WGMMA_##registers(                                                               \
+          "wgmma.mma_async.sync.aligned.m64n8k" #depth "." #td "." #ta "." #tb #suffix, after); \
+    }                                                                                           \
   };
 LOCKSTEP_FORMS
 #undef LOCKSTEP_FORM

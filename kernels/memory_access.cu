@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kMaxBlock = 1024;
 constexpr int kConstantBytes = 65536;
-constexpr std::int64_t kMostElements = 32 * std::int64_t{0x7fffffff};  // a grid of blocks of 32, even at one a thread
+constexpr std::int64_t kMostElements =
+    32 * std::int64_t{0x7fffffff};  // a grid of blocks of 32, even at one a thread
 
 __constant__ uint4 constant_data[kConstantBytes / sizeof(uint4)];
 
@@ -66,16 +67,20 @@ __device__ std::int64_t index_of(const AccessPattern& p, std::int64_t t, std::in
     case PatternKind::kStrided:
       return p.factor * t + p.offset;
     case PatternKind::kRandom:
-      return static_cast<std::int64_t>(mixed((static_cast<std::uint64_t>(p.factor) << 32) + t) % count);
+      return static_cast<std::int64_t>(mixed((static_cast<std::uint64_t>(p.factor) << 32) + t) %
+                                       count);
   }
   return 0;
 }
 
-__device__ bool takes_part(const AccessPattern& p, std::int64_t t, std::int64_t n) { return t < n && t % 32 < p.lanes; }
+__device__ bool takes_part(const AccessPattern& p, std::int64_t t, std::int64_t n) {
+  return t < n && t % 32 < p.lanes;
+}
 
 // Moves the elements t of one thread: value(t) = read(t), then write(t, value).
 template <class T, class Read, class Write>
-__device__ void move_elements(const AccessPattern& pattern, std::int64_t n, Read read, Write write) {
+__device__ void move_elements(const AccessPattern& pattern, std::int64_t n, Read read,
+                              Write write) {
   const std::int64_t first = std::int64_t{blockIdx.x} * (kItems<T> * blockDim.x) + threadIdx.x;
   T value[kItems<T>] = {};
 #pragma unroll
@@ -90,8 +95,8 @@ __device__ void move_elements(const AccessPattern& pattern, std::int64_t n, Read
   }
 }
 
-// Whether all threads of this block have all their elements, and these lie next to each other. Nothing is left to
-// compute then but an address, which at one byte an element decides the speed.
+// Whether all threads of this block have all their elements, and these lie next to each other.
+// Nothing is left to compute then but an address, which at one byte an element decides the speed.
 template <class T>
 __device__ bool is_plain_copy(const AccessPattern& p, std::int64_t n) {
   return p.kind == PatternKind::kConsecutive && p.lanes == 32 &&
@@ -107,7 +112,8 @@ __device__ void copy_elements(T* y, Read read) {
   for (int k = 0; k < kItems<T>; ++k) y[k * blockDim.x] = value[k];
 }
 
-// No __restrict__ and no const promise on x beyond the pointer: the compiler must not turn one load path into another.
+// No __restrict__ and no const promise on x beyond the pointer: the compiler must not turn one load
+// path into another.
 template <LoadPath kPath, class T>
 __global__ void __launch_bounds__(kMaxBlock)
     gather_kernel(AccessPattern pattern, const T* x, std::int64_t x_count, T* y, std::int64_t n) {
@@ -122,7 +128,8 @@ __global__ void __launch_bounds__(kMaxBlock)
 }
 
 template <class T>
-__global__ void __launch_bounds__(kMaxBlock) scatter_kernel(AccessPattern pattern, const T* x, T* y, std::int64_t n) {
+__global__ void __launch_bounds__(kMaxBlock)
+    scatter_kernel(AccessPattern pattern, const T* x, T* y, std::int64_t n) {
   move_elements<T>(
       pattern, n, [&](std::int64_t t) { return x[t]; },
       [&](std::int64_t t, T value) { y[index_of(pattern, t, 1)] = value; });
@@ -135,8 +142,10 @@ std::int64_t last_index(const AccessPattern& p, std::int64_t n) {
     case PatternKind::kConsecutive:
       return p.offset > kMost - n ? -1 : p.offset + n - 1;
     case PatternKind::kPermuted:
-      return p.offset > kMost - n ? -1
-                                  : p.offset + ((n - 1) | 31);  // the last group may be partial, its elements are not
+      return p.offset > kMost - n
+                 ? -1
+                 : p.offset +
+                       ((n - 1) | 31);  // the last group may be partial, its elements are not
     case PatternKind::kOneAddress:
       return p.offset;
     case PatternKind::kStrided:
@@ -156,23 +165,26 @@ void check_pattern(ArgumentCheck& check, const AccessPattern& p, std::int64_t n,
   check.number("lanes", p.lanes, 1, 32);
   check.require(p.kind != PatternKind::kPermuted || p.factor % 2 != 0,
                 "the factor is " + std::to_string(p.factor) + "; a permutation needs an odd one");
-  if (p.kind == PatternKind::kStrided) check.number("stride", p.factor, 1, std::numeric_limits<std::int64_t>::max());
+  if (p.kind == PatternKind::kStrided)
+    check.number("stride", p.factor, 1, std::numeric_limits<std::int64_t>::max());
   if (!check.ok() || n == 0) return;
   const std::int64_t last = last_index(p, n);
   check.require(last >= 0 && last < count, "the pattern reaches element " +
-                                               (last < 0 ? "2^58 or more" : std::to_string(last)) + ", but " + array +
-                                               " has " + std::to_string(count));
+                                               (last < 0 ? "2^58 or more" : std::to_string(last)) +
+                                               ", but " + array + " has " + std::to_string(count));
 }
 
-void check_arrays(ArgumentCheck& check, int bytes, const void* x, std::int64_t x_count, const void* y,
-                  std::int64_t y_count, std::int64_t n, const AccessShape& shape) {
-  check.require(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16,
-                "the element has " + std::to_string(bytes) + " bytes; it must have 1, 2, 4, 8 or 16");
+void check_arrays(ArgumentCheck& check, int bytes, const void* x, std::int64_t x_count,
+                  const void* y, std::int64_t y_count, std::int64_t n, const AccessShape& shape) {
+  check.require(
+      bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16,
+      "the element has " + std::to_string(bytes) + " bytes; it must have 1, 2, 4, 8 or 16");
   check.number("n", n, 0, kMostElements);
   check.number("x_count", x_count, 0, std::numeric_limits<std::int64_t>::max() / 16);
   check.number("y_count", y_count, 0, std::numeric_limits<std::int64_t>::max() / 16);
   check.require(shape.block >= 32 && shape.block <= kMaxBlock && shape.block % 32 == 0,
-                "the block is " + std::to_string(shape.block) + " threads; it must be a multiple of 32 up to 1024");
+                "the block is " + std::to_string(shape.block) +
+                    " threads; it must be a multiple of 32 up to 1024");
   if (!check.ok() || n == 0) return;
   check.array("x", x, bytes);
   check.array("y", y, bytes);
@@ -184,13 +196,14 @@ unsigned blocks_for(std::int64_t n, int element_bytes, int block) {
 }
 
 template <class T>
-void launch_gather(LoadPath path, const AccessPattern& pattern, const void* x, std::int64_t x_count, void* y,
-                   std::int64_t n, unsigned blocks, int block, cudaStream_t stream) {
+void launch_gather(LoadPath path, const AccessPattern& pattern, const void* x, std::int64_t x_count,
+                   void* y, std::int64_t n, unsigned blocks, int block, cudaStream_t stream) {
   const T* from = static_cast<const T*>(x);
   T* to = static_cast<T*>(y);
   switch (path) {
     case LoadPath::kDefault:
-      gather_kernel<LoadPath::kDefault><<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
+      gather_kernel<LoadPath::kDefault>
+          <<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
       break;
     case LoadPath::kCa:
       gather_kernel<LoadPath::kCa><<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
@@ -199,10 +212,12 @@ void launch_gather(LoadPath path, const AccessPattern& pattern, const void* x, s
       gather_kernel<LoadPath::kCg><<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
       break;
     case LoadPath::kReadOnly:
-      gather_kernel<LoadPath::kReadOnly><<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
+      gather_kernel<LoadPath::kReadOnly>
+          <<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
       break;
     case LoadPath::kConstant:
-      gather_kernel<LoadPath::kConstant><<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
+      gather_kernel<LoadPath::kConstant>
+          <<<blocks, block, 0, stream>>>(pattern, from, x_count, to, n);
       break;
   }
 }
@@ -226,54 +241,65 @@ void with_element(int bytes, Body&& body) {
 
 }  // namespace
 
-LaunchStatus check_gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x,
-                          std::int64_t x_count, const void* y, std::int64_t n, const AccessShape& shape) {
+LaunchStatus check_gather(LoadPath path, const AccessPattern& pattern, int element_bytes,
+                          const void* x, std::int64_t x_count, const void* y, std::int64_t n,
+                          const AccessShape& shape) {
   ArgumentCheck check("gather");
   check_arrays(check, element_bytes, x, x_count, y, n, n, shape);
   check_pattern(check, pattern, n, x_count, "x");
   check.enumerator("load path", path, LoadPath::kConstant);
   check.require(n <= 0 || x_count > 0, "x has no elements");
   if (!check.ok() || path != LoadPath::kConstant) return check.status();
-  check.require(x_count <= kConstantBytes / element_bytes, "x has " + std::to_string(x_count) +
-                                                               " elements, but constant memory holds " +
-                                                               std::to_string(kConstantBytes / element_bytes));
+  check.require(x_count <= kConstantBytes / element_bytes,
+                "x has " + std::to_string(x_count) + " elements, but constant memory holds " +
+                    std::to_string(kConstantBytes / element_bytes));
   return check.status();
 }
 
-LaunchStatus check_scatter(const AccessPattern& pattern, int element_bytes, const void* x, const void* y,
-                           std::int64_t y_count, std::int64_t n, const AccessShape& shape) {
+LaunchStatus check_scatter(const AccessPattern& pattern, int element_bytes, const void* x,
+                           const void* y, std::int64_t y_count, std::int64_t n,
+                           const AccessShape& shape) {
   ArgumentCheck check("scatter");
   check_arrays(check, element_bytes, x, n, y, y_count, n, shape);
   check_pattern(check, pattern, n, y_count, "y");
-  check.require(pattern.kind != PatternKind::kRandom && (pattern.kind != PatternKind::kOneAddress || n <= 1),
-                "with this pattern two threads would write one element");
+  check.require(
+      pattern.kind != PatternKind::kRandom && (pattern.kind != PatternKind::kOneAddress || n <= 1),
+      "with this pattern two threads would write one element");
   return check.status();
 }
 
-LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x, std::int64_t x_count,
-                    void* y, std::int64_t n, const AccessShape& shape, cudaStream_t stream) {
+LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x,
+                    std::int64_t x_count, void* y, std::int64_t n, const AccessShape& shape,
+                    cudaStream_t stream) {
   constexpr const char* kWho = "gather";
-  if (LaunchStatus s = check_gather(path, pattern, element_bytes, x, x_count, y, n, shape); !s.ok() || n == 0) return s;
+  if (LaunchStatus s = check_gather(path, pattern, element_bytes, x, x_count, y, n, shape);
+      !s.ok() || n == 0)
+    return s;
   if (path == LoadPath::kConstant) {
-    const cudaError_t e =
-        cudaMemcpyToSymbolAsync(constant_data, x, x_count * element_bytes, 0, cudaMemcpyDeviceToDevice, stream);
+    const cudaError_t e = cudaMemcpyToSymbolAsync(constant_data, x, x_count * element_bytes, 0,
+                                                  cudaMemcpyDeviceToDevice, stream);
     if (e != cudaSuccess) return status_of(e, kWho, "copying x to constant memory");
   }
   const unsigned blocks = blocks_for(n, element_bytes, shape.block);
   with_element(element_bytes, [&](auto* type) {
-    launch_gather<std::remove_pointer_t<decltype(type)>>(path, pattern, x, x_count, y, n, blocks, shape.block, stream);
+    launch_gather<std::remove_pointer_t<decltype(type)>>(path, pattern, x, x_count, y, n, blocks,
+                                                         shape.block, stream);
   });
   return launched(kWho, blocks, shape.block);
 }
 
-LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void* x, void* y, std::int64_t y_count,
-                     std::int64_t n, const AccessShape& shape, cudaStream_t stream) {
+LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void* x, void* y,
+                     std::int64_t y_count, std::int64_t n, const AccessShape& shape,
+                     cudaStream_t stream) {
   constexpr const char* kWho = "scatter";
-  if (LaunchStatus s = check_scatter(pattern, element_bytes, x, y, y_count, n, shape); !s.ok() || n == 0) return s;
+  if (LaunchStatus s = check_scatter(pattern, element_bytes, x, y, y_count, n, shape);
+      !s.ok() || n == 0)
+    return s;
   const unsigned blocks = blocks_for(n, element_bytes, shape.block);
   with_element(element_bytes, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
-    scatter_kernel<<<blocks, shape.block, 0, stream>>>(pattern, static_cast<const T*>(x), static_cast<T*>(y), n);
+    scatter_kernel<<<blocks, shape.block, 0, stream>>>(pattern, static_cast<const T*>(x),
+                                                       static_cast<T*>(y), n);
   });
   return launched(kWho, blocks, shape.block);
 }

@@ -1,8 +1,9 @@
-// Copies that move elements of 1, 2, 4, 8 or 16 bytes through every load path and in every pattern of access: the data
-// must arrive bit for bit, and the pattern decides how many lines and sectors a warp's request touches.
+// Copies that move elements of 1, 2, 4, 8 or 16 bytes through every load path and in every pattern
+// of access: the data must arrive bit for bit, and the pattern decides how many lines and sectors a
+// warp's request touches.
 //
-// Gather: y[t] = x[index(t)].  Scatter: y[index(t)] = x[t].  Element t is moved by lane t mod 32 of a warp, together
-// with the others of its 32, when t < n and t mod 32 < lanes.
+// Gather: y[t] = x[index(t)].  Scatter: y[index(t)] = x[t].  Element t is moved by lane t mod 32 of
+// a warp, together with the others of its 32, when t < n and t mod 32 < lanes.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,16 +19,18 @@ enum class LoadPath : std::uint8_t {
   kCa,        // ld.global.ca: cached at all levels
   kCg,        // ld.global.cg: cached in L2 only
   kReadOnly,  // ld.global.nc through __ldg
-  kConstant,  // ld.const: x is copied to constant memory first, so at most 65,536 bytes of it can be read
+  kConstant,  // ld.const: x is copied to constant memory first, so at most 65,536 bytes of it can
+              // be read
 };
 
 enum class PatternKind : std::uint8_t {
   kConsecutive,  // index(t) = t + offset
-  kPermuted,  // index(t) = offset + 32 floor(t / 32) + (factor t mod 32), factor odd: a permutation within 32 elements
+  kPermuted,  // index(t) = offset + 32 floor(t / 32) + (factor t mod 32), factor odd: a permutation
+              // within 32 elements
   kOneAddress,  // index(t) = offset
   kStrided,     // index(t) = factor t + offset
-  kRandom,      // index(t) = mix(2^32 factor + t) mod x_count; gather only. mix is the finaliser of SplitMix64 (Steele,
-                // Lea, Flood, OOPSLA 2014)
+  kRandom,      // index(t) = mix(2^32 factor + t) mod x_count; gather only. mix is the finaliser of
+                // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)
 };
 
 struct AccessPattern {
@@ -37,32 +40,39 @@ struct AccessPattern {
   int lanes = 32;           // 1 ... 32 of each warp take part
 };
 
-// Elements that a thread moves, a block's width apart, every load before the first store: 16 bytes of them, at most 8.
-// A request of a warp is of 32 neighbours all the same; there are only more of them under way, which is what it takes
-// to use all of a GPU's bandwidth with small elements (docs/timing.md).
+// Elements that a thread moves, a block's width apart, every load before the first store: 16 bytes
+// of them, at most 8. A request of a warp is of 32 neighbours all the same; there are only more of
+// them under way, which is what it takes to use all of a GPU's bandwidth with small elements
+// (docs/timing.md).
 constexpr int access_items(int element_bytes) { return element_bytes < 2 ? 8 : 16 / element_bytes; }
 
 struct AccessShape {
   int block = 256;  // threads, a multiple of 32 up to 1024
 };
 
-// element_bytes: 1, 2, 4, 8 or 16; x and y are aligned to it, device memory, and do not overlap. x_count and y_count
-// are the elements that x and y have; a pattern that would leave them is refused. n: 0 ... 32 * (2^31 - 1); n = 0
-// launches nothing. The device holds one constant array: calls of kConstant on different streams must be ordered by the
-// caller. Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
-LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x, std::int64_t x_count,
-                    void* y, std::int64_t n, const AccessShape& shape = {}, cudaStream_t stream = nullptr);
+// element_bytes: 1, 2, 4, 8 or 16; x and y are aligned to it, device memory, and do not overlap.
+// x_count and y_count are the elements that x and y have; a pattern that would leave them is
+// refused. n: 0 ... 32 * (2^31 - 1); n = 0 launches nothing. The device holds one constant array:
+// calls of kConstant on different streams must be ordered by the caller. Errors:
+// cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
+LaunchStatus gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x,
+                    std::int64_t x_count, void* y, std::int64_t n, const AccessShape& shape = {},
+                    cudaStream_t stream = nullptr);
 
-// kOneAddress with more than one thread and kRandom are refused: two threads would write one element.
-LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void* x, void* y, std::int64_t y_count,
-                     std::int64_t n, const AccessShape& shape = {}, cudaStream_t stream = nullptr);
+// kOneAddress with more than one thread and kRandom are refused: two threads would write one
+// element.
+LaunchStatus scatter(const AccessPattern& pattern, int element_bytes, const void* x, void* y,
+                     std::int64_t y_count, std::int64_t n, const AccessShape& shape = {},
+                     cudaStream_t stream = nullptr);
 
-// Whether gather would take these arguments; launches nothing. For kernels that keep its contract in another way. The
-// same for scatter.
-LaunchStatus check_gather(LoadPath path, const AccessPattern& pattern, int element_bytes, const void* x,
-                          std::int64_t x_count, const void* y, std::int64_t n, const AccessShape& shape);
-LaunchStatus check_scatter(const AccessPattern& pattern, int element_bytes, const void* x, const void* y,
-                           std::int64_t y_count, std::int64_t n, const AccessShape& shape);
+// Whether gather would take these arguments; launches nothing. For kernels that keep its contract
+// in another way. The same for scatter.
+LaunchStatus check_gather(LoadPath path, const AccessPattern& pattern, int element_bytes,
+                          const void* x, std::int64_t x_count, const void* y, std::int64_t n,
+                          const AccessShape& shape);
+LaunchStatus check_scatter(const AccessPattern& pattern, int element_bytes, const void* x,
+                           const void* y, std::int64_t y_count, std::int64_t n,
+                           const AccessShape& shape);
 
 // The family as one value, so that another kernel can stand in the place of any of them.
 struct MemoryAccessLaunchers {

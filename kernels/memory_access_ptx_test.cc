@@ -1,5 +1,6 @@
-// Every load path of memory_access.h is the instruction that it is named after: what a load delivers is the same on all
-// of them, so that nothing but the code shows a path that became another.
+// Every load path of memory_access.h is the instruction that it is named after: what a load
+// delivers is the same on all of them, so that nothing but the code shows a path that became
+// another.
 //   memory_access_ptx_test memory_access.ptx
 #include <gtest/gtest.h>
 
@@ -14,7 +15,8 @@ namespace {
 
 std::string ptx_path;
 
-// The loads from global and constant memory in each instance of gather_kernel, without their types, by load path.
+// The loads from global and constant memory in each instance of gather_kernel, without their types,
+// by load path.
 std::map<std::string, std::set<std::string>> loads_by_path() {
   std::ifstream file(ptx_path);
   std::ostringstream text;
@@ -22,13 +24,15 @@ std::map<std::string, std::set<std::string>> loads_by_path() {
   const std::string ptx = text.str();
   std::map<std::string, std::set<std::string>> loads;
   // ..._13gather_kernelILNS0_8LoadPathE2E...
-  const std::regex entry(R"(\.entry \w*gather_kernelILN\w*?LoadPathE(\d)E)"), load(R"(\b(ld\.(?:global|const)[.\w]*))");
+  const std::regex entry(R"(\.entry \w*gather_kernelILN\w*?LoadPathE(\d)E)"),
+      load(R"(\b(ld\.(?:global|const)[.\w]*))");
   for (std::sregex_iterator e(ptx.begin(), ptx.end(), entry), end; e != end; ++e) {
     const auto begin = static_cast<std::size_t>(e->position());
     const std::string body = ptx.substr(begin, ptx.find("\n}\n", begin) - begin);
     for (std::sregex_iterator l(body.begin(), body.end(), load); l != end; ++l) {
       // Without .v4, .u32 and their like.
-      loads[(*e)[1]].insert(std::regex_replace((*l)[1].str(), std::regex(R"(\.(v\d|[usfb]\d+)\b)"), ""));
+      loads[(*e)[1]].insert(
+          std::regex_replace((*l)[1].str(), std::regex(R"(\.(v\d|[usfb]\d+)\b)"), ""));
     }
   }
   return loads;

@@ -14,14 +14,19 @@ __device__ std::uint32_t device_words[kSymbolWords];
 __device__ unsigned long long thread_count;
 __managed__ std::uint32_t managed_array[kManagedWords];
 
-__device__ std::int64_t thread_in_grid() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+__device__ std::int64_t thread_in_grid() {
+  return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
 
-__global__ void __launch_bounds__(kMaxBlock) local_rotation_kernel(std::uint32_t* y, std::uint32_t seed, int shift) {
-  std::uint32_t a[kLocalWords];  // indexed at run time below, so it has an address and lies in local memory
+__global__ void __launch_bounds__(kMaxBlock)
+    local_rotation_kernel(std::uint32_t* y, std::uint32_t seed, int shift) {
+  std::uint32_t
+      a[kLocalWords];  // indexed at run time below, so it has an address and lies in local memory
   const std::int64_t i = thread_in_grid();
   const auto turn = static_cast<unsigned>((i + shift) % kLocalWords);
   for (unsigned k = 0; k < kLocalWords; ++k) {
-    a[(k + turn) % kLocalWords] = seed + static_cast<std::uint32_t>(i) * kLocalWords + (k + turn) % kLocalWords;
+    a[(k + turn) % kLocalWords] =
+        seed + static_cast<std::uint32_t>(i) * kLocalWords + (k + turn) % kLocalWords;
   }
   __syncthreads();  // all threads of the block hold their arrays at the same time
   for (unsigned j = 0; j < kLocalWords; ++j) y[i * kLocalWords + j] = a[(j + turn) % kLocalWords];
@@ -35,20 +40,24 @@ __device__ std::uint32_t block_sum(std::uint32_t* words, std::uint32_t own) {
   return sum;
 }
 
-__global__ void __launch_bounds__(kMaxBlock) static_sum_kernel(const std::uint32_t* x, std::uint32_t* y) {
+__global__ void __launch_bounds__(kMaxBlock)
+    static_sum_kernel(const std::uint32_t* x, std::uint32_t* y) {
   __shared__ std::uint32_t words[kMaxBlock];
   const std::int64_t i = thread_in_grid();
   y[i] = block_sum(words, x[i]);
 }
 
 // Dynamic shared memory: blockDim.x words.
-__global__ void __launch_bounds__(kMaxBlock) dynamic_sum_kernel(const std::uint32_t* x, std::uint32_t* y) {
+__global__ void __launch_bounds__(kMaxBlock)
+    dynamic_sum_kernel(const std::uint32_t* x, std::uint32_t* y) {
   extern __shared__ std::uint32_t words[];
   const std::int64_t i = thread_in_grid();
   y[i] = block_sum(words, x[i]);
 }
 
-__global__ void __launch_bounds__(kMaxBlock) count_threads_kernel() { atomicAdd(&thread_count, 1ull); }
+__global__ void __launch_bounds__(kMaxBlock) count_threads_kernel() {
+  atomicAdd(&thread_count, 1ull);
+}
 
 __global__ void __launch_bounds__(kMaxBlock)
     gather_constant_kernel(const std::uint32_t* index, std::uint32_t* y, std::int64_t n) {
@@ -62,12 +71,14 @@ __global__ void __launch_bounds__(kMaxBlock)
   if (i < n) y[i] = device_words[index[i]];
 }
 
-__global__ void __launch_bounds__(kMaxBlock) increment_kernel(std::int64_t first, std::int64_t count) {
+__global__ void __launch_bounds__(kMaxBlock)
+    increment_kernel(std::int64_t first, std::int64_t count) {
   const std::int64_t i = thread_in_grid();
   if (i < count) device_words[first + i] += 1;
 }
 
-__global__ void __launch_bounds__(kMaxBlock) transform_kernel(std::uint32_t* words, std::int64_t count) {
+__global__ void __launch_bounds__(kMaxBlock)
+    transform_kernel(std::uint32_t* words, std::int64_t count) {
   const std::int64_t i = thread_in_grid();
   if (i < count) words[i] = 3 * words[i] + 1;
 }
@@ -84,8 +95,8 @@ void check_words(ArgumentCheck& check, const char* name, const void* p) {
 void check_range(ArgumentCheck& check, SymbolSpace space, std::int64_t first, std::int64_t count) {
   check.enumerator("space", space, SymbolSpace::kDevice);
   check.require(first >= 0 && count >= 0 && first <= kSymbolWords && count <= kSymbolWords - first,
-                std::to_string(count) + " words from word " + std::to_string(first) + " on leave the array of " +
-                    std::to_string(kSymbolWords));
+                std::to_string(count) + " words from word " + std::to_string(first) +
+                    " on leave the array of " + std::to_string(kSymbolWords));
 }
 
 // As many threads as a grid of such blocks has, at most.
@@ -94,12 +105,14 @@ void check_threads(ArgumentCheck& check, const char* name, std::int64_t n, int b
   check.number(name, n, 0, std::int64_t{std::numeric_limits<int>::max()} * block);
 }
 
-unsigned blocks_for(std::int64_t n, int block) { return static_cast<unsigned>((n - 1) / block + 1); }
+unsigned blocks_for(std::int64_t n, int block) {
+  return static_cast<unsigned>((n - 1) / block + 1);
+}
 
 }  // namespace
 
-LaunchStatus local_rotation(std::uint32_t* y, std::uint32_t seed, int shift, const SpaceShape& shape,
-                            cudaStream_t stream) {
+LaunchStatus local_rotation(std::uint32_t* y, std::uint32_t seed, int shift,
+                            const SpaceShape& shape, cudaStream_t stream) {
   constexpr const char* kWho = "local_rotation";
   ArgumentCheck check(kWho);
   check_shape(check, shape);
@@ -110,8 +123,8 @@ LaunchStatus local_rotation(std::uint32_t* y, std::uint32_t seed, int shift, con
   return launched(kWho, shape.blocks, shape.block);
 }
 
-LaunchStatus shared_sum(SharedKind kind, const std::uint32_t* x, std::uint32_t* y, const SpaceShape& shape,
-                        cudaStream_t stream) {
+LaunchStatus shared_sum(SharedKind kind, const std::uint32_t* x, std::uint32_t* y,
+                        const SpaceShape& shape, cudaStream_t stream) {
   constexpr const char* kWho = "shared_sum";
   ArgumentCheck check(kWho);
   check_shape(check, shape);
@@ -122,7 +135,8 @@ LaunchStatus shared_sum(SharedKind kind, const std::uint32_t* x, std::uint32_t* 
   if (kind == SharedKind::kStatic) {
     static_sum_kernel<<<shape.blocks, shape.block, 0, stream>>>(x, y);
   } else {
-    dynamic_sum_kernel<<<shape.blocks, shape.block, shape.block * sizeof(std::uint32_t), stream>>>(x, y);
+    dynamic_sum_kernel<<<shape.blocks, shape.block, shape.block * sizeof(std::uint32_t), stream>>>(
+        x, y);
   }
   return launched(kWho, shape.blocks, shape.block);
 }
@@ -141,45 +155,52 @@ LaunchStatus read_thread_count(std::uint64_t& count) {
                    "copying the counter");
 }
 
-// Copies to a symbol, and waits until the bytes are there: from pageable memory cudaMemcpyToSymbol may return before
-// ("API synchronization behavior", CUDA Runtime API), and a stream that does not wait for the default one would find
-// the old ones.
+// Copies to a symbol, and waits until the bytes are there: from pageable memory cudaMemcpyToSymbol
+// may return before
+// ("API synchronization behavior", CUDA Runtime API), and a stream that does not wait for the
+// default one would find the old ones.
 template <class Symbol>
-cudaError_t copy_to(const Symbol& symbol, const void* from, std::size_t bytes, std::size_t offset = 0) {
+cudaError_t copy_to(const Symbol& symbol, const void* from, std::size_t bytes,
+                    std::size_t offset = 0) {
   const cudaError_t e = cudaMemcpyToSymbol(symbol, from, bytes, offset);
   return e != cudaSuccess ? e : cudaStreamSynchronize(nullptr);
 }
 
 LaunchStatus write_thread_count(std::uint64_t count) {
-  return status_of(copy_to(thread_count, &count, sizeof count), "write_thread_count", "copying the counter");
+  return status_of(copy_to(thread_count, &count, sizeof count), "write_thread_count",
+                   "copying the counter");
 }
 
-LaunchStatus write_words(SymbolSpace space, std::int64_t first, const std::uint32_t* from, std::int64_t count) {
+LaunchStatus write_words(SymbolSpace space, std::int64_t first, const std::uint32_t* from,
+                         std::int64_t count) {
   constexpr const char* kWho = "write_words";
   ArgumentCheck check(kWho);
   check_range(check, space, first, count);
   if (count != 0) check_words(check, "from", from);
   if (!check.ok() || count == 0) return check.status();
   const std::size_t bytes = count * sizeof(std::uint32_t), offset = first * sizeof(std::uint32_t);
-  const cudaError_t e = space == SymbolSpace::kConstant ? copy_to(constant_words, from, bytes, offset)
-                                                        : copy_to(device_words, from, bytes, offset);
+  const cudaError_t e = space == SymbolSpace::kConstant
+                            ? copy_to(constant_words, from, bytes, offset)
+                            : copy_to(device_words, from, bytes, offset);
   return status_of(e, kWho, "copying to the symbol");
 }
 
-LaunchStatus read_words(SymbolSpace space, std::int64_t first, std::uint32_t* to, std::int64_t count) {
+LaunchStatus read_words(SymbolSpace space, std::int64_t first, std::uint32_t* to,
+                        std::int64_t count) {
   constexpr const char* kWho = "read_words";
   ArgumentCheck check(kWho);
   check_range(check, space, first, count);
   if (count != 0) check_words(check, "to", to);
   if (!check.ok() || count == 0) return check.status();
   const std::size_t bytes = count * sizeof(std::uint32_t), offset = first * sizeof(std::uint32_t);
-  const cudaError_t e = space == SymbolSpace::kConstant ? cudaMemcpyFromSymbol(to, constant_words, bytes, offset)
-                                                        : cudaMemcpyFromSymbol(to, device_words, bytes, offset);
+  const cudaError_t e = space == SymbolSpace::kConstant
+                            ? cudaMemcpyFromSymbol(to, constant_words, bytes, offset)
+                            : cudaMemcpyFromSymbol(to, device_words, bytes, offset);
   return status_of(e, kWho, "copying from the symbol");
 }
 
-LaunchStatus gather_words(SymbolSpace space, const std::uint32_t* index, std::uint32_t* y, std::int64_t n, int block,
-                          cudaStream_t stream) {
+LaunchStatus gather_words(SymbolSpace space, const std::uint32_t* index, std::uint32_t* y,
+                          std::int64_t n, int block, cudaStream_t stream) {
   constexpr const char* kWho = "gather_words";
   ArgumentCheck check(kWho);
   check.enumerator("space", space, SymbolSpace::kDevice);
@@ -196,7 +217,8 @@ LaunchStatus gather_words(SymbolSpace space, const std::uint32_t* index, std::ui
   return launched(kWho, blocks, block);
 }
 
-LaunchStatus increment_words(std::int64_t first, std::int64_t count, int block, cudaStream_t stream) {
+LaunchStatus increment_words(std::int64_t first, std::int64_t count, int block,
+                             cudaStream_t stream) {
   constexpr const char* kWho = "increment_words";
   ArgumentCheck check(kWho);
   check.block(block);
@@ -214,12 +236,14 @@ LaunchStatus managed_words(std::uint32_t*& words) {
   cudaError_t e = cudaGetDevice(&device);
   if (e == cudaSuccess) e = cudaDeviceGetAttribute(&managed, cudaDevAttrManagedMemory, device);
   if (e != cudaSuccess) return status_of(e, kWho, "asking whether the device has managed memory");
-  if (!managed) return {cudaErrorNotSupported, std::string(kWho) + ": the device has no managed memory"};
+  if (!managed)
+    return {cudaErrorNotSupported, std::string(kWho) + ": the device has no managed memory"};
   words = managed_array;
   return {};
 }
 
-LaunchStatus transform_managed(std::uint32_t* words, std::int64_t count, int block, cudaStream_t stream) {
+LaunchStatus transform_managed(std::uint32_t* words, std::int64_t count, int block,
+                               cudaStream_t stream) {
   constexpr const char* kWho = "transform_managed";
   ArgumentCheck check(kWho);
   check_threads(check, "count", count, block);

@@ -11,7 +11,8 @@ namespace {
 constexpr const char* kWho = "ray_trace";
 constexpr int kSide = 16;  // threads on a side of a block
 constexpr int kMaxGridY = 65535;
-constexpr std::size_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // of an image that can be addressed
+constexpr std::size_t kMostBytes =
+    std::numeric_limits<std::int64_t>::max();  // of an image that can be addressed
 
 __constant__ Sphere constant_spheres[kMaxConstantSpheres];
 
@@ -21,7 +22,8 @@ __device__ std::uint8_t channel(float colour, float shade) {
 }
 
 // The whole algorithm; where `spheres` points is all in which the variants differ.
-__device__ void trace(const Sphere* spheres, int count, std::uint8_t* image, int width, int height, std::size_t pitch) {
+__device__ void trace(const Sphere* spheres, int count, std::uint8_t* image, int width, int height,
+                      std::size_t pitch) {
   const int px = blockIdx.x * kSide + threadIdx.x;
   if (px >= width) return;
   const float ox = px + 0.5f - width * 0.5f;
@@ -52,14 +54,15 @@ __global__ void __launch_bounds__(kSide* kSide)
 }
 
 __global__ void __launch_bounds__(kSide* kSide)
-    ray_trace_global(const Sphere* spheres, int count, std::uint8_t* image, int width, int height, std::size_t pitch) {
+    ray_trace_global(const Sphere* spheres, int count, std::uint8_t* image, int width, int height,
+                     std::size_t pitch) {
   trace(spheres, count, image, width, height, pitch);
 }
 
 }  // namespace
 
-LaunchStatus check_ray_trace(RayTracerVariant variant, const Sphere* spheres, int count, const std::uint8_t* image,
-                             int width, int height, std::size_t pitch) {
+LaunchStatus check_ray_trace(RayTracerVariant variant, const Sphere* spheres, int count,
+                             const std::uint8_t* image, int width, int height, std::size_t pitch) {
   ArgumentCheck check(kWho);
   check.enumerator("variant", variant, RayTracerVariant::kGlobal);
   check.number("count", count, 0, std::numeric_limits<int>::max());
@@ -72,28 +75,33 @@ LaunchStatus check_ray_trace(RayTracerVariant variant, const Sphere* spheres, in
   const std::size_t row = sizeof(uchar4) * width;
   const std::size_t most = height == 1 ? kMostBytes : (kMostBytes - row) / (height - 1);
   check.require(pitch >= row && pitch <= most && pitch % alignof(uchar4) == 0,
-                "the pitch is " + std::to_string(pitch) + " bytes; it must be a multiple of 4, at least " +
-                    std::to_string(row) + ", and leave " + std::to_string(height) + " rows in what can be addressed");
+                "the pitch is " + std::to_string(pitch) +
+                    " bytes; it must be a multiple of 4, at least " + std::to_string(row) +
+                    ", and leave " + std::to_string(height) + " rows in what can be addressed");
   check.array("image", image, alignof(uchar4));
   if (count == 0) return check.status();
   check.array("spheres", spheres, alignof(Sphere));
-  check.apart("image", image, (height - 1) * pitch + row, "spheres", spheres, count * sizeof(Sphere));
+  check.apart("image", image, (height - 1) * pitch + row, "spheres", spheres,
+              count * sizeof(Sphere));
   return check.status();
 }
 
-LaunchStatus ray_trace(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image, int width,
-                       int height, std::size_t pitch, cudaStream_t stream) {
-  if (LaunchStatus status = check_ray_trace(variant, spheres, count, image, width, height, pitch); !status.ok()) {
+LaunchStatus ray_trace(RayTracerVariant variant, const Sphere* spheres, int count,
+                       std::uint8_t* image, int width, int height, std::size_t pitch,
+                       cudaStream_t stream) {
+  if (LaunchStatus status = check_ray_trace(variant, spheres, count, image, width, height, pitch);
+      !status.ok()) {
     return status;
   }
   if (width == 0 || height == 0) return {};
   const dim3 block(kSide, kSide);
   const dim3 grid((width - 1) / kSide + 1, std::min((height - 1) / kSide + 1, kMaxGridY));
-  const std::string tried = "launching " + std::to_string(grid.x) + " x " + std::to_string(grid.y) + " blocks";
+  const std::string tried =
+      "launching " + std::to_string(grid.x) + " x " + std::to_string(grid.y) + " blocks";
   if (variant == RayTracerVariant::kConstant) {
     if (count > 0) {
-      const cudaError_t e = cudaMemcpyToSymbolAsync(constant_spheres, spheres, count * sizeof(Sphere), 0,
-                                                    cudaMemcpyDeviceToDevice, stream);
+      const cudaError_t e = cudaMemcpyToSymbolAsync(
+          constant_spheres, spheres, count * sizeof(Sphere), 0, cudaMemcpyDeviceToDevice, stream);
       if (e != cudaSuccess) return status_of(e, kWho, "copying the spheres to constant memory");
     }
     ray_trace_constant<<<grid, block, 0, stream>>>(count, image, width, height, pitch);

@@ -1,18 +1,22 @@
-// Orthographic ray tracer: one ray a pixel, along z, against a field of spheres; the highest hit is shaded.
+// Orthographic ray tracer: one ray a pixel, along z, against a field of spheres; the highest hit is
+// shaded.
 //
-// Pixel (px, py) of a width x height image looks down at ox = px + 0.5 - width / 2, oy = py + 0.5 - height / 2 (exact
-// in float for sizes to 2^22). A sphere is hit where dx^2 + dy^2 < radius^2, at height z + dz with dz = sqrt(radius^2 -
-// dx^2 - dy^2). The highest hit gives the colour times dz / radius; of equal heights the first in the list. No hit is
-// black. Alpha is always 255.
+// Pixel (px, py) of a width x height image looks down at ox = px + 0.5 - width / 2, oy = py + 0.5 -
+// height / 2 (exact in float for sizes to 2^22). A sphere is hit where dx^2 + dy^2 < radius^2, at
+// height z + dz with dz = sqrt(radius^2 - dx^2 - dy^2). The highest hit gives the colour times dz /
+// radius; of equal heights the first in the list. No hit is black. Alpha is always 255.
 //
-// Rounding chain, every operation rounded once to float, so that all variants and devices agree bit for bit:
+// Rounding chain, every operation rounded once to float, so that all variants and devices agree bit
+// for bit:
 //   dx = ox - x;  dy = oy - y;  s = fma(dx, dx, dy * dy);  q = radius * radius;  hit: s < q
-//   dz = sqrt(q - s);  height = z + dz;  byte = rint(min(max((colour * (dz / radius)) * 255, 0), 255))
+//   dz = sqrt(q - s);  height = z + dz;  byte = rint(min(max((colour * (dz / radius)) * 255, 0),
+//   255))
 //
-// Special values follow from that chain, with NaN neither below nor above anything and max(NaN, 0) = 0: a sphere with
-// NaN or an infinity in x or y is not hit, nor is one whose radius is NaN; one of infinite radius covers every pixel at
-// height +inf, dz / radius being NaN and so black; where radius^2 overflows, dz is +inf; where it underflows to 0,
-// there is no hit. A height of NaN or -inf is below all others, the empty pixel's too, and is not drawn.
+// Special values follow from that chain, with NaN neither below nor above anything and max(NaN, 0)
+// = 0: a sphere with NaN or an infinity in x or y is not hit, nor is one whose radius is NaN; one
+// of infinite radius covers every pixel at height +inf, dz / radius being NaN and so black; where
+// radius^2 overflows, dz is +inf; where it underflows to 0, there is no hit. A height of NaN or
+// -inf is below all others, the empty pixel's too, and is not drawn.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -34,24 +38,27 @@ inline constexpr int kMaxConstantSpheres = 65536 / sizeof(Sphere);
 static_assert(kMaxConstantSpheres == 2340);
 
 enum class RayTracerVariant : std::uint8_t {
-  kConstant,  // spheres copied to __constant__ memory: every lane of a warp reads the same one, a broadcast
+  kConstant,  // spheres copied to __constant__ memory: every lane of a warp reads the same one, a
+              // broadcast
   kGlobal,    // spheres read from global memory
 };
 
 inline constexpr int kMaxImageSide = 1 << 22;  // pixels
 
-// spheres: `count` of them in device memory, aligned to float; 0 ... 2,340 for kConstant, any number for kGlobal.
-// image: 8-bit RGBA in device memory; row py begins at byte py * pitch, pitch >= 4 * width, image and pitch multiples
-// of 4, the image's last byte less than 2^63 from its first; bytes past 4 * width of a row are left alone. width,
-// height: 0 ... 2^22; with either 0 nothing is launched.
-// image and spheres do not overlap. The device holds one constant copy of the spheres: calls of kConstant on different
-// streams must be ordered by the caller. Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA
-// returned.
-LaunchStatus ray_trace(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image, int width,
-                       int height, std::size_t pitch, cudaStream_t stream = nullptr);
+// spheres: `count` of them in device memory, aligned to float; 0 ... 2,340 for kConstant, any
+// number for kGlobal. image: 8-bit RGBA in device memory; row py begins at byte py * pitch, pitch
+// >= 4 * width, image and pitch multiples of 4, the image's last byte less than 2^63 from its
+// first; bytes past 4 * width of a row are left alone. width, height: 0 ... 2^22; with either 0
+// nothing is launched. image and spheres do not overlap. The device holds one constant copy of the
+// spheres: calls of kConstant on different streams must be ordered by the caller. Errors:
+// cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
+LaunchStatus ray_trace(RayTracerVariant variant, const Sphere* spheres, int count,
+                       std::uint8_t* image, int width, int height, std::size_t pitch,
+                       cudaStream_t stream = nullptr);
 
-// Whether ray_trace would take these arguments; launches nothing. For kernels that keep its contract in another way.
-LaunchStatus check_ray_trace(RayTracerVariant variant, const Sphere* spheres, int count, const std::uint8_t* image,
-                             int width, int height, std::size_t pitch);
+// Whether ray_trace would take these arguments; launches nothing. For kernels that keep its
+// contract in another way.
+LaunchStatus check_ray_trace(RayTracerVariant variant, const Sphere* spheres, int count,
+                             const std::uint8_t* image, int width, int height, std::size_t pitch);
 
 }  // namespace lockstep::kernels

@@ -9,9 +9,13 @@ namespace {
 
 constexpr unsigned kMaxThreads = 1024;
 
-__device__ unsigned thread_in_block() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+__device__ unsigned thread_in_block() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
 __device__ unsigned threads_in_block() { return blockDim.x * blockDim.y * blockDim.z; }
-__device__ std::int64_t element() { return std::int64_t{blockIdx.x} * threads_in_block() + thread_in_block(); }
+__device__ std::int64_t element() {
+  return std::int64_t{blockIdx.x} * threads_in_block() + thread_in_block();
+}
 
 // The lanes of the caller's warp that are threads.
 __device__ unsigned existing_lanes() {
@@ -38,7 +42,8 @@ constexpr unsigned kEvenLanes = 0x55555555u;
 
 template <class T>
 __global__ void __launch_bounds__(kMaxThreads)
-    shuffle_kernel(ShuffleOp op, const T* x, const int* operand, T* y, int width, unsigned members, bool divergent) {
+    shuffle_kernel(ShuffleOp op, const T* x, const int* operand, T* y, int width, unsigned members,
+                   bool divergent) {
   const std::int64_t i = element();
   const unsigned lane = thread_in_block() % 32, member_lanes = members & existing_lanes();
   if (!(member_lanes >> lane & 1)) return;
@@ -69,10 +74,12 @@ __device__ T collective_value(WarpCollective collective, T value, int width, int
     case WarpCollective::kBroadcast:
       return __shfl_sync(members, value, root, width);
     case WarpCollective::kButterflySum:
-      for (int step = width / 2; step > 0; step /= 2) value = value + __shfl_xor_sync(members, value, step, width);
+      for (int step = width / 2; step > 0; step /= 2)
+        value = value + __shfl_xor_sync(members, value, step, width);
       return value;
     case WarpCollective::kTreeSum:
-      for (int step = width / 2; step > 0; step /= 2) value = value + __shfl_down_sync(members, value, step, width);
+      for (int step = width / 2; step > 0; step /= 2)
+        value = value + __shfl_down_sync(members, value, step, width);
       return position == 0 ? value : T(0);
     case WarpCollective::kInclusiveScan:
     case WarpCollective::kExclusiveScan:
@@ -96,9 +103,11 @@ __global__ void __launch_bounds__(kMaxThreads)
 
 void check_shape(ArgumentCheck& check, const WarpShape& s) {
   const std::uint64_t threads = std::uint64_t{s.block.x} * s.block.y * s.block.z;
-  check.require(s.block.x != 0 && s.block.y != 0 && s.block.z != 0 && threads <= kMaxThreads && s.block.z <= 64,
-                "the block is " + std::to_string(s.block.x) + " x " + std::to_string(s.block.y) + " x " +
-                    std::to_string(s.block.z) + "; it must have 1 ... 1024 threads, at most 64 along z");
+  check.require(s.block.x != 0 && s.block.y != 0 && s.block.z != 0 && threads <= kMaxThreads &&
+                    s.block.z <= 64,
+                "the block is " + std::to_string(s.block.x) + " x " + std::to_string(s.block.y) +
+                    " x " + std::to_string(s.block.z) +
+                    "; it must have 1 ... 1024 threads, at most 64 along z");
   check.number("blocks", s.blocks, 1, std::numeric_limits<int>::max());
 }
 
@@ -107,23 +116,27 @@ void check_width(ArgumentCheck& check, int w) {
                 "the width is " + std::to_string(w) + "; it must be 1, 2, 4, 8, 16 or 32");
 }
 
-std::uint64_t elements_of(const WarpShape& s) { return std::uint64_t{s.block.x} * s.block.y * s.block.z * s.blocks; }
+std::uint64_t elements_of(const WarpShape& s) {
+  return std::uint64_t{s.block.x} * s.block.y * s.block.z * s.blocks;
+}
 
 // x and y, an element of so many bytes a thread.
-void check_arrays(ArgumentCheck& check, const void* x, const void* y, std::size_t bytes, const WarpShape& shape) {
+void check_arrays(ArgumentCheck& check, const void* x, const void* y, std::size_t bytes,
+                  const WarpShape& shape) {
   check.array("x", x, bytes);
   check.array("y", y, bytes);
   check.apart("x", x, elements_of(shape) * bytes, "y", y, elements_of(shape) * bytes);
 }
 
 std::string describe(const WarpShape& s) {
-  return "launching " + std::to_string(s.blocks) + " blocks of " + std::to_string(elements_of(s) / s.blocks) +
-         " threads";
+  return "launching " + std::to_string(s.blocks) + " blocks of " +
+         std::to_string(elements_of(s) / s.blocks) + " threads";
 }
 
 }  // namespace
 
-LaunchStatus check_warp_arrays(const void* x, const void* y, std::size_t bytes, int width, const WarpShape& shape) {
+LaunchStatus check_warp_arrays(const void* x, const void* y, std::size_t bytes, int width,
+                               const WarpShape& shape) {
   ArgumentCheck check("warp kernel");
   check_shape(check, shape);
   check_width(check, width);
@@ -132,8 +145,9 @@ LaunchStatus check_warp_arrays(const void* x, const void* y, std::size_t bytes, 
 }
 
 template <class T>
-LaunchStatus shuffle(ShuffleOp op, const T* x, const int* operand, T* y, int width, std::uint32_t members,
-                     bool divergent, const WarpShape& shape, cudaStream_t stream) {
+LaunchStatus shuffle(ShuffleOp op, const T* x, const int* operand, T* y, int width,
+                     std::uint32_t members, bool divergent, const WarpShape& shape,
+                     cudaStream_t stream) {
   constexpr const char* kWho = "shuffle";
   ArgumentCheck check(kWho);
   check_shape(check, shape);
@@ -141,9 +155,11 @@ LaunchStatus shuffle(ShuffleOp op, const T* x, const int* operand, T* y, int wid
   check_width(check, width);
   check_arrays(check, x, y, sizeof(T), shape);
   check.array("operand", operand, alignof(int));
-  check.apart("operand", operand, elements_of(shape) * sizeof(int), "y", y, elements_of(shape) * sizeof(T));
+  check.apart("operand", operand, elements_of(shape) * sizeof(int), "y", y,
+              elements_of(shape) * sizeof(T));
   if (!check.ok()) return check.status();
-  shuffle_kernel<<<shape.blocks, shape.block, 0, stream>>>(op, x, operand, y, width, members, divergent);
+  shuffle_kernel<<<shape.blocks, shape.block, 0, stream>>>(op, x, operand, y, width, members,
+                                                           divergent);
   return status_of(cudaGetLastError(), kWho, describe(shape));
 }
 
@@ -158,8 +174,8 @@ LaunchStatus lane_and_warp(std::uint32_t* y, const WarpShape& shape, cudaStream_
 }
 
 template <class T>
-LaunchStatus warp_collective(WarpCollective collective, const T* x, T* y, int width, int root, const WarpShape& shape,
-                             cudaStream_t stream) {
+LaunchStatus warp_collective(WarpCollective collective, const T* x, T* y, int width, int root,
+                             const WarpShape& shape, cudaStream_t stream) {
   constexpr const char* kWho = "warp_collective";
   ArgumentCheck check(kWho);
   check_shape(check, shape);
@@ -169,17 +185,19 @@ LaunchStatus warp_collective(WarpCollective collective, const T* x, T* y, int wi
   if (!check.ok()) return check.status();
   const std::uint64_t threads = std::uint64_t{shape.block.x} * shape.block.y * shape.block.z;
   check.require(threads % width == 0, "the block has " + std::to_string(threads) +
-                                          " threads, no multiple of the width " + std::to_string(width));
+                                          " threads, no multiple of the width " +
+                                          std::to_string(width));
   check_arrays(check, x, y, sizeof(T), shape);
   if (!check.ok()) return check.status();
   collective_kernel<<<shape.blocks, shape.block, 0, stream>>>(collective, x, y, width, root);
   return status_of(cudaGetLastError(), kWho, describe(shape));
 }
 
-#define LOCKSTEP_SHUFFLE_TYPE(T)                                                                                    \
-  template LaunchStatus shuffle<T>(ShuffleOp, const T*, const int*, T*, int, std::uint32_t, bool, const WarpShape&, \
-                                   cudaStream_t);                                                                   \
-  template LaunchStatus warp_collective<T>(WarpCollective, const T*, T*, int, int, const WarpShape&, cudaStream_t);
+#define LOCKSTEP_SHUFFLE_TYPE(T)                                                                  \
+  template LaunchStatus shuffle<T>(ShuffleOp, const T*, const int*, T*, int, std::uint32_t, bool, \
+                                   const WarpShape&, cudaStream_t);                               \
+  template LaunchStatus warp_collective<T>(WarpCollective, const T*, T*, int, int,                \
+                                           const WarpShape&, cudaStream_t);
 LOCKSTEP_SHUFFLE_TYPE(int)
 LOCKSTEP_SHUFFLE_TYPE(unsigned)
 LOCKSTEP_SHUFFLE_TYPE(long long)

@@ -1,8 +1,8 @@
 // Exchange of registers inside a warp, and what is built on it.
 //
-// The thread's number in its block is t = x + y * blockDim.x + z * blockDim.x * blockDim.y; its lane is t mod 32 and
-// its warp t / 32, in blocks of one, two and three dimensions alike. Element i of an array belongs to thread i mod
-// threads of block i / threads, threads being the block's size.
+// The thread's number in its block is t = x + y * blockDim.x + z * blockDim.x * blockDim.y; its
+// lane is t mod 32 and its warp t / 32, in blocks of one, two and three dimensions alike. Element i
+// of an array belongs to thread i mod threads of block i / threads, threads being the block's size.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -26,46 +26,53 @@ struct WarpShape {
   unsigned blocks = 1;    // 1 or more
 };
 
-// Every thread of the grid: y[i] = shuffle(x[i], operand[i], width) among the lanes in `members` that exist in its
-// warp; the others leave their y alone. A segment is `width` lanes, 1, 2, 4, 8, 16 or 32. With `divergent` the members
-// come to the exchange along two branches, even lanes on one and odd lanes on the other, each with a member mask of its
-// own: a lane then exchanges with lanes of its own parity only. A source lane that is not a member gives an undefined
-// value: the caller must not ask for one. T: int, unsigned, long long, float, double, __half. x, operand, y: blocks *
-// threads elements of device memory, aligned to their types; y overlaps neither. Errors: cudaErrorInvalidValue for
-// arguments outside these, else what CUDA returned.
+// Every thread of the grid: y[i] = shuffle(x[i], operand[i], width) among the lanes in `members`
+// that exist in its warp; the others leave their y alone. A segment is `width` lanes, 1, 2, 4, 8,
+// 16 or 32. With `divergent` the members come to the exchange along two branches, even lanes on one
+// and odd lanes on the other, each with a member mask of its own: a lane then exchanges with lanes
+// of its own parity only. A source lane that is not a member gives an undefined value: the caller
+// must not ask for one. T: int, unsigned, long long, float, double, __half. x, operand, y: blocks *
+// threads elements of device memory, aligned to their types; y overlaps neither. Errors:
+// cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
 template <class T>
-LaunchStatus shuffle(ShuffleOp op, const T* x, const int* operand, T* y, int width, std::uint32_t members,
-                     bool divergent, const WarpShape& shape, cudaStream_t stream = nullptr);
+LaunchStatus shuffle(ShuffleOp op, const T* x, const int* operand, T* y, int width,
+                     std::uint32_t members, bool divergent, const WarpShape& shape,
+                     cudaStream_t stream = nullptr);
 
-// What every thread finds itself to be, two words a thread: lane, then warp. Shape and arrays as above.
+// What every thread finds itself to be, two words a thread: lane, then warp. Shape and arrays as
+// above.
 LaunchStatus lane_and_warp(std::uint32_t* y, const WarpShape& shape, cudaStream_t stream = nullptr);
 
-// Each over segments of `width` lanes, every lane a member; the block's size is a multiple of `width`.
+// Each over segments of `width` lanes, every lane a member; the block's size is a multiple of
+// `width`.
 //
-// Rounding chain, so that every device gives the same bits: each addition rounds once to nearest in T, subnormals kept.
-// The sums add at distances width / 2, width / 4, ..., 1, a lane's partial sum to that of the lane so far away; the
-// scans at distances 1, 2, 4, ... below width, each lane that has a lane so far below it. NaN is some NaN.
+// Rounding chain, so that every device gives the same bits: each addition rounds once to nearest in
+// T, subnormals kept. The sums add at distances width / 2, width / 4, ..., 1, a lane's partial sum
+// to that of the lane so far away; the scans at distances 1, 2, 4, ... below width, each lane that
+// has a lane so far below it. NaN is some NaN.
 enum class WarpCollective : std::uint8_t {
-  kBroadcast,     // lane `root` of the segment to all
-  kButterflySum,  // sum of the segment in all lanes, by xor exchanges; the tree of depth log2(width) is the same in all
-                  // lanes
-  kTreeSum,       // sum of the segment in its first lane, by shifts down; the other lanes give +0
-  kInclusiveScan,  // y[j] = x[0] + ... + x[j], by shifts up, log2(width) steps (Hillis and Steele, CACM 29, 1986)
+  kBroadcast,      // lane `root` of the segment to all
+  kButterflySum,   // sum of the segment in all lanes, by xor exchanges; the tree of depth
+                   // log2(width) is the same in all lanes
+  kTreeSum,        // sum of the segment in its first lane, by shifts down; the other lanes give +0
+  kInclusiveScan,  // y[j] = x[0] + ... + x[j], by shifts up, log2(width) steps (Hillis and Steele,
+                   // CACM 29, 1986)
   kExclusiveScan,  // y[j] = x[0] + ... + x[j - 1], y[0] = 0
 };
 
-// T: int, unsigned, long long, float, double, __half; sums of integers are modulo 2^bits. 0 <= root < width. Arrays,
-// errors: as shuffle.
+// T: int, unsigned, long long, float, double, __half; sums of integers are modulo 2^bits. 0 <= root
+// < width. Arrays, errors: as shuffle.
 template <class T>
-LaunchStatus warp_collective(WarpCollective collective, const T* x, T* y, int width, int root, const WarpShape& shape,
-                             cudaStream_t stream = nullptr);
+LaunchStatus warp_collective(WarpCollective collective, const T* x, T* y, int width, int root,
+                             const WarpShape& shape, cudaStream_t stream = nullptr);
 
-// Whether the launchers would take this shape and these arrays, of elements of `bytes` each; launches nothing. For
-// kernels that keep the contract in another way.
-LaunchStatus check_warp_arrays(const void* x, const void* y, std::size_t bytes, int width, const WarpShape& shape);
+// Whether the launchers would take this shape and these arrays, of elements of `bytes` each;
+// launches nothing. For kernels that keep the contract in another way.
+LaunchStatus check_warp_arrays(const void* x, const void* y, std::size_t bytes, int width,
+                               const WarpShape& shape);
 
-// The launchers for elements of type T, and all of the family as one value, so that another kernel can stand in the
-// place of any of them.
+// The launchers for elements of type T, and all of the family as one value, so that another kernel
+// can stand in the place of any of them.
 template <class T>
 struct ShuffleLaunchersOf {
   decltype(&kernels::shuffle<T>) shuffle = &kernels::shuffle<T>;

@@ -32,7 +32,8 @@ __device__ float element(const float* x, std::int64_t n, std::int64_t i, Stencil
   return 0.0f;
 }
 
-// Stages a tile whose halo lies in the signal too, so that no element needs a look: every load before the first use.
+// Stages a tile whose halo lies in the signal too, so that no element needs a look: every load
+// before the first use.
 __device__ void stage_inner_tile(float* tile, const float* tile_of_x) {
   const int block = blockDim.x, length = kStencilItems * block;
   float mine[kStencilItems];
@@ -46,8 +47,8 @@ __device__ void stage_inner_tile(float* tile, const float* tile_of_x) {
   for (int k = 0; k < kStencilItems; ++k) tile[kStencilRadius + threadIdx.x + k * block] = mine[k];
 }
 
-// The whole algorithm; `coefficient(k)` is all in which the variants differ. Dynamic shared memory: a tile and its
-// halo.
+// The whole algorithm; `coefficient(k)` is all in which the variants differ. Dynamic shared memory:
+// a tile and its halo.
 template <class Coefficient>
 __device__ void stencil_tiles(const float* x, std::int64_t n, float* y, StencilBoundary boundary,
                               Coefficient coefficient) {
@@ -57,12 +58,14 @@ __device__ void stencil_tiles(const float* x, std::int64_t n, float* y, StencilB
     float sum = 0.0f;
 #pragma unroll
     for (int k = 1; k <= kStencilRadius; ++k) {
-      sum = __fmaf_rn(coefficient(k), __fsub_rn(here[k], here[-k]), sum);  // intrinsics pin the rounding chain
+      sum = __fmaf_rn(coefficient(k), __fsub_rn(here[k], here[-k]),
+                      sum);  // intrinsics pin the rounding chain
     }
     return sum;
   };
   const int block = blockDim.x, length = kStencilItems * block;
-  for (std::int64_t first = std::int64_t{blockIdx.x} * length; first < n; first += std::int64_t{gridDim.x} * length) {
+  for (std::int64_t first = std::int64_t{blockIdx.x} * length; first < n;
+       first += std::int64_t{gridDim.x} * length) {
     const int count = static_cast<int>(n - first < length ? n - first : length);
     if (first >= kStencilRadius && first + length + kStencilRadius <= n) {
       stage_inner_tile(tile, x + first);
@@ -74,7 +77,8 @@ __device__ void stencil_tiles(const float* x, std::int64_t n, float* y, StencilB
     __syncthreads();
     if (count == length) {
 #pragma unroll
-      for (int k = 0; k < kStencilItems; ++k) y[first + threadIdx.x + k * block] = sum_at(threadIdx.x + k * block);
+      for (int k = 0; k < kStencilItems; ++k)
+        y[first + threadIdx.x + k * block] = sum_at(threadIdx.x + k * block);
     } else {
       for (int j = threadIdx.x; j < count; j += block) y[first + j] = sum_at(j);
     }
@@ -83,27 +87,29 @@ __device__ void stencil_tiles(const float* x, std::int64_t n, float* y, StencilB
 }
 
 __global__ void __launch_bounds__(kMaxBlock)
-    stencil_constant(const float* __restrict__ x, std::int64_t n, float* __restrict__ y, StencilBoundary boundary) {
+    stencil_constant(const float* __restrict__ x, std::int64_t n, float* __restrict__ y,
+                     StencilBoundary boundary) {
   stencil_tiles(x, n, y, boundary, [](int k) { return constant_coefficients[k]; });
 }
 
 __global__ void __launch_bounds__(kMaxBlock)
-    stencil_global(const float* __restrict__ x, std::int64_t n, float* __restrict__ y, StencilBoundary boundary,
-                   const float* __restrict__ coefficients) {
+    stencil_global(const float* __restrict__ x, std::int64_t n, float* __restrict__ y,
+                   StencilBoundary boundary, const float* __restrict__ coefficients) {
   stencil_tiles(x, n, y, boundary, [=](int k) { return coefficients[k]; });
 }
 
 __global__ void __launch_bounds__(kMaxBlock)
-    stencil_read_only(const float* __restrict__ x, std::int64_t n, float* __restrict__ y, StencilBoundary boundary,
-                      const float* coefficients) {
+    stencil_read_only(const float* __restrict__ x, std::int64_t n, float* __restrict__ y,
+                      StencilBoundary boundary, const float* coefficients) {
   stencil_tiles(x, n, y, boundary, [=](int k) { return __ldg(coefficients + k); });
 }
 
 }  // namespace
 
-LaunchStatus check_stencil_1d(StencilVariant variant, const float* x, std::int64_t n, const float* y,
-                              StencilBoundary boundary, const StencilShape& shape) {
-  constexpr std::int64_t kMostElements = std::numeric_limits<std::int64_t>::max() / sizeof(float) - 2 * kStencilRadius;
+LaunchStatus check_stencil_1d(StencilVariant variant, const float* x, std::int64_t n,
+                              const float* y, StencilBoundary boundary, const StencilShape& shape) {
+  constexpr std::int64_t kMostElements =
+      std::numeric_limits<std::int64_t>::max() / sizeof(float) - 2 * kStencilRadius;
   const std::uint64_t halo = boundary == StencilBoundary::kPadded ? kStencilRadius : 0;
   ArgumentCheck check(kWho);
   check.number("n", n, 0, kMostElements);
@@ -114,28 +120,33 @@ LaunchStatus check_stencil_1d(StencilVariant variant, const float* x, std::int64
   if (n == 0) return check.status();
   check.array("x", x, alignof(float));
   check.array("y", y, alignof(float));
-  check.apart("x (with its halo)", x - halo, (n + 2 * halo) * sizeof(float), "y", y, n * sizeof(float));
+  check.apart("x (with its halo)", x - halo, (n + 2 * halo) * sizeof(float), "y", y,
+              n * sizeof(float));
   return check.status();
 }
 
 LaunchStatus stencil_1d(StencilVariant variant, const float* x, std::int64_t n, float* y,
-                        const StencilCoefficients& coefficients, StencilBoundary boundary, const StencilShape& shape,
-                        cudaStream_t stream) {
-  if (LaunchStatus status = check_stencil_1d(variant, x, n, y, boundary, shape); !status.ok() || n == 0) return status;
+                        const StencilCoefficients& coefficients, StencilBoundary boundary,
+                        const StencilShape& shape, cudaStream_t stream) {
+  if (LaunchStatus status = check_stencil_1d(variant, x, n, y, boundary, shape);
+      !status.ok() || n == 0)
+    return status;
 
   const bool constant = variant == StencilVariant::kConstant;
   void* device_coefficients = nullptr;
   cudaError_t error = constant ? cudaGetSymbolAddress(&device_coefficients, constant_coefficients)
                                : cudaGetSymbolAddress(&device_coefficients, global_coefficients);
   if (error != cudaSuccess) return status_of(error, kWho, "finding the coefficients' symbol");
-  error = constant ? cudaMemcpyToSymbolAsync(constant_coefficients, coefficients.data(), sizeof coefficients, 0,
-                                             cudaMemcpyHostToDevice, stream)
-                   : cudaMemcpyToSymbolAsync(global_coefficients, coefficients.data(), sizeof coefficients, 0,
-                                             cudaMemcpyHostToDevice, stream);
+  error = constant
+              ? cudaMemcpyToSymbolAsync(constant_coefficients, coefficients.data(),
+                                        sizeof coefficients, 0, cudaMemcpyHostToDevice, stream)
+              : cudaMemcpyToSymbolAsync(global_coefficients, coefficients.data(),
+                                        sizeof coefficients, 0, cudaMemcpyHostToDevice, stream);
   if (error != cudaSuccess) return status_of(error, kWho, "copying the coefficients");
 
   const int tile = kStencilItems * shape.block;
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>((n - 1) / tile + 1, shape.max_blocks));
+  const auto blocks =
+      static_cast<unsigned>(std::min<std::int64_t>((n - 1) / tile + 1, shape.max_blocks));
   const std::size_t shared = (tile + 2 * kStencilRadius) * sizeof(float);
   const auto* c = static_cast<const float*>(device_coefficients);
   switch (variant) {

@@ -1,11 +1,11 @@
-// One-dimensional stencil of radius 4 (nine points), the first derivative of a sampled function when the coefficients
-// say so:
+// One-dimensional stencil of radius 4 (nine points), the first derivative of a sampled function
+// when the coefficients say so:
 //
 //   y[i] = sum over k = 1..4 of c[k] * (x[i + k] - x[i - k]),   0 <= i < n
 //
-// Rounding chain, the same in every variant, so that they agree bit for bit: sum = +0; for k = 1, 2, 3, 4: sum =
-// fma(c[k], x[i + k] - x[i - k], sum), each difference and each fma rounded once to float, subnormals kept. Results do
-// not depend on the launch's shape or schedule.
+// Rounding chain, the same in every variant, so that they agree bit for bit: sum = +0; for k = 1,
+// 2, 3, 4: sum = fma(c[k], x[i + k] - x[i - k], sum), each difference and each fma rounded once to
+// float, subnormals kept. Results do not depend on the launch's shape or schedule.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -37,28 +37,31 @@ enum class StencilBoundary : std::uint8_t {
   kPeriodic,  // x[i mod n]; n may be smaller than the radius
 };
 
-// A thread computes so many elements of a tile, `block` elements apart: so many loads are under way before it waits for
-// the first. On an H100, one at a time leaves half of its bandwidth unused (docs/timing.md).
+// A thread computes so many elements of a tile, `block` elements apart: so many loads are under way
+// before it waits for the first. On an H100, one at a time leaves half of its bandwidth unused
+// (docs/timing.md).
 inline constexpr int kStencilItems = 4;
 
-// Each block computes tiles of kStencilItems * block elements; a grid smaller than the number of tiles strides over
-// them.
+// Each block computes tiles of kStencilItems * block elements; a grid smaller than the number of
+// tiles strides over them.
 struct StencilShape {
   int block = 256;              // threads, 1 ... 1024
   int max_blocks = 0x7fffffff;  // the grid is min(tiles, max_blocks); at least 1
 };
 
-// x and y: device memory, aligned to float, that does not overlap (the padding of x included). n >= 0; n = 0 launches
-// nothing, and x and y may then be null. Coefficients are host memory, copied before the call returns; in a stream that
-// is being captured, at each launch of the graph, which they must then outlive. The device holds one set of them: calls
-// on different streams must be ordered by the caller. Errors: cudaErrorInvalidValue for arguments outside these, else
-// what CUDA returned.
+// x and y: device memory, aligned to float, that does not overlap (the padding of x included). n >=
+// 0; n = 0 launches nothing, and x and y may then be null. Coefficients are host memory, copied
+// before the call returns; in a stream that is being captured, at each launch of the graph, which
+// they must then outlive. The device holds one set of them: calls on different streams must be
+// ordered by the caller. Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA
+// returned.
 LaunchStatus stencil_1d(StencilVariant variant, const float* x, std::int64_t n, float* y,
                         const StencilCoefficients& coefficients, StencilBoundary boundary,
                         const StencilShape& shape = {}, cudaStream_t stream = nullptr);
 
-// Whether stencil_1d would take these arguments; launches nothing. For kernels that keep its contract in another way.
-LaunchStatus check_stencil_1d(StencilVariant variant, const float* x, std::int64_t n, const float* y,
-                              StencilBoundary boundary, const StencilShape& shape);
+// Whether stencil_1d would take these arguments; launches nothing. For kernels that keep its
+// contract in another way.
+LaunchStatus check_stencil_1d(StencilVariant variant, const float* x, std::int64_t n,
+                              const float* y, StencilBoundary boundary, const StencilShape& shape);
 
 }  // namespace lockstep::kernels

@@ -39,7 +39,8 @@ __device__ std::uint32_t shared_address(const void* p) {
 __device__ uint4* image_of_block() {
   extern __shared__ uint4 dynamic[];
   const std::uint32_t begin = shared_address(dynamic);
-  return dynamic + ((begin + kSharedGrain - 1) / kSharedGrain * kSharedGrain - begin) / sizeof(uint4);
+  return dynamic +
+         ((begin + kSharedGrain - 1) / kSharedGrain * kSharedGrain - begin) / sizeof(uint4);
 }
 
 __device__ void fill_with_background(uint4* image, std::uint32_t bytes) {
@@ -71,14 +72,15 @@ __device__ void copy_pieces(const void* from, void* to, std::uint32_t bytes) {
 
 __device__ int kind_of(const Work& w) { return w.rank + (w.im2col ? 5 : 0); }
 
-__device__ void load(const CUtensorMap* map, const Work& w, const std::int32_t* at, std::uint32_t to,
-                     std::uint32_t barrier) {
-#define LOAD(kind, d, coordinates, mode, offsets)                                                         \
-  case kind:                                                                                              \
-    asm volatile("cp.async.bulk.tensor." d "d.shared::cluster.global." mode                               \
-                 ".mbarrier::complete_tx::bytes [%0], [%1, " coordinates "], [%7]" offsets ";" ::"r"(to), \
-                 "l"(map), COORDINATES, "r"(barrier), OFFSETS                                             \
-                 : "memory");                                                                             \
+__device__ void load(const CUtensorMap* map, const Work& w, const std::int32_t* at,
+                     std::uint32_t to, std::uint32_t barrier) {
+#define LOAD(kind, d, coordinates, mode, offsets)                                          \
+  case kind:                                                                               \
+    asm volatile("cp.async.bulk.tensor." d "d.shared::cluster.global." mode                \
+                 ".mbarrier::complete_tx::bytes [%0], [%1, " coordinates "], [%7]" offsets \
+                 ";" ::"r"(to),                                                            \
+                 "l"(map), COORDINATES, "r"(barrier), OFFSETS                              \
+                 : "memory");                                                              \
     break;
   switch (kind_of(w)) {
     OF_TILES(LOAD)
@@ -89,15 +91,15 @@ __device__ void load(const CUtensorMap* map, const Work& w, const std::int32_t* 
 }
 
 // To the same place of each block in `blocks`, and to the mbarrier that lies there.
-__device__ void load_for_all(const CUtensorMap* map, const Work& w, const std::int32_t* at, std::uint32_t to,
-                             std::uint32_t barrier, std::uint16_t blocks) {
-#define LOAD_FOR_ALL(kind, d, coordinates, mode, offsets)                                                     \
-  case kind:                                                                                                  \
-    asm volatile("cp.async.bulk.tensor." d "d.shared::cluster.global." mode                                   \
-                 ".mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, " coordinates "], [%7]" offsets \
-                 ", %11;" ::"r"(to),                                                                          \
-                 "l"(map), COORDINATES, "r"(barrier), OFFSETS, "h"(blocks)                                    \
-                 : "memory");                                                                                 \
+__device__ void load_for_all(const CUtensorMap* map, const Work& w, const std::int32_t* at,
+                             std::uint32_t to, std::uint32_t barrier, std::uint16_t blocks) {
+#define LOAD_FOR_ALL(kind, d, coordinates, mode, offsets)                                   \
+  case kind:                                                                                \
+    asm volatile("cp.async.bulk.tensor." d "d.shared::cluster.global." mode                 \
+                 ".mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, " coordinates \
+                 "], [%7]" offsets ", %11;" ::"r"(to),                                      \
+                 "l"(map), COORDINATES, "r"(barrier), OFFSETS, "h"(blocks)                  \
+                 : "memory");                                                               \
     break;
   switch (kind_of(w)) {
     OF_TILES(LOAD_FOR_ALL)
@@ -107,13 +109,14 @@ __device__ void load_for_all(const CUtensorMap* map, const Work& w, const std::i
   }
 }
 
-__device__ void store(const CUtensorMap* map, const Work& w, const std::int32_t* at, std::uint32_t from) {
-#define STORE(kind, d, coordinates, mode, offsets)                                                      \
-  case kind:                                                                                            \
-    asm volatile("cp.async.bulk.tensor." d "d.global.shared::cta." mode ".bulk_group [%1, " coordinates \
-                 "], [%0];" ::"r"(from),                                                                \
-                 "l"(map), COORDINATES                                                                  \
-                 : "memory");                                                                           \
+__device__ void store(const CUtensorMap* map, const Work& w, const std::int32_t* at,
+                      std::uint32_t from) {
+#define STORE(kind, d, coordinates, mode, offsets)                       \
+  case kind:                                                             \
+    asm volatile("cp.async.bulk.tensor." d "d.global.shared::cta." mode  \
+                 ".bulk_group [%1, " coordinates "], [%0];" ::"r"(from), \
+                 "l"(map), COORDINATES                                   \
+                 : "memory");                                            \
     break;
   switch (kind_of(w)) {
     OF_TILES(STORE)
@@ -123,7 +126,8 @@ __device__ void store(const CUtensorMap* map, const Work& w, const std::int32_t*
   }
 }
 
-__device__ void reduce(const CUtensorMap* map, const Work& w, const std::int32_t* at, std::uint32_t from) {
+__device__ void reduce(const CUtensorMap* map, const Work& w, const std::int32_t* at,
+                       std::uint32_t from) {
 #define REDUCE(kind, d, coordinates, operation)                                     \
   case kind:                                                                        \
     asm volatile("cp.reduce.async.bulk.tensor." d "d.global.shared::cta." operation \
@@ -156,7 +160,8 @@ __device__ void reduce(const CUtensorMap* map, const Work& w, const std::int32_t
   }
 }
 
-// Of what the block's threads have left in shared memory, to be seen by copies after the next barrier.
+// Of what the block's threads have left in shared memory, to be seen by copies after the next
+// barrier.
 __device__ void publish_to_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 __device__ void init(std::uint32_t barrier) {
@@ -165,24 +170,29 @@ __device__ void init(std::uint32_t barrier) {
 }
 
 __device__ void expect(std::uint32_t barrier, std::uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
 }
 
 __device__ void wait(std::uint32_t barrier, unsigned parity) {
   unsigned done = 0;
   while (done == 0) {
-    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, p;}"
-                 : "=r"(done)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
+    asm volatile(
+        "{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, "
+        "p;}"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity)
+        : "memory");
   }
 }
 
 __device__ void wait_for_all_blocks() {
-  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
 }
 
-__global__ void __launch_bounds__(kMaxBlock) load_each(const __grid_constant__ CUtensorMap map, const Work w) {
+__global__ void __launch_bounds__(kMaxBlock)
+    load_each(const __grid_constant__ CUtensorMap map, const Work w) {
   __shared__ std::uint64_t barrier_object;
   const std::uint32_t barrier = shared_address(&barrier_object);
   uint4* const image = image_of_block();
@@ -202,7 +212,8 @@ __global__ void __launch_bounds__(kMaxBlock) load_each(const __grid_constant__ C
   }
 }
 
-__global__ void __launch_bounds__(kMaxBlock) multicast_each(const __grid_constant__ CUtensorMap map, const Work w) {
+__global__ void __launch_bounds__(kMaxBlock)
+    multicast_each(const __grid_constant__ CUtensorMap map, const Work w) {
   __shared__ std::uint64_t barrier_object;
   const std::uint32_t barrier = shared_address(&barrier_object);
   uint4* const image = image_of_block();
@@ -228,7 +239,8 @@ __global__ void __launch_bounds__(kMaxBlock) multicast_each(const __grid_constan
 }
 
 template <bool kReduces>
-__global__ void __launch_bounds__(kMaxBlock) store_each(const __grid_constant__ CUtensorMap map, const Work w) {
+__global__ void __launch_bounds__(kMaxBlock)
+    store_each(const __grid_constant__ CUtensorMap map, const Work w) {
   uint4* const image = image_of_block();
   for (std::int64_t i = blockIdx.x; i < w.count; i += gridDim.x) {
     copy_pieces(w.images + i * w.image_bytes, image, w.image_bytes);
@@ -265,7 +277,9 @@ __global__ void store_each(const __grid_constant__ CUtensorMap, const Work) {
 constexpr int kElementBytes[] = {1, 2, 4, 4, 8, 2, 2, 4, 8};
 constexpr int kSpan[] = {0, 32, 64, 128};
 
-std::int64_t element_bytes(const TensorShape& s) { return kElementBytes[static_cast<int>(s.element)]; }
+std::int64_t element_bytes(const TensorShape& s) {
+  return kElementBytes[static_cast<int>(s.element)];
+}
 // Of a step along the innermost dimension.
 std::int64_t unit_bytes(const TensorShape& s) {
   if (s.interleave == TensorInterleave::kNone) return element_bytes(s);
@@ -282,8 +296,10 @@ std::int64_t row_bytes(const TensorShape& s) {
 std::int64_t rows(const TensorShape& s) {
   if (s.im2col) return s.pixels;
   std::int64_t n = 1;
-  // Interleaved, the dimension before the last holds the slices of channels, of which a copy has one.
-  for (int d = 1; d < s.rank; ++d) n *= s.interleave != TensorInterleave::kNone && d == s.rank - 2 ? 1 : taken(s, d);
+  // Interleaved, the dimension before the last holds the slices of channels, of which a copy has
+  // one.
+  for (int d = 1; d < s.rank; ++d)
+    n *= s.interleave != TensorInterleave::kNone && d == s.rank - 2 ? 1 : taken(s, d);
   return n;
 }
 
@@ -293,7 +309,8 @@ __extension__ using Wide = __int128;
 
 bool is_floating(TensorElement e) { return e >= TensorElement::kF16; }
 
-// Bytes from the tensor's first to the end of its last row; what the address space does not hold becomes its size.
+// Bytes from the tensor's first to the end of its last row; what the address space does not hold
+// becomes its size.
 std::int64_t memory_bytes(const TensorShape& s) {
   Wide bytes = round_up(s.sizes[0] * unit_bytes(s), 16);
   for (int d = 1; d < s.rank; ++d) bytes += static_cast<Wide>(s.sizes[d] - 1) * s.strides[d - 1];
@@ -325,16 +342,17 @@ void check_tensor(ArgumentCheck& check, const TensorShape& s) {
     const std::string name = "strides[" + std::to_string(d - 1) + "]";
     const std::int64_t stride = s.strides[d - 1];
     check.number(name.c_str(), stride, 0, (std::int64_t{1} << 40) - 1);
-    check.require(stride % grain == 0,
-                  name + " is " + std::to_string(stride) + ", no multiple of " + std::to_string(grain));
-    check.require(stride >= below,
-                  name + " is " + std::to_string(stride) + " bytes, less than what the dimensions below take");
+    check.require(stride % grain == 0, name + " is " + std::to_string(stride) +
+                                           ", no multiple of " + std::to_string(grain));
+    check.require(stride >= below, name + " is " + std::to_string(stride) +
+                                       " bytes, less than what the dimensions below take");
     below = static_cast<Wide>(s.sizes[d] - 1) * stride + below;
   }
 }
 
 void check_box(ArgumentCheck& check, const TensorShape& s) {
-  for (int d = 0; d < s.rank; ++d) check.number(("box[" + std::to_string(d) + "]").c_str(), s.box[d], 1, 256);
+  for (int d = 0; d < s.rank; ++d)
+    check.number(("box[" + std::to_string(d) + "]").c_str(), s.box[d], 1, 256);
 }
 
 void check_pixels(ArgumentCheck& check, const TensorShape& s) {
@@ -347,13 +365,15 @@ void check_pixels(ArgumentCheck& check, const TensorShape& s) {
     check.number(("lower" + n).c_str(), s.lower[d], -reach - 1, reach);
     check.number(("upper" + n).c_str(), s.upper[d], -reach - 1, reach);
     check.number(("offsets" + n).c_str(), s.offsets[d], 0, most_offset);
-    check.require(s.sizes[d + 1] + s.upper[d] > s.lower[d], "the box of pixels is empty in spatial dimension " + n);
+    check.require(s.sizes[d + 1] + s.upper[d] > s.lower[d],
+                  "the box of pixels is empty in spatial dimension " + n);
   }
 }
 
 void check_place(ArgumentCheck& check, const TensorShape& s) {
   const std::int64_t inner = (s.im2col ? s.channels : s.box[0]) * element_bytes(s);
-  check.require(inner % 16 == 0, "the box is " + std::to_string(inner) + " bytes wide, no multiple of 16");
+  check.require(inner % 16 == 0,
+                "the box is " + std::to_string(inner) + " bytes wide, no multiple of 16");
   const int span = kSpan[static_cast<int>(s.swizzle)];
   check.require(s.interleave != TensorInterleave::kNone || span == 0 || inner <= span,
                 "the box is " + std::to_string(inner) + " bytes wide, more than is swizzled");
@@ -361,20 +381,25 @@ void check_place(ArgumentCheck& check, const TensorShape& s) {
   check.require(s.to % 128 == 0, "to is " + std::to_string(s.to) + ", no multiple of 128");
   check.block(s.block, kMaxBlock);
   check.number("max_blocks", s.max_blocks, 1, std::numeric_limits<int>::max());
-  check.require(rows(s) * row_bytes(s) <= kMostTensorImageBytes && tensor_image_bytes(s) <= kMostTensorImageBytes,
-                "a copy takes more than " + std::to_string(kMostTensorImageBytes) + " bytes of shared memory");
+  check.require(rows(s) * row_bytes(s) <= kMostTensorImageBytes &&
+                    tensor_image_bytes(s) <= kMostTensorImageBytes,
+                "a copy takes more than " + std::to_string(kMostTensorImageBytes) +
+                    " bytes of shared memory");
 }
 
-// `images_a_copy`: more than one of a multicast. `writes_tensor`: the images are read, or the tensor is.
-void check_arrays(ArgumentCheck& check, const TensorShape& s, const void* tensor, const std::int32_t* at,
-                  std::int64_t count, const void* images, int images_a_copy, bool writes_tensor) {
+// `images_a_copy`: more than one of a multicast. `writes_tensor`: the images are read, or the
+// tensor is.
+void check_arrays(ArgumentCheck& check, const TensorShape& s, const void* tensor,
+                  const std::int32_t* at, std::int64_t count, const void* images, int images_a_copy,
+                  bool writes_tensor) {
   const std::int64_t bytes = tensor_image_bytes(s) * images_a_copy;
   check.number("count", count, 0, kMost / bytes);
   if (!check.ok() || count == 0) return;
   check.array("tensor", tensor, s.interleave == TensorInterleave::k32 ? 32 : 16);
   check.array("at", at, alignof(std::int32_t));
   check.array("images", images, alignof(uint4));
-  const std::uint64_t tensor_bytes = memory_bytes(s), at_bytes = count * 5 * sizeof *at, image_bytes = count * bytes;
+  const std::uint64_t tensor_bytes = memory_bytes(s), at_bytes = count * 5 * sizeof *at,
+                      image_bytes = count * bytes;
   check.apart("tensor", tensor, tensor_bytes, "images", images, image_bytes);
   if (writes_tensor) check.apart("tensor", tensor, tensor_bytes, "at", at, at_bytes);
 }
@@ -388,7 +413,8 @@ void check_shape(ArgumentCheck& check, const TensorShape& s) {
 
 void check_no_corner_outside(ArgumentCheck& check, const TensorShape& s) {
   for (int d = 0; check.ok() && s.im2col && d + 2 < s.rank; ++d) {
-    check.require(s.lower[d] >= 0 && s.upper[d] <= 0, "nothing is stored through a box of pixels beyond the tensor");
+    check.require(s.lower[d] >= 0 && s.upper[d] <= 0,
+                  "nothing is stored through a box of pixels beyond the tensor");
   }
 }
 
@@ -409,9 +435,11 @@ void check_reduction(ArgumentCheck& check, TensorReduction reduction, const Tens
 
 CUtensorMapDataType type_of(TensorElement e) {
   constexpr CUtensorMapDataType kTypes[] = {
-      CU_TENSOR_MAP_DATA_TYPE_UINT8,    CU_TENSOR_MAP_DATA_TYPE_UINT16,  CU_TENSOR_MAP_DATA_TYPE_UINT32,
-      CU_TENSOR_MAP_DATA_TYPE_INT32,    CU_TENSOR_MAP_DATA_TYPE_UINT64,  CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-      CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+      CU_TENSOR_MAP_DATA_TYPE_UINT8,    CU_TENSOR_MAP_DATA_TYPE_UINT16,
+      CU_TENSOR_MAP_DATA_TYPE_UINT32,   CU_TENSOR_MAP_DATA_TYPE_INT32,
+      CU_TENSOR_MAP_DATA_TYPE_UINT64,   CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+      CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+      CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
   };
   return kTypes[static_cast<int>(e)];
 }
@@ -421,7 +449,8 @@ template <class Function>
 LaunchStatus find(const char* who, const char* name, Function*& function) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
-  const cudaError_t e = cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result);
+  const cudaError_t e =
+      cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result);
   if (e != cudaSuccess) return status_of(e, who, std::string("looking for ") + name);
   if (result != cudaDriverEntryPointSuccess) {
     return status_of(cudaErrorNotSupported, who, std::string("looking for ") + name);
@@ -432,7 +461,8 @@ LaunchStatus find(const char* who, const char* name, Function*& function) {
 
 // ---- Launches.
 
-Work work_of(const TensorShape& s, const std::int32_t* at, std::int64_t count, unsigned char* images) {
+Work work_of(const TensorShape& s, const std::int32_t* at, std::int64_t count,
+             unsigned char* images) {
   Work w = {};
   w.rank = s.rank;
   w.im2col = s.im2col;
@@ -448,8 +478,9 @@ Work work_of(const TensorShape& s, const std::int32_t* at, std::int64_t count, u
 
 // Lets a block have its image; in `bytes`, the dynamic shared memory for it.
 //
-// What a kernel may have without opting in counts its static shared memory too, so CUDA is asked and no constant
-// compared. All calls raise the limit to the same value: host threads that launch at once take nothing from each other.
+// What a kernel may have without opting in counts its static shared memory too, so CUDA is asked
+// and no constant compared. All calls raise the limit to the same value: host threads that launch
+// at once take nothing from each other.
 template <class Kernel>
 LaunchStatus prepare(const char* who, Kernel* kernel, const TensorShape& s, std::size_t& bytes) {
   bytes = tensor_image_bytes(s) + kSharedGrain;
@@ -459,7 +490,8 @@ LaunchStatus prepare(const char* who, Kernel* kernel, const TensorShape& s, std:
   if (static_cast<std::int64_t>(bytes) <= attributes.maxDynamicSharedSizeBytes) return {};
   int device = 0, most = 0;
   cudaError_t e = cudaGetDevice(&device);
-  if (e == cudaSuccess) e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (e == cudaSuccess)
+    e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (e == cudaSuccess) {
     e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              most - static_cast<int>(attributes.sharedSizeBytes));
@@ -468,8 +500,8 @@ LaunchStatus prepare(const char* who, Kernel* kernel, const TensorShape& s, std:
 }
 
 template <class Kernel>
-LaunchStatus launch(const char* who, Kernel* kernel, const TensorShape& s, const void* tensor, const Work& w,
-                    cudaStream_t stream) {
+LaunchStatus launch(const char* who, Kernel* kernel, const TensorShape& s, const void* tensor,
+                    const Work& w, cudaStream_t stream) {
   CUtensorMap map;
   std::size_t shared;
   if (LaunchStatus status = make_tensor_map(s, tensor, map); !status.ok()) return status;
@@ -484,8 +516,9 @@ LaunchStatus launch(const char* who, Kernel* kernel, const TensorShape& s, const
 std::int64_t tensor_image_bytes(const TensorShape& s) {
   const int span = kSpan[static_cast<int>(s.swizzle)];
   // A row that is narrower than what is swizzled has all of it to itself.
-  const std::int64_t pitch =
-      s.interleave == TensorInterleave::kNone ? std::max<std::int64_t>(row_bytes(s), span) : row_bytes(s);
+  const std::int64_t pitch = s.interleave == TensorInterleave::kNone
+                                 ? std::max<std::int64_t>(row_bytes(s), span)
+                                 : row_bytes(s);
   return round_up(s.to + rows(s) * pitch, 128) + kImageMargin;
 }
 
@@ -503,7 +536,8 @@ LaunchStatus make_tensor_map(const TensorShape& s, const void* tensor, CUtensorM
   const auto swizzle = static_cast<CUtensorMapSwizzle>(s.swizzle);
   const auto fill = static_cast<CUtensorMapFloatOOBfill>(s.fill);
   void* const address = const_cast<void*>(tensor);
-  // The driver encodes for a current context, which a host thread does not have before its first work.
+  // The driver encodes for a current context, which a host thread does not have before its first
+  // work.
   int device = 0;
   cudaError_t e = cudaGetDevice(&device);
   if (e == cudaSuccess) e = cudaSetDevice(device);
@@ -511,29 +545,35 @@ LaunchStatus make_tensor_map(const TensorShape& s, const void* tensor, CUtensorM
   CUresult answer;
   if (s.im2col) {
     decltype(cuTensorMapEncodeIm2col)* encode;
-    if (LaunchStatus status = find(kWho, "cuTensorMapEncodeIm2col", encode); !status.ok()) return status;
-    answer = encode(&map, type_of(s.element), s.rank, address, sizes, strides, s.lower, s.upper, s.channels, s.pixels,
-                    steps, interleave, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
+    if (LaunchStatus status = find(kWho, "cuTensorMapEncodeIm2col", encode); !status.ok())
+      return status;
+    answer = encode(&map, type_of(s.element), s.rank, address, sizes, strides, s.lower, s.upper,
+                    s.channels, s.pixels, steps, interleave, swizzle,
+                    CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
   } else {
     decltype(cuTensorMapEncodeTiled)* encode;
-    if (LaunchStatus status = find(kWho, "cuTensorMapEncodeTiled", encode); !status.ok()) return status;
-    answer = encode(&map, type_of(s.element), s.rank, address, sizes, strides, box, steps, interleave, swizzle,
-                    CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
+    if (LaunchStatus status = find(kWho, "cuTensorMapEncodeTiled", encode); !status.ok())
+      return status;
+    answer = encode(&map, type_of(s.element), s.rank, address, sizes, strides, box, steps,
+                    interleave, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
   }
   if (answer == CUDA_SUCCESS) return {};
-  return status_of(cudaErrorInvalidValue, kWho, "the driver's answer to the map is " + std::to_string(answer));
+  return status_of(cudaErrorInvalidValue, kWho,
+                   "the driver's answer to the map is " + std::to_string(answer));
 }
 
-LaunchStatus check_tensor_load(const TensorShape& shape, const unsigned char* tensor, const std::int32_t* at,
-                               std::int64_t count, const unsigned char* images) {
+LaunchStatus check_tensor_load(const TensorShape& shape, const unsigned char* tensor,
+                               const std::int32_t* at, std::int64_t count,
+                               const unsigned char* images) {
   ArgumentCheck check("tensor_load");
   check_shape(check, shape);
   if (check.ok()) check_arrays(check, shape, tensor, at, count, images, 1, false);
   return check.status();
 }
 
-LaunchStatus check_tensor_multicast(const TensorShape& shape, int cluster, const unsigned char* tensor,
-                                    const std::int32_t* at, std::int64_t count, const unsigned char* images) {
+LaunchStatus check_tensor_multicast(const TensorShape& shape, int cluster,
+                                    const unsigned char* tensor, const std::int32_t* at,
+                                    std::int64_t count, const unsigned char* images) {
   ArgumentCheck check("tensor_multicast");
   check.require(cluster == 2 || cluster == 4 || cluster == 8,
                 "a cluster of " + std::to_string(cluster) + " blocks; it must have 2, 4 or 8");
@@ -542,8 +582,9 @@ LaunchStatus check_tensor_multicast(const TensorShape& shape, int cluster, const
   return check.status();
 }
 
-LaunchStatus check_tensor_store(const TensorShape& shape, const unsigned char* tensor, const std::int32_t* at,
-                                std::int64_t count, const unsigned char* images) {
+LaunchStatus check_tensor_store(const TensorShape& shape, const unsigned char* tensor,
+                                const std::int32_t* at, std::int64_t count,
+                                const unsigned char* images) {
   ArgumentCheck check("tensor_store");
   check_shape(check, shape);
   check_no_corner_outside(check, shape);
@@ -551,55 +592,62 @@ LaunchStatus check_tensor_store(const TensorShape& shape, const unsigned char* t
   return check.status();
 }
 
-LaunchStatus check_tensor_reduce(TensorReduction reduction, const TensorShape& shape, const unsigned char* tensor,
-                                 const std::int32_t* at, std::int64_t count, const unsigned char* images) {
+LaunchStatus check_tensor_reduce(TensorReduction reduction, const TensorShape& shape,
+                                 const unsigned char* tensor, const std::int32_t* at,
+                                 std::int64_t count, const unsigned char* images) {
   ArgumentCheck check("tensor_reduce");
   check_reduction(check, reduction, shape);
   if (check.ok()) check_arrays(check, shape, tensor, at, count, images, 1, true);
   return check.status();
 }
 
-LaunchStatus tensor_load(const TensorShape& shape, const unsigned char* tensor, const std::int32_t* at,
-                         std::int64_t count, unsigned char* images, cudaStream_t stream) {
+LaunchStatus tensor_load(const TensorShape& shape, const unsigned char* tensor,
+                         const std::int32_t* at, std::int64_t count, unsigned char* images,
+                         cudaStream_t stream) {
   LaunchStatus status = check_tensor_load(shape, tensor, at, count, images);
   if (!status.ok() || count == 0) return status;
   return launch("tensor_load", load_each, shape, tensor, work_of(shape, at, count, images), stream);
 }
 
 LaunchStatus tensor_multicast(const TensorShape& shape, int cluster, const unsigned char* tensor,
-                              const std::int32_t* at, std::int64_t count, unsigned char* images, cudaStream_t stream) {
+                              const std::int32_t* at, std::int64_t count, unsigned char* images,
+                              cudaStream_t stream) {
   constexpr const char* kWho = "tensor_multicast";
   LaunchStatus status = check_tensor_multicast(shape, cluster, tensor, at, count, images);
   if (!status.ok() || count == 0) return status;
   CUtensorMap map;
   cudaLaunchConfig_t config = {};
   if (status = make_tensor_map(shape, tensor, map); !status.ok()) return status;
-  if (status = prepare(kWho, multicast_each, shape, config.dynamicSmemBytes); !status.ok()) return status;
+  if (status = prepare(kWho, multicast_each, shape, config.dynamicSmemBytes); !status.ok())
+    return status;
   // Whole clusters, one at least.
-  const std::int64_t clusters = std::min<std::int64_t>(count, std::max(shape.max_blocks / cluster, 1));
+  const std::int64_t clusters =
+      std::min<std::int64_t>(count, std::max(shape.max_blocks / cluster, 1));
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = cluster, attribute.val.clusterDim.y = 1, attribute.val.clusterDim.z = 1;
+  attribute.val.clusterDim.x = cluster, attribute.val.clusterDim.y = 1,
+  attribute.val.clusterDim.z = 1;
   config.gridDim = dim3(static_cast<unsigned>(clusters * cluster));
   config.blockDim = dim3(shape.block);
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  return status_of(cudaLaunchKernelEx(&config, multicast_each, map, work_of(shape, at, count, images)), kWho,
-                   "launching " + std::to_string(clusters) + " clusters of " + std::to_string(cluster));
+  return status_of(
+      cudaLaunchKernelEx(&config, multicast_each, map, work_of(shape, at, count, images)), kWho,
+      "launching " + std::to_string(clusters) + " clusters of " + std::to_string(cluster));
 }
 
-LaunchStatus tensor_store(const TensorShape& shape, unsigned char* tensor, const std::int32_t* at, std::int64_t count,
-                          const unsigned char* images, cudaStream_t stream) {
+LaunchStatus tensor_store(const TensorShape& shape, unsigned char* tensor, const std::int32_t* at,
+                          std::int64_t count, const unsigned char* images, cudaStream_t stream) {
   LaunchStatus status = check_tensor_store(shape, tensor, at, count, images);
   if (!status.ok() || count == 0) return status;
   return launch("tensor_store", store_each<false>, shape, tensor,
                 work_of(shape, at, count, const_cast<unsigned char*>(images)), stream);
 }
 
-LaunchStatus tensor_reduce(TensorReduction reduction, const TensorShape& shape, unsigned char* tensor,
-                           const std::int32_t* at, std::int64_t count, const unsigned char* images,
-                           cudaStream_t stream) {
+LaunchStatus tensor_reduce(TensorReduction reduction, const TensorShape& shape,
+                           unsigned char* tensor, const std::int32_t* at, std::int64_t count,
+                           const unsigned char* images, cudaStream_t stream) {
   LaunchStatus status = check_tensor_reduce(reduction, shape, tensor, at, count, images);
   if (!status.ok() || count == 0) return status;
   Work w = work_of(shape, at, count, const_cast<unsigned char*>(images));

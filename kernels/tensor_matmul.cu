@@ -13,12 +13,14 @@ namespace {
 
 constexpr const char* kWho = "tensor_matmul";
 
-// ---- By wmma: four warps with 16 x 16 elements of D each, their tiles of A, B and C in shared memory.
+// ---- By wmma: four warps with 16 x 16 elements of D each, their tiles of A, B and C in shared
+// memory.
 
 constexpr int kSide = 32, kUnit = 16;
 constexpr int kWmmaThreads = 128;
 constexpr int kMostWmmaBlocks = 1024;
-constexpr int kHalves = kSide + 8, kFloats = kSide + 4;  // a row, with what keeps banks apart; a multiple of 16 bytes
+constexpr int kHalves = kSide + 8,
+              kFloats = kSide + 4;  // a row, with what keeps banks apart; a multiple of 16 bytes
 
 __global__ void __launch_bounds__(kWmmaThreads) by_wmma(TensorMatmulArguments p) {
   using namespace nvcuda;
@@ -43,8 +45,10 @@ __global__ void __launch_bounds__(kWmmaThreads) by_wmma(TensorMatmulArguments p)
     for (std::int64_t k = 0; k < p.k; k += kSide) {
       for (int i = warp; i < kSide; i += kWmmaThreads / 32) {
         const bool inside = k + lane < p.k;
-        tile_a[i][lane] = inside && row + i < p.m ? a[(row + i) * p.a_stride + k + lane] : __half(0.0f);
-        tile_b[i][lane] = inside && column + i < p.n ? b[(column + i) * p.b_stride + k + lane] : __half(0.0f);
+        tile_a[i][lane] =
+            inside && row + i < p.m ? a[(row + i) * p.a_stride + k + lane] : __half(0.0f);
+        tile_b[i][lane] =
+            inside && column + i < p.n ? b[(column + i) * p.b_stride + k + lane] : __half(0.0f);
       }
       __syncthreads();
       for (int q = 0; q < kSide && k + q < p.k; q += kUnit) {
@@ -59,7 +63,8 @@ __global__ void __launch_bounds__(kWmmaThreads) by_wmma(TensorMatmulArguments p)
     wmma::store_matrix_sync(&tile_d[top][left], sum, kFloats, wmma::mem_row_major);
     __syncthreads();
     for (int i = warp; i < kSide; i += kWmmaThreads / 32) {
-      if (row + i < p.m && column + lane < p.n) d[(row + i) * p.d_stride + column + lane] = tile_d[i][lane];
+      if (row + i < p.m && column + lane < p.n)
+        d[(row + i) * p.d_stride + column + lane] = tile_d[i][lane];
     }
     __syncthreads();  // C of the next tile of D goes to the same place
   }
@@ -73,14 +78,17 @@ bool is_empty(const TensorView<Data>& v) {
 }
 
 template <class Data>
-void check_matrix(ArgumentCheck& check, const std::string& name, const TensorView<Data>& v, int element_bytes) {
+void check_matrix(ArgumentCheck& check, const std::string& name, const TensorView<Data>& v,
+                  int element_bytes) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   check.number((name + ".rows").c_str(), v.rows, 0, kMost);
   check.number((name + ".columns").c_str(), v.columns, 0, kMost);
-  check.require(v.stride >= v.columns, name + " has stride " + std::to_string(v.stride) + ", less than its " +
-                                           std::to_string(v.columns) + " columns");
+  check.require(v.stride >= v.columns, name + " has stride " + std::to_string(v.stride) +
+                                           ", less than its " + std::to_string(v.columns) +
+                                           " columns");
   if (!check.ok() || is_empty(v)) return;
-  check.require(v.stride <= kMost / element_bytes / v.rows, name + " has more elements than can be addressed");
+  check.require(v.stride <= kMost / element_bytes / v.rows,
+                name + " has more elements than can be addressed");
   check.array(name, v.data, element_bytes);
 }
 
@@ -112,7 +120,8 @@ const char* name_of(TensorMatmulPath path) {
 }  // namespace
 
 cudaError_t launch_wmma(const TensorMatmulArguments& p, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(tiles_of(p, kSide, kSide), kMostWmmaBlocks));
+  const auto blocks =
+      static_cast<unsigned>(std::min<std::int64_t>(tiles_of(p, kSide, kSide), kMostWmmaBlocks));
   by_wmma<<<blocks, kWmmaThreads, 0, stream>>>(p);
   return cudaGetLastError();
 }
@@ -129,30 +138,30 @@ TensorMatmulSupport tensor_matmul_support(TensorMatmulPath path, MatrixElement e
     case TensorMatmulPath::kWgmmaWide:
       break;
   }
-  const bool exists =
-      element == MatrixElement::kF16 || element == MatrixElement::kBf16 || element == MatrixElement::kE4m3;
+  const bool exists = element == MatrixElement::kF16 || element == MatrixElement::kBf16 ||
+                      element == MatrixElement::kE4m3;
   return {exists, 90, 90};
 }
 
-LaunchStatus check_tensor_matmul(TensorMatmulPath path, MatrixElement element, const TensorView<const void>& a,
-                                 const TensorView<const void>& b, const TensorView<const void>& c,
-                                 const TensorView<void>& d) {
+LaunchStatus check_tensor_matmul(TensorMatmulPath path, MatrixElement element,
+                                 const TensorView<const void>& a, const TensorView<const void>& b,
+                                 const TensorView<const void>& c, const TensorView<void>& d) {
   ArgumentCheck check(kWho);
   check.enumerator("path", path, TensorMatmulPath::kWgmmaWide);
   check.enumerator("element", element, MatrixElement::kE4m3);
   if (!check.ok()) return check.status();
-  check.require(tensor_matmul_support(path, element).exists, std::string("there is no path by ") + name_of(path) +
-                                                                 " for element " +
-                                                                 std::to_string(static_cast<int>(element)));
+  check.require(tensor_matmul_support(path, element).exists,
+                std::string("there is no path by ") + name_of(path) + " for element " +
+                    std::to_string(static_cast<int>(element)));
   const int factor = bytes_of(element), result = result_bytes_of(element);
   check_matrix(check, "a", a, factor);
   check_matrix(check, "b", b, factor);
   check_matrix(check, "c", c, result);
   check_matrix(check, "d", d, result);
-  check.require(
-      a.columns == b.columns && a.rows == c.rows && b.rows == c.columns && c.rows == d.rows && c.columns == d.columns,
-      "the shapes do not fit: a is " + shape(a) + ", b is " + shape(b) + " by columns, c is " + shape(c) + ", d is " +
-          shape(d));
+  check.require(a.columns == b.columns && a.rows == c.rows && b.rows == c.columns &&
+                    c.rows == d.rows && c.columns == d.columns,
+                "the shapes do not fit: a is " + shape(a) + ", b is " + shape(b) +
+                    " by columns, c is " + shape(c) + ", d is " + shape(d));
   if (!check.ok() || is_empty(d)) return check.status();
   const std::uint64_t bytes = extent_of(d, result);
   check.apart("c", c.data, extent_of(c, result), "d", d.data, bytes);
@@ -162,23 +171,28 @@ LaunchStatus check_tensor_matmul(TensorMatmulPath path, MatrixElement element, c
   return check.status();
 }
 
-LaunchStatus tensor_matmul(TensorMatmulPath path, MatrixElement element, const TensorView<const void>& a,
-                           const TensorView<const void>& b, const TensorView<const void>& c, const TensorView<void>& d,
+LaunchStatus tensor_matmul(TensorMatmulPath path, MatrixElement element,
+                           const TensorView<const void>& a, const TensorView<const void>& b,
+                           const TensorView<const void>& c, const TensorView<void>& d,
                            cudaStream_t stream) {
-  if (LaunchStatus status = check_tensor_matmul(path, element, a, b, c, d); !status.ok()) return status;
+  if (LaunchStatus status = check_tensor_matmul(path, element, a, b, c, d); !status.ok())
+    return status;
   if (is_empty(d)) return {};
 
   int device = 0, major = 0, minor = 0;
   for (const cudaError_t e :
-       {cudaGetDevice(&device), cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+       {cudaGetDevice(&device),
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device)}) {
     if (e != cudaSuccess) return status_of(e, kWho, "asking for the device's compute capability");
   }
   const TensorMatmulSupport support = tensor_matmul_support(path, element);
-  if (const int capability = 10 * major + minor; capability < support.from || capability > support.to) {
-    return {cudaErrorNotSupported, std::string(kWho) + ": a device of compute capability " + std::to_string(major) +
-                                       "." + std::to_string(minor) + " has no path by " + name_of(path) +
-                                       " for element " + std::to_string(static_cast<int>(element))};
+  if (const int capability = 10 * major + minor;
+      capability < support.from || capability > support.to) {
+    return {cudaErrorNotSupported, std::string(kWho) + ": a device of compute capability " +
+                                       std::to_string(major) + "." + std::to_string(minor) +
+                                       " has no path by " + name_of(path) + " for element " +
+                                       std::to_string(static_cast<int>(element))};
   }
 
   const TensorMatmulArguments p = arguments_of(a, b, c, d);
@@ -195,7 +209,8 @@ LaunchStatus tensor_matmul(TensorMatmulPath path, MatrixElement element, const T
     }
     return launch_wgmma(path, element, p, stream);
   };
-  return status_of(launch(), kWho, std::string("launching the path by ") + name_of(path) + " for D of " + shape(d));
+  return status_of(launch(), kWho,
+                   std::string("launching the path by ") + name_of(path) + " for D of " + shape(d));
 }
 
 }  // namespace lockstep::kernels

@@ -2,19 +2,21 @@
 //
 //   D[i][j] = C[i][j] + sum over p = 0 ... k-1 of A[i][p] * B[p][j],   0 <= i < m, 0 <= j < n
 //
-// A, C and D are row-major; B is given by columns, as the units take it: row j of `b` is column j of B, so that both
-// factors are contiguous along k.
+// A, C and D are row-major; B is given by columns, as the units take it: row j of `b` is column j
+// of B, so that both factors are contiguous along k.
 //
-// How an element is summed. The accumulator starts as C[i][j] and takes the products in order of k, one instruction of
-// the path after another; what an instruction does with its products is the unit's own (docs/matrix.md) and differs
-// between generations. Behind the last product come zeros up to a multiple of the instruction's k: 32 bytes of a row.
-// They change nothing but the sign of a zero. Results do not depend on the launch's shape or schedule, nor on strides
-// and alignment. Paths agree bit for bit on an element type that they share, with one exception: e4m3 on Hopper, where
-// wgmma has a unit of its own, and mma is two steps of that of f16. k = 0 gives C, bit for bit.
+// How an element is summed. The accumulator starts as C[i][j] and takes the products in order of k,
+// one instruction of the path after another; what an instruction does with its products is the
+// unit's own (docs/matrix.md) and differs between generations. Behind the last product come zeros
+// up to a multiple of the instruction's k: 32 bytes of a row. They change nothing but the sign of a
+// zero. Results do not depend on the launch's shape or schedule, nor on strides and alignment.
+// Paths agree bit for bit on an element type that they share, with one exception: e4m3 on Hopper,
+// where wgmma has a unit of its own, and mma is two steps of that of f16. k = 0 gives C, bit for
+// bit.
 //
-// Any m, n, k, strides and alignment. Rows that begin at multiples of 16 bytes are the fast way: cp.async of 16 bytes,
-// or the tensor copies of wgmma. mma falls back to cp.async of 4 bytes, and both to ordinary loads and stores, for each
-// factor by itself.
+// Any m, n, k, strides and alignment. Rows that begin at multiples of 16 bytes are the fast way:
+// cp.async of 16 bytes, or the tensor copies of wgmma. mma falls back to cp.async of 4 bytes, and
+// both to ordinary loads and stores, for each factor by itself.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -36,16 +38,17 @@ enum class MatrixElement : std::uint8_t {
 };
 
 enum class TensorMatmulPath : std::uint8_t {
-  kWmma,          // nvcuda::wmma, 16 x 16 x 16; f16
-  kMma,           // mma.sync with ldmatrix and cp.async, tiles of 64 x 64; every element type. Compute capability 8.0
-                  // and later, e4m3: 8.9
-  kWgmma,         // wgmma with tensor copies, tiles of 64 x 64; f16, bf16, e4m3. Compute capability 9.0 alone
+  kWmma,   // nvcuda::wmma, 16 x 16 x 16; f16
+  kMma,    // mma.sync with ldmatrix and cp.async, tiles of 64 x 64; every element type. Compute
+           // capability 8.0 and later, e4m3: 8.9
+  kWgmma,  // wgmma with tensor copies, tiles of 64 x 64; f16, bf16, e4m3. Compute capability 9.0
+           // alone
   kWgmmaCluster,  // the same in clusters of two blocks that share their tile of B
   kWgmmaWide,     // the same without clusters, tiles of 128 x 256: the fast one
 };
 
-// A matrix in device memory: element (i, j) is element i * stride + j from `data`; the elements between columns and
-// stride are nobody's.
+// A matrix in device memory: element (i, j) is element i * stride + j from `data`; the elements
+// between columns and stride are nobody's.
 template <class Data>
 struct TensorView {
   Data* data = nullptr;
@@ -53,26 +56,28 @@ struct TensorView {
   std::int64_t stride = 0;  // elements from a row to the next, at least `columns`
 };
 
-// Whether there is such a path for these elements, on some device; and from which compute capability (10 * major +
-// minor) to which.
+// Whether there is such a path for these elements, on some device; and from which compute
+// capability (10 * major + minor) to which.
 struct TensorMatmulSupport {
   bool exists = false;
   int from = 0, to = 0;
 };
 TensorMatmulSupport tensor_matmul_support(TensorMatmulPath path, MatrixElement element);
 
-// a is m x k, b is n x k, c and d are m x n; any of m, n, k may be 0. With m or n 0 nothing is launched; with k = 0 D
-// becomes C. d overlaps none of the others. Data is aligned to its element; an empty matrix may be null. Errors:
-// cudaErrorInvalidValue for arguments outside these, and for a path that does not exist for the elements;
-// cudaErrorNotSupported, with a sentence, for one that the current device lacks; else what CUDA returned.
-LaunchStatus tensor_matmul(TensorMatmulPath path, MatrixElement element, const TensorView<const void>& a,
-                           const TensorView<const void>& b, const TensorView<const void>& c, const TensorView<void>& d,
+// a is m x k, b is n x k, c and d are m x n; any of m, n, k may be 0. With m or n 0 nothing is
+// launched; with k = 0 D becomes C. d overlaps none of the others. Data is aligned to its element;
+// an empty matrix may be null. Errors: cudaErrorInvalidValue for arguments outside these, and for a
+// path that does not exist for the elements; cudaErrorNotSupported, with a sentence, for one that
+// the current device lacks; else what CUDA returned.
+LaunchStatus tensor_matmul(TensorMatmulPath path, MatrixElement element,
+                           const TensorView<const void>& a, const TensorView<const void>& b,
+                           const TensorView<const void>& c, const TensorView<void>& d,
                            cudaStream_t stream = nullptr);
 
-// Whether tensor_matmul would take these arguments; launches nothing. For kernels that keep its contract in another
-// way.
-LaunchStatus check_tensor_matmul(TensorMatmulPath path, MatrixElement element, const TensorView<const void>& a,
-                                 const TensorView<const void>& b, const TensorView<const void>& c,
-                                 const TensorView<void>& d);
+// Whether tensor_matmul would take these arguments; launches nothing. For kernels that keep its
+// contract in another way.
+LaunchStatus check_tensor_matmul(TensorMatmulPath path, MatrixElement element,
+                                 const TensorView<const void>& a, const TensorView<const void>& b,
+                                 const TensorView<const void>& c, const TensorView<void>& d);
 
 }  // namespace lockstep::kernels

@@ -1,11 +1,12 @@
-// tensor_matmul by mma.sync: tiles of 64 x 64 elements of D, four warps with 32 x 32 each; 64 bytes of each row of A
-// and B a stage, three stages under way by cp.async.
+// tensor_matmul by mma.sync: tiles of 64 x 64 elements of D, four warps with 32 x 32 each; 64 bytes
+// of each row of A and B a stage, three stages under way by cp.async.
 //
-// All element types are one kernel, because an instruction takes 32 bytes of a row of either factor whatever they are:
-// ldmatrix hands each lane the bytes that mma wants of it, and the layout of the accumulator is the same. f64 alone
-// loads its fragments itself.
+// All element types are one kernel, because an instruction takes 32 bytes of a row of either factor
+// whatever they are: ldmatrix hands each lane the bytes that mma wants of it, and the layout of the
+// accumulator is the same. f64 alone loads its fragments itself.
 //
-// A kernel is made of steps. Mma has them done right; a known-bad kernel is another struct with one step of its own.
+// A kernel is made of steps. Mma has them done right; a known-bad kernel is another struct with one
+// step of its own.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,7 +20,8 @@ namespace lockstep::kernels::by_mma {
 constexpr int kTile = 64;        // rows, and columns, of D a block
 constexpr int kStageBytes = 64;  // of a row, a stage
 constexpr int kStepBytes = 32;   // of a row, an instruction
-constexpr int kPitch = 80;       // from a row to the next: five times 16 bytes, so that eight rows share no bank
+constexpr int kPitch =
+    80;  // from a row to the next: five times 16 bytes, so that eight rows share no bank
 constexpr int kStages = 3;
 constexpr int kThreads = 128;
 constexpr int kChunk = 16;  // bytes that one cp.async, or one row of an 8 x 8 matrix, has
@@ -33,9 +35,12 @@ struct Stage {
 // How a factor's rows come to shared memory.
 enum class Copy : std::uint8_t { kAsync16, kAsync4, kElements };
 
-__device__ inline unsigned shared_address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
+__device__ inline unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
 
-// ---- What an element type is to the matrix unit: a[4] and b[2] are the 32-bit registers of the fragments.
+// ---- What an element type is to the matrix unit: a[4] and b[2] are the 32-bit registers of the
+// fragments.
 
 template <MatrixElement kElement>
 struct Unit;
@@ -45,7 +50,8 @@ struct Unit<MatrixElement::kF16> {
   using Result = float;
   __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -57,7 +63,8 @@ struct Unit<MatrixElement::kBf16> {
   using Result = float;
   __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -69,7 +76,8 @@ struct Unit<MatrixElement::kTf32> {
   using Result = float;
   __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -81,7 +89,8 @@ struct Unit<MatrixElement::kS8> {
   using Result = int;
   __device__ static void multiply(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+        "%9}, "
         "{%0, %1, %2, %3};"
         : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -94,7 +103,8 @@ struct Unit<MatrixElement::kE4m3> {
   __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
     asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -125,10 +135,12 @@ struct Unit<MatrixElement::kF64> {
 struct Mma {
   // 16 bytes of a row, of which the first `valid` exist; the others become zeros.
   __device__ static void copy_16(unsigned to, const std::byte* from, int valid) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid)
+                 : "memory");
   }
   __device__ static void copy_4(unsigned to, const std::byte* from, int valid) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(valid)
+                 : "memory");
   }
   // How many bytes from `at` on a row of `bytes` bytes has, at most `most`.
   __device__ static int valid(std::int64_t bytes, std::int64_t at, int most) {
@@ -137,7 +149,9 @@ struct Mma {
   }
   __device__ static void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
   // All stages but the last that were begun have come.
-  __device__ static void wait_for_stage() { asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory"); }
+  __device__ static void wait_for_stage() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
+  }
   // Of every thread; and nobody reads the stage before any more.
   __device__ static void wait_for_block() { __syncthreads(); }
   // Before the first stage of the next tile of D.
@@ -150,8 +164,8 @@ struct Mma {
                  : "r"(from)
                  : "memory");
   }
-  // Where a lane's row of the four 8 x 8 matrices is: of A they are two below each other, then two to the right; of B
-  // two along k, then the two of the next eight columns.
+  // Where a lane's row of the four 8 x 8 matrices is: of A they are two below each other, then two
+  // to the right; of B two along k, then the two of the next eight columns.
   __device__ static int row_of_a(int lane) { return lane % 16; }
   __device__ static int chunk_of_a(int lane) { return lane / 16; }
   __device__ static int row_of_b(int lane) { return lane / 16 * 8 + lane % 8; }
@@ -159,7 +173,9 @@ struct Mma {
 
   // Lane l has rows l / 4 and l / 4 + 8, columns 2 (l % 4) and the next.
   __device__ static int row_of_d(int lane, int register_) { return lane / 4 + register_ / 2 * 8; }
-  __device__ static int column_of_d(int lane, int register_) { return lane % 4 * 2 + register_ % 2; }
+  __device__ static int column_of_d(int lane, int register_) {
+    return lane % 4 * 2 + register_ % 2;
+  }
 
   // The accumulator before the first product.
   template <class Result>
@@ -183,8 +199,8 @@ struct Mma {
 
 // Bytes `at` to `at + 16` of a row of `bytes` bytes; row: null where there is none.
 template <class Step, int kElementBytes>
-__device__ void copy_chunk(unsigned char* to, const std::byte* data, const std::byte* row, std::int64_t bytes,
-                           std::int64_t at, Copy copy) {
+__device__ void copy_chunk(unsigned char* to, const std::byte* data, const std::byte* row,
+                           std::int64_t bytes, std::int64_t at, Copy copy) {
   const int valid = row == nullptr ? 0 : Step::valid(bytes, at, kChunk);
   // Where nothing is valid nothing is read, but the address is asked to be one.
   const std::byte* const from = valid > 0 ? row + at : data;
@@ -200,11 +216,14 @@ __device__ void copy_chunk(unsigned char* to, const std::byte* data, const std::
       if constexpr (kElementBytes == 1) {
         to[i] = i < valid ? *reinterpret_cast<const unsigned char*>(from + i) : 0;
       } else if constexpr (kElementBytes == 2) {
-        *reinterpret_cast<unsigned short*>(to + i) = i < valid ? *reinterpret_cast<const unsigned short*>(from + i) : 0;
+        *reinterpret_cast<unsigned short*>(to + i) =
+            i < valid ? *reinterpret_cast<const unsigned short*>(from + i) : 0;
       } else if constexpr (kElementBytes == 4) {
-        *reinterpret_cast<unsigned*>(to + i) = i < valid ? *reinterpret_cast<const unsigned*>(from + i) : 0;
+        *reinterpret_cast<unsigned*>(to + i) =
+            i < valid ? *reinterpret_cast<const unsigned*>(from + i) : 0;
       } else {
-        *reinterpret_cast<double*>(to + i) = i < valid ? *reinterpret_cast<const double*>(from + i) : 0;
+        *reinterpret_cast<double*>(to + i) =
+            i < valid ? *reinterpret_cast<const double*>(from + i) : 0;
       }
     }
   }
@@ -212,28 +231,32 @@ __device__ void copy_chunk(unsigned char* to, const std::byte* data, const std::
 
 // 64 bytes of 64 rows from `first` on, of a matrix of `rows` rows.
 template <class Step, int kElementBytes>
-__device__ void copy_rows(unsigned char (*to)[kPitch], const std::byte* data, std::int64_t stride, std::int64_t first,
-                          std::int64_t rows, std::int64_t bytes, std::int64_t at, Copy copy) {
+__device__ void copy_rows(unsigned char (*to)[kPitch], const std::byte* data, std::int64_t stride,
+                          std::int64_t first, std::int64_t rows, std::int64_t bytes,
+                          std::int64_t at, Copy copy) {
   constexpr int kAcross = kStageBytes / kChunk;
   for (int i = threadIdx.x; i < kTile * kAcross; i += kThreads) {
     const std::int64_t r = first + i / kAcross;
     const std::byte* const row = r < rows ? data + r * stride * kElementBytes : nullptr;
-    copy_chunk<Step, kElementBytes>(to[i / kAcross] + i % kAcross * kChunk, data, row, bytes, at + i % kAcross * kChunk,
-                                    copy);
+    copy_chunk<Step, kElementBytes>(to[i / kAcross] + i % kAcross * kChunk, data, row, bytes,
+                                    at + i % kAcross * kChunk, copy);
   }
 }
 
-// A's fragment of rows `row` to `row` + 15, and B's of columns `column` to `column` + 15 (two instructions).
+// A's fragment of rows `row` to `row` + 15, and B's of columns `column` to `column` + 15 (two
+// instructions).
 template <class Step, MatrixElement kElement>
 __device__ void load_a(unsigned (&r)[4], const unsigned char (*a)[kPitch], int row, int byte) {
   const int lane = threadIdx.x % 32;
   if constexpr (kElement == MatrixElement::kF64) {
     for (int half = 0; half < 2; ++half) {
-      const auto v = *reinterpret_cast<const uint2*>(a[row + 8 * half + lane / 4] + byte + lane % 4 * 8);
+      const auto v =
+          *reinterpret_cast<const uint2*>(a[row + 8 * half + lane / 4] + byte + lane % 4 * 8);
       r[2 * half] = v.x, r[2 * half + 1] = v.y;
     }
   } else {
-    Step::load_matrices(r, shared_address(a[row + Step::row_of_a(lane)] + byte + Step::chunk_of_a(lane) * kChunk));
+    Step::load_matrices(
+        r, shared_address(a[row + Step::row_of_a(lane)] + byte + Step::chunk_of_a(lane) * kChunk));
   }
 }
 
@@ -243,22 +266,26 @@ __device__ void load_b(unsigned (&r)[4], const unsigned char (*b)[kPitch], int c
   if constexpr (kElement == MatrixElement::kF64) {
     load_a<Step, kElement>(r, b, column, byte);
   } else {
-    Step::load_matrices(r, shared_address(b[column + Step::row_of_b(lane)] + byte + Step::chunk_of_b(lane) * kChunk));
+    Step::load_matrices(r, shared_address(b[column + Step::row_of_b(lane)] + byte +
+                                          Step::chunk_of_b(lane) * kChunk));
   }
 }
 
 template <class Step, MatrixElement kElement>
-__global__ void __launch_bounds__(kThreads) kernel(TensorMatmulArguments p, Copy copy_a, Copy copy_b) {
+__global__ void __launch_bounds__(kThreads)
+    kernel(TensorMatmulArguments p, Copy copy_a, Copy copy_b) {
   using U = Unit<kElement>;
   using Result = typename U::Result;
-  constexpr int kBytes = kBytesOf<kElement>, kWarpTile = kTile / 2, kDown = kWarpTile / 16, kAcross = kWarpTile / 8;
+  constexpr int kBytes = kBytesOf<kElement>, kWarpTile = kTile / 2, kDown = kWarpTile / 16,
+                kAcross = kWarpTile / 8;
   __shared__ Stage stages[kStages];
   const auto* const c = static_cast<const Result*>(p.c);
   auto* const d = static_cast<Result*>(p.d);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int top = warp / 2 * kWarpTile, left = warp % 2 * kWarpTile;
   const std::int64_t bytes = p.k * kBytes, count = (bytes + kStageBytes - 1) / kStageBytes;
-  const std::int64_t tiles_across = (p.n - 1) / kTile + 1, tiles = ((p.m - 1) / kTile + 1) * tiles_across;
+  const std::int64_t tiles_across = (p.n - 1) / kTile + 1,
+                     tiles = ((p.m - 1) / kTile + 1) * tiles_across;
 
   for (std::int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const std::int64_t row = tile / tiles_across * kTile, column = tile % tiles_across * kTile;
@@ -266,7 +293,8 @@ __global__ void __launch_bounds__(kThreads) kernel(TensorMatmulArguments p, Copy
       if (s < count) {
         Stage& stage = stages[s % kStages];
         copy_rows<Step, kBytes>(stage.a, p.a, p.a_stride, row, p.m, bytes, s * kStageBytes, copy_a);
-        copy_rows<Step, kBytes>(stage.b, p.b, p.b_stride, column, p.n, bytes, s * kStageBytes, copy_b);
+        copy_rows<Step, kBytes>(stage.b, p.b, p.b_stride, column, p.n, bytes, s * kStageBytes,
+                                copy_b);
       }
       Step::commit();  // an empty group at the end, so that wait_for_stage counts the same
     };
@@ -302,9 +330,11 @@ __global__ void __launch_bounds__(kThreads) kernel(TensorMatmulArguments p, Copy
         if (step >= steps) break;
         unsigned a[kDown][4], b[kAcross / 2][4];
 #pragma unroll
-        for (int i = 0; i < kDown; ++i) load_a<Step, kElement>(a[i], stage.a, top + 16 * i, step * kStepBytes);
+        for (int i = 0; i < kDown; ++i)
+          load_a<Step, kElement>(a[i], stage.a, top + 16 * i, step * kStepBytes);
 #pragma unroll
-        for (int j = 0; j < kAcross / 2; ++j) load_b<Step, kElement>(b[j], stage.b, left + 16 * j, step * kStepBytes);
+        for (int j = 0; j < kAcross / 2; ++j)
+          load_b<Step, kElement>(b[j], stage.b, left + 16 * j, step * kStepBytes);
 #pragma unroll
         for (int i = 0; i < kDown; ++i) {
 #pragma unroll
@@ -328,8 +358,9 @@ template <class Step, MatrixElement kElement>
 cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
   constexpr int kBytes = bytes_of(kElement);
   const std::int64_t tiles = tiles_of(p, kTile, kTile);
-  kernel<Step, kElement><<<static_cast<unsigned>(tiles < kMostBlocks ? tiles : kMostBlocks), kThreads, 0, stream>>>(
-      p, Step::copy_of(p.a, p.a_stride, kBytes), Step::copy_of(p.b, p.b_stride, kBytes));
+  kernel<Step, kElement>
+      <<<static_cast<unsigned>(tiles < kMostBlocks ? tiles : kMostBlocks), kThreads, 0, stream>>>(
+          p, Step::copy_of(p.a, p.a_stride, kBytes), Step::copy_of(p.b, p.b_stride, kBytes));
   return cudaGetLastError();
 }
 

@@ -1,5 +1,6 @@
-// The paths of tensor_matmul, one source a path, and what they share. For the launcher and for known-bad kernels, which
-// change a step of a path and leave the others; everybody else knows tensor_matmul.h.
+// The paths of tensor_matmul, one source a path, and what they share. For the launcher and for
+// known-bad kernels, which change a step of a path and leave the others; everybody else knows
+// tensor_matmul.h.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,8 +22,10 @@ struct TensorMatmulArguments {
   std::int64_t a_stride, b_stride, c_stride, d_stride;
 };
 
-inline TensorMatmulArguments arguments_of(const TensorView<const void>& a, const TensorView<const void>& b,
-                                          const TensorView<const void>& c, const TensorView<void>& d) {
+inline TensorMatmulArguments arguments_of(const TensorView<const void>& a,
+                                          const TensorView<const void>& b,
+                                          const TensorView<const void>& c,
+                                          const TensorView<void>& d) {
   return {static_cast<const std::byte*>(a.data),
           static_cast<const std::byte*>(b.data),
           c.data,
@@ -60,7 +63,8 @@ constexpr int kBytesOf = bytes_of(kElement);
 constexpr int result_bytes_of(MatrixElement e) { return e == MatrixElement::kF64 ? 8 : 4; }
 
 // Whether every row begins at a multiple of `bytes`.
-inline bool rows_are_aligned(const std::byte* data, std::int64_t stride, int element_bytes, int bytes) {
+inline bool rows_are_aligned(const std::byte* data, std::int64_t stride, int element_bytes,
+                             int bytes) {
   return reinterpret_cast<std::uintptr_t>(data) % bytes == 0 && stride * element_bytes % bytes == 0;
 }
 
@@ -72,7 +76,7 @@ inline std::int64_t tiles_of(const TensorMatmulArguments& p, int rows, int colum
 // m and n are not 0, and the device has the path. Each returns what CUDA said of the launch.
 cudaError_t launch_wmma(const TensorMatmulArguments& p, cudaStream_t stream);
 cudaError_t launch_mma(MatrixElement element, const TensorMatmulArguments& p, cudaStream_t stream);
-cudaError_t launch_wgmma(TensorMatmulPath path, MatrixElement element, const TensorMatmulArguments& p,
-                         cudaStream_t stream);
+cudaError_t launch_wgmma(TensorMatmulPath path, MatrixElement element,
+                         const TensorMatmulArguments& p, cudaStream_t stream);
 
 }  // namespace lockstep::kernels

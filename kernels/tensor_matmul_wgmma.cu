@@ -6,15 +6,17 @@ namespace {
 template <MatrixElement kElement>
 cudaError_t launch(TensorMatmulPath path, const TensorMatmulArguments& p, cudaStream_t stream) {
   using by_wgmma::Wgmma;
-  if (path == TensorMatmulPath::kWgmmaCluster) return by_wgmma::launch<Wgmma, by_wgmma::Pair, kElement>(p, stream);
-  if (path == TensorMatmulPath::kWgmmaWide) return by_wgmma::launch<Wgmma, by_wgmma::Wide, kElement>(p, stream);
+  if (path == TensorMatmulPath::kWgmmaCluster)
+    return by_wgmma::launch<Wgmma, by_wgmma::Pair, kElement>(p, stream);
+  if (path == TensorMatmulPath::kWgmmaWide)
+    return by_wgmma::launch<Wgmma, by_wgmma::Wide, kElement>(p, stream);
   return by_wgmma::launch<Wgmma, by_wgmma::Small, kElement>(p, stream);
 }
 
 }  // namespace
 
-cudaError_t launch_wgmma(TensorMatmulPath path, MatrixElement element, const TensorMatmulArguments& p,
-                         cudaStream_t stream) {
+cudaError_t launch_wgmma(TensorMatmulPath path, MatrixElement element,
+                         const TensorMatmulArguments& p, cudaStream_t stream) {
   switch (element) {
     case MatrixElement::kF16:
       return launch<MatrixElement::kF16>(path, p, stream);

@@ -1,17 +1,20 @@
-// tensor_matmul by wgmma. A block is one warpgroup that brings tiles of A and B to shared memory, and one or two that
-// multiply them: each has 64 rows of the block's tile of D in its registers. Between them is a ring of stages with two
-// mbarriers each: `full` completes when a stage's bytes are there, `empty` when every warp that reads it is done.
+// tensor_matmul by wgmma. A block is one warpgroup that brings tiles of A and B to shared memory,
+// and one or two that multiply them: each has 64 rows of the block's tile of D in its registers.
+// Between them is a ring of stages with two mbarriers each: `full` completes when a stage's bytes
+// are there, `empty` when every warp that reads it is done.
 //
-// One elected thread issues the tensor copies. Where a factor's rows are not aligned for them, or the matrix is larger
-// than a tensor map can be, all 128 threads of the warpgroup copy it with ordinary loads and stores, to the places to
-// which the tensor copy would have swizzled it, and make that visible to the asynchronous proxy.
+// One elected thread issues the tensor copies. Where a factor's rows are not aligned for them, or
+// the matrix is larger than a tensor map can be, all 128 threads of the warpgroup copy it with
+// ordinary loads and stores, to the places to which the tensor copy would have swizzled it, and
+// make that visible to the asynchronous proxy.
 //
-// In a cluster of two blocks, which have the same columns of D, each brings half of the tile of B to both; a stage is
-// empty when the warps of both are done with it.
+// In a cluster of two blocks, which have the same columns of D, each brings half of the tile of B
+// to both; a stage is empty when the warps of both are done with it.
 //
 // A block takes every gridDim.x-th tile; the ring goes on from one to the next.
 //
-// A kernel is made of steps. Wgmma has them done right; a known-bad kernel is another struct with one step of its own.
+// A kernel is made of steps. Wgmma has them done right; a known-bad kernel is another struct with
+// one step of its own.
 #pragma once
 
 #include <cuda.h>
@@ -36,7 +39,8 @@ struct Shape {
   static constexpr int kConsumers = kConsumers_;  // warpgroups that multiply
   static constexpr int kRows = 64 * kConsumers;   // of D
   static constexpr int kColumns = kColumns_;      // of D
-  static constexpr int kRowBytes = kRowBytes_;    // of a row of A or B, a stage; the span of the swizzle: 64 or 128
+  static constexpr int kRowBytes =
+      kRowBytes_;  // of a row of A or B, a stage; the span of the swizzle: 64 or 128
   static constexpr int kStages = kStages_;
   static constexpr int kBlocks = kBlocks_;  // of a cluster
   static constexpr int kThreads = kGroup * (kConsumers + 1);
@@ -52,10 +56,12 @@ using Small = Shape<1, 64, 64, 3, 1>;
 using Pair = Shape<1, 64, 64, 3, 2>;
 using Wide = Shape<2, 256, 128, 4, 1>;
 
-__device__ inline unsigned shared_address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
+__device__ inline unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
 
-// Where 16 bytes of a tile are: of a swizzled row they change places by the row's position in the pattern, which
-// repeats every eight rows.
+// Where 16 bytes of a tile are: of a swizzled row they change places by the row's position in the
+// pattern, which repeats every eight rows.
 template <int kRowBytes>
 __device__ int swizzled(int row, int chunk) {
   const int pattern = kRowBytes == 128 ? row % 8 : row / 2 % 4;
@@ -69,7 +75,9 @@ struct Wgmma {
   __device__ static void initialise(unsigned barrier, unsigned count) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
   }
-  __device__ static void publish_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+  __device__ static void publish_barriers() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
   __device__ static void wait(unsigned barrier, unsigned parity) {
     asm volatile(
         "{\n"
@@ -95,8 +103,10 @@ struct Wgmma {
         : "memory");
   }
   __device__ static void arrive_expecting(unsigned barrier, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-                 : "memory");
+    asm volatile(
+        "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
+        "r"(bytes)
+        : "memory");
   }
   // Round `round` of the ring: a stage that is full has completed one phase more than before.
   __device__ static unsigned full_parity(unsigned round) { return round & 1; }
@@ -133,38 +143,48 @@ struct Wgmma {
         : "=r"(elected));
     return elected != 0;
   }
-  __device__ static void wait_for_empty(unsigned barrier, unsigned round) { wait(barrier, empty_parity(round)); }
-  __device__ static void copy_box(unsigned to, const CUtensorMap* map, int byte, int row, unsigned barrier) {
+  __device__ static void wait_for_empty(unsigned barrier, unsigned round) {
+    wait(barrier, empty_parity(round));
+  }
+  __device__ static void copy_box(unsigned to, const CUtensorMap* map, int byte, int row,
+                                  unsigned barrier) {
     asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-            to),
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, "
+        "{%2, %3}], [%4];" ::"r"(to),
         "l"(map), "r"(byte), "r"(row), "r"(barrier)
         : "memory");
   }
   // To the same place in every block of the mask, with the bytes counted on the barrier of each.
-  __device__ static void copy_box_to_all(unsigned to, const CUtensorMap* map, int byte, int row, unsigned barrier,
-                                         unsigned mask) {
+  __device__ static void copy_box_to_all(unsigned to, const CUtensorMap* map, int byte, int row,
+                                         unsigned barrier, unsigned mask) {
     asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::"
+        "cluster [%0], "
         "[%1, {%2, %3}], [%4], %5;" ::"r"(to),
         "l"(map), "r"(byte), "r"(row), "r"(barrier), "h"(static_cast<unsigned short>(mask))
         : "memory");
   }
   __device__ static constexpr bool arms_before_the_copies() { return true; }
   // After ordinary stores that wgmma reads.
-  __device__ static void publish_stores() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-  // Arrivals at `full` that a stage takes where threads copy, and whether this thread, of a warpgroup, makes one.
+  __device__ static void publish_stores() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  }
+  // Arrivals at `full` that a stage takes where threads copy, and whether this thread, of a
+  // warpgroup, makes one.
   __device__ static constexpr unsigned copying_threads() { return kGroup; }
   __device__ static bool tells_of_its_stores(int /*thread*/) { return true; }
 
   // The warpgroups that multiply.
-  __device__ static void wait_for_full(unsigned barrier, unsigned round) { wait(barrier, full_parity(round)); }
-  // A tile whose rows, of kRowBytes, are swizzled over their whole length; the fields count in 16 bytes: where it is,
-  // nothing that counts for such rows, from eight rows to the next eight.
+  __device__ static void wait_for_full(unsigned barrier, unsigned round) {
+    wait(barrier, full_parity(round));
+  }
+  // A tile whose rows, of kRowBytes, are swizzled over their whole length; the fields count in 16
+  // bytes: where it is, nothing that counts for such rows, from eight rows to the next eight.
   template <int kRowBytes>
   __device__ static std::uint64_t descriptor(unsigned tile) {
     constexpr std::uint64_t kSpan = kRowBytes == 128 ? 1 : 2;
-    return (tile & 0x3ffff) >> 4 | std::uint64_t{1} << 16 | std::uint64_t{8 * kRowBytes / 16} << 32 | kSpan << 62;
+    return (tile & 0x3ffff) >> 4 | std::uint64_t{1} << 16 |
+           std::uint64_t{8 * kRowBytes / 16} << 32 | kSpan << 62;
   }
   __device__ static void fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
   __device__ static void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -175,15 +195,18 @@ struct Wgmma {
   // Nothing is left under way from stage to stage: the other warpgroup multiplies meanwhile.
   __device__ static void wait_for_products() { wait_for_group<0>(); }
   __device__ static constexpr bool releases_before_the_wait() { return false; }
-  // Arrivals that make a stage empty, and whether this warp of a warpgroup makes one at that block's barrier: a warp
-  // has waited for itself alone, and in a cluster its stage is written by both blocks.
+  // Arrivals that make a stage empty, and whether this warp of a warpgroup makes one at that
+  // block's barrier: a warp has waited for itself alone, and in a cluster its stage is written by
+  // both blocks.
   template <class S>
   __device__ static constexpr unsigned releasing_warps() {
     return 4 * S::kConsumers * S::kBlocks;
   }
-  __device__ static bool releases(int /*warp*/, unsigned /*block*/, unsigned /*own*/) { return true; }
-  // Nobody copies to the other block of the cluster before its barriers are there, and nobody leaves while the other
-  // still arrives at its own.
+  __device__ static bool releases(int /*warp*/, unsigned /*block*/, unsigned /*own*/) {
+    return true;
+  }
+  // Nobody copies to the other block of the cluster before its barriers are there, and nobody
+  // leaves while the other still arrives at its own.
   __device__ static void synchronise_cluster() {
     asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
   }
@@ -197,11 +220,14 @@ __device__ inline unsigned block_of_cluster() {
   return rank;
 }
 
-// One tile's worth of `kRows` rows by ordinary loads and stores, by a whole warpgroup; zeros where there is no element.
+// One tile's worth of `kRows` rows by ordinary loads and stores, by a whole warpgroup; zeros where
+// there is no element.
 template <MatrixElement kElement, int kRows, int kRowBytes>
-__device__ void copy_by_threads(unsigned char* to, const std::byte* data, std::int64_t stride, std::int64_t first,
-                                std::int64_t rows, std::int64_t k, std::int64_t at) {
-  using Word = typename std::conditional<kBytesOf<kElement> == 1, unsigned char, unsigned short>::type;
+__device__ void copy_by_threads(unsigned char* to, const std::byte* data, std::int64_t stride,
+                                std::int64_t first, std::int64_t rows, std::int64_t k,
+                                std::int64_t at) {
+  using Word =
+      typename std::conditional<kBytesOf<kElement> == 1, unsigned char, unsigned short>::type;
   constexpr int kElements = kRowBytes / kBytesOf<kElement>, kInChunk = kChunk / kBytesOf<kElement>;
   const auto* const from = reinterpret_cast<const Word*>(data);
 #pragma unroll 1  // for the few registers that this warpgroup has
@@ -218,15 +244,17 @@ struct Tile {
   std::int64_t row, column;
 };
 
-// The index-th tile of a cluster. Some rows of tiles at a time, column by column, so that what is under way at once
-// shares factors in the second-level cache.
+// The index-th tile of a cluster. Some rows of tiles at a time, column by column, so that what is
+// under way at once shares factors in the second-level cache.
 template <class S>
 __device__ Tile tile_of(std::int64_t index, const TensorMatmulArguments& p, unsigned rank) {
   constexpr std::int64_t kBand = 8;
-  const std::int64_t down = ((p.m - 1) / S::kRows + S::kBlocks) / S::kBlocks, across = (p.n - 1) / S::kColumns + 1;
+  const std::int64_t down = ((p.m - 1) / S::kRows + S::kBlocks) / S::kBlocks,
+                     across = (p.n - 1) / S::kColumns + 1;
   const std::int64_t band = index / (kBand * across), in_band = index % (kBand * across);
   const std::int64_t height = min(down - band * kBand, kBand);
-  return {((band * kBand + in_band % height) * S::kBlocks + rank) * S::kRows, in_band / height * S::kColumns};
+  return {((band * kBand + in_band % height) * S::kBlocks + rank) * S::kRows,
+          in_band / height * S::kColumns};
 }
 
 template <class S>
@@ -259,8 +287,8 @@ struct ByTensor {
 // One stage of a tile, by the elected thread (`leads`) or all threads of the warpgroup.
 template <class Step, class S, MatrixElement kElement>
 __device__ void produce(const Ring<S>& ring, unsigned stage, const Tile& tile, std::int64_t k,
-                        const TensorMatmulArguments& p, const CUtensorMap& map_a, const CUtensorMap& map_b,
-                        ByTensor tensor, unsigned rank, bool leads) {
+                        const TensorMatmulArguments& p, const CUtensorMap& map_a,
+                        const CUtensorMap& map_b, ByTensor tensor, unsigned rank, bool leads) {
   const unsigned full = ring.full(stage);
   if (leads) {
     const unsigned bytes = (tensor.a ? S::kBytesOfA : 0) + (tensor.b ? S::kBytesOfB : 0);
@@ -269,34 +297,41 @@ __device__ void produce(const Ring<S>& ring, unsigned stage, const Tile& tile, s
       if (all) {
         Step::arrive_expecting(full, Step::expected(bytes));
       } else if (bytes != 0) {
-        asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(full), "r"(Step::expected(bytes))
+        asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(full),
+                     "r"(Step::expected(bytes))
                      : "memory");
       }
     };
     if (Step::arms_before_the_copies()) arm();
     const auto at = static_cast<int>(k);
-    if (tensor.a) Step::copy_box(shared_address(ring.a(stage)), &map_a, at, static_cast<int>(tile.row), full);
+    if (tensor.a)
+      Step::copy_box(shared_address(ring.a(stage)), &map_a, at, static_cast<int>(tile.row), full);
     if (tensor.b) {
       if constexpr (S::kBlocks == 1) {
-        Step::copy_box(shared_address(ring.b(stage)), &map_b, at, static_cast<int>(tile.column), full);
+        Step::copy_box(shared_address(ring.b(stage)), &map_b, at, static_cast<int>(tile.column),
+                       full);
       } else {
         constexpr int kPart = S::kColumns / S::kBlocks;
-        Step::copy_box_to_all(shared_address(ring.b(stage)) + rank * kPart * S::kRowBytes, &map_b, at,
-                              static_cast<int>(tile.column + rank * kPart), full, (1u << S::kBlocks) - 1);
+        Step::copy_box_to_all(shared_address(ring.b(stage)) + rank * kPart * S::kRowBytes, &map_b,
+                              at, static_cast<int>(tile.column + rank * kPart), full,
+                              (1u << S::kBlocks) - 1);
       }
     }
     if (!Step::arms_before_the_copies()) arm();
   }
   if (tensor.a && tensor.b) return;
   if (!tensor.a)
-    copy_by_threads<kElement, S::kRows, S::kRowBytes>(ring.a(stage), p.a, p.a_stride, tile.row, p.m, p.k, k);
+    copy_by_threads<kElement, S::kRows, S::kRowBytes>(ring.a(stage), p.a, p.a_stride, tile.row, p.m,
+                                                      p.k, k);
   if (!tensor.b)
-    copy_by_threads<kElement, S::kColumns, S::kRowBytes>(ring.b(stage), p.b, p.b_stride, tile.column, p.n, p.k, k);
+    copy_by_threads<kElement, S::kColumns, S::kRowBytes>(ring.b(stage), p.b, p.b_stride,
+                                                         tile.column, p.n, p.k, k);
   Step::publish_stores();
   if (Step::tells_of_its_stores(threadIdx.x % kGroup)) Step::arrive(full);
 }
 
-// Visits a warpgroup's part of D in pairs of neighbours of a row: register, row and column of the first.
+// Visits a warpgroup's part of D in pairs of neighbours of a row: register, row and column of the
+// first.
 template <int kRegisters, class Visit>
 __device__ __forceinline__ void each_pair(std::int64_t row, std::int64_t column, Visit visit) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x % kGroup / 32;
@@ -342,11 +377,13 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
         for (std::int64_t s = 0; s < stages_a_tile; ++s, ++turn) {
           const unsigned stage = turn % S::kStages;
           Step::wait_for_empty(ring.empty(stage), turn / S::kStages);
-          produce<Step, S, kElement>(ring, stage, tile, s * kDepth, p, map_a, map_b, tensor, rank, leads);
+          produce<Step, S, kElement>(ring, stage, tile, s * kDepth, p, map_a, map_b, tensor, rank,
+                                     leads);
         }
       }
     }
-    __syncwarp();  // lanes that wait for the cluster meanwhile would take turns with the one that copies
+    __syncwarp();  // lanes that wait for the cluster meanwhile would take turns with the one that
+                   // copies
   } else {
     Step::template take_registers<S>();
     const int consumer = threadIdx.x / kGroup - 1;
@@ -384,9 +421,10 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
       for (std::int64_t s = 0; s < stages_a_tile; ++s, ++turn) {
         const unsigned stage = turn % S::kStages;
         Step::wait_for_full(ring.full(stage), turn / S::kStages);
-        const std::uint64_t a =
-            Step::template descriptor<S::kRowBytes>(shared_address(ring.a(stage)) + consumer * 64 * S::kRowBytes);
-        const std::uint64_t b = Step::template descriptor<S::kRowBytes>(shared_address(ring.b(stage)));
+        const std::uint64_t a = Step::template descriptor<S::kRowBytes>(
+            shared_address(ring.a(stage)) + consumer * 64 * S::kRowBytes);
+        const std::uint64_t b =
+            Step::template descriptor<S::kRowBytes>(shared_address(ring.b(stage)));
         Step::fence();
 #pragma unroll
         for (int step = 0; step < S::kRowBytes / kStepBytes; ++step) {
@@ -416,25 +454,27 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
 
 // ---- Host.
 
-// Whether a factor can be a tensor map: its rows are aligned, and it is no larger than maps and their coordinates go.
+// Whether a factor can be a tensor map: its rows are aligned, and it is no larger than maps and
+// their coordinates go.
 inline bool is_tensor(const std::byte* data, std::int64_t rows, std::int64_t k, std::int64_t stride,
                       int element_bytes) {
-  constexpr std::int64_t kMostElements = std::numeric_limits<std::int32_t>::max() - 256, kMostStride = 1ll << 40;
+  constexpr std::int64_t kMostElements = std::numeric_limits<std::int32_t>::max() - 256,
+                         kMostStride = 1ll << 40;
   constexpr std::uintptr_t kMostAddress = 1ull << 57;
-  return rows > 0 && k > 0 && rows_are_aligned(data, stride, element_bytes, 16) && rows <= kMostElements &&
-         k <= kMostElements && stride < kMostStride / element_bytes &&
+  return rows > 0 && k > 0 && rows_are_aligned(data, stride, element_bytes, 16) &&
+         rows <= kMostElements && k <= kMostElements && stride < kMostStride / element_bytes &&
          reinterpret_cast<std::uintptr_t>(data) < kMostAddress;
 }
 
 // In boxes of box_rows x row_bytes.
-inline cudaError_t make_map(CUtensorMap& map, MatrixElement element, const std::byte* data, std::int64_t rows,
-                            std::int64_t k, std::int64_t stride, int box_rows, int row_bytes,
-                            CUtensorMapSwizzle swizzle) {
+inline cudaError_t make_map(CUtensorMap& map, MatrixElement element, const std::byte* data,
+                            std::int64_t rows, std::int64_t k, std::int64_t stride, int box_rows,
+                            int row_bytes, CUtensorMapSwizzle swizzle) {
   void* entry = nullptr;
   cudaDriverEntryPointQueryResult found{};
   constexpr unsigned kSince = 12000;  // the version of CUDA that brought it
-  if (const cudaError_t e =
-          cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, kSince, cudaEnableDefault, &found);
+  if (const cudaError_t e = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry,
+                                                             kSince, cudaEnableDefault, &found);
       e != cudaSuccess)
     return e;
   if (found != cudaDriverEntryPointSuccess) return cudaErrorNotSupported;
@@ -443,34 +483,39 @@ inline cudaError_t make_map(CUtensorMap& map, MatrixElement element, const std::
                                                       : CU_TENSOR_MAP_DATA_TYPE_UINT8;
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(k), static_cast<cuuint64_t>(rows)};
   const cuuint64_t strides[] = {static_cast<cuuint64_t>(stride * bytes_of(element))};
-  const cuuint32_t box[] = {static_cast<cuuint32_t>(row_bytes / bytes_of(element)), static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(row_bytes / bytes_of(element)),
+                            static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t steps[] = {1, 1};
   const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry);
   const CUresult result =
-      encode(&map, type, 2, const_cast<std::byte*>(data), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      encode(&map, type, 2, const_cast<std::byte*>(data), sizes, strides, box, steps,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 template <class Step, class S, MatrixElement kElement>
 cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
   constexpr int kBytes = bytes_of(kElement);
-  // First: it makes the device's context current in a host thread that has none, without which no map is made.
+  // First: it makes the device's context current in a host thread that has none, without which no
+  // map is made.
   auto* const function = kernel<Step, S, kElement>;
-  if (const cudaError_t e =
-          cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kSharedBytes);
+  if (const cudaError_t e = cudaFuncSetAttribute(
+          function, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kSharedBytes);
       e != cudaSuccess)
     return e;
   CUtensorMap map_a{}, map_b{};
-  const ByTensor tensor = {is_tensor(p.a, p.m, p.k, p.a_stride, kBytes), is_tensor(p.b, p.n, p.k, p.b_stride, kBytes)};
+  const ByTensor tensor = {is_tensor(p.a, p.m, p.k, p.a_stride, kBytes),
+                           is_tensor(p.b, p.n, p.k, p.b_stride, kBytes)};
   if (tensor.a) {
-    if (const cudaError_t e = make_map(map_a, kElement, p.a, p.m, p.k, p.a_stride, S::kRows, S::kRowBytes, S::kSwizzle);
+    if (const cudaError_t e = make_map(map_a, kElement, p.a, p.m, p.k, p.a_stride, S::kRows,
+                                       S::kRowBytes, S::kSwizzle);
         e != cudaSuccess)
       return e;
   }
   if (tensor.b) {
-    if (const cudaError_t e =
-            make_map(map_b, kElement, p.b, p.n, p.k, p.b_stride, S::kColumns / S::kBlocks, S::kRowBytes, S::kSwizzle);
+    if (const cudaError_t e = make_map(map_b, kElement, p.b, p.n, p.k, p.b_stride,
+                                       S::kColumns / S::kBlocks, S::kRowBytes, S::kSwizzle);
         e != cudaSuccess)
       return e;
   }
@@ -483,21 +528,26 @@ cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
   config.stream = stream;
   config.attrs = &cluster;
   config.numAttrs = S::kBlocks > 1 ? 1 : 0;
-  // As many as are there at once: of tiles in turn, who came later would have as many left when the others are done.
+  // As many as are there at once: of tiles in turn, who came later would have as many left when the
+  // others are done.
   std::int64_t at_once = 0;
   if constexpr (S::kBlocks > 1) {
     int clusters = 0;  // fewer than pairs of multiprocessors, by how these are grouped
     config.gridDim = dim3(S::kBlocks);
-    if (const cudaError_t e = cudaOccupancyMaxActiveClusters(&clusters, function, &config); e != cudaSuccess) return e;
+    if (const cudaError_t e = cudaOccupancyMaxActiveClusters(&clusters, function, &config);
+        e != cudaSuccess)
+      return e;
     at_once = std::max(clusters, 1);
   } else {
     int device = 0, sms = 0;
     if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
-    if (const cudaError_t e = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device); e != cudaSuccess)
+    if (const cudaError_t e = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+        e != cudaSuccess)
       return e;
     at_once = sms * S::kBlocksAnSm;
   }
-  config.gridDim = dim3(static_cast<unsigned>(std::min(tiles_of_clusters<S>(p), at_once) * S::kBlocks));
+  config.gridDim =
+      dim3(static_cast<unsigned>(std::min(tiles_of_clusters<S>(p), at_once) * S::kBlocks));
   return cudaLaunchKernelEx(&config, function, p, map_a, map_b, tensor);
 }
 

@@ -19,7 +19,8 @@ void drain_default_streams() {
 void require_stream_order(Trial& trial) {
   if (!trial.takes_stream()) return;
   const Stream stream;
-  const Results expected = trial.run(Contents::kOther, stream, "on a stream with nothing before it");
+  const Results expected =
+      trial.run(Contents::kOther, stream, "on a stream with nothing before it");
   trial.set(Contents::kFirst, stream);
   trial.set_variables(Contents::kOther);  // the host writes them, and waits
   Answer answer;
@@ -33,26 +34,31 @@ void require_stream_order(Trial& trial) {
     if (!is_simulator()) drain_default_streams();
   }
   REQUIRE_CUDA(answer);
-  REQUIRE_LAW(!waited, "{} waits for what its stream was told before, and returns only then", trial.name());
+  REQUIRE_LAW(!waited, "{} waits for what its stream was told before, and returns only then",
+              trial.name());
   require_all_on(trial, operations, stream, /*captured=*/false);
-  require_same(trial, trial.results(), expected, "behind work of the same stream that writes its input");
+  require_same(trial, trial.results(), expected,
+               "behind work of the same stream that writes its input");
 }
 
 void require_grid(Trial& trial) {
-  if (!trial.takes_stream() || trial.call().contract->capture() == Contract::Capture::kRefused) return;
+  if (!trial.takes_stream() || trial.call().contract->capture() == Contract::Capture::kRefused)
+    return;
   const Contract::Grid& grid = trial.call().contract->grid();
   const Stream stream;
   const Captured captured(stream, cudaStreamCaptureModeRelaxed, trial.call().launch);
   REQUIRE_CUDA(captured.answer());
   for (const LaunchedGrid& launched : captured.grids()) {
-    const std::int64_t most = grid.most_blocks > launched.blocks
-                                  ? grid.most_blocks
-                                  : (grid.most_blocks + launched.cluster - 1) / launched.cluster * launched.cluster;
-    REQUIRE_LAW(grid.threads == 0 || launched.threads == grid.threads, "{} launches blocks of {} threads, not of {}",
-                trial.name(), launched.threads, grid.threads);
+    const std::int64_t most =
+        grid.most_blocks > launched.blocks
+            ? grid.most_blocks
+            : (grid.most_blocks + launched.cluster - 1) / launched.cluster * launched.cluster;
+    REQUIRE_LAW(grid.threads == 0 || launched.threads == grid.threads,
+                "{} launches blocks of {} threads, not of {}", trial.name(), launched.threads,
+                grid.threads);
     REQUIRE_LAW(launched.blocks >= grid.least_blocks && launched.blocks <= most,
-                "{} launches {} blocks in clusters of {}; promised are {} ... {}", trial.name(), launched.blocks,
-                launched.cluster, grid.least_blocks, most);
+                "{} launches {} blocks in clusters of {}; promised are {} ... {}", trial.name(),
+                launched.blocks, launched.cluster, grid.least_blocks, most);
   }
 }
 
@@ -70,7 +76,8 @@ void require_capture(Trial& trial, const std::function<void()>& another) {
                 cudaGetErrorName(captured.answer().error), captured.answer().message);
     return;
   }
-  REQUIRE_LAW(captured.answer().ok(), "{} cannot be captured: {}", trial.name(), captured.answer().message);
+  REQUIRE_LAW(captured.answer().ok(), "{} cannot be captured: {}", trial.name(),
+              captured.answer().message);
   REQUIRE_LAW(captured.is_graph(), "{} has ended the capture of its stream", trial.name());
   require_all_on(trial, captured.operations(), stream, /*captured=*/true);
   require_same(trial, trial.results(), before, "captured, and not yet launched");
@@ -87,7 +94,8 @@ void require_capture(Trial& trial, const std::function<void()>& another) {
 
 namespace {
 
-// Launches on a stream of which a capture has failed: CUDA refuses whatever it is told there, on silicon too.
+// Launches on a stream of which a capture has failed: CUDA refuses whatever it is told there, on
+// silicon too.
 void require_failure_told(Trial& trial) {
   const Stream stream;
   REQUIRE_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
@@ -99,7 +107,8 @@ void require_failure_told(Trial& trial) {
   cudaStreamEndCapture(stream, &graph);
   cudaGetLastError();
   REQUIRE_LAW(!answer.ok() && !answer.message.empty(),
-              "{} answers success on a stream on which CUDA refuses everything ({})", trial.name(), answer.message);
+              "{} answers success on a stream on which CUDA refuses everything ({})", trial.name(),
+              answer.message);
   REQUIRE_LAW(pending == cudaSuccess, "{} leaves {} pending, which it has told", trial.name(),
               cudaGetErrorName(pending));
 }
@@ -137,7 +146,9 @@ void require_no_state(Trial& one, Trial& two, const std::function<void()>& anoth
     REQUIRE_LAW(!answer.ok(), "{} with {}: must be refused", one.name(), mistake);
   }
   again(one, Contents::kOther, stream, "after calls that were refused");
-  if (!one.takes_stream() || Captured(stream, cudaStreamCaptureModeRelaxed, one.call().launch).nodes() == 0) return;
+  if (!one.takes_stream() ||
+      Captured(stream, cudaStreamCaptureModeRelaxed, one.call().launch).nodes() == 0)
+    return;
   require_failure_told(one);
   again(one, Contents::kFirst, stream, "after a call that CUDA refused");
 }
@@ -191,13 +202,16 @@ void require_promises(const BoundCall& call, const std::vector<std::string>& pro
     }
     const Captured captured(stream, relaxed, call.launch);
     restore();
-    // Silicon may look where a copy or fill goes, and there is nothing there: the launcher took it all the same.
+    // Silicon may look where a copy or fill goes, and there is nothing there: the launcher took it
+    // all the same.
     const Answer& answer = captured.answer();
-    const bool nothing_there = !is_simulator() && answer.of_cuda && answer.error == cudaErrorInvalidValue;
+    const bool nothing_there =
+        !is_simulator() && answer.of_cuda && answer.error == cudaErrorInvalidValue;
     REQUIRE_LAW(answer.ok() || nothing_there, "{}: must be taken, but answers {} ({})", what,
                 cudaGetErrorName(answer.error), answer.message);
     const bool nothing_to_do = promise.ends_with(":0");
-    REQUIRE_LAW(nothing_to_do || nothing_there || (launches_kernels ? captured.kernels() : captured.nodes()) > 0,
+    REQUIRE_LAW(nothing_to_do || nothing_there ||
+                    (launches_kernels ? captured.kernels() : captured.nodes()) > 0,
                 "{}: answers success, but there is nothing that it will do", what);
   }
 }

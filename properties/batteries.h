@@ -1,6 +1,6 @@
-// Laws that every launcher owes whatever it computes, as functions of a trial: work goes to the stream that was given,
-// nothing is kept from one call to the next, what the header promises is taken. properties/contract_laws.h makes laws
-// of a family of them.
+// Laws that every launcher owes whatever it computes, as functions of a trial: work goes to the
+// stream that was given, nothing is kept from one call to the next, what the header promises is
+// taken. properties/contract_laws.h makes laws of a family of them.
 #pragma once
 
 #include <functional>
@@ -12,34 +12,39 @@
 
 namespace lockstep::properties {
 
-// The launch comes after what the same stream was told before: work that writes the launcher's input is held up until
-// the launcher has returned (on silicon, and the default streams have run dry: what went there has read old input), and
-// still the result is that of the new input. On the simulated GPU each operation's stream is looked at.
+// The launch comes after what the same stream was told before: work that writes the launcher's
+// input is held up until the launcher has returned (on silicon, and the default streams have run
+// dry: what went there has read old input), and still the result is that of the new input. On the
+// simulated GPU each operation's stream is looked at.
 void require_stream_order(Trial& trial);
 
-// On a stream that is being captured nothing runs; the graph, launched for the first contents and again for others,
-// gives the right result each time, though `another` call comes before each. A launcher that says it cannot be captured
-// is refused by CUDA.
+// On a stream that is being captured nothing runs; the graph, launched for the first contents and
+// again for others, gives the right result each time, though `another` call comes before each. A
+// launcher that says it cannot be captured is refused by CUDA.
 void require_capture(Trial& trial, const std::function<void()>& another);
 
-// Each kernel that is launched has the grid that the contract promises: of a launch that is captured, whose graph has
-// it.
+// Each kernel that is launched has the grid that the contract promises: of a launch that is
+// captured, whose graph has it.
 void require_grid(Trial& trial);
 
-// Two trials of one call, on arrays of their own: what either gives follows from the contents alone, whatever went
-// before: the same pointers with other contents, `another` call in between, two streams, two host threads, a refused
-// call, a call that CUDA refused. That one must be told, and must leave no error behind.
+// Two trials of one call, on arrays of their own: what either gives follows from the contents
+// alone, whatever went before: the same pointers with other contents, `another` call in between,
+// two streams, two host threads, a refused call, a call that CUDA refused. That one must be told,
+// and must leave no error behind.
 void require_no_state(Trial& one, Trial& two, const std::function<void()>& another);
 
-// Calls of one launcher on arrays in the same places whose arguments differ: what `other` gives between two launches of
-// `one` is what `fresh`, the same call, gives on arrays of its own. Neither has been allocated.
-void require_no_state_of_arguments(const BoundCall& one, const BoundCall& other, const BoundCall& fresh);
+// Calls of one launcher on arrays in the same places whose arguments differ: what `other` gives
+// between two launches of `one` is what `fresh`, the same call, gives on arrays of its own. Neither
+// has been allocated.
+void require_no_state_of_arguments(const BoundCall& one, const BoundCall& other,
+                                   const BoundCall& fresh);
 
-// Where a stride or an offset is far beyond 32 bits, and the array's pieces lie as far apart, a launch gives what it
-// gives with the case's own. Which values are tried follows from the seed.
+// Where a stride or an offset is far beyond 32 bits, and the array's pieces lie as far apart, a
+// launch gives what it gives with the case's own. Which values are tried follows from the seed.
 void require_far_pieces(Trial& trial, std::uint64_t seed);
 
-// The same contents on devices in turn: `one` was made on the current device, `two` on device kOtherDevice.
+// The same contents on devices in turn: `one` was made on the current device, `two` on device
+// kOtherDevice.
 void require_no_state_between_devices(Trial& one, Trial& two);
 
 // Another device is the current one meanwhile.
@@ -55,8 +60,8 @@ class OnOtherDevice {
   int before_ = 0;
 };
 
-// Each of these promises is taken: on a stream that is being captured, since the arrays are where nothing is. A call
-// without a stream is made.
+// Each of these promises is taken: on a stream that is being captured, since the arrays are where
+// nothing is. A call without a stream is made.
 void require_promises(const BoundCall& call, const std::vector<std::string>& promises);
 
 }  // namespace lockstep::properties

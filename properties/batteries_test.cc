@@ -1,5 +1,5 @@
-// The batteries on a launcher that copies, on the simulated GPU: they accept it when it keeps its contract, and tell
-// each mistake that launchers make besides their kernels.
+// The batteries on a launcher that copies, on the simulated GPU: they accept it when it keeps its
+// contract, and tell each mistake that launchers make besides their kernels.
 #include "properties/batteries.h"
 
 #include <cuda_runtime_api.h>
@@ -28,7 +28,8 @@ struct Status {
 };
 
 // y = x, n elements of 4 bytes.
-using Launcher = Status(const std::uint32_t* x, std::int64_t n, std::uint32_t* y, cudaStream_t stream);
+using Launcher = Status(const std::uint32_t* x, std::int64_t n, std::uint32_t* y,
+                        cudaStream_t stream);
 using Copy = std::function<Launcher>;
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
@@ -46,7 +47,8 @@ Call<Copy> copy_call(const CopyCase& c) {
   Call<Copy> call("copy");
   auto& [x, n, y] = call.arguments(nullptr, c.n, nullptr);
   call.integer("n", {0, kMost}, n);
-  call.input("x", x, {.count = c.n}, {}, [&c] { return make_values<std::uint32_t>(c.values, c.n); });
+  call.input("x", x, {.count = c.n}, {},
+             [&c] { return make_values<std::uint32_t>(c.values, c.n); });
   call.output<std::uint32_t>("y", y, {.count = c.n}, {});
   call.apart("x", "y");
   return call;
@@ -101,7 +103,8 @@ std::string devices_of(const Copy& f) {
   return outcome_of([&] { battery::require_no_state_between_devices_of<copy_call>(f, kCase); });
 }
 std::string promises_of(const Copy& f) {
-  return outcome_of([&] { battery::require_promises_of<copy_call>(f, Promised<copy_call, CopyCase>()); });
+  return outcome_of(
+      [&] { battery::require_promises_of<copy_call>(f, Promised<copy_call, CopyCase>()); });
 }
 std::string arguments_of(const Copy& f) {
   return outcome_of([&] { battery::require_no_state_of_arguments_of<copy_call>(f, kCase); });
@@ -118,7 +121,8 @@ void expect_told(const std::string& outcome, const std::string& label, const std
 }
 
 TEST(Batteries, HaveNothingAgainstALauncherThatKeepsItsContract) {
-  for (const auto law : {order_of, capture_of, state_of, arguments_of, devices_of, promises_of, refusals_of})
+  for (const auto law :
+       {order_of, capture_of, state_of, arguments_of, devices_of, promises_of, refusals_of})
     EXPECT_EQ(law(right), "");
 }
 
@@ -126,7 +130,9 @@ TEST(Batteries, TellAnotherStream) {
   const Copy on_default = [](auto x, auto n, auto y, auto) { return right(x, n, y, nullptr); };
   expect_told(order_of(on_default), "law", "cudaMemcpyAsync went to the default stream");
   expect_told(capture_of(on_default), "law", "cudaMemcpyAsync went to the default stream");
-  const Copy of_thread = [](auto x, auto n, auto y, auto) { return right(x, n, y, cudaStreamPerThread); };
+  const Copy of_thread = [](auto x, auto n, auto y, auto) {
+    return right(x, n, y, cudaStreamPerThread);
+  };
   expect_told(order_of(of_thread), "law", "the thread's default stream");
   const Copy of_its_own = [](auto x, auto n, auto y, auto) {
     cudaStream_t stream;
@@ -148,7 +154,8 @@ TEST(Batteries, TellALauncherThatCannotBeCaptured) {
   expect_told(capture_of(waits), "law", "cannot be captured");
   const Copy allocates = [](auto x, auto n, auto y, auto stream) {
     void* memory = nullptr;
-    if (const Status status = told(cudaMalloc(&memory, 16)); status.error != cudaSuccess) return status;
+    if (const Status status = told(cudaMalloc(&memory, 16)); status.error != cudaSuccess)
+      return status;
     cudaFree(memory);
     return right(x, n, y, stream);
   };
@@ -163,7 +170,8 @@ Call<Copy> uncapturable_call(const CopyCase& c) {
 }
 TEST(Batteries, HoldALauncherToWhatItSaysOfCapture) {
   const auto outcome = [](const Copy& f) {
-    return outcome_of([&] { battery::for_each_call<uncapturable_call, require_capture>(f, kCase); });
+    return outcome_of(
+        [&] { battery::for_each_call<uncapturable_call, require_capture>(f, kCase); });
   };
   EXPECT_EQ(outcome([](auto x, auto n, auto y, auto stream) {
               const Status status = right(x, n, y, stream);
@@ -216,7 +224,8 @@ TEST(Batteries, TellWhatIsKeptFromOneCallToTheNext) {
   CopyCase small;
   small.n = 1;
   EXPECT_NE(outcome_of([&] {
-              battery::require_no_state_of<copy_call>(of_one_size, small);  // the other case is larger
+              battery::require_no_state_of<copy_call>(of_one_size,
+                                                      small);  // the other case is larger
               battery::require_no_state_of<copy_call>(of_one_size, kCase);
             }),
             "");
@@ -254,15 +263,16 @@ TEST(Batteries, TellMemoryThatAGraphSharesWithOtherCalls) {
 }
 
 // Rows of n words, `stride` words apart, of which `rows` are copied.
-using RowLauncher = Status(const std::uint32_t* x, std::int64_t n, std::int64_t rows, std::int64_t stride,
-                           std::uint32_t* y, cudaStream_t stream);
+using RowLauncher = Status(const std::uint32_t* x, std::int64_t n, std::int64_t rows,
+                           std::int64_t stride, std::uint32_t* y, cudaStream_t stream);
 using CopyRows = std::function<RowLauncher>;
 
 Call<CopyRows> rows_call(const CopyCase& c) {
   constexpr std::int64_t kRows = 3;
   Call<CopyRows> call("copy_rows");
   auto& [x, n, rows, stride, y] = call.arguments(nullptr, c.n, kRows, c.n, nullptr);
-  call.input("x", x, {.count = kRows * c.n}, {}, [&c] { return make_values<std::uint32_t>(c.values, kRows * c.n); });
+  call.input("x", x, {.count = kRows * c.n}, {},
+             [&c] { return make_values<std::uint32_t>(c.values, kRows * c.n); });
   call.output<std::uint32_t>("y", y, {.count = kRows * c.n}, {});
   call.rows("x", kRows, c.n, "stride", {c.n, kMost / kRows}, stride);
   return call;
@@ -272,7 +282,8 @@ TEST(Batteries, TellRowsThat32BitsDoNotReach) {
   const auto copies_in = [](auto offset) -> CopyRows {
     return [offset](auto x, auto n, auto rows, auto stride, auto y, auto stream) {
       for (std::int64_t i = 0; i < rows; ++i) {
-        if (const Status s = told(do_copy(x + offset(i * stride), n, y + i * n, stream)); s.error != cudaSuccess)
+        if (const Status s = told(do_copy(x + offset(i * stride), n, y + i * n, stream));
+            s.error != cudaSuccess)
           return s;
       }
       return Status{};
@@ -282,8 +293,12 @@ TEST(Batteries, TellRowsThat32BitsDoNotReach) {
     return outcome_of([&] { battery::require_far_pieces_of<rows_call>(f, kCase); });
   };
   EXPECT_EQ(outcome(copies_in([](std::int64_t i) { return i; })), "");
-  EXPECT_NE(outcome(copies_in([](std::int64_t i) { return std::int64_t{static_cast<std::int32_t>(i)}; })), "");
-  EXPECT_NE(outcome(copies_in([](std::int64_t i) { return std::int64_t{static_cast<std::uint32_t>(i)}; })), "");
+  EXPECT_NE(
+      outcome(copies_in([](std::int64_t i) { return std::int64_t{static_cast<std::int32_t>(i)}; })),
+      "");
+  EXPECT_NE(outcome(copies_in(
+                [](std::int64_t i) { return std::int64_t{static_cast<std::uint32_t>(i)}; })),
+            "");
   // Whose contract has strides must have them tried.
   expect_told(outcome_of([&] {
                 battery::require_promises_of<rows_call>(copies_in([](std::int64_t i) { return i; }),
@@ -297,12 +312,14 @@ TEST(Batteries, TellAnErrorThatIsSwallowedOrLeftBehind) {
     const Status status = right(x, n, y, stream);
     return status.of_cuda ? Status{} : status;
   };
-  expect_told(state_of(swallows), "law", "answers success on a stream on which CUDA refuses everything");
+  expect_told(state_of(swallows), "law",
+              "answers success on a stream on which CUDA refuses everything");
   const Copy leaves = [](auto x, auto n, auto y, auto stream) {
     Status status = check(x, n, y);
     if (status.error == cudaSuccess && n != 0) {
       status.error = do_copy(x, n, y, stream);
-      if (status.error != cudaSuccess) status.message = "copy: the copy failed", status.of_cuda = true;
+      if (status.error != cudaSuccess)
+        status.message = "copy: the copy failed", status.of_cuda = true;
     }
     return status;
   };
@@ -322,14 +339,16 @@ TEST(Batteries, TellWhatIsKeptFromOneDeviceToTheNext) {
 }
 
 TEST(Batteries, HoldEveryLawOnASecondDevice) {
-  const Laws<Copy> laws = {law<CopyCase, Copy>("Copies",
-                                               [](const Copy& f, const CopyCase& c) {
-                                                 auto call = copy_call(c).run(f);
-                                                 REQUIRE_BITWISE_EQUAL(call.take<std::uint32_t>("y"),
-                                                                       make_values<std::uint32_t>(c.values, c.n));
-                                               }),
-                           law<CopyCase, Copy>("IsASecondLaw", [](const Copy&, const CopyCase&) {})};
-  const auto there = second_device_law("There", laws, {.cases = 3}, std::source_location::current());
+  const Laws<Copy> laws = {
+      law<CopyCase, Copy>("Copies",
+                          [](const Copy& f, const CopyCase& c) {
+                            auto call = copy_call(c).run(f);
+                            REQUIRE_BITWISE_EQUAL(call.take<std::uint32_t>("y"),
+                                                  make_values<std::uint32_t>(c.values, c.n));
+                          }),
+      law<CopyCase, Copy>("IsASecondLaw", [](const Copy&, const CopyCase&) {})};
+  const auto there =
+      second_device_law("There", laws, {.cases = 3}, std::source_location::current());
   PropertyOptions options;
   options.cases = 3;
   const PropertyResult right_result = there.judge("There", right, options);
@@ -364,7 +383,8 @@ TEST(Batteries, TellAPromiseThatIsNotKept) {
   const Copy truncates = [](auto x, auto n, auto y, auto stream) {
     return right(x, static_cast<std::int64_t>(static_cast<std::uint32_t>(n)), y, stream);
   };
-  expect_told(promises_of(truncates), "law", "copy with n:4294967296: answers success, but there is nothing");
+  expect_told(promises_of(truncates), "law",
+              "copy with n:4294967296: answers success, but there is nothing");
   const Copy wants_a_gap = [](auto x, auto n, auto y, auto stream) {
     if (n != 0 && (x + n == y || y + n == x)) return refused("too near");
     return right(x, n, y, stream);
@@ -379,7 +399,8 @@ TEST(Batteries, TellAPromiseThatIsNotKept) {
 
 TEST(Batteries, TellWhoRefused) {
   const Copy leaves_it_to_cuda = [](auto x, auto n, auto y, auto stream) {
-    if (Status s = check(x, n, y); s.error == cudaSuccess) return n == 0 ? s : told(do_copy(x, n, y, stream));
+    if (Status s = check(x, n, y); s.error == cudaSuccess)
+      return n == 0 ? s : told(do_copy(x, n, y, stream));
     return told(cudaMemcpyAsync(nullptr, x, 4, cudaMemcpyDeviceToDevice, stream));
   };
   expect_told(refusals_of(leaves_it_to_cuda), "law", "cudaMemcpyAsync, which failed, came first");
@@ -392,7 +413,8 @@ TEST(Batteries, TellWhoRefused) {
     cudaMemsetAsync(scratch, 0, 16, stream);
     return right(x, n, y, stream);
   };
-  expect_told(refusals_of(touches_first), "law", "before the device is told anything, but cudaMemsetAsync came first");
+  expect_told(refusals_of(touches_first), "law",
+              "before the device is told anything, but cudaMemsetAsync came first");
 }
 
 TEST(OtherContents, AreOfTheSameShapeAndFollowFromTheCase) {
@@ -400,7 +422,8 @@ TEST(OtherContents, AreOfTheSameShapeAndFollowFromTheCase) {
   for (int n : {0, 1, 7, 40}) {
     CopyCase c;
     c.n = n;
-    const CopyCase other = with_other_contents<copy_call>(c), again = with_other_contents<copy_call>(c);
+    const CopyCase other = with_other_contents<copy_call>(c),
+                   again = with_other_contents<copy_call>(c);
     EXPECT_EQ(other.n, n);
     EXPECT_EQ(other.values, again.values);
     differ += other.values != c.values;

@@ -1,9 +1,10 @@
-// Laws that follow from a launcher's contract (harness/property/contract.h) or from a case's launch(), and take no
-// words of a family's own. A family whose laws are
+// Laws that follow from a launcher's contract (harness/property/contract.h) or from a case's
+// launch(), and take no words of a family's own. A family whose laws are
 //
 //   return with_batteries<call_of, SmallCase>({law(...), law(...)});
 //
-// owes them all: call_of gives the Call, or the Calls, of a case, and SmallCase is of moderate size.
+// owes them all: call_of gives the Call, or the Calls, of a case, and SmallCase is of moderate
+// size.
 #pragma once
 
 #include <algorithm>
@@ -22,17 +23,19 @@
 
 namespace lockstep::properties {
 
-// A mistake in one argument is refused with cudaErrorInvalidValue and a sentence, and no array is written. kCalls gives
-// the Call, or the Calls, of a case.
+// A mistake in one argument is refused with cudaErrorInvalidValue and a sentence, and no array is
+// written. kCalls gives the Call, or the Calls, of a case.
 template <auto kCalls, class Case>
 auto refusal_law(std::string name, const LawOptions& options,
                  std::source_location where = std::source_location::current()) {
-  using Implementation = typename decltype(detail::as_calls(kCalls(std::declval<const Case&>())))::value_type::Judged;
-  return law<Refused<kCalls, Case>, Implementation>(std::move(name), require_refusal<kCalls, Case, Implementation>,
-                                                    options, where);
+  using Implementation =
+      typename decltype(detail::as_calls(kCalls(std::declval<const Case&>())))::value_type::Judged;
+  return law<Refused<kCalls, Case>, Implementation>(
+      std::move(name), require_refusal<kCalls, Case, Implementation>, options, where);
 }
 
-// With any one of these sizes 0 the call is legal, arrays without elements may be null, and no kernel is launched.
+// With any one of these sizes 0 the call is legal, arrays without elements may be null, and no
+// kernel is launched.
 template <auto kCalls, auto... kSizes, class Case, class Implementation>
 void require_no_work(const Implementation& f, const Case& c) {
   for (const auto size : {kSizes...}) {
@@ -41,7 +44,9 @@ void require_no_work(const Implementation& f, const Case& c) {
     for (auto& call : detail::as_calls(kCalls(empty))) {
       call.allocate(/*null_where_empty=*/true);
       const Site site = {__FILE__, __LINE__, call.launcher().c_str()};
-      require_no_launch([&](cudaStream_t stream) { lockstep::detail::require_success(site, call.launch(f, stream)); });
+      require_no_launch([&](cudaStream_t stream) {
+        lockstep::detail::require_success(site, call.launch(f, stream));
+      });
     }
   }
 }
@@ -49,8 +54,10 @@ void require_no_work(const Implementation& f, const Case& c) {
 template <auto kCalls, class Case, auto... kSizes>
 auto no_work_law(std::string name, const LawOptions& options,
                  std::source_location where = std::source_location::current()) {
-  using Implementation = typename decltype(detail::as_calls(kCalls(std::declval<const Case&>())))::value_type::Judged;
-  return law<Case, Implementation>(std::move(name), require_no_work<kCalls, kSizes...>, options, where);
+  using Implementation =
+      typename decltype(detail::as_calls(kCalls(std::declval<const Case&>())))::value_type::Judged;
+  return law<Case, Implementation>(std::move(name), require_no_work<kCalls, kSizes...>, options,
+                                   where);
 }
 
 // Case::launch() gives the same bits under 50 schedules; on silicon, in 50 runs.
@@ -71,15 +78,18 @@ struct NoFields {
   static void fields(NoFields&, FieldVisitor&) {}
 };
 
-// Whether a stride or an offset among the arguments says how far an array reaches: a call's spreads (contract.h).
+// Whether a stride or an offset among the arguments says how far an array reaches: a call's spreads
+// (contract.h).
 enum class Arrays : std::uint8_t { kContiguous, kStrided };
 
 namespace battery {
 
 template <auto kCalls, class Case>
-using JudgedBy = typename decltype(lockstep::detail::as_calls(kCalls(std::declval<const Case&>())))::value_type::Judged;
+using JudgedBy = typename decltype(lockstep::detail::as_calls(
+    kCalls(std::declval<const Case&>())))::value_type::Judged;
 
-// Calls that have nothing to do with the case, of number `i` of the family's launchers and of the next.
+// Calls that have nothing to do with the case, of number `i` of the family's launchers and of the
+// next.
 template <auto kCalls, class Case, class Implementation>
 void call_another(const Implementation& f, const Case& unrelated, std::size_t i) {
   auto calls = lockstep::detail::as_calls(kCalls(unrelated));
@@ -95,7 +105,8 @@ void call_another(const Implementation& f, const Case& unrelated, std::size_t i)
 template <auto kCalls, auto kLaw, class Case, class Implementation>
 void for_each_call(const Implementation& f, const Case& c) {
   const Case other = with_other_contents<kCalls>(c), unrelated = another_case(c);
-  auto judged = lockstep::detail::as_calls(kCalls(c)), first = lockstep::detail::as_calls(kCalls(c)),
+  auto judged = lockstep::detail::as_calls(kCalls(c)),
+       first = lockstep::detail::as_calls(kCalls(c)),
        others = lockstep::detail::as_calls(kCalls(other));
   for (std::size_t i = 0; i < judged.size(); ++i) {
     first[i].allocate(), others[i].allocate();
@@ -139,7 +150,8 @@ void require_no_state_of_arguments_of(const Implementation& f, const Case& c) {
 
 template <auto kCalls, class Case, class Implementation>
 void require_far_pieces_of(const Implementation& f, const Case& c) {
-  auto judged = lockstep::detail::as_calls(kCalls(c)), first = lockstep::detail::as_calls(kCalls(c));
+  auto judged = lockstep::detail::as_calls(kCalls(c)),
+       first = lockstep::detail::as_calls(kCalls(c));
   const std::uint64_t seed = seed_of_case(lockstep::detail::BoxedCase<Case>(c));
   for (std::size_t i = 0; i < judged.size(); ++i) {
     if (judged[i].spreads().empty()) continue;  // a single row, say
@@ -154,8 +166,8 @@ void require_no_state_between_devices_of(const Implementation& f, const Case& c)
   require_capability({Capability::kDevices, 2});
   const Case other = with_other_contents<kCalls>(c);
   const auto calls = [](const Case& of) { return lockstep::detail::as_calls(kCalls(of)); };
-  auto judged = calls(c), first = calls(c), others = calls(other), judged_there = calls(c), first_there = calls(c),
-       others_there = calls(other);
+  auto judged = calls(c), first = calls(c), others = calls(other), judged_there = calls(c),
+       first_there = calls(c), others_there = calls(other);
   for (std::size_t i = 0; i < judged.size(); ++i) {
     first[i].allocate(), others[i].allocate();
     Trial one(judged[i].bind(f), first[i].bind(f), others[i].bind(f));
@@ -174,9 +186,11 @@ void require_promises_of(const Implementation& f, const Promised<kCalls, Case>& 
   auto calls = Promised<kCalls, Case>::calls(c);
   for (auto& call : calls) {
     REQUIRE_LAW(kArrays == Arrays::kStrided || call.spreads().empty(),
-                "{} has strides, which nobody tries: the family's batteries want Arrays::kStrided", call.launcher());
+                "{} has strides, which nobody tries: the family's batteries want Arrays::kStrided",
+                call.launcher());
     require_promises(call.bind(f),
-                     lockstep::detail::asked_for(call.promises(), lockstep::detail::prefix_of(calls, call), c.promise));
+                     lockstep::detail::asked_for(
+                         call.promises(), lockstep::detail::prefix_of(calls, call), c.promise));
   }
 }
 
@@ -184,14 +198,16 @@ void require_promises_of(const Implementation& f, const Promised<kCalls, Case>& 
 
 inline constexpr int kCostOfHugeGrids = 1000;  // of a law (law.h)
 
-// Every law of the list, with as many cases each as this one is asked for, on arrays of another device than the laws
-// themselves: what a launcher prepares for one device, it must prepare for each, on every path that a law takes. Laws
-// whose single case is a huge grid are left out: how large it is prepares nothing. A counterexample is the law's name
-// and its case: "MatchesItsReference: n=1 ...".
+// Every law of the list, with as many cases each as this one is asked for, on arrays of another
+// device than the laws themselves: what a launcher prepares for one device, it must prepare for
+// each, on every path that a law takes. Laws whose single case is a huge grid are left out: how
+// large it is prepares nothing. A counterexample is the law's name and its case:
+// "MatchesItsReference: n=1 ...".
 template <class Implementation>
-Law<Implementation> second_device_law(std::string name, const Laws<Implementation>& laws, const LawOptions& options,
-                                      std::source_location where) {
-  auto judge = [laws](std::string_view name, const Implementation& f, const PropertyOptions& options) {
+Law<Implementation> second_device_law(std::string name, const Laws<Implementation>& laws,
+                                      const LawOptions& options, std::source_location where) {
+  auto judge = [laws](std::string_view name, const Implementation& f,
+                      const PropertyOptions& options) {
     PropertyOptions once;
     once.cases = 1;
     PropertyResult all = run_property<NoFields>(
@@ -234,18 +250,19 @@ template <auto kCalls, class Case, Arrays kArrays, class Implementation>
 Laws<Implementation> with_batteries_of(Laws<Implementation> laws, std::source_location where) {
   const LawOptions options = {.cases = 20, .cost = 20}, few = {.cases = 10, .cost = 40};
   laws.push_back(second_device_law("HoldsOnASecondDevice", laws, {.cases = 2, .cost = 20}, where));
-  const auto add = [&](const char* name, void (*check)(const Implementation&, const Case&), const LawOptions& cases) {
-    laws.push_back(law(name, check, cases, where));
-  };
+  const auto add = [&](const char* name, void (*check)(const Implementation&, const Case&),
+                       const LawOptions& cases) { laws.push_back(law(name, check, cases, where)); };
   add("WorksOnItsStream", battery::for_each_call<kCalls, require_stream_order>, options);
   add("CanBeCaptured", battery::for_each_call<kCalls, require_capture>, options);
   add("LaunchesTheGridItPromises", battery::for_each_call<kCalls, require_grid>, options);
   add("KeepsNoState", battery::require_no_state_of<kCalls>, few);
   add("KeepsNoStateOfArguments", battery::require_no_state_of_arguments_of<kCalls>, few);
   add("KeepsNoStateBetweenDevices", battery::require_no_state_between_devices_of<kCalls>, few);
-  laws.push_back(
-      law("TakesWhatItPromises", battery::require_promises_of<kCalls, kArrays, Case, Implementation>, options, where));
-  if constexpr (kArrays == Arrays::kStrided) add("ReachesFarElements", battery::require_far_pieces_of<kCalls>, options);
+  laws.push_back(law("TakesWhatItPromises",
+                     battery::require_promises_of<kCalls, kArrays, Case, Implementation>, options,
+                     where));
+  if constexpr (kArrays == Arrays::kStrided)
+    add("ReachesFarElements", battery::require_far_pieces_of<kCalls>, options);
   return laws;
 }
 

@@ -13,12 +13,13 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::int64_t kApart = 256;  // bytes between the two arrays, and what both are aligned to
 
-// The far array's elements from the first that is there on, and behind them, in one piece of memory, the near array: so
-// the near one cannot lie in the far one's empty part.
+// The far array's elements from the first that is there on, and behind them, in one piece of
+// memory, the near array: so the near one cannot lie in the far one's empty part.
 struct Arena {
   Bytes contents;
   std::int64_t near = 0;  // bytes in front of the near array
-  Arena(const Bytes& far_elements, std::int64_t gap, const Bytes& near_elements, std::uint8_t between) {
+  Arena(const Bytes& far_elements, std::int64_t gap, const Bytes& near_elements,
+        std::uint8_t between) {
     contents = far_elements;
     near = (static_cast<std::int64_t>(contents.size()) + gap + kApart) / kApart * kApart;
     contents.resize(static_cast<std::size_t>(near), between);
@@ -32,11 +33,12 @@ constexpr std::uint8_t kUntouched = 0xa5;
 // `address` less so many bytes, which may wrap around: nothing there is touched.
 template <class P>
 P* below(std::uint8_t* address, std::int64_t bytes) {
-  return reinterpret_cast<P*>(reinterpret_cast<std::uintptr_t>(address) - static_cast<std::uintptr_t>(bytes));
+  return reinterpret_cast<P*>(reinterpret_cast<std::uintptr_t>(address) -
+                              static_cast<std::uintptr_t>(bytes));
 }
 
-// An array of more than `beyond` elements, and at least 2^31, in which the random pattern of this seed takes its first
-// element from at most `kGap` bytes before the end: count, and that element.
+// An array of more than `beyond` elements, and at least 2^31, in which the random pattern of this
+// seed takes its first element from at most `kGap` bytes before the end: count, and that element.
 constexpr std::int64_t kGap = 1 << 16;
 struct RandomPlace {
   std::int64_t count = 1, index = 0;
@@ -45,9 +47,11 @@ RandomPlace place_near_the_end(std::int64_t factor, std::int64_t beyond, int byt
   constexpr std::int64_t kPastInt = std::int64_t{1} << 31;
   const std::uint64_t hash = mix(static_cast<std::uint64_t>(factor) << 32), most = kGap / bytes;
   // hash = m * count - d with a small d: then the remainder is count - d.
-  for (std::uint64_t m = hash / static_cast<std::uint64_t>(std::max(beyond, kPastInt) + 1); m > 1; --m) {
+  for (std::uint64_t m = hash / static_cast<std::uint64_t>(std::max(beyond, kPastInt) + 1); m > 1;
+       --m) {
     const std::uint64_t d = m - hash % m, count = hash / m + 1;
-    if (d <= most && d < count) return {static_cast<std::int64_t>(count), static_cast<std::int64_t>(count - d)};
+    if (d <= most && d < count)
+      return {static_cast<std::int64_t>(count), static_cast<std::int64_t>(count - d)};
   }
   return {};  // the hash is smaller than what must be counted
 }
@@ -61,8 +65,10 @@ void judge(const DeviceArray<std::uint8_t>& arena, const Bytes& expected) {
 
 void FarAccessCase::fields(FarAccessCase& c, FieldVisitor& field) {
   fields_of(c, field, 600);
-  constexpr std::int64_t k31 = std::int64_t{1} << 31, k32 = std::int64_t{1} << 32, k40 = std::int64_t{1} << 40;
-  field("beyond", c.beyond, one_of<std::int64_t>({0, k31 - 40, k31, k32 - 40, k32, k32 + 1, 3 * k32 + 7, k40 + k31}));
+  constexpr std::int64_t k31 = std::int64_t{1} << 31, k32 = std::int64_t{1} << 32,
+                         k40 = std::int64_t{1} << 40;
+  field("beyond", c.beyond,
+        one_of<std::int64_t>({0, k31 - 40, k31, k32 - 40, k32, k32 + 1, 3 * k32 + 7, k40 + k31}));
 }
 
 void FarAccessCase::normalise() {
@@ -83,31 +89,38 @@ void gathers_far_elements(const MemoryAccess& access, const FarAccessCase& c) {
   }
   const Bytes x = c.bytes_of(there);
   Arena arena(x, gap, Bytes(static_cast<std::size_t>(near.n * c.bytes), kUntouched), kUntouched);
-  const auto memory = DeviceArray<std::uint8_t>::in_out("arena", arena.contents, {.poison = c.poison});
-  REQUIRE_CUDA(access.gather(c.path, pattern, c.bytes, below<const void>(memory.data(), first * c.bytes), count,
+  const auto memory =
+      DeviceArray<std::uint8_t>::in_out("arena", arena.contents, {.poison = c.poison});
+  REQUIRE_CUDA(access.gather(c.path, pattern, c.bytes,
+                             below<const void>(memory.data(), first * c.bytes), count,
                              memory.data() + arena.near, near.n, AccessShape{c.block}, nullptr));
   for (std::int64_t t = 0; t < near.n; ++t) {
     const std::int64_t from = c.kind == PatternKind::kRandom ? 0 : c.index(t);
     if (c.takes_part(t))
-      std::copy_n(x.begin() + from * c.bytes, c.bytes, arena.contents.begin() + arena.near + t * c.bytes);
+      std::copy_n(x.begin() + from * c.bytes, c.bytes,
+                  arena.contents.begin() + arena.near + t * c.bytes);
   }
   judge(memory, arena.contents);
 }
 
 void scatters_to_far_elements(const MemoryAccess& access, const FarAccessCase& c) {
   FarAccessCase near = c;
-  if (c.kind == PatternKind::kRandom || c.kind == PatternKind::kOneAddress) near.kind = PatternKind::kConsecutive;
+  if (c.kind == PatternKind::kRandom || c.kind == PatternKind::kOneAddress)
+    near.kind = PatternKind::kConsecutive;
   AccessPattern pattern = near.pattern();
   pattern.offset += c.beyond;
   const Bytes x = c.bytes_of(c.n);
-  Arena arena(Bytes(static_cast<std::size_t>(near.reach() * c.bytes), kUntouched), 0, x, kUntouched);
-  const auto memory = DeviceArray<std::uint8_t>::in_out("arena", arena.contents, {.poison = c.poison});
+  Arena arena(Bytes(static_cast<std::size_t>(near.reach() * c.bytes), kUntouched), 0, x,
+              kUntouched);
+  const auto memory =
+      DeviceArray<std::uint8_t>::in_out("arena", arena.contents, {.poison = c.poison});
   REQUIRE_CUDA(access.scatter(pattern, c.bytes, memory.data() + arena.near,
-                              below<void>(memory.data(), c.beyond * c.bytes), c.beyond + near.reach(), c.n,
-                              AccessShape{c.block}, nullptr));
+                              below<void>(memory.data(), c.beyond * c.bytes),
+                              c.beyond + near.reach(), c.n, AccessShape{c.block}, nullptr));
   for (std::int64_t t = 0; t < c.n; ++t) {
     if (c.takes_part(t))
-      std::copy_n(x.begin() + t * c.bytes, c.bytes, arena.contents.begin() + near.index(t) * c.bytes);
+      std::copy_n(x.begin() + t * c.bytes, c.bytes,
+                  arena.contents.begin() + near.index(t) * c.bytes);
   }
   judge(memory, arena.contents);
 }

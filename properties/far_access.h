@@ -1,8 +1,9 @@
-// Arrays of the memory accesses that reach further than 31 or 32 bits count, at the cost of a small one.
+// Arrays of the memory accesses that reach further than 31 or 32 bits count, at the cost of a small
+// one.
 //
-// Only the elements that the pattern asks for are there: the array begins so far below them, in addresses that nobody
-// touches, that their indices are what the case says. What a kernel computes in too few bits is then an access outside,
-// or an element that is not the right one.
+// Only the elements that the pattern asks for are there: the array begins so far below them, in
+// addresses that nobody touches, that their indices are what the case says. What a kernel computes
+// in too few bits is then an access outside, or an element that is not the right one.
 #pragma once
 
 #include <cstdint>

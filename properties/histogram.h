@@ -1,5 +1,5 @@
-// The histogram's laws. A law is a sentence about every case; it takes the implementation that it judges, so that a
-// broken or a rewritten kernel can stand in the place of the real one.
+// The histogram's laws. A law is a sentence about every case; it takes the implementation that it
+// judges, so that a broken or a rewritten kernel can stand in the place of the real one.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ using Histogram = std::function<decltype(kernels::histogram)>;
 
 // In the order in which a mutant meets them.
 Laws<Histogram> histogram_laws();
-// Of elements that repeat, of which memory holds one period, and of what a block counts before it hands it over. Not
-// for mutants, which take whole arrays and count to the end.
+// Of elements that repeat, of which memory holds one period, and of what a block counts before it
+// hands it over. Not for mutants, which take whole arrays and count to the end.
 Laws<Histogram> periodic_histogram_laws();
 // The same with as many elements as a 32-bit index cannot count; minutes on the simulated GPU.
 Laws<Histogram> huge_histogram_laws();

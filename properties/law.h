@@ -1,5 +1,5 @@
-// A law, apart from the implementation that it judges: what the tests of the real kernels and the known-bad tests
-// share. A family lists its laws once; tests/law_coverage.h makes each a test.
+// A law, apart from the implementation that it judges: what the tests of the real kernels and the
+// known-bad tests share. A family lists its laws once; tests/law_coverage.h makes each a test.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace lockstep::properties {
 
 struct LawOptions {
   int cases = kDefaultCases;  // that the test of the real kernel generates
-  // Who judges many kernels gives a law a share of 1 / cost of the cases: about the launches that a case takes, more
-  // where few cases say it all.
+  // Who judges many kernels gives a law a share of 1 / cost of the cases: about the launches that a
+  // case takes, more where few cases say it all.
   int cost = 1;
 };
 
@@ -27,9 +27,10 @@ template <class Implementation>
 struct Law {
   std::string name;
   LawOptions options;
-  // Runs the law on generated cases with this implementation, under a name of which the seed comes; shrinks when a case
-  // breaks it.
-  std::function<PropertyResult(std::string_view, const Implementation&, const PropertyOptions&)> judge;
+  // Runs the law on generated cases with this implementation, under a name of which the seed comes;
+  // shrinks when a case breaks it.
+  std::function<PropertyResult(std::string_view, const Implementation&, const PropertyOptions&)>
+      judge;
   std::source_location where;  // its entry in the family's list
 };
 
@@ -39,8 +40,10 @@ using Laws = std::vector<Law<Implementation>>;
 // `check` takes the implementation and a case: a function, so that the type of the case is known.
 template <class Case, class Implementation>
 Law<Implementation> law(std::string name, void (*check)(const Implementation&, const Case&),
-                        const LawOptions& options = {}, std::source_location where = std::source_location::current()) {
-  auto judge = [check](std::string_view name, const Implementation& implementation, const PropertyOptions& options) {
+                        const LawOptions& options = {},
+                        std::source_location where = std::source_location::current()) {
+  auto judge = [check](std::string_view name, const Implementation& implementation,
+                       const PropertyOptions& options) {
     return run_property<Case>(
         name, [&](const Case& c) { check(implementation, c); }, options);
   };

@@ -27,32 +27,36 @@ struct ManyCase {
   // Element i of the input: any 32 bits in the windows, 0 elsewhere.
   std::uint32_t word(std::int64_t i) const {
     if (i < 0 || i >= n()) return 0;
-    const bool in_window =
-        i < kWindow || i >= n() - kWindow || (i >= kPastInt - kWindow / 2 && i < kPastInt + kWindow / 2);
+    const bool in_window = i < kWindow || i >= n() - kWindow ||
+                           (i >= kPastInt - kWindow / 2 && i < kPastInt + kWindow / 2);
     return in_window ? static_cast<std::uint32_t>(mix(seed + static_cast<std::uint64_t>(i))) : 0;
   }
   // Where stretches of `kWindow` begin: those of the windows, and some between them.
   std::vector<std::int64_t> stretches() const {
     std::vector<std::int64_t> begin = {0, kPastInt - kWindow / 2, n() - kWindow};
     for (std::uint64_t k = 0; k < 8; ++k)
-      begin.push_back(static_cast<std::int64_t>(mix(seed + k) % static_cast<std::uint64_t>(n() - kWindow)));
+      begin.push_back(
+          static_cast<std::int64_t>(mix(seed + k) % static_cast<std::uint64_t>(n() - kWindow)));
     return begin;
   }
 };
 
-// Input and output of n elements of T, and room for the guards of neither: who writes past an end is another law's
-// matter.
+// Input and output of n elements of T, and room for the guards of neither: who writes past an end
+// is another law's matter.
 template <class T>
 struct Line {
   template <class Value>
   Line(const ManyCase& c, Value&& value)
-      : n(c.n()), x("x", static_cast<std::size_t>(n) * sizeof(T)), y("y", static_cast<std::size_t>(n) * sizeof(T)) {
+      : n(c.n()),
+        x("x", static_cast<std::size_t>(n) * sizeof(T)),
+        y("y", static_cast<std::size_t>(n) * sizeof(T)) {
     x.fill(0, x.size(), 0);
     y.fill(0, y.size());
     const std::vector<std::int64_t> stretches = c.stretches();
     for (int k = 0; k < 3; ++k) {
       std::vector<T> window;
-      for (std::int64_t i = stretches[k]; i < stretches[k] + kWindow; ++i) window.push_back(value(i));
+      for (std::int64_t i = stretches[k]; i < stretches[k] + kWindow; ++i)
+        window.push_back(value(i));
       x.write_elements<T>(static_cast<std::size_t>(stretches[k]) * sizeof(T), window);
     }
   }
@@ -63,7 +67,8 @@ struct Line {
   template <class Expected>
   void require(const ManyCase& c, Expected&& expected) const {
     for (const std::int64_t begin : c.stretches()) {
-      const std::vector<T> actual = y.template read_elements<T>(static_cast<std::size_t>(begin) * sizeof(T), kWindow);
+      const std::vector<T> actual =
+          y.template read_elements<T>(static_cast<std::size_t>(begin) * sizeof(T), kWindow);
       for (std::int64_t i = begin; i < begin + kWindow; ++i) {
         const T value = actual[static_cast<std::size_t>(i - begin)], wanted = expected(i);
         REQUIRE_LAW(value == wanted, "element {} is {}, not {}", i, value, wanted);
@@ -77,23 +82,28 @@ struct Line {
 
 // Of two lines of elements of `bytes`, with some to spare.
 void require_room(std::int64_t bytes) {
-  require_capability({Capability::kGlobalBytes, static_cast<std::uint64_t>(2 * bytes * kPastInt + 2 * kPastInt)});
+  require_capability(
+      {Capability::kGlobalBytes, static_cast<std::uint64_t>(2 * bytes * kPastInt + 2 * kPastInt)});
 }
 
 void gathers_and_scatters_them(const MemoryAccess& access, const ManyCase& c) {
-  constexpr std::uint64_t kRoom = std::uint64_t{14} << 30;  // the simulated GPU needs more than the two lines
+  constexpr std::uint64_t kRoom = std::uint64_t{14}
+                                  << 30;  // the simulated GPU needs more than the two lines
   require_capability({Capability::kGlobalBytes, kRoom});
   const auto byte = [&](std::int64_t i) { return static_cast<std::uint8_t>(c.word(i)); };
   Line<std::uint8_t> line(c, byte);
   for (const int lanes : {32, 31}) {  // whole blocks as plain copies, and not
     const kernels::AccessPattern pattern = {.lanes = lanes};
-    const auto expected = [&](std::int64_t i) { return i % 32 < lanes ? byte(i) : SparseArray::kUntouched; };
+    const auto expected = [&](std::int64_t i) {
+      return i % 32 < lanes ? byte(i) : SparseArray::kUntouched;
+    };
     line.y.fill(0, line.y.size());
-    REQUIRE_CUDA(access.gather(kernels::LoadPath::kDefault, pattern, 1, line.in(), line.n, line.out(), line.n,
-                               {c.block}, nullptr));
+    REQUIRE_CUDA(access.gather(kernels::LoadPath::kDefault, pattern, 1, line.in(), line.n,
+                               line.out(), line.n, {c.block}, nullptr));
     line.require(c, expected);
     line.y.fill(0, line.y.size());
-    REQUIRE_CUDA(access.scatter(pattern, 1, line.in(), line.out(), line.n, line.n, {c.block}, nullptr));
+    REQUIRE_CUDA(
+        access.scatter(pattern, 1, line.in(), line.out(), line.n, line.n, {c.block}, nullptr));
     line.require(c, expected);
   }
 }
@@ -106,8 +116,8 @@ void differentiates_them(const Stencil& stencil, const ManyCase& c) {
   };
   const kernels::StencilCoefficients coefficients = {0, 0.75f, -0.3f, 0.125f, -0.01f};
   const Line<float> line(c, value);
-  REQUIRE_CUDA(stencil(kernels::StencilVariant::kConstant, line.in(), line.n, line.out(), coefficients,
-                       kernels::StencilBoundary::kZero, {.block = c.block}, nullptr));
+  REQUIRE_CUDA(stencil(kernels::StencilVariant::kConstant, line.in(), line.n, line.out(),
+                       coefficients, kernels::StencilBoundary::kZero, {.block = c.block}, nullptr));
   line.require(c, [&](std::int64_t i) {
     std::vector<float> around;
     for (std::int64_t j = i - kernels::kStencilRadius; j <= i + kernels::kStencilRadius; ++j)
@@ -119,12 +129,14 @@ void differentiates_them(const Stencil& stencil, const ManyCase& c) {
 void maps_them(const StagingLaunchers& staging, const ManyCase& c) {
   require_room(sizeof(std::uint32_t));
   Line<std::uint32_t> line(c, [&](std::int64_t i) { return c.word(i); });
-  REQUIRE_CUDA(staging.thread_map(line.in(), line.n, line.out(), 3, 5, {.block = c.block}, nullptr));
+  REQUIRE_CUDA(
+      staging.thread_map(line.in(), line.n, line.out(), 3, 5, {.block = c.block}, nullptr));
   line.require(c, [&](std::int64_t i) { return 3 * c.word(i) + 5; });
   line.y.fill(0, line.y.size());
-  REQUIRE_CUDA(staging.tile_map(kernels::TileMap::kAdjacentDifference, line.in(), line.n, line.out(),
-                                {.block = c.block}, nullptr));
-  line.require(c, [&](std::int64_t i) { return i % c.block == 0 ? c.word(i) : c.word(i) - c.word(i - 1); });
+  REQUIRE_CUDA(staging.tile_map(kernels::TileMap::kAdjacentDifference, line.in(), line.n,
+                                line.out(), {.block = c.block}, nullptr));
+  line.require(
+      c, [&](std::int64_t i) { return i % c.block == 0 ? c.word(i) : c.word(i) - c.word(i - 1); });
 }
 
 }  // namespace
@@ -132,7 +144,11 @@ void maps_them(const StagingLaunchers& staging, const ManyCase& c) {
 Laws<MemoryAccess> many_access_laws() {
   return {law("GathersAndScattersManyElements", gathers_and_scatters_them, {.cases = 1})};
 }
-Laws<Stencil> many_stencil_laws() { return {law("DifferentiatesManyElements", differentiates_them, {.cases = 1})}; }
-Laws<StagingLaunchers> many_staging_laws() { return {law("MapsManyElements", maps_them, {.cases = 1})}; }
+Laws<Stencil> many_stencil_laws() {
+  return {law("DifferentiatesManyElements", differentiates_them, {.cases = 1})};
+}
+Laws<StagingLaunchers> many_staging_laws() {
+  return {law("MapsManyElements", maps_them, {.cases = 1})};
+}
 
 }  // namespace lockstep::properties

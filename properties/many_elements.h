@@ -1,8 +1,9 @@
-// Lines of more elements than 31 bits count, for the families that go along a line: on devices that have the memory for
-// them, since every element is computed. (The simulated GPU has it where its host has four times as much, and then
-// takes minutes.)
+// Lines of more elements than 31 bits count, for the families that go along a line: on devices that
+// have the memory for them, since every element is computed. (The simulated GPU has it where its
+// host has four times as much, and then takes minutes.)
 //
-// Inputs are 0 but for windows at both ends and about element 2^31; results are compared there and in places between.
+// Inputs are 0 but for windows at both ends and about element 2^31; results are compared there and
+// in places between.
 #pragma once
 
 #include "kernels/staging.h"

@@ -26,14 +26,17 @@ enum Stream : std::uint64_t { kA, kB, kOther };
 bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 // A dense matrix with `gap` elements of NaN, which nothing may use, between its rows.
-std::vector<float> spread(const std::vector<float>& dense, std::int64_t rows, std::int64_t columns, int gap) {
+std::vector<float> spread(const std::vector<float>& dense, std::int64_t rows, std::int64_t columns,
+                          int gap) {
   const std::int64_t stride = columns + gap;
   std::vector<float> wide(rows * stride, std::numeric_limits<float>::quiet_NaN());
-  for (std::int64_t i = 0; i < rows; ++i) std::copy_n(dense.begin() + i * columns, columns, wide.begin() + i * stride);
+  for (std::int64_t i = 0; i < rows; ++i)
+    std::copy_n(dense.begin() + i * columns, columns, wide.begin() + i * stride);
   return wide;
 }
 
-std::vector<float> transposed(const std::vector<float>& dense, std::int64_t rows, std::int64_t columns) {
+std::vector<float> transposed(const std::vector<float>& dense, std::int64_t rows,
+                              std::int64_t columns) {
   std::vector<float> out(dense.size());
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < columns; ++j) out[j * rows + i] = dense[i * columns + j];
@@ -46,9 +49,11 @@ int block_side(MatmulVariant variant) {
 }
 
 constexpr std::int64_t kMax = 160;  // of each of m, n, k: several tiles of every size, and quick
-const std::vector<ValueKind> kAnyValues = {ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kUniform,
-                                           ValueKind::kMixed,         ValueKind::kWide,  ValueKind::kSpecial};
-const std::vector<ValueKind> kExactValues = {ValueKind::kSmallIntegers, ValueKind::kOne, ValueKind::kZero};
+const std::vector<ValueKind> kAnyValues = {ValueKind::kSmallIntegers, ValueKind::kIndex,
+                                           ValueKind::kUniform,       ValueKind::kMixed,
+                                           ValueKind::kWide,          ValueKind::kSpecial};
+const std::vector<ValueKind> kExactValues = {ValueKind::kSmallIntegers, ValueKind::kOne,
+                                             ValueKind::kZero};
 
 struct MatmulCase {
   std::int64_t m = 0, n = 0, k = 0;
@@ -58,7 +63,9 @@ struct MatmulCase {
   Poison poison = Poison::kNaN;
   Values a_values, b_values;
 
-  static void fields(MatmulCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, sizes(0, kMax)); }
+  static void fields(MatmulCase& c, FieldVisitor& field) {
+    fields_of(c, field, kAnyValues, sizes(0, kMax));
+  }
   static void fields_of(MatmulCase& c, FieldVisitor& field, const std::vector<ValueKind>& values,
                         const Domain<std::int64_t>& side) {
     using enum MatmulVariant;
@@ -66,8 +73,10 @@ struct MatmulCase {
     field("n", c.n, side);
     field("k", c.k, side);
     field("variant", c.variant,
-          choice<MatmulVariant>(
-              {{"global", kGlobal}, {"tiled8", kTiled8}, {"tiled16", kTiled16}, {"tiled32", kTiled32}}));
+          choice<MatmulVariant>({{"global", kGlobal},
+                                 {"tiled8", kTiled8},
+                                 {"tiled16", kTiled16},
+                                 {"tiled32", kTiled32}}));
     field("a_gap", c.a_gap, range(0, 9));
     field("b_gap", c.b_gap, range(0, 9));
     field("c_gap", c.c_gap, range(0, 9));
@@ -78,7 +87,8 @@ struct MatmulCase {
     field("a_values", c.a_values, values_of(values));
     field("b_values", c.b_values, values_of(values));
   }
-  // At most two sides are long: a product of three long ones is most of a run's time and shows nothing new.
+  // At most two sides are long: a product of three long ones is most of a run's time and shows
+  // nothing new.
   void normalise() {
     constexpr std::int64_t kLong = 80;
     if (m > kLong && n > kLong && k > kLong) k = kLong;
@@ -88,9 +98,10 @@ struct MatmulCase {
   std::vector<float> a() const { return make_values<float>(a_values, m * k, kA); }
   std::vector<float> b() const { return make_values<float>(b_values, k * n, kB); }
 
-  // Launches the implementation on device memory under the case's contract; dense operands in, dense m x n result out.
-  // The elements between the rows of C must come back as they were.
-  std::vector<float> launch(const Matmul& matmul, const std::vector<float>& a, const std::vector<float>& b) const;
+  // Launches the implementation on device memory under the case's contract; dense operands in,
+  // dense m x n result out. The elements between the rows of C must come back as they were.
+  std::vector<float> launch(const Matmul& matmul, const std::vector<float>& a,
+                            const std::vector<float>& b) const;
   std::vector<float> launch(const Matmul& matmul) const { return launch(matmul, a(), b()); }
 
   // The thread that computes element i of the dense result.
@@ -106,22 +117,26 @@ struct MatmulCase {
 
 // Small integers: every product and partial sum is exact in float.
 struct ExactMatmulCase : MatmulCase {
-  static void fields(ExactMatmulCase& c, FieldVisitor& field) { fields_of(c, field, kExactValues, sizes(0, kMax)); }
+  static void fields(ExactMatmulCase& c, FieldVisitor& field) {
+    fields_of(c, field, kExactValues, sizes(0, kMax));
+  }
 };
 
 // Square operands, of up to three of the largest tiles.
 struct SquareMatmulCase : MatmulCase {
   static void fields(SquareMatmulCase& c, FieldVisitor& field) {
-    fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide}, sizes(0, 80));
+    fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide},
+              sizes(0, 80));
   }
   void normalise() { n = k = m; }
 };
 
-// Sizes too large for the reference: sides up to 2,048, no more than 2^20 elements of C, and no more than 2^22
-// products.
+// Sizes too large for the reference: sides up to 2,048, no more than 2^20 elements of C, and no
+// more than 2^22 products.
 struct LargeMatmulCase : MatmulCase {
   static void fields(LargeMatmulCase& c, FieldVisitor& field) {
-    fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform}, one_of<std::int64_t>(kSides));
+    fields_of(c, field, {ValueKind::kSmallIntegers, ValueKind::kUniform},
+              one_of<std::int64_t>(kSides));
   }
   void normalise() {
     n = longest(n, (1 << 20) / m);
@@ -129,7 +144,8 @@ struct LargeMatmulCase : MatmulCase {
   }
 
  private:
-  static constexpr auto kSides = {1l, 31l, 32l, 33l, 64l, 65l, 128l, 333l, 512l, 1023l, 1025l, 2047l, 2048l};
+  static constexpr auto kSides = {1l,   31l,  32l,   33l,   64l,   65l,  128l,
+                                  333l, 512l, 1023l, 1025l, 2047l, 2048l};
   // `side`, or the longest one that `most` still allows.
   static std::int64_t longest(std::int64_t side, std::int64_t most) {
     return side <= most ? side : *std::prev(std::ranges::upper_bound(kSides, most));
@@ -146,7 +162,9 @@ struct HugeMatmulCase : LargeMatmulCase {
 
 // A case of moderate size, since it runs once a schedule.
 struct ScheduledMatmulCase : MatmulCase {
-  static void fields(ScheduledMatmulCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, sizes(0, 48)); }
+  static void fields(ScheduledMatmulCase& c, FieldVisitor& field) {
+    fields_of(c, field, kAnyValues, sizes(0, 48));
+  }
 };
 
 // What the launcher is called with, and its contract; dense contents.
@@ -154,12 +172,15 @@ template <class A, class B>
 Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
   Call<Matmul> call("matmul");
   const std::int64_t a_stride = c.k + c.a_gap, b_stride = c.n + c.b_gap, c_stride = c.n + c.c_gap;
-  auto& [variant, a, b, product] = call.arguments(c.variant, MatrixView<const float>{nullptr, c.m, c.k, a_stride},
-                                                  MatrixView<const float>{nullptr, c.k, c.n, b_stride},
-                                                  MatrixView<float>{nullptr, c.m, c.n, c_stride});
+  auto& [variant, a, b, product] =
+      call.arguments(c.variant, MatrixView<const float>{nullptr, c.m, c.k, a_stride},
+                     MatrixView<const float>{nullptr, c.k, c.n, b_stride},
+                     MatrixView<float>{nullptr, c.m, c.n, c_stride});
   // So many rows can be addressed; of a matrix without columns, any number.
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-  const auto rows = [](std::int64_t columns, std::int64_t stride) { return columns == 0 ? kAny : kAny / 4 / stride; };
+  const auto rows = [](std::int64_t columns, std::int64_t stride) {
+    return columns == 0 ? kAny : kAny / 4 / stride;
+  };
   const auto strides = [](std::int64_t rows, std::int64_t columns) {
     return Range{columns, rows == 0 || columns == 0 ? kAny : kAny / 4 / rows};
   };
@@ -170,7 +191,8 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
   call.integer("a.stride", strides(c.m, c.k), a.stride);
   call.integer("b.stride", strides(c.k, c.n), b.stride);
   call.integer("c.stride", strides(c.m, c.n), product.stride);
-  // From the first element to the last; what stands between the last row's end and its stride belongs to nobody.
+  // From the first element to the last; what stands between the last row's end and its stride
+  // belongs to nobody.
   const auto count = [](std::int64_t rows, std::int64_t columns, std::int64_t stride) {
     return rows == 0 || columns == 0 ? 0 : (rows - 1) * stride + columns;
   };
@@ -178,7 +200,8 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
              [&c, a_contents] { return spread(a_contents(), c.m, c.k, c.a_gap); });
   call.input("b", b.data, {.count = count(c.k, c.n, b_stride)}, {c.b_offset, c.poison},
              [&c, b_contents] { return spread(b_contents(), c.k, c.n, c.b_gap); });
-  call.output<float>("c", product.data, {.count = count(c.m, c.n, c_stride), .room = c.m * c_stride},
+  call.output<float>("c", product.data,
+                     {.count = count(c.m, c.n, c_stride), .room = c.m * c_stride},
                      {c.c_offset, c.poison});
   call.apart("a", "c");
   call.apart("b", "c");
@@ -186,7 +209,8 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
   call.rows("b", c.k, c.n, "b.stride", strides(c.k, c.n), b.stride);
   call.rows("c", c.m, c.n, "c.stride", strides(c.m, c.n), product.stride);
   // Of as many elements that 32 bits hold none of them.
-  const auto sides = [&a = a, &b = b, &product = product](std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto sides = [&a = a, &b = b, &product = product](std::int64_t m, std::int64_t n,
+                                                          std::int64_t k) {
     a.rows = product.rows = m, b.columns = product.columns = b.stride = product.stride = n;
     a.columns = b.rows = a.stride = k;
   };
@@ -217,7 +241,8 @@ std::vector<float> MatmulCase::launch(const Matmul& matmul, const std::vector<fl
                     m, n, n + c_gap);
 }
 
-reference::Bounded expected(const MatmulCase& c, const std::vector<float>& a, const std::vector<float>& b) {
+reference::Bounded expected(const MatmulCase& c, const std::vector<float>& a,
+                            const std::vector<float>& b) {
   return reference::matmul(ConstMap(a.data(), c.m, c.k), ConstMap(b.data(), c.k, c.n));
 }
 
@@ -225,7 +250,8 @@ reference::Bounded expected(const MatmulCase& c, const std::vector<float>& a, co
 void matches_its_reference(const Matmul& matmul, const MatmulCase& c) {
   const std::vector<float> a = c.a(), b = c.b(), product = c.launch(matmul, a, b);
   REQUIRE_WITHIN_BOUND(product, expected(c, a, b), c.where());
-  const auto chain = reference::matmul_chain(ConstMap(a.data(), c.m, c.k), ConstMap(b.data(), c.k, c.n));
+  const auto chain =
+      reference::matmul_chain(ConstMap(a.data(), c.m, c.k), ConstMap(b.data(), c.k, c.n));
   REQUIRE_WITHIN_BOUND(product, reference::exactly(chain), c.where());
 }
 
@@ -246,9 +272,10 @@ void keeps_its_roundings(const Matmul& matmul, const ScheduledMatmulCase& c) {
   matmul_roundings().require(found, actual);
 }
 
-// So many rows that a grid's blocks take `turns` turns at them, the last one at three rows; one column wide.
-ScheduledMatmulCase beyond_the_grid(const ScheduledMatmulCase& c, MatmulVariant variant, std::int64_t turns,
-                                    std::int64_t k) {
+// So many rows that a grid's blocks take `turns` turns at them, the last one at three rows; one
+// column wide.
+ScheduledMatmulCase beyond_the_grid(const ScheduledMatmulCase& c, MatmulVariant variant,
+                                    std::int64_t turns, std::int64_t k) {
   constexpr std::int64_t kMostRowsOfBlocks = 65535;
   ScheduledMatmulCase tall = c;
   tall.variant = variant;
@@ -260,7 +287,8 @@ ScheduledMatmulCase beyond_the_grid(const ScheduledMatmulCase& c, MatmulVariant 
 
 void require_chain_beyond_the_grid(const Matmul& matmul, const ScheduledMatmulCase& tall) {
   const std::vector<float> a = tall.a(), b(tall.k, 3), product = tall.launch(matmul, a, b);
-  const auto chain = reference::matmul_chain(ConstMap(a.data(), tall.m, tall.k), ConstMap(b.data(), tall.k, 1));
+  const auto chain =
+      reference::matmul_chain(ConstMap(a.data(), tall.m, tall.k), ConstMap(b.data(), tall.k, 1));
   REQUIRE_WITHIN_BOUND(product, reference::exactly(chain), tall.where());
 }
 
@@ -269,9 +297,10 @@ void covers_rows_beyond_the_grid(const Matmul& matmul, const ScheduledMatmulCase
   require_chain_beyond_the_grid(matmul, beyond_the_grid(c, MatmulVariant::kTiled8, 2, 1));
 }
 
-// On the variant without tiles. Where each row is only its zero nvcc unrolls four turns of its loop over rows: rows
-// that get a third turn and rows that get a fourth come to all that this makes. Races are not looked for, which would
-// be half of the time: the threads have no memory in common but C.
+// On the variant without tiles. Where each row is only its zero nvcc unrolls four turns of its loop
+// over rows: rows that get a third turn and rows that get a fourth come to all that this makes.
+// Races are not looked for, which would be half of the time: the threads have no memory in common
+// but C.
 void covers_rows_beyond_the_grid_without_tiles(const Matmul& matmul, const ScheduledMatmulCase& c) {
   const WithoutRaceSearch quick;
   require_chain_beyond_the_grid(matmul, beyond_the_grid(c, MatmulVariant::kGlobal, 2, 1));
@@ -280,7 +309,8 @@ void covers_rows_beyond_the_grid_without_tiles(const Matmul& matmul, const Sched
 }
 
 // On the variants that the two before leave.
-void covers_rows_beyond_the_grid_by_large_tiles(const Matmul& matmul, const ScheduledMatmulCase& c) {
+void covers_rows_beyond_the_grid_by_large_tiles(const Matmul& matmul,
+                                                const ScheduledMatmulCase& c) {
   for (const auto variant : {MatmulVariant::kTiled16, MatmulVariant::kTiled32})
     require_chain_beyond_the_grid(matmul, beyond_the_grid(c, variant, 2, 1));
 }
@@ -289,7 +319,8 @@ void variants_agree_bit_for_bit(const Matmul& matmul, const MatmulCase& c) {
   MatmulCase variant = c;
   variant.variant = MatmulVariant::kGlobal;
   const std::vector<float> first = variant.launch(matmul);
-  for (const auto other : {MatmulVariant::kTiled8, MatmulVariant::kTiled16, MatmulVariant::kTiled32}) {
+  for (const auto other :
+       {MatmulVariant::kTiled8, MatmulVariant::kTiled16, MatmulVariant::kTiled32}) {
     variant.variant = other;
     REQUIRE_BITWISE_EQUAL(variant.launch(matmul), first, variant.where());
   }
@@ -297,42 +328,48 @@ void variants_agree_bit_for_bit(const Matmul& matmul, const MatmulCase& c) {
 
 void is_exact_on_small_integers(const Matmul& matmul, const ExactMatmulCase& c) {
   const Eigen::ArrayXf exact = expected(c, c.a(), c.b()).value.cast<float>();
-  REQUIRE_BITWISE_EQUAL(c.launch(matmul), std::vector<float>(exact.begin(), exact.end()), c.where());
+  REQUIRE_BITWISE_EQUAL(c.launch(matmul), std::vector<float>(exact.begin(), exact.end()),
+                        c.where());
 }
 
 void by_the_identity_changes_nothing(const Matmul& matmul, const SquareMatmulCase& c) {
   std::vector<float> identity(c.m * c.m);
   for (std::int64_t i = 0; i < c.m; ++i) identity[i * c.m + i] = 1;
-  const std::vector<float> a = c.a(), right = c.launch(matmul, a, identity), left = c.launch(matmul, identity, a);
+  const std::vector<float> a = c.a(), right = c.launch(matmul, a, identity),
+                           left = c.launch(matmul, identity, a);
   for (std::size_t e = 0; e < a.size(); ++e) {
     REQUIRE_LAW(same(right[e], a[e]), "(A I)[{}] is {}, but A[{}] is {}", e, right[e], e, a[e]);
     REQUIRE_LAW(same(left[e], a[e]), "(I A)[{}] is {}, but A[{}] is {}", e, left[e], e, a[e]);
   }
 }
 
-// The products of the two chains are the same, in the same order, with their factors exchanged: the bits agree.
+// The products of the two chains are the same, in the same order, with their factors exchanged: the
+// bits agree.
 void transposes(const Matmul& matmul, const MatmulCase& c) {
   const std::vector<float> product = c.launch(matmul);
   MatmulCase other = c;
   std::swap(other.m, other.n);
-  const std::vector<float> mirrored = other.launch(matmul, transposed(c.b(), c.k, c.n), transposed(c.a(), c.m, c.k));
+  const std::vector<float> mirrored =
+      other.launch(matmul, transposed(c.b(), c.k, c.n), transposed(c.a(), c.m, c.k));
   for (std::int64_t i = 0; i < c.m; ++i) {
     for (std::int64_t j = 0; j < c.n; ++j) {
       const float here = product[i * c.n + j], there = mirrored[j * c.m + i];
-      REQUIRE_LAW(same(here, there), "(A B)[{}][{}] is {}, but (B' A')[{}][{}] is {}", i, j, here, j, i, there);
+      REQUIRE_LAW(same(here, there), "(A B)[{}][{}] is {}, but (B' A')[{}][{}] is {}", i, j, here,
+                  j, i, there);
     }
   }
 }
 
 void distributes_over_sums(const Matmul& matmul, const ExactMatmulCase& c) {
-  const std::vector<float> a = c.a(), b = c.b(), other = make_values<float>(c.b_values, b.size(), kOther);
+  const std::vector<float> a = c.a(), b = c.b(),
+                           other = make_values<float>(c.b_values, b.size(), kOther);
   std::vector<float> both(b.size());
   std::ranges::transform(b, other, both.begin(), std::plus<>());
   const std::vector<float> of_b = c.launch(matmul, a, b), of_other = c.launch(matmul, a, other),
                            of_both = c.launch(matmul, a, both);
   for (std::size_t e = 0; e < of_both.size(); ++e) {
-    REQUIRE_LAW(of_both[e] == of_b[e] + of_other[e], "(A (B + D))[{}] is {}, but A B + A D is {}", e, of_both[e],
-                of_b[e] + of_other[e]);
+    REQUIRE_LAW(of_both[e] == of_b[e] + of_other[e], "(A (B + D))[{}] is {}, but A B + A D is {}",
+                e, of_both[e], of_b[e] + of_other[e]);
   }
 }
 
@@ -340,11 +377,13 @@ void passes_freivalds_check(const Matmul& matmul, const LargeMatmulCase& c) {
   const std::vector<float> a = c.a(), b = c.b(), product = c.launch(matmul, a, b);
   constexpr int kRounds = 4;
   for (std::uint64_t round = 0; round < kRounds; ++round) {
-    const auto residual = reference::freivalds_residual(ConstMap(a.data(), c.m, c.k), ConstMap(b.data(), c.k, c.n),
-                                                        ConstMap(product.data(), c.m, c.n), c.a_values.seed + round);
+    const auto residual =
+        reference::freivalds_residual(ConstMap(a.data(), c.m, c.k), ConstMap(b.data(), c.k, c.n),
+                                      ConstMap(product.data(), c.m, c.n), c.a_values.seed + round);
     for (Eigen::Index i = 0; i < residual.value.size(); ++i) {
       REQUIRE_LAW(std::abs(residual.value(i)) <= residual.bound(i),
-                  "row {}: (C r - A (B r)) is {:g}, but its bound is {:g}", i, residual.value(i), residual.bound(i));
+                  "row {}: (C r - A (B r)) is {:g}, but its bound is {:g}", i, residual.value(i),
+                  residual.bound(i));
     }
   }
 }
@@ -358,8 +397,10 @@ void multiplies_rows_far_apart(const Matmul& matmul, const ScheduledMatmulCase& 
   SparseArray far("matrix", kBytes);
   for (const char which : {'a', 'b', 'c'}) {
     const std::int64_t m = which == 'b' ? kSide : 2, k = which == 'b' ? 2 : kSide, n = kSide;
-    const std::vector<float> a = make_values<float>({ValueKind::kUniform, c.a_values.seed}, m * k, kA),
-                             b = make_values<float>({ValueKind::kUniform, c.b_values.seed}, k * n, kB);
+    const std::vector<float> a = make_values<float>({ValueKind::kUniform, c.a_values.seed}, m * k,
+                                                    kA),
+                             b = make_values<float>({ValueKind::kUniform, c.b_values.seed}, k * n,
+                                                    kB);
     const auto place_far = [&](const std::vector<float>& rows, std::int64_t columns) {
       for (std::int64_t i = 0; i < 2; ++i)
         far.write_elements<float>(i * kFar * sizeof(float),
@@ -368,17 +409,20 @@ void multiplies_rows_far_apart(const Matmul& matmul, const ScheduledMatmulCase& 
     if (which == 'a') place_far(a, k);
     if (which == 'b') place_far(b, n);
     if (which == 'c') place_far(std::vector<float>(2 * n, -1), n);
-    const auto near_a = DeviceArray<float>::input("a", a, {}), near_b = DeviceArray<float>::input("b", b, {});
+    const auto near_a = DeviceArray<float>::input("a", a, {}),
+               near_b = DeviceArray<float>::input("b", b, {});
     const auto near_c = DeviceArray<float>::output("c", m * n, {});
     auto* const place = reinterpret_cast<float*>(far.data());
     const bool far_a = which == 'a', far_b = which == 'b', far_c = which == 'c';
-    REQUIRE_CUDA(matmul(c.variant, MatrixView<const float>{far_a ? place : near_a.data(), m, k, far_a ? kFar : k},
-                        MatrixView<const float>{far_b ? place : near_b.data(), k, n, far_b ? kFar : n},
-                        MatrixView<float>{far_c ? place : near_c.data(), m, n, far_c ? kFar : n}, nullptr));
+    REQUIRE_CUDA(matmul(
+        c.variant, MatrixView<const float>{far_a ? place : near_a.data(), m, k, far_a ? kFar : k},
+        MatrixView<const float>{far_b ? place : near_b.data(), k, n, far_b ? kFar : n},
+        MatrixView<float>{far_c ? place : near_c.data(), m, n, far_c ? kFar : n}, nullptr));
     std::vector<float> product = far.read_elements<float>(0, n);
     const std::vector<float> second = far.read_elements<float>(kFar * sizeof(float), n);
     product.insert(product.end(), second.begin(), second.end());
-    const auto chain = reference::exactly(reference::matmul_chain(ConstMap(a.data(), m, k), ConstMap(b.data(), k, n)));
+    const auto chain = reference::exactly(
+        reference::matmul_chain(ConstMap(a.data(), m, k), ConstMap(b.data(), k, n)));
     if (far_c) {
       REQUIRE_WITHIN_BOUND(product, chain);
     } else {
@@ -398,21 +442,27 @@ Laws<Matmul> matmul_laws() {
       law("KeepsItsRoundings", keeps_its_roundings, {.cases = 20, .cost = 10}),
       law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 200, .cost = 4}),
       law("IsExactOnSmallIntegers", is_exact_on_small_integers, {.cases = 300}),
-      law("ByTheIdentityChangesNothing", by_the_identity_changes_nothing, {.cases = 150, .cost = 2}),
+      law("ByTheIdentityChangesNothing", by_the_identity_changes_nothing,
+          {.cases = 150, .cost = 2}),
       law("Transposes", transposes, {.cases = 150, .cost = 2}),
       law("DistributesOverSums", distributes_over_sums, {.cases = 150, .cost = 3}),
       law("PassesFreivaldsCheck", passes_freivalds_check, {.cases = 20, .cost = 30}),
       law("CoversRowsBeyondTheGrid", covers_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
-      law("CoversRowsBeyondTheGridWithoutTiles", covers_rows_beyond_the_grid_without_tiles, {.cases = 1, .cost = 1000}),
-      law("IsDeterministic", require_same_bits<ScheduledMatmulCase, Matmul>, {.cases = 10, .cost = 50}),
+      law("CoversRowsBeyondTheGridWithoutTiles", covers_rows_beyond_the_grid_without_tiles,
+          {.cases = 1, .cost = 1000}),
+      law("IsDeterministic", require_same_bits<ScheduledMatmulCase, Matmul>,
+          {.cases = 10, .cost = 50}),
   });
 }
 
 Laws<Matmul> huge_matmul_laws() {
-  return {law("PassesFreivaldsCheck",
-              +[](const Matmul& matmul, const HugeMatmulCase& c) { passes_freivalds_check(matmul, c); }, {.cases = 1}),
-          law("MultipliesRowsFarApart", multiplies_rows_far_apart, {.cases = 4}),
-          law("CoversRowsBeyondTheGridByLargeTiles", covers_rows_beyond_the_grid_by_large_tiles, {.cases = 1})};
+  return {
+      law("PassesFreivaldsCheck",
+          +[](const Matmul& matmul, const HugeMatmulCase& c) { passes_freivalds_check(matmul, c); },
+          {.cases = 1}),
+      law("MultipliesRowsFarApart", multiplies_rows_far_apart, {.cases = 4}),
+      law("CoversRowsBeyondTheGridByLargeTiles", covers_rows_beyond_the_grid_by_large_tiles,
+          {.cases = 1})};
 }
 
 }  // namespace lockstep::properties

@@ -45,7 +45,8 @@ float part(const MatmulTerms& t, int first, int end, int stride = 1) {
 auto in_tiles(int side) {
   return [side](const MatmulTerms& t) {
     float sum = 0;
-    for (int p = 0; p < kTerms; p += side) sum = rounded_add(sum, part(t, p, std::min(p + side, kTerms)));
+    for (int p = 0; p < kTerms; p += side)
+      sum = rounded_add(sum, part(t, p, std::min(p + side, kTerms)));
     return sum;
   };
 }
@@ -73,15 +74,22 @@ std::vector<MatmulRoundings::Neighbour> neighbours() {
          return sum;
        }},
       {"two sums, of even and odd terms",
-       [](const MatmulTerms& t) { return rounded_add(part(t, 0, kTerms, 2), part(t, 1, kTerms, 2)); }},
+       [](const MatmulTerms& t) {
+         return rounded_add(part(t, 0, kTerms, 2), part(t, 1, kTerms, 2));
+       }},
       {"two sums, of either half",
-       [](const MatmulTerms& t) { return rounded_add(part(t, 0, kTerms / 2), part(t, kTerms / 2, kTerms)); }},
+       [](const MatmulTerms& t) {
+         return rounded_add(part(t, 0, kTerms / 2), part(t, kTerms / 2, kTerms));
+       }},
       {"a sum for each tile of 8", in_tiles(8)},
       {"a sum for each tile of 16", in_tiles(16)},
       {"a sum for each tile of 32", in_tiles(32)},
-      {"a sum that begins at -0", chain([](float x, float y, float sum) { return rounded_fma(x, y, sum); }, -0.0f)},
-      {"tiles padded with zeros", [](const MatmulTerms& t) { return rounded_fma(0.0f, 0.0f, part(t, 0, kTerms)); }},
-      {"subnormal sums flushed", chain([](float x, float y, float sum) { return flushed(rounded_fma(x, y, sum)); })},
+      {"a sum that begins at -0",
+       chain([](float x, float y, float sum) { return rounded_fma(x, y, sum); }, -0.0f)},
+      {"tiles padded with zeros",
+       [](const MatmulTerms& t) { return rounded_fma(0.0f, 0.0f, part(t, 0, kTerms)); }},
+      {"subnormal sums flushed",
+       chain([](float x, float y, float sum) { return flushed(rounded_fma(x, y, sum)); })},
       {"subnormal factors flushed",
        chain([](float x, float y, float sum) { return rounded_fma(flushed(x), flushed(y), sum); })},
       {"factors with ten bits, as TF32",
@@ -102,7 +110,8 @@ MatmulTerms any_matmul_terms(Bits& bits) {
     const auto significand = static_cast<float>(static_cast<int>(bits.below(1 << 25)) - (1 << 24));
     return std::ldexp(significand, exponent - 24 - static_cast<int>(bits.below(3)));
   };
-  // Products of about 1, of subnormal factors, of subnormal size, or so small that all round to zeros of one sign.
+  // Products of about 1, of subnormal factors, of subnormal size, or so small that all round to
+  // zeros of one sign.
   const std::uint64_t kind = bits.below(6);
   const int of_a = kind < 2 ? 0 : kind == 2 ? -125 : kind == 3 ? -65 : kind == 4 ? -100 : 0;
   const int of_b = kind < 2 ? 0 : kind == 2 ? 100 : kind == 3 ? -64 : kind == 4 ? -100 : 0;

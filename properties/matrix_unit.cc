@@ -53,14 +53,19 @@ matrix_unit::NumberFormat format_of(UnitElement e) {
       return matrix_unit::kF32;
   }
 }
-matrix_unit::Formats formats_of(const MatrixForm& f) { return {format_of(f.a), format_of(f.b), format_of(f.d), f.k}; }
-matrix_unit::IntegerFormats integers_of(const MatrixForm& f) { return {kernels::bits_of(f.a), f.k}; }
+matrix_unit::Formats formats_of(const MatrixForm& f) {
+  return {format_of(f.a), format_of(f.b), format_of(f.d), f.k};
+}
+matrix_unit::IntegerFormats integers_of(const MatrixForm& f) {
+  return {kernels::bits_of(f.a), f.k};
+}
 
 // Elements of a matrix, packed into words, the first into the lower bits.
 class Packed {
  public:
   Packed(UnitElement type, std::size_t elements)
-      : bits_(static_cast<std::size_t>(kernels::bits_of(type))), words_((elements * bits_ + 31) / 32) {}
+      : bits_(static_cast<std::size_t>(kernels::bits_of(type))),
+        words_((elements * bits_ + 31) / 32) {}
   Packed(UnitElement type, std::vector<std::uint32_t> words)
       : bits_(static_cast<std::size_t>(kernels::bits_of(type))), words_(std::move(words)) {}
 
@@ -122,8 +127,8 @@ struct Tiles {
     const auto in_b = DeviceArray<std::uint32_t>::input("b", b.words(), {});
     const auto in_c = DeviceArray<std::uint32_t>::input("c", c.words(), {});
     const auto out = DeviceArray<std::uint32_t>::output("d", c.words().size(), {});
-    const kernels::LaunchStatus status =
-        kernels::multiply_tiles(form, in_a.data(), in_b.data(), in_c.data(), out.data(), static_cast<int>(count));
+    const kernels::LaunchStatus status = kernels::multiply_tiles(
+        form, in_a.data(), in_b.data(), in_c.data(), out.data(), static_cast<int>(count));
     if (!status.ok()) fail_case({Reason::kCudaError, "", status.message});
     return {form.d, out.fetch()};
   }
@@ -141,12 +146,14 @@ std::string text_of(const Dot& dot, const MatrixForm& form) {
   std::string text = "c " + hex(dot.c, form.d);
   for (std::size_t i = 0; i < dot.a.size(); ++i) {
     if (dot.a[i] == 0 && dot.b[i] == 0) continue;
-    text += fmt::format("{} {}: {} x {}", i == 0 ? ";" : ",", i, hex(dot.a[i], form.a), hex(dot.b[i], form.b));
+    text += fmt::format("{} {}: {} x {}", i == 0 ? ";" : ",", i, hex(dot.a[i], form.a),
+                        hex(dot.b[i], form.b));
   }
   return text;
 }
 
-// One element for each dot product: eight to a tile, on its diagonal and the diagonals below, which must say the same.
+// One element for each dot product: eight to a tile, on its diagonal and the diagonals below, which
+// must say the same.
 std::vector<std::uint64_t> elements_of(const MatrixForm& form, const std::vector<Dot>& dots) {
   const std::size_t n = static_cast<std::size_t>(form.n), count = (dots.size() + n - 1) / n;
   Tiles tiles(form, count);
@@ -163,8 +170,10 @@ std::vector<std::uint64_t> elements_of(const MatrixForm& form, const std::vector
     out.push_back(d.get(tiles.at(i / n, i % n, i % n)));
     for (std::size_t row = i % n; row < tiles.m(); row += n) {
       const std::uint64_t other = d.get(tiles.at(i / n, row, i % n));
-      REQUIRE_LAW(other == out.back(), "{}: D[{}][{}] is {}, and D[{}][{}] of the same numbers {}: {}", form.name, row,
-                  i % n, hex(other, form.d), i % n, i % n, hex(out.back(), form.d), text_of(dots[i], form));
+      REQUIRE_LAW(other == out.back(),
+                  "{}: D[{}][{}] is {}, and D[{}][{}] of the same numbers {}: {}", form.name, row,
+                  i % n, hex(other, form.d), i % n, i % n, hex(out.back(), form.d),
+                  text_of(dots[i], form));
     }
   }
   return out;
@@ -189,8 +198,8 @@ struct TileCase {
     field("seed", c.seed, seeds());
   }
 
-  // A number of a type, of random bits. C is zero in a quarter of the tiles, and integers are at the ends of their
-  // range where floats are huge.
+  // A number of a type, of random bits. C is zero in a quarter of the tiles, and integers are at
+  // the ends of their range where floats are huge.
   std::uint64_t number(UnitElement type, std::uint64_t random) const {
     const int bits = kernels::bits_of(type);
     switch (type) {
@@ -200,7 +209,8 @@ struct TileCase {
       case UnitElement::kU4:
       case UnitElement::kB1: {
         const std::uint64_t top = std::uint64_t{1} << (bits - 1);
-        if (range == NumberRange::kHuge && bits > 1) return ((random & 1) != 0 ? top : top - 1) + (random >> 1 & 1);
+        if (range == NumberRange::kHuge && bits > 1)
+          return ((random & 1) != 0 ? top : top - 1) + (random >> 1 & 1);
         if (range == NumberRange::kTiny) return random >> 8 & 1;
         return random >> 8 & (2 * top - 1);
       }
@@ -215,8 +225,10 @@ struct TileCase {
   Tiles tiles(const MatrixForm& form, std::size_t count) const {
     Tiles t(form, count);
     Bits random(digest_of(form.name, std::strlen(form.name), seed));
-    for (std::size_t i = 0; i < count * t.m() * t.k(); ++i) t.a.set(i, number(form.a, random.next()));
-    for (std::size_t i = 0; i < count * t.n() * t.k(); ++i) t.b.set(i, number(form.b, random.next()));
+    for (std::size_t i = 0; i < count * t.m() * t.k(); ++i)
+      t.a.set(i, number(form.a, random.next()));
+    for (std::size_t i = 0; i < count * t.n() * t.k(); ++i)
+      t.b.set(i, number(form.b, random.next()));
     for (std::size_t tile = 0; tile < count; ++tile) {
       const bool has_c = random.next() % 4 != 0;
       for (std::size_t i = 0; i < t.m() * t.n(); ++i)
@@ -238,8 +250,10 @@ void every_element_agrees(const MatrixForms& unit, const TileCase& c) {
     for (std::size_t i = 0; i < same.m() * same.n(); ++i) same.c.set(i, dot.c);
     const Packed d = same.multiply();
     for (std::size_t i = 1; i < same.m() * same.n(); ++i) {
-      REQUIRE_LAW(d.get(i) == d.get(0), "{}: D[{}][{}] is {}, and D[0][0] of the same numbers {}: {}", form.name,
-                  i / same.n(), i % same.n(), hex(d.get(i), form.d), hex(d.get(0), form.d), text_of(dot, form));
+      REQUIRE_LAW(d.get(i) == d.get(0),
+                  "{}: D[{}][{}] is {}, and D[0][0] of the same numbers {}: {}", form.name,
+                  i / same.n(), i % same.n(), hex(d.get(i), form.d), hex(d.get(0), form.d),
+                  text_of(dot, form));
     }
   }
 }
@@ -250,7 +264,8 @@ void repeats_its_bits(const MatrixForms& unit, const TileCase& c) {
     const Tiles tiles = c.tiles(form, 4);
     const Packed once = tiles.multiply(), again = tiles.multiply();
     if (once.words() == again.words()) continue;
-    fail_case({Reason::kNondeterminism, "", fmt::format("{}: another result for the same tiles", form.name)});
+    fail_case({Reason::kNondeterminism, "",
+               fmt::format("{}: another result for the same tiles", form.name)});
   }
 }
 
@@ -271,7 +286,9 @@ const Measured& measured(const MatrixForms& unit, const MatrixForm& form) {
 
 std::string text_of(const matrix_unit::Finding& f) {
   using enum matrix_unit::Finding::Certainty;
-  const auto with = [&](const char* what) { return f.text.empty() ? what : fmt::format("{}: {}", what, f.text); };
+  const auto with = [&](const char* what) {
+    return f.text.empty() ? what : fmt::format("{}: {}", what, f.text);
+  };
   switch (f.certainty) {
     case kAtLeast:
       return "at least " + f.text;
@@ -294,8 +311,8 @@ std::string note_of(const MatrixForm& form, const Measured& m) {
   };
   for (const auto& [property, f] : m.floats.findings) add(name_of(property), f);
   for (const auto& [name, f] : m.integers.findings) add(name, f);
-  return fmt::format(R"({{"kind": "matrix_unit", "name": "{}", "terms": {}, "values": [{}]}})", form.name, form.k + 1,
-                     values);
+  return fmt::format(R"({{"kind": "matrix_unit", "name": "{}", "terms": {}, "values": [{}]}})",
+                     form.name, form.k + 1, values);
 }
 
 struct NoCase {
@@ -322,7 +339,8 @@ void explains_random_tiles(const MatrixForms& unit, const TileCase& c) {
       }
       return std::string();
     };
-    const std::string why = is_integer(form) ? unexplained(m.integers.findings) : unexplained(m.floats.findings);
+    const std::string why =
+        is_integer(form) ? unexplained(m.integers.findings) : unexplained(m.floats.findings);
     REQUIRE_LAW(why.empty(), "{}: what it computes cannot be said: {}", form.name, why);
     const matrix_unit::Formats formats = formats_of(form);
     const Tiles tiles = c.tiles(form, 1);
@@ -330,14 +348,18 @@ void explains_random_tiles(const MatrixForms& unit, const TileCase& c) {
     for (std::size_t i = 0; i < tiles.m() * tiles.n(); ++i) {
       const Dot dot = tiles.dot(0, i / tiles.n(), i % tiles.n());
       const std::uint64_t got = d.get(i);
-      const std::uint64_t wanted = is_integer(form) ? element_of(m.integers.unit, integers_of(form), dot)
-                                                    : element_of(m.floats.unit, formats, dot);
+      const std::uint64_t wanted = is_integer(form)
+                                       ? element_of(m.integers.unit, integers_of(form), dot)
+                                       : element_of(m.floats.unit, formats, dot);
       const auto is_nan = [&](std::uint64_t v) {
         return matrix_unit::take_apart(v, formats.d).kind == matrix_unit::Parts::Kind::kNaN;
       };
-      if (!is_integer(form) && m.floats.unit.hands_nan_on && is_nan(got) && is_nan(wanted)) continue;
-      REQUIRE_LAW(got == wanted, "{}: D[{}][{}] is {}, and {} by the arithmetic that was measured: {}", form.name,
-                  i / tiles.n(), i % tiles.n(), hex(got, form.d), hex(wanted, form.d), text_of(dot, form));
+      if (!is_integer(form) && m.floats.unit.hands_nan_on && is_nan(got) && is_nan(wanted))
+        continue;
+      REQUIRE_LAW(got == wanted,
+                  "{}: D[{}][{}] is {}, and {} by the arithmetic that was measured: {}", form.name,
+                  i / tiles.n(), i % tiles.n(), hex(got, form.d), hex(wanted, form.d),
+                  text_of(dot, form));
     }
   }
 }
@@ -345,7 +367,8 @@ void explains_random_tiles(const MatrixForms& unit, const TileCase& c) {
 }  // namespace
 
 MatrixForms matrix_forms(const Requirement& needs, std::vector<MatrixForm> forms) {
-  return {needs, std::move(forms), std::make_shared<decltype(MatrixForms::measured)::element_type>()};
+  return {needs, std::move(forms),
+          std::make_shared<decltype(MatrixForms::measured)::element_type>()};
 }
 
 std::vector<MatrixForm> forms_since(int capability, const std::vector<MatrixForm>& forms) {

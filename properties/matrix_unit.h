@@ -1,4 +1,5 @@
-// The laws of the matrix units: what any of them owes, and that what was measured of one says what it gives.
+// The laws of the matrix units: what any of them owes, and that what was measured of one says what
+// it gives.
 #pragma once
 
 #include <memory>
@@ -24,7 +25,8 @@ struct MatrixForms {
 MatrixForms matrix_forms(const Requirement& needs, std::vector<kernels::MatrixForm> forms);
 
 // Those of `forms` that came with a compute capability, ten times it.
-std::vector<kernels::MatrixForm> forms_since(int capability, const std::vector<kernels::MatrixForm>& forms);
+std::vector<kernels::MatrixForm> forms_since(int capability,
+                                             const std::vector<kernels::MatrixForm>& forms);
 
 Laws<MatrixForms> matrix_unit_laws();
 

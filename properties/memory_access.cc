@@ -34,19 +34,22 @@ Range kinds_within(const AccessCase& c, bool scatters) {
     // A product that 64 bits may not hold.
     const bool leaves = c.n > 0 && Whole{c.factor} * (c.n - 1) + c.offset >= c.reach();
     if (other.kind == PatternKind::kStrided && (c.factor < 1 || leaves)) continue;
-    const bool meets = other.kind == PatternKind::kRandom || (other.kind == PatternKind::kOneAddress && c.n > 1);
+    const bool meets =
+        other.kind == PatternKind::kRandom || (other.kind == PatternKind::kOneAddress && c.n > 1);
     if (scatters && meets) continue;
-    if (other.kind == PatternKind::kRandom || other.reach() <= c.reach()) kinds.only.push_back(kind);
+    if (other.kind == PatternKind::kRandom || other.reach() <= c.reach())
+      kinds.only.push_back(kind);
   }
   return kinds;
 }
 
-void describe_access(Call<MemoryAccess>& call, AccessPattern& pattern, int& bytes, AccessShape& shape,
-                     const AccessCase& c, bool scatters) {
+void describe_access(Call<MemoryAccess>& call, AccessPattern& pattern, int& bytes,
+                     AccessShape& shape, const AccessCase& c, bool scatters) {
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   call.integer("pattern", kinds_within(c, scatters), reinterpret_cast<std::uint8_t&>(pattern.kind));
   // Elements are counted from the offset on, and the array has as many as the pattern needs.
-  call.integer("offset", {0, c.kind == PatternKind::kRandom || c.n == 0 ? kAny : c.offset}, pattern.offset);
+  call.integer("offset", {0, c.kind == PatternKind::kRandom || c.n == 0 ? kAny : c.offset},
+               pattern.offset);
   if (c.kind == PatternKind::kStrided) {
     const std::int64_t most = c.n <= 1 ? kAny : c.factor;  // one thread strides nowhere
     call.integer("factor", {1, most}, pattern.factor);
@@ -74,11 +77,11 @@ std::int64_t most_threads(const AccessCase& c) {
 }
 
 template <class P>
-void describe_arrays(Call<MemoryAccess>& call, const P*& x, std::int64_t x_count, P*& y, std::int64_t y_count,
-                     const AccessCase& c) {
+void describe_arrays(Call<MemoryAccess>& call, const P*& x, std::int64_t x_count, P*& y,
+                     std::int64_t y_count, const AccessCase& c) {
   const auto alignment = static_cast<std::size_t>(c.bytes);
-  call.input("x", x, {.count = x_count * c.bytes, .alignment = alignment}, {c.x_offset * c.bytes, c.poison},
-             [&c, x_count] { return c.bytes_of(x_count); });
+  call.input("x", x, {.count = x_count * c.bytes, .alignment = alignment},
+             {c.x_offset * c.bytes, c.poison}, [&c, x_count] { return c.bytes_of(x_count); });
   call.output<std::uint8_t>("y", y, {.count = y_count * c.bytes, .alignment = alignment},
                             {c.y_offset * c.bytes, c.poison});
   call.apart("x", "y");
@@ -86,43 +89,55 @@ void describe_arrays(Call<MemoryAccess>& call, const P*& x, std::int64_t x_count
 
 constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 16;
 
-// The array that a pattern reaches into: an offset moves all of its elements, and a stride takes each from the others.
-void describe_reach(Call<MemoryAccess>& call, const char* array, AccessPattern& pattern, std::int64_t& count,
-                    const AccessCase& c) {
+// The array that a pattern reaches into: an offset moves all of its elements, and a stride takes
+// each from the others.
+void describe_reach(Call<MemoryAccess>& call, const char* array, AccessPattern& pattern,
+                    std::int64_t& count, const AccessCase& c) {
   if (c.n == 0 || c.kind == PatternKind::kRandom) return;
   const std::int64_t size = c.bytes, behind = c.reach() - c.offset;
-  call.spread(array, "offset", {0, kMaxElements - behind}, [&, behind, size, from = c.offset](std::int64_t value) {
-    pattern.offset = value, count = value + behind;
-    return std::vector<Piece>{{from * size, behind * size, value * size}};
-  });
+  call.spread(array, "offset", {0, kMaxElements - behind},
+              [&, behind, size, from = c.offset](std::int64_t value) {
+                pattern.offset = value, count = value + behind;
+                return std::vector<Piece>{{from * size, behind * size, value * size}};
+              });
   if (c.kind != PatternKind::kStrided || c.n < 2) return;
-  call.spread(array, "factor", {1, (kMaxElements - 1 - c.offset) / (c.n - 1)}, [&, size](std::int64_t value) {
-    pattern.factor = value, count = value * (c.n - 1) + c.offset + 1;
-    std::vector<Piece> pieces;
-    for (std::int64_t t = 0; t < c.n; ++t)
-      pieces.push_back({(c.factor * t + c.offset) * size, size, (value * t + c.offset) * size});
-    return pieces;
-  });
+  call.spread(
+      array, "factor", {1, (kMaxElements - 1 - c.offset) / (c.n - 1)},
+      [&, size](std::int64_t value) {
+        pattern.factor = value, count = value * (c.n - 1) + c.offset + 1;
+        std::vector<Piece> pieces;
+        for (std::int64_t t = 0; t < c.n; ++t)
+          pieces.push_back({(c.factor * t + c.offset) * size, size, (value * t + c.offset) * size});
+        return pieces;
+      });
 }
 
 Call<MemoryAccess> gather_call(const AccessCase& c) {
   Call<MemoryAccess> call("gather");
-  auto& [path, pattern, bytes, x, x_count, y, n, shape] = call.arguments(
-      &MemoryAccess::gather, c.path, c.pattern(), c.bytes, nullptr, c.reach(), nullptr, c.n, AccessShape{c.block});
-  call.choice("path", c.reach() * c.bytes <= kConstantBytes ? LoadPath::kConstant : LoadPath::kReadOnly, path);
+  auto& [path, pattern, bytes, x, x_count, y, n, shape] =
+      call.arguments(&MemoryAccess::gather, c.path, c.pattern(), c.bytes, nullptr, c.reach(),
+                     nullptr, c.n, AccessShape{c.block});
+  call.choice("path",
+              c.reach() * c.bytes <= kConstantBytes ? LoadPath::kConstant : LoadPath::kReadOnly,
+              path);
   describe_access(call, pattern, bytes, shape, c, /*scatters=*/false);
   call.integer("n", {0, most_threads(c)}, n);
-  const std::int64_t least = c.kind == PatternKind::kRandom ? std::min<std::int64_t>(c.n, 1) : c.reach();
-  call.integer("x_count", {least, c.path == LoadPath::kConstant ? kConstantBytes / c.bytes : kMaxElements}, x_count);
+  const std::int64_t least =
+      c.kind == PatternKind::kRandom ? std::min<std::int64_t>(c.n, 1) : c.reach();
+  call.integer("x_count",
+               {least, c.path == LoadPath::kConstant ? kConstantBytes / c.bytes : kMaxElements},
+               x_count);
   describe_arrays(call, x, c.reach(), y, c.n, c);
-  if (c.path != LoadPath::kConstant) describe_reach(call, "x", pattern, x_count, c);  // that holds 64 KB
+  if (c.path != LoadPath::kConstant)
+    describe_reach(call, "x", pattern, x_count, c);  // that holds 64 KB
   return call;
 }
 
 Call<MemoryAccess> scatter_call(const AccessCase& c) {
   Call<MemoryAccess> call("scatter");
-  auto& [pattern, bytes, x, y, y_count, n, shape] = call.arguments(
-      &MemoryAccess::scatter, c.pattern(), c.bytes, nullptr, nullptr, c.reach(), c.n, AccessShape{c.block});
+  auto& [pattern, bytes, x, y, y_count, n, shape] =
+      call.arguments(&MemoryAccess::scatter, c.pattern(), c.bytes, nullptr, nullptr, c.reach(), c.n,
+                     AccessShape{c.block});
   describe_access(call, pattern, bytes, shape, c, /*scatters=*/true);
   call.integer("n", {0, c.kind == PatternKind::kOneAddress ? 1 : most_threads(c)}, n);
   call.integer("y_count", {c.reach(), kMaxElements}, y_count);
@@ -139,16 +154,17 @@ Calls<MemoryAccess> calls_of(const AccessCase& c) {
 }
 
 // Bytes that no thread wrote must hold the poison; the others are `expected`.
-void judge(const DeviceArray<std::uint8_t>& y, const Bytes& expected, const std::vector<bool>& written,
-           const AccessCase& c, const WhereIs& where) {
+void judge(const DeviceArray<std::uint8_t>& y, const Bytes& expected,
+           const std::vector<bool>& written, const AccessCase& c, const WhereIs& where) {
   const Bytes actual = y.fetch();
   Bytes wanted = actual;
   for (std::size_t b = 0; b < actual.size(); ++b) {
     if (written[b]) {
       wanted[b] = expected[b];
     } else {
-      REQUIRE_LAW(y.holds_poison(b, actual[b]), "no thread writes element {} of y, but its byte {} changed",
-                  b / c.bytes, b % c.bytes);
+      REQUIRE_LAW(y.holds_poison(b, actual[b]),
+                  "no thread writes element {} of y, but its byte {} changed", b / c.bytes,
+                  b % c.bytes);
     }
   }
   REQUIRE_BITWISE_EQUAL(actual, wanted, where);
@@ -161,8 +177,8 @@ reference::Transactions model(const AccessCase& c, const void* base, Place&& pla
   for (std::int64_t first = 0; first < c.n; first += 32) {
     reference::Addresses addresses(std::min<std::int64_t>({32, c.lanes, c.n - first}));
     for (Eigen::Index lane = 0; lane < addresses.size(); ++lane) {
-      addresses(lane) =
-          reinterpret_cast<std::uint64_t>(base) + static_cast<std::uint64_t>(place(first + lane) * c.bytes);
+      addresses(lane) = reinterpret_cast<std::uint64_t>(base) +
+                        static_cast<std::uint64_t>(place(first + lane) * c.bytes);
     }
     sum += reference::request(addresses, c.bytes);
   }
@@ -172,15 +188,20 @@ reference::Transactions model(const AccessCase& c, const void* base, Place&& pla
 void judge(const char* what, const TransactionCount& t) {
   REQUIRE_LAW(t.counted.requests == t.model.requests && t.counted.sectors == t.model.sectors &&
                   t.counted.lines == t.model.lines,
-              "{}: the model says {} requests, {} sectors, {} lines; counted were {}, {}, {}", what, t.model.requests,
-              t.model.sectors, t.model.lines, t.counted.requests, t.counted.sectors, t.counted.lines);
+              "{}: the model says {} requests, {} sectors, {} lines; counted were {}, {}, {}", what,
+              t.model.requests, t.model.sectors, t.model.lines, t.counted.requests,
+              t.counted.sectors, t.counted.lines);
 }
 
 reference::Transactions loads(const lockstepCounters& k) {
-  return {.requests = k.global_load_requests, .lines = k.global_load_lines, .sectors = k.global_load_sectors};
+  return {.requests = k.global_load_requests,
+          .lines = k.global_load_lines,
+          .sectors = k.global_load_sectors};
 }
 reference::Transactions stores(const lockstepCounters& k) {
-  return {.requests = k.global_store_requests, .lines = k.global_store_lines, .sectors = k.global_store_sectors};
+  return {.requests = k.global_store_requests,
+          .lines = k.global_store_lines,
+          .sectors = k.global_store_sectors};
 }
 
 // Patterns in which no two threads meet.
@@ -217,8 +238,11 @@ void AccessCase::fields_of(AccessCase& c, FieldVisitor& field, std::int64_t most
   field("n", c.n, sizes(0, most));
   field("bytes", c.bytes, one_of<int>({4, 1, 2, 8, 16}));
   field("path", c.path,
-        choice<kernels::LoadPath>(
-            {{"default", kDefault}, {"ca", kCa}, {"cg", kCg}, {"read_only", kReadOnly}, {"constant", kConstant}}));
+        choice<kernels::LoadPath>({{"default", kDefault},
+                                   {"ca", kCa},
+                                   {"cg", kCg},
+                                   {"read_only", kReadOnly},
+                                   {"constant", kConstant}}));
   field("pattern", c.kind,
         choice<kernels::PatternKind>({{"consecutive", kConsecutive},
                                       {"permuted", kPermuted},
@@ -226,11 +250,14 @@ void AccessCase::fields_of(AccessCase& c, FieldVisitor& field, std::int64_t most
                                       {"strided", kStrided},
                                       {"random", kRandom}}));
   field("offset", c.offset, range(0, 32));
-  // The last ones for permutations and seeds: negative, and with bits beyond those that the product modulo 32 has.
-  constexpr std::int64_t k16 = 1 << 16, k31 = std::int64_t{1} << 31, k32 = std::int64_t{1} << 32, k62 = k32 << 30;
-  field("factor", c.factor,
-        one_of<std::int64_t>(
-            {1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 32, 33, -1, -31, 257, k16 + 7, k31 - 3, -k31 - 5, k62 + 3, -k62 - 1}));
+  // The last ones for permutations and seeds: negative, and with bits beyond those that the product
+  // modulo 32 has.
+  constexpr std::int64_t k16 = 1 << 16, k31 = std::int64_t{1} << 31, k32 = std::int64_t{1} << 32,
+                         k62 = k32 << 30;
+  field(
+      "factor", c.factor,
+      one_of<std::int64_t>({1,  2,  3,  4,   5,   8,       9,       16,       17,      31,
+                            32, 33, -1, -31, 257, k16 + 7, k31 - 3, -k31 - 5, k62 + 3, -k62 - 1}));
   field("lanes", c.lanes, one_of<int>({32, 1, 2, 3, 16, 31}));
   field("block", c.block, one_of<int>({32, 64, 128, 256, 1024}));
   field("x_offset", c.x_offset, range(0, 32));
@@ -242,7 +269,8 @@ void AccessCase::fields_of(AccessCase& c, FieldVisitor& field, std::int64_t most
 void AccessCase::normalise() {
   constexpr std::int64_t kLongestStride = 33;
   if (kind == PatternKind::kPermuted) factor |= 1;
-  if (kind == PatternKind::kStrided && (factor < 1 || factor > kLongestStride)) factor = kLongestStride;
+  if (kind == PatternKind::kStrided && (factor < 1 || factor > kLongestStride))
+    factor = kLongestStride;
   if (path == LoadPath::kConstant) {
     while (n > 0 && reach() * bytes > kConstantBytes) n /= 2;
   }
@@ -259,8 +287,9 @@ std::int64_t AccessCase::index(std::int64_t t) const {
     case PatternKind::kStrided:
       return offset + factor * t;
     case PatternKind::kRandom:
-      return static_cast<std::int64_t>(mix((static_cast<std::uint64_t>(factor) << 32) + static_cast<std::uint64_t>(t)) %
-                                       static_cast<std::uint64_t>(reach()));
+      return static_cast<std::int64_t>(
+          mix((static_cast<std::uint64_t>(factor) << 32) + static_cast<std::uint64_t>(t)) %
+          static_cast<std::uint64_t>(reach()));
   }
   throw std::logic_error("a pattern without an index");
 }
@@ -306,12 +335,13 @@ std::vector<TransactionCount> count_gather_loads(const MemoryAccess& access, con
   auto call = gather_call(c);
   call.allocate();
   const auto x = call.take<std::uint8_t>("x"), y = call.take<std::uint8_t>("y");
-  const reference::Transactions expected = model(c, x.data(), [&](std::int64_t t) { return c.index(t); });
+  const reference::Transactions expected =
+      model(c, x.data(), [&](std::int64_t t) { return c.index(t); });
   std::vector<TransactionCount> counts;
   for (const LoadPath path : paths) {
     const lockstepCounters counters = counters_of([&] {
-      REQUIRE_CUDA(
-          access.gather(path, c.pattern(), c.bytes, x.data(), c.reach(), y.data(), c.n, AccessShape{c.block}, nullptr));
+      REQUIRE_CUDA(access.gather(path, c.pattern(), c.bytes, x.data(), c.reach(), y.data(), c.n,
+                                 AccessShape{c.block}, nullptr));
       REQUIRE_CUDA(cudaDeviceSynchronize());
     });
     counts.push_back({expected, loads(counters)});
@@ -367,52 +397,61 @@ void scatter_transactions_equal_the_model(const MemoryAccess& access, const Scat
   judge("stores", count_scatter_stores(access, c));
 }
 
-// As many bytes as constant memory holds, and one element fewer: every one of them arrives, in every element size.
+// As many bytes as constant memory holds, and one element fewer: every one of them arrives, in
+// every element size.
 void gathers_all_of_constant_memory(const MemoryAccess& access, const FullConstantCase& c) {
   FullConstantCase full = c;
   full.path = LoadPath::kConstant;
   if (full.kind != PatternKind::kPermuted) full.kind = PatternKind::kConsecutive;
   for (const int bytes : {1, 2, 4, 8, 16}) {
     full.bytes = bytes;
-    full.n = kConstantBytes / bytes - full.offset - (full.fewer && full.kind == PatternKind::kConsecutive ? 1 : 0);
+    full.n = kConstantBytes / bytes - full.offset -
+             (full.fewer && full.kind == PatternKind::kConsecutive ? 1 : 0);
     if (full.kind == PatternKind::kPermuted) full.offset = 0, full.n = full.n / 32 * 32;
     gather_delivers_every_bit(access, full);
   }
 }
 
-// Blocks whose threads all move neighbours, and a last one with an element fewer: in every element size.
+// Blocks whose threads all move neighbours, and a last one with an element fewer: in every element
+// size.
 void gathers_whole_blocks_of_neighbours(const MemoryAccess& access, const ScheduledAccessCase& c) {
   ScheduledAccessCase whole = c;
   whole.kind = PatternKind::kConsecutive, whole.block = std::min(c.block, 96);
   whole.lanes = c.seed / 2 % 2 ? 31 : 32;  // with 31 no block is one that copies all it has
   for (const int bytes : {1, 2, 4, 8, 16}) {
     whole.bytes = bytes;
-    whole.n = 3 * whole.block * kernels::access_items(bytes) - static_cast<std::int64_t>(c.seed % 2);
+    whole.n =
+        3 * whole.block * kernels::access_items(bytes) - static_cast<std::int64_t>(c.seed % 2);
     gather_delivers_every_bit(access, whole);
   }
 }
 
 void is_deterministic(const MemoryAccess& access, const ScheduledAccessCase& c) {
   constexpr int kSchedules = 50;
-  REQUIRE_DETERMINISTIC(kSchedules, [&] { return gather_call(c).run(access).take<std::uint8_t>("y").fetch(); });
+  REQUIRE_DETERMINISTIC(kSchedules,
+                        [&] { return gather_call(c).run(access).take<std::uint8_t>("y").fetch(); });
   if (!is_pattern_of_a_scatter(c)) return;
-  REQUIRE_DETERMINISTIC(kSchedules, [&] { return scatter_call(c).run(access).take<std::uint8_t>("y").fetch(); });
+  REQUIRE_DETERMINISTIC(
+      kSchedules, [&] { return scatter_call(c).run(access).take<std::uint8_t>("y").fetch(); });
 }
 
 }  // namespace
 
 Laws<MemoryAccess> memory_access_laws() {
   return with_batteries<calls_of, ScheduledAccessCase, Arrays::kStrided>({
-      no_work_law<calls_of, AccessCase, &AccessCase::n>("LaunchesNothingForNoWork", {.cases = 50, .cost = 4}),
+      no_work_law<calls_of, AccessCase, &AccessCase::n>("LaunchesNothingForNoWork",
+                                                        {.cases = 50, .cost = 4}),
       refusal_law<calls_of, ScheduledAccessCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("GatherDeliversEveryBit", gather_delivers_every_bit, {.cases = 2500}),
       law("ScatterDeliversEveryBit", scatter_delivers_every_bit, {.cases = 1500}),
       law("GathersAllOfConstantMemory", gathers_all_of_constant_memory, {.cases = 4, .cost = 100}),
-      law("GathersWholeBlocksOfNeighbours", gathers_whole_blocks_of_neighbours, {.cases = 60, .cost = 5}),
+      law("GathersWholeBlocksOfNeighbours", gathers_whole_blocks_of_neighbours,
+          {.cases = 60, .cost = 5}),
       law("GathersFarElements", gathers_far_elements, {.cases = 400}),
       law("ScattersToFarElements", scatters_to_far_elements, {.cases = 300}),
       law("GatherTransactionsEqualTheModel", gather_transactions_equal_the_model, {.cases = 1500}),
-      law("ScatterTransactionsEqualTheModel", scatter_transactions_equal_the_model, {.cases = 1000}),
+      law("ScatterTransactionsEqualTheModel", scatter_transactions_equal_the_model,
+          {.cases = 1000}),
       law("IsDeterministic", is_deterministic, {.cases = 15, .cost = 50}),
   });
 }

@@ -48,22 +48,28 @@ struct SpaceCase {
 
   static void fields(SpaceCase& c, FieldVisitor& field) {
     using enum SharedKind;
-    field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 4, 31, 33, 1000}));
+    field("block", c.block,
+          one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 4, 31, 33, 1000}));
     field("blocks", c.blocks, one_of<int>({1, 2, 3, 7, 40}));
     field("shift", c.shift, one_of<int>({0, 1, 2, 31, 32, 33, 63, 100, kGreatest - 1, kGreatest}));
     field("shared", c.shared, choice<SharedKind>({{"static", kStatic}, {"dynamic", kDynamic}}));
     field("x_offset", c.x_offset, range(0, 31));
     field("y_offset", c.y_offset, range(0, 31));
     field("poison", c.poison, poisons());
-    field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide, ValueKind::kSpecial}));
+    field("values", c.values,
+          values_of({ValueKind::kIndex, ValueKind::kWide, ValueKind::kSpecial}));
   }
   void normalise() {
     if (block > 512) blocks = std::min(blocks, 3);
   }
   // Of the launchers on an array with application lifetime.
-  SymbolSpace space() const { return shared == SharedKind::kStatic ? SymbolSpace::kDevice : SymbolSpace::kConstant; }
+  SymbolSpace space() const {
+    return shared == SharedKind::kStatic ? SymbolSpace::kDevice : SymbolSpace::kConstant;
+  }
   SpaceShape shape() const { return {.block = block, .blocks = static_cast<unsigned>(blocks)}; }
-  std::size_t threads() const { return static_cast<std::size_t>(block) * static_cast<std::size_t>(blocks); }
+  std::size_t threads() const {
+    return static_cast<std::size_t>(block) * static_cast<std::size_t>(blocks);
+  }
 };
 
 // A range of one of the arrays of 64 KB, and an access by n threads.
@@ -96,7 +102,8 @@ struct SymbolCase {
   }
 };
 
-// What the launchers are called with, and their contracts. The case's block and grid say how many threads there are.
+// What the launchers are called with, and their contracts. The case's block and grid say how many
+// threads there are.
 
 // The launcher reads or writes the array of that space, which holds the case's values before.
 void describe_symbol(Call<MemorySpaces>& call, SymbolSpace space, const SpaceCase& c) {
@@ -115,17 +122,20 @@ void describe_shape(Call<MemorySpaces>& call, SpaceShape& shape) {
 
 Call<MemorySpaces> local_rotation_call(const SpaceCase& c) {
   Call<MemorySpaces> call("local_rotation");
-  auto& [y, seed, shift, shape] = call.arguments(&MemorySpaces::local_rotation, nullptr, 0u, c.shift, c.shape());
+  auto& [y, seed, shift, shape] =
+      call.arguments(&MemorySpaces::local_rotation, nullptr, 0u, c.shift, c.shape());
   describe_shape(call, shape);
   call.integer("shift", {0, std::numeric_limits<int>::max()}, shift);
-  call.output<std::uint32_t>("y", y, {.count = static_cast<std::int64_t>(c.threads()) * kLocalWords},
+  call.output<std::uint32_t>("y", y,
+                             {.count = static_cast<std::int64_t>(c.threads()) * kLocalWords},
                              {c.y_offset, c.poison});
   return call;
 }
 
 Call<MemorySpaces> shared_sum_call(const SpaceCase& c) {
   Call<MemorySpaces> call("shared_sum");
-  auto& [kind, x, y, shape] = call.arguments(&MemorySpaces::shared_sum, c.shared, nullptr, nullptr, c.shape());
+  auto& [kind, x, y, shape] =
+      call.arguments(&MemorySpaces::shared_sum, c.shared, nullptr, nullptr, c.shape());
   const auto threads = static_cast<std::int64_t>(c.threads());
   call.choice("kind", SharedKind::kDynamic, kind);
   describe_shape(call, shape);
@@ -190,7 +200,8 @@ Call<MemorySpaces> gather_words_call(const SpaceCase& c) {
 Call<MemorySpaces> increment_words_call(const SpaceCase& c) {
   Call<MemorySpaces> call("increment_words");
   const std::int64_t from = c.shift % 101, words = c.blocks;
-  auto& [first, count, block] = call.arguments(&MemorySpaces::increment_words, from, words, c.block);
+  auto& [first, count, block] =
+      call.arguments(&MemorySpaces::increment_words, from, words, c.block);
   call.integer("first", {0, kSymbolWords - words}, first);
   call.integer("count", {0, kSymbolWords - from}, count);
   call.integer("block", {1, 1024}, block);
@@ -201,7 +212,8 @@ Call<MemorySpaces> increment_words_call(const SpaceCase& c) {
 
 Call<MemorySpaces> transform_managed_call(const SpaceCase& c) {
   Call<MemorySpaces> call("transform_managed");
-  auto& [words, count, block] = call.arguments(&MemorySpaces::transform_managed, nullptr, c.blocks, c.block);
+  auto& [words, count, block] =
+      call.arguments(&MemorySpaces::transform_managed, nullptr, c.blocks, c.block);
   call.integer("count", {0, std::int64_t{std::numeric_limits<int>::max()} * c.block}, count);
   call.integer("block", {1, 1024}, block);
   call.grid({.threads = c.block});
@@ -212,8 +224,8 @@ Call<MemorySpaces> transform_managed_call(const SpaceCase& c) {
 
 Calls<MemorySpaces> calls_of(const SpaceCase& c) {
   Calls<MemorySpaces> calls;
-  for (const auto& call : {local_rotation_call, shared_sum_call, count_threads_call, gather_words_call,
-                           increment_words_call, transform_managed_call}) {
+  for (const auto& call : {local_rotation_call, shared_sum_call, count_threads_call,
+                           gather_words_call, increment_words_call, transform_managed_call}) {
     calls.push_back(call(c));
   }
   calls.push_back(copy_call("write_words", &MemorySpaces::write_words, c));
@@ -223,12 +235,12 @@ Calls<MemorySpaces> calls_of(const SpaceCase& c) {
 
 void local_arrays_belong_to_their_threads(const MemorySpaces& spaces, const SpaceCase& c) {
   const auto seed = static_cast<std::uint32_t>(mix(c.values.seed));
-  const auto out = DeviceArray<std::uint32_t>::output("y", c.threads() * kLocalWords,
-                                                      {.misalignment = c.y_offset, .poison = c.poison});
+  const auto out = DeviceArray<std::uint32_t>::output(
+      "y", c.threads() * kLocalWords, {.misalignment = c.y_offset, .poison = c.poison});
   REQUIRE_CUDA(spaces.local_rotation(out.data(), seed, c.shift, c.shape(), nullptr));
   REQUIRE_CUDA(cudaDeviceSynchronize());
-  REQUIRE_BITWISE_EQUAL(
-      out, list(reference::local_rotation(static_cast<std::int64_t>(c.threads()), kLocalWords, seed, c.shift)));
+  REQUIRE_BITWISE_EQUAL(out, list(reference::local_rotation(static_cast<std::int64_t>(c.threads()),
+                                                            kLocalWords, seed, c.shift)));
 }
 
 void shared_arrays_belong_to_their_blocks(const MemorySpaces& spaces, const SpaceCase& c) {
@@ -251,14 +263,16 @@ void device_variables_outlive_kernels(const MemorySpaces& spaces, const SpaceCas
   // Half of the counters are about to pass what 31, 32, 63 or 64 bits count.
   constexpr int kWidths[] = {31, 32, 63, 64};
   const std::uint64_t end = random % 4 == 3 ? 0 : std::uint64_t{1} << kWidths[random % 4];
-  const std::uint64_t start = c.values.seed % 2 == 0 ? end - 1 - (random >> 8) % (2 * threads) : random;
+  const std::uint64_t start =
+      c.values.seed % 2 == 0 ? end - 1 - (random >> 8) % (2 * threads) : random;
   REQUIRE_CUDA(spaces.write_thread_count(start));
   for (std::uint64_t launch = 1; launch <= 3; ++launch) {
     REQUIRE_CUDA(spaces.count_threads(c.shape(), nullptr));
     std::uint64_t count = 0;
     REQUIRE_CUDA(spaces.read_thread_count(count));
-    REQUIRE_LAW(count == start + launch * threads, "after {} launches of {} threads the counter went from {} to {}",
-                launch, threads, start, count);
+    REQUIRE_LAW(count == start + launch * threads,
+                "after {} launches of {} threads the counter went from {} to {}", launch, threads,
+                start, count);
   }
 }
 
@@ -286,13 +300,14 @@ void kernels_read_what_the_host_wrote(const MemorySpaces& spaces, const SymbolCa
   for (std::int64_t i = 0; i < c.n; ++i) {
     // The last words of the array among them: its 64 KB to the edge.
     const auto r = mix(c.values.seed + static_cast<std::uint64_t>(c.one_address ? i / 32 : i));
-    index[i] = static_cast<std::uint32_t>(r % 8 == 0 ? kSymbolWords - 1 - static_cast<std::int64_t>(r >> 60)
-                                                     : static_cast<std::int64_t>((r >> 8) % kSymbolWords));
+    index[i] = static_cast<std::uint32_t>(
+        r % 8 == 0 ? kSymbolWords - 1 - static_cast<std::int64_t>(r >> 60)
+                   : static_cast<std::int64_t>((r >> 8) % kSymbolWords));
     expected[i] = all[index[i]];
   }
   const auto indices = DeviceArray<std::uint32_t>::input("index", index, {.poison = c.poison});
-  const auto out =
-      DeviceArray<std::uint32_t>::output("y", index.size(), {.misalignment = c.y_offset, .poison = c.poison});
+  const auto out = DeviceArray<std::uint32_t>::output(
+      "y", index.size(), {.misalignment = c.y_offset, .poison = c.poison});
   REQUIRE_CUDA(spaces.gather_words(c.space, indices.data(), out.data(), c.n, c.block, nullptr));
   REQUIRE_CUDA(cudaDeviceSynchronize());
   REQUIRE_BITWISE_EQUAL(out, expected, one_thread_per_element(static_cast<std::uint32_t>(c.block)));
@@ -301,7 +316,8 @@ void kernels_read_what_the_host_wrote(const MemorySpaces& spaces, const SymbolCa
 void the_host_reads_what_kernels_wrote(const MemorySpaces& spaces, const SymbolCase& c) {
   Words all = make_values<std::uint32_t>(c.values, kSymbolWords, kEverywhere);
   write_all(spaces, SymbolSpace::kDevice, all);
-  for (int launch = 0; launch < 2; ++launch) REQUIRE_CUDA(spaces.increment_words(c.first, c.count, c.block, nullptr));
+  for (int launch = 0; launch < 2; ++launch)
+    REQUIRE_CUDA(spaces.increment_words(c.first, c.count, c.block, nullptr));
   for (std::int64_t i = c.first; i < c.first + c.count; ++i) all[i] += 2;
   REQUIRE_BITWISE_EQUAL(read_all(spaces, SymbolSpace::kDevice), all);
 }
@@ -330,7 +346,8 @@ void managed_memory_may_be_allocated(const MemorySpaces& spaces, const SymbolCas
   Words expected = make_values<std::uint32_t>(c.values, count, kEverywhere);
   for (int turn = 0; turn < 2; ++turn) {  // host and device in turn
     if (turn == 0) std::ranges::copy(expected, words);
-    words[count - 1] += static_cast<std::uint32_t>(turn), expected[count - 1] += static_cast<std::uint32_t>(turn);
+    words[count - 1] += static_cast<std::uint32_t>(turn),
+        expected[count - 1] += static_cast<std::uint32_t>(turn);
     REQUIRE_CUDA(spaces.transform_managed(words, count, c.block, nullptr));
     REQUIRE_CUDA(cudaDeviceSynchronize());
     for (std::uint32_t& word : expected) word = 3 * word + 1;
@@ -354,8 +371,9 @@ void are_deterministic(const MemorySpaces& spaces, const SpaceCase& c) {
   constexpr int kSchedules = 50;
   SpaceCase small = c;
   small.block = std::min(c.block, 128);
-  REQUIRE_DETERMINISTIC(kSchedules,
-                        [&] { return shared_sum_call(small).run(spaces).take<std::uint32_t>("y").fetch(); });
+  REQUIRE_DETERMINISTIC(kSchedules, [&] {
+    return shared_sum_call(small).run(spaces).take<std::uint32_t>("y").fetch();
+  });
 }
 
 }  // namespace
@@ -367,11 +385,14 @@ Laws<MemorySpaces> memory_space_laws() {
       law("LocalArraysBelongToTheirThreads", local_arrays_belong_to_their_threads, {.cases = 400}),
       law("SharedArraysBelongToTheirBlocks", shared_arrays_belong_to_their_blocks, {.cases = 400}),
       law("DeviceVariablesOutliveKernels", device_variables_outlive_kernels, {.cases = 200}),
-      law("SymbolsComeBackAsTheyWereWritten", symbols_come_back_as_they_were_written, {.cases = 400}),
-      law("CopiesLeaveTheRestOfASymbolAlone", copies_leave_the_rest_of_a_symbol_alone, {.cases = 400}),
+      law("SymbolsComeBackAsTheyWereWritten", symbols_come_back_as_they_were_written,
+          {.cases = 400}),
+      law("CopiesLeaveTheRestOfASymbolAlone", copies_leave_the_rest_of_a_symbol_alone,
+          {.cases = 400}),
       law("KernelsReadWhatTheHostWrote", kernels_read_what_the_host_wrote, {.cases = 500}),
       law("TheHostReadsWhatKernelsWrote", the_host_reads_what_kernels_wrote, {.cases = 300}),
-      law("ManagedMemoryIsOneForHostAndDevice", managed_memory_is_one_for_host_and_device, {.cases = 300}),
+      law("ManagedMemoryIsOneForHostAndDevice", managed_memory_is_one_for_host_and_device,
+          {.cases = 300}),
       law("ManagedMemoryMayBeAllocated", managed_memory_may_be_allocated, {.cases = 200}),
       law("NumberBlocksBeyond16Bits", number_blocks_beyond_16_bits, {.cases = 1, .cost = 1000}),
       law("AreDeterministic", are_deterministic, {.cases = 10, .cost = 50}),

@@ -16,7 +16,8 @@ void require_no_launch(const std::function<void(cudaStream_t)>& run) {
   REQUIRE_LAW(captured.is_graph(), "the capture came to nothing");
   const std::size_t kernels = captured.kernels();
   REQUIRE_LAW(kernels == 0, "no work launched {} kernels", kernels);
-  REQUIRE_LAW(elsewhere == 0, "no work launched {} kernels, and on another stream than the one given", elsewhere);
+  REQUIRE_LAW(elsewhere == 0,
+              "no work launched {} kernels, and on another stream than the one given", elsewhere);
   captured.replay(stream);
 }
 

@@ -9,9 +9,9 @@
 
 namespace lockstep::properties {
 
-// Runs `run` on a stream that is being captured: what it hands the stream becomes a graph instead of work. Requires
-// that the graph has no kernel and, on the simulated GPU, which counts them, that none was launched on another stream
-// either. Copies and memsets of the graph are then done.
+// Runs `run` on a stream that is being captured: what it hands the stream becomes a graph instead
+// of work. Requires that the graph has no kernel and, on the simulated GPU, which counts them, that
+// none was launched on another stream either. Copies and memsets of the graph are then done.
 //
 // `run` must not wait for the device: a stream that is captured cannot be waited for.
 void require_no_launch(const std::function<void(cudaStream_t)>& run);

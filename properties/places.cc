@@ -19,7 +19,8 @@ class CommonPlaces {
   CommonPlaces(const Contract& one, const Contract& other) {
     for (std::size_t i = 0; i < one.arrays().size(); ++i) {
       const ArrayArgument& array = one.arrays()[i];
-      const std::size_t bytes = std::max(array.held->bytes().size(), other.arrays()[i].held->bytes().size());
+      const std::size_t bytes =
+          std::max(array.held->bytes().size(), other.arrays()[i].held->bytes().size());
       places_.push_back(DeviceArray<std::uint8_t>::in_out(array.name, Bytes8(bytes), Layout{}));
     }
   }
@@ -33,10 +34,12 @@ class CommonPlaces {
       if (array.held->on_host()) continue;
       const Bytes contents = array.held->bytes();
       if (!contents.empty()) {
-        REQUIRE_CUDA(cudaMemcpy(places_[i].data(), contents.data(), contents.size(), cudaMemcpyHostToDevice));
+        REQUIRE_CUDA(cudaMemcpy(places_[i].data(), contents.data(), contents.size(),
+                                cudaMemcpyHostToDevice));
         REQUIRE_CUDA(static_cast<cudaError_t>(wait_for_copies()));
       }
-      array.set(reinterpret_cast<std::uintptr_t>(places_[i].data()) + array.footprint.before * array.element_bytes);
+      array.set(reinterpret_cast<std::uintptr_t>(places_[i].data()) +
+                array.footprint.before * array.element_bytes);
     }
     for (const Variable& variable : call.variables) variable.write(variable.contents());
     const std::string what = call.contract->launcher() + ", " + when;
@@ -54,7 +57,8 @@ class CommonPlaces {
       }
       results.push_back({arrays[i].name, arrays[i].element_bytes, std::move(bytes)});
     }
-    for (const Variable& variable : call.variables) results.push_back({variable.name, 1, variable.read()});
+    for (const Variable& variable : call.variables)
+      results.push_back({variable.name, 1, variable.read()});
     return results;
   }
 
@@ -79,13 +83,14 @@ bool reach_far(const std::vector<Piece>& pieces, std::int64_t element_bytes) {
   return end > std::int64_t{1} << 31 && end <= widest && pieces.size() <= kMostPieces;
 }
 
-// Values that take the array's end, or one step, past 31 and 32 bits: round ones, of which 32 bits hold nothing, and
-// others. All of them in an order that follows from the seed.
+// Values that take the array's end, or one step, past 31 and 32 bits: round ones, of which 32 bits
+// hold nothing, and others. All of them in an order that follows from the seed.
 std::vector<std::int64_t> far_values(const Spread& spread, std::size_t pieces, std::uint64_t seed) {
   constexpr Whole kBit = 1;
   std::set<Whole> values;
   const auto add = [&](Whole value) {
-    const Whole steps = (std::max(value, spread.legal.least) - spread.legal.least + spread.legal.step - 1);
+    const Whole steps =
+        (std::max(value, spread.legal.least) - spread.legal.least + spread.legal.step - 1);
     const Whole legal = spread.legal.least + steps / spread.legal.step * spread.legal.step;
     if (spread.legal.contains(legal)) values.insert(legal);
     if (spread.legal.contains(value)) values.insert(value);
@@ -93,12 +98,14 @@ std::vector<std::int64_t> far_values(const Spread& spread, std::size_t pieces, s
   for (const int bits : {31, 32, 33, 34, 35, 36, 37}) {
     for (const Whole more : {0, 1, 5}) {
       add((kBit << bits) + more * spread.legal.step);
-      if (pieces > 2) add((kBit << bits) / static_cast<Whole>(pieces - 1) + more * spread.legal.step);
+      if (pieces > 2)
+        add((kBit << bits) / static_cast<Whole>(pieces - 1) + more * spread.legal.step);
     }
   }
   std::vector<std::int64_t> shuffled(values.begin(), values.end());
   Bits bits(seed);
-  for (std::size_t i = shuffled.size(); i > 1; --i) std::swap(shuffled[i - 1], shuffled[bits.below(i)]);
+  for (std::size_t i = shuffled.size(); i > 1; --i)
+    std::swap(shuffled[i - 1], shuffled[bits.below(i)]);
   return shuffled;
 }
 
@@ -106,7 +113,10 @@ std::vector<std::int64_t> far_values(const Spread& spread, std::size_t pieces, s
 class InPieces {
  public:
   InPieces(const ArrayArgument& array, const std::vector<Piece>& pieces)
-      : array_(array), pieces_(pieces), first_(array.held->bytes()), far_(array.name, parts(), array.get() % 256) {
+      : array_(array),
+        pieces_(pieces),
+        first_(array.held->bytes()),
+        far_(array.name, parts(), array.get() % 256) {
     for (const Piece& piece : pieces_) {
       far_.write(to(piece), bytes_of(first_, piece), size(piece));
       if (array_.role == Role::kOutput) far_.mark_unwritten(to(piece), size(piece));
@@ -117,15 +127,22 @@ class InPieces {
   // Its bytes as the case has them: `around` with the pieces in it.
   Bytes together(Bytes around) const {
     for (const Piece& piece : pieces_)
-      far_.read(to(piece), reinterpret_cast<unsigned char*>(around.data()) + from(piece), size(piece));
+      far_.read(to(piece), reinterpret_cast<unsigned char*>(around.data()) + from(piece),
+                size(piece));
     return around;
   }
   const Bytes& first() const { return first_; }
 
  private:
-  std::uint64_t to(const Piece& piece) const { return static_cast<std::uint64_t>(piece.to) * array_.element_bytes; }
-  std::size_t from(const Piece& piece) const { return static_cast<std::size_t>(piece.first) * array_.element_bytes; }
-  std::size_t size(const Piece& piece) const { return static_cast<std::size_t>(piece.count) * array_.element_bytes; }
+  std::uint64_t to(const Piece& piece) const {
+    return static_cast<std::uint64_t>(piece.to) * array_.element_bytes;
+  }
+  std::size_t from(const Piece& piece) const {
+    return static_cast<std::size_t>(piece.first) * array_.element_bytes;
+  }
+  std::size_t size(const Piece& piece) const {
+    return static_cast<std::size_t>(piece.count) * array_.element_bytes;
+  }
   const unsigned char* bytes_of(const Bytes& all, const Piece& piece) const {
     return reinterpret_cast<const unsigned char*>(all.data()) + from(piece);
   }
@@ -143,13 +160,15 @@ class InPieces {
 
 }  // namespace
 
-void require_no_state_of_arguments(const BoundCall& one, const BoundCall& other, const BoundCall& fresh) {
+void require_no_state_of_arguments(const BoundCall& one, const BoundCall& other,
+                                   const BoundCall& fresh) {
   for (const BoundCall* const call : {&one, &other, &fresh}) call->contract->allocate();
   if (one.contract->arrays().size() != other.contract->arrays().size()) return;
   const Stream stream;
   const std::string name = one.contract->launcher();
   CommonPlaces places(*one.contract, *other.contract), own(*fresh.contract, *fresh.contract);
-  const Results expected = own.run(fresh, stream, "launched"), first = places.run(one, stream, "launched");
+  const Results expected = own.run(fresh, stream, "launched"),
+                first = places.run(one, stream, "launched");
   require_same(name, places.run(other, stream, "with other arguments"), expected,
                "on the same arrays with other arguments");
   require_same(name, places.run(one, stream, "launched again"), first,
@@ -186,8 +205,8 @@ void require_far_pieces(Trial& trial, std::uint64_t seed) {
       }
       require_same(trial.name(), results, expected, when.c_str());
       if (array->role == Role::kInput && far.together(far.first()) != far.first())
-        fail_case(
-            {Reason::kInputChanged, "", fmt::format("{}, {}: '{}' was changed", trial.name(), when, array->name)});
+        fail_case({Reason::kInputChanged, "",
+                   fmt::format("{}, {}: '{}' was changed", trial.name(), when, array->name)});
     }
   }
 }

@@ -25,7 +25,9 @@ using Bytes = std::vector<unsigned char>;
 constexpr std::int64_t kMaxWork = 150000;  // pixels times spheres
 constexpr std::int64_t kBlockSide = 16;
 
-std::array<std::uint8_t, 4> channels(std::uint32_t pixel) { return std::bit_cast<std::array<std::uint8_t, 4>>(pixel); }
+std::array<std::uint8_t, 4> channels(std::uint32_t pixel) {
+  return std::bit_cast<std::array<std::uint8_t, 4>>(pixel);
+}
 
 std::string text(std::uint32_t pixel) {
   const auto c = channels(pixel);
@@ -58,7 +60,8 @@ struct RayTracerCase {
     field("width", c.width, sizes(0, most));
     field("height", c.height, sizes(0, most));
     field("count", c.count, sizes(0, kernels::kMaxConstantSpheres));
-    field("variant", c.variant, choice<RayTracerVariant>({{"constant", kConstant}, {"global", kGlobal}}));
+    field("variant", c.variant,
+          choice<RayTracerVariant>({{"constant", kConstant}, {"global", kGlobal}}));
     field("gap", c.gap, range(0, 9));
     field("spheres_offset", c.spheres_offset, range(0, 31));
     field("image_offset", c.image_offset, range(0, 31));
@@ -78,9 +81,10 @@ struct RayTracerCase {
   }
 
   Spheres spheres() const {
-    Spheres spheres = random_spheres(static_cast<int>(count), static_cast<int>(width), static_cast<int>(height), seed);
-    // Every other scene has a point, a sphere of radius 0, above all others and in the very middle of a pixel: it is
-    // never hit.
+    Spheres spheres = random_spheres(static_cast<int>(count), static_cast<int>(width),
+                                     static_cast<int>(height), seed);
+    // Every other scene has a point, a sphere of radius 0, above all others and in the very middle
+    // of a pixel: it is never hit.
     if (!spheres.empty() && seed % 2 == 0) {
       spheres[0].radius = 0;
       spheres[0].x = static_cast<float>(width % 2) * 0.5f - 0.5f;
@@ -90,15 +94,17 @@ struct RayTracerCase {
     return spheres;
   }
 
-  // Launches the implementation on device memory under the case's contract; width * height RGBA pixels out, dense.
+  // Launches the implementation on device memory under the case's contract; width * height RGBA
+  // pixels out, dense.
   Pixels launch(const RayTracer& tracer, const Spheres& spheres) const;
   Pixels launch(const RayTracer& tracer) const { return launch(tracer, spheres()); }
   WhereIs where() const {
     const std::int64_t across = width == 0 ? 1 : (width - 1) / kBlockSide + 1;
     return [across, width = std::max<std::int64_t>(width, 1)](std::size_t e) {
       const auto x = static_cast<std::int64_t>(e) % width, y = static_cast<std::int64_t>(e) / width;
-      return Origin{.block = static_cast<std::uint64_t>(y / kBlockSide * across + x / kBlockSide),
-                    .thread = static_cast<std::uint32_t>(y % kBlockSide * kBlockSide + x % kBlockSide)};
+      return Origin{
+          .block = static_cast<std::uint64_t>(y / kBlockSide * across + x / kBlockSide),
+          .thread = static_cast<std::uint32_t>(y % kBlockSide * kBlockSide + x % kBlockSide)};
     };
   }
 };
@@ -124,7 +130,8 @@ struct SpecialSceneCase : RayTracerCase {
   static void fields(SpecialSceneCase& c, FieldVisitor& field) {
     using enum SpecialScene;
     field("scene", c.scene,
-          choice<SpecialScene>({{"special", kSpecial}, {"rims", kRims}, {"ties", kTies}, {"levels", kLevels}}));
+          choice<SpecialScene>(
+              {{"special", kSpecial}, {"rims", kRims}, {"ties", kTies}, {"levels", kLevels}}));
     fields_of(c, field, 20);
   }
   // So few that most are seen.
@@ -134,15 +141,19 @@ struct SpecialSceneCase : RayTracerCase {
   }
   Spheres special() const {
     if (width == 0 || height == 0) return {};
-    return special_spheres(scene, static_cast<int>(count), static_cast<int>(width), static_cast<int>(height), seed);
+    return special_spheres(scene, static_cast<int>(count), static_cast<int>(width),
+                           static_cast<int>(height), seed);
   }
 };
 
-// Spheres about the origin that one pixel looks down at, so small that squares of lengths are subnormal.
+// Spheres about the origin that one pixel looks down at, so small that squares of lengths are
+// subnormal.
 struct TinySceneCase : RayTracerCase {
   static void fields(TinySceneCase& c, FieldVisitor& field) { fields_of(c, field, 1); }
   void normalise() { width = height = 1, count = std::min<std::int64_t>(count, 8); }
-  Spheres tiny() const { return special_spheres(SpecialScene::kTiny, static_cast<int>(count), 1, 1, seed); }
+  Spheres tiny() const {
+    return special_spheres(SpecialScene::kTiny, static_cast<int>(count), 1, 1, seed);
+  }
 };
 
 // As many spheres as constant memory holds, one fewer, and on the global path one more.
@@ -163,31 +174,35 @@ template <class Scene>
 Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
   Call<RayTracer> call("ray_trace");
   const std::int64_t stride = c.width + c.gap;  // pixels
-  auto& [variant, spheres, count, image, width, height, pitch] =
-      call.arguments(c.variant, nullptr, c.count, nullptr, c.width, c.height, stride * sizeof(std::uint32_t));
+  auto& [variant, spheres, count, image, width, height, pitch] = call.arguments(
+      c.variant, nullptr, c.count, nullptr, c.width, c.height, stride * sizeof(std::uint32_t));
   const bool pixels = c.width > 0 && c.height > 0;
   constexpr std::int64_t kSide = kernels::kMaxImageSide;
   call.choice("variant", RayTracerVariant::kGlobal, variant);
-  call.integer(
-      "count",
-      {0, c.variant == RayTracerVariant::kConstant ? kernels::kMaxConstantSpheres : std::numeric_limits<int>::max()},
-      count);
+  call.integer("count",
+               {0, c.variant == RayTracerVariant::kConstant ? kernels::kMaxConstantSpheres
+                                                            : std::numeric_limits<int>::max()},
+               count);
   call.integer("width", {0, c.height > 0 ? std::min(stride, kSide) : kSide}, width);
   call.integer("height", {0, kSide}, height);
   constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
   const std::int64_t most = c.height < 2 ? kMostBytes : (kMostBytes - 4 * c.width) / (c.height - 1);
   if (pixels) call.integer("pitch", {4 * c.width, most / 4 * 4, 4}, pitch);
   // As floats, so that their misalignment is that of a float and not that of a sphere.
-  call.input("spheres", spheres, {.count = pixels ? 7 * c.count : 0}, {c.spheres_offset, c.poison}, [scene] {
-    const Spheres all = scene();
-    const auto* const floats = reinterpret_cast<const float*>(all.data());
-    return std::vector<float>(floats, floats + 7 * all.size());
-  });
-  call.output<std::uint32_t>("image", image,
-                             {.count = pixels ? (c.height - 1) * stride + c.width : 0, .room = c.height * stride},
-                             {c.image_offset, c.poison});
+  call.input("spheres", spheres, {.count = pixels ? 7 * c.count : 0}, {c.spheres_offset, c.poison},
+             [scene] {
+               const Spheres all = scene();
+               const auto* const floats = reinterpret_cast<const float*>(all.data());
+               return std::vector<float>(floats, floats + 7 * all.size());
+             });
+  call.output<std::uint32_t>(
+      "image", image,
+      {.count = pixels ? (c.height - 1) * stride + c.width : 0, .room = c.height * stride},
+      {c.image_offset, c.poison});
   call.apart("image", "spheres");
-  if (pixels) call.rows("image", c.height, c.width, "pitch", {4 * c.width, most / 4 * 4, 4}, pitch, /*unit=*/1);
+  if (pixels)
+    call.rows("image", c.height, c.width, "pitch", {4 * c.width, most / 4 * 4, 4}, pitch,
+              /*unit=*/1);
   // As many pixels that 32 bits hold none of them.
   if (pixels) {
     call.promise("65536x65536", [&width = width, &height = height, &pitch = pitch] {
@@ -204,8 +219,8 @@ Call<RayTracer> call_of(const RayTracerCase& c) {
 Pixels RayTracerCase::launch(const RayTracer& tracer, const Spheres& scene) const {
   RayTracerCase c = *this;
   c.count = static_cast<std::int64_t>(scene.size());
-  return fetch_rows(call_with(c, [&] { return scene; }).run(tracer).take<std::uint32_t>("image"), height, width,
-                    width + gap);
+  return fetch_rows(call_with(c, [&] { return scene; }).run(tracer).take<std::uint32_t>("image"),
+                    height, width, width + gap);
 }
 
 // The same spheres as a reference takes them.
@@ -220,13 +235,15 @@ void gives_every_pixel_a_legal_colour(const RayTracer& tracer, const RayTracerCa
   const auto spheres = for_reference(c.spheres());
   for (std::size_t e = 0; e < image.size(); ++e) {
     const auto x = static_cast<int>(e % c.width), y = static_cast<int>(e / c.width);
-    const auto legal = reference::legal_colours(spheres, static_cast<int>(c.width), static_cast<int>(c.height), x, y);
+    const auto legal = reference::legal_colours(spheres, static_cast<int>(c.width),
+                                                static_cast<int>(c.height), x, y);
     const auto pixel = channels(image[e]);
     const int off = reference::distance(pixel, legal);
     if (off == 0) continue;
     const Origin origin = c.where()(e);
     fail_case({Reason::kMismatch, "",
-               fmt::format("pixel ({}, {}) is {}, {} steps from the nearest of {} legal colours; block {}, thread {}",
+               fmt::format("pixel ({}, {}) is {}, {} steps from the nearest of {} legal colours; "
+                           "block {}, thread {}",
                            x, y, text(image[e]), off, legal.size(), origin.block, origin.thread)});
   }
 }
@@ -236,13 +253,14 @@ void require_declared_pixels(const RayTracerCase& c, const Spheres& scene, const
   const auto spheres = for_reference(scene);
   for (std::size_t e = 0; e < image.size(); ++e) {
     const auto x = static_cast<int>(e % c.width), y = static_cast<int>(e / c.width);
-    const auto wanted = std::bit_cast<std::uint32_t>(
-        reference::declared_pixel(spheres, static_cast<int>(c.width), static_cast<int>(c.height), x, y));
+    const auto wanted = std::bit_cast<std::uint32_t>(reference::declared_pixel(
+        spheres, static_cast<int>(c.width), static_cast<int>(c.height), x, y));
     if (image[e] == wanted) continue;
     const Origin origin = c.where()(e);
-    fail_case({Reason::kMismatch, "",
-               fmt::format("pixel ({}, {}) is {}, but the declared chain gives {}; block {}, thread {}", x, y,
-                           text(image[e]), text(wanted), origin.block, origin.thread)});
+    fail_case(
+        {Reason::kMismatch, "",
+         fmt::format("pixel ({}, {}) is {}, but the declared chain gives {}; block {}, thread {}",
+                     x, y, text(image[e]), text(wanted), origin.block, origin.thread)});
   }
 }
 
@@ -254,8 +272,8 @@ void draws_tiny_spheres_as_declared(const RayTracer& tracer, const TinySceneCase
   require_declared_pixels(c, c.tiny(), c.launch(tracer, c.tiny()));
 }
 
-// Alone, before and behind a sphere that is never hit: compilers make several spheres of a list in one round of a loop,
-// each by code of its own.
+// Alone, before and behind a sphere that is never hit: compilers make several spheres of a list in
+// one round of a loop, each by code of its own.
 void keeps_its_roundings(const RayTracer& tracer, const ScheduledSceneCase& c) {
   Bits bits(mix(c.seed));
   const auto found = ray_tracer_roundings().find(bits, pixel_on_the_edge);
@@ -276,8 +294,8 @@ void keeps_its_roundings(const RayTracer& tracer, const ScheduledSceneCase& c) {
 
 // The last of them is the highest, everywhere.
 void draws_a_full_list(const RayTracer& tracer, const FullListCase& c) {
-  Spheres spheres = random_spheres(kernels::kMaxConstantSpheres - c.fewer, static_cast<int>(c.width),
-                                   static_cast<int>(c.height), c.seed);
+  Spheres spheres = random_spheres(kernels::kMaxConstantSpheres - c.fewer,
+                                   static_cast<int>(c.width), static_cast<int>(c.height), c.seed);
   spheres.back() = {0.25f, 0.5f, 1, 1000, 0, 0, 1000};
   require_declared_pixels(c, spheres, c.launch(tracer, spheres));
 }
@@ -296,9 +314,10 @@ void draws_rows_beyond_the_grid(const RayTracer& tracer, const ScheduledSceneCas
   require_declared_pixels(tall, {}, tall.launch(tracer, {}));
 }
 
-// Those rows, and more columns than 16 bits count: with a sphere at the end by both variants. Of nothing by the variant
-// that the law before leaves. Races are not looked for, which would be a third of the time: the law before looks for
-// them among the same rows, and both variants take their rows in one function.
+// Those rows, and more columns than 16 bits count: with a sphere at the end by both variants. Of
+// nothing by the variant that the law before leaves. Races are not looked for, which would be a
+// third of the time: the law before looks for them among the same rows, and both variants take
+// their rows in one function.
 void draws_the_ends_of_large_images(const RayTracer& tracer, const ScheduledSceneCase& c) {
   const WithoutRaceSearch quick;
   const ScheduledSceneCase tall = beyond_the_grid(c);
@@ -339,8 +358,10 @@ void does_not_depend_on_order(const RayTracer& tracer, const RayTracerCase& c) {
     if (forward[e] == backward[e]) continue;
     // Two different spheres may meet at one height within rounding: then either is right.
     const auto x = static_cast<int>(e % few.width), y = static_cast<int>(e / few.width);
-    const auto legal = reference::legal_colours(scene, static_cast<int>(few.width), static_cast<int>(few.height), x, y);
-    REQUIRE_LAW(legal.size() > 1, "pixel ({}, {}) is {} with the spheres in one order and {} in the other", x, y,
+    const auto legal = reference::legal_colours(scene, static_cast<int>(few.width),
+                                                static_cast<int>(few.height), x, y);
+    REQUIRE_LAW(legal.size() > 1,
+                "pixel ({}, {}) is {} with the spheres in one order and {} in the other", x, y,
                 text(forward[e]), text(backward[e]));
   }
 }
@@ -355,8 +376,10 @@ void moves_with_its_scene(const RayTracer& tracer, const TranslatedSceneCase& c)
     for (std::int64_t x = 0; x < c.width; ++x) {
       const std::int64_t from_x = x - c.dx, from_y = y - c.dy;
       if (from_x < 0 || from_x >= c.width || from_y < 0 || from_y >= c.height) continue;
-      const std::uint32_t moved = after[y * c.width + x], original = before[from_y * c.width + from_x];
-      REQUIRE_LAW(moved == original, "pixel ({}, {}) is {}, but it was {} before the scene moved by ({}, {})", x, y,
+      const std::uint32_t moved = after[y * c.width + x],
+                          original = before[from_y * c.width + from_x];
+      REQUIRE_LAW(moved == original,
+                  "pixel ({}, {}) is {}, but it was {} before the scene moved by ({}, {})", x, y,
                   text(moved), text(original), c.dx, c.dy);
     }
   }
@@ -374,22 +397,25 @@ void draws_rows_far_apart(const RayTracer& tracer, const ScheduledSceneCase& c) 
   for (const std::size_t at : {std::size_t{0}, kPitch}) image.fill(at, row + 2 * kGuard);
   const auto floats = reinterpret_cast<const float*>(spheres.data());
   const auto list = DeviceArray<float>::input("spheres", std::span(floats, 7 * spheres.size()), {});
-  REQUIRE_CUDA(tracer(c.variant, reinterpret_cast<const Sphere*>(list.data()), static_cast<int>(spheres.size()),
-                      image.data() + kGuard, static_cast<int>(two.width), 2, kPitch, nullptr));
+  REQUIRE_CUDA(tracer(c.variant, reinterpret_cast<const Sphere*>(list.data()),
+                      static_cast<int>(spheres.size()), image.data() + kGuard,
+                      static_cast<int>(two.width), 2, kPitch, nullptr));
   Pixels pixels;
   const Bytes untouched(kGuard, SparseArray::kUntouched);
   for (const std::size_t at : {std::size_t{0}, kPitch}) {
     const Pixels drawn = image.read_elements<std::uint32_t>(at + kGuard, two.width);
     pixels.insert(pixels.end(), drawn.begin(), drawn.end());
-    REQUIRE_LAW(image.read(at, kGuard) == untouched && image.read(at + kGuard + row, kGuard) == untouched,
-                "bytes beside row {} were written", at == 0 ? 0 : 1);
+    REQUIRE_LAW(
+        image.read(at, kGuard) == untouched && image.read(at + kGuard + row, kGuard) == untouched,
+        "bytes beside row {} were written", at == 0 ? 0 : 1);
   }
   require_declared_pixels(two, spheres, pixels);
 }
 
 }  // namespace
 
-Pixels render(const RayTracer& tracer, RayTracerVariant variant, const Spheres& spheres, int width, int height) {
+Pixels render(const RayTracer& tracer, RayTracerVariant variant, const Spheres& spheres, int width,
+              int height) {
   RayTracerCase c;
   c.variant = variant, c.width = width, c.height = height;
   return c.launch(tracer, spheres);
@@ -397,8 +423,8 @@ Pixels render(const RayTracer& tracer, RayTracerVariant variant, const Spheres& 
 
 Laws<RayTracer> ray_tracer_laws() {
   return with_batteries<call_of, ScheduledSceneCase, Arrays::kStrided>({
-      no_work_law<call_of, RayTracerCase, &RayTracerCase::width, &RayTracerCase::height>("LaunchesNothingForNoWork",
-                                                                                         {.cases = 50, .cost = 4}),
+      no_work_law<call_of, RayTracerCase, &RayTracerCase::width, &RayTracerCase::height>(
+          "LaunchesNothingForNoWork", {.cases = 50, .cost = 4}),
       refusal_law<call_of, ScheduledSceneCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("DrawsSpecialSpheresAsDeclared", draws_special_spheres_as_declared, {.cases = 500}),
       law("DrawsTinySpheresAsDeclared", draws_tiny_spheres_as_declared, {.cases = 600}),
@@ -409,7 +435,8 @@ Laws<RayTracer> ray_tracer_laws() {
       law("DoesNotDependOnOrder", does_not_depend_on_order, {.cases = 200}),
       law("MovesWithItsScene", moves_with_its_scene, {.cases = 150}),
       law("DrawsRowsBeyondTheGrid", draws_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
-      law("IsDeterministic", require_same_bits<ScheduledSceneCase, RayTracer>, {.cases = 10, .cost = 50}),
+      law("IsDeterministic", require_same_bits<ScheduledSceneCase, RayTracer>,
+          {.cases = 10, .cost = 50}),
   });
 }
 
@@ -417,6 +444,8 @@ Laws<RayTracer> large_ray_tracer_laws() {
   return {law("DrawsTheEndsOfLargeImages", draws_the_ends_of_large_images, {.cases = 1})};
 }
 
-Laws<RayTracer> far_ray_tracer_laws() { return {law("DrawsRowsFarApart", draws_rows_far_apart, {.cases = 4})}; }
+Laws<RayTracer> far_ray_tracer_laws() {
+  return {law("DrawsRowsFarApart", draws_rows_far_apart, {.cases = 4})};
+}
 
 }  // namespace lockstep::properties

@@ -20,7 +20,8 @@ using RayTracerRoundings = RoundingSearch<PixelOfScene, std::uint32_t>;
 // The stated chain is the reference's, and so another's handwriting than the neighbours'.
 const RayTracerRoundings& ray_tracer_roundings();
 
-// A pixel where one rounding decides: whether a sphere is hit, which of two is higher, or what a level is rounded to.
+// A pixel where one rounding decides: whether a sphere is hit, which of two is higher, or what a
+// level is rounded to.
 PixelOfScene pixel_on_the_edge(Bits& bits);
 
 // The spheres as a reference takes them.

@@ -16,14 +16,15 @@ struct Scene {
   std::vector<kernels::Sphere> spheres;
 };
 
-// `count` spheres of random colour, place and radius over a width x height image and a little beyond; every value a
-// multiple of 1/64, so that it is the same on every machine.
+// `count` spheres of random colour, place and radius over a width x height image and a little
+// beyond; every value a multiple of 1/64, so that it is the same on every machine.
 std::vector<kernels::Sphere> random_spheres(int count, int width, int height, std::uint64_t seed);
 
 // In the order of the manifest; names are unique.
 std::vector<Scene> scenes();
 
-// The version of the ray tracer's contract that the goldens show; counted up when the contract changes.
+// The version of the ray tracer's contract that the goldens show; counted up when the contract
+// changes.
 inline constexpr int kRayTracerReference = 1;
 
 }  // namespace lockstep::properties

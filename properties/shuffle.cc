@@ -55,10 +55,13 @@ struct WarpCase {
     if (x * y * z > 1024) y = 1;
   }
   int threads() const { return x * y * z; }
-  std::size_t elements() const { return static_cast<std::size_t>(threads()) * static_cast<std::size_t>(blocks); }
+  std::size_t elements() const {
+    return static_cast<std::size_t>(threads()) * static_cast<std::size_t>(blocks);
+  }
   WarpShape shape() const {
-    return {.block = dim3(static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)),
-            .blocks = static_cast<unsigned>(blocks)};
+    return {
+        .block = dim3(static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)),
+        .blocks = static_cast<unsigned>(blocks)};
   }
   WhereIs where() const { return one_thread_per_element(static_cast<std::uint32_t>(threads())); }
 
@@ -81,8 +84,8 @@ struct WarpCase {
     field("poison", c.poison, poisons());
     field("values", c.values, values_of(values));
   }
-  static inline const std::vector<ValueKind> kAnyValues = {ValueKind::kIndex, ValueKind::kUniform, ValueKind::kWide,
-                                                           ValueKind::kSpecial};
+  static inline const std::vector<ValueKind> kAnyValues = {ValueKind::kIndex, ValueKind::kUniform,
+                                                           ValueKind::kWide, ValueKind::kSpecial};
 };
 
 // One exchange with an operand for every thread, some lanes left out, along one branch or two.
@@ -96,10 +99,11 @@ struct ExchangeCase : WarpCase {
   static void fields(ExchangeCase& c, FieldVisitor& field) {
     using enum ShuffleOp;
     fields_of(c, field, kAnyValues);
-    field("op", c.op, choice<ShuffleOp>({{"index", kIndex}, {"up", kUp}, {"down", kDown}, {"xor", kXor}}));
+    field("op", c.op,
+          choice<ShuffleOp>({{"index", kIndex}, {"up", kUp}, {"down", kDown}, {"xor", kXor}}));
     field("members", c.members,
-          one_of<std::uint32_t>({0xffffffffu, 1u, 0x80000000u, 0x0000ffffu, 0xffff0000u, 0x55555555u, 0xf0f0f0f0u,
-                                 0x7fffffffu, 0xfffffffeu, 0x12345678u}));
+          one_of<std::uint32_t>({0xffffffffu, 1u, 0x80000000u, 0x0000ffffu, 0xffff0000u,
+                                 0x55555555u, 0xf0f0f0f0u, 0x7fffffffu, 0xfffffffeu, 0x12345678u}));
     field("divergent", c.divergent, booleans());
     field("uniform", c.uniform, booleans());
     field("operand_seed", c.operand_seed, seeds());
@@ -109,15 +113,16 @@ struct ExchangeCase : WarpCase {
     const std::uint32_t even = 0x55555555u, parity = lane % 2 == 0 ? even : ~even;
     return members & existing & (divergent ? parity : 0xffffffffu);
   }
-  // Operands in and out of range; where one would ask for a lane that takes no part, it becomes one that asks for the
-  // own.
+  // Operands in and out of range; where one would ask for a lane that takes no part, it becomes one
+  // that asks for the own.
   std::vector<int> operands() const {
     std::vector<int> operand(elements());
     for (std::size_t i = 0; i < operand.size(); ++i) {
       const int t = static_cast<int>(i % threads()), lane = t % 32;
       operand[i] = static_cast<int>(mix(operand_seed + (uniform ? 0 : i)) % 113) - 40;
       const int source = reference::source_lane(exchange_of(op), lane, operand[i], width);
-      if (!(peers(lane, existing_lanes(t, threads())) >> source & 1)) operand[i] = op == ShuffleOp::kIndex ? lane : 0;
+      if (!(peers(lane, existing_lanes(t, threads())) >> source & 1))
+        operand[i] = op == ShuffleOp::kIndex ? lane : 0;
     }
     return operand;
   }
@@ -131,8 +136,8 @@ struct CollectiveCase : WarpCase {
   static void fields(CollectiveCase& c, FieldVisitor& field) {
     using enum WarpCollective;
     fields_of(c, field,
-              {ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kOne, ValueKind::kUniform, ValueKind::kWide,
-               ValueKind::kMixed, ValueKind::kSpecial});
+              {ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kOne, ValueKind::kUniform,
+               ValueKind::kWide, ValueKind::kMixed, ValueKind::kSpecial});
     field("collective", c.collective,
           choice<WarpCollective>({{"broadcast", kBroadcast},
                                   {"butterfly_sum", kButterflySum},
@@ -148,7 +153,8 @@ struct CollectiveCase : WarpCase {
   }
   // Sums of moderate size, for which the reference has a bound.
   bool bounded() const {
-    return values.kind != ValueKind::kWide && values.kind != ValueKind::kMixed && values.kind != ValueKind::kSpecial;
+    return values.kind != ValueKind::kWide && values.kind != ValueKind::kMixed &&
+           values.kind != ValueKind::kSpecial;
   }
 };
 
@@ -204,21 +210,25 @@ inline __half* device(Half* p) { return reinterpret_cast<__half*>(p); }
 
 // One launch of an exchange on arrays under the case's contract.
 template <class T>
-DeviceArray<Host<T>> run(const Shuffle& family, const WarpCase& c, ShuffleOp op, const std::vector<Host<T>>& x,
-                         const std::vector<int>& operand, std::uint32_t members, bool divergent) {
-  const auto in = DeviceArray<Host<T>>::input("x", x, {.misalignment = c.x_offset, .poison = c.poison});
-  const auto operands = DeviceArray<int>::input("operand", operand, {.misalignment = c.y_offset, .poison = c.poison});
-  auto out = DeviceArray<Host<T>>::output("y", x.size(), {.misalignment = c.y_offset, .poison = c.poison});
-  REQUIRE_CUDA(family.of<T>().shuffle(op, device(in.data()), operands.data(), device(out.data()), c.width, members,
-                                      divergent, c.shape(), nullptr));
+DeviceArray<Host<T>> run(const Shuffle& family, const WarpCase& c, ShuffleOp op,
+                         const std::vector<Host<T>>& x, const std::vector<int>& operand,
+                         std::uint32_t members, bool divergent) {
+  const auto in =
+      DeviceArray<Host<T>>::input("x", x, {.misalignment = c.x_offset, .poison = c.poison});
+  const auto operands =
+      DeviceArray<int>::input("operand", operand, {.misalignment = c.y_offset, .poison = c.poison});
+  auto out =
+      DeviceArray<Host<T>>::output("y", x.size(), {.misalignment = c.y_offset, .poison = c.poison});
+  REQUIRE_CUDA(family.of<T>().shuffle(op, device(in.data()), operands.data(), device(out.data()),
+                                      c.width, members, divergent, c.shape(), nullptr));
   REQUIRE_CUDA(cudaDeviceSynchronize());
   return out;
 }
 
 // The same with one operand for all, every lane a member.
 template <class T>
-std::vector<Host<T>> run(const Shuffle& family, const WarpCase& c, ShuffleOp op, const std::vector<Host<T>>& x,
-                         int operand) {
+std::vector<Host<T>> run(const Shuffle& family, const WarpCase& c, ShuffleOp op,
+                         const std::vector<Host<T>>& x, int operand) {
   return run<T>(family, c, op, x, std::vector<int>(x.size(), operand), 0xffffffffu, false).fetch();
 }
 
@@ -236,26 +246,29 @@ void exchange_matches_its_definition(const Shuffle& shuffle, const ExchangeCase&
     for (std::size_t i = 0; i < x.size(); ++i) {
       const int t = static_cast<int>(i % c.threads()), lane = t % 32;
       if (c.peers(lane, existing_lanes(t, c.threads())) >> lane & 1) {
-        expected[i] = x[i - lane + reference::source_lane(exchange_of(c.op), lane, operand[i], c.width)];
+        expected[i] =
+            x[i - lane + reference::source_lane(exchange_of(c.op), lane, operand[i], c.width)];
       } else {
-        REQUIRE_LAW(out.holds_poison(i, y[i]), "lane {} is no member, but its element {} was written", lane, i);
+        REQUIRE_LAW(out.holds_poison(i, y[i]),
+                    "lane {} is no member, but its element {} was written", lane, i);
       }
     }
     REQUIRE_BITWISE_EQUAL(y, expected, c.where());
   });
 }
 
-// Every operation, type and width, with every operand from -40 to 72 and some far beyond in every lane; of the case
-// only layout, poison and values count.
+// Every operation, type and width, with every operand from -40 to 72 and some far beyond in every
+// lane; of the case only layout, poison and values count.
 void exchange_matches_its_definition_for_every_operand(const Shuffle& shuffle, const LanesCase& c) {
-  std::vector<int> each = {std::numeric_limits<int>::min(), std::numeric_limits<int>::max(), 1 << 16, (1 << 16) + 1};
+  std::vector<int> each = {std::numeric_limits<int>::min(), std::numeric_limits<int>::max(),
+                           1 << 16, (1 << 16) + 1};
   for (int operand = -40; operand <= 72; ++operand) each.push_back(operand);
   LanesCase all = c;
   all.x = 32, all.y = all.z = 1, all.blocks = static_cast<int>(each.size());
   std::vector<int> operand(all.elements());
   for (std::size_t i = 0; i < operand.size(); ++i) operand[i] = each[i / 32];
-  for (const auto type : {ElementType::kInt, ElementType::kUnsigned, ElementType::kLongLong, ElementType::kFloat,
-                          ElementType::kDouble, ElementType::kHalf}) {
+  for (const auto type : {ElementType::kInt, ElementType::kUnsigned, ElementType::kLongLong,
+                          ElementType::kFloat, ElementType::kDouble, ElementType::kHalf}) {
     for (const auto op : {ShuffleOp::kIndex, ShuffleOp::kUp, ShuffleOp::kDown, ShuffleOp::kXor}) {
       for (const int width : {1, 2, 4, 8, 16, 32}) {
         all.width = width;
@@ -264,9 +277,11 @@ void exchange_matches_its_definition_for_every_operand(const Shuffle& shuffle, c
           auto expected = x;
           for (std::size_t i = 0; i < x.size(); ++i) {
             const int lane = static_cast<int>(i % 32);
-            expected[i] = x[i - lane + reference::source_lane(exchange_of(op), lane, operand[i], width)];
+            expected[i] =
+                x[i - lane + reference::source_lane(exchange_of(op), lane, operand[i], width)];
           }
-          REQUIRE_BITWISE_EQUAL(run<T>(shuffle, all, op, x, operand, 0xffffffffu, false), expected, all.where());
+          REQUIRE_BITWISE_EQUAL(run<T>(shuffle, all, op, x, operand, 0xffffffffu, false), expected,
+                                all.where());
         });
       }
     }
@@ -279,7 +294,8 @@ void exchanging_twice_by_xor_changes_nothing(const Shuffle& shuffle, const Lanes
     LanesCase inside = c;
     inside.lanes %= c.width;  // a mask that leaves the segment is no exchange
     const auto once = run<T>(shuffle, inside, ShuffleOp::kXor, x, inside.lanes);
-    REQUIRE_BITWISE_EQUAL(run<T>(shuffle, inside, ShuffleOp::kXor, once, inside.lanes), x, c.where());
+    REQUIRE_BITWISE_EQUAL(run<T>(shuffle, inside, ShuffleOp::kXor, once, inside.lanes), x,
+                          c.where());
   });
 }
 
@@ -290,9 +306,11 @@ void down_after_up_restores_the_interior(const Shuffle& shuffle, const LanesCase
     const auto up = run<T>(shuffle, c, ShuffleOp::kUp, x, lanes),
                back = run<T>(shuffle, c, ShuffleOp::kDown, up, lanes);
     for (std::size_t i = 0; i < x.size(); ++i) {
-      if (static_cast<int>(i) % c.width + lanes >= c.width) continue;  // came from outside the segment
-      REQUIRE_LAW(back[i] == x[i] || x[i] != x[i], "element {} of {} does not come back through up and down by {}", i,
-                  x.size(), lanes);
+      if (static_cast<int>(i) % c.width + lanes >= c.width)
+        continue;  // came from outside the segment
+      REQUIRE_LAW(back[i] == x[i] || x[i] != x[i],
+                  "element {} of {} does not come back through up and down by {}", i, x.size(),
+                  lanes);
     }
   });
 }
@@ -301,7 +319,8 @@ void rotation_has_the_order_of_its_width(const Shuffle& shuffle, const LanesCase
   with_type(c.type, [&]<class T>(T) {
     const auto x = values_of_case<T>(c);
     std::vector<int> next(x.size());
-    std::iota(next.begin(), next.end(), 1);  // the lane after the own; the index wraps within its segment
+    std::iota(next.begin(), next.end(),
+              1);  // the lane after the own; the index wraps within its segment
     auto turned = x;
     for (int i = 0; i < c.width; ++i)
       turned = run<T>(shuffle, c, ShuffleOp::kIndex, turned, next, 0xffffffffu, false).fetch();
@@ -310,8 +329,8 @@ void rotation_has_the_order_of_its_width(const Shuffle& shuffle, const LanesCase
 }
 
 void lanes_and_warps_are_numbered_along_x_first(const Shuffle& shuffle, const ExchangeCase& c) {
-  const auto out =
-      DeviceArray<std::uint32_t>::output("y", 2 * c.elements(), {.misalignment = c.y_offset, .poison = c.poison});
+  const auto out = DeviceArray<std::uint32_t>::output(
+      "y", 2 * c.elements(), {.misalignment = c.y_offset, .poison = c.poison});
   REQUIRE_CUDA(shuffle.lane_and_warp(out.data(), c.shape(), nullptr));
   REQUIRE_CUDA(cudaDeviceSynchronize());
   std::vector<std::uint32_t> expected;
@@ -367,11 +386,14 @@ constexpr double kUnitRoundoff<Half> = 0x1p-11;
 
 // One launch of a collective on arrays under the case's contract.
 template <class T>
-DeviceArray<Host<T>> collect(const Shuffle& family, const CollectiveCase& c, const std::vector<Host<T>>& x) {
-  const auto in = DeviceArray<Host<T>>::input("x", x, {.misalignment = c.x_offset, .poison = c.poison});
-  auto out = DeviceArray<Host<T>>::output("y", x.size(), {.misalignment = c.y_offset, .poison = c.poison});
-  REQUIRE_CUDA(family.of<T>().warp_collective(c.collective, device(in.data()), device(out.data()), c.width, c.root,
-                                              c.shape(), nullptr));
+DeviceArray<Host<T>> collect(const Shuffle& family, const CollectiveCase& c,
+                             const std::vector<Host<T>>& x) {
+  const auto in =
+      DeviceArray<Host<T>>::input("x", x, {.misalignment = c.x_offset, .poison = c.poison});
+  auto out =
+      DeviceArray<Host<T>>::output("y", x.size(), {.misalignment = c.y_offset, .poison = c.poison});
+  REQUIRE_CUDA(family.of<T>().warp_collective(c.collective, device(in.data()), device(out.data()),
+                                              c.width, c.root, c.shape(), nullptr));
   REQUIRE_CUDA(cudaDeviceSynchronize());
   return out;
 }
@@ -389,22 +411,25 @@ void collective_matches_its_reference(const Shuffle& shuffle, const CollectiveCa
     } else {
       const auto array_of = [](const std::vector<Host<T>>& all) {
         Eigen::ArrayXd numbers(static_cast<Eigen::Index>(all.size()));
-        for (std::size_t i = 0; i < all.size(); ++i) numbers(static_cast<Eigen::Index>(i)) = number(all[i]);
+        for (std::size_t i = 0; i < all.size(); ++i)
+          numbers(static_cast<Eigen::Index>(i)) = number(all[i]);
         return numbers;
       };
       const reference::SegmentSum kind = sum_of(c.collective);
       if (c.bounded())
-        REQUIRE_WITHIN_BOUND(out, reference::segment_sums(kind, array_of(x), c.width, kUnitRoundoff<Host<T>>),
-                             c.where());
+        REQUIRE_WITHIN_BOUND(
+            out, reference::segment_sums(kind, array_of(x), c.width, kUnitRoundoff<Host<T>>),
+            c.where());
       // And bit for bit what the declared chain gives.
-      const auto chain =
-          reference::segment_chain<Host<T>>(kind, x, c.width, [](Host<T> a, Host<T> b) { return device_sum(a, b); });
+      const auto chain = reference::segment_chain<Host<T>>(
+          kind, x, c.width, [](Host<T> a, Host<T> b) { return device_sum(a, b); });
       REQUIRE_WITHIN_BOUND(out, reference::exactly(array_of(chain)), c.where());
     }
   });
 }
 
-// A segment for each neighbour of the declared chains, in sums and in scans, side by side in a block.
+// A segment for each neighbour of the declared chains, in sums and in scans, side by side in a
+// block.
 template <class T>
 void keeps_the_roundings_of(const Shuffle& shuffle, const CollectiveCase& c) {
   CollectiveCase one = c;
@@ -413,17 +438,20 @@ void keeps_the_roundings_of(const Shuffle& shuffle, const CollectiveCase& c) {
   for (const auto collective :
        {WarpCollective::kButterflySum, WarpCollective::kTreeSum, WarpCollective::kInclusiveScan}) {
     const bool scan = collective == WarpCollective::kInclusiveScan;
-    const auto& roundings =
-        segment_roundings<Host<T>>(scan ? reference::SegmentSum::kInclusive : reference::SegmentSum::kAll);
-    const auto found = roundings.find(bits, [&](Bits& b) { return any_segment<Host<T>>(one.width, b); });
+    const auto& roundings = segment_roundings<Host<T>>(scan ? reference::SegmentSum::kInclusive
+                                                            : reference::SegmentSum::kAll);
+    const auto found =
+        roundings.find(bits, [&](Bits& b) { return any_segment<Host<T>>(one.width, b); });
     std::vector<Host<T>> x;
     for (const auto& f : found) x.insert(x.end(), f.input.begin(), f.input.end());
     one.collective = collective, one.root = 0;
     one.x = static_cast<int>(x.size()), one.y = one.z = one.blocks = 1;
     const std::vector<Host<T>> y = collect<T>(shuffle, one, x).fetch();
     std::vector<Host<T>> actual;
-    for (std::size_t k = 0; k < found.size(); ++k) actual.push_back(y[k * one.width + (scan ? one.width - 1 : 0)]);
-    roundings.require(found, actual, [](const Host<T>& v) { return fmt::format("{:a}", number(v)); });
+    for (std::size_t k = 0; k < found.size(); ++k)
+      actual.push_back(y[k * one.width + (scan ? one.width - 1 : 0)]);
+    roundings.require(found, actual,
+                      [](const Host<T>& v) { return fmt::format("{:a}", number(v)); });
   }
 }
 
@@ -446,8 +474,9 @@ void exchange_is_deterministic(const Shuffle& shuffle, const ExchangeCase& c) {
   constexpr int kSchedules = 50;
   with_type(c.type, [&]<class T>(T) {
     const auto x = values_of_case<T>(c);
-    REQUIRE_DETERMINISTIC(kSchedules,
-                          [&] { return run<T>(shuffle, c, c.op, x, c.operands(), c.members, c.divergent).fetch(); });
+    REQUIRE_DETERMINISTIC(kSchedules, [&] {
+      return run<T>(shuffle, c, c.op, x, c.operands(), c.members, c.divergent).fetch();
+    });
   });
 }
 
@@ -472,12 +501,14 @@ void describe_shape(Call<Shuffle>& call, WarpShape& shape, const WarpCase& c, in
   call.integer("block.z", sides(c.x * c.y, 64), shape.block.z);
   call.integer("blocks", {1, std::numeric_limits<int>::max()}, shape.blocks);
   call.product({"block.x", "block.y", "block.z"}, 1024);
-  call.grid({.threads = c.x * c.y * c.z, .least_blocks = shape.blocks, .most_blocks = shape.blocks});
+  call.grid(
+      {.threads = c.x * c.y * c.z, .least_blocks = shape.blocks, .most_blocks = shape.blocks});
 }
 
 void describe_arrays(Call<Shuffle>& call, const float*& x, float*& y, const WarpCase& c) {
   const auto count = static_cast<std::int64_t>(c.elements());
-  call.input("x", x, {.count = count}, {c.x_offset, c.poison}, [&c] { return values_of_case<float>(c); });
+  call.input("x", x, {.count = count}, {c.x_offset, c.poison},
+             [&c] { return values_of_case<float>(c); });
   call.output<float>("y", y, {.count = count}, {c.y_offset, c.poison});
   call.apart("x", "y");
 }
@@ -485,22 +516,23 @@ void describe_arrays(Call<Shuffle>& call, const float*& x, float*& y, const Warp
 Call<Shuffle> shuffle_call(const CollectiveCase& c) {
   Call<Shuffle> call("shuffle");
   auto& [op, x, operand, y, width, members, divergent, shape] =
-      call.arguments(&kernels::ShuffleLaunchersOf<float>::shuffle, ShuffleOp::kIndex, nullptr, nullptr, nullptr,
-                     c.width, ~0u, false, c.shape());
+      call.arguments(&kernels::ShuffleLaunchersOf<float>::shuffle, ShuffleOp::kIndex, nullptr,
+                     nullptr, nullptr, c.width, ~0u, false, c.shape());
   call.choice("op", ShuffleOp::kXor, op);
   call.integer("width", {.only = {1, 2, 4, 8, 16, 32}}, width);
   describe_shape(call, shape, c);
   describe_arrays(call, x, y, c);
-  call.input("operand", operand, {.count = static_cast<std::int64_t>(c.elements())}, {.poison = c.poison},
-             [&c] { return std::vector<int>(c.elements()); });
+  call.input("operand", operand, {.count = static_cast<std::int64_t>(c.elements())},
+             {.poison = c.poison}, [&c] { return std::vector<int>(c.elements()); });
   call.apart("operand", "y");
   return call;
 }
 
 Call<Shuffle> collective_call(const CollectiveCase& c) {
   Call<Shuffle> call("warp_collective");
-  auto& [collective, x, y, width, root, shape] = call.arguments(
-      &kernels::ShuffleLaunchersOf<float>::warp_collective, c.collective, nullptr, nullptr, c.width, c.root, c.shape());
+  auto& [collective, x, y, width, root, shape] =
+      call.arguments(&kernels::ShuffleLaunchersOf<float>::warp_collective, c.collective, nullptr,
+                     nullptr, c.width, c.root, c.shape());
   Range widths;  // that divide the block, and have the root
   for (const int w : {1, 2, 4, 8, 16, 32}) {
     if (c.threads() % w == 0 && w > c.root) widths.only.push_back(w);
@@ -517,13 +549,15 @@ Call<Shuffle> lane_and_warp_call(const CollectiveCase& c) {
   Call<Shuffle> call("lane_and_warp");
   auto& [y, shape] = call.arguments(&Shuffle::lane_and_warp, nullptr, c.shape());
   describe_shape(call, shape, c);
-  call.output<std::uint32_t>("y", y, {.count = 2 * static_cast<std::int64_t>(c.elements())}, {c.y_offset, c.poison});
+  call.output<std::uint32_t>("y", y, {.count = 2 * static_cast<std::int64_t>(c.elements())},
+                             {c.y_offset, c.poison});
   return call;
 }
 
 Calls<Shuffle> calls_of(const CollectiveCase& c) {
   Calls<Shuffle> calls;
-  for (const auto& call : {shuffle_call, collective_call, lane_and_warp_call}) calls.push_back(call(c));
+  for (const auto& call : {shuffle_call, collective_call, lane_and_warp_call})
+    calls.push_back(call(c));
   return calls;
 }
 
@@ -535,10 +569,13 @@ Laws<Shuffle> shuffle_laws() {
       law("MatchesItsDefinition", exchange_matches_its_definition, {.cases = 3000}),
       law("MatchesItsDefinitionForEveryOperand", exchange_matches_its_definition_for_every_operand,
           {.cases = 2, .cost = 1000}),
-      law("ExchangingTwiceByXorChangesNothing", exchanging_twice_by_xor_changes_nothing, {.cases = 300}),
+      law("ExchangingTwiceByXorChangesNothing", exchanging_twice_by_xor_changes_nothing,
+          {.cases = 300}),
       law("DownAfterUpRestoresTheInterior", down_after_up_restores_the_interior, {.cases = 300}),
-      law("RotationHasTheOrderOfItsWidth", rotation_has_the_order_of_its_width, {.cases = 100, .cost = 10}),
-      law("LanesAndWarpsAreNumberedAlongXFirst", lanes_and_warps_are_numbered_along_x_first, {.cases = 300}),
+      law("RotationHasTheOrderOfItsWidth", rotation_has_the_order_of_its_width,
+          {.cases = 100, .cost = 10}),
+      law("LanesAndWarpsAreNumberedAlongXFirst", lanes_and_warps_are_numbered_along_x_first,
+          {.cases = 300}),
       law("CollectiveMatchesItsReference", collective_matches_its_reference, {.cases = 1500}),
       law("CollectiveKeepsItsRoundings", collective_keeps_its_roundings, {.cases = 10, .cost = 20}),
       law("NumbersBlocksBeyond16Bits", numbers_blocks_beyond_16_bits, {.cases = 1, .cost = 1000}),

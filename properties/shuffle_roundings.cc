@@ -17,7 +17,8 @@ Half half_sum(Half a, Half b, Rounding mode) {
   const double exact = to_double(a) + to_double(b);
   Half h = to_half(exact);
   const double rounded = to_double(h);
-  const bool up = mode == kUp || (mode == kZero && exact < 0), down = mode == kDown || (mode == kZero && exact > 0);
+  const bool up = mode == kUp || (mode == kZero && exact < 0),
+             down = mode == kDown || (mode == kZero && exact > 0);
   // The neighbour's bits count up with the magnitude.
   if (up && rounded < exact) h.bits += h.bits & 0x8000 ? -1 : 1;
   if (down && rounded > exact) h.bits += h.bits & 0x8000 ? 1 : -1;
@@ -36,7 +37,8 @@ T sum(T a, T b, Rounding mode) {
 template <class T>
 T without_subnormals(T x) {
   if constexpr (std::is_same_v<T, Half>) {
-    return std::fabs(to_double(x)) < 0x1p-14 ? Half{static_cast<std::uint16_t>(x.bits & 0x8000)} : x;
+    return std::fabs(to_double(x)) < 0x1p-14 ? Half{static_cast<std::uint16_t>(x.bits & 0x8000)}
+                                             : x;
   } else {
     return flushed(x);
   }
@@ -75,13 +77,16 @@ auto chain(SegmentSum kind, Add add) {
 
 template <class T>
 std::vector<typename SegmentRoundings<T>::Neighbour> neighbours(SegmentSum kind) {
-  const auto with = [kind](Rounding mode) { return chain<T>(kind, [mode](T a, T b) { return sum(a, b, mode); }); };
+  const auto with = [kind](Rounding mode) {
+    return chain<T>(kind, [mode](T a, T b) { return sum(a, b, mode); });
+  };
   const auto one_after_another = [](const Segment<T>& x) {
     T s = x[0];
     for (std::size_t j = 1; j < x.size(); ++j) s = device_sum(s, x[j]);
     return s;
   };
-  // A scan's last lane and a sum whose distances grow add the same partial sums: of neighbours first.
+  // A scan's last lane and a sum whose distances grow add the same partial sums: of neighbours
+  // first.
   const auto neighbours_first = [](Segment<T> x) {
     for (; x.size() > 1; x.resize(x.size() / 2)) {
       for (std::size_t j = 0; j < x.size() / 2; ++j) x[j] = device_sum(x[2 * j], x[2 * j + 1]);
@@ -103,9 +108,11 @@ std::vector<typename SegmentRoundings<T>::Neighbour> neighbours(SegmentSum kind)
          for (const T& v : x) s += widened(v);
          return narrowed<T>(s);
        }},
-      {"subnormal sums flushed", chain<T>(kind, [](T a, T b) { return without_subnormals(device_sum(a, b)); })},
+      {"subnormal sums flushed",
+       chain<T>(kind, [](T a, T b) { return without_subnormals(device_sum(a, b)); })},
       {"subnormal terms flushed",
-       chain<T>(kind, [](T a, T b) { return device_sum(without_subnormals(a), without_subnormals(b)); })},
+       chain<T>(kind,
+                [](T a, T b) { return device_sum(without_subnormals(a), without_subnormals(b)); })},
   };
 }
 
@@ -118,15 +125,19 @@ Half device_sum(Half a, Half b) { return half_sum(a, b, kNearest); }
 template <class T>
 const SegmentRoundings<T>& segment_roundings(SegmentSum kind) {
   const auto made = [](SegmentSum k) {
-    return SegmentRoundings<T>(chain<T>(k, [](T a, T b) { return device_sum(a, b); }), neighbours<T>(k));
+    return SegmentRoundings<T>(chain<T>(k, [](T a, T b) { return device_sum(a, b); }),
+                               neighbours<T>(k));
   };
-  static const SegmentRoundings<T> sums = made(SegmentSum::kAll), scans = made(SegmentSum::kInclusive);
+  static const SegmentRoundings<T> sums = made(SegmentSum::kAll),
+                                   scans = made(SegmentSum::kInclusive);
   return kind == SegmentSum::kInclusive ? scans : sums;
 }
 
 template <class T>
 std::vector<T> any_segment(int width, Bits& bits) {
-  constexpr int kLeast = std::is_same_v<T, Half> ? -14 : std::is_same_v<T, float> ? -126 : -1022;  // normal exponent
+  constexpr int kLeast = std::is_same_v<T, Half>    ? -14
+                         : std::is_same_v<T, float> ? -126
+                                                    : -1022;  // normal exponent
   constexpr int kBits = std::is_same_v<T, Half> ? 11 : std::is_same_v<T, float> ? 24 : 53;
   const bool tiny = bits.chance(30);
   std::vector<T> x;

@@ -12,22 +12,27 @@ namespace {
 
 using kernels::Sphere;
 
-constexpr float kInf = std::numeric_limits<float>::infinity(), kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kMax = std::numeric_limits<float>::max(), kTiny = std::numeric_limits<float>::denorm_min();
+constexpr float kInf = std::numeric_limits<float>::infinity(),
+                kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kMax = std::numeric_limits<float>::max(),
+                kTiny = std::numeric_limits<float>::denorm_min();
 
 float one_of(std::span<const float> list, Bits& bits) { return list[bits.below(list.size())]; }
 
-// Of the chain's constants: 0 and 255 bound the levels, 0.5 / 255 is where the first begins, 1 the full colour.
+// Of the chain's constants: 0 and 255 bound the levels, 0.5 / 255 is where the first begins, 1 the
+// full colour.
 float special_colour(Bits& bits) {
-  static constexpr float kNear[] = {0,    -0.0f, 1,    -1,    0.5f / 255, 254.5f / 255, 255,  256, 1e38f, -1e38f,
-                                    kInf, -kInf, kNaN, kTiny, -kTiny,     0x1p-126f,    0.5f, 2,   kMax,  -kMax};
+  static constexpr float kNear[] = {
+      0,    -0.0f, 1,    -1,    0.5f / 255, 254.5f / 255, 255,  256, 1e38f, -1e38f,
+      kInf, -kInf, kNaN, kTiny, -kTiny,     0x1p-126f,    0.5f, 2,   kMax,  -kMax};
   return nudged(one_of(kNear, bits), bits);
 }
 
 // The square is subnormal below 2^-63, 0 below 2^-75, and infinite from 2^64 on.
 float special_radius(float radius, Bits& bits) {
-  static constexpr float kNear[] = {0,       -0.0f,   0x1p-63f, 0x1p-70f, 0x1p-75f, 0x1p-74f, 1e-20f, kTiny,
-                                    0x1p63f, 0x1p64f, 1e30f,    kMax,     kInf,     -kInf,    kNaN,   0.5f};
+  static constexpr float kNear[] = {0,      -0.0f, 0x1p-63f, 0x1p-70f, 0x1p-75f, 0x1p-74f,
+                                    1e-20f, kTiny, 0x1p63f,  0x1p64f,  1e30f,    kMax,
+                                    kInf,   -kInf, kNaN,     0.5f};
   return bits.chance(40) ? -radius : nudged(one_of(kNear, bits), bits);
 }
 
@@ -38,8 +43,9 @@ float special_place(Bits& bits) {
 }
 
 float special_height(Bits& bits) {
-  static constexpr float kNear[] = {-kInf, kInf,  kNaN,    -kMax,    kMax,  -1e30f, -1e31f, 1e30f,
-                                    -1000, -0.0f, 0x1p24f, -0x1p24f, kTiny, -kTiny, -20,    -0x1p120f};
+  static constexpr float kNear[] = {-kInf,  kInf,   kNaN,  -kMax,    kMax,    -1e30f,
+                                    -1e31f, 1e30f,  -1000, -0.0f,    0x1p24f, -0x1p24f,
+                                    kTiny,  -kTiny, -20,   -0x1p120f};
   return nudged(one_of(kNear, bits), bits);
 }
 
@@ -86,7 +92,9 @@ void touch(Sphere& s, const Middle& at, Bits& bits) {
 // About the origin, so small that squares of lengths are subnormal, or nearly.
 void shrink(Sphere& s, Bits& bits) {
   const float scale = std::ldexp(1.0f, -60 - static_cast<int>(bits.below(14)));
-  const auto eighths = [&](int from) { return static_cast<float>(from + static_cast<int>(bits.below(9 - from))) / 8; };
+  const auto eighths = [&](int from) {
+    return static_cast<float>(from + static_cast<int>(bits.below(9 - from))) / 8;
+  };
   s.x = scale * eighths(-8), s.y = scale * eighths(-8), s.radius = scale * eighths(1);
   s.z = bits.chance(50) ? 0 : scale * eighths(-8);
 }
@@ -111,7 +119,8 @@ void tie(Sphere& s, const Sphere& other, Bits& bits) {
 
 // A level of k + 1/2 at a pixel that it covers, or an ulp away.
 void halve(Sphere& s, const Middle& at, Bits& bits) {
-  const float dx = at.x - s.x, dy = at.y - s.y, square = s.radius * s.radius - std::fma(dx, dx, dy * dy);
+  const float dx = at.x - s.x, dy = at.y - s.y,
+              square = s.radius * s.radius - std::fma(dx, dx, dy * dy);
   if (!(square > 0)) return;
   const float shade = std::sqrt(square) / s.radius;
   for (float* const colour : {&s.r, &s.g, &s.b})
@@ -122,11 +131,13 @@ void halve(Sphere& s, const Middle& at, Bits& bits) {
 
 float nudged(float value, Bits& bits) {
   const int ulps = static_cast<int>(bits.below(7)) - 3;  // three in seven stay within one
-  for (int i = 0; i < std::abs(ulps) - 1; ++i) value = std::nextafter(value, ulps < 0 ? -kInf : kInf);
+  for (int i = 0; i < std::abs(ulps) - 1; ++i)
+    value = std::nextafter(value, ulps < 0 ? -kInf : kInf);
   return value;
 }
 
-std::vector<Sphere> special_spheres(SpecialScene scene, int count, int width, int height, std::uint64_t seed) {
+std::vector<Sphere> special_spheres(SpecialScene scene, int count, int width, int height,
+                                    std::uint64_t seed) {
   std::vector<Sphere> spheres = random_spheres(count, width, height, seed);
   Bits bits(mix(seed + 1));
   for (std::size_t i = 0; i < spheres.size(); ++i) {
@@ -140,14 +151,18 @@ std::vector<Sphere> special_spheres(SpecialScene scene, int count, int width, in
         break;
       case SpecialScene::kRims:
         touch(s, at, bits);
-        if (i == 0) s = {0, 1, 1, 1000, 0, 0, -10000};  // seen where a rim is no hit; at a depth of 0 a hit is black
+        if (i == 0)
+          s = {0, 1, 1,     1000,
+               0, 0, -10000};  // seen where a rim is no hit; at a depth of 0 a hit is black
         break;
       case SpecialScene::kTies:
-        s.z = std::ldexp(s.z, static_cast<int>(bits.below(12)));  // coarse enough for sums that round alike
+        s.z = std::ldexp(
+            s.z, static_cast<int>(bits.below(12)));  // coarse enough for sums that round alike
         if (i > 0) tie(s, spheres[bits.below(i)], bits);
         break;
       case SpecialScene::kLevels:
-        s.x += static_cast<float>(bits.below(64)) / 64, s.y += static_cast<float>(bits.below(64)) / 64;
+        s.x += static_cast<float>(bits.below(64)) / 64,
+            s.y += static_cast<float>(bits.below(64)) / 64;
         halve(s, at, bits);
         break;
       case SpecialScene::kTiny:

@@ -1,4 +1,5 @@
-// Scenes of what random spheres never are: rays that touch, equal heights, and special values in every field.
+// Scenes of what random spheres never are: rays that touch, equal heights, and special values in
+// every field.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ enum class SpecialScene : std::uint8_t {
 };
 
 // `count` spheres over a width x height image, both at least 1.
-std::vector<kernels::Sphere> special_spheres(SpecialScene scene, int count, int width, int height, std::uint64_t seed);
+std::vector<kernels::Sphere> special_spheres(SpecialScene scene, int count, int width, int height,
+                                             std::uint64_t seed);
 
 // `value` moved by up to two ulps, either way.
 float nudged(float value, Bits& bits);

@@ -37,19 +37,24 @@ struct LineCase {
     using enum TileMap;
     field("n", c.n, sizes(0, most));
     field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 31, 33, 1000}));
-    field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
+    field("max_blocks", c.max_blocks,
+          choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
     field("map", c.map,
-          choice<TileMap>({{"reverse", kReverse}, {"rotate", kRotate}, {"adjacent_difference", kAdjacentDifference}}));
+          choice<TileMap>({{"reverse", kReverse},
+                           {"rotate", kRotate},
+                           {"adjacent_difference", kAdjacentDifference}}));
     field("a", c.a, one_of<std::uint32_t>({1, 0, 2, 3, 0x80000001u, 0xffffffffu}));
     field("b", c.b, one_of<std::uint32_t>({0, 1, 0xffffffffu, 0x12345678u}));
     field("x_offset", c.x_offset, range(0, 31));
     field("y_offset", c.y_offset, range(0, 31));
     field("poison", c.poison, poisons());
-    field("values", c.values, values_of({ValueKind::kIndex, ValueKind::kWide, ValueKind::kSpecial}));
+    field("values", c.values,
+          values_of({ValueKind::kIndex, ValueKind::kWide, ValueKind::kSpecial}));
   }
   void normalise() {
     if (n <= 1 << 13) return;
-    max_blocks = kUnlimited;  // one block and ten thousand elements show nothing that a thousand do not
+    max_blocks =
+        kUnlimited;  // one block and ten thousand elements show nothing that a thousand do not
     block = std::max(block, 32);
   }
 
@@ -71,7 +76,8 @@ struct TransposeCase {
     using enum TransposeVariant;
     field("rows", c.rows, sizes(0, 1100));
     field("columns", c.columns, sizes(0, 1100));
-    field("variant", c.variant, choice<TransposeVariant>({{"padded", kPadded}, {"unpadded", kUnpadded}}));
+    field("variant", c.variant,
+          choice<TransposeVariant>({{"padded", kPadded}, {"unpadded", kUnpadded}}));
     field("x_offset", c.x_offset, range(0, 31));
     field("y_offset", c.y_offset, range(0, 31));
     field("poison", c.poison, poisons());
@@ -85,7 +91,8 @@ struct TransposeCase {
   Words x() const { return make_values<std::uint32_t>(values, rows * columns); }
   DeviceArray<std::uint32_t> launch(const Staging& staging, const Words& x) const;
   WhereIs where() const {
-    const std::uint64_t across = columns == 0 ? 1 : (columns - 1) / kTile + 1, height = std::max<std::int64_t>(rows, 1);
+    const std::uint64_t across = columns == 0 ? 1 : (columns - 1) / kTile + 1,
+                        height = std::max<std::int64_t>(rows, 1);
     return [across, height](std::size_t e) {
       const std::uint64_t j = e / height, i = e % height;  // y is columns x rows
       return Origin{.block = i / kBlockRows * across + j / kTile,
@@ -99,16 +106,18 @@ struct ScheduledLineCase : LineCase {
   static void fields(ScheduledLineCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 11); }
 };
 
-// One whose matrices, as wide as a block, are small too: for what is launched again and again, or not at all.
+// One whose matrices, as wide as a block, are small too: for what is launched again and again, or
+// not at all.
 struct ShortLineCase : LineCase {
   static void fields(ShortLineCase& c, FieldVisitor& field) { fields_of(c, field, 200); }
 };
 
-// What the launchers are called with, and their contracts; contents of x as the case has them, or others.
+// What the launchers are called with, and their contracts; contents of x as the case has them, or
+// others.
 
 template <class Case>
-void describe_words(Call<Staging>& call, const std::uint32_t*& x, std::uint32_t*& y, const Case& c, std::int64_t count,
-                    std::function<Words()> contents) {
+void describe_words(Call<Staging>& call, const std::uint32_t*& x, std::uint32_t*& y, const Case& c,
+                    std::int64_t count, std::function<Words()> contents) {
   call.input("x", x, {.count = count}, {c.x_offset, c.poison}, std::move(contents));
   call.output<std::uint32_t>("y", y, {.count = count}, {c.y_offset, c.poison});
   call.apart("x", "y");
@@ -127,8 +136,9 @@ void describe_line(Call<Staging>& call, std::int64_t& n, StagingShape& shape) {
 
 Call<Staging> thread_map_call(const LineCase& c, std::function<Words()> contents) {
   Call<Staging> call("thread_map");
-  auto& [x, n, y, a, b, shape] = call.arguments(&Staging::thread_map, nullptr, c.n, nullptr, c.a, c.b,
-                                                StagingShape{.block = c.block, .max_blocks = c.max_blocks});
+  auto& [x, n, y, a, b, shape] =
+      call.arguments(&Staging::thread_map, nullptr, c.n, nullptr, c.a, c.b,
+                     StagingShape{.block = c.block, .max_blocks = c.max_blocks});
   describe_line(call, n, shape);
   describe_words(call, x, y, c, c.n, std::move(contents));
   return call;
@@ -136,19 +146,22 @@ Call<Staging> thread_map_call(const LineCase& c, std::function<Words()> contents
 
 Call<Staging> tile_map_call(const LineCase& c, std::function<Words()> contents) {
   Call<Staging> call("tile_map");
-  auto& [map, x, n, y, shape] = call.arguments(&Staging::tile_map, c.map, nullptr, c.n, nullptr,
-                                               StagingShape{.block = c.block, .max_blocks = c.max_blocks});
+  auto& [map, x, n, y, shape] =
+      call.arguments(&Staging::tile_map, c.map, nullptr, c.n, nullptr,
+                     StagingShape{.block = c.block, .max_blocks = c.max_blocks});
   call.choice("map", TileMap::kAdjacentDifference, map);
   describe_line(call, n, shape);
   describe_words(call, x, y, c, c.n, std::move(contents));
   return call;
 }
 
-Call<Staging> transpose_call(const TransposeCase& c, std::function<Words()> contents, const char* name = "transpose") {
+Call<Staging> transpose_call(const TransposeCase& c, std::function<Words()> contents,
+                             const char* name = "transpose") {
   Call<Staging> call(name);
   auto& [variant, x, rows, columns, y] =
       call.arguments(&Staging::transpose, c.variant, nullptr, c.rows, c.columns, nullptr);
-  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max(), kWidest = kTile * std::int64_t{0x7fffffff};
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max(),
+                         kWidest = kTile * std::int64_t{0x7fffffff};
   call.choice("variant", TransposeVariant::kUnpadded, variant);
   call.integer("rows", {0, c.columns > 0 ? kMaxWords / c.columns : kAny}, rows);
   call.integer("columns", {0, c.rows > 0 ? std::min(kMaxWords / c.rows, kWidest) : kAny}, columns);
@@ -156,7 +169,8 @@ Call<Staging> transpose_call(const TransposeCase& c, std::function<Words()> cont
   // As many words that 32 bits hold none of them.
   if (c.rows > 0 && c.columns > 0) call.product({"rows", "columns"}, kMaxWords);
   if (c.rows > 0 && c.columns > 0)
-    call.promise("65536x65536", [&rows = rows, &columns = columns] { rows = columns = std::int64_t{1} << 16; });
+    call.promise("65536x65536",
+                 [&rows = rows, &columns = columns] { rows = columns = std::int64_t{1} << 16; });
   return call;
 }
 
@@ -176,7 +190,8 @@ Calls<Staging> calls_of(const LineCase& c) {
   return calls;
 }
 
-DeviceArray<std::uint32_t> LineCase::launch_thread_map(const Staging& staging, const Words& x) const {
+DeviceArray<std::uint32_t> LineCase::launch_thread_map(const Staging& staging,
+                                                       const Words& x) const {
   return thread_map_call(*this, [&] { return x; }).run(staging).take<std::uint32_t>("y");
 }
 DeviceArray<std::uint32_t> LineCase::launch_tile_map(const Staging& staging, const Words& x) const {
@@ -199,7 +214,8 @@ Words expected_tiles(const LineCase& c, const Words& x) {
 }
 
 void thread_map_matches_its_reference(const Staging& staging, const LineCase& c) {
-  REQUIRE_BITWISE_EQUAL(c.launch_thread_map(staging, c.x()), list(reference::thread_map(c.x(), c.a, c.b)), c.where());
+  REQUIRE_BITWISE_EQUAL(c.launch_thread_map(staging, c.x()),
+                        list(reference::thread_map(c.x(), c.a, c.b)), c.where());
 }
 
 void tile_map_matches_its_reference(const Staging& staging, const LineCase& c) {
@@ -207,7 +223,8 @@ void tile_map_matches_its_reference(const Staging& staging, const LineCase& c) {
 }
 
 void transpose_matches_its_reference(const Staging& staging, const TransposeCase& c) {
-  REQUIRE_BITWISE_EQUAL(c.launch(staging, c.x()), list(reference::transpose(c.x(), c.rows, c.columns)), c.where());
+  REQUIRE_BITWISE_EQUAL(c.launch(staging, c.x()),
+                        list(reference::transpose(c.x(), c.rows, c.columns)), c.where());
 }
 
 void reversing_twice_changes_nothing(const Staging& staging, const LineCase& c) {
@@ -225,7 +242,8 @@ void rotating_a_block_times_changes_nothing(const Staging& staging, const Schedu
   rotating.n = c.n / rotating.block * rotating.block;
   const Words x = rotating.x();
   Words turned = x;
-  for (int i = 0; i < rotating.block; ++i) turned = rotating.launch_tile_map(staging, turned).fetch();
+  for (int i = 0; i < rotating.block; ++i)
+    turned = rotating.launch_tile_map(staging, turned).fetch();
   REQUIRE_BITWISE_EQUAL(turned, x, rotating.where());
 }
 
@@ -235,13 +253,15 @@ void transposing_twice_changes_nothing(const Staging& staging, const TransposeCa
   REQUIRE_BITWISE_EQUAL(back.launch(staging, c.launch(staging, c.x()).fetch()), c.x());
 }
 
-// More rows of blocks than a grid has, one column wide: the last block goes on to rows of its own. Races are looked for
-// here above all: in no smaller launch does a block fill its tiles a second time.
+// More rows of blocks than a grid has, one column wide: the last block goes on to rows of its own.
+// Races are looked for here above all: in no smaller launch does a block fill its tiles a second
+// time.
 void transposes_rows_beyond_the_grid(const Staging& staging, const TransposeCase& c) {
   constexpr std::int64_t kMostRowsOfBlocks = 65535;
   TransposeCase tall = c;
   tall.columns = 1, tall.rows = kMostRowsOfBlocks * kBlockRows + 3;
-  REQUIRE_BITWISE_EQUAL(tall.launch(staging, tall.x()), tall.x(), tall.where());  // a column becomes a row
+  REQUIRE_BITWISE_EQUAL(tall.launch(staging, tall.x()), tall.x(),
+                        tall.where());  // a column becomes a row
 }
 
 void transpose_variants_agree(const Staging& staging, const TransposeCase& c) {
@@ -252,8 +272,8 @@ void transpose_variants_agree(const Staging& staging, const TransposeCase& c) {
   REQUIRE_BITWISE_EQUAL(other.launch(staging, c.x()), padded, c.where());
 }
 
-// On whole tiles: each warp writes one row of a tile and reads one column. A padded column lies in 32 banks, an
-// unpadded one in a single bank, which takes 31 passes more than one.
+// On whole tiles: each warp writes one row of a tile and reads one column. A padded column lies in
+// 32 banks, an unpadded one in a single bank, which takes 31 passes more than one.
 void padding_removes_every_bank_conflict(const Staging& staging, const TransposeCase& c) {
   require_capability({Capability::kSimulator});
   TransposeCase whole = c;
@@ -264,13 +284,15 @@ void padding_removes_every_bank_conflict(const Staging& staging, const Transpose
     whole.variant = variant;
     const lockstepCounters counters = counters_of([&] { whole.launch(staging, whole.x()); });
     const std::uint64_t conflicts = variant == TransposeVariant::kPadded ? 0 : 31 * requests;
-    REQUIRE_LAW(counters.shared_store_requests == requests && counters.shared_load_requests == requests,
-                "{} stores and {} loads of shared memory, not {} each", counters.shared_store_requests,
-                counters.shared_load_requests, requests);
+    REQUIRE_LAW(
+        counters.shared_store_requests == requests && counters.shared_load_requests == requests,
+        "{} stores and {} loads of shared memory, not {} each", counters.shared_store_requests,
+        counters.shared_load_requests, requests);
     REQUIRE_LAW(counters.shared_store_bank_conflicts == 0, "{} bank conflicts of row stores",
                 counters.shared_store_bank_conflicts);
-    REQUIRE_LAW(counters.shared_load_bank_conflicts == conflicts, "{} bank conflicts of column loads, not {}",
-                counters.shared_load_bank_conflicts, conflicts);
+    REQUIRE_LAW(counters.shared_load_bank_conflicts == conflicts,
+                "{} bank conflicts of column loads, not {}", counters.shared_load_bank_conflicts,
+                conflicts);
   }
 }
 
@@ -283,7 +305,8 @@ void is_deterministic(const Staging& staging, const ScheduledLineCase& c) {
 void transpose_is_deterministic(const Staging& staging, const TransposeCase& c) {
   constexpr int kSchedules = 50;
   TransposeCase small = c;
-  small.rows = std::min<std::int64_t>(c.rows, 100), small.columns = std::min<std::int64_t>(c.columns, 100);
+  small.rows = std::min<std::int64_t>(c.rows, 100),
+  small.columns = std::min<std::int64_t>(c.columns, 100);
   REQUIRE_DETERMINISTIC(kSchedules, [&] { return small.launch(staging, small.x()).fetch(); });
 }
 
@@ -291,17 +314,21 @@ void transpose_is_deterministic(const Staging& staging, const TransposeCase& c) 
 
 Laws<Staging> staging_laws() {
   return with_batteries<calls_of, ShortLineCase>({
-      no_work_law<calls_of, LineCase, &LineCase::n>("LaunchesNothingForNoWork", {.cases = 50, .cost = 4}),
+      no_work_law<calls_of, LineCase, &LineCase::n>("LaunchesNothingForNoWork",
+                                                    {.cases = 50, .cost = 4}),
       refusal_law<calls_of, ShortLineCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
-      law("PaddingRemovesEveryBankConflict", padding_removes_every_bank_conflict, {.cases = 50, .cost = 20}),
+      law("PaddingRemovesEveryBankConflict", padding_removes_every_bank_conflict,
+          {.cases = 50, .cost = 20}),
       law("ThreadMapMatchesItsReference", thread_map_matches_its_reference, {.cases = 1000}),
       law("TileMapMatchesItsReference", tile_map_matches_its_reference, {.cases = 1500}),
       law("TransposeMatchesItsReference", transpose_matches_its_reference, {.cases = 600}),
       law("ReversingTwiceChangesNothing", reversing_twice_changes_nothing, {.cases = 200}),
-      law("RotatingABlockTimesChangesNothing", rotating_a_block_times_changes_nothing, {.cases = 50, .cost = 10}),
+      law("RotatingABlockTimesChangesNothing", rotating_a_block_times_changes_nothing,
+          {.cases = 50, .cost = 10}),
       law("TransposingTwiceChangesNothing", transposing_twice_changes_nothing, {.cases = 150}),
       law("TransposeVariantsAgree", transpose_variants_agree, {.cases = 150}),
-      law("TransposesRowsBeyondTheGrid", transposes_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
+      law("TransposesRowsBeyondTheGrid", transposes_rows_beyond_the_grid,
+          {.cases = 1, .cost = 1000}),
       law("IsDeterministic", is_deterministic, {.cases = 15, .cost = 50}),
       law("TransposeIsDeterministic", transpose_is_deterministic, {.cases = 10, .cost = 50}),
   });

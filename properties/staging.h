@@ -1,5 +1,5 @@
-// The staging kernels' laws. A law is a sentence about every case; it takes the implementations that it judges, so that
-// a broken or a rewritten kernel can stand in the place of a real one.
+// The staging kernels' laws. A law is a sentence about every case; it takes the implementations
+// that it judges, so that a broken or a rewritten kernel can stand in the place of a real one.
 #pragma once
 
 #include "kernels/staging.h"

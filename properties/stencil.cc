@@ -40,27 +40,35 @@ reference::Bounded expected(const StencilCase& c, std::span<const float> x) {
 }
 
 // Elements whose neighbours all lie in the signal, whatever the policy: [first, n - first).
-std::int64_t interior(const StencilCase& c) { return c.boundary == StencilBoundary::kPadded ? 0 : kStencilRadius; }
+std::int64_t interior(const StencilCase& c) {
+  return c.boundary == StencilBoundary::kPadded ? 0 : kStencilRadius;
+}
 
 // Equal as numbers, and NaN where the other is NaN.
 bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 }  // namespace
 
-void StencilCase::fields(StencilCase& c, FieldVisitor& field) { fields_of(c, field, kAnyValues, kAnyValues); }
+void StencilCase::fields(StencilCase& c, FieldVisitor& field) {
+  fields_of(c, field, kAnyValues, kAnyValues);
+}
 
-void StencilCase::fields_of(StencilCase& c, FieldVisitor& field, const std::vector<ValueKind>& coefficients,
+void StencilCase::fields_of(StencilCase& c, FieldVisitor& field,
+                            const std::vector<ValueKind>& coefficients,
                             const std::vector<ValueKind>& values, std::int64_t most) {
   using enum kernels::StencilVariant;
   using enum kernels::StencilBoundary;
   field("n", c.n, sizes(0, most));
-  field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 224, 992, 1, 2, 3, 7, 8, 9, 31, 33, 1000}));
-  field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
+  field("block", c.block,
+        one_of<int>({32, 64, 128, 256, 512, 1024, 96, 224, 992, 1, 2, 3, 7, 8, 9, 31, 33, 1000}));
+  field("max_blocks", c.max_blocks,
+        choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
   field("boundary", c.boundary,
         choice<kernels::StencilBoundary>(
             {{"zero", kZero}, {"clamp", kClamp}, {"periodic", kPeriodic}, {"padded", kPadded}}));
   field("variant", c.variant,
-        choice<kernels::StencilVariant>({{"constant", kConstant}, {"global", kGlobal}, {"read_only", kReadOnly}}));
+        choice<kernels::StencilVariant>(
+            {{"constant", kConstant}, {"global", kGlobal}, {"read_only", kReadOnly}}));
   field("x_offset", c.x_offset, range(0, 31));
   field("y_offset", c.y_offset, range(0, 31));
   field("poison", c.poison, poisons());
@@ -84,7 +92,8 @@ void ScaledStencilCase::fields(ScaledStencilCase& c, FieldVisitor& field) {
 }
 
 void ConstantStencilCase::fields(ConstantStencilCase& c, FieldVisitor& field) {
-  const std::vector<ValueKind> finite = {ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide};
+  const std::vector<ValueKind> finite = {ValueKind::kSmallIntegers, ValueKind::kUniform,
+                                         ValueKind::kWide};
   fields_of(c, field, finite, finite);
 }
 
@@ -103,7 +112,8 @@ void ScheduledStencilCase::fields(ScheduledStencilCase& c, FieldVisitor& field) 
 }
 
 void StencilCase::normalise() {
-  // A million elements in one block would be most of a run's time and show nothing that a thousand do not.
+  // A million elements in one block would be most of a run's time and show nothing that a thousand
+  // do not.
   if (n > 1 << 14) max_blocks = kUnlimited;
   if (n > 1 << 12 && block < 32) block = 33;
 }
@@ -111,8 +121,10 @@ void StencilCase::normalise() {
 std::vector<float> StencilCase::x() const { return make_values<float>(values, n + 2 * halo(), kX); }
 
 StencilCoefficients StencilCase::c() const {
-  // Of every second case no NaN, which differs from itself: a launcher may compare coefficients with those it has had.
-  StencilCoefficients c = {coefficients.seed % 2 == 0 ? std::numeric_limits<float>::quiet_NaN() : 0x1p120f};
+  // Of every second case no NaN, which differs from itself: a launcher may compare coefficients
+  // with those it has had.
+  StencilCoefficients c = {coefficients.seed % 2 == 0 ? std::numeric_limits<float>::quiet_NaN()
+                                                      : 0x1p120f};
   std::ranges::copy(make_values<float>(coefficients, kStencilRadius, kC), c.begin() + 1);
   return c;
 }
@@ -120,8 +132,9 @@ StencilCoefficients StencilCase::c() const {
 Call<Stencil> stencil_call_with(const StencilCase& c, std::function<std::vector<float>()> contents,
                                 const StencilCoefficients& k) {
   Call<Stencil> call("stencil_1d");
-  auto& [variant, x, n, y, coefficients, boundary, shape] = call.arguments(
-      c.variant, nullptr, c.n, nullptr, k, c.boundary, StencilShape{.block = c.block, .max_blocks = c.max_blocks});
+  auto& [variant, x, n, y, coefficients, boundary, shape] =
+      call.arguments(c.variant, nullptr, c.n, nullptr, k, c.boundary,
+                     StencilShape{.block = c.block, .max_blocks = c.max_blocks});
   call.choice("variant", StencilVariant::kReadOnly, variant);
   call.integer("n", {0, std::numeric_limits<std::int64_t>::max() / 4 - 2 * kStencilRadius}, n);
   call.choice("boundary", StencilBoundary::kPeriodic, boundary);
@@ -160,7 +173,8 @@ void matches_its_reference(const Stencil& stencil, const StencilCase& c) {
   const auto y = c.launch(stencil);
   const std::vector<float> x = c.x();
   REQUIRE_WITHIN_BOUND(y, expected(c, x), c.where());
-  REQUIRE_WITHIN_BOUND(y, reference::exactly(reference::stencil_chain(x, c.c(), policy(c.boundary))), c.where());
+  REQUIRE_WITHIN_BOUND(
+      y, reference::exactly(reference::stencil_chain(x, c.c(), policy(c.boundary))), c.where());
 }
 
 // One element, the middle of a signal of nine, for each neighbour of the declared chain.
@@ -170,7 +184,8 @@ void keeps_its_roundings(const Stencil& stencil, const ScheduledStencilCase& c) 
   ScheduledStencilCase one = c;
   one.n = 1, one.boundary = StencilBoundary::kPadded;
   std::vector<float> actual;
-  for (const auto& f : found) actual.push_back(one.launch(stencil, f.input.x, f.input.c).fetch()[0]);
+  for (const auto& f : found)
+    actual.push_back(one.launch(stencil, f.input.x, f.input.c).fetch()[0]);
   stencil_roundings().require(found, actual);
 }
 
@@ -194,11 +209,13 @@ void is_linear(const Stencil& stencil, const LinearStencilCase& c) {
   const std::vector<float> x = c.x(), z = make_values<float>(c.values, x.size(), kZ);
   std::vector<float> both(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) both[i] = c.a * x[i] + c.b * z[i];
-  const std::vector<float> of_x = c.launch(stencil, x, c.c()).fetch(), of_z = c.launch(stencil, z, c.c()).fetch(),
+  const std::vector<float> of_x = c.launch(stencil, x, c.c()).fetch(),
+                           of_z = c.launch(stencil, z, c.c()).fetch(),
                            of_both = c.launch(stencil, both, c.c()).fetch();
   for (std::size_t i = 0; i < of_both.size(); ++i) {
     const float sum = c.a * of_x[i] + c.b * of_z[i];
-    REQUIRE_LAW(same(of_both[i], sum), "S(a x + b z)[{}] is {}, but a S(x) + b S(z) is {}", i, of_both[i], sum);
+    REQUIRE_LAW(same(of_both[i], sum), "S(a x + b z)[{}] is {}, but a S(x) + b S(z) is {}", i,
+                of_both[i], sum);
   }
 }
 
@@ -209,7 +226,8 @@ void scales_by_powers_of_two(const Stencil& stencil, const ScaledStencilCase& c)
   const std::vector<float> after = c.launch(stencil, x, c.c()).fetch();
   for (std::size_t i = 0; i < before.size(); ++i) {
     const float scaled = std::ldexp(before[i], c.exponent);
-    REQUIRE_LAW(same(after[i], scaled), "S(2^e x)[{}] is {}, but 2^e S(x) is {}", i, after[i], scaled);
+    REQUIRE_LAW(same(after[i], scaled), "S(2^e x)[{}] is {}, but 2^e S(x) is {}", i, after[i],
+                scaled);
   }
 }
 
@@ -220,7 +238,8 @@ void is_negated_by_reversal(const Stencil& stencil, const StencilCase& c) {
   const std::vector<float> backward = c.launch(stencil, x, c.c()).fetch();
   for (std::size_t i = 0; i < forward.size(); ++i) {
     const float mirrored = backward[forward.size() - 1 - i];
-    REQUIRE_LAW(same(mirrored, -forward[i]), "S(reversed x) is {} where S(x)[{}] is {}", mirrored, i, forward[i]);
+    REQUIRE_LAW(same(mirrored, -forward[i]), "S(reversed x) is {} where S(x)[{}] is {}", mirrored,
+                i, forward[i]);
   }
 }
 
@@ -228,8 +247,9 @@ void maps_constants_to_zero(const Stencil& stencil, const ConstantStencilCase& c
   std::vector<float> x = c.x();
   if (!x.empty()) std::ranges::fill(x, x[0]);
   const std::vector<float> y = c.launch(stencil, x, c.c()).fetch();
-  const std::int64_t edge =
-      c.boundary == StencilBoundary::kZero ? kStencilRadius : 0;  // outside, that signal is not constant
+  const std::int64_t edge = c.boundary == StencilBoundary::kZero
+                                ? kStencilRadius
+                                : 0;  // outside, that signal is not constant
   for (std::int64_t i = edge; i < c.n - edge; ++i)
     REQUIRE_LAW(y[i] == 0, "S(constant {})[{}] is {}, not 0", x[0], i, y[i]);
 }
@@ -239,7 +259,8 @@ void differentiates_polynomials(const Stencil& stencil, const PolynomialStencilC
   std::ranges::copy(make_values<float>(c.values, c.degree + 1, kX), a.begin());
   const auto polynomial = reference::differentiate_polynomial(a, c.n);
   const auto y =
-      c.launch(stencil, {polynomial.x.data(), static_cast<std::size_t>(polynomial.x.size())}, polynomial.coefficients);
+      c.launch(stencil, {polynomial.x.data(), static_cast<std::size_t>(polynomial.x.size())},
+               polynomial.coefficients);
   REQUIRE_WITHIN_BOUND(y, polynomial.derivative, c.where());
 }
 
@@ -247,17 +268,18 @@ void commutes_with_shifts(const Stencil& stencil, const ShiftedStencilCase& c) {
   std::vector<float> x = c.x();
   const std::vector<float> y = c.launch(stencil, x, c.c()).fetch();
   if (c.n == 0) return;
-  // Rotates by `shift`; without a periodic boundary the elements that came around, and their neighbours, are no matter
-  // of the law.
+  // Rotates by `shift`; without a periodic boundary the elements that came around, and their
+  // neighbours, are no matter of the law.
   const bool periodic = c.boundary == StencilBoundary::kPeriodic;
   const std::int64_t size = static_cast<std::int64_t>(x.size()), shift = c.shift % size;
   std::ranges::rotate(x, x.begin() + shift);
   const std::vector<float> moved = c.launch(stencil, x, c.c()).fetch();
-  const std::int64_t margin = periodic ? 0 : interior(c), end = periodic ? c.n : c.n - shift - margin;
+  const std::int64_t margin = periodic ? 0 : interior(c),
+                     end = periodic ? c.n : c.n - shift - margin;
   for (std::int64_t i = margin; i < end; ++i) {
     const float before = y[periodic ? (i + shift) % c.n : i + shift];
-    REQUIRE_LAW(same(moved[i], before), "S(x shifted by {})[{}] is {}, but S(x) there is {}", shift, i, moved[i],
-                before);
+    REQUIRE_LAW(same(moved[i], before), "S(x shifted by {})[{}] is {}, but S(x) there is {}", shift,
+                i, moved[i], before);
   }
 }
 
@@ -265,8 +287,10 @@ void commutes_with_shifts(const Stencil& stencil, const ShiftedStencilCase& c) {
 
 Laws<Stencil> stencil_laws() {
   return with_batteries<stencil_call, ScheduledStencilCase>({
-      no_work_law<stencil_call, StencilCase, &StencilCase::n>("LaunchesNothingForNoWork", {.cases = 100, .cost = 10}),
-      refusal_law<stencil_call, ScheduledStencilCase>("RefusesBadArguments", {.cases = 300, .cost = 4}),
+      no_work_law<stencil_call, StencilCase, &StencilCase::n>("LaunchesNothingForNoWork",
+                                                              {.cases = 100, .cost = 10}),
+      refusal_law<stencil_call, ScheduledStencilCase>("RefusesBadArguments",
+                                                      {.cases = 300, .cost = 4}),
       law("MatchesItsReference", matches_its_reference, {.cases = 6000}),
       law("KeepsItsRoundings", keeps_its_roundings, {.cases = 30, .cost = 20}),
       law("VariantsAgreeBitForBit", variants_agree_bit_for_bit, {.cases = 1000, .cost = 3}),
@@ -277,7 +301,8 @@ Laws<Stencil> stencil_laws() {
       law("MapsConstantsToZero", maps_constants_to_zero, {.cases = 500}),
       law("DifferentiatesPolynomials", differentiates_polynomials, {.cases = 500}),
       law("CommutesWithShifts", commutes_with_shifts, {.cases = 500, .cost = 2}),
-      law("IsDeterministic", require_same_bits<ScheduledStencilCase, Stencil>, {.cases = 20, .cost = 50}),
+      law("IsDeterministic", require_same_bits<ScheduledStencilCase, Stencil>,
+          {.cases = 20, .cost = 50}),
   });
 }
 

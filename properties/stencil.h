@@ -1,5 +1,5 @@
-// The stencil's cases and laws. A law is a sentence about every case; it takes the implementation that it judges, so
-// that a broken or a rewritten kernel can stand in the place of the real one.
+// The stencil's cases and laws. A law is a sentence about every case; it takes the implementation
+// that it judges, so that a broken or a rewritten kernel can stand in the place of the real one.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct StencilCase {
   static void fields(StencilCase& c, FieldVisitor& field);
   void normalise();
 
-  // Everything on the host: x with its halo where the boundary is padded, and the coefficients, c[0] a NaN or a huge
-  // number that nothing may use.
+  // Everything on the host: x with its halo where the boundary is padded, and the coefficients,
+  // c[0] a NaN or a huge number that nothing may use.
   std::vector<float> x() const;
   kernels::StencilCoefficients c() const;
 
@@ -43,18 +43,22 @@ struct StencilCase {
                             const kernels::StencilCoefficients& c) const;
   DeviceArray<float> launch(const Stencil& stencil) const { return launch(stencil, x(), c()); }
 
-  int halo() const { return boundary == kernels::StencilBoundary::kPadded ? kernels::kStencilRadius : 0; }
+  int halo() const {
+    return boundary == kernels::StencilBoundary::kPadded ? kernels::kStencilRadius : 0;
+  }
   // The thread that computes element i.
   WhereIs where() const { return tiles_of_blocks(n, block, max_blocks, kernels::kStencilItems); }
 
  protected:
-  static inline const std::vector<ValueKind> kAnyValues = {ValueKind::kSmallIntegers, ValueKind::kIndex,
-                                                           ValueKind::kUniform,       ValueKind::kMixed,
-                                                           ValueKind::kWide,          ValueKind::kSpecial};
+  static inline const std::vector<ValueKind> kAnyValues = {
+      ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kUniform,
+      ValueKind::kMixed,         ValueKind::kWide,  ValueKind::kSpecial};
   static inline const std::vector<ValueKind> kExactValues = {ValueKind::kSmallIntegers};
-  static inline const std::vector<ValueKind> kTameValues = {ValueKind::kSmallIntegers, ValueKind::kUniform};
+  static inline const std::vector<ValueKind> kTameValues = {ValueKind::kSmallIntegers,
+                                                            ValueKind::kUniform};
 
-  static void fields_of(StencilCase& c, FieldVisitor& field, const std::vector<ValueKind>& coefficients,
+  static void fields_of(StencilCase& c, FieldVisitor& field,
+                        const std::vector<ValueKind>& coefficients,
                         const std::vector<ValueKind>& values, std::int64_t most = 1 << 20);
 };
 

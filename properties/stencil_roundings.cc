@@ -12,12 +12,18 @@ namespace {
 using kernels::kStencilRadius;
 using enum Rounding;
 
-float right(const StencilTerms& t, int k) { return t.x[static_cast<std::size_t>(kStencilRadius + k)]; }
-float left(const StencilTerms& t, int k) { return t.x[static_cast<std::size_t>(kStencilRadius - k)]; }
+float right(const StencilTerms& t, int k) {
+  return t.x[static_cast<std::size_t>(kStencilRadius + k)];
+}
+float left(const StencilTerms& t, int k) {
+  return t.x[static_cast<std::size_t>(kStencilRadius - k)];
+}
 float c(const StencilTerms& t, int k) { return t.c[static_cast<std::size_t>(k)]; }
 float difference(const StencilTerms& t, int k) { return rounded_sub(right(t, k), left(t, k)); }
 
-float stated(const StencilTerms& t) { return reference::stencil_chain(t.x, t.c, reference::Boundary::kPadded)(0); }
+float stated(const StencilTerms& t) {
+  return reference::stencil_chain(t.x, t.c, reference::Boundary::kPadded)(0);
+}
 
 // The chain with another step; `step` takes the terms, k and the sum so far.
 template <class Step>
@@ -29,7 +35,9 @@ StencilRoundings::Chain chain(Step step, float first = 0) {
   };
 }
 
-float fused(const StencilTerms& t, int k, float sum) { return rounded_fma(c(t, k), difference(t, k), sum); }
+float fused(const StencilTerms& t, int k, float sum) {
+  return rounded_fma(c(t, k), difference(t, k), sum);
+}
 
 auto with_difference(Rounding mode) {
   return chain([mode](const StencilTerms& t, int k, float sum) {
@@ -37,8 +45,9 @@ auto with_difference(Rounding mode) {
   });
 }
 auto with_sum(Rounding mode) {
-  return chain(
-      [mode](const StencilTerms& t, int k, float sum) { return rounded_fma(c(t, k), difference(t, k), sum, mode); });
+  return chain([mode](const StencilTerms& t, int k, float sum) {
+    return rounded_fma(c(t, k), difference(t, k), sum, mode);
+  });
 }
 
 std::vector<StencilRoundings::Neighbour> neighbours() {
@@ -71,7 +80,9 @@ std::vector<StencilRoundings::Neighbour> neighbours() {
          return sum;
        }},
       {"two sums of two terms each",
-       [](const StencilTerms& t) { return rounded_add(fused(t, 2, fused(t, 1, 0)), fused(t, 4, fused(t, 3, 0))); }},
+       [](const StencilTerms& t) {
+         return rounded_add(fused(t, 2, fused(t, 1, 0)), fused(t, 4, fused(t, 3, 0)));
+       }},
       {"a sum that begins at -0", chain(fused, -0.0f)},
       {"subnormal differences flushed", chain([](const StencilTerms& t, int k, float sum) {
          return rounded_fma(c(t, k), flushed(difference(t, k)), sum);
@@ -98,7 +109,8 @@ StencilTerms any_stencil_terms(Bits& bits) {
     const auto significand = static_cast<float>(static_cast<int>(bits.below(1 << 25)) - (1 << 24));
     return std::ldexp(significand, exponent - 24 - less);
   };
-  // Of the signal and of the coefficients: one, or near the least normal; then the other makes up for it, or does not.
+  // Of the signal and of the coefficients: one, or near the least normal; then the other makes up
+  // for it, or does not.
   const bool tiny_x = bits.chance(25), tiny_c = !tiny_x && bits.chance(20), flat = bits.chance(10);
   for (float& x : t.x) x = any(tiny_x ? -125 : 0);
   if (flat) t.x.fill(t.x[0]);

@@ -1,4 +1,5 @@
-// What the stencil's generators reach, and that every case type is text that reads back. No device is used.
+// What the stencil's generators reach, and that every case type is text that reads back. No device
+// is used.
 #include "properties/stencil.h"
 
 #include <gtest/gtest.h>
@@ -29,16 +30,18 @@ TEST(StencilCase, TenThousandDrawsReachEveryEdge) {
     sizes.insert(c.n);
     partial_last_block |= c.n > c.block && c.n % c.block != 0;
     strides |= c.n / c.block > c.max_blocks;
-    shorter_than_the_radius |=
-        c.boundary == kernels::StencilBoundary::kPeriodic && c.n > 0 && c.n < kernels::kStencilRadius;
+    shorter_than_the_radius |= c.boundary == kernels::StencilBoundary::kPeriodic && c.n > 0 &&
+                               c.n < kernels::kStencilRadius;
   }
   EXPECT_EQ(boundaries.size(), 4u);
   EXPECT_EQ(variants.size(), 3u);
-  for (const int block : {32, 64, 96, 128, 256, 512, 1024}) EXPECT_TRUE(blocks.contains(block)) << block;
+  for (const int block : {32, 64, 96, 128, 256, 512, 1024})
+    EXPECT_TRUE(blocks.contains(block)) << block;
   EXPECT_EQ(x_offsets.size(), 32u);
   EXPECT_EQ(y_offsets.size(), 32u);
   EXPECT_EQ(poisons.size(), 4u);
-  for (const std::int64_t n : {0, 1, 2, 3, 4, 31, 32, 33, 255, 256, 257, 1 << 20}) EXPECT_TRUE(sizes.contains(n)) << n;
+  for (const std::int64_t n : {0, 1, 2, 3, 4, 31, 32, 33, 255, 256, 257, 1 << 20})
+    EXPECT_TRUE(sizes.contains(n)) << n;
   EXPECT_TRUE(partial_last_block);
   EXPECT_TRUE(strides);
   EXPECT_TRUE(shorter_than_the_radius);
@@ -78,9 +81,9 @@ TEST(StencilCase, MapsElementsToTheBlockAndThreadThatComputeThem) {
 
 template <class Case>
 class StencilCases : public ::testing::Test {};
-using Cases = ::testing::Types<StencilCase, ExactStencilCase, LinearStencilCase, ScaledStencilCase, ConstantStencilCase,
-                               ShiftedStencilCase, PolynomialStencilCase, ScheduledStencilCase,
-                               Refused<stencil_call, ScheduledStencilCase>>;
+using Cases = ::testing::Types<StencilCase, ExactStencilCase, LinearStencilCase, ScaledStencilCase,
+                               ConstantStencilCase, ShiftedStencilCase, PolynomialStencilCase,
+                               ScheduledStencilCase, Refused<stencil_call, ScheduledStencilCase>>;
 TYPED_TEST_SUITE(StencilCases, Cases);
 
 TYPED_TEST(StencilCases, ReadBackWhatTheyPrint) {

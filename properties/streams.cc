@@ -59,10 +59,12 @@ std::vector<LaunchedGrid> Captured::grids() const {
     cudaKernelNodeParams kernel = {};
     REQUIRE_CUDA(cudaGraphKernelNodeGetParams(node, &kernel));
     cudaLaunchAttributeValue cluster = {};
-    REQUIRE_CUDA(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &cluster));
-    const std::int64_t together =
-        std::int64_t{cluster.clusterDim.x} * cluster.clusterDim.y * cluster.clusterDim.z;  // 0: none
-    grids.push_back({count(kernel.gridDim), count(kernel.blockDim), std::max<std::int64_t>(together, 1)});
+    REQUIRE_CUDA(
+        cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &cluster));
+    const std::int64_t together = std::int64_t{cluster.clusterDim.x} * cluster.clusterDim.y *
+                                  cluster.clusterDim.z;  // 0: none
+    grids.push_back(
+        {count(kernel.gridDim), count(kernel.blockDim), std::max<std::int64_t>(together, 1)});
   }
   return grids;
 }

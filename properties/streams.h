@@ -30,14 +30,17 @@ class Stream {
 
 // Of a kernel in a graph.
 struct LaunchedGrid {
-  std::int64_t blocks = 0, threads = 0, cluster = 1;  // of the grid, of a block; blocks of a cluster
+  std::int64_t blocks = 0, threads = 0,
+               cluster = 1;  // of the grid, of a block; blocks of a cluster
 };
 
 // What a launch became on a stream that was being captured.
 class Captured {
  public:
-  // Captures what `launch` hands the stream. In `mode` relaxed it may also do what needs no stream, such as allocate.
-  Captured(const Stream& stream, cudaStreamCaptureMode mode, const std::function<Answer(cudaStream_t)>& launch);
+  // Captures what `launch` hands the stream. In `mode` relaxed it may also do what needs no stream,
+  // such as allocate.
+  Captured(const Stream& stream, cudaStreamCaptureMode mode,
+           const std::function<Answer(cudaStream_t)>& launch);
   ~Captured();
   Captured(const Captured&) = delete;
   Captured& operator=(const Captured&) = delete;
@@ -64,8 +67,9 @@ class Captured {
   cudaGraphExec_t exec_ = nullptr;
 };
 
-// Holds up a stream of silicon until it is opened: what comes after it in that stream waits, and nothing else does. On
-// the simulated GPU, where every call has happened when it returns, it does nothing.
+// Holds up a stream of silicon until it is opened: what comes after it in that stream waits, and
+// nothing else does. On the simulated GPU, where every call has happened when it returns, it does
+// nothing.
 class Gate {
  public:
   explicit Gate(const Stream& stream);

@@ -19,7 +19,8 @@ Coordinates coordinates(const CopyPlaces& at, std::size_t i) {
 }
 
 // The images that loads at these places leave, each `times` times.
-ByteList expected_images(const TensorCopyCase& c, const CopyPlaces& at, const ByteList& tensor, int times = 1) {
+ByteList expected_images(const TensorCopyCase& c, const CopyPlaces& at, const ByteList& tensor,
+                         int times = 1) {
   ByteList all;
   for (std::size_t i = 0; 5 * i < at.size(); ++i) {
     const reference::TensorBytes image =
@@ -36,8 +37,8 @@ void loads_match_the_index_model(const TensorCopy& copy, const TensorCopyCase& c
                   kernels::tensor_memory_bytes(c.shape) == reference::memory_bytes(b),
               "an image has {} bytes, a copy {}, the tensor {}; by the model {}, {} and {}",
               kernels::tensor_image_bytes(c.shape), kernels::tensor_copied_bytes(c.shape),
-              kernels::tensor_memory_bytes(c.shape), reference::image_bytes(b), reference::copied_bytes(b),
-              reference::memory_bytes(b));
+              kernels::tensor_memory_bytes(c.shape), reference::image_bytes(b),
+              reference::copied_bytes(b), reference::memory_bytes(b));
   const CopyContents contents = load_contents(c);
   REQUIRE_BITWISE_EQUAL(load_call(c, contents).run(copy).take<unsigned char>("images"),
                         expected_images(c, contents.at, c.tensor()));
@@ -55,8 +56,8 @@ void stores_match_the_index_model(const TensorCopy& copy, const TensorStoreCase&
   ByteList expected = contents.at.empty() ? ByteList() : c.tensor();
   const ByteList images = contents.images();
   for (std::size_t i = 0; 5 * i < contents.at.size(); ++i) {
-    reference::tensor_store(c.box(), coordinates(contents.at, i), std::span(images).subspan(i * image, image),
-                            expected);
+    reference::tensor_store(c.box(), coordinates(contents.at, i),
+                            std::span(images).subspan(i * image, image), expected);
   }
   REQUIRE_BITWISE_EQUAL(store_call(c, contents).run(copy).take<unsigned char>("tensor"), expected);
 }
@@ -85,7 +86,9 @@ void reduce(const TensorCopyCase& c, const Coordinates& at, std::span<const std:
 
 template <class T>
 struct Integers {
-  static T add(T a, T b) { return static_cast<T>(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b)); }
+  static T add(T a, T b) {
+    return static_cast<T>(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
+  }
   static bool less(T a, T b) { return a < b; }
   template <class F>
   static T bits(T a, T b, F f) {
@@ -117,17 +120,19 @@ void reduce(const TensorCopyCase& c, const Coordinates& at, std::span<const std:
     case TensorElement::kF16:
       return reduce<Half>(c, at, image, memory, Floats<Half>{to_double, to_half});
     case TensorElement::kF32:
-      return reduce<float>(
-          c, at, image, memory,
-          Floats<float>{[](float f) { return double{f}; }, [](double v) { return static_cast<float>(v); }});
+      return reduce<float>(c, at, image, memory,
+                           Floats<float>{[](float f) { return double{f}; },
+                                         [](double v) { return static_cast<float>(v); }});
     case TensorElement::kBF16:
       return reduce<std::uint16_t>(
           c, at, image, memory,
-          Floats<std::uint16_t>{
-              [](std::uint16_t bits) { return double{std::bit_cast<float>(std::uint32_t{bits} << 16)}; },
-              [](double v) {
-                return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(v)) >> 16);
-              }});
+          Floats<std::uint16_t>{[](std::uint16_t bits) {
+                                  return double{std::bit_cast<float>(std::uint32_t{bits} << 16)};
+                                },
+                                [](double v) {
+                                  return static_cast<std::uint16_t>(
+                                      std::bit_cast<std::uint32_t>(static_cast<float>(v)) >> 16);
+                                }});
     default:
       throw std::logic_error("a type without reductions");
   }
@@ -137,7 +142,9 @@ void reduce(const TensorCopyCase& c, const Coordinates& at, std::span<const std:
 void reductions_match_the_index_model(const TensorCopy& copy, const TensorReduceCase& c) {
   CopyContents contents = store_contents(c, true);
   contents.at.insert(contents.at.end(), contents.at.begin(), contents.at.end());
-  contents.images = [&c, n = contents.at.size() / 5] { return images_of(c, static_cast<std::int64_t>(n), true); };
+  contents.images = [&c, n = contents.at.size() / 5] {
+    return images_of(c, static_cast<std::int64_t>(n), true);
+  };
   const std::int64_t image = reference::image_bytes(c.box());
   ByteList expected = contents.at.empty() ? ByteList() : contents.tensor();
   const ByteList images = contents.images();
@@ -147,8 +154,9 @@ void reductions_match_the_index_model(const TensorCopy& copy, const TensorReduce
   REQUIRE_BITWISE_EQUAL(reduce_call(c, contents).run(copy).take<unsigned char>("tensor"), expected);
 }
 
-// All boxes of the tensor, loaded from one and stored to another: what lies in it arrives, and what does not stays, but
-// for the rest of a row's last piece, which a store writes with what the load has filled it with.
+// All boxes of the tensor, loaded from one and stored to another: what lies in it arrives, and what
+// does not stays, but for the rest of a row's last piece, which a store writes with what the load
+// has filled it with.
 void what_is_loaded_and_stored_is_the_same(const TensorCopy& copy, const TensorTileCase& given) {
   TensorTileCase c = given;
   for (int& step : c.shape.steps) step = 1;
@@ -176,7 +184,8 @@ void what_is_loaded_and_stored_is_the_same(const TensorCopy& copy, const TensorT
 
   ByteList expected = before;
   const TensorShape& s = c.shape;
-  const std::int64_t unit = s.interleave != TensorInterleave::kNone ? c.grain() : bytes_of(s.element);
+  const std::int64_t unit =
+      s.interleave != TensorInterleave::kNone ? c.grain() : bytes_of(s.element);
   const std::int64_t row = s.sizes[0] * unit, whole = (row + kPiece - 1) / kPiece * kPiece;
   std::int64_t lines = 1;
   for (int d = 1; d < s.rank; ++d) lines *= s.sizes[d];
@@ -193,7 +202,8 @@ void what_is_loaded_and_stored_is_the_same(const TensorCopy& copy, const TensorT
   REQUIRE_BITWISE_EQUAL(store_call(c, contents).run(copy).take<unsigned char>("tensor"), expected);
 }
 
-// Boxes as wide as what is swizzled: of the same bytes, each where the pattern says; and twice, where it was.
+// Boxes as wide as what is swizzled: of the same bytes, each where the pattern says; and twice,
+// where it was.
 void a_swizzle_moves_pieces_and_nothing_else(const TensorCopy& copy, const TensorTileCase& given) {
   TensorTileCase c = given;
   if (c.shape.interleave != TensorInterleave::kNone) c.shape.interleave = TensorInterleave::kNone;
@@ -203,13 +213,16 @@ void a_swizzle_moves_pieces_and_nothing_else(const TensorCopy& copy, const Tenso
   TensorTileCase plain = c;
   plain.shape.swizzle = TensorSwizzle::kNone;
   const CopyContents contents = load_contents(c);
-  const ByteList as_it_is = load_call(plain, contents).run(copy).take<unsigned char>("images").fetch();
+  const ByteList as_it_is =
+      load_call(plain, contents).run(copy).take<unsigned char>("images").fetch();
   const std::int64_t image = reference::image_bytes(c.box()), span = c.box().swizzle_bytes;
   ByteList moved(as_it_is.size());
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(moved.size()); ++i) {
     const std::int64_t in_image = i % image, to = reference::swizzled(in_image, span);
-    REQUIRE_LAW(reference::swizzled(to, span) == in_image, "byte {} goes to {}, and that elsewhere", in_image, to);
-    const bool copied = in_image >= c.shape.to && in_image < c.shape.to + reference::copied_bytes(c.box());
+    REQUIRE_LAW(reference::swizzled(to, span) == in_image, "byte {} goes to {}, and that elsewhere",
+                in_image, to);
+    const bool copied =
+        in_image >= c.shape.to && in_image < c.shape.to + reference::copied_bytes(c.box());
     moved[i - in_image + (copied ? to : in_image)] = as_it_is[i];
   }
   REQUIRE_BITWISE_EQUAL(load_call(c, contents).run(copy).take<unsigned char>("images"), moved);
@@ -221,9 +234,11 @@ void nothing_of_the_tensor_is_fill(const TensorCopy& copy, const TensorTileCase&
   Bits bits(c.places ^ 1);
   for (std::size_t i = 0; 5 * i < contents.at.size(); ++i) {
     const int d = static_cast<int>(bits.below(c.shape.rank));
-    const std::int64_t grain = d == 0 ? c.coordinate_grain() : 1, before = -(c.reach(d) + grain - 1) / grain * grain;
+    const std::int64_t grain = d == 0 ? c.coordinate_grain() : 1,
+                       before = -(c.reach(d) + grain - 1) / grain * grain;
     const std::int64_t after = (c.shape.sizes[d] + grain - 1) / grain * grain;
-    // A box that begins so far before goes to the last coordinate before the tensor; steps end before it.
+    // A box that begins so far before goes to the last coordinate before the tensor; steps end
+    // before it.
     contents.at[5 * i + d] = static_cast<std::int32_t>(bits.chance(50) ? before : after);
   }
   const TensorBox b = c.box();
@@ -240,7 +255,8 @@ void nothing_of_the_tensor_is_fill(const TensorCopy& copy, const TensorTileCase&
 }
 
 // Boxes of `pieces` pieces by `rows` rows, by each launcher.
-void require_boxes_that_fit(const TensorCopy& copy, const TensorTileCase& given, int pieces, int rows) {
+void require_boxes_that_fit(const TensorCopy& copy, const TensorTileCase& given, int pieces,
+                            int rows) {
   TensorTileCase c = given;
   TensorShape& s = c.shape;
   s = TensorShape{.element = TensorElement::kU32, .rank = 2};
@@ -262,10 +278,13 @@ void require_boxes_that_fit(const TensorCopy& copy, const TensorTileCase& given,
 }
 
 // More shared memory than a block has without asking.
-void large_boxes_fit(const TensorCopy& copy, const TensorTileCase& c) { require_boxes_that_fit(copy, c, 64, 64); }
+void large_boxes_fit(const TensorCopy& copy, const TensorTileCase& c) {
+  require_boxes_that_fit(copy, c, 64, 64);
+}
 
-// A launcher must ask for more than 48 KB, of which a kernel's static shared memory is a part. Images and what aligns
-// them to 1024 bytes are one step of 128 bytes below 48 KB, exactly that, and one step above.
+// A launcher must ask for more than 48 KB, of which a kernel's static shared memory is a part.
+// Images and what aligns them to 1024 bytes are one step of 128 bytes below 48 KB, exactly that,
+// and one step above.
 void boxes_about_48_kb_fit(const TensorCopy& copy, const TensorTileCase& given) {
   constexpr std::int64_t kWithoutAsking = 48 << 10, kMargin = 128, kAlignedTo = 1024;
   struct Box {
@@ -275,7 +294,8 @@ void boxes_about_48_kb_fit(const TensorCopy& copy, const TensorTileCase& given) 
   c.shape.to = 0, c.count = 1;
   for (const auto& [pieces, rows] : {Box{22, 136}, Box{25, 120}, Box{47, 64}}) {
     const std::int64_t off = pieces * kPiece * rows + kMargin + kAlignedTo - kWithoutAsking;
-    REQUIRE_LAW(off % kMargin == 0 && std::abs(off) <= kMargin, "a box of {} x {} is {} bytes off", pieces, rows, off);
+    REQUIRE_LAW(off % kMargin == 0 && std::abs(off) <= kMargin, "a box of {} x {} is {} bytes off",
+                pieces, rows, off);
     require_boxes_that_fit(copy, c, pieces, rows);
   }
 }
@@ -285,27 +305,35 @@ void is_deterministic(const TensorCopy& copy, const SmallTensorReduceCase& given
   constexpr int kSchedules = 20;
   SmallTensorReduceCase c = given;
   c.count = 3, c.shape.max_blocks = 1;
-  const CopyContents load = load_contents(c), store = store_contents(c), reduce = store_contents(c, true);
-  REQUIRE_DETERMINISTIC(kSchedules, [&] { return load_call(c, load).run(copy).take<unsigned char>("images").fetch(); });
-  REQUIRE_DETERMINISTIC(kSchedules,
-                        [&] { return multicast_call(c, load).run(copy).take<unsigned char>("images").fetch(); });
-  REQUIRE_DETERMINISTIC(kSchedules,
-                        [&] { return store_call(c, store).run(copy).take<unsigned char>("tensor").fetch(); });
-  REQUIRE_DETERMINISTIC(kSchedules,
-                        [&] { return reduce_call(c, reduce).run(copy).take<unsigned char>("tensor").fetch(); });
+  const CopyContents load = load_contents(c), store = store_contents(c),
+                     reduce = store_contents(c, true);
+  REQUIRE_DETERMINISTIC(kSchedules, [&] {
+    return load_call(c, load).run(copy).take<unsigned char>("images").fetch();
+  });
+  REQUIRE_DETERMINISTIC(kSchedules, [&] {
+    return multicast_call(c, load).run(copy).take<unsigned char>("images").fetch();
+  });
+  REQUIRE_DETERMINISTIC(kSchedules, [&] {
+    return store_call(c, store).run(copy).take<unsigned char>("tensor").fetch();
+  });
+  REQUIRE_DETERMINISTIC(kSchedules, [&] {
+    return reduce_call(c, reduce).run(copy).take<unsigned char>("tensor").fetch();
+  });
 }
 
-// Of so many dimensions: two boxes within the tensor that do not meet, whose coordinates and offsets all differ from
-// their neighbours.
+// Of so many dimensions: two boxes within the tensor that do not meet, whose coordinates and
+// offsets all differ from their neighbours.
 TensorCopyCase of_dimensions(const TensorCopyCase& given, int rank, bool im2col) {
   TensorCopyCase c;
-  c.cluster = 2, c.tensor_offset = given.tensor_offset, c.poison = given.poison, c.values = given.values;
+  c.cluster = 2, c.tensor_offset = given.tensor_offset, c.poison = given.poison,
+  c.values = given.values;
   c.values.kind = ValueKind::kWide;
   TensorShape& s = c.shape;
   constexpr std::int64_t kSizes[] = {16, 6, 5, 4, 4};
   constexpr int kOffsets[] = {2, 1, 1};
   std::int64_t stride = 4;
-  s.rank = rank, s.im2col = im2col, s.channels = 4, s.pixels = 3, s.to = 128, s.max_blocks = given.shape.max_blocks;
+  s.rank = rank, s.im2col = im2col, s.channels = 4, s.pixels = 3, s.to = 128,
+  s.max_blocks = given.shape.max_blocks;
   for (int d = 0; d < 5; ++d) {
     s.sizes[d] = kSizes[d], s.box[d] = d == 0 ? 4 : 2;
     stride *= s.sizes[d];
@@ -343,9 +371,10 @@ void each_instruction_matches_the_index_model(const TensorCopy& copy, const Tens
       for (int operation = 0; operation < 6 && !im2col; ++operation) {
         TensorCopyCase r = c;
         r.reduction = static_cast<TensorReduction>(operation);
-        REQUIRE_BITWISE_EQUAL(
-            reduce_call(r, store).run(copy).take<unsigned char>("tensor"),
-            each_image([&](const Coordinates& to, auto from, ByteList& all) { reduce(r, to, from, all); }));
+        REQUIRE_BITWISE_EQUAL(reduce_call(r, store).run(copy).take<unsigned char>("tensor"),
+                              each_image([&](const Coordinates& to, auto from, ByteList& all) {
+                                reduce(r, to, from, all);
+                              }));
       }
     }
   }
@@ -371,10 +400,14 @@ Laws<TensorCopy> tensor_copy_laws() {
       law("LoadsMatchTheIndexModel", loads_match_the_index_model, {.cases = 400}),
       law("StoresMatchTheIndexModel", stores_match_the_index_model, {.cases = 250}),
       law("ReductionsMatchTheIndexModel", reductions_match_the_index_model, {.cases = 150}),
-      law("EachInstructionMatchesTheIndexModel", each_instruction_matches_the_index_model, {.cases = 2, .cost = 300}),
-      law("EveryBlockOfAMulticastHasTheBox", every_block_of_a_multicast_has_the_box, {.cases = 80, .cost = 2}),
-      law("WhatIsLoadedAndStoredIsTheSame", what_is_loaded_and_stored_is_the_same, {.cases = 60, .cost = 4}),
-      law("ASwizzleMovesPiecesAndNothingElse", a_swizzle_moves_pieces_and_nothing_else, {.cases = 60, .cost = 2}),
+      law("EachInstructionMatchesTheIndexModel", each_instruction_matches_the_index_model,
+          {.cases = 2, .cost = 300}),
+      law("EveryBlockOfAMulticastHasTheBox", every_block_of_a_multicast_has_the_box,
+          {.cases = 80, .cost = 2}),
+      law("WhatIsLoadedAndStoredIsTheSame", what_is_loaded_and_stored_is_the_same,
+          {.cases = 60, .cost = 4}),
+      law("ASwizzleMovesPiecesAndNothingElse", a_swizzle_moves_pieces_and_nothing_else,
+          {.cases = 60, .cost = 2}),
       no_work_law<calls_of, SmallTensorCopyCase, &TensorCopyCase::count>("LaunchesNothingForNoWork",
                                                                          {.cases = 20, .cost = 8}),
       refusal_law<calls_of, SmallTensorCopyCase>("RefusesBadArguments", {.cases = 12, .cost = 25}),

@@ -19,13 +19,15 @@ void describe_choice(Call<TensorCopy>& call, const char* name, E last, E& at) {
 }
 
 // `stores`: through a box of pixels that does not go beyond the tensor.
-void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s, bool stores = false) {
+void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s,
+                    bool stores = false) {
   const bool sliced = s.interleave != TensorInterleave::kNone;
   describe_choice(call, "element", TensorElement::kF64, s.element);
   describe_choice(call, "interleave", TensorInterleave::k32, s.interleave);
   describe_choice(call, "swizzle", TensorSwizzle::k128, s.swizzle);
   describe_choice(call, "fill", TensorFill::kNaN, s.fill);
-  const auto number = [&](const std::string& name, auto& at, Whole least, Whole most, Whole step = 1) {
+  const auto number = [&](const std::string& name, auto& at, Whole least, Whole most,
+                          Whole step = 1) {
     call.integer(name, {.least = least, .most = most, .step = step, .here = {at}}, at);
   };
   number("rank", s.rank, sliced || s.im2col ? 3 : 1, 5);
@@ -36,8 +38,9 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
     number("steps" + n, s.steps[d], 1, 8);
     if (!s.im2col) number("box" + n, s.box[d], 1, 256);
     if (d == 0) continue;
-    number("strides" + std::to_string(d - 1), s.strides[d - 1], (below + c.grain() - 1) / c.grain() * c.grain(),
-           (Whole{1} << 40) - c.grain(), c.grain());
+    number("strides" + std::to_string(d - 1), s.strides[d - 1],
+           (below + c.grain() - 1) / c.grain() * c.grain(), (Whole{1} << 40) - c.grain(),
+           c.grain());
     below += (s.sizes[d] - 1) * s.strides[d - 1];
   }
   if (s.im2col) {
@@ -51,8 +54,10 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
       const std::string n = std::to_string(d);
       // The ends that make the box larger go with any other.
       const Whole least = stores ? 0 : -corner - 1, most = stores ? 0 : corner;
-      call.integer("lower" + n, {.least = least, .most = corner, .here = {least, s.lower[d]}}, s.lower[d]);
-      call.integer("upper" + n, {.least = -corner - 1, .most = most, .here = {s.upper[d], most}}, s.upper[d]);
+      call.integer("lower" + n, {.least = least, .most = corner, .here = {least, s.lower[d]}},
+                   s.lower[d]);
+      call.integer("upper" + n, {.least = -corner - 1, .most = most, .here = {s.upper[d], most}},
+                   s.upper[d]);
       call.integer("offsets" + n, {0, offset}, s.offsets[d]);
     }
     number("channels", s.channels, 1, 256);
@@ -63,7 +68,8 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
   } else {
     call.mistake("odd_box", [&s] { --s.box[0]; });
     if (s.rank >= 3 && !sliced) {
-      call.mistake("more_than_a_block_has", [&s] { s.box[1] = s.box[2] = 256, s.steps[1] = s.steps[2] = 1; });
+      call.mistake("more_than_a_block_has",
+                   [&s] { s.box[1] = s.box[2] = 256, s.steps[1] = s.steps[2] = 1; });
     }
   }
   if (!is_floating(s.element)) call.mistake("integers_of_nan", [&s] { s.fill = TensorFill::kNaN; });
@@ -76,7 +82,8 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
   call.grid({.threads = s.block, .most_blocks = s.max_blocks});
 }
 
-// What coordinates may be follows from the shape: those of another, as many as they are, do not fit.
+// What coordinates may be follows from the shape: those of another, as many as they are, do not
+// fit.
 std::int64_t number_of(const TensorShape& s) {
   std::uint64_t n = 0;
   const auto add = [&n](auto value) { n = mix(n ^ static_cast<std::uint64_t>(value)); };
@@ -93,8 +100,9 @@ std::int64_t number_of(const TensorShape& s) {
 // A stride of the tensor takes the rows of all dimensions above it further apart.
 void describe_strides(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s) {
   const TensorShape& own = c.shape;
-  const std::int64_t grain = c.grain(),
-                     unit = own.interleave != TensorInterleave::kNone ? grain : bytes_of(own.element);
+  const std::int64_t grain = c.grain(), unit = own.interleave != TensorInterleave::kNone
+                                                   ? grain
+                                                   : bytes_of(own.element);
   const std::int64_t row = (own.sizes[0] * unit + kPiece - 1) / kPiece * kPiece;
   const auto least = [own, row, grain](int d, const std::int64_t(&strides)[4]) {
     std::int64_t below = row;
@@ -106,7 +114,8 @@ void describe_strides(Call<TensorCopy>& call, const TensorCopyCase& c, TensorSha
     const Range legal = {least(d, own.strides), (Whole{1} << 40) - grain, grain};
     call.spread("tensor", "strides" + std::to_string(d - 1), legal, [=, &s](std::int64_t value) {
       s.strides[d - 1] = value;
-      for (int e = d + 1; e < own.rank; ++e) s.strides[e - 1] = std::max(own.strides[e - 1], least(e, s.strides));
+      for (int e = d + 1; e < own.rank; ++e)
+        s.strides[e - 1] = std::max(own.strides[e - 1], least(e, s.strides));
       std::int64_t rows = 1;
       for (int e = 1; e < own.rank; ++e) rows *= own.sizes[e];
       std::vector<Piece> pieces;
@@ -114,7 +123,8 @@ void describe_strides(Call<TensorCopy>& call, const TensorCopyCase& c, TensorSha
         Piece piece = {0, row, 0};
         std::int64_t n = i;
         for (int e = 1; e < own.rank; ++e) {
-          piece.first += n % own.sizes[e] * own.strides[e - 1], piece.to += n % own.sizes[e] * s.strides[e - 1];
+          piece.first += n % own.sizes[e] * own.strides[e - 1],
+              piece.to += n % own.sizes[e] * s.strides[e - 1];
           n /= own.sizes[e];
         }
         pieces.push_back(piece);
@@ -125,8 +135,9 @@ void describe_strides(Call<TensorCopy>& call, const TensorCopyCase& c, TensorSha
 }
 
 template <class Tensor, class Images>
-void describe_arrays(Call<TensorCopy>& call, const TensorCopyCase& c, Tensor*& tensor, const std::int32_t*& at,
-                     std::int64_t& count, Images*& images, const CopyContents& contents, int images_a_copy = 1) {
+void describe_arrays(Call<TensorCopy>& call, const TensorCopyCase& c, Tensor*& tensor,
+                     const std::int32_t*& at, std::int64_t& count, Images*& images,
+                     const CopyContents& contents, int images_a_copy = 1) {
   const TensorBox b = c.box();
   const std::int64_t n = count, image = reference::image_bytes(b) * images_a_copy;
   const bool loads = std::is_const_v<Tensor>;
@@ -134,7 +145,8 @@ void describe_arrays(Call<TensorCopy>& call, const TensorCopyCase& c, Tensor*& t
   const Footprint of_tensor = {.count = n > 0 ? reference::memory_bytes(b) : 0,
                                .alignment = static_cast<std::size_t>(c.grain())},
                   of_images = {.count = n * image, .alignment = 16};
-  const Layout tensor_layout = {32 * c.tensor_offset, c.poison}, images_layout = {16 * c.images_offset, c.poison};
+  const Layout tensor_layout = {32 * c.tensor_offset, c.poison},
+               images_layout = {16 * c.images_offset, c.poison};
   const auto tensor_bytes = [n, make = contents.tensor] { return n > 0 ? make() : ByteList(); };
   if constexpr (std::is_const_v<Tensor>) {
     call.input("tensor", tensor, of_tensor, tensor_layout, tensor_bytes);
@@ -154,7 +166,8 @@ void describe_arrays(Call<TensorCopy>& call, const TensorCopyCase& c, Tensor*& t
 Call<TensorCopy> load_call(const TensorCopyCase& c, const CopyContents& contents) {
   Call<TensorCopy> call("tensor_load");
   const auto count = static_cast<std::int64_t>(contents.at.size() / 5);
-  auto& [shape, tensor, at, n, images] = call.arguments(&TensorCopy::load, c.shape, nullptr, nullptr, count, nullptr);
+  auto& [shape, tensor, at, n, images] =
+      call.arguments(&TensorCopy::load, c.shape, nullptr, nullptr, count, nullptr);
   describe_shape(call, c, shape);
   describe_arrays(call, c, tensor, at, n, images, contents);
   if (count > 0) describe_strides(call, c, shape);
@@ -176,9 +189,11 @@ Call<TensorCopy> multicast_call(const TensorCopyCase& c, const CopyContents& con
 Call<TensorCopy> store_call(const TensorCopyCase& c, const CopyContents& contents) {
   Call<TensorCopy> call("tensor_store");
   const auto count = static_cast<std::int64_t>(contents.at.size() / 5);
-  auto& [shape, tensor, at, n, images] = call.arguments(&TensorCopy::store, c.shape, nullptr, nullptr, count, nullptr);
+  auto& [shape, tensor, at, n, images] =
+      call.arguments(&TensorCopy::store, c.shape, nullptr, nullptr, count, nullptr);
   describe_shape(call, c, shape, /*stores=*/true);
-  if (c.shape.im2col) call.mistake("a_corner_outside", [&s = shape] { s.lower[0] = -1, s.upper[0] = 0; });
+  if (c.shape.im2col)
+    call.mistake("a_corner_outside", [&s = shape] { s.lower[0] = -1, s.upper[0] = 0; });
   describe_arrays(call, c, tensor, at, n, images, contents);
   if (count > 0) describe_strides(call, c, shape);
   return call;
@@ -191,8 +206,10 @@ Call<TensorCopy> reduce_call(const TensorCopyCase& c, const CopyContents& conten
       call.arguments(&TensorCopy::reduce, c.reduction, c.shape, nullptr, nullptr, count, nullptr);
   describe_choice(call, "reduction", TensorReduction::kXor, reduction);
   describe_shape(call, c, shape);
-  if (is_floating(c.shape.element)) call.mistake("bits_of_numbers", [&r = reduction] { r = TensorReduction::kAnd; });
-  if (is_wide(c.shape.element)) call.mistake("least_of_wide_numbers", [&r = reduction] { r = TensorReduction::kMin; });
+  if (is_floating(c.shape.element))
+    call.mistake("bits_of_numbers", [&r = reduction] { r = TensorReduction::kAnd; });
+  if (is_wide(c.shape.element))
+    call.mistake("least_of_wide_numbers", [&r = reduction] { r = TensorReduction::kMin; });
   describe_arrays(call, c, tensor, at, n, images, contents);
   if (count > 0) describe_strides(call, c, shape);
   return call;
@@ -206,8 +223,9 @@ CopyContents load_contents(const TensorCopyCase& c) {
   return {[c] { return c.tensor(); }, nullptr, c.load_places()};
 }
 CopyContents store_contents(const TensorCopyCase& c, bool small) {
-  CopyContents contents = {[c, small] { return c.values_for(reference::memory_bytes(c.box()), kTensor, small); },
-                           nullptr, c.store_places()};
+  CopyContents contents = {
+      [c, small] { return c.values_for(reference::memory_bytes(c.box()), kTensor, small); },
+      nullptr, c.store_places()};
   contents.images = [c, n = contents.at.size() / 5, small] {
     return images_of(c, static_cast<std::int64_t>(n), small);
   };
@@ -225,7 +243,8 @@ bool is_reduced(const TensorCopyCase& c) {
   TensorReduceCase reduced;
   static_cast<TensorCopyCase&>(reduced) = c;
   reduced.normalise();
-  return !c.shape.im2col && reduced.shape.element == c.shape.element && reduced.reduction == c.reduction;
+  return !c.shape.im2col && reduced.shape.element == c.shape.element &&
+         reduced.reduction == c.reduction;
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ ByteList images_of(const TensorCopyCase& c, std::int64_t count, bool small);
 CopyContents load_contents(const TensorCopyCase& c);
 CopyContents store_contents(const TensorCopyCase& c, bool small = false);
 
-// All launchers that take the case: loads alone go beyond the tensor by columns, and not every tile can be reduced.
+// All launchers that take the case: loads alone go beyond the tensor by columns, and not every tile
+// can be reduced.
 Calls<TensorCopy> calls_of(const SmallTensorCopyCase& drawn);
 // Those that know im2col, of larger cases.
 Calls<TensorCopy> column_calls_of(const TensorStoreCase& drawn);

@@ -29,23 +29,27 @@ void TensorCopyCase::fields_of(TensorCopyCase& c, FieldVisitor& field) {
                    {"f64", E::kF64}}));
   field("im2col", s.im2col, booleans());
   field("interleave", s.interleave,
-        choice<TensorInterleave>(
-            {{"none", TensorInterleave::kNone}, {"16", TensorInterleave::k16}, {"32", TensorInterleave::k32}}));
+        choice<TensorInterleave>({{"none", TensorInterleave::kNone},
+                                  {"16", TensorInterleave::k16},
+                                  {"32", TensorInterleave::k32}}));
   field("swizzle", s.swizzle,
         choice<TensorSwizzle>({{"none", TensorSwizzle::kNone},
                                {"32", TensorSwizzle::k32},
                                {"64", TensorSwizzle::k64},
                                {"128", TensorSwizzle::k128}}));
-  field("fill", s.fill, choice<TensorFill>({{"zeros", TensorFill::kZeros}, {"nan", TensorFill::kNaN}}));
+  field("fill", s.fill,
+        choice<TensorFill>({{"zeros", TensorFill::kZeros}, {"nan", TensorFill::kNaN}}));
   field("pieces", c.pieces, range(1, 9));
   field("width", c.width, range(1, 70));
   field("pad", c.pad, range(0, 2));
-  constexpr const char *kSizes[] = {"size1", "size2", "size3", "size4"}, *kBoxes[] = {"box1", "box2", "box3", "box4"},
+  constexpr const char *kSizes[] = {"size1", "size2", "size3", "size4"},
+                       *kBoxes[] = {"box1", "box2", "box3", "box4"},
                        *kSteps[] = {"step0", "step1", "step2", "step3", "step4"};
   for (int d = 0; d < 4; ++d) field(kSizes[d], s.sizes[d + 1], range<std::int64_t>(1, 7));
   for (int d = 0; d < 4; ++d) field(kBoxes[d], s.box[d + 1], range(1, 9));
   for (int d = 0; d < 5; ++d) field(kSteps[d], s.steps[d], one_of({1, 2, 3, 8}));
-  constexpr const char *kLower[] = {"lower0", "lower1", "lower2"}, *kUpper[] = {"upper0", "upper1", "upper2"},
+  constexpr const char *kLower[] = {"lower0", "lower1", "lower2"},
+                       *kUpper[] = {"upper0", "upper1", "upper2"},
                        *kOffset[] = {"offset0", "offset1", "offset2"};
   for (int d = 0; d < 3; ++d) field(kLower[d], s.lower[d], range(-4, 4));
   for (int d = 0; d < 3; ++d) field(kUpper[d], s.upper[d], range(-4, 4));
@@ -53,7 +57,8 @@ void TensorCopyCase::fields_of(TensorCopyCase& c, FieldVisitor& field) {
   field("pixels", s.pixels, range(1, 40));
   field("to", s.to, one_of({0, 128, 256, 384, 512, 640, 768, 896}));
   field("block", s.block, one_of({32, 64, 128, 256, 1, 33, 100}));
-  field("max_blocks", s.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"4", 4}}));
+  field("max_blocks", s.max_blocks,
+        choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"4", 4}}));
   field("cluster", c.cluster, one_of({2, 4, 8}));
   field("reduction", c.reduction,
         choice<TensorReduction>({{"add", TensorReduction::kAdd},
@@ -79,15 +84,23 @@ void TensorCopyCase::normalise() {
   if (s.im2col || sliced) s.rank = std::max(s.rank, 3);
   if (s.interleave == TensorInterleave::k32) s.swizzle = TensorSwizzle::k32;
   if (!is_floating(s.element)) s.fill = TensorFill::kZeros;
-  if (s.swizzle != TensorSwizzle::kNone && !sliced) pieces = std::min(pieces, 1 << static_cast<int>(s.swizzle));
-  const std::int64_t element = bytes_of(s.element), unit = s.interleave == TensorInterleave::k32 ? 32
-                                                           : sliced                              ? kPiece
-                                                                                                 : element;
+  if (s.swizzle != TensorSwizzle::kNone && !sliced)
+    pieces = std::min(pieces, 1 << static_cast<int>(s.swizzle));
+  const std::int64_t element = bytes_of(s.element), unit = s.interleave == TensorInterleave::k32
+                                                               ? 32
+                                                           : sliced ? kPiece
+                                                                    : element;
   s.box[0] = s.channels = static_cast<int>(pieces * kPiece / element);
   // The more dimensions, the less of each.
-  const int most_box = s.rank <= 3 ? 9 : s.rank == 4 ? 4 : 3, most_size = s.rank <= 3 ? 7 : s.rank == 4 ? 4 : 3;
+  const int most_box = s.rank <= 3   ? 9
+                       : s.rank == 4 ? 4
+                                     : 3,
+            most_size = s.rank <= 3   ? 7
+                        : s.rank == 4 ? 4
+                                      : 3;
   for (int d = 1; d < 5; ++d)
-    s.box[d] = std::min(s.box[d], most_box), s.sizes[d] = std::min<std::int64_t>(s.sizes[d], most_size);
+    s.box[d] = std::min(s.box[d], most_box),
+    s.sizes[d] = std::min<std::int64_t>(s.sizes[d], most_size);
   if (s.rank > 3) width = std::min(width, 24);
   s.sizes[0] = width;
   const std::int64_t grain = s.interleave == TensorInterleave::k32 ? 32 : kPiece;
@@ -98,7 +111,8 @@ void TensorCopyCase::normalise() {
   }
   for (int d = 0; s.im2col && d + 2 < s.rank; ++d) {
     const int reach = kReach[s.rank];
-    s.lower[d] = std::clamp(s.lower[d], -reach, reach), s.upper[d] = std::clamp(s.upper[d], -reach, reach);
+    s.lower[d] = std::clamp(s.lower[d], -reach, reach),
+    s.upper[d] = std::clamp(s.upper[d], -reach, reach);
     if (s.sizes[d + 1] + s.upper[d] <= s.lower[d]) s.lower[d] = s.upper[d] = 0;
   }
 }
@@ -109,8 +123,11 @@ TensorBox TensorCopyCase::box() const {
   b.rank = s.rank, b.element_bytes = bytes_of(s.element);
   for (int d = 0; d < 5; ++d) b.sizes[d] = s.sizes[d], b.steps[d] = s.steps[d], b.box[d] = s.box[d];
   for (int d = 0; d < 4; ++d) b.strides[d] = s.strides[d];
-  for (int d = 0; d < 3; ++d) b.lower[d] = s.lower[d], b.upper[d] = s.upper[d], b.offsets[d] = s.offsets[d];
-  b.slice_bytes = s.interleave == TensorInterleave::kNone ? 0 : s.interleave == TensorInterleave::k16 ? 16 : 32;
+  for (int d = 0; d < 3; ++d)
+    b.lower[d] = s.lower[d], b.upper[d] = s.upper[d], b.offsets[d] = s.offsets[d];
+  b.slice_bytes = s.interleave == TensorInterleave::kNone ? 0
+                  : s.interleave == TensorInterleave::k16 ? 16
+                                                          : 32;
   b.swizzle_bytes = s.swizzle == TensorSwizzle::kNone ? 0 : 16 << static_cast<int>(s.swizzle);
   b.fill_with_nan = s.fill == TensorFill::kNaN;
   b.im2col = s.im2col, b.channels = s.channels, b.pixels = s.pixels, b.to = s.to;
@@ -134,12 +151,14 @@ CopyPlaces TensorCopyCase::load_places() const {
   return at;
 }
 
-// Boxes that do not meet: some of those that lie side by side from a corner near the tensor's; of columns, one.
+// Boxes that do not meet: some of those that lie side by side from a corner near the tensor's; of
+// columns, one.
 CopyPlaces TensorCopyCase::store_places() const {
   if (shape.im2col) {
     CopyPlaces at = load_places();
     at.resize(std::min<std::size_t>(at.size(), 5));
-    if (!at.empty()) at[0] = std::max(at[0], 0), at[shape.rank - 1] = std::max(at[shape.rank - 1], 0);
+    if (!at.empty())
+      at[0] = std::max(at[0], 0), at[shape.rank - 1] = std::max(at[shape.rank - 1], 0);
     return at;
   }
   Bits bits(places);
@@ -174,9 +193,11 @@ void append(ByteList& bytes, const std::vector<T>& values) {
 
 }  // namespace
 
-// Of the case's elements; small integers, whose sums are exact, where they will be added or compared as such.
+// Of the case's elements; small integers, whose sums are exact, where they will be added or
+// compared as such.
 ByteList TensorCopyCase::values_for(std::int64_t bytes, std::uint64_t stream, bool small) const {
-  const Values v = small && is_floating(shape.element) ? Values{ValueKind::kSmallIntegers, values.seed} : values;
+  const Values v =
+      small && is_floating(shape.element) ? Values{ValueKind::kSmallIntegers, values.seed} : values;
   const std::int64_t n = (bytes + 7) / 8 * 8 / bytes_of(shape.element);
   ByteList list;
   switch (shape.element) {

@@ -44,7 +44,8 @@ struct TensorCopyCase {
   std::uint64_t places = 0;  // seed of where
   int cluster = 2;           // of a multicast
   TensorReduction reduction = TensorReduction::kAdd;
-  int tensor_offset = 0, at_offset = 0, images_offset = 0;  // elements, of 32, 4 and 16 bytes, past a 256-byte boundary
+  int tensor_offset = 0, at_offset = 0,
+      images_offset = 0;  // elements, of 32, 4 and 16 bytes, past a 256-byte boundary
   Poison poison = Poison::kNaN;
   Values values;
 
@@ -56,8 +57,9 @@ struct TensorCopyCase {
   std::int64_t grain() const { return shape.interleave == TensorInterleave::k32 ? 32 : kPiece; }
   // What the innermost coordinate is a multiple of.
   std::int64_t coordinate_grain() const {
-    return shape.interleave != TensorInterleave::kNone ? 1
-                                                       : std::max<std::int64_t>(kPiece / bytes_of(shape.element), 1);
+    return shape.interleave != TensorInterleave::kNone
+               ? 1
+               : std::max<std::int64_t>(kPiece / bytes_of(shape.element), 1);
   }
   // How far the box goes in a dimension.
   std::int64_t reach(int d) const {
@@ -85,9 +87,11 @@ struct TensorTileCase : TensorCopyCase {
 struct TensorReduceCase : TensorTileCase {
   static void fields(TensorReduceCase& c, FieldVisitor& field) { fields_of(c, field); }
   void normalise() {
-    if (bytes_of(shape.element) < 4 && !is_floating(shape.element)) shape.element = TensorElement::kU32;
+    if (bytes_of(shape.element) < 4 && !is_floating(shape.element))
+      shape.element = TensorElement::kU32;
     if (shape.element == TensorElement::kF64) shape.element = TensorElement::kF32;
-    if (is_floating(shape.element) && reduction >= TensorReduction::kAnd) reduction = TensorReduction::kAdd;
+    if (is_floating(shape.element) && reduction >= TensorReduction::kAnd)
+      reduction = TensorReduction::kAdd;
     if (is_wide(shape.element)) reduction = TensorReduction::kAdd;
     TensorTileCase::normalise();
   }
@@ -101,7 +105,8 @@ struct SmallCaseOf : Case {
     this->count = std::min(this->count, 3), this->width = std::min(this->width, 12);
     this->pieces = std::min(this->pieces, 3), this->cluster = std::min(this->cluster, 4);
     TensorShape& s = this->shape;
-    for (int d = 1; d < 5; ++d) s.box[d] = std::min(s.box[d], 3), s.sizes[d] = std::min<std::int64_t>(s.sizes[d], 3);
+    for (int d = 1; d < 5; ++d)
+      s.box[d] = std::min(s.box[d], 3), s.sizes[d] = std::min<std::int64_t>(s.sizes[d], 3);
     Case::normalise();
   }
 };

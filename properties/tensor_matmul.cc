@@ -14,35 +14,48 @@ namespace lockstep::properties {
 namespace {
 
 constexpr std::int64_t kMax = 150;  // of each of m, n, k: several tiles of every size, and quick
-const std::vector<ValueKind> kAnyValues = {ValueKind::kSmallIntegers, ValueKind::kIndex, ValueKind::kUniform,
-                                           ValueKind::kMixed,         ValueKind::kWide,  ValueKind::kSpecial};
-const std::vector<ValueKind> kExactValues = {ValueKind::kSmallIntegers, ValueKind::kOne, ValueKind::kZero};
+const std::vector<ValueKind> kAnyValues = {ValueKind::kSmallIntegers, ValueKind::kIndex,
+                                           ValueKind::kUniform,       ValueKind::kMixed,
+                                           ValueKind::kWide,          ValueKind::kSpecial};
+const std::vector<ValueKind> kExactValues = {ValueKind::kSmallIntegers, ValueKind::kOne,
+                                             ValueKind::kZero};
 const std::vector<ValueKind> kFiniteValues = {ValueKind::kSmallIntegers, ValueKind::kUniform};
 
-// ---- The ways to a matrix unit: which paths and elements a case has, and what the device must have.
+// ---- The ways to a matrix unit: which paths and elements a case has, and what the device must
+// have.
 
 struct ByWmma {
-  static Domain<TensorMatmulPath> paths() { return choice<TensorMatmulPath>({{"wmma", TensorMatmulPath::kWmma}}); }
-  static Domain<MatrixElement> elements() { return choice<MatrixElement>({{"f16", MatrixElement::kF16}}); }
+  static Domain<TensorMatmulPath> paths() {
+    return choice<TensorMatmulPath>({{"wmma", TensorMatmulPath::kWmma}});
+  }
+  static Domain<MatrixElement> elements() {
+    return choice<MatrixElement>({{"f16", MatrixElement::kF16}});
+  }
   static constexpr std::array kEachPath = {TensorMatmulPath::kWmma};
   static constexpr std::array kEachElement = {MatrixElement::kF16};
   static constexpr Requirement kNeeds = {Capability::kComputeCapability, 75};
 };
 
 struct ByMma {
-  static Domain<TensorMatmulPath> paths() { return choice<TensorMatmulPath>({{"mma", TensorMatmulPath::kMma}}); }
+  static Domain<TensorMatmulPath> paths() {
+    return choice<TensorMatmulPath>({{"mma", TensorMatmulPath::kMma}});
+  }
   static Domain<MatrixElement> elements() {
     using enum MatrixElement;
-    return choice<MatrixElement>({{"f16", kF16}, {"bf16", kBf16}, {"tf32", kTf32}, {"f64", kF64}, {"s8", kS8}});
+    return choice<MatrixElement>(
+        {{"f16", kF16}, {"bf16", kBf16}, {"tf32", kTf32}, {"f64", kF64}, {"s8", kS8}});
   }
   static constexpr std::array kEachPath = {TensorMatmulPath::kMma};
-  static constexpr std::array kEachElement = {MatrixElement::kF16, MatrixElement::kBf16, MatrixElement::kTf32,
-                                              MatrixElement::kF64, MatrixElement::kS8};
+  static constexpr std::array kEachElement = {MatrixElement::kF16, MatrixElement::kBf16,
+                                              MatrixElement::kTf32, MatrixElement::kF64,
+                                              MatrixElement::kS8};
   static constexpr Requirement kNeeds = {Capability::kComputeCapability, 80};
 };
 
 struct ByFp8 : ByMma {
-  static Domain<MatrixElement> elements() { return choice<MatrixElement>({{"e4m3", MatrixElement::kE4m3}}); }
+  static Domain<MatrixElement> elements() {
+    return choice<MatrixElement>({{"e4m3", MatrixElement::kE4m3}});
+  }
   static constexpr std::array kEachElement = {MatrixElement::kE4m3};
   static constexpr Requirement kNeeds = {Capability::kComputeCapability, 89};
 };
@@ -62,9 +75,10 @@ struct ByWgmma {
     using enum MatrixElement;
     return choice<MatrixElement>({{"f16", kF16}, {"bf16", kBf16}, {"e4m3", kE4m3}});
   }
-  static constexpr std::array kEachPath = {TensorMatmulPath::kWgmma, TensorMatmulPath::kWgmmaCluster,
-                                           TensorMatmulPath::kWgmmaWide};
-  static constexpr std::array kEachElement = {MatrixElement::kF16, MatrixElement::kBf16, MatrixElement::kE4m3};
+  static constexpr std::array kEachPath = {
+      TensorMatmulPath::kWgmma, TensorMatmulPath::kWgmmaCluster, TensorMatmulPath::kWgmmaWide};
+  static constexpr std::array kEachElement = {MatrixElement::kF16, MatrixElement::kBf16,
+                                              MatrixElement::kE4m3};
   static constexpr Requirement kNeeds = {Capability::kWgmma};
 };
 
@@ -111,7 +125,8 @@ Elements transposed(const Elements& dense, std::int64_t rows, std::int64_t colum
 }
 
 // Columns `from` to `to` - 1.
-Elements columns_of(const Elements& dense, std::int64_t columns, std::int64_t from, std::int64_t to) {
+Elements columns_of(const Elements& dense, std::int64_t columns, std::int64_t from,
+                    std::int64_t to) {
   Elements out;
   for (std::size_t row = 0; row * columns < dense.size(); ++row)
     out.insert(out.end(), dense.begin() + row * columns + from, dense.begin() + row * columns + to);
@@ -124,8 +139,8 @@ void matches_its_reference(const TensorMatmul& matmul, const TensorMatmulCase& c
 }
 
 // Of integers whose sums are exact.
-void require_exact(const TensorMatmulCase& c, const Elements& d, const Elements& a, const Elements& b,
-                   const Elements& addend) {
+void require_exact(const TensorMatmulCase& c, const Elements& d, const Elements& a,
+                   const Elements& b, const Elements& addend) {
   const auto whole = [&](const Elements& factor) {
     std::vector<std::int32_t> numbers(factor.size());
     std::ranges::transform(factor, numbers.begin(), [&](std::uint64_t bits) {
@@ -150,17 +165,19 @@ void is_exact_on_small_integers(const TensorMatmul& matmul, const TensorMatmulCa
   require_exact(c, c.launch(matmul, a, b, addend), a, b, addend);
 }
 
-// Every kernel of the way: eight and five stages, which are more than are under way at once, three and one; each factor
-// copied in each way beside the other, and rows of C and D in pairs or not.
+// Every kernel of the way: eight and five stages, which are more than are under way at once, three
+// and one; each factor copied in each way beside the other, and rows of C and D in pairs or not.
 template <class Way>
 void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCase& given) {
   struct Layout {
     int stages, a_alignment, b_alignment, c_gap, d_gap;
   };
-  constexpr Layout kLayouts[] = {{7, 16, 16, 1, 1}, {4, 16, 1, 0, 0}, {2, 1, 16, 1, 0}, {0, 4, 4, 0, 1}};
+  constexpr Layout kLayouts[] = {
+      {7, 16, 16, 1, 1}, {4, 16, 1, 0, 0}, {2, 1, 16, 1, 0}, {0, 4, 4, 0, 1}};
   for (const TensorMatmulPath path : Way::kEachPath) {
     for (const MatrixElement element : Way::kEachElement) {
-      const bool wide = path == TensorMatmulPath::kWgmmaWide, small = path == TensorMatmulPath::kWmma;
+      const bool wide = path == TensorMatmulPath::kWgmmaWide,
+                 small = path == TensorMatmulPath::kWmma;
       for (const Layout& layout : kLayouts) {
         TensorMatmulCase c = given;
         c.path = path, c.element = element;
@@ -184,16 +201,19 @@ void without_products_gives_c(const TensorMatmul& matmul, const TensorMatmulCase
   REQUIRE_BITWISE_EQUAL(none.launch(matmul), none.c());
 }
 
-// An element's products stand in one instruction or in the next, as in the whole product: the bits agree.
+// An element's products stand in one instruction or in the next, as in the whole product: the bits
+// agree.
 void goes_on_from_its_result(const TensorMatmul& matmul, const TensorMatmulCase& c) {
   constexpr std::int64_t kStepBytes = 32;
   const std::int64_t step = kStepBytes / bytes_of(c.element), split = c.k / 2 / step * step;
   const Elements a = c.a(), b = c.b();
   TensorMatmulCase front = c, back = c;
   front.k = split, back.k = c.k - split;
-  const Elements half = front.launch(matmul, columns_of(a, c.k, 0, split), columns_of(b, c.k, 0, split), c.c());
-  REQUIRE_BITWISE_EQUAL(back.launch(matmul, columns_of(a, c.k, split, c.k), columns_of(b, c.k, split, c.k), half),
-                        c.launch(matmul, a, b, c.c()));
+  const Elements half =
+      front.launch(matmul, columns_of(a, c.k, 0, split), columns_of(b, c.k, 0, split), c.c());
+  REQUIRE_BITWISE_EQUAL(
+      back.launch(matmul, columns_of(a, c.k, split, c.k), columns_of(b, c.k, split, c.k), half),
+      c.launch(matmul, a, b, c.c()));
 }
 
 // The products of the two are the same, in the same order, with their factors exchanged.
@@ -204,9 +224,11 @@ void transposes(const TensorMatmul& matmul, const TensorMatmulCase& c) {
   const Elements mirrored = other.launch(matmul, c.b(), c.a(), transposed(c.c(), c.m, c.n));
   for (std::int64_t i = 0; i < c.m; ++i) {
     for (std::int64_t j = 0; j < c.n; ++j) {
-      const double here = result_of(c.element, d[i * c.n + j]), there = result_of(c.element, mirrored[j * c.m + i]);
+      const double here = result_of(c.element, d[i * c.n + j]),
+                   there = result_of(c.element, mirrored[j * c.m + i]);
       REQUIRE_LAW(here == there || (here != here && there != there),
-                  "(A B + C)[{}][{}] is {}, but (B' A' + C')[{}][{}] is {}", i, j, here, j, i, there);
+                  "(A B + C)[{}][{}] is {}, but (B' A' + C')[{}][{}] is {}", i, j, here, j, i,
+                  there);
     }
   }
 }
@@ -215,7 +237,8 @@ void by_the_identity_changes_nothing(const TensorMatmul& matmul, const TensorMat
   Elements identity(c.m * c.m, bits_of(c.element, 0));
   for (std::int64_t i = 0; i < c.m; ++i) identity[i * c.m + i] = bits_of(c.element, 1);
   const Elements none(c.m * c.m, result_bits_of(c.element, 0)), b = c.b();
-  const Elements right = c.launch(matmul, b, identity, none), left = c.launch(matmul, identity, b, none);
+  const Elements right = c.launch(matmul, b, identity, none),
+                 left = c.launch(matmul, identity, b, none);
   for (std::int64_t e = 0; e < c.m * c.m; ++e) {
     const double factor = reference::value_of(factor_of(c.element), b[e]);
     const double by_rows = result_of(c.element, right[e]);
@@ -226,7 +249,8 @@ void by_the_identity_changes_nothing(const TensorMatmul& matmul, const TensorMat
 }
 
 void distributes_over_sums(const TensorMatmul& matmul, const TensorMatmulCase& c) {
-  const Elements a = c.a(), b = c.b(), other = c.other_b(), none(c.m * c.n, result_bits_of(c.element, 0));
+  const Elements a = c.a(), b = c.b(), other = c.other_b(),
+                 none(c.m * c.n, result_bits_of(c.element, 0));
   Elements both(b.size());
   std::ranges::transform(b, other, both.begin(), [&](std::uint64_t x, std::uint64_t y) {
     const reference::Factor factor = factor_of(c.element);
@@ -237,7 +261,8 @@ void distributes_over_sums(const TensorMatmul& matmul, const TensorMatmulCase& c
   for (std::size_t e = 0; e < of_both.size(); ++e) {
     const double whole = result_of(c.element, of_both[e]),
                  parts = result_of(c.element, of_b[e]) + result_of(c.element, of_other[e]);
-    REQUIRE_LAW(whole == parts, "(A (B + E) + C)[{}] is {}, but A B + C + A E is {}", e, whole, parts);
+    REQUIRE_LAW(whole == parts, "(A (B + E) + C)[{}] is {}, but A B + C + A E is {}", e, whole,
+                parts);
   }
 }
 
@@ -245,7 +270,8 @@ void distributes_over_sums(const TensorMatmul& matmul, const TensorMatmulCase& c
 void paths_agree_bit_for_bit(const TensorMatmul& matmul, const TensorMatmulCase& c) {
   TensorMatmulCase here = c, there = c;
   const bool warpgroup = c.path != TensorMatmulPath::kMma;
-  if (!warpgroup || c.element == MatrixElement::kE4m3) here.element = there.element = MatrixElement::kF16;
+  if (!warpgroup || c.element == MatrixElement::kE4m3)
+    here.element = there.element = MatrixElement::kF16;
   there.path = warpgroup ? TensorMatmulPath::kMma : TensorMatmulPath::kWmma;
   REQUIRE_BITWISE_EQUAL(here.launch(matmul), there.launch(matmul));
 }
@@ -273,20 +299,22 @@ void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmu
   require_product(tall, tall.launch(matmul, a, b, addend), a, b, addend);
 }
 
-// The header's table: the compute capabilities, times ten, from which and to which a path has an element; none where it
-// has it nowhere.
+// The header's table: the compute capabilities, times ten, from which and to which a path has an
+// element; none where it has it nowhere.
 struct Needs {
   int from = 0, to = std::numeric_limits<int>::max();
 };
 std::optional<Needs> needs_of(TensorMatmulPath path, MatrixElement element) {
   using enum MatrixElement;
-  if (path == TensorMatmulPath::kWmma) return element == kF16 ? std::optional(Needs{75}) : std::nullopt;
+  if (path == TensorMatmulPath::kWmma)
+    return element == kF16 ? std::optional(Needs{75}) : std::nullopt;
   if (path == TensorMatmulPath::kMma) return Needs{element == kE4m3 ? 89 : 80};
-  return element == kF16 || element == kBf16 || element == kE4m3 ? std::optional(Needs{90, 90}) : std::nullopt;
+  return element == kF16 || element == kBf16 || element == kE4m3 ? std::optional(Needs{90, 90})
+                                                                 : std::nullopt;
 }
 
-// Each path with each element: what the device has works, what it lacks is answered before it is told anything, and
-// what there is nowhere is refused.
+// Each path with each element: what the device has works, what it lacks is answered before it is
+// told anything, and what there is nowhere is refused.
 void answers_for_each_path_and_element(const TensorMatmul& matmul, const SmallCase<ByWmma>& given) {
   const int device = 10 * device_properties().major + device_properties().minor;
   SmallCase<ByWmma> c = given;
@@ -296,20 +324,26 @@ void answers_for_each_path_and_element(const TensorMatmul& matmul, const SmallCa
       c.path = static_cast<TensorMatmulPath>(p), c.element = static_cast<MatrixElement>(e);
       const std::optional<Needs> needs = needs_of(c.path, c.element);
       const auto said = kernels::tensor_matmul_support(c.path, c.element);
-      REQUIRE_LAW(said.exists == needs.has_value() && (!needs || (said.from == needs->from && said.to == needs->to)),
-                  "path {} with element {}: said to exist {}, from {} to {}", p, e, said.exists, said.from, said.to);
+      REQUIRE_LAW(said.exists == needs.has_value() &&
+                      (!needs || (said.from == needs->from && said.to == needs->to)),
+                  "path {} with element {}: said to exist {}, from {} to {}", p, e, said.exists,
+                  said.from, said.to);
       auto call = tensor_matmul_call(c);
       call.allocate();
       Answer answer;
-      const std::vector<lockstepOperation> told = operations_of([&] { answer = call.launch(matmul, nullptr); });
+      const std::vector<lockstepOperation> told =
+          operations_of([&] { answer = call.launch(matmul, nullptr); });
       REQUIRE_CUDA(cudaDeviceSynchronize());
       const bool has = needs && device >= needs->from && device <= needs->to;
-      const cudaError_t wanted = has ? cudaSuccess : needs ? cudaErrorNotSupported : cudaErrorInvalidValue;
+      const cudaError_t wanted = has     ? cudaSuccess
+                                 : needs ? cudaErrorNotSupported
+                                         : cudaErrorInvalidValue;
       REQUIRE_LAW(answer.error == wanted && answer.message.empty() == has,
-                  "path {} with element {} on a device of {}: answers {} ({}), not {}", p, e, device,
-                  cudaGetErrorName(answer.error), answer.message, cudaGetErrorName(wanted));
-      REQUIRE_LAW(has || (told.empty() && !answer.of_cuda), "path {} with element {} on a device of {}: {} came first",
-                  p, e, device, told.empty() ? "CUDA's answer" : told[0].call);
+                  "path {} with element {} on a device of {}: answers {} ({}), not {}", p, e,
+                  device, cudaGetErrorName(answer.error), answer.message, cudaGetErrorName(wanted));
+      REQUIRE_LAW(has || (told.empty() && !answer.of_cuda),
+                  "path {} with element {} on a device of {}: {} came first", p, e, device,
+                  told.empty() ? "CUDA's answer" : told[0].call);
     }
   }
 }
@@ -342,27 +376,33 @@ Laws<TensorMatmul> common_laws(int cases) {
   return {
       no_work_law<tensor_matmul_call, SmallCase<Way>, &TensorMatmulCase::m, &TensorMatmulCase::n>(
           "LaunchesNothingForNoWork", {.cases = 30, .cost = 4}),
-      refusal_law<tensor_matmul_call, SmallCase<Way>>("RefusesBadArguments", {.cases = 40, .cost = 4}),
-      law<AnyCase<Way>, TensorMatmul>(
-          "MatchesItsReference",
-          +[](const TensorMatmul& matmul, const AnyCase<Way>& c) { matches_its_reference(matmul, c); },
-          {.cases = 2 * cases}),
-      law<ExactCase<Way>, TensorMatmul>(
-          "IsExactOnSmallIntegers",
-          +[](const TensorMatmul& matmul, const ExactCase<Way>& c) { is_exact_on_small_integers(matmul, c); },
-          {.cases = cases / 2}),
-      law<SmallCase<Way>, TensorMatmul>(
-          "IsExactOverManyStages",
-          +[](const TensorMatmul& matmul, const SmallCase<Way>& c) { is_exact_over_many_stages<Way>(matmul, c); },
-          {.cases = 1, .cost = 200}),
-      law<SmallCase<Way>, TensorMatmul>(
-          "WithoutProductsGivesC",
-          +[](const TensorMatmul& matmul, const SmallCase<Way>& c) { without_products_gives_c(matmul, c); },
-          {.cases = 30, .cost = 4}),
-      law<AnyCase<Way>, TensorMatmul>(
-          "GoesOnFromItsResult",
-          +[](const TensorMatmul& matmul, const AnyCase<Way>& c) { goes_on_from_its_result(matmul, c); },
-          {.cases = cases / 3, .cost = 3}),
+      refusal_law<tensor_matmul_call, SmallCase<Way>>("RefusesBadArguments",
+                                                      {.cases = 40, .cost = 4}),
+      law<AnyCase<Way>, TensorMatmul>("MatchesItsReference",
+                                      +[](const TensorMatmul& matmul, const AnyCase<Way>& c) {
+                                        matches_its_reference(matmul, c);
+                                      },
+                                      {.cases = 2 * cases}),
+      law<ExactCase<Way>, TensorMatmul>("IsExactOnSmallIntegers",
+                                        +[](const TensorMatmul& matmul, const ExactCase<Way>& c) {
+                                          is_exact_on_small_integers(matmul, c);
+                                        },
+                                        {.cases = cases / 2}),
+      law<SmallCase<Way>, TensorMatmul>("IsExactOverManyStages",
+                                        +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
+                                          is_exact_over_many_stages<Way>(matmul, c);
+                                        },
+                                        {.cases = 1, .cost = 200}),
+      law<SmallCase<Way>, TensorMatmul>("WithoutProductsGivesC",
+                                        +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
+                                          without_products_gives_c(matmul, c);
+                                        },
+                                        {.cases = 30, .cost = 4}),
+      law<AnyCase<Way>, TensorMatmul>("GoesOnFromItsResult",
+                                      +[](const TensorMatmul& matmul, const AnyCase<Way>& c) {
+                                        goes_on_from_its_result(matmul, c);
+                                      },
+                                      {.cases = cases / 3, .cost = 3}),
   };
 }
 
@@ -370,22 +410,27 @@ template <class Way>
 Laws<TensorMatmul> all_laws(int cases) {
   Laws<TensorMatmul> laws = common_laws<Way>(cases);
   const Laws<TensorMatmul> more = {
-      law<AnyCase<Way>, TensorMatmul>("Transposes",
-                                      +[](const TensorMatmul& matmul, const AnyCase<Way>& c) { transposes(matmul, c); },
-                                      {.cases = cases / 3, .cost = 2}),
-      law<SquareCase<Way>, TensorMatmul>(
-          "ByTheIdentityChangesNothing",
-          +[](const TensorMatmul& matmul, const SquareCase<Way>& c) { by_the_identity_changes_nothing(matmul, c); },
-          {.cases = cases / 4, .cost = 2}),
-      law<ExactCase<Way>, TensorMatmul>(
-          "DistributesOverSums",
-          +[](const TensorMatmul& matmul, const ExactCase<Way>& c) { distributes_over_sums(matmul, c); },
-          {.cases = cases / 4, .cost = 3}),
-      law<SmallCase<Way>, TensorMatmul>(
-          "CoversMoreTilesThanBlocks",
-          +[](const TensorMatmul& matmul, const SmallCase<Way>& c) { covers_more_tiles_than_blocks(matmul, c); },
-          {.cases = 1, .cost = 1000}),
-      law<SmallCase<Way>, TensorMatmul>("IsDeterministic", require_same_bits<SmallCase<Way>, TensorMatmul>,
+      law<AnyCase<Way>, TensorMatmul>(
+          "Transposes",
+          +[](const TensorMatmul& matmul, const AnyCase<Way>& c) { transposes(matmul, c); },
+          {.cases = cases / 3, .cost = 2}),
+      law<SquareCase<Way>, TensorMatmul>("ByTheIdentityChangesNothing",
+                                         +[](const TensorMatmul& matmul, const SquareCase<Way>& c) {
+                                           by_the_identity_changes_nothing(matmul, c);
+                                         },
+                                         {.cases = cases / 4, .cost = 2}),
+      law<ExactCase<Way>, TensorMatmul>("DistributesOverSums",
+                                        +[](const TensorMatmul& matmul, const ExactCase<Way>& c) {
+                                          distributes_over_sums(matmul, c);
+                                        },
+                                        {.cases = cases / 4, .cost = 3}),
+      law<SmallCase<Way>, TensorMatmul>("CoversMoreTilesThanBlocks",
+                                        +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
+                                          covers_more_tiles_than_blocks(matmul, c);
+                                        },
+                                        {.cases = 1, .cost = 1000}),
+      law<SmallCase<Way>, TensorMatmul>("IsDeterministic",
+                                        require_same_bits<SmallCase<Way>, TensorMatmul>,
                                         {.cases = 1, .cost = 200}),
   };
   laws.insert(laws.end(), more.begin(), more.end());
@@ -394,16 +439,18 @@ Laws<TensorMatmul> all_laws(int cases) {
 
 template <class Way>
 Law<TensorMatmul> agreement() {
-  return law<AnyCase<Way>, TensorMatmul>(
-      "PathsAgreeBitForBit",
-      +[](const TensorMatmul& matmul, const AnyCase<Way>& c) { paths_agree_bit_for_bit(matmul, c); },
-      {.cases = 30, .cost = 3});
+  return law<AnyCase<Way>, TensorMatmul>("PathsAgreeBitForBit",
+                                         +[](const TensorMatmul& matmul, const AnyCase<Way>& c) {
+                                           paths_agree_bit_for_bit(matmul, c);
+                                         },
+                                         {.cases = 30, .cost = 3});
 }
 
 }  // namespace
 
 Laws<TensorMatmul> tensor_matmul_path_laws() {
-  return {law("AnswersForEachPathAndElement", answers_for_each_path_and_element, {.cases = 2, .cost = 20})};
+  return {law("AnswersForEachPathAndElement", answers_for_each_path_and_element,
+              {.cases = 2, .cost = 20})};
 }
 
 Laws<TensorMatmul> tensor_matmul_wmma_laws() { return all_laws<ByWmma>(60); }

@@ -1,7 +1,9 @@
-// The laws of the product on matrix units. A law is a sentence about every case; it takes the implementation that it
-// judges, so that a broken or a rewritten kernel can stand in the place of the real one.
+// The laws of the product on matrix units. A law is a sentence about every case; it takes the
+// implementation that it judges, so that a broken or a rewritten kernel can stand in the place of
+// the real one.
 //
-// The same laws for each way to a matrix unit, a list each, because a device may have one and lack the other.
+// The same laws for each way to a matrix unit, a list each, because a device may have one and lack
+// the other.
 #pragma once
 
 #include <functional>
@@ -18,9 +20,10 @@ using TensorMatmul = std::function<decltype(kernels::tensor_matmul)>;
 Laws<TensorMatmul> tensor_matmul_path_laws();
 
 // In the order in which a mutant meets them.
-Laws<TensorMatmul> tensor_matmul_wmma_laws();   // f16
-Laws<TensorMatmul> tensor_matmul_mma_laws();    // f16, bf16, tf32, f64, s8; compute capability 8.0
-Laws<TensorMatmul> tensor_matmul_fp8_laws();    // e4m3 by mma; compute capability 8.9
-Laws<TensorMatmul> tensor_matmul_wgmma_laws();  // f16, bf16, e4m3, all shapes of tiles; compute capability 9.0 alone
+Laws<TensorMatmul> tensor_matmul_wmma_laws();  // f16
+Laws<TensorMatmul> tensor_matmul_mma_laws();   // f16, bf16, tf32, f64, s8; compute capability 8.0
+Laws<TensorMatmul> tensor_matmul_fp8_laws();   // e4m3 by mma; compute capability 8.9
+Laws<TensorMatmul>
+tensor_matmul_wgmma_laws();  // f16, bf16, e4m3, all shapes of tiles; compute capability 9.0 alone
 
 }  // namespace lockstep::properties

@@ -35,7 +35,8 @@ std::vector<T> typed(const Elements& bits) {
 std::uint64_t to_e4m3(float value) {
   const std::uint64_t sign = std::signbit(value) ? 0x80 : 0;
   std::uint64_t bits = 0;
-  while (bits < 0x7e && reference::value_of(reference::Factor::kE4m3, bits + 1) <= std::fabs(value)) ++bits;
+  while (bits < 0x7e && reference::value_of(reference::Factor::kE4m3, bits + 1) <= std::fabs(value))
+    ++bits;
   return sign | bits;
 }
 
@@ -83,21 +84,24 @@ Elements addends(MatrixElement element, const Values& v, std::size_t n) {
 }
 
 // A dense matrix with elements of all ones, which nothing may use, between its rows.
-Elements spread(const Elements& dense, std::int64_t rows, std::int64_t columns, std::int64_t stride) {
+Elements spread(const Elements& dense, std::int64_t rows, std::int64_t columns,
+                std::int64_t stride) {
   Elements wide(rows * stride, ~std::uint64_t{0});
-  for (std::int64_t i = 0; i < rows; ++i) std::copy_n(dense.begin() + i * columns, columns, wide.begin() + i * stride);
+  for (std::int64_t i = 0; i < rows; ++i)
+    std::copy_n(dense.begin() + i * columns, columns, wide.begin() + i * stride);
   return wide;
 }
 
-// From the first element to the last; what stands between the last row's end and its stride belongs to nobody.
+// From the first element to the last; what stands between the last row's end and its stride belongs
+// to nobody.
 std::int64_t extent(std::int64_t rows, std::int64_t columns, std::int64_t stride) {
   return rows == 0 || columns == 0 ? 0 : (rows - 1) * stride + columns;
 }
 
 // An input of elements of so many bytes.
 template <class Contents>
-void add_input(Call<TensorMatmul>& call, const char* name, const void*& at, int bytes, std::int64_t count,
-               const Layout& layout, Contents contents) {
+void add_input(Call<TensorMatmul>& call, const char* name, const void*& at, int bytes,
+               std::int64_t count, const Layout& layout, Contents contents) {
   const auto as = [&]<class T>(T) {
     call.input(name, at, {.count = count}, layout, [contents] { return typed<T>(contents()); });
   };
@@ -110,10 +114,11 @@ void add_input(Call<TensorMatmul>& call, const char* name, const void*& at, int 
 template <class A, class B, class C>
 Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_contents, C c_contents) {
   Call<TensorMatmul> call("tensor_matmul");
-  auto& [path, element, a, b, addend, d] = call.arguments(
-      c.path, c.element, TensorView<const void>{nullptr, c.m, c.k, c.a_stride()},
-      TensorView<const void>{nullptr, c.n, c.k, c.b_stride()}, TensorView<const void>{nullptr, c.m, c.n, c.c_stride()},
-      TensorView<void>{nullptr, c.m, c.n, c.d_stride()});
+  auto& [path, element, a, b, addend, d] =
+      call.arguments(c.path, c.element, TensorView<const void>{nullptr, c.m, c.k, c.a_stride()},
+                     TensorView<const void>{nullptr, c.n, c.k, c.b_stride()},
+                     TensorView<const void>{nullptr, c.m, c.n, c.c_stride()},
+                     TensorView<void>{nullptr, c.m, c.n, c.d_stride()});
   // So many rows can be addressed; of a matrix without columns, any number.
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   const int factor = bytes_of(c.element), result = result_bytes_of(c.element);
@@ -133,18 +138,22 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
                {0, std::min({rows(c.k, c.a_stride(), factor), rows(c.n, c.c_stride(), result),
                              rows(c.n, c.d_stride(), result)})},
                a.rows, addend.rows, d.rows);
-  call.integer("n", {0, std::min({c.c_stride(), c.d_stride(), rows(c.k, c.b_stride(), factor)})}, b.rows,
-               addend.columns, d.columns);
+  call.integer("n", {0, std::min({c.c_stride(), c.d_stride(), rows(c.k, c.b_stride(), factor)})},
+               b.rows, addend.columns, d.columns);
   call.integer("k", {0, std::min(c.a_stride(), c.b_stride())}, a.columns, b.columns);
   call.integer("a.stride", strides(c.m, c.k, factor), a.stride);
   call.integer("b.stride", strides(c.n, c.k, factor), b.stride);
   call.integer("c.stride", strides(c.m, c.n, result), addend.stride);
   call.integer("d.stride", strides(c.m, c.n, result), d.stride);
 
-  const auto offset = [&c](int elements, int alignment) { return static_cast<int>(c.aligned(elements, alignment)); };
-  add_input(call, "a", a.data, factor, extent(c.m, c.k, c.a_stride()), {offset(c.a_offset, c.a_alignment), c.poison},
+  const auto offset = [&c](int elements, int alignment) {
+    return static_cast<int>(c.aligned(elements, alignment));
+  };
+  add_input(call, "a", a.data, factor, extent(c.m, c.k, c.a_stride()),
+            {offset(c.a_offset, c.a_alignment), c.poison},
             [&c, a_contents] { return spread(a_contents(), c.m, c.k, c.a_stride()); });
-  add_input(call, "b", b.data, factor, extent(c.n, c.k, c.b_stride()), {offset(c.b_offset, c.b_alignment), c.poison},
+  add_input(call, "b", b.data, factor, extent(c.n, c.k, c.b_stride()),
+            {offset(c.b_offset, c.b_alignment), c.poison},
             [&c, b_contents] { return spread(b_contents(), c.n, c.k, c.b_stride()); });
   add_input(call, "c", addend.data, result, extent(c.m, c.n, c.c_stride()), {c.c_offset, c.poison},
             [&c, c_contents] { return spread(c_contents(), c.m, c.n, c.c_stride()); });
@@ -168,8 +177,10 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
 
   if (c.m > 0 && c.n > 0 && c.k > 0) {
     // Of as many elements that 32 bits hold none of them.
-    const auto sides = [&a = a, &b = b, &addend = addend, &d = d](std::int64_t m, std::int64_t n, std::int64_t k) {
-      a.rows = addend.rows = d.rows = m, b.rows = addend.columns = d.columns = addend.stride = d.stride = n;
+    const auto sides = [&a = a, &b = b, &addend = addend, &d = d](std::int64_t m, std::int64_t n,
+                                                                  std::int64_t k) {
+      a.rows = addend.rows = d.rows = m,
+      b.rows = addend.columns = d.columns = addend.stride = d.stride = n;
       a.columns = b.columns = a.stride = b.stride = k;
     };
     constexpr std::int64_t k16Bits = std::int64_t{1} << 16;
@@ -191,7 +202,8 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
   return call;
 }
 
-reference::RowMajorD matrix(const Elements& bits, std::int64_t rows, std::int64_t columns, auto value_of) {
+reference::RowMajorD matrix(const Elements& bits, std::int64_t rows, std::int64_t columns,
+                            auto value_of) {
   reference::RowMajorD m(rows, columns);
   for (Eigen::Index e = 0; e < m.size(); ++e) m.data()[e] = value_of(bits[e]);
   return m;
@@ -233,7 +245,8 @@ std::uint64_t bits_of(MatrixElement element, double value) {
 
 std::uint64_t result_bits_of(MatrixElement element, double value) {
   if (element == MatrixElement::kF64) return std::bit_cast<std::uint64_t>(value);
-  if (element == MatrixElement::kS8) return static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+  if (element == MatrixElement::kS8)
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
   return std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
 
@@ -243,8 +256,10 @@ double result_of(MatrixElement element, std::uint64_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
 }
 
-void TensorMatmulCase::fields_of(TensorMatmulCase& c, FieldVisitor& field, const Domain<TensorMatmulPath>& paths,
-                                 const Domain<MatrixElement>& elements, const std::vector<ValueKind>& values,
+void TensorMatmulCase::fields_of(TensorMatmulCase& c, FieldVisitor& field,
+                                 const Domain<TensorMatmulPath>& paths,
+                                 const Domain<MatrixElement>& elements,
+                                 const std::vector<ValueKind>& values,
                                  const Domain<std::int64_t>& side) {
   field("m", c.m, side);
   field("n", c.n, side);
@@ -288,7 +303,9 @@ Elements TensorMatmulCase::launch(const TensorMatmul& matmul, const Elements& a,
   auto call = call_with(
                   *this, [&] { return a; }, [&] { return b; }, [&] { return c; })
                   .run(matmul);
-  const auto fetch = [&]<class T>(T) { return bits_of(fetch_rows(call.template take<T>("d"), m, n, d_stride())); };
+  const auto fetch = [&]<class T>(T) {
+    return bits_of(fetch_rows(call.template take<T>("d"), m, n, d_stride()));
+  };
   if (element == MatrixElement::kF64) return fetch(double{});
   if (element == MatrixElement::kS8) return fetch(std::int32_t{});
   return fetch(float{});
@@ -299,9 +316,11 @@ Call<TensorMatmul> tensor_matmul_call(const TensorMatmulCase& c) {
       c, [&c] { return c.a(); }, [&c] { return c.b(); }, [&c] { return c.c(); });
 }
 
-void require_product(const TensorMatmulCase& c, const Elements& d, const Elements& a, const Elements& b,
-                     const Elements& addend) {
-  const auto factor = [&c](std::uint64_t bits) { return reference::value_of(factor_of(c.element), bits); };
+void require_product(const TensorMatmulCase& c, const Elements& d, const Elements& a,
+                     const Elements& b, const Elements& addend) {
+  const auto factor = [&c](std::uint64_t bits) {
+    return reference::value_of(factor_of(c.element), bits);
+  };
   const auto result = [&c](std::uint64_t bits) { return result_of(c.element, bits); };
   const reference::RowMajorD ma = matrix(a, c.m, c.k, factor), mb = matrix(b, c.n, c.k, factor),
                              mc = matrix(addend, c.m, c.n, result);
@@ -310,14 +329,17 @@ void require_product(const TensorMatmulCase& c, const Elements& d, const Element
   } else if (c.element == MatrixElement::kF64) {
     const auto product = typed<double>(d);
     REQUIRE_WITHIN_BOUND(product, reference::tensor_matmul_f64(ma, mb, mc));
-    REQUIRE_WITHIN_BOUND(product, reference::exactly(reference::tensor_matmul_f64_chain(ma, mb, mc)));
+    REQUIRE_WITHIN_BOUND(product,
+                         reference::exactly(reference::tensor_matmul_f64_chain(ma, mb, mc)));
   } else {
     const DeviceProperties& device = device_properties();
     const bool warpgroup = c.path != TensorMatmulPath::kWmma && c.path != TensorMatmulPath::kMma;
-    const auto unit = reference::matrix_unit(factor_of(c.element), 10 * device.major + device.minor, warpgroup);
+    const auto unit =
+        reference::matrix_unit(factor_of(c.element), 10 * device.major + device.minor, warpgroup);
     const auto product = typed<float>(d);
     REQUIRE_WITHIN_BOUND(product, reference::tensor_matmul(ma, mb, mc, unit));
-    REQUIRE_WITHIN_BOUND(product, reference::exactly(reference::tensor_matmul_model(ma, mb, mc, unit)));
+    REQUIRE_WITHIN_BOUND(product,
+                         reference::exactly(reference::tensor_matmul_model(ma, mb, mc, unit)));
   }
 }
 

@@ -1,4 +1,5 @@
-// Cases of tensor_matmul: shapes, layout and values of a product, and how the implementation is called with it.
+// Cases of tensor_matmul: shapes, layout and values of a product, and how the implementation is
+// called with it.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +35,18 @@ struct TensorMatmulCase {
   std::int64_t m = 0, n = 0, k = 0;
   TensorMatmulPath path = TensorMatmulPath::kWmma;
   MatrixElement element = MatrixElement::kF16;
-  int a_alignment = 1, b_alignment = 1;            // bytes: of the first element, and of the stride; or the element's
-  int a_gap = 0, b_gap = 0, c_gap = 0, d_gap = 0;  // elements between the end of a row and the next, at least
-  int a_offset = 0, b_offset = 0, c_offset = 0, d_offset = 0;  // elements past a 256-byte boundary, at most
+  int a_alignment = 1,
+      b_alignment = 1;  // bytes: of the first element, and of the stride; or the element's
+  int a_gap = 0, b_gap = 0, c_gap = 0,
+      d_gap = 0;  // elements between the end of a row and the next, at least
+  int a_offset = 0, b_offset = 0, c_offset = 0,
+      d_offset = 0;  // elements past a 256-byte boundary, at most
   Poison poison = Poison::kNaN;
   Values a_values, b_values, c_values;
 
   // paths and elements: which of them there are.
-  static void fields_of(TensorMatmulCase& c, FieldVisitor& field, const Domain<TensorMatmulPath>& paths,
+  static void fields_of(TensorMatmulCase& c, FieldVisitor& field,
+                        const Domain<TensorMatmulPath>& paths,
                         const Domain<MatrixElement>& elements, const std::vector<ValueKind>& values,
                         const Domain<std::int64_t>& side);
   // At most two sides are long.
@@ -60,18 +65,19 @@ struct TensorMatmulCase {
   Elements c() const;
   Elements other_b() const;
 
-  // Launches the implementation on device memory under the case's contract: D, dense. The elements between its rows
-  // must come back as they were.
-  Elements launch(const TensorMatmul& matmul, const Elements& a, const Elements& b, const Elements& c) const;
+  // Launches the implementation on device memory under the case's contract: D, dense. The elements
+  // between its rows must come back as they were.
+  Elements launch(const TensorMatmul& matmul, const Elements& a, const Elements& b,
+                  const Elements& c) const;
   Elements launch(const TensorMatmul& matmul) const { return launch(matmul, a(), b(), c()); }
 };
 
 // What the launcher is called with, and its contract.
 Call<TensorMatmul> tensor_matmul_call(const TensorMatmulCase& c);
 
-// Fails the case unless D is what the reference says: within its bound, then bit for bit what the model of the unit
-// gives.
-void require_product(const TensorMatmulCase& c, const Elements& d, const Elements& a, const Elements& b,
-                     const Elements& addend);
+// Fails the case unless D is what the reference says: within its bound, then bit for bit what the
+// model of the unit gives.
+void require_product(const TensorMatmulCase& c, const Elements& d, const Elements& a,
+                     const Elements& b, const Elements& addend);
 
 }  // namespace lockstep::properties

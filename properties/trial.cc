@@ -51,9 +51,11 @@ void Trial::launch(const Stream& stream, const char* when) {
 Results Trial::results() const {
   Results all;
   for (const ArrayArgument& array : judged_.contract->arrays()) {
-    if (array.role != Role::kInput) all.push_back({array.name, array.element_bytes, array.held->bytes()});
+    if (array.role != Role::kInput)
+      all.push_back({array.name, array.element_bytes, array.held->bytes()});
   }
-  for (const Variable& variable : judged_.variables) all.push_back({variable.name, 1, variable.read()});
+  for (const Variable& variable : judged_.variables)
+    all.push_back({variable.name, 1, variable.read()});
   return all;
 }
 
@@ -63,25 +65,31 @@ Results Trial::run(Contents contents, const Stream& stream, const char* when) {
   return results();
 }
 
-void require_same(const std::string& launcher, const Results& actual, const Results& expected, const char* when) {
+void require_same(const std::string& launcher, const Results& actual, const Results& expected,
+                  const char* when) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto [a, e] = std::ranges::mismatch(actual[i].bytes, expected[i].bytes);
     if (e == expected[i].bytes.end()) continue;
     const auto byte = static_cast<std::size_t>(e - expected[i].bytes.begin());
-    fail_case({Reason::kMismatch, "",
-               fmt::format("{}, {}: {} differs from what the same call gives otherwise, first in element {} (byte {})",
-                           launcher, when, expected[i].name, byte / expected[i].element_bytes, byte)});
+    fail_case(
+        {Reason::kMismatch, "",
+         fmt::format("{}, {}: {} differs from what the same call gives otherwise, first in element "
+                     "{} (byte {})",
+                     launcher, when, expected[i].name, byte / expected[i].element_bytes, byte)});
   }
 }
 
-void require_all_on(const Trial& trial, const std::vector<lockstepOperation>& operations, const Stream& stream,
-                    bool captured) {
+void require_all_on(const Trial& trial, const std::vector<lockstepOperation>& operations,
+                    const Stream& stream, bool captured) {
   for (const lockstepOperation& o : operations) {
-    REQUIRE_LAW(o.kind != LOCKSTEP_FAILED_CALL, "{}: {} failed with {}, and the launcher answers success", trial.name(),
-                o.call, cudaGetErrorName(static_cast<cudaError_t>(o.error)));
-    REQUIRE_LAW(o.stream == static_cast<cudaStream_t>(stream), "{}: {} went to {}, not to the one that was given",
-                trial.name(), o.call, stream_text(o.stream));
-    REQUIRE_LAW(o.captured == captured, "{}: {} was done while the stream was captured", trial.name(), o.call);
+    REQUIRE_LAW(o.kind != LOCKSTEP_FAILED_CALL,
+                "{}: {} failed with {}, and the launcher answers success", trial.name(), o.call,
+                cudaGetErrorName(static_cast<cudaError_t>(o.error)));
+    REQUIRE_LAW(o.stream == static_cast<cudaStream_t>(stream),
+                "{}: {} went to {}, not to the one that was given", trial.name(), o.call,
+                stream_text(o.stream));
+    REQUIRE_LAW(o.captured == captured, "{}: {} was done while the stream was captured",
+                trial.name(), o.call);
   }
 }
 
@@ -89,7 +97,8 @@ std::vector<std::int64_t> shape_of(const Contract& contract) {
   std::vector<std::int64_t> shape;
   for (const ArrayArgument& array : contract.arrays()) {
     const Footprint& f = array.footprint;
-    shape.insert(shape.end(), {f.count, f.before, f.after, f.room, static_cast<std::int64_t>(array.element_bytes)});
+    shape.insert(shape.end(), {f.count, f.before, f.after, f.room,
+                               static_cast<std::int64_t>(array.element_bytes)});
   }
   return shape;
 }
@@ -114,8 +123,8 @@ struct OneField : FieldVisitor {
 
 }  // namespace
 
-std::vector<std::unique_ptr<lockstep::detail::AnyCase>> redrawn_field_by_field(const lockstep::detail::AnyCase& c,
-                                                                               int count) {
+std::vector<std::unique_ptr<lockstep::detail::AnyCase>> redrawn_field_by_field(
+    const lockstep::detail::AnyCase& c, int count) {
   const std::string text = lockstep::detail::print_case(c);
   Bits bits(seed_of_case(c));
   OneField counter(-1, bits);
@@ -132,8 +141,9 @@ std::vector<std::unique_ptr<lockstep::detail::AnyCase>> redrawn_field_by_field(c
   return all;
 }
 
-std::unique_ptr<lockstep::detail::AnyCase> redrawn(const lockstep::detail::AnyCase& c,
-                                                   const std::function<bool(const lockstep::detail::AnyCase&)>& fits) {
+std::unique_ptr<lockstep::detail::AnyCase> redrawn(
+    const lockstep::detail::AnyCase& c,
+    const std::function<bool(const lockstep::detail::AnyCase&)>& fits) {
   Bits bits(seed_of_case(c));
   auto best = c.copy();
   for (int i = 0, count = 1; i < count; ++i) {

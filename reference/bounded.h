@@ -1,8 +1,9 @@
-// A reference result: the value of every element in double, and how far a correct kernel may be from it.
+// A reference result: the value of every element in double, and how far a correct kernel may be
+// from it.
 //
-// Rounding-error terms follow N. Higham, Accuracy and Stability of Numerical Algorithms (2nd ed.), chapters 2 and 3:
-// with unit roundoff u and a longest chain of d roundings, |computed - exact| <= gamma(d) * sum |terms|, gamma(d) = d u
-// / (1 - d u).
+// Rounding-error terms follow N. Higham, Accuracy and Stability of Numerical Algorithms (2nd ed.),
+// chapters 2 and 3: with unit roundoff u and a longest chain of d roundings, |computed - exact| <=
+// gamma(d) * sum |terms|, gamma(d) = d u / (1 - d u).
 #pragma once
 
 #include <Eigen/Core>
@@ -39,12 +40,13 @@ constexpr double underflow_unit() {
   return static_cast<double>(std::numeric_limits<T>::denorm_min()) / 2;
 }
 
-// Where rounding to nearest starts to give infinity: half an ulp past the largest finite T. Exact in double for float
-// and half.
+// Where rounding to nearest starts to give infinity: half an ulp past the largest finite T. Exact
+// in double for float and half.
 template <class T>
 constexpr double overflow_threshold() {
   static_assert(std::numeric_limits<T>::digits < std::numeric_limits<double>::digits);
-  return static_cast<double>(std::numeric_limits<T>::max()) * (1 + unit_roundoff<T>() / (2 - 2 * unit_roundoff<T>()));
+  return static_cast<double>(std::numeric_limits<T>::max()) *
+         (1 + unit_roundoff<T>() / (2 - 2 * unit_roundoff<T>()));
 }
 
 }  // namespace lockstep::reference

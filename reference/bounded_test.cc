@@ -11,7 +11,8 @@ namespace {
 TEST(Bounded, TheUnitRoundoffIsHalfTheDistanceAboveOne) {
   EXPECT_EQ(unit_roundoff<float>(), 0x1p-24);
   EXPECT_EQ(unit_roundoff<double>(), 0x1p-53);
-  EXPECT_EQ(1.0f + static_cast<float>(unit_roundoff<float>()), 1.0f) << "the tie goes to the even one";
+  EXPECT_EQ(1.0f + static_cast<float>(unit_roundoff<float>()), 1.0f)
+      << "the tie goes to the even one";
 }
 
 TEST(Bounded, GammaCoversEveryChainOfItsLength) {
@@ -19,7 +20,8 @@ TEST(Bounded, GammaCoversEveryChainOfItsLength) {
   EXPECT_EQ(gamma<float>(0x1p23), 1) << "1/2 over 1/2";
   EXPECT_DOUBLE_EQ(gamma<float>(0x1p22), 1.0 / 3) << "1/4 over 3/4";
   EXPECT_DOUBLE_EQ(gamma<double>(0x1p51), 1.0 / 3);
-  // All roundings up, the worst: (1 + u)^d - 1; gamma is above it, and by no more than the next order.
+  // All roundings up, the worst: (1 + u)^d - 1; gamma is above it, and by no more than the next
+  // order.
   for (const int d : {1, 5, 100, 100000}) {
     const double worst = std::expm1(d * std::log1p(0x1p-24));
     EXPECT_GE(gamma<float>(d), worst) << d;
@@ -36,7 +38,8 @@ TEST(Bounded, UnderflowIsHalfTheSmallestSubnormal) {
 TEST(Bounded, FromTheOverflowThresholdOnRoundingGivesInfinity) {
   EXPECT_EQ(overflow_threshold<float>(), 0x1.ffffffp127);
   EXPECT_TRUE(std::isinf(static_cast<float>(overflow_threshold<float>())));
-  EXPECT_EQ(static_cast<float>(std::nextafter(overflow_threshold<float>(), 0)), std::numeric_limits<float>::max());
+  EXPECT_EQ(static_cast<float>(std::nextafter(overflow_threshold<float>(), 0)),
+            std::numeric_limits<float>::max());
 }
 
 }  // namespace

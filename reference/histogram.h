@@ -1,5 +1,5 @@
-// Reference of the histogram: exact counts. Elements below 0 count in the first bin, elements of `bins` and above in
-// the last.
+// Reference of the histogram: exact counts. Elements below 0 count in the first bin, elements of
+// `bins` and above in the last.
 #pragma once
 
 #include <Eigen/Core>

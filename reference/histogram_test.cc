@@ -22,7 +22,9 @@ TEST(HistogramReference, PutsWhatIsOutOfRangeIntoTheEnds) {
   EXPECT_TRUE((histogram(std::vector{-1, kLow, 4, 5, kHigh, 2}, 4) == counts({2, 0, 1, 3})).all());
 }
 
-TEST(HistogramReference, HasOneBinForEverything) { EXPECT_EQ(histogram(std::vector{-7, 0, 9}, 1)(0), 3u); }
+TEST(HistogramReference, HasOneBinForEverything) {
+  EXPECT_EQ(histogram(std::vector{-7, 0, 9}, 1)(0), 3u);
+}
 
 TEST(HistogramReference, IsAllZerosWithoutElements) { EXPECT_TRUE((histogram({}, 5) == 0).all()); }
 

@@ -15,16 +15,17 @@ bool all_integers(const Eigen::Ref<const RowMajorF>& m) {
 }
 
 // The declared chain in float at one element.
-float declared_chain(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowMajorF>& b, Eigen::Index i,
-                     Eigen::Index j) {
+float declared_chain(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowMajorF>& b,
+                     Eigen::Index i, Eigen::Index j) {
   float sum = 0;
   for (Eigen::Index p = 0; p < a.cols(); ++p) sum = std::fma(a(i, p), b(p, j), sum);
   return sum;
 }
 
-// sum[j] = fma(factor, terms[j], sum[j]). Where the processor has the instruction, it is used: a call for each takes
-// longer than all else that a reference computes.
-[[gnu::target_clones("default", "fma")]] void add_fused(float factor, const float* terms, float* sum, Eigen::Index n) {
+// sum[j] = fma(factor, terms[j], sum[j]). Where the processor has the instruction, it is used: a
+// call for each takes longer than all else that a reference computes.
+[[gnu::target_clones("default", "fma")]] void add_fused(float factor, const float* terms,
+                                                        float* sum, Eigen::Index n) {
   for (Eigen::Index j = 0; j < n; ++j) sum[j] = std::fma(factor, terms[j], sum[j]);
 }
 
@@ -51,7 +52,8 @@ Bounded matmul(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowM
 
   Bounded result;
   result.value = Eigen::Map<const Eigen::ArrayXd>(value.data(), value.size());
-  result.bound = relative * Eigen::Map<const Eigen::ArrayXd>(magnitude.data(), magnitude.size()) + underflow;
+  result.bound =
+      relative * Eigen::Map<const Eigen::ArrayXd>(magnitude.data(), magnitude.size()) + underflow;
   for (Eigen::Index e = 0; e < result.value.size(); ++e) {
     const double s = magnitude.data()[e];
     if (s == 0 || (integers && s < kExactIntegers)) {
@@ -68,7 +70,8 @@ Bounded matmul(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowM
   return result;
 }
 
-Eigen::ArrayXf matmul_chain(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowMajorF>& b) {
+Eigen::ArrayXf matmul_chain(const Eigen::Ref<const RowMajorF>& a,
+                            const Eigen::Ref<const RowMajorF>& b) {
   eigen_assert(a.cols() == b.rows());
   RowMajorF c = RowMajorF::Zero(a.rows(), b.cols());
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
@@ -78,17 +81,20 @@ Eigen::ArrayXf matmul_chain(const Eigen::Ref<const RowMajorF>& a, const Eigen::R
   return Eigen::Map<const Eigen::ArrayXf>(c.data(), c.size());
 }
 
-Bounded freivalds_residual(const Eigen::Ref<const RowMajorF>& a, const Eigen::Ref<const RowMajorF>& b,
+Bounded freivalds_residual(const Eigen::Ref<const RowMajorF>& a,
+                           const Eigen::Ref<const RowMajorF>& b,
                            const Eigen::Ref<const RowMajorF>& c, std::uint64_t seed) {
   eigen_assert(a.cols() == b.rows() && a.rows() == c.rows() && b.cols() == c.cols());
   Eigen::VectorXd r(b.cols());
   for (Eigen::Index j = 0; j < r.size(); ++j) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX generator; its top bit is its best
+    seed = seed * 6364136223846793005u +
+           1442695040888963407u;  // Knuth's MMIX generator; its top bit is its best
     r(j) = seed >> 63 ? 1 : -1;
   }
   const RowMajorD wide_a = a.cast<double>(), wide_b = b.cast<double>(), wide_c = c.cast<double>();
   const Eigen::VectorXd ones = Eigen::VectorXd::Ones(r.size());
-  const Eigen::VectorXd magnitude = wide_a.cwiseAbs() * (wide_b.cwiseAbs() * ones);  // row sums of |A| |B|
+  const Eigen::VectorXd magnitude =
+      wide_a.cwiseAbs() * (wide_b.cwiseAbs() * ones);  // row sums of |A| |B|
   const Eigen::VectorXd size = wide_c.cwiseAbs() * ones;
 
   const auto chain = static_cast<double>(a.cols() + b.cols());

@@ -48,7 +48,8 @@ TEST(MatmulReference, AgreesWithExtendedPrecision) {
         sum += static_cast<long double>(a(i, p)) * b(p, j);
         magnitude += std::fabs(static_cast<long double>(a(i, p)) * b(p, j));
       }
-      EXPECT_NEAR(c.value(5 * i + j), static_cast<double>(sum), 1e-15 * static_cast<double>(magnitude));
+      EXPECT_NEAR(c.value(5 * i + j), static_cast<double>(sum),
+                  1e-15 * static_cast<double>(magnitude));
       EXPECT_LE(c.bound(5 * i + j), 34 * 0x1p-24 * static_cast<double>(magnitude));
       EXPECT_GE(c.bound(5 * i + j), 33 * 0x1p-24 * static_cast<double>(magnitude));
     }
@@ -69,7 +70,8 @@ TEST(MatmulReference, AcceptsTheChainFusedAndNotFused) {
 TEST(MatmulReference, RejectsAForgottenTerm) {
   const RowMajorF a = random_matrix(4, 60, 5), b = random_matrix(60, 4, 6);
   const Bounded whole = matmul(a, b), short_of_one = matmul(a.leftCols(59), b.topRows(59));
-  for (int e = 0; e < 16; ++e) EXPECT_GT(std::abs(whole.value(e) - short_of_one.value(e)), whole.bound(e));
+  for (int e = 0; e < 16; ++e)
+    EXPECT_GT(std::abs(whole.value(e) - short_of_one.value(e)), whole.bound(e));
 }
 
 TEST(MatmulReference, DemandsExactnessOfSmallIntegers) {
@@ -78,7 +80,8 @@ TEST(MatmulReference, DemandsExactnessOfSmallIntegers) {
   EXPECT_TRUE((c.value == c.value.round()).all());
 }
 
-// Up to 2^24 every integer is a float, and no further; and one factor of integers makes no product exact.
+// Up to 2^24 every integer is a float, and no further; and one factor of integers makes no product
+// exact.
 TEST(MatmulReference, DemandsExactnessOfNothingElse) {
   RowMajorF a(1, 2), b(2, 1);
   a << 4096, 4095;
@@ -101,7 +104,8 @@ TEST(MatmulReference, GivesPositiveZeroWithoutTerms) {
 }
 
 TEST(MatmulReference, GivesTheClassOfWhatIsNotFinite) {
-  const float infinity = std::numeric_limits<float>::infinity(), huge = std::numeric_limits<float>::max();
+  const float infinity = std::numeric_limits<float>::infinity(),
+              huge = std::numeric_limits<float>::max();
   RowMajorF a(3, 2), b(2, 1);
   a << infinity, 1, huge, huge, infinity, -infinity;
   b << 1, 1;
@@ -135,7 +139,8 @@ TEST(MatmulReference, FreivaldsAcceptsTheChainAndRejectsOneWrongElement) {
 }
 
 TEST(MatmulReference, FreivaldsBoundsTheRoundingOfItsOwnSums) {
-  const RowMajorF nothing = RowMajorF::Zero(1, 1), none = RowMajorF::Zero(1, 9), ones = RowMajorF::Constant(1, 9, 1.0f);
+  const RowMajorF nothing = RowMajorF::Zero(1, 1), none = RowMajorF::Zero(1, 9),
+                  ones = RowMajorF::Constant(1, 9, 1.0f);
   EXPECT_GE(freivalds_residual(nothing, none, ones, 1).bound(0), 9 * 9 * 0x1p-53);
   EXPECT_LE(freivalds_residual(nothing, none, ones, 1).bound(0), 1e-12);
 }

@@ -46,14 +46,17 @@ Candidate shoot(const Sphere& s, double ox, double oy) {
   Candidate c;
   if (distance - square > comparison) return c;
   c.hit = square - distance > comparison ? Hit::kCertain : Hit::kPerhaps;
-  const double m = square - distance, error = gamma<float>(5) * distance + gamma<float>(2) * square + tiny;
+  const double m = square - distance,
+               error = gamma<float>(5) * distance + gamma<float>(2) * square + tiny;
   c.depth = widened({std::sqrt(std::max(m - error, 0.0)), std::sqrt(std::max(m + error, 0.0))}, 1);
   c.depth.low = std::max(c.depth.low, 0.0);
   c.height = widened({c.depth.low + s.z, c.depth.high + s.z}, 1);
   return c;
 }
 
-std::uint8_t to_level(double v) { return static_cast<std::uint8_t>(std::nearbyint(std::clamp(v, 0.0, 255.0))); }
+std::uint8_t to_level(double v) {
+  return static_cast<std::uint8_t>(std::nearbyint(std::clamp(v, 0.0, 255.0)));
+}
 
 LegalColour colour_of(const Sphere& s, int index, const Interval& depth) {
   LegalColour out;
@@ -61,7 +64,8 @@ LegalColour colour_of(const Sphere& s, int index, const Interval& depth) {
   const float colours[3] = {s.r, s.g, s.b};
   for (int channel = 0; channel < 3; ++channel) {
     const double scale = double{colours[channel]} / s.radius * 255;
-    const double one = scale * depth.low, other = scale * depth.high;  // a negative colour turns them around
+    const double one = scale * depth.low,
+                 other = scale * depth.high;  // a negative colour turns them around
     const Interval level = widened({std::min(one, other), std::max(one, other)}, 3);
     out.low[channel] = to_level(level.low);
     out.high[channel] = to_level(level.high);
@@ -71,7 +75,8 @@ LegalColour colour_of(const Sphere& s, int index, const Interval& depth) {
 
 }  // namespace
 
-std::vector<LegalColour> legal_colours(std::span<const Sphere> spheres, int width, int height, int px, int py) {
+std::vector<LegalColour> legal_colours(std::span<const Sphere> spheres, int width, int height,
+                                       int px, int py) {
   const double ox = px + 0.5 - width * 0.5, oy = py + 0.5 - height * 0.5;
   double certain_floor = -std::numeric_limits<double>::infinity();
   bool any_certain = false;
@@ -93,8 +98,10 @@ std::vector<LegalColour> legal_colours(std::span<const Sphere> spheres, int widt
   return legal;
 }
 
-std::array<std::uint8_t, 4> declared_pixel(std::span<const Sphere> spheres, int width, int height, int px, int py) {
-  const auto ox = static_cast<float>(px + 0.5 - width * 0.5), oy = static_cast<float>(py + 0.5 - height * 0.5);
+std::array<std::uint8_t, 4> declared_pixel(std::span<const Sphere> spheres, int width, int height,
+                                           int px, int py) {
+  const auto ox = static_cast<float>(px + 0.5 - width * 0.5),
+             oy = static_cast<float>(py + 0.5 - height * 0.5);
   float highest = -std::numeric_limits<float>::infinity();
   std::array<std::uint8_t, 4> pixel = {0, 0, 0, 255};
   for (const Sphere& s : spheres) {
@@ -108,7 +115,8 @@ std::array<std::uint8_t, 4> declared_pixel(std::span<const Sphere> spheres, int 
     const float colours[3] = {s.r, s.g, s.b};
     for (int channel = 0; channel < 3; ++channel) {
       const float shaded = colours[channel] * shade, level = shaded * 255;
-      pixel[channel] = static_cast<std::uint8_t>(std::nearbyint(std::fmin(std::fmax(level, 0.0f), 255.0f)));
+      pixel[channel] =
+          static_cast<std::uint8_t>(std::nearbyint(std::fmin(std::fmax(level, 0.0f), 255.0f)));
     }
   }
   return pixel;

@@ -1,15 +1,20 @@
-// Reference of the orthographic ray tracer: for every pixel the set of colours that a correct kernel may give it.
+// Reference of the orthographic ray tracer: for every pixel the set of colours that a correct
+// kernel may give it.
 //
-// In double, with error bounds on everything that the declared float chain (kernels/ray_tracer.h) rounds:
-//   s = dx^2 + dy^2           two squares of once-rounded differences, one product and one fma: relative error gamma(4)
-//   of s q = radius^2              relative error gamma(1) m = q - s                 |error| <= E = gamma(5) s +
-//   gamma(2) q, plus underflow dz = sqrt(m)              between sqrt(max(m - E, 0)) and sqrt(m + E), widened by
-//   gamma(1) height = z + dz           widened by u |height| level = c * (dz / radius) * 255   widened by gamma(3),
-//   then rounded to an integer and clamped: an interval of at most a few levels
-// (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., chapters 2 and 3.) A sphere is certainly hit when s
-// + error < q - error, certainly missed when the opposite holds, and undecided otherwise. Legal are the colours of
-// every certain or undecided hit whose highest possible height reaches the greatest certain lower height, and black
-// when no hit is certain. Nearly everywhere that is one sphere and one level a channel.
+// In double, with error bounds on everything that the declared float chain (kernels/ray_tracer.h)
+// rounds:
+//   s = dx^2 + dy^2           two squares of once-rounded differences, one product and one fma:
+//   relative error gamma(4) of s q = radius^2              relative error gamma(1) m = q - s
+//   |error| <= E = gamma(5) s + gamma(2) q, plus underflow dz = sqrt(m)              between
+//   sqrt(max(m - E, 0)) and sqrt(m + E), widened by gamma(1) height = z + dz           widened by u
+//   |height| level = c * (dz / radius) * 255   widened by gamma(3), then rounded to an integer and
+//   clamped: an interval of at most a few levels
+// (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., chapters 2 and 3.) A sphere is
+// certainly hit when s
+// + error < q - error, certainly missed when the opposite holds, and undecided otherwise. Legal are
+// the colours of every certain or undecided hit whose highest possible height reaches the greatest
+// certain lower height, and black when no hit is certain. Nearly everywhere that is one sphere and
+// one level a channel.
 #pragma once
 
 #include <array>
@@ -31,16 +36,18 @@ struct LegalColour {
   bool operator==(const LegalColour&) const = default;
 };
 
-// All outcomes of pixel (px, py) of a width x height image; never empty. A sphere with a coordinate, radius or colour
-// that is not finite is outside what the reference covers (asserted).
-std::vector<LegalColour> legal_colours(std::span<const Sphere> spheres, int width, int height, int px, int py);
+// All outcomes of pixel (px, py) of a width x height image; never empty. A sphere with a
+// coordinate, radius or colour that is not finite is outside what the reference covers (asserted).
+std::vector<LegalColour> legal_colours(std::span<const Sphere> spheres, int width, int height,
+                                       int px, int py);
 
-// Pixel (px, py) by the declared chain itself, operation by operation in float: the one RGBA value that is right, for
-// every value that a float can have.
-std::array<std::uint8_t, 4> declared_pixel(std::span<const Sphere> spheres, int width, int height, int px, int py);
+// Pixel (px, py) by the declared chain itself, operation by operation in float: the one RGBA value
+// that is right, for every value that a float can have.
+std::array<std::uint8_t, 4> declared_pixel(std::span<const Sphere> spheres, int width, int height,
+                                           int px, int py);
 
-// 0 when the RGBA pixel is one of `legal`; otherwise the largest difference of a channel to the outcome that comes
-// nearest (alpha included).
+// 0 when the RGBA pixel is one of `legal`; otherwise the largest difference of a channel to the
+// outcome that comes nearest (alpha included).
 int distance(std::span<const std::uint8_t, 4> rgba, std::span<const LegalColour> legal);
 
 }  // namespace lockstep::reference

@@ -1,4 +1,5 @@
-// The set of legal colours by hand, against a chain in float that is legal, and against chains that are not.
+// The set of legal colours by hand, against a chain in float that is legal, and against chains that
+// are not.
 #include "reference/ray_tracer.h"
 
 #include <gtest/gtest.h>
@@ -17,20 +18,22 @@ std::array<std::uint8_t, 4> rgba(int r, int g, int b, int a = 255) {
 }
 
 // The declared chain in float.
-std::array<std::uint8_t, 4> trace(std::span<const Sphere> spheres, int width, int height, int px, int py,
-                                  bool last_wins = false) {
+std::array<std::uint8_t, 4> trace(std::span<const Sphere> spheres, int width, int height, int px,
+                                  int py, bool last_wins = false) {
   const float ox = static_cast<float>(px) + 0.5f - static_cast<float>(width) * 0.5f;
   const float oy = static_cast<float>(py) + 0.5f - static_cast<float>(height) * 0.5f;
   float highest = -INFINITY;
   auto pixel = rgba(0, 0, 0);
   for (const Sphere& s : spheres) {
-    const float dx = ox - s.x, dy = oy - s.y, d = std::fma(dx, dx, dy * dy), q = s.radius * s.radius;
+    const float dx = ox - s.x, dy = oy - s.y, d = std::fma(dx, dx, dy * dy),
+                q = s.radius * s.radius;
     if (!(s.radius > 0 && d < q)) continue;
     const float dz = std::sqrt(q - d), here = s.z + dz;
     if (!last_wins && !(here > highest)) continue;
     highest = here;
     const auto level = [&](float c) {
-      return static_cast<int>(std::nearbyint(std::fmin(std::fmax(c * (dz / s.radius) * 255, 0.f), 255.f)));
+      return static_cast<int>(
+          std::nearbyint(std::fmin(std::fmax(c * (dz / s.radius) * 255, 0.f), 255.f)));
     };
     pixel = rgba(level(s.r), level(s.g), level(s.b));
   }
@@ -114,13 +117,18 @@ TEST(RayTracerReference, TheDeclaredPixelIsLegal) {
 }
 
 TEST(RayTracerReference, TheDeclaredPixelOfSpecialValues) {
-  const auto middle = [](std::vector<Sphere> spheres) { return declared_pixel(spheres, 21, 21, 10, 10); };
-  const auto white_at = [](float radius, float x, float z) { return Sphere{1, 1, 1, radius, x, 0, z}; };
+  const auto middle = [](std::vector<Sphere> spheres) {
+    return declared_pixel(spheres, 21, 21, 10, 10);
+  };
+  const auto white_at = [](float radius, float x, float z) {
+    return Sphere{1, 1, 1, radius, x, 0, z};
+  };
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   const auto black = rgba(0, 0, 0), white = rgba(255, 255, 255), red = rgba(255, 0, 0);
   EXPECT_EQ(middle({}), black);
   EXPECT_EQ(middle({kRed}), red);
-  EXPECT_EQ(declared_pixel(std::span(&kRed, 1), 21, 21, 20, 10), black) << "a ray that touches is no hit";
+  EXPECT_EQ(declared_pixel(std::span(&kRed, 1), 21, 21, 20, 10), black)
+      << "a ray that touches is no hit";
   EXPECT_EQ(middle({white_at(-10, 0, 0)}), black);
   EXPECT_EQ(middle({white_at(kNaN, 0, 0)}), black);
   EXPECT_EQ(middle({white_at(10, kNaN, 0)}), black);
@@ -140,7 +148,8 @@ TEST(RayTracerReference, RejectsTheLastSphereForTheHighest) {
   int wrong = 0;
   for (int py = 0; py < 61; ++py) {
     for (int px = 0; px < 67; ++px)
-      wrong += distance(trace(spheres, 67, 61, px, py, true), legal_colours(spheres, 67, 61, px, py)) > 1;
+      wrong += distance(trace(spheres, 67, 61, px, py, true),
+                        legal_colours(spheres, 67, 61, px, py)) > 1;
   }
   EXPECT_GT(wrong, 400);
 }

@@ -6,7 +6,8 @@ int source_lane(Exchange exchange, int lane, int operand, int width) {
   const int bval = operand & 0x1f;
   const int clamp = exchange == Exchange::kUp ? 0 : 0x1f;
   const int segment_mask = (32 - width) & 0x1f;
-  const int max_lane = (lane & segment_mask) | (clamp & ~segment_mask), min_lane = lane & segment_mask;
+  const int max_lane = (lane & segment_mask) | (clamp & ~segment_mask),
+            min_lane = lane & segment_mask;
   int source = lane;
   bool in_segment = true;
   switch (exchange) {
@@ -30,7 +31,8 @@ int source_lane(Exchange exchange, int lane, int operand, int width) {
   return in_segment ? source : lane;
 }
 
-Bounded segment_sums(SegmentSum kind, const Eigen::Ref<const Eigen::ArrayXd>& x, int width, double unit_roundoff) {
+Bounded segment_sums(SegmentSum kind, const Eigen::Ref<const Eigen::ArrayXd>& x, int width,
+                     double unit_roundoff) {
   eigen_assert(width >= 1 && x.size() % width == 0);
   int depth = 0;
   while ((1 << depth) < width) ++depth;

@@ -23,7 +23,9 @@ Words by_tiles(std::span<const std::uint32_t> x, std::int64_t length, Map&& map)
 
 }  // namespace
 
-Words thread_map(std::span<const std::uint32_t> x, std::uint32_t a, std::uint32_t b) { return view(x) * a + b; }
+Words thread_map(std::span<const std::uint32_t> x, std::uint32_t a, std::uint32_t b) {
+  return view(x) * a + b;
+}
 
 Words reverse_tiles(std::span<const std::uint32_t> x, std::int64_t length) {
   return by_tiles(x, length, [](const Words& tile) -> Words { return tile.reverse(); });

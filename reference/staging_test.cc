@@ -29,7 +29,8 @@ TEST(StagingReference, TreatsAPartialTileAsATileOfItsOwn) {
 
 TEST(StagingReference, LeavesTilesOfOneAlone) {
   const Vector x = {7, 9};
-  for (const Words& y : {reverse_tiles(x, 1), rotate_tiles(x, 1), difference_tiles(x, 1)}) EXPECT_EQ(list(y), x);
+  for (const Words& y : {reverse_tiles(x, 1), rotate_tiles(x, 1), difference_tiles(x, 1)})
+    EXPECT_EQ(list(y), x);
 }
 
 TEST(StagingReference, Transposes) {

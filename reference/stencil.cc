@@ -12,7 +12,8 @@ constexpr int kDoubleChain = 6;  // and here
 
 // x with four elements of halo on each side, in double (exact).
 Eigen::ArrayXd with_halo(std::span<const float> x, Boundary boundary) {
-  const auto given = Eigen::Map<const Eigen::ArrayXf>(x.data(), static_cast<Eigen::Index>(x.size())).cast<double>();
+  const auto given = Eigen::Map<const Eigen::ArrayXf>(x.data(), static_cast<Eigen::Index>(x.size()))
+                         .cast<double>();
   if (boundary == Boundary::kPadded) return given;
   const Eigen::Index n = given.size();
   Eigen::ArrayXd wide = Eigen::ArrayXd::Zero(n + 2 * kStencilRadius);
@@ -27,10 +28,12 @@ Eigen::ArrayXd with_halo(std::span<const float> x, Boundary boundary) {
 }
 
 // The declared chain in float at one element.
-float declared_chain(const Eigen::ArrayXd& wide, Eigen::Index centre, std::span<const float, kStencilRadius + 1> c) {
+float declared_chain(const Eigen::ArrayXd& wide, Eigen::Index centre,
+                     std::span<const float, kStencilRadius + 1> c) {
   float sum = 0;
   for (int k = 1; k <= kStencilRadius; ++k) {
-    const float difference = static_cast<float>(wide(centre + k)) - static_cast<float>(wide(centre - k));
+    const float difference =
+        static_cast<float>(wide(centre + k)) - static_cast<float>(wide(centre - k));
     sum = std::fma(c[k], difference, sum);
   }
   return sum;
@@ -38,13 +41,14 @@ float declared_chain(const Eigen::ArrayXd& wide, Eigen::Index centre, std::span<
 
 }  // namespace
 
-Bounded stencil_1d(std::span<const float> x, std::span<const float, kStencilRadius + 1> coefficients,
-                   Boundary boundary) {
+Bounded stencil_1d(std::span<const float> x,
+                   std::span<const float, kStencilRadius + 1> coefficients, Boundary boundary) {
   const Eigen::ArrayXd wide = with_halo(x, boundary);
   const Eigen::Index n = wide.size() - 2 * kStencilRadius;
   Eigen::ArrayXd sum = Eigen::ArrayXd::Zero(n), magnitude = sum, largest = sum;
   for (int k = 1; k <= kStencilRadius; ++k) {
-    const Eigen::ArrayXd difference = wide.segment(kStencilRadius + k, n) - wide.segment(kStencilRadius - k, n);
+    const Eigen::ArrayXd difference =
+        wide.segment(kStencilRadius + k, n) - wide.segment(kStencilRadius - k, n);
     const Eigen::ArrayXd term = difference * double{coefficients[k]};
     sum += term;
     magnitude += term.abs();
@@ -71,27 +75,33 @@ Bounded stencil_1d(std::span<const float> x, std::span<const float, kStencilRadi
   return result;
 }
 
-Eigen::ArrayXf stencil_chain(std::span<const float> x, std::span<const float, kStencilRadius + 1> coefficients,
+Eigen::ArrayXf stencil_chain(std::span<const float> x,
+                             std::span<const float, kStencilRadius + 1> coefficients,
                              Boundary boundary) {
   const Eigen::ArrayXd wide = with_halo(x, boundary);
   Eigen::ArrayXf y(wide.size() - 2 * kStencilRadius);
-  for (Eigen::Index i = 0; i < y.size(); ++i) y(i) = declared_chain(wide, i + kStencilRadius, coefficients);
+  for (Eigen::Index i = 0; i < y.size(); ++i)
+    y(i) = declared_chain(wide, i + kStencilRadius, coefficients);
   return y;
 }
 
 PolynomialDerivative differentiate_polynomial(std::span<const double, 9> a, std::int64_t n) {
-  // Points -n/2 - 4 ... n/2 + 3, at the smallest power of two that holds them all in [-1, 1]: every t is then exact.
+  // Points -n/2 - 4 ... n/2 + 3, at the smallest power of two that holds them all in [-1, 1]: every
+  // t is then exact.
   const std::int64_t points = n + 2 * kStencilRadius;
   double h = 1;
   while (h * static_cast<double>(points) > 2) h /= 2;
 
   PolynomialDerivative result;
-  const double quotients[] = {std::numeric_limits<double>::quiet_NaN(), 4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
-  for (int k = 0; k <= kStencilRadius; ++k) result.coefficients[k] = static_cast<float>(quotients[k] / h);
+  const double quotients[] = {std::numeric_limits<double>::quiet_NaN(), 4.0 / 5, -1.0 / 5,
+                              4.0 / 105, -1.0 / 280};
+  for (int k = 0; k <= kStencilRadius; ++k)
+    result.coefficients[k] = static_cast<float>(quotients[k] / h);
 
   // Horner's rule for p and p', and for their condition sums |a[m]| |t|^m.
   const Eigen::ArrayXd t =
-      (Eigen::ArrayXd::LinSpaced(points, 0, static_cast<double>(points - 1)) - double(points / 2)) * h;
+      (Eigen::ArrayXd::LinSpaced(points, 0, static_cast<double>(points - 1)) - double(points / 2)) *
+      h;
   Eigen::ArrayXd p = Eigen::ArrayXd::Zero(points), slope = p, size = p, slope_size = p;
   for (int m = 8; m >= 0; --m) {
     slope = slope * t + p;
@@ -102,17 +112,19 @@ PolynomialDerivative differentiate_polynomial(std::span<const double, 9> a, std:
   result.x = p.cast<float>();
   result.derivative.value = slope.segment(kStencilRadius, n);
 
-  // |y - p'| <= sum |c[k]| ((gamma(5) kernel + gamma(2) rounding of c and x) (|x+| + |x-|)) + double's own error in p
-  // and p'.
+  // |y - p'| <= sum |c[k]| ((gamma(5) kernel + gamma(2) rounding of c and x) (|x+| + |x-|)) +
+  // double's own error in p and p'.
   Eigen::ArrayXd samples = Eigen::ArrayXd::Zero(n), sizes = samples;
   double weights = 0;
   for (int k = 1; k <= kStencilRadius; ++k) {
     const double weight = std::abs(quotients[k] / h);
     weights += weight;
-    samples += weight * (p.segment(kStencilRadius + k, n).abs() + p.segment(kStencilRadius - k, n).abs());
+    samples +=
+        weight * (p.segment(kStencilRadius + k, n).abs() + p.segment(kStencilRadius - k, n).abs());
     sizes += weight * (size.segment(kStencilRadius + k, n) + size.segment(kStencilRadius - k, n));
   }
-  const double underflow = underflow_unit<float>() * (4 * (1 + gamma<float>(3)) + 2 * weights * (1 + gamma<float>(6)));
+  const double underflow =
+      underflow_unit<float>() * (4 * (1 + gamma<float>(3)) + 2 * weights * (1 + gamma<float>(6)));
   result.derivative.bound = gamma<float>(kChain + 2) * samples + gamma<double>(32) * sizes +
                             gamma<double>(32) * slope_size.segment(kStencilRadius, n) + underflow;
   return result;

@@ -1,5 +1,5 @@
-// The reference against a loop in long double that shares no code with it, and its bound in both directions: chains
-// that are legal stay inside, chains that are not leave it.
+// The reference against a loop in long double that shares no code with it, and its bound in both
+// directions: chains that are legal stay inside, chains that are not leave it.
 #include "reference/stencil.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,8 @@
 namespace lockstep::reference {
 namespace stencil_test {
 
-constexpr Boundary kBoundaries[] = {Boundary::kPadded, Boundary::kZero, Boundary::kClamp, Boundary::kPeriodic};
+constexpr Boundary kBoundaries[] = {Boundary::kPadded, Boundary::kZero, Boundary::kClamp,
+                                    Boundary::kPeriodic};
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kMax = std::numeric_limits<float>::max();
@@ -69,7 +70,9 @@ double budget(const Chain& chain, double offset, int exponents, std::uint32_t se
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> uniform(-1, 1);
   std::uniform_int_distribution<int> exponent(-exponents, exponents);
-  auto draw = [&] { return static_cast<float>(offset + std::ldexp(uniform(random), exponent(random))); };
+  auto draw = [&] {
+    return static_cast<float>(offset + std::ldexp(uniform(random), exponent(random)));
+  };
   double most = 0;
   for (int round = 0; round < 200; ++round) {
     const std::int64_t n = 1 + round % 40;
@@ -80,7 +83,8 @@ double budget(const Chain& chain, double offset, int exponents, std::uint32_t se
     const Bounded expected = stencil_1d(x, c, boundary);
     for (std::int64_t i = 0; i < n; ++i) {
       float right[5], left[5];
-      for (int k = 1; k <= 4; ++k) right[k] = at(x, n, i + k, boundary), left[k] = at(x, n, i - k, boundary);
+      for (int k = 1; k <= 4; ++k)
+        right[k] = at(x, n, i + k, boundary), left[k] = at(x, n, i - k, boundary);
       const double error = std::abs(chain(c, right, left) - expected.value(i));
       if (error > 0) most = std::max(most, error / expected.bound(i));
     }
@@ -95,20 +99,23 @@ TEST(StencilReference, AgreesWithALongDoubleLoopForEveryBoundaryAndTinySize) {
     for (std::int64_t n = 0; n <= 20; ++n) {
       std::vector<float> x(n + (boundary == Boundary::kPadded ? 8 : 0));
       for (float& v : x) v = uniform(random);
-      const Coefficients c = {kNaN, uniform(random), uniform(random), uniform(random), uniform(random)};
+      const Coefficients c = {kNaN, uniform(random), uniform(random), uniform(random),
+                              uniform(random)};
       const Bounded result = stencil_1d(x, c, boundary);
       ASSERT_EQ(result.value.size(), n);
       ASSERT_EQ(result.bound.size(), n);
       for (std::int64_t i = 0; i < n; ++i) {
         long double exact = 0, magnitude = 0;
         for (int k = 1; k <= 4; ++k) {
-          const long double term =
-              (long double){c[k]} * ((long double){at(x, n, i + k, boundary)} - at(x, n, i - k, boundary));
+          const long double term = (long double){c[k]} * ((long double){at(x, n, i + k, boundary)} -
+                                                          at(x, n, i - k, boundary));
           exact += term;
           magnitude += std::fabs(term);
         }
-        EXPECT_LE(std::abs(result.value(i) - exact), gamma<double>(6) * magnitude) << "n=" << n << " i=" << i;
-        EXPECT_LE(result.bound(i), 1.0001L * gamma<float>(5) * magnitude + 5 * underflow_unit<float>());
+        EXPECT_LE(std::abs(result.value(i) - exact), gamma<double>(6) * magnitude)
+            << "n=" << n << " i=" << i;
+        EXPECT_LE(result.bound(i),
+                  1.0001L * gamma<float>(5) * magnitude + 5 * underflow_unit<float>());
         if (magnitude > 0) {
           EXPECT_GE(result.bound(i), gamma<float>(5) * magnitude + 4 * underflow_unit<float>());
         }
@@ -131,7 +138,8 @@ TEST(StencilReference, LegalChainsStayInsideTheBound) {
 TEST(StencilReference, WrongChainsLeaveTheBound) {
   EXPECT_GT(budget(plus, 0, 3, 0), 1000);
   EXPECT_GT(budget(three_terms, 0, 3, 0), 1000);
-  // Cancelling late loses digits that cancelling early keeps; only data with a common offset shows it.
+  // Cancelling late loses digits that cancelling early keeps; only data with a common offset shows
+  // it.
   EXPECT_GT(budget(distributed, 1000, 0, 0), 10);
 }
 
@@ -142,13 +150,15 @@ TEST(StencilReference, SubnormalResultsAreCoveredByTheUnderflowTerm) {
   for (int round = 0; round < 2000; ++round) {
     std::vector<float> x(9);
     for (float& v : x) v = std::ldexp(uniform(random), -75);
-    const Coefficients c = {kNaN, std::ldexp(uniform(random), -74), std::ldexp(uniform(random), -74),
-                            std::ldexp(uniform(random), -74), std::ldexp(uniform(random), -74)};
+    const Coefficients c = {kNaN, std::ldexp(uniform(random), -74),
+                            std::ldexp(uniform(random), -74), std::ldexp(uniform(random), -74),
+                            std::ldexp(uniform(random), -74)};
     const Bounded expected = stencil_1d(x, c, Boundary::kPadded);
     float right[5], left[5];
     for (int k = 1; k <= 4; ++k) right[k] = x[4 + k], left[k] = x[4 - k];
     for (const Chain& chain : {Chain(declared), Chain(unfused_backwards)}) {
-      most = std::max(most, std::abs(chain(c, right, left) - expected.value(0)) / expected.bound(0));
+      most =
+          std::max(most, std::abs(chain(c, right, left) - expected.value(0)) / expected.bound(0));
     }
   }
   EXPECT_LE(most, 1);
@@ -225,7 +235,8 @@ TEST(StencilReference, ASpecialValueReachesItsEightNeighboursAndNotItself) {
   const Bounded r = stencil_1d(x, Coefficients{kNaN, 1, 1, 1, 1}, Boundary::kZero);
   for (int i = 0; i < 33; ++i) {
     const int distance = std::abs(i - 16);
-    EXPECT_EQ(std::isnan(r.value(i)), distance >= 1 && distance <= 4) << i;  // the point itself does not count
+    EXPECT_EQ(std::isnan(r.value(i)), distance >= 1 && distance <= 4)
+        << i;  // the point itself does not count
   }
 }
 
@@ -243,8 +254,9 @@ TEST(PolynomialDerivative, IsTheTruthForDegreesUpToEight) {
       for (std::int64_t i = 0; i < n; ++i) {
         float right[5], left[5];
         for (int k = 1; k <= 4; ++k) right[k] = d.x(i + 4 + k), left[k] = d.x(i + 4 - k);
-        most = std::max(
-            most, std::abs(declared(d.coefficients, right, left) - d.derivative.value(i)) / d.derivative.bound(i));
+        most =
+            std::max(most, std::abs(declared(d.coefficients, right, left) - d.derivative.value(i)) /
+                               d.derivative.bound(i));
       }
     }
   }
@@ -267,11 +279,13 @@ TEST(PolynomialDerivative, ASwappedCoefficientLeavesTheBound) {
   for (int k = 1; k <= 4; ++k) right[k] = d.x(4 + k), left[k] = d.x(4 - k);
   Coefficients c = d.coefficients;
   std::swap(c[3], c[4]);
-  EXPECT_GT(std::abs(declared(c, right, left) - d.derivative.value(0)), 100 * d.derivative.bound(0));
+  EXPECT_GT(std::abs(declared(c, right, left) - d.derivative.value(0)),
+            100 * d.derivative.bound(0));
 }
 
 TEST(StencilReference, TheDeclaredChainRoundsDifferencesAndSums) {
-  const std::array<float, 9> x = {0, 0, 0, 0x1p-24f, 0, 1, 0, 0, 0};  // x[1] - x[-1] = 1 - 2^-24, which is a float
+  const std::array<float, 9> x = {0, 0, 0, 0x1p-24f, 0,
+                                  1, 0, 0, 0};  // x[1] - x[-1] = 1 - 2^-24, which is a float
   const std::array<float, 5> c = {NAN, 3, 0, 0, 0};
   EXPECT_EQ(stencil_chain(x, c, Boundary::kPadded)(0), std::fma(3.0f, 1.0f - 0x1p-24f, 0.0f));
   // Zeros of either sign are added to +0.

@@ -10,7 +10,9 @@ constexpr std::int64_t kPiece = 16;
 
 std::int64_t up_to(std::int64_t n, std::int64_t step) { return (n + step - 1) / step; }
 
-std::int64_t unit_bytes(const TensorBox& b) { return b.slice_bytes > 0 ? b.slice_bytes : b.element_bytes; }
+std::int64_t unit_bytes(const TensorBox& b) {
+  return b.slice_bytes > 0 ? b.slice_bytes : b.element_bytes;
+}
 
 // Units of a row, and how many there are in each outer dimension.
 Coordinates extents(const TensorBox& b) {
@@ -44,12 +46,14 @@ Coordinates row_of_tile(const TensorBox& b, const Coordinates& at, std::int64_t 
 }
 
 // Coordinates of pixel `pixel` of a column; where it is stored to there are no offsets.
-Coordinates pixel_of_column(const TensorBox& b, const Coordinates& at, std::int64_t pixel, TensorDirection direction) {
+Coordinates pixel_of_column(const TensorBox& b, const Coordinates& at, std::int64_t pixel,
+                            TensorDirection direction) {
   Coordinates c = at;
   std::int64_t carry = pixel;  // steps that are still to be made in the dimension at hand
   for (std::int64_t d = 1; d + 1 < b.rank; ++d) {
     const std::int64_t s = d - 1, end = b.sizes[d] + b.upper[s];
-    const std::int64_t left = up_to(end - at[d], b.steps[d]), whole = up_to(end - b.lower[s], b.steps[d]);
+    const std::int64_t left = up_to(end - at[d], b.steps[d]),
+                       whole = up_to(end - b.lower[s], b.steps[d]);
     if (carry < left) {
       c[d] = at[d] + carry * b.steps[d];
       carry = 0;
@@ -63,7 +67,8 @@ Coordinates pixel_of_column(const TensorBox& b, const Coordinates& at, std::int6
   return c;
 }
 
-// The byte of memory at which a row of the tensor begins; nothing where one of its coordinates is beyond the tensor.
+// The byte of memory at which a row of the tensor begins; nothing where one of its coordinates is
+// beyond the tensor.
 std::optional<std::int64_t> row_in_memory(const TensorBox& b, const Coordinates& c) {
   std::int64_t place = 0;
   for (std::int64_t d = 1; d < b.rank; ++d) {
@@ -77,7 +82,9 @@ std::optional<std::int64_t> row_in_memory(const TensorBox& b, const Coordinates&
 
 std::int64_t copied_bytes(const TensorBox& b) { return rows(b) * row_units(b) * unit_bytes(b); }
 
-std::int64_t image_bytes(const TensorBox& b) { return 128 * up_to(b.to + rows(b) * pitch(b), 128) + 128; }
+std::int64_t image_bytes(const TensorBox& b) {
+  return 128 * up_to(b.to + rows(b) * pitch(b), 128) + 128;
+}
 
 std::int64_t memory_bytes(const TensorBox& b) {
   std::int64_t bytes = kPiece * up_to(b.sizes[0] * unit_bytes(b), kPiece);
@@ -94,16 +101,20 @@ TensorPlaces tensor_places(const TensorBox& b, const Coordinates& at, TensorDire
   TensorPlaces places = TensorPlaces::Constant(image_bytes(b), kNotCopied);
   const std::int64_t unit = unit_bytes(b), step = b.slice_bytes > 0 ? b.steps[0] : 1;
   for (std::int64_t row = 0; row < rows(b); ++row) {
-    const Coordinates c = b.im2col ? pixel_of_column(b, at, row, direction) : row_of_tile(b, at, row);
+    const Coordinates c =
+        b.im2col ? pixel_of_column(b, at, row, direction) : row_of_tile(b, at, row);
     const std::optional<std::int64_t> begin = row_in_memory(b, c);
     for (std::int64_t i = 0; i < row_units(b); ++i) {
-      // What decides whether a unit is inside: itself, or, where pieces are written whole, the first of its piece.
+      // What decides whether a unit is inside: itself, or, where pieces are written whole, the
+      // first of its piece.
       const std::int64_t of_piece = std::max<std::int64_t>(kPiece / unit, 1);
-      const std::int64_t x = c[0] + i * step,
-                         first = direction == TensorDirection::kStore ? c[0] + i / of_piece * of_piece * step : x;
+      const std::int64_t x = c[0] + i * step, first = direction == TensorDirection::kStore
+                                                          ? c[0] + i / of_piece * of_piece * step
+                                                          : x;
       const bool inside = begin && first >= 0 && first < b.sizes[0];
       for (std::int64_t byte = 0; byte < unit; ++byte) {
-        const std::int64_t place = swizzled(b.to + row * pitch(b) + i * unit + byte, b.swizzle_bytes);
+        const std::int64_t place =
+            swizzled(b.to + row * pitch(b) + i * unit + byte, b.swizzle_bytes);
         places[place] = inside ? *begin + x * unit + byte : kOutsideOfTensor;
       }
     }
@@ -111,13 +122,15 @@ TensorPlaces tensor_places(const TensorBox& b, const Coordinates& at, TensorDire
   return places;
 }
 
-TensorBytes tensor_load(const TensorBox& b, const Coordinates& at, std::span<const std::uint8_t> memory,
-                        std::uint8_t background) {
+TensorBytes tensor_load(const TensorBox& b, const Coordinates& at,
+                        std::span<const std::uint8_t> memory, std::uint8_t background) {
   const TensorPlaces places = tensor_places(b, at, TensorDirection::kLoad);
   TensorBytes image(places.size());
   for (Eigen::Index i = 0; i < places.size(); ++i) {
     const std::uint8_t fill = !b.fill_with_nan ? 0 : i % 2 == 0 ? 0xf7 : 0x7f;
-    image[i] = places[i] >= 0 ? memory[places[i]] : places[i] == kOutsideOfTensor ? fill : background;
+    image[i] = places[i] >= 0                  ? memory[places[i]]
+               : places[i] == kOutsideOfTensor ? fill
+                                               : background;
   }
   return image;
 }

@@ -1,23 +1,30 @@
-// Reference of copies through tensor maps: an index model. Which byte of the tensor's memory lies at which byte of an
-// image of shared memory follows from the coordinates of the box's elements; loads, stores and reductions are what can
-// be done with that.
+// Reference of copies through tensor maps: an index model. Which byte of the tensor's memory lies
+// at which byte of an image of shared memory follows from the coordinates of the box's elements;
+// loads, stores and reductions are what can be done with that.
 //
 // Rules. Dimensions are counted from the innermost.
-// - A tile: element i = (i0, i1, ...) of the box is the tensor's element at + i * steps, in all dimensions but the
-//   innermost, whose step is one; there are ceil(box / steps) of them. The elements with one (i1, i2, ...) are a row;
-//   rows lie one after the other, i1 fastest.
-// - Interleaved: the unit of dimension 0 is a slice of 16 or 32 bytes, with a step of its own, and the dimension before
+// - A tile: element i = (i0, i1, ...) of the box is the tensor's element at + i * steps, in all
+// dimensions but the
+//   innermost, whose step is one; there are ceil(box / steps) of them. The elements with one (i1,
+//   i2, ...) are a row; rows lie one after the other, i1 fastest.
+// - Interleaved: the unit of dimension 0 is a slice of 16 or 32 bytes, with a step of its own, and
+// the dimension before
 //   the last, which holds the slices of channels, has one of them.
-// - im2col: a row is a pixel: `channels` elements from at[0]. The pixels are those of the box of pixels, by steps, from
-//   the one at `at` to the end of its line, then whole lines, then whole planes, then those of the next image. In
-//   dimension d the box goes from lower to sizes + upper, that not included. Offsets are added to a pixel's
-//   coordinates.
-// - Outside of the tensor is what any coordinate beyond it names. Loads put the fill there: zeros, or 0x7ff7 in every
-//   two bytes. Stores and reductions leave it alone, but whole pieces of 16 bytes of a row that begin inside are
-//   written.
-// - Swizzles of 32, 64 and 128 bytes: bits 4 and up of the place in shared memory are xored with as many from bit 7 up:
-//   one, two or three. A row that is narrower than the swizzle takes all of it; the bytes between are not touched.
-// Sources: PTX ISA 9.0, 5.5 (tensors); cuda.h of CUDA 13.0; golden/tensor_maps for what these leave open.
+// - im2col: a row is a pixel: `channels` elements from at[0]. The pixels are those of the box of
+// pixels, by steps, from
+//   the one at `at` to the end of its line, then whole lines, then whole planes, then those of the
+//   next image. In dimension d the box goes from lower to sizes + upper, that not included. Offsets
+//   are added to a pixel's coordinates.
+// - Outside of the tensor is what any coordinate beyond it names. Loads put the fill there: zeros,
+// or 0x7ff7 in every
+//   two bytes. Stores and reductions leave it alone, but whole pieces of 16 bytes of a row that
+//   begin inside are written.
+// - Swizzles of 32, 64 and 128 bytes: bits 4 and up of the place in shared memory are xored with as
+// many from bit 7 up:
+//   one, two or three. A row that is narrower than the swizzle takes all of it; the bytes between
+//   are not touched.
+// Sources: PTX ISA 9.0, 5.5 (tensors); cuda.h of CUDA 13.0; golden/tensor_maps for what these leave
+// open.
 #pragma once
 
 #include <Eigen/Core>
@@ -29,7 +36,8 @@ namespace lockstep::reference {
 
 using TensorBytes = Eigen::Array<std::uint8_t, Eigen::Dynamic, 1>;
 using TensorPlaces = Eigen::Array<std::int64_t, Eigen::Dynamic, 1>;
-using Coordinates = std::array<std::int64_t, 5>;  // innermost first; those beyond the rank are not looked at
+using Coordinates =
+    std::array<std::int64_t, 5>;  // innermost first; those beyond the rank are not looked at
 
 struct TensorBox {
   std::int64_t rank = 1, element_bytes = 4;
@@ -44,7 +52,8 @@ struct TensorBox {
   std::int64_t to = 0;  // of the copy in the image
 };
 
-// Bytes that a copy moves; of an image, up to a multiple of 128 and 128 more; of the tensor's memory, whole pieces.
+// Bytes that a copy moves; of an image, up to a multiple of 128 and 128 more; of the tensor's
+// memory, whole pieces.
 std::int64_t copied_bytes(const TensorBox& b);
 std::int64_t image_bytes(const TensorBox& b);
 std::int64_t memory_bytes(const TensorBox& b);
@@ -56,12 +65,13 @@ enum class TensorDirection : std::uint8_t { kLoad, kStore };
 TensorPlaces tensor_places(const TensorBox& b, const Coordinates& at, TensorDirection direction);
 
 // The image after a load into shared memory that is full of `background`.
-TensorBytes tensor_load(const TensorBox& b, const Coordinates& at, std::span<const std::uint8_t> memory,
-                        std::uint8_t background);
+TensorBytes tensor_load(const TensorBox& b, const Coordinates& at,
+                        std::span<const std::uint8_t> memory, std::uint8_t background);
 // What a store makes of the memory.
 void tensor_store(const TensorBox& b, const Coordinates& at, std::span<const std::uint8_t> image,
                   std::span<std::uint8_t> memory);
-// memory = combine(memory, image), element by element, each of sizeof(T) == element_bytes (asserted).
+// memory = combine(memory, image), element by element, each of sizeof(T) == element_bytes
+// (asserted).
 template <class T, class Combine>
 void tensor_reduce(const TensorBox& b, const Coordinates& at, std::span<const std::uint8_t> image,
                    std::span<std::uint8_t> memory, Combine combine);
@@ -80,7 +90,8 @@ void tensor_reduce(const TensorBox& b, const Coordinates& at, std::span<const st
     std::copy_n(memory.data() + places[i], sizeof(T), reinterpret_cast<std::uint8_t*>(&old));
     std::copy_n(image.data() + i, sizeof(T), reinterpret_cast<std::uint8_t*>(&other));
     const T result = combine(old, other);
-    std::copy_n(reinterpret_cast<const std::uint8_t*>(&result), sizeof(T), memory.data() + places[i]);
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(&result), sizeof(T),
+                memory.data() + places[i]);
   }
 }
 

@@ -39,12 +39,14 @@ TEST(TensorCopyReference, CopiesRowsOfATile) {
 
 TEST(TensorCopyReference, LeavesTheTensorOnEverySide) {
   constexpr std::int64_t o = kOutsideOfTensor;
-  EXPECT_EQ(every(4, tensor_places(words(), {-4, -1}, TensorDirection::kLoad), 8), (List{o, o, o, o, o, o, o, o}));
+  EXPECT_EQ(every(4, tensor_places(words(), {-4, -1}, TensorDirection::kLoad), 8),
+            (List{o, o, o, o, o, o, o, o}));
   EXPECT_EQ(every(4, tensor_places(words(), {4, 2}, TensorDirection::kLoad), 8),
             (List{112, 116, 120, 124, o, o, o, o}));
   TensorBox seven = words();
   seven.sizes[0] = 6;
-  EXPECT_EQ(every(4, tensor_places(seven, {4, 0}, TensorDirection::kLoad), 4), (List{16, 20, o, o}));
+  EXPECT_EQ(every(4, tensor_places(seven, {4, 0}, TensorDirection::kLoad), 4),
+            (List{16, 20, o, o}));
   EXPECT_EQ(every(4, tensor_places(seven, {4, 0}, TensorDirection::kStore), 4),
             (List{16, 20, 24, 28}));  // a piece is whole
   EXPECT_EQ(every(4, tensor_places(seven, {8, 0}, TensorDirection::kStore), 4), (List{o, o, o, o}));
@@ -54,14 +56,16 @@ TEST(TensorCopyReference, StepsOverRows) {
   TensorBox b = words();
   b.box[1] = 3;
   b.steps = {5, 2, 1, 1, 1};  // the innermost does not count
-  EXPECT_EQ(every(16, tensor_places(b, {0, 0}, TensorDirection::kLoad), 3), (List{0, 96, kNotCopied}));
+  EXPECT_EQ(every(16, tensor_places(b, {0, 0}, TensorDirection::kLoad), 3),
+            (List{0, 96, kNotCopied}));
 }
 
 TEST(TensorCopyReference, SwizzlesAreInvolutionsThatMovePieces) {
   for (const std::int64_t bytes : {0, 32, 64, 128}) {
     for (std::int64_t i = 0; i < 2048; ++i) {
       EXPECT_EQ(swizzled(swizzled(i, bytes), bytes), i);
-      EXPECT_EQ(swizzled(i, bytes) / std::max<std::int64_t>(bytes, 16), i / std::max<std::int64_t>(bytes, 16));
+      EXPECT_EQ(swizzled(i, bytes) / std::max<std::int64_t>(bytes, 16),
+                i / std::max<std::int64_t>(bytes, 16));
     }
   }
   EXPECT_EQ(swizzled(128, 128), 128 + 16);
@@ -104,9 +108,12 @@ TEST(TensorCopyReference, ColumnsGoOnInTheNextLineAndTheNextImage) {
   b.upper = {-1, -1};
   b.channels = 4;
   b.pixels = 6;
-  const auto pixel = [](std::int64_t x, std::int64_t y, std::int64_t n) { return 16 * x + 64 * y + 192 * n; };
+  const auto pixel = [](std::int64_t x, std::int64_t y, std::int64_t n) {
+    return 16 * x + 64 * y + 192 * n;
+  };
   EXPECT_EQ(every(16, tensor_places(b, {0, 2, 0, 0}, TensorDirection::kLoad), 6),
-            (List{pixel(2, 0, 0), pixel(1, 1, 0), pixel(2, 1, 0), pixel(1, 0, 1), pixel(2, 0, 1), pixel(1, 1, 1)}));
+            (List{pixel(2, 0, 0), pixel(1, 1, 0), pixel(2, 1, 0), pixel(1, 0, 1), pixel(2, 0, 1),
+                  pixel(1, 1, 1)}));
   b.offsets = {1, 1};
   EXPECT_EQ(every(16, tensor_places(b, {0, 2, 0, 0}, TensorDirection::kLoad), 2),
             (List{pixel(3, 1, 0), pixel(2, 2, 0)}));
@@ -120,7 +127,8 @@ TEST(TensorCopyReference, WhatIsStoredIsLoadedAgain) {
   std::iota(image.begin(), image.end(), 1);
   tensor_store(b, {4, 2}, image, memory);
   EXPECT_EQ(memory[2 * 48 + 16], 1);
-  EXPECT_EQ(std::count(memory.begin(), memory.end(), 9), static_cast<std::ptrdiff_t>(memory.size()) - 16 + 1);
+  EXPECT_EQ(std::count(memory.begin(), memory.end(), 9),
+            static_cast<std::ptrdiff_t>(memory.size()) - 16 + 1);
   const TensorBytes back = tensor_load(b, {4, 2}, memory, 0xb7);
   EXPECT_TRUE(std::equal(back.begin(), back.begin() + 16, image.begin()));
   EXPECT_EQ(back[16], 0);
@@ -135,7 +143,8 @@ TEST(TensorCopyReference, ReducesElementByElement) {
   const TensorBox b = words();
   std::vector<std::uint8_t> image(image_bytes(b), 0), memory(memory_bytes(b), 0xff);
   image[0] = 2;
-  tensor_reduce<std::uint32_t>(b, {0, 0}, image, memory, [](std::uint32_t x, std::uint32_t y) { return x + y; });
+  tensor_reduce<std::uint32_t>(b, {0, 0}, image, memory,
+                               [](std::uint32_t x, std::uint32_t y) { return x + y; });
   EXPECT_EQ((List(memory.begin(), memory.begin() + 5)), (List{1, 0, 0, 0, 0xff}));
 }
 

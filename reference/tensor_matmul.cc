@@ -20,7 +20,8 @@ inline double powers_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
 }
 
-// A number in the layout of IEEE 754: sign, exponent, fraction. e4m3 has no infinity: all ones alone are a NaN.
+// A number in the layout of IEEE 754: sign, exponent, fraction. e4m3 has no infinity: all ones
+// alone are a NaN.
 double decoded(std::uint64_t bits, int exponent_bits, int fraction_bits, bool has_infinity) {
   const auto fraction = static_cast<int>(bits & ((1u << fraction_bits) - 1));
   const auto field = static_cast<int>(bits >> fraction_bits & ((1u << exponent_bits) - 1));
@@ -29,8 +30,8 @@ double decoded(std::uint64_t bits, int exponent_bits, int fraction_bits, bool ha
   if (field == top && (has_infinity || fraction == (1 << fraction_bits) - 1)) {
     magnitude = has_infinity && fraction == 0 ? HUGE_VAL : std::numeric_limits<double>::quiet_NaN();
   } else {
-    magnitude =
-        (fraction + (field == 0 ? 0 : 1 << fraction_bits)) * powers_of_two(std::max(field, 1) - bias - fraction_bits);
+    magnitude = (fraction + (field == 0 ? 0 : 1 << fraction_bits)) *
+                powers_of_two(std::max(field, 1) - bias - fraction_bits);
   }
   return bits >> (exponent_bits + fraction_bits) & 1 ? -magnitude : magnitude;
 }
@@ -41,12 +42,14 @@ struct Factors {
   Eigen::Matrix<int, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> exponents;
   std::vector<bool> finite;  // a row
 
-  Factors(const RowMajorD& m, const MatrixUnit& unit) : values(m), exponents(m.rows(), m.cols()), finite(m.rows()) {
+  Factors(const RowMajorD& m, const MatrixUnit& unit)
+      : values(m), exponents(m.rows(), m.cols()), finite(m.rows()) {
     for (Index i = 0; i < m.rows(); ++i) {
       finite[i] = m.row(i).allFinite();
       for (Index p = 0; p < m.cols(); ++p) {
         const double v = m(i, p);
-        exponents(i, p) = v == 0 || !std::isfinite(v) ? 0 : std::max(std::ilogb(v), unit.least_exponent);
+        exponents(i, p) =
+            v == 0 || !std::isfinite(v) ? 0 : std::max(std::ilogb(v), unit.least_exponent);
       }
     }
   }
@@ -76,7 +79,8 @@ class Sum {
     if (k_ == 0) return c;
     float accumulator = c;
     if (!unit_.in_halves) {
-      for (Index p = 0; p < k_; p += unit_.products) accumulator = chunk(accumulator, p, unit_.products, all);
+      for (Index p = 0; p < k_; p += unit_.products)
+        accumulator = chunk(accumulator, p, unit_.products, all);
       return accumulator;
     }
     for (Index p = 0; p < k_; p += kStepInHalves) {
@@ -93,14 +97,16 @@ class Sum {
   float chunk(float accumulator, Index from, Index count, Takes takes) const {
     const Index end = std::min(k_, from + count);
     if (!finite_ || !std::isfinite(accumulator)) {
-      // As IEEE 754 has it: the class of the sum of the terms that are not finite. Of finite ones none overflows here.
+      // As IEEE 754 has it: the class of the sum of the terms that are not finite. Of finite ones
+      // none overflows here.
       double special = std::isfinite(accumulator) ? 0 : accumulator;
       for (Index p = from; p < end; ++p) {
         if (takes(p) && (!std::isfinite(a_[p]) || !std::isfinite(b_[p]))) special += a_[p] * b_[p];
       }
       if (!std::isfinite(special)) return static_cast<float>(special);
     }
-    int largest = accumulator == 0 ? unit_.zero_exponent : std::max(std::ilogb(accumulator), kLeastOfFloat);
+    int largest =
+        accumulator == 0 ? unit_.zero_exponent : std::max(std::ilogb(accumulator), kLeastOfFloat);
     for (Index p = from; p < end; ++p) {
       if (takes(p) && a_[p] != 0 && b_[p] != 0) largest = std::max(largest, ea_[p] + eb_[p]);
     }
@@ -191,7 +197,8 @@ MatrixUnit matrix_unit(Factor type, int compute_capability, bool warpgroup) {
   return unit;
 }
 
-Eigen::ArrayXf tensor_matmul_model(const RowMajorD& a, const RowMajorD& b, const RowMajorD& c, const MatrixUnit& unit) {
+Eigen::ArrayXf tensor_matmul_model(const RowMajorD& a, const RowMajorD& b, const RowMajorD& c,
+                                   const MatrixUnit& unit) {
   require_shapes(a, b, c);
   const Factors rows(a, unit), columns(b, unit);
   Eigen::ArrayXf d(c.size());
@@ -202,16 +209,19 @@ Eigen::ArrayXf tensor_matmul_model(const RowMajorD& a, const RowMajorD& b, const
   return d;
 }
 
-Bounded tensor_matmul(const RowMajorD& a, const RowMajorD& b, const RowMajorD& c, const MatrixUnit& unit) {
+Bounded tensor_matmul(const RowMajorD& a, const RowMajorD& b, const RowMajorD& c,
+                      const MatrixUnit& unit) {
   require_shapes(a, b, c);
   RowMajorD value = c, size = c.cwiseAbs();
   value.noalias() += a * b.transpose();
-  size.noalias() += magnitudes(a, unit.least_exponent) * magnitudes(b, unit.least_exponent).transpose();
+  size.noalias() +=
+      magnitudes(a, unit.least_exponent) * magnitudes(b, unit.least_exponent).transpose();
 
   const auto k = static_cast<double>(a.cols());
   const double terms = unit.products + 1, cut = terms * powers_of_two(-unit.fraction_bits),
                rounded = powers_of_two(-unit.result_bits);
-  double of_chunk = cut * (1 + rounded) + rounded, floor = 2 * (cut + rounded) * powers_of_two(kLeastOfFloat);
+  double of_chunk = cut * (1 + rounded) + rounded,
+         floor = 2 * (cut + rounded) * powers_of_two(kLeastOfFloat);
   double chunks = std::ceil(k / unit.products);
   if (unit.in_halves) {
     of_chunk = 2 * of_chunk + unit_roundoff<float>(), floor *= 2;
@@ -221,7 +231,8 @@ Bounded tensor_matmul(const RowMajorD& a, const RowMajorD& b, const RowMajorD& c
   const bool integers = all_integers(a) && all_integers(b) && all_integers(c);
   Bounded result;
   result.value = Eigen::Map<const Eigen::ArrayXd>(value.data(), value.size());
-  result.bound = (grown - 1 + gamma<double>(k + 1)) * Eigen::Map<const Eigen::ArrayXd>(size.data(), size.size()) +
+  result.bound = (grown - 1 + gamma<double>(k + 1)) *
+                     Eigen::Map<const Eigen::ArrayXd>(size.data(), size.size()) +
                  chunks * floor * grown;
   if (a.cols() == 0) return {result.value, Eigen::ArrayXd::Zero(value.size())};
   const Factors rows(a, unit), columns(b, unit);
@@ -231,7 +242,8 @@ Bounded tensor_matmul(const RowMajorD& a, const RowMajorD& b, const RowMajorD& c
       result.value(e) += 0.0;  // no unit gives -0
       result.bound(e) = 0;
     } else if (!(s + result.bound(e) < 0x1p128)) {
-      const float outcome = Sum(unit, rows, e / c.cols(), columns, e % c.cols()).of(static_cast<float>(c.data()[e]));
+      const float outcome =
+          Sum(unit, rows, e / c.cols(), columns, e % c.cols()).of(static_cast<float>(c.data()[e]));
       if (!std::isfinite(outcome)) result.value(e) = outcome, result.bound(e) = 0;
     }
   }
@@ -242,7 +254,8 @@ Eigen::ArrayXd tensor_matmul_f64_chain(const RowMajorD& a, const RowMajorD& b, c
   require_shapes(a, b, c);
   Eigen::ArrayXd d(c.size());
   for (Index e = 0; e < c.size(); ++e) {
-    const double *row = a.data() + e / c.cols() * a.cols(), *column = b.data() + e % c.cols() * b.cols();
+    const double *row = a.data() + e / c.cols() * a.cols(),
+                 *column = b.data() + e % c.cols() * b.cols();
     double sum = c.data()[e];
     for (Index p = 0; p < a.cols(); ++p) sum = std::fma(row[p], column[p], sum);
     d(e) = a.cols() % 4 == 0 ? sum : sum + 0.0;
@@ -263,7 +276,8 @@ Bounded tensor_matmul_f64(const RowMajorD& a, const RowMajorD& b, const RowMajor
   const auto k = static_cast<double>(a.cols());
   Bounded result;
   result.value =
-      Eigen::Map<const Eigen::Array<long double, Eigen::Dynamic, 1>>(value.data(), value.size()).cast<double>();
+      Eigen::Map<const Eigen::Array<long double, Eigen::Dynamic, 1>>(value.data(), value.size())
+          .cast<double>();
   result.bound = gamma<double>(k + 2) * Eigen::Map<const Eigen::ArrayXd>(size.data(), size.size()) +
                  k * underflow_unit<double>() * (1 + gamma<double>(k));
   for (Index e = 0; e < chain.size(); ++e) {
@@ -275,13 +289,15 @@ Bounded tensor_matmul_f64(const RowMajorD& a, const RowMajorD& b, const RowMajor
   return result;
 }
 
-Eigen::Array<std::int32_t, Eigen::Dynamic, 1> tensor_matmul_s8(const RowMajorD& a, const RowMajorD& b,
+Eigen::Array<std::int32_t, Eigen::Dynamic, 1> tensor_matmul_s8(const RowMajorD& a,
+                                                               const RowMajorD& b,
                                                                const RowMajorD& c) {
   require_shapes(a, b, c);
   const RowMajorD d = c + a * b.transpose();  // exact: below 2^53
   Eigen::Array<std::int32_t, Eigen::Dynamic, 1> result(d.size());
   for (Index e = 0; e < d.size(); ++e)
-    result(e) = static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(d.data()[e])));
+    result(e) = static_cast<std::int32_t>(
+        static_cast<std::uint32_t>(static_cast<std::int64_t>(d.data()[e])));
   return result;
 }
 

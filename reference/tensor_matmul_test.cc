@@ -1,5 +1,5 @@
-// The reference of the product on matrix units against sums that are written another way: three loops, significands as
-// integers, exact sums in long double.
+// The reference of the product on matrix units against sums that are written another way: three
+// loops, significands as integers, exact sums in long double.
 #include "reference/tensor_matmul.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ struct Layout {
 constexpr Layout kF16{Factor::kF16, 5, 10, 0, true}, kBf16{Factor::kBf16, 8, 7, 0, true},
     kTf32{Factor::kTf32, 8, 10, 13, true}, kE4m3{Factor::kE4m3, 4, 3, 0, false};
 
-// sign * significand * 2^(exponent - fraction_bits): not normalised, so that 0 is a significand like any other.
+// sign * significand * 2^(exponent - fraction_bits): not normalised, so that 0 is a significand
+// like any other.
 struct Term {
   bool negative = false;
   std::uint64_t significand = 0;
@@ -34,7 +35,8 @@ struct Term {
 Term term_of(std::uint64_t bits, int exponent_bits, int fraction_bits) {
   const int field = static_cast<int>(bits >> fraction_bits & ((1u << exponent_bits) - 1));
   const std::uint64_t fraction = bits & ((1u << fraction_bits) - 1);
-  return {(bits >> (exponent_bits + fraction_bits) & 1) != 0, fraction | std::uint64_t{field != 0} << fraction_bits,
+  return {(bits >> (exponent_bits + fraction_bits) & 1) != 0,
+          fraction | std::uint64_t{field != 0} << fraction_bits,
           std::max(field, 1) - ((1 << (exponent_bits - 1)) - 1), fraction_bits};
 }
 Term term_of(const Layout& l, std::uint64_t bits) {
@@ -64,12 +66,14 @@ float one_step(const std::vector<Term>& terms, const MatrixUnit& unit) {
                                                                   : t.significand << shift;
     sum += t.negative ? -static_cast<std::int64_t>(kept) : static_cast<std::int64_t>(kept);
   }
-  std::uint64_t magnitude = sum < 0 ? -static_cast<std::uint64_t>(sum) : static_cast<std::uint64_t>(sum);
+  std::uint64_t magnitude =
+      sum < 0 ? -static_cast<std::uint64_t>(sum) : static_cast<std::uint64_t>(sum);
   if (magnitude == 0) return 0;
   const int exponent = 63 - std::countl_zero(magnitude) + unit_in_last_place;
   const int drop = std::max(exponent, -126) - unit.result_bits - unit_in_last_place;
   if (drop > 0) magnitude = drop < 64 ? magnitude >> drop << drop : 0;
-  const auto value = static_cast<float>(std::ldexp(static_cast<long double>(magnitude), unit_in_last_place));
+  const auto value =
+      static_cast<float>(std::ldexp(static_cast<long double>(magnitude), unit_in_last_place));
   return sum < 0 && value != 0 ? -value : value;
 }
 
@@ -102,8 +106,8 @@ struct Problem {
   RowMajorD left, right, addend;
 };
 
-// Finite factors, with zeros and pairs that cancel: of all exponents; near one; those of A and C the least there are,
-// subnormal ones too, and those of B up to one.
+// Finite factors, with zeros and pairs that cancel: of all exponents; near one; those of A and C
+// the least there are, subnormal ones too, and those of B up to one.
 enum class Numbers { kAll, kNearOne, kTiny, kSmall };
 constexpr Numbers kNumbers[] = {Numbers::kAll, Numbers::kNearOne, Numbers::kTiny};
 
@@ -114,31 +118,37 @@ Problem random_problem(const Layout& l, int m, int n, int k, Numbers numbers, st
   const auto draw = [&](Numbers which) -> std::uint64_t {
     if (random() % 8 == 0) return 0;
     const std::uint64_t fraction = random() & ((1u << l.fraction_bits) - 1);
-    // Of e4m3 the largest exponent is left out, which has the NaN; the others have infinities there.
-    const std::uint64_t field = which == Numbers::kNearOne ? static_cast<std::uint64_t>(bias) + random() % 3 - 1
-                                : which == Numbers::kTiny  ? random() % 3
-                                : which == Numbers::kSmall
-                                    ? static_cast<std::uint64_t>(bias) - random() % std::min<std::uint64_t>(bias, 24)
-                                    : random() % (2 * static_cast<std::uint64_t>(bias) + 1);
+    // Of e4m3 the largest exponent is left out, which has the NaN; the others have infinities
+    // there.
+    const std::uint64_t field =
+        which == Numbers::kNearOne ? static_cast<std::uint64_t>(bias) + random() % 3 - 1
+        : which == Numbers::kTiny  ? random() % 3
+        : which == Numbers::kSmall
+            ? static_cast<std::uint64_t>(bias) - random() % std::min<std::uint64_t>(bias, 24)
+            : random() % (2 * static_cast<std::uint64_t>(bias) + 1);
     const std::uint64_t ignored = random() & ((1u << l.low_bits) - 1);
-    return ((random() % 2 << l.exponent_bits | field) << l.fraction_bits | fraction) << l.low_bits | ignored;
+    return ((random() % 2 << l.exponent_bits | field) << l.fraction_bits | fraction) << l.low_bits |
+           ignored;
   };
   const auto fill = [&](Words& words, RowMajorD& values, Numbers which) {
     for (Eigen::Index i = 0; i < values.rows(); ++i) {
       for (Eigen::Index j = 0; j < values.cols(); ++j) {
         const bool again = j > 0 && random() % 6 == 0;
-        const std::uint64_t sign = std::uint64_t{1} << (l.exponent_bits + l.fraction_bits + l.low_bits);
+        const std::uint64_t sign = std::uint64_t{1}
+                                   << (l.exponent_bits + l.fraction_bits + l.low_bits);
         words.push_back(again ? words.back() ^ sign : draw(which));
         values(i, j) = value_of(l.type, words.back());
       }
     }
   };
-  fill(p.a, p.left, numbers), fill(p.b, p.right, numbers == Numbers::kTiny ? Numbers::kSmall : numbers);
+  fill(p.a, p.left, numbers),
+      fill(p.b, p.right, numbers == Numbers::kTiny ? Numbers::kSmall : numbers);
   for (int e = 0; e < m * n; ++e) {
     const int exponent = numbers == Numbers::kAll    ? static_cast<int>(random() % 60) - 40
                          : numbers == Numbers::kTiny ? -bias - static_cast<int>(random() % 12)
                                                      : 0;
-    const float magnitude = std::ldexp(1.0f + static_cast<float>(random() % 4096) / 4096.0f, exponent);
+    const float magnitude =
+        std::ldexp(1.0f + static_cast<float>(random() % 4096) / 4096.0f, exponent);
     p.c.push_back(random() % 5 == 0 ? 0.0f : random() % 2 == 0 ? -magnitude : magnitude);
     p.addend(e / n, e % n) = p.c.back();
   }
@@ -150,9 +160,10 @@ struct OnUnit {
   int compute_capability;
   bool warpgroup;
 };
-const OnUnit kUnits[] = {{kF16, 75, false},  {kF16, 80, false}, {kBf16, 80, false}, {kTf32, 80, false},
-                         {kE4m3, 89, false}, {kF16, 90, false}, {kBf16, 90, false}, {kTf32, 90, true},
-                         {kE4m3, 90, false}, {kE4m3, 90, true}, {kF16, 100, false}, {kE4m3, 100, false}};
+const OnUnit kUnits[] = {{kF16, 75, false},  {kF16, 80, false},  {kBf16, 80, false},
+                         {kTf32, 80, false}, {kE4m3, 89, false}, {kF16, 90, false},
+                         {kBf16, 90, false}, {kTf32, 90, true},  {kE4m3, 90, false},
+                         {kE4m3, 90, true},  {kF16, 100, false}, {kE4m3, 100, false}};
 const int kShapes[][3] = {{1, 1, 1}, {3, 5, 17}, {5, 2, 33}, {2, 3, 7}, {4, 4, 64}, {2, 2, 100}};
 
 TEST(TensorMatmulReference, FactorsAreDecoded) {
@@ -210,10 +221,12 @@ TEST(TensorMatmulReference, TheModelIsTheSumOfIntegersBitForBit) {
         ASSERT_EQ(d.size(), m * n);
         for (int i = 0; i < m; ++i) {
           for (int j = 0; j < n; ++j) {
-            const float expected = one_element(u.layout, &p.a[i * k], &p.b[j * k], k, p.c[i * n + j], unit);
-            ASSERT_EQ(std::bit_cast<std::uint32_t>(d(i * n + j)), std::bit_cast<std::uint32_t>(expected))
-                << static_cast<int>(u.layout.type) << " on sm_" << u.compute_capability << ", " << m << " x " << n
-                << " x " << k << " at " << i << ", " << j;
+            const float expected =
+                one_element(u.layout, &p.a[i * k], &p.b[j * k], k, p.c[i * n + j], unit);
+            ASSERT_EQ(std::bit_cast<std::uint32_t>(d(i * n + j)),
+                      std::bit_cast<std::uint32_t>(expected))
+                << static_cast<int>(u.layout.type) << " on sm_" << u.compute_capability << ", " << m
+                << " x " << n << " x " << k << " at " << i << ", " << j;
           }
         }
       }
@@ -235,7 +248,8 @@ TEST(TensorMatmulReference, TheBoundHoldsForTheModelAndNotForASumThatLacksATerm)
             long double exact = p.c[i * n + j], magnitude = std::fabs(exact), largest = 0;
             for (int q = 0; q < k; ++q) {
               const long double term = static_cast<long double>(p.left(i, q)) * p.right(j, q);
-              exact += term, magnitude += std::fabs(term), largest = std::max(largest, std::fabs(term));
+              exact += term, magnitude += std::fabs(term),
+                  largest = std::max(largest, std::fabs(term));
             }
             const int e = i * n + j;
             const float model = one_element(u.layout, &p.a[i * k], &p.b[j * k], k, p.c[e], unit);
@@ -273,7 +287,8 @@ TEST(TensorMatmulReference, SmallIntegersAreExactAndNothingLeavesC) {
   const Eigen::ArrayXf model = tensor_matmul_model(a, b, c, unit);
   for (int e = 0; e < 12; ++e) {
     int sum = 10 * e - 50;
-    for (int q = 0; q < 19; ++q) sum += ((3 * (e / 4) + 5 * q) % 9 - 4) * ((7 * (e % 4) + 2 * q) % 11 - 5);
+    for (int q = 0; q < 19; ++q)
+      sum += ((3 * (e / 4) + 5 * q) % 9 - 4) * ((7 * (e % 4) + 2 * q) % 11 - 5);
     EXPECT_EQ(d.value(e), sum);
     EXPECT_EQ(d.bound(e), 0);
     EXPECT_EQ(model(e), static_cast<float>(sum));
@@ -341,9 +356,11 @@ TEST(TensorMatmulReference, OfDoublesIsAChain) {
               magnitude += std::fabs(static_cast<long double>(a(i, q)) * b(j, q));
         }
         EXPECT_EQ(chain(2 * i + j), sum);
-        EXPECT_LE(std::fabs(static_cast<long double>(d.value(2 * i + j)) - exact), 0x1p-52L * magnitude);
+        EXPECT_LE(std::fabs(static_cast<long double>(d.value(2 * i + j)) - exact),
+                  0x1p-52L * magnitude);
         EXPECT_LE(std::fabs(sum - d.value(2 * i + j)), d.bound(2 * i + j));
-        EXPECT_LE(static_cast<long double>(d.bound(2 * i + j)), (k + 3) * 0x1p-53L * magnitude * 1.01L);
+        EXPECT_LE(static_cast<long double>(d.bound(2 * i + j)),
+                  (k + 3) * 0x1p-53L * magnitude * 1.01L);
       }
     }
   }
@@ -354,8 +371,8 @@ TEST(TensorMatmulReference, OfDoublesIsAChain) {
   };
   EXPECT_TRUE(std::signbit(zero_of(4)));
   EXPECT_FALSE(std::signbit(zero_of(3)));
-  const Bounded special =
-      tensor_matmul_f64(RowMajorD::Constant(1, 2, HUGE_VAL), RowMajorD::Constant(1, 2, 0), RowMajorD::Zero(1, 1));
+  const Bounded special = tensor_matmul_f64(RowMajorD::Constant(1, 2, HUGE_VAL),
+                                            RowMajorD::Constant(1, 2, 0), RowMajorD::Zero(1, 1));
   EXPECT_TRUE(std::isnan(special.value(0)));
 }
 
@@ -368,7 +385,8 @@ TEST(TensorMatmulReference, OfBytesWrapsAround) {
   const auto d = tensor_matmul_s8(a, b, c);
   for (int e = 0; e < 6; ++e) {
     auto sum = static_cast<std::uint32_t>(static_cast<std::int64_t>(c.data()[e]));
-    for (int q = 0; q < 37; ++q) sum += static_cast<std::uint32_t>(byte(e / 3 * 37 + q) * byte(3 * (e % 3 * 37 + q)));
+    for (int q = 0; q < 37; ++q)
+      sum += static_cast<std::uint32_t>(byte(e / 3 * 37 + q) * byte(3 * (e % 3 * 37 + q)));
     EXPECT_EQ(d(e), static_cast<std::int32_t>(sum));
   }
 }

@@ -1,8 +1,9 @@
 // Transaction model: what one memory request of a warp touches, computed from its addresses.
 //
-// Global memory is moved in 32-byte sectors, four to a 128-byte line (CUDA C++ Programming Guide, device memory
-// accesses; the same counts that Nsight Compute reports as sectors per request). A request touches every line and
-// sector that holds a byte one of its lanes wants, once, however many lanes want it.
+// Global memory is moved in 32-byte sectors, four to a 128-byte line (CUDA C++ Programming Guide,
+// device memory accesses; the same counts that Nsight Compute reports as sectors per request). A
+// request touches every line and sector that holds a byte one of its lanes wants, once, however
+// many lanes want it.
 #pragma once
 
 #include <Eigen/Core>
@@ -25,14 +26,16 @@ struct Transactions {
     return lines ? static_cast<double>(wanted_bytes) / static_cast<double>(lines * kLineBytes) : 0;
   }
   double sector_efficiency() const {
-    return sectors ? static_cast<double>(wanted_bytes) / static_cast<double>(sectors * kSectorBytes) : 0;
+    return sectors ? static_cast<double>(wanted_bytes) / static_cast<double>(sectors * kSectorBytes)
+                   : 0;
   }
   Transactions& operator+=(const Transactions& other);
   bool operator==(const Transactions&) const = default;
 };
 
-// One request: the byte addresses of the lanes that take part (at most 32), each for `element_bytes` bytes (1, 2, 4, 8
-// or 16). An address is a multiple of element_bytes (asserted). No lane: no request.
+// One request: the byte addresses of the lanes that take part (at most 32), each for
+// `element_bytes` bytes (1, 2, 4, 8 or 16). An address is a multiple of element_bytes (asserted).
+// No lane: no request.
 Transactions request(const Eigen::Ref<const Addresses>& addresses, int element_bytes);
 
 }  // namespace lockstep::reference

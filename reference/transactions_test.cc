@@ -8,7 +8,8 @@ namespace transactions_test {
 
 // 32 lanes of 4 bytes, lane i at base + i * stride.
 Transactions warp(std::uint64_t base, std::uint64_t stride, int lanes = 32, int bytes = 4) {
-  return request(Addresses::LinSpaced(lanes, 0, static_cast<std::uint64_t>(lanes - 1)) * stride + base, bytes);
+  return request(
+      Addresses::LinSpaced(lanes, 0, static_cast<std::uint64_t>(lanes - 1)) * stride + base, bytes);
 }
 
 TEST(Transactions, AlignedConsecutiveWordsAreOneLineOfFourSectors) {

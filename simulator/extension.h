@@ -1,5 +1,6 @@
-/* What only the simulated GPU can tell, as C functions that a program resolves at run time with dlsym(RTLD_DEFAULT, name).
- * On NVIDIA's runtime none of them is there: that is the answer "not available". Nothing here changes what a kernel computes. */
+/* What only the simulated GPU can tell, as C functions that a program resolves at run time with
+ * dlsym(RTLD_DEFAULT, name). On NVIDIA's runtime none of them is there: that is the answer "not
+ * available". Nothing here changes what a kernel computes. */
 #ifndef LOCKSTEP_SIMULATOR_EXTENSION_H_
 #define LOCKSTEP_SIMULATOR_EXTENSION_H_
 
@@ -14,31 +15,37 @@ extern "C" {
 #define LOCKSTEP_EXTENSION_VERSION 1
 typedef int (*lockstepExtensionVersion_t)(void);
 
-/* Tells the simulator that kernels may touch only [begin, begin + bytes) of the allocation that holds it (a harness's guard bytes lie outside),
- * and what to call it in findings. Host copies may still reach all of the allocation. 0, or -1 when no live allocation holds the range. */
+/* Tells the simulator that kernels may touch only [begin, begin + bytes) of the allocation that
+ * holds it (a harness's guard bytes lie outside), and what to call it in findings. Host copies may
+ * still reach all of the allocation. 0, or -1 when no live allocation holds the range. */
 typedef int (*lockstepNameBuffer_t)(void* begin, size_t bytes, const char* name);
 
-/* Makes the simulator take [begin, begin + bytes), which lies in one live allocation, for memory that nobody has written, whatever it holds: for
- * an output that was filled with a pattern, so that a kernel which reads it before it writes it is found. 0, or -1 when the range is no such. */
+/* Makes the simulator take [begin, begin + bytes), which lies in one live allocation, for memory
+ * that nobody has written, whatever it holds: for an output that was filled with a pattern, so that
+ * a kernel which reads it before it writes it is found. 0, or -1 when the range is no such. */
 typedef int (*lockstepMarkUnwritten_t)(void* begin, size_t bytes);
 
-/* The findings since the last call, as one JSON array; the caller frees it with free(). Taking them also tells the simulator that somebody has
- * seen them: the process's exit status no longer shows them. Fields: kind, severity, kernel, space, block [x,y,z], thread [x,y,z], address, size,
- * write, atomic, file, line, inlined_into, ptx_line, instruction, where, detail, occurrences, text; other {...} for a race, or of who waits at a barrier;
- * origin {file, line, ...} of a value that nobody wrote; survived (true) where the kernel went on; call and error of a call that failed (there address is where
- * the program made it). */
+/* The findings since the last call, as one JSON array; the caller frees it with free(). Taking them
+ * also tells the simulator that somebody has seen them: the process's exit status no longer shows
+ * them. Fields: kind, severity, kernel, space, block [x,y,z], thread [x,y,z], address, size, write,
+ * atomic, file, line, inlined_into, ptx_line, instruction, where, detail, occurrences, text; other
+ * {...} for a race, or of who waits at a barrier; origin {file, line, ...} of a value that nobody
+ * wrote; survived (true) where the kernel went on; call and error of a call that failed (there
+ * address is where the program made it). */
 typedef char* (*lockstepTakeFindings_t)(void);
 
 /* Clears the sticky error of every device, keeping their memory: hardware cannot do this. 0. */
 typedef int (*lockstepClearError_t)(void);
 
-/* Counters of the launches on the current device since the last reset; counting memory transactions starts with the first call to Reset. */
+/* Counters of the launches on the current device since the last reset; counting memory transactions
+ * starts with the first call to Reset. */
 typedef struct lockstepCounters {
   size_t size; /* set to sizeof(lockstepCounters) by the caller */
   uint64_t launches, warp_instructions, thread_instructions;
   uint64_t global_load_requests, global_load_sectors, global_load_lines;
   uint64_t global_store_requests, global_store_sectors, global_store_lines;
-  uint64_t shared_load_requests, shared_load_bank_conflicts, shared_store_requests, shared_store_bank_conflicts;
+  uint64_t shared_load_requests, shared_load_bank_conflicts, shared_store_requests,
+      shared_store_bank_conflicts;
   uint64_t shuffles, votes, atomics, barriers;
 } lockstepCounters;
 typedef int (*lockstepResetCounters_t)(void);
@@ -50,35 +57,43 @@ typedef enum lockstepOperationKind {
   LOCKSTEP_COPY = 1,
   LOCKSTEP_FILL = 2,
   LOCKSTEP_OTHER_WORK = 3, /* a host function, an event to record, a whole graph, ... */
-  LOCKSTEP_FAILED_CALL = 4 /* a call of the runtime that returned an error; nothing was done, and stream and captured say nothing */
+  LOCKSTEP_FAILED_CALL = 4 /* a call of the runtime that returned an error; nothing was done, and
+                              stream and captured say nothing */
 } lockstepOperationKind;
 typedef struct lockstepOperation {
-  int kind;         /* lockstepOperationKind */
-  int device;       /* that was current */
-  int captured;     /* 1: the stream was being captured, and this became a node of its graph */
-  int error;        /* cudaError_t of a failed call */
-  void* stream;     /* as the program named it: null is the default stream */
-  const char* call; /* the runtime's function, such as "cudaMemcpyAsync"; lives as long as the process */
+  int kind;     /* lockstepOperationKind */
+  int device;   /* that was current */
+  int captured; /* 1: the stream was being captured, and this became a node of its graph */
+  int error;    /* cudaError_t of a failed call */
+  void* stream; /* as the program named it: null is the default stream */
+  const char*
+      call; /* the runtime's function, such as "cudaMemcpyAsync"; lives as long as the process */
 } lockstepOperation;
 
-/* Forgets the operations so far; with `on` not 0, those of all threads are kept from now on, otherwise no more. 0. */
+/* Forgets the operations so far; with `on` not 0, those of all threads are kept from now on,
+ * otherwise no more. 0. */
 typedef int (*lockstepWatchOperations_t)(int on);
-/* Copies the first `room` operations since then, in the order of the calls (work that a graph does counts as its launch alone); returns how many there
- * are. With room 0 the pointer may be null. */
+/* Copies the first `room` operations since then, in the order of the calls (work that a graph does
+ * counts as its launch alone); returns how many there are. With room 0 the pointer may be null. */
 typedef size_t (*lockstepReadOperations_t)(lockstepOperation* operations, size_t room);
 
-/* The schedule of later launches: 0 is the deterministic order, any other seed permutes blocks, warps and lane groups. */
+/* The schedule of later launches: 0 is the deterministic order, any other seed permutes blocks,
+ * warps and lane groups. */
 typedef int (*lockstepSetSchedule_t)(uint64_t seed);
 
-/* A mask of check::Checks bits (simulator/check/finding.h: 1 bounds, 2 initialisation, 4 races, 8 synchronisation, 16 leaks, 32 strict barriers,
- * 64 strict libraries) for what follows; returns the mask before. */
+/* A mask of check::Checks bits (simulator/check/finding.h: 1 bounds, 2 initialisation, 4 races, 8
+ * synchronisation, 16 leaks, 32 strict barriers, 64 strict libraries) for what follows; returns the
+ * mask before. */
 typedef uint32_t (*lockstepSetChecks_t)(uint32_t checks);
 
-/* Says that a part of the program begins, such as a case of a test, which leaves nothing behind that other parts need. Returns 0 when the part may be left
- * out: in a process that `lockstep mutate` has made to judge one change, where nothing in the part comes to the change. Otherwise 1. */
+/* Says that a part of the program begins, such as a case of a test, which leaves nothing behind
+ * that other parts need. Returns 0 when the part may be left out: in a process that `lockstep
+ * mutate` has made to judge one change, where nothing in the part comes to the change. Otherwise 1.
+ */
 typedef int (*lockstepBeginPart_t)(void);
 
-/* When quiet is not 0, findings are not printed on stderr as they happen (they are still kept for lockstepTakeFindings). Returns the value before. */
+/* When quiet is not 0, findings are not printed on stderr as they happen (they are still kept for
+ * lockstepTakeFindings). Returns the value before. */
 typedef int (*lockstepSetQuiet_t)(int quiet);
 
 #ifdef __cplusplus

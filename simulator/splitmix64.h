@@ -1,5 +1,5 @@
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same numbers wherever this is compiled. The harness has its own
-// (harness/property/splitmix64.h): neither knows the other.
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same numbers wherever this is compiled. The
+// harness has its own (harness/property/splitmix64.h): neither knows the other.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,8 @@ constexpr std::uint64_t mixed(std::uint64_t z) {
 }
 
 // The number of a sequence with this state, which goes on.
-constexpr std::uint64_t next_mixed(std::uint64_t& state) { return mixed(state += 0x9e3779b97f4a7c15); }
+constexpr std::uint64_t next_mixed(std::uint64_t& state) {
+  return mixed(state += 0x9e3779b97f4a7c15);
+}
 
 }  // namespace lockstep

@@ -1,5 +1,5 @@
-// Every checker against every planted mistake: each is found with its kind and its source line, and no correct negative
-// control is accused, whatever the order in which blocks, warps and lanes run.
+// Every checker against every planted mistake: each is found with its kind and its source line, and
+// no correct negative control is accused, whatever the order in which blocks, warps and lanes run.
 #include "tests/checker/checker.h"
 
 #include <dlfcn.h>
@@ -79,7 +79,8 @@ std::string base_name(const std::string& path) { return path.substr(path.rfind('
 std::set<int> marked_lines(const std::string& file, const std::string& name) {
   const char* const root = std::getenv("TEST_SRCDIR");
   const char* const workspace = std::getenv("TEST_WORKSPACE");
-  std::ifstream source(root && workspace ? std::string(root) + "/" + workspace + "/tests/checker/" + base_name(file)
+  std::ifstream source(root && workspace ? std::string(root) + "/" + workspace + "/tests/checker/" +
+                                               base_name(file)
                                          : file);
   EXPECT_TRUE(source) << file;
   std::set<int> lines;
@@ -88,7 +89,8 @@ std::set<int> marked_lines(const std::string& file, const std::string& name) {
     const auto at = line.find("// FAULT ");
     if (at == std::string::npos) continue;
     std::string names = line.substr(at + 9) + " ";
-    for (std::size_t space; (space = names.find(' ')) != std::string::npos; names.erase(0, space + 1)) {
+    for (std::size_t space; (space = names.find(' ')) != std::string::npos;
+         names.erase(0, space + 1)) {
       if (names.substr(0, space) == name) lines.insert(n);
     }
   }
@@ -103,7 +105,8 @@ std::string all_texts(const nlohmann::json& findings) {
 
 // The line of a finding's side: in the file itself, or where a function was inlined.
 bool at_marked_line(const nlohmann::json& side, const Pair& pair, const std::set<int>& lines) {
-  if (base_name(side["file"]) == base_name(pair.file) && lines.count(side["line"].get<int>()) != 0) return true;
+  if (base_name(side["file"]) == base_name(pair.file) && lines.count(side["line"].get<int>()) != 0)
+    return true;
   const std::string caller = side["inlined_into"];
   const auto colon = caller.rfind(':');
   return colon != std::string::npos && base_name(caller.substr(0, colon)) == base_name(pair.file) &&
@@ -129,14 +132,16 @@ TEST_P(Checker, FindsTheMistakeAtItsLine) {
     for (const auto& f : findings) {
       if (f["severity"] == "information") continue;
       ++errors;
-      const std::string text = "schedule " + std::to_string(schedule) + ": " + f["text"].get<std::string>();
+      const std::string text =
+          "schedule " + std::to_string(schedule) + ": " + f["text"].get<std::string>();
       EXPECT_TRUE(is_expected(f["kind"], pair, schedule)) << pair.kind << " was expected\n" << text;
       EXPECT_TRUE(at_marked_line(f, pair, lines)) << text;
       if (f.contains("other") && f["kind"] == "race") {
         EXPECT_TRUE(at_marked_line(f["other"], pair, lines)) << text;
       }
     }
-    EXPECT_GE(errors, 1) << "nothing was found under schedule " << schedule << "\n" << all_texts(findings);
+    EXPECT_GE(errors, 1) << "nothing was found under schedule " << schedule << "\n"
+                         << all_texts(findings);
   }
 }
 
@@ -145,7 +150,8 @@ TEST_P(Checker, AccusesNoCorrectTwin) {
   for (const std::uint64_t schedule : kSchedules) {
     const nlohmann::json findings = run(pair.correct, schedule);
     for (const auto& f : findings) {
-      EXPECT_EQ(f["severity"], "information") << "schedule " << schedule << ": " << f["text"].get<std::string>();
+      EXPECT_EQ(f["severity"], "information")
+          << "schedule " << schedule << ": " << f["text"].get<std::string>();
       if (pair.information != nullptr) {
         EXPECT_EQ(f["kind"], pair.information) << f["text"].get<std::string>();
       }
@@ -160,7 +166,9 @@ TEST_P(Checker, AccusesNoCorrectTwin) {
 
 INSTANTIATE_TEST_SUITE_P(, Checker, testing::ValuesIn([] {
                            std::sort(pairs().begin(), pairs().end(),
-                                     [](const Pair& a, const Pair& b) { return std::string(a.name) < b.name; });
+                                     [](const Pair& a, const Pair& b) {
+                                       return std::string(a.name) < b.name;
+                                     });
                            return pairs();
                          }()),
                          [](const auto& info) { return std::string(info.param.name); });
@@ -171,15 +179,17 @@ TEST(CheckerSuite, HasEnoughPairs) { EXPECT_GE(pairs().size(), 200u); }
 TEST(CheckerSuite, TheMemoryModelsPairsExist) {
   const char* const root = std::getenv("TEST_SRCDIR");
   const char* const workspace = std::getenv("TEST_WORKSPACE");
-  std::ifstream page(root && workspace ? std::string(root) + "/" + workspace + "/docs/memory_model.md"
-                                       : "docs/memory_model.md");
+  std::ifstream page(root && workspace
+                         ? std::string(root) + "/" + workspace + "/docs/memory_model.md"
+                         : "docs/memory_model.md");
   ASSERT_TRUE(page);
   std::set<std::string> there;
   for (const Pair& p : pairs()) there.insert(p.name);
   int named = 0;
   for (std::string line; std::getline(page, line);) {
     if (line.rfind("| 8.", 0) != 0) continue;
-    for (auto at = line.rfind("| ", line.size() - 3); (at = line.find('`', at)) != std::string::npos; ++at) {
+    for (auto at = line.rfind("| ", line.size() - 3);
+         (at = line.find('`', at)) != std::string::npos; ++at) {
       const auto end = line.find('`', at + 1);
       const std::string name = line.substr(at + 1, end - at - 1);
       at = end;
@@ -196,18 +206,20 @@ TEST(CheckerSuite, CoversEveryKindOfFinding) {
     const std::string all = p.kind;
     ++kinds[all.substr(0, all.find(','))];
   }
-  // Host access ends the process, and an incomplete check is information: program_test and checks_test have these.
-  for (const char* kind : {"out-of-bounds", "misaligned", "use-after-free", "read-only-write", "uninitialised", "race",
-                           "barrier-divergence", "invalid-mask", "inactive-lane", "deadlock", "time-limit", "trap",
-                           "assert", "invalid-instruction", "stack-overflow", "invalid-program-counter",
-                           "mbarrier-misuse", "missing-proxy-fence", "leak"}) {
+  // Host access ends the process, and an incomplete check is information: program_test and
+  // checks_test have these.
+  for (const char* kind :
+       {"out-of-bounds", "misaligned", "use-after-free", "read-only-write", "uninitialised", "race",
+        "barrier-divergence", "invalid-mask", "inactive-lane", "deadlock", "time-limit", "trap",
+        "assert", "invalid-instruction", "stack-overflow", "invalid-program-counter",
+        "mbarrier-misuse", "missing-proxy-fence", "leak"}) {
     EXPECT_GE(kinds[kind], 1) << kind;
   }
 }
 
 std::string where(const char* pair_name) {
-  const auto pair =
-      std::find_if(pairs().begin(), pairs().end(), [&](const Pair& p) { return std::string(p.name) == pair_name; });
+  const auto pair = std::find_if(pairs().begin(), pairs().end(),
+                                 [&](const Pair& p) { return std::string(p.name) == pair_name; });
   if (pair == pairs().end()) return "there is no such pair";
   const nlohmann::json findings = run(pair->faulty, 0);
   return findings.empty() ? "nothing was found" : findings[0]["where"].get<std::string>();
@@ -215,8 +227,10 @@ std::string where(const char* pair_name) {
 
 TEST(CheckerSuite, MemoryIsCalledAsInTheSource) {
   EXPECT_EQ(where("shared_past_a_variable"), "just past the end of 's' (128 bytes)");
-  EXPECT_EQ(where("device_variable_past_the_end"), "just past the end of 'counters' (32 bytes, __device__ variable)");
-  EXPECT_NE(where("device_variable").find("bytes into 'shared_by_all' (128 bytes"), std::string::npos)
+  EXPECT_EQ(where("device_variable_past_the_end"),
+            "just past the end of 'counters' (32 bytes, __device__ variable)");
+  EXPECT_NE(where("device_variable").find("bytes into 'shared_by_all' (128 bytes"),
+            std::string::npos)
       << where("device_variable");
   EXPECT_EQ(where("host_pointer").find("an address outside device memory: of host memory"), 0u)
       << where("host_pointer");
@@ -230,7 +244,8 @@ TEST(CheckerSuite, WithoutTheRaceSearchAllElseIsFound) {
     if (kind != "race" && kind != "out-of-bounds" && kind != "uninitialised") continue;
     const auto finds_it = [&] {
       const nlohmann::json findings = run(p.faulty, 0);
-      return std::any_of(findings.begin(), findings.end(), [&](const auto& f) { return f["kind"] == kind; });
+      return std::any_of(findings.begin(), findings.end(),
+                         [&](const auto& f) { return f["kind"] == kind; });
     };
     {
       const WithoutRaceSearch quick;
@@ -250,8 +265,9 @@ TEST(CheckerSuite, WithoutTheRaceSearchAllElseIsFound) {
 
 // A finding says where every lane is that can go on no longer.
 TEST(CheckerSuite, ADeadlockNamesEveryGroupOfLanes) {
-  const auto pair = std::find_if(pairs().begin(), pairs().end(),
-                                 [](const Pair& p) { return std::string(p.name) == "barriers_crossed"; });
+  const auto pair = std::find_if(pairs().begin(), pairs().end(), [](const Pair& p) {
+    return std::string(p.name) == "barriers_crossed";
+  });
   ASSERT_NE(pair, pairs().end());
   const nlohmann::json findings = run(pair->faulty, 0);
   ASSERT_EQ(findings.size(), 1u);
@@ -262,7 +278,8 @@ TEST(CheckerSuite, ADeadlockNamesEveryGroupOfLanes) {
   for (const int line : lines) {
     const std::string group =
         "warp " + std::to_string(warp++) +
-        " lanes 0xffffffff wait at the barrier tests/checker/synchronisation.cu:" + std::to_string(line);
+        " lanes 0xffffffff wait at the barrier tests/checker/synchronisation.cu:" +
+        std::to_string(line);
     EXPECT_NE(text.find(group), std::string::npos) << group << "\nis missing in\n" << text;
   }
 }

@@ -41,11 +41,12 @@ TEST(Diff, BeginsWithItsVerdictAndWhy) {
     const std::string text = diff_text(passport(before), passport(after), diff(before, after));
     return text.substr(0, text.find('\n'));
   };
-  EXPECT_EQ(
-      first_line({}, {}),
-      "not worse: no verdict, output, use of an error bound or measurement is a step back. Compared: 3 properties "
-      "of made, the outputs of 1 bit for bit. Not compared: nothing. Timing: the durations are information: one "
-      "run on each side.");
+  EXPECT_EQ(first_line({}, {}),
+            "not worse: no verdict, output, use of an error bound or measurement is a step back. "
+            "Compared: 3 properties "
+            "of made, the outputs of 1 bit for bit. Not compared: nothing. Timing: the durations "
+            "are information: one "
+            "run on each side.");
   MadeRun worse;
   worse.fail(0, "y[32] is 1.5, not 1.25");
   worse.records[1].budget = 0.9;
@@ -53,13 +54,15 @@ TEST(Diff, BeginsWithItsVerdictAndWhy) {
   worse.options["pattern"] = "made";
   EXPECT_THAT(
       first_line({}, worse),
-      ::testing::StartsWith("WORSE, for 3 reasons: Made.Holds: pass -> fail: mismatch; Made.Rounds: the outputs "
-                            "of 200 cases are not the same"));
+      ::testing::StartsWith(
+          "WORSE, for 3 reasons: Made.Holds: pass -> fail: mismatch; Made.Rounds: the outputs "
+          "of 200 cases are not the same"));
   MadeRun part;
   part.options["pattern"] = "holds";
   part.records.resize(1);
-  EXPECT_THAT(first_line({}, part), HasSubstr("Compared: 1 properties of made, the outputs of 0 bit for bit. Not "
-                                              "compared: 2 properties: the second run was of properties with holds"));
+  EXPECT_THAT(first_line({}, part),
+              HasSubstr("Compared: 1 properties of made, the outputs of 0 bit for bit. Not "
+                        "compared: 2 properties: the second run was of properties with holds"));
   part.options = {{"case", "Made.Holds: n=33"}};
   EXPECT_EQ(first_line({}, part), "not comparable: the second is of a single case (--case)");
 }
@@ -110,14 +113,17 @@ TEST(Diff, APropertyThatIsGoneIsWorseAndANewOneIsNot) {
 
 TEST(Diff, WhatMeasuresAGpuIsNotMissedOnTheSimulatedOne) {
   Passport gpu = passport({}), simulated = passport({});
-  gpu.suites.push_back(
-      {.family = "made_timing", .order = {"MadeTiming.Holds"}, .properties = {{"MadeTiming.Holds", {}}}});
-  EXPECT_THAT(diff_passports(gpu, simulated).verdicts_worse, ElementsAre("suite made_timing is gone"));
+  gpu.suites.push_back({.family = "made_timing",
+                        .order = {"MadeTiming.Holds"},
+                        .properties = {{"MadeTiming.Holds", {}}}});
+  EXPECT_THAT(diff_passports(gpu, simulated).verdicts_worse,
+              ElementsAre("suite made_timing is gone"));
   simulated.device["simulated"] = "true";
   const PassportDiff d = diff_passports(gpu, simulated);
   EXPECT_FALSE(d.worse());
   EXPECT_THAT(d.not_compared, ElementsAre(HasSubstr("made_timing: it measures a GPU")));
-  EXPECT_EQ(d.digests_compared, 1u) << "outputs of silicon and of the simulated GPU are held against each other";
+  EXPECT_EQ(d.digests_compared, 1u)
+      << "outputs of silicon and of the simulated GPU are held against each other";
 }
 
 TEST(Diff, SaysWhichKernelsChangedBits) {
@@ -125,7 +131,8 @@ TEST(Diff, SaysWhichKernelsChangedBits) {
   after.records[1].notes["digest"] = "fedcba9876543210";
   const PassportDiff d = diff({}, after);
   EXPECT_TRUE(d.worse());
-  EXPECT_THAT(d.bits, ElementsAre(HasSubstr("Made.Rounds: the outputs of 200 cases are not the same")));
+  EXPECT_THAT(d.bits,
+              ElementsAre(HasSubstr("Made.Rounds: the outputs of 200 cases are not the same")));
   after.records[1].seed = 8;
   const PassportDiff other = diff({}, after);
   EXPECT_FALSE(other.worse()) << "outputs of other cases are other outputs";
@@ -164,10 +171,12 @@ TEST(Diff, DurationsOfOneRunEachAreInformation) {
   // However much: on this GPU, and all the more on another.
   after.time(1000);
   EXPECT_FALSE(diff({}, after).worse());
-  EXPECT_THAT(verdict_line(diff({}, after)), HasSubstr("the durations are information: one run on each side"));
+  EXPECT_THAT(verdict_line(diff({}, after)),
+              HasSubstr("the durations are information: one run on each side"));
   after.device["uuid"] = "GPU-2";
   EXPECT_FALSE(diff({}, after).worse()) << "of the same name";
-  EXPECT_THAT(verdict_line(diff({}, after)), HasSubstr("the durations are information: the runs are not of one GPU"));
+  EXPECT_THAT(verdict_line(diff({}, after)),
+              HasSubstr("the durations are information: the runs are not of one GPU"));
 }
 
 TEST(Diff, OtherVerdictsOfComparisonsAreInformation) {
@@ -186,12 +195,14 @@ TEST(Diff, OtherVerdictsOfComparisonsAreInformation) {
 // ---- runs in turn
 // ----------------------------------------------------------------------------------------------------
 
-// Medians of one and the same program, each of a process of its own, as 24 runs in a row on an H100 gave them: the ray
-// tracer with 20 spheres in constant memory, microseconds.
-constexpr double kOneProgram[] = {20.02, 21.57, 21.10, 20.80, 16.96, 21.64, 20.39, 19.43, 20.97, 20.78, 20.63, 17.06,
-                                  16.91, 17.29, 21.11, 17.84, 20.48, 22.16, 17.30, 21.63, 20.98, 20.26, 17.27, 21.58};
+// Medians of one and the same program, each of a process of its own, as 24 runs in a row on an H100
+// gave them: the ray tracer with 20 spheres in constant memory, microseconds.
+constexpr double kOneProgram[] = {20.02, 21.57, 21.10, 20.80, 16.96, 21.64, 20.39, 19.43,
+                                  20.97, 20.78, 20.63, 17.06, 16.91, 17.29, 21.11, 17.84,
+                                  20.48, 22.16, 17.30, 21.63, 20.98, 20.26, 17.27, 21.58};
 
-// Runs with these medians, a minute after one another; every second one is of the other side. `order`: "ba" or "baab".
+// Runs with these medians, a minute after one another; every second one is of the other side.
+// `order`: "ba" or "baab".
 std::pair<std::vector<Passport>, std::vector<Passport>> in_turn(const std::vector<double>& medians,
                                                                 const std::string& order = "ba") {
   std::pair<std::vector<Passport>, std::vector<Passport>> sides;
@@ -214,7 +225,8 @@ TEST(RunsInTurn, OfOneProgramAreNotSlower) {
   for (const char* order : {"ba", "ab", "baab", "abba"}) {
     const PassportDiff d = diff_in_turn(medians, order);
     EXPECT_FALSE(d.worse()) << order << " " << verdict_line(d);
-    EXPECT_THAT(verdict_line(d), HasSubstr("the durations of 12 pairs of runs in turn: 0 slower")) << order;
+    EXPECT_THAT(verdict_line(d), HasSubstr("the durations of 12 pairs of runs in turn: 0 slower"))
+        << order;
   }
   // Nor is any of them, held against any other.
   for (const double a : medians) {
@@ -232,8 +244,9 @@ TEST(RunsInTurn, OfASlowerProgramAreWorse) {
   for (int i = 0; i < 24; ++i) medians.push_back(kOneProgram[i] * (i % 2 == 1 ? 1.5 : 1));
   const PassportDiff slower = diff_in_turn(medians);
   EXPECT_TRUE(slower.worse());
-  EXPECT_THAT(slower.timing_worse,
-              ElementsAre(HasSubstr("copy: 20.44 us -> 31.19 us, x1.510 [1.240, 1.914] by 12 pairs")));
+  EXPECT_THAT(
+      slower.timing_worse,
+      ElementsAre(HasSubstr("copy: 20.44 us -> 31.19 us, x1.510 [1.240, 1.914] by 12 pairs")));
   EXPECT_THAT(verdict_line(slower), ::testing::StartsWith("WORSE, for 1 reason: copy: "));
   const PassportDiff faster = diff_in_turn(medians, "ab");
   EXPECT_FALSE(faster.worse());
@@ -254,9 +267,12 @@ TEST(RunsInTurn, MustBeOfOneGpuEnoughAndInTurn) {
     return d.timings_are;
   };
   const std::vector<double> ten(twice_as_slow.begin(), twice_as_slow.end() - 2);
-  EXPECT_THAT(why(diff_in_turn(ten)), HasSubstr("10 pairs of runs, and 11 are the fewest that can tell"));
-  // All of one side, then all of the other: what changes with time looks like what changed in the program.
-  EXPECT_THAT(why(diff_in_turn(twice_as_slow, "bbbbbbbbbbbaaaaaaaaaaa")), HasSubstr("were not made in turn"));
+  EXPECT_THAT(why(diff_in_turn(ten)),
+              HasSubstr("10 pairs of runs, and 11 are the fewest that can tell"));
+  // All of one side, then all of the other: what changes with time looks like what changed in the
+  // program.
+  EXPECT_THAT(why(diff_in_turn(twice_as_slow, "bbbbbbbbbbbaaaaaaaaaaa")),
+              HasSubstr("were not made in turn"));
   auto [before, after] = in_turn(twice_as_slow);
   std::vector<Passport> fewer(after.begin() + 1, after.end());
   const PassportDiff uneven = diff_runs(before, fewer);
@@ -272,7 +288,8 @@ TEST(RunsInTurn, AreLookedAtTwice) {
     std::vector<double> medians;
     for (int pair = 0; pair < 64; ++pair) {
       medians.push_back(100);
-      // Of those in odd places a little more than half; of all pairs a quarter, which the interval bears.
+      // Of those in odd places a little more than half; of all pairs a quarter, which the interval
+      // bears.
       medians.push_back(pair % 2 == 1 && pair < 34 ? in_odd_places : 120);
     }
     return diff_in_turn(medians);
@@ -317,16 +334,18 @@ TEST(Diff, SaysInWordsHowAnotherGenerationComputes) {
   const PassportDiff d = diff(ampere, hopper);
   EXPECT_FALSE(d.worse()) << "another generation is another one";
   // Two steps of 9 terms cut at 2^-24 and one of 17 at 2^-25, and three sums rounded at 2^-23.
-  EXPECT_THAT(
-      d.measured_other,
-      ElementsAre("mma m16n8k16 f16 x f16 to f32: products at once: 16 where it was 8, in order of k; 25 bits are "
-                  "kept below the largest term where there were 24; exponent of zero: -133 where it was -132; "
-                  "results may differ by up to 1.9e-06 of the largest term or sum"));
+  EXPECT_THAT(d.measured_other,
+              ElementsAre("mma m16n8k16 f16 x f16 to f32: products at once: 16 where it was 8, in "
+                          "order of k; 25 bits are "
+                          "kept below the largest term where there were 24; exponent of zero: -133 "
+                          "where it was -132; "
+                          "results may differ by up to 1.9e-06 of the largest term or sum"));
   EXPECT_THAT(d.bits, IsEmpty()) << "its outputs are its own";
   hopper.records[1].budget = 0.9;
   EXPECT_FALSE(diff(ampere, hopper).worse()) << "and so is what it uses of a bound";
   EXPECT_THAT(diff(ampere, hopper).budget_other, SizeIs(1));
-  EXPECT_THAT(d.not_compared, ElementsAre(HasSubstr("outputs of 1 properties: each generation has its own")));
+  EXPECT_THAT(d.not_compared,
+              ElementsAre(HasSubstr("outputs of 1 properties: each generation has its own")));
   EXPECT_THAT(diff_text(passport(ampere), passport(hopper), d),
               HasSubstr("Another generation computes otherwise (1):\n  mma m16n8k16"));
 }
@@ -338,8 +357,9 @@ TEST(Diff, AUnitOfTheSameGenerationThatComputesOtherwiseIsWorse) {
   after.records[1].notes[kUnit] = unit("16", "24", "-133");
   const PassportDiff d = diff(before, after);
   EXPECT_TRUE(d.worse());
-  EXPECT_THAT(d.measured_worse, ElementsAre(HasSubstr("24 bits are kept below the largest term where there were 25; "
-                                                      "results may differ by up to 1.8e-06")));
+  EXPECT_THAT(d.measured_worse,
+              ElementsAre(HasSubstr("24 bits are kept below the largest term where there were 25; "
+                                    "results may differ by up to 1.8e-06")));
   after.records[1].notes.erase(kUnit);
   EXPECT_THAT(diff(before, after).measured_worse, ElementsAre(HasSubstr("not measured any more")));
 }
@@ -352,14 +372,17 @@ TEST(Diff, WhatNoInputTellsIsNoDifference) {
   after.records[1].notes[kUnit] = unit("16", "25", "no effect: nothing is cut");
   EXPECT_FALSE(diff(before, after).worse());
   after.records[1].notes[kUnit] = unit("16", "25", "-20");
-  EXPECT_THAT(diff(before, after).measured_worse,
-              ElementsAre("mma m16n8k16 f16 x f16 to f32: exponent of zero: -20 where it was at most -124"));
+  EXPECT_THAT(
+      diff(before, after).measured_worse,
+      ElementsAre(
+          "mma m16n8k16 f16 x f16 to f32: exponent of zero: -20 where it was at most -124"));
 }
 
 TEST(Diff, RefusesWhatSaysNothing) {
   MadeRun replay;
   replay.options["case"] = "Made.Holds: n=33";
-  EXPECT_THAT(diff({}, replay).not_comparable, ElementsAre(HasSubstr("the second is of a single case")));
+  EXPECT_THAT(diff({}, replay).not_comparable,
+              ElementsAre(HasSubstr("the second is of a single case")));
   MadeRun other;
   for (Record& r : other.records) r.property = "Other." + r.property.substr(5);
   EXPECT_THAT(diff({}, other).not_comparable, ElementsAre(HasSubstr("no property in common")));
@@ -377,7 +400,8 @@ TEST(Passport, OfAnotherSchemaIsRefused) {
 
 // As a user runs it.
 TEST(DiffProgram, ExitStatusIs0TheSame1Worse2NotComparable) {
-  const std::string same = end_to_end::fresh_file("same.json"), worse = end_to_end::fresh_file("worse.json"),
+  const std::string same = end_to_end::fresh_file("same.json"),
+                    worse = end_to_end::fresh_file("worse.json"),
                     other = end_to_end::fresh_file("other.json");
   MadeRun().write(same);
   MadeRun failing, single;
@@ -402,13 +426,16 @@ TEST(DiffProgram, ExitStatusIs0TheSame1Worse2NotComparable) {
     MadeRun run;
     run.created = fmt::format("2026-11-21T11:{:02}:00Z", i);
     run.time(i % 2 == 1 ? 100 : 120);
-    const std::string folder = fmt::format("{}/{}/{}", runs, i % 2 == 1 ? "before" : "after", (i + 1) / 2);
+    const std::string folder =
+        fmt::format("{}/{}/{}", runs, i % 2 == 1 ? "before" : "after", (i + 1) / 2);
     std::filesystem::create_directories(folder);
     run.write(folder + "/passport.json");
   }
   const end_to_end::Ended slower = diffed(runs + "/before", runs + "/after");
   EXPECT_EQ(slower.status, 1) << slower.output;
-  EXPECT_THAT(slower.output, HasSubstr("WORSE, for 1 reason: copy: 100.00 us -> 120.00 us, x1.200 [1.200, 1.200]"));
+  EXPECT_THAT(
+      slower.output,
+      HasSubstr("WORSE, for 1 reason: copy: 100.00 us -> 120.00 us, x1.200 [1.200, 1.200]"));
   EXPECT_EQ(diffed(runs + "/after", runs + "/before").status, 0);
   EXPECT_EQ(end_to_end::run("harness/report/passport_tool", {"diff", same}).status, 2);
 }

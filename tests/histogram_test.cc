@@ -7,7 +7,8 @@ namespace lockstep::properties {
 namespace {
 
 const bool proved = prove("Histogram", histogram_laws(), Histogram(kernels::histogram));
-const bool periodic = register_laws("Histogram", periodic_histogram_laws(), Histogram(kernels::histogram));
+const bool periodic =
+    register_laws("Histogram", periodic_histogram_laws(), Histogram(kernels::histogram));
 
 }  // namespace
 }  // namespace lockstep::properties

@@ -15,9 +15,12 @@ namespace lockstep {
 
 // A run of one suite "made" on an H100, which a test changes before it writes it down.
 struct MadeRun {
-  std::vector<Record> records = {record("Made.Holds"), record("Made.Rounds"), record("Made.IsTimed")};
-  std::map<std::string, std::string> device = {
-      {"name", "NVIDIA H100 80GB HBM3"}, {"compute_capability", "9.0"}, {"simulated", "false"}, {"uuid", "GPU-1"}};
+  std::vector<Record> records = {record("Made.Holds"), record("Made.Rounds"),
+                                 record("Made.IsTimed")};
+  std::map<std::string, std::string> device = {{"name", "NVIDIA H100 80GB HBM3"},
+                                               {"compute_capability", "9.0"},
+                                               {"simulated", "false"},
+                                               {"uuid", "GPU-1"}};
   std::map<std::string, std::string> options;
   std::string created = "2026-11-21T11:30:00Z";
 
@@ -38,9 +41,9 @@ struct MadeRun {
 
   // Of Made.IsTimed, in microseconds; its interval reaches that share to either side.
   void time(double us, double share = 0.01) {
-    records[2].notes["timing.copy"] =
-        fmt::format(R"({{"name": "copy", "median_us": {}, "low_us": {}, "high_us": {}, "samples": 60}})", us,
-                    (1 - share) * us, (1 + share) * us);
+    records[2].notes["timing.copy"] = fmt::format(
+        R"({{"name": "copy", "median_us": {}, "low_us": {}, "high_us": {}, "samples": 60}})", us,
+        (1 - share) * us, (1 + share) * us);
   }
 
   void fail(std::size_t i, const std::string& message) {
@@ -48,7 +51,8 @@ struct MadeRun {
     records[i].reason = "mismatch";
     records[i].message = message;
     records[i].minimal_case = "n=33 poison=nan";
-    records[i].replay = "./lockstep run --suite=made '--case=" + records[i].property + ": n=33 poison=nan'";
+    records[i].replay =
+        "./lockstep run --suite=made '--case=" + records[i].property + ": n=33 poison=nan'";
   }
 
   std::string json() const {

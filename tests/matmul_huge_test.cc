@@ -1,5 +1,5 @@
-// Matrix products whose sides are all 2,048, and more rows than a grid covers; minutes on the simulated GPU, so that it
-// runs there in the nightly configuration alone.
+// Matrix products whose sides are all 2,048, and more rows than a grid covers; minutes on the
+// simulated GPU, so that it runs there in the nightly configuration alone.
 #include "properties/matmul.h"
 #include "tests/law_coverage.h"
 

@@ -1,4 +1,5 @@
-// The matrix units of a device against every law of properties/matrix_unit.h, by what they came with.
+// The matrix units of a device against every law of properties/matrix_unit.h, by what they came
+// with.
 #include "properties/matrix_unit.h"
 
 #include "tests/law_coverage.h"
@@ -7,14 +8,15 @@ namespace lockstep::properties {
 namespace {
 
 bool prove_since(int capability) {
-  const Requirement needs = {Capability::kComputeCapability, static_cast<std::uint64_t>(capability)};
+  const Requirement needs = {Capability::kComputeCapability,
+                             static_cast<std::uint64_t>(capability)};
   return prove("MatrixUnitSm" + std::to_string(capability), matrix_unit_laws(),
                matrix_forms(needs, forms_since(capability, kernels::mma_forms())));
 }
 
-const bool proved =
-    prove_since(75) && prove_since(80) && prove_since(89) && prove_since(90) &&
-    prove("MatrixUnitSm90a", matrix_unit_laws(), matrix_forms({Capability::kWgmma}, kernels::wgmma_forms()));
+const bool proved = prove_since(75) && prove_since(80) && prove_since(89) && prove_since(90) &&
+                    prove("MatrixUnitSm90a", matrix_unit_laws(),
+                          matrix_forms({Capability::kWgmma}, kernels::wgmma_forms()));
 
 }  // namespace
 }  // namespace lockstep::properties

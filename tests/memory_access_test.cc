@@ -1,4 +1,5 @@
-// The memory accesses against every law of properties/memory_access.h, and the table of transactions.
+// The memory accesses against every law of properties/memory_access.h, and the table of
+// transactions.
 #include "kernels/memory_access.h"
 
 #include <fmt/format.h>
@@ -24,8 +25,8 @@ const MemoryAccess access;  // the real launchers
 
 const bool proved = prove("MemoryAccess", memory_access_laws(), access);
 
-// Everything that decides what a request of one warp touches, each with each: every pattern, element size, offset and
-// load path, and partial warps; the same for stores.
+// Everything that decides what a request of one warp touches, each with each: every pattern,
+// element size, offset and load path, and partial warps; the same for stores.
 TEST(MemoryAccess, EveryPatternSizeOffsetAndPathEqualsTheModel) {
   using enum kernels::PatternKind;
   using enum kernels::LoadPath;
@@ -33,8 +34,9 @@ TEST(MemoryAccess, EveryPatternSizeOffsetAndPathEqualsTheModel) {
   const auto judge = [&](const char* what, const AccessCase& c, const TransactionCount& t) {
     EXPECT_TRUE(t.counted.requests == t.model.requests && t.counted.lines == t.model.lines &&
                 t.counted.sectors == t.model.sectors)
-        << what << " with " << print_case(c) << ": " << t.model.lines << " lines and " << t.model.sectors
-        << " sectors by the model, " << t.counted.lines << " and " << t.counted.sectors << " counted";
+        << what << " with " << print_case(c) << ": " << t.model.lines << " lines and "
+        << t.model.sectors << " sectors by the model, " << t.counted.lines << " and "
+        << t.counted.sectors << " counted";
     sectors += t.model.sectors;
   };
   AccessCase c;
@@ -59,10 +61,11 @@ TEST(MemoryAccess, EveryPatternSizeOffsetAndPathEqualsTheModel) {
       }
     }
   };
-  // Of all offsets with all lanes and with some, as many as are asked for (--scale, --quick, --cases), apart from each
-  // other.
+  // Of all offsets with all lanes and with some, as many as are asked for (--scale, --quick,
+  // --cases), apart from each other.
   constexpr int kOffsets = 33, kAll = 2 * kOffsets;
-  const int wanted = std::min(kAll, lockstep::detail::session_property_options("MemoryAccess", kAll).cases);
+  const int wanted =
+      std::min(kAll, lockstep::detail::session_property_options("MemoryAccess", kAll).cases);
   std::optional<std::string> not_applicable;
   for (int i = 0; i < wanted && !not_applicable && !HasFailure(); ++i) {
     const int place = i * kAll / wanted;
@@ -82,12 +85,15 @@ TEST(MemoryAccess, EveryPatternSizeOffsetAndPathEqualsTheModel) {
   EXPECT_EQ(loads, static_cast<std::uint64_t>(wanted) * 5 * 6 * 4);
   EXPECT_EQ(stores, static_cast<std::uint64_t>(wanted) * 5 * 4);
   current_record().cases = loads + stores;
-  fmt::print("{} loads and {} stores of one warp: requests, lines and sectors ({} in all) equal the model in each\n",
-             loads, stores, sectors);
+  fmt::print(
+      "{} loads and {} stores of one warp: requests, lines and sectors ({} in all) equal the model "
+      "in each\n",
+      loads, stores, sectors);
 }
 
-// One warp, elements of 4 bytes unless said otherwise: the patterns that every guide to coalescing shows. `lines` and
-// `sectors` are those guides' figures; the model must give them, and the counters must equal the model.
+// One warp, elements of 4 bytes unless said otherwise: the patterns that every guide to coalescing
+// shows. `lines` and `sectors` are those guides' figures; the model must give them, and the
+// counters must equal the model.
 struct TableRow {
   const char* pattern;
   bool store;
@@ -118,34 +124,42 @@ std::vector<TableRow> table() {
       {"store: three segments in 192 bytes", true, one_warp(kStrided, 0, 16, 3), 2, 3},
   };
   for (int k = 1; k <= 32; ++k) {
-    // A shift by whole sectors needs four of them, any other shift five; a shift by a whole line is none.
-    rows.push_back({k % 8 == 0 ? "load: consecutive, shifted by sectors" : "load: consecutive, misaligned", false,
-                    one_warp(kConsecutive, k), k % 32 == 0 ? 1u : 2u, k % 8 == 0 ? 4u : 5u});
+    // A shift by whole sectors needs four of them, any other shift five; a shift by a whole line is
+    // none.
+    rows.push_back(
+        {k % 8 == 0 ? "load: consecutive, shifted by sectors" : "load: consecutive, misaligned",
+         false, one_warp(kConsecutive, k), k % 32 == 0 ? 1u : 2u, k % 8 == 0 ? 4u : 5u});
   }
   return rows;
 }
 
 TEST(MemoryAccess, TransactionTable) {
-  std::string printed = fmt::format("{:<40}{:>7}{:>8}{:>10}{:>9}{:>9}{:>9}{:>10}{:>7}\n", "one warp, 4 bytes a lane",
-                                    "offset", "lines", "wanted", "sectors", "wanted", "counted", "counted", "equal");
+  std::string printed =
+      fmt::format("{:<40}{:>7}{:>8}{:>10}{:>9}{:>9}{:>9}{:>10}{:>7}\n", "one warp, 4 bytes a lane",
+                  "offset", "lines", "wanted", "sectors", "wanted", "counted", "counted", "equal");
   // The same for the passport: cells between tabs.
   std::string& cells = current_record().notes["table.Transactions of one warp, 4 bytes a lane"];
-  cells = "pattern\toffset\tlines\tof them wanted\tsectors\tof them wanted\tlines counted\tsectors counted\tequal";
+  cells =
+      "pattern\toffset\tlines\tof them wanted\tsectors\tof them wanted\tlines counted\tsectors "
+      "counted\tequal";
   const CaseOutcome outcome = run_case([&] {
     if (!is_simulator()) require_capability({Capability::kSimulator});
     for (const TableRow& row : table()) {
-      const TransactionCount t = row.store ? count_scatter_stores(access, row.c) : count_gather_loads(access, row.c);
+      const TransactionCount t =
+          row.store ? count_scatter_stores(access, row.c) : count_gather_loads(access, row.c);
       const bool equal = t.model.lines == row.lines && t.model.sectors == row.sectors &&
                          t.counted.lines == t.model.lines && t.counted.sectors == t.model.sectors;
       printed +=
-          fmt::format("{:<40}{:>7}{:>8}{:>9.3f}%{:>9}{:>8.1f}%{:>9}{:>10}{:>7}\n", row.pattern, row.c.offset,
-                      t.model.lines, 100 * t.model.line_efficiency(), t.model.sectors,
-                      100 * t.model.sector_efficiency(), t.counted.lines, t.counted.sectors, equal ? "yes" : "NO");
-      cells += fmt::format("\n{}\t{}\t{}\t{:.3f} %\t{}\t{:.1f} %\t{}\t{}\t{}", row.pattern, row.c.offset, t.model.lines,
-                           100 * t.model.line_efficiency(), t.model.sectors, 100 * t.model.sector_efficiency(),
-                           t.counted.lines, t.counted.sectors, equal ? "yes" : "NO");
-      EXPECT_TRUE(equal) << row.pattern << ", offset " << row.c.offset << ": " << row.lines << " lines and "
-                         << row.sectors << " sectors expected";
+          fmt::format("{:<40}{:>7}{:>8}{:>9.3f}%{:>9}{:>8.1f}%{:>9}{:>10}{:>7}\n", row.pattern,
+                      row.c.offset, t.model.lines, 100 * t.model.line_efficiency(), t.model.sectors,
+                      100 * t.model.sector_efficiency(), t.counted.lines, t.counted.sectors,
+                      equal ? "yes" : "NO");
+      cells += fmt::format("\n{}\t{}\t{}\t{:.3f} %\t{}\t{:.1f} %\t{}\t{}\t{}", row.pattern,
+                           row.c.offset, t.model.lines, 100 * t.model.line_efficiency(),
+                           t.model.sectors, 100 * t.model.sector_efficiency(), t.counted.lines,
+                           t.counted.sectors, equal ? "yes" : "NO");
+      EXPECT_TRUE(equal) << row.pattern << ", offset " << row.c.offset << ": " << row.lines
+                         << " lines and " << row.sectors << " sectors expected";
     }
   });
   if (outcome.not_applicable) {

@@ -1,5 +1,5 @@
-// Every sentence of a family's header stands in docs/promises.md, with laws that are tests of the family, and no other
-// sentence does.
+// Every sentence of a family's header stands in docs/promises.md, with laws that are tests of the
+// family, and no other sentence does.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -37,15 +37,16 @@ void add_sentences(const std::string& block, Sentences& sentences) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i + 2 < block.size(); ++i) {
     const bool ends = block[i] == '.' || block[i] == '!' || block[i] == '?';
-    if (!ends || block[i + 1] != ' ' || std::isupper(static_cast<unsigned char>(block[i + 2])) == 0) continue;
+    if (!ends || block[i + 1] != ' ' || std::isupper(static_cast<unsigned char>(block[i + 2])) == 0)
+      continue;
     sentences.insert(block.substr(begin, i + 1 - begin));
     begin = i + 2;
   }
   if (begin < block.size()) sentences.insert(block.substr(begin));
 }
 
-// Of the comments of a header: those on lines of their own that follow each other, and those behind code with what goes
-// on below them.
+// Of the comments of a header: those on lines of their own that follow each other, and those behind
+// code with what goes on below them.
 Sentences sentences_of(std::istream& header) {
   Sentences sentences;
   std::string block;
@@ -92,14 +93,16 @@ std::map<std::string, std::vector<Row>> rows_of(std::istream& page) {
   std::string family;
   for (std::string line; std::getline(page, line);) {
     if (line.starts_with("## ")) family = line.substr(3);
-    if (family.empty() || !line.starts_with("| ") || line.starts_with("| sentence |") || line.starts_with("| --- |"))
+    if (family.empty() || !line.starts_with("| ") || line.starts_with("| sentence |") ||
+        line.starts_with("| --- |"))
       continue;
     const std::size_t end = line.find(" | ", 2), last = line.rfind(" |");
     if (end == line.npos || last <= end) {
       ADD_FAILURE() << "no row of the table: " << line;
       continue;
     }
-    families[family].push_back({line.substr(2, end - 2), names_in(line.substr(end + 3, last - end - 3))});
+    families[family].push_back(
+        {line.substr(2, end - 2), names_in(line.substr(end + 3, last - end - 3))});
   }
   return families;
 }
@@ -126,7 +129,8 @@ std::vector<std::string> families() {
   std::ifstream list(runfile("kernels/families.bzl"));
   for (std::string line; std::getline(list, line);) {
     const std::size_t open = line.find('"'), close = line.rfind('"');
-    if (line.starts_with("    \"") && open < close) all.push_back(line.substr(open + 1, close - open - 1));
+    if (line.starts_with("    \"") && open < close)
+      all.push_back(line.substr(open + 1, close - open - 1));
   }
   return all;
 }
@@ -144,25 +148,31 @@ TEST(Promises, EverySentenceOfAHeaderIsHeldByALawOrSaysWhyNot) {
     EXPECT_GT(laws.size(), 5u) << family;
     Sentences in_page;
     for (const Row& row : rows[family]) {
-      EXPECT_TRUE(in_page.insert(row.sentence).second) << family << ": twice in the page: " << row.sentence;
+      EXPECT_TRUE(in_page.insert(row.sentence).second)
+          << family << ": twice in the page: " << row.sentence;
       EXPECT_FALSE(row.held_by.empty()) << family << ": held by nothing: " << row.sentence;
-      EXPECT_TRUE(in_header.contains(row.sentence)) << family << ": no longer in the header: " << row.sentence;
+      EXPECT_TRUE(in_header.contains(row.sentence))
+          << family << ": no longer in the header: " << row.sentence;
       for (const std::string& name : row.held_by) {
         EXPECT_TRUE(laws.contains(name) || (reasons.contains(name) && row.held_by.size() == 1))
             << family << ": no test of that name: " << name;
       }
     }
     for (const std::string& sentence : in_header)
-      EXPECT_TRUE(in_page.contains(sentence)) << family << ": not in docs/promises.md: " << sentence;
+      EXPECT_TRUE(in_page.contains(sentence))
+          << family << ": not in docs/promises.md: " << sentence;
     rows.erase(family);
   }
-  EXPECT_TRUE(rows.empty()) << "docs/promises.md has a family that there is not: " << rows.begin()->first;
+  EXPECT_TRUE(rows.empty()) << "docs/promises.md has a family that there is not: "
+                            << rows.begin()->first;
 }
 
 TEST(Promises, SentencesAreThoseOfTheComments) {
   std::istringstream header(
-      "// A title. It\n// goes on (as 2.5 does).\n//\n//   y = x\nint a;  // 1 ... 9\n        // and so on\nint b;\n");
-  EXPECT_EQ(sentences_of(header), (Sentences{"A title.", "It goes on (as 2.5 does).", "y = x", "1 ... 9 and so on"}));
+      "// A title. It\n// goes on (as 2.5 does).\n//\n//   y = x\nint a;  // 1 ... 9\n        // "
+      "and so on\nint b;\n");
+  EXPECT_EQ(sentences_of(header),
+            (Sentences{"A title.", "It goes on (as 2.5 does).", "y = x", "1 ... 9 and so on"}));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The product on matrix units against every law of properties/tensor_matmul.h, a suite for each way to a unit.
+// The product on matrix units against every law of properties/tensor_matmul.h, a suite for each way
+// to a unit.
 #include "properties/tensor_matmul.h"
 
 #include "tests/law_coverage.h"

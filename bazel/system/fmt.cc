@@ -1,7 +1,8 @@
-// The part of fmt that is not templates, compiled once: Debian ships its sources as a header, and no static library.
+// The part of fmt that is not templates, compiled once: Debian ships its sources as a header, and
+// no static library.
 //
-// Which templates fmt's header declares and leaves to the library depends on its version; fmt.BUILD uses this file for
-// the versions below.
+// Which templates fmt's header declares and leaves to the library depends on its version; fmt.BUILD
+// uses this file for the versions below.
 #include <fmt/format-inl.h>
 
 #if FMT_VERSION / 10000 != 9
@@ -19,7 +20,8 @@ template FMT_API std::locale locale_ref::get<std::locale>() const;
 template FMT_API thousands_sep_result<char> thousands_sep_impl(locale_ref);
 template FMT_API char decimal_point_impl(locale_ref);
 template FMT_API void buffer<char>::append(const char*, const char*);
-template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<FMT_BUFFER_CONTEXT(char)>, locale_ref);
+template FMT_API void vformat_to(buffer<char>&, string_view,
+                                 basic_format_args<FMT_BUFFER_CONTEXT(char)>, locale_ref);
 
 }  // namespace detail
 FMT_END_NAMESPACE

@@ -28,11 +28,13 @@ long long sum(const int* values, int n) {
   unsigned long long* total = nullptr;
   const std::size_t bytes = sizeof(int) * static_cast<std::size_t>(n);
   long long result = -1;
-  if (cudaMalloc(&on_device, bytes) == cudaSuccess && cudaMalloc(&total, sizeof *total) == cudaSuccess &&
+  if (cudaMalloc(&on_device, bytes) == cudaSuccess &&
+      cudaMalloc(&total, sizeof *total) == cudaSuccess &&
       cudaMemcpy(on_device, values, bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
       cudaMemset(total, 0, sizeof *total) == cudaSuccess) {
     add_blocks<<<(n + kBlock - 1) / kBlock, kBlock>>>(on_device, n, total);
-    if (cudaMemcpy(&result, total, sizeof result, cudaMemcpyDeviceToHost) != cudaSuccess) result = -1;
+    if (cudaMemcpy(&result, total, sizeof result, cudaMemcpyDeviceToHost) != cudaSuccess)
+      result = -1;
   }
   cudaFree(total);
   cudaFree(on_device);

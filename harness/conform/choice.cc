@@ -35,13 +35,15 @@ SuiteProperties properties_of(const Suite& suite, const Target& target) {
   const std::string program =
       std::filesystem::path(suite.program).is_absolute() ? suite.program : runfile(suite.program);
   if (program.empty()) {
-    out.error = fmt::format("{}: its program {} is not among the runfiles", suite.family, suite.program);
+    out.error =
+        fmt::format("{}: its program {} is not among the runfiles", suite.family, suite.program);
     return out;
   }
   // In memory: a list that a full disk cuts off would look like one of fewer properties.
   const int file = memfd_create("lockstep-list", MFD_CLOEXEC);
   if (file < 0) {
-    out.error = fmt::format("{}: its properties cannot be listed: {}", suite.family, std::strerror(errno));
+    out.error =
+        fmt::format("{}: its properties cannot be listed: {}", suite.family, std::strerror(errno));
     return out;
   }
   const std::string answer = fmt::format("/proc/{}/fd/{}", getpid(), file);
@@ -57,7 +59,8 @@ SuiteProperties properties_of(const Suite& suite, const Target& target) {
     if (line.find('.') != line.npos && line.find(' ') == line.npos) out.names.push_back(line);
   }
   close(file);
-  if (!end.succeeded()) out.error = fmt::format("{} does not list its properties: {}", suite.family, end.describe());
+  if (!end.succeeded())
+    out.error = fmt::format("{} does not list its properties: {}", suite.family, end.describe());
   return out;
 }
 
@@ -82,7 +85,8 @@ LastFailed last_failed(const Passport& passport) {
   return out;
 }
 
-Manifest choose_properties(const std::vector<Suite>& suites, const Target& target, const std::string& why,
+Manifest choose_properties(const std::vector<Suite>& suites, const Target& target,
+                           const std::string& why,
                            const std::function<bool(const Suite&, const std::string&)>& wanted) {
   Manifest m;
   std::size_t all = 0;
@@ -98,7 +102,8 @@ Manifest choose_properties(const std::vector<Suite>& suites, const Target& targe
     m.suites.push_back(suite);
     m.suites.back().filter = fmt::format("{}", fmt::join(chosen, ":"));
   }
-  if (m.suites.empty()) m.error = fmt::format("{} none of {} properties; `list` shows them", why, all);
+  if (m.suites.empty())
+    m.error = fmt::format("{} none of {} properties; `list` shows them", why, all);
   return m;
 }
 

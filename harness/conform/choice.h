@@ -21,24 +21,27 @@ struct SuiteProperties {
 // Starts the suite's program, which runs none of them.
 SuiteProperties properties_of(const Suite& suite, const Target& target);
 
-// Whether a property's name has the pattern, or one of several between commas, in it, in upper or lower case; * stands
-// for any characters, ? for one. After a ! in front: whether it has none.
+// Whether a property's name has the pattern, or one of several between commas, in it, in upper or
+// lower case; * stands for any characters, ? for one. After a ! in front: whether it has none.
 bool has_pattern(std::string_view property, std::string_view pattern);
 
-// The properties that failed or did not run, and the suites that a run which was cut short did not come to.
+// The properties that failed or did not run, and the suites that a run which was cut short did not
+// come to.
 struct LastFailed {
   std::set<std::string> properties, suites;
   bool none() const { return properties.empty() && suites.empty(); }
 };
 LastFailed last_failed(const Passport& passport);
 
-// The suites that have properties which `wanted` takes, each with a filter for these. On an error, or if there are
-// none, `suites` is empty and `error` a sentence; `why` begins it.
-Manifest choose_properties(const std::vector<Suite>& suites, const Target& target, const std::string& why,
+// The suites that have properties which `wanted` takes, each with a filter for these. On an error,
+// or if there are none, `suites` is empty and `error` a sentence; `why` begins it.
+Manifest choose_properties(const std::vector<Suite>& suites, const Target& target,
+                           const std::string& why,
                            const std::function<bool(const Suite&, const std::string&)>& wanted);
 
-// The order in which to begin the suites so that those that run at the same time end together: the one that took
-// longest in an earlier run first. One of which `earlier` says nothing may take any time: those come first of all.
+// The order in which to begin the suites so that those that run at the same time end together: the
+// one that took longest in an earlier run first. One of which `earlier` says nothing may take any
+// time: those come first of all.
 std::vector<std::size_t> longest_first(const std::vector<Suite>& suites, const Passport& earlier);
 
 }  // namespace lockstep

@@ -1,4 +1,5 @@
-// conform: runs the conformance suites, each in a process of its own, and leaves a table, a passport and JUnit's XML.
+// conform: runs the conformance suites, each in a process of its own, and leaves a table, a
+// passport and JUnit's XML.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -64,12 +65,17 @@ std::string check(const Arguments& a) {
   if (!a.seed.empty() && !parse_number(a.seed, 1, UINT64_MAX))
     return fmt::format("--seed={} is not an integer from 1 to 2^64-1", a.seed);
   if (!a.random_seed.empty() && !parse_number(a.random_seed, 2, kMaxRandomSeed))
-    return fmt::format("--random-seed={} is not an integer from 2 to {}", a.random_seed, kMaxRandomSeed);
+    return fmt::format("--random-seed={} is not an integer from 2 to {}", a.random_seed,
+                       kMaxRandomSeed);
   if (!a.seed.empty() && (a.repeat > 1 || !a.random_seed.empty()))
-    return "--seed gives every property one seed, --repeat and --random-seed give each its own: choose";
-  if (a.repeat > 1 && !a.replay.empty()) return "--repeat with --case would run the same case again";
-  if (a.repeat < 1 || a.repeat > 1'000'000) return fmt::format("--repeat={} is not from 1 to 1000000", a.repeat);
-  if (a.jobs && (*a.jobs < 1 || *a.jobs > 1024)) return fmt::format("--jobs={} is not from 1 to 1024", *a.jobs);
+    return "--seed gives every property one seed, --repeat and --random-seed give each its own: "
+           "choose";
+  if (a.repeat > 1 && !a.replay.empty())
+    return "--repeat with --case would run the same case again";
+  if (a.repeat < 1 || a.repeat > 1'000'000)
+    return fmt::format("--repeat={} is not from 1 to 1000000", a.repeat);
+  if (a.jobs && (*a.jobs < 1 || *a.jobs > 1024))
+    return fmt::format("--jobs={} is not from 1 to 1024", *a.jobs);
   if (!(a.time_limit > 0)) return "--time-limit needs a number of seconds above 0";
   if (!(a.property_limit > 0)) return "--property-limit needs a number of seconds above 0";
   if (!(a.scale >= kMinScale && a.scale <= kMaxScale))
@@ -89,13 +95,15 @@ std::string check(const Arguments& a) {
   return "";
 }
 
-// `bazel run` starts programs in their runfiles; paths that a user types are meant from where the user is.
+// `bazel run` starts programs in their runfiles; paths that a user types are meant from where the
+// user is.
 fs::path from_user(const std::string& path) {
   const std::string folder = environment("BUILD_WORKING_DIRECTORY");
   return fs::absolute(folder.empty() ? fs::path(path) : fs::path(folder) / path);
 }
 
-// Where results go. A replay has a folder of its own: it is of one case, and one is reading the report of the others.
+// Where results go. A replay has a folder of its own: it is of one case, and one is reading the
+// report of the others.
 fs::path folder_of(const Arguments& a) {
   if (!a.out.empty()) return from_user(a.out);
   const std::string usual = environment("LOCKSTEP_OUT");
@@ -110,10 +118,12 @@ std::string self() {
 
 // The command that a replay line starts with, up to the suite.
 std::string replay_command(const Arguments& a) {
-  const std::string entry = environment("LOCKSTEP_COMMAND");  // the entry script's own name for this program
-  const std::string command = !entry.empty()                                      ? entry
-                              : !environment("BUILD_WORKSPACE_DIRECTORY").empty() ? "bazel run //:conform --"
-                                                                                  : shell_quoted(self());
+  const std::string entry =
+      environment("LOCKSTEP_COMMAND");  // the entry script's own name for this program
+  const std::string command = !entry.empty() ? entry
+                              : !environment("BUILD_WORKSPACE_DIRECTORY").empty()
+                                  ? "bazel run //:conform --"
+                                  : shell_quoted(self());
   // A rule's entry script names the list itself.
   return a.manifest.empty() || !environment("LOCKSTEP_WORKSPACE").empty()
              ? command
@@ -124,7 +134,9 @@ double scale_of(const Arguments& a) { return a.quick ? kQuick : a.scale; }
 
 // As many suites at a time as there are processors; on a GPU, which they would share, one.
 int jobs_of(const Arguments& a, const Target& target) {
-  return a.jobs ? *a.jobs : target.silicon ? 1 : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return a.jobs           ? *a.jobs
+         : target.silicon ? 1
+                          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 SuiteOptions suite_options(const Arguments& a, const Target& target) {
@@ -168,7 +180,8 @@ RunReport report_of(const Arguments& a, const fs::path& out) {
   if (!a.pattern.empty()) report.options["pattern"] = a.pattern;
   if (scale_of(a) != 1) report.options["scale"] = fmt::format("{:g}", scale_of(a));
   if (a.last_failed) report.options["last_failed"] = "true";
-  for (const std::string& s : a.suites) report.options["suites"] += (report.options["suites"].empty() ? "" : ",") + s;
+  for (const std::string& s : a.suites)
+    report.options["suites"] += (report.options["suites"].empty() ? "" : ",") + s;
   return report;
 }
 
@@ -177,8 +190,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 // All suites on one target; results in the order of the suites, whichever end first.
-void run_on(const Target& target, const Arguments& a, const std::vector<Suite>& suites, const fs::path& out,
-            Progress& progress, RunReport& report) {
+void run_on(const Target& target, const Arguments& a, const std::vector<Suite>& suites,
+            const fs::path& out, Progress& progress, RunReport& report) {
   const SuiteOptions options = suite_options(a, target);
   if (target.silicon) {
     report.driver_version = driver().version;
@@ -188,19 +201,23 @@ void run_on(const Target& target, const Arguments& a, const std::vector<Suite>& 
   report.suites.resize(suites.size());
   const auto one = [&](std::size_t i) {
     const Suite& suite = suites[i];
-    report.suites[i] = run_suite(suite, options, out, [&](const SuiteProgress& p) { progress.tick(target, suite, p); });
+    report.suites[i] = run_suite(suite, options, out,
+                                 [&](const SuiteProgress& p) { progress.tick(target, suite, p); });
     progress.end(target, i + 1, report.suites[i]);
     if (a.stop && !report.suites[i].green()) stop_at_failure();
     return stop_reason().empty();
   };
   // Those that measure are last in the manifest, and have the GPU to themselves.
-  const auto measuring = std::find_if(suites.begin(), suites.end(), [](const Suite& s) { return s.silicon; });
+  const auto measuring =
+      std::find_if(suites.begin(), suites.end(), [](const Suite& s) { return s.silicon; });
   const auto before = static_cast<std::size_t>(measuring - suites.begin());
   Passport earlier;
-  if (std::string none; !read_passport((out / "earlier.json").string(), earlier, none)) earlier = {};
+  if (std::string none; !read_passport((out / "earlier.json").string(), earlier, none))
+    earlier = {};
   const std::vector<std::size_t> order = longest_first({suites.begin(), measuring}, earlier);
   run_tasks(jobs_of(a, target), before, [&](std::size_t i) { return one(order[i]); });
-  if (stop_reason().empty()) run_tasks(1, suites.size() - before, [&](std::size_t i) { return one(before + i); });
+  if (stop_reason().empty())
+    run_tasks(1, suites.size() - before, [&](std::size_t i) { return one(before + i); });
   report.seconds = seconds_since(start);
   report.partial = stop_reason();
   // Those that never began have no name.
@@ -222,14 +239,17 @@ bool conclude(const RunReport& report, const fs::path& out) {
     fmt::print("{}\n", paint.bad("NOT GREEN: the results are not saved: " + unsaved));
     return false;
   }
-  fmt::print("passport: {}\nreport:   {}\n", (out / "passport.json").string(), (out / "report.html").string());
+  fmt::print("passport: {}\nreport:   {}\n", (out / "passport.json").string(),
+             (out / "report.html").string());
   if (!report.partial.empty()) {
     fmt::print("The run was {}: what is there is partial{}.\n", report.partial,
-               report.not_begun.empty() ? "" : fmt::format(", without {}", fmt::join(report.not_begun, ", ")));
+               report.not_begun.empty()
+                   ? ""
+                   : fmt::format(", without {}", fmt::join(report.not_begun, ", ")));
   }
   if (!problems.empty()) {
-    fmt::print("{}\n",
-               paint.bad(fmt::format("NOT GREEN: {} problem{}.", problems.size(), problems.size() == 1 ? "" : "s")));
+    fmt::print("{}\n", paint.bad(fmt::format("NOT GREEN: {} problem{}.", problems.size(),
+                                             problems.size() == 1 ? "" : "s")));
   } else if (!report.options.contains("case")) {
     fmt::print("{}\n", paint.good("Every ledger closes and all is green."));
   } else {
@@ -254,8 +274,9 @@ bool sanitizer_lives(const Arguments& a, const std::vector<Target>& targets) {
     }
   }
   if (why.empty()) {
-    fmt::print("{} --tool {} found the fault planted for it, and did not accuse its negative control\n",
-               sanitizer.program, sanitizer.tool);
+    fmt::print(
+        "{} --tool {} found the fault planted for it, and did not accuse its negative control\n",
+        sanitizer.program, sanitizer.tool);
   } else {
     refuse(why);
   }
@@ -286,7 +307,8 @@ int run(const Arguments& a, const std::vector<Suite>& suites, const std::vector<
   return stop_status() != 0 ? stop_status() : green ? kGreen : kRed;
 }
 
-int run_again_and_again(const Arguments& a, const std::vector<Suite>& suites, const Target& target) {
+int run_again_and_again(const Arguments& a, const std::vector<Suite>& suites,
+                        const Target& target) {
   const fs::path out = folder_of(a);
   if (const std::string error = make_run_folder(out); !error.empty()) return refuse(error);
   stop_on_signals();
@@ -297,17 +319,18 @@ int run_again_and_again(const Arguments& a, const std::vector<Suite>& suites, co
   }
   fmt::print("{} runs, random seeds from {}\n", a.repeat, options.random_seed);
   const auto start = std::chrono::steady_clock::now();
-  const RepeatedRuns runs =
-      repeat_suites(suites, options, a.repeat, jobs_of(a, target), out, [&](int run, const Tally& tally) {
-        fmt::print("[{}/{}] green: {} properties, {} cases, --random-seed={}\n", run, a.repeat, tally.planned,
-                   tally.cases, options.random_seed + run - 1);
+  const RepeatedRuns runs = repeat_suites(
+      suites, options, a.repeat, jobs_of(a, target), out, [&](int run, const Tally& tally) {
+        fmt::print("[{}/{}] green: {} properties, {} cases, --random-seed={}\n", run, a.repeat,
+                   tally.planned, tally.cases, options.random_seed + run - 1);
         std::fflush(stdout);
       });
   if (!runs.error.empty()) return refuse(runs.error);
   Tally sum;
   for (const SuiteSum& s : runs.sums) add(sum, s.tally);
-  fmt::print("{}\n{}\n{} of {} runs green, {} cases, {:.0f} s\n{}\n", failures(runs.red, paint_of_stdout()),
-             table(runs.sums), runs.green, runs.planned, sum.cases, seconds_since(start),
+  fmt::print("{}\n{}\n{} of {} runs green, {} cases, {:.0f} s\n{}\n",
+             failures(runs.red, paint_of_stdout()), table(runs.sums), runs.green, runs.planned,
+             sum.cases, seconds_since(start),
              runs.all_green()     ? "Every ledger closes and all is green."
              : stop_status() != 0 ? "NOT GREEN: " + stop_reason() + "."
                                   : "NOT GREEN: stopped at the first failure.");
@@ -329,14 +352,16 @@ Manifest chosen_suites(const Arguments& a, const std::vector<Suite>& suites, con
       if (a.pattern.empty()) return {suites, ""};
     }
   }
-  const std::string why =
-      a.last_failed && !last.none()
-          ? fmt::format("of what failed last{} there is", a.pattern.empty() ? "" : " -k " + a.pattern + " takes")
-          : fmt::format("-k {} takes", a.pattern);
-  return choose_properties(suites, target, why, [&](const Suite& suite, const std::string& property) {
-    return (last.none() || last.properties.contains(property) || last.suites.contains(suite.family)) &&
-           (a.pattern.empty() || has_pattern(property, a.pattern));
-  });
+  const std::string why = a.last_failed && !last.none()
+                              ? fmt::format("of what failed last{} there is",
+                                            a.pattern.empty() ? "" : " -k " + a.pattern + " takes")
+                              : fmt::format("-k {} takes", a.pattern);
+  return choose_properties(suites, target, why,
+                           [&](const Suite& suite, const std::string& property) {
+                             return (last.none() || last.properties.contains(property) ||
+                                     last.suites.contains(suite.family)) &&
+                                    (a.pattern.empty() || has_pattern(property, a.pattern));
+                           });
 }
 
 // Empty, or that the suite has no such property as --case names.
@@ -356,7 +381,8 @@ int list(const Arguments& a, const std::vector<Suite>& suites) {
   bool whole = true;
   std::size_t count = 0;
   for (const Suite& s : suites) {
-    const SuiteProperties properties = a.names_only ? SuiteProperties{} : properties_of(s, simulator);
+    const SuiteProperties properties =
+        a.names_only ? SuiteProperties{} : properties_of(s, simulator);
     std::vector<std::string> shown;
     for (const std::string& name : properties.names) {
       if (a.pattern.empty() || has_pattern(name, a.pattern)) shown.push_back(name);
@@ -376,15 +402,16 @@ int list(const Arguments& a, const std::vector<Suite>& suites) {
 
 int main(std::vector<std::string> words) {
   // A run is what it is for: `bazel run //:conform -- --suite=stencil`.
-  if (words.empty() || (words.front().starts_with("-") && words.front() != "--help" && words.front() != "-h" &&
-                        words.front() != "--version"))
+  if (words.empty() || (words.front().starts_with("-") && words.front() != "--help" &&
+                        words.front() != "-h" && words.front() != "--version"))
     words.insert(words.begin(), "run");
-  const command::CommandLine line = command::parse({{command::Command::kRun, command::Command::kList}}, words);
+  const command::CommandLine line =
+      command::parse({{command::Command::kRun, command::Command::kList}}, words);
   if (line.status) return *line.status;
   const Arguments& a = line.run;
   if (const std::string error = check(a); !error.empty()) return refuse(error);
-  const Manifest manifest =
-      read_manifest(a.manifest.empty() ? runfile("tests/suites.tsv") : from_user(a.manifest).string());
+  const Manifest manifest = read_manifest(a.manifest.empty() ? runfile("tests/suites.tsv")
+                                                             : from_user(a.manifest).string());
   if (!manifest.error.empty()) return refuse(manifest.error);
   const Manifest selected = select_suites(manifest.suites, a.suites);
   if (!selected.error.empty()) return refuse(selected.error);
@@ -403,7 +430,8 @@ int main(std::vector<std::string> words) {
   if (a.repeat > 1 && chosen.targets.size() > 1) return refuse("--repeat runs on one device");
   RunLock lock;
   if (const std::string error = lock.take(folder_of(a)); !error.empty()) return refuse(error);
-  if (const std::string error = wrong_case(a, selected.suites.front(), chosen.targets.front()); !error.empty())
+  if (const std::string error = wrong_case(a, selected.suites.front(), chosen.targets.front());
+      !error.empty())
     return refuse(error);
   const Manifest wanted = chosen_suites(a, possible.suites, chosen.targets.front(), folder_of(a));
   if (!wanted.error.empty()) return refuse(wanted.error);

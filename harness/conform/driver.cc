@@ -9,8 +9,8 @@
 namespace lockstep {
 namespace {
 
-// The few entry points of the driver API that are needed (CUDA driver API reference), with its plain types; CUresult
-// and CUdevice are ints.
+// The few entry points of the driver API that are needed (CUDA driver API reference), with its
+// plain types; CUresult and CUdevice are ints.
 constexpr int kSuccess = 0, kNoDevice = 100;
 constexpr int kMajor = 75, kMinor = 76;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
 
@@ -31,15 +31,20 @@ bool resolve(void* library, const char* symbol, F& function) {
 }
 
 bool resolve_all(void* library, Api& api) {
-  return resolve(library, "cuInit", api.init) && resolve(library, "cuDriverGetVersion", api.version) &&
-         resolve(library, "cuDeviceGetCount", api.count) && resolve(library, "cuDeviceGetName", api.name) &&
-         resolve(library, "cuDeviceGetAttribute", api.attribute) && resolve(library, "cuDeviceGetUuid_v2", api.uuid) &&
+  return resolve(library, "cuInit", api.init) &&
+         resolve(library, "cuDriverGetVersion", api.version) &&
+         resolve(library, "cuDeviceGetCount", api.count) &&
+         resolve(library, "cuDeviceGetName", api.name) &&
+         resolve(library, "cuDeviceGetAttribute", api.attribute) &&
+         resolve(library, "cuDeviceGetUuid_v2", api.uuid) &&
          resolve(library, "cuGetErrorString", api.error_text);
 }
 
 std::string text_of(const Api& api, int error) {
   const char* text = nullptr;
-  return api.error_text(error, &text) == kSuccess && text != nullptr ? text : fmt::format("error {}", error);
+  return api.error_text(error, &text) == kSuccess && text != nullptr
+             ? text
+             : fmt::format("error {}", error);
 }
 
 std::string uuid_text(const std::array<unsigned char, 16>& bytes) {
@@ -77,9 +82,10 @@ Driver ask() {
     return d;
   }
   if (d.version < kNeededDriver) {
-    d.error =
-        fmt::format("the NVIDIA driver is for CUDA {}.{}, and these programs need CUDA {}.{} (driver 580 or later)",
-                    d.version / 1000, d.version % 1000 / 10, kNeededDriver / 1000, kNeededDriver % 1000 / 10);
+    d.error = fmt::format(
+        "the NVIDIA driver is for CUDA {}.{}, and these programs need CUDA {}.{} (driver 580 or "
+        "later)",
+        d.version / 1000, d.version % 1000 / 10, kNeededDriver / 1000, kNeededDriver % 1000 / 10);
     return d;
   }
   for (int i = 0; i < count; ++i) {

@@ -57,7 +57,8 @@ struct Attempt {
 };
 
 // One process: all of the suite, or of a later one the properties `only`.
-Attempt attempt(const Suite& suite, const SuiteProcesses& processes, int number, const std::vector<std::string>& only,
+Attempt attempt(const Suite& suite, const SuiteProcesses& processes, int number,
+                const std::vector<std::string>& only,
                 const std::function<void(const LedgerFile&, double)>& tick) {
   const std::string stem = number == 1 ? suite.family : fmt::format("{}.{}", suite.family, number);
   const fs::path ledger = processes.ledgers / (stem + ".json");
@@ -97,14 +98,16 @@ void remove_earlier(const fs::path& folder, const std::string& family) {
 std::vector<std::string> left_over(const LedgerFile& file, bool died) {
   std::set<std::string> has_verdict;
   for (const Record& r : file.records) {
-    if (r.verdict != Verdict::kNotRun || !r.reason.starts_with(kDeviceLostAfter)) has_verdict.insert(r.property);
+    if (r.verdict != Verdict::kNotRun || !r.reason.starts_with(kDeviceLostAfter))
+      has_verdict.insert(r.property);
   }
   if (died && !file.running.empty()) has_verdict.insert(file.running);
   std::vector<std::string> left;
   for (const std::string& property : file.planned) {
-    const bool recorded =
-        std::any_of(file.records.begin(), file.records.end(), [&](const Record& r) { return r.property == property; });
-    // A program that reached its end and left a property open has a fault, which running it anew would hide.
+    const bool recorded = std::any_of(file.records.begin(), file.records.end(),
+                                      [&](const Record& r) { return r.property == property; });
+    // A program that reached its end and left a property open has a fault, which running it anew
+    // would hide.
     if (!has_verdict.contains(property) && (died || recorded)) left.push_back(property);
   }
   // No property got a verdict: the next process would fare the same.
@@ -122,9 +125,11 @@ void add_later(LedgerFile& whole, const LedgerFile& later) {
     }
   }
   // What the first process said of properties that were still to be run no longer holds.
-  std::erase_if(whole.problems, [](const std::string& p) { return p.find(kDeviceLostAfter) != p.npos; });
+  std::erase_if(whole.problems,
+                [](const std::string& p) { return p.find(kDeviceLostAfter) != p.npos; });
   for (const std::string& p : later.problems) {
-    if (std::find(whole.problems.begin(), whole.problems.end(), p) == whole.problems.end()) whole.problems.push_back(p);
+    if (std::find(whole.problems.begin(), whole.problems.end(), p) == whole.problems.end())
+      whole.problems.push_back(p);
   }
 }
 
@@ -156,7 +161,8 @@ SuiteResult run_in_processes(const Suite& suite, const SuiteProcesses& processes
       LedgerFile culprit;
       culprit.records.push_back(std::move(r));
       add_later(whole.file, culprit);
-      cut_short.push_back(fmt::format("{} ended before its end: {}", suite.family, last.end.describe()));
+      cut_short.push_back(
+          fmt::format("{} ended before its end: {}", suite.family, last.end.describe()));
     }
     if (left.empty() || !stop_reason().empty()) break;
     before += last.end.seconds;
@@ -166,14 +172,18 @@ SuiteResult run_in_processes(const Suite& suite, const SuiteProcesses& processes
     if (first_bad.succeeded()) first_bad = last.end;
   }
   first_bad.seconds = whole.end.seconds;
-  // Where later processes gave verdicts to all that the first left, the ledger is complete after all.
-  const bool ended = last.ledger_error.empty() && (last.file.complete || !last.file.running.empty());
+  // Where later processes gave verdicts to all that the first left, the ledger is complete after
+  // all.
+  const bool ended =
+      last.ledger_error.empty() && (last.file.complete || !last.file.running.empty());
   if (ended && whole.file.records.size() == whole.file.planned.size()) whole.file.complete = true;
   for (const std::string& p : cut_short) {
-    if (std::find(whole.file.problems.begin(), whole.file.problems.end(), p) == whole.file.problems.end())
+    if (std::find(whole.file.problems.begin(), whole.file.problems.end(), p) ==
+        whole.file.problems.end())
       whole.file.problems.push_back(p);
   }
-  SuiteResult result = assess(suite, std::move(first_bad), std::move(whole.file), whole.ledger_error);
+  SuiteResult result =
+      assess(suite, std::move(first_bad), std::move(whole.file), whole.ledger_error);
   result.log = (processes.logs / (suite.family + ".log")).string();
   return result;
 }

@@ -1,8 +1,8 @@
-// A suite in one process after another, monitored by its ledger: as many as it takes to give every property a verdict
-// of its own.
+// A suite in one process after another, monitored by its ledger: as many as it takes to give every
+// property a verdict of its own.
 //
-// A sticky CUDA error, a crash or a hang takes the process with it, and must cost the one property that it happened in:
-// those that the process had not run yet are run in a new one.
+// A sticky CUDA error, a crash or a hang takes the process with it, and must cost the one property
+// that it happened in: those that the process had not run yet are run in a new one.
 #pragma once
 
 #include <filesystem>
@@ -25,17 +25,20 @@ struct SuiteProgress {
 };
 
 struct SuiteProcesses {
-  Command command;                // of the first process, but for --ledger and the log
-  std::filesystem::path ledgers;  // folder for <family>.json, <family>.2.json, ...; it must be there
-  std::filesystem::path logs;     // and for <family>.log, <family>.2.log, ...
-  double property_limit = 300;    // seconds that one property may take
+  Command command;  // of the first process, but for --ledger and the log
+  std::filesystem::path
+      ledgers;                  // folder for <family>.json, <family>.2.json, ...; it must be there
+  std::filesystem::path logs;   // and for <family>.log, <family>.2.log, ...
+  double property_limit = 300;  // seconds that one property may take
 };
 
-// The properties that a process left without a verdict of their own and that a new one can run: in the order of the
-// plan. `died` says that the process did not reach its end: the property that ran then is the one it cost.
+// The properties that a process left without a verdict of their own and that a new one can run: in
+// the order of the plan. `died` says that the process did not reach its end: the property that ran
+// then is the one it cost.
 std::vector<std::string> left_over(const LedgerFile& file, bool died);
 
-// Puts the verdicts of a later process, which ran what `left_over` named, into the ledger of the first.
+// Puts the verdicts of a later process, which ran what `left_over` named, into the ledger of the
+// first.
 void add_later(LedgerFile& whole, const LedgerFile& later);
 
 // Calls `tick` about every 100 ms. Ledgers and logs of an earlier run of the suite are removed.

@@ -51,7 +51,8 @@ TEST(LeftOver, IsWhatAProcessThatDiedNeverReached) {
 
 TEST(LeftOver, IsWhatALostDeviceKeptFromRunning) {
   LedgerFile file = planned({"A.B", "A.C", "A.D"});
-  file.records = {record("A.B", Verdict::kFail, "cuda-error"), record("A.C", Verdict::kNotRun, kLost),
+  file.records = {record("A.B", Verdict::kFail, "cuda-error"),
+                  record("A.C", Verdict::kNotRun, kLost),
                   record("A.D", Verdict::kNotRun, "out of memory")};
   EXPECT_THAT(left_over(file, false), ElementsAre("A.C"));
 }
@@ -62,12 +63,14 @@ TEST(LeftOver, IsNothingWhereTheNextProcessWouldFareTheSame) {
   EXPECT_THAT(left_over(file, true), IsEmpty()) << "it died before its first property";
   file.complete = true;
   file.records = {record("A.B", Verdict::kPass)};
-  EXPECT_THAT(left_over(file, false), IsEmpty()) << "a property that vanished is a fault of the program";
+  EXPECT_THAT(left_over(file, false), IsEmpty())
+      << "a property that vanished is a fault of the program";
 }
 
 TEST(AddLater, ReplacesWhatWasNotRunAndTheSentencesAboutIt) {
   LedgerFile whole = planned({"A.B", "A.C"});
-  whole.records = {record("A.B", Verdict::kFail, "cuda-error"), record("A.C", Verdict::kNotRun, kLost)};
+  whole.records = {record("A.B", Verdict::kFail, "cuda-error"),
+                   record("A.C", Verdict::kNotRun, kLost)};
   whole.problems = {"A.B failed: cuda-error", problem_of(whole.records[1])};
   LedgerFile later = planned({"A.C"});
   later.records = {record("A.C", Verdict::kPass)};
@@ -81,7 +84,8 @@ TEST(AddLater, ReplacesWhatWasNotRunAndTheSentencesAboutIt) {
 // Suites made of a shell script that writes ledgers, as a program with a dying GPU would.
 class RunInProcesses : public ::testing::Test {
  protected:
-  RunInProcesses() : folder_(fs::path(::testing::TempDir()) / ("relay." + std::to_string(getpid()))) {
+  RunInProcesses()
+      : folder_(fs::path(::testing::TempDir()) / ("relay." + std::to_string(getpid()))) {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     processes_.ledgers = processes_.logs = folder_;
@@ -91,9 +95,9 @@ class RunInProcesses : public ::testing::Test {
   SuiteResult run(const std::string& steps) {
     const std::string program = (folder_ / "program").string();
     std::ofstream script(program);
-    script
-        << "#!/bin/sh\nfor a; do case $a in --ledger=*) ledger=${a#*=};; --gtest_filter=*) only=${a#*=};; esac; done\n"
-        << steps;
+    script << "#!/bin/sh\nfor a; do case $a in --ledger=*) ledger=${a#*=};; --gtest_filter=*) "
+              "only=${a#*=};; esac; done\n"
+           << steps;
     script.close();
     fs::permissions(program, fs::perms::owner_all);
     processes_.command.argv = {program};
@@ -126,8 +130,9 @@ TEST_F(RunInProcesses, GoesOnInANewProcessAfterOneThatDied) {
   EXPECT_EQ(t.passed, 2u);
   EXPECT_EQ(t.not_run, 1u);
   EXPECT_EQ(r.end.describe(), "signal SIGSEGV");
-  EXPECT_THAT(r.problems, ElementsAre(HasSubstr("A.C did not run to its end: the process ended while it ran"),
-                                      HasSubstr("ended before its end: signal SIGSEGV")));
+  EXPECT_THAT(r.problems,
+              ElementsAre(HasSubstr("A.C did not run to its end: the process ended while it ran"),
+                          HasSubstr("ended before its end: signal SIGSEGV")));
   EXPECT_TRUE(fs::exists(folder_ / "made.2.json"));
 }
 
@@ -141,7 +146,8 @@ TEST_F(RunInProcesses, EndsAPropertyThatHangsAndRunsTheOthers) {
   ledger("first", first);
   ledger("second", second);
   const SuiteResult r =
-      run("dir=${0%/*}\nif [ -z \"$only\" ]; then cp $dir/first $ledger; sleep 60; fi\ncp $dir/second $ledger\n");
+      run("dir=${0%/*}\nif [ -z \"$only\" ]; then cp $dir/first $ledger; sleep 60; fi\ncp "
+          "$dir/second $ledger\n");
   EXPECT_EQ(r.ledger.tally().passed, 1u);
   EXPECT_EQ(r.ledger.tally().not_run, 1u);
   EXPECT_THAT(r.problems, ::testing::Contains(HasSubstr("the limit of 0.5 s for one property")));

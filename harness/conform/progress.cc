@@ -27,14 +27,19 @@ Paint paint_of_stdout() {
 }
 
 Progress::Progress(std::size_t suites, bool several_targets)
-    : suites_(suites), several_(several_targets), live_(isatty(STDOUT_FILENO) != 0), paint_(paint_of_stdout()) {}
+    : suites_(suites),
+      several_(several_targets),
+      live_(isatty(STDOUT_FILENO) != 0),
+      paint_(paint_of_stdout()) {}
 
 void Progress::tick(const Target& target, const Suite& suite, const SuiteProgress& p) {
   if (!live_) return;
   const std::lock_guard lock(mutex_);
   const std::string what =
-      p.planned == 0 ? "starting" : fmt::format("{} of {} properties  {}", p.done, p.planned, p.running);
-  running_[label(target, suite)] = fmt::format("{}  {:.0f} s  {}", label(target, suite), p.seconds, what);
+      p.planned == 0 ? "starting"
+                     : fmt::format("{} of {} properties  {}", p.done, p.planned, p.running);
+  running_[label(target, suite)] =
+      fmt::format("{}  {:.0f} s  {}", label(target, suite), p.seconds, what);
   std::string all;
   for (const auto& [name, text] : running_) all += (all.empty() ? "" : " | ") + text;
   fmt::print("\r\x1b[K{}", std::string_view(all).substr(0, columns()));
@@ -45,9 +50,10 @@ void Progress::end(const Target& target, std::size_t number, const SuiteResult& 
   const std::lock_guard lock(mutex_);
   running_.erase(label(target, r.suite));
   const Tally t = r.ledger.tally();
-  fmt::print("{}[{}/{}] {}: {}, {} of {} properties passed, {} cases, {:.1f} s\n", live_ ? "\r\x1b[K" : "", number,
-             suites_, label(target, r.suite), r.green() ? paint_.good("green") : paint_.bad("RED"), t.passed, t.planned,
-             t.cases, r.end.seconds);
+  fmt::print("{}[{}/{}] {}: {}, {} of {} properties passed, {} cases, {:.1f} s\n",
+             live_ ? "\r\x1b[K" : "", number, suites_, label(target, r.suite),
+             r.green() ? paint_.good("green") : paint_.bad("RED"), t.passed, t.planned, t.cases,
+             r.end.seconds);
   std::fflush(stdout);
 }
 

@@ -1,4 +1,5 @@
-// What a run prints while its suites run: a line when one ends and, on a terminal, one that follows those that run.
+// What a run prints while its suites run: a line when one ends and, on a terminal, one that follows
+// those that run.
 #pragma once
 
 #include <cstddef>

@@ -10,8 +10,8 @@
 
 namespace lockstep {
 
-RepeatedRuns repeat_suites(const std::vector<Suite>& suites, const SuiteOptions& options, int runs, int jobs,
-                           const std::filesystem::path& out,
+RepeatedRuns repeat_suites(const std::vector<Suite>& suites, const SuiteOptions& options, int runs,
+                           int jobs, const std::filesystem::path& out,
                            const std::function<void(int run, const Tally& tally)>& green_run) {
   RepeatedRuns all = {.planned = runs};
   std::error_code error;
@@ -34,7 +34,8 @@ RepeatedRuns repeat_suites(const std::vector<Suite>& suites, const SuiteOptions&
     {
       // Once a run: other suites of the same run write there already.
       const std::lock_guard lock(mutex);
-      if (std::string problem = state[run].has_folder ? "" : make_run_folder(folder); !problem.empty()) {
+      if (std::string problem = state[run].has_folder ? "" : make_run_folder(folder);
+          !problem.empty()) {
         all.error = std::move(problem);
         return false;
       }

@@ -1,5 +1,5 @@
-// The same suites again and again, each run with random seeds of its own, until something is not green: how often the
-// suites raise a false alarm.
+// The same suites again and again, each run with random seeds of its own, until something is not
+// green: how often the suites raise a false alarm.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,12 @@ struct RepeatedRuns {
   bool all_green() const { return error.empty() && red.empty() && green == planned; }
 };
 
-// Run k (from 1) takes options.random_seed + k - 1 and leaves ledgers and logs in out/runs/<k>. `jobs` suites run at
-// the same time, those of one run before those of the next; after the first that is not green none is begun any more.
-// Calls `green_run` for each run that ends green, one at a time.
-RepeatedRuns repeat_suites(const std::vector<Suite>& suites, const SuiteOptions& options, int runs, int jobs,
-                           const std::filesystem::path& out,
+// Run k (from 1) takes options.random_seed + k - 1 and leaves ledgers and logs in out/runs/<k>.
+// `jobs` suites run at the same time, those of one run before those of the next; after the first
+// that is not green none is begun any more. Calls `green_run` for each run that ends green, one at
+// a time.
+RepeatedRuns repeat_suites(const std::vector<Suite>& suites, const SuiteOptions& options, int runs,
+                           int jobs, const std::filesystem::path& out,
                            const std::function<void(int run, const Tally& tally)>& green_run);
 
 }  // namespace lockstep

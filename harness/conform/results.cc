@@ -24,7 +24,8 @@ std::string save_page(const std::string& passport_text, const fs::path& out) {
   std::string error;
   if (!parse_passport(passport_text, passport, error) || !(error = read_assets(assets)).empty())
     return "no report.html: " + error;
-  return command::save_file(out / "report.html", report_html(passport, read_context(out.string()), assets));
+  return command::save_file(out / "report.html",
+                            report_html(passport, read_context(out.string()), assets));
 }
 
 }  // namespace
@@ -36,12 +37,14 @@ void find_commit(RunReport& report, const fs::path& scratch) {
     report.modified = true;
   }
   if (!report.commit.empty()) return;
-  const std::string tree =
-      environment("BUILD_WORKSPACE_DIRECTORY").empty() ? "." : environment("BUILD_WORKSPACE_DIRECTORY");
+  const std::string tree = environment("BUILD_WORKSPACE_DIRECTORY").empty()
+                               ? "."
+                               : environment("BUILD_WORKSPACE_DIRECTORY");
   const fs::path output = scratch / "git.txt";
   const auto git = [&](const std::string& arguments) {
     Command c;
-    c.argv = {"/bin/sh", "-c", fmt::format("exec git -C {} {} 2>/dev/null", shell_quoted(tree), arguments)};
+    c.argv = {"/bin/sh", "-c",
+              fmt::format("exec git -C {} {} 2>/dev/null", shell_quoted(tree), arguments)};
     c.output = output.string();
     c.time_limit = std::chrono::seconds(10);
     std::string text;
@@ -52,14 +55,17 @@ void find_commit(RunReport& report, const fs::path& scratch) {
     return text;
   };
   report.commit = git("rev-parse HEAD");
-  report.modified = !report.commit.empty() && !git("status --porcelain --untracked-files=no").empty();
+  report.modified =
+      !report.commit.empty() && !git("status --porcelain --untracked-files=no").empty();
   fs::remove(output);
 }
 
 std::string save_results(const RunReport& report, const fs::path& out) {
   const std::string passport = passport_json(report);
-  if (std::string error = command::save_file(out / "passport.json", passport); !error.empty()) return error;
-  if (std::string error = command::save_file(out / "junit.xml", junit_xml(report)); !error.empty()) return error;
+  if (std::string error = command::save_file(out / "passport.json", passport); !error.empty())
+    return error;
+  if (std::string error = command::save_file(out / "junit.xml", junit_xml(report)); !error.empty())
+    return error;
   return save_page(passport, out);
 }
 

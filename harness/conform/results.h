@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-// The commit of the tree around the program: from the caller (LOCKSTEP_COMMIT), or from git where there is one.
-// `scratch` is a folder that may be written.
+// The commit of the tree around the program: from the caller (LOCKSTEP_COMMIT), or from git where
+// there is one. `scratch` is a folder that may be written.
 void find_commit(RunReport& report, const std::filesystem::path& scratch);
 
 // Empty, or a sentence: what could not be written, which is then not there.

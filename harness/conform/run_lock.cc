@@ -23,12 +23,15 @@ std::string RunLock::take(const std::filesystem::path& folder) {
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) return fmt::format("{} cannot be written: {}", path, std::strerror(errno));
   if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return fmt::format("{} cannot be locked: {}", path, std::strerror(errno));
+    if (errno != EWOULDBLOCK)
+      return fmt::format("{} cannot be locked: {}", path, std::strerror(errno));
     char text[32] = {};
     const ssize_t n = pread(file_, text, sizeof text - 1, 0);
     return fmt::format(
-        "another run ({}) writes to {}: wait for its end, or give this one a folder of its own with --out=",
-        n > 0 ? fmt::format("process {}", std::string_view(text, static_cast<std::size_t>(n))) : "a process",
+        "another run ({}) writes to {}: wait for its end, or give this one a folder of its own "
+        "with --out=",
+        n > 0 ? fmt::format("process {}", std::string_view(text, static_cast<std::size_t>(n)))
+              : "a process",
         folder.string());
   }
   // For who comes next; without it they are told less, no more.

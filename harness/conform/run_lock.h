@@ -13,8 +13,8 @@ class RunLock {
   RunLock& operator=(const RunLock&) = delete;
   ~RunLock();
 
-  // Makes the folder if need be. Empty, or a sentence: who runs there, and what to do. The lock ends with the process,
-  // whatever ends it.
+  // Makes the folder if need be. Empty, or a sentence: who runs there, and what to do. The lock
+  // ends with the process, whatever ends it.
   std::string take(const std::filesystem::path& folder);
 
  private:

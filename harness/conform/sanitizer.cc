@@ -10,7 +10,8 @@
 namespace lockstep {
 namespace {
 
-constexpr std::array<std::string_view, 4> kTools = {"memcheck", "racecheck", "initcheck", "synccheck"};
+constexpr std::array<std::string_view, 4> kTools = {"memcheck", "racecheck", "initcheck",
+                                                    "synccheck"};
 
 std::vector<std::string> candidates() {
   std::vector<std::string> paths;
@@ -37,7 +38,9 @@ std::string verdict_of(const ProcessEnd& end) {
 
 std::vector<std::string> Sanitizer::prefix() const {
   // Calls that CUDA refuses are the suites' own business; some are made on purpose.
-  return {program, "--tool", tool, "--error-exitcode", std::to_string(kFindings), "--report-api-errors", "no"};
+  return {
+      program, "--tool", tool, "--error-exitcode", std::to_string(kFindings), "--report-api-errors",
+      "no"};
 }
 
 Sanitizer find_sanitizer(std::string_view tool) {
@@ -49,15 +52,18 @@ Sanitizer find_sanitizer(std::string_view tool) {
   }
   if (const std::string named = environment("COMPUTE_SANITIZER"); !named.empty()) {
     s.program = named;
-    if (access(named.c_str(), X_OK) != 0) s.error = fmt::format("COMPUTE_SANITIZER is {}, which is no program", named);
+    if (access(named.c_str(), X_OK) != 0)
+      s.error = fmt::format("COMPUTE_SANITIZER is {}, which is no program", named);
     return s;
   }
   const std::vector<std::string> paths = candidates();
-  const auto found =
-      std::find_if(paths.begin(), paths.end(), [](const std::string& p) { return access(p.c_str(), X_OK) == 0; });
+  const auto found = std::find_if(paths.begin(), paths.end(), [](const std::string& p) {
+    return access(p.c_str(), X_OK) == 0;
+  });
   if (found == paths.end()) {
     s.error =
-        "there is no compute-sanitizer on PATH nor in a CUDA toolkit (CUDA_PATH, /usr/local/cuda); it comes with "
+        "there is no compute-sanitizer on PATH nor in a CUDA toolkit (CUDA_PATH, /usr/local/cuda); "
+        "it comes with "
         "NVIDIA's "
         "toolkit. COMPUTE_SANITIZER may name one";
   } else {
@@ -80,7 +86,8 @@ std::string proof_of_life(const Sanitizer& sanitizer, const std::string& probe, 
           "{} --tool {} answers {} on the {}, where it should answer {}: what "
           "it says of the suites would mean nothing (its own words are in {})",
           sanitizer.program, sanitizer.tool, got,
-          variant == std::string_view("faulty") ? "planted fault" : "negative control", expected, base.output);
+          variant == std::string_view("faulty") ? "planted fault" : "negative control", expected,
+          base.output);
     }
   }
   return "";

@@ -1,7 +1,9 @@
-// NVIDIA's compute-sanitizer around the suites: found, tried on planted faults, and only then believed.
+// NVIDIA's compute-sanitizer around the suites: found, tried on planted faults, and only then
+// believed.
 //
-// A tool that is not there, does not know the GPU or finds nothing whatever it is shown would make every suite clean.
-// So before the first suite it must find the fault that was planted for it, and must not accuse its negative control.
+// A tool that is not there, does not know the GPU or finds nothing whatever it is shown would make
+// every suite clean. So before the first suite it must find the fault that was planted for it, and
+// must not accuse its negative control.
 #pragma once
 
 #include <functional>
@@ -13,7 +15,8 @@
 
 namespace lockstep {
 
-// The exit status of a program in which the tool has found something; that of the simulated GPU's findings too.
+// The exit status of a program in which the tool has found something; that of the simulated GPU's
+// findings too.
 inline constexpr int kFindings = 86;
 
 struct Sanitizer {
@@ -25,13 +28,13 @@ struct Sanitizer {
   std::vector<std::string> prefix() const;
 };
 
-// `tool` as --sanitizer= names it. The program is COMPUTE_SANITIZER where that is set, else the one on PATH, below
-// CUDA_PATH or CUDA_HOME, or in /usr/local/cuda.
+// `tool` as --sanitizer= names it. The program is COMPUTE_SANITIZER where that is set, else the one
+// on PATH, below CUDA_PATH or CUDA_HOME, or in /usr/local/cuda.
 Sanitizer find_sanitizer(std::string_view tool);
 
-// Runs `probe` (harness/conform/sanitizer_probe.cu) with and without its fault under the tool. Empty when the first is
-// found and the second is not; else a sentence. `run` is run_process, but in tests. `base` is the environment of the
-// suites.
+// Runs `probe` (harness/conform/sanitizer_probe.cu) with and without its fault under the tool.
+// Empty when the first is found and the second is not; else a sentence. `run` is run_process, but
+// in tests. `base` is the environment of the suites.
 std::string proof_of_life(const Sanitizer& sanitizer, const std::string& probe, const Command& base,
                           const std::function<ProcessEnd(const Command&)>& run);
 

@@ -2,7 +2,8 @@
 //
 //   sanitizer_probe memcheck|racecheck|initcheck|synccheck faulty|correct
 //
-// Exit status 0 when the kernel was launched, whatever it did; 3 where CUDA did not launch it; 2 for wrong usage.
+// Exit status 0 when the kernel was launched, whatever it did; 3 where CUDA did not launch it; 2
+// for wrong usage.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -15,7 +16,8 @@ constexpr int kThreads = 64;
 // memcheck: the last thread stores past the end of the allocation.
 __global__ void store(int* y, int shift) { y[threadIdx.x + shift] = threadIdx.x; }
 
-// racecheck: each thread reads what one of the other warp has stored, with or without a barrier between.
+// racecheck: each thread reads what one of the other warp has stored, with or without a barrier
+// between.
 __global__ void exchange(int* y, bool wait) {
   __shared__ int words[kThreads];
   words[threadIdx.x] = threadIdx.x;
@@ -40,11 +42,13 @@ __global__ void wait(int* y, bool apart) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 || (std::strcmp(argv[2], "faulty") != 0 && std::strcmp(argv[2], "correct") != 0)) return 2;
+  if (argc != 3 || (std::strcmp(argv[2], "faulty") != 0 && std::strcmp(argv[2], "correct") != 0))
+    return 2;
   const bool faulty = std::strcmp(argv[2], "faulty") == 0;
   const auto tool = [&](const char* name) { return std::strcmp(argv[1], name) == 0; };
   int *x = nullptr, *y = nullptr;
-  if (cudaMalloc(&x, kThreads * sizeof *x) != cudaSuccess || cudaMalloc(&y, kThreads * sizeof *y) != cudaSuccess)
+  if (cudaMalloc(&x, kThreads * sizeof *x) != cudaSuccess ||
+      cudaMalloc(&y, kThreads * sizeof *y) != cudaSuccess)
     return 3;
   if (!tool("initcheck") || !faulty) cudaMemset(x, 0, kThreads * sizeof *x);
   if (tool("memcheck")) {

@@ -1,4 +1,5 @@
-// Whether a tool is believed: only one that finds the planted fault and leaves its negative control alone.
+// Whether a tool is believed: only one that finds the planted fault and leaves its negative control
+// alone.
 #include "harness/conform/sanitizer.h"
 
 #include <gtest/gtest.h>
@@ -30,9 +31,11 @@ TEST(Sanitizer, IsBelievedWhenItFindsTheFaultAndLeavesItsTwinAlone) {
 }
 
 TEST(Sanitizer, IsNotBelievedOtherwise) {
-  EXPECT_NE(proof(exited(0), exited(0)).find("answers nothing on the planted fault"), std::string::npos);
-  EXPECT_NE(proof(exited(kFindings), exited(kFindings)).find("answers a finding on the negative control"),
+  EXPECT_NE(proof(exited(0), exited(0)).find("answers nothing on the planted fault"),
             std::string::npos);
+  EXPECT_NE(
+      proof(exited(kFindings), exited(kFindings)).find("answers a finding on the negative control"),
+      std::string::npos);
   EXPECT_NE(proof(exited(1), exited(0)), "");
   EXPECT_NE(proof({.how = ProcessEnd::How::kSignalled, .status = 11}, exited(0)), "");
   EXPECT_NE(proof({.how = ProcessEnd::How::kTimedOut}, exited(0)), "");
@@ -41,7 +44,8 @@ TEST(Sanitizer, IsNotBelievedOtherwise) {
 }
 
 TEST(Sanitizer, IsFoundOrSaidToBeMissing) {
-  EXPECT_NE(find_sanitizer("leakcheck").error.find("none of memcheck, racecheck"), std::string::npos);
+  EXPECT_NE(find_sanitizer("leakcheck").error.find("none of memcheck, racecheck"),
+            std::string::npos);
   setenv("COMPUTE_SANITIZER", "/nowhere/compute-sanitizer", 1);
   EXPECT_NE(find_sanitizer("memcheck").error.find("no program"), std::string::npos);
   setenv("COMPUTE_SANITIZER", "/bin/true", 1);

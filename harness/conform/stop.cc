@@ -27,7 +27,8 @@ void stop_on_signals() {
 void stop_at_failure() { failed = true; }
 
 std::string stop_reason() {
-  if (const int signal = signal_taken; signal != 0) return fmt::format("interrupted by SIG{}", sigabbrev_np(signal));
+  if (const int signal = signal_taken; signal != 0)
+    return fmt::format("interrupted by SIG{}", sigabbrev_np(signal));
   return failed ? "stopped at the first failure" : "";
 }
 

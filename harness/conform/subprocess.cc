@@ -27,7 +27,8 @@ constexpr std::chrono::milliseconds kGrace{2000};
 bool removed(std::string_view variable, const Command& command) {
   for (const std::string& pattern : command.unset) {
     const std::string_view p = pattern;
-    if (p.ends_with('*') ? variable.starts_with(p.substr(0, p.size() - 1)) : variable == p) return true;
+    if (p.ends_with('*') ? variable.starts_with(p.substr(0, p.size() - 1)) : variable == p)
+      return true;
   }
   return command.set.contains(std::string(variable));
 }
@@ -49,8 +50,8 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return out;
 }
 
-// In the child; async-signal-safe calls alone. `report` is closed by a successful exec and else carries errno to the
-// parent.
+// In the child; async-signal-safe calls alone. `report` is closed by a successful exec and else
+// carries errno to the parent.
 [[noreturn]] void become(char** argv, char** envp, const char* output, pid_t parent, int report) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -72,7 +73,8 @@ std::string ProcessEnd::describe() const {
     case How::kExited:
       return fmt::format("exit status {}", status);
     case How::kSignalled:
-      return fmt::format("signal SIG{}", sigabbrev_np(status) != nullptr ? sigabbrev_np(status) : "?");
+      return fmt::format("signal SIG{}",
+                         sigabbrev_np(status) != nullptr ? sigabbrev_np(status) : "?");
     case How::kTimedOut:
       return error.empty() ? fmt::format("its time limit, after {:.0f} s", seconds) : error;
     case How::kNotStarted:
@@ -101,7 +103,8 @@ ProcessEnd run_process(const Command& command, const std::function<void(double)>
   const bool exec_failed = child > 0 && read(report[0], &error, sizeof error) == sizeof error;
   close(report[0]);
   if (child < 0 || exec_failed) {
-    end.error = fmt::format("{}: {}", command.argv.front(), std::strerror(child < 0 ? errno : error));
+    end.error =
+        fmt::format("{}: {}", command.argv.front(), std::strerror(child < 0 ? errno : error));
     if (child > 0) waitpid(child, nullptr, 0);
     return end;
   }

@@ -12,11 +12,12 @@ namespace lockstep {
 struct Command {
   std::vector<std::string> argv;           // argv[0] is the path of the program
   std::map<std::string, std::string> set;  // environment variables to set
-  std::vector<std::string> unset;  // and to remove, before `set`; a trailing * removes every name that begins so
-  std::string output;              // file for stdout and stderr together; empty: inherited
+  std::vector<std::string>
+      unset;  // and to remove, before `set`; a trailing * removes every name that begins so
+  std::string output;                       // file for stdout and stderr together; empty: inherited
   std::chrono::milliseconds time_limit{0};  // 0: none
-  // Asked every 100 ms, with the seconds that the program has run: why it must end now, as if its time were up; "" if
-  // it need not.
+  // Asked every 100 ms, with the seconds that the program has run: why it must end now, as if its
+  // time were up; "" if it need not.
   std::function<std::string(double seconds)> overrun;
 };
 
@@ -31,9 +32,11 @@ struct ProcessEnd {
   std::string describe() const;
 };
 
-// Waits for the end and calls `tick`, if given, every 100 ms meanwhile. At the time limit the program and all that it
-// has started in its process group get SIGTERM, and SIGKILL two seconds later. The program dies with its parent.
-ProcessEnd run_process(const Command& command, const std::function<void(double seconds)>& tick = {});
+// Waits for the end and calls `tick`, if given, every 100 ms meanwhile. At the time limit the
+// program and all that it has started in its process group get SIGTERM, and SIGKILL two seconds
+// later. The program dies with its parent.
+ProcessEnd run_process(const Command& command,
+                       const std::function<void(double seconds)>& tick = {});
 
 // This process's environment variable; "" where it is not set.
 std::string environment(const char* variable);

@@ -19,7 +19,9 @@ using ::testing::HasSubstr;
 
 class Subprocess : public ::testing::Test {
  protected:
-  void SetUp() override { output_ = ::testing::TempDir() + "subprocess_test." + std::to_string(getpid()); }
+  void SetUp() override {
+    output_ = ::testing::TempDir() + "subprocess_test." + std::to_string(getpid());
+  }
   void TearDown() override { std::filesystem::remove(output_); }
   Command shell(const std::string& script) const {
     Command c;
@@ -66,7 +68,8 @@ TEST_F(Subprocess, ReportsAProgramThatIsNotThere) {
   EXPECT_THAT(end.describe(), HasSubstr("/nonexistent/program: No such file"));
   c.argv = {"/bin/true"};
   c.output = "/nonexistent/folder/log";
-  EXPECT_EQ(run_process(c).how, ProcessEnd::How::kNotStarted) << "output that cannot be kept is an error";
+  EXPECT_EQ(run_process(c).how, ProcessEnd::How::kNotStarted)
+      << "output that cannot be kept is an error";
 }
 
 TEST_F(Subprocess, EndsAtTheTimeLimitWithAllThatItStarted) {

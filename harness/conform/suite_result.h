@@ -14,16 +14,16 @@ namespace lockstep {
 struct SuiteResult {
   Suite suite;
   ProcessEnd end;
-  std::string log;                    // file with what the program printed
-  LedgerFile file;                    // as the program left it; only its device and seed matter beside `ledger`
-  Ledger ledger;                      // planned by the program, open properties recorded as NOT_RUN
+  std::string log;  // file with what the program printed
+  LedgerFile file;  // as the program left it; only its device and seed matter beside `ledger`
+  Ledger ledger;    // planned by the program, open properties recorded as NOT_RUN
   std::vector<std::string> problems;  // empty: green
 
   bool green() const { return problems.empty(); }
 };
 
-// `ledger_error` is a sentence when the program left no readable ledger. The program's word that all is well is not
-// taken: the ledger is closed again here, and must agree with the exit status.
+// `ledger_error` is a sentence when the program left no readable ledger. The program's word that
+// all is well is not taken: the ledger is closed again here, and must agree with the exit status.
 SuiteResult assess(Suite suite, ProcessEnd end, LedgerFile file, const std::string& ledger_error);
 
 }  // namespace lockstep

@@ -1,4 +1,5 @@
-// A suite is green only if its program says so, its exit status says so and its ledger, closed a second time, says so.
+// A suite is green only if its program says so, its exit status says so and its ledger, closed a
+// second time, says so.
 #include "harness/conform/suite_result.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +48,8 @@ TEST(SuiteResult, IsGreenWhenAllAgree) {
 
 TEST(SuiteResult, WithoutALedgerIsRedWhateverTheExitStatus) {
   for (int status : {0, 1, 70}) {
-    EXPECT_THAT(assess(kSuite, exited(status), {}, "no such file").problems, Contains(HasSubstr("left no ledger")))
+    EXPECT_THAT(assess(kSuite, exited(status), {}, "no such file").problems,
+                Contains(HasSubstr("left no ledger")))
         << status;
   }
 }
@@ -64,15 +66,20 @@ TEST(SuiteResult, OpenPropertiesOfAProcessThatDiedAreNotRun) {
   const SuiteResult r = assess(kSuite, died, f, "");
   EXPECT_EQ(r.ledger.tally().not_run, 2u);
   EXPECT_EQ(r.ledger.tally().passed, 1u);
-  EXPECT_THAT(r.problems, Contains("S.b did not run to its end: the process ended while it ran: signal SIGSEGV"));
-  EXPECT_THAT(r.problems,
-              Contains("S.c did not run to its end: never reached; the process ended before: signal SIGSEGV"));
+  EXPECT_THAT(
+      r.problems,
+      Contains("S.b did not run to its end: the process ended while it ran: signal SIGSEGV"));
+  EXPECT_THAT(
+      r.problems,
+      Contains(
+          "S.c did not run to its end: never reached; the process ended before: signal SIGSEGV"));
 }
 
 TEST(SuiteResult, AProcessThatLeavesWithStatusZeroBeforeItsEndIsRed) {
   LedgerFile f = two_passes();
   f.complete = false;
-  EXPECT_THAT(assess(kSuite, exited(0), f, "").problems, Contains("stencil ended before its end: exit status 0"));
+  EXPECT_THAT(assess(kSuite, exited(0), f, "").problems,
+              Contains("stencil ended before its end: exit status 0"));
 }
 
 TEST(SuiteResult, AnExitStatusThatContradictsTheLedgerIsRed) {
@@ -87,7 +94,8 @@ TEST(SuiteResult, AnExitStatusThatContradictsTheLedgerIsRed) {
 TEST(SuiteResult, ClosesTheLedgerAgain) {
   LedgerFile f = two_passes();
   f.records.pop_back();  // complete, exit status 0 and no problems, and yet S.b has no verdict
-  EXPECT_THAT(assess(kSuite, exited(0), f, "").problems, Contains("S.b was planned but has no verdict"));
+  EXPECT_THAT(assess(kSuite, exited(0), f, "").problems,
+              Contains("S.b was planned but has no verdict"));
   f = LedgerFile{};
   f.complete = true;
   EXPECT_THAT(assess(kSuite, exited(0), f, "").problems, Contains("no property was planned"));
@@ -96,7 +104,8 @@ TEST(SuiteResult, ClosesTheLedgerAgain) {
 TEST(SuiteResult, KeepsTheProgramsOwnProblems) {
   LedgerFile f = two_passes();
   f.problems = {"not one kernel was launched"};
-  EXPECT_THAT(assess(kSuite, exited(1), f, "").problems, ElementsAre("not one kernel was launched"));
+  EXPECT_THAT(assess(kSuite, exited(1), f, "").problems,
+              ElementsAre("not one kernel was launched"));
 }
 
 }  // namespace suite_result_test

@@ -16,19 +16,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Which CUDA runtime the test programs load: what LD_LIBRARY_PATH names comes before what they were linked with.
+// Which CUDA runtime the test programs load: what LD_LIBRARY_PATH names comes before what they were
+// linked with.
 void choose_runtime(const Target& target, std::map<std::string, std::string>& variables) {
-  std::string library =
-      runfile(fmt::format("harness/conform/runtimes/{}/libcudart.so.13", target.silicon ? "silicon" : "simulated"));
+  std::string library = runfile(fmt::format("harness/conform/runtimes/{}/libcudart.so.13",
+                                            target.silicon ? "silicon" : "simulated"));
   // Installed, beside share/lockstep; there NVIDIA's is the one that the program was linked with.
   if (library.empty() && !target.silicon) library = runfile("../../lib/lockstep/libcudart.so.13");
   if (library.empty()) return;  // LOCKSTEP_GPU is there to tell what it means
   const char* others = std::getenv("LD_LIBRARY_PATH");
-  variables["LD_LIBRARY_PATH"] = fs::path(library).parent_path().string() +
-                                 (others == nullptr || *others == '\0' ? "" : std::string(":") + others);
+  variables["LD_LIBRARY_PATH"] =
+      fs::path(library).parent_path().string() +
+      (others == nullptr || *others == '\0' ? "" : std::string(":") + others);
 }
 
-Command command_for(const Suite& suite, const SuiteOptions& o, const std::string& program, const fs::path& out) {
+Command command_for(const Suite& suite, const SuiteOptions& o, const std::string& program,
+                    const fs::path& out) {
   Command c = command_on(o.target);
   c.argv = o.prefix;
   c.argv.push_back(program);
@@ -42,9 +45,11 @@ Command command_for(const Suite& suite, const SuiteOptions& o, const std::string
   // What was chosen may be properties that launch none.
   c.set["LOCKSTEP_EXPECT_KERNELS"] = suite.filter.empty() && o.replay.empty() ? "1" : "some";
   if (o.scale != 1) c.set["LOCKSTEP_SCALE"] = fmt::format("{:g}", o.scale);
-  c.set["LOCKSTEP_REPLAY"] = fmt::format("{} --suite={}{}", o.replay_command, shell_quoted(suite.family),
-                                         o.target.device.empty() ? "" : " --device=" + o.target.device);
-  c.set["TEST_UNDECLARED_OUTPUTS_DIR"] = (out / "outputs" / suite.family).string();  // pictures go there
+  c.set["LOCKSTEP_REPLAY"] =
+      fmt::format("{} --suite={}{}", o.replay_command, shell_quoted(suite.family),
+                  o.target.device.empty() ? "" : " --device=" + o.target.device);
+  c.set["TEST_UNDECLARED_OUTPUTS_DIR"] =
+      (out / "outputs" / suite.family).string();  // pictures go there
   if (o.random_seed != 0) c.set["TEST_RANDOM_SEED"] = std::to_string(o.random_seed);
   if (o.host_threads != 0) c.set["LOCKSTEP_HOST_THREADS"] = std::to_string(o.host_threads);
   if (const std::string here = runfile("."); !here.empty())
@@ -67,21 +72,24 @@ std::string make_run_folder(const fs::path& out) {
   fs::remove_all(out / "outputs", error);
   for (const char* folder : {"ledgers", "logs"}) {
     fs::create_directories(out / folder, error);
-    if (error) return fmt::format("{} cannot be made: {}", (out / folder).string(), error.message());
+    if (error)
+      return fmt::format("{} cannot be made: {}", (out / folder).string(), error.message());
   }
-  // For the report's comparison. A run that is cut short must not leave an earlier run's results to be taken for its
-  // own.
+  // For the report's comparison. A run that is cut short must not leave an earlier run's results to
+  // be taken for its own.
   fs::rename(out / "passport.json", out / "earlier.json", error);
   for (const char* file : {"passport.json", "junit.xml", "report.html"}) {
     fs::remove(out / file, error);
-    if (error) return fmt::format("{} cannot be replaced: {}", (out / file).string(), error.message());
+    if (error)
+      return fmt::format("{} cannot be replaced: {}", (out / file).string(), error.message());
   }
   return "";
 }
 
 SuiteResult run_suite(const Suite& suite, const SuiteOptions& options, const fs::path& out,
                       const std::function<void(const SuiteProgress&)>& tick) {
-  const std::string program = fs::path(suite.program).is_absolute() ? suite.program : runfile(suite.program);
+  const std::string program =
+      fs::path(suite.program).is_absolute() ? suite.program : runfile(suite.program);
   if (program.empty()) {
     ProcessEnd end;
     end.error = fmt::format("its program {} is not among the runfiles", suite.program);

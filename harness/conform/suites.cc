@@ -32,10 +32,15 @@ Manifest parse_manifest(std::string_view text) {
     const auto fields = split(line, '\t');
     const bool silicon = fields.size() == 4 && fields[3] == "silicon";
     if ((fields.size() != 3 && !silicon) || fields[0].empty() || fields[1].empty()) {
-      return {{}, fmt::format("the list of suites has a line that is not family, program and label: '{}'", line)};
+      return {
+          {},
+          fmt::format("the list of suites has a line that is not family, program and label: '{}'",
+                      line)};
     }
-    if (!families.emplace(fields[0]).second) return {{}, fmt::format("the list of suites names '{}' twice", fields[0])};
-    m.suites.push_back({std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), silicon, ""});
+    if (!families.emplace(fields[0]).second)
+      return {{}, fmt::format("the list of suites names '{}' twice", fields[0])};
+    m.suites.push_back(
+        {std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), silicon, ""});
   }
   if (m.suites.empty()) m.error = "the list of suites is empty";
   return m;
@@ -61,20 +66,23 @@ Manifest select_suites(const std::vector<Suite>& all, const std::vector<std::str
   if (!names.empty()) {
     std::vector<std::string> known;
     for (const Suite& s : all) known.push_back(s.family);
-    return {
-        {},
-        fmt::format("there is no suite '{}'; the suites are: {}", fmt::join(names, "', '"), fmt::join(known, ", "))};
+    return {{},
+            fmt::format("there is no suite '{}'; the suites are: {}", fmt::join(names, "', '"),
+                        fmt::join(known, ", "))};
   }
   return m;
 }
 
-Manifest suites_for(bool silicon, const std::vector<Suite>& selected, const std::vector<std::string>& wanted) {
+Manifest suites_for(bool silicon, const std::vector<Suite>& selected,
+                    const std::vector<std::string>& wanted) {
   Manifest m;
   for (const Suite& s : selected) {
     if (silicon || !s.silicon) {
       m.suites.push_back(s);
     } else if (!wanted.empty()) {
-      return {{}, fmt::format("'{}' measures a GPU, which the simulated one is not: --device=gpu", s.family)};
+      return {{},
+              fmt::format("'{}' measures a GPU, which the simulated one is not: --device=gpu",
+                          s.family)};
     }
   }
   return m;

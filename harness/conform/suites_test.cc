@@ -15,7 +15,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr char kThree[] =
-    "stencil\ttests/stencil_test\t//tests:stencil_test\nmatmul\ttests/matmul_test\t//tests:matmul_test\nscan\t/opt/"
+    "stencil\ttests/stencil_test\t//tests:stencil_test\nmatmul\ttests/matmul_test\t//"
+    "tests:matmul_test\nscan\t/opt/"
     "scan\t\n";
 
 std::vector<std::string> families(const Manifest& m) {
@@ -44,7 +45,8 @@ TEST(Suites, ThatMeasureSiliconAreForSiliconAlone) {
 TEST(Suites, RefuseAManifestThatIsNone) {
   EXPECT_THAT(parse_manifest("").error, HasSubstr("is empty"));
   EXPECT_THAT(parse_manifest("stencil\n").error, HasSubstr("not family, program and label"));
-  EXPECT_THAT(parse_manifest("stencil\t\t//a:b\n").error, HasSubstr("not family, program and label"));
+  EXPECT_THAT(parse_manifest("stencil\t\t//a:b\n").error,
+              HasSubstr("not family, program and label"));
   EXPECT_THAT(parse_manifest("a\tp\tl\na\tq\tl\n").error, HasSubstr("names 'a' twice"));
   EXPECT_THAT(read_manifest("/nonexistent/suites.tsv").error, HasSubstr("cannot be read"));
 }

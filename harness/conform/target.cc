@@ -32,7 +32,8 @@ Target silicon(std::uint64_t ordinal, const Driver& driver) {
   t.silicon = true;
   t.name = fmt::format("GPU {}, {} (sm_{}{})", ordinal, gpu.name, gpu.major, gpu.minor);
   t.variables["LOCKSTEP_GPU"] = "required";
-  // The only GPU needs no choosing, and may be one (a slice of a GPU) that has another kind of name.
+  // The only GPU needs no choosing, and may be one (a slice of a GPU) that has another kind of
+  // name.
   if (driver.gpus.size() > 1) t.variables["CUDA_VISIBLE_DEVICES"] = gpu.uuid;
   return t;
 }
@@ -51,7 +52,8 @@ std::vector<std::string_view> split(std::string_view text) {
   }
 }
 
-// What the text asks for, as ordinals among `count` GPUs; nothing if it asks for none that could be.
+// What the text asks for, as ordinals among `count` GPUs; nothing if it asks for none that could
+// be.
 std::optional<std::vector<std::uint64_t>> ordinals(std::string_view device, std::size_t count) {
   if (device == "gpu") return std::vector<std::uint64_t>{0};
   std::vector<std::uint64_t> out;
@@ -73,7 +75,8 @@ Targets choose_targets(std::string_view device, const Driver& driver) {
   Targets out;
   if (names_simulator(device)) {
     if (device.starts_with("sm_") && !parse_number(device.substr(3), 10, 999)) {
-      out.error = fmt::format("--device={} does not name a device such as sm_75, sm_80, sm_90, sm_100", device);
+      out.error = fmt::format(
+          "--device={} does not name a device such as sm_75, sm_80, sm_90, sm_100", device);
       return out;
     }
     out.targets.push_back(simulator(device));
@@ -82,20 +85,24 @@ Targets choose_targets(std::string_view device, const Driver& driver) {
   const auto wanted = ordinals(device, driver.gpus.size());
   if (!wanted) {
     out.error = fmt::format(
-        "--device={} is none of simulator, sm_NN, gpu, all, or the numbers of GPUs such as 0 or 0,1", device);
+        "--device={} is none of simulator, sm_NN, gpu, all, or the numbers of GPUs such as 0 or "
+        "0,1",
+        device);
     return out;
   }
   if (!driver.error.empty()) {
     out.absent = true;
-    out.error = fmt::format("no GPU can be used: {}. --device=simulator runs the same programs on the simulated GPU.",
-                            driver.error);
+    out.error = fmt::format(
+        "no GPU can be used: {}. --device=simulator runs the same programs on the simulated GPU.",
+        driver.error);
     return out;
   }
   for (const std::uint64_t ordinal : *wanted) {
     if (ordinal >= driver.gpus.size()) {
       out.targets.clear();
       out.absent = true;
-      out.error = fmt::format("there is no GPU {}: this machine has {}", ordinal, driver.gpus.size());
+      out.error =
+          fmt::format("there is no GPU {}: this machine has {}", ordinal, driver.gpus.size());
       return out;
     }
     out.targets.push_back(silicon(ordinal, driver));

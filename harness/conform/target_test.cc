@@ -13,7 +13,8 @@ using ::testing::SizeIs;
 Driver machine(int gpus) {
   Driver d;
   d.version = 13000;
-  for (int i = 0; i < gpus; ++i) d.gpus.push_back({"NVIDIA H100", 9, 0, "GPU-" + std::to_string(i)});
+  for (int i = 0; i < gpus; ++i)
+    d.gpus.push_back({"NVIDIA H100", 9, 0, "GPU-" + std::to_string(i)});
   if (gpus == 0) d.error = "there is no NVIDIA driver";
   return d;
 }

@@ -7,7 +7,8 @@
 
 namespace lockstep {
 
-std::size_t run_tasks(int workers, std::size_t count, const std::function<bool(std::size_t)>& task) {
+std::size_t run_tasks(int workers, std::size_t count,
+                      const std::function<bool(std::size_t)>& task) {
   std::mutex mutex;
   std::size_t begun = 0;
   bool stop = false;
@@ -24,9 +25,10 @@ std::size_t run_tasks(int workers, std::size_t count, const std::function<bool(s
       stop = true;
     }
   };
-  // A program dies with the thread that started it (PR_SET_PDEATHSIG in subprocess.cc), so that a task that runs one
-  // must wait for it on its own thread.
-  const std::size_t helpers = std::min<std::size_t>(std::max(workers, 1), std::max<std::size_t>(count, 1)) - 1;
+  // A program dies with the thread that started it (PR_SET_PDEATHSIG in subprocess.cc), so that a
+  // task that runs one must wait for it on its own thread.
+  const std::size_t helpers =
+      std::min<std::size_t>(std::max(workers, 1), std::max<std::size_t>(count, 1)) - 1;
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < helpers; ++i) threads.emplace_back(work);
   work();

@@ -51,7 +51,8 @@ TEST(RunTasks, NoneBeginsAfterOneSaidStop) {
   std::vector<std::size_t> order;
   EXPECT_EQ(run_tasks(1, 10, [&](std::size_t i) { return order.push_back(i), i != 3; }), 4u);
   EXPECT_EQ(order.size(), 4u);
-  EXPECT_LE(run_tasks(4, 1'000'000, [](std::size_t) { return false; }), 4u) << "at most one a worker";
+  EXPECT_LE(run_tasks(4, 1'000'000, [](std::size_t) { return false; }), 4u)
+      << "at most one a worker";
 }
 
 TEST(RunTasks, NothingToDo) {

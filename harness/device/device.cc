@@ -12,8 +12,9 @@
 namespace lockstep {
 namespace {
 
-// Whether a JSON array is one of objects that all say that they are information. Where this says so none is parsed:
-// there are such findings in most cases, and parsing them takes longer than many a kernel.
+// Whether a JSON array is one of objects that all say that they are information. Where this says so
+// none is parsed: there are such findings in most cases, and parsing them takes longer than many a
+// kernel.
 bool all_information(std::string_view json) {
   constexpr std::string_view kInformation = "\"severity\":\"information\"";
   int depth = 0;  // 2: among the fields of a finding
@@ -58,7 +59,8 @@ std::string text_of_uuid(const cudaUUID_t& uuid) {
 }
 
 DeviceProperties make_device_properties() {
-  if (const std::string error = device_error(); !error.empty()) throw std::runtime_error("no GPU answers: " + error);
+  if (const std::string error = device_error(); !error.empty())
+    throw std::runtime_error("no GPU answers: " + error);
   cudaDeviceProp p{};
   if (const cudaError_t error = cudaGetDeviceProperties(&p, 0); error != cudaSuccess)
     throw std::runtime_error("cudaGetDeviceProperties: " + describe(error));
@@ -79,9 +81,10 @@ DeviceProperties make_device_properties() {
   d.max_threads_per_block = p.maxThreadsPerBlock;
   d.max_threads_per_sm = p.maxThreadsPerMultiProcessor;
   d.registers_per_block = p.regsPerBlock;
-  // 8 is the portable size wherever clusters exist; compute capability 9.0 and 10.x let a kernel opt in to 16 (CUDA C++
-  // programming guide, thread block clusters). No attribute tells.
-  if (attribute(cudaDevAttrClusterLaunch)) d.max_cluster_blocks = d.major == 9 || d.major == 10 ? 16 : 8;
+  // 8 is the portable size wherever clusters exist; compute capability 9.0 and 10.x let a kernel
+  // opt in to 16 (CUDA C++ programming guide, thread block clusters). No attribute tells.
+  if (attribute(cudaDevAttrClusterLaunch))
+    d.max_cluster_blocks = d.major == 9 || d.major == 10 ? 16 : 8;
   d.clock_khz = attribute(cudaDevAttrClockRate);
   d.memory_clock_khz = attribute(cudaDevAttrMemoryClockRate);
   d.memory_bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth);
@@ -184,7 +187,8 @@ bool is_simulator() { return extension().version != nullptr; }
 
 std::vector<lockstepOperation> operations_of(const std::function<void()>& run) {
   const Extension& simulator = extension();
-  if (!simulator.watch_operations || !simulator.read_operations) return run(), std::vector<lockstepOperation>();
+  if (!simulator.watch_operations || !simulator.read_operations)
+    return run(), std::vector<lockstepOperation>();
   simulator.watch_operations(1);
   try {
     run();

@@ -11,7 +11,8 @@
 
 namespace lockstep {
 
-// Everything about the device that a result may depend on. Filled once, from the CUDA runtime API, for device 0.
+// Everything about the device that a result may depend on. Filled once, from the CUDA runtime API,
+// for device 0.
 struct DeviceProperties {
   std::string name;
   int major = 0, minor = 0;  // compute capability
@@ -19,8 +20,8 @@ struct DeviceProperties {
   int driver_version = 0;    // 13000: 13.0
   int runtime_version = 0;
   std::uint64_t global_bytes = 0;
-  std::uint64_t shared_bytes_per_block = 0, shared_bytes_per_block_optin = 0, shared_bytes_per_sm = 0,
-                constant_bytes = 0;
+  std::uint64_t shared_bytes_per_block = 0, shared_bytes_per_block_optin = 0,
+                shared_bytes_per_sm = 0, constant_bytes = 0;
   int sms = 0, warp_size = 0;
   int max_threads_per_block = 0, max_threads_per_sm = 0, registers_per_block = 0;
   int max_cluster_blocks =
@@ -45,9 +46,10 @@ const DeviceProperties& device_properties();
 // Devices that this process sees.
 int device_count();
 
-// Waits until what this thread has copied to the device, or filled there, has arrived; a cudaError_t. cudaMemcpy from
-// pageable memory may return before, as cudaMemset does ("API synchronization behavior", CUDA Runtime API), and work of
-// a stream that does not wait for the default one would overtake it: on a GPU that several processes share, it does.
+// Waits until what this thread has copied to the device, or filled there, has arrived; a
+// cudaError_t. cudaMemcpy from pageable memory may return before, as cudaMemset does ("API
+// synchronization behavior", CUDA Runtime API), and work of a stream that does not wait for the
+// default one would overtake it: on a GPU that several processes share, it does.
 int wait_for_copies();
 
 // The simulator's own functions (simulator/extension.h); each is null on silicon.
@@ -70,11 +72,12 @@ const Extension& extension();
 // Whether the simulated GPU answers the CUDA runtime API of this process.
 bool is_simulator();
 
-// What `run` tells the simulated GPU to do, call by call; nothing on silicon, which does not tell. Not reentrant.
+// What `run` tells the simulated GPU to do, call by call; nothing on silicon, which does not tell.
+// Not reentrant.
 std::vector<lockstepOperation> operations_of(const std::function<void()>& run);
 
-// The errors that the simulator reported since the last call, in order; empty on silicon. Findings that it calls
-// information (legal, and worth a look) are not among them.
+// The errors that the simulator reported since the last call, in order; empty on silicon. Findings
+// that it calls information (legal, and worth a look) are not among them.
 struct ReportedFinding {
   std::string kind;  // "race", "out-of-bounds", ...
   std::string text;  // for people

@@ -11,7 +11,8 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kAlignment = 256;  // what cudaMalloc gives at least, and what misalignment counts from
+constexpr std::size_t kAlignment =
+    256;  // what cudaMalloc gives at least, and what misalignment counts from
 // Below this the whole allocation moves in one copy; above it, only the parts that matter do.
 constexpr std::size_t kOneCopy = std::size_t{1} << 18;
 
@@ -19,8 +20,8 @@ std::string describe(cudaError_t error) {
   return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
 }
 
-// Fills from the start of a scalar, of which the pattern is made. Every part of a buffer starts at one: misalignment is
-// counted in elements, and the guards' sizes are multiples of eight.
+// Fills from the start of a scalar, of which the pattern is made. Every part of a buffer starts at
+// one: misalignment is counted in elements, and the guards' sizes are multiples of eight.
 void fill(unsigned char* begin, std::size_t bytes, std::uint64_t pattern) {
   std::size_t i = 0;
   for (; i + 8 <= bytes; i += 8) std::memcpy(begin + i, &pattern, 8);
@@ -38,7 +39,8 @@ bool filled(const unsigned char* begin, std::size_t bytes, std::uint64_t pattern
   return difference == 0 && std::memcmp(begin + i, &pattern, bytes - i) == 0;
 }
 
-// Where a copy of the bytes can be held for a moment; grows, and is kept because ten thousand cases use it.
+// Where a copy of the bytes can be held for a moment; grows, and is kept because ten thousand cases
+// use it.
 unsigned char* scratch(std::size_t bytes) {
   static thread_local std::vector<unsigned char> memory;
   if (memory.size() < bytes) memory.resize(bytes);
@@ -46,14 +48,17 @@ unsigned char* scratch(std::size_t bytes) {
 }
 
 void require(cudaError_t error, const std::string& what) {
-  if (error != cudaSuccess) fail_case({Reason::kCudaError, "", what + " failed with " + describe(error)});
+  if (error != cudaSuccess)
+    fail_case({Reason::kCudaError, "", what + " failed with " + describe(error)});
 }
 
 }  // namespace
 
 Domain<Poison> poisons() {
-  return choice<Poison>(
-      {{"nan", Poison::kNaN}, {"huge", Poison::kHuge}, {"zeros", Poison::kZeros}, {"ones", Poison::kOnes}});
+  return choice<Poison>({{"nan", Poison::kNaN},
+                         {"huge", Poison::kHuge},
+                         {"zeros", Poison::kZeros},
+                         {"ones", Poison::kOnes}});
 }
 
 std::uint64_t poison_word(Poison poison, std::size_t scalar_bytes) {
@@ -64,18 +69,22 @@ std::uint64_t poison_word(Poison poison, std::size_t scalar_bytes) {
       return ~std::uint64_t{0};
     case Poison::kNaN:
       if (scalar_bytes == 8) return 0x7ffa5a5a5a5a5a5au;
-      return scalar_bytes == 4 ? 0x7ffa5a5a7ffa5a5au : scalar_bytes == 2 ? 0x7e5a7e5a7e5a7e5au : 0xa5a5a5a5a5a5a5a5u;
+      return scalar_bytes == 4   ? 0x7ffa5a5a7ffa5a5au
+             : scalar_bytes == 2 ? 0x7e5a7e5a7e5a7e5au
+                                 : 0xa5a5a5a5a5a5a5a5u;
     case Poison::kHuge:
       if (scalar_bytes == 8) return 0x7fda5a5a5a5a5a5au;
-      return scalar_bytes == 4 ? 0x7f5a5a5a7f5a5a5au : scalar_bytes == 2 ? 0x7b5a7b5a7b5a7b5au : 0x7f7f7f7f7f7f7f7fu;
+      return scalar_bytes == 4   ? 0x7f5a5a5a7f5a5a5au
+             : scalar_bytes == 2 ? 0x7b5a7b5a7b5a7b5au
+                                 : 0x7f7f7f7f7f7f7f7fu;
   }
   throw std::invalid_argument("poison_word: no such poison");
 }
 
 namespace detail {
 
-DeviceBuffer::DeviceBuffer(std::string name, Role role, const void* host, std::size_t count, Element element,
-                           const Layout& layout)
+DeviceBuffer::DeviceBuffer(std::string name, Role role, const void* host, std::size_t count,
+                           Element element, const Layout& layout)
     : name_(std::move(name)),
       role_(role),
       poison_(layout.poison),
@@ -83,9 +92,11 @@ DeviceBuffer::DeviceBuffer(std::string name, Role role, const void* host, std::s
       count_(count),
       bytes_(count * element.bytes) {
   if (!case_is_running()) throw std::logic_error("device array '" + name_ + "' outside of a case");
-  if (layout.misalignment < 0) throw std::invalid_argument("device array '" + name_ + "': negative misalignment");
+  if (layout.misalignment < 0)
+    throw std::invalid_argument("device array '" + name_ + "': negative misalignment");
   pattern_ = poison_word(layout.poison, element.scalar_bytes);
-  const std::size_t guard = (std::max(layout.guard_bytes, kAlignment) + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t guard =
+      (std::max(layout.guard_bytes, kAlignment) + kAlignment - 1) / kAlignment * kAlignment;
   const std::size_t shift = static_cast<std::size_t>(layout.misalignment) * element.bytes;
   const std::size_t total = guard + shift + bytes_ + guard;
   void* memory = nullptr;
@@ -103,11 +114,14 @@ DeviceBuffer::DeviceBuffer(std::string name, Role role, const void* host, std::s
     throw std::logic_error("cudaMalloc gave an address that is no multiple of 256");
   }
   data_ = base_ + left_;
-  if (host) contents_.assign(static_cast<const unsigned char*>(host), static_cast<const unsigned char*>(host) + bytes_);
+  if (host)
+    contents_.assign(static_cast<const unsigned char*>(host),
+                     static_cast<const unsigned char*>(host) + bytes_);
   try {
     write_all();
     if (extension().name_buffer && extension().name_buffer(data_, bytes_, name_.c_str()) != 0) {
-      throw std::logic_error("the simulator does not know the buffer '" + name_ + "' that it has just allocated");
+      throw std::logic_error("the simulator does not know the buffer '" + name_ +
+                             "' that it has just allocated");
     }
   } catch (...) {
     cudaFree(base_);  // no destructor runs for what was not constructed
@@ -155,7 +169,9 @@ void DeviceBuffer::reset() {
   unsigned char* const image = scratch(std::min(bytes_, kOneCopy));
   fill(image, std::min(bytes_, kOneCopy), pattern_);
   for (std::size_t done = 0; done < bytes_; done += kOneCopy) {
-    require(cudaMemcpy(base_ + left_ + done, image, std::min(kOneCopy, bytes_ - done), cudaMemcpyHostToDevice), what);
+    require(cudaMemcpy(base_ + left_ + done, image, std::min(kOneCopy, bytes_ - done),
+                       cudaMemcpyHostToDevice),
+            what);
   }
   require(static_cast<cudaError_t>(wait_for_copies()), what);
   forget_poison();
@@ -167,34 +183,40 @@ void DeviceBuffer::take(const DeviceBuffer& other, CUstream_st* stream) {
   const std::size_t bytes = std::min(bytes_, other.bytes_);
   std::copy_n(other.contents_.begin(), bytes, contents_.begin());
   if (bytes == 0) return;
-  require(cudaMemcpyAsync(data_, other.data_, bytes, cudaMemcpyDeviceToDevice, stream), "writing '" + name_ + "'");
+  require(cudaMemcpyAsync(data_, other.data_, bytes, cudaMemcpyDeviceToDevice, stream),
+          "writing '" + name_ + "'");
 }
 
-// Poison is there to be overwritten: to the simulator an output is memory that nobody has written, so that a kernel
-// which reads it first is found.
+// Poison is there to be overwritten: to the simulator an output is memory that nobody has written,
+// so that a kernel which reads it first is found.
 void DeviceBuffer::forget_poison() {
   if (role_ != Role::kOutput || bytes_ == 0 || !extension().mark_unwritten) return;
   if (extension().mark_unwritten(data_, bytes_) != 0) {
-    throw std::logic_error("the simulator does not know the buffer '" + name_ + "' that it has allocated");
+    throw std::logic_error("the simulator does not know the buffer '" + name_ +
+                           "' that it has allocated");
   }
 }
 
 void DeviceBuffer::fetch(void* host) const {
   require(cudaDeviceSynchronize(), "waiting for '" + name_ + "'");
-  if (bytes_) require(cudaMemcpy(host, data_, bytes_, cudaMemcpyDeviceToHost), "fetching '" + name_ + "'");
+  if (bytes_)
+    require(cudaMemcpy(host, data_, bytes_, cudaMemcpyDeviceToHost), "fetching '" + name_ + "'");
   if (role_ != Role::kInput) note_output(host, bytes_);
 }
 
 bool DeviceBuffer::holds_poison(const void* element) const {
-  return role_ == Role::kOutput && filled(static_cast<const unsigned char*>(element), element_.bytes, pattern_);
+  return role_ == Role::kOutput &&
+         filled(static_cast<const unsigned char*>(element), element_.bytes, pattern_);
 }
 
 std::optional<Failure> DeviceBuffer::check() {
   const std::string what = "reading '" + name_ + "' back";
   const bool input = role_ == Role::kInput;
   const std::size_t total = left_ + bytes_ + right_;
-  const auto copy = [&](unsigned char* to, const unsigned char* from, std::size_t bytes) -> std::optional<Failure> {
-    const cudaError_t error = bytes ? cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost) : cudaSuccess;
+  const auto copy = [&](unsigned char* to, const unsigned char* from,
+                        std::size_t bytes) -> std::optional<Failure> {
+    const cudaError_t error =
+        bytes ? cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost) : cudaSuccess;
     if (error == cudaSuccess) return std::nullopt;
     return Failure{Reason::kCudaError, "", what + " failed with " + describe(error)};
   };
@@ -215,7 +237,8 @@ std::optional<Failure> DeviceBuffer::check() {
   return compare_input(image);
 }
 
-std::optional<Failure> DeviceBuffer::compare_guard(const unsigned char* begin, std::size_t bytes, bool right) const {
+std::optional<Failure> DeviceBuffer::compare_guard(const unsigned char* begin, std::size_t bytes,
+                                                   bool right) const {
   if (filled(begin, bytes, pattern_)) return std::nullopt;
   // The changed byte nearest to the array says most about the mistake.
   std::size_t nearest = 0, changed = 0;
@@ -224,19 +247,24 @@ std::optional<Failure> DeviceBuffer::compare_guard(const unsigned char* begin, s
     if (changed == 0 || !right) nearest = i;
     ++changed;
   }
-  const std::size_t distance = right ? nearest : bytes - 1 - nearest;  // whole bytes between it and the array
-  const std::size_t elements = distance / element_.bytes;              // whole elements likewise
-  const std::string index = right ? std::to_string(count_ + elements) : "-" + std::to_string(elements + 1);
+  const std::size_t distance =
+      right ? nearest : bytes - 1 - nearest;               // whole bytes between it and the array
+  const std::size_t elements = distance / element_.bytes;  // whole elements likewise
+  const std::string index =
+      right ? std::to_string(count_ + elements) : "-" + std::to_string(elements + 1);
   std::string message = std::string("the guard ") + (right ? "after" : "before") + " '" + name_ +
-                        "' was changed: " + std::to_string(changed) + " byte" + (changed == 1 ? "" : "s") +
-                        ", the nearest " + std::to_string(distance + 1) +
+                        "' was changed: " + std::to_string(changed) + " byte" +
+                        (changed == 1 ? "" : "s") + ", the nearest " +
+                        std::to_string(distance + 1) +
                         (right ? " past the end" : " before the start");
-  const std::size_t start = right ? elements * element_.bytes : bytes - (elements + 1) * element_.bytes;
+  const std::size_t start =
+      right ? elements * element_.bytes : bytes - (elements + 1) * element_.bytes;
   if ((right || bytes >= (elements + 1) * element_.bytes) && start + element_.bytes <= bytes) {
-    std::vector<unsigned char> now(begin + start, begin + start + element_.bytes), before(element_.bytes);
+    std::vector<unsigned char> now(begin + start, begin + start + element_.bytes),
+        before(element_.bytes);
     fill(before.data(), before.size(), pattern_);
-    message += "; element [" + index + "] of " + std::to_string(count_) + " now holds " + element_.text(now.data()) +
-               ", not the guard's " + element_.text(before.data());
+    message += "; element [" + index + "] of " + std::to_string(count_) + " now holds " +
+               element_.text(now.data()) + ", not the guard's " + element_.text(before.data());
   }
   return Failure{Reason::kGuard, "", message};
 }
@@ -245,14 +273,16 @@ std::optional<Failure> DeviceBuffer::compare_input(const unsigned char* now) con
   if (bytes_ == 0 || std::memcmp(now, contents_.data(), bytes_) == 0) return std::nullopt;
   std::size_t first = bytes_, changed = 0;
   for (std::size_t i = 0; i < count_; ++i) {
-    if (std::memcmp(now + i * element_.bytes, contents_.data() + i * element_.bytes, element_.bytes) == 0) continue;
+    if (std::memcmp(now + i * element_.bytes, contents_.data() + i * element_.bytes,
+                    element_.bytes) == 0)
+      continue;
     first = std::min(first, i);
     ++changed;
   }
   return Failure{Reason::kInputChanged, "",
-                 "input '" + name_ + "' was changed: " + std::to_string(changed) + " of " + std::to_string(count_) +
-                     " elements, the first [" + std::to_string(first) + "] from " +
-                     element_.text(contents_.data() + first * element_.bytes) + " to " +
+                 "input '" + name_ + "' was changed: " + std::to_string(changed) + " of " +
+                     std::to_string(count_) + " elements, the first [" + std::to_string(first) +
+                     "] from " + element_.text(contents_.data() + first * element_.bytes) + " to " +
                      element_.text(now + first * element_.bytes)};
 }
 

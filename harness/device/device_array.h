@@ -1,10 +1,11 @@
-// Device buffers under the memory contract: guard bytes on both sides, a chosen misalignment, outputs poisoned before
-// the launch, inputs checked untouched afterwards. Only the harness makes device buffers.
+// Device buffers under the memory contract: guard bytes on both sides, a chosen misalignment,
+// outputs poisoned before the launch, inputs checked untouched afterwards. Only the harness makes
+// device buffers.
 //
-// Buffers belong to the running case. When its body ends, every buffer's guards and every input's bytes are verified,
-// whether the body asked or not. On the simulated GPU the guards are out of bounds for kernels (extension.h,
-// lockstepNameBuffer), so reads of them are caught too; on silicon a read of a guard gives poison, and the result shows
-// it.
+// Buffers belong to the running case. When its body ends, every buffer's guards and every input's
+// bytes are verified, whether the body asked or not. On the simulated GPU the guards are out of
+// bounds for kernels (extension.h, lockstepNameBuffer), so reads of them are caught too; on silicon
+// a read of a guard gives poison, and the result shows it.
 //
 // Errors: no device memory left ends the property as NOT_RUN; any other CUDA error fails the case.
 #pragma once
@@ -27,11 +28,12 @@ struct CUstream_st;  // cudaStream_t points to it
 
 namespace lockstep {
 
-// What an output (and every guard) holds before the launch. Each is a pattern of the element's scalar size (1, 2, 4 or
-// 8 bytes).
+// What an output (and every guard) holds before the launch. Each is a pattern of the element's
+// scalar size (1, 2, 4 or 8 bytes).
 enum class Poison : std::uint8_t {
-  kNaN,    // a quiet NaN that no arithmetic makes: 0x7ffa5a5a for float; for integers the same bits, for bytes 0xa5
-  kHuge,   // finite and near the top of the range: 0x7f5a5a5a for float (2.9e38)
+  kNaN,   // a quiet NaN that no arithmetic makes: 0x7ffa5a5a for float; for integers the same bits,
+          // for bytes 0xa5
+  kHuge,  // finite and near the top of the range: 0x7f5a5a5a for float (2.9e38)
   kZeros,  // all bits 0: shows reads and gaps that NaN would hide in integer code
   kOnes,   // all bits 1
 };
@@ -58,7 +60,8 @@ class DeviceBuffer final : public Buffer {
     std::string (*text)(const void* element);
   };
   // `host` holds count elements; null for an output.
-  DeviceBuffer(std::string name, Role role, const void* host, std::size_t count, Element element, const Layout& layout);
+  DeviceBuffer(std::string name, Role role, const void* host, std::size_t count, Element element,
+               const Layout& layout);
   ~DeviceBuffer() override;
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
@@ -66,8 +69,8 @@ class DeviceBuffer final : public Buffer {
   std::optional<Failure> check() override;
   void fetch(void* host) const;
   void reset();  // an output is poisoned again; an in-out buffer gets its first contents again
-  // Copies what the other, an input or in-out buffer, was given, as far as there is room, in stream order. It counts as
-  // given from now on: an input must hold it when the case ends.
+  // Copies what the other, an input or in-out buffer, was given, as far as there is room, in stream
+  // order. It counts as given from now on: an input must hold it when the case ends.
   void take(const DeviceBuffer& other, CUstream_st* stream);
   bool holds_poison(const void* element) const;
 
@@ -80,7 +83,8 @@ class DeviceBuffer final : public Buffer {
  private:
   void write_all();
   void forget_poison();
-  std::optional<Failure> compare_guard(const unsigned char* begin, std::size_t bytes, bool right) const;
+  std::optional<Failure> compare_guard(const unsigned char* begin, std::size_t bytes,
+                                       bool right) const;
   std::optional<Failure> compare_input(const unsigned char* now) const;
 
   std::string name_;
@@ -121,23 +125,31 @@ class DeviceArray {
     buffer_->fetch(host.data());
     return host;
   }
-  // Whether an element of an output with this value looks unwritten: its bytes are the poison (a written one may equal
-  // it by chance).
-  bool holds_poison(std::size_t /*index*/, const T& value) const { return buffer_->holds_poison(&value); }
-  // Whether that is proof in an element that is wrong: no kernel computes the pattern by chance, as it may compute
-  // zeros.
+  // Whether an element of an output with this value looks unwritten: its bytes are the poison (a
+  // written one may equal it by chance).
+  bool holds_poison(std::size_t /*index*/, const T& value) const {
+    return buffer_->holds_poison(&value);
+  }
+  // Whether that is proof in an element that is wrong: no kernel computes the pattern by chance, as
+  // it may compute zeros.
   bool poison_is_proof() const {
     return buffer_->role() == Role::kOutput && kScalarBytes<T> > 1 &&
            (buffer_->poison() == Poison::kNaN || buffer_->poison() == Poison::kHuge);
   }
-  // Whether it is proof in any element: a right result can be any finite value, kHuge's too, once in some 10^10 of
-  // them.
-  bool poison_is_no_result() const { return poison_is_proof() && buffer_->poison() == Poison::kNaN; }
+  // Whether it is proof in any element: a right result can be any finite value, kHuge's too, once
+  // in some 10^10 of them.
+  bool poison_is_no_result() const {
+    return poison_is_proof() && buffer_->poison() == Poison::kNaN;
+  }
   const std::string& name() const { return buffer_->name(); }
-  // An output, before a second launch of the same case; an in-out array gets its first contents again.
+  // An output, before a second launch of the same case; an in-out array gets its first contents
+  // again.
   void repoison() { buffer_->reset(); }
-  // New contents for an array that is read, in stream order: those of `other`, as far as there is room.
-  void take(const DeviceArray& other, CUstream_st* stream) { buffer_->take(*other.buffer_, stream); }
+  // New contents for an array that is read, in stream order: those of `other`, as far as there is
+  // room.
+  void take(const DeviceArray& other, CUstream_st* stream) {
+    buffer_->take(*other.buffer_, stream);
+  }
 
   DeviceArray(DeviceArray&&) noexcept = default;
   DeviceArray& operator=(DeviceArray&&) noexcept = default;
@@ -148,7 +160,8 @@ class DeviceArray {
   DeviceArray(std::string name, Role role, const T* host, std::size_t count, const Layout& layout)
       : buffer_(std::make_shared<detail::DeviceBuffer>(
             std::move(name), role, host, count,
-            detail::DeviceBuffer::Element{sizeof(T), kScalarBytes<T>, &detail::text_of<T>}, layout)) {
+            detail::DeviceBuffer::Element{sizeof(T), kScalarBytes<T>, &detail::text_of<T>},
+            layout)) {
     own_buffer(buffer_);
   }
 

@@ -1,5 +1,5 @@
-// The memory contract on a fake runtime, where nobody but the harness looks: the "kernels" are host functions that
-// scribble, as one on silicon might.
+// The memory contract on a fake runtime, where nobody but the harness looks: the "kernels" are host
+// functions that scribble, as one on silicon might.
 #include "harness/device/device_array.h"
 
 #include <cuda_runtime_api.h>
@@ -39,8 +39,8 @@ class Memory : public ::testing::Test {
 };
 
 constexpr Poison kPoisons[] = {Poison::kNaN, Poison::kHuge, Poison::kZeros, Poison::kOnes};
-// Sizes on both sides of the limit where a buffer moves in one copy, and with every remainder of the pattern's eight
-// bytes.
+// Sizes on both sides of the limit where a buffer moves in one copy, and with every remainder of
+// the pattern's eight bytes.
 constexpr std::size_t kSizes[] = {0, 1, 2, 3, 33, 1000, 65533, 65537, 200001};
 
 template <class T>
@@ -81,23 +81,26 @@ TEST_F(Memory, AWellBehavedKernelIsAccepted) {
 
 TEST_F(Memory, EveryByteOfBothGuardsIsWatched) {
   for (std::size_t n : {std::size_t{0}, std::size_t{33}, std::size_t{65537}}) {
-    for (std::ptrdiff_t offset : {-4096, -4095, -257, -8, -5, -1, 0, 1, 3, 4, 7, 8, 255, 4094, 4095}) {
+    for (std::ptrdiff_t offset :
+         {-4096, -4095, -257, -8, -5, -1, 0, 1, 3, 4, 7, 8, 255, 4094, 4095}) {
       for (Poison poison : kPoisons) {
         const std::vector<float> host(n);
         for (Role role : {Role::kInput, Role::kOutput, Role::kInOut}) {
           const CaseOutcome outcome = run_case([&] {
             const Layout layout{1, poison};
-            const auto array = role == Role::kInput    ? DeviceArray<float>::input("a", host, layout)
-                               : role == Role::kOutput ? DeviceArray<float>::output("a", n, layout)
-                                                       : DeviceArray<float>::in_out("a", host, layout);
-            auto* const byte =
-                reinterpret_cast<unsigned char*>(array.data()) + (offset < 0 ? 0 : n * sizeof(float)) + offset;
+            const auto array = role == Role::kInput ? DeviceArray<float>::input("a", host, layout)
+                               : role == Role::kOutput
+                                   ? DeviceArray<float>::output("a", n, layout)
+                                   : DeviceArray<float>::in_out("a", host, layout);
+            auto* const byte = reinterpret_cast<unsigned char*>(array.data()) +
+                               (offset < 0 ? 0 : n * sizeof(float)) + offset;
             *byte ^= 0x10;
           });
           EXPECT_EQ(outcome.failure.label(), "guard") << offset;
-          const std::string distance =
-              offset < 0 ? std::to_string(-offset) + " before the start" : std::to_string(offset + 1) + " past the end";
-          EXPECT_NE(outcome.failure.message.find("1 byte, the nearest " + distance), std::string::npos)
+          const std::string distance = offset < 0 ? std::to_string(-offset) + " before the start"
+                                                  : std::to_string(offset + 1) + " past the end";
+          EXPECT_NE(outcome.failure.message.find("1 byte, the nearest " + distance),
+                    std::string::npos)
               << outcome.failure.message;
         }
       }
@@ -105,8 +108,8 @@ TEST_F(Memory, EveryByteOfBothGuardsIsWatched) {
   }
 }
 
-// A guard begins right behind the last byte, also where that is not the last of a word, and ends at the first of the
-// array.
+// A guard begins right behind the last byte, also where that is not the last of a word, and ends at
+// the first of the array.
 template <class T>
 void expect_guards_adjoin() {
   for (std::size_t n : {0, 1, 2, 3, 5, 7, 8, 9, 13, 1021, 262147}) {
@@ -114,13 +117,15 @@ void expect_guards_adjoin() {
       for (std::ptrdiff_t offset : {-3, -2, -1, 0, 1, 2, 6, 7}) {
         const CaseOutcome outcome = run_case([&] {
           const auto array = DeviceArray<T>::output("a", n, Layout{misalignment, Poison::kNaN});
-          auto* const byte = reinterpret_cast<unsigned char*>(array.data()) + (offset < 0 ? 0 : n * sizeof(T)) + offset;
+          auto* const byte = reinterpret_cast<unsigned char*>(array.data()) +
+                             (offset < 0 ? 0 : n * sizeof(T)) + offset;
           *byte ^= 0x01;
         });
         EXPECT_EQ(outcome.failure.label(), "guard") << n * sizeof(T) << " bytes, at " << offset;
-        const std::string distance =
-            offset < 0 ? std::to_string(-offset) + " before the start" : std::to_string(offset + 1) + " past the end";
-        EXPECT_NE(outcome.failure.message.find("1 byte, the nearest " + distance), std::string::npos)
+        const std::string distance = offset < 0 ? std::to_string(-offset) + " before the start"
+                                                : std::to_string(offset + 1) + " past the end";
+        EXPECT_NE(outcome.failure.message.find("1 byte, the nearest " + distance),
+                  std::string::npos)
             << outcome.failure.message;
       }
       // The last byte is the array's own.
@@ -146,21 +151,25 @@ TEST_F(Memory, AGuardReportNamesElementAndValues) {
     out.data()[34] = 2.5f;
   });
   EXPECT_EQ(after.failure.message,
-            "the guard after 'y' was changed: 4 bytes, the nearest 5 past the end; element [34] of 33 now holds 2.5 "
+            "the guard after 'y' was changed: 4 bytes, the nearest 5 past the end; element [34] of "
+            "33 now holds 2.5 "
             "(0x40200000), not the guard's nan (0x7ffa5a5a)");
   const CaseOutcome before = run_case([] {
     const auto out = DeviceArray<std::int32_t>::output("y", 33, Layout{2, Poison::kZeros});
     out.data()[-2] = -1;
   });
   EXPECT_EQ(before.failure.message,
-            "the guard before 'y' was changed: 4 bytes, the nearest 5 before the start; element [-2] of 33 now holds "
+            "the guard before 'y' was changed: 4 bytes, the nearest 5 before the start; element "
+            "[-2] of 33 now holds "
             "-1, not the guard's 0");
 }
 
 TEST_F(Memory, AGuardOverwrittenWithItsOwnPoisonShowsUnderAnotherPoison) {
   int caught = 0;
   for (Poison poison : kPoisons) {
-    caught += !run_case([&] { DeviceArray<std::int32_t>::output("y", 4, Layout{0, poison}).data()[4] = -1; }).held();
+    caught += !run_case([&] {
+                 DeviceArray<std::int32_t>::output("y", 4, Layout{0, poison}).data()[4] = -1;
+               }).held();
   }
   EXPECT_EQ(caught, 3) << "all but kOnes";
 }
@@ -173,8 +182,9 @@ TEST_F(Memory, AChangedInputIsReportedWithItsFirstChange) {
       in.data()[n - 1] = -1;
     });
     EXPECT_EQ(outcome.failure.label(), "input-changed");
-    EXPECT_EQ(outcome.failure.message, "input 'x' was changed: 2 of " + std::to_string(n) +
-                                           " elements, the first [8] from 9 (0x41100000) to -1 (0xbf800000)");
+    EXPECT_EQ(outcome.failure.message,
+              "input 'x' was changed: 2 of " + std::to_string(n) +
+                  " elements, the first [8] from 9 (0x41100000) to -1 (0xbf800000)");
   }
 }
 
@@ -276,15 +286,18 @@ TEST_F(Memory, PoisonIsWhatItsNameSays) {
   bits = static_cast<std::uint32_t>(poison_word(Poison::kHuge, 4));
   std::memcpy(&f, &bits, 4);
   EXPECT_TRUE(std::isfinite(f) && f > 1e38f);
-  EXPECT_TRUE(std::isnan(to_double(Half{static_cast<std::uint16_t>(poison_word(Poison::kNaN, 2))})));
+  EXPECT_TRUE(
+      std::isnan(to_double(Half{static_cast<std::uint16_t>(poison_word(Poison::kNaN, 2))})));
   EXPECT_GT(to_double(Half{static_cast<std::uint16_t>(poison_word(Poison::kHuge, 2))}), 50000);
-  EXPECT_TRUE(std::isfinite(to_double(Half{static_cast<std::uint16_t>(poison_word(Poison::kHuge, 2))})));
+  EXPECT_TRUE(
+      std::isfinite(to_double(Half{static_cast<std::uint16_t>(poison_word(Poison::kHuge, 2))})));
 }
 
 TEST_F(Memory, AStructOfFloatsIsPoisonedFloatByFloat) {
   EXPECT_TRUE(run_case([] {
                 const auto out = DeviceArray<Float3>::output("y", 7, Layout{1, Poison::kNaN});
-                for (const Float3& v : out.fetch()) EXPECT_TRUE(std::isnan(v.x) && std::isnan(v.y) && std::isnan(v.z));
+                for (const Float3& v : out.fetch())
+                  EXPECT_TRUE(std::isnan(v.x) && std::isnan(v.y) && std::isnan(v.z));
                 EXPECT_TRUE(out.holds_poison(3, out.fetch()[3]));
               }).held());
 }
@@ -311,8 +324,10 @@ TEST_F(Memory, AnUnwrittenElementIsRejectedUnderEveryPoison) {
       out.data()[0] = out.data()[2] = 1;
       REQUIRE_WITHIN_BOUND(out, (Reference{{1, 1, 1}, {0, 0, 0}}));
     });
-    EXPECT_EQ(outcome.failure.label(), poison == Poison::kNaN || poison == Poison::kHuge ? "unwritten" : "mismatch");
-    EXPECT_NE(outcome.failure.message.find("never written"), std::string::npos) << outcome.failure.message;
+    EXPECT_EQ(outcome.failure.label(),
+              poison == Poison::kNaN || poison == Poison::kHuge ? "unwritten" : "mismatch");
+    EXPECT_NE(outcome.failure.message.find("never written"), std::string::npos)
+        << outcome.failure.message;
   }
 }
 
@@ -323,7 +338,8 @@ TEST_F(Memory, ARowMayHoldTheNumberThatIsItsPoison) {
       const auto out = DeviceArray<float>::output("y", 6, Layout{0, poison});
       EXPECT_EQ(fetch_rows(out, 2, 2, 3).size(), 4u);
     });
-    EXPECT_EQ(outcome.failure.label(), poison == Poison::kNaN ? "unwritten" : "none") << outcome.failure.message;
+    EXPECT_EQ(outcome.failure.label(), poison == Poison::kNaN ? "unwritten" : "none")
+        << outcome.failure.message;
   }
 }
 
@@ -341,8 +357,8 @@ TEST_F(Memory, NothingMayBeWrittenBetweenRows) {
     if (written < 0) {
       EXPECT_EQ(rows, (std::vector<std::int32_t>{0, 1, 5, 6}));
     } else {
-      const std::string place =
-          "element " + std::to_string(written % 5) + " of row " + std::to_string(written / 5) + ", between the rows";
+      const std::string place = "element " + std::to_string(written % 5) + " of row " +
+                                std::to_string(written / 5) + ", between the rows";
       EXPECT_NE(outcome.failure.message.find(place), std::string::npos) << outcome.failure.message;
     }
   }
@@ -415,7 +431,8 @@ TEST_F(Memory, TheCaseEndsWellBehavedWhateverWayItsBodyEnds) {
 TEST_F(Memory, IsAskedForInsideACaseOnly) {
   EXPECT_THROW(DeviceArray<float>::output("y", 1, Layout{}), std::logic_error);
   EXPECT_EQ(run_case([] { run_case([] {}); }).failure.label(), "exception");
-  EXPECT_EQ(run_case([] { DeviceArray<float>::output("y", 1, Layout{-1}); }).failure.label(), "exception");
+  EXPECT_EQ(run_case([] { DeviceArray<float>::output("y", 1, Layout{-1}); }).failure.label(),
+            "exception");
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ std::uint64_t pages_up(std::uint64_t bytes) {
 
 void require(cudaError_t error, const std::string& what) {
   if (error == cudaSuccess) return;
-  fail_case({Reason::kCudaError, "", what + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)});
+  fail_case({Reason::kCudaError, "",
+             what + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)});
 }
 
 // The driver's functions, which no program needs to link libcuda for.
@@ -71,10 +72,12 @@ void require(CUresult result, const std::string& what) {
 
 FarArray::FarArray(std::string name, const std::vector<Part>& parts, std::size_t shift)
     : name_(std::move(name)), shift_(shift) {
-  if (shift >= kAlignment) throw std::invalid_argument("'" + name_ + "': a shift of 256 bytes and more");
+  if (shift >= kAlignment)
+    throw std::invalid_argument("'" + name_ + "': a shift of 256 bytes and more");
   int device = 0;
   require(cudaGetDevice(&device), "asking for the device");
-  require(cudaFree(nullptr), "making the device's context current");  // the driver's functions want one
+  require(cudaFree(nullptr),
+          "making the device's context current");  // the driver's functions want one
   // In ascending order. Those that share a page, or lie in neighbouring ones, are in one mapping.
   std::vector<Part> sorted;
   for (const Part& part : parts) {
@@ -86,7 +89,8 @@ FarArray::FarArray(std::string name, const std::vector<Part>& parts, std::size_t
   for (const Part& part : sorted) {
     const std::uint64_t begin = part.begin / kPage * kPage, end = pages_up(part.begin + part.bytes);
     if (!pages.empty() && begin <= pages.back().begin + pages.back().bytes) {
-      pages.back().bytes = std::max(end, pages.back().begin + pages.back().bytes) - pages.back().begin;
+      pages.back().bytes =
+          std::max(end, pages.back().begin + pages.back().bytes) - pages.back().begin;
       within.back().push_back(part);
     } else {
       pages.push_back({begin, end - begin});
@@ -95,7 +99,8 @@ FarArray::FarArray(std::string name, const std::vector<Part>& parts, std::size_t
   }
   reserved_ = pages.empty() ? kPage : pages.back().begin + pages.back().bytes;
   CUdeviceptr address = 0;
-  require(driver().reserve(&address, reserved_, 0, 0, 0), "reserving addresses for '" + name_ + "'");
+  require(driver().reserve(&address, reserved_, 0, 0, 0),
+          "reserving addresses for '" + name_ + "'");
   begin_ = address;
   try {
     for (std::size_t i = 0; i < pages.size(); ++i) {
@@ -104,7 +109,8 @@ FarArray::FarArray(std::string name, const std::vector<Part>& parts, std::size_t
       const std::uint64_t bytes = last.begin + last.bytes - first.begin;
       auto* const at = reinterpret_cast<void*>(begin_ + first.begin);
       if (extension().name_buffer && extension().name_buffer(at, bytes, name_.c_str()) != 0)
-        throw std::logic_error("the simulator does not know '" + name_ + "' that it has just mapped");
+        throw std::logic_error("the simulator does not know '" + name_ +
+                               "' that it has just mapped");
     }
   } catch (...) {
     release();  // no destructor runs for what was not constructed

@@ -1,15 +1,15 @@
-// Device memory in parts that lie far apart in one range of addresses, with nothing between them: an offset of more
-// than 32 bits at the cost of a few pages, on the simulated GPU as on silicon (virtual memory management, CUDA driver
-// API 6.14).
+// Device memory in parts that lie far apart in one range of addresses, with nothing between them:
+// an offset of more than 32 bits at the cost of a few pages, on the simulated GPU as on silicon
+// (virtual memory management, CUDA driver API 6.14).
 //
 //   FarArray image("image", {{0, 4 * width}, {pitch, 4 * width}});   // two rows
 //   image.write(pitch, row);
 //   ... launch with image.data() and pitch ...
 //   image.read(pitch, 4 * width);
 //
-// On the simulated GPU an access outside of the parts is a finding, but for what lies between parts in the same page of
-// 2 MiB or in neighbouring ones. Lives inside a running case. No device memory left ends the property as NOT_RUN; any
-// other CUDA error fails the case.
+// On the simulated GPU an access outside of the parts is a finding, but for what lies between parts
+// in the same page of 2 MiB or in neighbouring ones. Lives inside a running case. No device memory
+// left ends the property as NOT_RUN; any other CUDA error fails the case.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ class FarArray {
   // What the driver maps is a multiple of it.
   static constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
 
-  // Bytes from the first part to the end of the last that can be had here: 2^38, or the largest power of two below for
-  // which there are addresses (a process under ThreadSanitizer has few).
+  // Bytes from the first part to the end of the last that can be had here: 2^38, or the largest
+  // power of two below for which there are addresses (a process under ThreadSanitizer has few).
   static std::uint64_t widest();
 
   // Of the current device. data() is aligned to 256 bytes and `shift` more, which is below 256.

@@ -17,8 +17,11 @@ TEST(FarArray, HoldsItsPartsWhereTheyLie) {
   constexpr std::uint64_t kFar = (std::uint64_t{1} << 37) + 4096;
   const CaseOutcome outcome = run_case([&] {
     // Two that share a page, two in neighbouring pages, and one far from all.
-    const std::vector<FarArray::Part> parts = {
-        {kFar, 64}, {0, 64}, {128, 64}, {FarArray::kPage * 3 - 32, 32}, {FarArray::kPage * 3 + 64, 64}};
+    const std::vector<FarArray::Part> parts = {{kFar, 64},
+                                               {0, 64},
+                                               {128, 64},
+                                               {FarArray::kPage * 3 - 32, 32},
+                                               {FarArray::kPage * 3 + 64, 64}};
     FarArray far("far", parts, 4);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(far.data()) % 256, 4u);
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -47,7 +50,10 @@ TEST(FarArray, GivesBackItsAddresses) {
   std::size_t before = 0, after = 0, total = 0;
   ASSERT_EQ(cudaMemGetInfo(&before, &total), cudaSuccess);
   for (int round = 0; round < 100; ++round) {
-    EXPECT_TRUE(run_case([&] { FarArray("far", {{0, 64}, {std::uint64_t{1} << 37, 64}}); }).held()) << round;
+    EXPECT_TRUE(run_case([&] {
+                  FarArray("far", {{0, 64}, {std::uint64_t{1} << 37, 64}});
+                }).held())
+        << round;
   }
   ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
   EXPECT_EQ(after, before);

@@ -18,12 +18,15 @@ std::string library_of(const char* symbol) {
 }
 
 constexpr char kNeedsSilicon[] =
-    "LOCKSTEP_GPU=required asks for silicon: check that nvidia-smi lists the GPU and that CUDA_VISIBLE_DEVICES does "
+    "LOCKSTEP_GPU=required asks for silicon: check that nvidia-smi lists the GPU and that "
+    "CUDA_VISIBLE_DEVICES does "
     "not hide it. "
-    "Without a GPU, run the same test on the simulated GPU (//tests:stencil_test for //tests:stencil_gpu_test).";
+    "Without a GPU, run the same test on the simulated GPU (//tests:stencil_test for "
+    "//tests:stencil_gpu_test).";
 
 constexpr char kStatic[] =
-    "The program's CUDA runtime is linked into it, so the simulated GPU cannot take its place: compile and link with "
+    "The program's CUDA runtime is linked into it, so the simulated GPU cannot take its place: "
+    "compile and link with "
     "nvcc --cudart=shared "
     "(cuda_library does), so that the program loads libcudart.so.13.";
 
@@ -45,7 +48,8 @@ GpuFacts gpu_facts(GpuPolicy policy, bool expects_kernels) {
   f.simulator = is_simulator();
   f.runtime_library = library_of("cudaGetDeviceCount");
   // A process that neither needs nor refuses a device does not start a driver for it.
-  if (expects_kernels || policy == GpuPolicy::kRequired || policy == GpuPolicy::kSimulated) f.error = device_error();
+  if (expects_kernels || policy == GpuPolicy::kRequired || policy == GpuPolicy::kSimulated)
+    f.error = device_error();
   return f;
 }
 
@@ -53,28 +57,33 @@ std::string gpu_problem(GpuPolicy policy, const GpuFacts& facts) {
   switch (policy) {
     case GpuPolicy::kRequired:
       if (facts.simulator) {
-        return fmt::format("No GPU was found: the CUDA runtime of this process is the simulated GPU ({}). {}",
-                           facts.runtime_library, kNeedsSilicon);
+        return fmt::format(
+            "No GPU was found: the CUDA runtime of this process is the simulated GPU ({}). {}",
+            facts.runtime_library, kNeedsSilicon);
       }
-      if (!facts.error.empty()) return fmt::format("No GPU was found: {}. {}", facts.error, kNeedsSilicon);
+      if (!facts.error.empty())
+        return fmt::format("No GPU was found: {}. {}", facts.error, kNeedsSilicon);
       return "";
     case GpuPolicy::kSimulated:
       if (!facts.simulator && facts.runtime_library.empty())
         return fmt::format("The simulated GPU was not found. {}", kStatic);
       if (!facts.simulator) {
         return fmt::format(
-            "The simulated GPU was not found: {} answers the CUDA runtime API. Link //simulator:cudart (kernel_test "
+            "The simulated GPU was not found: {} answers the CUDA runtime API. Link "
+            "//simulator:cudart (kernel_test "
             "does), or put the folder of its "
             "libcudart.so.13 first in LD_LIBRARY_PATH.",
             facts.runtime_library);
       }
-      if (!facts.error.empty()) return fmt::format("The simulated GPU does not answer: {}.", facts.error);
+      if (!facts.error.empty())
+        return fmt::format("The simulated GPU does not answer: {}.", facts.error);
       return "";
     case GpuPolicy::kAuto:
     case GpuPolicy::kOff:
       if (facts.expects_kernels && !facts.error.empty()) {
         return fmt::format(
-            "No GPU was found: {}. The properties of this program launch kernels; run them on a GPU, or link "
+            "No GPU was found: {}. The properties of this program launch kernels; run them on a "
+            "GPU, or link "
             "//simulator:cudart.",
             facts.error);
       }

@@ -1,5 +1,6 @@
-// Which device may run the kernels: LOCKSTEP_GPU. A device that is asked for and absent is a failure before the first
-// property, never a skip: a skipped test is a pass that a shared cache hands to the machine that does have the GPU.
+// Which device may run the kernels: LOCKSTEP_GPU. A device that is asked for and absent is a
+// failure before the first property, never a skip: a skipped test is a pass that a shared cache
+// hands to the machine that does have the GPU.
 #pragma once
 
 #include <optional>
@@ -15,15 +16,17 @@ enum class GpuPolicy {
   kOff,        // no silicon even where there is some
 };
 
-std::optional<GpuPolicy> parse_gpu_policy(std::string_view text);  // "auto", "required", "simulated", "off"; "" is auto
+std::optional<GpuPolicy> parse_gpu_policy(
+    std::string_view text);  // "auto", "required", "simulated", "off"; "" is auto
 
 // What this process found.
 struct GpuFacts {
-  std::string error;             // device_error(): "" when a device answers
-  bool simulator = false;        // the runtime is the simulated GPU
-  std::string runtime_library;   // path of the libcudart that answers; "" when it is part of the program (statically
-                                 // linked) or absent
-  bool expects_kernels = false;  // LOCKSTEP_EXPECT_KERNELS: the program's properties are about kernels
+  std::string error;            // device_error(): "" when a device answers
+  bool simulator = false;       // the runtime is the simulated GPU
+  std::string runtime_library;  // path of the libcudart that answers; "" when it is part of the
+                                // program (statically linked) or absent
+  bool expects_kernels =
+      false;  // LOCKSTEP_EXPECT_KERNELS: the program's properties are about kernels
 };
 GpuFacts gpu_facts(GpuPolicy policy, bool expects_kernels);
 

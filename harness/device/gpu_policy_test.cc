@@ -12,7 +12,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 const GpuFacts kSilicon{"", false, "/usr/lib/libcudart.so.13", true};
-const GpuFacts kNoDriver{"cudaErrorInsufficientDriver: too old", false, "/usr/lib/libcudart.so.13", true};
+const GpuFacts kNoDriver{"cudaErrorInsufficientDriver: too old", false, "/usr/lib/libcudart.so.13",
+                         true};
 const GpuFacts kSimulatedGpu{"", true, "/lockstep/libcudart.so.13", true};
 const GpuFacts kStaticRuntime{"cudaErrorInsufficientDriver: too old", false, "", true};
 
@@ -29,9 +30,11 @@ TEST(GpuPolicy, ReadsItsFourNamesAndNoOther) {
 TEST(GpuPolicy, RequiredTakesSiliconAlone) {
   EXPECT_EQ(gpu_problem(GpuPolicy::kRequired, kSilicon), "");
   EXPECT_THAT(gpu_problem(GpuPolicy::kRequired, kNoDriver),
-              AllOf(StartsWith("No GPU was found: cudaErrorInsufficientDriver: too old. "), HasSubstr("nvidia-smi")));
-  EXPECT_THAT(gpu_problem(GpuPolicy::kRequired, kSimulatedGpu),
-              StartsWith("No GPU was found: the CUDA runtime of this process is the simulated GPU"));
+              AllOf(StartsWith("No GPU was found: cudaErrorInsufficientDriver: too old. "),
+                    HasSubstr("nvidia-smi")));
+  EXPECT_THAT(
+      gpu_problem(GpuPolicy::kRequired, kSimulatedGpu),
+      StartsWith("No GPU was found: the CUDA runtime of this process is the simulated GPU"));
   EXPECT_THAT(gpu_problem(GpuPolicy::kRequired, kStaticRuntime), StartsWith("No GPU was found"));
 }
 
@@ -43,14 +46,16 @@ TEST(GpuPolicy, RequiredHoldsForProgramsWithoutKernelsToo) {
 
 TEST(GpuPolicy, SimulatedTakesTheSimulatorAlone) {
   EXPECT_EQ(gpu_problem(GpuPolicy::kSimulated, kSimulatedGpu), "");
-  EXPECT_THAT(gpu_problem(GpuPolicy::kSimulated, kSilicon), HasSubstr("/usr/lib/libcudart.so.13 answers"));
+  EXPECT_THAT(gpu_problem(GpuPolicy::kSimulated, kSilicon),
+              HasSubstr("/usr/lib/libcudart.so.13 answers"));
   EXPECT_THAT(gpu_problem(GpuPolicy::kSimulated, kStaticRuntime), HasSubstr("--cudart=shared"));
 }
 
 TEST(GpuPolicy, AutoAndOffNeedADeviceOnlyForKernels) {
   for (GpuPolicy p : {GpuPolicy::kAuto, GpuPolicy::kOff}) {
     EXPECT_EQ(gpu_problem(p, kSimulatedGpu), "");
-    EXPECT_THAT(gpu_problem(p, kNoDriver), StartsWith("No GPU was found: cudaErrorInsufficientDriver"));
+    EXPECT_THAT(gpu_problem(p, kNoDriver),
+                StartsWith("No GPU was found: cudaErrorInsufficientDriver"));
     GpuFacts host_only = kNoDriver;
     host_only.expects_kernels = false;
     EXPECT_EQ(gpu_problem(p, host_only), "");

@@ -1,7 +1,8 @@
 // A stretch of a program in which the simulated GPU looks for no races.
 //
-// For launches so large that the search is much of their time, of kernels whose accesses smaller launches show too: the
-// law that has them says why no race can be theirs alone. Everything else is checked as before.
+// For launches so large that the search is much of their time, of kernels whose accesses smaller
+// launches show too: the law that has them says why no race can be theirs alone. Everything else is
+// checked as before.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace lockstep {
 
-// While it lives, races are not looked for; then they are again, if they were. On silicon it does nothing.
+// While it lives, races are not looked for; then they are again, if they were. On silicon it does
+// nothing.
 class WithoutRaceSearch {
  public:
   WithoutRaceSearch() {

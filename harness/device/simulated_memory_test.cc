@@ -1,5 +1,6 @@
-// The memory contract on the simulated GPU's own runtime, without a kernel: the host writes where a kernel should not.
-// A host copy may reach all of an allocation (extension.h), so that what is planted here is for the harness to find.
+// The memory contract on the simulated GPU's own runtime, without a kernel: the host writes where a
+// kernel should not. A host copy may reach all of an allocation (extension.h), so that what is
+// planted here is for the harness to find.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,8 @@ TEST(SimulatedMemory, TheSimulatorAnswers) {
   EXPECT_GE(device_properties().major, 7);
   EXPECT_EQ(device_properties().warp_size, 32);
   const Extension& e = extension();
-  EXPECT_TRUE(e.name_buffer && e.take_findings && e.clear_error && e.reset_counters && e.read_counters);
+  EXPECT_TRUE(e.name_buffer && e.take_findings && e.clear_error && e.reset_counters &&
+              e.read_counters);
   EXPECT_TRUE(e.set_schedule && e.set_checks && e.set_quiet);
 }
 
@@ -40,7 +42,8 @@ TEST(SimulatedMemory, BuffersComeAndGo) {
       EXPECT_EQ(in.fetch(), x);
       for (const float& v : out.fetch()) EXPECT_TRUE(out.holds_poison(0, v));
       if (!x.empty())
-        REQUIRE_CUDA(cudaMemcpy(out.data(), in.data(), x.size() * sizeof(float), cudaMemcpyDeviceToDevice));
+        REQUIRE_CUDA(
+            cudaMemcpy(out.data(), in.data(), x.size() * sizeof(float), cudaMemcpyDeviceToDevice));
       REQUIRE_BITWISE_EQUAL(out, x);
     });
     EXPECT_TRUE(outcome.held()) << outcome.failure.label() << ": " << outcome.failure.message;
@@ -62,15 +65,16 @@ TEST(SimulatedMemory, ChangedGuardsAndInputsAreFound) {
   EXPECT_EQ(outcome.failure.label(), "input-changed");
 }
 
-// A kernel may touch the bytes of an array and not one more, whatever their number. (A copy may reach the guards: the
-// harness looks there.)
+// A kernel may touch the bytes of an array and not one more, whatever their number. (A copy may
+// reach the guards: the harness looks there.)
 TEST(SimulatedMemory, ChangedBytesBehindABufferOfAnOddSizeAreFound) {
   for (std::size_t n : {std::size_t{1}, std::size_t{5}, std::size_t{63}, std::size_t{300001}}) {
     for (std::ptrdiff_t at : {-1, 0, 1, 2, 3}) {
       const CaseOutcome outcome = run_case([&] {
         const auto out = DeviceArray<std::uint8_t>::output("y", n, Layout{1});
         const std::uint8_t value = 0x5a;
-        REQUIRE_CUDA(cudaMemcpy(out.data() + (at < 0 ? 0 : n) + at, &value, 1, cudaMemcpyHostToDevice));
+        REQUIRE_CUDA(
+            cudaMemcpy(out.data() + (at < 0 ? 0 : n) + at, &value, 1, cudaMemcpyHostToDevice));
       });
       EXPECT_EQ(outcome.failure.label(), "guard") << n << " bytes, at " << at;
     }
@@ -78,9 +82,11 @@ TEST(SimulatedMemory, ChangedBytesBehindABufferOfAnOddSizeAreFound) {
 }
 
 TEST(SimulatedMemory, TooMuchIsNotRun) {
-  const CaseOutcome outcome = run_case([] { DeviceArray<float>::output("huge", std::size_t{1} << 43, Layout{}); });
+  const CaseOutcome outcome =
+      run_case([] { DeviceArray<float>::output("huge", std::size_t{1} << 43, Layout{}); });
   EXPECT_TRUE(outcome.not_run.has_value());
-  EXPECT_TRUE(run_case([] { DeviceArray<float>::output("small", 1, Layout{}); }).held()) << "and the next case is well";
+  EXPECT_TRUE(run_case([] { DeviceArray<float>::output("small", 1, Layout{}); }).held())
+      << "and the next case is well";
 }
 
 }  // namespace

@@ -14,12 +14,14 @@ namespace {
 
 void require(cudaError_t error, const std::string& what) {
   if (error == cudaSuccess) return;
-  fail_case({Reason::kCudaError, "", what + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)});
+  fail_case({Reason::kCudaError, "",
+             what + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)});
 }
 
 }  // namespace
 
-SparseArray::SparseArray(std::string name, std::size_t bytes) : name_(std::move(name)), size_(bytes) {
+SparseArray::SparseArray(std::string name, std::size_t bytes)
+    : name_(std::move(name)), size_(bytes) {
   void* memory = nullptr;
   const cudaError_t error = cudaMalloc(&memory, bytes);
   if (error == cudaErrorMemoryAllocation) {
@@ -38,7 +40,8 @@ void SparseArray::check(std::size_t at, std::size_t count) const {
 
 void SparseArray::write(std::size_t at, const std::vector<unsigned char>& contents) {
   check(at, contents.size());
-  require(cudaMemcpy(data_ + at, contents.data(), contents.size(), cudaMemcpyHostToDevice), "filling '" + name_ + "'");
+  require(cudaMemcpy(data_ + at, contents.data(), contents.size(), cudaMemcpyHostToDevice),
+          "filling '" + name_ + "'");
   require(static_cast<cudaError_t>(wait_for_copies()), "filling '" + name_ + "'");
 }
 
@@ -52,7 +55,8 @@ std::vector<unsigned char> SparseArray::read(std::size_t at, std::size_t count) 
   check(at, count);
   std::vector<unsigned char> bytes(count);
   require(cudaDeviceSynchronize(), "waiting for what writes '" + name_ + "'");
-  require(cudaMemcpy(bytes.data(), data_ + at, count, cudaMemcpyDeviceToHost), "reading '" + name_ + "'");
+  require(cudaMemcpy(bytes.data(), data_ + at, count, cudaMemcpyDeviceToHost),
+          "reading '" + name_ + "'");
   return bytes;
 }
 

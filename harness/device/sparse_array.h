@@ -1,13 +1,15 @@
-// Device memory that is large for the sake of its addresses: a kernel touches a few stretches of it, far apart, and
-// only these are ever filled or looked at. On the simulated GPU the rest costs nothing; on silicon it is memory that
-// must be there.
+// Device memory that is large for the sake of its addresses: a kernel touches a few stretches of
+// it, far apart, and only these are ever filled or looked at. On the simulated GPU the rest costs
+// nothing; on silicon it is memory that must be there.
 //
 //   SparseArray image("image", far + near);            // bytes
-//   image.fill(far, near);                             // poison, over more than the kernel may write
+//   image.fill(far, near);                             // poison, over more than the kernel may
+//   write
 //   ... launch ...
 //   image.read(far, near)
 //
-// Lives inside a running case. No device memory left ends the property as NOT_RUN; any other CUDA error fails the case.
+// Lives inside a running case. No device memory left ends the property as NOT_RUN; any other CUDA
+// error fails the case.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +31,8 @@ class SparseArray {
   unsigned char* data() const { return data_; }
   std::size_t size() const { return size_; }
 
-  // Bytes [at, at + contents.size()) become `contents`, or `count` bytes `value`. std::logic_error past the end.
+  // Bytes [at, at + contents.size()) become `contents`, or `count` bytes `value`. std::logic_error
+  // past the end.
   void write(std::size_t at, const std::vector<unsigned char>& contents);
   void fill(std::size_t at, std::size_t count, unsigned char value = kUntouched);
   // Waits for the device.

@@ -18,7 +18,8 @@ TEST(SparseArray, KeepsStretchesThatLieFarApart) {
     array.write_elements<std::uint32_t>(kFar, {7, 8});
     array.fill(kFar + 8, 8);
     EXPECT_EQ(array.read(1, 2), (std::vector<unsigned char>{2, 3}));
-    EXPECT_EQ(array.read_elements<std::uint32_t>(kFar, 3), (std::vector<std::uint32_t>{7, 8, 0xa5a5a5a5}));
+    EXPECT_EQ(array.read_elements<std::uint32_t>(kFar, 3),
+              (std::vector<std::uint32_t>{7, 8, 0xa5a5a5a5}));
   });
   EXPECT_TRUE(outcome.held()) << outcome.failure.message << outcome.not_run.value_or("");
 }

@@ -72,9 +72,12 @@ std::string announce(const BazelProtocol& bazel) {
   return "";
 }
 
-void warn_runner(const BazelProtocol& bazel, std::string_view text) { append(bazel.warnings_file, text); }
+void warn_runner(const BazelProtocol& bazel, std::string_view text) {
+  append(bazel.warnings_file, text);
+}
 
-void blame_infrastructure(const BazelProtocol& bazel, std::string_view component, std::string_view text) {
+void blame_infrastructure(const BazelProtocol& bazel, std::string_view component,
+                          std::string_view text) {
   append(bazel.infrastructure_file, fmt::format("{}\n{}", component, text));
 }
 

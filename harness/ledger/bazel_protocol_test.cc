@@ -20,10 +20,10 @@ using ::testing::HasSubstr;
 class BazelProtocolTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* v :
-         {"TEST_TARGET", "TEST_TOTAL_SHARDS", "TEST_SHARD_INDEX", "GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX",
-          "TEST_SHARD_STATUS_FILE", "TEST_WARNINGS_OUTPUT_FILE", "TEST_INFRASTRUCTURE_FAILURE_FILE", "XML_OUTPUT_FILE",
-          "BUILD_WORKSPACE_DIRECTORY", "CUDA_CACHE_PATH"}) {
+    for (const char* v : {"TEST_TARGET", "TEST_TOTAL_SHARDS", "TEST_SHARD_INDEX",
+                          "GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "TEST_SHARD_STATUS_FILE",
+                          "TEST_WARNINGS_OUTPUT_FILE", "TEST_INFRASTRUCTURE_FAILURE_FILE",
+                          "XML_OUTPUT_FILE", "BUILD_WORKSPACE_DIRECTORY", "CUDA_CACHE_PATH"}) {
       unsetenv(v);
     }
     dir_ = fs::path(::testing::TempDir()) / ("bazel_protocol." + std::to_string(getpid()));

@@ -21,7 +21,9 @@ std::atomic<pid_t> g_armed_in{0};
 bool armed() { return g_armed_in.load() != 0 && g_armed_in.load() == getpid(); }
 
 // Only async-signal-safe calls from here on.
-void say(const char* text) { [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, text, std::strlen(text)); }
+void say(const char* text) {
+  [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, text, std::strlen(text));
+}
 
 void say_what_ran() {
   if (g_running[0] != '\0') {
@@ -61,12 +63,14 @@ void on_quick_exit_called() {
 void on_signal(int signal) {
   if (armed()) {
     say("\n[ LEDGER ] ");
-    say(signal == SIGTERM ? "The runner ended the process (time limit?)" : "The process was hit by the signal SIG");
+    say(signal == SIGTERM ? "The runner ended the process (time limit?)"
+                          : "The process was hit by the signal SIG");
     if (signal != SIGTERM) say(sigabbrev_np(signal));
     say_what_ran();
     say(": what it had not reached is NOT RUN.\n");
   }
-  // The handler was installed for one delivery; the second one ends the process with the status that the signal gives.
+  // The handler was installed for one delivery; the second one ends the process with the status
+  // that the signal gives.
   raise(signal);
 }
 
@@ -107,8 +111,8 @@ void disarm() { g_armed_in = 0; }
 
 }  // namespace lockstep::exit_guard
 
-// _exit and _Exit run no handlers, so these stand before the C library's for calls from the program and its libraries.
-// The guard being off, or in a forked child, they do what the originals do.
+// _exit and _Exit run no handlers, so these stand before the C library's for calls from the program
+// and its libraries. The guard being off, or in a forked child, they do what the originals do.
 extern "C" {
 [[noreturn]] void _exit(int status) {
   if (lockstep::exit_guard::armed()) lockstep::exit_guard::report_early_exit("_exit");

@@ -1,5 +1,5 @@
-// Every way to leave early is turned into a failure, and every legitimate end is left alone. Each test looks at a child
-// process that arms the guard itself.
+// Every way to leave early is turned into a failure, and every legitimate end is left alone. Each
+// test looks at a child process that arms the guard itself.
 #include "harness/ledger/exit_guard.h"
 
 #include <gtest/gtest.h>
@@ -23,18 +23,26 @@ void guarded(void (*leave)()) {
 }
 
 TEST(ExitGuardDeathTest, EveryEarlyExitFailsAndNamesTheProperty) {
-  constexpr char kWhere[] = " while Stencil.Matches was running: what it had not reached is NOT RUN";
-  EXPECT_EXIT(guarded([] { std::exit(0); }), ExitedWithCode(70), std::string("called exit") + kWhere);
-  EXPECT_EXIT(guarded([] { std::exit(3); }), ExitedWithCode(70), std::string("called exit") + kWhere);
-  EXPECT_EXIT(guarded([] { std::quick_exit(0); }), ExitedWithCode(70), std::string("called quick_exit") + kWhere);
+  constexpr char kWhere[] =
+      " while Stencil.Matches was running: what it had not reached is NOT RUN";
+  EXPECT_EXIT(guarded([] { std::exit(0); }), ExitedWithCode(70),
+              std::string("called exit") + kWhere);
+  EXPECT_EXIT(guarded([] { std::exit(3); }), ExitedWithCode(70),
+              std::string("called exit") + kWhere);
+  EXPECT_EXIT(guarded([] { std::quick_exit(0); }), ExitedWithCode(70),
+              std::string("called quick_exit") + kWhere);
   EXPECT_EXIT(guarded([] { _exit(0); }), ExitedWithCode(70), std::string("called _exit") + kWhere);
-  EXPECT_EXIT(guarded([] { std::_Exit(0); }), ExitedWithCode(70), std::string("called _Exit") + kWhere);
+  EXPECT_EXIT(guarded([] { std::_Exit(0); }), ExitedWithCode(70),
+              std::string("called _Exit") + kWhere);
 }
 
 TEST(ExitGuardDeathTest, SignalsKeepTheirMeaningAndNameTheProperty) {
-  EXPECT_EXIT(guarded([] { raise(SIGSEGV); }), KilledBySignal(SIGSEGV), "signal SIGSEGV while Stencil.Matches");
-  EXPECT_EXIT(guarded([] { std::abort(); }), KilledBySignal(SIGABRT), "signal SIGABRT while Stencil.Matches");
-  EXPECT_EXIT(guarded([] { raise(SIGTERM); }), KilledBySignal(SIGTERM), "time limit.* while Stencil.Matches");
+  EXPECT_EXIT(guarded([] { raise(SIGSEGV); }), KilledBySignal(SIGSEGV),
+              "signal SIGSEGV while Stencil.Matches");
+  EXPECT_EXIT(guarded([] { std::abort(); }), KilledBySignal(SIGABRT),
+              "signal SIGABRT while Stencil.Matches");
+  EXPECT_EXIT(guarded([] { raise(SIGTERM); }), KilledBySignal(SIGTERM),
+              "time limit.* while Stencil.Matches");
 }
 
 TEST(ExitGuardDeathTest, BetweenPropertiesItSaysSo) {

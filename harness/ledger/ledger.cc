@@ -23,7 +23,8 @@ std::set<std::string> recorded_names(const std::vector<Record>& records) {
 
 std::string problem_of(const Record& r) {
   if (r.verdict == Verdict::kFail) return fmt::format("{} failed: {}", r.property, r.reason);
-  if (r.verdict == Verdict::kNotRun) return fmt::format("{} did not run to its end: {}", r.property, r.reason);
+  if (r.verdict == Verdict::kNotRun)
+    return fmt::format("{} did not run to its end: {}", r.property, r.reason);
   return "";
 }
 
@@ -32,28 +33,31 @@ void Ledger::plan(std::string property) {
     errors_.push_back("a property without a name was planned");
     return;
   }
-  if (++planned_[property] == 2) errors_.push_back(fmt::format("{} was planned more than once", property));
+  if (++planned_[property] == 2)
+    errors_.push_back(fmt::format("{} was planned more than once", property));
 }
 
 void Ledger::record(Record record) {
   if (!planned_.contains(record.property)) {
-    errors_.push_back(
-        fmt::format("{} has the verdict '{}' but was never planned", record.property, name(record.verdict)));
-    return;
-  }
-  const auto earlier =
-      std::find_if(records_.begin(), records_.end(), [&](const Record& r) { return r.property == record.property; });
-  if (earlier != records_.end()) {
-    errors_.push_back(fmt::format("{} was recorded twice: '{}', then '{}'", record.property, name(earlier->verdict),
+    errors_.push_back(fmt::format("{} has the verdict '{}' but was never planned", record.property,
                                   name(record.verdict)));
     return;
   }
+  const auto earlier = std::find_if(records_.begin(), records_.end(),
+                                    [&](const Record& r) { return r.property == record.property; });
+  if (earlier != records_.end()) {
+    errors_.push_back(fmt::format("{} was recorded twice: '{}', then '{}'", record.property,
+                                  name(earlier->verdict), name(record.verdict)));
+    return;
+  }
   if (needs_reason(record.verdict) && record.reason.empty()) {
-    errors_.push_back(fmt::format("{} has the verdict '{}' without a reason", record.property, name(record.verdict)));
+    errors_.push_back(fmt::format("{} has the verdict '{}' without a reason", record.property,
+                                  name(record.verdict)));
   }
   // A NaN budget is no proof either, so the comparison is written to fail on it.
   if (record.verdict == Verdict::kPass && !(record.budget >= 0 && record.budget <= 1)) {
-    errors_.push_back(fmt::format("{} passed although it used {} of its error bound", record.property, record.budget));
+    errors_.push_back(fmt::format("{} passed although it used {} of its error bound",
+                                  record.property, record.budget));
   }
   records_.push_back(std::move(record));
 }
@@ -102,7 +106,8 @@ std::vector<std::string> Ledger::problems() const {
   for (const Record& r : records_) {
     if (std::string problem = problem_of(r); !problem.empty()) out.push_back(std::move(problem));
   }
-  for (const std::string& property : open()) out.push_back(fmt::format("{} was planned but has no verdict", property));
+  for (const std::string& property : open())
+    out.push_back(fmt::format("{} was planned but has no verdict", property));
   return out;
 }
 

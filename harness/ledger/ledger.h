@@ -1,7 +1,8 @@
 // The ledger: which properties were planned, and what became of each.
 //
-// A run is green only if it closes: every planned property has exactly one verdict, none failed, none is NOT_RUN, and
-// at least one was planned. Anything else (a property recorded twice, or one never planned) is an error of its own.
+// A run is green only if it closes: every planned property has exactly one verdict, none failed,
+// none is NOT_RUN, and at least one was planned. Anything else (a property recorded twice, or one
+// never planned) is an error of its own.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ namespace lockstep {
 struct Record {
   std::string property;  // "Stencil.EveryVariantMatchesTheReference"
   Verdict verdict = Verdict::kNotRun;
-  std::string reason;       // FAIL: label; NOT_APPLICABLE: the capability clause and the device's value; NOT_RUN: why;
-                            // WAIVED: url, expiry
+  std::string reason;  // FAIL: label; NOT_APPLICABLE: the capability clause and the device's value;
+                       // NOT_RUN: why; WAIVED: url, expiry
   std::uint64_t cases = 0;  // generated cases that ran
   double budget = 0;        // largest error/bound met; 0 when nothing was compared with a bound
   double seconds = 0;
@@ -33,14 +34,16 @@ struct Record {
 std::string problem_of(const Record& record);
 
 struct Tally {
-  std::uint64_t planned = 0, passed = 0, failed = 0, waived = 0, not_applicable = 0, not_run = 0, cases = 0;
+  std::uint64_t planned = 0, passed = 0, failed = 0, waived = 0, not_applicable = 0, not_run = 0,
+                cases = 0;
   double budget = 0, seconds = 0;
 };
 
 class Ledger {
  public:
   void plan(std::string property);
-  // Records the verdict of a planned property. Recording twice or unplanned is kept as a closure error.
+  // Records the verdict of a planned property. Recording twice or unplanned is kept as a closure
+  // error.
   void record(Record record);
   const std::vector<Record>& records() const { return records_; }
   // Planned properties without a record.

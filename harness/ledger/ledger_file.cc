@@ -55,7 +55,8 @@ Record record_from(const ordered_json& j) {
   Record r;
   r.property = j.at("property").get<std::string>();
   const std::string verdict = j.at("verdict").get<std::string>();
-  if (!parse_verdict(verdict, r.verdict)) throw std::invalid_argument("'" + verdict + "' is not a verdict");
+  if (!parse_verdict(verdict, r.verdict))
+    throw std::invalid_argument("'" + verdict + "' is not a verdict");
   r.reason = j.value("reason", "");
   r.cases = j.at("cases").get<std::uint64_t>();
   r.budget = number(j.at("budget"));
@@ -92,7 +93,8 @@ bool from_json(std::string_view text, LedgerFile& out, std::string& error) {
   try {
     const ordered_json j = ordered_json::parse(text);
     if (j.at("schema") != kLedgerSchema)
-      throw std::invalid_argument(fmt::format("schema is {}, not {}", j.at("schema").dump(), kLedgerSchema));
+      throw std::invalid_argument(
+          fmt::format("schema is {}, not {}", j.at("schema").dump(), kLedgerSchema));
     LedgerFile file;
     file.program = j.at("program").get<std::string>();
     file.target = j.value("target", "");

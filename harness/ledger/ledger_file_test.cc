@@ -1,5 +1,5 @@
-// What is written comes back whole, whatever a failing kernel put into its message; and what is no ledger is not taken
-// for an empty one.
+// What is written comes back whole, whatever a failing kernel put into its message; and what is no
+// ledger is not taken for an empty one.
 #include "harness/ledger/ledger_file.h"
 
 #include <gmock/gmock.h>
@@ -60,13 +60,14 @@ TEST(LedgerFile, ComesBackAsItWasWritten) {
 }
 
 TEST(LedgerFile, KeepsBudgetsThatAreNoNumbers) {
-  for (double budget :
-       {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), std::nan("")}) {
+  for (double budget : {std::numeric_limits<double>::infinity(),
+                        -std::numeric_limits<double>::infinity(), std::nan("")}) {
     LedgerFile f = sample(), back;
     f.records[0].budget = budget;
     std::string error;
     ASSERT_TRUE(from_json(to_json(f), back, error)) << error;
-    EXPECT_TRUE(back.records[0].budget == budget || (std::isnan(budget) && std::isnan(back.records[0].budget)));
+    EXPECT_TRUE(back.records[0].budget == budget ||
+                (std::isnan(budget) && std::isnan(back.records[0].budget)));
   }
 }
 
@@ -92,16 +93,19 @@ TEST(LedgerFile, RefusesWhatIsNoLedger) {
     j[nlohmann::ordered_json::json_pointer(pointer)] = std::move(value);
     return j.dump();
   };
-  for (const int schema : {-1, 0, 2}) EXPECT_FALSE(from_json(with("/schema", schema), back, error)) << schema;
+  for (const int schema : {-1, 0, 2})
+    EXPECT_FALSE(from_json(with("/schema", schema), back, error)) << schema;
   EXPECT_FALSE(from_json(with("/records/0/verdict", "passed"), back, error));
   EXPECT_FALSE(from_json(with("/records/0/budget", "much"), back, error));
   EXPECT_FALSE(from_json(with("/complete", "yes"), back, error));
   EXPECT_FALSE(from_json(with("/planned", 3), back, error));
-  EXPECT_TRUE(from_json(with("/later_addition", 3), back, error)) << "a field that a later version adds is let pass";
+  EXPECT_TRUE(from_json(with("/later_addition", 3), back, error))
+      << "a field that a later version adds is let pass";
 }
 
 TEST(LedgerFile, IsReplacedAtOnceAndReadBack) {
-  const std::string path = ::testing::TempDir() + "ledger_file_test." + std::to_string(getpid()) + ".json";
+  const std::string path =
+      ::testing::TempDir() + "ledger_file_test." + std::to_string(getpid()) + ".json";
   LedgerFile f = sample(), back;
   ASSERT_EQ(write_ledger(path, f), "");
   f.complete = true;
@@ -118,8 +122,11 @@ TEST(LedgerFile, IsReplacedAtOnceAndReadBack) {
 TEST(LedgerFile, ThatCannotBeWrittenLeavesNothing) {
   const std::string folder = ::testing::TempDir() + "ledger_file_test." + std::to_string(getpid());
   std::filesystem::create_directories(folder + "/ledger.json/in_its_place");
-  EXPECT_THAT(write_ledger(folder + "/ledger.json", sample()), HasSubstr(folder + "/ledger.json: Is a directory"));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()), 1);
+  EXPECT_THAT(write_ledger(folder + "/ledger.json", sample()),
+              HasSubstr(folder + "/ledger.json: Is a directory"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder),
+                          std::filesystem::directory_iterator()),
+            1);
   std::filesystem::remove_all(folder);
 }
 

@@ -35,7 +35,9 @@ TEST(Ledger, ClosesWhenEveryPlannedPropertyPassesOrIsExcused) {
   EXPECT_THAT(ledger.open(), ElementsAre());
 }
 
-TEST(Ledger, WithNothingPlannedIsRed) { EXPECT_THAT(Ledger().problems(), ElementsAre("no property was planned")); }
+TEST(Ledger, WithNothingPlannedIsRed) {
+  EXPECT_THAT(Ledger().problems(), ElementsAre("no property was planned"));
+}
 
 TEST(Ledger, WithAnOpenPropertyIsRedAndCountsItAsNotRun) {
   Ledger ledger;
@@ -84,7 +86,8 @@ TEST(Ledger, RejectsAVerdictThatNobodyPlanned) {
   ledger.plan("A.one");
   ledger.record(record("A.one", Verdict::kPass));
   ledger.record(record("A.stray", Verdict::kPass));
-  EXPECT_THAT(ledger.problems(), ElementsAre("A.stray has the verdict 'pass' but was never planned"));
+  EXPECT_THAT(ledger.problems(),
+              ElementsAre("A.stray has the verdict 'pass' but was never planned"));
   EXPECT_EQ(ledger.tally().passed, 1u) << "a stray verdict must not stand in for a planned one";
 }
 

@@ -1,5 +1,5 @@
-// main() of every test binary: //harness/ledger:main. docs/test_protocol.md says what it promises to users and to
-// Bazel.
+// main() of every test binary: //harness/ledger:main. docs/test_protocol.md says what it promises
+// to users and to Bazel.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -40,17 +40,20 @@ int refuse(const std::vector<std::string>& sentences) {
   return kUsage;
 }
 
-// What is left in argv after InitGoogleTest, and settings under which a run would prove less than it says.
+// What is left in argv after InitGoogleTest, and settings under which a run would prove less than
+// it says.
 std::vector<std::string> gtest_errors(int argc, char** argv) {
   std::vector<std::string> errors;
-  for (int i = 1; i < argc; ++i) errors.push_back(fmt::format("'{}' is not a flag of GoogleTest", argv[i]));
+  for (int i = 1; i < argc; ++i)
+    errors.push_back(fmt::format("'{}' is not a flag of GoogleTest", argv[i]));
   if (GTEST_FLAG_GET(repeat) != 1)
-    errors.push_back("GTEST_REPEAT would record each property more than once; use bazel test --runs_per_test");
+    errors.push_back(
+        "GTEST_REPEAT would record each property more than once; use bazel test --runs_per_test");
   return errors;
 }
 
-// Full names, a line each; or, where GoogleTest was asked for its list, what it prints, which CMake's
-// gtest_discover_tests reads.
+// Full names, a line each; or, where GoogleTest was asked for its list, what it prints, which
+// CMake's gtest_discover_tests reads.
 int list_properties(const BazelProtocol& bazel, bool full_names) {
   // As a test, a list would be a pass that ran nothing.
   if (bazel.is_test) return refuse({"--list is not a test; use bazel run"});
@@ -109,14 +112,15 @@ void print_end(const Recorder& recorder, const std::vector<std::string>& problem
   for (const std::string& p : problems) {
     // What is wrong with a property stands among the details already.
     const auto already_reported = [&](const Record& r) { return problem_of(r) == p; };
-    if (std::none_of(records.begin(), records.end(), already_reported)) fmt::print("[ LEDGER ] problem: {}\n", p);
+    if (std::none_of(records.begin(), records.end(), already_reported))
+      fmt::print("[ LEDGER ] problem: {}\n", p);
   }
   fmt::print("[ LEDGER ] {}\n", problems.empty() ? "green" : "RED");
   std::fflush(stdout);
 }
 
-// Each case makes and drops the same large vectors. Kept pages spare a suite up to a tenth of its time, which the
-// kernel would take to map and clear them again.
+// Each case makes and drops the same large vectors. Kept pages spare a suite up to a tenth of its
+// time, which the kernel would take to map and clear them again.
 void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
@@ -149,16 +153,18 @@ int run(int argc, char** argv) {
   gtest_argv.push_back(nullptr);
   ::testing::InitGoogleTest(&gtest_argc, gtest_argv.data());
   std::vector<std::string> errors = gtest_errors(gtest_argc, gtest_argv.data());
-  if (errors.empty() && (options.list || GTEST_FLAG_GET(list_tests))) return list_properties(bazel, options.list);
+  if (errors.empty() && (options.list || GTEST_FLAG_GET(list_tests)))
+    return list_properties(bazel, options.list);
 
-  const std::string waivers_path = options.waivers.empty() ? runfile("harness/ledger/waivers.json") : options.waivers;
+  const std::string waivers_path =
+      options.waivers.empty() ? runfile("harness/ledger/waivers.json") : options.waivers;
   const Waivers waivers = waivers_path.empty() ? Waivers{} : read_waivers(waivers_path);
   errors.insert(errors.end(), waivers.errors.begin(), waivers.errors.end());
 
   const auto policy = parse_gpu_policy(environment("LOCKSTEP_GPU"));
   if (!policy)
-    errors.push_back(
-        fmt::format("LOCKSTEP_GPU='{}' is none of auto, required, simulated, off", environment("LOCKSTEP_GPU")));
+    errors.push_back(fmt::format("LOCKSTEP_GPU='{}' is none of auto, required, simulated, off",
+                                 environment("LOCKSTEP_GPU")));
 
   RecorderOptions recorder_options;
   recorder_options.ledger_paths = ledger_paths(options, bazel, errors);
@@ -168,11 +174,13 @@ int run(int argc, char** argv) {
   if (!kernels.empty() && kernels != "0" && kernels != "1" && kernels != "some")
     errors.push_back(fmt::format("LOCKSTEP_EXPECT_KERNELS='{}' is none of 0, 1, some", kernels));
   recorder_options.expects_kernels = kernels == "1";
-  // Of properties about kernels a part may have been chosen that launches none. It is of a device all the same.
+  // Of properties about kernels a part may have been chosen that launches none. It is of a device
+  // all the same.
   const bool needs_device = kernels == "1" || kernels == "some";
   if (options.replay) {
     if (!knows_property(options.replay->property))
-      errors.push_back(fmt::format("there is no property {}; --list names them", options.replay->property));
+      errors.push_back(
+          fmt::format("there is no property {}; --list names them", options.replay->property));
     select_replay(*options.replay);
     recorder_options.replaying = true;
     session_options().replay_property = options.replay->property;
@@ -184,7 +192,9 @@ int run(int argc, char** argv) {
   if (options.fail_fast) GTEST_FLAG_SET(fail_fast, true);
   if (const std::string scale = environment("LOCKSTEP_SCALE"); !scale.empty()) {
     const auto times = parse_scale(scale);
-    if (!times) errors.push_back(fmt::format("LOCKSTEP_SCALE='{}' is not a number from 0.000001 to 1000000", scale));
+    if (!times)
+      errors.push_back(
+          fmt::format("LOCKSTEP_SCALE='{}' is not a number from 0.000001 to 1000000", scale));
     session_options().scale = times.value_or(1);
   }
   if (!errors.empty()) return refuse(errors);
@@ -212,11 +222,13 @@ int run(int argc, char** argv) {
   Recorder* const recorder = new Recorder(std::move(header), std::move(recorder_options));
   ::testing::UnitTest::GetInstance()->listeners().Append(recorder);
   const int gtest_result = RUN_ALL_TESTS();
-  std::vector<std::string> problems = recorder->close(*::testing::UnitTest::GetInstance(), gtest_result);
+  std::vector<std::string> problems =
+      recorder->close(*::testing::UnitTest::GetInstance(), gtest_result);
   print_end(*recorder, problems);
   const Tally tally = recorder->ledger().tally();
   if (tally.waived + tally.not_applicable > 0) {
-    warn_runner(bazel, fmt::format("{} waived, {} not applicable", tally.waived, tally.not_applicable));
+    warn_runner(bazel,
+                fmt::format("{} waived, {} not applicable", tally.waived, tally.not_applicable));
   }
   exit_guard::disarm();
   return problems.empty() ? kGreen : kRed;
@@ -226,7 +238,8 @@ int run(int argc, char** argv) {
 }  // namespace lockstep
 
 int main(int argc, char** argv) {
-  // A death test of the "threadsafe" style runs this program again for one statement: GoogleTest's business alone.
+  // A death test of the "threadsafe" style runs this program again for one statement: GoogleTest's
+  // business alone.
   const bool death_test = std::any_of(argv, argv + argc, [](const char* a) {
     return std::string_view(a).starts_with("--gtest_internal_run_death_test");
   });

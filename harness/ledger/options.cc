@@ -14,18 +14,21 @@ constexpr std::uint64_t kMaxCases = 1'000'000'000;
 // GoogleTest flags that would make a run prove less than its ledger says.
 std::string refused_gtest_flag(std::string_view flag) {
   if (flag.starts_with("--gtest_repeat"))
-    return "--gtest_repeat would record each property more than once; use bazel test --runs_per_test";
+    return "--gtest_repeat would record each property more than once; use bazel test "
+           "--runs_per_test";
   return "";
 }
 
-void set_text(std::string& field, std::string_view flag, std::string_view value, std::vector<std::string>& errors) {
+void set_text(std::string& field, std::string_view flag, std::string_view value,
+              std::vector<std::string>& errors) {
   if (value.empty()) errors.push_back(fmt::format("{}= needs a path", flag));
   field = value;
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t lo, std::uint64_t hi) {
+std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t lo,
+                                          std::uint64_t hi) {
   int base = 10;
   if (text.starts_with("0x")) {
     base = 16;
@@ -33,14 +36,16 @@ std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t l
   }
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size() || value < lo || value > hi) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || value < lo || value > hi)
+    return std::nullopt;
   return value;
 }
 
 std::optional<double> parse_scale(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 1e-6 && value <= 1e6)) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 1e-6 && value <= 1e6))
+    return std::nullopt;
   return value;
 }
 
@@ -68,11 +73,14 @@ ParsedOptions parse_options(const std::vector<std::string>& arguments) {
       (flag == "--help" ? o.help : flag == "--list" ? o.list : o.fail_fast) = true;
     } else if (flag == "--seed") {
       const auto n = parse_number(value, 1, std::numeric_limits<std::uint64_t>::max());
-      if (!n) out.errors.push_back(fmt::format("--seed={} is not an integer from 1 to 2^64-1", value));
+      if (!n)
+        out.errors.push_back(fmt::format("--seed={} is not an integer from 1 to 2^64-1", value));
       o.seed = n.value_or(0);
     } else if (flag == "--cases") {
       const auto n = parse_number(value, 1, kMaxCases);
-      if (!n) out.errors.push_back(fmt::format("--cases={} is not an integer from 1 to {}", value, kMaxCases));
+      if (!n)
+        out.errors.push_back(
+            fmt::format("--cases={} is not an integer from 1 to {}", value, kMaxCases));
       o.cases = static_cast<int>(n.value_or(0));
     } else if (flag == "--case") {
       CaseName name;
@@ -89,7 +97,8 @@ ParsedOptions parse_options(const std::vector<std::string>& arguments) {
     } else if (flag == "--waivers") {
       set_text(o.waivers, flag, value, out.errors);
     } else {
-      out.errors.push_back(fmt::format("'{}' is not a flag of this program; --help lists them", argument));
+      out.errors.push_back(
+          fmt::format("'{}' is not a flag of this program; --help lists them", argument));
     }
   }
   return out;

@@ -14,8 +14,9 @@ using ::testing::IsEmpty;
 
 TEST(Options, ReadsEveryFlag) {
   const ParsedOptions p =
-      parse_options({"--seed=18446744073709551615", "--cases=5000", "--case=Stencil.Matches: n=33 block=32",
-                     "--out=somewhere/else", "--ledger=l.json", "--waivers=w.json", "--fail-fast", "--list", "--help"});
+      parse_options({"--seed=18446744073709551615", "--cases=5000",
+                     "--case=Stencil.Matches: n=33 block=32", "--out=somewhere/else",
+                     "--ledger=l.json", "--waivers=w.json", "--fail-fast", "--list", "--help"});
   EXPECT_THAT(p.errors, IsEmpty());
   EXPECT_EQ(p.options.seed, 18446744073709551615u);
   EXPECT_EQ(p.options.cases, 5000);
@@ -85,8 +86,8 @@ TEST(Options, NumbersAreWholeAndInRange) {
 }
 
 TEST(Options, HelpNamesEveryFlag) {
-  for (const char* flag :
-       {"--case=", "--cases=", "--seed=", "--fail-fast", "--list", "--ledger=", "--out=", "--waivers=", "--help"}) {
+  for (const char* flag : {"--case=", "--cases=", "--seed=", "--fail-fast", "--list",
+                           "--ledger=", "--out=", "--waivers=", "--help"}) {
     EXPECT_THAT(help_text("stencil_test"), HasSubstr(flag));
   }
 }

@@ -24,7 +24,8 @@ bool is_disabled(const ::testing::TestInfo& test) {
          std::string_view(test.test_suite_name()).find("DISABLED_") != std::string_view::npos;
 }
 
-std::string texts(const ::testing::TestResult& result, bool (::testing::TestPartResult::*wanted)() const) {
+std::string texts(const ::testing::TestResult& result,
+                  bool (::testing::TestPartResult::*wanted)() const) {
   std::string text;
   for (int i = 0; i < result.total_part_count(); ++i) {
     const ::testing::TestPartResult& part = result.GetTestPartResult(i);
@@ -51,24 +52,30 @@ Record judge(Record r, const TestOutcome& outcome, bool replaying) {
     return red(std::move(r), Verdict::kFail, "finding:" + outcome.finding, outcome.finding_text);
   }
   if (plain) {
-    if (outcome.failed) return red(std::move(r), Verdict::kFail, name(Reason::kExpectation), outcome.failure_text);
+    if (outcome.failed)
+      return red(std::move(r), Verdict::kFail, name(Reason::kExpectation), outcome.failure_text);
     if (outcome.skipped) {
       return red(std::move(r), Verdict::kNotRun,
-                 fmt::format("GTEST_SKIP: {} (a capability that the device lacks is declared with require_capability)",
+                 fmt::format("GTEST_SKIP: {} (a capability that the device lacks is declared with "
+                             "require_capability)",
                              outcome.skip_text.empty() ? "no reason given" : outcome.skip_text),
                  "");
     }
-    if (replaying) return red(std::move(r), Verdict::kNotRun, "it takes no --case, as it generates none", "");
+    if (replaying)
+      return red(std::move(r), Verdict::kNotRun, "it takes no --case, as it generates none", "");
     r.verdict = Verdict::kPass;
     return r;
   }
   if (r.verdict == Verdict::kPass || r.verdict == Verdict::kNotApplicable) {
-    if (outcome.failed) return red(std::move(r), Verdict::kFail, name(Reason::kExpectation), outcome.failure_text);
+    if (outcome.failed)
+      return red(std::move(r), Verdict::kFail, name(Reason::kExpectation), outcome.failure_text);
   }
   if (r.verdict == Verdict::kPass) {
     if (outcome.skipped)
-      return red(std::move(r), Verdict::kNotRun, "GTEST_SKIP inside a property: " + outcome.skip_text, "");
-    if (r.cases == 0) return red(std::move(r), Verdict::kNotRun, "not one generated case ran to its end", "");
+      return red(std::move(r), Verdict::kNotRun,
+                 "GTEST_SKIP inside a property: " + outcome.skip_text, "");
+    if (r.cases == 0)
+      return red(std::move(r), Verdict::kNotRun, "not one generated case ran to its end", "");
     if (replaying && r.cases != 1) {
       return red(std::move(r), Verdict::kNotRun,
                  fmt::format("it ran {} cases in place of the one that --case names", r.cases), "");
@@ -99,8 +106,8 @@ void Recorder::OnTestProgramStart(const ::testing::UnitTest& program) {
       } else if (matches && is_disabled(test) && !options_.replaying) {
         disabled.push_back(property);
       } else if (matches && !options_.sharded) {
-        write_errors_.push_back(
-            fmt::format("{} is selected by the filter '{}' but GoogleTest will not run it", property, filter));
+        write_errors_.push_back(fmt::format(
+            "{} is selected by the filter '{}' but GoogleTest will not run it", property, filter));
       }
     }
   }
@@ -110,7 +117,9 @@ void Recorder::OnTestProgramStart(const ::testing::UnitTest& program) {
     file_.planned.push_back(property);
     Record r;
     r.property = property;
-    r.reason = "DISABLED_ in the source: a test that never runs proves nothing; mend it, waive it, or delete it";
+    r.reason =
+        "DISABLED_ in the source: a test that never runs proves nothing; mend it, waive it, or "
+        "delete it";
     ledger_.record(r);
   }
   write();
@@ -125,12 +134,13 @@ void Recorder::OnTestStart(const ::testing::TestInfo& test) {
   file_.running = property;
   write();
   if (!options_.blocked.empty()) {
-    current_record().reason =
-        options_.blocked.substr(0, options_.blocked.find(". "));  // what to do about it was said once
-    GTEST_FATAL_FAILURE_(
-        "Not run: see above.");  // a fatal failure at this point keeps GoogleTest from running the body
+    current_record().reason = options_.blocked.substr(
+        0, options_.blocked.find(". "));          // what to do about it was said once
+    GTEST_FATAL_FAILURE_("Not run: see above.");  // a fatal failure at this point keeps GoogleTest
+                                                  // from running the body
   }
-  // A property finds that out itself; a plain TEST would take the dead device for a failure of its own.
+  // A property finds that out itself; a plain TEST would take the dead device for a failure of its
+  // own.
   if (!device_lost().empty()) {
     current_record().reason = std::string(kDeviceLostAfter) + device_lost();
     GTEST_FATAL_FAILURE_("Not run: the device is lost.");
@@ -156,18 +166,20 @@ void Recorder::OnTestEnd(const ::testing::TestInfo& test) {
   r = judge(std::move(r), outcome, options_.replaying);
   if (const auto launches = kernel_launches()) {
     // Smaller than before: the property has reset the counters.
-    const auto by_property = *launches >= launches_before_ ? *launches - launches_before_ : *launches;
+    const auto by_property =
+        *launches >= launches_before_ ? *launches - launches_before_ : *launches;
     kernels_ran_ = kernels_ran_ || by_property > 0;
     r.notes["kernel_launches"] = std::to_string(by_property);
   }
   // "./properties/stencil.cc" where sources are compiled as one.
   const std::string_view file = test.file();
-  r.notes["source"] = fmt::format("{}:{}", file.starts_with("./") ? file.substr(2) : file, test.line());
+  r.notes["source"] =
+      fmt::format("{}:{}", file.starts_with("./") ? file.substr(2) : file, test.line());
   r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   r = apply_waivers(std::move(r), options_.waivers, options_.today);
   if (is_red(r.verdict) && !outcome.failed) {
-    ADD_FAILURE() << r.property << ": " << name(r.verdict) << ": " << r.reason << (r.message.empty() ? "" : "\n")
-                  << r.message;
+    ADD_FAILURE() << r.property << ": " << name(r.verdict) << ": " << r.reason
+                  << (r.message.empty() ? "" : "\n") << r.message;
   }
   ::testing::Test::RecordProperty("verdict", name(r.verdict));
   if (!options_.device.empty()) ::testing::Test::RecordProperty("device", options_.device);
@@ -180,12 +192,13 @@ void Recorder::OnTestEnd(const ::testing::TestInfo& test) {
 std::vector<std::string> Recorder::close(const ::testing::UnitTest& program, int gtest_result) {
   std::vector<std::string> problems = ledger_.problems();
   if (ledger_.tally().planned == 0) {
-    // Sharding leaves some shards empty where there are more of them than properties; a filter must still match
-    // something somewhere.
+    // Sharding leaves some shards empty where there are more of them than properties; a filter must
+    // still match something somewhere.
     problems.clear();
     if (registered_ == 0) problems.push_back("the program has no properties");
     if (registered_ > 0 && selected_ == 0) {
-      problems.push_back(fmt::format("filter '{}' matches none of {} properties", GTEST_FLAG_GET(filter), registered_));
+      problems.push_back(fmt::format("filter '{}' matches none of {} properties",
+                                     GTEST_FLAG_GET(filter), registered_));
     } else if (registered_ > 0 && !options_.sharded) {
       problems.push_back("no property was planned");
     }
@@ -198,14 +211,17 @@ std::vector<std::string> Recorder::close(const ::testing::UnitTest& program, int
     outside = outside || program.GetTestSuite(s)->ad_hoc_test_result().Failed();
   if (outside || (gtest_result != 0 && !red_record)) {
     problems.push_back(
-        "GoogleTest failed outside of every property (an environment, or a suite's set-up or tear-down)");
+        "GoogleTest failed outside of every property (an environment, or a suite's set-up or "
+        "tear-down)");
   }
   const Tally tally = ledger_.tally();
   // Where the device lacks what its kernels need, what is left may be about none.
   const bool nothing_for_the_device = tally.not_applicable > 0 && tally.cases == 0;
-  if (options_.expects_kernels && tally.passed > 0 && !nothing_for_the_device && kernel_launches() && !kernels_ran_) {
+  if (options_.expects_kernels && tally.passed > 0 && !nothing_for_the_device &&
+      kernel_launches() && !kernels_ran_) {
     problems.push_back(
-        "not one kernel was launched, although the program's properties are about kernels (LOCKSTEP_EXPECT_KERNELS=1)");
+        "not one kernel was launched, although the program's properties are about kernels "
+        "(LOCKSTEP_EXPECT_KERNELS=1)");
   }
   problems.insert(problems.end(), write_errors_.begin(), write_errors_.end());
   file_.complete = true;
@@ -227,9 +243,11 @@ void Recorder::write() {
 
 std::string summary_line(const Tally& t) {
   return fmt::format(
-      "[ LEDGER ] {} planned: {} pass, {} fail, {} waived, {} not applicable, {} not run; {} cases, largest budget "
+      "[ LEDGER ] {} planned: {} pass, {} fail, {} waived, {} not applicable, {} not run; {} "
+      "cases, largest budget "
       "{:.3g}, {:.1f} s",
-      t.planned, t.passed, t.failed, t.waived, t.not_applicable, t.not_run, t.cases, t.budget, t.seconds);
+      t.planned, t.passed, t.failed, t.waived, t.not_applicable, t.not_run, t.cases, t.budget,
+      t.seconds);
 }
 
 std::string details(const std::vector<Record>& records) {

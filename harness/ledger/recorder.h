@@ -1,8 +1,9 @@
-// Between GoogleTest and the ledger: plans what a run will execute, gives every test exactly one verdict, and sums the
-// run up.
+// Between GoogleTest and the ledger: plans what a run will execute, gives every test exactly one
+// verdict, and sums the run up.
 //
-// A red verdict that GoogleTest does not know of (a skip without a capability, a property that ran no case) is made a
-// failure there as well, so that its output and its XML never look better than the ledger.
+// A red verdict that GoogleTest does not know of (a skip without a capability, a property that ran
+// no case) is made a failure there as well, so that its output and its XML never look better than
+// the ledger.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,15 +22,15 @@ struct RecorderOptions {
   std::vector<std::string> ledger_paths;  // where the ledger is kept up to date
   std::vector<Waiver> waivers;
   std::string today = today_utc();  // for the waivers
-  std::string blocked;              // a sentence why nothing may run (no GPU); every property then is NOT_RUN
-  bool replaying = false;           // --case: the one property that runs must take it
+  std::string blocked;  // a sentence why nothing may run (no GPU); every property then is NOT_RUN
+  bool replaying = false;  // --case: the one property that runs must take it
   bool sharded = false;
   bool expects_kernels = false;  // LOCKSTEP_EXPECT_KERNELS=1
   std::string device;            // recorded with each property
 };
 
-// What a test's body left behind, and GoogleTest's view of it, joined to one verdict. Pure, so that each rule can be
-// tested.
+// What a test's body left behind, and GoogleTest's view of it, joined to one verdict. Pure, so that
+// each rule can be tested.
 struct TestOutcome {
   bool failed = false, skipped = false;  // GoogleTest's result
   std::string failure_text, skip_text;   // its messages
@@ -46,8 +47,8 @@ class Recorder : public ::testing::EmptyTestEventListener {
   void OnTestStart(const ::testing::TestInfo& test) override;
   void OnTestEnd(const ::testing::TestInfo& test) override;
 
-  // After RUN_ALL_TESTS, which returned `gtest_result`: closes the ledger, writes it, and returns the problems, none
-  // when green.
+  // After RUN_ALL_TESTS, which returned `gtest_result`: closes the ledger, writes it, and returns
+  // the problems, none when green.
   std::vector<std::string> close(const ::testing::UnitTest& program, int gtest_result);
   const Ledger& ledger() const { return ledger_; }
   // Properties that the filter selects, in this shard or another.
@@ -66,8 +67,8 @@ class Recorder : public ::testing::EmptyTestEventListener {
   bool kernels_ran_ = false;
 };
 
-// "[ LEDGER ] 12 planned: 12 pass, 0 fail, 0 waived, 0 not applicable, 0 not run; 2400 cases, largest budget 0.81, 3.2
-// s"
+// "[ LEDGER ] 12 planned: 12 pass, 0 fail, 0 waived, 0 not applicable, 0 not run; 2400 cases,
+// largest budget 0.81, 3.2 s"
 std::string summary_line(const Tally& tally);
 // Verdict, reason, minimal case and replay line of each record that is not a pass, for people.
 std::string details(const std::vector<Record>& records);

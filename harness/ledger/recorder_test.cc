@@ -67,18 +67,22 @@ TEST(Judge, APropertyKeepsItsVerdict) {
   EXPECT_EQ(judge(ended(Verdict::kPass, 200), {}, false).verdict, Verdict::kPass);
   EXPECT_EQ(judge(ended(Verdict::kNotApplicable, 0, "needs clusters"), skipping(""), false).verdict,
             Verdict::kNotApplicable);
-  EXPECT_EQ(judge(ended(Verdict::kNotRun, 3, "out of memory"), failing("x"), false).reason, "out of memory");
+  EXPECT_EQ(judge(ended(Verdict::kNotRun, 3, "out of memory"), failing("x"), false).reason,
+            "out of memory");
   EXPECT_EQ(judge(ended(Verdict::kFail, 3, "mismatch"), failing("x"), false).reason, "mismatch");
 }
 
 TEST(Judge, APassThatGoogleTestContradictsFails) {
-  EXPECT_EQ(judge(ended(Verdict::kPass, 200), failing("from a thread"), false).verdict, Verdict::kFail);
-  EXPECT_EQ(judge(ended(Verdict::kNotApplicable, 0, "needs clusters"), failing("x"), false).verdict, Verdict::kFail);
+  EXPECT_EQ(judge(ended(Verdict::kPass, 200), failing("from a thread"), false).verdict,
+            Verdict::kFail);
+  EXPECT_EQ(judge(ended(Verdict::kNotApplicable, 0, "needs clusters"), failing("x"), false).verdict,
+            Verdict::kFail);
   EXPECT_EQ(judge(ended(Verdict::kPass, 200), skipping("lazy"), false).verdict, Verdict::kNotRun);
 }
 
 TEST(Judge, APassWithoutCasesIsNotRun) {
-  EXPECT_THAT(judge(ended(Verdict::kPass, 0), {}, false).reason, HasSubstr("not one generated case"));
+  EXPECT_THAT(judge(ended(Verdict::kPass, 0), {}, false).reason,
+              HasSubstr("not one generated case"));
 }
 
 TEST(Judge, AFindingThatNobodyTookFailsTheTestThatLeftIt) {
@@ -89,12 +93,14 @@ TEST(Judge, AFindingThatNobodyTookFailsTheTestThatLeftIt) {
     EXPECT_EQ(judged.reason, "finding:race");
     EXPECT_EQ(judged.message, "a race somewhere");
   }
-  EXPECT_EQ(judge(ended(Verdict::kFail, 3, "mismatch"), with_finding("race"), false).reason, "mismatch");
+  EXPECT_EQ(judge(ended(Verdict::kFail, 3, "mismatch"), with_finding("race"), false).reason,
+            "mismatch");
 }
 
 TEST(Judge, AReplayRunsExactlyItsCase) {
   EXPECT_EQ(judge(ended(Verdict::kPass, 1), {}, true).verdict, Verdict::kPass);
-  EXPECT_THAT(judge(ended(Verdict::kPass, 200), {}, true).reason, HasSubstr("200 cases in place of the one"));
+  EXPECT_THAT(judge(ended(Verdict::kPass, 200), {}, true).reason,
+              HasSubstr("200 cases in place of the one"));
   EXPECT_THAT(judge(opened(), {}, true).reason, HasSubstr("takes no --case"));
 }
 
@@ -113,7 +119,8 @@ TEST(Summary, PrintsAllFiveCountsEvenWhenZero) {
   t.budget = 0.8125;
   t.seconds = 3.25;
   EXPECT_EQ(summary_line(t),
-            "[ LEDGER ] 12 planned: 12 pass, 0 fail, 0 waived, 0 not applicable, 0 not run; 2400 cases, largest budget "
+            "[ LEDGER ] 12 planned: 12 pass, 0 fail, 0 waived, 0 not applicable, 0 not run; 2400 "
+            "cases, largest budget "
             "0.812, 3.2 s");
 }
 
@@ -122,10 +129,12 @@ TEST(Summary, DetailsLeaveOutPassesAlone) {
   failed.minimal_case = "n=33";
   failed.replay = "run --case";
   const std::string text =
-      details({ended(Verdict::kPass, 200), failed, ended(Verdict::kWaived, 200, "https://e.org/1 until 2030-01-01")});
-  EXPECT_EQ(text,
-            "[ LEDGER ] Stencil.Matches: fail: mismatch\n    minimal case: n=33\n    replay: run --case\n"
-            "[ LEDGER ] Stencil.Matches: waived: https://e.org/1 until 2030-01-01\n");
+      details({ended(Verdict::kPass, 200), failed,
+               ended(Verdict::kWaived, 200, "https://e.org/1 until 2030-01-01")});
+  EXPECT_EQ(
+      text,
+      "[ LEDGER ] Stencil.Matches: fail: mismatch\n    minimal case: n=33\n    replay: run --case\n"
+      "[ LEDGER ] Stencil.Matches: waived: https://e.org/1 until 2030-01-01\n");
 }
 
 }  // namespace recorder_test

@@ -27,15 +27,18 @@ std::vector<fs::path> roots() {
   for (const char* variable : {"RUNFILES_DIR", "TEST_SRCDIR"}) {
     if (const char* value = std::getenv(variable)) roots.push_back(value);
   }
-  if (n > 0) roots.push_back(installed(std::string(self.data(), static_cast<std::size_t>(n)), "share"));
+  if (n > 0)
+    roots.push_back(installed(std::string(self.data(), static_cast<std::size_t>(n)), "share"));
   return roots;
 }
 
-// The workspace's folder: its name under WORKSPACE, _main under MODULE.bazel, or what a rule says of somebody else's.
+// The workspace's folder: its name under WORKSPACE, _main under MODULE.bazel, or what a rule says
+// of somebody else's.
 std::vector<std::string> workspaces() {
   std::vector<std::string> names = {"lockstep", "_main"};
   for (const char* variable : {"LOCKSTEP_WORKSPACE", "TEST_WORKSPACE"}) {
-    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') names.push_back(value);
+    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
+      names.push_back(value);
   }
   return names;
 }

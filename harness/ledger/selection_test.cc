@@ -1,4 +1,5 @@
-// Filters select what GoogleTest's do. recorder.cc also compares the two on every run without shards.
+// Filters select what GoogleTest's do. recorder.cc also compares the two on every run without
+// shards.
 #include "harness/ledger/selection.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +32,8 @@ TEST(Selection, AgreesWithGoogleTestsFilters) {
       {"", "Stencil.Matches", false},
       {":", "Stencil.Matches", false},
   };
-  for (const auto& c : cases) EXPECT_EQ(filter_selects(c.filter, c.name), c.selected) << c.filter << " on " << c.name;
+  for (const auto& c : cases)
+    EXPECT_EQ(filter_selects(c.filter, c.name), c.selected) << c.filter << " on " << c.name;
 }
 
 }  // namespace selection_test

@@ -6,7 +6,8 @@
 namespace lockstep {
 namespace {
 
-constexpr std::array<const char*, 5> kVerdicts = {"pass", "fail", "waived", "not applicable", "not run"};
+constexpr std::array<const char*, 5> kVerdicts = {"pass", "fail", "waived", "not applicable",
+                                                  "not run"};
 constexpr std::array<const char*, 11> kReasons = {
     "none",           "mismatch",   "unwritten", "guard",     "input-changed", "law",
     "nondeterminism", "cuda-error", "finding",   "exception", "expectation",

@@ -26,15 +26,19 @@ bool is_date(std::string_view text) {
   for (std::size_t i : {0, 1, 2, 3, 5, 6, 8, 9}) {
     if (!std::isdigit(static_cast<unsigned char>(text[i]))) return false;
   }
-  const auto number = [&](std::size_t at, std::size_t n) { return std::atoi(std::string(text.substr(at, n)).c_str()); };
-  return std::chrono::year_month_day(std::chrono::year(number(0, 4)), std::chrono::month(number(5, 2)),
+  const auto number = [&](std::size_t at, std::size_t n) {
+    return std::atoi(std::string(text.substr(at, n)).c_str());
+  };
+  return std::chrono::year_month_day(std::chrono::year(number(0, 4)),
+                                     std::chrono::month(number(5, 2)),
                                      std::chrono::day(number(8, 2)))
       .ok();
 }
 
 bool is_url(std::string_view text) {
   for (std::string_view scheme : {"https://", "http://"}) {
-    if (text.starts_with(scheme) && text.size() > scheme.size() && text.find(' ') == text.npos) return true;
+    if (text.starts_with(scheme) && text.size() > scheme.size() && text.find(' ') == text.npos)
+      return true;
   }
   return false;
 }
@@ -48,17 +52,21 @@ std::vector<std::string> entry_errors(const json& entry) {
       errors.push_back(fmt::format("has the unknown key '{}'", key));
   }
   for (const char* key : kKeys) {
-    if (!entry.contains(key) || !entry[key].is_string() || entry[key].get_ref<const std::string&>().empty()) {
+    if (!entry.contains(key) || !entry[key].is_string() ||
+        entry[key].get_ref<const std::string&>().empty()) {
       errors.push_back(fmt::format("needs '{}', a string that is not empty", key));
     }
   }
   if (!errors.empty()) return errors;
   const std::string property = entry["property"], url = entry["url"], expires = entry["expires"];
   if (property.find('.') == property.npos || property.find_first_of("*? ") != property.npos) {
-    errors.push_back(fmt::format("names '{}', which is not a full property name like Suite.Name", property));
+    errors.push_back(
+        fmt::format("names '{}', which is not a full property name like Suite.Name", property));
   }
-  if (!is_url(url)) errors.push_back(fmt::format("has the url '{}', which is not an http(s) address", url));
-  if (!is_date(expires)) errors.push_back(fmt::format("expires on '{}', which is not a date like 2027-01-31", expires));
+  if (!is_url(url))
+    errors.push_back(fmt::format("has the url '{}', which is not an http(s) address", url));
+  if (!is_date(expires))
+    errors.push_back(fmt::format("expires on '{}', which is not a date like 2027-01-31", expires));
   return errors;
 }
 
@@ -74,7 +82,8 @@ Waivers parse_waivers(std::string_view text, const std::string& origin) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < file.size(); ++i) {
     const auto errors = entry_errors(file[i]);
-    for (const std::string& e : errors) out.errors.push_back(fmt::format("{}: waiver {} {}", origin, i + 1, e));
+    for (const std::string& e : errors)
+      out.errors.push_back(fmt::format("{}: waiver {} {}", origin, i + 1, e));
     if (!errors.empty()) continue;
     Waiver w{file[i]["property"], file[i]["url"], file[i]["expires"], file[i]["reason"]};
     if (!seen.insert(w.property).second)
@@ -102,20 +111,22 @@ std::string today_utc() {
 }
 
 Record apply_waivers(Record record, const std::vector<Waiver>& waivers, std::string_view today) {
-  const auto w =
-      std::find_if(waivers.begin(), waivers.end(), [&](const Waiver& x) { return x.property == record.property; });
+  const auto w = std::find_if(waivers.begin(), waivers.end(),
+                              [&](const Waiver& x) { return x.property == record.property; });
   if (w == waivers.end()) return record;
   if (record.verdict == Verdict::kPass) {
     record.verdict = Verdict::kFail;
     record.reason = "unexpected-pass";
-    record.message = fmt::format("unexpected pass: remove the waiver for {} ({})", record.property, w->url);
+    record.message =
+        fmt::format("unexpected pass: remove the waiver for {} ({})", record.property, w->url);
   } else if (record.verdict == Verdict::kFail) {
     // ISO dates order as text does.
     if (std::string_view(w->expires) < today) {
       record.reason += fmt::format(" (its waiver {} expired on {})", w->url, w->expires);
     } else {
       record.verdict = Verdict::kWaived;
-      record.reason = fmt::format("{} until {}: {} [{}]", w->url, w->expires, w->reason, record.reason);
+      record.reason =
+          fmt::format("{} until {}: {} [{}]", w->url, w->expires, w->reason, record.reason);
     }
   }
   return record;

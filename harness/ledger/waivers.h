@@ -1,8 +1,9 @@
 // Waivers: known failures that an open issue covers until a date.
 //
-// A file is a JSON array of {"property", "url", "expires", "reason"}, all four strings that must be there, and no
-// others. A waiver excuses a failing property only. It has a date because one that lasts for ever is a deleted test,
-// and a property that passes although it is waived is red, so that a fix takes its waiver away.
+// A file is a JSON array of {"property", "url", "expires", "reason"}, all four strings that must be
+// there, and no others. A waiver excuses a failing property only. It has a date because one that
+// lasts for ever is a deleted test, and a property that passes although it is waived is red, so
+// that a fix takes its waiver away.
 #pragma once
 
 #include <string>
@@ -22,7 +23,8 @@ struct Waiver {
 
 struct Waivers {
   std::vector<Waiver> waivers;
-  std::vector<std::string> errors;  // empty when the text is a valid file; with errors no waiver is kept
+  std::vector<std::string>
+      errors;  // empty when the text is a valid file; with errors no waiver is kept
 };
 
 Waivers parse_waivers(std::string_view json, const std::string& origin);
@@ -32,9 +34,9 @@ Waivers read_waivers(const std::string& path);
 // `today` as "2026-11-21".
 std::string today_utc();
 
-// What the waivers make of a verdict: FAIL becomes WAIVED, or stays FAIL and says that the waiver has expired; PASS
-// becomes FAIL ("unexpected-pass"). NOT_RUN and NOT_APPLICABLE stay as they are: neither shows that the issue still is
-// there.
+// What the waivers make of a verdict: FAIL becomes WAIVED, or stays FAIL and says that the waiver
+// has expired; PASS becomes FAIL ("unexpected-pass"). NOT_RUN and NOT_APPLICABLE stay as they are:
+// neither shows that the issue still is there.
 Record apply_waivers(Record record, const std::vector<Waiver>& waivers, std::string_view today);
 
 }  // namespace lockstep

@@ -45,15 +45,24 @@ TEST(Waivers, RefusesWhatIsNotAWaiver) {
       {"", "not a JSON array"},
       {"{}", "not a JSON array"},
       {"[1]", "is not an object"},
-      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-01-31"}])", "needs 'reason'"},
-      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": 2027, "reason": "r"}])", "needs 'expires'"},
-      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-02-30", "reason": "r"}])", "not a date"},
-      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "never", "reason": "r"}])", "not a date"},
-      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-13-01", "reason": "r"}])", "not a date"},
-      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-00-10", "reason": "r"}])", "not a date"},
-      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-01-00", "reason": "r"}])", "not a date"},
-      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-1-031", "reason": "r"}])", "not a date"},
-      {R"([{"property": "A.b", "url": "see chat", "expires": "2027-01-31", "reason": "r"}])", "not an http(s) address"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-01-31"}])",
+       "needs 'reason'"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": 2027, "reason": "r"}])",
+       "needs 'expires'"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-02-30", "reason": "r"}])",
+       "not a date"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "never", "reason": "r"}])",
+       "not a date"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-13-01", "reason": "r"}])",
+       "not a date"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-00-10", "reason": "r"}])",
+       "not a date"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-01-00", "reason": "r"}])",
+       "not a date"},
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-1-031", "reason": "r"}])",
+       "not a date"},
+      {R"([{"property": "A.b", "url": "see chat", "expires": "2027-01-31", "reason": "r"}])",
+       "not an http(s) address"},
       {R"([{"property": "A.*", "url": "https://e.org/1", "expires": "2027-01-31", "reason": "r"}])",
        "not a full property name"},
       {R"([{"property": "Ab", "url": "https://e.org/1", "expires": "2027-01-31", "reason": "r"}])",
@@ -72,7 +81,8 @@ TEST(Waivers, RefusesWhatIsNotAWaiver) {
 }
 
 TEST(Waivers, AFileThatIsNotThereIsAnError) {
-  EXPECT_THAT(read_waivers("/nonexistent/waivers.json").errors, Contains(HasSubstr("cannot be read")));
+  EXPECT_THAT(read_waivers("/nonexistent/waivers.json").errors,
+              Contains(HasSubstr("cannot be read")));
 }
 
 TEST(Waivers, ExcuseAFailureThroughTheirLastDay) {
@@ -97,9 +107,11 @@ TEST(Waivers, TurnAnUnexpectedPassRed) {
 }
 
 TEST(Waivers, LeaveOtherPropertiesAndVerdictsAlone) {
-  EXPECT_EQ(apply_waivers(record(Verdict::kNotRun, "out of memory"), good(), "2027-01-01").verdict, Verdict::kNotRun);
-  EXPECT_EQ(apply_waivers(record(Verdict::kNotApplicable, "clusters"), good(), "2027-01-01").verdict,
-            Verdict::kNotApplicable);
+  EXPECT_EQ(apply_waivers(record(Verdict::kNotRun, "out of memory"), good(), "2027-01-01").verdict,
+            Verdict::kNotRun);
+  EXPECT_EQ(
+      apply_waivers(record(Verdict::kNotApplicable, "clusters"), good(), "2027-01-01").verdict,
+      Verdict::kNotApplicable);
   Record other = record(Verdict::kFail, "mismatch");
   other.property = "Stencil.EdgesToo";
   EXPECT_EQ(apply_waivers(other, good(), "2027-01-01").verdict, Verdict::kFail);

@@ -12,7 +12,8 @@ constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min(),
                        kGreatest = std::numeric_limits<std::int32_t>::max();
 
 std::int64_t factor_of(std::uint64_t bits, const IntegerUnit& unit, const IntegerFormats& f) {
-  const bool negative = unit.has_sign && f.factor_bits > 1 && (bits >> (f.factor_bits - 1) & 1) != 0;
+  const bool negative =
+      unit.has_sign && f.factor_bits > 1 && (bits >> (f.factor_bits - 1) & 1) != 0;
   return static_cast<std::int64_t>(bits) - (negative ? std::int64_t{1} << f.factor_bits : 0);
 }
 
@@ -27,7 +28,8 @@ std::uint64_t element_of(const IntegerUnit& unit, const IntegerFormats& f, const
   std::int64_t sum = static_cast<std::int32_t>(dot.c);
   for (std::size_t k = 0; k < dot.a.size(); ++k) {
     if (f.factor_bits == 1) {
-      sum += static_cast<std::int64_t>(unit.counts_differing ? dot.a[k] ^ dot.b[k] : dot.a[k] & dot.b[k]);
+      sum += static_cast<std::int64_t>(unit.counts_differing ? dot.a[k] ^ dot.b[k]
+                                                             : dot.a[k] & dot.b[k]);
     } else {
       sum += factor_of(dot.a[k], unit, f) * factor_of(dot.b[k], unit, f);
     }
@@ -44,7 +46,8 @@ bool IntegerMeasurement::explains_all() const {
 IntegerMeasurement measure(const IntegerFormats& f, const Multiplier& multiply) {
   IntegerMeasurement m;
   const auto say = [&](const char* name, const std::string& text) {
-    m.findings.push_back({name, {text.empty() ? Certainty::kNotDetermined : Certainty::kMeasured, text}});
+    m.findings.push_back(
+        {name, {text.empty() ? Certainty::kNotDetermined : Certainty::kMeasured, text}});
   };
   const std::uint64_t ones = (std::uint64_t{1} << f.factor_bits) - 1;
   const std::size_t last = static_cast<std::size_t>(f.k) - 1;

@@ -1,7 +1,8 @@
 // How a matrix unit computes with integers: measured, and what it computes if that is how.
 //
-// The sum of C and all products is exact. What is left to say: whether factors have a sign, what becomes of a sum that
-// does not fit 32 bits, and of bits whether those that differ are counted or those that are both set.
+// The sum of C and all products is exact. What is left to say: whether factors have a sign, what
+// becomes of a sum that does not fit 32 bits, and of bits whether those that differ are counted or
+// those that are both set.
 #pragma once
 
 #include <cstdint>

@@ -20,12 +20,13 @@ Multiplier each(const std::function<std::uint64_t(const Dot&)>& element) {
 
 TEST(IntegerProbe, FindsEveryUnitAgain) {
   std::mt19937_64 random(5);
-  for (const IntegerFormats f :
-       {IntegerFormats{8, 16}, IntegerFormats{8, 32}, IntegerFormats{4, 64}, IntegerFormats{1, 128}}) {
+  for (const IntegerFormats f : {IntegerFormats{8, 16}, IntegerFormats{8, 32},
+                                 IntegerFormats{4, 64}, IntegerFormats{1, 128}}) {
     for (int choice = 0; choice < 4; ++choice) {
       const IntegerUnit unit{f.factor_bits > 1 && (choice & 1) != 0, (choice & 2) != 0,
                              f.factor_bits == 1 && (choice & 1) != 0};
-      const IntegerMeasurement found = measure(f, each([&](const Dot& d) { return element_of(unit, f, d); }));
+      const IntegerMeasurement found =
+          measure(f, each([&](const Dot& d) { return element_of(unit, f, d); }));
       EXPECT_TRUE(found.explains_all());
       EXPECT_EQ(found.unit.has_sign, unit.has_sign);
       EXPECT_EQ(found.unit.saturates, unit.saturates);
@@ -64,7 +65,8 @@ TEST(IntegerProbe, GuessesNothing) {
     return one.c;
   });
   EXPECT_FALSE(measure(f, on_the_way).explains_all());
-  EXPECT_FALSE(measure(f, each([](const Dot& d) { return d.a[0] * d.b[0] & 0x7f; })).explains_all());
+  EXPECT_FALSE(
+      measure(f, each([](const Dot& d) { return d.a[0] * d.b[0] & 0x7f; })).explains_all());
 }
 
 }  // namespace

@@ -47,7 +47,9 @@ const char* name_of(Property p) {
   return "";
 }
 
-bool Measurement::determined(Property p) const { return findings.at(p).certainty != Certainty::kNotDetermined; }
+bool Measurement::determined(Property p) const {
+  return findings.at(p).certainty != Certainty::kNotDetermined;
+}
 
 bool Measurement::explains_all() const {
   return std::all_of(findings.begin(), findings.end(),

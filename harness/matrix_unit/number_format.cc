@@ -9,7 +9,9 @@ std::uint64_t ones(int n) { return (std::uint64_t{1} << n) - 1; }
 
 }  // namespace
 
-std::uint64_t NumberFormat::infinity() const { return ones(exponent_bits) << (fraction_bits + ignored_bits); }
+std::uint64_t NumberFormat::infinity() const {
+  return ones(exponent_bits) << (fraction_bits + ignored_bits);
+}
 
 std::uint64_t NumberFormat::nan() const {
   if (!has_infinity) return ones(exponent_bits + fraction_bits) << ignored_bits;
@@ -38,7 +40,8 @@ Parts take_apart(std::uint64_t bits, const NumberFormat& f) {
 
 double value_of(std::uint64_t bits, const NumberFormat& f) {
   const Parts p = take_apart(bits, f);
-  const double magnitude = std::ldexp(static_cast<double>(p.significand), p.exponent - f.fraction_bits);
+  const double magnitude =
+      std::ldexp(static_cast<double>(p.significand), p.exponent - f.fraction_bits);
   return p.negative ? -magnitude : magnitude;
 }
 
@@ -55,9 +58,12 @@ bool encode(double value, const NumberFormat& f, bool allow_subnormal, std::uint
   const double scaled = std::ldexp(magnitude, f.fraction_bits - exponent);
   if (scaled != std::floor(scaled) || scaled >= std::ldexp(1.0, f.fraction_bits + 1)) return false;
   const auto significand = static_cast<std::uint64_t>(scaled);
-  const std::uint64_t field = own < f.least_exponent() ? 0 : static_cast<std::uint64_t>(exponent + f.bias());
-  bits = sign | (field << f.fraction_bits | (significand & ones(f.fraction_bits))) << f.ignored_bits;
-  return take_apart(bits, f).kind == Parts::Kind::kFinite;  // e4m3 has a NaN where a number would be
+  const std::uint64_t field =
+      own < f.least_exponent() ? 0 : static_cast<std::uint64_t>(exponent + f.bias());
+  bits = sign | (field << f.fraction_bits | (significand & ones(f.fraction_bits)))
+                    << f.ignored_bits;
+  return take_apart(bits, f).kind ==
+         Parts::Kind::kFinite;  // e4m3 has a NaN where a number would be
 }
 
 }  // namespace lockstep::matrix_unit

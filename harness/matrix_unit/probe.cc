@@ -11,7 +11,8 @@ namespace {
 
 using enum Property;
 
-constexpr int kEqual = 8;  // exponent of terms that make a sum: what is added to it must be a product, too
+constexpr int kEqual =
+    8;  // exponent of terms that make a sum: what is added to it must be a product, too
 
 class Probe : public SpecialsProbe {
  public:
@@ -36,7 +37,8 @@ class Probe : public SpecialsProbe {
     }
     if (unit_.adds_c_last) find_rounding_of_c();
     find_specials();
-    for (int p = 0; p <= static_cast<int>(kNaN); ++p) m_.findings.try_emplace(static_cast<Property>(p), Finding{});
+    for (int p = 0; p <= static_cast<int>(kNaN); ++p)
+      m_.findings.try_emplace(static_cast<Property>(p), Finding{});
     m_.unit = unit_;
     return std::move(m_);
   }
@@ -58,7 +60,8 @@ class Probe : public SpecialsProbe {
   }
 
   void find_steps() {
-    const StepOrder order = find_step_order(f_.k, [this](const auto& triples) { return survives(triples); });
+    const StepOrder order =
+        find_step_order(f_.k, [this](const auto& triples) { return survives(triples); });
     if (!order.unclear.empty()) {
       say_unclear(kSteps, order.unclear);
       say_unclear(kC, order.unclear);
@@ -70,8 +73,9 @@ class Probe : public SpecialsProbe {
     say(kC, order.c_last ? "is added at the end" : "is a term of the first step");
   }
 
-  // The last of the steps with most products, since what comes after would cut its sum once more; and its places, C's
-  // first where it is a term. Where steps have one product each, C is what they are handed.
+  // The last of the steps with most products, since what comes after would cut its sum once more;
+  // and its places, C's first where it is a term. Where steps have one product each, C is what they
+  // are handed.
   void choose_step() {
     for (const std::vector<int>& step : unit_.steps) {
       if (step.size() >= products_.size()) products_ = step;
@@ -85,7 +89,8 @@ class Probe : public SpecialsProbe {
 
   void find_fraction_bits() {
     if (products_.size() == 1) return find_fused();
-    if (products_.size() < 3) return say_unclear(kFractionBits, "a step has less than three products");
+    if (products_.size() < 3)
+      return say_unclear(kFractionBits, "a step has less than three products");
     const int e = large();
     Dot dot = in_.zeros();
     set(dot, products_[0], power(e)), set(dot, products_[1], -power(e));
@@ -93,13 +98,14 @@ class Probe : public SpecialsProbe {
     if (!cut.clear) return say_unclear(kFractionBits, "what is kept is no row of bits");
     unit_.fraction_bits = cut.all_kept ? kExactBits : e - cut.last;
     if (cut.all_kept) return say(kFractionBits, std::to_string(e - cut.last), Certainty::kAtLeast);
-    if (const std::vector<int>& first = unit_.steps.front(); !unit_.adds_c_last && first.size() >= 2) {
+    if (const std::vector<int>& first = unit_.steps.front();
+        !unit_.adds_c_last && first.size() >= 2) {
       Dot beside = in_.zeros();
       set(beside, first[0], power(e)), set(beside, first[1], -power(e));
       const CutPlace of_c = find_cut_place(beside, e - 1, kPlaceOfC, std::nullopt);
       if (of_c.clear && !of_c.all_kept && of_c.last != cut.last)
-        return say_unclear(kFractionBits,
-                           std::to_string(e - cut.last) + " of products, " + std::to_string(e - of_c.last) + " of C");
+        return say_unclear(kFractionBits, std::to_string(e - cut.last) + " of products, " +
+                                              std::to_string(e - of_c.last) + " of C");
     }
     say(kFractionBits, std::to_string(unit_.fraction_bits));
   }
@@ -112,7 +118,8 @@ class Probe : public SpecialsProbe {
         value(dot) != std::fma(x, y, -1.0))
       return say_unclear(kFractionBits, "one product a step, and not all of its bits count");
     unit_.fraction_bits = kExactBits;
-    say(kFractionBits, std::to_string(f_.a.fraction_bits + f_.b.fraction_bits + 1), Certainty::kAtLeast);
+    say(kFractionBits, std::to_string(f_.a.fraction_bits + f_.b.fraction_bits + 1),
+        Certainty::kAtLeast);
   }
 
   void find_cut() {
@@ -140,7 +147,8 @@ class Probe : public SpecialsProbe {
 
   // ---- How a sum is rounded ----
 
-  // A sum of as many equal terms as there are places but one, so that it has more bits than they: 2^sum_exponent().
+  // A sum of as many equal terms as there are places but one, so that it has more bits than they:
+  // 2^sum_exponent().
   Dot sum_of_equals(double sign) const {
     Dot d = in_.zeros();
     for (int i = 0; i < 1 << (sum_exponent() - kEqual); ++i)
@@ -173,7 +181,8 @@ class Probe : public SpecialsProbe {
     say(kResultBits, std::to_string(n));
   }
 
-  // `base` and half a place more, after an even and an odd number of places, of either sign; places have `last`.
+  // `base` and half a place more, after an even and an odd number of places, of either sign; places
+  // have `last`.
   template <class Make>
   std::optional<Direction> find_direction(double base, double last, const Make& make) const {
     std::vector<Dot> dots;
@@ -188,7 +197,8 @@ class Probe : public SpecialsProbe {
     }
     // Beside the base, which is an even number of places, so that nothing is rounded here.
     std::vector<double> got = values(dots);
-    for (std::size_t i = 0; i < got.size(); ++i) got[i] = (got[i] - (wanted[i] < 0 ? -base : base)) / last;
+    for (std::size_t i = 0; i < got.size(); ++i)
+      got[i] = (got[i] - (wanted[i] < 0 ? -base : base)) / last;
     return direction_of(wanted, got);
   }
 
@@ -197,32 +207,37 @@ class Probe : public SpecialsProbe {
     if (!known(kResultBits)) return say_unclear(kRounding, "");
     if (!measured(kResultBits) || last - 1 < last_kept_beside_equals())
       return say_no_effect(kRounding, "no sum is longer");
-    const auto direction = find_direction(power(m), power(last), [&](Dot& d, double sign, double rest) {
-      d = sum_of_equals(sign);
-      return set(d, places_.back(), rest);
-    });
+    const auto direction =
+        find_direction(power(m), power(last), [&](Dot& d, double sign, double rest) {
+          d = sum_of_equals(sign);
+          return set(d, places_.back(), rest);
+        });
     if (!direction) return say_unclear(kRounding, "no direction explains the results");
     unit_.rounding = *direction;
     say(kRounding, text_of(*direction));
   }
 
   void find_rounding_of_c() {
-    const auto direction = find_direction(1, power(-f_.d.fraction_bits), [&](Dot& d, double sign, double rest) {
-      return in_.product(d, 0, sign) && in_.c(d, rest);
-    });
-    if (!direction) return say_unclear(kC, "is added at the end; no direction explains the results");
+    const auto direction =
+        find_direction(1, power(-f_.d.fraction_bits), [&](Dot& d, double sign, double rest) {
+          return in_.product(d, 0, sign) && in_.c(d, rest);
+        });
+    if (!direction)
+      return say_unclear(kC, "is added at the end; no direction explains the results");
     unit_.c_rounding = *direction;
     say(kC, "is added at the end, rounded " + text_of(*direction));
   }
 
-  // What a step hands to the next: the first one's sum, of which the last takes away what needs no rounding.
+  // What a step hands to the next: the first one's sum, of which the last takes away what needs no
+  // rounding.
   void find_between_steps() {
     if (unit_.steps.size() == 1) return say_no_effect(kBetweenSteps, "there is one step");
     const std::vector<int>& first = unit_.steps.front();
     // All but one of its products, or C where it has one.
     const int m = kEqual + (first.size() == 1 ? 0 : std::bit_width(first.size() - 1) - 1);
     const int last = m - unit_.result_fraction_bits;
-    if (!measured(kRounding) || last - 1 < last_kept_beside_equals() || m - unit_.fraction_bits > last)
+    if (!measured(kRounding) || last - 1 < last_kept_beside_equals() ||
+        m - unit_.fraction_bits > last)
       return say_no_effect(kBetweenSteps, "no sum is longer");
     Dot d = in_.zeros();
     if (first.size() == 1) {
@@ -233,7 +248,8 @@ class Probe : public SpecialsProbe {
       set(d, first[static_cast<std::size_t>(i)], power(kEqual));
     if (!set(d, first.back(), 1.5 * power(last)) || !set(d, unit_.steps.back().front(), -power(m)))
       return say_unclear(kBetweenSteps, "");
-    if (bits(d) != element_of(unit_, f_, d)) return say_unclear(kBetweenSteps, "not rounded as a result is");
+    if (bits(d) != element_of(unit_, f_, d))
+      return say_unclear(kBetweenSteps, "not rounded as a result is");
     say(kBetweenSteps, "rounded as a result is");
   }
 
@@ -291,7 +307,8 @@ class Probe : public SpecialsProbe {
         const auto exponent = exponent_of(d, least + of_other - 1);
         if (!exponent) continue;
         const bool is_own = *exponent == least + of_other - 1;
-        contradiction = contradiction || (!is_own && *exponent != least + of_other) || (own && *own != is_own);
+        contradiction =
+            contradiction || (!is_own && *exponent != least + of_other) || (own && *own != is_own);
         own = is_own;
         break;
       }
@@ -304,14 +321,16 @@ class Probe : public SpecialsProbe {
 
   void find_zero_exponent() {
     if (!measured(kFractionBits)) return say_no_effect(kZeroExponent, "nothing is cut");
-    if (products_.size() < 3) return say_unclear(kZeroExponent, "a step has less than three products");
+    if (products_.size() < 3)
+      return say_unclear(kZeroExponent, "a step has less than three products");
     const int quantum = least_result(), least = in_.least_product();
     const Dot zeros = in_.zeros();
     CutPlace cut = find_cut_place(zeros, std::min(0, large()), least, products_[0], products_[1]);
     if (!cut.clear) return say_unclear(kZeroExponent, "what is kept is no row of bits");
     // C may be smaller than any product.
     const int least_of_c = unit_.subnormal_c ? quantum : f_.d.least_exponent();
-    int own = least_normal_product();  // what a small term has at least, and the greatest exponent may be
+    int own =
+        least_normal_product();  // what a small term has at least, and the greatest exponent may be
     if (cut.all_kept && !unit_.adds_c_last && cut.last > least_of_c) {
       const CutPlace of_c = find_cut_place(zeros, cut.last, least_of_c, kPlaceOfC, std::nullopt);
       if (of_c.clear) cut = of_c, own = f_.d.least_exponent();
@@ -321,12 +340,15 @@ class Probe : public SpecialsProbe {
     const bool at_most = cut.all_kept || !measured(kResultBits) ||
                          (cut.last < quantum && unit_.zero_exponent <= quantum) ||
                          (cut.last < own && unit_.zero_exponent <= own);
-    say(kZeroExponent, std::to_string(unit_.zero_exponent), at_most ? Certainty::kAtMost : Certainty::kMeasured);
+    say(kZeroExponent, std::to_string(unit_.zero_exponent),
+        at_most ? Certainty::kAtMost : Certainty::kMeasured);
   }
 };
 
 }  // namespace
 
-Measurement measure(const Formats& formats, const Multiplier& multiply) { return Probe(formats, multiply).run(); }
+Measurement measure(const Formats& formats, const Multiplier& multiply) {
+  return Probe(formats, multiply).run();
+}
 
 }  // namespace lockstep::matrix_unit

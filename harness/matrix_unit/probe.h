@@ -1,14 +1,17 @@
-// Measures how a matrix unit computes, from what it gives for inputs chosen one after the other: the parameters of
-// unit_arithmetic.h. What the inputs cannot tell is said to be so, never guessed.
+// Measures how a matrix unit computes, from what it gives for inputs chosen one after the other:
+// the parameters of unit_arithmetic.h. What the inputs cannot tell is said to be so, never guessed.
 //
 // How: two large terms of opposite sign cancel, and a small one survives or not.
-//   Steps       it survives where it comes in a later step than both; so steps and their order follow from pairs of k.
-//   Bits kept   within one step it survives down to the last bit that is kept; with values between two such bits the
-//               direction of the cut shows; with significands of 2 and more, whose exponent a product has.
-//   Rounding    of sums that lie halfway between two results, of either sign, or above and below; the number of bits
+//   Steps       it survives where it comes in a later step than both; so steps and their order
+//   follow from pairs of k. Bits kept   within one step it survives down to the last bit that is
+//   kept; with values between two such bits the
+//               direction of the cut shows; with significands of 2 and more, whose exponent a
+//               product has.
+//   Rounding    of sums that lie halfway between two results, of either sign, or above and below;
+//   the number of bits
 //               from the last that a growing sum still has.
-//   Zero        of the least results: what may be cut from them depends on where the terms that are zero stand.
-//   The rest    by one input each: subnormal numbers, overflow, signs of zero, NaN.
+//   Zero        of the least results: what may be cut from them depends on where the terms that are
+//   zero stand. The rest    by one input each: subnormal numbers, overflow, signs of zero, NaN.
 #pragma once
 
 #include <cstdint>

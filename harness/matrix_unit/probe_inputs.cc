@@ -17,7 +17,9 @@ bool Inputs::factors(Dot& dot, int k, double x, double y, bool allow_subnormal) 
 
 // A power of two and the rest, about halfway.
 bool Inputs::split(Dot& dot, int k, double value, bool allow_subnormal) const {
-  const auto least = [&](const NumberFormat& f) { return allow_subnormal ? f.quantum_exponent() : f.least_exponent(); };
+  const auto least = [&](const NumberFormat& f) {
+    return allow_subnormal ? f.quantum_exponent() : f.least_exponent();
+  };
   const int exponent = std::ilogb(value);
   int of_b = std::clamp(exponent / 2, least(f_.b), f_.b.greatest_exponent());
   const int of_a = std::clamp(exponent - of_b, least(f_.a), f_.a.greatest_exponent());
@@ -34,7 +36,9 @@ bool Inputs::product(Dot& dot, int k, double value) const {
 bool Inputs::c(Dot& dot, double value) const { return encode(value, f_.d, true, dot.c); }
 
 int Inputs::least_product() const {
-  const auto least = [&](const NumberFormat& f) { return subnormal_ ? f.quantum_exponent() : f.least_exponent(); };
+  const auto least = [&](const NumberFormat& f) {
+    return subnormal_ ? f.quantum_exponent() : f.least_exponent();
+  };
   return least(f_.a) + least(f_.b);
 }
 

@@ -4,9 +4,11 @@ namespace lockstep::matrix_unit {
 
 using enum Property;
 
-ProbeSession::CutPlace ProbeSession::find_cut_place(const Dot& dot, int from, int to, int small_place,
+ProbeSession::CutPlace ProbeSession::find_cut_place(const Dot& dot, int from, int to,
+                                                    int small_place,
                                                     std::optional<int> beside) const {
-  const int lowest = std::max(to, small_place == kPlaceOfC ? f_.d.quantum_exponent() : in_.least_product());
+  const int lowest =
+      std::max(to, small_place == kPlaceOfC ? f_.d.quantum_exponent() : in_.least_product());
   const int quantum = least_result();
   std::vector<Dot> dots;
   std::vector<double> kept;  // the value if the bit is
@@ -65,8 +67,8 @@ std::optional<ProbeSession::Sensor> ProbeSession::sensor_of(int quantum) const {
 std::optional<Direction> ProbeSession::direction_of(const std::vector<double>& wanted,
                                                     const std::vector<double>& got) const {
   std::optional<Direction> found;
-  for (const Direction d :
-       {Direction::kZero, Direction::kNearestEven, Direction::kDown, Direction::kUp, Direction::kNearestAway}) {
+  for (const Direction d : {Direction::kZero, Direction::kNearestEven, Direction::kDown,
+                            Direction::kUp, Direction::kNearestAway}) {
     bool fits = true;
     for (std::size_t i = 0; i < got.size(); ++i) fits = fits && directed(wanted[i], d) == got[i];
     if (!fits) continue;

@@ -1,4 +1,5 @@
-// What the parts of the probe share: asking the unit, saying what was found, and finding where a step cuts its terms.
+// What the parts of the probe share: asking the unit, saying what was found, and finding where a
+// step cuts its terms.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace lockstep::matrix_unit {
 
 class ProbeSession {
  public:
-  ProbeSession(const Formats& formats, const Multiplier& multiply) : f_(formats), multiply_(multiply), in_(f_) {
+  ProbeSession(const Formats& formats, const Multiplier& multiply)
+      : f_(formats), multiply_(multiply), in_(f_) {
     unit_.result_fraction_bits = f_.d.fraction_bits;
   }
   ProbeSession(const ProbeSession&) = delete;
@@ -25,7 +27,8 @@ class ProbeSession {
  protected:
   using Certainty = Finding::Certainty;
   static constexpr int kPlaceOfC = -1;  // among the terms of a step; products have their k
-  static constexpr int kFar = 60;       // exponents of large terms stay below, so that small ones are far enough
+  static constexpr int kFar =
+      60;  // exponents of large terms stay below, so that small ones are far enough
 
   static double power(int exponent) { return std::ldexp(1.0, exponent); }
 
@@ -51,9 +54,15 @@ class ProbeSession {
 
   // ---- Saying what was found ----
 
-  void say(Property p, std::string text, Certainty c = Certainty::kMeasured) { m_.findings[p] = {c, std::move(text)}; }
-  void say_unclear(Property p, std::string text) { say(p, std::move(text), Certainty::kNotDetermined); }
-  void say_no_effect(Property p, std::string text) { say(p, std::move(text), Certainty::kNoEffect); }
+  void say(Property p, std::string text, Certainty c = Certainty::kMeasured) {
+    m_.findings[p] = {c, std::move(text)};
+  }
+  void say_unclear(Property p, std::string text) {
+    say(p, std::move(text), Certainty::kNotDetermined);
+  }
+  void say_no_effect(Property p, std::string text) {
+    say(p, std::move(text), Certainty::kNoEffect);
+  }
   bool known(Property p) const {
     const auto at = m_.findings.find(p);
     return at != m_.findings.end() && at->second.certainty != Certainty::kNotDetermined;
@@ -74,7 +83,9 @@ class ProbeSession {
   int small() const {
     constexpr int kEnough = 40;
     const int normal = std::max({least_normal_product(), least_result(), large() - 2 * kFar});
-    return large() - normal >= kEnough ? normal : std::max({in_.least_product(), least_result(), large() - 2 * kFar});
+    return large() - normal >= kEnough
+               ? normal
+               : std::max({in_.least_product(), least_result(), large() - 2 * kFar});
   }
   int least_normal_product() const { return f_.a.least_exponent() + f_.b.least_exponent(); }
 
@@ -87,18 +98,22 @@ class ProbeSession {
     int last = 0;  // exponent of the last bit that is kept
   };
 
-  // The place where a term at `small_place` is cut beside those that `dot` has: down to the least result it is seen by
-  // itself; below, where `beside` is another place, beside the least result, which rounds otherwise with it and
-  // without.
-  CutPlace find_cut_place(const Dot& dot, int from, int small_place, std::optional<int> beside) const {
+  // The place where a term at `small_place` is cut beside those that `dot` has: down to the least
+  // result it is seen by itself; below, where `beside` is another place, beside the least result,
+  // which rounds otherwise with it and without.
+  CutPlace find_cut_place(const Dot& dot, int from, int small_place,
+                          std::optional<int> beside) const {
     return find_cut_place(dot, from, from - 2 * kFar, small_place, beside);
   }
-  CutPlace find_cut_place(const Dot& dot, int from, int to, int small_place, std::optional<int> beside) const;
+  CutPlace find_cut_place(const Dot& dot, int from, int to, int small_place,
+                          std::optional<int> beside) const;
 
   // Of bits from exponent `from` down, where those that are kept end.
-  static CutPlace last_kept(int from, const std::vector<double>& got, const std::vector<double>& kept);
+  static CutPlace last_kept(int from, const std::vector<double>& got,
+                            const std::vector<double>& kept);
 
-  // A result that a term below it changes: halfway between two where sums are rounded to the nearest.
+  // A result that a term below it changes: halfway between two where sums are rounded to the
+  // nearest.
   struct Sensor {
     double base, sign, with, without;
   };
@@ -107,7 +122,8 @@ class ProbeSession {
   // ---- Directions ----
 
   // The direction that explains all: what was got for each multiple of a unit.
-  std::optional<Direction> direction_of(const std::vector<double>& wanted, const std::vector<double>& got) const;
+  std::optional<Direction> direction_of(const std::vector<double>& wanted,
+                                        const std::vector<double>& got) const;
 
   // `v`, in units of the last bit that stays, as an integer of them.
   static double directed(double v, Direction d);

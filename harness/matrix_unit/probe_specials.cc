@@ -69,7 +69,8 @@ void SpecialsProbe::find_specials() {
   find_underflow();
 }
 
-// A product below half of the least result, which is not cut, beside zeros that would not hide the sign.
+// A product below half of the least result, which is not cut, beside zeros that would not hide the
+// sign.
 void SpecialsProbe::find_underflow() {
   const int exponent = least_result() - 2;
   Dot tiny = in_.zeros();
@@ -85,7 +86,8 @@ void SpecialsProbe::find_underflow() {
 }
 
 void SpecialsProbe::find_nan() {
-  std::vector<Dot> dots;  // NaN in A, B, C; then zero times infinity, and a difference of infinities
+  std::vector<Dot>
+      dots;  // NaN in A, B, C; then zero times infinity, and a difference of infinities
   const auto at = [&](int k) { return static_cast<std::size_t>(k); };
   for (int i = 0; i < 3; ++i) dots.push_back(in_.zeros());
   in_.factors(dots[0], 0, 1, 1, false), in_.factors(dots[1], 0, 1, 1, false);
@@ -100,13 +102,14 @@ void SpecialsProbe::find_nan() {
   }
   const std::vector<std::uint64_t> got = multiply_(dots);
   for (const std::uint64_t v : got) {
-    if (take_apart(v, f_.d).kind != Parts::Kind::kNaN) return say_unclear(kNaN, "a NaN is not kept");
+    if (take_apart(v, f_.d).kind != Parts::Kind::kNaN)
+      return say_unclear(kNaN, "a NaN is not kept");
   }
   unit_.nan = got.front();
   if (std::all_of(got.begin(), got.end(), [&](std::uint64_t v) { return v == got.front(); })) {
     say(kNaN, hexadecimal(got.front(), (f_.d.sign_bit() + 1) / 4));
-  } else if (f_.a.fraction_bits == f_.d.fraction_bits && got[0] == dots[0].a[0] && got[1] == dots[1].b[0] &&
-             got[2] == dots[2].c) {
+  } else if (f_.a.fraction_bits == f_.d.fraction_bits && got[0] == dots[0].a[0] &&
+             got[1] == dots[1].b[0] && got[2] == dots[2].c) {
     unit_.hands_nan_on = true;
     say(kNaN, "that of the operands");
   } else {
@@ -117,8 +120,8 @@ void SpecialsProbe::find_nan() {
 void SpecialsProbe::find_overflow() {
   const int greatest = f_.d.greatest_exponent();
   Dot d = in_.zeros();
-  if (places_.size() < 2 || in_.greatest_product() < greatest || !set(d, places_[0], power(greatest)) ||
-      !set(d, places_[1], power(greatest)))
+  if (places_.size() < 2 || in_.greatest_product() < greatest ||
+      !set(d, places_[0], power(greatest)) || !set(d, places_[1], power(greatest)))
     return say_no_effect(kOverflow, "no product is that large");
   const double v = value(d);
   unit_.overflows_to_infinity = std::isinf(v);

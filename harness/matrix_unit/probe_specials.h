@@ -1,4 +1,5 @@
-// The part of the probe that looks at what is no ordinary number: subnormal ones, overflow, signs of zero, NaN.
+// The part of the probe that looks at what is no ordinary number: subnormal ones, overflow, signs
+// of zero, NaN.
 #pragma once
 
 #include "harness/matrix_unit/probe_session.h"

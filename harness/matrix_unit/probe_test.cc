@@ -1,4 +1,5 @@
-// The probe against units of arithmetic that are made up: it finds the parameters of each, or says that it did not.
+// The probe against units of arithmetic that are made up: it finds the parameters of each, or says
+// that it did not.
 #include "harness/matrix_unit/probe.h"
 
 #include <gtest/gtest.h>
@@ -36,12 +37,14 @@ struct MadeUp {
   }
   std::string text() const {
     std::ostringstream out;
-    out << "fractions of " << formats.a.fraction_bits << " and " << formats.b.fraction_bits << " bits to "
-        << formats.d.fraction_bits << ", k " << formats.k << ", " << unit.steps.size() << " steps, C "
-        << (unit.adds_c_last ? "last" : "first") << ", " << unit.fraction_bits << " bits, cut " << text_of(unit.cut)
-        << ", zero at " << unit.zero_exponent << ", result of " << unit.result_fraction_bits << " bits "
-        << text_of(unit.rounding) << ", normalises " << unit.normalises_products << unit.normalises_subnormals
-        << ", subnormal " << unit.subnormal_factors << unit.subnormal_c << unit.subnormal_results;
+    out << "fractions of " << formats.a.fraction_bits << " and " << formats.b.fraction_bits
+        << " bits to " << formats.d.fraction_bits << ", k " << formats.k << ", "
+        << unit.steps.size() << " steps, C " << (unit.adds_c_last ? "last" : "first") << ", "
+        << unit.fraction_bits << " bits, cut " << text_of(unit.cut) << ", zero at "
+        << unit.zero_exponent << ", result of " << unit.result_fraction_bits << " bits "
+        << text_of(unit.rounding) << ", normalises " << unit.normalises_products
+        << unit.normalises_subnormals << ", subnormal " << unit.subnormal_factors
+        << unit.subnormal_c << unit.subnormal_results;
     return out.str();
   }
 };
@@ -63,8 +66,8 @@ MadeUp random_unit(Random& random) {
   MadeUp m;
   const bool half = random() % 3 == 0;
   m.formats.d = half ? kF16 : kF32;
-  m.formats.a = m.formats.b =
-      half ? one_of(random, {kF16, kE4M3, kE5M2}) : one_of(random, {kF16, kBF16, kTF32, kE4M3, kE5M2});
+  m.formats.a = m.formats.b = half ? one_of(random, {kF16, kE4M3, kE5M2})
+                                   : one_of(random, {kF16, kBF16, kTF32, kE4M3, kE5M2});
   const bool bytes = m.formats.a.fraction_bits <= 3;
   if (bytes) m.formats.b = one_of(random, {kE4M3, kE5M2});
   m.formats.k = one_of(random, {4, 8, 16, 32});
@@ -73,18 +76,18 @@ MadeUp random_unit(Random& random) {
   u.adds_c_last = random() % 4 == 0;
   u.c_rounding = one_of(random, {Direction::kNearestEven, Direction::kZero});
   u.fraction_bits = static_cast<int>(10 + random() % 17);  // fewer than fp8 with f16 reaches
-  u.cut =
-      one_of(random, {Direction::kZero, Direction::kZero, Direction::kNearestEven, Direction::kDown, Direction::kUp});
+  u.cut = one_of(random, {Direction::kZero, Direction::kZero, Direction::kNearestEven,
+                          Direction::kDown, Direction::kUp});
   u.normalises_products = random() % 4 == 0;
   u.subnormal_factors = random() % 4 != 0;
   u.normalises_subnormals = random() % 4 == 0;
   u.subnormal_c = random() % 4 != 0;
   u.subnormal_results = random() % 4 != 0;
-  u.zero_exponent =
-      static_cast<int>(half ? -24 + static_cast<int>(random() % 6) : -140 + static_cast<int>(random() % 16));
+  u.zero_exponent = static_cast<int>(half ? -24 + static_cast<int>(random() % 6)
+                                          : -140 + static_cast<int>(random() % 16));
   u.result_fraction_bits = half ? 10 : one_of(random, {23, 23, 13});
-  u.rounding = one_of(
-      random, {Direction::kZero, Direction::kNearestEven, Direction::kDown, Direction::kUp, Direction::kNearestAway});
+  u.rounding = one_of(random, {Direction::kZero, Direction::kNearestEven, Direction::kDown,
+                               Direction::kUp, Direction::kNearestAway});
   u.keeps_minus_zero = random() % 2 == 0;
   u.underflows_to_minus_zero = random() % 2 == 0;
   u.overflows_to_infinity = random() % 2 == 0;
@@ -96,7 +99,9 @@ MadeUp random_unit(Random& random) {
 // What was measured is what the unit has.
 void expect_true(const MadeUp& m, const Measurement& found) {
   const UnitArithmetic &is = m.unit, &u = found.unit;
-  const auto measured = [&](Property p) { return found.findings.at(p).certainty == Certainty::kMeasured; };
+  const auto measured = [&](Property p) {
+    return found.findings.at(p).certainty == Certainty::kMeasured;
+  };
 #define EXPECT_FOUND(property, member)                                         \
   if (measured(property)) {                                                    \
     EXPECT_EQ(u.member, is.member) << name_of(property) << " of " << m.text(); \
@@ -133,9 +138,9 @@ Dot random_dot(Random& random, const Formats& f, NumberRange range) {
   return d;
 }
 
-constexpr NumberRange kRanges[] = {NumberRange::kNearOne,    NumberRange::kAll,  NumberRange::kSpread,
-                                   NumberRange::kCancelling, NumberRange::kTiny, NumberRange::kHuge,
-                                   NumberRange::kSpecial};
+constexpr NumberRange kRanges[] = {
+    NumberRange::kNearOne, NumberRange::kAll,  NumberRange::kSpread, NumberRange::kCancelling,
+    NumberRange::kTiny,    NumberRange::kHuge, NumberRange::kSpecial};
 
 // What was measured says what the unit gives for any input.
 void expect_explained(const MadeUp& m, const Measurement& found, Random& random, int dots) {
@@ -173,9 +178,11 @@ MadeUp likely_unit(Random& random) {
   while (u.steps.front().size() < 8) u.steps = random_steps(random, m.formats.k);
   u.fraction_bits = static_cast<int>(23 + random() % 5);
   u.cut = one_of(random, {Direction::kZero, Direction::kNearestEven});
-  u.rounding = one_of(random, {Direction::kZero, Direction::kNearestEven, Direction::kDown, Direction::kUp});
+  u.rounding =
+      one_of(random, {Direction::kZero, Direction::kNearestEven, Direction::kDown, Direction::kUp});
   u.result_fraction_bits = m.formats.d.fraction_bits;
-  u.zero_exponent = half ? -18 - static_cast<int>(random() % 3) : -128 - static_cast<int>(random() % 12);
+  u.zero_exponent =
+      half ? -18 - static_cast<int>(random() % 3) : -128 - static_cast<int>(random() % 12);
   u.subnormal_factors = u.subnormal_c = u.subnormal_results = true;
   u.nan = half ? 0x7fff : 0x7fffffff;
   return m;
@@ -189,7 +196,8 @@ TEST(Probe, EveryParameterOfALikelyUnitComesOut) {
     expect_true(m, found);
     for (const auto& [p, f] : found.findings) {
       const bool may_hide = p == kBetweenSteps || p == kUnderflow;
-      EXPECT_TRUE(f.certainty == Certainty::kMeasured || (may_hide && f.certainty == Certainty::kNoEffect))
+      EXPECT_TRUE(f.certainty == Certainty::kMeasured ||
+                  (may_hide && f.certainty == Certainty::kNoEffect))
           << name_of(p) << ": " << f.text << ", of " << m.text();
     }
     expect_explained(m, found, random, 70);
@@ -197,7 +205,8 @@ TEST(Probe, EveryParameterOfALikelyUnitComesOut) {
 }
 
 // Units as the literature has them.
-MadeUp published(const NumberFormat& factor, const NumberFormat& result, int k, int at_once, int bits, int zero) {
+MadeUp published(const NumberFormat& factor, const NumberFormat& result, int k, int at_once,
+                 int bits, int zero) {
   MadeUp m;
   m.formats = {factor, factor, result, k};
   for (int i = 0; i < k; ++i) {
@@ -206,7 +215,8 @@ MadeUp published(const NumberFormat& factor, const NumberFormat& result, int k, 
   }
   m.unit.fraction_bits = bits;
   m.unit.zero_exponent = zero;
-  m.unit.result_fraction_bits = bits == 13 ? std::min(13, result.fraction_bits) : result.fraction_bits;
+  m.unit.result_fraction_bits =
+      bits == 13 ? std::min(13, result.fraction_bits) : result.fraction_bits;
   m.unit.rounding = result.fraction_bits == 10 ? Direction::kNearestEven : Direction::kZero;
   m.unit.nan = result.fraction_bits == 10 ? 0x7fff : 0x7fffffff;
   return m;
@@ -227,11 +237,14 @@ TEST(Probe, KnowsPublishedUnits) {
     expect_true(m, found);
     EXPECT_TRUE(found.explains_all()) << m.text();
     for (const Property p : {kSteps, kFractionBits, kCut, kProductExponent, kResultBits, kRounding})
-      EXPECT_EQ(found.findings.at(p).certainty, Certainty::kMeasured) << name_of(p) << " of " << m.text();
+      EXPECT_EQ(found.findings.at(p).certainty, Certainty::kMeasured)
+          << name_of(p) << " of " << m.text();
     expect_explained(m, found, random, 500);
   }
-  EXPECT_EQ(measure(units[2].formats, units[2].multiplier()).findings.at(kSteps).text, "8, in order of k");
-  EXPECT_EQ(measure(units[5].formats, units[5].multiplier()).findings.at(kZeroExponent).text, "-133");
+  EXPECT_EQ(measure(units[2].formats, units[2].multiplier()).findings.at(kSteps).text,
+            "8, in order of k");
+  EXPECT_EQ(measure(units[5].formats, units[5].multiplier()).findings.at(kZeroExponent).text,
+            "-133");
 }
 
 // fp8 on Hopper's unit of f16: steps that are no row of k, and C after them.
@@ -245,8 +258,10 @@ TEST(Probe, FindsStepsOutOfOrderAndALateC) {
   const Measurement found = measure(m.formats, m.multiplier());
   expect_true(m, found);
   EXPECT_EQ(found.findings.at(kSteps).text,
-            "16: 0-1 4-5 8-9 12-13 16-17 20-21 24-25 28-29; then 2-3 6-7 10-11 14-15 18-19 22-23 26-27 30-31");
-  EXPECT_EQ(found.findings.at(kC).text, "is added at the end, rounded to the nearest, ties to even");
+            "16: 0-1 4-5 8-9 12-13 16-17 20-21 24-25 28-29; then 2-3 6-7 10-11 14-15 18-19 22-23 "
+            "26-27 30-31");
+  EXPECT_EQ(found.findings.at(kC).text,
+            "is added at the end, rounded to the nearest, ties to even");
   Random random(4);
   expect_explained(m, found, random, 500);
 }
@@ -281,12 +296,16 @@ TEST(Probe, GuessesNothing) {
     return element_of(unit, honest.formats, d);
   };
   // More bits where C is a term that counts.
-  judged(kFractionBits,
-         [&](const Dot& d) { return with([&](UnitArithmetic& u) { u.fraction_bits += d.c << 1 != 0; }, d); });
+  judged(kFractionBits, [&](const Dot& d) {
+    return with([&](UnitArithmetic& u) { u.fraction_bits += d.c << 1 != 0; }, d);
+  });
   // Up for some sums, down for others.
   judged(kRounding, [&](const Dot& d) {
-    return with([&](UnitArithmetic& u) { u.rounding = d.a[8] >> 15 != 0 ? Direction::kNearestEven : Direction::kDown; },
-                d);
+    return with(
+        [&](UnitArithmetic& u) {
+          u.rounding = d.a[8] >> 15 != 0 ? Direction::kNearestEven : Direction::kDown;
+        },
+        d);
   });
   // A step of which one product comes before another comes before the first.
   judged(kSteps, [&](const Dot& d) {
@@ -296,8 +315,9 @@ TEST(Probe, GuessesNothing) {
         },
         d);
   });
-  judged(kNaN,
-         [&](const Dot& d) { return with([&](UnitArithmetic& u) { u.nan = d.c != 0 ? 0x7fc00000 : 0x7fffffff; }, d); });
+  judged(kNaN, [&](const Dot& d) {
+    return with([&](UnitArithmetic& u) { u.nan = d.c != 0 ? 0x7fc00000 : 0x7fffffff; }, d);
+  });
   judged(kBetweenSteps, [&](const Dot& d) {
     return with(
         [&](UnitArithmetic& u) {
@@ -311,7 +331,8 @@ TEST(Probe, GuessesNothing) {
 TEST(NumberFormat, TakesApartAndPutsTogether) {
   std::uint64_t bits = 0;
   for (const NumberFormat& f : {kF16, kBF16, kTF32, kE4M3, kE5M2}) {
-    for (std::uint64_t n = 0; n < std::uint64_t{1} << (f.fraction_bits + f.exponent_bits + 1); ++n) {
+    for (std::uint64_t n = 0; n < std::uint64_t{1} << (f.fraction_bits + f.exponent_bits + 1);
+         ++n) {
       const std::uint64_t number = n << f.ignored_bits;
       if (take_apart(number, f).kind != Parts::Kind::kFinite) continue;
       ASSERT_TRUE(encode(value_of(number, f), f, true, bits));

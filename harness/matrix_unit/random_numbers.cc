@@ -9,7 +9,9 @@ std::uint64_t random_number(const NumberFormat& f, NumberRange range, std::uint6
   const std::uint64_t ones = (std::uint64_t{1} << f.fraction_bits) - 1;
   std::uint64_t fraction = random >> 12 & ones;
   const int top = (1 << f.exponent_bits) - 1, bias = f.bias();
-  const auto up_to = [&](int n) { return static_cast<int>(choice % static_cast<std::uint64_t>(n)); };
+  const auto up_to = [&](int n) {
+    return static_cast<int>(choice % static_cast<std::uint64_t>(n));
+  };
   int exponent = 0;
   switch (range) {
     case NumberRange::kNearOne:
@@ -42,9 +44,12 @@ std::uint64_t random_number(const NumberFormat& f, NumberRange range, std::uint6
       break;
   }
   std::uint64_t number = static_cast<std::uint64_t>(exponent) << f.fraction_bits | fraction;
-  if (range != NumberRange::kSpecial && take_apart(number << f.ignored_bits, f).kind != Parts::Kind::kFinite) --number;
+  if (range != NumberRange::kSpecial &&
+      take_apart(number << f.ignored_bits, f).kind != Parts::Kind::kFinite)
+    --number;
   // Bits that are to be ignored are there.
-  const std::uint64_t ignored = random * 0x9e3779b97f4a7c15 >> 32 & ((std::uint64_t{1} << f.ignored_bits) - 1);
+  const std::uint64_t ignored =
+      random * 0x9e3779b97f4a7c15 >> 32 & ((std::uint64_t{1} << f.ignored_bits) - 1);
   return sign | number << f.ignored_bits | ignored;
 }
 

@@ -26,13 +26,15 @@ Relation beside_c(int k, const Survives& survives) {
   const std::vector<bool> left = survives(triples);
   Relation after = nothing(k);
   for (std::size_t i = 0; i < left.size(); ++i) {
-    after[static_cast<std::size_t>(triples[i].plus)][static_cast<std::size_t>(triples[i].small)] = left[i];
+    after[static_cast<std::size_t>(triples[i].plus)][static_cast<std::size_t>(triples[i].small)] =
+        left[i];
   }
   return after;
 }
 
-// With other products to cancel p: what comes after both comes after p. That is all that comes after p where one of the
-// others is not later than p; a few distances from p to them do for the usual orders.
+// With other products to cancel p: what comes after both comes after p. That is all that comes
+// after p where one of the others is not later than p; a few distances from p to them do for the
+// usual orders.
 Relation beside_products(int k, bool all_pairs, const Survives& survives) {
   std::vector<Triple> triples;
   for (int distance = 1; distance < k; distance = all_pairs ? distance + 1 : 2 * distance) {
@@ -48,8 +50,10 @@ Relation beside_products(int k, bool all_pairs, const Survives& survives) {
   Relation after = nothing(k);
   for (std::size_t i = 0; i < left.size(); ++i) {
     if (!left[i]) continue;
-    after[static_cast<std::size_t>(triples[i].plus)][static_cast<std::size_t>(triples[i].small)] = true;
-    after[static_cast<std::size_t>(triples[i].minus)][static_cast<std::size_t>(triples[i].small)] = true;
+    after[static_cast<std::size_t>(triples[i].plus)][static_cast<std::size_t>(triples[i].small)] =
+        true;
+    after[static_cast<std::size_t>(triples[i].minus)][static_cast<std::size_t>(triples[i].small)] =
+        true;
   }
   return after;
 }
@@ -66,7 +70,9 @@ std::vector<bool> c_after(int k, const Survives& survives) {
 
 // Classes of an order, or nothing where it is none.
 std::vector<std::vector<int>> classes_of(int k, const Relation& after) {
-  const auto later = [&](int p, int r) { return after[static_cast<std::size_t>(p)][static_cast<std::size_t>(r)]; };
+  const auto later = [&](int p, int r) {
+    return after[static_cast<std::size_t>(p)][static_cast<std::size_t>(r)];
+  };
   std::map<int, std::vector<int>> by_rank;  // by how many come before
   for (int r = 0; r < k; ++r) {
     int before = 0;
@@ -76,12 +82,14 @@ std::vector<std::vector<int>> classes_of(int k, const Relation& after) {
   std::vector<std::vector<int>> steps;
   std::vector<int> step_of(static_cast<std::size_t>(k));
   for (auto& [rank, members] : by_rank) {
-    for (const int r : members) step_of[static_cast<std::size_t>(r)] = static_cast<int>(steps.size());
+    for (const int r : members)
+      step_of[static_cast<std::size_t>(r)] = static_cast<int>(steps.size());
     steps.push_back(std::move(members));
   }
   for (int p = 0; p < k; ++p) {
     for (int r = 0; r < k; ++r) {
-      if (p != r && later(p, r) != (step_of[static_cast<std::size_t>(p)] < step_of[static_cast<std::size_t>(r)]))
+      if (p != r && later(p, r) != (step_of[static_cast<std::size_t>(p)] <
+                                    step_of[static_cast<std::size_t>(r)]))
         return {};
     }
   }
@@ -96,7 +104,8 @@ StepOrder find_step_order(int k, const Survives& survives) {
   const auto c_seen = std::count(c.begin(), c.end(), true);
   const Relation after = beside_c(k, survives);
   bool any = false;
-  for (const std::vector<bool>& row : after) any = any || std::count(row.begin(), row.end(), true) > 0;
+  for (const std::vector<bool>& row : after)
+    any = any || std::count(row.begin(), row.end(), true) > 0;
   if (c_seen == static_cast<long>(c.size())) {
     if (any) {
       order.unclear = "a step keeps more bits than inputs reach";

@@ -1,8 +1,8 @@
-// Which products are summed at once and in which order, from the one question: is a small term left beside two large
-// ones that cancel each other?
+// Which products are summed at once and in which order, from the one question: is a small term left
+// beside two large ones that cancel each other?
 //
-// It is where it comes in a later step than both. In the same step it is cut, and before or between them it is lost in
-// rounding.
+// It is where it comes in a later step than both. In the same step it is cut, and before or between
+// them it is lost in rounding.
 #pragma once
 
 #include <functional>

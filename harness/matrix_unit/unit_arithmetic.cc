@@ -58,13 +58,16 @@ class Element {
  private:
   std::uint64_t flushed_c(std::uint64_t c) const {
     const Parts p = take_apart(c, f_.d);
-    const bool subnormal = p.kind == Parts::Kind::kFinite && p.significand >> f_.d.fraction_bits == 0;
+    const bool subnormal =
+        p.kind == Parts::Kind::kFinite && p.significand >> f_.d.fraction_bits == 0;
     return subnormal && !unit_.subnormal_c ? c & f_.d.sign() : c;
   }
 
   Parts factor(std::uint64_t bits, const NumberFormat& format) const {
     Parts p = take_apart(bits, format);
-    if (p.kind != Parts::Kind::kFinite || p.significand == 0 || p.significand >> format.fraction_bits != 0) return p;
+    if (p.kind != Parts::Kind::kFinite || p.significand == 0 ||
+        p.significand >> format.fraction_bits != 0)
+      return p;
     if (!unit_.subnormal_factors) {
       p.significand = 0;
     } else if (unit_.normalises_subnormals) {
@@ -75,7 +78,9 @@ class Element {
     return p;
   }
 
-  std::uint64_t infinity(bool negative) const { return f_.d.infinity() | (negative ? f_.d.sign() : 0); }
+  std::uint64_t infinity(bool negative) const {
+    return f_.d.infinity() | (negative ? f_.d.sign() : 0);
+  }
 
   // The accumulator and the products of a step.
   std::uint64_t sum(std::uint64_t accumulator, const Dot& dot, const std::vector<int>& step) const {
@@ -90,15 +95,19 @@ class Element {
                   y = factor(dot.b[static_cast<std::size_t>(k)], f_.b);
       const bool negative = x.negative != y.negative;
       if (x.kind != Parts::Kind::kFinite || y.kind != Parts::Kind::kFinite) {
-        nan |= x.kind == Parts::Kind::kNaN || y.kind == Parts::Kind::kNaN || x.is_zero() || y.is_zero();
+        nan |= x.kind == Parts::Kind::kNaN || y.kind == Parts::Kind::kNaN || x.is_zero() ||
+               y.is_zero();
         (negative ? minus_infinity : plus_infinity) = true;
         continue;
       }
-      Term t{negative, x.significand * y.significand, x.exponent + y.exponent, f_.a.fraction_bits + f_.b.fraction_bits};
-      if (unit_.normalises_products && t.magnitude >> (t.fraction_bits + 1) != 0) ++t.exponent, ++t.fraction_bits;
+      Term t{negative, x.significand * y.significand, x.exponent + y.exponent,
+             f_.a.fraction_bits + f_.b.fraction_bits};
+      if (unit_.normalises_products && t.magnitude >> (t.fraction_bits + 1) != 0)
+        ++t.exponent, ++t.fraction_bits;
       terms.push_back(t);
     }
-    if (nan || (plus_infinity && minus_infinity)) return unit_.hands_nan_on ? f_.d.nan() : unit_.nan;
+    if (nan || (plus_infinity && minus_infinity))
+      return unit_.hands_nan_on ? f_.d.nan() : unit_.nan;
     if (plus_infinity || minus_infinity) return infinity(minus_infinity);
     int largest = -100000;
     for (Term& t : terms) {
@@ -114,19 +123,21 @@ class Element {
     }
     if (total == 0) return all_minus && unit_.keeps_minus_zero ? f_.d.sign() : 0;
     const bool negative = total < 0;
-    return rounded(negative, static_cast<UnsignedWide>(negative ? -total : total), largest - unit_.fraction_bits,
-                   unit_.result_fraction_bits, unit_.rounding, unit_.underflows_to_minus_zero);
+    return rounded(negative, static_cast<UnsignedWide>(negative ? -total : total),
+                   largest - unit_.fraction_bits, unit_.result_fraction_bits, unit_.rounding,
+                   unit_.underflows_to_minus_zero);
   }
 
   // magnitude * 2^scale, which is not zero, as a number of D.
-  std::uint64_t rounded(bool negative, UnsignedWide magnitude, int scale, int fraction_bits, Direction direction,
-                        bool minus_zero) const {
+  std::uint64_t rounded(bool negative, UnsignedWide magnitude, int scale, int fraction_bits,
+                        Direction direction, bool minus_zero) const {
     const NumberFormat& d = f_.d;
     const std::uint64_t sign = negative ? d.sign() : 0;
     int exponent = std::max(scale + width_of(magnitude) - 1, d.least_exponent());
     UnsignedWide kept = drop_bits(magnitude, negative, exponent - fraction_bits - scale, direction);
     if (width_of(kept) > fraction_bits + 1) kept >>= 1, ++exponent;
-    const std::uint64_t significand = static_cast<std::uint64_t>(kept) << (d.fraction_bits - fraction_bits);
+    const std::uint64_t significand = static_cast<std::uint64_t>(kept)
+                                      << (d.fraction_bits - fraction_bits);
     const bool subnormal = significand >> d.fraction_bits == 0;
     if (significand == 0 || (subnormal && !unit_.subnormal_results)) return minus_zero ? sign : 0;
     if (exponent > d.greatest_exponent()) {
@@ -141,17 +152,20 @@ class Element {
   std::uint64_t plus(std::uint64_t x, std::uint64_t y) const {
     const Parts p = take_apart(x, f_.d), q = take_apart(y, f_.d);
     const bool infinite = p.kind == Parts::Kind::kInfinite || q.kind == Parts::Kind::kInfinite;
-    if (p.kind == Parts::Kind::kNaN || q.kind == Parts::Kind::kNaN) return unit_.hands_nan_on ? f_.d.nan() : unit_.nan;
+    if (p.kind == Parts::Kind::kNaN || q.kind == Parts::Kind::kNaN)
+      return unit_.hands_nan_on ? f_.d.nan() : unit_.nan;
     if (infinite) {
-      if (p.kind == q.kind && p.negative != q.negative) return unit_.hands_nan_on ? f_.d.nan() : unit_.nan;
+      if (p.kind == q.kind && p.negative != q.negative)
+        return unit_.hands_nan_on ? f_.d.nan() : unit_.nan;
       return p.kind == Parts::Kind::kInfinite ? x : y;
     }
     if (p.significand == 0 && q.significand == 0) return x & y;
     if (p.significand == 0) return y;
     if (q.significand == 0) return x;
-    // The smaller one, where it is far below, only says on which side of the larger the sum is: two bits below half of
-    // the last place do.
-    const int largest = std::max(p.exponent, q.exponent), scale = largest - f_.d.fraction_bits - kExactBits / 2;
+    // The smaller one, where it is far below, only says on which side of the larger the sum is: two
+    // bits below half of the last place do.
+    const int largest = std::max(p.exponent, q.exponent),
+              scale = largest - f_.d.fraction_bits - kExactBits / 2;
     Wide total = 0;
     for (const Parts* t : {&p, &q}) {
       const int shift = t->exponent - f_.d.fraction_bits - scale;
@@ -160,8 +174,8 @@ class Element {
     }
     if (total == 0) return 0;
     const bool negative = total < 0;
-    return rounded(negative, static_cast<UnsignedWide>(negative ? -total : total), scale, f_.d.fraction_bits,
-                   unit_.c_rounding, true);
+    return rounded(negative, static_cast<UnsignedWide>(negative ? -total : total), scale,
+                   f_.d.fraction_bits, unit_.c_rounding, true);
   }
 
   const UnitArithmetic& unit_;
@@ -169,7 +183,8 @@ class Element {
 };
 
 std::uint64_t double_element(const UnitArithmetic& unit, const Dot& dot) {
-  if (unit.fraction_bits < kExactBits || unit.rounding != Direction::kNearestEven || unit.adds_c_last)
+  if (unit.fraction_bits < kExactBits || unit.rounding != Direction::kNearestEven ||
+      unit.adds_c_last)
     throw std::invalid_argument("f64 other than by fused multiply-adds");
   double sum = std::bit_cast<double>(dot.c);
   for (const std::vector<int>& step : unit.steps) {
@@ -177,7 +192,8 @@ std::uint64_t double_element(const UnitArithmetic& unit, const Dot& dot) {
     const auto k = static_cast<std::size_t>(step.front());
     sum = std::fma(std::bit_cast<double>(dot.a[k]), std::bit_cast<double>(dot.b[k]), sum);
   }
-  return std::isnan(sum) ? (unit.hands_nan_on ? kF64.nan() : unit.nan) : std::bit_cast<std::uint64_t>(sum);
+  return std::isnan(sum) ? (unit.hands_nan_on ? kF64.nan() : unit.nan)
+                         : std::bit_cast<std::uint64_t>(sum);
 }
 
 }  // namespace
@@ -198,7 +214,8 @@ std::string text_of(Direction d) {
 }
 
 std::uint64_t element_of(const UnitArithmetic& unit, const Formats& formats, const Dot& dot) {
-  return formats.d.fraction_bits == kF64.fraction_bits ? double_element(unit, dot) : Element(unit, formats).of(dot);
+  return formats.d.fraction_bits == kF64.fraction_bits ? double_element(unit, dot)
+                                                       : Element(unit, formats).of(dot);
 }
 
 }  // namespace lockstep::matrix_unit

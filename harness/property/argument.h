@@ -1,4 +1,5 @@
-// An argument of a launcher as data: what it may be, and, of an array, what stands behind it while a call lives.
+// An argument of a launcher as data: what it may be, and, of an array, what stands behind it while
+// a call lives.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +22,13 @@ namespace lockstep {
 // Any integer of up to 64 bits, signed or not, and its neighbours.
 __extension__ using Whole = __int128;
 
-// What an integer argument may be: from `least` to `most`, both legal, in steps; or, where `only` is not empty, one of
-// those, in ascending order.
+// What an integer argument may be: from `least` to `most`, both legal, in steps; or, where `only`
+// is not empty, one of those, in ascending order.
 struct Range {
   Whole least = 0, most = 0, step = 1;
   std::vector<Whole> only = {};
-  // Where not empty: those that go with all other arguments of the case. The others are legal elsewhere; here they need
-  // neither be taken nor refused.
+  // Where not empty: those that go with all other arguments of the case. The others are legal
+  // elsewhere; here they need neither be taken nor refused.
   std::vector<Whole> here = {};
   bool contains(Whole value) const;
 };
@@ -45,21 +46,23 @@ struct IntegerArgument {
   bool extends = true;  // arrays may reach further with a larger value
 
   void set(Whole value) const;  // within the type
-  // Values of its type next to the legal ones, then far from them, that a launcher must refuse; no duplicates.
+  // Values of its type next to the legal ones, then far from them, that a launcher must refuse; no
+  // duplicates.
   std::vector<Whole> refused() const;
-  // Values that it must take: the ends of what is legal, what 31 and 32 bits no longer hold, and round values between
-  // them and the end, such as 2^40; no duplicates.
+  // Values that it must take: the ends of what is legal, what 31 and 32 bits no longer hold, and
+  // round values between them and the end, such as 2^40; no duplicates.
   std::vector<Whole> promised() const;
   Whole get() const;  // of the first place
 };
 
-// Of an array: what the launcher may touch, in elements of the device array. With a count of 0 there is no work for the
-// array, and it may be null.
+// Of an array: what the launcher may touch, in elements of the device array. With a count of 0
+// there is no work for the array, and it may be null.
 struct Footprint {
   std::int64_t count = 0;              // from where the argument points
   std::int64_t before = 0, after = 0;  // and around that
-  std::int64_t room = 0;               // of an output or the host's memory: elements there are, where those are more
-  std::size_t alignment = 0;           // bytes; 0: the element type's
+  std::int64_t room =
+      0;  // of an output or the host's memory: elements there are, where those are more
+  std::size_t alignment = 0;  // bytes; 0: the element type's
 };
 
 using Bytes = std::vector<std::byte>;
@@ -84,8 +87,9 @@ std::vector<T> elements_of(const Bytes& bytes) {
 struct HeldArray {
   virtual ~HeldArray() = default;
   virtual void require_untouched(const Site& site) const = 0;
-  // Before another launch: an output holds its poison again, any other array what `other` holds, which was made for
-  // another call on as many elements. Device memory that is read is written in stream order, and nothing is waited for.
+  // Before another launch: an output holds its poison again, any other array what `other` holds,
+  // which was made for another call on as many elements. Device memory that is read is written in
+  // stream order, and nothing is waited for.
   virtual void take(const HeldArray& other, CUstream_st* stream) = 0;
   virtual void poison() = 0;
   // What it holds now; waits for the device.
@@ -95,7 +99,8 @@ struct HeldArray {
 
 template <class T>
 struct HeldDeviceArray final : HeldArray {
-  HeldDeviceArray(DeviceArray<T> array, std::vector<T> first) : array(std::move(array)), first(std::move(first)) {}
+  HeldDeviceArray(DeviceArray<T> array, std::vector<T> first)
+      : array(std::move(array)), first(std::move(first)) {}
   // An input's bytes are looked at when the case ends.
   void require_untouched(const Site& site) const override {
     if (role == Role::kOutput) lockstep::require_untouched(site, array);
@@ -121,7 +126,8 @@ template <class T>
 struct HeldHostArray final : HeldArray {
   explicit HeldHostArray(std::vector<T> contents) : array(std::move(contents)), first(array) {}
   void require_untouched(const Site& site) const override {
-    if (array != first) fail_at(site, Reason::kLaw, "nothing may be written, but an array of the host was");
+    if (array != first)
+      fail_at(site, Reason::kLaw, "nothing may be written, but an array of the host was");
   }
   void take(const HeldArray& other, CUstream_st*) override {
     const std::vector<T>& from = dynamic_cast<const HeldHostArray&>(other).first;
@@ -152,8 +158,9 @@ struct ArrayArgument {
   std::uintptr_t end() const;
 };
 
-// A piece of an array: elements [first, first + count) of the array as a case has it lie from element `to` on, counted
-// from where the argument points, when its launcher gets another stride or offset.
+// A piece of an array: elements [first, first + count) of the array as a case has it lie from
+// element `to` on, counted from where the argument points, when its launcher gets another stride or
+// offset.
 struct Piece {
   std::int64_t first = 0, count = 0, to = 0;
 };
@@ -162,13 +169,13 @@ struct Piece {
 struct Spread {
   std::string array, name;  // of the array, and of what is exchanged: "a.stride"
   Range legal;              // that goes with the case
-  // Gives the arguments this value, and returns where all that the launcher may touch then lies. No piece overlaps
-  // another.
+  // Gives the arguments this value, and returns where all that the launcher may touch then lies. No
+  // piece overlaps another.
   std::function<std::vector<Piece>(std::int64_t value)> place;
 };
 
-// A variable of the device that a launcher reads or writes besides its arrays, as the host gets at it. `contents` is
-// what it holds before the launch of a legal case.
+// A variable of the device that a launcher reads or writes besides its arrays, as the host gets at
+// it. `contents` is what it holds before the launch of a legal case.
 struct Variable {
   std::string name;
   std::function<Bytes()> contents, read;

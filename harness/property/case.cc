@@ -25,7 +25,8 @@ RunningCase* running_case = nullptr;  // cases run one at a time, on the thread 
 
 RunningCase& running() {
   if (!running_case)
-    throw std::logic_error("device buffers and REQUIRE macros work inside a property (or run_case) only");
+    throw std::logic_error(
+        "device buffers and REQUIRE macros work inside a property (or run_case) only");
   return *running_case;
 }
 
@@ -33,9 +34,9 @@ std::string describe(cudaError_t error) {
   return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
 }
 
-// Runs the body and turns each way of leaving it into the outcome's fields. gtest's own assertions are kept from gtest
-// (they would mark the whole test as failed, and RapidCheck would neither see nor shrink them) and become failures of
-// the case.
+// Runs the body and turns each way of leaving it into the outcome's fields. gtest's own assertions
+// are kept from gtest (they would mark the whole test as failed, and RapidCheck would neither see
+// nor shrink them) and become failures of the case.
 void run_body(const std::function<void()>& body, CaseOutcome& outcome) {
   testing::TestPartResultArray expectations;
   {
@@ -52,17 +53,22 @@ void run_body(const std::function<void()>& body, CaseOutcome& outcome) {
     } catch (const std::bad_alloc&) {
       outcome.not_run = "out of host memory";
     } catch (const std::exception& exception) {
-      outcome.failure = {Reason::kException, "", std::string("the property threw: ") + exception.what()};
+      outcome.failure = {Reason::kException, "",
+                         std::string("the property threw: ") + exception.what()};
     } catch (...) {
-      outcome.failure = {Reason::kException, "", "the property threw something that is not a std::exception"};
+      outcome.failure = {Reason::kException, "",
+                         "the property threw something that is not a std::exception"};
     }
   }
   for (int i = 0; i < expectations.size(); ++i) {
     const testing::TestPartResult& part = expectations.GetTestPartResult(i);
-    const std::string where =
-        part.file_name() ? std::string(part.file_name()) + ":" + std::to_string(part.line_number()) + ": " : "";
+    const std::string where = part.file_name() ? std::string(part.file_name()) + ":" +
+                                                     std::to_string(part.line_number()) + ": "
+                                               : "";
     if (part.skipped()) {
-      outcome.not_run = where + "GTEST_SKIP inside a case: what a device must have is said with require_capability";
+      outcome.not_run =
+          where +
+          "GTEST_SKIP inside a case: what a device must have is said with require_capability";
     } else if (part.failed() && outcome.failure.reason == Reason::kNone) {
       outcome.failure = {Reason::kExpectation, "", where + part.message()};
     }
@@ -86,18 +92,20 @@ void judge_device(CaseOutcome& outcome) {
   if (!findings.empty()) {
     std::string text = findings[0].text;
     if (findings.size() > 1) {
-      text += "\nand " + std::to_string(findings.size() - 1) + " more, the next: " + findings[1].text;
+      text +=
+          "\nand " + std::to_string(findings.size() - 1) + " more, the next: " + findings[1].text;
     }
     override_failure(outcome, {Reason::kFinding, findings[0].kind, std::move(text)});
   } else if (error != cudaSuccess && outcome.failure.reason != Reason::kCudaError) {
-    override_failure(
-        outcome,
-        {Reason::kCudaError, "",
-         (finished != cudaSuccess ? "the device stopped with " : "a launch or call failed with ") + describe(error)});
+    override_failure(outcome, {Reason::kCudaError, "",
+                               (finished != cudaSuccess ? "the device stopped with "
+                                                        : "a launch or call failed with ") +
+                                   describe(error)});
   }
   if (finished == cudaSuccess) {
     // What was found on another device than the current one is an error there.
-    if (!findings.empty() && extension().clear_error && device_count() > 1) extension().clear_error();
+    if (!findings.empty() && extension().clear_error && device_count() > 1)
+      extension().clear_error();
     cudaGetLastError();
     return;
   }
@@ -109,7 +117,8 @@ void judge_device(CaseOutcome& outcome) {
   outcome.device_lost = describe(finished);
 }
 
-// Barriers that threads skip by ending are errors in a suite, unless somebody has chosen the checks.
+// Barriers that threads skip by ending are errors in a suite, unless somebody has chosen the
+// checks.
 void choose_checks() {
   constexpr std::uint32_t kStrictBarriers = 32;  // simulator/extension.h
   const char* const chosen = std::getenv("LOCKSTEP_CHECKS");
@@ -123,7 +132,8 @@ CaseOutcome run_case(const std::function<void()>& body) {
   if (running_case) throw std::logic_error("run_case inside a case");
   static const bool kHasDevice = [] {
     choose_checks();
-    if (extension().set_quiet) extension().set_quiet(1);  // a finding is reported once, with its counterexample
+    if (extension().set_quiet)
+      extension().set_quiet(1);  // a finding is reported once, with its counterexample
     return device_error().empty();
   }();
   CaseOutcome outcome;
@@ -137,15 +147,18 @@ CaseOutcome run_case(const std::function<void()>& body) {
     for (const auto& buffer : state.buffers) {
       std::optional<Failure> failure = buffer->check();
       // A guard outranks an input: the write that left one buffer may well have landed in another.
-      if (failure && (changed.reason == Reason::kNone ||
-                      (failure->reason == Reason::kGuard && changed.reason == Reason::kInputChanged)))
+      if (failure && (changed.reason == Reason::kNone || (failure->reason == Reason::kGuard &&
+                                                          changed.reason == Reason::kInputChanged)))
         changed = *failure;
     }
-    // Reading the buffers back may show a value that nobody wrote; it belongs to this case, not to the next.
-    if (const auto late = take_findings(); !late.empty() && outcome.failure.reason != Reason::kFinding) {
+    // Reading the buffers back may show a value that nobody wrote; it belongs to this case, not to
+    // the next.
+    if (const auto late = take_findings();
+        !late.empty() && outcome.failure.reason != Reason::kFinding) {
       override_failure(outcome, {Reason::kFinding, late[0].kind, late[0].text});
     }
-    const bool outranks = outcome.failure.reason != Reason::kFinding && outcome.failure.reason != Reason::kCudaError;
+    const bool outranks =
+        outcome.failure.reason != Reason::kFinding && outcome.failure.reason != Reason::kCudaError;
     if (changed.reason != Reason::kNone) {
       if (outranks) {
         override_failure(outcome, std::move(changed));

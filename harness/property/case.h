@@ -1,8 +1,9 @@
 // One case being run: its device buffers, its largest budget, and what broke it.
 //
-// run_case() is the one place where a body runs under the contract. Whatever way the body ends, every buffer is checked
-// and released, the device is synchronised, and the reasons compete in a fixed order, root cause first: a finding of
-// the simulator, a CUDA error, changed guards, changed inputs, then what the body itself found wrong.
+// run_case() is the one place where a body runs under the contract. Whatever way the body ends,
+// every buffer is checked and released, the device is synchronised, and the reasons compete in a
+// fixed order, root cause first: a finding of the simulator, a CUDA error, changed guards, changed
+// inputs, then what the body itself found wrong.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +27,13 @@ class Buffer {
 };
 
 struct CaseOutcome {
-  Failure failure;                            // kNone: the case held
-  double budget = 0;                          // largest error/bound
-  std::uint64_t digest = 0;                   // of all that was fetched from the device, in order; 0: nothing was
-  std::optional<std::string> not_run;         // out of memory and the like; red
-  std::optional<std::string> not_applicable;  // the clause that the device does not meet, and its value
-  std::string device_lost;                    // the sticky error that only a new process clears; empty: none
+  Failure failure;           // kNone: the case held
+  double budget = 0;         // largest error/bound
+  std::uint64_t digest = 0;  // of all that was fetched from the device, in order; 0: nothing was
+  std::optional<std::string> not_run;  // out of memory and the like; red
+  std::optional<std::string>
+      not_applicable;       // the clause that the device does not meet, and its value
+  std::string device_lost;  // the sticky error that only a new process clears; empty: none
   bool held() const { return failure.reason == Reason::kNone && !not_run && !not_applicable; }
 };
 

@@ -1,5 +1,5 @@
-// Cases where the simulated GPU answers: findings, errors that it can clear, names of buffers, schedules. The simulator
-// here is a fake.
+// Cases where the simulated GPU answers: findings, errors that it can clear, names of buffers,
+// schedules. The simulator here is a fake.
 #include "harness/property/case.h"
 
 #include <cuda_runtime_api.h>
@@ -126,17 +126,19 @@ TEST_F(Case, TheDigestIsOfWhatOutputsHeld) {
 
 TEST_F(Case, ABufferThatTheSimulatorDoesNotKnowIsNeverAccepted) {
   fake_extension().knows_buffers = false;
-  EXPECT_EQ(run_case([] { DeviceArray<float>::output("y", 1, Layout{}); }).failure.label(), "exception");
+  EXPECT_EQ(run_case([] { DeviceArray<float>::output("y", 1, Layout{}); }).failure.label(),
+            "exception");
   EXPECT_EQ(fake().live, 0) << "its memory is released all the same";
 }
 
 TEST_F(Case, AFindingFailsACaseThatComputedTheRightResult) {
-  const CaseOutcome outcome =
-      run_case([] { fake_extension().findings = R"([{"kind": "race", "text": "race in shared memory"}])"; });
+  const CaseOutcome outcome = run_case(
+      [] { fake_extension().findings = R"([{"kind": "race", "text": "race in shared memory"}])"; });
   EXPECT_EQ(outcome.failure.label(), "finding:race");
   EXPECT_EQ(outcome.failure.message, "race in shared memory");
   EXPECT_TRUE(run_case([] {}).held()) << "a finding belongs to one case";
-  EXPECT_EQ(fake_extension().quiet, 1) << "a finding is reported with its counterexample, not as it happens";
+  EXPECT_EQ(fake_extension().quiet, 1)
+      << "a finding is reported with its counterexample, not as it happens";
 }
 
 TEST_F(Case, AFindingOutranksWhatFollowedFromIt) {
@@ -149,9 +151,11 @@ TEST_F(Case, AFindingOutranksWhatFollowedFromIt) {
     out.fetch();
   });
   EXPECT_EQ(outcome.failure.label(), "finding:out-of-bounds");
-  EXPECT_NE(outcome.failure.message.find("4 bytes past y\nand 1 more, the next: another"), std::string::npos)
+  EXPECT_NE(outcome.failure.message.find("4 bytes past y\nand 1 more, the next: another"),
+            std::string::npos)
       << outcome.failure.message;
-  EXPECT_NE(outcome.failure.message.find("also (cuda-error): waiting for 'y' failed"), std::string::npos)
+  EXPECT_NE(outcome.failure.message.find("also (cuda-error): waiting for 'y' failed"),
+            std::string::npos)
       << outcome.failure.message;
   EXPECT_NE(outcome.failure.message.find("also (guard): the guard after 'y'"), std::string::npos)
       << outcome.failure.message;
@@ -167,29 +171,41 @@ TEST_F(Case, InformationFailsNothingAndAnythingElseDoes) {
   };
   EXPECT_EQ(label(R"([{"kind": "race", "severity": "information", "text": "benign"}])"), "none");
   EXPECT_EQ(label(R"([{"kind": "race", "severity": "error", "text": "bad"}])"), "finding:race");
-  EXPECT_EQ(label(R"([{"kind": "a", "severity": "information"}, {"kind": "b", "severity": "error"}])"), "finding:b");
+  EXPECT_EQ(
+      label(R"([{"kind": "a", "severity": "information"}, {"kind": "b", "severity": "error"}])"),
+      "finding:b");
   EXPECT_EQ(label(R"([{"kind": "c", "severity": "unheard of"}])"), "finding:c");
   // As the simulator writes them.
-  const std::string informs = R"({"kind":"i","severity":"information","text":"a \"quote}]\", a \\"})";
-  const auto all = [&](const std::string& findings) { return label(("[" + findings + "]").c_str()); };
+  const std::string informs =
+      R"({"kind":"i","severity":"information","text":"a \"quote}]\", a \\"})";
+  const auto all = [&](const std::string& findings) {
+    return label(("[" + findings + "]").c_str());
+  };
   EXPECT_EQ(all(""), "none");
   EXPECT_EQ(all(informs), "none");
   EXPECT_EQ(all(informs + "," + informs), "none");
   EXPECT_EQ(all(informs + R"(,{"kind":"d","severity":"error"})"), "finding:d");
   EXPECT_EQ(all(R"({"kind":"d","severity":"error"},)" + informs), "finding:d");
-  EXPECT_EQ(all(informs + R"(,{"kind":"e"},)" + informs), "finding:e") << "an error, where nothing is said";
+  EXPECT_EQ(all(informs + R"(,{"kind":"e"},)" + informs), "finding:e")
+      << "an error, where nothing is said";
   EXPECT_EQ(all(R"({"kind":"f","other":)" + informs + "}"), "finding:f")
       << "what a part says is not what the finding says";
-  EXPECT_EQ(all(R"({"kind":"g","text":"\"severity\":\"information\""})"), "finding:g") << "nor what a text says";
+  EXPECT_EQ(all(R"({"kind":"g","text":"\"severity\":\"information\""})"), "finding:g")
+      << "nor what a text says";
   EXPECT_EQ(all(R"({"kind":"h","text":"\\","severity":"error"},)" + informs), "finding:h");
-  EXPECT_EQ(all(R"({"severity":"information","text":"a\""},{"kind":"j","text":"\"b"})"), "finding:j");
+  EXPECT_EQ(all(R"({"severity":"information","text":"a\""},{"kind":"j","text":"\"b"})"),
+            "finding:j");
 }
 
 TEST_F(Case, AnUnreadableFindingIsStillAFinding) {
-  EXPECT_EQ(run_case([] { fake_extension().findings = "[{\"kind\""; }).failure.label(), "finding:unreadable");
-  EXPECT_EQ(run_case([] { fake_extension().findings = "[{}]"; }).failure.label(), "finding:unnamed");
-  for (const char* unreadable : {"", R"([{"severity":"information"})", R"([{"severity":"information")", R"("a")"}) {
-    EXPECT_EQ(run_case([&] { fake_extension().findings = unreadable; }).failure.label(), "finding:unreadable")
+  EXPECT_EQ(run_case([] { fake_extension().findings = "[{\"kind\""; }).failure.label(),
+            "finding:unreadable");
+  EXPECT_EQ(run_case([] { fake_extension().findings = "[{}]"; }).failure.label(),
+            "finding:unnamed");
+  for (const char* unreadable :
+       {"", R"([{"severity":"information"})", R"([{"severity":"information")", R"("a")"}) {
+    EXPECT_EQ(run_case([&] { fake_extension().findings = unreadable; }).failure.label(),
+              "finding:unreadable")
         << unreadable;
   }
 }
@@ -233,7 +249,8 @@ TEST_F(Case, ABrokenCaseThatThenCannotGoOnIsAFailure) {
 
 TEST_F(Case, RequireCudaTellsSuccessFailureAndMemory) {
   EXPECT_TRUE(run_case([] { REQUIRE_CUDA(cudaSuccess); }).held());
-  EXPECT_EQ(run_case([] { REQUIRE_CUDA(cudaErrorInvalidConfiguration); }).failure.label(), "cuda-error");
+  EXPECT_EQ(run_case([] { REQUIRE_CUDA(cudaErrorInvalidConfiguration); }).failure.label(),
+            "cuda-error");
   EXPECT_TRUE(run_case([] { REQUIRE_CUDA(cudaErrorMemoryAllocation); }).not_run.has_value());
 }
 
@@ -241,7 +258,8 @@ TEST_F(Case, RequireLaw) {
   EXPECT_TRUE(run_case([] { REQUIRE_LAW(1 + 1 == 2, "sums"); }).held());
   const CaseOutcome outcome = run_case([] { REQUIRE_LAW(1 + 1 == 3, "f({}) is {}", 1, 2); });
   EXPECT_EQ(outcome.failure.label(), "law");
-  EXPECT_NE(outcome.failure.message.find("1 + 1 == 3: f(1) is 2"), std::string::npos) << outcome.failure.message;
+  EXPECT_NE(outcome.failure.message.find("1 + 1 == 3: f(1) is 2"), std::string::npos)
+      << outcome.failure.message;
 }
 
 TEST_F(Case, RequireDeterministicRunsUnderOtherSchedulesAndPutsTheFirstBack) {
@@ -252,12 +270,14 @@ TEST_F(Case, RequireDeterministicRunsUnderOtherSchedulesAndPutsTheFirstBack) {
   const CaseOutcome outcome = run_case([&] {
     REQUIRE_DETERMINISTIC(3, [&] {
       std::vector<float> v(3, 0.0f);
-      if (!fake_extension().schedules.empty() && fake_extension().schedules.back() == 2) v[1] = -0.0f;
+      if (!fake_extension().schedules.empty() && fake_extension().schedules.back() == 2)
+        v[1] = -0.0f;
       return v;
     });
   });
   EXPECT_EQ(outcome.failure.label(), "nondeterminism");
-  EXPECT_NE(outcome.failure.message.find("schedule 2 gives other bits"), std::string::npos) << outcome.failure.message;
+  EXPECT_NE(outcome.failure.message.find("schedule 2 gives other bits"), std::string::npos)
+      << outcome.failure.message;
   EXPECT_EQ(fake_extension().schedules.back(), 0u) << "put back though the case failed";
 }
 

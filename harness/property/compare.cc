@@ -54,7 +54,8 @@ bool round_to(double x, T& out) {
   } else {
     // max() + 1 is a power of two, so exact in double, as min() is.
     const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
-    if (!(x >= static_cast<double>(std::numeric_limits<T>::min()) && x < end) || x != std::trunc(x)) return false;
+    if (!(x >= static_cast<double>(std::numeric_limits<T>::min()) && x < end) || x != std::trunc(x))
+      return false;
     out = static_cast<T>(x);
   }
   return true;
@@ -70,15 +71,18 @@ Judgement judge(T actual, double expected, double bound) {
   const double a = as_double(actual);
   constexpr Judgement kBad{false, kInfinity};
   if (!(bound >= 0)) return kBad;
-  if (std::isnan(expected) || std::isnan(a)) return std::isnan(expected) && std::isnan(a) ? Judgement{true, 0} : kBad;
+  if (std::isnan(expected) || std::isnan(a))
+    return std::isnan(expected) && std::isnan(a) ? Judgement{true, 0} : kBad;
   if (std::isinf(expected)) return a == expected ? Judgement{true, 0} : kBad;
   if (bound == 0) {
     T exact{};
     return round_to(expected, exact) && same_bits(actual, exact) ? Judgement{true, 0} : kBad;
   }
   if (std::isinf(a)) {
-    const double toward = a < 0 ? -expected : expected;  // how far the value lies on the side of that infinity
-    if (overflow_threshold<T>() == kInfinity) return toward + bound == kInfinity ? Judgement{true, 0} : kBad;
+    const double toward =
+        a < 0 ? -expected : expected;  // how far the value lies on the side of that infinity
+    if (overflow_threshold<T>() == kInfinity)
+      return toward + bound == kInfinity ? Judgement{true, 0} : kBad;
     const double ratio = std::max(0.0, (overflow_threshold<T>() - toward) / bound);
     return {ratio <= 1, ratio};
   }
@@ -86,10 +90,11 @@ Judgement judge(T actual, double expected, double bound) {
   return {error <= bound, error / bound};
 }
 
-// Judges a block the quick way: true when every element is ordinary (finite, bound above 0) and within its bound; then
-// `worst` is the largest ratio.
+// Judges a block the quick way: true when every element is ordinary (finite, bound above 0) and
+// within its bound; then `worst` is the largest ratio.
 template <class T>
-bool all_ordinary(const T* actual, const double* expected, const double* bound, std::size_t n, double& worst) {
+bool all_ordinary(const T* actual, const double* expected, const double* bound, std::size_t n,
+                  double& worst) {
   if constexpr (std::is_same_v<T, Half>) {
     return false;
   } else {
@@ -98,8 +103,10 @@ bool all_ordinary(const T* actual, const double* expected, const double* bound, 
     std::uint64_t unusual[kLanes] = {};
     const auto step = [&](std::size_t i, std::size_t lane) {
       const double error = std::fabs(static_cast<double>(actual[i]) - expected[i]);
-      // A NaN or infinity anywhere makes the error NaN or infinite, and neither is at most a finite bound.
-      unusual[lane] |= static_cast<std::uint64_t>(!(error <= bound[i])) | static_cast<std::uint64_t>(!(bound[i] > 0)) |
+      // A NaN or infinity anywhere makes the error NaN or infinite, and neither is at most a finite
+      // bound.
+      unusual[lane] |= static_cast<std::uint64_t>(!(error <= bound[i])) |
+                       static_cast<std::uint64_t>(!(bound[i] > 0)) |
                        static_cast<std::uint64_t>(!(bound[i] < kInfinity));
       const double ratio = error / bound[i];
       lanes[lane] = ratio > lanes[lane] ? ratio : lanes[lane];
@@ -133,8 +140,8 @@ void add_bad(Comparison& c, std::size_t index, Comparison::Element element) {
 }
 
 std::string sizes_differ(std::size_t actual, std::size_t expected, std::size_t bound) {
-  std::string text =
-      "the result has " + std::to_string(actual) + " elements, the reference " + std::to_string(expected);
+  std::string text = "the result has " + std::to_string(actual) + " elements, the reference " +
+                     std::to_string(expected);
   return bound == expected ? text : text + " and " + std::to_string(bound) + " bounds";
 }
 
@@ -142,7 +149,8 @@ std::string sizes_differ(std::size_t actual, std::size_t expected, std::size_t b
 
 template <class T>
 Comparison compare_within_bound(std::span<const T> actual, std::span<const double> expected,
-                                std::span<const double> bound, const IsPoison& poisoned, bool poison_is_proof) {
+                                std::span<const double> bound, const IsPoison& poisoned,
+                                bool poison_is_proof) {
   Comparison c;
   if (actual.size() != expected.size() || expected.size() != bound.size()) {
     c.matches = false;
@@ -153,7 +161,8 @@ Comparison compare_within_bound(std::span<const T> actual, std::span<const doubl
   for (std::size_t start = 0; start < actual.size(); start += kBlock) {
     const std::size_t n = std::min(kBlock, actual.size() - start);
     double worst = 0;
-    const bool ordinary = all_ordinary(actual.data() + start, expected.data() + start, bound.data() + start, n, worst);
+    const bool ordinary = all_ordinary(actual.data() + start, expected.data() + start,
+                                       bound.data() + start, n, worst);
     if (ordinary && worst <= c.budget) continue;
     for (std::size_t i = start; i < start + n; ++i) {
       Judgement j = judge(actual[i], expected[i], bound[i]);
@@ -178,7 +187,8 @@ Comparison compare_within_bound(std::span<const T> actual, std::span<const doubl
 }
 
 template <class T>
-Comparison compare_bitwise(std::span<const T> actual, std::span<const T> expected, const IsPoison& poisoned) {
+Comparison compare_bitwise(std::span<const T> actual, std::span<const T> expected,
+                           const IsPoison& poisoned) {
   Comparison c;
   if (actual.size() != expected.size()) {
     c.matches = false;
@@ -186,7 +196,8 @@ Comparison compare_bitwise(std::span<const T> actual, std::span<const T> expecte
     return c;
   }
   c.compared = actual.size();
-  if (actual.empty() || std::memcmp(actual.data(), expected.data(), actual.size_bytes()) == 0) return c;
+  if (actual.empty() || std::memcmp(actual.data(), expected.data(), actual.size_bytes()) == 0)
+    return c;
   for (std::size_t i = 0; i < actual.size(); ++i) {
     if (same_bits(actual[i], expected[i])) continue;
     const bool listed = c.first_bad.size() < kListed;
@@ -201,7 +212,8 @@ std::string Comparison::report(const WhereIs& where) const {
   if (!size_mismatch.empty()) return size_mismatch;
   if (matches) return fmt::format("{} elements match, budget used {:.3g}", compared, budget);
   std::string text = fmt::format("{} of {} elements wrong", bad, compared);
-  if (unwritten) text += fmt::format(", {} of them still holding the poison (never written)", unwritten);
+  if (unwritten)
+    text += fmt::format(", {} of them still holding the poison (never written)", unwritten);
   for (std::size_t k = 0; k < first_bad.size(); ++k) {
     const Element& e = elements[k];
     text += fmt::format("\n  [{}] is {}", first_bad[k], e.actual_text);
@@ -212,23 +224,26 @@ std::string Comparison::report(const WhereIs& where) const {
     } else {
       const double error = std::fabs(e.actual - e.expected);
       text += fmt::format(", expected {:.9g} within {:.3g}", e.expected, e.bound);
-      if (std::isfinite(error) && e.bound > 0) text += fmt::format(": error/bound {:.4g}", error / e.bound);
+      if (std::isfinite(error) && e.bound > 0)
+        text += fmt::format(": error/bound {:.4g}", error / e.bound);
     }
     if (e.unwritten) text += ", poison";
     if (where) {
       const Origin o = where(first_bad[k]);
-      text += fmt::format("; block {}, thread {} (warp {}, lane {})", o.block, o.thread, o.thread / 32, o.thread % 32);
+      text += fmt::format("; block {}, thread {} (warp {}, lane {})", o.block, o.thread,
+                          o.thread / 32, o.thread % 32);
     }
   }
   if (bad > first_bad.size()) text += fmt::format("\n  and {} more", bad - first_bad.size());
   return text;
 }
 
-void detail::conclude(const Comparison& c, const Site& site, const WhereIs& where, bool poison_is_proof) {
+void detail::conclude(const Comparison& c, const Site& site, const WhereIs& where,
+                      bool poison_is_proof) {
   note_budget(c.budget);
   if (c.matches) return;
-  // Poison that a kernel may compute by chance (zeros) proves nothing: that is a mismatch, with the remark about poison
-  // in its text.
+  // Poison that a kernel may compute by chance (zeros) proves nothing: that is a mismatch, with the
+  // remark about poison in its text.
   const bool unwritten = poison_is_proof && c.unwritten > 0 && c.unwritten == c.bad;
   fail_at(site, unwritten ? Reason::kUnwritten : Reason::kMismatch, c.report(where));
 }
@@ -245,12 +260,14 @@ void detail::require_cuda(const Site& site, int code, const std::string& message
     not_run(fmt::format("{}:{}: {}: out of device memory", site.file, site.line, site.what));
   }
   fail_at(site, Reason::kCudaError,
-          message.empty() ? fmt::format("{} ({})", cudaGetErrorName(error), cudaGetErrorString(error)) : message);
+          message.empty()
+              ? fmt::format("{} ({})", cudaGetErrorName(error), cudaGetErrorString(error))
+              : message);
 }
 
-#define LOCKSTEP_COMPARE_OF(T)                                                                                      \
-  template Comparison compare_within_bound<T>(std::span<const T>, std::span<const double>, std::span<const double>, \
-                                              const IsPoison&, bool);                                               \
+#define LOCKSTEP_COMPARE_OF(T)                                                                 \
+  template Comparison compare_within_bound<T>(std::span<const T>, std::span<const double>,     \
+                                              std::span<const double>, const IsPoison&, bool); \
   template Comparison compare_bitwise<T>(std::span<const T>, std::span<const T>, const IsPoison&);
 LOCKSTEP_COMPARE_OF(float)
 LOCKSTEP_COMPARE_OF(double)

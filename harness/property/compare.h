@@ -1,10 +1,12 @@
 // Comparison with a reference, and the assertions of a property's body.
 //
-// No epsilon: a reference gives value and bound of every element, and the verdict is error/bound. NaN matches NaN only,
-// infinities match by sign, and where the bound is 0 the result must be bit-equal to the reference rounded to the
-// element type, the sign of zero included. An infinite result also matches a finite value whose bound reaches what
-// rounds to that infinity in the element type. A bound that is negative or NaN matches nothing. The first bad elements
-// are listed with index, actual, expected, bound, error/bound and, when the case can tell, block, warp and thread.
+// No epsilon: a reference gives value and bound of every element, and the verdict is error/bound.
+// NaN matches NaN only, infinities match by sign, and where the bound is 0 the result must be
+// bit-equal to the reference rounded to the element type, the sign of zero included. An infinite
+// result also matches a finite value whose bound reaches what rounds to that infinity in the
+// element type. A bound that is negative or NaN matches nothing. The first bad elements are listed
+// with index, actual, expected, bound, error/bound and, when the case can tell, block, warp and
+// thread.
 #pragma once
 
 #include <fmt/format.h>
@@ -35,26 +37,31 @@ using WhereIs = std::function<Origin(std::size_t index)>;
 
 // The usual mapping: element i belongs to thread i % block_size of block i / block_size.
 inline WhereIs one_thread_per_element(std::uint32_t block_size) {
-  return [block_size](std::size_t i) { return Origin{i / block_size, static_cast<std::uint32_t>(i % block_size)}; };
+  return [block_size](std::size_t i) {
+    return Origin{i / block_size, static_cast<std::uint32_t>(i % block_size)};
+  };
 }
 
 // Of max_blocks: as many blocks as there are tiles.
 inline constexpr int kUnlimited = 0x7fffffff;
 
-// The same where each of at most `max_blocks` blocks strides over n elements in tiles of items * block_size, in which
-// thread t has the elements t, t + block_size, ...
+// The same where each of at most `max_blocks` blocks strides over n elements in tiles of items *
+// block_size, in which thread t has the elements t, t + block_size, ...
 inline WhereIs tiles_of_blocks(std::int64_t n, int block_size, int max_blocks, int items = 1) {
-  const std::uint64_t block = block_size, tile = block * items, tiles = n <= 0 ? 1 : (n - 1) / tile + 1,
+  const std::uint64_t block = block_size, tile = block * items,
+                      tiles = n <= 0 ? 1 : (n - 1) / tile + 1,
                       grid = std::min<std::uint64_t>(tiles, max_blocks);
-  return [=](std::size_t i) { return Origin{i / tile % grid, static_cast<std::uint32_t>(i % block)}; };
+  return [=](std::size_t i) {
+    return Origin{i / tile % grid, static_cast<std::uint32_t>(i % block)};
+  };
 }
 
 struct Comparison {
   bool matches = true;
   std::size_t compared = 0, bad = 0;
-  std::size_t unwritten = 0;           // of the bad ones, those that still hold the output's poison
-  std::size_t nans = 0;                // elements where NaN met NaN
-  double budget = 0;                   // max error/bound over the elements that match; what passes has <= 1
+  std::size_t unwritten = 0;  // of the bad ones, those that still hold the output's poison
+  std::size_t nans = 0;       // elements where NaN met NaN
+  double budget = 0;          // max error/bound over the elements that match; what passes has <= 1
   std::size_t worst_index = 0;         // where that was
   std::string size_mismatch;           // a sentence when the sizes differ; then nothing is compared
   std::vector<std::size_t> first_bad;  // up to 8
@@ -70,15 +77,17 @@ struct Comparison {
 // Whether element `index` still holds its poison; empty: unknown.
 using IsPoison = std::function<bool(std::size_t index)>;
 
-// Pure comparison on host data: the part with must-accept and must-reject sets of its own. For the element types of
-// values.h. `poisoned` marks bad elements as unwritten. `poison_is_proof` says that the poison is a NaN that no kernel
-// computes: then an element that holds it is bad even where the reference expects a NaN.
+// Pure comparison on host data: the part with must-accept and must-reject sets of its own. For the
+// element types of values.h. `poisoned` marks bad elements as unwritten. `poison_is_proof` says
+// that the poison is a NaN that no kernel computes: then an element that holds it is bad even where
+// the reference expects a NaN.
 template <class T>
 Comparison compare_within_bound(std::span<const T> actual, std::span<const double> expected,
                                 std::span<const double> bound, const IsPoison& poisoned = {},
                                 bool poison_is_proof = false);
 template <class T>
-Comparison compare_bitwise(std::span<const T> actual, std::span<const T> expected, const IsPoison& poisoned = {});
+Comparison compare_bitwise(std::span<const T> actual, std::span<const T> expected,
+                           const IsPoison& poisoned = {});
 
 // Where an assertion stands.
 struct Site {
@@ -117,16 +126,16 @@ void require_within_bound(const Site& site, const DeviceArray<T>& array, const R
                           const WhereIs& where = {}) {
   const std::vector<T> actual = array.fetch();
   const auto poisoned = [&](std::size_t i) { return array.holds_poison(i, actual[i]); };
-  const Comparison c =
-      compare_within_bound<T>(actual, detail::as_span<double>(reference.value),
-                              detail::as_span<double>(reference.bound), poisoned, array.poison_is_proof());
+  const Comparison c = compare_within_bound<T>(actual, detail::as_span<double>(reference.value),
+                                               detail::as_span<double>(reference.bound), poisoned,
+                                               array.poison_is_proof());
   detail::conclude(c, site, where, array.poison_is_proof());
 }
 
 // The same for a result that is already on the host.
 template <class T, class Reference>
-void require_within_bound(const Site& site, const std::vector<T>& actual, const Reference& reference,
-                          const WhereIs& where = {}) {
+void require_within_bound(const Site& site, const std::vector<T>& actual,
+                          const Reference& reference, const WhereIs& where = {}) {
   const Comparison c = compare_within_bound<T>(actual, detail::as_span<double>(reference.value),
                                                detail::as_span<double>(reference.bound));
   detail::conclude(c, site, where, false);
@@ -147,8 +156,9 @@ void require_bitwise_equal(const Site& site, const std::vector<T>& actual, const
   detail::conclude(compare_bitwise<T>(actual, detail::as_span<T>(expected)), site, where, false);
 }
 
-// Runs `run` (which returns a vector of elements) under the current schedule and under `schedules` others on the
-// simulator, or that many more times on silicon; every result must have the bits of the first.
+// Runs `run` (which returns a vector of elements) under the current schedule and under `schedules`
+// others on the simulator, or that many more times on silicon; every result must have the bits of
+// the first.
 template <class Run>
 void require_deterministic(const Site& site, int schedules, Run&& run) {
   const auto first = run();
@@ -158,32 +168,37 @@ void require_deterministic(const Site& site, int schedules, Run&& run) {
     using T = typename std::decay_t<decltype(first)>::value_type;
     const Comparison c = compare_bitwise<T>(std::span<const T>(again), std::span<const T>(first));
     if (c.matches) continue;
-    detail::fail_at(
-        site, Reason::kNondeterminism,
-        fmt::format("{} {} gives other bits than the first: {}", is_simulator() ? "schedule" : "run", s, c.report()));
+    detail::fail_at(site, Reason::kNondeterminism,
+                    fmt::format("{} {} gives other bits than the first: {}",
+                                is_simulator() ? "schedule" : "run", s, c.report()));
   }
 }
 
 }  // namespace lockstep
 
-// `array` is a DeviceArray, or a std::vector that came from one. `reference` is anything with members `value` and
-// `bound` that have data() and size() of double (reference/bounded.h).
+// `array` is a DeviceArray, or a std::vector that came from one. `reference` is anything with
+// members `value` and `bound` that have data() and size() of double (reference/bounded.h).
 //
 //   REQUIRE_WITHIN_BOUND(array, reference [, where])
 //   REQUIRE_BITWISE_EQUAL(array, span_or_vector [, where])
-//   REQUIRE_CUDA(call)                      a cudaError_t, or a launcher's answer with members `error` and `message`
-//   REQUIRE_LAW(condition, "format", ...)   a metamorphic law, in words (fmt syntax)
-//   REQUIRE_DETERMINISTIC(schedules, [&] { return run(); })
-//                                           the same bits under that many schedules (simulator), or runs (silicon)
+//   REQUIRE_CUDA(call)                      a cudaError_t, or a launcher's answer with members
+//   `error` and `message` REQUIRE_LAW(condition, "format", ...)   a metamorphic law, in words (fmt
+//   syntax) REQUIRE_DETERMINISTIC(schedules, [&] { return run(); })
+//                                           the same bits under that many schedules (simulator), or
+//                                           runs (silicon)
 #define LOCKSTEP_SITE_(what) \
   ::lockstep::Site { __FILE__, __LINE__, what }
-#define REQUIRE_WITHIN_BOUND(array, ...) ::lockstep::require_within_bound(LOCKSTEP_SITE_(#array), array, __VA_ARGS__)
-#define REQUIRE_BITWISE_EQUAL(array, ...) ::lockstep::require_bitwise_equal(LOCKSTEP_SITE_(#array), array, __VA_ARGS__)
-#define REQUIRE_CUDA(...) ::lockstep::detail::require_success(LOCKSTEP_SITE_(#__VA_ARGS__), __VA_ARGS__)
-#define REQUIRE_LAW(condition, ...)                                                                                  \
-  do {                                                                                                               \
-    if (!(condition))                                                                                                \
-      ::lockstep::detail::fail_at(LOCKSTEP_SITE_(#condition), ::lockstep::Reason::kLaw, ::fmt::format(__VA_ARGS__)); \
+#define REQUIRE_WITHIN_BOUND(array, ...) \
+  ::lockstep::require_within_bound(LOCKSTEP_SITE_(#array), array, __VA_ARGS__)
+#define REQUIRE_BITWISE_EQUAL(array, ...) \
+  ::lockstep::require_bitwise_equal(LOCKSTEP_SITE_(#array), array, __VA_ARGS__)
+#define REQUIRE_CUDA(...) \
+  ::lockstep::detail::require_success(LOCKSTEP_SITE_(#__VA_ARGS__), __VA_ARGS__)
+#define REQUIRE_LAW(condition, ...)                                                     \
+  do {                                                                                  \
+    if (!(condition))                                                                   \
+      ::lockstep::detail::fail_at(LOCKSTEP_SITE_(#condition), ::lockstep::Reason::kLaw, \
+                                  ::fmt::format(__VA_ARGS__));                          \
   } while (false)
 #define REQUIRE_DETERMINISTIC(schedules, ...) \
   ::lockstep::require_deterministic(LOCKSTEP_SITE_("REQUIRE_DETERMINISTIC"), schedules, __VA_ARGS__)

@@ -38,8 +38,12 @@ Comparison compared(const Entry& e, std::size_t n, std::size_t at) {
 
 class MustAccept : public ::testing::TestWithParam<Entry> {};
 TEST_P(MustAccept, AloneAndAmongOthers) {
-  for (auto [n, at] :
-       {std::pair<std::size_t, std::size_t>{1, 0}, {2, 1}, {9, 8}, {513, 511}, {513, 512}, {2000, 1000}}) {
+  for (auto [n, at] : {std::pair<std::size_t, std::size_t>{1, 0},
+                       {2, 1},
+                       {9, 8},
+                       {513, 511},
+                       {513, 512},
+                       {2000, 1000}}) {
     const Comparison c = compared(GetParam(), n, at);
     EXPECT_TRUE(c.matches) << GetParam().what << ": " << c.report();
     EXPECT_EQ(c.bad, 0u);
@@ -49,34 +53,41 @@ TEST_P(MustAccept, AloneAndAmongOthers) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Corpus, MustAccept,
-    ::testing::Values(Entry{"equal", 1, 1, 0}, Entry{"equal with a bound", 1, 1, 1e-9},
-                      Entry{"at the bound exactly", 1.25f, 1, 0.25},
-                      Entry{"below by the bound exactly", 0.75f, 1, 0.25},
-                      Entry{"one ulp off, the bound an ulp", kOneUp, 1, kUlp},
-                      Entry{"the reference rounded, bound 0", 0.1f, 0.1, 0},
-                      Entry{"halfway rounds to even, bound 0", 1, 1 + kUlp / 2, 0}, Entry{"+0 exactly", 0.0f, 0.0, 0},
-                      Entry{"-0 exactly", -0.0f, -0.0, 0}, Entry{"-0 for +0 within a bound", -0.0f, 0.0, kTiny},
-                      Entry{"NaN for NaN", kNaN, NAN, 0}, Entry{"NaN for NaN with a bound", kNaN, NAN, 5},
-                      Entry{"a NaN of another sign and payload", std::bit_cast<float>(0xffc12345u), NAN, 0},
-                      Entry{"+inf", kInf, INFINITY, 0}, Entry{"-inf with a bound", -kInf, -INFINITY, 1},
-                      Entry{"+inf where the exact result overflows", kInf, 1e39, 0},
-                      Entry{"+inf where the bound reaches the overflow", kInf, kMax, 1e32},
-                      Entry{"-inf likewise", -kInf, -3.4028234e38, 1e33},
-                      Entry{"the least subnormal", kTiny, static_cast<double>(kTiny), 0},
-                      Entry{"zero for an underflow within half of it", 0.0f, kTiny / 2.0, kTiny / 2.0},
-                      Entry{"anything finite under an infinite bound", 3, -8, INFINITY},
-                      Entry{"the greatest", kMax, static_cast<double>(kMax), 0}));
+    ::testing::Values(
+        Entry{"equal", 1, 1, 0}, Entry{"equal with a bound", 1, 1, 1e-9},
+        Entry{"at the bound exactly", 1.25f, 1, 0.25},
+        Entry{"below by the bound exactly", 0.75f, 1, 0.25},
+        Entry{"one ulp off, the bound an ulp", kOneUp, 1, kUlp},
+        Entry{"the reference rounded, bound 0", 0.1f, 0.1, 0},
+        Entry{"halfway rounds to even, bound 0", 1, 1 + kUlp / 2, 0},
+        Entry{"+0 exactly", 0.0f, 0.0, 0}, Entry{"-0 exactly", -0.0f, -0.0, 0},
+        Entry{"-0 for +0 within a bound", -0.0f, 0.0, kTiny}, Entry{"NaN for NaN", kNaN, NAN, 0},
+        Entry{"NaN for NaN with a bound", kNaN, NAN, 5},
+        Entry{"a NaN of another sign and payload", std::bit_cast<float>(0xffc12345u), NAN, 0},
+        Entry{"+inf", kInf, INFINITY, 0}, Entry{"-inf with a bound", -kInf, -INFINITY, 1},
+        Entry{"+inf where the exact result overflows", kInf, 1e39, 0},
+        Entry{"+inf where the bound reaches the overflow", kInf, kMax, 1e32},
+        Entry{"-inf likewise", -kInf, -3.4028234e38, 1e33},
+        Entry{"the least subnormal", kTiny, static_cast<double>(kTiny), 0},
+        Entry{"zero for an underflow within half of it", 0.0f, kTiny / 2.0, kTiny / 2.0},
+        Entry{"anything finite under an infinite bound", 3, -8, INFINITY},
+        Entry{"the greatest", kMax, static_cast<double>(kMax), 0}));
 
 class MustReject : public ::testing::TestWithParam<Entry> {};
 TEST_P(MustReject, AloneAndAmongOthers) {
-  for (auto [n, at] :
-       {std::pair<std::size_t, std::size_t>{1, 0}, {2, 1}, {9, 8}, {513, 511}, {513, 512}, {2000, 1000}}) {
+  for (auto [n, at] : {std::pair<std::size_t, std::size_t>{1, 0},
+                       {2, 1},
+                       {9, 8},
+                       {513, 511},
+                       {513, 512},
+                       {2000, 1000}}) {
     const Comparison c = compared(GetParam(), n, at);
     EXPECT_FALSE(c.matches) << GetParam().what;
     EXPECT_EQ(c.bad, 1u);
     ASSERT_EQ(c.first_bad.size(), 1u);
     EXPECT_EQ(c.first_bad[0], at);
-    EXPECT_EQ(std::bit_cast<std::uint64_t>(c.elements[0].expected), std::bit_cast<std::uint64_t>(GetParam().expected));
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(c.elements[0].expected),
+              std::bit_cast<std::uint64_t>(GetParam().expected));
   }
 }
 INSTANTIATE_TEST_SUITE_P(
@@ -88,18 +99,23 @@ INSTANTIATE_TEST_SUITE_P(
         Entry{"just past the bound", std::nextafter(1.25f, 2.0f), 1, 0.25},
         Entry{"just past the bound, below", std::nextafter(0.75f, 0.0f), 1, 0.25},
         Entry{"-0 for +0, bound 0", -0.0f, 0.0, 0}, Entry{"+0 for -0, bound 0", 0.0f, -0.0, 0},
-        Entry{"NaN for a number", kNaN, 1, 0.5}, Entry{"NaN for a number, infinite bound", kNaN, 1, INFINITY},
+        Entry{"NaN for a number", kNaN, 1, 0.5},
+        Entry{"NaN for a number, infinite bound", kNaN, 1, INFINITY},
         Entry{"NaN for +inf", kNaN, INFINITY, 1}, Entry{"a number for NaN", 1, NAN, 1},
-        Entry{"a number for NaN, infinite bound", 1, NAN, INFINITY}, Entry{"+inf for NaN", kInf, NAN, 1},
-        Entry{"+inf for -inf", kInf, -INFINITY, 1}, Entry{"-inf for +inf", -kInf, INFINITY, INFINITY},
-        Entry{"the greatest for +inf", kMax, INFINITY, 1e300}, Entry{"+inf for a number", kInf, 1, 1e30},
+        Entry{"a number for NaN, infinite bound", 1, NAN, INFINITY},
+        Entry{"+inf for NaN", kInf, NAN, 1}, Entry{"+inf for -inf", kInf, -INFINITY, 1},
+        Entry{"-inf for +inf", -kInf, INFINITY, INFINITY},
+        Entry{"the greatest for +inf", kMax, INFINITY, 1e300},
+        Entry{"+inf for a number", kInf, 1, 1e30},
         Entry{"+inf where the value stays below the overflow", kInf, kMax, 1e30},
         Entry{"-inf where +inf is legal", -kInf, kMax, 1e33},
-        Entry{"the greatest where the exact result overflows", kMax, 1e39, 1}, Entry{"a negative bound", 1, 1, -1},
-        Entry{"a NaN bound", 1, 1, NAN}, Entry{"NaN for NaN, a negative bound", kNaN, NAN, -1},
+        Entry{"the greatest where the exact result overflows", kMax, 1e39, 1},
+        Entry{"a negative bound", 1, 1, -1}, Entry{"a NaN bound", 1, 1, NAN},
+        Entry{"NaN for NaN, a negative bound", kNaN, NAN, -1},
         Entry{"infinity for infinity, a NaN bound", kInf, INFINITY, NAN},
-        Entry{"a zero where a subnormal is exact", 0.0f, static_cast<double>(kTiny), 0}, Entry{"a sign", -1, 1, 0.5},
-        Entry{"huge for small", 1e30f, 1, 1}, Entry{"small for huge", 1, 1e30, 1e10},
+        Entry{"a zero where a subnormal is exact", 0.0f, static_cast<double>(kTiny), 0},
+        Entry{"a sign", -1, 1, 0.5}, Entry{"huge for small", 1e30f, 1, 1},
+        Entry{"small for huge", 1, 1e30, 1e10},
         Entry{"relative closeness does not help", 1e30f, 1.0000001e30, 1}));
 
 TEST(WithinBound, EmptyMatchesEmpty) {
@@ -114,7 +130,8 @@ TEST(WithinBound, DifferentSizesNeverMatch) {
   EXPECT_FALSE(compare_within_bound<float>(two, one, one).matches);
   EXPECT_FALSE(compare_within_bound<float>(two, both, one).matches);
   EXPECT_FALSE(compare_within_bound<float>({}, one, one).matches);
-  EXPECT_EQ(compare_within_bound<float>(two, one, one).report(), "the result has 2 elements, the reference 1");
+  EXPECT_EQ(compare_within_bound<float>(two, one, one).report(),
+            "the result has 2 elements, the reference 1");
   EXPECT_FALSE(compare_bitwise<float>(two, std::vector<float>(3, 1.0f)).matches);
 }
 
@@ -138,9 +155,9 @@ TEST(WithinBound, ListsTheFirstEightAndCountsAll) {
   EXPECT_EQ(c.first_bad, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}));
   const std::string report = c.report(one_thread_per_element(5));
   EXPECT_NE(report.find("100 of 100 elements wrong"), std::string::npos) << report;
-  EXPECT_NE(
-      report.find("[7] is 2 (0x40000000), expected 1 within 0.5: error/bound 2; block 1, thread 2 (warp 0, lane 2)"),
-      std::string::npos)
+  EXPECT_NE(report.find("[7] is 2 (0x40000000), expected 1 within 0.5: error/bound 2; block 1, "
+                        "thread 2 (warp 0, lane 2)"),
+            std::string::npos)
       << report;
   EXPECT_NE(report.find("and 92 more"), std::string::npos) << report;
 }
@@ -161,7 +178,8 @@ TEST(Origin, OfStridingBlocksIsByTiles) {
 TEST(WithinBound, PoisonIsToldFromWrongNumbers) {
   const std::vector<float> actual = {1, 9, 9, 1};
   const std::vector<double> expected(4, 1), bound(4, 0.5);
-  const Comparison c = compare_within_bound<float>(actual, expected, bound, [](std::size_t i) { return i >= 2; });
+  const Comparison c =
+      compare_within_bound<float>(actual, expected, bound, [](std::size_t i) { return i >= 2; });
   EXPECT_EQ(c.bad, 2u);
   EXPECT_EQ(c.unwritten, 1u) << "an element that matches is not bad, whatever it looks like";
 }
@@ -178,7 +196,8 @@ TEST(WithinBound, AnUnwrittenElementDoesNotPassForAnExpectedNaN) {
   EXPECT_EQ(c.first_bad, (std::vector<std::size_t>{1}));
 }
 
-// What the quick path says must be what element by element gives: on data of every class, at every alignment of blocks.
+// What the quick path says must be what element by element gives: on data of every class, at every
+// alignment of blocks.
 TEST(WithinBound, QuickAndSlowPathAgree) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const std::size_t n = 500 + 37 * seed;
@@ -191,8 +210,9 @@ TEST(WithinBound, QuickAndSlowPathAgree) {
     for (std::size_t i = 0; i < n; ++i) {
       expected[i] = actual[i] + 0.01 * noise[i];
       bound[i] = 0.0099 + (seed == 3 ? 1 : 0);
-      const Comparison one = compare_within_bound<float>(
-          std::span(actual).subspan(i, 1), std::span(expected).subspan(i, 1), std::span(bound).subspan(i, 1));
+      const Comparison one = compare_within_bound<float>(std::span(actual).subspan(i, 1),
+                                                         std::span(expected).subspan(i, 1),
+                                                         std::span(bound).subspan(i, 1));
       bad += one.bad;
       budget = std::max(budget, one.budget);
     }
@@ -206,22 +226,25 @@ template <class T>
 void expect_integers_exact() {
   const T top = std::numeric_limits<T>::max();
   const std::vector<T> actual = {top, 0, 5};
-  const double edge = static_cast<double>(top);  // rounds up to a power of two for 64 bits: not a value of T
+  const double edge =
+      static_cast<double>(top);  // rounds up to a power of two for 64 bits: not a value of T
   const std::vector<double> bound(3, 0);
-  EXPECT_EQ(compare_within_bound<T>(actual, std::vector<double>{edge, 0, 5}, bound).matches, sizeof(T) < 8);
+  EXPECT_EQ(compare_within_bound<T>(actual, std::vector<double>{edge, 0, 5}, bound).matches,
+            sizeof(T) < 8);
   EXPECT_FALSE(compare_within_bound<T>(actual, std::vector<double>{edge, 0, 5.5}, bound).matches);
   EXPECT_FALSE(compare_within_bound<T>(actual, std::vector<double>{edge, 1, 5}, bound).matches);
   EXPECT_FALSE(compare_within_bound<T>(actual, std::vector<double>{edge + 1, 0, 5}, bound).matches);
   // What a conversion of the first value past the range may wrap to.
   const std::vector<T> least = {std::numeric_limits<T>::min()};
   const double past = std::ldexp(1.0, std::numeric_limits<T>::digits);
-  EXPECT_FALSE(compare_within_bound<T>(least, std::vector<double>{past}, std::vector<double>{0}).matches);
-  EXPECT_TRUE(
-      compare_within_bound<T>(std::vector<T>{4, 0, 5}, std::vector<double>{4.5, 1, 5}, std::vector<double>{0.5, 1, 1})
-          .matches);
   EXPECT_FALSE(
-      compare_within_bound<T>(std::vector<T>{4, 0, 5}, std::vector<double>{4.5, 1, 5}, std::vector<double>{0.25, 1, 1})
-          .matches);
+      compare_within_bound<T>(least, std::vector<double>{past}, std::vector<double>{0}).matches);
+  EXPECT_TRUE(compare_within_bound<T>(std::vector<T>{4, 0, 5}, std::vector<double>{4.5, 1, 5},
+                                      std::vector<double>{0.5, 1, 1})
+                  .matches);
+  EXPECT_FALSE(compare_within_bound<T>(std::vector<T>{4, 0, 5}, std::vector<double>{4.5, 1, 5},
+                                       std::vector<double>{0.25, 1, 1})
+                   .matches);
 }
 
 TEST(WithinBound, IntegersAreExactWhereTheBoundIsZero) {
@@ -237,27 +260,32 @@ TEST(WithinBound, IntegersAreExactWhereTheBoundIsZero) {
 
 TEST(WithinBound, HalfAndDouble) {
   EXPECT_TRUE(compare_within_bound<Half>(std::vector<Half>{{0x3c00}, {0x7c00}, {0x7e00}},
-                                         std::vector<double>{1, 65520, NAN}, std::vector<double>{0, 0, 0})
+                                         std::vector<double>{1, 65520, NAN},
+                                         std::vector<double>{0, 0, 0})
                   .matches);
-  EXPECT_FALSE(
-      compare_within_bound<Half>(std::vector<Half>{{0x3c01}}, std::vector<double>{1}, std::vector<double>{0}).matches);
-  EXPECT_FALSE(
-      compare_within_bound<Half>(std::vector<Half>{{0x7c00}}, std::vector<double>{65000}, std::vector<double>{100})
-          .matches);
+  EXPECT_FALSE(compare_within_bound<Half>(std::vector<Half>{{0x3c01}}, std::vector<double>{1},
+                                          std::vector<double>{0})
+                   .matches);
+  EXPECT_FALSE(compare_within_bound<Half>(std::vector<Half>{{0x7c00}}, std::vector<double>{65000},
+                                          std::vector<double>{100})
+                   .matches);
   // 65504 is the greatest half; what rounds to infinity begins 16 above it.
   for (const bool minus : {false, true}) {
     const std::vector<Half> infinite = {{static_cast<std::uint16_t>(minus ? 0xfc00 : 0x7c00)}};
     const std::vector<double> greatest = {minus ? -65504.0 : 65504.0};
-    EXPECT_FALSE(compare_within_bound<Half>(infinite, greatest, std::vector<double>{15.75}).matches);
+    EXPECT_FALSE(
+        compare_within_bound<Half>(infinite, greatest, std::vector<double>{15.75}).matches);
     EXPECT_TRUE(compare_within_bound<Half>(infinite, greatest, std::vector<double>{16}).matches);
   }
-  EXPECT_TRUE(compare_within_bound<double>(std::vector<double>{0.1, INFINITY}, std::vector<double>{0.1, 1.7e308},
+  EXPECT_TRUE(compare_within_bound<double>(std::vector<double>{0.1, INFINITY},
+                                           std::vector<double>{0.1, 1.7e308},
                                            std::vector<double>{0, 1e308})
                   .matches);
-  EXPECT_FALSE(compare_within_bound<double>(std::vector<double>{std::nextafter(0.1, 1.0)}, std::vector<double>{0.1},
-                                            std::vector<double>{0})
+  EXPECT_FALSE(compare_within_bound<double>(std::vector<double>{std::nextafter(0.1, 1.0)},
+                                            std::vector<double>{0.1}, std::vector<double>{0})
                    .matches);
-  EXPECT_FALSE(compare_within_bound<double>(std::vector<double>{INFINITY}, std::vector<double>{1.7e308},
+  EXPECT_FALSE(compare_within_bound<double>(std::vector<double>{INFINITY},
+                                            std::vector<double>{1.7e308},
                                             std::vector<double>{1e306})
                    .matches);
 }

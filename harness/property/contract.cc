@@ -8,7 +8,8 @@
 namespace lockstep {
 namespace {
 
-// Far from each other, and from whatever is allocated: arrays that are put there are never accessed.
+// Far from each other, and from whatever is allocated: arrays that are put there are never
+// accessed.
 constexpr std::uintptr_t kLow = 1 << 12;
 
 // An array without elements too: it may get some.
@@ -16,20 +17,22 @@ void move_to(const ArrayArgument& a, std::uintptr_t begin) { a.set(begin + (a.ge
 
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
-// Where each of `arrays` arrays goes so that those of every pair are far apart: as few parts of the address space, all
-// of one size, as an array after the other finds free of its partners. Two, where every array is first in its pairs or
-// second in all of them.
+// Where each of `arrays` arrays goes so that those of every pair are far apart: as few parts of the
+// address space, all of one size, as an array after the other finds free of its partners. Two,
+// where every array is first in its pairs or second in all of them.
 std::vector<std::uintptr_t> far_apart(std::size_t arrays, const Pairs& pairs) {
   const auto is_second = [&](std::size_t a) {
     return std::ranges::find(pairs, a, &Pairs::value_type::second) != pairs.end();
   };
-  const bool two_sides = std::ranges::none_of(pairs, [&](const auto& pair) { return is_second(pair.first); });
+  const bool two_sides =
+      std::ranges::none_of(pairs, [&](const auto& pair) { return is_second(pair.first); });
   std::vector<std::size_t> part(arrays, 0);
   std::size_t parts = 2;
   for (std::size_t a = 0; a < arrays; ++a) {
     const auto taken = [&](std::size_t p) {
       return std::ranges::any_of(pairs, [&](const auto& pair) {
-        return std::max(pair.first, pair.second) == a && part[std::min(pair.first, pair.second)] == p;
+        return std::max(pair.first, pair.second) == a &&
+               part[std::min(pair.first, pair.second)] == p;
       });
     };
     if (two_sides) {
@@ -39,7 +42,8 @@ std::vector<std::uintptr_t> far_apart(std::size_t arrays, const Pairs& pairs) {
     }
     parts = std::max(parts, part[a] + 1);
   }
-  // The largest multiple of a page that is not beyond the parts' share of 2^64 bytes; for two of them 2^63.
+  // The largest multiple of a page that is not beyond the parts' share of 2^64 bytes; for two of
+  // them 2^63.
   const std::uintptr_t size = (~std::uintptr_t{0} / parts + 1) & ~(kLow - 1);
   std::vector<std::uintptr_t> places;
   for (const std::size_t p : part) places.push_back(kLow + p * size);
@@ -67,15 +71,18 @@ void IntegerArgument::set(Whole value) const {
 std::vector<Whole> IntegerArgument::refused() const {
   std::vector<Whole> candidates;
   if (legal.only.empty()) {
-    candidates = {legal.least - 1, legal.least - legal.step, legal.least + 1, legal.most + 1, legal.most + legal.step};
+    candidates = {legal.least - 1, legal.least - legal.step, legal.least + 1, legal.most + 1,
+                  legal.most + legal.step};
   } else {
-    for (const Whole value : legal.only) candidates.insert(candidates.end(), {value - 1, value + 1});
+    for (const Whole value : legal.only)
+      candidates.insert(candidates.end(), {value - 1, value + 1});
   }
   candidates.insert(candidates.end(), {-1, type_least, type_most});
   std::vector<Whole> values;
   for (const Whole value : candidates) {
     const bool fits = value >= type_least && value <= type_most;
-    if (fits && !legal.contains(value) && std::ranges::find(values, value) == values.end()) values.push_back(value);
+    if (fits && !legal.contains(value) && std::ranges::find(values, value) == values.end())
+      values.push_back(value);
   }
   return values;
 }
@@ -94,7 +101,8 @@ std::vector<Whole> IntegerArgument::promised() const {
   if (candidates.empty()) {
     const Whole last = legal.least + (legal.most - legal.least) / legal.step * legal.step;
     candidates = {legal.least, last, kBit << 31, kBit << 32, (kBit << 32) + legal.least};
-    // Whole pieces of 16 bytes, as what copies them wants, and multiples of what the argument counts.
+    // Whole pieces of 16 bytes, as what copies them wants, and multiples of what the argument
+    // counts.
     for (const int bits : {33, 34, 36, 40, 44, 48, 56, 60})
       candidates.push_back(legal.least + (kBit << bits) / legal.step * legal.step);
     for (const int bits : {33, 34, 36, 40, 44, 48, 56, 60}) candidates.push_back(kBit << bits);
@@ -102,7 +110,8 @@ std::vector<Whole> IntegerArgument::promised() const {
   std::vector<Whole> values;
   for (const Whole value : candidates) {
     const bool fits = value >= type_least && value <= type_most;
-    if (fits && legal.contains(value) && std::ranges::find(values, value) == values.end()) values.push_back(value);
+    if (fits && legal.contains(value) && std::ranges::find(values, value) == values.end())
+      values.push_back(value);
   }
   return values;
 }
@@ -112,13 +121,18 @@ std::uintptr_t ArrayArgument::get() const {
   std::memcpy(&address, place, sizeof address);
   return address;
 }
-void ArrayArgument::set(std::uintptr_t address) const { std::memcpy(place, &address, sizeof address); }
+void ArrayArgument::set(std::uintptr_t address) const {
+  std::memcpy(place, &address, sizeof address);
+}
 std::uintptr_t ArrayArgument::begin() const { return get() - footprint.before * element_bytes; }
-std::uintptr_t ArrayArgument::end() const { return get() + (footprint.count + footprint.after) * element_bytes; }
+std::uintptr_t ArrayArgument::end() const {
+  return get() + (footprint.count + footprint.after) * element_bytes;
+}
 
 const ArrayArgument& Contract::array_named(std::string_view name) const {
   const auto at = std::ranges::find(arrays_, name, &ArrayArgument::name);
-  if (at == arrays_.end()) throw std::logic_error(launcher_ + " has no array '" + std::string(name) + "'");
+  if (at == arrays_.end())
+    throw std::logic_error(launcher_ + " has no array '" + std::string(name) + "'");
   return *at;
 }
 
@@ -128,14 +142,18 @@ void Contract::apart(std::string_view one, std::string_view other) {
 
 void Contract::spread(std::string_view array, std::string name, Range legal,
                       std::function<std::vector<Piece>(std::int64_t)> place) {
-  spreads_.push_back({array_named(array).name, std::move(name), std::move(legal), std::move(place)});
+  spreads_.push_back(
+      {array_named(array).name, std::move(name), std::move(legal), std::move(place)});
 }
 
-void Contract::product(std::vector<std::string> names, Whole most) { products_.push_back({std::move(names), most}); }
+void Contract::product(std::vector<std::string> names, Whole most) {
+  products_.push_back({std::move(names), most});
+}
 
 const IntegerArgument& Contract::integer_named(std::string_view name) const {
   const auto at = std::ranges::find(integers_, name, &IntegerArgument::name);
-  if (at == integers_.end()) throw std::logic_error(launcher_ + " has no integer '" + std::string(name) + "'");
+  if (at == integers_.end())
+    throw std::logic_error(launcher_ + " has no integer '" + std::string(name) + "'");
   return *at;
 }
 
@@ -154,14 +172,15 @@ void Contract::require_untouched(const Site& site) const {
   }
 }
 
-// The smallest overlaps at either end that the alignment of the array that moves allows: of arrays of one type, an
-// element. Every value of every argument that is legal but for the mistake stays as it is, so that nothing else
-// explains the refusal.
+// The smallest overlaps at either end that the alignment of the array that moves allows: of arrays
+// of one type, an element. Every value of every argument that is legal but for the mistake stays as
+// it is, so that nothing else explains the refusal.
 std::vector<Contract::Change> Contract::all_mistakes() const {
   std::vector<Change> all;
   for (const IntegerArgument& argument : integers_) {
     for (const Whole value : argument.refused()) {
-      all.push_back({argument.name + ":" + text(value), [&argument, value] { argument.set(value); }});
+      all.push_back(
+          {argument.name + ":" + text(value), [&argument, value] { argument.set(value); }});
     }
   }
   for (const ArrayArgument& array : arrays_) {
@@ -178,28 +197,36 @@ std::vector<Contract::Change> Contract::all_mistakes() const {
     const std::uintptr_t mask = ~(std::uintptr_t{moved.footprint.alignment} - 1);
     const auto at = [&still, &moved, mask] { moved.set(still.get() & mask); };
     all.push_back({moved.name + ":at_" + still.name, at});
-    // Sizes in bytes of which 32 bits hold nothing: an array that seems to have none overlaps nobody.
+    // Sizes in bytes of which 32 bits hold nothing: an array that seems to have none overlaps
+    // nobody.
     for (const IntegerArgument& argument : integers_) {
       for (const Whole value : {Whole{1} << 30, Whole{1} << 32}) {
-        if (value > argument.type_most || !argument.legal.contains(value) || value <= argument.get()) continue;
+        if (value > argument.type_most || !argument.legal.contains(value) ||
+            value <= argument.get())
+          continue;
         all.push_back({argument.name + ":" + text(value) + "," + moved.name + ":at_" + still.name,
                        [&argument, value, at] { argument.set(value), at(); }});
       }
     }
-    all.push_back({moved.name + ":begins_in_" + still.name,
-                   [&still, &moved, mask] { moved.set((still.end() - 1 + (moved.get() - moved.begin())) & mask); }});
+    all.push_back({moved.name + ":begins_in_" + still.name, [&still, &moved, mask] {
+                     moved.set((still.end() - 1 + (moved.get() - moved.begin())) & mask);
+                   }});
     all.push_back({moved.name + ":ends_in_" + still.name, [&still, &moved, mask] {
                      moved.set((still.begin() + 1 - (moved.end() - moved.get()) + ~mask) & mask);
                    }});
   }
   // Two factors of which 32 or 64 bits hold a product that seems small.
   constexpr Whole kBit = 1;
-  constexpr std::pair<Whole, Whole> kFactors[] = {
-      {kBit << 16, kBit << 16}, {kBit << 31, 2}, {2, kBit << 31}, {kBit << 32, kBit << 32}, {kBit << 33, kBit << 31}};
+  constexpr std::pair<Whole, Whole> kFactors[] = {{kBit << 16, kBit << 16},
+                                                  {kBit << 31, 2},
+                                                  {2, kBit << 31},
+                                                  {kBit << 32, kBit << 32},
+                                                  {kBit << 33, kBit << 31}};
   for (const Product& product : products_) {
     for (std::size_t i = 0; i < product.names.size(); ++i) {
       for (std::size_t j = i + 1; j < product.names.size(); ++j) {
-        const IntegerArgument &one = integer_named(product.names[i]), &other = integer_named(product.names[j]);
+        const IntegerArgument &one = integer_named(product.names[i]),
+                              &other = integer_named(product.names[j]);
         for (const auto& [a, b] : kFactors) {
           if (a > one.type_most || b > other.type_most || a <= product.most / b) continue;
           all.push_back({one.name + ":" + text(a) + "," + other.name + ":" + text(b),
@@ -212,8 +239,8 @@ std::vector<Contract::Change> Contract::all_mistakes() const {
   return all;
 }
 
-// Arrays that must be apart go where each has its part of the address space. Where two parts do, an array of the
-// largest size that can be promised fills just that.
+// Arrays that must be apart go where each has its part of the address space. Where two parts do, an
+// array of the largest size that can be promised fills just that.
 void Contract::move_far_apart() const {
   const std::vector<std::uintptr_t> places = far_apart(arrays_.size(), apart_);
   for (const auto& [one, other] : apart_) {
@@ -224,7 +251,8 @@ void Contract::move_far_apart() const {
 
 std::vector<Contract::Change> Contract::all_promises() const {
   std::vector<Change> all;
-  // Where an array is put beside one that it must be apart from, others that it must be apart from may lie.
+  // Where an array is put beside one that it must be apart from, others that it must be apart from
+  // may lie.
   const auto clear_way_for = [this](std::size_t array, std::size_t beside) {
     const std::vector<std::uintptr_t> places = far_apart(arrays_.size(), apart_);
     for (const auto& [one, other] : apart_) {
@@ -290,9 +318,10 @@ void Contract::make(std::string_view name) {
   throw std::logic_error(launcher_ + " has no mistake '" + std::string(name) + "'");
 }
 
-std::vector<std::string> detail::asked_for(std::vector<std::string> names, const std::string& prefix,
-                                           const std::string& which) {
-  if (which != kEach) std::erase_if(names, [&](const std::string& name) { return prefix + name != which; });
+std::vector<std::string> detail::asked_for(std::vector<std::string> names,
+                                           const std::string& prefix, const std::string& which) {
+  if (which != kEach)
+    std::erase_if(names, [&](const std::string& name) { return prefix + name != which; });
   return names;
 }
 
@@ -308,18 +337,21 @@ void detail::require_refusals(const BoundCall& call, const std::vector<std::stri
     call.contract->make(name);
     cudaGetLastError();
     Answer answer;
-    const std::vector<lockstepOperation> told = operations_of([&] { answer = call.launch(nullptr); });
+    const std::vector<lockstepOperation> told =
+        operations_of([&] { answer = call.launch(nullptr); });
     restore();
     require_refused(site, answer);
     // Who refused? CUDA has an error of the same name.
     if (!told.empty()) {
-      fail_at(site, Reason::kLaw,
-              fmt::format("must be refused before the device is told anything, but {}{} came first", told[0].call,
-                          told[0].kind == LOCKSTEP_FAILED_CALL ? ", which failed," : ""));
+      fail_at(
+          site, Reason::kLaw,
+          fmt::format("must be refused before the device is told anything, but {}{} came first",
+                      told[0].call, told[0].kind == LOCKSTEP_FAILED_CALL ? ", which failed," : ""));
     }
     if (answer.of_cuda || cudaPeekAtLastError() != cudaSuccess) {
       fail_at(site, Reason::kLaw,
-              fmt::format("must be refused by the launcher, but it was CUDA that did ({})", answer.message));
+              fmt::format("must be refused by the launcher, but it was CUDA that did ({})",
+                          answer.message));
     }
   }
   call.contract->require_untouched(site);
@@ -328,7 +360,8 @@ void detail::require_refusals(const BoundCall& call, const std::vector<std::stri
 Domain<std::string> detail::each_or_one_of(std::vector<std::string> names) {
   names.push_back(kEach);
   Domain<std::string> d;
-  for (const std::string& name : names) d.describe.append(d.describe.empty() ? "one of " : ", ").append(name);
+  for (const std::string& name : names)
+    d.describe.append(d.describe.empty() ? "one of " : ", ").append(name);
   d.sample = [](Bits&) { return std::string(kEach); };
   d.shrink = [names](const std::string& name) {
     return std::vector<std::string>(names.begin(), std::ranges::find(names, name));

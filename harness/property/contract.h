@@ -1,23 +1,23 @@
-// A launcher's contract as data: what each argument may be, what each array is, and who may not overlap whom.
+// A launcher's contract as data: what each argument may be, what each array is, and who may not
+// overlap whom.
 //
 // A family says it once, for the arguments of one case:
 //
 //   Call<Stencil> stencil_call(const StencilCase& c) {
 //     Call<Stencil> call("stencil_1d");
-//     auto& [x, n, y, shape] = call.arguments(nullptr, c.n, nullptr, StencilShape{.block = c.block});
-//     call.integer("n", {0, kMaxElements}, n);
-//     call.integer("block", {1, 1024}, shape.block);
-//     call.input("x", x, {.count = c.n}, {c.x_offset, c.poison}, [&c] { return c.x(); });
-//     call.output<float>("y", y, {.count = c.n}, {c.y_offset, c.poison});
-//     call.apart("x", "y");
+//     auto& [x, n, y, shape] = call.arguments(nullptr, c.n, nullptr, StencilShape{.block =
+//     c.block}); call.integer("n", {0, kMaxElements}, n); call.integer("block", {1, 1024},
+//     shape.block); call.input("x", x, {.count = c.n}, {c.x_offset, c.poison}, [&c] { return c.x();
+//     }); call.output<float>("y", y, {.count = c.n}, {c.y_offset, c.poison}); call.apart("x", "y");
 //     return call;
 //   }
 //
-// From that follow the launch of a legal case, run(), and every mistake that the launcher must refuse: mistakes() names
-// them ("block:1025", "x:null", "y:misaligned_by_2", "y:begins_in_x"), make() commits one. Refused<stencil_call, Case>
-// is a case for all of them.
+// From that follow the launch of a legal case, run(), and every mistake that the launcher must
+// refuse: mistakes() names them ("block:1025", "x:null", "y:misaligned_by_2", "y:begins_in_x"),
+// make() commits one. Refused<stencil_call, Case> is a case for all of them.
 //
-// It repeats what the launcher's header says and knows nothing of the launcher's own checks: one tests the other.
+// It repeats what the launcher's header says and knows nothing of the launcher's own checks: one
+// tests the other.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -66,27 +66,31 @@ class Contract {
     integer(std::move(name), {0, static_cast<T>(last)}, reinterpret_cast<T&>(at));
   }
 
-  // Arrays, in device memory under the memory contract. `contents` gives a vector of the elements, those before and
-  // after the footprint's count among them, and is asked when the array is made.
+  // Arrays, in device memory under the memory contract. `contents` gives a vector of the elements,
+  // those before and after the footprint's count among them, and is asked when the array is made.
   template <class P, class Contents>
-  void input(std::string name, P*& at, Footprint footprint, const Layout& layout, Contents contents) {
+  void input(std::string name, P*& at, Footprint footprint, const Layout& layout,
+             Contents contents) {
     filled(std::move(name), Role::kInput, at, footprint, layout, std::move(contents));
   }
   template <class P, class Contents>
-  void in_out(std::string name, P*& at, Footprint footprint, const Layout& layout, Contents contents) {
+  void in_out(std::string name, P*& at, Footprint footprint, const Layout& layout,
+              Contents contents) {
     filled(std::move(name), Role::kInOut, at, footprint, layout, std::move(contents));
   }
   template <class T, class P>
   void output(std::string name, P*& at, Footprint footprint, const Layout& layout) {
-    const std::int64_t room = std::max(footprint.room, footprint.before + footprint.count + footprint.after);
+    const std::int64_t room =
+        std::max(footprint.room, footprint.before + footprint.count + footprint.after);
     array<T>(name, Role::kOutput, at, footprint, [=] {
-      auto made =
-          std::make_shared<detail::HeldDeviceArray<T>>(DeviceArray<T>::output(name, room, layout), std::vector<T>());
+      auto made = std::make_shared<detail::HeldDeviceArray<T>>(
+          DeviceArray<T>::output(name, room, layout), std::vector<T>());
       const T* const data = made->array.data() + footprint.before;
       return std::pair<std::shared_ptr<detail::HeldArray>, const void*>(std::move(made), data);
     });
   }
-  // The host's memory: as many elements as the footprint has room for, the first of them what `contents` gives.
+  // The host's memory: as many elements as the footprint has room for, the first of them what
+  // `contents` gives.
   template <class T, class Contents>
   void host(std::string name, T*& at, Footprint footprint, Contents contents) {
     using Element = std::remove_const_t<T>;
@@ -102,25 +106,30 @@ class Contract {
 
   // The two arrays may not share a byte.
   void apart(std::string_view one, std::string_view other);
-  // The product of these integers, all above 0, is at most `most`: two of them alone must not be taken for less.
+  // The product of these integers, all above 0, is at most `most`: two of them alone must not be
+  // taken for less.
   void product(std::vector<std::string> names, Whole most);
   // No array reaches further with this integer, of however large a value: they stay where they are.
-  void reaches_no_further(std::string_view name) { integers_[&integer_named(name) - integers_.data()].extends = false; }
-  // The array's pieces lie as far apart, or as far from where it begins, as an argument says, of which each value in
-  // `legal` goes with the case. `place` gives the arguments one, and returns where the pieces then lie. The array's
-  // footprint has nothing around it.
+  void reaches_no_further(std::string_view name) {
+    integers_[&integer_named(name) - integers_.data()].extends = false;
+  }
+  // The array's pieces lie as far apart, or as far from where it begins, as an argument says, of
+  // which each value in `legal` goes with the case. `place` gives the arguments one, and returns
+  // where the pieces then lie. The array's footprint has nothing around it.
   void spread(std::string_view array, std::string name, Range legal,
               std::function<std::vector<Piece>(std::int64_t)> place);
-  // Rows of `columns` elements that begin `stride` apart, an integer that counts `unit` bytes; 0: elements.
+  // Rows of `columns` elements that begin `stride` apart, an integer that counts `unit` bytes; 0:
+  // elements.
   template <std::integral T>
-  void rows(std::string_view array, std::int64_t rows, std::int64_t columns, std::string name, Range legal, T& stride,
-            std::int64_t unit = 0) {
+  void rows(std::string_view array, std::int64_t rows, std::int64_t columns, std::string name,
+            Range legal, T& stride, std::int64_t unit = 0) {
     if (rows < 2 || columns < 1) return;
-    const auto elements = [unit, bytes = static_cast<std::int64_t>(array_named(array).element_bytes)](std::int64_t v) {
-      return unit == 0 ? v : v * unit / bytes;
-    };
+    const auto elements = [unit,
+                           bytes = static_cast<std::int64_t>(array_named(array).element_bytes)](
+                              std::int64_t v) { return unit == 0 ? v : v * unit / bytes; };
     spread(array, std::move(name), std::move(legal),
-           [rows, columns, elements, &stride, now = static_cast<std::int64_t>(stride)](std::int64_t value) {
+           [rows, columns, elements, &stride,
+            now = static_cast<std::int64_t>(stride)](std::int64_t value) {
              std::vector<Piece> pieces;
              for (std::int64_t i = 0; i < rows; ++i)
                pieces.push_back({i * elements(now), columns, i * elements(value)});
@@ -129,13 +138,17 @@ class Contract {
            });
   }
   // Anything else that must be refused; `make` changes the arguments.
-  void mistake(std::string name, std::function<void()> make) { named_.push_back({std::move(name), std::move(make)}); }
-  // Anything else that must be taken: several arguments at once, such as sizes whose product 32 bits do not hold.
+  void mistake(std::string name, std::function<void()> make) {
+    named_.push_back({std::move(name), std::move(make)});
+  }
+  // Anything else that must be taken: several arguments at once, such as sizes whose product 32
+  // bits do not hold.
   void promise(std::string name, std::function<void()> make) {
     promised_.push_back({std::move(name), std::move(make)});
   }
-  // Of each kernel that the launcher launches, as far as the header promises it: the threads of a block, where not 0,
-  // and how many blocks the grid has. Blocks that come in clusters may be more, up to whole clusters.
+  // Of each kernel that the launcher launches, as far as the header promises it: the threads of a
+  // block, where not 0, and how many blocks the grid has. Blocks that come in clusters may be more,
+  // up to whole clusters.
   struct Grid {
     std::int64_t threads = 0;
     std::int64_t least_blocks = 1, most_blocks = std::numeric_limits<std::int64_t>::max();
@@ -166,9 +179,10 @@ class Contract {
   std::vector<std::string> mistakes() const;
   // Commits one of them, after allocate(). Throws std::logic_error for another name.
   void make(std::string_view mistake);
-  // The names of what the launcher must take besides the legal case itself, and the arguments for one of them, after
-  // allocate(): an integer at an end of its range, an array right beside one that it must be apart from. Arrays are
-  // then where nothing is, so that the call must not run: it is for a stream that is being captured.
+  // The names of what the launcher must take besides the legal case itself, and the arguments for
+  // one of them, after allocate(): an integer at an end of its range, an array right beside one
+  // that it must be apart from. Arrays are then where nothing is, so that the call must not run: it
+  // is for a stream that is being captured.
   std::vector<std::string> promises() const;
   void make_promise(std::string_view promise);
 
@@ -176,7 +190,9 @@ class Contract {
   template <class T>
   DeviceArray<T> take(std::string_view name) {
     auto* const held = dynamic_cast<detail::HeldDeviceArray<T>*>(array_named(name).held.get());
-    if (!held) throw std::logic_error(launcher_ + ": '" + std::string(name) + "' is no such array, or not made yet");
+    if (!held)
+      throw std::logic_error(launcher_ + ": '" + std::string(name) +
+                             "' is no such array, or not made yet");
     return std::move(held->array);
   }
 
@@ -203,8 +219,8 @@ class Contract {
     using T = typename std::decay_t<decltype(contents())>::value_type;
     array<T>(name, role, at, footprint, [=, contents = std::move(contents)] {
       std::vector<T> host = contents();
-      DeviceArray<T> array =
-          role == Role::kInput ? DeviceArray<T>::input(name, host, layout) : DeviceArray<T>::in_out(name, host, layout);
+      DeviceArray<T> array = role == Role::kInput ? DeviceArray<T>::input(name, host, layout)
+                                                  : DeviceArray<T>::in_out(name, host, layout);
       if (role == Role::kInput) host.clear();
       auto made = std::make_shared<detail::HeldDeviceArray<T>>(std::move(array), std::move(host));
       made->role = role;
@@ -244,8 +260,9 @@ struct WithoutStream<std::tuple<Values...>, cudaStream_t> {
   static constexpr bool kStream = true;
 };
 template <class... Values, class First, class... Rest>
-requires(sizeof...(Rest) > 0 ||
-         !std::same_as<First, cudaStream_t>) struct WithoutStream<std::tuple<Values...>, First, Rest...>
+requires(
+    sizeof...(Rest) > 0 ||
+    !std::same_as<First, cudaStream_t>) struct WithoutStream<std::tuple<Values...>, First, Rest...>
     : WithoutStream<std::tuple<Values..., std::decay_t<First>>, Rest...> {
 };
 
@@ -266,24 +283,28 @@ struct Answer {
   bool ok() const { return error == cudaSuccess; }
 };
 
-// A call and what it launches, for laws that need none of its types. Contract and implementation must outlive it.
+// A call and what it launches, for laws that need none of its types. Contract and implementation
+// must outlive it.
 struct BoundCall {
   Contract* contract;
   bool takes_stream;
-  std::function<Answer(cudaStream_t)> launch;   // the stream is ignored where the launcher takes none
+  std::function<Answer(cudaStream_t)>
+      launch;  // the stream is ignored where the launcher takes none
   std::function<std::function<void()>()> keep;  // gives the arguments their present values again
   std::vector<Variable> variables;
 };
 
-// The contract of one launcher with the arguments of one case, which must outlive it. `Implementation` is what a law
-// judges: a std::function with the launcher's signature, or a struct whose members are pointers to launchers.
+// The contract of one launcher with the arguments of one case, which must outlive it.
+// `Implementation` is what a law judges: a std::function with the launcher's signature, or a struct
+// whose members are pointers to launchers.
 template <class Implementation>
 class Call : public Contract {
  public:
   using Judged = Implementation;
   using Contract::Contract;
 
-  // The launcher's arguments but the stream, in its own order, as a tuple of references to what launch() hands over.
+  // The launcher's arguments but the stream, in its own order, as a tuple of references to what
+  // launch() hands over.
   template <class... Values>
   auto& arguments(Values&&... values) requires requires {
     typename detail::SignatureOf<Implementation>::Tuple;
@@ -294,11 +315,12 @@ class Call : public Contract {
   }
   template <class Owner, class Launcher, class... Values>
   auto& arguments(Launcher* Owner::*launcher, Values&&... values) {
-    return hold<Launcher>([launcher](const Implementation& f) { return f.*launcher; }, std::forward<Values>(values)...);
+    return hold<Launcher>([launcher](const Implementation& f) { return f.*launcher; },
+                          std::forward<Values>(values)...);
   }
 
-  // A variable of the implementation that the launcher reads or writes: what it holds before the launch of the case,
-  // and how the host reads and writes all of it.
+  // A variable of the implementation that the launcher reads or writes: what it holds before the
+  // launch of the case, and how the host reads and writes all of it.
   template <class Contents, class Read, class Write>
   void variable(std::string name, Contents contents, Read read, Write write) {
     using T = typename std::decay_t<decltype(contents())>::value_type;
@@ -314,7 +336,11 @@ class Call : public Contract {
   std::function<void()> keep() const { return keep_(); }
 
   BoundCall bind(const Implementation& f) {
-    BoundCall bound = {this, takes_stream_, [this, &f](cudaStream_t stream) { return launch_(f, stream); }, keep_, {}};
+    BoundCall bound = {this,
+                       takes_stream_,
+                       [this, &f](cudaStream_t stream) { return launch_(f, stream); },
+                       keep_,
+                       {}};
     for (const auto& variable : variables_) bound.variables.push_back(variable(f));
     return bound;
   }
@@ -407,8 +433,8 @@ Domain<std::string> each_or_one_of(std::vector<std::string> names);
 
 }  // namespace detail
 
-// A legal case whose launchers are called with each mistake in the arguments of one of them; a counterexample shrinks
-// to one mistake. kCalls: Call or Calls of a `const Case&`.
+// A legal case whose launchers are called with each mistake in the arguments of one of them; a
+// counterexample shrinks to one mistake. kCalls: Call or Calls of a `const Case&`.
 template <auto kCalls, class Case>
 struct Refused : Case {
   std::string mistake = detail::kEach;
@@ -419,7 +445,8 @@ struct Refused : Case {
     Case::fields(c, field);
     field("mistake", c.mistake, detail::each_or_one_of(detail::mistakes_of(calls(c))));
   }
-  // Which mistakes there are is a matter of the case: a null array is none where there are no elements.
+  // Which mistakes there are is a matter of the case: a null array is none where there are no
+  // elements.
   void normalise() {
     if constexpr (detail::HasNormalise<Case>) Case::normalise();
     const std::vector<std::string> all = detail::mistakes_of(calls(*this));
@@ -427,7 +454,8 @@ struct Refused : Case {
   }
 };
 
-// A legal case whose launchers are called with arguments at the ends of what they must take; the same way.
+// A legal case whose launchers are called with arguments at the ends of what they must take; the
+// same way.
 template <auto kCalls, class Case>
 struct Promised : Case {
   std::string promise = detail::kEach;
@@ -447,11 +475,12 @@ struct Promised : Case {
 
 namespace detail {
 
-// Of a bound call: the launcher refuses each of these mistakes with a sentence of its own, before it has told the
-// device anything, and no array is written.
+// Of a bound call: the launcher refuses each of these mistakes with a sentence of its own, before
+// it has told the device anything, and no array is written.
 void require_refusals(const BoundCall& call, const std::vector<std::string>& mistakes);
 // Those of `names` that the case asks for.
-std::vector<std::string> asked_for(std::vector<std::string> names, const std::string& prefix, const std::string& which);
+std::vector<std::string> asked_for(std::vector<std::string> names, const std::string& prefix,
+                                   const std::string& which);
 
 }  // namespace detail
 
@@ -460,8 +489,9 @@ template <auto kCalls, class Case, class Implementation>
 void require_refusal(const Implementation& f, const Refused<kCalls, Case>& c) {
   auto calls = Refused<kCalls, Case>::calls(c);
   for (auto& call : calls)
-    detail::require_refusals(call.bind(f),
-                             detail::asked_for(call.mistakes(), detail::prefix_of(calls, call), c.mistake));
+    detail::require_refusals(
+        call.bind(f),
+        detail::asked_for(call.mistakes(), detail::prefix_of(calls, call), c.mistake));
 }
 
 }  // namespace lockstep

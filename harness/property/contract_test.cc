@@ -1,5 +1,5 @@
-// On a fake runtime, with a launcher whose checks can be left out one by one: the mistakes that follow from a contract
-// must tell each of them, and none but that.
+// On a fake runtime, with a launcher whose checks can be left out one by one: the mistakes that
+// follow from a contract must tell each of them, and none but that.
 #include "harness/property/contract.h"
 
 #include <cuda_runtime_api.h>
@@ -25,9 +25,10 @@ struct Status {
   std::string message;
 };
 
-// y[i] = x[i - 1] + x[i + 1] in 8-byte elements, x with a halo of one; n < 1000, a side of 1 ... 1024 in steps of 32.
-using Launcher = Status(Mode, const std::int64_t* x, std::int64_t n, std::int64_t* y, unsigned side, int width,
-                        cudaStream_t);
+// y[i] = x[i - 1] + x[i + 1] in 8-byte elements, x with a halo of one; n < 1000, a side of 1 ...
+// 1024 in steps of 32.
+using Launcher = Status(Mode, const std::int64_t* x, std::int64_t n, std::int64_t* y, unsigned side,
+                        int width, cudaStream_t);
 using Launch = std::function<Launcher>;
 
 constexpr std::int64_t kMax = 999;
@@ -75,8 +76,8 @@ enum Check {
 };
 
 Launch launcher_without(int left_out, bool writes = false) {
-  return [left_out, writes](Mode mode, const std::int64_t* x, std::int64_t n, std::int64_t* y, unsigned side, int width,
-                            cudaStream_t) -> Status {
+  return [left_out, writes](Mode mode, const std::int64_t* x, std::int64_t n, std::int64_t* y,
+                            unsigned side, int width, cudaStream_t) -> Status {
     std::string why;
     const auto check = [&](Check which, bool met) {
       if (which != left_out && !met) why = "check " + std::to_string(which);
@@ -90,7 +91,8 @@ Launch launcher_without(int left_out, bool writes = false) {
     check(kWidth, width == 1 || width == 2 || width == 4 || width == 8);
     check(kPair, side != 32 || width != 8);
     if (n > 0) {
-      const auto from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
+      const auto from = reinterpret_cast<std::uintptr_t>(x),
+                 to = reinterpret_cast<std::uintptr_t>(y);
       check(kNullX, x != nullptr);
       check(kNullY, y != nullptr);
       check(kAlignedX, from % 8 == 0);
@@ -114,7 +116,8 @@ std::set<std::string> told(const Launch& launch, std::int64_t n) {
     const CaseOutcome outcome = run_case([&] { require_refusal(launch, c); });
     if (outcome.held()) continue;
     EXPECT_EQ(outcome.failure.label(), "law") << outcome.failure.message;
-    EXPECT_NE(outcome.failure.message.find("sum with " + name + ": must be refused"), std::string::npos)
+    EXPECT_NE(outcome.failure.message.find("sum with " + name + ": must be refused"),
+              std::string::npos)
         << outcome.failure.message;
     names.insert(name);
   }
@@ -158,7 +161,8 @@ TEST(Contract, NamesWhatCanBeWrongAboutArraysWithElements) {
       EXPECT_TRUE(names.contains(array + ":misaligned_by_" + std::to_string(bytes)));
     EXPECT_FALSE(names.contains(array + ":misaligned_by_8"));
   }
-  for (const char* overlap : {"y:at_x", "y:begins_in_x", "y:ends_in_x"}) EXPECT_TRUE(names.contains(overlap));
+  for (const char* overlap : {"y:at_x", "y:begins_in_x", "y:ends_in_x"})
+    EXPECT_TRUE(names.contains(overlap));
 }
 
 TEST(Contract, NamesTheEndsOfEveryRangeThatMustBeTaken) {
@@ -184,9 +188,9 @@ TEST(Contract, PromisesWhat32BitsDoNotHold) {
   contract.integer("small", {-3, 5}, small);
   contract.promise("both", [&] { n = 7, u = 9; });
   // And round values between those and the end.
-  const std::vector<std::string> wanted = {"n:1",           "n:1099511627775", "n:4294967297", "n:8589934593",
-                                           "n:17179869185", "n:68719476737",   "u:0",          "u:4294967295",
-                                           "u:2147483648",  "small:-3",        "small:5",      "both"};
+  const std::vector<std::string> wanted = {
+      "n:1", "n:1099511627775", "n:4294967297", "n:8589934593", "n:17179869185", "n:68719476737",
+      "u:0", "u:4294967295",    "u:2147483648", "small:-3",     "small:5",       "both"};
   EXPECT_EQ(contract.promises(), wanted);
   contract.make_promise("u:4294967295");
   EXPECT_EQ(u, 0xffffffffu);
@@ -211,9 +215,10 @@ TEST(Contract, NamesProductsThatSeemSmall) {
   for (const std::string& name : all) {
     if (name.find(',') != name.npos) pairs.insert(name);
   }
-  EXPECT_EQ(pairs, (std::set<std::string>{"x:65536,y:65536", "x:2147483648,y:2", "x:2,y:2147483648", "x:65536,z:65536",
-                                          "x:2147483648,z:2", "x:2,z:2147483648", "y:65536,z:65536", "y:2147483648,z:2",
-                                          "y:2,z:2147483648"}));
+  EXPECT_EQ(pairs,
+            (std::set<std::string>{"x:65536,y:65536", "x:2147483648,y:2", "x:2,y:2147483648",
+                                   "x:65536,z:65536", "x:2147483648,z:2", "x:2,z:2147483648",
+                                   "y:65536,z:65536", "y:2147483648,z:2", "y:2,z:2147483648"}));
   contract.make("x:65536,z:65536");
   EXPECT_EQ(x, 65536u);
   EXPECT_EQ(z, 65536);
@@ -245,8 +250,8 @@ TEST(Contract, NeitherTakesNorRefusesWhatIsLegalElsewhere) {
 
 // Small arrays of a GPU lie side by side: where one of them goes, another may be.
 TEST(Contract, PutsAnArrayBesideOneAndNotIntoAnother) {
-  using Three =
-      std::function<Status(const std::int64_t* a, const std::int64_t* b, std::int64_t* c, cudaStream_t stream)>;
+  using Three = std::function<Status(const std::int64_t* a, const std::int64_t* b, std::int64_t* c,
+                                     cudaStream_t stream)>;
   const CaseOutcome outcome = run_case([&] {
     Call<Three> call("three");
     auto& [a, b, c] = call.arguments(nullptr, nullptr, nullptr);
@@ -257,9 +262,12 @@ TEST(Contract, PutsAnArrayBesideOneAndNotIntoAnother) {
     call.apart("a", "c");
     call.apart("b", "c");
     call.allocate();
-    const ArrayArgument &left = call.arrays()[0], &right = call.arrays()[1], &moved = call.arrays()[2];
+    const ArrayArgument &left = call.arrays()[0], &right = call.arrays()[1],
+                        &moved = call.arrays()[2];
     for (const char* promise : {"c:right_after_a", "c:right_before_a"}) {
-      right.set(std::string_view(promise).find("after") != std::string_view::npos ? left.end() : left.begin() - 24);
+      right.set(std::string_view(promise).find("after") != std::string_view::npos
+                    ? left.end()
+                    : left.begin() - 24);
       const auto restore = call.keep();
       call.make_promise(promise);
       EXPECT_TRUE(moved.begin() == left.end() || moved.end() == left.begin()) << promise;
@@ -300,7 +308,8 @@ TEST(Contract, PutsArraysRightBesideEachOtherOrFarApart) {
   empty.n = 0;
   auto call = sum_call(empty);
   call.make_promise("n:999");
-  EXPECT_EQ(call.arrays()[1].begin() - call.arrays()[0].begin(), std::uintptr_t{1} << 63) << "they may get elements";
+  EXPECT_EQ(call.arrays()[1].begin() - call.arrays()[0].begin(), std::uintptr_t{1} << 63)
+      << "they may get elements";
 }
 
 // Such as two outputs and a workspace: none of them stands on one side of all pairs.
@@ -331,9 +340,11 @@ TEST(Contract, FindsRoomForArraysThatMustAllBeApart) {
       told.insert(promise);
       for (int k = 0; k < 3; ++k) {
         const ArrayArgument &one = arrays[k], &other = arrays[(k + 1) % 3];
-        EXPECT_TRUE(one.end() <= other.begin() || other.end() <= one.begin()) << promise << ": " << k;
+        EXPECT_TRUE(one.end() <= other.begin() || other.end() <= one.begin())
+            << promise << ": " << k;
         if (n > 5) {
-          EXPECT_GE(std::max(one.begin() - other.begin(), other.begin() - one.begin()), std::uintptr_t{1} << 62)
+          EXPECT_GE(std::max(one.begin() - other.begin(), other.begin() - one.begin()),
+                    std::uintptr_t{1} << 62)
               << promise;
         }
       }
@@ -367,7 +378,8 @@ TEST(Contract, OverlapsArraysWhoseSizes32BitsTakeForNone) {
 }
 
 TEST(Contract, HasNothingAgainstALauncherThatKeepsIt) {
-  for (const std::int64_t n : {0, 1, 2, 40}) EXPECT_EQ(told(launcher_without(kAllChecks), n), std::set<std::string>());
+  for (const std::int64_t n : {0, 1, 2, 40})
+    EXPECT_EQ(told(launcher_without(kAllChecks), n), std::set<std::string>());
 }
 
 TEST(Contract, TellsEveryCheckThatIsLeftOut) {
@@ -379,12 +391,14 @@ TEST(Contract, TellsEveryCheckThatIsLeftOut) {
       {kHugeSide, {"side:1056"}},
       {kOddSide, {"side:33"}},
       {kWidth,
-       {"width:0", "width:3", "width:5", "width:7", "width:9", "width:-1", "width:-2147483648", "width:2147483647"}},
+       {"width:0", "width:3", "width:5", "width:7", "width:9", "width:-1", "width:-2147483648",
+        "width:2147483647"}},
       {kPair, {"odd_pair"}},
       {kNullX, {"x:null"}},
       {kNullY, {"y:null"}},
       {kOverlap, {"y:at_x", "y:begins_in_x", "y:ends_in_x"}}};
-  for (const auto& [check, names] : wanted) EXPECT_EQ(told(launcher_without(check), 5), names) << "check " << check;
+  for (const auto& [check, names] : wanted)
+    EXPECT_EQ(told(launcher_without(check), 5), names) << "check " << check;
   EXPECT_EQ(told(launcher_without(kAlignedX), 5).size(), 7u);
   EXPECT_EQ(told(launcher_without(kAlignedY), 5).size(), 7u);
 }
@@ -401,7 +415,8 @@ TEST(Contract, OverlapsByOneElementAtEitherEndOfWhatIsTouched) {
         const ArrayArgument &x = call.arrays()[0], &y = call.arrays()[1];
         EXPECT_EQ(x.end() - x.begin(), 8u * (n + 2)) << "the halo counts";
         EXPECT_EQ(y.get() % 8, 0u);
-        EXPECT_EQ(std::min(x.end(), y.end()) - std::max(x.begin(), y.begin()), 8u) << name << ", n = " << n;
+        EXPECT_EQ(std::min(x.end(), y.end()) - std::max(x.begin(), y.begin()), 8u)
+            << name << ", n = " << n;
       }
     });
     EXPECT_TRUE(outcome.held()) << outcome.failure.message;
@@ -412,7 +427,8 @@ TEST(Contract, RejectsARefusalThatWrites) {
   RefusedSum c;
   c.n = 5;
   c.mistake = "side:33";
-  const CaseOutcome outcome = run_case([&] { require_refusal(launcher_without(kAllChecks, true), c); });
+  const CaseOutcome outcome =
+      run_case([&] { require_refusal(launcher_without(kAllChecks, true), c); });
   EXPECT_EQ(outcome.failure.label(), "law");
   EXPECT_NE(outcome.failure.message.find("nothing may be written, but y[0] was"), std::string::npos)
       << outcome.failure.message;
@@ -422,8 +438,8 @@ TEST(Contract, RejectsARefusalThatLeavesAnErrorOfCuda) {
   RefusedSum c;
   c.n = 5;
   c.mistake = "side:33";
-  const Launch leaves_error = [](Mode, const std::int64_t*, std::int64_t, std::int64_t*, unsigned, int,
-                                 cudaStream_t) -> Status {
+  const Launch leaves_error = [](Mode, const std::int64_t*, std::int64_t, std::int64_t*, unsigned,
+                                 int, cudaStream_t) -> Status {
     void* memory = nullptr;
     testing::fake().free_bytes = 0;
     EXPECT_NE(cudaMalloc(&memory, 1), cudaSuccess);
@@ -479,12 +495,15 @@ TEST(Contract, RunsALegalCallOnArraysOfTheCase) {
   c.n = 3;
   c.offset = 2;
   const CaseOutcome outcome = run_case([&] {
-    const Launch sum = [](Mode, const std::int64_t* x, std::int64_t n, std::int64_t* y, unsigned, int, cudaStream_t) {
-      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(x) % 256, 24u) << "two elements past a boundary, and past the halo";
+    const Launch sum = [](Mode, const std::int64_t* x, std::int64_t n, std::int64_t* y, unsigned,
+                          int, cudaStream_t) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(x) % 256, 24u)
+          << "two elements past a boundary, and past the halo";
       for (std::int64_t i = 0; i < n; ++i) y[i] = x[i - 1] + x[i + 1];
       return Status{};
     };
-    REQUIRE_BITWISE_EQUAL(sum_call(c).run(sum).take<std::int64_t>("y"), std::vector<std::int64_t>(3, 14));
+    REQUIRE_BITWISE_EQUAL(sum_call(c).run(sum).take<std::int64_t>("y"),
+                          std::vector<std::int64_t>(3, 14));
   });
   EXPECT_TRUE(outcome.held()) << outcome.failure.message;
 }
@@ -516,7 +535,8 @@ TEST(Refused, ReadsBackWhatItPrintsAndShrinksToLegalCases) {
       ASSERT_EQ(parse_case(print_case(simpler), again), "") << print_case(simpler);
       mistakes.insert(simpler.mistake);
     }
-    EXPECT_EQ(mistakes.size(), sum_call(c).mistakes().size() + (c.n + c.offset > 0)) << "one at a time, or each";
+    EXPECT_EQ(mistakes.size(), sum_call(c).mistakes().size() + (c.n + c.offset > 0))
+        << "one at a time, or each";
   }
 }
 
@@ -524,7 +544,8 @@ TEST(Refused, CommitsEachMistakeOfACase) {
   for (int check = 0; check < kAllChecks; ++check) {
     RefusedSum c;
     c.n = 5;
-    EXPECT_EQ(run_case([&] { require_refusal(launcher_without(check), c); }).failure.label(), "law") << check;
+    EXPECT_EQ(run_case([&] { require_refusal(launcher_without(check), c); }).failure.label(), "law")
+        << check;
   }
   RefusedSum c;
   c.n = 5;
@@ -533,15 +554,18 @@ TEST(Refused, CommitsEachMistakeOfACase) {
 
 TEST(Refused, SaysWhichMistakesThereAre) {
   RefusedSum c;
-  EXPECT_NE(parse_case("n=3 offset=0 mistake=n:5", c).find("field 'mistake' cannot be 'n:5'"), std::string::npos);
-  EXPECT_NE(parse_case("n=0 offset=0 mistake=x:null", c).find("cannot be 'x:null'"), std::string::npos);
+  EXPECT_NE(parse_case("n=3 offset=0 mistake=n:5", c).find("field 'mistake' cannot be 'n:5'"),
+            std::string::npos);
+  EXPECT_NE(parse_case("n=0 offset=0 mistake=x:null", c).find("cannot be 'x:null'"),
+            std::string::npos);
 }
 
 TEST(Refused, ShrinksToTheSmallestCaseThatShowsIt) {
   PropertyOptions options;
   options.cases = 500;
   const auto result = run_property<RefusedSum>(
-      "Contract.Overlap", [](const RefusedSum& c) { require_refusal(launcher_without(kOverlap), c); }, options);
+      "Contract.Overlap",
+      [](const RefusedSum& c) { require_refusal(launcher_without(kOverlap), c); }, options);
   EXPECT_FALSE(result.held);
   EXPECT_EQ(result.minimal_case, "n=1 offset=0 mistake=y:at_x");
 }
@@ -576,7 +600,8 @@ TEST(Refused, NamesTheLauncherAndJudgesThatAlone) {
   EXPECT_TRUE(run_case([&] { require_refusal(second_accepts, c); }).held());
   c.mistake = "second.n:11";
   const CaseOutcome outcome = run_case([&] { require_refusal(second_accepts, c); });
-  EXPECT_NE(outcome.failure.message.find("second with n:11"), std::string::npos) << outcome.failure.message;
+  EXPECT_NE(outcome.failure.message.find("second with n:11"), std::string::npos)
+      << outcome.failure.message;
 }
 
 }  // namespace contract_test

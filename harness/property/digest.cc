@@ -16,7 +16,8 @@ std::uint64_t digest_of(const void* bytes, std::size_t count, std::uint64_t befo
   const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint64_t digest = absorb(before ^ count);
   std::size_t left = count;
-  for (; left >= sizeof(std::uint64_t); left -= sizeof(std::uint64_t), at += sizeof(std::uint64_t)) {
+  for (; left >= sizeof(std::uint64_t);
+       left -= sizeof(std::uint64_t), at += sizeof(std::uint64_t)) {
     std::uint64_t word;
     std::memcpy(&word, at, sizeof word);
     digest = absorb(digest ^ word);

@@ -1,4 +1,5 @@
-// Digests of outputs: equal for equal bytes on every machine, and for others as good as never. Not cryptographic.
+// Digests of outputs: equal for equal bytes on every machine, and for others as good as never. Not
+// cryptographic.
 #pragma once
 
 #include <cstddef>

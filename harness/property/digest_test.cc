@@ -23,7 +23,8 @@ TEST(Digest, ChangesWithEveryBit) {
 TEST(Digest, ChangesWithOrderAndLength) {
   const std::uint64_t zeros[3] = {}, words[2] = {1, 2};
   std::set<std::uint64_t> seen;
-  for (std::size_t n = 0; n <= sizeof zeros; ++n) EXPECT_TRUE(seen.insert(digest_of(zeros, n)).second) << n;
+  for (std::size_t n = 0; n <= sizeof zeros; ++n)
+    EXPECT_TRUE(seen.insert(digest_of(zeros, n)).second) << n;
   const std::uint64_t forward = digest_of(words + 1, 8, digest_of(words, 8));
   EXPECT_NE(forward, digest_of(words, 8, digest_of(words + 1, 8)));
   EXPECT_NE(forward, digest_of(words, 16)) << "two outputs are not one";
@@ -31,7 +32,8 @@ TEST(Digest, ChangesWithOrderAndLength) {
 
 TEST(Digest, IsTheSameEverywhere) {
   EXPECT_NE(digest_of(nullptr, 0), 0u);
-  EXPECT_EQ(digest_of("lockstep", 8), 12620297416344563635u);  // passports of different machines are compared by it
+  EXPECT_EQ(digest_of("lockstep", 8),
+            12620297416344563635u);  // passports of different machines are compared by it
 }
 
 }  // namespace digest_test

@@ -7,13 +7,16 @@ namespace {
 
 std::string with_bits(double v, int digits, std::uint64_t bits, int nibbles) {
   char text[64];
-  std::snprintf(text, sizeof text, "%.*g (0x%0*llx)", digits, v, nibbles, static_cast<unsigned long long>(bits));
+  std::snprintf(text, sizeof text, "%.*g (0x%0*llx)", digits, v, nibbles,
+                static_cast<unsigned long long>(bits));
   return text;
 }
 
 }  // namespace
 
-std::string element_text(float v) { return with_bits(static_cast<double>(v), 9, std::bit_cast<std::uint32_t>(v), 8); }
+std::string element_text(float v) {
+  return with_bits(static_cast<double>(v), 9, std::bit_cast<std::uint32_t>(v), 8);
+}
 std::string element_text(double v) { return with_bits(v, 17, std::bit_cast<std::uint64_t>(v), 16); }
 std::string element_text(Half v) { return with_bits(to_double(v), 5, v.bits, 4); }
 std::string element_text(std::int64_t v) { return std::to_string(v); }

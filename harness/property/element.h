@@ -12,8 +12,9 @@
 
 namespace lockstep {
 
-// The size of the scalars that make up T, which poison patterns repeat: T itself, or what its alignment suggests for a
-// struct (float3: 4). Specialise it for vector types whose alignment is that of the whole (float2).
+// The size of the scalars that make up T, which poison patterns repeat: T itself, or what its
+// alignment suggests for a struct (float3: 4). Specialise it for vector types whose alignment is
+// that of the whole (float2).
 template <class T>
 inline constexpr std::size_t kScalarBytes = std::is_arithmetic_v<T> ? sizeof(T)
                                             : alignof(T) < 8        ? alignof(T)

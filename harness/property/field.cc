@@ -8,8 +8,8 @@
 namespace lockstep {
 namespace {
 
-// Where kernels go wrong: tile, warp and block sizes and their multiples, and the limits of 16-bit and grid dimensions;
-// each with its neighbours.
+// Where kernels go wrong: tile, warp and block sizes and their multiples, and the limits of 16-bit
+// and grid dimensions; each with its neighbours.
 std::vector<std::int64_t> make_boundaries() {
   std::set<std::int64_t> centres = {4,   8,   16,  24,  32,  48,   64,   96,   128,  160, 192,
                                     256, 320, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
@@ -27,26 +27,32 @@ const std::vector<std::int64_t>& boundaries() {
   return kBoundaries;
 }
 
-// How sizes() spends its draws, in thousandths. A case of 2^20 elements costs as much as thousands of small ones: five
-// in a thousand still make fifty among ten thousand, while the elements of all cases together stay near ten million.
+// How sizes() spends its draws, in thousandths. A case of 2^20 elements costs as much as thousands
+// of small ones: five in a thousand still make fifty among ten thousand, while the elements of all
+// cases together stay near ten million.
 constexpr std::uint64_t kSmall = 350;     // uniform among the first hundred
 constexpr std::uint64_t kBoundary = 480;  // a boundary up to kCheap
 constexpr std::uint64_t kMultiple = 65;   // a multiple of the warp up to kCheap, +-1
 constexpr std::uint64_t kSpread = 100;    // log-uniform up to kCheap
-constexpr std::int64_t kCheap = 16384;    // what is left goes above it: boundaries, the end itself, log-uniform
+constexpr std::int64_t kCheap =
+    16384;  // what is left goes above it: boundaries, the end itself, log-uniform
 
 std::int64_t log_uniform(Bits& bits, std::int64_t lo, std::int64_t hi) {  // 1 <= lo <= hi
   const int lo_width = std::bit_width(static_cast<std::uint64_t>(lo)),
             hi_width = std::bit_width(static_cast<std::uint64_t>(hi));
-  const int width = lo_width + static_cast<int>(bits.below(static_cast<std::uint64_t>(hi_width - lo_width + 1)));
+  const int width =
+      lo_width + static_cast<int>(bits.below(static_cast<std::uint64_t>(hi_width - lo_width + 1)));
   const std::int64_t first = std::max(lo, std::int64_t{1} << (width - 1));
-  const std::int64_t last = std::min<std::int64_t>(hi, static_cast<std::int64_t>((std::uint64_t{1} << width) - 1));
-  return first + static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(last - first) + 1));
+  const std::int64_t last =
+      std::min<std::int64_t>(hi, static_cast<std::int64_t>((std::uint64_t{1} << width) - 1));
+  return first +
+         static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(last - first) + 1));
 }
 
 std::int64_t boundary_between(Bits& bits, std::int64_t lo, std::int64_t hi) {
   const auto& all = boundaries();
-  const auto first = std::lower_bound(all.begin(), all.end(), lo), last = std::upper_bound(all.begin(), all.end(), hi);
+  const auto first = std::lower_bound(all.begin(), all.end(), lo),
+             last = std::upper_bound(all.begin(), all.end(), hi);
   if (first == last) return bits.chance(50) ? lo : hi;
   return first[static_cast<std::ptrdiff_t>(bits.below(static_cast<std::uint64_t>(last - first)))];
 }
@@ -56,15 +62,17 @@ std::int64_t sample_size(Bits& bits, std::int64_t lo, std::int64_t hi) {
   const std::uint64_t draw = bits.below(1000);
   if (draw < 10) return lo;
   if (draw < kSmall)
-    return lo +
-           static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(std::min<std::int64_t>(hi - lo, 100)) + 1));
+    return lo + static_cast<std::int64_t>(bits.below(
+                    static_cast<std::uint64_t>(std::min<std::int64_t>(hi - lo, 100)) + 1));
   if (draw < kSmall + kBoundary) return boundary_between(bits, lo, cheap);
   if (draw < kSmall + kBoundary + kMultiple) {
-    const std::int64_t warps = static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(cheap / 32) + 1));
+    const std::int64_t warps =
+        static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(cheap / 32) + 1));
     return std::clamp(32 * warps - 1 + static_cast<std::int64_t>(bits.below(3)), lo, hi);
   }
   if (draw < kSmall + kBoundary + kMultiple + kSpread || cheap == hi) {
-    return cheap < 1 ? lo + static_cast<std::int64_t>(bits.below(static_cast<std::uint64_t>(cheap - lo) + 1))
+    return cheap < 1 ? lo + static_cast<std::int64_t>(
+                                bits.below(static_cast<std::uint64_t>(cheap - lo) + 1))
                      : log_uniform(bits, std::max<std::int64_t>(lo, 1), cheap);
   }
   // What is left, five in a thousand.
@@ -83,11 +91,13 @@ std::int64_t sample_size(Bits& bits, std::int64_t lo, std::int64_t hi) {
 std::uint64_t Bits::next() { return mix(state_ += kSplitMixStep); }
 
 std::uint64_t Bits::below(std::uint64_t bound) {
-  // The high half of a 128-bit product; its bias, below bound / 2^64, is far smaller than any test could see.
+  // The high half of a 128-bit product; its bias, below bound / 2^64, is far smaller than any test
+  // could see.
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
 }
 
-std::vector<std::int64_t> detail::simpler_integers(std::int64_t value, std::int64_t lo, std::int64_t hi) {
+std::vector<std::int64_t> detail::simpler_integers(std::int64_t value, std::int64_t lo,
+                                                   std::int64_t hi) {
   const std::int64_t target = std::clamp<std::int64_t>(0, lo, hi);  // the simplest of all
   std::vector<std::int64_t> out;
   if (value == target) return out;
@@ -121,13 +131,15 @@ std::vector<std::int64_t> detail::simpler_integers(std::int64_t value, std::int6
 }
 
 detail::WordDomain detail::range_of_words(std::int64_t lo, std::int64_t hi) {
-  if (lo > hi) throw std::invalid_argument("range: " + std::to_string(lo) + " is above " + std::to_string(hi));
+  if (lo > hi)
+    throw std::invalid_argument("range: " + std::to_string(lo) + " is above " + std::to_string(hi));
   WordDomain d;
   d.sample = [lo, hi](Bits& bits) {
     const std::uint64_t span = static_cast<std::uint64_t>(hi) - static_cast<std::uint64_t>(lo);
     if (bits.chance(10)) return bits.chance(50) ? lo : hi;
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(lo) +
-                                     (span == ~std::uint64_t{0} ? bits.next() : bits.below(span + 1)));
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(lo) + (span == ~std::uint64_t{0}
+                                                                           ? bits.next()
+                                                                           : bits.below(span + 1)));
   };
   d.shrink = [lo, hi](std::int64_t word) { return simpler_integers(word, lo, hi); };
   d.print = [](std::int64_t word) { return std::to_string(word); };
@@ -152,7 +164,9 @@ detail::WordDomain detail::choice_of_words(std::vector<NamedWord> options) {
   };
   d.print = [options](std::int64_t word) {
     const auto at = std::ranges::find(options, word, &NamedWord::word);
-    return std::string(at == options.end() ? "?" : at->text);  // not in the domain: such a text does not parse either
+    return std::string(at == options.end()
+                           ? "?"
+                           : at->text);  // not in the domain: such a text does not parse either
   };
   d.parse = [options](std::string_view text, std::int64_t& word) {
     const auto at = std::ranges::find(options, text, &NamedWord::text);
@@ -162,7 +176,8 @@ detail::WordDomain detail::choice_of_words(std::vector<NamedWord> options) {
   };
   d.describe = [options] {
     std::string names;
-    for (const NamedWord& option : options) names.append(names.empty() ? "one of " : ", ").append(option.text);
+    for (const NamedWord& option : options)
+      names.append(names.empty() ? "one of " : ", ").append(option.text);
     return names;
   };
   return d;
@@ -175,13 +190,15 @@ detail::WordDomain detail::one_of_words(std::vector<std::int64_t> options) {
   d.print = [](std::int64_t word) { return std::to_string(word); };
   d.parse = [options](std::string_view text, std::int64_t& word) {
     std::int64_t parsed;
-    if (!parse_integer(text, parsed) || std::ranges::find(options, parsed) == options.end()) return false;
+    if (!parse_integer(text, parsed) || std::ranges::find(options, parsed) == options.end())
+      return false;
     word = parsed;
     return true;
   };
   d.describe = [options] {
     std::string names;
-    for (const std::int64_t word : options) names.append(names.empty() ? "one of " : ", ").append(std::to_string(word));
+    for (const std::int64_t word : options)
+      names.append(names.empty() ? "one of " : ", ").append(std::to_string(word));
     return names;
   };
   return d;
@@ -200,7 +217,8 @@ Domain<std::uint64_t> seeds() {
   d.shrink = [](std::int64_t word) {
     // A seed has no order worth halving through: a small one is only easier to read.
     std::vector<std::int64_t> out;
-    for (std::int64_t simple = 0; simple < 8 && static_cast<std::uint64_t>(simple) < static_cast<std::uint64_t>(word);
+    for (std::int64_t simple = 0;
+         simple < 8 && static_cast<std::uint64_t>(simple) < static_cast<std::uint64_t>(word);
          ++simple) {
       out.push_back(simple);
     }
@@ -326,7 +344,8 @@ Parsing::Parsing(std::string_view text) {
     }
     const Token token{word.substr(0, equals), word.substr(equals + 1)};
     for (const Token& t : tokens_) {
-      if (t.name == token.name && error_.empty()) error_ = "field '" + std::string(token.name) + "' is given twice";
+      if (t.name == token.name && error_.empty())
+        error_ = "field '" + std::string(token.name) + "' is given twice";
     }
     tokens_.push_back(token);
   }
@@ -343,13 +362,14 @@ void Parsing::visit(Field& field) {
   }
   token->used = true;
   if (field.parse(token->value) || !error_.empty()) return;
-  error_ = "field '" + std::string(field.name) + "' cannot be '" + std::string(token->value) + "': it takes " +
-           field.describe();
+  error_ = "field '" + std::string(field.name) + "' cannot be '" + std::string(token->value) +
+           "': it takes " + field.describe();
 }
 
 std::string Parsing::error() const {
   const auto unknown = std::ranges::find(tokens_, false, &Token::used);
-  // An unknown name explains a missing one (a spelling mistake gives both), so it replaces that error.
+  // An unknown name explains a missing one (a spelling mistake gives both), so it replaces that
+  // error.
   if (unknown == tokens_.end() || !(error_.empty() || only_missing_)) return error_;
   return "there is no field '" + std::string(unknown->name) + "'; the fields are " + known_;
 }
@@ -391,7 +411,8 @@ std::string parse_case(std::string_view text, AnyCase& fresh) {
   const std::string as_given = print_case(fresh);
   fresh.normalise();
   const std::string as_case = print_case(fresh);
-  if (as_given != as_case) return "these fields do not go together; the nearest case is '" + as_case + "'";
+  if (as_given != as_case)
+    return "these fields do not go together; the nearest case is '" + as_case + "'";
   return "";
 }
 

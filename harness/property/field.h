@@ -1,8 +1,8 @@
 // Domains: where the fields of a case come from.
 //
-// A case type lists its fields once, in the order in which a counterexample should shrink: shape first, then layout,
-// then values. From that list come generation, shrinking, the readable text of a case, and the parser that `--case=`
-// uses.
+// A case type lists its fields once, in the order in which a counterexample should shrink: shape
+// first, then layout, then values. From that list come generation, shrinking, the readable text of
+// a case, and the parser that `--case=` uses.
 //
 //   struct StencilCase {
 //     std::int64_t n = 0;
@@ -12,17 +12,18 @@
 //     static void fields(StencilCase& c, FieldVisitor& field) {
 //       field("n", c.n, sizes(0, 1 << 20));
 //       field("block", c.block, one_of({32, 64, 96, 128, 256, 512, 1024}));
-//       field("boundary", c.boundary, choice<Boundary>({{"zero", Boundary::kZero}, {"clamp", Boundary::kClamp}}));
-//       field("values", c.values, values_of({ValueKind::kSmallIntegers, ValueKind::kUniform}));
+//       field("boundary", c.boundary, choice<Boundary>({{"zero", Boundary::kZero}, {"clamp",
+//       Boundary::kClamp}})); field("values", c.values, values_of({ValueKind::kSmallIntegers,
+//       ValueKind::kUniform}));
 //     }
 //     void normalise();
 //   };
 //
-// normalise() is optional: it mends combinations of fields that make no sense, after generation and after each shrink
-// step, and leaves alone what it has mended.
+// normalise() is optional: it mends combinations of fields that make no sense, after generation and
+// after each shrink step, and leaves alone what it has mended.
 //
-// Its text is "n=33 block=32 boundary=zero values=uniform:7". A domain prints and parses its own part; no part contains
-// a space.
+// Its text is "n=33 block=32 boundary=zero values=uniform:7". A domain prints and parses its own
+// part; no part contains a space.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +44,8 @@
 
 namespace lockstep {
 
-// A source of random 64-bit words; the property runner derives it from RapidCheck's Random so that runs replay by seed.
+// A source of random 64-bit words; the property runner derives it from RapidCheck's Random so that
+// runs replay by seed.
 class Bits {
  public:
   explicit Bits(std::uint64_t seed) : state_(seed) {}
@@ -59,16 +61,18 @@ template <class T>
 struct Domain {
   using Value = T;
   std::function<T(Bits&)> sample;
-  std::function<std::vector<T>(const T&)> shrink;  // simpler values, simplest first; empty when none
+  std::function<std::vector<T>(const T&)>
+      shrink;  // simpler values, simplest first; empty when none
   std::function<std::string(const T&)> print;
   std::function<bool(std::string_view, T&)> parse;  // false: not in the domain
-  std::string describe;                             // "0 ... 1048576", for the error of a bad --case
+  std::string describe;  // "0 ... 1048576", for the error of a bad --case
 };
 
 namespace detail {
 
-// What a domain of integers, or of an enumeration, comes down to: its values as 64-bit words in two's complement. Case
-// types have dozens of enumerations; that none of this is a template of them halves what they cost to compile.
+// What a domain of integers, or of an enumeration, comes down to: its values as 64-bit words in
+// two's complement. Case types have dozens of enumerations; that none of this is a template of them
+// halves what they cost to compile.
 struct WordDomain {
   std::function<std::int64_t(Bits&)> sample;
   std::function<std::vector<std::int64_t>(std::int64_t)> shrink;
@@ -90,17 +94,18 @@ class Domain<T> {
   T sample(Bits& bits) const { return static_cast<T>(words.sample(bits)); }
   std::vector<T> shrink(T value) const {
     std::vector<T> out;
-    for (const std::int64_t word : words.shrink(static_cast<std::int64_t>(value))) out.push_back(static_cast<T>(word));
+    for (const std::int64_t word : words.shrink(static_cast<std::int64_t>(value)))
+      out.push_back(static_cast<T>(word));
     return out;
   }
 
   detail::WordDomain words;
 };
 
-// Integers with every boundary likely: 0, 1, lo, hi, and +-1 around multiples and powers of the warp (32), common
-// blocks, tiles (8, 16), 2^16, ...; small values often, the largest seldom, so that ten thousand cases stay quick.
-// Shrinks toward lo, 1 and the boundaries. 0 <= lo <= hi; this and the domains below throw std::invalid_argument when
-// they would be empty.
+// Integers with every boundary likely: 0, 1, lo, hi, and +-1 around multiples and powers of the
+// warp (32), common blocks, tiles (8, 16), 2^16, ...; small values often, the largest seldom, so
+// that ten thousand cases stay quick. Shrinks toward lo, 1 and the boundaries. 0 <= lo <= hi; this
+// and the domains below throw std::invalid_argument when they would be empty.
 Domain<std::int64_t> sizes(std::int64_t lo, std::int64_t hi);
 
 // Any 64-bit seed, printed in decimal; shrinks toward 0, 1, 2.
@@ -115,8 +120,9 @@ bool parse_integer(std::string_view text, T& value) {
 
 namespace detail {
 
-// Simpler integers than `value` in [lo, hi], simplest first: the value nearest 0, 1, boundaries of warp, block and
-// tile, then halving steps back toward `value`, then its neighbour. No duplicates, never `value` itself.
+// Simpler integers than `value` in [lo, hi], simplest first: the value nearest 0, 1, boundaries of
+// warp, block and tile, then halving steps back toward `value`, then its neighbour. No duplicates,
+// never `value` itself.
 std::vector<std::int64_t> simpler_integers(std::int64_t value, std::int64_t lo, std::int64_t hi);
 
 struct NamedWord {
@@ -129,10 +135,12 @@ WordDomain one_of_words(std::vector<std::int64_t> options);
 
 }  // namespace detail
 
-// Uniform in [lo, hi], the ends more often; shrinks toward the value nearest 0. Ranges of up to 63 bits.
+// Uniform in [lo, hi], the ends more often; shrinks toward the value nearest 0. Ranges of up to 63
+// bits.
 template <std::integral T>
 Domain<T> range(T lo, T hi) {
-  return Domain<T>(detail::range_of_words(static_cast<std::int64_t>(lo), static_cast<std::int64_t>(hi)));
+  return Domain<T>(
+      detail::range_of_words(static_cast<std::int64_t>(lo), static_cast<std::int64_t>(hi)));
 }
 
 // A value with its name, which must live as long as the program: a literal.
@@ -146,7 +154,8 @@ struct Named {
 template <class T>
 Domain<T> choice(std::initializer_list<Named<T>> options) {
   std::vector<detail::NamedWord> words;
-  for (const Named<T>& option : options) words.push_back({option.text, static_cast<std::int64_t>(option.value)});
+  for (const Named<T>& option : options)
+    words.push_back({option.text, static_cast<std::int64_t>(option.value)});
   return Domain<T>(detail::choice_of_words(std::move(words)));
 }
 
@@ -159,7 +168,8 @@ Domain<T> one_of(std::initializer_list<T> options) {
 // false, true; shrinks to false.
 Domain<bool> booleans();
 
-// A field of a case with its domain: what can be done with it without knowing its type. Values travel as their texts.
+// A field of a case with its domain: what can be done with it without knowing its type. Values
+// travel as their texts.
 class Field {
  public:
   explicit Field(std::string_view name) : name(name) {}
@@ -167,8 +177,9 @@ class Field {
   virtual void sample(Bits& bits) = 0;
   virtual std::vector<std::string> simpler() const = 0;  // simplest first
   virtual std::string print() const = 0;
-  virtual bool parse(std::string_view text) = 0;  // false, and the field unchanged: not in the domain
-  virtual std::string describe() const = 0;       // the domain
+  virtual bool parse(
+      std::string_view text) = 0;            // false, and the field unchanged: not in the domain
+  virtual std::string describe() const = 0;  // the domain
 
   const std::string_view name;
 };
@@ -180,7 +191,11 @@ class WordField : public Field {
  public:
   template <Word T>
   WordField(std::string_view name, T& value, const WordDomain& domain)
-      : Field(name), at_(&value), bytes_(sizeof value), negative_(static_cast<T>(-1) < T{}), domain_(domain) {}
+      : Field(name),
+        at_(&value),
+        bytes_(sizeof value),
+        negative_(static_cast<T>(-1) < T{}),
+        domain_(domain) {}
   void sample(Bits& bits) override { set(domain_.sample(bits)); }
   std::vector<std::string> simpler() const override;
   std::string print() const override { return domain_.print(get()); }
@@ -199,8 +214,8 @@ class WordField : public Field {
 
 }  // namespace detail
 
-// A case's fields() hands each field to it; a purpose (printing, sampling, ...) derives from it. Case types are many
-// and purposes few, so neither is a template of the other.
+// A case's fields() hands each field to it; a purpose (printing, sampling, ...) derives from it.
+// Case types are many and purposes few, so neither is a template of the other.
 class FieldVisitor {
  public:
   virtual ~FieldVisitor() = default;
@@ -213,10 +228,12 @@ class FieldVisitor {
   }
 
   template <class T>
-  requires(!detail::Word<T>) void operator()(std::string_view name, T& value, const Domain<T>& domain) {
+  requires(!detail::Word<T>) void operator()(std::string_view name, T& value,
+                                             const Domain<T>& domain) {
     class Bound : public Field {
      public:
-      Bound(std::string_view name, T& value, const Domain<T>& domain) : Field(name), value_(value), domain_(domain) {}
+      Bound(std::string_view name, T& value, const Domain<T>& domain)
+          : Field(name), value_(value), domain_(domain) {}
       void sample(Bits& bits) override { value_ = domain_.sample(bits); }
       std::vector<std::string> simpler() const override {
         std::vector<std::string> texts;
@@ -294,8 +311,8 @@ Case sample_case(Bits& bits) {
   return std::move(box.value);
 }
 
-// Simpler cases: each changes one field (and what normalise() makes of that), in the order of the fields, simplest
-// value first.
+// Simpler cases: each changes one field (and what normalise() makes of that), in the order of the
+// fields, simplest value first.
 template <class Case>
 std::vector<Case> simpler_cases(const Case& c) {
   std::vector<Case> out;
@@ -305,9 +322,9 @@ std::vector<Case> simpler_cases(const Case& c) {
   return out;
 }
 
-// Reads what print_case wrote. Every field must be there, none twice, none unknown, each in its domain, and the whole
-// must be a case that normalise() leaves alone. Returns an empty string, or one sentence that says what is wrong and
-// what is accepted.
+// Reads what print_case wrote. Every field must be there, none twice, none unknown, each in its
+// domain, and the whole must be a case that normalise() leaves alone. Returns an empty string, or
+// one sentence that says what is wrong and what is accepted.
 template <class Case>
 std::string parse_case(std::string_view text, Case& c) {
   detail::BoxedCase<Case> box;

@@ -31,8 +31,8 @@ struct Sample {
   }
 };
 
-// The smallest case that a greedy shrinker reaches: what RapidCheck does, with the property runner's memory of what was
-// tried.
+// The smallest case that a greedy shrinker reaches: what RapidCheck does, with the property
+// runner's memory of what was tried.
 template <class Case, class Fails>
 Case shrunk(Case c, const Fails& fails, int* runs = nullptr) {
   std::set<std::string> tried;
@@ -147,8 +147,8 @@ TEST(Shrinking, CandidatesAreInTheDomainDistinctAndNeverTheValueItself) {
 }
 
 TEST(Shrinking, FindsTheLeastFailingSizeForEveryThreshold) {
-  for (std::int64_t threshold :
-       {0, 1, 2, 5, 31, 32, 33, 37, 100, 255, 256, 257, 1000, 1025, 5000, 65536, 65537, 70001, 1000000}) {
+  for (std::int64_t threshold : {0, 1, 2, 5, 31, 32, 33, 37, 100, 255, 256, 257, 1000, 1025, 5000,
+                                 65536, 65537, 70001, 1000000}) {
     Sample c;
     c.n = 1 << 20;
     int runs = 0;
@@ -187,8 +187,9 @@ TEST(Shrinking, ShapeComesBeforeTheRest) {
   EXPECT_EQ(candidates.front().n, 0);
   EXPECT_FALSE(candidates.front().reversed) << "normalise() mends a candidate";
   EXPECT_EQ(candidates.back().n, 1000);
-  EXPECT_EQ(print_case(shrunk(c, [](const Sample& s) { return s.n > 40 && s.edge == Edge::kClamp; })),
-            "n=41 block=32 edge=clamp shift=0 seed=0 reversed=false");
+  EXPECT_EQ(
+      print_case(shrunk(c, [](const Sample& s) { return s.n > 40 && s.edge == Edge::kClamp; })),
+      "n=41 block=32 edge=clamp shift=0 seed=0 reversed=false");
 }
 
 TEST(Shrinking, EndsForEveryCaseWhateverFails) {
@@ -198,7 +199,11 @@ TEST(Shrinking, EndsForEveryCaseWhateverFails) {
     std::uint64_t coin = bits.next();
     int runs = 0;
     shrunk(
-        c, [&](const Sample& s) { return (mix(coin ^ static_cast<std::uint64_t>(s.n) ^ s.seed) & 3) == 0; }, &runs);
+        c,
+        [&](const Sample& s) {
+          return (mix(coin ^ static_cast<std::uint64_t>(s.n) ^ s.seed) & 3) == 0;
+        },
+        &runs);
     EXPECT_LT(runs, 2000);
   }
 }
@@ -250,8 +255,11 @@ TEST(Text, ReadsEveryWidth) {
 
 TEST(Text, TheOrderOfTheFieldsIsFreeWhenRead) {
   Sample c;
-  EXPECT_EQ(parse_case("reversed=true   seed=18446744073709551615 shift=-3 edge=clamp block=64 n=7 ", c), "");
-  EXPECT_EQ(print_case(c), "n=7 block=64 edge=clamp shift=-3 seed=18446744073709551615 reversed=true");
+  EXPECT_EQ(
+      parse_case("reversed=true   seed=18446744073709551615 shift=-3 edge=clamp block=64 n=7 ", c),
+      "");
+  EXPECT_EQ(print_case(c),
+            "n=7 block=64 edge=clamp shift=-3 seed=18446744073709551615 reversed=true");
 }
 
 struct Bad {
@@ -265,31 +273,34 @@ TEST_P(BadText, SaysWhatIsWrongAndWhatIsAccepted) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Each, BadText,
-    ::testing::Values(Bad{"", "field 'n' is missing (0 ... 1048576)"},
-                      Bad{"block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is missing (0 ... 1048576)"},
-                      Bad{"n=1 block=33 edge=zero shift=0 seed=0 reversed=false",
-                          "field 'block' cannot be '33': it takes one of 32, 64, 1024"},
-                      Bad{"n=-1 block=32 edge=zero shift=0 seed=0 reversed=false",
-                          "field 'n' cannot be '-1': it takes 0 ... 1048576"},
-                      Bad{"n=1048577 block=32 edge=zero shift=0 seed=0 reversed=false",
-                          "field 'n' cannot be '1048577': it takes 0 ... 1048576"},
-                      Bad{"n=1x block=32 edge=zero shift=0 seed=0 reversed=false",
-                          "field 'n' cannot be '1x': it takes 0 ... 1048576"},
-                      Bad{"n= block=32 edge=zero shift=0 seed=0 reversed=false",
-                          "field 'n' cannot be '': it takes 0 ... 1048576"},
-                      Bad{"n=99999999999999999999 block=32 edge=zero shift=0 seed=0 reversed=false",
-                          "field 'n' cannot be '99999999999999999999': it takes 0 ... 1048576"},
-                      Bad{"n=1 block=32 edge=wrap shift=0 seed=0 reversed=false",
-                          "field 'edge' cannot be 'wrap': it takes one of zero, clamp"},
-                      Bad{"n=1 block=32 edge=zero shift=0 seed=0 reversed=1",
-                          "field 'reversed' cannot be '1': it takes one of false, true"},
-                      Bad{"n=1 blok=32 edge=zero shift=0 seed=0 reversed=false",
-                          "there is no field 'blok'; the fields are n, block, edge, shift, seed, reversed"},
-                      Bad{"n=1 n=1 block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is given twice"},
-                      Bad{"33", "'33' is not of the form name=value"},
-                      Bad{"n=0 block=32 edge=zero shift=0 seed=0 reversed=true",
-                          "these fields do not go together; the nearest case is 'n=0 block=32 edge=zero shift=0 seed=0 "
-                          "reversed=false'"}));
+    ::testing::Values(
+        Bad{"", "field 'n' is missing (0 ... 1048576)"},
+        Bad{"block=32 edge=zero shift=0 seed=0 reversed=false",
+            "field 'n' is missing (0 ... 1048576)"},
+        Bad{"n=1 block=33 edge=zero shift=0 seed=0 reversed=false",
+            "field 'block' cannot be '33': it takes one of 32, 64, 1024"},
+        Bad{"n=-1 block=32 edge=zero shift=0 seed=0 reversed=false",
+            "field 'n' cannot be '-1': it takes 0 ... 1048576"},
+        Bad{"n=1048577 block=32 edge=zero shift=0 seed=0 reversed=false",
+            "field 'n' cannot be '1048577': it takes 0 ... 1048576"},
+        Bad{"n=1x block=32 edge=zero shift=0 seed=0 reversed=false",
+            "field 'n' cannot be '1x': it takes 0 ... 1048576"},
+        Bad{"n= block=32 edge=zero shift=0 seed=0 reversed=false",
+            "field 'n' cannot be '': it takes 0 ... 1048576"},
+        Bad{"n=99999999999999999999 block=32 edge=zero shift=0 seed=0 reversed=false",
+            "field 'n' cannot be '99999999999999999999': it takes 0 ... 1048576"},
+        Bad{"n=1 block=32 edge=wrap shift=0 seed=0 reversed=false",
+            "field 'edge' cannot be 'wrap': it takes one of zero, clamp"},
+        Bad{"n=1 block=32 edge=zero shift=0 seed=0 reversed=1",
+            "field 'reversed' cannot be '1': it takes one of false, true"},
+        Bad{"n=1 blok=32 edge=zero shift=0 seed=0 reversed=false",
+            "there is no field 'blok'; the fields are n, block, edge, shift, seed, reversed"},
+        Bad{"n=1 n=1 block=32 edge=zero shift=0 seed=0 reversed=false", "field 'n' is given twice"},
+        Bad{"33", "'33' is not of the form name=value"},
+        Bad{"n=0 block=32 edge=zero shift=0 seed=0 reversed=true",
+            "these fields do not go together; the nearest case is 'n=0 block=32 edge=zero shift=0 "
+            "seed=0 "
+            "reversed=false'"}));
 
 }  // namespace field_test
 }  // namespace lockstep

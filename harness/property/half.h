@@ -1,4 +1,5 @@
-// IEEE 754 binary16 as bits: what a __half buffer holds, for host code that does not include CUDA's headers.
+// IEEE 754 binary16 as bits: what a __half buffer holds, for host code that does not include CUDA's
+// headers.
 #pragma once
 
 #include <algorithm>
@@ -33,13 +34,15 @@ inline Half to_half(double x) {
   if (std::isnan(x)) return {static_cast<std::uint16_t>(sign | 0x7e00)};
   const double magnitude = std::fabs(x);
   if (magnitude >= 65520)
-    return {static_cast<std::uint16_t>(sign | 0x7c00)};  // 65504 and half its ulp: the tie goes to infinity
+    return {static_cast<std::uint16_t>(
+        sign | 0x7c00)};  // 65504 and half its ulp: the tie goes to infinity
   int exponent = 0;
-  std::frexp(magnitude, &exponent);                                      // magnitude in [2^(exponent-1), 2^exponent)
-  const int quantum = std::max(exponent - 11, -24);                      // weight of the last bit
+  std::frexp(magnitude, &exponent);                  // magnitude in [2^(exponent-1), 2^exponent)
+  const int quantum = std::max(exponent - 11, -24);  // weight of the last bit
   const double steps = std::nearbyint(std::ldexp(magnitude, -quantum));  // at most 2048, exact
   if (steps == 0) return {sign};
-  // Subnormals count in units of 2^-24, and a carry out of the significand runs into the exponent field by itself.
+  // Subnormals count in units of 2^-24, and a carry out of the significand runs into the exponent
+  // field by itself.
   const int biased = quantum + 24;
   return {static_cast<std::uint16_t>(sign | ((biased << 10) + static_cast<int>(steps)))};
 }

@@ -63,21 +63,24 @@ std::string indented(const std::string& text) {
   return out;
 }
 
-// One property being run: which of its cases broke it, and which were tried. RapidCheck calls breaks() for every case
-// that it generates or shrinks to.
+// One property being run: which of its cases broke it, and which were tried. RapidCheck calls
+// breaks() for every case that it generates or shrinks to.
 class PropertyRun {
  public:
   PropertyRun(std::string_view name, const PropertyOptions& options);
 
-  // Runs one case: whether it broke the property. Once a case has failed, further calls count as shrinking: each text
-  // runs at most once, and when max_shrinks or the time for it are spent, or the device is lost, nothing runs any more.
+  // Runs one case: whether it broke the property. Once a case has failed, further calls count as
+  // shrinking: each text runs at most once, and when max_shrinks or the time for it are spent, or
+  // the device is lost, nothing runs any more.
   bool breaks(const std::string& text, const std::function<void()>& body);
   // Whether shrinking should offer more candidates.
   bool goes_on() const {
     return !stop_ && result_.shrink_runs < options_.max_shrinks &&
-           std::chrono::steady_clock::now() - failed_at_ < std::chrono::duration<double>(options_.max_shrink_seconds);
+           std::chrono::steady_clock::now() - failed_at_ <
+               std::chrono::duration<double>(options_.max_shrink_seconds);
   }
-  // Whether a case already failed, so that `text` is a candidate for a smaller one, and it has not been tried.
+  // Whether a case already failed, so that `text` is a candidate for a smaller one, and it has not
+  // been tried.
   bool worth_trying(const std::string& text) const;
 
   std::uint64_t seed() const { return result_.seed; }
@@ -95,7 +98,8 @@ class PropertyRun {
   bool stop_ = false;                                // nothing more may run
 };
 
-PropertyRun::PropertyRun(std::string_view name, const PropertyOptions& options) : name_(name), options_(options) {
+PropertyRun::PropertyRun(std::string_view name, const PropertyOptions& options)
+    : name_(name), options_(options) {
   result_.seed = options.seed ? options.seed : seed_of(name);
   if (options_.cases <= 0) options_.cases = kDefaultCases;
 }
@@ -135,9 +139,9 @@ bool PropertyRun::breaks(const std::string& text, const std::function<void()>& b
   }
   if (shrinking) return false;  // a candidate that held, or that could not run
   if (outcome.not_applicable && result_.cases > 0) {
-    outcome.not_run =
-        fmt::format("{} earlier cases ran, but the case '{}' {}: move what needs it to a property of its own",
-                    result_.cases, text, *outcome.not_applicable);
+    outcome.not_run = fmt::format(
+        "{} earlier cases ran, but the case '{}' {}: move what needs it to a property of its own",
+        result_.cases, text, *outcome.not_applicable);
     outcome.not_applicable.reset();
   }
   if (outcome.not_run || outcome.not_applicable) {
@@ -151,12 +155,14 @@ bool PropertyRun::breaks(const std::string& text, const std::function<void()>& b
   }
   ++result_.cases;
   result_.budget = std::max(result_.budget, outcome.budget);
-  if (outcome.digest != 0) result_.digest = digest_of(&outcome.digest, sizeof outcome.digest, result_.digest);
+  if (outcome.digest != 0)
+    result_.digest = digest_of(&outcome.digest, sizeof outcome.digest, result_.digest);
   return false;
 }
 
 PropertyResult PropertyRun::finish() {
-  result_.held = result_.failure.reason == Reason::kNone && !result_.not_run && !result_.not_applicable;
+  result_.held =
+      result_.failure.reason == Reason::kNone && !result_.not_run && !result_.not_applicable;
   if (result_.held && result_.cases == 0) {
     result_.held = false;
     result_.not_run = "no case ran";
@@ -175,14 +181,19 @@ void drive(PropertyRun& run, const rc::Gen<rc::detail::CaseDescription>& propert
       nothing_to_reproduce;  // replay goes by the text of a case instead
   const rc::detail::TestResult outcome =
       rc::detail::checkProperty(property, metadata, params, silent, nothing_to_reproduce);
-  // What RapidCheck concluded must agree with what was seen here: anything else would be a case that nobody judged.
+  // What RapidCheck concluded must agree with what was seen here: anything else would be a case
+  // that nobody judged.
   const bool succeeded = outcome.template is<rc::detail::SuccessResult>();
   PropertyResult& seen = run.result();
-  const bool all_held = seen.failure.reason == Reason::kNone && !seen.not_run && !seen.not_applicable;
-  if (succeeded == all_held && (!succeeded || seen.cases == static_cast<std::uint64_t>(run.cases()))) return;
+  const bool all_held =
+      seen.failure.reason == Reason::kNone && !seen.not_run && !seen.not_applicable;
+  if (succeeded == all_held &&
+      (!succeeded || seen.cases == static_cast<std::uint64_t>(run.cases())))
+    return;
   if (seen.failure.reason != Reason::kNone) return;
   std::string text = "RapidCheck ended otherwise than its cases";
-  if (outcome.template is<rc::detail::Error>()) text += ": " + outcome.template get<rc::detail::Error>().description;
+  if (outcome.template is<rc::detail::Error>())
+    text += ": " + outcome.template get<rc::detail::Error>().description;
   if (outcome.template is<rc::detail::GaveUpResult>())
     text += ": " + outcome.template get<rc::detail::GaveUpResult>().description;
   if (outcome.template is<rc::detail::FailureResult>())
@@ -204,18 +215,22 @@ std::uint64_t seed_of(std::string_view name) {
 void require_capability(const Requirement& r) {
   const Clause clause = clause_of(r.capability);
   if (clause.device >= r.at_least) return;
-  const auto version = [](std::uint64_t tenths) { return fmt::format("{}.{}", tenths / 10, tenths % 10); };
+  const auto version = [](std::uint64_t tenths) {
+    return fmt::format("{}.{}", tenths / 10, tenths % 10);
+  };
   std::string text = r.capability == Capability::kComputeCapability
-                         ? fmt::format("needs compute capability {} or later; the device has {}", version(r.at_least),
-                                       version(clause.device))
-                     : r.at_least > 1
-                         ? fmt::format("needs {} {}; the device has {}", r.at_least, clause.text, clause.device)
-                         : fmt::format("needs {}; the device has none", clause.text);
-  throw CaseNotApplicable{fmt::format("{} ({}, compute capability {}.{})", text, device_properties().name,
-                                      device_properties().major, device_properties().minor)};
+                         ? fmt::format("needs compute capability {} or later; the device has {}",
+                                       version(r.at_least), version(clause.device))
+                     : r.at_least > 1 ? fmt::format("needs {} {}; the device has {}", r.at_least,
+                                                    clause.text, clause.device)
+                                      : fmt::format("needs {}; the device has none", clause.text);
+  throw CaseNotApplicable{fmt::format("{} ({}, compute capability {}.{})", text,
+                                      device_properties().name, device_properties().major,
+                                      device_properties().minor)};
 }
 
-PropertyResult detail::run_property(std::string_view name, const CaseType& type, const PropertyOptions& options) {
+PropertyResult detail::run_property(std::string_view name, const CaseType& type,
+                                    const PropertyOptions& options) {
   PropertyRun run(name, options);
   if (options.replay) {
     const auto replayed = type.make();
@@ -226,7 +241,8 @@ PropertyResult detail::run_property(std::string_view name, const CaseType& type,
     }
     return run.finish();
   }
-  // RapidCheck is handed cases as their texts. Each stands for what it reads as, so that what fails is what replays.
+  // RapidCheck is handed cases as their texts. Each stands for what it reads as, so that what fails
+  // is what replays.
   const auto case_of = [&](const std::string& text) {
     auto c = type.make();
     if (const std::string error = parse_case(text, *c); !error.empty()) {
@@ -237,7 +253,8 @@ PropertyResult detail::run_property(std::string_view name, const CaseType& type,
   const auto describe = [&](const std::string& text) {
     rc::detail::CaseDescription description;
     const bool broken = run.breaks(text, [&] { type.check(*case_of(text)); });
-    description.result = {broken ? rc::detail::CaseResult::Type::Failure : rc::detail::CaseResult::Type::Success, ""};
+    description.result = {
+        broken ? rc::detail::CaseResult::Type::Failure : rc::detail::CaseResult::Type::Success, ""};
     description.example = [] { return rc::detail::Example(); };
     return description;
   };
@@ -246,14 +263,16 @@ PropertyResult detail::run_property(std::string_view name, const CaseType& type,
     std::vector<std::string> candidates;
     if (!run.goes_on()) return rc::seq::fromContainer(std::move(candidates));
     for (const auto& c : simpler_cases(*case_of(text))) candidates.push_back(print_case(*c));
-    std::erase_if(candidates, [&](const std::string& candidate) { return !run.worth_trying(candidate); });
+    std::erase_if(candidates,
+                  [&](const std::string& candidate) { return !run.worth_trying(candidate); });
     return rc::seq::fromContainer(std::move(candidates));
   };
   const rc::Gen<rc::detail::CaseDescription> property = [&](const rc::Random& random, int) {
     Bits bits(rc::Random(random).next());
     const auto sampled = type.make();
     sample_case(*sampled, bits);
-    return rc::shrinkable::map(rc::shrinkable::shrinkRecur(print_case(*sampled), simpler), describe);
+    return rc::shrinkable::map(rc::shrinkable::shrinkRecur(print_case(*sampled), simpler),
+                               describe);
   };
   drive(run, property);
   return run.finish();
@@ -266,8 +285,9 @@ PropertyOptions session_property_options(std::string_view name, int cases) {
   PropertyOptions options;
   options.seed = session.seed;
   // A property of one case has nothing to draw, or is too expensive for two.
-  options.cases = session.cases > 0 ? (cases == 1 ? 1 : session.cases)
-                                    : std::max(1, static_cast<int>(std::lround(cases * session.scale)));
+  options.cases = session.cases > 0
+                      ? (cases == 1 ? 1 : session.cases)
+                      : std::max(1, static_cast<int>(std::lround(cases * session.scale)));
   if (session.fail_fast) options.max_shrinks = 0;
   if (session.replay_property == name) options.replay = session.replay_case;
   return options;
@@ -280,7 +300,8 @@ static std::string device_unusable() {
   return device_lost().empty() ? "" : std::string(kDeviceLostAfter) + device_lost();
 }
 
-static void report_property(std::string_view name, const PropertyResult& result, const char* file, int line) {
+static void report_property(std::string_view name, const PropertyResult& result, const char* file,
+                            int line) {
   Record& record = current_record();
   record.cases = result.cases;
   record.seed = result.seed;
@@ -307,7 +328,8 @@ static void report_property(std::string_view name, const PropertyResult& result,
   if (result.failure.reason == Reason::kNone) {
     record.verdict = Verdict::kNotRun;
     record.reason = result.not_run.value_or("no reason given");
-    ADD_FAILURE_AT(file, line) << name << " did not run: " << record.reason << "\n  seed: " << result.seed;
+    ADD_FAILURE_AT(file, line) << name << " did not run: " << record.reason
+                               << "\n  seed: " << result.seed;
     return;
   }
   record.verdict = Verdict::kFail;
@@ -315,19 +337,21 @@ static void report_property(std::string_view name, const PropertyResult& result,
   record.message = result.failure.message;
   record.minimal_case = result.minimal_case;
   record.replay = replay_line(name, result.minimal_case);
-  std::string text = fmt::format("{} fails: {}\n  case:   {}\n  why:    {}\n", name, record.reason, record.minimal_case,
-                                 indented(record.message));
+  std::string text = fmt::format("{} fails: {}\n  case:   {}\n  why:    {}\n", name, record.reason,
+                                 record.minimal_case, indented(record.message));
   if (result.cases > 0 && result.shrink_runs > 0) {
-    text += fmt::format("  found:  case {} of seed {}, made smaller in {} steps ({} runs)\n", result.cases, result.seed,
-                        result.shrinks, result.shrink_runs);
+    text += fmt::format("  found:  case {} of seed {}, made smaller in {} steps ({} runs)\n",
+                        result.cases, result.seed, result.shrinks, result.shrink_runs);
   } else {
     text += fmt::format("  found:  case {} of seed {}\n", result.cases, result.seed);
   }
-  if (!device_lost().empty()) text += "  device: lost; not made smaller, and what follows is not run\n";
+  if (!device_lost().empty())
+    text += "  device: lost; not made smaller, and what follows is not run\n";
   ADD_FAILURE_AT(file, line) << text << "  replay: " << record.replay;
 }
 
-void check_property(std::string_view name, const std::function<PropertyResult(const PropertyOptions&)>& run, int cases,
+void check_property(std::string_view name,
+                    const std::function<PropertyResult(const PropertyOptions&)>& run, int cases,
                     const char* file, int line) {
   PropertyResult result;
   if (std::string unusable = device_unusable(); unusable.empty()) {

@@ -1,12 +1,13 @@
-// Properties: a sentence about every case of a type, checked on generated cases through RapidCheck, shrunk, replayable.
+// Properties: a sentence about every case of a type, checked on generated cases through RapidCheck,
+// shrunk, replayable.
 //
 //   PROPERTY(Stencil, EveryVariantMatchesTheReferenceWithinItsBound, const StencilCase& c) {
 //     properties::stencil_matches_reference(kernels::stencil_1d, c);
 //   }
 //
-// PROPERTY registers a gtest test. What breaks inside is thrown as a failure that RapidCheck sees and so shrinks: the
-// REQUIRE macros of compare.h, CUDA errors, findings of the simulated GPU, gtest's own EXPECT and ASSERT (a bridge
-// turns them), exceptions.
+// PROPERTY registers a gtest test. What breaks inside is thrown as a failure that RapidCheck sees
+// and so shrinks: the REQUIRE macros of compare.h, CUDA errors, findings of the simulated GPU,
+// gtest's own EXPECT and ASSERT (a bridge turns them), exceptions.
 //
 // Quiet until it fails; then one counterexample, the smallest found, and the line that replays it.
 #pragma once
@@ -29,8 +30,9 @@
 namespace lockstep {
 
 struct PropertyOptions {
-  std::uint64_t seed = 0;             // 0: derived from the property's name (and Bazel's TEST_RANDOM_SEED when set)
-  int cases = 0;                      // 0: kDefaultCases
+  std::uint64_t seed =
+      0;          // 0: derived from the property's name (and Bazel's TEST_RANDOM_SEED when set)
+  int cases = 0;  // 0: kDefaultCases
   std::optional<std::string> replay;  // text of one case: runs that alone, without shrinking
   int max_shrinks = 500;              // runs spent on shrinking, at most
   double max_shrink_seconds = 60;     // and time, after which no further run begins
@@ -51,11 +53,13 @@ struct PropertyResult {
       not_applicable;  // the clause, when the device lacks a capability that the property requires
 };
 
-// The seed of a property: FNV-1a of its name, mixed with TEST_RANDOM_SEED where Bazel sets it above 1
+// The seed of a property: FNV-1a of its name, mixed with TEST_RANDOM_SEED where Bazel sets it above
+// 1
 // (--runs_per_test).
 std::uint64_t seed_of(std::string_view name);
 
-// A capability that the device must have for a property to apply; evaluated against the device, never free text.
+// A capability that the device must have for a property to apply; evaluated against the device,
+// never free text.
 enum class Capability {
   kClusters,       // thread-block clusters: compute capability 9.0 and up
   kClusterSize16,  // clusters of 16 blocks, by the kernel's opting in
@@ -73,9 +77,9 @@ struct Requirement {
   Capability capability;
   std::uint64_t at_least = 1;
 };
-// Ends the current property as NOT_APPLICABLE unless the device meets it. The first line of a property's body: a
-// requirement that holds for some cases and not for others ends the property as NOT_RUN, for then part of it applies
-// and belongs in a property of its own.
+// Ends the current property as NOT_APPLICABLE unless the device meets it. The first line of a
+// property's body: a requirement that holds for some cases and not for others ends the property as
+// NOT_RUN, for then part of it applies and belongs in a property of its own.
 void require_capability(const Requirement& r);
 
 // Default number of cases a property generates, before --cases and the suite's own scale.
@@ -88,13 +92,14 @@ struct CaseType {
   std::function<std::unique_ptr<AnyCase>()> make;
   std::function<void(const AnyCase&)> check;
 };
-PropertyResult run_property(std::string_view name, const CaseType& type, const PropertyOptions& options);
+PropertyResult run_property(std::string_view name, const CaseType& type,
+                            const PropertyOptions& options);
 
 }  // namespace detail
 
-// Runs `check` on generated cases of type Case (which has fields(), see field.h). Used by PROPERTY and, with a broken
-// kernel put in place of the real one, by the known-bad tests: it neither touches the session's record nor fails the
-// gtest test.
+// Runs `check` on generated cases of type Case (which has fields(), see field.h). Used by PROPERTY
+// and, with a broken kernel put in place of the real one, by the known-bad tests: it neither
+// touches the session's record nor fails the gtest test.
 template <class Case>
 PropertyResult run_property(std::string_view name, const std::function<void(const Case&)>& check,
                             const PropertyOptions& options = {}) {
@@ -110,9 +115,10 @@ namespace detail {
 
 PropertyOptions session_property_options(std::string_view name, int cases);
 
-// The body of a gtest test: runs a property under the session's options, completes the record, reports to gtest. Where
-// no device can run it, it is NOT_RUN.
-void check_property(std::string_view name, const std::function<PropertyResult(const PropertyOptions&)>& run, int cases,
+// The body of a gtest test: runs a property under the session's options, completes the record,
+// reports to gtest. Where no device can run it, it is NOT_RUN.
+void check_property(std::string_view name,
+                    const std::function<PropertyResult(const PropertyOptions&)>& run, int cases,
                     const char* file, int line);
 
 template <class Case>
@@ -128,11 +134,14 @@ void check_property(const char* name, void (*check)(Case), int cases, const char
 }  // namespace detail
 }  // namespace lockstep
 
-#define PROPERTY(suite, name, parameter) LOCKSTEP_PROPERTY_(suite, name, ::lockstep::kDefaultCases, parameter)
-#define PROPERTY_CASES(suite, name, cases, parameter) LOCKSTEP_PROPERTY_(suite, name, cases, parameter)
-#define LOCKSTEP_PROPERTY_(suite, name, cases, parameter)                                                        \
-  static void suite##_##name##_property(parameter);                                                              \
-  TEST(suite, name) {                                                                                            \
-    ::lockstep::detail::check_property(#suite "." #name, &suite##_##name##_property, cases, __FILE__, __LINE__); \
-  }                                                                                                              \
+#define PROPERTY(suite, name, parameter) \
+  LOCKSTEP_PROPERTY_(suite, name, ::lockstep::kDefaultCases, parameter)
+#define PROPERTY_CASES(suite, name, cases, parameter) \
+  LOCKSTEP_PROPERTY_(suite, name, cases, parameter)
+#define LOCKSTEP_PROPERTY_(suite, name, cases, parameter)                                   \
+  static void suite##_##name##_property(parameter);                                         \
+  TEST(suite, name) {                                                                       \
+    ::lockstep::detail::check_property(#suite "." #name, &suite##_##name##_property, cases, \
+                                       __FILE__, __LINE__);                                 \
+  }                                                                                         \
   static void suite##_##name##_property(parameter)

@@ -33,7 +33,8 @@ struct Sample {
     field("block", c.block, one_of({32, 64, 1024}));
     field("misalignment", c.layout.misalignment, range(0, 31));
     field("poison", c.layout.poison, poisons());
-    field("values", c.values, values_of({ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide}));
+    field("values", c.values,
+          values_of({ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide}));
   }
 };
 
@@ -55,7 +56,8 @@ void doubles(const Sample& c, std::int64_t missed = -1) {
   REQUIRE_WITHIN_BOUND(out, reference, one_thread_per_element(static_cast<std::uint32_t>(c.block)));
 }
 
-PropertyResult run(const std::function<void(const Sample&)>& check, const PropertyOptions& options = {}) {
+PropertyResult run(const std::function<void(const Sample&)>& check,
+                   const PropertyOptions& options = {}) {
   return run_property<Sample>("Property.OfTheTest", check, options);
 }
 
@@ -99,7 +101,10 @@ TEST(Property, ShrinksWhateverBreaksIt) {
          if (c.n >= 33) throw std::runtime_error("too large");
        }},
       {"law", [](const Sample& c) { REQUIRE_LAW(c.n < 33, "n is {}", c.n); }},
-      {"cuda-error", [](const Sample& c) { REQUIRE_CUDA(c.n < 33 ? cudaSuccess : cudaErrorInvalidConfiguration); }},
+      {"cuda-error",
+       [](const Sample& c) {
+         REQUIRE_CUDA(c.n < 33 ? cudaSuccess : cudaErrorInvalidConfiguration);
+       }},
       {"guard",
        [](const Sample& c) {
          const auto y = DeviceArray<int>::output("y", 33, c.layout);
@@ -114,7 +119,8 @@ TEST(Property, ShrinksWhateverBreaksIt) {
   for (const auto& [label, body] : bodies) {
     const PropertyResult result = run(body);
     EXPECT_EQ(result.failure.label(), label);
-    EXPECT_EQ(result.minimal_case, "n=33 block=32 misalignment=0 poison=nan values=integers:0") << label;
+    EXPECT_EQ(result.minimal_case, "n=33 block=32 misalignment=0 poison=nan values=integers:0")
+        << label;
   }
 }
 
@@ -143,13 +149,15 @@ TEST(Property, NoCaseIsTriedTwiceOnceOneHasFailed) {
   });
   EXPECT_EQ(result.minimal_case, "n=1000 block=64 misalignment=0 poison=nan values=integers:0");
   for (const auto& [text, count] : runs) EXPECT_EQ(count, 1) << text;
-  EXPECT_EQ(runs.size(), static_cast<std::size_t>(result.shrink_runs) + 1) << "and the one that failed first";
+  EXPECT_EQ(runs.size(), static_cast<std::size_t>(result.shrink_runs) + 1)
+      << "and the one that failed first";
   EXPECT_EQ(before, result.cases);
 }
 
 TEST(Property, TheBudgetIsTheLargestOfItsCases) {
   const PropertyResult result = run([](const Sample& c) {
-    REQUIRE_WITHIN_BOUND((std::vector<float>{c.block == 1024 ? 0.75f : 0.25f}), (Reference{{0}, {1}}));
+    REQUIRE_WITHIN_BOUND((std::vector<float>{c.block == 1024 ? 0.75f : 0.25f}),
+                         (Reference{{0}, {1}}));
   });
   EXPECT_TRUE(result.held);
   EXPECT_EQ(result.budget, 0.75);
@@ -173,7 +181,8 @@ TEST(Property, TheDigestIsOfAllCases) {
   EXPECT_NE(same, 0u);
   EXPECT_EQ(digest(3, 7), same);
   std::set<std::uint64_t> seen = {same};
-  for (int which = 0; which < 10; ++which) EXPECT_TRUE(seen.insert(digest(which, 8)).second) << "case " << which;
+  for (int which = 0; which < 10; ++which)
+    EXPECT_TRUE(seen.insert(digest(which, 8)).second) << "case " << which;
   EXPECT_EQ(run([](const Sample&) {}, options).digest, 0u);
 }
 
@@ -193,7 +202,8 @@ TEST(Property, ShrinkingStopsWhenItsRunsAreSpent) {
   ASSERT_EQ(parse_case(result.minimal_case, c), "");
   EXPECT_GE(c.n, 5000) << "what is reported did fail";
   options.max_shrinks = 0;
-  EXPECT_EQ(run([&](const Sample& s) { REQUIRE_LAW(s.n < 5000, "large"); }, options).shrink_runs, 0);
+  EXPECT_EQ(run([&](const Sample& s) { REQUIRE_LAW(s.n < 5000, "large"); }, options).shrink_runs,
+            0);
 }
 
 TEST(Property, ShrinkingStopsWhenItsTimeIsSpent) {
@@ -293,16 +303,23 @@ TEST(Property, ARequirementThatTheDeviceDoesNotMeetIsNotApplicable) {
   EXPECT_EQ(run([](const Sample&) {
               require_capability({Capability::kGlobalBytes, std::uint64_t{1} << 40});
             }).not_applicable,
-            "needs 1099511627776 bytes of global memory; the device has 8589934592 (Fake GPU, compute capability 8.6)");
+            "needs 1099511627776 bytes of global memory; the device has 8589934592 (Fake GPU, "
+            "compute capability 8.6)");
   EXPECT_EQ(run([](const Sample&) {
               require_capability({Capability::kComputeCapability, 89});
             }).not_applicable,
-            "needs compute capability 8.9 or later; the device has 8.6 (Fake GPU, compute capability 8.6)");
-  EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kComputeCapability, 86}); }).held);
+            "needs compute capability 8.9 or later; the device has 8.6 (Fake GPU, compute "
+            "capability 8.6)");
+  EXPECT_TRUE(run([](const Sample&) {
+                require_capability({Capability::kComputeCapability, 86});
+              }).held);
   EXPECT_EQ(run([](const Sample&) { require_capability({Capability::kWgmma}); }).not_applicable,
-            "needs multiplication of matrices by a warpgroup; the device has none (Fake GPU, compute capability 8.6)");
+            "needs multiplication of matrices by a warpgroup; the device has none (Fake GPU, "
+            "compute capability 8.6)");
   EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kManagedMemory}); }).held);
-  EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kGlobalBytes, std::uint64_t{1} << 30}); }).held);
+  EXPECT_TRUE(run([](const Sample&) {
+                require_capability({Capability::kGlobalBytes, std::uint64_t{1} << 30});
+              }).held);
 }
 
 TEST(Property, ARequirementOfSomeCasesOnlyIsNotRun) {
@@ -312,7 +329,8 @@ TEST(Property, ARequirementOfSomeCasesOnlyIsNotRun) {
   EXPECT_FALSE(result.held);
   EXPECT_FALSE(result.not_applicable);
   ASSERT_TRUE(result.not_run);
-  EXPECT_NE(result.not_run->find("move what needs it to a property of its own"), std::string::npos) << *result.not_run;
+  EXPECT_NE(result.not_run->find("move what needs it to a property of its own"), std::string::npos)
+      << *result.not_run;
 }
 
 TEST(Seed, ComesFromTheNameAndTheRunOfBazel) {
@@ -375,7 +393,8 @@ Reported report(const std::function<void()>& body) {
 }
 
 Reported report(void (*check)(const Sample&)) {
-  return report([check] { detail::check_property<const Sample&>("Suite.Name", check, 100, "file.cc", 12); });
+  return report(
+      [check] { detail::check_property<const Sample&>("Suite.Name", check, 100, "file.cc", 12); });
 }
 
 TEST(Report, APassIsQuiet) {
@@ -393,9 +412,9 @@ TEST(Report, AFailureIsOneCounterexampleWithItsReplayLine) {
   EXPECT_EQ(r.record.verdict, Verdict::kFail);
   EXPECT_EQ(r.record.reason, "unwritten");
   EXPECT_EQ(r.record.minimal_case, "n=41 block=32 misalignment=0 poison=nan values=integers:0");
-  for (const char* part :
-       {"Suite.Name fails: unwritten", "case:   n=41 block=32", "1 of 41 elements wrong",
-        "block 1, thread 8 (warp 0, lane 8)", "replay: ", "--case=Suite.Name: n=41 block=32", "seed "}) {
+  for (const char* part : {"Suite.Name fails: unwritten", "case:   n=41 block=32",
+                           "1 of 41 elements wrong", "block 1, thread 8 (warp 0, lane 8)",
+                           "replay: ", "--case=Suite.Name: n=41 block=32", "seed "}) {
     EXPECT_NE(r.text.find(part), std::string::npos) << part << " in\n" << r.text;
   }
   EXPECT_EQ(r.record.replay.find('\n'), std::string::npos) << "one line";
@@ -406,7 +425,8 @@ TEST(Report, NotApplicableIsASkipWithItsClause) {
   EXPECT_EQ(r.failed, 0);
   EXPECT_EQ(r.skipped, 1);
   EXPECT_EQ(r.record.verdict, Verdict::kNotApplicable);
-  EXPECT_EQ(r.record.reason, "needs the simulated GPU; the device has none (Fake GPU, compute capability 8.6)");
+  EXPECT_EQ(r.record.reason,
+            "needs the simulated GPU; the device has none (Fake GPU, compute capability 8.6)");
 }
 
 TEST(Report, NotRunIsRed) {

@@ -1,8 +1,9 @@
-// What a launcher owes for arguments outside its contract: cudaErrorInvalidValue with a message, and not a byte
-// written. The assertions of a family's refusal law.
+// What a launcher owes for arguments outside its contract: cudaErrorInvalidValue with a message,
+// and not a byte written. The assertions of a family's refusal law.
 //
-//   REQUIRE_REFUSED(launcher(bad arguments))   what the launcher answers: anything with members `error` and `message`
-//   REQUIRE_UNTOUCHED(array)                   waits for the device; then every element of the output holds its poison
+//   REQUIRE_REFUSED(launcher(bad arguments))   what the launcher answers: anything with members
+//   `error` and `message` REQUIRE_UNTOUCHED(array)                   waits for the device; then
+//   every element of the output holds its poison
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -37,7 +38,8 @@ void require_untouched(const Site& site, const DeviceArray<T>& array) {
   const std::vector<T> after = array.fetch();
   for (std::size_t i = 0; i < after.size(); ++i) {
     if (!array.holds_poison(i, after[i]))
-      detail::fail_at(site, Reason::kLaw, fmt::format("nothing may be written, but {}[{}] was", array.name(), i));
+      detail::fail_at(site, Reason::kLaw,
+                      fmt::format("nothing may be written, but {}[{}] was", array.name(), i));
   }
 }
 

@@ -29,10 +29,12 @@ TEST(RequireRefused, AcceptsInvalidValueWithAMessage) {
 TEST(RequireRefused, RejectsSuccessAnotherErrorAndSilence) {
   const Failure success = failure_of({});
   EXPECT_EQ(success.label(), "law");
-  EXPECT_NE(success.message.find("launcher_answers: must be refused"), std::string::npos) << success.message;
+  EXPECT_NE(success.message.find("launcher_answers: must be refused"), std::string::npos)
+      << success.message;
   const Failure another = failure_of({cudaErrorInvalidConfiguration, "a block of 1025 threads"});
   EXPECT_EQ(another.label(), "law");
-  EXPECT_NE(another.message.find("answers cudaErrorInvalidConfiguration (a block of 1025 threads)"), std::string::npos)
+  EXPECT_NE(another.message.find("answers cudaErrorInvalidConfiguration (a block of 1025 threads)"),
+            std::string::npos)
       << another.message;
   const Failure silent = failure_of({cudaErrorInvalidValue, ""});
   EXPECT_EQ(silent.label(), "law");
@@ -41,8 +43,10 @@ TEST(RequireRefused, RejectsSuccessAnotherErrorAndSilence) {
 
 TEST(RequireUntouched, HoldsForAnOutputThatNobodyWrote) {
   for (Poison poison : {Poison::kNaN, Poison::kHuge, Poison::kZeros, Poison::kOnes}) {
-    const CaseOutcome outcome = run_case(
-        [&] { REQUIRE_UNTOUCHED(DeviceArray<float>::output("y", 100, {.misalignment = 3, .poison = poison})); });
+    const CaseOutcome outcome = run_case([&] {
+      REQUIRE_UNTOUCHED(
+          DeviceArray<float>::output("y", 100, {.misalignment = 3, .poison = poison}));
+    });
     EXPECT_TRUE(outcome.held()) << outcome.failure.message;
   }
 }
@@ -59,7 +63,8 @@ TEST(RequireUntouched, NamesTheElementThatWasWritten) {
 
 TEST(ShiftedByBytes, MovesByBytes) {
   float x[2] = {};
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(shifted_by_bytes(x, 3)), reinterpret_cast<std::uintptr_t>(x) + 3);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(shifted_by_bytes(x, 3)),
+            reinterpret_cast<std::uintptr_t>(x) + 3);
 }
 
 }  // namespace refusal_test

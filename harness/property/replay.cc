@@ -15,8 +15,8 @@ namespace {
 constexpr std::array<const char*, 7> kSettings = {
     "LOCKSTEP_DEVICE", "LOCKSTEP_SCHEDULE",          "LOCKSTEP_CHECKS",      "LOCKSTEP_MEMORY",
     "LOCKSTEP_GO_ON",  "LOCKSTEP_INSTRUCTION_LIMIT", "LOCKSTEP_SUPPRESSIONS"};
-// And what a program that is started by itself must be told: where its CUDA runtime is, and how many devices there are.
-// Bazel and conform see to that themselves.
+// And what a program that is started by itself must be told: where its CUDA runtime is, and how
+// many devices there are. Bazel and conform see to that themselves.
 constexpr std::array<const char*, 2> kSurroundings = {"LD_LIBRARY_PATH", "LOCKSTEP_DEVICES"};
 
 std::string environment(const char* variable) {
@@ -49,7 +49,8 @@ bool parse_case_name(std::string_view name, CaseName& out, std::string& error) {
   const auto dot = property.find('.');
   if (colon == name.npos || dot == property.npos || dot == 0 || dot + 1 == property.size() ||
       property.find(' ') != property.npos || colon + 2 == name.size()) {
-    error = fmt::format("'{}' does not name a case; the form is  Suite.Name: field=value field=value", name);
+    error = fmt::format(
+        "'{}' does not name a case; the form is  Suite.Name: field=value field=value", name);
     return false;
   }
   out = {std::string(property), std::string(name.substr(colon + 2))};
@@ -57,7 +58,8 @@ bool parse_case_name(std::string_view name, CaseName& out, std::string& error) {
 }
 
 std::string shell_quoted(std::string_view text) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
   if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return std::string(text);
   std::string out = "'";
   for (char c : text) {
@@ -77,13 +79,15 @@ std::string replay_line(std::string_view property, std::string_view case_text) {
     std::string line = "bazel test " + target + " " + shell_quoted("--test_arg=" + argument);
     for (const char* setting : kSettings) {
       const std::string value = environment(setting);
-      if (!value.empty()) line += " " + shell_quoted(fmt::format("--test_env={}={}", setting, value));
+      if (!value.empty())
+        line += " " + shell_quoted(fmt::format("--test_env={}={}", setting, value));
     }
     return line;
   }
   const std::string line = assignments(kSettings);
   if (!conform.empty()) return line + conform + " " + shell_quoted(argument);
-  return assignments(kSurroundings) + line + shell_quoted(program_path()) + " " + shell_quoted(argument);
+  return assignments(kSurroundings) + line + shell_quoted(program_path()) + " " +
+         shell_quoted(argument);
 }
 
 }  // namespace lockstep

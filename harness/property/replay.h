@@ -1,7 +1,7 @@
 // Replay: naming one case of one property, and the line that runs it again.
 //
-// A case's name is "<Suite.Name>: <text of the case>", as in  Stencil.EveryVariantMatches: n=33 block=32 boundary=zero
-// and is the value of --case=.
+// A case's name is "<Suite.Name>: <text of the case>", as in  Stencil.EveryVariantMatches: n=33
+// block=32 boundary=zero and is the value of --case=.
 #pragma once
 
 #include <string>
@@ -21,9 +21,10 @@ bool parse_case_name(std::string_view name, CaseName& out, std::string& error);
 // In quotes where a POSIX shell would otherwise change it.
 std::string shell_quoted(std::string_view text);
 
-// One line for a shell that runs exactly this case. It survives filters and shards, and carries the settings of the
-// simulated GPU (device, schedule) under which the case failed. Under Bazel it is a `bazel test` command, under conform
-// (which sets LOCKSTEP_REPLAY to its own command) that command, otherwise the program itself.
+// One line for a shell that runs exactly this case. It survives filters and shards, and carries the
+// settings of the simulated GPU (device, schedule) under which the case failed. Under Bazel it is a
+// `bazel test` command, under conform (which sets LOCKSTEP_REPLAY to its own command) that command,
+// otherwise the program itself.
 std::string replay_line(std::string_view property, std::string_view case_text);
 
 }  // namespace lockstep

@@ -20,8 +20,8 @@ using ::testing::StartsWith;
 class Replay : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* v : {"TEST_TARGET", "LOCKSTEP_REPLAY", "LOCKSTEP_DEVICE", "LOCKSTEP_SCHEDULE", "LOCKSTEP_CHECKS",
-                          "LOCKSTEP_DEVICES", "LD_LIBRARY_PATH"})
+    for (const char* v : {"TEST_TARGET", "LOCKSTEP_REPLAY", "LOCKSTEP_DEVICE", "LOCKSTEP_SCHEDULE",
+                          "LOCKSTEP_CHECKS", "LOCKSTEP_DEVICES", "LD_LIBRARY_PATH"})
       unsetenv(v);
   }
 };
@@ -45,8 +45,8 @@ TEST_F(Replay, ACaseNameParses) {
 }
 
 TEST_F(Replay, WhatIsNotACaseNameIsRefused) {
-  for (const char* bad : {"", "n=33", "Stencil.Matches", "Stencil.Matches:", "Stencil.Matches: ", "Stencil: n=3",
-                          ".x: n=3", "A.: n=3", "A b.c: n=3", ": n=3"}) {
+  for (const char* bad : {"", "n=33", "Stencil.Matches", "Stencil.Matches:", "Stencil.Matches: ",
+                          "Stencil: n=3", ".x: n=3", "A.: n=3", "A b.c: n=3", ": n=3"}) {
     CaseName c{"untouched", "untouched"};
     std::string error;
     EXPECT_FALSE(parse_case_name(bad, c, error)) << bad;
@@ -56,7 +56,8 @@ TEST_F(Replay, WhatIsNotACaseNameIsRefused) {
 }
 
 TEST_F(Replay, QuotingSurvivesAShell) {
-  for (const char* text : {"plain", "n=33 block=32", "it's", "$HOME `id` \\ \"q\" *", "", "a;b&c|d>e", "''"}) {
+  for (const char* text :
+       {"plain", "n=33 block=32", "it's", "$HOME `id` \\ \"q\" *", "", "a;b&c|d>e", "''"}) {
     EXPECT_EQ(through_shell(shell_quoted(text)), text);
   }
   EXPECT_EQ(shell_quoted("--case=A.b"), "--case=A.b") << "what needs no quotes stays readable";
@@ -68,7 +69,8 @@ TEST_F(Replay, UnderBazelTheLineIsABazelCommand) {
             "bazel test //tests:stencil_test '--test_arg=--case=Stencil.Matches: n=33 block=32'");
   setenv("LOCKSTEP_DEVICE", "sm_80", 1);
   setenv("LOCKSTEP_SCHEDULE", "17", 1);
-  EXPECT_THAT(replay_line("A.b", "n=1"), EndsWith(" --test_env=LOCKSTEP_DEVICE=sm_80 --test_env=LOCKSTEP_SCHEDULE=17"));
+  EXPECT_THAT(replay_line("A.b", "n=1"),
+              EndsWith(" --test_env=LOCKSTEP_DEVICE=sm_80 --test_env=LOCKSTEP_SCHEDULE=17"));
 }
 
 TEST_F(Replay, OnItsOwnTheLineIsTheProgram) {
@@ -78,19 +80,24 @@ TEST_F(Replay, OnItsOwnTheLineIsTheProgram) {
   EXPECT_THAT(replay_line("A.b", "n=1"), StartsWith("LOCKSTEP_SCHEDULE=17 /"));
 }
 
-// CMake's tests find the simulated GPU by LD_LIBRARY_PATH; a line without it would look for NVIDIA's runtime.
+// CMake's tests find the simulated GPU by LD_LIBRARY_PATH; a line without it would look for
+// NVIDIA's runtime.
 TEST_F(Replay, OnItsOwnTheLineFindsTheSameRuntimeAndDevices) {
   setenv("LD_LIBRARY_PATH", "/opt/lock step/lib", 1);
   setenv("LOCKSTEP_DEVICES", "2", 1);
   setenv("LOCKSTEP_CHECKS", "-races", 1);
-  EXPECT_THAT(replay_line("A.b", "n=1"),
-              StartsWith("LD_LIBRARY_PATH='/opt/lock step/lib' LOCKSTEP_DEVICES=2 LOCKSTEP_CHECKS=-races /"));
+  EXPECT_THAT(
+      replay_line("A.b", "n=1"),
+      StartsWith(
+          "LD_LIBRARY_PATH='/opt/lock step/lib' LOCKSTEP_DEVICES=2 LOCKSTEP_CHECKS=-races /"));
   // Bazel's tests and conform's suites have theirs from whoever starts them.
   setenv("LOCKSTEP_REPLAY", "./lockstep run --suite=stencil", 1);
-  EXPECT_EQ(replay_line("A.b", "n=1"), "LOCKSTEP_CHECKS=-races ./lockstep run --suite=stencil '--case=A.b: n=1'");
+  EXPECT_EQ(replay_line("A.b", "n=1"),
+            "LOCKSTEP_CHECKS=-races ./lockstep run --suite=stencil '--case=A.b: n=1'");
   unsetenv("LOCKSTEP_REPLAY");
   setenv("TEST_TARGET", "//tests:stencil_test", 1);
-  EXPECT_THAT(replay_line("A.b", "n=1"), EndsWith("--case=A.b: n=1' --test_env=LOCKSTEP_CHECKS=-races"));
+  EXPECT_THAT(replay_line("A.b", "n=1"),
+              EndsWith("--case=A.b: n=1' --test_env=LOCKSTEP_CHECKS=-races"));
 }
 
 TEST_F(Replay, UnderConformTheLineIsConforms) {

@@ -3,7 +3,8 @@
 #include <cfenv>
 #include <cmath>
 
-// Compiled with -frounding-math: an operation stays where it is, between the two changes of the mode.
+// Compiled with -frounding-math: an operation stays where it is, between the two changes of the
+// mode.
 namespace lockstep {
 namespace {
 

@@ -1,9 +1,11 @@
-// IEEE 754 arithmetic on the host in any rounding mode, as CUDA's intrinsics do it on the device: rounded_add(a, b,
-// Rounding::kZero) has the bits of __fadd_rz(a, b) or __dadd_rz(a, b). With it a chain of roundings is written down
-// operation by operation, and so is what a mistake would make of it.
+// IEEE 754 arithmetic on the host in any rounding mode, as CUDA's intrinsics do it on the device:
+// rounded_add(a, b, Rounding::kZero) has the bits of __fadd_rz(a, b) or __dadd_rz(a, b). With it a
+// chain of roundings is written down operation by operation, and so is what a mistake would make of
+// it.
 //
-// Each operation rounds once, subnormals are kept, and the compiler neither fuses nor reorders what stands in other
-// calls. NaN is some NaN: payloads and signs differ between host and device. For float and double.
+// Each operation rounds once, subnormals are kept, and the compiler neither fuses nor reorders what
+// stands in other calls. NaN is some NaN: payloads and signs differ between host and device. For
+// float and double.
 #pragma once
 
 #include <cstdint>

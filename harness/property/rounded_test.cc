@@ -53,8 +53,8 @@ TEST(Rounded, AFusedMultiplyAddRoundsOnce) {
 TEST(Rounded, DirectedModesEncloseTheNearest) {
   for (const float a : special_values<float>()) {
     for (const float b : special_values<float>()) {
-      const float down = rounded_add(a, b, kDown), nearest = rounded_add(a, b), up = rounded_add(a, b, kUp),
-                  zero = rounded_add(a, b, kZero);
+      const float down = rounded_add(a, b, kDown), nearest = rounded_add(a, b),
+                  up = rounded_add(a, b, kUp), zero = rounded_add(a, b, kZero);
       if (std::isnan(nearest)) {
         EXPECT_TRUE(std::isnan(down) && std::isnan(up) && std::isnan(zero));
         continue;

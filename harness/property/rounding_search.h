@@ -1,18 +1,20 @@
 // Inputs that tell a chain of roundings from its neighbours.
 //
-// A header states in which order its kernel rounds. On most inputs a neighbour of that chain -- another product fused,
-// a reciprocal in place of a division, another rounding mode, a sum in another order -- gives the same bits, or bits
-// that a bound on the error takes for right. So inputs are searched, by trial on the host, on which each neighbour
-// differs from the stated chain, and of these the stated bits are demanded.
+// A header states in which order its kernel rounds. On most inputs a neighbour of that chain --
+// another product fused, a reciprocal in place of a division, another rounding mode, a sum in
+// another order -- gives the same bits, or bits that a bound on the error takes for right. So
+// inputs are searched, by trial on the host, on which each neighbour differs from the stated chain,
+// and of these the stated bits are demanded.
 //
-//   const RoundingSearch<Terms, float> search(stated, {{"the product rounded by itself", unfused}, ...});
-//   const auto found = search.find(bits, sample);   // one input for each neighbour
+//   const RoundingSearch<Terms, float> search(stated, {{"the product rounded by itself", unfused},
+//   ...}); const auto found = search.find(bits, sample);   // one input for each neighbour
 //   ... launches the kernel on them ...
 //   search.require(found, actual);
 //
-// A neighbour that no try tells apart ends the case as failed: then the two are the same chain, or `sample` does not
-// reach where they differ, and in either case the law would claim what it does not check. Whoever keeps the stated
-// chain keeps its error, so that the budget used (harness/property/compare.h) cannot be above what the chain allows.
+// A neighbour that no try tells apart ends the case as failed: then the two are the same chain, or
+// `sample` does not reach where they differ, and in either case the law would claim what it does
+// not check. Whoever keeps the stated chain keeps its error, so that the budget used
+// (harness/property/compare.h) cannot be above what the chain allows.
 #pragma once
 
 #include <fmt/format.h>
@@ -65,8 +67,8 @@ class RoundingSearch {
   Result stated(const Input& input) const { return stated_(input); }
   const std::string& name_of(const Found& found) const { return neighbours_[found.neighbour].name; }
 
-  // One input for each neighbour, in their order. `sample` makes a random input of a Bits&. Throws std::logic_error
-  // when `tries` inputs do not tell a neighbour apart.
+  // One input for each neighbour, in their order. `sample` makes a random input of a Bits&. Throws
+  // std::logic_error when `tries` inputs do not tell a neighbour apart.
   template <class Sample>
   std::vector<Found> find(Bits& bits, Sample&& sample, int tries = 20000) const {
     std::vector<Found> found;
@@ -74,8 +76,8 @@ class RoundingSearch {
       int left = tries;
       for (bool apart = false; !apart; --left) {
         if (left == 0) {
-          throw std::logic_error(
-              fmt::format("{} inputs do not tell the stated chain from '{}'", tries, neighbours_[k].name));
+          throw std::logic_error(fmt::format("{} inputs do not tell the stated chain from '{}'",
+                                             tries, neighbours_[k].name));
         }
         Input input = sample(bits);
         apart = !same_result(stated_(input), neighbours_[k].chain(input));
@@ -89,25 +91,30 @@ class RoundingSearch {
   std::string resembled(const Input& input, const Result& result) const {
     std::string names;
     for (const Neighbour& n : neighbours_) {
-      if (same_result(n.chain(input), result)) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", n.name);
+      if (same_result(n.chain(input), result))
+        names += fmt::format("{}'{}'", names.empty() ? "" : ", ", n.name);
     }
     return names;
   }
 
-  // The implementation's results for the inputs found, in their order, are those of the stated chain; otherwise ends
-  // the case, and says which neighbours give what was found. `text` makes words of a result.
+  // The implementation's results for the inputs found, in their order, are those of the stated
+  // chain; otherwise ends the case, and says which neighbours give what was found. `text` makes
+  // words of a result.
   template <class Text>
-  void require(const std::vector<Found>& found, const std::vector<Result>& actual, Text&& text) const {
-    if (actual.size() != found.size()) throw std::logic_error("a result for each input that was found");
+  void require(const std::vector<Found>& found, const std::vector<Result>& actual,
+               Text&& text) const {
+    if (actual.size() != found.size())
+      throw std::logic_error("a result for each input that was found");
     for (std::size_t i = 0; i < found.size(); ++i) {
       const Result wanted = stated_(found[i].input);
       if (same_result(actual[i], wanted)) continue;
       const std::string like = resembled(found[i].input, actual[i]);
-      fail_case(
-          {Reason::kMismatch, "",
-           fmt::format("an input that tells the stated roundings from '{}' gives {}, and the stated ones give {}; {}",
-                       name_of(found[i]), text(actual[i]), text(wanted),
-                       like.empty() ? "no neighbour known here gives the same" : "the same as with " + like)});
+      fail_case({Reason::kMismatch, "",
+                 fmt::format("an input that tells the stated roundings from '{}' gives {}, and the "
+                             "stated ones give {}; {}",
+                             name_of(found[i]), text(actual[i]), text(wanted),
+                             like.empty() ? "no neighbour known here gives the same"
+                                          : "the same as with " + like)});
     }
   }
   void require(const std::vector<Found>& found, const std::vector<Result>& actual) const {

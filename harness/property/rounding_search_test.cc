@@ -1,4 +1,5 @@
-// The search finds what tells chains apart, says when nothing does, and names the neighbour that a result resembles.
+// The search finds what tells chains apart, says when nothing does, and names the neighbour that a
+// result resembles.
 #include "harness/property/rounding_search.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,9 @@ using Search = RoundingSearch<Pair, float>;
 
 float sum(const Pair& p) { return rounded_add(p[0], p[1]); }
 float sum_to_zero(const Pair& p) { return rounded_add(p[0], p[1], Rounding::kZero); }
-float sum_in_double(const Pair& p) { return static_cast<float>(double{p[0]} + p[1]); }  // a float rounds it the same
+float sum_in_double(const Pair& p) {
+  return static_cast<float>(double{p[0]} + p[1]);
+}  // a float rounds it the same
 Pair any_pair(Bits& bits) {
   const auto any = [&] { return static_cast<float>(bits.below(1 << 24)) * 0x1p-20f; };
   return {any(), any()};
@@ -21,7 +24,8 @@ Pair any_pair(Bits& bits) {
 
 TEST(RoundingSearch, FindsAnInputForEachNeighbour) {
   const Search search(
-      sum, {{"to zero", sum_to_zero}, {"up", [](const Pair& p) { return rounded_add(p[0], p[1], Rounding::kUp); }}});
+      sum, {{"to zero", sum_to_zero},
+            {"up", [](const Pair& p) { return rounded_add(p[0], p[1], Rounding::kUp); }}});
   Bits bits(1);
   const auto found = search.find(bits, any_pair);
   ASSERT_EQ(found.size(), 2u);
@@ -40,11 +44,14 @@ TEST(RoundingSearch, AcceptsTheStatedChainAndNamesWhatAnotherResembles) {
   const Search search(sum, {{"to zero", sum_to_zero}});
   Bits bits(2);
   const auto found = search.find(bits, any_pair);
-  const auto outcome_of = [&](float actual) { return run_case([&] { search.require(found, {actual}); }); };
+  const auto outcome_of = [&](float actual) {
+    return run_case([&] { search.require(found, {actual}); });
+  };
   EXPECT_TRUE(outcome_of(sum(found[0].input)).held());
   const CaseOutcome rejected = outcome_of(sum_to_zero(found[0].input));
   EXPECT_EQ(rejected.failure.label(), "mismatch");
-  EXPECT_NE(rejected.failure.message.find("the same as with 'to zero'"), std::string::npos) << rejected.failure.message;
+  EXPECT_NE(rejected.failure.message.find("the same as with 'to zero'"), std::string::npos)
+      << rejected.failure.message;
   EXPECT_NE(outcome_of(-1).failure.message.find("no neighbour"), std::string::npos);
 }
 

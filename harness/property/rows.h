@@ -1,5 +1,5 @@
-// Matrices and images in device arrays: rows of `columns` elements, one every `stride` elements, with nobody's elements
-// between them.
+// Matrices and images in device arrays: rows of `columns` elements, one every `stride` elements,
+// with nobody's elements between them.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,10 +13,12 @@
 
 namespace lockstep {
 
-// The rows of an output of rows * stride elements, dense. Fails the case when an element between two rows was written
-// (it is a guard byte in all but name), or when one of a row provably still holds its poison.
+// The rows of an output of rows * stride elements, dense. Fails the case when an element between
+// two rows was written (it is a guard byte in all but name), or when one of a row provably still
+// holds its poison.
 template <class T>
-std::vector<T> fetch_rows(const DeviceArray<T>& array, std::int64_t rows, std::int64_t columns, std::int64_t stride) {
+std::vector<T> fetch_rows(const DeviceArray<T>& array, std::int64_t rows, std::int64_t columns,
+                          std::int64_t stride) {
   const std::vector<T> wide = array.fetch();
   std::vector<T> dense;
   dense.reserve(rows * columns);
@@ -25,13 +27,16 @@ std::vector<T> fetch_rows(const DeviceArray<T>& array, std::int64_t rows, std::i
       const T& value = wide[i * stride + j];
       const bool poisoned = array.holds_poison(i * stride + j, value);
       if (j >= columns && !poisoned) {
-        fail_case({Reason::kGuard, "",
-                   fmt::format("'{}' has {} columns, but element {} of row {}, between the rows, was written",
-                               array.name(), columns, j, i)});
+        fail_case(
+            {Reason::kGuard, "",
+             fmt::format(
+                 "'{}' has {} columns, but element {} of row {}, between the rows, was written",
+                 array.name(), columns, j, i)});
       }
       if (j < columns && poisoned && array.poison_is_no_result()) {
         fail_case({Reason::kUnwritten, "",
-                   fmt::format("element ({}, {}) of '{}' was never written: it holds its poison", i, j, array.name())});
+                   fmt::format("element ({}, {}) of '{}' was never written: it holds its poison", i,
+                               j, array.name())});
       }
       if (j < columns) dense.push_back(value);
     }

@@ -20,7 +20,9 @@ constexpr std::pair<const char*, ValueKind> kKinds[] = {
     {"wide", ValueKind::kWide},       {"special", ValueKind::kSpecial},
 };
 
-bool has_seed(ValueKind k) { return k != ValueKind::kZero && k != ValueKind::kOne && k != ValueKind::kIndex; }
+bool has_seed(ValueKind k) {
+  return k != ValueKind::kZero && k != ValueKind::kOne && k != ValueKind::kIndex;
+}
 
 // A floating-point format by its fields. `Bits` is the unsigned type of the same size.
 template <class T>
@@ -42,7 +44,8 @@ struct Format<Half> {
 };
 
 template <class T>
-constexpr bool kIsFloat = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Half>;
+constexpr bool kIsFloat =
+    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, Half>;
 
 template <class T>
 T from_double(double x) {
@@ -69,29 +72,52 @@ std::vector<T> make_specials() {
       add(std::bit_cast<T>(static_cast<B>(magnitude | kSign)));
     };
     constexpr std::uint64_t kMin = std::uint64_t{1} << F::kMantissa;  // the least normal
-    constexpr std::uint64_t kInfinity = ((std::uint64_t{1} << F::kExponent) - 1) << F::kMantissa, kQuiet = kMin / 2;
+    constexpr std::uint64_t kInfinity = ((std::uint64_t{1} << F::kExponent) - 1) << F::kMantissa,
+                            kQuiet = kMin / 2;
     constexpr int kBias = (1 << (F::kExponent - 1)) - 1;
-    const std::uint64_t subnormals[] = {0, 1, 2, 3, kMin / 4, kMin / 2 - 1, kMin / 2, kMin / 2 + 1, kMin - 2, kMin - 1};
-    const std::uint64_t ends[] = {kMin, kMin + 1, 2 * kMin, kInfinity - kMin, kInfinity - 2, kInfinity - 1, kInfinity};
-    const std::uint64_t quiet_nans[] = {kInfinity | kQuiet, kInfinity | kQuiet | 1, kInfinity | (kMin - 1)};
+    const std::uint64_t subnormals[] = {
+        0, 1, 2, 3, kMin / 4, kMin / 2 - 1, kMin / 2, kMin / 2 + 1, kMin - 2, kMin - 1};
+    const std::uint64_t ends[] = {kMin,          kMin + 1,      2 * kMin, kInfinity - kMin,
+                                  kInfinity - 2, kInfinity - 1, kInfinity};
+    const std::uint64_t quiet_nans[] = {kInfinity | kQuiet, kInfinity | kQuiet | 1,
+                                        kInfinity | (kMin - 1)};
     const std::uint64_t signalling_nans[] = {kInfinity | 1, kInfinity | (kQuiet - 1)};
     for (std::uint64_t magnitude : subnormals) add_bits(magnitude);
     for (std::uint64_t magnitude : ends) add_bits(magnitude);
     for (std::uint64_t magnitude : quiet_nans) add_bits(magnitude);
     for (std::uint64_t magnitude : signalling_nans) add_bits(magnitude);
-    // Powers of two and their neighbours: near 1, where the last bit of the significand weighs 1, and where integers
-    // end.
+    // Powers of two and their neighbours: near 1, where the last bit of the significand weighs 1,
+    // and where integers end.
     constexpr int kM = F::kMantissa;
-    for (int exponent : {-3, -2, -1, 0, 1, 2, 3, kM - 1, kM, kM + 1, -kM, -kM - 1, 7, 8, 15, 16, 31, 32, 63, 64}) {
+    for (int exponent :
+         {-3, -2, -1, 0, 1, 2, 3, kM - 1, kM, kM + 1, -kM, -kM - 1, 7, 8, 15, 16, 31, 32, 63, 64}) {
       if (exponent + kBias < 1 || exponent + kBias > 2 * kBias) continue;
       const std::uint64_t power = static_cast<std::uint64_t>(exponent + kBias) << kM;
       for (std::uint64_t magnitude : {power - 1, power, power + 1}) add_bits(magnitude);
     }
     namespace num = std::numbers;
-    const double constants[] = {
-        1.5,     2.5,     3.0,         5.0,         7.0,    10.0,     100.0,      255.5, 1000.0,          0.1,
-        1.0 / 3, num::pi, num::pi / 2, num::pi / 4, num::e, num::ln2, num::sqrt2, 65504, 0x1.fffffep+127, 0x1p-126};
-    const double exp_limits[] = {88.72283, 103.97208};  // where expf overflows and, negated, underflows
+    const double constants[] = {1.5,
+                                2.5,
+                                3.0,
+                                5.0,
+                                7.0,
+                                10.0,
+                                100.0,
+                                255.5,
+                                1000.0,
+                                0.1,
+                                1.0 / 3,
+                                num::pi,
+                                num::pi / 2,
+                                num::pi / 4,
+                                num::e,
+                                num::ln2,
+                                num::sqrt2,
+                                65504,
+                                0x1.fffffep+127,
+                                0x1p-126};
+    const double exp_limits[] = {88.72283,
+                                 103.97208};  // where expf overflows and, negated, underflows
     for (double x : constants) add_bits(std::bit_cast<B>(from_double<T>(x)));
     for (double x : exp_limits) add_bits(std::bit_cast<B>(from_double<T>(x)));
   } else {
@@ -122,15 +148,18 @@ T uniform_value(std::uint64_t word) {
     constexpr int kGrid = std::is_same_v<T, Half> ? 10 : 23;
     constexpr std::int64_t kSteps = std::int64_t{1} << kGrid;
     const std::int64_t step =
-        static_cast<std::int64_t>((static_cast<unsigned __int128>(word) * (2 * kSteps + 1)) >> 64) - kSteps;
+        static_cast<std::int64_t>((static_cast<unsigned __int128>(word) * (2 * kSteps + 1)) >> 64) -
+        kSteps;
     return from_double<T>(static_cast<double>(step) / static_cast<double>(kSteps));
   } else {
-    constexpr std::int64_t kHi =
-        std::numeric_limits<T>::digits < 10 ? static_cast<std::int64_t>(std::numeric_limits<T>::max()) : 1000;
+    constexpr std::int64_t kHi = std::numeric_limits<T>::digits < 10
+                                     ? static_cast<std::int64_t>(std::numeric_limits<T>::max())
+                                     : 1000;
     constexpr std::int64_t kLo = std::is_signed_v<T> ? -kHi : 0;
-    return static_cast<T>(
-        kLo + static_cast<std::int64_t>(
-                  (static_cast<unsigned __int128>(word) * static_cast<std::uint64_t>(kHi - kLo + 1)) >> 64));
+    return static_cast<T>(kLo +
+                          static_cast<std::int64_t>((static_cast<unsigned __int128>(word) *
+                                                     static_cast<std::uint64_t>(kHi - kLo + 1)) >>
+                                                    64));
   }
 }
 
@@ -138,18 +167,21 @@ template <class T>
 T wide_value(std::uint64_t word) {
   if constexpr (kIsFloat<T>) {
     using F = Format<T>;
-    // The exponent comes from the high bits of the word, sign and significand from a second mixing: independent of one
-    // another.
+    // The exponent comes from the high bits of the word, sign and significand from a second mixing:
+    // independent of one another.
     constexpr std::uint64_t kNormals = (std::uint64_t{1} << F::kExponent) - 2;
     const std::uint64_t exponent =
         1 + static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * kNormals) >> 64);
     const std::uint64_t rest = mix(word + kSplitMixStep);
-    const std::uint64_t mantissa = rest & ((std::uint64_t{1} << F::kMantissa) - 1), sign = rest >> 63;
+    const std::uint64_t mantissa = rest & ((std::uint64_t{1} << F::kMantissa) - 1),
+                        sign = rest >> 63;
     using B = typename F::Bits;
-    return std::bit_cast<T>(static_cast<B>((((sign << F::kExponent) | exponent) << F::kMantissa) | mantissa));
+    return std::bit_cast<T>(
+        static_cast<B>((((sign << F::kExponent) | exponent) << F::kMantissa) | mantissa));
   } else {
     constexpr std::uint64_t kWidth = sizeof(T) * 8;
-    const std::uint64_t width = static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * (kWidth + 1)) >> 64);
+    const std::uint64_t width =
+        static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * (kWidth + 1)) >> 64);
     const std::uint64_t rest = mix(word + kSplitMixStep);
     if (width == 0) return T{0};
     const std::uint64_t magnitude = (rest >> (64 - width)) | (std::uint64_t{1} << (width - 1));
@@ -182,7 +214,8 @@ T value_at(ValueKind kind, std::uint64_t word, std::uint64_t i, std::span<const 
       word = mix(word);
       [[fallthrough]];
     case ValueKind::kSpecial:
-      return specials[static_cast<std::size_t>((static_cast<unsigned __int128>(word) * specials.size()) >> 64)];
+      return specials[static_cast<std::size_t>(
+          (static_cast<unsigned __int128>(word) * specials.size()) >> 64)];
   }
   throw std::invalid_argument("make_values: no such kind");
 }
@@ -211,13 +244,16 @@ Domain<Values> values_of(std::vector<ValueKind> kinds) {
       if (kind == v.kind) break;
       out.push_back({kind, 0});
     }
-    for (std::uint64_t seed = 0; has_seed(v.kind) && seed < std::min<std::uint64_t>(v.seed, 8); ++seed)
+    for (std::uint64_t seed = 0; has_seed(v.kind) && seed < std::min<std::uint64_t>(v.seed, 8);
+         ++seed)
       out.push_back({v.kind, seed});
     return out;
   };
   d.print = [](const Values& v) {
     for (const auto& [text, kind] : kKinds) {
-      if (kind == v.kind) return has_seed(kind) ? std::string(text) + ":" + std::to_string(v.seed) : std::string(text);
+      if (kind == v.kind)
+        return has_seed(kind) ? std::string(text) + ":" + std::to_string(v.seed)
+                              : std::string(text);
     }
     return std::string("?");
   };
@@ -244,8 +280,10 @@ template <class T>
 std::vector<T> make_values(const Values& v, std::size_t n, std::uint64_t stream) {
   std::vector<T> out(n);
   const std::span<const T> specials = special_values<T>();
-  const std::uint64_t key = mix(v.seed + mix(stream * kSplitMixStep + static_cast<std::uint64_t>(v.kind) + 1));
-  for (std::size_t i = 0; i < n; ++i) out[i] = value_at<T>(v.kind, mix(key + i * kSplitMixStep), i, specials);
+  const std::uint64_t key =
+      mix(v.seed + mix(stream * kSplitMixStep + static_cast<std::uint64_t>(v.kind) + 1));
+  for (std::size_t i = 0; i < n; ++i)
+    out[i] = value_at<T>(v.kind, mix(key + i * kSplitMixStep), i, specials);
   return out;
 }
 

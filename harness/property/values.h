@@ -1,7 +1,8 @@
-// Data described compactly: a distribution and a seed, never element by element. Element i depends on (kind, seed,
-// stream, i) alone, so a case keeps its data while its size shrinks.
+// Data described compactly: a distribution and a seed, never element by element. Element i depends
+// on (kind, seed, stream, i) alone, so a case keeps its data while its size shrinks.
 //
-// Element types: float, double, Half, and the signed and unsigned integers of 8, 16, 32 and 64 bits.
+// Element types: float, double, Half, and the signed and unsigned integers of 8, 16, 32 and 64
+// bits.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,18 @@
 namespace lockstep {
 
 enum class ValueKind : std::uint8_t {
-  kZero,           // all +0
-  kOne,            // all 1
-  kIndex,          // element i is i mod 1024 (i mod 64 for types of 8 and 16 bits): small enough that sums stay exact
-  kSmallIntegers,  // integers in [-4, 4] ([0, 8] for unsigned types): every partial sum of moderate length is exact
-  kUniform,  // [-1, 1] on a grid of 2^-23 (2^-10 for Half); integer types: [-1000, 1000], cut to what the type holds
-  kWide,     // each of the 254 normal exponents (double: 2046, Half: 30) equally likely; integers: each bit width
-  kSpecial,  // NaN, infinities, signed zeros, subnormals, extremes, powers of two +-1 ulp: the list in special_values()
+  kZero,   // all +0
+  kOne,    // all 1
+  kIndex,  // element i is i mod 1024 (i mod 64 for types of 8 and 16 bits): small enough that sums
+           // stay exact
+  kSmallIntegers,  // integers in [-4, 4] ([0, 8] for unsigned types): every partial sum of moderate
+                   // length is exact
+  kUniform,  // [-1, 1] on a grid of 2^-23 (2^-10 for Half); integer types: [-1000, 1000], cut to
+             // what the type holds
+  kWide,     // each of the 254 normal exponents (double: 2046, Half: 30) equally likely; integers:
+             // each bit width
+  kSpecial,  // NaN, infinities, signed zeros, subnormals, extremes, powers of two +-1 ulp: the list
+             // in special_values()
   kMixed,    // three in four kUniform, the rest kSpecial
 };
 
@@ -31,14 +37,16 @@ struct Values {
   bool operator==(const Values&) const = default;
 };
 
-// Fields: "uniform:17", and "zero", "one", "index" without a seed. Shrinks, within `kinds`, toward zero, one, index,
-// integers, uniform in that order, and the seed toward 0. Throws std::invalid_argument when `kinds` is empty.
+// Fields: "uniform:17", and "zero", "one", "index" without a seed. Shrinks, within `kinds`, toward
+// zero, one, index, integers, uniform in that order, and the seed toward 0. Throws
+// std::invalid_argument when `kinds` is empty.
 Domain<Values> values_of(std::vector<ValueKind> kinds);
 
-// At least 98 bit patterns for float, double and Half: quiet and signalling NaN with several payloads, infinities, both
-// zeros, subnormals (least, middle, greatest), the least and greatest normals, powers of two with both neighbours,
-// limits of the integer types, and some constants; each with both signs. For integers the ends, zero, one, powers of
-// two and their neighbours. The pattern of Poison::kNaN is never among them.
+// At least 98 bit patterns for float, double and Half: quiet and signalling NaN with several
+// payloads, infinities, both zeros, subnormals (least, middle, greatest), the least and greatest
+// normals, powers of two with both neighbours, limits of the integer types, and some constants;
+// each with both signs. For integers the ends, zero, one, powers of two and their neighbours. The
+// pattern of Poison::kNaN is never among them.
 template <class T>
 std::span<const T> special_values();
 

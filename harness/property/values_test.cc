@@ -13,8 +13,9 @@
 namespace lockstep {
 namespace values_test {
 
-constexpr ValueKind kAll[] = {ValueKind::kZero,    ValueKind::kOne,  ValueKind::kIndex,   ValueKind::kSmallIntegers,
-                              ValueKind::kUniform, ValueKind::kWide, ValueKind::kSpecial, ValueKind::kMixed};
+constexpr ValueKind kAll[] = {ValueKind::kZero,          ValueKind::kOne,     ValueKind::kIndex,
+                              ValueKind::kSmallIntegers, ValueKind::kUniform, ValueKind::kWide,
+                              ValueKind::kSpecial,       ValueKind::kMixed};
 
 std::uint64_t bits_of(float v) { return std::bit_cast<std::uint32_t>(v); }
 std::uint64_t bits_of(double v) { return std::bit_cast<std::uint64_t>(v); }
@@ -43,14 +44,17 @@ enum Class : unsigned {
   kNormal,
   kClasses
 };
-void classify(std::uint64_t bits, Shape s, std::set<unsigned>& classes, std::set<std::uint64_t>& exponents) {
+void classify(std::uint64_t bits, Shape s, std::set<unsigned>& classes,
+              std::set<std::uint64_t>& exponents) {
   const std::uint64_t one = 1;
   const std::uint64_t sign = bits >> (s.mantissa_bits + s.exponent_bits) & 1,
                       exponent = bits >> s.mantissa_bits & ((one << s.exponent_bits) - 1);
-  const std::uint64_t mantissa = bits & ((one << s.mantissa_bits) - 1), top = (one << s.exponent_bits) - 1;
+  const std::uint64_t mantissa = bits & ((one << s.mantissa_bits) - 1),
+                      top = (one << s.exponent_bits) - 1;
   if (exponent == top) {
-    classes.insert(mantissa == 0 ? (sign ? kMinusInf : kPlusInf)
-                                 : (mantissa >> (s.mantissa_bits - 1) ? kQuietNaN : kSignallingNaN));
+    classes.insert(mantissa == 0
+                       ? (sign ? kMinusInf : kPlusInf)
+                       : (mantissa >> (s.mantissa_bits - 1) ? kQuietNaN : kSignallingNaN));
   } else if (exponent == 0) {
     classes.insert(mantissa == 0 ? (sign ? kMinusZero : kPlusZero) : kSubnormal);
     if (mantissa == 1) classes.insert(kMinSubnormal);
@@ -68,7 +72,8 @@ void expect_reach(Shape s, std::size_t normal_exponents) {
   for (std::uint64_t seed : {0, 1, 2, 77}) {
     std::set<unsigned> classes;
     std::set<std::uint64_t> exponents, unused;
-    for (T v : make_values<T>({ValueKind::kWide, seed}, 10000)) classify(bits_of(v), s, classes, exponents);
+    for (T v : make_values<T>({ValueKind::kWide, seed}, 10000))
+      classify(bits_of(v), s, classes, exponents);
     EXPECT_EQ(exponents.size(), normal_exponents) << "seed " << seed;
     EXPECT_EQ(classes, (std::set<unsigned>{kNormal})) << "kWide has normals only";
     for (ValueKind kind : {ValueKind::kSpecial, ValueKind::kMixed}) {
@@ -79,13 +84,17 @@ void expect_reach(Shape s, std::size_t normal_exponents) {
   }
 }
 
-TEST(Reach, TenThousandFloatsMeetEveryNormalExponentAndEveryClass) { expect_reach<float>({23, 8}, 254); }
+TEST(Reach, TenThousandFloatsMeetEveryNormalExponentAndEveryClass) {
+  expect_reach<float>({23, 8}, 254);
+}
 TEST(Reach, TenThousandHalvesDo) { expect_reach<Half>({10, 5}, 30); }
 TEST(Reach, DoublesMeetEveryClassAndNearlyEveryExponent) {
   std::set<unsigned> classes;
   std::set<std::uint64_t> exponents;
-  // 2046 exponents by 10,000 draws: about 2046 e^-4.9, fifteen, are missed; forty thousand draws miss none.
-  for (double v : make_values<double>({ValueKind::kWide, 0}, 40000)) classify(bits_of(v), {52, 11}, classes, exponents);
+  // 2046 exponents by 10,000 draws: about 2046 e^-4.9, fifteen, are missed; forty thousand draws
+  // miss none.
+  for (double v : make_values<double>({ValueKind::kWide, 0}, 40000))
+    classify(bits_of(v), {52, 11}, classes, exponents);
   EXPECT_EQ(exponents.size(), 2046u);
   for (double v : make_values<double>({ValueKind::kSpecial, 0}, 10000))
     classify(bits_of(v), {52, 11}, classes, exponents);
@@ -118,7 +127,8 @@ TEST(Specials, NeverLookLikePoison) {
 
 TEST(Specials, IntegersHaveTheirEnds) {
   const auto all = special_values<std::int32_t>();
-  for (std::int32_t v : {0, 1, -1, INT32_MIN, INT32_MAX, 31, 32, 33, 65535, 65536, 65537, -32, 1 << 30})
+  for (std::int32_t v :
+       {0, 1, -1, INT32_MIN, INT32_MAX, 31, 32, 33, 65535, 65536, 65537, -32, 1 << 30})
     EXPECT_NE(std::find(all.begin(), all.end(), v), all.end()) << v;
 }
 
@@ -158,12 +168,14 @@ TEST(Values, AreTheSameForEver) {
   for (float v : make_values<float>({ValueKind::kSmallIntegers, 0}, 12))
     text += std::to_string(static_cast<int>(v)) + " ";
   EXPECT_EQ(text, "-2 2 -1 -4 3 -1 -2 2 3 -4 4 1 ");
-  EXPECT_EQ(make_values<std::uint32_t>({ValueKind::kWide, 3}, 3, 1), (std::vector<std::uint32_t>{11164, 70294, 3681}));
+  EXPECT_EQ(make_values<std::uint32_t>({ValueKind::kWide, 3}, 3, 1),
+            (std::vector<std::uint32_t>{11164, 70294, 3681}));
   std::uint64_t digest = 0;
   for (ValueKind kind : kAll) {
     for (float v : make_values<float>({kind, 3}, 1000)) digest = mix(digest ^ bits_of(v));
     for (double v : make_values<double>({kind, 3}, 1000)) digest = mix(digest ^ bits_of(v));
-    for (std::int16_t v : make_values<std::int16_t>({kind, 3}, 1000)) digest = mix(digest ^ bits_of(v));
+    for (std::int16_t v : make_values<std::int16_t>({kind, 3}, 1000))
+      digest = mix(digest ^ bits_of(v));
   }
   EXPECT_EQ(digest, 4175313977775505643u);
 }
@@ -178,7 +190,8 @@ TEST(Values, PlainKindsAreWhatTheySay) {
   for (double v : make_values<double>({ValueKind::kSmallIntegers, 9}, 500)) met.insert(v);
   EXPECT_EQ(met, (std::set<double>{-4, -3, -2, -1, 0, 1, 2, 3, 4}));
   std::set<unsigned> met_unsigned;
-  for (std::uint8_t v : make_values<std::uint8_t>({ValueKind::kSmallIntegers, 9}, 500)) met_unsigned.insert(v);
+  for (std::uint8_t v : make_values<std::uint8_t>({ValueKind::kSmallIntegers, 9}, 500))
+    met_unsigned.insert(v);
   EXPECT_EQ(met_unsigned, (std::set<unsigned>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
@@ -194,9 +207,11 @@ TEST(Values, UniformStaysInItsRangeAndFillsIt) {
   EXPECT_NEAR(sum / 100000, 0, 0.02);
   for (std::int32_t v : make_values<std::int32_t>({ValueKind::kUniform, 4}, 10000))
     EXPECT_TRUE(v >= -1000 && v <= 1000);
-  for (std::uint8_t v : make_values<std::uint8_t>({ValueKind::kUniform, 4}, 10000)) EXPECT_LE(v, 255);
+  for (std::uint8_t v : make_values<std::uint8_t>({ValueKind::kUniform, 4}, 10000))
+    EXPECT_LE(v, 255);
   std::set<int> signs;
-  for (std::int8_t v : make_values<std::int8_t>({ValueKind::kUniform, 4}, 10000)) signs.insert((v > 0) - (v < 0));
+  for (std::int8_t v : make_values<std::int8_t>({ValueKind::kUniform, 4}, 10000))
+    signs.insert((v > 0) - (v < 0));
   EXPECT_EQ(signs.size(), 3u);
 }
 
@@ -204,8 +219,8 @@ TEST(Values, WideIntegersHaveEveryWidthBothSignsAndBothParities) {
   std::set<int> widths;
   int negative = 0, odd = 0;
   for (std::int32_t v : make_values<std::int32_t>({ValueKind::kWide, 4}, 10000)) {
-    widths.insert(std::bit_width(
-        static_cast<std::uint32_t>(v < 0 ? 0u - static_cast<std::uint32_t>(v) : static_cast<std::uint32_t>(v))));
+    widths.insert(std::bit_width(static_cast<std::uint32_t>(
+        v < 0 ? 0u - static_cast<std::uint32_t>(v) : static_cast<std::uint32_t>(v))));
     negative += v < 0;
     odd += v & 1;
   }
@@ -213,7 +228,8 @@ TEST(Values, WideIntegersHaveEveryWidthBothSignsAndBothParities) {
   EXPECT_NEAR(negative, 5000, 700);
   EXPECT_NEAR(odd, 5000, 700);
   std::set<int> wide;
-  for (std::uint64_t v : make_values<std::uint64_t>({ValueKind::kWide, 4}, 10000)) wide.insert(std::bit_width(v));
+  for (std::uint64_t v : make_values<std::uint64_t>({ValueKind::kWide, 4}, 10000))
+    wide.insert(std::bit_width(v));
   EXPECT_EQ(wide.size(), 65u);
 }
 
@@ -226,8 +242,8 @@ TEST(Domain, PrintsParsesAndShrinksWithinItsKinds) {
   EXPECT_TRUE(d.parse("special:18446744073709551615", v));
   EXPECT_EQ(v, (Values{ValueKind::kSpecial, ~std::uint64_t{0}}));
   EXPECT_TRUE(d.parse("zero", v));
-  for (const char* bad :
-       {"", "zero:1", "uniform", "uniform:", "uniform:-1", "uniform:x", "wide:1", "unform:1", "integers:0"})
+  for (const char* bad : {"", "zero:1", "uniform", "uniform:", "uniform:-1", "uniform:x", "wide:1",
+                          "unform:1", "integers:0"})
     EXPECT_FALSE(d.parse(bad, v)) << bad;
   const std::vector<Values> simpler = d.shrink({ValueKind::kSpecial, 100});
   ASSERT_GE(simpler.size(), 3u);
@@ -265,15 +281,17 @@ TEST(Half, GoesToDoubleAndBackForEveryPattern) {
 }
 
 TEST(Half, RoundsToNearestTiesToEven) {
-  EXPECT_EQ(to_half(1 + 0x1p-11).bits, 0x3c00);            // a tie, to the even neighbour below
-  EXPECT_EQ(to_half(1 + 3 * 0x1p-11).bits, 0x3c02);        // a tie, to the even neighbour above
-  EXPECT_EQ(to_half(1 + 0x1p-11 + 0x1p-40).bits, 0x3c01);  // above the tie by less than float could hold
+  EXPECT_EQ(to_half(1 + 0x1p-11).bits, 0x3c00);      // a tie, to the even neighbour below
+  EXPECT_EQ(to_half(1 + 3 * 0x1p-11).bits, 0x3c02);  // a tie, to the even neighbour above
+  EXPECT_EQ(to_half(1 + 0x1p-11 + 0x1p-40).bits,
+            0x3c01);  // above the tie by less than float could hold
   EXPECT_EQ(to_half(65519.999).bits, 0x7bff);
   EXPECT_EQ(to_half(65520).bits, 0x7c00);
   EXPECT_EQ(to_half(-1e300).bits, 0xfc00);
   EXPECT_EQ(to_half(0x1p-25).bits, 0);  // half the least subnormal, a tie
   EXPECT_EQ(to_half(0x1.8p-25).bits, 1);
-  EXPECT_EQ(to_half(0x1.ffcp-15 + 0x1p-26).bits, 0x0400);  // carries from the subnormals into the normals
+  EXPECT_EQ(to_half(0x1.ffcp-15 + 0x1p-26).bits,
+            0x0400);  // carries from the subnormals into the normals
 }
 
 TEST(Element, TextTellsNeighboursApart) {

@@ -11,7 +11,8 @@ std::string_view place_in(std::string_view line) {
   if (!line.starts_with("at ")) return {};
   line = line.substr(3, line.find(' ', 3) - 3);
   const auto colon = line.rfind(':');
-  return colon != line.npos && colon + 1 < line.size() && std::isdigit(static_cast<unsigned char>(line[colon + 1])) != 0
+  return colon != line.npos && colon + 1 < line.size() &&
+                 std::isdigit(static_cast<unsigned char>(line[colon + 1])) != 0
              ? line
              : std::string_view();
 }

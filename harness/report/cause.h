@@ -6,9 +6,9 @@
 
 namespace lockstep {
 
-// Equal for failures of one reason that happened at the same lines of source, as findings of the simulated GPU name
-// them; where none is named, for those that say the same, to the last number. Empty: nothing is known, and the failure
-// is one of its own.
+// Equal for failures of one reason that happened at the same lines of source, as findings of the
+// simulated GPU name them; where none is named, for those that say the same, to the last number.
+// Empty: nothing is known, and the failure is one of its own.
 std::string cause_of(std::string_view reason, std::string_view message);
 
 }  // namespace lockstep

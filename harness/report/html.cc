@@ -48,18 +48,21 @@ std::string script(std::string_view program) {
 }
 
 std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
     std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (k < n ? static_cast<unsigned char>(bytes[i + k]) : 0);
+    for (std::size_t k = 0; k < 3; ++k)
+      group = group << 8 | (k < n ? static_cast<unsigned char>(bytes[i + k]) : 0);
     for (std::size_t k = 0; k < 4; ++k) out += k <= n ? kDigits[group >> (18 - 6 * k) & 63] : '=';
   }
   return out;
 }
 
-Table::Table(std::string_view align, const std::vector<std::string>& heads, std::string_view css_class)
+Table::Table(std::string_view align, const std::vector<std::string>& heads,
+             std::string_view css_class)
     : align_(align), css_class_(css_class) {
   rows_ = "<thead><tr>";
   for (std::size_t i = 0; i < heads.size(); ++i) rows_ += cell(i, "th", escape(heads[i]));
@@ -77,11 +80,13 @@ std::string Table::end() const {
                      css_class_.empty() ? "" : " class=\"" + css_class_ + "\"", rows_);
 }
 
-std::string Table::cell(std::size_t column, std::string_view tag, const std::string& content) const {
+std::string Table::cell(std::size_t column, std::string_view tag,
+                        const std::string& content) const {
   const char kind = column < align_.size() ? align_[column] : 'l';
   std::string classes = std::tolower(kind) == 'n' ? "n" : "";
   if (std::isupper(static_cast<unsigned char>(kind))) classes += classes.empty() ? "wide" : " wide";
-  return fmt::format("<{0}{1}>{2}</{0}>", tag, classes.empty() ? "" : " class=\"" + classes + "\"", content);
+  return fmt::format("<{0}{1}>{2}</{0}>", tag, classes.empty() ? "" : " class=\"" + classes + "\"",
+                     content);
 }
 
 }  // namespace lockstep::html

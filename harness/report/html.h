@@ -1,4 +1,5 @@
-// Small pieces of HTML. Text goes in through escape() alone, so that no case, path or message can become markup.
+// Small pieces of HTML. Text goes in through escape() alone, so that no case, path or message can
+// become markup.
 #pragma once
 
 #include <string>
@@ -14,12 +15,14 @@ std::string section(std::string_view id, std::string_view title, std::string_vie
 std::string script(std::string_view program);
 std::string base64(std::string_view bytes);
 
-// A table that scrolls sideways where it is too wide. Cells are HTML. Columns are aligned by `align`, one letter each:
-// l left, n right (numbers), and a capital where a phone leaves the column out. A table of class "named" has long first
-// cells, which have a line of their own on a phone.
+// A table that scrolls sideways where it is too wide. Cells are HTML. Columns are aligned by
+// `align`, one letter each: l left, n right (numbers), and a capital where a phone leaves the
+// column out. A table of class "named" has long first cells, which have a line of their own on a
+// phone.
 class Table {
  public:
-  Table(std::string_view align, const std::vector<std::string>& heads, std::string_view css_class = "");
+  Table(std::string_view align, const std::vector<std::string>& heads,
+        std::string_view css_class = "");
   void row(const std::vector<std::string>& cells, std::string_view css_class = "");
   std::string end() const;
 

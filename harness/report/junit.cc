@@ -9,8 +9,8 @@
 namespace lockstep {
 namespace {
 
-// Text as an attribute or element may hold it. XML 1.0 has no way to write most control characters, and a reader
-// refuses a file that is not UTF-8, so each byte beyond ASCII becomes a '?'.
+// Text as an attribute or element may hold it. XML 1.0 has no way to write most control characters,
+// and a reader refuses a file that is not UTF-8, so each byte beyond ASCII becomes a '?'.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -57,10 +57,11 @@ std::string body(const Record& r) {
 
 std::string testcase(const Record& r, std::string_view family) {
   const auto [suite, test] = class_and_name(r.property);
-  std::string out = fmt::format("    <testcase classname=\"{}.{}\" name=\"{}\" time=\"{:.3f}\">\n", escaped(family),
-                                escaped(suite), escaped(test), r.seconds);
+  std::string out = fmt::format("    <testcase classname=\"{}.{}\" name=\"{}\" time=\"{:.3f}\">\n",
+                                escaped(family), escaped(suite), escaped(test), r.seconds);
   out += fmt::format(
-      "      <properties><property name=\"verdict\" value=\"{}\"/><property name=\"cases\" value=\"{}\"/><property "
+      "      <properties><property name=\"verdict\" value=\"{}\"/><property name=\"cases\" "
+      "value=\"{}\"/><property "
       "name=\"seed\" value=\"{}\"/>"
       "<property name=\"budget\" value=\"{:.6g}\"/></properties>\n",
       name(r.verdict), r.cases, r.seed, r.budget);
@@ -68,15 +69,18 @@ std::string testcase(const Record& r, std::string_view family) {
     case Verdict::kPass:
       break;
     case Verdict::kFail:
-      out += fmt::format("      <failure message=\"{}\">{}</failure>\n", escaped(r.reason), body(r));
+      out +=
+          fmt::format("      <failure message=\"{}\">{}</failure>\n", escaped(r.reason), body(r));
       break;
     // A property that did not run is an error: JUnit's "skipped" is green.
     case Verdict::kNotRun:
-      out += fmt::format("      <error message=\"not run: {}\">{}</error>\n", escaped(r.reason), body(r));
+      out += fmt::format("      <error message=\"not run: {}\">{}</error>\n", escaped(r.reason),
+                         body(r));
       break;
     case Verdict::kWaived:
     case Verdict::kNotApplicable:
-      out += fmt::format("      <skipped message=\"{}: {}\"/>\n", name(r.verdict), escaped(r.reason));
+      out +=
+          fmt::format("      <skipped message=\"{}: {}\"/>\n", name(r.verdict), escaped(r.reason));
       break;
   }
   return out + "    </testcase>\n";
@@ -87,12 +91,14 @@ std::string whole_suite(const SuiteResult& s, std::size_t& count) {
   std::string out;
   for (const std::string& problem : s.problems) {
     bool already_reported = false;
-    for (const Record& r : s.ledger.records()) already_reported = already_reported || problem_of(r) == problem;
+    for (const Record& r : s.ledger.records())
+      already_reported = already_reported || problem_of(r) == problem;
     if (already_reported) continue;
     ++count;
-    out +=
-        fmt::format("    <testcase classname=\"{}\" name=\"ledger closes ({})\"><error message=\"{}\"/></testcase>\n",
-                    escaped(s.suite.family), count, escaped(problem));
+    out += fmt::format(
+        "    <testcase classname=\"{}\" name=\"ledger closes ({})\"><error "
+        "message=\"{}\"/></testcase>\n",
+        escaped(s.suite.family), count, escaped(problem));
   }
   return out;
 }
@@ -108,10 +114,11 @@ std::string junit_xml(const RunReport& report) {
     const std::string rest = whole_suite(s, extra);
     const std::size_t suite_skipped = t.waived + t.not_applicable;
     suites += fmt::format(
-        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\" "
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
+        "time=\"{:.3f}\" "
         "timestamp=\"{}\">\n",
-        escaped(s.suite.family), s.ledger.records().size() + extra, t.failed, t.not_run + extra, suite_skipped,
-        s.end.seconds, escaped(report.created));
+        escaped(s.suite.family), s.ledger.records().size() + extra, t.failed, t.not_run + extra,
+        suite_skipped, s.end.seconds, escaped(report.created));
     for (const Record& r : s.ledger.records()) suites += testcase(r, s.suite.family);
     suites += rest + "  </testsuite>\n";
     tests += s.ledger.records().size() + extra;
@@ -120,7 +127,8 @@ std::string junit_xml(const RunReport& report) {
     skipped += suite_skipped;
   }
   return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"lockstep\" tests=\"{}\" failures=\"{}\" "
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"lockstep\" tests=\"{}\" "
+      "failures=\"{}\" "
       "errors=\"{}\" skipped=\"{}\" "
       "time=\"{:.3f}\">\n{}</testsuites>\n",
       tests, failures, errors, skipped, report.seconds, suites);

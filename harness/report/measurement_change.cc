@@ -8,8 +8,9 @@
 namespace lockstep {
 namespace {
 
-constexpr char kAtOnce[] = "products at once", kBits[] = "bits below the largest", kCut[] = "terms are cut",
-               kSumBits[] = "bits of a sum", kRounded[] = "sums are rounded";
+constexpr char kAtOnce[] = "products at once", kBits[] = "bits below the largest",
+               kCut[] = "terms are cut", kSumBits[] = "bits of a sum",
+               kRounded[] = "sums are rounded";
 
 // The number that a text begins with, or -1.
 int leading_number(const std::string& text) {
@@ -22,7 +23,8 @@ bool nearest(const std::string& direction) { return direction.starts_with("to th
 
 // Whether no input told, or only how far inputs reach: then a difference says nothing.
 bool is_bound(const std::string& text) {
-  return text.starts_with("no effect") || text.starts_with("at most") || text.starts_with("at least");
+  return text.starts_with("no effect") || text.starts_with("at most") ||
+         text.starts_with("at least");
 }
 
 // What decides how far a result is from the exact one.
@@ -48,12 +50,14 @@ std::string change_of(const Measurement& before, const Measurement& after) {
   std::string changes;
   bool precision = false;
   const auto add = [&](const std::string& name, const std::string& now, const std::string& was) {
-    if (now == was || (is_bound(now) && is_bound(was)) || now.starts_with("no effect") || was.starts_with("no effect"))
+    if (now == was || (is_bound(now) && is_bound(was)) || now.starts_with("no effect") ||
+        was.starts_with("no effect"))
       return;
     precision = precision || is_of_precision(name);
     if (!changes.empty()) changes += "; ";
     if (name == kBits && leading_number(now) > 0 && leading_number(was) > 0) {
-      changes += fmt::format("{} bits are kept below the largest term where there were {}", now, was);
+      changes +=
+          fmt::format("{} bits are kept below the largest term where there were {}", now, was);
     } else {
       changes += fmt::format("{}: {} where it was {}", name, now.empty() ? "not measured" : now,
                              was.empty() ? "not measured" : was);
@@ -67,7 +71,8 @@ std::string change_of(const Measurement& before, const Measurement& after) {
   std::string sentence = fmt::format("{}: {}", before.name, changes);
   const double apart = share_lost(before) + share_lost(after);
   if (precision && share_lost(before) >= 0 && share_lost(after) >= 0)
-    sentence += fmt::format("; results may differ by up to {:.2g} of the largest term or sum", apart);
+    sentence +=
+        fmt::format("; results may differ by up to {:.2g} of the largest term or sum", apart);
   return sentence;
 }
 

@@ -37,7 +37,8 @@ std::vector<Alike> groups_of(const std::vector<const Measurement*>& forms, const
   std::vector<Alike> groups;
   for (const Measurement* m : forms) {
     std::vector<std::string> values = look(*m);
-    const auto at = std::find_if(groups.begin(), groups.end(), [&](const Alike& g) { return g.values == values; });
+    const auto at = std::find_if(groups.begin(), groups.end(),
+                                 [&](const Alike& g) { return g.values == values; });
     if (at == groups.end()) {
       groups.push_back({std::move(values), {m}});
     } else {
@@ -58,16 +59,19 @@ constexpr const char* kAtOnce = "products at once";
 constexpr const char* kBits = "bits below the largest";
 constexpr const char* kSumBits = "bits of a sum";
 constexpr const char* kZero = "exponent of zero";
-constexpr const char* kColumns[] = {kAtOnce, kBits, "terms are cut", kSumBits, "sums are rounded", kZero};
+constexpr const char* kColumns[] = {kAtOnce, kBits, "terms are cut", kSumBits, "sums are rounded",
+                                    kZero};
 constexpr const char* kIntegerColumns[] = {"factors", "counts", "overflow"};
 
 // A bound says how far inputs reach, and nothing of the unit.
 std::string shown(const Measurement& m, const std::string& column) {
   const std::string text = m.value(column);
-  if (column == kZero && (text.starts_with("no effect") || text.starts_with("at most"))) return "no input tells";
+  if (column == kZero && (text.starts_with("no effect") || text.starts_with("at most")))
+    return "no input tells";
   constexpr std::string_view kNoEffect = "no effect: ";
   if (text.starts_with(kNoEffect)) return text.substr(kNoEffect.size());
-  if (column == kAtOnce && m.value("C").starts_with("is added at the end")) return text + "; C at the end";
+  if (column == kAtOnce && m.value("C").starts_with("is added at the end"))
+    return text + "; C at the end";
   return text;
 }
 
@@ -103,8 +107,8 @@ std::string table_of(const std::vector<Alike>& groups, std::vector<std::string> 
 std::string details_of(const Alike& g) {
   html::Table t("ll", {"measured", "value"});
   for (const auto& [name, value] : g.first().values) t.row({escape(name), escape(value)});
-  return fmt::format("<details><summary>{}</summary>\n<p class=\"soft\">{}</p>\n{}</details>\n", escape(g.title()),
-                     g.names(), t.end());
+  return fmt::format("<details><summary>{}</summary>\n<p class=\"soft\">{}</p>\n{}</details>\n",
+                     escape(g.title()), g.names(), t.end());
 }
 
 }  // namespace
@@ -120,10 +124,13 @@ std::string matrix_units_html(const Passport& p) {
   }
   if (floats.empty() && integers.empty()) return "";
   std::string body =
-      "<p class=\"soft\">How each instruction sums, measured by what it gives for chosen numbers. The bar is what a "
-      "step keeps of its terms, from the largest exponent down; the mark is where its sum ends. Forms that compute "
+      "<p class=\"soft\">How each instruction sums, measured by what it gives for chosen numbers. "
+      "The bar is what a "
+      "step keeps of its terms, from the largest exponent down; the mark is where its sum ends. "
+      "Forms that compute "
       "alike share a row.</p>\n";
-  const std::vector<Alike> groups = groups_of(floats, [](const Measurement& m) { return shown(m); });
+  const std::vector<Alike> groups =
+      groups_of(floats, [](const Measurement& m) { return shown(m); });
   ordered_json rows = ordered_json::array();
   for (const Alike& g : groups) {
     const int bits = leading_number(g.first().value(kBits));
@@ -135,17 +142,20 @@ std::string matrix_units_html(const Passport& p) {
   }
   if (!rows.empty()) {
     body += fmt::format(
-        "<figure class=\"chart\" data-kind=\"kept\" aria-label=\"bits that a step keeps below the largest exponent\" "
+        "<figure class=\"chart\" data-kind=\"kept\" aria-label=\"bits that a step keeps below the "
+        "largest exponent\" "
         "data-rows=\"{}\"></figure>\n",
         escape(rows.dump()));
   }
   if (!groups.empty()) {
-    body += table_of(groups, {std::begin(kColumns), std::end(kColumns)}) + "<h3>All that was measured</h3>\n";
+    body += table_of(groups, {std::begin(kColumns), std::end(kColumns)}) +
+            "<h3>All that was measured</h3>\n";
     for (const Alike& g : groups_of(floats, all_values)) body += details_of(g);
   }
   if (!integers.empty()) {
-    body += "<h3>Integers</h3>\n" +
-            table_of(groups_of(integers, shown_of_integers), {std::begin(kIntegerColumns), std::end(kIntegerColumns)});
+    body +=
+        "<h3>Integers</h3>\n" + table_of(groups_of(integers, shown_of_integers),
+                                         {std::begin(kIntegerColumns), std::end(kIntegerColumns)});
   }
   return body;
 }

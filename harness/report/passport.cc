@@ -29,12 +29,14 @@ ordered_json number(double x) {
   return std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
 }
 
-// A test writes what it measured as notes: text by name, the kind before the first dot. Here they become fields.
+// A test writes what it measured as notes: text by name, the kind before the first dot. Here they
+// become fields.
 void add_notes(ordered_json& j, const std::map<std::string, std::string>& notes) {
   ordered_json rest = ordered_json::object();
   for (const auto& [name, text] : notes) {
     const auto dot = name.find('.');
-    const std::string kind = name.substr(0, dot), subject = dot == name.npos ? "" : name.substr(dot + 1);
+    const std::string kind = name.substr(0, dot),
+                      subject = dot == name.npos ? "" : name.substr(dot + 1);
     if (name == "digest" || name == "source") {
       j[name] = text;
     } else if (kind == "golden") {
@@ -102,7 +104,8 @@ std::string passport_json(const RunReport& report) {
   }
   j["driver"] = {{"version", report.driver_version}, {"module_version", report.driver_module}};
   j["green"] = report.problems().empty();
-  if (!report.partial.empty()) j["partial"] = {{"why", report.partial}, {"not_begun", report.not_begun}};
+  if (!report.partial.empty())
+    j["partial"] = {{"why", report.partial}, {"not_begun", report.not_begun}};
   j["counts"] = counts(sum);
   j["budget"] = number(sum.budget);
   j["seconds"] = number(report.seconds);

@@ -13,14 +13,15 @@
 namespace lockstep {
 namespace {
 
-// With the same cases a budget changes only with the kernel and the device; other cases, and above all more of them,
-// meet other worst ones, which is no step back. Shares of the bound below a hundredth say nothing.
+// With the same cases a budget changes only with the kernel and the device; other cases, and above
+// all more of them, meet other worst ones, which is no step back. Shares of the bound below a
+// hundredth say nothing.
 constexpr double kBudgetFactor = 1.1, kBudgetFloor = 0.01;
 
 bool red(Verdict v) { return v == Verdict::kFail || v == Verdict::kNotRun; }
 
-// Steps back are: into red, and from a pass into a failure that is only waived. A device that lacks a capability is
-// another device, not a worse one.
+// Steps back are: into red, and from a pass into a failure that is only waived. A device that lacks
+// a capability is another device, not a worse one.
 bool is_step_back(Verdict before, Verdict after) {
   if (red(after)) return !red(before);
   return before == Verdict::kPass && after == Verdict::kWaived;
@@ -32,36 +33,42 @@ std::vector<std::string> names_of(const Passport& p) {
   return names;
 }
 
-bool same_cases(const PassportProperty& a, const PassportProperty& b) { return a.seed == b.seed && a.cases == b.cases; }
+bool same_cases(const PassportProperty& a, const PassportProperty& b) {
+  return a.seed == b.seed && a.cases == b.cases;
+}
 
 std::string reason_of(const PassportProperty& p) { return p.reason.empty() ? "" : ": " + p.reason; }
 
-void compare_verdicts(const std::string& name, const PassportProperty& a, const PassportProperty& b, PassportDiff& d) {
+void compare_verdicts(const std::string& name, const PassportProperty& a, const PassportProperty& b,
+                      PassportDiff& d) {
   if (a.verdict == b.verdict && (a.verdict != Verdict::kFail || a.reason == b.reason)) return;
-  std::string sentence =
-      fmt::format("{}: {} -> {}{}", name, lockstep::name(a.verdict), lockstep::name(b.verdict), reason_of(b));
-  (is_step_back(a.verdict, b.verdict) ? d.verdicts_worse : d.verdicts_other).push_back(std::move(sentence));
+  std::string sentence = fmt::format("{}: {} -> {}{}", name, lockstep::name(a.verdict),
+                                     lockstep::name(b.verdict), reason_of(b));
+  (is_step_back(a.verdict, b.verdict) ? d.verdicts_worse : d.verdicts_other)
+      .push_back(std::move(sentence));
 }
 
-void compare_bits(const std::string& name, const PassportProperty& a, const PassportProperty& b, PassportDiff& d,
-                  std::size_t& other_cases) {
-  if (a.digest.empty() || b.digest.empty() || a.verdict != Verdict::kPass || b.verdict != Verdict::kPass) return;
+void compare_bits(const std::string& name, const PassportProperty& a, const PassportProperty& b,
+                  PassportDiff& d, std::size_t& other_cases) {
+  if (a.digest.empty() || b.digest.empty() || a.verdict != Verdict::kPass ||
+      b.verdict != Verdict::kPass)
+    return;
   if (!same_cases(a, b)) {
     ++other_cases;
     return;
   }
   ++d.digests_compared;
   if (a.digest != b.digest)
-    d.bits.push_back(
-        fmt::format("{}: the outputs of {} cases are not the same ({} -> {})", name, a.cases, a.digest, b.digest));
+    d.bits.push_back(fmt::format("{}: the outputs of {} cases are not the same ({} -> {})", name,
+                                 a.cases, a.digest, b.digest));
 }
 
 // `one_arithmetic`: both devices are to compute the same.
-void compare_budgets(const std::string& name, const PassportProperty& a, const PassportProperty& b, bool one_arithmetic,
-                     PassportDiff& d) {
+void compare_budgets(const std::string& name, const PassportProperty& a, const PassportProperty& b,
+                     bool one_arithmetic, PassportDiff& d) {
   if (a.verdict != Verdict::kPass || b.verdict != Verdict::kPass) return;
-  const std::string sentence =
-      fmt::format("{}: {:.3f} -> {:.3f}{}", name, a.budget, b.budget, same_cases(a, b) ? "" : " (of other cases)");
+  const std::string sentence = fmt::format("{}: {:.3f} -> {:.3f}{}", name, a.budget, b.budget,
+                                           same_cases(a, b) ? "" : " (of other cases)");
   if (b.budget > std::max(a.budget * kBudgetFactor, kBudgetFloor)) {
     (same_cases(a, b) && one_arithmetic ? d.budget_worse : d.budget_other).push_back(sentence);
   } else if (a.budget > std::max(b.budget * kBudgetFactor, kBudgetFloor)) {
@@ -69,14 +76,16 @@ void compare_budgets(const std::string& name, const PassportProperty& a, const P
   }
 }
 
-void compare_goldens(const std::string& name, const PassportProperty& a, const PassportProperty& b, PassportDiff& d) {
+void compare_goldens(const std::string& name, const PassportProperty& a, const PassportProperty& b,
+                     PassportDiff& d) {
   for (const auto& [scene, before] : a.golden) {
     const auto after = b.golden.find(scene);
     if (after == b.golden.end()) {
       d.verdicts_worse.push_back(fmt::format("{}: the golden '{}' was not drawn", name, scene));
     } else if (before != after->second) {
       (after->second == "same" ? d.verdicts_other : d.verdicts_worse)
-          .push_back(fmt::format("{}: the golden '{}': {} -> {}", name, scene, before, after->second));
+          .push_back(
+              fmt::format("{}: the golden '{}': {} -> {}", name, scene, before, after->second));
     }
   }
 }
@@ -87,7 +96,8 @@ bool measures(const PassportSuite& s) {
                      [](const auto& p) { return !p.second.measurements.empty(); });
 }
 
-void compare_measurements(const PassportProperty& a, const PassportProperty& b, bool one_generation, PassportDiff& d) {
+void compare_measurements(const PassportProperty& a, const PassportProperty& b, bool one_generation,
+                          PassportDiff& d) {
   std::vector<std::string>& found = one_generation ? d.measured_worse : d.measured_other;
   for (const Measurement& before : a.measurements) {
     const auto after = std::find_if(b.measurements.begin(), b.measurements.end(),
@@ -100,7 +110,9 @@ void compare_measurements(const PassportProperty& a, const PassportProperty& b, 
   }
 }
 
-std::string entry(const Passport& p, const char* key) { return p.device.contains(key) ? p.device.at(key) : ""; }
+std::string entry(const Passport& p, const char* key) {
+  return p.device.contains(key) ? p.device.at(key) : "";
+}
 
 // What of it was run, where that was less than all properties of its suites; else empty.
 std::string part_of(const Passport& run) {
@@ -112,12 +124,17 @@ std::string part_of(const Passport& run) {
 
 // Why the run cannot have had the suite, though the other had it; empty when it should.
 std::string not_for(const Passport& run, const std::string& family) {
-  if (run.options.contains("suites")) return fmt::format("the second run was of {} alone", run.options.at("suites"));
+  if (run.options.contains("suites"))
+    return fmt::format("the second run was of {} alone", run.options.at("suites"));
   if (const std::string part = part_of(run); !part.empty()) return "the second run was " + part;
-  // What measures a GPU is named so (bazel/kernel_test.bzl), and left out where there is nothing to measure.
+  // What measures a GPU is named so (bazel/kernel_test.bzl), and left out where there is nothing to
+  // measure.
   if (!family.ends_with("_timing")) return "";
-  if (entry(run, "simulated") == "true") return "it measures a GPU, and the second run was on the simulated one";
-  return run.options.contains("sanitizer") ? "it measures a GPU, and the second run was under a sanitizer" : "";
+  if (entry(run, "simulated") == "true")
+    return "it measures a GPU, and the second run was on the simulated one";
+  return run.options.contains("sanitizer")
+             ? "it measures a GPU, and the second run was under a sanitizer"
+             : "";
 }
 
 void section(std::string& out, const char* head, const std::vector<std::string>& sentences) {
@@ -128,9 +145,10 @@ void section(std::string& out, const char* head, const std::vector<std::string>&
 
 std::string one_line(const Passport& p) {
   const auto count = [&](const char* key) { return p.counts.contains(key) ? p.counts.at(key) : 0; };
-  return fmt::format("{}; commit {}{}; {}; {} of {} pass, {} cases, largest budget {:.3f}; {}", p.device_text(),
-                     p.commit.empty() ? "unknown" : p.commit.substr(0, 12), p.modified ? " (modified)" : "", p.created,
-                     count("pass"), count("planned"), count("cases"), p.budget, p.green ? "green" : "NOT GREEN");
+  return fmt::format("{}; commit {}{}; {}; {} of {} pass, {} cases, largest budget {:.3f}; {}",
+                     p.device_text(), p.commit.empty() ? "unknown" : p.commit.substr(0, 12),
+                     p.modified ? " (modified)" : "", p.created, count("pass"), count("planned"),
+                     count("cases"), p.budget, p.green ? "green" : "NOT GREEN");
 }
 
 }  // namespace
@@ -144,16 +162,20 @@ std::vector<std::string> PassportDiff::reasons() const {
 
 PassportDiff diff_passports(const Passport& before, const Passport& after) {
   PassportDiff d;
-  for (const auto& [which, p] : {std::pair<const char*, const Passport*>{"first", &before}, {"second", &after}}) {
+  for (const auto& [which, p] :
+       {std::pair<const char*, const Passport*>{"first", &before}, {"second", &after}}) {
     if (p->options.contains("case"))
       d.not_comparable.push_back(fmt::format("the {} is of a single case (--case)", which));
-    if (names_of(*p).empty()) d.not_comparable.push_back(fmt::format("the {} has no properties", which));
+    if (names_of(*p).empty())
+      d.not_comparable.push_back(fmt::format("the {} has no properties", which));
   }
   if (!d.not_comparable.empty()) return d;
 
-  const bool one_generation = entry(before, "compute_capability") == entry(after, "compute_capability");
+  const bool one_generation =
+      entry(before, "compute_capability") == entry(after, "compute_capability");
   std::size_t other_cases = 0, other_generation = 0, not_run_again = 0;
-  // A suite that the second run did not have at all was not asked for; a property that its suite lost is missing.
+  // A suite that the second run did not have at all was not asked for; a property that its suite
+  // lost is missing.
   std::set<std::string> suites_after, suites_before;
   for (const PassportSuite& s : after.suites) suites_after.insert(s.family);
   for (const PassportSuite& s : before.suites) {
@@ -187,7 +209,8 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
         other_generation += !a.digest.empty() && !b->digest.empty();
       }
       // What the other device lacks is said once, by the verdict.
-      if (a.verdict == Verdict::kPass && b->verdict == Verdict::kPass) compare_measurements(a, *b, one_generation, d);
+      if (a.verdict == Verdict::kPass && b->verdict == Verdict::kPass)
+        compare_measurements(a, *b, one_generation, d);
       compare_budgets(name, a, *b, one_generation || !measures(s), d);
       compare_goldens(name, a, *b, d);
       for (std::string& change : timing_changes(a, *b)) d.timing_other.push_back(std::move(change));
@@ -209,14 +232,16 @@ PassportDiff diff_passports(const Passport& before, const Passport& after) {
     return none;
   }
   if (not_run_again > 0)
-    d.not_compared.push_back(fmt::format("{} properties: the second run was {}", not_run_again, part_of(after)));
-  if (other_cases > 0) {
     d.not_compared.push_back(
-        fmt::format("outputs of {} properties: they ran other cases (seed or number)", other_cases));
+        fmt::format("{} properties: the second run was {}", not_run_again, part_of(after)));
+  if (other_cases > 0) {
+    d.not_compared.push_back(fmt::format(
+        "outputs of {} properties: they ran other cases (seed or number)", other_cases));
   }
   if (other_generation > 0) {
     d.not_compared.push_back(fmt::format(
-        "outputs of {} properties: each generation has its own, and what was measured says how", other_generation));
+        "outputs of {} properties: each generation has its own, and what was measured says how",
+        other_generation));
   }
   return d;
 }
@@ -236,17 +261,19 @@ PassportDiff diff_runs(const std::vector<Passport>& before, const std::vector<Pa
   PassportDiff d = diff_passports(before.front(), after.front());
   for (std::size_t i = 1; i < before.size() && i < after.size() && d.not_comparable.empty(); ++i) {
     const PassportDiff next = diff_passports(before[i], after[i]);
-    for (const auto list : {&PassportDiff::not_comparable, &PassportDiff::verdicts_worse, &PassportDiff::verdicts_other,
-                            &PassportDiff::bits, &PassportDiff::budget_worse, &PassportDiff::budget_other,
-                            &PassportDiff::timing_other, &PassportDiff::measured_worse, &PassportDiff::measured_other,
-                            &PassportDiff::not_compared, &PassportDiff::suites})
+    for (const auto list :
+         {&PassportDiff::not_comparable, &PassportDiff::verdicts_worse,
+          &PassportDiff::verdicts_other, &PassportDiff::bits, &PassportDiff::budget_worse,
+          &PassportDiff::budget_other, &PassportDiff::timing_other, &PassportDiff::measured_worse,
+          &PassportDiff::measured_other, &PassportDiff::not_compared, &PassportDiff::suites})
       add_new(d.*list, next.*list);
   }
   if (!d.not_comparable.empty()) return d;
   if (const std::size_t a = before.size(), b = after.size(); a != b) {
     const std::size_t alone = std::max(a, b) - std::min(a, b);
-    d.not_compared.push_back(fmt::format("{} run{} of the {} {} no counterpart", alone, alone == 1 ? "" : "s",
-                                         a > b ? "first" : "second", alone == 1 ? "has" : "have"));
+    d.not_compared.push_back(fmt::format("{} run{} of the {} {} no counterpart", alone,
+                                         alone == 1 ? "" : "s", a > b ? "first" : "second",
+                                         alone == 1 ? "has" : "have"));
   }
   if (d.timings == 0) return d;
   TimingJudgement j = judge_timings(before, after);
@@ -254,16 +281,17 @@ PassportDiff diff_runs(const std::vector<Passport>& before, const std::vector<Pa
     d.timings_are = fmt::format("the durations are information: {}", j.why_not);
     return d;
   }
-  d.timings_are =
-      fmt::format("the durations of {} pairs of runs in turn: {} slower, {} faster, {} the same, {} not known", j.pairs,
-                  j.slower.size(), j.faster.size(), j.same, j.inconclusive);
+  d.timings_are = fmt::format(
+      "the durations of {} pairs of runs in turn: {} slower, {} faster, {} the same, {} not known",
+      j.pairs, j.slower.size(), j.faster.size(), j.same, j.inconclusive);
   d.timing_worse = std::move(j.slower);
   d.timing_other = std::move(j.faster);  // single runs have nothing to add
   return d;
 }
 
 std::string verdict_line(const PassportDiff& d) {
-  if (!d.not_comparable.empty()) return fmt::format("not comparable: {}", fmt::join(d.not_comparable, "; "));
+  if (!d.not_comparable.empty())
+    return fmt::format("not comparable: {}", fmt::join(d.not_comparable, "; "));
   constexpr std::size_t kShown = 3;
   const auto some = [](std::vector<std::string> sentences) {
     const std::size_t all = sentences.size();
@@ -275,16 +303,19 @@ std::string verdict_line(const PassportDiff& d) {
   std::string line =
       reasons.empty()
           ? "not worse: no verdict, output, use of an error bound or measurement is a step back"
-          : fmt::format("WORSE, for {} reason{}: {}", reasons.size(), reasons.size() == 1 ? "" : "s", some(reasons));
+          : fmt::format("WORSE, for {} reason{}: {}", reasons.size(),
+                        reasons.size() == 1 ? "" : "s", some(reasons));
   line += fmt::format(". Compared: {} properties of {}, the outputs of {} bit for bit", d.compared,
                       fmt::join(d.suites, ", "), d.digests_compared);
-  line += fmt::format(". Not compared: {}", d.not_compared.empty() ? "nothing" : some(d.not_compared));
+  line +=
+      fmt::format(". Not compared: {}", d.not_compared.empty() ? "nothing" : some(d.not_compared));
   if (!d.timings_are.empty()) line += fmt::format(". Timing: {}", d.timings_are);
   return line + ".";
 }
 
 std::string diff_text(const Passport& before, const Passport& after, const PassportDiff& d) {
-  std::string out = fmt::format("{}\n\nbefore: {}\nafter:  {}\n", verdict_line(d), one_line(before), one_line(after));
+  std::string out = fmt::format("{}\n\nbefore: {}\nafter:  {}\n", verdict_line(d), one_line(before),
+                                one_line(after));
   section(out, "Worse verdicts", d.verdicts_worse);
   section(out, "Other bits", d.bits);
   section(out, "More of the error bound is used", d.budget_worse);

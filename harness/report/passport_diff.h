@@ -12,13 +12,15 @@ struct PassportDiff {
   // Why the two say nothing about each other, sentences; then nothing else is filled in.
   std::vector<std::string> not_comparable;
 
-  // A sentence each. `worse` are reasons to look before going on; `other` are changes that are no step back.
+  // A sentence each. `worse` are reasons to look before going on; `other` are changes that are no
+  // step back.
   std::vector<std::string> verdicts_worse, verdicts_other;
-  std::vector<std::string> bits;                        // outputs that are not the same, bit for bit
-  std::vector<std::string> budget_worse, budget_other;  // properties that use more of their error bound on the same
-                                                        // cases; less, or more on other cases
-  std::vector<std::string> timing_worse;                // of several runs in turn on one GPU (timing_diff.h)
-  std::vector<std::string> timing_other;                // information
+  std::vector<std::string> bits;  // outputs that are not the same, bit for bit
+  std::vector<std::string> budget_worse,
+      budget_other;  // properties that use more of their error bound on the same
+                     // cases; less, or more on other cases
+  std::vector<std::string> timing_worse;  // of several runs in turn on one GPU (timing_diff.h)
+  std::vector<std::string> timing_other;  // information
   // What was measured of the device and is not the same: of one compute capability, or of two.
   std::vector<std::string> measured_worse, measured_other;
   std::vector<std::string> not_compared;  // what could not be held against each other, and why
@@ -33,11 +35,11 @@ struct PassportDiff {
   bool worse() const { return !reasons().empty(); }
 };
 
-// `before` against `after`. Outputs are compared where both ran the same cases (seed and number) and passed. Durations
-// of one run each are information, and make nothing worse.
+// `before` against `after`. Outputs are compared where both ran the same cases (seed and number)
+// and passed. Durations of one run each are information, and make nothing worse.
 PassportDiff diff_passports(const Passport& before, const Passport& after);
-// The same of several runs of each side, at least one: what any two of them show, in their order; and durations,
-// judged.
+// The same of several runs of each side, at least one: what any two of them show, in their order;
+// and durations, judged.
 PassportDiff diff_runs(const std::vector<Passport>& before, const std::vector<Passport>& after);
 
 // One line: whether it is worse and why, what was compared and what was not.

@@ -36,7 +36,8 @@ std::map<std::string, std::string> texts(const json& j, const char* field) {
 PassportProperty property_from(const json& j) {
   PassportProperty p;
   if (!parse_verdict(j.at("verdict").get<std::string>(), p.verdict))
-    throw std::invalid_argument(fmt::format("'{}' is no verdict", j.at("verdict").get<std::string>()));
+    throw std::invalid_argument(
+        fmt::format("'{}' is no verdict", j.at("verdict").get<std::string>()));
   p.reason = j.value("reason", "");
   p.minimal_case = j.value("minimal_case", "");
   p.replay = j.value("replay", "");
@@ -50,13 +51,14 @@ PassportProperty property_from(const json& j) {
   p.golden = texts(j, "golden");
   p.tables = texts(j, "tables");
   for (const json& t : j.value("timings", json::array())) {
-    p.timings.push_back({t.at("name").get<std::string>(), number(t.at("median_us")), number(t.at("low_us")),
-                         number(t.at("high_us")), t.at("samples").get<std::uint64_t>()});
+    p.timings.push_back({t.at("name").get<std::string>(), number(t.at("median_us")),
+                         number(t.at("low_us")), number(t.at("high_us")),
+                         t.at("samples").get<std::uint64_t>()});
   }
   for (const json& t : j.value("timing_verdicts", json::array())) {
-    p.timing_verdicts.push_back({t.at("name").get<std::string>(), t.at("verdict").get<std::string>(),
-                                 number(t.at("ratio")), number(t.at("low")), number(t.at("high")),
-                                 number(t.at("minimum_effect"))});
+    p.timing_verdicts.push_back(
+        {t.at("name").get<std::string>(), t.at("verdict").get<std::string>(), number(t.at("ratio")),
+         number(t.at("low")), number(t.at("high")), number(t.at("minimum_effect"))});
   }
   for (const json& m : j.value("measurements", json::array())) {
     Measurement& to = p.measurements.emplace_back();
@@ -86,18 +88,23 @@ PassportSuite suite_from(const json& j) {
 }  // namespace
 
 std::string Measurement::value(std::string_view key) const {
-  const auto at = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == key; });
+  const auto at =
+      std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == key; });
   return at == values.end() ? "" : at->second;
 }
 
 std::string Passport::device_text() const {
-  const auto entry = [&](const char* key) { return device.contains(key) ? device.at(key) : std::string("unknown"); };
-  return device.empty() ? "no device" : fmt::format("{}, {}", entry("name"), entry("compute_capability"));
+  const auto entry = [&](const char* key) {
+    return device.contains(key) ? device.at(key) : std::string("unknown");
+  };
+  return device.empty() ? "no device"
+                        : fmt::format("{}, {}", entry("name"), entry("compute_capability"));
 }
 
 const PassportProperty* Passport::find(std::string_view property) const {
   for (const PassportSuite& s : suites) {
-    if (const auto at = s.properties.find(std::string(property)); at != s.properties.end()) return &at->second;
+    if (const auto at = s.properties.find(std::string(property)); at != s.properties.end())
+      return &at->second;
   }
   return nullptr;
 }
@@ -107,7 +114,8 @@ bool parse_passport(std::string_view text, Passport& out, std::string& error) {
     const json j = json::parse(text);
     const int schema = j.at("schema").get<int>();
     if (schema < 1 || schema > kPassportSchema)
-      throw std::invalid_argument(fmt::format("schema is {}, and 1 to {} are understood", schema, kPassportSchema));
+      throw std::invalid_argument(
+          fmt::format("schema is {}, and 1 to {} are understood", schema, kPassportSchema));
     Passport p;
     p.created = j.at("created").get<std::string>();
     p.commit = j.at("commit").get<std::string>();
@@ -134,7 +142,8 @@ bool parse_passport(std::string_view text, Passport& out, std::string& error) {
 
 bool read_passport(const std::string& path, Passport& out, std::string& error) {
   std::error_code none;
-  const std::string file = std::filesystem::is_directory(path, none) ? path + "/passport.json" : path;
+  const std::string file =
+      std::filesystem::is_directory(path, none) ? path + "/passport.json" : path;
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file, none)) {
     error = fmt::format("{} cannot be read", file.empty() ? "a passport without a name" : file);

@@ -29,12 +29,14 @@ struct TimingVerdict {
   double minimum_effect = 0;  // the band around 1 that counts as the same: 0.02 is 2 %
 };
 
-// What was measured of a part of the device, such as how its matrix unit computes by one instruction form.
+// What was measured of a part of the device, such as how its matrix unit computes by one
+// instruction form.
 struct Measurement {
-  std::string kind;                                         // "matrix_unit"
-  std::string name;                                         // of what is measured: "mma m16n8k16 f16 x f16 to f32"
-  std::int64_t terms = 0;                                   // of a sum: the products and C
-  std::vector<std::pair<std::string, std::string>> values;  // names and texts, in the order of reading
+  std::string kind;        // "matrix_unit"
+  std::string name;        // of what is measured: "mma m16n8k16 f16 x f16 to f32"
+  std::int64_t terms = 0;  // of a sum: the products and C
+  std::vector<std::pair<std::string, std::string>>
+      values;  // names and texts, in the order of reading
 
   std::string value(std::string_view key) const;  // empty where there is none
 };
@@ -45,10 +47,11 @@ struct PassportProperty {
   std::uint64_t cases = 0;
   double budget = 0, seconds = 0;  // a budget may be infinite or NaN
   std::string seed;
-  std::string source;                         // "properties/stencil.cc:88"; empty in older passports
-  std::string digest;                         // of all outputs; empty where none was kept
+  std::string source;  // "properties/stencil.cc:88"; empty in older passports
+  std::string digest;  // of all outputs; empty where none was kept
   std::map<std::string, std::string> golden;  // scene, and "same" or how it differs
-  std::map<std::string, std::string> tables;  // title, and lines of cells between tabs, the first their heads
+  std::map<std::string, std::string>
+      tables;  // title, and lines of cells between tabs, the first their heads
   std::vector<Timing> timings;
   std::vector<TimingVerdict> timing_verdicts;
   std::vector<Measurement> measurements;
@@ -78,12 +81,13 @@ struct Passport {
   const PassportProperty* find(std::string_view property) const;
 };
 
-// False, with a sentence in `error`, if the text is no passport of a schema that is understood (1 or 2).
+// False, with a sentence in `error`, if the text is no passport of a schema that is understood (1
+// or 2).
 bool parse_passport(std::string_view text, Passport& out, std::string& error);
 // `path` is the file, or a folder with a passport.json in it.
 bool read_passport(const std::string& path, Passport& out, std::string& error);
-// The same of several runs: `path` may also be a folder of such folders, one a run. Numbers in their names count as
-// numbers.
+// The same of several runs: `path` may also be a folder of such folders, one a run. Numbers in
+// their names count as numbers.
 bool read_runs(const std::string& path, std::vector<Passport>& out, std::string& error);
 
 }  // namespace lockstep

@@ -1,4 +1,5 @@
-// passport: compares two passports, and makes the report of one. `./lockstep diff` and `./lockstep report`.
+// passport: compares two passports, and makes the report of one. `./lockstep diff` and `./lockstep
+// report`.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -26,7 +27,8 @@ int refuse(const std::string& sentence) {
   return kNotComparable;
 }
 
-// `bazel run` starts programs in their runfiles; paths that a user types are meant from where the user is.
+// `bazel run` starts programs in their runfiles; paths that a user types are meant from where the
+// user is.
 std::string from_user(const std::string& path) {
   const char* folder = std::getenv("BUILD_WORKING_DIRECTORY");
   if (path.empty()) return path;
@@ -36,7 +38,8 @@ std::string from_user(const std::string& path) {
 int diff(const std::string& before_path, const std::string& after_path) {
   std::vector<Passport> before, after;
   std::string error;
-  if (!read_runs(from_user(before_path), before, error) || !read_runs(from_user(after_path), after, error))
+  if (!read_runs(from_user(before_path), before, error) ||
+      !read_runs(from_user(after_path), after, error))
     return refuse(error);
   const PassportDiff d = diff_runs(before, after);
   std::fputs(diff_text(before.front(), after.front(), d).c_str(), stdout);
@@ -60,7 +63,8 @@ int report(const command::PassportArguments& a) {
     context.earlier = std::move(earlier);
   }
   const std::string path = (out / "report.html").string();
-  if (error = command::save_file(path, report_html(passport, context, assets)); !error.empty()) return refuse(error);
+  if (error = command::save_file(path, report_html(passport, context, assets)); !error.empty())
+    return refuse(error);
   std::puts(path.c_str());
   error = command::flush_stdout();
   return error.empty() ? kSame : refuse(error);

@@ -41,7 +41,8 @@ fs::path checkout_around(const fs::path& out) {
   std::error_code error;
   for (fs::path folder = fs::absolute(out, error).lexically_normal(); folder.has_relative_path();
        folder = folder.parent_path()) {
-    if (fs::exists(folder / "WORKSPACE", error) || fs::exists(folder / "MODULE.bazel", error)) return folder;
+    if (fs::exists(folder / "WORKSPACE", error) || fs::exists(folder / "MODULE.bazel", error))
+      return folder;
   }
   return {};
 }
@@ -52,7 +53,8 @@ std::vector<Picture> read_pictures(const std::string& out) {
   constexpr std::string_view kPrefix = "golden.", kSuffix = ".png";
   std::vector<Picture> pictures;
   std::error_code error;
-  for (const fs::directory_entry& e : fs::recursive_directory_iterator(fs::path(out) / "outputs", error)) {
+  for (const fs::directory_entry& e :
+       fs::recursive_directory_iterator(fs::path(out) / "outputs", error)) {
     const std::string file = e.path().filename().string();
     if (!file.starts_with(kPrefix) || !file.ends_with(kSuffix)) continue;
     Picture p;
@@ -60,7 +62,8 @@ std::vector<Picture> read_pictures(const std::string& out) {
     p.png = text_of(e.path());
     if (!p.png.empty()) pictures.push_back(std::move(p));
   }
-  std::sort(pictures.begin(), pictures.end(), [](const Picture& a, const Picture& b) { return a.scene < b.scene; });
+  std::sort(pictures.begin(), pictures.end(),
+            [](const Picture& a, const Picture& b) { return a.scene < b.scene; });
   return pictures;
 }
 
@@ -68,9 +71,11 @@ std::vector<MutationScore> read_mutation_scores(const std::string& out) {
   std::vector<MutationScore> scores;
   std::error_code error;
   for (const fs::directory_entry& e : fs::directory_iterator(fs::path(out) / "mutation", error)) {
-    MutationScore score = score_of(e.path().filename().string(), text_of(e.path() / "mutation.json"));
+    MutationScore score =
+        score_of(e.path().filename().string(), text_of(e.path() / "mutation.json"));
     if (score.killed + score.survived + score.not_covered == 0) continue;
-    if (fs::exists(e.path() / "mutation.html", error)) score.page = "mutation/" + score.suite + "/mutation.html";
+    if (fs::exists(e.path() / "mutation.html", error))
+      score.page = "mutation/" + score.suite + "/mutation.html";
     scores.push_back(std::move(score));
   }
   std::sort(scores.begin(), scores.end(),
@@ -91,7 +96,8 @@ std::vector<FileCoverage> read_coverage(const std::string& out) {
       file = {};
       file.file = line.substr(3);
       // As sources are called elsewhere on the page.
-      if (!root.empty() && file.file.starts_with(root.string() + "/")) file.file.erase(0, root.string().size() + 1);
+      if (!root.empty() && file.file.starts_with(root.string() + "/"))
+        file.file.erase(0, root.string().size() + 1);
     }
     number("LF:", file.lines);
     number("LH:", file.lines_hit);
@@ -109,7 +115,8 @@ std::uint64_t KernelCounters::at(const std::string& counter) const {
 
 std::vector<KernelCounters> read_counters(const std::string& out) {
   std::vector<KernelCounters> kernels;
-  const auto json = nlohmann::json::parse(text_of(fs::path(out) / "counters" / "counters.json"), nullptr, false);
+  const auto json =
+      nlohmann::json::parse(text_of(fs::path(out) / "counters" / "counters.json"), nullptr, false);
   if (!json.is_object() || !json.contains("kernels")) return kernels;
   for (const auto& kernel : json.at("kernels")) {
     KernelCounters counted;

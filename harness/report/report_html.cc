@@ -30,8 +30,10 @@ constexpr double kTouches = 0.95;  // of a bound
 
 // Shown by report.js, which it is for.
 constexpr char kFilter[] =
-    "<p class=\"filter\" hidden><label>Show <input type=\"search\" placeholder=\"part of a name or sentence\"></label> "
-    "<label><input type=\"checkbox\"> only what is not green</label> <span class=\"soft\"></span></p>\n";
+    "<p class=\"filter\" hidden><label>Show <input type=\"search\" placeholder=\"part of a name or "
+    "sentence\"></label> "
+    "<label><input type=\"checkbox\"> only what is not green</label> <span "
+    "class=\"soft\"></span></p>\n";
 
 std::string css_class(Verdict v) {
   std::string text = name(v);
@@ -39,35 +41,46 @@ std::string css_class(Verdict v) {
   return text;
 }
 
-std::string badge(Verdict v) { return fmt::format("<span class=\"{}\">{}</span>", css_class(v), name(v)); }
+std::string badge(Verdict v) {
+  return fmt::format("<span class=\"{}\">{}</span>", css_class(v), name(v));
+}
 
 bool is_red(Verdict v) { return v == Verdict::kFail || v == Verdict::kNotRun; }
 
 std::string pre(const std::string& label, const std::string& text) {
-  return text.empty() ? "" : fmt::format("<p class=\"label\">{}</p>\n<pre>{}</pre>\n", label, escape(text));
+  return text.empty()
+             ? ""
+             : fmt::format("<p class=\"label\">{}</p>\n<pre>{}</pre>\n", label, escape(text));
 }
 
 // A chart that report.js draws; a table of the same numbers must be near.
 std::string chart(const char* kind, const std::string& meaning, const ordered_json& rows) {
-  return fmt::format("<figure class=\"chart\" data-kind=\"{}\" aria-label=\"{}\" data-rows=\"{}\"></figure>\n", kind,
-                     escape(meaning), escape(rows.dump()));
+  return fmt::format(
+      "<figure class=\"chart\" data-kind=\"{}\" aria-label=\"{}\" data-rows=\"{}\"></figure>\n",
+      kind, escape(meaning), escape(rows.dump()));
 }
 
-std::uint64_t count(const Passport& p, const char* key) { return p.counts.contains(key) ? p.counts.at(key) : 0; }
+std::uint64_t count(const Passport& p, const char* key) {
+  return p.counts.contains(key) ? p.counts.at(key) : 0;
+}
 
-std::string device_entry(const Passport& p, const char* key) { return p.device.contains(key) ? p.device.at(key) : ""; }
+std::string device_entry(const Passport& p, const char* key) {
+  return p.device.contains(key) ? p.device.at(key) : "";
+}
 
 std::string summary(const Passport& p) {
   std::string tiles;
   const auto tile = [&](const std::string& number, const char* what, const char* kind) {
-    tiles += fmt::format("<div class=\"tile {}\"><b>{}</b><span>{}</span></div>\n", kind, number, what);
+    tiles +=
+        fmt::format("<div class=\"tile {}\"><b>{}</b><span>{}</span></div>\n", kind, number, what);
   };
   const auto counted = [&](const char* key, const char* what, bool bad) {
     const std::uint64_t n = count(p, key);
     tile(std::to_string(n), what, bad && n > 0 ? "bad" : "");
   };
   counted("planned", "planned", false);
-  tile(std::to_string(count(p, "pass")), "pass", count(p, "pass") == count(p, "planned") ? "good" : "");
+  tile(std::to_string(count(p, "pass")), "pass",
+       count(p, "pass") == count(p, "planned") ? "good" : "");
   counted("fail", "fail", true);
   counted("waived", "waived", false);
   counted("not_applicable", "not applicable", false);
@@ -76,7 +89,8 @@ std::string summary(const Passport& p) {
   tile(fmt::format("{:.3f}", p.budget), "budget used", p.budget > 1 ? "bad" : "");
   tile(fmt::format("{:.1f} s", p.seconds), "time", "");
   std::string body = "<div class=\"tiles\">\n" + tiles + "</div>\n";
-  if (const std::string kind = kind_of_run(p); !kind.empty()) body += "<p class=\"kind\">" + kind + "</p>\n";
+  if (const std::string kind = kind_of_run(p); !kind.empty())
+    body += "<p class=\"kind\">" + kind + "</p>\n";
   if (p.problems.empty() && p.options.contains("case")) {
     body += "<p>The case is green.</p>\n";
   } else if (p.problems.empty()) {
@@ -84,29 +98,34 @@ std::string summary(const Passport& p) {
   } else {
     body += fmt::format("<h3 class=\"fail\">{} problem{}</h3>\n<ul>\n", p.problems.size(),
                         p.problems.size() == 1 ? "" : "s");
-    for (const std::string& problem : p.problems) body += fmt::format("<li>{}</li>\n", escape(problem));
+    for (const std::string& problem : p.problems)
+      body += fmt::format("<li>{}</li>\n", escape(problem));
     body += "</ul>\n";
   }
   return section("summary", "Summary", body);
 }
 
 // The failures after this one that have its cause, by name and replay line; they are told with it.
-std::string others_of_that_cause(const PassportSuite& s, const std::string& first, std::set<std::string>& told) {
+std::string others_of_that_cause(const PassportSuite& s, const std::string& first,
+                                 std::set<std::string>& told) {
   const PassportProperty& r = s.properties.at(first);
   const std::string cause = cause_of(r.reason, r.message);
   std::string rows;
   for (const std::string& name : s.order) {
     const PassportProperty& other = s.properties.at(name);
-    const bool alike =
-        r.verdict == Verdict::kNotRun || (!cause.empty() && cause == cause_of(other.reason, other.message));
-    if (name == first || told.contains(name) || other.verdict != r.verdict || other.reason != r.reason || !alike)
+    const bool alike = r.verdict == Verdict::kNotRun ||
+                       (!cause.empty() && cause == cause_of(other.reason, other.message));
+    if (name == first || told.contains(name) || other.verdict != r.verdict ||
+        other.reason != r.reason || !alike)
       continue;
     told.insert(name);
-    rows += fmt::format("<li>{}{}</li>\n", escape(name),
-                        other.replay.empty() ? "" : "<br><code>" + escape(other.replay) + "</code>");
+    rows +=
+        fmt::format("<li>{}{}</li>\n", escape(name),
+                    other.replay.empty() ? "" : "<br><code>" + escape(other.replay) + "</code>");
   }
   told.insert(first);
-  return rows.empty() ? "" : "<p class=\"label\">also, of the same cause</p>\n<ul>\n" + rows + "</ul>\n";
+  return rows.empty() ? ""
+                      : "<p class=\"label\">also, of the same cause</p>\n<ul>\n" + rows + "</ul>\n";
 }
 
 std::string failures(const Passport& p) {
@@ -116,12 +135,13 @@ std::string failures(const Passport& p) {
     for (const std::string& name : s.order) {
       const PassportProperty& r = s.properties.at(name);
       if (!is_red(r.verdict) || told.contains(name)) continue;
-      body += fmt::format("<div class=\"failure\">\n<h3>{} {}</h3>\n<p>{}</p>\n", escape(name), badge(r.verdict),
-                          escape(r.reason));
-      body += pre("smallest case", r.minimal_case) + pre("what was seen", r.message) + pre("replay", r.replay);
+      body += fmt::format("<div class=\"failure\">\n<h3>{} {}</h3>\n<p>{}</p>\n", escape(name),
+                          badge(r.verdict), escape(r.reason));
+      body += pre("smallest case", r.minimal_case) + pre("what was seen", r.message) +
+              pre("replay", r.replay);
       if (r.cases > 0)
-        body +=
-            fmt::format("<p class=\"soft\">{} case{}, seed {}</p>\n", r.cases, r.cases == 1 ? "" : "s", escape(r.seed));
+        body += fmt::format("<p class=\"soft\">{} case{}, seed {}</p>\n", r.cases,
+                            r.cases == 1 ? "" : "s", escape(r.seed));
       body += others_of_that_cause(s, name, told);
       body += "</div>\n";
     }
@@ -130,18 +150,21 @@ std::string failures(const Passport& p) {
 }
 
 // A property's sentence, which leads to its source where that can be found.
-std::string sentence(const std::string& property, const PassportProperty& r, const std::string& sources) {
+std::string sentence(const std::string& property, const PassportProperty& r,
+                     const std::string& sources) {
   const std::string text = escape(sentence_of(property));
   if (r.source.empty()) return text;
   const std::string file = r.source.substr(0, r.source.rfind(':')),
                     line = r.source.substr(file.size() + (file.size() < r.source.size()));
-  if (sources.empty()) return fmt::format("{} <span class=\"wide\">({})</span>", text, escape(r.source));
-  return fmt::format("<a href=\"{}#L{}\" title=\"{}\">{}</a>", escape(sources + file), escape(line), escape(r.source),
-                     text);
+  if (sources.empty())
+    return fmt::format("{} <span class=\"wide\">({})</span>", text, escape(r.source));
+  return fmt::format("<a href=\"{}#L{}\" title=\"{}\">{}</a>", escape(sources + file), escape(line),
+                     escape(r.source), text);
 }
 
 std::string properties(const PassportSuite& s, const std::string& sources) {
-  Table t("llnnNL", {"property", "verdict", "cases", "budget", "seconds", "digest of outputs"}, "sortable");
+  Table t("llnnNL", {"property", "verdict", "cases", "budget", "seconds", "digest of outputs"},
+          "sortable");
   double inside = 0;
   for (const std::string& name : s.order) {
     const PassportProperty& r = s.properties.at(name);
@@ -152,7 +175,8 @@ std::string properties(const PassportSuite& s, const std::string& sources) {
     inside += r.seconds;
     t.row({escape(name.substr(dot == name.npos ? 0 : dot + 1)) + "<br><span class=\"soft\">" +
                sentence(name, r, sources) + "</span>",
-           verdict, std::to_string(r.cases), fmt::format("{:.3f}", r.budget), fmt::format("{:.2f}", r.seconds),
+           verdict, std::to_string(r.cases), fmt::format("{:.3f}", r.budget),
+           fmt::format("{:.2f}", r.seconds),
            r.digest.empty() ? "" : "<code>" + escape(r.digest) + "</code>"},
           "property");
   }
@@ -164,12 +188,14 @@ std::string properties(const PassportSuite& s, const std::string& sources) {
 }
 
 std::string ledger(const Passport& p, const std::string& sources) {
-  Table t("lnnnNNnNNN", {"family", "planned", "pass", "fail", "waived", "n/a", "not run", "cases", "budget", "seconds"},
+  Table t("lnnnNNnNNN",
+          {"family", "planned", "pass", "fail", "waived", "n/a", "not run", "cases", "budget",
+           "seconds"},
           "sortable");
   double in_suites = 0;
   std::string details;
-  const auto cells = [](std::map<Verdict, std::uint64_t>& n, const std::string& who, std::uint64_t planned,
-                        std::uint64_t cases, double budget, double seconds) {
+  const auto cells = [](std::map<Verdict, std::uint64_t>& n, const std::string& who,
+                        std::uint64_t planned, std::uint64_t cases, double budget, double seconds) {
     const auto of = [&](Verdict v) { return std::to_string(n[v]); };
     return std::vector<std::string>{escape(who),
                                     std::to_string(planned),
@@ -193,9 +219,10 @@ std::string ledger(const Passport& p, const std::string& sources) {
     }
     const bool red = !s.problems.empty();
     t.row(cells(n, s.family, s.properties.size(), cases, budget, s.seconds), red ? "bad" : "");
-    details += fmt::format("<details{}><summary>{}{}</summary>\n{}</details>\n", red ? " open" : "", escape(s.family),
-                           red ? fmt::format(" <span class=\"fail\">not green: {}</span>", escape(s.end)) : "",
-                           properties(s, sources));
+    details += fmt::format(
+        "<details{}><summary>{}{}</summary>\n{}</details>\n", red ? " open" : "", escape(s.family),
+        red ? fmt::format(" <span class=\"fail\">not green: {}</span>", escape(s.end)) : "",
+        properties(s, sources));
     in_suites += s.seconds;
   }
   std::map<Verdict, std::uint64_t> all = {{Verdict::kPass, count(p, "pass")},
@@ -204,11 +231,12 @@ std::string ledger(const Passport& p, const std::string& sources) {
                                           {Verdict::kNotApplicable, count(p, "not_applicable")},
                                           {Verdict::kNotRun, count(p, "not_run")}};
   t.row(cells(all, "all", count(p, "planned"), count(p, "cases"), p.budget, in_suites), "sum");
-  return section(
-      "ledger", "Ledger",
-      "<p class=\"soft\">Every planned property has exactly one verdict. The budget is the largest error divided "
-      "by its bound. Seconds are those of the suites' processes, which ran at the same time: the run took " +
-          fmt::format("{:.1f} s.</p>\n", p.seconds) + t.end() + kFilter + details);
+  return section("ledger", "Ledger",
+                 "<p class=\"soft\">Every planned property has exactly one verdict. The budget is "
+                 "the largest error divided "
+                 "by its bound. Seconds are those of the suites' processes, which ran at the same "
+                 "time: the run took " +
+                     fmt::format("{:.1f} s.</p>\n", p.seconds) + t.end() + kFilter + details);
 }
 
 // In words, which budgets leave nothing or next to nothing: a bar's end does not say it.
@@ -218,10 +246,11 @@ std::string at_the_limit(const Passport& p) {
     for (const std::string& name : s.order) {
       const double used = s.properties.at(name).budget;
       if (!(used >= kTouches)) continue;
-      const char* what = used > 1 ? "is beyond its bound"
-                         : used == 1
-                             ? "uses all of its bound: an error is as large as it may be, and anything more fails"
-                             : "touches its limit: a little more error, and it fails";
+      const char* what =
+          used > 1 ? "is beyond its bound"
+          : used == 1
+              ? "uses all of its bound: an error is as large as it may be, and anything more fails"
+              : "touches its limit: a little more error, and it fails";
       body += fmt::format("<li><b>{}</b> {} ({:.4f}).</li>\n", escape(name), what, used);
     }
   }
@@ -233,23 +262,25 @@ std::string goldens(const Passport& p, const std::vector<Picture>& pictures) {
   for (const PassportSuite& s : p.suites) {
     for (const std::string& name : s.order) {
       for (const auto& [scene, how] : s.properties.at(name).golden) {
-        const auto picture =
-            std::find_if(pictures.begin(), pictures.end(), [&](const Picture& x) { return x.scene == scene; });
+        const auto picture = std::find_if(pictures.begin(), pictures.end(),
+                                          [&](const Picture& x) { return x.scene == scene; });
         const bool same = how == "same";
         body += fmt::format(
-            "<figure class=\"{}\">{}<figcaption><b>{}</b> <span class=\"{}\">{}</span></figcaption></figure>\n",
+            "<figure class=\"{}\">{}<figcaption><b>{}</b> <span "
+            "class=\"{}\">{}</span></figcaption></figure>\n",
             same ? "" : "bad",
-            picture == pictures.end()
-                ? ""
-                : fmt::format("<img alt=\"golden, actual and difference of {}\" src=\"data:image/png;base64,{}\">",
-                              escape(scene), html::base64(picture->png)),
+            picture == pictures.end() ? ""
+                                      : fmt::format("<img alt=\"golden, actual and difference of "
+                                                    "{}\" src=\"data:image/png;base64,{}\">",
+                                                    escape(scene), html::base64(picture->png)),
             escape(scene), same ? "pass" : "fail", same ? "equal, pixel for pixel" : escape(how));
       }
     }
   }
   if (body.empty()) return "";
   return section("goldens", "Golden images",
-                 "<p class=\"soft\">Left to right: the golden, the picture of this run, and their difference, 32 times "
+                 "<p class=\"soft\">Left to right: the golden, the picture of this run, and their "
+                 "difference, 32 times "
                  "as bright.</p>\n<div class=\"goldens\">\n" +
                      body + "</div>\n");
 }
@@ -269,22 +300,26 @@ std::string budgets(const Passport& p) {
     }
     if (rows.empty()) continue;
     body += fmt::format("<h3>{}</h3>\n", escape(s.family));
-    body += chart("budget", "share of the error bound that " + s.family + " uses, by property", rows);
+    body +=
+        chart("budget", "share of the error bound that " + s.family + " uses, by property", rows);
     if (exact > 0)
-      body += fmt::format("<p class=\"soft\">{} more propert{}: nothing rounded, or equal to the last bit.</p>\n",
-                          exact, exact == 1 ? "y is exact" : "ies are exact");
+      body += fmt::format(
+          "<p class=\"soft\">{} more propert{}: nothing rounded, or equal to the last bit.</p>\n",
+          exact, exact == 1 ? "y is exact" : "ies are exact");
   }
   if (body.empty()) return "";
-  return section(
-      "budgets", "Error budgets",
-      "<p class=\"soft\">The largest error of each property as a share of its derived bound; what passes stays "
-      "left of the dashed line. Families that are not here are exact.</p>\n" +
-          at_the_limit(p) + body);
+  return section("budgets", "Error budgets",
+                 "<p class=\"soft\">The largest error of each property as a share of its derived "
+                 "bound; what passes stays "
+                 "left of the dashed line. Families that are not here are exact.</p>\n" +
+                     at_the_limit(p) + body);
 }
 
 // Whether a stands before b where numbers in them count as numbers: "256 bins" before "1024 bins".
 bool natural_order(const std::string& a, const std::string& b) {
-  const auto digit = [](const std::string& s, std::size_t at) { return at < s.size() && s[at] >= '0' && s[at] <= '9'; };
+  const auto digit = [](const std::string& s, std::size_t at) {
+    return at < s.size() && s[at] >= '0' && s[at] <= '9';
+  };
   std::size_t i = 0, k = 0;
   while (i < a.size() && k < b.size()) {
     if (digit(a, i) && digit(b, k)) {
@@ -311,7 +346,9 @@ std::vector<Named> in_natural_order(std::vector<Named> all) {
 }
 
 // Three digits that say something.
-std::string ratio(double r) { return r < 0.1 ? fmt::format("{:.3g}", r) : fmt::format("{:.3f}", r); }
+std::string ratio(double r) {
+  return r < 0.1 ? fmt::format("{:.3g}", r) : fmt::format("{:.3f}", r);
+}
 
 std::string timings(const Passport& p) {
   ordered_json ratios = ordered_json::array(), durations = ordered_json::array();
@@ -321,7 +358,8 @@ std::string timings(const Passport& p) {
     for (const std::string& name : s.order) {
       for (const TimingVerdict& v : in_natural_order(s.properties.at(name).timing_verdicts)) {
         verdicts.row({escape(v.name), escape(v.verdict), "&times;" + ratio(v.ratio),
-                      ratio(v.low) + " &hellip; " + ratio(v.high), fmt::format("{:g} %", 100 * v.minimum_effect)});
+                      ratio(v.low) + " &hellip; " + ratio(v.high),
+                      fmt::format("{:g} %", 100 * v.minimum_effect)});
         if (!(v.low > 0) || !std::isfinite(v.high)) continue;
         ratios.push_back({{"name", v.name},
                           {"verdict", v.verdict},
@@ -332,24 +370,30 @@ std::string timings(const Passport& p) {
       }
       for (const Timing& t : in_natural_order(s.properties.at(name).timings)) {
         times.row({escape(t.name), fmt::format("{:.2f} &micro;s", t.median),
-                   fmt::format("{:.2f} &hellip; {:.2f} &micro;s", t.low, t.high), std::to_string(t.samples)});
+                   fmt::format("{:.2f} &hellip; {:.2f} &micro;s", t.low, t.high),
+                   std::to_string(t.samples)});
         if (!std::isfinite(t.low) || !std::isfinite(t.high)) continue;
-        durations.push_back({{"name", t.name}, {"median", t.median}, {"low", t.low}, {"high", t.high}});
+        durations.push_back(
+            {{"name", t.name}, {"median", t.median}, {"low", t.low}, {"high", t.high}});
       }
     }
   }
   if (ratios.empty() && durations.empty()) return "";
   std::string body =
-      "<p class=\"soft\">The second against the first, measured in turn on this GPU: below 1 it is faster. Within the "
+      "<p class=\"soft\">The second against the first, measured in turn on this GPU: below 1 it is "
+      "faster. Within the "
       "grey "
-      "band a difference counts as none. Intervals miss the median at most once in a thousand times.</p>\n";
-  if (!ratios.empty()) body += chart("ratio", "ratios of durations with their intervals", ratios) + verdicts.end();
+      "band a difference counts as none. Intervals miss the median at most once in a thousand "
+      "times.</p>\n";
+  if (!ratios.empty())
+    body += chart("ratio", "ratios of durations with their intervals", ratios) + verdicts.end();
   // Long and short ones need scales of their own.
   std::map<int, ordered_json> by_scale;
   for (const ordered_json& d : durations)
     by_scale[static_cast<int>(std::floor(std::log10(d["high"].get<double>())))].push_back(d);
   if (!durations.empty()) body += "<h3>Durations</h3>\n";
-  for (const auto& [scale, rows] : by_scale) body += chart("duration", "durations with their intervals", rows);
+  for (const auto& [scale, rows] : by_scale)
+    body += chart("duration", "durations with their intervals", rows);
   return section("timings", "Timings", body + times.end());
 }
 
@@ -388,16 +432,19 @@ std::string tables(const Passport& p) {
 
 std::string device_properties(const Passport& p) {
   Table t("ll", {"entry", "value"});
-  for (const auto& [key, value] : p.device) t.row({escape(key), "<code>" + escape(value) + "</code>"});
-  for (const auto& [key, value] : p.options) t.row({"option " + escape(key), "<code>" + escape(value) + "</code>"});
+  for (const auto& [key, value] : p.device)
+    t.row({escape(key), "<code>" + escape(value) + "</code>"});
+  for (const auto& [key, value] : p.options)
+    t.row({"option " + escape(key), "<code>" + escape(value) + "</code>"});
   return section("device", "Device and run", t.end());
 }
 
 std::string head_line(const Passport& p) {
-  return fmt::format("{} &middot; compute capability {} &middot; commit <code>{}</code>{} &middot; {}",
-                     escape(device_entry(p, "name")), escape(device_entry(p, "compute_capability")),
-                     escape(p.commit.empty() ? "unknown" : p.commit.substr(0, 12)), p.modified ? " (modified)" : "",
-                     escape(p.created));
+  return fmt::format(
+      "{} &middot; compute capability {} &middot; commit <code>{}</code>{} &middot; {}",
+      escape(device_entry(p, "name")), escape(device_entry(p, "compute_capability")),
+      escape(p.commit.empty() ? "unknown" : p.commit.substr(0, 12)),
+      p.modified ? " (modified)" : "", escape(p.created));
 }
 
 bool read_all(const fs::path& path, std::string& out) {
@@ -409,16 +456,19 @@ bool read_all(const fs::path& path, std::string& out) {
 }  // namespace
 
 std::string read_assets(ReportAssets& assets) {
-  for (const auto& [file, text] : {std::pair<const char*, std::string*>{"harness/report/report.css", &assets.css},
-                                   {"harness/report/report.js", &assets.js},
-                                   {"harness/report/d3.min.js", &assets.d3}}) {
+  for (const auto& [file, text] :
+       {std::pair<const char*, std::string*>{"harness/report/report.css", &assets.css},
+        {"harness/report/report.js", &assets.js},
+        {"harness/report/d3.min.js", &assets.d3}}) {
     const std::string path = runfile(file);
-    if (path.empty() || !read_all(path, *text)) return fmt::format("{} is not among the runfiles", file);
+    if (path.empty() || !read_all(path, *text))
+      return fmt::format("{} is not among the runfiles", file);
   }
   return "";
 }
 
-std::string report_html(const Passport& p, const ReportContext& context, const ReportAssets& assets) {
+std::string report_html(const Passport& p, const ReportContext& context,
+                        const ReportAssets& assets) {
   std::string body, links;
   const auto add = [&](const std::string& part, const char* id, const char* title) {
     if (part.empty()) return;
@@ -440,14 +490,17 @@ std::string report_html(const Passport& p, const ReportContext& context, const R
   add(device_properties(p), "device", "Device");
   const std::string mark = mark_of_run(p);
   return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+      "name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n<title>Lockstep: {0}, "
       "{1}</title>\n<style>\n{2}</style>\n</head>\n"
-      "<body>\n<header>\n<h1>Lockstep <span class=\"verdict {3}\">{1}</span>{9}</h1>\n<p class=\"soft\">{4}</p>\n"
+      "<body>\n<header>\n<h1>Lockstep <span class=\"verdict {3}\">{1}</span>{9}</h1>\n<p "
+      "class=\"soft\">{4}</p>\n"
       "<nav>\n{5}</nav>\n</header>\n<main>\n{6}</main>\n<footer><p>Charts by d3.</p></footer>\n"
       "<script>\n{7}\n</script>\n<script>\n{8}</script>\n</body>\n</html>\n",
-      escape(p.device.empty() ? "no device" : device_entry(p, "name")), p.green ? "GREEN" : "NOT GREEN", assets.css,
-      p.green ? "green" : "red", head_line(p), links, body, html::script(assets.d3), html::script(assets.js),
+      escape(p.device.empty() ? "no device" : device_entry(p, "name")),
+      p.green ? "GREEN" : "NOT GREEN", assets.css, p.green ? "green" : "red", head_line(p), links,
+      body, html::script(assets.d3), html::script(assets.js),
       mark.empty() ? "" : " <span class=\"verdict part\">" + mark + "</span>");
 }
 

@@ -1,5 +1,5 @@
-// report.html: a run's passport and pictures for people, as one file that needs nothing else: no network, no folder
-// beside it. It can be mailed, kept with a build, and printed.
+// report.html: a run's passport and pictures for people, as one file that needs nothing else: no
+// network, no folder beside it. It can be mailed, kept with a build, and printed.
 #pragma once
 
 #include <map>
@@ -18,6 +18,7 @@ struct ReportAssets {
 // From the runfiles; empty, or a sentence about what is missing.
 std::string read_assets(ReportAssets& assets);
 
-std::string report_html(const Passport& passport, const ReportContext& context, const ReportAssets& assets);
+std::string report_html(const Passport& passport, const ReportContext& context,
+                        const ReportAssets& assets);
 
 }  // namespace lockstep

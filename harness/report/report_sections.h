@@ -7,7 +7,8 @@
 
 namespace lockstep {
 
-// What kind of run it was, where it was not a whole one: a sentence, as HTML; empty for a whole one.
+// What kind of run it was, where it was not a whole one: a sentence, as HTML; empty for a whole
+// one.
 std::string kind_of_run(const Passport& passport);
 // The word beside the verdict: "ONE CASE", "PARTIAL", "A PART"; empty for a whole run.
 std::string mark_of_run(const Passport& passport);
@@ -18,8 +19,8 @@ std::string change_section(const Passport& passport, const ReportContext& contex
 // What each kernel did, as `lockstep counters` has counted it; empty without that.
 std::string kernel_section(const ReportContext& context);
 
-// How good the suites are: mutants that they notice, and what they execute of the kernels. Empty where neither is
-// known.
+// How good the suites are: mutants that they notice, and what they execute of the kernels. Empty
+// where neither is known.
 std::string judgement_section(const ReportContext& context);
 
 }  // namespace lockstep

@@ -37,7 +37,8 @@ std::string indented(const std::string& text) {
   std::size_t lines = 0, at = 0;
   while (at < text.size()) {
     const auto end = std::min(text.find('\n', at), text.size());
-    if (++lines > kMessageLines) return out + "      ... (all of it is in the log and the passport)\n";
+    if (++lines > kMessageLines)
+      return out + "      ... (all of it is in the log and the passport)\n";
     out += "      " + text.substr(at, end - at) + "\n";
     at = end + 1;
   }
@@ -78,9 +79,9 @@ std::vector<std::string> RunReport::problems() const {
   std::vector<std::string> out;
   if (suites.empty() && partial.empty()) out.push_back("no suite was run");
   if (!partial.empty()) {
-    out.push_back(not_begun.empty()
-                      ? "the run was " + partial
-                      : fmt::format("the run was {}: {} did not begin", partial, fmt::join(not_begun, ", ")));
+    out.push_back(not_begun.empty() ? "the run was " + partial
+                                    : fmt::format("the run was {}: {} did not begin", partial,
+                                                  fmt::join(not_begun, ", ")));
   }
   for (const SuiteResult& s : suites) {
     for (const std::string& p : s.problems) out.push_back(fmt::format("{}: {}", s.suite.family, p));
@@ -91,7 +92,8 @@ std::vector<std::string> RunReport::problems() const {
     if (s.file.device.empty()) continue;
     if (first == nullptr) first = &s;
     if (s.file.device != first->file.device) {
-      out.push_back(fmt::format("{} and {} ran on different devices", first->suite.family, s.suite.family));
+      out.push_back(
+          fmt::format("{} and {} ran on different devices", first->suite.family, s.suite.family));
     }
   }
   return out;
@@ -117,13 +119,14 @@ Tally total(const std::vector<SuiteResult>& suites) {
 
 std::string table(const std::vector<SuiteResult>& suites) {
   std::vector<SuiteSum> sums;
-  for (const SuiteResult& s : suites) sums.push_back({s.suite.family, s.ledger.tally(), s.end.seconds});
+  for (const SuiteResult& s : suites)
+    sums.push_back({s.suite.family, s.ledger.tally(), s.end.seconds});
   return table(sums);
 }
 
 std::string table(const std::vector<SuiteSum>& sums) {
-  std::vector<Row> rows = {
-      {"family", "planned", "pass", "fail", "waived", "not applicable", "not run", "cases", "budget", "seconds"}};
+  std::vector<Row> rows = {{"family", "planned", "pass", "fail", "waived", "not applicable",
+                            "not run", "cases", "budget", "seconds"}};
   SuiteSum all = {"all", {}, 0};
   for (const SuiteSum& s : sums) {
     rows.push_back(row(s.family, s.tally, s.seconds));
@@ -139,7 +142,8 @@ std::string table(const std::vector<SuiteSum>& sums) {
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const bool sum = sums.size() > 1 && n + 1 == rows.size();
     std::string line = fmt::format("{:<{}}", rows[n][0], widths[0]);
-    for (std::size_t i = 1; i < rows[n].size(); ++i) line += fmt::format("  {:>{}}", rows[n][i], widths[i]);
+    for (std::size_t i = 1; i < rows[n].size(); ++i)
+      line += fmt::format("  {:>{}}", rows[n][i], widths[i]);
     if (sum) out += std::string(line.size(), '-') + "\n";
     out += line + "\n";
     if (n == 0) out += std::string(line.size(), '-') + "\n";
@@ -169,7 +173,8 @@ std::string failures(const std::vector<SuiteResult>& suites, const Paint& paint)
       if (!r.minimal_case.empty()) out += fmt::format("    minimal case: {}\n", r.minimal_case);
       if (!r.replay.empty()) out += fmt::format("    replay: {}\n", r.replay);
       for (const Record& other : records) {
-        if (other.property == r.property || told.contains(other.property) || !same_cause(r, other)) continue;
+        if (other.property == r.property || told.contains(other.property) || !same_cause(r, other))
+          continue;
         told.insert(other.property);
         out += fmt::format("    also: {}\n", other.property);
         if (!other.replay.empty()) out += fmt::format("      {}\n", other.replay);

@@ -1,4 +1,5 @@
-// The table, the passport and the XML say of a run what its ledgers say, above all when it is not green.
+// The table, the passport and the XML say of a run what its ledgers say, above all when it is not
+// green.
 #include "harness/report/run_report.h"
 
 #include <fmt/format.h>
@@ -45,7 +46,8 @@ SuiteResult suite(const std::string& family, std::vector<Record> records, int st
   end.how = ProcessEnd::How::kExited;
   end.status = status;
   end.seconds = 1.5;
-  SuiteResult s = assess({family, "tests/" + family + "_test", "//tests:" + family + "_test"}, end, file, "");
+  SuiteResult s =
+      assess({family, "tests/" + family + "_test", "//tests:" + family + "_test"}, end, file, "");
   s.log = "logs/" + family + ".log";
   return s;
 }
@@ -54,8 +56,9 @@ RunReport green() {
   RunReport r;
   r.created = "2026-11-21T11:30:00Z";
   r.commit = "0123abcd";
-  r.suites = {suite("stencil", {record("Stencil.A", Verdict::kPass),
-                                record("Stencil.B", Verdict::kNotApplicable, "clusters: 1 needed, 0 there")}),
+  r.suites = {suite("stencil",
+                    {record("Stencil.A", Verdict::kPass),
+                     record("Stencil.B", Verdict::kNotApplicable, "clusters: 1 needed, 0 there")}),
               suite("scan", {record("Scan.A", Verdict::kPass)})};
   return r;
 }
@@ -83,13 +86,14 @@ TEST(RunReport, OfTwoDevicesIsRed) {
 }
 
 TEST(RunReport, TableHasARowASuiteAndTheirSum) {
-  EXPECT_EQ(table(green().suites),
-            "family   planned  pass  fail  waived  not applicable  not run  cases  budget  seconds\n"
-            "-------------------------------------------------------------------------------------\n"
-            "stencil        2     1     0       0               1        0    200   0.250      1.5\n"
-            "scan           1     1     0       0               0        0    100   0.250      1.5\n"
-            "-------------------------------------------------------------------------------------\n"
-            "all            3     2     0       0               1        0    300   0.250      3.0\n");
+  EXPECT_EQ(
+      table(green().suites),
+      "family   planned  pass  fail  waived  not applicable  not run  cases  budget  seconds\n"
+      "-------------------------------------------------------------------------------------\n"
+      "stencil        2     1     0       0               1        0    200   0.250      1.5\n"
+      "scan           1     1     0       0               0        0    100   0.250      1.5\n"
+      "-------------------------------------------------------------------------------------\n"
+      "all            3     2     0       0               1        0    300   0.250      3.0\n");
   EXPECT_THAT(table({green().suites[0]}), Not(HasSubstr("all")));
 }
 
@@ -98,7 +102,8 @@ TEST(RunReport, FailuresCarryTheirCaseAndReplayLine) {
   EXPECT_THAT(
       failures(red().suites),
       AllOf(HasSubstr("scan: not green; its log is logs/scan.log"),
-            HasSubstr("  Scan.B failed: mismatch\n      y[3] is 1 < 2"), HasSubstr("    minimal case: n=33 block=32\n"),
+            HasSubstr("  Scan.B failed: mismatch\n      y[3] is 1 < 2"),
+            HasSubstr("    minimal case: n=33 block=32\n"),
             HasSubstr("    replay: bazel test //tests:scan_test"), Not(HasSubstr("stencil"))));
 }
 
@@ -106,7 +111,8 @@ TEST(RunReport, FiveFailuresOfOneCauseAreOneWithFourOthers) {
   const auto race = [](const std::string& property, int thread, int line) {
     Record r = record(property, Verdict::kFail, "finding:race");
     r.message = fmt::format(
-        "race: st.shared.f32 of 4 bytes\n  by block (0,0,0) thread ({},0,0)\n  at kernels/scan.cu:{} (st.shared.f32)",
+        "race: st.shared.f32 of 4 bytes\n  by block (0,0,0) thread ({},0,0)\n  at "
+        "kernels/scan.cu:{} (st.shared.f32)",
         thread, line);
     r.minimal_case = fmt::format("n={}", thread);
     r.replay = "lockstep run --case=" + property;
@@ -124,7 +130,8 @@ TEST(RunReport, FiveFailuresOfOneCauseAreOneWithFourOthers) {
   const std::string text = failures({suite("scan", records, 1)});
   EXPECT_THAT(text, HasSubstr("  Scan.Law0 failed: finding:race\n"));
   for (int i = 1; i < 5; ++i) {
-    EXPECT_THAT(text, HasSubstr(fmt::format("    also: Scan.Law{0}\n      lockstep run --case=Scan.Law{0}\n", i)));
+    EXPECT_THAT(text, HasSubstr(fmt::format(
+                          "    also: Scan.Law{0}\n      lockstep run --case=Scan.Law{0}\n", i)));
     EXPECT_THAT(text, Not(HasSubstr(fmt::format("Scan.Law{} failed", i))));
   }
   for (const char* alone : {"Scan.Elsewhere failed", "Scan.Wrong failed", "Scan.WrongToo failed"})
@@ -138,7 +145,8 @@ TEST(RunReport, ThatWasCutShortSaysSoAndIsNotGreen) {
   EXPECT_THAT(r.problems(), ElementsAre("the run was interrupted by SIGINT: sort did not begin"));
   RunReport last = green();
   last.partial = "interrupted by SIGINT";
-  EXPECT_THAT(last.problems(), ElementsAre("the run was interrupted by SIGINT")) << "though every suite had begun";
+  EXPECT_THAT(last.problems(), ElementsAre("the run was interrupted by SIGINT"))
+      << "though every suite had begun";
   const auto passport = nlohmann::json::parse(passport_json(r));
   EXPECT_EQ(passport["green"], false);
   EXPECT_EQ(passport["partial"]["why"], "interrupted by SIGINT");
@@ -149,7 +157,8 @@ TEST(RunReport, ThatWasCutShortSaysSoAndIsNotGreen) {
 TEST(RunReport, OneReasonForAllIsToldOnceWithTheExplanationInTheLog) {
   RunReport r = red();
   const std::string log = ::testing::TempDir() + "/explained.log";
-  std::ofstream(log) << "lockstep: LOCKSTEP_DEVICE='sm_50' is not a device that can be simulated: sm_75\n[ LEDGER ]\n";
+  std::ofstream(log) << "lockstep: LOCKSTEP_DEVICE='sm_50' is not a device that can be simulated: "
+                        "sm_75\n[ LEDGER ]\n";
   for (const char* family : {"scan", "sort"}) {
     Record a = record("X.A", Verdict::kNotRun), b = record("X.B", Verdict::kNotRun);
     a.reason = b.reason = "The simulated GPU does not answer";
@@ -158,9 +167,8 @@ TEST(RunReport, OneReasonForAllIsToldOnceWithTheExplanationInTheLog) {
   }
   r.suites.erase(r.suites.begin(), r.suites.end() - 2);
   const std::string text = failures(r.suites);
-  EXPECT_THAT(
-      text,
-      HasSubstr("none of its 2 properties ran: The simulated GPU does not answer\n    LOCKSTEP_DEVICE='sm_50' is not"));
+  EXPECT_THAT(text, HasSubstr("none of its 2 properties ran: The simulated GPU does not answer\n   "
+                              " LOCKSTEP_DEVICE='sm_50' is not"));
   EXPECT_THAT(text, HasSubstr("none of its 2 properties ran: the same reason"));
   EXPECT_THAT(text, Not(HasSubstr("X.A")));
 }
@@ -170,8 +178,8 @@ TEST(RunReport, LongMessagesAreCutWithAWordAboutIt) {
   Record failed = record("Scan.B", Verdict::kFail, "mismatch");
   for (int i = 0; i < 1000; ++i) failed.message += "line " + std::to_string(i) + "\n";
   r.suites[1] = suite("scan", {failed}, 1);
-  EXPECT_THAT(failures(r.suites),
-              AllOf(HasSubstr("line 23\n"), Not(HasSubstr("line 24\n")), HasSubstr("all of it is in the log")));
+  EXPECT_THAT(failures(r.suites), AllOf(HasSubstr("line 23\n"), Not(HasSubstr("line 24\n")),
+                                        HasSubstr("all of it is in the log")));
 }
 
 TEST(Passport, HoldsCountsVerdictsAndDevice) {
@@ -205,17 +213,21 @@ TEST(Passport, CountsEveryVerdict) {
   for (const auto& [verdict, count] : wanted) {
     for (int i = 0; i < count; ++i) {
       const std::string property = "Scan.A" + std::to_string(number++);
-      (i % 2 == 0 ? first : second).push_back(record(property, verdict, verdict == Verdict::kPass ? "" : "why"));
+      (i % 2 == 0 ? first : second)
+          .push_back(record(property, verdict, verdict == Verdict::kPass ? "" : "why"));
     }
   }
   RunReport r;
   r.suites = {suite("one", first, 1), suite("two", second, 1)};
   const auto j = nlohmann::json::parse(passport_json(r));
-  const std::vector<std::pair<const char*, int>> counts = {{"planned", 15},       {"fail", 1},    {"waived", 2},
-                                                           {"not_applicable", 3}, {"not_run", 4}, {"pass", 5}};
+  const std::vector<std::pair<const char*, int>> counts = {{"planned", 15}, {"fail", 1},
+                                                           {"waived", 2},   {"not_applicable", 3},
+                                                           {"not_run", 4},  {"pass", 5}};
   for (const auto& [name, count] : counts) {
     EXPECT_EQ(j["counts"][name], count) << name;
-    EXPECT_EQ(j["suites"][0]["counts"][name].get<int>() + j["suites"][1]["counts"][name].get<int>(), count) << name;
+    EXPECT_EQ(j["suites"][0]["counts"][name].get<int>() + j["suites"][1]["counts"][name].get<int>(),
+              count)
+        << name;
   }
   EXPECT_THAT(table(r.suites), ContainsRegex("all +15 +5 +1 +2 +3 +4 "));
 }
@@ -251,11 +263,18 @@ TEST(Passport, OfNothingIsNotGreen) {
 
 TEST(Junit, CountsAndEscapes) {
   const std::string xml = junit_xml(red());
-  EXPECT_THAT(xml, HasSubstr("<testsuites name=\"lockstep\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\""));
-  EXPECT_THAT(xml, HasSubstr("<testsuite name=\"scan\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\""));
+  EXPECT_THAT(
+      xml,
+      HasSubstr(
+          "<testsuites name=\"lockstep\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\""));
+  EXPECT_THAT(
+      xml,
+      HasSubstr("<testsuite name=\"scan\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\""));
   EXPECT_THAT(xml, HasSubstr("<testcase classname=\"scan.Scan\" name=\"B\""));
-  EXPECT_THAT(xml, HasSubstr("<failure message=\"mismatch\">y[3] is 1 &lt; 2 &amp; &quot;bad&quot;&#10;second "
-                             "line?&#10;minimal case: n=33"));
+  EXPECT_THAT(
+      xml,
+      HasSubstr("<failure message=\"mismatch\">y[3] is 1 &lt; 2 &amp; &quot;bad&quot;&#10;second "
+                "line?&#10;minimal case: n=33"));
   EXPECT_THAT(xml, HasSubstr("<skipped message=\"not applicable: clusters: 1 needed, 0 there\"/>"));
 }
 
@@ -264,9 +283,11 @@ TEST(Junit, WhatDidNotRunIsAnErrorAndSoIsALedgerThatDoesNotClose) {
   r.suites = {suite("scan", {record("Scan.A", Verdict::kNotRun, "out of memory")}, 1)};
   EXPECT_THAT(junit_xml(r), HasSubstr("<error message=\"not run: out of memory\">"));
   r.suites = {suite("scan", {record("Scan.A", Verdict::kPass)}, 86)};
-  EXPECT_THAT(junit_xml(r),
-              AllOf(HasSubstr("tests=\"2\" failures=\"0\" errors=\"1\""),
-                    HasSubstr("<error message=\"scan ended with exit status 86 although its ledger closes\"/>")));
+  EXPECT_THAT(
+      junit_xml(r),
+      AllOf(HasSubstr("tests=\"2\" failures=\"0\" errors=\"1\""),
+            HasSubstr(
+                "<error message=\"scan ended with exit status 86 although its ledger closes\"/>")));
 }
 
 }  // namespace

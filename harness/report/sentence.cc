@@ -25,7 +25,9 @@ std::string sentence_of(std::string_view property) {
     if (word && !out.ends_with(' ')) out += ' ';
     for (; i < end; ++i) {
       const bool gap = name[i] == '_' || name[i] == '/';
-      out += gap ? ' ' : abbreviation ? name[i] : static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+      out += gap            ? ' '
+             : abbreviation ? name[i]
+                            : static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
     }
   }
   return out;

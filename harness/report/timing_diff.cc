@@ -36,14 +36,15 @@ struct Run {
 };
 
 // The runs by time, two and two; empty when they were not made in turn.
-std::vector<std::pair<const Passport*, const Passport*>> pairs_of(const std::vector<Passport>& before,
-                                                                  const std::vector<Passport>& after) {
+std::vector<std::pair<const Passport*, const Passport*>> pairs_of(
+    const std::vector<Passport>& before, const std::vector<Passport>& after) {
   std::vector<Run> runs;
   for (const Passport& p : before) runs.push_back({&p, false});
   for (const Passport& p : after) runs.push_back({&p, true});
   // Seconds, as text that sorts by time.
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const Run& a, const Run& b) { return a.passport->created < b.passport->created; });
+  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
+    return a.passport->created < b.passport->created;
+  });
   std::vector<std::pair<const Passport*, const Passport*>> pairs;
   for (std::size_t i = 0; i + 1 < runs.size(); i += 2) {
     const Run &a = runs[i], &b = runs[i + 1];
@@ -57,9 +58,11 @@ std::vector<std::pair<const Passport*, const Passport*>> pairs_of(const std::vec
 bool twice(const std::vector<Pair>& pairs, Speed speed) {
   for (const std::size_t first : {0, 1}) {
     std::vector<double> logs;
-    for (std::size_t i = first; i < pairs.size(); i += 2) logs.push_back(std::log(pairs[i].b_us / pairs[i].a_us));
+    for (std::size_t i = first; i < pairs.size(); i += 2)
+      logs.push_back(std::log(pairs[i].b_us / pairs[i].a_us));
     const double middle = median_of(std::move(logs), 0.5).median;
-    if (speed == Speed::kSlower ? middle <= std::log1p(kEffect) : middle >= -std::log1p(kEffect)) return false;
+    if (speed == Speed::kSlower ? middle <= std::log1p(kEffect) : middle >= -std::log1p(kEffect))
+      return false;
   }
   return true;
 }
@@ -70,36 +73,41 @@ bool on_one_gpu(const Passport& a, const Passport& b) {
   const auto entry = [](const Passport& p, const char* key) {
     return p.device.contains(key) ? p.device.at(key) : std::string();
   };
-  const auto same = [&](const char* key) { return !entry(a, key).empty() && entry(a, key) == entry(b, key); };
-  return same("name") && same("uuid") && entry(a, "simulated") == "false" && entry(b, "simulated") == "false";
+  const auto same = [&](const char* key) {
+    return !entry(a, key).empty() && entry(a, key) == entry(b, key);
+  };
+  return same("name") && same("uuid") && entry(a, "simulated") == "false" &&
+         entry(b, "simulated") == "false";
 }
 
 std::vector<std::string> timing_changes(const PassportProperty& a, const PassportProperty& b) {
   std::vector<std::string> changes;
   for (const Timing& before : a.timings) {
-    const auto after =
-        std::find_if(b.timings.begin(), b.timings.end(), [&](const Timing& t) { return t.name == before.name; });
+    const auto after = std::find_if(b.timings.begin(), b.timings.end(),
+                                    [&](const Timing& t) { return t.name == before.name; });
     if (after == b.timings.end() || !(before.median > 0) || !(after->median > 0)) continue;
     const double ratio = after->median / before.median;
     const bool slower = ratio > 1 + kEffect && after->low > before.high,
                faster = ratio < 1 / (1 + kEffect) && after->high < before.low;
     if (slower || faster) {
-      changes.push_back(fmt::format("{}  {}: {:.2f} us [{:.2f}, {:.2f}] -> {:.2f} us [{:.2f}, {:.2f}], x{:.3f}",
-                                    slower ? "slower" : "faster", before.name, before.median, before.low, before.high,
-                                    after->median, after->low, after->high, ratio));
+      changes.push_back(
+          fmt::format("{}  {}: {:.2f} us [{:.2f}, {:.2f}] -> {:.2f} us [{:.2f}, {:.2f}], x{:.3f}",
+                      slower ? "slower" : "faster", before.name, before.median, before.low,
+                      before.high, after->median, after->low, after->high, ratio));
     }
   }
   for (const TimingVerdict& before : a.timing_verdicts) {
     const auto after = std::find_if(b.timing_verdicts.begin(), b.timing_verdicts.end(),
                                     [&](const TimingVerdict& t) { return t.name == before.name; });
     if (after == b.timing_verdicts.end() || after->verdict == before.verdict) continue;
-    changes.push_back(fmt::format("{}: {} (x{:.3f}) -> {} (x{:.3f})", before.name, before.verdict, before.ratio,
-                                  after->verdict, after->ratio));
+    changes.push_back(fmt::format("{}: {} (x{:.3f}) -> {} (x{:.3f})", before.name, before.verdict,
+                                  before.ratio, after->verdict, after->ratio));
   }
   return changes;
 }
 
-TimingJudgement judge_timings(const std::vector<Passport>& before, const std::vector<Passport>& after) {
+TimingJudgement judge_timings(const std::vector<Passport>& before,
+                              const std::vector<Passport>& after) {
   TimingJudgement j;
   const TimingRules rules = {.minimum_effect = kEffect};
   const std::size_t fewest = fewest_values(rules.alpha);
@@ -115,9 +123,11 @@ TimingJudgement judge_timings(const std::vector<Passport>& before, const std::ve
   if (before.size() == 1 && after.size() == 1) {
     j.why_not = "one run on each side";
   } else if (before.size() != after.size() || pairs.empty()) {
-    j.why_not = fmt::format("the runs, {} and {}, were not made in turn", before.size(), after.size());
+    j.why_not =
+        fmt::format("the runs, {} and {}, were not made in turn", before.size(), after.size());
   } else if (pairs.size() < fewest) {
-    j.why_not = fmt::format("{} pairs of runs, and {} are the fewest that can tell", pairs.size(), fewest);
+    j.why_not =
+        fmt::format("{} pairs of runs, and {} are the fewest that can tell", pairs.size(), fewest);
   }
   if (!j.why_not.empty()) return j;
   j.pairs = pairs.size();
@@ -130,11 +140,14 @@ TimingJudgement judge_timings(const std::vector<Passport>& before, const std::ve
   }
   for (const auto& [key, durations] : measured) {
     const SpeedComparison c = compare_speed(durations, rules);
-    const bool differs = (c.speed == Speed::kSlower || c.speed == Speed::kFaster) && twice(durations, c.speed);
+    const bool differs =
+        (c.speed == Speed::kSlower || c.speed == Speed::kFaster) && twice(durations, c.speed);
     if (differs) {
       (c.speed == Speed::kSlower ? j.slower : j.faster)
-          .push_back(fmt::format("{}: {:.2f} us -> {:.2f} us, x{:.3f} [{:.3f}, {:.3f}] by {} pairs of runs", key.second,
-                                 c.a_us.median, c.b_us.median, c.ratio.median, c.ratio.low, c.ratio.high, c.pairs));
+          .push_back(fmt::format(
+              "{}: {:.2f} us -> {:.2f} us, x{:.3f} [{:.3f}, {:.3f}] by {} pairs of runs",
+              key.second, c.a_us.median, c.b_us.median, c.ratio.median, c.ratio.low, c.ratio.high,
+              c.pairs));
     } else {
       ++(c.speed == Speed::kSame ? j.same : j.inconclusive);
     }

@@ -31,7 +31,9 @@ int lockstepMarkUnwritten(void* begin, size_t bytes) {
   return fake_extension().knows_buffers ? 0 : -1;
 }
 
-char* lockstepTakeFindings() { return strdup(std::exchange(fake_extension().findings, "[]").c_str()); }
+char* lockstepTakeFindings() {
+  return strdup(std::exchange(fake_extension().findings, "[]").c_str());
+}
 
 int lockstepClearError() {
   ++fake_extension().cleared;
@@ -44,7 +46,9 @@ int lockstepSetSchedule(uint64_t seed) {
   return 0;
 }
 
-uint32_t lockstepSetChecks(uint32_t checks) { return std::exchange(fake_extension().checks, checks); }
+uint32_t lockstepSetChecks(uint32_t checks) {
+  return std::exchange(fake_extension().checks, checks);
+}
 
 int lockstepSetQuiet(int quiet) { return std::exchange(fake_extension().quiet, quiet); }
 

@@ -19,7 +19,7 @@ struct FakeExtension {
   std::vector<Named> unwritten;  // as they were marked; no names
   std::string findings = "[]";   // what the next lockstepTakeFindings gives, once
   bool knows_buffers = true;     // false: lockstepNameBuffer and lockstepMarkUnwritten answer -1
-  int cleared = 0;               // calls of lockstepClearError; each clears the fake runtime's sticky error
+  int cleared = 0;  // calls of lockstepClearError; each clears the fake runtime's sticky error
   int quiet = 0;
   std::uint32_t checks = 15;             // the mask of lockstepSetChecks
   std::vector<std::uint64_t> schedules;  // as they were set

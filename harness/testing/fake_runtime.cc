@@ -1,9 +1,9 @@
-// A CUDA runtime of a dozen functions on host memory, for tests of the harness's own parts: a "kernel" there is a host
-// function that scribbles.
+// A CUDA runtime of a dozen functions on host memory, for tests of the harness's own parts: a
+// "kernel" there is a host function that scribbles.
 //
-// It keeps what the harness relies on: 256-byte alignment, fresh memory that is not zero, errors that stick until they
-// are cleared. Nothing here judges an access; what the memory contract finds with this runtime, it finds on silicon,
-// where nobody else looks.
+// It keeps what the harness relies on: 256-byte alignment, fresh memory that is not zero, errors
+// that stick until they are cleared. Nothing here judges an access; what the memory contract finds
+// with this runtime, it finds on silicon, where nobody else looks.
 #include "harness/testing/fake_runtime.h"
 
 #include <cuda_runtime_api.h>
@@ -57,7 +57,8 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
   return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t) {
   return cudaMemcpy(to, from, bytes, kind);
 }
 

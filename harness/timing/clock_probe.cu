@@ -9,7 +9,8 @@ __device__ unsigned long long global_nanoseconds() {
   return now;
 }
 
-// %globaltimer steps by up to a microsecond: both readings wait for a step, so that it costs no more than one look.
+// %globaltimer steps by up to a microsecond: both readings wait for a step, so that it costs no
+// more than one look.
 __global__ void clock_kernel(ClockReading* reading, unsigned nanoseconds) {
   unsigned long long before = global_nanoseconds(), begin = before;
   while (begin == before) begin = global_nanoseconds();

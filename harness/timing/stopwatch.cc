@@ -21,7 +21,8 @@ constexpr int kCalibrations = 3;
 
 void require(cudaError_t error, const char* tried) {
   if (error != cudaSuccess)
-    throw std::runtime_error(fmt::format("{}: {}, {}", tried, cudaGetErrorName(error), cudaGetErrorString(error)));
+    throw std::runtime_error(
+        fmt::format("{}: {}, {}", tried, cudaGetErrorName(error), cudaGetErrorString(error)));
 }
 
 class Stopwatch {
@@ -43,9 +44,9 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
-  // Microseconds that one of `runs` runs took. The clock is read right behind them, while the GPU is still as they left
-  // it; the probe before them keeps the GPU busy while the host enqueues, so that launches wait for the GPU and not the
-  // GPU for launches.
+  // Microseconds that one of `runs` runs took. The clock is read right behind them, while the GPU
+  // is still as they left it; the probe before them keeps the GPU busy while the host enqueues, so
+  // that launches wait for the GPU and not the GPU for launches.
   double sample(const Work& work, int runs, double& mhz) {
     require(read_clock(reading_, kProbeNanoseconds, stream_), "reading the clock");
     require(cudaEventRecord(begin_, stream_), "recording an event");
@@ -64,12 +65,13 @@ class Stopwatch {
   int runs_for(const Work& work, const StopwatchRules& rules) {
     double mhz = 0, us = 0;
     for (int i = 0; i < std::max(1, rules.warm_up); ++i) us = sample(work, 1, mhz);
-    // The least of some: whatever disturbs one would give the two contestants samples of different lengths, and what a
-    // sample costs by itself would count more for the shorter.
+    // The least of some: whatever disturbs one would give the two contestants samples of different
+    // lengths, and what a sample costs by itself would count more for the shorter.
     us = sample(work, 4, mhz);
     for (int i = 1; i < kCalibrations; ++i) us = std::min(us, sample(work, 4, mhz));
     us = std::max(us, 0.01);
-    return static_cast<int>(std::clamp(std::round(rules.sample_us / us), 1.0, static_cast<double>(kMaxRuns)));
+    return static_cast<int>(
+        std::clamp(std::round(rules.sample_us / us), 1.0, static_cast<double>(kMaxRuns)));
   }
 
  private:
@@ -101,7 +103,8 @@ Measured measure_pairs(const Work& a, const Work& b, const StopwatchRules& rules
   return m;
 }
 
-MeasuredSpeed measure_speed(const Work& a, const Work& b, const TimingRules& rules, const StopwatchRules& stopwatch) {
+MeasuredSpeed measure_speed(const Work& a, const Work& b, const TimingRules& rules,
+                            const StopwatchRules& stopwatch) {
   const Measured m = measure_pairs(a, b, stopwatch);
   if (!m.error.empty()) return {{}, m.error};
   const SpeedComparison c = compare_speed(m.pairs, rules);

@@ -1,5 +1,6 @@
-// Durations on a GPU: two pieces of work, measured in turn on one stream with CUDA events, with the clock beside each.
-// docs/timing.md says how; harness/timing/timing_verdict.h judges them. On the simulated GPU nothing is measured.
+// Durations on a GPU: two pieces of work, measured in turn on one stream with CUDA events, with the
+// clock beside each. docs/timing.md says how; harness/timing/timing_verdict.h judges them. On the
+// simulated GPU nothing is measured.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,9 +17,10 @@ namespace lockstep {
 using Work = std::function<std::string(cudaStream_t)>;
 
 struct StopwatchRules {
-  int pairs = 60;           // measured
-  int warm_up = 3;          // runs of each before the first pair
-  double sample_us = 1000;  // a sample is as many runs back to back as take about this long, at least one
+  int pairs = 60;   // measured
+  int warm_up = 3;  // runs of each before the first pair
+  double sample_us =
+      1000;  // a sample is as many runs back to back as take about this long, at least one
 };
 
 struct Measured {
@@ -27,10 +29,12 @@ struct Measured {
   std::string error;           // a sentence; then the pairs say nothing
 };
 
-// A B, B A, A B, ...: whichever is second finds the GPU as the other left it, so each is second equally often.
+// A B, B A, A B, ...: whichever is second finds the GPU as the other left it, so each is second
+// equally often.
 Measured measure_pairs(const Work& a, const Work& b, const StopwatchRules& rules = {});
 
-// The pairs, judged. A difference is told when a second measurement, with the two exchanged, finds it too.
+// The pairs, judged. A difference is told when a second measurement, with the two exchanged, finds
+// it too.
 struct MeasuredSpeed {
   SpeedComparison comparison;
   std::string error;  // a sentence; then the comparison says nothing

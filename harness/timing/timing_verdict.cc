@@ -9,11 +9,13 @@
 namespace lockstep {
 namespace {
 
-// A run of which more than this share was throttled is one of a GPU that has no clock of its own to speak of.
+// A run of which more than this share was throttled is one of a GPU that has no clock of its own to
+// speak of.
 constexpr double kMaxThrottled = 1.0 / 3;
 
-// How many values may be cut off at each end so that what remains between them still holds the median: the largest k
-// with P(Binomial(n, 1/2) < k) <= alpha / 2; 0 when even the extremes do not suffice.
+// How many values may be cut off at each end so that what remains between them still holds the
+// median: the largest k with P(Binomial(n, 1/2) < k) <= alpha / 2; 0 when even the extremes do not
+// suffice.
 std::size_t cut(std::size_t n, double alpha) {
   // In logarithms, as 2^-n alone leaves the range of double for n above a thousand.
   const double log_half_n = -static_cast<double>(n) * std::log(2.0);
@@ -43,7 +45,8 @@ std::vector<Pair> unthrottled(const std::vector<Pair>& pairs, double share) {
   std::sort(clocks.begin(), clocks.end());
   const double least = share * middle(clocks);
   std::vector<Pair> kept;
-  std::copy_if(pairs.begin(), pairs.end(), std::back_inserter(kept), [&](const Pair& p) { return p.mhz >= least; });
+  std::copy_if(pairs.begin(), pairs.end(), std::back_inserter(kept),
+               [&](const Pair& p) { return p.mhz >= least; });
   return kept;
 }
 
@@ -94,13 +97,14 @@ SpeedComparison compare_speed(const std::vector<Pair>& pairs, const TimingRules&
   }
   c.a_us = of(kept, rules.alpha, [](const Pair& p) { return p.a_us; });
   c.b_us = of(kept, rules.alpha, [](const Pair& p) { return p.b_us; });
-  const Estimate log = of(kept, rules.alpha, [](const Pair& p) { return std::log(p.b_us / p.a_us); });
+  const Estimate log =
+      of(kept, rules.alpha, [](const Pair& p) { return std::log(p.b_us / p.a_us); });
   c.ratio = {std::exp(log.median), std::exp(log.low), std::exp(log.high)};
   // The band is symmetric in the logarithm: B is as much slower than A as A is faster than B.
   const double band = std::log1p(rules.minimum_effect);
   if (kept.size() < fewest_values(rules.alpha)) {
-    c.why =
-        fmt::format("{} pairs are left, and {} are the fewest that can tell", kept.size(), fewest_values(rules.alpha));
+    c.why = fmt::format("{} pairs are left, and {} are the fewest that can tell", kept.size(),
+                        fewest_values(rules.alpha));
   } else if (c.throttled > kMaxThrottled * static_cast<double>(pairs.size())) {
     c.why = fmt::format("{} of {} pairs were throttled", c.throttled, pairs.size());
   } else if (log.high < -band) {
@@ -110,7 +114,8 @@ SpeedComparison compare_speed(const std::vector<Pair>& pairs, const TimingRules&
   } else if (log.low > -band && log.high < band) {
     c.speed = Speed::kSame;
   } else {
-    c.why = fmt::format("the interval spans an edge of the {:g} % that count as the same", 100 * rules.minimum_effect);
+    c.why = fmt::format("the interval spans an edge of the {:g} % that count as the same",
+                        100 * rules.minimum_effect);
   }
   return c;
 }
@@ -119,16 +124,19 @@ SpeedComparison confirmed(SpeedComparison c, const SpeedComparison& exchanged) {
   if ((c.speed == Speed::kFaster && exchanged.speed == Speed::kSlower) ||
       (c.speed == Speed::kSlower && exchanged.speed == Speed::kFaster))
     return c;
-  c.why = fmt::format("it was {}, and measured again with the two exchanged {} x{:.3f} [{:.3f}, {:.3f}]", name(c.speed),
-                      name(exchanged.speed), exchanged.ratio.median, exchanged.ratio.low, exchanged.ratio.high);
+  c.why = fmt::format(
+      "it was {}, and measured again with the two exchanged {} x{:.3f} [{:.3f}, {:.3f}]",
+      name(c.speed), name(exchanged.speed), exchanged.ratio.median, exchanged.ratio.low,
+      exchanged.ratio.high);
   c.speed = Speed::kInconclusive;
   return c;
 }
 
 std::string to_text(const SpeedComparison& c) {
-  return fmt::format("{} x{:.3f} [{:.3f}, {:.3f}]: {:.2f} us, {:.2f} us; {} pairs, {} throttled{}{}", name(c.speed),
-                     c.ratio.median, c.ratio.low, c.ratio.high, c.a_us.median, c.b_us.median, c.pairs, c.throttled,
-                     c.why.empty() ? "" : "; ", c.why);
+  return fmt::format(
+      "{} x{:.3f} [{:.3f}, {:.3f}]: {:.2f} us, {:.2f} us; {} pairs, {} throttled{}{}",
+      name(c.speed), c.ratio.median, c.ratio.low, c.ratio.high, c.a_us.median, c.b_us.median,
+      c.pairs, c.throttled, c.why.empty() ? "" : "; ", c.why);
 }
 
 }  // namespace lockstep

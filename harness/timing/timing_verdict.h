@@ -1,10 +1,12 @@
-// Which of two things is faster: FASTER, SAME, SLOWER or INCONCLUSIVE, from durations that were measured in pairs.
-// docs/timing.md derives the statistics. Nothing here measures; harness/timing/stopwatch.h does.
+// Which of two things is faster: FASTER, SAME, SLOWER or INCONCLUSIVE, from durations that were
+// measured in pairs. docs/timing.md derives the statistics. Nothing here measures;
+// harness/timing/stopwatch.h does.
 //
-// A pair is one duration of each, taken next to each other on one GPU, so that clocks, temperature and neighbours
-// change both. Of every pair the logarithm of the ratio b / a is taken, and of all of them an exact confidence interval
-// of the median, from order statistics: it assumes nothing about the distribution of durations, which is neither normal
-// nor of one peak, but that pairs are independent of each other.
+// A pair is one duration of each, taken next to each other on one GPU, so that clocks, temperature
+// and neighbours change both. Of every pair the logarithm of the ratio b / a is taken, and of all
+// of them an exact confidence interval of the median, from order statistics: it assumes nothing
+// about the distribution of durations, which is neither normal nor of one peak, but that pairs are
+// independent of each other.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +31,8 @@ struct Pair {
 struct TimingRules {
   double minimum_effect = 0.02;  // below this share a difference is none; above 0
   double alpha = 0.001;          // two-sided: chance that the interval misses the median
-  double clock_share = 0.97;     // a pair whose clock is below this share of the median clock was throttled
+  double clock_share =
+      0.97;  // a pair whose clock is below this share of the median clock was throttled
 };
 
 // A median and an interval that holds the true one with probability 1 - alpha or more.
@@ -48,14 +51,14 @@ struct SpeedComparison {
 // The fewest values whose extremes hold the median with probability 1 - alpha.
 std::size_t fewest_values(double alpha);
 
-// Of at least one value. Where there are fewer than fewest_values(alpha) the interval is all of the line: low is -inf
-// and high inf.
+// Of at least one value. Where there are fewer than fewest_values(alpha) the interval is all of the
+// line: low is -inf and high inf.
 Estimate median_of(std::vector<double> values, double alpha);
 
 SpeedComparison compare_speed(const std::vector<Pair>& pairs, const TimingRules& rules = {});
 
-// What a comparison comes to when another, of a against b instead, followed it: `c`, unless that does not find the same
-// difference; then it is inconclusive.
+// What a comparison comes to when another, of a against b instead, followed it: `c`, unless that
+// does not find the same difference; then it is inconclusive.
 SpeedComparison confirmed(SpeedComparison c, const SpeedComparison& exchanged);
 
 // "SLOWER x1.312 [1.309, 1.315]: 50.1 us, 65.7 us; 60 pairs, 2 throttled"

@@ -1,4 +1,5 @@
-// Timing verdicts on durations that are made up, so that the truth is known: what they find, and how often they lie.
+// Timing verdicts on durations that are made up, so that the truth is known: what they find, and
+// how often they lie.
 #include "harness/timing/timing_verdict.h"
 
 #include <fmt/format.h>
@@ -16,15 +17,18 @@ using Random = std::mt19937_64;
 // A GPU as it is: durations of one kernel, of 100 us.
 using Noise = std::function<double(Random&, int pair)>;
 
-double lognormal(Random& r, double sigma) { return std::exp(std::normal_distribution<double>(0, sigma)(r)); }
+double lognormal(Random& r, double sigma) {
+  return std::exp(std::normal_distribution<double>(0, sigma)(r));
+}
 
 // Narrow, as of a large kernel on a quiet GPU.
 double quiet(Random& r, int) { return 100 * lognormal(r, 0.002); }
 // Wide, and now and then much longer: other work on the GPU.
 double spiky(Random& r, int) {
   const double d = 100 * lognormal(r, 0.03);
-  return std::uniform_real_distribution<double>(0, 1)(r) < 0.05 ? d * (1 + std::exponential_distribution<double>(1)(r))
-                                                                : d;
+  return std::uniform_real_distribution<double>(0, 1)(r) < 0.05
+             ? d * (1 + std::exponential_distribution<double>(1)(r))
+             : d;
 }
 // Two clocks that the GPU jumps between, 12 % apart.
 double bimodal(Random& r, int) {
@@ -42,7 +46,8 @@ std::vector<Pair> pairs_of(Random& r, const Noise& noise, double effect, int cou
 }
 
 TEST(TimingVerdict, TheIntervalIsTheOneOfTheSignTest) {
-  // P(Binomial(10, 1/2) = 0) = 1/1024: ten values hold the median with probability 1 - 2/1024, eleven 1 - 1/1024.
+  // P(Binomial(10, 1/2) = 0) = 1/1024: ten values hold the median with probability 1 - 2/1024,
+  // eleven 1 - 1/1024.
   EXPECT_EQ(fewest_values(2.0 / 1024), 10u);
   EXPECT_EQ(fewest_values(0.001), 11u);
   EXPECT_EQ(fewest_values(0.05), 6u);
@@ -90,8 +95,8 @@ TEST(TimingVerdict, OfAKernelAgainstItselfIsAFalseAlarmAtMostOnceInAThousand) {
       alarms += s == Speed::kFaster || s == Speed::kSlower;
       same += compare_speed(pairs).speed == Speed::kSame;
     }
-    fmt::print("{}: {} false alarms in {} without a band; {:.1f} % SAME with 2 %\n", what, alarms, kRuns,
-               100.0 * same / kRuns);
+    fmt::print("{}: {} false alarms in {} without a band; {:.1f} % SAME with 2 %\n", what, alarms,
+               kRuns, 100.0 * same / kRuns);
     // 10 are expected at the most; 24 has a chance below 1e-4.
     EXPECT_LE(alarms, 24) << what;
     if (std::string(what) == "quiet") {
@@ -106,7 +111,8 @@ TEST(TimingVerdict, FindsADifferenceAboveTheBandAndCallsOneBelowItTheSame) {
     EXPECT_EQ(compare_speed(pairs_of(r, quiet, 1.05, 60)).speed, Speed::kSlower);
     EXPECT_EQ(compare_speed(pairs_of(r, quiet, 1 / 1.05, 60)).speed, Speed::kFaster);
     EXPECT_EQ(compare_speed(pairs_of(r, quiet, 1.01, 60)).speed, Speed::kSame);
-    EXPECT_EQ(compare_speed(pairs_of(r, drifting, 1.05, 60)).speed, Speed::kSlower) << "drift is in both of a pair";
+    EXPECT_EQ(compare_speed(pairs_of(r, drifting, 1.05, 60)).speed, Speed::kSlower)
+        << "drift is in both of a pair";
   }
 }
 
@@ -114,7 +120,8 @@ TEST(TimingVerdict, IsInconclusiveRatherThanGuessing) {
   Random r(5);
   EXPECT_EQ(compare_speed({}).speed, Speed::kInconclusive);
   const SpeedComparison few = compare_speed(pairs_of(r, quiet, 2, 10));
-  EXPECT_EQ(few.speed, Speed::kInconclusive) << "ten pairs cannot tell at 1 in 1,000, however large the effect";
+  EXPECT_EQ(few.speed, Speed::kInconclusive)
+      << "ten pairs cannot tell at 1 in 1,000, however large the effect";
   EXPECT_NE(few.why.find("11 are the fewest"), std::string::npos) << few.why;
   // At the edge of the band.
   EXPECT_EQ(compare_speed(pairs_of(r, spiky, 1.02, 60)).speed, Speed::kInconclusive);

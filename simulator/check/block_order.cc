@@ -107,23 +107,31 @@ VectorClock& BlockOrder::others_of_warp(std::uint32_t warp) {
   return others_of_warp_[warp];
 }
 
-bool BlockOrder::known_to_lane(std::uint32_t other, std::uint32_t clock, std::uint32_t thread) const {
+bool BlockOrder::known_to_lane(std::uint32_t other, std::uint32_t clock,
+                               std::uint32_t thread) const {
   return (*lanes_[thread >> 5])[thread & 31].clocks.cover(other >> 5, other & 31, clock);
 }
 
-bool BlockOrder::knows(std::uint32_t thread, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
+bool BlockOrder::knows(std::uint32_t thread, std::uint32_t block, std::uint32_t epoch,
+                       std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
   const std::uint32_t w = thread >> 5, l = thread & 31;
-  const auto in = [&](const VectorClock& of) { return !of.empty() && of.happens_before(*grid_, block, epoch, warp, lane, clock); };
-  return in(others_) || (!others_of_warp_.empty() && in(others_of_warp_[w])) || ((apart_[w] >> l & 1) && in((*lanes_[w])[l].others));
+  const auto in = [&](const VectorClock& of) {
+    return !of.empty() && of.happens_before(*grid_, block, epoch, warp, lane, clock);
+  };
+  return in(others_) || (!others_of_warp_.empty() && in(others_of_warp_[w])) ||
+         ((apart_[w] >> l & 1) && in((*lanes_[w])[l].others));
 }
 
 bool BlockOrder::knows_lanes_apart(std::uint32_t w, std::uint32_t block, std::uint32_t v) const {
   if (apart_[w] != 0) return true;
   if (block == block_ && partial_ && known_[w].is_apart(v)) return true;
-  return knows_others_ && (others_.is_apart(*grid_, block, v) || (!others_of_warp_.empty() && others_of_warp_[w].is_apart(*grid_, block, v)));
+  return knows_others_ &&
+         (others_.is_apart(*grid_, block, v) ||
+          (!others_of_warp_.empty() && others_of_warp_[w].is_apart(*grid_, block, v)));
 }
 
-void BlockOrder::join_lanes(std::uint32_t warp, std::uint32_t lanes, ThreadClocks& clocks, VectorClock& others) const {
+void BlockOrder::join_lanes(std::uint32_t warp, std::uint32_t lanes, ThreadClocks& clocks,
+                            VectorClock& others) const {
   each_lane(apart_[warp] & lanes, [&](std::uint32_t l) {
     clocks.join((*lanes_[warp])[l].clocks);
     if (knows_others_) others.join((*lanes_[warp])[l].others, *grid_);
@@ -134,7 +142,8 @@ void BlockOrder::put_lanes_together(std::uint32_t warp, std::uint32_t lanes) {
   if ((lanes & ~apart_[warp]) != 0) return;
   const auto first = static_cast<std::uint32_t>(std::countr_zero(lanes));
   bool same = true;
-  each_lane(lanes, [&](std::uint32_t l) { same = same && (*lanes_[warp])[l] == (*lanes_[warp])[first]; });
+  each_lane(lanes,
+            [&](std::uint32_t l) { same = same && (*lanes_[warp])[l] == (*lanes_[warp])[first]; });
   if (!same) return;
   const Lane& mine = (*lanes_[warp])[first];
   known_[warp].join(mine.clocks);
@@ -221,7 +230,8 @@ bool BlockOrder::complete(int barrier, std::uint32_t waiting) {
     }
     knows_others_ = knows_others_ || !b.others.empty();
     apart_[w] = 0;
-    if (std::any_of(b.fenced, b.fenced + kScopes, [](const auto& f) { return f != nullptr; })) set_fences(w, ~0u, b.fenced);
+    if (std::any_of(b.fenced, b.fenced + kScopes, [](const auto& f) { return f != nullptr; }))
+      set_fences(w, ~0u, b.fenced);
   });
   b = {};
   return knows_more;
@@ -240,7 +250,8 @@ ThreadClocks BlockOrder::clocks_known_to(std::uint32_t w, std::uint32_t lanes, b
   known.raise(w, lanes, clock_[w]);
   if (lanes_used_) {
     each_lane(lanes, [&](std::uint32_t l) {
-      for (std::uint32_t k = 0; k < 32; ++k) known.raise(w, 1u << k, lane_clock_[(w * 32 + l) * 32 + k]);
+      for (std::uint32_t k = 0; k < 32; ++k)
+        known.raise(w, 1u << k, lane_clock_[(w * 32 + l) * 32 + k]);
     });
   }
   return known;
@@ -252,7 +263,8 @@ Knowledge BlockOrder::known_to(std::uint32_t w, std::uint32_t lanes, bool all) c
   if (!knows_others_) return k;
   k.others = others_;
   if (!others_of_warp_.empty()) k.others.join(others_of_warp_[w], *grid_);
-  each_lane(apart_[w] & lanes, [&](std::uint32_t l) { k.others.join((*lanes_[w])[l].others, *grid_); });
+  each_lane(apart_[w] & lanes,
+            [&](std::uint32_t l) { k.others.join((*lanes_[w])[l].others, *grid_); });
   return k;
 }
 
@@ -266,7 +278,8 @@ void BlockOrder::join_into(std::shared_ptr<const Knowledge>& all, const Knowledg
   all = std::make_shared<const Knowledge>(std::move(joined));
 }
 
-void BlockOrder::join_fences(std::uint32_t warp, std::uint32_t lanes, std::shared_ptr<const Knowledge> (&all)[kScopes]) const {
+void BlockOrder::join_fences(std::uint32_t warp, std::uint32_t lanes,
+                             std::shared_ptr<const Knowledge> (&all)[kScopes]) const {
   for (int s = 0; s < kScopes; ++s) {
     // Lanes that fenced together have one `what` and one clock.
     for (std::uint32_t left = lanes; left != 0;) {
@@ -286,7 +299,8 @@ void BlockOrder::join_fences(std::uint32_t warp, std::uint32_t lanes, std::share
   }
 }
 
-void BlockOrder::set_fences(std::uint32_t warp, std::uint32_t lanes, const std::shared_ptr<const Knowledge> (&all)[kScopes]) {
+void BlockOrder::set_fences(std::uint32_t warp, std::uint32_t lanes,
+                            const std::shared_ptr<const Knowledge> (&all)[kScopes]) {
   if (!fences_[warp]) fences_[warp] = std::make_unique<Fences>();
   each_lane(lanes, [&](std::uint32_t l) {
     for (int s = 0; s < kScopes; ++s) {
@@ -321,10 +335,13 @@ void BlockOrder::release_fence(std::uint32_t warp, std::uint32_t lanes, bool all
     if (!(fenced_[warp] >> l & 1)) {
       for (Fence& f : fences_[warp]->of[l]) f = {};
     }
-    fences_[warp]->of[l][static_cast<int>(scope)] = {apart ? std::make_shared<const Knowledge>(known_to(warp, 1u << l, false)) : what, all ? 0 : clock_[warp]};
+    fences_[warp]->of[l][static_cast<int>(scope)] = {
+        apart ? std::make_shared<const Knowledge>(known_to(warp, 1u << l, false)) : what,
+        all ? 0 : clock_[warp]};
   });
   fenced_[warp] |= lanes;
-  if (scope != Scope::kBlock) grid_->publish({block_, epoch_number_, clocks_known_to(warp, lanes, all)});
+  if (scope != Scope::kBlock)
+    grid_->publish({block_, epoch_number_, clocks_known_to(warp, lanes, all)});
 }
 
 Message BlockOrder::message_of(std::uint32_t warp, std::uint32_t lanes, bool all, Scope scope) {
@@ -342,7 +359,8 @@ void BlockOrder::leave(std::uint32_t thread, Messages& at) {
     for (int s = 0; s < kScopes; ++s) {
       Fence& f = fences_[w]->of[l][s];
       if (f.what == nullptr) continue;
-      if (f.clock != 0 && f.what->own.epoch == epoch_number_ && !f.what->own.clocks.cover(w, l, f.clock - 1)) {
+      if (f.clock != 0 && f.what->own.epoch == epoch_number_ &&
+          !f.what->own.clocks.cover(w, l, f.clock - 1)) {
         Knowledge k = *f.what;
         k.own.clocks.raise(w, 1u << l, f.clock);
         f.what = std::make_shared<const Knowledge>(std::move(k));
@@ -352,13 +370,15 @@ void BlockOrder::leave(std::uint32_t thread, Messages& at) {
   }
   if (block_fenced_ != 0) {
     for (int s = 0; s < kScopes; ++s) {
-      if (fenced_before_[s] != nullptr) at.add({block_, static_cast<Scope>(s), fenced_before_[s]}, *grid_);
+      if (fenced_before_[s] != nullptr)
+        at.add({block_, static_cast<Scope>(s), fenced_before_[s]}, *grid_);
     }
   }
 }
 
 bool BlockOrder::reached(const Message& m, Scope scope) const {
-  return m.block == Messages::kManyBlocks || (reaches(m.scope, m.block, block_, cluster_) && reaches(scope, block_, m.block, cluster_));
+  return m.block == Messages::kManyBlocks ||
+         (reaches(m.scope, m.block, block_, cluster_) && reaches(scope, block_, m.block, cluster_));
 }
 
 bool BlockOrder::acquire(std::uint32_t thread, const Messages& found, Scope scope) {
@@ -373,7 +393,8 @@ bool BlockOrder::acquire(std::uint32_t thread, const Messages& found, Scope scop
   return all;
 }
 
-void BlockOrder::acquire(std::uint32_t warp, std::uint32_t lanes, bool all, const Messages& found, Scope scope) {
+void BlockOrder::acquire(std::uint32_t warp, std::uint32_t lanes, bool all, const Messages& found,
+                         Scope scope) {
   for (const Message& m : found) {
     if (reached(m, scope)) learn(warp, lanes, all, *m.what);
   }
@@ -430,7 +451,8 @@ void BlockOrder::accessed_as_group(std::uint32_t warp, std::uint32_t other) {
 
 void BlockOrder::publish(const ReleaseClock& done) const { grid_->publish(done); }
 
-void BlockOrder::remember(std::uint32_t thread, std::uint64_t location, std::uint64_t version, const Messages& found) {
+void BlockOrder::remember(std::uint32_t thread, std::uint64_t location, std::uint64_t version,
+                          const Messages& found) {
   for (Pending& p : pending_) {
     if (p.thread != thread || p.location != location) continue;
     if (p.version == version) return;

@@ -17,9 +17,14 @@ std::string format(const char* pattern, ...) {
   return buffer;
 }
 
-std::string place(const Access& a) { return format("block (%u,%u,%u) thread (%u,%u,%u)", a.block.x, a.block.y, a.block.z, a.thread.x, a.thread.y, a.thread.z); }
+std::string place(const Access& a) {
+  return format("block (%u,%u,%u) thread (%u,%u,%u)", a.block.x, a.block.y, a.block.z, a.thread.x,
+                a.thread.y, a.thread.z);
+}
 
-const char* direction(const Access& a) { return a.is_atomic ? "atomic access" : a.is_write ? "write" : "read"; }
+const char* direction(const Access& a) {
+  return a.is_atomic ? "atomic access" : a.is_write ? "write" : "read";
+}
 
 }  // namespace
 
@@ -54,7 +59,8 @@ const char* name(Kind kind) {
   return "unknown";
 }
 
-// The codes are those the hardware gives where it notices at all (driver_types.h); what only a checker notices is a launch failure.
+// The codes are those the hardware gives where it notices at all (driver_types.h); what only a
+// checker notices is a launch failure.
 int cuda_error(Kind kind) {
   switch (kind) {
     case Kind::kOutOfBounds:
@@ -88,7 +94,8 @@ int cuda_error(Kind kind) {
 
 std::string Site::to_string() const {
   if (file.empty()) {
-    return format("PTX line %d (%s); build with -lineinfo for the source line", ptx_line, instruction.c_str());
+    return format("PTX line %d (%s); build with -lineinfo for the source line", ptx_line,
+                  instruction.c_str());
   }
   std::string s = format("%s:%d (%s)", file.c_str(), line, instruction.c_str());
   if (!inlined_into.empty()) s += ", inlined at " + inlined_into;
@@ -104,13 +111,15 @@ std::string Finding::to_string() const {
   if (!where.empty()) s += (s.ends_with(' ') ? "" : ", ") + where;
   if (by_host()) {
     if (kind == Kind::kRefused && call.empty()) {
-      if (!access.site.file.empty()) s += format("\n  at %s:%d", access.site.file.c_str(), access.site.line);
+      if (!access.site.file.empty())
+        s += format("\n  at %s:%d", access.site.file.c_str(), access.site.line);
     } else {
       s += "\n  by the host";
     }
     if (!detail.empty()) s += (call.empty() ? "\n  " : ", ") + detail;
     if (occurrences > 1 && !call.empty()) s += format("\n  %" PRIu64 " times", occurrences);
-    if (!call.empty() && severity == Severity::kInformation) s += "\n  The program asked for it with cudaGetLastError.";
+    if (!call.empty() && severity == Severity::kInformation)
+      s += "\n  The program asked for it with cudaGetLastError.";
     return s;
   }
   s += "\n  in kernel " + kernel;
@@ -119,11 +128,14 @@ std::string Finding::to_string() const {
   const bool times = survived || severity == Severity::kInformation;
   const char* const one = times ? "time, by this or another thread" : "thread";
   const char* const many = times ? "times, by this and other threads" : "threads";
-  if (occurrences > 1) s += format(", and %" PRIu64 " more %s", occurrences - 1, occurrences == 2 ? one : many);
+  if (occurrences > 1)
+    s += format(", and %" PRIu64 " more %s", occurrences - 1, occurrences == 2 ? one : many);
   s += "\n  at " + access.site.to_string();
   if (other) {
     // A barrier is waited at, and neither read nor written.
-    s += kind == Kind::kBarrierDivergence ? "\n  while " + place(*other) + " waits" : format("\n  against %s by %s", direction(*other), place(*other).c_str());
+    s += kind == Kind::kBarrierDivergence
+             ? "\n  while " + place(*other) + " waits"
+             : format("\n  against %s by %s", direction(*other), place(*other).c_str());
     s += "\n  at " + other->site.to_string();
   }
   if (!detail.empty()) s += "\n  " + detail;
@@ -133,17 +145,21 @@ std::string Finding::to_string() const {
 
 bool same_site(const Site& a, const Site& b) {
   // A loop that was unrolled has many instructions of one line.
-  return a.instruction == b.instruction && a.line == b.line && a.file == b.file && a.inlined_into == b.inlined_into &&
-         (!a.file.empty() || a.ptx_line == b.ptx_line);
+  return a.instruction == b.instruction && a.line == b.line && a.file == b.file &&
+         a.inlined_into == b.inlined_into && (!a.file.empty() || a.ptx_line == b.ptx_line);
 }
 
 bool same_place(const Finding& a, const Finding& b) {
-  if (a.kind != b.kind || a.severity != b.severity || a.kernel != b.kernel || a.origin.has_value() != b.origin.has_value()) return false;
+  if (a.kind != b.kind || a.severity != b.severity || a.kernel != b.kernel ||
+      a.origin.has_value() != b.origin.has_value())
+    return false;
   // What ended the kernel is never told as a repetition of what it survived.
   if (a.survived != b.survived) return false;
   if (a.origin) return same_site(*a.origin, *b.origin);
   // Either side of a race may be the one that notices it.
-  const bool swapped = a.kind == Kind::kRace && a.other && b.other && same_site(a.access.site, b.other->site) && same_site(a.other->site, b.access.site);
+  const bool swapped = a.kind == Kind::kRace && a.other && b.other &&
+                       same_site(a.access.site, b.other->site) &&
+                       same_site(a.other->site, b.access.site);
   return swapped || same_site(a.access.site, b.access.site);
 }
 

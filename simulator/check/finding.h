@@ -1,4 +1,5 @@
-// What a checker reports: one finding, the same shape for every kind, so that all findings read alike.
+// What a checker reports: one finding, the same shape for every kind, so that all findings read
+// alike.
 #pragma once
 
 #include <cstdint>
@@ -11,45 +12,52 @@ namespace lockstep::check {
 // Which checks run; a bit each. kAllChecks are on by default; the others must be asked for.
 enum Checks : std::uint32_t {
   kNoChecks = 0,
-  kBounds = 1u << 0,           // out of bounds, misaligned, use after free, null, write to read-only
-  kInitialisation = 1u << 1,   // use of memory or registers never written
-  kRaces = 1u << 2,            // unordered conflicting accesses
+  kBounds = 1u << 0,          // out of bounds, misaligned, use after free, null, write to read-only
+  kInitialisation = 1u << 1,  // use of memory or registers never written
+  kRaces = 1u << 2,           // unordered conflicting accesses
   kSynchronisation = 1u << 3,  // barrier divergence, masks, deadlock
   kAllChecks = kBounds | kInitialisation | kRaces | kSynchronisation,
-  kLeaks = 1u << 4,            // memory that is never freed: of the program, not of a launch
-  kStrictBarriers = 1u << 5,   // a barrier that threads have skipped by ending is an error and not information
+  kLeaks = 1u << 4,  // memory that is never freed: of the program, not of a launch
+  kStrictBarriers =
+      1u << 5,  // a barrier that threads have skipped by ending is an error and not information
   kStrictLibraries = 1u << 6,  // so are the findings that library_findings.h knows
 };
 
 enum class Kind : std::uint8_t {
-  kOutOfBounds,            // no live allocation holds the address, or the access leaves the one it starts in
-  kMisaligned,             // address not a multiple of the access size
-  kUseAfterFree,           // the allocation that held the address has been freed
-  kReadOnlyWrite,          // store to constant memory or through a read-only view
-  kUninitialised,          // value from memory or a register nobody wrote, at its use
-  kRace,                   // two conflicting accesses, at least one a write, that nothing orders
-  kBarrierDivergence,      // some threads of the block never come to the barrier, or come to another one
-  kInvalidMask,            // a *.sync whose mask leaves out its own caller, or names lanes that never come
-  kInactiveLane,           // shuffle source lane that does not take part
-  kDeadlock,               // nothing in the block (or grid, for a grid barrier) can run
-  kTimeLimit,              // the kernel ran past its instruction limit
-  kUnsupported,            // the kernel needs what a GPU does and the simulated one cannot: it waits for what the host does after the launch
-  kTrap,                   // trap instruction
-  kAssert,                 // device-side assert
+  kOutOfBounds,   // no live allocation holds the address, or the access leaves the one it starts in
+  kMisaligned,    // address not a multiple of the access size
+  kUseAfterFree,  // the allocation that held the address has been freed
+  kReadOnlyWrite,      // store to constant memory or through a read-only view
+  kUninitialised,      // value from memory or a register nobody wrote, at its use
+  kRace,               // two conflicting accesses, at least one a write, that nothing orders
+  kBarrierDivergence,  // some threads of the block never come to the barrier, or come to another
+                       // one
+  kInvalidMask,   // a *.sync whose mask leaves out its own caller, or names lanes that never come
+  kInactiveLane,  // shuffle source lane that does not take part
+  kDeadlock,      // nothing in the block (or grid, for a grid barrier) can run
+  kTimeLimit,     // the kernel ran past its instruction limit
+  kUnsupported,  // the kernel needs what a GPU does and the simulated one cannot: it waits for what
+                 // the host does after the launch
+  kTrap,         // trap instruction
+  kAssert,       // device-side assert
   kInvalidInstruction,     // executed with operands for which PTX leaves the behaviour undefined
   kStackOverflow,          // local memory or call depth exhausted
   kHostAccess,             // host code touched device memory
   kInvalidProgramCounter,  // indirect call or branch to something that is no function
   kMbarrierMisuse,         // an mbarrier object used against its protocol
-  kAsyncOrder,             // registers of an asynchronous matrix multiplication (wgmma) touched where nothing orders it: no fence before, no wait after
-  kMissingProxyFence,      // what ordinary stores left is read by an asynchronous copy, or is its tensor map, and no fence.proxy stands between
-  kLeak,                   // memory that was still allocated when the process ended or its device was reset
-  kIncompleteCheck,        // information: from here on a check knows only a part of what happens in this launch
-  kRefused,                // device code or a launch that the simulated GPU did not take: it never ran
-  kApiError,               // a call of the runtime API that failed
+  kAsyncOrder,  // registers of an asynchronous matrix multiplication (wgmma) touched where nothing
+                // orders it: no fence before, no wait after
+  kMissingProxyFence,  // what ordinary stores left is read by an asynchronous copy, or is its
+                       // tensor map, and no fence.proxy stands between
+  kLeak,  // memory that was still allocated when the process ended or its device was reset
+  kIncompleteCheck,  // information: from here on a check knows only a part of what happens in this
+                     // launch
+  kRefused,          // device code or a launch that the simulated GPU did not take: it never ran
+  kApiError,         // a call of the runtime API that failed
 };
 
-// Stable lower-case name used in reports, suppressions and tests: "out-of-bounds", "use-after-free", ...
+// Stable lower-case name used in reports, suppressions and tests: "out-of-bounds",
+// "use-after-free", ...
 const char* name(Kind kind);
 
 // The cudaError_t the launch fails with (driver_types.h): 700, 716, 719, ...
@@ -63,14 +71,16 @@ struct Dim3 {
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
-// A place in the program: CUDA source when the PTX has line information, always the PTX line and instruction.
+// A place in the program: CUDA source when the PTX has line information, always the PTX line and
+// instruction.
 struct Site {
   std::string file;  // empty without -lineinfo
   int line = 0;
   std::string inlined_into;  // "caller.cu:12 in caller", empty when not inlined
   int ptx_line = 0;
   std::string instruction;        // "ld.global.f32"
-  std::string to_string() const;  // "stencil.cu:41 (ld.global.f32)" or "PTX line 88 (ld.global.f32); build with -lineinfo for the source line"
+  std::string to_string() const;  // "stencil.cu:41 (ld.global.f32)" or "PTX line 88
+                                  // (ld.global.f32); build with -lineinfo for the source line"
 };
 
 struct Access {
@@ -87,13 +97,15 @@ struct Finding {
   Severity severity = Severity::kError;
   std::string kernel;  // demangled
   Access access;
-  std::string space;              // "global", "shared", "local", "constant", ""
-  std::string where;              // "4 bytes past the end of 'y' (4096 bytes, cudaMalloc #3)"
-  std::string detail;             // one more sentence where it helps: what to look for
-  std::optional<Access> other;    // the other side of a race, or the barrier others wait at
-  std::optional<Site> origin;     // of a value that nobody wrote, or that a shuffle gave: the load, atomic or shuffle from which the thread has it
-  std::string call;               // the API function, where a call of the host failed: then there is no thread, and `kernel` is the one launched, if any
-  std::string error;              // what the call answered: "cudaErrorInvalidValue"
+  std::string space;            // "global", "shared", "local", "constant", ""
+  std::string where;            // "4 bytes past the end of 'y' (4096 bytes, cudaMalloc #3)"
+  std::string detail;           // one more sentence where it helps: what to look for
+  std::optional<Access> other;  // the other side of a race, or the barrier others wait at
+  std::optional<Site> origin;   // of a value that nobody wrote, or that a shuffle gave: the load,
+                                // atomic or shuffle from which the thread has it
+  std::string call;   // the API function, where a call of the host failed: then there is no thread,
+                      // and `kernel` is the one launched, if any
+  std::string error;  // what the call answered: "cudaErrorInvalidValue"
   std::uint64_t occurrences = 1;  // threads and times the same place met the same kind
   bool survived = false;          // the kernel went on as if nothing had been there
 
@@ -103,10 +115,12 @@ struct Finding {
   bool by_host() const { return !call.empty() || kernel.empty(); }
 };
 
-// Whether they are one place to the reader of the program: the same instruction of one line, or of one line of PTX where the source is not known.
+// Whether they are one place to the reader of the program: the same instruction of one line, or of
+// one line of PTX where the source is not known.
 bool same_site(const Site& a, const Site& b);
-// Whether two findings, each of a kernel, are one mistake met twice: of one kind at one instruction, and both or neither survived. What comes from one load is
-// one mistake wherever it is used, and a race is one whichever side notices it.
+// Whether two findings, each of a kernel, are one mistake met twice: of one kind at one
+// instruction, and both or neither survived. What comes from one load is one mistake wherever it is
+// used, and a race is one whichever side notices it.
 bool same_place(const Finding& a, const Finding& b);
 
 }  // namespace lockstep::check

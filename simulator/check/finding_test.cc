@@ -24,7 +24,8 @@ Finding example() {
 
 TEST(Finding, ReadsFromWhatToWhere) {
   EXPECT_EQ(example().to_string(),
-            "out-of-bounds: ld.global.f32 of 4 bytes at 0x402000, 4 bytes past the end of 'y' (4096 bytes, cudaMalloc #3)\n"
+            "out-of-bounds: ld.global.f32 of 4 bytes at 0x402000, 4 bytes past the end of 'y' "
+            "(4096 bytes, cudaMalloc #3)\n"
             "  in kernel stencil(float const*, float*, int)\n"
             "  by block (3,0,0) thread (31,0,0), and 5 more threads\n"
             "  at stencil.cu:41 (ld.global.f32)");
@@ -33,7 +34,8 @@ TEST(Finding, ReadsFromWhatToWhere) {
 TEST(Finding, WithoutLineInformationItSaysHowToGetIt) {
   Finding f = example();
   f.access.site.file.clear();
-  EXPECT_NE(f.to_string().find("PTX line 88 (ld.global.f32); build with -lineinfo"), std::string::npos);
+  EXPECT_NE(f.to_string().find("PTX line 88 (ld.global.f32); build with -lineinfo"),
+            std::string::npos);
 }
 
 TEST(Finding, ARaceShowsBothSides) {
@@ -58,7 +60,8 @@ TEST(Finding, OfABarrierIsAgainstNoAccess) {
   f.other->thread = {7, 0, 0};
   f.other->site.line = 39;
   EXPECT_EQ(f.to_string(),
-            "barrier-divergence: bar.sync, other lanes of the same warp wait at another barrier instruction\n"
+            "barrier-divergence: bar.sync, other lanes of the same warp wait at another barrier "
+            "instruction\n"
             "  in kernel stencil(float const*, float*, int)\n"
             "  by block (3,0,0) thread (31,0,0), and 5 more threads\n"
             "  at stencil.cu:41 (bar.sync)\n"
@@ -81,11 +84,14 @@ TEST(Finding, OfACallNamesItAndNoThread) {
   f.call = "cudaLaunchKernel";
   f.where = "the launch of store(int*) answered cudaErrorInvalidValue";
   f.detail = "a call at ./program+0x10";
-  EXPECT_EQ(f.to_string(), "refused: the launch of store(int*) answered cudaErrorInvalidValue\n  by the host, a call at ./program+0x10");
+  EXPECT_EQ(f.to_string(),
+            "refused: the launch of store(int*) answered cudaErrorInvalidValue\n  by the host, a "
+            "call at ./program+0x10");
   f.severity = Severity::kInformation;
   f.occurrences = 3;
   EXPECT_EQ(f.to_string(),
-            "refused (information): the launch of store(int*) answered cudaErrorInvalidValue\n  by the host, a call at ./program+0x10\n"
+            "refused (information): the launch of store(int*) answered cudaErrorInvalidValue\n  by "
+            "the host, a call at ./program+0x10\n"
             "  3 times\n  The program asked for it with cudaGetLastError.");
 }
 
@@ -149,7 +155,8 @@ TEST(Kinds, HaveDifferentNamesAndAnErrorEach) {
     const auto kind = static_cast<Kind>(k);
     EXPECT_TRUE(names.insert(name(kind)).second) << name(kind);
     EXPECT_STRNE(name(kind), "unknown");
-    if (kind == Kind::kLeak || kind == Kind::kIncompleteCheck || kind == Kind::kRefused || kind == Kind::kApiError) {
+    if (kind == Kind::kLeak || kind == Kind::kIncompleteCheck || kind == Kind::kRefused ||
+        kind == Kind::kApiError) {
       EXPECT_EQ(cuda_error(kind), 0) << "no launch fails of it";
     } else {
       EXPECT_GE(cuda_error(kind), 700);

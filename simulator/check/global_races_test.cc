@@ -1,4 +1,5 @@
-// That lanes judged together are judged as each of them is. What orders accesses is tested where kernels run: engine/checks_test.cc.
+// That lanes judged together are judged as each of them is. What orders accesses is tested where
+// kernels run: engine/checks_test.cc.
 #include "simulator/check/global_races.h"
 
 #include <gtest/gtest.h>
@@ -30,10 +31,14 @@ TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
   memory::DeviceMemory memory;
   Launch together(memory), single(memory);
   std::uint32_t state = 7, taken = 0, parted = 0, conflicts = 0;
-  const auto random = [&](std::uint32_t n) { return ((state = state * 1664525u + 1013904223u) >> 8) % n; };
+  const auto random = [&](std::uint32_t n) {
+    return ((state = state * 1664525u + 1013904223u) >> 8) % n;
+  };
   for (int i = 0; i < 60000; ++i) {
-    const std::uint32_t block = random(4) ? 0 : random(kBlocks), warp = random(3) ? 0 : 1, width = 1u << random(3), lane = random(4) ? 0 : random(32);
-    const std::uint32_t count = random(4) ? 32 - lane : 1 + random(32 - lane), first = 4 * random(2) * random(16);
+    const std::uint32_t block = random(4) ? 0 : random(kBlocks), warp = random(3) ? 0 : 1,
+                        width = 1u << random(3), lane = random(4) ? 0 : random(32);
+    const std::uint32_t count = random(4) ? 32 - lane : 1 + random(32 - lane),
+                        first = 4 * random(2) * random(16);
     if (random(3) == 0) {
       for (Launch* l : {&together, &single}) l->orders[block].block_barrier();
     }
@@ -41,21 +46,32 @@ TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
       // Another launch, after all that this one did.
       for (Launch* l : {&together, &single}) l->cells.assign(kCells, 0);
     }
-    const bool one_place = random(3) == 0, strong = random(3) == 0, write = one_place && !strong ? false : random(3) == 0;
+    const bool one_place = random(3) == 0, strong = random(3) == 0,
+               write = one_place && !strong ? false : random(3) == 0;
     const auto side = [&](Launch& l) {
-      return Side{.order = &l.orders[block], .block = block, .warp = warp, .pc = 10 + random(2), .strong = strong, .write = write, .updates = strong && write};
+      return Side{.order = &l.orders[block],
+                  .block = block,
+                  .warp = warp,
+                  .pc = 10 + random(2),
+                  .strong = strong,
+                  .write = write,
+                  .updates = strong && write};
     };
     const std::uint32_t before = state;
     GlobalRaces::Access a(together.races, side(together), together.memo);
     state = before;  // the same instruction in both
     GlobalRaces::Access b(single.races, side(single), single.memo);
-    const bool took = one_place ? together.races.together(&together.cells[first], width, lane, lane + count - 1, a)
+    const bool took = one_place ? together.races.together(&together.cells[first], width, lane,
+                                                          lane + count - 1, a)
                                 : together.races.row(&together.cells[first], width, lane, count, a);
     // What is known of a row may change on the way: then in parts.
     std::uint32_t done = took ? count : 0;
     while (!one_place && done < count) {
-      const std::uint32_t part = together.races.alike(&together.cells[first + done * width], width, count - done);
-      if (part == 0 || !together.races.row(&together.cells[first + done * width], width, lane + done, part, a)) break;
+      const std::uint32_t part =
+          together.races.alike(&together.cells[first + done * width], width, count - done);
+      if (part == 0 ||
+          !together.races.row(&together.cells[first + done * width], width, lane + done, part, a))
+        break;
       done += part;
     }
     parted += !took && done == count;
@@ -64,11 +80,16 @@ TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
     for (std::uint32_t l = 0; l < count; ++l) {
       for (std::uint32_t c = 0; c < width; ++c) {
         const std::uint32_t cell = first + (one_place ? c : l * width + c);
-        if (l >= done) found |= std::uint32_t{together.races.access(together.cells[cell], 15, lane + l, a, conflict)} << l;
-        expected |= std::uint32_t{single.races.access(single.cells[cell], 15, lane + l, b, conflict)} << l;
+        if (l >= done)
+          found |=
+              std::uint32_t{together.races.access(together.cells[cell], 15, lane + l, a, conflict)}
+              << l;
+        expected |=
+            std::uint32_t{single.races.access(single.cells[cell], 15, lane + l, b, conflict)} << l;
       }
     }
-    ASSERT_EQ(found, expected) << "step " << i << (one_place ? ", one place" : ", a row") << (took ? ", together" : ", lane by lane");
+    ASSERT_EQ(found, expected) << "step " << i << (one_place ? ", one place" : ", a row")
+                               << (took ? ", together" : ", lane by lane");
     taken += took;
     conflicts += found != 0;
   }

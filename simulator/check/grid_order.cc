@@ -17,18 +17,21 @@ void GridOrder::publish(const ReleaseClock& done) {
   if (!fresh) it->second.all.join(done);
 }
 
-bool GridOrder::released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
+bool GridOrder::released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch,
+                            std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
   const Part& part = parts_[block % kParts];
   std::lock_guard lock(part.mutex);
   const auto it = part.released.find(block);
-  return it != part.released.end() && it->second.time <= until && it->second.all.happens_before(epoch, warp, lane, clock);
+  return it != part.released.end() && it->second.time <= until &&
+         it->second.all.happens_before(epoch, warp, lane, clock);
 }
 
 bool GridOrder::released_apart(std::uint64_t until, std::uint32_t block, std::uint32_t warp) const {
   const Part& part = parts_[block % kParts];
   std::lock_guard lock(part.mutex);
   const auto it = part.released.find(block);
-  return it != part.released.end() && it->second.time <= until && it->second.all.clocks.is_apart(warp);
+  return it != part.released.end() && it->second.time <= until &&
+         it->second.all.clocks.is_apart(warp);
 }
 
 }  // namespace lockstep::check

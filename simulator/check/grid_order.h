@@ -1,5 +1,5 @@
-// What the blocks of a launch have published, so that a thread that knows of many blocks can remember
-// a time instead of a list (VectorClock). Thread-safe.
+// What the blocks of a launch have published, so that a thread that knows of many blocks can
+// remember a time instead of a list (VectorClock). Thread-safe.
 #pragma once
 
 #include <array>
@@ -20,7 +20,8 @@ class GridOrder {
   void publish(const ReleaseClock& done);
   std::uint64_t now() const { return time_.load(std::memory_order_relaxed); }
   // Whether the block has published the access, if it had published anything by `until`.
-  bool released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
+  bool released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch,
+                   std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
   // Whether that may hold of some lanes of the warp and not of others.
   bool released_apart(std::uint64_t until, std::uint32_t block, std::uint32_t warp) const;
 

@@ -26,7 +26,8 @@ void VectorClock::shorten(const GridOrder& order) {
 }
 
 void VectorClock::join(const ReleaseClock& other, const GridOrder& order) {
-  const auto same = std::find_if(exact_.begin(), exact_.end(), [&](const ReleaseClock& p) { return p.block == other.block; });
+  const auto same = std::find_if(exact_.begin(), exact_.end(),
+                                 [&](const ReleaseClock& p) { return p.block == other.block; });
   if (same != exact_.end()) {
     same->join(other);
   } else {
@@ -40,7 +41,8 @@ void VectorClock::join(const VectorClock& other, const GridOrder& order) {
   for (const ReleaseClock& p : other.exact_) join(p, order);
 }
 
-bool VectorClock::happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t lane,
+bool VectorClock::happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch,
+                                 std::uint32_t warp, std::uint32_t lane,
                                  std::uint32_t clock) const {
   for (const ReleaseClock& p : exact_) {
     if (p.block == block && p.happens_before(epoch, warp, lane, clock)) return true;
@@ -89,7 +91,8 @@ void Messages::add(const Message& m, const GridOrder& order) {
   // Those of the scope that has most of them become one.
   Messages fewer;
   for (const Message& a : all_) {
-    const auto same = std::find_if(fewer.all_.begin(), fewer.all_.end(), [&](const Message& f) { return f.scope == a.scope; });
+    const auto same = std::find_if(fewer.all_.begin(), fewer.all_.end(),
+                                   [&](const Message& f) { return f.scope == a.scope; });
     if (same == fewer.all_.end()) {
       fewer.all_.push_back({kManyBlocks, a.scope, a.what});
       continue;

@@ -19,7 +19,8 @@ struct ReleaseClock {
   std::uint32_t block = 0;
   std::uint32_t epoch = 0;
   ThreadClocks clocks;
-  bool happens_before(std::uint32_t at_epoch, std::uint32_t warp, std::uint32_t lane, std::uint32_t at_clock) const {
+  bool happens_before(std::uint32_t at_epoch, std::uint32_t warp, std::uint32_t lane,
+                      std::uint32_t at_clock) const {
     return at_epoch < epoch || (at_epoch == epoch && clocks.cover(warp, lane, at_clock));
   }
   void join(const ReleaseClock& other);
@@ -27,15 +28,16 @@ struct ReleaseClock {
 };
 
 // Known accesses of any blocks. Up to kExact blocks are stored one by one. A longer list becomes a
-// time: all that blocks had published by then (GridOrder::publish) counts as known, which may hide a
-// race between accesses of two of these blocks.
+// time: all that blocks had published by then (GridOrder::publish) counts as known, which may hide
+// a race between accesses of two of these blocks.
 class VectorClock {
  public:
   bool empty() const { return until_ == 0 && exact_.empty(); }
   void clear();
   void join(const VectorClock& other, const GridOrder& order);
   void join(const ReleaseClock& other, const GridOrder& order);
-  bool happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
+  bool happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch,
+                      std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
   // Whether the lanes of a warp may differ in what is known of them.
   bool is_apart(const GridOrder& order, std::uint32_t block, std::uint32_t warp) const;
   bool operator==(const VectorClock&) const = default;
@@ -56,19 +58,20 @@ struct Knowledge {
 
 // Which scopes include which threads. `cluster`: blocks in a cluster, 1 without clusters.
 inline bool reaches(Scope scope, std::uint32_t from, std::uint32_t to, std::uint32_t cluster) {
-  return from == to || scope == Scope::kGrid || (scope == Scope::kCluster && cluster > 1 && from / cluster == to / cluster);
+  return from == to || scope == Scope::kGrid ||
+         (scope == Scope::kCluster && cluster > 1 && from / cluster == to / cluster);
 }
 
-// What a release pattern (PTX ISA 8.8) hands on: the knowledge of the thread at its release, which is
-// the pattern's first operation, with that operation's scope. Shared, and never changed.
+// What a release pattern (PTX ISA 8.8) hands on: the knowledge of the thread at its release, which
+// is the pattern's first operation, with that operation's scope. Shared, and never changed.
 struct Message {
   std::uint32_t block = 0;  // of the thread that released
   Scope scope = Scope::kGrid;
   std::shared_ptr<const Knowledge> what;
 };
 
-// The messages that one memory location carries: those of the chain of writes that ends with its last
-// write. One for each block and scope; those of more than kMost blocks become one.
+// The messages that one memory location carries: those of the chain of writes that ends with its
+// last write. One for each block and scope; those of more than kMost blocks become one.
 class Messages {
  public:
   bool empty() const { return all_.empty(); }

@@ -20,7 +20,8 @@ struct Rule {
   RaceShape shape;
   From from;
   const char* kernel;  // the beginning of its demangled name: '*' stands for any text
-  const char* file;    // of each side of a race, of the load from which a value comes; nullptr: any of the libraries'
+  const char* file;    // of each side of a race, of the load from which a value comes; nullptr: any
+                       // of the libraries'
   const char* why;
   const char* place = nullptr;  // a part of the finding's place; nullptr: any
 };
@@ -28,40 +29,56 @@ struct Rule {
 constexpr const char* kLibrary = nullptr;
 
 constexpr const char* kInPlace =
-    "A tile overwrites what an earlier one has read, and the flag between them is relaxed. The library relies on the earlier tile having used all its input "
+    "A tile overwrites what an earlier one has read, and the flag between them is relaxed. The "
+    "library relies on the earlier tile having used all its input "
     "before it "
-    "sets the flag: cub/agent/agent_select_if.cuh:214 and 929; the same in cub/agent/agent_unique_by_key.cuh and thrust/system/cuda/detail/unique.h.";
+    "sets the flag: cub/agent/agent_select_if.cuh:214 and 929; the same in "
+    "cub/agent/agent_unique_by_key.cuh and thrust/system/cuda/detail/unique.h.";
 constexpr const char* kLookBack =
-    "In the look-back over tiles, lanes without a valid tile reduce a value that nobody has assigned, and the result is dropped: "
+    "In the look-back over tiles, lanes without a valid tile reduce a value that nobody has "
+    "assigned, and the result is dropped: "
     "cub/agent/single_pass_scan_operators.cuh:953 (WaitForValid) and 1264 (ProcessWindow).";
 constexpr const char* kSetOperation =
-    "A thread compares keys past the end of its part, and the result is dropped: thrust/system/cuda/detail/set_operations.h:808 to 832 and the like of the "
+    "A thread compares keys past the end of its part, and the result is dropped: "
+    "thrust/system/cuda/detail/set_operations.h:808 to 832 and the like of the "
     "other "
     "operations.";
 constexpr const char* kDiscarded =
-    "Items that are no heads of runs all go to one place that nobody reads: cub/agent/agent_rle.cuh:814 and 921, "
+    "Items that are no heads of runs all go to one place that nobody reads: "
+    "cub/agent/agent_rle.cuh:814 and 921, "
     "cub/warp/specializations/warp_exchange_smem.cuh:155.";
 
 constexpr const char* kSystemMemory = "'the system's shared memory'";
 constexpr const char* kGroups = "*/cooperative_groups/*";
 constexpr const char* kLastWarp =
-    "The last warp of a tile learns by a shuffle that the others have arrived, and a shuffle orders nothing. Its lanes then read what the other warps wrote: "
+    "The last warp of a tile learns by a shuffle that the others have arrived, and a shuffle "
+    "orders nothing. Its lanes then read what the other warps wrote: "
     "cooperative_groups/details/sync.h:204 (sync_warps_last_releases).";
 
 constexpr Rule kRules[] = {
-    {Kind::kRace, RaceShape::kWarpsOfABlock, From::kAnywhere, "*", kGroups, kLastWarp, kSystemMemory},
-    {Kind::kRace, RaceShape::kWritesOfABlock, From::kAnywhere, "*", kGroups, kLastWarp, kSystemMemory},
-    {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere, "void cub::*DeviceSelectSweepKernel<*", kLibrary, kInPlace},
-    {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere, "void cub::*DeviceUniqueByKeySweepKernel<*", kLibrary, kInPlace},
-    {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere, "void thrust::*_kernel_agent*<thrust::*::__unique::UniqueAgent<*", kLibrary, kInPlace},
-    {Kind::kRace, RaceShape::kWritesOfABlock, From::kAnywhere, "void cub::*DeviceRleSweepKernel<*", "*/cub/warp/specializations/warp_exchange_smem.cuh",
-     kDiscarded},
-    {Kind::kUninitialised, RaceShape::kOther, From::kRegister, "void cub::*DeviceScanKernel<*", kLibrary, kLookBack},
-    {Kind::kUninitialised, RaceShape::kOther, From::kRegister, "void cub::*DeviceScanByKeyKernel<*", kLibrary, kLookBack},
-    {Kind::kUninitialised, RaceShape::kOther, From::kRegister, "void cub::*DeviceReduceByKeyKernel<*", kLibrary, kLookBack},
-    {Kind::kUninitialised, RaceShape::kOther, From::kRegister, "void thrust::*_kernel_agent*<thrust::*::__reduce_by_key::ReduceByKeyAgent<*", kLibrary,
+    {Kind::kRace, RaceShape::kWarpsOfABlock, From::kAnywhere, "*", kGroups, kLastWarp,
+     kSystemMemory},
+    {Kind::kRace, RaceShape::kWritesOfABlock, From::kAnywhere, "*", kGroups, kLastWarp,
+     kSystemMemory},
+    {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere,
+     "void cub::*DeviceSelectSweepKernel<*", kLibrary, kInPlace},
+    {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere,
+     "void cub::*DeviceUniqueByKeySweepKernel<*", kLibrary, kInPlace},
+    {Kind::kRace, RaceShape::kLaterBlockWrites, From::kAnywhere,
+     "void thrust::*_kernel_agent*<thrust::*::__unique::UniqueAgent<*", kLibrary, kInPlace},
+    {Kind::kRace, RaceShape::kWritesOfABlock, From::kAnywhere, "void cub::*DeviceRleSweepKernel<*",
+     "*/cub/warp/specializations/warp_exchange_smem.cuh", kDiscarded},
+    {Kind::kUninitialised, RaceShape::kOther, From::kRegister, "void cub::*DeviceScanKernel<*",
+     kLibrary, kLookBack},
+    {Kind::kUninitialised, RaceShape::kOther, From::kRegister, "void cub::*DeviceScanByKeyKernel<*",
+     kLibrary, kLookBack},
+    {Kind::kUninitialised, RaceShape::kOther, From::kRegister,
+     "void cub::*DeviceReduceByKeyKernel<*", kLibrary, kLookBack},
+    {Kind::kUninitialised, RaceShape::kOther, From::kRegister,
+     "void thrust::*_kernel_agent*<thrust::*::__reduce_by_key::ReduceByKeyAgent<*", kLibrary,
      kLookBack},
-    {Kind::kUninitialised, RaceShape::kOther, From::kSharedMemory, "void thrust::*_kernel_agent*<thrust::*::__set_operations::SetOpAgent<*", kLibrary,
+    {Kind::kUninitialised, RaceShape::kOther, From::kSharedMemory,
+     "void thrust::*_kernel_agent*<thrust::*::__set_operations::SetOpAgent<*", kLibrary,
      kSetOperation},
 };
 
@@ -73,15 +90,20 @@ bool lies_in(const Site& site, const char* file) {
 }
 
 bool may_be_of_shared_memory(std::string_view load) {
-  return load.starts_with("ld.") && !load.starts_with("ld.global") && !load.starts_with("ld.local") && !load.starts_with("ld.param") &&
+  return load.starts_with("ld.") && !load.starts_with("ld.global") &&
+         !load.starts_with("ld.local") && !load.starts_with("ld.param") &&
          !load.starts_with("ld.const");
 }
 
 bool comes_from(const Finding& f, const Rule& rule) {
   switch (rule.from) {
-    case From::kAnywhere: return f.other.has_value() && lies_in(f.access.site, rule.file) && lies_in(f.other->site, rule.file);
+    case From::kAnywhere:
+      return f.other.has_value() && lies_in(f.access.site, rule.file) &&
+             lies_in(f.other->site, rule.file);
     case From::kRegister: return !f.origin;
-    default: return f.origin && may_be_of_shared_memory(f.origin->instruction) && lies_in(*f.origin, rule.file);
+    default:
+      return f.origin && may_be_of_shared_memory(f.origin->instruction) &&
+             lies_in(*f.origin, rule.file);
   }
 }
 
@@ -90,7 +112,9 @@ bool comes_from(const Finding& f, const Rule& rule) {
 const char* known_in_library(const Finding& finding, RaceShape shape) {
   for (const Rule& rule : kRules) {
     if (rule.place != nullptr && finding.where.find(rule.place) == std::string::npos) continue;
-    if (rule.kind == finding.kind && rule.shape == shape && comes_from(finding, rule) && fits(rule.kernel, finding.kernel)) return rule.why;
+    if (rule.kind == finding.kind && rule.shape == shape && comes_from(finding, rule) &&
+        fits(rule.kernel, finding.kernel))
+      return rule.why;
   }
   return nullptr;
 }

@@ -6,17 +6,25 @@ namespace lockstep::check {
 namespace library_findings_test {
 
 constexpr const char* kSelect =
-    "void cub::CUB_300001_SM_900::detail::select::DeviceSelectSweepKernel<cub::CUB_300001_SM_900::detail::select::policy_hub<int>::Policy1000, int*>(int*, "
+    "void "
+    "cub::CUB_300001_SM_900::detail::select::DeviceSelectSweepKernel<cub::CUB_300001_SM_900::"
+    "detail::select::policy_hub<int>::Policy1000, int*>(int*, "
     "int)";
 constexpr const char* kSetOperation =
     "void "
-    "thrust::THRUST_300001_SM_900_NS::cuda_cub::core::detail::_kernel_agent<thrust::THRUST_300001_SM_900_NS::cuda_cub::__set_operations::SetOpAgent<int*>, "
+    "thrust::THRUST_300001_SM_900_NS::cuda_cub::core::detail::_kernel_agent<thrust::THRUST_300001_"
+    "SM_900_NS::cuda_cub::__set_operations::SetOpAgent<int*>, "
     "int>(int)";
-constexpr const char* kScanByKey = "void cub::CUB_300001_SM_900::detail::scan_by_key::DeviceScanByKeyKernel<int>(int*)";
-constexpr const char* kAssign = "/usr/local/cuda/include/cccl/thrust/system/cuda/detail/assign_value.h";
-constexpr const char* kSetFile = "/usr/local/cuda/include/cccl/thrust/system/cuda/detail/set_operations.h";
+constexpr const char* kScanByKey =
+    "void cub::CUB_300001_SM_900::detail::scan_by_key::DeviceScanByKeyKernel<int>(int*)";
+constexpr const char* kAssign =
+    "/usr/local/cuda/include/cccl/thrust/system/cuda/detail/assign_value.h";
+constexpr const char* kSetFile =
+    "/usr/local/cuda/include/cccl/thrust/system/cuda/detail/set_operations.h";
 
-Site at(const std::string& file, const std::string& instruction = "st.global.u32") { return {file, 55, "", 900, instruction}; }
+Site at(const std::string& file, const std::string& instruction = "st.global.u32") {
+  return {file, 55, "", 900, instruction};
+}
 
 Finding race(const char* kernel, const std::string& mine, const std::string& theirs) {
   Finding f;
@@ -29,26 +37,39 @@ Finding race(const char* kernel, const std::string& mine, const std::string& the
 }
 
 TEST(LibraryFindings, ALaterTileMayOverwriteWhatAnEarlierOneHasRead) {
-  const char* const why = known_in_library(race(kSelect, kAssign, kAssign), RaceShape::kLaterBlockWrites);
+  const char* const why =
+      known_in_library(race(kSelect, kAssign, kAssign), RaceShape::kLaterBlockWrites);
   ASSERT_NE(why, nullptr);
-  EXPECT_NE(std::string(why).find("cub/agent/agent_select_if.cuh:"), std::string::npos) << "the library's lines";
-  EXPECT_NE(known_in_library(race(kSelect, "", ""), RaceShape::kLaterBlockWrites), nullptr) << "a program without line information";
+  EXPECT_NE(std::string(why).find("cub/agent/agent_select_if.cuh:"), std::string::npos)
+      << "the library's lines";
+  EXPECT_NE(known_in_library(race(kSelect, "", ""), RaceShape::kLaterBlockWrites), nullptr)
+      << "a program without line information";
 }
 
 TEST(LibraryFindings, NothingElseInTheKernelIsKnown) {
-  EXPECT_EQ(known_in_library(race(kSelect, kAssign, kAssign), RaceShape::kOther), nullptr) << "an earlier tile that overwrites what a later one reads";
+  EXPECT_EQ(known_in_library(race(kSelect, kAssign, kAssign), RaceShape::kOther), nullptr)
+      << "an earlier tile that overwrites what a later one reads";
   EXPECT_EQ(known_in_library(race(kSelect, kAssign, kAssign), RaceShape::kWritesOfABlock), nullptr);
-  EXPECT_EQ(known_in_library(race(kSelect, "user.cu", kAssign), RaceShape::kLaterBlockWrites), nullptr) << "a functor of the user's";
-  EXPECT_EQ(known_in_library(race(kSelect, kAssign, "user.cu"), RaceShape::kLaterBlockWrites), nullptr);
-  EXPECT_EQ(known_in_library(race("void mine::DeviceSelectSweepKernel<int>(int)", kAssign, kAssign), RaceShape::kLaterBlockWrites), nullptr);
-  EXPECT_EQ(known_in_library(race("void user<cub::X::DeviceSelectSweepKernel<int> >(int)", kAssign, kAssign), RaceShape::kLaterBlockWrites), nullptr);
+  EXPECT_EQ(known_in_library(race(kSelect, "user.cu", kAssign), RaceShape::kLaterBlockWrites),
+            nullptr)
+      << "a functor of the user's";
+  EXPECT_EQ(known_in_library(race(kSelect, kAssign, "user.cu"), RaceShape::kLaterBlockWrites),
+            nullptr);
+  EXPECT_EQ(known_in_library(race("void mine::DeviceSelectSweepKernel<int>(int)", kAssign, kAssign),
+                             RaceShape::kLaterBlockWrites),
+            nullptr);
+  EXPECT_EQ(known_in_library(
+                race("void user<cub::X::DeviceSelectSweepKernel<int> >(int)", kAssign, kAssign),
+                RaceShape::kLaterBlockWrites),
+            nullptr);
   Finding other = race(kSelect, kAssign, kAssign);
   other.kind = Kind::kOutOfBounds;
   EXPECT_EQ(known_in_library(other, RaceShape::kLaterBlockWrites), nullptr);
 }
 
 TEST(LibraryFindings, TheLastWarpOfATileReadsWhatTheOthersWrote) {
-  constexpr const char* kReduce = "/usr/local/cuda/include/cooperative_groups/details/coalesced_reduce.h";
+  constexpr const char* kReduce =
+      "/usr/local/cuda/include/cooperative_groups/details/coalesced_reduce.h";
   Finding f = race("void user(int*)", kReduce, kReduce);
   f.where = "56 bytes into 'the system's shared memory'";
   EXPECT_NE(known_in_library(f, RaceShape::kWarpsOfABlock), nullptr);
@@ -74,8 +95,10 @@ TEST(LibraryFindings, ValuesThatAreDropped) {
   f.origin = at(kSetFile, "ld.u64");
   EXPECT_NE(known_in_library(f), nullptr) << "through a generic address";
   std::string in_global_memory = kSetOperation;
-  f.kernel = in_global_memory.replace(in_global_memory.find("_kernel_agent<"), 14, "_kernel_agent_vshmem<");
-  EXPECT_NE(known_in_library(f), nullptr) << "whose temporary storage is too large for shared memory";
+  f.kernel = in_global_memory.replace(in_global_memory.find("_kernel_agent<"), 14,
+                                      "_kernel_agent_vshmem<");
+  EXPECT_NE(known_in_library(f), nullptr)
+      << "whose temporary storage is too large for shared memory";
   f.kernel = kSetOperation;
   f.origin = at(kSetFile, "ld.global.u32");
   EXPECT_EQ(known_in_library(f), nullptr);

@@ -17,7 +17,9 @@ namespace order_test {
 class InABlock : public ::testing::Test {
  protected:
   void SetUp() override { order.start(0, 2); }
-  bool is_ordered(std::uint32_t other, std::uint32_t at, std::uint32_t thread) const { return order.ordered(other, at, thread); }
+  bool is_ordered(std::uint32_t other, std::uint32_t at, std::uint32_t thread) const {
+    return order.ordered(other, at, thread);
+  }
   std::uint32_t now(std::uint32_t thread) const { return order.clock(thread / 32); }
   // A release operation by lanes of a warp, and an acquire operation by all lanes, at one place.
   void release(std::uint32_t warp, std::uint32_t lanes) {
@@ -112,7 +114,8 @@ TEST_F(InABlock, AFenceHandsOnWhatItsWarpKnows) {
   write(1);
   read(2);
   fence(2);
-  EXPECT_TRUE(is_ordered(5, before, 64)) << "from warp 0 to warp 1 at a barrier, and on to warp 2 by the flag";
+  EXPECT_TRUE(is_ordered(5, before, 64))
+      << "from warp 0 to warp 1 at a barrier, and on to warp 2 by the flag";
   EXPECT_FALSE(is_ordered(5, before, 100));
 }
 
@@ -210,7 +213,8 @@ TEST_F(InABlock, ReleasesOfAllLanesOneByOneAreThatOfTheWarp) {
   for (std::uint32_t lane = 0; lane < 32; ++lane) release(0, 1u << lane);
   acquire(1);
   for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_TRUE(is_ordered(lane, before, 40)) << lane;
-  EXPECT_TRUE(order.knows_lanes_apart(1, order.block(), 0)) << "what the last did before the first released";
+  EXPECT_TRUE(order.knows_lanes_apart(1, order.block(), 0))
+      << "what the last did before the first released";
   EXPECT_TRUE(is_ordered(31, before + 31, 40));
   EXPECT_FALSE(is_ordered(0, before + 31, 40));
 }
@@ -288,21 +292,32 @@ class BetweenBlocks : public ::testing::Test {
  protected:
   BetweenBlocks() { grid.start(); }
   // __threadfence by a warp.
-  void fence(Side& s, std::uint32_t warp, Scope scope = Scope::kGrid) { s.order.fence(warp, ~0u, true, scope); }
+  void fence(Side& s, std::uint32_t warp, Scope scope = Scope::kGrid) {
+    s.order.fence(warp, ~0u, true, scope);
+  }
   // Atomics at a place, by a warp's lane 0.
   void write(Side& s, Messages& place, std::uint32_t warp = 0) { s.order.leave(warp * 32, place); }
-  void release(Side& s, std::uint32_t warp, Messages& place, std::uint32_t lanes = ~0u, Scope scope = Scope::kGrid) {
+  void release(Side& s, std::uint32_t warp, Messages& place, std::uint32_t lanes = ~0u,
+               Scope scope = Scope::kGrid) {
     place.add(s.order.message_of(warp, lanes, lanes == ~0u, scope), grid);
     s.order.end_release(warp);
   }
-  void read(Side& s, Messages& place, std::uint32_t warp = 0) { s.order.remember(warp * 32, reinterpret_cast<std::uint64_t>(&place), ++reads, place); }
-  void acquire(Side& s, Messages& place, std::uint32_t warp = 0, Scope scope = Scope::kGrid) { s.order.acquire(warp, ~0u, true, place, scope); }
-  // Whether what `thread` of `reader` does now is ordered after an access that `writer` made at `clock` of its warp, in `epoch` counted from 0.
-  bool knows(const Side& reader, std::uint32_t thread, const Side& writer, std::uint32_t epoch, std::uint32_t at_warp, std::uint32_t clock,
-             std::uint32_t lane = 0) const {
-    return reader.order.ordered_after_block(thread, writer.serial, writer.first + epoch, at_warp, lane, clock);
+  void read(Side& s, Messages& place, std::uint32_t warp = 0) {
+    s.order.remember(warp * 32, reinterpret_cast<std::uint64_t>(&place), ++reads, place);
   }
-  bool knows(const Side& reader, const Side& writer) const { return knows(reader, 0, writer, 0, 0, 0); }
+  void acquire(Side& s, Messages& place, std::uint32_t warp = 0, Scope scope = Scope::kGrid) {
+    s.order.acquire(warp, ~0u, true, place, scope);
+  }
+  // Whether what `thread` of `reader` does now is ordered after an access that `writer` made at
+  // `clock` of its warp, in `epoch` counted from 0.
+  bool knows(const Side& reader, std::uint32_t thread, const Side& writer, std::uint32_t epoch,
+             std::uint32_t at_warp, std::uint32_t clock, std::uint32_t lane = 0) const {
+    return reader.order.ordered_after_block(thread, writer.serial, writer.first + epoch, at_warp,
+                                            lane, clock);
+  }
+  bool knows(const Side& reader, const Side& writer) const {
+    return knows(reader, 0, writer, 0, 0, 0);
+  }
 
   GridOrder grid;
   Messages flag, other;
@@ -345,7 +360,8 @@ TEST_F(BetweenBlocks, WhatComesAfterTheFenceIsNotReleased) {
   acquire(b, flag);
   EXPECT_TRUE(knows(b, 0, a, 0, 0, 0));
   EXPECT_FALSE(knows(b, 0, a, 0, 0, a.order.clock(0))) << "the same warp, later";
-  EXPECT_FALSE(knows(b, 0, a, 0, 1, 0)) << "another warp of the block, of which the fencing one knows nothing";
+  EXPECT_FALSE(knows(b, 0, a, 0, 1, 0))
+      << "another warp of the block, of which the fencing one knows nothing";
   EXPECT_FALSE(knows(b, 0, a, 1, 0, 0)) << "after a barrier";
 }
 
@@ -479,7 +495,8 @@ TEST_F(BetweenBlocks, ABlockBeginsWithNothing) {
   fence(b, 2);
   ASSERT_TRUE(knows(b, a));
   b.order.start(0, 2, 9, 1, &grid);
-  for (const std::uint32_t thread : {0u, 32u, 64u, 96u}) EXPECT_FALSE(knows(b, thread, a, 0, 0, 0)) << thread;
+  for (const std::uint32_t thread : {0u, 32u, 64u, 96u})
+    EXPECT_FALSE(knows(b, thread, a, 0, 0, 0)) << thread;
   EXPECT_FALSE(b.order.has_fenced(64));
   fence(b, 3);
   EXPECT_FALSE(knows(b, 96, a, 0, 0, 0)) << "what was read before";
@@ -517,7 +534,8 @@ TEST_F(BetweenBlocks, ABlockBeginsWithoutWhatABarrierPassedOn) {
 }
 
 // Clocks of `block` in `epoch`: those of one warp.
-ReleaseClock clock_of(std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t clock) {
+ReleaseClock clock_of(std::uint32_t block, std::uint32_t epoch, std::uint32_t warp,
+                      std::uint32_t clock) {
   ReleaseClock c{block, epoch, {}};
   c.clocks.raise(warp, clock);
   return c;
@@ -556,11 +574,13 @@ TEST(WhatIsKnown, ALocationHasTheMessagesOfManyBlocks) {
   const GridOrder grid;
   Messages at;
   constexpr std::uint32_t kBlocks = 30;
-  for (std::uint32_t b = 0; b < kBlocks; ++b) at.add({b, Scope::kGrid, knowledge_of(clock_of(b, 1, 0, 1))}, grid);
+  for (std::uint32_t b = 0; b < kBlocks; ++b)
+    at.add({b, Scope::kGrid, knowledge_of(clock_of(b, 1, 0, 1))}, grid);
   Knowledge all;
   all.own.block = 100;
   for (const Message& m : at) all.join(*m.what, grid);
-  for (std::uint32_t b = 0; b < kBlocks; ++b) EXPECT_TRUE(all.others.happens_before(grid, b, 1, 0, 0, 0)) << b;
+  for (std::uint32_t b = 0; b < kBlocks; ++b)
+    EXPECT_TRUE(all.others.happens_before(grid, b, 1, 0, 0, 0)) << b;
 }
 
 TEST(WhatIsKnown, ABlockMayPublishAgainInOneLaunch) {
@@ -602,10 +622,14 @@ bool hands_on(bool strong, bool updates) {
   Story story;
   story.reset();
   Story::Entry other;
-  story.access({.order = &order[0], .block = 0, .strong = true, .write = true, .releases = true}, 0, 1, true, other);
+  story.access({.order = &order[0], .block = 0, .strong = true, .write = true, .releases = true}, 0,
+               1, true, other);
   order[0].end_release(0);
-  story.access({.order = &order[1], .block = 1, .strong = strong, .write = true, .updates = updates}, 0, 1, true, other);
-  story.access({.order = &order[2], .block = 2, .strong = true, .acquires = true}, 0, 1, true, other);
+  story.access(
+      {.order = &order[1], .block = 1, .strong = strong, .write = true, .updates = updates}, 0, 1,
+      true, other);
+  story.access({.order = &order[2], .block = 2, .strong = true, .acquires = true}, 0, 1, true,
+               other);
   return order[2].ordered_after_block(0, 0, order[0].epoch(), 0, 0, 0);
 }
 

@@ -1,8 +1,10 @@
-// Races as the PTX memory model defines them, judged slowly and in full: every access to every byte is kept, and for every thread a vector clock.
-// The searches for races of this folder are compared with it (race_judge_test.cc).
+// Races as the PTX memory model defines them, judged slowly and in full: every access to every byte
+// is kept, and for every thread a vector clock. The searches for races of this folder are compared
+// with it (race_judge_test.cc).
 //
-// What orders: program order, barriers, release and acquire patterns (PTX ISA 8.8), and who has observed a write is ordered after it (8.9.2, 8.9.5).
-// Fence-SC order (8.9.3) is left out. The three rules of block_order.h that order more are here, too.
+// What orders: program order, barriers, release and acquire patterns (PTX ISA 8.8), and who has
+// observed a write is ordered after it (8.9.2, 8.9.5). Fence-SC order (8.9.3) is left out. The
+// three rules of block_order.h that order more are here, too.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +31,11 @@ class RaceJudge {
 
   // `cluster`: blocks in a cluster.
   RaceJudge(std::vector<Thread> threads, std::uint32_t cluster, std::uint32_t bytes)
-      : threads_(std::move(threads)), cluster_(cluster), clock_(threads_.size(), Clock(threads_.size())), told_(threads_.size()), bytes_(bytes) {}
+      : threads_(std::move(threads)),
+        cluster_(cluster),
+        clock_(threads_.size(), Clock(threads_.size())),
+        told_(threads_.size()),
+        bytes_(bytes) {}
 
   // The access that races with this one if it were made now, or nullptr.
   const Access* race(const Access& a) const {
@@ -37,7 +43,8 @@ class RaceJudge {
   }
   // Whether it would race with what `thread` did at `pc`.
   bool race_with(const Access& a, std::uint32_t thread, std::uint32_t pc) const {
-    return race_where(a, [&](const Access& d) { return d.thread == thread && d.pc == pc; }) != nullptr;
+    return race_where(a, [&](const Access& d) { return d.thread == thread && d.pc == pc; }) !=
+           nullptr;
   }
   // Whether strong accesses of other sizes than this one's are among those of its bytes.
   bool mixes_sizes(const Access& a) const {
@@ -52,7 +59,8 @@ class RaceJudge {
   // How many accesses to any byte of a four-byte granule that `a` touches there have been.
   std::size_t history(const Access& a) const {
     std::size_t n = 0;
-    for (std::uint32_t b = a.first & ~3u; b < ((a.first + a.size + 3) & ~3u); ++b) n = std::max(n, bytes_[b].accesses.size());
+    for (std::uint32_t b = a.first & ~3u; b < ((a.first + a.size + 3) & ~3u); ++b)
+      n = std::max(n, bytes_[b].accesses.size());
     return n;
   }
 
@@ -69,7 +77,9 @@ class RaceJudge {
       for (const std::uint32_t w : byte.chain) {
         // Who comes after a thread's later reading comes after its first.
         auto& observers = done_[w].observers;
-        if (std::none_of(observers.begin(), observers.end(), [&](const auto& o) { return o.first == a.thread; })) observers.push_back({a.thread, d.epoch});
+        if (std::none_of(observers.begin(), observers.end(),
+                         [&](const auto& o) { return o.first == a.thread; }))
+          observers.push_back({a.thread, d.epoch});
       }
       if (!a.strong) continue;
       for (const Message& m : byte.messages) add(found, m);
@@ -98,7 +108,8 @@ class RaceJudge {
 
   void fence(std::uint32_t thread, Scope scope) {
     Told& told = told_[thread];
-    for (const auto& [place, messages] : told.found) acquire(clock_[thread], thread, scope, messages);
+    for (const auto& [place, messages] : told.found)
+      acquire(clock_[thread], thread, scope, messages);
     std::erase_if(told.of_fences, [&](const Message& m) { return m.scope == scope; });
     told.of_fences.push_back({clock_[thread], thread, scope});
   }
@@ -113,14 +124,16 @@ class RaceJudge {
   }
 
   // A barrier at which `arriving` threads arrive and `waiting` ones wait.
-  // `of_block`: it is one of the block, and so counts as a fence for strong reads. Fences before a barrier of either kind stand before what
-  // follows it.
-  void barrier(const std::vector<std::uint32_t>& arriving, const std::vector<std::uint32_t>& waiting, bool of_block) {
+  // `of_block`: it is one of the block, and so counts as a fence for strong reads. Fences before a
+  // barrier of either kind stand before what follows it.
+  void barrier(const std::vector<std::uint32_t>& arriving,
+               const std::vector<std::uint32_t>& waiting, bool of_block) {
     Clock all(threads_.size());
     std::vector<Message> fences;
     for (const std::uint32_t t : arriving) {
       if (of_block) {
-        for (const auto& [place, messages] : told_[t].found) acquire(all, t, Scope::kGrid, messages);
+        for (const auto& [place, messages] : told_[t].found)
+          acquire(all, t, Scope::kGrid, messages);
       }
       join(all, clock_[t]);
       for (const Message& m : told_[t].of_fences) add(fences, m);
@@ -139,7 +152,8 @@ class RaceJudge {
     Scope scope;
   };
   struct Done : Access {
-    Done(const Access& a, std::uint32_t at, std::vector<std::pair<std::uint32_t, std::uint32_t>> by) : Access(a), epoch(at), observers(std::move(by)) {}
+    Done(const Access& a, std::uint32_t at, std::vector<std::pair<std::uint32_t, std::uint32_t>> by)
+        : Access(a), epoch(at), observers(std::move(by)) {}
     std::uint32_t epoch;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> observers;  // thread, epoch
   };
@@ -171,7 +185,8 @@ class RaceJudge {
       for (const std::uint32_t before : bytes_[b].accesses) {
         const Done& d = done_[before];
         if (b != a.first && d.first < b) continue;  // the byte before this one has it, too
-        if (meant(d) && (d.writes || a.writes) && !morally_strong(d, a) && !ordered(d, clock)) return &d;
+        if (meant(d) && (d.writes || a.writes) && !morally_strong(d, a) && !ordered(d, clock))
+          return &d;
       }
     }
     return nullptr;
@@ -181,7 +196,9 @@ class RaceJudge {
   }
   // Messages of one thread and scope reach the same threads, and so are one.
   static void add(std::vector<Message>& to, const Message& m) {
-    const auto same = std::find_if(to.begin(), to.end(), [&](const Message& t) { return t.thread == m.thread && t.scope == m.scope; });
+    const auto same = std::find_if(to.begin(), to.end(), [&](const Message& t) {
+      return t.thread == m.thread && t.scope == m.scope;
+    });
     if (same == to.end()) {
       to.push_back(m);
     } else {
@@ -190,21 +207,29 @@ class RaceJudge {
   }
   bool reaches(std::uint32_t from, Scope scope, std::uint32_t to) const {
     const std::uint32_t a = threads_[from].block, b = threads_[to].block;
-    return scope == Scope::kGrid || a == b || (scope == Scope::kCluster && a / cluster_ == b / cluster_);
+    return scope == Scope::kGrid || a == b ||
+           (scope == Scope::kCluster && a / cluster_ == b / cluster_);
   }
   bool morally_strong(const Access& a, const Access& b) const {
     if (a.first != b.first || a.size != b.size) return false;
-    return a.thread == b.thread || (a.strong && b.strong && reaches(a.thread, a.scope, b.thread) && reaches(b.thread, b.scope, a.thread));
+    return a.thread == b.thread || (a.strong && b.strong && reaches(a.thread, a.scope, b.thread) &&
+                                    reaches(b.thread, b.scope, a.thread));
   }
   // Whether the last write precedes the read, or the atomic, in observation order.
-  bool links(const Byte& byte, const Access& a) const { return !byte.chain.empty() && (a.reads || a.reduces) && morally_strong(done_[byte.chain.back()], a); }
+  bool links(const Byte& byte, const Access& a) const {
+    return !byte.chain.empty() && (a.reads || a.reduces) &&
+           morally_strong(done_[byte.chain.back()], a);
+  }
   static bool ordered(const Done& d, const Clock& clock) {
     if (clock[d.thread] >= d.epoch) return true;
-    return std::any_of(d.observers.begin(), d.observers.end(), [&](const auto& o) { return clock[o.first] >= o.second; });
+    return std::any_of(d.observers.begin(), d.observers.end(),
+                       [&](const auto& o) { return clock[o.first] >= o.second; });
   }
-  void acquire(Clock& clock, std::uint32_t thread, Scope scope, const std::vector<Message>& messages) const {
+  void acquire(Clock& clock, std::uint32_t thread, Scope scope,
+               const std::vector<Message>& messages) const {
     for (const Message& m : messages) {
-      if (reaches(m.thread, m.scope, thread) && reaches(thread, scope, m.thread)) join(clock, m.clock);
+      if (reaches(m.thread, m.scope, thread) && reaches(thread, scope, m.thread))
+        join(clock, m.clock);
     }
   }
 

@@ -1,5 +1,6 @@
-// The searches for races against the full judgement, over random programs: they never accuse what it does not, and a race of two accesses that
-// whose two threads alone have touched the memory is always found.
+// The searches for races against the full judgement, over random programs: they never accuse what
+// it does not, and a race of two accesses that whose two threads alone have touched the memory is
+// always found.
 
 #include <gtest/gtest.h>
 
@@ -32,17 +33,21 @@ void accuses_nothing(const Shape& shape, int programs, const MakeSearch& make_se
       }
       const Instruction i = random_instruction(random, shape);
       // Lanes that write one place race with each other, unless they are strong.
-      bool races = i.step == 0 && (i.lanes & (i.lanes - 1)) != 0 && i.access.writes && !i.access.strong;
-      for (std::uint32_t l = 0; l < kLanes && !races; ++l) races = (i.lanes >> l & 1) != 0 && judge.race(of_lane(i, l)) != nullptr;
+      bool races =
+          i.step == 0 && (i.lanes & (i.lanes - 1)) != 0 && i.access.writes && !i.access.strong;
+      for (std::uint32_t l = 0; l < kLanes && !races; ++l)
+        races = (i.lanes >> l & 1) != 0 && judge.race(of_lane(i, l)) != nullptr;
       if (races) continue;
       for (std::uint32_t l = 0; l < kLanes; ++l) {
         if (i.lanes >> l & 1) judge.access(of_lane(i, l));
       }
       text += describe(i) + "\n";
       ++done;
-      ASSERT_FALSE(search->run(i)) << "program " << p << " makes a race up of lane " << search->named.lane << " with block " << search->named.block << " warp "
-                                   << search->named.warp << " lane " << search->named.other_lane << ":\n"
-                                   << text;
+      ASSERT_FALSE(search->run(i))
+          << "program " << p << " makes a race up of lane " << search->named.lane << " with block "
+          << search->named.block << " warp " << search->named.warp << " lane "
+          << search->named.other_lane << ":\n"
+          << text;
     }
   }
   EXPECT_GT(done, static_cast<std::uint32_t>(programs) * 10) << "programs with little in them";
@@ -50,7 +55,8 @@ void accuses_nothing(const Shape& shape, int programs, const MakeSearch& make_se
 
 // Programs up to their first race. The two threads that a search names for it are two that race.
 template <class MakeSearch>
-Counts first_races(const Shape& shape, int programs, std::size_t most_history, const MakeSearch& make_search) {
+Counts first_races(const Shape& shape, int programs, std::size_t most_history,
+                   const MakeSearch& make_search) {
   Counts counts;
   for (int p = 0; p < programs; ++p) {
     Random random(static_cast<std::uint64_t>(p) + 1000000);
@@ -70,12 +76,15 @@ Counts first_races(const Shape& shape, int programs, std::size_t most_history, c
         crowded |= judge.history(of_lane(i, l)) > most_history;
         const RaceJudge::Access* other = judge.race(of_lane(i, l));
         // Strong accesses of different sizes count as atomic with one another: documented.
-        if (other != nullptr && other->strong && i.access.strong && (other->size != i.access.size || other->first != of_lane(i, l).first)) crowded = true;
+        if (other != nullptr && other->strong && i.access.strong &&
+            (other->size != i.access.size || other->first != of_lane(i, l).first))
+          crowded = true;
         races |= other != nullptr;
         if (found && named.lane == l) {
-          EXPECT_TRUE(judge.race_with(of_lane(i, l), thread_of(named.block, named.warp, named.other_lane), named.pc))
-              << "program " << p << ": " << describe(i) << "\nnames lane " << l << " against block " << named.block << " warp " << named.warp << " lane "
-              << named.other_lane;
+          EXPECT_TRUE(judge.race_with(
+              of_lane(i, l), thread_of(named.block, named.warp, named.other_lane), named.pc))
+              << "program " << p << ": " << describe(i) << "\nnames lane " << l << " against block "
+              << named.block << " warp " << named.warp << " lane " << named.other_lane;
         }
         judge.access(of_lane(i, l));
       }
@@ -91,8 +100,9 @@ Counts first_races(const Shape& shape, int programs, std::size_t most_history, c
   return counts;
 }
 
-// Programs of two threads, up to their first race: one of two lanes of a warp, of two warps or of two blocks. Whatever they do, the search and the judge
-// agree on every access. Accesses that come in rows are made by other lanes too, in a row of their own.
+// Programs of two threads, up to their first race: one of two lanes of a warp, of two warps or of
+// two blocks. Whatever they do, the search and the judge agree on every access. Accesses that come
+// in rows are made by other lanes too, in a row of their own.
 template <class MakeSearch>
 Counts two_threads(const Shape& shape, int programs, const MakeSearch& make_search) {
   Counts counts;
@@ -102,8 +112,11 @@ Counts two_threads(const Shape& shape, int programs, const MakeSearch& make_sear
     const std::unique_ptr<Search> search = make_search();
     struct Thread {
       std::uint32_t block, warp, lane;
-    } threads[2] = {{random(shape.blocks), random(kWarps), random(kLanes)}, {random(shape.blocks), random(kWarps), random(kLanes)}};
-    if (threads[0].block == threads[1].block && threads[0].warp == threads[1].warp && threads[0].lane == threads[1].lane) continue;
+    } threads[2] = {{random(shape.blocks), random(kWarps), random(kLanes)},
+                    {random(shape.blocks), random(kWarps), random(kLanes)}};
+    if (threads[0].block == threads[1].block && threads[0].warp == threads[1].warp &&
+        threads[0].lane == threads[1].lane)
+      continue;
     std::string text;
     for (int step = 0; step < 40; ++step) {
       const Thread& t = threads[random(2)];
@@ -113,7 +126,8 @@ Counts two_threads(const Shape& shape, int programs, const MakeSearch& make_sear
           const Scope scope = random_scope(random);
           judge.fence(t.block, t.warp, lane, scope);
           search->fence(t.block, t.warp, lane, scope);
-          text += "fence of block " + std::to_string(t.block) + " warp " + std::to_string(t.warp) + " lanes " + std::to_string(lane) + " scope " +
+          text += "fence of block " + std::to_string(t.block) + " warp " + std::to_string(t.warp) +
+                  " lanes " + std::to_string(lane) + " scope " +
                   std::to_string(static_cast<int>(scope)) + "\n";
         } else if (random.one_in(4)) {
           text += random_order(random, shape, judge, *search);
@@ -128,15 +142,17 @@ Counts two_threads(const Shape& shape, int programs, const MakeSearch& make_sear
       i.access.first -= i.access.first % i.access.size;
       const RaceJudge::Access a = of_lane(i, t.lane);
       const bool races = judge.race(a) != nullptr;
-      // Most accesses that would race are left out, so that much has happened before one does. Strong accesses of different sizes count as atomic with one
-      // another: documented.
+      // Most accesses that would race are left out, so that much has happened before one does.
+      // Strong accesses of different sizes count as atomic with one another: documented.
       if (judge.mixes_sizes(a) || (races && !random.one_in(16))) continue;
       text += describe(i) + "\n";
       const bool found = search->run(i);
       EXPECT_EQ(found, races) << "program " << p << ":\n" << text;
       if (found) {
         const Search::Named& n = search->named;
-        EXPECT_TRUE(judge.race_with(a, thread_of(n.block, n.warp, n.other_lane), n.pc)) << "program " << p << " makes a race up:\n" << text;
+        EXPECT_TRUE(judge.race_with(a, thread_of(n.block, n.warp, n.other_lane), n.pc))
+            << "program " << p << " makes a race up:\n"
+            << text;
       }
       ++counts.accesses;
       counts.races += races;
@@ -154,10 +170,14 @@ class Judged : public ::testing::Test {
  protected:
   Judged() { place_ = memory_.allocate(4096, 256, memory::Kind::kDevice, 0)->base; }
   auto global(const Shape& s) {
-    return [this, s]() -> std::unique_ptr<Search> { return std::make_unique<GlobalSearch>(memory_, place_, s.blocks, s.cluster); };
+    return [this, s]() -> std::unique_ptr<Search> {
+      return std::make_unique<GlobalSearch>(memory_, place_, s.blocks, s.cluster);
+    };
   }
   static auto shared(int shift, std::uint32_t bytes = 16) {
-    return [shift, bytes]() -> std::unique_ptr<Search> { return std::make_unique<SharedSearch>(bytes, shift); };
+    return [shift, bytes]() -> std::unique_ptr<Search> {
+      return std::make_unique<SharedSearch>(bytes, shift);
+    };
   }
   memory::DeviceMemory memory_;
   std::uint64_t place_ = 0;
@@ -183,17 +203,22 @@ TEST_F(Judged, SharedMemoryAccusesNothingThatDoesNotRace) {
   }
 }
 
-// With any history, and fences: how many are found. The rest is what constant state forgets and what fences order too much.
+// With any history, and fences: how many are found. The rest is what constant state forgets and
+// what fences order too much.
 TEST_F(Judged, MostRacesAreFoundWhateverCameBefore) {
   const auto report = [](const char* what, const Counts& c, double least) {
     std::printf("%s: %u of %u first races found\n", what, c.found, c.races);
     EXPECT_GE(c.found, least * c.races) << what;
   };
   for (const bool fences : {false, true}) {
-    const Shape s{.blocks = 3, .least = 1, .fences = fences}, one{.blocks = 1, .least = 1, .fences = fences};
-    report(fences ? "global, with fences" : "global", first_races(s, 10000, 1000, global(s)), 0.999);
-    report(fences ? "one block, with fences" : "one block", first_races(one, 10000, 1000, global(one)), 0.999);
-    report(fences ? "shared, with fences" : "shared", first_races(one, 10000, 1000, shared(0)), 0.999);
+    const Shape s{.blocks = 3, .least = 1, .fences = fences},
+        one{.blocks = 1, .least = 1, .fences = fences};
+    report(fences ? "global, with fences" : "global", first_races(s, 10000, 1000, global(s)),
+           0.999);
+    report(fences ? "one block, with fences" : "one block",
+           first_races(one, 10000, 1000, global(one)), 0.999);
+    report(fences ? "shared, with fences" : "shared", first_races(one, 10000, 1000, shared(0)),
+           0.999);
   }
 }
 

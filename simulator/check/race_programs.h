@@ -1,4 +1,5 @@
-// Random programs of a few warps, and the searches for races as programs drive them: what race_judge_test.cc compares judgements over.
+// Random programs of a few warps, and the searches for races as programs drive them: what
+// race_judge_test.cc compares judgements over.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,8 @@ class Random {
   std::uint64_t state_;
 };
 
-// One instruction of a warp: the same access by some of its lanes, `step` bytes further for every next one.
+// One instruction of a warp: the same access by some of its lanes, `step` bytes further for every
+// next one.
 struct Instruction {
   RaceJudge::Access access;
   std::uint32_t block = 0, warp = 0, lanes = 0, step = 0, pc = 0;
@@ -71,7 +73,9 @@ inline Side side_of(SharedRaces& order, std::uint32_t block, const Instruction& 
 
 class GlobalSearch : public Search {
  public:
-  GlobalSearch(memory::DeviceMemory& memory, std::uint64_t place, std::uint32_t blocks, std::uint32_t cluster) : memory_(memory), place_(place) {
+  GlobalSearch(memory::DeviceMemory& memory, std::uint64_t place, std::uint32_t blocks,
+               std::uint32_t cluster)
+      : memory_(memory), place_(place) {
     races_ = &shared_among_launches();
     races_->start(memory, cluster, false);
     for (std::uint32_t b = 0; b < blocks; ++b) {
@@ -95,7 +99,9 @@ class GlobalSearch : public Search {
   void fence(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes, Scope scope) override {
     orders_[block]->fence(warp, lanes, lanes == kAllLanes, scope);
   }
-  void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) override { orders_[block]->warp_sync(warp, lanes, lanes == kAllLanes); }
+  void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) override {
+    orders_[block]->warp_sync(warp, lanes, lanes == kAllLanes);
+  }
   void block_barrier(std::uint32_t block) override { orders_[block]->block_barrier(); }
   void hand_over(std::uint32_t block, std::uint32_t from, std::uint32_t to) override {
     orders_[block]->arrive(from, 1);
@@ -107,11 +113,13 @@ class GlobalSearch : public Search {
   bool check(const Instruction& i) {
     const RaceJudge::Access& a = i.access;
     GlobalRaces::Access me(*races_, side_of(*orders_[i.block], i.block, i), memo_);
-    const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)), lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
+    const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)),
+                        lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
     RaceCell* const cells = memory_.race_shadow(place_ + a.first + lane * i.step);
     if (a.size >= 4 && i.lanes >> lane == (1u << count) - 1) {
       const bool together = i.step == 0 && (!a.writes || a.reads || a.reduces);
-      if (together ? races_->together(cells, a.size / 4, lane, lane + count - 1, me) : i.step == a.size && races_->row(cells, a.size / 4, lane, count, me)) {
+      if (together ? races_->together(cells, a.size / 4, lane, lane + count - 1, me)
+                   : i.step == a.size && races_->row(cells, a.size / 4, lane, count, me)) {
         return false;
       }
     }
@@ -122,8 +130,12 @@ class GlobalSearch : public Search {
       const std::uint32_t first = a.first + l * i.step, last = first + a.size - 1;
       for (std::uint32_t g = first & ~3u; g <= last; g += 4) {
         const std::uint32_t from = std::max(first, g) - g, to = std::min(last, g + 3) - g;
-        if (!races_->access(*memory_.race_shadow(place_ + g), ((1u << (to + 1)) - 1) & ~((1u << from) - 1), l, me, conflict) || found) continue;
-        named = {l, conflict.other.block, conflict.other.warp, conflict.other_lane, conflict.other.pc};
+        if (!races_->access(*memory_.race_shadow(place_ + g),
+                            ((1u << (to + 1)) - 1) & ~((1u << from) - 1), l, me, conflict) ||
+            found)
+          continue;
+        named = {l, conflict.other.block, conflict.other.warp, conflict.other_lane,
+                 conflict.other.pc};
         found = true;
       }
     }
@@ -147,8 +159,12 @@ class SharedSearch : public Search {
     if (a.acquires) races_.put_together(i.warp, kAllLanes);
     return found;
   }
-  void fence(std::uint32_t, std::uint32_t warp, std::uint32_t lanes, Scope scope) override { races_.fence(warp, lanes, lanes == kAllLanes, scope); }
-  void warp_sync(std::uint32_t, std::uint32_t warp, std::uint32_t lanes) override { races_.warp_sync(warp, lanes, lanes == kAllLanes); }
+  void fence(std::uint32_t, std::uint32_t warp, std::uint32_t lanes, Scope scope) override {
+    races_.fence(warp, lanes, lanes == kAllLanes, scope);
+  }
+  void warp_sync(std::uint32_t, std::uint32_t warp, std::uint32_t lanes) override {
+    races_.warp_sync(warp, lanes, lanes == kAllLanes);
+  }
   void block_barrier(std::uint32_t) override { races_.block_barrier(); }
   void hand_over(std::uint32_t, std::uint32_t from, std::uint32_t to) override {
     races_.arrive(from, 1);
@@ -159,13 +175,17 @@ class SharedSearch : public Search {
  private:
   bool check(const Instruction& i) {
     const RaceJudge::Access& a = i.access;
-    const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)), lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
+    const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)),
+                        lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
     const std::uint32_t first = (a.first + lane * i.step) >> 2;
     if (races_.shift() == 2 && a.size == 4 && i.lanes >> lane == (1u << count) - 1) {
       if (i.step == 0 && !a.writes) {
-        if (races_.read_together(first, lane, lane + count - 1, i.warp, i.pc, a.strong)) return false;
+        if (races_.read_together(first, lane, lane + count - 1, i.warp, i.pc, a.strong))
+          return false;
       } else if (i.step == 4) {
-        if (a.writes ? races_.write_row(first, lane, count, i.warp, i.pc, a.strong) : races_.read_row(first, lane, count, i.warp, i.pc, a.strong)) return false;
+        if (a.writes ? races_.write_row(first, lane, count, i.warp, i.pc, a.strong)
+                     : races_.read_row(first, lane, count, i.warp, i.pc, a.strong))
+          return false;
       }
     } else if (races_.shift() == 2 && a.size == 4 && !a.writes) {
       std::uint32_t offsets[32] = {};
@@ -180,8 +200,11 @@ class SharedSearch : public Search {
     bool found = false;
     SharedRaces::Conflict conflict;
     for (std::uint32_t l = 0; l < kLanes; ++l) {
-      if (!(i.lanes >> l & 1) || !races_.access(a.first + l * i.step, a.size, l, side_of(races_, 0, i), conflict) || found) continue;
-      named = {l, i.block, conflict.other_thread / 32, conflict.other_thread % 32, conflict.other_pc};
+      if (!(i.lanes >> l & 1) ||
+          !races_.access(a.first + l * i.step, a.size, l, side_of(races_, 0, i), conflict) || found)
+        continue;
+      named = {l, i.block, conflict.other_thread / 32, conflict.other_thread % 32,
+               conflict.other_pc};
       found = true;
     }
     return found;
@@ -197,9 +220,12 @@ struct Shape {
   std::uint32_t bytes = 16;
 };
 
-inline std::uint32_t thread_of(std::uint32_t block, std::uint32_t warp, std::uint32_t lane) { return (block * kWarps + warp) * kLanes + lane; }
+inline std::uint32_t thread_of(std::uint32_t block, std::uint32_t warp, std::uint32_t lane) {
+  return (block * kWarps + warp) * kLanes + lane;
+}
 
-inline std::vector<std::uint32_t> threads_of(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) {
+inline std::vector<std::uint32_t> threads_of(std::uint32_t block, std::uint32_t warp,
+                                             std::uint32_t lanes) {
   std::vector<std::uint32_t> threads;
   for (std::uint32_t l = 0; l < kLanes; ++l) {
     if (lanes >> l & 1) threads.push_back(thread_of(block, warp, l));
@@ -248,7 +274,9 @@ class Judge : public RaceJudge {
   }
 };
 
-inline Scope random_scope(Random& random) { return static_cast<Scope>(random.one_in(3) ? random(3) : 2); }
+inline Scope random_scope(Random& random) {
+  return static_cast<Scope>(random.one_in(3) ? random(3) : 2);
+}
 
 inline Instruction random_instruction(Random& random, const Shape& s) {
   Instruction i;
@@ -280,7 +308,9 @@ inline Instruction random_instruction(Random& random, const Shape& s) {
     }
   }
   // An instruction is always the same one.
-  i.pc = a.first + s.bytes * (a.size + 16 * (what + 8 * a.strong + 16 * static_cast<std::uint32_t>(a.scope) + 64 * (i.step != 0)));
+  i.pc = a.first +
+         s.bytes * (a.size + 16 * (what + 8 * a.strong + 16 * static_cast<std::uint32_t>(a.scope) +
+                                   64 * (i.step != 0)));
   return i;
 }
 
@@ -317,19 +347,22 @@ std::string random_order(Random& random, const Shape& s, Judge& judge, Search& s
       const std::uint32_t lanes = 1 + random(kAllLanes);
       judge.fence(block, warp, lanes, scope);
       search.fence(block, warp, lanes, scope);
-      return "fence" + who + " lanes " + std::to_string(lanes) + " scope " + std::to_string(static_cast<int>(scope)) + "\n";
+      return "fence" + who + " lanes " + std::to_string(lanes) + " scope " +
+             std::to_string(static_cast<int>(scope)) + "\n";
     }
   }
 }
 
 inline std::string describe(const Instruction& i) {
   const RaceJudge::Access& a = i.access;
-  return "block " + std::to_string(i.block) + " warp " + std::to_string(i.warp) + " lanes " + std::to_string(i.lanes) + (a.strong ? " strong" : " weak") +
+  return "block " + std::to_string(i.block) + " warp " + std::to_string(i.warp) + " lanes " +
+         std::to_string(i.lanes) + (a.strong ? " strong" : " weak") +
          (a.reads     ? a.writes ? " update" : " read"
           : a.reduces ? " reduction"
                       : " write") +
-         " of " + std::to_string(a.size) + " bytes at " + std::to_string(a.first) + " step " + std::to_string(i.step) + " scope " +
-         std::to_string(static_cast<int>(a.scope)) + (a.acquires ? " acquire" : "") + (a.releases ? " release" : "");
+         " of " + std::to_string(a.size) + " bytes at " + std::to_string(a.first) + " step " +
+         std::to_string(i.step) + " scope " + std::to_string(static_cast<int>(a.scope)) +
+         (a.acquires ? " acquire" : "") + (a.releases ? " release" : "");
 }
 
 }  // namespace lockstep::check

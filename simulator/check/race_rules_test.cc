@@ -1,4 +1,5 @@
-// Two accesses to global memory: which pairs race, which do not, and what is said of the other side.
+// Two accesses to global memory: which pairs race, which do not, and what is said of the other
+// side.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -37,18 +38,23 @@ class Races : public ::testing::Test {
             .scope = strength == kStrongBlock ? Scope::kBlock : Scope::kGrid,
             .updates = strength != kWeak && write};
   }
-  // The race that an access makes, if it makes one. `bytes`: which of the granule's four, a bit each.
-  std::optional<GlobalRaces::Conflict> access(std::uint32_t block, std::uint32_t thread, bool write, Strength strength = kWeak, std::uint32_t bytes = 15,
+  // The race that an access makes, if it makes one. `bytes`: which of the granule's four, a bit
+  // each.
+  std::optional<GlobalRaces::Conflict> access(std::uint32_t block, std::uint32_t thread, bool write,
+                                              Strength strength = kWeak, std::uint32_t bytes = 15,
                                               std::uint64_t at = 0) {
     GlobalRaces::Access me(races, side(block, thread / 32, write, strength), memo);
     GlobalRaces::Conflict conflict;
-    if (!races.access(*memory.race_shadow(word + at), bytes, thread % 32, me, conflict)) return std::nullopt;
+    if (!races.access(*memory.race_shadow(word + at), bytes, thread % 32, me, conflict))
+      return std::nullopt;
     return conflict;
   }
-  bool reads(std::uint32_t block, std::uint32_t thread, Strength s = kWeak, std::uint32_t bytes = 15) {
+  bool reads(std::uint32_t block, std::uint32_t thread, Strength s = kWeak,
+             std::uint32_t bytes = 15) {
     return access(block, thread, false, s, bytes).has_value();
   }
-  bool writes(std::uint32_t block, std::uint32_t thread, Strength s = kWeak, std::uint32_t bytes = 15) {
+  bool writes(std::uint32_t block, std::uint32_t thread, Strength s = kWeak,
+              std::uint32_t bytes = 15) {
     return access(block, thread, true, s, bytes).has_value();
   }
   // An atomic that goes on with what it read.
@@ -64,7 +70,9 @@ class Races : public ::testing::Test {
     GlobalRaces::Access me(races, side(block, warp, write, kWeak), memo);
     return races.row(memory.race_shadow(word + at), kCells, 0, 32, me);
   }
-  void fence(std::uint32_t block, std::uint32_t warp) { order[block].fence(warp, ~0u, true, Scope::kGrid); }
+  void fence(std::uint32_t block, std::uint32_t warp) {
+    order[block].fence(warp, ~0u, true, Scope::kGrid);
+  }
 
   memory::DeviceMemory memory;
   GlobalRaces races;
@@ -181,7 +189,8 @@ TEST_F(Races, AReductionReadsNothing) {
 
 TEST_F(Races, WhatWasObservedButRecordedTooEarlyIsMadeUpFor) {
   begin(1, 0, true);
-  // Block 1 counts itself in after block 0, which is slower to do what it has recorded and does it first all the same.
+  // Block 1 counts itself in after block 0, which is slower to do what it has recorded and does it
+  // first all the same.
   EXPECT_FALSE(updates(1, 0));
   EXPECT_FALSE(updates(0, 0));
   races.observe(*memory.race_shadow(word), 0, side(1, 0, false, kStrongGrid));
@@ -322,7 +331,8 @@ TEST_F(Races, RowsFindWhatSingleAccessesFind) {
 
 TEST_F(Races, WideRowsGiveALaneSeveralWords) {
   EXPECT_TRUE(row<4>(0, 0, true, 512));
-  EXPECT_FALSE(access(0, 2, false, kWeak, 15, 512 + 2 * 16 + 12).has_value()) << "the last word of lane 2's sixteen bytes";
+  EXPECT_FALSE(access(0, 2, false, kWeak, 15, 512 + 2 * 16 + 12).has_value())
+      << "the last word of lane 2's sixteen bytes";
   EXPECT_TRUE(access(0, 3, false, kWeak, 15, 512 + 2 * 16).has_value());
   EXPECT_TRUE(row<2>(0, 0, true, 1536));
   EXPECT_TRUE(access(1, 9, false, kWeak, 15, 1536 + 9 * 8 + 4).has_value());
@@ -340,7 +350,8 @@ TEST_F(Races, RunningOutOfRecordsIsKnownAndOldOnesStillCount) {
   EXPECT_EQ(races.first_unrecorded().block, 0u);
   EXPECT_EQ(races.first_unrecorded().pc, 20u);
   EXPECT_TRUE(reads(1, 0)) << "the first write is recorded";
-  EXPECT_FALSE(access(1, 0, false, kWeak, 15, 256 + 4 * 190).has_value()) << "the last ones are not: a race is missed";
+  EXPECT_FALSE(access(1, 0, false, kWeak, 15, 256 + 4 * 190).has_value())
+      << "the last ones are not: a race is missed";
   begin();
   EXPECT_FALSE(races.exhausted());
 }
@@ -375,7 +386,8 @@ TEST_F(Races, WordsThatAreWholeAgainMakeRoom) {
       EXPECT_FALSE(access(0, 1, true, kWeak, 0b0010, 4 * i).has_value());
     }
     order[0].warp_sync(0, ~0u, true);
-    for (std::uint32_t i = 0; i < 50; ++i) EXPECT_FALSE(access(0, 0, true, kWeak, 15, 4 * i).has_value());
+    for (std::uint32_t i = 0; i < 50; ++i)
+      EXPECT_FALSE(access(0, 0, true, kWeak, 15, 4 * i).has_value());
     order[0].block_barrier();
   }
   EXPECT_FALSE(races.exhausted());

@@ -10,33 +10,47 @@ namespace {
 
 using Vector = __m256i;  // eight words, of as many granules
 
-Vector load(const std::uint32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const Vector*>(p)); }
+Vector load(const std::uint32_t* p) {
+  return _mm256_loadu_si256(reinterpret_cast<const Vector*>(p));
+}
 void put(std::uint32_t* p, Vector v) { _mm256_storeu_si256(reinterpret_cast<Vector*>(p), v); }
 Vector all_lanes(std::uint32_t v) { return _mm256_set1_epi32(static_cast<int>(v)); }
 Vector is_zero(Vector v) { return _mm256_cmpeq_epi32(v, _mm256_setzero_si256()); }
 Vector choose(Vector where, Vector yes, Vector no) { return _mm256_blendv_epi8(no, yes, where); }
-std::uint32_t bits_of(Vector where) { return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(where))); }
+std::uint32_t bits_of(Vector where) {
+  return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(where)));
+}
 // Lanes below `count`.
-Vector below(std::uint32_t count) { return _mm256_cmpgt_epi32(all_lanes(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
-Vector consecutive(std::uint32_t first) { return _mm256_add_epi32(all_lanes(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
-// At most eight granules that lanes `mine`, mine + 1, ... read: the words that these will leave, and those that are there.
+Vector below(std::uint32_t count) {
+  return _mm256_cmpgt_epi32(all_lanes(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+Vector consecutive(std::uint32_t first) {
+  return _mm256_add_epi32(all_lanes(first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+// At most eight granules that lanes `mine`, mine + 1, ... read: the words that these will leave,
+// and those that are there.
 struct Eight {
   Vector inside;  // granules that are meant
   Vector fresh, before, differ;
   Vector recent;  // of this epoch, which words have from this bit on
 };
 Eight look(const std::uint32_t* words, std::uint32_t count, std::uint32_t mine, int epoch) {
-  const Vector inside = below(count), fresh = consecutive(mine), before = load(words), differ = _mm256_xor_si256(before, fresh);
-  return {inside, fresh, before, differ, _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, epoch)), inside)};
+  const Vector inside = below(count), fresh = consecutive(mine), before = load(words),
+               differ = _mm256_xor_si256(before, fresh);
+  return {inside, fresh, before, differ,
+          _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, epoch)), inside)};
 }
 
 }  // namespace
 
-void SharedRaces::start(std::uint32_t bytes, int shift, std::uint32_t block, std::uint32_t cluster, GridOrder* grid) {
+void SharedRaces::start(std::uint32_t bytes, int shift, std::uint32_t block, std::uint32_t cluster,
+                        GridOrder* grid) {
   // Rows are read past the last granule by whole vectors.
   const std::size_t granules = (static_cast<std::size_t>(bytes) >> shift) + 33;
   if (shift != shift_ || written_.size() < granules) {
-    for (std::vector<std::uint32_t>* words : {&written_, &read_, &written_at_, &read_at_, &lane_read_, &lane_read_at_, &warp_read_, &warp_read_at_}) {
+    for (std::vector<std::uint32_t>* words :
+         {&written_, &read_, &written_at_, &read_at_, &lane_read_, &lane_read_at_, &warp_read_,
+          &warp_read_at_}) {
       words->assign(granules, 0);
     }
     epoch_ = 0;
@@ -67,7 +81,8 @@ void SharedRaces::new_words() {
 
 Story::Entry SharedRaces::entry_of(std::uint32_t word, std::uint32_t pc, bool write) const {
   Story::Entry e;
-  e.who = {block(), epoch(), static_cast<std::uint16_t>(clock_of(word)), static_cast<std::uint8_t>(thread_of(word) >> 5),
+  e.who = {block(), epoch(), static_cast<std::uint16_t>(clock_of(word)),
+           static_cast<std::uint8_t>(thread_of(word) >> 5),
            static_cast<std::uint8_t>(thread_of(word) & 31)};
   e.pc = pc;
   e.write = write;
@@ -92,20 +107,27 @@ Story& SharedRaces::make_story(std::uint32_t granule) {
   if (now(rd)) {
     story.add(entry_of(rd, read_at_[granule], false));
     if (rd & kManyLanes) story.add(entry_of(lane_read_[granule], lane_read_at_[granule], false));
-    if ((rd & kManyWarps) && !(now(wr) && (wr & kManyWarps))) story.add(entry_of(warp_read_[granule], warp_read_at_[granule], false));
+    if ((rd & kManyWarps) && !(now(wr) && (wr & kManyWarps)))
+      story.add(entry_of(warp_read_[granule], warp_read_at_[granule], false));
   }
   read_[granule] = epoch_ << kEpochShift | kStrong | stories_used_++;
   return story;
 }
 
-bool SharedRaces::joins_strong_writes(std::uint32_t granule, std::uint32_t thread, const Side& side) const {
-  if (!side.write || !side.updates || side.acquires || side.releases || now(read_[granule]) || has_fenced(thread)) return false;
+bool SharedRaces::joins_strong_writes(std::uint32_t granule, std::uint32_t thread,
+                                      const Side& side) const {
+  if (!side.write || !side.updates || side.acquires || side.releases || now(read_[granule]) ||
+      has_fenced(thread))
+    return false;
   const std::uint32_t wr = written_[granule];
   return !now(wr) || ((wr & kStrong) && ((wr & kObserves) != 0) == side.observes);
 }
 
-// Where threads go on with what they read, the last stands for all before it. Otherwise two are named, and a third changes nothing.
-inline __attribute__((always_inline)) void SharedRaces::write_strongly(const WriteWords& of, std::uint64_t granule, std::uint32_t mine,
+// Where threads go on with what they read, the last stands for all before it. Otherwise two are
+// named, and a third changes nothing.
+inline __attribute__((always_inline)) void SharedRaces::write_strongly(const WriteWords& of,
+                                                                       std::uint64_t granule,
+                                                                       std::uint32_t mine,
                                                                        std::uint32_t pc) const {
   const std::uint32_t before = of.written[granule];
   std::uint32_t after = mine;
@@ -128,7 +150,8 @@ inline __attribute__((always_inline)) void SharedRaces::write_strongly(const Wri
   of.written_at[granule] = pc;
 }
 
-bool SharedRaces::one_of_any(std::uint32_t granule, std::uint32_t thread, const Side& side, Conflict& conflict) {
+bool SharedRaces::one_of_any(std::uint32_t granule, std::uint32_t thread, const Side& side,
+                             Conflict& conflict) {
   if (!is_story(read_[granule]) && joins_strong_writes(granule, thread, side)) {
     write_strongly(write_words(), granule, word(thread) | strong_kind(side), side.pc);
     return false;
@@ -136,7 +159,8 @@ bool SharedRaces::one_of_any(std::uint32_t granule, std::uint32_t thread, const 
   Story& story = is_story(read_[granule]) ? stories_[read_[granule] & kStory] : make_story(granule);
   Story::Entry other;
   const bool found = story.access(side, thread & 31, std::uint64_t{1} << 63 | granule, true, other);
-  if (found) conflict = {other.who.warp * 32u + other.who.lane, other.pc, other.write, other.strong};
+  if (found)
+    conflict = {other.who.warp * 32u + other.who.lane, other.pc, other.write, other.strong};
   if (side.write) {
     written_[granule] = word(thread) | (side.strong ? kStrong : 0);
     written_at_[granule] = side.pc;
@@ -145,66 +169,87 @@ bool SharedRaces::one_of_any(std::uint32_t granule, std::uint32_t thread, const 
   return found;
 }
 
-bool SharedRaces::after_reads(std::uint32_t granule, std::uint32_t thread, bool strong, Conflict& conflict) const {
+bool SharedRaces::after_reads(std::uint32_t granule, std::uint32_t thread, bool strong,
+                              Conflict& conflict) const {
   const auto races = [&](std::uint32_t reader, std::uint32_t at) {
     const std::uint32_t other = thread_of(reader);
-    if (other == thread || (strong && (reader & kStrong)) || ordered(other, clock_of(reader), thread)) return false;
+    if (other == thread || (strong && (reader & kStrong)) ||
+        ordered(other, clock_of(reader), thread))
+      return false;
     conflict = {other, at, false, (reader & kStrong) != 0};
     return true;
   };
   const std::uint32_t rd = read_[granule];
-  return races(rd, read_at_[granule]) || ((rd & kManyLanes) && races(lane_read_[granule], lane_read_at_[granule])) ||
+  return races(rd, read_at_[granule]) ||
+         ((rd & kManyLanes) && races(lane_read_[granule], lane_read_at_[granule])) ||
          ((rd & kManyWarps) && races(warp_read_[granule], warp_read_at_[granule]));
 }
 
-inline void SharedRaces::set_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc) {
+inline void SharedRaces::set_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine,
+                                     std::uint32_t pc) {
   std::uint32_t *const rd = &read_[first], *const at = &read_at_[first];
   const Vector inside = below(count);
   put(rd, choose(inside, consecutive(mine), load(rd)));
   put(at, choose(inside, all_lanes(pc), load(at)));
 }
 
-inline std::uint32_t SharedRaces::add_second_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc) {
-  std::uint32_t *const rd = &read_[first], *const at = &read_at_[first], *const second = &lane_read_[first], *const second_at = &lane_read_at_[first];
+inline std::uint32_t SharedRaces::add_second_readers(std::uint32_t first, std::uint32_t count,
+                                                     std::uint32_t mine, std::uint32_t pc) {
+  std::uint32_t *const rd = &read_[first], *const at = &read_at_[first],
+                       *const second = &lane_read_[first], *const second_at = &lane_read_at_[first];
   const Vector inside = below(count), before = load(rd), before_at = load(at);
   put(second, choose(inside, before, load(second)));
   put(second_at, choose(inside, before_at, load(second_at)));
-  const Vector merged = _mm256_or_si256(consecutive(mine | kManyLanes), _mm256_and_si256(before, all_lanes(kManyWarps)));
+  const Vector merged = _mm256_or_si256(consecutive(mine | kManyLanes),
+                                        _mm256_and_si256(before, all_lanes(kManyWarps)));
   put(rd, choose(inside, merged, before));
   put(at, choose(inside, all_lanes(pc), before_at));
   return bits_of(inside);
 }
 
-bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc) {
+bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint32_t mine,
+                            std::uint32_t pc) {
   const std::uint32_t *const rd = &read_[first], *const wr = &written_[first];
-  // Two readers of this warp at this clock are known, or of two warps where nothing orders warps: whoever writes, one of them races.
+  // Two readers of this warp at this clock are known, or of two warps where nothing orders warps:
+  // whoever writes, one of them races.
   const Vector of_lanes = all_lanes(~(kLane | kManyWarps)), by_lanes = all_lanes(enough_.readers);
-  const Vector of_warps = all_lanes(kOfAll & ~kManyLanes), by_warps = all_lanes(partial_ ? ~0u : read_by_all() & ~kManyLanes);
+  const Vector of_warps = all_lanes(kOfAll & ~kManyLanes),
+               by_warps = all_lanes(partial_ ? ~0u : read_by_all() & ~kManyLanes);
   const Vector story = all_lanes(kStrong);
   Vector suspicious = _mm256_setzero_si256();
-  // Bits of granules: of which two lanes are known, which nobody has written. And the first of eight: nobody has read them, one other lane of this warp has
-  // read each, or neither.
+  // Bits of granules: of which two lanes are known, which nobody has written. And the first of
+  // eight: nobody has read them, one other lane of this warp has read each, or neither.
   std::uint32_t enough = 0, unwritten = 0, unread = 0, by_one = 0, mixed = 0;
   for (std::uint32_t i = 0; i < count; i += 8) {
     const Eight e = look(rd + i, count - i, mine + i, kEpochShift);
-    const Vector written = _mm256_xor_si256(load(wr + i), e.fresh), is_written = _mm256_and_si256(is_zero(_mm256_srli_epi32(written, kEpochShift)), e.inside);
+    const Vector written = _mm256_xor_si256(load(wr + i), e.fresh),
+                 is_written =
+                     _mm256_and_si256(is_zero(_mm256_srli_epi32(written, kEpochShift)), e.inside);
     if (_mm256_testz_si256(is_written, is_written)) {
       unwritten |= 0xffu << i;
     } else {
-      suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(is_written, _mm256_and_si256(written, all_lanes(kThread | kStrong))));
+      suspicious = _mm256_or_si256(
+          suspicious,
+          _mm256_and_si256(is_written, _mm256_and_si256(written, all_lanes(kThread | kStrong))));
     }
     if (_mm256_testz_si256(e.recent, e.recent)) {
       unread |= 1u << i;
       continue;
     }
     const Vector two_lanes = _mm256_cmpeq_epi32(_mm256_and_si256(e.before, of_lanes), by_lanes);
-    if (_mm256_testc_si256(_mm256_or_si256(two_lanes, _mm256_cmpeq_epi32(_mm256_and_si256(e.before, of_warps), by_warps)), e.inside)) {
+    if (_mm256_testc_si256(
+            _mm256_or_si256(two_lanes,
+                            _mm256_cmpeq_epi32(_mm256_and_si256(e.before, of_warps), by_warps)),
+            e.inside)) {
       enough |= bits_of(_mm256_and_si256(two_lanes, e.inside)) << i;
       continue;
     }
-    suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(e.recent, _mm256_and_si256(e.before, story)));
-    const Vector same_warp = is_zero(_mm256_and_si256(e.differ, of_lanes)), self = is_zero(_mm256_and_si256(e.differ, all_lanes(kLane)));
-    (_mm256_testc_si256(_mm256_andnot_si256(self, same_warp), e.inside) ? by_one : mixed) |= 1u << i;
+    suspicious =
+        _mm256_or_si256(suspicious, _mm256_and_si256(e.recent, _mm256_and_si256(e.before, story)));
+    const Vector same_warp = is_zero(_mm256_and_si256(e.differ, of_lanes)),
+                 self = is_zero(_mm256_and_si256(e.differ, all_lanes(kLane)));
+    (_mm256_testc_si256(_mm256_andnot_si256(self, same_warp), e.inside) ? by_one : mixed) |= 1u
+                                                                                             << i;
   }
   if (clock_of(mine) != 0 && may_be_unmet(first, count, mine)) return false;
   if (!_mm256_testz_si256(suspicious, suspicious)) return false;
@@ -236,40 +281,51 @@ void SharedRaces::Enough::add(std::uint32_t first, std::uint32_t count, std::uin
   }
 }
 
-// Whether the row meets readers of this warp at another clock: lanes that have not met since, or this one where another is known beside it.
+// Whether the row meets readers of this warp at another clock: lanes that have not met since, or
+// this one where another is known beside it.
 bool SharedRaces::may_be_unmet(std::uint32_t first, std::uint32_t count, std::uint32_t mine) const {
   const std::uint32_t warp = thread_of(mine) >> 5;
   const Vector clock = all_lanes(kClock), met = all_lanes(all_lanes_[warp] << kClockShift);
   Vector unmet = _mm256_setzero_si256();
   for (std::uint32_t i = 0; i < count; i += 8) {
-    const Vector before = load(&read_[first + i]), differ = _mm256_xor_si256(before, consecutive(mine + i));
-    const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, kEpochShift)), below(count - i));
-    const Vector here =
-        _mm256_andnot_si256(is_zero(_mm256_and_si256(differ, clock)), _mm256_and_si256(recent, is_zero(_mm256_and_si256(differ, all_lanes(kWarp)))));
-    const Vector self = is_zero(_mm256_and_si256(differ, all_lanes(kThread))), many = _mm256_and_si256(before, all_lanes(kManyLanes));
-    const Vector since = _mm256_andnot_si256(_mm256_cmpgt_epi32(met, _mm256_and_si256(before, clock)), all_lanes(~0u));
+    const Vector before = load(&read_[first + i]),
+                 differ = _mm256_xor_si256(before, consecutive(mine + i));
+    const Vector recent =
+        _mm256_and_si256(is_zero(_mm256_srli_epi32(differ, kEpochShift)), below(count - i));
+    const Vector here = _mm256_andnot_si256(
+        is_zero(_mm256_and_si256(differ, clock)),
+        _mm256_and_si256(recent, is_zero(_mm256_and_si256(differ, all_lanes(kWarp)))));
+    const Vector self = is_zero(_mm256_and_si256(differ, all_lanes(kThread))),
+                 many = _mm256_and_si256(before, all_lanes(kManyLanes));
+    const Vector since = _mm256_andnot_si256(
+        _mm256_cmpgt_epi32(met, _mm256_and_si256(before, clock)), all_lanes(~0u));
     unmet = _mm256_or_si256(unmet, _mm256_and_si256(here, choose(self, many, since)));
   }
   return !_mm256_testz_si256(unmet, unmet);
 }
 
-std::uint32_t SharedRaces::add_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc) {
+std::uint32_t SharedRaces::add_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine,
+                                       std::uint32_t pc) {
   std::uint32_t *const rd = &read_[first], *const at = &read_at_[first];
   const Eight e = look(rd, count, mine, kEpochShift);
-  const Vector inside = e.inside, fresh = e.fresh, before = e.before, differ = e.differ, recent = e.recent;
+  const Vector inside = e.inside, fresh = e.fresh, before = e.before, differ = e.differ,
+               recent = e.recent;
   const Vector before_at = load(at);
   const Vector self = is_zero(_mm256_and_si256(differ, all_lanes(kThread)));
   const Vector together = is_zero(_mm256_and_si256(differ, all_lanes(kWarp | kClock)));
   const Vector same_warp = is_zero(_mm256_and_si256(differ, all_lanes(kWarp)));
-  const Vector others = choose(same_warp, _mm256_and_si256(before, all_lanes(kManyWarps)), all_lanes(kManyWarps));
+  const Vector others =
+      choose(same_warp, _mm256_and_si256(before, all_lanes(kManyWarps)), all_lanes(kManyWarps));
   Vector merged = _mm256_or_si256(fresh, others);
   merged = _mm256_or_si256(merged, _mm256_and_si256(together, all_lanes(kManyLanes)));
   const Vector later = all_lanes(kClock);  // reading again
-  const Vector again = _mm256_or_si256(_mm256_andnot_si256(later, before), _mm256_and_si256(fresh, later));
+  const Vector again =
+      _mm256_or_si256(_mm256_andnot_si256(later, before), _mm256_and_si256(fresh, later));
   merged = choose(recent, choose(self, again, merged), fresh);
   const Vector kept = _mm256_and_si256(_mm256_and_si256(recent, self), together);
   const Vector of_others = _mm256_andnot_si256(self, recent);
-  const auto also_read = [&](std::uint32_t* word, std::uint32_t* word_at, Vector where, std::uint32_t many, std::uint32_t who) {
+  const auto also_read = [&](std::uint32_t* word, std::uint32_t* word_at, Vector where,
+                             std::uint32_t many, std::uint32_t who) {
     if (_mm256_testz_si256(where, where)) return;
     const Vector known = load(word), none = is_zero(_mm256_and_si256(before, all_lanes(many)));
     const Vector same = is_zero(_mm256_and_si256(_mm256_xor_si256(known, fresh), all_lanes(who)));
@@ -277,20 +333,25 @@ std::uint32_t SharedRaces::add_readers(std::uint32_t first, std::uint32_t count,
     put(word, choose(here, before, known));
     put(word_at, choose(here, before_at, load(word_at)));
   };
-  also_read(&lane_read_[first], &lane_read_at_[first], _mm256_and_si256(together, of_others), kManyLanes, kThread);
-  also_read(&warp_read_[first], &warp_read_at_[first], _mm256_andnot_si256(same_warp, of_others), kManyWarps, kWarp);
+  also_read(&lane_read_[first], &lane_read_at_[first], _mm256_and_si256(together, of_others),
+            kManyLanes, kThread);
+  also_read(&warp_read_[first], &warp_read_at_[first], _mm256_andnot_si256(same_warp, of_others),
+            kManyWarps, kWarp);
   put(rd, choose(inside, merged, before));
   put(at, choose(_mm256_andnot_si256(kept, inside), all_lanes(pc), before_at));
-  const Vector two_lanes = _mm256_cmpeq_epi32(_mm256_and_si256(merged, all_lanes(~(kLane | kManyWarps))), all_lanes(enough_.readers));
+  const Vector two_lanes = _mm256_cmpeq_epi32(
+      _mm256_and_si256(merged, all_lanes(~(kLane | kManyWarps))), all_lanes(enough_.readers));
   return bits_of(_mm256_and_si256(two_lanes, inside));
 }
 
-bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc, bool strong) {
+bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp,
+                             std::uint32_t pc, bool strong) {
   if (strong) return false;
-  // A granule that several lanes of this warp have read at this clock needs nothing more, whichever lane reads it again.
+  // A granule that several lanes of this warp have read at this clock needs nothing more, whichever
+  // lane reads it again.
   const std::uint32_t recorded = read_by_lanes(warp);
-  // Nor does one that several lanes of several warps have read, as long as nothing orders some warps before others: no read can change what a
-  // later write would be told.
+  // Nor does one that several lanes of several warps have read, as long as nothing orders some
+  // warps before others: no read can change what a later write would be told.
   const bool unordered = !partial_ && !lanes_used_;
   const std::uint32_t all = read_by_all();
   const Side reader = side(warp, pc, false, false);
@@ -299,7 +360,8 @@ bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, 
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(lanes));
     const std::uint32_t g = offsets[lane] >> shift_;
     const std::uint32_t rd = read_[g];
-    if (!now(written_[g]) && ((rd & ~(kLane | kManyWarps)) == recorded || (unordered && (rd & kOfAll) == all))) {
+    if (!now(written_[g]) &&
+        ((rd & ~(kLane | kManyWarps)) == recorded || (unordered && (rd & kOfAll) == all))) {
       continue;
     }
     if (one(g, lane, reader, conflict)) return false;
@@ -309,7 +371,9 @@ bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, 
 
 namespace {
 
-__m128i four(const std::uint32_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
+__m128i four(const std::uint32_t* p) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+}
 void put_four(std::uint32_t* p, __m128i v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v); }
 __m128i all(std::uint32_t v) { return _mm_set1_epi32(static_cast<int>(v)); }
 bool alike(const std::uint32_t* p) {
@@ -322,10 +386,13 @@ bool alike(const std::uint32_t* p) {
 // Where one() has a case, so has this.
 bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc) {
   any_read_ = true;
-  const auto recent = [&](__m128i words) { return _mm_cmpeq_epi32(_mm_srli_epi32(words, kEpochShift), all(epoch_)); };
+  const auto recent = [&](__m128i words) {
+    return _mm_cmpeq_epi32(_mm_srli_epi32(words, kEpochShift), all(epoch_));
+  };
   std::uint32_t *const rd = &read_[first], *const wr = &written_[first];
   const __m128i written = recent(four(wr)), words = four(rd), read = recent(words);
-  if (!_mm_testz_si128(written, written) && !(alike(wr) && written_before(*wr, thread))) return false;
+  if (!_mm_testz_si128(written, written) && !(alike(wr) && written_before(*wr, thread)))
+    return false;
   const std::uint32_t mine = word(thread), before = rd[0];
   std::uint32_t after = mine;
   if (!_mm_testz_si128(read, read)) {
@@ -333,7 +400,8 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
     if (!_mm_testz_si128(differ, differ) || (before & kStrong)) return false;
     const std::uint32_t other = thread_of(before);
     if (other == thread) return clock_of(before) == clock_of(mine);
-    const bool same_warp = (other >> 5) == (thread >> 5), is_ordered = ordered(other, clock_of(before), thread);
+    const bool same_warp = (other >> 5) == (thread >> 5),
+               is_ordered = ordered(other, clock_of(before), thread);
     if (same_warp || !is_ordered) {
       const bool unmet = same_warp && (clock_of(before) == clock_of(mine) || !is_ordered);
       after |= same_warp ? (before & kManyWarps) | (unmet ? kManyLanes : 0) : kManyWarps;
@@ -342,9 +410,12 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
         std::uint32_t* const second_at = same_warp ? &lane_read_at_[first] : &warp_read_at_[first];
         // A second reader stays as long as it is another one than this.
         const std::uint32_t who = same_warp ? kThread : kWarp;
-        const __m128i known = four(second), stays = (before & (same_warp ? kManyLanes : kManyWarps)) == 0
-                                                        ? _mm_setzero_si128()
-                                                        : _mm_xor_si128(_mm_cmpeq_epi32(_mm_and_si128(known, all(who)), all(thread & who)), all(~0u));
+        const __m128i known = four(second),
+                      stays = (before & (same_warp ? kManyLanes : kManyWarps)) == 0
+                                  ? _mm_setzero_si128()
+                                  : _mm_xor_si128(_mm_cmpeq_epi32(_mm_and_si128(known, all(who)),
+                                                                  all(thread & who)),
+                                                  all(~0u));
         put_four(second, _mm_blendv_epi8(words, known, stays));
         put_four(second_at, _mm_blendv_epi8(four(&read_at_[first]), four(second_at), stays));
       }
@@ -360,11 +431,16 @@ bool SharedRaces::read_four(std::uint32_t first, std::uint32_t thread, std::uint
 bool SharedRaces::write_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc) {
   std::uint32_t *const wr = &written_[first], *const rd = &read_[first];
   // Words of epochs before this one say nothing, whatever they are.
-  const auto recent = [&](const std::uint32_t* p) { return _mm_cmpeq_epi32(_mm_srli_epi32(four(p), kEpochShift), all(epoch_)); };
+  const auto recent = [&](const std::uint32_t* p) {
+    return _mm_cmpeq_epi32(_mm_srli_epi32(four(p), kEpochShift), all(epoch_));
+  };
   const __m128i written = recent(wr), read = recent(rd);
-  if (!_mm_testz_si128(written, written) && !(alike(wr) && written_before(*wr, thread))) return false;
+  if (!_mm_testz_si128(written, written) && !(alike(wr) && written_before(*wr, thread)))
+    return false;
   if (!_mm_testz_si128(read, read)) {
-    if (!alike(rd) || (*rd & kStrong) || ((*rd & kManyLanes) && !alike(&lane_read_[first])) || ((*rd & kManyWarps) && !alike(&warp_read_[first]))) return false;
+    if (!alike(rd) || (*rd & kStrong) || ((*rd & kManyLanes) && !alike(&lane_read_[first])) ||
+        ((*rd & kManyWarps) && !alike(&warp_read_[first])))
+      return false;
     Conflict conflict;
     if (after_reads(first, thread, false, conflict)) return false;
   }
@@ -375,7 +451,8 @@ bool SharedRaces::write_four(std::uint32_t first, std::uint32_t thread, std::uin
   return true;
 }
 
-bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong) {
+bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count,
+                            std::uint32_t warp, std::uint32_t pc, bool strong) {
   if (strong) return false;
   std::uint32_t *wr = &written_[first], *rd = &read_[first], *at = &written_at_[first];
   const std::uint32_t mine = word(warp * 32 + lane);
@@ -383,12 +460,16 @@ bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32
   for (std::uint32_t i = 0; i < count; i += 8) {
     const Vector fresh = consecutive(mine + i), inside = below(count - i);
     const auto add = [&](Vector word, Vector bad) {
-      const Vector recent = _mm256_and_si256(is_zero(_mm256_srli_epi32(_mm256_xor_si256(word, fresh), kEpochShift)), inside);
+      const Vector recent = _mm256_and_si256(
+          is_zero(_mm256_srli_epi32(_mm256_xor_si256(word, fresh), kEpochShift)), inside);
       suspicious = _mm256_or_si256(suspicious, _mm256_and_si256(recent, bad));
     };
     const Vector written = load(wr + i), read = load(rd + i), thread = all_lanes(kThread);
-    add(written, _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(written, fresh), thread), _mm256_and_si256(written, all_lanes(kStrong))));
-    add(read, _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(read, fresh), thread), _mm256_and_si256(read, all_lanes(kManyLanes | kManyWarps | kStrong))));
+    add(written, _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(written, fresh), thread),
+                                 _mm256_and_si256(written, all_lanes(kStrong))));
+    add(read,
+        _mm256_or_si256(_mm256_and_si256(_mm256_xor_si256(read, fresh), thread),
+                        _mm256_and_si256(read, all_lanes(kManyLanes | kManyWarps | kStrong))));
   }
   if (!_mm256_testz_si256(suspicious, suspicious)) return false;
   enough_ = {};
@@ -401,32 +482,45 @@ bool SharedRaces::write_row(std::uint32_t first, std::uint32_t lane, std::uint32
   return true;
 }
 
-bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, const Side& side) {
+bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes,
+                                       const Side& side) {
   if (side.acquires || side.releases || !side.updates || has_fenced_in(side.warp)) return false;
   const std::uint32_t kind = strong_kind(side), mine = word(side.warp * 32) | kind;
   const auto gather = [](const std::vector<std::uint32_t>& words, Vector at) {
     return _mm256_i32gather_epi32(reinterpret_cast<const int*>(words.data()), at, 4);
   };
-  const auto now = [&](Vector words) { return _mm256_cmpeq_epi32(_mm256_srli_epi32(words, kEpochShift), all_lanes(epoch_)); };
+  const auto now = [&](Vector words) {
+    return _mm256_cmpeq_epi32(_mm256_srli_epi32(words, kEpochShift), all_lanes(epoch_));
+  };
   const auto has = [](Vector words, std::uint32_t mask, std::uint32_t bits) {
     return _mm256_cmpeq_epi32(_mm256_and_si256(words, all_lanes(mask)), all_lanes(bits));
   };
-  // Lanes that are a third at their granules change nothing; of counters that many threads share most are.
+  // Lanes that are a third at their granules change nothing; of counters that many threads share
+  // most are.
   std::uint32_t fit = 0, third = 0;
   for (std::uint32_t i = 0; i < 32; i += 8) {
     if ((lanes >> i & 0xff) == 0) continue;
-    const Vector low = load(reinterpret_cast<const std::uint32_t*>(offsets + i)), high = load(reinterpret_cast<const std::uint32_t*>(offsets + i + 4));
+    const Vector low = load(reinterpret_cast<const std::uint32_t*>(offsets + i)),
+                 high = load(reinterpret_cast<const std::uint32_t*>(offsets + i + 4));
     const Vector even = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
-    const Vector both = _mm256_blend_epi32(_mm256_permutevar8x32_epi32(low, even), _mm256_permutevar8x32_epi32(high, even), 0xf0);
-    const Vector active = _mm256_sllv_epi32(all_lanes(lanes >> i), _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24));
+    const Vector both = _mm256_blend_epi32(_mm256_permutevar8x32_epi32(low, even),
+                                           _mm256_permutevar8x32_epi32(high, even), 0xf0);
+    const Vector active =
+        _mm256_sllv_epi32(all_lanes(lanes >> i), _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24));
     const Vector at = _mm256_and_si256(_mm256_srli_epi32(both, 2), _mm256_srai_epi32(active, 31));
-    const Vector wr = gather(written_, at), current = now(wr), me = _mm256_and_si256(consecutive(mine + i), all_lanes(kThread));
+    const Vector wr = gather(written_, at), current = now(wr),
+                 me = _mm256_and_si256(consecutive(mine + i), all_lanes(kThread));
     const Vector same_kind = has(wr, kStrong | kObserves, kind);
     const Vector read = any_read_ ? now(gather(read_, at)) : _mm256_setzero_si256();
-    fit |= bits_of(_mm256_andnot_si256(read, _mm256_or_si256(_mm256_xor_si256(current, all_lanes(~0u)), same_kind))) << i;
-    const Vector others = _mm256_or_si256(_mm256_cmpeq_epi32(_mm256_and_si256(wr, all_lanes(kThread)), me),
-                                          _mm256_cmpeq_epi32(_mm256_and_si256(gather(warp_read_, at), all_lanes(kThread)), me));
-    third |= bits_of(_mm256_andnot_si256(others, _mm256_and_si256(current, has(wr, kManyWarps, kManyWarps)))) << i;
+    fit |= bits_of(_mm256_andnot_si256(
+               read, _mm256_or_si256(_mm256_xor_si256(current, all_lanes(~0u)), same_kind)))
+           << i;
+    const Vector others = _mm256_or_si256(
+        _mm256_cmpeq_epi32(_mm256_and_si256(wr, all_lanes(kThread)), me),
+        _mm256_cmpeq_epi32(_mm256_and_si256(gather(warp_read_, at), all_lanes(kThread)), me));
+    third |= bits_of(_mm256_andnot_si256(
+                 others, _mm256_and_si256(current, has(wr, kManyWarps, kManyWarps))))
+             << i;
   }
   if ((lanes & ~fit) != 0) return false;
   enough_ = {};

@@ -1,23 +1,23 @@
-// Races in the shared memory of one block, judged by what orders two accesses and not by whether a result
-// changed (PTX ISA 8.7, 8.9; block_order.h).
+// Races in the shared memory of one block, judged by what orders two accesses and not by whether a
+// result changed (PTX ISA 8.7, 8.9; block_order.h).
 //
-// A granule (four bytes, or one in kernels that access less) has two words: its last writer, and its
-// readers since. A granule is in one of these states:
+// A granule (four bytes, or one in kernels that access less) has two words: its last writer, and
+// its readers since. A granule is in one of these states:
 //
 //   write word                 read word               what comes next
 //   empty, or weak             empty, or weak readers  any weak access
 //   strong writes of a kind    empty, or weak readers  weak accesses; strong writes of the kind
 //   the last write             number of a Story       anything
 //
-// Strong writes of a kind are as in global_races.h, and so is what makes a granule a story. Every state is
-// exact for two threads; among more a race may be missed, and none is made up.
+// Strong writes of a kind are as in global_races.h, and so is what makes a granule a story. Every
+// state is exact for two threads; among more a race may be missed, and none is made up.
 //
-// The epoch between two barriers of the whole block is part of a word, so a barrier costs nothing. Of
-// several readers the last is named, one of the same warp and one of another, so that a race is always
-// between two threads that are known.
+// The epoch between two barriers of the whole block is part of a word, so a barrier costs nothing.
+// Of several readers the last is named, one of the same warp and one of another, so that a race is
+// always between two threads that are known.
 //
-// The words of one kind lie side by side, and the program counters of the accesses apart from them: eight
-// granules of a warp's row are judged at a time.
+// The words of one kind lie side by side, and the program counters of the accesses apart from them:
+// eight granules of a warp's row are judged at a time.
 #pragma once
 
 #include <algorithm>
@@ -40,26 +40,38 @@ class SharedRaces : public BlockOrder {
     bool other_is_strong = false;
   };
 
-  // Block number `block` of the schedule begins, with `bytes` of shared memory; granules of 1 << shift bytes.
-  // `cluster`: blocks in a cluster. `grid`: nullptr for a block that is alone.
-  void start(std::uint32_t bytes, int shift, std::uint32_t block = 0, std::uint32_t cluster = 1, GridOrder* grid = nullptr);
+  // Block number `block` of the schedule begins, with `bytes` of shared memory; granules of 1 <<
+  // shift bytes. `cluster`: blocks in a cluster. `grid`: nullptr for a block that is alone.
+  void start(std::uint32_t bytes, int shift, std::uint32_t block = 0, std::uint32_t cluster = 1,
+             GridOrder* grid = nullptr);
 
-  // One lane's access to [offset, offset + size). Returns whether it races, and with whom; the access is
-  // recorded either way.
-  bool access(std::uint32_t offset, std::uint32_t size, std::uint32_t lane, const Side& side, Conflict& conflict) {
+  // One lane's access to [offset, offset + size). Returns whether it races, and with whom; the
+  // access is recorded either way.
+  bool access(std::uint32_t offset, std::uint32_t size, std::uint32_t lane, const Side& side,
+              Conflict& conflict) {
     bool found = false;
     const std::uint32_t last = (offset + size - 1) >> shift_;
     for (std::uint32_t g = offset >> shift_; g <= last; ++g) found |= one(g, lane, side, conflict);
     return found;
   }
-  // The side of an access within the block. A strong write is an atomic that gives its thread no value.
+  // The side of an access within the block. A strong write is an atomic that gives its thread no
+  // value.
   Side side(std::uint32_t warp, std::uint32_t pc, bool write, bool strong) {
-    return {.order = this, .block = block(), .warp = warp, .pc = pc, .strong = strong, .write = write, .scope = Scope::kBlock, .updates = strong && write};
+    return {.order = this,
+            .block = block(),
+            .warp = warp,
+            .pc = pc,
+            .strong = strong,
+            .write = write,
+            .scope = Scope::kBlock,
+            .updates = strong && write};
   }
 
-  // Lanes `lane`, lane + 1, ... of a warp, `count` of them, each access one of as many consecutive granules. True when nothing had to be
-  // looked at more closely and the access is recorded; false, with nothing recorded, otherwise.
-  bool read_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong) {
+  // Lanes `lane`, lane + 1, ... of a warp, `count` of them, each access one of as many consecutive
+  // granules. True when nothing had to be looked at more closely and the access is recorded; false,
+  // with nothing recorded, otherwise.
+  bool read_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp,
+                std::uint32_t pc, bool strong) {
     if (strong) return false;
     any_read_ = true;
     const std::uint32_t readers = read_by_lanes(warp);
@@ -67,15 +79,19 @@ class SharedRaces : public BlockOrder {
     std::uint32_t begin = first, end = first + count;
     if (enough_.begin <= begin && begin < enough_.end) begin = std::min(end, enough_.end);
     if (enough_.begin < end && end <= enough_.end) end = std::max(begin, enough_.begin);
-    return begin == end || read_part(begin, end - begin, word(warp * 32 + lane + (begin - first)), pc);
+    return begin == end ||
+           read_part(begin, end - begin, word(warp * 32 + lane + (begin - first)), pc);
   }
-  bool write_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp, std::uint32_t pc, bool strong);
-  // The lanes from `lane` to `last` read one granule. False when one of them may race; nothing is lost then by going through access() for all of
-  // them.
-  bool read_together(std::uint32_t granule, std::uint32_t lane, std::uint32_t last, std::uint32_t warp, std::uint32_t pc, bool strong) {
+  bool write_row(std::uint32_t first, std::uint32_t lane, std::uint32_t count, std::uint32_t warp,
+                 std::uint32_t pc, bool strong);
+  // The lanes from `lane` to `last` read one granule. False when one of them may race; nothing is
+  // lost then by going through access() for all of them.
+  bool read_together(std::uint32_t granule, std::uint32_t lane, std::uint32_t last,
+                     std::uint32_t warp, std::uint32_t pc, bool strong) {
     if (strong) return false;
     any_read_ = true;
-    // Most granules that a warp reads together nobody has touched since the last barrier: what the two calls below would leave.
+    // Most granules that a warp reads together nobody has touched since the last barrier: what the
+    // two calls below would leave.
     if (lane != last && !now(written_[granule]) && !now(read_[granule])) {
       read_[granule] = word(warp * 32 + last) | kManyLanes;
       read_at_[granule] = pc;
@@ -83,51 +99,61 @@ class SharedRaces : public BlockOrder {
       lane_read_at_[granule] = pc;
       return true;
     }
-    if (!partial_ && !lanes_used_ && !now(written_[granule]) && (read_[granule] & kOfAll) == read_by_all()) return true;
+    if (!partial_ && !lanes_used_ && !now(written_[granule]) &&
+        (read_[granule] & kOfAll) == read_by_all())
+      return true;
     // What is recorded after two lanes of a warp, others change no more.
     Conflict conflict;
     const Side reader = side(warp, pc, false, false);
-    return !one(granule, lane, reader, conflict) && (lane == last || !one(granule, last, reader, conflict));
+    return !one(granule, lane, reader, conflict) &&
+           (lane == last || !one(granule, last, reader, conflict));
   }
   // Reads of one granule each by any lanes of a warp, wherever they are. False as above.
-  bool read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp, std::uint32_t pc, bool strong);
-  // Strong writes likewise, of one granule of four bytes each; false, with nothing recorded, unless each
-  // granule can record its write without a story.
+  bool read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, std::uint32_t warp,
+                  std::uint32_t pc, bool strong);
+  // Strong writes likewise, of one granule of four bytes each; false, with nothing recorded, unless
+  // each granule can record its write without a story.
   bool write_lanes_strongly(const std::uint64_t* offsets, std::uint32_t lanes, const Side& side);
-  // One thread reads four granules from `first` on, weakly: what access() does to 16 bytes, where the words of the four are alike. False, with nothing
-  // recorded, where they are not, or one may race.
+  // One thread reads four granules from `first` on, weakly: what access() does to 16 bytes, where
+  // the words of the four are alike. False, with nothing recorded, where they are not, or one may
+  // race.
   bool read_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc);
   // The same of one that writes them.
   bool write_four(std::uint32_t first, std::uint32_t thread, std::uint32_t pc);
   int shift() const { return shift_; }
 
-  // Who of the block wrote to `offset` last, whatever has ordered it since; it must have been written to.
+  // Who of the block wrote to `offset` last, whatever has ordered it since; it must have been
+  // written to.
   Conflict last_write(std::uint32_t offset) const {
     const std::uint32_t g = offset >> shift_;
     return {thread_of(written_[g]), written_at_[g], true, (written_[g] & kStrong) != 0};
   }
 
-  // The last write to `offset` by this block, with its stamp; none where there was none, or one too long ago.
+  // The last write to `offset` by this block, with its stamp; none where there was none, or one too
+  // long ago.
   struct Stamp {
     std::uint32_t thread = 0, pc = 0, epoch = 0, clock = 0;
   };
   std::optional<Stamp> stamp_of_write(std::uint32_t offset) const {
     const std::uint32_t word = written_[offset >> shift_], ago = epoch_ - (word >> kEpochShift);
     if (word >> kEpochShift == 0 || ago > epoch_number_ - first_epoch_) return std::nullopt;
-    return Stamp{thread_of(word), written_at_[offset >> shift_], epoch_number_ - ago, clock_of(word)};
+    return Stamp{thread_of(word), written_at_[offset >> shift_], epoch_number_ - ago,
+                 clock_of(word)};
   }
 
-  // A barrier of every thread that has not exited; `is_fence` as in next_epoch(). Returns whether the block as a whole knows more of
-  // other blocks now.
+  // A barrier of every thread that has not exited; `is_fence` as in next_epoch(). Returns whether
+  // the block as a whole knows more of other blocks now.
   bool block_barrier(bool is_fence = true);
 
  private:
-  // Both words: epoch 7 | observes 1 | many_warps 1 | many_lanes 1 | strong 1 | clock 11 | thread 10.
-  // A write word with `many_warps` names a second thread, in warp_read_. A read word that is strong has the
-  // number of a story in the place of clock and thread.
+  // Both words: epoch 7 | observes 1 | many_warps 1 | many_lanes 1 | strong 1 | clock 11 |
+  // thread 10. A write word with `many_warps` names a second thread, in warp_read_. A read word
+  // that is strong has the number of a story in the place of clock and thread.
   static constexpr int kEpochShift = 25, kClockShift = 10;
-  static constexpr std::uint32_t kObserves = 1u << 24, kManyWarps = 1u << 23, kManyLanes = 1u << 22, kStrong = 1u << 21;
-  static constexpr std::uint32_t kThread = 1023, kWarp = 31 << 5, kClock = kClockMax << kClockShift, kStory = kClock | kThread;
+  static constexpr std::uint32_t kObserves = 1u << 24, kManyWarps = 1u << 23, kManyLanes = 1u << 22,
+                                 kStrong = 1u << 21;
+  static constexpr std::uint32_t kThread = 1023, kWarp = 31 << 5, kClock = kClockMax << kClockShift,
+                                 kStory = kClock | kThread;
   static constexpr std::uint32_t kLastEpoch = 127;
 
   // What a granule's word has that several lanes of several warps have read.
@@ -141,59 +167,74 @@ class SharedRaces : public BlockOrder {
   static std::uint32_t thread_of(std::uint32_t w) { return w & kThread; }
   static std::uint32_t clock_of(std::uint32_t w) { return w >> kClockShift & kClockMax; }
   bool now(std::uint32_t w) const { return w >> kEpochShift == epoch_; }
-  std::uint32_t word(std::uint32_t thread) const { return epoch_ << kEpochShift | clock_[thread >> 5] << kClockShift | thread; }
+  std::uint32_t word(std::uint32_t thread) const {
+    return epoch_ << kEpochShift | clock_[thread >> 5] << kClockShift | thread;
+  }
   bool is_story(std::uint32_t rd) const { return now(rd) && (rd & kStrong); }
 
   bool one(std::uint32_t granule, std::uint32_t lane, const Side& side, Conflict& conflict) {
     enough_ = {};
     const std::uint32_t thread = side.warp * 32 + lane;
     if (side.strong || is_story(read_[granule])) return one_of_any(granule, thread, side, conflict);
-    return side.write ? write_weakly(granule, thread, side.pc, conflict) : read_weakly(granule, thread, side, conflict);
+    return side.write ? write_weakly(granule, thread, side.pc, conflict)
+                      : read_weakly(granule, thread, side, conflict);
   }
-  bool after_writes(std::uint32_t granule, std::uint32_t thread, bool strong, Conflict& conflict) const {
+  bool after_writes(std::uint32_t granule, std::uint32_t thread, bool strong,
+                    Conflict& conflict) const {
     const std::uint32_t wr = written_[granule];
     if (!now(wr) || (strong && (wr & kStrong))) return false;
     const auto races = [&](std::uint32_t writer, std::uint32_t at) {
-      if (thread_of(writer) == thread || ordered(thread_of(writer), clock_of(writer), thread)) return false;
+      if (thread_of(writer) == thread || ordered(thread_of(writer), clock_of(writer), thread))
+        return false;
       conflict = {thread_of(writer), at, true, (writer & kStrong) != 0};
       return true;
     };
-    return races(wr, written_at_[granule]) || ((wr & kManyWarps) && races(warp_read_[granule], warp_read_at_[granule]));
+    return races(wr, written_at_[granule]) ||
+           ((wr & kManyWarps) && races(warp_read_[granule], warp_read_at_[granule]));
   }
-  bool write_weakly(std::uint32_t granule, std::uint32_t thread, std::uint32_t pc, Conflict& conflict) {
-    const bool found = after_writes(granule, thread, false, conflict) || (now(read_[granule]) && after_reads(granule, thread, false, conflict));
+  bool write_weakly(std::uint32_t granule, std::uint32_t thread, std::uint32_t pc,
+                    Conflict& conflict) {
+    const bool found = after_writes(granule, thread, false, conflict) ||
+                       (now(read_[granule]) && after_reads(granule, thread, false, conflict));
     written_[granule] = word(thread);
     written_at_[granule] = pc;
     read_[granule] = 0;
     return found;
   }
-  bool read_weakly(std::uint32_t granule, std::uint32_t thread, const Side& side, Conflict& conflict) {
+  bool read_weakly(std::uint32_t granule, std::uint32_t thread, const Side& side,
+                   Conflict& conflict) {
     any_read_ = true;
     std::uint32_t& rd = read_[granule];
     const bool found = after_writes(granule, thread, false, conflict);
     const std::uint32_t mine = word(thread);
     // Its second writer has the place of a second reader.
-    if (now(written_[granule]) && (written_[granule] & kManyWarps)) return one_of_any(granule, thread, side, conflict) || found;
+    if (now(written_[granule]) && (written_[granule] & kManyWarps))
+      return one_of_any(granule, thread, side, conflict) || found;
     if (!now(rd)) {
       rd = mine;
       read_at_[granule] = side.pc;
       return found;
     }
-    // A read that races changes nothing of what others have left, so that it is found again by whoever looks twice (read_lanes).
+    // A read that races changes nothing of what others have left, so that it is found again by
+    // whoever looks twice (read_lanes).
     if (found) return found;
     const std::uint32_t other = thread_of(rd);
     if (other == thread) {
       if (clock_of(rd) != clock_of(mine)) {
         // What ordered somebody after the reading before does not order it after this one.
-        if ((rd & kManyLanes) && ordered(thread_of(lane_read_[granule]), clock_of(lane_read_[granule]), thread)) rd &= ~kManyLanes;
+        if ((rd & kManyLanes) &&
+            ordered(thread_of(lane_read_[granule]), clock_of(lane_read_[granule]), thread))
+          rd &= ~kManyLanes;
         rd = (rd & ~kClock) | (mine & kClock);
         read_at_[granule] = side.pc;
       }
       return found;
     }
-    // Lanes of a warp that have not met since may be told apart by who releases: both are kept, whatever their clocks.
+    // Lanes of a warp that have not met since may be told apart by who releases: both are kept,
+    // whatever their clocks.
     const bool same_warp = (other >> 5) == (thread >> 5);
-    const bool unmet = same_warp && (clock_of(rd) == clock_of(mine) || !ordered(other, clock_of(rd), thread));
+    const bool unmet =
+        same_warp && (clock_of(rd) == clock_of(mine) || !ordered(other, clock_of(rd), thread));
     if (!same_warp && ordered(other, clock_of(rd), thread)) {
       rd = mine;
     } else {
@@ -208,43 +249,58 @@ class SharedRaces : public BlockOrder {
     return found;
   }
   // The rest of one(): strong accesses, and stories.
-  bool one_of_any(std::uint32_t granule, std::uint32_t thread, const Side& side, Conflict& conflict);
+  bool one_of_any(std::uint32_t granule, std::uint32_t thread, const Side& side,
+                  Conflict& conflict);
   // Whether a strong write joins those that the granule records, or begins them.
   bool joins_strong_writes(std::uint32_t granule, std::uint32_t thread, const Side& side) const;
   // The words that strong writes change: the last writer's and the second one's.
   struct WriteWords {
     std::uint32_t *written, *written_at, *second, *second_at;
   };
-  WriteWords write_words() { return {written_.data(), written_at_.data(), warp_read_.data(), warp_read_at_.data()}; }
-  void write_strongly(const WriteWords& of, std::uint64_t granule, std::uint32_t mine, std::uint32_t pc) const;
-  static std::uint32_t strong_kind(const Side& side) { return kStrong | (side.observes ? kObserves : 0); }
+  WriteWords write_words() {
+    return {written_.data(), written_at_.data(), warp_read_.data(), warp_read_at_.data()};
+  }
+  void write_strongly(const WriteWords& of, std::uint64_t granule, std::uint32_t mine,
+                      std::uint32_t pc) const;
+  static std::uint32_t strong_kind(const Side& side) {
+    return kStrong | (side.observes ? kObserves : 0);
+  }
   Story& make_story(std::uint32_t granule);
   Story::Entry entry_of(std::uint32_t word, std::uint32_t pc, bool write) const;
-  // Whether the word of a write of this epoch is of a weak one that `thread` itself has made or is ordered after.
+  // Whether the word of a write of this epoch is of a weak one that `thread` itself has made or is
+  // ordered after.
   bool written_before(std::uint32_t wr, std::uint32_t thread) const {
-    return !(wr & kStrong) && (thread_of(wr) == thread || ordered(thread_of(wr), clock_of(wr), thread));
+    return !(wr & kStrong) &&
+           (thread_of(wr) == thread || ordered(thread_of(wr), clock_of(wr), thread));
   }
-  bool after_reads(std::uint32_t granule, std::uint32_t thread, bool strong, Conflict& conflict) const;
+  bool after_reads(std::uint32_t granule, std::uint32_t thread, bool strong,
+                   Conflict& conflict) const;
   // All words of before lose their meaning.
   void new_words();
-  // Parts of read_row(): with the word of its first lane; whether the row meets readers of its own warp that may race with whom it does not know of.
+  // Parts of read_row(): with the word of its first lane; whether the row meets readers of its own
+  // warp that may race with whom it does not know of.
   bool read_part(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc);
   bool may_be_unmet(std::uint32_t first, std::uint32_t count, std::uint32_t mine) const;
-  // Lanes `mine`, mine + 1, ... are recorded as readers of at most eight granules: of such as nobody has read in this epoch, of such as one other lane of
-  // their warp has read and perhaps other warps, or of any. A bit for each of which two lanes of their warp are known now.
+  // Lanes `mine`, mine + 1, ... are recorded as readers of at most eight granules: of such as
+  // nobody has read in this epoch, of such as one other lane of their warp has read and perhaps
+  // other warps, or of any. A bit for each of which two lanes of their warp are known now.
   void set_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc);
-  std::uint32_t add_second_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc);
-  std::uint32_t add_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc);
+  std::uint32_t add_second_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine,
+                                   std::uint32_t pc);
+  std::uint32_t add_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine,
+                            std::uint32_t pc);
   void also_read(std::uint32_t granule, bool same_warp, std::uint32_t word, std::uint32_t pc) {
     (same_warp ? lane_read_ : warp_read_)[granule] = word;
     (same_warp ? lane_read_at_ : warp_read_at_)[granule] = pc;
   }
 
-  // The granules from `begin` to before `end`: nobody has written them in this epoch, and the word of their readers is `readers`, but for the lane and
-  // kManyWarps. A row of that warp that reads them again changes nothing. Whatever else changes a granule clears this.
+  // The granules from `begin` to before `end`: nobody has written them in this epoch, and the word
+  // of their readers is `readers`, but for the lane and kManyWarps. A row of that warp that reads
+  // them again changes nothing. Whatever else changes a granule clears this.
   struct Enough {
     std::uint32_t readers = 0, begin = 0, end = 0;
-    // Of `count` granules from `first` on those whose bits are set become some of them, as far as they are neighbours.
+    // Of `count` granules from `first` on those whose bits are set become some of them, as far as
+    // they are neighbours.
     void add(std::uint32_t first, std::uint32_t count, std::uint32_t granules);
   };
   Enough enough_;
@@ -253,9 +309,11 @@ class SharedRaces : public BlockOrder {
   std::uint32_t epoch_ = 0;
   std::uint32_t first_epoch_ = 0;  // as epoch() numbers them: of this block
   int shift_ = 2;
-  std::vector<std::uint32_t> written_, read_;        // the two words, by granule
-  std::vector<std::uint32_t> written_at_, read_at_;  // program counters of the accesses they tell of
-  // A second reader: one of the same warp where kManyLanes is set, one of another warp where kManyWarps is.
+  std::vector<std::uint32_t> written_, read_;  // the two words, by granule
+  std::vector<std::uint32_t> written_at_,
+      read_at_;  // program counters of the accesses they tell of
+  // A second reader: one of the same warp where kManyLanes is set, one of another warp where
+  // kManyWarps is.
   std::vector<std::uint32_t> lane_read_, lane_read_at_, warp_read_, warp_read_at_;
   std::deque<Story> stories_;  // of this epoch the first `stories_used_`
   std::uint32_t stories_used_ = 0;

@@ -9,16 +9,20 @@ namespace lockstep::check {
 namespace shared_races_test {
 
 // One thread's access. A strong write is an atomic that gives its thread no value.
-bool access(SharedRaces& races, std::uint32_t at, std::uint32_t size, std::uint32_t thread, std::uint32_t pc, bool write, bool strong,
-            SharedRaces::Conflict& conflict) {
+bool access(SharedRaces& races, std::uint32_t at, std::uint32_t size, std::uint32_t thread,
+            std::uint32_t pc, bool write, bool strong, SharedRaces::Conflict& conflict) {
   return races.access(at, size, thread % 32, races.side(thread / 32, pc, write, strong), conflict);
 }
 
 class SharedRaceSearch : public ::testing::Test {
  protected:
   void SetUp() override { races.start(4096, 2); }
-  bool read(std::uint32_t thread, std::uint32_t at = 0, bool strong = false) { return access(races, at, 4, thread, 1, false, strong, conflict); }
-  bool write(std::uint32_t thread, std::uint32_t at = 0, bool strong = false) { return access(races, at, 4, thread, 2, true, strong, conflict); }
+  bool read(std::uint32_t thread, std::uint32_t at = 0, bool strong = false) {
+    return access(races, at, 4, thread, 1, false, strong, conflict);
+  }
+  bool write(std::uint32_t thread, std::uint32_t at = 0, bool strong = false) {
+    return access(races, at, 4, thread, 2, true, strong, conflict);
+  }
   // A release operation by lanes of a warp, and an acquire operation by another warp that reads it.
   void hand_on(std::uint32_t from, std::uint32_t lanes, std::uint32_t to) {
     Messages place;
@@ -101,7 +105,8 @@ TEST_F(SharedRaceSearch, ARowOfAnotherWarpIsKnownBesideOneWhoseLanesMeet) {
     EXPECT_EQ(conflict.other_pc, 7u);
   }
 }
-// Another warp reads what two lanes have read: which of these are known is another matter after that, and their warp's rows are looked at again.
+// Another warp reads what two lanes have read: which of these are known is another matter after
+// that, and their warp's rows are looked at again.
 TEST_F(SharedRaceSearch, ARowIsReadAgainAfterAnotherWarpsReading) {
   for (const bool four : {false, true}) {
     races.block_barrier();
@@ -110,7 +115,8 @@ TEST_F(SharedRaceSearch, ARowIsReadAgainAfterAnotherWarpsReading) {
     EXPECT_TRUE(races.read_row(1, 0, 31, 0, 5, false));
     EXPECT_TRUE(races.read_row(0, 0, 32, 0, 6, false));
     if (four) {
-      EXPECT_TRUE(races.read_row(8, 0, 8, 0, 6, false)) << "the words of the four that are read at once must be alike, but for their lanes";
+      EXPECT_TRUE(races.read_row(8, 0, 8, 0, 6, false))
+          << "the words of the four that are read at once must be alike, but for their lanes";
       EXPECT_FALSE(access(races, 4 * 12, 16, 40, 8, false, false, conflict));
     } else {
       EXPECT_FALSE(read(40, 4 * 12));
@@ -126,10 +132,12 @@ TEST_F(SharedRaceSearch, ARowIsReadAgainAfterAnotherWarpsReading) {
 TEST_F(SharedRaceSearch, ARowEndsWhereItEnds) {
   EXPECT_FALSE(write(70, 4 * 10));
   EXPECT_TRUE(races.read_row(0, 0, 10, 0, 5, false));
-  EXPECT_FALSE(races.read_row(0, 0, 11, 0, 5, false)) << "its last granule has another writer: to be looked at one by one";
+  EXPECT_FALSE(races.read_row(0, 0, 11, 0, 5, false))
+      << "its last granule has another writer: to be looked at one by one";
 }
 
-// Two warps have read a row, and a third is ordered after both: who reads it then is one that it is not ordered after.
+// Two warps have read a row, and a third is ordered after both: who reads it then is one that it is
+// not ordered after.
 TEST_F(SharedRaceSearch, TheReaderOfARowAfterABarrierOfOthersIsKnown) {
   for (const std::uint32_t warp : {1, 2}) EXPECT_TRUE(races.read_row(0, 0, 32, warp, 5, false));
   for (const std::uint32_t warp : {1, 2, 3}) races.arrive(warp, 1);
@@ -270,7 +278,8 @@ TEST_F(SharedRaceSearch, ALaneThatReadBeforeAnotherReleasedStaysKnown) {
     EXPECT_FALSE(read(5));
     races.tick(0);
     if (row) {
-      EXPECT_FALSE(races.read_row(0, 3, 1, 0, 1, false)) << "the two have not met: to be looked at one by one";
+      EXPECT_FALSE(races.read_row(0, 3, 1, 0, 1, false))
+          << "the two have not met: to be looked at one by one";
     }
     EXPECT_FALSE(read(3));
     hand_on(0, 1u << 3, 1);
@@ -296,13 +305,15 @@ TEST_F(SharedRaceSearch, RowsSayTheSameAsSingleAccesses) {
   EXPECT_FALSE(write(100));
   EXPECT_FALSE(races.read_lanes(offsets, ~0u, 2, 9, false));
 }
-// Any mixture of the ways in for many lanes finds what one access after another finds. An access that is not taken goes the long way, as it does in
-// the engine.
+// Any mixture of the ways in for many lanes finds what one access after another finds. An access
+// that is not taken goes the long way, as it does in the engine.
 TEST_F(SharedRaceSearch, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
   SharedRaces single;
   single.start(4096, 2);
   std::uint32_t state = 1, taken = 0, conflicts = 0;
-  const auto random = [&](std::uint32_t n) { return ((state = state * 1664525u + 1013904223u) >> 8) % n; };
+  const auto random = [&](std::uint32_t n) {
+    return ((state = state * 1664525u + 1013904223u) >> 8) % n;
+  };
   for (int i = 0; i < 40000; ++i) {
     // In the second half rows of one epoch are read again and again before somebody writes.
     const bool mostly_reads = i >= 20000;
@@ -310,16 +321,20 @@ TEST_F(SharedRaceSearch, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
       races.block_barrier();
       single.block_barrier();
     }
-    const std::uint32_t way = mostly_reads && random(8) != 0 ? 0 : random(5), warp = random(3), lane = random(4) * 8 + (random(2) ? random(8) : 0),
+    const std::uint32_t way = mostly_reads && random(8) != 0 ? 0 : random(5), warp = random(3),
+                        lane = random(4) * 8 + (random(2) ? random(8) : 0),
                         granule = 4 * random(12);
     const std::uint32_t count = random(2) ? 32 - lane : 1 + random(32 - lane), pc = 10 + way;
-    const bool strong = way == 4 || random(4) == 0, write = way == 1 || way == 4, together = way == 2;
+    const bool strong = way == 4 || random(4) == 0, write = way == 1 || way == 4,
+               together = way == 2;
     std::uint32_t narrow[32];
     std::uint64_t wide[32];
     std::uint32_t lanes = 0;
     for (std::uint32_t l = lane; l < lane + count; ++l) {
       lanes |= 1u << l;
-      wide[l] = narrow[l] = 4 * (together ? granule : way == 3 || way == 4 ? granule + random(16) : granule + l - lane);
+      wide[l] = narrow[l] = 4 * (together               ? granule
+                                 : way == 3 || way == 4 ? granule + random(16)
+                                                        : granule + l - lane);
     }
     bool took = false;
     switch (way) {
@@ -331,18 +346,25 @@ TEST_F(SharedRaceSearch, ManyLanesAtOnceSayTheSameAsSingleAccesses) {
     }
     std::uint32_t found = 0, expected = 0;  // the lanes that race
     for (std::uint32_t l = lane; l < lane + count; ++l) {
-      if (!took) found |= std::uint32_t{access(races, narrow[l], 4, warp * 32 + l, pc, write, strong, conflict)} << l;
-      expected |= std::uint32_t{access(single, narrow[l], 4, warp * 32 + l, pc, write, strong, conflict)} << l;
+      if (!took)
+        found |=
+            std::uint32_t{access(races, narrow[l], 4, warp * 32 + l, pc, write, strong, conflict)}
+            << l;
+      expected |=
+          std::uint32_t{access(single, narrow[l], 4, warp * 32 + l, pc, write, strong, conflict)}
+          << l;
     }
-    ASSERT_EQ(found, expected) << "step " << i << ", way " << way << (took ? ", at once" : ", lane by lane");
+    ASSERT_EQ(found, expected) << "step " << i << ", way " << way
+                               << (took ? ", at once" : ", lane by lane");
     taken += took;
     conflicts += found != 0;
   }
   EXPECT_GT(taken, 2000u);
   EXPECT_GT(conflicts, 2000u);
 }
-// Rows of one warp that overlap, as those of a stencil do, with one access of another kind among them: what two lanes are known to have read is not looked at
-// again until then. At the end somebody writes to each granule.
+// Rows of one warp that overlap, as those of a stencil do, with one access of another kind among
+// them: what two lanes are known to have read is not looked at again until then. At the end
+// somebody writes to each granule.
 TEST_F(SharedRaceSearch, RowsThatAreReadAgainSayTheSameAsSingleAccesses) {
   SharedRaces single;
   single.start(4096, 2);
@@ -352,40 +374,70 @@ TEST_F(SharedRaceSearch, RowsThatAreReadAgainSayTheSameAsSingleAccesses) {
   for (int program = 0; program < 6000; ++program) {
     races.block_barrier();
     single.block_barrier();
-    const std::uint32_t warp = random(3), steps = 3 + random(8), disturbance = random(steps), strong = random(4) == 0;
+    const std::uint32_t warp = random(3), steps = 3 + random(8), disturbance = random(steps),
+                        strong = random(4) == 0;
     // One by one, in both or where `took` is false; the lanes that race must be the same.
-    const auto compare = [&](bool took, const std::uint32_t* at, std::uint32_t lanes, std::uint32_t size, std::uint32_t w, bool write, bool is_strong) {
+    const auto compare = [&](bool took, const std::uint32_t* at, std::uint32_t lanes,
+                             std::uint32_t size, std::uint32_t w, bool write, bool is_strong) {
       std::uint32_t found = 0, expected = 0;
       for (std::uint32_t l = 0; l < 32; ++l) {
         if (!(lanes >> l & 1)) continue;
-        if (!took) found |= std::uint32_t{access(races, at[l], size, w * 32 + l, 3, write, is_strong, conflict)} << l;
-        expected |= std::uint32_t{access(single, at[l], size, w * 32 + l, 3, write, is_strong, conflict)} << l;
+        if (!took)
+          found |=
+              std::uint32_t{access(races, at[l], size, w * 32 + l, 3, write, is_strong, conflict)}
+              << l;
+        expected |=
+            std::uint32_t{access(single, at[l], size, w * 32 + l, 3, write, is_strong, conflict)}
+            << l;
       }
       conflicts += expected != 0;
       return found == expected;
     };
     for (std::uint32_t step = 0; step < steps; ++step) {
       const bool other = step == disturbance;
-      const std::uint32_t way = other ? random(7) : 0, w = other && random(4) != 0 ? random(3) : warp;
-      const std::uint32_t lane = random(3) == 0 ? random(8) : 0, count = random(3) == 0 ? 1 + random(32 - lane) : 32 - lane, first = lane + random(9);
+      const std::uint32_t way = other ? random(7) : 0,
+                          w = other && random(4) != 0 ? random(3) : warp;
+      const std::uint32_t lane = random(3) == 0 ? random(8) : 0,
+                          count = random(3) == 0 ? 1 + random(32 - lane) : 32 - lane,
+                          first = lane + random(9);
       std::uint32_t narrow[32] = {}, lanes = 0;
       std::uint64_t wide[32] = {};
       for (std::uint32_t l = lane; l < lane + count; ++l) {
         lanes |= 1u << l;
-        wide[l] = narrow[l] = 4 * (way == 2 ? first : way == 3 || way == 4 ? random(40) : first + l - lane);
+        wide[l] = narrow[l] = 4 * (way == 2               ? first
+                                   : way == 3 || way == 4 ? random(40)
+                                                          : first + l - lane);
       }
       const std::uint32_t of_four = 4 * random(8), thread = w * 32 + lane;
       bool same = false;
       switch (way) {
-        case 0: same = compare(races.read_row(first, lane, count, w, 3, strong), narrow, lanes, 4, w, false, strong); break;
-        case 1: same = compare(races.write_row(first, lane, count, w, 3, false), narrow, lanes, 4, w, true, false); break;
-        case 2: same = compare(races.read_together(first, lane, lane + count - 1, w, 3, strong), narrow, lanes, 4, w, false, strong); break;
-        case 3: same = compare(races.read_lanes(narrow, lanes, w, 3, strong), narrow, lanes, 4, w, false, strong); break;
-        case 4: same = compare(races.write_lanes_strongly(wide, lanes, races.side(w, 3, true, true)), narrow, lanes, 4, w, true, true); break;
-        case 5: same = compare(false, narrow, 1u << lane, 4, w, random(2) == 0, random(3) == 0); break;
+        case 0:
+          same = compare(races.read_row(first, lane, count, w, 3, strong), narrow, lanes, 4, w,
+                         false, strong);
+          break;
+        case 1:
+          same = compare(races.write_row(first, lane, count, w, 3, false), narrow, lanes, 4, w,
+                         true, false);
+          break;
+        case 2:
+          same = compare(races.read_together(first, lane, lane + count - 1, w, 3, strong), narrow,
+                         lanes, 4, w, false, strong);
+          break;
+        case 3:
+          same = compare(races.read_lanes(narrow, lanes, w, 3, strong), narrow, lanes, 4, w, false,
+                         strong);
+          break;
+        case 4:
+          same = compare(races.write_lanes_strongly(wide, lanes, races.side(w, 3, true, true)),
+                         narrow, lanes, 4, w, true, true);
+          break;
+        case 5:
+          same = compare(false, narrow, 1u << lane, 4, w, random(2) == 0, random(3) == 0);
+          break;
         default: {
           const bool write = random(2) == 0;
-          const bool took = write ? races.write_four(of_four, thread, 3) : races.read_four(of_four, thread, 3);
+          const bool took =
+              write ? races.write_four(of_four, thread, 3) : races.read_four(of_four, thread, 3);
           bool found = false;
           if (!took) found = access(races, 4 * of_four, 16, thread, 3, write, false, conflict);
           same = found == access(single, 4 * of_four, 16, thread, 3, write, false, conflict);
@@ -397,7 +449,8 @@ TEST_F(SharedRaceSearch, RowsThatAreReadAgainSayTheSameAsSingleAccesses) {
     }
     for (std::uint32_t granule = 0; granule < 48; ++granule) {
       const std::uint32_t at[32] = {4 * granule};
-      ASSERT_TRUE(compare(false, at, 1, 4, random(3), true, false)) << "program " << program << ", granule " << granule;
+      ASSERT_TRUE(compare(false, at, 1, 4, random(3), true, false))
+          << "program " << program << ", granule " << granule;
     }
   }
   EXPECT_GT(rows, 30000);
@@ -412,7 +465,8 @@ TEST_F(SharedRaceSearch, BytesAreToldApartWhenTheGranuleIsOne) {
   EXPECT_TRUE(access(races, 0, 4, 2, 1, false, false, conflict));
 }
 
-// Four granules at once are what they are one by one: two searches are told the same, and find the same races with the same threads, whoever comes next.
+// Four granules at once are what they are one by one: two searches are told the same, and find the
+// same races with the same threads, whoever comes next.
 TEST(SharedRacesAtOnce, FourGranulesOfAThreadAreAsOneByOne) {
   std::mt19937 random(1);
   int taken = 0, written = 0, races = 0;
@@ -425,7 +479,8 @@ TEST(SharedRacesAtOnce, FourGranulesOfAThreadAreAsOneByOne) {
       const std::uint32_t thread = random() % warps * 32 + random() % 3;
       // In every other program all meet in one place, write more, and are ordered more often.
       const bool dense = program % 2 != 0;
-      const std::uint32_t size = random() % 3 == 0 ? 4u << random() % 3 : 16, kind = random() % (dense ? 16 : 40);
+      const std::uint32_t size = random() % 3 == 0 ? 4u << random() % 3 : 16,
+                          kind = random() % (dense ? 16 : 40);
       const std::uint32_t at = random() % (dense ? 1 : 4) * 16 + random() % (16 / size) * size;
       if (kind < 3) {
         const std::uint32_t lanes = kind == 0 ? ~0u : 3u << random() % 2;
@@ -433,18 +488,24 @@ TEST(SharedRacesAtOnce, FourGranulesOfAThreadAreAsOneByOne) {
       } else if (kind == 3) {
         for (SharedRaces* s : {&at_once, &one_by_one}) s->block_barrier();
       } else {
-        const bool write = kind == 4 || (dense && kind >= 12), strong = kind == 5 || (write && random() % 4 == 0);
+        const bool write = kind == 4 || (dense && kind >= 12),
+                   strong = kind == 5 || (write && random() % 4 == 0);
         SharedRaces::Conflict expected, found;
         const bool race = access(one_by_one, at, size, thread, pc, write, strong, expected);
-        if (size == 16 && !strong && (write ? at_once.write_four(at / 4, thread, pc) : at_once.read_four(at / 4, thread, pc))) {
+        if (size == 16 && !strong &&
+            (write ? at_once.write_four(at / 4, thread, pc)
+                   : at_once.read_four(at / 4, thread, pc))) {
           ASSERT_FALSE(race) << "program " << program << ", access " << pc;
           ++(write ? written : taken);
         } else {
-          ASSERT_EQ(access(at_once, at, size, thread, pc, write, strong, found), race) << "program " << program << ", access " << pc;
+          ASSERT_EQ(access(at_once, at, size, thread, pc, write, strong, found), race)
+              << "program " << program << ", access " << pc;
           if (!race) continue;
           ++races;
-          ASSERT_EQ(found.other_thread, expected.other_thread) << "program " << program << ", access " << pc;
-          ASSERT_EQ(found.other_pc, expected.other_pc) << "program " << program << ", access " << pc;
+          ASSERT_EQ(found.other_thread, expected.other_thread)
+              << "program " << program << ", access " << pc;
+          ASSERT_EQ(found.other_pc, expected.other_pc)
+              << "program " << program << ", access " << pc;
           ASSERT_EQ(found.other_is_write, expected.other_is_write);
           ASSERT_EQ(found.other_is_strong, expected.other_is_strong);
         }
@@ -456,7 +517,8 @@ TEST(SharedRacesAtOnce, FourGranulesOfAThreadAreAsOneByOne) {
   EXPECT_GT(races, 500);
 }
 
-// Of the four, all have been read by lane 0, which has met the writer since; but only the first one by the writer before that, the others by lane 2.
+// Of the four, all have been read by lane 0, which has met the writer since; but only the first one
+// by the writer before that, the others by lane 2.
 TEST(SharedRacesAtOnce, AWriteIsJudgedByTheSecondReaderOfEachGranule) {
   for (const bool in_other_warps : {false, true}) {
     SharedRaces races;

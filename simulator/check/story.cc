@@ -6,22 +6,26 @@
 namespace lockstep::check {
 namespace {
 
-bool same_thread(const Stamp& a, const Stamp& b) { return a.block == b.block && a.warp == b.warp && a.lane == b.lane; }
+bool same_thread(const Stamp& a, const Stamp& b) {
+  return a.block == b.block && a.warp == b.warp && a.lane == b.lane;
+}
 
 Stamp stamp_of(const Side& side, std::uint32_t lane) {
-  return {side.block, side.order->epoch(), static_cast<std::uint16_t>(side.order->clock(side.warp)), static_cast<std::uint8_t>(side.warp),
-          static_cast<std::uint8_t>(lane)};
+  return {side.block, side.order->epoch(), static_cast<std::uint16_t>(side.order->clock(side.warp)),
+          static_cast<std::uint8_t>(side.warp), static_cast<std::uint8_t>(lane)};
 }
 
 }  // namespace
 
 bool both_strong(const Story::Entry& e, const Side& side) {
-  return e.strong && side.strong && reaches(e.scope, e.who.block, side.block, side.order->cluster()) &&
+  return e.strong && side.strong &&
+         reaches(e.scope, e.who.block, side.block, side.order->cluster()) &&
          reaches(side.scope, side.block, e.who.block, side.order->cluster());
 }
 
 void Story::reset() {
-  // Versions are never used twice: who remembers one remembers it for a location, whose story may end.
+  // Versions are never used twice: who remembers one remembers it for a location, whose story may
+  // end.
   static std::atomic<std::uint64_t> stories{0};
   version_ = (stories.fetch_add(1, std::memory_order_relaxed) + 1) << 32;
   entries_.clear();
@@ -40,17 +44,20 @@ void Story::add(const Entry& e) {
 
 // Whether the last write precedes this read, or atomic, in observation order, or would.
 bool Story::linked(const Side& side, std::uint32_t lane) const {
-  return written_ && (both_strong(last_write_, side) || same_thread(last_write_.who, stamp_of(side, lane)));
+  return written_ &&
+         (both_strong(last_write_, side) || same_thread(last_write_.who, stamp_of(side, lane)));
 }
 
 bool Story::excused(const Entry& e, std::uint32_t lane, const Side& side) const {
   if (e.observed_by_many) return true;
-  return std::any_of(e.observer, e.observer + e.observers, [&](const Stamp& z) { return relate(z, lane, side) != Relation::kUnordered; });
+  return std::any_of(e.observer, e.observer + e.observers,
+                     [&](const Stamp& z) { return relate(z, lane, side) != Relation::kUnordered; });
 }
 
 void Story::see_messages(const Side& side, std::uint32_t lane, std::uint64_t location) {
   const std::uint32_t thread = side.warp * 32 + lane;
-  if (side.acquires && side.order->remembers()) side.order->acquire_remembered(thread, location, side.scope);
+  if (side.acquires && side.order->remembers())
+    side.order->acquire_remembered(thread, location, side.scope);
   if (messages_.empty() || !linked(side, lane)) return;
   if (side.acquires && side.order->acquire(thread, messages_, side.scope)) return;
   // A fence of a wider scope may follow.
@@ -61,7 +68,9 @@ void Story::note_observer(const Stamp& who) {
   for (Entry& e : entries_) {
     if (!e.write || !e.chained || same_thread(e.who, who)) continue;
     // Who comes after a thread's later reading comes after its first.
-    if (std::any_of(e.observer, e.observer + e.observers, [&](const Stamp& z) { return same_thread(z, who); })) continue;
+    if (std::any_of(e.observer, e.observer + e.observers,
+                    [&](const Stamp& z) { return same_thread(z, who); }))
+      continue;
     if (e.observers == Entry::kObservers) {
       e.observed_by_many = true;
     } else {
@@ -77,7 +86,9 @@ void Story::leave(const Side& side, std::uint32_t lane, bool continues, const St
   if (side.releases) {
     const Message mine = side.order->message_of(side.warp, 1u << lane, false, side.scope);
     messages_.add(mine, grid);
-    std::erase_if(released_, [&](const Released& r) { return same_thread(r.who, who) && r.message.scope == side.scope; });
+    std::erase_if(released_, [&](const Released& r) {
+      return same_thread(r.who, who) && r.message.scope == side.scope;
+    });
     if (released_.size() == kMostReleased) released_.erase(released_.begin());
     released_.push_back({who, mine});
   } else {
@@ -96,8 +107,12 @@ void Story::remove_covered(const Side& side, std::uint32_t lane, bool continues)
   }
   std::erase_if(entries_, [&](const Entry& e) {
     if (side.write) {
-      // A strong write: of strong ones whose observers will be among its own, or that nobody has observed and nobody will.
-      if (!e.write || !e.strong || !reaches(side.scope, side.block, e.who.block, side.order->cluster()) || side.scope > e.scope) return false;
+      // A strong write: of strong ones whose observers will be among its own, or that nobody has
+      // observed and nobody will.
+      if (!e.write || !e.strong ||
+          !reaches(side.scope, side.block, e.who.block, side.order->cluster()) ||
+          side.scope > e.scope)
+        return false;
       if (e.chained && continues) {
         return side.observes || relate(e.who, lane, side) != Relation::kUnordered;
       }
@@ -109,21 +124,26 @@ void Story::remove_covered(const Side& side, std::uint32_t lane, bool continues)
   });
 }
 
-// Nobody observes the writes of the chain any more. Of each thread, a later one stands for an earlier one
-// if all who have observed the later one have observed the earlier one, too.
+// Nobody observes the writes of the chain any more. Of each thread, a later one stands for an
+// earlier one if all who have observed the later one have observed the earlier one, too.
 void Story::end_chain() {
   for (Entry& e : entries_) e.chained = false;
   const auto strong_write = [](const Entry& e) { return e.write && e.strong; };
   const auto stands_for = [&](const Entry& late, const Entry& e) {
-    if (!strong_write(late) || late.observed_by_many || late.scope > e.scope || !same_thread(late.who, e.who)) return false;
-    return std::all_of(late.observer, late.observer + late.observers,
-                       [&](const Stamp& z) { return std::any_of(e.observer, e.observer + e.observers, [&](const Stamp& y) { return same_thread(y, z); }); });
+    if (!strong_write(late) || late.observed_by_many || late.scope > e.scope ||
+        !same_thread(late.who, e.who))
+      return false;
+    return std::all_of(late.observer, late.observer + late.observers, [&](const Stamp& z) {
+      return std::any_of(e.observer, e.observer + e.observers,
+                         [&](const Stamp& y) { return same_thread(y, z); });
+    });
   };
   for (std::size_t i = entries_.size(); i-- > 0;) {
     const Entry& e = entries_[i];
     if (!strong_write(e)) continue;
     const auto later = entries_.begin() + static_cast<std::ptrdiff_t>(i) + 1;
-    if (e.observed_by_many || std::any_of(later, entries_.end(), [&](const Entry& late) { return stands_for(late, e); })) {
+    if (e.observed_by_many || std::any_of(later, entries_.end(),
+                                          [&](const Entry& late) { return stands_for(late, e); })) {
       entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
@@ -137,23 +157,29 @@ void Story::make_room() {
   for (const Entry& e : entries_) ++count[kind(e)];
   int most = 1;
   for (int k = 2; k < 4; ++k) most = count[k] > count[most] ? k : most;
-  const auto oldest = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return kind(e) == most; });
+  const auto oldest = std::find_if(entries_.begin(), entries_.end(),
+                                   [&](const Entry& e) { return kind(e) == most; });
   if (oldest != entries_.end()) entries_.erase(oldest);
 }
 
-bool Story::access(const Side& side, std::uint32_t lane, std::uint64_t location, bool certain, Entry& other) {
+bool Story::access(const Side& side, std::uint32_t lane, std::uint64_t location, bool certain,
+                   Entry& other) {
   const Stamp who = stamp_of(side, lane);
   if (!side.write && side.strong) {
     // A thread that waits reads the same again and again.
     for (const Entry& e : entries_) {
-      if (!e.write && e.strong && e.version == version_ && e.pc == side.pc && e.who == who && e.scope == side.scope) return false;
+      if (!e.write && e.strong && e.version == version_ && e.pc == side.pc && e.who == who &&
+          e.scope == side.scope)
+        return false;
     }
   }
   const bool link = side.strong && linked(side, lane);
   if (side.strong && side.reads()) see_messages(side, lane, location);
   const Entry* races = nullptr;
   for (const Entry& e : entries_) {
-    if ((!e.write && !side.write) || both_strong(e, side) || relate(e.who, lane, side) != Relation::kUnordered) continue;
+    if ((!e.write && !side.write) || both_strong(e, side) ||
+        relate(e.who, lane, side) != Relation::kUnordered)
+      continue;
     if (e.write && ((e.strong && !certain) || excused(e, lane, side))) continue;
     races = &e;
     break;

@@ -1,15 +1,15 @@
-// The accesses to one memory location that may still race, for locations that strong and weak accesses
-// share. It is exact for the accesses of two threads (PTX ISA 8.7, 8.9).
+// The accesses to one memory location that may still race, for locations that strong and weak
+// accesses share. It is exact for the accesses of two threads (PTX ISA 8.7, 8.9).
 //
-// An access is removed once a later one stands for it: once every access that would race with the first
-// would race with the later one, too. So a weak write stands for all that is ordered before it, a weak
-// read for reads, and a strong write for strong writes of its chain. What is left is at most one weak
-// write, and of each thread its last reads and its last strong writes.
+// An access is removed once a later one stands for it: once every access that would race with the
+// first would race with the later one, too. So a weak write stands for all that is ordered before
+// it, a weak read for reads, and a strong write for strong writes of its chain. What is left is at
+// most one weak write, and of each thread its last reads and its last strong writes.
 //
-// A write that a strong read has observed is ordered before whatever is ordered after that read (8.9.5,
-// causality order; for this location alone). Atomics continue a chain of writes, and who observes its end
-// has observed all of it (8.9.2). The write before an atomic belongs to its chain if both are morally
-// strong, as any two accesses of one thread are.
+// A write that a strong read has observed is ordered before whatever is ordered after that read
+// (8.9.5, causality order; for this location alone). Atomics continue a chain of writes, and who
+// observes its end has observed all of it (8.9.2). The write before an atomic belongs to its chain
+// if both are morally strong, as any two accesses of one thread are.
 //
 // The location also carries the messages of the release patterns in its chain (8.8).
 #pragma once
@@ -47,16 +47,23 @@ struct Side {
 enum class Relation : std::uint8_t { kSelf, kOrdered, kUnordered };
 
 // How an earlier access relates to what `lane` of `side` does now.
-inline Relation relate(std::uint32_t block, std::uint32_t epoch, std::uint32_t warp, std::uint32_t at_lane, std::uint32_t clock, std::uint32_t lane,
+inline Relation relate(std::uint32_t block, std::uint32_t epoch, std::uint32_t warp,
+                       std::uint32_t at_lane, std::uint32_t clock, std::uint32_t lane,
                        const Side& side) {
   if (block == side.block) {
     if (epoch != side.order->epoch()) return Relation::kOrdered;
     if (warp == side.warp && at_lane == lane) return Relation::kSelf;
-    return side.order->ordered(warp * 32 + at_lane, clock, side.warp * 32 + lane) ? Relation::kOrdered : Relation::kUnordered;
+    return side.order->ordered(warp * 32 + at_lane, clock, side.warp * 32 + lane)
+               ? Relation::kOrdered
+               : Relation::kUnordered;
   }
-  return side.order->ordered_after_block(side.warp * 32 + lane, block, epoch, warp, at_lane, clock) ? Relation::kOrdered : Relation::kUnordered;
+  return side.order->ordered_after_block(side.warp * 32 + lane, block, epoch, warp, at_lane, clock)
+             ? Relation::kOrdered
+             : Relation::kUnordered;
 }
-inline Relation relate(const Stamp& s, std::uint32_t lane, const Side& side) { return relate(s.block, s.epoch, s.warp, s.lane, s.clock, lane, side); }
+inline Relation relate(const Stamp& s, std::uint32_t lane, const Side& side) {
+  return relate(s.block, s.epoch, s.warp, s.lane, s.clock, lane, side);
+}
 
 class Story {
  public:
@@ -79,14 +86,17 @@ class Story {
   // Adds an access that another representation has recorded, in order.
   void add(const Entry& e);
   // One lane's access. Returns whether it races, and with which entry; it is recorded either way.
-  // `location`: any number that names it. With `certain` false, what has been observed may be unknown,
-  // and nothing is reported against a strong write.
-  bool access(const Side& side, std::uint32_t lane, std::uint64_t location, bool certain, Entry& other);
-  // A strong read by `lane` may have seen any write that is recorded by now: memory has been read after
-  // access() was called, and other host threads write, too.
+  // `location`: any number that names it. With `certain` false, what has been observed may be
+  // unknown, and nothing is reported against a strong write.
+  bool access(const Side& side, std::uint32_t lane, std::uint64_t location, bool certain,
+              Entry& other);
+  // A strong read by `lane` may have seen any write that is recorded by now: memory has been read
+  // after access() was called, and other host threads write, too.
   void observe(const Side& side, std::uint32_t lane, std::uint64_t location);
   // Whether a weak write has made everything else in it superfluous.
-  bool is_one_weak_write() const { return entries_.size() == 1 && entries_[0].write && !entries_[0].strong && released_.empty(); }
+  bool is_one_weak_write() const {
+    return entries_.size() == 1 && entries_[0].write && !entries_[0].strong && released_.empty();
+  }
   const Entry& only() const { return entries_[0]; }
   // The last write, whether or not it may still race; nullptr without any.
   const Entry* last_write() const { return written_ ? &last_write_ : nullptr; }
@@ -116,8 +126,8 @@ class Story {
   std::uint64_t version_ = 1;
 };
 
-// Whether both accesses are strong and each scope includes the other's thread (8.7, morally strong).
-// Strong accesses of different sizes count as morally strong.
+// Whether both accesses are strong and each scope includes the other's thread (8.7, morally
+// strong). Strong accesses of different sizes count as morally strong.
 bool both_strong(const Story::Entry& e, const Side& side);
 
 }  // namespace lockstep::check

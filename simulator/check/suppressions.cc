@@ -11,7 +11,8 @@ constexpr std::uint32_t kEveryKind = ~0u;
 std::string_view trim(std::string_view s) {
   constexpr std::string_view kBlank = " \t\r";
   const std::size_t first = s.find_first_not_of(kBlank);
-  return first == s.npos ? std::string_view{} : s.substr(first, s.find_last_not_of(kBlank) - first + 1);
+  return first == s.npos ? std::string_view{}
+                         : s.substr(first, s.find_last_not_of(kBlank) - first + 1);
 }
 
 std::optional<std::uint32_t> kinds_named(std::string_view word) {
@@ -63,18 +64,23 @@ std::variant<Suppressions, std::string> Suppressions::parse(std::string_view tex
     line = trim(line.substr(0, line.find('#')));
     if (line.empty()) continue;
     const std::size_t gap = line.find_first_of(" \t");
-    const std::string_view kind = line.substr(0, gap), kernel = gap == line.npos ? std::string_view{} : trim(line.substr(gap));
+    const std::string_view kind = line.substr(0, gap),
+                           kernel = gap == line.npos ? std::string_view{} : trim(line.substr(gap));
     const auto kinds = kinds_named(kind);
     const std::string where = "line " + std::to_string(number) + ": ";
-    if (!kinds) return where + "'" + std::string(kind) + "' is no kind of finding; there are " + known_kinds() + ", and * for all";
-    if (kernel.empty()) return where + "a kernel's name must follow the kind; * stands for every kernel";
+    if (!kinds)
+      return where + "'" + std::string(kind) + "' is no kind of finding; there are " +
+             known_kinds() + ", and * for all";
+    if (kernel.empty())
+      return where + "a kernel's name must follow the kind; * stands for every kernel";
     result.rules_.push_back({*kinds, std::string(kernel)});
   }
   return result;
 }
 
 bool Suppressions::cover(const Finding& finding) const {
-  return !empty() && contains(kinds_in(finding.kernel.empty() ? finding.call : finding.kernel), finding.kind);
+  return !empty() &&
+         contains(kinds_in(finding.kernel.empty() ? finding.call : finding.kernel), finding.kind);
 }
 
 std::uint32_t Suppressions::kinds_in(std::string_view kernel) const {

@@ -4,14 +4,17 @@
 //
 //     KIND  KERNEL  [# why]
 //
-// KIND is a finding's name (finding.h) or '*' for all. KERNEL is compared with the kernel's demangled name as findings print it; '*' in it stands
-// for any text and '?' for any character. Empty lines, and what follows a '#', are left out. A finding of the host's has no kernel: it is compared by the
-// name of the API function that failed, or by an empty name.
+// KIND is a finding's name (finding.h) or '*' for all. KERNEL is compared with the kernel's
+// demangled name as findings print it; '*' in it stands for any text and '?' for any character.
+// Empty lines, and what follows a '#', are left out. A finding of the host's has no kernel: it is
+// compared by the name of the API function that failed, or by an empty name.
 //
-// A suppressed finding is kept apart and told nobody but reports. Where the kernel could go on, it does, and every other check goes on with it: after
-// a race, a value that nobody wrote, a shuffle from a lane that does not take part, a mask without its caller, lanes of one warp at two
-// instructions of one barrier, a barrier that threads have skipped by ending, an mbarrier initialised or invalidated again. What no kernel survives (a bad
-// address, a deadlock ...) ends it, suppressed or not.
+// A suppressed finding is kept apart and told nobody but reports. Where the kernel could go on, it
+// does, and every other check goes on with it: after a race, a value that nobody wrote, a shuffle
+// from a lane that does not take part, a mask without its caller, lanes of one warp at two
+// instructions of one barrier, a barrier that threads have skipped by ending, an mbarrier
+// initialised or invalidated again. What no kernel survives (a bad address, a deadlock ...) ends
+// it, suppressed or not.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,8 @@ std::string complaint(std::string_view text) {
 std::uint32_t bit(Kind kind) { return 1u << static_cast<int>(kind); }
 
 TEST(Suppressions, AreByKindAndKernel) {
-  const Suppressions s = read("# known\nrace  void histogram<int>(int*)  # same-value flag\n\nuninitialised\tmy::*\r\n");
+  const Suppressions s = read(
+      "# known\nrace  void histogram<int>(int*)  # same-value flag\n\nuninitialised\tmy::*\r\n");
   EXPECT_EQ(s.kinds_in("void histogram<int>(int*)"), bit(Kind::kRace));
   EXPECT_EQ(s.kinds_in("my::kernel(int)"), bit(Kind::kUninitialised));
   EXPECT_EQ(s.kinds_in("void histogram<long>(int*)"), 0u);

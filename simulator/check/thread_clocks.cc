@@ -3,12 +3,14 @@
 namespace lockstep::check {
 
 bool ThreadClocks::cover_apart(std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
-  return std::any_of(apart_.begin(), apart_.end(), [&](const Apart& a) { return a.warp == warp && clock < a.clock[lane]; });
+  return std::any_of(apart_.begin(), apart_.end(),
+                     [&](const Apart& a) { return a.warp == warp && clock < a.clock[lane]; });
 }
 
 ThreadClocks::Apart& ThreadClocks::apart(std::uint32_t warp) {
   // In the order of warps, so that two of these are joined in step.
-  auto it = std::find_if(apart_.begin(), apart_.end(), [&](const Apart& a) { return a.warp >= warp; });
+  auto it =
+      std::find_if(apart_.begin(), apart_.end(), [&](const Apart& a) { return a.warp >= warp; });
   if (it == apart_.end() || it->warp != warp) it = apart_.insert(it, {warp, {}});
   return *it;
 }
@@ -16,7 +18,8 @@ ThreadClocks::Apart& ThreadClocks::apart(std::uint32_t warp) {
 void ThreadClocks::put_together() {
   std::erase_if(apart_, [&](const Apart& a) {
     std::uint16_t least = a.clock[0], most = a.clock[0];
-    for (int l = 1; l < 32; ++l) least = std::min(least, a.clock[l]), most = std::max(most, a.clock[l]);
+    for (int l = 1; l < 32; ++l)
+      least = std::min(least, a.clock[l]), most = std::max(most, a.clock[l]);
     warp_[a.warp] = std::max(warp_[a.warp], least);
     return most <= warp_[a.warp];
   });

@@ -7,19 +7,23 @@
 
 namespace lockstep::check {
 
-// Maps each thread of a block to a clock of its warp: accesses that the thread made before that clock are covered.
-// The lanes of a warp usually share one clock. The warps whose lanes differ are stored lane by lane.
+// Maps each thread of a block to a clock of its warp: accesses that the thread made before that
+// clock are covered. The lanes of a warp usually share one clock. The warps whose lanes differ are
+// stored lane by lane.
 class ThreadClocks {
  public:
   static constexpr std::uint32_t kMax = 2047;
 
-  // Whether an access that `lane` of `warp` made at `clock` is covered. A clock that has reached kMax always is.
+  // Whether an access that `lane` of `warp` made at `clock` is covered. A clock that has reached
+  // kMax always is.
   bool cover(std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
-    return clock < warp_[warp] || clock >= kMax || (!apart_.empty() && cover_apart(warp, lane, clock));
+    return clock < warp_[warp] || clock >= kMax ||
+           (!apart_.empty() && cover_apart(warp, lane, clock));
   }
   // Whether the lanes of `warp` have different clocks.
   bool is_apart(std::uint32_t warp) const {
-    return std::any_of(apart_.begin(), apart_.end(), [&](const Apart& a) { return a.warp == warp; });
+    return std::any_of(apart_.begin(), apart_.end(),
+                       [&](const Apart& a) { return a.warp == warp; });
   }
   void clear();
   // The later of both clocks, for each thread.

@@ -16,7 +16,8 @@ using program::LoadError;
 
 namespace {
 
-void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t index, program::Function& f) {
+void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t index,
+                     program::Function& f) {
   const ptx::Function& source = *ref.function;
   f.parameter_offsets = ptx::parameter_offsets(source);
   for (const ptx::Variable& p : source.parameters) {
@@ -33,9 +34,12 @@ void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t
       f.dynamic_shared = true;
       continue;
     }
-    f.shared.push_back({variable_name(s.name), s.begin, static_cast<std::uint32_t>(s.begin + s.size)});
-    const std::uint64_t at = (std::uint64_t{f.static_shared_bytes} + s.alignment - 1) / s.alignment * s.alignment;
-    f.static_shared_bytes = static_cast<std::uint32_t>(at + s.size);  // the linker has found room for all
+    f.shared.push_back(
+        {variable_name(s.name), s.begin, static_cast<std::uint32_t>(s.begin + s.size)});
+    const std::uint64_t at =
+        (std::uint64_t{f.static_shared_bytes} + s.alignment - 1) / s.alignment * s.alignment;
+    f.static_shared_bytes =
+        static_cast<std::uint32_t>(at + s.size);  // the linker has found room for all
   }
 }
 
@@ -43,7 +47,12 @@ void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t
 class Extent {
  public:
   explicit Extent(const program::Program& p)
-      : ops_(p.ops.size()), origins_(p.origins.size()), uses_(p.uses.size()), slots_(p.slots.size()), calls_(p.calls.size()), barriers_(p.cluster_barriers) {}
+      : ops_(p.ops.size()),
+        origins_(p.origins.size()),
+        uses_(p.uses.size()),
+        slots_(p.slots.size()),
+        calls_(p.calls.size()),
+        barriers_(p.cluster_barriers) {}
   void restore(program::Program& p) const {
     p.ops.resize(ops_);
     p.transfers.resize(ops_);
@@ -60,8 +69,9 @@ class Extent {
   bool barriers_;
 };
 
-// Local memory of the deepest chain of calls; function pointers count with every function they might name. A thread has no more than
-// kLocalBytes: a chain that really is deeper is found when it is called.
+// Local memory of the deepest chain of calls; function pointers count with every function they
+// might name. A thread has no more than kLocalBytes: a chain that really is deeper is found when it
+// is called.
 std::uint32_t stack_of(const program::Program& program, const Linker& linker, std::uint32_t f) {
   std::uint64_t sum = 0;
   for (const std::uint32_t g : linker.callees_of()[f]) sum += program.functions[g].local_bytes;
@@ -70,14 +80,16 @@ std::uint32_t stack_of(const program::Program& program, const Linker& linker, st
 
 }  // namespace
 
-std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
-                                                                            const program::ManagedVariables& managed, program::RegisterPlaces places,
-                                                                            const program::Handlers& handlers, const program::PlacedVariables& placed,
-                                                                            std::string_view kernel) {
+std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(
+    std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
+    const program::ManagedVariables& managed, program::RegisterPlaces places,
+    const program::Handlers& handlers, const program::PlacedVariables& placed,
+    std::string_view kernel) {
   auto program = std::make_unique<program::Program>();
   const auto fail = [&](std::string message) {
     for (const memory::Allocation* allocation : program->placed) {
-      if (allocation->kind != memory::Kind::kManaged && placed.empty()) memory.release(allocation->base);
+      if (allocation->kind != memory::Kind::kManaged && placed.empty())
+        memory.release(allocation->base);
     }
     program::LoadError error;
     error.message = std::move(message);
@@ -92,7 +104,8 @@ std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std:
     program::Function& f = program->functions[i];
     const FunctionRef& ref = linker.functions()[i];
     f.name = ref.function->name;
-    if (kernel.empty() || !ref.function->is_kernel || f.name == kernel) f.demangled = demangled(f.name);
+    if (kernel.empty() || !ref.function->is_kernel || f.name == kernel)
+      f.demangled = demangled(f.name);
     f.is_kernel = ref.function->is_kernel;
     if (f.is_kernel) describe_kernel(ref, linker, i, f);
   }
@@ -109,7 +122,9 @@ std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std:
       return error;
     };
     if (f.unknown) {
-      program->functions[i].refusal = refusal_of(ptx::ParseError{f.unknown->line, demangled(f.name), f.unknown->message}.to_string(), f.unknown->line);
+      program->functions[i].refusal = refusal_of(
+          ptx::ParseError{f.unknown->line, demangled(f.name), f.unknown->message}.to_string(),
+          f.unknown->line);
       continue;
     }
     const Extent before(*program);

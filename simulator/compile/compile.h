@@ -1,10 +1,13 @@
-// Turns parsed modules into a program: links them, places their variables, lays out shared and local memory, and gives every
-// instruction its handler and the places of its operands.
+// Turns parsed modules into a program: links them, places their variables, lays out shared and
+// local memory, and gives every instruction its handler and the places of its operands.
 //
-//   modules -> linked (linker.h) -> each function: liveness (liveness.h) -> registers (registers.h) -> operations, by category (lower.h)
+//   modules -> linked (linker.h) -> each function: liveness (liveness.h) -> registers (registers.h)
+//   -> operations, by category (lower.h)
 //
-// An instruction, or a form of one, that has no row or no handler refuses its function (program::Function::refusal) and the kernels that may call that,
-// with a message that names it as written, its line in the PTX and its function. An error is what no function alone is to blame for.
+// An instruction, or a form of one, that has no row or no handler refuses its function
+// (program::Function::refusal) and the kernels that may call that, with a message that names it as
+// written, its line in the PTX and its function. An error is what no function alone is to blame
+// for.
 #pragma once
 
 #include <memory>
@@ -19,11 +22,14 @@
 
 namespace lockstep::compile {
 
-// `managed`: the managed variables of an earlier load of the same texts, which this one takes as they are; empty: it makes them. `placed`: likewise all
-// variables of an earlier load on this device; on an error they stay. `kernel`: of all kernels only this one gets operations, by name; empty: all do.
-std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
-                                                                            const program::ManagedVariables& managed, program::RegisterPlaces places,
-                                                                            const program::Handlers& handlers, const program::PlacedVariables& placed = {},
-                                                                            std::string_view kernel = {});
+// `managed`: the managed variables of an earlier load of the same texts, which this one takes as
+// they are; empty: it makes them. `placed`: likewise all variables of an earlier load on this
+// device; on an error they stay. `kernel`: of all kernels only this one gets operations, by name;
+// empty: all do.
+std::variant<std::unique_ptr<program::Program>, program::LoadError> compile(
+    std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
+    const program::ManagedVariables& managed, program::RegisterPlaces places,
+    const program::Handlers& handlers, const program::PlacedVariables& placed = {},
+    std::string_view kernel = {});
 
 }  // namespace lockstep::compile

@@ -9,7 +9,8 @@ namespace lockstep::compile {
 struct CompileError {
   std::string message;
   int ptx_line = 0;  // 0: no single one
-  // A name that nothing defines: a driver does not link such a program, whichever of its kernels are launched.
+  // A name that nothing defines: a driver does not link such a program, whichever of its kernels
+  // are launched.
   bool whole_program = false;
 };
 

@@ -12,7 +12,9 @@ using testing::Compiled;
 using ::testing::HasSubstr;
 
 TEST(Compile, AKernelKnowsItsParametersItsLimitsAndItsSharedMemory) {
-  const Compiled c(".shared .align 8 .b8 s[24];\n.visible .entry k(.param .u64 x, .param .u32 n)\n.maxntid 128\n{\n.reg .b32 r<2>;\nmov.u32 r1, s;\nret;\n}\n");
+  const Compiled c(
+      ".shared .align 8 .b8 s[24];\n.visible .entry k(.param .u64 x, .param .u32 n)\n.maxntid "
+      "128\n{\n.reg .b32 r<2>;\nmov.u32 r1, s;\nret;\n}\n");
   ASSERT_NE(c.program, nullptr) << c.error;
   const program::Function& f = c.program->functions[0];
   EXPECT_EQ(f.parameter_offsets, (std::vector<std::uint32_t>{0, 8, 12}));
@@ -24,25 +26,32 @@ TEST(Compile, AKernelKnowsItsParametersItsLimitsAndItsSharedMemory) {
 }
 
 TEST(Compile, AKernelsStackHoldsThatOfWhatItCalls) {
-  const Compiled c(".func f()\n{\n.local .b8 a[100];\nret;\n}\n.entry k()\n{\n.local .b8 b[100];\ncall f, ();\nret;\n}\n");
+  const Compiled c(
+      ".func f()\n{\n.local .b8 a[100];\nret;\n}\n.entry k()\n{\n.local .b8 b[100];\ncall f, "
+      "();\nret;\n}\n");
   ASSERT_NE(c.program, nullptr) << c.error;
-  EXPECT_EQ(c.program->functions[1].local_total, 256u) << "twice 100 bytes, each with a gap and rounded up to 128";
+  EXPECT_EQ(c.program->functions[1].local_total, 256u)
+      << "twice 100 bytes, each with a gap and rounded up to 128";
 }
 
 TEST(Compile, AnErrorNamesTheFunctionAndTheLineAndFreesTheVariables) {
   memory::DeviceMemory memory;
-  const ptx::Module module =
-      testing::parsed(".extern .func g ();\n.visible .global .b32 x;\n.entry good()\n{\nret;\n}\n.entry bad()\n{\ncall g, ();\nret;\n}\n");
+  const ptx::Module module = testing::parsed(
+      ".extern .func g ();\n.visible .global .b32 x;\n.entry good()\n{\nret;\n}\n.entry "
+      "bad()\n{\ncall g, ();\nret;\n}\n");
   const testing::FakeHandlers handlers;
-  const auto result = compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kShared, handlers);
+  const auto result =
+      compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kShared, handlers);
   const auto* error = std::get_if<program::LoadError>(&result);
   ASSERT_NE(error, nullptr);
   EXPECT_EQ(error->function, "bad");
   EXPECT_EQ(error->ptx_line, 12);
-  EXPECT_THAT(error->message, HasSubstr("kernel bad: 'call' calls 'g', which nothing in the program defines"));
+  EXPECT_THAT(error->message,
+              HasSubstr("kernel bad: 'call' calls 'g', which nothing in the program defines"));
 }
 
-// Both an instruction without a row and one without a lowering; `l` calls a function by a pointer, which may be any whose address is taken.
+// Both an instruction without a row and one without a lowering; `l` calls a function by a pointer,
+// which may be any whose address is taken.
 constexpr const char* kPartly = R"(
 .func bad()
 {
@@ -89,8 +98,10 @@ TEST(Compile, AnUnknownInstructionRefusesWhatMayReachIt) {
   memory::DeviceMemory memory;
   const ptx::Module module = testing::parsed(kPartly);
   const testing::FakeHandlers handlers;
-  const auto result = compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kShared, handlers);
-  ASSERT_TRUE(std::holds_alternative<std::unique_ptr<program::Program>>(result)) << std::get<program::LoadError>(result).message;
+  const auto result =
+      compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kShared, handlers);
+  ASSERT_TRUE(std::holds_alternative<std::unique_ptr<program::Program>>(result))
+      << std::get<program::LoadError>(result).message;
   const program::Program& p = *std::get<std::unique_ptr<program::Program>>(result);
   const auto why = [&](const char* name) -> std::string {
     for (const program::Function& f : p.functions) {
@@ -98,12 +109,16 @@ TEST(Compile, AnUnknownInstructionRefusesWhatMayReachIt) {
     }
     return "none";
   };
-  EXPECT_THAT(why("bad"), HasSubstr("bad: PTX line 7, in bad: unknown instruction 'tcgen05.unheard'"));
+  EXPECT_THAT(why("bad"),
+              HasSubstr("bad: PTX line 7, in bad: unknown instruction 'tcgen05.unheard'"));
   EXPECT_EQ(why("between"), "") << "of functions only what is wrong in them";
   EXPECT_EQ(why("fine"), "");
   EXPECT_THAT(why("a"), HasSubstr("bad: PTX line 7"));
   EXPECT_EQ(why("b"), "");
-  EXPECT_THAT(why("c"), HasSubstr("c: PTX line 33, kernel c: 'call' calls '__cudaCDP2GetErrorName' of the device runtime"));
+  EXPECT_THAT(
+      why("c"),
+      HasSubstr(
+          "c: PTX line 33, kernel c: 'call' calls '__cudaCDP2GetErrorName' of the device runtime"));
   EXPECT_THAT(why("d"), HasSubstr("bad: PTX line 7"));
   EXPECT_TRUE(p.cluster_barriers) << "of b";
   // Nothing of a refused function is left.
@@ -118,7 +133,8 @@ TEST(Compile, ClusterBarriersOfARefusedKernelCountForNothing) {
   text.erase(text.find("barrier.cluster.arrive;"), 23);
   const ptx::Module module = testing::parsed(text);
   const testing::FakeHandlers handlers;
-  const auto result = compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kShared, handlers);
+  const auto result =
+      compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kShared, handlers);
   EXPECT_FALSE(std::get<std::unique_ptr<program::Program>>(result)->cluster_barriers);
 }
 

@@ -13,7 +13,9 @@ Slot ConstantFile::value(std::uint64_t bits, int bytes) {
   if (!is_new) return it->second;
   const std::size_t at = (bytes_.size() + 63) & ~std::size_t{63};
   bytes_.resize(at + static_cast<std::size_t>(kWarpSize * bytes));
-  for (int i = 0; i < kWarpSize; ++i) std::memcpy(bytes_.data() + at + static_cast<std::size_t>(i * bytes), &bits, bytes < 8 ? bytes : 8);
+  for (int i = 0; i < kWarpSize; ++i)
+    std::memcpy(bytes_.data() + at + static_cast<std::size_t>(i * bytes), &bits,
+                bytes < 8 ? bytes : 8);
   return it->second = static_cast<Slot>(at) | 1;
 }
 

@@ -1,4 +1,5 @@
-// The file of values that are equal in all lanes: immediates, addresses of variables. Each value is there once, in every lane.
+// The file of values that are equal in all lanes: immediates, addresses of variables. Each value is
+// there once, in every lane.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,8 @@ namespace constant_file_test {
 
 std::uint64_t lane(const program::Program& p, program::Slot slot, int lane, int bytes) {
   std::uint64_t v = 0;
-  std::memcpy(&v, p.constants.get() + (slot & ~1u) + static_cast<std::size_t>(lane * bytes), static_cast<std::size_t>(bytes));
+  std::memcpy(&v, p.constants.get() + (slot & ~1u) + static_cast<std::size_t>(lane * bytes),
+              static_cast<std::size_t>(bytes));
   return v;
 }
 

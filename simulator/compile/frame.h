@@ -18,15 +18,16 @@ inline constexpr std::uint32_t kMaxFileBytes = 1u << 24;
 
 class Frame {
  public:
-  // Lays the frame of `f` out and says so in `out`, whose name is set, and for a kernel its parameters' offsets. Throws CompileError when something
-  // has no room.
+  // Lays the frame of `f` out and says so in `out`, whose name is set, and for a kernel its
+  // parameters' offsets. Throws CompileError when something has no room.
   Frame(const ptx::Function& f, program::Function& out);
 
   // Bytes of the register file that .param variables take; registers come after them.
   std::uint32_t file_bytes() const { return file_bytes_; }
   const program::Storage* storage_of(const std::string& name) const;
   std::optional<std::uint32_t> kernel_parameter(const std::string& name) const;  // its index
-  std::optional<std::uint32_t> local_variable(const std::string& name) const;    // its offset in the frame
+  std::optional<std::uint32_t> local_variable(
+      const std::string& name) const;  // its offset in the frame
 
  private:
   program::Storage add(const ptx::Variable& v, const char* what);
@@ -36,8 +37,9 @@ class Frame {
   const ptx::Function& function_;
   program::Function& out_;
   std::uint32_t file_bytes_ = 0;
-  std::unordered_map<std::string, program::Storage> storage_;  // .param variables of a function and of its calls
-  std::unordered_map<std::string, std::uint32_t> local_;       // .local variables
+  std::unordered_map<std::string, program::Storage>
+      storage_;  // .param variables of a function and of its calls
+  std::unordered_map<std::string, std::uint32_t> local_;  // .local variables
   std::unordered_map<std::string, std::uint32_t> kernel_parameters_;
 };
 

@@ -24,7 +24,9 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(Frame, ParametersOfADeviceFunctionLieInTheRegisterFileSideBySide) {
-  const ptx::Module m = testing::parsed(".func (.param .b64 r) f(.param .b32 a, .param .align 8 .b8 s[24])\n{\n.param .b32 t;\nret;\n}\n");
+  const ptx::Module m = testing::parsed(
+      ".func (.param .b64 r) f(.param .b32 a, .param .align 8 .b8 s[24])\n{\n.param .b32 "
+      "t;\nret;\n}\n");
   program::Function out;
   const Frame frame(m.functions[0], out);
   ASSERT_EQ(out.parameters.size(), 2u);
@@ -49,19 +51,23 @@ TEST(Frame, AKernelsParametersAreNotInTheRegisterFile) {
 }
 
 TEST(Frame, LocalVariablesHaveSixteenBytesBetweenThem) {
-  const ptx::Module m = testing::parsed(".entry k()\n{\n.local .align 4 .b8 a[20]; .local .align 64 .b8 b[8];\nret;\n}\n");
+  const ptx::Module m = testing::parsed(
+      ".entry k()\n{\n.local .align 4 .b8 a[20]; .local .align 64 .b8 b[8];\nret;\n}\n");
   program::Function out;
   out.parameter_offsets = {0};
   const Frame frame(m.functions[0], out);
   EXPECT_EQ(frame.local_variable("a"), 0u);
-  EXPECT_EQ(frame.local_variable("b"), 64u) << "20 bytes, 16 that belong to nobody, and the alignment";
+  EXPECT_EQ(frame.local_variable("b"), 64u)
+      << "20 bytes, 16 that belong to nobody, and the alignment";
   EXPECT_EQ(out.local_bytes, 128u);
   EXPECT_EQ(out.local[0].end, 20u);
 }
 
 TEST(Frame, WhatHasNoRoomIsRefusedByName) {
-  EXPECT_THAT(refusal(".entry k()\n{\n.local .b8 big[600000];\nret;\n}\n"), HasSubstr("no room for the local variable 'big'"));
-  EXPECT_THAT(refusal(".func f(.param .b8 s[40000])\n{\nret;\n}\n"), HasSubstr("'s' of function f has 40000 bytes; the limit is 32764"));
+  EXPECT_THAT(refusal(".entry k()\n{\n.local .b8 big[600000];\nret;\n}\n"),
+              HasSubstr("no room for the local variable 'big'"));
+  EXPECT_THAT(refusal(".func f(.param .b8 s[40000])\n{\nret;\n}\n"),
+              HasSubstr("'s' of function f has 40000 bytes; the limit is 32764"));
   EXPECT_EQ(refusal(".func f(.param .b8 s[32764])\n{\nret;\n}\n"), "");
 }
 

@@ -13,11 +13,14 @@ using isa::Space;
 namespace {
 
 // Wraps, as addresses do.
-std::int64_t sum(std::uint32_t base, std::int64_t offset) { return static_cast<std::int64_t>(base + static_cast<std::uint64_t>(offset)); }
+std::int64_t sum(std::uint32_t base, std::int64_t offset) {
+  return static_cast<std::int64_t>(base + static_cast<std::uint64_t>(offset));
+}
 
 }  // namespace
 
-FunctionBuilder::FunctionBuilder(const Linker& linker, std::uint32_t index, const program::Handlers& handlers, ConstantFile& constants,
+FunctionBuilder::FunctionBuilder(const Linker& linker, std::uint32_t index,
+                                 const program::Handlers& handlers, ConstantFile& constants,
                                  program::Program& program, program::RegisterPlaces places)
     : linker_(linker),
       ref_(linker.functions()[index]),
@@ -34,17 +37,25 @@ FunctionBuilder::FunctionBuilder(const Linker& linker, std::uint32_t index, cons
     if (s != kNoSlot) s += frame_.file_bytes();
   }
   for (const std::uint32_t v : a.undefined) out_.undefined.push_back(slots_[v]);
-  scratch_end_ = frame_.file_bytes() + std::min<std::uint32_t>((a.bytes + 63) & ~63u, kMaxFileBytes + 64);  // so that it does not wrap
+  scratch_end_ = frame_.file_bytes() +
+                 std::min<std::uint32_t>((a.bytes + 63) & ~63u,
+                                         kMaxFileBytes + 64);  // so that it does not wrap
   check_file_bytes(scratch_end_, out_);
-  out_.registers = static_cast<int>(function_.max_registers == 0 ? a.live : std::min<std::uint32_t>(a.live, function_.max_registers));
+  out_.registers = static_cast<int>(function_.max_registers == 0
+                                        ? a.live
+                                        : std::min<std::uint32_t>(a.live, function_.max_registers));
 }
 
 CompileError FunctionBuilder::refusal(const Instruction& i, const std::string& why) const {
-  return {"PTX line " + std::to_string(i.ptx_line) + ", " + (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" + i.text + "' " + why,
+  return {"PTX line " + std::to_string(i.ptx_line) + ", " +
+              (function_.is_kernel ? "kernel " : "function ") + out_.demangled + ": '" + i.text +
+              "' " + why,
           i.ptx_line};
 }
 
-void FunctionBuilder::refuse(const Instruction& i, const std::string& why) const { throw refusal(i, why); }
+void FunctionBuilder::refuse(const Instruction& i, const std::string& why) const {
+  throw refusal(i, why);
+}
 
 void FunctionBuilder::refuse_undefined(const Instruction& i, const std::string& why) const {
   CompileError error = refusal(i, why);
@@ -54,12 +65,16 @@ void FunctionBuilder::refuse_undefined(const Instruction& i, const std::string& 
 
 void FunctionBuilder::begin(const Instruction& i) {
   for (auto& [bytes, places] : scratch_) places.used = 0;
-  const bool of_body = std::less_equal<>()(function_.body.data(), &i) && std::less<>()(&i, function_.body.data() + function_.body.size());
-  const auto instruction = static_cast<std::uint32_t>(of_body ? &i - function_.body.data() : static_cast<std::ptrdiff_t>(function_.body.size()));
-  program_.origins.push_back({i.text, i.source, ref_.module_index, i.ptx_line, index_, instruction, i.row});
+  const bool of_body = std::less_equal<>()(function_.body.data(), &i) &&
+                       std::less<>()(&i, function_.body.data() + function_.body.size());
+  const auto instruction = static_cast<std::uint32_t>(
+      of_body ? &i - function_.body.data() : static_cast<std::ptrdiff_t>(function_.body.size()));
+  program_.origins.push_back(
+      {i.text, i.source, ref_.module_index, i.ptx_line, index_, instruction, i.row});
 }
 
-Op& FunctionBuilder::emit(const Instruction& i, const Op& operation, ValidityTransfer transfer, std::vector<OperandUse> uses) {
+Op& FunctionBuilder::emit(const Instruction& i, const Op& operation, ValidityTransfer transfer,
+                          std::vector<OperandUse> uses) {
   Op op = operation;
   op.origin = static_cast<std::uint32_t>(program_.origins.size() - 1);
   if (i.guard.present) {
@@ -75,9 +90,14 @@ Op& FunctionBuilder::emit(const Instruction& i, const Op& operation, ValidityTra
   return program_.ops.back();
 }
 
-void FunctionBuilder::branch_to(std::uint32_t target) { fixups_.push_back({next_pc(), kNoTable, 0, target}); }
+void FunctionBuilder::branch_to(std::uint32_t target) {
+  fixups_.push_back({next_pc(), kNoTable, 0, target});
+}
 
-void FunctionBuilder::table_entry_to(std::uint32_t table, std::uint32_t entry, std::uint32_t target) { fixups_.push_back({0, table, entry, target}); }
+void FunctionBuilder::table_entry_to(std::uint32_t table, std::uint32_t entry,
+                                     std::uint32_t target) {
+  fixups_.push_back({0, table, entry, target});
+}
 
 void FunctionBuilder::finish(const std::vector<std::uint32_t>& pc_of) {
   for (const Fixup& f : fixups_) {
@@ -94,12 +114,14 @@ void FunctionBuilder::finish(const std::vector<std::uint32_t>& pc_of) {
 }
 
 Slot FunctionBuilder::scratch(int bytes) {
-  // Lanes may stop between two operations of an instruction, and park with operands in scratch places, while others go on elsewhere. Each lane keeps to
-  // its own column as long as a place always holds values of one width.
+  // Lanes may stop between two operations of an instruction, and park with operands in scratch
+  // places, while others go on elsewhere. Each lane keeps to its own column as long as a place
+  // always holds values of one width.
   Scratch& places = scratch_[bytes];
   if (places.used == places.slots.size()) {
     places.slots.push_back(scratch_end_);
-    scratch_end_ += std::max<std::uint32_t>(64, static_cast<std::uint32_t>(bytes * program::kWarpSize));
+    scratch_end_ +=
+        std::max<std::uint32_t>(64, static_cast<std::uint32_t>(bytes * program::kWarpSize));
   }
   return places.slots[places.used++];
 }
@@ -109,7 +131,8 @@ int FunctionBuilder::register_bytes(const Operand& o) const {
   return t == isa::Type::kPred ? 0 : isa::size_of(t);
 }
 
-std::uint8_t FunctionBuilder::register_bytes_of(const Instruction& i, const Operand& vector, std::uint8_t width) const {
+std::uint8_t FunctionBuilder::register_bytes_of(const Instruction& i, const Operand& vector,
+                                                std::uint8_t width) const {
   std::uint8_t bytes = 0;
   for (const Operand& e : vector.elements) {
     if (e.kind != Operand::Kind::kRegister) continue;
@@ -119,14 +142,17 @@ std::uint8_t FunctionBuilder::register_bytes_of(const Instruction& i, const Oper
   return bytes != 0 ? bytes : width;
 }
 
-Slot FunctionBuilder::optional_destination(const Operand& o) const { return o.kind == Operand::Kind::kRegister ? register_slot(o) : kNoSlot; }
+Slot FunctionBuilder::optional_destination(const Operand& o) const {
+  return o.kind == Operand::Kind::kRegister ? register_slot(o) : kNoSlot;
+}
 
 std::uint32_t FunctionBuilder::mentions(std::uint32_t reg) {
   if (mentions_.empty()) {
     mentions_.resize(function_.registers.size());
     const auto count = [&](const auto& self, const Operand& o) -> void {
-      const bool names =
-          o.kind == Operand::Kind::kRegister || o.kind == Operand::Kind::kNegatedPredicate || (o.kind == Operand::Kind::kAddress && o.has_register);
+      const bool names = o.kind == Operand::Kind::kRegister ||
+                         o.kind == Operand::Kind::kNegatedPredicate ||
+                         (o.kind == Operand::Kind::kAddress && o.has_register);
       if (names) ++mentions_[o.index];
       for (const Operand& e : o.elements) self(self, e);
     };
@@ -144,17 +170,21 @@ Slot FunctionBuilder::destination(const Instruction& i, const Operand& o, int by
   refuse(i, "has a destination that is no register");
 }
 
-std::optional<std::uint64_t> FunctionBuilder::symbol_address(const Instruction& i, const std::string& name, Address kind) const {
+std::optional<std::uint64_t> FunctionBuilder::symbol_address(const Instruction& i,
+                                                             const std::string& name,
+                                                             Address kind) const {
   if (const auto offset = frame_.local_variable(name)) {
     if (!function_.is_kernel) return std::nullopt;
     return program::kLocalStart + *offset;
   }
   const Symbol* s = symbol(name);
-  if (s == nullptr) refuse_undefined(i, "names '" + name + "', which nothing in the program defines");
+  if (s == nullptr)
+    refuse_undefined(i, "names '" + name + "', which nothing in the program defines");
   return kind == Address::kGeneric ? linker_.address(*s) : linker_.space_address(*s);
 }
 
-Slot FunctionBuilder::emit_address(const Instruction& i, Action action, int bytes, std::int64_t immediate) {
+Slot FunctionBuilder::emit_address(const Instruction& i, Action action, int bytes,
+                                   std::int64_t immediate) {
   Op op;
   op.run = handlers_.of(action);
   op.dst = scratch(bytes);
@@ -171,12 +201,15 @@ Op FunctionBuilder::conversion(Conversion which, Slot from, int from_bytes) {
   op.width = 8;
   op.register_bytes = static_cast<std::uint8_t>(from_bytes);
   op.src[0] = from;
-  if (which == Conversion::kFromConst || which == Conversion::kToConst) op.immediate = static_cast<std::int64_t>(linker_.constant_base());
-  if (which == Conversion::kFromParam || which == Conversion::kToParam) out_.parameters_in_memory = true;
+  if (which == Conversion::kFromConst || which == Conversion::kToConst)
+    op.immediate = static_cast<std::int64_t>(linker_.constant_base());
+  if (which == Conversion::kFromParam || which == Conversion::kToParam)
+    out_.parameters_in_memory = true;
   return op;
 }
 
-Slot FunctionBuilder::emit_conversion(const Instruction& i, Slot from, int from_bytes, Conversion which) {
+Slot FunctionBuilder::emit_conversion(const Instruction& i, Slot from, int from_bytes,
+                                      Conversion which) {
   Op op = conversion(which, from, from_bytes);
   op.dst = scratch(8);
   emit(i, op, ValidityTransfer::kCopy, {{from, Role::kValue}, {op.dst, Role::kWrite}});
@@ -187,7 +220,8 @@ Slot FunctionBuilder::source(const Instruction& i, const Operand& o, int bytes) 
   using Kind = Operand::Kind;
   switch (o.kind) {
     case Kind::kRegister: return register_slot(o);
-    case Kind::kImmediate: return bytes == 0 ? constants_.predicate(o.bits != 0) : constants_.value(o.bits, bytes);
+    case Kind::kImmediate:
+      return bytes == 0 ? constants_.predicate(o.bits != 0) : constants_.value(o.bits, bytes);
     case Kind::kSpecialRegister: {
       Op op;
       op.run = handlers_.of(Action::kSpecialRegister);
@@ -204,11 +238,17 @@ Slot FunctionBuilder::source(const Instruction& i, const Operand& o, int bytes) 
       if (o.kind == Kind::kAddress && o.has_register) break;
       if (const auto parameter = kernel_parameter(o.symbol)) {
         out_.parameters_in_memory = true;
-        return constants_.value(static_cast<std::uint64_t>(sum(out_.parameter_offsets[*parameter], o.offset)), bytes);
+        return constants_.value(
+            static_cast<std::uint64_t>(sum(out_.parameter_offsets[*parameter], o.offset)), bytes);
       }
-      if (storage(o.symbol) != nullptr) refuse(i, "takes the address of a function's parameter, which is not implemented by the simulated GPU");
+      if (storage(o.symbol) != nullptr)
+        refuse(i,
+               "takes the address of a function's parameter, which is not implemented by the "
+               "simulated GPU");
       const auto a = symbol_address(i, o.symbol, Address::kOfItsSpace);
-      if (!a) return emit_address(i, Action::kLocalAddress, bytes, sum(*frame_.local_variable(o.symbol), o.offset));
+      if (!a)
+        return emit_address(i, Action::kLocalAddress, bytes,
+                            sum(*frame_.local_variable(o.symbol), o.offset));
       return constants_.value(*a + static_cast<std::uint64_t>(o.offset), bytes);
     }
     default: break;
@@ -237,7 +277,9 @@ void FunctionBuilder::address(const Instruction& i, const Operand& o, Space spac
     } else if (bytes == 4) {
       op.flags |= program::kNarrowAddress;
     }
-    if (space == Space::kConst) op.immediate = static_cast<std::int64_t>(static_cast<std::uint64_t>(op.immediate) + linker_.constant_base());
+    if (space == Space::kConst)
+      op.immediate = static_cast<std::int64_t>(static_cast<std::uint64_t>(op.immediate) +
+                                               linker_.constant_base());
     return;
   }
   std::uint64_t base = o.bits;
@@ -255,7 +297,8 @@ void FunctionBuilder::address(const Instruction& i, const Operand& o, Space spac
   if (narrow) op.flags |= program::kNarrowAddress;
 }
 
-program::AddressOperand FunctionBuilder::further_address(const Instruction& i, const Operand& o, Space space) {
+program::AddressOperand FunctionBuilder::further_address(const Instruction& i, const Operand& o,
+                                                         Space space) {
   Op op;
   address(i, o, space, op);
   if (op.flags & program::kFrameAddress) refuse(i, "copies from or to local memory");

@@ -1,4 +1,5 @@
-// A function of a program while it is made: where its operands lie, and the operations that have been emitted.
+// A function of a program while it is made: where its operands lie, and the operations that have
+// been emitted.
 //
 // The lower_* files use it, each for the instructions of some categories.
 #pragma once
@@ -35,7 +36,8 @@ using Role = OperandUse::Role;
 
 class FunctionBuilder {
  public:
-  FunctionBuilder(const Linker& linker, std::uint32_t index, const program::Handlers& handlers, ConstantFile& constants, program::Program& program,
+  FunctionBuilder(const Linker& linker, std::uint32_t index, const program::Handlers& handlers,
+                  ConstantFile& constants, program::Program& program,
                   program::RegisterPlaces places);
 
   const ptx::Function& function() const { return function_; }
@@ -49,47 +51,62 @@ class FunctionBuilder {
 
   // What follows belongs to `i`.
   void begin(const Instruction& i);
-  // Emits an operation with the instruction's guard. `uses`: sources before destinations are not asked for; slots that are no register's are left out.
-  Op& emit(const Instruction& i, const Op& operation, ValidityTransfer transfer, std::vector<OperandUse> uses);
-  // The operation that is emitted next goes on at instruction `target` of the function's body, or entry `entry` of `table` does.
+  // Emits an operation with the instruction's guard. `uses`: sources before destinations are not
+  // asked for; slots that are no register's are left out.
+  Op& emit(const Instruction& i, const Op& operation, ValidityTransfer transfer,
+           std::vector<OperandUse> uses);
+  // The operation that is emitted next goes on at instruction `target` of the function's body, or
+  // entry `entry` of `table` does.
   void branch_to(std::uint32_t target);
   void table_entry_to(std::uint32_t table, std::uint32_t entry, std::uint32_t target);
   // The next operation to be emitted.
   std::uint32_t next_pc() const { return static_cast<std::uint32_t>(program_.ops.size()); }
-  // After the last instruction: all branches get their targets. pc_of: by instruction, one more than there are.
+  // After the last instruction: all branches get their targets. pc_of: by instruction, one more
+  // than there are.
   void finish(const std::vector<std::uint32_t>& pc_of);
 
   // Operands.
   int register_bytes(const Operand& o) const;  // 0: predicate
   // Of the registers of a vector, which all have one width; `width` where there are none.
-  std::uint8_t register_bytes_of(const Instruction& i, const Operand& vector, std::uint8_t width) const;
+  std::uint8_t register_bytes_of(const Instruction& i, const Operand& vector,
+                                 std::uint8_t width) const;
   Slot register_slot(const Operand& o) const { return slots_[o.index]; }
-  Slot destination(const Instruction& i, const Operand& o, int bytes);  // a scratch place for the sink
+  Slot destination(const Instruction& i, const Operand& o,
+                   int bytes);  // a scratch place for the sink
   Slot optional_destination(const Operand& o) const;
   // How often the function names a register.
   std::uint32_t mentions(std::uint32_t reg);
-  // A source of `bytes` bytes (0: predicate); special registers and function-relative addresses are computed into a scratch place first.
+  // A source of `bytes` bytes (0: predicate); special registers and function-relative addresses are
+  // computed into a scratch place first.
   Slot source(const Instruction& i, const Operand& o, int bytes);
   bool predicate_source(const Instruction& i, const Operand& o, Slot& slot);  // true when negated
-  Slot scratch(int bytes);                                                    // of this instruction alone; 0: a predicate
-  // The operation that converts an address of `from_bytes` bytes to or from a generic one; its destination is to be set.
+  Slot scratch(int bytes);  // of this instruction alone; 0: a predicate
+  // The operation that converts an address of `from_bytes` bytes to or from a generic one; its
+  // destination is to be set.
   using Conversion = program::AddressConversion;
   Op conversion(Conversion which, Slot from, int from_bytes);
-  // Address operand into src[0], immediate and flags of `op`. A kernel's parameters and constants are reached by their generic addresses.
+  // Address operand into src[0], immediate and flags of `op`. A kernel's parameters and constants
+  // are reached by their generic addresses.
   void address(const Instruction& i, const Operand& o, isa::Space space, Op& op);
   // An address operand beside the first.
   program::AddressOperand further_address(const Instruction& i, const Operand& o, isa::Space space);
   // What a name stands for in this function; nullptr: nothing in the program.
-  const Symbol* symbol(const std::string& name) const { return linker_.find(ref_.module_index, &function_, name); }
-  // A .param variable of a device function or of its calls; nullptr when there is none of that name.
+  const Symbol* symbol(const std::string& name) const {
+    return linker_.find(ref_.module_index, &function_, name);
+  }
+  // A .param variable of a device function or of its calls; nullptr when there is none of that
+  // name.
   const program::Storage* storage(const std::string& name) const { return frame_.storage_of(name); }
   // Index of a kernel's parameter.
-  std::optional<std::uint32_t> kernel_parameter(const std::string& name) const { return frame_.kernel_parameter(name); }
+  std::optional<std::uint32_t> kernel_parameter(const std::string& name) const {
+    return frame_.kernel_parameter(name);
+  }
 
  private:
   enum class Address { kGeneric, kOfItsSpace };
   compile::CompileError refusal(const Instruction& i, const std::string& why) const;
-  std::optional<std::uint64_t> symbol_address(const Instruction& i, const std::string& name, Address kind) const;
+  std::optional<std::uint64_t> symbol_address(const Instruction& i, const std::string& name,
+                                              Address kind) const;
   Slot emit_conversion(const Instruction& i, Slot from, int from_bytes, Conversion which);
   Slot emit_address(const Instruction& i, Action action, int bytes, std::int64_t immediate);
 

@@ -15,20 +15,28 @@ using ptx::Operand;
 
 namespace {
 
-// PTX ISA, constant state space: statically sized variables have 64 KB together. ptxas refuses more, and so does a driver.
+// PTX ISA, constant state space: statically sized variables have 64 KB together. ptxas refuses
+// more, and so does a driver.
 constexpr std::uint64_t kConstantBytes = 65536;
-// The first constant lies so far from where constant memory begins: a null pointer is outside every variable.
+// The first constant lies so far from where constant memory begins: a null pointer is outside every
+// variable.
 constexpr std::uint64_t kConstantStart = 1024;
-// All shared variables of a program with the gaps between them; a kernel of any device has some 227 KB.
+// All shared variables of a program with the gaps between them; a kernel of any device has some 227
+// KB.
 constexpr std::uint64_t kSharedBytes = 1u << 30;
 
 }  // namespace
 
-Linker::Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device, const program::ManagedVariables& managed,
-               const program::PlacedVariables& placed)
-    : modules_(modules), memory_(memory), device_(device), managed_(managed), placed_before_(placed) {}
+Linker::Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
+               const program::ManagedVariables& managed, const program::PlacedVariables& placed)
+    : modules_(modules),
+      memory_(memory),
+      device_(device),
+      managed_(managed),
+      placed_before_(placed) {}
 
-void Linker::declare_shared(std::unordered_map<std::string, Symbol>& scope, const ptx::Variable& v) {
+void Linker::declare_shared(std::unordered_map<std::string, Symbol>& scope,
+                            const ptx::Variable& v) {
   SharedVariable s;
   s.name = v.name;
   s.size = v.size;
@@ -46,7 +54,8 @@ std::optional<std::string> Linker::collect() {
       if (f.is_declaration) continue;
       if (f.is_weak && global_.contains(f.name)) continue;  // one of several equal definitions
       functions_.push_back({&module, &f, m});
-      const Symbol symbol{Symbol::Kind::kFunction, static_cast<std::uint32_t>(functions_.size() - 1), nullptr};
+      const Symbol symbol{Symbol::Kind::kFunction,
+                          static_cast<std::uint32_t>(functions_.size() - 1), nullptr};
       local_[m][f.name] = symbol;
       if (f.is_visible || f.is_weak || f.is_kernel) global_[f.name] = symbol;
       for (const ptx::Variable& v : f.variables) {
@@ -59,29 +68,42 @@ std::optional<std::string> Linker::collect() {
 
 std::optional<std::string> Linker::place(program::Program& program) {
   std::uint64_t constant_bytes = 0;
-  const auto put = [&](std::uint32_t m, const ptx::Variable& v, std::unordered_map<std::string, Symbol>& scope) -> std::optional<std::string> {
+  const auto put =
+      [&](std::uint32_t m, const ptx::Variable& v,
+          std::unordered_map<std::string, Symbol>& scope) -> std::optional<std::string> {
     const bool shares = v.is_visible || v.is_weak;
     if (v.is_weak && global_.contains(v.name)) return std::nullopt;
     const bool constant = v.space == Space::kConst;
-    const auto kind = constant ? memory::Kind::kConstant : v.is_managed ? memory::Kind::kManaged : memory::Kind::kVariable;
+    const auto kind = constant       ? memory::Kind::kConstant
+                      : v.is_managed ? memory::Kind::kManaged
+                                     : memory::Kind::kVariable;
     const std::uint64_t size = std::max<std::uint64_t>(v.size, 1);
     if (constant) constant_bytes += v.size;
     if (constant_bytes > kConstantBytes) {
-      return "the module's constant variables have " + std::to_string(constant_bytes) + " bytes; there are " + std::to_string(kConstantBytes);
+      return "the module's constant variables have " + std::to_string(constant_bytes) +
+             " bytes; there are " + std::to_string(kConstantBytes);
     }
     const bool managed = kind == memory::Kind::kManaged && program.managed.size() < managed_.size();
     const bool known = managed || program.placed.size() < placed_before_.size();
-    const memory::Allocation* a = managed ? managed_[program.managed.size()].get()
-                                  : known ? placed_before_[program.placed.size()]
-                                          : memory_.allocate(size, std::max<std::uint64_t>(256, v.alignment), kind, device_, variable_name(v.name));
-    if (a == nullptr) return "no device memory for the variable '" + v.name + "' (" + std::to_string(v.size) + " bytes)";
+    const memory::Allocation* a =
+        managed ? managed_[program.managed.size()].get()
+        : known ? placed_before_[program.placed.size()]
+                : memory_.allocate(size, std::max<std::uint64_t>(256, v.alignment), kind, device_,
+                                   variable_name(v.name));
+    if (a == nullptr)
+      return "no device memory for the variable '" + v.name + "' (" + std::to_string(v.size) +
+             " bytes)";
     program.placed.push_back(a);
     placed_.push_back({m, &v, a, known});
     if (managed) {
       program.managed.push_back(managed_[program.managed.size()]);
     } else if (!known) {
-      if (kind == memory::Kind::kManaged) program.managed.emplace_back(a, [&m = memory_](const memory::Allocation* old) { m.release(old->base); });
-      if (!v.initial.empty()) std::memcpy(memory_.host(*a, a->base), v.initial.data(), std::min<std::size_t>(v.initial.size(), size));
+      if (kind == memory::Kind::kManaged)
+        program.managed.emplace_back(
+            a, [&m = memory_](const memory::Allocation* old) { m.release(old->base); });
+      if (!v.initial.empty())
+        std::memcpy(memory_.host(*a, a->base), v.initial.data(),
+                    std::min<std::size_t>(v.initial.size(), size));
       memory_.mark_written(a->base, size);
     }
     const Symbol symbol{Symbol::Kind::kVariable, 0, a};
@@ -107,7 +129,8 @@ std::optional<std::string> Linker::place(program::Program& program) {
   };
   for (std::uint32_t m = 0; m < modules_.size(); ++m) {
     for (const ptx::Variable& v : modules_[m].variables) {
-      // Dynamic shared memory has one place whatever its name; shared variables of other modules are found by name.
+      // Dynamic shared memory has one place whatever its name; shared variables of other modules
+      // are found by name.
       if (v.space != Space::kShared || (v.is_extern && v.size != 0)) continue;
       declare_shared(local_[m], v);
       if (v.is_visible || v.is_weak) global_.try_emplace(v.name, local_[m][v.name]);
@@ -115,9 +138,11 @@ std::optional<std::string> Linker::place(program::Program& program) {
   }
   // Constants first: one after the other, they lie within what 32 bits address.
   if (auto error = put_all(Space::kConst)) return error;
-  for (const memory::Allocation* a : program.placed) constant_base_ = std::min(constant_base_, a->base - kConstantStart);
+  for (const memory::Allocation* a : program.placed)
+    constant_base_ = std::min(constant_base_, a->base - kConstantStart);
   for (const memory::Allocation* a : program.placed) {
-    if (a->base + a->size - constant_base_ > 1ull << 32) return "no room for the module's constant variables side by side";
+    if (a->base + a->size - constant_base_ > 1ull << 32)
+      return "no room for the module's constant variables side by side";
   }
   if (auto error = put_all(Space::kGlobal)) return error;
   program.const_space_bytes = static_cast<std::uint32_t>(constant_bytes);
@@ -125,8 +150,12 @@ std::optional<std::string> Linker::place(program::Program& program) {
     if (p.known) continue;
     for (const ptx::Variable::Relocation& r : p.variable->relocations) {
       const Symbol* s = find(p.module, nullptr, r.symbol);
-      if (s == nullptr) return "the initialiser of '" + p.variable->name + "' names '" + r.symbol + "', which nothing defines";
-      std::uint64_t value = ((r.generic ? address(*s) : space_address(*s)) + static_cast<std::uint64_t>(r.addend)) & r.mask;
+      if (s == nullptr)
+        return "the initialiser of '" + p.variable->name + "' names '" + r.symbol +
+               "', which nothing defines";
+      std::uint64_t value =
+          ((r.generic ? address(*s) : space_address(*s)) + static_cast<std::uint64_t>(r.addend)) &
+          r.mask;
       if (r.mask != ~0ull && r.mask != 0) value >>= __builtin_ctzll(r.mask);
       std::memcpy(memory_.host(*p.allocation, p.allocation->base) + r.offset, &value, r.size);
     }
@@ -134,7 +163,8 @@ std::optional<std::string> Linker::place(program::Program& program) {
   return std::nullopt;
 }
 
-const Symbol* Linker::find(std::uint32_t module, const ptx::Function* function, const std::string& name) const {
+const Symbol* Linker::find(std::uint32_t module, const ptx::Function* function,
+                           const std::string& name) const {
   if (function != nullptr) {
     if (const auto scope = scoped_.find(function); scope != scoped_.end()) {
       if (const auto it = scope->second.find(name); it != scope->second.end()) return &it->second;
@@ -155,7 +185,8 @@ std::uint64_t Linker::address(const Symbol& s) const {
 }
 
 std::uint64_t Linker::space_address(const Symbol& s) const {
-  const bool constant = s.kind == Symbol::Kind::kVariable && s.variable->kind == memory::Kind::kConstant;
+  const bool constant =
+      s.kind == Symbol::Kind::kVariable && s.variable->kind == memory::Kind::kConstant;
   return constant ? s.variable->base - constant_base_ : address(s);
 }
 
@@ -217,8 +248,8 @@ void Linker::call_graph() {
   }
 }
 
-// A shared variable has one place in the whole program, so that its address is a constant. Two variables that no kernel
-// uses together may share a place.
+// A shared variable has one place in the whole program, so that its address is a constant. Two
+// variables that no kernel uses together may share a place.
 std::optional<std::string> Linker::lay_out_shared(program::Program& program) {
   std::vector<std::vector<std::uint32_t>> kernels_of(shared_.size());
   for (std::uint32_t f = 0; f < functions_.size(); ++f) {
@@ -238,14 +269,17 @@ std::optional<std::string> Linker::lay_out_shared(program::Program& program) {
     at = (at + alignment - 1) / alignment * alignment;
     const std::uint64_t end = at + s.size;
     if (end > kSharedBytes) {
-      return "no room for the shared variable '" + s.name + "' (" + std::to_string(s.size) + " bytes, aligned to " + std::to_string(s.alignment) + ")";
+      return "no room for the shared variable '" + s.name + "' (" + std::to_string(s.size) +
+             " bytes, aligned to " + std::to_string(s.alignment) + ")";
     }
     s.begin = static_cast<std::uint32_t>(at);
     for (const std::uint32_t k : kernels_of[v]) end_of[k] = end;
     largest = std::max(largest, end);
   }
   // Dynamic shared memory comes last, on a boundary good for every use.
-  const auto dynamic = static_cast<std::uint32_t>(largest == program::kSharedStart ? largest : (largest + program::kSharedGap + 1023) & ~1023ull);
+  const auto dynamic = static_cast<std::uint32_t>(
+      largest == program::kSharedStart ? largest
+                                       : (largest + program::kSharedGap + 1023) & ~1023ull);
   for (SharedVariable& s : shared_) {
     if (s.dynamic) s.begin = dynamic;
   }

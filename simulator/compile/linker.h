@@ -1,4 +1,5 @@
-// Names and what they stand for, over all modules of a program: functions, placed variables, shared memory.
+// Names and what they stand for, over all modules of a program: functions, placed variables, shared
+// memory.
 #pragma once
 
 #include <map>
@@ -38,19 +39,23 @@ struct Symbol {
 
 class Linker {
  public:
-  // `managed`: the managed variables of an earlier load of the same texts, on whatever device. `placed`: all variables of an earlier load on this one.
-  // These are taken as they are, with what they hold.
-  Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device, const program::ManagedVariables& managed,
-         const program::PlacedVariables& placed = {});
+  // `managed`: the managed variables of an earlier load of the same texts, on whatever device.
+  // `placed`: all variables of an earlier load on this one. These are taken as they are, with what
+  // they hold.
+  Linker(std::span<const ptx::Module> modules, memory::DeviceMemory& memory, int device,
+         const program::ManagedVariables& managed, const program::PlacedVariables& placed = {});
 
-  // Collects the symbols, places and initialises the variables, lays out shared memory. An error message when a name has no definition.
+  // Collects the symbols, places and initialises the variables, lays out shared memory. An error
+  // message when a name has no definition.
   std::optional<std::string> link(program::Program& program);
 
   // What `name` stands for in a function of module `module`; nullptr when nothing does.
-  const Symbol* find(std::uint32_t module, const ptx::Function* function, const std::string& name) const;
+  const Symbol* find(std::uint32_t module, const ptx::Function* function,
+                     const std::string& name) const;
   // Generic, but for a shared variable.
   std::uint64_t address(const Symbol& s) const;
-  // In the symbol's own state space: of a constant, its distance from constant_base(), which fits in 32 bits; the generic address of any other variable.
+  // In the symbol's own state space: of a constant, its distance from constant_base(), which fits
+  // in 32 bits; the generic address of any other variable.
   std::uint64_t space_address(const Symbol& s) const;
   // The generic address of where constant memory begins.
   std::uint64_t constant_base() const { return constant_base_; }

@@ -25,11 +25,14 @@ struct Linked {
     linker = std::make_unique<Linker>(modules, memory, 0, managed);
     error = linker->link(program).value_or("");
   }
-  const Symbol* find(std::uint32_t module, const std::string& name) const { return linker->find(module, nullptr, name); }
+  const Symbol* find(std::uint32_t module, const std::string& name) const {
+    return linker->find(module, nullptr, name);
+  }
 };
 
 TEST(Linker, AVisibleNameIsKnownInEveryModuleAndAnotherInItsOwn) {
-  const Linked l({".visible .global .b32 x = 5;\n.global .b32 mine = 1;\n", ".global .b32 mine = 2;\n"});
+  const Linked l(
+      {".visible .global .b32 x = 5;\n.global .b32 mine = 1;\n", ".global .b32 mine = 2;\n"});
   ASSERT_EQ(l.error, "");
   EXPECT_EQ(l.linker->address(*l.find(0, "x")), l.linker->address(*l.find(1, "x")));
   EXPECT_NE(l.linker->address(*l.find(0, "mine")), l.linker->address(*l.find(1, "mine")));
@@ -46,7 +49,10 @@ TEST(Linker, InitialisesVariablesAndAddressesInThem) {
 }
 
 TEST(Linker, ANameThatNothingDefinesIsAnErrorByName) {
-  EXPECT_THAT(Linked({".extern .global .align 4 .b8 missing[4];\n.visible .global .u64 p = missing;\n"}).error, HasSubstr("'missing'"));
+  EXPECT_THAT(
+      Linked({".extern .global .align 4 .b8 missing[4];\n.visible .global .u64 p = missing;\n"})
+          .error,
+      HasSubstr("'missing'"));
 }
 
 TEST(Linker, KnowsWhatAFunctionMayCallAndWhichSharedVariablesItReaches) {
@@ -59,14 +65,17 @@ TEST(Linker, KnowsWhatAFunctionMayCallAndWhichSharedVariablesItReaches) {
   ASSERT_EQ(l.linker->functions().size(), 3u);
   EXPECT_THAT(l.linker->callees_of()[2], UnorderedElementsAre(0u, 2u));
   std::vector<std::string> reached;
-  for (const std::uint32_t v : l.linker->shared_of()[2]) reached.push_back(l.linker->shared()[v].name);
+  for (const std::uint32_t v : l.linker->shared_of()[2])
+    reached.push_back(l.linker->shared()[v].name);
   EXPECT_THAT(reached, UnorderedElementsAre("a", "b"));
   EXPECT_TRUE(l.linker->recursive(1));
   EXPECT_FALSE(l.linker->recursive(2));
 }
 
 TEST(Linker, LaysSharedVariablesOutWithGapsBetweenThem) {
-  const Linked l({".shared .align 4 .b8 a[4];\n.shared .align 4 .b8 b[4];\n.entry k()\n{\n.reg .b32 r<3>;\nmov.u32 r1, a; mov.u32 r2, b;\nret;\n}\n"});
+  const Linked l(
+      {".shared .align 4 .b8 a[4];\n.shared .align 4 .b8 b[4];\n.entry k()\n{\n.reg .b32 "
+       "r<3>;\nmov.u32 r1, a; mov.u32 r2, b;\nret;\n}\n"});
   const auto& shared = l.linker->shared();
   EXPECT_GE(shared[0].begin, program::kSharedStart);
   EXPECT_GE(shared[1].begin, shared[0].begin + 4 + program::kSharedGap);
@@ -74,7 +83,8 @@ TEST(Linker, LaysSharedVariablesOutWithGapsBetweenThem) {
 
 TEST(Linker, SixtyFourKilobytesOfConstantsIsTheLimit) {
   EXPECT_EQ(Linked({".const .b8 c[65536];\n"}).error, "");
-  EXPECT_THAT(Linked({".const .b8 c[65536];\n.const .b8 d[1];\n"}).error, HasSubstr("have 65537 bytes; there are 65536"));
+  EXPECT_THAT(Linked({".const .b8 c[65536];\n.const .b8 d[1];\n"}).error,
+              HasSubstr("have 65537 bytes; there are 65536"));
 }
 
 }  // namespace linker_test

@@ -103,7 +103,8 @@ void Analysis::find_live() {
 
 void Analysis::find_undefined() {
   const auto& blocks = result.blocks;
-  std::vector<RegisterSet> assigned(blocks.size(), RegisterSet(registers, true)), written(blocks.size(), RegisterSet(registers));
+  std::vector<RegisterSet> assigned(blocks.size(), RegisterSet(registers, true)),
+      written(blocks.size(), RegisterSet(registers));
   assigned[0] = RegisterSet(registers);
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     for (std::uint32_t i = blocks[k].begin; i < blocks[k].end; ++i) {

@@ -1,4 +1,5 @@
-// Liveness of a function's virtual registers: which values are still wanted, and which are read before they are written.
+// Liveness of a function's virtual registers: which values are still wanted, and which are read
+// before they are written.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace lockstep::compile {
 // A set of a function's registers, by index.
 class RegisterSet {
  public:
-  explicit RegisterSet(std::size_t registers = 0, bool all = false) : words_(registers / 64 + 1, all ? ~0ull : 0) {}
+  explicit RegisterSet(std::size_t registers = 0, bool all = false)
+      : words_(registers / 64 + 1, all ? ~0ull : 0) {}
   bool has(std::uint32_t i) const { return words_[i >> 6] >> (i & 63) & 1; }
   void add(std::uint32_t i) { words_[i >> 6] |= std::uint64_t{1} << (i & 63); }
   // Each says whether the set has changed.
@@ -25,7 +27,8 @@ class RegisterSet {
   void each(Do&& one) const {
     for (std::size_t k = 0; k < words_.size(); ++k) {
       for (std::uint64_t rest = words_[k]; rest != 0; rest &= rest - 1)
-        one(static_cast<std::uint32_t>(k * 64) + static_cast<std::uint32_t>(std::countr_zero(rest)));
+        one(static_cast<std::uint32_t>(k * 64) +
+            static_cast<std::uint32_t>(std::countr_zero(rest)));
     }
   }
 
@@ -33,14 +36,16 @@ class RegisterSet {
   std::vector<std::uint64_t> words_;
 };
 
-// Instructions [begin, end) of Function::body that are entered at the first and left at the last alone.
+// Instructions [begin, end) of Function::body that are entered at the first and left at the last
+// alone.
 struct BasicBlock {
   std::uint32_t begin = 0, end = 0;
   std::vector<std::uint32_t> successors;  // into Liveness::blocks
   RegisterSet in, out;                    // registers live there
 };
 
-// Where, in the order of the text, a register is live or touched: from the first such instruction to the last.
+// Where, in the order of the text, a register is live or touched: from the first such instruction
+// to the last.
 struct LiveRange {
   std::uint32_t first = ~0u, last = 0;
   bool empty() const { return first == ~0u; }
@@ -52,14 +57,16 @@ struct LiveRange {
 
 struct Liveness {
   std::vector<BasicBlock> blocks;
-  // Registers that some path reads before it writes them. Guarded writes count as writes here: nvcc guards a definition and its uses by the same
-  // predicate.
+  // Registers that some path reads before it writes them. Guarded writes count as writes here: nvcc
+  // guards a definition and its uses by the same predicate.
   std::vector<std::uint32_t> undefined;
-  // By register. That of an undefined one begins with the function, for nobody else's value may show through.
+  // By register. That of an undefined one begins with the function, for nobody else's value may
+  // show through.
   std::vector<LiveRange> ranges;
 };
 
-// What an instruction reads, writes and goes on with is what the table of instruction forms says (ptx/effects.h).
+// What an instruction reads, writes and goes on with is what the table of instruction forms says
+// (ptx/effects.h).
 Liveness find_liveness(const ptx::Function& f);
 
 }  // namespace lockstep::compile

@@ -1,4 +1,5 @@
-// Liveness by basic blocks against the definition: a register is live where some path reads it before anything writes it.
+// Liveness by basic blocks against the definition: a register is live where some path reads it
+// before anything writes it.
 #include "simulator/compile/liveness.h"
 
 #include <gmock/gmock.h>
@@ -14,9 +15,12 @@ namespace liveness_test {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::string kernel(const std::string& body) { return ".entry k()\n{\n.reg .pred p<4>; .reg .b32 r<8>;\n" + body + "\nret;\n}\n"; }
+std::string kernel(const std::string& body) {
+  return ".entry k()\n{\n.reg .pred p<4>; .reg .b32 r<8>;\n" + body + "\nret;\n}\n";
+}
 
-std::vector<std::string> names(const ptx::Function& f, const std::vector<std::uint32_t>& registers) {
+std::vector<std::string> names(const ptx::Function& f,
+                               const std::vector<std::uint32_t>& registers) {
   std::vector<std::string> all;
   for (const std::uint32_t v : registers) all.push_back(f.registers[v].name);
   return all;
@@ -30,18 +34,25 @@ std::vector<std::string> undefined(const std::string& body) {
 TEST(Liveness, WhatIsReadBeforeItIsWrittenIsUndefined) {
   EXPECT_THAT(undefined("add.u32 r1, r1, 1;"), ElementsAre("r1"));
   EXPECT_THAT(undefined("mov.u32 r1, 0; add.u32 r1, r1, 1;"), IsEmpty());
-  EXPECT_THAT(undefined("setp.eq.u32 p1, r0, 0; @p1 bra L; mov.u32 r1, 0; L: add.u32 r2, r1, 1;"), ElementsAre("r0", "r1"));
+  EXPECT_THAT(undefined("setp.eq.u32 p1, r0, 0; @p1 bra L; mov.u32 r1, 0; L: add.u32 r2, r1, 1;"),
+              ElementsAre("r0", "r1"));
 }
 
 TEST(Liveness, WhatEveryPathHasWrittenBeforeIsDefined) {
   EXPECT_THAT(undefined("mov.u32 r1, 0; bra L; L: add.u32 r2, r1, 1;"), IsEmpty());
-  EXPECT_THAT(undefined("setp.eq.u32 p1, 1, 0; @p1 bra L; mov.u32 r1, 0; bra M; L: mov.u32 r1, 1; M: add.u32 r2, r1, 1;"), IsEmpty());
+  EXPECT_THAT(undefined("setp.eq.u32 p1, 1, 0; @p1 bra L; mov.u32 r1, 0; bra M; L: mov.u32 r1, 1; "
+                        "M: add.u32 r2, r1, 1;"),
+              IsEmpty());
 }
 
-TEST(Liveness, AGuardedWriteDefinesForItsGuardsSake) { EXPECT_THAT(undefined("setp.eq.u32 p1, 1, 0; @p1 mov.u32 r1, 0; @p1 add.u32 r2, r1, 1;"), IsEmpty()); }
+TEST(Liveness, AGuardedWriteDefinesForItsGuardsSake) {
+  EXPECT_THAT(undefined("setp.eq.u32 p1, 1, 0; @p1 mov.u32 r1, 0; @p1 add.u32 r2, r1, 1;"),
+              IsEmpty());
+}
 
 TEST(Liveness, AGuardedWriteKillsNothing) {
-  const ptx::Module m = testing::parsed(kernel("mov.u32 r1, 1; setp.eq.u32 p1, r1, 0; bra L; L: @p1 mov.u32 r1, 2; add.u32 r2, r1, 1;"));
+  const ptx::Module m = testing::parsed(kernel(
+      "mov.u32 r1, 1; setp.eq.u32 p1, r1, 0; bra L; L: @p1 mov.u32 r1, 2; add.u32 r2, r1, 1;"));
   const ptx::Function& f = m.functions[0];
   const Liveness l = find_liveness(f);
   const auto r1 = static_cast<std::uint32_t>(f.body[0].operands[0].index);
@@ -50,10 +61,13 @@ TEST(Liveness, AGuardedWriteKillsNothing) {
 }
 
 TEST(Liveness, ARegisterThatALoopReadsLivesThroughTheLoop) {
-  const ptx::Module m = testing::parsed(kernel("mov.u32 r1, 1; mov.u32 r2, 0; L: add.u32 r3, r1, r2; add.u32 r2, r2, 1; setp.lt.u32 p1, r2, 9; @p1 bra L;"));
+  const ptx::Module m =
+      testing::parsed(kernel("mov.u32 r1, 1; mov.u32 r2, 0; L: add.u32 r3, r1, r2; add.u32 r2, r2, "
+                             "1; setp.lt.u32 p1, r2, 9; @p1 bra L;"));
   const ptx::Function& f = m.functions[0];
   const Liveness l = find_liveness(f);
-  EXPECT_EQ(l.ranges[f.body[0].operands[0].index].last, 5u) << "r1 is read again after the branch back";
+  EXPECT_EQ(l.ranges[f.body[0].operands[0].index].last, 5u)
+      << "r1 is read again after the branch back";
 }
 
 TEST(Liveness, AFunctionWithoutInstructionsHasNoRanges) {
@@ -76,7 +90,9 @@ std::string random_body(std::mt19937& random) {
     const auto r = [&] { return "r" + std::to_string(below(8)); };
     switch (below(5)) {
       case 0: s += guard + "bra L" + std::to_string(below(length)) + ";\n"; break;
-      case 1: s += guard + "setp.lt.u32 p" + std::to_string(below(4)) + ", " + r() + ", " + r() + ";\n"; break;
+      case 1:
+        s += guard + "setp.lt.u32 p" + std::to_string(below(4)) + ", " + r() + ", " + r() + ";\n";
+        break;
       case 2: s += guard + "exit;\n"; break;
       default: s += guard + "add.u32 " + r() + ", " + r() + ", " + r() + ";\n"; break;
     }
@@ -85,7 +101,8 @@ std::string random_body(std::mt19937& random) {
 }
 
 // Whether `v` is live before instruction `at`: followed path by path.
-bool live_before(const ptx::Function& f, std::uint32_t at, std::uint32_t v, std::set<std::uint32_t>& seen) {
+bool live_before(const ptx::Function& f, std::uint32_t at, std::uint32_t v,
+                 std::set<std::uint32_t>& seen) {
   if (at >= f.body.size() || !seen.insert(at).second) return false;
   const ptx::Instruction& i = f.body[at];
   bool written = false;
@@ -97,7 +114,8 @@ bool live_before(const ptx::Function& f, std::uint32_t at, std::uint32_t v, std:
   if (written) return false;
   const ptx::Successors next = ptx::successors(i);
   if (next.next && live_before(f, at + 1, v, seen)) return true;
-  return std::ranges::any_of(next.targets, [&](std::uint32_t t) { return live_before(f, t, v, seen); });
+  return std::ranges::any_of(next.targets,
+                             [&](std::uint32_t t) { return live_before(f, t, v, seen); });
 }
 
 TEST(Liveness, IsWhatEveryPathSays) {
@@ -110,14 +128,18 @@ TEST(Liveness, IsWhatEveryPathSays) {
     for (const BasicBlock& b : l.blocks) {
       for (std::uint32_t v = 0; v < f.registers.size(); ++v) {
         std::set<std::uint32_t> seen;
-        ASSERT_EQ(b.in.has(v), live_before(f, b.begin, v, seen)) << f.registers[v].name << " before instruction " << b.begin << " of\n" << body;
+        ASSERT_EQ(b.in.has(v), live_before(f, b.begin, v, seen))
+            << f.registers[v].name << " before instruction " << b.begin << " of\n"
+            << body;
       }
     }
   }
 }
 
-// Whether a path from instruction `at` comes to one that reads `v` before any has written it. A guarded write counts.
-bool read_unwritten(const ptx::Function& f, std::uint32_t at, std::uint32_t v, std::set<std::uint32_t>& seen) {
+// Whether a path from instruction `at` comes to one that reads `v` before any has written it. A
+// guarded write counts.
+bool read_unwritten(const ptx::Function& f, std::uint32_t at, std::uint32_t v,
+                    std::set<std::uint32_t>& seen) {
   if (at >= f.body.size() || !seen.insert(at).second) return false;
   const ptx::Instruction& i = f.body[at];
   bool written = false;
@@ -129,7 +151,8 @@ bool read_unwritten(const ptx::Function& f, std::uint32_t at, std::uint32_t v, s
   if (written) return false;
   const ptx::Successors next = ptx::successors(i);
   if (next.next && read_unwritten(f, at + 1, v, seen)) return true;
-  return std::ranges::any_of(next.targets, [&](std::uint32_t t) { return read_unwritten(f, t, v, seen); });
+  return std::ranges::any_of(next.targets,
+                             [&](std::uint32_t t) { return read_unwritten(f, t, v, seen); });
 }
 
 TEST(Liveness, UndefinedIsWhatSomePathReadsUnwritten) {

@@ -73,24 +73,31 @@ Instruction end_of(const ptx::Function& f) {
 }
 
 // Program::guesses: weak loads into a register that a compare-and-swap compares with.
-void note_guesses(const ptx::Function& f, const std::vector<std::uint32_t>& pc_of, program::Program& program) {
+void note_guesses(const ptx::Function& f, const std::vector<std::uint32_t>& pc_of,
+                  program::Program& program) {
   std::unordered_set<std::uint32_t> compared;  // registers
   for (const Instruction& i : f.body) {
-    if (i.opcode == isa::Opcode::k_atom && i.modifiers.atom == isa::AtomOp::kCas && i.operands[2].kind == Operand::Kind::kRegister) {
+    if (i.opcode == isa::Opcode::k_atom && i.modifiers.atom == isa::AtomOp::kCas &&
+        i.operands[2].kind == Operand::Kind::kRegister) {
       compared.insert(i.operands[2].index);
     }
   }
   for (std::size_t n = 0; n < f.body.size(); ++n) {
     const Instruction& i = f.body[n];
-    const bool weak = i.modifiers.semantics == isa::Semantics::kNone || i.modifiers.semantics == isa::Semantics::kWeak;
-    if (i.opcode != isa::Opcode::k_ld || !weak || i.operands[0].kind != Operand::Kind::kRegister || !compared.contains(i.operands[0].index)) continue;
-    program.guesses.insert(pc_of[n + 1] - 1);  // an operation of an operand's own may come before the load
+    const bool weak = i.modifiers.semantics == isa::Semantics::kNone ||
+                      i.modifiers.semantics == isa::Semantics::kWeak;
+    if (i.opcode != isa::Opcode::k_ld || !weak || i.operands[0].kind != Operand::Kind::kRegister ||
+        !compared.contains(i.operands[0].index))
+      continue;
+    program.guesses.insert(pc_of[n + 1] -
+                           1);  // an operation of an operand's own may come before the load
   }
 }
 
 }  // namespace
 
-void lower_function(const Linker& linker, std::uint32_t index, const program::Handlers& handlers, ConstantFile& constants, program::Program& program,
+void lower_function(const Linker& linker, std::uint32_t index, const program::Handlers& handlers,
+                    ConstantFile& constants, program::Program& program,
                     program::RegisterPlaces places) {
   FunctionBuilder b(linker, index, handlers, constants, program, places);
   const ptx::Function& f = b.function();

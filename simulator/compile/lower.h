@@ -8,8 +8,10 @@
 
 namespace lockstep::compile {
 
-// Appends the operations of function `index` (of Linker::functions() and of Program::functions) to the program. Throws CompileError.
-void lower_function(const Linker& linker, std::uint32_t index, const program::Handlers& handlers, ConstantFile& constants, program::Program& program,
+// Appends the operations of function `index` (of Linker::functions() and of Program::functions) to
+// the program. Throws CompileError.
+void lower_function(const Linker& linker, std::uint32_t index, const program::Handlers& handlers,
+                    ConstantFile& constants, program::Program& program,
                     program::RegisterPlaces places);
 
 }  // namespace lockstep::compile

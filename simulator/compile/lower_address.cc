@@ -27,7 +27,8 @@ void lower_address(FunctionBuilder& b, const Instruction& i) {
   if (bytes != 8 && bytes != 4) b.refuse(i, "has a destination of neither 32 nor 64 bits");
   if (space == Space::kGlobal) {
     // Global addresses are generic addresses.
-    if (from.kind == Operand::Kind::kRegister && b.register_bytes(from) != bytes) b.refuse(i, "converts between widths");
+    if (from.kind == Operand::Kind::kRegister && b.register_bytes(from) != bytes)
+      b.refuse(i, "converts between widths");
     Instruction move = i;
     move.opcode = Opcode::k_mov;
     move.modifiers = {};

@@ -1,4 +1,5 @@
-// Addresses: conversions between state spaces, and addresses in other blocks of a cluster (PTX ISA 9.7.9).
+// Addresses: conversions between state spaces, and addresses in other blocks of a cluster (PTX
+// ISA 9.7.9).
 #pragma once
 
 #include "simulator/compile/function_builder.h"

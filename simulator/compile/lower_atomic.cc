@@ -27,7 +27,8 @@ void lower_atomic(FunctionBuilder& b, const Instruction& i) {
   if (halves) op.flags |= program::kHalfElements;
   if (brain || isa::is_signed(m.type)) op.flags |= program::kSignExtend;
   const bool compares = m.atom == AtomOp::kCas, exchanges = m.atom == AtomOp::kExch;
-  if (m.atom == AtomOp::kNone || (op.width == 2 && !halves && !compares) || op.width < 2 || (op.width == 16 && !compares && !exchanges) ||
+  if (m.atom == AtomOp::kNone || (op.width == 2 && !halves && !compares) || op.width < 2 ||
+      (op.width == 16 && !compares && !exchanges) ||
       ((op.flags & program::kFloatResult) && m.atom != AtomOp::kAdd && !exchanges)) {
     b.refuse(i, "is not implemented by the simulated GPU");
   }
@@ -56,8 +57,10 @@ void lower_atomic(FunctionBuilder& b, const Instruction& i) {
     op.src[2] = b.source(i, i.operands[n++], op.width);
     uses.push_back({op.src[2], Role::kValue});
   }
-  // Without a reader of its result it is a red, as ptxas makes it: nothing the thread does depends on what was there.
-  if (has_result && i.operands[0].kind == Operand::Kind::kRegister && b.mentions(i.operands[0].index) > 1) {
+  // Without a reader of its result it is a red, as ptxas makes it: nothing the thread does depends
+  // on what was there.
+  if (has_result && i.operands[0].kind == Operand::Kind::kRegister &&
+      b.mentions(i.operands[0].index) > 1) {
     op.dst = b.register_slot(i.operands[0]);
     uses.push_back({op.dst, Role::kWrite});
   }

@@ -9,7 +9,8 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
     for (const Operand& o : list.elements) {
       if (o.kind == Operand::Kind::kSymbol || o.kind == Operand::Kind::kAddress) {
         const program::Storage* s = b.storage(o.symbol);
-        if (s == nullptr) b.refuse(i, "passes '" + o.symbol + "', which is no parameter variable of this function");
+        if (s == nullptr)
+          b.refuse(i, "passes '" + o.symbol + "', which is no parameter variable of this function");
         out.push_back(*s);
       } else if (o.kind == Operand::Kind::kRegister && b.register_bytes(o) != 0) {
         // A register lies in the register file as a parameter of its width does.
@@ -26,7 +27,8 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
   op.run = b.handlers().of(Action::kCall);
   std::vector<OperandUse> uses;
   if (target.kind == Operand::Kind::kRegister) {
-    if (b.register_bytes(target) != 8) b.refuse(i, "calls through a register that is not 64 bits wide");
+    if (b.register_bytes(target) != 8)
+      b.refuse(i, "calls through a register that is not 64 bits wide");
     call.target = b.register_slot(target);
     call.name = "a function pointer";
     b.out().calls = true;
@@ -47,7 +49,8 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
       call.builtin = program::Builtin::kAssertFail;
     } else if (target.symbol.starts_with("__cudaCDP2")) {
       b.refuse(i, "calls '" + target.symbol +
-                      "' of the device runtime (libcudadevrt): the simulated GPU has no kernels that launch kernels (dynamic "
+                      "' of the device runtime (libcudadevrt): the simulated GPU has no kernels "
+                      "that launch kernels (dynamic "
                       "parallelism), nor the runtime API within kernels");
     } else {
       b.refuse_undefined(i, "calls '" + target.symbol + "', which nothing in the program defines");
@@ -55,8 +58,9 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
     const std::size_t wanted = call.builtin == program::Builtin::kVprintf      ? 2
                                : call.builtin == program::Builtin::kAssertFail ? 5
                                : call.builtin != program::Builtin::kNone       ? 1
-                                                                               : call.arguments.size();
-    if (call.arguments.size() != wanted) b.refuse(i, "passes another number of arguments than '" + target.symbol + "' takes");
+                                                                         : call.arguments.size();
+    if (call.arguments.size() != wanted)
+      b.refuse(i, "passes another number of arguments than '" + target.symbol + "' takes");
   }
   op.target = static_cast<std::uint32_t>(b.program().calls.size());
   b.program().calls.push_back(std::move(call));

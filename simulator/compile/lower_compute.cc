@@ -20,10 +20,12 @@ int bytes_of(Type t) { return t == Type::kPred ? 0 : isa::size_of(t); }
 
 // Bytes that operand `n` has by the manual (0: predicate); for immediates and widths.
 int operand_bytes(const Instruction& i, std::size_t n) {
-  return bytes_of(i.rules == nullptr ? i.modifiers.type : isa::operand_type((*i.rules)[n], i.modifiers));
+  return bytes_of(i.rules == nullptr ? i.modifiers.type
+                                     : isa::operand_type((*i.rules)[n], i.modifiers));
 }
 
-// mov from a special register straight into the destination: no scratch place and no second move. False: it is no such mov.
+// mov from a special register straight into the destination: no scratch place and no second move.
+// False: it is no such mov.
 bool lower_special_move(FunctionBuilder& b, const Instruction& i) {
   if (i.opcode != Opcode::k_mov || i.operands.size() != 2) return false;
   const Operand& from = i.operands[1];
@@ -69,7 +71,9 @@ Video::Work work_of(Opcode o) {
   }
 }
 
-std::uint8_t part_of(const isa::Selector& s) { return static_cast<std::uint8_t>(s.count == 0 ? 0 : s.digit[0] + (s.halves ? 5 : 1)); }
+std::uint8_t part_of(const isa::Selector& s) {
+  return static_cast<std::uint8_t>(s.count == 0 ? 0 : s.digit[0] + (s.halves ? 5 : 1));
+}
 
 // Three bits a lane; without a selector the lanes from `first` on.
 std::uint16_t lanes_of(const isa::Selector& s, int lanes, int first) {
@@ -93,8 +97,11 @@ Video video_of(const Instruction& i) {
   v.second = static_cast<std::uint8_t>(second) & 3;
   v.lanes = static_cast<std::uint8_t>(lanes / 2) & 3;
   // vset has no type of a result.
-  const Type d = compares ? Type::kU32 : m.type, a = compares ? m.type : m.source_type, b = compares ? m.source_type : m.third_type;
-  const auto flag = [&](bool on, std::uint8_t which) { v.flags = static_cast<std::uint8_t>(v.flags | (on ? which : 0)); };
+  const Type d = compares ? Type::kU32 : m.type, a = compares ? m.type : m.source_type,
+             b = compares ? m.source_type : m.third_type;
+  const auto flag = [&](bool on, std::uint8_t which) {
+    v.flags = static_cast<std::uint8_t>(v.flags | (on ? which : 0));
+  };
   flag(d == Type::kS32, Video::kSignedResult);
   flag(a == Type::kS32, Video::kSignedA);
   flag(b == Type::kS32, Video::kSignedB);
@@ -132,7 +139,8 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
   const bool selects = i.opcode == Opcode::k_selp || i.opcode == Opcode::k_slct;
   int sources = 0;
   const auto put_source = [&](const Operand& o, int bytes) {
-    if (sources == 4 && i.opcode != Opcode::k_lop3) b.refuse(i, "has more operands than the simulated GPU implements");
+    if (sources == 4 && i.opcode != Opcode::k_lop3)
+      b.refuse(i, "has more operands than the simulated GPU implements");
     Slot s = kNoSlot;
     if (bytes == 0) {
       if (b.predicate_source(i, o, s)) op.flags |= static_cast<std::uint8_t>(1u << sources);
@@ -147,21 +155,25 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
     uses.push_back({s, selects && sources == 2 ? Role::kCondition : Role::kValue});
     ++sources;
     const bool is_register = o.kind == Operand::Kind::kRegister;
-    key.register_bytes[key.operand_count++] = static_cast<std::uint8_t>(is_register && bytes != 0 ? b.register_bytes(o) : bytes);
+    key.register_bytes[key.operand_count++] =
+        static_cast<std::uint8_t>(is_register && bytes != 0 ? b.register_bytes(o) : bytes);
   };
   if (operands.empty()) b.refuse(i, "is not implemented by the simulated GPU");
   if (operands.size() > 7) b.refuse(i, "is not implemented by the simulated GPU");
 
-  const bool packs = i.opcode == Opcode::k_mov && operands.size() == 2 && operands[1].kind == Operand::Kind::kVector;
+  const bool packs = i.opcode == Opcode::k_mov && operands.size() == 2 &&
+                     operands[1].kind == Operand::Kind::kVector;
   const bool unpacks = i.opcode == Opcode::k_mov && operands[0].kind == Operand::Kind::kVector;
   if (unpacks) {
     const auto& parts = operands[0].elements;
     const int bytes = bytes_of(i.modifiers.type) / static_cast<int>(parts.size());
-    if (parts.size() != 2 && parts.size() != 4) b.refuse(i, "is not implemented by the simulated GPU");
+    if (parts.size() != 2 && parts.size() != 4)
+      b.refuse(i, "is not implemented by the simulated GPU");
     Slot* const places[4] = {&op.dst, &op.dst2, &op.src[1], &op.src[2]};
     for (std::size_t n = 0; n < parts.size(); ++n) {
       *places[n] = b.optional_destination(parts[n]);
-      key.register_bytes[key.operand_count++] = static_cast<std::uint8_t>(parts[n].kind == Operand::Kind::kRegister ? b.register_bytes(parts[n]) : bytes);
+      key.register_bytes[key.operand_count++] = static_cast<std::uint8_t>(
+          parts[n].kind == Operand::Kind::kRegister ? b.register_bytes(parts[n]) : bytes);
       uses.push_back({*places[n], Role::kWrite});
     }
     put_source(operands[1], bytes_of(i.modifiers.type));
@@ -174,7 +186,8 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
     } else {
       op.dst = b.destination(i, first, bytes);
     }
-    key.register_bytes[key.operand_count++] = static_cast<std::uint8_t>(first.kind == Operand::Kind::kRegister ? b.register_bytes(first) : bytes);
+    key.register_bytes[key.operand_count++] = static_cast<std::uint8_t>(
+        first.kind == Operand::Kind::kRegister ? b.register_bytes(first) : bytes);
     uses.push_back({op.dst, Role::kWrite});
     if (d.kind == Operand::Kind::kPair) {
       key.has_second_destination = true;
@@ -183,14 +196,17 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
     }
     if (packs) {
       const auto& parts = operands[1].elements;
-      for (const Operand& p : parts) put_source(p, bytes_of(i.modifiers.type) / static_cast<int>(parts.size()));
+      for (const Operand& p : parts)
+        put_source(p, bytes_of(i.modifiers.type) / static_cast<int>(parts.size()));
     } else {
-      for (std::size_t n = 1; n < operands.size(); ++n) put_source(operands[n], operand_bytes(i, n));
+      for (std::size_t n = 1; n < operands.size(); ++n)
+        put_source(operands[n], operand_bytes(i, n));
     }
   }
   if (isa::category_of(i.opcode) == isa::Category::kVideo) {
     op.immediate = std::bit_cast<std::int64_t>(video_of(i));
-    key.selects = std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return o.selector.count != 0; });
+    key.selects = std::any_of(operands.begin(), operands.end(),
+                              [](const Operand& o) { return o.selector.count != 0; });
   }
   op.run = b.handlers().compute(key);
   if (op.run == nullptr) b.refuse(i, "is not implemented by the simulated GPU");

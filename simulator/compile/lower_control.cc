@@ -21,7 +21,8 @@ void lower_control(FunctionBuilder& b, const Instruction& i) {
       op.target = static_cast<std::uint32_t>(b.program().tables.size());
       const auto& labels = i.operands[1].elements;
       b.program().tables.emplace_back(labels.size());
-      for (std::uint32_t n = 0; n < labels.size(); ++n) b.table_entry_to(op.target, n, labels[n].index);
+      for (std::uint32_t n = 0; n < labels.size(); ++n)
+        b.table_entry_to(op.target, n, labels[n].index);
       b.emit(i, op, ValidityTransfer::kControl, {{op.src[0], Role::kValue}});
       return;
     }
@@ -55,14 +56,20 @@ void lower_stack(FunctionBuilder& b, const Instruction& i) {
       b.out().uses_alloca = true;
       op.run = b.handlers().of(Action::kAlloca);
       op.width = static_cast<std::uint8_t>(b.register_bytes(i.operands[0]));
-      op.register_bytes = static_cast<std::uint8_t>(i.operands[1].kind == Operand::Kind::kRegister ? b.register_bytes(i.operands[1]) : 8);
+      op.register_bytes = static_cast<std::uint8_t>(
+          i.operands[1].kind == Operand::Kind::kRegister ? b.register_bytes(i.operands[1]) : 8);
       op.dst = b.register_slot(i.operands[0]);
       op.src[0] = b.source(i, i.operands[1], op.register_bytes);
-      op.immediate = i.operands.size() > 2 && i.operands[2].kind == Operand::Kind::kImmediate ? static_cast<std::int64_t>(i.operands[2].bits) : 8;
-      if (op.immediate <= 0 || op.immediate > kLocalBytes || !std::has_single_bit(static_cast<std::uint64_t>(op.immediate))) {
-        b.refuse(i, "has an alignment that is no power of two up to " + std::to_string(kLocalBytes));
+      op.immediate = i.operands.size() > 2 && i.operands[2].kind == Operand::Kind::kImmediate
+                         ? static_cast<std::int64_t>(i.operands[2].bits)
+                         : 8;
+      if (op.immediate <= 0 || op.immediate > kLocalBytes ||
+          !std::has_single_bit(static_cast<std::uint64_t>(op.immediate))) {
+        b.refuse(i,
+                 "has an alignment that is no power of two up to " + std::to_string(kLocalBytes));
       }
-      b.emit(i, op, ValidityTransfer::kControl, {{op.src[0], Role::kValue}, {op.dst, Role::kWrite}});
+      b.emit(i, op, ValidityTransfer::kControl,
+             {{op.src[0], Role::kValue}, {op.dst, Role::kWrite}});
       return;
     }
     case Opcode::k_stacksave:
@@ -73,7 +80,8 @@ void lower_stack(FunctionBuilder& b, const Instruction& i) {
       return;
     case Opcode::k_stackrestore:
       op.run = b.handlers().of(Action::kStackRestore);
-      op.register_bytes = static_cast<std::uint8_t>(i.operands[0].kind == Operand::Kind::kRegister ? b.register_bytes(i.operands[0]) : 8);
+      op.register_bytes = static_cast<std::uint8_t>(
+          i.operands[0].kind == Operand::Kind::kRegister ? b.register_bytes(i.operands[0]) : 8);
       op.src[0] = b.source(i, i.operands[0], op.register_bytes);
       b.emit(i, op, ValidityTransfer::kControl, {{op.src[0], Role::kValue}});
       return;

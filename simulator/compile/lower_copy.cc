@@ -12,21 +12,26 @@ using program::CopyMode;
 
 namespace {
 
-bool has_policy(const Instruction& i) { return i.text.find(".L2::cache_hint") != std::string::npos; }
+bool has_policy(const Instruction& i) {
+  return i.text.find(".L2::cache_hint") != std::string::npos;
+}
 
 void lower_copy(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
   op.run = b.handlers().of(Action::kCopyAsync);
   const std::uint64_t bytes = i.operands[2].bits;
-  if (bytes != 4 && bytes != 8 && bytes != 16) b.refuse(i, "copies a number of bytes other than 4, 8 or 16");
-  if (i.modifiers.cache == isa::CacheOp::kCg && bytes != 16) b.refuse(i, "copies a number of bytes other than 16");
+  if (bytes != 4 && bytes != 8 && bytes != 16)
+    b.refuse(i, "copies a number of bytes other than 4, 8 or 16");
+  if (i.modifiers.cache == isa::CacheOp::kCg && bytes != 16)
+    b.refuse(i, "copies a number of bytes other than 16");
   op.width = static_cast<std::uint8_t>(bytes);
   op.elements = 2;
   b.address(i, i.operands[0], Space::kShared, op);
   const program::AddressOperand from = b.further_address(i, i.operands[1], Space::kGlobal);
   if (from.narrow) b.refuse(i, "has a global address of 32 bits");
-  if (from.offset != static_cast<std::int32_t>(from.offset)) b.refuse(i, "has an offset beyond 32 bits");
+  if (from.offset != static_cast<std::int32_t>(from.offset))
+    b.refuse(i, "has an offset beyond 32 bits");
   op.src[1] = from.slot;
   op.target = static_cast<std::uint32_t>(from.offset);
   std::vector<OperandUse> uses{{op.src[0], Role::kAddress}, {op.src[1], Role::kAddress}};
@@ -51,7 +56,8 @@ void lower_bulk_copy(FunctionBuilder& b, const Instruction& i) {
     copy.reduction = m.atom;
     copy.type = m.type;
   }
-  std::vector<OperandUse> uses{{copy.to.slot, Role::kAddress}, {copy.from.slot, Role::kAddress}, {copy.size, Role::kValue}};
+  std::vector<OperandUse> uses{
+      {copy.to.slot, Role::kAddress}, {copy.from.slot, Role::kAddress}, {copy.size, Role::kValue}};
   const bool to_shared = m.space != Space::kGlobal;
   if (to_shared) {
     copy.mbarrier = b.further_address(i, i.operands[3], m.space);
@@ -113,7 +119,8 @@ void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
       break;
     case Opcode::k_cp_async_wait_group:
     case Opcode::k_cp_async_bulk_wait_group:
-      op.run = b.handlers().of(i.opcode == Opcode::k_cp_async_wait_group ? Action::kCopyWait : Action::kBulkWait);
+      op.run = b.handlers().of(i.opcode == Opcode::k_cp_async_wait_group ? Action::kCopyWait
+                                                                         : Action::kBulkWait);
       op.immediate = static_cast<std::int64_t>(i.operands[0].bits);
       if (op.immediate < 0) b.refuse(i, "leaves a negative number of groups");
       break;

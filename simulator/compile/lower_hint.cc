@@ -21,7 +21,8 @@ void lower_cache_hint(FunctionBuilder& b, const Instruction& i) {
   b.address(i, i.operands[0], isa::Space::kGlobal, op);
   op.width = bulk ? 16 : 128;
   if (bulk) op.src[1] = b.source(i, i.operands[1], 4);
-  b.emit(i, op, ValidityTransfer::kControl, {{op.src[0], Role::kAddress}, {op.src[1], Role::kAddress}});
+  b.emit(i, op, ValidityTransfer::kControl,
+         {{op.src[0], Role::kAddress}, {op.src[1], Role::kAddress}});
 }
 
 // Policies only steer caches; the value is opaque.

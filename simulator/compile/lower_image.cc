@@ -11,7 +11,8 @@ using program::ImageForm;
 namespace {
 
 // The object's handle and the coordinates of [image, {..}].
-void lower_coordinates(FunctionBuilder& b, const Instruction& i, const Operand& image, Op& op, std::vector<OperandUse>& uses) {
+void lower_coordinates(FunctionBuilder& b, const Instruction& i, const Operand& image, Op& op,
+                       std::vector<OperandUse>& uses) {
   op.kind = OpKind::kMemory;
   op.src[0] = b.register_slot(image);
   uses.push_back({op.src[0], Role::kAddress});
@@ -62,7 +63,8 @@ void lower_texture(FunctionBuilder& b, const Instruction& i) {
     b.program().slots.push_back(b.optional_destination(e));
     uses.push_back({b.program().slots.back(), Role::kWrite});
   }
-  // Gradients change nothing in an image of one level, but what was never assigned is a mistake there too.
+  // Gradients change nothing in an image of one level, but what was never assigned is a mistake
+  // there too.
   for (std::size_t n = 2; n < i.operands.size(); ++n) {
     const Operand& o = i.operands[n];
     if (o.kind != Operand::Kind::kVector) {
@@ -70,7 +72,8 @@ void lower_texture(FunctionBuilder& b, const Instruction& i) {
       if (m.level == isa::Level::kLevel) op.src[1] = level;
       uses.push_back({level, Role::kAddress});
     }
-    for (std::size_t d = 0; d < o.elements.size() && d < static_cast<std::size_t>(dimensions_of(m.geometry)); ++d) {
+    for (std::size_t d = 0;
+         d < o.elements.size() && d < static_cast<std::size_t>(dimensions_of(m.geometry)); ++d) {
       uses.push_back({b.source(i, o.elements[d], 4), Role::kAddress});
     }
   }
@@ -110,7 +113,9 @@ void lower_surface(FunctionBuilder& b, const Instruction& i) {
     op.register_bytes = static_cast<std::uint8_t>(b.register_bytes(data));
   }
   // A sink among the elements of a load is left out; alone it has a place.
-  const auto place = [&](const Operand& o) { return load ? b.optional_destination(o) : b.source(i, o, op.register_bytes); };
+  const auto place = [&](const Operand& o) {
+    return load ? b.optional_destination(o) : b.source(i, o, op.register_bytes);
+  };
   std::vector<Slot> slots;
   if (data.kind == Operand::Kind::kVector) {
     for (const Operand& e : data.elements) slots.push_back(place(e));
@@ -122,7 +127,11 @@ void lower_surface(FunctionBuilder& b, const Instruction& i) {
   if (slots.size() == 1) (load ? op.dst : op.src[1]) = slots[0];
   op.target = static_cast<std::uint32_t>(b.program().slots.size());
   b.program().slots.insert(b.program().slots.end(), slots.begin(), slots.end());
-  b.emit(i, op, load ? ValidityTransfer::kLoad : reduces ? ValidityTransfer::kAtomic : ValidityTransfer::kStore, std::move(uses));
+  b.emit(i, op,
+         load      ? ValidityTransfer::kLoad
+         : reduces ? ValidityTransfer::kAtomic
+                   : ValidityTransfer::kStore,
+         std::move(uses));
 }
 
 void lower_image_query(FunctionBuilder& b, const Instruction& i) {

@@ -9,22 +9,29 @@ using isa::Space;
 
 namespace {
 
-// The registers that are loaded or stored: the one of a single element into `slot` of `op`, several into Program::slots. Sets op.register_bytes.
-void lower_data(FunctionBuilder& b, const Instruction& i, const Operand& data, bool load, Slot& slot, Op& op, std::vector<OperandUse>& uses) {
+// The registers that are loaded or stored: the one of a single element into `slot` of `op`, several
+// into Program::slots. Sets op.register_bytes.
+void lower_data(FunctionBuilder& b, const Instruction& i, const Operand& data, bool load,
+                Slot& slot, Op& op, std::vector<OperandUse>& uses) {
   const Role role = load ? Role::kWrite : Role::kValue;
   if (op.elements != 1) {
-    if (data.kind != Operand::Kind::kVector || data.elements.size() != op.elements) b.refuse(i, "has a vector operand of another length");
+    if (data.kind != Operand::Kind::kVector || data.elements.size() != op.elements)
+      b.refuse(i, "has a vector operand of another length");
     op.register_bytes = b.register_bytes_of(i, data, op.width);
     std::vector<Slot> slots;
-    for (const Operand& e : data.elements) slots.push_back(load ? b.optional_destination(e) : b.source(i, e, op.register_bytes));
+    for (const Operand& e : data.elements)
+      slots.push_back(load ? b.optional_destination(e) : b.source(i, e, op.register_bytes));
     op.target = static_cast<std::uint32_t>(b.program().slots.size());
     for (const Slot s : slots) {
       b.program().slots.push_back(s);
       uses.push_back({s, role});
     }
   } else {
-    const Operand& d = data.kind == Operand::Kind::kVector && data.elements.size() == 1 ? data.elements[0] : data;
-    op.register_bytes = d.kind == Operand::Kind::kRegister ? static_cast<std::uint8_t>(b.register_bytes(d)) : op.width;
+    const Operand& d =
+        data.kind == Operand::Kind::kVector && data.elements.size() == 1 ? data.elements[0] : data;
+    op.register_bytes = d.kind == Operand::Kind::kRegister
+                            ? static_cast<std::uint8_t>(b.register_bytes(d))
+                            : op.width;
     slot = load ? b.destination(i, d, op.register_bytes) : b.source(i, d, op.register_bytes);
     uses.push_back({slot, role});
   }
@@ -54,12 +61,14 @@ void lower_parameter_access(FunctionBuilder& b, const Instruction& i, bool load)
     b.refuse(i, "names no parameter: '" + where.symbol + "'");
   }
   if (where.offset < 0 || static_cast<std::uint64_t>(where.offset) + bytes > size) {
-    b.refuse(i, "reaches outside the parameter '" + where.symbol + "' of " + std::to_string(size) + " bytes");
+    b.refuse(i, "reaches outside the parameter '" + where.symbol + "' of " + std::to_string(size) +
+                    " bytes");
   }
   op.immediate += where.offset;
   std::vector<OperandUse> uses;
   lower_data(b, i, data, load, load ? op.dst : op.src[3], op, uses);
-  b.emit(i, op, load ? ValidityTransfer::kFresh : ValidityTransfer::kControl, load ? std::move(uses) : std::vector<OperandUse>{});
+  b.emit(i, op, load ? ValidityTransfer::kFresh : ValidityTransfer::kControl,
+         load ? std::move(uses) : std::vector<OperandUse>{});
 }
 
 }  // namespace

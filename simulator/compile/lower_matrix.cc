@@ -26,7 +26,8 @@ struct WholeWarp {
   Matrix matrix{};
   std::vector<OperandUse> uses;
 
-  WholeWarp(FunctionBuilder& builder, const Instruction& instruction, Action action) : b(builder), i(instruction) {
+  WholeWarp(FunctionBuilder& builder, const Instruction& instruction, Action action)
+      : b(builder), i(instruction) {
     op.run = b.handlers().of(action);
     op.kind = OpKind::kControl;
     op.flags = static_cast<std::uint8_t>(program::SyncKind::kWholeWarp);
@@ -60,14 +61,16 @@ struct WholeWarp {
     for (int lane = 0; lane < program::kWarpSize; ++lane) {
       for (int n = 0; n < f.elements(); ++n) {
         const matrix::Element e = element_of(f, lane, n);
-        m.places.push_back(static_cast<std::uint16_t>(f.which == Which::kB ? e.column * m.rows + e.row : e.row * m.columns + e.column));
+        m.places.push_back(static_cast<std::uint16_t>(
+            f.which == Which::kB ? e.column * m.rows + e.row : e.row * m.columns + e.column));
       }
     }
     return m;
   }
 
   void address(const Operand& o) {
-    const isa::Space space = i.modifiers.space == isa::Space::kNone ? isa::Space::kGeneric : i.modifiers.space;
+    const isa::Space space =
+        i.modifiers.space == isa::Space::kNone ? isa::Space::kGeneric : i.modifiers.space;
     matrix.address = b.further_address(i, o, space);
     uses.push_back({matrix.address.slot, Role::kAddress});
     op.space = static_cast<std::uint8_t>(space);
@@ -83,7 +86,8 @@ struct WholeWarp {
   void metadata(const Operand& bits, const Operand& chosen) {
     const auto selectors = static_cast<std::uint64_t>(isa::sparsity_selectors(i.modifiers));
     if (chosen.bits >= selectors) {
-      b.refuse(i, "has a sparsity selector of " + std::to_string(chosen.bits) + ", and this form has " + std::to_string(selectors) + " of them");
+      b.refuse(i, "has a sparsity selector of " + std::to_string(chosen.bits) +
+                      ", and this form has " + std::to_string(selectors) + " of them");
     }
     matrix.metadata = b.source(i, bits, 4);
     uses.push_back({matrix.metadata, Role::kAddress});
@@ -91,7 +95,8 @@ struct WholeWarp {
     for (int row = 0; row < matrix.operation.shape.m; ++row) {
       for (int group = 0; group < sparsity.groups(); ++group) {
         const auto place = sparsity.place(row, group, static_cast<int>(chosen.bits));
-        matrix.metadata_places.push_back({static_cast<std::uint8_t>(place.lane), static_cast<std::uint8_t>(place.shift)});
+        matrix.metadata_places.push_back(
+            {static_cast<std::uint8_t>(place.lane), static_cast<std::uint8_t>(place.shift)});
       }
     }
   }
@@ -133,8 +138,10 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
   // wmma.m16n16k8 is two steps of mma.m16n8k4, as ptxas makes it.
   if (wmma && o.a == Type::kTF32) o.products = 4;
   const auto& operands = i.operands;
-  const Fragment a{family, Which::kA, o.a, m.shape, m.a_by_columns}, rhs{family, Which::kB, o.b, m.shape, m.b_by_columns};
-  const Fragment c{family, Which::kC, o.c, m.shape, false}, d{family, Which::kC, o.d, m.shape, false};
+  const Fragment a{family, Which::kA, o.a, m.shape, m.a_by_columns},
+      rhs{family, Which::kB, o.b, m.shape, m.b_by_columns};
+  const Fragment c{family, Which::kC, o.c, m.shape, false},
+      d{family, Which::kC, o.d, m.shape, false};
   w.matrix.a = w.fragment(a, operands[1], Role::kValue);
   w.matrix.b = w.fragment(rhs, operands[2], Role::kValue);
   w.matrix.c = w.fragment(c, operands[3], Role::kValue);
@@ -172,12 +179,15 @@ void lower_warpgroup_multiply(FunctionBuilder& b, const Instruction& i) {
     w.metadata(operands[3], operands[4]);
     next = 5;
   }
-  if (b.predicate_source(i, operands[next], d.accumulates)) b.refuse(i, "has a negated predicate, which is not implemented by the simulated GPU");
+  if (b.predicate_source(i, operands[next], d.accumulates))
+    b.refuse(i, "has a negated predicate, which is not implemented by the simulated GPU");
   w.uses.push_back({d.accumulates, Role::kCondition});
   ++next;
   const auto negates = [&](const char* factor) {
     const auto v = static_cast<std::int64_t>(operands[next++].bits);
-    if (v != 1 && v != -1) b.refuse(i, std::string("scales ") + factor + " by " + std::to_string(v) + ": 1 or -1 is wanted");
+    if (v != 1 && v != -1)
+      b.refuse(
+          i, std::string("scales ") + factor + " by " + std::to_string(v) + ": 1 or -1 is wanted");
     return v == -1;
   };
   const auto is_set = [&] { return next < operands.size() && operands[next++].bits != 0; };

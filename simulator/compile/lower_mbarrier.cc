@@ -44,7 +44,8 @@ void lower_operation(FunctionBuilder& b, const Instruction& i) {
       if (m.no_complete) op.target |= program::kIncomplete;
       break;
     default:
-      what = i.opcode == Opcode::k_mbarrier_test_wait ? MbarrierOp::kTestWait : MbarrierOp::kTryWait;
+      what =
+          i.opcode == Opcode::k_mbarrier_test_wait ? MbarrierOp::kTestWait : MbarrierOp::kTryWait;
       has_result = acquires = true;
       if (m.parity) op.target |= program::kByParity;
       op.register_bytes = m.parity ? 4 : 8;

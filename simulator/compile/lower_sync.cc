@@ -61,7 +61,8 @@ struct Exchange {
     if (negate.run == nullptr) b.refuse(i, "is not implemented by the simulated GPU");
     negate.src[0] = s;
     negate.dst = b.scratch(0);
-    b.emit(i, negate, ValidityTransfer::kCompute, {{negate.src[0], Role::kValue}, {negate.dst, Role::kWrite}});
+    b.emit(i, negate, ValidityTransfer::kCompute,
+           {{negate.src[0], Role::kValue}, {negate.dst, Role::kWrite}});
     return negate.dst;
   }
 };
@@ -84,18 +85,27 @@ SyncKind vote(isa::VoteMode mode) {
   }
 }
 
-// The operation of redux and of a barrier's .red: and, or and xor are written as atomics' are, or as predicates' are.
+// The operation of redux and of a barrier's .red: and, or and xor are written as atomics' are, or
+// as predicates' are.
 AtomOp reduction_of(const isa::Modifiers& m) {
   if (m.atom != AtomOp::kNone) return m.atom;
-  return m.bool_op == isa::BoolOp::kAnd ? AtomOp::kAnd : m.bool_op == isa::BoolOp::kOr ? AtomOp::kOr : AtomOp::kXor;
+  return m.bool_op == isa::BoolOp::kAnd  ? AtomOp::kAnd
+         : m.bool_op == isa::BoolOp::kOr ? AtomOp::kOr
+                                         : AtomOp::kXor;
 }
 
 SyncKind reduction(const FunctionBuilder& b, const Instruction& i) {
   const bool is_signed = i.modifiers.type == Type::kS32, is_float = i.modifiers.type == Type::kF32;
   switch (reduction_of(i.modifiers)) {
     case AtomOp::kAdd: return SyncKind::kReduxAdd;
-    case AtomOp::kMin: return is_float ? SyncKind::kReduxMinF : is_signed ? SyncKind::kReduxMinS : SyncKind::kReduxMinU;
-    case AtomOp::kMax: return is_float ? SyncKind::kReduxMaxF : is_signed ? SyncKind::kReduxMaxS : SyncKind::kReduxMaxU;
+    case AtomOp::kMin:
+      return is_float    ? SyncKind::kReduxMinF
+             : is_signed ? SyncKind::kReduxMinS
+                         : SyncKind::kReduxMinU;
+    case AtomOp::kMax:
+      return is_float    ? SyncKind::kReduxMaxF
+             : is_signed ? SyncKind::kReduxMaxS
+                         : SyncKind::kReduxMaxU;
     case AtomOp::kAnd: return SyncKind::kReduxAnd;
     case AtomOp::kOr: return SyncKind::kReduxOr;
     case AtomOp::kXor: return SyncKind::kReduxXor;
@@ -168,7 +178,9 @@ void lower_barrier(FunctionBuilder& b, const Instruction& i) {
   std::size_t n = 0, last = operands.size();
   if (m.bar == isa::BarMode::kRed) {
     const AtomOp what = reduction_of(m);
-    x.op.flags = what == AtomOp::kAnd ? program::kBarRedAnd : what == AtomOp::kOr ? program::kBarRedOr : program::kBarRedPopc;
+    x.op.flags = what == AtomOp::kAnd  ? program::kBarRedAnd
+                 : what == AtomOp::kOr ? program::kBarRedOr
+                                       : program::kBarRedPopc;
     x.op.dst = b.destination(i, operands[n++], m.type == Type::kPred ? 0 : 4);
     x.uses.push_back({x.op.dst, Role::kWrite});
     x.input(2, operands[--last], 0);
@@ -181,8 +193,8 @@ void lower_barrier(FunctionBuilder& b, const Instruction& i) {
   x.emit(ValidityTransfer::kControl);
 }
 
-// What a fence is to other threads: kAcquire, kRelease, both, or neither. A proxy fence without semantics orders its thread's own accesses alone
-// (PTX ISA 9.7.13.4).
+// What a fence is to other threads: kAcquire, kRelease, both, or neither. A proxy fence without
+// semantics orders its thread's own accesses alone (PTX ISA 9.7.13.4).
 std::uint8_t sides_of_fence(const Instruction& i) {
   switch (i.modifiers.semantics) {
     case isa::Semantics::kAcquire: return program::kAcquire;
@@ -198,11 +210,15 @@ void lower_fence(FunctionBuilder& b, const Instruction& i) {
   op.run = b.handlers().of(Action::kFence);
   op.scope = scope_of(i.modifiers);
   op.flags |= sides_of_fence(i);
-  if (i.opcode == Opcode::k_griddepcontrol) op.run = b.handlers().of(i.modifiers.variant == 1 ? Action::kStartDependents : Action::kWaitForGrids);
+  if (i.opcode == Opcode::k_griddepcontrol)
+    op.run = b.handlers().of(i.modifiers.variant == 1 ? Action::kStartDependents
+                                                      : Action::kWaitForGrids);
   std::vector<OperandUse> uses;
   // Between proxies: for asynchronous copies of shared memory, or for one tensor map.
-  const bool asynchronous = i.modifiers.variant == 2 || i.modifiers.variant == 4 || i.modifiers.variant == 5;
-  if (i.opcode == Opcode::k_fence_proxy && asynchronous && i.modifiers.space != isa::Space::kGlobal) op.run = b.handlers().of(Action::kProxyFence);
+  const bool asynchronous =
+      i.modifiers.variant == 2 || i.modifiers.variant == 4 || i.modifiers.variant == 5;
+  if (i.opcode == Opcode::k_fence_proxy && asynchronous && i.modifiers.space != isa::Space::kGlobal)
+    op.run = b.handlers().of(Action::kProxyFence);
   if (i.opcode == Opcode::k_fence_proxy && !i.operands.empty()) {
     op.run = b.handlers().of(Action::kTensorMapFence);
     b.address(i, i.operands[0], isa::Space::kGeneric, op);
@@ -216,7 +232,8 @@ void lower_cluster_barrier(FunctionBuilder& b, const Instruction& i) {
   b.program().cluster_barriers = true;
   Op op;
   op.kind = OpKind::kControl;
-  op.run = b.handlers().of(i.opcode == Opcode::k_barrier_cluster_arrive ? Action::kClusterArrive : Action::kClusterWait);
+  op.run = b.handlers().of(i.opcode == Opcode::k_barrier_cluster_arrive ? Action::kClusterArrive
+                                                                        : Action::kClusterWait);
   if (i.modifiers.semantics != isa::Semantics::kRelaxed) op.flags |= program::kRelease;
   b.emit(i, op, ValidityTransfer::kControl, {});
 }

@@ -22,7 +22,8 @@ void lower_tensor_of(FunctionBuilder& b, const Instruction& i) {
               : i.opcode == Opcode::k_cp_reduce_async_bulk_tensor ? TensorCopy::What::kReduce
               : m.space == Space::kGlobal                         ? TensorCopy::What::kStore
                                                                   : TensorCopy::What::kLoad;
-  copy.im2col = m.load_mode == isa::LoadMode::kIm2col || m.load_mode == isa::LoadMode::kIm2colNoOffsets;
+  copy.im2col =
+      m.load_mode == isa::LoadMode::kIm2col || m.load_mode == isa::LoadMode::kIm2colNoOffsets;
   copy.dimensions = m.dimensions;
   copy.reduction = m.atom;
   copy.to_space = m.space;
@@ -111,7 +112,8 @@ void lower_map_copy(FunctionBuilder& b, const Instruction& i) {
   op.scope = scope_of(i.modifiers);
   op.target = static_cast<std::uint32_t>(b.program().bulk_copies.size());
   b.program().bulk_copies.push_back(copy);
-  b.emit(i, op, ValidityTransfer::kControl, {{copy.to.slot, Role::kAddress}, {copy.from.slot, Role::kAddress}});
+  b.emit(i, op, ValidityTransfer::kControl,
+         {{copy.to.slot, Role::kAddress}, {copy.from.slot, Role::kAddress}});
 }
 
 }  // namespace

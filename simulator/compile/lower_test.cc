@@ -1,4 +1,5 @@
-// Instructions and the operations that they become. The handlers are stand-ins that tell which action they were chosen for.
+// Instructions and the operations that they become. The handlers are stand-ins that tell which
+// action they were chosen for.
 #include "simulator/compile/lower.h"
 
 #include <gmock/gmock.h>
@@ -29,8 +30,10 @@ using testing::FakeHandlers;
 using ::testing::HasSubstr;
 
 std::string kernel(const std::string& body) {
-  return ".extern .func g ();\n.global .align 16 .b8 variable[64];\n.shared .align 16 .b8 s[64];\n.func f(.param .b32 a)\n{\nret;\n}\n"
-         ".entry k(.param .u64 x, .param .u32 n)\n{\n.reg .pred p<8>; .reg .b16 h<8>; .reg .b32 r<8>; .reg .b64 d<8>; .reg .b128 q<4>; .local .b8 l[16];\n" +
+  return ".extern .func g ();\n.global .align 16 .b8 variable[64];\n.shared .align 16 .b8 "
+         "s[64];\n.func f(.param .b32 a)\n{\nret;\n}\n"
+         ".entry k(.param .u64 x, .param .u32 n)\n{\n.reg .pred p<8>; .reg .b16 h<8>; .reg .b32 "
+         "r<8>; .reg .b64 d<8>; .reg .b128 q<4>; .local .b8 l[16];\n" +
          body + "\nret;\n}\n";
 }
 
@@ -40,7 +43,8 @@ struct Lowered {
   std::vector<Op> ops;
   std::vector<ValidityTransfer> transfers;
 
-  explicit Lowered(const std::string& instruction) : compiled(kernel(instruction), program::RegisterPlaces::kSeparate) {
+  explicit Lowered(const std::string& instruction)
+      : compiled(kernel(instruction), program::RegisterPlaces::kSeparate) {
     if (compiled.program == nullptr) return;
     const program::Function& f = compiled.program->functions.back();
     for (std::uint32_t pc = f.entry; pc + 2 < f.end; ++pc) {  // ret, and the function's end
@@ -48,8 +52,12 @@ struct Lowered {
       transfers.push_back(compiled.program->transfers[pc]);
     }
   }
-  const Op& op(std::size_t n = 0) const { return ops.at(n); }  // throws, and so fails the test, when there is none
-  int action(std::size_t n = 0) const { return n < ops.size() ? FakeHandlers::chosen_for(ops[n]) : -2; }
+  const Op& op(std::size_t n = 0) const {
+    return ops.at(n);
+  }  // throws, and so fails the test, when there is none
+  int action(std::size_t n = 0) const {
+    return n < ops.size() ? FakeHandlers::chosen_for(ops[n]) : -2;
+  }
 };
 
 int number(Action a) { return static_cast<int>(a); }
@@ -84,7 +92,8 @@ TEST(Lower, AKernelsParameterIsReadByItsOffset) {
 
 TEST(Lower, AnAtomicWhoseResultNobodyReadsHasNone) {
   EXPECT_EQ(Lowered("atom.global.add.u32 r1, [d1], r2;").op(0).dst, program::kNoSlot);
-  EXPECT_NE(Lowered("atom.global.add.u32 r1, [d1], r2; mov.u32 r3, r1;").op(0).dst, program::kNoSlot);
+  EXPECT_NE(Lowered("atom.global.add.u32 r1, [d1], r2; mov.u32 r3, r1;").op(0).dst,
+            program::kNoSlot);
   const Lowered l("atom.global.min.s32 r1, [d1], r2;");
   EXPECT_EQ(l.action(), number(Action::kAtomic));
   EXPECT_EQ(l.op(0).mode, static_cast<std::uint8_t>(isa::AtomOp::kMin));
@@ -99,7 +108,9 @@ TEST(Lower, ASpecialRegisterAsAnOperandIsReadFirst) {
   EXPECT_EQ(l.op(0).dst, l.op(1).src[0]);
 }
 
-TEST(Lower, MovFromASpecialRegisterIsOneOperation) { EXPECT_EQ(Lowered("mov.u32 r1, %ctaid.y;").ops.size(), 1u); }
+TEST(Lower, MovFromASpecialRegisterIsOneOperation) {
+  EXPECT_EQ(Lowered("mov.u32 r1, %ctaid.y;").ops.size(), 1u);
+}
 
 TEST(Lower, AGuardIsKept) {
   const Lowered l("@!p1 add.u32 r1, r2, r3;");
@@ -118,13 +129,16 @@ TEST(Lower, BarriersAndCollectivesSayWhatTheyAre) {
   EXPECT_EQ(Lowered("bar.sync 0;").op(0).flags, program::kBarSync | program::kBarAligned);
   EXPECT_EQ(Lowered("barrier.arrive 1, 64;").op(0).flags, program::kBarArrive);
   EXPECT_EQ(Lowered("barrier.red.popc.u32 r1, 0, p1;").op(0).flags, program::kBarRedPopc);
-  EXPECT_EQ(Lowered("bar.red.and.pred p2, 0, p1;").op(0).flags, program::kBarRedAnd | program::kBarAligned);
+  EXPECT_EQ(Lowered("bar.red.and.pred p2, 0, p1;").op(0).flags,
+            program::kBarRedAnd | program::kBarAligned);
   const Lowered shuffle("shfl.sync.bfly.b32 r1|p1, r2, 1, 31, -1;");
   EXPECT_EQ(shuffle.action(), number(Action::kSync));
   EXPECT_EQ(shuffle.op(0).flags, static_cast<std::uint8_t>(program::SyncKind::kShflBfly));
   EXPECT_NE(shuffle.op(0).dst2, program::kNoSlot);
-  EXPECT_EQ(Lowered("redux.sync.max.s32 r1, r2, -1;").op(0).flags, static_cast<std::uint8_t>(program::SyncKind::kReduxMaxS));
-  EXPECT_EQ(Lowered("vote.sync.uni.pred p1, p2, -1;").op(0).flags, static_cast<std::uint8_t>(program::SyncKind::kVoteUni));
+  EXPECT_EQ(Lowered("redux.sync.max.s32 r1, r2, -1;").op(0).flags,
+            static_cast<std::uint8_t>(program::SyncKind::kReduxMaxS));
+  EXPECT_EQ(Lowered("vote.sync.uni.pred p1, p2, -1;").op(0).flags,
+            static_cast<std::uint8_t>(program::SyncKind::kVoteUni));
 }
 
 TEST(Lower, ANegatedPredicateOfACollectiveIsAnOperationOfItsOwn) {
@@ -154,9 +168,12 @@ TEST(Lower, CopiesSayHowMuchIsCopied) {
 }
 
 TEST(Lower, AddressesAreConvertedBetweenSpaces) {
-  EXPECT_EQ(Lowered("cvta.to.shared.u64 d1, d2;").op(0).mode, static_cast<std::uint8_t>(program::AddressConversion::kToShared));
-  EXPECT_EQ(Lowered("cvta.local.u64 d1, d2;").op(0).mode, static_cast<std::uint8_t>(program::AddressConversion::kFromLocal));
-  EXPECT_EQ(Lowered("cvta.global.u64 d1, d2;").action(), FakeHandlers::kCompute) << "a global address is a generic address";
+  EXPECT_EQ(Lowered("cvta.to.shared.u64 d1, d2;").op(0).mode,
+            static_cast<std::uint8_t>(program::AddressConversion::kToShared));
+  EXPECT_EQ(Lowered("cvta.local.u64 d1, d2;").op(0).mode,
+            static_cast<std::uint8_t>(program::AddressConversion::kFromLocal));
+  EXPECT_EQ(Lowered("cvta.global.u64 d1, d2;").action(), FakeHandlers::kCompute)
+      << "a global address is a generic address";
   EXPECT_EQ(Lowered("mapa.shared::cluster.u32 r1, r2, r3;").action(), number(Action::kMapAddress));
 }
 
@@ -187,12 +204,16 @@ TEST(Lower, ACallHasItsArgumentsAndItsTarget) {
 
 TEST(Lower, WhatCannotBeRunIsRefusedByNameAndLine) {
   EXPECT_THAT(Lowered("st.param.u32 [n], r1;").compiled.error, HasSubstr("line"));
-  EXPECT_THAT(Lowered("st.param.u32 [n], r1;").compiled.error, HasSubstr("'st.param.u32' writes a kernel parameter"));
-  EXPECT_THAT(Lowered("ld.param.u64 d1, [n];").compiled.error, HasSubstr("reaches outside the parameter 'n' of 4 bytes"));
-  EXPECT_THAT(Lowered("call g, ();").compiled.error, HasSubstr("which nothing in the program defines"));
+  EXPECT_THAT(Lowered("st.param.u32 [n], r1;").compiled.error,
+              HasSubstr("'st.param.u32' writes a kernel parameter"));
+  EXPECT_THAT(Lowered("ld.param.u64 d1, [n];").compiled.error,
+              HasSubstr("reaches outside the parameter 'n' of 4 bytes"));
+  EXPECT_THAT(Lowered("call g, ();").compiled.error,
+              HasSubstr("which nothing in the program defines"));
 }
 
-// Registers of an instruction whose values the simulated GPU does not look at, so that one that nobody wrote goes unseen there.
+// Registers of an instruction whose values the simulated GPU does not look at, so that one that
+// nobody wrote goes unseen there.
 std::set<std::uint32_t> not_looked_at(const ptx::Instruction& i) {
   std::set<std::uint32_t> all;
   const auto add = [&](const ptx::Operand& o) { all.insert(o.index); };
@@ -208,23 +229,30 @@ std::set<std::uint32_t> not_looked_at(const ptx::Instruction& i) {
     }
     // How long a wait may take at most.
     if (i.opcode == isa::Opcode::k_mbarrier_try_wait && n == 3) add(o);
-    // The last of four coordinates of an image (isa::coordinates_of), and of a gradient of three dimensions.
-    const bool image = isa::category_of(i.opcode) == isa::Category::kTexture || isa::category_of(i.opcode) == isa::Category::kSurface;
-    if (image && o.kind == ptx::Operand::Kind::kAddress && !o.elements.empty() && o.elements[0].elements.size() == 4) add(o.elements[0].elements[3]);
+    // The last of four coordinates of an image (isa::coordinates_of), and of a gradient of three
+    // dimensions.
+    const bool image = isa::category_of(i.opcode) == isa::Category::kTexture ||
+                       isa::category_of(i.opcode) == isa::Category::kSurface;
+    if (image && o.kind == ptx::Operand::Kind::kAddress && !o.elements.empty() &&
+        o.elements[0].elements.size() == 4)
+      add(o.elements[0].elements[3]);
     if (image && n >= 2 && o.elements.size() == 4) add(o.elements[3]);
   }
   return all;
 }
 
-// Whether the operands of an instruction are read and written by an operation: a branch's predicate is its guard; a call's operands are in Call; hints read
-// nothing here, whatever their operands.
+// Whether the operands of an instruction are read and written by an operation: a branch's predicate
+// is its guard; a call's operands are in Call; hints read nothing here, whatever their operands.
 bool reads_its_operands(const isa::FormRow& row) {
   const isa::Category category = isa::category_of(row.opcode);
-  return isa::flow_of(row.opcode) == isa::Flow::kNext && category != isa::Category::kHint && category != isa::Category::kCacheHint;
+  return isa::flow_of(row.opcode) == isa::Flow::kNext && category != isa::Category::kHint &&
+         category != isa::Category::kCacheHint;
 }
 
-// Holds what the operations of a kernel's instructions read and write against what the table of forms says of them.
-void expect_registers_of_the_table(const ptx::Function& function, const program::Program& p, const program::Function& kernel) {
+// Holds what the operations of a kernel's instructions read and write against what the table of
+// forms says of them.
+void expect_registers_of_the_table(const ptx::Function& function, const program::Program& p,
+                                   const program::Function& kernel) {
   // Registers lie after the .param variables.
   program::Function layout;
   layout.parameter_offsets = ptx::parameter_offsets(function);
@@ -243,7 +271,8 @@ void expect_registers_of_the_table(const ptx::Function& function, const program:
     Slots& of_instruction = used[p.origin(pc).instruction];
     for (std::uint32_t u = p.use_begin[pc]; u < p.use_begin[pc + 1]; ++u) {
       if (!of_registers.contains(p.uses[u].slot)) continue;  // a place of the instruction's own
-      (p.uses[u].role == OperandUse::Role::kWrite ? of_instruction.written : of_instruction.read).insert(p.uses[u].slot);
+      (p.uses[u].role == OperandUse::Role::kWrite ? of_instruction.written : of_instruction.read)
+          .insert(p.uses[u].slot);
     }
   }
   for (std::size_t n = 0; n < function.body.size(); ++n) {
@@ -261,18 +290,21 @@ void expect_registers_of_the_table(const ptx::Function& function, const program:
     EXPECT_EQ(used[n].read, must_read) << "what is read: " << i.text << ", PTX line " << i.ptx_line;
     // An atomic whose result nobody reads has none.
     if (isa::category_of(i.opcode) != isa::Category::kAtomic) {
-      EXPECT_EQ(used[n].written, must_write) << "what is written: " << i.text << ", PTX line " << i.ptx_line;
+      EXPECT_EQ(used[n].written, must_write)
+          << "what is written: " << i.text << ", PTX line " << i.ptx_line;
     }
   }
 }
 
-// What the operations of an instruction read and write is what the table of forms says that it reads and writes: two lists, made apart.
+// What the operations of an instruction read and write is what the table of forms says that it
+// reads and writes: two lists, made apart.
 TEST(Lower, EveryExampleUsesTheRegistersThatTheTableNames) {
   std::map<std::string, std::vector<isa::Example>> by_target;
   for (isa::Example& e : isa::pairwise_examples()) {
     const isa::FormRow& row = *e.spelling.form->row;
     if (!reads_its_operands(row)) continue;
-    by_target["sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : "")].push_back(std::move(e));
+    by_target["sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : "")]
+        .push_back(std::move(e));
   }
   std::size_t instructions = 0;
   for (const auto& [target, examples] : by_target) {
@@ -281,13 +313,16 @@ TEST(Lower, EveryExampleUsesTheRegistersThatTheTableNames) {
     const ptx::Module module = std::get<ptx::Module>(std::move(parsed));
     memory::DeviceMemory memory;
     static const FakeHandlers handlers;
-    const auto compiled = compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kSeparate, handlers);
-    ASSERT_TRUE(std::holds_alternative<std::unique_ptr<program::Program>>(compiled)) << target << ": " << std::get<program::LoadError>(compiled).message;
+    const auto compiled =
+        compile({&module, 1}, memory, 0, {}, program::RegisterPlaces::kSeparate, handlers);
+    ASSERT_TRUE(std::holds_alternative<std::unique_ptr<program::Program>>(compiled))
+        << target << ": " << std::get<program::LoadError>(compiled).message;
     const program::Program& p = *std::get<std::unique_ptr<program::Program>>(compiled);
     auto kernel = p.functions.begin();
     for (const ptx::Function& f : module.functions) {
       if (!f.is_kernel) continue;
-      kernel = std::find_if(kernel, p.functions.end(), [](const program::Function& function) { return function.is_kernel; });
+      kernel = std::find_if(kernel, p.functions.end(),
+                            [](const program::Function& function) { return function.is_kernel; });
       ASSERT_NE(kernel, p.functions.end());
       expect_registers_of_the_table(f, p, *kernel++);
       instructions += f.body.size();

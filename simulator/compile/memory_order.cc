@@ -23,10 +23,14 @@ std::uint8_t scope_of(const isa::Modifiers& m) {
   switch (m.scope) {
     case isa::Scope::kCta: return static_cast<std::uint8_t>(check::Scope::kBlock);
     case isa::Scope::kCluster: return static_cast<std::uint8_t>(check::Scope::kCluster);
-    default: return static_cast<std::uint8_t>(check::Scope::kGrid);  // .gpu, .sys, and what says nothing: atom, ld.volatile
+    default:
+      return static_cast<std::uint8_t>(
+          check::Scope::kGrid);  // .gpu, .sys, and what says nothing: atom, ld.volatile
   }
 }
 
-isa::Space space_of(const isa::Modifiers& m) { return m.space == isa::Space::kNone ? isa::Space::kGeneric : m.space; }
+isa::Space space_of(const isa::Modifiers& m) {
+  return m.space == isa::Space::kNone ? isa::Space::kGeneric : m.space;
+}
 
 }  // namespace lockstep::compile

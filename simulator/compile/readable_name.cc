@@ -20,14 +20,16 @@ std::string demangled(const std::string& name) {
 std::string variable_name(const std::string& mangled) {
   if (!mangled.starts_with("_Z")) return mangled;
   std::string name = demangled(mangled);
-  if (const auto function = name.rfind(")::"); function != name.npos && !name.substr(0, function + 1).ends_with("(anonymous namespace)")) {
+  if (const auto function = name.rfind(")::");
+      function != name.npos && !name.substr(0, function + 1).ends_with("(anonymous namespace)")) {
     return name.substr(function + 3);
   }
   if (name.starts_with("_INTERNAL_")) {
     if (const auto file = name.find("::"); file != name.npos) name.erase(0, file + 2);
   }
   constexpr std::string_view kNobody = "(anonymous namespace)::";
-  for (auto at = name.find(kNobody); at != name.npos; at = name.find(kNobody)) name.erase(at, kNobody.size());
+  for (auto at = name.find(kNobody); at != name.npos; at = name.find(kNobody))
+    name.erase(at, kNobody.size());
   return name;
 }
 

@@ -9,11 +9,15 @@
 namespace lockstep::compile {
 namespace {
 
-// Hands out places in the register file. A predicate takes four bytes; other registers 32 times their size, at least a line of the cache.
+// Hands out places in the register file. A predicate takes four bytes; other registers 32 times
+// their size, at least a line of the cache.
 class RegisterFile {
  public:
   static constexpr std::uint32_t kPredicate = 4;
-  static std::uint32_t bytes_of(isa::Type t) { return t == isa::Type::kPred ? kPredicate : static_cast<std::uint32_t>(program::kWarpSize * isa::size_of(t)); }
+  static std::uint32_t bytes_of(isa::Type t) {
+    return t == isa::Type::kPred ? kPredicate
+                                 : static_cast<std::uint32_t>(program::kWarpSize * isa::size_of(t));
+  }
 
   program::Slot take(std::uint32_t bytes) {
     auto& pool = free_[bytes];
@@ -53,14 +57,17 @@ RegisterAllocation allocate_registers(const ptx::Function& f, program::RegisterP
   for (std::uint32_t v = 0; v < ranges.size(); ++v) {
     if (!ranges[v].empty()) order.push_back(v);
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return ranges[a].first < ranges[b].first; });
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return ranges[a].first < ranges[b].first;
+  });
   RegisterFile file;
   std::multimap<std::uint32_t, std::uint32_t> active;  // registers by the end of their range
   int live = 0;
   for (const std::uint32_t v : order) {
     while (!active.empty() && active.begin()->first < ranges[v].first) {
       const std::uint32_t gone = active.begin()->second;
-      if (places == program::RegisterPlaces::kShared) file.give_back(result.slots[gone], RegisterFile::bytes_of(f.registers[gone].type));
+      if (places == program::RegisterPlaces::kShared)
+        file.give_back(result.slots[gone], RegisterFile::bytes_of(f.registers[gone].type));
       live -= weight_of(f.registers[gone].type);
       active.erase(active.begin());
     }

@@ -32,7 +32,10 @@ std::string random_function(std::mt19937& random) {
   return s + "ret;\n}\n";
 }
 
-std::uint32_t bytes_of(isa::Type t) { return t == isa::Type::kPred ? 4 : static_cast<std::uint32_t>(program::kWarpSize * isa::size_of(t)); }
+std::uint32_t bytes_of(isa::Type t) {
+  return t == isa::Type::kPred ? 4
+                               : static_cast<std::uint32_t>(program::kWarpSize * isa::size_of(t));
+}
 
 // Registers live at one instruction, those that it touches among them.
 std::vector<std::uint32_t> together(const ptx::Function& f, const Liveness& l, std::uint32_t at) {
@@ -43,14 +46,17 @@ std::vector<std::uint32_t> together(const ptx::Function& f, const Liveness& l, s
   return all;
 }
 
-void expect_apart(const ptx::Function& f, const RegisterAllocation& a, const std::vector<std::uint32_t>& registers) {
+void expect_apart(const ptx::Function& f, const RegisterAllocation& a,
+                  const std::vector<std::uint32_t>& registers) {
   for (const std::uint32_t v : registers) {
     ASSERT_NE(a.slots[v], program::kNoSlot) << f.registers[v].name;
     ASSERT_LE(a.slots[v] + bytes_of(f.registers[v].type), a.bytes);
     for (const std::uint32_t w : registers) {
       if (v == w) continue;
-      const bool before = a.slots[v] + bytes_of(f.registers[v].type) <= a.slots[w], after = a.slots[w] + bytes_of(f.registers[w].type) <= a.slots[v];
-      ASSERT_TRUE(before || after) << f.registers[v].name << " and " << f.registers[w].name << " share bytes";
+      const bool before = a.slots[v] + bytes_of(f.registers[v].type) <= a.slots[w],
+                 after = a.slots[w] + bytes_of(f.registers[w].type) <= a.slots[v];
+      ASSERT_TRUE(before || after)
+          << f.registers[v].name << " and " << f.registers[w].name << " share bytes";
     }
   }
 }
@@ -86,7 +92,8 @@ TEST(Registers, EachHaveAPlaceOfTheirOwnWhenAsked) {
 
 TEST(Registers, ThatAreNeverLiveTogetherShareRoom) {
   std::string text = ".entry k()\n{\n.reg .b32 r<100>;\nmov.u32 r0, 0;\n";
-  for (int i = 1; i < 100; ++i) text += "add.u32 r" + std::to_string(i) + ", r" + std::to_string(i - 1) + ", 1;\n";
+  for (int i = 1; i < 100; ++i)
+    text += "add.u32 r" + std::to_string(i) + ", r" + std::to_string(i - 1) + ", 1;\n";
   const ptx::Module m = testing::parsed(text + "ret;\n}\n");
   const RegisterAllocation shared = allocate_registers(m.functions[0], RegisterPlaces::kShared);
   const RegisterAllocation separate = allocate_registers(m.functions[0], RegisterPlaces::kSeparate);
@@ -96,7 +103,8 @@ TEST(Registers, ThatAreNeverLiveTogetherShareRoom) {
 }
 
 TEST(Registers, ThatNobodyWroteBeforeTheyAreReadAreNamed) {
-  const ptx::Module m = testing::parsed(".entry k()\n{\n.reg .b32 r<3>;\nadd.u32 r1, r1, r2;\nret;\n}\n");
+  const ptx::Module m =
+      testing::parsed(".entry k()\n{\n.reg .b32 r<3>;\nadd.u32 r1, r1, r2;\nret;\n}\n");
   EXPECT_EQ(allocate_registers(m.functions[0], RegisterPlaces::kShared).undefined.size(), 2u);
 }
 

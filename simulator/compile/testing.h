@@ -1,4 +1,5 @@
-// For tests of the passes: parsing a text, and handlers that run nothing but tell which action they were chosen for.
+// For tests of the passes: parsing a text, and handlers that run nothing but tell which action they
+// were chosen for.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +19,9 @@
 
 namespace lockstep::compile::testing {
 
-inline std::string module_text(std::string_view body) { return ".version 9.0\n.target sm_90\n.address_size 64\n" + std::string(body); }
+inline std::string module_text(std::string_view body) {
+  return ".version 9.0\n.target sm_90\n.address_size 64\n" + std::string(body);
+}
 
 inline ptx::Module parsed(std::string_view body) {
   auto result = ptx::parse(module_text(body));
@@ -34,14 +37,18 @@ void fake_handler(engine::Warp&, const program::Op&, program::LaneMask) {}
 
 class FakeHandlers final : public program::Handlers {
  public:
-  static constexpr int kLoad = static_cast<int>(program::Action::kCount), kStore = kLoad + 1, kCompute = kLoad + 2, kHandlers = kLoad + 3;
+  static constexpr int kLoad = static_cast<int>(program::Action::kCount), kStore = kLoad + 1,
+                       kCompute = kLoad + 2, kHandlers = kLoad + 3;
 
-  program::Handler of(program::Action action) const override { return table()[static_cast<std::size_t>(action)]; }
+  program::Handler of(program::Action action) const override {
+    return table()[static_cast<std::size_t>(action)];
+  }
   program::Handler load(const program::Op&) const override { return table()[kLoad]; }
   program::Handler store(const program::Op&) const override { return table()[kStore]; }
   program::Handler compute(const program::AluKey&) const override { return table()[kCompute]; }
 
-  // The action, kLoad, kStore or kCompute that the operation's handler was chosen for; -1: it has none.
+  // The action, kLoad, kStore or kCompute that the operation's handler was chosen for; -1: it has
+  // none.
   static int chosen_for(const program::Op& op) {
     for (int n = 0; n < kHandlers; ++n) {
       if (table()[static_cast<std::size_t>(n)] == op.run) return n;
@@ -51,7 +58,9 @@ class FakeHandlers final : public program::Handlers {
 
  private:
   static const std::array<program::Handler, kHandlers>& table() {
-    static const auto table = []<int... N>(std::integer_sequence<int, N...>) { return std::array<program::Handler, kHandlers>{&fake_handler<N>...}; }
+    static const auto table = []<int... N>(std::integer_sequence<int, N...>) {
+      return std::array<program::Handler, kHandlers>{&fake_handler<N>...};
+    }
     (std::make_integer_sequence<int, kHandlers>());
     return table;
   }
@@ -64,7 +73,9 @@ struct Compiled {
   std::unique_ptr<program::Program> program;
   std::string error;
 
-  explicit Compiled(std::string_view body, program::RegisterPlaces places = program::RegisterPlaces::kShared) : module(parsed(body)) {
+  explicit Compiled(std::string_view body,
+                    program::RegisterPlaces places = program::RegisterPlaces::kShared)
+      : module(parsed(body)) {
     static const FakeHandlers handlers;
     auto result = compile({&module, 1}, memory, 0, {}, places, handlers);
     if (auto* e = std::get_if<program::LoadError>(&result)) {

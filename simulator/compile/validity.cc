@@ -33,8 +33,10 @@ Selects what_selects(const isa::Modifiers& m, Opcode opcode) {
 
 ValidityTransfer conversion(const isa::Modifiers& m) {
   if (is_integer(m.type) && is_integer(m.source_type) && !m.sat)
-    return isa::is_signed(m.source_type) ? ValidityTransfer::kConvertSigned : ValidityTransfer::kConvert;
-  const bool plain = m.type == m.source_type && m.rounding == isa::Rounding::kNone && !m.sat && !m.ftz;
+    return isa::is_signed(m.source_type) ? ValidityTransfer::kConvertSigned
+                                         : ValidityTransfer::kConvert;
+  const bool plain =
+      m.type == m.source_type && m.rounding == isa::Rounding::kNone && !m.sat && !m.ftz;
   return plain ? ValidityTransfer::kCopy : ValidityTransfer::kConvertFrom;
 }
 
@@ -46,8 +48,11 @@ ValidityTransfer validity_transfer(const ptx::Instruction& i, Op& op) {
   switch (i.opcode) {
     case Opcode::k_mov: return ValidityTransfer::kCopy;
     case Opcode::k_selp:
-    case Opcode::k_slct: op.mode = static_cast<std::uint8_t>(what_selects(m, i.opcode)); return ValidityTransfer::kSelect;
-    case Opcode::k_shl: return is_constant(op.src[1]) ? ValidityTransfer::kShiftLeft : ValidityTransfer::kCompute;
+    case Opcode::k_slct:
+      op.mode = static_cast<std::uint8_t>(what_selects(m, i.opcode));
+      return ValidityTransfer::kSelect;
+    case Opcode::k_shl:
+      return is_constant(op.src[1]) ? ValidityTransfer::kShiftLeft : ValidityTransfer::kCompute;
     case Opcode::k_shr:
       return !is_constant(op.src[1])  ? ValidityTransfer::kCompute
              : isa::is_signed(m.type) ? ValidityTransfer::kShiftRightSigned
@@ -57,20 +62,31 @@ ValidityTransfer validity_transfer(const ptx::Instruction& i, Op& op) {
     case Opcode::k_xor:
     case Opcode::k_not:
       if (m.type == Type::kPred) {
-        op.mode = static_cast<std::uint8_t>(i.opcode == Opcode::k_and ? Decides::kFalse : Decides::kTrue);
-        return i.opcode == Opcode::k_and || i.opcode == Opcode::k_or ? ValidityTransfer::kLogic : ValidityTransfer::kCompute;
+        op.mode =
+            static_cast<std::uint8_t>(i.opcode == Opcode::k_and ? Decides::kFalse : Decides::kTrue);
+        return i.opcode == Opcode::k_and || i.opcode == Opcode::k_or ? ValidityTransfer::kLogic
+                                                                     : ValidityTransfer::kCompute;
       }
       op.mode = static_cast<std::uint8_t>(bitwise(i.opcode));
       return ValidityTransfer::kBitwise;
     case Opcode::k_setp:
-      op.mode = static_cast<std::uint8_t>(m.bool_op == isa::BoolOp::kAnd ? Decides::kFalse : Decides::kTrue);
-      return m.bool_op == isa::BoolOp::kAnd || m.bool_op == isa::BoolOp::kOr ? ValidityTransfer::kCompareLogic : ValidityTransfer::kCompute;
-    case Opcode::k_lop3: return m.bool_op == isa::BoolOp::kNone ? ValidityTransfer::kTable : ValidityTransfer::kCompute;
+      op.mode = static_cast<std::uint8_t>(m.bool_op == isa::BoolOp::kAnd ? Decides::kFalse
+                                                                         : Decides::kTrue);
+      return m.bool_op == isa::BoolOp::kAnd || m.bool_op == isa::BoolOp::kOr
+                 ? ValidityTransfer::kCompareLogic
+                 : ValidityTransfer::kCompute;
+    case Opcode::k_lop3:
+      return m.bool_op == isa::BoolOp::kNone ? ValidityTransfer::kTable
+                                             : ValidityTransfer::kCompute;
     case Opcode::k_bfe:
       if (!is_constant(op.src[1]) || !is_constant(op.src[2])) return ValidityTransfer::kCompute;
       return isa::is_signed(m.type) ? ValidityTransfer::kExtractSigned : ValidityTransfer::kExtract;
-    case Opcode::k_bfi: return is_constant(op.src[2]) && is_constant(op.src[3]) ? ValidityTransfer::kInsert : ValidityTransfer::kCompute;
-    case Opcode::k_prmt: return m.prmt == isa::PrmtMode::kNone && is_constant(op.src[2]) ? ValidityTransfer::kPermute : ValidityTransfer::kCompute;
+    case Opcode::k_bfi:
+      return is_constant(op.src[2]) && is_constant(op.src[3]) ? ValidityTransfer::kInsert
+                                                              : ValidityTransfer::kCompute;
+    case Opcode::k_prmt:
+      return m.prmt == isa::PrmtMode::kNone && is_constant(op.src[2]) ? ValidityTransfer::kPermute
+                                                                      : ValidityTransfer::kCompute;
     case Opcode::k_cvt:
       if (i.operands.size() != 2) return ValidityTransfer::kCompute;
       op.width = static_cast<std::uint8_t>(bytes_of(m.source_type));

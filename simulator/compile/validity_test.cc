@@ -11,7 +11,9 @@ using program::ValidityTransfer;
 
 // Of the only instruction of a kernel.
 ValidityTransfer transfer_of(const std::string& instruction, std::uint8_t* mode = nullptr) {
-  const testing::Compiled c(".entry k()\n{\n.reg .pred p<8>; .reg .b16 h<8>; .reg .b32 r<8>; .reg .b64 d<8>;\n" + instruction + "\nret;\n}\n");
+  const testing::Compiled c(
+      ".entry k()\n{\n.reg .pred p<8>; .reg .b16 h<8>; .reg .b32 r<8>; .reg .b64 d<8>;\n" +
+      instruction + "\nret;\n}\n");
   EXPECT_NE(c.program, nullptr) << c.error;
   if (mode != nullptr) *mode = c.program->ops[0].mode;
   return c.program->transfers[0];

@@ -1,4 +1,5 @@
-// What the simulated GPU executes of the table of instruction forms: found out by decoding every row's examples, not by declaration.
+// What the simulated GPU executes of the table of instruction forms: found out by decoding every
+// row's examples, not by declaration.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ namespace lockstep::coverage {
 struct RowCoverage {
   const isa::FormRow* row = nullptr;
   std::size_t spellings = 0;  // different opcodes that the row stands for
-  std::size_t examples = 0;   // of these with every operand list, as far as they were tried: form_examples.h
+  std::size_t examples =
+      0;  // of these with every operand list, as far as they were tried: form_examples.h
   std::size_t executed = 0;   // examples that the decoder gave a handler
   std::string first_refusal;  // its message for the first of the others
 };

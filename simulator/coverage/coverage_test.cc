@@ -33,7 +33,8 @@ TEST(Coverage, ThePageIsCurrent) {
   std::size_t at = 0;
   while (at < page.size() && at < made.size() && page[at] == made[at]) ++at;
   const std::size_t begin = made.rfind('\n', at) + 1;
-  FAIL() << "docs/ptx_coverage.md is out of date: bazel run //simulator/coverage:update. First difference, as it should be:\n"
+  FAIL() << "docs/ptx_coverage.md is out of date: bazel run //simulator/coverage:update. First "
+            "difference, as it should be:\n"
          << made.substr(begin, made.find('\n', at) - begin);
 }
 
@@ -53,7 +54,8 @@ TEST(Coverage, EveryRowIsJudged) {
     for (const Judged& r : j.rows) judged.insert(r.row);
   }
   for (const isa::Form& form : isa::forms()) {
-    EXPECT_TRUE(judged.contains(form.row)) << "no test is registered as a judge of '" << form.row->syntax << "' (" << form.row->choices << ")";
+    EXPECT_TRUE(judged.contains(form.row)) << "no test is registered as a judge of '"
+                                           << form.row->syntax << "' (" << form.row->choices << ")";
   }
 }
 
@@ -63,7 +65,8 @@ TEST(Coverage, HintsHaveNoResult) {
   for (const Judge& j : judges) {
     for (const Judged& r : j.rows) {
       const bool hint = r.how == How::kAsHint;
-      EXPECT_EQ(hints.emplace(r.row, hint).first->second, hint) << r.row->syntax << ", of which " << j.test << " says otherwise than others";
+      EXPECT_EQ(hints.emplace(r.row, hint).first->second, hint)
+          << r.row->syntax << ", of which " << j.test << " says otherwise than others";
     }
   }
   std::size_t seen = 0;
@@ -72,7 +75,8 @@ TEST(Coverage, HintsHaveNoResult) {
     if (it == hints.end() || !it->second) continue;
     ++seen;
     for (const auto& operands : form.operands) {
-      for (const isa::OperandRule& o : operands) EXPECT_FALSE(o.is_destination()) << form.row->syntax;
+      for (const isa::OperandRule& o : operands)
+        EXPECT_FALSE(o.is_destination()) << form.row->syntax;
     }
   }
   EXPECT_GT(seen, 10u);
@@ -91,7 +95,8 @@ TEST(Judged, RowsAreNamedByASpellingAndOperandsWhereTheseTell) {
 // What a run of some of false_judge.cc's tests prints, and whether it succeeds.
 std::pair<bool, std::string> run_false_judge(const std::string& arguments) {
   // Nothing of this test's own run: neither its filter nor its report.
-  const std::string command = "env -u TESTBRIDGE_TEST_ONLY -u GTEST_FILTER -u XML_OUTPUT_FILE " + false_judge_path + " " + arguments + " 2>&1";
+  const std::string command = "env -u TESTBRIDGE_TEST_ONLY -u GTEST_FILTER -u XML_OUTPUT_FILE " +
+                              false_judge_path + " " + arguments + " 2>&1";
   std::FILE* const pipe = popen(command.c_str(), "r");
   std::string printed;
   for (char part[256]; std::fgets(part, sizeof part, pipe) != nullptr;) printed += part;
@@ -102,12 +107,15 @@ std::pair<bool, std::string> run_false_judge(const std::string& arguments) {
 TEST(Judged, WhoNamesWhatItHasNotExecutedFails) {
   const auto [good, printed] = run_false_judge("");
   EXPECT_FALSE(good);
-  for (const std::string passes : {"Honest.Test", "Silent.Test"}) EXPECT_THAT(printed, HasSubstr("[       OK ] " + passes));
-  for (const std::string fails : {"Idle.Test", "Idle.Table", "Otherwise.Spelled", "Unknown.Form"}) EXPECT_THAT(printed, HasSubstr("[  FAILED  ] " + fails));
+  for (const std::string passes : {"Honest.Test", "Silent.Test"})
+    EXPECT_THAT(printed, HasSubstr("[       OK ] " + passes));
+  for (const std::string fails : {"Idle.Test", "Idle.Table", "Otherwise.Spelled", "Unknown.Form"})
+    EXPECT_THAT(printed, HasSubstr("[  FAILED  ] " + fails));
   EXPECT_THAT(printed, HasSubstr("registered as a judge of 'add.rn.f64'"));
   EXPECT_THAT(printed, HasSubstr("judge of 'add.f65', which the table of forms does not have"));
   EXPECT_THAT(printed, HasSubstr("registered for the test No.SuchTest, which does not exist"));
-  EXPECT_FALSE(run_false_judge("--gtest_filter=Honest.*").first) << "a registration without a test counts whatever is run";
+  EXPECT_FALSE(run_false_judge("--gtest_filter=Honest.*").first)
+      << "a registration without a test counts whatever is run";
   EXPECT_THROW(judged_by(false_judge_path), std::runtime_error) << "a name that is unknown";
 }
 
@@ -137,6 +145,7 @@ int main(int argc, char** argv) {
   lockstep::coverage::page_path = argv[1];
   lockstep::coverage::false_judge_path = argv[2];
   lockstep::coverage::recording_path = argv[3];
-  lockstep::coverage::judges = lockstep::coverage::judges_of(std::vector<std::string>(argv + 4, argv + argc));
+  lockstep::coverage::judges =
+      lockstep::coverage::judges_of(std::vector<std::string>(argv + 4, argv + argc));
   return RUN_ALL_TESTS();
 }

@@ -32,10 +32,12 @@ std::map<const isa::FormRow*, std::set<std::string>>& executed() {
   return rows;
 }
 
-constexpr std::array<std::pair<How, const char*>, 3> kWords{{{How::kExactly, "exactly"}, {How::kWithinBound, "bound"}, {How::kAsHint, "hint"}}};
+constexpr std::array<std::pair<How, const char*>, 3> kWords{
+    {{How::kExactly, "exactly"}, {How::kWithinBound, "bound"}, {How::kAsHint, "hint"}}};
 
 const char* word_of(How how) {
-  return std::find_if(kWords.begin(), kWords.end(), [&](const auto& w) { return w.first == how; })->second;
+  return std::find_if(kWords.begin(), kWords.end(), [&](const auto& w) { return w.first == how; })
+      ->second;
 }
 
 // A row that an entry stands for; `spelling` is empty where any will do.
@@ -77,7 +79,9 @@ bool exists(const Entry& e) {
 class Checks final : public ::testing::EmptyTestEventListener {
   void OnTestProgramStart(const ::testing::UnitTest&) override {
     for (const Entry& e : entries()) {
-      if (!exists(e)) ADD_FAILURE() << "rows are registered for the test " << e.suite << "." << e.test << ", which does not exist";
+      if (!exists(e))
+        ADD_FAILURE() << "rows are registered for the test " << e.suite << "." << e.test
+                      << ", which does not exist";
     }
   }
   void OnTestStart(const ::testing::TestInfo&) override { executed().clear(); }
@@ -87,10 +91,13 @@ class Checks final : public ::testing::EmptyTestEventListener {
       std::vector<std::string> unknown;
       for (const Claim& c : claims_of(e, unknown)) {
         if (was_executed(c)) continue;
-        ADD_FAILURE() << "the test is registered as a judge of '" << (c.spelling.empty() ? c.row->syntax : c.spelling) << "' (the row '" << c.row->syntax
-                      << "'), and has not executed it";
+        ADD_FAILURE() << "the test is registered as a judge of '"
+                      << (c.spelling.empty() ? c.row->syntax : c.spelling) << "' (the row '"
+                      << c.row->syntax << "'), and has not executed it";
       }
-      for (const std::string& name : unknown) ADD_FAILURE() << "the test is registered as a judge of '" << name << "', which the table of forms does not have";
+      for (const std::string& name : unknown)
+        ADD_FAILURE() << "the test is registered as a judge of '" << name
+                      << "', which the table of forms does not have";
     }
   }
 };
@@ -101,11 +108,14 @@ int print_list() {
     std::vector<std::string> unknown;
     for (const Claim& c : claims_of(e, unknown)) {
       const auto& forms = isa::forms();
-      const auto at = std::find_if(forms.begin(), forms.end(), [&](const isa::Form& f) { return f.row == c.row; });
-      std::printf("%s %td %s %s.%s\n", word_of(e.how), at - forms.begin(), e.source.c_str(), e.suite.c_str(), e.test.c_str());
+      const auto at = std::find_if(forms.begin(), forms.end(),
+                                   [&](const isa::Form& f) { return f.row == c.row; });
+      std::printf("%s %td %s %s.%s\n", word_of(e.how), at - forms.begin(), e.source.c_str(),
+                  e.suite.c_str(), e.test.c_str());
     }
     for (const std::string& name : unknown) {
-      std::fprintf(stderr, "%s.%s: the table of forms has no '%s'\n", e.suite.c_str(), e.test.c_str(), name.c_str());
+      std::fprintf(stderr, "%s.%s: the table of forms has no '%s'\n", e.suite.c_str(),
+                   e.test.c_str(), name.c_str());
       good = false;
     }
   }
@@ -121,23 +131,34 @@ std::vector<const isa::FormRow*> rows_named(std::string_view name) {
     const std::string_view syntax = m.form->row->syntax;
     // Behind the first blank of a row stand its operands.
     const std::size_t operands = syntax.find(' ');
-    if (space != std::string_view::npos && (operands == std::string_view::npos || syntax.substr(operands) != name.substr(space))) continue;
+    if (space != std::string_view::npos &&
+        (operands == std::string_view::npos || syntax.substr(operands) != name.substr(space)))
+      continue;
     rows.push_back(m.form->row);
   }
   return rows;
 }
 
-Registration::Registration(const char* file, const char* suite, const char* test, How how, std::initializer_list<const char*> names) {
-  entries().push_back({std::filesystem::path(file).stem(), suite, test, how, {names.begin(), names.end()}, nullptr});
+Registration::Registration(const char* file, const char* suite, const char* test, How how,
+                           std::initializer_list<const char*> names) {
+  entries().push_back({std::filesystem::path(file).stem(),
+                       suite,
+                       test,
+                       how,
+                       {names.begin(), names.end()},
+                       nullptr});
 }
 
-Registration::Registration(const char* file, const char* suite, const char* test, How how, RowList rows) {
+Registration::Registration(const char* file, const char* suite, const char* test, How how,
+                           RowList rows) {
   entries().push_back({std::filesystem::path(file).stem(), suite, test, how, {}, rows});
 }
 
 bool judging() { return !entries().empty(); }
 
-void ran(const isa::FormRow& row, const std::string& spelling) { executed()[&row].insert(spelling); }
+void ran(const isa::FormRow& row, const std::string& spelling) {
+  executed()[&row].insert(spelling);
+}
 
 int run_judging_tests(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--judges") return print_list();
@@ -146,7 +167,9 @@ int run_judging_tests(int argc, char** argv) {
 }
 
 std::vector<Judged> judged_by(const std::string& binary) {
-  const auto fail = [&](const std::string& why) { throw std::runtime_error(binary + " --judges: " + why); };
+  const auto fail = [&](const std::string& why) {
+    throw std::runtime_error(binary + " --judges: " + why);
+  };
   std::FILE* const pipe = popen(("'" + binary + "' --judges").c_str(), "r");
   if (pipe == nullptr) fail("cannot be started");
   std::vector<Judged> all;
@@ -154,7 +177,9 @@ std::vector<Judged> judged_by(const std::string& binary) {
   char word[16] = {}, source[128] = {};
   std::size_t row = 0;
   for (int got; (got = std::fscanf(pipe, "%15s %zu %127s %*s", word, &row, source)) != EOF;) {
-    const auto how = std::find_if(kWords.begin(), kWords.end(), [&](const auto& w) { return std::string_view(w.second) == word; });
+    const auto how = std::find_if(kWords.begin(), kWords.end(), [&](const auto& w) {
+      return std::string_view(w.second) == word;
+    });
     understood = got == 3 && how != kWords.end() && row < isa::forms().size();
     if (!understood) break;
     all.push_back({isa::forms()[row].row, how->first, source});

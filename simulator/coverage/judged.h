@@ -1,14 +1,18 @@
-// Which rows of the table of instruction forms a test judges: said beside the test, held against what the test ran, read by docs/ptx_coverage.md.
+// Which rows of the table of instruction forms a test judges: said beside the test, held against
+// what the test ran, read by docs/ptx_coverage.md.
 //
 //   JUDGES(Exchange, VotesCountLanes, "vote.sync.all.pred", "vote.sync.ballot.b32");
 //   TEST(Exchange, VotesCountLanes) { ... }
 //
-// A row is named by one of its spellings. Where rows differ in their operands alone, these follow as the table writes them ("tex.2d.v4.f32.f32 d|q, [a, c]:s");
-// without them every row is meant that accepts the spelling. To judge is to compare results, or whatever else the instruction is for, with what PTX
-// defines. That they are compared is the word of who wrote the test; that the instruction ran in the test is checked: a test that names a spelling
-// which it has not executed fails, and so does a registration for a test that does not exist.
+// A row is named by one of its spellings. Where rows differ in their operands alone, these follow
+// as the table writes them ("tex.2d.v4.f32.f32 d|q, [a, c]:s"); without them every row is meant
+// that accepts the spelling. To judge is to compare results, or whatever else the instruction is
+// for, with what PTX defines. That they are compared is the word of who wrote the test; that the
+// instruction ran in the test is checked: a test that names a spelling which it has not executed
+// fails, and so does a registration for a test that does not exist.
 //
-// A test binary with registrations has `//simulator/coverage:judging_main` for its main(), or calls run_judging_tests() in its own. With the one argument
+// A test binary with registrations has `//simulator/coverage:judging_main` for its main(), or calls
+// run_judging_tests() in its own. With the one argument
 // --judges it prints its registrations instead of running.
 #pragma once
 
@@ -26,7 +30,8 @@ namespace lockstep::coverage {
 enum class How : std::uint8_t {
   kExactly,      // they are what PTX defines, bit for bit
   kWithinBound,  // approximate: within the error that the manual documents
-  kAsHint,       // there are none: the instruction is a hint, and registers, memory and what follows are as without it
+  kAsHint,  // there are none: the instruction is a hint, and registers, memory and what follows are
+            // as without it
 };
 
 // A row with how a test judges it.
@@ -36,7 +41,8 @@ struct Judged {
   std::string by;  // "bits_test": the source that says so
 };
 
-// All rows that a name stands for, in the order of the table; empty when the table has no such form.
+// All rows that a name stands for, in the order of the table; empty when the table has no such
+// form.
 std::vector<const isa::FormRow*> rows_named(std::string_view name);
 
 using RowList = std::vector<const isa::FormRow*> (*)();
@@ -44,7 +50,8 @@ using RowList = std::vector<const isa::FormRow*> (*)();
 // Made by the macros below, before main().
 class Registration {
  public:
-  Registration(const char* file, const char* suite, const char* test, How how, std::initializer_list<const char*> names);
+  Registration(const char* file, const char* suite, const char* test, How how,
+               std::initializer_list<const char*> names);
   Registration(const char* file, const char* suite, const char* test, How how, RowList rows);
 };
 
@@ -61,11 +68,12 @@ std::vector<Judged> judged_by(const std::string& binary);
 
 }  // namespace lockstep::coverage
 
-#define LOCKSTEP_JUDGES(kind, suite, test, ...)                                                                                                         \
-  [[maybe_unused]] static const ::lockstep::coverage::Registration kind##_of_##suite##_##test(__FILE__, #suite, #test, ::lockstep::coverage::How::kind, \
-                                                                                              __VA_ARGS__)
+#define LOCKSTEP_JUDGES(kind, suite, test, ...)                                                \
+  [[maybe_unused]] static const ::lockstep::coverage::Registration kind##_of_##suite##_##test( \
+      __FILE__, #suite, #test, ::lockstep::coverage::How::kind, __VA_ARGS__)
 #define JUDGES(suite, test, ...) LOCKSTEP_JUDGES(kExactly, suite, test, {__VA_ARGS__})
-#define JUDGES_WITHIN_BOUND(suite, test, ...) LOCKSTEP_JUDGES(kWithinBound, suite, test, {__VA_ARGS__})
+#define JUDGES_WITHIN_BOUND(suite, test, ...) \
+  LOCKSTEP_JUDGES(kWithinBound, suite, test, {__VA_ARGS__})
 #define JUDGES_HINTS(suite, test, ...) LOCKSTEP_JUDGES(kAsHint, suite, test, {__VA_ARGS__})
 // The rows follow from a table of the test's own: `rows` is a RowList.
 #define JUDGES_ROWS(suite, test, rows) LOCKSTEP_JUDGES(kExactly, suite, test, rows)

@@ -15,7 +15,8 @@ struct Judge {
   std::vector<Judged> rows;
 };
 
-// Asks the binaries, which are paths: their sources, in the order in which they answer. Throws std::runtime_error for one that does not answer.
+// Asks the binaries, which are paths: their sources, in the order in which they answer. Throws
+// std::runtime_error for one that does not answer.
 std::vector<Judge> judges_of(std::span<const std::string> binaries);
 
 // `recording`: the file of recorded vectors, golden/instructions/h100.zst.

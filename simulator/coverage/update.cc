@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
   }
   const std::string path = std::string(workspace) + "/docs/ptx_coverage.md";
   std::ofstream out(path, std::ios::binary);
-  out << lockstep::coverage::coverage_page(argv[1], lockstep::coverage::judges_of(std::vector<std::string>(argv + 2, argv + argc)));
+  out << lockstep::coverage::coverage_page(
+      argv[1], lockstep::coverage::judges_of(std::vector<std::string>(argv + 2, argv + argc)));
   if (!out.flush()) {
     std::fprintf(stderr, "%s cannot be written\n", path.c_str());
     return 1;

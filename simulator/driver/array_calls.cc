@@ -27,7 +27,8 @@ constexpr FormatRow kFormats[] = {
 bool read_format(CUarray_format format, unsigned channels, cudaChannelFormatDesc* result) {
   for (const FormatRow& row : kFormats) {
     if (row.format != format || channels == 0 || channels > 4) continue;
-    *result = {row.bits, channels > 1 ? row.bits : 0, channels > 2 ? row.bits : 0, channels > 3 ? row.bits : 0, row.kind};
+    *result = {row.bits, channels > 1 ? row.bits : 0, channels > 2 ? row.bits : 0,
+               channels > 3 ? row.bits : 0, row.kind};
     return true;
   }
   return false;
@@ -40,13 +41,18 @@ void write_format(const cudaChannelFormatDesc& d, CUarray_format* format, unsign
   *channels = static_cast<unsigned>((d.x != 0) + (d.y != 0) + (d.z != 0) + (d.w != 0));
 }
 
-CUresult create(const char* function, const void* caller, CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* d) {
+CUresult create(const char* function, const void* caller, CUarray* array,
+                const CUDA_ARRAY3D_DESCRIPTOR* d) {
   return locked(function, Needs::kContext, [&](Runtime& r, Device&) {
     cudaChannelFormatDesc format;
-    if (array == nullptr || d == nullptr || !read_format(d->Format, d->NumChannels, &format)) return CUDA_ERROR_INVALID_VALUE;
+    if (array == nullptr || d == nullptr || !read_format(d->Format, d->NumChannels, &format))
+      return CUDA_ERROR_INVALID_VALUE;
     // Flags have the same numbers in both APIs.
     auto* const result = reinterpret_cast<cudaArray_t*>(array);
-    if (const cudaError_t error = cudaMalloc3DArray(result, &format, {d->Width, d->Height, d->Depth}, d->Flags); error != cudaSuccess) return result_of(error);
+    if (const cudaError_t error =
+            cudaMalloc3DArray(result, &format, {d->Width, d->Height, d->Depth}, d->Flags);
+        error != cudaSuccess)
+      return result_of(error);
     const Array* const made = arrays().find(*result);
     r.leaks.allocated(*r.memory->find(made->image.allocation), function, caller);
     return CUDA_SUCCESS;
@@ -65,7 +71,9 @@ bool read_resource(const CUDA_RESOURCE_DESC& from, cudaResourceDesc* to) {
   *to = {};
   to->resType = static_cast<cudaResourceType>(from.resType);
   switch (from.resType) {
-    case CU_RESOURCE_TYPE_ARRAY: to->res.array.array = reinterpret_cast<cudaArray_t>(from.res.array.hArray); return true;
+    case CU_RESOURCE_TYPE_ARRAY:
+      to->res.array.array = reinterpret_cast<cudaArray_t>(from.res.array.hArray);
+      return true;
     case CU_RESOURCE_TYPE_LINEAR:
       to->res.linear.devPtr = pointer(from.res.linear.devPtr);
       to->res.linear.sizeInBytes = from.res.linear.sizeInBytes;
@@ -75,7 +83,8 @@ bool read_resource(const CUDA_RESOURCE_DESC& from, cudaResourceDesc* to) {
       to->res.pitch2D.width = from.res.pitch2D.width;
       to->res.pitch2D.height = from.res.pitch2D.height;
       to->res.pitch2D.pitchInBytes = from.res.pitch2D.pitchInBytes;
-      return read_format(from.res.pitch2D.format, from.res.pitch2D.numChannels, &to->res.pitch2D.desc);
+      return read_format(from.res.pitch2D.format, from.res.pitch2D.numChannels,
+                         &to->res.pitch2D.desc);
     default: return false;
   }
 }
@@ -84,7 +93,9 @@ void write_resource(const cudaResourceDesc& from, CUDA_RESOURCE_DESC* to) {
   *to = {};
   to->resType = static_cast<CUresourcetype>(from.resType);
   switch (from.resType) {
-    case cudaResourceTypeArray: to->res.array.hArray = reinterpret_cast<CUarray>(from.res.array.array); break;
+    case cudaResourceTypeArray:
+      to->res.array.hArray = reinterpret_cast<CUarray>(from.res.array.array);
+      break;
     case cudaResourceTypeLinear:
       to->res.linear.devPtr = reinterpret_cast<CUdeviceptr>(from.res.linear.devPtr);
       to->res.linear.sizeInBytes = from.res.linear.sizeInBytes;
@@ -114,12 +125,15 @@ const cudaChannelFormatDesc& format_of(const cudaResourceDesc& resource) {
   }
 }
 
-// The driver reads integers of up to 16 bits as fractions of their largest unless it is told not to.
+// The driver reads integers of up to 16 bits as fractions of their largest unless it is told not
+// to.
 cudaTextureDesc read_texture(const CUDA_TEXTURE_DESC& from, const cudaChannelFormatDesc& format) {
   cudaTextureDesc to{};
-  for (int i = 0; i < 3; ++i) to.addressMode[i] = static_cast<cudaTextureAddressMode>(from.addressMode[i]);
+  for (int i = 0; i < 3; ++i)
+    to.addressMode[i] = static_cast<cudaTextureAddressMode>(from.addressMode[i]);
   to.filterMode = static_cast<cudaTextureFilterMode>(from.filterMode);
-  const bool fraction = (from.flags & CU_TRSF_READ_AS_INTEGER) == 0 && format.f != cudaChannelFormatKindFloat && format.x <= 16;
+  const bool fraction = (from.flags & CU_TRSF_READ_AS_INTEGER) == 0 &&
+                        format.f != cudaChannelFormatKindFloat && format.x <= 16;
   to.readMode = fraction ? cudaReadModeNormalizedFloat : cudaReadModeElementType;
   to.sRGB = (from.flags & CU_TRSF_SRGB) != 0;
   for (int i = 0; i < 4; ++i) to.borderColor[i] = from.borderColor[i];
@@ -137,8 +151,10 @@ CUDA_TEXTURE_DESC write_texture(const cudaTextureDesc& from) {
   CUDA_TEXTURE_DESC to{};
   for (int i = 0; i < 3; ++i) to.addressMode[i] = static_cast<CUaddress_mode>(from.addressMode[i]);
   to.filterMode = static_cast<CUfilter_mode>(from.filterMode);
-  to.flags = (from.readMode == cudaReadModeElementType ? CU_TRSF_READ_AS_INTEGER : 0) | (from.normalizedCoords != 0 ? CU_TRSF_NORMALIZED_COORDINATES : 0) |
-             (from.sRGB != 0 ? CU_TRSF_SRGB : 0) | (from.disableTrilinearOptimization != 0 ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0);
+  to.flags = (from.readMode == cudaReadModeElementType ? CU_TRSF_READ_AS_INTEGER : 0) |
+             (from.normalizedCoords != 0 ? CU_TRSF_NORMALIZED_COORDINATES : 0) |
+             (from.sRGB != 0 ? CU_TRSF_SRGB : 0) |
+             (from.disableTrilinearOptimization != 0 ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0);
   to.maxAnisotropy = from.maxAnisotropy;
   to.mipmapFilterMode = static_cast<CUfilter_mode>(from.mipmapFilterMode);
   to.mipmapLevelBias = from.mipmapLevelBias;
@@ -155,9 +171,12 @@ extern "C" {
 CUresult cuArrayCreate(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* d) {
   CUDA_ARRAY3D_DESCRIPTOR flat{};
   if (d != nullptr) flat = {d->Width, d->Height, 0, d->Format, d->NumChannels, 0};
-  return create("cuArrayCreate", __builtin_return_address(0), array, d == nullptr ? nullptr : &flat);
+  return create("cuArrayCreate", __builtin_return_address(0), array,
+                d == nullptr ? nullptr : &flat);
 }
-CUresult cuArray3DCreate(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* d) { return create("cuArray3DCreate", __builtin_return_address(0), array, d); }
+CUresult cuArray3DCreate(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* d) {
+  return create("cuArray3DCreate", __builtin_return_address(0), array, d);
+}
 
 CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR* result, CUarray array) {
   return about("cuArrayGetDescriptor", array, [&](const Array& a) {
@@ -177,13 +196,18 @@ CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR* result, CUarray array) 
 }
 
 CUresult cuArrayDestroy(CUarray array) {
-  return about("cuArrayDestroy", array, [&](const Array&) { return result_of(cudaFreeArray(reinterpret_cast<cudaArray_t>(array))); });
+  return about("cuArrayDestroy", array, [&](const Array&) {
+    return result_of(cudaFreeArray(reinterpret_cast<cudaArray_t>(array)));
+  });
 }
 
-CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resource, const CUDA_TEXTURE_DESC* texture, const CUDA_RESOURCE_VIEW_DESC* view) {
+CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resource,
+                           const CUDA_TEXTURE_DESC* texture, const CUDA_RESOURCE_VIEW_DESC* view) {
   return locked("cuTexObjectCreate", Needs::kContext, [&](Runtime& r, Device&) {
     cudaResourceDesc same;
-    if (object == nullptr || resource == nullptr || texture == nullptr || !read_resource(*resource, &same)) return CUDA_ERROR_INVALID_VALUE;
+    if (object == nullptr || resource == nullptr || texture == nullptr ||
+        !read_resource(*resource, &same))
+      return CUDA_ERROR_INVALID_VALUE;
     if (view != nullptr) {
       r.explain("cuTexObjectCreate", "views of a resource are not supported by the simulated GPU");
       return CUDA_ERROR_NOT_SUPPORTED;
@@ -193,7 +217,8 @@ CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resour
   });
 }
 CUresult cuTexObjectDestroy(CUtexObject object) {
-  return call("cuTexObjectDestroy", Needs::kContext, [&] { return cudaDestroyTextureObject(object); });
+  return call("cuTexObjectDestroy", Needs::kContext,
+              [&] { return cudaDestroyTextureObject(object); });
 }
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* result, CUtexObject object) {
   return call("cuTexObjectGetResourceDesc", Needs::kContext, [&] {
@@ -217,12 +242,14 @@ CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* result, CUtexObject object
 CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* resource) {
   return call("cuSurfObjectCreate", Needs::kContext, [&] {
     cudaResourceDesc same;
-    if (object == nullptr || resource == nullptr || !read_resource(*resource, &same)) return cudaErrorInvalidValue;
+    if (object == nullptr || resource == nullptr || !read_resource(*resource, &same))
+      return cudaErrorInvalidValue;
     return cudaCreateSurfaceObject(object, &same);
   });
 }
 CUresult cuSurfObjectDestroy(CUsurfObject object) {
-  return call("cuSurfObjectDestroy", Needs::kContext, [&] { return cudaDestroySurfaceObject(object); });
+  return call("cuSurfObjectDestroy", Needs::kContext,
+              [&] { return cudaDestroySurfaceObject(object); });
 }
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* result, CUsurfObject object) {
   return call("cuSurfObjectGetResourceDesc", Needs::kContext, [&] {

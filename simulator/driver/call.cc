@@ -46,12 +46,15 @@ CUresult end_call(const char* function, CUresult result, Loads loads) {
   if (thread.depth != 0) return result;
   Runtime& r = Runtime::get();
   if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) {
-    r.operations.note({LOCKSTEP_FAILED_CALL, thread.device, 0, static_cast<int>(result), nullptr, function});
+    r.operations.note(
+        {LOCKSTEP_FAILED_CALL, thread.device, 0, static_cast<int>(result), nullptr, function});
   }
   if (r.settings.api_errors) {
     const ErrorText text = text_of(result);
-    const bool loses_code = loads == Loads::kCode || (loads == Loads::kKernel && result == CUDA_ERROR_INVALID_PTX);
-    runtime::call_ended(r, {function, static_cast<int>(result), text.name, text.text, /*has_last_error=*/false, loses_code});
+    const bool loses_code =
+        loads == Loads::kCode || (loads == Loads::kKernel && result == CUDA_ERROR_INVALID_PTX);
+    runtime::call_ended(r, {function, static_cast<int>(result), text.name, text.text,
+                            /*has_last_error=*/false, loses_code});
   }
   return result;
 }

@@ -1,7 +1,9 @@
 // The frame in which every function of the driver API runs.
 //
-// They are thin: most call the function of the runtime API that does the same, over the same state, so that both may be mixed. cudaError_t and CUresult have
-// the same numbers but for those of the runtime alone, which result_of() translates; handles of streams, events, graphs, kernels and pools are the same.
+// They are thin: most call the function of the runtime API that does the same, over the same state,
+// so that both may be mixed. cudaError_t and CUresult have the same numbers but for those of the
+// runtime alone, which result_of() translates; handles of streams, events, graphs, kernels and
+// pools are the same.
 #pragma once
 
 #include <cuda.h>
@@ -24,7 +26,8 @@ using runtime::thread_state;
 enum class Needs {
   kNothing,  // not even cuInit
   kDriver,   // cuInit, or a call of the runtime API that starts the driver
-  kContext,  // a current context; then the error that a kernel has left on the device is delivered too
+  kContext,  // a current context; then the error that a kernel has left on the device is delivered
+             // too
 };
 
 CUresult result_of(cudaError_t error);
@@ -41,7 +44,8 @@ CUresult begin_call(const char* function, Needs needs);
 CUresult end_call(const char* function, CUresult result, Loads loads);
 void initialise();
 
-// Runs `body()`, which answers in either API's errors, without the device lock: for calls of the runtime API.
+// Runs `body()`, which answers in either API's errors, without the device lock: for calls of the
+// runtime API.
 template <class Body>
 CUresult call(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode) {
   CUresult result = CUDA_SUCCESS;
@@ -86,7 +90,9 @@ CUresult locked(const char* function, Needs needs, Body&& body, Loads loads = Lo
 
 // The context of a handle of the program's; nullptr when it is none, or was destroyed.
 Context* find_context(CUcontext handle);
-inline CUcontext handle_of(const Context* context) { return reinterpret_cast<CUcontext>(const_cast<Context*>(context)); }
+inline CUcontext handle_of(const Context* context) {
+  return reinterpret_cast<CUcontext>(const_cast<Context*>(context));
+}
 
 // Unloads the modules that were loaded into a context (module_calls.cc).
 void unload_modules_of(Runtime& r, const Context& context);

@@ -12,6 +12,8 @@ bool read_file(const char* path, std::string* bytes) {
   return true;
 }
 
-runtime::KernelEntry* find_kernel(const void* handle) { return handle == nullptr ? nullptr : Runtime::get().modules.find_kernel(handle); }
+runtime::KernelEntry* find_kernel(const void* handle) {
+  return handle == nullptr ? nullptr : Runtime::get().modules.find_kernel(handle);
+}
 
 }  // namespace lockstep::driver

@@ -1,4 +1,5 @@
-// Contexts: a device's primary one and those that a program creates, and the stack of them that each thread has.
+// Contexts: a device's primary one and those that a program creates, and the stack of them that
+// each thread has.
 #include "simulator/driver/call.h"
 
 using namespace lockstep::driver;
@@ -19,13 +20,17 @@ CUresult about_primary(const char* function, CUdevice device, Body&& body) {
 }
 
 // The context that a call names, or the current one for nullptr.
-Context* named(CUcontext handle) { return handle == nullptr ? Contexts::current() : find_context(handle); }
+Context* named(CUcontext handle) {
+  return handle == nullptr ? Contexts::current() : find_context(handle);
+}
 
 CUresult create(const char* function, CUcontext* result, unsigned flags, CUdevice device) {
   return locked(function, Needs::kDriver, [&](Runtime& r, Device&) {
     if (result == nullptr || (flags & ~kKnownFlags) != 0) return CUDA_ERROR_INVALID_VALUE;
     if (!r.device_exists(device)) return CUDA_ERROR_INVALID_DEVICE;
-    if (const cudaError_t error = r.devices[static_cast<std::size_t>(device)].error; error != cudaSuccess) return result_of(error);
+    if (const cudaError_t error = r.devices[static_cast<std::size_t>(device)].error;
+        error != cudaSuccess)
+      return result_of(error);
     Context* const context = contexts().create(device, flags);
     Contexts::push(context);
     *result = handle_of(context);
@@ -35,7 +40,8 @@ CUresult create(const char* function, CUcontext* result, unsigned flags, CUdevic
 
 CUresult refuse_affinity(const char* function) {
   return call(function, Needs::kDriver, [&] {
-    Runtime::get().explain(function, "contexts on a part of a device are not supported by the simulated GPU");
+    Runtime::get().explain(function,
+                           "contexts on a part of a device are not supported by the simulated GPU");
     return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
   });
 }
@@ -44,8 +50,11 @@ CUresult refuse_affinity(const char* function) {
 
 // Variants of one name, as later versions of the API came to have them.
 namespace lockstep::driver {
-CUresult create_context_2(CUcontext* context, unsigned flags, CUdevice device) { return create("cuCtxCreate", context, flags, device); }
-CUresult create_context_3(CUcontext* context, CUexecAffinityParam* affinity, int count, unsigned flags, CUdevice device) {
+CUresult create_context_2(CUcontext* context, unsigned flags, CUdevice device) {
+  return create("cuCtxCreate", context, flags, device);
+}
+CUresult create_context_3(CUcontext* context, CUexecAffinityParam* affinity, int count,
+                          unsigned flags, CUdevice device) {
   if (affinity != nullptr || count != 0) return refuse_affinity("cuCtxCreate");
   return create("cuCtxCreate", context, flags, device);
 }
@@ -53,8 +62,11 @@ CUresult create_context_3(CUcontext* context, CUexecAffinityParam* affinity, int
 
 extern "C" {
 
-CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams* parameters, unsigned flags, CUdevice device) {
-  if (parameters != nullptr && (parameters->execAffinityParams != nullptr || parameters->cigParams != nullptr)) return refuse_affinity("cuCtxCreate");
+CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams* parameters, unsigned flags,
+                     CUdevice device) {
+  if (parameters != nullptr &&
+      (parameters->execAffinityParams != nullptr || parameters->cigParams != nullptr))
+    return refuse_affinity("cuCtxCreate");
   return create("cuCtxCreate", context, flags, device);
 }
 
@@ -141,7 +153,8 @@ CUresult cuCtxSetFlags(unsigned flags) {
 CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
   return locked("cuCtxGetId", Needs::kDriver, [&](Runtime&, Device&) {
     const Context* const context = named(handle);
-    if (context == nullptr) return handle == nullptr ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (context == nullptr)
+      return handle == nullptr ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (id == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *id = context->id;
     return CUDA_SUCCESS;
@@ -170,16 +183,20 @@ CUresult cuCtxSynchronize_v2(CUcontext handle) {
 }
 
 CUresult cuCtxGetLimit(std::size_t* value, CUlimit limit) {
-  return call("cuCtxGetLimit", Needs::kContext, [&] { return cudaDeviceGetLimit(value, static_cast<cudaLimit>(limit)); });
+  return call("cuCtxGetLimit", Needs::kContext,
+              [&] { return cudaDeviceGetLimit(value, static_cast<cudaLimit>(limit)); });
 }
 CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
-  return call("cuCtxSetLimit", Needs::kContext, [&] { return cudaDeviceSetLimit(static_cast<cudaLimit>(limit), value); });
+  return call("cuCtxSetLimit", Needs::kContext,
+              [&] { return cudaDeviceSetLimit(static_cast<cudaLimit>(limit), value); });
 }
 CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
-  return call("cuCtxGetCacheConfig", Needs::kContext, [&] { return cudaDeviceGetCacheConfig(reinterpret_cast<cudaFuncCache*>(config)); });
+  return call("cuCtxGetCacheConfig", Needs::kContext,
+              [&] { return cudaDeviceGetCacheConfig(reinterpret_cast<cudaFuncCache*>(config)); });
 }
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
-  return call("cuCtxSetCacheConfig", Needs::kContext, [&] { return cudaDeviceSetCacheConfig(static_cast<cudaFuncCache>(config)); });
+  return call("cuCtxSetCacheConfig", Needs::kContext,
+              [&] { return cudaDeviceSetCacheConfig(static_cast<cudaFuncCache>(config)); });
 }
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
   return call("cuCtxGetSharedMemConfig", Needs::kContext, [&] {
@@ -192,22 +209,26 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig /*config*/) {
   return call("cuCtxSetSharedMemConfig", Needs::kContext, [] { return CUDA_SUCCESS; });
 }
 CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
-  return call("cuCtxGetStreamPriorityRange", Needs::kContext, [&] { return cudaDeviceGetStreamPriorityRange(least, greatest); });
+  return call("cuCtxGetStreamPriorityRange", Needs::kContext,
+              [&] { return cudaDeviceGetStreamPriorityRange(least, greatest); });
 }
 CUresult cuCtxResetPersistingL2Cache() {
-  return call("cuCtxResetPersistingL2Cache", Needs::kContext, [] { return cudaCtxResetPersistingL2Cache(); });
+  return call("cuCtxResetPersistingL2Cache", Needs::kContext,
+              [] { return cudaCtxResetPersistingL2Cache(); });
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   return call("cuCtxEnablePeerAccess", Needs::kContext, [&] {
     const Context* const context = find_context(peer);
-    return context == nullptr ? CUDA_ERROR_INVALID_CONTEXT : result_of(cudaDeviceEnablePeerAccess(context->device, flags));
+    return context == nullptr ? CUDA_ERROR_INVALID_CONTEXT
+                              : result_of(cudaDeviceEnablePeerAccess(context->device, flags));
   });
 }
 CUresult cuCtxDisablePeerAccess(CUcontext peer) {
   return call("cuCtxDisablePeerAccess", Needs::kContext, [&] {
     const Context* const context = find_context(peer);
-    return context == nullptr ? CUDA_ERROR_INVALID_CONTEXT : result_of(cudaDeviceDisablePeerAccess(context->device));
+    return context == nullptr ? CUDA_ERROR_INVALID_CONTEXT
+                              : result_of(cudaDeviceDisablePeerAccess(context->device));
   });
 }
 
@@ -216,7 +237,9 @@ CUresult cuCtxDisablePeerAccess(CUcontext peer) {
 CUresult cuDevicePrimaryCtxRetain(CUcontext* handle, CUdevice device) {
   return about_primary("cuDevicePrimaryCtxRetain", device, [&](Runtime& r, Context& context) {
     if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (const cudaError_t error = r.devices[static_cast<std::size_t>(device)].error; error == cudaErrorDevicesUnavailable) return result_of(error);
+    if (const cudaError_t error = r.devices[static_cast<std::size_t>(device)].error;
+        error == cudaErrorDevicesUnavailable)
+      return result_of(error);
     ++context.retained;
     context.active = true;
     *handle = handle_of(&context);
@@ -224,7 +247,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* handle, CUdevice device) {
   });
 }
 
-// What is in it stays when the last who retained it lets go, as long as the runtime API has not been told to reset the device.
+// What is in it stays when the last who retained it lets go, as long as the runtime API has not
+// been told to reset the device.
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   return about_primary("cuDevicePrimaryCtxRelease", device, [&](Runtime&, Context& context) {
     if (context.retained == 0) return CUDA_ERROR_INVALID_CONTEXT;

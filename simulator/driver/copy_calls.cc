@@ -1,4 +1,5 @@
-// Copies, in one, two and three dimensions, of memory and arrays. Asynchronous ones have happened when they return.
+// Copies, in one, two and three dimensions, of memory and arrays. Asynchronous ones have happened
+// when they return.
 #include "simulator/driver/call.h"
 #include "simulator/driver/copies.h"
 #include "simulator/runtime/state/work.h"
@@ -33,14 +34,17 @@ bool place(const Side& side, const CUDA_MEMCPY3D& box, Placed* placed) {
   if (side.type == CU_MEMORYTYPE_ARRAY) {
     placed->array = reinterpret_cast<cudaArray_t>(side.array);
     const runtime::Array* const array = arrays().find(placed->array);
-    if (array == nullptr || side.x_bytes % array->element_bytes() != 0 || box.WidthInBytes % array->element_bytes() != 0) return false;
+    if (array == nullptr || side.x_bytes % array->element_bytes() != 0 ||
+        box.WidthInBytes % array->element_bytes() != 0)
+      return false;
     placed->position.x /= array->element_bytes();
     return true;
   }
   const void* const at = side.type == CU_MEMORYTYPE_HOST ? side.host : pointer(side.device);
   // Of a single row a pitch may be left out, and of a single slice its height.
   const std::size_t least = side.x_bytes + box.WidthInBytes;
-  const std::size_t pitch = side.pitch == 0 && box.Height <= 1 && box.Depth <= 1 ? least : side.pitch;
+  const std::size_t pitch =
+      side.pitch == 0 && box.Height <= 1 && box.Depth <= 1 ? least : side.pitch;
   const std::size_t height = side.height == 0 && box.Depth <= 1 ? side.y + box.Height : side.height;
   placed->memory = {const_cast<void*>(at), pitch, pitch, height};
   return true;
@@ -56,25 +60,40 @@ CUresult box_of(const CUDA_MEMCPY3D& p, cudaMemcpy3DParms* box) {
   }
   if (p.srcLOD != 0 || p.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
   Placed from, to;
-  const Side source{p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray, p.srcXInBytes, p.srcY, p.srcZ, p.srcPitch, p.srcHeight};
-  const Side target{p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, p.dstXInBytes, p.dstY, p.dstZ, p.dstPitch, p.dstHeight};
+  const Side source{p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray, p.srcXInBytes,
+                    p.srcY,          p.srcZ,    p.srcPitch,  p.srcHeight};
+  const Side target{p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, p.dstXInBytes,
+                    p.dstY,          p.dstZ,    p.dstPitch,  p.dstHeight};
   if (!place(source, p, &from) || !place(target, p, &to)) return CUDA_ERROR_INVALID_VALUE;
-  *box = {from.array, from.position, from.memory, to.array, to.position, to.memory, {p.WidthInBytes, p.Height, p.Depth}, cudaMemcpyDefault};
+  *box = {from.array,
+          from.position,
+          from.memory,
+          to.array,
+          to.position,
+          to.memory,
+          {p.WidthInBytes, p.Height, p.Depth},
+          cudaMemcpyDefault};
   const cudaArray_t array = to.array != nullptr ? to.array : from.array;
   if (array != nullptr) box->extent.width /= arrays().find(array)->element_bytes();
   if (p.srcMemoryType != CU_MEMORYTYPE_UNIFIED && p.dstMemoryType != CU_MEMORYTYPE_UNIFIED) {
     const bool from_host = is_host(p.srcMemoryType), to_host = is_host(p.dstMemoryType);
-    box->kind = from_host ? (to_host ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice) : (to_host ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice);
+    box->kind = from_host ? (to_host ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice)
+                          : (to_host ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice);
   }
   return CUDA_SUCCESS;
 }
 
 void describe_box(const cudaMemcpy3DParms& box, CUDA_MEMCPY3D* p) {
   *p = {};
-  const auto side = [&](cudaArray_t array, const cudaPitchedPtr& memory, const cudaPos& at, bool host, CUmemorytype* type, CUdeviceptr* device, CUarray* own,
-                        std::size_t* x, std::size_t* y, std::size_t* z, std::size_t* pitch, std::size_t* height) {
+  const auto side = [&](cudaArray_t array, const cudaPitchedPtr& memory, const cudaPos& at,
+                        bool host, CUmemorytype* type, CUdeviceptr* device, CUarray* own,
+                        std::size_t* x, std::size_t* y, std::size_t* z, std::size_t* pitch,
+                        std::size_t* height) {
     const runtime::Array* const found = arrays().find(array);
-    *type = found != nullptr ? CU_MEMORYTYPE_ARRAY : host ? CU_MEMORYTYPE_HOST : box.kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
+    *type = found != nullptr                ? CU_MEMORYTYPE_ARRAY
+            : host                          ? CU_MEMORYTYPE_HOST
+            : box.kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED
+                                            : CU_MEMORYTYPE_DEVICE;
     *own = reinterpret_cast<CUarray>(array);
     *device = reinterpret_cast<CUdeviceptr>(memory.ptr);
     *x = found != nullptr ? at.x * found->element_bytes() : at.x;
@@ -85,10 +104,10 @@ void describe_box(const cudaMemcpy3DParms& box, CUDA_MEMCPY3D* p) {
   };
   const bool from_host = box.kind == cudaMemcpyHostToHost || box.kind == cudaMemcpyHostToDevice;
   const bool to_host = box.kind == cudaMemcpyHostToHost || box.kind == cudaMemcpyDeviceToHost;
-  side(box.srcArray, box.srcPtr, box.srcPos, from_host, &p->srcMemoryType, &p->srcDevice, &p->srcArray, &p->srcXInBytes, &p->srcY, &p->srcZ, &p->srcPitch,
-       &p->srcHeight);
-  side(box.dstArray, box.dstPtr, box.dstPos, to_host, &p->dstMemoryType, &p->dstDevice, &p->dstArray, &p->dstXInBytes, &p->dstY, &p->dstZ, &p->dstPitch,
-       &p->dstHeight);
+  side(box.srcArray, box.srcPtr, box.srcPos, from_host, &p->srcMemoryType, &p->srcDevice,
+       &p->srcArray, &p->srcXInBytes, &p->srcY, &p->srcZ, &p->srcPitch, &p->srcHeight);
+  side(box.dstArray, box.dstPtr, box.dstPos, to_host, &p->dstMemoryType, &p->dstDevice,
+       &p->dstArray, &p->dstXInBytes, &p->dstY, &p->dstZ, &p->dstPitch, &p->dstHeight);
   if (from_host) p->srcHost = box.srcPtr.ptr, p->srcDevice = 0;
   if (to_host) p->dstHost = box.dstPtr.ptr, p->dstDevice = 0;
   const cudaArray_t array = box.dstArray != nullptr ? box.dstArray : box.srcArray;
@@ -105,8 +124,10 @@ namespace {
 CUresult copy_box(const char* function, const CUDA_MEMCPY3D& parameters, CUstream stream) {
   return locked(function, Needs::kContext, [&](Runtime& r, Device& d) {
     CopyWork work;
-    if (const CUresult result = box_of(parameters, &work.box); result != CUDA_SUCCESS) return result;
-    if (const cudaError_t error = check_copy(r, function, work.box); error != cudaSuccess) return result_of(error);
+    if (const CUresult result = box_of(parameters, &work.box); result != CUDA_SUCCESS)
+      return result;
+    if (const cudaError_t error = check_copy(r, function, work.box); error != cudaSuccess)
+      return result_of(error);
     return result_of(put(r, d, function, stream, work));
   });
 }
@@ -158,7 +179,8 @@ Line host(const void* at) { return {CU_MEMORYTYPE_HOST, at}; }
 Line device(CUdeviceptr at) { return {CU_MEMORYTYPE_DEVICE, pointer(at)}; }
 Line array(CUarray at, std::size_t offset) { return {CU_MEMORYTYPE_ARRAY, at, offset}; }
 
-CUresult copy_array_line(const char* function, const Line& to, const Line& from, std::size_t bytes, CUstream stream = nullptr) {
+CUresult copy_array_line(const char* function, const Line& to, const Line& from, std::size_t bytes,
+                         CUstream stream = nullptr) {
   CUDA_MEMCPY3D box{};
   box.srcMemoryType = from.type;
   box.srcXInBytes = from.offset;
@@ -175,16 +197,22 @@ CUresult copy_array_line(const char* function, const Line& to, const Line& from,
   return copy_box(function, box, stream);
 }
 
-CUresult copy_line(const char* function, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, CUstream stream = nullptr) {
-  return locked(function, Needs::kContext,
-                [&](Runtime& r, Device& d) { return put(r, d, function, stream, lockstep::runtime::make_copy_work(to, bytes, from, bytes, bytes, 1, kind)); });
+CUresult copy_line(const char* function, void* to, const void* from, std::size_t bytes,
+                   cudaMemcpyKind kind, CUstream stream = nullptr) {
+  return locked(function, Needs::kContext, [&](Runtime& r, Device& d) {
+    return put(r, d, function, stream,
+               lockstep::runtime::make_copy_work(to, bytes, from, bytes, bytes, 1, kind));
+  });
 }
 
-CUresult copy_peer(const char* function, CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, std::size_t bytes, CUstream stream) {
+CUresult copy_peer(const char* function, CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                   CUcontext from_context, std::size_t bytes, CUstream stream) {
   return locked(function, Needs::kContext, [&](Runtime& r, Device& d) {
-    if (find_context(to_context) == nullptr || find_context(from_context) == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-    return result_of(
-        put(r, d, function, stream, lockstep::runtime::make_copy_work(pointer(to), bytes, pointer(from), bytes, bytes, 1, cudaMemcpyDeviceToDevice)));
+    if (find_context(to_context) == nullptr || find_context(from_context) == nullptr)
+      return CUDA_ERROR_INVALID_CONTEXT;
+    return result_of(put(r, d, function, stream,
+                         lockstep::runtime::make_copy_work(pointer(to), bytes, pointer(from), bytes,
+                                                           bytes, 1, cudaMemcpyDeviceToDevice)));
   });
 }
 
@@ -192,7 +220,9 @@ CUresult copy_peer(const char* function, CUdeviceptr to, CUcontext to_context, C
 
 extern "C" {
 
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) { return copy_line("cuMemcpy", pointer(to), pointer(from), bytes, cudaMemcpyDefault); }
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return copy_line("cuMemcpy", pointer(to), pointer(from), bytes, cudaMemcpyDefault);
+}
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   return copy_line("cuMemcpyAsync", pointer(to), pointer(from), bytes, cudaMemcpyDefault, stream);
 }
@@ -202,7 +232,9 @@ CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
   return copy_line("cuMemcpyHtoDAsync", pointer(to), from, bytes, cudaMemcpyHostToDevice, stream);
 }
-CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) { return copy_line("cuMemcpyDtoH", to, pointer(from), bytes, cudaMemcpyDeviceToHost); }
+CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
+  return copy_line("cuMemcpyDtoH", to, pointer(from), bytes, cudaMemcpyDeviceToHost);
+}
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   return copy_line("cuMemcpyDtoHAsync", to, pointer(from), bytes, cudaMemcpyDeviceToHost, stream);
 }
@@ -210,12 +242,15 @@ CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
   return copy_line("cuMemcpyDtoD", pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice);
 }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return copy_line("cuMemcpyDtoDAsync", pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice, stream);
+  return copy_line("cuMemcpyDtoDAsync", pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice,
+                   stream);
 }
-CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, std::size_t bytes) {
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                      CUcontext from_context, std::size_t bytes) {
   return copy_peer("cuMemcpyPeer", to, to_context, from, from_context, bytes, nullptr);
 }
-CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, std::size_t bytes, CUstream stream) {
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                           CUcontext from_context, std::size_t bytes, CUstream stream) {
   return copy_peer("cuMemcpyPeerAsync", to, to_context, from, from_context, bytes, stream);
 }
 
@@ -231,22 +266,35 @@ CUresult cuMemcpyHtoA(CUarray to, std::size_t offset, const void* from, std::siz
 CUresult cuMemcpyAtoH(void* to, CUarray from, std::size_t offset, std::size_t bytes) {
   return copy_array_line("cuMemcpyAtoH", host(to), array(from, offset), bytes);
 }
-CUresult cuMemcpyAtoA(CUarray to, std::size_t to_offset, CUarray from, std::size_t from_offset, std::size_t bytes) {
+CUresult cuMemcpyAtoA(CUarray to, std::size_t to_offset, CUarray from, std::size_t from_offset,
+                      std::size_t bytes) {
   return copy_array_line("cuMemcpyAtoA", array(to, to_offset), array(from, from_offset), bytes);
 }
-CUresult cuMemcpyHtoAAsync(CUarray to, std::size_t offset, const void* from, std::size_t bytes, CUstream stream) {
+CUresult cuMemcpyHtoAAsync(CUarray to, std::size_t offset, const void* from, std::size_t bytes,
+                           CUstream stream) {
   return copy_array_line("cuMemcpyHtoAAsync", array(to, offset), host(from), bytes, stream);
 }
-CUresult cuMemcpyAtoHAsync(void* to, CUarray from, std::size_t offset, std::size_t bytes, CUstream stream) {
+CUresult cuMemcpyAtoHAsync(void* to, CUarray from, std::size_t offset, std::size_t bytes,
+                           CUstream stream) {
   return copy_array_line("cuMemcpyAtoHAsync", host(to), array(from, offset), bytes, stream);
 }
 
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D* p) { return copy_rows("cuMemcpy2D", p, nullptr); }
-CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* p) { return copy_rows("cuMemcpy2DUnaligned", p, nullptr); }
-CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* p, CUstream stream) { return copy_rows("cuMemcpy2DAsync", p, stream); }
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* p) {
+  return copy_rows("cuMemcpy2DUnaligned", p, nullptr);
+}
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* p, CUstream stream) {
+  return copy_rows("cuMemcpy2DAsync", p, stream);
+}
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D* p) { return copy_box("cuMemcpy3D", p, nullptr); }
-CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* p, CUstream stream) { return copy_box("cuMemcpy3DAsync", p, stream); }
-CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* p) { return copy_peer_box("cuMemcpy3DPeer", p, nullptr); }
-CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* p, CUstream stream) { return copy_peer_box("cuMemcpy3DPeerAsync", p, stream); }
+CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* p, CUstream stream) {
+  return copy_box("cuMemcpy3DAsync", p, stream);
+}
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* p) {
+  return copy_peer_box("cuMemcpy3DPeer", p, nullptr);
+}
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* p, CUstream stream) {
+  return copy_peer_box("cuMemcpy3DPeerAsync", p, stream);
+}
 
 }  // extern "C"

@@ -12,7 +12,9 @@ namespace {
 
 template <class Ask>
 CUresult about_device(const char* function, CUdevice device, Ask&& ask) {
-  return call(function, Needs::kDriver, [&] { return Runtime::get().device_exists(device) ? result_of(ask()) : CUDA_ERROR_INVALID_DEVICE; });
+  return call(function, Needs::kDriver, [&] {
+    return Runtime::get().device_exists(device) ? result_of(ask()) : CUDA_ERROR_INVALID_DEVICE;
+  });
 }
 
 }  // namespace
@@ -81,7 +83,8 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice dev
       return cudaSuccess;
     }
     // What the runtime has no names for.
-    const bool of_streams = which == CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS || which == CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR;
+    const bool of_streams = which == CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS ||
+                            which == CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR;
     if (of_streams && value != nullptr) {
       *value = 1;
       return cudaSuccess;
@@ -120,21 +123,28 @@ CUresult cuDeviceGetProperties(CUdevprop* result, CUdevice device) {
 }
 
 CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
-  return about_device("cuDeviceGetPCIBusId", device, [&] { return cudaDeviceGetPCIBusId(text, length, device); });
+  return about_device("cuDeviceGetPCIBusId", device,
+                      [&] { return cudaDeviceGetPCIBusId(text, length, device); });
 }
 CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* text) {
-  return call("cuDeviceGetByPCIBusId", Needs::kDriver, [&] { return cudaDeviceGetByPCIBusId(device, text); });
+  return call("cuDeviceGetByPCIBusId", Needs::kDriver,
+              [&] { return cudaDeviceGetByPCIBusId(device, text); });
 }
 
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
-  return about_device("cuDeviceCanAccessPeer", device, [&] { return cudaDeviceCanAccessPeer(can, device, peer); });
+  return about_device("cuDeviceCanAccessPeer", device,
+                      [&] { return cudaDeviceCanAccessPeer(can, device, peer); });
 }
-CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute which, CUdevice from, CUdevice to) {
-  return about_device("cuDeviceGetP2PAttribute", from, [&] { return cudaDeviceGetP2PAttribute(value, static_cast<cudaDeviceP2PAttr>(which), from, to); });
+CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute which, CUdevice from,
+                                 CUdevice to) {
+  return about_device("cuDeviceGetP2PAttribute", from, [&] {
+    return cudaDeviceGetP2PAttribute(value, static_cast<cudaDeviceP2PAttr>(which), from, to);
+  });
 }
 
 // Which parts of a device a context may be kept to: none.
-CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType /*type*/, CUdevice device) {
+CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType /*type*/,
+                                        CUdevice device) {
   return about_device("cuDeviceGetExecAffinitySupport", device, [&] {
     if (supported == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *supported = 0;
@@ -143,16 +153,20 @@ CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType /*typ
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
-  return about_device("cuDeviceGetDefaultMemPool", device, [&] { return cudaDeviceGetDefaultMemPool(pool, device); });
+  return about_device("cuDeviceGetDefaultMemPool", device,
+                      [&] { return cudaDeviceGetDefaultMemPool(pool, device); });
 }
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
-  return about_device("cuDeviceGetMemPool", device, [&] { return cudaDeviceGetMemPool(pool, device); });
+  return about_device("cuDeviceGetMemPool", device,
+                      [&] { return cudaDeviceGetMemPool(pool, device); });
 }
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
-  return about_device("cuDeviceSetMemPool", device, [&] { return cudaDeviceSetMemPool(device, pool); });
+  return about_device("cuDeviceSetMemPool", device,
+                      [&] { return cudaDeviceSetMemPool(device, pool); });
 }
 CUresult cuDeviceGraphMemTrim(CUdevice device) {
-  return about_device("cuDeviceGraphMemTrim", device, [&] { return cudaDeviceGraphMemTrim(device); });
+  return about_device("cuDeviceGraphMemTrim", device,
+                      [&] { return cudaDeviceGraphMemTrim(device); });
 }
 
 CUresult cuProfilerStart() {

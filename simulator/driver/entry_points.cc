@@ -9,7 +9,8 @@
 
 #include "simulator/driver/call.h"
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // functions of old that programs still ask for
+#pragma GCC diagnostic ignored \
+    "-Wdeprecated-declarations"  // functions of old that programs still ask for
 
 namespace lockstep::driver {
 
@@ -23,13 +24,17 @@ CUresult node_dependencies_1(CUgraphNode, CUgraphNode*, std::size_t*);
 CUresult node_dependents_1(CUgraphNode, CUgraphNode*, std::size_t*);
 CUresult add_dependencies_1(CUgraph, const CUgraphNode*, const CUgraphNode*, std::size_t);
 CUresult remove_dependencies_1(CUgraph, const CUgraphNode*, const CUgraphNode*, std::size_t);
-CUresult capture_info_2(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*, const CUgraphNode**, std::size_t*);
+CUresult capture_info_2(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
+                        const CUgraphNode**, std::size_t*);
 
 namespace {
 
-CUresult find(const char* name, void** function, int version, cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
-  constexpr cuuint64_t kKnown = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-  if (name == nullptr || function == nullptr || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+CUresult find(const char* name, void** function, int version, cuuint64_t flags,
+              CUdriverProcAddressQueryResult* status) {
+  constexpr cuuint64_t kKnown =
+      CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  if (name == nullptr || function == nullptr || (flags & ~kKnown) != 0)
+    return CUDA_ERROR_INVALID_VALUE;
   *function = nullptr;
   const Search search = find_entry_point(name, version, function);
   if (status != nullptr) {
@@ -44,13 +49,15 @@ CUresult find(const char* name, void** function, int version, cuuint64_t flags, 
 
 CUresult proc_address_1(const char* name, void** function, int version, cuuint64_t flags) {
   const CUresult result = find(name, function, version, flags, nullptr);
-  return result == CUDA_SUCCESS && *function == nullptr ? CUDA_ERROR_NOT_FOUND : result;  // it had no other way to say so
+  return result == CUDA_SUCCESS && *function == nullptr ? CUDA_ERROR_NOT_FOUND
+                                                        : result;  // it had no other way to say so
 }
 
 namespace {
 
 const EntryPoint kEntryPoints[] = {
-#define ENTRY(name, version, exported, function) {name, version, exported, reinterpret_cast<void*>(&function)},
+#define ENTRY(name, version, exported, function) \
+  {name, version, exported, reinterpret_cast<void*>(&function)},
 #include "simulator/driver/entry_points.inc"
 #undef ENTRY
 };
@@ -83,7 +90,8 @@ void* find_exported(const char* name) {
 
 extern "C" {
 
-CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
+CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags,
+                          CUdriverProcAddressQueryResult* status) {
   return lockstep::driver::find(name, function, version, flags, status);
 }
 

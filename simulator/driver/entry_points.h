@@ -1,11 +1,13 @@
-// The entry points of the driver API, by name: for cuGetProcAddress, cudaGetDriverEntryPoint and libcuda.so.1, which all hand out the same.
+// The entry points of the driver API, by name: for cuGetProcAddress, cudaGetDriverEntryPoint and
+// libcuda.so.1, which all hand out the same.
 #pragma once
 
 namespace lockstep::driver {
 
 struct EntryPoint {
-  const char* name;      // "cuMemAlloc"
-  int version;           // 3020: the first of CUDA, as cuDriverGetVersion numbers it, in which it was as it is
+  const char* name;  // "cuMemAlloc"
+  int version;  // 3020: the first of CUDA, as cuDriverGetVersion numbers it, in which it was as it
+                // is
   const char* exported;  // "cuMemAlloc_v2"
   void* function;
 };

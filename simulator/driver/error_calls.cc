@@ -31,7 +31,9 @@ ErrorText text_of(CUresult result) {
   const char* const name = name_of(result);
   if (name == nullptr) return {"unrecognized error code", "unrecognized error code", false};
   const char* const own = own_text(result);
-  return {name, own != nullptr ? own : lockstep::runtime::error_text(static_cast<cudaError_t>(result)), true};
+  return {name,
+          own != nullptr ? own : lockstep::runtime::error_text(static_cast<cudaError_t>(result)),
+          true};
 }
 
 }  // namespace lockstep::driver

@@ -12,24 +12,49 @@ CUresult attribute(int* value, CUfunction_attribute which, const void* function)
   cudaFuncAttributes a;
   if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (find_kernel(function) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (const cudaError_t error = cudaFuncGetAttributes(&a, function); error != cudaSuccess) return result_of(error);
+  if (const cudaError_t error = cudaFuncGetAttributes(&a, function); error != cudaSuccess)
+    return result_of(error);
   switch (which) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = a.maxThreadsPerBlock; return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = static_cast<int>(a.sharedSizeBytes); return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = static_cast<int>(a.constSizeBytes); return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = static_cast<int>(a.localSizeBytes); return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = a.maxThreadsPerBlock;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(a.sharedSizeBytes);
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+      *value = static_cast<int>(a.constSizeBytes);
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = static_cast<int>(a.localSizeBytes);
+      return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = a.numRegs; return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = a.ptxVersion; return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = a.binaryVersion; return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: *value = a.cacheModeCA; return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = a.maxDynamicSharedSizeBytes; return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = a.preferredShmemCarveout; return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = a.clusterDimMustBeSet; return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: *value = a.requiredClusterWidth; return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: *value = a.requiredClusterHeight; return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: *value = a.requiredClusterDepth; return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: *value = a.nonPortableClusterSizeAllowed; return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *value = a.clusterSchedulingPolicyPreference; return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = a.maxDynamicSharedSizeBytes;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      *value = a.preferredShmemCarveout;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+      *value = a.clusterDimMustBeSet;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+      *value = a.requiredClusterWidth;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+      *value = a.requiredClusterHeight;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      *value = a.requiredClusterDepth;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      *value = a.nonPortableClusterSizeAllowed;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      *value = a.clusterSchedulingPolicyPreference;
+      return CUDA_SUCCESS;
     default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
@@ -37,7 +62,9 @@ CUresult attribute(int* value, CUfunction_attribute which, const void* function)
 // Runs `ask()`, which asks the runtime about the function behind a handle.
 template <class Ask>
 CUresult about(const char* name, const void* function, Ask&& ask) {
-  return call(name, Needs::kContext, [&] { return find_kernel(function) == nullptr ? CUDA_ERROR_INVALID_HANDLE : result_of(ask()); });
+  return call(name, Needs::kContext, [&] {
+    return find_kernel(function) == nullptr ? CUDA_ERROR_INVALID_HANDLE : result_of(ask());
+  });
 }
 
 // In the context of another device than the current one, for which the kernel is loaded.
@@ -60,18 +87,25 @@ extern "C" {
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction function) {
   return about("cuFuncGetAttribute", function, [&] { return attribute(value, which, function); });
 }
-CUresult cuKernelGetAttribute(int* value, CUfunction_attribute which, CUkernel kernel, CUdevice device) {
-  return on_device("cuKernelGetAttribute", kernel, device, [&] { return attribute(value, which, kernel); });
+CUresult cuKernelGetAttribute(int* value, CUfunction_attribute which, CUkernel kernel,
+                              CUdevice device) {
+  return on_device("cuKernelGetAttribute", kernel, device,
+                   [&] { return attribute(value, which, kernel); });
 }
 
 // Both APIs number the attributes that can be set alike.
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
-  return about("cuFuncSetAttribute", function,
-               [&] { return cudaFuncSetAttribute(reinterpret_cast<const void*>(function), static_cast<cudaFuncAttribute>(which), value); });
+  return about("cuFuncSetAttribute", function, [&] {
+    return cudaFuncSetAttribute(reinterpret_cast<const void*>(function),
+                                static_cast<cudaFuncAttribute>(which), value);
+  });
 }
-CUresult cuKernelSetAttribute(CUfunction_attribute which, int value, CUkernel kernel, CUdevice device) {
-  return on_device("cuKernelSetAttribute", kernel, device,
-                   [&] { return cudaKernelSetAttributeForDevice(kernel, static_cast<cudaFuncAttribute>(which), value, device); });
+CUresult cuKernelSetAttribute(CUfunction_attribute which, int value, CUkernel kernel,
+                              CUdevice device) {
+  return on_device("cuKernelSetAttribute", kernel, device, [&] {
+    return cudaKernelSetAttributeForDevice(kernel, static_cast<cudaFuncAttribute>(which), value,
+                                           device);
+  });
 }
 
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache /*config*/) {
@@ -90,8 +124,9 @@ CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
     if (module == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     const Module* const own = module_of(*entry);
-    *module = own != nullptr && own->library == nullptr ? reinterpret_cast<CUmodule>(const_cast<Module*>(own))
-                                                        : module_of_library(reinterpret_cast<CUlibrary>(entry->binary), entry->binary);
+    *module = own != nullptr && own->library == nullptr
+                  ? reinterpret_cast<CUmodule>(const_cast<Module*>(own))
+                  : module_of_library(reinterpret_cast<CUlibrary>(entry->binary), entry->binary);
     return CUDA_SUCCESS;
   });
 }
@@ -102,11 +137,15 @@ CUresult cuFuncGetName(const char** name, CUfunction function) {
 CUresult cuKernelGetName(const char** name, CUkernel kernel) {
   return about("cuKernelGetName", kernel, [&] { return cudaFuncGetName(name, kernel); });
 }
-CUresult cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size) {
-  return about("cuFuncGetParamInfo", function, [&] { return cudaFuncGetParamInfo(function, index, offset, size); });
+CUresult cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
+                            std::size_t* size) {
+  return about("cuFuncGetParamInfo", function,
+               [&] { return cudaFuncGetParamInfo(function, index, offset, size); });
 }
-CUresult cuKernelGetParamInfo(CUkernel kernel, std::size_t index, std::size_t* offset, std::size_t* size) {
-  return about("cuKernelGetParamInfo", kernel, [&] { return cudaFuncGetParamInfo(kernel, index, offset, size); });
+CUresult cuKernelGetParamInfo(CUkernel kernel, std::size_t index, std::size_t* offset,
+                              std::size_t* size) {
+  return about("cuKernelGetParamInfo", kernel,
+               [&] { return cudaFuncGetParamInfo(kernel, index, offset, size); });
 }
 
 // Code is loaded whole.
@@ -123,27 +162,40 @@ CUresult cuFuncLoad(CUfunction function) {
 
 // ---- occupancy
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads, std::size_t dynamic_shared) {
-  return about("cuOccupancyMaxActiveBlocksPerMultiprocessor", function,
-               [&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_shared); });
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
+                                                     std::size_t dynamic_shared) {
+  return about("cuOccupancyMaxActiveBlocksPerMultiprocessor", function, [&] {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_shared);
+  });
 }
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function, int threads, std::size_t dynamic_shared, unsigned flags) {
-  return about("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", function,
-               [&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_shared, flags); });
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function,
+                                                              int threads,
+                                                              std::size_t dynamic_shared,
+                                                              unsigned flags) {
+  return about("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", function, [&] {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
+                                                                  dynamic_shared, flags);
+  });
 }
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction function, int blocks, int threads) {
-  return about("cuOccupancyAvailableDynamicSMemPerBlock", function,
-               [&] { return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, threads); });
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction function,
+                                                 int blocks, int threads) {
+  return about("cuOccupancyAvailableDynamicSMemPerBlock", function, [&] {
+    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, threads);
+  });
 }
 
-// The largest block, a multiple of a warp, with which most threads are on a multiprocessor at once, and the blocks that fill the device with it. As
-// cuda_runtime.h has it for the runtime.
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* least_grid, int* best_block, CUfunction function, CUoccupancyB2DSize shared_of_block,
-                                                   std::size_t dynamic_shared, int block_limit, unsigned flags) {
+// The largest block, a multiple of a warp, with which most threads are on a multiprocessor at once,
+// and the blocks that fill the device with it. As cuda_runtime.h has it for the runtime.
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* least_grid, int* best_block,
+                                                   CUfunction function,
+                                                   CUoccupancyB2DSize shared_of_block,
+                                                   std::size_t dynamic_shared, int block_limit,
+                                                   unsigned flags) {
   return about("cuOccupancyMaxPotentialBlockSizeWithFlags", function, [&] {
     if (least_grid == nullptr || best_block == nullptr) return CUDA_ERROR_INVALID_VALUE;
     cudaFuncAttributes a;
-    if (const cudaError_t error = cudaFuncGetAttributes(&a, function); error != cudaSuccess) return result_of(error);
+    if (const cudaError_t error = cudaFuncGetAttributes(&a, function); error != cudaSuccess)
+      return result_of(error);
     const int device = thread_state().device;
     int warp = 0, processors = 0, device_limit = 0;
     cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, device);
@@ -155,8 +207,10 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* least_grid, int* best_bl
     for (int aligned = (limit + warp - 1) / warp * warp; aligned > 0; aligned -= warp) {
       const int block = std::min(aligned, limit);
       int blocks = 0;
-      const std::size_t shared = shared_of_block != nullptr ? shared_of_block(block) : dynamic_shared;
-      const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, function, block, shared, flags);
+      const std::size_t shared =
+          shared_of_block != nullptr ? shared_of_block(block) : dynamic_shared;
+      const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+          &blocks, function, block, shared, flags);
       if (error != cudaSuccess) return result_of(error);
       if (block * blocks <= best_threads) continue;
       best_threads = block * blocks;
@@ -166,19 +220,24 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* least_grid, int* best_bl
     return best_threads == 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
   });
 }
-CUresult cuOccupancyMaxPotentialBlockSize(int* least_grid, int* best_block, CUfunction function, CUoccupancyB2DSize shared_of_block, std::size_t dynamic_shared,
-                                          int block_limit) {
-  return cuOccupancyMaxPotentialBlockSizeWithFlags(least_grid, best_block, function, shared_of_block, dynamic_shared, block_limit, CU_OCCUPANCY_DEFAULT);
+CUresult cuOccupancyMaxPotentialBlockSize(int* least_grid, int* best_block, CUfunction function,
+                                          CUoccupancyB2DSize shared_of_block,
+                                          std::size_t dynamic_shared, int block_limit) {
+  return cuOccupancyMaxPotentialBlockSizeWithFlags(least_grid, best_block, function,
+                                                   shared_of_block, dynamic_shared, block_limit,
+                                                   CU_OCCUPANCY_DEFAULT);
 }
 
-CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction function, const CUlaunchConfig* config) {
+CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction function,
+                                            const CUlaunchConfig* config) {
   return about("cuOccupancyMaxPotentialClusterSize", function, [&] {
     if (config == nullptr) return cudaErrorInvalidValue;
     const cudaLaunchConfig_t same = config_of(*config);
     return cudaOccupancyMaxPotentialClusterSize(size, function, &same);
   });
 }
-CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function, const CUlaunchConfig* config) {
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
+                                      const CUlaunchConfig* config) {
   return about("cuOccupancyMaxActiveClusters", function, [&] {
     if (config == nullptr) return cudaErrorInvalidValue;
     const cudaLaunchConfig_t same = config_of(*config);

@@ -12,12 +12,17 @@ struct KernelParameters {
   std::vector<void*> unpacked;
 };
 
-CUresult read_kernel(Runtime& r, Device& d, const CUDA_KERNEL_NODE_PARAMS* p, KernelParameters* result) {
+CUresult read_kernel(Runtime& r, Device& d, const CUDA_KERNEL_NODE_PARAMS* p,
+                     KernelParameters* result) {
   if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const void* const function = p->func != nullptr ? static_cast<const void*>(p->func) : static_cast<const void*>(p->kern);
+  const void* const function =
+      p->func != nullptr ? static_cast<const void*>(p->func) : static_cast<const void*>(p->kern);
   const auto* const entry = find_kernel(function);
   if (entry == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (const CUresult error = arguments_of(r, d, *entry, p->kernelParams, p->extra, &result->unpacked); error != CUDA_SUCCESS) return error;
+  if (const CUresult error =
+          arguments_of(r, d, *entry, p->kernelParams, p->extra, &result->unpacked);
+      error != CUDA_SUCCESS)
+    return error;
   result->same = {const_cast<void*>(function),
                   dim3(p->gridDimX, p->gridDimY, p->gridDimZ),
                   dim3(p->blockDimX, p->blockDimY, p->blockDimZ),
@@ -64,7 +69,8 @@ template <class Body>
 CUresult with_fill(const char* function, const CUDA_MEMSET_NODE_PARAMS* p, Body&& body) {
   return call(function, Needs::kContext, [&] {
     if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const cudaMemsetParams same{pointer(p->dst), p->pitch, p->value, p->elementSize, p->width, p->height};
+    const cudaMemsetParams same{pointer(p->dst), p->pitch, p->value,
+                                p->elementSize,  p->width, p->height};
     return result_of(body(&same));
   });
 }
@@ -88,7 +94,10 @@ CUresult with_any(const char* function, CUgraphNodeParams* p, Body&& body) {
     same.type = static_cast<cudaGraphNodeType>(p->type);
     switch (p->type) {
       case CU_GRAPH_NODE_TYPE_KERNEL: {
-        if (const CUresult read = read_kernel(r, d, reinterpret_cast<const CUDA_KERNEL_NODE_PARAMS*>(&p->kernel), &kernel); read != CUDA_SUCCESS) return read;
+        if (const CUresult read = read_kernel(
+                r, d, reinterpret_cast<const CUDA_KERNEL_NODE_PARAMS*>(&p->kernel), &kernel);
+            read != CUDA_SUCCESS)
+          return read;
         const cudaKernelNodeParams& k = kernel.same;
         same.kernel.func = k.func;
         same.kernel.gridDim = k.gridDim;
@@ -98,7 +107,9 @@ CUresult with_any(const char* function, CUgraphNodeParams* p, Body&& body) {
         break;
       }
       case CU_GRAPH_NODE_TYPE_MEMCPY:
-        if (const CUresult read = box_of(p->memcpy.copyParams, &same.memcpy.copyParams); read != CUDA_SUCCESS) return read;
+        if (const CUresult read = box_of(p->memcpy.copyParams, &same.memcpy.copyParams);
+            read != CUDA_SUCCESS)
+          return read;
         break;
       case CU_GRAPH_NODE_TYPE_MEMSET:
         same.memset.dst = pointer(p->memset.dst);
@@ -123,10 +134,13 @@ CUresult with_any(const char* function, CUgraphNodeParams* p, Body&& body) {
         same.alloc.bytesize = p->alloc.bytesize;
         break;
       case CU_GRAPH_NODE_TYPE_MEM_FREE: same.free.dptr = pointer(p->free.dptr); break;
-      default: r.explain(function, "nodes of this type are not supported by the simulated GPU"); return CUDA_ERROR_NOT_SUPPORTED;
+      default:
+        r.explain(function, "nodes of this type are not supported by the simulated GPU");
+        return CUDA_ERROR_NOT_SUPPORTED;
     }
     const CUresult result = result_of(body(&same));
-    if (result == CUDA_SUCCESS && p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) p->alloc.dptr = reinterpret_cast<CUdeviceptr>(same.alloc.dptr);
+    if (result == CUDA_SUCCESS && p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+      p->alloc.dptr = reinterpret_cast<CUdeviceptr>(same.alloc.dptr);
     return result;
   });
 }
@@ -135,21 +149,29 @@ CUresult with_any(const char* function, CUgraphNodeParams* p, Body&& body) {
 
 extern "C" {
 
-CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, const CUgraphEdgeData* data, std::size_t count, CUgraphNodeParams* p) {
-  return with_any("cuGraphAddNode", p,
-                  [&](auto* same) { return cudaGraphAddNode(node, graph, from, reinterpret_cast<const cudaGraphEdgeData*>(data), count, same); });
+CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                        const CUgraphEdgeData* data, std::size_t count, CUgraphNodeParams* p) {
+  return with_any("cuGraphAddNode", p, [&](auto* same) {
+    return cudaGraphAddNode(node, graph, from, reinterpret_cast<const cudaGraphEdgeData*>(data),
+                            count, same);
+  });
 }
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* p) {
-  return with_any("cuGraphNodeSetParams", p, [&](auto* same) { return cudaGraphNodeSetParams(node, same); });
+  return with_any("cuGraphNodeSetParams", p,
+                  [&](auto* same) { return cudaGraphNodeSetParams(node, same); });
 }
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* p) {
-  return with_any("cuGraphExecNodeSetParams", p, [&](auto* same) { return cudaGraphExecNodeSetParams(exec, node, same); });
+  return with_any("cuGraphExecNodeSetParams", p,
+                  [&](auto* same) { return cudaGraphExecNodeSetParams(exec, node, same); });
 }
 
 // ---- kernels
 
-CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, const CUDA_KERNEL_NODE_PARAMS* p) {
-  return with_kernel("cuGraphAddKernelNode", p, [&](const auto* same) { return cudaGraphAddKernelNode(node, graph, from, count, same); });
+CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                              std::size_t count, const CUDA_KERNEL_NODE_PARAMS* p) {
+  return with_kernel("cuGraphAddKernelNode", p, [&](const auto* same) {
+    return cudaGraphAddKernelNode(node, graph, from, count, same);
+  });
 }
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* p) {
   return forward("cuGraphKernelNodeGetParams", [&] {
@@ -161,29 +183,42 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* p
   });
 }
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* p) {
-  return with_kernel("cuGraphKernelNodeSetParams", p, [&](const auto* same) { return cudaGraphKernelNodeSetParams(node, same); });
+  return with_kernel("cuGraphKernelNodeSetParams", p,
+                     [&](const auto* same) { return cudaGraphKernelNodeSetParams(node, same); });
 }
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* p) {
-  return with_kernel("cuGraphExecKernelNodeSetParams", p, [&](const auto* same) { return cudaGraphExecKernelNodeSetParams(exec, node, same); });
-}
-CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
-  return forward("cuGraphKernelNodeCopyAttributes", [&] { return cudaGraphKernelNodeCopyAttributes(to, from); });
-}
-CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID which, CUkernelNodeAttrValue* value) {
-  return forward("cuGraphKernelNodeGetAttribute", [&] {
-    return cudaGraphKernelNodeGetAttribute(node, static_cast<cudaLaunchAttributeID>(which), reinterpret_cast<cudaLaunchAttributeValue*>(value));
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_KERNEL_NODE_PARAMS* p) {
+  return with_kernel("cuGraphExecKernelNodeSetParams", p, [&](const auto* same) {
+    return cudaGraphExecKernelNodeSetParams(exec, node, same);
   });
 }
-CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID which, const CUkernelNodeAttrValue* value) {
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
+  return forward("cuGraphKernelNodeCopyAttributes",
+                 [&] { return cudaGraphKernelNodeCopyAttributes(to, from); });
+}
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID which,
+                                       CUkernelNodeAttrValue* value) {
+  return forward("cuGraphKernelNodeGetAttribute", [&] {
+    return cudaGraphKernelNodeGetAttribute(node, static_cast<cudaLaunchAttributeID>(which),
+                                           reinterpret_cast<cudaLaunchAttributeValue*>(value));
+  });
+}
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID which,
+                                       const CUkernelNodeAttrValue* value) {
   return forward("cuGraphKernelNodeSetAttribute", [&] {
-    return cudaGraphKernelNodeSetAttribute(node, static_cast<cudaLaunchAttributeID>(which), reinterpret_cast<const cudaLaunchAttributeValue*>(value));
+    return cudaGraphKernelNodeSetAttribute(
+        node, static_cast<cudaLaunchAttributeID>(which),
+        reinterpret_cast<const cudaLaunchAttributeValue*>(value));
   });
 }
 
 // ---- copies and fills; of a context only the device counts, which the addresses say
 
-CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, const CUDA_MEMCPY3D* p, CUcontext /*context*/) {
-  return with_copy("cuGraphAddMemcpyNode", p, [&](const auto* box) { return cudaGraphAddMemcpyNode(node, graph, from, count, box); });
+CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                              std::size_t count, const CUDA_MEMCPY3D* p, CUcontext /*context*/) {
+  return with_copy("cuGraphAddMemcpyNode", p, [&](const auto* box) {
+    return cudaGraphAddMemcpyNode(node, graph, from, count, box);
+  });
 }
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* p) {
   return locked("cuGraphMemcpyNodeGetParams", Needs::kDriver, [&](Runtime&, Device&) {
@@ -195,36 +230,56 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* p) {
   });
 }
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* p) {
-  return with_copy("cuGraphMemcpyNodeSetParams", p, [&](const auto* box) { return cudaGraphMemcpyNodeSetParams(node, box); });
+  return with_copy("cuGraphMemcpyNodeSetParams", p,
+                   [&](const auto* box) { return cudaGraphMemcpyNodeSetParams(node, box); });
 }
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D* p, CUcontext /*context*/) {
-  return with_copy("cuGraphExecMemcpyNodeSetParams", p, [&](const auto* box) { return cudaGraphExecMemcpyNodeSetParams(exec, node, box); });
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D* p,
+                                        CUcontext /*context*/) {
+  return with_copy("cuGraphExecMemcpyNodeSetParams", p, [&](const auto* box) {
+    return cudaGraphExecMemcpyNodeSetParams(exec, node, box);
+  });
 }
 
-CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, const CUDA_MEMSET_NODE_PARAMS* p,
+CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                              std::size_t count, const CUDA_MEMSET_NODE_PARAMS* p,
                               CUcontext /*context*/) {
-  return with_fill("cuGraphAddMemsetNode", p, [&](const auto* same) { return cudaGraphAddMemsetNode(node, graph, from, count, same); });
+  return with_fill("cuGraphAddMemsetNode", p, [&](const auto* same) {
+    return cudaGraphAddMemsetNode(node, graph, from, count, same);
+  });
 }
 CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* p) {
   return forward("cuGraphMemsetNodeGetParams", [&] {
     cudaMemsetParams same;
     if (p == nullptr) return cudaErrorInvalidValue;
     const cudaError_t error = cudaGraphMemsetNodeGetParams(node, &same);
-    if (error == cudaSuccess) *p = {reinterpret_cast<CUdeviceptr>(same.dst), same.pitch, same.value, same.elementSize, same.width, same.height};
+    if (error == cudaSuccess)
+      *p = {reinterpret_cast<CUdeviceptr>(same.dst),
+            same.pitch,
+            same.value,
+            same.elementSize,
+            same.width,
+            same.height};
     return error;
   });
 }
 CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* p) {
-  return with_fill("cuGraphMemsetNodeSetParams", p, [&](const auto* same) { return cudaGraphMemsetNodeSetParams(node, same); });
+  return with_fill("cuGraphMemsetNodeSetParams", p,
+                   [&](const auto* same) { return cudaGraphMemsetNodeSetParams(node, same); });
 }
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* p, CUcontext /*context*/) {
-  return with_fill("cuGraphExecMemsetNodeSetParams", p, [&](const auto* same) { return cudaGraphExecMemsetNodeSetParams(exec, node, same); });
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS* p, CUcontext /*context*/) {
+  return with_fill("cuGraphExecMemsetNodeSetParams", p, [&](const auto* same) {
+    return cudaGraphExecMemsetNodeSetParams(exec, node, same);
+  });
 }
 
 // ---- the others
 
-CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, const CUDA_HOST_NODE_PARAMS* p) {
-  return with_host("cuGraphAddHostNode", p, [&](const auto* same) { return cudaGraphAddHostNode(node, graph, from, count, same); });
+CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                            std::size_t count, const CUDA_HOST_NODE_PARAMS* p) {
+  return with_host("cuGraphAddHostNode", p, [&](const auto* same) {
+    return cudaGraphAddHostNode(node, graph, from, count, same);
+  });
 }
 CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* p) {
   return forward("cuGraphHostNodeGetParams", [&] {
@@ -236,61 +291,91 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* p) {
   });
 }
 CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS* p) {
-  return with_host("cuGraphHostNodeSetParams", p, [&](const auto* same) { return cudaGraphHostNodeSetParams(node, same); });
+  return with_host("cuGraphHostNodeSetParams", p,
+                   [&](const auto* same) { return cudaGraphHostNodeSetParams(node, same); });
 }
-CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS* p) {
-  return with_host("cuGraphExecHostNodeSetParams", p, [&](const auto* same) { return cudaGraphExecHostNodeSetParams(exec, node, same); });
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                      const CUDA_HOST_NODE_PARAMS* p) {
+  return with_host("cuGraphExecHostNodeSetParams", p, [&](const auto* same) {
+    return cudaGraphExecHostNodeSetParams(exec, node, same);
+  });
 }
 
-CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, CUgraph child) {
-  return forward("cuGraphAddChildGraphNode", [&] { return cudaGraphAddChildGraphNode(node, graph, from, count, child); });
+CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                                  std::size_t count, CUgraph child) {
+  return forward("cuGraphAddChildGraphNode",
+                 [&] { return cudaGraphAddChildGraphNode(node, graph, from, count, child); });
 }
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph) {
-  return forward("cuGraphChildGraphNodeGetGraph", [&] { return cudaGraphChildGraphNodeGetGraph(node, graph); });
+  return forward("cuGraphChildGraphNodeGetGraph",
+                 [&] { return cudaGraphChildGraphNodeGetGraph(node, graph); });
 }
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
-  return forward("cuGraphExecChildGraphNodeSetParams", [&] { return cudaGraphExecChildGraphNodeSetParams(exec, node, child); });
+  return forward("cuGraphExecChildGraphNodeSetParams",
+                 [&] { return cudaGraphExecChildGraphNodeSetParams(exec, node, child); });
 }
-CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count) {
-  return forward("cuGraphAddEmptyNode", [&] { return cudaGraphAddEmptyNode(node, graph, from, count); });
+CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                             std::size_t count) {
+  return forward("cuGraphAddEmptyNode",
+                 [&] { return cudaGraphAddEmptyNode(node, graph, from, count); });
 }
-CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, CUevent event) {
-  return forward("cuGraphAddEventRecordNode", [&] { return cudaGraphAddEventRecordNode(node, graph, from, count, event); });
+CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                                   std::size_t count, CUevent event) {
+  return forward("cuGraphAddEventRecordNode",
+                 [&] { return cudaGraphAddEventRecordNode(node, graph, from, count, event); });
 }
 CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event) {
-  return forward("cuGraphEventRecordNodeGetEvent", [&] { return cudaGraphEventRecordNodeGetEvent(node, event); });
+  return forward("cuGraphEventRecordNodeGetEvent",
+                 [&] { return cudaGraphEventRecordNodeGetEvent(node, event); });
 }
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
-  return forward("cuGraphEventRecordNodeSetEvent", [&] { return cudaGraphEventRecordNodeSetEvent(node, event); });
+  return forward("cuGraphEventRecordNodeSetEvent",
+                 [&] { return cudaGraphEventRecordNodeSetEvent(node, event); });
 }
 CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
-  return forward("cuGraphExecEventRecordNodeSetEvent", [&] { return cudaGraphExecEventRecordNodeSetEvent(exec, node, event); });
+  return forward("cuGraphExecEventRecordNodeSetEvent",
+                 [&] { return cudaGraphExecEventRecordNodeSetEvent(exec, node, event); });
 }
-CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, CUevent event) {
-  return forward("cuGraphAddEventWaitNode", [&] { return cudaGraphAddEventWaitNode(node, graph, from, count, event); });
+CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                                 std::size_t count, CUevent event) {
+  return forward("cuGraphAddEventWaitNode",
+                 [&] { return cudaGraphAddEventWaitNode(node, graph, from, count, event); });
 }
 CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event) {
-  return forward("cuGraphEventWaitNodeGetEvent", [&] { return cudaGraphEventWaitNodeGetEvent(node, event); });
+  return forward("cuGraphEventWaitNodeGetEvent",
+                 [&] { return cudaGraphEventWaitNodeGetEvent(node, event); });
 }
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
-  return forward("cuGraphEventWaitNodeSetEvent", [&] { return cudaGraphEventWaitNodeSetEvent(node, event); });
+  return forward("cuGraphEventWaitNodeSetEvent",
+                 [&] { return cudaGraphEventWaitNodeSetEvent(node, event); });
 }
 CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
-  return forward("cuGraphExecEventWaitNodeSetEvent", [&] { return cudaGraphExecEventWaitNodeSetEvent(exec, node, event); });
+  return forward("cuGraphExecEventWaitNodeSetEvent",
+                 [&] { return cudaGraphExecEventWaitNodeSetEvent(exec, node, event); });
 }
 
-CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* p) {
+CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                                std::size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* p) {
   static_assert(sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) == sizeof(cudaMemAllocNodeParams));
-  return forward("cuGraphAddMemAllocNode", [&] { return cudaGraphAddMemAllocNode(node, graph, from, count, reinterpret_cast<cudaMemAllocNodeParams*>(p)); });
+  return forward("cuGraphAddMemAllocNode", [&] {
+    return cudaGraphAddMemAllocNode(node, graph, from, count,
+                                    reinterpret_cast<cudaMemAllocNodeParams*>(p));
+  });
 }
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS* p) {
-  return forward("cuGraphMemAllocNodeGetParams", [&] { return cudaGraphMemAllocNodeGetParams(node, reinterpret_cast<cudaMemAllocNodeParams*>(p)); });
+  return forward("cuGraphMemAllocNodeGetParams", [&] {
+    return cudaGraphMemAllocNodeGetParams(node, reinterpret_cast<cudaMemAllocNodeParams*>(p));
+  });
 }
-CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, CUdeviceptr address) {
-  return forward("cuGraphAddMemFreeNode", [&] { return cudaGraphAddMemFreeNode(node, graph, from, count, pointer(address)); });
+CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                               std::size_t count, CUdeviceptr address) {
+  return forward("cuGraphAddMemFreeNode", [&] {
+    return cudaGraphAddMemFreeNode(node, graph, from, count, pointer(address));
+  });
 }
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
-  return forward("cuGraphMemFreeNodeGetParams", [&] { return cudaGraphMemFreeNodeGetParams(node, address); });
+  return forward("cuGraphMemFreeNodeGetParams",
+                 [&] { return cudaGraphMemFreeNodeGetParams(node, address); });
 }
 
 }  // extern "C"

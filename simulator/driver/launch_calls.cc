@@ -24,7 +24,8 @@ cudaLaunchConfig_t config_of(const CUlaunchConfig& c) {
   return same;
 }
 
-CUresult arguments_of(Runtime& r, Device& d, const KernelEntry& entry, void** parameters, void** extra, std::vector<void*>* result) {
+CUresult arguments_of(Runtime& r, Device& d, const KernelEntry& entry, void** parameters,
+                      void** extra, std::vector<void*>* result) {
   if (extra == nullptr) return CUDA_SUCCESS;
   if (parameters != nullptr) return CUDA_ERROR_INVALID_VALUE;
   char* buffer = nullptr;
@@ -39,12 +40,15 @@ CUresult arguments_of(Runtime& r, Device& d, const KernelEntry& entry, void** pa
     }
   }
   const lockstep::engine::Kernel* kernel = nullptr;
-  if (const cudaError_t error = r.modules.get(r, entry, d.ordinal, &kernel); error != cudaSuccess) return result_of(error);
+  if (const cudaError_t error = r.modules.get(r, entry, d.ordinal, &kernel); error != cudaSuccess)
+    return result_of(error);
   const auto sizes = kernel->parameter_sizes();
   const auto offsets = kernel->parameter_offsets();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (buffer == nullptr || offsets[i] + sizes[i] > size) {
-      r.explain("cuLaunchKernel", demangled(entry.name) + ": the buffer of parameters ends before parameter " + std::to_string(i));
+      r.explain("cuLaunchKernel", demangled(entry.name) +
+                                      ": the buffer of parameters ends before parameter " +
+                                      std::to_string(i));
       return CUDA_ERROR_INVALID_VALUE;
     }
     result->push_back(buffer + offsets[i]);
@@ -63,22 +67,28 @@ CUresult refused(Runtime& r, const KernelEntry* entry, CUresult result) {
   return result;
 }
 
-CUresult launch(const char* name, CUfunction function, const cudaLaunchConfig_t& config, void** parameters, void** extra) {
+CUresult launch(const char* name, CUfunction function, const cudaLaunchConfig_t& config,
+                void** parameters, void** extra) {
   return locked(name, Needs::kContext, [&](Runtime& r, Device& d) {
     const KernelEntry* const entry = find_kernel(function);
     if (entry == nullptr) return refused(r, nullptr, CUDA_ERROR_INVALID_HANDLE);
-    if (const Module* module = module_of(*entry); module != nullptr && module->library == nullptr && module->context != Contexts::current()) {
-      r.explain(name, demangled(entry->name) + ": its module was loaded into another context than the current one");
+    if (const Module* module = module_of(*entry);
+        module != nullptr && module->library == nullptr && module->context != Contexts::current()) {
+      r.explain(name, demangled(entry->name) +
+                          ": its module was loaded into another context than the current one");
       return refused(r, entry, CUDA_ERROR_INVALID_HANDLE);
     }
     std::vector<void*> unpacked;
-    if (const CUresult result = arguments_of(r, d, *entry, parameters, extra, &unpacked); result != CUDA_SUCCESS) return refused(r, entry, result);
-    return result_of(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(function), extra != nullptr ? unpacked.data() : parameters));
+    if (const CUresult result = arguments_of(r, d, *entry, parameters, extra, &unpacked);
+        result != CUDA_SUCCESS)
+      return refused(r, entry, result);
+    return result_of(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(function),
+                                         extra != nullptr ? unpacked.data() : parameters));
   });
 }
 
-CUresult launch(const char* name, CUfunction function, dim3 grid, dim3 block, unsigned shared, CUstream stream, bool cooperative, void** parameters,
-                void** extra) {
+CUresult launch(const char* name, CUfunction function, dim3 grid, dim3 block, unsigned shared,
+                CUstream stream, bool cooperative, void** parameters, void** extra) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeCooperative;
   attribute.val.cooperative = 1;
@@ -96,19 +106,25 @@ CUresult launch(const char* name, CUfunction function, dim3 grid, dim3 block, un
 
 extern "C" {
 
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                        unsigned shared, CUstream stream, void** parameters, void** extra) {
-  return launch("cuLaunchKernel", function, dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared, stream, false, parameters, extra);
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                        CUstream stream, void** parameters, void** extra) {
+  return launch("cuLaunchKernel", function, dim3(grid_x, grid_y, grid_z),
+                dim3(block_x, block_y, block_z), shared, stream, false, parameters, extra);
 }
 
-CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                                   unsigned shared, CUstream stream, void** parameters) {
-  return launch("cuLaunchCooperativeKernel", function, dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared, stream, true, parameters,
-                nullptr);
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared, CUstream stream,
+                                   void** parameters) {
+  return launch("cuLaunchCooperativeKernel", function, dim3(grid_x, grid_y, grid_z),
+                dim3(block_x, block_y, block_z), shared, stream, true, parameters, nullptr);
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
-  if (config == nullptr) return call("cuLaunchKernelEx", Needs::kContext, [] { return CUDA_ERROR_INVALID_VALUE; });
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
+                          void** extra) {
+  if (config == nullptr)
+    return call("cuLaunchKernelEx", Needs::kContext, [] { return CUDA_ERROR_INVALID_VALUE; });
   return launch("cuLaunchKernelEx", function, config_of(*config), parameters, extra);
 }
 

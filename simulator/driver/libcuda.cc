@@ -1,10 +1,12 @@
-// libcuda.so.1: the names of the driver API (libcuda.awk), led to the functions in the simulated libcudart.so.13, so that there is one simulated GPU in a
-// process whichever API it is reached by. Beside another libcudart.so.13 the dynamic linker does not load it: that has no LOCKSTEP_1.
+// libcuda.so.1: the names of the driver API (libcuda.awk), led to the functions in the simulated
+// libcudart.so.13, so that there is one simulated GPU in a process whichever API it is reached by.
+// Beside another libcudart.so.13 the dynamic linker does not load it: that has no LOCKSTEP_1.
 #include <cstddef>
 
 extern "C" {
 
-// In the simulated runtime (entry_points.cc). Weak, so that a program can be linked with this library and NVIDIA's runtime.
+// In the simulated runtime (entry_points.cc). Weak, so that a program can be linked with this
+// library and NVIDIA's runtime.
 void* lockstepDriverEntryPoint(const char* name) __attribute__((weak));
 int lockstepUnsupportedDriverCall(const char* name) __attribute__((weak));
 
@@ -12,7 +14,9 @@ extern __attribute__((visibility("hidden"))) void* lockstep_slots[];
 extern __attribute__((visibility("hidden"))) const char* const lockstep_names[];
 
 // Where the names go that are not simulated.
-__attribute__((visibility("hidden"))) int lockstep_refuse_driver_call(int number) { return lockstepUnsupportedDriverCall(lockstep_names[number]); }
+__attribute__((visibility("hidden"))) int lockstep_refuse_driver_call(int number) {
+  return lockstepUnsupportedDriverCall(lockstep_names[number]);
+}
 
 }  // extern "C"
 
@@ -20,7 +24,8 @@ namespace {
 
 __attribute__((constructor)) void fill_slots() {
   for (std::size_t i = 0; lockstep_names[i] != nullptr; ++i) {
-    if (void* const function = lockstepDriverEntryPoint(lockstep_names[i])) lockstep_slots[i] = function;
+    if (void* const function = lockstepDriverEntryPoint(lockstep_names[i]))
+      lockstep_slots[i] = function;
   }
 }
 

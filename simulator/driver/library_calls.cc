@@ -7,27 +7,44 @@ using lockstep::runtime::KernelEntry;
 namespace {
 
 // The options of both APIs have the same numbers.
-cudaJitOption* jit(CUjit_option* options) { return static_cast<cudaJitOption*>(static_cast<void*>(options)); }
-cudaLibraryOption* own(CUlibraryOption* options) { return static_cast<cudaLibraryOption*>(static_cast<void*>(options)); }
+cudaJitOption* jit(CUjit_option* options) {
+  return static_cast<cudaJitOption*>(static_cast<void*>(options));
+}
+cudaLibraryOption* own(CUlibraryOption* options) {
+  return static_cast<cudaLibraryOption*>(static_cast<void*>(options));
+}
 
-// The name that is not there is another error here than in the runtime's functions for kernels that nvcc has registered.
-CUresult found(cudaError_t error) { return error == cudaErrorSymbolNotFound ? CUDA_ERROR_NOT_FOUND : result_of(error); }
+// The name that is not there is another error here than in the runtime's functions for kernels that
+// nvcc has registered.
+CUresult found(cudaError_t error) {
+  return error == cudaErrorSymbolNotFound ? CUDA_ERROR_NOT_FOUND : result_of(error);
+}
 
 }  // namespace
 
 extern "C" {
 
-CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* options, void** values, unsigned count, CUlibraryOption* library_options,
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* options,
+                           void** values, unsigned count, CUlibraryOption* library_options,
                            void** library_values, unsigned library_count) {
   return call(
       "cuLibraryLoadData", Needs::kDriver,
-      [&] { return cudaLibraryLoadData(library, code, jit(options), values, count, own(library_options), library_values, library_count); }, Loads::kCode);
+      [&] {
+        return cudaLibraryLoadData(library, code, jit(options), values, count, own(library_options),
+                                   library_values, library_count);
+      },
+      Loads::kCode);
 }
-CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* options, void** values, unsigned count, CUlibraryOption* library_options,
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* options,
+                               void** values, unsigned count, CUlibraryOption* library_options,
                                void** library_values, unsigned library_count) {
   return call(
       "cuLibraryLoadFromFile", Needs::kDriver,
-      [&] { return cudaLibraryLoadFromFile(library, path, jit(options), values, count, own(library_options), library_values, library_count); }, Loads::kCode);
+      [&] {
+        return cudaLibraryLoadFromFile(library, path, jit(options), values, count,
+                                       own(library_options), library_values, library_count);
+      },
+      Loads::kCode);
 }
 
 CUresult cuLibraryUnload(CUlibrary library) {
@@ -40,19 +57,28 @@ CUresult cuLibraryUnload(CUlibrary library) {
 
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
   return call(
-      "cuLibraryGetKernel", Needs::kDriver, [&] { return found(cudaLibraryGetKernel(kernel, library, name)); }, Loads::kKernel);
+      "cuLibraryGetKernel", Needs::kDriver,
+      [&] { return found(cudaLibraryGetKernel(kernel, library, name)); }, Loads::kKernel);
 }
 CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
-  return call("cuLibraryGetKernelCount", Needs::kDriver, [&] { return cudaLibraryGetKernelCount(count, library); });
+  return call("cuLibraryGetKernelCount", Needs::kDriver,
+              [&] { return cudaLibraryGetKernelCount(count, library); });
 }
 CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned count, CUlibrary library) {
-  return call("cuLibraryEnumerateKernels", Needs::kDriver, [&] { return cudaLibraryEnumerateKernels(kernels, count, library); });
+  return call("cuLibraryEnumerateKernels", Needs::kDriver,
+              [&] { return cudaLibraryEnumerateKernels(kernels, count, library); });
 }
-CUresult cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library, const char* name) {
-  return call("cuLibraryGetGlobal", Needs::kContext, [&] { return found(cudaLibraryGetGlobal(reinterpret_cast<void**>(address), bytes, library, name)); });
+CUresult cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
+                            const char* name) {
+  return call("cuLibraryGetGlobal", Needs::kContext, [&] {
+    return found(cudaLibraryGetGlobal(reinterpret_cast<void**>(address), bytes, library, name));
+  });
 }
-CUresult cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary library, const char* name) {
-  return call("cuLibraryGetManaged", Needs::kContext, [&] { return found(cudaLibraryGetManaged(reinterpret_cast<void**>(address), bytes, library, name)); });
+CUresult cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
+                             const char* name) {
+  return call("cuLibraryGetManaged", Needs::kContext, [&] {
+    return found(cudaLibraryGetManaged(reinterpret_cast<void**>(address), bytes, library, name));
+  });
 }
 
 // The library as it is in the current context. Its handle is its code (api/library_calls.cc).

@@ -1,4 +1,5 @@
-// The linker: pieces of PTX become one piece of code (linked_code.h), which is linked when it is loaded.
+// The linker: pieces of PTX become one piece of code (linked_code.h), which is linked when it is
+// loaded.
 #include <cstring>
 #include <map>
 #include <memory>
@@ -43,8 +44,10 @@ CUresult about_link(const char* function, CUlinkState state, const auto& body) {
   return result;
 }
 
-CUresult add_fat_binary(Runtime& r, const char* function, const std::string& bytes, Linker& linker) {
-  const auto read = fatbin::read_container({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+CUresult add_fat_binary(Runtime& r, const char* function, const std::string& bytes,
+                        Linker& linker) {
+  const auto read =
+      fatbin::read_container({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
   if (const auto* error = std::get_if<fatbin::Error>(&read)) {
     r.explain(function, "the device code cannot be read: " + error->message);
     return CUDA_ERROR_INVALID_IMAGE;
@@ -60,8 +63,10 @@ CUresult add_fat_binary(Runtime& r, const char* function, const std::string& byt
   return CUDA_SUCCESS;
 }
 
-// `name` may say that it is the device runtime's library: of that nothing is simulated, and what calls into it is refused by name.
-CUresult add(Runtime& r, const char* function, Linker& linker, CUjitInputType type, const std::string& bytes, std::string_view name) {
+// `name` may say that it is the device runtime's library: of that nothing is simulated, and what
+// calls into it is refused by name.
+CUresult add(Runtime& r, const char* function, Linker& linker, CUjitInputType type,
+             const std::string& bytes, std::string_view name) {
   constexpr std::uint32_t kContainerMagic = 0xba55ed50;
   std::uint32_t magic = 0;
   if (bytes.size() >= sizeof magic) std::memcpy(&magic, bytes.data(), sizeof magic);
@@ -78,7 +83,8 @@ CUresult add(Runtime& r, const char* function, Linker& linker, CUjitInputType ty
   }
   if (type == CU_JIT_INPUT_LIBRARY && name.find("cudadevrt") != name.npos) return CUDA_SUCCESS;
   r.explain(function, "the simulated GPU's linker takes PTX and fat binaries with PTX");
-  return type == CU_JIT_INPUT_CUBIN || type == CU_JIT_INPUT_OBJECT ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_NOT_SUPPORTED;
+  return type == CU_JIT_INPUT_CUBIN || type == CU_JIT_INPUT_OBJECT ? CUDA_ERROR_NO_BINARY_FOR_GPU
+                                                                   : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 }  // namespace
@@ -89,21 +95,26 @@ CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUli
   return locked("cuLinkCreate", Needs::kContext, [&](Runtime& r, Device&) {
     if (state == nullptr) return CUDA_ERROR_INVALID_VALUE;
     auto linker = std::make_unique<Linker>(Linker{JitOptions(count, options, values), {}, {}});
-    if (const cudaError_t error = linker->jit.check(r.settings.profile->compute_capability()); error != cudaSuccess) return result_of(error);
+    if (const cudaError_t error = linker->jit.check(r.settings.profile->compute_capability());
+        error != cudaSuccess)
+      return result_of(error);
     *state = reinterpret_cast<CUlinkState>(linker.get());
     linkers().emplace(*state, std::move(linker));
     return CUDA_SUCCESS;
   });
 }
 
-CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::size_t size, const char* name, unsigned, CUjit_option*, void**) {
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::size_t size,
+                       const char* name, unsigned, CUjit_option*, void**) {
   return about_link("cuLinkAddData", state, [&](Runtime& r, Device&, Linker& linker) {
     if (data == nullptr || size == 0 || !linker.linked.empty()) return CUDA_ERROR_INVALID_VALUE;
-    return add(r, "cuLinkAddData", linker, type, std::string(static_cast<const char*>(data), size), name == nullptr ? "" : name);
+    return add(r, "cuLinkAddData", linker, type, std::string(static_cast<const char*>(data), size),
+               name == nullptr ? "" : name);
   });
 }
 
-CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned, CUjit_option*, void**) {
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned,
+                       CUjit_option*, void**) {
   return about_link("cuLinkAddFile", state, [&](Runtime& r, Device&, Linker& linker) {
     std::string bytes;
     if (path == nullptr || !linker.linked.empty()) return CUDA_ERROR_INVALID_VALUE;
@@ -132,7 +143,9 @@ CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* size) {
 }
 
 CUresult cuLinkDestroy(CUlinkState state) {
-  return locked("cuLinkDestroy", Needs::kContext, [&](Runtime&, Device&) { return linkers().erase(state) != 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE; });
+  return locked("cuLinkDestroy", Needs::kContext, [&](Runtime&, Device&) {
+    return linkers().erase(state) != 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  });
 }
 
 }  // extern "C"

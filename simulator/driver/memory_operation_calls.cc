@@ -1,4 +1,5 @@
-// Stream memory operations: values that a stream writes to memory or waits for there, and the nodes of graphs that do so.
+// Stream memory operations: values that a stream writes to memory or waits for there, and the nodes
+// of graphs that do so.
 #include <algorithm>
 #include <mutex>
 
@@ -18,14 +19,17 @@ using lockstep::runtime::Work;
 
 namespace {
 
-// Whatever fails, what comes next in the stream would not wait for it: that is an error of the program's, not information.
-CUresult put_operations(const char* function, CUstream stream, unsigned count, const CUstreamBatchMemOpParams* operations, unsigned flags) {
+// Whatever fails, what comes next in the stream would not wait for it: that is an error of the
+// program's, not information.
+CUresult put_operations(const char* function, CUstream stream, unsigned count,
+                        const CUstreamBatchMemOpParams* operations, unsigned flags) {
   return call(
       function, Needs::kContext,
       [&]() -> cudaError_t {
         if (flags != 0 || (count != 0 && operations == nullptr)) return cudaErrorInvalidValue;
         Runtime& r = Runtime::get();
-        Work work = MemoryOperationsWork{{operations, operations + count}, handle_of(Contexts::current())};
+        Work work =
+            MemoryOperationsWork{{operations, operations + count}, handle_of(Contexts::current())};
         auto& asked = std::get<MemoryOperationsWork>(work);
         int device = 0;
         {
@@ -33,12 +37,16 @@ CUresult put_operations(const char* function, CUstream stream, unsigned count, c
           Device& d = r.current();
           auto* const s = r.streams.find_stream(stream, d.ordinal);
           if (s == nullptr) return cudaErrorInvalidResourceHandle;
-          if (const cudaError_t error = check_operations(r, function, asked); error != cudaSuccess || count == 0) return error;
-          if (r.interceptor != nullptr && !r.interceptor->before_put(r, function, stream, work)) return cudaSuccess;
+          if (const cudaError_t error = check_operations(r, function, asked);
+              error != cudaSuccess || count == 0)
+            return error;
+          if (r.interceptor != nullptr && !r.interceptor->before_put(r, function, stream, work))
+            return cudaSuccess;
           const bool captured = s->capture != nullptr;
           note_operation(r, d, LOCKSTEP_OTHER_WORK, function, stream, captured);
           if (captured) return capture_work(r, function, *s, std::move(work));
-          if (const cudaError_t error = check_legacy(r, function, *s); error != cudaSuccess) return error;
+          if (const cudaError_t error = check_legacy(r, function, *s); error != cudaSuccess)
+            return error;
           device = d.ordinal;
         }
         return run_operations(r, function, device, asked);
@@ -46,13 +54,15 @@ CUresult put_operations(const char* function, CUstream stream, unsigned count, c
       Loads::kCode);
 }
 
-CUstreamBatchMemOpParams written(CUstreamBatchMemOpType type, CUdeviceptr address, cuuint64_t value, unsigned flags) {
+CUstreamBatchMemOpParams written(CUstreamBatchMemOpType type, CUdeviceptr address, cuuint64_t value,
+                                 unsigned flags) {
   CUstreamBatchMemOpParams result{};
   result.writeValue = {type, address, {}, flags, 0};
   result.writeValue.value64 = value;
   return result;
 }
-CUstreamBatchMemOpParams waited_for(CUstreamBatchMemOpType type, CUdeviceptr address, cuuint64_t value, unsigned flags) {
+CUstreamBatchMemOpParams waited_for(CUstreamBatchMemOpType type, CUdeviceptr address,
+                                    cuuint64_t value, unsigned flags) {
   CUstreamBatchMemOpParams result{};
   result.waitValue = {type, address, {}, flags, 0};
   result.waitValue.value64 = value;
@@ -61,9 +71,12 @@ CUstreamBatchMemOpParams waited_for(CUstreamBatchMemOpType type, CUdeviceptr add
 
 // Runs `body(runtime, device, work)` with the work of a node's parameters.
 template <class Body>
-CUresult with_operations(const char* function, const CUDA_BATCH_MEM_OP_NODE_PARAMS* p, Body&& body) {
+CUresult with_operations(const char* function, const CUDA_BATCH_MEM_OP_NODE_PARAMS* p,
+                         Body&& body) {
   return locked(function, Needs::kContext, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (p == nullptr || p->flags != 0 || find_context(p->ctx) == nullptr || (p->count != 0 && p->paramArray == nullptr)) return cudaErrorInvalidValue;
+    if (p == nullptr || p->flags != 0 || find_context(p->ctx) == nullptr ||
+        (p->count != 0 && p->paramArray == nullptr))
+      return cudaErrorInvalidValue;
     MemoryOperationsWork work{{p->paramArray, p->paramArray + p->count}, p->ctx};
     const cudaError_t error = check_operations(r, function, work);
     return error != cudaSuccess ? error : body(d, std::move(work));
@@ -74,39 +87,47 @@ CUresult with_operations(const char* function, const CUDA_BATCH_MEM_OP_NODE_PARA
 
 extern "C" {
 
-CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags) {
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                              unsigned flags) {
   const auto o = written(CU_STREAM_MEM_OP_WRITE_VALUE_32, address, value, flags);
   return put_operations("cuStreamWriteValue32", stream, 1, &o, 0);
 }
-CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags) {
+CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                              unsigned flags) {
   const auto o = written(CU_STREAM_MEM_OP_WRITE_VALUE_64, address, value, flags);
   return put_operations("cuStreamWriteValue64", stream, 1, &o, 0);
 }
-CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags) {
+CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                             unsigned flags) {
   const auto o = waited_for(CU_STREAM_MEM_OP_WAIT_VALUE_32, address, value, flags);
   return put_operations("cuStreamWaitValue32", stream, 1, &o, 0);
 }
-CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags) {
+CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                             unsigned flags) {
   const auto o = waited_for(CU_STREAM_MEM_OP_WAIT_VALUE_64, address, value, flags);
   return put_operations("cuStreamWaitValue64", stream, 1, &o, 0);
 }
-CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpParams* operations, unsigned flags) {
+CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpParams* operations,
+                            unsigned flags) {
   return put_operations("cuStreamBatchMemOp", stream, count, operations, flags);
 }
 
-CUresult cuGraphAddBatchMemOpNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from, std::size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS* p) {
-  return with_operations("cuGraphAddBatchMemOpNode", p, [&](Device& d, MemoryOperationsWork work) -> cudaError_t {
-    Graph* const g = graphs().find(graph);
-    if (node == nullptr || g == nullptr || (count != 0 && from == nullptr)) return cudaErrorInvalidValue;
-    std::vector<GraphNode*> after;
-    for (std::size_t i = 0; i < count; ++i) {
-      GraphNode* const before = graphs().find(from[i]);
-      if (before == nullptr || before->graph != g) return cudaErrorInvalidValue;
-      after.push_back(before);
-    }
-    *node = reinterpret_cast<CUgraphNode>(graphs().add(*g, std::move(work), d.ordinal, after));
-    return cudaSuccess;
-  });
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
+                                  std::size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS* p) {
+  return with_operations(
+      "cuGraphAddBatchMemOpNode", p, [&](Device& d, MemoryOperationsWork work) -> cudaError_t {
+        Graph* const g = graphs().find(graph);
+        if (node == nullptr || g == nullptr || (count != 0 && from == nullptr))
+          return cudaErrorInvalidValue;
+        std::vector<GraphNode*> after;
+        for (std::size_t i = 0; i < count; ++i) {
+          GraphNode* const before = graphs().find(from[i]);
+          if (before == nullptr || before->graph != g) return cudaErrorInvalidValue;
+          after.push_back(before);
+        }
+        *node = reinterpret_cast<CUgraphNode>(graphs().add(*g, std::move(work), d.ordinal, after));
+        return cudaSuccess;
+      });
 }
 
 // The operations that it gives are the node's own.
@@ -115,28 +136,36 @@ CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE
     GraphNode* const n = graphs().find(node);
     auto* const work = n == nullptr ? nullptr : std::get_if<MemoryOperationsWork>(&n->work);
     if (work == nullptr || p == nullptr) return cudaErrorInvalidValue;
-    *p = {work->context, static_cast<unsigned>(work->operations.size()), work->operations.data(), 0};
+    *p = {work->context, static_cast<unsigned>(work->operations.size()), work->operations.data(),
+          0};
     return cudaSuccess;
   });
 }
 
 CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS* p) {
-  return with_operations("cuGraphBatchMemOpNodeSetParams", p, [&](Device&, MemoryOperationsWork work) {
-    GraphNode* const n = graphs().find(node);
-    if (n == nullptr || !std::holds_alternative<MemoryOperationsWork>(n->work)) return cudaErrorInvalidValue;
-    n->work = std::move(work);
-    return cudaSuccess;
-  });
+  return with_operations(
+      "cuGraphBatchMemOpNodeSetParams", p, [&](Device&, MemoryOperationsWork work) {
+        GraphNode* const n = graphs().find(node);
+        if (n == nullptr || !std::holds_alternative<MemoryOperationsWork>(n->work))
+          return cudaErrorInvalidValue;
+        n->work = std::move(work);
+        return cudaSuccess;
+      });
 }
 
-CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS* p) {
-  return with_operations("cuGraphExecBatchMemOpNodeSetParams", p, [&](Device&, MemoryOperationsWork work) {
-    const auto e = graphs().find(exec);
-    const GraphNode* const n = graphs().find(node);
-    if (!e || n == nullptr) return cudaErrorInvalidValue;
-    const auto step = std::find_if(e->steps.begin(), e->steps.end(), [&](const auto& s) { return s.origin == n->origin; });
-    return step != e->steps.end() && replace_work(*step, std::move(work)) ? cudaSuccess : cudaErrorInvalidValue;
-  });
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS* p) {
+  return with_operations(
+      "cuGraphExecBatchMemOpNodeSetParams", p, [&](Device&, MemoryOperationsWork work) {
+        const auto e = graphs().find(exec);
+        const GraphNode* const n = graphs().find(node);
+        if (!e || n == nullptr) return cudaErrorInvalidValue;
+        const auto step = std::find_if(e->steps.begin(), e->steps.end(),
+                                       [&](const auto& s) { return s.origin == n->origin; });
+        return step != e->steps.end() && replace_work(*step, std::move(work))
+                   ? cudaSuccess
+                   : cudaErrorInvalidValue;
+      });
 }
 
 }  // extern "C"

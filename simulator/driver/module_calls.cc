@@ -21,8 +21,10 @@ std::list<Module>& modules() {
 
 CUmodule handle_of(Module& module) { return reinterpret_cast<CUmodule>(&module); }
 
-// Loads code into the current context. `bytes`: a file's, which `code` lies in, or nullptr; they are taken.
-CUresult load(Runtime& r, Device& d, const char* function, const void* code, std::string* bytes, const CodeLimits& limits, CUmodule* result) {
+// Loads code into the current context. `bytes`: a file's, which `code` lies in, or nullptr; they
+// are taken.
+CUresult load(Runtime& r, Device& d, const char* function, const void* code, std::string* bytes,
+              const CodeLimits& limits, CUmodule* result) {
   cudaError_t error = cudaSuccess;
   std::string why;
   FatBinary* const binary = r.modules.add_code(code, limits, &error, &why);
@@ -43,15 +45,16 @@ CUresult load(Runtime& r, Device& d, const char* function, const void* code, std
   return CUDA_SUCCESS;
 }
 
-CUresult load_data(const char* function, CUmodule* module, const void* image, unsigned count = 0, const CUjit_option* options = nullptr,
-                   void** values = nullptr) {
+CUresult load_data(const char* function, CUmodule* module, const void* image, unsigned count = 0,
+                   const CUjit_option* options = nullptr, void** values = nullptr) {
   JitOptions jit(count, options, values);
   const CUresult result = locked(
       function, Needs::kContext,
       [&](Runtime& r, Device& d) {
         if (module == nullptr || image == nullptr) return CUDA_ERROR_INVALID_VALUE;
         const cudaError_t checked = jit.check(r.settings.profile->compute_capability());
-        return checked != cudaSuccess ? result_of(checked) : load(r, d, function, image, nullptr, jit.limits(), module);
+        return checked != cudaSuccess ? result_of(checked)
+                                      : load(r, d, function, image, nullptr, jit.limits(), module);
       },
       Loads::kCode);
   jit.finish(static_cast<cudaError_t>(result));
@@ -68,7 +71,9 @@ CUresult about(const char* function, CUmodule handle, Body&& body, Loads loads =
         if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
         const int device = module->context->device;
         // A library's is loaded when something of it is first asked for.
-        if (const cudaError_t error = r.modules.load(r, *module->binary, device); error != cudaSuccess) return result_of(error);
+        if (const cudaError_t error = r.modules.load(r, *module->binary, device);
+            error != cudaSuccess)
+          return result_of(error);
         return body(r, *module, *module->binary->loaded.at(device).module);
       },
       loads);
@@ -123,9 +128,14 @@ void unload_modules_of(Runtime& r, const Context& context) {
 
 extern "C" {
 
-CUresult cuModuleLoadData(CUmodule* module, const void* image) { return load_data("cuModuleLoadData", module, image); }
-CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) { return load_data("cuModuleLoadFatBinary", module, image); }
-CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, CUjit_option* options, void** values) {
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  return load_data("cuModuleLoadData", module, image);
+}
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
+  return load_data("cuModuleLoadFatBinary", module, image);
+}
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
+                            CUjit_option* options, void** values) {
   return load_data("cuModuleLoadDataEx", module, image, count, options, values);
 }
 
@@ -137,7 +147,8 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
         if (module == nullptr || path == nullptr) return CUDA_ERROR_INVALID_VALUE;
         if (!read_file(path, &bytes)) return CUDA_ERROR_FILE_NOT_FOUND;
         if (bytes.size() < 16) return CUDA_ERROR_INVALID_IMAGE;
-        const char* const code = bytes.data();  // stays when the strings are swapped: it is longer than any that lies in place
+        const char* const code = bytes.data();  // stays when the strings are swapped: it is longer
+                                                // than any that lies in place
         return load(r, d, "cuModuleLoad", code, &bytes, {}, module);
       },
       Loads::kCode);
@@ -161,7 +172,9 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* 
         if (loaded.find_kernel(name) == nullptr) return CUDA_ERROR_NOT_FOUND;
         KernelEntry* const entry = kernel_named(r, module, name);
         const lockstep::engine::Kernel* kernel = nullptr;
-        if (const cudaError_t error = r.modules.get(r, *entry, module.context->device, &kernel); error != cudaSuccess) return result_of(error);
+        if (const cudaError_t error = r.modules.get(r, *entry, module.context->device, &kernel);
+            error != cudaSuccess)
+          return result_of(error);
         *function = reinterpret_cast<CUfunction>(entry);
         return CUDA_SUCCESS;
       },
@@ -177,17 +190,21 @@ CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule handle) {
 }
 
 CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule handle) {
-  return about("cuModuleEnumerateFunctions", handle, [&](Runtime& r, Module& module, const auto& loaded) {
-    if (functions == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
-    const auto all = loaded.kernels();
-    for (unsigned i = 0; i < count && i < all.size(); ++i) functions[i] = reinterpret_cast<CUfunction>(kernel_named(r, module, all[i]->name()));
-    return CUDA_SUCCESS;
-  });
+  return about(
+      "cuModuleEnumerateFunctions", handle, [&](Runtime& r, Module& module, const auto& loaded) {
+        if (functions == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
+        const auto all = loaded.kernels();
+        for (unsigned i = 0; i < count && i < all.size(); ++i)
+          functions[i] = reinterpret_cast<CUfunction>(kernel_named(r, module, all[i]->name()));
+        return CUDA_SUCCESS;
+      });
 }
 
-CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule handle, const char* name) {
+CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule handle,
+                           const char* name) {
   return about("cuModuleGetGlobal", handle, [&](Runtime&, Module&, const auto& loaded) {
-    if (name == nullptr || (address == nullptr && bytes == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+    if (name == nullptr || (address == nullptr && bytes == nullptr))
+      return CUDA_ERROR_INVALID_VALUE;
     const auto* const variable = loaded.find_variable(name);
     if (variable == nullptr) return CUDA_ERROR_NOT_FOUND;
     if (address != nullptr) *address = variable->base;

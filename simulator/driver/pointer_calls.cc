@@ -8,7 +8,9 @@ using lockstep::runtime::contexts;
 
 namespace {
 
-bool is_for_host(const Allocation& a) { return a.kind == Kind::kManaged || a.kind == Kind::kPinned || a.kind == Kind::kRegistered; }
+bool is_for_host(const Allocation& a) {
+  return a.kind == Kind::kManaged || a.kind == Kind::kPinned || a.kind == Kind::kRegistered;
+}
 
 template <class T>
 CUresult put(void* result, T value) {
@@ -23,14 +25,18 @@ const Allocation* live_at(Runtime& r, CUdeviceptr address) {
 
 CUresult answer(const Allocation& a, CUpointer_attribute which, CUdeviceptr address, void* result) {
   switch (which) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT: return put<CUcontext>(result, handle_of(&contexts().primary(a.device)));
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      return put<CUcontext>(result, handle_of(&contexts().primary(a.device)));
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return put<unsigned>(result, a.kind == Kind::kPinned || a.kind == Kind::kRegistered ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+      return put<unsigned>(result, a.kind == Kind::kPinned || a.kind == Kind::kRegistered
+                                       ? CU_MEMORYTYPE_HOST
+                                       : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return put<CUdeviceptr>(result, address);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       if (!is_for_host(a)) return CUDA_ERROR_INVALID_VALUE;
       return put<void*>(result, pointer(address));
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: return put<int>(result, 1);  // every copy has happened when it returns
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+      return put<int>(result, 1);  // every copy has happened when it returns
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: return put<unsigned long long>(result, a.id);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: return put<int>(result, a.kind == Kind::kManaged);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return put<int>(result, a.device);
@@ -40,7 +46,8 @@ CUresult answer(const Allocation& a, CUpointer_attribute which, CUdeviceptr addr
     case CU_POINTER_ATTRIBUTE_MAPPED: return put<int>(result, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return put<unsigned long long>(result, 0);
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: return put<int>(result, 0);
-    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: return put<unsigned>(result, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+      return put<unsigned>(result, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return put<CUmemoryPool>(result, nullptr);
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: return put<std::size_t>(result, a.size);
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: return put<void*>(result, pointer(a.base));
@@ -71,17 +78,20 @@ extern "C" {
 CUresult cuPointerGetAttribute(void* result, CUpointer_attribute which, CUdeviceptr address) {
   return locked("cuPointerGetAttribute", Needs::kDriver, [&](Runtime& r, Device&) {
     const Allocation* const a = live_at(r, address);
-    return result == nullptr || a == nullptr ? CUDA_ERROR_INVALID_VALUE : answer(*a, which, address, result);
+    return result == nullptr || a == nullptr ? CUDA_ERROR_INVALID_VALUE
+                                             : answer(*a, which, address, result);
   });
 }
 
-CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void** results, CUdeviceptr address) {
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void** results,
+                                CUdeviceptr address) {
   return locked("cuPointerGetAttributes", Needs::kDriver, [&](Runtime& r, Device&) {
     if (count == 0 || which == nullptr || results == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const Allocation* const a = live_at(r, address);
     for (unsigned i = 0; i < count; ++i) {
       if (results[i] == nullptr) return CUDA_ERROR_INVALID_VALUE;
-      if (a == nullptr || answer(*a, which[i], address, results[i]) != CUDA_SUCCESS) answer_nothing(which[i], results[i]);
+      if (a == nullptr || answer(*a, which[i], address, results[i]) != CUDA_SUCCESS)
+        answer_nothing(which[i], results[i]);
     }
     return CUDA_SUCCESS;
   });
@@ -89,7 +99,10 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which, void
 
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute which, CUdeviceptr address) {
   return locked("cuPointerSetAttribute", Needs::kDriver, [&](Runtime& r, Device&) {
-    return value == nullptr || which != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || live_at(r, address) == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    return value == nullptr || which != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
+                   live_at(r, address) == nullptr
+               ? CUDA_ERROR_INVALID_VALUE
+               : CUDA_SUCCESS;
   });
 }
 

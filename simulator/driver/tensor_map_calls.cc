@@ -1,5 +1,6 @@
-// cuTensorMapEncodeTiled, ...Im2col, ...Im2colWide, cuTensorMapReplaceAddress. They refuse what a driver refuses, with its error (golden/tensor_maps), and say
-// why on stderr. Encoding needs a current context, as an H100's driver demands: a thread that has done no work has none.
+// cuTensorMapEncodeTiled, ...Im2col, ...Im2colWide, cuTensorMapReplaceAddress. They refuse what a
+// driver refuses, with its error (golden/tensor_maps), and say why on stderr. Encoding needs a
+// current context, as an H100's driver demands: a thread that has done no work has none.
 #include <cuda.h>
 
 #include <cstddef>
@@ -26,8 +27,10 @@ CUresult finish(const char* function, const TensorMap& map, CUtensorMap* to) {
 }
 
 // What both kinds of map have in common; arrays are as long as the rank says.
-TensorMap tensor(CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes, const cuuint64_t* strides, const cuuint32_t* steps,
-                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+TensorMap tensor(CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes,
+                 const cuuint64_t* strides, const cuuint32_t* steps,
+                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   TensorMap m;
   m.type = static_cast<std::int32_t>(type);
   m.interleave = static_cast<std::int32_t>(interleave);
@@ -48,27 +51,37 @@ TensorMap tensor(CUtensorMapDataType type, cuuint32_t rank, void* address, const
 
 extern "C" {
 
-CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
-                                const cuuint32_t* box, const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
+                                void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
+                                const cuuint32_t* box, const cuuint32_t* steps,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   constexpr const char* kName = "cuTensorMapEncodeTiled";
   return call(kName, Needs::kContext, [&] {
-    if (map == nullptr || sizes == nullptr || (strides == nullptr && rank > 1) || box == nullptr || steps == nullptr) return refuse(kName, "a pointer is null");
-    TensorMap m = tensor(type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill);
+    if (map == nullptr || sizes == nullptr || (strides == nullptr && rank > 1) || box == nullptr ||
+        steps == nullptr)
+      return refuse(kName, "a pointer is null");
+    TensorMap m =
+        tensor(type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill);
     for (cuuint32_t d = 0; d < rank && d < TensorMap::kMostDimensions; ++d) m.box[d] = box[d];
     return finish(kName, m, map);
   });
 }
 
-CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
-                                 const int* lower, const int* upper, cuuint32_t channels, cuuint32_t pixels, const cuuint32_t* steps,
-                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
+                                 void* address, const cuuint64_t* sizes, const cuuint64_t* strides,
+                                 const int* lower, const int* upper, cuuint32_t channels,
+                                 cuuint32_t pixels, const cuuint32_t* steps,
+                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   constexpr const char* kName = "cuTensorMapEncodeIm2col";
   return call(kName, Needs::kContext, [&] {
-    if (map == nullptr || sizes == nullptr || strides == nullptr || lower == nullptr || upper == nullptr || steps == nullptr) {
+    if (map == nullptr || sizes == nullptr || strides == nullptr || lower == nullptr ||
+        upper == nullptr || steps == nullptr) {
       return refuse(kName, "a pointer is null");
     }
-    TensorMap m = tensor(type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill);
+    TensorMap m =
+        tensor(type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill);
     m.im2col = true;
     m.channels = channels;
     m.pixels = pixels;
@@ -80,10 +93,14 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType type, cuu
   });
 }
 
-CUresult cuTensorMapEncodeIm2colWide(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, int, int, cuuint32_t,
-                                     cuuint32_t, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapIm2ColWideMode, CUtensorMapSwizzle,
+CUresult cuTensorMapEncodeIm2colWide(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*,
+                                     const cuuint64_t*, const cuuint64_t*, int, int, cuuint32_t,
+                                     cuuint32_t, const cuuint32_t*, CUtensorMapInterleave,
+                                     CUtensorMapIm2ColWideMode, CUtensorMapSwizzle,
                                      CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
-  Runtime::get().explain("cuTensorMapEncodeIm2colWide", "needs a device of compute capability 10.0, whose copies the simulated GPU does not have");
+  Runtime::get().explain(
+      "cuTensorMapEncodeIm2colWide",
+      "needs a device of compute capability 10.0, whose copies the simulated GPU does not have");
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 

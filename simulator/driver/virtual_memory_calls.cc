@@ -1,4 +1,5 @@
-// Virtual memory management: reserved addresses, memory that lies nowhere yet, and the one behind the other.
+// Virtual memory management: reserved addresses, memory that lies nowhere yet, and the one behind
+// the other.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -41,11 +42,14 @@ struct State {
     const auto it = physical.find(handle);
     return it == physical.end() ? nullptr : it->second.get();
   }
-  // Runs body(address, mapping) for the mappings that make up the range; false, and nothing is run, where they do not.
+  // Runs body(address, mapping) for the mappings that make up the range; false, and nothing is run,
+  // where they do not.
   template <class Body>
   bool for_each(Address address, std::size_t bytes, Body&& body) {
     Address at = address;
-    for (auto it = mappings.find(address); it != mappings.end() && it->first == at && at < address + bytes; ++it) at += it->second.bytes;
+    for (auto it = mappings.find(address);
+         it != mappings.end() && it->first == at && at < address + bytes; ++it)
+      at += it->second.bytes;
     if (at != address + bytes || bytes == 0) return false;
     for (at = address; at < address + bytes;) {
       Mapping& mapping = mappings.at(at);
@@ -70,8 +74,11 @@ void drop_if_unused(Runtime& r, CUmemGenericAllocationHandle handle) {
 
 CUresult check_properties(Runtime& r, const char* function, const CUmemAllocationProp* p) {
   if (p == nullptr || p->type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
-  if (p->location.type != CU_MEM_LOCATION_TYPE_DEVICE || p->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE) {
-    r.explain(function, "only memory of a device, without handles for other processes, is supported by the simulated GPU");
+  if (p->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+      p->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE) {
+    r.explain(function,
+              "only memory of a device, without handles for other processes, is supported by the "
+              "simulated GPU");
     return CUDA_ERROR_NOT_SUPPORTED;
   }
   return r.device_exists(p->location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
@@ -81,7 +88,8 @@ CUresult check_properties(Runtime& r, const char* function, const CUmemAllocatio
 
 extern "C" {
 
-CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocationProp* properties, CUmemAllocationGranularity_flags /*which*/) {
+CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocationProp* properties,
+                                       CUmemAllocationGranularity_flags /*which*/) {
   return locked("cuMemGetAllocationGranularity", Needs::kDriver, [&](Runtime& r, Device&) {
     if (bytes == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *bytes = kGranularity;
@@ -89,9 +97,12 @@ CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocation
   });
 }
 
-CUresult cuMemAddressReserve(CUdeviceptr* address, std::size_t bytes, std::size_t alignment, CUdeviceptr /*wished*/, unsigned long long flags) {
+CUresult cuMemAddressReserve(CUdeviceptr* address, std::size_t bytes, std::size_t alignment,
+                             CUdeviceptr /*wished*/, unsigned long long flags) {
   return locked("cuMemAddressReserve", Needs::kDriver, [&](Runtime& r, Device&) {
-    if (address == nullptr || bytes == 0 || bytes % kGranularity != 0 || (alignment & (alignment - 1)) != 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (address == nullptr || bytes == 0 || bytes % kGranularity != 0 ||
+        (alignment & (alignment - 1)) != 0 || flags != 0)
+      return CUDA_ERROR_INVALID_VALUE;
     const Address begin = r.memory->reserve_range(bytes, std::max(alignment, kGranularity));
     if (begin == 0) return CUDA_ERROR_OUT_OF_MEMORY;
     state().reserved[begin] = bytes;
@@ -115,10 +126,14 @@ CUresult cuMemAddressFree(CUdeviceptr address, std::size_t bytes) {
   });
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes, const CUmemAllocationProp* properties, unsigned long long flags) {
+CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                     const CUmemAllocationProp* properties, unsigned long long flags) {
   return locked("cuMemCreate", Needs::kDriver, [&](Runtime& r, Device&) {
-    if (handle == nullptr || bytes == 0 || bytes % kGranularity != 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    if (const CUresult result = check_properties(r, "cuMemCreate", properties); result != CUDA_SUCCESS) return result;
+    if (handle == nullptr || bytes == 0 || bytes % kGranularity != 0 || flags != 0)
+      return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult result = check_properties(r, "cuMemCreate", properties);
+        result != CUDA_SUCCESS)
+      return result;
     if (!r.memory->claim(properties->location.id, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
     auto physical = std::make_unique<Physical>();
     physical->bytes = bytes;
@@ -139,20 +154,26 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   });
 }
 
-CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags) {
+CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
+                  CUmemGenericAllocationHandle handle, unsigned long long flags) {
   return locked("cuMemMap", Needs::kDriver, [&](Runtime& r, Device&) {
     Physical* const p = state().find(handle);
-    if (p == nullptr || offset != 0 || flags != 0 || bytes != p->bytes || address % kGranularity != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (p == nullptr || offset != 0 || flags != 0 || bytes != p->bytes ||
+        address % kGranularity != 0)
+      return CUDA_ERROR_INVALID_VALUE;
     const auto range = state().reserved.upper_bound(address);
     if (range == state().reserved.begin()) return CUDA_ERROR_INVALID_VALUE;
     const auto& [begin, room] = *std::prev(range);
-    if (address - begin >= room || bytes > room - (address - begin)) return CUDA_ERROR_INVALID_VALUE;
+    if (address - begin >= room || bytes > room - (address - begin))
+      return CUDA_ERROR_INVALID_VALUE;
     const auto after = state().mappings.lower_bound(address);
     const bool taken = (after != state().mappings.end() && after->first < address + bytes) ||
-                       (after != state().mappings.begin() && std::prev(after)->first + std::prev(after)->second.bytes > address);
+                       (after != state().mappings.begin() &&
+                        std::prev(after)->first + std::prev(after)->second.bytes > address);
     if (taken) return CUDA_ERROR_INVALID_VALUE;
     if (p->mapped) {
-      r.explain("cuMemMap", "memory that is mapped at two addresses is not supported by the simulated GPU");
+      r.explain("cuMemMap",
+                "memory that is mapped at two addresses is not supported by the simulated GPU");
       return CUDA_ERROR_NOT_SUPPORTED;
     }
     p->mapped = true;
@@ -161,15 +182,19 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset, CU
   });
 }
 
-// Until then what is mapped cannot be reached. All devices lie in one window and may reach what one may.
-CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessDesc* descriptions, std::size_t count) {
+// Until then what is mapped cannot be reached. All devices lie in one window and may reach what one
+// may.
+CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessDesc* descriptions,
+                        std::size_t count) {
   return locked("cuMemSetAccess", Needs::kDriver, [&](Runtime& r, Device&) {
     if (descriptions == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
     for (std::size_t i = 0; i < count; ++i) {
-      if (descriptions[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+      if (descriptions[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return CUDA_ERROR_INVALID_VALUE;
       if (!r.device_exists(descriptions[i].location.id)) return CUDA_ERROR_INVALID_DEVICE;
       if (descriptions[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
-        r.explain("cuMemSetAccess", "access other than to read and write is not supported by the simulated GPU");
+        r.explain("cuMemSetAccess",
+                  "access other than to read and write is not supported by the simulated GPU");
         return CUDA_ERROR_NOT_SUPPORTED;
       }
     }
@@ -205,18 +230,24 @@ CUresult cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
   });
 }
 
-CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location, CUdeviceptr address) {
+CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location,
+                        CUdeviceptr address) {
   return locked("cuMemGetAccess", Needs::kDriver, [&](Runtime& r, Device&) {
-    if (flags == nullptr || location == nullptr || location->type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    if (flags == nullptr || location == nullptr || location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+      return CUDA_ERROR_INVALID_VALUE;
     if (!r.device_exists(location->id)) return CUDA_ERROR_INVALID_DEVICE;
     const auto after = state().mappings.upper_bound(address);
-    if (after == state().mappings.begin() || address - std::prev(after)->first >= std::prev(after)->second.bytes) return CUDA_ERROR_INVALID_VALUE;
-    *flags = std::prev(after)->second.accessible ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    if (after == state().mappings.begin() ||
+        address - std::prev(after)->first >= std::prev(after)->second.bytes)
+      return CUDA_ERROR_INVALID_VALUE;
+    *flags = std::prev(after)->second.accessible ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                                 : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     return CUDA_SUCCESS;
   });
 }
 
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties, CUmemGenericAllocationHandle handle) {
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
+                                                CUmemGenericAllocationHandle handle) {
   return locked("cuMemGetAllocationPropertiesFromHandle", Needs::kDriver, [&](Runtime&, Device&) {
     const Physical* const p = state().find(handle);
     if (properties == nullptr || p == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -229,7 +260,8 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void*
   return locked("cuMemRetainAllocationHandle", Needs::kDriver, [&](Runtime&, Device&) {
     const auto at = reinterpret_cast<Address>(address);
     const auto after = state().mappings.upper_bound(at);
-    if (handle == nullptr || after == state().mappings.begin() || at - std::prev(after)->first >= std::prev(after)->second.bytes) {
+    if (handle == nullptr || after == state().mappings.begin() ||
+        at - std::prev(after)->first >= std::prev(after)->second.bytes) {
       return CUDA_ERROR_INVALID_VALUE;
     }
     *handle = std::prev(after)->second.handle;

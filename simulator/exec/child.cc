@@ -51,7 +51,8 @@ int wait_for(pid_t child) {
 
 }  // namespace
 
-Image::Image(const std::vector<std::string>& command, const Environment& set) : words(command), variables(environment_with(set)) {
+Image::Image(const std::vector<std::string>& command, const Environment& set)
+    : words(command), variables(environment_with(set)) {
   for (std::string& s : words) argv.push_back(s.data());
   for (std::string& s : variables) envp.push_back(s.data());
   argv.push_back(nullptr);
@@ -63,7 +64,8 @@ int run_child(const std::vector<std::string>& command, const Environment& set) {
   const pid_t child = fork();
   if (child == 0) {
     execve(image.argv[0], image.argv.data(), image.envp.data());
-    const char* const why = errno == ENOEXEC  ? "it is neither an ELF program nor a script that begins with #!"
+    const char* const why = errno == ENOEXEC
+                                ? "it is neither an ELF program nor a script that begins with #!"
                             : errno == ENOENT ? "the interpreter that it names is not there"
                                               : std::strerror(errno);
     std::fprintf(stderr, "lockstep: %s cannot be started: %s\n", image.argv[0], why);
@@ -93,7 +95,8 @@ std::string output_of(const std::vector<std::string>& command, const Environment
   close(ends[1]);
   std::string text;
   std::array<char, 4096> buffer;
-  for (ssize_t n; child > 0 && (n = read(ends[0], buffer.data(), buffer.size())) > 0;) text.append(buffer.data(), static_cast<std::size_t>(n));
+  for (ssize_t n; child > 0 && (n = read(ends[0], buffer.data(), buffer.size())) > 0;)
+    text.append(buffer.data(), static_cast<std::size_t>(n));
   close(ends[0]);
   if (child > 0) wait_for(child);
   return text;

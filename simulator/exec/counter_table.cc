@@ -8,7 +8,9 @@
 namespace lockstep::exec {
 namespace {
 
-constexpr std::array kHeadings = {"launches", "thread instr", "warp instr", "lanes", "ld sectors/req", "st sectors/req", "conflicts", "atomics", "barriers"};
+constexpr std::array kHeadings = {"launches",  "thread instr",   "warp instr",
+                                  "lanes",     "ld sectors/req", "st sectors/req",
+                                  "conflicts", "atomics",        "barriers"};
 using Row = std::array<std::string, kHeadings.size()>;
 
 // "1.50", or "-" where there is nothing to divide by.
@@ -40,7 +42,9 @@ Row row_of(const KernelTotals& totals) {
 std::string counter_table(const RunRecord& record) {
   std::vector<std::pair<Row, std::string>> rows;
   for (const std::string& kernel : record.kernels) {
-    if (const auto it = record.totals.find(kernel); it != record.totals.end() && !it->second.counters.empty()) rows.emplace_back(row_of(it->second), kernel);
+    if (const auto it = record.totals.find(kernel);
+        it != record.totals.end() && !it->second.counters.empty())
+      rows.emplace_back(row_of(it->second), kernel);
   }
   if (rows.empty()) return {};
   std::array<std::size_t, kHeadings.size()> widths;
@@ -49,7 +53,9 @@ std::string counter_table(const RunRecord& record) {
     for (const auto& [row, kernel] : rows) widths[i] = std::max(widths[i], row[i].size());
   }
   std::string table;
-  const auto put = [&](std::size_t i, std::string_view cell) { table.append(widths[i] - cell.size(), ' ').append(cell).append("  "); };
+  const auto put = [&](std::size_t i, std::string_view cell) {
+    table.append(widths[i] - cell.size(), ' ').append(cell).append("  ");
+  };
   for (std::size_t i = 0; i < kHeadings.size(); ++i) put(i, kHeadings[i]);
   table += "kernel\n";
   for (const auto& [row, kernel] : rows) {

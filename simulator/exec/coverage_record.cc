@@ -25,7 +25,8 @@ CoveredInstruction instruction_of(const json& fields) {
   return i;
 }
 
-// nvcc calls what stands in an anonymous namespace "_INTERNAL_7abfd654_12_histogram_cu_1f0eb3a6::": that differs from file to file, and says nothing.
+// nvcc calls what stands in an anonymous namespace "_INTERNAL_7abfd654_12_histogram_cu_1f0eb3a6::":
+// that differs from file to file, and says nothing.
 std::string without_internal(std::string name) {
   for (std::size_t at; (at = name.find("_INTERNAL_")) != name.npos;) {
     const std::size_t end = name.find("::", at);
@@ -43,8 +44,10 @@ CoveredModule module_of(const json& fields) {
     InlinedFunction& inlined = module.inlined.emplace_back();
     inlined.function = without_internal(i.at(0).get<std::string>());
     for (const json& call : i.at(1)) {
-      inlined.calls.push_back({call.at(0).get<int>(), call.at(1).get<int>(), call.at(2).get<int>()});
-      if (inlined.calls.back().file < 0 || inlined.calls.back().file >= files) inlined.calls.pop_back();
+      inlined.calls.push_back(
+          {call.at(0).get<int>(), call.at(1).get<int>(), call.at(2).get<int>()});
+      if (inlined.calls.back().file < 0 || inlined.calls.back().file >= files)
+        inlined.calls.pop_back();
     }
   }
   for (const json& f : fields.at("functions")) {
@@ -67,7 +70,8 @@ void add(const CoveredInstruction& from, CoveredInstruction* to) {
   to->ran += from.ran;
   to->partial |= from.partial;
   to->parted |= from.parted;
-  for (std::size_t i = 0; i < std::min(from.jumps.size(), to->jumps.size()); ++i) to->jumps[i] += from.jumps[i];
+  for (std::size_t i = 0; i < std::min(from.jumps.size(), to->jumps.size()); ++i)
+    to->jumps[i] += from.jumps[i];
 }
 
 // Of the same PTX, so of the same functions and instructions.
@@ -82,8 +86,9 @@ void add(const CoveredModule& from, CoveredModule* to) {
 std::string text_of(const CoveredModule& module, const InlinedFunction& inlined) {
   std::string text = inlined.function;
   for (const InlinedFunction::Call& call : inlined.calls) {
-    text += (&call == inlined.calls.data() ? " at " : ", at ") + module.files[static_cast<std::size_t>(call.file)] + ":" + std::to_string(call.line) + ":" +
-            std::to_string(call.column);
+    text += (&call == inlined.calls.data() ? " at " : ", at ") +
+            module.files[static_cast<std::size_t>(call.file)] + ":" + std::to_string(call.line) +
+            ":" + std::to_string(call.column);
   }
   return text;
 }
@@ -91,7 +96,8 @@ std::string text_of(const CoveredModule& module, const InlinedFunction& inlined)
 // Adds one function of a module to the lines of its source.
 class FunctionBySource {
  public:
-  FunctionBySource(const CoveredModule& module, const CoveredFunction& function, SourceCoverage* result)
+  FunctionBySource(const CoveredModule& module, const CoveredFunction& function,
+                   SourceCoverage* result)
       : module_(module), function_(function), result_(*result) {}
 
   void add() {
@@ -103,7 +109,8 @@ class FunctionBySource {
     for (const auto& [line, count] : counts_) file(line.file).lines[line.line].count += count;
     if (first_ != nullptr) {
       auto& functions = file(first_->file).functions;
-      functions.try_emplace(function_.demangled, SourceFunction{first_->line, 0}).first->second.count += function_.instructions.front().reached;
+      functions.try_emplace(function_.demangled, SourceFunction{first_->line, 0})
+          .first->second.count += function_.instructions.front().reached;
     } else if (function_.is_kernel && !function_.instructions.empty()) {
       result_.without_lines.push_back(function_.demangled);
     }
@@ -118,7 +125,9 @@ class FunctionBySource {
     auto operator<=>(const Line&) const = default;
   };
 
-  SourceFile& file(int number) { return result_.files[module_.files[static_cast<std::size_t>(number)]]; }
+  SourceFile& file(int number) {
+    return result_.files[module_.files[static_cast<std::size_t>(number)]];
+  }
 
   void count(const Line& line, const CoveredInstruction& i) {
     std::uint64_t& most = counts_[line];
@@ -130,16 +139,20 @@ class FunctionBySource {
 
   void add(const CoveredInstruction& i) {
     static const InlinedFunction kOwn;
-    const InlinedFunction& inlined = i.inlined < 0 ? kOwn : module_.inlined[static_cast<std::size_t>(i.inlined)];
+    const InlinedFunction& inlined =
+        i.inlined < 0 ? kOwn : module_.inlined[static_cast<std::size_t>(i.inlined)];
     count({i.file, i.line, inlined.calls}, i);
     if (auto ways = i.ways(); !ways.empty()) {
       const std::string place = i.inlined < 0 ? "" : text_of(module_, inlined);
-      file(i.file).lines[i.line].branches.push_back({function_.demangled, place, i.text, i.ptx_line, i.reached, std::move(ways)});
+      file(i.file).lines[i.line].branches.push_back(
+          {function_.demangled, place, i.text, i.ptx_line, i.reached, std::move(ways)});
     }
     // The lines of the calls, by whose first instruction that somebody has executed says who came.
     for (std::size_t n = 0; n < inlined.calls.size(); ++n) {
-      const Calls from_here(inlined.calls.begin() + static_cast<std::ptrdiff_t>(n), inlined.calls.end());
-      const Line line{from_here[0].file, from_here[0].line, {from_here.begin() + 1, from_here.end()}};
+      const Calls from_here(inlined.calls.begin() + static_cast<std::ptrdiff_t>(n),
+                            inlined.calls.end());
+      const Line line{
+          from_here[0].file, from_here[0].line, {from_here.begin() + 1, from_here.end()}};
       counts_.try_emplace(line);
       file(line.file).lines.try_emplace(line.line);
       if (i.executed() != 0 && came_.insert(from_here).second) count(line, i);
@@ -156,7 +169,9 @@ class FunctionBySource {
 
 }  // namespace
 
-bool CoveredInstruction::branches() const { return text.starts_with("bra") || text.starts_with("brx"); }
+bool CoveredInstruction::branches() const {
+  return text.starts_with("bra") || text.starts_with("brx");
+}
 
 std::vector<std::uint64_t> CoveredInstruction::ways() const {
   if (!jumps.empty()) return jumps;
@@ -186,7 +201,8 @@ void add_coverage(const json& module, CoverageRecord* record) {
 SourceCoverage by_source(const CoverageRecord& record) {
   SourceCoverage result;
   for (const auto& [id, module] : record) {
-    for (const CoveredFunction& function : module.functions) FunctionBySource(module, function, &result).add();
+    for (const CoveredFunction& function : module.functions)
+      FunctionBySource(module, function, &result).add();
   }
   return result;
 }

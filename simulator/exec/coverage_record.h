@@ -1,4 +1,5 @@
-// What the threads of a run executed, instruction by instruction, gathered from all its processes (runtime/state/record.h), and by source line.
+// What the threads of a run executed, instruction by instruction, gathered from all its processes
+// (runtime/state/record.h), and by source line.
 #pragma once
 
 #include <compare>
@@ -21,12 +22,15 @@ struct CoveredInstruction {
   std::uint64_t reached = 0;  // came to it
   std::uint64_t ran = 0;      // of these, with a true guard
   bool partial = false;       // a warp with fewer than 32 threads came to it
-  bool parted = false;        // came to by some threads of a warp alone, or its guard was true for some alone
+  bool parted =
+      false;  // came to by some threads of a warp alone, or its guard was true for some alone
   std::vector<std::uint64_t> jumps;
 
-  bool branches() const;  // bra, brx.idx: whoever came to it has executed it, whatever its guard was
+  bool branches()
+      const;  // bra, brx.idx: whoever came to it has executed it, whatever its guard was
   std::uint64_t executed() const { return branches() ? reached : ran; }
-  // How many threads took each way: a true guard and a false one, or each target of a branch table. Empty where there is but one way.
+  // How many threads took each way: a true guard and a false one, or each target of a branch table.
+  // Empty where there is but one way.
   std::vector<std::uint64_t> ways() const;
 };
 
@@ -59,7 +63,8 @@ using CoverageRecord = std::map<std::string, CoveredModule>;  // by a hash of th
 // Adds a line's "coverage"; modules of the same PTX add up. What is no coverage is left out.
 void add_coverage(const nlohmann::json& module, CoverageRecord* record);
 
-// ---- by source ------------------------------------------------------------------------------------------------------
+// ---- by source
+// ------------------------------------------------------------------------------------------------------
 
 struct SourceBranch {
   std::string function;  // demangled
@@ -72,8 +77,8 @@ struct SourceBranch {
 };
 
 struct SourceLine {
-  // Threads, added up over kernels and inlined places: of each, those of the line's instruction that most have executed, or that came to what was inlined
-  // for a call on the line.
+  // Threads, added up over kernels and inlined places: of each, those of the line's instruction
+  // that most have executed, or that came to what was inlined for a call on the line.
   std::uint64_t count = 0;
   bool partial = false, parted = false;
   std::vector<SourceBranch> branches;  // in the order of the PTX
@@ -85,13 +90,15 @@ struct SourceFunction {
 };
 
 struct SourceFile {
-  std::map<int, SourceLine> lines;                  // those that have instructions
-  std::map<std::string, SourceFunction> functions;  // kernels, and functions that are called; demangled
+  std::map<int, SourceLine> lines;  // those that have instructions
+  std::map<std::string, SourceFunction>
+      functions;  // kernels, and functions that are called; demangled
 };
 
 struct SourceCoverage {
   std::map<std::string, SourceFile> files;  // by their names in the PTX
-  std::vector<std::string> without_lines;   // kernels that have been compiled without -lineinfo; demangled
+  std::vector<std::string>
+      without_lines;  // kernels that have been compiled without -lineinfo; demangled
 };
 SourceCoverage by_source(const CoverageRecord& record);
 

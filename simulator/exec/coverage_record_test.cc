@@ -15,7 +15,12 @@ json module_line(json instructions, const std::string& id = "a") {
       {"inlined",
        json::parse(
            R"x([["help(int)", [[0, 4, 3]]], ["help(int)", [[0, 5, 3]]], ["_INTERNAL_7abfd654_12_histogram_cu_1f0eb3a6::other(int)", [[1, 7, 1], [0, 5, 3]]]])x")},
-      {"functions", {{{"name", "_Z1kv"}, {"demangled", "k()"}, {"kernel", true}, {"text", 0}, {"instructions", std::move(instructions)}}}}};
+      {"functions",
+       {{{"name", "_Z1kv"},
+         {"demangled", "k()"},
+         {"kernel", true},
+         {"text", 0},
+         {"instructions", std::move(instructions)}}}}};
 }
 
 SourceCoverage read(const std::vector<json>& lines) {
@@ -40,7 +45,9 @@ TEST(CoverageRecord, ProcessesOfOneModuleAddUp) {
 }
 
 TEST(CoverageRecord, DifferentModulesAddUpByLineAndKeepTheirBranchesApart) {
-  const auto text = [](int on, int of, const std::string& id) { return module_line({{"bra", 7, 0, 4, -1, true, of, on, false, on != of, json::array()}}, id); };
+  const auto text = [](int on, int of, const std::string& id) {
+    return module_line({{"bra", 7, 0, 4, -1, true, of, on, false, on != of, json::array()}}, id);
+  };
   const SourceLine line = read({text(32, 32, "a"), text(0, 32, "b")}).files.at("k.cu").lines.at(4);
   EXPECT_EQ(line.count, 64u);
   ASSERT_EQ(line.branches.size(), 2u);
@@ -51,7 +58,8 @@ TEST(CoverageRecord, DifferentModulesAddUpByLineAndKeepTheirBranchesApart) {
 
 TEST(CoverageRecord, OfALineTheInstructionThatMostExecutedCounts) {
   const auto line =
-      read({module_line({{"mul", 1, 0, 4, -1, false, 32, 32, false, false, json::array()}, {"add", 2, 0, 4, -1, false, 96, 96, false, false, json::array()}})})
+      read({module_line({{"mul", 1, 0, 4, -1, false, 32, 32, false, false, json::array()},
+                         {"add", 2, 0, 4, -1, false, 96, 96, false, false, json::array()}})})
           .files.at("k.cu")
           .lines.at(4);
   EXPECT_EQ(line.count, 96u);
@@ -59,7 +67,8 @@ TEST(CoverageRecord, OfALineTheInstructionThatMostExecutedCounts) {
 
 TEST(CoverageRecord, InlinedPlacesAddUpByLineAndKeepTheirBranchesApart) {
   const auto line =
-      read({module_line({{"bra", 1, 1, 9, 0, true, 32, 5, false, true, json::array()}, {"bra", 2, 1, 9, 1, true, 32, 32, false, false, json::array()}})})
+      read({module_line({{"bra", 1, 1, 9, 0, true, 32, 5, false, true, json::array()},
+                         {"bra", 2, 1, 9, 1, true, 32, 32, false, false, json::array()}})})
           .files.at("helper.h")
           .lines.at(9);
   EXPECT_EQ(line.count, 64u);
@@ -71,10 +80,11 @@ TEST(CoverageRecord, InlinedPlacesAddUpByLineAndKeepTheirBranchesApart) {
 }
 
 TEST(CoverageRecord, ACallThatWasInlinedIsALineToo) {
-  const SourceCoverage all = read({module_line({{"add", 1, 1, 9, 1, false, 20, 20, false, true, json::array()},
-                                                {"add", 2, 1, 8, 2, false, 5, 5, true, true, json::array()},
-                                                {"add", 3, 1, 9, 1, false, 200, 200, true, true, json::array()},
-                                                {"add", 4, 1, 9, 0, false, 0, 0, false, false, json::array()}})});
+  const SourceCoverage all =
+      read({module_line({{"add", 1, 1, 9, 1, false, 20, 20, false, true, json::array()},
+                         {"add", 2, 1, 8, 2, false, 5, 5, true, true, json::array()},
+                         {"add", 3, 1, 9, 1, false, 200, 200, true, true, json::array()},
+                         {"add", 4, 1, 9, 0, false, 0, 0, false, false, json::array()}})});
   const auto& lines = all.files.at("k.cu").lines;
   EXPECT_EQ(lines.at(5).count, 20u) << "who came to the call, not who went round its loop";
   EXPECT_TRUE(lines.at(5).parted);
@@ -85,14 +95,18 @@ TEST(CoverageRecord, ACallThatWasInlinedIsALineToo) {
 }
 
 TEST(CoverageRecord, NamesOfAnonymousNamespacesAreShort) {
-  const auto line = read({module_line({{"bra", 1, 1, 8, 2, true, 32, 5, false, true, json::array()}})}).files.at("helper.h").lines.at(8);
+  const auto line =
+      read({module_line({{"bra", 1, 1, 8, 2, true, 32, 5, false, true, json::array()}})})
+          .files.at("helper.h")
+          .lines.at(8);
   ASSERT_EQ(line.branches.size(), 1u);
   EXPECT_EQ(line.branches[0].inlined, "other(int) at helper.h:7:1, at k.cu:5:3");
 }
 
 TEST(CoverageRecord, AGuardThatIsNeverTrueLeavesItsInstructionUnexecutedAndABranchExecuted) {
   const auto lines =
-      read({module_line({{"st", 1, 0, 4, -1, true, 32, 0, false, false, json::array()}, {"bra", 2, 0, 5, -1, true, 32, 0, false, false, json::array()}})})
+      read({module_line({{"st", 1, 0, 4, -1, true, 32, 0, false, false, json::array()},
+                         {"bra", 2, 0, 5, -1, true, 32, 0, false, false, json::array()}})})
           .files.at("k.cu")
           .lines;
   EXPECT_EQ(lines.at(4).count, 0u);
@@ -100,15 +114,19 @@ TEST(CoverageRecord, AGuardThatIsNeverTrueLeavesItsInstructionUnexecutedAndABran
 }
 
 TEST(CoverageRecord, EachTargetOfABranchTableIsAWay) {
-  const auto line = read({module_line({{"brx.idx", 1, 0, 4, -1, false, 32, 32, false, true, {30, 0, 2}}})}).files.at("k.cu").lines.at(4);
+  const auto line =
+      read({module_line({{"brx.idx", 1, 0, 4, -1, false, 32, 32, false, true, {30, 0, 2}}})})
+          .files.at("k.cu")
+          .lines.at(4);
   ASSERT_EQ(line.branches.size(), 1u);
   EXPECT_EQ(line.branches[0].ways, (std::vector<std::uint64_t>{30, 0, 2}));
 }
 
 TEST(CoverageRecord, AKernelStandsWhereItsOwnInstructionsBegin) {
-  const SourceCoverage all = read({module_line({{"add", 1, 1, 9, 0, false, 64, 64, false, false, json::array()},
-                                                {"add", 2, 0, 3, -1, false, 60, 60, false, false, json::array()},
-                                                {"add", 3, 0, 2, -1, false, 60, 60, false, false, json::array()}})});
+  const SourceCoverage all =
+      read({module_line({{"add", 1, 1, 9, 0, false, 64, 64, false, false, json::array()},
+                         {"add", 2, 0, 3, -1, false, 60, 60, false, false, json::array()},
+                         {"add", 3, 0, 2, -1, false, 60, 60, false, false, json::array()}})});
   const SourceFunction& k = all.files.at("k.cu").functions.at("k()");
   EXPECT_EQ(k.line, 3);
   EXPECT_EQ(k.count, 64u) << "threads that entered it";
@@ -116,12 +134,15 @@ TEST(CoverageRecord, AKernelStandsWhereItsOwnInstructionsBegin) {
 }
 
 TEST(CoverageRecord, KernelsWithoutLineInformationAreNamed) {
-  const SourceCoverage all = read({module_line({{"ret", 1, -1, 0, -1, false, 32, 32, false, false, json::array()}})});
+  const SourceCoverage all =
+      read({module_line({{"ret", 1, -1, 0, -1, false, 32, 32, false, false, json::array()}})});
   EXPECT_TRUE(all.files.empty());
   EXPECT_EQ(all.without_lines, std::vector<std::string>{"k()"});
 }
 
-TEST(CoverageRecord, LinesThatAreNoCoverageAreLeftOut) { EXPECT_TRUE(read({json::object(), {{"module", "a"}}, module_line({{"ret", 1}})}).files.empty()); }
+TEST(CoverageRecord, LinesThatAreNoCoverageAreLeftOut) {
+  EXPECT_TRUE(read({json::object(), {{"module", "a"}}, module_line({{"ret", 1}})}).files.empty());
+}
 
 }  // namespace coverage_record_test
 }  // namespace lockstep::exec

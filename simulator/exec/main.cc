@@ -1,5 +1,6 @@
-// lockstep-exec exec|counters|coverage|mutate [OPTION...] -- PROGRAM [ARGUMENT...]: runs a CUDA program on the simulated GPU. docs/exec.md,
-// docs/coverage.md and docs/mutation.md are its manuals.
+// lockstep-exec exec|counters|coverage|mutate [OPTION...] -- PROGRAM [ARGUMENT...]: runs a CUDA
+// program on the simulated GPU. docs/exec.md, docs/coverage.md and docs/mutation.md are its
+// manuals.
 #include <unistd.h>
 
 #include <cstdio>
@@ -28,10 +29,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // Exit statuses of our own; every other one is the program's.
-constexpr int kUsage = 2, kFindings = 86, kNoKernel = 87, kNoReport = 88, kRefused = 126, kNotFound = 127;
+constexpr int kUsage = 2, kFindings = 86, kNoKernel = 87, kNoReport = 88, kRefused = 126,
+              kNotFound = 127;
 
 constexpr const char* kLibrary = "libcudart.so.13";
-constexpr const char* kAudit = "liblockstep_audit.so";  // leads statically linked runtimes to it (audit/)
+constexpr const char* kAudit =
+    "liblockstep_audit.so";  // leads statically linked runtimes to it (audit/)
 
 using command::Command;
 using Options = command::ExecArguments;
@@ -41,15 +44,18 @@ int fail(int status, const std::string& sentence) {
   return status;
 }
 
-// The folder of the simulated runtime: the program's own, its parent (a Bazel output tree), the parent's lib, or lib/lockstep of the prefix under which
-// it is installed as libexec/lockstep/lockstep-exec.
+// The folder of the simulated runtime: the program's own, its parent (a Bazel output tree), the
+// parent's lib, or lib/lockstep of the prefix under which it is installed as
+// libexec/lockstep/lockstep-exec.
 std::string library_folder(const char* self) {
   std::error_code error;
   std::vector<fs::path> places = {fs::absolute(self, error).parent_path()};
-  if (const fs::path real = fs::read_symlink("/proc/self/exe", error); !real.empty()) places.push_back(real.parent_path());
+  if (const fs::path real = fs::read_symlink("/proc/self/exe", error); !real.empty())
+    places.push_back(real.parent_path());
   for (const fs::path& place : places) {
     const fs::path above = place.parent_path();
-    for (const fs::path& folder : {place, above, above / "lib", above.parent_path() / "lib" / "lockstep"}) {
+    for (const fs::path& folder :
+         {place, above, above / "lib", above.parent_path() / "lib" / "lockstep"}) {
       if (fs::exists(folder / kLibrary, error)) return folder.string();
     }
   }
@@ -66,33 +72,40 @@ int judge(int status, const RunRecord& record, bool require_kernels) {
 
 // A sentence about a setting, "LOCKSTEP_DEVICES='x' is not ...", about the option that has set it.
 std::string as_typed(const std::string& sentence, const Environment& set) {
-  constexpr std::pair<const char*, const char*> kOptions[] = {{"LOCKSTEP_DEVICES", "--devices"},
-                                                              {"LOCKSTEP_MEMORY", "--memory"},
-                                                              {"LOCKSTEP_SCHEDULE", "--schedule"},
-                                                              {"LOCKSTEP_HOST_THREADS", "--threads"},
-                                                              {"LOCKSTEP_INSTRUCTION_LIMIT", "--instruction-limit"},
-                                                              {"LOCKSTEP_SUPPRESSIONS", "--suppressions"}};
+  constexpr std::pair<const char*, const char*> kOptions[] = {
+      {"LOCKSTEP_DEVICES", "--devices"},
+      {"LOCKSTEP_MEMORY", "--memory"},
+      {"LOCKSTEP_SCHEDULE", "--schedule"},
+      {"LOCKSTEP_HOST_THREADS", "--threads"},
+      {"LOCKSTEP_INSTRUCTION_LIMIT", "--instruction-limit"},
+      {"LOCKSTEP_SUPPRESSIONS", "--suppressions"}};
   for (const auto& [variable, option] : kOptions) {
     const std::string begin = std::string(variable) + "=";
-    if (set.contains(variable) && sentence.starts_with(begin)) return std::string(option) + "=" + sentence.substr(begin.size());
+    if (set.contains(variable) && sentence.starts_with(begin))
+      return std::string(option) + "=" + sentence.substr(begin.size());
   }
   return sentence;
 }
 
-// Reads the settings, finds the simulated runtime and looks at the program; `set` and `command` become what it is started with. 0, or an exit status: why
-// it cannot be is on stderr.
+// Reads the settings, finds the simulated runtime and looks at the program; `set` and `command`
+// become what it is started with. 0, or an exit status: why it cannot be is on stderr.
 int get_ready(Environment& set, std::vector<std::string>& command, const char* self) {
   const auto settings = runtime::read_settings([&](const char* name) -> const char* {
     const auto it = set.find(name);
     return it != set.end() ? it->second.c_str() : std::getenv(name);
   });
-  if (const auto* error = std::get_if<std::string>(&settings)) return fail(kUsage, as_typed(*error, set));
+  if (const auto* error = std::get_if<std::string>(&settings))
+    return fail(kUsage, as_typed(*error, set));
   const std::string folder = library_folder(self);
-  if (folder.empty()) return fail(kRefused, std::string("the simulated ") + kLibrary + " is not beside this program");
-  const Preflight look = look_at(command.front(), folder, std::get<runtime::Settings>(settings).profile->compute_capability());
+  if (folder.empty())
+    return fail(kRefused, std::string("the simulated ") + kLibrary + " is not beside this program");
+  const Preflight look = look_at(
+      command.front(), folder, std::get<runtime::Settings>(settings).profile->compute_capability());
   for (const std::string& sentence : look.sentences) fail(0, sentence);
-  if (look.verdict != Preflight::Verdict::kGo) return look.verdict == Preflight::Verdict::kNotFound ? kNotFound : kRefused;
-  if (access((folder + "/" + kAudit).c_str(), R_OK) != 0) return fail(kRefused, std::string(kAudit) + " is not beside the simulated " + kLibrary);
+  if (look.verdict != Preflight::Verdict::kGo)
+    return look.verdict == Preflight::Verdict::kNotFound ? kNotFound : kRefused;
+  if (access((folder + "/" + kAudit).c_str(), R_OK) != 0)
+    return fail(kRefused, std::string(kAudit) + " is not beside the simulated " + kLibrary);
   set["LD_LIBRARY_PATH"] = with_first("LD_LIBRARY_PATH", folder);
   set["LD_AUDIT"] = with_first("LD_AUDIT", folder + "/" + kAudit);
   if (look.preload) set["LD_PRELOAD"] = with_first("LD_PRELOAD", folder + "/" + kLibrary);
@@ -107,31 +120,41 @@ bool write_file(const std::string& path, const std::string& text) {
   return error.empty();
 }
 
-// Writes tracefile and text, and prints the table; false, with a sentence, when there is nothing to write or it cannot be written.
+// Writes tracefile and text, and prints the table; false, with a sentence, when there is nothing to
+// write or it cannot be written.
 bool tell_coverage(const Options& options, const RunRecord& record) {
-  if (record.unfinished > 0) fail(0, "a process did not end normally: what its kernels executed is missing");
+  if (record.unfinished > 0)
+    fail(0, "a process did not end normally: what its kernels executed is missing");
   if (record.coverage.empty()) {
-    fail(0, record.kernels.empty() ? "no kernel was launched on the simulated GPU, so nothing was covered" : "nothing is known of what was executed");
+    fail(0, record.kernels.empty()
+                ? "no kernel was launched on the simulated GPU, so nothing was covered"
+                : "nothing is known of what was executed");
     return false;
   }
   const SourceCoverage all = by_source(record.coverage);
   if (all.files.empty()) {
-    fail(0, "the program's kernels have no line information, so nothing can be said by line: compile them with nvcc -lineinfo");
+    fail(0,
+         "the program's kernels have no line information, so nothing can be said by line: compile "
+         "them with nvcc -lineinfo");
     return false;
   }
   if (!all.without_lines.empty()) {
-    fail(0, std::to_string(all.without_lines.size()) + " kernels have no line information (nvcc -lineinfo) and are left out, such as " +
+    fail(0, std::to_string(all.without_lines.size()) +
+                " kernels have no line information (nvcc -lineinfo) and are left out, such as " +
                 all.without_lines.front());
   }
   const SourceCoverage told = select(all, {options.only, options.toolkit, options.root});
   if (told.files.empty()) {
-    fail(0, "no file is left to tell of: none of the " + std::to_string(all.files.size()) + " begins as --only says");
+    fail(0, "no file is left to tell of: none of the " + std::to_string(all.files.size()) +
+                " begins as --only says");
     return false;
   }
   if (!write_file(options.tracefile, tracefile(told))) return false;
   if (!options.text.empty() && !write_file(options.text, coverage_text(told))) return false;
   std::fputs(coverage_table(told).c_str(), stdout);
-  if (!options.quiet) fail(0, "tracefile: " + options.tracefile + (options.text.empty() ? "" : ", text: " + options.text));
+  if (!options.quiet)
+    fail(0, "tracefile: " + options.tracefile +
+                (options.text.empty() ? "" : ", text: " + options.text));
   return true;
 }
 
@@ -144,7 +167,8 @@ int end(int status) {
 int run(Options options, const std::vector<std::string>& command, Command mode, const char* self) {
   if (mode == Command::kCounters) options.set.try_emplace("LOCKSTEP_COUNT", "1");
   if (mode == Command::kCoverage) options.set["LOCKSTEP_COVERAGE"] = "1";
-  if (mode != Command::kExec && std::getenv("LOCKSTEP_CHECKS") == nullptr) options.set.try_emplace("LOCKSTEP_CHECKS", "none");
+  if (mode != Command::kExec && std::getenv("LOCKSTEP_CHECKS") == nullptr)
+    options.set.try_emplace("LOCKSTEP_CHECKS", "none");
   if (options.quiet) options.set["LOCKSTEP_QUIET"] = "1";
   for (const char* variable : {"LOCKSTEP_GO_ON", "LOCKSTEP_API_ERRORS"}) {
     // Coverage looks on: the program's findings and errors are what they are without it.
@@ -162,7 +186,8 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
   }
   for (const std::string& path : files) {
     if (path == "-") continue;
-    if (const std::string error = command::try_to_save(path); !error.empty()) return fail(kNoReport, error + "; nothing was run");
+    if (const std::string error = command::try_to_save(path); !error.empty())
+      return fail(kNoReport, error + "; nothing was run");
   }
   const RecordFile record;
   if (!record.error().empty()) return fail(kRefused, record.error());
@@ -171,7 +196,10 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
   const int status = run_child(program, options.set);
 
   ProgramRun done{command, 0, read_run_record(record.path())};
-  if (done.record.lossy) fail(0, "not all that the simulated GPU found could be recorded: what follows, and every report, is incomplete");
+  if (done.record.lossy)
+    fail(0,
+         "not all that the simulated GPU found could be recorded: what follows, and every report, "
+         "is incomplete");
   if (mode == Command::kCoverage) {
     const bool told = tell_coverage(options, done.record) && !done.record.lossy;
     return end(status == 0 && !told ? kNoReport : status);
@@ -187,17 +215,20 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
       reported = false;
     }
   }
-  if (done.exit_status == kNoKernel) fail(0, "no kernel was launched on the simulated GPU, so nothing was checked");
+  if (done.exit_status == kNoKernel)
+    fail(0, "no kernel was launched on the simulated GPU, so nothing was checked");
   if (!options.quiet) fail(0, summary(done.record));
   if (mode == Command::kCounters) {
     std::fputs(counter_table(done.record).c_str(), stdout);
-    if (done.record.unfinished > 0) fail(0, "a process did not end normally: the counters of its kernels are missing");
+    if (done.record.unfinished > 0)
+      fail(0, "a process did not end normally: the counters of its kernels are missing");
   }
   return end(done.exit_status == 0 && !reported ? kNoReport : done.exit_status);
 }
 
 int main(int argc, char** argv) {
-  const command::Offer offer = {{Command::kExec, Command::kCounters, Command::kCoverage, Command::kMutate}};
+  const command::Offer offer = {
+      {Command::kExec, Command::kCounters, Command::kCoverage, Command::kMutate}};
   const command::CommandLine line = command::parse(offer, {argv + 1, argv + argc});
   if (line.status) return *line.status;
   if (line.command != Command::kMutate) return run(line.exec, line.program, line.command, argv[0]);

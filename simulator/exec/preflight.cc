@@ -25,11 +25,14 @@ constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
 constexpr std::string_view kRuntime = "libcudart.so.13";
 
 // Libraries of NVIDIA's that launch kernels of their own, by the beginning of their names.
-constexpr std::array<std::string_view, 12> kVendorLibraries = {"libcublas", "libcufft", "libcurand", "libcusparse", "libcusolver", "libcudnn",
-                                                               "libnccl",   "libnpp",   "libnvjpeg", "libcufile",   "libcutensor", "libcupti"};
+constexpr std::array<std::string_view, 12> kVendorLibraries = {
+    "libcublas", "libcufft", "libcurand", "libcusparse", "libcusolver", "libcudnn",
+    "libnccl",   "libnpp",   "libnvjpeg", "libcufile",   "libcutensor", "libcupti"};
 
 std::string find_program(const std::string& name) {
-  const auto runnable = [](const std::string& path) { return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path); };
+  const auto runnable = [](const std::string& path) {
+    return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path);
+  };
   if (name.find('/') != name.npos) return runnable(name) ? name : "";
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
@@ -45,25 +48,33 @@ Inspection inspect_file(const std::string& path, int compute_capability) {
   std::error_code error;
   const std::uintmax_t size = fs::file_size(path, error);
   std::vector<std::uint8_t> contents(error ? 0 : size);
-  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(contents.data()), static_cast<std::streamsize>(contents.size()));
+  std::ifstream(path, std::ios::binary)
+      .read(reinterpret_cast<char*>(contents.data()),
+            static_cast<std::streamsize>(contents.size()));
   return runtime::inspect(contents, compute_capability);
 }
 
-// The system's own libraries hold no device code; reading them all would take longer than many a program runs.
+// The system's own libraries hold no device code; reading them all would take longer than many a
+// program runs.
 bool is_system_library(const std::string& path) {
-  return path.starts_with("/lib/") || path.starts_with("/lib64/") || path.starts_with("/usr/lib/") || path.starts_with("/usr/lib64/");
+  return path.starts_with("/lib/") || path.starts_with("/lib64/") ||
+         path.starts_with("/usr/lib/") || path.starts_with("/usr/lib64/");
 }
 
 }  // namespace
 
 std::string about_library(const std::string& soname, bool found) {
-  const bool vendors = std::any_of(kVendorLibraries.begin(), kVendorLibraries.end(), [&](std::string_view l) { return soname.starts_with(l); });
+  const bool vendors = std::any_of(kVendorLibraries.begin(), kVendorLibraries.end(),
+                                   [&](std::string_view l) { return soname.starts_with(l); });
   if (vendors) {
     return "needs " + soname + (found ? "" : ", which is not on this machine") +
            ". NVIDIA's libraries reach the driver by themselves, past the simulated GPU: " +
-           (found ? "calls into it will fail. Check" : "having it would not help. Build") + " the program's own kernels without it.";
+           (found ? "calls into it will fail. Check" : "having it would not help. Build") +
+           " the program's own kernels without it.";
   }
-  if (!found) return "needs " + soname + ", which is not found: install it, or add its folder to LD_LIBRARY_PATH.";
+  if (!found)
+    return "needs " + soname +
+           ", which is not found: install it, or add its folder to LD_LIBRARY_PATH.";
   return {};
 }
 
@@ -83,44 +94,57 @@ std::vector<Needed> parse_library_list(const std::string& text) {
   return result;
 }
 
-Preflight look_at(const std::string& name, const std::string& library_folder, int compute_capability) {
+Preflight look_at(const std::string& name, const std::string& library_folder,
+                  int compute_capability) {
   Preflight result;
   result.program = find_program(name);
   const auto refuse = [&](const std::string& sentence) {
     result.verdict = Preflight::Verdict::kRefused;
     result.sentences.push_back(name + ": " + sentence);
   };
-  if (std::error_code none; result.program.empty() && name.find('/') != name.npos && fs::exists(name, none)) {
-    refuse(fs::is_directory(name, none) ? "is a folder and no program" : "may not be executed; chmod +x makes a file a program");
+  if (std::error_code none;
+      result.program.empty() && name.find('/') != name.npos && fs::exists(name, none)) {
+    refuse(fs::is_directory(name, none) ? "is a folder and no program"
+                                        : "may not be executed; chmod +x makes a file a program");
     return result;
   }
   if (result.program.empty()) {
     result.verdict = Preflight::Verdict::kNotFound;
-    result.sentences.push_back((name.empty() ? "''" : name) + ": no such program" + (fs::exists(name) ? " on PATH; here is one: ./" + name : ""));
+    result.sentences.push_back((name.empty() ? "''" : name) + ": no such program" +
+                               (fs::exists(name) ? " on PATH; here is one: ./" + name : ""));
     return result;
   }
   const Inspection own = inspect_file(result.program, compute_capability);
-  // A runtime that is linked statically is led to the simulated one, which must be there: in what a script starts, or a program opens later, too. A
-  // program that needs libcudart.so.13 is left as it is: AddressSanitizer, for one, wants nothing before itself.
+  // A runtime that is linked statically is led to the simulated one, which must be there: in what a
+  // script starts, or a program opens later, too. A program that needs libcudart.so.13 is left as
+  // it is: AddressSanitizer, for one, wants nothing before itself.
   result.preload = own.kind != Inspection::Kind::kSharedRuntime;
   if (own.kind == Inspection::Kind::kNotElf) return result;
-  if (own.kind != Inspection::Kind::kNoDeviceCode && own.kind != Inspection::Kind::kLibrary && !own.runnable) refuse(own.sentence);
+  if (own.kind != Inspection::Kind::kNoDeviceCode && own.kind != Inspection::Kind::kLibrary &&
+      !own.runnable)
+    refuse(own.sentence);
   if (own.needed.empty()) {
     if (own.kind == Inspection::Kind::kStaticRuntime && own.runnable)
-      refuse("is linked without any shared library, so that nothing can be led to the simulated GPU: link it without -static");
+      refuse(
+          "is linked without any shared library, so that nothing can be led to the simulated GPU: "
+          "link it without -static");
     return result;
   }
 
   // What ldd does: with this variable the loader lists what it would load, and runs nothing.
   const std::string list =
-      output_of({kLoader, result.program}, {{"LD_TRACE_LOADED_OBJECTS", "1"}, {"LD_LIBRARY_PATH", with_first("LD_LIBRARY_PATH", library_folder)}});
+      output_of({kLoader, result.program},
+                {{"LD_TRACE_LOADED_OBJECTS", "1"},
+                 {"LD_LIBRARY_PATH", with_first("LD_LIBRARY_PATH", library_folder)}});
   std::vector<std::string> warnings;
   for (const Needed& library : parse_library_list(list)) {
     const bool found = !library.path.empty();
     if (library.soname == kRuntime) {
       std::error_code error;
       // With an RPATH the program insists on another.
-      result.preload = found && !fs::equivalent(library.path, library_folder + "/" + std::string(kRuntime), error);
+      result.preload =
+          found &&
+          !fs::equivalent(library.path, library_folder + "/" + std::string(kRuntime), error);
       continue;
     }
     if (const std::string sentence = about_library(library.soname, found); !sentence.empty()) {
@@ -128,7 +152,8 @@ Preflight look_at(const std::string& name, const std::string& library_folder, in
     } else if (found && !is_system_library(library.path)) {
       const Inspection there = inspect_file(library.path, compute_capability);
       const bool has_code = !there.ptx.empty() || !there.machine_code.empty();
-      if (there.kind == Inspection::Kind::kStaticRuntime && there.static_runtime != StaticRuntime::Kind::kSymbols) {
+      if (there.kind == Inspection::Kind::kStaticRuntime &&
+          there.static_runtime != StaticRuntime::Kind::kSymbols) {
         result.verdict = Preflight::Verdict::kRefused;
         result.sentences.push_back(library.path + ": " + there.sentence);
       } else if (has_code && there.kind != Inspection::Kind::kLibrary && !there.runnable) {

@@ -1,12 +1,13 @@
-// The file in which the processes of a run leave what happens (runtime/state/record.h), for the process that started them.
+// The file in which the processes of a run leave what happens (runtime/state/record.h), for the
+// process that started them.
 #pragma once
 
 #include <string>
 
 namespace lockstep::exec {
 
-// In memory, so that no disk can be full and no folder removed. Every process of the run opens it by the path: a descriptor of its own would be lost where a
-// program closes what it has inherited.
+// In memory, so that no disk can be full and no folder removed. Every process of the run opens it
+// by the path: a descriptor of its own would be lost where a program closes what it has inherited.
 class RecordFile {
  public:
   RecordFile();

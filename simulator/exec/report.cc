@@ -14,7 +14,8 @@ struct Rule {
   std::string_view id, description;
 };
 
-// One sentence a kind of finding (check/finding.h); a kind that is not here is still reported, under its name.
+// One sentence a kind of finding (check/finding.h); a kind that is not here is still reported,
+// under its name.
 constexpr Rule kRules[] = {
     {"out-of-bounds", "A kernel accessed memory that no live allocation holds."},
     {"misaligned", "An access's address is no multiple of its size."},
@@ -22,22 +23,29 @@ constexpr Rule kRules[] = {
     {"read-only-write", "A kernel wrote to constant memory."},
     {"uninitialised", "A value that nobody wrote was used."},
     {"race", "Two accesses to the same memory, at least one of them a write, that nothing orders."},
-    {"barrier-divergence", "Some threads of a block do not come to the barrier that others wait at."},
-    {"invalid-mask", "A warp-level operation's mask leaves out a lane that executes it, or names one that never comes."},
+    {"barrier-divergence",
+     "Some threads of a block do not come to the barrier that others wait at."},
+    {"invalid-mask",
+     "A warp-level operation's mask leaves out a lane that executes it, or names one that never "
+     "comes."},
     {"inactive-lane", "A shuffle read from a lane that did not take part."},
     {"deadlock", "No thread that is left can run."},
     {"time-limit", "A kernel ran past its limit of instructions."},
-    {"unsupported", "A kernel waits for what its host does after the launch: here a launch returns only when it has ended."},
+    {"unsupported",
+     "A kernel waits for what its host does after the launch: here a launch returns only when it "
+     "has ended."},
     {"trap", "A kernel executed a trap instruction."},
     {"assert", "An assertion in a kernel failed."},
-    {"invalid-instruction", "An instruction was executed with operands for which its behaviour is undefined."},
+    {"invalid-instruction",
+     "An instruction was executed with operands for which its behaviour is undefined."},
     {"stack-overflow", "A thread's stack is exhausted."},
     {"host-access", "Host code accessed device memory."},
     {"invalid-program-counter", "An indirect call or branch went to something that is no code."},
     {"missing-proxy-fence", "An asynchronous copy may not see what ordinary stores left."},
     {"mbarrier-misuse", "An mbarrier object was used against its protocol."},
     {"async-order",
-     "Registers of an asynchronous matrix multiplication were touched where nothing orders it: no wgmma.fence before, no wgmma.wait_group after."},
+     "Registers of an asynchronous matrix multiplication were touched where nothing orders it: no "
+     "wgmma.fence before, no wgmma.wait_group after."},
     {"leak", "Memory was never freed."},
     {"incomplete-check", "A check could follow only a part of what a kernel did."},
     {"refused", "Device code or a launch was refused: it never ran."},
@@ -51,7 +59,9 @@ std::string_view description_of(std::string_view kind) {
   return kind;
 }
 
-std::string count(std::size_t n, std::string_view one, std::string_view many) { return std::to_string(n) + " " + std::string(n == 1 ? one : many); }
+std::string count(std::size_t n, std::string_view one, std::string_view many) {
+  return std::to_string(n) + " " + std::string(n == 1 ? one : many);
+}
 
 // A path as a URI reference: what is no letter, digit or harmless sign is escaped.
 std::string uri(std::string_view path) {
@@ -68,7 +78,8 @@ std::string uri(std::string_view path) {
   return path.starts_with('/') ? "file://" + result : result;
 }
 
-// The place of an access: {"physicalLocation": ...} where the source is known, and always a logical location.
+// The place of an access: {"physicalLocation": ...} where the source is known, and always a logical
+// location.
 json location(const json& access, const std::string& kernel) {
   json result;
   const std::string file = access.value("file", "");
@@ -77,18 +88,24 @@ json location(const json& access, const std::string& kernel) {
     physical["artifactLocation"]["uri"] = uri(file);
     if (const int line = access.value("line", 0); line > 0) physical["region"]["startLine"] = line;
   }
-  result["logicalLocations"] = json::array({{{"fullyQualifiedName", kernel}, {"kind", "function"}}});
+  result["logicalLocations"] =
+      json::array({{{"fullyQualifiedName", kernel}, {"kind", "function"}}});
   return result;
 }
 
-// "one access, a write, by block (0,0,0) thread (3,0,0)"; the thread only where it is known. A barrier is waited at, and no access.
+// "one access, a write, by block (0,0,0) thread (3,0,0)"; the thread only where it is known. A
+// barrier is waited at, and no access.
 std::string by_whom(const std::string& which, const std::string& kind, const json& access) {
   const auto place = [&](const char* what) {
     const json at = access.value(what, json());
-    return !at.is_array() || at.size() != 3 ? "" : std::string(what) + " (" + at[0].dump() + "," + at[1].dump() + "," + at[2].dump() + ")";
+    return !at.is_array() || at.size() != 3 ? ""
+                                            : std::string(what) + " (" + at[0].dump() + "," +
+                                                  at[1].dump() + "," + at[2].dump() + ")";
   };
   const std::string block = place("block"), thread = place("thread");
-  const std::string how = access.value("atomic", false) ? "an atomic access" : access.value("write", false) ? "a write" : "a read";
+  const std::string how = access.value("atomic", false)  ? "an atomic access"
+                          : access.value("write", false) ? "a write"
+                                                         : "a read";
   const std::string what = which + (kind == "barrier-divergence" ? " barrier" : " access, " + how);
   return block.empty() || thread.empty() ? what : what + ", by " + block + " " + thread;
 }
@@ -96,7 +113,8 @@ std::string by_whom(const std::string& which, const std::string& kind, const jso
 json sarif_result(const json& finding, bool suppressed, std::map<std::string, std::size_t>* rules) {
   const std::string kind = finding.value("kind", "unknown");
   // What no kernel did, the call did.
-  const std::string kernel = finding.value("kernel", "").empty() ? finding.value("call", "") : finding.value("kernel", "");
+  const std::string kernel =
+      finding.value("kernel", "").empty() ? finding.value("call", "") : finding.value("kernel", "");
   const std::size_t index = rules->try_emplace(kind, rules->size()).first->second;
   json result = {{"ruleId", kind},
                  {"ruleIndex", index},
@@ -111,9 +129,11 @@ json sarif_result(const json& finding, bool suppressed, std::map<std::string, st
     other["message"]["text"] = by_whom("the other", kind, finding["other"]);
     result["relatedLocations"] = json::array({std::move(other)});
   }
-  for (const char* key : {"block", "thread", "address", "size", "space", "ptx_line", "instruction", "where", "call", "error"}) {
+  for (const char* key : {"block", "thread", "address", "size", "space", "ptx_line", "instruction",
+                          "where", "call", "error"}) {
     if (finding.contains(key)) result["properties"][key] = finding[key];
-    if (finding.contains("other") && finding["other"].contains(key)) result["properties"]["other"][key] = finding["other"][key];
+    if (finding.contains("other") && finding["other"].contains(key))
+      result["properties"]["other"][key] = finding["other"][key];
   }
   if (suppressed) result["suppressions"] = json::array({{{"kind", "external"}}});
   return result;
@@ -121,22 +141,34 @@ json sarif_result(const json& finding, bool suppressed, std::map<std::string, st
 
 bool ends_with(std::string_view path, std::string_view ending) { return path.ends_with(ending); }
 
-std::string dump(const json& value) { return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
+std::string dump(const json& value) {
+  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace
 
 std::string summary(const RunRecord& record) {
-  if (record.device.empty()) return record.lossy ? "nothing that the simulated GPU found could be recorded" : "no simulated GPU was used";
+  if (record.device.empty())
+    return record.lossy ? "nothing that the simulated GPU found could be recorded"
+                        : "no simulated GPU was used";
   const std::size_t errors = record.errors();
   const std::string launches = record.kernels.empty()
                                    ? "no kernel was launched"
-                                   : count(record.launches(), "launch", "launches") + " of " + count(record.kernels.size(), "kernel", "kernels");
+                                   : count(record.launches(), "launch", "launches") + " of " +
+                                         count(record.kernels.size(), "kernel", "kernels");
   // Nobody is to take a run without checks for one in which they found nothing.
-  const std::string checks = record.checks == "none" ? " without checks" : record.checks.starts_with("all") ? "" : " with the checks " + record.checks;
+  const std::string checks = record.checks == "none" ? " without checks"
+                             : record.checks.starts_with("all")
+                                 ? ""
+                                 : " with the checks " + record.checks;
   return launches + " on a simulated " + record.device + (record.checks.empty() ? "" : checks) +
-         (record.refused_launches == 0 ? "" : ", " + count(record.refused_launches, "launch", "launches") + " refused") + ": " +
-         count(errors, "error", "errors") + ", " + std::to_string(record.findings.size() - errors) + " for information, " +
-         std::to_string(record.suppressed.size()) + " suppressed" + (record.lossy ? "; NOT ALL COULD BE RECORDED" : "");
+         (record.refused_launches == 0
+              ? ""
+              : ", " + count(record.refused_launches, "launch", "launches") + " refused") +
+         ": " + count(errors, "error", "errors") + ", " +
+         std::to_string(record.findings.size() - errors) + " for information, " +
+         std::to_string(record.suppressed.size()) + " suppressed" +
+         (record.lossy ? "; NOT ALL COULD BE RECORDED" : "");
 }
 
 std::string text_report(const ProgramRun& run) {
@@ -165,22 +197,31 @@ json json_report(const ProgramRun& run) {
 json sarif_report(const ProgramRun& run) {
   std::map<std::string, std::size_t> indices;
   json results = json::array();
-  for (const json& finding : run.record.findings) results.push_back(sarif_result(finding, false, &indices));
-  for (const json& finding : run.record.suppressed) results.push_back(sarif_result(finding, true, &indices));
+  for (const json& finding : run.record.findings)
+    results.push_back(sarif_result(finding, false, &indices));
+  for (const json& finding : run.record.suppressed)
+    results.push_back(sarif_result(finding, true, &indices));
   std::vector<json> rules(indices.size());
-  for (const auto& [kind, index] : indices) rules[index] = {{"id", kind}, {"shortDescription", {{"text", description_of(kind)}}}};
+  for (const auto& [kind, index] : indices)
+    rules[index] = {{"id", kind}, {"shortDescription", {{"text", description_of(kind)}}}};
   std::string command;
   for (const std::string& word : run.command) command += (command.empty() ? "" : " ") + word;
-  json invocation = {{"executionSuccessful", run.exit_status == 0}, {"exitCode", run.exit_status}, {"commandLine", command}};
+  json invocation = {{"executionSuccessful", run.exit_status == 0},
+                     {"exitCode", run.exit_status},
+                     {"commandLine", command}};
   json one = {{"tool", {{"driver", {{"name", "Lockstep"}, {"rules", rules}}}}},
               {"columnKind", "utf16CodeUnits"},
               {"invocations", json::array({std::move(invocation)})},
               {"results", std::move(results)}};
-  return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"}, {"version", "2.1.0"}, {"runs", json::array({std::move(one)})}};
+  return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+          {"version", "2.1.0"},
+          {"runs", json::array({std::move(one)})}};
 }
 
 bool write_report(const ProgramRun& run, const std::string& path, std::string* error) {
-  const std::string text = ends_with(path, ".sarif") ? dump(sarif_report(run)) : ends_with(path, ".json") ? dump(json_report(run)) : text_report(run);
+  const std::string text = ends_with(path, ".sarif")  ? dump(sarif_report(run))
+                           : ends_with(path, ".json") ? dump(json_report(run))
+                                                      : text_report(run);
   *error = command::save_file(path, text);
   return error->empty();
 }

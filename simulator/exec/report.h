@@ -1,4 +1,5 @@
-// A run's findings as a file: text for people, JSON for programs, SARIF 2.1.0 for code review tools.
+// A run's findings as a file: text for people, JSON for programs, SARIF 2.1.0 for code review
+// tools.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,18 +19,22 @@ struct ProgramRun {
 
 // All findings, each as it was printed, then one line that sums up.
 std::string text_report(const ProgramRun& run);
-// "12 launches of 2 kernels on a simulated sm_90: 1 error, 0 for information, 3 suppressed", and which checks ran where these were not all
+// "12 launches of 2 kernels on a simulated sm_90: 1 error, 0 for information, 3 suppressed", and
+// which checks ran where these were not all
 std::string summary(const RunRecord& record);
 
-// {"command", "exit_status", "complete", "device", "checks", "schedule", "kernels": [{"name", "launches", counters...}], "findings", "suppressed"}; counters
-// are absent for kernels of a process that did not end normally; "complete" is false where something could not be recorded.
+// {"command", "exit_status", "complete", "device", "checks", "schedule", "kernels": [{"name",
+// "launches", counters...}], "findings", "suppressed"}; counters are absent for kernels of a
+// process that did not end normally; "complete" is false where something could not be recorded.
 nlohmann::json json_report(const ProgramRun& run);
 
-// A SARIF log (OASIS, Static Analysis Results Interchange Format 2.1.0) with one run and one result a finding. The source line is a result's
-// location where the program was built with -lineinfo; the kernel is its logical location; the other side of a race is a related location.
+// A SARIF log (OASIS, Static Analysis Results Interchange Format 2.1.0) with one run and one result
+// a finding. The source line is a result's location where the program was built with -lineinfo; the
+// kernel is its logical location; the other side of a race is a related location.
 nlohmann::json sarif_report(const ProgramRun& run);
 
-// Writes the report that the file's ending asks for: .json, .sarif, else text. False, with a sentence, when it cannot be written.
+// Writes the report that the file's ending asks for: .json, .sarif, else text. False, with a
+// sentence, when it cannot be written.
 bool write_report(const ProgramRun& run, const std::string& path, std::string* error);
 
 }  // namespace lockstep::exec

@@ -17,7 +17,8 @@ namespace report_test {
 using nlohmann::json;
 
 json access(const char* file, int line, int thread = 1) {
-  return {{"file", file}, {"line", line}, {"block", {0, 0, 0}}, {"thread", {thread, 0, 0}}, {"address", 4096}, {"size", 4}, {"write", thread != 31}};
+  return {{"file", file},    {"line", line}, {"block", {0, 0, 0}},   {"thread", {thread, 0, 0}},
+          {"address", 4096}, {"size", 4},    {"write", thread != 31}};
 }
 
 ProgramRun sample() {
@@ -45,7 +46,8 @@ ProgramRun sample() {
   return run;
 }
 
-// The properties that the SARIF 2.1.0 schema requires of the objects that occur here, and the values that it restricts.
+// The properties that the SARIF 2.1.0 schema requires of the objects that occur here, and the
+// values that it restricts.
 void expect_valid_location(const json& location) {
   ASSERT_TRUE(location.is_object());
   if (location.contains("physicalLocation")) {
@@ -57,7 +59,8 @@ void expect_valid_location(const json& location) {
       EXPECT_GE(physical["region"].at("startLine").get<int>(), 1);
     }
   }
-  for (const json& logical : location.at("logicalLocations")) EXPECT_TRUE(logical.at("fullyQualifiedName").is_string());
+  for (const json& logical : location.at("logicalLocations"))
+    EXPECT_TRUE(logical.at("fullyQualifiedName").is_string());
 }
 
 void expect_valid_sarif(const json& log) {
@@ -71,10 +74,12 @@ void expect_valid_sarif(const json& log) {
       EXPECT_TRUE(rule.at("shortDescription").at("text").is_string());
       EXPECT_TRUE(ids.insert(rule.at("id")).second) << "ids of rules are unique";
     }
-    for (const json& invocation : run.at("invocations")) EXPECT_TRUE(invocation.at("executionSuccessful").is_boolean());
+    for (const json& invocation : run.at("invocations"))
+      EXPECT_TRUE(invocation.at("executionSuccessful").is_boolean());
     for (const json& result : run.at("results")) {
       EXPECT_TRUE(result.at("message").at("text").is_string());
-      EXPECT_TRUE((std::set<std::string>{"none", "note", "warning", "error"}.count(result.at("level"))));
+      EXPECT_TRUE(
+          (std::set<std::string>{"none", "note", "warning", "error"}.count(result.at("level"))));
       const json& rule = driver["rules"].at(result.at("ruleIndex").get<std::size_t>());
       EXPECT_EQ(rule.at("id"), result.at("ruleId"));
       EXPECT_GE(result.at("occurrenceCount").get<int>(), 1);
@@ -87,7 +92,8 @@ void expect_valid_sarif(const json& log) {
         }
       }
       if (result.contains("suppressions")) {
-        for (const json& s : result["suppressions"]) EXPECT_TRUE(s.at("kind") == "inSource" || s.at("kind") == "external");
+        for (const json& s : result["suppressions"])
+          EXPECT_TRUE(s.at("kind") == "inSource" || s.at("kind") == "external");
       }
     }
   }
@@ -104,11 +110,14 @@ TEST(Sarif, SaysWhatAndWhere) {
   ASSERT_EQ(results.size(), 3u);
   EXPECT_EQ(results[0]["ruleId"], "race");
   EXPECT_EQ(results[0]["level"], "error");
-  EXPECT_EQ(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "src/a%20file.cu");
+  EXPECT_EQ(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+            "src/a%20file.cu");
   EXPECT_EQ(results[0]["locations"][0]["physicalLocation"]["region"]["startLine"], 12);
-  EXPECT_EQ(results[0]["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"], "file:///abs/b.cu");
+  EXPECT_EQ(results[0]["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+            "file:///abs/b.cu");
   EXPECT_EQ(results[1]["level"], "note");
-  EXPECT_FALSE(results[1]["locations"][0].contains("physicalLocation")) << "the source is not known";
+  EXPECT_FALSE(results[1]["locations"][0].contains("physicalLocation"))
+      << "the source is not known";
   EXPECT_EQ(results[1]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"], "g()");
   EXPECT_FALSE(results[0].contains("suppressions"));
   EXPECT_TRUE(results[2].contains("suppressions"));
@@ -130,16 +139,20 @@ TEST(Sarif, NamesBothThreadsOfARace) {
   const json result = sarif_report(sample())["runs"][0]["results"][0];
   EXPECT_EQ(result["properties"]["thread"], (std::vector<int>{1, 0, 0}));
   EXPECT_EQ(result["properties"]["other"]["thread"], (std::vector<int>{31, 0, 0}));
-  EXPECT_EQ(result["locations"][0]["message"]["text"], "one access, a write, by block (0,0,0) thread (1,0,0)");
-  EXPECT_EQ(result["relatedLocations"][0]["message"]["text"], "the other access, a read, by block (0,0,0) thread (31,0,0)");
+  EXPECT_EQ(result["locations"][0]["message"]["text"],
+            "one access, a write, by block (0,0,0) thread (1,0,0)");
+  EXPECT_EQ(result["relatedLocations"][0]["message"]["text"],
+            "the other access, a read, by block (0,0,0) thread (31,0,0)");
 }
 
 TEST(Sarif, CallsABarrierNoAccess) {
   ProgramRun run = sample();
   run.record.findings[0]["kind"] = "barrier-divergence";
   const json result = sarif_report(run)["runs"][0]["results"][0];
-  EXPECT_EQ(result["locations"][0]["message"]["text"], "one barrier, by block (0,0,0) thread (1,0,0)");
-  EXPECT_EQ(result["relatedLocations"][0]["message"]["text"], "the other barrier, by block (0,0,0) thread (31,0,0)");
+  EXPECT_EQ(result["locations"][0]["message"]["text"],
+            "one barrier, by block (0,0,0) thread (1,0,0)");
+  EXPECT_EQ(result["relatedLocations"][0]["message"]["text"],
+            "the other barrier, by block (0,0,0) thread (31,0,0)");
 }
 
 TEST(Reports, TellOfRefusedLaunches) {
@@ -153,7 +166,9 @@ TEST(Reports, TellOfRefusedLaunches) {
                                       {"file", ""}}});
   run.record.suppressed = json::array();
   run.record.refused_launches = 1;
-  EXPECT_EQ(summary(run.record), "4 launches of 2 kernels on a simulated sm_90, 1 launch refused: 1 error, 0 for information, 0 suppressed");
+  EXPECT_EQ(summary(run.record),
+            "4 launches of 2 kernels on a simulated sm_90, 1 launch refused: 1 error, 0 for "
+            "information, 0 suppressed");
   EXPECT_EQ(json_report(run)["refused_launches"], 1);
   const json log = sarif_report(run);
   expect_valid_sarif(log);
@@ -162,16 +177,20 @@ TEST(Reports, TellOfRefusedLaunches) {
 }
 
 TEST(Text, EndsWithASummary) {
-  EXPECT_EQ(text_report(sample()),
-            "race: st.shared.f32 ...\n\nuninitialised ...\n\n"
-            "4 launches of 2 kernels on a simulated sm_90: 1 error, 1 for information, 1 suppressed\n");
+  EXPECT_EQ(
+      text_report(sample()),
+      "race: st.shared.f32 ...\n\nuninitialised ...\n\n"
+      "4 launches of 2 kernels on a simulated sm_90: 1 error, 1 for information, 1 suppressed\n");
   EXPECT_EQ(text_report(ProgramRun{}), "no simulated GPU was used\n");
   ProgramRun one;
   one.record.device = "sm_90";
-  EXPECT_EQ(summary(one.record), "no kernel was launched on a simulated sm_90: 0 errors, 0 for information, 0 suppressed");
+  EXPECT_EQ(
+      summary(one.record),
+      "no kernel was launched on a simulated sm_90: 0 errors, 0 for information, 0 suppressed");
   one.record.kernels = {"f(int*)"};
   one.record.totals["f(int*)"].launches = 1;
-  EXPECT_EQ(summary(one.record), "1 launch of 1 kernel on a simulated sm_90: 0 errors, 0 for information, 0 suppressed");
+  EXPECT_EQ(summary(one.record),
+            "1 launch of 1 kernel on a simulated sm_90: 0 errors, 0 for information, 0 suppressed");
 }
 
 TEST(Reports, TellWhichChecksRan) {
@@ -185,7 +204,8 @@ TEST(Reports, TellWhichChecksRan) {
   EXPECT_EQ(begin("all"), "4 launches of 2 kernels on a simulated sm_90");
   EXPECT_EQ(begin("all, leaks"), "4 launches of 2 kernels on a simulated sm_90");
   EXPECT_EQ(begin("none"), "4 launches of 2 kernels on a simulated sm_90 without checks");
-  EXPECT_EQ(begin("bounds, races"), "4 launches of 2 kernels on a simulated sm_90 with the checks bounds, races");
+  EXPECT_EQ(begin("bounds, races"),
+            "4 launches of 2 kernels on a simulated sm_90 with the checks bounds, races");
 }
 
 TEST(Reports, TellOfWhatCouldNotBeRecorded) {
@@ -226,7 +246,8 @@ TEST(Files, ThatCannotBeWrittenWholeAreAsTheyWere) {
     const rlimit few{16, 16};
     setrlimit(RLIMIT_FSIZE, &few);
     std::string error;
-    _exit(!write_report(sample(), path, &error) && error.find("File too large") != error.npos ? 7 : 8);
+    _exit(!write_report(sample(), path, &error) && error.find("File too large") != error.npos ? 7
+                                                                                              : 8);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -235,7 +256,8 @@ TEST(Files, ThatCannotBeWrittenWholeAreAsTheyWere) {
   std::ifstream file(path);
   EXPECT_EQ((std::string{std::istreambuf_iterator<char>(file), {}}), "an earlier one");
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(testing::TempDir())) files += entry.path().filename().string().starts_with("whole.txt");
+  for (const auto& entry : std::filesystem::directory_iterator(testing::TempDir()))
+    files += entry.path().filename().string().starts_with("whole.txt");
   EXPECT_EQ(files, 1) << "nothing else is left";
 }
 

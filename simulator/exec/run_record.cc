@@ -16,14 +16,17 @@ void add_totals(const json& totals, RunRecord* record) {
   for (const json& one : totals) {
     KernelTotals& sum = record->totals[one.value("kernel", "")];
     for (const auto& [key, value] : one.items()) {
-      if (key != "device" && value.is_number_unsigned()) sum.counters[key] += value.get<std::uint64_t>();
+      if (key != "device" && value.is_number_unsigned())
+        sum.counters[key] += value.get<std::uint64_t>();
     }
   }
 }
 
 }  // namespace
 
-std::size_t RunRecord::errors() const { return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), is_error)); }
+std::size_t RunRecord::errors() const {
+  return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), is_error));
+}
 
 std::uint64_t RunRecord::launches() const {
   std::uint64_t sum = 0;
@@ -58,12 +61,16 @@ RunRecord read_run_record(const std::string& path) {
       record.checks = line.value("checks", "");
     } else if (line.contains("kernel")) {
       const std::string name = line.value("kernel", "");
-      if (std::find(record.kernels.begin(), record.kernels.end(), name) == record.kernels.end()) record.kernels.push_back(name);
+      if (std::find(record.kernels.begin(), record.kernels.end(), name) == record.kernels.end())
+        record.kernels.push_back(name);
       record.totals[name].launches += line.value("launches", std::uint64_t{0});
       launching.insert(pid);
     } else if (line.contains("finding")) {
-      const Found found{pid, line.value("number", std::uint64_t{0}), line.value("suppressed", false), false, line["finding"]};
-      const auto same = [&](const Found& f) { return f.number != 0 && f.number == found.number && f.pid == pid; };
+      const Found found{pid, line.value("number", std::uint64_t{0}),
+                        line.value("suppressed", false), false, line["finding"]};
+      const auto same = [&](const Found& f) {
+        return f.number != 0 && f.number == found.number && f.pid == pid;
+      };
       if (const auto known = std::find_if(all.begin(), all.end(), same); known != all.end()) {
         known->finding = found.finding;
       } else {

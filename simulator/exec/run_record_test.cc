@@ -15,25 +15,28 @@ RunRecord read(const std::string& lines) {
   return read_run_record(path);
 }
 
-constexpr const char* kStart = R"x({"pid":1,"device":"sm_80","schedule":7,"checks":"bounds, races"})x"
-                               "\n";
-constexpr const char* kError = R"x({"pid":1,"finding":{"kind":"race","severity":"error"},"suppressed":false})x"
-                               "\n";
+constexpr const char* kStart =
+    R"x({"pid":1,"device":"sm_80","schedule":7,"checks":"bounds, races"})x"
+    "\n";
+constexpr const char* kError =
+    R"x({"pid":1,"finding":{"kind":"race","severity":"error"},"suppressed":false})x"
+    "\n";
 
 TEST(RunRecord, GathersWhatAProcessDid) {
-  const RunRecord r = read(std::string(kStart) +
-                           R"x({"pid":1,"kernel":"f(int*)","launches":                   2})x"
-                           "\n\n"
-                           R"x({"pid":1,"kernel":"f(int*)","launches":1})x"
-                           "\n" +
-                           kError +
-                           R"x({"pid":1,"finding":{"kind":"race","severity":"information"},"suppressed":false})x"
-                           "\n"
-                           R"x({"pid":1,"finding":{"kind":"misaligned","severity":"error"},"suppressed":true})x"
-                           "\n"
-                           R"x({"pid":1,"totals":[{"kernel":"f(int*)","device":0,"atomics":5},)x"
-                           R"x({"kernel":"f(int*)","device":1,"atomics":1}]})x"
-                           "\n");
+  const RunRecord r =
+      read(std::string(kStart) +
+           R"x({"pid":1,"kernel":"f(int*)","launches":                   2})x"
+           "\n\n"
+           R"x({"pid":1,"kernel":"f(int*)","launches":1})x"
+           "\n" +
+           kError +
+           R"x({"pid":1,"finding":{"kind":"race","severity":"information"},"suppressed":false})x"
+           "\n"
+           R"x({"pid":1,"finding":{"kind":"misaligned","severity":"error"},"suppressed":true})x"
+           "\n"
+           R"x({"pid":1,"totals":[{"kernel":"f(int*)","device":0,"atomics":5},)x"
+           R"x({"kernel":"f(int*)","device":1,"atomics":1}]})x"
+           "\n");
   EXPECT_EQ(r.device, "sm_80");
   EXPECT_EQ(r.schedule, 7u);
   EXPECT_EQ(r.checks, "bounds, races");
@@ -56,7 +59,8 @@ TEST(RunRecord, TellsOfWhatCouldNotBeRecorded) {
   std::string marked(runtime::kRecordMark);
   marked[runtime::kRecordMarkAt] = '1';
   EXPECT_TRUE(read(marked + kStart).lossy);
-  EXPECT_TRUE(read(std::string(kStart) + R"x({"pid":1,"find)x").lossy) << "a line that was not written whole";
+  EXPECT_TRUE(read(std::string(kStart) + R"x({"pid":1,"find)x").lossy)
+      << "a line that was not written whole";
   EXPECT_TRUE(read(std::string(kStart) +
                    R"x({"pid":1,"find)x"
                    "\n" +
@@ -80,10 +84,12 @@ TEST(RunRecord, ErrorsThatTheirProcessTookAreItsOwn) {
 }
 
 TEST(RunRecord, OfAFindingTheLastLineCounts) {
-  const std::string first = R"x({"pid":1,"finding":{"kind":"api-error","severity":"error","occurrences":1},"number":4,"suppressed":false})x"
-                            "\n";
-  const std::string later = R"x({"pid":1,"finding":{"kind":"api-error","severity":"information","occurrences":9},"number":4,"suppressed":false})x"
-                            "\n";
+  const std::string first =
+      R"x({"pid":1,"finding":{"kind":"api-error","severity":"error","occurrences":1},"number":4,"suppressed":false})x"
+      "\n";
+  const std::string later =
+      R"x({"pid":1,"finding":{"kind":"api-error","severity":"information","occurrences":9},"number":4,"suppressed":false})x"
+      "\n";
   const RunRecord looked_at = read(first + later +
                                    R"x({"pid":1,"totals":[],"refused_launches":2})x"
                                    "\n");
@@ -93,25 +99,32 @@ TEST(RunRecord, OfAFindingTheLastLineCounts) {
   EXPECT_EQ(looked_at.refused_launches, 2u);
   EXPECT_TRUE(read(later + first).untaken_errors);
   // Numbers are a process's own, and 0 is none.
-  EXPECT_EQ(read(first + R"x({"pid":2,"finding":{"severity":"error"},"number":4,"suppressed":false})x"
-                         "\n")
-                .findings.size(),
-            2u);
+  EXPECT_EQ(
+      read(first + R"x({"pid":2,"finding":{"severity":"error"},"number":4,"suppressed":false})x"
+                   "\n")
+          .findings.size(),
+      2u);
   EXPECT_EQ(read(std::string(kError) + kError).findings.size(), 2u);
 }
 
-// Neither information nor what was suppressed speaks for an error or against it, in whatever order they come.
+// Neither information nor what was suppressed speaks for an error or against it, in whatever order
+// they come.
 TEST(RunRecord, InformationBesideAnErrorChangesNothing) {
-  const std::string information = R"x({"pid":1,"finding":{"kind":"race","severity":"information"},"suppressed":false})x"
-                                  "\n";
-  const std::string suppressed = R"x({"pid":1,"finding":{"kind":"race","severity":"error"},"suppressed":true})x"
-                                 "\n";
-  for (const std::string& lines : {information + kError, kError + information, kError + suppressed + information, information + kError + information}) {
+  const std::string information =
+      R"x({"pid":1,"finding":{"kind":"race","severity":"information"},"suppressed":false})x"
+      "\n";
+  const std::string suppressed =
+      R"x({"pid":1,"finding":{"kind":"race","severity":"error"},"suppressed":true})x"
+      "\n";
+  for (const std::string& lines :
+       {information + kError, kError + information, kError + suppressed + information,
+        information + kError + information}) {
     const RunRecord r = read(lines);
     EXPECT_TRUE(r.untaken_errors) << lines;
     EXPECT_EQ(r.errors(), 1u) << lines;
   }
-  for (const std::string& lines : {information, suppressed, information + suppressed, suppressed + information}) {
+  for (const std::string& lines :
+       {information, suppressed, information + suppressed, suppressed + information}) {
     const RunRecord r = read(lines);
     EXPECT_FALSE(r.untaken_errors) << lines;
     EXPECT_EQ(r.errors(), 0u) << lines;

@@ -8,13 +8,18 @@
 namespace lockstep::exec {
 namespace tracefile_test {
 
-// A line that nobody executed, one where warps parted, two of full warps that never parted; a branch each on 6 and 8, and one that nobody came to.
+// A line that nobody executed, one where warps parted, two of full warps that never parted; a
+// branch each on 6 and 8, and one that nobody came to.
 SourceCoverage example() {
   SourceCoverage c;
   SourceFile& f = c.files["dir/k.cu"];
   f.lines[3] = {64, true, false, {}};
   f.lines[4] = {0, false, false, {{"k<1, 2>()", "", "bra", 30, 0, {0, 0}}}};
-  f.lines[6] = {64, true, true, {{"k<1, 2>()", "", "bra", 40, 64, {10, 54}}, {"k<1, 2>()", "help at k.cu:9:1", "bra", 41, 64, {64, 0}}}};
+  f.lines[6] = {64,
+                true,
+                true,
+                {{"k<1, 2>()", "", "bra", 40, 64, {10, 54}},
+                 {"k<1, 2>()", "help at k.cu:9:1", "bra", 41, 64, {64, 0}}}};
   f.lines[7] = {32, false, false, {}};
   f.lines[8] = {32, false, false, {{"k<1, 2>()", "", "brx.idx", 50, 32, {30, 0, 2, 0}}}};
   f.functions["k<1, 2>()"] = {3, 64};
@@ -86,8 +91,11 @@ class Selection : public testing::Test {
  protected:
   Selection() {
     std::filesystem::create_directories(root_ + "/toolkit/include/cuda");
-    for (const char* name : {"a.cu", "toolkit/include/cuda_runtime_api.h", "toolkit/include/cuda/h.h"}) std::ofstream(root_ + "/" + name) << "";
-    for (const char* name : {"a.cu", "b/gone.cu", "toolkit/include/cuda/h.h"}) all_.files[name].lines[1].count = 1;
+    for (const char* name :
+         {"a.cu", "toolkit/include/cuda_runtime_api.h", "toolkit/include/cuda/h.h"})
+      std::ofstream(root_ + "/" + name) << "";
+    for (const char* name : {"a.cu", "b/gone.cu", "toolkit/include/cuda/h.h"})
+      all_.files[name].lines[1].count = 1;
   }
   std::vector<std::string> names(CoverageFiles wanted) {
     wanted.root = root_;
@@ -95,7 +103,8 @@ class Selection : public testing::Test {
     for (const auto& [name, file] : select(all_, wanted).files) result.push_back(name);
     return result;
   }
-  std::string root_ = std::filesystem::path(testing::TempDir() + "/selection").lexically_normal().string();
+  std::string root_ =
+      std::filesystem::path(testing::TempDir() + "/selection").lexically_normal().string();
   SourceCoverage all_;
 };
 
@@ -105,7 +114,8 @@ TEST_F(Selection, LeavesTheToolkitOutUnlessAsked) {
 }
 
 TEST_F(Selection, TakesBeginningsOfNames) {
-  EXPECT_EQ(names({.only = {"b/"}, .toolkit = false, .root = ""}), std::vector<std::string>{"b/gone.cu"});
+  EXPECT_EQ(names({.only = {"b/"}, .toolkit = false, .root = ""}),
+            std::vector<std::string>{"b/gone.cu"});
   EXPECT_EQ(names({.only = {"a", "b"}, .toolkit = false, .root = ""}).size(), 2u);
   EXPECT_TRUE(names({.only = {"c"}, .toolkit = false, .root = ""}).empty());
 }

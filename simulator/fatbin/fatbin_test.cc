@@ -1,4 +1,5 @@
-// Containers built by hand, so that every field can be wrong in its turn, and containers made by nvcc.
+// Containers built by hand, so that every field can be wrong in its turn, and containers made by
+// nvcc.
 #include "simulator/fatbin/fatbin.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-constexpr std::uint64_t k64Bit = 0x11, kDebug = 0x2, kLz4 = 0x2000, kZstd = 0x8000, kSuffixA = 0x100000, kSuffixF = 0x200000;
+constexpr std::uint64_t k64Bit = 0x11, kDebug = 0x2, kLz4 = 0x2000, kZstd = 0x8000,
+                        kSuffixA = 0x100000, kSuffixF = 0x200000;
 
 void put(Bytes& out, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
@@ -37,7 +39,8 @@ Bytes compress(const std::string& text, std::uint64_t flags) {
   if (flags & kLz4) {
     Bytes out(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(text.size()))));
     out.resize(static_cast<std::size_t>(
-        LZ4_compress_default(text.data(), reinterpret_cast<char*>(out.data()), static_cast<int>(text.size()), static_cast<int>(out.size()))));
+        LZ4_compress_default(text.data(), reinterpret_cast<char*>(out.data()),
+                             static_cast<int>(text.size()), static_cast<int>(out.size()))));
     return out;
   }
   return Bytes(text.begin(), text.end());
@@ -142,7 +145,8 @@ TEST_P(Encoding, EveryTruncationIsAnErrorThatNamesAnOffset) {
   spec.options = "-g";
   const Bytes whole = container({spec, spec});
   for (std::size_t n = 0; n < whole.size(); ++n) {
-    const std::string error = error_of(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)));
+    const std::string error =
+        error_of(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)));
     EXPECT_NE(error.find("offset 0x"), std::string::npos) << n << " bytes: " << error;
   }
   EXPECT_EQ(images_of(whole).size(), 2u);
@@ -155,12 +159,14 @@ TEST_P(Encoding, EveryTruncationOfTheBodyIsAnError) {
   const Bytes whole = container({spec});
   for (std::size_t n = 17; n < whole.size(); ++n) {
     Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n));
-    for (int i = 0; i < 8; ++i) cut[8 + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>((n - 16) >> (8 * i));
+    for (int i = 0; i < 8; ++i)
+      cut[8 + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>((n - 16) >> (8 * i));
     EXPECT_NE(error_of(cut).find("offset 0x"), std::string::npos) << n;
   }
 }
 
-// Whatever a byte is changed to, the answer is images or an error, never a crash or a read outside (run under a sanitizer to see that).
+// Whatever a byte is changed to, the answer is images or an error, never a crash or a read outside
+// (run under a sanitizer to see that).
 TEST_P(Encoding, EveryDamagedByteIsSurvived) {
   EntrySpec spec;
   spec.flags |= GetParam();
@@ -189,7 +195,9 @@ TEST(Container, WithoutEntriesIsEmpty) { EXPECT_TRUE(images_of(container({})).em
 TEST(Container, WrongMagicIsNamed) {
   Bytes bytes = container({EntrySpec{}});
   bytes[0] = 0;
-  EXPECT_EQ(error_of(bytes), "fatbin, offset 0x0: no container: it would begin with 0xba55ed50, this begins with 0xba55ed00");
+  EXPECT_EQ(error_of(bytes),
+            "fatbin, offset 0x0: no container: it would begin with 0xba55ed50, this begins with "
+            "0xba55ed00");
 }
 
 TEST(Container, UnknownVersionsAreRefused) {
@@ -208,14 +216,16 @@ TEST(Container, ASizeThatTheTextDoesNotHaveIsRefused) {
     for (const int delta : {-1, 1}) {
       Bytes bytes = container({spec});
       bytes[16 + 56] = static_cast<std::uint8_t>(bytes[16 + 56] + delta);
-      EXPECT_NE(error_of(bytes).find("cannot be decompressed"), std::string::npos) << error_of(bytes);
+      EXPECT_NE(error_of(bytes).find("cannot be decompressed"), std::string::npos)
+          << error_of(bytes);
     }
     Bytes bytes = container({spec});
     bytes[16 + 56 + 5] = 1;  // a terabyte
     EXPECT_NE(error_of(bytes).find("a decompressed size of"), std::string::npos) << error_of(bytes);
     bytes = container({spec});
     bytes[16 + 56 + 3] = 16;  // a quarter of a gigabyte, which is not asked of the machine
-    EXPECT_NE(error_of(bytes).find("that are stored can hold"), std::string::npos) << error_of(bytes);
+    EXPECT_NE(error_of(bytes).find("that are stored can hold"), std::string::npos)
+        << error_of(bytes);
   }
 }
 
@@ -285,8 +295,10 @@ TEST(DeviceRuntime, IsWhatDefinesLaunchesFromKernels) {
     image.data.assign(text.begin(), text.end());
     return std::vector<Image>{image};
   };
-  EXPECT_TRUE(is_device_runtime(with(".version 9.0\n.visible .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(\n.param .b64 p)\n")));
-  EXPECT_FALSE(is_device_runtime(with(".version 9.0\n.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2\n(.param .b64 p);\n")))
+  EXPECT_TRUE(is_device_runtime(with(
+      ".version 9.0\n.visible .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(\n.param .b64 p)\n")));
+  EXPECT_FALSE(is_device_runtime(with(
+      ".version 9.0\n.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2\n(.param .b64 p);\n")))
       << "a program that calls it";
   EXPECT_FALSE(is_device_runtime(with(".version 9.0\n")));
   EXPECT_FALSE(is_device_runtime({}));
@@ -296,18 +308,22 @@ TEST(ExplainNoPtx, NamesTheFlagToAdd) {
   Image elf = ptx(90);
   elf.kind = Kind::kElf;
   EXPECT_EQ(explain_no_ptx({elf}, 90),
-            "the program holds machine code (sm_90) but no PTX to simulate; add -gencode arch=compute_90,code=compute_90 to nvcc's command line");
+            "the program holds machine code (sm_90) but no PTX to simulate; add -gencode "
+            "arch=compute_90,code=compute_90 to nvcc's command line");
   EXPECT_EQ(explain_no_ptx({ptx(100)}, 90),
-            "the program holds PTX for compute_100 only, which a device of sm_90 cannot run; compile with -gencode "
+            "the program holds PTX for compute_100 only, which a device of sm_90 cannot run; "
+            "compile with -gencode "
             "arch=compute_90,code=compute_90 as well");
-  EXPECT_NE(explain_no_ptx({elf, elf}, 90).find("machine code (sm_90) but"), std::string::npos) << "each architecture is named once";
+  EXPECT_NE(explain_no_ptx({elf, elf}, 90).find("machine code (sm_90) but"), std::string::npos)
+      << "each architecture is named once";
   Image lto = ptx(90);
   lto.kind = Kind::kLtoIr;
   EXPECT_NE(explain_no_ptx({lto}, 90).find("without -dlto"), std::string::npos);
   EXPECT_NE(explain_no_ptx({}, 80).find("compute_80"), std::string::npos);
 }
 
-// ---- nvcc's own ----------------------------------------------------------------------------------------------------
+// ---- nvcc's own
+// ----------------------------------------------------------------------------------------------------
 
 Bytes file(const std::string& name) {
   std::ifstream in("simulator/fatbin/" + name, std::ios::binary);

@@ -1,5 +1,6 @@
-// Replays corpora: arguments are archives corpus/TARGET.tar.xz. A crash, an abort of a target or a hang fails the test; the input at
-// work is named first, so that its name is the last thing the log says.
+// Replays corpora: arguments are archives corpus/TARGET.tar.xz. A crash, an abort of a target or a
+// hang fails the test; the input at work is named first, so that its name is the last thing the log
+// says.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,7 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::map<std::string, void (*)(lockstep::fuzz::Bytes)> kTargets = {
-    {"fatbin", lockstep::fuzz::fatbin}, {"program", lockstep::fuzz::program}, {"ptx", lockstep::fuzz::ptx}};
+    {"fatbin", lockstep::fuzz::fatbin},
+    {"program", lockstep::fuzz::program},
+    {"ptx", lockstep::fuzz::ptx}};
 
 // A hang is a failure too, long before the test's own time is up.
 constexpr unsigned kSecondsAnInput = 20;
@@ -29,7 +32,8 @@ bool unpack(const fs::path& archive, const fs::path& folder) {
   fs::create_directories(folder);
   const pid_t child = fork();
   if (child == 0) {
-    execlp("tar", "tar", "-xJf", archive.c_str(), "-C", folder.c_str(), static_cast<char*>(nullptr));
+    execlp("tar", "tar", "-xJf", archive.c_str(), "-C", folder.c_str(),
+           static_cast<char*>(nullptr));
     _exit(127);
   }
   int status = 0;
@@ -37,7 +41,8 @@ bool unpack(const fs::path& archive, const fs::path& folder) {
 }
 
 int replay(const fs::path& archive, const fs::path& scratch) {
-  const std::string target = archive.filename().string().substr(0, archive.filename().string().find('.'));
+  const std::string target =
+      archive.filename().string().substr(0, archive.filename().string().find('.'));
   const auto run = kTargets.find(target);
   const fs::path folder = scratch / target;
   if (run == kTargets.end() || !unpack(archive, folder)) {
@@ -64,7 +69,9 @@ int replay(const fs::path& archive, const fs::path& scratch) {
 int main(int argc, char** argv) {
   const char* scratch = std::getenv("TEST_TMPDIR");
   for (int i = 1; i < argc; ++i) {
-    if (replay(argv[i], scratch != nullptr ? scratch : fs::temp_directory_path() / "lockstep-corpus") <= 0) return 1;
+    if (replay(argv[i],
+               scratch != nullptr ? scratch : fs::temp_directory_path() / "lockstep-corpus") <= 0)
+      return 1;
   }
   return argc > 1 ? 0 : 1;
 }

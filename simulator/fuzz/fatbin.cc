@@ -17,7 +17,9 @@ void fatbin(Bytes input) {
   const auto& images = std::get<std::vector<lockstep::fatbin::Image>>(read);
   for (const int capability : {75, 90, 100, 103, 120}) {
     const lockstep::fatbin::Image* image = choose_ptx(images, capability);
-    if (image != nullptr ? image->kind != lockstep::fatbin::Kind::kPtx : explain_no_ptx(images, capability).empty()) std::abort();
+    if (image != nullptr ? image->kind != lockstep::fatbin::Kind::kPtx
+                         : explain_no_ptx(images, capability).empty())
+      std::abort();
   }
 }
 

@@ -21,7 +21,9 @@ memory::DeviceMemory& Machine::memory() {
 }
 
 Machine::Machine() {
-  const auto allocate = [](std::uint64_t bytes) { return memory().allocate(bytes, 256, memory::Kind::kDevice, 0)->base; };
+  const auto allocate = [](std::uint64_t bytes) {
+    return memory().allocate(bytes, 256, memory::Kind::kDevice, 0)->base;
+  };
   written_ = allocate(kWritten);
   unwritten_ = allocate(kUnwritten);
   freed_ = allocate(kUnwritten);
@@ -32,7 +34,8 @@ Machine::Machine() {
 }
 
 Machine::~Machine() {
-  for (const memory::Allocation* a : memory().live()) memory().release(a->base);  // device code may have allocated too
+  for (const memory::Allocation* a : memory().live())
+    memory().release(a->base);  // device code may have allocated too
 }
 
 void Machine::launch(const engine::Kernel& kernel, engine::LaunchConfig config) const {
@@ -42,13 +45,16 @@ void Machine::launch(const engine::Kernel& kernel, engine::LaunchConfig config) 
     config.cluster = config.grid = cluster;
   }
   if (config.block.count() > kernel.max_threads_per_block()) config.block = {1, 1, 1};
-  if (std::uint64_t{kernel.static_shared_bytes()} + config.dynamic_shared > limits.shared_per_block_optin) return;
+  if (std::uint64_t{kernel.static_shared_bytes()} + config.dynamic_shared >
+      limits.shared_per_block_optin)
+    return;
   std::vector<std::byte> parameters(kernel.parameter_offsets().back());
   const memory::Address buffers[] = {written_, unwritten_, freed_};
   for (std::size_t i = 0; i < kernel.parameter_sizes().size(); ++i) {
     if (kernel.parameter_sizes()[i] == 0) continue;
     const memory::Address a = buffers[i % 3];
-    std::memcpy(parameters.data() + kernel.parameter_offsets()[i], &a, std::min<std::size_t>(kernel.parameter_sizes()[i], sizeof a));
+    std::memcpy(parameters.data() + kernel.parameter_offsets()[i], &a,
+                std::min<std::size_t>(kernel.parameter_sizes()[i], sizeof a));
   }
   config.parameters = parameters;
   config.host_threads = 1;

@@ -22,8 +22,8 @@ class Machine {
   memory::Address unwritten() const { return unwritten_; }
   memory::Address freed() const { return freed_; }
 
-  // Launches `kernel` unless it asks for more than a device has, as the runtime would refuse it. Parameters of eight bytes and more
-  // are filled with the addresses of the buffers, in turn.
+  // Launches `kernel` unless it asks for more than a device has, as the runtime would refuse it.
+  // Parameters of eight bytes and more are filled with the addresses of the buffers, in turn.
   void launch(const engine::Kernel& kernel, engine::LaunchConfig config) const;
 
  private:

@@ -17,7 +17,8 @@ void program(Bytes input) {
   const std::string_view texts[] = {p.ptx};
   const auto loaded = engine::load_module(texts, Machine::memory(), 0);
   if (const auto error = engine::first_refusal(loaded)) {
-    std::fprintf(stderr, "a legal program was refused: %s\n%s", error->message.c_str(), p.ptx.c_str());
+    std::fprintf(stderr, "a legal program was refused: %s\n%s", error->message.c_str(),
+                 p.ptx.c_str());
     std::abort();
   }
   const auto& module = std::get<std::unique_ptr<engine::Module>>(loaded);

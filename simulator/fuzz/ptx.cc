@@ -29,7 +29,8 @@ void ptx(Bytes input) {
     return;
   }
   int launches = 0;
-  for (const engine::Kernel* kernel : std::get<std::unique_ptr<engine::Module>>(loaded)->kernels()) {
+  for (const engine::Kernel* kernel :
+       std::get<std::unique_ptr<engine::Module>>(loaded)->kernels()) {
     if (const engine::LoadError* why = kernel->refusal()) {
       if (why->message.empty()) std::abort();
       continue;

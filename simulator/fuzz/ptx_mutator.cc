@@ -1,4 +1,5 @@
-// Mutates PTX by lines and words as often as libFuzzer does by bytes, which seldom gets past the lexer.
+// Mutates PTX by lines and words as often as libFuzzer does by bytes, which seldom gets past the
+// lexer.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -124,7 +125,10 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-bool in_word(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || std::strchr("_.%$", c) != nullptr; }
+bool in_word(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         std::strchr("_.%$", c) != nullptr;
+}
 
 // Begin and length of a word of `s`, or of one character where there is none.
 std::pair<std::size_t, std::size_t> some_word(const std::string& s, Random& random) {
@@ -138,7 +142,9 @@ std::pair<std::size_t, std::size_t> some_word(const std::string& s, Random& rand
 
 void change(std::vector<std::string>& lines, Random& random) {
   static const std::vector<isa::Example> examples = isa::pairwise_examples();
-  const auto some = [&] { return lines.begin() + static_cast<std::ptrdiff_t>(below(random, lines.size())); };
+  const auto some = [&] {
+    return lines.begin() + static_cast<std::ptrdiff_t>(below(random, lines.size()));
+  };
   switch (below(random, 8)) {
     case 0:
       if (lines.size() > 1) lines.erase(some());
@@ -167,7 +173,8 @@ void change(std::vector<std::string>& lines, Random& random) {
     }
     default: {
       std::string& to = *some();
-      to.insert(some_word(to, random).first, std::string(kWords[below(random, std::size(kWords))]) + " ");
+      to.insert(some_word(to, random).first,
+                std::string(kWords[below(random, std::size(kWords))]) + " ");
       break;
     }
   }
@@ -176,12 +183,14 @@ void change(std::vector<std::string>& lines, Random& random) {
 }  // namespace
 }  // namespace lockstep::fuzz
 
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t max_size, unsigned seed) {
   using namespace lockstep::fuzz;
   Random random(seed);
   if (size == 0 || below(random, 4) == 0) return LLVMFuzzerMutate(data, size, max_size);
   std::vector<std::string> lines = lines_of({reinterpret_cast<const char*>(data), size});
-  for (std::size_t i = 0, n = 1 + below(random, 3); i < n && !lines.empty(); ++i) change(lines, random);
+  for (std::size_t i = 0, n = 1 + below(random, 3); i < n && !lines.empty(); ++i)
+    change(lines, random);
   std::string text;
   for (const std::string& l : lines) text += l;
   const std::size_t length = std::min(text.size(), max_size);

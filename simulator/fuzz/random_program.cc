@@ -46,7 +46,9 @@ struct Forms {
 };
 
 bool has_address(const isa::Example& e) {
-  return std::ranges::any_of(*e.operands, [](const isa::OperandRule& rule) { return rule.role == isa::OperandRule::Role::kAddress; });
+  return std::ranges::any_of(*e.operands, [](const isa::OperandRule& rule) {
+    return rule.role == isa::OperandRule::Role::kAddress;
+  });
 }
 
 const Forms& forms() {
@@ -71,10 +73,13 @@ constexpr std::size_t kGroups = 5;
 
 // What addresses begin with; declared and set by the prologue.
 constexpr const char* kGlobalBases[] = {"written", "variable", "unwritten", "freed"};
-constexpr const char* kGenericBases[] = {"written", "shared_generic", "local_generic", "variable", "remote_generic", "unwritten"};
-constexpr const char* kAnyBases[] = {"shared", "local",          "constant", "written", "shared_generic", "local_generic",
-                                     "remote", "remote_generic", "barrier",  "freed",   "thread",         "function"};
-constexpr std::string_view kStrides[] = {"4", "0", "8", "16", "1", "3", "128", "-4", "4096", "0x100000000"};
+constexpr const char* kGenericBases[] = {"written",  "shared_generic", "local_generic",
+                                         "variable", "remote_generic", "unwritten"};
+constexpr const char* kAnyBases[] = {
+    "shared", "local",          "constant", "written", "shared_generic", "local_generic",
+    "remote", "remote_generic", "barrier",  "freed",   "thread",         "function"};
+constexpr std::string_view kStrides[] = {"4", "0",   "8",  "16",   "1",
+                                         "3", "128", "-4", "4096", "0x100000000"};
 constexpr std::string_view kOffsets[] = {"0",
                                          "8",
                                          "16",
@@ -93,7 +98,9 @@ constexpr std::string_view kOffsets[] = {"0",
                                          "-0x200000000",
                                          "0x7fffffffffffffff",
                                          "0xfffffffffffffff8"};
-constexpr std::string_view kValues[] = {"0", "1", "16", "32", "0xffffffff", "2", "31", "33", "4", "64", "255", "0x80000000", "0x7fffffff", "48", "0x10001"};
+constexpr std::string_view kValues[] = {"0",   "1",          "16",         "32", "0xffffffff",
+                                        "2",   "31",         "33",         "4",  "64",
+                                        "255", "0x80000000", "0x7fffffff", "48", "0x10001"};
 
 class Writer {
  public:
@@ -109,7 +116,11 @@ class Writer {
     p.cooperative = choose_.one_in(4);
     constexpr std::uint32_t kDynamic[] = {0, 64, 1000};
     p.dynamic_shared = choose_.of(kDynamic);
-    constexpr std::uint32_t kChecks[] = {check::kAllChecks,      check::kAllChecks & ~std::uint32_t{check::kInitialisation}, 0, check::kBounds, check::kRaces,
+    constexpr std::uint32_t kChecks[] = {check::kAllChecks,
+                                         check::kAllChecks & ~std::uint32_t{check::kInitialisation},
+                                         0,
+                                         check::kBounds,
+                                         check::kRaces,
                                          check::kSynchronisation};
     p.checks = choose_.of(kChecks);
     p.schedule_seed = choose_.below(3);
@@ -138,7 +149,8 @@ class Writer {
     line(".extern .func free(.param .b64 pointer);");
     text_ += ".global .align 16 .b8 variable_of_module[256] = {";
     // A format string, perhaps.
-    constexpr std::string_view kText[] = {"%d", "%s", "%5.3f ", "%llx", "%n", "%*d", "%%", "%c%", "%9999s", "\\", "%hhd", "%.*s", "%p\n", "%La"};
+    constexpr std::string_view kText[] = {"%d",  "%s",     "%5.3f ", "%llx", "%n",   "%*d",  "%%",
+                                          "%c%", "%9999s", "\\",     "%hhd", "%.*s", "%p\n", "%La"};
     std::string format;
     for (int i = 0; i < 3; ++i) format += choose_.of(kText);
     for (const char c : format) text_ += std::to_string(static_cast<int>(c)) + ", ";
@@ -147,31 +159,52 @@ class Writer {
     line(".shared .align 16 .b8 shared_of_module[1024];");
     line(".shared .align 8 .b64 barrier_of_module;");
     line(".extern .shared .align 16 .b8 dynamic_of_module[];");
-    line(".func callee(.param .align 16 .b8 in[64])\n{\n  .reg .b64 x; .reg .pred p;\n  ld.param.b64 x, [in+8];");
+    line(
+        ".func callee(.param .align 16 .b8 in[64])\n{\n  .reg .b64 x; .reg .pred p;\n  "
+        "ld.param.b64 x, [in+8];");
     if (recursive) {
-      line("  .param .align 16 .b8 out[64];\n  sub.s64 x, x, 1;\n  st.param.b64 [out+8], x;\n  setp.eq.s64 p, x, 0;\n  @!p call callee, (out);");
+      line(
+          "  .param .align 16 .b8 out[64];\n  sub.s64 x, x, 1;\n  st.param.b64 [out+8], x;\n  "
+          "setp.eq.s64 p, x, 0;\n  @!p call callee, (out);");
     }
     line("  ret;\n}");
-    line(".visible .entry main(.param .b64 parameter0, .param .b64 parameter1, .param .b64 parameter2, .param .align 16 .b8 argument[64])\n{");
-    line(".reg .pred p<64>; .reg .b8 c<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg .b128 q<64>;");
-    line(".reg .b64 written, unwritten, freed, shared, shared_generic, local, local_generic, constant, variable, remote, remote_generic,");
+    line(
+        ".visible .entry main(.param .b64 parameter0, .param .b64 parameter1, .param .b64 "
+        "parameter2, .param .align 16 .b8 argument[64])\n{");
+    line(
+        ".reg .pred p<64>; .reg .b8 c<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg "
+        ".b128 q<64>;");
+    line(
+        ".reg .b64 written, unwritten, freed, shared, shared_generic, local, local_generic, "
+        "constant, variable, remote, remote_generic,");
     line("  barrier, thread, function; .reg .b32 id, rank;");
     line(".local .align 16 .b8 local_of_kernel[128];");
     line("$targets: .branchtargets L0, $end; .param .align 16 .b8 outgoing[64];");
     line("mov.u32 id, %tid.x; cvt.u64.u32 thread, id; mov.u64 function, callee;");
-    line("ld.param.u64 written, [parameter0]; ld.param.u64 unwritten, [parameter1]; ld.param.u64 freed, [parameter2];");
-    line("mov.u64 shared, shared_of_module; cvta.shared.u64 shared_generic, shared; mov.u64 barrier, barrier_of_module;");
-    line("mov.u64 local, local_of_kernel; cvta.local.u64 local_generic, local; mov.u64 constant, constant_of_module;");
-    line("mov.u64 variable, variable_of_module; mov.u32 rank, 1; mapa.shared::cluster.u64 remote, shared, rank;");
+    line(
+        "ld.param.u64 written, [parameter0]; ld.param.u64 unwritten, [parameter1]; ld.param.u64 "
+        "freed, [parameter2];");
+    line(
+        "mov.u64 shared, shared_of_module; cvta.shared.u64 shared_generic, shared; mov.u64 "
+        "barrier, barrier_of_module;");
+    line(
+        "mov.u64 local, local_of_kernel; cvta.local.u64 local_generic, local; mov.u64 constant, "
+        "constant_of_module;");
+    line(
+        "mov.u64 variable, variable_of_module; mov.u32 rank, 1; mapa.shared::cluster.u64 remote, "
+        "shared, rank;");
     line("mapa.u64 remote_generic, shared_generic, rank;");
     for (std::size_t g = 0; g < kGroups; ++g) {
       const std::string n = std::to_string(8 * g), next = std::to_string(8 * g + 1);
-      line("add.u32 r" + n + ", id, " + n + "; mov.u32 r" + next + ", %laneid; cvt.u64.u32 d" + n + ", r" + n + "; mov.b64 d" + next + ", written;");
-      line("cvt.u16.u32 h" + n + ", r" + n + "; mov.b16 h" + next + ", 7; setp.lt.u32 p" + n + ", id, " + std::to_string(7 * g + 3) + ";");
+      line("add.u32 r" + n + ", id, " + n + "; mov.u32 r" + next + ", %laneid; cvt.u64.u32 d" + n +
+           ", r" + n + "; mov.b64 d" + next + ", written;");
+      line("cvt.u16.u32 h" + n + ", r" + n + "; mov.b16 h" + next + ", 7; setp.lt.u32 p" + n +
+           ", id, " + std::to_string(7 * g + 3) + ";");
       line("setp.ne.u32 p" + next + ", id, 0; mov.b128 q" + n + ", {d" + n + ", d" + next + "};");
     }
     if (choose_.one_in(2)) line("@!p1 mbarrier.init.shared.b64 [barrier], 33;\nbar.sync 0;");
-    if (choose_.one_in(2)) line("mov.b32 r2, 5; st.shared.v4.b32 [shared_of_module], {r0, r1, r2, r2};");
+    if (choose_.one_in(2))
+      line("mov.b32 r2, 5; st.shared.v4.b32 [shared_of_module], {r0, r1, r2, r2};");
   }
 
   void step() {
@@ -189,16 +222,20 @@ class Writer {
 
   std::string guard() {
     if (!choose_.one_in(4)) return {};
-    return std::string(choose_.one_in(2) ? "@!p" : "@p") + std::to_string(8 * choose_.below(kGroups)) + " ";
+    return std::string(choose_.one_in(2) ? "@!p" : "@p") +
+           std::to_string(8 * choose_.below(kGroups)) + " ";
   }
 
   void branch() {
-    const std::string p = "p" + std::to_string(8 * choose_.below(kGroups)), r = "r" + std::to_string(8 * choose_.below(kGroups));
+    const std::string p = "p" + std::to_string(8 * choose_.below(kGroups)),
+                      r = "r" + std::to_string(8 * choose_.below(kGroups));
     constexpr std::string_view kTests[] = {"lt.u32", "eq.u32", "gt.s32", "ne.u32"};
     constexpr std::string_view kSides[] = {"id", "r0", "r8", "r16"};
-    line("setp." + std::string(choose_.of(kTests)) + " " + p + ", " + std::string(choose_.of(kSides)) + ", " + std::string(choose_.of(kValues)) + ";");
+    line("setp." + std::string(choose_.of(kTests)) + " " + p + ", " +
+         std::string(choose_.of(kSides)) + ", " + std::string(choose_.of(kValues)) + ";");
     line("add.u32 " + r + ", " + r + ", 1;");
-    line((choose_.one_in(8) ? "" : "@" + p + " ") + "bra L" + std::to_string(choose_.below(labels_)) + ";");
+    line((choose_.one_in(8) ? "" : "@" + p + " ") + "bra L" +
+         std::to_string(choose_.below(labels_)) + ";");
   }
 
   // Sets `d` to an address in `space`, mostly.
@@ -221,36 +258,47 @@ class Writer {
     }
     const std::string_view stride = choose_.of(kStrides);
     line("mad.lo.s64 " + d + ", thread, " + std::string(stride) + ", " + std::string(base) + ";");
-    if (choose_.one_in(4)) line("add.s64 " + d + ", " + d + ", " + std::string(choose_.of(kOffsets)) + ";");
+    if (choose_.one_in(4))
+      line("add.s64 " + d + ", " + d + ", " + std::string(choose_.of(kOffsets)) + ";");
     if (choose_.one_in(32)) line("mov.b64 " + d + ", " + std::string(choose_.of(kOffsets)) + ";");
   }
 
-  // An instruction of the table. Its registers move on by some groups, so that results of one become operands of another.
+  // An instruction of the table. Its registers move on by some groups, so that results of one
+  // become operands of another.
   void form(const std::vector<std::vector<isa::Example>>& rows) {
     const std::vector<isa::Example>& row = rows[choose_.below(rows.size())];
     const isa::Example& e = row[choose_.below(row.size())];
     const std::size_t rotation = choose_.below(kGroups);
-    const auto moved = [&](std::size_t n) { return std::to_string((n / 8 + rotation) % kGroups * 8 + n % 8); };
-    if (choose_.one_in(4)) line("mov.b32 r" + std::to_string(8 * choose_.below(kGroups)) + ", " + std::string(choose_.of(kValues)) + ";");
+    const auto moved = [&](std::size_t n) {
+      return std::to_string((n / 8 + rotation) % kGroups * 8 + n % 8);
+    };
+    if (choose_.one_in(4))
+      line("mov.b32 r" + std::to_string(8 * choose_.below(kGroups)) + ", " +
+           std::string(choose_.of(kValues)) + ";");
     const auto& m = e.spelling.modifiers;
     int addresses = 0;
     for (std::size_t i = 0; i < e.operands->size(); ++i) {
       const isa::OperandRule& rule = (*e.operands)[i];
       if (rule.role != isa::OperandRule::Role::kAddress) continue;
       ++addresses;
-      const bool object = rule.name == "[m]" || e.text.starts_with("mbarrier") || e.text.starts_with("cp.async.mbarrier");
+      const bool object = rule.name == "[m]" || e.text.starts_with("mbarrier") ||
+                          e.text.starts_with("cp.async.mbarrier");
       const std::string d = "d" + moved(8 * i);
       if (object && !choose_.one_in(4)) {
         line("mov.b64 " + d + ", barrier;");
       } else {
-        address(d, addresses == 1 ? m.space : m.source_space != Space::kNone ? m.source_space : Space::kGlobal);
+        address(d, addresses == 1                   ? m.space
+                   : m.source_space != Space::kNone ? m.source_space
+                                                    : Space::kGlobal);
       }
     }
-    const std::size_t opcode_end = e.text.find(' ') == std::string::npos ? e.text.size() : e.text.find(' ');
+    const std::size_t opcode_end =
+        e.text.find(' ') == std::string::npos ? e.text.size() : e.text.find(' ');
     std::string s = guard() + e.text.substr(0, opcode_end);
     for (std::size_t i = opcode_end; i < e.text.size();) {
       const char c = e.text[i], before = e.text[i - 1];
-      const bool name = std::string_view("phrdq").find(c) != std::string_view::npos && std::string_view(" {[|!").find(before) != std::string_view::npos;
+      const bool name = std::string_view("phrdq").find(c) != std::string_view::npos &&
+                        std::string_view(" {[|!").find(before) != std::string_view::npos;
       std::size_t end = i + 1;
       while (name && end < e.text.size() && e.text[end] >= '0' && e.text[end] <= '9') ++end;
       s += c;
@@ -262,28 +310,36 @@ class Writer {
 
   // Functions of the device's library, and one of its own.
   void call() {
-    const std::string a = "d" + std::to_string(8 * choose_.below(kGroups)), b = "d" + std::to_string(8 * choose_.below(kGroups));
+    const std::string a = "d" + std::to_string(8 * choose_.below(kGroups)),
+                      b = "d" + std::to_string(8 * choose_.below(kGroups));
     switch (choose_.below(5)) {
       case 0:
         address(a, Space::kNone);
         line("{ .param .b64 format, arguments; .param .b32 result;");
         if (choose_.one_in(2)) line("cvta.global.u64 " + b + ", variable;");
-        line("st.param.b64 [format], " + b + "; st.param.b64 [arguments], " + a + ";\n" + guard() + "call (result), vprintf, (format, arguments); }");
+        line("st.param.b64 [format], " + b + "; st.param.b64 [arguments], " + a + ";\n" + guard() +
+             "call (result), vprintf, (format, arguments); }");
         break;
       case 1:
         line("mov.b64 " + a + ", " + std::string(choose_.of(kOffsets)) + ";");
-        line("{ .param .b64 bytes, result; st.param.b64 [bytes], " + a + ";\n" + guard() + "call (result), malloc, (bytes); ld.param.b64 " + b +
-             ", [result]; }");
+        line("{ .param .b64 bytes, result; st.param.b64 [bytes], " + a + ";\n" + guard() +
+             "call (result), malloc, (bytes); ld.param.b64 " + b + ", [result]; }");
         break;
       case 2:
         if (choose_.one_in(2)) address(b, Space::kNone);
-        line("{ .param .b64 pointer; st.param.b64 [pointer], " + b + ";\n" + guard() + "call free, (pointer); }");
+        line("{ .param .b64 pointer; st.param.b64 [pointer], " + b + ";\n" + guard() +
+             "call free, (pointer); }");
         break;
-      case 3: line("mov.b64 " + a + ", 5; st.param.b64 [outgoing+8], " + a + ";\n" + guard() + "call callee, (outgoing);"); break;
+      case 3:
+        line("mov.b64 " + a + ", 5; st.param.b64 [outgoing+8], " + a + ";\n" + guard() +
+             "call callee, (outgoing);");
+        break;
       default:
         line("mov.b64 " + a + ", " + (choose_.one_in(2) ? b : "function") + ";");
-        line("prototype" + std::to_string(prototypes_) + ": .callprototype _ (.param .align 16 .b8 _[64]);");
-        line("st.param.b64 [outgoing+8], " + b + ";\ncall " + a + ", (outgoing), prototype" + std::to_string(prototypes_++) + ";");
+        line("prototype" + std::to_string(prototypes_) +
+             ": .callprototype _ (.param .align 16 .b8 _[64]);");
+        line("st.param.b64 [outgoing+8], " + b + ";\ncall " + a + ", (outgoing), prototype" +
+             std::to_string(prototypes_++) + ";");
         break;
     }
   }

@@ -1,8 +1,10 @@
-// Programs made of random choices: legal PTX, whatever the bytes say, with addresses that need not be.
+// Programs made of random choices: legal PTX, whatever the bytes say, with addresses that need not
+// be.
 //
-// Instructions come from the table of forms (ptx/forms.h), all of them with the same chance for every row and a better one for those that
-// touch memory; their addresses point into, beside and far away from global, shared, local, constant and parameter memory, the
-// block's own and a neighbour's in the cluster. Branches go anywhere, backwards too.
+// Instructions come from the table of forms (ptx/forms.h), all of them with the same chance for
+// every row and a better one for those that touch memory; their addresses point into, beside and
+// far away from global, shared, local, constant and parameter memory, the block's own and a
+// neighbour's in the cluster. Branches go anywhere, backwards too.
 #pragma once
 
 #include <cstdint>

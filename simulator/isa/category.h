@@ -1,5 +1,5 @@
-// What kind of instruction an opcode is, and how execution goes on after it: what consumers of the instruction set ask before they look at the
-// rest of a row. Both come from opcodes.inc.
+// What kind of instruction an opcode is, and how execution goes on after it: what consumers of the
+// instruction set ask before they look at the rest of a row. Both come from opcodes.inc.
 //
 // Plain data without any standard-library type, as opcode.h.
 #pragma once
@@ -10,7 +10,8 @@ namespace lockstep::isa {
 
 // One pass of the compiler, and one folder of handlers, answers for each.
 enum class Category : std::uint8_t {
-  // Registers in, registers out: nothing else changes (9.7.1 to 9.7.8, and what of 9.7.9 stays among registers).
+  // Registers in, registers out: nothing else changes (9.7.1 to 9.7.8, and what of 9.7.9 stays
+  // among registers).
   kArithmetic,         // of every type
   kIntegerArithmetic,  // of integers alone
   kCarry,              // reads the condition code
@@ -87,15 +88,18 @@ constexpr Flow flow_of(Opcode opcode) {
 // Registers in, registers out: no memory, no other lane, no order of execution.
 constexpr bool computes(Category c) { return c <= Category::kVideo; }
 
-// Whether the operand in brackets names memory that the instruction reads or writes when it runs, or a little later.
+// Whether the operand in brackets names memory that the instruction reads or writes when it runs,
+// or a little later.
 constexpr bool accesses_memory(Category c) {
-  return c == Category::kLoadStore || c == Category::kAtomic || c == Category::kMbarrier || c == Category::kAsyncCopy || c == Category::kTensorCopy ||
-         c == Category::kMatrixLoadStore;
+  return c == Category::kLoadStore || c == Category::kAtomic || c == Category::kMbarrier ||
+         c == Category::kAsyncCopy || c == Category::kTensorCopy || c == Category::kMatrixLoadStore;
 }
 
-// Whether threads wait for one another there, or order what they do before with what others do after.
+// Whether threads wait for one another there, or order what they do before with what others do
+// after.
 constexpr bool synchronises(Category c) {
-  return c == Category::kFence || c == Category::kBarrier || c == Category::kClusterBarrier || c == Category::kCollective || c == Category::kMbarrier;
+  return c == Category::kFence || c == Category::kBarrier || c == Category::kClusterBarrier ||
+         c == Category::kCollective || c == Category::kMbarrier;
 }
 
 }  // namespace lockstep::isa

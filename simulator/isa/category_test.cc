@@ -12,8 +12,9 @@ namespace {
 using Role = OperandRule::Role;
 
 bool has_operand(const Form& form, Role role) {
-  return std::ranges::any_of(form.operands,
-                             [&](const auto& list) { return std::ranges::any_of(list, [&](const OperandRule& rule) { return rule.role == role; }); });
+  return std::ranges::any_of(form.operands, [&](const auto& list) {
+    return std::ranges::any_of(list, [&](const OperandRule& rule) { return rule.role == role; });
+  });
 }
 
 TEST(Category, WhatHasALabelBranches) {
@@ -25,14 +26,18 @@ TEST(Category, WhatHasALabelBranches) {
 
 TEST(Category, WhatCallsIsACall) {
   for (const Form& form : forms()) {
-    EXPECT_EQ(flow_of(form.row->opcode) == Flow::kCalls, category_of(form.row->opcode) == Category::kCall) << form.row->syntax;
+    EXPECT_EQ(flow_of(form.row->opcode) == Flow::kCalls,
+              category_of(form.row->opcode) == Category::kCall)
+        << form.row->syntax;
   }
 }
 
 TEST(Category, WhatComputesHasAResultAndNoAddress) {
   for (const Form& form : forms()) {
     if (!computes(category_of(form.row->opcode))) continue;
-    EXPECT_FALSE(has_operand(form, Role::kAddress) || has_operand(form, Role::kImage) || has_operand(form, Role::kTensor)) << form.row->syntax;
+    EXPECT_FALSE(has_operand(form, Role::kAddress) || has_operand(form, Role::kImage) ||
+                 has_operand(form, Role::kTensor))
+        << form.row->syntax;
     for (const auto& list : form.operands) {
       EXPECT_TRUE(!list.empty() && list[0].is_destination()) << form.row->syntax;
     }
@@ -44,12 +49,16 @@ TEST(Category, WhatIsInBracketsIsMemoryOrAnImage) {
   for (const Form& form : forms()) {
     const Category c = category_of(form.row->opcode);
     if (has_operand(form, Role::kImage)) {
-      EXPECT_TRUE(c == Category::kTexture || c == Category::kSurface || c == Category::kImageQuery) << form.row->syntax;
+      EXPECT_TRUE(c == Category::kTexture || c == Category::kSurface || c == Category::kImageQuery)
+          << form.row->syntax;
     }
-    EXPECT_TRUE(!has_operand(form, Role::kTensor) || c == Category::kTensorCopy) << form.row->syntax;
+    EXPECT_TRUE(!has_operand(form, Role::kTensor) || c == Category::kTensorCopy)
+        << form.row->syntax;
     if (has_operand(form, Role::kAddress)) {
-      // A hint and a fence may name an address without touching the memory there; a query of an image names its object.
-      const bool names_only = c == Category::kCacheHint || c == Category::kFence || c == Category::kImageQuery || c == Category::kCachePolicy;
+      // A hint and a fence may name an address without touching the memory there; a query of an
+      // image names its object.
+      const bool names_only = c == Category::kCacheHint || c == Category::kFence ||
+                              c == Category::kImageQuery || c == Category::kCachePolicy;
       EXPECT_TRUE(accesses_memory(c) || names_only) << form.row->syntax;
     }
   }
@@ -60,7 +69,9 @@ TEST(Category, HintsHaveNoResult) {
     const Category c = category_of(form.row->opcode);
     if (c != Category::kHint && c != Category::kCacheHint) continue;
     for (const auto& list : form.operands) {
-      EXPECT_TRUE(std::ranges::none_of(list, [](const OperandRule& rule) { return rule.is_destination(); })) << form.row->syntax;
+      EXPECT_TRUE(std::ranges::none_of(list, [](const OperandRule& rule) {
+        return rule.is_destination();
+      })) << form.row->syntax;
     }
   }
 }

@@ -58,24 +58,30 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int n, boo
     case Role::kSource:
       if (const int length = vector_length(rule, m); length != 0) return vector_of(type, length, n);
       // From bf16 to 8 bits ptxas takes no wider register.
-      if (rule.role == Role::kDestination && size_of(type) == 1 && m.source_type == Type::kBF16) return "c" + std::to_string(n);
+      if (rule.role == Role::kDestination && size_of(type) == 1 && m.source_type == Type::kBF16)
+        return "c" + std::to_string(n);
       return register_for(type, n);
     case Role::kDestinationPredicate: return register_for(Type::kPred, n);
     case Role::kSourcePredicate: return (rule.may_negate ? "!" : "") + register_for(Type::kPred, n);
     case Role::kDestinationPair:
-      return (vector_length(rule, m) != 0 ? vector_of(type, vector_length(rule, m), n) : register_for(type, n)) + "|" + register_for(rule.second, n + 1);
+      return (vector_length(rule, m) != 0 ? vector_of(type, vector_length(rule, m), n)
+                                          : register_for(type, n)) +
+             "|" + register_for(rule.second, n + 1);
     case Role::kDestinationVector:
     case Role::kSourceVector: return vector_of(half_of(type), 2, n);
     case Role::kAddress: {
-      if (rule.name == "[a]" && m.space == Space::kParam) return is_store ? "[outgoing]" : "[argument]";
+      if (rule.name == "[a]" && m.space == Space::kParam)
+        return is_store ? "[outgoing]" : "[argument]";
       return "[d" + std::to_string(n) + "]";
     }
     case Role::kImage: {
       std::string c;
-      for (int i = 0; i < coordinates_of(m.geometry); ++i) c += (i ? ", " : "") + register_for(type, n + 1 + i);
+      for (int i = 0; i < coordinates_of(m.geometry); ++i)
+        c += (i ? ", " : "") + register_for(type, n + 1 + i);
       return "[d" + std::to_string(n) + ", {" + c + "}]";
     }
-    case Role::kTensor: return "[d" + std::to_string(n) + ", " + vector_of(type, m.dimensions, n + 1) + "]";
+    case Role::kTensor:
+      return "[d" + std::to_string(n) + ", " + vector_of(type, m.dimensions, n + 1) + "]";
     case Role::kOffsets: return vector_of(type, m.dimensions - 2, n);
     case Role::kGradient: return vector_of(type, gradients_of(m.geometry), n);
     case Role::kInteger: return integer_for(rule.name);
@@ -89,8 +95,10 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int n, boo
 
 }  // namespace
 
-int first_register(const std::vector<OperandRule>& rules, const Modifiers& m, std::size_t position) {
-  const int n = 8 * static_cast<int>(position), longest = rules.empty() ? 0 : vector_length(rules[0], m);
+int first_register(const std::vector<OperandRule>& rules, const Modifiers& m,
+                   std::size_t position) {
+  const int n = 8 * static_cast<int>(position),
+            longest = rules.empty() ? 0 : vector_length(rules[0], m);
   return position != 0 && longest > 8 ? 128 + n : n;
 }
 
@@ -136,7 +144,8 @@ Selector some_selector(Selects what, int lanes, Choice& choice) {
       break;
     case Selects::kLanes:
       s.halves = lanes == 2;
-      for (int i = 0; i < lanes; ++i) s.digit[s.count++] = static_cast<std::uint8_t>(choice.below(2 * lanes));
+      for (int i = 0; i < lanes; ++i)
+        s.digit[s.count++] = static_cast<std::uint8_t>(choice.below(2 * lanes));
       break;
   }
   return s;
@@ -152,17 +161,23 @@ Example make_example(const Spelling& s, const std::vector<OperandRule>& rules, i
   const int minus = choice.below(4);
   for (std::size_t i = 0; i < rules.size(); ++i) {
     e.text += i ? ", " : " ";
-    const bool chosen = rules[i].name == "c" ? minus == 3 : minus < 3 && (minus + 1) >> (rules[i].name == "a" ? 0 : 1) & 1;
+    const bool chosen = rules[i].name == "c"
+                            ? minus == 3
+                            : minus < 3 && (minus + 1) >> (rules[i].name == "a" ? 0 : 1) & 1;
     if (number != 0 && rules[i].may_be_minus && chosen) e.text += "-";
-    e.text += operand_text(rules[i], s.modifiers, first_register(rules, s.modifiers, i), s.form->row->opcode == Opcode::k_st);
-    if (rules[i].selects != Selects::kNothing && (number != 0 || rules[i].selector_wanted)) e.text += text_of(some_selector(rules[i].selects, lanes, choice));
+    e.text += operand_text(rules[i], s.modifiers, first_register(rules, s.modifiers, i),
+                           s.form->row->opcode == Opcode::k_st);
+    if (rules[i].selects != Selects::kNothing && (number != 0 || rules[i].selector_wanted))
+      e.text += text_of(some_selector(rules[i].selects, lanes, choice));
   }
   e.text += ";";
   return e;
 }
 
 bool has_choices(const std::vector<OperandRule>& rules) {
-  return std::any_of(rules.begin(), rules.end(), [](const OperandRule& r) { return r.selects != Selects::kNothing || r.may_be_minus; });
+  return std::any_of(rules.begin(), rules.end(), [](const OperandRule& r) {
+    return r.selects != Selects::kNothing || r.may_be_minus;
+  });
 }
 
 // Words of an opcode, each with its dot.
@@ -204,23 +219,30 @@ std::vector<Example> pairwise_examples() {
       lists.clear();
     }
     // Of the many shapes of a warpgroup's matrices, pairs are enough.
-    const bool small = count[form] <= kSmallForm && category_of(form->row->opcode) != Category::kWarpgroup;
+    const bool small =
+        count[form] <= kSmallForm && category_of(form->row->opcode) != Category::kWarpgroup;
     bool fresh = lists.insert(e.operands).second || small;
     const auto words = words_of(e.spelling.text);
     for (std::size_t i = 0; i < words.size(); ++i)
-      for (std::size_t j = i; j < words.size(); ++j) fresh |= seen.emplace(words[i], words[j]).second;
+      for (std::size_t j = i; j < words.size(); ++j)
+        fresh |= seen.emplace(words[i], words[j]).second;
     if (fresh) chosen.push_back(std::move(e));
   }
   return chosen;
 }
 
-std::string example_module(std::span<const Example> examples, const std::string& version, const std::string& target, std::vector<int>* line_of) {
-  std::string text = ".version " + version + "\n.target " + target + "\n.address_size 64\n.func callee(.param .align 16 .b8 in[64])\n{\nret;\n}\n";
+std::string example_module(std::span<const Example> examples, const std::string& version,
+                           const std::string& target, std::vector<int>* line_of) {
+  std::string text = ".version " + version + "\n.target " + target +
+                     "\n.address_size 64\n.func callee(.param .align 16 .b8 in[64])\n{\nret;\n}\n";
   int line = 8;
   if (line_of) line_of->clear();
   for (std::size_t i = 0; i < examples.size(); i += kPerKernel) {
-    text += ".entry kernel" + std::to_string(i / kPerKernel) + "(.param .align 16 .b8 argument[64])\n{\n";
-    text += ".reg .pred p<256>; .reg .b8 c<64>; .reg .b16 h<64>; .reg .b32 r<256>; .reg .b64 d<256>; .reg .b128 q<64>;\n";
+    text += ".entry kernel" + std::to_string(i / kPerKernel) +
+            "(.param .align 16 .b8 argument[64])\n{\n";
+    text +=
+        ".reg .pred p<256>; .reg .b8 c<64>; .reg .b16 h<64>; .reg .b32 r<256>; .reg .b64 d<256>; "
+        ".reg .b128 q<64>;\n";
     text += "$targets: .branchtargets $end; .param .align 16 .b8 outgoing[64];\n";
     line += 4;
     for (std::size_t j = i; j < std::min(i + kPerKernel, examples.size()); ++j) {

@@ -1,4 +1,5 @@
-// Writes out the table of instruction forms: a PTX line for every concrete spelling, and modules full of them.
+// Writes out the table of instruction forms: a PTX line for every concrete spelling, and modules
+// full of them.
 //
 // For tests: what the table calls legal is handed to ptxas, to the parser and to the decoder.
 #pragma once
@@ -11,25 +12,29 @@
 
 namespace lockstep::isa {
 
-// One complete instruction without guard, with its ';': one of the form's operand lists filled with registers that example_module() declares.
+// One complete instruction without guard, with its ';': one of the form's operand lists filled with
+// registers that example_module() declares.
 struct Example {
   Spelling spelling;
   const std::vector<OperandRule>* operands = nullptr;
   std::string text;  // "add.rn.f32 r0, r1, r2;"
 };
 
-// The number of the first register of the operand at `position`: no two operands share one, and a destination may be a vector of 128.
-int first_register(const std::vector<OperandRule>& rules, const Modifiers& modifiers, std::size_t position);
+// The number of the first register of the operand at `position`: no two operands share one, and a
+// destination may be a vector of 128.
+int first_register(const std::vector<OperandRule>& rules, const Modifiers& modifiers,
+                   std::size_t position);
 
 // Every spelling with every operand list.
 std::vector<Example> all_examples();
 
-// All examples of rows with few; of the others, so many that every two words that may stand together do so at least once, and
-// every operand list occurs.
+// All examples of rows with few; of the others, so many that every two words that may stand
+// together do so at least once, and every operand list occurs.
 std::vector<Example> pairwise_examples();
 
-// A module for `target` ("sm_90") with the examples in kernels of a few hundred. Lines hold one example each; line_of[i] is the line of
-// the i-th, from 1.
-std::string example_module(std::span<const Example> examples, const std::string& version, const std::string& target, std::vector<int>* line_of = nullptr);
+// A module for `target` ("sm_90") with the examples in kernels of a few hundred. Lines hold one
+// example each; line_of[i] is the line of the i-th, from 1.
+std::string example_module(std::span<const Example> examples, const std::string& version,
+                           const std::string& target, std::vector<int>* line_of = nullptr);
 
 }  // namespace lockstep::isa

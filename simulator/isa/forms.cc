@@ -21,7 +21,8 @@ constexpr FormRow kRows[] = {
 #undef LOCKSTEP_FORM
 
 [[noreturn]] void reject(const FormRow& row, std::string_view why) {
-  std::fprintf(stderr, "form_rows.inc: %.*s: %.*s\n", static_cast<int>(row.syntax.size()), row.syntax.data(), static_cast<int>(why.size()), why.data());
+  std::fprintf(stderr, "form_rows.inc: %.*s: %.*s\n", static_cast<int>(row.syntax.size()),
+               row.syntax.data(), static_cast<int>(why.size()), why.data());
   std::abort();
 }
 
@@ -61,10 +62,13 @@ std::vector<std::string_view> choices_for(const FormRow& row, std::string_view w
   return {word};
 }
 
-// An optional group of several words ("{.sem.scope}") stands or falls together: such a row becomes several lists of slots.
+// An optional group of several words ("{.sem.scope}") stands or falls together: such a row becomes
+// several lists of slots.
 std::vector<std::vector<ModifierSlot>> parse_slots(const FormRow& row, std::string_view text) {
   std::vector<std::vector<ModifierSlot>> lists(1);
-  auto append = [&](std::vector<ModifierSlot>& list, std::string_view word, bool optional) { list.push_back({choices_for(row, word), optional}); };
+  auto append = [&](std::vector<ModifierSlot>& list, std::string_view word, bool optional) {
+    list.push_back({choices_for(row, word), optional});
+  };
   std::size_t i = 0;
   while (i < text.size()) {
     if (text[i] == '{') {
@@ -143,7 +147,10 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
   }
   if (const auto dot = text.find('.'); dot != std::string_view::npos && text[0] != '[') {
     const std::string_view what = text.substr(dot + 1);
-    rule.selects = what == "p" ? Selects::kPart : what == "m" ? Selects::kMask : what == "l" ? Selects::kLanes : Selects::kNothing;
+    rule.selects = what == "p"   ? Selects::kPart
+                   : what == "m" ? Selects::kMask
+                   : what == "l" ? Selects::kLanes
+                                 : Selects::kNothing;
     if (rule.selects == Selects::kNothing) reject(row, "operand with an unknown selector");
     text = text.substr(0, dot);
     rule.selector_wanted = rule.selects == Selects::kPart && text == "d";
@@ -197,7 +204,8 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
 }
 
 // All lists that "d, a{, b}, c" stands for, the longest first.
-void expand_operands(const FormRow& row, std::string_view rest, std::vector<OperandRule> so_far, std::vector<std::vector<OperandRule>>& out) {
+void expand_operands(const FormRow& row, std::string_view rest, std::vector<OperandRule> so_far,
+                     std::vector<std::vector<OperandRule>>& out) {
   rest = trim(rest);
   if (rest.starts_with(",")) rest = trim(rest.substr(1));
   if (rest.empty()) {
@@ -223,7 +231,9 @@ void expand_operands(const FormRow& row, std::string_view rest, std::vector<Oper
   }
   // One operand: up to a comma or a "{," group.
   std::size_t end = rest[0] == '[' ? rest.find(']') : 0;  // the comma of "[a, c]" is its own
-  while (end < rest.size() && rest[end] != ',' && !(rest[end] == '{' && end + 1 < rest.size() && rest[end + 1] == ',')) ++end;
+  while (end < rest.size() && rest[end] != ',' &&
+         !(rest[end] == '{' && end + 1 < rest.size() && rest[end + 1] == ','))
+    ++end;
   so_far.push_back(parse_operand(row, trim(rest.substr(0, end))));
   expand_operands(row, rest.substr(end), std::move(so_far), out);
 }
@@ -239,12 +249,14 @@ bool is_name_word(Opcode opcode, std::string_view word) {
   return false;
 }
 
-bool classify(const Form& form, std::string_view token, bool literal, Modifiers& m, WordsSoFar& words) {
+bool classify(const Form& form, std::string_view token, bool literal, Modifiers& m,
+              WordsSoFar& words) {
   if (literal && is_name_word(form.row->opcode, token)) return true;
   return apply_token(form.row->opcode, token, m, words);
 }
 
-void enumerate(const Form& form, std::size_t slot, std::string& text, Modifiers m, WordsSoFar so_far,
+void enumerate(const Form& form, std::size_t slot, std::string& text, Modifiers m,
+               WordsSoFar so_far,
                const std::function<void(const std::string&, const Modifiers&)>& visit) {
   if (slot == form.slots.size()) {
     visit(text, m);
@@ -255,7 +267,8 @@ void enumerate(const Form& form, std::size_t slot, std::string& text, Modifiers 
   for (const auto token : s.tokens) {
     Modifiers with = m;
     WordsSoFar now = so_far;
-    if (!classify(form, token, s.tokens.size() == 1 && !s.optional, with, now)) reject(*form.row, std::string("word without a meaning: ") + std::string(token));
+    if (!classify(form, token, s.tokens.size() == 1 && !s.optional, with, now))
+      reject(*form.row, std::string("word without a meaning: ") + std::string(token));
     const std::size_t size = text.size();
     text += token;
     enumerate(form, slot + 1, text, with, now, visit);
@@ -263,8 +276,8 @@ void enumerate(const Form& form, std::size_t slot, std::string& text, Modifiers 
   }
 }
 
-bool match_slots(const Form& form, std::size_t slot, const std::vector<std::string_view>& words, std::size_t word, Modifiers m, WordsSoFar so_far,
-                 Modifiers& result) {
+bool match_slots(const Form& form, std::size_t slot, const std::vector<std::string_view>& words,
+                 std::size_t word, Modifiers m, WordsSoFar so_far, Modifiers& result) {
   if (slot == form.slots.size()) {
     if (word != words.size()) return false;
     result = m;
@@ -285,7 +298,8 @@ bool match_slots(const Form& form, std::size_t slot, const std::vector<std::stri
 
 // Types keep their order among themselves, and so do state spaces: cvt.f32.f64 is not cvt.f64.f32.
 bool is_next_of_its_kind(const std::vector<std::string_view>& words, const std::string_view& word) {
-  const bool type = type_from_name(word.substr(1)) != Type::kNone, space = space_from_name(word.substr(1)) != Space::kNone;
+  const bool type = type_from_name(word.substr(1)) != Type::kNone,
+             space = space_from_name(word.substr(1)) != Space::kNone;
   for (const std::string_view& earlier : words) {
     if (&earlier == &word) return true;
     if (earlier.empty()) continue;
@@ -295,10 +309,10 @@ bool is_next_of_its_kind(const std::vector<std::string_view>& words, const std::
   return true;
 }
 
-// ptxas takes the words of most opcodes in any order, and nvcc uses that (atom.global.cta.add.u32): each slot takes the first word left that
-// it knows.
-bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::string_view>& words, std::size_t left, Modifiers m, WordsSoFar so_far,
-                        Modifiers& result) {
+// ptxas takes the words of most opcodes in any order, and nvcc uses that (atom.global.cta.add.u32):
+// each slot takes the first word left that it knows.
+bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::string_view>& words,
+                        std::size_t left, Modifiers m, WordsSoFar so_far, Modifiers& result) {
   if (slot == form.slots.size()) {
     if (left != 0) return false;
     result = m;
@@ -306,7 +320,8 @@ bool match_in_any_order(const Form& form, std::size_t slot, std::vector<std::str
   }
   const ModifierSlot& s = form.slots[slot];
   for (std::string_view& word : words) {
-    if (word.empty() || std::find(s.tokens.begin(), s.tokens.end(), word) == s.tokens.end()) continue;
+    if (word.empty() || std::find(s.tokens.begin(), s.tokens.end(), word) == s.tokens.end())
+      continue;
     if (!is_next_of_its_kind(words, word)) continue;
     Modifiers with = m;
     WordsSoFar now = so_far;
@@ -341,7 +356,8 @@ struct Furthest {
   }
 };
 
-void explore(const Form& form, std::size_t slot, const std::vector<std::string_view>& words, std::size_t word, Furthest& furthest) {
+void explore(const Form& form, std::size_t slot, const std::vector<std::string_view>& words,
+             std::size_t word, Furthest& furthest) {
   if (slot == form.slots.size()) {
     furthest.note(word, {});
     return;
@@ -349,7 +365,8 @@ void explore(const Form& form, std::size_t slot, const std::vector<std::string_v
   const ModifierSlot& s = form.slots[slot];
   for (const auto token : s.tokens) {
     furthest.note(word, token);
-    if (word < words.size() && token == words[word]) explore(form, slot + 1, words, word + 1, furthest);
+    if (word < words.size() && token == words[word])
+      explore(form, slot + 1, words, word + 1, furthest);
   }
   if (s.optional) explore(form, slot + 1, words, word, furthest);
 }
@@ -400,7 +417,9 @@ std::vector<Spelling> enumerate_forms() {
     Modifiers m;
     m.variant = form.row->variant;
     std::string text(form.first_word);
-    enumerate(form, 0, text, m, {}, [&](const std::string& t, const Modifiers& mods) { all.push_back({&form, t, mods}); });
+    enumerate(form, 0, text, m, {}, [&](const std::string& t, const Modifiers& mods) {
+      all.push_back({&form, t, mods});
+    });
   }
   return all;
 }
@@ -418,10 +437,14 @@ std::vector<Match> match_opcode(std::string_view opcode) {
       if (matcher(*form, m, result)) matches.push_back({form, result});
     }
   };
-  try_all([&](const Form& form, const Modifiers& m, Modifiers& result) { return match_slots(form, 0, words, 0, m, {}, result); });
+  try_all([&](const Form& form, const Modifiers& m, Modifiers& result) {
+    return match_slots(form, 0, words, 0, m, {}, result);
+  });
   if (matches.empty()) {
     auto rest = words;
-    try_all([&](const Form& form, const Modifiers& m, Modifiers& result) { return match_in_any_order(form, 0, rest, rest.size(), m, {}, result); });
+    try_all([&](const Form& form, const Modifiers& m, Modifiers& result) {
+      return match_in_any_order(form, 0, rest, rest.size(), m, {}, result);
+    });
   }
   return matches;
 }
@@ -443,9 +466,12 @@ std::string explain_no_match(std::string_view opcode) {
 }
 
 bool is_instruction(std::string_view opcode) {
-  constexpr std::string_view kWithoutForms[] = {"clusterlaunchcontrol", "istypep", "multimem", "tcgen05"};
+  constexpr std::string_view kWithoutForms[] = {"clusterlaunchcontrol", "istypep", "multimem",
+                                                "tcgen05"};
   const std::string_view word = first_word(opcode);
-  return forms_by_word().contains(word) || std::find(std::begin(kWithoutForms), std::end(kWithoutForms), word) != std::end(kWithoutForms);
+  return forms_by_word().contains(word) ||
+         std::find(std::begin(kWithoutForms), std::end(kWithoutForms), word) !=
+             std::end(kWithoutForms);
 }
 
 int vector_length(const OperandRule& rule, const Modifiers& m) {
@@ -455,7 +481,8 @@ int vector_length(const OperandRule& rule, const Modifiers& m) {
 }
 
 int sparsity_selectors(const Modifiers& m) {
-  // Four bits say which two of four columns there are: of eight columns in pairs where elements have four bits, of two where they have 32.
+  // Four bits say which two of four columns there are: of eight columns in pairs where elements
+  // have four bits, of two where they have 32.
   const int bits = bits_of(m.source_type), columns = bits == 4 ? 8 : bits == 32 ? 2 : 4;
   return 4 * 16 / (4 * m.shape.k / columns);
 }

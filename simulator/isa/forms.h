@@ -1,39 +1,41 @@
-// The table of instruction forms: every instruction that Lockstep reads, written as the PTX manual writes it.
+// The table of instruction forms: every instruction that Lockstep reads, written as the PTX manual
+// writes it.
 //
 // One row of the table (form_rows.inc) is one syntax line of the manual:
 //
 //   LOCKSTEP_FORM(add, "add{.rnd}{.ftz}{.sat}.f32 d, a, b", ".rnd=.rn.rz.rm.rp", 10, 75)
 //
-// Opcode words. A word after a dot stands for itself, unless the second string gives the choices for it; a word in
-// braces may be left out. Tokens are classified once for all rows (modifier_tokens.cc): the first type is Modifiers::type, the
-// second source_type, the third third_type; the first state space is space, the second source_space.
+// Opcode words. A word after a dot stands for itself, unless the second string gives the choices
+// for it; a word in braces may be left out. Tokens are classified once for all rows
+// (modifier_tokens.cc): the first type is Modifiers::type, the second source_type, the third
+// third_type; the first state space is space, the second source_space.
 //
 // Operands.
 //   du        destination that is read before it is written
 //   d d..     destination register             a b c e f  source: register or constant
 //   p q       destination predicate            {!}c       source predicate, which may be negated
-//   d|p p|q   pair of destinations; with "{|q}" the second may be left out; a type stands after the first
-//   [a]       address                          imm..      integer constant
-//   [a, c]:T  image and the vector of coordinates that its geometry wants, each of type T, layers of .u32
-//   [t, c]    tensor map and the vector of coordinates, .s32, as many as the opcode says
-//   offsets   vector of im2col's offsets, .b16, two fewer
-//   grad:T    gradient: a vector of as many as the image has dimensions (four of three)
-//   label tlist fname  branch target, target list, function (call)
-//   v  vd     {a, b, ..}: source or destination vector that makes up one register of the type
-//   d*4 a*2   vector of so many registers, in braces even if it is one; d*n/2: of half as many as the shape has columns
-//   _         the sink itself
-//   a.p d.m a.l  may have a selector (selector.h): a part, which a destination must have; a mask of lanes; the lanes of both sources
+//   d|p p|q   pair of destinations; with "{|q}" the second may be left out; a type stands after the
+//   first [a]       address                          imm..      integer constant [a, c]:T  image
+//   and the vector of coordinates that its geometry wants, each of type T, layers of .u32 [t, c]
+//   tensor map and the vector of coordinates, .s32, as many as the opcode says offsets   vector of
+//   im2col's offsets, .b16, two fewer grad:T    gradient: a vector of as many as the image has
+//   dimensions (four of three) label tlist fname  branch target, target list, function (call) v  vd
+//   {a, b, ..}: source or destination vector that makes up one register of the type d*4 a*2 vector
+//   of so many registers, in braces even if it is one; d*n/2: of half as many as the shape has
+//   columns _         the sink itself a.p d.m a.l  may have a selector (selector.h): a part, which
+//   a destination must have; a mask of lanes; the lanes of both sources
 //   {-}a      may be negated
-//   name:T    the operand has type T instead of the first type of the opcode: a type, `s` or `x` for the second or third
+//   name:T    the operand has type T instead of the first type of the opcode: a type, `s` or `x`
+//   for the second or third
 //             type of the opcode, `2t` for twice the width of the first
 // A word .m16n8k8 is the shape of matrices.
 //   {, b}     may be left out
-// With .v2, .v4 or .v8, operands named d, b or c are vectors of that many registers. `policy` stands exactly when the opcode
-// carries .L2::cache_hint.
+// With .v2, .v4 or .v8, operands named d, b or c are vectors of that many registers. `policy`
+// stands exactly when the opcode carries .L2::cache_hint.
 //
-// Last, the PTX version (times ten) and the target (sm_NN) from which the form exists; 75 is the oldest that nvcc 13 knows.
-// Everything that has to know the instruction set reads this table: parser, decoder, documentation, and the test
-// that has ptxas assemble every form.
+// Last, the PTX version (times ten) and the target (sm_NN) from which the form exists; 75 is the
+// oldest that nvcc 13 knows. Everything that has to know the instruction set reads this table:
+// parser, decoder, documentation, and the test that has ptxas assemble every form.
 #pragma once
 
 #include <cstdint>
@@ -80,13 +82,14 @@ struct OperandRule {
   };
   Role role = Role::kSource;
   bool is_destination() const {
-    return role == Role::kDestination || role == Role::kDestinationPredicate || role == Role::kDestinationPair || role == Role::kDestinationVector;
+    return role == Role::kDestination || role == Role::kDestinationPredicate ||
+           role == Role::kDestinationPair || role == Role::kDestinationVector;
   }
-  std::string_view name;                // as in the row
-  Type fixed = Type::kNone;             // a type of its own; else type_slot says which of the opcode's types
-  std::uint8_t type_slot = 0;           // 0 first, 1 second, 2 third
-  bool twice = false;                   // twice the width
-  bool may_negate = false;              // source predicate
+  std::string_view name;       // as in the row
+  Type fixed = Type::kNone;    // a type of its own; else type_slot says which of the opcode's types
+  std::uint8_t type_slot = 0;  // 0 first, 1 second, 2 third
+  bool twice = false;          // twice the width
+  bool may_negate = false;     // source predicate
   bool second_optional = false;         // pair
   Type second = Type::kNone;            // pair: type of the second
   bool follows_vector = false;          // a vector when the opcode carries .vN
@@ -95,7 +98,7 @@ struct OperandRule {
   Selects selects = Selects::kNothing;  // video instructions
   bool selector_wanted = false;         // it may not be left out
   bool may_be_minus = false;            // -a
-  std::uint8_t part = 0;                // the same as a part of the shape's columns: as many over this; 0: none
+  std::uint8_t part = 0;  // the same as a part of the shape's columns: as many over this; 0: none
 };
 
 // Registers that a destination or source is a vector of; 0: it is one register and no vector.
@@ -134,19 +137,20 @@ struct Match {
   Modifiers modifiers;
 };
 
-// All forms whose opcode part accepts `opcode` ("ld.global.f32"); several may differ in their operands only. Words in another order
-// than the manual's are accepted where no form has them in theirs, as ptxas does.
+// All forms whose opcode part accepts `opcode` ("ld.global.f32"); several may differ in their
+// operands only. Words in another order than the manual's are accepted where no form has them in
+// theirs, as ptxas does.
 std::vector<Match> match_opcode(std::string_view opcode);
 
-// For messages about an opcode that nothing accepts: up to which word it is known, and which words could follow there; empty
-// when even the first word is unknown.
+// For messages about an opcode that nothing accepts: up to which word it is known, and which words
+// could follow there; empty when even the first word is unknown.
 std::string explain_no_match(std::string_view opcode);
 
 // Whether PTX ISA 9.0 has an instruction of this opcode's first word, with or without forms here.
 bool is_instruction(std::string_view opcode);
 
-// How many values the sparsity selector of mma.sp may have, from 0 on: as many lanes of every four hold metadata as one row of A wants 16 bits (PTX ISA
-// 9.7.14.6.1).
+// How many values the sparsity selector of mma.sp may have, from 0 on: as many lanes of every four
+// hold metadata as one row of A wants 16 bits (PTX ISA 9.7.14.6.1).
 int sparsity_selectors(const Modifiers& modifiers);
 
 // Type of an operand under a rule, given what the opcode says.

@@ -17,7 +17,10 @@
 namespace lockstep::isa {
 namespace {
 
-std::string target_of(const FormRow& row) { return "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : std::string()); }
+std::string target_of(const FormRow& row) {
+  return "sm_" + std::to_string(row.sm) +
+         (row.suffix != 0 ? std::string(1, row.suffix) : std::string());
+}
 
 struct Assembled {
   bool ok = false;
@@ -25,14 +28,16 @@ struct Assembled {
   std::string log;
 };
 
-// Runs ptxas on `text`; LOCKSTEP_PTXAS is its path, given by the BUILD file. What it optimises is nobody's affair, but without optimiser it takes ten
-// times as long for wgmma, which is in targets that end in a letter.
+// Runs ptxas on `text`; LOCKSTEP_PTXAS is its path, given by the BUILD file. What it optimises is
+// nobody's affair, but without optimiser it takes ten times as long for wgmma, which is in targets
+// that end in a letter.
 Assembled assemble(const std::string& text, const std::string& target) {
   const char* folder = std::getenv("TEST_TMPDIR");
   const std::string base = std::string(folder ? folder : "/tmp") + "/forms";
   std::ofstream(base + ".ptx") << text;
   const std::string level = target.ends_with('a') ? " -O1" : " -O0";
-  const std::string command = std::string(LOCKSTEP_PTXAS) + level + " -arch=" + target + " " + base + ".ptx -o /dev/null > " + base + ".log 2>&1";
+  const std::string command = std::string(LOCKSTEP_PTXAS) + level + " -arch=" + target + " " +
+                              base + ".ptx -o /dev/null > " + base + ".log 2>&1";
   Assembled result;
   result.ok = std::system(command.c_str()) == 0;
   std::ifstream log(base + ".log");
@@ -40,8 +45,10 @@ Assembled assemble(const std::string& text, const std::string& target) {
     result.log += line + "\n";
     int number = 0;
     const std::size_t at = line.find(", line ");
-    const bool bad = line.find("; error") != std::string::npos || line.find("; fatal") != std::string::npos;
-    if (at != std::string::npos && bad && std::sscanf(line.c_str() + at, ", line %d", &number) == 1) result.wrong_lines.insert(number);
+    const bool bad =
+        line.find("; error") != std::string::npos || line.find("; fatal") != std::string::npos;
+    if (at != std::string::npos && bad && std::sscanf(line.c_str() + at, ", line %d", &number) == 1)
+      result.wrong_lines.insert(number);
   }
   return result;
 }
@@ -62,23 +69,28 @@ TEST(Forms, PtxasAcceptsEveryRowFromTheTargetItClaims) {
     count += examples.size();
     EXPECT_TRUE(result.ok) << target << "\n" << result.log.substr(0, 2000);
     for (std::size_t i = 0; i < lines.size(); ++i)
-      EXPECT_FALSE(result.wrong_lines.contains(lines[i])) << target << ": " << examples[i].text << " of " << examples[i].spelling.form->row->syntax;
+      EXPECT_FALSE(result.wrong_lines.contains(lines[i]))
+          << target << ": " << examples[i].text << " of " << examples[i].spelling.form->row->syntax;
   }
   EXPECT_GT(count, 20000u);
 }
 
-// One example a row, assembled for the next older target: if it were accepted there, the row would refuse working programs.
+// One example a row, assembled for the next older target: if it were accepted there, the row would
+// refuse working programs.
 TEST(Forms, PtxasRefusesEveryRowBelowTheTargetItClaims) {
   const std::map<int, int> older{{80, 75}, {86, 80}, {89, 86}, {90, 89}, {100, 90}};
   std::map<std::string, std::vector<Example>> groups;
-  // These also belong to another row, which is older; the row at hand adds words that its first example leaves out.
+  // These also belong to another row, which is older; the row at hand adds words that its first
+  // example leaves out.
   const Form* last = nullptr;
   for (Example& e : all_examples()) {
     const Form* form = e.spelling.form;
     if (form == last || form->row->sm == 75) continue;
     last = form;
     bool elsewhere = false;
-    for (const Match& m : match_opcode(e.spelling.text)) elsewhere |= m.form->row->sm < form->row->sm && m.form->operands.size() == form->operands.size();
+    for (const Match& m : match_opcode(e.spelling.text))
+      elsewhere |=
+          m.form->row->sm < form->row->sm && m.form->operands.size() == form->operands.size();
     if (elsewhere) continue;
     const int below = form->row->suffix != 0 ? form->row->sm : older.at(form->row->sm);
     groups["sm_" + std::to_string(below)].push_back(std::move(e));
@@ -89,7 +101,8 @@ TEST(Forms, PtxasRefusesEveryRowBelowTheTargetItClaims) {
     const Assembled result = assemble(example_module(examples, "9.0", target, &lines), target);
     for (std::size_t i = 0; i < lines.size(); ++i)
       EXPECT_TRUE(result.wrong_lines.contains(lines[i]))
-          << target << " accepts " << examples[i].text << ", the table claims " << target_of(*examples[i].spelling.form->row);
+          << target << " accepts " << examples[i].text << ", the table claims "
+          << target_of(*examples[i].spelling.form->row);
     count += examples.size();
   }
   EXPECT_GT(count, 100u);
@@ -124,21 +137,26 @@ TEST(Forms, TheParserReadsEveryExampleAndFindsItsModifiers) {
           EXPECT_EQ(f.body[i].operands.size(), e.operands->size()) << e.text;
         }
         // Another row may accept the same spelling, then with the same meaning.
-        EXPECT_EQ(std::memcmp(&f.body[i].modifiers, &e.spelling.modifiers, sizeof(Modifiers)), 0) << e.text;
+        EXPECT_EQ(std::memcmp(&f.body[i].modifiers, &e.spelling.modifiers, sizeof(Modifiers)), 0)
+            << e.text;
       }
     }
     EXPECT_EQ(next, examples.size());
   }
 }
 
-// Words that choose nothing the simulator could tell apart: hints, and second spellings of the same thing.
+// Words that choose nothing the simulator could tell apart: hints, and second spellings of the same
+// thing.
 std::string without_synonyms(std::string text) {
   auto replace = [&](const std::string& from, const std::string& to) {
-    for (std::size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
+    for (std::size_t at; (at = text.find(from)) != std::string::npos;)
+      text.replace(at, from.size(), to);
   };
   for (const char* hint :
-       {".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate", ".L2::evict_last", ".L2::evict_normal",
-        ".L2::evict_first", ".L2::evict_unchanged", ".L2::cache_hint", ".L2::64B", ".L2::128B", ".L2::256B", ".L1", ".L2", "::entry", "::func"})
+       {".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last",
+        ".L1::no_allocate", ".L2::evict_last", ".L2::evict_normal", ".L2::evict_first",
+        ".L2::evict_unchanged", ".L2::cache_hint", ".L2::64B", ".L2::128B", ".L2::256B", ".L1",
+        ".L2", "::entry", "::func"})
     replace(hint, "");
   replace(".shared::cta", ".shared");
   if (text.starts_with("bar.cta")) replace("bar.cta", "bar");
@@ -146,7 +164,8 @@ std::string without_synonyms(std::string text) {
   return text;
 }
 
-// If two spellings of one opcode gave the same modifiers, a word would have been dropped on the way.
+// If two spellings of one opcode gave the same modifiers, a word would have been dropped on the
+// way.
 TEST(Forms, DifferentSpellingsHaveDifferentModifiers) {
   std::map<std::string, std::string> seen;
   for (const Spelling& s : enumerate_forms()) {
@@ -163,7 +182,8 @@ TEST(Forms, EveryOpcodeHasARow) {
   for (const Form& f : forms()) with_row.insert(f.row->opcode);
   for (int i = 1; i < static_cast<int>(Opcode::kCount); ++i) {
     const auto opcode = static_cast<Opcode>(i);
-    if (opcode == Opcode::k_istypep) continue;  // of textures: whether an address is that of a reference; handles are none
+    if (opcode == Opcode::k_istypep)
+      continue;  // of textures: whether an address is that of a reference; handles are none
     EXPECT_TRUE(with_row.contains(opcode)) << opcode_name(opcode);
   }
 }
@@ -184,14 +204,18 @@ TEST(Forms, TwoTypesKeepTheirOrder) {
 }
 
 TEST(Forms, NothingMatchesWhatIsNotInTheTable) {
-  for (const char* opcode : {"add.f33", "add", "add.rn.s32", "mul.u32", "ld.global", "ld.global.nc.local.f32", "fma.f32", "add.f32.f32", "setp.num.u32",
-                             "st.const.u32", "cvt.f32.f64", "atom.add.s64", "shfl.idx.b32", "bar", "frobnicate.u32", "", "."})
+  for (const char* opcode :
+       {"add.f33", "add", "add.rn.s32", "mul.u32", "ld.global", "ld.global.nc.local.f32", "fma.f32",
+        "add.f32.f32", "setp.num.u32", "st.const.u32", "cvt.f32.f64", "atom.add.s64",
+        "shfl.idx.b32", "bar", "frobnicate.u32", "", "."})
     EXPECT_TRUE(match_opcode(opcode).empty()) << opcode;
 }
 
 TEST(Forms, MessagesNameWhatMayFollow) {
-  EXPECT_EQ(explain_no_match("bar.wait"), "after 'bar' there may be .arrive .cta .red .sync .warp, not .wait");
-  EXPECT_EQ(explain_no_match("fma.rn.ftz"), "after 'fma.rn.ftz' there may be .f16 .f16x2 .f32 .f32x2 .relu .sat");
+  EXPECT_EQ(explain_no_match("bar.wait"),
+            "after 'bar' there may be .arrive .cta .red .sync .warp, not .wait");
+  EXPECT_EQ(explain_no_match("fma.rn.ftz"),
+            "after 'fma.rn.ftz' there may be .f16 .f16x2 .f32 .f32x2 .relu .sat");
   EXPECT_EQ(explain_no_match("frobnicate"), "");
 }
 

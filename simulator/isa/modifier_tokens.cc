@@ -25,12 +25,24 @@ bool is_multiply(Opcode op) {
 bool is_compare(Opcode op) { return op == Opcode::k_set || op == Opcode::k_setp; }
 
 bool is_atomic(Opcode op) {
-  return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync || op == Opcode::k_sured || op == Opcode::k_cp_reduce_async_bulk ||
+  return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync ||
+         op == Opcode::k_sured || op == Opcode::k_cp_reduce_async_bulk ||
          op == Opcode::k_cp_reduce_async_bulk_tensor || op == Opcode::k_red_async;
 }
 
 struct Field {
-  enum class Kind { kRounding, kSemantics, kScope, kCache, kShfl, kVote, kPrmt, kTestp, kFlag, kWord } kind = Kind::kWord;
+  enum class Kind {
+    kRounding,
+    kSemantics,
+    kScope,
+    kCache,
+    kShfl,
+    kVote,
+    kPrmt,
+    kTestp,
+    kFlag,
+    kWord
+  } kind = Kind::kWord;
   int value = 0;
   bool Modifiers::*flag = nullptr;
 };
@@ -156,9 +168,12 @@ const std::unordered_map<std::string_view, Field>& plain_tokens() {
 
 Compare compare_from(std::string_view w) {
   static const auto* const m = new std::unordered_map<std::string_view, Compare>{
-      {"eq", Compare::kEq},   {"ne", Compare::kNe},   {"lt", Compare::kLt},   {"le", Compare::kLe},   {"gt", Compare::kGt},   {"ge", Compare::kGe},
-      {"lo", Compare::kLo},   {"ls", Compare::kLs},   {"hi", Compare::kHi},   {"hs", Compare::kHs},   {"equ", Compare::kEqu}, {"neu", Compare::kNeu},
-      {"ltu", Compare::kLtu}, {"leu", Compare::kLeu}, {"gtu", Compare::kGtu}, {"geu", Compare::kGeu}, {"num", Compare::kNum}, {"nan", Compare::kNan}};
+      {"eq", Compare::kEq},   {"ne", Compare::kNe},   {"lt", Compare::kLt},
+      {"le", Compare::kLe},   {"gt", Compare::kGt},   {"ge", Compare::kGe},
+      {"lo", Compare::kLo},   {"ls", Compare::kLs},   {"hi", Compare::kHi},
+      {"hs", Compare::kHs},   {"equ", Compare::kEqu}, {"neu", Compare::kNeu},
+      {"ltu", Compare::kLtu}, {"leu", Compare::kLeu}, {"gtu", Compare::kGtu},
+      {"geu", Compare::kGeu}, {"num", Compare::kNum}, {"nan", Compare::kNan}};
   const auto it = m->find(w);
   return it == m->end() ? Compare::kNone : it->second;
 }
@@ -172,8 +187,9 @@ BoolOp bool_op_from(std::string_view w) {
 
 AtomOp atom_from(std::string_view w) {
   static const auto* const m = new std::unordered_map<std::string_view, AtomOp>{
-      {"and", AtomOp::kAnd}, {"or", AtomOp::kOr},   {"xor", AtomOp::kXor}, {"cas", AtomOp::kCas}, {"exch", AtomOp::kExch}, {"add", AtomOp::kAdd},
-      {"inc", AtomOp::kInc}, {"dec", AtomOp::kDec}, {"min", AtomOp::kMin}, {"max", AtomOp::kMax}, {"popc", AtomOp::kPopc}};
+      {"and", AtomOp::kAnd},   {"or", AtomOp::kOr},   {"xor", AtomOp::kXor},  {"cas", AtomOp::kCas},
+      {"exch", AtomOp::kExch}, {"add", AtomOp::kAdd}, {"inc", AtomOp::kInc},  {"dec", AtomOp::kDec},
+      {"min", AtomOp::kMin},   {"max", AtomOp::kMax}, {"popc", AtomOp::kPopc}};
   const auto it = m->find(w);
   return it == m->end() ? AtomOp::kNone : it->second;
 }
@@ -187,7 +203,8 @@ bool shape_from(std::string_view w, Shape& shape) {
   std::size_t at = 0;
   for (std::size_t d = 0; d < 3 && at < w.size(); ++d) {
     if (w[at++] != kNames[d]) return false;
-    for (; at < w.size() && w[at] >= '0' && w[at] <= '9'; ++at) *sizes[d] = static_cast<std::uint16_t>(10 * *sizes[d] + (w[at] - '0'));
+    for (; at < w.size() && w[at] >= '0' && w[at] <= '9'; ++at)
+      *sizes[d] = static_cast<std::uint16_t>(10 * *sizes[d] + (w[at] - '0'));
   }
   return at == w.size() && shape.n != 0;
 }
@@ -207,19 +224,25 @@ bool is_image(Opcode op) {
 
 // The words of textures and surfaces.
 bool apply_image_word(Opcode opcode, std::string_view w, Modifiers& m) {
-  static const auto* const geometries = new std::unordered_map<std::string_view, Geometry>{
-      {"1d", Geometry::k1d}, {"2d", Geometry::k2d}, {"3d", Geometry::k3d}, {"a1d", Geometry::kA1d}, {"a2d", Geometry::kA2d}};
-  static const auto* const queries = new std::unordered_map<std::string_view, ImageQuery>{{"width", ImageQuery::kWidth},
-                                                                                          {"height", ImageQuery::kHeight},
-                                                                                          {"depth", ImageQuery::kDepth},
-                                                                                          {"channel_data_type", ImageQuery::kChannelDataType},
-                                                                                          {"channel_order", ImageQuery::kChannelOrder},
-                                                                                          {"normalized_coords", ImageQuery::kNormalizedCoords},
-                                                                                          {"array_size", ImageQuery::kArraySize},
-                                                                                          {"num_mipmap_levels", ImageQuery::kNumMipmapLevels},
-                                                                                          {"num_samples", ImageQuery::kNumSamples},
-                                                                                          {"memory_layout", ImageQuery::kMemoryLayout}};
-  if (const auto it = geometries->find(w); it != geometries->end()) return m.geometry = it->second, true;
+  static const auto* const geometries =
+      new std::unordered_map<std::string_view, Geometry>{{"1d", Geometry::k1d},
+                                                         {"2d", Geometry::k2d},
+                                                         {"3d", Geometry::k3d},
+                                                         {"a1d", Geometry::kA1d},
+                                                         {"a2d", Geometry::kA2d}};
+  static const auto* const queries = new std::unordered_map<std::string_view, ImageQuery>{
+      {"width", ImageQuery::kWidth},
+      {"height", ImageQuery::kHeight},
+      {"depth", ImageQuery::kDepth},
+      {"channel_data_type", ImageQuery::kChannelDataType},
+      {"channel_order", ImageQuery::kChannelOrder},
+      {"normalized_coords", ImageQuery::kNormalizedCoords},
+      {"array_size", ImageQuery::kArraySize},
+      {"num_mipmap_levels", ImageQuery::kNumMipmapLevels},
+      {"num_samples", ImageQuery::kNumSamples},
+      {"memory_layout", ImageQuery::kMemoryLayout}};
+  if (const auto it = geometries->find(w); it != geometries->end())
+    return m.geometry = it->second, true;
   if (const auto it = queries->find(w); it != queries->end()) return m.query = it->second, true;
   if (w == "base") return m.level = Level::kBase, true;
   if (w == "level") return m.level = Level::kLevel, true;
@@ -238,13 +261,14 @@ bool apply_image_word(Opcode opcode, std::string_view w, Modifiers& m) {
 }
 
 bool is_tensor_copy(Opcode op) {
-  return op == Opcode::k_cp_async_bulk_tensor || op == Opcode::k_cp_reduce_async_bulk_tensor || op == Opcode::k_cp_async_bulk_prefetch_tensor ||
-         op == Opcode::k_tensormap_replace;
+  return op == Opcode::k_cp_async_bulk_tensor || op == Opcode::k_cp_reduce_async_bulk_tensor ||
+         op == Opcode::k_cp_async_bulk_prefetch_tensor || op == Opcode::k_tensormap_replace;
 }
 
 // The words of copies through tensor maps.
 bool apply_tensor_word(std::string_view w, Modifiers& m) {
-  if (w.size() == 2 && w[0] >= '1' && w[0] <= '5' && w[1] == 'd') return m.dimensions = static_cast<std::uint8_t>(w[0] - '0'), true;
+  if (w.size() == 2 && w[0] >= '1' && w[0] <= '5' && w[1] == 'd')
+    return m.dimensions = static_cast<std::uint8_t>(w[0] - '0'), true;
   if (w == "tile") return m.load_mode = LoadMode::kTile, true;
   if (w == "im2col") return m.load_mode = LoadMode::kIm2col, true;
   if (w == "im2col_no_offs") return m.load_mode = LoadMode::kIm2colNoOffsets, true;
@@ -277,24 +301,30 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
     if (w == "cta") return true;  // the default, spelled out
     if (const BoolOp b = bool_op_from(w); b != BoolOp::kNone) return m.bool_op = b, true;
   }
-  if (opcode == Opcode::k_bra || opcode == Opcode::k_brx_idx || opcode == Opcode::k_call || opcode == Opcode::k_ret) {
+  if (opcode == Opcode::k_bra || opcode == Opcode::k_brx_idx || opcode == Opcode::k_call ||
+      opcode == Opcode::k_ret) {
     if (w == "uni") return m.uniform = true, true;
     if (w == "idx") return true;
   }
   if (opcode == Opcode::k_setmaxnreg && (w == "inc" || w == "dec")) {
     return m.atom = w == "inc" ? AtomOp::kInc : AtomOp::kDec, true;
   }
-  if ((opcode == Opcode::k_setmaxnreg || opcode == Opcode::k_tensormap_cp_fenceproxy) && w == "sync") return true;
+  if ((opcode == Opcode::k_setmaxnreg || opcode == Opcode::k_tensormap_cp_fenceproxy) &&
+      w == "sync")
+    return true;
   if (is_image(opcode) && apply_image_word(opcode, w, m)) return true;
-  if (opcode == Opcode::k_mma || opcode == Opcode::k_wmma_mma || opcode == Opcode::k_wgmma_mma_async) {
+  if (opcode == Opcode::k_mma || opcode == Opcode::k_wmma_mma ||
+      opcode == Opcode::k_wgmma_mma_async) {
     if (const BoolOp b = bool_op_from(w); b != BoolOp::kNone) return m.bool_op = b, true;
     if (w == "popc") return true;  // bits are counted after either
   }
   if (opcode == Opcode::k_ldmatrix || opcode == Opcode::k_stmatrix) {
-    if (w == "x1" || w == "x2" || w == "x4") return m.vector = static_cast<std::uint8_t>(w[1] - '0'), true;
+    if (w == "x1" || w == "x2" || w == "x4")
+      return m.vector = static_cast<std::uint8_t>(w[1] - '0'), true;
   }
   // Which matrix: the row's variant says so.
-  if ((opcode == Opcode::k_wmma_load || opcode == Opcode::k_wmma_store) && w.size() == 1) return true;
+  if ((opcode == Opcode::k_wmma_load || opcode == Opcode::k_wmma_store) && w.size() == 1)
+    return true;
   if (is_tensor_copy(opcode) && apply_tensor_word(w, m)) return true;
   if (category_of(opcode) == Category::kVideo) {
     if (w == "add") return m.atom = AtomOp::kAdd, true;
@@ -311,7 +341,9 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
 }
 
 // Performance hints: they choose no other result, so no field keeps them.
-bool is_hint(std::string_view w) { return w.starts_with("L1::") || w.starts_with("L2::") || w == "level::cache_hint"; }
+bool is_hint(std::string_view w) {
+  return w.starts_with("L1::") || w.starts_with("L2::") || w == "level::cache_hint";
+}
 
 }  // namespace
 
@@ -336,7 +368,8 @@ bool apply_token(Opcode opcode, std::string_view token, Modifiers& m, WordsSoFar
     return true;
   }
   if (shape_from(w, m.shape)) return true;
-  if (w == "v2" || w == "v4" || w == "v8") return m.vector = static_cast<std::uint8_t>(w[1] - '0'), true;
+  if (w == "v2" || w == "v4" || w == "v8")
+    return m.vector = static_cast<std::uint8_t>(w[1] - '0'), true;
   const auto it = plain_tokens().find(w);
   if (it == plain_tokens().end()) return false;
   const Field& f = it->second;

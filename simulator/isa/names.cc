@@ -19,13 +19,18 @@ struct TypeName {
   std::string_view name;
 };
 constexpr TypeName kTypeNames[] = {
-    {Type::kPred, "pred"},     {Type::kB8, "b8"},           {Type::kB16, "b16"},       {Type::kB32, "b32"},       {Type::kB64, "b64"},
-    {Type::kB128, "b128"},     {Type::kU8, "u8"},           {Type::kU16, "u16"},       {Type::kU32, "u32"},       {Type::kU64, "u64"},
-    {Type::kS8, "s8"},         {Type::kS16, "s16"},         {Type::kS32, "s32"},       {Type::kS64, "s64"},       {Type::kF16, "f16"},
-    {Type::kF16x2, "f16x2"},   {Type::kBF16, "bf16"},       {Type::kBF16x2, "bf16x2"}, {Type::kTF32, "tf32"},     {Type::kF32, "f32"},
-    {Type::kF32x2, "f32x2"},   {Type::kF64, "f64"},         {Type::kU16x2, "u16x2"},   {Type::kS16x2, "s16x2"},   {Type::kE4M3, "e4m3"},
-    {Type::kE5M2, "e5m2"},     {Type::kE4M3x2, "e4m3x2"},   {Type::kE5M2x2, "e5m2x2"}, {Type::kE2M3x2, "e2m3x2"}, {Type::kE3M2x2, "e3m2x2"},
-    {Type::kE2M1x2, "e2m1x2"}, {Type::kUE8M0x2, "ue8m0x2"}, {Type::kS4, "s4"},         {Type::kU4, "u4"},         {Type::kB1, "b1"},
+    {Type::kPred, "pred"},     {Type::kB8, "b8"},           {Type::kB16, "b16"},
+    {Type::kB32, "b32"},       {Type::kB64, "b64"},         {Type::kB128, "b128"},
+    {Type::kU8, "u8"},         {Type::kU16, "u16"},         {Type::kU32, "u32"},
+    {Type::kU64, "u64"},       {Type::kS8, "s8"},           {Type::kS16, "s16"},
+    {Type::kS32, "s32"},       {Type::kS64, "s64"},         {Type::kF16, "f16"},
+    {Type::kF16x2, "f16x2"},   {Type::kBF16, "bf16"},       {Type::kBF16x2, "bf16x2"},
+    {Type::kTF32, "tf32"},     {Type::kF32, "f32"},         {Type::kF32x2, "f32x2"},
+    {Type::kF64, "f64"},       {Type::kU16x2, "u16x2"},     {Type::kS16x2, "s16x2"},
+    {Type::kE4M3, "e4m3"},     {Type::kE5M2, "e5m2"},       {Type::kE4M3x2, "e4m3x2"},
+    {Type::kE5M2x2, "e5m2x2"}, {Type::kE2M3x2, "e2m3x2"},   {Type::kE3M2x2, "e3m2x2"},
+    {Type::kE2M1x2, "e2m1x2"}, {Type::kUE8M0x2, "ue8m0x2"}, {Type::kS4, "s4"},
+    {Type::kU4, "u4"},         {Type::kB1, "b1"},
 };
 
 struct SpecialName {
@@ -104,7 +109,9 @@ const NumberedNames& numbered_names() {
   return *names;
 }
 
-SpecialRegister numbered(SpecialRegister first, int n) { return static_cast<SpecialRegister>(static_cast<int>(first) + n); }
+SpecialRegister numbered(SpecialRegister first, int n) {
+  return static_cast<SpecialRegister>(static_cast<int>(first) + n);
+}
 
 }  // namespace
 
@@ -149,8 +156,10 @@ Space space_from_name(std::string_view name) {
 std::string_view special_register_name(SpecialRegister reg) {
   for (const auto& s : kSpecialNames)
     if (s.reg == reg) return s.name;
-  if (reg >= S::kEnvreg0 && reg <= S::kEnvregLast) return numbered_names().envreg[static_cast<int>(reg) - static_cast<int>(S::kEnvreg0)];
-  if (reg >= S::kPm0 && reg <= S::kPmLast) return numbered_names().pm[static_cast<int>(reg) - static_cast<int>(S::kPm0)];
+  if (reg >= S::kEnvreg0 && reg <= S::kEnvregLast)
+    return numbered_names().envreg[static_cast<int>(reg) - static_cast<int>(S::kEnvreg0)];
+  if (reg >= S::kPm0 && reg <= S::kPmLast)
+    return numbered_names().pm[static_cast<int>(reg) - static_cast<int>(S::kPm0)];
   return {};
 }
 

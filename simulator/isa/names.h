@@ -1,6 +1,7 @@
 // The spelling of every enumerator in opcode.h, both ways.
 //
-// Spellings are those of the PTX text without the leading dot: "f32", "global", "rn". Source: PTX ISA 9.0.
+// Spellings are those of the PTX text without the leading dot: "f32", "global", "rn". Source: PTX
+// ISA 9.0.
 #pragma once
 
 #include <string_view>

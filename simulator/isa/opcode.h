@@ -1,8 +1,9 @@
-// The vocabulary of PTX as enumerations: types, state spaces, opcodes, special registers and modifiers.
+// The vocabulary of PTX as enumerations: types, state spaces, opcodes, special registers and
+// modifiers.
 //
-// Plain data without any standard-library type: the files of handlers, which have options of their own, include it
-// (simulator/engine/alu/handler_file.h).
-// Source: PTX ISA 9.0, chapters 5 (state spaces, types), 9.7 (instructions) and 10 (special registers).
+// Plain data without any standard-library type: the files of handlers, which have options of their
+// own, include it (simulator/engine/alu/handler_file.h). Source: PTX ISA 9.0, chapters 5 (state
+// spaces, types), 9.7 (instructions) and 10 (special registers).
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,8 @@ enum class Type : std::uint8_t {
   kB1,
 };
 
-// Bytes of a value of this type in a register or in memory; predicates count 1. What is smaller than a byte comes in words of 32 bits alone: 0.
+// Bytes of a value of this type in a register or in memory; predicates count 1. What is smaller
+// than a byte comes in words of 32 bits alone: 0.
 constexpr int size_of(Type t) {
   switch (t) {
     case Type::kPred:
@@ -92,10 +94,15 @@ constexpr int size_of(Type t) {
 }
 
 // Bits of one element in a matrix.
-constexpr int bits_of(Type t) { return t == Type::kB1 ? 1 : t == Type::kS4 || t == Type::kU4 ? 4 : 8 * size_of(t); }
+constexpr int bits_of(Type t) {
+  return t == Type::kB1 ? 1 : t == Type::kS4 || t == Type::kU4 ? 4 : 8 * size_of(t);
+}
 
 // Signed integers, and pairs of such.
-constexpr bool is_signed(Type t) { return t == Type::kS4 || t == Type::kS8 || t == Type::kS16 || t == Type::kS32 || t == Type::kS64 || t == Type::kS16x2; }
+constexpr bool is_signed(Type t) {
+  return t == Type::kS4 || t == Type::kS8 || t == Type::kS16 || t == Type::kS32 ||
+         t == Type::kS64 || t == Type::kS16x2;
+}
 
 enum class Space : std::uint8_t {
   kNone,
@@ -108,22 +115,94 @@ enum class Space : std::uint8_t {
   kSharedCluster,
 };
 
-enum class Rounding : std::uint8_t { kNone, kNearestEven, kZero, kDown, kUp, kNearestAway, kStochastic, kIntNearestEven, kIntZero, kIntDown, kIntUp };
-enum class Compare : std::uint8_t { kNone, kEq, kNe, kLt, kLe, kGt, kGe, kLo, kLs, kHi, kHs, kEqu, kNeu, kLtu, kLeu, kGtu, kGeu, kNum, kNan };
+enum class Rounding : std::uint8_t {
+  kNone,
+  kNearestEven,
+  kZero,
+  kDown,
+  kUp,
+  kNearestAway,
+  kStochastic,
+  kIntNearestEven,
+  kIntZero,
+  kIntDown,
+  kIntUp
+};
+enum class Compare : std::uint8_t {
+  kNone,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kLo,
+  kLs,
+  kHi,
+  kHs,
+  kEqu,
+  kNeu,
+  kLtu,
+  kLeu,
+  kGtu,
+  kGeu,
+  kNum,
+  kNan
+};
 enum class BoolOp : std::uint8_t { kNone, kAnd, kOr, kXor };
 enum class Half : std::uint8_t { kNone, kLo, kHi, kWide };  // mul, mad: .lo .hi .wide
 enum class CacheOp : std::uint8_t { kNone, kCa, kCg, kCs, kLu, kCv, kWb, kWt };
-enum class Semantics : std::uint8_t { kNone, kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcqRel, kSc, kMmio };
+enum class Semantics : std::uint8_t {
+  kNone,
+  kWeak,
+  kVolatile,
+  kRelaxed,
+  kAcquire,
+  kRelease,
+  kAcqRel,
+  kSc,
+  kMmio
+};
 enum class Scope : std::uint8_t { kNone, kCta, kCluster, kGpu, kSys };
-enum class AtomOp : std::uint8_t { kNone, kAnd, kOr, kXor, kCas, kExch, kAdd, kInc, kDec, kMin, kMax, kPopc };
+enum class AtomOp : std::uint8_t {
+  kNone,
+  kAnd,
+  kOr,
+  kXor,
+  kCas,
+  kExch,
+  kAdd,
+  kInc,
+  kDec,
+  kMin,
+  kMax,
+  kPopc
+};
 enum class ShflMode : std::uint8_t { kNone, kUp, kDown, kBfly, kIdx };
 enum class VoteMode : std::uint8_t { kNone, kAll, kAny, kUni, kBallot };
 enum class PrmtMode : std::uint8_t { kNone, kF4e, kB4e, kRc8, kEcl, kEcr, kRc16 };
 enum class BarMode : std::uint8_t { kNone, kSync, kArrive, kRed };
-enum class Geometry : std::uint8_t { kNone, k1d, k2d, k3d, kA1d, kA2d };  // tex, suld ..: of the image; a: layers of such
-enum class Border : std::uint8_t { kNone, kTrap, kClamp, kZero };         // suld, sust, sured: outside of the surface
-enum class Level : std::uint8_t { kNone, kBase, kLevel, kGrad };          // tex: how the mipmap level is chosen
-enum class ImageQuery : std::uint8_t {                                    // txq, suq
+enum class Geometry : std::uint8_t {
+  kNone,
+  k1d,
+  k2d,
+  k3d,
+  kA1d,
+  kA2d
+};  // tex, suld ..: of the image; a: layers of such
+enum class Border : std::uint8_t {
+  kNone,
+  kTrap,
+  kClamp,
+  kZero
+};  // suld, sust, sured: outside of the surface
+enum class Level : std::uint8_t {
+  kNone,
+  kBase,
+  kLevel,
+  kGrad
+};                                      // tex: how the mipmap level is chosen
+enum class ImageQuery : std::uint8_t {  // txq, suq
   kNone,
   kWidth,
   kHeight,
@@ -136,10 +215,24 @@ enum class ImageQuery : std::uint8_t {                                    // txq
   kNumSamples,
   kMemoryLayout,
 };
-enum class LoadMode : std::uint8_t { kNone, kTile, kIm2col, kIm2colNoOffsets };  // cp.async.bulk.tensor: what the coordinates are of
-enum class TestpOp : std::uint8_t { kNone, kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal };
+enum class LoadMode : std::uint8_t {
+  kNone,
+  kTile,
+  kIm2col,
+  kIm2colNoOffsets
+};  // cp.async.bulk.tensor: what the coordinates are of
+enum class TestpOp : std::uint8_t {
+  kNone,
+  kFinite,
+  kInfinite,
+  kNumber,
+  kNotANumber,
+  kNormal,
+  kSubnormal
+};
 
-// Of D = A * B + C: A has m rows and k columns, B k rows and n columns. m8n8 of ldmatrix: m and n alone.
+// Of D = A * B + C: A has m rows and k columns, B k rows and n columns. m8n8 of ldmatrix: m and n
+// alone.
 struct Shape {
   std::uint16_t m = 0, n = 0, k = 0;
   bool operator==(const Shape&) const = default;
@@ -150,7 +243,8 @@ struct Modifiers {
   Type type = Type::kNone;         // the (destination) type
   Type source_type = Type::kNone;  // second type: cvt, set, mul.wide's operands are `type`
   Type third_type = Type::kNone;
-  Type fourth_type = Type::kNone;     // mma: of the accumulator; the first three are those of the result and of the factors
+  Type fourth_type = Type::kNone;     // mma: of the accumulator; the first three are those of the
+                                      // result and of the factors
   Space space = Space::kNone;         // ld, st, atom, red, cvta, isspacep ...
   Space source_space = Space::kNone;  // cp.async, mapa: second space
   Rounding rounding = Rounding::kNone;
@@ -173,9 +267,10 @@ struct Modifiers {
   Shape shape;  // of matrix instructions
   LoadMode load_mode = LoadMode::kNone;
   std::uint8_t dimensions = 0;  // cp.async.bulk.tensor: of the tensor
-  std::uint8_t component = 0;   // tld4: 0 .r, 1 .g, 2 .b, 3 .a; vmad: by how many bits the sum is shifted
-  std::uint8_t vector = 1;      // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
-  std::uint8_t variant = 0;     // distinguishes sub-forms that no other field tells apart; see forms.h
+  std::uint8_t component =
+      0;  // tld4: 0 .r, 1 .g, 2 .b, 3 .a; vmad: by how many bits the sum is shifted
+  std::uint8_t vector = 1;   // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
+  std::uint8_t variant = 0;  // distinguishes sub-forms that no other field tells apart; see forms.h
   bool ftz = false;
   bool sat = false;
   bool relu = false;
@@ -209,9 +304,14 @@ struct Modifiers {
 
 // What the operands of an image instruction look like.
 constexpr bool is_layered(Geometry g) { return g == Geometry::kA1d || g == Geometry::kA2d; }
-constexpr int dimensions_of(Geometry g) { return g == Geometry::k3d ? 3 : g == Geometry::k2d || g == Geometry::kA2d ? 2 : 1; }
-// Registers in the vector of coordinates, the layer first; of four with three dimensions or two and a layer, the last is not looked at.
-constexpr int coordinates_of(Geometry g) { return g == Geometry::k1d ? 1 : g == Geometry::k3d || g == Geometry::kA2d ? 4 : 2; }
+constexpr int dimensions_of(Geometry g) {
+  return g == Geometry::k3d ? 3 : g == Geometry::k2d || g == Geometry::kA2d ? 2 : 1;
+}
+// Registers in the vector of coordinates, the layer first; of four with three dimensions or two and
+// a layer, the last is not looked at.
+constexpr int coordinates_of(Geometry g) {
+  return g == Geometry::k1d ? 1 : g == Geometry::k3d || g == Geometry::kA2d ? 4 : 2;
+}
 // Registers in each gradient of tex.grad.
 constexpr int gradients_of(Geometry g) { return dimensions_of(g) == 3 ? 4 : dimensions_of(g); }
 
@@ -286,8 +386,12 @@ enum class SpecialRegister : std::uint8_t {
 };
 
 // Whether the register says where the system's shared memory lies.
-constexpr bool is_reserved_shared(SpecialRegister r) { return r >= SpecialRegister::kReservedSmemOffset && r <= SpecialRegister::kReservedSmemCap; }
+constexpr bool is_reserved_shared(SpecialRegister r) {
+  return r >= SpecialRegister::kReservedSmemOffset && r <= SpecialRegister::kReservedSmemCap;
+}
 // Whether the register's value is a time, which goes on by itself.
-constexpr bool reads_clock(SpecialRegister r) { return r >= SpecialRegister::kClock && r <= SpecialRegister::kGlobaltimerHi; }
+constexpr bool reads_clock(SpecialRegister r) {
+  return r >= SpecialRegister::kClock && r <= SpecialRegister::kGlobaltimerHi;
+}
 
 }  // namespace lockstep::isa

@@ -1,4 +1,5 @@
-// Which bytes or half-words of a register a video instruction reads or writes: ".b2", ".h10", ".b7654" (PTX ISA 9.0, 9.7.18 and 9.7.19).
+// Which bytes or half-words of a register a video instruction reads or writes: ".b2", ".h10",
+// ".b7654" (PTX ISA 9.0, 9.7.18 and 9.7.19).
 #pragma once
 
 #include <cstdint>
@@ -57,7 +58,9 @@ inline bool fits(const Selector& s, Selects what, int lanes) {
         if (s.digit[i] >= s.digit[i + 1]) return false;
       }
       return s.count == 0 || (s.halves == (lanes == 2) && s.count <= lanes && each_below(lanes));
-    case Selects::kLanes: return s.count == 0 || (s.halves == (lanes == 2) && s.count == lanes && each_below(2 * lanes));
+    case Selects::kLanes:
+      return s.count == 0 ||
+             (s.halves == (lanes == 2) && s.count == lanes && each_below(2 * lanes));
   }
   return false;
 }

@@ -9,7 +9,8 @@ using isa::Type;
 
 constexpr int kLanes = 32;
 
-// mma.m8n8k4 of f16: four multiplications, each of the four lanes of a quad and the four that are 16 further (PTX ISA 9.7.14.5.1).
+// mma.m8n8k4 of f16: four multiplications, each of the four lanes of a quad and the four that are
+// 16 further (PTX ISA 9.7.14.5.1).
 Element quad_element(const Fragment& f, int lane, int n) {
   const int group = lane >> 2 & 3, in_quad = lane & 3, upper = lane >= 16 ? 4 : 0;
   if (f.which == Which::kC) {
@@ -48,7 +49,8 @@ Element wmma_element(Fragment f, int lane, int n) {
   const int across = f.which == Which::kA ? rows : f.which == Which::kB ? 8 : rows;  // of a block
   const int along = f.which == Which::kC ? 8 : f.shape.k;
   const int block = n / (across * along / kLanes);
-  Element e = mma_element(f.which, rows, f.which == Which::kC ? 1 : f.elements_a_register(), lane, n % (across * along / kLanes));
+  Element e = mma_element(f.which, rows, f.which == Which::kC ? 1 : f.elements_a_register(), lane,
+                          n % (across * along / kLanes));
   if (f.which == Which::kA || (f.which == Which::kC && f.shape.n == 8)) {
     e.row += rows * block;
   } else {
@@ -59,9 +61,13 @@ Element wmma_element(Fragment f, int lane, int n) {
 
 }  // namespace
 
-bool is_quad(const Fragment& f) { return f.family == Family::kMma && f.shape.m == 8 && f.shape.k == 4 && f.type != Type::kF64; }
+bool is_quad(const Fragment& f) {
+  return f.family == Family::kMma && f.shape.m == 8 && f.shape.k == 4 && f.type != Type::kF64;
+}
 
-int Fragment::rows() const { return which == Which::kB ? shape.k : is_quad(*this) ? 4 * shape.m : shape.m; }
+int Fragment::rows() const {
+  return which == Which::kB ? shape.k : is_quad(*this) ? 4 * shape.m : shape.m;
+}
 
 int Fragment::columns() const {
   if (which == Which::kB && is_quad(*this)) return 4 * shape.n;
@@ -70,7 +76,8 @@ int Fragment::columns() const {
 }
 
 int Fragment::registers() const {
-  if (family == Family::kWmma && type == Type::kF16 && which != Which::kC) return 8;  // whatever the shape
+  if (family == Family::kWmma && type == Type::kF16 && which != Which::kC)
+    return 8;  // whatever the shape
   return rows() * columns() / (kLanes * elements_a_register());
 }
 
@@ -81,7 +88,8 @@ Element element_of(const Fragment& f, int lane, int n) {
     const Element e = mma_element(f.which, 16, 1, lane, n % 4);  // blocks of 8 columns
     return {e.row, 8 * (n / 4) + e.column};
   }
-  return mma_element(f.which, f.shape.m, f.which == Which::kC ? 1 : f.elements_a_register(), lane, n);
+  return mma_element(f.which, f.shape.m, f.which == Which::kC ? 1 : f.elements_a_register(), lane,
+                     n);
 }
 
 int Sparsity::group() const {
@@ -95,9 +103,11 @@ int Sparsity::group() const {
 Sparsity::Place Sparsity::place(int row, int group, int selector) const {
   const int quad = 4 * (row & 7), half = row >> 3;
   const int lanes = groups() / 4;  // of every four that have metadata
-  // Elements of 16 bits and more: a lane has four groups of two rows, eight apart. Smaller ones: eight groups of one row.
+  // Elements of 16 bits and more: a lane has four groups of two rows, eight apart. Smaller ones:
+  // eight groups of one row.
   if (lanes == 1) return {quad + selector, 16 * half + 4 * group};
-  if (isa::bits_of(type) >= 16) return {quad + lanes * selector + group / 4, 16 * half + 4 * (group % 4)};
+  if (isa::bits_of(type) >= 16)
+    return {quad + lanes * selector + group / 4, 16 * half + 4 * (group % 4)};
   return {quad + lanes * selector + 2 * (group / 8) + half, 4 * (group % 8)};
 }
 

@@ -1,6 +1,7 @@
 // Which element of a matrix a lane holds where: the fragments of mma, wmma and their relatives.
 //
-// Source: PTX ISA 9.0, 9.7.14.5 (mma), 9.7.14.6 (mma.sp) and 9.7.15.5 (wgmma). That of wmma is not documented: it is as an H100 loads it (docs/silicon.md).
+// Source: PTX ISA 9.0, 9.7.14.5 (mma), 9.7.14.6 (mma.sp) and 9.7.15.5 (wgmma). That of wmma is not
+// documented: it is as an H100 loads it (docs/silicon.md).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,13 @@ namespace lockstep::matrix {
 
 enum class Which : std::uint8_t { kA, kB, kC };  // kC: the accumulator, and the result
 
-enum class Family : std::uint8_t { kMma, kMmaSparse, kWmma, kWarpgroup, kWarpgroupSparse };  // of kWarpgroup: the 16 rows of one warp
+enum class Family : std::uint8_t {
+  kMma,
+  kMmaSparse,
+  kWmma,
+  kWarpgroup,
+  kWarpgroupSparse
+};  // of kWarpgroup: the 16 rows of one warp
 
 struct Fragment {
   Family family = Family::kMma;
@@ -20,8 +27,9 @@ struct Fragment {
   isa::Shape shape;                   // of the instruction
   bool by_columns = false;            // where the layout depends on it: mma.m8n8k4 of f16
 
-  // Rows and columns of the matrix; of a sparse A, the columns that are stored. mma.m8n8k4 of f16 is four multiplications: A and the accumulators of all
-  // four lie under one another, the Bs side by side.
+  // Rows and columns of the matrix; of a sparse A, the columns that are stored. mma.m8n8k4 of f16
+  // is four multiplications: A and the accumulators of all four lie under one another, the Bs side
+  // by side.
   int rows() const;
   int columns() const;
   int bits() const { return isa::bits_of(type); }
@@ -37,11 +45,12 @@ struct Element {
   int row = 0, column = 0;
 };
 
-// Element `n` of lane `lane`: registers in order, and in a register from its low bits up. Some fragments of wmma hold an element in two places.
+// Element `n` of lane `lane`: registers in order, and in a register from its low bits up. Some
+// fragments of wmma hold an element in two places.
 Element element_of(const Fragment& fragment, int lane, int n);
 
-// Of a sparse A: four bits of the metadata say which of the columns of a group are stored. A group has 2 columns of 32 bits, 4 of 16 or 8 bits,
-// or 8 of 4 bits, in pairs.
+// Of a sparse A: four bits of the metadata say which of the columns of a group are stored. A group
+// has 2 columns of 32 bits, 4 of 16 or 8 bits, or 8 of 4 bits, in pairs.
 struct Sparsity {
   isa::Type type = isa::Type::kNone;  // of A's elements
   isa::Shape shape;

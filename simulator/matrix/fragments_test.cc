@@ -1,4 +1,5 @@
-// Every element of a matrix is somewhere in its fragment, and as often as every other. Where it is, silicon says (//simulator/vectors:matrix_replay_test).
+// Every element of a matrix is somewhere in its fragment, and as often as every other. Where it is,
+// silicon says (//simulator/vectors:matrix_replay_test).
 #include "simulator/matrix/fragments.h"
 
 #include <gtest/gtest.h>
@@ -17,13 +18,15 @@ int copies(const Fragment& f) {
   for (int lane = 0; lane < 32; ++lane) {
     for (int n = 0; n < f.elements(); ++n) {
       const Element e = element_of(f, lane, n);
-      EXPECT_TRUE(e.row >= 0 && e.row < f.rows() && e.column >= 0 && e.column < f.columns()) << e.row << ", " << e.column;
+      EXPECT_TRUE(e.row >= 0 && e.row < f.rows() && e.column >= 0 && e.column < f.columns())
+          << e.row << ", " << e.column;
       ++held[{e.row, e.column}];
     }
   }
   EXPECT_EQ(held.size(), static_cast<std::size_t>(f.rows() * f.columns()));
   const int first = held.begin()->second;
-  for (const auto& [place, count] : held) EXPECT_EQ(count, first) << place.first << ", " << place.second;
+  for (const auto& [place, count] : held)
+    EXPECT_EQ(count, first) << place.first << ", " << place.second;
   return first;
 }
 
@@ -32,24 +35,32 @@ TEST(Fragments, MmaHoldsEveryElementOnce) {
     Type type;
     isa::Shape shape;
   };
-  for (const Case& c : {Case{Type::kF16, {16, 8, 8}}, Case{Type::kF16, {16, 8, 16}}, Case{Type::kTF32, {16, 8, 4}}, Case{Type::kTF32, {16, 8, 8}},
-                        Case{Type::kF64, {8, 8, 4}}, Case{Type::kF64, {16, 8, 16}}, Case{Type::kS8, {8, 8, 16}}, Case{Type::kS8, {16, 8, 32}},
-                        Case{Type::kS4, {16, 8, 64}}, Case{Type::kB1, {16, 8, 256}}}) {
-    for (const Which which : {Which::kA, Which::kB}) EXPECT_EQ(copies({Family::kMma, which, c.type, c.shape}), 1);
-    EXPECT_EQ(copies({Family::kMma, Which::kC, c.type == Type::kF64 ? Type::kF64 : Type::kF32, c.shape}), 1);
+  for (const Case& c :
+       {Case{Type::kF16, {16, 8, 8}}, Case{Type::kF16, {16, 8, 16}}, Case{Type::kTF32, {16, 8, 4}},
+        Case{Type::kTF32, {16, 8, 8}}, Case{Type::kF64, {8, 8, 4}}, Case{Type::kF64, {16, 8, 16}},
+        Case{Type::kS8, {8, 8, 16}}, Case{Type::kS8, {16, 8, 32}}, Case{Type::kS4, {16, 8, 64}},
+        Case{Type::kB1, {16, 8, 256}}}) {
+    for (const Which which : {Which::kA, Which::kB})
+      EXPECT_EQ(copies({Family::kMma, which, c.type, c.shape}), 1);
+    EXPECT_EQ(
+        copies({Family::kMma, Which::kC, c.type == Type::kF64 ? Type::kF64 : Type::kF32, c.shape}),
+        1);
   }
 }
 
 TEST(Fragments, AQuarterOfAWarpHasAMultiplicationOfItsOwn) {
   const isa::Shape shape{8, 8, 4};
   for (const bool by_columns : {false, true}) {
-    for (const Which which : {Which::kA, Which::kB}) EXPECT_EQ(copies({Family::kMma, which, Type::kF16, shape, by_columns}), 1);
+    for (const Which which : {Which::kA, Which::kB})
+      EXPECT_EQ(copies({Family::kMma, which, Type::kF16, shape, by_columns}), 1);
   }
-  for (const Type type : {Type::kF16, Type::kF32}) EXPECT_EQ(copies({Family::kMma, Which::kC, type, shape}), 1);
+  for (const Type type : {Type::kF16, Type::kF32})
+    EXPECT_EQ(copies({Family::kMma, Which::kC, type, shape}), 1);
 }
 
 TEST(Fragments, WmmaHoldsSomeElementsTwice) {
-  for (const isa::Shape& shape : {isa::Shape{16, 16, 16}, isa::Shape{8, 32, 16}, isa::Shape{32, 8, 16}}) {
+  for (const isa::Shape& shape :
+       {isa::Shape{16, 16, 16}, isa::Shape{8, 32, 16}, isa::Shape{32, 8, 16}}) {
     // Eight registers whatever the shape.
     EXPECT_EQ(copies({Family::kWmma, Which::kA, Type::kF16, shape}), 8 * 64 / (shape.m * 16));
     EXPECT_EQ(copies({Family::kWmma, Which::kB, Type::kF16, shape}), 8 * 64 / (shape.n * 16));
@@ -57,7 +68,8 @@ TEST(Fragments, WmmaHoldsSomeElementsTwice) {
       EXPECT_EQ(copies({Family::kWmma, Which::kA, type, shape}), 1);
       EXPECT_EQ(copies({Family::kWmma, Which::kB, type, shape}), 1);
     }
-    for (const Type type : {Type::kF16, Type::kF32}) EXPECT_EQ(copies({Family::kWmma, Which::kC, type, shape}), 1);
+    for (const Type type : {Type::kF16, Type::kF32})
+      EXPECT_EQ(copies({Family::kWmma, Which::kC, type, shape}), 1);
   }
 }
 
@@ -75,8 +87,10 @@ TEST(Sparsity, EveryGroupHasItsFourBits) {
     isa::Shape shape;
     int selectors;
   };
-  for (const Case& c : {Case{Type::kF16, {16, 8, 16}, 4}, Case{Type::kF16, {16, 8, 32}, 2}, Case{Type::kTF32, {16, 8, 8}, 4}, Case{Type::kTF32, {16, 8, 16}, 2},
-                        Case{Type::kS8, {16, 8, 32}, 2}, Case{Type::kS8, {16, 8, 64}, 1}, Case{Type::kS4, {16, 8, 128}, 1}}) {
+  for (const Case& c : {Case{Type::kF16, {16, 8, 16}, 4}, Case{Type::kF16, {16, 8, 32}, 2},
+                        Case{Type::kTF32, {16, 8, 8}, 4}, Case{Type::kTF32, {16, 8, 16}, 2},
+                        Case{Type::kS8, {16, 8, 32}, 2}, Case{Type::kS8, {16, 8, 64}, 1},
+                        Case{Type::kS4, {16, 8, 128}, 1}}) {
     const Sparsity s{c.type, c.shape};
     for (int selector = 0; selector < c.selectors; ++selector) {
       std::map<std::pair<int, int>, int> places;
@@ -93,7 +107,8 @@ TEST(Sparsity, EveryGroupHasItsFourBits) {
 }
 
 TEST(Sparsity, FourBitsNameTwoColumns) {
-  const Sparsity halves{Type::kF16, {16, 8, 16}}, words{Type::kTF32, {16, 8, 8}}, nibbles{Type::kS4, {16, 8, 64}};
+  const Sparsity halves{Type::kF16, {16, 8, 16}}, words{Type::kTF32, {16, 8, 8}},
+      nibbles{Type::kS4, {16, 8, 64}};
   EXPECT_EQ(halves.column(0xd, 0), 1);
   EXPECT_EQ(halves.column(0xd, 1), 3);
   EXPECT_EQ(words.column(0x4, 0), 0);

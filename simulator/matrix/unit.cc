@@ -14,7 +14,8 @@ namespace {
 
 using isa::Type;
 
-// A floating-point value taken apart: value = significand * 2^(exponent - fraction bits of its type).
+// A floating-point value taken apart: value = significand * 2^(exponent - fraction bits of its
+// type).
 struct Parts {
   std::int32_t significand = 0;  // signed
   std::int32_t exponent = 0;
@@ -40,7 +41,8 @@ constexpr Format format_of(Type t) {
 
 inline Parts take_apart(std::uint64_t bits, const Format& f) {
   bits >>= f.unused_bits;
-  const std::uint64_t fraction = bits & ((std::uint64_t{1} << f.fraction_bits) - 1), top = (std::uint64_t{1} << f.exponent_bits) - 1;
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << f.fraction_bits) - 1),
+                      top = (std::uint64_t{1} << f.exponent_bits) - 1;
   const std::uint64_t field = bits >> f.fraction_bits & top;
   const bool negative = (bits >> (f.fraction_bits + f.exponent_bits) & 1) != 0;
   Parts p;
@@ -51,10 +53,12 @@ inline Parts take_apart(std::uint64_t bits, const Format& f) {
   if (f.has_infinity && field == top) {
     p.kind = fraction == 0 ? Parts::Class::kInfinite : Parts::Class::kNaN;
     significand = 1;  // what matters is its sign, and that it is no zero
-  } else if (!f.has_infinity && field == top && fraction == (std::uint64_t{1} << f.fraction_bits) - 1) {
+  } else if (!f.has_infinity && field == top &&
+             fraction == (std::uint64_t{1} << f.fraction_bits) - 1) {
     p.kind = Parts::Class::kNaN;
   }
-  p.significand = negative ? -static_cast<std::int32_t>(significand) : static_cast<std::int32_t>(significand);
+  p.significand =
+      negative ? -static_cast<std::int32_t>(significand) : static_cast<std::int32_t>(significand);
   return p;
 }
 
@@ -74,11 +78,13 @@ constexpr std::uint16_t kNaN16 = 0x7fff;
 std::uint32_t to_f32(std::int64_t sum, int scale, int fraction_bits) {
   if (sum == 0) return 0;
   const std::uint32_t sign = sum < 0 ? 0x80000000u : 0;
-  std::uint64_t magnitude = sum < 0 ? -static_cast<std::uint64_t>(sum) : static_cast<std::uint64_t>(sum);
+  std::uint64_t magnitude =
+      sum < 0 ? -static_cast<std::uint64_t>(sum) : static_cast<std::uint64_t>(sum);
   const int length = std::bit_width(magnitude);
   const int exponent = scale + length - 1;
   if (exponent > 127) return sign | 0x7f800000u;
-  // Bits below the last one that stays: of normal results by their leading bit, of subnormal ones by the least exponent.
+  // Bits below the last one that stays: of normal results by their leading bit, of subnormal ones
+  // by the least exponent.
   const int drop = std::max(exponent, -126) - fraction_bits - scale;
   if (drop >= 64) return 0;
   if (drop > 0) {
@@ -89,14 +95,16 @@ std::uint32_t to_f32(std::int64_t sum, int scale, int fraction_bits) {
   const int shift = std::max(exponent, -126) - 23 - scale;
   const std::uint64_t significand = shift > 0 ? magnitude >> shift : magnitude << -shift;
   return sign | (exponent < -126 ? static_cast<std::uint32_t>(significand)
-                                 : static_cast<std::uint32_t>(exponent + 127) << 23 | (static_cast<std::uint32_t>(significand) & 0x7fffffu));
+                                 : static_cast<std::uint32_t>(exponent + 127) << 23 |
+                                       (static_cast<std::uint32_t>(significand) & 0x7fffffu));
 }
 
 // sum * 2^scale to the nearest, ties to even.
 std::uint16_t to_f16(std::int64_t sum, int scale) {
   if (sum == 0) return 0;
   const std::uint16_t sign = sum < 0 ? 0x8000 : 0;
-  const std::uint64_t magnitude = sum < 0 ? -static_cast<std::uint64_t>(sum) : static_cast<std::uint64_t>(sum);
+  const std::uint64_t magnitude =
+      sum < 0 ? -static_cast<std::uint64_t>(sum) : static_cast<std::uint64_t>(sum);
   const int exponent = scale + std::bit_width(magnitude) - 1;
   if (exponent > 16) return sign | 0x7c00;
   const int drop = std::max(exponent, -14) - 10 - scale;
@@ -107,12 +115,15 @@ std::uint16_t to_f16(std::int64_t sum, int scale) {
     return 0;
   } else {
     significand = magnitude >> drop;
-    const std::uint64_t rest = magnitude & ((std::uint64_t{1} << drop) - 1), half = std::uint64_t{1} << (drop - 1);
+    const std::uint64_t rest = magnitude & ((std::uint64_t{1} << drop) - 1),
+                        half = std::uint64_t{1} << (drop - 1);
     if (rest > half || (rest == half && (significand & 1) != 0)) ++significand;
   }
   if (significand == 0) return 0;
   // A carry out of the fraction goes on into the exponent.
-  const std::uint64_t bits = exponent < -14 ? significand : (static_cast<std::uint64_t>(exponent + 14) << 10) + significand;
+  const std::uint64_t bits = exponent < -14
+                                 ? significand
+                                 : (static_cast<std::uint64_t>(exponent + 14) << 10) + significand;
   return static_cast<std::uint16_t>(bits >= 0x7c00 ? sign | 0x7c00 : sign | bits);
 }
 
@@ -126,17 +137,23 @@ struct Factors {
 // Where they are kept: of `count` factors.
 class FactorArrays {
  public:
-  explicit FactorArrays(std::size_t count) : significands_(count), exponents_(count), kinds_(count) {}
+  explicit FactorArrays(std::size_t count)
+      : significands_(count), exponents_(count), kinds_(count) {}
   void set(int k, const Parts& p) {
     const auto i = static_cast<std::size_t>(k);
     significands_[i] = p.significand;
     exponents_[i] = p.exponent;
     kinds_[i] = p.kind;
   }
-  void copy(int k, const Factors& from, int at) { set(k, {from.significands[at], from.exponents[at], from.kinds[at]}); }
-  Factors from(int k) const { return Factors{significands_.data(), exponents_.data(), kinds_.data()}.from(k); }
+  void copy(int k, const Factors& from, int at) {
+    set(k, {from.significands[at], from.exponents[at], from.kinds[at]});
+  }
+  Factors from(int k) const {
+    return Factors{significands_.data(), exponents_.data(), kinds_.data()}.from(k);
+  }
   bool all_finite(int begin, int count) const {
-    return std::all_of(kinds_.begin() + begin, kinds_.begin() + begin + count, [](Parts::Class kind) { return kind == Parts::Class::kFinite; });
+    return std::all_of(kinds_.begin() + begin, kinds_.begin() + begin + count,
+                       [](Parts::Class kind) { return kind == Parts::Class::kFinite; });
   }
 
  private:
@@ -149,8 +166,10 @@ class Sum {
  public:
   Sum(const Unit& unit, Type result) : unit_(unit), result_(result), format_(format_of(result)) {}
 
-  // accumulator + the products of `count` pairs of factors, as bits of the result's type. fraction_bits: of a product. finite: all of the factors are.
-  std::uint32_t chunk(std::uint64_t accumulator, const Factors& as, const Factors& bs, int count, int fraction_bits, bool finite) const {
+  // accumulator + the products of `count` pairs of factors, as bits of the result's type.
+  // fraction_bits: of a product. finite: all of the factors are.
+  std::uint32_t chunk(std::uint64_t accumulator, const Factors& as, const Factors& bs, int count,
+                      int fraction_bits, bool finite) const {
     const Parts c = take_apart(accumulator, format_);
     if (!finite || c.kind != Parts::Class::kFinite) {
       if (const auto special = not_finite(c, as, bs, count)) return *special;
@@ -165,12 +184,15 @@ class Sum {
     }
     sum += cut(c.significand, largest - c.exponent, format_.fraction_bits);
     const int scale = largest - unit_.fraction_bits;
-    return result_ == Type::kF16 ? to_f16(sum, scale) : to_f32(sum, scale, unit_.result_fraction_bits);
+    return result_ == Type::kF16 ? to_f16(sum, scale)
+                                 : to_f32(sum, scale, unit_.result_fraction_bits);
   }
 
  private:
-  // The sum of the products, each cut, in units of the last bit that is kept. `largest`: the largest exponent of any term; given that of the accumulator.
-  std::int64_t products_one_by_one(const Factors& as, const Factors& bs, int count, int fraction_bits, int& largest) const {
+  // The sum of the products, each cut, in units of the last bit that is kept. `largest`: the
+  // largest exponent of any term; given that of the accumulator.
+  std::int64_t products_one_by_one(const Factors& as, const Factors& bs, int count,
+                                   int fraction_bits, int& largest) const {
     std::int32_t product[kMaxK], exponent[kMaxK];
     for (int k = 0; k < count; ++k) {
       product[k] = as.significands[k] * bs.significands[k];  // of 22 bits at most
@@ -182,17 +204,22 @@ class Sum {
     return sum;
   }
 
-  // The same of kEights * 8 products, eight at a time. A product has fraction_bits + 2 bits; moved up to the last bit that is kept it has
-  // unit_.fraction_bits + 2, which are 27 at most: four of them add up in 32 bits.
+  // The same of kEights * 8 products, eight at a time. A product has fraction_bits + 2 bits; moved
+  // up to the last bit that is kept it has unit_.fraction_bits + 2, which are 27 at most: four of
+  // them add up in 32 bits.
   template <int kEights>
-  std::int64_t products(const Factors& as, const Factors& bs, int fraction_bits, int& largest) const {
-    const auto load = [](const std::int32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); };
+  std::int64_t products(const Factors& as, const Factors& bs, int fraction_bits,
+                        int& largest) const {
+    const auto load = [](const std::int32_t* p) {
+      return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    };
     const __m256i of_zero = _mm256_set1_epi32(unit_.zero_exponent);
     __m256i product[kEights], exponent[kEights], top = _mm256_set1_epi32(largest);
     for (int i = 0; i < kEights; ++i) {
       product[i] = _mm256_mullo_epi32(load(as.significands + 8 * i), load(bs.significands + 8 * i));
       const __m256i sum = _mm256_add_epi32(load(as.exponents + 8 * i), load(bs.exponents + 8 * i));
-      exponent[i] = _mm256_blendv_epi8(sum, of_zero, _mm256_cmpeq_epi32(product[i], _mm256_setzero_si256()));
+      exponent[i] =
+          _mm256_blendv_epi8(sum, of_zero, _mm256_cmpeq_epi32(product[i], _mm256_setzero_si256()));
       top = _mm256_max_epi32(top, exponent[i]);
     }
     __m128i most = _mm_max_epi32(_mm256_castsi256_si128(top), _mm256_extracti128_si256(top, 1));
@@ -208,12 +235,16 @@ class Sum {
       const __m256i kept = _mm256_srlv_epi32(magnitude, _mm256_sub_epi32(highest, exponent[i]));
       total = _mm256_add_epi32(total, _mm256_sign_epi32(kept, product[i]));
     }
-    const __m256i wide = _mm256_add_epi64(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(total)), _mm256_cvtepi32_epi64(_mm256_extracti128_si256(total, 1)));
-    const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
+    const __m256i wide =
+        _mm256_add_epi64(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(total)),
+                         _mm256_cvtepi32_epi64(_mm256_extracti128_si256(total, 1)));
+    const __m128i two =
+        _mm_add_epi64(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
     return _mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1);
   }
 
-  // A term with `fraction_bits` of its own, `below` under the largest exponent, in units of the last bit that is kept.
+  // A term with `fraction_bits` of its own, `below` under the largest exponent, in units of the
+  // last bit that is kept.
   std::int64_t cut(std::int64_t significand, int below, int fraction_bits) const {
     const int drop = below + fraction_bits - unit_.fraction_bits;
     const std::int64_t magnitude = significand < 0 ? -significand : significand;
@@ -222,18 +253,21 @@ class Sum {
   }
 
   // The result where a term is infinite or no number.
-  std::optional<std::uint32_t> not_finite(const Parts& c, const Factors& as, const Factors& bs, int count) const {
+  std::optional<std::uint32_t> not_finite(const Parts& c, const Factors& as, const Factors& bs,
+                                          int count) const {
     bool nan = c.kind == Parts::Class::kNaN, plus = false, minus = false;
     if (c.kind == Parts::Class::kInfinite) (c.significand < 0 ? minus : plus) = true;
     for (int k = 0; k < count; ++k) {
       const std::int32_t a = as.significands[k], b = bs.significands[k];
       if (as.kinds[k] == Parts::Class::kFinite && bs.kinds[k] == Parts::Class::kFinite) continue;
-      nan |= as.kinds[k] == Parts::Class::kNaN || bs.kinds[k] == Parts::Class::kNaN || a == 0 || b == 0;
+      nan |= as.kinds[k] == Parts::Class::kNaN || bs.kinds[k] == Parts::Class::kNaN || a == 0 ||
+             b == 0;
       ((a < 0) != (b < 0) ? minus : plus) = true;
     }
     const bool half = result_ == Type::kF16;
     if (nan || (plus && minus)) return half ? kNaN16 : kNaN32;
-    if (plus || minus) return half ? (minus ? 0xfc00 : 0x7c00) : (minus ? 0xff800000u : 0x7f800000u);
+    if (plus || minus)
+      return half ? (minus ? 0xfc00 : 0x7c00) : (minus ? 0xff800000u : 0x7f800000u);
     return std::nullopt;
   }
 
@@ -242,7 +276,9 @@ class Sum {
   Format format_;
 };
 
-bool is_integer(Type t) { return t == Type::kS8 || t == Type::kU8 || t == Type::kS4 || t == Type::kU4 || t == Type::kB1; }
+bool is_integer(Type t) {
+  return t == Type::kS8 || t == Type::kU8 || t == Type::kS4 || t == Type::kU4 || t == Type::kB1;
+}
 
 std::int64_t integer_of(std::uint64_t bits, Type t) {
   switch (t) {
@@ -253,12 +289,15 @@ std::int64_t integer_of(std::uint64_t bits, Type t) {
 }
 
 // D of integers: exact, whatever the order.
-void multiply_integers(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c, const std::uint8_t* columns,
-                       std::uint64_t* d) {
+void multiply_integers(const Operation& o, const std::uint64_t* a, const std::uint64_t* b,
+                       const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d) {
   const int n = o.shape.n, k = o.shape.k, stored = o.sparse ? k / 2 : k;
-  std::vector<std::int32_t> as(static_cast<std::size_t>(o.shape.m * stored)), bs(static_cast<std::size_t>(n * k));
-  for (std::size_t i = 0; i < as.size(); ++i) as[i] = static_cast<std::int32_t>(integer_of(a[i], o.a));
-  for (std::size_t i = 0; i < bs.size(); ++i) bs[i] = static_cast<std::int32_t>(integer_of(b[i], o.b));
+  std::vector<std::int32_t> as(static_cast<std::size_t>(o.shape.m * stored)),
+      bs(static_cast<std::size_t>(n * k));
+  for (std::size_t i = 0; i < as.size(); ++i)
+    as[i] = static_cast<std::int32_t>(integer_of(a[i], o.a));
+  for (std::size_t i = 0; i < bs.size(); ++i)
+    bs[i] = static_cast<std::int32_t>(integer_of(b[i], o.b));
   for (int i = 0; i < o.shape.m; ++i) {
     const std::int32_t* row = as.data() + i * stored;
     for (int j = 0; j < n; ++j) {
@@ -297,7 +336,8 @@ double fused(std::uint64_t a, std::uint64_t b, double c) {
   return std::isnan(sum) ? std::bit_cast<double>(std::uint64_t{0xfff8000000000000}) : sum;
 }
 
-std::uint64_t double_element(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c, int count) {
+std::uint64_t double_element(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c,
+                             int count) {
   double sum = std::bit_cast<double>(c);
   for (int k = 0; k < count; ++k) sum = fused(a[k], b[k], sum);
   return std::bit_cast<std::uint64_t>(sum);
@@ -309,7 +349,8 @@ Unit unit_of(int compute_capability, isa::Type factor, isa::Type result) {
   const bool half = result == Type::kF16;
   const int bits = isa::bits_of(factor);
   if (bits == 8) {
-    if (compute_capability < 100) return {13, (compute_capability < 90 ? 128 : 256) / bits, half ? -21 : -133, 13};
+    if (compute_capability < 100)
+      return {13, (compute_capability < 90 ? 128 : 256) / bits, half ? -21 : -133, 13};
     return {25, 256 / bits, half ? -21 : -133, 23};
   }
   if (compute_capability < 75) return {23, 64 / bits, half ? -19 : -131, 23};
@@ -329,9 +370,11 @@ float f32_of(std::uint64_t bits, Type type) {
   const Parts p = take_apart(bits, f);
   if (p.kind == Parts::Class::kNaN) return std::bit_cast<float>(kNaN32);
   if (p.kind == Parts::Class::kInfinite) return p.significand < 0 ? -INFINITY : INFINITY;
-  if (p.significand == 0) return (bits >> (f.fraction_bits + f.exponent_bits) & 1) != 0 ? -0.0f : 0.0f;
+  if (p.significand == 0)
+    return (bits >> (f.fraction_bits + f.exponent_bits) & 1) != 0 ? -0.0f : 0.0f;
   // A power of two from 2^-24 to 2^5: the product is exact.
-  return static_cast<float>(p.significand) * std::bit_cast<float>(static_cast<std::uint32_t>(127 + p.exponent - f.fraction_bits) << 23);
+  return static_cast<float>(p.significand) *
+         std::bit_cast<float>(static_cast<std::uint32_t>(127 + p.exponent - f.fraction_bits) << 23);
 }
 
 std::uint32_t f32_bits(float v) { return std::isnan(v) ? kNaN32 : std::bit_cast<std::uint32_t>(v); }
@@ -346,11 +389,14 @@ std::uint16_t f16_bits(float v) {
   return sign | (to_f16(p.significand, p.exponent - 23) & 0x7fff);
 }
 
-bool is_quad(const Operation& o) { return o.a == Type::kF16 && o.shape.m == 8 && o.shape.n == 8 && o.shape.k == 4; }
+bool is_quad(const Operation& o) {
+  return o.a == Type::kF16 && o.shape.m == 8 && o.shape.n == 8 && o.shape.k == 4;
+}
 
-// mma.m8n8k4 of f16 since Ampere is no matrix unit's: ptxas makes fused multiply-adds in f32 of it. To f16, two pairs are added to C; to f32, C is added
-// to all four.
-std::uint64_t quad_element(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c) {
+// mma.m8n8k4 of f16 since Ampere is no matrix unit's: ptxas makes fused multiply-adds in f32 of it.
+// To f16, two pairs are added to C; to f32, C is added to all four.
+std::uint64_t quad_element(const Operation& o, const std::uint64_t* a, const std::uint64_t* b,
+                           std::uint64_t c) {
   const float addend = f32_of(c, o.c);
   const auto factor = [&](int k) { return f32_of(a[k], o.a); };
   const auto fused = [&](int k, float sum) { return std::fmaf(factor(k), f32_of(b[k], o.b), sum); };
@@ -360,30 +406,38 @@ std::uint64_t quad_element(const Operation& o, const std::uint64_t* a, const std
 }
 
 // D of a matrix unit.
-void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c, const std::uint8_t* columns,
-                     std::uint64_t* d) {
+void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint64_t* b,
+                     const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d) {
   const int n = o.shape.n, k = o.shape.k, stored = o.sparse ? k / 2 : k;
-  // fp8 by a warp on Hopper: two steps of the unit of f16, with the products whose k mod 4 is 0 or 1 and with the others, and C added to the result.
-  const bool through_f16 = isa::bits_of(o.a) == 8 && !o.warpgroup && o.compute_capability >= 90 && o.compute_capability < 100;
-  // Where C is of another type than D, the unit works in f32: C is converted before, or the result after.
+  // fp8 by a warp on Hopper: two steps of the unit of f16, with the products whose k mod 4 is 0 or
+  // 1 and with the others, and C added to the result.
+  const bool through_f16 = isa::bits_of(o.a) == 8 && !o.warpgroup && o.compute_capability >= 90 &&
+                           o.compute_capability < 100;
+  // Where C is of another type than D, the unit works in f32: C is converted before, or the result
+  // after.
   const Type type = o.c == o.d ? o.d : Type::kF32;
   // mma.m8n8k4 on Turing is Volta's.
   const int generation = is_quad(o) ? 70 : o.compute_capability;
   const Unit unit = unit_of(generation, through_f16 ? Type::kF16 : o.a, type);
   const Sum sum(unit, type);
-  const int product_bits = through_f16 ? 20 : format_of(o.a).fraction_bits + format_of(o.b).fraction_bits;
+  const int product_bits =
+      through_f16 ? 20 : format_of(o.a).fraction_bits + format_of(o.b).fraction_bits;
   const int products = o.products == 0 ? unit.products : std::min(unit.products, o.products);
 
   const Format of_a = format_of(o.a), of_b = format_of(o.b);
-  const auto part = [&](std::uint64_t bits, const Format& f) { return through_f16 ? widened(bits, f) : take_apart(bits, f); };
+  const auto part = [&](std::uint64_t bits, const Format& f) {
+    return through_f16 ? widened(bits, f) : take_apart(bits, f);
+  };
   FactorArrays bs(static_cast<std::size_t>(n * k));
   std::vector<bool> finite_columns(static_cast<std::size_t>(n));
   for (int at = 0; at < n * k; ++at) bs.set(at, part(b[at], of_b));
   for (int j = 0; j < n; ++j) finite_columns[static_cast<std::size_t>(j)] = bs.all_finite(j * k, k);
-  // In the order in which they are summed, of A's elements, and for each the row of B that it meets.
+  // In the order in which they are summed, of A's elements, and for each the row of B that it
+  // meets.
   int order[kMaxK];
   for (int at = 0; at < stored; ++at) order[at] = at;
-  if (through_f16) std::stable_partition(order, order + stored, [](int at) { return (at & 2) == 0; });
+  if (through_f16)
+    std::stable_partition(order, order + stored, [](int at) { return (at & 2) == 0; });
   const bool in_order = !o.sparse && !through_f16;
   const int step = through_f16 ? stored / 2 : stored;  // chunks do not go beyond
 
@@ -394,15 +448,19 @@ void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint
     for (int j = 0; j < n; ++j) {
       Factors column = bs.from(j * k);
       if (!in_order) {
-        for (int at = 0; at < stored; ++at) chosen.copy(at, column, o.sparse ? columns[i * stored + order[at]] : order[at]);
+        for (int at = 0; at < stored; ++at)
+          chosen.copy(at, column, o.sparse ? columns[i * stored + order[at]] : order[at]);
         column = chosen.from(0);
       }
       const bool finite = finite_row && finite_columns[static_cast<std::size_t>(j)];
       const std::uint64_t addend = c[i * n + j];
-      std::uint64_t accumulator = through_f16 ? 0 : o.c == type ? addend : f32_bits(f32_of(addend, o.c));
+      std::uint64_t accumulator = through_f16   ? 0
+                                  : o.c == type ? addend
+                                                : f32_bits(f32_of(addend, o.c));
       for (int from = 0; from < stored; from += step) {
         for (int at = from; at < from + step; at += products) {
-          accumulator = sum.chunk(accumulator, row.from(at), column.from(at), std::min(products, from + step - at), product_bits, finite);
+          accumulator = sum.chunk(accumulator, row.from(at), column.from(at),
+                                  std::min(products, from + step - at), product_bits, finite);
         }
       }
       if (through_f16) {
@@ -416,15 +474,18 @@ void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint
 
 }  // namespace
 
-void multiply(const Operation& o, const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d) {
+void multiply(const Operation& o, const std::uint64_t* a, const std::uint64_t* b,
+              const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d) {
   if (is_integer(o.a)) return multiply_integers(o, a, b, c, columns, d);
-  if (o.a != Type::kF64 && !(is_quad(o) && o.compute_capability >= 80)) return multiply_floats(o, a, b, c, columns, d);
+  if (o.a != Type::kF64 && !(is_quad(o) && o.compute_capability >= 80))
+    return multiply_floats(o, a, b, c, columns, d);
   const int n = o.shape.n, k = o.shape.k, before = std::fegetround();
   if (o.a == Type::kF64) std::fesetround(rounding_mode(o.rounding));
   for (int i = 0; i < o.shape.m; ++i) {
     for (int j = 0; j < n; ++j) {
       const std::uint64_t addend = c[i * n + j];
-      d[i * n + j] = o.a == Type::kF64 ? double_element(a + i * k, b + j * k, addend, k) : quad_element(o, a + i * k, b + j * k, addend);
+      d[i * n + j] = o.a == Type::kF64 ? double_element(a + i * k, b + j * k, addend, k)
+                                       : quad_element(o, a + i * k, b + j * k, addend);
     }
   }
   std::fesetround(before);

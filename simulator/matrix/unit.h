@@ -1,16 +1,21 @@
 // How the matrix units of NVIDIA GPUs compute D = A * B + C, bit for bit.
 //
 // An element of D of a floating-point type other than f64 is a truncated sum of exact products:
-//   1. The k products are cut into chunks, in order of k. The accumulator goes from one to the next, rounded to the type of D each time.
-//   2. A product is exact and not normalised: a significand in [1, 4) for normal factors, with the sum of the exponents. Subnormal factors count, with the
+//   1. The k products are cut into chunks, in order of k. The accumulator goes from one to the
+//   next, rounded to the type of D each time.
+//   2. A product is exact and not normalised: a significand in [1, 4) for normal factors, with the
+//   sum of the exponents. Subnormal factors count, with the
 //      least exponent. The accumulator is one more term.
-//   3. Every term is cut, in magnitude, to `fraction_bits` below the largest exponent of all; a term of zero has the exponent `zero_exponent`.
+//   3. Every term is cut, in magnitude, to `fraction_bits` below the largest exponent of all; a
+//   term of zero has the exponent `zero_exponent`.
 //      The sum of these is exact.
-//   4. It is rounded to f32 toward zero, to f16 to the nearest, ties to even. Zero is +0; every NaN is the one with all bits below the sign set.
-// f64 is a chain of fused multiply-adds in order of k. Integers are exact; what does not fit wraps or saturates.
+//   4. It is rounded to f32 toward zero, to f16 to the nearest, ties to even. Zero is +0; every NaN
+//   is the one with all bits below the sign set.
+// f64 is a chain of fused multiply-adds in order of k. Integers are exact; what does not fit wraps
+// or saturates.
 //
-// Sources: PTX ISA 9.0, 9.7.14; Khattak and Mikaitis, arXiv 2512.07004, and MMA-Sim, arXiv 2511.10909, for the parameters; docs/silicon.md for what an H100
-// gave.
+// Sources: PTX ISA 9.0, 9.7.14; Khattak and Mikaitis, arXiv 2512.07004, and MMA-Sim, arXiv
+// 2511.10909, for the parameters; docs/silicon.md for what an H100 gave.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +32,8 @@ struct Unit {
   int result_fraction_bits = 23;  // of f32 results
 };
 
-// compute_capability: 10 * major + minor. factor: kF16, kBF16, kTF32, kE4M3 or kE5M2; result: kF16 or kF32.
+// compute_capability: 10 * major + minor. factor: kF16, kBF16, kTF32, kE4M3 or kE5M2; result: kF16
+// or kF32.
 Unit unit_of(int compute_capability, isa::Type factor, isa::Type result);
 
 inline constexpr int kMaxM = 64, kMaxN = 256, kMaxK = 256;
@@ -39,15 +45,16 @@ struct Operation {
   isa::BoolOp bits = isa::BoolOp::kNone;          // of kB1
   isa::Rounding rounding = isa::Rounding::kNone;  // of kF64
   bool saturates = false;                         // of integers
-  int products = 0;                               // a step: fewer than the unit takes at once; 0: as many as it does
-  bool warpgroup = false;                         // wgmma
-  bool sparse = false;                            // A has half of its columns, and `columns` says which
+  int products = 0;        // a step: fewer than the unit takes at once; 0: as many as it does
+  bool warpgroup = false;  // wgmma
+  bool sparse = false;     // A has half of its columns, and `columns` says which
   int compute_capability = 90;
 };
 
-// a: m rows of k elements (k / 2 when sparse). b: n columns of k elements. c, d: m rows of n elements. columns, when sparse: for each of A's elements the
-// column of the whole matrix that it is from.
-void multiply(const Operation& operation, const std::uint64_t* a, const std::uint64_t* b, const std::uint64_t* c, const std::uint8_t* columns,
-              std::uint64_t* d);
+// a: m rows of k elements (k / 2 when sparse). b: n columns of k elements. c, d: m rows of n
+// elements. columns, when sparse: for each of A's elements the column of the whole matrix that it
+// is from.
+void multiply(const Operation& operation, const std::uint64_t* a, const std::uint64_t* b,
+              const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d);
 
 }  // namespace lockstep::matrix

@@ -1,4 +1,5 @@
-// What tells one generation of matrix units from the next, on inputs whose sums can be followed by hand; numbers in bulk are held against silicon by
+// What tells one generation of matrix units from the next, on inputs whose sums can be followed by
+// hand; numbers in bulk are held against silicon by
 // //simulator/vectors:matrix_replay_test.
 #include "simulator/matrix/unit.h"
 
@@ -22,12 +23,15 @@ std::uint64_t half(double v) {
   const double m = std::frexp(std::fabs(v), &e);  // in [0.5, 1)
   const std::uint64_t sign = v < 0 ? 0x8000 : 0;
   if (e - 1 < -14) return sign | static_cast<std::uint64_t>(std::ldexp(std::fabs(v), 24));
-  return sign | static_cast<std::uint64_t>(e + 14) << 10 | (static_cast<std::uint64_t>(m * 2048) & 0x3ff);
+  return sign | static_cast<std::uint64_t>(e + 14) << 10 |
+         (static_cast<std::uint64_t>(m * 2048) & 0x3ff);
 }
 std::uint64_t single(float v) { return std::bit_cast<std::uint32_t>(v); }
 
-// One element of D: a row of A times a column of B, of f16, plus c in f32. Factors that are not given are zero.
-float dot(int compute_capability, const std::vector<double>& a, const std::vector<double>& b, float c = 0) {
+// One element of D: a row of A times a column of B, of f16, plus c in f32. Factors that are not
+// given are zero.
+float dot(int compute_capability, const std::vector<double>& a, const std::vector<double>& b,
+          float c = 0) {
   Operation o{Type::kF32, Type::kF16, Type::kF16, Type::kF32, {1, 1, 16}};
   o.compute_capability = compute_capability;
   std::vector<std::uint64_t> as(16), bs(16);
@@ -38,14 +42,17 @@ float dot(int compute_capability, const std::vector<double>& a, const std::vecto
   return std::bit_cast<float>(static_cast<std::uint32_t>(d));
 }
 
-// The value of finite bits, and the exponent that its term has: that of its leading bit, and for a subnormal number the least.
+// The value of finite bits, and the exponent that its term has: that of its leading bit, and for a
+// subnormal number the least.
 struct Number {
   double value;
   int exponent;
 };
 Number number(std::uint64_t bits, int fraction_bits, int exponent_bits) {
-  const int bias = (1 << (exponent_bits - 1)) - 1, field = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
-  const double fraction = std::ldexp(static_cast<double>(bits & ((1ull << fraction_bits) - 1)), -fraction_bits);
+  const int bias = (1 << (exponent_bits - 1)) - 1,
+            field = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
+  const double fraction =
+      std::ldexp(static_cast<double>(bits & ((1ull << fraction_bits) - 1)), -fraction_bits);
   const int exponent = field == 0 ? 1 - bias : field - bias;
   const double magnitude = std::ldexp((field == 0 ? 0 : 1) + fraction, exponent);
   return {(bits >> (fraction_bits + exponent_bits) & 1) != 0 ? -magnitude : magnitude, exponent};
@@ -57,11 +64,14 @@ struct Format {
 };
 
 // The rules of unit.h on doubles, which hold every term exactly: one element of D of f32.
-float by_the_rules(const Unit& u, const Format& f, const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b, float c) {
+float by_the_rules(const Unit& u, const Format& f, const std::vector<std::uint64_t>& a,
+                   const std::vector<std::uint64_t>& b, float c) {
   for (std::size_t from = 0; from < a.size(); from += static_cast<std::size_t>(u.products)) {
     std::vector<Number> terms{number(std::bit_cast<std::uint32_t>(c), 23, 8)};
-    for (std::size_t k = from; k < std::min(a.size(), from + static_cast<std::size_t>(u.products)); ++k) {
-      const Number x = number(a[k] >> f.shift, f.fraction_bits, f.exponent_bits), y = number(b[k] >> f.shift, f.fraction_bits, f.exponent_bits);
+    for (std::size_t k = from; k < std::min(a.size(), from + static_cast<std::size_t>(u.products));
+         ++k) {
+      const Number x = number(a[k] >> f.shift, f.fraction_bits, f.exponent_bits),
+                   y = number(b[k] >> f.shift, f.fraction_bits, f.exponent_bits);
       terms.push_back({x.value * y.value, x.exponent + y.exponent});
     }
     int largest = -10000;
@@ -85,7 +95,11 @@ float by_the_rules(const Unit& u, const Format& f, const std::vector<std::uint64
 }
 
 TEST(MatrixUnit, EveryGenerationFollowsTheRules) {
-  const Format formats[] = {{Type::kF16, 10, 5, 0}, {Type::kBF16, 7, 8, 0}, {Type::kTF32, 10, 8, 13}, {Type::kE4M3, 3, 4, 0}, {Type::kE5M2, 2, 5, 0}};
+  const Format formats[] = {{Type::kF16, 10, 5, 0},
+                            {Type::kBF16, 7, 8, 0},
+                            {Type::kTF32, 10, 8, 13},
+                            {Type::kE4M3, 3, 4, 0},
+                            {Type::kE5M2, 2, 5, 0}};
   std::mt19937_64 random(1);
   int compared = 0;
   for (const int compute_capability : {75, 80, 86, 89, 90, 100}) {
@@ -97,22 +111,30 @@ TEST(MatrixUnit, EveryGenerationFollowsTheRules) {
       o.compute_capability = compute_capability;
       o.warpgroup = byte;  // what a warp does on Hopper is no unit's
       for (int round = 0; round < 3000; ++round) {
-        // All exponents below the highest, which is that of infinity, or a few around one; now and then zero.
+        // All exponents below the highest, which is that of infinity, or a few around one; now and
+        // then zero.
         const auto draw = [&]() -> std::uint64_t {
           const std::uint64_t top = (1ull << f.exponent_bits) - 1, bits = random();
           const std::uint64_t exponent = round % 2 == 0 ? bits % top : top / 2 + bits % 5 - 2;
           if ((bits >> 40 & 7) == 0) return 0;
-          return ((bits >> 63) << (f.fraction_bits + f.exponent_bits) | exponent << f.fraction_bits | (bits >> 20 & ((1ull << f.fraction_bits) - 1)))
+          return ((bits >> 63) << (f.fraction_bits + f.exponent_bits) |
+                  exponent << f.fraction_bits | (bits >> 20 & ((1ull << f.fraction_bits) - 1)))
                  << f.shift;
         };
         std::vector<std::uint64_t> a(depth), b(depth);
-        for (int k = 0; k < depth; ++k) a[static_cast<std::size_t>(k)] = draw(), b[static_cast<std::size_t>(k)] = draw();
-        const float c = round % 3 == 0 ? 0.0f : std::ldexp(static_cast<float>(static_cast<std::int32_t>(random())), static_cast<int>(random() % 40) - 40);
+        for (int k = 0; k < depth; ++k)
+          a[static_cast<std::size_t>(k)] = draw(), b[static_cast<std::size_t>(k)] = draw();
+        const float c = round % 3 == 0
+                            ? 0.0f
+                            : std::ldexp(static_cast<float>(static_cast<std::int32_t>(random())),
+                                         static_cast<int>(random() % 40) - 40);
         const std::uint64_t addend = single(c);
         std::uint64_t d = 0;
         multiply(o, a.data(), b.data(), &addend, nullptr, &d);
-        ASSERT_EQ(d, single(by_the_rules(unit_of(compute_capability, f.type, Type::kF32), f, a, b, c)))
-            << "compute capability " << compute_capability << ", " << isa::bits_of(f.type) << " bits, round " << round;
+        ASSERT_EQ(d,
+                  single(by_the_rules(unit_of(compute_capability, f.type, Type::kF32), f, a, b, c)))
+            << "compute capability " << compute_capability << ", " << isa::bits_of(f.type)
+            << " bits, round " << round;
         ++compared;
       }
     }
@@ -120,7 +142,8 @@ TEST(MatrixUnit, EveryGenerationFollowsTheRules) {
   EXPECT_EQ(compared, 3000 * (3 * 3 + 3 * 5));
 }
 
-// On Turing it is Volta's: 23 bits are kept. Since Ampere it is fused multiply-adds, each to the nearest.
+// On Turing it is Volta's: 23 bits are kept. Since Ampere it is fused multiply-adds, each to the
+// nearest.
 TEST(MatrixUnit, AQuarterWarpsMultiplication) {
   Operation o{Type::kF32, Type::kF16, Type::kF16, Type::kF32, {8, 8, 4}};
   const auto first = [&](int compute_capability, double tiny, float c) {
@@ -160,7 +183,8 @@ TEST(MatrixUnit, ChunksAreSixteenProductsSinceHopper) {
   EXPECT_EQ(dot(70, a, b), std::ldexp(1.0f, -10));
 }
 
-// An element of D is that of its row and its column alone, whatever the others hold, and every depth is summed alike: of eights of products, and of others.
+// An element of D is that of its row and its column alone, whatever the others hold, and every
+// depth is summed alike: of eights of products, and of others.
 TEST(MatrixUnit, AnElementIsOfItsRowAndItsColumn) {
   std::mt19937_64 random(2);
   struct Case {
@@ -169,9 +193,11 @@ TEST(MatrixUnit, AnElementIsOfItsRowAndItsColumn) {
     std::uint16_t depth;
     bool sparse;
   };
-  for (const Case& c : {Case{Type::kF16, Type::kF16, 90, 16, false}, Case{Type::kF16, Type::kF32, 80, 24, false}, Case{Type::kBF16, Type::kF32, 90, 20, false},
-                        Case{Type::kE4M3, Type::kF16, 90, 32, false}, Case{Type::kE5M2, Type::kF32, 89, 32, false}, Case{Type::kF16, Type::kF16, 90, 32, true},
-                        Case{Type::kTF32, Type::kF32, 80, 8, true}}) {
+  for (const Case& c :
+       {Case{Type::kF16, Type::kF16, 90, 16, false}, Case{Type::kF16, Type::kF32, 80, 24, false},
+        Case{Type::kBF16, Type::kF32, 90, 20, false}, Case{Type::kE4M3, Type::kF16, 90, 32, false},
+        Case{Type::kE5M2, Type::kF32, 89, 32, false}, Case{Type::kF16, Type::kF16, 90, 32, true},
+        Case{Type::kTF32, Type::kF32, 80, 8, true}}) {
     Operation o{c.result, c.type, c.type, c.result, {3, 5, c.depth}};
     o.compute_capability = c.compute_capability;
     o.sparse = c.sparse;
@@ -183,14 +209,16 @@ TEST(MatrixUnit, AnElementIsOfItsRowAndItsColumn) {
       for (auto& v : a) v = draw(isa::bits_of(c.type));
       for (auto& v : b) v = draw(isa::bits_of(c.type));
       for (auto& v : addends) v = draw(isa::bits_of(c.result));
-      for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = static_cast<std::uint8_t>(i % stored / 2 * 4 + (i % 2) * 2 + random() % 2);
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        columns[i] = static_cast<std::uint8_t>(i % stored / 2 * 4 + (i % 2) * 2 + random() % 2);
       multiply(o, a.data(), b.data(), addends.data(), columns.data(), d.data());
       Operation one = o;
       one.shape.m = one.shape.n = 1;
       for (std::size_t i = 0; i < 3; ++i) {
         for (std::size_t j = 0; j < 5; ++j) {
           std::uint64_t alone = 0;
-          multiply(one, a.data() + i * stored, b.data() + j * c.depth, addends.data() + 5 * i + j, columns.data() + i * stored, &alone);
+          multiply(one, a.data() + i * stored, b.data() + j * c.depth, addends.data() + 5 * i + j,
+                   columns.data() + i * stored, &alone);
           ASSERT_EQ(d[5 * i + j], alone) << "case of depth " << c.depth << ", round " << round;
         }
       }

@@ -2,7 +2,9 @@
 
 namespace lockstep::memory {
 
-std::string bytes(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
+std::string bytes(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
 
 namespace {
 
@@ -23,7 +25,8 @@ std::string origin(const Allocation& a) {
 std::string describe(const Allocation& a) {
   const bool narrowed = a.begin != a.base || a.end != a.base + a.size;
   if (narrowed) {
-    const std::string part = bytes(a.end - a.begin) + " within " + origin(a) + " of " + bytes(a.size);
+    const std::string part =
+        bytes(a.end - a.begin) + " within " + origin(a) + " of " + bytes(a.size);
     return a.name.empty() ? part : "'" + a.name + "' (" + part + ")";
   }
   if (a.name.empty()) return origin(a) + " (" + bytes(a.size) + ")";

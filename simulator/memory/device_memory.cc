@@ -16,18 +16,20 @@ namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kMinGap = 64 * 1024;  // also keeps the shadow pages of two allocations apart (32 KiB a page)
+constexpr std::uint64_t kMinGap =
+    64 * 1024;  // also keeps the shadow pages of two allocations apart (32 KiB a page)
 constexpr std::uint64_t kMaxGap = 256 << 20;
 
-// Hints only, for addresses that are the same in every run; free in an ordinary process and under AddressSanitizer, and
-// where they are taken the system chooses others.
+// Hints only, for addresses that are the same in every run; free in an ordinary process and under
+// AddressSanitizer, and where they are taken the system chooses others.
 constexpr Address kUserHint = 0x120000000000;
 constexpr Address kAliasHint = 0x200000000000;
 constexpr Address kWrittenHint = 0x280000000000;
 constexpr Address kRaceHint = 0x300000000000;
 constexpr Address kGenericHint = 0x118000000000;
 
-// ThreadSanitizer leaves a program too few addresses for the largest windows, and ends one that asks for them.
+// ThreadSanitizer leaves a program too few addresses for the largest windows, and ends one that
+// asks for them.
 #if defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t kMaxSpan = 64 * kGiB;
 #else
@@ -36,7 +38,9 @@ constexpr std::uint64_t kMaxSpan = 1024 * kGiB;
 
 constexpr Address round_up(Address value, std::uint64_t to) { return (value + to - 1) & ~(to - 1); }
 constexpr Address round_down(Address value, std::uint64_t to) { return value & ~(to - 1); }
-std::uint64_t gap_for(std::uint64_t size) { return std::clamp(round_up(size, kPage), kMinGap, kMaxGap); }
+std::uint64_t gap_for(std::uint64_t size) {
+  return std::clamp(round_up(size, kPage), kMinGap, kMaxGap);
+}
 
 void* at(Address address) { return reinterpret_cast<void*>(address); }
 
@@ -44,7 +48,8 @@ void* at(Address address) { return reinterpret_cast<void*>(address); }
 void* map_addresses(Address hint, std::uint64_t bytes, int protection) {
   void* p = mmap(at(hint), bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return nullptr;
-  madvise(p, bytes, MADV_DONTDUMP);    // a core file of a crashing host program must not hold the window
+  madvise(p, bytes,
+          MADV_DONTDUMP);  // a core file of a crashing host program must not hold the window
   madvise(p, bytes, MADV_NOHUGEPAGE);  // sparse use must stay sparse
   return p;
 }
@@ -64,8 +69,10 @@ DeviceMemory::DeviceMemory() {
     generic_ = start;
     return;
   }
-  throw std::runtime_error(std::string("the simulated GPU needs at least 78 GiB of virtual addresses (not of memory) and the system refused: ") +
-                           std::strerror(errno) + "; see 'ulimit -v' and /proc/sys/vm/overcommit_memory");
+  throw std::runtime_error(std::string("the simulated GPU needs at least 78 GiB of virtual "
+                                       "addresses (not of memory) and the system refused: ") +
+                           std::strerror(errno) +
+                           "; see 'ulimit -v' and /proc/sys/vm/overcommit_memory");
 }
 
 DeviceMemory::~DeviceMemory() {
@@ -129,7 +136,9 @@ bool DeviceMemory::find_room(Address from, Address to, std::uint64_t length, Add
   }
 }
 
-std::unique_ptr<DeviceMemory::Record> DeviceMemory::place(std::uint64_t size, std::uint64_t alignment, bool whole_pages) {
+std::unique_ptr<DeviceMemory::Record> DeviceMemory::place(std::uint64_t size,
+                                                          std::uint64_t alignment,
+                                                          bool whole_pages) {
   const std::uint64_t gap = gap_for(size);
   const std::uint64_t aligned = std::max(alignment, kPage);
   if (size > end_ - begin_ || aligned > end_ - begin_) return nullptr;
@@ -148,20 +157,26 @@ std::unique_ptr<DeviceMemory::Record> DeviceMemory::place(std::uint64_t size, st
   auto record = std::make_unique<Record>();
   record->room_begin = room;
   record->room_end = room + length;
-  // Aligned as asked and no better, so that code which relies on more shows: an odd multiple of the alignment.
-  record->allocation.base = round_up(room + gap, aligned) + (whole_pages || alignment >= kPage ? 0 : alignment);
+  // Aligned as asked and no better, so that code which relies on more shows: an odd multiple of the
+  // alignment.
+  record->allocation.base =
+      round_up(room + gap, aligned) + (whole_pages || alignment >= kPage ? 0 : alignment);
   return record;
 }
 
 bool DeviceMemory::fits(int device, std::uint64_t bytes) const {
   const auto capacity = capacity_.find(device);
-  return capacity == capacity_.end() || bytes <= capacity->second - std::min(capacity->second, in_use_[device]);
+  return capacity == capacity_.end() ||
+         bytes <= capacity->second - std::min(capacity->second, in_use_[device]);
 }
 
-const Allocation* DeviceMemory::allocate(std::uint64_t size, std::uint64_t alignment, Kind kind, int device, std::string name) {
+const Allocation* DeviceMemory::allocate(std::uint64_t size, std::uint64_t alignment, Kind kind,
+                                         int device, std::string name) {
   const bool host_visible = kind == Kind::kManaged || kind == Kind::kPinned;
   std::lock_guard lock(mutex_);
-  if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0 || kind == Kind::kRegistered) return nullptr;
+  if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0 ||
+      kind == Kind::kRegistered)
+    return nullptr;
   if (kind != Kind::kPinned && !fits(device, size)) return nullptr;
   std::unique_ptr<Record> record = place(size, alignment, host_visible);
   if (record == nullptr) return nullptr;
@@ -187,8 +202,9 @@ const Allocation* DeviceMemory::allocate(std::uint64_t size, std::uint64_t align
   return result;
 }
 
-// One sparse file behind the whole window serves every host-visible allocation, seen at both of its addresses.
-// It is made when first needed, so that a process that forks before shares none of it with its children.
+// One sparse file behind the whole window serves every host-visible allocation, seen at both of its
+// addresses. It is made when first needed, so that a process that forks before shares none of it
+// with its children.
 bool DeviceMemory::open_host_file() {
   if (host_file_ >= 0) return true;
   host_file_ = memfd_create("lockstep-host-visible", MFD_CLOEXEC);
@@ -203,7 +219,9 @@ bool DeviceMemory::map_for_host(const Allocation& a) {
   if (!open_host_file()) return false;
   const std::uint64_t bytes = round_up(a.size, kPage);
   for (Address address : {a.base, a.base + static_cast<Address>(delta_)}) {
-    void* p = mmap(at(address), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, host_file_, static_cast<off_t>(a.base - begin_));
+    void* p =
+        mmap(at(address), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+             host_file_, static_cast<off_t>(a.base - begin_));
     if (p != MAP_FAILED) continue;
     give_back(a);
     return false;
@@ -213,7 +231,8 @@ bool DeviceMemory::map_for_host(const Allocation& a) {
 
 bool DeviceMemory::separate_host_file() {
   if (host_file_ < 0) return true;
-  host_file_ = -1;  // the other process's descriptor stays open: its memory is mapped until it is mapped anew
+  host_file_ = -1;  // the other process's descriptor stays open: its memory is mapped until it is
+                    // mapped anew
   if (!open_host_file()) return false;
   for (const auto& [base, record] : records_) {
     const Allocation& a = record->allocation;
@@ -226,20 +245,25 @@ bool DeviceMemory::separate_host_file() {
   return true;
 }
 
-// Afterwards the allocation's pages and its shadow's cost nothing and hold zeros. Rooms are a page table's worth apart from their neighbours'
-// (kMinGap), so that rounding out to whole pages touches nobody else's.
+// Afterwards the allocation's pages and its shadow's cost nothing and hold zeros. Rooms are a page
+// table's worth apart from their neighbours' (kMinGap), so that rounding out to whole pages touches
+// nobody else's.
 void DeviceMemory::give_back(const Allocation& a) {
   const Address begin = round_down(a.base, kPage), end = round_up(a.base + a.size, kPage);
   void* alias = at(begin + static_cast<Address>(delta_));
   if (a.kind == Kind::kManaged || a.kind == Kind::kPinned) {
-    mmap(at(begin), end - begin, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    mmap(alias, end - begin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    fallocate(host_file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin - begin_), static_cast<off_t>(end - begin));
+    mmap(at(begin), end - begin, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+         -1, 0);
+    mmap(alias, end - begin, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    fallocate(host_file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+              static_cast<off_t>(begin - begin_), static_cast<off_t>(end - begin));
   } else {
     madvise(alias, end - begin, MADV_DONTNEED);
   }
   const auto drop = [](void* first, void* last) {
-    const Address from = round_down(reinterpret_cast<Address>(first), kPage), to = round_up(reinterpret_cast<Address>(last), kPage);
+    const Address from = round_down(reinterpret_cast<Address>(first), kPage),
+                  to = round_up(reinterpret_cast<Address>(last), kPage);
     madvise(at(from), to - from, MADV_DONTNEED);
   };
   drop(written_shadow(begin), written_shadow(end));
@@ -334,7 +358,8 @@ bool DeviceMemory::name_buffer(Address begin, std::uint64_t size, std::string na
   std::lock_guard lock(mutex_);
   // A buffer of no bytes may stand at the very end of its allocation.
   Record* record = const_cast<Record*>(record_at(begin));
-  if (record == nullptr && size == 0 && begin != 0) record = const_cast<Record*>(record_at(begin - 1));
+  if (record == nullptr && size == 0 && begin != 0)
+    record = const_cast<Record*>(record_at(begin - 1));
   if (record == nullptr) return false;
   Allocation& a = record->allocation;
   if (a.freed || size > a.base + a.size - begin) return false;

@@ -1,22 +1,26 @@
 // The global address space of the simulated GPUs.
 //
-// One window of virtual addresses is reserved for everything a kernel can reach by a global address: cudaMalloc memory, managed
-// and pinned memory, __device__ and __constant__ variables. Memory of the device only is mapped at its user-visible address with
-// no access, so that host code that dereferences a device pointer faults as it does on hardware; the engine reaches the
-// bytes at a second address, a constant `alias_delta` away.
+// One window of virtual addresses is reserved for everything a kernel can reach by a global
+// address: cudaMalloc memory, managed and pinned memory, __device__ and __constant__ variables.
+// Memory of the device only is mapped at its user-visible address with no access, so that host code
+// that dereferences a device pointer faults as it does on hardware; the engine reaches the bytes at
+// a second address, a constant `alias_delta` away.
 //
-// Shadow memory lies at a linear distance too: one bit a byte says whether it was ever written, and one 64-bit word a 4-byte
-// granule is the race checker's. Both are zero pages until touched, so they cost what is used.
+// Shadow memory lies at a linear distance too: one bit a byte says whether it was ever written, and
+// one 64-bit word a 4-byte granule is the race checker's. Both are zero pages until touched, so
+// they cost what is used.
 //
-// Addresses are not used again while the window lasts, and allocations are separated by gaps at least as large as
-// themselves (up to a limit): an access that leaves its allocation lands in a gap, not in a neighbour. Freed allocations stay recorded, so
-// that a use after free can be named; when the window is exhausted, or after kMaxFreed more allocations, the search starts at its lowest
-// address again and forgets the freed ones it comes upon, the oldest first.
+// Addresses are not used again while the window lasts, and allocations are separated by gaps at
+// least as large as themselves (up to a limit): an access that leaves its allocation lands in a
+// gap, not in a neighbour. Freed allocations stay recorded, so that a use after free can be named;
+// when the window is exhausted, or after kMaxFreed more allocations, the search starts at its
+// lowest address again and forgets the freed ones it comes upon, the oldest first.
 //
-// Thread safety: the set of allocations is guarded by a mutex of its own. Device code on several host threads allocates and frees, which changes
-// `freed` and nothing else that another looks at; all other fields change in name_buffer() only, which the runtime calls under its device lock,
-// never while a kernel runs. A pointer to an Allocation stays valid until the allocation has been freed and then forgotten (while a Hold lives,
-// longer); each of these changes generation().
+// Thread safety: the set of allocations is guarded by a mutex of its own. Device code on several
+// host threads allocates and frees, which changes `freed` and nothing else that another looks at;
+// all other fields change in name_buffer() only, which the runtime calls under its device lock,
+// never while a kernel runs. A pointer to an Allocation stays valid until the allocation has been
+// freed and then forgotten (while a Hold lives, longer); each of these changes generation().
 #pragma once
 
 #include <atomic>
@@ -39,57 +43,67 @@ enum class Kind : std::uint8_t { kDevice, kManaged, kPinned, kVariable, kConstan
 struct Allocation {
   Address base = 0;
   std::uint64_t size = 0;  // bytes as asked for
-  // What kernels may touch; narrowed by extension.h's lockstepNameBuffer (guard bytes are outside), else all of it.
+  // What kernels may touch; narrowed by extension.h's lockstepNameBuffer (guard bytes are outside),
+  // else all of it.
   Address begin = 0, end = 0;
   Kind kind = Kind::kDevice;
   int device = 0;
   std::uint64_t id = 0;          // "cudaMalloc #id", counted from 1
   std::string name;              // variable name, or as given through extension.h
   std::int64_t alias_delta = 0;  // engine address = address + alias_delta
-  bool has_shadow = true;        // false for kRegistered: lies outside the window, counts as written
+  bool has_shadow = true;  // false for kRegistered: lies outside the window, counts as written
   std::atomic<bool> freed = false;
 };
 
 class DeviceMemory {
  public:
-  // Reserves the window. Throws std::runtime_error with the system's reason when no window of at least 16 GiB can be had.
+  // Reserves the window. Throws std::runtime_error with the system's reason when no window of at
+  // least 16 GiB can be had.
   DeviceMemory();
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  // Allocates `size` > 0 bytes of zeros that count as never written, aligned to `alignment` (a power of two, at least 256 for
-  // cudaMalloc) and to no more than that, so that code which relies on more shows. nullptr when the capacity of `device` or the window is
-  // exhausted. kManaged and kPinned memory is host-accessible at the same address, page-aligned, counts as written (nobody sees the
-  // host's stores), and kPinned does not count against the capacity.
-  const Allocation* allocate(std::uint64_t size, std::uint64_t alignment, Kind kind, int device, std::string name = {});
+  // Allocates `size` > 0 bytes of zeros that count as never written, aligned to `alignment` (a
+  // power of two, at least 256 for cudaMalloc) and to no more than that, so that code which relies
+  // on more shows. nullptr when the capacity of `device` or the window is exhausted. kManaged and
+  // kPinned memory is host-accessible at the same address, page-aligned, counts as written (nobody
+  // sees the host's stores), and kPinned does not count against the capacity.
+  const Allocation* allocate(std::uint64_t size, std::uint64_t alignment, Kind kind, int device,
+                             std::string name = {});
 
   // Makes host memory at `base` known (cudaHostRegister). nullptr if it overlaps something known.
   const Allocation* register_host(void* base, std::uint64_t size);
 
   enum class FreeResult { kOk, kNotAnAllocation, kAlreadyFreed };
-  // Frees by base address: gives the pages back and keeps the record (except for kRegistered, whose host memory lives on and is forgotten).
+  // Frees by base address: gives the pages back and keeps the record (except for kRegistered, whose
+  // host memory lives on and is forgotten).
   FreeResult release(Address base);
 
-  // Addresses that a program reserves and puts memory behind piece by piece (cuMemAddressReserve, cuMemMap). A reserved range holds no allocation; what is
-  // backed is one, and pieces of one device that lie side by side are one together: an access may reach from one into the next.
+  // Addresses that a program reserves and puts memory behind piece by piece (cuMemAddressReserve,
+  // cuMemMap). A reserved range holds no allocation; what is backed is one, and pieces of one
+  // device that lie side by side are one together: an access may reach from one into the next.
   //
   // The first address, aligned to `alignment`; 0 when there is no room.
   Address reserve_range(std::uint64_t size, std::uint64_t alignment);
   // False when `base` begins no reserved range, or something of it is backed.
   bool release_range(Address base);
-  // Backs a part of a reserved range, of which nothing is backed, with zeros that nobody wrote. Sizes and addresses are whole pages.
+  // Backs a part of a reserved range, of which nothing is backed, with zeros that nobody wrote.
+  // Sizes and addresses are whole pages.
   bool back(Address address, std::uint64_t size, int device);
   // Takes away what backs the part, all of which is backed.
   bool unback(Address address, std::uint64_t size);
-  // Memory that is counted as a device's before it lies anywhere. False when the capacity is exhausted.
+  // Memory that is counted as a device's before it lies anywhere. False when the capacity is
+  // exhausted.
   bool claim(int device, std::uint64_t bytes);
   void unclaim(int device, std::uint64_t bytes);
 
-  // After a fork: gives this process host-accessible memory of its own, with what it holds. False when the system refuses.
+  // After a fork: gives this process host-accessible memory of its own, with what it holds. False
+  // when the system refuses.
   bool separate_host_file();
 
-  // While one lives, as during a kernel, what is forgotten is kept: another host thread may have its address.
+  // While one lives, as during a kernel, what is forgotten is kept: another host thread may have
+  // its address.
   class Hold {
    public:
     explicit Hold(DeviceMemory& memory);
@@ -101,30 +115,40 @@ class DeviceMemory {
     DeviceMemory& memory_;
   };
 
-  // The allocation, live or freed, whose [base, base + size) holds `address`; nullptr in a gap or outside the window.
+  // The allocation, live or freed, whose [base, base + size) holds `address`; nullptr in a gap or
+  // outside the window.
   const Allocation* find(Address address) const;
-  // The nearest allocation below and above an address that find() does not know, for messages; either may be nullptr.
+  // The nearest allocation below and above an address that find() does not know, for messages;
+  // either may be nullptr.
   struct Neighbours {
     const Allocation* below = nullptr;
     const Allocation* above = nullptr;
   };
   Neighbours neighbours(Address address) const;
 
-  // Narrows what kernels may touch to [begin, begin + size) of the live allocation that holds it, and names it.
+  // Narrows what kernels may touch to [begin, begin + size) of the live allocation that holds it,
+  // and names it.
   bool name_buffer(Address begin, std::uint64_t size, std::string name);
 
   // Host-side access to the bytes, after the caller has checked the range with find().
-  std::byte* host(const Allocation& a, Address address) const { return reinterpret_cast<std::byte*>(address + static_cast<Address>(a.alias_delta)); }
+  std::byte* host(const Allocation& a, Address address) const {
+    return reinterpret_cast<std::byte*>(address + static_cast<Address>(a.alias_delta));
+  }
 
-  // The written-shadow: bit i of byte k stands for address window_begin() + 8 k + i. Bytes outside the window (registered host memory) have
-  // no shadow and count as written. Bits that share a byte with others are changed atomically, so kernels may mark in parallel.
-  std::uint8_t* written_shadow(Address address) const { return written_ + ((address - begin_) >> 3); }
+  // The written-shadow: bit i of byte k stands for address window_begin() + 8 k + i. Bytes outside
+  // the window (registered host memory) have no shadow and count as written. Bits that share a byte
+  // with others are changed atomically, so kernels may mark in parallel.
+  std::uint8_t* written_shadow(Address address) const {
+    return written_ + ((address - begin_) >> 3);
+  }
   void mark_written(Address address, std::uint64_t size);
   void mark_unwritten(Address address, std::uint64_t size);
-  // What a copy of `size` bytes does to the shadow: `to` is as written as `from` is. The ranges may overlap.
+  // What a copy of `size` bytes does to the shadow: `to` is as written as `from` is. The ranges may
+  // overlap.
   void copy_written(Address to, Address from, std::uint64_t size);
   bool is_written(Address address, std::uint64_t size) const;
-  // Of bytes that the shadow calls unwritten, those of which some bits were written; a place is an address.
+  // Of bytes that the shadow calls unwritten, those of which some bits were written; a place is an
+  // address.
   PartlyWritten& partly_written() { return partly_written_; }
   // First byte in the range never written, or address + size.
   Address first_unwritten(Address address, std::uint64_t size) const;
@@ -134,9 +158,11 @@ class DeviceMemory {
   // The race checker's word for the 4-byte granule that holds `address`.
   std::uint64_t* race_shadow(Address address) const { return race_ + ((address - begin_) >> 2); }
 
-  // Forgets all that the race checker has recorded. No kernel may be running, or the caller keeps them all from recording.
+  // Forgets all that the race checker has recorded. No kernel may be running, or the caller keeps
+  // them all from recording.
   void clear_race_shadow();
-  // Numbers that the race checker gives its records, in order, since the shadow was last cleared: 0 is none.
+  // Numbers that the race checker gives its records, in order, since the shadow was last cleared: 0
+  // is none.
   std::atomic<std::uint32_t>& race_records() { return race_records_; }
 
   Address window_begin() const { return begin_; }
@@ -144,11 +170,13 @@ class DeviceMemory {
   std::int64_t window_delta() const { return delta_; }
   bool in_window(Address a) const { return a - begin_ < end_ - begin_; }
 
-  // Generic addresses of the shared and local windows: 4 GiB each, aligned to 4 GiB, reserved, nothing mapped.
+  // Generic addresses of the shared and local windows: 4 GiB each, aligned to 4 GiB, reserved,
+  // nothing mapped.
   Address shared_window() const { return shared_window_; }
   Address local_window() const { return local_window_; }
 
-  // Counts every change of the set of allocations; the engine's last-hit caches are valid while it stays the same.
+  // Counts every change of the set of allocations; the engine's last-hit caches are valid while it
+  // stays the same.
   std::uint64_t generation() const { return generation_.load(std::memory_order_relaxed); }
 
   // Every live allocation, in address order: for leak reports and for a device reset.
@@ -156,11 +184,13 @@ class DeviceMemory {
   std::uint64_t bytes_in_use(int device) const;
   void set_capacity(int device, std::uint64_t bytes);  // none set: no limit but the window's
 
-  // Freed allocations remembered: bounds the page tables and records of a program that allocates and frees for ever.
+  // Freed allocations remembered: bounds the page tables and records of a program that allocates
+  // and frees for ever.
   static constexpr std::size_t kMaxFreed = 65536;
 
  private:
-  // What is kept of an allocation: it and the addresses that are its alone, gaps on both sides included.
+  // What is kept of an allocation: it and the addresses that are its alone, gaps on both sides
+  // included.
   struct Record {
     Allocation allocation;
     Address room_begin = 0, room_end = 0;
@@ -199,7 +229,8 @@ class DeviceMemory {
   std::size_t placed_ = 0;  // allocations since the search last started at begin_
   std::atomic<std::uint64_t> generation_{0};
   mutable std::mutex mutex_;
-  Records records_;                            // by base, freed ones included; of a reserved range, one without bytes where its room begins
+  Records records_;  // by base, freed ones included; of a reserved range, one without bytes where
+                     // its room begins
   std::map<Address, Range> ranges_;            // reserved, by the record's base
   std::map<Address, const Allocation*> live_;  // those of records_ that hold bytes
   int holds_ = 0;

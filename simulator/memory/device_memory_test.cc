@@ -45,7 +45,8 @@ TEST(DeviceMemory, BytesAreReachedAtTheAliasAndStartAsZero) {
   DeviceMemory memory;
   const Allocation* a = memory.allocate(10000, 256, Kind::kDevice, 0);
   std::byte* bytes = memory.host(*a, a->base);
-  EXPECT_EQ(static_cast<std::int64_t>(reinterpret_cast<Address>(bytes) - a->base), memory.window_delta());
+  EXPECT_EQ(static_cast<std::int64_t>(reinterpret_cast<Address>(bytes) - a->base),
+            memory.window_delta());
   for (int i = 0; i < 10000; ++i) ASSERT_EQ(bytes[i], std::byte{0});
   std::memset(bytes, 0x5a, 10000);
   EXPECT_EQ(bytes[9999], std::byte{0x5a});
@@ -109,7 +110,8 @@ TEST(DeviceMemory, FreedAllocationsStayKnownAndAddressesAreNotUsedAgain) {
   ASSERT_NE(memory.find(base + 10), nullptr);
   EXPECT_TRUE(memory.find(base + 10)->freed);
   EXPECT_EQ(memory.find(base + 10)->name, "first");
-  for (int i = 0; i < 1000; ++i) EXPECT_NE(memory.allocate(4096, 256, Kind::kDevice, 0)->base, base);
+  for (int i = 0; i < 1000; ++i)
+    EXPECT_NE(memory.allocate(4096, 256, Kind::kDevice, 0)->base, base);
 }
 
 TEST(DeviceMemory, FreeingGivesPagesBack) {
@@ -133,7 +135,8 @@ TEST(DeviceMemory, FreeingGivesPagesBack) {
 TEST(DeviceMemory, RecycledMemoryIsZeroUnwrittenAndForgotten) {
   DeviceMemory memory;
   // 16 GiB blocks use up any window within a few hundred rounds.
-  const std::uint64_t size = memory.window_end() - memory.window_begin() > (64ull << 30) ? 16ull << 30 : 1ull << 30;
+  const std::uint64_t size =
+      memory.window_end() - memory.window_begin() > (64ull << 30) ? 16ull << 30 : 1ull << 30;
   Address first = 0;
   const Allocation* a = nullptr;
   const Allocation* kept = memory.allocate(100, 256, Kind::kDevice, 0, "kept");
@@ -229,7 +232,8 @@ TEST(DeviceMemory, RegisteredHostMemoryIsKnownWhileRegistered) {
   EXPECT_TRUE(memory.is_written(a->base, a->size));
   EXPECT_EQ(memory.register_host(buffer + 100, 10), nullptr);
   EXPECT_EQ(memory.register_host(buffer - 10, 20), nullptr);
-  EXPECT_EQ(memory.register_host(reinterpret_cast<void*>(memory.window_begin() + 4096), 10), nullptr);
+  EXPECT_EQ(memory.register_host(reinterpret_cast<void*>(memory.window_begin() + 4096), 10),
+            nullptr);
   EXPECT_EQ(memory.release(a->base), DeviceMemory::FreeResult::kOk);
   EXPECT_EQ(memory.find(reinterpret_cast<Address>(buffer)), nullptr);
   EXPECT_NE(memory.register_host(buffer + 1, 10), nullptr);

@@ -27,19 +27,25 @@ std::int64_t settle(std::int64_t i, std::uint32_t extent, AddressMode mode) {
 }
 
 // Subnormal coordinates count as 0.
-double as_coordinate(float x) { return std::abs(x) < std::numeric_limits<float>::min() ? 0.0 : static_cast<double>(x); }
+double as_coordinate(float x) {
+  return std::abs(x) < std::numeric_limits<float>::min() ? 0.0 : static_cast<double>(x);
+}
 
 // Far more than any extent; NaN goes to 0.
-std::int64_t floor_index(double x) { return x != x ? 0 : static_cast<std::int64_t>(std::floor(std::clamp(x, -1e12, 1e12))); }
+std::int64_t floor_index(double x) {
+  return x != x ? 0 : static_cast<std::int64_t>(std::floor(std::clamp(x, -1e12, 1e12)));
+}
 
-// What one dimension contributes: one index, or two and how far the place is from the first to the second, in steps of 1/256.
+// What one dimension contributes: one index, or two and how far the place is from the first to the
+// second, in steps of 1/256.
 struct Axis {
   std::int64_t index[2] = {0, 0};
   int fraction = 0;
   int count = 1;
 };
 
-// The coordinate in elements. A normalised one is cut to 21 bits behind the point first; of one that repeats, whole turns are left out.
+// The coordinate in elements. A normalised one is cut to 21 bits behind the point first; of one
+// that repeats, whole turns are left out.
 double in_elements(const Texture& t, AddressMode mode, std::uint32_t extent, float coordinate) {
   double x = as_coordinate(coordinate);
   if (!t.normalized_coordinates) return x;
@@ -51,21 +57,25 @@ double in_elements(const Texture& t, AddressMode mode, std::uint32_t extent, flo
 
 Axis axis_of(const Texture& t, int dimension, std::uint32_t extent, float coordinate) {
   Axis axis;
-  // Wrapping and mirroring are for normalised coordinates; otherwise they clamp (cudaTextureDesc::addressMode).
+  // Wrapping and mirroring are for normalised coordinates; otherwise they clamp
+  // (cudaTextureDesc::addressMode).
   AddressMode mode = t.address[static_cast<std::size_t>(dimension)];
-  if (!t.normalized_coordinates && (mode == AddressMode::kWrap || mode == AddressMode::kMirror)) mode = AddressMode::kClamp;
+  if (!t.normalized_coordinates && (mode == AddressMode::kWrap || mode == AddressMode::kMirror))
+    mode = AddressMode::kClamp;
   const double x = in_elements(t, mode, extent, coordinate);
   if (!t.linear) {
     axis.index[0] = settle(floor_index(x), extent, mode);
     return axis;
   }
-  // The fraction has 8 bits (Programming Guide, "Linear Filtering": 9-bit fixed point with 8 bits of fraction).
+  // The fraction has 8 bits (Programming Guide, "Linear Filtering": 9-bit fixed point with 8 bits
+  // of fraction).
   const double centred = x != x ? -0.5 : std::clamp(x, -1e12, 1e12) - 0.5;
   const double steps = std::floor(centred * 256 + 0.5);
   const std::int64_t first = floor_index(steps / 256);
   axis.fraction = static_cast<int>(steps - static_cast<double>(first) * 256);
   // Between an element and itself there is no way to go.
-  if (mode == AddressMode::kClamp && (first < 0 || first >= static_cast<std::int64_t>(extent) - 1)) axis.fraction = 0;
+  if (mode == AddressMode::kClamp && (first < 0 || first >= static_cast<std::int64_t>(extent) - 1))
+    axis.fraction = 0;
   axis.index[0] = settle(first, extent, mode);
   axis.index[1] = settle(first + 1, extent, mode);
   axis.count = axis.fraction == 0 ? 1 : 2;
@@ -73,12 +83,14 @@ Axis axis_of(const Texture& t, int dimension, std::uint32_t extent, float coordi
 }
 
 Address address_of(const Image& image, const std::int64_t index[3]) {
-  return image.base + static_cast<std::uint64_t>(index[2]) * image.slice + static_cast<std::uint64_t>(index[1]) * image.pitch +
+  return image.base + static_cast<std::uint64_t>(index[2]) * image.slice +
+         static_cast<std::uint64_t>(index[1]) * image.pitch +
          static_cast<std::uint64_t>(index[0]) * static_cast<std::uint64_t>(image.format.bytes());
 }
 
-// The weights of the 2, 4 or 8 elements around a place, [z][y][x], in steps of 1/256. Products are rounded so that the sum stays 256: of x and z, or x and y,
-// the far corner is rounded and the others make up what is left; y divides them once more where there are three dimensions.
+// The weights of the 2, 4 or 8 elements around a place, [z][y][x], in steps of 1/256. Products are
+// rounded so that the sum stays 256: of x and z, or x and y, the far corner is rounded and the
+// others make up what is left; y divides them once more where there are three dimensions.
 void weigh(const Axis axes[3], int weights[2][2][2]) {
   const int x = axes[0].fraction, y = axes[1].fraction, z = axes[2].fraction;
   const int other = axes[2].count == 1 ? y : z;
@@ -121,7 +133,8 @@ Sample combine(const Texture& t, const Axis axes[3], std::uint32_t layer) {
 
 // Bits of the f32 for those of an f16. A NaN that signals goes on to do so.
 std::uint32_t from_half(std::uint16_t half) {
-  if ((half & 0x7c00) == 0x7c00) return (half & 0x8000u) << 16 | 0x7f800000u | (half & 0x3ffu) << 13;
+  if ((half & 0x7c00) == 0x7c00)
+    return (half & 0x8000u) << 16 | 0x7f800000u | (half & 0x3ffu) << 13;
   return std::bit_cast<std::uint32_t>(_mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half))));
 }
 
@@ -138,11 +151,12 @@ std::uint32_t border_channel(const Texture& t, std::size_t c) {
   const auto bits = std::bit_cast<std::uint32_t>(t.border[c]);
   if (format.kind == ChannelKind::kFloat || format.bits == 32) return bits;
   const int up = 32 - format.bits;  // of integers the colour's bits are taken, as many as there are
-  return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(bits << up) >> up) : bits << up >> up;
+  return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(bits << up) >> up)
+                   : bits << up >> up;
 }
 
-// A sum of floats of `digits` binary digits: all are cut to four digits more than the largest has, added up, and the sum is rounded to nearest, ties away
-// from zero. Found on an H100.
+// A sum of floats of `digits` binary digits: all are cut to four digits more than the largest has,
+// added up, and the sum is rounded to nearest, ties away from zero. Found on an H100.
 std::uint32_t mix(const float values[], const int weights[], int count, int digits) {
   float largest = 0, endless = 0;
   bool negative = true;
@@ -162,32 +176,45 @@ std::uint32_t mix(const float values[], const int weights[], int count, int digi
   std::frexp(largest, &exponent);
   const int unit = exponent - digits - 4;  // a value is less than 2^(digits + 4) units
   std::int64_t sum = 0;
-  for (int i = 0; i < count; ++i) sum += weights[i] * static_cast<std::int64_t>(std::ldexp(static_cast<double>(values[i]), -unit));
+  for (int i = 0; i < count; ++i)
+    sum +=
+        weights[i] * static_cast<std::int64_t>(std::ldexp(static_cast<double>(values[i]), -unit));
   // In units of 2^(unit - 8). As many digits are left as the format has.
   const std::uint64_t size = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
   const int least = digits == 11 ? -24 : -149;  // the smallest subnormal's exponent
-  const int drop = std::max({static_cast<int>(std::bit_width(size)) - digits, least - (unit - 8), 0});
-  const double rounded = std::ldexp(static_cast<double>(drop == 0 ? size : ((size >> (drop - 1)) + 1) >> 1), drop + unit - 8);
+  const int drop =
+      std::max({static_cast<int>(std::bit_width(size)) - digits, least - (unit - 8), 0});
+  const double rounded = std::ldexp(
+      static_cast<double>(drop == 0 ? size : ((size >> (drop - 1)) + 1) >> 1), drop + unit - 8);
   return std::bit_cast<std::uint32_t>(static_cast<float>(sum < 0 ? -rounded : rounded));
 }
 
-// A sum of integer channels that are read as floats in [0, 1] or [-1, 1]: those of 16 bits, and of 8 widened to 16, are mixed and rounded to 16 bits again.
-// Of signed bytes this is not quite what silicon does: a result in twenty is off by one.
-std::uint32_t mix_integers(const float values[], const int weights[], int count, const Format& format) {
+// A sum of integer channels that are read as floats in [0, 1] or [-1, 1]: those of 16 bits, and of
+// 8 widened to 16, are mixed and rounded to 16 bits again. Of signed bytes this is not quite what
+// silicon does: a result in twenty is off by one.
+std::uint32_t mix_integers(const float values[], const int weights[], int count,
+                           const Format& format) {
   const bool is_signed = format.kind == ChannelKind::kSigned;
   const int scale = is_signed ? 32767 : 65535, step = is_signed && format.bits == 8 ? 127 : scale;
   std::int64_t sum = 0;
-  for (int i = 0; i < count; ++i) sum += weights[i] * static_cast<std::int64_t>(std::floor(static_cast<double>(values[i]) * step + 0.5));
-  const double rounded = std::floor(static_cast<double>(sum) * (scale / static_cast<double>(step)) / 256 + 0.5);
+  for (int i = 0; i < count; ++i)
+    sum += weights[i] *
+           static_cast<std::int64_t>(std::floor(static_cast<double>(values[i]) * step + 0.5));
+  const double rounded =
+      std::floor(static_cast<double>(sum) * (scale / static_cast<double>(step)) / 256 + 0.5);
   return std::bit_cast<std::uint32_t>(static_cast<float>(rounded / scale));
 }
 
 }  // namespace
 
-std::uint16_t to_half(std::uint32_t bits) { return static_cast<std::uint16_t>(_cvtss_sh(std::bit_cast<float>(bits), _MM_FROUND_TO_NEAREST_INT)); }
+std::uint16_t to_half(std::uint32_t bits) {
+  return static_cast<std::uint16_t>(
+      _cvtss_sh(std::bit_cast<float>(bits), _MM_FROUND_TO_NEAREST_INT));
+}
 
 void Images::forget(Address allocation) {
-  for (auto& [handle, texture] : textures_) texture.image.freed |= !texture.linear_memory && texture.image.allocation == allocation;
+  for (auto& [handle, texture] : textures_)
+    texture.image.freed |= !texture.linear_memory && texture.image.allocation == allocation;
   for (auto& [handle, image] : surfaces_) image.freed |= image.allocation == allocation;
 }
 
@@ -221,10 +248,13 @@ Texel read_element(const std::byte* at, const Format& format, bool normalized_re
       continue;
     }
     const bool is_signed = format.kind == ChannelKind::kSigned;
-    if (is_signed) out = static_cast<std::uint32_t>(static_cast<std::int32_t>(out << (32 - format.bits)) >> (32 - format.bits));
+    if (is_signed)
+      out = static_cast<std::uint32_t>(static_cast<std::int32_t>(out << (32 - format.bits)) >>
+                                       (32 - format.bits));
     if (!normalized_read || format.bits == 32) continue;
     const double largest = is_signed ? (1 << (format.bits - 1)) - 1 : (1 << format.bits) - 1;
-    const double value = is_signed ? static_cast<double>(static_cast<std::int32_t>(out)) : static_cast<double>(out);
+    const double value =
+        is_signed ? static_cast<double>(static_cast<std::int32_t>(out)) : static_cast<double>(out);
     out = std::bit_cast<std::uint32_t>(static_cast<float>(std::max(-1.0, value / largest)));
   }
   return result;
@@ -234,7 +264,8 @@ void write_element(std::byte* to, const Format& format, const Texel& texel) {
   for (int c = 0; c < format.channels; ++c) {
     std::uint32_t v = texel[static_cast<std::size_t>(c)];
     if (format.kind == ChannelKind::kFloat) {
-      if (format.bits == 16) v = static_cast<std::uint16_t>(_cvtss_sh(std::bit_cast<float>(v), _MM_FROUND_TO_ZERO));
+      if (format.bits == 16)
+        v = static_cast<std::uint16_t>(_cvtss_sh(std::bit_cast<float>(v), _MM_FROUND_TO_ZERO));
     } else if (format.kind == ChannelKind::kSigned && format.bits < 32) {
       const std::int32_t most = (1 << (format.bits - 1)) - 1;
       v = static_cast<std::uint32_t>(std::clamp(static_cast<std::int32_t>(v), -most - 1, most));
@@ -249,9 +280,12 @@ Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t 
   const Image& image = texture.image;
   const std::uint32_t extents[3] = {image.width, image.height, image.depth};
   Axis axes[3];
-  for (int d = 0; d < image.dimensions; ++d) axes[d] = axis_of(texture, d, extents[d], coordinates[d]);
-  // With one dimension the hardware filters in two, at 0 of the second, where a border would lie half beside the image.
-  if (image.dimensions == 1 && texture.linear && texture.address[1] == AddressMode::kBorder) axes[1] = axis_of(texture, 1, 1, 0);
+  for (int d = 0; d < image.dimensions; ++d)
+    axes[d] = axis_of(texture, d, extents[d], coordinates[d]);
+  // With one dimension the hardware filters in two, at 0 of the second, where a border would lie
+  // half beside the image.
+  if (image.dimensions == 1 && texture.linear && texture.address[1] == AddressMode::kBorder)
+    axes[1] = axis_of(texture, 1, 1, 0);
   return combine(texture, axes, layer);
 }
 
@@ -259,7 +293,8 @@ Sample fetch(const Texture& texture, const std::int32_t coordinates[3], std::uin
   const Image& image = texture.image;
   const std::uint32_t extents[3] = {image.width, image.height, image.depth};
   Axis axes[3];
-  for (int d = 0; d < image.dimensions; ++d) axes[d].index[0] = settle(coordinates[d], extents[d], AddressMode::kBorder);
+  for (int d = 0; d < image.dimensions; ++d)
+    axes[d].index[0] = settle(coordinates[d], extents[d], AddressMode::kBorder);
   Sample result = combine(texture, axes, layer);
   result.integers = true;
   if (image.layered && layer >= image.depth) result.taps[0].outside = true;
@@ -286,7 +321,8 @@ Sample gather(const Texture& texture, const float coordinates[3], std::uint32_t 
   return result;
 }
 
-Texel gathered(const Texture& texture, const Sample& sample, const Texel elements[], int component) {
+Texel gathered(const Texture& texture, const Sample& sample, const Texel elements[],
+               int component) {
   Texel result{};
   for (std::size_t i = 0; i < 4; ++i) {
     Sample one;
@@ -301,11 +337,14 @@ Texel filter(const Texture& texture, const Sample& sample, const Texel elements[
   Texel result{};
   const Format& format = texture.image.format;
   const auto channel = [&](int tap, std::size_t c) {
-    return sample.taps[static_cast<std::size_t>(tap)].outside ? border_channel(texture, c) : elements[tap][c];
+    return sample.taps[static_cast<std::size_t>(tap)].outside ? border_channel(texture, c)
+                                                              : elements[tap][c];
   };
   for (std::size_t c = 0; c < static_cast<std::size_t>(format.channels); ++c) {
-    // A filter that has one element to look at is an operation all the same: it flushes subnormals and knows one NaN.
-    const bool passes = texture.linear && !sample.integers && format.kind == ChannelKind::kFloat && format.bits == 32;
+    // A filter that has one element to look at is an operation all the same: it flushes subnormals
+    // and knows one NaN.
+    const bool passes = texture.linear && !sample.integers && format.kind == ChannelKind::kFloat &&
+                        format.bits == 32;
     if (sample.count == 1 && !passes) {
       result[c] = sample.integers && sample.taps[0].outside ? 0 : channel(0, c);
       continue;
@@ -314,7 +353,8 @@ Texel filter(const Texture& texture, const Sample& sample, const Texel elements[
     int weights[8];
     for (int i = 0; i < sample.count; ++i) {
       values[i] = std::bit_cast<float>(channel(i, c));
-      if (std::abs(values[i]) < std::numeric_limits<float>::min()) values[i] = std::copysign(0.0f, values[i]);
+      if (std::abs(values[i]) < std::numeric_limits<float>::min())
+        values[i] = std::copysign(0.0f, values[i]);
       weights[i] = sample.taps[static_cast<std::size_t>(i)].weight;
     }
     if (format.kind == ChannelKind::kFloat) {

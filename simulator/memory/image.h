@@ -1,8 +1,10 @@
-// Arrays, and how textures and surfaces look at them: what the runtime makes of cudaMallocArray and cudaCreateTextureObject, and the engine reads.
+// Arrays, and how textures and surfaces look at them: what the runtime makes of cudaMallocArray and
+// cudaCreateTextureObject, and the engine reads.
 //
-// An array lies in device memory row by row, each of a multiple of 16 bytes: element (x, y, z) at base + z * slice + y * pitch + x * element bytes.
-// Layers are slices. What a fetch gives is that of an NVIDIA H100, bit for bit but for what docs/textures.md names.
-// Source: CUDA C++ Programming Guide, "Texture and Surface Memory" and appendix "Texture Fetching"; PTX ISA, tex, suld, sust.
+// An array lies in device memory row by row, each of a multiple of 16 bytes: element (x, y, z) at
+// base + z * slice + y * pitch + x * element bytes. Layers are slices. What a fetch gives is that
+// of an NVIDIA H100, bit for bit but for what docs/textures.md names. Source: CUDA C++ Programming
+// Guide, "Texture and Surface Memory" and appendix "Texture Fetching"; PTX ISA, tex, suld, sust.
 #pragma once
 
 #include <array>
@@ -46,8 +48,9 @@ enum class AddressMode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
 struct Texture {
   Image image;
   std::array<AddressMode, 3> address{AddressMode::kClamp, AddressMode::kClamp, AddressMode::kClamp};
-  bool linear = false;           // filter
-  bool normalized_read = false;  // integers of 8 and 16 bits are read as floats in [0, 1] or [-1, 1]
+  bool linear = false;  // filter
+  bool normalized_read =
+      false;  // integers of 8 and 16 bits are read as floats in [0, 1] or [-1, 1]
   bool normalized_coordinates = false;
   bool linear_memory = false;  // not an array: fetched by integer coordinates only, no filter
   float border[4] = {0, 0, 0, 0};
@@ -63,8 +66,12 @@ class Images {
   // The array at `allocation` is freed: whatever looks at it must not be used any more.
   void forget(Address allocation);
   // Whether there was an object of this handle, which has been destroyed.
-  bool was(std::uint64_t handle) const { return handle != 0 && handle < next_ && texture(handle) == nullptr && surface(handle) == nullptr; }
-  // nullptr: there is none of this handle. Kernels ask in parallel; nothing is added or removed while one runs.
+  bool was(std::uint64_t handle) const {
+    return handle != 0 && handle < next_ && texture(handle) == nullptr &&
+           surface(handle) == nullptr;
+  }
+  // nullptr: there is none of this handle. Kernels ask in parallel; nothing is added or removed
+  // while one runs.
   const Texture* texture(std::uint64_t handle) const;
   const Image* surface(std::uint64_t handle) const;
 
@@ -74,18 +81,19 @@ class Images {
   std::uint64_t next_ = 1;
 };
 
-// Four channels as a texture instruction returns them, each 32 bits: floats (of elements of 16 bits too), or integers extended to 32 bits. Channels that
-// the element does not have are 0.
+// Four channels as a texture instruction returns them, each 32 bits: floats (of elements of 16 bits
+// too), or integers extended to 32 bits. Channels that the element does not have are 0.
 using Texel = std::array<std::uint32_t, 4>;
 
 // The element at `at`; with `normalized_read`, integers become floats in [0, 1] or [-1, 1].
 Texel read_element(const std::byte* at, const Format& format, bool normalized_read);
 
-// The reverse, for sust.p: channels of f32 or integers become those of the format, halves rounded to zero, integers
-// clamped to its range.
+// The reverse, for sust.p: channels of f32 or integers become those of the format, halves rounded
+// to zero, integers clamped to its range.
 void write_element(std::byte* to, const Format& format, const Texel& texel);
 
-// The elements that a fetch reads, and their weights in steps of 1/256, which add up to 1: one, or with a linear filter up to 8.
+// The elements that a fetch reads, and their weights in steps of 1/256, which add up to 1: one, or
+// with a linear filter up to 8.
 struct Sample {
   struct Tap {
     Address address = 0;
@@ -97,18 +105,20 @@ struct Sample {
   bool integers = false;  // coordinates: outside is 0, whatever the border
 };
 
-// A fetch by floating-point coordinates. `layer` counts only in layered images, and is clamped to those there are.
+// A fetch by floating-point coordinates. `layer` counts only in layered images, and is clamped to
+// those there are.
 Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t layer);
 // A fetch by integer coordinates: no filter, and outside of the image or its layers is 0.
 Sample fetch(const Texture& texture, const std::int32_t coordinates[3], std::uint32_t layer);
 
-// The four elements that a linear filter would look at around a place in two dimensions, in the order of tld4's results: from the lower left against
-// the clock, where y grows upwards.
+// The four elements that a linear filter would look at around a place in two dimensions, in the
+// order of tld4's results: from the lower left against the clock, where y grows upwards.
 Sample gather(const Texture& texture, const float coordinates[3], std::uint32_t layer);
 // One component of each of them.
 Texel gathered(const Texture& texture, const Sample& sample, const Texel elements[], int component);
 
-// What the elements make together; elements[i] belongs to taps[i] and is not read where that is outside.
+// What the elements make together; elements[i] belongs to taps[i] and is not read where that is
+// outside.
 Texel filter(const Texture& texture, const Sample& sample, const Texel elements[]);
 
 }  // namespace lockstep::memory

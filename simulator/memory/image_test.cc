@@ -19,14 +19,17 @@ struct Picture {
     i.pitch = 4 * w, i.slice = i.pitch * h;
     for (std::uint32_t z = 0; z < d; ++z)
       for (std::uint32_t y = 0; y < h; ++y)
-        for (std::uint32_t x = 0; x < w; ++x) elements.push_back(static_cast<float>(100 * z + 10 * y + x));
+        for (std::uint32_t x = 0; x < w; ++x)
+          elements.push_back(static_cast<float>(100 * z + 10 * y + x));
     i.base = reinterpret_cast<Address>(elements.data());
   }
   float filtered(const Sample& s) const {
     Texel taps[8];
     for (int i = 0; i < s.count; ++i) {
       const auto& tap = s.taps[static_cast<std::size_t>(i)];
-      if (!tap.outside) taps[i] = read_element(reinterpret_cast<const std::byte*>(tap.address), texture.image.format, texture.normalized_read);
+      if (!tap.outside)
+        taps[i] = read_element(reinterpret_cast<const std::byte*>(tap.address),
+                               texture.image.format, texture.normalized_read);
     }
     return std::bit_cast<float>(filter(texture, s, taps)[0]);
   }
@@ -120,15 +123,20 @@ TEST(Elements, AreExtendedOrNormalised) {
   const std::uint8_t bytes[4] = {0, 255, 128, 127};
   const auto* at = reinterpret_cast<const std::byte*>(bytes);
   EXPECT_EQ(read_element(at, {ChannelKind::kUnsigned, 8, 4}, false), (Texel{0, 255, 128, 127}));
-  EXPECT_EQ(read_element(at, {ChannelKind::kSigned, 8, 4}, false), (Texel{0, 0xffffffffu, 0xffffff80u, 127}));
-  const Texel u = read_element(at, {ChannelKind::kUnsigned, 8, 4}, true), s = read_element(at, {ChannelKind::kSigned, 8, 4}, true);
+  EXPECT_EQ(read_element(at, {ChannelKind::kSigned, 8, 4}, false),
+            (Texel{0, 0xffffffffu, 0xffffff80u, 127}));
+  const Texel u = read_element(at, {ChannelKind::kUnsigned, 8, 4}, true),
+              s = read_element(at, {ChannelKind::kSigned, 8, 4}, true);
   EXPECT_EQ(std::bit_cast<float>(u[1]), 1.0f);
   EXPECT_EQ(std::bit_cast<float>(u[2]), static_cast<float>(128 / 255.0));
   EXPECT_EQ(std::bit_cast<float>(s[2]), -1.0f) << "-128 is no less than -127";
   EXPECT_EQ(std::bit_cast<float>(s[3]), 1.0f);
   const std::uint16_t half = 0xc100;  // -2.5
-  EXPECT_EQ(std::bit_cast<float>(read_element(reinterpret_cast<const std::byte*>(&half), {ChannelKind::kFloat, 16, 1}, false)[0]), -2.5f);
-  EXPECT_EQ(read_element(at, {ChannelKind::kUnsigned, 16, 2}, false), (Texel{0xff00, 0x7f80, 0, 0})) << "channels that are not there are 0";
+  EXPECT_EQ(std::bit_cast<float>(read_element(reinterpret_cast<const std::byte*>(&half),
+                                              {ChannelKind::kFloat, 16, 1}, false)[0]),
+            -2.5f);
+  EXPECT_EQ(read_element(at, {ChannelKind::kUnsigned, 16, 2}, false), (Texel{0xff00, 0x7f80, 0, 0}))
+      << "channels that are not there are 0";
 }
 
 TEST(Images, AreFoundByHandlesThatAreNeverUsedAgain) {

@@ -31,13 +31,15 @@ void PartlyWritten::set(std::uint64_t place, std::uint8_t unwritten) {
   put(place, entry);
 }
 
-// Each chunk that meets the range, with the first and the last place of it in the range. Long ranges hold few chunks that exist.
+// Each chunk that meets the range, with the first and the last place of it in the range. Long
+// ranges hold few chunks that exist.
 template <class Visit>
 void PartlyWritten::visit(std::uint64_t place, std::uint64_t bytes, Visit visit) {
   if (bytes == 0) return;
   const std::uint64_t last = place + bytes - 1;
   const auto one = [&](std::uint64_t number, Chunk& chunk) {
-    visit(number, chunk, number == place / kChunk ? place % kChunk : 0, number == last / kChunk ? last % kChunk : kChunk - 1);
+    visit(number, chunk, number == place / kChunk ? place % kChunk : 0,
+          number == last / kChunk ? last % kChunk : kChunk - 1);
   };
   if (bytes / kChunk > chunks_.size()) {
     for (auto& [number, chunk] : chunks_) {
@@ -53,10 +55,13 @@ void PartlyWritten::visit(std::uint64_t place, std::uint64_t bytes, Visit visit)
 void PartlyWritten::drop(std::uint64_t place, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   std::vector<std::uint64_t> unused;
-  visit(place, bytes, [&](std::uint64_t number, Chunk& chunk, std::uint64_t from, std::uint64_t to) {
-    std::fill(chunk.begin() + static_cast<std::ptrdiff_t>(from), chunk.begin() + static_cast<std::ptrdiff_t>(to) + 1, std::uint8_t{0});
-    if (std::all_of(chunk.begin(), chunk.end(), [](std::uint8_t entry) { return entry == 0; })) unused.push_back(number);
-  });
+  visit(
+      place, bytes, [&](std::uint64_t number, Chunk& chunk, std::uint64_t from, std::uint64_t to) {
+        std::fill(chunk.begin() + static_cast<std::ptrdiff_t>(from),
+                  chunk.begin() + static_cast<std::ptrdiff_t>(to) + 1, std::uint8_t{0});
+        if (std::all_of(chunk.begin(), chunk.end(), [](std::uint8_t entry) { return entry == 0; }))
+          unused.push_back(number);
+      });
   for (const std::uint64_t number : unused) chunks_.erase(number);
   count_.store(chunks_.size(), std::memory_order_relaxed);
 }
@@ -66,11 +71,12 @@ void PartlyWritten::copy(std::uint64_t to, std::uint64_t from, std::uint64_t byt
   std::vector<std::pair<std::uint64_t, std::uint8_t>> entries;
   {
     const std::lock_guard lock(mutex_);
-    visit(from, bytes, [&](std::uint64_t number, const Chunk& chunk, std::uint64_t first, std::uint64_t last) {
-      for (std::uint64_t i = first; i <= last; ++i) {
-        if (chunk[i] != 0) entries.emplace_back(number * kChunk + i - from + to, chunk[i]);
-      }
-    });
+    visit(from, bytes,
+          [&](std::uint64_t number, const Chunk& chunk, std::uint64_t first, std::uint64_t last) {
+            for (std::uint64_t i = first; i <= last; ++i) {
+              if (chunk[i] != 0) entries.emplace_back(number * kChunk + i - from + to, chunk[i]);
+            }
+          });
   }
   forget(to, bytes);
   const std::lock_guard lock(mutex_);

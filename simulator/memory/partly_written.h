@@ -1,8 +1,9 @@
 // Bytes of which only some bits were written.
 //
-// A bit field is stored as the whole word that holds it: the word is read, the field's bits are replaced, and the word is
-// written back. On fresh memory that leaves bytes whose field was written and whose other bits were not. The written-shadow has one
-// bit a byte and says that such a byte is unwritten; here stands which of its bits are. A byte without an entry is unwritten as a whole.
+// A bit field is stored as the whole word that holds it: the word is read, the field's bits are
+// replaced, and the word is written back. On fresh memory that leaves bytes whose field was written
+// and whose other bits were not. The written-shadow has one bit a byte and says that such a byte is
+// unwritten; here stands which of its bits are. A byte without an entry is unwritten as a whole.
 //
 // Entries of bytes that the shadow calls written are without meaning, and may stay.
 #pragma once

@@ -50,7 +50,8 @@ TEST(PartlyWritten, ACopyTakesEntriesAlong) {
 
 TEST(PartlyWritten, OfADeviceFollowsItsShadow) {
   DeviceMemory memory;
-  const Address a = memory.allocate(64, 256, Kind::kDevice, 0)->base, b = memory.allocate(64, 256, Kind::kDevice, 0)->base;
+  const Address a = memory.allocate(64, 256, Kind::kDevice, 0)->base,
+                b = memory.allocate(64, 256, Kind::kDevice, 0)->base;
   memory.partly_written().set(a + 8, 0x0f);
   memory.copy_written(b, a, 64);
   EXPECT_EQ(memory.partly_written().unwritten_bits(b + 8), 0x0f);
@@ -59,7 +60,8 @@ TEST(PartlyWritten, OfADeviceFollowsItsShadow) {
   memory.release(a);
   for (int i = 0; i < 4; ++i) {
     const Address again = memory.allocate(64, 256, Kind::kDevice, 0)->base;
-    EXPECT_EQ(memory.partly_written().unwritten_bits(again + 8), 0xff) << "fresh memory, wherever it lies";
+    EXPECT_EQ(memory.partly_written().unwritten_bits(again + 8), 0xff)
+        << "fresh memory, wherever it lies";
   }
 }
 

@@ -53,10 +53,13 @@ void DeviceMemory::forget(Records::iterator record) {
 
 bool DeviceMemory::release_range(Address base) {
   std::lock_guard lock(mutex_);
-  const auto it = std::find_if(ranges_.begin(), ranges_.end(), [&](const auto& entry) { return entry.second.begin == base; });
+  const auto it = std::find_if(ranges_.begin(), ranges_.end(),
+                               [&](const auto& entry) { return entry.second.begin == base; });
   if (it == ranges_.end()) return false;
-  const auto first = records_.lower_bound(it->second.begin), last = records_.lower_bound(it->second.end);
-  if (std::any_of(first, last, [](const auto& entry) { return !entry.second->allocation.freed; })) return false;
+  const auto first = records_.lower_bound(it->second.begin),
+             last = records_.lower_bound(it->second.end);
+  if (std::any_of(first, last, [](const auto& entry) { return !entry.second->allocation.freed; }))
+    return false;
   for (auto record = first; record != last;) forget(record++);
   forget(records_.find(it->first));
   ranges_.erase(it);
@@ -86,9 +89,11 @@ bool DeviceMemory::back(Address address, std::uint64_t size, int device) {
   const Range* const range = range_of(address, size);
   if (size == 0 || range == nullptr) return false;
   Address begin = address, end = address + size;
-  // What was there and is no more is forgotten; what is there is in the way, unless it ends where this begins or begins where it ends.
+  // What was there and is no more is forgotten; what is there is in the way, unless it ends where
+  // this begins or begins where it ends.
   std::vector<Address> joined;
-  for (auto it = records_.lower_bound(range->begin); it != records_.end() && it->first < range->end;) {
+  for (auto it = records_.lower_bound(range->begin);
+       it != records_.end() && it->first < range->end;) {
     const Allocation& a = it->second->allocation;
     const auto next = std::next(it);
     const bool overlaps = a.base < address + size && a.base + a.size > address;

@@ -1,7 +1,9 @@
-// Texture fetches recorded on an NVIDIA H100 (golden/textures/h100.txt), held against what we compute, bit for bit.
+// Texture fetches recorded on an NVIDIA H100 (golden/textures/h100.txt), held against what we
+// compute, bit for bit.
 //
-// A line "set ..." describes a texture and the instruction; the lines below it give four numbers, x, y, z and the layer, and behind a colon the channels
-// that came back, all in hexadecimal: the bits of floats, or integers.
+// A line "set ..." describes a texture and the instruction; the lines below it give four numbers,
+// x, y, z and the layer, and behind a colon the channels that came back, all in hexadecimal: the
+// bits of floats, or integers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,24 +29,31 @@ std::uint32_t mix(std::uint32_t x) {
   x *= 0x846ca68bu;
   return x ^ (x >> 16);
 }
-constexpr std::uint32_t kSpecial[16] = {0x3f800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x80000000, 0x00000001, 0x7f7fffff, 0xbf800000,
-                                        0x00800000, 0x7fc12345, 0xff7fffff, 0x007fffff, 0x40000000, 0x80000001, 0x7f800001, 0x00000000};
+constexpr std::uint32_t kSpecial[16] = {
+    0x3f800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x80000000, 0x00000001, 0x7f7fffff, 0xbf800000,
+    0x00800000, 0x7fc12345, 0xff7fffff, 0x007fffff, 0x40000000, 0x80000001, 0x7f800001, 0x00000000};
 
 struct Set {
   std::string name;
-  int op = 0, shape[4] = {}, kind[3] = {}, fill = 0, hot = 0, linear = 0, norm = 0, nread = 0, srgb = 0, channels = 1;
+  int op = 0, shape[4] = {}, kind[3] = {}, fill = 0, hot = 0, linear = 0, norm = 0, nread = 0,
+      srgb = 0, channels = 1;
   char mode[16] = {};
   float border[4] = {};
 };
 
 std::vector<std::byte> contents(const Set& s) {
-  const int texels = s.shape[0] * std::max(s.shape[1], 1) * std::max(s.shape[2], 1), bits = s.kind[1], count = texels * s.kind[2];
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * static_cast<std::size_t>(bits) / 8);
+  const int texels = s.shape[0] * std::max(s.shape[1], 1) * std::max(s.shape[2], 1),
+            bits = s.kind[1], count = texels * s.kind[2];
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * static_cast<std::size_t>(bits) /
+                               8);
   for (int i = 0; i < count; ++i) {
     const std::uint32_t r = mix(static_cast<std::uint32_t>(i) + 77);
     std::uint32_t v = r;
     if (s.kind[0] == 2) {
-      const float f = s.fill == 0 ? static_cast<float>(r >> 8) * 0x1p-24f : s.fill == 1 ? static_cast<float>(i) : i == s.hot ? 1.0f : 0.0f;
+      const float f = s.fill == 0   ? static_cast<float>(r >> 8) * 0x1p-24f
+                      : s.fill == 1 ? static_cast<float>(i)
+                      : i == s.hot  ? 1.0f
+                                    : 0.0f;
       v = std::bit_cast<std::uint32_t>(f);
       if (s.fill == 3) v = (r & 0x807fffffu) | ((127 - 12 + (r >> 23) % 24) << 23);
       if (s.fill == 4) v = kSpecial[i % 16];
@@ -54,7 +63,8 @@ std::vector<std::byte> contents(const Set& s) {
     } else if (s.fill == 2) {
       v = i == s.hot ? 0xffffffffu >> (s.kind[0] == 0 ? 33 - bits : 32 - bits) : 0;
     }
-    std::memcpy(&bytes[static_cast<std::size_t>(i) * static_cast<std::size_t>(bits) / 8], &v, static_cast<std::size_t>(bits) / 8);
+    std::memcpy(&bytes[static_cast<std::size_t>(i) * static_cast<std::size_t>(bits) / 8], &v,
+                static_cast<std::size_t>(bits) / 8);
   }
   return bytes;
 }
@@ -63,7 +73,10 @@ Texture texture_of(const Set& s, const std::vector<std::byte>& bytes) {
   Texture t;
   Image& i = t.image;
   i.base = reinterpret_cast<Address>(bytes.data());
-  i.format = {s.kind[0] == 0 ? ChannelKind::kSigned : s.kind[0] == 1 ? ChannelKind::kUnsigned : ChannelKind::kFloat, s.kind[1], s.kind[2]};
+  i.format = {s.kind[0] == 0   ? ChannelKind::kSigned
+              : s.kind[0] == 1 ? ChannelKind::kUnsigned
+                               : ChannelKind::kFloat,
+              s.kind[1], s.kind[2]};
   i.width = static_cast<std::uint32_t>(s.shape[0]);
   i.height = static_cast<std::uint32_t>(std::max(s.shape[1], 1));
   i.depth = static_cast<std::uint32_t>(std::max(s.shape[2], 1));
@@ -72,7 +85,10 @@ Texture texture_of(const Set& s, const std::vector<std::byte>& bytes) {
   i.pitch = std::uint64_t{i.width} * static_cast<std::uint64_t>(i.format.bytes());
   i.slice = i.pitch * i.height;
   const std::string mode = s.mode;
-  t.address.fill(mode == "wrap" ? AddressMode::kWrap : mode == "clamp" ? AddressMode::kClamp : mode == "mirror" ? AddressMode::kMirror : AddressMode::kBorder);
+  t.address.fill(mode == "wrap"     ? AddressMode::kWrap
+                 : mode == "clamp"  ? AddressMode::kClamp
+                 : mode == "mirror" ? AddressMode::kMirror
+                                    : AddressMode::kBorder);
   t.linear = s.linear != 0;
   t.normalized_coordinates = s.norm != 0;
   t.normalized_read = s.nread != 0;
@@ -86,17 +102,22 @@ Texel fetched(const Texture& t, int op, const std::uint32_t in[4]) {
   std::int32_t whole[3];
   std::memcpy(at, in, sizeof at);
   std::memcpy(whole, in, sizeof whole);
-  const Sample s = gathers ? gather(t, at, in[3]) : integers ? fetch(t, whole, in[3]) : sample(t, at, in[3]);
+  const Sample s = gathers    ? gather(t, at, in[3])
+                   : integers ? fetch(t, whole, in[3])
+                              : sample(t, at, in[3]);
   Texel elements[8];
   for (int i = 0; i < s.count; ++i) {
     const Sample::Tap& tap = s.taps[static_cast<std::size_t>(i)];
-    if (!tap.outside) elements[i] = read_element(reinterpret_cast<const std::byte*>(tap.address), t.image.format, t.normalized_read);
+    if (!tap.outside)
+      elements[i] = read_element(reinterpret_cast<const std::byte*>(tap.address), t.image.format,
+                                 t.normalized_read);
   }
   // 30 to 33 and 34, 35 are tld4 of the components in turn; 36 is of layers.
   return gathers ? gathered(t, s, elements, op == 36 ? 0 : (op - 30) % 4) : filter(t, s, elements);
 }
 
-// What docs/textures.md says we do not get to the bit: filters in three dimensions, where ties of weights go another way, and of signed bytes.
+// What docs/textures.md says we do not get to the bit: filters in three dimensions, where ties of
+// weights go another way, and of signed bytes.
 float tolerance(const Set& s) {
   if (s.linear == 0) return 0;
   const bool solid = s.shape[2] != 0 && s.shape[3] == 0, bytes = s.kind[0] == 0 && s.kind[1] == 8;
@@ -104,7 +125,8 @@ float tolerance(const Set& s) {
 }
 
 bool agrees(std::uint32_t ours, std::uint32_t theirs, float within) {
-  return ours == theirs || (within > 0 && std::abs(std::bit_cast<float>(ours) - std::bit_cast<float>(theirs)) <= within);
+  return ours == theirs || (within > 0 && std::abs(std::bit_cast<float>(ours) -
+                                                   std::bit_cast<float>(theirs)) <= within);
 }
 
 TEST(Silicon, FetchesWhatWeFetch) {
@@ -119,12 +141,15 @@ TEST(Silicon, FetchesWhatWeFetch) {
     if (line.starts_with("set ")) {
       char name[64];
       set = {};
-      ASSERT_EQ(std::sscanf(
-                    line.c_str(),
-                    "set %63s op=%d shape=%d,%d,%d,%d kind=%d,%d,%d fill=%d hot=%d mode=%15s linear=%d norm=%d nread=%d srgb=%d border=%g,%g,%g,%g channels=%d",
-                    name, &set.op, &set.shape[0], &set.shape[1], &set.shape[2], &set.shape[3], &set.kind[0], &set.kind[1], &set.kind[2], &set.fill, &set.hot,
-                    set.mode, &set.linear, &set.norm, &set.nread, &set.srgb, &set.border[0], &set.border[1], &set.border[2], &set.border[3], &set.channels),
-                21)
+      ASSERT_EQ(
+          std::sscanf(line.c_str(),
+                      "set %63s op=%d shape=%d,%d,%d,%d kind=%d,%d,%d fill=%d hot=%d mode=%15s "
+                      "linear=%d norm=%d nread=%d srgb=%d border=%g,%g,%g,%g channels=%d",
+                      name, &set.op, &set.shape[0], &set.shape[1], &set.shape[2], &set.shape[3],
+                      &set.kind[0], &set.kind[1], &set.kind[2], &set.fill, &set.hot, set.mode,
+                      &set.linear, &set.norm, &set.nread, &set.srgb, &set.border[0], &set.border[1],
+                      &set.border[2], &set.border[3], &set.channels),
+          21)
           << line;
       set.name = name;
       bytes = contents(set);
@@ -134,7 +159,8 @@ TEST(Silicon, FetchesWhatWeFetch) {
       continue;
     }
     std::uint32_t in[4], want[4] = {};
-    const int got = std::sscanf(line.c_str(), "%x %x %x %x : %x %x %x %x", &in[0], &in[1], &in[2], &in[3], &want[0], &want[1], &want[2], &want[3]);
+    const int got = std::sscanf(line.c_str(), "%x %x %x %x : %x %x %x %x", &in[0], &in[1], &in[2],
+                                &in[3], &want[0], &want[1], &want[2], &want[3]);
     ASSERT_EQ(got, 4 + set.channels) << line;
     const Texel texel = fetched(texture, set.op, in);
     ++samples;
@@ -144,7 +170,8 @@ TEST(Silicon, FetchesWhatWeFetch) {
       const bool good = agrees(texel[static_cast<std::size_t>(c)], want[c], tolerance(set));
       exact += texel[static_cast<std::size_t>(c)] == want[c];
       channels += 1;
-      EXPECT_TRUE(good) << set.name << " (op " << set.op << ", " << set.mode << "): " << line << ", channel " << c << ": we have " << text;
+      EXPECT_TRUE(good) << set.name << " (op " << set.op << ", " << set.mode << "): " << line
+                        << ", channel " << c << ": we have " << text;
       wrong += !good;
     }
   }

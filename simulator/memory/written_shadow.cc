@@ -9,10 +9,12 @@
 namespace lockstep::memory {
 namespace {
 
-// A range of bits as whole bytes between two partial ones: `head` bits of the first byte, `whole` bytes, `tail` bits of the last.
+// A range of bits as whole bytes between two partial ones: `head` bits of the first byte, `whole`
+// bytes, `tail` bits of the last.
 struct BitRange {
   std::uint8_t* first;
-  std::uint8_t head_mask;  // 0: the range starts on a byte boundary, `first` is its first whole byte
+  std::uint8_t
+      head_mask;  // 0: the range starts on a byte boundary, `first` is its first whole byte
   std::size_t whole;
   std::uint8_t tail_mask;  // 0: it ends on one
 };
@@ -29,13 +31,16 @@ BitRange split(std::uint8_t* byte, unsigned bit, std::uint64_t bits) {
   return r;
 }
 
-// Two blocks may write neighbouring bytes at once: bits of a shared byte are changed atomically, and only when there is something to change.
+// Two blocks may write neighbouring bytes at once: bits of a shared byte are changed atomically,
+// and only when there is something to change.
 void set_bits(std::uint8_t* byte, std::uint8_t mask) {
   std::atomic_ref<std::uint8_t> a(*byte);
-  if ((a.load(std::memory_order_relaxed) & mask) != mask) a.fetch_or(mask, std::memory_order_relaxed);
+  if ((a.load(std::memory_order_relaxed) & mask) != mask)
+    a.fetch_or(mask, std::memory_order_relaxed);
 }
 void clear_bits(std::uint8_t* byte, std::uint8_t mask) {
-  std::atomic_ref<std::uint8_t>(*byte).fetch_and(static_cast<std::uint8_t>(~mask), std::memory_order_relaxed);
+  std::atomic_ref<std::uint8_t>(*byte).fetch_and(static_cast<std::uint8_t>(~mask),
+                                                 std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -63,13 +68,17 @@ void DeviceMemory::clear_shadow(Address address, std::uint64_t size) {
   if (r.tail_mask != 0) clear_bits(byte + r.whole, r.tail_mask);
 }
 
-bool DeviceMemory::is_written(Address address, std::uint64_t size) const { return first_unwritten(address, size) == address + size; }
+bool DeviceMemory::is_written(Address address, std::uint64_t size) const {
+  return first_unwritten(address, size) == address + size;
+}
 
 Address DeviceMemory::first_unwritten(Address address, std::uint64_t size) const {
   return in_window(address) ? first_with(false, address, size) : address + size;
 }
 
-Address DeviceMemory::first_written(Address address, std::uint64_t size) const { return in_window(address) ? first_with(true, address, size) : address; }
+Address DeviceMemory::first_written(Address address, std::uint64_t size) const {
+  return in_window(address) ? first_with(true, address, size) : address;
+}
 
 // The first byte of the range that is as `written` says, or its end.
 Address DeviceMemory::first_with(bool written, Address address, std::uint64_t size) const {
@@ -118,9 +127,11 @@ void DeviceMemory::copy_written(Address to, Address from, std::uint64_t size) {
     if (t.tail_mask != 0) merge(t.first + head_bytes + t.whole, t.tail_mask, tail);
     return;
   }
-  // Different phase: run by run. A copy between overlapping ranges of different phase must read all before it writes.
+  // Different phase: run by run. A copy between overlapping ranges of different phase must read all
+  // before it writes.
   std::vector<bool> bits(size);
-  for (Address at = from; at < from + size; ++at) bits[at - from] = *written_shadow(at) >> ((at - begin_) & 7) & 1;
+  for (Address at = from; at < from + size; ++at)
+    bits[at - from] = *written_shadow(at) >> ((at - begin_) & 7) & 1;
   for (std::uint64_t i = 0; i < size;) {
     std::uint64_t run = i;
     while (run < size && bits[run] == bits[i]) ++run;

@@ -15,7 +15,8 @@ constexpr std::uint64_t kSize = 3000;
 class WrittenShadow : public testing::Test {
  protected:
   void check() {
-    for (std::uint64_t i = 0; i < kSize; ++i) ASSERT_EQ(memory_.is_written(base_ + i, 1), model_[i]) << i;
+    for (std::uint64_t i = 0; i < kSize; ++i)
+      ASSERT_EQ(memory_.is_written(base_ + i, 1), model_[i]) << i;
   }
   DeviceMemory memory_;
   Address base_ = memory_.allocate(kSize, 4, Kind::kDevice, 0)->base;
@@ -28,7 +29,8 @@ TEST_F(WrittenShadow, AgreesWithAModelUnderRandomOperations) {
   std::mt19937 random(1);
   for (int round = 0; round < 3000; ++round) {
     const std::uint64_t longest = round % 3 == 0 ? 20 : kSize;
-    const std::uint64_t from = random() % kSize, size = random() % std::min(longest, kSize - from + 1);
+    const std::uint64_t from = random() % kSize,
+                        size = random() % std::min(longest, kSize - from + 1);
     switch (random() % 4) {
       case 0:
         memory_.mark_written(base_ + from, size);
@@ -48,11 +50,13 @@ TEST_F(WrittenShadow, AgreesWithAModelUnderRandomOperations) {
       default: {
         std::uint64_t first = from;
         while (first < from + size && model_[first]) ++first;
-        ASSERT_EQ(memory_.first_unwritten(base_ + from, size), base_ + first) << from << " + " << size;
+        ASSERT_EQ(memory_.first_unwritten(base_ + from, size), base_ + first)
+            << from << " + " << size;
         ASSERT_EQ(memory_.is_written(base_ + from, size), first == from + size);
         std::uint64_t written = from;
         while (written < from + size && !model_[written]) ++written;
-        ASSERT_EQ(memory_.first_written(base_ + from, size), base_ + written) << from << " + " << size;
+        ASSERT_EQ(memory_.first_written(base_ + from, size), base_ + written)
+            << from << " + " << size;
       }
     }
     if (round % 50 == 0) check();

@@ -21,16 +21,20 @@ const std::vector<isa::Match>& matches_of(const std::string& opcode) {
 }
 
 bool available(const isa::FormRow& row, const ptx::Module& module) {
-  return row.ptx <= module.version_major * 10 + module.version_minor && row.sm <= module.target_number && (row.suffix == 0 || module.target_suffix != 0);
+  return row.ptx <= module.version_major * 10 + module.version_minor &&
+         row.sm <= module.target_number && (row.suffix == 0 || module.target_suffix != 0);
 }
 
 void move_labels(ptx::Operand& o, std::uint32_t index, std::int64_t by) {
-  if (o.kind == ptx::Operand::Kind::kLabel && o.index > index) o.index = static_cast<std::uint32_t>(o.index + by);
+  if (o.kind == ptx::Operand::Kind::kLabel && o.index > index)
+    o.index = static_cast<std::uint32_t>(o.index + by);
   for (ptx::Operand& e : o.elements) move_labels(e, index, by);
 }
 
 bool is_part_of(const ptx::Operand& o, const std::string& symbol) {
-  return o.symbol == symbol || std::any_of(o.elements.begin(), o.elements.end(), [&](const ptx::Operand& e) { return is_part_of(e, symbol); });
+  return o.symbol == symbol ||
+         std::any_of(o.elements.begin(), o.elements.end(),
+                     [&](const ptx::Operand& e) { return is_part_of(e, symbol); });
 }
 
 // Whatever accesses shared memory accesses local memory, and the variable lies there.
@@ -38,17 +42,24 @@ void remove_sharing(ptx::Function& function, const std::string& symbol) {
   for (ptx::Variable& v : function.variables)
     if (v.name == symbol) v.space = ptx::Space::kLocal;
   for (ptx::Instruction& i : function.body)
-    if (i.modifiers.space == ptx::Space::kShared && (i.opcode == ptx::Opcode::k_ld || i.opcode == ptx::Opcode::k_st)) i.modifiers.space = ptx::Space::kLocal;
+    if (i.modifiers.space == ptx::Space::kShared &&
+        (i.opcode == ptx::Opcode::k_ld || i.opcode == ptx::Opcode::k_st))
+      i.modifiers.space = ptx::Space::kLocal;
 }
 
 }  // namespace
 
-std::optional<ptx::Instruction> with_opcode(const Site& site, const std::string& opcode, std::vector<ptx::Operand> operands) {
+std::optional<ptx::Instruction> with_opcode(const Site& site, const std::string& opcode,
+                                            std::vector<ptx::Operand> operands) {
   const ptx::Instruction& from = site.instruction();
   for (const isa::Match& match : matches_of(opcode)) {
     if (!available(*match.form->row, site.module)) continue;
     for (const auto& rules : match.form->operands) {
-      if (!ptx::check_operands(match, rules, operands, site.registers != nullptr ? *site.registers : site.function.registers).reason.empty()) continue;
+      if (!ptx::check_operands(
+               match, rules, operands,
+               site.registers != nullptr ? *site.registers : site.function.registers)
+               .reason.empty())
+        continue;
       ptx::Instruction i;
       i.opcode = match.form->row->opcode;
       i.modifiers = match.modifiers;
@@ -65,10 +76,14 @@ std::optional<ptx::Instruction> with_opcode(const Site& site, const std::string&
   return std::nullopt;
 }
 
-std::optional<ptx::Instruction> with_opcode(const Site& site, const std::string& opcode) { return with_opcode(site, opcode, site.instruction().operands); }
+std::optional<ptx::Instruction> with_opcode(const Site& site, const std::string& opcode) {
+  return with_opcode(site, opcode, site.instruction().operands);
+}
 
-std::optional<std::string> replace_word(std::string_view opcode, std::string_view word, std::string_view by) {
-  for (std::size_t at = opcode.find(word); at != std::string_view::npos; at = opcode.find(word, at + 1)) {
+std::optional<std::string> replace_word(std::string_view opcode, std::string_view word,
+                                        std::string_view by) {
+  for (std::size_t at = opcode.find(word); at != std::string_view::npos;
+       at = opcode.find(word, at + 1)) {
     const std::size_t end = at + word.size();
     if (end != opcode.size() && opcode[end] != '.') continue;
     return std::string(opcode.substr(0, at)) + std::string(by) + std::string(opcode.substr(end));
@@ -76,7 +91,9 @@ std::optional<std::string> replace_word(std::string_view opcode, std::string_vie
   return std::nullopt;
 }
 
-bool has_word(std::string_view opcode, std::string_view word) { return replace_word(opcode, word, "").has_value(); }
+bool has_word(std::string_view opcode, std::string_view word) {
+  return replace_word(opcode, word, "").has_value();
+}
 
 ptx::Operand register_operand(std::uint32_t index) {
   ptx::Operand o;
@@ -92,7 +109,8 @@ ptx::Operand integer_operand(std::uint64_t bits) {
   return o;
 }
 
-void add(std::vector<Edit>& to, Operator op, std::string change, std::optional<ptx::Instruction> instead) {
+void add(std::vector<Edit>& to, Operator op, std::string change,
+         std::optional<ptx::Instruction> instead) {
   if (!instead) return;
   Edit& edit = to.emplace_back();
   edit.op = op;
@@ -106,7 +124,9 @@ void add_removal(std::vector<Edit>& to, Operator op, std::string change) {
   edit.change = std::move(change);
 }
 
-bool is_integer(const ptx::Instruction& i, std::size_t n) { return n < i.operands.size() && i.operands[n].kind == ptx::Operand::Kind::kImmediate; }
+bool is_integer(const ptx::Instruction& i, std::size_t n) {
+  return n < i.operands.size() && i.operands[n].kind == ptx::Operand::Kind::kImmediate;
+}
 
 std::optional<ptx::Instruction> with_integer(const Site& site, std::size_t n, std::uint64_t bits) {
   std::vector<ptx::Operand> operands = site.instruction().operands;
@@ -114,7 +134,8 @@ std::optional<ptx::Instruction> with_integer(const Site& site, std::size_t n, st
   return with_opcode(site, site.instruction().text, std::move(operands));
 }
 
-Sequence::Sequence(const Site& site, Operator op, std::string change) : site_(site), registers_(site.function.registers) {
+Sequence::Sequence(const Site& site, Operator op, std::string change)
+    : site_(site), registers_(site.function.registers) {
   edit_.op = op;
   edit_.change = std::move(change);
 }
@@ -126,7 +147,8 @@ ptx::Operand Sequence::fresh(std::string name, isa::Type type) {
 }
 
 void Sequence::emit(const std::string& opcode, std::vector<ptx::Operand> operands) {
-  auto instruction = with_opcode({site_.module, site_.function, site_.index, &registers_}, opcode, std::move(operands));
+  auto instruction = with_opcode({site_.module, site_.function, site_.index, &registers_}, opcode,
+                                 std::move(operands));
   whole_ = whole_ && instruction.has_value();
   if (instruction) edit_.instead.push_back(std::move(*instruction));
 }
@@ -157,7 +179,8 @@ void apply(ptx::Function& function, std::uint32_t index, Edit edit) {
   const auto by = static_cast<std::int64_t>(edit.instead.size()) - 1;
   std::move(edit.registers.begin(), edit.registers.end(), std::back_inserter(function.registers));
   const auto at = function.body.erase(function.body.begin() + index);
-  function.body.insert(at, std::make_move_iterator(edit.instead.begin()), std::make_move_iterator(edit.instead.end()));
+  function.body.insert(at, std::make_move_iterator(edit.instead.begin()),
+                       std::make_move_iterator(edit.instead.end()));
   for (ptx::Instruction& i : function.body)
     for (ptx::Operand& o : i.operands) move_labels(o, index, by);
 }

@@ -13,11 +13,16 @@ struct Words {
   std::string_view from, to;
 };
 
-void add_thread_edits(const Site& site, std::vector<Edit>& edits);      // barriers, fences, waits, groups, scopes and orders, atomics, shuffles, votes
-void add_memory_edits(const Site& site, std::vector<Edit>& edits);      // indices, addresses, stores
-void add_control_edits(const Site& site, std::vector<Edit>& edits);     // comparisons, guards
+void add_thread_edits(const Site& site,
+                      std::vector<Edit>& edits);  // barriers, fences, waits, groups, scopes and
+                                                  // orders, atomics, shuffles, votes
+void add_memory_edits(const Site& site, std::vector<Edit>& edits);   // indices, addresses, stores
+void add_control_edits(const Site& site, std::vector<Edit>& edits);  // comparisons, guards
 void add_arithmetic_edits(const Site& site, std::vector<Edit>& edits);  // what computes
-void add_copy_edits(const Site& site, std::vector<Edit>& edits);        // copies of many bytes and by tensor maps, and who waits for their bytes
-void add_matrix_edits(const Site& site, std::vector<Edit>& edits);      // matrices that lanes hold together
+void add_copy_edits(const Site& site,
+                    std::vector<Edit>& edits);  // copies of many bytes and by tensor maps, and who
+                                                // waits for their bytes
+void add_matrix_edits(const Site& site,
+                      std::vector<Edit>& edits);  // matrices that lanes hold together
 
 }  // namespace lockstep::mutation

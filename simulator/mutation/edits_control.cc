@@ -40,9 +40,11 @@ void add_comparison_edits(const Site& site, std::vector<Edit>& edits) {
   for (const Pair& p : kComparisons) {
     if (!has_word(i.text, p.word)) continue;
     const auto to = [&](Operator op, std::string_view word) {
-      add(edits, op, std::string(p.word.substr(1)) + " became " + std::string(word.substr(1)), with_opcode(site, *replace_word(i.text, p.word, word)));
+      add(edits, op, std::string(p.word.substr(1)) + " became " + std::string(word.substr(1)),
+          with_opcode(site, *replace_word(i.text, p.word, word)));
     };
-    if (!p.edge.empty() && !chooses_extreme(site.function, site.index)) to(Operator::kCompareEdge, p.edge);
+    if (!p.edge.empty() && !chooses_extreme(site.function, site.index))
+      to(Operator::kCompareEdge, p.edge);
     to(Operator::kCompareNegated, p.negated);
     return;
   }
@@ -54,7 +56,8 @@ void add_guard_edits(const Site& site, std::vector<Edit>& edits) {
   const bool branch = i.opcode == Opcode::k_bra;
   ptx::Instruction always = i;
   always.guard = {};
-  add(edits, Operator::kGuardRemoved, branch ? "the branch is always taken" : "is done whatever the condition", std::move(always));
+  add(edits, Operator::kGuardRemoved,
+      branch ? "the branch is always taken" : "is done whatever the condition", std::move(always));
   Edit& never = edits.emplace_back();
   never.op = Operator::kGuardRemoved;
   never.change = branch ? "the branch is never taken" : "is never done";

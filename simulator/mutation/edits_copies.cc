@@ -12,16 +12,23 @@ using isa::Opcode;
 using isa::Type;
 using ptx::Operand;
 
-constexpr std::int64_t kUnit = 16;          // bytes: what these copies count in
-constexpr std::int64_t kTensorPlace = 128;  // bytes: where in shared memory a tensor copy's place may begin
-constexpr std::int64_t kMbarrier = 8;       // bytes
+constexpr std::int64_t kUnit = 16;  // bytes: what these copies count in
+constexpr std::int64_t kTensorPlace =
+    128;  // bytes: where in shared memory a tensor copy's place may begin
+constexpr std::int64_t kMbarrier = 8;  // bytes
 
-bool is_of_a_tensor(Opcode op) { return op == Opcode::k_cp_async_bulk_tensor || op == Opcode::k_cp_reduce_async_bulk_tensor; }
-bool is_of_bytes(Opcode op) { return op == Opcode::k_cp_async_bulk || op == Opcode::k_cp_reduce_async_bulk; }
+bool is_of_a_tensor(Opcode op) {
+  return op == Opcode::k_cp_async_bulk_tensor || op == Opcode::k_cp_reduce_async_bulk_tensor;
+}
+bool is_of_bytes(Opcode op) {
+  return op == Opcode::k_cp_async_bulk || op == Opcode::k_cp_reduce_async_bulk;
+}
 
-// The instruction with an integer added to what `operand` finds in its operands: a constant, or a register of that type.
+// The instruction with an integer added to what `operand` finds in its operands: a constant, or a
+// register of that type.
 template <class Find>
-void add_increased(const Site& site, Operator op, const std::string& change, Type type, std::int64_t by, std::vector<Edit>& edits, Find&& operand) {
+void add_increased(const Site& site, Operator op, const std::string& change, Type type,
+                   std::int64_t by, std::vector<Edit>& edits, Find&& operand) {
   const ptx::Instruction& i = site.instruction();
   std::vector<Operand> operands = i.operands;
   Operand& o = operand(operands);
@@ -43,10 +50,13 @@ void add_increased(const Site& site, Operator op, const std::string& change, Typ
 void add_byte_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   const auto changed = [&](const std::string& change, std::size_t n, std::int64_t by) {
-    add_increased(site, Operator::kBytesChanged, change, Type::kB32, by, edits, [n](std::vector<Operand>& o) -> Operand& { return o[n]; });
+    add_increased(site, Operator::kBytesChanged, change, Type::kB32, by, edits,
+                  [n](std::vector<Operand>& o) -> Operand& { return o[n]; });
   };
   if (is_of_bytes(i.opcode)) changed("16 bytes fewer are copied", 2, -kUnit);
-  const bool arrives = (i.opcode == Opcode::k_mbarrier_arrive || i.opcode == Opcode::k_mbarrier_arrive_drop) && i.modifiers.expect_tx;
+  const bool arrives =
+      (i.opcode == Opcode::k_mbarrier_arrive || i.opcode == Opcode::k_mbarrier_arrive_drop) &&
+      i.modifiers.expect_tx;
   if (!arrives && i.opcode != Opcode::k_mbarrier_expect_tx) return;
   const std::size_t n = arrives ? 2 : 1;
   changed("16 bytes more are expected", n, kUnit);
@@ -54,13 +64,15 @@ void add_byte_edits(const Site& site, std::vector<Edit>& edits) {
   if (is_integer(i, n)) return;  // a constant becomes zero anyway
   const std::string none = "no bytes are expected";
   if (arrives) {
-    add(edits, Operator::kBytesChanged, none, with_opcode(site, *replace_word(i.text, ".expect_tx", ""), {i.operands[0], i.operands[1]}));
+    add(edits, Operator::kBytesChanged, none,
+        with_opcode(site, *replace_word(i.text, ".expect_tx", ""), {i.operands[0], i.operands[1]}));
   } else {
     add_removal(edits, Operator::kBytesChanged, none);
   }
 }
 
-// What lies in brackets: places of data, a tensor with its coordinates, and last the mbarrier where there is one.
+// What lies in brackets: places of data, a tensor with its coordinates, and last the mbarrier where
+// there is one.
 void add_place_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   const bool tensor = is_of_a_tensor(i.opcode);
@@ -79,7 +91,9 @@ void add_place_edits(const Site& site, std::vector<Edit>& edits) {
       break;
     }
     const std::int64_t by = tensor ? kTensorPlace : kUnit;
-    const std::string what = tensor ? "the place in shared memory is " : n == 0 ? "the destination is " : "the source is ";
+    const std::string what = tensor   ? "the place in shared memory is "
+                             : n == 0 ? "the destination is "
+                                      : "the source is ";
     moved(what + std::to_string(by) + " bytes further", by);
     moved(what + std::to_string(by) + " bytes before", -by);
   }
@@ -92,18 +106,24 @@ void add_coordinate_edits(const Site& site, std::vector<Edit>& edits) {
     std::vector<Operand> operands = i.operands;
     std::vector<Operand>& numbers = list(operands);
     for (std::size_t d = 0; d < numbers.size(); ++d) {
-      add_increased(site, Operator::kCoordinateChanged, name + " " + std::to_string(d) + " is one more", type, 1, edits,
+      add_increased(site, Operator::kCoordinateChanged,
+                    name + " " + std::to_string(d) + " is one more", type, 1, edits,
                     [&](std::vector<Operand>& o) -> Operand& { return list(o)[d]; });
     }
     if (numbers.size() < 2) return;
     std::swap(numbers[0], numbers[1]);
-    add(edits, Operator::kCoordinateChanged, "the first two " + name + "s change places", with_opcode(site, i.text, std::move(operands)));
+    add(edits, Operator::kCoordinateChanged, "the first two " + name + "s change places",
+        with_opcode(site, i.text, std::move(operands)));
   };
   for (std::size_t n = 0; n < i.operands.size(); ++n) {
     const Operand& o = i.operands[n];
     if (o.kind == Operand::Kind::kAddress && !o.elements.empty())
-      of("coordinate", Type::kB32, [n](std::vector<Operand>& all) -> std::vector<Operand>& { return all[n].elements[0].elements; });
-    if (o.kind == Operand::Kind::kVector) of("offset", Type::kB16, [n](std::vector<Operand>& all) -> std::vector<Operand>& { return all[n].elements; });
+      of("coordinate", Type::kB32, [n](std::vector<Operand>& all) -> std::vector<Operand>& {
+        return all[n].elements[0].elements;
+      });
+    if (o.kind == Operand::Kind::kVector)
+      of("offset", Type::kB16,
+         [n](std::vector<Operand>& all) -> std::vector<Operand>& { return all[n].elements; });
   }
 }
 
@@ -113,10 +133,13 @@ void add_multicast_edits(const Site& site, std::vector<Edit>& edits) {
   if (!has_word(i.text, ".multicast::cluster")) return;
   std::size_t n = 0;  // behind the mbarrier, and the offsets of im2col
   for (std::size_t o = 0; o < i.operands.size(); ++o)
-    if (i.operands[o].kind == Operand::Kind::kAddress || i.operands[o].kind == Operand::Kind::kVector) n = o + 1;
+    if (i.operands[o].kind == Operand::Kind::kAddress ||
+        i.operands[o].kind == Operand::Kind::kVector)
+      n = o + 1;
   const std::string change = "one block fewer gets the copy";
   if (is_integer(i, n)) {
-    add(edits, Operator::kMulticastNarrowed, change, with_integer(site, n, i.operands[n].bits & (i.operands[n].bits - 1)));
+    add(edits, Operator::kMulticastNarrowed, change,
+        with_integer(site, n, i.operands[n].bits & (i.operands[n].bits - 1)));
     return;
   }
   Sequence s(site, Operator::kMulticastNarrowed, change);

@@ -15,15 +15,24 @@ using isa::Opcode;
 using isa::Type;
 using ptx::Operand;
 
-bool is_of_a_warp(Opcode op) { return op == Opcode::k_mma || op == Opcode::k_mma_sp || op == Opcode::k_wmma_mma; }
-bool is_of_a_warpgroup(Opcode op) { return op == Opcode::k_wgmma_mma_async || op == Opcode::k_wgmma_mma_async_sp; }
+bool is_of_a_warp(Opcode op) {
+  return op == Opcode::k_mma || op == Opcode::k_mma_sp || op == Opcode::k_wmma_mma;
+}
+bool is_of_a_warpgroup(Opcode op) {
+  return op == Opcode::k_wgmma_mma_async || op == Opcode::k_wgmma_mma_async_sp;
+}
 bool is_of_rows(Opcode op) { return op == Opcode::k_ldmatrix || op == Opcode::k_stmatrix; }
 bool is_of_a_fragment(Opcode op) { return op == Opcode::k_wmma_load || op == Opcode::k_wmma_store; }
 bool loads(Opcode op) { return op == Opcode::k_ldmatrix || op == Opcode::k_wmma_load; }
 
-// Of wgmma: the predicate that says whether it accumulates; behind it the signs of A and B, then whether A, if it is in shared memory, and B are transposed.
-std::size_t accumulates_at(const ptx::Instruction& i) { return i.opcode == Opcode::k_wgmma_mma_async_sp ? 5 : 3; }
-bool has_a_in_registers(const ptx::Instruction& i) { return i.operands[1].kind == Operand::Kind::kVector; }
+// Of wgmma: the predicate that says whether it accumulates; behind it the signs of A and B, then
+// whether A, if it is in shared memory, and B are transposed.
+std::size_t accumulates_at(const ptx::Instruction& i) {
+  return i.opcode == Opcode::k_wgmma_mma_async_sp ? 5 : 3;
+}
+bool has_a_in_registers(const ptx::Instruction& i) {
+  return i.operands[1].kind == Operand::Kind::kVector;
+}
 
 void add_accumulator_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
@@ -32,7 +41,8 @@ void add_accumulator_edits(const Site& site, std::vector<Edit>& edits) {
     const auto with = [&](bool accumulates) {
       std::vector<Operand> operands = i.operands;
       operands[n] = integer_operand(accumulates);
-      add(edits, Operator::kAccumulatorChanged, accumulates ? "the product is added to what was there" : "the accumulator is left out",
+      add(edits, Operator::kAccumulatorChanged,
+          accumulates ? "the product is added to what was there" : "the accumulator is left out",
           with_opcode(site, i.text, std::move(operands)));
     };
     if (!is_integer(i, n) || i.operands[n].bits != 0) with(false);
@@ -45,7 +55,9 @@ void add_accumulator_edits(const Site& site, std::vector<Edit>& edits) {
   const auto is_register = [](const Operand& o) { return o.kind == Operand::Kind::kRegister; };
   if (!std::all_of(sums.begin(), sums.end(), is_register)) return;
   const Type type = site.function.registers[sums[0].index].type;
-  if (std::all_of(sums.begin(), sums.end(), [&](const Operand& o) { return is_zero(site.function, o, type); })) return;
+  if (std::all_of(sums.begin(), sums.end(),
+                  [&](const Operand& o) { return is_zero(site.function, o, type); }))
+    return;
   Sequence s(site, Operator::kAccumulatorChanged, "the accumulator is left out");
   const Operand zero = s.fresh("%zero", type);
   s.emit("mov.b" + std::to_string(8 * isa::size_of(type)), {zero, integer_operand(0)});
@@ -58,13 +70,15 @@ void add_fragment_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   const auto has_two = [&](std::size_t n) {
     const Operand& o = i.operands[n];
-    return o.kind == Operand::Kind::kVector && o.elements.size() > 1 && o.elements[0].index != o.elements[1].index;
+    return o.kind == Operand::Kind::kVector && o.elements.size() > 1 &&
+           o.elements[0].index != o.elements[1].index;
   };
   const auto neighbour = [&](std::size_t n, const std::string& name) {
     if (!has_two(n)) return;
     std::vector<Operand> operands = i.operands;
     operands[n].elements[0] = operands[n].elements[1];
-    add(edits, Operator::kFragmentChanged, "the first register of " + name + " is the second", with_opcode(site, i.text, std::move(operands)));
+    add(edits, Operator::kFragmentChanged, "the first register of " + name + " is the second",
+        with_opcode(site, i.text, std::move(operands)));
   };
   if (is_of_a_warp(i.opcode)) {
     neighbour(1, "A");
@@ -77,7 +91,8 @@ void add_fragment_edits(const Site& site, std::vector<Edit>& edits) {
     if (!has_two(n)) return;
     std::vector<Operand> operands = i.operands;
     std::swap(operands[n].elements[0], operands[n].elements[1]);
-    add(edits, Operator::kFragmentChanged, "the first two registers change places", with_opcode(site, i.text, std::move(operands)));
+    add(edits, Operator::kFragmentChanged, "the first two registers change places",
+        with_opcode(site, i.text, std::move(operands)));
   }
 }
 
@@ -87,28 +102,35 @@ void add_factor_edits(const Site& site, std::vector<Edit>& edits) {
   if (!warpgroup && !is_of_a_warp(i.opcode)) return;
   std::vector<Operand> operands = i.operands;
   std::swap(operands[1], operands[2]);  // where they have as many registers
-  add(edits, Operator::kOperandsExchanged, "A and B change places", with_opcode(site, i.text, std::move(operands)));
+  add(edits, Operator::kOperandsExchanged, "A and B change places",
+      with_opcode(site, i.text, std::move(operands)));
   if (warpgroup) {
     const std::size_t first = accumulates_at(i) + 1;
     for (std::size_t n = first; n < first + 2 && n < i.operands.size(); ++n)
-      add(edits, Operator::kSignChanged, n == first ? "A is negated" : "B is negated", with_integer(site, n, -i.operands[n].bits));
+      add(edits, Operator::kSignChanged, n == first ? "A is negated" : "B is negated",
+          with_integer(site, n, -i.operands[n].bits));
   }
   const std::string change = i.modifiers.sat ? "the sum does not saturate" : "the sum saturates";
   if (i.modifiers.sat) {
-    add(edits, Operator::kSaturationChanged, change, with_opcode(site, *replace_word(i.text, ".satfinite", "")));
+    add(edits, Operator::kSaturationChanged, change,
+        with_opcode(site, *replace_word(i.text, ".satfinite", "")));
   } else if (i.modifiers.type == Type::kS32) {
     // wmma has the word at its end, the others before the first type.
-    const std::string text = i.opcode == Opcode::k_wmma_mma ? i.text + ".satfinite" : *replace_word(i.text, ".s32", ".satfinite.s32");
+    const std::string text = i.opcode == Opcode::k_wmma_mma
+                                 ? i.text + ".satfinite"
+                                 : *replace_word(i.text, ".s32", ".satfinite.s32");
     add(edits, Operator::kSaturationChanged, change, with_opcode(site, text));
   }
 }
 
 // The n-th of the words .row and .col of an opcode, from 0 on, turned; nullopt when it has fewer.
 std::optional<std::string> with_layout_turned(const std::string& opcode, int n) {
-  for (std::size_t dot = opcode.find('.'); dot != std::string::npos; dot = opcode.find('.', dot + 1)) {
+  for (std::size_t dot = opcode.find('.'); dot != std::string::npos;
+       dot = opcode.find('.', dot + 1)) {
     const std::string word = opcode.substr(dot, opcode.find('.', dot + 1) - dot);
     if ((word != ".row" && word != ".col") || n-- > 0) continue;
-    return opcode.substr(0, dot) + (word == ".row" ? ".col" : ".row") + opcode.substr(dot + word.size());
+    return opcode.substr(0, dot) + (word == ".row" ? ".col" : ".row") +
+           opcode.substr(dot + word.size());
   }
   return std::nullopt;
 }
@@ -117,7 +139,8 @@ void add_layout_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   const auto turned = [&](int n, const std::string& name) {
     const auto text = with_layout_turned(i.text, n);
-    if (text) add(edits, Operator::kLayoutChanged, name + " lies the other way", with_opcode(site, *text));
+    if (text)
+      add(edits, Operator::kLayoutChanged, name + " lies the other way", with_opcode(site, *text));
   };
   const auto replaced = [&](const std::string& change, const std::optional<std::string>& text) {
     if (text) add(edits, Operator::kLayoutChanged, change, with_opcode(site, *text));
@@ -128,21 +151,25 @@ void add_layout_edits(const Site& site, std::vector<Edit>& edits) {
   } else if (is_of_a_fragment(i.opcode)) {
     turned(0, "the matrix");
   } else if (i.opcode == Opcode::k_movmatrix) {
-    add(edits, Operator::kLayoutChanged, "the matrix is not transposed", with_opcode(site, "mov.b32"));
+    add(edits, Operator::kLayoutChanged, "the matrix is not transposed",
+        with_opcode(site, "mov.b32"));
   } else if (is_of_rows(i.opcode) && i.modifiers.transposed) {
     replaced("the matrices are not transposed", replace_word(i.text, ".trans", ""));
   } else if (is_of_rows(i.opcode)) {
-    for (const std::string count : {".x1", ".x2", ".x4"}) replaced("the matrices are transposed", replace_word(i.text, count, count + ".trans"));
+    for (const std::string count : {".x1", ".x2", ".x4"})
+      replaced("the matrices are transposed", replace_word(i.text, count, count + ".trans"));
   } else if (is_of_a_warpgroup(i.opcode)) {
     const std::size_t first = accumulates_at(i) + 3;
     for (std::size_t n = first; n < i.operands.size(); ++n) {
       const std::string name = n == first && !has_a_in_registers(i) ? "A" : "B";
-      add(edits, Operator::kLayoutChanged, name + " lies the other way", with_integer(site, n, i.operands[n].bits ^ 1));
+      add(edits, Operator::kLayoutChanged, name + " lies the other way",
+          with_integer(site, n, i.operands[n].bits ^ 1));
     }
   }
 }
 
-// Fields of the descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2), whose distances count in 16 bytes.
+// Fields of the descriptor of a matrix in shared memory (PTX ISA 9.7.15.5.1.2), whose distances
+// count in 16 bytes.
 struct DescriptorEdit {
   Operator op;
   const char *operation, *change;
@@ -150,7 +177,8 @@ struct DescriptorEdit {
 };
 constexpr std::array<DescriptorEdit, 3> kDescriptorEdits = {{
     {Operator::kAddressShifted, "add.s64", " begins 16 bytes further", 1},
-    {Operator::kLayoutChanged, "add.s64", " has its parts of eight rows 16 bytes further apart", std::uint64_t{1} << 32},
+    {Operator::kLayoutChanged, "add.s64", " has its parts of eight rows 16 bytes further apart",
+     std::uint64_t{1} << 32},
     {Operator::kLayoutChanged, "xor.b64", " is swizzled in another way", std::uint64_t{3} << 62},
 }};
 
@@ -176,13 +204,16 @@ void add_matrix_place_edits(const Site& site, std::vector<Edit>& edits) {
   for (const std::int64_t by : {bytes, -bytes}) {
     ptx::Instruction moved = i;
     moved.operands[loads(i.opcode) ? 1 : 0].offset += by;
-    add(edits, Operator::kAddressShifted, "the access is " + std::to_string(bytes) + (by > 0 ? " bytes further" : " bytes before"), std::move(moved));
+    add(edits, Operator::kAddressShifted,
+        "the access is " + std::to_string(bytes) + (by > 0 ? " bytes further" : " bytes before"),
+        std::move(moved));
   }
   if (!fragment || i.operands.size() < 3) return;
   const auto elements = static_cast<std::uint64_t>(16 * 8 / isa::bits_of(i.modifiers.type));
   const std::string change = "the rows are 16 bytes further apart";
   if (is_integer(i, 2)) {
-    add(edits, Operator::kAddressShifted, change, with_integer(site, 2, i.operands[2].bits + elements));
+    add(edits, Operator::kAddressShifted, change,
+        with_integer(site, 2, i.operands[2].bits + elements));
     return;
   }
   Sequence s(site, Operator::kAddressShifted, change);

@@ -19,28 +19,39 @@ void add_barrier_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   switch (isa::category_of(i.opcode)) {
     case Category::kBarrier: {
-      if (i.modifiers.bar != isa::BarMode::kRed) add_removal(edits, Operator::kBarrierRemoved, "the barrier is left out");
+      if (i.modifiers.bar != isa::BarMode::kRed)
+        add_removal(edits, Operator::kBarrierRemoved, "the barrier is left out");
       const std::size_t number = i.modifiers.bar == isa::BarMode::kRed ? 1 : 0;
       // Where all threads of a block come together, as at __syncthreads(), the number says nothing.
       if (is_integer(i, number) && i.operands.size() > (number == 0 ? 1 : 3)) {
         const std::uint64_t other = i.operands[number].bits == 15 ? 0 : i.operands[number].bits + 1;
-        add(edits, Operator::kBarrierChanged, "barrier " + std::to_string(i.operands[number].bits) + " became barrier " + std::to_string(other),
+        add(edits, Operator::kBarrierChanged,
+            "barrier " + std::to_string(i.operands[number].bits) + " became barrier " +
+                std::to_string(other),
             with_integer(site, number, other));
       }
       if (is_integer(i, number + 1) && i.operands[number + 1].bits >= 64) {
-        add(edits, Operator::kBarrierChanged, "the barrier is for 32 threads fewer", with_integer(site, number + 1, i.operands[number + 1].bits - 32));
+        add(edits, Operator::kBarrierChanged, "the barrier is for 32 threads fewer",
+            with_integer(site, number + 1, i.operands[number + 1].bits - 32));
       }
       break;
     }
     case Category::kClusterBarrier:
-      // An arrival without its wait, or a wait without its arrival, stands still: what is left out is the wait alone.
-      if (i.opcode == Opcode::k_barrier_cluster_wait) add_removal(edits, Operator::kBarrierRemoved, "the wait at the cluster's barrier is left out");
+      // An arrival without its wait, or a wait without its arrival, stands still: what is left out
+      // is the wait alone.
+      if (i.opcode == Opcode::k_barrier_cluster_wait)
+        add_removal(edits, Operator::kBarrierRemoved,
+                    "the wait at the cluster's barrier is left out");
       break;
-    case Category::kFence: add_removal(edits, Operator::kFenceRemoved, "the fence is left out"); break;
+    case Category::kFence:
+      add_removal(edits, Operator::kFenceRemoved, "the fence is left out");
+      break;
     default: break;
   }
-  if (i.opcode == Opcode::k_wgmma_fence) add_removal(edits, Operator::kFenceRemoved, "the fence is left out");
-  if (i.opcode == Opcode::k_bar_warp_sync) add_removal(edits, Operator::kBarrierRemoved, "the warp's barrier is left out");
+  if (i.opcode == Opcode::k_wgmma_fence)
+    add_removal(edits, Operator::kFenceRemoved, "the fence is left out");
+  if (i.opcode == Opcode::k_bar_warp_sync)
+    add_removal(edits, Operator::kBarrierRemoved, "the warp's barrier is left out");
 }
 
 void add_wait_edits(const Site& site, std::vector<Edit>& edits) {
@@ -51,24 +62,32 @@ void add_wait_edits(const Site& site, std::vector<Edit>& edits) {
     case Opcode::k_cp_async_wait_group:
       add_removal(edits, Operator::kWaitRemoved, "the wait for copies is left out");
       if (is_integer(i, 0))
-        add(edits, Operator::kWaitRemoved, "the wait lets one more group of copies be under way", with_integer(site, 0, i.operands[0].bits + 1));
+        add(edits, Operator::kWaitRemoved, "the wait lets one more group of copies be under way",
+            with_integer(site, 0, i.operands[0].bits + 1));
       if (i.opcode == Opcode::k_cp_async_bulk_wait_group && !i.modifiers.read)
-        add(edits, Operator::kWaitRemoved, "the wait is over when the copies have read", with_opcode(site, i.text + ".read"));
+        add(edits, Operator::kWaitRemoved, "the wait is over when the copies have read",
+            with_opcode(site, i.text + ".read"));
       break;
     case Opcode::k_wgmma_wait_group:
       add_removal(edits, Operator::kWaitRemoved, "the wait for products is left out");
-      add(edits, Operator::kWaitRemoved, "the wait lets one more group of products be under way", with_integer(site, 0, i.operands[0].bits + 1));
+      add(edits, Operator::kWaitRemoved, "the wait lets one more group of products be under way",
+          with_integer(site, 0, i.operands[0].bits + 1));
       break;
     case Opcode::k_cp_async_commit_group:
     case Opcode::k_cp_async_bulk_commit_group:
-    case Opcode::k_wgmma_commit_group: add_removal(edits, Operator::kCommitRemoved, "what was begun becomes no group"); break;
+    case Opcode::k_wgmma_commit_group:
+      add_removal(edits, Operator::kCommitRemoved, "what was begun becomes no group");
+      break;
     case Opcode::k_mbarrier_test_wait:
     case Opcode::k_mbarrier_try_wait: {
       // The predicate says that the phase is over.
-      add(edits, Operator::kWaitRemoved, "the wait is over at once", with_opcode(site, "setp.eq.u32", {i.operands[0], integer_operand(0), integer_operand(0)}));
+      add(edits, Operator::kWaitRemoved, "the wait is over at once",
+          with_opcode(site, "setp.eq.u32",
+                      {i.operands[0], integer_operand(0), integer_operand(0)}));
       if (!i.modifiers.parity || i.operands.size() < 3) break;
       if (is_integer(i, 2)) {
-        add(edits, Operator::kParityFlipped, "the wait is for the other parity", with_integer(site, 2, i.operands[2].bits ^ 1));
+        add(edits, Operator::kParityFlipped, "the wait is for the other parity",
+            with_integer(site, 2, i.operands[2].bits ^ 1));
         break;
       }
       Sequence flips(site, Operator::kParityFlipped, "the wait is for the other parity");
@@ -84,25 +103,35 @@ void add_wait_edits(const Site& site, std::vector<Edit>& edits) {
   }
 }
 
-constexpr std::array<Words, 4> kScopes = {{{".sys", ".gpu"}, {".gpu", ".cta"}, {".cluster", ".cta"}, {".gl", ".cta"}}};
-constexpr std::array<Words, 5> kOrders = {
-    {{".acq_rel", ".relaxed"}, {".acquire", ".relaxed"}, {".release", ".relaxed"}, {".sc", ".acq_rel"}, {".volatile", ""}}};
+constexpr std::array<Words, 4> kScopes = {
+    {{".sys", ".gpu"}, {".gpu", ".cta"}, {".cluster", ".cta"}, {".gl", ".cta"}}};
+constexpr std::array<Words, 5> kOrders = {{{".acq_rel", ".relaxed"},
+                                           {".acquire", ".relaxed"},
+                                           {".release", ".relaxed"},
+                                           {".sc", ".acq_rel"},
+                                           {".volatile", ""}}};
 
 void add_order_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   const Category category = isa::category_of(i.opcode);
-  const bool strong = category == Category::kAtomic || category == Category::kFence || category == Category::kMbarrier ||
-                      (category == Category::kLoadStore && i.modifiers.semantics != isa::Semantics::kNone && i.modifiers.semantics != isa::Semantics::kWeak);
+  const bool strong =
+      category == Category::kAtomic || category == Category::kFence ||
+      category == Category::kMbarrier ||
+      (category == Category::kLoadStore && i.modifiers.semantics != isa::Semantics::kNone &&
+       i.modifiers.semantics != isa::Semantics::kWeak);
   if (!strong) return;
   for (const Words& w : kScopes) {
     if (!has_word(i.text, w.from)) continue;
-    add(edits, Operator::kScopeNarrowed, "the scope " + std::string(w.from.substr(1)) + " became " + std::string(w.to.substr(1)),
+    add(edits, Operator::kScopeNarrowed,
+        "the scope " + std::string(w.from.substr(1)) + " became " + std::string(w.to.substr(1)),
         with_opcode(site, *replace_word(i.text, w.from, w.to)));
     break;
   }
   for (const Words& w : kOrders) {
     if (!has_word(i.text, w.from)) continue;
-    add(edits, Operator::kOrderWeakened, std::string(w.from.substr(1)) + (w.to.empty() ? " is left out" : " became " + std::string(w.to.substr(1))),
+    add(edits, Operator::kOrderWeakened,
+        std::string(w.from.substr(1)) +
+            (w.to.empty() ? " is left out" : " became " + std::string(w.to.substr(1))),
         with_opcode(site, *replace_word(i.text, w.from, w.to)));
     break;
   }
@@ -111,7 +140,8 @@ void add_order_edits(const Site& site, std::vector<Edit>& edits) {
     std::string weak = *replace_word(i.text, ".relaxed", ".weak");
     for (const char* scope : {".sys", ".gpu", ".cta", ".cluster"})
       if (const auto without = replace_word(weak, scope, "")) weak = *without;
-    add(edits, Operator::kOrderWeakened, "the relaxed access became an ordinary one", with_opcode(site, weak));
+    add(edits, Operator::kOrderWeakened, "the relaxed access became an ordinary one",
+        with_opcode(site, weak));
   }
 }
 
@@ -135,7 +165,8 @@ void add_atomic_split(const Site& site, std::vector<Edit>& edits) {
   const std::size_t address = returns ? 1 : 0;
   if (i.operands.size() < address + 2) return;
   const AtomOp op = i.modifiers.atom;
-  const std::string type = "." + std::string(isa::type_name(i.modifiers.type)), bits = ".b" + std::to_string(8 * isa::size_of(i.modifiers.type));
+  const std::string type = "." + std::string(isa::type_name(i.modifiers.type)),
+                    bits = ".b" + std::to_string(8 * isa::size_of(i.modifiers.type));
   std::string space(isa::space_name(i.modifiers.space));
   if (!space.empty()) space = "." + space;
 
@@ -148,7 +179,9 @@ void add_atomic_split(const Site& site, std::vector<Edit>& edits) {
     registers.push_back(edit.registers.back());
     return register_operand(static_cast<std::uint32_t>(registers.size() - 1));
   };
-  const Type held = isa::size_of(i.modifiers.type) == 8 ? Type::kB64 : isa::size_of(i.modifiers.type) == 4 ? Type::kB32 : Type::kB16;
+  const Type held = isa::size_of(i.modifiers.type) == 8   ? Type::kB64
+                    : isa::size_of(i.modifiers.type) == 4 ? Type::kB32
+                                                          : Type::kB16;
   const Operand old = fresh(held), made = fresh(held);
   const Site at{site.module, site.function, site.index, &registers};
   const Operand& value = i.operands[address + 1];
@@ -171,54 +204,77 @@ void add_atomic_split(const Site& site, std::vector<Edit>& edits) {
     return;
   }
   emit("st" + space + bits, {i.operands[address], made});
-  if (returns && i.operands[0].kind == Operand::Kind::kRegister) emit("mov" + bits, {i.operands[0], old});
+  if (returns && i.operands[0].kind == Operand::Kind::kRegister)
+    emit("mov" + bits, {i.operands[0], old});
   if (whole) edits.push_back(std::move(edit));
 }
 
 void add_shuffle_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
   if (i.opcode != Opcode::k_shfl_sync || i.operands.size() < 5) return;
-  constexpr std::array<Words, 4> kModes = {{{".up", ".down"}, {".down", ".up"}, {".bfly", ".down"}, {".idx", ".bfly"}}};
+  constexpr std::array<Words, 4> kModes = {
+      {{".up", ".down"}, {".down", ".up"}, {".bfly", ".down"}, {".idx", ".bfly"}}};
   for (const Words& w : kModes) {
     if (!has_word(i.text, w.from)) continue;
-    add(edits, Operator::kShuffleChanged, std::string(w.from.substr(1)) + " became " + std::string(w.to.substr(1)),
+    add(edits, Operator::kShuffleChanged,
+        std::string(w.from.substr(1)) + " became " + std::string(w.to.substr(1)),
         with_opcode(site, *replace_word(i.text, w.from, w.to)));
     break;
   }
   if (is_integer(i, 2)) {
-    add(edits, Operator::kShuffleChanged, "the offset is one more", with_integer(site, 2, i.operands[2].bits + 1));
-    if (i.operands[2].bits > 0) add(edits, Operator::kShuffleChanged, "the offset is one less", with_integer(site, 2, i.operands[2].bits - 1));
+    add(edits, Operator::kShuffleChanged, "the offset is one more",
+        with_integer(site, 2, i.operands[2].bits + 1));
+    if (i.operands[2].bits > 0)
+      add(edits, Operator::kShuffleChanged, "the offset is one less",
+          with_integer(site, 2, i.operands[2].bits - 1));
   }
-  // The third source: bits 0 to 4 the clamp, bits 8 to 12 the mask of the segment (PTX ISA 9.7.9.6).
+  // The third source: bits 0 to 4 the clamp, bits 8 to 12 the mask of the segment (PTX
+  // ISA 9.7.9.6).
   if (is_integer(i, 3)) {
-    add(edits, Operator::kShuffleChanged, "the clamp is another", with_integer(site, 3, i.operands[3].bits ^ 1));
-    add(edits, Operator::kShuffleChanged, "the width is half", with_integer(site, 3, i.operands[3].bits ^ 0x1000));
+    add(edits, Operator::kShuffleChanged, "the clamp is another",
+        with_integer(site, 3, i.operands[3].bits ^ 1));
+    add(edits, Operator::kShuffleChanged, "the width is half",
+        with_integer(site, 3, i.operands[3].bits ^ 0x1000));
   }
-  if (is_integer(i, 4)) add(edits, Operator::kShuffleChanged, "lanes 16 to 31 are no members", with_integer(site, 4, i.operands[4].bits & 0xffff));
+  if (is_integer(i, 4))
+    add(edits, Operator::kShuffleChanged, "lanes 16 to 31 are no members",
+        with_integer(site, 4, i.operands[4].bits & 0xffff));
 }
 
 void add_vote_edits(const Site& site, std::vector<Edit>& edits) {
   const ptx::Instruction& i = site.instruction();
-  const bool vote = i.opcode == Opcode::k_vote_sync, match = i.opcode == Opcode::k_match_sync, reduces = i.opcode == Opcode::k_redux_sync;
+  const bool vote = i.opcode == Opcode::k_vote_sync, match = i.opcode == Opcode::k_match_sync,
+             reduces = i.opcode == Opcode::k_redux_sync;
   if (!vote && !match && !reduces) return;
-  constexpr std::array<Words, 8> kModes = {
-      {{".all", ".any"}, {".any", ".all"}, {".uni", ".all"}, {".add", ".max"}, {".min", ".max"}, {".max", ".min"}, {".and", ".or"}, {".or", ".and"}}};
+  constexpr std::array<Words, 8> kModes = {{{".all", ".any"},
+                                            {".any", ".all"},
+                                            {".uni", ".all"},
+                                            {".add", ".max"},
+                                            {".min", ".max"},
+                                            {".max", ".min"},
+                                            {".and", ".or"},
+                                            {".or", ".and"}}};
   for (const Words& w : kModes) {
     if (!has_word(i.text, w.from)) continue;
-    add(edits, Operator::kVoteChanged, std::string(w.from.substr(1)) + " became " + std::string(w.to.substr(1)),
+    add(edits, Operator::kVoteChanged,
+        std::string(w.from.substr(1)) + " became " + std::string(w.to.substr(1)),
         with_opcode(site, *replace_word(i.text, w.from, w.to)));
     break;
   }
   if (vote) {
     std::vector<Operand> operands = i.operands;
     Operand& predicate = operands[1];
-    if (predicate.kind == Operand::Kind::kRegister || predicate.kind == Operand::Kind::kNegatedPredicate) {
-      predicate.kind = predicate.kind == Operand::Kind::kRegister ? Operand::Kind::kNegatedPredicate : Operand::Kind::kRegister;
-      add(edits, Operator::kVoteChanged, "the condition is the opposite", with_opcode(site, i.text, std::move(operands)));
+    if (predicate.kind == Operand::Kind::kRegister ||
+        predicate.kind == Operand::Kind::kNegatedPredicate) {
+      predicate.kind = predicate.kind == Operand::Kind::kRegister ? Operand::Kind::kNegatedPredicate
+                                                                  : Operand::Kind::kRegister;
+      add(edits, Operator::kVoteChanged, "the condition is the opposite",
+          with_opcode(site, i.text, std::move(operands)));
     }
   }
   if (is_integer(i, i.operands.size() - 1)) {
-    add(edits, Operator::kVoteChanged, "lanes 16 to 31 are no members", with_integer(site, i.operands.size() - 1, i.operands.back().bits & 0xffff));
+    add(edits, Operator::kVoteChanged, "lanes 16 to 31 are no members",
+        with_integer(site, i.operands.size() - 1, i.operands.back().bits & 0xffff));
   }
 }
 

@@ -1,4 +1,5 @@
-// What a mutant of a kernel changes, by kind. docs/mutation.md says of each what mistake in a source it stands for.
+// What a mutant of a kernel changes, by kind. docs/mutation.md says of each what mistake in a
+// source it stands for.
 #pragma once
 
 #include <array>
@@ -55,8 +56,8 @@ enum class Operator : std::uint8_t {
 
 inline constexpr std::size_t kOperators = static_cast<std::size_t>(Operator::kCount);
 
-// Whether the results of a program can show the change on a GPU that runs one block after the other, warp by warp. Of the others only checks of the
-// order of accesses can tell, or luck.
+// Whether the results of a program can show the change on a GPU that runs one block after the
+// other, warp by warp. Of the others only checks of the order of accesses can tell, or luck.
 bool changes_results(Operator op);
 
 // "barrier-removed".

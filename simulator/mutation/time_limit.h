@@ -11,8 +11,10 @@
 
 namespace lockstep::mutation {
 
-// Counts from when it is made. What counts is processor time: where a machine is busy with other work, a mutant waits and is none the worse for it. One that
-// waits for something that never comes uses none: it is over when it sleeps, and may take some times as long by the clock when it does so by fits and starts.
+// Counts from when it is made. What counts is processor time: where a machine is busy with other
+// work, a mutant waits and is none the worse for it. One that waits for something that never comes
+// uses none: it is over when it sleeps, and may take some times as long by the clock when it does
+// so by fits and starts.
 class TimeLimit {
  public:
   explicit TimeLimit(double seconds) : seconds_(seconds) {}
@@ -32,7 +34,9 @@ class TimeLimit {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+  static double since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  }
   static double processor_seconds(pid_t process) {
     clockid_t clock{};
     timespec used{};

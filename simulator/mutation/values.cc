@@ -56,30 +56,43 @@ class Bound {
 
  private:
   std::optional<std::uint64_t> of_result(const Instruction& i, int depth) const {
-    const auto operand = [&](std::size_t n) { return n < i.operands.size() ? of(i.operands[n], depth) : std::nullopt; };
+    const auto operand = [&](std::size_t n) {
+      return n < i.operands.size() ? of(i.operands[n], depth) : std::nullopt;
+    };
     const Type type = i.modifiers.type;
     switch (i.opcode) {
       case Opcode::k_mov: return operand(1);
-      case Opcode::k_ld: return isa::size_of(type) < 4 && !isa::is_signed(type) ? std::optional(largest(type)) : std::nullopt;
+      case Opcode::k_ld:
+        return isa::size_of(type) < 4 && !isa::is_signed(type) ? std::optional(largest(type))
+                                                               : std::nullopt;
       case Opcode::k_cvt: {
-        // As long as it fits where it goes; the source's type is the last word, and a value that fits a signed one is not negative.
-        const auto source = isa::type_from_name(std::string_view(i.text).substr(i.text.rfind('.') + 1));
+        // As long as it fits where it goes; the source's type is the last word, and a value that
+        // fits a signed one is not negative.
+        const auto source =
+            isa::type_from_name(std::string_view(i.text).substr(i.text.rfind('.') + 1));
         const auto a = operand(1);
         return a && *a <= std::min(largest(type), largest(source)) ? a : std::nullopt;
       }
-      case Opcode::k_add: return fitting(operand(1), operand(2), type, [](unsigned __int128 a, unsigned __int128 b) { return a + b; });
+      case Opcode::k_add:
+        return fitting(operand(1), operand(2), type,
+                       [](unsigned __int128 a, unsigned __int128 b) { return a + b; });
       case Opcode::k_mul:
         if (i.modifiers.half == isa::Half::kHi) return std::nullopt;
-        return fitting(operand(1), operand(2), type, [](unsigned __int128 a, unsigned __int128 b) { return a * b; });
+        return fitting(operand(1), operand(2), type,
+                       [](unsigned __int128 a, unsigned __int128 b) { return a * b; });
       case Opcode::k_shl: {
         const Operand& by = i.operands.at(2);
         if (by.kind != Operand::Kind::kImmediate || by.bits >= 32) return std::nullopt;
-        return fitting(operand(1), by.bits, type, [](unsigned __int128 a, unsigned __int128 b) { return a << static_cast<int>(b); });
+        return fitting(operand(1), by.bits, type, [](unsigned __int128 a, unsigned __int128 b) {
+          return a << static_cast<int>(b);
+        });
       }
       case Opcode::k_shr: {
         const Operand& by = i.operands.at(2);
         const auto a = operand(1);
-        return a && *a <= largest(type) && by.kind == Operand::Kind::kImmediate && by.bits < 64 ? std::optional(*a >> by.bits) : std::nullopt;
+        return a && *a <= largest(type) && by.kind == Operand::Kind::kImmediate && by.bits < 64
+                   ? std::optional(*a >> by.bits)
+                   : std::nullopt;
       }
       case Opcode::k_and: {
         const auto a = operand(1), b = operand(2);
@@ -94,16 +107,20 @@ class Bound {
   }
 
   template <class F>
-  static std::optional<std::uint64_t> fitting(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b, Type type, F&& f) {
+  static std::optional<std::uint64_t> fitting(std::optional<std::uint64_t> a,
+                                              std::optional<std::uint64_t> b, Type type, F&& f) {
     if (!a || !b || *a > largest(type) || (*b > largest(type))) return std::nullopt;
     const auto result = f(*a, *b);
-    return result <= largest(type) ? std::optional(static_cast<std::uint64_t>(result)) : std::nullopt;
+    return result <= largest(type) ? std::optional(static_cast<std::uint64_t>(result))
+                                   : std::nullopt;
   }
 
   const Function& function_;
 };
 
-bool is_register(const Operand& o, std::uint32_t reg) { return o.kind == Operand::Kind::kRegister && o.index == reg; }
+bool is_register(const Operand& o, std::uint32_t reg) {
+  return o.kind == Operand::Kind::kRegister && o.index == reg;
+}
 
 bool same(const Operand& a, const Operand& b) {
   if (a.kind != b.kind) return false;
@@ -111,16 +128,25 @@ bool same(const Operand& a, const Operand& b) {
   return a.kind == Operand::Kind::kImmediate && a.bits == b.bits;
 }
 
-bool divides(const Instruction& i) { return (i.opcode == Opcode::k_div || i.opcode == Opcode::k_rem) && isa::size_of(i.modifiers.type) == 8; }
+bool divides(const Instruction& i) {
+  return (i.opcode == Opcode::k_div || i.opcode == Opcode::k_rem) &&
+         isa::size_of(i.modifiers.type) == 8;
+}
 
-// and.b64 of the high words, the comparison of them with 0, the branch, and behind it the long division.
+// and.b64 of the high words, the comparison of them with 0, the branch, and behind it the long
+// division.
 bool choice_begins_at(const Function& f, std::uint32_t n) {
   if (n + 4 >= f.body.size()) return false;
   const Instruction &mask = f.body[n], &compare = f.body[n + 1], &branch = f.body[n + 2];
-  if (mask.opcode != Opcode::k_and || mask.operands.size() != 3 || mask.operands[2].kind != Operand::Kind::kImmediate || mask.operands[2].bits != kHighWord)
+  if (mask.opcode != Opcode::k_and || mask.operands.size() != 3 ||
+      mask.operands[2].kind != Operand::Kind::kImmediate || mask.operands[2].bits != kHighWord)
     return false;
-  if (compare.opcode != Opcode::k_setp || compare.operands.size() != 3 || !is_register(compare.operands[1], mask.operands[0].index)) return false;
-  if (branch.opcode != Opcode::k_bra || !branch.guard.present || !is_register(compare.operands[0], branch.guard.index)) return false;
+  if (compare.opcode != Opcode::k_setp || compare.operands.size() != 3 ||
+      !is_register(compare.operands[1], mask.operands[0].index))
+    return false;
+  if (branch.opcode != Opcode::k_bra || !branch.guard.present ||
+      !is_register(compare.operands[0], branch.guard.index))
+    return false;
   return divides(f.body[n + 3]) || divides(f.body[n + 4]);
 }
 
@@ -146,17 +172,23 @@ const Instruction* definition_of(const Function& function, std::uint32_t reg) {
 std::size_t reads_of(const Function& function, std::uint32_t reg) {
   std::size_t count = 0;
   for (const Instruction& i : function.body)
-    for (const ptx::RegisterAccess& a : ptx::register_accesses(i)) count += !a.writes && a.index == reg;
+    for (const ptx::RegisterAccess& a : ptx::register_accesses(i))
+      count += !a.writes && a.index == reg;
   return count;
 }
 
-std::optional<std::uint64_t> most(const Function& function, const Operand& operand) { return Bound(function).of(operand, kDeepest); }
+std::optional<std::uint64_t> most(const Function& function, const Operand& operand) {
+  return Bound(function).of(operand, kDeepest);
+}
 
 bool is_zero(const Function& function, const Operand& operand, Type type) {
-  if (operand.kind == Operand::Kind::kImmediate) return operand.bits == 0 || operand.bits == std::uint64_t{1} << (8 * isa::size_of(type) - 1);
+  if (operand.kind == Operand::Kind::kImmediate)
+    return operand.bits == 0 || operand.bits == std::uint64_t{1} << (8 * isa::size_of(type) - 1);
   if (operand.kind != Operand::Kind::kRegister) return false;
   const Instruction* i = definition_of(function, operand.index);
-  return i != nullptr && i->opcode == Opcode::k_mov && i->operands[1].kind == Operand::Kind::kImmediate && is_zero(function, i->operands[1], type);
+  return i != nullptr && i->opcode == Opcode::k_mov &&
+         i->operands[1].kind == Operand::Kind::kImmediate &&
+         is_zero(function, i->operands[1], type);
 }
 
 bool chooses_division(const Function& function, std::uint32_t index) {
@@ -164,19 +196,25 @@ bool chooses_division(const Function& function, std::uint32_t index) {
     if (choice_begins_at(function, index - back)) return true;
   // What puts the two numbers' high words together.
   const Instruction& i = function.body[index];
-  return i.opcode == Opcode::k_or && index + 1 < function.body.size() && choice_begins_at(function, index + 1) &&
+  return i.opcode == Opcode::k_or && index + 1 < function.body.size() &&
+         choice_begins_at(function, index + 1) &&
          is_register(function.body[index + 1].operands[1], i.operands[0].index);
 }
 
 bool chooses_extreme(const Function& function, std::uint32_t index) {
   const Instruction& i = function.body[index];
   const Type type = i.modifiers.type;
-  const bool integers = isa::is_signed(type) || type == Type::kU16 || type == Type::kU32 || type == Type::kU64;  // of equal floats one may be -0
+  const bool integers = isa::is_signed(type) || type == Type::kU16 || type == Type::kU32 ||
+                        type == Type::kU64;  // of equal floats one may be -0
   if (i.opcode != Opcode::k_setp || i.operands.size() != 3 || !integers) return false;
-  if (i.operands[0].kind != Operand::Kind::kRegister || reads_of(function, i.operands[0].index) != 1) return false;
+  if (i.operands[0].kind != Operand::Kind::kRegister ||
+      reads_of(function, i.operands[0].index) != 1)
+    return false;
   const std::uint32_t predicate = i.operands[0].index;
   return std::any_of(function.body.begin(), function.body.end(), [&](const Instruction& s) {
-    if (s.opcode != Opcode::k_selp || s.operands.size() != 4 || !is_register(s.operands[3], predicate)) return false;
+    if (s.opcode != Opcode::k_selp || s.operands.size() != 4 ||
+        !is_register(s.operands[3], predicate))
+      return false;
     return (same(s.operands[1], i.operands[1]) && same(s.operands[2], i.operands[2])) ||
            (same(s.operands[1], i.operands[2]) && same(s.operands[2], i.operands[1]));
   });

@@ -7,25 +7,29 @@
 
 namespace lockstep::program {
 
-// Operands are in the order of the PTX manual, destination first; a pair d|p or p|q counts as one operand. `register_bytes` gives the width of the
-// register (or immediate) behind operand i, which may exceed the instruction's type for cvt (9.4.1); predicates, and the second half of a pair,
+// Operands are in the order of the PTX manual, destination first; a pair d|p or p|q counts as one
+// operand. `register_bytes` gives the width of the register (or immediate) behind operand i, which
+// may exceed the instruction's type for cvt (9.4.1); predicates, and the second half of a pair,
 // count 0.
 //
-// mov between a register and the parts of a vector: the list is flattened, so that mov.b64 {a, b}, d has three operands of
-// 4, 4 and 8 bytes, least significant part first. A sink, _, counts the width of its part.
+// mov between a register and the parts of a vector: the list is flattened, so that mov.b64 {a, b},
+// d has three operands of 4, 4 and 8 bytes, least significant part first. A sink, _, counts the
+// width of its part.
 //
 // How handlers use an Op:
 //
-//   dst, dst2   destinations. kNoSlot, for the sink, is allowed for both of setp's, for lop3.BoolOp's d and for parts of an unpacking mov.
-//   src[i]      the i-th source. lop3's table, prmt's selectors and the like are ordinary sources, laid out like any
+//   dst, dst2   destinations. kNoSlot, for the sink, is allowed for both of setp's, for
+//   lop3.BoolOp's d and for parts of an unpacking mov. src[i]      the i-th source. lop3's table,
+//   prmt's selectors and the like are ordinary sources, laid out like any
 //               other immediate.
 //   target      lop3.BoolOp only: the slot of its fifth source, the predicate q.
 //   flags       bit i: source i is a predicate that is negated, !p (4: lop3's q).
 //   immediate   video instructions: program::Video.
-//   mov {a, b, c, d}, x   (unpacking): a and b are dst and dst2, c and d are src[1] and src[2], x is src[0].
+//   mov {a, b, c, d}, x   (unpacking): a and b are dst and dst2, c and d are src[1] and src[2], x
+//   is src[0].
 //
-// A destination may be the very register of a source of the same width (mov's packing and unpacking: any overlap); otherwise its bytes
-// must not overlap a source's.
+// A destination may be the very register of a source of the same width (mov's packing and
+// unpacking: any overlap); otherwise its bytes must not overlap a source's.
 struct AluKey {
   isa::Opcode opcode = isa::Opcode::kInvalid;
   isa::Modifiers modifiers;

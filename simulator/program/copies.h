@@ -8,8 +8,8 @@
 
 namespace lockstep::program {
 
-// Action::kCopyAsync: cp.async. Destination: src[0] + immediate, in shared memory. Source: src[1] + target (signed), in global memory. width: bytes.
-// mode: what src[2] is.
+// Action::kCopyAsync: cp.async. Destination: src[0] + immediate, in shared memory. Source: src[1] +
+// target (signed), in global memory. width: bytes. mode: what src[2] is.
 enum class CopyMode : std::uint8_t { kWhole, kSourceSize, kIgnoreSource };
 
 // The address operand of an operation that has several.
@@ -19,7 +19,8 @@ struct AddressOperand {
   bool narrow = false;  // a register of 32 bits
 };
 
-// Action::kBulkCopy: cp.async.bulk, cp.reduce.async.bulk to global memory. Op::target: index into Program::bulk_copies.
+// Action::kBulkCopy: cp.async.bulk, cp.reduce.async.bulk to global memory. Op::target: index into
+// Program::bulk_copies.
 struct BulkCopy {
   AddressOperand to, from, mbarrier;
   isa::Space to_space = isa::Space::kNone, from_space = isa::Space::kNone;
@@ -53,10 +54,23 @@ struct TensorCopy {
   Slot mask = kNoSlot;                                         // of blocks
 };
 
-// Action::kTensorMapReplace: a field of the tensor map at src[0] + immediate. mode: MapField; target: which dimension, or the value of those fields that PTX
-// has constants for; src[1]: the value of the others, of `width` bytes.
-enum class MapField : std::uint8_t { kAddress = 1, kRank, kBox, kSize, kStride, kElementStride, kType, kInterleave, kSwizzle, kFill };
+// Action::kTensorMapReplace: a field of the tensor map at src[0] + immediate. mode: MapField;
+// target: which dimension, or the value of those fields that PTX has constants for; src[1]: the
+// value of the others, of `width` bytes.
+enum class MapField : std::uint8_t {
+  kAddress = 1,
+  kRank,
+  kBox,
+  kSize,
+  kStride,
+  kElementStride,
+  kType,
+  kInterleave,
+  kSwizzle,
+  kFill
+};
 
-// Action::kTensorMapCopy: tensormap.cp_fenceproxy. Op::target: index into Program::bulk_copies, whose size is that of a map.
+// Action::kTensorMapCopy: tensormap.cp_fenceproxy. Op::target: index into Program::bulk_copies,
+// whose size is that of a map.
 
 }  // namespace lockstep::program

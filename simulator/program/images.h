@@ -1,7 +1,8 @@
 // Operations on texture and surface objects (PTX ISA 9.7.10 and 9.7.11).
 //
-// The object's handle is in src[0], 64 bits. Program::slots[src[3] ..]: the layer's register, then those of three coordinates; kNoSlot where
-// there is none. Program::slots[target ..]: the elements' registers, also where there is one. immediate: an ImageForm.
+// The object's handle is in src[0], 64 bits. Program::slots[src[3] ..]: the layer's register, then
+// those of three coordinates; kNoSlot where there is none. Program::slots[target ..]: the elements'
+// registers, also where there is one. immediate: an ImageForm.
 #pragma once
 
 #include <bit>

@@ -13,13 +13,15 @@ namespace lockstep::program {
 
 struct LoadError {
   std::string message;  // names opcode, PTX line and kernel
-  // Where, when one function is to blame: which of the texts, the line in it (0: none), and the function's name, mangled.
+  // Where, when one function is to blame: which of the texts, the line in it (0: none), and the
+  // function's name, mangled.
   std::size_t text = 0;
   int ptx_line = 0;
   std::string function;
 };
 
-// The managed variables of a program, in the order of its texts: one memory for all devices, released with the last of its owners.
+// The managed variables of a program, in the order of its texts: one memory for all devices,
+// released with the last of its owners.
 using ManagedVariables = std::vector<std::shared_ptr<const memory::Allocation>>;
 
 // All variables of a program on one device, in the order of its texts.

@@ -1,11 +1,13 @@
 // Operations on matrices that the lanes of a warp hold together (PTX ISA 9.7.14).
 //
-// Op::flags is SyncKind::kWholeWarp and Op::immediate the index into Program::matrices, by which lanes that come one after the other find one another.
-// Action::kWarpgroupFence, kWarpgroupCommit: no operands. kWarpgroupWait: src[0] a constant, the groups that may be left.
-// Action::kWarpgroupMultiply: every warp computes its 16 rows of the 64; d, a and b are those of one warp.
-// Action::kLoadMatrix, kStoreMatrix: ldmatrix, stmatrix. elements: matrices; Program::slots[target ..]: a register each; mode: 1 when transposed.
-// Action::kMoveMatrix: movmatrix, of src[1] to dst.
-// Action::kLoadFragment, kStoreFragment: wmma.load, wmma.store. src[1]: stride in elements, or kNoSlot; width: bytes of an access.
+// Op::flags is SyncKind::kWholeWarp and Op::immediate the index into Program::matrices, by which
+// lanes that come one after the other find one another. Action::kWarpgroupFence, kWarpgroupCommit:
+// no operands. kWarpgroupWait: src[0] a constant, the groups that may be left.
+// Action::kWarpgroupMultiply: every warp computes its 16 rows of the 64; d, a and b are those of
+// one warp. Action::kLoadMatrix, kStoreMatrix: ldmatrix, stmatrix. elements: matrices;
+// Program::slots[target ..]: a register each; mode: 1 when transposed. Action::kMoveMatrix:
+// movmatrix, of src[1] to dst. Action::kLoadFragment, kStoreFragment: wmma.load, wmma.store.
+// src[1]: stride in elements, or kNoSlot; width: bytes of an access.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,8 @@ struct MatrixRegisters {
   int registers = 0;        // of a lane
   int bits = 0;             // of an element
   int rows = 0, columns = 0;
-  // Of element n of lane l, at l * elements + n: its index in the matrix row by row, or of a B column by column.
+  // Of element n of lane l, at l * elements + n: its index in the matrix row by row, or of a B
+  // column by column.
   std::vector<std::uint16_t> places;
 
   int elements() const { return static_cast<int>(places.size()) / kWarpSize; }
@@ -33,20 +36,22 @@ struct Matrix {
   matrix::Operation operation;
   MatrixRegisters d, a, b, c;
   int multiplications = 1;  // four quarters of a warp each have one of mma.m8n8k4
-  // mma.sp: register of the metadata, and for each group of columns of A, row by row, where its four bits are.
+  // mma.sp: register of the metadata, and for each group of columns of A, row by row, where its
+  // four bits are.
   Slot metadata = kNoSlot;
   struct Bits {
     std::uint8_t lane = 0, shift = 0;
   };
   std::vector<Bits> metadata_places;
-  // wgmma: descriptors of A (kNoSlot: it is in registers) and B, the predicate without which C is zero, factors of -1, and whether they lie across: A by
-  // columns, B by rows.
+  // wgmma: descriptors of A (kNoSlot: it is in registers) and B, the predicate without which C is
+  // zero, factors of -1, and whether they lie across: A by columns, B by rows.
   struct Descriptors {
     Slot a = kNoSlot, b = kNoSlot;
     Slot accumulates = kNoSlot;
     bool a_negated = false, b_negated = false, a_across = false, b_across = false;
   } descriptors;
-  // wmma.load and wmma.store, whose fragment is d: how the matrix lies in memory, and its stride where none is given.
+  // wmma.load and wmma.store, whose fragment is d: how the matrix lies in memory, and its stride
+  // where none is given.
   bool by_columns = false;
   bool d_by_columns = false;         // the places of d are those of a B
   std::uint32_t natural_stride = 0;  // elements

@@ -1,7 +1,8 @@
 // A decoded module: what the decoder produces and the engine runs.
 //
-// All functions of a module share one array of operations, so that a program counter alone says where a lane is. Everything that an
-// operation does not need while it runs (source lines, operand lists, names) lies in arrays beside it.
+// All functions of a module share one array of operations, so that a program counter alone says
+// where a lane is. Everything that an operation does not need while it runs (source lines, operand
+// lists, names) lies in arrays beside it.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +24,12 @@
 
 namespace lockstep::program {
 
-// Shared memory of a kernel begins here on hardware of compute capability 9.0: the first kilobyte is the system's. Starting above 0
-// also keeps a null shared pointer outside every variable.
+// Shared memory of a kernel begins here on hardware of compute capability 9.0: the first kilobyte
+// is the system's. Starting above 0 also keeps a null shared pointer outside every variable.
 inline constexpr std::uint32_t kSharedStart = 1024;
-// Of that kilobyte, [0, kReservedShared) is for libraries that ask for it (%reserved_smem_offset_begin, _1, _end, _cap): 0, 0, 288 and 1024 on an H100.
-// Cooperative groups has the barriers of tiles of several warps there, and relies on zeros.
+// Of that kilobyte, [0, kReservedShared) is for libraries that ask for it
+// (%reserved_smem_offset_begin, _1, _end, _cap): 0, 0, 288 and 1024 on an H100. Cooperative groups
+// has the barriers of tiles of several warps there, and relies on zeros.
 inline constexpr std::uint32_t kReservedShared = 288;
 // Bytes between two shared variables that belong to neither, so that a small overrun is seen.
 inline constexpr std::uint32_t kSharedGap = 128;
@@ -37,7 +39,8 @@ inline constexpr std::uint32_t kLocalStart = 1024;
 inline constexpr std::uint64_t kCodeBase = 0x1000;
 inline constexpr std::uint64_t kCodeStep = 16;
 
-// A named range of shared or local memory; offsets count from the start of the space (shared) or of the frame (local).
+// A named range of shared or local memory; offsets count from the start of the space (shared) or of
+// the frame (local).
 struct Range {
   std::string name;
   std::uint32_t begin = 0, end = 0;
@@ -50,18 +53,23 @@ struct Origin {
   std::uint32_t module = 0;  // index into Program::sources
   int ptx_line = 0;
   std::uint32_t function = 0;
-  std::uint32_t instruction = 0;      // index into its function's body; its size for the end of the function
-  const isa::FormRow* row = nullptr;  // of the table of instruction forms; nullptr for the end of a function
+  std::uint32_t instruction =
+      0;  // index into its function's body; its size for the end of the function
+  const isa::FormRow* row =
+      nullptr;  // of the table of instruction forms; nullptr for the end of a function
 };
 
-// What an operation does with the validity of its operands, by pc: for the checker of uninitialised values.
+// What an operation does with the validity of its operands, by pc: for the checker of uninitialised
+// values.
 enum class ValidityTransfer : std::uint8_t {
-  kCompute,       // the destination is derived from every source
-  kCopy,          // the destination is a source, bit for bit
-  kSelect,        // selp, slct: a copy of one of the first two sources; the last is a condition, Op::mode what it says (Selects)
-  kLogic,         // and, or of predicates: one operand may decide alone; Op::mode: Decides
+  kCompute,  // the destination is derived from every source
+  kCopy,     // the destination is a source, bit for bit
+  kSelect,  // selp, slct: a copy of one of the first two sources; the last is a condition, Op::mode
+            // what it says (Selects)
+  kLogic,   // and, or of predicates: one operand may decide alone; Op::mode: Decides
   kCompareLogic,  // setp with and, or: the comparison or the predicate, its third source, may
-  // Of these, only some bits of the source count, or come to some bits of the destination (bit_flow.h).
+  // Of these, only some bits of the source count, or come to some bits of the destination
+  // (bit_flow.h).
   kShiftRight,
   kShiftRightSigned,
   kShiftLeft,  // by a constant, the second source
@@ -101,7 +109,8 @@ struct OperandUse {
   enum class Role : std::uint8_t { kWrite, kValue, kAddress, kCondition } role = Role::kValue;
 };
 
-struct Storage {  // a .param variable in a frame's register file: 32 lanes of `size` bytes side by side
+struct Storage {  // a .param variable in a frame's register file: 32 lanes of `size` bytes side by
+                  // side
   std::string name;
   std::uint32_t offset = 0;
   std::uint32_t size = 0;
@@ -120,7 +129,8 @@ struct Function {
   bool calls = false;                        // anything but built-in functions
   bool uses_alloca = false;
   std::vector<Slot> undefined;  // registers that some path may read before it writes them
-  // Why it cannot run: of a function what is wrong in it, and it has no operations; of a kernel also what is wrong in a function that it may call.
+  // Why it cannot run: of a function what is wrong in it, and it has no operations; of a kernel
+  // also what is wrong in a function that it may call.
   std::optional<LoadError> refusal;
 
   // Kernels only.
@@ -132,9 +142,10 @@ struct Function {
   std::uint32_t dynamic_alignment = 16;
   std::uint32_t static_shared_bytes = 0;  // real bytes, without the gaps
   std::uint32_t local_total = 0;          // with everything it calls, as far as that is known
-  bool reserved_shared = false;           // it, or what it calls, asks where the system's shared memory lies
-  bool byte_granular = false;             // accesses shared memory in units below four bytes
-  std::uint32_t max_threads[3] = {0, 0, 0}, required_threads[3] = {0, 0, 0}, required_cluster[3] = {0, 0, 0};
+  bool reserved_shared = false;  // it, or what it calls, asks where the system's shared memory lies
+  bool byte_granular = false;    // accesses shared memory in units below four bytes
+  std::uint32_t max_threads[3] = {0, 0, 0}, required_threads[3] = {0, 0, 0},
+                required_cluster[3] = {0, 0, 0};
   int target = 0;
 };
 
@@ -169,7 +180,8 @@ struct Program {
   std::vector<TensorCopy> tensor_copies;
   std::vector<Slot> slots;                         // operand lists of vector accesses
   std::vector<std::vector<std::uint32_t>> tables;  // brx targets
-  // Weak loads whose value a compare-and-swap compares with: a stale one makes it fail and nothing worse (races.cc).
+  // Weak loads whose value a compare-and-swap compares with: a stale one makes it fail and nothing
+  // worse (races.cc).
   std::unordered_set<std::uint32_t> guesses;
   AlignedBytes constants;
   std::size_t constant_bytes = 0;

@@ -7,7 +7,8 @@
 
 namespace lockstep::program {
 
-// Action::kSync. What a *.sync does (PTX ISA 9.7.9, 9.7.13); Op::flags. src[0..2]: the operation's own sources; src[3]: the member mask.
+// Action::kSync. What a *.sync does (PTX ISA 9.7.9, 9.7.13); Op::flags. src[0..2]: the operation's
+// own sources; src[3]: the member mask.
 enum class SyncKind : std::uint8_t {
   kShflUp,
   kShflDown,
@@ -31,17 +32,35 @@ enum class SyncKind : std::uint8_t {
   kReduxMaxF,
   kElect,
   kWarpBarrier,
-  kWholeWarp,  // no exchange by itself: lanes wait until all are here, and then execute the operation together
+  kWholeWarp,  // no exchange by itself: lanes wait until all are here, and then execute the
+               // operation together
 };
 // Op::immediate of redux on f32.
 inline constexpr std::int64_t kReduxAbs = 1, kReduxNaN = 2;
 
-// Action::kBarrier. What a bar does (9.7.13.1); Op::flags, with kBarAligned. src[0]: barrier, src[1]: threads (or kNoSlot), src[2]: predicate of .red.
-enum BarFlags : std::uint8_t { kBarSync = 0, kBarArrive = 1, kBarRedAnd = 2, kBarRedOr = 3, kBarRedPopc = 4, kBarKind = 7, kBarAligned = 8 };
+// Action::kBarrier. What a bar does (9.7.13.1); Op::flags, with kBarAligned. src[0]: barrier,
+// src[1]: threads (or kNoSlot), src[2]: predicate of .red.
+enum BarFlags : std::uint8_t {
+  kBarSync = 0,
+  kBarArrive = 1,
+  kBarRedAnd = 2,
+  kBarRedOr = 3,
+  kBarRedPopc = 4,
+  kBarKind = 7,
+  kBarAligned = 8
+};
 
-// Action::kMbarrier (9.7.13.15); Op::mode. Address: src[0] + immediate. src[1]: count, bytes, state or parity; kNoSlot: a count of 1. dst: the state or
-// the predicate, or kNoSlot.
-enum class MbarrierOp : std::uint8_t { kInit, kInvalidate, kExpectTx, kCompleteTx, kArrive, kTestWait, kTryWait };
+// Action::kMbarrier (9.7.13.15); Op::mode. Address: src[0] + immediate. src[1]: count, bytes, state
+// or parity; kNoSlot: a count of 1. dst: the state or the predicate, or kNoSlot.
+enum class MbarrierOp : std::uint8_t {
+  kInit,
+  kInvalidate,
+  kExpectTx,
+  kCompleteTx,
+  kArrive,
+  kTestWait,
+  kTryWait
+};
 // Op::target: bits that change the operation.
 enum MbarrierFlags : std::uint32_t {
   kWithTx = 1,      // arrive.expect_tx: src[1] is a number of bytes

@@ -6,10 +6,30 @@
 namespace lockstep::program {
 
 struct Video {
-  enum class Work : std::uint8_t { kAdd, kSub, kAbsoluteDifference, kMin, kMax, kShiftLeft, kShiftRight, kMultiplyAdd, kCompare, kAverage };
+  enum class Work : std::uint8_t {
+    kAdd,
+    kSub,
+    kAbsoluteDifference,
+    kMin,
+    kMax,
+    kShiftLeft,
+    kShiftRight,
+    kMultiplyAdd,
+    kCompare,
+    kAverage
+  };
   enum class Second : std::uint8_t { kNone, kAdd, kMin, kMax };  // with the last source
   // Bits of `flags`.
-  enum : std::uint8_t { kSignedResult = 1, kSignedA = 2, kSignedB = 4, kSaturates = 8, kPlusOne = 16, kWraps = 32, kMinusProduct = 64, kMinusC = 128 };
+  enum : std::uint8_t {
+    kSignedResult = 1,
+    kSignedA = 2,
+    kSignedB = 4,
+    kSaturates = 8,
+    kPlusOne = 16,
+    kWraps = 32,
+    kMinusProduct = 64,
+    kMinusC = 128
+  };
 
   std::uint8_t work : 4;    // Work
   std::uint8_t second : 2;  // Second
@@ -17,8 +37,10 @@ struct Video {
   std::uint8_t flags;
   std::uint8_t compare : 4;  // isa::Compare
   std::uint8_t shift : 4;    // of vmad's result: 0, 7 or 15
-  std::uint8_t to;           // scalar: a part (below), and the last source is merged; SIMD: which lanes are written
-  // Scalar: 0 the whole, 1 to 4 a byte, 5 and 6 a half. SIMD: three bits a lane, of the lanes of both sources, those of the first below.
+  std::uint8_t
+      to;  // scalar: a part (below), and the last source is merged; SIMD: which lanes are written
+  // Scalar: 0 the whole, 1 to 4 a byte, 5 and 6 a half. SIMD: three bits a lane, of the lanes of
+  // both sources, those of the first below.
   std::uint16_t a, b;
 };
 static_assert(sizeof(Video) == 8);

@@ -12,11 +12,14 @@ namespace {
 std::optional<std::uint64_t> digits(std::string_view text, int base) {
   std::uint64_t value = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size()) return std::nullopt;
+  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size())
+    return std::nullopt;
   return value;
 }
 
-Constant from_signed(std::int64_t v) { return {Constant::Kind::kSigned, static_cast<std::uint64_t>(v)}; }
+Constant from_signed(std::int64_t v) {
+  return {Constant::Kind::kSigned, static_cast<std::uint64_t>(v)};
+}
 Constant from_unsigned(std::uint64_t v) { return {Constant::Kind::kUnsigned, v}; }
 Constant from_double(double v) { return {Constant::Kind::kFloat, std::bit_cast<std::uint64_t>(v)}; }
 
@@ -117,7 +120,8 @@ class Expression {
       const std::string_view op = current_.text;
       const int p = precedence(op);
       if (p == 0 || p <= lowest) break;
-      // Floating constants form no expressions; `p|q` and `a:b` never begin with a number, so '|' is ours here.
+      // Floating constants form no expressions; `p|q` and `a:b` never begin with a number, so '|'
+      // is ours here.
       if (a->kind == Constant::Kind::kFloat) return std::nullopt;
       advance();
       const auto b = binary(p);
@@ -131,7 +135,9 @@ class Expression {
     const bool is_signed = a.kind == Constant::Kind::kSigned && b.kind == Constant::Kind::kSigned;
     const std::uint64_t x = a.bits, y = b.bits;
     const auto sx = static_cast<std::int64_t>(x), sy = static_cast<std::int64_t>(y);
-    auto value = [&](std::uint64_t v) { return is_signed ? from_signed(static_cast<std::int64_t>(v)) : from_unsigned(v); };
+    auto value = [&](std::uint64_t v) {
+      return is_signed ? from_signed(static_cast<std::int64_t>(v)) : from_unsigned(v);
+    };
     auto truth = [](bool v) { return from_signed(v); };
     if (op == "+") return value(x + y);
     if (op == "-") return value(x - y);
@@ -140,7 +146,9 @@ class Expression {
       if (y == 0) return std::nullopt;
       const bool quotient = op == "/";
       if (!is_signed) return from_unsigned(quotient ? x / y : x % y);
-      if (sy == -1) return quotient ? from_signed(static_cast<std::int64_t>(0 - x)) : from_signed(0);  // no overflow trap
+      if (sy == -1)
+        return quotient ? from_signed(static_cast<std::int64_t>(0 - x))
+                        : from_signed(0);  // no overflow trap
       return from_signed(quotient ? sx / sy : sx % sy);
     }
     if (op == "&") return value(x & y);
@@ -194,7 +202,9 @@ std::optional<Constant> parse_number(std::string_view text) {
       return Constant{Constant::Kind::kFloat, *v};
     }
   }
-  if (text.find('.') != std::string_view::npos || (text.find_first_of("xX") == std::string_view::npos && text.find_first_of("eE") != std::string_view::npos)) {
+  if (text.find('.') != std::string_view::npos ||
+      (text.find_first_of("xX") == std::string_view::npos &&
+       text.find_first_of("eE") != std::string_view::npos)) {
     double v = 0;
     const auto r = std::from_chars(text.data(), text.data() + text.size(), v);
     if (r.ptr != text.data() + text.size() || r.ec != std::errc()) return std::nullopt;
@@ -216,7 +226,8 @@ std::optional<Constant> parse_number(std::string_view text) {
   const auto v = digits(text, base);
   if (!v) return std::nullopt;
   // A literal that does not fit in .s64 is .u64.
-  return is_unsigned || *v > 0x7fffffffffffffffull ? from_unsigned(*v) : from_signed(static_cast<std::int64_t>(*v));
+  return is_unsigned || *v > 0x7fffffffffffffffull ? from_unsigned(*v)
+                                                   : from_signed(static_cast<std::int64_t>(*v));
 }
 
 std::optional<std::uint64_t> bits_as(const Constant& c, Type type) {
@@ -233,6 +244,9 @@ std::optional<std::uint64_t> bits_as(const Constant& c, Type type) {
   return bytes >= 8 || bytes == 0 ? c.bits : c.bits & ((1ull << (8 * bytes)) - 1);
 }
 
-std::optional<Constant> parse_constant_expression(Token& current, const std::function<Token()>& next) { return Expression(current, next).conditional(); }
+std::optional<Constant> parse_constant_expression(Token& current,
+                                                  const std::function<Token()>& next) {
+  return Expression(current, next).conditional();
+}
 
 }  // namespace lockstep::ptx

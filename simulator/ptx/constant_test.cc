@@ -64,7 +64,8 @@ TEST(Constants, BitsFollowTheType) {
   EXPECT_EQ(bits_as(*evaluate("7"), Type::kPred), 1u);
   EXPECT_EQ(bits_as(*evaluate("1.0"), Type::kF32), 0x3f800000u);
   EXPECT_EQ(bits_as(*evaluate("0f3F800000"), Type::kF64), 0x3ff0000000000000ull);
-  EXPECT_EQ(bits_as(*evaluate("0d3FB999999999999A"), Type::kF32), 0x3dcccccdu);  // 0.1, rounded to nearest
+  EXPECT_EQ(bits_as(*evaluate("0d3FB999999999999A"), Type::kF32),
+            0x3dcccccdu);  // 0.1, rounded to nearest
   EXPECT_EQ(bits_as(*evaluate("1"), Type::kF32), std::nullopt);
   EXPECT_EQ(bits_as(*evaluate("1.0"), Type::kS32), std::nullopt);
 }
@@ -93,7 +94,8 @@ TEST(Constants, OperatorsBindAsInC) {
 
 TEST(Constants, WhatIsNoConstantIsRefused) {
   for (const char* text :
-       {"", "x", "1 +", "(1", "1 2", "0x", "0xG", "08", "0b12", "0f3F80", "0f3F8000000", "0d3FF0", "1.5 + 1", "5 / 0", "5 % 0", "~1.0", "1 ? 2", "1e", "12abc"})
+       {"", "x", "1 +", "(1", "1 2", "0x", "0xG", "08", "0b12", "0f3F80", "0f3F8000000", "0d3FF0",
+        "1.5 + 1", "5 / 0", "5 % 0", "~1.0", "1 ? 2", "1e", "12abc"})
     EXPECT_FALSE(evaluate(text)) << text;
 }
 

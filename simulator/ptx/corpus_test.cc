@@ -1,5 +1,6 @@
-// Every PTX text that nvcc makes of testdata/ must parse, and nothing of it may get lost: the statements of every function body are
-// counted and compared with the instructions by a second, much simpler reader.
+// Every PTX text that nvcc makes of testdata/ must parse, and nothing of it may get lost: the
+// statements of every function body are counted and compared with the instructions by a second,
+// much simpler reader.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -46,12 +47,16 @@ struct Statement {
   std::vector<std::string> registers;  // words that begin with '%', the guard's first
 };
 
-// The statements of one body, between its outer braces: split at ';', labels and directives dropped.
+// The statements of one body, between its outer braces: split at ';', labels and directives
+// dropped.
 std::vector<Statement> statements(std::string body) {
   // Braces of blocks stand alone; those of vectors follow an opcode.
   std::vector<Statement> all;
   std::string current;
-  auto word_end = [](char c) { return !(std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' || c == '.'); };
+  auto word_end = [](char c) {
+    return !(std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' ||
+             c == '.');
+  };
   for (std::size_t i = 0; i < body.size(); ++i) {
     const char c = body[i];
     const std::size_t first = current.find_first_not_of(" \t\n\r");
@@ -60,8 +65,10 @@ std::vector<Statement> statements(std::string body) {
       current.clear();
       continue;
     }
-    if (c == ':' && body[i + 1] != ':' && body[i - 1] != ':' && first != std::string::npos && current[first] != '@' &&
-        current.find_first_not_of(" \t", current.find_first_of(" \t", first)) == std::string::npos) {
+    if (c == ':' && body[i + 1] != ':' && body[i - 1] != ':' && first != std::string::npos &&
+        current[first] != '@' &&
+        current.find_first_not_of(" \t", current.find_first_of(" \t", first)) ==
+            std::string::npos) {
       current.clear();  // a label
       continue;
     }
@@ -76,7 +83,8 @@ std::vector<Statement> statements(std::string body) {
         while (!std::isspace(static_cast<unsigned char>(current[at]))) ++at;
         while (std::isspace(static_cast<unsigned char>(current[at]))) ++at;
       }
-      while (at < current.size() && (!word_end(current[at]) || current[at] == ':')) s.opcode += current[at++];
+      while (at < current.size() && (!word_end(current[at]) || current[at] == ':'))
+        s.opcode += current[at++];
       for (std::size_t k = 0; k < current.size(); ++k) {
         if (current[k] != '%') continue;
         std::string word;
@@ -110,7 +118,9 @@ std::map<std::string, std::vector<Statement>> bodies(const std::string& text) {
     if (header.compare(name, 1, "y") == 0) name = header.find_first_not_of(" \t\n\r", name + 1);
     if (header[name] == '(') name = header.find_first_not_of(" \t\n\r", header.find(')') + 1);
     std::size_t end = name;
-    while (end < header.size() && !std::isspace(static_cast<unsigned char>(header[end])) && header[end] != '(') ++end;
+    while (end < header.size() && !std::isspace(static_cast<unsigned char>(header[end])) &&
+           header[end] != '(')
+      ++end;
     int depth = 0;
     std::size_t close = open;
     for (;; ++close) {
@@ -127,10 +137,12 @@ void registers_of(const Operand& o, const Function& f, std::vector<std::string>&
   auto add = [&](const std::string& name) {
     if (name[0] == '%') out.push_back(name);
   };
-  const bool indexed =
-      o.kind == Operand::Kind::kRegister || o.kind == Operand::Kind::kNegatedPredicate || (o.kind == Operand::Kind::kAddress && o.has_register);
+  const bool indexed = o.kind == Operand::Kind::kRegister ||
+                       o.kind == Operand::Kind::kNegatedPredicate ||
+                       (o.kind == Operand::Kind::kAddress && o.has_register);
   if (indexed) add(f.registers[o.index].name);
-  if (o.kind == Operand::Kind::kSpecialRegister) add(std::string(isa::special_register_name(o.special)));
+  if (o.kind == Operand::Kind::kSpecialRegister)
+    add(std::string(isa::special_register_name(o.special)));
   for (const Operand& e : o.elements) registers_of(e, f, out);
 }
 
@@ -159,7 +171,8 @@ TEST(Corpus, ParsesWithNothingLost) {
         const Instruction& in = f.body[i];
         ASSERT_EQ(in.text, found->second[i].opcode) << "PTX line " << in.ptx_line;
         std::vector<std::string> registers;
-        if (in.guard.present && f.registers[in.guard.index].name[0] == '%') registers.push_back(f.registers[in.guard.index].name);
+        if (in.guard.present && f.registers[in.guard.index].name[0] == '%')
+          registers.push_back(f.registers[in.guard.index].name);
         for (const Operand& o : in.operands) registers_of(o, f, registers);
         ASSERT_EQ(registers, found->second[i].registers) << in.text << ", PTX line " << in.ptx_line;
         EXPECT_NE(in.opcode, Opcode::kInvalid);
@@ -181,7 +194,8 @@ TEST(Corpus, ParsesWithNothingLost) {
   RecordProperty("instructions", static_cast<int>(instructions));
 }
 
-// A whole library's worth of text may not take long: all texts, repeated to several megabytes as functions of other names.
+// A whole library's worth of text may not take long: all texts, repeated to several megabytes as
+// functions of other names.
 TEST(Corpus, ParsesInLinearTime) {
   double seconds = 0;
   std::size_t bytes = 0;
@@ -194,7 +208,8 @@ TEST(Corpus, ParsesInLinearTime) {
   }
   RecordProperty("megabytes", static_cast<int>(bytes >> 20));
   std::printf("%.2f MB in %.3f s\n", static_cast<double>(bytes) / 1e6, seconds);
-  EXPECT_LT(seconds / (static_cast<double>(bytes) / 1e6), 2.0) << "seconds a megabyte";  // generous: a quadratic parser is far beyond
+  EXPECT_LT(seconds / (static_cast<double>(bytes) / 1e6), 2.0)
+      << "seconds a megabyte";  // generous: a quadratic parser is far beyond
 }
 
 }  // namespace

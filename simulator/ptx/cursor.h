@@ -51,11 +51,15 @@ class Cursor {
   // Skips a block in braces, the opening one included.
   void skip_braces();
 
-  [[noreturn]] void fail(int line, std::string message) const { throw Failure{{line, function, std::move(message)}}; }
+  [[noreturn]] void fail(int line, std::string message) const {
+    throw Failure{{line, function, std::move(message)}};
+  }
   [[noreturn]] void fail(std::string message) const { fail(line(), std::move(message)); }
   [[noreturn]] void unexpected(std::string_view wanted) const;
   // For an instruction that no row of the table of forms knows.
-  [[noreturn]] void fail_unknown(int line, std::string message) const { throw Failure{{line, function, std::move(message)}, true}; }
+  [[noreturn]] void fail_unknown(int line, std::string message) const {
+    throw Failure{{line, function, std::move(message)}, true};
+  }
 
   std::string function;  // being parsed, for messages
 

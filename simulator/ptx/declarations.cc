@@ -25,16 +25,20 @@ struct Shape {
 std::uint64_t checked_size(Cursor& in, const Shape& shape) {
   std::uint64_t size = shape.element;
   for (const std::uint64_t d : shape.dimensions) {
-    if (size > kLargestVariable / std::max<std::uint64_t>(d, 1)) in.fail("the variable is larger than any memory");
+    if (size > kLargestVariable / std::max<std::uint64_t>(d, 1))
+      in.fail("the variable is larger than any memory");
     size *= std::max<std::uint64_t>(d, 1);
   }
   // "[]" leaves the size to the initialiser.
-  return std::find(shape.dimensions.begin(), shape.dimensions.end(), 0) == shape.dimensions.end() ? size : 0;
+  return std::find(shape.dimensions.begin(), shape.dimensions.end(), 0) == shape.dimensions.end()
+             ? size
+             : 0;
 }
 
 class Initialiser {
  public:
-  Initialiser(Cursor& in, const Shape& shape, Variable& variable) : in_(in), shape_(shape), variable_(variable) {}
+  Initialiser(Cursor& in, const Shape& shape, Variable& variable)
+      : in_(in), shape_(shape), variable_(variable) {}
 
   void parse() {
     if (shape_.dimensions.empty() && !in_.at('{')) {
@@ -56,13 +60,15 @@ class Initialiser {
     if (depth < shape_.dimensions.size()) room = shape_.dimensions[depth];
     const bool unbounded = depth == 0 && !shape_.dimensions.empty() && room == 0;
     // A flat list may fill an array of several dimensions.
-    const std::uint64_t bytes = unbounded ? std::numeric_limits<std::uint64_t>::max() : room * stride;
+    const std::uint64_t bytes =
+        unbounded ? std::numeric_limits<std::uint64_t>::max() : room * stride;
     in_.expect('{');
     std::uint64_t offset = 0;
     while (!in_.at('}')) {
       if (offset >= bytes) in_.fail("more initialisers than elements");
       if (in_.at('{')) {
-        if (depth + 1 >= std::max<std::size_t>(shape_.dimensions.size(), 1)) in_.fail("initialiser nested deeper than the array");
+        if (depth + 1 >= std::max<std::size_t>(shape_.dimensions.size(), 1))
+          in_.fail("initialiser nested deeper than the array");
         level(depth + 1, at + offset);
         offset += stride;
       } else {
@@ -76,10 +82,13 @@ class Initialiser {
   }
 
   void put(std::uint64_t at, std::uint64_t bits, std::uint64_t bytes) {
-    if (variable_.size != 0 && at + bytes > variable_.size) in_.fail("more initialisers than elements");
-    if (at + bytes > kLargestInitialiser) in_.fail("initialisers beyond the first 256 MiB of a variable are not supported");
+    if (variable_.size != 0 && at + bytes > variable_.size)
+      in_.fail("more initialisers than elements");
+    if (at + bytes > kLargestInitialiser)
+      in_.fail("initialisers beyond the first 256 MiB of a variable are not supported");
     if (variable_.initial.size() < at + bytes) variable_.initial.resize(at + bytes);
-    for (std::uint64_t i = 0; i < bytes; ++i) variable_.initial[at + i] = i < 8 ? static_cast<std::uint8_t>(bits >> (8 * i)) : 0;
+    for (std::uint64_t i = 0; i < bytes; ++i)
+      variable_.initial[at + i] = i < 8 ? static_cast<std::uint8_t>(bits >> (8 * i)) : 0;
   }
 
   // "+12", "-4" or nothing.
@@ -91,7 +100,8 @@ class Initialiser {
   }
 
   void address(std::uint64_t at, bool generic, std::uint64_t mask) {
-    if (shape_.element > sizeof(std::uint64_t)) in_.fail("an address does not initialise a type wider than 64 bits");
+    if (shape_.element > sizeof(std::uint64_t))
+      in_.fail("an address does not initialise a type wider than 64 bits");
     Variable::Relocation r;
     r.offset = at;
     r.size = static_cast<std::uint32_t>(shape_.element);
@@ -110,7 +120,8 @@ class Initialiser {
         address(at, true, ~0ull);
         in_.expect(')');
         std::int64_t& sum = variable_.relocations.back().addend;
-        sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(addend()));
+        sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) +
+                                        static_cast<std::uint64_t>(addend()));
       } else {
         address(at, false, ~0ull);
       }
@@ -118,7 +129,8 @@ class Initialiser {
     }
     const int line = in_.line();
     const Constant c = in_.expect_constant("an initialiser");
-    if (in_.at('(') && c.kind != Constant::Kind::kFloat) {  // 0xFF00(symbol): one byte of an address
+    if (in_.at('(') &&
+        c.kind != Constant::Kind::kFloat) {  // 0xFF00(symbol): one byte of an address
       in_.take();
       const bool generic = in_.accept("generic");
       if (generic) in_.expect('(');
@@ -128,7 +140,9 @@ class Initialiser {
       return;
     }
     const auto bits = bits_as(c, shape_.type);
-    if (!bits) in_.fail(line, "the initialiser does not fit the type ." + std::string(isa::type_name(shape_.type)));
+    if (!bits)
+      in_.fail(line, "the initialiser does not fit the type ." +
+                         std::string(isa::type_name(shape_.type)));
     put(at, *bits, shape_.element);
   }
 
@@ -166,7 +180,8 @@ void parse_attribute(Cursor& in, Prefix& prefix) {
 
 std::uint32_t parse_alignment(Cursor& in) {
   const std::uint32_t a = in.expect_count("an alignment");
-  if (!std::has_single_bit(a)) in.fail("the alignment " + std::to_string(a) + " is no power of two");
+  if (!std::has_single_bit(a))
+    in.fail("the alignment " + std::to_string(a) + " is no power of two");
   return a;
 }
 
@@ -183,9 +198,11 @@ Prefix parse_prefix(Cursor& in) {
     } else if (d == ".v2" || d == ".v4") {
       p.vector = static_cast<std::uint32_t>(in.take().text[2] - '0');
     } else if (d == ".ptr") {
-      // Tells where a kernel's pointer parameter points and how it is aligned: a hint that changes no layout.
+      // Tells where a kernel's pointer parameter points and how it is aligned: a hint that changes
+      // no layout.
       in.take();
-      if (in.at_directive() && isa::space_from_name(in.current().text.substr(1)) != Space::kNone) in.take();
+      if (in.at_directive() && isa::space_from_name(in.current().text.substr(1)) != Space::kNone)
+        in.take();
       if (in.accept(".align")) parse_alignment(in);
     } else if (p.type == Type::kNone) {
       p.type = expect_type(in);
@@ -209,14 +226,17 @@ Variable parse_declarator(Cursor& in, Space space, const Prefix& prefix, Shape& 
   if (prefix.vector > 1) shape.dimensions.push_back(prefix.vector);
   std::size_t outer = 0;
   while (in.accept('[')) {
-    const std::uint64_t d = in.at(']') ? 0 : static_cast<std::uint64_t>(in.expect_integer("an array size"));
+    const std::uint64_t d =
+        in.at(']') ? 0 : static_cast<std::uint64_t>(in.expect_integer("an array size"));
     in.expect(']');
     if (d == 0 && outer > 0) in.fail("only the first dimension may be left open");
-    if (outer == kMaxDimensions) in.fail("the array has more than " + std::to_string(kMaxDimensions) + " dimensions");
+    if (outer == kMaxDimensions)
+      in.fail("the array has more than " + std::to_string(kMaxDimensions) + " dimensions");
     shape.dimensions.insert(shape.dimensions.begin() + static_cast<std::ptrdiff_t>(outer++), d);
   }
   v.size = checked_size(in, shape);
-  v.alignment = prefix.alignment != 0 ? prefix.alignment : static_cast<std::uint32_t>(shape.element * prefix.vector);
+  v.alignment = prefix.alignment != 0 ? prefix.alignment
+                                      : static_cast<std::uint32_t>(shape.element * prefix.vector);
   return v;
 }
 
@@ -247,7 +267,8 @@ Linkage parse_linkage(Cursor& in) {
 }
 
 std::vector<Variable> parse_variables(Cursor& in, const Linkage& linkage) {
-  const Space space = in.at_directive() ? isa::space_from_name(in.current().text.substr(1)) : Space::kNone;
+  const Space space =
+      in.at_directive() ? isa::space_from_name(in.current().text.substr(1)) : Space::kNone;
   if (space == Space::kNone) in.unexpected("a state space");
   in.take();
   if (in.at('[')) in.fail("numbered constant banks are no longer part of PTX");
@@ -258,13 +279,16 @@ std::vector<Variable> parse_variables(Cursor& in, const Linkage& linkage) {
     const int line = in.line();
     Variable v = parse_declarator(in, space, prefix, shape);
     v.is_extern = linkage.is_extern;
-    v.is_weak = linkage.is_weak || linkage.is_common;  // several modules may define it, one survives
+    v.is_weak =
+        linkage.is_weak || linkage.is_common;  // several modules may define it, one survives
     v.is_visible = linkage.is_visible;
     if (in.accept('=')) {
-      if (space != Space::kGlobal && space != Space::kConst) in.fail(line, "only .global and .const variables have initialisers: " + v.name);
+      if (space != Space::kGlobal && space != Space::kConst)
+        in.fail(line, "only .global and .const variables have initialisers: " + v.name);
       Initialiser(in, shape, v).parse();
     }
-    if (v.size == 0 && !v.is_extern && !shape.dimensions.empty() && space != Space::kShared && space != Space::kParam)
+    if (v.size == 0 && !v.is_extern && !shape.dimensions.empty() && space != Space::kShared &&
+        space != Space::kParam)
       in.fail(line, "the array " + v.name + " has no size");
     all.push_back(std::move(v));
   } while (in.accept(','));
@@ -277,7 +301,8 @@ std::vector<Variable> parse_parameter_list(Cursor& in) {
   in.expect('(');
   if (in.accept(')')) return all;
   do {
-    if (in.at(".reg")) in.fail("parameters in registers are not supported: pass them in .param space");
+    if (in.at(".reg"))
+      in.fail("parameters in registers are not supported: pass them in .param space");
     if (!in.accept(".param")) in.unexpected(".param");
     const Prefix prefix = parse_prefix(in);
     Shape shape;

@@ -18,7 +18,8 @@ struct Linkage {
 // Linkage directives in any order, possibly none.
 Linkage parse_linkage(Cursor& in);
 
-// A declaration from its state space directive (".global", ...) to its ';'. Several names may share one declaration.
+// A declaration from its state space directive (".global", ...) to its ';'. Several names may share
+// one declaration.
 std::vector<Variable> parse_variables(Cursor& in, const Linkage& linkage);
 
 // "( .param .b32 a, .param .align 8 .b8 b[16] )".

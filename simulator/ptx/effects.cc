@@ -20,9 +20,13 @@ void add(const Operand& o, bool writes, std::vector<RegisterAccess>& out) {
 }
 
 // Of a call, the list of results comes first (Instruction::operands).
-bool writes_operand(const Instruction& i, std::size_t n) { return i.rules != nullptr ? (*i.rules)[n].is_destination() : i.opcode == Opcode::k_call && n == 0; }
+bool writes_operand(const Instruction& i, std::size_t n) {
+  return i.rules != nullptr ? (*i.rules)[n].is_destination() : i.opcode == Opcode::k_call && n == 0;
+}
 
-bool is_read_too(const Instruction& i, std::size_t n) { return i.rules != nullptr && (*i.rules)[n].read_too; }
+bool is_read_too(const Instruction& i, std::size_t n) {
+  return i.rules != nullptr && (*i.rules)[n].read_too;
+}
 
 }  // namespace
 

@@ -27,21 +27,24 @@ Module parsed(const std::string& text) {
 // The registers of one instruction, in order: "r1" read, "=r1" written.
 std::vector<std::string> accesses(const std::string& instruction) {
   const Module m = parsed(
-      ".version 9.0\n.target sm_90\n.address_size 64\n.func (.param .b32 z) f(.param .b32 y)\n{\nret;\n}\n.entry k(.param .b64 x)\n{\n"
+      ".version 9.0\n.target sm_90\n.address_size 64\n.func (.param .b32 z) f(.param .b32 "
+      "y)\n{\nret;\n}\n.entry k(.param .b64 x)\n{\n"
       ".reg .pred p<8>; .reg .b16 h<8>; .reg .b32 r<8>; .reg .b64 d<8>; .reg .b128 q<8>;\n"
       "t: .branchtargets L, M;\n" +
       instruction + "\nL: ret;\nM: ret;\n}\n");
   std::vector<std::string> all;
   if (m.functions.empty()) return all;
   const Function& f = m.functions.back();
-  for (const RegisterAccess& a : register_accesses(f.body.front())) all.push_back((a.writes ? "=" : "") + f.registers[a.index].name);
+  for (const RegisterAccess& a : register_accesses(f.body.front()))
+    all.push_back((a.writes ? "=" : "") + f.registers[a.index].name);
   return all;
 }
 
 TEST(Effects, ReadsComeBeforeWrites) {
   EXPECT_THAT(accesses("add.s64 d1, d1, d2;"), ElementsAre("d1", "d2", "=d1"));
   EXPECT_THAT(accesses("@!p3 mov.b32 r1, r2;"), ElementsAre("p3", "r2", "=r1"));
-  EXPECT_THAT(accesses("setp.lt.and.s32 p1|p2, r1, r2, !p3;"), ElementsAre("r1", "r2", "p3", "=p1", "=p2"));
+  EXPECT_THAT(accesses("setp.lt.and.s32 p1|p2, r1, r2, !p3;"),
+              ElementsAre("r1", "r2", "p3", "=p1", "=p2"));
 }
 
 TEST(Effects, AddressesAreRead) {
@@ -50,7 +53,9 @@ TEST(Effects, AddressesAreRead) {
   EXPECT_THAT(accesses("atom.global.add.u32 r1, [d1], r1;"), ElementsAre("d1", "r1", "=r1"));
   EXPECT_THAT(accesses("red.global.add.u32 [d1], r1;"), ElementsAre("d1", "r1"));
   EXPECT_THAT(accesses("cp.async.ca.shared.global [r1], [d1], 4;"), ElementsAre("r1", "d1"));
-  EXPECT_THAT(accesses("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [r1], [d1], r2, [r3];"), ElementsAre("r1", "d1", "r2", "r3"));
+  EXPECT_THAT(accesses("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [r1], "
+                       "[d1], r2, [r3];"),
+              ElementsAre("r1", "d1", "r2", "r3"));
   EXPECT_THAT(accesses("cp.async.mbarrier.arrive.shared.b64 [r1];"), ElementsAre("r1"));
   EXPECT_THAT(accesses("mbarrier.init.shared.b64 [r1], r2;"), ElementsAre("r1", "r2"));
   EXPECT_THAT(accesses("mbarrier.inval.shared.b64 [r1];"), ElementsAre("r1"));
@@ -61,7 +66,9 @@ TEST(Effects, AddressesAreRead) {
   EXPECT_THAT(accesses("applypriority.global.L2::evict_normal [d1], 128;"), ElementsAre("d1"));
 }
 
-TEST(Effects, CallsWriteTheirResultsAlone) { EXPECT_THAT(accesses("call (r1), f, (r2);"), ElementsAre("r2", "=r1")); }
+TEST(Effects, CallsWriteTheirResultsAlone) {
+  EXPECT_THAT(accesses("call (r1), f, (r2);"), ElementsAre("r2", "=r1"));
+}
 
 TEST(Effects, UnpackingWritesItsParts) {
   EXPECT_THAT(accesses("mov.b32 {h1, h2}, r1;"), ElementsAre("r1", "=h1", "=h2"));
@@ -77,7 +84,8 @@ TEST(Effects, OfEveryRowTheFirstOperandAloneIsWrittenAndOnlyWhenItIsADestination
     if (&row == last || row.opcode == Opcode::k_call) continue;
     last = &row;
     ++rows;
-    const std::string target = "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : "");
+    const std::string target =
+        "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : "");
     const Module m = parsed(isa::example_module({&e, 1}, "9.0", target));
     ASSERT_FALSE(m.functions.empty()) << e.text;
     const Function& f = m.functions.back();
@@ -91,13 +99,16 @@ TEST(Effects, OfEveryRowTheFirstOperandAloneIsWrittenAndOnlyWhenItIsADestination
     if (first == 'd' || first == 'p' || vector) {
       // Registers of the first operand, as form_examples numbers them: below 8.
       const std::string operands = e.text.substr(e.text.find(' '));
-      const std::string text = operands.substr(0, operands[1] == '{' ? operands.find('}') : operands.find(','));
+      const std::string text =
+          operands.substr(0, operands[1] == '{' ? operands.find('}') : operands.find(','));
       const char* const letters = "pcrhdq";
-      for (std::size_t at = text.find_first_of(letters); at != std::string::npos; at = text.find_first_of(letters, at + 1)) {
+      for (std::size_t at = text.find_first_of(letters); at != std::string::npos;
+           at = text.find_first_of(letters, at + 1)) {
         if (at == 0 || text[at - 1] != '.') wanted.insert(text.substr(at, 2));  // no selector
       }
     }
-    if (const std::size_t bar = e.text.find("}|"); bar != std::string::npos) wanted.insert(e.text.substr(bar + 2, 2));
+    if (const std::size_t bar = e.text.find("}|"); bar != std::string::npos)
+      wanted.insert(e.text.substr(bar + 2, 2));
     EXPECT_EQ(written, wanted) << e.text << "  of  " << row.syntax;
   }
   EXPECT_GT(rows, 400);
@@ -106,7 +117,8 @@ TEST(Effects, OfEveryRowTheFirstOperandAloneIsWrittenAndOnlyWhenItIsADestination
 TEST(Effects, WhereExecutionGoesOn) {
   const auto after = [](const std::string& instruction) {
     const Module m = parsed(
-        ".version 9.0\n.target sm_90\n.address_size 64\n.entry k()\n{\n.reg .pred p<8>; .reg .b32 r<8>;\n"
+        ".version 9.0\n.target sm_90\n.address_size 64\n.entry k()\n{\n.reg .pred p<8>; .reg .b32 "
+        "r<8>;\n"
         "t: .branchtargets L, M;\n" +
         instruction + "\nL: ret;\nM: ret;\n}\n");
     return m.functions.empty() ? Successors{} : successors(m.functions.back().body.front());

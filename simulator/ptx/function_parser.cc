@@ -19,7 +19,8 @@ constexpr int kDeepestOperand = 8;
 
 class BodyParser {
  public:
-  BodyParser(Cursor& in, ModuleState& state, Function& function) : in_(in), state_(state), function_(function) {}
+  BodyParser(Cursor& in, ModuleState& state, Function& function)
+      : in_(in), state_(state), function_(function) {}
 
   void parse() {
     const int opened = in_.line();
@@ -39,7 +40,9 @@ class BodyParser {
   }
 
  private:
-  [[noreturn]] void undefined_label(const Scopes::Pending& p) { in_.fail(p.line, "undefined label '" + std::string(p.label) + "'"); }
+  [[noreturn]] void undefined_label(const Scopes::Pending& p) {
+    in_.fail(p.line, "undefined label '" + std::string(p.label) + "'");
+  }
 
   void statement() {
     if (in_.at('{')) {
@@ -61,7 +64,8 @@ class BodyParser {
       const std::string_view name = in_.expect_word("a predicate");
       const auto reg = scopes_.find_register(name);
       if (!reg) in_.fail(line, "undefined register '" + std::string(name) + "'");
-      if (function_.registers[*reg].type != Type::kPred) in_.fail(line, std::string(name) + " is no predicate");
+      if (function_.registers[*reg].type != Type::kPred)
+        in_.fail(line, std::string(name) + " is no predicate");
       guard.index = *reg;
       if (!in_.at_word()) in_.unexpected("an instruction");
       const Token opcode = in_.take();
@@ -78,7 +82,8 @@ class BodyParser {
     }
   }
 
-  // ---- Declarations -------------------------------------------------------------------------------------------------
+  // ---- Declarations
+  // -------------------------------------------------------------------------------------------------
 
   void directive() {
     const std::string_view d = in_.current().text;
@@ -94,7 +99,8 @@ class BodyParser {
         if (in_.at_end()) in_.unexpected("';'");
         in_.take();
       }
-    } else if (d == ".local" || d == ".shared" || d == ".param" || d == ".global" || d == ".const") {
+    } else if (d == ".local" || d == ".shared" || d == ".param" || d == ".global" ||
+               d == ".const") {
       variables({});
     } else if (d == ".extern" || d == ".visible" || d == ".weak" || d == ".common") {
       const Linkage linkage = parse_linkage(in_);
@@ -106,7 +112,8 @@ class BodyParser {
 
   void registers() {
     const int line = in_.line();
-    if (in_.at(".v2") || in_.at(".v4")) in_.fail(line, "vector registers are not supported: declare their elements");
+    if (in_.at(".v2") || in_.at(".v4"))
+      in_.fail(line, "vector registers are not supported: declare their elements");
     const Type type = expect_type(in_);
     do {
       const std::string_view name = in_.expect_word("a register's name");
@@ -114,15 +121,19 @@ class BodyParser {
       if (in_.accept('<')) {
         // No expression here: its '>' would be taken for a comparison.
         const auto number = parse_number(in_.current().text);
-        if (in_.current().kind != Token::Kind::kNumber || !number || number->bits > kMaxRegisters) in_.unexpected("a number of registers");
+        if (in_.current().kind != Token::Kind::kNumber || !number || number->bits > kMaxRegisters)
+          in_.unexpected("a number of registers");
         const auto count = static_cast<std::uint32_t>(number->bits);
         in_.take();
         in_.expect('>');
         if (count > kMaxRegisters - first) in_.fail(line, "too many registers");
-        if (!scopes_.add_register_range(name, first, count)) in_.fail(line, "registers " + std::string(name) + "<> are declared twice");
-        for (std::uint32_t i = 0; i < count; ++i) function_.registers.push_back({std::string(name) + std::to_string(i), type});
+        if (!scopes_.add_register_range(name, first, count))
+          in_.fail(line, "registers " + std::string(name) + "<> are declared twice");
+        for (std::uint32_t i = 0; i < count; ++i)
+          function_.registers.push_back({std::string(name) + std::to_string(i), type});
       } else {
-        if (!scopes_.add_register(name, first)) in_.fail(line, "register " + std::string(name) + " is declared twice");
+        if (!scopes_.add_register(name, first))
+          in_.fail(line, "register " + std::string(name) + " is declared twice");
         function_.registers.push_back({std::string(name), type});
       }
     } while (in_.accept(','));
@@ -132,11 +143,14 @@ class BodyParser {
   void variables(const Linkage& linkage) {
     const int line = in_.line();
     for (Variable& v : parse_variables(in_, linkage)) {
-      // The first variable of a name keeps it; those of further blocks are told apart by a number no PTX name can carry.
+      // The first variable of a name keeps it; those of further blocks are told apart by a number
+      // no PTX name can carry.
       const int seen = names_[v.name]++;
       const std::string renamed = seen == 0 ? v.name : v.name + "#" + std::to_string(seen + 1);
-      const std::string& key = *keep_.emplace(keep_.end(), std::make_unique<std::string>(v.name))->get();
-      if (!scopes_.add_variable(key, renamed)) in_.fail(line, "variable " + v.name + " is declared twice");
+      const std::string& key =
+          *keep_.emplace(keep_.end(), std::make_unique<std::string>(v.name))->get();
+      if (!scopes_.add_variable(key, renamed))
+        in_.fail(line, "variable " + v.name + " is declared twice");
       v.name = renamed;
       function_.variables.push_back(std::move(v));
     }
@@ -151,7 +165,8 @@ class BodyParser {
     while (in_.accept(',')) {
       if (in_.accept("function_name")) {
         inlined_function = in_.expect_word("a label");
-        if (in_.accept('+')) inlined_function += "+" + std::to_string(in_.expect_count("an offset"));
+        if (in_.accept('+'))
+          inlined_function += "+" + std::to_string(in_.expect_count("an offset"));
       } else if (in_.accept("inlined_at")) {
         SourceLocation caller;
         caller.file = static_cast<int>(in_.expect_count("a file number"));
@@ -202,14 +217,16 @@ class BodyParser {
         labels.push_back(prefix);
       } while (in_.accept(','));
       in_.expect(';');
-      if (!scopes_.add_targets(name.text, std::move(labels))) in_.fail(name.line, "label '" + std::string(name.text) + "' is defined twice");
+      if (!scopes_.add_targets(name.text, std::move(labels)))
+        in_.fail(name.line, "label '" + std::string(name.text) + "' is defined twice");
       return;
     }
     if (!scopes_.add_label(name.text, static_cast<std::uint32_t>(function_.body.size())))
       in_.fail(name.line, "label '" + std::string(name.text) + "' is defined twice");
   }
 
-  // ---- Operands -----------------------------------------------------------------------------------------------------
+  // ---- Operands
+  // -----------------------------------------------------------------------------------------------------
 
   Operand immediate() {
     const Constant c = in_.expect_constant("an operand");
@@ -228,13 +245,16 @@ class BodyParser {
     } else if (const auto reg = scopes_.find_register(word.text)) {
       o.kind = Operand::Kind::kRegister;
       o.index = *reg;
-    } else if (const SpecialRegister s = isa::special_register_from_name(word.text); s != SpecialRegister::kNone) {
+    } else if (const SpecialRegister s = isa::special_register_from_name(word.text);
+               s != SpecialRegister::kNone) {
       o.kind = Operand::Kind::kSpecialRegister;
       o.special = s;
-    } else if (const auto dot = word.text.rfind('.'); dot != std::string_view::npos && scopes_.find_register(word.text.substr(0, dot))) {
+    } else if (const auto dot = word.text.rfind('.');
+               dot != std::string_view::npos && scopes_.find_register(word.text.substr(0, dot))) {
       o.kind = Operand::Kind::kRegister;
       o.index = *scopes_.find_register(word.text.substr(0, dot));
-      if (!isa::selector_from(word.text.substr(dot + 1), o.selector)) in_.fail(word.line, "'" + std::string(word.text.substr(dot)) + "' is no selector");
+      if (!isa::selector_from(word.text.substr(dot + 1), o.selector))
+        in_.fail(word.line, "'" + std::string(word.text.substr(dot)) + "' is no selector");
     } else if (word.text[0] == '%') {
       in_.fail(word.line, "undefined register '" + std::string(word.text) + "'");
     } else {
@@ -260,7 +280,8 @@ class BodyParser {
       const Token word = in_.take();
       const Operand base = named(word);
       if (base.kind == Operand::Kind::kRegister) {
-        if (const Type t = function_.registers[base.index].type; t == Type::kPred || size_of(t) < 4 || size_of(t) > 8)
+        if (const Type t = function_.registers[base.index].type;
+            t == Type::kPred || size_of(t) < 4 || size_of(t) > 8)
           in_.fail(word.line, std::string(word.text) + " cannot hold an address");
         o.has_register = true;
         o.index = base.index;
@@ -296,7 +317,8 @@ class BodyParser {
       if (!in_.at_word()) in_.unexpected("a predicate");
       const Token word = in_.take();
       Operand o = named(word);
-      if (o.kind != Operand::Kind::kRegister) in_.fail(word.line, "undefined register '" + std::string(word.text) + "'");
+      if (o.kind != Operand::Kind::kRegister)
+        in_.fail(word.line, "undefined register '" + std::string(word.text) + "'");
       o.kind = Operand::Kind::kNegatedPredicate;
       return o;
     }
@@ -326,7 +348,8 @@ class BodyParser {
     return o;
   }
 
-  // A symbol is a variable of this function (then it takes its unique name) or must be known to the module at its end.
+  // A symbol is a variable of this function (then it takes its unique name) or must be known to the
+  // module at its end.
   void resolve_symbol(Operand& o, int line) {
     if (const std::string* renamed = scopes_.find_variable(o.symbol)) {
       o.symbol = *renamed;
@@ -335,15 +358,20 @@ class BodyParser {
     }
   }
 
-  // ---- Instructions -------------------------------------------------------------------------------------------------
+  // ---- Instructions
+  // -------------------------------------------------------------------------------------------------
 
   void instruction(const Token& opcode, const Guard& guard) {
     const std::vector<isa::Match>& matches = state_.matches(opcode.text);
     if (matches.empty()) {
       const std::string nearest = isa::explain_no_match(opcode.text);
       const bool of_ptx = isa::is_instruction(opcode.text) || state_.module.version_major > kNewest;
-      const auto fail = [&](std::string why) { of_ptx ? in_.fail_unknown(opcode.line, std::move(why)) : in_.fail(opcode.line, std::move(why)); };
-      fail(nearest.empty() ? "unknown instruction '" + std::string(opcode.text) + "'" : "no instruction '" + std::string(opcode.text) + "': " + nearest);
+      const auto fail = [&](std::string why) {
+        of_ptx ? in_.fail_unknown(opcode.line, std::move(why))
+               : in_.fail(opcode.line, std::move(why));
+      };
+      fail(nearest.empty() ? "unknown instruction '" + std::string(opcode.text) + "'"
+                           : "no instruction '" + std::string(opcode.text) + "': " + nearest);
     }
     Instruction i;
     i.guard = guard;
@@ -362,7 +390,8 @@ class BodyParser {
         } while (in_.accept(','));
       }
       if (!in_.at(';')) {
-        if (in_.line() != opcode.line) in_.fail(opcode.line, "expected ';' or ',' after '" + i.text + "' and its operands");
+        if (in_.line() != opcode.line)
+          in_.fail(opcode.line, "expected ';' or ',' after '" + i.text + "' and its operands");
         in_.unexpected("';' or ','");
       }
       in_.take();
@@ -377,7 +406,8 @@ class BodyParser {
   bool available(const isa::FormRow& row) const {
     const Module& m = state_.module;
     if (row.ptx > m.version_major * 10 + m.version_minor) return false;
-    // What is written for a device older than any that nvcc knows, a driver takes for a newer one all the same.
+    // What is written for a device older than any that nvcc knows, a driver takes for a newer one
+    // all the same.
     if (row.sm > std::max(m.target_number, kOldestTarget)) return false;
     return row.suffix == 0 || m.target_suffix != 0;
   }
@@ -391,7 +421,8 @@ class BodyParser {
         if (!policy_agrees(i, rules)) continue;
         Misfit misfit = check_operands(match, rules, i.operands, function_.registers);
         if (!misfit.reason.empty()) {
-          if (nearest_form == nullptr || misfit.progress > nearest.progress) nearest = misfit, nearest_form = match.form;
+          if (nearest_form == nullptr || misfit.progress > nearest.progress)
+            nearest = misfit, nearest_form = match.form;
           continue;
         }
         if (!available(*match.form->row)) {
@@ -403,13 +434,17 @@ class BodyParser {
       }
     }
     if (too_new != nullptr) {
-      in_.fail(i.ptx_line, "'" + i.text + "' needs PTX ISA " + std::to_string(too_new->ptx / 10) + "." + std::to_string(too_new->ptx % 10) + " and sm_" +
-                               std::to_string(too_new->sm) + (too_new->suffix != 0 ? std::string(1, too_new->suffix) : std::string()) + "; this module is " +
-                               std::to_string(state_.module.version_major) + "." + std::to_string(state_.module.version_minor) + " for " +
-                               state_.module.target);
+      in_.fail(i.ptx_line,
+               "'" + i.text + "' needs PTX ISA " + std::to_string(too_new->ptx / 10) + "." +
+                   std::to_string(too_new->ptx % 10) + " and sm_" + std::to_string(too_new->sm) +
+                   (too_new->suffix != 0 ? std::string(1, too_new->suffix) : std::string()) +
+                   "; this module is " + std::to_string(state_.module.version_major) + "." +
+                   std::to_string(state_.module.version_minor) + " for " + state_.module.target);
     }
     in_.fail_unknown(i.ptx_line,
-                     "'" + i.text + "': " + nearest.reason + (nearest_form ? "; the form is: " + std::string(nearest_form->row->syntax) : std::string()));
+                     "'" + i.text + "': " + nearest.reason +
+                         (nearest_form ? "; the form is: " + std::string(nearest_form->row->syntax)
+                                       : std::string()));
   }
 
   // A cache policy stands exactly when the opcode asks for one.
@@ -427,7 +462,8 @@ class BodyParser {
     settle_operands(match, rules, i.operands);
     for (std::size_t n = 0; n < rules.size(); ++n) {
       Operand& o = i.operands[n];
-      if (rules[n].role == isa::OperandRule::Role::kLabel || rules[n].role == isa::OperandRule::Role::kLabelList) {
+      if (rules[n].role == isa::OperandRule::Role::kLabel ||
+          rules[n].role == isa::OperandRule::Role::kLabelList) {
         pend_label(o, n, i.ptx_line, rules[n].role == isa::OperandRule::Role::kLabelList);
       } else if (o.kind == Operand::Kind::kSymbol) {
         resolve_symbol(o, i.ptx_line);
@@ -483,7 +519,8 @@ class BodyParser {
     }
     in_.expect(';');
     if (i.operands[1].kind == Operand::Kind::kSymbol) {
-      state_.uses.push_back({i.operands[1].symbol, i.ptx_line, in_.function, true, i.operands[0].elements.size(), i.operands[2].elements.size()});
+      state_.uses.push_back({i.operands[1].symbol, i.ptx_line, in_.function, true,
+                             i.operands[0].elements.size(), i.operands[2].elements.size()});
     } else if (i.operands[1].kind != Operand::Kind::kRegister) {
       in_.fail(target.line, "'" + std::string(target.text) + "' cannot be called");
     } else if (i.operands[3].kind == Operand::Kind::kNone) {
@@ -520,15 +557,19 @@ const std::vector<isa::Match>& ModuleState::matches(std::string_view opcode) {
 }
 
 int ModuleState::inline_site(const std::string& function_label, const SourceLocation& caller) {
-  const auto key = std::make_tuple(function_label, caller.file, caller.line, caller.column, caller.inlined_at);
+  const auto key =
+      std::make_tuple(function_label, caller.file, caller.line, caller.column, caller.inlined_at);
   const auto [it, inserted] = sites_.emplace(key, static_cast<int>(module.inline_sites.size()));
   if (inserted) module.inline_sites.push_back({function_label, caller});
   return it->second;
 }
 
-void parse_body(Cursor& in, ModuleState& state, Function& function) { BodyParser(in, state, function).parse(); }
+void parse_body(Cursor& in, ModuleState& state, Function& function) {
+  BodyParser(in, state, function).parse();
+}
 
-std::string parse_signature(Cursor& in, std::vector<Variable>& results, std::vector<Variable>& parameters) {
+std::string parse_signature(Cursor& in, std::vector<Variable>& results,
+                            std::vector<Variable>& parameters) {
   if (in.at('(')) results = parse_parameter_list(in);
   std::string name(in.expect_word("a name"));
   if (in.at('(')) parameters = parse_parameter_list(in);

@@ -14,7 +14,8 @@
 
 namespace lockstep::ptx {
 
-// A name used where only a module-scope symbol can be meant: checked when the whole module is known.
+// A name used where only a module-scope symbol can be meant: checked when the whole module is
+// known.
 struct SymbolUse {
   std::string name;
   int line = 0;
@@ -37,7 +38,8 @@ class ModuleState {
   Module& module;
   std::vector<SymbolUse> uses;
 
-  // Where a (file, line, column) was itself inlined, as far as seen: .loc names only the innermost call site.
+  // Where a (file, line, column) was itself inlined, as far as seen: .loc names only the innermost
+  // call site.
   std::map<std::tuple<int, int, int>, int> inlined_locations;
 
  private:
@@ -45,10 +47,12 @@ class ModuleState {
   std::map<std::tuple<std::string, int, int, int, int>, int> sites_;
 };
 
-// `in` stands at the body's '{'; parameters and results of `function` are known. Fills registers, variables, prototypes and body.
+// `in` stands at the body's '{'; parameters and results of `function` are known. Fills registers,
+// variables, prototypes and body.
 void parse_body(Cursor& in, ModuleState& state, Function& function);
 
 // ".callprototype" and function headers: "(results) name (parameters)". Returns the name.
-std::string parse_signature(Cursor& in, std::vector<Variable>& results, std::vector<Variable>& parameters);
+std::string parse_signature(Cursor& in, std::vector<Variable>& results,
+                            std::vector<Variable>& parameters);
 
 }  // namespace lockstep::ptx

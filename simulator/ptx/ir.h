@@ -1,8 +1,8 @@
 // The typed form of a PTX module: what the parser produces and the decoder consumes.
 //
-// One Instruction is one line of PTX after the table of instruction forms (forms.h) has accepted it: its opcode,
-// its modifiers as typed fields, and its operands. Nothing here knows about execution.
-// Source for names and meanings: PTX ISA 9.0.
+// One Instruction is one line of PTX after the table of instruction forms (forms.h) has accepted
+// it: its opcode, its modifiers as typed fields, and its operands. Nothing here knows about
+// execution. Source for names and meanings: PTX ISA 9.0.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ using isa::Space;
 using isa::SpecialRegister;
 using isa::Type;
 
-// Where in the CUDA source an instruction came from (.loc); line 0 when the PTX carries no line information.
+// Where in the CUDA source an instruction came from (.loc); line 0 when the PTX carries no line
+// information.
 struct SourceLocation {
   int file = 0;  // index into Module::files
   int line = 0;
@@ -54,15 +55,15 @@ struct Operand {
     kNone,
     kRegister,          // index
     kNegatedPredicate,  // !%p: index
-    kImmediate,         // bits: the value as the instruction's type reads it (floats as their bit pattern)
-    kSpecialRegister,   // special
-    kSymbol,            // address of a variable or function (+ offset), as in mov.u64 %rd, x
-    kAddress,           // [register + offset], [symbol + offset] or [immediate]
-    kVector,            // {a, b, ...}: elements
-    kLabel,             // index of the target instruction in Function::body
-    kSink,              // _
-    kPair,              // p|q: elements[0], elements[1]
-    kList,              // ( ... ) of a call, or the target list of brx: elements
+    kImmediate,  // bits: the value as the instruction's type reads it (floats as their bit pattern)
+    kSpecialRegister,  // special
+    kSymbol,           // address of a variable or function (+ offset), as in mov.u64 %rd, x
+    kAddress,          // [register + offset], [symbol + offset] or [immediate]
+    kVector,           // {a, b, ...}: elements
+    kLabel,            // index of the target instruction in Function::body
+    kSink,             // _
+    kPair,             // p|q: elements[0], elements[1]
+    kList,             // ( ... ) of a call, or the target list of brx: elements
   };
   Kind kind = Kind::kNone;
   bool is_float = false;      // kImmediate: written as a float (0f.., 0d.. or decimal)
@@ -87,25 +88,30 @@ struct Instruction {
   Opcode opcode = Opcode::kInvalid;
   Modifiers modifiers;
   Guard guard;
-  // Destination first, in the order of the PTX manual. A call has four: list of results (may be empty), target (symbol or register), list of
-  // arguments (may be empty), label of the .callprototype or .calltargets as a symbol (kNone for a direct call). In both lists
-  // stand symbols of .param variables, registers and immediates.
+  // Destination first, in the order of the PTX manual. A call has four: list of results (may be
+  // empty), target (symbol or register), list of arguments (may be empty), label of the
+  // .callprototype or .calltargets as a symbol (kNone for a direct call). In both lists stand
+  // symbols of .param variables, registers and immediates.
   std::vector<Operand> operands;
-  // What the table of forms says of each operand; nullptr for a call, which has a grammar of its own, and for a `ret` at a function's end.
+  // What the table of forms says of each operand; nullptr for a call, which has a grammar of its
+  // own, and for a `ret` at a function's end.
   const std::vector<isa::OperandRule>* rules = nullptr;
-  const isa::FormRow* row = nullptr;  // of the table of forms; nullptr for a `ret` at a function's end
+  const isa::FormRow* row =
+      nullptr;  // of the table of forms; nullptr for a `ret` at a function's end
   SourceLocation source;
   int ptx_line = 0;  // line within the PTX text, from 1
   std::string text;  // opcode with its modifiers as written, for messages: "ld.global.nc.f32"
 };
 
-// A variable in a state space: .global, .const, .shared, .local, or a .param of a function or kernel.
+// A variable in a state space: .global, .const, .shared, .local, or a .param of a function or
+// kernel.
 struct Variable {
   std::string name;
   Space space = Space::kNone;
   Type type = Type::kNone;
   std::uint32_t alignment = 1;  // bytes
-  std::uint64_t size = 0;       // bytes; 0 with `is_extern` for an array of unknown length (dynamic shared memory)
+  std::uint64_t size =
+      0;  // bytes; 0 with `is_extern` for an array of unknown length (dynamic shared memory)
   bool is_extern = false;
   bool is_weak = false;
   bool is_visible = false;
@@ -138,13 +144,16 @@ struct Function {
   bool is_weak = false;
   bool is_visible = false;
   bool noreturn = false;
-  std::vector<Variable> parameters;  // laid out in order; offsets by natural alignment, see parameter_offsets()
+  std::vector<Variable>
+      parameters;  // laid out in order; offsets by natural alignment, see parameter_offsets()
   std::vector<Variable> results;
   std::vector<Register> registers;
-  std::vector<Variable> variables;                        // function-scope .shared, .local and .param, with nested scopes renamed apart
+  std::vector<Variable>
+      variables;  // function-scope .shared, .local and .param, with nested scopes renamed apart
   std::unordered_map<std::string, Prototype> prototypes;  // by label of the .callprototype
   std::vector<Instruction> body;
-  // It has an instruction that no row of the table of forms knows: which line, and what is wrong. Then nothing else is known of its body.
+  // It has an instruction that no row of the table of forms knows: which line, and what is wrong.
+  // Then nothing else is known of its body.
   struct Unknown {
     int line = 0;
     std::string message;
@@ -161,7 +170,8 @@ struct Function {
   std::uint32_t max_cluster_rank = 0;             // .maxclusterrank
 };
 
-// Byte offset of every parameter in the kernel's parameter buffer, and the buffer's size as the last element.
+// Byte offset of every parameter in the kernel's parameter buffer, and the buffer's size as the
+// last element.
 std::vector<std::uint32_t> parameter_offsets(const Function& function);
 
 struct Module {
@@ -172,8 +182,10 @@ struct Module {
   std::vector<std::string> files;
   std::vector<InlineSite> inline_sites;
   std::vector<Variable> variables;
-  std::vector<Function> functions;                           // one entry a name: a definition replaces the declarations before it
-  std::vector<std::pair<std::string, std::string>> aliases;  // .alias first, second: first is another name of second
+  std::vector<Function>
+      functions;  // one entry a name: a definition replaces the declarations before it
+  std::vector<std::pair<std::string, std::string>>
+      aliases;  // .alias first, second: first is another name of second
 };
 
 }  // namespace lockstep::ptx

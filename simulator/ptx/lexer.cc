@@ -39,7 +39,8 @@ Token Lexer::next() {
   Token t;
   t.line = line_;
   // The fatbin's text may carry its terminating NUL.
-  if (position_ >= text_.size() || (text_[position_] == '\0' && position_ + 1 == text_.size())) return t;
+  if (position_ >= text_.size() || (text_[position_] == '\0' && position_ + 1 == text_.size()))
+    return t;
   const std::size_t start = position_;
   const char c = text_[start];
   auto finish = [&](Token::Kind kind, std::size_t end) {
@@ -51,7 +52,8 @@ Token Lexer::next() {
   if (open_comment_) return finish(Token::Kind::kBad, text_.size());
 
   // A lone '%' is the operator; '%2' is a name, as the manual has it.
-  if ((begins_word(c) && (c != '%' || continues_word(at(start + 1)))) || (c == '.' && begins_word(at(start + 1)))) {
+  if ((begins_word(c) && (c != '%' || continues_word(at(start + 1)))) ||
+      (c == '.' && begins_word(at(start + 1)))) {
     const bool directive = c == '.';
     std::size_t i = start + 1;
     for (;; ++i) {
@@ -71,13 +73,16 @@ Token Lexer::next() {
     // Integers (with 0x, 0b, U), 0f and 0d bit patterns, decimal floats with exponent.
     const char second = at(start + 1);
     const bool pattern =
-        c == '0' && (second == 'x' || second == 'X' || second == 'f' || second == 'F' || second == 'd' || second == 'D' || second == 'b' || second == 'B');
+        c == '0' && (second == 'x' || second == 'X' || second == 'f' || second == 'F' ||
+                     second == 'd' || second == 'D' || second == 'b' || second == 'B');
     std::size_t i = start + 1;
     for (;; ++i) {
       const char k = at(i);
       if (is_digit(k) || is_letter(k)) continue;
       if (!pattern && k == '.' && !is_letter(at(i + 1))) continue;
-      if (!pattern && (k == '+' || k == '-') && (at(i - 1) == 'e' || at(i - 1) == 'E') && is_digit(at(i + 1))) continue;
+      if (!pattern && (k == '+' || k == '-') && (at(i - 1) == 'e' || at(i - 1) == 'E') &&
+          is_digit(at(i + 1)))
+        continue;
       break;
     }
     return finish(Token::Kind::kNumber, i);
@@ -94,10 +99,12 @@ Token Lexer::next() {
   }
 
   const char n = at(start + 1);
-  const bool two = (c == '<' && (n == '<' || n == '=')) || (c == '>' && (n == '>' || n == '=')) || (c == '=' && n == '=') || (c == '!' && n == '=') ||
-                   (c == '&' && n == '&') || (c == '|' && n == '|');
+  const bool two = (c == '<' && (n == '<' || n == '=')) || (c == '>' && (n == '>' || n == '=')) ||
+                   (c == '=' && n == '=') || (c == '!' && n == '=') || (c == '&' && n == '&') ||
+                   (c == '|' && n == '|');
   if (two) return finish(Token::Kind::kPunctuator, start + 2);
-  if (std::string_view(",;[]{}()<>|+-!@=:*/%&^~?").find(c) != std::string_view::npos) return finish(Token::Kind::kPunctuator, start + 1);
+  if (std::string_view(",;[]{}()<>|+-!@=:*/%&^~?").find(c) != std::string_view::npos)
+    return finish(Token::Kind::kPunctuator, start + 1);
   return finish(Token::Kind::kBad, start + 1);
 }
 

@@ -1,7 +1,8 @@
 // Splits PTX text into tokens, one at a time, without copying.
 //
-// A word keeps its dots when it does not begin with one (`ld.global.f32`, `%tid.x`); a word that begins with a dot ends
-// before the next (`.reg.pred` is two tokens, as PTX allows). `::` joins (`.shared::cta`), a single colon does not (labels).
+// A word keeps its dots when it does not begin with one (`ld.global.f32`, `%tid.x`); a word that
+// begins with a dot ends before the next (`.reg.pred` is two tokens, as PTX allows). `::` joins
+// (`.shared::cta`), a single colon does not (labels).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ struct Token {
     kDirective,   // begins with a dot
     kNumber,      // as written
     kString,      // without its quotes
-    kPunctuator,  // one or two characters: , ; [ ] { } ( ) < > | + - ! @ = : << >> <= >= == != && ||
+    kPunctuator,  // one or two characters: , ; [ ] { } ( ) < > | + - ! @ = : << >> <= >= == != &&
+                  // ||
     kBad,         // a character that PTX does not know, or a string or comment without end
   };
   Kind kind = Kind::kEnd;

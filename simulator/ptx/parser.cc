@@ -15,7 +15,8 @@ namespace {
 int small_number(std::string_view text) {
   constexpr std::uint64_t kLargest = 9999;
   const auto c = parse_number(text);
-  return c && c->kind == Constant::Kind::kSigned && c->bits <= kLargest ? static_cast<int>(c->bits) : -1;
+  return c && c->kind == Constant::Kind::kSigned && c->bits <= kLargest ? static_cast<int>(c->bits)
+                                                                        : -1;
 }
 
 class ModuleParser {
@@ -35,9 +36,12 @@ class ModuleParser {
     if (!in_.accept(".version")) in_.unexpected("'.version', with which every PTX module begins");
     const Token version = in_.take();
     const std::size_t dot = version.text.find('.');
-    const int major = small_number(version.text.substr(0, dot)), minor = dot == std::string_view::npos ? -1 : small_number(version.text.substr(dot + 1));
+    const int major = small_number(version.text.substr(0, dot)),
+              minor =
+                  dot == std::string_view::npos ? -1 : small_number(version.text.substr(dot + 1));
     if (version.kind != Token::Kind::kNumber || major < 0 || minor < 0)
-      in_.fail(version.line, "expected a version such as 9.0, found '" + std::string(version.text) + "'");
+      in_.fail(version.line,
+               "expected a version such as 9.0, found '" + std::string(version.text) + "'");
     module_.version_major = major;
     module_.version_minor = minor;
     if (!in_.accept(".target")) in_.unexpected("'.target'");
@@ -48,19 +52,22 @@ class ModuleParser {
     const int line = in_.line();
     module_.target = in_.expect_word("a target such as sm_90");
     std::string_view t = module_.target;
-    if (!t.starts_with("sm_")) in_.fail(line, "expected a target such as sm_90, found '" + module_.target + "'");
+    if (!t.starts_with("sm_"))
+      in_.fail(line, "expected a target such as sm_90, found '" + module_.target + "'");
     t.remove_prefix(3);
     if (t.ends_with('a') || t.ends_with('f')) {
       module_.target_suffix = t.back();
       t.remove_suffix(1);
     }
     const int number = small_number(t);
-    if (number < 0) in_.fail(line, "expected a target such as sm_90, found '" + module_.target + "'");
+    if (number < 0)
+      in_.fail(line, "expected a target such as sm_90, found '" + module_.target + "'");
     module_.target_number = number;
     // Further words are options of the whole module: debug, texmode_independent, map_f64_to_f32.
     while (in_.accept(',')) {
       const std::string_view option = in_.expect_word("a target option");
-      if (option == "map_f64_to_f32") in_.fail(line, "the target option map_f64_to_f32 is not supported");
+      if (option == "map_f64_to_f32")
+        in_.fail(line, "the target option map_f64_to_f32 is not supported");
     }
   }
 
@@ -68,7 +75,8 @@ class ModuleParser {
     if (in_.accept(';')) return;
     if (in_.accept(".address_size")) {
       const int line = in_.line();
-      if (in_.expect_integer("32 or 64") != 64) in_.fail(line, "only 64-bit addresses are supported");
+      if (in_.expect_integer("32 or 64") != 64)
+        in_.fail(line, "only 64-bit addresses are supported");
     } else if (in_.accept(".file")) {
       file();
     } else if (in_.accept(".section")) {
@@ -139,7 +147,8 @@ class ModuleParser {
       return;
     }
     Variable& known = module_.variables[it->second];
-    if (!known.is_extern && !v.is_extern) in_.fail(line, "variable " + v.name + " is defined twice");
+    if (!known.is_extern && !v.is_extern)
+      in_.fail(line, "variable " + v.name + " is defined twice");
     if (known.is_extern) known = std::move(v);
   }
 
@@ -250,7 +259,8 @@ class ModuleParser {
       return;
     }
     Function& known = module_.functions[it->second];
-    if (!known.is_declaration && !f.is_declaration) in_.fail(line, "function " + f.name + " is defined twice");
+    if (!known.is_declaration && !f.is_declaration)
+      in_.fail(line, "function " + f.name + " is defined twice");
     if (known.is_declaration) known = std::move(f);
   }
 
@@ -268,8 +278,10 @@ class ModuleParser {
       const Function& callee = module_.functions[f->second];
       if (callee.results.size() != use.results || callee.parameters.size() != use.arguments)
         throw Failure{{use.line, use.function,
-                       use.name + " takes " + std::to_string(callee.parameters.size()) + " arguments and returns " + std::to_string(callee.results.size()) +
-                           " values; the call has " + std::to_string(use.arguments) + " and " + std::to_string(use.results)}};
+                       use.name + " takes " + std::to_string(callee.parameters.size()) +
+                           " arguments and returns " + std::to_string(callee.results.size()) +
+                           " values; the call has " + std::to_string(use.arguments) + " and " +
+                           std::to_string(use.results)}};
     }
   }
 
@@ -278,10 +290,12 @@ class ModuleParser {
     for (InlineSite& site : module_.inline_sites) {
       const std::size_t plus = site.function.find('+');
       std::size_t offset = 0;
-      if (plus != std::string::npos) offset = static_cast<std::size_t>(parse_number(site.function.substr(plus + 1))->bits);
+      if (plus != std::string::npos)
+        offset = static_cast<std::size_t>(parse_number(site.function.substr(plus + 1))->bits);
       const auto found = debug_strings_.find(site.function.substr(0, plus));
       std::string name;
-      if (found != debug_strings_.end() && offset < found->second.size()) name = found->second.c_str() + offset;
+      if (found != debug_strings_.end() && offset < found->second.size())
+        name = found->second.c_str() + offset;
       site.function = std::move(name);
     }
   }

@@ -1,8 +1,9 @@
 // Parses PTX text into a Module.
 //
-// Every instruction must match a row of the table of instruction forms (forms.h). One that does not makes its function unknown (Function::unknown), with
-// the opcode as written and the line in the PTX: other functions do not need it. Whatever else is wrong is an error of the module, as a driver has it, also
-// an opcode that PTX does not have at all. Nothing is skipped silently.
+// Every instruction must match a row of the table of instruction forms (forms.h). One that does not
+// makes its function unknown (Function::unknown), with the opcode as written and the line in the
+// PTX: other functions do not need it. Whatever else is wrong is an error of the module, as a
+// driver has it, also an opcode that PTX does not have at all. Nothing is skipped silently.
 #pragma once
 
 #include <string>
@@ -20,7 +21,8 @@ struct ParseError {
   std::string to_string() const;
 };
 
-// Labels are resolved to instruction indices, registers to dense indices, nested scopes to distinct names.
+// Labels are resolved to instruction indices, registers to dense indices, nested scopes to distinct
+// names.
 std::variant<Module, ParseError> parse(std::string_view ptx);
 
 }  // namespace lockstep::ptx

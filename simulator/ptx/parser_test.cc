@@ -23,7 +23,8 @@ Module module_of(const std::string& text) {
 
 // A kernel with registers of every kind around `body`, which begins on line 7 of the PTX.
 std::string kernel(const std::string& body) {
-  return ".visible .entry k(.param .u64 a, .param .u32 n)\n{\n.reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>; .reg .f32 "
+  return ".visible .entry k(.param .u64 a, .param .u32 n)\n{\n.reg .pred %p<8>; .reg .b16 %h<8>; "
+         ".reg .b32 %r<8>; .reg .b64 %d<8>; .reg .f32 "
          "%f<8>; .reg .f64 %g<8>;\n" +
          body + "\nret;\n}\n";
 }
@@ -45,7 +46,8 @@ std::string error_of(const std::string& text) {
   return "accepted";
 }
 
-// ---- Instructions -----------------------------------------------------------------------------------------------------
+// ---- Instructions
+// -----------------------------------------------------------------------------------------------------
 
 TEST(Instructions, KeepOpcodeModifiersOperandsGuardAndLine) {
   const Function f = function_of("@!%p1 add.rn.ftz.f32 %f1, %f2, 0f40000000;");
@@ -69,7 +71,9 @@ TEST(Instructions, KeepOpcodeModifiersOperandsGuardAndLine) {
 }
 
 TEST(Instructions, ImmediatesTakeTheTypesBits) {
-  const Function f = function_of("add.s32 %r1, %r2, -1; mov.u16 %h1, 70000; mov.f64 %g1, 0f3F800000; mov.pred %p1, 1; mov.b32 %r1, 0f3F800000;");
+  const Function f = function_of(
+      "add.s32 %r1, %r2, -1; mov.u16 %h1, 70000; mov.f64 %g1, 0f3F800000; mov.pred %p1, 1; mov.b32 "
+      "%r1, 0f3F800000;");
   EXPECT_EQ(f.body[0].operands[2].bits, 0xffffffffu);
   EXPECT_EQ(f.body[1].operands[1].bits, 70000u & 0xffff);
   EXPECT_EQ(f.body[2].operands[1].bits, 0x3ff0000000000000ull);
@@ -79,7 +83,8 @@ TEST(Instructions, ImmediatesTakeTheTypesBits) {
 
 TEST(Instructions, AddressesOfAllKinds) {
   const Function f = function_of(
-      ".shared .align 4 .b8 s[64];\nld.global.u32 %r1, [%d1+-4]; ld.shared.u32 %r1, [s+8]; ld.param.u32 %r1, [n]; st.global.v2.u32 [%d1-8], {%r1, %r2}; "
+      ".shared .align 4 .b8 s[64];\nld.global.u32 %r1, [%d1+-4]; ld.shared.u32 %r1, [s+8]; "
+      "ld.param.u32 %r1, [n]; st.global.v2.u32 [%d1-8], {%r1, %r2}; "
       "ld.global.u32 %r1, [64]; atom.global.add.u32 _, [%d2], 1;");
   const auto& b = f.body;
   EXPECT_TRUE(b[0].operands[1].has_register);
@@ -96,8 +101,9 @@ TEST(Instructions, AddressesOfAllKinds) {
 }
 
 TEST(Instructions, PairsNegatedPredicatesAndSpecialRegisters) {
-  const Function f =
-      function_of("setp.lt.and.s32 %p1|%p2, %r1, 5, !%p3; mov.u32 %r1, %ctaid.y; shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1; setp.eq.u32 %p1, %r1, WARP_SZ;");
+  const Function f = function_of(
+      "setp.lt.and.s32 %p1|%p2, %r1, 5, !%p3; mov.u32 %r1, %ctaid.y; shfl.sync.idx.b32 %r1|%p1, "
+      "%r2, 0, 31, -1; setp.eq.u32 %p1, %r1, WARP_SZ;");
   ASSERT_EQ(f.body[0].operands[0].kind, Kind::kPair);
   EXPECT_EQ(name(f, f.body[0].operands[0].elements[1]), "%p2");
   EXPECT_EQ(f.body[0].operands[3].kind, Kind::kNegatedPredicate);
@@ -110,8 +116,10 @@ TEST(Instructions, PairsNegatedPredicatesAndSpecialRegisters) {
 
 TEST(Instructions, TheSameWordMeansWhatItsOpcodeSays) {
   const Function f = function_of(
-      "mul.lo.u32 %r1, %r2, %r3; setp.lo.u32 %p1, %r1, %r2; mul.wide.s32 %d1, %r1, 4; vote.sync.all.pred %p1, %p2, -1; bar.red.and.pred %p1, 0, %p2; "
-      "and.b32 %r1, %r2, %r3; atom.global.and.b32 %r1, [%d1], %r2; barrier.cluster.arrive.release.aligned;");
+      "mul.lo.u32 %r1, %r2, %r3; setp.lo.u32 %p1, %r1, %r2; mul.wide.s32 %d1, %r1, 4; "
+      "vote.sync.all.pred %p1, %p2, -1; bar.red.and.pred %p1, 0, %p2; "
+      "and.b32 %r1, %r2, %r3; atom.global.and.b32 %r1, [%d1], %r2; "
+      "barrier.cluster.arrive.release.aligned;");
   EXPECT_EQ(f.body[0].modifiers.half, isa::Half::kLo);
   EXPECT_EQ(f.body[1].modifiers.compare, isa::Compare::kLo);
   EXPECT_EQ(f.body[2].modifiers.half, isa::Half::kWide);
@@ -126,7 +134,8 @@ TEST(Instructions, TheSameWordMeansWhatItsOpcodeSays) {
   EXPECT_EQ(f.body[7].modifiers.scope, isa::Scope::kNone);
 }
 
-// ---- Labels, scopes, control flow -------------------------------------------------------------------------------------
+// ---- Labels, scopes, control flow
+// -------------------------------------------------------------------------------------
 
 TEST(Labels, BranchesForwardAndBackwardBecomeIndices) {
   const Function f = function_of("L1:\nadd.s32 %r1, %r1, 1;\n@%p1 bra L2;\nbra.uni L1;\nL2:");
@@ -137,7 +146,8 @@ TEST(Labels, BranchesForwardAndBackwardBecomeIndices) {
 }
 
 TEST(Labels, BranchTargetsBecomeAList) {
-  const Function f = function_of("ts: .branchtargets A, B, A;\nbrx.idx %r1, ts;\nA:\nadd.s32 %r1, %r1, 1;\nB:");
+  const Function f =
+      function_of("ts: .branchtargets A, B, A;\nbrx.idx %r1, ts;\nA:\nadd.s32 %r1, %r1, 1;\nB:");
   const Operand& list = f.body[0].operands[1];
   ASSERT_EQ(list.kind, Kind::kList);
   ASSERT_EQ(list.elements.size(), 3u);
@@ -148,7 +158,8 @@ TEST(Labels, BranchTargetsBecomeAList) {
 
 TEST(Scopes, InnerRegistersVariablesAndLabelsHideOuterOnes) {
   const Function f = function_of(
-      ".reg .b32 x; .local .b32 v;\nmov.u32 x, 1;\n{ .reg .f32 x; .local .b64 v; mov.f32 x, 0f00000000; st.local.u64 [v], %d1; bra L; L: }\n"
+      ".reg .b32 x; .local .b32 v;\nmov.u32 x, 1;\n{ .reg .f32 x; .local .b64 v; mov.f32 x, "
+      "0f00000000; st.local.u64 [v], %d1; bra L; L: }\n"
       "{ .reg .b64 x; mov.u64 x, 2; bra L; L: }\nmov.u32 x, 3; st.local.u32 [v], %r1;");
   EXPECT_EQ(f.registers[f.body[0].operands[0].index].type, Type::kB32);
   EXPECT_EQ(f.registers[f.body[1].operands[0].index].type, Type::kF32);
@@ -164,11 +175,14 @@ TEST(Scopes, InnerRegistersVariablesAndLabelsHideOuterOnes) {
 
 TEST(Calls, DirectIndirectAndThroughPrototypes) {
   const Module m = module_of(
-      ".func (.param .b32 r) callee(.param .b32 x, .param .b64 y) { .reg .b32 %t; ld.param.b32 %t, [x]; st.param.b32 [r], %t; ret; }\n"
+      ".func (.param .b32 r) callee(.param .b32 x, .param .b64 y) { .reg .b32 %t; ld.param.b32 %t, "
+      "[x]; st.param.b32 [r], %t; ret; }\n"
       ".extern .func stop() .noreturn;\n" +
-      kernel("{ .param .b32 p0; .param .b64 p1; .param .b32 out; call.uni (out), callee, (p0, p1); }\ncall stop;\n"
+      kernel("{ .param .b32 p0; .param .b64 p1; .param .b32 out; call.uni (out), callee, (p0, p1); "
+             "}\ncall stop;\n"
              "proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param .align 8 .b8 _[16]);\n"
-             "{ .param .b32 p0; .param .align 8 .b8 p1[16]; .param .b32 out; call (out), %d1, (p0, p1), proto; }"));
+             "{ .param .b32 p0; .param .align 8 .b8 p1[16]; .param .b32 out; call (out), %d1, (p0, "
+             "p1), proto; }"));
   ASSERT_EQ(m.functions.size(), 3u);
   EXPECT_FALSE(m.functions[0].is_kernel);
   EXPECT_EQ(m.functions[0].results.size(), 1u);
@@ -194,12 +208,15 @@ TEST(Calls, DirectIndirectAndThroughPrototypes) {
   EXPECT_EQ(p.parameters[1].alignment, 8u);
 }
 
-// ---- Declarations -----------------------------------------------------------------------------------------------------
+// ---- Declarations
+// -----------------------------------------------------------------------------------------------------
 
 TEST(Variables, SizesAlignmentsAndLinkage) {
   const Module m = module_of(
-      ".visible .global .align 16 .b8 g[48];\n.const .f32 c[2][3];\n.extern .shared .align 16 .b8 dynamic[];\n.weak .global .v4 .f32 w;\n"
-      ".global .attribute(.managed) .align 4 .u32 managed;\n.common .global .b32 shared_by_all[4];\n.extern .global .u64 elsewhere;");
+      ".visible .global .align 16 .b8 g[48];\n.const .f32 c[2][3];\n.extern .shared .align 16 .b8 "
+      "dynamic[];\n.weak .global .v4 .f32 w;\n"
+      ".global .attribute(.managed) .align 4 .u32 managed;\n.common .global .b32 "
+      "shared_by_all[4];\n.extern .global .u64 elsewhere;");
   ASSERT_EQ(m.variables.size(), 7u);
   EXPECT_EQ(m.variables[0].size, 48u);
   EXPECT_EQ(m.variables[0].alignment, 16u);
@@ -218,7 +235,8 @@ TEST(Variables, SizesAlignmentsAndLinkage) {
 
 TEST(Variables, InitialisersFillBytesInOrder) {
   const Module m = module_of(
-      ".global .u16 a[4] = {1, 0x203};\n.const .f32 b[] = {1.0, 0fC0000000};\n.global .s8 c[2][2] = {{1, -1}, {2}};\n.global .f64 d = "
+      ".global .u16 a[4] = {1, 0x203};\n.const .f32 b[] = {1.0, 0fC0000000};\n.global .s8 c[2][2] "
+      "= {{1, -1}, {2}};\n.global .f64 d = "
       "0d3FF0000000000000;\n.global .u32 e = 1 << 4 | 3;");
   EXPECT_EQ(m.variables[0].initial, (std::vector<std::uint8_t>{1, 0, 3, 2})) << "the rest is zero";
   EXPECT_EQ(m.variables[1].size, 8u);
@@ -229,8 +247,9 @@ TEST(Variables, InitialisersFillBytesInOrder) {
 }
 
 TEST(Variables, InitialisersMayHoldAddresses) {
-  const Module m =
-      module_of(".func f;\n.global .b32 x[4];\n.global .u64 t[4] = {f, generic(x)+12, x-4, 7};\n.global .u8 bytes[2] = {0xFF(x), 0xFF00(generic(x))};");
+  const Module m = module_of(
+      ".func f;\n.global .b32 x[4];\n.global .u64 t[4] = {f, generic(x)+12, x-4, 7};\n.global .u8 "
+      "bytes[2] = {0xFF(x), 0xFF00(generic(x))};");
   const Variable& t = m.variables[1];
   ASSERT_EQ(t.relocations.size(), 3u);
   EXPECT_EQ(t.relocations[0].symbol, "f");
@@ -248,15 +267,18 @@ TEST(Variables, InitialisersMayHoldAddresses) {
 
 TEST(Parameters, OffsetsFollowNaturalAlignment) {
   const Module m = module_of(
-      ".entry k(.param .u8 a, .param .u64 .ptr .global .align 16 b, .param .u16 c, .param .align 16 .b8 d[20], .param .f32 e) { ret; }\n.entry none { ret; }");
+      ".entry k(.param .u8 a, .param .u64 .ptr .global .align 16 b, .param .u16 c, .param .align "
+      "16 .b8 d[20], .param .f32 e) { ret; }\n.entry none { ret; }");
   EXPECT_EQ(parameter_offsets(m.functions[0]), (std::vector<std::uint32_t>{0, 8, 16, 32, 52, 56}));
   EXPECT_EQ(parameter_offsets(m.functions[1]), (std::vector<std::uint32_t>{0}));
 }
 
 TEST(Kernels, LaunchDirectives) {
   const Module m = module_of(
-      ".entry a .maxntid 256 .minnctapersm 2 { ret; }\n.entry b .reqntid 8, 4, 2 .maxnreg 64 { ret; }\n"
-      ".entry c .explicitcluster .reqnctapercluster 2, 1, 1 { ret; }\n.entry d .maxclusterrank 4 { ret; }");
+      ".entry a .maxntid 256 .minnctapersm 2 { ret; }\n.entry b .reqntid 8, 4, 2 .maxnreg 64 { "
+      "ret; }\n"
+      ".entry c .explicitcluster .reqnctapercluster 2, 1, 1 { ret; }\n.entry d .maxclusterrank 4 { "
+      "ret; }");
   EXPECT_EQ(m.functions[0].max_threads[0], 256u);
   EXPECT_EQ(m.functions[0].max_threads[2], 1u);
   EXPECT_EQ(m.functions[0].min_blocks, 2u);
@@ -269,14 +291,20 @@ TEST(Kernels, LaunchDirectives) {
 
 // As a driver takes them; what is newer than the oldest device that nvcc knows stays refused.
 TEST(Modules, OfOlderDevicesAreTaken) {
-  const std::string body = ".address_size 64\n.entry k(.param .u64 p) { .reg .u64 %d<2>; .reg .u32 %r<2>; ld.param.u64 %d0, [p]; ";
-  EXPECT_EQ(error_of(".version 3.0\n.target sm_20\n" + body + "ld.global.u32 %r0, [%d0]; ret; }"), "accepted");
-  EXPECT_NE(error_of(".version 7.0\n.target sm_50\n" + body + "cp.async.wait_all; ret; }").find("sm_80"), std::string::npos);
+  const std::string body =
+      ".address_size 64\n.entry k(.param .u64 p) { .reg .u64 %d<2>; .reg .u32 %r<2>; ld.param.u64 "
+      "%d0, [p]; ";
+  EXPECT_EQ(error_of(".version 3.0\n.target sm_20\n" + body + "ld.global.u32 %r0, [%d0]; ret; }"),
+            "accepted");
+  EXPECT_NE(
+      error_of(".version 7.0\n.target sm_50\n" + body + "cp.async.wait_all; ret; }").find("sm_80"),
+      std::string::npos);
 }
 
 TEST(Modules, HeaderDeclarationsAndAliases) {
   const auto result = parse(
-      ".version 8.3\n.target sm_90a, debug\n.address_size 64\n.func f { ret; }\n.alias g, f;\n.func h;\n.func h { ret; }\n.section .debug_info { .b8 1, 2 { } "
+      ".version 8.3\n.target sm_90a, debug\n.address_size 64\n.func f { ret; }\n.alias g, "
+      "f;\n.func h;\n.func h { ret; }\n.section .debug_info { .b8 1, 2 { } "
       "}");
   ASSERT_TRUE(std::holds_alternative<Module>(result)) << std::get<ParseError>(result).to_string();
   const Module& m = std::get<Module>(result);
@@ -291,19 +319,23 @@ TEST(Modules, HeaderDeclarationsAndAliases) {
 }
 
 TEST(Locations, LinesFilesAndInlinedCalls) {
-  const Module m = module_of(
-      kernel(".loc 1 10 3\nmov.u32 %r1, 1;\n.loc 2 20 5, function_name $str0, inlined_at 1 11 7\nmov.u32 %r2, 2;\n"
-             ".loc 3 30 1, function_name $str0+6, inlined_at 2 20 5\nmov.u32 %r3, 3;") +
-      ".file 1 \"a.cu\"\n.file 2 \"b.cuh\", 123, 456\n.file 3 \"c.cuh\"\n.section .debug_str\n{\n$str0:\n.b8 111,117,116,101,114,0\n.b8 105,110,0\n}\n");
+  const Module m =
+      module_of(kernel(".loc 1 10 3\nmov.u32 %r1, 1;\n.loc 2 20 5, function_name $str0, inlined_at "
+                       "1 11 7\nmov.u32 %r2, 2;\n"
+                       ".loc 3 30 1, function_name $str0+6, inlined_at 2 20 5\nmov.u32 %r3, 3;") +
+                ".file 1 \"a.cu\"\n.file 2 \"b.cuh\", 123, 456\n.file 3 \"c.cuh\"\n.section "
+                ".debug_str\n{\n$str0:\n.b8 111,117,116,101,114,0\n.b8 105,110,0\n}\n");
   const Function& f = m.functions[0];
   EXPECT_EQ(f.body[0].source.line, 10);
   EXPECT_EQ(m.files.at(1), "a.cu");
   EXPECT_EQ(f.body[0].source.inlined_at, -1);
   EXPECT_EQ(m.files.at(static_cast<std::size_t>(f.body[1].source.file)), "b.cuh");
-  const InlineSite& outer = m.inline_sites.at(static_cast<std::size_t>(f.body[1].source.inlined_at));
+  const InlineSite& outer =
+      m.inline_sites.at(static_cast<std::size_t>(f.body[1].source.inlined_at));
   EXPECT_EQ(outer.function, "outer");
   EXPECT_EQ(outer.caller.line, 11);
-  const InlineSite& inner = m.inline_sites.at(static_cast<std::size_t>(f.body[2].source.inlined_at));
+  const InlineSite& inner =
+      m.inline_sites.at(static_cast<std::size_t>(f.body[2].source.inlined_at));
   EXPECT_EQ(inner.function, "in");
   EXPECT_EQ(inner.caller.line, 20);
   EXPECT_EQ(inner.caller.inlined_at, f.body[1].source.inlined_at);  // the chain goes on to line 11
@@ -311,28 +343,36 @@ TEST(Locations, LinesFilesAndInlinedCalls) {
 
 // As ptxas has it.
 TEST(Operands, OneElementInBracesIsTheElement) {
-  for (const char* body : {"ld.global.b32 {%r1}, [%d1];", "ld.param.b32 {%r1}, [%d1];", "ld.volatile.b32 {%r1}, [%d1];", "ldu.global.b32 {%r1}, [%d1];",
-                           "ld.global.nc.b32 {%r1}, [%d1];", "mov.b32 %r1, {%r2};", "mov.b32 {%r1}, %r2;", "mov.b64 {%d1}, %d2;", "mov.b32 %r1, {5};"}) {
+  for (const char* body : {"ld.global.b32 {%r1}, [%d1];", "ld.param.b32 {%r1}, [%d1];",
+                           "ld.volatile.b32 {%r1}, [%d1];", "ldu.global.b32 {%r1}, [%d1];",
+                           "ld.global.nc.b32 {%r1}, [%d1];", "mov.b32 %r1, {%r2};",
+                           "mov.b32 {%r1}, %r2;", "mov.b64 {%d1}, %d2;", "mov.b32 %r1, {5};"}) {
     const Module m = module_of(kernel(body));
     EXPECT_EQ(m.functions[0].body[0].operands[0].kind, Operand::Kind::kRegister) << body;
     EXPECT_NE(m.functions[0].body[0].operands[1].kind, Operand::Kind::kVector) << body;
   }
   for (const char* body : {"st.global.b32 [%d1], {%r1};", "st.shared.b32 [%r2], {7};"}) {
-    EXPECT_NE(module_of(kernel(body)).functions[0].body[0].operands[1].kind, Operand::Kind::kVector) << body;
+    EXPECT_NE(module_of(kernel(body)).functions[0].body[0].operands[1].kind, Operand::Kind::kVector)
+        << body;
   }
-  for (const char* body : {"add.u32 {%r1}, %r2, %r3;", "add.u32 %r1, {%r2}, %r3;", "mov.u32 {%r1}, %r2;", "ld.global.v2.b32 {%r1}, [%d1];",
-                           "ld.global.b32 {%r1, %r2}, [%d1];", "atom.global.add.u32 {%r1}, [%d1], %r2;", "ld.global.b32 {_}, [%d1];"}) {
+  for (const char* body :
+       {"add.u32 {%r1}, %r2, %r3;", "add.u32 %r1, {%r2}, %r3;", "mov.u32 {%r1}, %r2;",
+        "ld.global.v2.b32 {%r1}, [%d1];", "ld.global.b32 {%r1, %r2}, [%d1];",
+        "atom.global.add.u32 {%r1}, [%d1], %r2;", "ld.global.b32 {_}, [%d1];"}) {
     EXPECT_NE(error_of(kHeader + kernel(body)), "accepted") << body;
   }
 }
 
 TEST(Operands, AVariableStandsWhereItsAddressIsTaken) {
   const std::string t = ".shared .align 8 .b8 t[16];\n";
-  for (const char* body : {"mov.b32 %r1, t;", "mov.b64 %d1, t+4;", "cvta.shared.u64 %d1, t;", "cvta.shared.u64 %d1, t+8;", "mapa.u64 %d1, t, 1;",
-                           "mapa.shared::cluster.u32 %r1, t+4, 1;", "getctarank.shared::cluster.u32 %r1, t;"}) {
+  for (const char* body :
+       {"mov.b32 %r1, t;", "mov.b64 %d1, t+4;", "cvta.shared.u64 %d1, t;",
+        "cvta.shared.u64 %d1, t+8;", "mapa.u64 %d1, t, 1;", "mapa.shared::cluster.u32 %r1, t+4, 1;",
+        "getctarank.shared::cluster.u32 %r1, t;"}) {
     EXPECT_EQ(error_of(kHeader + kernel(t + body)), "accepted") << body;
   }
-  for (const char* body : {"cvta.to.shared.u64 %d1, t;", "add.u64 %d1, t, 4;", "cvt.u64.u32 %d1, t;"}) {
+  for (const char* body :
+       {"cvta.to.shared.u64 %d1, t;", "add.u64 %d1, t, 4;", "cvt.u64.u32 %d1, t;"}) {
     EXPECT_NE(error_of(kHeader + kernel(t + body)), "accepted") << body;
   }
 }
@@ -340,7 +380,8 @@ TEST(Operands, AVariableStandsWhereItsAddressIsTaken) {
 // An instruction that no form knows is its function's affair alone.
 TEST(Functions, WithAnUnknownInstructionAreUnknownAlone) {
   const Module m = module_of(
-      ".func (.param .b32 r) half(.param .b32 x) {\n.reg .b32 %r<2>;\n{ tcgen05.unheard.b32 %r1; }\n@%none bra $nowhere;\n}\n.entry k() { ret; }\n"
+      ".func (.param .b32 r) half(.param .b32 x) {\n.reg .b32 %r<2>;\n{ tcgen05.unheard.b32 %r1; "
+      "}\n@%none bra $nowhere;\n}\n.entry k() { ret; }\n"
       ".entry l() { .reg .b32 %r<2>;\nadd.u32 %r0, {%r1}, %r1; }\n");
   ASSERT_EQ(m.functions.size(), 3u);
   ASSERT_TRUE(m.functions[0].unknown.has_value());
@@ -357,12 +398,14 @@ TEST(Functions, WithAnUnknownInstructionAreUnknownAlone) {
 // What no assembler takes refuses the module, as a driver does.
 TEST(Functions, WithAnotherMistakeRefuseTheModule) {
   for (const char* body :
-       {"add.u32 %r1, %none, %r2;", "bra $nowhere;", "call nothing;", "frobnicate.u32 %r1, %r2;", "tcgen05.unheard; {", ".reg .b32 %r<2>; ]"}) {
+       {"add.u32 %r1, %none, %r2;", "bra $nowhere;", "call nothing;", "frobnicate.u32 %r1, %r2;",
+        "tcgen05.unheard; {", ".reg .b32 %r<2>; ]"}) {
     EXPECT_TRUE(std::holds_alternative<ParseError>(parse(kHeader + kernel(body)))) << body;
   }
 }
 
-// ---- What is refused --------------------------------------------------------------------------------------------------
+// ---- What is refused
+// --------------------------------------------------------------------------------------------------
 
 struct Refused {
   const char* body;     // of a kernel; stands on line 7
@@ -382,40 +425,69 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Refused{"frobnicate.u32 %r1, %r2;", "unknown instruction 'frobnicate.u32'"},
         Refused{"tcgen05.alloc.b32 [%r1], 32;", "unknown instruction 'tcgen05.alloc.b32'"},
-        Refused{"add.rn.s32 %r1, %r2, %r3;", "no instruction 'add.rn.s32': after 'add.rn' there may be"}, Refused{"mul.u32 %r1, %r2, %r3;", ", not .u32"},
-        Refused{"fma.f32 %f1, %f2, %f3, %f4;", "no instruction 'fma.f32'"}, Refused{"ld.const.nc.u32 %r1, [%d1];", "no instruction 'ld.const.nc.u32'"},
-        Refused{"ld.acquire.global.u32 %r1, [%d1];", "no instruction"}, Refused{"setp.num.s32 %p1, %r1, %r2;", "no instruction"},
-        Refused{"shfl.idx.b32 %r1, %r2, 0, 31;", "no instruction 'shfl.idx.b32'"}, Refused{"add.s32 %r1, %r2;", "'add.s32': takes 3 operands, not 2"},
-        Refused{"add.s32 %r1, %r2, %r3, %r4;", "takes 3 operands, not 4"}, Refused{"ret %r1;", "takes 0 operands, not 1"},
-        Refused{"add.s32 %r1, %r2, %r9;", "undefined register '%r9'"}, Refused{"add.s32 %r1, %r2, %r01;", "undefined register '%r01'"},
-        Refused{"add.s32 %r1, %r2, x;", "'x' is no register declared here"}, Refused{"@%p9 add.s32 %r1, %r2, 1;", "undefined register '%p9'"},
-        Refused{"@%r1 add.s32 %r1, %r2, 1;", "%r1 is no predicate"}, Refused{"bra nowhere;", "undefined label 'nowhere'"},
-        Refused{"{ inner: } bra inner;", "undefined label 'inner'"}, Refused{"brx.idx %r1, nowhere;", "undefined label 'nowhere'"},
-        Refused{"ts: .branchtargets nowhere; brx.idx %r1, ts;", "undefined label 'nowhere'"}, Refused{"mov.u64 %d1, nothing;", "undefined symbol 'nothing'"},
-        Refused{"ld.global.u32 %r1, [nothing];", "undefined symbol 'nothing'"}, Refused{"call nothing;", "undefined symbol 'nothing'"},
-        Refused{"call (nothing), k;", "undefined symbol 'nothing'"}, Refused{"call %d1, (%r1), proto;", "undefined prototype 'proto'"},
+        Refused{"add.rn.s32 %r1, %r2, %r3;",
+                "no instruction 'add.rn.s32': after 'add.rn' there may be"},
+        Refused{"mul.u32 %r1, %r2, %r3;", ", not .u32"},
+        Refused{"fma.f32 %f1, %f2, %f3, %f4;", "no instruction 'fma.f32'"},
+        Refused{"ld.const.nc.u32 %r1, [%d1];", "no instruction 'ld.const.nc.u32'"},
+        Refused{"ld.acquire.global.u32 %r1, [%d1];", "no instruction"},
+        Refused{"setp.num.s32 %p1, %r1, %r2;", "no instruction"},
+        Refused{"shfl.idx.b32 %r1, %r2, 0, 31;", "no instruction 'shfl.idx.b32'"},
+        Refused{"add.s32 %r1, %r2;", "'add.s32': takes 3 operands, not 2"},
+        Refused{"add.s32 %r1, %r2, %r3, %r4;", "takes 3 operands, not 4"},
+        Refused{"ret %r1;", "takes 0 operands, not 1"},
+        Refused{"add.s32 %r1, %r2, %r9;", "undefined register '%r9'"},
+        Refused{"add.s32 %r1, %r2, %r01;", "undefined register '%r01'"},
+        Refused{"add.s32 %r1, %r2, x;", "'x' is no register declared here"},
+        Refused{"@%p9 add.s32 %r1, %r2, 1;", "undefined register '%p9'"},
+        Refused{"@%r1 add.s32 %r1, %r2, 1;", "%r1 is no predicate"},
+        Refused{"bra nowhere;", "undefined label 'nowhere'"},
+        Refused{"{ inner: } bra inner;", "undefined label 'inner'"},
+        Refused{"brx.idx %r1, nowhere;", "undefined label 'nowhere'"},
+        Refused{"ts: .branchtargets nowhere; brx.idx %r1, ts;", "undefined label 'nowhere'"},
+        Refused{"mov.u64 %d1, nothing;", "undefined symbol 'nothing'"},
+        Refused{"ld.global.u32 %r1, [nothing];", "undefined symbol 'nothing'"},
+        Refused{"call nothing;", "undefined symbol 'nothing'"},
+        Refused{"call (nothing), k;", "undefined symbol 'nothing'"},
+        Refused{"call %d1, (%r1), proto;", "undefined prototype 'proto'"},
         Refused{"call %d1;", "an indirect call names its .callprototype"},
-        Refused{"{ .reg .b32 inner; } add.s32 inner, %r1, 1;", "'inner' is no register declared here"},
+        Refused{"{ .reg .b32 inner; } add.s32 inner, %r1, 1;",
+                "'inner' is no register declared here"},
         Refused{"add.s32 %f1, %r1, %r2;", "%f1 is a register of .f32, not of .s32"},
-        Refused{"add.f32 %f1, %f2, %r1; add.f32 %f1, %g1, %f2;", "%g1 is a register of .f64, not of .f32"}, Refused{"add.s64 %d1, %d2, %r1;", "not of .s64"},
-        Refused{"add.s32 %p1, %r1, %r2;", "not of .s32"}, Refused{"ld.global.u32 %h1, [%d1];", "%h1 is a register of .b16, not of .u32"},
-        Refused{"ld.global.u32 %r1, [%f1+%d1];", "expected an offset"}, Refused{"ld.global.u32 %r1, [%h1];", "%h1 cannot hold an address"},
-        Refused{"ld.global.u32 %r1, %d1;", "an address [..] is wanted"}, Refused{"ld.global.v2.u32 %r1, [%d1];", "a vector of 2 is wanted"},
-        Refused{"ld.global.v4.u32 {%r1, %r2}, [%d1];", "a vector of 4 is wanted, this has 2"}, Refused{"mov.b64 %d1, {%r1, %h1};", "%h1 is not 32 bits wide"},
-        Refused{"mov.u32 5, %r1;", "a constant is no destination"}, Refused{"mov.u32 %tid.x, %r1;", "a special register is no destination"},
-        Refused{"add.s32 %r1, %tid.x, 1;", "only mov and cvt read special registers"}, Refused{"mov.u64 %d1, %tid.x;", "%tid.x is of .u32, not of .u64"},
+        Refused{"add.f32 %f1, %f2, %r1; add.f32 %f1, %g1, %f2;",
+                "%g1 is a register of .f64, not of .f32"},
+        Refused{"add.s64 %d1, %d2, %r1;", "not of .s64"},
+        Refused{"add.s32 %p1, %r1, %r2;", "not of .s32"},
+        Refused{"ld.global.u32 %h1, [%d1];", "%h1 is a register of .b16, not of .u32"},
+        Refused{"ld.global.u32 %r1, [%f1+%d1];", "expected an offset"},
+        Refused{"ld.global.u32 %r1, [%h1];", "%h1 cannot hold an address"},
+        Refused{"ld.global.u32 %r1, %d1;", "an address [..] is wanted"},
+        Refused{"ld.global.v2.u32 %r1, [%d1];", "a vector of 2 is wanted"},
+        Refused{"ld.global.v4.u32 {%r1, %r2}, [%d1];", "a vector of 4 is wanted, this has 2"},
+        Refused{"mov.b64 %d1, {%r1, %h1};", "%h1 is not 32 bits wide"},
+        Refused{"mov.u32 5, %r1;", "a constant is no destination"},
+        Refused{"mov.u32 %tid.x, %r1;", "a special register is no destination"},
+        Refused{"add.s32 %r1, %tid.x, 1;", "only mov and cvt read special registers"},
+        Refused{"mov.u64 %d1, %tid.x;", "%tid.x is of .u32, not of .u64"},
         Refused{"add.s32 %r1, %r2, 0f3F800000;", "a floating-point constant where .s32 is wanted"},
         Refused{"add.f32 %f1, %f2, 1;", "an integer constant where .f32 is wanted"},
-        Refused{"add.f16 %h1, %h2, 0x3C00;", "no constant can be written for .f16"}, Refused{"add.s32 %r1, _, %r2;", "'_' is no source"},
+        Refused{"add.f16 %h1, %h2, 0x3C00;", "no constant can be written for .f16"},
+        Refused{"add.s32 %r1, _, %r2;", "'_' is no source"},
         Refused{"lop3.b32 %r1, %r2, %r3, %r4, %r5;", "an integer constant is wanted"},
-        Refused{"add.rn.f32x2 %d1, %d2, %d3;", "needs PTX ISA 8.6 and sm_100; this module is 9.0 for sm_90"},
-        Refused{"setmaxnreg.inc.sync.aligned.u32 64;", "sm_90a"}, Refused{"add.s32 %r1, %r2, 1", "expected ';' or ','"},
-        Refused{"add.s32 %r1, %r2, (1;", "expected an operand"}, Refused{"add.s32 %r1, %r2, 1/0;", "expected an operand"},
-        Refused{"add.s32 %r1, %r2, `;", "no token of PTX"}, Refused{".reg .b32 %r<4>;", "registers %r<> are declared twice"},
-        Refused{".reg .b32 x, x;", "register x is declared twice"}, Refused{".reg .b32 x<99999999>;", "expected a number of registers"},
+        Refused{"add.rn.f32x2 %d1, %d2, %d3;",
+                "needs PTX ISA 8.6 and sm_100; this module is 9.0 for sm_90"},
+        Refused{"setmaxnreg.inc.sync.aligned.u32 64;", "sm_90a"},
+        Refused{"add.s32 %r1, %r2, 1", "expected ';' or ','"},
+        Refused{"add.s32 %r1, %r2, (1;", "expected an operand"},
+        Refused{"add.s32 %r1, %r2, 1/0;", "expected an operand"},
+        Refused{"add.s32 %r1, %r2, `;", "no token of PTX"},
+        Refused{".reg .b32 %r<4>;", "registers %r<> are declared twice"},
+        Refused{".reg .b32 x, x;", "register x is declared twice"},
+        Refused{".reg .b32 x<99999999>;", "expected a number of registers"},
         Refused{".local .b32 v; .local .b32 v;", "variable v is declared twice"},
         Refused{".local .b32 v = 5;", "only .global and .const variables have initialisers"},
-        Refused{"L: L: add.s32 %r1, %r1, 1;", "label 'L' is defined twice"}, Refused{".maxntid 5;", "expected a directive that may stand in a function"},
+        Refused{"L: L: add.s32 %r1, %r1, 1;", "label 'L' is defined twice"},
+        Refused{".maxntid 5;", "expected a directive that may stand in a function"},
         Refused{"@%p1 L: ret;", "unknown instruction 'L'"}));
 
 struct RefusedModule {
@@ -435,27 +507,41 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         RefusedModule{".global .u32 x[2] = {1, 2, 3};", "more initialisers than elements"},
         RefusedModule{".global .u32 x[2][2] = {{1, 2, 3}};", "more initialisers than elements"},
-        RefusedModule{".global .u32 x[2][2] = {1, {2, 3}, {4, 5}};", "more initialisers than elements"},
-        RefusedModule{".global .b128 x = {x};", "wider than 64 bits"}, RefusedModule{".global .u32 x = {{1}};", "nested deeper than the array"},
-        RefusedModule{".global .u32 x = 1.5;", "does not fit the type .u32"}, RefusedModule{".global .f32 x = 1;", "does not fit the type .f32"},
-        RefusedModule{".global .u64 x = y;", "undefined symbol 'y'"}, RefusedModule{".global .u32 x; .global .u32 x;", "variable x is defined twice"},
-        RefusedModule{".global .u32 x[];", "the array x has no size"}, RefusedModule{".global .u32 x[4][];", "only the first dimension may be left open"},
-        RefusedModule{".global .u64 x[1000000000][1000000000];", "larger than any memory"}, RefusedModule{".global .align 3 .b8 x;", "no power of two"},
-        RefusedModule{".global .pred x;", "a predicate cannot be in memory"}, RefusedModule{".global .frob x;", "expected a type"},
-        RefusedModule{".const[2] .u32 x;", "numbered constant banks"}, RefusedModule{".func f { ret; } .func f { ret; }", "function f is defined twice"},
+        RefusedModule{".global .u32 x[2][2] = {1, {2, 3}, {4, 5}};",
+                      "more initialisers than elements"},
+        RefusedModule{".global .b128 x = {x};", "wider than 64 bits"},
+        RefusedModule{".global .u32 x = {{1}};", "nested deeper than the array"},
+        RefusedModule{".global .u32 x = 1.5;", "does not fit the type .u32"},
+        RefusedModule{".global .f32 x = 1;", "does not fit the type .f32"},
+        RefusedModule{".global .u64 x = y;", "undefined symbol 'y'"},
+        RefusedModule{".global .u32 x; .global .u32 x;", "variable x is defined twice"},
+        RefusedModule{".global .u32 x[];", "the array x has no size"},
+        RefusedModule{".global .u32 x[4][];", "only the first dimension may be left open"},
+        RefusedModule{".global .u64 x[1000000000][1000000000];", "larger than any memory"},
+        RefusedModule{".global .align 3 .b8 x;", "no power of two"},
+        RefusedModule{".global .pred x;", "a predicate cannot be in memory"},
+        RefusedModule{".global .frob x;", "expected a type"},
+        RefusedModule{".const[2] .u32 x;", "numbered constant banks"},
+        RefusedModule{".func f { ret; } .func f { ret; }", "function f is defined twice"},
         RefusedModule{".func f(.reg .b32 x) { ret; }", "parameters in registers are not supported"},
         RefusedModule{".entry (.param .b32 r) f { ret; }", "a kernel returns nothing"},
-        RefusedModule{".func f(.param .b32 x); .func g { call f; ret; }", "f takes 1 arguments and returns 0 values; the call has 0 and 0"},
-        RefusedModule{".entry f { ret;", "'{' is never closed"}, RefusedModule{".alias f, g;", "undefined symbol 'g'"},
-        RefusedModule{".section .debug_info { {", "'{' is never closed"}, RefusedModule{"add.s32 %r1, %r2, 1;", "expected a directive of module scope"},
+        RefusedModule{".func f(.param .b32 x); .func g { call f; ret; }",
+                      "f takes 1 arguments and returns 0 values; the call has 0 and 0"},
+        RefusedModule{".entry f { ret;", "'{' is never closed"},
+        RefusedModule{".alias f, g;", "undefined symbol 'g'"},
+        RefusedModule{".section .debug_info { {", "'{' is never closed"},
+        RefusedModule{"add.s32 %r1, %r2, 1;", "expected a directive of module scope"},
         RefusedModule{".tex .u64 t;", "expected a directive of module scope"}));
 
 TEST(Header, MustBeThereAndBeUnderstood) {
   EXPECT_NE(error_of("").find("expected '.version'"), std::string::npos);
   EXPECT_NE(error_of(".entry k { ret; }").find("expected '.version'"), std::string::npos);
-  EXPECT_NE(error_of(".version 9\n.target sm_90").find("expected a version such as 9.0"), std::string::npos);
-  EXPECT_NE(error_of(".version 9.0\n.target x86").find("expected a target such as sm_90"), std::string::npos);
-  EXPECT_NE(error_of(".version 9.0\n.target sm_90\n.address_size 32").find("only 64-bit addresses"), std::string::npos);
+  EXPECT_NE(error_of(".version 9\n.target sm_90").find("expected a version such as 9.0"),
+            std::string::npos);
+  EXPECT_NE(error_of(".version 9.0\n.target x86").find("expected a target such as sm_90"),
+            std::string::npos);
+  EXPECT_NE(error_of(".version 9.0\n.target sm_90\n.address_size 32").find("only 64-bit addresses"),
+            std::string::npos);
 }
 
 // Cut anywhere, a module is refused or is shorter, and never more than that happens.
@@ -463,39 +549,58 @@ TEST(Robustness, EveryTruncationIsSurvived) {
   const std::string whole =
       kHeader +
       kernel(
-          ".loc 1 2 3, function_name $s, inlined_at 1 2 3\nts: .branchtargets A;\nA: brx.idx %r1, ts; @!%p1 ld.global.v2.u32 {%r1, _}, [%d1+8]; "
+          ".loc 1 2 3, function_name $s, inlined_at 1 2 3\nts: .branchtargets A;\nA: brx.idx %r1, "
+          "ts; @!%p1 ld.global.v2.u32 {%r1, _}, [%d1+8]; "
           "{ .param .b32 q; st.param.b32 [q], 0f3F800000; }") +
-      ".global .u64 t[2] = {generic(t)+8, 0xFF(t)};\n.section .debug_str { $s: .b8 65, 0 }\n.file 1 \"a\"\n";
+      ".global .u64 t[2] = {generic(t)+8, 0xFF(t)};\n.section .debug_str { $s: .b8 65, 0 }\n.file "
+      "1 \"a\"\n";
   ASSERT_EQ(error_of(whole), "accepted");
   int refused = 0;
-  for (std::size_t n = 0; n < whole.size(); ++n) refused += error_of(whole.substr(0, n)) != "accepted";
+  for (std::size_t n = 0; n < whole.size(); ++n)
+    refused += error_of(whole.substr(0, n)) != "accepted";
   EXPECT_GT(refused, static_cast<int>(whole.size() / 2));
 }
 
 // What would cost the parser its stack or the machine its memory.
 TEST(Robustness, DepthAndSizesHaveLimits) {
   const std::string parentheses(100000, '('), signs(100000, '-'), braces(100000, '{');
-  EXPECT_NE(error_of(kHeader + (".global .u32 x = " + parentheses)).find("expected an initialiser"), std::string::npos);
-  EXPECT_NE(error_of(kHeader + (".global .u32 x = " + signs)).find("expected an initialiser"), std::string::npos);
+  EXPECT_NE(error_of(kHeader + (".global .u32 x = " + parentheses)).find("expected an initialiser"),
+            std::string::npos);
+  EXPECT_NE(error_of(kHeader + (".global .u32 x = " + signs)).find("expected an initialiser"),
+            std::string::npos);
   std::string choices = ".global .u32 x = ";
   for (int i = 0; i < 100000; ++i) choices += "1?";
   EXPECT_NE(error_of(kHeader + choices).find("expected an initialiser"), std::string::npos);
-  EXPECT_NE(error_of(kHeader + kernel("mov.b64 " + braces)).find("nested deeper than any instruction's"), std::string::npos);
+  EXPECT_NE(
+      error_of(kHeader + kernel("mov.b64 " + braces)).find("nested deeper than any instruction's"),
+      std::string::npos);
   std::string dimensions = ".global .u8 x";
   for (int i = 0; i < 100; ++i) dimensions += "[1]";
-  EXPECT_NE(error_of(kHeader + dimensions + ";").find("more than 32 dimensions"), std::string::npos);
-  EXPECT_NE(error_of(kHeader + std::string(".global .u8 x[][1099511627777];")).find("larger than any memory"), std::string::npos);
-  EXPECT_NE(error_of(kHeader + std::string(".global .u8 x[][536870912] = {{1},{2}};")).find("beyond the first 256 MiB"), std::string::npos);
-  EXPECT_NE(error_of(kHeader + std::string(".entry k { .weak")).find("expected a state space, found the end of the text"), std::string::npos);
-  EXPECT_NE(error_of(kHeader + kernel(".weak 7;")).find("expected a state space, found '7'"), std::string::npos);
-  EXPECT_NE(error_of(kHeader + kernel(".reg .b32 %many<4000000>;")).find("a number of registers"), std::string::npos);
-  EXPECT_NE(error_of(".version 9223372036854775807.9\n.target sm_90").find("expected a version"), std::string::npos);
-  EXPECT_NE(error_of(".version 9.0\n.target sm_18446744073709551615").find("expected a target"), std::string::npos);
+  EXPECT_NE(error_of(kHeader + dimensions + ";").find("more than 32 dimensions"),
+            std::string::npos);
+  EXPECT_NE(error_of(kHeader + std::string(".global .u8 x[][1099511627777];"))
+                .find("larger than any memory"),
+            std::string::npos);
+  EXPECT_NE(error_of(kHeader + std::string(".global .u8 x[][536870912] = {{1},{2}};"))
+                .find("beyond the first 256 MiB"),
+            std::string::npos);
+  EXPECT_NE(error_of(kHeader + std::string(".entry k { .weak"))
+                .find("expected a state space, found the end of the text"),
+            std::string::npos);
+  EXPECT_NE(error_of(kHeader + kernel(".weak 7;")).find("expected a state space, found '7'"),
+            std::string::npos);
+  EXPECT_NE(error_of(kHeader + kernel(".reg .b32 %many<4000000>;")).find("a number of registers"),
+            std::string::npos);
+  EXPECT_NE(error_of(".version 9223372036854775807.9\n.target sm_90").find("expected a version"),
+            std::string::npos);
+  EXPECT_NE(error_of(".version 9.0\n.target sm_18446744073709551615").find("expected a target"),
+            std::string::npos);
 }
 
 // Zeros past the last initialiser are the memory's own.
 TEST(Declarations, AnInitialiserKeepsNoMoreThanItSays) {
-  const Module m = module_of(".global .u8 x[1073741824] = {1, 2}; .global .u32 y[2][2] = {1, 2, {3}};");
+  const Module m =
+      module_of(".global .u8 x[1073741824] = {1, 2}; .global .u32 y[2][2] = {1, 2, {3}};");
   ASSERT_EQ(m.variables.size(), 2u);
   EXPECT_EQ(m.variables[0].size, 1073741824u);
   EXPECT_EQ(m.variables[0].initial.size(), 2u);
@@ -503,7 +608,10 @@ TEST(Declarations, AnInitialiserKeepsNoMoreThanItSays) {
 }
 
 TEST(Robustness, EveryDamagedByteIsSurvived) {
-  const std::string whole = kHeader + kernel("add.s32 %r1, %r2, 0x10; setp.lt.u32 %p1|%p2, %r1, 7; @%p1 bra L; call k, (%r1, 1); L: mov.b64 {%r1, %r2}, %d1;");
+  const std::string whole =
+      kHeader + kernel(
+                    "add.s32 %r1, %r2, 0x10; setp.lt.u32 %p1|%p2, %r1, 7; @%p1 bra L; call k, "
+                    "(%r1, 1); L: mov.b64 {%r1, %r2}, %d1;");
   for (std::size_t i = 0; i < whole.size(); ++i)
     for (const char c : {'\0', '\n', '.', '{', '}', '(', ':', '"', '9', '%', '\xff'}) {
       std::string damaged = whole;

@@ -25,7 +25,8 @@ class Scopes {
   };
 
   void open() { blocks_.emplace_back(); }
-  // Resolves what it can in `body`; hands the rest to the enclosing block. Returns what no block can resolve any more.
+  // Resolves what it can in `body`; hands the rest to the enclosing block. Returns what no block
+  // can resolve any more.
   std::vector<Pending> close(std::vector<Instruction>& body);
   std::size_t depth() const { return blocks_.size(); }
 

@@ -10,13 +10,16 @@ std::string spell(const Operand& o, const Function& f) {
   using Kind = Operand::Kind;
   const auto list = [&](char open, char close) {
     std::string s(1, open);
-    for (std::size_t i = 0; i < o.elements.size(); ++i) s += (i ? ", " : "") + spell(o.elements[i], f);
+    for (std::size_t i = 0; i < o.elements.size(); ++i)
+      s += (i ? ", " : "") + spell(o.elements[i], f);
     return s + close;
   };
   const std::string offset = o.offset != 0 ? "+" + std::to_string(o.offset) : "";
   switch (o.kind) {
     case Kind::kNone: return "-";
-    case Kind::kRegister: return (o.minus ? "-" : "") + f.registers[o.index].name + (o.selector.count != 0 ? isa::text_of(o.selector) : "");
+    case Kind::kRegister:
+      return (o.minus ? "-" : "") + f.registers[o.index].name +
+             (o.selector.count != 0 ? isa::text_of(o.selector) : "");
     case Kind::kNegatedPredicate: return "!" + f.registers[o.index].name;
     case Kind::kImmediate: {
       char text[32];
@@ -27,7 +30,8 @@ std::string spell(const Operand& o, const Function& f) {
     case Kind::kSymbol: return o.symbol + offset;
     case Kind::kAddress: {
       const std::string coordinates = o.elements.empty() ? "" : ", " + spell(o.elements[0], f);
-      return "[" + (o.has_register ? f.registers[o.index].name : o.symbol) + offset + coordinates + "]";
+      return "[" + (o.has_register ? f.registers[o.index].name : o.symbol) + offset + coordinates +
+             "]";
     }
     case Kind::kVector: return list('{', '}');
     case Kind::kLabel: return "->" + std::to_string(o.index);
@@ -40,9 +44,11 @@ std::string spell(const Operand& o, const Function& f) {
 
 std::string spell(const Instruction& i, const Function& f) {
   std::string text;
-  if (i.guard.present) text = std::string("@") + (i.guard.negated ? "!" : "") + f.registers[i.guard.index].name + " ";
+  if (i.guard.present)
+    text = std::string("@") + (i.guard.negated ? "!" : "") + f.registers[i.guard.index].name + " ";
   text += i.text.empty() ? "ret" : i.text;
-  for (std::size_t n = 0; n < i.operands.size(); ++n) text += (n ? ", " : " ") + spell(i.operands[n], f);
+  for (std::size_t n = 0; n < i.operands.size(); ++n)
+    text += (n ? ", " : " ") + spell(i.operands[n], f);
   return text;
 }
 

@@ -7,7 +7,8 @@
 
 namespace lockstep::ptx {
 
-// "%r1", "[%rd2+4]", "{%f1, %f2}", "->12" for a label: instruction 12 of the function. Immediates are their bits, in hexadecimal.
+// "%r1", "[%rd2+4]", "{%f1, %f2}", "->12" for a label: instruction 12 of the function. Immediates
+// are their bits, in hexadecimal.
 std::string spell(const Operand& operand, const Function& function);
 
 // "@!%p1 ld.global.f32 %f1, [%rd2+4]".

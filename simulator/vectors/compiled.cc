@@ -7,11 +7,13 @@
 
 namespace lockstep::vectors {
 
-std::string compiled(const std::string& text, const std::string& ptxas, const std::string& architecture) {
+std::string compiled(const std::string& text, const std::string& ptxas,
+                     const std::string& architecture) {
   if (ptxas.empty()) return text;
   const std::string base = "lockstep-module";
   std::ofstream(base + ".ptx") << text;
-  const std::string command = ptxas + " -arch=" + architecture + " -o " + base + ".cubin " + base + ".ptx";
+  const std::string command =
+      ptxas + " -arch=" + architecture + " -o " + base + ".cubin " + base + ".ptx";
   if (std::system(command.c_str()) != 0) {
     std::fprintf(stderr, "failed: %s\n", command.c_str());
     std::exit(1);

@@ -21,7 +21,8 @@ std::string text(int n) { return std::to_string(n); }
 std::string word_name(Type type, int n) { return (isa::size_of(type) == 8 ? "d" : "r") + text(n); }
 
 int words_of(const std::vector<Section>& sections, int lanes) {
-  return lanes * std::accumulate(sections.begin(), sections.end(), 0, [](int sum, const Section& s) { return sum + s.words; });
+  return lanes * std::accumulate(sections.begin(), sections.end(), 0,
+                                 [](int sum, const Section& s) { return sum + s.words; });
 }
 
 constexpr int kWarp = 32;
@@ -38,7 +39,8 @@ struct Types {
 };
 Types types_of(const isa::Spelling& s) {
   const Modifiers& m = s.modifiers;
-  if (s.form->row->opcode == Opcode::k_wmma_mma && m.third_type == Type::kNone) return {m.type, Type::kF16, Type::kF16, m.source_type};
+  if (s.form->row->opcode == Opcode::k_wmma_mma && m.third_type == Type::kNone)
+    return {m.type, Type::kF16, Type::kF16, m.source_type};
   return {m.type, m.source_type, m.third_type, m.fourth_type};
 }
 
@@ -51,7 +53,11 @@ struct Layout {
 class Writer {
  public:
   Writer(const isa::Example& example, Layout layout, int lanes)
-      : example_(example), m_(example.spelling.modifiers), opcode_(example.spelling.form->row->opcode), layout_(layout), lanes_(lanes) {}
+      : example_(example),
+        m_(example.spelling.modifiers),
+        opcode_(example.spelling.form->row->opcode),
+        layout_(layout),
+        lanes_(lanes) {}
 
   void write(MatrixForm& out) {
     switch (opcode_) {
@@ -66,14 +72,18 @@ class Writer {
     }
     out.inputs = inputs_;
     out.outputs = outputs_;
-    const std::string in = text(4 * words_of(inputs_, lanes_)), all_out = text(4 * words_of(outputs_, lanes_));
+    const std::string in = text(4 * words_of(inputs_, lanes_)),
+                      all_out = text(4 * words_of(outputs_, lanes_));
     out.kernel =
         ".entry " + out.entry +
-        "(.param .u64 in, .param .u64 out)\n{\n.reg .pred p<256>; .reg .b16 h<64>; .reg .b32 r<256>; .reg .b64 d<256>; .reg .b64 x<12>; .reg .b32 y<12>;\n" +
+        "(.param .u64 in, .param .u64 out)\n{\n.reg .pred p<256>; .reg .b16 h<64>; .reg .b32 "
+        "r<256>; .reg .b64 d<256>; .reg .b64 x<12>; .reg .b32 y<12>;\n" +
         (shared_ != 0 ? ".shared .align 1024 .b8 cells[" + text(shared_) + "];\n" : "") +
-        "ld.param.u64 x0, [in];\nld.param.u64 x1, [out];\nmov.u32 y0, %tid.x;\nand.b32 y1, y0, " + text(lanes_ - 1) + ";\ndiv.u32 y2, y0, " + text(lanes_) +
-        ";\nmov.u32 y3, %ctaid.x;\nmad.lo.u32 y3, y3, " + text(kThreadsABlock / lanes_) + ", y2;\nmad.wide.u32 x0, y3, " + in + ", x0;\nmad.wide.u32 x1, y3, " +
-        all_out + ", x1;\n" + text_ + "ret;\n}\n";
+        "ld.param.u64 x0, [in];\nld.param.u64 x1, [out];\nmov.u32 y0, %tid.x;\nand.b32 y1, y0, " +
+        text(lanes_ - 1) + ";\ndiv.u32 y2, y0, " + text(lanes_) +
+        ";\nmov.u32 y3, %ctaid.x;\nmad.lo.u32 y3, y3, " + text(kThreadsABlock / lanes_) +
+        ", y2;\nmad.wide.u32 x0, y3, " + in + ", x0;\nmad.wide.u32 x1, y3, " + all_out + ", x1;\n" +
+        text_ + "ret;\n}\n";
   }
 
  private:
@@ -96,7 +106,8 @@ class Writer {
     inputs_.push_back({element, count * isa::size_of(type) / 4, use});
     address(inputs_, "x0", true);
     for (int i = 0; i < count; ++i) {
-      line("ld.global.b" + text(8 * isa::size_of(type)) + " " + word_name(type, first(n) + i) + ", [x2+" + text(i * isa::size_of(type)) + "];");
+      line("ld.global.b" + text(8 * isa::size_of(type)) + " " + word_name(type, first(n) + i) +
+           ", [x2+" + text(i * isa::size_of(type)) + "];");
     }
   }
   void drain(std::size_t n) {
@@ -105,7 +116,8 @@ class Writer {
     outputs_.push_back({type, count * isa::size_of(type) / 4, Section::Use::kAny});
     address(outputs_, "x1", true);
     for (int i = 0; i < count; ++i) {
-      line("st.global.b" + text(8 * isa::size_of(type)) + " [x2+" + text(i * isa::size_of(type)) + "], " + word_name(type, first(n) + i) + ";");
+      line("st.global.b" + text(8 * isa::size_of(type)) + " [x2+" + text(i * isa::size_of(type)) +
+           "], " + word_name(type, first(n) + i) + ";");
     }
   }
 
@@ -127,7 +139,8 @@ class Writer {
     drain(0);
   }
 
-  // The instruction with its address in d<8n> and, where it takes one, its stride in the register of the last operand.
+  // The instruction with its address in d<8n> and, where it takes one, its stride in the register
+  // of the last operand.
   int leading(Type type, int rows, int columns, bool by_columns) const {
     // A stride is a multiple of 16 bytes.
     const int least = 128 / isa::bits_of(type);
@@ -144,9 +157,17 @@ class Writer {
   Matrix matrix(int which, Type type, bool by_columns) const {
     const isa::Shape& s = m_.shape;
     const int rows = which == 2 ? s.k : s.m, columns = which == 1 ? s.k : s.n;
-    return {type, rows, columns, by_columns, leading(type, rows, columns, by_columns), which == 3 ? Section::Use::kAccumulator : Section::Use::kFactor};
+    return {type,
+            rows,
+            columns,
+            by_columns,
+            leading(type, rows, columns, by_columns),
+            which == 3 ? Section::Use::kAccumulator : Section::Use::kFactor};
   }
-  static Section section_of(const Matrix& m) { return in_memory(m.type, m.by_columns ? m.stride : m.rows, m.by_columns ? m.columns : m.stride, m.use); }
+  static Section section_of(const Matrix& m) {
+    return in_memory(m.type, m.by_columns ? m.stride : m.rows, m.by_columns ? m.columns : m.stride,
+                     m.use);
+  }
 
   void load() {
     const Matrix m = matrix(example_.spelling.form->row->variant, m_.type, m_.a_by_columns);
@@ -181,10 +202,13 @@ class Writer {
       const auto n = static_cast<std::size_t>(which);
       const Type type = isa::operand_type(rules()[n], m_);
       std::string list;
-      for (int i = 0; i < rules()[n].count; ++i) list += (i ? ", " : "") + word_name(type, first(n) + i);
+      for (int i = 0; i < rules()[n].count; ++i)
+        list += (i ? ", " : "") + word_name(type, first(n) + i);
       line("mov.u32 y4, " + text(m.stride) + ";");
-      line("wmma.load." + std::string(names[which]) + ".sync.aligned." + (by_columns ? "col" : "row") + ".m" + text(m_.shape.m) + "n" + text(m_.shape.n) + "k" +
-           text(m_.shape.k) + ".global." + std::string(isa::type_name(m.type)) + " {" + list + "}, [x2], y4;");
+      line("wmma.load." + std::string(names[which]) + ".sync.aligned." +
+           (by_columns ? "col" : "row") + ".m" + text(m_.shape.m) + "n" + text(m_.shape.n) + "k" +
+           text(m_.shape.k) + ".global." + std::string(isa::type_name(m.type)) + " {" + list +
+           "}, [x2], y4;");
     }
     line(example_.text);
     drain(0);
@@ -197,15 +221,19 @@ class Writer {
     line("mov.u64 x3, cells;\nmad.wide.u32 x3, y2, 512, x3;");  // the warp's
     inputs_.push_back({Type::kB32, 4, Section::Use::kAny});
     address(inputs_, "x0", true);
-    line("ld.global.v4.b32 {y4, y5, y6, y7}, [x2];\nmad.wide.u32 x4, y1, 16, x3;\nst.shared.v4.b32 [x4], {y4, y5, y6, y7};");
+    line(
+        "ld.global.v4.b32 {y4, y5, y6, y7}, [x2];\nmad.wide.u32 x4, y1, 16, x3;\nst.shared.v4.b32 "
+        "[x4], {y4, y5, y6, y7};");
     inputs_.push_back({Type::kB32, 1, Section::Use::kAny});
     address(inputs_, "x0", true);
-    // Stores go to rows of their own: the lane's number with some bits turned over, the same for the whole tile.
+    // Stores go to rows of their own: the lane's number with some bits turned over, the same for
+    // the whole tile.
     line("ld.global.b32 y4, [x2];");
     if (!loads) line("shfl.sync.idx.b32 y4, y4, 0, 31, 0xffffffff;\nxor.b32 y4, y4, y1;");
     line("and.b32 y4, y4, 31;");
     const bool generic = m_.space == isa::Space::kNone;
-    line(std::string("mad.wide.u32 x5, y4, 16, x3;\n") + (generic ? "cvta.shared.u64 x5, x5;" : ""));
+    line(std::string("mad.wide.u32 x5, y4, 16, x3;\n") +
+         (generic ? "cvta.shared.u64 x5, x5;" : ""));
     line(std::string("mov.u64 ") + (loads ? "d8" : "d0") + ", x5;");
     if (!loads) fill(1, Type::kB32, Section::Use::kAny);
     line("bar.warp.sync 0xffffffff;");
@@ -217,9 +245,12 @@ class Writer {
     line("ld.shared.v4.b32 {y4, y5, y6, y7}, [x4];\nst.global.v4.b32 [x2], {y4, y5, y6, y7};");
   }
 
-  // A matrix of `rows` by `columns` elements in shared memory from `shared_` on, filled from a new section; its descriptor in register `name`.
-  void describe(const std::string& name, Type type, int rows, int columns, bool across, int swizzle) {
-    const int lines = across ? columns : rows, chunks = (across ? rows : columns) * isa::bits_of(type) / 128, row = swizzle / 16;
+  // A matrix of `rows` by `columns` elements in shared memory from `shared_` on, filled from a new
+  // section; its descriptor in register `name`.
+  void describe(const std::string& name, Type type, int rows, int columns, bool across,
+                int swizzle) {
+    const int lines = across ? columns : rows,
+              chunks = (across ? rows : columns) * isa::bits_of(type) / 128, row = swizzle / 16;
     int leading = 16, stride = 8 * swizzle, bytes = lines * swizzle;
     if (swizzle == 0 && !across) {
       leading = 16 * lines, stride = 128, bytes = 16 * lines * chunks;
@@ -233,11 +264,16 @@ class Writer {
     const int words = (bytes / 4 + lanes_ - 1) / lanes_;
     inputs_.push_back({type, words, Section::Use::kFactor});
     address(inputs_, "x0", true);
-    line("mov.u64 x3, cells;\nadd.u64 x3, x3, " + text(shared_) + ";\nmad.wide.u32 x4, y1, " + text(4 * words) + ", x3;");
-    for (int i = 0; i < words; ++i) line("ld.global.b32 y4, [x2+" + text(4 * i) + "];\nst.shared.b32 [x4+" + text(4 * i) + "], y4;");
+    line("mov.u64 x3, cells;\nadd.u64 x3, x3, " + text(shared_) + ";\nmad.wide.u32 x4, y1, " +
+         text(4 * words) + ", x3;");
+    for (int i = 0; i < words; ++i)
+      line("ld.global.b32 y4, [x2+" + text(4 * i) + "];\nst.shared.b32 [x4+" + text(4 * i) +
+           "], y4;");
     const std::uint64_t code = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
-    const std::uint64_t bits = static_cast<std::uint64_t>(leading / 16) << 16 | static_cast<std::uint64_t>(stride / 16) << 32 | code << 62;
-    line("shr.u64 x3, x3, 4;\nor.b64 " + name + ", x3, " + std::to_string(static_cast<std::int64_t>(bits)) + ";");
+    const std::uint64_t bits = static_cast<std::uint64_t>(leading / 16) << 16 |
+                               static_cast<std::uint64_t>(stride / 16) << 32 | code << 62;
+    line("shr.u64 x3, x3, 4;\nor.b64 " + name + ", x3, " +
+         std::to_string(static_cast<std::int64_t>(bits)) + ";");
     shared_ += (4 * words * lanes_ + 1023) / 1024 * 1024;
   }
 
@@ -250,9 +286,11 @@ class Writer {
     if (in_registers) {
       fill(1, t.a, Section::Use::kFactor);
     } else {
-      describe("d" + text(first(1)), t.a, s.m, sparse ? s.k / 2 : s.k, layout_.across, layout_.swizzle);
+      describe("d" + text(first(1)), t.a, s.m, sparse ? s.k / 2 : s.k, layout_.across,
+               layout_.swizzle);
     }
-    describe("d" + text(first(2)), t.b, s.n, s.k, layout_.across, sparse && layout_.swizzle == 32 && !layout_.across ? 64 : layout_.swizzle);
+    describe("d" + text(first(2)), t.b, s.n, s.k, layout_.across,
+             sparse && layout_.swizzle == 32 && !layout_.across ? 64 : layout_.swizzle);
     if (sparse) fill(3, t.a, Section::Use::kMetadata);
     fill(0, t.d, Section::Use::kAccumulator);
     line("setp.eq.u32 p" + text(first(sparse ? 5 : 3)) + ", 0, 0;");
@@ -274,21 +312,25 @@ class Writer {
 // Of a warpgroup's shapes, all for one form of each kind of unit, and a few for the others.
 bool is_chosen_shape(const isa::Example& e) {
   const Modifiers& m = e.spelling.modifiers;
-  const bool common =
-      e.spelling.form->row->opcode == Opcode::k_wgmma_mma_async && e.spelling.form->row->variant == 0 && m.source_type == m.third_type && !m.sat;
-  if (common && (m.type == Type::kF32 || m.type == Type::kS32) && (m.source_type == Type::kF16 || m.source_type == Type::kE4M3 || m.source_type == Type::kS8))
+  const bool common = e.spelling.form->row->opcode == Opcode::k_wgmma_mma_async &&
+                      e.spelling.form->row->variant == 0 && m.source_type == m.third_type && !m.sat;
+  if (common && (m.type == Type::kF32 || m.type == Type::kS32) &&
+      (m.source_type == Type::kF16 || m.source_type == Type::kE4M3 || m.source_type == Type::kS8))
     return true;
   return m.shape.n == 8 || m.shape.n == 24 || m.shape.n == 64 || (m.shape.n == 256 && !m.sat);
 }
 
 bool is_recorded(const isa::Example& e) {
   const Opcode op = e.spelling.form->row->opcode;
-  if (op == Opcode::k_wgmma_mma_async || op == Opcode::k_wgmma_mma_async_sp) return is_chosen_shape(e);
+  if (op == Opcode::k_wgmma_mma_async || op == Opcode::k_wgmma_mma_async_sp)
+    return is_chosen_shape(e);
   const isa::Category category = isa::category_of(op);
-  if (category != isa::Category::kMatrix && category != isa::Category::kMatrixLoadStore) return false;
+  if (category != isa::Category::kMatrix && category != isa::Category::kMatrixLoadStore)
+    return false;
   if (e.spelling.form->row->sm > 90 || e.spelling.form->row->suffix != 0) return false;
   // Where a matrix of wmma lies makes no difference to its layout.
-  if (op == Opcode::k_wmma_load || op == Opcode::k_wmma_store) return e.spelling.modifiers.space == isa::Space::kGlobal && e.operands->size() == 3;
+  if (op == Opcode::k_wmma_load || op == Opcode::k_wmma_store)
+    return e.spelling.modifiers.space == isa::Space::kGlobal && e.operands->size() == 3;
   return true;
 }
 
@@ -297,7 +339,8 @@ std::vector<Layout> layouts_of(const isa::Example& e) {
   const Modifiers& m = e.spelling.modifiers;
   if (e.spelling.form->row->opcode != Opcode::k_wgmma_mma_async || m.shape.n != 64) return {{}};
   std::vector<Layout> all{{32, false}, {0, false}, {64, false}, {128, false}};
-  if (m.type == Type::kF32 && isa::bits_of(m.source_type) == 16) all.insert(all.end(), {{0, true}, {32, true}, {64, true}, {128, true}});
+  if (m.type == Type::kF32 && isa::bits_of(m.source_type) == 16)
+    all.insert(all.end(), {{0, true}, {32, true}, {64, true}, {128, true}});
   return all;
 }
 
@@ -331,7 +374,9 @@ std::vector<MatrixForm> matrix_forms() {
       }
       if (layout.swizzle != 32 || layout.across) name = e.text + " swizzle " + text(layout.swizzle);
       // Which lanes' metadata count.
-      const int selectors = example.spelling.form->row->opcode == Opcode::k_mma_sp ? isa::sparsity_selectors(example.spelling.modifiers) : 1;
+      const int selectors = example.spelling.form->row->opcode == Opcode::k_mma_sp
+                                ? isa::sparsity_selectors(example.spelling.modifiers)
+                                : 1;
       for (int selector = 0; selector < selectors; ++selector) {
         if (selector > 0) {
           e.text.replace(e.text.size() - 2, 1, text(selector));
@@ -350,7 +395,8 @@ std::string matrix_module(std::span<const MatrixForm> forms) {
   return text;
 }
 
-std::vector<std::uint8_t> tile_digests(const MatrixForm& form, std::span<const std::uint32_t> output) {
+std::vector<std::uint8_t> tile_digests(const MatrixForm& form,
+                                       std::span<const std::uint32_t> output) {
   std::vector<std::uint8_t> bytes;
   const auto words = static_cast<std::size_t>(form.output_words());
   for (std::size_t at = 0; at + words <= output.size(); at += words) {

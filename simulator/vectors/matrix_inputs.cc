@@ -41,12 +41,15 @@ Format format_of(Type t) {
 }
 
 std::uint64_t number(const Format& f, Range range, bool accumulator, std::uint64_t r) {
-  const std::uint64_t fraction_mask = (std::uint64_t{1} << f.fraction_bits) - 1, top = (std::uint64_t{1} << f.exponent_bits) - 1;
+  const std::uint64_t fraction_mask = (std::uint64_t{1} << f.fraction_bits) - 1,
+                      top = (std::uint64_t{1} << f.exponent_bits) - 1;
   const std::uint64_t bias = top >> 1, sign = r >> 63;
   std::uint64_t fraction = r & fraction_mask, q = r >> 52 & 0x7ff;  // q: 11 further random bits
   if (f.fraction_bits == 52) q = (r * 0x9e3779b97f4a7c15) >> 53;
   std::uint64_t exponent = 0;
-  const auto near = [&](std::uint64_t width, std::uint64_t below) { return bias + q % width - below; };
+  const auto near = [&](std::uint64_t width, std::uint64_t below) {
+    return bias + q % width - below;
+  };
   switch (range) {
     case Range::kAll: exponent = q % top; break;
     case Range::kNearOne: exponent = near(accumulator ? 9 : 4, accumulator ? 3 : 2); break;
@@ -72,13 +75,15 @@ std::uint64_t number(const Format& f, Range range, bool accumulator, std::uint64
       if (q % 8 != 0) return sign << (f.fraction_bits + f.exponent_bits);
       exponent = near(8, 4);
   }
-  if (!f.has_infinity && exponent == top && range != Range::kSpecial && fraction == fraction_mask) fraction = 0;  // the one NaN of e4m3
+  if (!f.has_infinity && exponent == top && range != Range::kSpecial && fraction == fraction_mask)
+    fraction = 0;  // the one NaN of e4m3
   return sign << (f.fraction_bits + f.exponent_bits) | exponent << f.fraction_bits | fraction;
 }
 
 std::uint64_t integer(Type type, Range range, std::uint64_t r) {
   const int bits = isa::bits_of(type);
-  const std::uint64_t mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1, top = std::uint64_t{1} << (bits - 1);
+  const std::uint64_t mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1,
+                      top = std::uint64_t{1} << (bits - 1);
   switch (range) {
     case Range::kTiny: return ((r & 3) - 1) & mask;
     case Range::kHuge: return ((r >> 8 & 1 ? top : top - 1) + (r & 1)) & mask;  // the ends
@@ -88,12 +93,14 @@ std::uint64_t integer(Type type, Range range, std::uint64_t r) {
   }
 }
 
-// Four bits for every four columns of a sparse row: two of them, in order (PTX ISA 9.7.14.6.1); for tf32 one of two.
+// Four bits for every four columns of a sparse row: two of them, in order (PTX ISA 9.7.14.6.1); for
+// tf32 one of two.
 std::uint32_t metadata(Type type, std::uint64_t r) {
   constexpr std::uint32_t kPairs[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe};
   std::uint32_t word = 0;
   for (int i = 0; i < 8; ++i) {
-    word |= (type == Type::kTF32 ? (r >> i & 1 ? 0xeu : 0x4u) : kPairs[(r >> (7 * i) & 0x7f) % 6]) << (4 * i);
+    word |= (type == Type::kTF32 ? (r >> i & 1 ? 0xeu : 0x4u) : kPairs[(r >> (7 * i) & 0x7f) % 6])
+            << (4 * i);
   }
   return word;
 }
@@ -102,7 +109,9 @@ std::uint32_t metadata(Type type, std::uint64_t r) {
 
 std::vector<std::uint32_t> matrix_inputs(const MatrixForm& form) {
   std::uint64_t seed = 0;
-  for (const Section& s : form.inputs) seed = seed * 131 + static_cast<std::uint64_t>(s.type) * 8 + static_cast<std::uint64_t>(s.words);
+  for (const Section& s : form.inputs)
+    seed =
+        seed * 131 + static_cast<std::uint64_t>(s.type) * 8 + static_cast<std::uint64_t>(s.words);
   return matrix_inputs(form, seed, form.tiles);
 }
 
@@ -127,7 +136,9 @@ std::vector<std::uint32_t> matrix_inputs(const MatrixForm& form, std::uint64_t s
           for (int at = 0; at < std::max(32, bits); at += bits) {
             const std::uint64_t r = next_mixed(state);
             if (accumulator && !accumulates) continue;
-            word |= (format.exponent_bits != 0 ? number(format, range, accumulator, r) : integer(s.type, range, r)) << at;
+            word |= (format.exponent_bits != 0 ? number(format, range, accumulator, r)
+                                               : integer(s.type, range, r))
+                    << at;
           }
         }
         words.push_back(static_cast<std::uint32_t>(word));

@@ -1,9 +1,12 @@
 // Executes every form of the table on the GPU of this machine and writes what came out.
 //
-//   record [--matrices [--whole=FILE]] [--ptxas=PATH] [--keep=RECORDING] [--write-modules=DIRECTORY] [OUTPUT]
+//   record [--matrices [--whole=FILE]] [--ptxas=PATH] [--keep=RECORDING]
+//   [--write-modules=DIRECTORY] [OUTPUT]
 //
-// The recording goes to golden/instructions/. With --matrices it is that of the matrix instructions; --whole: the output of the first tiles as it is
-// besides, to find out about a difference. --keep: what that recording has of instructions stays, and those alone are executed that it lacks. Without
+// The recording goes to golden/instructions/. With --matrices it is that of the matrix
+// instructions; --whole: the output of the first tiles as it is besides, to find out about a
+// difference. --keep: what that recording has of instructions stays, and those alone are executed
+// that it lacks. Without
 // --ptxas the driver compiles. With --write-modules nothing runs: the PTX of all modules is written
 // there instead.
 #include <cuda_runtime_api.h>
@@ -47,27 +50,34 @@ std::string describe_device() {
   int driver = 0;
   must(cudaDriverGetVersion(&driver), "no driver");
   if (p.major != 9 || p.minor != 0) {
-    std::fprintf(stderr, "record: the kernels are for compute capability 9.0, this GPU has %d.%d\n", p.major, p.minor);
+    std::fprintf(stderr, "record: the kernels are for compute capability 9.0, this GPU has %d.%d\n",
+                 p.major, p.minor);
     std::exit(1);
   }
-  return std::string(p.name) + ", compute capability 9.0, driver for CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+  return std::string(p.name) + ", compute capability 9.0, driver for CUDA " +
+         std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
 }
 
-lockstep::vectors::RecordedForm run(const VectorForm& form, cudaLibrary_t library, void* in, void* out) {
+lockstep::vectors::RecordedForm run(const VectorForm& form, cudaLibrary_t library, void* in,
+                                    void* out) {
   const auto inputs = lockstep::vectors::inputs_of(form);
   std::vector<std::uint64_t> outputs(kThreads * form.outputs.size());
   cudaKernel_t kernel;
   must(cudaLibraryGetKernel(&kernel, library, form.entry.c_str()), form.name);
-  if (!inputs.empty()) must(cudaMemcpy(in, inputs.data(), 8 * inputs.size(), cudaMemcpyHostToDevice), form.name);
+  if (!inputs.empty())
+    must(cudaMemcpy(in, inputs.data(), 8 * inputs.size(), cudaMemcpyHostToDevice), form.name);
   must(cudaMemset(out, 0, 8 * outputs.size()), form.name);
   void* arguments[] = {&in, &out};
-  must(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(kThreads / kBlock), dim3(kBlock), arguments, 0, nullptr), form.name);
+  must(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(kThreads / kBlock),
+                        dim3(kBlock), arguments, 0, nullptr),
+       form.name);
   must(cudaDeviceSynchronize(), form.name);
   must(cudaMemcpy(outputs.data(), out, 8 * outputs.size(), cudaMemcpyDeviceToHost), form.name);
   return {lockstep::vectors::digest(inputs), lockstep::vectors::pack(form, outputs)};
 }
 
-lockstep::vectors::RecordedForm run(const MatrixForm& form, cudaLibrary_t library, void* in, void* out, std::ofstream* whole) {
+lockstep::vectors::RecordedForm run(const MatrixForm& form, cudaLibrary_t library, void* in,
+                                    void* out, std::ofstream* whole) {
   const std::vector<std::uint32_t> inputs = lockstep::vectors::matrix_inputs(form);
   std::vector<std::uint32_t> outputs(static_cast<std::size_t>(form.tiles * form.output_words()));
   cudaKernel_t kernel;
@@ -76,42 +86,55 @@ lockstep::vectors::RecordedForm run(const MatrixForm& form, cudaLibrary_t librar
   must(cudaMemset(out, 0, 4 * outputs.size()), form.name);
   void* arguments[] = {&in, &out};
   const dim3 grid(static_cast<unsigned>(form.blocks()));
-  must(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, lockstep::vectors::kThreadsABlock, arguments, 0, nullptr), form.name);
+  must(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid,
+                        lockstep::vectors::kThreadsABlock, arguments, 0, nullptr),
+       form.name);
   must(cudaDeviceSynchronize(), form.name);
   must(cudaMemcpy(outputs.data(), out, 4 * outputs.size(), cudaMemcpyDeviceToHost), form.name);
   if (whole != nullptr) {
     *whole << form.name << "\n";
     const std::size_t words = std::min(outputs.size(), kWholeWords);
-    whole->write(reinterpret_cast<const char*>(outputs.data()), static_cast<std::streamsize>(4 * words));
+    whole->write(reinterpret_cast<const char*>(outputs.data()),
+                 static_cast<std::streamsize>(4 * words));
   }
-  return {lockstep::vectors::digest(std::vector<std::uint64_t>(inputs.begin(), inputs.end())), lockstep::vectors::tile_digests(form, outputs)};
+  return {lockstep::vectors::digest(std::vector<std::uint64_t>(inputs.begin(), inputs.end())),
+          lockstep::vectors::tile_digests(form, outputs)};
 }
 
-std::string text_of(std::span<const VectorForm> forms) { return lockstep::vectors::module_text(forms); }
-std::string text_of(std::span<const MatrixForm> forms) { return lockstep::vectors::matrix_module(forms); }
+std::string text_of(std::span<const VectorForm> forms) {
+  return lockstep::vectors::module_text(forms);
+}
+std::string text_of(std::span<const MatrixForm> forms) {
+  return lockstep::vectors::matrix_module(forms);
+}
 
 // Forms in modules of which each is compiled by itself.
 template <class Form, class Visit>
 void each_module(const std::vector<Form>& forms, const Visit& visit) {
-  for (std::size_t i = 0; i < forms.size(); i += kPerModule) visit(i / kPerModule, std::span(forms).subspan(i, std::min(kPerModule, forms.size() - i)));
+  for (std::size_t i = 0; i < forms.size(); i += kPerModule)
+    visit(i / kPerModule, std::span(forms).subspan(i, std::min(kPerModule, forms.size() - i)));
 }
 
 template <class Form>
 void write_modules(const std::vector<Form>& forms, const std::string& folder) {
-  each_module(forms, [&](std::size_t n, std::span<const Form> part) { std::ofstream(folder + "/" + std::to_string(n) + ".ptx") << text_of(part); });
+  each_module(forms, [&](std::size_t n, std::span<const Form> part) {
+    std::ofstream(folder + "/" + std::to_string(n) + ".ptx") << text_of(part);
+  });
 }
 
-// `run_form`: what executes one form of a library and returns its results. `recording`: what there is already.
+// `run_form`: what executes one form of a library and returns its results. `recording`: what there
+// is already.
 template <class Form, class RunForm>
-void record(const std::vector<Form>& forms, const std::string& ptxas, const std::string& output, lockstep::vectors::Recording recording,
-            const RunForm& run_form) {
+void record(const std::vector<Form>& forms, const std::string& ptxas, const std::string& output,
+            lockstep::vectors::Recording recording, const RunForm& run_form) {
   const std::string device = describe_device();
   if (recording.device.empty()) recording.device = device;
   if (recording.device != device) recording.device += "; " + device;
   each_module(forms, [&](std::size_t n, std::span<const Form> part) {
     const std::string code = lockstep::vectors::compiled(text_of(part), ptxas, Form::kArchitecture);
     cudaLibrary_t library;
-    must(cudaLibraryLoadData(&library, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), "module " + std::to_string(n));
+    must(cudaLibraryLoadData(&library, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+         "module " + std::to_string(n));
     for (const Form& form : part) recording.forms[form.name] = run_form(form, library);
     must(cudaLibraryUnload(library), "unloading");
   });
@@ -139,7 +162,9 @@ int main(int argc, char** argv) {
     else if (a.rfind("-", 0) != 0 && output.empty())
       output = a;
     else {
-      std::fprintf(stderr, "usage: record [--matrices [--whole=FILE]] [--ptxas=PATH] [--keep=RECORDING] [--write-modules=DIRECTORY] [OUTPUT]\n");
+      std::fprintf(stderr,
+                   "usage: record [--matrices [--whole=FILE]] [--ptxas=PATH] [--keep=RECORDING] "
+                   "[--write-modules=DIRECTORY] [OUTPUT]\n");
       return 2;
     }
   }
@@ -148,7 +173,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (!modules.empty()) {
-    matrices ? write_modules(lockstep::vectors::matrix_forms(), modules) : write_modules(lockstep::vectors::vector_forms(), modules);
+    matrices ? write_modules(lockstep::vectors::matrix_forms(), modules)
+             : write_modules(lockstep::vectors::vector_forms(), modules);
     return 0;
   }
   std::vector<VectorForm> forms;
@@ -159,7 +185,9 @@ int main(int argc, char** argv) {
     before.device = all.device;
     std::erase_if(forms, [&](const VectorForm& form) {
       const auto it = all.forms.find(form.name);
-      const bool known = it != all.forms.end() && it->second.inputs == lockstep::vectors::digest(lockstep::vectors::inputs_of(form));
+      const bool known =
+          it != all.forms.end() &&
+          it->second.inputs == lockstep::vectors::digest(lockstep::vectors::inputs_of(form));
       if (known) before.forms.insert(*it);
       return known;
     });
@@ -177,8 +205,12 @@ int main(int argc, char** argv) {
     std::ofstream whole_file;
     if (!whole.empty()) whole_file.open(whole, std::ios::binary);
     record(lockstep::vectors::matrix_forms(), ptxas, output, {},
-           [&](const MatrixForm& form, cudaLibrary_t library) { return run(form, library, in, out, whole.empty() ? nullptr : &whole_file); });
+           [&](const MatrixForm& form, cudaLibrary_t library) {
+             return run(form, library, in, out, whole.empty() ? nullptr : &whole_file);
+           });
   } else {
-    record(forms, ptxas, output, std::move(before), [&](const VectorForm& form, cudaLibrary_t library) { return run(form, library, in, out); });
+    record(
+        forms, ptxas, output, std::move(before),
+        [&](const VectorForm& form, cudaLibrary_t library) { return run(form, library, in, out); });
   }
 }

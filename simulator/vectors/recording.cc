@@ -30,7 +30,8 @@ class Reader {
   }
   std::string line() {
     const std::size_t end = data_.find('\n', at_);
-    if (end == std::string::npos) throw std::runtime_error(path_ + ": ends in the middle of a line");
+    if (end == std::string::npos)
+      throw std::runtime_error(path_ + ": ends in the middle of a line");
     std::string s = take(end - at_);
     ++at_;
     return s;
@@ -64,7 +65,8 @@ void write_recording(const std::string& path, const Recording& recording) {
   ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, 26);
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
   std::string packed(ZSTD_compressBound(data.size()), '\0');
-  const std::size_t n = ZSTD_compress2(context, packed.data(), packed.size(), data.data(), data.size());
+  const std::size_t n =
+      ZSTD_compress2(context, packed.data(), packed.size(), data.data(), data.size());
   ZSTD_freeCCtx(context);
   if (ZSTD_isError(n)) throw std::runtime_error(path + ": " + ZSTD_getErrorName(n));
   std::ofstream out(path, std::ios::binary);
@@ -77,7 +79,8 @@ Recording read_recording(const std::string& path) {
   if (!in) throw std::runtime_error(path + ": cannot be read");
   const std::string packed((std::istreambuf_iterator<char>(in)), {});
   const unsigned long long size = ZSTD_getFrameContentSize(packed.data(), packed.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMax) throw std::runtime_error(path + ": is no recording");
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMax)
+    throw std::runtime_error(path + ": is no recording");
   std::string data(size, '\0');
   const std::size_t n = ZSTD_decompress(data.data(), data.size(), packed.data(), packed.size());
   if (ZSTD_isError(n) || n != size) throw std::runtime_error(path + ": is damaged");

@@ -14,7 +14,7 @@ struct RecordedForm {
 };
 
 struct Recording {
-  std::string device;                         // "NVIDIA H100 80GB HBM3, compute capability 9.0, driver 13.0"
+  std::string device;  // "NVIDIA H100 80GB HBM3, compute capability 9.0, driver 13.0"
   std::map<std::string, RecordedForm> forms;  // by VectorForm::name
 };
 

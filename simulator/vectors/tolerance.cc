@@ -25,7 +25,8 @@ double value_of(std::uint64_t bits, Format f) {
   } else if (exponent == 0) {
     v = std::ldexp(static_cast<double>(fraction), 1 - bias - f.fraction_bits);
   } else {
-    v = std::ldexp(static_cast<double>(fraction | std::uint64_t{1} << f.fraction_bits), exponent - bias - f.fraction_bits);
+    v = std::ldexp(static_cast<double>(fraction | std::uint64_t{1} << f.fraction_bits),
+                   exponent - bias - f.fraction_bits);
   }
   return negative ? -v : v;
 }
@@ -38,13 +39,15 @@ double ulp(double v, Format f) {
 }
 
 // The documented error of an approximate instruction whose result is `result`.
-double bound(const VectorForm& form, std::span<const std::uint64_t> inputs, double result, Format f, std::size_t element) {
+double bound(const VectorForm& form, std::span<const std::uint64_t> inputs, double result, Format f,
+             std::size_t element) {
   const double magnitude = std::fabs(result);
   const bool bf16 = f.exponent_bits == 8 && f.fraction_bits == 7;
   const std::uint64_t operand = inputs.empty() ? 0 : inputs[0] >> (16 * element);
   switch (form.spelling.form->row->opcode) {
     case Opcode::k_rcp: return f.fraction_bits == 52 ? magnitude * 0x1p-20 : ulp(result, f);
-    case Opcode::k_rsqrt: return f.fraction_bits == 52 ? magnitude * 0x1p-20 : magnitude * std::exp2(-22.9);
+    case Opcode::k_rsqrt:
+      return f.fraction_bits == 52 ? magnitude * 0x1p-20 : magnitude * std::exp2(-22.9);
     case Opcode::k_sqrt: return magnitude * 0x1p-23;
     case Opcode::k_div: return 2 * ulp(result, f);
     case Opcode::k_ex2:
@@ -60,7 +63,9 @@ double bound(const VectorForm& form, std::span<const std::uint64_t> inputs, doub
     case Opcode::k_sin:
     case Opcode::k_cos: {
       const double x = std::fabs(value_of(operand & 0xffffffff, f));
-      return x <= 2 * M_PI ? std::exp2(-20.5) : x <= 100 * M_PI ? std::exp2(-14.7) : 2;  // beyond, the manual promises nothing
+      return x <= 2 * M_PI     ? std::exp2(-20.5)
+             : x <= 100 * M_PI ? std::exp2(-14.7)
+                               : 2;  // beyond, the manual promises nothing
     }
     default: return 0;
   }
@@ -68,16 +73,23 @@ double bound(const VectorForm& form, std::span<const std::uint64_t> inputs, doub
 
 bool is_nan64(std::uint64_t v) { return (v & 0x7fffffffffffffff) > 0x7ff0000000000000; }
 
-// f64 addition and multiplication hand on a NaN operand, quieted; of two, ptxas may order either first.
-bool hands_on_a_nan(const VectorForm& form, std::span<const std::uint64_t> inputs, std::uint64_t recorded) {
+// f64 addition and multiplication hand on a NaN operand, quieted; of two, ptxas may order either
+// first.
+bool hands_on_a_nan(const VectorForm& form, std::span<const std::uint64_t> inputs,
+                    std::uint64_t recorded) {
   const Opcode op = form.spelling.form->row->opcode;
-  if (op != Opcode::k_add && op != Opcode::k_sub && op != Opcode::k_mul && op != Opcode::k_atom && op != Opcode::k_red) return false;
-  if (form.spelling.modifiers.type != Type::kF64 || inputs.size() != 2 || !is_nan64(inputs[0]) || !is_nan64(inputs[1])) return false;
+  if (op != Opcode::k_add && op != Opcode::k_sub && op != Opcode::k_mul && op != Opcode::k_atom &&
+      op != Opcode::k_red)
+    return false;
+  if (form.spelling.modifiers.type != Type::kF64 || inputs.size() != 2 || !is_nan64(inputs[0]) ||
+      !is_nan64(inputs[1]))
+    return false;
   const std::uint64_t quiet = std::uint64_t{1} << 51;
   return (recorded | quiet) == (inputs[0] | quiet) || (recorded | quiet) == (inputs[1] | quiet);
 }
 
-bool elements_agree(const VectorForm& form, std::span<const std::uint64_t> inputs, std::uint64_t recorded, std::uint64_t got, Format f, std::size_t element) {
+bool elements_agree(const VectorForm& form, std::span<const std::uint64_t> inputs,
+                    std::uint64_t recorded, std::uint64_t got, Format f, std::size_t element) {
   if (recorded == got) return true;
   const double a = value_of(recorded, f), b = value_of(got, f);
   if (std::isnan(a) || std::isnan(b) || std::isinf(a) || std::isinf(b)) return false;
@@ -89,7 +101,8 @@ bool elements_agree(const VectorForm& form, std::span<const std::uint64_t> input
 
 }  // namespace
 
-bool agree(const VectorForm& form, std::size_t output, std::span<const std::uint64_t> inputs, std::uint64_t recorded, std::uint64_t got) {
+bool agree(const VectorForm& form, std::size_t output, std::span<const std::uint64_t> inputs,
+           std::uint64_t recorded, std::uint64_t got) {
   if (recorded == got || hands_on_a_nan(form, inputs, recorded)) return true;
   if (!form.spelling.modifiers.approx && !form.spelling.modifiers.full) return false;
   switch (form.outputs[output].type) {
@@ -100,7 +113,8 @@ bool agree(const VectorForm& form, std::size_t output, std::span<const std::uint
     case Type::kF16x2:
     case Type::kBF16x2: {
       const Format f = form.outputs[output].type == Type::kF16x2 ? kF16 : kBF16;
-      return elements_agree(form, inputs, recorded & 0xffff, got & 0xffff, f, 0) && elements_agree(form, inputs, recorded >> 16, got >> 16, f, 1);
+      return elements_agree(form, inputs, recorded & 0xffff, got & 0xffff, f, 0) &&
+             elements_agree(form, inputs, recorded >> 16, got >> 16, f, 1);
     }
     default: return false;
   }

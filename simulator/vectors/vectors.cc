@@ -16,20 +16,32 @@ using isa::Space;
 using isa::Type;
 using Role = OperandRule::Role;
 
-bool is_exchange(Opcode op) { return isa::category_of(op) == isa::Category::kCollective && op != Opcode::k_activemask && op != Opcode::k_bar_warp_sync; }
+bool is_exchange(Opcode op) {
+  return isa::category_of(op) == isa::Category::kCollective && op != Opcode::k_activemask &&
+         op != Opcode::k_bar_warp_sync;
+}
 
-bool touches_memory(Opcode op) { return isa::category_of(op) == isa::Category::kLoadStore || isa::category_of(op) == isa::Category::kAtomic; }
+bool touches_memory(Opcode op) {
+  return isa::category_of(op) == isa::Category::kLoadStore ||
+         isa::category_of(op) == isa::Category::kAtomic;
+}
 
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
 // Loads through a path that need not see what the kernel itself has written.
-bool reads_only_inputs(const isa::Spelling& s) { return s.modifiers.non_coherent || s.form->row->opcode == Opcode::k_ldu; }
+bool reads_only_inputs(const isa::Spelling& s) {
+  return s.modifiers.non_coherent || s.form->row->opcode == Opcode::k_ldu;
+}
 
-// A memory operation in memory that every thread has 32 bytes of. Loads and stores of .b128 only move bits (load_store_test has them): they came after the
-// recording.
+// A memory operation in memory that every thread has 32 bytes of. Loads and stores of .b128 only
+// move bits (load_store_test has them): they came after the recording.
 bool reaches_its_own_bytes(const isa::Spelling& s) {
   const Opcode op = s.form->row->opcode;
-  if (s.modifiers.type == Type::kB128 && (op == Opcode::k_ld || op == Opcode::k_ldu || op == Opcode::k_st)) return false;
+  if (s.modifiers.type == Type::kB128 &&
+      (op == Opcode::k_ld || op == Opcode::k_ldu || op == Opcode::k_st))
+    return false;
   switch (s.modifiers.space) {
     case Space::kNone:
     case Space::kGeneric:
@@ -43,8 +55,10 @@ bool reaches_its_own_bytes(const isa::Spelling& s) {
 // Memory operations by the plainest spelling: no hint, no order, no scope.
 bool is_plain(const isa::Spelling& s) {
   const Modifiers& m = s.modifiers;
-  return !contains(s.text, "::") && !contains(s.text, ".weak") && m.semantics == isa::Semantics::kNone && m.scope == isa::Scope::kNone &&
-         m.cache == isa::CacheOp::kNone && !reads_only_inputs(s) && m.space != Space::kSharedCluster;
+  return !contains(s.text, "::") && !contains(s.text, ".weak") &&
+         m.semantics == isa::Semantics::kNone && m.scope == isa::Scope::kNone &&
+         m.cache == isa::CacheOp::kNone && !reads_only_inputs(s) &&
+         m.space != Space::kSharedCluster;
 }
 
 // A barrier that reduces a predicate over the block.
@@ -53,14 +67,20 @@ bool reduces_at_a_barrier(const isa::Spelling& s) {
   return isa::category_of(op) == isa::Category::kBarrier && contains(s.text, ".red.");
 }
 
-bool exists_on_sm_90(const isa::Example& e) { return e.spelling.form->row->sm <= 90 && e.spelling.form->row->suffix == 0; }
+bool exists_on_sm_90(const isa::Example& e) {
+  return e.spelling.form->row->sm <= 90 && e.spelling.form->row->suffix == 0;
+}
 
-// Scalar video instructions that ptxas 13.0 puts together from others so that a GPU gives something else than the manual (docs/silicon.md).
+// Scalar video instructions that ptxas 13.0 puts together from others so that a GPU gives something
+// else than the manual (docs/silicon.md).
 bool is_not_as_the_manual_says(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   const char last = e.spelling.form->first_word.back();
-  if (isa::category_of(e.spelling.form->row->opcode) != isa::Category::kVideo || last == '2' || last == '4') return false;
-  return m.sat || m.atom == isa::AtomOp::kMin || m.atom == isa::AtomOp::kMax || m.component != 0 || contains(e.text, " r0.h1,");
+  if (isa::category_of(e.spelling.form->row->opcode) != isa::Category::kVideo || last == '2' ||
+      last == '4')
+    return false;
+  return m.sat || m.atom == isa::AtomOp::kMin || m.atom == isa::AtomOp::kMax || m.component != 0 ||
+         contains(e.text, " r0.h1,");
 }
 
 bool belongs(const isa::Example& e) {
@@ -70,8 +90,8 @@ bool belongs(const isa::Example& e) {
   return isa::computes(isa::category_of(op)) || is_exchange(op) || reduces_at_a_barrier(e.spelling);
 }
 
-// Memory operations whose spelling has a hint, an order or a scope compute what the plain ones do. Of every row a few, from its
-// beginning to its end, show that they do.
+// Memory operations whose spelling has a hint, an order or a scope compute what the plain ones do.
+// Of every row a few, from its beginning to its end, show that they do.
 constexpr std::size_t kHintedPerRow = 4;
 
 std::vector<const isa::Example*> hinted_representatives(const std::vector<isa::Example>& examples) {
@@ -81,15 +101,20 @@ std::vector<const isa::Example*> hinted_representatives(const std::vector<isa::E
     std::vector<const isa::Example*> of_row;
     for (end = begin; end < examples.size() && examples[end].spelling.form == form; ++end) {
       const isa::Example& e = examples[end];
-      if (touches_memory(form->row->opcode) && exists_on_sm_90(e) && !is_plain(e.spelling) && reaches_its_own_bytes(e.spelling)) of_row.push_back(&e);
+      if (touches_memory(form->row->opcode) && exists_on_sm_90(e) && !is_plain(e.spelling) &&
+          reaches_its_own_bytes(e.spelling))
+        of_row.push_back(&e);
     }
     const std::size_t count = std::min(kHintedPerRow, of_row.size());
-    for (std::size_t k = 0; k < count; ++k) chosen.push_back(of_row[count == 1 ? 0 : k * (of_row.size() - 1) / (count - 1)]);
+    for (std::size_t k = 0; k < count; ++k)
+      chosen.push_back(of_row[count == 1 ? 0 : k * (of_row.size() - 1) / (count - 1)]);
   }
   return chosen;
 }
 
-bool reads_carry(const Modifiers& m, Opcode op) { return m.carry_in || op == Opcode::k_addc || op == Opcode::k_subc || op == Opcode::k_madc; }
+bool reads_carry(const Modifiers& m, Opcode op) {
+  return m.carry_in || op == Opcode::k_addc || op == Opcode::k_subc || op == Opcode::k_madc;
+}
 
 // The register of example_module() for element `n` of an operand of `type`.
 std::string register_name(Type type, int n) {
@@ -98,22 +123,27 @@ std::string register_name(Type type, int n) {
   return (bytes <= 2 ? "h" : bytes == 4 ? "r" : bytes == 8 ? "d" : "q") + std::to_string(n);
 }
 
-Type half_of(Type t) { return isa::size_of(t) == 4 ? Type::kB16 : isa::size_of(t) == 8 ? Type::kB32 : Type::kB64; }
+Type half_of(Type t) {
+  return isa::size_of(t) == 4 ? Type::kB16 : isa::size_of(t) == 8 ? Type::kB32 : Type::kB64;
+}
 
 int bytes_of(Type t) { return t == Type::kPred ? 0 : isa::size_of(t); }
 
 // Collects the text before and after the instruction while the operands are looked at one by one.
 class KernelWriter {
  public:
-  explicit KernelWriter(const isa::Example& example) : example_(example), opcode_(example.spelling.form->row->opcode) {}
+  explicit KernelWriter(const isa::Example& example)
+      : example_(example), opcode_(example.spelling.form->row->opcode) {}
 
   void write(VectorForm& out) {
     const Modifiers& m = example_.spelling.modifiers;
     const auto& rules = *example_.operands;
-    for (std::size_t i = 0; i < rules.size(); ++i) operand(rules[i], static_cast<int>(i), i + 1 == rules.size());
+    for (std::size_t i = 0; i < rules.size(); ++i)
+      operand(rules[i], static_cast<int>(i), i + 1 == rules.size());
     if (reads_carry(m, opcode_)) {
       const std::string x = input({Word::Kind::kCarry, Type::kPred, 0, 0});
-      before_ += "cvt.u32.u64 y0, " + x + ";\nadd.cc.u32 y1, y0, 0xffffffff;\n";  // 1 + 0xffffffff carries, 0 does not
+      before_ += "cvt.u32.u64 y0, " + x +
+                 ";\nadd.cc.u32 y1, y0, 0xffffffff;\n";  // 1 + 0xffffffff carries, 0 does not
     }
     if (m.carry_out) {
       after_ = "addc.u32 y2, 0, 0;\n" + after_ + "cvt.u64.u32 x9, y2;\n";
@@ -121,15 +151,19 @@ class KernelWriter {
     }
     out.inputs = inputs_;
     out.outputs = outputs_;
-    out.kernel = ".entry " + out.entry +
-                 "(.param .u64 in, .param .u64 out)\n{\n"
-                 ".reg .pred p<64>; .reg .b8 c<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg .b128 q<64>;\n"
-                 ".reg .b64 x<12>; .reg .b32 y<8>;\n" +
-                 (shared_ ? ".shared .align 32 .b8 cells[" + std::to_string(kBlock * 32) + "];\n" : "") +
-                 "ld.param.u64 x0, [in];\nld.param.u64 x1, [out];\n"
-                 "mov.u32 y4, %tid.x;\nmov.u32 y5, %ctaid.x;\nmad.lo.u32 y5, y5, " +
-                 std::to_string(kBlock) + ", y4;\n" + "mad.wide.u32 x0, y5, " + std::to_string(8 * inputs_.size()) + ", x0;\n" + "mad.wide.u32 x1, y5, " +
-                 std::to_string(8 * outputs_.size()) + ", x1;\n" + before_ + example_.text + "\n" + after_ + "ret;\n}\n";
+    out.kernel =
+        ".entry " + out.entry +
+        "(.param .u64 in, .param .u64 out)\n{\n"
+        ".reg .pred p<64>; .reg .b8 c<64>; .reg .b16 h<64>; .reg .b32 r<64>; .reg .b64 d<64>; .reg "
+        ".b128 q<64>;\n"
+        ".reg .b64 x<12>; .reg .b32 y<8>;\n" +
+        (shared_ ? ".shared .align 32 .b8 cells[" + std::to_string(kBlock * 32) + "];\n" : "") +
+        "ld.param.u64 x0, [in];\nld.param.u64 x1, [out];\n"
+        "mov.u32 y4, %tid.x;\nmov.u32 y5, %ctaid.x;\nmad.lo.u32 y5, y5, " +
+        std::to_string(kBlock) + ", y4;\n" + "mad.wide.u32 x0, y5, " +
+        std::to_string(8 * inputs_.size()) + ", x0;\n" + "mad.wide.u32 x1, y5, " +
+        std::to_string(8 * outputs_.size()) + ", x1;\n" + before_ + example_.text + "\n" + after_ +
+        "ret;\n}\n";
   }
 
  private:
@@ -160,11 +194,13 @@ class KernelWriter {
           break;
         }
         if (rule.name == "policy") {
-          before_ += "createpolicy.fractional.L2::evict_last.b64 " + register_name(type, n) + ", 0f3f800000;\n";
+          before_ += "createpolicy.fractional.L2::evict_last.b64 " + register_name(type, n) +
+                     ", 0f3f800000;\n";
           break;
         }
         if (reduces_at_a_barrier(example_.spelling)) {  // which barrier, and how many threads
-          before_ += "mov.b32 " + register_name(type, n) + ", " + std::to_string(rule.name == "a" ? 3 : kBlock) + ";\n";
+          before_ += "mov.b32 " + register_name(type, n) + ", " +
+                     std::to_string(rule.name == "a" ? 3 : kBlock) + ";\n";
           break;
         }
         for (int e = 0; e < elements; ++e) source(type, n + e, position);
@@ -240,12 +276,15 @@ class KernelWriter {
     const Modifiers& m = example_.spelling.modifiers;
     const int words = (isa::size_of(type) * m.vector + 7) / 8;
     if (reads_only_inputs(example_.spelling)) {
-      before_ += "add.u64 d" + std::to_string(n) + ", x0, " + std::to_string(8 * inputs_.size()) + ";\n";
-      inputs_.insert(inputs_.end(), static_cast<std::size_t>(words), {Word::Kind::kMemory, type, 8, position});
+      before_ +=
+          "add.u64 d" + std::to_string(n) + ", x0, " + std::to_string(8 * inputs_.size()) + ";\n";
+      inputs_.insert(inputs_.end(), static_cast<std::size_t>(words),
+                     {Word::Kind::kMemory, type, 8, position});
       return;
     }
     shared_ = m.space == Space::kShared || m.space == Space::kSharedCluster;
-    before_ += shared_ ? "mov.u64 x6, cells;\nmad.wide.u32 x6, y4, 32, x6;\n" : "mov.u64 x6, memory;\nmad.wide.u32 x6, y5, 32, x6;\n";
+    before_ += shared_ ? "mov.u64 x6, cells;\nmad.wide.u32 x6, y4, 32, x6;\n"
+                       : "mov.u64 x6, memory;\nmad.wide.u32 x6, y5, 32, x6;\n";
     const std::string space = shared_ ? ".shared" : ".global";
     const Word word{Word::Kind::kMemory, type, 8, position};
     for (int w = 0; w < words; ++w) {
@@ -302,7 +341,9 @@ std::vector<VectorForm> vector_forms() {
 }
 
 std::string module_text(std::span<const VectorForm> forms) {
-  std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n.global .align 32 .b8 memory[" + std::to_string(kThreads * 32) + "];\n";
+  std::string text =
+      ".version 9.0\n.target sm_90\n.address_size 64\n.global .align 32 .b8 memory[" +
+      std::to_string(kThreads * 32) + "];\n";
   for (const VectorForm& f : forms) text += f.kernel;
   return text;
 }
@@ -316,7 +357,8 @@ std::uint64_t digest(std::span<const std::uint64_t> words) {
 }
 
 std::uint64_t digest(std::span<const std::uint32_t> words) {
-  constexpr std::uint64_t kPrime = 0x100000001b3, kOfFourZeroBytes = kPrime * kPrime * kPrime * kPrime;
+  constexpr std::uint64_t kPrime = 0x100000001b3,
+                          kOfFourZeroBytes = kPrime * kPrime * kPrime * kPrime;
   std::uint64_t h = 0xcbf29ce484222325;
   for (const std::uint32_t w : words) {
     for (int i = 0; i < 32; i += 8) h = (h ^ (w >> i & 0xff)) * kPrime;
@@ -343,7 +385,8 @@ std::vector<std::uint8_t> pack(const VectorForm& form, std::span<const std::uint
 
 std::vector<std::uint64_t> unpack(const VectorForm& form, std::span<const std::uint8_t> bytes) {
   std::size_t expected = 0;
-  for (const Word& w : form.outputs) expected += w.bytes == 0 ? kThreads / 8 : static_cast<std::size_t>(kThreads * w.bytes);
+  for (const Word& w : form.outputs)
+    expected += w.bytes == 0 ? kThreads / 8 : static_cast<std::size_t>(kThreads * w.bytes);
   if (bytes.size() != expected) return {};
   std::vector<std::uint64_t> words(kThreads * form.outputs.size());
   const std::uint8_t* p = bytes.data();

@@ -1,10 +1,13 @@
-// Kernels that execute one instruction form each on inputs of their own: what is recorded on a GPU and replayed on the simulated one.
+// Kernels that execute one instruction form each on inputs of their own: what is recorded on a GPU
+// and replayed on the simulated one.
 //
-// Everything follows from the table of instruction forms: which forms there are, the kernel's text, the inputs. A recording
-// therefore holds results only, and a digest of the inputs that they belong to.
+// Everything follows from the table of instruction forms: which forms there are, the kernel's text,
+// the inputs. A recording therefore holds results only, and a digest of the inputs that they belong
+// to.
 //
-// A kernel has two parameters, the addresses of its input and its output; thread t reads `inputs.size()` consecutive 64-bit words
-// at t * 8 * inputs.size() and writes `outputs.size()` words likewise. It is launched with kThreads threads in blocks of kBlock.
+// A kernel has two parameters, the addresses of its input and its output; thread t reads
+// `inputs.size()` consecutive 64-bit words at t * 8 * inputs.size() and writes `outputs.size()`
+// words likewise. It is launched with kThreads threads in blocks of kBlock.
 #pragma once
 
 #include <cstdint>
@@ -41,12 +44,14 @@ struct VectorForm {
   std::vector<Word> inputs, outputs;
 };
 
-// All forms that one thread, one warp or one block can execute on data alone and that exist on sm_90: what computes, exchanges among
-// lanes, reduces at a barrier, loads, stores and atomics. Of memory operations every plain spelling, and of each row a few of those
-// that differ in cache hints, scopes or memory order.
+// All forms that one thread, one warp or one block can execute on data alone and that exist on
+// sm_90: what computes, exchanges among lanes, reduces at a barrier, loads, stores and atomics. Of
+// memory operations every plain spelling, and of each row a few of those that differ in cache
+// hints, scopes or memory order.
 std::vector<VectorForm> vector_forms();
 
-// kThreads * inputs.size() words: special values crossed, then random ones. The same for every call.
+// kThreads * inputs.size() words: special values crossed, then random ones. The same for every
+// call.
 std::vector<std::uint64_t> inputs_of(const VectorForm& form);
 
 // A module for sm_90 that holds the kernels of `forms`.
@@ -57,8 +62,10 @@ std::uint64_t digest(std::span<const std::uint64_t> words);
 // Of the same numbers.
 std::uint64_t digest(std::span<const std::uint32_t> words);
 
-// The meaningful bytes of kThreads * outputs.size() words, word by word over all threads (predicates as bits), and back.
+// The meaningful bytes of kThreads * outputs.size() words, word by word over all threads
+// (predicates as bits), and back.
 std::vector<std::uint8_t> pack(const VectorForm& form, std::span<const std::uint64_t> words);
-std::vector<std::uint64_t> unpack(const VectorForm& form, std::span<const std::uint8_t> bytes);  // empty when the size is wrong
+std::vector<std::uint64_t> unpack(
+    const VectorForm& form, std::span<const std::uint8_t> bytes);  // empty when the size is wrong
 
 }  // namespace lockstep::vectors

@@ -75,20 +75,23 @@ std::size_t families() {
   EXPECT_EQ(listed.status, 0) << listed.output;
   std::size_t count = 0;
   std::istringstream in(listed.output);
-  for (std::string line; std::getline(in, line);) count += line.find("//tests:") != std::string::npos;
+  for (std::string line; std::getline(in, line);)
+    count += line.find("//tests:") != std::string::npos;
   EXPECT_GE(count, 1u) << listed.output;
   return count;
 }
 
 TEST(Capabilities, WhatIsNotApplicableIsWhatTheTableSays) {
   const Table table = read_table(text_of(runfile("docs/capabilities.md")));
-  ASSERT_EQ(table.not_applicable.size(), 6u) << "docs/capabilities.md has no table of properties and six devices";
+  ASSERT_EQ(table.not_applicable.size(), 6u)
+      << "docs/capabilities.md has no table of properties and six devices";
   std::map<std::string, Properties> red;  // by device
   for (const auto& [device, expected] : table.not_applicable) {
     const std::string out = fresh_file(device);
-    const Ended ended = run("harness/conform/conform",
-                            {"--device=" + device, "--cases=1", "--jobs=2", "-k", kAllButTheFar, "--out=" + out},
-                            {{"LOCKSTEP_HOST_THREADS", "1"}}, 250);
+    const Ended ended =
+        run("harness/conform/conform",
+            {"--device=" + device, "--cases=1", "--jobs=2", "-k", kAllButTheFar, "--out=" + out},
+            {{"LOCKSTEP_HOST_THREADS", "1"}}, 250);
     // A family that is not written yet is red, which its own test says.
     ASSERT_TRUE(ended.status == 0 || ended.status == 1) << device << "\n" << ended.output;
     const auto passport = nlohmann::json::parse(text_of(out + "/passport.json"), nullptr, false);
@@ -107,7 +110,8 @@ TEST(Capabilities, WhatIsNotApplicableIsWhatTheTableSays) {
     }
     EXPECT_EQ(red[device].empty(), ended.status == 0) << ended.output;
     EXPECT_EQ(actual, expected) << "on " << device;
-    EXPECT_TRUE(std::ranges::includes(all, table.listed)) << "the table lists a property that there is not";
+    EXPECT_TRUE(std::ranges::includes(all, table.listed))
+        << "the table lists a property that there is not";
     fmt::print("{}: {} of {} properties not applicable: {}\n", device, actual.size(), all.size(),
                fmt::join(actual, ", "));
   }

@@ -1,4 +1,5 @@
-// The command `lockstep`: its help, what it says of mistakes, its completions, and how it finds its tools.
+// The command `lockstep`: its help, what it says of mistakes, its completions, and how it finds its
+// tools.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,15 +52,17 @@ std::set<std::string> commands(const Environment& environment) {
 
 TEST(Command, HasHelpAtEveryLevel) {
   const std::set<std::string> all = commands(kCheckout);
-  for (const char* command : {"run", "list", "exec", "counters", "coverage", "mutate", "inspect", "diff", "report",
-                              "new", "completion", "test", "format", "bundle", "self-mutate"})
+  for (const char* command :
+       {"run", "list", "exec", "counters", "coverage", "mutate", "inspect", "diff", "report", "new",
+        "completion", "test", "format", "bundle", "self-mutate"})
     EXPECT_TRUE(all.contains(command)) << command;
   for (const std::string& command : all) {
     for (const std::vector<std::string>& asked :
          {std::vector<std::string>{command, "--help"}, {"help", command}, {command, "-h"}}) {
       const Ended help = lockstep(asked, kCheckout);
       EXPECT_EQ(help.status, 0) << help.output;
-      EXPECT_THAT(help.output, AllOf(HasSubstr("Usage: ./lockstep " + command), HasSubstr("-h,--help")));
+      EXPECT_THAT(help.output,
+                  AllOf(HasSubstr("Usage: ./lockstep " + command), HasSubstr("-h,--help")));
       // A terminal of 110 columns shows a line as one.
       std::istringstream in(help.output);
       for (std::string line; std::getline(in, line);) EXPECT_LE(line.size(), 160u) << line;
@@ -67,7 +70,8 @@ TEST(Command, HasHelpAtEveryLevel) {
   }
   const std::set<std::string> installed = commands({});
   EXPECT_TRUE(installed.contains("exec"));
-  EXPECT_FALSE(installed.contains("self-mutate")) << "what a checkout alone can do is listed there alone";
+  EXPECT_FALSE(installed.contains("self-mutate"))
+      << "what a checkout alone can do is listed there alone";
 }
 
 TEST(Command, IsToldByTheScriptOfACheckoutBeforeItIsBuilt) {
@@ -76,7 +80,8 @@ TEST(Command, IsToldByTheScriptOfACheckoutBeforeItIsBuilt) {
   ASSERT_NE(begin, script.npos);
   const std::string brief = script.substr(begin, script.find("\n}\n", begin) - begin);
   for (const std::string& command : commands(kCheckout))
-    EXPECT_THAT(brief, ContainsRegex("  " + command + " ")) << "missing in brief_help of ./lockstep";
+    EXPECT_THAT(brief, ContainsRegex("  " + command + " "))
+        << "missing in brief_help of ./lockstep";
 }
 
 TEST(Command, HasOneVersion) {
@@ -92,19 +97,20 @@ TEST(Command, SaysWhatIsWrongAndWhatWasMeant) {
     std::vector<std::string> words;
     std::string said;
   };
-  for (const Mistake& m : {Mistake{{"rnu"}, "there is no command rnu; did you mean run?"},
-                           {{"xyzzy"}, "there is no command xyzzy\n"},
-                           {{"--vresion"}, "did you mean --version?"},
-                           {{"run", "--suit=stencil"}, "run has no option --suit; did you mean --suite?"},
-                           {{"run", "--randomseed", "7"}, "did you mean --random-seed?"},
-                           {{"run", "stencil"}, "run does not take 'stencil'"},
-                           {{"run", "--scale=x"}, "--scale takes a number, not 'x'"},
-                           {{"run", "--", "x"}, "run takes no program after --"},
-                           {{"exec", "--chekc=all", "--", "x"}, "exec has no option --chekc; did you mean --check?"},
-                           {{"exec"}, "no program: write -- PROGRAM"},
-                           {{"mutate", "--jobs=-1", "--", "x"}, "--jobs: -1 is below 0"},
-                           {{"diff", "a"}, "AFTER is required"},
-                           {{"completion", "fish"}, "fish not in {bash,zsh}"}}) {
+  for (const Mistake& m :
+       {Mistake{{"rnu"}, "there is no command rnu; did you mean run?"},
+        {{"xyzzy"}, "there is no command xyzzy\n"},
+        {{"--vresion"}, "did you mean --version?"},
+        {{"run", "--suit=stencil"}, "run has no option --suit; did you mean --suite?"},
+        {{"run", "--randomseed", "7"}, "did you mean --random-seed?"},
+        {{"run", "stencil"}, "run does not take 'stencil'"},
+        {{"run", "--scale=x"}, "--scale takes a number, not 'x'"},
+        {{"run", "--", "x"}, "run takes no program after --"},
+        {{"exec", "--chekc=all", "--", "x"}, "exec has no option --chekc; did you mean --check?"},
+        {{"exec"}, "no program: write -- PROGRAM"},
+        {{"mutate", "--jobs=-1", "--", "x"}, "--jobs: -1 is below 0"},
+        {{"diff", "a"}, "AFTER is required"},
+        {{"completion", "fish"}, "fish not in {bash,zsh}"}}) {
     const Ended ended = lockstep(m.words);
     EXPECT_EQ(ended.status, 2) << ended.output;
     EXPECT_THAT(ended.output, AllOf(HasSubstr(m.said), HasSubstr("--help lists")));
@@ -115,7 +121,8 @@ TEST(Command, SaysWhatIsWrongAndWhatWasMeant) {
 // A tool that tells how it was called.
 void stand_in(const fs::path& path) {
   fs::create_directories(path.parent_path());
-  std::ofstream(path) << "#!/bin/sh\necho \"$0 called with: $* | $LOCKSTEP_COMMAND | $RUNFILES_DIR\"\n";
+  std::ofstream(path)
+      << "#!/bin/sh\necho \"$0 called with: $* | $LOCKSTEP_COMMAND | $RUNFILES_DIR\"\n";
   fs::permissions(path, fs::perms::owner_all);
 }
 
@@ -124,7 +131,8 @@ TEST(Command, FindsItsToolsBesideItselfOrWhereItIsTold) {
   fs::create_directories(prefix / "bin");
   fs::create_directories(prefix / "lib/lockstep/runfiles");
   fs::copy_file(fs::canonical(runfile("command/lockstep")), prefix / "bin/lockstep");
-  for (const char* tool : {"conform", "lockstep-exec", "inspect"}) stand_in(prefix / "libexec/lockstep" / tool);
+  for (const char* tool : {"conform", "lockstep-exec", "inspect"})
+    stand_in(prefix / "libexec/lockstep" / tool);
   const fs::path link = fresh_file("link");
   fs::create_symlink(prefix / "bin/lockstep", link);
   const std::string tools = (fs::canonical(prefix) / "libexec/lockstep").string(),
@@ -132,14 +140,17 @@ TEST(Command, FindsItsToolsBesideItselfOrWhereItIsTold) {
   const auto output = [&](std::vector<std::string> words, const Environment& set = {}) {
     return run(link.string(), std::move(words), set).output;
   };
-  EXPECT_EQ(output({"run", "--suite", "a", "--cases=5"}),
-            tools + "/conform called with: run --suite a --cases=5 | lockstep run | " + files + "\n");
+  EXPECT_EQ(
+      output({"run", "--suite", "a", "--cases=5"}),
+      tools + "/conform called with: run --suite a --cases=5 | lockstep run | " + files + "\n");
   EXPECT_EQ(output({"exec", "--quiet", "--", "prog", "--its"}),
-            tools + "/lockstep-exec called with: exec --quiet -- prog --its | lockstep run | " + files + "\n");
+            tools + "/lockstep-exec called with: exec --quiet -- prog --its | lockstep run | " +
+                files + "\n");
   EXPECT_THAT(output({"inspect", "a", "b"}), HasSubstr("/inspect called with: a b |"));
   const fs::path named = fs::path(fresh_file("named")) / "conform";
   stand_in(named);
-  EXPECT_EQ(output({"list"}, {{"LOCKSTEP_TOOL_CONFORM", named.string()}, {"LOCKSTEP_COMMAND", "./lockstep run"}}),
+  EXPECT_EQ(output({"list"}, {{"LOCKSTEP_TOOL_CONFORM", named.string()},
+                              {"LOCKSTEP_COMMAND", "./lockstep run"}}),
             named.string() + " called with: list | ./lockstep run | " + files + "\n");
   const Ended absent = run(link.string(), {"diff", "a", "b"});
   EXPECT_EQ(absent.status, 3);
@@ -149,7 +160,8 @@ TEST(Command, FindsItsToolsBesideItselfOrWhereItIsTold) {
 // What bash offers for these words, the last of which is being typed.
 std::string completed(const std::string& words, int number) {
   const std::string script = fmt::format(
-      "source <('{}' completion bash); COMP_WORDS=({}); COMP_CWORD={}; _lockstep; echo \"${{COMPREPLY[@]}}\"",
+      "source <('{}' completion bash); COMP_WORDS=({}); COMP_CWORD={}; _lockstep; echo "
+      "\"${{COMPREPLY[@]}}\"",
       runfile("command/lockstep"), words, number);
   const Ended ended = run("/bin/bash", {"-c", script});
   return ended.output;
@@ -162,17 +174,20 @@ TEST(Command, IsCompletedByBash) {
   EXPECT_EQ(completed("lockstep run --sanitizer =", 3), "memcheck racecheck initcheck synccheck\n");
   EXPECT_EQ(completed("lockstep run --sanitizer mem", 3), "memcheck\n");
   EXPECT_EQ(completed("lockstep completion z", 2), "zsh\n");
-  EXPECT_THAT(completed("lockstep exec --quiet -- /bin/bas", 4), HasSubstr("/bin/bash")) << "after -- come files";
-  EXPECT_THAT(completed("lockstep exec --", 2),
-              AllOf(HasSubstr("--check="), HasSubstr("--require-kernels"), Not(HasSubstr("--suite"))));
+  EXPECT_THAT(completed("lockstep exec --quiet -- /bin/bas", 4), HasSubstr("/bin/bash"))
+      << "after -- come files";
+  EXPECT_THAT(
+      completed("lockstep exec --", 2),
+      AllOf(HasSubstr("--check="), HasSubstr("--require-kernels"), Not(HasSubstr("--suite"))));
 }
 
 TEST(Command, IsCompletedByZsh) {
   const Ended ended = lockstep({"completion", "zsh"});
   EXPECT_EQ(ended.status, 0);
-  EXPECT_THAT(ended.output,
-              AllOf(HasSubstr("#compdef lockstep"), HasSubstr("'run:"), HasSubstr("'*--sanitizer=[on a GPU\\: under"),
-                    HasSubstr(":TOOL:(memcheck racecheck initcheck synccheck)'"), HasSubstr("'*::program:_normal'")));
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("#compdef lockstep"), HasSubstr("'run:"),
+                                  HasSubstr("'*--sanitizer=[on a GPU\\: under"),
+                                  HasSubstr(":TOOL:(memcheck racecheck initcheck synccheck)'"),
+                                  HasSubstr("'*::program:_normal'")));
 }
 
 }  // namespace command_test

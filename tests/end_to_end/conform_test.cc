@@ -1,4 +1,5 @@
-// conform, on suites that hold, that fail, that die and that hang: exit status, table, passport, JUnit.
+// conform, on suites that hold, that fail, that die and that hang: exit status, table, passport,
+// JUnit.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -71,14 +72,17 @@ TEST(Conform, RightSuitesAreGreen) {
 }
 
 TEST(Conform, OneFailingSuiteTurnsTheRunRedAndTheOthersStillRun) {
-  const Conformed c = conform({"properties", "right"}, {"--cases=60"}, {{"LOCKSTEP_COMMAND", "./lockstep run"}});
+  const Conformed c =
+      conform({"properties", "right"}, {"--cases=60"}, {{"LOCKSTEP_COMMAND", "./lockstep run"}});
   EXPECT_EQ(c.status, 1) << c.output;
   EXPECT_THAT(c.output, HasSubstr("[1/2] properties: RED"));
   EXPECT_THAT(c.output, HasSubstr("[2/2] right: green"));
   EXPECT_THAT(c.output, ContainsRegex("Wrong\\.UnwrittenBeyondAWarp failed: unwritten"));
   EXPECT_THAT(c.output, ContainsRegex("minimal case: n=33 "));
-  EXPECT_THAT(c.output, ContainsRegex("replay: \\./lockstep run --manifest=[^ ]*suites.tsv --suite=properties "
-                                      "'--case=Wrong\\.UnwrittenBeyondAWarp: n=33 [^\n]*'"));
+  EXPECT_THAT(
+      c.output,
+      ContainsRegex("replay: \\./lockstep run --manifest=[^ ]*suites.tsv --suite=properties "
+                    "'--case=Wrong\\.UnwrittenBeyondAWarp: n=33 [^\n]*'"));
   EXPECT_THAT(c.output, HasSubstr("NOT GREEN"));
   ASSERT_TRUE(c.passport.is_object());
   EXPECT_EQ(c.passport["green"], false);
@@ -87,20 +91,24 @@ TEST(Conform, OneFailingSuiteTurnsTheRunRedAndTheOthersStillRun) {
 }
 
 TEST(Conform, RunsOneCaseOfOneSuite) {
-  const std::string replay = "--case=Wrong.Expectation: n=50 threads=1024 misalignment=0 poison=nan values=integers:0";
+  const std::string replay =
+      "--case=Wrong.Expectation: n=50 threads=1024 misalignment=0 poison=nan values=integers:0";
   const Conformed several = conform({"properties", "right"}, {replay});
   EXPECT_EQ(several.status, 2) << several.output;
   const Conformed unknown = conform({"properties"}, {"--case=Wrong.Expectatoin: n=50"});
   EXPECT_EQ(unknown.status, 2) << unknown.output;
-  EXPECT_THAT(unknown.output,
-              HasSubstr("--case: properties has no property Wrong.Expectatoin; did you mean Wrong.Expectation?"));
+  EXPECT_THAT(
+      unknown.output,
+      HasSubstr(
+          "--case: properties has no property Wrong.Expectatoin; did you mean Wrong.Expectation?"));
   const Conformed first = conform({"properties"}, {"--cases=60"});
   std::string text;
   for (const auto& p : first.passport["suites"][0]["properties"]) {
     if (p["property"] == "Wrong.Expectation") text = p["minimal_case"];
   }
   ASSERT_THAT(text, HasSubstr("n=50 "));
-  const Conformed again = conform({"properties", "right"}, {"--suite=properties", "--case=Wrong.Expectation: " + text});
+  const Conformed again =
+      conform({"properties", "right"}, {"--suite=properties", "--case=Wrong.Expectation: " + text});
   EXPECT_EQ(again.passport["device"]["simulated"], "true");
   EXPECT_EQ(again.status, 1) << again.output;
   EXPECT_EQ(again.passport["counts"]["planned"], 1);
@@ -108,15 +116,18 @@ TEST(Conform, RunsOneCaseOfOneSuite) {
 }
 
 TEST(Conform, ASuiteThatDiesLosesOnePropertyAndTheOthersRunInANewProcess) {
-  for (const auto& [how, end] :
-       {std::pair<const char*, const char*>{"killed", "signal SIGKILL"}, {"exit", "exit status 70"}}) {
+  for (const auto& [how, end] : {std::pair<const char*, const char*>{"killed", "signal SIGKILL"},
+                                 {"exit", "exit status 70"}}) {
     const Conformed c = conform({"leaves"}, {"--cases=5"}, {{"LEAVES", how}});
     EXPECT_EQ(c.status, 1) << c.output;
     EXPECT_EQ(c.passport["counts"]["pass"], 4) << c.output;
     EXPECT_EQ(c.passport["counts"]["not_run"], 1);
     EXPECT_EQ(c.passport["suites"][0]["end"], end);
-    EXPECT_THAT(c.output,
-                HasSubstr(std::string("Leaves.Ends did not run to its end: the process ended while it ran: ") + end));
+    EXPECT_THAT(
+        c.output,
+        HasSubstr(
+            std::string("Leaves.Ends did not run to its end: the process ended while it ran: ") +
+            end));
     EXPECT_THAT(c.junit, HasSubstr("errors=\"2\"")) << "the property, and the process itself";
     EXPECT_TRUE(fs::exists(c.out + "/ledgers/leaves.2.json"));
   }
@@ -132,20 +143,26 @@ TEST(Conform, AnErrorThatSticksToTheDeviceCostsOneProperty) {
 }
 
 TEST(Conform, APropertyThatHangsIsEndedAtItsLimitAndTheOthersRun) {
-  const Conformed c = conform({"leaves", "right"}, {"--cases=5", "--property-limit=2"}, {{"LEAVES", "hangs"}});
+  const Conformed c =
+      conform({"leaves", "right"}, {"--cases=5", "--property-limit=2"}, {{"LEAVES", "hangs"}});
   EXPECT_EQ(c.status, 1) << c.output;
-  EXPECT_THAT(c.output,
-              HasSubstr("Leaves.Ends did not run to its end: the process ended while it ran: the limit of 2 s "
-                        "for one property"));
+  EXPECT_THAT(
+      c.output,
+      HasSubstr(
+          "Leaves.Ends did not run to its end: the process ended while it ran: the limit of 2 s "
+          "for one property"));
   EXPECT_EQ(c.passport["suites"][0]["counts"]["pass"], 4);
   EXPECT_THAT(c.output, HasSubstr("[2/2] right: green"));
 }
 
 TEST(Conform, ASuiteThatHangsIsEndedAtItsTimeLimit) {
-  const Conformed c = conform({"leaves", "right"}, {"--cases=5", "--time-limit=3"}, {{"LEAVES", "hangs"}});
+  const Conformed c =
+      conform({"leaves", "right"}, {"--cases=5", "--time-limit=3"}, {{"LEAVES", "hangs"}});
   EXPECT_EQ(c.status, 1) << c.output;
-  EXPECT_THAT(c.output,
-              ContainsRegex("Leaves\\.Ends did not run to its end: the process ended while it ran: its time limit"));
+  EXPECT_THAT(
+      c.output,
+      ContainsRegex(
+          "Leaves\\.Ends did not run to its end: the process ended while it ran: its time limit"));
   EXPECT_THAT(c.output, HasSubstr("[2/2] right: green"));
 }
 
@@ -153,8 +170,8 @@ TEST(Conform, WithoutTheGpuThatWasAskedForNothingRuns) {
   for (const char* device : {"--device=gpu", "--device=all", "--device=0,1"}) {
     const Conformed c = conform({"right"}, {device}, {{"CUDA_VISIBLE_DEVICES", "-1"}});
     EXPECT_EQ(c.status, 5) << c.output;
-    EXPECT_THAT(c.output,
-                AllOf(HasSubstr("no GPU can be used"), HasSubstr("--device=simulator runs the same programs")));
+    EXPECT_THAT(c.output, AllOf(HasSubstr("no GPU can be used"),
+                                HasSubstr("--device=simulator runs the same programs")));
     EXPECT_FALSE(fs::exists(c.out + "/passport.json"));
   }
   EXPECT_EQ(conform({"right"}, {"--cases=2", "--device=simulator"}).status, 0);
@@ -173,7 +190,8 @@ TEST(Conform, AProgramThatIsNotThereIsRed) {
 }
 
 TEST(Conform, SuitesThatRunAtTheSameTimeAreReportedInTheirOrder) {
-  const Conformed c = conform({"leaves", "properties", "right"}, {"--cases=20", "--jobs=3"}, {{"LEAVES", "killed"}});
+  const Conformed c = conform({"leaves", "properties", "right"}, {"--cases=20", "--jobs=3"},
+                              {{"LEAVES", "killed"}});
   EXPECT_EQ(c.status, 1) << c.output;
   ASSERT_TRUE(c.passport.is_object()) << c.output;
   ASSERT_THAT(c.passport["suites"], SizeIs(3));
@@ -183,27 +201,32 @@ TEST(Conform, SuitesThatRunAtTheSameTimeAreReportedInTheirOrder) {
 }
 
 TEST(Conform, RepeatedRunsHaveRandomSeedsOfTheirOwnAndAddUp) {
-  const Conformed c = conform({"right"}, {"--cases=20", "--repeat=5", "--jobs=2", "--random-seed=900"});
+  const Conformed c =
+      conform({"right"}, {"--cases=20", "--repeat=5", "--jobs=2", "--random-seed=900"});
   EXPECT_EQ(c.status, 0) << c.output;
   EXPECT_THAT(c.output, HasSubstr("5 runs, random seeds from 900"));
   EXPECT_THAT(c.output, ContainsRegex("right +10 +10 +0 +0 +0 +0 +200 "));
   EXPECT_THAT(c.output, ContainsRegex("5 of 5 runs green, 200 cases, [0-9]+ s"));
   std::set<std::string> seeds;
   for (int run = 1; run <= 5; ++run) {
-    const auto ledger = nlohmann::json::parse(read(fmt::format("{}/runs/{}/ledgers/right.json", c.out, run)));
+    const auto ledger =
+        nlohmann::json::parse(read(fmt::format("{}/runs/{}/ledgers/right.json", c.out, run)));
     for (const auto& record : ledger["records"]) seeds.insert(record["seed"]);
   }
   EXPECT_THAT(seeds, SizeIs(10)) << "two properties, five runs";
   const Conformed third = conform({"right"}, {"--cases=20", "--random-seed=902"});
   EXPECT_EQ(third.status, 0) << third.output;
   for (const auto& property : third.passport["suites"][0]["properties"])
-    EXPECT_TRUE(seeds.contains(property["seed"])) << "a run by itself has the seeds that it had among the others";
+    EXPECT_TRUE(seeds.contains(property["seed"]))
+        << "a run by itself has the seeds that it had among the others";
 }
 
 TEST(Conform, TheSuitesOfARepeatedRunLeaveEachOthersOutputsAlone) {
-  const Conformed c = conform({"right", "leaves"}, {"--cases=5", "--repeat=2", "--jobs=1"}, {{"LEAVES", "properly"}});
+  const Conformed c = conform({"right", "leaves"}, {"--cases=5", "--repeat=2", "--jobs=1"},
+                              {{"LEAVES", "properly"}});
   EXPECT_EQ(c.status, 0) << c.output;
-  for (const char* suite : {"right", "leaves"}) EXPECT_TRUE(fs::exists(c.out + "/runs/2/outputs/" + suite)) << suite;
+  for (const char* suite : {"right", "leaves"})
+    EXPECT_TRUE(fs::exists(c.out + "/runs/2/outputs/" + suite)) << suite;
 }
 
 TEST(Conform, RepeatedRunsStopAtTheFirstFailureAndShowIt) {
@@ -216,8 +239,8 @@ TEST(Conform, RepeatedRunsStopAtTheFirstFailureAndShowIt) {
 
 TEST(Conform, RefusesWhatItDoesNotUnderstandAndLeavesNoPassport) {
   for (const char* argument :
-       {"--suite=rihgt", "--cases=0", "--seed=x", "--device=H100", "--time-limit=0", "--bogus", "bogus",
-        "--case=nonsense", "--jobs=0", "--repeat=0", "--repeat=-1", "--random-seed=1"}) {
+       {"--suite=rihgt", "--cases=0", "--seed=x", "--device=H100", "--time-limit=0", "--bogus",
+        "bogus", "--case=nonsense", "--jobs=0", "--repeat=0", "--repeat=-1", "--random-seed=1"}) {
     const Conformed c = conform({"right"}, {argument});
     EXPECT_EQ(c.status, 2) << argument << "\n" << c.output;
     EXPECT_FALSE(fs::exists(c.out + "/passport.json")) << argument;

@@ -1,5 +1,6 @@
-// What the simulated GPU says of a planted fault to a program that knows nothing of the harness: the finding with
-// kernel, block, thread, allocation and source line, and an exit status that shows it.
+// What the simulated GPU says of a planted fault to a program that knows nothing of the harness:
+// the finding with kernel, block, thread, allocation and source line, and an exit status that shows
+// it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +44,8 @@ TEST(PlainFaults, ARightKernelEndsGreenAndSilent) {
 TEST(PlainFaults, OutOfBoundsNamesAllocationThreadAndLine) {
   const Ended r = run("plain_faults", {"out-of-bounds"});
   EXPECT_EQ(r.status, kUntakenFindings) << r.output;
-  EXPECT_THAT(r.output, ContainsRegex("out-of-bounds: st\\.global\\.[a-z0-9.]+ of 4 bytes at 0x[0-9a-f]+"));
+  EXPECT_THAT(r.output,
+              ContainsRegex("out-of-bounds: st\\.global\\.[a-z0-9.]+ of 4 bytes at 0x[0-9a-f]+"));
   EXPECT_THAT(r.output, ContainsRegex("(past|beyond|after) the end of [^\n]*400 bytes"));
   EXPECT_THAT(r.output, HasSubstr("writes_past_the_end_kernel"));
   EXPECT_THAT(r.output, HasSubstr("block (0,0,0) thread (0,0,0)"));
@@ -77,7 +79,8 @@ TEST(PlainFaults, ReadingWhatNobodyCopiedIsUninitialised) {
 TEST(PlainFaults, UseAfterFreeNamesTheAllocation) {
   const Ended r = run("plain_faults", {"use-after-free"});
   EXPECT_EQ(r.status, kUntakenFindings) << r.output;
-  EXPECT_THAT(r.output, ContainsRegex("use-after-free: ld\\.global\\.[a-z0-9.]+ of 4 bytes[^\n]*400 bytes"));
+  EXPECT_THAT(r.output,
+              ContainsRegex("use-after-free: ld\\.global\\.[a-z0-9.]+ of 4 bytes[^\n]*400 bytes"));
   EXPECT_THAT(r.output, ContainsRegex("at [^\n]*tests/end_to_end/faults\\.cu:[0-9]+"));
   EXPECT_THAT(r.output, HasSubstr("answered: cudaErrorIllegalAddress"));
 }
@@ -86,7 +89,8 @@ TEST(PlainFaults, ARaceNamesBothSides) {
   const Ended r = run("plain_faults", {"race"});
   EXPECT_EQ(r.status, kUntakenFindings) << r.output;
   EXPECT_THAT(r.output, HasSubstr("race: "));
-  EXPECT_THAT(r.output, AllOf(HasSubstr(planted("race (write)")), HasSubstr(planted("race (read)"))));
+  EXPECT_THAT(r.output,
+              AllOf(HasSubstr(planted("race (write)")), HasSubstr(planted("race (read)"))));
 }
 
 TEST(Unimplemented, AKernelWithAnUnknownInstructionIsRefusedWhenItIsLaunched) {

@@ -1,4 +1,5 @@
-// The ray tracer's suite on a copy of the goldens with mistakes: each must turn it red, and leave its picture.
+// The ray tracer's suite on a copy of the goldens with mistakes: each must turn it red, and leave
+// its picture.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +28,8 @@ struct Suite {
   std::vector<std::string> pictures;  // among its outputs, those that show a difference
 };
 
-// Whether the last of the three panels of `scene`'s picture, the difference, shows anything (golden::side_by_side).
+// Whether the last of the three panels of `scene`'s picture, the difference, shows anything
+// (golden::side_by_side).
 bool shows_a_difference(const golden::Image& panels, const golden::Image& scene) {
   const int scale = panels.height / scene.height;
   for (int y = 0; y < panels.height; ++y) {
@@ -39,7 +41,8 @@ bool shows_a_difference(const golden::Image& panels, const golden::Image& scene)
   return false;
 }
 
-// Runs the suite's test of the goldens on a tree of its own, after `tamper` had its folder of goldens.
+// Runs the suite's test of the goldens on a tree of its own, after `tamper` had its folder of
+// goldens.
 Suite draw_after(const std::function<void(const fs::path& goldens)>& tamper) {
   // The program looks for its files beside itself first, so that it must be a copy as well.
   const fs::path root = fresh_file("runfiles"), tree = root / "lockstep";
@@ -49,24 +52,29 @@ Suite draw_after(const std::function<void(const fs::path& goldens)>& tamper) {
   fs::create_directories(tree / "golden/ray_tracer");
   for (const auto& file : fs::directory_iterator(original / "golden/ray_tracer")) {
     fs::copy_file(file.path(), tree / "golden/ray_tracer" / file.path().filename());
-    fs::permissions(tree / "golden/ray_tracer" / file.path().filename(), fs::perms::owner_write, fs::perm_options::add);
+    fs::permissions(tree / "golden/ray_tracer" / file.path().filename(), fs::perms::owner_write,
+                    fs::perm_options::add);
   }
   for (const auto& entry : fs::directory_iterator(original)) {
     const std::string name = entry.path().filename();
-    if (name.starts_with("_solib")) fs::create_directory_symlink(fs::canonical(entry.path()), tree / name);
-    if (name == "harness") fs::create_directory_symlink(fs::canonical(entry.path()), tree / name);  // its waivers
+    if (name.starts_with("_solib"))
+      fs::create_directory_symlink(fs::canonical(entry.path()), tree / name);
+    if (name == "harness")
+      fs::create_directory_symlink(fs::canonical(entry.path()), tree / name);  // its waivers
   }
   tamper(tree / "golden/ray_tracer");
   const std::string outputs = fresh_file("pictures");
   fs::create_directories(outputs);
   Suite suite;
-  suite.ended = run((tree / "tests/ray_tracer_test").string(), {"--gtest_filter=RayTracer.DrawsTheGoldens"},
-                    {{"RUNFILES_DIR", root.string()}, {"TEST_UNDECLARED_OUTPUTS_DIR", outputs}});
+  suite.ended =
+      run((tree / "tests/ray_tracer_test").string(), {"--gtest_filter=RayTracer.DrawsTheGoldens"},
+          {{"RUNFILES_DIR", root.string()}, {"TEST_UNDECLARED_OUTPUTS_DIR", outputs}});
   for (const auto& file : fs::directory_iterator(outputs)) {
     if (file.path().extension() != ".png") continue;
     const std::string name = file.path().filename();
     const std::string scene = name.substr(std::string("golden.").size());
-    if (shows_a_difference(golden::read_png(file.path()), golden::read_png(original / "golden/ray_tracer" / scene))) {
+    if (shows_a_difference(golden::read_png(file.path()),
+                           golden::read_png(original / "golden/ray_tracer" / scene))) {
       suite.pictures.push_back(name);
     }
   }
@@ -106,15 +114,16 @@ TEST(Goldens, EachMistakeIsRedAndLeavesItsPicture) {
   });
   const std::string& output = suite.ended.output;
   EXPECT_EQ(suite.ended.status, 1) << output;
-  EXPECT_THAT(output,
-              HasSubstr("golden/ray_tracer/random_field_odd.png is missing; make it by: bazel run //golden:update"));
+  EXPECT_THAT(output, HasSubstr("golden/ray_tracer/random_field_odd.png is missing; make it by: "
+                                "bazel run //golden:update"));
   EXPECT_THAT(output, HasSubstr("random_field.png is not the image of the manifest"));
   EXPECT_THAT(output, HasSubstr("tangent: the picture is not the golden"));
   EXPECT_THAT(output, HasSubstr("overlaps.png is 64 x 63, but the manifest says 64 x 64"));
   EXPECT_THAT(output, HasSubstr("golden/ray_tracer/wide.png is no picture"));
   EXPECT_THAT(output, Not(HasSubstr("tall:")));
-  EXPECT_THAT(suite.pictures, UnorderedElementsAre("golden.random_field_odd.png", "golden.random_field.png",
-                                                   "golden.tangent.png", "golden.overlaps.png", "golden.wide.png"));
+  EXPECT_THAT(suite.pictures,
+              UnorderedElementsAre("golden.random_field_odd.png", "golden.random_field.png",
+                                   "golden.tangent.png", "golden.overlaps.png", "golden.wide.png"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Tests that leave their process in every way that must not look like success, and one that does not.
+// Tests that leave their process in every way that must not look like success, and one that does
+// not.
 // //tests:end_to_end_test runs them one by one.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -24,7 +25,8 @@ TEST(Lifecycle, Crashes) { raise(SIGSEGV); }
 TEST(Lifecycle, Hangs) { pause(); }
 TEST(Disabled, DISABLED_NeverRuns) {}
 
-// What a property records without a device: capabilities that are lacking, and memory that does not suffice.
+// What a property records without a device: capabilities that are lacking, and memory that does not
+// suffice.
 TEST(Recorded, IsNotApplicable) {
   lockstep::current_record().verdict = lockstep::Verdict::kNotApplicable;
   lockstep::current_record().reason = "needs thread-block clusters; the device has none";

@@ -1,5 +1,5 @@
-// A CUDA program without the harness. Its argument names a fault; it reports what the API answered and, whatever that
-// was, returns 0: the simulated GPU has to turn its exit status red by itself.
+// A CUDA program without the harness. Its argument names a fault; it reports what the API answered
+// and, whatever that was, returns 0: the simulated GPU has to turn its exit status red by itself.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -33,10 +33,13 @@ int run(const Named& fault) {
   const bool use_after_free = std::strcmp(fault.name, "use-after-free") == 0,
              no_copy = std::strcmp(fault.name, "no-copy") == 0;
   float *x = nullptr, *y = nullptr;
-  if (cudaMalloc(&x, kElements * sizeof *x) != cudaSuccess || cudaMalloc(&y, kElements * sizeof *y) != cudaSuccess)
+  if (cudaMalloc(&x, kElements * sizeof *x) != cudaSuccess ||
+      cudaMalloc(&y, kElements * sizeof *y) != cudaSuccess)
     return 3;
   const std::vector<float> host(kElements, 1.5f);
-  if (!no_copy && cudaMemcpy(x, host.data(), kElements * sizeof *x, cudaMemcpyHostToDevice) != cudaSuccess) return 3;
+  if (!no_copy &&
+      cudaMemcpy(x, host.data(), kElements * sizeof *x, cudaMemcpyHostToDevice) != cudaSuccess)
+    return 3;
   if (use_after_free && cudaFree(x) != cudaSuccess) return 3;
   std::printf("answered: %s\n", cudaGetErrorName(fault.launch(x, y, kElements, kThreads)));
   return 0;

@@ -1,5 +1,5 @@
-// Properties that must fail: each for the reason planted, shrunk to the smallest case there is, with a replay line
-// that, given to a shell, fails again on that very case.
+// Properties that must fail: each for the reason planted, shrunk to the smallest case there is,
+// with a replay line that, given to a shell, fails again on that very case.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +79,8 @@ TEST(Properties, EachFaultFailsForItsReasonAndShrinks) {
       EXPECT_EQ(record.verdict, Verdict::kFail) << name;
       EXPECT_EQ(record.reason, fault.reason) << name << ": " << record.message;
       EXPECT_EQ(field(record.minimal_case, "n"), fault.n) << name << ": " << record.minimal_case;
-      EXPECT_EQ(field(record.minimal_case, "misalignment"), "0") << name << ": " << record.minimal_case;
+      EXPECT_EQ(field(record.minimal_case, "misalignment"), "0")
+          << name << ": " << record.minimal_case;
       EXPECT_THAT(record.replay, HasSubstr("--case=" + name + ": " + record.minimal_case));
     }
     EXPECT_TRUE(found) << name;
@@ -134,7 +135,8 @@ TEST(Properties, UnderBazelTheReplayLineIsABazelCommandWithTheSameCase) {
   environment["TEST_TARGET"] = "//tests:properties_test";
   const Ended r = run("properties", {"--gtest_filter=Wrong.UnwrittenBeyondAWarp"}, environment);
   EXPECT_THAT(printed_replay_line(r.output),
-              StartsWith("bazel test //tests:properties_test '--test_arg=--case=Wrong.UnwrittenBeyondAWarp: n=33 "));
+              StartsWith("bazel test //tests:properties_test "
+                         "'--test_arg=--case=Wrong.UnwrittenBeyondAWarp: n=33 "));
 }
 
 TEST(Properties, ACaseMayBeEditedByHand) {
@@ -150,9 +152,10 @@ TEST(Properties, ACaseMayBeEditedByHand) {
 }
 
 TEST(Properties, ACaseThatCannotBeReadIsRed) {
-  for (const char* text :
-       {"n=33", "n=2000 threads=1024 misalignment=0 poison=nan values=uniform:0", "m=33", "n=33 n=34"}) {
-    const Ended r = run("properties", {std::string("--case=Right.DoublesItsInput: ") + text}, kSimulated);
+  for (const char* text : {"n=33", "n=2000 threads=1024 misalignment=0 poison=nan values=uniform:0",
+                           "m=33", "n=33 n=34"}) {
+    const Ended r =
+        run("properties", {std::string("--case=Right.DoublesItsInput: ") + text}, kSimulated);
     EXPECT_NE(r.status, 0) << text << "\n" << r.output;
     EXPECT_THAT(r.output, HasSubstr("0 pass")) << text;
   }
@@ -174,13 +177,15 @@ TEST(Properties, AProgramOfKernelTestsThatLaunchesNoneIsRed) {
   EXPECT_EQ(r.status, 1) << r.output;
   EXPECT_THAT(r.output, HasSubstr("1 planned: 1 pass"));
   EXPECT_THAT(r.output, HasSubstr("problem: not one kernel was launched"));
-  EXPECT_EQ(run("properties", {"--gtest_filter=Host.*"}, {{"LOCKSTEP_GPU", "simulated"}}).status, 0);
+  EXPECT_EQ(run("properties", {"--gtest_filter=Host.*"}, {{"LOCKSTEP_GPU", "simulated"}}).status,
+            0);
 }
 
 TEST(Properties, TheSimulatedGpuDoesNotPassForSilicon) {
   const Ended r = run("properties", {"--gtest_filter=Right.*"}, {{"LOCKSTEP_GPU", "required"}});
   EXPECT_EQ(r.status, 1) << r.output;
-  EXPECT_THAT(r.output, HasSubstr("No GPU was found: the CUDA runtime of this process is the simulated GPU"));
+  EXPECT_THAT(r.output,
+              HasSubstr("No GPU was found: the CUDA runtime of this process is the simulated GPU"));
   EXPECT_THAT(r.output, HasSubstr("0 pass, 0 fail, 0 waived, 0 not applicable, 2 not run"));
 }
 

@@ -1,5 +1,5 @@
-// A test program's exit status and output, for every way in which a run can prove less than it seems to. None of these
-// needs a device.
+// A test program's exit status and output, for every way in which a run can prove less than it
+// seems to. None of these needs a device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,8 +24,10 @@ std::string only(const std::string& test) { return "--gtest_filter=" + test; }
 TEST(Protocol, APassIsGreenAndPrintsAllFiveCounts) {
   const Ended r = run("lifecycle", {only("Lifecycle.Passes*")});
   EXPECT_EQ(r.status, 0) << r.output;
-  EXPECT_THAT(r.output,
-              HasSubstr("[ LEDGER ] 2 planned: 2 pass, 0 fail, 0 waived, 0 not applicable, 0 not run; 0 cases"));
+  EXPECT_THAT(
+      r.output,
+      HasSubstr(
+          "[ LEDGER ] 2 planned: 2 pass, 0 fail, 0 waived, 0 not applicable, 0 not run; 0 cases"));
   EXPECT_THAT(r.output, HasSubstr("[ LEDGER ] green"));
   EXPECT_TRUE(r.ledger.complete) << r.no_ledger;
   EXPECT_EQ(r.ledger.planned.size(), 2u);
@@ -53,7 +55,8 @@ TEST(Protocol, ADisabledTestIsRed) {
 
 TEST(Protocol, NotApplicableIsGreenAndSaid) {
   const std::string warnings = fresh_file("warnings");
-  const Ended r = run("lifecycle", {only("Recorded.IsNotApplicable")}, {{"TEST_WARNINGS_OUTPUT_FILE", warnings}});
+  const Ended r = run("lifecycle", {only("Recorded.IsNotApplicable")},
+                      {{"TEST_WARNINGS_OUTPUT_FILE", warnings}});
   EXPECT_EQ(r.status, 0) << r.output;
   EXPECT_THAT(r.output, HasSubstr("0 waived, 1 not applicable, 0 not run"));
   EXPECT_THAT(r.output, HasSubstr("not applicable: needs thread-block clusters"));
@@ -61,7 +64,8 @@ TEST(Protocol, NotApplicableIsGreenAndSaid) {
 }
 
 TEST(Protocol, OutOfMemoryAndRunningNoCaseAreRed) {
-  EXPECT_THAT(run("lifecycle", {only("Recorded.RanOutOfMemory")}).output, HasSubstr("not run: out of memory"));
+  EXPECT_THAT(run("lifecycle", {only("Recorded.RanOutOfMemory")}).output,
+              HasSubstr("not run: out of memory"));
   EXPECT_EQ(run("lifecycle", {only("Recorded.RanOutOfMemory")}).status, 1);
   const Ended r = run("lifecycle", {only("Recorded.RanNoCase")});
   EXPECT_EQ(r.status, 1) << r.output;
@@ -71,18 +75,20 @@ TEST(Protocol, OutOfMemoryAndRunningNoCaseAreRed) {
 TEST(Protocol, AFailureOutsideOfEveryTestIsRed) {
   const Ended r = run("lifecycle", {only("BadSetUp.*")});
   EXPECT_EQ(r.status, 1) << r.output;
-  EXPECT_THAT(r.output, HasSubstr("[ LEDGER ] problem: GoogleTest failed outside of every property"));
+  EXPECT_THAT(r.output,
+              HasSubstr("[ LEDGER ] problem: GoogleTest failed outside of every property"));
 }
 
 TEST(Protocol, EveryEarlyExitIsRedAndNamesTheTest) {
   const struct {
     const char *test, *call;
-  } exits[] = {{"CallsExit", "exit"}, {"CallsQuickExit", "quick_exit"}, {"CallsUnderscoreExit", "_exit"}};
+  } exits[] = {
+      {"CallsExit", "exit"}, {"CallsQuickExit", "quick_exit"}, {"CallsUnderscoreExit", "_exit"}};
   for (const auto& e : exits) {
     const Ended r = run("lifecycle", {only(std::string("Lifecycle.Passes:Lifecycle.") + e.test)});
     EXPECT_EQ(r.status, 70) << r.output;
-    EXPECT_THAT(r.output,
-                HasSubstr(std::string("The process called ") + e.call + " while Lifecycle." + e.test + " was running"));
+    EXPECT_THAT(r.output, HasSubstr(std::string("The process called ") + e.call +
+                                    " while Lifecycle." + e.test + " was running"));
     EXPECT_FALSE(r.ledger.complete) << r.no_ledger;
     EXPECT_EQ(r.ledger.running, std::string("Lifecycle.") + e.test);
     EXPECT_EQ(r.ledger.records.size(), 1u) << "what ended before keeps its verdict";
@@ -102,12 +108,14 @@ TEST(Protocol, TheTimeLimitNamesTheTestThatHung) {
 }
 
 TEST(Protocol, AFilterThatMatchesNothingIsRed) {
-  for (const Environment& environment :
-       {Environment{{"TESTBRIDGE_TEST_ONLY", "Lifecycel.*"}},
-        Environment{{"TESTBRIDGE_TEST_ONLY", "Lifecycel.*"}, {"TEST_TOTAL_SHARDS", "2"}, {"TEST_SHARD_INDEX", "1"}}}) {
+  for (const Environment& environment : {Environment{{"TESTBRIDGE_TEST_ONLY", "Lifecycel.*"}},
+                                         Environment{{"TESTBRIDGE_TEST_ONLY", "Lifecycel.*"},
+                                                     {"TEST_TOTAL_SHARDS", "2"},
+                                                     {"TEST_SHARD_INDEX", "1"}}}) {
     const Ended r = run("lifecycle", {}, environment);
     EXPECT_EQ(r.status, 1) << r.output;
-    EXPECT_THAT(r.output, ContainsRegex("filter 'Lifecycel.\\*' matches none of [0-9]+ properties"));
+    EXPECT_THAT(r.output,
+                ContainsRegex("filter 'Lifecycel.\\*' matches none of [0-9]+ properties"));
   }
 }
 
@@ -121,8 +129,8 @@ TEST(Protocol, AShardBeyondTheLastTestIsGreen) {
 TEST(Protocol, ShardsDivideTheTestsAmongThem) {
   std::size_t planned = 0;
   for (const char* index : {"0", "1"}) {
-    const Ended r =
-        run("lifecycle", {only("Lifecycle.Passes*")}, {{"TEST_TOTAL_SHARDS", "2"}, {"TEST_SHARD_INDEX", index}});
+    const Ended r = run("lifecycle", {only("Lifecycle.Passes*")},
+                        {{"TEST_TOTAL_SHARDS", "2"}, {"TEST_SHARD_INDEX", index}});
     EXPECT_EQ(r.status, 0) << r.output;
     planned += r.ledger.planned.size();
   }
@@ -132,7 +140,10 @@ TEST(Protocol, ShardsDivideTheTestsAmongThem) {
 // Bazel takes the file's presence as proof that a program knows about shards.
 bool touches_status_file(const std::string& program) {
   const std::string status = fresh_file("shard_status");
-  run(program, {}, {{"TEST_TOTAL_SHARDS", "20"}, {"TEST_SHARD_INDEX", "19"}, {"TEST_SHARD_STATUS_FILE", status}});
+  run(program, {},
+      {{"TEST_TOTAL_SHARDS", "20"},
+       {"TEST_SHARD_INDEX", "19"},
+       {"TEST_SHARD_STATUS_FILE", status}});
   return std::filesystem::exists(status);
 }
 
@@ -150,8 +161,8 @@ TEST(Protocol, AStatusFileThatCannotBeTouchedIsRed) {
 }
 
 TEST(Protocol, MisspeltFlagsRunNothing) {
-  for (const char* flag : {"--csaes=10", "--gtest_flter=*", "--case=Lifecycle.Passes", "--case=Lifecycle.Absent: n=1",
-                           "--gtest_repeat=2"}) {
+  for (const char* flag : {"--csaes=10", "--gtest_flter=*", "--case=Lifecycle.Passes",
+                           "--case=Lifecycle.Absent: n=1", "--gtest_repeat=2"}) {
     const Ended r = run("lifecycle", {flag});
     EXPECT_EQ(r.status, 2) << flag << "\n" << r.output;
     EXPECT_THAT(r.output, AllOf(HasSubstr("Nothing was run"), Not(HasSubstr("[ RUN ")))) << flag;
@@ -176,8 +187,11 @@ TEST(Protocol, AGpuThatIsRequiredAndAbsentIsRedBeforeTheFirstTest) {
                        {"CUDA_VISIBLE_DEVICES", "-1"},
                        {"TEST_INFRASTRUCTURE_FAILURE_FILE", infrastructure}});
   EXPECT_EQ(r.status, 1) << r.output;
-  EXPECT_THAT(r.output, ContainsRegex("^\\[ LEDGER \\] No GPU was found: cudaError[A-Za-z]+: [^\n]*nvidia-smi"));
-  EXPECT_THAT(r.output, HasSubstr("2 planned: 0 pass, 0 fail, 0 waived, 0 not applicable, 2 not run"));
+  EXPECT_THAT(
+      r.output,
+      ContainsRegex("^\\[ LEDGER \\] No GPU was found: cudaError[A-Za-z]+: [^\n]*nvidia-smi"));
+  EXPECT_THAT(r.output,
+              HasSubstr("2 planned: 0 pass, 0 fail, 0 waived, 0 not applicable, 2 not run"));
   EXPECT_THAT(r.output, Not(HasSubstr("       OK ")));
   EXPECT_TRUE(std::filesystem::exists(infrastructure));
 }
@@ -189,29 +203,37 @@ TEST(Protocol, ASimulatedGpuThatIsAskedForAndAbsentIsRed) {
 }
 
 TEST(Protocol, AProgramWithItsRuntimeLinkedInIsToldWhatToChange) {
-  const Ended r = run("static_runtime", {}, {{"LOCKSTEP_GPU", "simulated"}, {"LOCKSTEP_EXPECT_KERNELS", "1"}});
+  const Ended r =
+      run("static_runtime", {}, {{"LOCKSTEP_GPU", "simulated"}, {"LOCKSTEP_EXPECT_KERNELS", "1"}});
   EXPECT_EQ(r.status, 1) << r.output;
-  EXPECT_THAT(r.output, AllOf(HasSubstr("The program's CUDA runtime is linked into it"), HasSubstr("--cudart=shared")));
-  EXPECT_THAT(r.output, HasSubstr("2 planned: 0 pass, 0 fail, 0 waived, 0 not applicable, 2 not run"));
+  EXPECT_THAT(r.output, AllOf(HasSubstr("The program's CUDA runtime is linked into it"),
+                              HasSubstr("--cudart=shared")));
+  EXPECT_THAT(r.output,
+              HasSubstr("2 planned: 0 pass, 0 fail, 0 waived, 0 not applicable, 2 not run"));
 }
 
 TEST(Protocol, WaiversExcuseAFailureUntilTheyExpireOrItPasses) {
   const auto waive = [](const std::string& property, const std::string& expires) {
     const std::string path = fresh_file("waivers.json");
-    std::ofstream(path) << R"([{"property": ")" << property << R"(", "url": "https://example.org/7", "expires": ")"
-                        << expires << R"(", "reason": "Known."}])";
+    std::ofstream(path) << R"([{"property": ")" << property
+                        << R"(", "url": "https://example.org/7", "expires": ")" << expires
+                        << R"(", "reason": "Known."}])";
     return "--waivers=" + path;
   };
-  const Ended waived = run("lifecycle", {only("Lifecycle.Fails"), waive("Lifecycle.Fails", "2999-12-31")});
+  const Ended waived =
+      run("lifecycle", {only("Lifecycle.Fails"), waive("Lifecycle.Fails", "2999-12-31")});
   EXPECT_EQ(waived.status, 0) << waived.output;
   EXPECT_THAT(waived.output, HasSubstr("1 planned: 0 pass, 0 fail, 1 waived"));
-  const Ended expired = run("lifecycle", {only("Lifecycle.Fails"), waive("Lifecycle.Fails", "2020-12-31")});
+  const Ended expired =
+      run("lifecycle", {only("Lifecycle.Fails"), waive("Lifecycle.Fails", "2020-12-31")});
   EXPECT_EQ(expired.status, 1) << expired.output;
   EXPECT_THAT(expired.output, HasSubstr("expired on 2020-12-31"));
-  const Ended fixed = run("lifecycle", {only("Lifecycle.Passes"), waive("Lifecycle.Passes", "2999-12-31")});
+  const Ended fixed =
+      run("lifecycle", {only("Lifecycle.Passes"), waive("Lifecycle.Passes", "2999-12-31")});
   EXPECT_EQ(fixed.status, 1) << fixed.output;
   EXPECT_THAT(fixed.output, HasSubstr("unexpected pass: remove the waiver for Lifecycle.Passes"));
-  EXPECT_EQ(run("lifecycle", {only("Lifecycle.Passes"), waive("Lifecycle", "2999-12-31")}).status, 2)
+  EXPECT_EQ(run("lifecycle", {only("Lifecycle.Passes"), waive("Lifecycle", "2999-12-31")}).status,
+            2)
       << "a file with errors runs nothing";
 }
 

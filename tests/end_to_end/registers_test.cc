@@ -1,5 +1,5 @@
-// The families give the same outputs, bit for bit, whether the registers of their kernels share places or each has its
-// own.
+// The families give the same outputs, bit for bit, whether the registers of their kernels share
+// places or each has its own.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,14 +13,17 @@ namespace {
 
 Passport passport_of(const std::string& registers) {
   const std::string out = fresh_file(registers);
-  // Without those whose cases are a fixed list, however few are asked for; and without the laws of what a launch leaves
-  // behind, which launch the same kernels again and again. More cases of the others go through more of the kernels'
-  // code (measured by its branches) in two thirds of the time.
-  const std::string chosen = std::string(kAllButTheFar) +
-                             ",CoversMoreTiles,CanBeMeasured,KeepsNoState,Deterministic,RefusesBad,CanBeCaptured,"
-                             "RepeatsItsBits,PassesFreivalds";
-  const Ended ended = run("harness/conform/conform", {"--cases=7", "--jobs=2", "-k", chosen, "--out=" + out},
-                          {{"LOCKSTEP_REGISTERS", registers}, {"LOCKSTEP_HOST_THREADS", "1"}}, 250);
+  // Without those whose cases are a fixed list, however few are asked for; and without the laws of
+  // what a launch leaves behind, which launch the same kernels again and again. More cases of the
+  // others go through more of the kernels' code (measured by its branches) in two thirds of the
+  // time.
+  const std::string chosen =
+      std::string(kAllButTheFar) +
+      ",CoversMoreTiles,CanBeMeasured,KeepsNoState,Deterministic,RefusesBad,CanBeCaptured,"
+      "RepeatsItsBits,PassesFreivalds";
+  const Ended ended =
+      run("harness/conform/conform", {"--cases=7", "--jobs=2", "-k", chosen, "--out=" + out},
+          {{"LOCKSTEP_REGISTERS", registers}, {"LOCKSTEP_HOST_THREADS", "1"}}, 250);
   EXPECT_TRUE(ended.status == 0 || ended.status == 1)
       << ended.output;  // whether a family is right is for its own test to say
   Passport passport;

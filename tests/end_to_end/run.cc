@@ -18,7 +18,8 @@ namespace lockstep::end_to_end {
 
 std::string fresh_file(const std::string& name) {
   static int count = 0;
-  const std::string path = fmt::format("{}/end_to_end.{}.{}.{}", ::testing::TempDir(), getpid(), ++count, name);
+  const std::string path =
+      fmt::format("{}/end_to_end.{}.{}.{}", ::testing::TempDir(), getpid(), ++count, name);
   std::filesystem::remove(path);
   return path;
 }
@@ -32,11 +33,14 @@ Ended run(const std::string& program, std::vector<std::string> arguments, Enviro
             : program.find('/') == program.npos ? runfile("tests/end_to_end/" + program)
                                                 : runfile(program)};
   c.argv.insert(c.argv.end(), arguments.begin(), arguments.end());
-  c.unset = {"TEST_*", "TESTBRIDGE_*", "GTEST_*", "LOCKSTEP_*", "XML_OUTPUT_FILE", "BUILD_WORKSPACE_DIRECTORY"};
+  c.unset = {"TEST_*",     "TESTBRIDGE_*",    "GTEST_*",
+             "LOCKSTEP_*", "XML_OUTPUT_FILE", "BUILD_WORKSPACE_DIRECTORY"};
   c.set = std::move(environment);
-  // The ledger goes where undeclared outputs go, so that programs without the harness's main() need no flag for it.
+  // The ledger goes where undeclared outputs go, so that programs without the harness's main() need
+  // no flag for it.
   const std::string outputs = fresh_file("outputs");
-  if (!c.set.contains("TEST_UNDECLARED_OUTPUTS_DIR")) c.set["TEST_UNDECLARED_OUTPUTS_DIR"] = outputs;
+  if (!c.set.contains("TEST_UNDECLARED_OUTPUTS_DIR"))
+    c.set["TEST_UNDECLARED_OUTPUTS_DIR"] = outputs;
   c.output = fresh_file("log");
   c.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(time_limit_seconds * 1000));
   if (c.argv.front().empty()) {

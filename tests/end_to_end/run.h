@@ -1,4 +1,5 @@
-// Running one of this folder's programs and looking at what a user or a test runner would see of it.
+// Running one of this folder's programs and looking at what a user or a test runner would see of
+// it.
 #pragma once
 
 #include <map>
@@ -10,7 +11,7 @@
 namespace lockstep::end_to_end {
 
 struct Ended {
-  int status = -1;        // exit status; 128 + signal when one ended it; -1 when it could not be started
+  int status = -1;  // exit status; 128 + signal when one ended it; -1 when it could not be started
   std::string output;     // stdout and stderr
   LedgerFile ledger;      // as it was left
   std::string no_ledger;  // a sentence, when there is none
@@ -18,15 +19,18 @@ struct Ended {
 
 using Environment = std::map<std::string, std::string>;
 
-// `program` is its name in this folder, a path from the workspace's root with a slash in it, or an absolute path. Only
-// `environment` is set: of the variables of Bazel, GoogleTest and Lockstep the child sees none of ours.
-Ended run(const std::string& program, std::vector<std::string> arguments = {}, Environment environment = {},
-          double time_limit_seconds = 60);
+// `program` is its name in this folder, a path from the workspace's root with a slash in it, or an
+// absolute path. Only `environment` is set: of the variables of Bazel, GoogleTest and Lockstep the
+// child sees none of ours.
+Ended run(const std::string& program, std::vector<std::string> arguments = {},
+          Environment environment = {}, double time_limit_seconds = 60);
 
-// A pattern for -k: all properties but those of which one case, at the limits of a grid or of many images, takes a
-// second or nearly so. For runs that are not about their results. These properties ask the device for nothing.
+// A pattern for -k: all properties but those of which one case, at the limits of a grid or of many
+// images, takes a second or nearly so. For runs that are not about their results. These properties
+// ask the device for nothing.
 inline constexpr char kAllButTheFar[] =
-    "!RowsBeyondTheGrid,EndsOfLargeImages,DrawsTheGoldens,ByWmma.CoversMoreTiles,FillsSharedMemory,BlocksBeyond16Bits";
+    "!RowsBeyondTheGrid,EndsOfLargeImages,DrawsTheGoldens,ByWmma.CoversMoreTiles,FillsSharedMemory,"
+    "BlocksBeyond16Bits";
 
 // A file of the test's own, which does not exist yet.
 std::string fresh_file(const std::string& name);

@@ -1,4 +1,5 @@
-// What `run` and `list` are told, and what becomes of a run that is interrupted, doubled, or out of room.
+// What `run` and `list` are told, and what becomes of a run that is interrupted, doubled, or out of
+// room.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +33,8 @@ const std::string& program() {
 std::string manifest(const std::vector<std::string>& programs) {
   const std::string path = fresh_file("suites.tsv");
   std::ofstream list(path);
-  for (const std::string& p : programs) list << p << "\ttests/end_to_end/" << p << "\t//tests/end_to_end:" << p << '\n';
+  for (const std::string& p : programs)
+    list << p << "\ttests/end_to_end/" << p << "\t//tests/end_to_end:" << p << '\n';
   return path;
 }
 
@@ -55,7 +57,8 @@ Ended conform(const std::string& suites, const std::string& out, std::vector<std
 }
 
 // A shell script with the program as "$0" and `arguments` as "$@".
-Ended shell(const std::string& script, std::vector<std::string> arguments, const Environment& environment = {}) {
+Ended shell(const std::string& script, std::vector<std::string> arguments,
+            const Environment& environment = {}) {
   arguments.insert(arguments.begin(), {"-c", script, program()});
   return run("/bin/bash", arguments, environment, 120);
 }
@@ -70,25 +73,31 @@ TEST(RunOptions, ChooseAPropertyByAPattern) {
   conform(suites, out, {"-k", "wrong.unw*warp", "--cases=60"});
   EXPECT_THAT(properties(passport(out)), ElementsAre("Wrong.UnwrittenBeyondAWarp"));
   conform(suites, out, {"-k", "exchanges,wrong.unw*warp", "--cases=60"});
-  EXPECT_THAT(properties(passport(out)), ElementsAre("Right.ExchangesUnderABarrier", "Wrong.UnwrittenBeyondAWarp"));
-  EXPECT_EQ(conform(suites, out, {"-k", "LaunchesNoKernel"}).status, 0) << "also where it launches nothing";
+  EXPECT_THAT(properties(passport(out)),
+              ElementsAre("Right.ExchangesUnderABarrier", "Wrong.UnwrittenBeyondAWarp"));
+  EXPECT_EQ(conform(suites, out, {"-k", "LaunchesNoKernel"}).status, 0)
+      << "also where it launches nothing";
   EXPECT_EQ(passport(out)["device"]["simulated"], "true");
   conform(suites, out, {"-k", "!exchanges,wrong", "--cases=5"});
-  EXPECT_THAT(properties(passport(out)), ElementsAre("Host.LaunchesNoKernel", "Right.DoublesItsInput"));
+  EXPECT_THAT(properties(passport(out)),
+              ElementsAre("Host.LaunchesNoKernel", "Right.DoublesItsInput"));
   const Ended none = conform(suites, out, {"-k", "nothing_of_that"});
   EXPECT_EQ(none.status, 2);
-  EXPECT_THAT(none.output, ContainsRegex("-k nothing_of_that takes none of [0-9]+ properties; `list` shows them"));
+  EXPECT_THAT(
+      none.output,
+      ContainsRegex("-k nothing_of_that takes none of [0-9]+ properties; `list` shows them"));
 }
 
 // A list that a full disk cuts off would be one of fewer properties, and the run of them green.
 TEST(RunOptions, ChooseFromWholeLists) {
   const std::string suites = manifest({"right"}), out = fresh_file("out");
-  const Ended ended = conform(suites, out, {"-k", "EXCHANGES", "--cases=5"}, {{"TMPDIR", "/nonexistent"}});
+  const Ended ended =
+      conform(suites, out, {"-k", "EXCHANGES", "--cases=5"}, {{"TMPDIR", "/nonexistent"}});
   EXPECT_EQ(ended.status, 0) << ended.output;
   EXPECT_THAT(properties(passport(out)), ElementsAre("Right.ExchangesUnderABarrier"));
   for (const char* flag : {"--list", "--gtest_list_tests"}) {
-    const Ended list =
-        run("/bin/bash", {"-c", "\"$0\" " + std::string(flag) + " > /dev/full", runfile("tests/end_to_end/right")});
+    const Ended list = run("/bin/bash", {"-c", "\"$0\" " + std::string(flag) + " > /dev/full",
+                                         runfile("tests/end_to_end/right")});
     EXPECT_EQ(list.status, 2) << list.output;
     EXPECT_THAT(list.output, HasSubstr("the list cannot be written: No space left on device"));
   }
@@ -100,7 +109,9 @@ TEST(RunOptions, ChooseFromWholeLists) {
 TEST(RunOptions, FailWhereTheTableCannotBePrinted) {
   const std::string suites = manifest({"right"});
   const auto to = [&](const std::string& file) {
-    return shell("\"$0\" run --manifest " + suites + " --out " + fresh_file("out") + " --cases=5 > " + file, {});
+    return shell(
+        "\"$0\" run --manifest " + suites + " --out " + fresh_file("out") + " --cases=5 > " + file,
+        {});
   };
   EXPECT_EQ(to("/dev/full").status, 1);
   EXPECT_THAT(to("/dev/full").output, HasSubstr("No space left on device"));
@@ -120,12 +131,14 @@ TEST(RunOptions, StopAtTheFirstFailureAndRunWhatFailedLast) {
   const std::string suites = manifest({"leaves", "right"}), out = fresh_file("out");
   const Ended stopped = conform(suites, out, {"-x", "--cases=5", "--jobs=1"});
   EXPECT_EQ(stopped.status, 1);
-  EXPECT_THAT(stopped.output,
-              AllOf(HasSubstr("The run was stopped at the first failure: what is there is partial, without right"),
-                    HasSubstr("NOT GREEN")));
   EXPECT_THAT(
       stopped.output,
-      ContainsRegex("Leaves\\.Computes did not run to its end: not reached: the program ends with the first failure"));
+      AllOf(
+          HasSubstr(
+              "The run was stopped at the first failure: what is there is partial, without right"),
+          HasSubstr("NOT GREEN")));
+  EXPECT_THAT(stopped.output, ContainsRegex("Leaves\\.Computes did not run to its end: not "
+                                            "reached: the program ends with the first failure"));
   const auto first = passport(out);
   EXPECT_EQ(first["counts"]["pass"], 1);
   EXPECT_EQ(first["counts"]["fail"], 1);
@@ -164,10 +177,13 @@ TEST(RunOptions, ScaleEachPropertysOwnCases) {
 TEST(RunOptions, ListShowsEachPropertysSentence) {
   const Ended ended = run(program(), {"list", "--manifest", manifest({"right", "leaves"})});
   EXPECT_EQ(ended.status, 0) << ended.output;
-  EXPECT_THAT(ended.output, ContainsRegex("right +//tests/end_to_end:right\n  Right\\.DoublesItsInput +doubles its "
-                                          "input\n  Right\\.ExchangesUnderABarrier +exchanges under a barrier\n"));
-  EXPECT_THAT(run(program(), {"list", "--manifest", manifest({"right", "leaves"}), "-k", "barrier"}).output,
-              AllOf(HasSubstr("exchanges under"), Not(HasSubstr("leaves"))));
+  EXPECT_THAT(
+      ended.output,
+      ContainsRegex("right +//tests/end_to_end:right\n  Right\\.DoublesItsInput +doubles its "
+                    "input\n  Right\\.ExchangesUnderABarrier +exchanges under a barrier\n"));
+  EXPECT_THAT(
+      run(program(), {"list", "--manifest", manifest({"right", "leaves"}), "-k", "barrier"}).output,
+      AllOf(HasSubstr("exchanges under"), Not(HasSubstr("leaves"))));
 }
 
 // conform in the background, until the suite that hangs has begun its property that does.
@@ -182,14 +198,16 @@ constexpr char kUntilItHangs[] = R"(
 TEST(RunOptions, AnInterruptedRunLeavesAPassportOfWhatItDid) {
   for (const auto& [signal, status] : {std::pair<std::string, int>{"INT", 130}, {"TERM", 143}}) {
     const std::string out = fresh_file("out");
-    const Ended ended = shell(
-        std::string(kUntilItHangs) + "kill -" + signal + " $run; wait $run; status=$?; cat \"$LOG\"; exit $status",
-        {"--manifest", manifest({"leaves", "right"}), "--out", out, "--cases=5", "--jobs=1"},
-        {{"LEAVES", "hangs"}, {"OUT", out}, {"LOG", fresh_file("log")}});
+    const Ended ended =
+        shell(std::string(kUntilItHangs) + "kill -" + signal +
+                  " $run; wait $run; status=$?; cat \"$LOG\"; exit $status",
+              {"--manifest", manifest({"leaves", "right"}), "--out", out, "--cases=5", "--jobs=1"},
+              {{"LEAVES", "hangs"}, {"OUT", out}, {"LOG", fresh_file("log")}});
     EXPECT_EQ(ended.status, status) << ended.output;
-    EXPECT_THAT(ended.output, AllOf(HasSubstr("The run was interrupted by SIG" + signal +
-                                              ": what is there is partial, without right"),
-                                    ContainsRegex("leaves +5 +1 +0 +0 +0 +4 "), HasSubstr("NOT GREEN")));
+    EXPECT_THAT(ended.output,
+                AllOf(HasSubstr("The run was interrupted by SIG" + signal +
+                                ": what is there is partial, without right"),
+                      ContainsRegex("leaves +5 +1 +0 +0 +0 +4 "), HasSubstr("NOT GREEN")));
     const auto p = passport(out);
     ASSERT_TRUE(p.is_object()) << ended.output;
     EXPECT_EQ(p["partial"]["why"], "interrupted by SIG" + signal);
@@ -202,28 +220,37 @@ TEST(RunOptions, AnInterruptedRunLeavesAPassportOfWhatItDid) {
 TEST(RunOptions, ASecondRunInTheSameFolderIsRefused) {
   const std::string out = fresh_file("out"), list = manifest({"leaves"});
   const Ended ended =
-      shell(std::string(kUntilItHangs) + "\"$0\" run \"$@\"; status=$?; kill -TERM $run; wait $run; exit $status",
+      shell(std::string(kUntilItHangs) +
+                "\"$0\" run \"$@\"; status=$?; kill -TERM $run; wait $run; exit $status",
             {"--manifest", list, "--out", out, "--cases=5", "--jobs=1"},
             {{"LEAVES", "hangs"}, {"OUT", out}, {"LOG", fresh_file("log")}});
   EXPECT_EQ(ended.status, 2) << ended.output;
-  EXPECT_THAT(ended.output, ContainsRegex("another run \\(process [0-9]+\\) writes to .*: wait for its end, or give "
-                                          "this one a folder of its own with --out="));
-  EXPECT_EQ(passport(out)["partial"]["why"], "interrupted by SIGTERM") << "the first was left alone";
-  EXPECT_EQ(conform(manifest({"right"}), out, {"--cases=2"}).status, 0) << "nothing is left of the lock";
+  EXPECT_THAT(
+      ended.output,
+      ContainsRegex("another run \\(process [0-9]+\\) writes to .*: wait for its end, or give "
+                    "this one a folder of its own with --out="));
+  EXPECT_EQ(passport(out)["partial"]["why"], "interrupted by SIGTERM")
+      << "the first was left alone";
+  EXPECT_EQ(conform(manifest({"right"}), out, {"--cases=2"}).status, 0)
+      << "nothing is left of the lock";
 }
 
 TEST(RunOptions, AReplayHasAFolderOfItsOwn) {
   const std::string out = fresh_file("out"), list = manifest({"properties"});
   const Environment usual = {{"LOCKSTEP_OUT", out}};
-  EXPECT_EQ(run(program(), {"run", "--manifest", list, "-k", "Wrong.Expectation", "--cases=60"}, usual).status, 1);
+  EXPECT_EQ(
+      run(program(), {"run", "--manifest", list, "-k", "Wrong.Expectation", "--cases=60"}, usual)
+          .status,
+      1);
   const std::string failing = passport(out)["suites"][0]["properties"][0]["minimal_case"];
   const Ended replay = run(program(),
                            {"run", "--manifest", list, "--suite=properties", "--case",
                             "Wrong.Expectation: n=10" + failing.substr(failing.find(' '))},
                            usual);
   EXPECT_EQ(replay.status, 0) << replay.output;
-  EXPECT_THAT(replay.output, AllOf(HasSubstr(out + "/replay/report.html"), HasSubstr("The case is green."),
-                                   Not(HasSubstr("Every ledger closes"))));
+  EXPECT_THAT(replay.output,
+              AllOf(HasSubstr(out + "/replay/report.html"), HasSubstr("The case is green."),
+                    Not(HasSubstr("Every ledger closes"))));
   EXPECT_EQ(passport(out)["green"], false) << "what one was reading is still there";
   EXPECT_EQ(passport(out + "/replay")["green"], true);
 }
@@ -232,12 +259,15 @@ TEST(RunOptions, WhereThereIsNoRoomNothingIsCutOffAndNothingIsGreen) {
   // Files may have so many KiB: ledgers fit, and the page or the passport does not.
   for (const char* limit : {"64", "2"}) {
     const std::string out = fresh_file("out");
-    const Ended ended = shell(std::string("trap '' XFSZ; ulimit -f ") + limit + "; \"$0\" run \"$@\"",
-                              {"--manifest", manifest({"right"}), "--out", out, "--cases=5"});
+    const Ended ended =
+        shell(std::string("trap '' XFSZ; ulimit -f ") + limit + "; \"$0\" run \"$@\"",
+              {"--manifest", manifest({"right"}), "--out", out, "--cases=5"});
     EXPECT_EQ(ended.status, 1) << ended.output;
-    EXPECT_THAT(ended.output,
-                AllOf(ContainsRegex("NOT GREEN: the results are not saved: .* cannot be written: File too large"),
-                      Not(HasSubstr("all is green"))));
+    EXPECT_THAT(
+        ended.output,
+        AllOf(ContainsRegex(
+                  "NOT GREEN: the results are not saved: .* cannot be written: File too large"),
+              Not(HasSubstr("all is green"))));
     EXPECT_FALSE(fs::exists(out + "/report.html")) << "not even part of it";
     for (const auto& entry : fs::recursive_directory_iterator(out))
       EXPECT_THAT(entry.path().string(), Not(HasSubstr(".partial")));
@@ -247,25 +277,31 @@ TEST(RunOptions, WhereThereIsNoRoomNothingIsCutOffAndNothingIsGreen) {
 
 TEST(RunOptions, ColoursAreForTerminalsAlone) {
   const std::string out = fresh_file("out"), list = manifest({"right"});
-  const std::string command = fmt::format("'{}' run --manifest '{}' --out '{}' --cases=5", program(), list, out);
+  const std::string command =
+      fmt::format("'{}' run --manifest '{}' --out '{}' --cases=5", program(), list, out);
   const Environment terminal = {{"TERM", "xterm"}};
   EXPECT_THAT(shell("script -qec \"$1\" /dev/null", {command}, terminal).output,
               HasSubstr("\x1b[32mEvery ledger closes and all is green.\x1b[0m"));
-  EXPECT_THAT(shell("script -qec \"$1\" /dev/null", {command}, {{"TERM", "xterm"}, {"NO_COLOR", "1"}}).output,
-              AllOf(HasSubstr("all is green"), Not(HasSubstr("\x1b[3"))));
+  EXPECT_THAT(
+      shell("script -qec \"$1\" /dev/null", {command}, {{"TERM", "xterm"}, {"NO_COLOR", "1"}})
+          .output,
+      AllOf(HasSubstr("all is green"), Not(HasSubstr("\x1b[3"))));
   EXPECT_THAT(shell("eval \"$1\"", {command}, terminal).output,
               AllOf(HasSubstr("all is green"), Not(HasSubstr("\x1b"))));
 }
 
 TEST(RunOptions, ProgramsListTheirTestsAsGoogleTestDoes) {
-  // gtest_discover_tests takes lines without a blank before them for suites, and those with two for tests.
+  // gtest_discover_tests takes lines without a blank before them for suites, and those with two for
+  // tests.
   const Ended ended = run("right", {"--gtest_list_tests"});
   EXPECT_EQ(ended.status, 0);
   EXPECT_EQ(ended.output, "Right.\n  DoublesItsInput\n  ExchangesUnderABarrier\n");
   EXPECT_EQ(run("right", {"--gtest_filter=Right.Doubles*", "--gtest_list_tests"}).output,
             "Right.\n  DoublesItsInput\n");
-  EXPECT_EQ(
-      run("right", {"--gtest_filter=Right.DoublesItsInput", "--gtest_also_run_disabled_tests", "--cases=2"}).status, 0)
+  EXPECT_EQ(run("right", {"--gtest_filter=Right.DoublesItsInput", "--gtest_also_run_disabled_tests",
+                          "--cases=2"})
+                .status,
+            0)
       << "as CTest runs one";
 }
 

@@ -1,5 +1,6 @@
-// A kernel with an instruction that the simulated GPU does not implement, beside one without. The second runs; the
-// first is refused by the name of its instruction when it is launched, as it is with an argument.
+// A kernel with an instruction that the simulated GPU does not implement, beside one without. The
+// second runs; the first is refused by the name of its instruction when it is launched, as it is
+// with an argument.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
@@ -8,7 +9,9 @@ __global__ void fine(int* out) { *out = 1; }
 
 __global__ void uses_a_multicast_object(int* out) {
   int sum;
-  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];" : "=r"(sum) : "l"(out));  // planted: unimplemented
+  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];"
+      : "=r"(sum)
+      : "l"(out));  // planted: unimplemented
   *out = sum;
 }
 

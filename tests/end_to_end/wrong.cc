@@ -1,5 +1,5 @@
-// Properties of kernels with planted faults, under the harness's contract. Each fails for one reason that
-// properties_test.cc knows.
+// Properties of kernels with planted faults, under the harness's contract. Each fails for one
+// reason that properties_test.cc knows.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -23,16 +23,23 @@ PROPERTY(Wrong, Race, const DoubleCase& c) { check(races, c); }
 
 // A copy by the host may reach the guards, as on silicon anything may.
 PROPERTY(Wrong, GuardOverwritten, const DoubleCase& c) {
-  auto out = DeviceArray<float>::output("y", static_cast<std::size_t>(c.n), {c.misalignment, c.poison});
+  auto out =
+      DeviceArray<float>::output("y", static_cast<std::size_t>(c.n), {c.misalignment, c.poison});
   REQUIRE_CUDA(cudaMemset(out.data(), 0x5a, (static_cast<std::size_t>(c.n) + 1) * sizeof(float)));
 }
 
-PROPERTY(Wrong, Expectation, const DoubleCase& c) { EXPECT_LT(c.n, 50) << "a plain EXPECT, on purpose"; }
+PROPERTY(Wrong, Expectation, const DoubleCase& c) {
+  EXPECT_LT(c.n, 50) << "a plain EXPECT, on purpose";
+}
 PROPERTY(Wrong, Exception, const DoubleCase& c) {
   if (c.n >= 70) throw std::runtime_error("thrown on purpose");
 }
-PROPERTY(Wrong, CudaError, const DoubleCase& c) { REQUIRE_CUDA(doubles(nullptr, nullptr, 0, c.n >= 65 ? 2048 : 1)); }
-PROPERTY(Wrong, Law, const DoubleCase& c) { REQUIRE_LAW(c.n % 2 == 0 || c.n < 40, "an odd n of {}", c.n); }
+PROPERTY(Wrong, CudaError, const DoubleCase& c) {
+  REQUIRE_CUDA(doubles(nullptr, nullptr, 0, c.n >= 65 ? 2048 : 1));
+}
+PROPERTY(Wrong, Law, const DoubleCase& c) {
+  REQUIRE_LAW(c.n % 2 == 0 || c.n < 40, "an odd n of {}", c.n);
+}
 
 // Holds, and proves nothing of a kernel.
 TEST(Host, LaunchesNoKernel) { EXPECT_FALSE(poisons().words.describe().empty()); }

@@ -1,5 +1,5 @@
-// `lockstep coverage` on programs/covered.cu, whose lines are named here by their numbers, and what genhtml makes of
-// its tracefile.
+// `lockstep coverage` on programs/covered.cu, whose lines are named here by their numbers, and what
+// genhtml makes of its tracefile.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -61,7 +61,8 @@ struct Covered {
     const std::string begin = "BRDA:" + std::to_string(line) + ",";
     for (const std::string& record : lines) {
       if (!record.starts_with(begin)) continue;
-      std::string& ways = blocks[record.substr(begin.size(), record.find(',', begin.size()) - begin.size())];
+      std::string& ways =
+          blocks[record.substr(begin.size(), record.find(',', begin.size()) - begin.size())];
       ways += (ways.empty() ? "" : "/") + record.substr(record.rfind(',') + 1);
     }
     std::multiset<std::string> all;
@@ -70,13 +71,14 @@ struct Covered {
   }
   // Whether the comment that begins so has the line in its list.
   bool listed(const std::string& begin, int line) const {
-    const auto it =
-        std::find_if(lines.begin(), lines.end(), [&](const auto& record) { return record.starts_with(begin); });
+    const auto it = std::find_if(lines.begin(), lines.end(),
+                                 [&](const auto& record) { return record.starts_with(begin); });
     EXPECT_NE(it, lines.end()) << begin;
     std::istringstream ranges(it == lines.end() ? "" : it->substr(begin.size()));
     for (std::string range; std::getline(ranges, range, ',');) {
       const std::size_t dash = range.find('-');
-      const int first = std::stoi(range), last = dash == range.npos ? first : std::stoi(range.substr(dash + 1));
+      const int first = std::stoi(range),
+                last = dash == range.npos ? first : std::stoi(range.substr(dash + 1));
       if (first <= line && line <= last) return true;
     }
     return false;
@@ -89,8 +91,8 @@ Covered cover(const std::string& words, const std::string& options = "") {
   const std::string tracefile = scratch("coverage.info"), text = scratch("coverage.txt");
   std::remove(tracefile.c_str());
   Covered c;
-  c.outcome =
-      shell(std::string(tool) + " coverage --out=" + tracefile + " --text=" + text + " " + options + " -- " + words);
+  c.outcome = shell(std::string(tool) + " coverage --out=" + tracefile + " --text=" + text + " " +
+                    options + " -- " + words);
   c.text = contents(text);
   std::istringstream in(contents(tracefile));
   for (std::string line; std::getline(in, line);) c.lines.push_back(line);
@@ -119,7 +121,8 @@ TEST(Coverage, CountsBothWaysOfABranchInEveryPlace) {
   EXPECT_EQ(c.branches(17).size(), 1u);
   EXPECT_TRUE(c.branches(17).contains("14/90") || c.branches(17).contains("90/14")) << "i >= n";
   EXPECT_EQ(c.branches(19).size(), 1u);
-  EXPECT_TRUE(c.branches(19).contains("0/90") || c.branches(19).contains("90/0")) << "n > 1000, never so";
+  EXPECT_TRUE(c.branches(19).contains("0/90") || c.branches(19).contains("90/0"))
+      << "n > 1000, never so";
   // i - 10 is positive for 39 threads of the first launch and 29 of the other; i + 1 always.
   EXPECT_EQ(c.branches(10).size(), 2u);
   EXPECT_TRUE(c.branches(10).contains("68/22") || c.branches(10).contains("22/68"));
@@ -159,7 +162,9 @@ TEST(Coverage, AddsUpProcesses) {
   EXPECT_EQ(c.outcome.status, 0) << c.outcome.err;
   EXPECT_EQ(c.count(16), 2 * 104);
   EXPECT_EQ(c.count(20), 0);
-  EXPECT_EQ(cover("sh -c '" + kProgram + "; " + kProgram + " nothing; " + kProgram + " reset'").count(31), 2 * 96);
+  EXPECT_EQ(
+      cover("sh -c '" + kProgram + "; " + kProgram + " nothing; " + kProgram + " reset'").count(31),
+      2 * 96);
 }
 
 TEST(Coverage, LeavesTheProgramItsStatus) {
@@ -201,8 +206,9 @@ TEST(Coverage, TellsOfTheToolkitsHeadersWhenAsked) {
 TEST(Coverage, OfSuitesComesFromTheirProcesses) {
   const std::string manifest = scratch("suites.tsv");
   std::ofstream(manifest) << "right\ttests/end_to_end/right\t//tests/end_to_end:right\n";
-  const Covered c = cover("harness/conform/conform run --manifest=" + manifest + " --cases=5 --out=" + scratch("run"),
-                          "--check=all --only=tests/");
+  const Covered c = cover(
+      "harness/conform/conform run --manifest=" + manifest + " --cases=5 --out=" + scratch("run"),
+      "--check=all --only=tests/");
   EXPECT_EQ(c.outcome.status, 0) << c.outcome.out << c.outcome.err;
   EXPECT_TRUE(has(c.outcome.out, "Every ledger closes and all is green.")) << c.outcome.out;
   EXPECT_TRUE(std::any_of(c.lines.begin(), c.lines.end(), [](const auto& l) {
@@ -216,7 +222,8 @@ TEST(Coverage, IsReadByGenhtml) {
   const Covered c = cover(kProgram);
   const std::string folder = scratch("html");
   const Outcome made =
-      shell("genhtml --branch-coverage --prefix=$PWD --output-directory=" + folder + " " + scratch("coverage.info"));
+      shell("genhtml --branch-coverage --prefix=$PWD --output-directory=" + folder + " " +
+            scratch("coverage.info"));
   EXPECT_EQ(made.status, 0) << made.out << made.err;
   EXPECT_TRUE(has(made.out, "lines......: ")) << made.out;
   EXPECT_TRUE(has(made.out, "branches...: 75.0% (6 of 8 branches)")) << made.out;

@@ -26,7 +26,8 @@ Outcome run(const std::string& words) {
   const char* tool = std::getenv("LOCKSTEP_EXEC");
   EXPECT_NE(tool, nullptr);
   const std::string out = testing::TempDir() + "/out", err = testing::TempDir() + "/err";
-  const int status = std::system((std::string(tool) + " " + words + " >" + out + " 2>" + err).c_str());
+  const int status =
+      std::system((std::string(tool) + " " + words + " >" + out + " 2>" + err).c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
 }
 
@@ -46,7 +47,8 @@ TEST(Nvrtc, WhatIsCompiledWhileTheProgramRunsIsChecked) {
 
 #else
 
-// The driver's kernel and the runtime's, in a program with the static runtime and in one with the shared.
+// The driver's kernel and the runtime's, in a program with the static runtime and in one with the
+// shared.
 class Mixed : public testing::TestWithParam<const char*> {};
 
 TEST_P(Mixed, HasOneGpu) {
@@ -58,23 +60,26 @@ TEST_P(Mixed, HasOneGpu) {
   const Outcome repaired = run("exec --require-kernels " + program + " repaired");
   EXPECT_EQ(repaired.status, 0) << repaired.out << repaired.err;
   EXPECT_EQ(repaired.out, "PASSED\n");
-  EXPECT_TRUE(has(repaired.err, "2 launches of 2 kernels on a simulated sm_90: 0 errors")) << repaired.err;
+  EXPECT_TRUE(has(repaired.err, "2 launches of 2 kernels on a simulated sm_90: 0 errors"))
+      << repaired.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Driver, Mixed, testing::Values("mixed_static", "mixed_shared"));
 
-// A program has what a call of the driver's returns and nothing else: only launches that are not taken are errors
-// whatever it makes of that.
+// A program has what a call of the driver's returns and nothing else: only launches that are not
+// taken are errors whatever it makes of that.
 TEST(Driver, CallsThatFailAreInformationAndRefusedLaunchesErrors) {
   const Outcome unasked = run("exec --check=none -- tests/exec/mixed_static unasked");
   EXPECT_EQ(unasked.status, 0) << unasked.err;
-  EXPECT_TRUE(
-      has(unasked.err, "cuMemFree answered CUDA_ERROR_INVALID_VALUE (invalid argument): 0x3039 is no allocation"))
+  EXPECT_TRUE(has(
+      unasked.err,
+      "cuMemFree answered CUDA_ERROR_INVALID_VALUE (invalid argument): 0x3039 is no allocation"))
       << unasked.err;
   EXPECT_TRUE(has(unasked.err, "0 errors, 1 for information")) << unasked.err;
   const Outcome refused = run("exec --check=none -- tests/exec/mixed_static refused");
   EXPECT_EQ(refused.status, 86) << refused.err;
-  EXPECT_TRUE(has(refused.err, "the launch of shift answered CUDA_ERROR_INVALID_VALUE")) << refused.err;
+  EXPECT_TRUE(has(refused.err, "the launch of shift answered CUDA_ERROR_INVALID_VALUE"))
+      << refused.err;
 }
 
 #endif

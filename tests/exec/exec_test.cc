@@ -1,4 +1,5 @@
-// `lockstep exec` and `lockstep counters` as people use them: programs that nvcc built, run unmodified.
+// `lockstep exec` and `lockstep counters` as people use them: programs that nvcc built, run
+// unmodified.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -28,8 +29,8 @@ std::string contents(const std::string& path) {
 std::string scratch(const std::string& name) { return testing::TempDir() + "/" + name; }
 // What runs a program: some are in one binary, by their names.
 std::string program(const std::string& name) {
-  for (const char* one : {"devices", "dynamic_shared", "goes_on", "graph", "grid_sync", "printf", "races", "reduction",
-                          "streams", "textures", "waits_for_host"})
+  for (const char* one : {"devices", "dynamic_shared", "goes_on", "graph", "grid_sync", "printf",
+                          "races", "reduction", "streams", "textures", "waits_for_host"})
     if (name == one) return "tests/exec/several " + name;
   return "tests/exec/" + name;
 }
@@ -67,12 +68,14 @@ TEST_P(Newcomer, RunsUnmodifiedAndIsRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Exec, Newcomer,
-                         testing::Values("vector_add", "reduction", "printf", "streams", "managed", "graph",
-                                         "dynamic_shared", "linked", "per_thread_stream", "grid_sync", "textures"),
+                         testing::Values("vector_add", "reduction", "printf", "streams", "managed",
+                                         "graph", "dynamic_shared", "linked", "per_thread_stream",
+                                         "grid_sync", "textures"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Exec, HoldsUnderOtherSchedulesAndDevices) {
-  for (const char* options : {"--schedule=1", "--schedule=77 --threads=1", "--device=sm_120", "--check=none"}) {
+  for (const char* options :
+       {"--schedule=1", "--schedule=77 --threads=1", "--device=sm_120", "--check=none"}) {
     const Outcome o = run(std::string("exec ") + options + " -- " + program("reduction"));
     EXPECT_EQ(o.status, 0) << options << "\n" << o.out << o.err;
     EXPECT_TRUE(has(o.out, "sum 2398830\nPASSED\n")) << options << "\n" << o.out;
@@ -99,9 +102,10 @@ TEST(Exec, KernelsPrintInOrder) {
 // ---------------------------------------------------------------------------------------------------------
 
 TEST(Findings, AreReportedInEveryForm) {
-  const std::string j = scratch("report.json"), s = scratch("report.sarif"), t = scratch("report.txt");
-  const Outcome o = run("exec --report=" + j + " --report=" + s + " --report=" + t + " -- " + program("faulty") +
-                        " malloc out-of-bounds sync");
+  const std::string j = scratch("report.json"), s = scratch("report.sarif"),
+                    t = scratch("report.txt");
+  const Outcome o = run("exec --report=" + j + " --report=" + s + " --report=" + t + " -- " +
+                        program("faulty") + " malloc out-of-bounds sync");
   EXPECT_EQ(o.status, 86);
   EXPECT_EQ(o.out, "cudaErrorIllegalAddress\n");
   const json report = json::parse(contents(j));
@@ -114,10 +118,12 @@ TEST(Findings, AreReportedInEveryForm) {
   EXPECT_EQ(report["kernels"][0]["launches"], 1);
   const json result = json::parse(contents(s))["runs"][0]["results"][0];
   EXPECT_EQ(result["ruleId"], "out-of-bounds");
-  EXPECT_TRUE(has(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "faulty.cu"));
+  EXPECT_TRUE(
+      has(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "faulty.cu"));
   EXPECT_TRUE(has(contents(t), "1 launch of 1 kernel on a simulated sm_90: 1 error"));
   EXPECT_TRUE(has(contents(t), "faulty.cu:9"));
-  EXPECT_TRUE(has(contents(t), ", just past the end of cudaMalloc #1 (256 bytes)\n")) << contents(t);
+  EXPECT_TRUE(has(contents(t), ", just past the end of cudaMalloc #1 (256 bytes)\n"))
+      << contents(t);
 }
 
 TEST(Findings, OfARaceNameBothThreadsAndBothLinesInEveryForm) {
@@ -125,7 +131,8 @@ TEST(Findings, OfARaceNameBothThreadsAndBothLinesInEveryForm) {
     int block, thread, line;
     const char* what;
     std::string who() const {
-      return "block (" + std::to_string(block) + ",0,0) thread (" + std::to_string(thread) + ",0,0)";
+      return "block (" + std::to_string(block) + ",0,0) thread (" + std::to_string(thread) +
+             ",0,0)";
     }
   };
   const struct {
@@ -138,26 +145,32 @@ TEST(Findings, OfARaceNameBothThreadsAndBothLinesInEveryForm) {
   };
   for (int i = 0; i < 4; ++i) {
     const auto& [one, other] = races[i];
-    const std::string j = scratch("races.json"), s = scratch("races.sarif"), t = scratch("races.txt");
-    run("exec --report=" + j + " --report=" + s + " --report=" + t + " -- " + program("races") + " " +
-        std::to_string(i));
+    const std::string j = scratch("races.json"), s = scratch("races.sarif"),
+                      t = scratch("races.txt");
+    run("exec --report=" + j + " --report=" + s + " --report=" + t + " -- " + program("races") +
+        " " + std::to_string(i));
     const std::string text = contents(t);
     EXPECT_TRUE(has(text, "\n  by " + one.who())) << text;
-    EXPECT_TRUE(has(text, "\n  against " + std::string(other.what).substr(2) + " by " + other.who())) << text;
+    EXPECT_TRUE(
+        has(text, "\n  against " + std::string(other.what).substr(2) + " by " + other.who()))
+        << text;
     for (const Side& side : {one, other})
       EXPECT_TRUE(has(text, "races.cu:" + std::to_string(side.line) + " (")) << text;
     const json found = json::parse(contents(j))["findings"];
     ASSERT_EQ(found.size(), 1u) << text;
     const json result = json::parse(contents(s))["runs"][0]["results"][0];
     const auto is = [](const json& access, const Side& side) {
-      return access["block"] == json{side.block, 0, 0} && access["thread"] == json{side.thread, 0, 0};
+      return access["block"] == json{side.block, 0, 0} &&
+             access["thread"] == json{side.thread, 0, 0};
     };
     EXPECT_TRUE(is(found[0], one) && is(found[0]["other"], other)) << found;
     EXPECT_TRUE(found[0]["line"] == one.line && found[0]["other"]["line"] == other.line) << found;
-    EXPECT_TRUE(is(result["properties"], one) && is(result["properties"]["other"], other)) << result;
+    EXPECT_TRUE(is(result["properties"], one) && is(result["properties"]["other"], other))
+        << result;
     const auto tells = [](const json& location, const char* which, const Side& side) {
       return location["physicalLocation"]["region"]["startLine"] == side.line &&
-             location["message"]["text"] == std::string(which) + " access, " + side.what + ", by " + side.who();
+             location["message"]["text"] ==
+                 std::string(which) + " access, " + side.what + ", by " + side.who();
     };
     EXPECT_TRUE(tells(result["locations"][0], "one", one)) << result;
     EXPECT_TRUE(tells(result["relatedLocations"][0], "the other", other)) << result;
@@ -173,14 +186,16 @@ TEST(Findings, OfAKernelThatWaitsForItsHostSayThatTheSimulatedGpuCannot) {
   ASSERT_EQ(report["findings"].size(), 1u);
   EXPECT_EQ(report["findings"][0]["kind"], "unsupported");
   EXPECT_EQ(report["findings"][0]["line"], 5);
-  EXPECT_TRUE(has(report["findings"][0]["where"],
-                  "the kernel waits for host memory to change: 0 bytes into managed allocation #1 (8 bytes)"))
+  EXPECT_TRUE(has(
+      report["findings"][0]["where"],
+      "the kernel waits for host memory to change: 0 bytes into managed allocation #1 (8 bytes)"))
       << report["findings"][0];
 }
 
 TEST(Findings, OfACrashedProgramAreKept) {
   const std::string j = scratch("crash.json");
-  const Outcome o = run("exec --report=" + j + " -- " + program("faulty") + " malloc out-of-bounds abort");
+  const Outcome o =
+      run("exec --report=" + j + " -- " + program("faulty") + " malloc out-of-bounds abort");
   EXPECT_EQ(o.status, 128 + SIGABRT);
   const json report = json::parse(contents(j));
   EXPECT_EQ(report["findings"].size(), 1u);
@@ -191,13 +206,16 @@ TEST(Findings, OfACrashedProgramAreKept) {
 
 TEST(Findings, StandBesideTheLaunchesThatWereMade) {
   const std::string words = "exec -- " + program("faulty") + " malloc store store race store";
-  EXPECT_TRUE(has(run(words).err, "4 launches of 2 kernels on a simulated sm_90: 1 error")) << run(words).err;
+  EXPECT_TRUE(has(run(words).err, "4 launches of 2 kernels on a simulated sm_90: 1 error"))
+      << run(words).err;
   // A signal ends the program, and with it what it knew.
   const Outcome crashed = run(words + " abort");
   EXPECT_EQ(crashed.status, 128 + SIGABRT);
-  EXPECT_TRUE(has(crashed.err, "4 launches of 2 kernels on a simulated sm_90: 1 error")) << crashed.err;
+  EXPECT_TRUE(has(crashed.err, "4 launches of 2 kernels on a simulated sm_90: 1 error"))
+      << crashed.err;
   // The launch that is under way counts.
-  const Outcome stopped = run("exec --instruction-limit=0 -- timeout 1 " + program("waits_for_host"));
+  const Outcome stopped =
+      run("exec --instruction-limit=0 -- timeout 1 " + program("waits_for_host"));
   EXPECT_TRUE(has(stopped.err, " of 1 kernel on a simulated sm_90")) << stopped.err;
 }
 
@@ -217,17 +235,19 @@ TEST(Findings, CanBeSuppressed) {
   EXPECT_EQ(run("exec --stop --suppressions=" + file + words).out, "cudaSuccess\n")
       << "a suppressed finding stops nothing";
   std::ofstream(file) << "out-of-bounds  store(*\n";
-  EXPECT_EQ(run("exec --suppressions=" + file + words).status, 86) << "another kind in another kernel";
+  EXPECT_EQ(run("exec --suppressions=" + file + words).status, 86)
+      << "another kind in another kernel";
   const std::string j = scratch("suppressed.json");
-  const Outcome ended =
-      run("exec --suppressions=" + file + " --report=" + j + " -- " + program("faulty") + " malloc out-of-bounds sync");
+  const Outcome ended = run("exec --suppressions=" + file + " --report=" + j + " -- " +
+                            program("faulty") + " malloc out-of-bounds sync");
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_EQ(ended.out, "cudaErrorIllegalAddress\n") << "no kernel survives a bad address";
   EXPECT_FALSE(has(ended.err, "out-of-bounds:")) << ended.err;
   EXPECT_EQ(json::parse(contents(j))["suppressed"].size(), 1u);
 }
 
-// Information decides nothing, and hides no error: in the same kernel, in another one before it or after it.
+// Information decides nothing, and hides no error: in the same kernel, in another one before it or
+// after it.
 TEST(Findings, ThatAreInformationChangeNoStatus) {
   const auto exec = [](const std::string& what, const std::string& file) {
     return run("exec --stop --report=" + file + " -- " + program("faulty") + " malloc " + what);
@@ -246,7 +266,9 @@ TEST(Findings, ThatAreInformationChangeNoStatus) {
     std::map<std::string, std::string> levels;
     const json log = json::parse(contents(s));
     for (const json& result : log["runs"][0]["results"]) levels[result["ruleId"]] = result["level"];
-    EXPECT_EQ(levels, (std::map<std::string, std::string>{{"race", "note"}, {"out-of-bounds", "error"}})) << what;
+    EXPECT_EQ(levels,
+              (std::map<std::string, std::string>{{"race", "note"}, {"out-of-bounds", "error"}}))
+        << what;
   }
   const Outcome after = exec("too-many-threads race same-value sync", j);
   EXPECT_EQ(after.status, 86) << after.err;
@@ -278,8 +300,10 @@ TEST(GoingOn, IsWhatExecDoesWhereAKernelCan) {
 }
 
 TEST(GoingOn, LeavesTheProgramItsResultsAndTellsEachPlaceOnce) {
-  const std::string j = scratch("goes_on.json"), t = scratch("goes_on.txt"), s = scratch("goes_on.sarif");
-  const Outcome o = run("exec --report=" + j + " --report=" + t + " --report=" + s + " -- " + program("goes_on"));
+  const std::string j = scratch("goes_on.json"), t = scratch("goes_on.txt"),
+                    s = scratch("goes_on.sarif");
+  const Outcome o =
+      run("exec --report=" + j + " --report=" + t + " --report=" + s + " -- " + program("goes_on"));
   EXPECT_EQ(o.status, 86) << o.err;
   EXPECT_EQ(o.out, "PASSED\n") << o.err;
   const json report = json::parse(contents(j));
@@ -296,7 +320,8 @@ TEST(GoingOn, LeavesTheProgramItsResultsAndTellsEachPlaceOnce) {
     EXPECT_GE(f["occurrences"], 10) << "each was met in every turn\n" << f["text"];
   }
   EXPECT_EQ(kinds,
-            (std::map<std::string, int>{{"race", 1}, {"uninitialised", 1}, {"inactive-lane", 1}, {"invalid-mask", 1}}))
+            (std::map<std::string, int>{
+                {"race", 1}, {"uninitialised", 1}, {"inactive-lane", 1}, {"invalid-mask", 1}}))
       << o.err;
   EXPECT_EQ(copies, 1) << "a copy of a structure and its padding is one place\n" << o.err;
   for (const json& kernel : report["kernels"]) EXPECT_EQ(kernel["launches"], 10) << kernel["name"];
@@ -331,8 +356,8 @@ TEST(GoingOn, IsTheSettingOfExecAndOfNobodyElse) {
 // ---- what never ran
 // ---------------------------------------------------------------------------------------------------
 
-// The findings of a run, by their kinds, severities and numbers of occurrences: "refused error 1, api-error information
-// 2".
+// The findings of a run, by their kinds, severities and numbers of occurrences: "refused error 1,
+// api-error information 2".
 std::string findings_of(const std::string& words, int status, const std::string& options = "") {
   const std::string j = scratch("findings.json");
   const Outcome o = run("exec " + options + " --report=" + j + " -- " + words);
@@ -340,8 +365,8 @@ std::string findings_of(const std::string& words, int status, const std::string&
   std::string all;
   const json report = json::parse(contents(j));
   for (const json& f : report["findings"]) {
-    all += (all.empty() ? "" : ", ") + f["kind"].get<std::string>() + " " + f["severity"].get<std::string>() + " " +
-           f["occurrences"].dump();
+    all += (all.empty() ? "" : ", ") + f["kind"].get<std::string>() + " " +
+           f["severity"].get<std::string>() + " " + f["occurrences"].dump();
   }
   return all;
 }
@@ -351,7 +376,8 @@ TEST(NeverRan, ARefusedKernelIsAnErrorInEveryReport) {
                     t = scratch("not_simulated.txt");
   const std::string reports = "--report=" + j + " --report=" + s + " --report=" + t;
   for (const char* options : {"", "--require-kernels", "--quiet", "--check=none"}) {
-    const Outcome o = run("exec " + std::string(options) + " " + reports + " -- " + program("not_simulated"));
+    const Outcome o =
+        run("exec " + std::string(options) + " " + reports + " -- " + program("not_simulated"));
     EXPECT_EQ(o.status, 86) << options << "\n" << o.err;
     EXPECT_EQ(o.out, "done\n");
   }
@@ -361,18 +387,23 @@ TEST(NeverRan, ARefusedKernelIsAnErrorInEveryReport) {
   EXPECT_EQ(f["kind"], "refused");
   EXPECT_EQ(f["severity"], "error");
   EXPECT_EQ(f["line"], 10);
-  EXPECT_TRUE(has(f["text"], "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'"))
+  EXPECT_TRUE(
+      has(f["text"],
+          "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'"))
       << f["text"];
   EXPECT_TRUE(has(f["text"], "not_simulated.cu:10")) << f["text"];
   EXPECT_TRUE(has(f["text"], "This kernel cannot run: odd(int*)")) << f["text"];
   ASSERT_EQ(report["kernels"].size(), 1u);
-  EXPECT_TRUE(has(report["kernels"][0].dump(), "fine(int*)")) << "the other kernel of the module runs";
+  EXPECT_TRUE(has(report["kernels"][0].dump(), "fine(int*)"))
+      << "the other kernel of the module runs";
   EXPECT_EQ(report["refused_launches"], 1);
   const json result = json::parse(contents(s))["runs"][0]["results"][0];
   EXPECT_EQ(result["ruleId"], "refused");
   EXPECT_EQ(result["level"], "error");
   EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startLine"], 10);
-  EXPECT_TRUE(has(contents(t), "1 launch of 1 kernel on a simulated sm_90 without checks, 1 launch refused: 1 error"))
+  EXPECT_TRUE(
+      has(contents(t),
+          "1 launch of 1 kernel on a simulated sm_90 without checks, 1 launch refused: 1 error"))
       << contents(t);
 }
 
@@ -383,7 +414,8 @@ TEST(NeverRan, ARefusedModuleBesideOneThatRanIsAnErrorToo) {
     EXPECT_EQ(o.out, "done\n");
     if (std::string(options) == "--quiet") continue;
     EXPECT_TRUE(has(o.err, "This kernel cannot run: odd(int*)")) << o.err;
-    EXPECT_TRUE(has(o.err, "1 launch of 1 kernel on a simulated sm_90, 1 launch refused: 1 error")) << o.err;
+    EXPECT_TRUE(has(o.err, "1 launch of 1 kernel on a simulated sm_90, 1 launch refused: 1 error"))
+        << o.err;
   }
 }
 
@@ -399,8 +431,8 @@ TEST(NeverRan, AKernelThatNobodyLaunchesIsNoError) {
 }
 
 TEST(NeverRan, ARefusedKernelIsLoudWithoutExecToo) {
-  const Outcome o =
-      shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " + program("not_simulated"));
+  const Outcome o = shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " +
+                          program("not_simulated"));
   EXPECT_EQ(o.status, 86) << o.err;
   EXPECT_TRUE(has(o.err, "refused: PTX line")) << o.err;
 }
@@ -408,10 +440,13 @@ TEST(NeverRan, ARefusedKernelIsLoudWithoutExecToo) {
 TEST(NeverRan, ARefusedKernelCanBeSuppressed) {
   const std::string file = scratch("refusals"), j = scratch("refusals.json");
   std::ofstream(file) << "refused *\n";
-  const Outcome o = run("exec --suppressions=" + file + " --report=" + j + " -- " + program("not_simulated"));
+  const Outcome o =
+      run("exec --suppressions=" + file + " --report=" + j + " -- " + program("not_simulated"));
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_EQ(json::parse(contents(j))["suppressed"].size(), 1u);
-  EXPECT_EQ(run("exec --require-kernels --suppressions=" + file + " -- " + program("not_simulated") + " odd").status,
+  EXPECT_EQ(run("exec --require-kernels --suppressions=" + file + " -- " +
+                program("not_simulated") + " odd")
+                .status,
             87)
       << "and still nothing has run";
 }
@@ -423,16 +458,21 @@ TEST(NeverRan, ARefusedLaunchIsAnErrorUnlessItIsAskedFor) {
             "refused error 1, refused error 1");
   EXPECT_EQ(findings_of(faulty + " malloc too-many-threads last sync", 0), "refused information 1");
   EXPECT_EQ(findings_of(faulty + " malloc too-many-threads peek sync", 0), "refused information 1");
-  EXPECT_EQ(findings_of(faulty + " malloc last too-many-threads sync", 86), "refused error 1") << "asked before";
-  EXPECT_EQ(findings_of(faulty + " malloc too-many-threads last too-many-threads sync", 86), "refused error 2")
+  EXPECT_EQ(findings_of(faulty + " malloc last too-many-threads sync", 86), "refused error 1")
+      << "asked before";
+  EXPECT_EQ(findings_of(faulty + " malloc too-many-threads last too-many-threads sync", 86),
+            "refused error 2")
       << "the second time nobody asked";
-  EXPECT_EQ(findings_of(faulty + " malloc too-many-threads too-many-threads last", 0), "refused information 2");
+  EXPECT_EQ(findings_of(faulty + " malloc too-many-threads too-many-threads last", 0),
+            "refused information 2");
   const Outcome o = run("exec -- " + faulty + " malloc too-many-threads store");
   EXPECT_TRUE(has(o.err,
-                  "refused: the launch of store(int*, int) answered cudaErrorInvalidValue (invalid argument): the "
+                  "refused: the launch of store(int*, int) answered cudaErrorInvalidValue (invalid "
+                  "argument): the "
                   "block {2048, 1, 1} exceeds"))
       << o.err;
-  EXPECT_TRUE(has(o.err, "1 launch of 1 kernel on a simulated sm_90, 1 launch refused: 1 error")) << o.err;
+  EXPECT_TRUE(has(o.err, "1 launch of 1 kernel on a simulated sm_90, 1 launch refused: 1 error"))
+      << o.err;
 }
 
 TEST(NeverRan, ARefusedLaunchIsNoKernelThatRan) {
@@ -450,7 +490,8 @@ TEST(ApiErrors, AreErrorsUnlessTheyAreAskedFor) {
             "api-error information 1, api-error error 1");
   const Outcome o = run("exec -- " + faulty + " malloc unsupported");
   EXPECT_TRUE(has(o.err,
-                  "api-error: cudaIpcGetMemHandle answered cudaErrorNotSupported (operation not supported): the "
+                  "api-error: cudaIpcGetMemHandle answered cudaErrorNotSupported (operation not "
+                  "supported): the "
                   "simulated GPU does not support it\n"
                   "  by the host, a call at "))
       << o.err;
@@ -462,23 +503,27 @@ TEST(ApiErrors, AreNotWhatIsAnAnswer) {
 }
 
 TEST(ApiErrors, AreNotWhatAFindingHasLeftBehind) {
-  EXPECT_EQ(findings_of(program("faulty") + " malloc out-of-bounds sync store malloc", 86), "out-of-bounds error 1");
+  EXPECT_EQ(findings_of(program("faulty") + " malloc out-of-bounds sync store malloc", 86),
+            "out-of-bounds error 1");
 }
 
 TEST(ApiErrors, CanBeSuppressedByTheCallsName) {
   const std::string file = scratch("calls");
   std::ofstream(file) << "api-error cudaMalloc\n";
   EXPECT_EQ(findings_of(program("faulty") + " too-much-memory", 0, "--suppressions=" + file), "");
-  EXPECT_EQ(findings_of(program("faulty") + " malloc too-much-memory unsupported", 86, "--suppressions=" + file),
+  EXPECT_EQ(findings_of(program("faulty") + " malloc too-much-memory unsupported", 86,
+                        "--suppressions=" + file),
             "api-error error 1");
 }
 
 TEST(ApiErrors, AreTheFindingsOfExecAlone) {
-  const Outcome o = shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " + program("faulty") +
-                          " too-much-memory malloc too-many-threads");
+  const Outcome o = shell("LD_PRELOAD=" + std::string(std::getenv("SIMULATED_RUNTIME")) + " " +
+                          program("faulty") + " too-much-memory malloc too-many-threads");
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_TRUE(has(o.err, "lockstep: cudaMalloc: out of memory")) << o.err;
-  EXPECT_TRUE(has(o.err, "lockstep: cudaLaunchKernel: store(int*, int): the block {2048, 1, 1} exceeds")) << o.err;
+  EXPECT_TRUE(
+      has(o.err, "lockstep: cudaLaunchKernel: store(int*, int): the block {2048, 1, 1} exceeds"))
+      << o.err;
 }
 
 TEST(DynamicParallelism, IsNamedAsTheCause) {
@@ -501,8 +546,9 @@ TEST(Inspect, NamesTheKernelsThatCannotRun) {
   EXPECT_EQ(odd.status, 1) << odd.out;
   EXPECT_TRUE(has(odd.out, "cannot run the kernel odd(int*)\n")) << odd.out;
   EXPECT_TRUE(has(odd.out, "its other kernels (1) can run\n")) << odd.out;
-  EXPECT_TRUE(
-      has(odd.out, "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'\n    at "))
+  EXPECT_TRUE(has(
+      odd.out,
+      "in odd(int*): unknown instruction 'multimem.ld_reduce.relaxed.sys.global.add.u32'\n    at "))
       << odd.out;
   EXPECT_TRUE(has(odd.out, "not_simulated.cu:10\n")) << odd.out;
   const Outcome dynamic = inspect("dynamic_parallelism");
@@ -534,9 +580,10 @@ TEST(ExitStatus, NoKernelIsAFailureOnRequest) {
 
 TEST(ExitStatus, WrongUsageRunsNothing) {
   for (const char* words :
-       {"", "exec", "exec --", "exec --device=sm90 -- ", "exec --check=everything -- ", "exec --no-such-option -- ",
-        "exec --suppressions=/nonexistent -- ", "execute -- ", "--frobnicate exec -- ", "--frobnicate=1 counters -- ",
-        "exec counters -- ", "exec --check= -- ", "exec --check=races, -- ", "exec --check=races --check=bounds -- ",
+       {"", "exec", "exec --", "exec --device=sm90 -- ", "exec --check=everything -- ",
+        "exec --no-such-option -- ", "exec --suppressions=/nonexistent -- ", "execute -- ",
+        "--frobnicate exec -- ", "--frobnicate=1 counters -- ", "exec counters -- ",
+        "exec --check= -- ", "exec --check=races, -- ", "exec --check=races --check=bounds -- ",
         "exec --devices=x -- ", "exec --report -- ", "exec "}) {
     const std::string text = words;
     const Outcome o = run(text.ends_with(" ") ? text + program("vector_add") : text);
@@ -555,7 +602,8 @@ TEST(ExitStatus, WrongUsageIsNamed) {
       {"exec --check=races --check=bounds", "--check is given more than once"},
       {"exec --check=", "--check needs a value"},
       {"exec --devices=x", "--devices='x' is not a whole number from 0 to 64"},
-      {"exec --suppressions=/nonexistent", "--suppressions='/nonexistent' is not a file that can be read"},
+      {"exec --suppressions=/nonexistent",
+       "--suppressions='/nonexistent' is not a file that can be read"},
       {"exec run", "exec does not take 'run'"},
   };
   for (const auto& [words, sentence] : said) {
@@ -568,12 +616,14 @@ TEST(ExitStatus, WrongUsageIsNamed) {
 
 // The names of checks stand in two places: where options are read, and where the environment is.
 TEST(ExitStatus, ChecksHaveTheSameNamesInOptionsAndEnvironment) {
-  const std::string err = run("exec -- " + program("vector_add"), "LOCKSTEP_CHECKS=none,no-such-check").err;
+  const std::string err =
+      run("exec -- " + program("vector_add"), "LOCKSTEP_CHECKS=none,no-such-check").err;
   const std::string before = "comma-separated list of ";
   ASSERT_TRUE(has(err, before)) << err;
   std::string names = "all, none, " + err.substr(err.find(before) + before.size());
   names.resize(names.find(" ("));
-  EXPECT_TRUE(has(run("exec --check=no-such-check -- true").err, "the checks are " + names + "\n")) << names;
+  EXPECT_TRUE(has(run("exec --check=no-such-check -- true").err, "the checks are " + names + "\n"))
+      << names;
 }
 
 TEST(ExitStatus, AReportThatCannotBeWrittenIsNoSuccess) {
@@ -581,9 +631,11 @@ TEST(ExitStatus, AReportThatCannotBeWrittenIsNoSuccess) {
   EXPECT_EQ(o.status, 88);
   EXPECT_TRUE(has(o.err, "/dev/full cannot be written: No space left on device")) << o.err;
   const std::string gone = scratch("gone");
-  const Outcome removed = run("exec --report=" + gone + "/r.json -- rm -r " + gone, "mkdir -p " + gone + ";");
+  const Outcome removed =
+      run("exec --report=" + gone + "/r.json -- rm -r " + gone, "mkdir -p " + gone + ";");
   EXPECT_EQ(removed.status, 88);
-  EXPECT_TRUE(has(removed.err, "/r.json cannot be written: No such file or directory\n")) << removed.err;
+  EXPECT_TRUE(has(removed.err, "/r.json cannot be written: No such file or directory\n"))
+      << removed.err;
   // Where there is no place for it, that is said before the program takes its time.
   for (const std::string& words :
        {std::string("exec --report=/nonexistent/r.json"), "exec --report=" + scratch(""),
@@ -599,8 +651,8 @@ TEST(ExitStatus, AReportThatCannotBeWrittenIsNoSuccess) {
 TEST(ExitStatus, WhatIsPrintedMustArrive) {
   const char* tool = std::getenv("LOCKSTEP_EXEC");
   for (const char* command : {"counters", "coverage --out=/dev/null"}) {
-    const Outcome o =
-        shell("sh -c '" + std::string(tool) + " " + command + " -- " + program("vector_add") + " > /dev/full'");
+    const Outcome o = shell("sh -c '" + std::string(tool) + " " + command + " -- " +
+                            program("vector_add") + " > /dev/full'");
     EXPECT_EQ(o.status, 88) << command << o.err;
     EXPECT_TRUE(has(o.err, "stdout cannot be written: No space left on device")) << o.err;
   }
@@ -610,15 +662,17 @@ TEST(ExitStatus, WhatIsPrintedMustArrive) {
 // ------------------------------------------------------------------------------------------
 
 // A process started by a script: its own exit status is lost.
-std::string in_script(const std::string& before, const std::string& words, const std::string& after = "true") {
-  return " -- sh -c '(" + before + "; exec " + program("faulty") + " " + words + ") 2>&1 | cat >&2; " + after + "'";
+std::string in_script(const std::string& before, const std::string& words,
+                      const std::string& after = "true") {
+  return " -- sh -c '(" + before + "; exec " + program("faulty") + " " + words +
+         ") 2>&1 | cat >&2; " + after + "'";
 }
 
 TEST(Record, NeedsNoRoomOnADisk) {
   const std::string j = scratch("room.json");
   for (const char* folder : {"/nonexistent", "/proc", "/dev/full"}) {
-    const Outcome o =
-        run("exec --report=" + j + in_script("true", "malloc race sync"), std::string("TMPDIR=") + folder);
+    const Outcome o = run("exec --report=" + j + in_script("true", "malloc race sync"),
+                          std::string("TMPDIR=") + folder);
     EXPECT_EQ(o.status, 86) << folder << o.err;
     EXPECT_EQ(json::parse(contents(j))["findings"].size(), 1u) << folder;
   }
@@ -632,25 +686,29 @@ TEST(Record, NeedsNoRoomOnADisk) {
 TEST(Record, AFindingThatCannotBeWrittenIsAnError) {
   const std::string j = scratch("limited.json");
   for (const char* blocks : {"0", "1"}) {
-    const Outcome o =
-        run("exec --quiet --report=" + j + in_script(std::string("ulimit -f ") + blocks, "malloc race race sync"));
+    const Outcome o = run("exec --quiet --report=" + j +
+                          in_script(std::string("ulimit -f ") + blocks, "malloc race race sync"));
     EXPECT_EQ(o.status, 88) << o.err;
     EXPECT_TRUE(has(o.err, "cannot be written: File too large")) << o.err;
     EXPECT_TRUE(has(o.err, "not all that the simulated GPU found could be recorded")) << o.err;
     EXPECT_EQ(json::parse(contents(j))["complete"], false);
   }
   // Its own status, where that is seen.
-  const Outcome own = run("exec -- sh -c 'ulimit -f 0; exec " + program("faulty") + " malloc store 2>/dev/null'");
+  const Outcome own =
+      run("exec -- sh -c 'ulimit -f 0; exec " + program("faulty") + " malloc store 2>/dev/null'");
   EXPECT_EQ(own.status, 88) << own.err;
   // A program that is fine is lost as well: nobody knows that it was.
   EXPECT_EQ(run("exec" + in_script("ulimit -f 0", "malloc store")).status, 88);
-  EXPECT_EQ(run("coverage --out=" + scratch("c.info") + in_script("ulimit -f 0", "malloc store")).status, 88);
+  EXPECT_EQ(
+      run("coverage --out=" + scratch("c.info") + in_script("ulimit -f 0", "malloc store")).status,
+      88);
   EXPECT_EQ(run("counters" + in_script("ulimit -f 0", "malloc store")).status, 88);
 }
 
 TEST(Record, OutlivesAProgramThatClosesItsFiles) {
   const std::string j = scratch("closed.json");
-  const Outcome o = run("exec --report=" + j + in_script("true", "malloc store close-files race store"));
+  const Outcome o =
+      run("exec --report=" + j + in_script("true", "malloc store close-files race store"));
   EXPECT_EQ(o.status, 86) << o.err;
   const json report = json::parse(contents(j));
   EXPECT_EQ(report["findings"].size(), 1u);
@@ -674,21 +732,25 @@ TEST(Record, IsKeptWhereFindingsCannotBePrinted) {
 TEST(Record, IsNotWrittenWithoutExecEither) {
   const std::string folder = std::string(std::getenv("SIMULATED_RUNTIME"));
   const std::string library = "LD_LIBRARY_PATH=" + folder.substr(0, folder.rfind('/'));
-  const Outcome o = shell(library + " LOCKSTEP_RECORD=/nonexistent/r " + program("faulty") + " malloc store");
+  const Outcome o =
+      shell(library + " LOCKSTEP_RECORD=/nonexistent/r " + program("faulty") + " malloc store");
   EXPECT_EQ(o.status, 88) << o.err;
   EXPECT_TRUE(has(o.err, "the record /nonexistent/r cannot be written")) << o.err;
   // What is no record is left as it is.
   const std::string file = scratch("somebody's");
   std::ofstream(file) << "somebody's own";
-  const Outcome foreign = shell(library + " \"LOCKSTEP_RECORD=" + file + "\" " + program("faulty") + " malloc store");
+  const Outcome foreign =
+      shell(library + " \"LOCKSTEP_RECORD=" + file + "\" " + program("faulty") + " malloc store");
   EXPECT_EQ(foreign.status, 88) << foreign.err;
   EXPECT_TRUE(has(foreign.err, "cannot be written: it is no record")) << foreign.err;
   EXPECT_EQ(contents(file), "somebody's own");
   // A setting that is wrong checks nothing, and says so with its exit status.
-  const Outcome wrong = shell(library + " LOCKSTEP_CHECKS=racs " + program("faulty") + " malloc store");
+  const Outcome wrong =
+      shell(library + " LOCKSTEP_CHECKS=racs " + program("faulty") + " malloc store");
   EXPECT_EQ(wrong.status, 2) << wrong.err;
   EXPECT_TRUE(has(wrong.err, "did you mean races?")) << wrong.err;
-  EXPECT_EQ(shell(library + " LOCKSTEP_CHECKS=racs " + program("faulty") + " malloc exit3").status, 3);
+  EXPECT_EQ(shell(library + " LOCKSTEP_CHECKS=racs " + program("faulty") + " malloc exit3").status,
+            3);
 }
 
 TEST(ExitStatus, QuietSaysNothing) {
@@ -710,7 +772,8 @@ void expect_refused(const std::string& name, const std::string& what_to_do) {
 TEST(Refused, MachineCodeAlone) {
   expect_refused("faulty_machine_code", "compute_90");
   const Outcome o = run("exec -- " + program("faulty_machine_code"));
-  EXPECT_TRUE(has(o.err, "faulty_machine_code: the program holds machine code (sm_90) but no PTX")) << o.err;
+  EXPECT_TRUE(has(o.err, "faulty_machine_code: the program holds machine code (sm_90) but no PTX"))
+      << o.err;
 }
 TEST(Refused, AVendorsLibraryThatIsNotThere) {
   expect_refused("needs_cutensor_unheard", "NVIDIA's libraries reach the driver by themselves");
@@ -727,7 +790,8 @@ TEST(Refused, WhatIsNotThere) { EXPECT_EQ(run("exec -- " + program("nonexistent"
 
 // Each with what to do about it.
 TEST(Refused, WhatIsNoProgram) {
-  const std::string text = scratch("text"), script = scratch("script"), unknown = scratch("unknown");
+  const std::string text = scratch("text"), script = scratch("script"),
+                    unknown = scratch("unknown");
   for (const std::string& file : {text, script, unknown})
     std::ofstream(file) << (file == script ? "#!/nowhere/sh\n" : "text\n");
   shell("chmod +x " + script + " " + unknown);
@@ -752,7 +816,8 @@ TEST(Settings, AFolderIsNoFile) {
 }
 
 TEST(Findings, GoToStdoutWhenAsked) {
-  const Outcome o = run("exec --quiet --report=- -- " + program("faulty") + " malloc out-of-bounds");
+  const Outcome o =
+      run("exec --quiet --report=- -- " + program("faulty") + " malloc out-of-bounds");
   EXPECT_EQ(o.status, 86);
   EXPECT_TRUE(has(o.out, "out-of-bounds: st.global.u32")) << o.out;
   EXPECT_TRUE(has(o.out, "1 launch of 1 kernel on a simulated sm_90: 1 error")) << o.out;
@@ -760,17 +825,20 @@ TEST(Findings, GoToStdoutWhenAsked) {
 
 TEST(Findings, AreNotMissedUnnoticedWhereChecksAreOff) {
   const std::string words = " -- " + program("faulty") + " malloc race";
-  EXPECT_TRUE(has(run("exec" + words, "LOCKSTEP_CHECKS=none").err, " on a simulated sm_90 without checks: 0 errors"));
-  EXPECT_TRUE(
-      has(run("exec --check=bounds,leaks" + words).err, " on a simulated sm_90 with the checks bounds, leaks: "));
+  EXPECT_TRUE(has(run("exec" + words, "LOCKSTEP_CHECKS=none").err,
+                  " on a simulated sm_90 without checks: 0 errors"));
+  EXPECT_TRUE(has(run("exec --check=bounds,leaks" + words).err,
+                  " on a simulated sm_90 with the checks bounds, leaks: "));
 }
 
 // ---- settings and counters
 // --------------------------------------------------------------------------------------------
 
 TEST(Settings, OptionsWinOverTheEnvironment) {
-  EXPECT_EQ(run("exec --devices=3 -- " + program("faulty") + " count", "LOCKSTEP_DEVICES=2").out, "3 devices\n");
-  EXPECT_EQ(run("exec -- " + program("faulty") + " count", "LOCKSTEP_DEVICES=2").out, "2 devices\n");
+  EXPECT_EQ(run("exec --devices=3 -- " + program("faulty") + " count", "LOCKSTEP_DEVICES=2").out,
+            "3 devices\n");
+  EXPECT_EQ(run("exec -- " + program("faulty") + " count", "LOCKSTEP_DEVICES=2").out,
+            "2 devices\n");
 }
 
 TEST(Counters, AreALineAKernel) {
@@ -778,7 +846,8 @@ TEST(Counters, AreALineAKernel) {
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_TRUE(has(o.out, "ld sectors/req")) << o.out;
   EXPECT_TRUE(has(o.out, "add(float const*, float const*, float*, int)\n")) << o.out;
-  EXPECT_TRUE(has(o.out, "  4.00  ")) << "neighbours read neighbours: four sectors for 32 floats\n" << o.out;
+  EXPECT_TRUE(has(o.out, "  4.00  ")) << "neighbours read neighbours: four sectors for 32 floats\n"
+                                      << o.out;
 }
 
 TEST(Counters, LookForNothingUnlessAsked) {

@@ -40,7 +40,8 @@ struct Outcome {
     const json all = report();
     for (const auto& [name, file] : all.at("files").items())
       for (const auto& m : file.at("mutants"))
-        verdicts[m.at("id").get<std::string>() + " " + m.at("description").get<std::string>()] = m.at("status");
+        verdicts[m.at("id").get<std::string>() + " " + m.at("description").get<std::string>()] =
+            m.at("status");
     return verdicts;
   }
   // How many mutants a round has judged.
@@ -55,7 +56,8 @@ struct Outcome {
     int count = 0;
     for (const char* round : {"whole", "checks"}) {
       std::ifstream lines(folder + "/" + round + ".jsonl");
-      for (std::string line; std::getline(lines, line);) count += has(line, "\"died\"") && !has(line, "seconds");
+      for (std::string line; std::getline(lines, line);)
+        count += has(line, "\"died\"") && !has(line, "seconds");
     }
     return count;
   }
@@ -74,7 +76,8 @@ Outcome mutate(const std::string& name, const std::string& words) {
   Outcome o;
   o.folder = testing::TempDir() + "/" + name;
   const std::string out = o.folder + ".out", err = o.folder + ".err";
-  const std::string command = std::string(tool) + " mutate --out=" + o.folder + " " + words + " >" + out + " 2>" + err;
+  const std::string command =
+      std::string(tool) + " mutate --out=" + o.folder + " " + words + " >" + out + " 2>" + err;
   const int status = std::system(command.c_str());
   o.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   o.out = contents(out);
@@ -92,16 +95,18 @@ std::string program(const std::string& name) {
 
 // The tests that look at one element, and their twins that look at all.
 TEST(Mutate, ToldTheWeakFromTheStrong) {
-  const Outcome weak = mutate("weak", program("weakly_tested")), strong = mutate("strong", program("strongly_tested"));
+  const Outcome weak = mutate("weak", program("weakly_tested")),
+                strong = mutate("strong", program("strongly_tested"));
   ASSERT_EQ(weak.status, 0) << weak.out << weak.err;
   ASSERT_EQ(strong.status, 0) << strong.out << strong.err;
   EXPECT_GT(strong.score(), 90) << strong.out;
-  EXPECT_FALSE(has(weak.out, "store-removed: ")) << weak.out;  // a mutant stays one when its code is loaded anew
+  EXPECT_FALSE(has(weak.out, "store-removed: "))
+      << weak.out;  // a mutant stays one when its code is loaded anew
   EXPECT_GT(strong.score(), weak.score() + 10) << weak.out << strong.out;
   // Both kernels were mutated, and one was not launched.
   EXPECT_GT(strong.statuses()["NoCoverage"], 5);
-  // Nothing but a race or a value that nobody wrote can be left to the simulated GPU's checks by tests that look at
-  // everything.
+  // Nothing but a race or a value that nobody wrote can be left to the simulated GPU's checks by
+  // tests that look at everything.
   EXPECT_TRUE(has(strong.out, " 0 of them by the simulated GPU's checks alone")) << strong.out;
   EXPECT_FALSE(has(weak.out, " 0 of them by the simulated GPU's checks alone")) << weak.out;
   // A survivor is shown with its line.
@@ -132,36 +137,41 @@ TEST(Mutate, SamplesTheSameBySeedAndGoesOnWhereItWas) {
   int count = 0;
   for (const auto& [status, n] : first.statuses()) count += n;
   EXPECT_EQ(count, 12);
-  const Outcome other =
-      mutate("sample", "--resume --mutants=11 --seed=8 --operators=kernels " + program("weakly_tested"));
+  const Outcome other = mutate(
+      "sample", "--resume --mutants=11 --seed=8 --operators=kernels " + program("weakly_tested"));
   EXPECT_TRUE(has(other.err, "is of other mutants: beginning anew")) << other.err;
 }
 
 TEST(Mutate, ChoosesByOperatorAndJudgesByScore) {
-  const Outcome few =
-      mutate("few", "--operators=compare-negated,call-removed --fail-under=100 " + program("weakly_tested"));
+  const Outcome few = mutate("few", "--operators=compare-negated,call-removed --fail-under=100 " +
+                                        program("weakly_tested"));
   for (const auto& [name, file] : few.report().at("files").items())
     for (const auto& m : file.at("mutants"))
-      EXPECT_TRUE(m.at("mutatorName") == "compare-negated" || m.at("mutatorName") == "call-removed");
+      EXPECT_TRUE(m.at("mutatorName") == "compare-negated" ||
+                  m.at("mutatorName") == "call-removed");
   EXPECT_EQ(few.status, few.score() < 100 ? 1 : 0) << few.out << few.err;
-  const Outcome below = mutate("below", "--operators=guard-removed --fail-under=100 " + program("weakly_tested"));
+  const Outcome below =
+      mutate("below", "--operators=guard-removed --fail-under=100 " + program("weakly_tested"));
   EXPECT_EQ(below.status, 1) << below.out << below.err;
   EXPECT_TRUE(has(below.err, "is below --fail-under=100")) << below.err;
 }
 
 TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
   const std::string file = testing::TempDir() + "/equivalents.txt";
-  std::ofstream(file)
-      << "# nothing can tell\ntested.cu: if (i < n) y[i] = a * x[i] + y[i]; ~ guard-removed ~ * ~ for this test\n";
-  const Outcome o = mutate(
-      "excused", "--operators=guard-removed --fail-under=100 --equivalents=" + file + " " + program("weakly_tested"));
+  std::ofstream(file) << "# nothing can tell\ntested.cu: if (i < n) y[i] = a * x[i] + y[i]; ~ "
+                         "guard-removed ~ * ~ for this test\n";
+  const Outcome o =
+      mutate("excused", "--operators=guard-removed --fail-under=100 --equivalents=" + file + " " +
+                            program("weakly_tested"));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   const int excused = o.statuses()["Ignored"];
   EXPECT_GT(excused, 0);
   // All survivors are excused: those who trust that need no round with checks.
-  constexpr const char* kSentence = " of the equivalent ones were judged by a part of the rounds alone";
-  const Outcome trusting = mutate("trusting", "--trust-equivalents --operators=guard-removed --fail-under=100 " +
-                                                  ("--equivalents=" + file + " ") + program("weakly_tested"));
+  constexpr const char* kSentence =
+      " of the equivalent ones were judged by a part of the rounds alone";
+  const Outcome trusting =
+      mutate("trusting", "--trust-equivalents --operators=guard-removed --fail-under=100 " +
+                             ("--equivalents=" + file + " ") + program("weakly_tested"));
   EXPECT_EQ(trusting.status, 0) << trusting.out << trusting.err;
   EXPECT_TRUE(has(trusting.out, kSentence)) << trusting.out;
   EXPECT_FALSE(has(o.out, kSentence)) << o.out;
@@ -169,14 +179,16 @@ TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
   EXPECT_EQ(trusting.judged_in("checks"), 0);
   EXPECT_GE(o.judged_in("checks"), excused);
   // Trusted or not, the word is not taken against a test.
-  const Outcome noticed = mutate("noticed", "--trust-equivalents --operators=guard-removed --equivalents=" + file +
-                                                " " + program("strongly_tested"));
+  const Outcome noticed =
+      mutate("noticed", "--trust-equivalents --operators=guard-removed --equivalents=" + file +
+                            " " + program("strongly_tested"));
   EXPECT_EQ(noticed.statuses()["Ignored"], 0) << noticed.out;
   EXPECT_GT(noticed.statuses()["Killed"], 0) << noticed.out;
   std::ofstream(file) << "tested.cu: no reason\n";
-  EXPECT_TRUE(
-      has(mutate("unreadable", "--operators=guard-removed --equivalents=" + file + " " + program("weakly_tested")).err,
-          "equivalents.txt, line 1"));
+  EXPECT_TRUE(has(mutate("unreadable", "--operators=guard-removed --equivalents=" + file + " " +
+                                           program("weakly_tested"))
+                      .err,
+                  "equivalents.txt, line 1"));
 }
 
 // Managed memory is mapped into parent and mutants alike: they must not see one another's.
@@ -189,14 +201,16 @@ TEST(Mutate, KeepsMutantsOfManagedMemoryApart) {
 
 // A program with threads of its own cannot be forked: each mutant is a run.
 TEST(Mutate, RunsProgramsWithThreadsOnceAMutant) {
-  const Outcome o = mutate("threads", "--mutants=6 --operators=kernels " + program("beside_a_thread"));
+  const Outcome o =
+      mutate("threads", "--mutants=6 --operators=kernels " + program("beside_a_thread"));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   EXPECT_TRUE(has(o.err, "the program has several threads when it launches kernels")) << o.err;
   EXPECT_EQ(o.statuses()["Pending"], 0) << o.out;
   EXPECT_GT(o.score(), 50) << o.out;
 }
 
-// What a mutant's place is not reached from is left out: the second part would notice the mutants of the first.
+// What a mutant's place is not reached from is left out: the second part would notice the mutants
+// of the first.
 TEST(Mutate, LeavesOutPartsThatDoNotComeToTheMutant) {
   const Outcome o = mutate("parts", "--operators=store-removed " + program("in_parts"));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
@@ -204,7 +218,8 @@ TEST(Mutate, LeavesOutPartsThatDoNotComeToTheMutant) {
   EXPECT_EQ(o.statuses()["Killed"], 1) << o.out;  // the second part's own
 }
 
-// A mutant of which no launch leaves anything else is not run to its end: what is said of it is what such a run says.
+// A mutant of which no launch leaves anything else is not run to its end: what is said of it is
+// what such a run says.
 TEST(Mutate, JudgesByWhatLaunchesLeaveAsByWholeRuns) {
   for (const std::string name : {"compared", "weakly_tested"}) {
     const std::string words = "--operators=kernels " + program(name);
@@ -224,7 +239,8 @@ TEST(Mutate, JudgesByWhatLaunchesLeaveAsByWholeRuns) {
 TEST(Mutate, SaysWhatIsWrong) {
   EXPECT_TRUE(has(mutate("wrong", "--operators=barriers " + program("vector_add")).err,
                   "there is no operator 'barriers'; there are kernels, calls, barrier-removed"));
-  EXPECT_TRUE(has(mutate("wrong", "--files='(' " + program("vector_add")).err, "regular expressions"));
+  EXPECT_TRUE(
+      has(mutate("wrong", "--files='(' " + program("vector_add")).err, "regular expressions"));
   EXPECT_TRUE(has(mutate("wrong", "--files=nowhere --callers=nobody " + program("vector_add")).err,
                   "no mutant is left to judge"));
   const Outcome red = mutate("red", "-- /bin/false");
@@ -232,14 +248,17 @@ TEST(Mutate, SaysWhatIsWrong) {
   EXPECT_TRUE(has(red.err, "the unchanged program ends with status 1")) << red.err;
   const Outcome nothing = mutate("nothing", "-- /bin/true");
   EXPECT_EQ(nothing.status, 2);
-  EXPECT_TRUE(has(nothing.err, "the program launched no kernel on the simulated GPU")) << nothing.err;
+  EXPECT_TRUE(has(nothing.err, "the program launched no kernel on the simulated GPU"))
+      << nothing.err;
 }
 
 // A score of what could be written down would be one of fewer mutants.
 TEST(Mutate, EndsWithAnErrorWhereWhatBecomesOfMutantsCannotBeWritten) {
-  // With a limit of file sizes, in KiB; through a pipe, since the limit holds for what is printed too.
+  // With a limit of file sizes, in KiB; through a pipe, since the limit holds for what is printed
+  // too.
   const auto limited = [](const std::string& name, int limit, const std::string& words) {
-    const std::string folder = testing::TempDir() + "/" + name, script = folder + ".sh", err = folder + ".err";
+    const std::string folder = testing::TempDir() + "/" + name, script = folder + ".sh",
+                      err = folder + ".err";
     std::ofstream(script) << "(ulimit -f " << limit << "; exec " << std::getenv("LOCKSTEP_EXEC")
                           << " mutate --out=" << folder << " " << words << ") 2>&1 | cat > " << err
                           << "\nexit ${PIPESTATUS[0]}\n";
@@ -247,8 +266,9 @@ TEST(Mutate, EndsWithAnErrorWhereWhatBecomesOfMutantsCannotBeWritten) {
     return std::pair(WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(err));
   };
   const std::string words = program("vector_add");
-  for (const auto& [limit, what] : {std::pair(0, "survey-whole.plan cannot be written: File too large"),
-                                    std::pair(4, "survey-whole.json cannot be written")}) {
+  for (const auto& [limit, what] :
+       {std::pair(0, "survey-whole.plan cannot be written: File too large"),
+        std::pair(4, "survey-whole.json cannot be written")}) {
     const auto [status, said] = limited("limited" + std::to_string(limit), limit, words);
     EXPECT_EQ(status, 2) << said;
     EXPECT_TRUE(has(said, what)) << said;
@@ -261,7 +281,8 @@ TEST(Mutate, EndsWithAnErrorWhereWhatBecomesOfMutantsCannotBeWritten) {
   }
   const auto [status, said] = limited("filled", 64, "--mutants=3 --resume " + words);
   EXPECT_EQ(status, 2) << said;
-  EXPECT_TRUE(has(said, "whole.jsonl cannot be written: what became of some mutants is not known")) << said;
+  EXPECT_TRUE(has(said, "whole.jsonl cannot be written: what became of some mutants is not known"))
+      << said;
   // With room again it goes on.
   EXPECT_EQ(mutate("filled", "--mutants=3 --resume " + words).status, 0);
 }

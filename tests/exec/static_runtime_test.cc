@@ -1,5 +1,5 @@
-// Programs and libraries as nvcc links them by default, with the CUDA runtime inside, under `lockstep exec` and its
-// kin.
+// Programs and libraries as nvcc links them by default, with the CUDA runtime inside, under
+// `lockstep exec` and its kin.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -37,7 +37,8 @@ Outcome run(const std::string& words, const std::string& environment = "") {
   return shell(environment + " " + tool + " " + words);
 }
 
-// Runs `command`, which ends with the plugin's argument to come: the planted race is found, and the repair is green.
+// Runs `command`, which ends with the plugin's argument to come: the planted race is found, and the
+// repair is green.
 void expect_race_and_repair(const std::string& command, const std::string& environment = "") {
   const Outcome planted = run("exec -- " + command + " planted", environment);
   EXPECT_EQ(planted.status, 86) << planted.err;
@@ -47,7 +48,8 @@ void expect_race_and_repair(const std::string& command, const std::string& envir
   const Outcome repaired = run("exec --require-kernels -- " + command + " repaired", environment);
   EXPECT_EQ(repaired.status, 0) << repaired.err;
   EXPECT_EQ(repaired.out, "done\n");
-  EXPECT_TRUE(has(repaired.err, "1 launch of 1 kernel on a simulated sm_90: 0 errors")) << repaired.err;
+  EXPECT_TRUE(has(repaired.err, "1 launch of 1 kernel on a simulated sm_90: 0 errors"))
+      << repaired.err;
 }
 
 TEST(StaticRuntime, OfAProgram) { expect_race_and_repair(program("shift_static")); }
@@ -69,7 +71,8 @@ TEST(StaticRuntime, CountersAndCoverage) {
   EXPECT_EQ(counters.status, 0) << counters.err;
   EXPECT_TRUE(has(counters.out, "void shift<true>(int*)")) << counters.out;
   const std::string tracefile = scratch("static.info");
-  const Outcome coverage = run("coverage --out=" + tracefile + " -- " + program("shift_static") + " repaired");
+  const Outcome coverage =
+      run("coverage --out=" + tracefile + " -- " + program("shift_static") + " repaired");
   EXPECT_EQ(coverage.status, 0) << coverage.err;
   EXPECT_TRUE(has(contents(tracefile), "plugin.cu\n")) << contents(tracefile);
   EXPECT_TRUE(has(contents(tracefile), "DA:13,64\n")) << contents(tracefile);
@@ -96,8 +99,10 @@ TEST(StaticRuntime, WhatTheSimulatedOneDoesNotHaveIsRefusedByName) {
 
 std::string stripped(const std::string& name) {
   const std::string path = scratch(name);
-  EXPECT_EQ(
-      std::system(("cp -f " + program(name) + " " + path + " && chmod u+w " + path + " && strip " + path).c_str()), 0);
+  EXPECT_EQ(std::system(("cp -f " + program(name) + " " + path + " && chmod u+w " + path +
+                         " && strip " + path)
+                            .c_str()),
+            0);
   return path;
 }
 
@@ -117,14 +122,16 @@ TEST(Stripped, AProgramIsRefused) {
 
 TEST(Stripped, ALibraryThatAProgramIsLinkedWithIsRefused) {
   stripped("libplugin.so");
-  expect_refused(
-      run("exec -- " + program("linked_with_plugin") + " repaired", "LD_LIBRARY_PATH=" + testing::TempDir()));
+  expect_refused(run("exec -- " + program("linked_with_plugin") + " repaired",
+                     "LD_LIBRARY_PATH=" + testing::TempDir()));
 }
 
 TEST(Stripped, OfALibraryThatAProgramOpensIsSaidThatItIsNotSimulated) {
   const std::string path = stripped("libplugin.so");
   const Outcome o = run("exec -- " + program("opens_plugin") + " " + path + " repaired");
-  EXPECT_TRUE(has(o.err, path + ": has the CUDA runtime linked statically and its symbols stripped")) << o.err;
+  EXPECT_TRUE(
+      has(o.err, path + ": has the CUDA runtime linked statically and its symbols stripped"))
+      << o.err;
   EXPECT_TRUE(has(o.err, "is not simulated")) << o.err;
   EXPECT_EQ(o.status, 1) << "its first call fails: " << o.out;
 }

@@ -1,6 +1,6 @@
-// Honest histograms in steps, one in a block's shared memory and one in a cluster's, and what goes wrong when one step
-// is a mistake that people make. A mutant replaces one step; a negative control at the end of the file goes
-// another way altogether and must be accepted.
+// Honest histograms in steps, one in a block's shared memory and one in a cluster's, and what goes
+// wrong when one step is a mistake that people make. A mutant replaces one step; a negative control
+// at the end of the file goes another way altogether and must be accepted.
 #include <algorithm>
 
 #include "tests/known_bad/histogram.h"
@@ -22,7 +22,9 @@ constexpr Index kBinsOfABlock = 12288;  // 48 KB, what every device gives withou
 
 // Every step done right.
 struct Honest {
-  __device__ static Index bin(int value, Index bins) { return value < 0 ? 0 : value >= bins ? bins - 1 : value; }
+  __device__ static Index bin(int value, Index bins) {
+    return value < 0 ? 0 : value >= bins ? bins - 1 : value;
+  }
   __device__ static void clear(unsigned* part, Index bins) {
     for (Index b = threadIdx.x; b < bins; b += blockDim.x) part[b] = 0;
   }
@@ -31,9 +33,13 @@ struct Honest {
   __device__ static int element(const int* values, Index i) { return values[i]; }
   __device__ static Index end(Index n) { return n; }
   __device__ static void wait_for_counts() { __syncthreads(); }
-  __device__ static void hand_over(Count* counts, Index b, unsigned count) { atomicAdd(counts + b, Count{count}); }
+  __device__ static void hand_over(Count* counts, Index b, unsigned count) {
+    atomicAdd(counts + b, Count{count});
+  }
   // Host: how many blocks, and the state of the result before the kernel.
-  static unsigned blocks(Index n, Index block, Index most) { return std::min((n - 1) / block + 1, most); }
+  static unsigned blocks(Index n, Index block, Index most) {
+    return std::min((n - 1) / block + 1, most);
+  }
   static cudaError_t clear_result(Count* counts, Index bins, cudaStream_t stream) {
     return cudaMemsetAsync(counts, 0, bins * sizeof *counts, stream);
   }
@@ -44,7 +50,8 @@ __global__ void in_a_block(const int* values, Index n, Count* counts, Index bins
   extern __shared__ unsigned part[];
   Step::clear(part, bins);
   Step::wait_for_zeros();
-  for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < Step::end(n); i += Index{gridDim.x} * blockDim.x) {
+  for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < Step::end(n);
+       i += Index{gridDim.x} * blockDim.x) {
     Step::count(part, Step::bin(Step::element(values, i), bins));
   }
   Step::wait_for_counts();
@@ -60,15 +67,19 @@ LaunchStatus elsewhere(HistogramPath path, const int* values, Index n, Count* co
 template <class Step>
 LaunchStatus launch(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
                     const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
-  if (path == HistogramPath::kCluster || shape.period != 0 || bins > kBinsOfABlock || bins < 1 || n < 1) {
+  if (path == HistogramPath::kCluster || shape.period != 0 || bins > kBinsOfABlock || bins < 1 ||
+      n < 1) {
     return elsewhere(path, values, n, counts, bins, shape, used, stream);
   }
-  if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok()) return status;
+  if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok())
+    return status;
   if (used) *used = {path == HistogramPath::kGlobal ? path : HistogramPath::kShared, 1};
   if (const cudaError_t e = Step::clear_result(counts, bins, stream); e != cudaSuccess)
     return kernels::status_of(e, kWho, "clearing the counts");
   const unsigned blocks = Step::blocks(n, shape.block, shape.max_blocks);
-  if (blocks > 0) in_a_block<Step><<<blocks, shape.block, bins * sizeof(unsigned), stream>>>(values, n, counts, bins);
+  if (blocks > 0)
+    in_a_block<Step>
+        <<<blocks, shape.block, bins * sizeof(unsigned), stream>>>(values, n, counts, bins);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
@@ -84,7 +95,9 @@ struct NoUpperClamp : Honest {
 };
 
 struct ClampsToBins : Honest {
-  __device__ static Index bin(int value, Index bins) { return value < 0 ? 0 : value > bins ? bins : value; }
+  __device__ static Index bin(int value, Index bins) {
+    return value < 0 ? 0 : value > bins ? bins : value;
+  }
 };
 
 struct DropsWhatIsOutOfRange : Honest {
@@ -120,7 +133,9 @@ struct PlainHandOver : Honest {
 };
 
 struct StoresForAdds : Honest {
-  __device__ static void hand_over(Count* counts, Index b, unsigned count) { atomicExch(counts + b, Count{count}); }
+  __device__ static void hand_over(Count* counts, Index b, unsigned count) {
+    atomicExch(counts + b, Count{count});
+  }
 };
 
 struct CountsInAByte : Honest {
@@ -130,7 +145,9 @@ struct CountsInAByte : Honest {
 };
 
 struct IndexIn16Bits : Honest {
-  __device__ static int element(const int* values, Index i) { return values[static_cast<unsigned short>(i)]; }
+  __device__ static int element(const int* values, Index i) {
+    return values[static_cast<unsigned short>(i)];
+  }
 };
 
 struct WholeBlocksOnly : Honest {
@@ -159,8 +176,8 @@ struct ClearsFourBytesABin : Honest {
 
 #pragma nv_diag_suppress 177  // below sm_90 nothing calls a cluster's steps
 
-// The cluster's barrier, ranks and shared memory as cooperative_groups has them, without its headers, which would
-// double this file's compile time.
+// The cluster's barrier, ranks and shared memory as cooperative_groups has them, without its
+// headers, which would double this file's compile time.
 __device__ void wait_for_cluster() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   __cluster_barrier_arrive();
@@ -179,25 +196,30 @@ template <class Step>
 __global__ void in_a_cluster(const int* values, Index n, Count* counts, Index bins) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ unsigned part[];
-  const Index width = Step::width(bins, __clusterSizeInBlocks()), own = __clusterRelativeBlockRank() * width;
+  const Index width = Step::width(bins, __clusterSizeInBlocks()),
+              own = __clusterRelativeBlockRank() * width;
   for (Index b = threadIdx.x; b < width; b += blockDim.x) part[b] = 0;
   Step::wait_for_zeros();
-  for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += Index{gridDim.x} * blockDim.x) {
+  for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += Index{gridDim.x} * blockDim.x) {
     const Index bin = Honest::bin(values[i], bins);
     void* there = __cluster_map_shared_rank(part, static_cast<unsigned>(bin / width));
     atomicAdd(static_cast<unsigned*>(there) + bin % width, 1u);
   }
   Step::wait_for_counts();
-  for (Index b = threadIdx.x; b < width && own + b < bins; b += blockDim.x) atomicAdd(counts + own + b, Count{part[b]});
+  for (Index b = threadIdx.x; b < width && own + b < bins; b += blockDim.x)
+    atomicAdd(counts + own + b, Count{part[b]});
   Step::wait_before_leaving();
 #endif
 }
 
 // In clusters of that size.
 template <class Step>
-LaunchStatus launch_in_clusters(int cluster, HistogramPath path, const int* values, Index n, Count* counts, Index bins,
-                                const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
-  if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok()) return status;
+LaunchStatus launch_in_clusters(int cluster, HistogramPath path, const int* values, Index n,
+                                Count* counts, Index bins, const HistogramShape& shape,
+                                HistogramPlan* used, cudaStream_t stream) {
+  if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok())
+    return status;
   if (used) *used = {path, cluster};
   if (const cudaError_t e = Honest::clear_result(counts, bins, stream); e != cudaSuccess)
     return kernels::status_of(e, kWho, "clearing the counts");
@@ -212,17 +234,19 @@ LaunchStatus launch_in_clusters(int cluster, HistogramPath path, const int* valu
   attribute.val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
   config.attrs = &attribute;
   config.numAttrs = 1;
-  return kernels::status_of(cudaLaunchKernelEx(&config, in_a_cluster<Step>, values, n, counts, bins), kWho,
-                            "launching");
+  return kernels::status_of(
+      cudaLaunchKernelEx(&config, in_a_cluster<Step>, values, n, counts, bins), kWho, "launching");
 }
 
 template <class Step>
-LaunchStatus launch_cluster(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
-                            const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+LaunchStatus launch_cluster(HistogramPath path, const int* values, Index n, Count* counts,
+                            Index bins, const HistogramShape& shape, HistogramPlan* used,
+                            cudaStream_t stream) {
   const int cluster = shape.cluster;
-  // A part per block even where the honest width is cut: the mistake is in the kernel, not in the room it has.
-  if (path != HistogramPath::kCluster || shape.period != 0 || cluster < 2 || cluster > 8 || bins > kBinsOfABlock ||
-      bins < 2 * cluster || n < 1) {
+  // A part per block even where the honest width is cut: the mistake is in the kernel, not in the
+  // room it has.
+  if (path != HistogramPath::kCluster || shape.period != 0 || cluster < 2 || cluster > 8 ||
+      bins > kBinsOfABlock || bins < 2 * cluster || n < 1) {
     return elsewhere(path, values, n, counts, bins, shape, used, stream);
   }
   return launch_in_clusters<Step>(cluster, path, values, n, counts, bins, shape, used, stream);
@@ -240,7 +264,8 @@ struct NoClusterWaitForCounts : HonestCluster {
   __device__ static void wait_for_counts() { __syncthreads(); }
 };
 
-// Counts are handed over after a block barrier only, and the block leaves: others may still write to its memory.
+// Counts are handed over after a block barrier only, and the block leaves: others may still write
+// to its memory.
 struct LeavesEarly : HonestCluster {
   __device__ static void wait_for_counts() { __syncthreads(); }
   __device__ static void wait_before_leaving() {}
@@ -266,7 +291,8 @@ __global__ void aggregated(const int* values, Index n, Count* counts, Index bins
     if (i >= n) continue;
     const auto bin = static_cast<unsigned>(Honest::bin(values[i], bins));
     const unsigned peers = __match_any_sync(present, bin);
-    if (threadIdx.x % 32 == __ffs(peers) - 1) atomicAdd(counts + bin, static_cast<Count>(__popc(peers)));
+    if (threadIdx.x % 32 == __ffs(peers) - 1)
+      atomicAdd(counts + bin, static_cast<Count>(__popc(peers)));
   }
 }
 
@@ -275,55 +301,70 @@ LaunchStatus launch_whole(HistogramPath path, const int* values, Index n, Count*
                           const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
   if (path != HistogramPath::kGlobal || shape.period != 0 || n < 1)
     return elsewhere(path, values, n, counts, bins, shape, used, stream);
-  if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok()) return status;
+  if (LaunchStatus status = check_histogram(path, values, n, counts, bins, shape); !status.ok())
+    return status;
   if (used) *used = {path, 1};
   if (const cudaError_t e = Honest::clear_result(counts, bins, stream); e != cudaSuccess)
     return kernels::status_of(e, kWho, "clearing the counts");
-  kKernel<<<Honest::blocks(n, shape.block, shape.max_blocks), shape.block, 0, stream>>>(values, n, counts, bins);
+  kKernel<<<Honest::blocks(n, shape.block, shape.max_blocks), shape.block, 0, stream>>>(
+      values, n, counts, bins);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
 // ---- Limits that are one off.
 
-LaunchStatus full_block_refused(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
-                                const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+LaunchStatus full_block_refused(HistogramPath path, const int* values, Index n, Count* counts,
+                                Index bins, const HistogramShape& shape, HistogramPlan* used,
+                                cudaStream_t stream) {
   Index most = 0;
-  if (LaunchStatus s = kernels::histogram_capacity(HistogramPath::kShared, 1, most); !s.ok()) return s;
-  if (path == HistogramPath::kShared && bins == most) return kernels::refused(kWho, "the bins do not fit a block");
+  if (LaunchStatus s = kernels::histogram_capacity(HistogramPath::kShared, 1, most); !s.ok())
+    return s;
+  if (path == HistogramPath::kShared && bins == most)
+    return kernels::refused(kWho, "the bins do not fit a block");
   return elsewhere(path, values, n, counts, bins, shape, used, stream);
 }
 
-LaunchStatus full_block_in_global_memory(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
-                                         const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+LaunchStatus full_block_in_global_memory(HistogramPath path, const int* values, Index n,
+                                         Count* counts, Index bins, const HistogramShape& shape,
+                                         HistogramPlan* used, cudaStream_t stream) {
   Index most = 0;
-  if (LaunchStatus s = kernels::histogram_capacity(HistogramPath::kShared, 1, most); !s.ok()) return s;
+  if (LaunchStatus s = kernels::histogram_capacity(HistogramPath::kShared, 1, most); !s.ok())
+    return s;
   const bool full = path == HistogramPath::kAutomatic && bins == most;
-  return elsewhere(full ? HistogramPath::kGlobal : path, values, n, counts, bins, shape, used, stream);
+  return elsewhere(full ? HistogramPath::kGlobal : path, values, n, counts, bins, shape, used,
+                   stream);
 }
 
 // ---- A cluster's kernel that is prepared once, for whichever device comes first.
 
-LaunchStatus prepared_once(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
-                           const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+LaunchStatus prepared_once(HistogramPath path, const int* values, Index n, Count* counts,
+                           Index bins, const HistogramShape& shape, HistogramPlan* used,
+                           cudaStream_t stream) {
   constexpr int kCluster = 2;
   static int most = 0;  // bytes
   static const cudaError_t prepared = [] {
     const cudaError_t e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
     const auto kernel = in_a_cluster<HonestCluster>;
-    return e != cudaSuccess ? e : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+    return e != cudaSuccess
+               ? e
+               : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
   }();
-  if (prepared != cudaSuccess) return kernels::status_of(prepared, kWho, "raising the shared memory of a block");
-  if (path != HistogramPath::kCluster || shape.period != 0 || (shape.cluster != 0 && shape.cluster != kCluster) ||
-      bins <= kCluster * kBinsOfABlock || bins > Index{kCluster} * most / 4 || n < 1)
+  if (prepared != cudaSuccess)
+    return kernels::status_of(prepared, kWho, "raising the shared memory of a block");
+  if (path != HistogramPath::kCluster || shape.period != 0 ||
+      (shape.cluster != 0 && shape.cluster != kCluster) || bins <= kCluster * kBinsOfABlock ||
+      bins > Index{kCluster} * most / 4 || n < 1)
     return elsewhere(path, values, n, counts, bins, shape, used, stream);
-  return launch_in_clusters<HonestCluster>(kCluster, path, values, n, counts, bins, shape, used, stream);
+  return launch_in_clusters<HonestCluster>(kCluster, path, values, n, counts, bins, shape, used,
+                                           stream);
 }
 
 // ---- Plans that are not the header's.
 
 // The largest cluster where the smallest is promised.
-LaunchStatus largest_cluster(HistogramPath path, const int* values, Index n, Count* counts, Index bins,
-                             const HistogramShape& shape, HistogramPlan* used, cudaStream_t stream) {
+LaunchStatus largest_cluster(HistogramPath path, const int* values, Index n, Count* counts,
+                             Index bins, const HistogramShape& shape, HistogramPlan* used,
+                             cudaStream_t stream) {
   HistogramShape s = shape;
   if (path == HistogramPath::kCluster && s.cluster == 0) s.cluster = 8;
   return elsewhere(path, values, n, counts, bins, s, used, stream);
@@ -340,7 +381,11 @@ Mutants<HistogramLauncher> histogram_mutants() {
        {"cuda-error", "law"},
        {},
        "it takes two devices"},
-      {"largest_cluster", "clusters of 8 where the smallest is promised", largest_cluster, {"law"}, {"law"}},
+      {"largest_cluster",
+       "clusters of 8 where the smallest is promised",
+       largest_cluster,
+       {"law"},
+       {"law"}},
       {"negatives_wrap",
        "compares as unsigned: values below 0 count in the last bin",
        launch<NegativesWrap>,
@@ -387,7 +432,11 @@ Mutants<HistogramLauncher> histogram_mutants() {
        {"finding:race"},
        {},
        kWatched},
-      {"plain_increment", "part[bin]++ without an atomic", launch<PlainIncrement>, {"finding:race"}, {"mismatch"}},
+      {"plain_increment",
+       "part[bin]++ without an atomic",
+       launch<PlainIncrement>,
+       {"finding:race"},
+       {"mismatch"}},
       {"plain_hand_over",
        "counts[b] += part[b] without an atomic",
        launch<PlainHandOver>,
@@ -404,14 +453,26 @@ Mutants<HistogramLauncher> histogram_mutants() {
        launch<CountsInAByte>,
        {"mismatch", "law"},
        {"mismatch", "law"}},
-      {"index_in_16_bits", "element 65536 is element 0 again", launch<IndexIn16Bits>, {"mismatch"}, {"mismatch"}},
+      {"index_in_16_bits",
+       "element 65536 is element 0 again",
+       launch<IndexIn16Bits>,
+       {"mismatch"},
+       {"mismatch"}},
       {"whole_blocks_only",
        "the elements of a partial last block are not counted",
        launch<WholeBlocksOnly>,
        {"mismatch"},
        {"mismatch"}},
-      {"one_element_more", "i <= n", launch<OneElementMore>, {"finding:out-of-bounds"}, {"mismatch"}},
-      {"empty_grid", "n / block blocks: none for n below a block", launch<EmptyGrid>, {"mismatch"}, {"mismatch"}},
+      {"one_element_more",
+       "i <= n",
+       launch<OneElementMore>,
+       {"finding:out-of-bounds"},
+       {"mismatch"}},
+      {"empty_grid",
+       "n / block blocks: none for n below a block",
+       launch<EmptyGrid>,
+       {"mismatch"},
+       {"mismatch"}},
       {"adds_to_what_was_there",
        "the result is not cleared",
        launch<AddsToWhatWasThere>,
@@ -458,8 +519,10 @@ Mutants<HistogramLauncher> histogram_mutants() {
        {"law"}},
       // Negative controls.
       {"in_steps", "the unchanged steps of the block kernels", launch<Honest>},
-      {"cluster_in_steps", "the unchanged steps of the cluster kernels", launch_cluster<HonestCluster>},
-      {"two_a_thread", "two elements a thread and turn, global atomics", launch_whole<two_a_thread>},
+      {"cluster_in_steps", "the unchanged steps of the cluster kernels",
+       launch_cluster<HonestCluster>},
+      {"two_a_thread", "two elements a thread and turn, global atomics",
+       launch_whole<two_a_thread>},
       {"aggregated", "one atomic for all lanes that meet a bin", launch_whole<aggregated>},
   };
 }

@@ -7,7 +7,8 @@
 namespace lockstep::known_bad {
 namespace {
 
-const bool added = add_mutation_tests("histogram", histogram_mutants(), of_kernels(properties::histogram_laws()));
+const bool added =
+    add_mutation_tests("histogram", histogram_mutants(), of_kernels(properties::histogram_laws()));
 
 }  // namespace
 }  // namespace lockstep::known_bad

@@ -1,5 +1,5 @@
-// Launchers with a mistake that has nothing to do with what they compute: made of any launcher, so that the batteries
-// of every family can be held to each of them.
+// Launchers with a mistake that has nothing to do with what they compute: made of any launcher, so
+// that the batteries of every family can be held to each of them.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -45,7 +45,8 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
     return status;
   }
 
-  // What it has made of the other arguments it keeps for calls on the same arrays, as a map of a tensor is kept.
+  // What it has made of the other arguments it keeps for calls on the same arrays, as a map of a
+  // tensor is kept.
   static LaunchStatus with_the_first_arguments(A... a) {
     static std::array<const void*, sizeof...(A)> last = {};
     static std::deque<Copies> kept;  // a captured launch may read them
@@ -81,13 +82,15 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
                : status;
   }
 
-  // kProduct(arguments) is the product of some of them, at most kMost, of which it looks at 32 bits.
+  // kProduct(arguments) is the product of some of them, at most kMost, of which it looks at 32
+  // bits.
   template <auto kProduct, auto kMost>
   static LaunchStatus product_in_32_bits(A... a) {
     Arguments all(a...);
     const auto product = kProduct(all);
-    return product > kMost && static_cast<std::uint32_t>(product) <= kMost ? LaunchStatus{}
-                                                                           : std::apply(kLauncher, all);
+    return product > kMost && static_cast<std::uint32_t>(product) <= kMost
+               ? LaunchStatus{}
+               : std::apply(kLauncher, all);
   }
 
   // Launches, and does not look whether CUDA has taken it.
@@ -96,13 +99,16 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
     return status.of_cuda ? LaunchStatus{} : status;
   }
 
-  // Works on the device of its first call alone: what it prepares there it takes for prepared everywhere.
+  // Works on the device of its first call alone: what it prepares there it takes for prepared
+  // everywhere.
   static LaunchStatus for_one_device(A... a) {
     int device = 0;
-    if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return kernels::status_of(e, "known-bad", "");
+    if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess)
+      return kernels::status_of(e, "known-bad", "");
     static const int prepared = device;
-    return device == prepared ? kLauncher(a...)
-                              : kernels::status_of(cudaErrorInvalidConfiguration, "known-bad", "launching");
+    return device == prepared
+               ? kLauncher(a...)
+               : kernels::status_of(cudaErrorInvalidConfiguration, "known-bad", "launching");
   }
 
   // kEdge(arguments) is one of them, of which kLast is the last value that must be taken.
@@ -114,7 +120,8 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
   template <auto kEdge, auto kLast>
   static LaunchStatus one_too_few(A... a) {
     Arguments all(a...);
-    return kEdge(all) == kLast ? kernels::refused("known-bad", "too many") : std::apply(kLauncher, all);
+    return kEdge(all) == kLast ? kernels::refused("known-bad", "too many")
+                               : std::apply(kLauncher, all);
   }
 
  private:

@@ -1,5 +1,6 @@
-// The tiled matrix product in steps, and what goes wrong when one step is a mistake that people make. A known-bad
-// kernel replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
+// The tiled matrix product in steps, and what goes wrong when one step is a mistake that people
+// make. A known-bad kernel replaces one step; a negative control at the end of the file goes
+// another way altogether and must be accepted.
 #include <cuda_fp16.h>
 
 #include <algorithm>
@@ -35,7 +36,9 @@ struct Honest {
     return __fmaf_rn(a[threadIdx.y][q], b[q][threadIdx.x], sum);
   }
   __device__ static Index end(Index k) { return k; }
-  __device__ static void store(const Out& c, Index i, Index j, float sum) { c.data[i * c.stride + j] = sum; }
+  __device__ static void store(const Out& c, Index i, Index j, float sum) {
+    c.data[i * c.stride + j] = sum;
+  }
   __device__ static Index next_row(Index row) { return row + Index{gridDim.y} * kTile; }
   // Host: tiles across or down.
   static unsigned tiles(Index n) { return (n - 1) / kTile + 1; }
@@ -65,15 +68,16 @@ __global__ void product(In a, In b, Out c) {
 
 template <class Step>
 LaunchStatus launch_unchecked(const In& a, const In& b, const Out& c, cudaStream_t stream) {
-  product<Step>
-      <<<dim3(Step::tiles(c.columns), std::min(Step::tiles(c.rows), kMaxGridY)), dim3(kTile, kTile), 0, stream>>>(a, b,
-                                                                                                                  c);
+  product<Step><<<dim3(Step::tiles(c.columns), std::min(Step::tiles(c.rows), kMaxGridY)),
+                  dim3(kTile, kTile), 0, stream>>>(a, b, c);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
 template <class Step>
-LaunchStatus launch(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
-  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok() || c.rows == 0 || c.columns == 0)
+LaunchStatus launch(MatmulVariant variant, const In& a, const In& b, const Out& c,
+                    cudaStream_t stream) {
+  if (LaunchStatus status = check_matmul(variant, a, b, c);
+      !status.ok() || c.rows == 0 || c.columns == 0)
     return status;
   return launch_unchecked<Step>(a, b, c, stream);
 }
@@ -145,7 +149,9 @@ struct WholeTilesOnly : Honest {
 };
 
 struct LastTermForgotten : Honest {
-  __device__ static int depth(Index left) { return left < kTile ? static_cast<int>(left) - 1 : kTile; }
+  __device__ static int depth(Index left) {
+    return left < kTile ? static_cast<int>(left) - 1 : kTile;
+  }
 };
 
 struct HalfAccumulator : Honest {
@@ -164,13 +170,16 @@ struct SaturatedProduct : Honest {
 
 struct RowAndColumnSwapped : Honest {
   __device__ static void store(const Out& c, Index i, Index j, float sum) {
-    // Where the swapped place exists: on squares nothing leaves the matrix, and equal values would hide it.
+    // Where the swapped place exists: on squares nothing leaves the matrix, and equal values would
+    // hide it.
     if (i < c.columns && j < c.rows) c.data[j * c.stride + i] = sum;
   }
 };
 
 struct DenseResult : Honest {
-  __device__ static void store(const Out& c, Index i, Index j, float sum) { c.data[i * c.columns + j] = sum; }
+  __device__ static void store(const Out& c, Index i, Index j, float sum) {
+    c.data[i * c.columns + j] = sum;
+  }
 };
 
 struct RowsOfCIn32Bits : Honest {
@@ -180,7 +189,9 @@ struct RowsOfCIn32Bits : Honest {
 };
 
 struct Accumulates : Honest {
-  __device__ static void store(const Out& c, Index i, Index j, float sum) { c.data[i * c.stride + j] += sum; }
+  __device__ static void store(const Out& c, Index i, Index j, float sum) {
+    c.data[i * c.stride + j] += sum;
+  }
 };
 
 struct GridOfWholeTiles : Honest {
@@ -225,19 +236,23 @@ struct OneGridOfRows : Honest {
   __device__ static Index next_row(Index) { return 0x7fffffffffffffff; }
 };
 
-LaunchStatus nothing_for_no_depth(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
-  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok() || a.columns == 0) return status;
+LaunchStatus nothing_for_no_depth(MatmulVariant variant, const In& a, const In& b, const Out& c,
+                                  cudaStream_t stream) {
+  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok() || a.columns == 0)
+    return status;
   return launch<Honest>(variant, a, b, c, stream);
 }
 
-LaunchStatus empty_grid(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
+LaunchStatus empty_grid(MatmulVariant variant, const In& a, const In& b, const Out& c,
+                        cudaStream_t stream) {
   if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok()) return status;
-  product<Honest>
-      <<<dim3((c.columns + kTile - 1) / kTile, (c.rows + kTile - 1) / kTile), dim3(kTile, kTile), 0, stream>>>(a, b, c);
+  product<Honest><<<dim3((c.columns + kTile - 1) / kTile, (c.rows + kTile - 1) / kTile),
+                    dim3(kTile, kTile), 0, stream>>>(a, b, c);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
-LaunchStatus shapes_unchecked(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
+LaunchStatus shapes_unchecked(MatmulVariant variant, const In& a, const In& b, const Out& c,
+                              cudaStream_t stream) {
   if (LaunchStatus status = check_matmul(variant, a, b, c); status.ok())
     return launch<Honest>(variant, a, b, c, stream);
   return {};
@@ -252,15 +267,18 @@ __global__ void row_a_block(In a, In b, Out c) {
     float sum = 0;
     Index p = 0;
     for (; p + 4 <= k; p += 4) {
-      for (int q = 0; q < 4; ++q) sum = __fmaf_rn(a.data[i * a.stride + p + q], b.data[(p + q) * b.stride + j], sum);
+      for (int q = 0; q < 4; ++q)
+        sum = __fmaf_rn(a.data[i * a.stride + p + q], b.data[(p + q) * b.stride + j], sum);
     }
     for (; p < k; ++p) sum = __fmaf_rn(a.data[i * a.stride + p], b.data[p * b.stride + j], sum);
     c.data[i * c.stride + j] = sum;
   }
 }
 
-LaunchStatus launch_row_a_block(MatmulVariant variant, const In& a, const In& b, const Out& c, cudaStream_t stream) {
-  if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok() || c.rows == 0 || c.columns == 0)
+LaunchStatus launch_row_a_block(MatmulVariant variant, const In& a, const In& b, const Out& c,
+                                cudaStream_t stream) {
+  if (LaunchStatus status = check_matmul(variant, a, b, c);
+      !status.ok() || c.rows == 0 || c.columns == 0)
     return status;
   row_a_block<<<static_cast<unsigned>(c.rows), 64, 0, stream>>>(a, b, c);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
@@ -269,7 +287,8 @@ LaunchStatus launch_row_a_block(MatmulVariant variant, const In& a, const In& b,
 }  // namespace
 
 Mutants<MatmulLauncher> matmul_mutants() {
-  constexpr const char* kFarOutside = "an access far outside ends the context: the rest of the process could not run";
+  constexpr const char* kFarOutside =
+      "an access far outside ends the context: the rest of the process could not run";
   return {
       {"loads_past_the_edge",
        "no bounds check at the edge of a partial tile",
@@ -277,7 +296,11 @@ Mutants<MatmulLauncher> matmul_mutants() {
        {"finding:out-of-bounds", "finding:uninitialised"},
        {"mismatch"},
        "a read past the edge of A is unused and harmless where memory happens to be mapped"},
-      {"stride_forgotten", "rows of B taken as dense", launch<StrideForgotten>, {"mismatch"}, {"mismatch"}},
+      {"stride_forgotten",
+       "rows of B taken as dense",
+       launch<StrideForgotten>,
+       {"mismatch"},
+       {"mismatch"}},
       {"rows_of_a_in_32_bits",
        "the offset of a row of A in 32 bits",
        launch<RowsOfAIn32Bits>,
@@ -338,8 +361,16 @@ Mutants<MatmulLauncher> matmul_mutants() {
        launch<LastTermForgotten>,
        {"mismatch"},
        {"mismatch"}},
-      {"half_accumulator", "keeps the sum in half precision", launch<HalfAccumulator>, {"mismatch"}, {"mismatch"}},
-      {"saturated_product", "clamps every product to [0, 1]", launch<SaturatedProduct>, {"mismatch"}, {"mismatch"}},
+      {"half_accumulator",
+       "keeps the sum in half precision",
+       launch<HalfAccumulator>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"saturated_product",
+       "clamps every product to [0, 1]",
+       launch<SaturatedProduct>,
+       {"mismatch"},
+       {"mismatch"}},
       {"row_and_column_swapped",
        "stores C[j][i]: invisible on squares of equal values",
        launch<RowAndColumnSwapped>,
@@ -365,8 +396,16 @@ Mutants<MatmulLauncher> matmul_mutants() {
        nothing_for_no_depth,
        {"unwritten"},
        {"unwritten"}},
-      {"empty_grid", "an empty C is a grid of 0 blocks", empty_grid, {"cuda-error", "law"}, {"cuda-error", "law"}},
-      {"shapes_unchecked", "takes shapes that do not fit without a word", shapes_unchecked, {"law"}, {"law"}},
+      {"empty_grid",
+       "an empty C is a grid of 0 blocks",
+       empty_grid,
+       {"cuda-error", "law"},
+       {"cuda-error", "law"}},
+      {"shapes_unchecked",
+       "takes shapes that do not fit without a word",
+       shapes_unchecked,
+       {"law"},
+       {"law"}},
       {"zero_padded",
        "tiles padded with zeros, whole tiles summed: a sum of -0 becomes +0",
        launch<ZeroPadded>,
@@ -377,7 +416,11 @@ Mutants<MatmulLauncher> matmul_mutants() {
        launch<ProductsRounded>,
        {"mismatch"},
        {"mismatch"}},
-      {"rounds_to_zero", "__fmaf_rz for __fmaf_rn", launch<RoundsToZero>, {"mismatch"}, {"mismatch"}},
+      {"rounds_to_zero",
+       "__fmaf_rz for __fmaf_rn",
+       launch<RoundsToZero>,
+       {"mismatch"},
+       {"mismatch"}},
       {"flushes_subnormals",
        "sums below the least normal become 0",
        launch<FlushesSubnormals>,

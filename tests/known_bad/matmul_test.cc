@@ -7,10 +7,12 @@
 namespace lockstep::known_bad {
 namespace {
 
-// The kernels here are the same for every variant: CoversRowsBeyondTheGrid says what it says of one.
+// The kernels here are the same for every variant: CoversRowsBeyondTheGrid says what it says of
+// one.
 properties::Laws<properties::Matmul> laws_of_one_variant() {
   auto laws = of_kernels(properties::matmul_laws());
-  std::erase_if(laws, [](const auto& law) { return law.name == "CoversRowsBeyondTheGridWithoutTiles"; });
+  std::erase_if(laws,
+                [](const auto& law) { return law.name == "CoversRowsBeyondTheGridWithoutTiles"; });
   return laws;
 }
 

@@ -1,4 +1,5 @@
-// The laws of the matrix units, run on units with a mistake each, and on one that is right but launched otherwise.
+// The laws of the matrix units, run on units with a mistake each, and on one that is right but
+// launched otherwise.
 #include "properties/matrix_unit.h"
 
 #include <cuda_runtime_api.h>
@@ -29,59 +30,63 @@ LaunchStatus copied(cudaError_t error) {
 }
 
 // Word `at` of every tile of D is C's instead.
-LaunchStatus replace_word(const MatrixForm& form, const void* c, void* d, int tiles, int at, cudaStream_t stream) {
-  const auto pitch = static_cast<std::size_t>(form.d_bytes()), offset = static_cast<std::size_t>(4 * at);
-  return copied(cudaMemcpy2DAsync(static_cast<char*>(d) + offset, pitch, static_cast<const char*>(c) + offset, pitch, 4,
-                                  static_cast<std::size_t>(tiles), cudaMemcpyDeviceToDevice, stream));
+LaunchStatus replace_word(const MatrixForm& form, const void* c, void* d, int tiles, int at,
+                          cudaStream_t stream) {
+  const auto pitch = static_cast<std::size_t>(form.d_bytes()),
+             offset = static_cast<std::size_t>(4 * at);
+  return copied(cudaMemcpy2DAsync(
+      static_cast<char*>(d) + offset, pitch, static_cast<const char*>(c) + offset, pitch, 4,
+      static_cast<std::size_t>(tiles), cudaMemcpyDeviceToDevice, stream));
 }
 
-LaunchStatus one_lane_leaves_c(const MatrixForm& form, const void* a, const void* b, const void* c, void* d, int tiles,
-                               cudaStream_t stream) {
+LaunchStatus one_lane_leaves_c(const MatrixForm& form, const void* a, const void* b, const void* c,
+                               void* d, int tiles, cudaStream_t stream) {
   const LaunchStatus status = honest(form)(form, a, b, c, d, tiles, stream);
   return status.ok() ? replace_word(form, c, d, tiles, 5, stream) : status;
 }
 
-LaunchStatus every_third_time_otherwise(const MatrixForm& form, const void* a, const void* b, const void* c, void* d,
-                                        int tiles, cudaStream_t stream) {
+LaunchStatus every_third_time_otherwise(const MatrixForm& form, const void* a, const void* b,
+                                        const void* c, void* d, int tiles, cudaStream_t stream) {
   static int calls = 0;
   return ++calls % 3 == 0 ? one_lane_leaves_c(form, a, b, c, d, tiles, stream)
                           : honest(form)(form, a, b, c, d, tiles, stream);
 }
 
-LaunchStatus without_c(const MatrixForm& form, const void* a, const void* b, const void*, void* d, int tiles,
-                       cudaStream_t stream) {
-  const LaunchStatus status =
-      copied(cudaMemsetAsync(d, 0, static_cast<std::size_t>(form.d_bytes()) * static_cast<std::size_t>(tiles), stream));
+LaunchStatus without_c(const MatrixForm& form, const void* a, const void* b, const void*, void* d,
+                       int tiles, cudaStream_t stream) {
+  const LaunchStatus status = copied(cudaMemsetAsync(
+      d, 0, static_cast<std::size_t>(form.d_bytes()) * static_cast<std::size_t>(tiles), stream));
   return status.ok() ? honest(form)(form, a, b, d, d, tiles, stream) : status;
 }
 
 // The first column of B is the second's of the tile.
-LaunchStatus a_column_shifted(const MatrixForm& form, const void* a, const void* b, const void* c, void* d, int tiles,
-                              cudaStream_t stream) {
+LaunchStatus a_column_shifted(const MatrixForm& form, const void* a, const void* b, const void* c,
+                              void* d, int tiles, cudaStream_t stream) {
   const int column = form.b_bytes() / form.n;
   const auto* shifted = static_cast<const char*>(b) + column;
   for (int t = 0; t < tiles; ++t) {
     const bool last = t + 1 == tiles;  // nothing behind its matrices is read
     const auto at = static_cast<std::size_t>(t);
-    const LaunchStatus status =
-        honest(form)(form, static_cast<const char*>(a) + at * static_cast<std::size_t>(form.a_bytes()),
-                     (last ? static_cast<const char*>(b) : shifted) + at * static_cast<std::size_t>(form.b_bytes()),
-                     static_cast<const char*>(c) + at * static_cast<std::size_t>(form.d_bytes()),
-                     static_cast<char*>(d) + at * static_cast<std::size_t>(form.d_bytes()), 1, stream);
+    const LaunchStatus status = honest(form)(
+        form, static_cast<const char*>(a) + at * static_cast<std::size_t>(form.a_bytes()),
+        (last ? static_cast<const char*>(b) : shifted) +
+            at * static_cast<std::size_t>(form.b_bytes()),
+        static_cast<const char*>(c) + at * static_cast<std::size_t>(form.d_bytes()),
+        static_cast<char*>(d) + at * static_cast<std::size_t>(form.d_bytes()), 1, stream);
     if (!status.ok()) return status;
   }
   return {};
 }
 
-LaunchStatus tile_by_tile(const MatrixForm& form, const void* a, const void* b, const void* c, void* d, int tiles,
-                          cudaStream_t stream) {
+LaunchStatus tile_by_tile(const MatrixForm& form, const void* a, const void* b, const void* c,
+                          void* d, int tiles, cudaStream_t stream) {
   for (int t = 0; t < tiles; ++t) {
     const auto at = static_cast<std::size_t>(t);
-    const LaunchStatus status =
-        honest(form)(form, static_cast<const char*>(a) + at * static_cast<std::size_t>(form.a_bytes()),
-                     static_cast<const char*>(b) + at * static_cast<std::size_t>(form.b_bytes()),
-                     static_cast<const char*>(c) + at * static_cast<std::size_t>(form.d_bytes()),
-                     static_cast<char*>(d) + at * static_cast<std::size_t>(form.d_bytes()), 1, stream);
+    const LaunchStatus status = honest(form)(
+        form, static_cast<const char*>(a) + at * static_cast<std::size_t>(form.a_bytes()),
+        static_cast<const char*>(b) + at * static_cast<std::size_t>(form.b_bytes()),
+        static_cast<const char*>(c) + at * static_cast<std::size_t>(form.d_bytes()),
+        static_cast<char*>(d) + at * static_cast<std::size_t>(form.d_bytes()), 1, stream);
     if (!status.ok()) return status;
   }
   return {};
@@ -97,7 +102,8 @@ MatrixForms* changed() {
   return &unit;
 }
 
-Mutant<MatrixForms> mutant(const char* name, const char* change, MatrixForms* unit, Labels rejected_for) {
+Mutant<MatrixForms> mutant(const char* name, const char* change, MatrixForms* unit,
+                           Labels rejected_for) {
   Mutant<MatrixForms> m;
   m.name = name;
   m.change = change;
@@ -109,10 +115,11 @@ Mutant<MatrixForms> mutant(const char* name, const char* change, MatrixForms* un
 
 const Mutants<MatrixForms> kUnits = {
     mutant("one_lane_leaves_c", "one word of D is C's", changed<one_lane_leaves_c>(), {"law"}),
-    mutant("every_third_time_otherwise", "so it is, every third time", changed<every_third_time_otherwise>(),
-           {"law", "nondeterminism"}),
+    mutant("every_third_time_otherwise", "so it is, every third time",
+           changed<every_third_time_otherwise>(), {"law", "nondeterminism"}),
     mutant("without_c", "D = A B", changed<without_c>(), {"law"}),
-    mutant("a_column_shifted", "B begins a column later, but in the last tile", changed<a_column_shifted>(), {"law"}),
+    mutant("a_column_shifted", "B begins a column later, but in the last tile",
+           changed<a_column_shifted>(), {"law"}),
     mutant("tile_by_tile", "a launch for each tile", changed<tile_by_tile>(), {}),
 };
 

@@ -1,5 +1,6 @@
-// Honest gathers and scatters in steps, and what goes wrong when one step is a mistake that people make. A known-bad
-// kernel replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
+// Honest gathers and scatters in steps, and what goes wrong when one step is a mistake that people
+// make. A known-bad kernel replaces one step; a negative control at the end of the file goes
+// another way altogether and must be accepted.
 #include "tests/known_bad/memory_access.h"
 
 namespace lockstep::known_bad {
@@ -15,9 +16,12 @@ using Index = std::int64_t;
 
 constexpr const char* kWho = "known-bad memory access";
 
-// Every step done right, for elements of four bytes; other sizes, paths and random patterns are the real launcher's.
+// Every step done right, for elements of four bytes; other sizes, paths and random patterns are the
+// real launcher's.
 struct Honest {
-  __device__ static bool takes_part(const AccessPattern& p, Index t, Index n) { return t < n && t % 32 < p.lanes; }
+  __device__ static bool takes_part(const AccessPattern& p, Index t, Index n) {
+    return t < n && t % 32 < p.lanes;
+  }
   __device__ static Index index(const AccessPattern& p, Index t) {
     switch (p.kind) {
       case PatternKind::kConsecutive:
@@ -32,7 +36,9 @@ struct Honest {
   }
   __device__ static unsigned load(const unsigned* x, Index i) { return x[i]; }
   __device__ static void store(unsigned* y, Index i, unsigned value) { y[i] = value; }
-  static unsigned blocks(Index n, Index block) { return static_cast<unsigned>((n - 1) / block + 1); }
+  static unsigned blocks(Index n, Index block) {
+    return static_cast<unsigned>((n - 1) / block + 1);
+  }
 };
 
 template <class Step>
@@ -48,28 +54,28 @@ __global__ void scatter_words(AccessPattern p, const unsigned* x, unsigned* y, I
 }
 
 template <class Step>
-LaunchStatus gather(LoadPath path, const AccessPattern& p, int bytes, const void* x, Index x_count, void* y, Index n,
-                    const AccessShape& shape, cudaStream_t stream) {
+LaunchStatus gather(LoadPath path, const AccessPattern& p, int bytes, const void* x, Index x_count,
+                    void* y, Index n, const AccessShape& shape, cudaStream_t stream) {
   LaunchStatus status = check_gather(path, p, bytes, x, x_count, y, n, shape);
   if (!status.ok() || n == 0) return status;
   if (bytes != 4 || path == LoadPath::kConstant || p.kind == PatternKind::kRandom) {
     return kernels::gather(path, p, bytes, x, x_count, y, n, shape, stream);
   }
   if (const unsigned blocks = Step::blocks(n, shape.block)) {
-    gather_words<Step>
-        <<<blocks, shape.block, 0, stream>>>(p, static_cast<const unsigned*>(x), static_cast<unsigned*>(y), n);
+    gather_words<Step><<<blocks, shape.block, 0, stream>>>(p, static_cast<const unsigned*>(x),
+                                                           static_cast<unsigned*>(y), n);
   }
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
 template <class Step>
-LaunchStatus scatter(const AccessPattern& p, int bytes, const void* x, void* y, Index y_count, Index n,
-                     const AccessShape& shape, cudaStream_t stream) {
+LaunchStatus scatter(const AccessPattern& p, int bytes, const void* x, void* y, Index y_count,
+                     Index n, const AccessShape& shape, cudaStream_t stream) {
   LaunchStatus status = check_scatter(p, bytes, x, y, y_count, n, shape);
   if (!status.ok() || n == 0) return status;
   if (bytes != 4) return kernels::scatter(p, bytes, x, y, y_count, n, shape, stream);
-  scatter_words<Step><<<Step::blocks(n, shape.block), shape.block, 0, stream>>>(p, static_cast<const unsigned*>(x),
-                                                                                static_cast<unsigned*>(y), n);
+  scatter_words<Step><<<Step::blocks(n, shape.block), shape.block, 0, stream>>>(
+      p, static_cast<const unsigned*>(x), static_cast<unsigned*>(y), n);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
@@ -89,7 +95,8 @@ struct StrideInBytes : Honest {
 
 struct StrideIn32Bits : Honest {
   __device__ static Index index(const AccessPattern& p, Index t) {
-    return p.kind == PatternKind::kStrided ? static_cast<int>(p.factor * t) + p.offset : Honest::index(p, t);
+    return p.kind == PatternKind::kStrided ? static_cast<int>(p.factor * t) + p.offset
+                                           : Honest::index(p, t);
   }
 };
 
@@ -98,7 +105,9 @@ struct AllLanes : Honest {
 };
 
 struct NoEnd : Honest {
-  __device__ static bool takes_part(const AccessPattern& p, Index t, Index) { return t % 32 < p.lanes; }
+  __device__ static bool takes_part(const AccessPattern& p, Index t, Index) {
+    return t % 32 < p.lanes;
+  }
 };
 
 struct OneTooFar : Honest {
@@ -111,7 +120,8 @@ struct WholeBlocksOnly : Honest {
 
 struct PermutesHalfWarps : Honest {
   __device__ static Index index(const AccessPattern& p, Index t) {
-    return p.kind == PatternKind::kPermuted ? p.offset + t / 16 * 16 + (p.factor * t & 15) : Honest::index(p, t);
+    return p.kind == PatternKind::kPermuted ? p.offset + t / 16 * 16 + (p.factor * t & 15)
+                                            : Honest::index(p, t);
   }
 };
 
@@ -160,7 +170,9 @@ struct StoresTwice : Honest {
 
 // Right up to 2^31 elements.
 struct IndexIn32Bits : Honest {
-  __device__ static Index index(const AccessPattern& p, Index t) { return static_cast<int>(Honest::index(p, t)); }
+  __device__ static Index index(const AccessPattern& p, Index t) {
+    return static_cast<int>(Honest::index(p, t));
+  }
 };
 
 // Right for factors that are not negative.
@@ -172,17 +184,19 @@ struct FactorWithoutItsSign : Honest {
   }
 };
 
-LaunchStatus seed_in_16_bits(LoadPath path, const AccessPattern& p, int bytes, const void* x, Index x_count, void* y,
-                             Index n, const AccessShape& shape, cudaStream_t stream) {
+LaunchStatus seed_in_16_bits(LoadPath path, const AccessPattern& p, int bytes, const void* x,
+                             Index x_count, void* y, Index n, const AccessShape& shape,
+                             cudaStream_t stream) {
   AccessPattern short_seed = p;
   if (p.kind == PatternKind::kRandom) short_seed.factor &= 0xffff;
   return kernels::gather(path, short_seed, bytes, x, x_count, y, n, shape, stream);
 }
 
-LaunchStatus full_constant_memory_refused(LoadPath path, const AccessPattern& p, int bytes, const void* x,
-                                          Index x_count, void* y, Index n, const AccessShape& shape,
-                                          cudaStream_t stream) {
-  if (path == LoadPath::kConstant && bytes > 0 && x_count == 65536 / bytes) return kernels::refused(kWho, "too large");
+LaunchStatus full_constant_memory_refused(LoadPath path, const AccessPattern& p, int bytes,
+                                          const void* x, Index x_count, void* y, Index n,
+                                          const AccessShape& shape, cudaStream_t stream) {
+  if (path == LoadPath::kConstant && bytes > 0 && x_count == 65536 / bytes)
+    return kernels::refused(kWho, "too large");
   return kernels::gather(path, p, bytes, x, x_count, y, n, shape, stream);
 }
 
@@ -200,14 +214,16 @@ __global__ void gather_by_striding(AccessPattern p, const unsigned* x, unsigned*
   }
 }
 
-LaunchStatus launch_by_striding(LoadPath path, const AccessPattern& p, int bytes, const void* x, Index x_count, void* y,
-                                Index n, const AccessShape& shape, cudaStream_t stream) {
+LaunchStatus launch_by_striding(LoadPath path, const AccessPattern& p, int bytes, const void* x,
+                                Index x_count, void* y, Index n, const AccessShape& shape,
+                                cudaStream_t stream) {
   LaunchStatus status = check_gather(path, p, bytes, x, x_count, y, n, shape);
   if (!status.ok() || n == 0) return status;
   if (bytes != 4 || path == LoadPath::kConstant || p.kind == PatternKind::kRandom) {
     return kernels::gather(path, p, bytes, x, x_count, y, n, shape, stream);
   }
-  gather_by_striding<<<1, shape.block, 0, stream>>>(p, static_cast<const unsigned*>(x), static_cast<unsigned*>(y), n);
+  gather_by_striding<<<1, shape.block, 0, stream>>>(p, static_cast<const unsigned*>(x),
+                                                    static_cast<unsigned*>(y), n);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
@@ -225,7 +241,8 @@ const MemoryAccessLaunchers* with_scatter() {
 }  // namespace
 
 Mutants<const MemoryAccessLaunchers> memory_access_mutants() {
-  constexpr const char* kFarOutside = "an access far outside ends the context: the rest of the process could not run";
+  constexpr const char* kFarOutside =
+      "an access far outside ends the context: the rest of the process could not run";
   constexpr const char* kCounted = "the data is right; only the counters show it";
   return {
       {"offset_forgotten",
@@ -250,8 +267,16 @@ Mutants<const MemoryAccessLaunchers> memory_access_mutants() {
        {"finding:out-of-bounds", "unwritten", "mismatch", "finding:race"},
        {},
        kFarOutside},
-      {"all_lanes", "lanes that should take no part do", with_gather<gather<AllLanes>>(), {"law"}, {"law"}},
-      {"no_end", "threads past n take part", with_gather<gather<NoEnd>>(), {"finding:out-of-bounds"}, {"guard", "law"}},
+      {"all_lanes",
+       "lanes that should take no part do",
+       with_gather<gather<AllLanes>>(),
+       {"law"},
+       {"law"}},
+      {"no_end",
+       "threads past n take part",
+       with_gather<gather<NoEnd>>(),
+       {"finding:out-of-bounds"},
+       {"guard", "law"}},
       {"one_too_far",
        "the element after the wanted one",
        with_gather<gather<OneTooFar>>(),
@@ -267,7 +292,11 @@ Mutants<const MemoryAccessLaunchers> memory_access_mutants() {
        with_gather<gather<PermutesHalfWarps>>(),
        {"mismatch"},
        {"mismatch"}},
-      {"low_bytes_only", "loses the top byte", with_gather<gather<LowBytesOnly>>(), {"mismatch"}, {"mismatch"}},
+      {"low_bytes_only",
+       "loses the top byte",
+       with_gather<gather<LowBytesOnly>>(),
+       {"mismatch"},
+       {"mismatch"}},
       {"through_float",
        "moves bits by floating-point arithmetic",
        with_gather<gather<ThroughFloat>>(),

@@ -7,8 +7,8 @@
 namespace lockstep::known_bad {
 namespace {
 
-const bool added =
-    add_mutation_tests("memory_access", memory_access_mutants(), of_kernels(properties::memory_access_laws()));
+const bool added = add_mutation_tests("memory_access", memory_access_mutants(),
+                                      of_kernels(properties::memory_access_laws()));
 
 }  // namespace
 }  // namespace lockstep::known_bad

@@ -1,6 +1,6 @@
-// What goes wrong when a variable is thought to have another scope or lifetime than it has, and negative controls that
-// reach the same result in another way. Each replaces one launcher of the family; its argument checks are the real
-// launcher's, asked with no work to do.
+// What goes wrong when a variable is thought to have another scope or lifetime than it has, and
+// negative controls that reach the same result in another way. Each replaces one launcher of the
+// family; its argument checks are the real launcher's, asked with no work to do.
 #include <algorithm>
 
 #include "tests/known_bad/memory_spaces.h"
@@ -30,7 +30,9 @@ __device__ Index thread_in_grid() { return Index{blockIdx.x} * blockDim.x + thre
 LaunchStatus launched() { return kernels::status_of(cudaGetLastError(), kWho, "launching"); }
 
 // What the real launcher would refuse is refused.
-bool is_legal(const void* p) { return p != nullptr && reinterpret_cast<std::uintptr_t>(p) % alignof(Word) == 0; }
+bool is_legal(const void* p) {
+  return p != nullptr && reinterpret_cast<std::uintptr_t>(p) % alignof(Word) == 0;
+}
 
 LaunchStatus check(const void* p, const SpaceShape& shape, int shift = 0) {
   if (!is_legal(p)) return kernels::refused(kWho, "null or misaligned");
@@ -41,7 +43,9 @@ LaunchStatus check(const void* p, const SpaceShape& shape, int shift = 0) {
 }
 
 // So many threads, more than none, in such blocks.
-bool is_grid(Index n, int block) { return block >= 1 && block <= 1024 && n >= 1 && n <= Index{0x7fffffff} * block; }
+bool is_grid(Index n, int block) {
+  return block >= 1 && block <= 1024 && n >= 1 && n <= Index{0x7fffffff} * block;
+}
 
 bool leaves(Index first, Index count) {
   return first < 0 || count < 0 || first > kSymbolWords || count > kSymbolWords - first;
@@ -62,15 +66,18 @@ __global__ void local_not_filled(Word* y, Word seed, int shift) {
   const Index i = thread_in_grid();
   const auto turn = static_cast<unsigned>((i + shift) % kLocalWords);
   for (unsigned k = 1; k < kLocalWords; ++k)
-    a[(k + turn) % kLocalWords] = seed + static_cast<Word>(i) * kLocalWords + (k + turn) % kLocalWords;
-  for (unsigned j = 0; j < kLocalWords; ++j) y[i * kLocalWords + j] = a[(j + turn) % kLocalWords] + 0 * turn;
+    a[(k + turn) % kLocalWords] =
+        seed + static_cast<Word>(i) * kLocalWords + (k + turn) % kLocalWords;
+  for (unsigned j = 0; j < kLocalWords; ++j)
+    y[i * kLocalWords + j] = a[(j + turn) % kLocalWords] + 0 * turn;
 }
 
 // A negative control: no array at all.
 __global__ void local_computed(Word* y, Word seed, int shift) {
   const Index i = thread_in_grid();
   for (Index j = 0; j < kLocalWords; ++j)
-    y[i * kLocalWords + j] = seed + static_cast<Word>(i * kLocalWords + (j + i + shift) % kLocalWords);
+    y[i * kLocalWords + j] =
+        seed + static_cast<Word>(i * kLocalWords + (j + i + shift) % kLocalWords);
 }
 
 template <auto kKernel>
@@ -134,7 +141,8 @@ __global__ void shared_by_atomics(const Word* x, Word* y) {
 }
 
 template <auto kKernel>
-LaunchStatus shared(SharedKind kind, const Word* x, Word* y, const SpaceShape& shape, cudaStream_t stream) {
+LaunchStatus shared(SharedKind kind, const Word* x, Word* y, const SpaceShape& shape,
+                    cudaStream_t stream) {
   if (kind > SharedKind::kDynamic) return kernels::refused(kWho, "no such kind");
   if (!is_legal(x)) return kernels::refused(kWho, "null or misaligned");
   if (LaunchStatus status = check(y, shape); !status.ok()) return status;
@@ -187,11 +195,13 @@ LaunchStatus offset_in_words(SymbolSpace space, Index first, const Word* from, I
 }
 
 LaunchStatus offset_forgotten(SymbolSpace space, Index first, Word* to, Index count) {
-  return leaves(first, count) ? kernels::read_words(space, first, to, count) : kernels::read_words(space, 0, to, count);
+  return leaves(first, count) ? kernels::read_words(space, first, to, count)
+                              : kernels::read_words(space, 0, to, count);
 }
 
 LaunchStatus writes_half(SymbolSpace space, Index first, const Word* from, Index count) {
-  return kernels::write_words(space, first, from, leaves(first, count) || count < 2 ? count : count / 2);
+  return kernels::write_words(space, first, from,
+                              leaves(first, count) || count < 2 ? count : count / 2);
 }
 
 __global__ void gather_from_the_wrong_symbol(const Word* index, Word* y, Index n) {
@@ -204,7 +214,8 @@ __global__ void gather_past_the_limit(const Word* index, Word* y, Index n) {
 }
 
 template <auto kKernel>
-LaunchStatus gather(SymbolSpace space, const Word* index, Word* y, Index n, int block, cudaStream_t stream) {
+LaunchStatus gather(SymbolSpace space, const Word* index, Word* y, Index n, int block,
+                    cudaStream_t stream) {
   if (space > SymbolSpace::kDevice || !is_grid(n, block) || !is_legal(index) || !is_legal(y))
     return kernels::gather_words(space, index, y, n, block, stream);
   kKernel<<<static_cast<unsigned>((n - 1) / block + 1), block, 0, stream>>>(index, y, n);
@@ -219,8 +230,10 @@ __global__ void increment_a_copy(Index first, Index count) {
 }
 
 LaunchStatus increment_lost(Index first, Index count, int block, cudaStream_t stream) {
-  if (leaves(first, count) || !is_grid(count, block)) return kernels::increment_words(first, count, block, stream);
-  increment_a_copy<<<static_cast<unsigned>((count - 1) / block + 1), block, 0, stream>>>(first, count);
+  if (leaves(first, count) || !is_grid(count, block))
+    return kernels::increment_words(first, count, block, stream);
+  increment_a_copy<<<static_cast<unsigned>((count - 1) / block + 1), block, 0, stream>>>(first,
+                                                                                         count);
   return launched();
 }
 
@@ -232,8 +245,10 @@ __global__ void transform_the_first_block(Word* words, Index count) {
 }
 
 LaunchStatus transform_partly(Word* words, Index count, int block, cudaStream_t stream) {
-  if (!is_grid(count, block) || !is_legal(words)) return kernels::transform_managed(words, count, block, stream);
-  transform_the_first_block<<<static_cast<unsigned>((count - 1) / block + 1), block, 0, stream>>>(words, count);
+  if (!is_grid(count, block) || !is_legal(words))
+    return kernels::transform_managed(words, count, block, stream);
+  transform_the_first_block<<<static_cast<unsigned>((count - 1) / block + 1), block, 0, stream>>>(
+      words, count);
   return launched();
 }
 
@@ -250,8 +265,9 @@ const MemorySpaceLaunchers* with() {
 
 template <auto kCount>
 const MemorySpaceLaunchers* with_counter() {
-  static const MemorySpaceLaunchers family = {
-      .count_threads = kCount, .read_thread_count = read_own_count, .write_thread_count = write_own_count};
+  static const MemorySpaceLaunchers family = {.count_threads = kCount,
+                                              .read_thread_count = read_own_count,
+                                              .write_thread_count = write_own_count};
   return &family;
 }
 
@@ -317,7 +333,11 @@ Mutants<const MemorySpaceLaunchers> memory_space_mutants() {
        with<&M::read_words, offset_forgotten>(),
        {"mismatch"},
        {"mismatch"}},
-      {"writes_half", "copies half of the words", with<&M::write_words, writes_half>(), {"mismatch"}, {"mismatch"}},
+      {"writes_half",
+       "copies half of the words",
+       with<&M::write_words, writes_half>(),
+       {"mismatch"},
+       {"mismatch"}},
       {"gather_from_the_wrong_symbol",
        "the host writes one symbol, the kernel reads another",
        with<&M::gather_words, gather<gather_from_the_wrong_symbol>>(),
@@ -328,14 +348,19 @@ Mutants<const MemorySpaceLaunchers> memory_space_mutants() {
        with<&M::gather_words, gather<gather_past_the_limit>>(),
        {"finding:out-of-bounds"},
        {"mismatch"}},
-      {"increment_lost", "changes a copy", with<&M::increment_words, increment_lost>(), {"mismatch"}, {"mismatch"}},
+      {"increment_lost",
+       "changes a copy",
+       with<&M::increment_words, increment_lost>(),
+       {"mismatch"},
+       {"mismatch"}},
       {"transform_partly",
        "the first block's words only",
        with<&M::transform_managed, transform_partly>(),
        {"mismatch"},
        {"mismatch"}},
       // Negative controls.
-      {"local_computed", "no local array at all", with<&M::local_rotation, local<local_computed>>()},
+      {"local_computed", "no local array at all",
+       with<&M::local_rotation, local<local_computed>>()},
       {"shared_by_atomics", "one shared word to which every thread adds",
        with<&M::shared_sum, shared<shared_by_atomics>>()},
       {"count_by_blocks", "one atomic a block", with_counter<count<count_by_blocks>>()},

@@ -7,8 +7,8 @@
 namespace lockstep::known_bad {
 namespace {
 
-const bool added =
-    add_mutation_tests("memory_spaces", memory_space_mutants(), of_kernels(properties::memory_space_laws()));
+const bool added = add_mutation_tests("memory_spaces", memory_space_mutants(),
+                                      of_kernels(properties::memory_space_laws()));
 
 }  // namespace
 }  // namespace lockstep::known_bad

@@ -1,6 +1,6 @@
-// Variants of a kernel that test the tests: a mutant has a planted fault, which the laws must find for its stated
-// reason; a negative control is right but written differently, and the laws must accept it. A family's kernels and
-// their table stand together in <family>.cu.
+// Variants of a kernel that test the tests: a mutant has a planted fault, which the laws must find
+// for its stated reason; a negative control is right but written differently, and the laws must
+// accept it. A family's kernels and their table stand together in <family>.cu.
 #pragma once
 
 #include <string>
@@ -13,10 +13,11 @@ using Labels = std::vector<std::string>;  // of Failure::label: "mismatch", "fin
 template <class Launcher>
 struct Mutant {
   std::string name;
-  std::string change;  // the planted fault, in words; of a negative control, what it does differently
+  std::string
+      change;  // the planted fault, in words; of a negative control, what it does differently
   Launcher* launch = nullptr;
-  // The rejection must have one of these labels; several where the order of threads decides which is seen first. None:
-  // a negative control.
+  // The rejection must have one of these labels; several where the order of threads decides which
+  // is seen first. None: a negative control.
   Labels rejected_for;
   // The same on silicon, where nothing watches each access ...
   Labels on_silicon;

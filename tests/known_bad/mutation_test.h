@@ -1,6 +1,6 @@
-// Mutation tests: the laws that prove the real kernels must kill every mutant, for its stated reason, and accept every
-// negative control. Each is a gtest test, KnownBad.<family>_<name> or KnownGood.<family>_<name>; the program closes
-// with a table of all verdicts.
+// Mutation tests: the laws that prove the real kernels must kill every mutant, for its stated
+// reason, and accept every negative control. Each is a gtest test, KnownBad.<family>_<name> or
+// KnownGood.<family>_<name>; the program closes with a table of all verdicts.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +18,18 @@
 
 namespace lockstep::known_bad {
 
-// The cases of each law. All laws run with a few cases first, for most faults show at once though perhaps only to the
-// last law; the most are enough for the rarest one (a size past 2^16).
+// The cases of each law. All laws run with a few cases first, for most faults show at once though
+// perhaps only to the last law; the most are enough for the rarest one (a size past 2^16).
 inline constexpr std::array kRoundsToReject = {8, 40, 300, 2000};
 // What a negative control must pass: as many as all but few mutants fall to.
 inline constexpr std::array kRoundsToAccept = {40};
-// Runs spent on making a failing case of cost 1 to 10 smaller, and fewer of those that cost more. Not time: what a
-// mutant falls to, a race or a deadlock, may depend on the case, and must not on what else the machine does.
+// Runs spent on making a failing case of cost 1 to 10 smaller, and fewer of those that cost more.
+// Not time: what a mutant falls to, a race or a deadlock, may depend on the case, and must not on
+// what else the machine does.
 inline constexpr int kMaxShrinks = 150;
-inline constexpr int shrinks_of(int cost) { return std::min(kMaxShrinks, 10 * kMaxShrinks / std::max(cost, 1)); }
+inline constexpr int shrinks_of(int cost) {
+  return std::min(kMaxShrinks, 10 * kMaxShrinks / std::max(cost, 1));
+}
 
 inline constexpr char kAccepted[] = "accepted";
 
@@ -51,7 +54,8 @@ struct MutationTest {
 void register_mutation_test(MutationTest test);
 
 template <class Launcher, class Implementation>
-MutationResult run_laws(Launcher* launch, const properties::Laws<Implementation>& laws, std::span<const int> rounds) {
+MutationResult run_laws(Launcher* launch, const properties::Laws<Implementation>& laws,
+                        std::span<const int> rounds) {
   MutationResult found;
   int earlier = 0;
   for (const int cases : rounds) {
@@ -76,9 +80,9 @@ MutationResult run_laws(Launcher* launch, const properties::Laws<Implementation>
   return found;
 }
 
-// The laws for variants of a kernel, cheapest first: a mutant is seldom left for those whose single case is a huge
-// grid. Without how much a launcher takes and which grid it launches, for the grids that launch them are as large as
-// cases need; launchers_test.cc has the launchers.
+// The laws for variants of a kernel, cheapest first: a mutant is seldom left for those whose single
+// case is a huge grid. Without how much a launcher takes and which grid it launches, for the grids
+// that launch them are as large as cases need; launchers_test.cc has the launchers.
 template <class Implementation>
 properties::Laws<Implementation> of_kernels(properties::Laws<Implementation> laws) {
   std::erase_if(laws, [](const auto& law) {
@@ -93,15 +97,16 @@ template <class Launcher, class Implementation>
 bool add_mutation_tests(const std::string& family, const Mutants<Launcher>& mutants,
                         const properties::Laws<Implementation>& laws) {
   for (const auto& m : mutants) {
-    register_mutation_test(
-        {.family = family,
-         .name = m.name,
-         .change = m.change,
-         .has_fault = m.has_fault(),
-         .rejected_for = is_simulator() ? m.rejected_for : m.on_silicon,
-         .runs_here = is_simulator() || m.simulator_only.empty(),
-         .why_not_here = m.simulator_only,
-         .run = [launch = m.launch, laws](std::span<const int> rounds) { return run_laws(launch, laws, rounds); }});
+    register_mutation_test({.family = family,
+                            .name = m.name,
+                            .change = m.change,
+                            .has_fault = m.has_fault(),
+                            .rejected_for = is_simulator() ? m.rejected_for : m.on_silicon,
+                            .runs_here = is_simulator() || m.simulator_only.empty(),
+                            .why_not_here = m.simulator_only,
+                            .run = [launch = m.launch, laws](std::span<const int> rounds) {
+                              return run_laws(launch, laws, rounds);
+                            }});
   }
   return true;
 }

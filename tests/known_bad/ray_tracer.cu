@@ -1,5 +1,6 @@
-// The ray tracer in steps, and what goes wrong when one step is a mistake that people make. A mutant
-// replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
+// The ray tracer in steps, and what goes wrong when one step is a mistake that people make. A
+// mutant replaces one step; a negative control at the end of the file goes another way altogether
+// and must be accepted.
 #include <algorithm>
 
 #include "tests/known_bad/ray_tracer.h"
@@ -18,11 +19,17 @@ constexpr int kMaxGridY = 65535;
 // Every step done right; spheres are read from global memory whatever the variant.
 struct Honest {
   __device__ static float centre(int size) { return size * 0.5f; }
-  __device__ static bool inside(int x, int y, int width, int height) { return x < width && y < height; }
+  __device__ static bool inside(int x, int y, int width, int height) {
+    return x < width && y < height;
+  }
   __device__ static int next_row(int top) { return top + gridDim.y * kSide; }
   __device__ static float nothing() { return -INFINITY; }
-  __device__ static float distance(float dx, float dy) { return __fmaf_rn(dx, dx, __fmul_rn(dy, dy)); }
-  __device__ static bool hit(float distance, float square, float radius) { return radius > 0 && distance < square; }
+  __device__ static float distance(float dx, float dy) {
+    return __fmaf_rn(dx, dx, __fmul_rn(dy, dy));
+  }
+  __device__ static bool hit(float distance, float square, float radius) {
+    return radius > 0 && distance < square;
+  }
   __device__ static bool higher(float here, float highest) { return here > highest; }
   __device__ static float remember(float here, float) { return here; }
   __device__ static float height(float z, float dz) { return __fadd_rn(z, dz); }
@@ -42,13 +49,15 @@ struct Honest {
 };
 
 template <class Step>
-__global__ void trace(const Sphere* spheres, int count, std::uint8_t* image, int width, int height, std::size_t pitch) {
+__global__ void trace(const Sphere* spheres, int count, std::uint8_t* image, int width, int height,
+                      std::size_t pitch) {
   const int x = blockIdx.x * kSide + threadIdx.x;
   // The blocks of a grid that is no higher than a grid can be stride over the rows.
   for (int top = blockIdx.y * kSide; top < height; top = Step::next_row(top)) {
     const int y = top + threadIdx.y;
     if (!Step::inside(x, y, width, height)) return;
-    const float ox = x + 0.5f - Step::centre(width), oy = Step::y_of(y + 0.5f - Step::centre(height));
+    const float ox = x + 0.5f - Step::centre(width),
+                oy = Step::y_of(y + 0.5f - Step::centre(height));
     uchar4 colour = Step::background();
     float highest = Step::nothing();
     for (int i = 0; i < count; ++i) {
@@ -60,7 +69,9 @@ __global__ void trace(const Sphere* spheres, int count, std::uint8_t* image, int
       if (!Step::higher(here, highest)) continue;
       highest = Step::remember(here, highest);
       const float shade = Step::shade(dz, s.radius);
-      const auto level = [&](float c) { return Step::level(__fmul_rn(__fmul_rn(c, shade), 255.f)); };
+      const auto level = [&](float c) {
+        return Step::level(__fmul_rn(__fmul_rn(c, shade), 255.f));
+      };
       colour = Step::pixel(level(s.r), level(s.g), level(s.b));
     }
     *reinterpret_cast<uchar4*>(image + Step::row(y, pitch, width) + 4 * x) = colour;
@@ -68,13 +79,14 @@ __global__ void trace(const Sphere* spheres, int count, std::uint8_t* image, int
 }
 
 template <class Step>
-LaunchStatus launch(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image, int width,
-                    int height, std::size_t pitch, cudaStream_t stream) {
+LaunchStatus launch(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image,
+                    int width, int height, std::size_t pitch, cudaStream_t stream) {
   LaunchStatus status = check_ray_trace(variant, spheres, count, image, width, height, pitch);
   if (!status.ok() || width == 0 || height == 0) return status;
   const dim3 grid = Step::grid(width, height);
   if (grid.x > 0 && grid.y > 0)
-    trace<Step><<<grid, dim3(kSide, kSide), 0, stream>>>(spheres, count, image, width, height, pitch);
+    trace<Step>
+        <<<grid, dim3(kSide, kSide), 0, stream>>>(spheres, count, image, width, height, pitch);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
@@ -111,7 +123,9 @@ struct RowsIn32Bits : Honest {
 };
 
 struct PitchForgotten : Honest {
-  __device__ static std::size_t row(int y, std::size_t, int width) { return 4 * static_cast<std::size_t>(y) * width; }
+  __device__ static std::size_t row(int y, std::size_t, int width) {
+    return 4 * static_cast<std::size_t>(y) * width;
+  }
 };
 
 struct BlueFirst : Honest {
@@ -155,7 +169,9 @@ struct SquareRootOfTheShade : Honest {
 };
 
 struct HitsWhereItTouches : Honest {
-  __device__ static bool hit(float distance, float square, float radius) { return radius > 0 && distance <= square; }
+  __device__ static bool hit(float distance, float square, float radius) {
+    return radius > 0 && distance <= square;
+  }
 };
 
 struct NegativeRadius : Honest {
@@ -163,7 +179,9 @@ struct NegativeRadius : Honest {
 };
 
 struct LastOfEqualHeights : Honest {
-  __device__ static bool higher(float here, float highest) { return here >= highest && here > -INFINITY; }
+  __device__ static bool higher(float here, float highest) {
+    return here >= highest && here > -INFINITY;
+  }
 };
 
 struct UndefinedHeight : Honest {
@@ -175,7 +193,9 @@ struct FarBelowIsNothing : Honest {
 };
 
 struct OtherSquareFused : Honest {
-  __device__ static float distance(float dx, float dy) { return __fmaf_rn(dy, dy, __fmul_rn(dx, dx)); }
+  __device__ static float distance(float dx, float dy) {
+    return __fmaf_rn(dy, dy, __fmul_rn(dx, dx));
+  }
 };
 
 struct HeightToZero : Honest {
@@ -202,14 +222,16 @@ struct OneGridOfRows : Honest {
   __device__ static int next_row(int) { return 0x7fffffff; }
 };
 
-LaunchStatus full_list_refused(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image,
-                               int width, int height, std::size_t pitch, cudaStream_t stream) {
+LaunchStatus full_list_refused(RayTracerVariant variant, const Sphere* spheres, int count,
+                               std::uint8_t* image, int width, int height, std::size_t pitch,
+                               cudaStream_t stream) {
   if (count == kernels::kMaxConstantSpheres) return kernels::refused(kWho, "too many spheres");
   return launch<Honest>(variant, spheres, count, image, width, height, pitch, stream);
 }
 
-LaunchStatus constant_limit_unchecked(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image,
-                                      int width, int height, std::size_t pitch, cudaStream_t stream) {
+LaunchStatus constant_limit_unchecked(RayTracerVariant variant, const Sphere* spheres, int count,
+                                      std::uint8_t* image, int width, int height, std::size_t pitch,
+                                      cudaStream_t stream) {
   const LaunchStatus status = check_ray_trace(variant, spheres, count, image, width, height, pitch);
   if (!status.ok() && count > kernels::kMaxConstantSpheres) return {};
   return launch<Honest>(variant, spheres, count, image, width, height, pitch, stream);
@@ -218,10 +240,10 @@ LaunchStatus constant_limit_unchecked(RayTracerVariant variant, const Sphere* sp
 // ---- Negative controls.
 
 // The list backwards, and of equal heights the later one: the same sphere wins.
-__global__ void backwards(const Sphere* spheres, int count, std::uint8_t* image, int width, int height,
-                          std::size_t pitch) {
-  for (std::int64_t e = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; e < std::int64_t{width} * height;
-       e += std::int64_t{gridDim.x} * blockDim.x) {
+__global__ void backwards(const Sphere* spheres, int count, std::uint8_t* image, int width,
+                          int height, std::size_t pitch) {
+  for (std::int64_t e = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+       e < std::int64_t{width} * height; e += std::int64_t{gridDim.x} * blockDim.x) {
     const int x = static_cast<int>(e % width), y = static_cast<int>(e / width);
     const float ox = x + 0.5f - width * 0.5f, oy = y + 0.5f - height * 0.5f;
     uchar4 colour = Honest::background();
@@ -235,15 +257,18 @@ __global__ void backwards(const Sphere* spheres, int count, std::uint8_t* image,
       if (!(here >= highest && here > -INFINITY)) continue;
       highest = here;
       const float shade = Honest::shade(dz, s.radius);
-      const auto level = [&](float c) { return Honest::level(__fmul_rn(__fmul_rn(c, shade), 255.f)); };
+      const auto level = [&](float c) {
+        return Honest::level(__fmul_rn(__fmul_rn(c, shade), 255.f));
+      };
       colour = Honest::pixel(level(s.r), level(s.g), level(s.b));
     }
     *reinterpret_cast<uchar4*>(image + y * pitch + 4 * x) = colour;
   }
 }
 
-LaunchStatus launch_backwards(RayTracerVariant variant, const Sphere* spheres, int count, std::uint8_t* image,
-                              int width, int height, std::size_t pitch, cudaStream_t stream) {
+LaunchStatus launch_backwards(RayTracerVariant variant, const Sphere* spheres, int count,
+                              std::uint8_t* image, int width, int height, std::size_t pitch,
+                              cudaStream_t stream) {
   LaunchStatus status = check_ray_trace(variant, spheres, count, image, width, height, pitch);
   if (!status.ok() || width == 0 || height == 0) return status;
   backwards<<<4, 64, 0, stream>>>(spheres, count, image, width, height, pitch);
@@ -253,7 +278,8 @@ LaunchStatus launch_backwards(RayTracerVariant variant, const Sphere* spheres, i
 // Channels shifted into a word.
 struct PackedByHand : Honest {
   __device__ static uchar4 pixel(unsigned char r, unsigned char g, unsigned char b) {
-    const unsigned word = 0xff000000u | static_cast<unsigned>(b) << 16 | static_cast<unsigned>(g) << 8 | r;
+    const unsigned word =
+        0xff000000u | static_cast<unsigned>(b) << 16 | static_cast<unsigned>(g) << 8 | r;
     return *reinterpret_cast<const uchar4*>(&word);
   }
 };
@@ -268,9 +294,21 @@ Mutants<RayTracerLauncher> ray_tracer_mutants() {
        {"finding:out-of-bounds", "finding:race", "unwritten", "mismatch"},
        {},
        "an access far outside ends the context: the rest of the process could not run"},
-      {"last_sphere_wins", "the greatest height is never updated", launch<LastSphereWins>, {"mismatch"}, {"mismatch"}},
-      {"lowest_wins", "the lowest hit for the highest", launch<LowestWins>, {"mismatch"}, {"mismatch"}},
-      {"depth_forgotten", "compares centres, not surfaces", launch<DepthForgotten>, {"mismatch"}, {"mismatch"}},
+      {"last_sphere_wins",
+       "the greatest height is never updated",
+       launch<LastSphereWins>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"lowest_wins",
+       "the lowest hit for the highest",
+       launch<LowestWins>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"depth_forgotten",
+       "compares centres, not surfaces",
+       launch<DepthForgotten>,
+       {"mismatch"},
+       {"mismatch"}},
       {"integer_half",
        "size / 2 in integers: odd sizes are off by half a pixel",
        launch<IntegerHalf>,
@@ -288,13 +326,21 @@ Mutants<RayTracerLauncher> ray_tracer_mutants() {
        {"guard", "unwritten", "mismatch"},
        {"guard", "unwritten", "mismatch"}},
       {"blue_first", "BGRA for RGBA", launch<BlueFirst>, {"mismatch"}, {"mismatch"}},
-      {"transparent", "a background without alpha", launch<Transparent>, {"mismatch"}, {"mismatch"}},
+      {"transparent",
+       "a background without alpha",
+       launch<Transparent>,
+       {"mismatch"},
+       {"mismatch"}},
       {"no_right_edge",
        "no check of the last columns",
        launch<NoRightEdge>,
        {"finding:out-of-bounds", "finding:race", "guard"},
        {"guard", "mismatch"}},
-      {"no_bottom_edge", "no check of the last rows", launch<NoBottomEdge>, {"finding:out-of-bounds"}, {"guard"}},
+      {"no_bottom_edge",
+       "no check of the last rows",
+       launch<NoBottomEdge>,
+       {"finding:out-of-bounds"},
+       {"guard"}},
       {"whole_blocks_only",
        "size / block blocks: the last rows and columns are nobody's",
        launch<WholeBlocksOnly>,
@@ -305,7 +351,11 @@ Mutants<RayTracerLauncher> ray_tracer_mutants() {
        launch<HitsAtTheRim>,
        {"mismatch"},
        {"mismatch"}},
-      {"shade_of_the_height", "shades by dz, not dz / radius", launch<ShadeOfTheHeight>, {"mismatch"}, {"mismatch"}},
+      {"shade_of_the_height",
+       "shades by dz, not dz / radius",
+       launch<ShadeOfTheHeight>,
+       {"mismatch"},
+       {"mismatch"}},
       {"truncates", "keeps six bits of a channel", launch<Truncates>, {"mismatch"}, {"mismatch"}},
       {"square_root_of_the_shade",
        "a gamma that nobody asked for",
@@ -323,11 +373,31 @@ Mutants<RayTracerLauncher> ray_tracer_mutants() {
        {"mismatch"},
        {"mismatch"}},
       {"last_of_equal_heights", ">= for >", launch<LastOfEqualHeights>, {"mismatch"}, {"mismatch"}},
-      {"undefined_height", "a height of NaN is drawn", launch<UndefinedHeight>, {"mismatch"}, {"mismatch"}},
-      {"far_below_is_nothing", "-1e30 for minus infinity", launch<FarBelowIsNothing>, {"mismatch"}, {"mismatch"}},
-      {"other_square_fused", "fma(dy, dy, dx * dx)", launch<OtherSquareFused>, {"mismatch"}, {"mismatch"}},
-      {"height_to_zero", "__fadd_rz for __fadd_rn", launch<HeightToZero>, {"mismatch"}, {"mismatch"}},
-      {"reciprocal", "dz * (1 / radius) for dz / radius", launch<Reciprocal>, {"mismatch"}, {"mismatch"}},
+      {"undefined_height",
+       "a height of NaN is drawn",
+       launch<UndefinedHeight>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"far_below_is_nothing",
+       "-1e30 for minus infinity",
+       launch<FarBelowIsNothing>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"other_square_fused",
+       "fma(dy, dy, dx * dx)",
+       launch<OtherSquareFused>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"height_to_zero",
+       "__fadd_rz for __fadd_rn",
+       launch<HeightToZero>,
+       {"mismatch"},
+       {"mismatch"}},
+      {"reciprocal",
+       "dz * (1 / radius) for dz / radius",
+       launch<Reciprocal>,
+       {"mismatch"},
+       {"mismatch"}},
       {"half_a_level_up",
        "a level of k + 1/2 becomes k + 1, not even",
        launch<HalfALevelUp>,

@@ -7,7 +7,8 @@
 namespace lockstep::known_bad {
 namespace {
 
-const bool added = add_mutation_tests("ray_tracer", ray_tracer_mutants(), of_kernels(properties::ray_tracer_laws()));
+const bool added = add_mutation_tests("ray_tracer", ray_tracer_mutants(),
+                                      of_kernels(properties::ray_tracer_laws()));
 const bool launchers_added =
     add_mutation_tests("ray_tracer", ray_tracer_launcher_mutants(), properties::ray_tracer_laws());
 

@@ -1,5 +1,6 @@
-// Honest warp exchanges in steps, and what goes wrong when one step is a mistake that people make. A mutant
-// replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
+// Honest warp exchanges in steps, and what goes wrong when one step is a mistake that people make.
+// A mutant replaces one step; a negative control at the end of the file goes another way altogether
+// and must be accepted.
 #include "tests/known_bad/shuffle.h"
 
 namespace lockstep::known_bad {
@@ -13,15 +14,20 @@ using kernels::WarpShape;
 
 constexpr const char* kWho = "known-bad shuffle";
 
-__device__ unsigned thread_in_block() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+__device__ unsigned thread_in_block() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
 __device__ unsigned threads_in_block() { return blockDim.x * blockDim.y * blockDim.z; }
-__device__ std::int64_t element() { return std::int64_t{blockIdx.x} * threads_in_block() + thread_in_block(); }
+__device__ std::int64_t element() {
+  return std::int64_t{blockIdx.x} * threads_in_block() + thread_in_block();
+}
 __device__ unsigned existing_lanes() {
   const unsigned left = threads_in_block() - (thread_in_block() & ~31u);
   return left >= 32 ? 0xffffffffu : (1u << left) - 1;
 }
 
-// ---- Exchanges. Everything about one, done right; T is int in all, the other types are the real ones.
+// ---- Exchanges. Everything about one, done right; T is int in all, the other types are the real
+// ones.
 
 struct Honest {
   __device__ static unsigned lane() { return thread_in_block() % 32; }
@@ -39,7 +45,9 @@ struct Honest {
   __device__ static int butterfly(unsigned mask, int value, int operand, int width) {
     return __shfl_xor_sync(mask, value, operand, width);
   }
-  __device__ static bool leaves_early(unsigned members, unsigned lane) { return !(members >> lane & 1); }
+  __device__ static bool leaves_early(unsigned members, unsigned lane) {
+    return !(members >> lane & 1);
+  }
   __device__ static unsigned along_a_branch(unsigned members, unsigned lane) {
     return members & (lane % 2 == 0 ? 0x55555555u : 0xaaaaaaaau);
   }
@@ -60,8 +68,8 @@ __device__ int exchange(ShuffleOp op, unsigned mask, int value, int operand, int
 }
 
 template <class Step>
-__global__ void exchange_kernel(ShuffleOp op, const int* x, const int* operand, int* y, int width, unsigned members,
-                                bool divergent) {
+__global__ void exchange_kernel(ShuffleOp op, const int* x, const int* operand, int* y, int width,
+                                unsigned members, bool divergent) {
   const unsigned lane = Step::lane(), mask = members & Step::existing();
   if (Step::leaves_early(members & existing_lanes(), thread_in_block() % 32)) return;
   const std::int64_t i = element();
@@ -76,18 +84,22 @@ __global__ void exchange_kernel(ShuffleOp op, const int* x, const int* operand, 
 }
 
 template <class Step>
-LaunchStatus exchange_ints(ShuffleOp op, const int* x, const int* operand, int* y, int width, std::uint32_t members,
-                           bool divergent, const WarpShape& shape, cudaStream_t stream) {
-  if (LaunchStatus status = check_warp_arrays(x, y, sizeof(int), width, shape); !status.ok()) return status;
-  if (operand == nullptr || op > ShuffleOp::kXor) return kernels::refused(kWho, "no operands, or no such operation");
-  exchange_kernel<Step><<<shape.blocks, shape.block, 0, stream>>>(op, x, operand, y, width, members, divergent);
+LaunchStatus exchange_ints(ShuffleOp op, const int* x, const int* operand, int* y, int width,
+                           std::uint32_t members, bool divergent, const WarpShape& shape,
+                           cudaStream_t stream) {
+  if (LaunchStatus status = check_warp_arrays(x, y, sizeof(int), width, shape); !status.ok())
+    return status;
+  if (operand == nullptr || op > ShuffleOp::kXor)
+    return kernels::refused(kWho, "no operands, or no such operation");
+  exchange_kernel<Step>
+      <<<shape.blocks, shape.block, 0, stream>>>(op, x, operand, y, width, members, divergent);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
-// The mask names every lane of the warp, but the lanes that are no members wait elsewhere: neither side ever meets the
-// other.
-__global__ void mask_names_lanes_elsewhere(ShuffleOp op, const int* x, const int* operand, int* y, int width,
-                                           unsigned members, bool divergent) {
+// The mask names every lane of the warp, but the lanes that are no members wait elsewhere: neither
+// side ever meets the other.
+__global__ void mask_names_lanes_elsewhere(ShuffleOp op, const int* x, const int* operand, int* y,
+                                           int width, unsigned members, bool divergent) {
   const unsigned lane = Honest::lane(), existing = existing_lanes();
   const std::int64_t i = element();
   if (divergent) {
@@ -101,12 +113,15 @@ __global__ void mask_names_lanes_elsewhere(ShuffleOp op, const int* x, const int
   __syncwarp(existing);
 }
 
-LaunchStatus exchange_with_lanes_elsewhere(ShuffleOp op, const int* x, const int* operand, int* y, int width,
-                                           std::uint32_t members, bool divergent, const WarpShape& shape,
-                                           cudaStream_t stream) {
-  if (LaunchStatus status = check_warp_arrays(x, y, sizeof(int), width, shape); !status.ok()) return status;
-  if (operand == nullptr || op > ShuffleOp::kXor) return kernels::refused(kWho, "no operands, or no such operation");
-  mask_names_lanes_elsewhere<<<shape.blocks, shape.block, 0, stream>>>(op, x, operand, y, width, members, divergent);
+LaunchStatus exchange_with_lanes_elsewhere(ShuffleOp op, const int* x, const int* operand, int* y,
+                                           int width, std::uint32_t members, bool divergent,
+                                           const WarpShape& shape, cudaStream_t stream) {
+  if (LaunchStatus status = check_warp_arrays(x, y, sizeof(int), width, shape); !status.ok())
+    return status;
+  if (operand == nullptr || op > ShuffleOp::kXor)
+    return kernels::refused(kWho, "no operands, or no such operation");
+  mask_names_lanes_elsewhere<<<shape.blocks, shape.block, 0, stream>>>(op, x, operand, y, width,
+                                                                       members, divergent);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
@@ -120,7 +135,8 @@ struct HalfTheWidth : Honest {
 
 struct DeltaWrapsInItsSegment : Honest {
   __device__ static int down(unsigned mask, int value, int operand, int width) {
-    return __shfl_sync(mask, value, static_cast<int>(thread_in_block() % 32) + (operand & 31), width);
+    return __shfl_sync(mask, value, static_cast<int>(thread_in_block() % 32) + (operand & 31),
+                       width);
   }
 };
 
@@ -144,10 +160,12 @@ struct MaskLeavesOutTheCaller : Honest {
 };
 
 struct ReadsALaneOfTheOtherBranch : Honest {
-  // Each branch exchanges with its own mask, but asks for the neighbour, who is on the other branch.
+  // Each branch exchanges with its own mask, but asks for the neighbour, who is on the other
+  // branch.
   __device__ static int index(unsigned mask, int value, int operand, int width) {
     const int lane = thread_in_block() % 32;
-    return mask == 0x55555555u ? __shfl_sync(mask, value, lane + 1, 32) : __shfl_sync(mask, value, operand, width);
+    return mask == 0x55555555u ? __shfl_sync(mask, value, lane + 1, 32)
+                               : __shfl_sync(mask, value, operand, width);
   }
 };
 
@@ -169,7 +187,8 @@ struct HonestSum {
 };
 
 template <class Step>
-__global__ void collective_kernel(WarpCollective collective, const float* x, float* y, int width, int root) {
+__global__ void collective_kernel(WarpCollective collective, const float* x, float* y, int width,
+                                  int root) {
   const std::int64_t i = element();
   const unsigned mask = existing_lanes();
   const int position = static_cast<int>(thread_in_block() % width);
@@ -193,15 +212,17 @@ __global__ void collective_kernel(WarpCollective collective, const float* x, flo
         const float left = __shfl_up_sync(mask, value, step, width);
         if (Step::scans(position, step)) value = Step::add(left, value);
       }
-      if (collective == WarpCollective::kExclusiveScan) value = Step::exclusive(value, own, position, mask, width);
+      if (collective == WarpCollective::kExclusiveScan)
+        value = Step::exclusive(value, own, position, mask, width);
   }
   y[i] = value;
 }
 
 template <class Step>
-LaunchStatus collect_floats(WarpCollective collective, const float* x, float* y, int width, int root,
-                            const WarpShape& shape, cudaStream_t stream) {
-  if (LaunchStatus status = check_warp_arrays(x, y, sizeof(float), width, shape); !status.ok()) return status;
+LaunchStatus collect_floats(WarpCollective collective, const float* x, float* y, int width,
+                            int root, const WarpShape& shape, cudaStream_t stream) {
+  if (LaunchStatus status = check_warp_arrays(x, y, sizeof(float), width, shape); !status.ok())
+    return status;
   if (collective > WarpCollective::kExclusiveScan || root < 0 || root >= width ||
       shape.block.x * shape.block.y * shape.block.z % width != 0) {
     return kernels::refused(kWho, "no such collective, root or segment");
@@ -369,8 +390,16 @@ Mutants<const ShuffleLaunchers> shuffle_mutants() {
        with_collective<ExclusiveKeepsTheFirst>(),
        {"mismatch"},
        {"mismatch"}},
-      {"rounds_down", "sums a little low", with_collective<RoundsDown>(), {"mismatch"}, {"mismatch"}},
-      {"rounds_to_zero", "__fadd_rz for +", with_collective<RoundsToZero>(), {"mismatch"}, {"mismatch"}},
+      {"rounds_down",
+       "sums a little low",
+       with_collective<RoundsDown>(),
+       {"mismatch"},
+       {"mismatch"}},
+      {"rounds_to_zero",
+       "__fadd_rz for +",
+       with_collective<RoundsToZero>(),
+       {"mismatch"},
+       {"mismatch"}},
       {"flushes_subnormals",
        "sums below the least normal become 0",
        with_collective<FlushesSubnormals>(),
@@ -388,7 +417,8 @@ Mutants<const ShuffleLaunchers> shuffle_mutants() {
        {"mismatch"}},
       // Negative controls.
       {"exchange_in_steps", "the unchanged steps of the exchanges", with_exchange<Honest>()},
-      {"collective_in_steps", "the unchanged steps of the collectives", with_collective<HonestSum>()},
+      {"collective_in_steps", "the unchanged steps of the collectives",
+       with_collective<HonestSum>()},
       {"exchange_by_index", "shifts by computed source lanes", with_exchange<ByIndex>()},
   };
 }

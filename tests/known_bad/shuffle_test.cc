@@ -7,7 +7,8 @@
 namespace lockstep::known_bad {
 namespace {
 
-const bool added = add_mutation_tests("shuffle", shuffle_mutants(), of_kernels(properties::shuffle_laws()));
+const bool added =
+    add_mutation_tests("shuffle", shuffle_mutants(), of_kernels(properties::shuffle_laws()));
 
 }  // namespace
 }  // namespace lockstep::known_bad

@@ -1,5 +1,6 @@
-// Honest staging kernels in steps, and what goes wrong when one step is a mistake that people make. A mutant
-// replaces one step; a negative control at the end of the file goes another way altogether and must be accepted.
+// Honest staging kernels in steps, and what goes wrong when one step is a mistake that people make.
+// A mutant replaces one step; a negative control at the end of the file goes another way altogether
+// and must be accepted.
 #include <algorithm>
 
 #include "tests/known_bad/staging.h"
@@ -50,10 +51,13 @@ __global__ void tiles_of_words(TileMap map, const Word* x, Index n, Word* y) {
 }
 
 template <class Step>
-LaunchStatus map_tiles(TileMap map, const Word* x, Index n, Word* y, const StagingShape& shape, cudaStream_t stream) {
-  if (LaunchStatus status = check_tile_map(map, x, n, y, shape); !status.ok() || n == 0) return status;
+LaunchStatus map_tiles(TileMap map, const Word* x, Index n, Word* y, const StagingShape& shape,
+                       cudaStream_t stream) {
+  if (LaunchStatus status = check_tile_map(map, x, n, y, shape); !status.ok() || n == 0)
+    return status;
   const unsigned blocks = std::min<Index>(Step::tiles(n, shape.block), shape.max_blocks);
-  if (blocks > 0) tiles_of_words<Step><<<blocks, shape.block, shape.block * sizeof(Word), stream>>>(map, x, n, y);
+  if (blocks > 0)
+    tiles_of_words<Step><<<blocks, shape.block, shape.block * sizeof(Word), stream>>>(map, x, n, y);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
@@ -81,13 +85,15 @@ struct TailIsAWholeTile : Honest {
 
 struct DifferenceReadsBefore : Honest {
   __device__ static Word combine(TileMap map, const Word* tile, int j, int length) {
-    return map == TileMap::kAdjacentDifference ? tile[j] - tile[j - 1] : Honest::combine(map, tile, j, length);
+    return map == TileMap::kAdjacentDifference ? tile[j] - tile[j - 1]
+                                               : Honest::combine(map, tile, j, length);
   }
 };
 
 struct RotatesTheOtherWay : Honest {
   __device__ static Word combine(TileMap map, const Word* tile, int j, int length) {
-    return map == TileMap::kRotate ? tile[(j + length - 1) % length] : Honest::combine(map, tile, j, length);
+    return map == TileMap::kRotate ? tile[(j + length - 1) % length]
+                                   : Honest::combine(map, tile, j, length);
   }
 };
 
@@ -105,7 +111,9 @@ struct WholeTilesOnly : Honest {
 
 struct HonestTranspose {
   static constexpr int kRowWords = 33;
-  __device__ static bool inside(Index i, Index j, Index rows, Index columns) { return i < rows && j < columns; }
+  __device__ static bool inside(Index i, Index j, Index rows, Index columns) {
+    return i < rows && j < columns;
+  }
   __device__ static Index target(Index i, Index j, Index rows, Index) { return j * rows + i; }
   __device__ static void wait() { __syncthreads(); }
   __device__ static void wait_for_its_users() { __syncthreads(); }
@@ -124,7 +132,8 @@ __global__ void transpose_tiles(const Word* x, Index rows, Index columns, Word* 
     Step::wait();
     for (int ty = threadIdx.y; ty < 32; ty += blockDim.y) {
       const Index i = row + threadIdx.x, j = column + ty;
-      if (Step::inside(i, j, rows, columns)) y[Step::target(i, j, rows, columns)] = tile[threadIdx.x][ty];
+      if (Step::inside(i, j, rows, columns))
+        y[Step::target(i, j, rows, columns)] = tile[threadIdx.x][ty];
     }
     Step::wait_for_its_users();
   }
@@ -133,8 +142,10 @@ __global__ void transpose_tiles(const Word* x, Index rows, Index columns, Word* 
 template <class Step>
 LaunchStatus transpose(TransposeVariant variant, const Word* x, Index rows, Index columns, Word* y,
                        cudaStream_t stream) {
-  if (variant != TransposeVariant::kPadded) return kernels::transpose(variant, x, rows, columns, y, stream);
-  if (LaunchStatus status = check_transpose(variant, x, rows, columns, y); !status.ok() || rows == 0 || columns == 0)
+  if (variant != TransposeVariant::kPadded)
+    return kernels::transpose(variant, x, rows, columns, y, stream);
+  if (LaunchStatus status = check_transpose(variant, x, rows, columns, y);
+      !status.ok() || rows == 0 || columns == 0)
     return status;
   const dim3 grid((columns - 1) / 32 + 1, std::min<Index>((rows - 1) / 32 + 1, kMaxGridY));
   transpose_tiles<Step><<<grid, dim3(32, 8), 0, stream>>>(x, rows, columns, y);
@@ -171,7 +182,9 @@ struct TransposeWithoutBarrier : HonestTranspose {
 
 __global__ void map_signed(const Word* x, Index n, Word* y, Word a, Word b) {
   const Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = static_cast<Word>(static_cast<float>(a) * static_cast<float>(x[i]) + static_cast<float>(b));
+  if (i < n)
+    y[i] =
+        static_cast<Word>(static_cast<float>(a) * static_cast<float>(x[i]) + static_cast<float>(b));
 }
 
 __global__ void map_without_stride(const Word* x, Index n, Word* y, Word a, Word b) {
@@ -187,8 +200,11 @@ __global__ void map_in_place(const Word* x, Index n, Word* y, Word a, Word b) {
 
 // A negative control: four words a thread where both arrays allow it, one by one elsewhere.
 __global__ void map_by_four(const Word* x, Index n, Word* y, Word a, Word b) {
-  const Index step = Index{gridDim.x} * blockDim.x, thread = Index{blockIdx.x} * blockDim.x + threadIdx.x;
-  const bool aligned = (reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y)) % sizeof(uint4) == 0;
+  const Index step = Index{gridDim.x} * blockDim.x,
+              thread = Index{blockIdx.x} * blockDim.x + threadIdx.x;
+  const bool aligned =
+      (reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y)) % sizeof(uint4) ==
+      0;
   const Index fours = aligned ? n / 4 : 0;
   for (Index i = thread; i < fours; i += step) {
     const uint4 v = reinterpret_cast<const uint4*>(x)[i];
@@ -200,9 +216,11 @@ __global__ void map_by_four(const Word* x, Index n, Word* y, Word a, Word b) {
 template <auto kKernel>
 LaunchStatus map_words(const Word* x, Index n, Word* y, Word a, Word b, const StagingShape& shape,
                        cudaStream_t stream) {
-  if (LaunchStatus status = check_tile_map(TileMap::kReverse, x, n, y, shape); !status.ok() || n == 0) return status;
-  kKernel<<<static_cast<unsigned>(std::min<Index>((n - 1) / shape.block + 1, shape.max_blocks)), shape.block, 0,
-            stream>>>(x, n, y, a, b);
+  if (LaunchStatus status = check_tile_map(TileMap::kReverse, x, n, y, shape);
+      !status.ok() || n == 0)
+    return status;
+  kKernel<<<static_cast<unsigned>(std::min<Index>((n - 1) / shape.block + 1, shape.max_blocks)),
+            shape.block, 0, stream>>>(x, n, y, a, b);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
@@ -216,11 +234,13 @@ __global__ void tiles_from_global(TileMap map, const Word* x, Index n, Word* y) 
   }
 }
 
-LaunchStatus map_tiles_from_global(TileMap map, const Word* x, Index n, Word* y, const StagingShape& shape,
-                                   cudaStream_t stream) {
-  if (LaunchStatus status = check_tile_map(map, x, n, y, shape); !status.ok() || n == 0) return status;
-  tiles_from_global<<<static_cast<unsigned>(std::min<Index>((n - 1) / shape.block + 1, shape.max_blocks)), shape.block,
-                      0, stream>>>(map, x, n, y);
+LaunchStatus map_tiles_from_global(TileMap map, const Word* x, Index n, Word* y,
+                                   const StagingShape& shape, cudaStream_t stream) {
+  if (LaunchStatus status = check_tile_map(map, x, n, y, shape); !status.ok() || n == 0)
+    return status;
+  tiles_from_global<<<static_cast<unsigned>(
+                          std::min<Index>((n - 1) / shape.block + 1, shape.max_blocks)),
+                      shape.block, 0, stream>>>(map, x, n, y);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
 }
 
@@ -342,9 +362,12 @@ Mutants<const StagingLaunchers> staging_mutants() {
        {"input-changed"},
        {"input-changed"}},
       // Negative controls.
-      {"tiles_in_steps", "the unchanged steps of the block-local maps", with_tile_map<map_tiles<Honest>>()},
-      {"transpose_in_steps", "the unchanged steps of the transpose", with_transpose<transpose<HonestTranspose>>()},
-      {"tiles_from_global", "neighbours from global memory, no barrier", with_tile_map<map_tiles_from_global>()},
+      {"tiles_in_steps", "the unchanged steps of the block-local maps",
+       with_tile_map<map_tiles<Honest>>()},
+      {"transpose_in_steps", "the unchanged steps of the transpose",
+       with_transpose<transpose<HonestTranspose>>()},
+      {"tiles_from_global", "neighbours from global memory, no barrier",
+       with_tile_map<map_tiles_from_global>()},
       {"map_by_four", "16-byte accesses where the arrays are aligned to them",
        with_thread_map<map_words<map_by_four>>()},
   };

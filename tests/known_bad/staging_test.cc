@@ -14,8 +14,8 @@ namespace {
 
 using kernels::StagingLaunchers;
 
-// Those that judge a launcher which is another than the real one, and those that judge all: a law of a launcher that is
-// as it was says nothing of the mutant.
+// Those that judge a launcher which is another than the real one, and those that judge all: a law
+// of a launcher that is as it was says nothing of the mutant.
 properties::Laws<properties::Staging> laws_for(const StagingLaunchers& mutant) {
   const StagingLaunchers real;
   properties::Laws<properties::Staging> laws = of_kernels(properties::staging_laws());
@@ -27,16 +27,19 @@ properties::Laws<properties::Staging> laws_for(const StagingLaunchers& mutant) {
   };
   if (mutant.thread_map == real.thread_map) leave_out({"ThreadMapMatchesItsReference"});
   if (mutant.tile_map == real.tile_map)
-    leave_out({"TileMapMatchesItsReference", "ReversingTwiceChangesNothing", "RotatingABlockTimesChangesNothing"});
+    leave_out({"TileMapMatchesItsReference", "ReversingTwiceChangesNothing",
+               "RotatingABlockTimesChangesNothing"});
   if (mutant.transpose == real.transpose)
-    leave_out({"PaddingRemovesEveryBankConflict", "TransposeMatchesItsReference", "TransposingTwiceChangesNothing",
-               "TransposeVariantsAgree", "TransposesRowsBeyondTheGrid", "TransposeIsDeterministic"});
+    leave_out({"PaddingRemovesEveryBankConflict", "TransposeMatchesItsReference",
+               "TransposingTwiceChangesNothing", "TransposeVariantsAgree",
+               "TransposesRowsBeyondTheGrid", "TransposeIsDeterministic"});
   return laws;
 }
 
 const bool added = [] {
   for (const auto& mutant : staging_mutants())
-    add_mutation_tests("staging", Mutants<const StagingLaunchers>{mutant}, laws_for(*mutant.launch));
+    add_mutation_tests("staging", Mutants<const StagingLaunchers>{mutant},
+                       laws_for(*mutant.launch));
   return true;
 }();
 

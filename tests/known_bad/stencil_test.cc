@@ -7,7 +7,8 @@
 namespace lockstep::known_bad {
 namespace {
 
-const bool added = add_mutation_tests("stencil", stencil_mutants(), of_kernels(properties::stencil_laws()));
+const bool added =
+    add_mutation_tests("stencil", stencil_mutants(), of_kernels(properties::stencil_laws()));
 
 }  // namespace
 }  // namespace lockstep::known_bad

@@ -1,6 +1,6 @@
-// Honest tensor copies in steps, and what goes wrong when one step is a mistake that people make. A mutant replaces one
-// step; negative controls at the end are right, in other ways. All of them copy tiles; columns of pixels are left to
-// the real launchers.
+// Honest tensor copies in steps, and what goes wrong when one step is a mistake that people make. A
+// mutant replaces one step; negative controls at the end are right, in other ways. All of them copy
+// tiles; columns of pixels are left to the real launchers.
 #include <cuda.h>
 
 #include <algorithm>
@@ -35,7 +35,9 @@ struct Job {
   unsigned char* images;
 };
 
-__device__ Word shared_address(const void* p) { return static_cast<Word>(__cvta_generic_to_shared(p)); }
+__device__ Word shared_address(const void* p) {
+  return static_cast<Word>(__cvta_generic_to_shared(p));
+}
 
 __device__ uint4* image_of_block() {
   extern __shared__ uint4 dynamic[];
@@ -86,13 +88,15 @@ __device__ void load_for_all(const CUtensorMap* map, int rank, const int* at, Wo
     break;
   OF_EACH_RANK(LOAD_FOR_ALL)
 }
-#define STORE(d, c)                                                                                                \
-  case d:                                                                                                          \
-    asm volatile("cp.async.bulk.tensor." #d "d.global.shared::cta.tile.bulk_group [%1, " c "], [%0];" ::"r"(from), \
-                 "l"(map), AT                                                                                      \
-                 : "memory");                                                                                      \
+#define STORE(d, c)                                                                        \
+  case d:                                                                                  \
+    asm volatile("cp.async.bulk.tensor." #d "d.global.shared::cta.tile.bulk_group [%1, " c \
+                 "], [%0];" ::"r"(from),                                                   \
+                 "l"(map), AT                                                              \
+                 : "memory");                                                              \
     break;
-__device__ void store(const CUtensorMap* map, int rank, const int* at, Word from){OF_EACH_RANK(STORE)}
+__device__ void store(const CUtensorMap* map, int rank, const int* at,
+                      Word from){OF_EACH_RANK(STORE)}
 
 __device__ void publish() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -105,20 +109,24 @@ __device__ void arrive(Word barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 __device__ void expect(Word barrier, Word bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
 }
 __device__ void wait(Word barrier, unsigned parity) {
   for (unsigned done = 0; done == 0;) {
-    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, p;}"
-                 : "=r"(done)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
+    asm volatile(
+        "{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, "
+        "p;}"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity)
+        : "memory");
   }
 }
 __device__ void commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ void wait_until_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 __device__ void wait_for_all_blocks() {
-  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
 }
 __device__ bool elected() {
   unsigned leader;
@@ -134,10 +142,14 @@ __device__ bool elected() {
 struct HonestLoad {
   static TensorShape mapped(const TensorShape& shape) { return shape; }  // what the map is made of
   // `scratch`: global memory that holds the image in the end.
-  __device__ static const CUtensorMap* map(const CUtensorMap& given, unsigned char*) { return &given; }
+  __device__ static const CUtensorMap* map(const CUtensorMap& given, unsigned char*) {
+    return &given;
+  }
   __device__ static void place(const Job&, int*) {}  // coordinates
   __device__ static Word to(const Job& w) { return w.to; }
-  __device__ static void expect(Word barrier, const Job& w, const int*) { known_bad::expect(barrier, w.copied_bytes); }
+  __device__ static void expect(Word barrier, const Job& w, const int*) {
+    known_bad::expect(barrier, w.copied_bytes);
+  }
   __device__ static void wait(Word barrier, unsigned parity) { known_bad::wait(barrier, parity); }
   __device__ static unsigned next(unsigned parity) { return parity ^ 1; }
   __device__ static void copy_out(const uint4* image, const Job& w, unsigned char* to) {
@@ -178,7 +190,9 @@ struct NoWait : HonestLoad {
   __device__ static void wait(Word, unsigned) {}
 };
 struct OtherParity : HonestLoad {
-  __device__ static void wait(Word barrier, unsigned parity) { known_bad::wait(barrier, parity ^ 1); }
+  __device__ static void wait(Word barrier, unsigned parity) {
+    known_bad::wait(barrier, parity ^ 1);
+  }
 };
 struct SameParity : HonestLoad {
   __device__ static unsigned next(unsigned parity) { return parity; }
@@ -209,11 +223,13 @@ struct ExpectsWhatIsInside : HonestLoad {
     known_bad::expect(barrier, bytes);
   }
 };
-// The arrival that completes the phase comes first, the bytes after it: they belong to the next one.
+// The arrival that completes the phase comes first, the bytes after it: they belong to the next
+// one.
 struct ArmedTooLate : HonestLoad {
   __device__ static void expect(Word barrier, const Job& w, const int*) {
     arrive(barrier);
-    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(w.copied_bytes)
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier),
+                 "r"(w.copied_bytes)
                  : "memory");
   }
 };
@@ -229,7 +245,8 @@ struct Misaligned : HonestLoad {
 // A map that the kernel itself brings into global memory.
 struct MapWithoutItsFence : HonestLoad {
   __device__ static const CUtensorMap* map(const CUtensorMap& given, unsigned char* scratch) {
-    auto* const words = reinterpret_cast<std::uint64_t*>((reinterpret_cast<std::uintptr_t>(scratch) + 63) / 64 * 64);
+    auto* const words = reinterpret_cast<std::uint64_t*>(
+        (reinterpret_cast<std::uintptr_t>(scratch) + 63) / 64 * 64);
     for (int i = 0; i < 16; ++i) words[i] = reinterpret_cast<const std::uint64_t*>(&given)[i];
     asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
     return reinterpret_cast<const CUtensorMap*>(words);
@@ -251,7 +268,8 @@ struct FillIgnored : HonestLoad {
 };
 struct OneRowLess : HonestLoad {
   static TensorShape mapped(TensorShape shape) {
-    if (shape.rank > 1 && shape.interleave == TensorInterleave::kNone && shape.box[1] > shape.steps[1])
+    if (shape.rank > 1 && shape.interleave == TensorInterleave::kNone &&
+        shape.box[1] > shape.steps[1])
       shape.box[1] -= shape.steps[1];
     return shape;
   }
@@ -259,7 +277,8 @@ struct OneRowLess : HonestLoad {
 struct AnotherSwizzle : HonestLoad {
   static TensorShape mapped(TensorShape shape) {
     if (fills_its_span(shape))
-      shape.swizzle = shape.swizzle == TensorSwizzle::k128 ? TensorSwizzle::kNone : TensorSwizzle::k128;
+      shape.swizzle =
+          shape.swizzle == TensorSwizzle::k128 ? TensorSwizzle::kNone : TensorSwizzle::k128;
     return shape;
   }
   // Rows that are narrower than what is swizzled lie that far apart.
@@ -273,7 +292,8 @@ struct AnotherSwizzle : HonestLoad {
     return n;
   }
 };
-// The pattern of 128 bytes by hand, counted from the copy's begin: the hardware counts from the address.
+// The pattern of 128 bytes by hand, counted from the copy's begin: the hardware counts from the
+// address.
 struct SwizzledFromTheCopy : AnotherSwizzle {
   __device__ static Word line(const Job& w, Word piece) { return (piece - w.to / 16) / 8; }
   __device__ static void copy_out_by(const uint4* image, const Job& w, unsigned char* to,
@@ -299,9 +319,13 @@ struct SwizzledByHand : SwizzledFromTheCopy {
 // ---- Multicasts.
 
 struct HonestMulticast {
-  __device__ static void expect(Word barrier, const Job& w, bool) { known_bad::expect(barrier, w.copied_bytes); }
+  __device__ static void expect(Word barrier, const Job& w, bool) {
+    known_bad::expect(barrier, w.copied_bytes);
+  }
   __device__ static void wait_until_all_are_ready() { wait_for_all_blocks(); }
-  __device__ static unsigned short blocks(unsigned count) { return static_cast<unsigned short>((1u << count) - 1); }
+  __device__ static unsigned short blocks(unsigned count) {
+    return static_cast<unsigned short>((1u << count) - 1);
+  }
 };
 
 template <class Step>
@@ -322,7 +346,8 @@ __global__ void multicast_each(const __grid_constant__ CUtensorMap map, const Jo
     if (threadIdx.x == 0) Step::expect(barrier, w, issues);
     Step::wait_until_all_are_ready();
     if (threadIdx.x == 0 && issues)
-      load_for_all(&map, w.rank, w.at + 5 * i, shared_address(image) + w.to, barrier, Step::blocks(blocks));
+      load_for_all(&map, w.rank, w.at + 5 * i, shared_address(image) + w.to, barrier,
+                   Step::blocks(blocks));
     wait(barrier, parity);
     copy(image, w.images + (i * blocks + rank) * w.image_bytes, w.image_bytes);
     __syncthreads();
@@ -467,8 +492,11 @@ struct OneLaneAfterItsWarp : HonestStore {
 
 // ---- Launches.
 
-// What mutants copy; the rest is left to the real launchers. A block has 48 KB without asking, barriers included.
-bool is_theirs(const TensorShape& s) { return !s.im2col && kernels::tensor_image_bytes(s) + kGrain < 48 << 10; }
+// What mutants copy; the rest is left to the real launchers. A block has 48 KB without asking,
+// barriers included.
+bool is_theirs(const TensorShape& s) {
+  return !s.im2col && kernels::tensor_image_bytes(s) + kGrain < 48 << 10;
+}
 
 Job job_of(const TensorShape& given, const TensorShape& mapped, const std::int32_t* at, Index count,
            const unsigned char* images) {
@@ -492,15 +520,18 @@ Job job_of(const TensorShape& given, const TensorShape& mapped, const std::int32
 }
 
 template <class Kernel>
-LaunchStatus launch(Kernel* kernel, const TensorShape& s, const TensorShape& mapped, const void* tensor, const Job& w,
-                    int cluster, cudaStream_t stream) {
+LaunchStatus launch(Kernel* kernel, const TensorShape& s, const TensorShape& mapped,
+                    const void* tensor, const Job& w, int cluster, cudaStream_t stream) {
   CUtensorMap map;
-  if (LaunchStatus status = kernels::make_tensor_map(mapped, tensor, map); !status.ok()) return status;
+  if (LaunchStatus status = kernels::make_tensor_map(mapped, tensor, map); !status.ok())
+    return status;
   cudaLaunchConfig_t config = {};
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = cluster, attribute.val.clusterDim.y = 1, attribute.val.clusterDim.z = 1;
-  config.gridDim = dim3(static_cast<unsigned>(std::min<Index>(w.count, std::max(s.max_blocks / cluster, 1)) * cluster));
+  attribute.val.clusterDim.x = cluster, attribute.val.clusterDim.y = 1,
+  attribute.val.clusterDim.z = 1;
+  config.gridDim = dim3(static_cast<unsigned>(
+      std::min<Index>(w.count, std::max(s.max_blocks / cluster, 1)) * cluster));
   config.blockDim = dim3(s.block);
   config.dynamicSmemBytes = w.image_bytes + kGrain;
   config.stream = stream;
@@ -510,47 +541,60 @@ LaunchStatus launch(Kernel* kernel, const TensorShape& s, const TensorShape& map
 }
 
 template <class Step>
-LaunchStatus load_in_steps(const TensorShape& shape, const unsigned char* tensor, const std::int32_t* at, Index count,
-                           unsigned char* images, cudaStream_t stream) {
+LaunchStatus load_in_steps(const TensorShape& shape, const unsigned char* tensor,
+                           const std::int32_t* at, Index count, unsigned char* images,
+                           cudaStream_t stream) {
   const LaunchStatus status = kernels::check_tensor_load(shape, tensor, at, count, images);
   if (!status.ok() || count == 0) return status;
   if (!is_theirs(shape)) return kernels::tensor_load(shape, tensor, at, count, images, stream);
   const TensorShape mapped = Step::mapped(shape);
-  return launch(load_each<Step>, shape, mapped, tensor, job_of(shape, mapped, at, count, images), 1, stream);
+  return launch(load_each<Step>, shape, mapped, tensor, job_of(shape, mapped, at, count, images), 1,
+                stream);
 }
 
 // Without a thought of the barrier's bytes.
-LaunchStatus load_of_48_kb(const TensorShape& shape, const unsigned char* tensor, const std::int32_t* at, Index count,
-                           unsigned char* images, cudaStream_t stream) {
+LaunchStatus load_of_48_kb(const TensorShape& shape, const unsigned char* tensor,
+                           const std::int32_t* at, Index count, unsigned char* images,
+                           cudaStream_t stream) {
   const LaunchStatus status = kernels::check_tensor_load(shape, tensor, at, count, images);
-  if (!status.ok() || count == 0 || shape.im2col || kernels::tensor_image_bytes(shape) + kGrain != 48 << 10)
-    return status.ok() ? load_in_steps<HonestLoad>(shape, tensor, at, count, images, stream) : status;
-  return launch(load_each<HonestLoad>, shape, shape, tensor, job_of(shape, shape, at, count, images), 1, stream);
+  if (!status.ok() || count == 0 || shape.im2col ||
+      kernels::tensor_image_bytes(shape) + kGrain != 48 << 10)
+    return status.ok() ? load_in_steps<HonestLoad>(shape, tensor, at, count, images, stream)
+                       : status;
+  return launch(load_each<HonestLoad>, shape, shape, tensor,
+                job_of(shape, shape, at, count, images), 1, stream);
 }
 
 template <class Step>
 LaunchStatus multicast_in_steps(const TensorShape& shape, int cluster, const unsigned char* tensor,
-                                const std::int32_t* at, Index count, unsigned char* images, cudaStream_t stream) {
-  const LaunchStatus status = kernels::check_tensor_multicast(shape, cluster, tensor, at, count, images);
+                                const std::int32_t* at, Index count, unsigned char* images,
+                                cudaStream_t stream) {
+  const LaunchStatus status =
+      kernels::check_tensor_multicast(shape, cluster, tensor, at, count, images);
   if (!status.ok() || count == 0) return status;
-  if (!is_theirs(shape)) return kernels::tensor_multicast(shape, cluster, tensor, at, count, images, stream);
-  return launch(multicast_each<Step>, shape, shape, tensor, job_of(shape, shape, at, count, images), cluster, stream);
+  if (!is_theirs(shape))
+    return kernels::tensor_multicast(shape, cluster, tensor, at, count, images, stream);
+  return launch(multicast_each<Step>, shape, shape, tensor, job_of(shape, shape, at, count, images),
+                cluster, stream);
 }
 
 template <class Step>
-LaunchStatus store_in_steps(const TensorShape& shape, unsigned char* tensor, const std::int32_t* at, Index count,
-                            const unsigned char* images, cudaStream_t stream) {
+LaunchStatus store_in_steps(const TensorShape& shape, unsigned char* tensor, const std::int32_t* at,
+                            Index count, const unsigned char* images, cudaStream_t stream) {
   const LaunchStatus status = kernels::check_tensor_store(shape, tensor, at, count, images);
   if (!status.ok() || count == 0) return status;
   if (!is_theirs(shape)) return kernels::tensor_store(shape, tensor, at, count, images, stream);
-  return launch(store_each<Step>, shape, shape, tensor, job_of(shape, shape, at, count, images), 1, stream);
+  return launch(store_each<Step>, shape, shape, tensor, job_of(shape, shape, at, count, images), 1,
+                stream);
 }
 
 // What is there is lost.
-LaunchStatus store_in_place_of_the_reduction(TensorReduction reduction, const TensorShape& shape, unsigned char* tensor,
-                                             const std::int32_t* at, Index count, const unsigned char* images,
+LaunchStatus store_in_place_of_the_reduction(TensorReduction reduction, const TensorShape& shape,
+                                             unsigned char* tensor, const std::int32_t* at,
+                                             Index count, const unsigned char* images,
                                              cudaStream_t stream) {
-  const LaunchStatus status = kernels::check_tensor_reduce(reduction, shape, tensor, at, count, images);
+  const LaunchStatus status =
+      kernels::check_tensor_reduce(reduction, shape, tensor, at, count, images);
   if (!status.ok() || count == 0) return status;
   return kernels::tensor_store(shape, tensor, at, count, images, stream);
 }
@@ -584,7 +628,8 @@ Mutants<const TensorCopyLaunchers> tensor_copy_mutants() {
   constexpr const char* kEnds = "an error of the device ends the context";
   constexpr const char* kTimely = "the copy is often done before anybody looks";
   constexpr const char* kQuick = "the copy has often read its source before it is overwritten";
-  constexpr const char* kCoherent = "whether the store is seen without its fence is up to the hardware";
+  constexpr const char* kCoherent =
+      "whether the store is seen without its fence is up to the hardware";
   const Labels race = {"finding:race"};
   return {
       // Loads.
@@ -599,7 +644,12 @@ Mutants<const TensorCopyLaunchers> tensor_copy_mutants() {
        with<&TensorCopyLaunchers::load, &load_of_48_kb>(),
        {"cuda-error"},
        {"cuda-error"}},
-      {"no_wait", "reads shared memory without waiting for the barrier", loads<NoWait>(), race, {}, kTimely},
+      {"no_wait",
+       "reads shared memory without waiting for the barrier",
+       loads<NoWait>(),
+       race,
+       {},
+       kTimely},
       {"other_parity",
        "waits for the phase that is over",
        loads<OtherParity>(),
@@ -624,7 +674,12 @@ Mutants<const TensorCopyLaunchers> tensor_copy_mutants() {
        {"finding:deadlock", "finding:race"},
        {},
        kHangs},
-      {"expects_too_many", "16 bytes more than are copied", loads<ExpectsTooMany>(), {"finding:deadlock"}, {}, kHangs},
+      {"expects_too_many",
+       "16 bytes more than are copied",
+       loads<ExpectsTooMany>(),
+       {"finding:deadlock"},
+       {},
+       kHangs},
       {"expects_what_is_inside",
        "does not count what lies outside of the tensor",
        loads<ExpectsWhatIsInside>(),
@@ -650,7 +705,11 @@ Mutants<const TensorCopyLaunchers> tensor_copy_mutants() {
        {},
        kEnds},
       {"fill_ignored", "zeros in place of NaN", loads<FillIgnored>(), {"mismatch"}, {"mismatch"}},
-      {"one_row_less", "a box that is one row short", loads<OneRowLess>(), {"mismatch"}, {"mismatch"}},
+      {"one_row_less",
+       "a box that is one row short",
+       loads<OneRowLess>(),
+       {"mismatch"},
+       {"mismatch"}},
       {"another_swizzle",
        "no swizzle where 128 bytes were promised",
        loads<AnotherSwizzle>(),
@@ -705,7 +764,12 @@ Mutants<const TensorCopyLaunchers> tensor_copy_mutants() {
        race,
        {},
        kQuick},
-      {"no_commit", "waits for groups, of which there is none", stores<NoCommit>(), race, {}, kQuick},
+      {"no_commit",
+       "waits for groups, of which there is none",
+       stores<NoCommit>(),
+       race,
+       {},
+       kQuick},
       {"another_thread_waits",
        "a thread that has issued nothing waits",
        stores<AnotherThreadWaits>(),
@@ -732,14 +796,16 @@ Mutants<const TensorCopyLaunchers> tensor_copy_mutants() {
        {"mismatch"}},
       // Negative controls.
       {"loads_in_steps", "the unchanged steps of loads", loads<HonestLoad>()},
-      {"map_with_its_fence", "the map that the kernel has copied, and its fence", loads<MapWithItsFence>()},
+      {"map_with_its_fence", "the map that the kernel has copied, and its fence",
+       loads<MapWithItsFence>()},
       {"swizzled_by_hand", "a swizzle of 128 bytes by ordinary loads", loads<SwizzledByHand>()},
       {"multicasts_in_steps", "the unchanged steps of multicasts", multicasts<HonestMulticast>()},
       {"stores_in_steps", "the unchanged steps of stores", stores<PlainStore>()},
       {"fence_behind_the_barrier", "the thread that issues fences for all, behind the barrier",
        stores<FenceBehindTheBarrier>()},
       {"elected_waits", "the elected lane issues and waits", stores<ElectedWaits>()},
-      {"one_lane_after_its_warp", "a lane arrives for its warp behind __syncwarp", stores<OneLaneAfterItsWarp>()},
+      {"one_lane_after_its_warp", "a lane arrives for its warp behind __syncwarp",
+       stores<OneLaneAfterItsWarp>()},
   };
 }
 

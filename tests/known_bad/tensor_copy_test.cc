@@ -7,7 +7,8 @@
 namespace lockstep::known_bad {
 namespace {
 
-const bool added = add_mutation_tests("tensor_copy", tensor_copy_mutants(), of_kernels(properties::tensor_copy_laws()));
+const bool added = add_mutation_tests("tensor_copy", tensor_copy_mutants(),
+                                      of_kernels(properties::tensor_copy_laws()));
 
 }  // namespace
 }  // namespace lockstep::known_bad

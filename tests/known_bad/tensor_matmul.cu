@@ -1,5 +1,6 @@
-// The product by mma.sync with one step that is a mistake that people make. A known-bad kernel is the real one with
-// that step in place of its own; a negative control at the end goes another way altogether and must be accepted.
+// The product by mma.sync with one step that is a mistake that people make. A known-bad kernel is
+// the real one with that step in place of its own; a negative control at the end goes another way
+// altogether and must be accepted.
 #include <cuda_fp16.h>
 
 #include "kernels/tensor_matmul_mma.cuh"
@@ -26,8 +27,8 @@ constexpr const char* kWho = "known-bad tensor_matmul";
 
 // f16 by mma goes to kLaunch, all else to the real kernel.
 template <auto kLaunch>
-LaunchStatus instead(TensorMatmulPath path, MatrixElement element, const In& a, const In& b, const In& c, const Out& d,
-                     cudaStream_t stream) {
+LaunchStatus instead(TensorMatmulPath path, MatrixElement element, const In& a, const In& b,
+                     const In& c, const Out& d, cudaStream_t stream) {
   if (path != TensorMatmulPath::kMma || element != MatrixElement::kF16)
     return kernels::tensor_matmul(path, element, a, b, c, d, stream);
   if (LaunchStatus status = kernels::check_tensor_matmul(path, element, a, b, c, d);
@@ -46,7 +47,9 @@ struct NoWait : Mma {
 };
 
 struct WaitsForOneLess : Mma {
-  __device__ static void wait_for_stage() { asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 1) : "memory"); }
+  __device__ static void wait_for_stage() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 1) : "memory");
+  }
 };
 
 struct NothingCommitted : Mma {
@@ -97,11 +100,15 @@ struct ColumnsOfDApart : Mma {
 // ---- Mistakes in the tail.
 
 struct TailNotZeroed : Mma {
-  __device__ static int valid(std::int64_t bytes, std::int64_t at, int most) { return bytes > at ? most : 0; }
+  __device__ static int valid(std::int64_t bytes, std::int64_t at, int most) {
+    return bytes > at ? most : 0;
+  }
 };
 
 struct TailForgotten : Mma {
-  __device__ static int steps(std::int64_t bytes_left) { return bytes_left < kStepBytes ? 0 : Mma::steps(bytes_left); }
+  __device__ static int steps(std::int64_t bytes_left) {
+    return bytes_left < kStepBytes ? 0 : Mma::steps(bytes_left);
+  }
 };
 
 struct OneStepOnly : Mma {
@@ -112,13 +119,15 @@ struct OneStepOnly : Mma {
 
 struct EightBytesTakenForSixteen : Mma {
   static Copy copy_of(const std::byte* data, std::int64_t stride, int bytes) {
-    return kernels::rows_are_aligned(data, stride, bytes, 8) ? Copy::kAsync16 : Mma::copy_of(data, stride, bytes);
+    return kernels::rows_are_aligned(data, stride, bytes, 8) ? Copy::kAsync16
+                                                             : Mma::copy_of(data, stride, bytes);
   }
 };
 
 struct StrideNotLookedAt : Mma {
   static Copy copy_of(const std::byte* data, std::int64_t stride, int bytes) {
-    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 ? Copy::kAsync16 : Mma::copy_of(data, stride, bytes);
+    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 ? Copy::kAsync16
+                                                            : Mma::copy_of(data, stride, bytes);
   }
 };
 
@@ -183,17 +192,22 @@ cudaError_t grid_of_whole_tiles(const TensorMatmulArguments& p, cudaStream_t str
   return kernels::by_mma::launch<Mma, MatrixElement::kF16>(q, stream);
 }
 
-// ---- A negative control: a warp for 16 x 8 elements of D, its fragments straight from global memory.
+// ---- A negative control: a warp for 16 x 8 elements of D, its fragments straight from global
+// memory.
 
 __device__ unsigned pair_of(const __half* row, bool there, std::int64_t k, std::int64_t at) {
-  const auto half = [&](std::int64_t p) { return there && p < k ? unsigned{__half_as_ushort(row[p])} : 0u; };
+  const auto half = [&](std::int64_t p) {
+    return there && p < k ? unsigned{__half_as_ushort(row[p])} : 0u;
+  };
   return half(at) | half(at + 1) << 16;
 }
 
 __global__ void warp_a_tile(TensorMatmulArguments p) {
   const int lane = threadIdx.x, g = lane / 4, t = lane % 4;
   const std::int64_t across = (p.n - 1) / 8 + 1, tiles = ((p.m - 1) / 16 + 1) * across;
-  const auto *const a = reinterpret_cast<const __half*>(p.a), *const b = reinterpret_cast<const __half*>(p.b);
+  const auto *const a = reinterpret_cast<const __half*>(p.a), *const b =
+                                                                  reinterpret_cast<const __half*>(
+                                                                      p.b);
   for (std::int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const std::int64_t row = tile / across * 16 + g, column = tile % across * 8, j = column + g;
     float sum[4];
@@ -207,7 +221,8 @@ __global__ void warp_a_tile(TensorMatmulArguments p) {
         const std::int64_t i = row + r % 2 * 8;
         fa[r] = pair_of(a + i * p.a_stride, i < p.m, p.k, k + 2 * t + r / 2 * 8);
       }
-      for (int r = 0; r < 2; ++r) fb[r] = pair_of(b + j * p.b_stride, j < p.n, p.k, k + 2 * t + r * 8);
+      for (int r = 0; r < 2; ++r)
+        fb[r] = pair_of(b + j * p.b_stride, j < p.n, p.k, k + 2 * t + r * 8);
       kernels::by_mma::Unit<MatrixElement::kF16>::multiply(sum, fa, fb);
     }
     for (int e = 0; e < 4; ++e) {
@@ -259,21 +274,26 @@ Mutants<TensorMatmulLauncher> tensor_matmul_mma_mutants() {
        {"finding:race"},
        {},
        "whether a warp overtakes another is up to the hardware's schedule"},
-      {"transposed", "ldmatrix.trans of factors that are contiguous along k", kWith<Transposed>, wrong, wrong},
-      {"fragments_of_a_swapped", "the upper right and the lower left quarter of A's fragment exchanged",
-       kWith<FragmentsOfASwapped>, wrong, wrong},
-      {"fragments_of_b_swapped", "the two halves along k of one instruction's B taken for two instructions'",
-       kWith<FragmentsOfBSwapped>, wrong, wrong},
-      {"rows_of_d_swapped", "the upper and the lower rows of a result exchanged, of C too", kWith<RowsOfDSwapped>,
+      {"transposed", "ldmatrix.trans of factors that are contiguous along k", kWith<Transposed>,
        wrong, wrong},
-      {"columns_of_d_apart", "a lane's two columns taken to be four apart, not neighbours; of C too",
+      {"fragments_of_a_swapped",
+       "the upper right and the lower left quarter of A's fragment exchanged",
+       kWith<FragmentsOfASwapped>, wrong, wrong},
+      {"fragments_of_b_swapped",
+       "the two halves along k of one instruction's B taken for two instructions'",
+       kWith<FragmentsOfBSwapped>, wrong, wrong},
+      {"rows_of_d_swapped", "the upper and the lower rows of a result exchanged, of C too",
+       kWith<RowsOfDSwapped>, wrong, wrong},
+      {"columns_of_d_apart",
+       "a lane's two columns taken to be four apart, not neighbours; of C too",
        kWith<ColumnsOfDApart>, wrong, wrong},
       {"tail_not_zeroed",
        "copies 16 bytes where the row ends before",
        kWith<TailNotZeroed>,
        {"mismatch", "finding:out-of-bounds", "finding:uninitialised"},
        wrong},
-      {"tail_forgotten", "no instruction for what is left of a row", kWith<TailForgotten>, wrong, wrong},
+      {"tail_forgotten", "no instruction for what is left of a row", kWith<TailForgotten>, wrong,
+       wrong},
       {"one_step_only", "half of each stage is never multiplied", kWith<OneStepOnly>, wrong, wrong},
       {"eight_bytes_taken_for_sixteen",
        "cp.async of 16 bytes from rows that begin at multiples of 8",
@@ -288,11 +308,14 @@ Mutants<TensorMatmulLauncher> tensor_matmul_mma_mutants() {
        // An H100 reads the 16 bytes that hold the address, and says nothing.
        {"mismatch", "cuda-error"}},
       {"without_c", "starts from 0", kWith<WithoutC>, wrong, wrong},
-      {"adds_steps_to_the_nearest", "each instruction starts from 0, and its result is added in float: other bits",
+      {"adds_steps_to_the_nearest",
+       "each instruction starts from 0, and its result is added in float: other bits",
        kWith<AddsStepsToTheNearest>, wrong, wrong},
       {"half_accumulator", "keeps the sum in half precision", kWith<HalfAccumulator>, wrong, wrong},
-      {"taken_for_bf16", "the instruction of bf16 on elements of f16", kWith<TakenForBf16>, wrong, wrong},
-      {"flushes_subnormals", "sums below the least normal become 0", kWith<FlushesSubnormals>, wrong, wrong},
+      {"taken_for_bf16", "the instruction of bf16 on elements of f16", kWith<TakenForBf16>, wrong,
+       wrong},
+      {"flushes_subnormals", "sums below the least normal become 0", kWith<FlushesSubnormals>,
+       wrong, wrong},
       {"nothing_for_no_products",
        "k = 0 launches nothing, and D keeps what it held",
        instead<nothing_for_no_products>,
@@ -310,7 +333,8 @@ Mutants<TensorMatmulLauncher> tensor_matmul_mma_mutants() {
        {"unwritten", "mismatch"}},
       // Negative controls.
       {"in_steps", "the unchanged steps from which the mutants are made", kWith<Mma>},
-      {"warp_a_tile", "a warp for 16 x 8 elements, its fragments straight from memory", instead<launch_warp_a_tile>},
+      {"warp_a_tile", "a warp for 16 x 8 elements, its fragments straight from memory",
+       instead<launch_warp_a_tile>},
   };
 }
 

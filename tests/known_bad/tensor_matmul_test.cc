@@ -1,4 +1,5 @@
-// The laws of the tensor_matmul family, run on the mutants and negative controls of its path by mma.
+// The laws of the tensor_matmul family, run on the mutants and negative controls of its path by
+// mma.
 #include "tests/known_bad/tensor_matmul.h"
 
 #include "properties/tensor_matmul.h"

@@ -1,6 +1,6 @@
-// The product by wgmma with one step that is a mistake that people make: those of published kernels among them. A
-// known-bad kernel is the real one with that step in place of its own; what is wrong in a cluster alone runs on tiles
-// of 64 x 64 in clusters of two blocks.
+// The product by wgmma with one step that is a mistake that people make: those of published kernels
+// among them. A known-bad kernel is the real one with that step in place of its own; what is wrong
+// in a cluster alone runs on tiles of 64 x 64 in clusters of two blocks.
 #include "kernels/tensor_matmul_wgmma.cuh"
 #include "tests/known_bad/tensor_matmul.h"
 
@@ -20,21 +20,22 @@ using In = TensorView<const void>;
 using Out = TensorView<void>;
 
 constexpr const char* kWho = "known-bad tensor_matmul";
-// One stage: nothing that a warp does for the next one comes between its reading a stage and its being filled again.
+// One stage: nothing that a warp does for the next one comes between its reading a stage and its
+// being filled again.
 using OneStage = Shape<1, 64, 64, 1, 1>;
 
 // f16 by wgmma, on tiles of 64 x 64, goes to this kernel, all else to the real one.
 template <class Step, class S>
-LaunchStatus with(TensorMatmulPath path, MatrixElement element, const In& a, const In& b, const In& c, const Out& d,
-                  cudaStream_t stream) {
+LaunchStatus with(TensorMatmulPath path, MatrixElement element, const In& a, const In& b,
+                  const In& c, const Out& d, cudaStream_t stream) {
   if (path != TensorMatmulPath::kWgmma || element != MatrixElement::kF16)
     return kernels::tensor_matmul(path, element, a, b, c, d, stream);
   if (LaunchStatus status = kernels::check_tensor_matmul(path, element, a, b, c, d);
       !status.ok() || d.rows == 0 || d.columns == 0)
     return status;
-  return kernels::status_of(
-      kernels::by_wgmma::launch<Step, S, MatrixElement::kF16>(kernels::arguments_of(a, b, c, d), stream), kWho,
-      "launching");
+  return kernels::status_of(kernels::by_wgmma::launch<Step, S, MatrixElement::kF16>(
+                                kernels::arguments_of(a, b, c, d), stream),
+                            kWho, "launching");
 }
 
 // ---- Mistakes with wgmma itself.
@@ -66,7 +67,8 @@ struct OneWarpReleases : Wgmma {
 struct SwizzleOf128 : Wgmma {
   template <int kRowBytes>
   __device__ static std::uint64_t descriptor(unsigned tile) {
-    return (Wgmma::descriptor<kRowBytes>(tile) & ~(std::uint64_t{3} << 62)) | std::uint64_t{1} << 62;
+    return (Wgmma::descriptor<kRowBytes>(tile) & ~(std::uint64_t{3} << 62)) | std::uint64_t{1}
+                                                                                  << 62;
   }
 };
 
@@ -80,18 +82,23 @@ struct NoSwizzle : Wgmma {
 struct StrideOfOneRow : Wgmma {
   template <int kRowBytes>
   __device__ static std::uint64_t descriptor(unsigned tile) {
-    return (Wgmma::descriptor<kRowBytes>(tile) & ~(std::uint64_t{0x3fff} << 32)) | std::uint64_t{kRowBytes / 16} << 32;
+    return (Wgmma::descriptor<kRowBytes>(tile) & ~(std::uint64_t{0x3fff} << 32)) |
+           std::uint64_t{kRowBytes / 16} << 32;
   }
 };
 
 // ---- Mistakes with the barriers.
 
 struct FullParityTurned : Wgmma {
-  __device__ static void wait_for_full(unsigned barrier, unsigned round) { wait(barrier, full_parity(round) ^ 1); }
+  __device__ static void wait_for_full(unsigned barrier, unsigned round) {
+    wait(barrier, full_parity(round) ^ 1);
+  }
 };
 
 struct EmptyParityTurned : Wgmma {
-  __device__ static void wait_for_empty(unsigned barrier, unsigned round) { wait(barrier, empty_parity(round) ^ 1); }
+  __device__ static void wait_for_empty(unsigned barrier, unsigned round) {
+    wait(barrier, empty_parity(round) ^ 1);
+  }
 };
 
 struct NeverWaitsForEmpty : Wgmma {
@@ -107,7 +114,8 @@ struct ExpectsTooManyBytes : Wgmma {
 };
 
 struct CoordinatesSwapped : Wgmma {
-  __device__ static void copy_box(unsigned to, const CUtensorMap* map, int element, int row, unsigned barrier) {
+  __device__ static void copy_box(unsigned to, const CUtensorMap* map, int element, int row,
+                                  unsigned barrier) {
     Wgmma::copy_box(to, map, row, element, barrier);
   }
 };
@@ -137,8 +145,8 @@ struct LeavesAtOnce : Wgmma {
 };
 
 struct CopiesToTheFirstBlockAlone : Wgmma {
-  __device__ static void copy_box_to_all(unsigned to, const CUtensorMap* map, int element, int row, unsigned barrier,
-                                         unsigned) {
+  __device__ static void copy_box_to_all(unsigned to, const CUtensorMap* map, int element, int row,
+                                         unsigned barrier, unsigned) {
     Wgmma::copy_box_to_all(to, map, element, row, barrier, 1);
   }
 };
@@ -153,7 +161,8 @@ struct ArmsAfterTheCopies : Wgmma {
 }  // namespace
 
 Mutants<TensorMatmulLauncher> tensor_matmul_wgmma_mutants() {
-  const Labels order = {"finding:async-order"}, wrong = {"mismatch"}, early = {"finding:race", "finding:uninitialised"};
+  const Labels order = {"finding:async-order"}, wrong = {"mismatch"},
+               early = {"finding:race", "finding:uninitialised"};
   const char* const in_time = "hardware is mostly done in time";
   const char* const hangs = "the kernel never ends";
   return {
@@ -262,11 +271,14 @@ Mutants<TensorMatmulLauncher> tensor_matmul_wgmma_mutants() {
        hangs},
       // Negative controls.
       {"in_steps", "the unchanged steps from which the mutants are made", with<Wgmma, Small>},
-      {"arms_after_the_copies", "two blocks share tiles of 64 x 64, and expect bytes after the copies",
+      {"arms_after_the_copies",
+       "two blocks share tiles of 64 x 64, and expect bytes after the copies",
        with<ArmsAfterTheCopies, Pair>},
       {"one_stage", "a ring of one stage", with<Wgmma, OneStage>},
-      // A multiplication is the warpgroup's: once one warp has waited for it, all four have read its operands.
-      {"one_warp_releases", "one warp hands the stage back for all four", with<OneWarpReleases, OneStage>},
+      // A multiplication is the warpgroup's: once one warp has waited for it, all four have read
+      // its operands.
+      {"one_warp_releases", "one warp hands the stage back for all four",
+       with<OneWarpReleases, OneStage>},
       {"wide_rows", "two stages of 128 bytes of each row", with<Wgmma, Shape<1, 64, 128, 2, 1>>},
   };
 }

@@ -1,4 +1,5 @@
-// The laws of the tensor_matmul family, run on the mutants and negative controls of its path by wgmma.
+// The laws of the tensor_matmul family, run on the mutants and negative controls of its path by
+// wgmma.
 #include "properties/tensor_matmul.h"
 #include "tests/known_bad/mutation_test.h"
 #include "tests/known_bad/tensor_matmul.h"

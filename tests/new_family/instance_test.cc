@@ -1,5 +1,5 @@
-// A family fresh from the template: what is the same for every kernel holds already, what is to be filled in is red and
-// says what is missing.
+// A family fresh from the template: what is the same for every kernel holds already, what is to be
+// filled in is red and says what is missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,8 +27,9 @@ TEST(NewFamily, FailsForTheRightReasonUntilItIsFilledIn) {
   ASSERT_EQ(records.size(), 13u) << suite.output;
   for (const char* done :
        {"Sample.RefusesBadArguments", "Sample.LaunchesNothingForNoWork", "Sample.IsDeterministic",
-        "Sample.TakesWhatItPromises", "Sample.WorksOnItsStream", "Sample.CanBeCaptured", "Sample.KeepsNoState",
-        "Sample.KeepsNoStateOfArguments", "Sample.LaunchesTheGridItPromises", "SampleLaws.AreAllTestsHere"}) {
+        "Sample.TakesWhatItPromises", "Sample.WorksOnItsStream", "Sample.CanBeCaptured",
+        "Sample.KeepsNoState", "Sample.KeepsNoStateOfArguments", "Sample.LaunchesTheGridItPromises",
+        "SampleLaws.AreAllTestsHere"}) {
     ASSERT_TRUE(records.contains(done)) << suite.output;
     EXPECT_EQ(records.at(done).verdict, Verdict::kPass) << done << "\n" << suite.output;
   }
@@ -42,7 +43,8 @@ TEST(NewFamily, ItsMutationTestAcceptsNothingUntilItIsFilledIn) {
   const Ended ended = run("tests/new_family/sample_mutation_test");
   EXPECT_EQ(ended.status, 1) << ended.output;
   const auto records = records_of(ended);
-  for (const char* variant : {"KnownBad.sample_leaves_out_the_last", "KnownGood.sample_one_thread"}) {
+  for (const char* variant :
+       {"KnownBad.sample_leaves_out_the_last", "KnownGood.sample_one_thread"}) {
     ASSERT_TRUE(records.contains(variant)) << ended.output;
     EXPECT_EQ(records.at(variant).verdict, Verdict::kFail);
   }

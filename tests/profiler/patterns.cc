@@ -1,10 +1,12 @@
-// What the transaction model and the simulated GPU say of launches whose transactions a GPU's profiler can count.
+// What the transaction model and the simulated GPU say of launches whose transactions a GPU's
+// profiler can count.
 //
-//   patterns              launches gather and scatter in every pattern, size and load path; prints a line a launch, in
-//   order:
-//                         name, then requests and sectors of its loads and of its stores by the model, between tabs
-//   patterns RECORDING    on the simulated GPU: the same launches against what a profiler counted (profile.sh): exit
-//   status 1 if the
+//   patterns              launches gather and scatter in every pattern, size and load path; prints
+//   a line a launch, in order:
+//                         name, then requests and sectors of its loads and of its stores by the
+//                         model, between tabs
+//   patterns RECORDING    on the simulated GPU: the same launches against what a profiler counted
+//   (profile.sh): exit status 1 if the
 //                         simulated GPU or the model says otherwise in any
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -62,15 +64,18 @@ std::vector<Launch> launches() {
       {"one address", {.kind = PatternKind::kOneAddress, .offset = 7}},
       {"random", {.kind = PatternKind::kRandom, .factor = 7}},
   };
-  const std::vector<std::pair<std::string, LoadPath>> paths = {
-      {"", LoadPath::kDefault}, {".ca", LoadPath::kCa}, {".cg", LoadPath::kCg}, {".nc", LoadPath::kReadOnly}};
+  const std::vector<std::pair<std::string, LoadPath>> paths = {{"", LoadPath::kDefault},
+                                                               {".ca", LoadPath::kCa},
+                                                               {".cg", LoadPath::kCg},
+                                                               {".nc", LoadPath::kReadOnly}};
   std::vector<Launch> all;
   for (const int bytes : {1, 2, 4, 8, 16}) {
     const std::string size = " " + std::to_string(bytes) + " B, ";
     for (const auto& [name, pattern] : patterns) {
       for (const auto& [suffix, path] : paths)
         all.push_back({"gather" + suffix + size + name, false, path, bytes, pattern});
-      if (pattern.kind == PatternKind::kOneAddress || pattern.kind == PatternKind::kRandom) continue;
+      if (pattern.kind == PatternKind::kOneAddress || pattern.kind == PatternKind::kRandom)
+        continue;
       all.push_back({"scatter" + size + name, true, LoadPath::kDefault, bytes, pattern});
     }
   }
@@ -106,10 +111,13 @@ std::int64_t place(const AccessPattern& p, std::int64_t t, std::int64_t count) {
 Transactions model(const Launch& launch, const void* base, bool by_pattern, std::int64_t count) {
   Transactions sum;
   for (std::int64_t first = 0; first < kElements; first += 32) {
-    lockstep::reference::Addresses addresses(std::min<std::int64_t>({32, launch.pattern.lanes, kElements - first}));
+    lockstep::reference::Addresses addresses(
+        std::min<std::int64_t>({32, launch.pattern.lanes, kElements - first}));
     for (Eigen::Index lane = 0; lane < addresses.size(); ++lane) {
-      const std::int64_t at = by_pattern ? place(launch.pattern, first + lane, count) : first + lane;
-      addresses(lane) = reinterpret_cast<std::uint64_t>(base) + static_cast<std::uint64_t>(at * launch.bytes);
+      const std::int64_t at =
+          by_pattern ? place(launch.pattern, first + lane, count) : first + lane;
+      addresses(lane) =
+          reinterpret_cast<std::uint64_t>(base) + static_cast<std::uint64_t>(at * launch.bytes);
     }
     sum += lockstep::reference::request(addresses, launch.bytes);
   }
@@ -120,12 +128,14 @@ Transactions model(const Launch& launch, const void* base, bool by_pattern, std:
 struct Counters {
   lockstepResetCounters_t reset =
       reinterpret_cast<lockstepResetCounters_t>(dlsym(RTLD_DEFAULT, "lockstepResetCounters"));
-  lockstepReadCounters_t read = reinterpret_cast<lockstepReadCounters_t>(dlsym(RTLD_DEFAULT, "lockstepReadCounters"));
+  lockstepReadCounters_t read =
+      reinterpret_cast<lockstepReadCounters_t>(dlsym(RTLD_DEFAULT, "lockstepReadCounters"));
 
   Counts counts() const {
     lockstepCounters c = {.size = sizeof c};
     must(read(&c) == 0, "the simulated GPU has no counters");
-    return {c.global_load_requests, c.global_load_sectors, c.global_store_requests, c.global_store_sectors};
+    return {c.global_load_requests, c.global_load_sectors, c.global_store_requests,
+            c.global_store_sectors};
   }
 };
 
@@ -139,7 +149,8 @@ std::map<std::string, Counts> read_recording(const std::string& path) {
     Counts c;
     std::istringstream cells(line);
     std::getline(cells, name, '\t');
-    must(static_cast<bool>(cells >> c[0] >> c[1] >> c[2] >> c[3]), path + " has a line that is none: " + line);
+    must(static_cast<bool>(cells >> c[0] >> c[1] >> c[2] >> c[3]),
+         path + " has a line that is none: " + line);
     must(recorded.emplace(name, c).second, path + " has two lines of " + name);
   }
   return recorded;
@@ -155,7 +166,8 @@ int run(const std::string& recording) {
   const Counters counters;
   std::map<std::string, Counts> recorded;
   if (!recording.empty()) {
-    must(counters.reset != nullptr, "a recording is compared with the simulated GPU, and this is none");
+    must(counters.reset != nullptr,
+         "a recording is compared with the simulated GPU, and this is none");
     recorded = read_recording(recording);
   }
   const std::int64_t count = kMaxStride * kElements + kSlack;
@@ -167,8 +179,9 @@ int run(const std::string& recording) {
   const std::vector<Launch> all = launches();
   for (const Launch& launch : all) {
     if (counters.reset != nullptr) counters.reset();
-    const auto status = launch.scatters ? scatter(launch.pattern, launch.bytes, x, y, count, kElements)
-                                        : gather(launch.path, launch.pattern, launch.bytes, x, count, y, kElements);
+    const auto status =
+        launch.scatters ? scatter(launch.pattern, launch.bytes, x, y, count, kElements)
+                        : gather(launch.path, launch.pattern, launch.bytes, x, count, y, kElements);
     must(status.ok(), launch.name + ": " + status.message);
     must(cudaDeviceSynchronize() == cudaSuccess, launch.name);
     const Transactions loads = model(launch, x, !launch.scatters, count),
@@ -182,8 +195,8 @@ int run(const std::string& recording) {
     if (it != recorded.end() && it->second == expected && counters.counts() == expected) continue;
     ++differing;
     std::printf("%s: recorded%s, simulated%s, model%s\n", launch.name.c_str(),
-                it == recorded.end() ? " nothing" : text(it->second).c_str(), text(counters.counts()).c_str(),
-                text(expected).c_str());
+                it == recorded.end() ? " nothing" : text(it->second).c_str(),
+                text(counters.counts()).c_str(), text(expected).c_str());
   }
   if (recording.empty()) return 0;
   std::printf("%zu launches, %zu recorded, %d differ\n", all.size(), recorded.size(), differing);

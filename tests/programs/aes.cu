@@ -1,4 +1,5 @@
-// AES-128, a block of 16 bytes a thread, byte by byte in a local array; the key schedule runs on the device as well.
+// AES-128, a block of 16 bytes a thread, byte by byte in a local array; the key schedule runs on
+// the device as well.
 #include "program.h"
 
 namespace aes {
@@ -7,11 +8,13 @@ __constant__ unsigned char sbox[256];
 __constant__ unsigned char round_constant[10] = {1, 2, 4, 8, 16, 32, 64, 128, 27, 54};
 
 __global__ void expand(const unsigned char* key, uchar4* words, int mistake) {
-  for (int i = 0; i < 4; ++i) words[i] = make_uchar4(key[4 * i], key[4 * i + 1], key[4 * i + 2], key[4 * i + 3]);
+  for (int i = 0; i < 4; ++i)
+    words[i] = make_uchar4(key[4 * i], key[4 * i + 1], key[4 * i + 2], key[4 * i + 3]);
   for (int i = 4; i < 44; ++i) {
     uchar4 t = words[i - 1];
     if (i % 4 == 0)
-      t = make_uchar4(sbox[t.y] ^ round_constant[mistake == 1 ? i / 4 : i / 4 - 1], sbox[t.z], sbox[t.w], sbox[t.x]);
+      t = make_uchar4(sbox[t.y] ^ round_constant[mistake == 1 ? i / 4 : i / 4 - 1], sbox[t.z],
+                      sbox[t.w], sbox[t.x]);
     const uchar4 b = words[i - 4];
     words[i] = make_uchar4(t.x ^ b.x, t.y ^ b.y, t.z ^ b.z, t.w ^ b.w);
   }
@@ -33,7 +36,8 @@ __global__ void encrypt(unsigned char* text, int blocks, const unsigned char* ke
     for (int i = 0; i < 16; ++i) t[i] = sbox[s[(i + i % 4 * 4) % 16]];  // bytes and rows
     for (int c = 0; c < 16; c += 4)
       for (int r = 0; r < 4; ++r) {
-        const unsigned char a = t[c + r], b = t[c + (r + 1) % 4], both = t[c + (r + 2) % 4] ^ t[c + (r + 3) % 4];
+        const unsigned char a = t[c + r], b = t[c + (r + 1) % 4],
+                            both = t[c + (r + 2) % 4] ^ t[c + (r + 3) % 4];
         s[c + r] = (round == 10 ? a : twice(a ^ b) ^ b ^ both) ^ schedule[16 * round + c + r];
       }
   }
@@ -60,18 +64,21 @@ PROGRAM(aes, 2) {
   for (int i = 0; i < 16; ++i) key[i] = static_cast<unsigned char>(i);
   for (int b = 0; b < blocks; ++b)
     for (int i = 0; i < 16; ++i)
-      text[16 * b + i] = static_cast<unsigned char>((17 * i) ^ (b % 33));  // block 33 is block 0 again
+      text[16 * b + i] =
+          static_cast<unsigned char>((17 * i) ^ (b % 33));  // block 33 is block 0 again
   Buffer<unsigned char> d_key(key), d_text(text);
   Buffer<uchar4> words(44);
   expand<<<1, 1>>>(d_key, words, mistake);
-  encrypt<<<divide_up(blocks, 64), 64>>>(d_text, blocks, reinterpret_cast<unsigned char*>(words.get()), mistake);
+  encrypt<<<divide_up(blocks, 64), 64>>>(d_text, blocks,
+                                         reinterpret_cast<unsigned char*>(words.get()), mistake);
   const std::vector<unsigned char> got = d_text.host();
   // FIPS 197, appendix C.1.
   const unsigned char expected[16] = {0x69, 0xc4, 0xe0, 0xd8, 0x6a, 0x7b, 0x04, 0x30,
                                       0xd8, 0xcd, 0xb7, 0x80, 0x70, 0xb4, 0xc5, 0x5a};
   int wrong = std::memcmp(got.data(), expected, 16) != 0;
   for (int a = 0; a < blocks; ++a)
-    for (int b = 0; b < a; ++b) wrong += !std::memcmp(&got[16 * a], &got[16 * b], 16) != (a % 33 == b % 33);
+    for (int b = 0; b < a; ++b)
+      wrong += !std::memcmp(&got[16 * a], &got[16 * b], 16) != (a % 33 == b % 33);
   return verdict(wrong == 0, "%d wrong, begins with %02x %02x", wrong, got[0], got[1]);
 }
 

@@ -1,5 +1,5 @@
-// Moving averages with tiles that are copied to shared memory asynchronously, two of them in turn: one is used, the
-// next comes.
+// Moving averages with tiles that are copied to shared memory asynchronously, two of them in turn:
+// one is used, the next comes.
 #include <cuda_pipeline.h>
 
 #include "program.h"
@@ -47,7 +47,8 @@ PROGRAM(async_tiles, 2) {
   for (int i = 0; i < n; ++i) sums[i + 1] = sums[i] + static_cast<int>(x[i]);
   int wrong = 0;
   for (int i = 0; i < n; ++i)
-    wrong += got[i] != static_cast<float>(sums[std::min(n, i + kReach + 1)] - sums[std::max(0, i - kReach)]);
+    wrong += got[i] !=
+             static_cast<float>(sums[std::min(n, i + kReach + 1)] - sums[std::max(0, i - kReach)]);
   return verdict(wrong == 0, "%d of %d wrong", wrong, n);
 }
 

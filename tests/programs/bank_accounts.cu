@@ -1,13 +1,13 @@
-// Transfers between accounts, each under a lock of one word that is taken by compare-and-swap and given back with
-// atomicExch.
+// Transfers between accounts, each under a lock of one word that is taken by compare-and-swap and
+// given back with atomicExch.
 #include "program.h"
 
 namespace bank_accounts {
 
 __device__ void book(int account, int amount, int* locks, long long* balance, int mistake) {
   bool done = false;
-  while (
-      !done) {  // a loop that ends with the lock given back, so that threads of a warp cannot keep it from one another
+  while (!done) {  // a loop that ends with the lock given back, so that threads of a warp cannot
+                   // keep it from one another
     if (atomicCAS(&locks[account], 0, 1) == 0) {
       if (mistake != 2) __threadfence();
       balance[account] += amount;
@@ -42,7 +42,8 @@ PROGRAM(bank_accounts, 2) {
   const std::vector<long long> got = balance.host();
   long long sum = 0;
   for (const long long b : got) sum += b;
-  return verdict(got == expected && sum == 1000 * accounts, "%lld in all, %lld in the first", sum, got[0]);
+  return verdict(got == expected && sum == 1000 * accounts, "%lld in all, %lld in the first", sum,
+                 got[0]);
 }
 
 }  // namespace bank_accounts

@@ -1,4 +1,5 @@
-// Base64 there and back: three bytes to four letters by a table in constant memory, with a tail of one or two bytes.
+// Base64 there and back: three bytes to four letters by a table in constant memory, with a tail of
+// one or two bytes.
 #include "program.h"
 
 namespace base64 {
@@ -12,7 +13,8 @@ __global__ void encode(const unsigned char* from, int n, char4* to, int mistake)
   const unsigned a = from[at], b = left > 1 || mistake == 1 ? from[at + 1] : 0,
                  c = left > 2 || mistake == 1 ? from[at + 2] : 0;
   const unsigned word = a << 16 | b << 8 | c;
-  to[i] = make_char4(alphabet[word >> 18], alphabet[word >> 12 & 63], left > 1 ? alphabet[word >> 6 & 63] : '=',
+  to[i] = make_char4(alphabet[word >> 18], alphabet[word >> 12 & 63],
+                     left > 1 ? alphabet[word >> 6 & 63] : '=',
                      left > 2 ? alphabet[mistake == 2 ? word : word & 63] : '=');
 }
 

@@ -1,5 +1,5 @@
-// Cholesky decompositions of many small matrices in double precision: a warp a matrix, packed triangles in shared
-// memory.
+// Cholesky decompositions of many small matrices in double precision: a warp a matrix, packed
+// triangles in shared memory.
 #include "program.h"
 
 namespace batched_cholesky {
@@ -41,11 +41,13 @@ PROGRAM(batched_cholesky, 2) {
   for (int m = 0; m < count; ++m) {
     double* l = &roots[m * size];
     for (int y = 0; y < n; ++y)
-      for (int x = 0; x <= y; ++x) l[y * (y + 1) / 2 + x] = x == y ? 1 << random.below(4) : random.below(21) - 10;
+      for (int x = 0; x <= y; ++x)
+        l[y * (y + 1) / 2 + x] = x == y ? 1 << random.below(4) : random.below(21) - 10;
     for (int y = 0; y < n; ++y)
       for (int x = 0; x <= y; ++x)
         for (int k = 0; k <= x; ++k)
-          matrices[m * size + y * (y + 1) / 2 + x] += l[y * (y + 1) / 2 + k] * l[x * (x + 1) / 2 + k];
+          matrices[m * size + y * (y + 1) / 2 + x] +=
+              l[y * (y + 1) / 2 + k] * l[x * (x + 1) / 2 + k];
   }
   matrices[3 * size] = -1;  // one that has no root
   Buffer<double> d_matrices(matrices);

@@ -1,10 +1,11 @@
-// Breadth-first search by frontiers: who wins the compare-and-swap of a vertex's level puts it into the next queue.
+// Breadth-first search by frontiers: who wins the compare-and-swap of a vertex's level puts it into
+// the next queue.
 #include "graph.h"
 
 namespace bfs {
 
-__global__ void expand(const int* first, const int* to, int* level, const int* queue, int size, int* next,
-                       int* next_size, int depth, int mistake) {
+__global__ void expand(const int* first, const int* to, int* level, const int* queue, int size,
+                       int* next, int* next_size, int depth, int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= size) return;
   const int v = queue[i];
@@ -30,13 +31,14 @@ PROGRAM(bfs, 2) {
   if (mistake == 2) next_size.zero();
   while (size > 0 && depth < 100) {
     if (mistake != 2) next_size.zero();
-    expand<<<divide_up(size, 32), 32>>>(first, to, level, queue, size, next, next_size, ++depth, mistake);
+    expand<<<divide_up(size, 32), 32>>>(first, to, level, queue, size, next, next_size, ++depth,
+                                        mistake);
     size = next_size.host()[0];
     queue.swap(next);
   }
 
-  // A level is right when edges join levels that differ by one at most, and each vertex but the first has one a level
-  // above.
+  // A level is right when edges join levels that differ by one at most, and each vertex but the
+  // first has one a level above.
   const std::vector<int> got = level.host();
   int wrong = got[0] != 0, reached = 0;
   for (int v = 0; v < g.n; ++v) {
@@ -48,7 +50,8 @@ PROGRAM(bfs, 2) {
     }
     wrong += !parent, reached += got[v] != -1;
   }
-  return verdict(wrong == 0 && reached > g.n / 2, "%d wrong, %d of %d reached, depth %d", wrong, reached, g.n, depth);
+  return verdict(wrong == 0 && reached > g.n / 2, "%d wrong, %d of %d reached, depth %d", wrong,
+                 reached, g.n, depth);
 }
 
 }  // namespace bfs

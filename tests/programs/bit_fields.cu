@@ -1,6 +1,6 @@
-// Bit fields, assigned one after another in memory that nobody has written: a compiler reads the word, replaces the
-// field's bits and writes the word back. debug.cu and unoptimised.cu have this program too: there every field of a
-// local variable goes through memory.
+// Bit fields, assigned one after another in memory that nobody has written: a compiler reads the
+// word, replaces the field's bits and writes the word back. debug.cu and unoptimised.cu have this
+// program too: there every field of a local variable goes through memory.
 #include "program.h"
 
 namespace bit_fields {
@@ -26,8 +26,8 @@ __host__ __device__ inline unsigned digest(const Header& h, const Stamp& s) {
 }
 __device__ __noinline__ unsigned digest_by_value(Header h, Stamp s) { return digest(h, s); }
 
-__global__ void take_apart(const unsigned* raw, int n, Header* headers, Stamp* stamps, Flags* flags, unsigned* digests,
-                           int mistake) {
+__global__ void take_apart(const unsigned* raw, int n, Header* headers, Stamp* stamps, Flags* flags,
+                           unsigned* digests, int mistake) {
   __shared__ Header shared[64];
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -64,7 +64,8 @@ PROGRAM(bit_fields, 2) {
   std::vector<unsigned> words(n);
   Random random(123);
   for (unsigned& w : words)
-    w = static_cast<unsigned>(random.below(1 << 16)) << 16 | static_cast<unsigned>(random.below(1 << 16));
+    w = static_cast<unsigned>(random.below(1 << 16)) << 16 |
+        static_cast<unsigned>(random.below(1 << 16));
   Buffer<unsigned> raw(words), digests(n), counts(std::vector<unsigned>(256, 0));
   Buffer<Header> headers(n);
   Buffer<Stamp> stamps(n);
@@ -82,7 +83,8 @@ PROGRAM(bit_fields, 2) {
     const Header h{w & 15, w >> 4 & 1, kind, length, offset};
     const Stamp s{1000003ull * w & ((1ull << 40) - 1), static_cast<unsigned>(i)};
     wrong += d[i] != (digest(h, s) ^ (h.urgent ? 0xffffu : 0u));
-    wrong += hs[i].offset != offset || hs[i].kind != kind || hs[i].urgent != (kind == 3) || hs[i].version != h.version;
+    wrong += hs[i].offset != offset || hs[i].kind != kind || hs[i].urgent != (kind == 3) ||
+             hs[i].version != h.version;
     wrong += hs[i].length != (offset < 0 ? length : length / 2);
     wrong += ss[i].time != s.time || ss[i].source != s.source;
     levels[kind] += kind > 3;

@@ -1,5 +1,5 @@
-// Bitonic sort of unsigned words: short distances in shared memory, long ones in global memory; padded to a power of
-// two.
+// Bitonic sort of unsigned words: short distances in shared memory, long ones in global memory;
+// padded to a power of two.
 #include "program.h"
 
 namespace bitonic_sort {
@@ -21,7 +21,8 @@ __global__ void far(unsigned* keys, unsigned size, unsigned distance) {
 __global__ void near(unsigned* keys, unsigned from_size, unsigned to_size, int mistake) {
   __shared__ unsigned tile[kBlock];
   unsigned* mine = keys + blockIdx.x * kBlock;
-  tile[threadIdx.x] = mine[threadIdx.x], tile[threadIdx.x + kBlock / 2] = mine[threadIdx.x + kBlock / 2];
+  tile[threadIdx.x] = mine[threadIdx.x],
+  tile[threadIdx.x + kBlock / 2] = mine[threadIdx.x + kBlock / 2];
   for (unsigned size = from_size; size <= to_size; size *= 2)
     for (unsigned distance = min(size, kBlock) / 2; distance > 0; distance /= 2) {
       if (mistake != 1 || distance >= 32) __syncthreads();
@@ -29,7 +30,8 @@ __global__ void near(unsigned* keys, unsigned from_size, unsigned to_size, int m
       order(tile[i], tile[i + distance], ((blockIdx.x * kBlock + i) & size) == 0);
     }
   __syncthreads();
-  mine[threadIdx.x] = tile[threadIdx.x], mine[threadIdx.x + kBlock / 2] = tile[threadIdx.x + kBlock / 2];
+  mine[threadIdx.x] = tile[threadIdx.x],
+  mine[threadIdx.x + kBlock / 2] = tile[threadIdx.x + kBlock / 2];
 }
 
 PROGRAM(bitonic_sort, 1) {

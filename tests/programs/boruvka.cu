@@ -1,5 +1,5 @@
-// A spanning forest of least weight (Boruvka): each component finds its lightest edge by a 64-bit atomic minimum and
-// joins.
+// A spanning forest of least weight (Boruvka): each component finds its lightest edge by a 64-bit
+// atomic minimum and joins.
 #include <numeric>
 
 #include "graph.h"
@@ -18,9 +18,10 @@ __global__ void lightest(const int3* edges, int m, const int* component, Word* b
   atomicMin(&best[b], key);
 }
 
-// Each component hangs itself under the one at the other end; of two that chose the same edge, the smaller stays a
-// root.
-__global__ void join(const int3* edges, const int* component, const Word* best, int* parent, Word* weight, int n) {
+// Each component hangs itself under the one at the other end; of two that chose the same edge, the
+// smaller stays a root.
+__global__ void join(const int3* edges, const int* component, const Word* best, int* parent,
+                     Word* weight, int n) {
   const int c = blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= n) return;
   parent[c] = c;

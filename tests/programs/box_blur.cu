@@ -1,17 +1,20 @@
-// A box blur of byte pixels of four channels: the tile and its halo in dynamic shared memory, loaded by all threads in
-// turn.
+// A box blur of byte pixels of four channels: the tile and its halo in dynamic shared memory,
+// loaded by all threads in turn.
 #include "program.h"
 
 namespace box_blur {
 
 constexpr int kSide = 16;
 
-__global__ void blur(const uchar4* in, uchar4* out, int width, int height, int radius, int mistake) {
+__global__ void blur(const uchar4* in, uchar4* out, int width, int height, int radius,
+                     int mistake) {
   extern __shared__ uchar4 tile[];
-  const int span = kSide + 2 * radius, left = blockIdx.x * kSide - radius, top = blockIdx.y * kSide - radius;
+  const int span = kSide + 2 * radius, left = blockIdx.x * kSide - radius,
+            top = blockIdx.y * kSide - radius;
   const int loads = mistake == 1 ? span * (kSide + radius) : span * span;
   for (int i = threadIdx.y * kSide + threadIdx.x; i < loads; i += kSide * kSide) {
-    const int x = min(max(left + i % span, 0), width - 1), y = min(max(top + i / span, 0), height - 1);
+    const int x = min(max(left + i % span, 0), width - 1),
+              y = min(max(top + i / span, 0), height - 1);
     tile[i] = in[y * width + x];
   }
   if (mistake != 2) __syncthreads();
@@ -31,10 +34,11 @@ PROGRAM(box_blur, 2) {
   const int width = 53, height = 35, radius = 3, span = kSide + 2 * radius;
   std::vector<uchar4> picture(width * height);
   Random random(62);
-  for (uchar4& p : picture) p = make_uchar4(random() >> 8 & 255, random() >> 8 & 255, random() >> 8 & 255, 255);
+  for (uchar4& p : picture)
+    p = make_uchar4(random() >> 8 & 255, random() >> 8 & 255, random() >> 8 & 255, 255);
   Buffer<uchar4> in(picture), out(picture.size());
-  blur<<<dim3(divide_up(width, kSide), divide_up(height, kSide)), dim3(kSide, kSide), span * span * sizeof(uchar4)>>>(
-      in, out, width, height, radius, mistake);
+  blur<<<dim3(divide_up(width, kSide), divide_up(height, kSide)), dim3(kSide, kSide),
+         span * span * sizeof(uchar4)>>>(in, out, width, height, radius, mistake);
   const std::vector<uchar4> got = out.host();
   // Sums along rows, then along columns.
   int wrong = 0;
@@ -48,7 +52,8 @@ PROGRAM(box_blur, 2) {
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
         int sum = 0;
-        for (int k = -radius; k <= radius; ++k) sum += rows[std::clamp(y + k, 0, height - 1) * width + x];
+        for (int k = -radius; k <= radius; ++k)
+          sum += rows[std::clamp(y + k, 0, height - 1) * width + x];
         wrong += (&got[y * width + x].x)[channel] != sum / 49;
       }
   }

@@ -1,4 +1,5 @@
-// Days to dates and back with 64-bit division, names from strings in constant memory, and printf from the device.
+// Days to dates and back with 64-bit division, names from strings in constant memory, and printf
+// from the device.
 #include "program.h"
 
 namespace calendar {
@@ -11,12 +12,14 @@ struct Date {
 __constant__ const char* const kNames[7] = {"Thursday", "Friday",  "Saturday", "Sunday",
                                             "Monday",   "Tuesday", "Wednesday"};
 
-__device__ Date civil(long long days) {  // after 1970-01-01; in eras of 400 years that begin in March
+__device__ Date
+civil(long long days) {  // after 1970-01-01; in eras of 400 years that begin in March
   days += 719468;
   const long long era = (days >= 0 ? days : days - 146096) / 146097;
   const unsigned of_era = static_cast<unsigned>(days - era * 146097);
   const unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-  const unsigned of_year = of_era - (365 * year + year / 4 - year / 100), m = (5 * of_year + 2) / 153;
+  const unsigned of_year = of_era - (365 * year + year / 4 - year / 100),
+                 m = (5 * of_year + 2) / 153;
   const unsigned char day = of_year - (153 * m + 2) / 5 + 1, month = m < 10 ? m + 3 : m - 9;
   return {static_cast<int>(year + era * 400 + (month <= 2)), static_cast<signed char>(month),
           static_cast<signed char>(day)};
@@ -30,7 +33,8 @@ __global__ void dates(long long first, int step, int n, Date* out, char* initial
   out[i] = d;
   const int weekday = static_cast<int>(mistake == 2 ? days % 7 : (days % 7 + 7) % 7);
   initials[i] = kNames[weekday][0];
-  if (i == n - 1) printf("day %lld is %s, %d-%02d-%02d\n", days, kNames[weekday], d.year, d.month, d.day);
+  if (i == n - 1)
+    printf("day %lld is %s, %d-%02d-%02d\n", days, kNames[weekday], d.year, d.month, d.day);
 }
 
 PROGRAM(calendar, 2) {

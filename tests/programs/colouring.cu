@@ -1,13 +1,13 @@
-// Colouring by priorities (Jones and Plassmann): a vertex takes its colour when all neighbours of higher priority have
-// theirs.
+// Colouring by priorities (Jones and Plassmann): a vertex takes its colour when all neighbours of
+// higher priority have theirs.
 #include "graph.h"
 
 namespace colouring {
 
 __host__ __device__ unsigned priority(unsigned v) { return (v ^ 0x5bd1e995u) * 2654435761u; }
 
-__global__ void colour(const int* first, const int* to, const unsigned char* before, unsigned char* after, int n,
-                       int* left) {
+__global__ void colour(const int* first, const int* to, const unsigned char* before,
+                       unsigned char* after, int n, int* left) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
   bool waits = false;
   if (v < n) {
@@ -35,7 +35,8 @@ PROGRAM(colouring, 1) {
     waiting = left.host()[0];
   } while (waiting && ++rounds < g.n);
 
-  std::vector<int> order(g.n), expected(g.n, -1);  // one vertex after another, the highest priority first
+  std::vector<int> order(g.n),
+      expected(g.n, -1);  // one vertex after another, the highest priority first
   for (int v = 0; v < g.n; ++v) order[v] = v;
   std::sort(order.begin(), order.end(), [](int a, int b) { return priority(a) > priority(b); });
   for (const int v : order) {
@@ -46,8 +47,10 @@ PROGRAM(colouring, 1) {
   }
   const std::vector<unsigned char> got = before.host();
   int wrong = 0, colours = 0;
-  for (int v = 0; v < g.n; ++v) wrong += got[v] != expected[v], colours = std::max(colours, got[v] + 1);
-  return verdict(wrong == 0 && rounds < g.n, "%d wrong, %d colours, %d rounds", wrong, colours, rounds);
+  for (int v = 0; v < g.n; ++v)
+    wrong += got[v] != expected[v], colours = std::max(colours, got[v] + 1);
+  return verdict(wrong == 0 && rounds < g.n, "%d wrong, %d colours, %d rounds", wrong, colours,
+                 rounds);
 }
 
 }  // namespace colouring

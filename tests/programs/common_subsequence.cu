@@ -4,8 +4,9 @@
 namespace common_subsequence {
 
 // Cell (y, x = d - y) of the table; before and latest are the diagonals d - 2 and d - 1, by y.
-__global__ void diagonal(const char* a, int rows, const char* b, int columns, int d, const unsigned short* before,
-                         const unsigned short* latest, unsigned short* now, int mistake) {
+__global__ void diagonal(const char* a, int rows, const char* b, int columns, int d,
+                         const unsigned short* before, const unsigned short* latest,
+                         unsigned short* now, int mistake) {
   const int y = blockIdx.x * blockDim.x + threadIdx.x, x = d - y;
   if (y > rows || x < 0 || x > columns) return;
   if (y == 0 || x == 0)
@@ -25,7 +26,8 @@ PROGRAM(common_subsequence, 2) {
   Buffer<char> d_a(a), d_b(b);
   Buffer<unsigned short> before(rows + 1), latest(rows + 1), now(rows + 1);
   for (int d = 0; d <= rows + columns; ++d) {
-    diagonal<<<divide_up(rows + 1, 64), 64>>>(d_a, rows, d_b, columns, d, before, latest, now, mistake);
+    diagonal<<<divide_up(rows + 1, 64), 64>>>(d_a, rows, d_b, columns, d, before, latest, now,
+                                              mistake);
     if (mistake == 2) {
       latest.swap(now);
       before.swap(latest);

@@ -1,9 +1,11 @@
-// Stream compaction: votes count within a warp, one atomic addition makes room for it. The order of warps is free.
+// Stream compaction: votes count within a warp, one atomic addition makes room for it. The order of
+// warps is free.
 #include "program.h"
 
 namespace compaction {
 
-__global__ void keep_odd(const unsigned char* from, int n, unsigned char* to, int* size, int mistake) {
+__global__ void keep_odd(const unsigned char* from, int n, unsigned char* to, int* size,
+                         int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
   const unsigned char value = i < n || mistake == 2 ? from[i] : 0;
   const unsigned kept = __ballot_sync(0xffffffff, value & 1);

@@ -1,5 +1,5 @@
-// Conjugate gradients for Poisson's equation on a square; scalar products by the last block, which sets its counter
-// back.
+// Conjugate gradients for Poisson's equation on a square; scalar products by the last block, which
+// sets its counter back.
 #include "program.h"
 
 namespace conjugate_gradients {
@@ -18,9 +18,11 @@ __global__ void laplace(const double* p, double* q, int side) {
   q[i] = sum;
 }
 
-__global__ void dot(const double* a, const double* b, int n, double* parts, double* result, int mistake) {
+__global__ void dot(const double* a, const double* b, int n, double* parts, double* result,
+                    int mistake) {
   double sum = 0;
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += a[i] * b[i];
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    sum += a[i] * b[i];
   for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffff, sum, d);
   if (threadIdx.x != 0) return;
   parts[blockIdx.x] = sum;
@@ -34,8 +36,8 @@ __global__ void dot(const double* a, const double* b, int n, double* parts, doub
 }
 
 // x += s p and r -= s q with s = rr / pq; the scalars stay on the device.
-__global__ void advance(double* x, double* r, const double* p, const double* q, const double* rr, const double* pq,
-                        int n) {
+__global__ void advance(double* x, double* r, const double* p, const double* q, const double* rr,
+                        const double* pq, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const double s = *rr / *pq;
@@ -66,7 +68,8 @@ PROGRAM(conjugate_gradients, 2) {
     rr.swap(next);
     norm = rr.host()[0];
   }
-  // The residual itself: r drifts from b - A x by some 10 roundings of numbers below 8 max |x| in each step.
+  // The residual itself: r drifts from b - A x by some 10 roundings of numbers below 8 max |x| in
+  // each step.
   const std::vector<double> got = x.host();
   double most = 0, residual = 0;
   for (const double v : got) most = std::max(most, std::abs(v));
@@ -79,7 +82,8 @@ PROGRAM(conjugate_gradients, 2) {
     residual = std::max(residual, std::abs(sum));
   }
   const double bound = 1e-10 + 80 * 90 * std::max(1.0, most) * std::ldexp(1.0, -53);
-  return verdict(residual <= bound && steps < 90, "residual %g of %g after %d steps", residual, bound, steps);
+  return verdict(residual <= bound && steps < 90, "residual %g of %g after %d steps", residual,
+                 bound, steps);
 }
 
 }  // namespace conjugate_gradients

@@ -1,4 +1,5 @@
-// Core numbers of a graph by peeling: what has too few neighbours left goes, and takes one from each of its neighbours.
+// Core numbers of a graph by peeling: what has too few neighbours left goes, and takes one from
+// each of its neighbours.
 #include "graph.h"
 
 namespace core_numbers {
@@ -8,8 +9,8 @@ __global__ void find(const int* degree, const int* core, int n, int k, int* queu
   if (v < n && core[v] < 0 && degree[v] <= k) queue[atomicAdd(size, 1)] = v;
 }
 
-__global__ void peel(const int* first, const int* to, int* degree, int* core, int k, int* queue, const int* from,
-                     int size, int* next_size, int mistake) {
+__global__ void peel(const int* first, const int* to, int* degree, int* core, int k, int* queue,
+                     const int* from, int size, int* next_size, int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= size) return;
   const int v = from[i];
@@ -28,8 +29,8 @@ PROGRAM(core_numbers, 2) {
   const Graph g = random_graph(450, 7, 18);
   std::vector<int> degrees(g.n);
   for (int v = 0; v < g.n; ++v) degrees[v] = g.first[v + 1] - g.first[v];
-  Buffer<int> first(g.first), to(g.to), degree(degrees), core(std::vector<int>(g.n, -1)), queue(g.n), next(g.n),
-      size(1);
+  Buffer<int> first(g.first), to(g.to), degree(degrees), core(std::vector<int>(g.n, -1)),
+      queue(g.n), next(g.n), size(1);
   int left = g.n, launches = 0, most = 0;
   for (int k = 0; left > 0 && k < g.n; ++k) {
     size.zero();
@@ -41,7 +42,8 @@ PROGRAM(core_numbers, 2) {
       queue.swap(next);
     }
   }
-  // A vertex has the number k when it is in the largest part in which all have k neighbours, and not in that for k + 1.
+  // A vertex has the number k when it is in the largest part in which all have k neighbours, and
+  // not in that for k + 1.
   std::vector<int> expected(g.n, 0);
   for (int k = 1; k <= most + 1; ++k) {
     std::vector<bool> in(g.n, true);

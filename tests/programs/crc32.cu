@@ -1,5 +1,5 @@
-// CRC-32 of blocks of a file: the table is made by the threads themselves, in shared memory, and the parts are put
-// together.
+// CRC-32 of blocks of a file: the table is made by the threads themselves, in shared memory, and
+// the parts are put together.
 #include "program.h"
 
 namespace crc32 {
@@ -11,8 +11,8 @@ __host__ __device__ unsigned step(unsigned crc, int bits) {
   return crc;
 }
 
-// Each thread's part as if nothing stood before and zeros stood behind it; the sum without carries of all is the
-// block's.
+// Each thread's part as if nothing stood before and zeros stood behind it; the sum without carries
+// of all is the block's.
 __global__ void crc_blocks(const unsigned char* file, int n, unsigned* crcs, int mistake) {
   __shared__ unsigned table[256], sum;
   for (int i = threadIdx.x; i < 256; i += blockDim.x) table[i] = step(i, 8);
@@ -22,7 +22,8 @@ __global__ void crc_blocks(const unsigned char* file, int n, unsigned* crcs, int
             end = min(n, begin + static_cast<int>(blockDim.x) * kPart);
   if (from < end) {
     unsigned crc = threadIdx.x == 0 ? 0xffffffffu : 0;
-    for (int i = from; i < min(from + kPart, end); ++i) crc = crc >> 8 ^ table[(crc ^ file[i]) & 255];
+    for (int i = from; i < min(from + kPart, end); ++i)
+      crc = crc >> 8 ^ table[(crc ^ file[i]) & 255];
     for (int i = from + kPart; i < end; ++i) crc = crc >> 8 ^ table[crc & 255];
     if (mistake == 2)
       sum ^= crc;
@@ -46,7 +47,8 @@ PROGRAM(crc32, 2) {
   int wrong = got[3] != 0xcbf43926u;  // the check value of CRC-32
   for (int b = 0; b < blocks; ++b) {
     unsigned crc = ~0u;  // bit by bit
-    for (int i = b * per_block; i < std::min(n, (b + 1) * per_block); ++i) crc = step(crc ^ file[i], 8);
+    for (int i = b * per_block; i < std::min(n, (b + 1) * per_block); ++i)
+      crc = step(crc ^ file[i], 8);
     wrong += got[b] != ~crc;
   }
   return verdict(wrong == 0, "%d wrong, %08x of 123456789", wrong, got[3]);

@@ -1,5 +1,5 @@
-// Cub for a block and a warp: a histogram's peak by BlockReduce, places by BlockScan, and rows sorted by
-// BlockRadixSort.
+// Cub for a block and a warp: a histogram's peak by BlockReduce, places by BlockScan, and rows
+// sorted by BlockRadixSort.
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -15,7 +15,8 @@ struct Larger {
   __device__ int operator()(int a, int b) const { return a < b ? b : a; }
 };
 
-__global__ void rows(const int* in, int* sorted, int* most, int* warps, int* positive, int mistake) {
+__global__ void rows(const int* in, int* sorted, int* most, int* warps, int* positive,
+                     int mistake) {
   using Sort = cub::BlockRadixSort<int, kThreads, kItems>;
   using Reduce = cub::BlockReduce<int, kThreads>;
   using Scan = cub::BlockScan<int, kThreads>;
@@ -28,7 +29,8 @@ __global__ void rows(const int* in, int* sorted, int* most, int* warps, int* pos
   } storage;
   const int t = threadIdx.x, first = blockIdx.x * kRow + kItems * t;
   int mine[kItems], best = INT_MIN, count = 0;
-  for (int i = 0; i < kItems; ++i) mine[i] = in[first + i], best = max(best, mine[i]), count += mine[i] > 0;
+  for (int i = 0; i < kItems; ++i)
+    mine[i] = in[first + i], best = max(best, mine[i]), count += mine[i] > 0;
   const int all = Reduce(storage.reduce).Reduce(best, Larger());
   if (t == (mistake == 2 ? kThreads - 1 : 0)) most[blockIdx.x] = all;
   __syncthreads();  // the storage is used again, and again below
@@ -52,13 +54,14 @@ PROGRAM(cub_block, 2) {
   Buffer<int> in(x), sorted(n), most(blocks), warps(blocks * 2), positive(n);
   CUDA(cudaMemset(positive, 0, n * sizeof(int)));
   rows<<<blocks, kThreads>>>(in, sorted, most, warps, positive, mistake);
-  const std::vector<int> got = sorted.host(), tops = most.host(), counts = warps.host(), chosen = positive.host();
+  const std::vector<int> got = sorted.host(), tops = most.host(), counts = warps.host(),
+                         chosen = positive.host();
   int wrong = 0;
   for (int b = 0; b < blocks; ++b) {
     std::vector<int> row(x.begin() + b * kRow, x.begin() + (b + 1) * kRow), above;
     for (int w = 0; w < 2; ++w)
-      wrong += counts[2 * b + w] !=
-               std::count_if(row.begin() + 96 * w, row.begin() + 96 * (w + 1), [](int v) { return v > 0; });
+      wrong += counts[2 * b + w] != std::count_if(row.begin() + 96 * w, row.begin() + 96 * (w + 1),
+                                                  [](int v) { return v > 0; });
     for (const int v : row)
       if (v > 0) above.push_back(v);
     above.resize(kRow, 0);

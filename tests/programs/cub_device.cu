@@ -1,4 +1,5 @@
-// Cub for the whole device: pairs sorted by part of their keys' bits, and prefix sums; scratch memory by two calls.
+// Cub for the whole device: pairs sorted by part of their keys' bits, and prefix sums; scratch
+// memory by two calls.
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
@@ -15,14 +16,15 @@ PROGRAM(cub_device, 2) {
   Buffer<unsigned> from(keys), to(n), sums(n);
   Buffer<unsigned short> from_values(values), to_values(n);
   size_t bytes = 0, more = 0;
-  CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, from.get(), to.get(), from_values.get(), to_values.get(), n, 4,
-                                       20));
+  CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, from.get(), to.get(), from_values.get(),
+                                       to_values.get(), n, 4, 20));
   CUDA(cub::DeviceScan::ExclusiveSum(nullptr, more, from.get(), sums.get(), n));
   Buffer<char> scratch(mistake == 1 ? 64 : std::max(bytes, more));
   bytes = std::max(bytes, more);
-  CUDA(cub::DeviceRadixSort::SortPairs(scratch.get(), bytes, from.get(), to.get(), from_values.get(), to_values.get(),
-                                       n, 4, 20));
-  CUDA(cub::DeviceScan::ExclusiveSum(scratch.get(), bytes, mistake == 2 ? from.get() : to.get(), sums.get(), n));
+  CUDA(cub::DeviceRadixSort::SortPairs(scratch.get(), bytes, from.get(), to.get(),
+                                       from_values.get(), to_values.get(), n, 4, 20));
+  CUDA(cub::DeviceScan::ExclusiveSum(scratch.get(), bytes, mistake == 2 ? from.get() : to.get(),
+                                     sums.get(), n));
   const std::vector<unsigned> got = to.host(), got_sums = sums.host();
   const std::vector<unsigned short> got_values = to_values.host();
   std::stable_sort(values.begin(), values.end(),

@@ -1,4 +1,5 @@
-// The cosine transform of 8 by 8 blocks as picture coders have it: 16-bit coefficients, in place, quantised by a table.
+// The cosine transform of 8 by 8 blocks as picture coders have it: 16-bit coefficients, in place,
+// quantised by a table.
 #include "program.h"
 
 namespace dct {
@@ -9,7 +10,8 @@ __constant__ unsigned char quantum[64];
 // Four blocks of the picture a block of threads, 64 threads each.
 __global__ void forward(short* picture, int stride, int blocks_across, int count, int mistake) {
   __shared__ int tile[4][8][8];
-  const int which = threadIdx.x / 64, x = threadIdx.x % 8, y = threadIdx.x / 8 % 8, block = blockIdx.x * 4 + which;
+  const int which = threadIdx.x / 64, x = threadIdx.x % 8, y = threadIdx.x / 8 % 8,
+            block = blockIdx.x * 4 + which;
   const bool inside = block < count;
   short* mine = picture + (block / blocks_across * 8 + y) * stride + block % blocks_across * 8 + x;
   if (inside) tile[which][y][x] = *mine - 128;
@@ -36,8 +38,8 @@ PROGRAM(dct, 2) {
   unsigned char quanta[64];
   for (int u = 0; u < 8; ++u)
     for (int x = 0; x < 8; ++x) {
-      table[u][x] =
-          static_cast<short>(std::lround(8192 * (u ? 0.5 : std::sqrt(0.125)) * std::cos((2 * x + 1) * u * M_PI / 16)));
+      table[u][x] = static_cast<short>(
+          std::lround(8192 * (u ? 0.5 : std::sqrt(0.125)) * std::cos((2 * x + 1) * u * M_PI / 16)));
       quanta[8 * u + x] = static_cast<unsigned char>(6 + 2 * (u + x));
     }
   CUDA(cudaMemcpyToSymbol(basis, table, sizeof table));
@@ -46,9 +48,10 @@ PROGRAM(dct, 2) {
   forward<<<divide_up(count, 4), 256>>>(d_picture, width, across, count, mistake);
   const std::vector<short> got = d_picture.host();
 
-  // By the definition in double precision. The table's entries are off by 2^-14 at most and a row is of eight numbers
-  // up to 128: the first pass is off by 8 * 128 * 2^-14 + 2^-4 < 1/8; the second by sqrt(8) < 3 times that, by 8 *
-  // 2^-14 * 363 and by a half. So is the quotient by less than 1.3 / q, before it is rounded.
+  // By the definition in double precision. The table's entries are off by 2^-14 at most and a row
+  // is of eight numbers up to 128: the first pass is off by 8 * 128 * 2^-14 + 2^-4 < 1/8; the
+  // second by sqrt(8) < 3 times that, by 8 * 2^-14 * 363 and by a half. So is the quotient by less
+  // than 1.3 / q, before it is rounded.
   int wrong = 0;
   double energy = 0;
   for (int b = 0; b < count; ++b)
@@ -60,11 +63,13 @@ PROGRAM(dct, 2) {
             sum += (picture[(b / across * 8 + y) * width + b % across * 8 + x] - 128) *
                    std::cos((2 * x + 1) * u * M_PI / 16) * std::cos((2 * y + 1) * v * M_PI / 16);
         sum *= (u ? 0.5 : std::sqrt(0.125)) * (v ? 0.5 : std::sqrt(0.125));
-        const int q = quanta[8 * v + u], value = got[(b / across * 8 + v) * width + b % across * 8 + u];
+        const int q = quanta[8 * v + u],
+                  value = got[(b / across * 8 + v) * width + b % across * 8 + u];
         wrong += std::abs(value - sum / q) > 0.5 + 1.3 / q;
         energy += value * value;
       }
-  return verdict(wrong == 0 && energy > 1000, "%d of %d wrong, energy %g", wrong, width * height, energy);
+  return verdict(wrong == 0 && energy > 1000, "%d of %d wrong, energy %g", wrong, width * height,
+                 energy);
 }
 
 }  // namespace dct

@@ -1,18 +1,20 @@
-// Edit distances of many pairs of words, a thread a pair, its row in a local array that is indexed as the words are
-// long.
+// Edit distances of many pairs of words, a thread a pair, its row in a local array that is indexed
+// as the words are long.
 #include "program.h"
 
 namespace edit_distance {
 
 constexpr int kLongest = 20;
 
-__global__ void distances(const char (*words)[kLongest + 1], int n, unsigned char* out, int mistake) {
+__global__ void distances(const char (*words)[kLongest + 1], int n, unsigned char* out,
+                          int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
   if (i >= n || j >= n || j > i) return;
   unsigned char row[kLongest + 1];
   int length = 0;
   while (words[j][length]) ++length;
-  for (int x = 0; x <= (mistake == 1 ? kLongest + 1 : length); ++x) row[x] = static_cast<unsigned char>(x);
+  for (int x = 0; x <= (mistake == 1 ? kLongest + 1 : length); ++x)
+    row[x] = static_cast<unsigned char>(x);
   for (int y = 0; words[i][y]; ++y) {
     unsigned char corner = row[0];
     row[0] = static_cast<unsigned char>(y + 1);
@@ -41,7 +43,8 @@ PROGRAM(edit_distance, 2) {
   char words[n][kLongest + 1] = {};
   Random random(58);
   for (auto& word : words)
-    for (int k = random.below(kLongest + 1); k > 0; --k) word[k - 1] = static_cast<char>('a' + random.below(4));
+    for (int k = random.below(kLongest + 1); k > 0; --k)
+      word[k - 1] = static_cast<char>('a' + random.below(4));
   char(*d_words)[kLongest + 1];
   CUDA(cudaMalloc(&d_words, sizeof words));
   CUDA(cudaMemcpy(d_words, words, sizeof words, cudaMemcpyHostToDevice));
@@ -54,8 +57,9 @@ PROGRAM(edit_distance, 2) {
     for (int j = 0; j < n; ++j) {
       int known[kLongest + 1][kLongest + 1];
       std::memset(known, -1, sizeof known);
-      wrong += got[i * n + j] != distance(words[i], words[j], static_cast<int>(std::strlen(words[i])),
-                                          static_cast<int>(std::strlen(words[j])), known);
+      wrong +=
+          got[i * n + j] != distance(words[i], words[j], static_cast<int>(std::strlen(words[i])),
+                                     static_cast<int>(std::strlen(words[j])), known);
     }
   return verdict(wrong == 0, "%d of %d wrong", wrong, n * n);
 }

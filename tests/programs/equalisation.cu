@@ -34,7 +34,9 @@ __global__ void sums(unsigned* bins, int mistake) {
 template <class Pixel, int kShift>
 __global__ void map(Pixel* picture, int n, const unsigned* sums, unsigned top) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) picture[i] = static_cast<Pixel>(static_cast<unsigned long long>(sums[picture[i] >> kShift]) * top / n);
+  if (i < n)
+    picture[i] =
+        static_cast<Pixel>(static_cast<unsigned long long>(sums[picture[i] >> kShift]) * top / n);
 }
 
 template <class Pixel, int kShift>
@@ -52,9 +54,10 @@ int equalise(std::vector<Pixel> picture, int mistake) {
   std::sort(sorted.begin(), sorted.end());
   int wrong = 0;
   for (int i = 0; i < n; ++i) {
-    const Pixel last =
-        static_cast<Pixel>(picture[i] | ((1 << kShift) - 1));  // as many pixels come up to the end of its bin
-    const unsigned long long rank = std::upper_bound(sorted.begin(), sorted.end(), last) - sorted.begin();
+    const Pixel last = static_cast<Pixel>(
+        picture[i] | ((1 << kShift) - 1));  // as many pixels come up to the end of its bin
+    const unsigned long long rank =
+        std::upper_bound(sorted.begin(), sorted.end(), last) - sorted.begin();
     wrong += got[i] != rank * top / n;
   }
   return wrong;
@@ -64,11 +67,14 @@ PROGRAM(equalisation, 2) {
   std::vector<unsigned char> bytes(3001);
   std::vector<unsigned short> words(1777);
   Random random(64);
-  for (unsigned char& b : bytes) b = static_cast<unsigned char>(60 + random.below(30) + random.below(30));
-  for (unsigned short& w : words) w = static_cast<unsigned short>(20000 + random.below(9000) + random.below(9000));
+  for (unsigned char& b : bytes)
+    b = static_cast<unsigned char>(60 + random.below(30) + random.below(30));
+  for (unsigned short& w : words)
+    w = static_cast<unsigned short>(20000 + random.below(9000) + random.below(9000));
   const int wrong_bytes = equalise<unsigned char, 0>(bytes, mistake),
             wrong_words = equalise<unsigned short, 8>(words, mistake);
-  return verdict(wrong_bytes + wrong_words == 0, "%d bytes and %d words wrong", wrong_bytes, wrong_words);
+  return verdict(wrong_bytes + wrong_words == 0, "%d bytes and %d words wrong", wrong_bytes,
+                 wrong_words);
 }
 
 }  // namespace equalisation

@@ -1,5 +1,5 @@
-// Atomics that the hardware has not: minimum and maximum of floats by integers, a product of doubles and a byte by CAS
-// loops.
+// Atomics that the hardware has not: minimum and maximum of floats by integers, a product of
+// doubles and a byte by CAS loops.
 #include "program.h"
 
 namespace extremes {
@@ -34,12 +34,13 @@ __device__ void count_byte(unsigned char* bytes, int i, int mistake) {
   do {
     seen = old;
     const unsigned byte = __byte_perm(seen, 0, 0x4440 + i % 4);
-    old = atomicCAS(word, seen, __byte_perm(seen, min(byte + 1, 255u), 0x3210 ^ (4 ^ i % 4) << 4 * (i % 4)));
+    old = atomicCAS(word, seen,
+                    __byte_perm(seen, min(byte + 1, 255u), 0x3210 ^ (4 ^ i % 4) << 4 * (i % 4)));
   } while (old != seen);
 }
 
-__global__ void gather(const float* x, int n, float* most, float* least, double* product, unsigned char* counts,
-                       int mistake) {
+__global__ void gather(const float* x, int n, float* most, float* least, double* product,
+                       unsigned char* counts, int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   atomic_max(most, x[i]);
@@ -69,9 +70,10 @@ PROGRAM(extremes, 2) {
   int wrong = 0;
   for (int b = 0; b < 8; ++b) wrong += got[b] != expected[b];
   const float high = most.host()[0], low = least.host()[0];
-  const bool right = high == *std::max_element(x.begin(), x.end()) && low == *std::min_element(x.begin(), x.end()) &&
-                     product.host()[0] == p;
-  return verdict(right && wrong == 0, "%g to %g, product %g, %d counters wrong", low, high, p, wrong);
+  const bool right = high == *std::max_element(x.begin(), x.end()) &&
+                     low == *std::min_element(x.begin(), x.end()) && product.host()[0] == p;
+  return verdict(right && wrong == 0, "%g to %g, product %g, %d counters wrong", low, high, p,
+                 wrong);
 }
 
 }  // namespace extremes

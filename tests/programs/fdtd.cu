@@ -1,4 +1,5 @@
-// Maxwell's equations in a plane (Yee's scheme): the magnetic field by half a step, then the electric one, in place.
+// Maxwell's equations in a plane (Yee's scheme): the magnetic field by half a step, then the
+// electric one, in place.
 #include "program.h"
 
 namespace fdtd {
@@ -11,8 +12,8 @@ __global__ void magnetic(float* hx, float* hy, const float* ez, int width, int h
   if (x < width - 1) hy[i] = fmaf(0.5f, ez[i + 1] - ez[i], hy[i]);
 }
 
-__global__ void electric(float* ez, const float* hx, const float* hy, const float* conductivity, int width, int height,
-                         int mistake) {
+__global__ void electric(float* ez, const float* hx, const float* hy, const float* conductivity,
+                         int width, int height, int mistake) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= width || y >= height || (mistake != 1 && (x == 0 || y == 0))) return;
   const int i = y * width + x;
@@ -46,7 +47,8 @@ PROGRAM(fdtd, 2) {
   CUDA(cudaFree(hx));
   CUDA(cudaFree(hy));
 
-  // Row by row, each H as soon as E above has been used: the same roundings in another order of the grid.
+  // Row by row, each H as soon as E above has been used: the same roundings in another order of the
+  // grid.
   std::vector<float> e(c.size(), 0), p(c.size(), 0), q(c.size(), 0);
   for (int s = 0; s < steps; ++s) {
     for (int y = 0; y < height; ++y)
@@ -60,7 +62,8 @@ PROGRAM(fdtd, 2) {
   }
   int wrong = 0, reached = 0;
   for (size_t i = 0; i < c.size(); ++i) wrong += got[i] != e[i], reached += got[i] != 0;
-  return verdict(wrong == 0 && reached > 100, "%d wrong, the wave reached %d cells", wrong, reached);
+  return verdict(wrong == 0 && reached > 100, "%d wrong, the wave reached %d cells", wrong,
+                 reached);
 }
 
 }  // namespace fdtd

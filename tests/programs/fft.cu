@@ -1,15 +1,18 @@
-// Fast Fourier transforms of 128 points in shared memory, radix two, a block a signal; there and back.
+// Fast Fourier transforms of 128 points in shared memory, radix two, a block a signal; there and
+// back.
 #include "program.h"
 
 namespace fft {
 
 constexpr int kPoints = 128, kStages = 7;
 
-__global__ void transform(const float2* in, float2* out, const float2* roots, bool back, int mistake) {
+__global__ void transform(const float2* in, float2* out, const float2* roots, bool back,
+                          int mistake) {
   __shared__ float2 x[kPoints];
   const int t = threadIdx.x;
   const float2* mine = in + blockIdx.x * kPoints;
-  for (int i = t; i < kPoints; i += kPoints / 2) x[mistake == 1 ? i : __brev(i) >> (32 - kStages)] = mine[i];
+  for (int i = t; i < kPoints; i += kPoints / 2)
+    x[mistake == 1 ? i : __brev(i) >> (32 - kStages)] = mine[i];
   for (int half = 1; half < kPoints; half *= 2) {
     if (mistake != 2 || half < 64) __syncthreads();
     const int k = t % half, i = t / half * 2 * half + k;
@@ -22,14 +25,16 @@ __global__ void transform(const float2* in, float2* out, const float2* roots, bo
   }
   __syncthreads();
   const float scale = back ? 1.0f / kPoints : 1;
-  for (int i = t; i < kPoints; i += kPoints / 2) out[blockIdx.x * kPoints + i] = {x[i].x * scale, x[i].y * scale};
+  for (int i = t; i < kPoints; i += kPoints / 2)
+    out[blockIdx.x * kPoints + i] = {x[i].x * scale, x[i].y * scale};
 }
 
 PROGRAM(fft, 2) {
   const int signals = 3;
   std::vector<float2> signal(signals * kPoints), roots(kPoints / 2);
   Random random(78);
-  for (float2& s : signal) s = {static_cast<float>(random.unit() - 0.5), static_cast<float>(random.unit() - 0.5)};
+  for (float2& s : signal)
+    s = {static_cast<float>(random.unit() - 0.5), static_cast<float>(random.unit() - 0.5)};
   for (int k = 0; k < kPoints / 2; ++k)
     roots[k] = {static_cast<float>(std::cos(2 * M_PI * k / kPoints)),
                 static_cast<float>(-std::sin(2 * M_PI * k / kPoints))};
@@ -37,8 +42,9 @@ PROGRAM(fft, 2) {
   transform<<<signals, kPoints / 2>>>(in, out, d_roots, false, mistake);
   transform<<<signals, kPoints / 2>>>(out, again, d_roots, true, mistake);
   const std::vector<float2> got = out.host(), back = again.host();
-  // |error| <= stages * eta / (1 - stages * eta) |x|, in the 2-norm, with eta = mu + gamma(4) (sqrt 2 + mu) and roots
-  // that are off by mu = 2^-24 (Higham, theorem 24.2). There and back is twice that, and a rounding of the scale.
+  // |error| <= stages * eta / (1 - stages * eta) |x|, in the 2-norm, with eta = mu + gamma(4) (sqrt
+  // 2 + mu) and roots that are off by mu = 2^-24 (Higham, theorem 24.2). There and back is twice
+  // that, and a rounding of the scale.
   const double mu = std::ldexp(1.0, -24), eta = mu + 4 * mu / (1 - 4 * mu) * (std::sqrt(2.0) + mu),
                relative = kStages * eta / (1 - kStages * eta);
   double worst = 0, worst_back = 0;
@@ -49,7 +55,8 @@ PROGRAM(fft, 2) {
       for (int i = 0; i < kPoints; ++i) {
         const double angle = -2 * M_PI * (i * k % kPoints) / kPoints;
         const float2 v = signal[s * kPoints + i];
-        re += v.x * std::cos(angle) - v.y * std::sin(angle), im += v.x * std::sin(angle) + v.y * std::cos(angle);
+        re += v.x * std::cos(angle) - v.y * std::sin(angle),
+            im += v.x * std::sin(angle) + v.y * std::cos(angle);
       }
       const auto square = [](double a, double b) { return a * a + b * b; };
       const float2 f = got[s * kPoints + k], o = signal[s * kPoints + k], b = back[s * kPoints + k];
@@ -59,7 +66,8 @@ PROGRAM(fft, 2) {
     worst = std::max(worst, std::sqrt(error / size) / relative);
     worst_back = std::max(worst_back, std::sqrt(error_back / size_in) / (2.01 * relative + 2 * mu));
   }
-  return verdict(worst <= 1 && worst_back <= 1, "errors %g and, there and back, %g of their bounds", worst, worst_back);
+  return verdict(worst <= 1 && worst_back <= 1, "errors %g and, there and back, %g of their bounds",
+                 worst, worst_back);
 }
 
 }  // namespace fft

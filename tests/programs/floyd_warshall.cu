@@ -1,16 +1,19 @@
-// All shortest paths (Floyd and Warshall) in tiles: first the tile on the diagonal, then its row and column, then all
-// others.
+// All shortest paths (Floyd and Warshall) in tiles: first the tile on the diagonal, then its row
+// and column, then all others.
 #include "program.h"
 
 namespace floyd_warshall {
 
 constexpr int kTile = 16, kFar = 1 << 29;
 
-__device__ int load(const int* d, int n, int y, int x) { return y < n && x < n ? d[y * n + x] : kFar; }
+__device__ int load(const int* d, int n, int y, int x) {
+  return y < n && x < n ? d[y * n + x] : kFar;
+}
 
 __global__ void relax(int* d, int n, int k, int phase, int mistake) {
   __shared__ int row[kTile][kTile + 1], column[kTile][kTile + 1];
-  const int by = phase == 1 ? k : blockIdx.y, bx = phase == 1 ? k : blockIdx.x, ty = threadIdx.y, tx = threadIdx.x;
+  const int by = phase == 1 ? k : blockIdx.y, bx = phase == 1 ? k : blockIdx.x, ty = threadIdx.y,
+            tx = threadIdx.x;
   if (phase == 2 && (by == k) == (bx == k)) return;  // the row or the column, not the middle
   if (phase == 3 && (by == k || bx == k)) return;
   const int y = by * kTile + ty, x = bx * kTile + tx;

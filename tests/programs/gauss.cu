@@ -1,5 +1,5 @@
-// Gauss's elimination with partial pivoting by one block, the matrix in shared memory; numbers modulo a prime are
-// exact.
+// Gauss's elimination with partial pivoting by one block, the matrix in shared memory; numbers
+// modulo a prime are exact.
 #include "program.h"
 
 namespace gauss {
@@ -9,7 +9,8 @@ constexpr unsigned kPrime = 65521;
 
 __device__ unsigned inverse(unsigned a) {
   unsigned result = 1;
-  for (unsigned e = kPrime - 2; e; e >>= 1, a = static_cast<unsigned>(static_cast<unsigned long long>(a) * a % kPrime))
+  for (unsigned e = kPrime - 2; e;
+       e >>= 1, a = static_cast<unsigned>(static_cast<unsigned long long>(a) * a % kPrime))
     if (e & 1) result = static_cast<unsigned>(static_cast<unsigned long long>(result) * a % kPrime);
   return result;
 }
@@ -46,8 +47,8 @@ __global__ void solve(const unsigned short* systems, int n, unsigned short* x, i
       if (y == k) continue;
       const unsigned f = a[y][k];
       for (int c = k; c <= n; ++c)
-        a[y][c] =
-            static_cast<unsigned short>((a[y][c] + static_cast<unsigned long long>(kPrime - f) * a[k][c]) % kPrime);
+        a[y][c] = static_cast<unsigned short>(
+            (a[y][c] + static_cast<unsigned long long>(kPrime - f) * a[k][c]) % kPrime);
     }
     __syncthreads();
   }
@@ -58,7 +59,8 @@ PROGRAM(gauss, 2) {
   const int n = 37, systems = 3;
   std::vector<unsigned short> a(systems * n * (n + 1));
   Random random(72);
-  for (unsigned short& v : a) v = static_cast<unsigned short>(random.below(3) ? random.below(kPrime) : 0);
+  for (unsigned short& v : a)
+    v = static_cast<unsigned short>(random.below(3) ? random.below(kPrime) : 0);
   Buffer<unsigned short> d_a(a), d_x(systems * n);
   solve<<<systems, 64>>>(d_a, n, d_x, mistake);
   const std::vector<unsigned short> x = d_x.host();

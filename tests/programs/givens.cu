@@ -1,5 +1,5 @@
-// Least squares by Givens rotations: one block, a thread a column, rotations of rows from the bottom up, in double
-// precision.
+// Least squares by Givens rotations: one block, a thread a column, rotations of rows from the
+// bottom up, in double precision.
 #include "program.h"
 
 namespace givens {
@@ -29,27 +29,32 @@ PROGRAM(givens, 2) {
   std::vector<double> a(rows * columns);
   Random random(79);
   for (double& v : a) v = random.below(41) - 20;
-  for (int y = 0; y < rows; ++y) a[y * columns] = y < rows - 2;  // the first rotation has nothing to turn
+  for (int y = 0; y < rows; ++y)
+    a[y * columns] = y < rows - 2;  // the first rotation has nothing to turn
   Buffer<double> d_a(a);
   reduce<<<1, 32>>>(d_a, rows, columns, mistake);
   const std::vector<double> r = d_a.host();
-  // Rotations keep the products of columns: R'R = A'A. Each of rows + columns turns of an element is off by 6 roundings
-  // of its columns' norm at most (Higham, lemma 19.7), first of one column and then of the other.
+  // Rotations keep the products of columns: R'R = A'A. Each of rows + columns turns of an element
+  // is off by 6 roundings of its columns' norm at most (Higham, lemma 19.7), first of one column
+  // and then of the other.
   const double unit = std::ldexp(1.0, -53);
   double worst = 0, below = 0;
   for (int i = 0; i < columns; ++i)
     for (int j = 0; j < columns; ++j) {
       double before = 0, after = 0, ni = 0, nj = 0;
       for (int y = 0; y < rows; ++y) {
-        before += a[y * columns + i] * a[y * columns + j], after += r[y * columns + i] * r[y * columns + j];
-        ni += a[y * columns + i] * a[y * columns + i], nj += a[y * columns + j] * a[y * columns + j];
+        before += a[y * columns + i] * a[y * columns + j],
+            after += r[y * columns + i] * r[y * columns + j];
+        ni += a[y * columns + i] * a[y * columns + i],
+            nj += a[y * columns + j] * a[y * columns + j];
       }
-      worst = std::max(
-          worst, std::abs(before - after) / (2 * 6 * (rows + columns) * unit * std::sqrt(ni * nj) * std::sqrt(rows)));
+      worst = std::max(worst, std::abs(before - after) / (2 * 6 * (rows + columns) * unit *
+                                                          std::sqrt(ni * nj) * std::sqrt(rows)));
     }
   for (int k = 0; k < columns - 1; ++k)
     for (int y = k + 1; y < rows; ++y) below = std::max(below, std::abs(r[y * columns + k]));
-  return verdict(worst <= 1 && below < 1e-12, "%g of its bound, %g below the diagonal", worst, below);
+  return verdict(worst <= 1 && below < 1e-12, "%g of its bound, %g below the diagonal", worst,
+                 below);
 }
 
 }  // namespace givens

@@ -9,14 +9,16 @@ struct Graph {
   int edges() const { return static_cast<int>(to.size()); }
 };
 
-// About n * degree / 2 edges in both directions, no loops, none twice, neighbours in order; a part of the vertices has
-// none.
+// About n * degree / 2 edges in both directions, no loops, none twice, neighbours in order; a part
+// of the vertices has none.
 inline Graph random_graph(int n, int degree, uint32_t seed) {
   Random random(seed);
   std::vector<std::vector<int>> rows(n);
   for (int e = 0; e < n * degree / 2; ++e) {
-    const int a = random.below(n), b = random.below(4) ? random.below(n) : std::min(n - 1, a + 1 + random.below(5));
-    if (a == b || a % 19 == 3 || b % 19 == 3 || std::count(rows[a].begin(), rows[a].end(), b)) continue;
+    const int a = random.below(n),
+              b = random.below(4) ? random.below(n) : std::min(n - 1, a + 1 + random.below(5));
+    if (a == b || a % 19 == 3 || b % 19 == 3 || std::count(rows[a].begin(), rows[a].end(), b))
+      continue;
     rows[a].push_back(b), rows[b].push_back(a);
   }
   Graph g;

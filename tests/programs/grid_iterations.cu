@@ -30,12 +30,14 @@ PROGRAM(grid_iterations, 2) {
   Buffer<unsigned char> a(cells), b(n);
   unsigned char *pa = a, *pb = b;
   void* arguments[] = {&pa, &pb, &n, &steps, &mistake};
-  CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(evolve), dim3(5), dim3(64), arguments, 0, nullptr));
+  CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(evolve), dim3(5), dim3(64), arguments, 0,
+                                   nullptr));
   const std::vector<unsigned char> got = b.host();
   int alive = 0;
   for (int s = 0; s < steps; ++s) {
     std::vector<unsigned char> next(n);
-    for (int i = 0; i < n; ++i) next[i] = cells[(i + n - 1) % n] ^ (cells[i] | cells[(i + 1) % n]);  // rule 30
+    for (int i = 0; i < n; ++i)
+      next[i] = cells[(i + n - 1) % n] ^ (cells[i] | cells[(i + 1) % n]);  // rule 30
     cells = next;
   }
   for (const unsigned char c : cells) alive += c;

@@ -1,5 +1,5 @@
-// Sums and products in half precision and bfloat16, two numbers at a time: values are chosen so that all of it is
-// exact.
+// Sums and products in half precision and bfloat16, two numbers at a time: values are chosen so
+// that all of it is exact.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -15,11 +15,13 @@ __global__ void axpy(int pairs, __half a, const __half* x, __half* y, int mistak
   to[i] = __hfma2(__half2half2(a), from[i], to[i]);
 }
 
-__global__ void dot(const __nv_bfloat16* a, const __nv_bfloat16* b, int n, float* out, int mistake) {
+__global__ void dot(const __nv_bfloat16* a, const __nv_bfloat16* b, int n, float* out,
+                    int mistake) {
   float sum = 0;
   for (int i = threadIdx.x; i < n; i += 32) {
     if (mistake == 2)
-      sum = __bfloat162float(__hadd(__float2bfloat16(sum), __hmul(a[i], b[i])));  // eight bits hold no sum
+      sum = __bfloat162float(
+          __hadd(__float2bfloat16(sum), __hmul(a[i], b[i])));  // eight bits hold no sum
     else
       sum += __bfloat162float(a[i]) * __bfloat162float(b[i]);
   }
@@ -46,7 +48,8 @@ PROGRAM(half_precision, 2) {
     xi[i] = random.below(33) - 16, yi[i] = random.below(1001) - 500;  // quarters
     x[i] = __float2half(xi[i] / 4.0f), y[i] = __float2half(yi[i] / 4.0f);
     const int a = random.below(201) - 100, b = random.below(201) - 100;
-    p[i] = __float2bfloat16(static_cast<float>(a)), q[i] = __float2bfloat16(static_cast<float>(b)), expected += a * b;
+    p[i] = __float2bfloat16(static_cast<float>(a)), q[i] = __float2bfloat16(static_cast<float>(b)),
+    expected += a * b;
   }
   x[n] = x[n + 1] = __float2half(0);
   Buffer<__half> d_x(x), d_y(y);
@@ -65,7 +68,8 @@ PROGRAM(half_precision, 2) {
     wrong += whole[i] != static_cast<short>(std::nearbyint(quarters / 4.0));
   }
   const float total = sum.host()[0];
-  return verdict(wrong == 0 && total == expected, "%d wrong, scalar product %g of %d", wrong, total, expected);
+  return verdict(wrong == 0 && total == expected, "%d wrong, scalar product %g of %d", wrong, total,
+                 expected);
 }
 
 }  // namespace half_precision

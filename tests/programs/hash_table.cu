@@ -8,8 +8,9 @@ using Slot = unsigned long long;  // the hash above, the string's number + 1 bel
 __host__ __device__ unsigned murmur(const unsigned char* s, int size, bool words) {
   unsigned h = 0;
   for (int i = 0; i + 4 <= size; i += 4) {
-    unsigned k = words ? *reinterpret_cast<const unsigned*>(s + i)
-                       : s[i] | s[i + 1] << 8 | s[i + 2] << 16 | static_cast<unsigned>(s[i + 3]) << 24;
+    unsigned k =
+        words ? *reinterpret_cast<const unsigned*>(s + i)
+              : s[i] | s[i + 1] << 8 | s[i + 2] << 16 | static_cast<unsigned>(s[i + 3]) << 24;
     k *= 0xcc9e2d51, k = k << 15 | k >> 17, k *= 0x1b873593;
     h ^= k, h = h << 13 | h >> 19, h = h * 5 + 0xe6546b64;
   }
@@ -26,7 +27,8 @@ __host__ __device__ unsigned murmur(const unsigned char* s, int size, bool words
   return h ^ h >> 16;
 }
 
-__global__ void insert(const unsigned char* text, const int* at, int n, Slot* table, unsigned mask, int mistake) {
+__global__ void insert(const unsigned char* text, const int* at, int n, Slot* table, unsigned mask,
+                       int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const unsigned h = murmur(text + at[i], at[i + 1] - at[i], mistake == 1);
@@ -35,13 +37,14 @@ __global__ void insert(const unsigned char* text, const int* at, int n, Slot* ta
     if (atomicCAS(&table[slot], 0ull, mine) == 0) return;
 }
 
-__global__ void find(const unsigned char* text, const int* at, int n, const Slot* __restrict__ table, unsigned mask,
-                     int* found) {
+__global__ void find(const unsigned char* text, const int* at, int n,
+                     const Slot* __restrict__ table, unsigned mask, int* found) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const unsigned h = murmur(text + at[i], at[i + 1] - at[i], false);
   unsigned slot = h & mask;
-  while (table[slot] && (table[slot] >> 32 != h || static_cast<int>(table[slot]) != i + 1)) slot = (slot + 1) & mask;
+  while (table[slot] && (table[slot] >> 32 != h || static_cast<int>(table[slot]) != i + 1))
+    slot = (slot + 1) & mask;
   found[i] = static_cast<int>(table[slot]) - 1;
 }
 
@@ -51,7 +54,8 @@ PROGRAM(hash_table, 2) {
   std::vector<int> at = {0};
   Random random(46);
   for (int i = 0; i < n; ++i) {
-    for (int k = 1 + random.below(12); k > 0; --k) text.push_back(static_cast<unsigned char>('a' + random.below(26)));
+    for (int k = 1 + random.below(12); k > 0; --k)
+      text.push_back(static_cast<unsigned char>('a' + random.below(26)));
     at.push_back(static_cast<int>(text.size()));
   }
   Buffer<unsigned char> d_text(text);

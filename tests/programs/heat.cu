@@ -1,4 +1,5 @@
-// Heat in a plate: Jacobi steps on a grid of odd size with fixed edges. Quarters of multiples of 2^12 stay exact.
+// Heat in a plate: Jacobi steps on a grid of odd size with fixed edges. Quarters of multiples of
+// 2^12 stay exact.
 #include "program.h"
 
 namespace heat {

@@ -1,4 +1,5 @@
-// Huffman coding: counts of bytes, the code on the host, lengths scanned, and bits packed into words by atomicOr.
+// Huffman coding: counts of bytes, the code on the host, lengths scanned, and bits packed into
+// words by atomicOr.
 #include <queue>
 
 #include "program.h"
@@ -17,7 +18,8 @@ __global__ void count(const unsigned char* text, int n, unsigned* counts) {
     atomicInc(&counts[text[i]], 0xffffffff);
 }
 
-// Each thread codes 8 letters; its first bit is the sum of the lengths before, which it adds up by itself.
+// Each thread codes 8 letters; its first bit is the sum of the lengths before, which it adds up by
+// itself.
 __global__ void pack(const unsigned char* text, int n, unsigned* out, unsigned* bits, int mistake) {
   const int from = (blockIdx.x * blockDim.x + threadIdx.x) * 8, to = min(from + 8, n);
   if (from >= n) return;
@@ -26,7 +28,8 @@ __global__ void pack(const unsigned char* text, int n, unsigned* out, unsigned* 
   for (int i = from; i < to; ++i) {
     const Code c = codes[text[i]];
     const unsigned long long shifted = static_cast<unsigned long long>(c.bits) << (at % 32);
-    const unsigned low = static_cast<unsigned>(shifted), high = static_cast<unsigned>(shifted >> 32);
+    const unsigned low = static_cast<unsigned>(shifted),
+                   high = static_cast<unsigned>(shifted >> 32);
     if (mistake == 1)
       out[at / 32] |= low;
     else
@@ -46,7 +49,8 @@ PROGRAM(huffman, 2) {
   const int n = 1501;
   std::vector<unsigned char> text(n);
   Random random(32);
-  for (unsigned char& c : text) c = static_cast<unsigned char>('a' + random.below(1 + random.below(26)));
+  for (unsigned char& c : text)
+    c = static_cast<unsigned char>('a' + random.below(1 + random.below(26)));
   Buffer<unsigned char> d_text(text);
   Buffer<unsigned> counts(256), out(n), bits(1);
   counts.zero();
@@ -58,7 +62,8 @@ PROGRAM(huffman, 2) {
   const auto lighter = [&](int a, int b) { return tree[a].weight > tree[b].weight; };
   std::priority_queue<int, std::vector<int>, decltype(lighter)> open(lighter);
   for (int c = 0; c < 256; ++c)
-    if (weights[c]) tree.push_back({weights[c], -1, -1, c}), open.push(static_cast<int>(tree.size()) - 1);
+    if (weights[c])
+      tree.push_back({weights[c], -1, -1, c}), open.push(static_cast<int>(tree.size()) - 1);
   while (open.size() > 1) {
     const int a = open.top();
     open.pop();
@@ -92,7 +97,8 @@ PROGRAM(huffman, 2) {
   std::vector<unsigned char> back;
   for (unsigned i = 0, node = open.top(); i < size; ++i) {
     node = packed[i / 32] >> i % 32 & 1 ? tree[node].right : tree[node].left;
-    if (tree[node].letter >= 0) back.push_back(static_cast<unsigned char>(tree[node].letter)), node = open.top();
+    if (tree[node].letter >= 0)
+      back.push_back(static_cast<unsigned char>(tree[node].letter)), node = open.top();
   }
   return verdict(back == text, "%u bits for %d letters", size, n);
 }

@@ -1,4 +1,5 @@
-// Integrals of several functions by Simpson's rule; the function comes through a table of device function pointers.
+// Integrals of several functions by Simpson's rule; the function comes through a table of device
+// function pointers.
 #include "program.h"
 
 namespace integration {
@@ -29,8 +30,8 @@ PROGRAM(integration, 2) {
   Buffer<double> out(3);
   simpson<<<3, 40>>>(n, out, mistake);
   const std::vector<double> got = out.host();
-  // Simpson's rule has no error for polynomials up to the third degree, also piece by piece. The last division rounds
-  // once.
+  // Simpson's rule has no error for polynomials up to the third degree, also piece by piece. The
+  // last division rounds once.
   const double expected[3] = {0.25, 2, 0.5};
   double error = 0;
   for (int f = 0; f < 3; ++f) error = std::max(error, std::abs(got[f] - expected[f]));

@@ -1,5 +1,5 @@
-// A small stack machine: every thread runs a program of its own from bytes, by one large switch, on a stack in local
-// memory.
+// A small stack machine: every thread runs a program of its own from bytes, by one large switch, on
+// a stack in local memory.
 #include "program.h"
 
 namespace interpreter {
@@ -21,8 +21,8 @@ enum Code : unsigned char {
 
 constexpr int kDeep = 16;
 
-__global__ void run(const unsigned char* code, const unsigned short* start, int programs, const int* input, int inputs,
-                    int* out, int mistake) {
+__global__ void run(const unsigned char* code, const unsigned short* start, int programs,
+                    const int* input, int inputs, int* out, int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= programs * inputs) return;
   const unsigned char* at = code + start[i % programs];
@@ -73,15 +73,15 @@ __global__ void run(const unsigned char* code, const unsigned short* start, int 
 }
 
 PROGRAM(interpreter, 2) {
-  // From n: n!, as product and n on the stack; 3 n^2 - 7 n + n / 4; the nth Fibonacci number, as a, b and n on the
-  // stack.
+  // From n: n!, as product and n on the stack; 3 n^2 - 7 n + n / 4; the nth Fibonacci number, as a,
+  // b and n on the stack.
   const std::vector<std::vector<unsigned char>> programs = {
       {kPush,     1,     kInput,  // 1 n
        kCopy,     0,     kJumpIfZero, 13,    kCopy, 0,         kSwap, 2,
        kMultiply, kSwap, 1,           kPush, 1,     kSubtract, kJump, 256 - 15,  // while n
        kDrop,     kHalt},
-      {kInput, kCopy, 0, kMultiply, kPush, 3, kMultiply, kInput, kPush, 7, kMultiply, kSubtract, kInput, kPush, 4,
-       kDivide, kAdd, kHalt},
+      {kInput, kCopy, 0, kMultiply, kPush, 3, kMultiply, kInput, kPush, 7, kMultiply, kSubtract,
+       kInput, kPush, 4, kDivide, kAdd, kHalt},
       {kPush, 0,     kPush,       1,     kInput,  // 0 1 n
        kCopy, 0,     kJumpIfZero, 15,    kPush,  1,     kSubtract, kSwap, 2,
        kCopy, 1,     kAdd,        kSwap, 1,      kSwap, 2,         kJump, 256 - 17,  // while n
@@ -90,7 +90,8 @@ PROGRAM(interpreter, 2) {
   std::vector<unsigned char> code;
   std::vector<unsigned short> start;
   for (const auto& p : programs)
-    start.push_back(static_cast<unsigned short>(code.size())), code.insert(code.end(), p.begin(), p.end());
+    start.push_back(static_cast<unsigned short>(code.size())),
+        code.insert(code.end(), p.begin(), p.end());
   const int inputs = 13, n = inputs * 3;
   std::vector<int> input(inputs);
   for (int i = 0; i < inputs; ++i) input[i] = i;
@@ -102,10 +103,12 @@ PROGRAM(interpreter, 2) {
   int wrong = 0;
   for (int i = 0, factorial = 1, a = 0, b = 1; i < inputs; ++i) {
     if (i) factorial *= i;
-    wrong += (got[3 * i] != factorial) + (got[3 * i + 1] != 3 * i * i - 7 * i + i / 4) + (got[3 * i + 2] != a);
+    wrong += (got[3 * i] != factorial) + (got[3 * i + 1] != 3 * i * i - 7 * i + i / 4) +
+             (got[3 * i + 2] != a);
     b += a, a = b - a;
   }
-  return verdict(wrong == 0, "%d of %d wrong, the last %d %d %d", wrong, n, got[n - 3], got[n - 2], got[n - 1]);
+  return verdict(wrong == 0, "%d of %d wrong, the last %d %d %d", wrong, n, got[n - 3], got[n - 2],
+                 got[n - 1]);
 }
 
 }  // namespace interpreter

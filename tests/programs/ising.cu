@@ -1,4 +1,5 @@
-// Spins on a torus, one byte each, updated in place: first the black squares of the checkerboard, then the white ones.
+// Spins on a torus, one byte each, updated in place: first the black squares of the checkerboard,
+// then the white ones.
 #include "program.h"
 
 namespace ising {
@@ -17,14 +18,16 @@ __global__ void update(signed char* spin, int side, int colour, unsigned sweep, 
   const int left = x ? x - 1 : side - 1, right = x == side - 1 ? 0 : x + 1;
   const int up = y ? y - 1 : side - 1, down = y == side - 1 ? 0 : y + 1;
   const signed char me = spin[y * side + x];
-  const int cost = me * (spin[y * side + left] + spin[y * side + right] + spin[up * side + x] + spin[down * side + x]);
+  const int cost = me * (spin[y * side + left] + spin[y * side + right] + spin[up * side + x] +
+                         spin[down * side + x]);
   if (cost <= 0 || mix(y * side + x, sweep) < accept[cost]) spin[y * side + x] = -me;
 }
 
 PROGRAM(ising, 1) {
   const int side = 50, sweeps = 5;
   unsigned thresholds[5];
-  for (int i = 0; i < 5; ++i) thresholds[i] = static_cast<unsigned>(4294967295.0 * std::exp(-0.8 * i));
+  for (int i = 0; i < 5; ++i)
+    thresholds[i] = static_cast<unsigned>(4294967295.0 * std::exp(-0.8 * i));
   CUDA(cudaMemcpyToSymbol(accept, thresholds, sizeof thresholds));
   std::vector<signed char> spins(side * side);
   Random random(5);

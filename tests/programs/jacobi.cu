@@ -1,12 +1,13 @@
-// Jacobi's iteration for A x = b until no element moves by more than a given step: a flag that every thread may raise.
+// Jacobi's iteration for A x = b until no element moves by more than a given step: a flag that
+// every thread may raise.
 #include "program.h"
 
 namespace jacobi {
 
 __device__ int moved;
 
-__global__ void iterate(const float* __restrict__ a, const float* __restrict__ b, const float* from, float* to, int n,
-                        float least) {
+__global__ void iterate(const float* __restrict__ a, const float* __restrict__ b, const float* from,
+                        float* to, int n, float least) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   bool mine = false;
   if (row < n) {
@@ -26,7 +27,8 @@ PROGRAM(jacobi, 2) {
   for (int i = 0; i < n * n; ++i) a[i] = static_cast<float>(random.below(9) - 4);
   std::vector<double> solution(n);
   for (int y = 0; y < n; ++y) {
-    a[y * n + y] = 512;  // at least 1.4 times the others of its row together, which are at most 4 * 89
+    a[y * n + y] =
+        512;  // at least 1.4 times the others of its row together, which are at most 4 * 89
     solution[y] = random.below(33) - 16;
   }
   for (int y = 0; y < n; ++y) {
@@ -46,13 +48,14 @@ PROGRAM(jacobi, 2) {
     if (mistake != 1) from.swap(to);
   } while (again && ++steps < 100);
   const std::vector<float> got = from.host();
-  // The iteration shrinks errors by q = 356 / 512 < 0.7, so that the last step bounds the error by q / (1 - q) < 2.4 of
-  // it; a step itself has n + 2 roundings of sums of at most 512 * 16 + 356 * 16 in size, over 512, and they add up to
-  // 1 / (1 - q).
+  // The iteration shrinks errors by q = 356 / 512 < 0.7, so that the last step bounds the error by
+  // q / (1 - q) < 2.4 of it; a step itself has n + 2 roundings of sums of at most 512 * 16 + 356 *
+  // 16 in size, over 512, and they add up to 1 / (1 - q).
   const double bound = 2.4 * least + (n + 2) * std::ldexp(1.0, -24) * 28 * 3.4;
   double error = 0;
   for (int i = 0; i < n; ++i) error = std::max(error, std::abs(got[i] - solution[i]));
-  return verdict(error <= bound && steps < 100, "error %g of %g after %d steps", error, bound, steps);
+  return verdict(error <= bound && steps < 100, "error %g of %g after %d steps", error, bound,
+                 steps);
 }
 
 }  // namespace jacobi

@@ -1,10 +1,11 @@
-// The 0/1 knapsack: one launch an item, a row of 64-bit values for every capacity, and which items were taken as bits.
+// The 0/1 knapsack: one launch an item, a row of 64-bit values for every capacity, and which items
+// were taken as bits.
 #include "program.h"
 
 namespace knapsack {
 
-__global__ void item(const long long* from, long long* to, unsigned* taken, int capacity, int weight, long long value,
-                     int mistake) {
+__global__ void item(const long long* from, long long* to, unsigned* taken, int capacity,
+                     int weight, long long value, int mistake) {
   const int c = blockIdx.x * blockDim.x + threadIdx.x;
   const bool fits = c >= weight && c <= capacity;
   long long best = 0;
@@ -29,8 +30,9 @@ PROGRAM(knapsack, 2) {
   Buffer<unsigned> taken(words * items);
   from.zero();
   for (int i = 0; i < items; ++i) {
-    item<<<divide_up(capacity + 1, 192), 192>>>(from, mistake == 1 ? from : to, taken.get() + i * words, capacity,
-                                                weights[i], values[i], mistake);
+    item<<<divide_up(capacity + 1, 192), 192>>>(from, mistake == 1 ? from : to,
+                                                taken.get() + i * words, capacity, weights[i],
+                                                values[i], mistake);
     if (mistake != 1) from.swap(to);
   }
   const long long best = from.host()[capacity];
@@ -38,7 +40,8 @@ PROGRAM(knapsack, 2) {
   long long value = 0;
   int weight = 0;
   for (int i = items - 1, left = capacity; i >= 0; --i)
-    if (bits[i * words + left / 32] >> left % 32 & 1) value += values[i], weight += weights[i], left -= weights[i];
+    if (bits[i * words + left / 32] >> left % 32 & 1)
+      value += values[i], weight += weights[i], left -= weights[i];
 
   // All pairs of weight and value that no other beats (Nemhauser and Ullmann).
   std::vector<std::pair<int, long long>> front = {{0, 0}};
@@ -54,7 +57,8 @@ PROGRAM(knapsack, 2) {
   }
   const long long expected = front.back().second;
   return verdict(best == expected && value == best && weight <= capacity,
-                 "value %lld, %lld expected, %lld in a weight of %d", best, expected, value, weight);
+                 "value %lld, %lld expected, %lld in a weight of %d", best, expected, value,
+                 weight);
 }
 
 }  // namespace knapsack

@@ -1,4 +1,5 @@
-// A sum in one launch: every block leaves its part, and the last one to come adds the parts and sets the counter back.
+// A sum in one launch: every block leaves its part, and the last one to come adds the parts and
+// sets the counter back.
 #include "program.h"
 
 namespace last_block_sum {
@@ -25,7 +26,8 @@ __device__ double block_sum(double mine, int mistake) {
 __global__ void sum(const float* x, int n, double* parts, double* total, int mistake) {
   __shared__ bool last;
   double mine = 0;
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) mine += x[i];
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    mine += x[i];
   const double part = block_sum<64>(mine, mistake);
   if (threadIdx.x == 0) {
     parts[blockIdx.x] = part;

@@ -6,9 +6,11 @@ namespace lbm {
 __constant__ int kX[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1};
 __constant__ int kY[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1};
 __constant__ int kOpposite[9] = {0, 3, 4, 1, 2, 7, 8, 5, 6};
-__constant__ double kWeight[9] = {4. / 9, 1. / 9, 1. / 9, 1. / 9, 1. / 9, 1. / 36, 1. / 36, 1. / 36, 1. / 36};
+__constant__ double kWeight[9] = {4. / 9,  1. / 9,  1. / 9,  1. / 9, 1. / 9,
+                                  1. / 36, 1. / 36, 1. / 36, 1. / 36};
 
-__global__ void step(const double* from, double* to, const unsigned char* wall, int width, int height, int mistake) {
+__global__ void step(const double* from, double* to, const unsigned char* wall, int width,
+                     int height, int mistake) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
   const int cells = width * height, here = y * width + x;
   if (x >= width) return;
@@ -27,7 +29,8 @@ __global__ void step(const double* from, double* to, const unsigned char* wall, 
   u /= density, v /= density;
   for (int q = 0; q < 9; ++q) {
     const double along = 3 * (kX[q] * u + kY[q] * v);
-    const double rest = kWeight[q] * density * (1 + along + along * along / 2 - 1.5 * (u * u + v * v));
+    const double rest =
+        kWeight[q] * density * (1 + along + along * along / 2 - 1.5 * (u * u + v * v));
     to[q * cells + here] = f[q] - 0.8 * (f[q] - rest);
   }
 }
@@ -47,15 +50,16 @@ PROGRAM(lbm, 1) {
   }
   const std::vector<double> got = from.host();
 
-  // Push instead of pull: first collide, then every population moves. So one pull comes first, and the last move is
-  // undone.
+  // Push instead of pull: first collide, then every population moves. So one pull comes first, and
+  // the last move is undone.
   const int ex[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}, ey[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1},
             back[9] = {0, 3, 4, 1, 2, 7, 8, 5, 6};
   std::vector<double> now = start, next(start.size());
   for (int s = 0; s < steps; ++s) {
     for (int i = 0; i < cells; ++i)
       for (int q = 0; q < 9; ++q) {
-        const int x = (i % width + ex[q] + width) % width, y = (i / width + ey[q] + height) % height;
+        const int x = (i % width + ex[q] + width) % width,
+                  y = (i / width + ey[q] + height) % height;
         next[9 * (y * width + x) + q] = s == 0 ? now[q * cells + i] : now[9 * i + q];
       }
     for (int i = 0; i < cells; ++i) {
@@ -69,22 +73,25 @@ PROGRAM(lbm, 1) {
       for (int q = 0; q < 9; ++q) density += f[q], u += f[q] * ex[q], v += f[q] * ey[q];
       u /= density, v /= density;
       for (int q = 0; q < 9; ++q) {
-        const double along = 3 * (ex[q] * u + ey[q] * v), w = q == 0 ? 4. / 9 : q < 5 ? 1. / 9 : 1. / 36;
-        f[q] += 0.8 * (w * density * (1 + along + along * along / 2 - 1.5 * (u * u + v * v)) - f[q]);
+        const double along = 3 * (ex[q] * u + ey[q] * v), w = q == 0  ? 4. / 9
+                                                              : q < 5 ? 1. / 9
+                                                                      : 1. / 36;
+        f[q] +=
+            0.8 * (w * density * (1 + along + along * along / 2 - 1.5 * (u * u + v * v)) - f[q]);
       }
     }
     now.swap(next);
   }
-  // A step is some 40 roundings of numbers below 2, and f' depends on the nine f by slopes whose sizes sum to less
-  // than 8.
+  // A step is some 40 roundings of numbers below 2, and f' depends on the nine f by slopes whose
+  // sizes sum to less than 8.
   const double bound = 40 * 2 * std::ldexp(1.0, -53) * (1 + 8 + 64 + 512);
   double error = 0, mass = 0, before = 0;
   for (int i = 0; i < cells; ++i)
     for (int q = 0; q < 9; ++q)
-      error = std::max(error, std::abs(got[q * cells + i] - now[9 * i + q])), mass += got[q * cells + i],
-      before += start[q * cells + i];
-  return verdict(error <= bound && std::abs(mass - before) <= bound * 9 * cells, "error %g of %g, mass %.12g of %.12g",
-                 error, bound, mass, before);
+      error = std::max(error, std::abs(got[q * cells + i] - now[9 * i + q])),
+      mass += got[q * cells + i], before += start[q * cells + i];
+  return verdict(error <= bound && std::abs(mass - before) <= bound * 9 * cells,
+                 "error %g of %g, mass %.12g of %.12g", error, bound, mass, before);
 }
 
 }  // namespace lbm

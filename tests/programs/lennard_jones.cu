@@ -1,5 +1,5 @@
-// Forces between atoms by a list of neighbours that is built on the device, in fixed point so that any order of sums is
-// right.
+// Forces between atoms by a list of neighbours that is built on the device, in fixed point so that
+// any order of sums is right.
 #include "program.h"
 
 namespace lennard_jones {
@@ -10,7 +10,8 @@ struct Atom {
   short kind;  // two bytes of padding follow
 };
 
-__global__ void list_neighbours(const Atom* atoms, int n, int cutoff2, int* count, int* list, int mistake) {
+__global__ void list_neighbours(const Atom* atoms, int n, int cutoff2, int* count, int* list,
+                                int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const Atom a = atoms[i];
@@ -31,13 +32,15 @@ __host__ __device__ long long force(int distance2, int d) {
   return static_cast<long long>(24 * (2 / (r6 * r6) - 1 / r6) / r2 * 1048576.0) * d;
 }
 
-__global__ void forces(const Atom* atoms, int n, const int* count, const int* list, longlong3* out, int mistake) {
+__global__ void forces(const Atom* atoms, int n, const int* count, const int* list, longlong3* out,
+                       int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   longlong3 f = {0, 0, 0};
   for (int k = 0; mistake == 2 ? k <= count[i] : k < count[i]; ++k) {
     const Atom b = atoms[list[k * n + i]];
-    const int dx = atoms[i].x - b.x, dy = atoms[i].y - b.y, dz = atoms[i].z - b.z, r2 = dx * dx + dy * dy + dz * dz;
+    const int dx = atoms[i].x - b.x, dy = atoms[i].y - b.y, dz = atoms[i].z - b.z,
+              r2 = dx * dx + dy * dy + dz * dz;
     f.x += force(r2, dx), f.y += force(r2, dy), f.z += force(r2, dz);
   }
   out[i] = f;
@@ -56,25 +59,28 @@ PROGRAM(lennard_jones, 2) {
   list_neighbours<<<divide_up(n, 64), 64>>>(d_atoms, n, cutoff * cutoff, count, list, mistake);
   forces<<<divide_up(n, 64), 64>>>(d_atoms, n, count, list, out, mistake);
 
-  // Newton's third law: each pair once. All numbers are integers but the one factor, which is exact within its
-  // truncation.
+  // Newton's third law: each pair once. All numbers are integers but the one factor, which is exact
+  // within its truncation.
   std::vector<double> fx(n, 0);
   std::vector<int> neighbours(n, 0);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < i; ++j) {
-      const int dx = atoms[i].x - atoms[j].x, dy = atoms[i].y - atoms[j].y, dz = atoms[i].z - atoms[j].z,
-                r2 = dx * dx + dy * dy + dz * dz;
+      const int dx = atoms[i].x - atoms[j].x, dy = atoms[i].y - atoms[j].y,
+                dz = atoms[i].z - atoms[j].z, r2 = dx * dx + dy * dy + dz * dz;
       if (r2 > cutoff * cutoff) continue;
-      const double r = r2 / 65536.0, f = 24 * (2 * std::pow(r, -7) - std::pow(r, -4)) * 1048576.0 * dx;
+      const double r = r2 / 65536.0,
+                   f = 24 * (2 * std::pow(r, -7) - std::pow(r, -4)) * 1048576.0 * dx;
       fx[i] += f, fx[j] -= f, ++neighbours[i], ++neighbours[j];
     }
   const std::vector<longlong3> got = out.host();
   long long sum = 0;
   double error = 0;
   for (int i = 0; i < n; ++i)
-    sum += got[i].x + got[i].y + got[i].z, error = std::max(error, std::abs(double(got[i].x) - fx[i]));
-  // Each neighbour's factor is cut to an integer, and moved by less than another one where the two ways to write it
-  // round differently (it is below 2^28, and doubles have 53 bits); it is multiplied by |dx| <= cutoff.
+    sum += got[i].x + got[i].y + got[i].z,
+        error = std::max(error, std::abs(double(got[i].x) - fx[i]));
+  // Each neighbour's factor is cut to an integer, and moved by less than another one where the two
+  // ways to write it round differently (it is below 2^28, and doubles have 53 bits); it is
+  // multiplied by |dx| <= cutoff.
   const double bound = 2.0 * kMax * cutoff;
   const int most = *std::max_element(neighbours.begin(), neighbours.end());
   return verdict(sum == 0 && error <= bound && count.host() == neighbours && most < kMax,

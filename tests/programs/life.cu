@@ -1,5 +1,5 @@
-// The game of life, 64 cells a word: neighbours are added bit by bit; a board that wraps around, and a glider that
-// comes back.
+// The game of life, 64 cells a word: neighbours are added bit by bit; a board that wraps around,
+// and a glider that comes back.
 #include "program.h"
 
 namespace life {
@@ -33,29 +33,35 @@ PROGRAM(life, 2) {
   std::vector<Word> board(words * height);
   Random random(99);
   for (Word& w : board)
-    w = static_cast<Word>(random()) << 32 & static_cast<Word>(random()) << 30 | (random() & random());
+    w = static_cast<Word>(random()) << 32 & static_cast<Word>(random()) << 30 |
+        (random() & random());
   Buffer<Word> from(board), to(board.size());
   for (int s = 0; s < steps; ++s) {
-    generation<<<dim3(1, divide_up(height, 8)), dim3(4, 8)>>>(from, mistake == 2 ? from : to, words, height, mistake);
+    generation<<<dim3(1, divide_up(height, 8)), dim3(4, 8)>>>(from, mistake == 2 ? from : to, words,
+                                                              height, mistake);
     if (mistake != 2) from.swap(to);
   }
   const std::vector<Word> got = from.host();
   std::vector<char> now(width * height), next;
-  for (int i = 0; i < width * height; ++i) now[i] = board[i / width * words + i % width / 64] >> i % 64 & 1;
+  for (int i = 0; i < width * height; ++i)
+    now[i] = board[i / width * words + i % width / 64] >> i % 64 & 1;
   for (int s = 0; s < steps; ++s) {
     next = now;
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
         int sum = 0;
         for (int k = 0; k < 9; ++k)
-          sum += k == 4 ? 0 : now[(y + k / 3 - 1 + height) % height * width + (x + k % 3 - 1 + width) % width];
+          sum += k == 4 ? 0
+                        : now[(y + k / 3 - 1 + height) % height * width +
+                              (x + k % 3 - 1 + width) % width];
         next[y * width + x] = sum == 3 || (sum == 2 && now[y * width + x]);
       }
     now = next;
   }
   int wrong = 0, alive = 0;
   for (int i = 0; i < width * height; ++i)
-    wrong += (got[i / width * words + i % width / 64] >> i % 64 & 1) != static_cast<Word>(now[i]), alive += now[i];
+    wrong += (got[i / width * words + i % width / 64] >> i % 64 & 1) != static_cast<Word>(now[i]),
+        alive += now[i];
   return verdict(wrong == 0 && alive > 50, "%d wrong, %d alive", wrong, alive);
 }
 

@@ -1,5 +1,5 @@
-// Prefix sums in one pass (decoupled look-back): a block takes a ticket, publishes its sum, and adds up those before
-// it.
+// Prefix sums in one pass (decoupled look-back): a block takes a ticket, publishes its sum, and
+// adds up those before it.
 #include "program.h"
 
 namespace look_back {

@@ -1,5 +1,5 @@
-// LU decomposition in place (Doolittle, without pivots: the diagonal dominates), two launches a column, in double
-// precision.
+// LU decomposition in place (Doolittle, without pivots: the diagonal dominates), two launches a
+// column, in double precision.
 #include "program.h"
 
 namespace lu {
@@ -10,7 +10,8 @@ __global__ void scale(double* a, int n, int k) {
 }
 
 __global__ void update(double* a, int n, int k, int mistake) {
-  const int x = k + 1 + blockIdx.x * blockDim.x + threadIdx.x, y = k + 1 + blockIdx.y * blockDim.y + threadIdx.y;
+  const int x = k + 1 + blockIdx.x * blockDim.x + threadIdx.x,
+            y = k + 1 + blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= n || y >= n) return;
   if (mistake == 1 && x == k + 1) a[y * n + k] /= a[k * n + k];  // both steps at once
   a[y * n + x] -= a[y * n + k] * a[k * n + x];
@@ -25,10 +26,12 @@ PROGRAM(lu, 2) {
   Buffer<double> d_a(a);
   for (int k = 0; k < n - 1 - (mistake == 2); ++k) {
     if (mistake != 1) scale<<<divide_up(n - k - 1, 32), 32>>>(d_a, n, k);
-    update<<<dim3(divide_up(n - k - 1, 8), divide_up(n - k - 1, 8)), dim3(8, 8)>>>(d_a, n, k, mistake);
+    update<<<dim3(divide_up(n - k - 1, 8), divide_up(n - k - 1, 8)), dim3(8, 8)>>>(d_a, n, k,
+                                                                                   mistake);
   }
   const std::vector<double> got = d_a.host();
-  // |A - LU| <= gamma(n) |L| |U| element by element (Higham, theorem 9.3); the product here has n roundings more.
+  // |A - LU| <= gamma(n) |L| |U| element by element (Higham, theorem 9.3); the product here has n
+  // roundings more.
   const double unit = std::ldexp(1.0, -53), gamma = 2 * n * unit / (1 - 2 * n * unit);
   double worst = 0;
   for (int y = 0; y < n; ++y)

@@ -1,4 +1,5 @@
-// The longest earlier match of every position in a window, as a dictionary coder needs it; greedy coding on the host.
+// The longest earlier match of every position in a window, as a dictionary coder needs it; greedy
+// coding on the host.
 #include "program.h"
 
 namespace lz_matches {
@@ -13,7 +14,9 @@ __global__ void find(const char* text, int n, uchar2* matches, int mistake) {
     if (best > 0 && (mistake == 1 || i + best < n) && text[i + best] != text[i - d + best])
       continue;  // cannot be longer
     int length = 0;
-    while (length < kLongest && (mistake == 1 || i + length < n) && text[i + length] == text[i - d + length]) ++length;
+    while (length < kLongest && (mistake == 1 || i + length < n) &&
+           text[i + length] == text[i - d + length])
+      ++length;
     if (length > best) best = length, distance = d;
     if (best == kLongest) break;
   }

@@ -1,4 +1,5 @@
-// The Mandelbrot set in fixed point of 28 bits: loops of very different lengths side by side, with an early exit.
+// The Mandelbrot set in fixed point of 28 bits: loops of very different lengths side by side, with
+// an early exit.
 #include "program.h"
 
 namespace mandelbrot {
@@ -11,7 +12,8 @@ __global__ void iterate(unsigned char* out, int width, int height, int most, int
   int x = 0, y = 0, n = 0;
   while (n < most) {
     const long long xx = static_cast<long long>(x) * x, yy = static_cast<long long>(y) * y;
-    if (mistake == 1 ? static_cast<int>((xx >> 28) + (yy >> 28)) > (4 << 28) : xx + yy > 4ll << 56) break;
+    if (mistake == 1 ? static_cast<int>((xx >> 28) + (yy >> 28)) > (4 << 28) : xx + yy > 4ll << 56)
+      break;
     const long long xy = static_cast<long long>(x) * y;
     x = static_cast<int>((xx - yy) >> 28) + cx, y = static_cast<int>(xy >> 27) + cy;
     ++n;
@@ -22,7 +24,8 @@ __global__ void iterate(unsigned char* out, int width, int height, int most, int
 PROGRAM(mandelbrot, 2) {
   const int width = 61, height = 41, most = 60;
   Buffer<unsigned char> out(width * height);
-  iterate<<<dim3(divide_up(width, 8), divide_up(height, 8)), dim3(8, 8)>>>(out, width, height, most, mistake);
+  iterate<<<dim3(divide_up(width, 8), divide_up(height, 8)), dim3(8, 8)>>>(out, width, height, most,
+                                                                           mistake);
   const std::vector<unsigned char> got = out.host();
   int wrong = 0, inside = 0;
   for (int py = 0; py < height; ++py)

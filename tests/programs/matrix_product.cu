@@ -1,27 +1,32 @@
-// The product of integer matrices of any size: tiles in shared memory, rows read four at a time, two rows of results a
-// thread.
+// The product of integer matrices of any size: tiles in shared memory, rows read four at a time,
+// two rows of results a thread.
 #include "program.h"
 
 namespace matrix_product {
 
 constexpr int kTile = 16;
 
-__global__ void multiply(const int* a, const int* b, int* c, int m, int n, int k, int pitch, int mistake) {
+__global__ void multiply(const int* a, const int* b, int* c, int m, int n, int k, int pitch,
+                         int mistake) {
   __shared__ __align__(16) int ta[kTile][kTile], tb[kTile][kTile];
-  const int tx = threadIdx.x, ty = threadIdx.y, x = blockIdx.x * kTile + tx, y = blockIdx.y * kTile + 2 * ty;
+  const int tx = threadIdx.x, ty = threadIdx.y, x = blockIdx.x * kTile + tx,
+            y = blockIdx.y * kTile + 2 * ty;
   int sum0 = 0, sum1 = 0;
   for (int at = 0; at < k; at += kTile) {
     const int id = ty * kTile + tx;
     if (id < kTile * kTile / 4) {  // rows of a, with a pitch of a multiple of four
       const int row = blockIdx.y * kTile + id / 4, column = at + id % 4 * 4;
       *reinterpret_cast<int4*>(&ta[id / 4][id % 4 * 4]) =
-          row < m && column < pitch ? *reinterpret_cast<const int4*>(&a[row * (mistake == 1 ? k : pitch) + column])
-                                    : make_int4(0, 0, 0, 0);
+          row < m && column < pitch
+              ? *reinterpret_cast<const int4*>(&a[row * (mistake == 1 ? k : pitch) + column])
+              : make_int4(0, 0, 0, 0);
     }
-    for (int i = ty; i < kTile; i += kTile / 2) tb[i][tx] = at + i < k && x < n ? b[(at + i) * n + x] : 0;
+    for (int i = ty; i < kTile; i += kTile / 2)
+      tb[i][tx] = at + i < k && x < n ? b[(at + i) * n + x] : 0;
     if (mistake != 2 && (mistake != 3 || x < n)) __syncthreads();
 #pragma unroll
-    for (int i = 0; i < kTile; ++i) sum0 += ta[2 * ty][i] * tb[i][tx], sum1 += ta[2 * ty + 1][i] * tb[i][tx];
+    for (int i = 0; i < kTile; ++i)
+      sum0 += ta[2 * ty][i] * tb[i][tx], sum1 += ta[2 * ty + 1][i] * tb[i][tx];
     __syncthreads();
   }
   if (x >= n) return;
@@ -37,8 +42,8 @@ PROGRAM(matrix_product, 3) {
     for (int x = 0; x < k; ++x) a[y * pitch + x] = random.below(2001) - 1000;
   for (int& v : b) v = random.below(2001) - 1000;
   Buffer<int> d_a(a), d_b(b), d_c(m * n);
-  multiply<<<dim3(divide_up(n, kTile), divide_up(m, kTile)), dim3(kTile, kTile / 2)>>>(d_a, d_b, d_c, m, n, k, pitch,
-                                                                                       mistake);
+  multiply<<<dim3(divide_up(n, kTile), divide_up(m, kTile)), dim3(kTile, kTile / 2)>>>(
+      d_a, d_b, d_c, m, n, k, pitch, mistake);
   const std::vector<int> c = d_c.host();
   // C v = A (B v) for vectors of ones and of others (Freivalds), and one element for itself.
   int wrong = 0;
@@ -56,7 +61,8 @@ PROGRAM(matrix_product, 3) {
   }
   long long last = 0;
   for (int i = 0; i < k; ++i) last += a[(m - 1) * pitch + i] * b[i * n + n - 1];
-  return verdict(wrong == 0 && c[m * n - 1] == last, "%d rows wrong, the last element %d", wrong, c[m * n - 1]);
+  return verdict(wrong == 0 && c[m * n - 1] == last, "%d rows wrong, the last element %d", wrong,
+                 c[m * n - 1]);
 }
 
 }  // namespace matrix_product

@@ -1,4 +1,5 @@
-// The word whose MD5 is known, by trying all of four letters of a small alphabet; threads leave early once it is found.
+// The word whose MD5 is known, by trying all of four letters of a small alphabet; threads leave
+// early once it is found.
 #include "program.h"
 
 namespace md5_search {
@@ -47,12 +48,14 @@ __global__ void search(uint4 wanted, int letters, int count, int* found, int mis
 
 PROGRAM(md5_search, 2) {
   unsigned sines[64];
-  for (int i = 0; i < 64; ++i) sines[i] = static_cast<unsigned>(std::abs(std::sin(i + 1.0)) * 4294967296.0);
+  for (int i = 0; i < 64; ++i)
+    sines[i] = static_cast<unsigned>(std::abs(std::sin(i + 1.0)) * 4294967296.0);
   CUDA(cudaMemcpyToSymbol(kSines, sines, sizeof sines));
   Buffer<int> found(1);
   CUDA(cudaMemset(found, 0xff, sizeof(int)));
   const int letters = 6, count = letters * letters * letters * letters;
-  const uint4 wanted = make_uint4(0xb31632cc, 0xead80fc6, 0xbc8a7a5c, 0x826fded3);  // of "fade", by md5sum
+  const uint4 wanted =
+      make_uint4(0xb31632cc, 0xead80fc6, 0xbc8a7a5c, 0x826fded3);  // of "fade", by md5sum
   search<<<4, 64>>>(wanted, letters, count, found, mistake);
   const int i = found.host()[0];
   const int expected = 5 + 6 * (0 + 6 * (3 + 6 * 4));

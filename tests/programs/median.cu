@@ -1,4 +1,5 @@
-// The median of 3 by 3 pixels by a network of minima and maxima, or by selection where the neighbourhood is cut off.
+// The median of 3 by 3 pixels by a network of minima and maxima, or by selection where the
+// neighbourhood is cut off.
 #include "program.h"
 
 namespace median {
@@ -8,19 +9,21 @@ __device__ void order(unsigned char& a, unsigned char& b) {
   b = max(a, b), a = low;
 }
 
-__global__ void filter(const unsigned char* in, unsigned char* out, int width, int height, int mistake) {
+__global__ void filter(const unsigned char* in, unsigned char* out, int width, int height,
+                       int mistake) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
   if (x >= width) return;
   unsigned char v[9];
   int n = 0;
   for (int j = -1; j <= 1; ++j)
     for (int i = -1; i <= 1; ++i)
-      if (x + i >= 0 && x + i < width && y + j >= 0 && y + j < height) v[n++] = in[(y + j) * width + x + i];
+      if (x + i >= 0 && x + i < width && y + j >= 0 && y + j < height)
+        v[n++] = in[(y + j) * width + x + i];
   if (n == 9) {
-    order(v[1], v[2]), order(v[4], v[5]), order(v[7], v[8]), order(v[0], v[1]), order(v[3], v[4]), order(v[6], v[7]),
-        order(v[1], v[2]);
-    order(v[4], v[5]), order(v[7], v[8]), order(v[0], v[3]), order(v[5], v[8]), order(v[4], v[7]), order(v[3], v[6]),
-        order(v[1], v[4]);
+    order(v[1], v[2]), order(v[4], v[5]), order(v[7], v[8]), order(v[0], v[1]), order(v[3], v[4]),
+        order(v[6], v[7]), order(v[1], v[2]);
+    order(v[4], v[5]), order(v[7], v[8]), order(v[0], v[3]), order(v[5], v[8]), order(v[4], v[7]),
+        order(v[3], v[6]), order(v[1], v[4]);
     order(v[2], v[5]), order(v[4], v[7]), order(v[4], v[2]), order(v[6], v[4]);
     if (mistake != 1) order(v[4], v[2]);
     out[y * width + x] = v[4];
@@ -49,7 +52,8 @@ PROGRAM(median, 2) {
     for (int x = 0; x < width; ++x) {
       std::vector<unsigned char> all;
       for (int j = std::max(y - 1, 0); j <= std::min(y + 1, height - 1); ++j)
-        for (int i = std::max(x - 1, 0); i <= std::min(x + 1, width - 1); ++i) all.push_back(picture[j * width + i]);
+        for (int i = std::max(x - 1, 0); i <= std::min(x + 1, width - 1); ++i)
+          all.push_back(picture[j * width + i]);
       std::sort(all.begin(), all.end());
       wrong += got[y * width + x] != all[all.size() / 2];
     }

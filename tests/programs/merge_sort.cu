@@ -1,4 +1,5 @@
-// Merge sort, stable: each element finds its place in the other run by binary search. Records of 8 bytes, keys of one.
+// Merge sort, stable: each element finds its place in the other run by binary search. Records of 8
+// bytes, keys of one.
 #include "program.h"
 
 namespace merge_sort {
@@ -8,7 +9,8 @@ struct Record {
   int id;
 };
 
-// How many of run[0..n) come before `key`: those that are smaller, and with `equal` those that are equal too.
+// How many of run[0..n) come before `key`: those that are smaller, and with `equal` those that are
+// equal too.
 __device__ int before(const Record* run, int n, unsigned char key, bool equal) {
   int low = 0;
   while (low < n) {
@@ -26,7 +28,8 @@ __global__ void merge(const Record* from, Record* to, int n, int width, int mist
   if (i >= n) return;
   const int run = i / width, left = run / 2 * 2 * width, other = (run ^ 1) * width;
   const int size = max(0, min(width, n - other)), place = i - run * width;
-  to[left + place + before(from + other, size, from[i].key, mistake == 1 ? false : run % 2)] = from[i];
+  to[left + place + before(from + other, size, from[i].key, mistake == 1 ? false : run % 2)] =
+      from[i];
 }
 
 PROGRAM(merge_sort, 1) {

@@ -1,4 +1,5 @@
-// Prime numbers of 64 bits by Miller and Rabin's test: products of 128 bits, reduced by Montgomery's method.
+// Prime numbers of 64 bits by Miller and Rabin's test: products of 128 bits, reduced by
+// Montgomery's method.
 #include "program.h"
 
 namespace miller_rabin {
@@ -6,8 +7,9 @@ namespace miller_rabin {
 using Word = unsigned long long;
 
 __device__ Word montgomery(Word a, Word b, Word n, Word inverse, int mistake) {
-  const Word low = a * b,
-             high = mistake == 1 ? static_cast<unsigned>(a) * static_cast<unsigned>(b >> 32) : __umul64hi(a, b);
+  const Word low = a * b, high = mistake == 1
+                                     ? static_cast<unsigned>(a) * static_cast<unsigned>(b >> 32)
+                                     : __umul64hi(a, b);
   const Word m = low * inverse, t = __umul64hi(m, n);
   return high >= t ? high - t : high - t + n;
 }
@@ -34,7 +36,8 @@ __global__ void test(const Word* numbers, bool* prime, int count, int mistake) {
     }
     if (x == one || x == minus_one) continue;
     bool passes = false;
-    for (int k = 1; k < twos && !passes; ++k) passes = (x = montgomery(x, x, n, inverse, mistake)) == minus_one;
+    for (int k = 1; k < twos && !passes; ++k)
+      passes = (x = montgomery(x, x, n, inverse, mistake)) == minus_one;
     if (!passes) {
       maybe = false;
       break;
@@ -44,8 +47,8 @@ __global__ void test(const Word* numbers, bool* prime, int count, int mistake) {
 }
 
 PROGRAM(miller_rabin, 1) {
-  // Known primes, and products that fool weaker tests: Carmichael numbers, strong pseudoprimes to many bases, squares
-  // of primes.
+  // Known primes, and products that fool weaker tests: Carmichael numbers, strong pseudoprimes to
+  // many bases, squares of primes.
   const std::vector<Word> primes = {1000003,
                                     2147483647,
                                     4294967291ull,

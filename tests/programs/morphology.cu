@@ -1,5 +1,5 @@
-// Erosion and dilation of a picture of bytes in place: a block has a row, reads it into shared memory and writes it
-// back.
+// Erosion and dilation of a picture of bytes in place: a block has a row, reads it into shared
+// memory and writes it back.
 #include "program.h"
 
 namespace morphology {
@@ -59,14 +59,16 @@ PROGRAM(morphology, 2) {
         int best = now[y * width + x];
         for (int j = std::max(y - 1, 0); j <= std::min(y + 1, height - 1); ++j)
           for (int i = std::max(x - reach, 0); i <= std::min(x + reach, width - 1); ++i)
-            best = erode ? std::min<int>(best, now[j * width + i]) : std::max<int>(best, now[j * width + i]);
+            best = erode ? std::min<int>(best, now[j * width + i])
+                         : std::max<int>(best, now[j * width + i]);
         next[y * width + x] = static_cast<unsigned char>(best);
       }
     now = next;
   }
   int wrong = 0, above = 0;  // what is opened is nowhere brighter than before
   for (int i = 0; i < width * height; ++i) wrong += got[i] != now[i], above += got[i] > picture[i];
-  return verdict(wrong == 0 && above == 0, "%d of %d wrong, %d brighter than before", wrong, width * height, above);
+  return verdict(wrong == 0 && above == 0, "%d of %d wrong, %d brighter than before", wrong,
+                 width * height, above);
 }
 
 }  // namespace morphology

@@ -1,5 +1,5 @@
-// Motion of blocks between two pictures by sums of absolute differences, four bytes an instruction, and scalar products
-// of bytes.
+// Motion of blocks between two pictures by sums of absolute differences, four bytes an instruction,
+// and scalar products of bytes.
 #include "program.h"
 
 namespace motion_search {
@@ -7,15 +7,17 @@ namespace motion_search {
 constexpr int kSide = 8, kReach = 4;
 
 // A block of threads has one place in the picture, a thread one displacement.
-__global__ void search(const unsigned char* before, const unsigned char* now, int width, int height, short2* motion,
-                       unsigned* energy, int mistake) {
+__global__ void search(const unsigned char* before, const unsigned char* now, int width, int height,
+                       short2* motion, unsigned* energy, int mistake) {
   __shared__ unsigned best;
-  const int x0 = blockIdx.x * kSide, y0 = blockIdx.y * kSide, dx = static_cast<int>(threadIdx.x) - kReach,
+  const int x0 = blockIdx.x * kSide, y0 = blockIdx.y * kSide,
+            dx = static_cast<int>(threadIdx.x) - kReach,
             dy = static_cast<int>(threadIdx.y) - kReach;
   if (threadIdx.x == 0 && threadIdx.y == 0) best = 0xffffffffu;
   __syncthreads();
   unsigned sad = 0, square = 0;
-  const bool inside = x0 + dx >= 0 && y0 + dy >= 0 && x0 + dx + kSide <= width && y0 + dy + kSide <= height;
+  const bool inside =
+      x0 + dx >= 0 && y0 + dy >= 0 && x0 + dx + kSide <= width && y0 + dy + kSide <= height;
   if (inside || mistake == 1) {
     for (int y = 0; y < kSide; ++y)
       for (int x = 0; x < kSide; x += 4) {
@@ -33,7 +35,8 @@ __global__ void search(const unsigned char* before, const unsigned char* now, in
   }
   __syncthreads();
   const int place = blockIdx.y * gridDim.x + blockIdx.x;
-  if (static_cast<int>(best & 255) == static_cast<int>(threadIdx.y * (2 * kReach + 1) + threadIdx.x))
+  if (static_cast<int>(best & 255) ==
+      static_cast<int>(threadIdx.y * (2 * kReach + 1) + threadIdx.x))
     motion[place] = make_short2(dx, dy), energy[place] = square;
 }
 
@@ -44,13 +47,13 @@ PROGRAM(motion_search, 2) {
   for (unsigned char& b : before) b = static_cast<unsigned char>(random.below(256));
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x)
-      now[y * width + x] = static_cast<unsigned char>(before[(y + 2) % height * width + (x + width - 3) % width] ^
-                                                      (random.below(4) == 0));
+      now[y * width + x] = static_cast<unsigned char>(
+          before[(y + 2) % height * width + (x + width - 3) % width] ^ (random.below(4) == 0));
   Buffer<unsigned char> d_before(before), d_now(now);
   Buffer<short2> motion(across * down);
   Buffer<unsigned> energy(across * down);
-  search<<<dim3(across, down), dim3(2 * kReach + 1, 2 * kReach + 1)>>>(d_before, d_now, width, height, motion, energy,
-                                                                       mistake);
+  search<<<dim3(across, down), dim3(2 * kReach + 1, 2 * kReach + 1)>>>(
+      d_before, d_now, width, height, motion, energy, mistake);
   const std::vector<short2> got = motion.host();
   const std::vector<unsigned> energies = energy.host();
   int wrong = 0, moved = 0;
@@ -58,8 +61,10 @@ PROGRAM(motion_search, 2) {
     unsigned least = ~0u, square = 0;
     int at = 0;
     for (int k = 0; k < 81; ++k) {
-      const int x0 = p % across * kSide, y0 = p / across * kSide, dx = k % 9 - kReach, dy = k / 9 - kReach;
-      if (x0 + dx < 0 || y0 + dy < 0 || x0 + dx + kSide > width || y0 + dy + kSide > height) continue;
+      const int x0 = p % across * kSide, y0 = p / across * kSide, dx = k % 9 - kReach,
+                dy = k / 9 - kReach;
+      if (x0 + dx < 0 || y0 + dy < 0 || x0 + dx + kSide > width || y0 + dy + kSide > height)
+        continue;
       unsigned sum = 0, squares = 0;
       for (int i = 0; i < kSide * kSide; ++i) {
         const int y = y0 + i / kSide, x = x0 + i % kSide,
@@ -71,7 +76,8 @@ PROGRAM(motion_search, 2) {
     wrong += got[p].x != at % 9 - kReach || got[p].y != at / 9 - kReach || energies[p] != square;
     moved += got[p].x == -3 && got[p].y == 2;
   }
-  return verdict(wrong == 0 && moved > 0, "%d of %d wrong, %d moved as the picture did", wrong, across * down, moved);
+  return verdict(wrong == 0 && moved > 0, "%d of %d wrong, %d moved as the picture did", wrong,
+                 across * down, moved);
 }
 
 }  // namespace motion_search

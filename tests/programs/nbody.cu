@@ -1,4 +1,5 @@
-// Gravity between all bodies in double precision, a tile of bodies in shared memory at a time; leapfrog steps.
+// Gravity between all bodies in double precision, a tile of bodies in shared memory at a time;
+// leapfrog steps.
 #include "program.h"
 
 namespace nbody {
@@ -34,7 +35,8 @@ __global__ void accelerate(const Body* bodies, double3* velocity, int n, double 
 __global__ void drift(Body* bodies, const double3* velocity, int n, double dt) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  bodies[i].x += velocity[i].x * dt, bodies[i].y += velocity[i].y * dt, bodies[i].z += velocity[i].z * dt;
+  bodies[i].x += velocity[i].x * dt, bodies[i].y += velocity[i].y * dt,
+      bodies[i].z += velocity[i].z * dt;
 }
 
 PROGRAM(nbody, 1) {
@@ -59,25 +61,31 @@ PROGRAM(nbody, 1) {
         Body &p = bodies[i], &q = bodies[j];
         const double dx = q.x - p.x, dy = q.y - p.y, dz = q.z - p.z;
         const double r = std::sqrt(dx * dx + dy * dy + dz * dz + 0.01), f = dt / (r * r * r);
-        velocity[i].x += f * q.mass * dx, velocity[i].y += f * q.mass * dy, velocity[i].z += f * q.mass * dz;
-        velocity[j].x -= f * p.mass * dx, velocity[j].y -= f * p.mass * dy, velocity[j].z -= f * p.mass * dz;
+        velocity[i].x += f * q.mass * dx, velocity[i].y += f * q.mass * dy,
+            velocity[i].z += f * q.mass * dz;
+        velocity[j].x -= f * p.mass * dx, velocity[j].y -= f * p.mass * dy,
+            velocity[j].z -= f * p.mass * dz;
       }
     for (int i = 0; i < n; ++i)
-      bodies[i].x += velocity[i].x * dt, bodies[i].y += velocity[i].y * dt, bodies[i].z += velocity[i].z * dt;
+      bodies[i].x += velocity[i].x * dt, bodies[i].y += velocity[i].y * dt,
+          bodies[i].z += velocity[i].z * dt;
   }
-  // A term is at most mass / softening^2 = 2 / 0.01 in size and comes out of some 20 roundings, of which each moves it
-  // by 2^-53; n of them are summed in n roundings; and a step hands a difference of positions on with at most dt^2 * n
-  // * 2 * (2 / 0.1^3) < 150 times its size (the softened force's slope is at most mass / 0.1^3 each).
+  // A term is at most mass / softening^2 = 2 / 0.01 in size and comes out of some 20 roundings, of
+  // which each moves it by 2^-53; n of them are summed in n roundings; and a step hands a
+  // difference of positions on with at most dt^2 * n
+  // * 2 * (2 / 0.1^3) < 150 times its size (the softened force's slope is at most mass / 0.1^3
+  // each).
   const double step = n * 200.0 * (20 + n) * dt * std::ldexp(1.0, -53), bound = step * 151 * 151;
   const std::vector<Body> got = d_bodies.host();
   const std::vector<double3> v = d_velocity.host();
   double error = 0, px = 0, mass = 0;
   for (int i = 0; i < n; ++i) {
-    error = std::max(
-        {error, std::abs(got[i].x - bodies[i].x), std::abs(got[i].y - bodies[i].y), std::abs(got[i].z - bodies[i].z)});
+    error = std::max({error, std::abs(got[i].x - bodies[i].x), std::abs(got[i].y - bodies[i].y),
+                      std::abs(got[i].z - bodies[i].z)});
     px += got[i].mass * v[i].x, mass += got[i].mass;
   }
-  return verdict(error <= bound && std::abs(px) <= bound * mass / dt, "error %g of %g, momentum %g", error, bound, px);
+  return verdict(error <= bound && std::abs(px) <= bound * mass / dt, "error %g of %g, momentum %g",
+                 error, bound, px);
 }
 
 }  // namespace nbody

@@ -1,18 +1,22 @@
-// Global alignment of two sequences (Needleman and Wunsch): tiles along the anti-diagonals, and within a tile again.
+// Global alignment of two sequences (Needleman and Wunsch): tiles along the anti-diagonals, and
+// within a tile again.
 #include "program.h"
 
 namespace needleman_wunsch {
 
 constexpr int kTile = 16, kGap = -3;
 
-__constant__ signed char kScore[4][4] = {{5, -4, -2, -4}, {-4, 5, -4, -2}, {-2, -4, 5, -4}, {-4, -2, -4, 5}};
+__constant__ signed char kScore[4][4] = {
+    {5, -4, -2, -4}, {-4, 5, -4, -2}, {-2, -4, 5, -4}, {-4, -2, -4, 5}};
 
-// table has a row and a column more than the sequences; tile (column, diagonal - column) of this launch.
-__global__ void diagonal(int* table, const char* a, const char* b, int rows, int columns, int diagonal, int first,
-                         int mistake) {
+// table has a row and a column more than the sequences; tile (column, diagonal - column) of this
+// launch.
+__global__ void diagonal(int* table, const char* a, const char* b, int rows, int columns,
+                         int diagonal, int first, int mistake) {
   __shared__ int tile[kTile + 1][kTile + 1];
-  const int column = (first + blockIdx.x) * kTile, row = (diagonal - first - static_cast<int>(blockIdx.x)) * kTile,
-            t = threadIdx.x, width = columns + 1;
+  const int column = (first + blockIdx.x) * kTile,
+            row = (diagonal - first - static_cast<int>(blockIdx.x)) * kTile, t = threadIdx.x,
+            width = columns + 1;
   if (column + t < columns) tile[0][t + 1] = table[row * width + column + t + 1];
   if (row + t < rows) tile[t + 1][0] = table[(row + t + 1) * width + column];
   if (t == 0) tile[0][0] = table[row * width + column];
@@ -34,7 +38,8 @@ PROGRAM(needleman_wunsch, 2) {
   std::vector<char> a(rows), b(columns);
   Random random(51);
   for (char& c : a) c = static_cast<char>(random.below(4));
-  for (int i = 0; i < columns; ++i) b[i] = random.below(5) || i >= rows ? static_cast<char>(random.below(4)) : a[i];
+  for (int i = 0; i < columns; ++i)
+    b[i] = random.below(5) || i >= rows ? static_cast<char>(random.below(4)) : a[i];
   std::vector<int> table(width * (rows + 1), 0);
   for (int i = 0; i <= columns; ++i) table[i] = i * kGap;
   for (int i = 0; i <= rows; ++i) table[i * width] = i * kGap;
@@ -49,8 +54,9 @@ PROGRAM(needleman_wunsch, 2) {
   for (int y = 1; y <= rows; ++y)
     for (int x = 1; x <= columns; ++x) {
       const int same = a[y - 1] == b[x - 1] ? 5 : (a[y - 1] ^ b[x - 1]) == 2 ? -2 : -4;
-      table[y * width + x] = std::max(
-          {table[(y - 1) * width + x - 1] + same, table[y * width + x - 1] + kGap, table[(y - 1) * width + x] + kGap});
+      table[y * width + x] =
+          std::max({table[(y - 1) * width + x - 1] + same, table[y * width + x - 1] + kGap,
+                    table[(y - 1) * width + x] + kGap});
     }
   const std::vector<int> got = d_table.host();
   return verdict(got == table, "score %d, %d expected", got.back(), table.back());

@@ -1,4 +1,5 @@
-// Batcher's odd-even merge sort of 16-bit numbers, many short lists of odd length, in place in dynamic shared memory.
+// Batcher's odd-even merge sort of 16-bit numbers, many short lists of odd length, in place in
+// dynamic shared memory.
 #include "program.h"
 
 namespace odd_even_sort {
@@ -27,7 +28,8 @@ PROGRAM(odd_even_sort, 2) {
   for (short& s : all) s = static_cast<short>(random());
   Buffer<short> d_all(all);
   sort<<<lists, 32, (length - (mistake == 2)) * sizeof(short)>>>(d_all, length, mistake);
-  for (int l = 0; l < lists; ++l) std::sort(all.begin() + l * length, all.begin() + (l + 1) * length);
+  for (int l = 0; l < lists; ++l)
+    std::sort(all.begin() + l * length, all.begin() + (l + 1) * length);
   const std::vector<short> got = d_all.host();
   int wrong = 0;
   for (size_t i = 0; i < all.size(); ++i) wrong += got[i] != all[i];

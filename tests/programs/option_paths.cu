@@ -1,4 +1,5 @@
-// Paths of a price that grows by exp of a rate in every step, stored step by step: the pointer goes down its column.
+// Paths of a price that grows by exp of a rate in every step, stored step by step: the pointer goes
+// down its column.
 #include "program.h"
 
 namespace option_paths {
@@ -17,7 +18,8 @@ __global__ void paths(int steps, int n, double start, double dt, const double* _
 }
 
 // The payoff of an average-price option, a thread a path; sums within the block.
-__global__ void payoff(int steps, int n, double strike, const double* price, double* sums, int mistake) {
+__global__ void payoff(int steps, int n, double strike, const double* price, double* sums,
+                       int mistake) {
   __shared__ double part[64];
   const int p = blockIdx.x * blockDim.x + threadIdx.x;
   double total = 0;
@@ -42,8 +44,9 @@ PROGRAM(option_paths, 2) {
   paths<<<blocks, 64>>>(steps, n, start, dt, d_rate, price, mistake);
   payoff<<<blocks, 64>>>(steps, n, strike, price, sums, mistake);
   const std::vector<double> got = price.host(), parts = sums.host();
-  // A price is exp of one sum: there every step adds 0.02 at most with a rounding; here every step has a product and an
-  // exp of one ulp, of a rounded argument below 0.02. So less than four roundings a step.
+  // A price is exp of one sum: there every step adds 0.02 at most with a rounding; here every step
+  // has a product and an exp of one ulp, of a rounded argument below 0.02. So less than four
+  // roundings a step.
   const double relative = 4 * (steps + 1) * std::ldexp(1.0, -53);
   double worst = 0, expected = 0, sum = 0;
   for (int p = 0; p < n; ++p) {
@@ -51,14 +54,16 @@ PROGRAM(option_paths, 2) {
     for (int t = 0; t < steps; ++t) {
       power += static_cast<long double>(dt) * rate[t * n + p];
       const double exact = static_cast<double>(start * std::exp(power));
-      total += exact, worst = std::max(worst, std::abs(got[t * n + p] - exact) / (relative * exact));
+      total += exact,
+          worst = std::max(worst, std::abs(got[t * n + p] - exact) / (relative * exact));
     }
     expected += std::max(static_cast<double>(total / steps) - strike, 0.0);
   }
   for (const double s : parts) sum += s;
-  const double bound = n * 5 * (relative + (steps + n) * std::ldexp(1.0, -53));  // no price is above 5
-  return verdict(worst <= 1 && std::abs(sum - expected) <= bound, "%g of its bound, payoff %.12g, %.12g expected",
-                 worst, sum, expected);
+  const double bound =
+      n * 5 * (relative + (steps + n) * std::ldexp(1.0, -53));  // no price is above 5
+  return verdict(worst <= 1 && std::abs(sum - expected) <= bound,
+                 "%g of its bound, payoff %.12g, %.12g expected", worst, sum, expected);
 }
 
 }  // namespace option_paths

@@ -1,5 +1,5 @@
-// Records without padding, read wherever they lie; bit fields; one routine that works on shared, local and global
-// memory.
+// Records without padding, read wherever they lie; bit fields; one routine that works on shared,
+// local and global memory.
 #include "program.h"
 
 namespace packed_records {
@@ -24,7 +24,8 @@ __device__ __noinline__ void reverse(unsigned char* bytes, int n) {
   }
 }
 
-__global__ void convert(const Record* in, int n, double* values, Flags* flags, Record* turned, int mistake) {
+__global__ void convert(const Record* in, int n, double* values, Flags* flags, Record* turned,
+                        int mistake) {
   __shared__ Record shared[32];
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -50,8 +51,8 @@ PROGRAM(packed_records, 2) {
   std::vector<Record> records(n);
   Random random(122);
   for (Record& r : records)
-    r = {static_cast<unsigned char>(random.below(3) ? random.below(256) : 0), random.unit() * 1e10 - 5e9,
-         static_cast<unsigned short>(random.below(1000))};
+    r = {static_cast<unsigned char>(random.below(3) ? random.below(256) : 0),
+         random.unit() * 1e10 - 5e9, static_cast<unsigned short>(random.below(1000))};
   Buffer<Record> in(records), turned(n);
   Buffer<double> values(n);
   Buffer<Flags> flags(n);
@@ -62,8 +63,8 @@ PROGRAM(packed_records, 2) {
   int wrong = 0;
   for (int i = 0; i < n; ++i) {
     const Record r = records[i];
-    wrong += v[i] != r.value || f[i].valid != (r.tag != 0) || f[i].level != r.tag % 32u || f[i].offset != r.id - 500 ||
-             f[i].rest != 0;
+    wrong += v[i] != r.value || f[i].valid != (r.tag != 0) || f[i].level != r.tag % 32u ||
+             f[i].offset != r.id - 500 || f[i].rest != 0;
     unsigned char bytes[sizeof(Record)];
     std::memcpy(bytes, &r, sizeof r);
     std::reverse(bytes, bytes + sizeof r);

@@ -1,10 +1,11 @@
-// PageRank by power iteration, in double precision. What vertices without edges hold is spread over all, by one atomic
-// sum.
+// PageRank by power iteration, in double precision. What vertices without edges hold is spread over
+// all, by one atomic sum.
 #include "graph.h"
 
 namespace pagerank {
 
-__global__ void share(const double* rank, const int* first, double* out, double* dangling, int n, int mistake) {
+__global__ void share(const double* rank, const int* first, double* out, double* dangling, int n,
+                      int mistake) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;
   const int degree = first[v + 1] - first[v];
@@ -14,8 +15,9 @@ __global__ void share(const double* rank, const int* first, double* out, double*
     atomicAdd(dangling, rank[v]);
 }
 
-__global__ void gather(const int* __restrict__ first, const int* __restrict__ to, const double* __restrict__ out,
-                       const double* dangling, double* rank, int n) {
+__global__ void gather(const int* __restrict__ first, const int* __restrict__ to,
+                       const double* __restrict__ out, const double* dangling, double* rank,
+                       int n) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;
   double sum = *dangling / n;
@@ -48,12 +50,14 @@ PROGRAM(pagerank, 2) {
     for (double& r : next) r = 0.15 / g.n + 0.85 * (r + rest / g.n);
     now = next;
   }
-  // Ranks are positive and sum to 1. A term has at most n + 3 roundings in a step; an iteration hands errors on at 0.85
-  // of their sum, so that ten steps have ten times one step's at most, in each of the two computations.
+  // Ranks are positive and sum to 1. A term has at most n + 3 roundings in a step; an iteration
+  // hands errors on at 0.85 of their sum, so that ten steps have ten times one step's at most, in
+  // each of the two computations.
   const double bound = 2 * iterations * (g.n + 3) * std::ldexp(1.0, -53);
   double error = 0, sum = 0;
   for (int v = 0; v < g.n; ++v) error += std::abs(got[v] - now[v]), sum += got[v];
-  return verdict(error <= bound && std::abs(sum - 1) <= bound, "error %g of %g, sum - 1 = %g", error, bound, sum - 1);
+  return verdict(error <= bound && std::abs(sum - 1) <= bound, "error %g of %g, sum - 1 = %g",
+                 error, bound, sum - 1);
 }
 
 }  // namespace pagerank

@@ -1,14 +1,16 @@
-// The cheapest way down through a grid, several rows a launch: blocks overlap by a halo that shrinks row by row.
+// The cheapest way down through a grid, several rows a launch: blocks overlap by a halo that
+// shrinks row by row.
 #include "program.h"
 
 namespace pathfinder {
 
 constexpr int kBlock = 64, kRows = 6;
 
-__global__ void descend(const unsigned char* wall, const int* from, int* to, int columns, int start, int rows, int halo,
-                        int mistake) {
+__global__ void descend(const unsigned char* wall, const int* from, int* to, int columns, int start,
+                        int rows, int halo, int mistake) {
   __shared__ int cost[2][kBlock];
-  const int inner = kBlock - 2 * halo, t = threadIdx.x, x = static_cast<int>(blockIdx.x) * inner - halo + t;
+  const int inner = kBlock - 2 * halo, t = threadIdx.x,
+            x = static_cast<int>(blockIdx.x) * inner - halo + t;
   const bool inside = x >= 0 && x < columns;
   if (inside) cost[0][t] = from[x];
   int now = 0;
@@ -35,8 +37,8 @@ PROGRAM(pathfinder, 2) {
   Buffer<int> from(columns), to(columns);
   from.zero();
   for (int r = 0; r < rows; r += kRows) {
-    descend<<<divide_up(columns, kBlock - 2 * halo), kBlock>>>(d_wall, from, to, columns, r, std::min(kRows, rows - r),
-                                                               halo, mistake);
+    descend<<<divide_up(columns, kBlock - 2 * halo), kBlock>>>(
+        d_wall, from, to, columns, r, std::min(kRows, rows - r), halo, mistake);
     from.swap(to);
   }
   // Upwards, from each place at the bottom.
@@ -49,7 +51,8 @@ PROGRAM(pathfinder, 2) {
       next.assign(columns, 1 << 20);
       for (int x = 0; x < columns; ++x)
         for (int d = -1; d <= 1; ++d)
-          if (x + d >= 0 && x + d < columns) next[x] = std::min(next[x], cost[x + d] + wall[r * columns + x]);
+          if (x + d >= 0 && x + d < columns)
+            next[x] = std::min(next[x], cost[x + d] + wall[r * columns + x]);
       cost = next;
     }
     wrong += got[end] != *std::min_element(cost.begin(), cost.end());

@@ -5,7 +5,8 @@ namespace pi {
 
 struct Generator {
   unsigned long long state;
-  __host__ __device__ explicit Generator(unsigned seed) : state((seed + 1) * 0x9e3779b97f4a7c15ull) {}
+  __host__ __device__ explicit Generator(unsigned seed)
+      : state((seed + 1) * 0x9e3779b97f4a7c15ull) {}
   __host__ __device__ unsigned next() {  // xorshift64*, its upper half
     state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
     return static_cast<unsigned>(state * 2685821657736338717ull >> 32);
@@ -17,7 +18,8 @@ __global__ void darts(int throws, unsigned* hits, int mistake) {
   unsigned mine = 0;
   for (int i = 0; i < throws; ++i) {
     const unsigned long long x = g.next(), y = g.next();
-    if (mistake == 2 ? static_cast<unsigned>(x * x + y * y) < 0x80000000u : (x * x >> 1) + (y * y >> 1) < 1ull << 63)
+    if (mistake == 2 ? static_cast<unsigned>(x * x + y * y) < 0x80000000u
+                     : (x * x >> 1) + (y * y >> 1) < 1ull << 63)
       ++mine;
   }
   atomicAdd(hits, mine);
@@ -32,7 +34,8 @@ PROGRAM(pi, 2) {
   for (int t = 0; t < blocks * threads; ++t) {
     Generator g(t);
     for (int i = 0; i < throws; ++i) {
-      const long double x = g.next(), y = g.next();  // 64 bits: squares are exact, the sum is to one
+      const long double x = g.next(),
+                        y = g.next();  // 64 bits: squares are exact, the sum is to one
       expected += x * x + y * y < 18446744073709551616.0L;
     }
   }

@@ -1,4 +1,5 @@
-// Pieces of work in two streams with events between them, pinned memory, and the same work again as a captured graph.
+// Pieces of work in two streams with events between them, pinned memory, and the same work again as
+// a captured graph.
 #include "program.h"
 
 namespace pipeline {

@@ -1,7 +1,8 @@
-// What the programs of this folder have in common: a name, a verdict, device memory, and the mistake that is asked for.
+// What the programs of this folder have in common: a name, a verdict, device memory, and the
+// mistake that is asked for.
 //
-// Each .cu file is a whole program (`nvcc -std=c++17 -cudart shared nbody.cu`), and several of them make one binary,
-// which compiles faster: `main` is here, and a translation unit is a binary.
+// Each .cu file is a whole program (`nvcc -std=c++17 -cudart shared nbody.cu`), and several of them
+// make one binary, which compiles faster: `main` is here, and a translation unit is a binary.
 //
 //   BINARY                      runs all its programs
 //   BINARY NAME                 runs one
@@ -34,19 +35,22 @@ inline std::vector<Program>& programs() {
 inline const char* running = "";
 
 // The body of a program: takes `int mistake` and returns a verdict.
-#define PROGRAM(name, mistakes) PROGRAM_NAMED(name, mistakes)  // where a binary has renamed it, by the new name
-#define PROGRAM_NAMED(name, mistakes)                                                                   \
-  static bool run_##name(int mistake);                                                                  \
-  static const bool listed_##name = (programs().push_back(Program{#name, mistakes, run_##name}), true); \
+#define PROGRAM(name, mistakes) \
+  PROGRAM_NAMED(name, mistakes)  // where a binary has renamed it, by the new name
+#define PROGRAM_NAMED(name, mistakes)                                     \
+  static bool run_##name(int mistake);                                    \
+  static const bool listed_##name =                                       \
+      (programs().push_back(Program{#name, mistakes, run_##name}), true); \
   static bool run_##name([[maybe_unused]] int mistake)
 
-#define CUDA(call)                                                                                           \
-  do {                                                                                                       \
-    const cudaError_t error_ = (call);                                                                       \
-    if (error_ != cudaSuccess) {                                                                             \
-      std::printf("FAIL %s: %s:%d: %s: %s\n", running, __FILE__, __LINE__, #call, cudaGetErrorName(error_)); \
-      std::exit(1);                                                                                          \
-    }                                                                                                        \
+#define CUDA(call)                                                                \
+  do {                                                                            \
+    const cudaError_t error_ = (call);                                            \
+    if (error_ != cudaSuccess) {                                                  \
+      std::printf("FAIL %s: %s:%d: %s: %s\n", running, __FILE__, __LINE__, #call, \
+                  cudaGetErrorName(error_));                                      \
+      std::exit(1);                                                               \
+    }                                                                             \
   } while (0)
 
 // Prints PASS or FAIL and the numbers; no kernel may have failed.
@@ -116,13 +120,15 @@ int main(int argc, char** argv) {
     return 0;
   }
   const char* const wanted = argc > 1 ? argv[1] : nullptr;
-  const int mistake = argc > 2 && !std::strncmp(argv[2], "--mistake=", 10) ? std::atoi(argv[2] + 10) : 0;
+  const int mistake =
+      argc > 2 && !std::strncmp(argv[2], "--mistake=", 10) ? std::atoi(argv[2] + 10) : 0;
   if (argc > 3 || (argc == 3 && mistake < 1))
     return std::fprintf(stderr, "usage: %s [NAME [--mistake=N]]\n", argv[0]), 2;
   bool any = false, right = true;
   for (const Program& p : programs()) {
     if (wanted && std::strcmp(wanted, p.name)) continue;
-    if (mistake > p.mistakes) return std::fprintf(stderr, "%s has %d mistakes\n", p.name, p.mistakes), 2;
+    if (mistake > p.mistakes)
+      return std::fprintf(stderr, "%s has %d mistakes\n", p.name, p.mistakes), 2;
     any = true;
     running = p.name;
     right &= p.run(mistake);

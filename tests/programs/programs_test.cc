@@ -1,5 +1,5 @@
-// The programs of this folder, run by `lockstep exec` as anybody runs a program: right under every setting, and wrong
-// with each of their mistakes.
+// The programs of this folder, run by `lockstep exec` as anybody runs a program: right under every
+// setting, and wrong with each of their mistakes.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -18,17 +18,18 @@ namespace {
 
 using nlohmann::json;
 
-// What a mistake comes to when no finding tells it: the program's own check says FAIL and nothing else is told.
+// What a mistake comes to when no finding tells it: the program's own check says FAIL and nothing
+// else is told.
 constexpr const char* kOwnCheck = "";
 
 struct Entry {
   const char* group;
   const char* name;
-  // For each mistake the kinds of finding of which one must tell it, with | between them, or kOwnCheck. Where there are
-  // several, the schedule decides which mistake of the two is met first.
+  // For each mistake the kinds of finding of which one must tell it, with | between them, or
+  // kOwnCheck. Where there are several, the schedule decides which mistake of the two is met first.
   std::vector<const char*> mistakes;
-  // Kinds of information that the right program may give: every thread writes the same flag; padding is copied to the
-  // host.
+  // Kinds of information that the right program may give: every thread writes the same flag;
+  // padding is copied to the host.
   std::string information = {};
 };
 
@@ -140,7 +141,9 @@ const std::vector<Entry>& entries() {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
-bool is_one_of(const std::string& kind, const std::string& kinds) { return has("|" + kinds + "|", "|" + kind + "|"); }
+bool is_one_of(const std::string& kind, const std::string& kinds) {
+  return has("|" + kinds + "|", "|" + kind + "|");
+}
 
 std::string contents(const std::string& path) {
   std::ifstream file(path);
@@ -154,14 +157,16 @@ struct Outcome {
 
   bool told(const std::string& kind, const std::string& kernel) const {
     for (const json& f : report["findings"]) {
-      if (f["severity"] == "error" && is_one_of(f["kind"], kind) && has(f["kernel"], kernel)) return true;
+      if (f["severity"] == "error" && is_one_of(f["kind"], kind) && has(f["kernel"], kernel))
+        return true;
     }
     return false;
   }
   std::string text() const { return "exit status " + std::to_string(status) + "\n" + out + err; }
 };
 
-// Nothing here runs for a second; what a finding left running for ever is ended, and seen by its status.
+// Nothing here runs for a second; what a finding left running for ever is ended, and seen by its
+// status.
 constexpr const char* kTimeLimit = "timeout 100 ";
 
 Outcome run(const Entry& e, const std::string& setting, int mistake) {
@@ -175,8 +180,8 @@ Outcome run(const Entry& e, const std::string& setting, int mistake) {
   command << " >" << base << ".out 2>" << base << ".err";
   std::ofstream(base + ".json") << "{}";  // none of an earlier run
   const int status = std::system(command.str().c_str());
-  Outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(base + ".out"), contents(base + ".err"),
-            json::parse(contents(base + ".json"), nullptr, false)};
+  Outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(base + ".out"),
+            contents(base + ".err"), json::parse(contents(base + ".json"), nullptr, false)};
   if (!o.report.contains("findings")) o.report["findings"] = json::array();
   return o;
 }
@@ -190,17 +195,21 @@ struct Case {
   int mistake = 0;
 };
 
-std::ostream& operator<<(std::ostream& to, const Case& c) { return to << c.entry->name << " " << c.setting; }
+std::ostream& operator<<(std::ostream& to, const Case& c) {
+  return to << c.entry->name << " " << c.setting;
+}
 
-std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.entry->name + info.param.label; }
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+  return info.param.entry->name + info.param.label;
+}
 
 std::vector<Case> right_cases() {
   std::vector<Case> all;
   for (const Entry& e : entries()) {
     for (const char* threads : {"1", "2"}) {
       for (const char* schedule : {"0", "1", "2"}) {
-        // One host thread runs the blocks in the schedule's order, whatever that is; all pairs but these two say
-        // something new.
+        // One host thread runs the blocks in the schedule's order, whatever that is; all pairs but
+        // these two say something new.
         if (*threads == '1' && *schedule != '0') continue;
         all.push_back({&e, std::string("--threads=") + threads + " --schedule=" + schedule,
                        std::string("_threads_") + threads + "_schedule_" + schedule});
@@ -228,12 +237,13 @@ TEST_P(Right, PassesItsOwnCheckAndNothingIsFound) {
 
 INSTANTIATE_TEST_SUITE_P(Program, Right, testing::ValuesIn(right_cases()), name_of);
 
-// Tiles that look back at those before them: in whatever order blocks begin, and whichever host threads run them.
+// Tiles that look back at those before them: in whatever order blocks begin, and whichever host
+// threads run them.
 TEST(LookBack, HoldsInOtherOrdersAndOnSeveralHostThreads) {
   for (const Entry& e : entries()) {
     if (std::string(e.name) != "thrust_segments") continue;
-    for (const char* setting : {"--threads=2 --check=none", "--threads=8 --check=none", "--threads=1 --schedule=5",
-                                "--threads=3 --schedule=6"}) {
+    for (const char* setting : {"--threads=2 --check=none", "--threads=8 --check=none",
+                                "--threads=1 --schedule=5", "--threads=3 --schedule=6"}) {
       const Outcome o = run(e, setting, 0);
       EXPECT_EQ(o.status, 0) << setting << "\n" << o.text();
       EXPECT_TRUE(has(o.out, "PASS thrust_segments: 0 of 10000 ")) << setting << "\n" << o.text();
@@ -243,10 +253,12 @@ TEST(LookBack, HoldsInOtherOrdersAndOnSeveralHostThreads) {
   FAIL() << "thrust_segments is not in the table";
 }
 
-// What is known in NVIDIA's libraries (docs/checks.md) is an error where it is asked for, and ends no kernel otherwise.
+// What is known in NVIDIA's libraries (docs/checks.md) is an error where it is asked for, and ends
+// no kernel otherwise.
 TEST(Libraries, AreHeldToTheirOwnMistakesWhenAsked) {
-  const auto known = std::find_if(entries().begin(), entries().end(),
-                                  [](const Entry& e) { return std::string(e.name) == "thrust_in_place"; });
+  const auto known = std::find_if(entries().begin(), entries().end(), [](const Entry& e) {
+    return std::string(e.name) == "thrust_in_place";
+  });
   ASSERT_NE(known, entries().end());
   const Outcome strict = run(*known, "--check=all,strict-libraries", 0);
   EXPECT_EQ(strict.status, 86) << strict.text();
@@ -285,11 +297,13 @@ TEST_P(Mistake, IsFound) {
     for (const json& f : o.report["findings"]) EXPECT_EQ(f["severity"], "information") << f.dump(2);
     return;
   }
-  // The program may end with its own FAIL, or right in spite of the mistake: then exec ends with 86.
+  // The program may end with its own FAIL, or right in spite of the mistake: then exec ends
+  // with 86.
   EXPECT_EQ(o.status, failed ? 1 : 86) << o.text();
   const bool of_the_library = std::string(e.group) == "algorithms";
-  EXPECT_TRUE(o.told(kind, std::string(e.name) + "::") || (of_the_library && o.told(kind, "cub::"))) << kind << "\n"
-                                                                                                     << o.text();
+  EXPECT_TRUE(o.told(kind, std::string(e.name) + "::") || (of_the_library && o.told(kind, "cub::")))
+      << kind << "\n"
+      << o.text();
 }
 
 INSTANTIATE_TEST_SUITE_P(Program, Mistake, testing::ValuesIn(mistakes()), name_of);
@@ -304,8 +318,8 @@ TEST(Programs, AreAllInTheTableWithTheirMistakes) {
   const std::string list = testing::TempDir() + "/list";
   for (const auto& [group, lines] : listed) {
     // A program needs its runtime to start, and exec knows where one is.
-    ASSERT_EQ(std::system((std::string(std::getenv("LOCKSTEP_EXEC")) + " exec --quiet -- tests/programs/" + group +
-                           " --list >" + list)
+    ASSERT_EQ(std::system((std::string(std::getenv("LOCKSTEP_EXEC")) +
+                           " exec --quiet -- tests/programs/" + group + " --list >" + list)
                               .c_str()),
               0)
         << group;
@@ -321,18 +335,21 @@ TEST(Programs, AreAtLeastFortyWithFortyMistakes) {
 }
 
 TEST(Programs, HaveMistakesOfEveryKindOfFinding) {
-  for (const char* kind : {"race", "out-of-bounds", "uninitialised", "misaligned", "barrier-divergence", "deadlock",
-                           "invalid-mask", "inactive-lane", "use-after-free", "stack-overflow", kOwnCheck}) {
+  for (const char* kind :
+       {"race", "out-of-bounds", "uninitialised", "misaligned", "barrier-divergence", "deadlock",
+        "invalid-mask", "inactive-lane", "use-after-free", "stack-overflow", kOwnCheck}) {
     int count = 0;
     for (const Entry& e : entries())
-      count += static_cast<int>(std::count(e.mistakes.begin(), e.mistakes.end(), std::string(kind)));
+      count +=
+          static_cast<int>(std::count(e.mistakes.begin(), e.mistakes.end(), std::string(kind)));
     EXPECT_GE(count, 1) << kind;
   }
 }
 
 TEST(Programs, AreCountedInTheirPage) {
   const std::string page = contents("docs/programs.md");
-  EXPECT_TRUE(has(page, "holds " + std::to_string(entries().size()) + " CUDA programs")) << entries().size();
+  EXPECT_TRUE(has(page, "holds " + std::to_string(entries().size()) + " CUDA programs"))
+      << entries().size();
   std::map<std::string, int> counts;
   for (const Entry& e : entries()) {
     for (const std::string kinds : e.mistakes) {

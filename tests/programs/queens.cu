@@ -1,4 +1,5 @@
-// How many ways there are to put queens on a board: recursion with bit masks, a thread for the first two rows.
+// How many ways there are to put queens on a board: recursion with bit masks, a thread for the
+// first two rows.
 #include "program.h"
 
 namespace queens {
@@ -8,7 +9,8 @@ __device__ int place(unsigned columns, unsigned left, unsigned right, unsigned a
   int ways = 0;
   for (unsigned open = all & ~(columns | left | right); open; open &= open - 1) {
     const unsigned bit = open & (0 - open);
-    ways += place(columns | bit, (left | bit) << 1, mistake == 1 ? right >> 1 | bit : (right | bit) >> 1, all, mistake);
+    ways += place(columns | bit, (left | bit) << 1,
+                  mistake == 1 ? right >> 1 | bit : (right | bit) >> 1, all, mistake);
   }
   return ways;
 }
@@ -20,7 +22,8 @@ __global__ void count(int n, unsigned* ways, int mistake) {
     const unsigned all = (1u << n) - 1, first = 1u << i / n, second = 1u << i % n;
     mine = 0;
     if (!(second & (first | first << 1 | first >> 1)))
-      mine = place(first | second, (first << 1 | second) << 1, (first >> 1 | second) >> 1, all, mistake);
+      mine = place(first | second, (first << 1 | second) << 1, (first >> 1 | second) >> 1, all,
+                   mistake);
   } else {
     mine = 0;
   }

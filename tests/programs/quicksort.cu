@@ -1,5 +1,5 @@
-// Quicksort by recursion on the device: each thread sorts its own piece, short ones by insertion, with a comparison by
-// pointer.
+// Quicksort by recursion on the device: each thread sorts its own piece, short ones by insertion,
+// with a comparison by pointer.
 #include "program.h"
 
 namespace quicksort {
@@ -7,7 +7,9 @@ namespace quicksort {
 using Less = bool (*)(double, double);
 
 __device__ bool ascending(double a, double b) { return a < b; }
-__device__ bool by_size(double a, double b) { return fabs(a) < fabs(b) || (fabs(a) == fabs(b) && a < b); }
+__device__ bool by_size(double a, double b) {
+  return fabs(a) < fabs(b) || (fabs(a) == fabs(b) && a < b);
+}
 
 __device__ __noinline__ void sort(double* a, int low, int high, Less less, int mistake) {
   if (mistake != 1 && high - low < 6) {

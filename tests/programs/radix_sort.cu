@@ -1,4 +1,5 @@
-// Radix sort by four bits a pass, stable, with 16-bit values beside 32-bit keys; counts are laid out digit by digit.
+// Radix sort by four bits a pass, stable, with 16-bit values beside 32-bit keys; counts are laid
+// out digit by digit.
 #include "program.h"
 
 namespace radix_sort {
@@ -13,7 +14,8 @@ __global__ void count(const unsigned* keys, int n, int shift, int* counts, int m
   if (i < n) atomicAdd(&bins[keys[i] >> shift & 15], 1);
   __syncthreads();
   if (threadIdx.x < 16)
-    counts[mistake == 1 ? blockIdx.x * 16 + threadIdx.x : threadIdx.x * gridDim.x + blockIdx.x] = bins[threadIdx.x];
+    counts[mistake == 1 ? blockIdx.x * 16 + threadIdx.x : threadIdx.x * gridDim.x + blockIdx.x] =
+        bins[threadIdx.x];
 }
 
 // One warp; exclusive, in place.
@@ -31,8 +33,8 @@ __global__ void scan(int* counts, int n) {
   }
 }
 
-__global__ void scatter(const unsigned* keys, const unsigned short* values, int n, int shift, const int* counts,
-                        unsigned* to_keys, unsigned short* to_values) {
+__global__ void scatter(const unsigned* keys, const unsigned short* values, int n, int shift,
+                        const int* counts, unsigned* to_keys, unsigned short* to_values) {
   __shared__ unsigned char digits[kThreads];
   const int i = blockIdx.x * kThreads + threadIdx.x;
   const int digit = i < n ? keys[i] >> shift & 15 : 16;

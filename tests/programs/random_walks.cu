@@ -1,12 +1,13 @@
-// Random walks on a ring: visits are counted for each place, in 64 bits and by 16-bit counters packed in words.
+// Random walks on a ring: visits are counted for each place, in 64 bits and by 16-bit counters
+// packed in words.
 #include "program.h"
 
 namespace random_walks {
 
 __host__ __device__ unsigned next(unsigned& s) { return s = s * 1664525u + 1013904223u; }
 
-__global__ void walk(int walkers, int steps, int ring, unsigned long long* visits, unsigned* packed, short* last,
-                     int mistake) {
+__global__ void walk(int walkers, int steps, int ring, unsigned long long* visits, unsigned* packed,
+                     short* last, int mistake) {
   const int w = blockIdx.x * blockDim.x + threadIdx.x;
   if (w >= walkers) return;
   unsigned state = w * 747796405u + 1;

@@ -1,4 +1,5 @@
-// Exact sums of fractions: numbers are structures with padding that go by reference, by value and back from functions.
+// Exact sums of fractions: numbers are structures with padding that go by reference, by value and
+// back from functions.
 #include "program.h"
 
 namespace rationals {
@@ -52,7 +53,8 @@ PROGRAM(rationals, 2) {
     long long sum = 0;
     for (int i = 0; i < n; ++i) {
       sum += all / (i + 1) * (alternating && i % 2 ? -1 : 1);
-      wrong += !got[i].exact || got[i].q <= 0 || all % got[i].q != 0 || got[i].p * (all / got[i].q) != sum;
+      wrong += !got[i].exact || got[i].q <= 0 || all % got[i].q != 0 ||
+               got[i].p * (all / got[i].q) != sum;
     }
     last = got[n - 1];
   }

@@ -1,4 +1,5 @@
-// Run-length coding of bytes: starts of runs are counted by votes, placed by a scan of the block and written out.
+// Run-length coding of bytes: starts of runs are counted by votes, placed by a scan of the block
+// and written out.
 #include "program.h"
 
 namespace run_lengths {
@@ -32,8 +33,8 @@ __global__ void find_starts(const unsigned char* text, int n, int* starts, int* 
   if (threadIdx.x == 0) *runs = carry;
 }
 
-__global__ void write_runs(const unsigned char* text, int n, const int* starts, const int* runs, uchar2* out,
-                           int mistake) {
+__global__ void write_runs(const unsigned char* text, int n, const int* starts, const int* runs,
+                           uchar2* out, int mistake) {
   for (int r = blockIdx.x * blockDim.x + threadIdx.x; r < *runs; r += gridDim.x * blockDim.x) {
     const int end = r + 1 < *runs || mistake == 1 ? starts[r + 1] : n;
     out[r] = make_uchar2(text[starts[r]], static_cast<unsigned char>(end - starts[r]));
@@ -45,7 +46,8 @@ PROGRAM(run_lengths, 2) {
   std::vector<unsigned char> text;
   Random random(31);
   while (text.size() < n)
-    text.insert(text.end(), 1 + random.below(9) * random.below(9), static_cast<unsigned char>('a' + random.below(3)));
+    text.insert(text.end(), 1 + random.below(9) * random.below(9),
+                static_cast<unsigned char>('a' + random.below(3)));
   text.resize(n);
   for (int i = 200; i < n; i += 200) text[i] = '#';  // no run of more than 199
   Buffer<unsigned char> d_text(text);

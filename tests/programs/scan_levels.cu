@@ -1,4 +1,5 @@
-// Prefix sums of 64-bit integers over three levels (Blelloch's up and down sweeps in each block, sums of blocks again).
+// Prefix sums of 64-bit integers over three levels (Blelloch's up and down sweeps in each block,
+// sums of blocks again).
 #include "program.h"
 
 namespace scan_levels {
@@ -31,7 +32,8 @@ __global__ void scan_blocks(long long* data, long long* sums, int n, int mistake
 
 __global__ void add_sums(long long* data, const long long* sums, int n, int mistake) {
   const int i = blockIdx.x * kBlock + threadIdx.x;
-  if (i < n) data[i] += sums[mistake == 1 && i % kBlock == 0 && i > 0 ? blockIdx.x - 1 : blockIdx.x];
+  if (i < n)
+    data[i] += sums[mistake == 1 && i % kBlock == 0 && i > 0 ? blockIdx.x - 1 : blockIdx.x];
 }
 
 void scan(long long* data, int n, int mistake) {

@@ -1,17 +1,19 @@
-// Sums of segments of any length: a segmented scan by shuffles within each warp, and atomics where a segment spans
-// warps.
+// Sums of segments of any length: a segmented scan by shuffles within each warp, and atomics where
+// a segment spans warps.
 #include "program.h"
 
 namespace segmented_sum {
 
-__global__ void sum(const int* values, const unsigned short* segment, int n, int* sums, int mistake) {
+__global__ void sum(const int* values, const unsigned short* segment, int n, int* sums,
+                    int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
   const bool inside = i < n;
   if (mistake == 1 && !inside) return;
   const int mine = inside ? segment[i] : -1;
   int total = inside ? values[i] : 0;
   for (int d = 1; d < 32; d *= 2) {
-    const int before = __shfl_up_sync(0xffffffff, total, d), whose = __shfl_up_sync(0xffffffff, mine, d);
+    const int before = __shfl_up_sync(0xffffffff, total, d),
+              whose = __shfl_up_sync(0xffffffff, mine, d);
     if (lane >= d && whose == mine) total += before;
   }
   const int next = __shfl_down_sync(0xffffffff, mine, 1);
@@ -25,9 +27,10 @@ PROGRAM(segmented_sum, 2) {
   Random random(28);
   for (int i = 0; i < n; ++i)
     values[i] = random.below(2001) - 1000,
-    segment[i] = static_cast<unsigned short>(i == 0            ? 0
-                                             : random.below(7) ? segment[i - 1]
-                                                               : std::min(segments - 1, segment[i - 1] + 1));
+    segment[i] =
+        static_cast<unsigned short>(i == 0            ? 0
+                                    : random.below(7) ? segment[i - 1]
+                                                      : std::min(segments - 1, segment[i - 1] + 1));
   Buffer<int> d_values(values), sums(segments);
   Buffer<unsigned short> d_segment(segment);
   if (mistake != 2) sums.zero();
@@ -37,7 +40,8 @@ PROGRAM(segmented_sum, 2) {
   const std::vector<int> got = sums.host();
   int wrong = 0;
   for (int s = 0; s < segments; ++s) wrong += got[s] != expected[s];
-  return verdict(wrong == 0, "%d of %d wrong, the last segment %d", wrong, segments, segment[n - 1]);
+  return verdict(wrong == 0, "%d of %d wrong, the last segment %d", wrong, segments,
+                 segment[n - 1]);
 }
 
 }  // namespace segmented_sum

@@ -1,5 +1,6 @@
-// Selection, several items a thread: loaded in stripes, read in rows; what lies behind the end counts as selected, and
-// is taken off in the end. A block's selected items stay in order, the blocks come in any.
+// Selection, several items a thread: loaded in stripes, read in rows; what lies behind the end
+// counts as selected, and is taken off in the end. A block's selected items stay in order, the
+// blocks come in any.
 #include "program.h"
 
 namespace selection {
@@ -32,7 +33,8 @@ __global__ void select(const int* in, int n, int* out, int* total, int mistake) 
   __syncthreads();
   int before = 0;
   for (int other = 0; other < t; ++other) before += sums[other];
-  if (t == kThreads - 1) base = atomicAdd(total, before + mine - (mistake == 1 ? 0 : max(0, first + kTile - n)));
+  if (t == kThreads - 1)
+    base = atomicAdd(total, before + mine - (mistake == 1 ? 0 : max(0, first + kTile - n)));
   __syncthreads();
   int at = base + before;
   for (int k = 0; k < kItems; ++k)

@@ -1,5 +1,5 @@
-// A separable convolution in single precision: rows into a temporary picture, then columns; coefficients in constant
-// memory.
+// A separable convolution in single precision: rows into a temporary picture, then columns;
+// coefficients in constant memory.
 #include "program.h"
 
 namespace separable_convolution {
@@ -40,8 +40,10 @@ PROGRAM(separable_convolution, 2) {
   Random random(66);
   for (float& p : picture) p = static_cast<float>(random.below(1000));
   Buffer<float> in(picture), between(picture.size()), out(picture.size());
-  rows<<<dim3(divide_up(width, kTile), divide_up(height, 4)), dim3(kTile, 4)>>>(in, between, width, height, mistake);
-  columns<<<dim3(divide_up(width, 16), divide_up(height, 16)), dim3(16, 16)>>>(between, out, width, height, mistake);
+  rows<<<dim3(divide_up(width, kTile), divide_up(height, 4)), dim3(kTile, 4)>>>(in, between, width,
+                                                                                height, mistake);
+  columns<<<dim3(divide_up(width, 16), divide_up(height, 16)), dim3(16, 16)>>>(between, out, width,
+                                                                               height, mistake);
   const std::vector<float> got = out.host();
   int wrong = 0;  // sums of integers below 2^24: exact in any order
   for (int y = 0; y < height; ++y)

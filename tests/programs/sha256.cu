@@ -1,4 +1,5 @@
-// SHA-256 of many messages of different lengths, one a thread, with padding in local memory; then a tree of hashes.
+// SHA-256 of many messages of different lengths, one a thread, with padding in local memory; then a
+// tree of hashes.
 #include "program.h"
 
 namespace sha256 {
@@ -22,8 +23,10 @@ __device__ void compress(Digest& h, const unsigned char* bytes, int mistake) {
   for (int i = 0; i < 8; ++i) v[i] = h.word[i];
 #pragma unroll 1
   for (int i = 0; i < 64; ++i) {
-    const unsigned choice = (v[4] & v[5]) ^ (~v[4] & v[6]), majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-    const unsigned a = v[7] + (turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25)) + choice + kRound[i] + w[i];
+    const unsigned choice = (v[4] & v[5]) ^ (~v[4] & v[6]),
+                   majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
+    const unsigned a =
+        v[7] + (turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25)) + choice + kRound[i] + w[i];
     const unsigned b = (turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22)) + majority;
     for (int k = 7; k > 0; --k) v[k] = v[k - 1];
     v[4] += a, v[0] = a + b;
@@ -32,7 +35,8 @@ __device__ void compress(Digest& h, const unsigned char* bytes, int mistake) {
 }
 
 __device__ Digest hash(const unsigned char* message, int size, int mistake) {
-  Digest h = {{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+  Digest h = {{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab,
+               0x5be0cd19}};
   unsigned char block[64];
   const int blocks = (size + 9 + 63) / 64;
   for (int b = 0; b < blocks; ++b) {
@@ -41,7 +45,8 @@ __device__ Digest hash(const unsigned char* message, int size, int mistake) {
       block[i] = at < size ? message[at] : at == size ? 0x80 : 0;
     }
     if (b == blocks - 1)
-      for (int i = 0; i < 4; ++i) block[60 + i] = static_cast<unsigned char>(8u * size >> (24 - 8 * i));
+      for (int i = 0; i < 4; ++i)
+        block[60 + i] = static_cast<unsigned char>(8u * size >> (24 - 8 * i));
     compress(h, block, mistake);
   }
   return h;
@@ -56,7 +61,8 @@ __global__ void prefixes(const unsigned char* text, int n, Digest* out, int mist
 // The tree's next level: the hash of two digests, as their words lie in memory.
 __global__ void level(const Digest* from, Digest* to, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) to[i] = hash(reinterpret_cast<const unsigned char*>(from + 2 * i), 2 * sizeof(Digest), 0);
+  if (i < n)
+    to[i] = hash(reinterpret_cast<const unsigned char*>(from + 2 * i), 2 * sizeof(Digest), 0);
 }
 
 PROGRAM(sha256, 1) {
@@ -70,7 +76,8 @@ PROGRAM(sha256, 1) {
   }
   CUDA(cudaMemcpyToSymbol(kRound, constants, sizeof constants));
   const char* const text =
-      "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq, and so on, and so forth, until a third "
+      "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq, and so on, and so forth, until a "
+      "third "
       "block.......................";
   const int n = 96;
   Buffer<unsigned char> d_text(std::vector<unsigned char>(text, text + n));
@@ -78,15 +85,16 @@ PROGRAM(sha256, 1) {
   prefixes<<<3, 32>>>(d_text, n, digests, mistake);
   const std::vector<Digest> got = digests.host();
   // From FIPS 180-2: of nothing, "abc", and the 56 letters that make two blocks.
-  const bool right = got[0].word[0] == 0xe3b0c442 && got[0].word[7] == 0x7852b855 && got[3].word[0] == 0xba7816bf &&
-                     got[3].word[7] == 0xf20015ad && got[56].word[0] == 0x248d6a61 && got[56].word[7] == 0x19db06c1;
+  const bool right = got[0].word[0] == 0xe3b0c442 && got[0].word[7] == 0x7852b855 &&
+                     got[3].word[0] == 0xba7816bf && got[3].word[7] == 0xf20015ad &&
+                     got[56].word[0] == 0x248d6a61 && got[56].word[7] == 0x19db06c1;
   int alike = 0;
   for (int i = 0; i < n; ++i)
     for (int k = 0; k < i; ++k) alike += got[i].word[0] == got[k].word[0];
   level<<<1, n / 2>>>(digests, upper, n / 2);
   const std::vector<Digest> tree = upper.host();
-  return verdict(right && alike == 0 && tree[0].word[0] == 0x54bca384, "%08x of nothing, %08x of abc, %d alike",
-                 got[0].word[0], got[3].word[0], alike);
+  return verdict(right && alike == 0 && tree[0].word[0] == 0x54bca384,
+                 "%08x of nothing, %08x of abc, %d alike", got[0].word[0], got[3].word[0], alike);
 }
 
 }  // namespace sha256

@@ -1,4 +1,5 @@
-// Objects with virtual functions, made on the device by new and deleted there; what they say is added up.
+// Objects with virtual functions, made on the device by new and deleted there; what they say is
+// added up.
 #include "program.h"
 
 namespace shapes {
@@ -14,7 +15,9 @@ class Box : public Shape {
  public:
   __device__ Box(int w, int h) : w_(w), h_(h) {}
   __device__ long long twice_area() const override { return 2ll * w_ * h_; }
-  __device__ bool contains(int x, int y) const override { return x >= 0 && y >= 0 && x < w_ && y < h_; }
+  __device__ bool contains(int x, int y) const override {
+    return x >= 0 && y >= 0 && x < w_ && y < h_;
+  }
 
  private:
   int w_, h_;
@@ -24,7 +27,9 @@ class Triangle : public Shape {
  public:
   __device__ explicit Triangle(int legs) : legs_(legs) {}
   __device__ long long twice_area() const override { return static_cast<long long>(legs_) * legs_; }
-  __device__ bool contains(int x, int y) const override { return x >= 0 && y >= 0 && x + y < legs_; }
+  __device__ bool contains(int x, int y) const override {
+    return x >= 0 && y >= 0 && x + y < legs_;
+  }
 
  private:
   short legs_;
@@ -76,7 +81,8 @@ PROGRAM(shapes, 2) {
     wrong += got[i] != count;
   }
   const unsigned long long sum = area.host()[0];
-  return verdict(wrong == 0 && sum == expected, "%d wrong, twice the area %llu of %llu", wrong, sum, expected);
+  return verdict(wrong == 0 && sum == expected, "%d wrong, twice the area %llu of %llu", wrong, sum,
+                 expected);
 }
 
 }  // namespace shapes

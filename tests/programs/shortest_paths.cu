@@ -7,8 +7,8 @@ namespace shortest_paths {
 
 constexpr unsigned kFar = 0xffffffffu;
 
-__global__ void relax(const int* first, const int* to, const int* weight, unsigned* distance, int n, bool* changed,
-                      int mistake) {
+__global__ void relax(const int* first, const int* to, const int* weight, unsigned* distance, int n,
+                      bool* changed, int mistake) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;
   const unsigned mine = atomicAdd(&distance[v], 0);
@@ -53,7 +53,8 @@ PROGRAM(shortest_paths, 2) {
   int wrong = 0, reached = 0;
   const std::vector<unsigned> got = distance.host();
   for (int v = 0; v < g.n; ++v) wrong += got[v] != expected[v], reached += got[v] != kFar;
-  return verdict(wrong == 0 && reached > g.n / 2, "%d wrong, %d reached, %d rounds", wrong, reached, rounds);
+  return verdict(wrong == 0 && reached > g.n / 2, "%d wrong, %d reached, %d rounds", wrong, reached,
+                 rounds);
 }
 
 }  // namespace shortest_paths

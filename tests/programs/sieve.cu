@@ -6,7 +6,8 @@ namespace sieve {
 constexpr int kWords = 32, kOdds = 32 * kWords;
 
 // Bit i of segment b is the odd number 2 (b kOdds + i) + 1.
-__global__ void segment(const unsigned short* primes, int count, unsigned limit, unsigned* found, int mistake) {
+__global__ void segment(const unsigned short* primes, int count, unsigned limit, unsigned* found,
+                        int mistake) {
   __shared__ unsigned composite[kWords];
   if (threadIdx.x < kWords) composite[threadIdx.x] = 0;
   __syncthreads();
@@ -24,7 +25,8 @@ __global__ void segment(const unsigned short* primes, int count, unsigned limit,
   __syncthreads();
   if (threadIdx.x >= kWords) return;
   unsigned bits = ~composite[threadIdx.x];
-  const unsigned begin = first + 32 * threadIdx.x, odds = (limit + 1) / 2;  // odd numbers up to the limit
+  const unsigned begin = first + 32 * threadIdx.x,
+                 odds = (limit + 1) / 2;  // odd numbers up to the limit
   if (begin >= odds)
     bits = 0;
   else if (odds - begin < 32 && mistake != 2)
@@ -44,7 +46,8 @@ PROGRAM(sieve, 2) {
   Buffer<unsigned short> d_primes(primes);
   Buffer<unsigned> found(1);
   found.zero();
-  segment<<<divide_up((limit + 1) / 2, kOdds), 64>>>(d_primes, static_cast<int>(primes.size()), limit, found, mistake);
+  segment<<<divide_up((limit + 1) / 2, kOdds), 64>>>(d_primes, static_cast<int>(primes.size()),
+                                                     limit, found, mistake);
   const unsigned count = found.host()[0];  // 1 counts, and stands for 2
   return verdict(count == 1229, "%u primes up to %u, 1229 expected", count, limit);
 }

@@ -1,13 +1,13 @@
-// Local alignment with affine gaps (Smith, Waterman, Gotoh) of one query with many subjects: a warp a pair, a lane a
-// row.
+// Local alignment with affine gaps (Smith, Waterman, Gotoh) of one query with many subjects: a warp
+// a pair, a lane a row.
 #include "program.h"
 
 namespace smith_waterman {
 
 constexpr int kOpen = 5, kExtend = 1;
 
-__global__ void align(const char* query, int rows, const char* subjects, const int* at, int pairs, short* best,
-                      int mistake) {
+__global__ void align(const char* query, int rows, const char* subjects, const int* at, int pairs,
+                      short* best, int mistake) {
   const int pair = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (pair >= pairs) return;
   const char* subject = subjects + at[pair];
@@ -69,7 +69,8 @@ PROGRAM(smith_waterman, 2) {
       }
     wrong += got[p] != most, highest = std::max(highest, most);
   }
-  return verdict(wrong == 0 && highest > 20, "%d of %d wrong, the highest score %d", wrong, pairs, highest);
+  return verdict(wrong == 0 && highest > 20, "%d of %d wrong, the highest score %d", wrong, pairs,
+                 highest);
 }
 
 }  // namespace smith_waterman

@@ -3,7 +3,8 @@
 
 namespace sobel {
 
-__global__ void edges(const unsigned char* in, unsigned char* out, int width, int height, size_t pitch, int mistake) {
+__global__ void edges(const unsigned char* in, unsigned char* out, int width, int height,
+                      size_t pitch, int mistake) {
   const int y = blockIdx.y * blockDim.y + threadIdx.y;
   if (y >= height) return;
 #pragma unroll
@@ -36,7 +37,8 @@ PROGRAM(sobel, 2) {
   CUDA(cudaMallocPitch(&in, &pitch, width, height));
   CUDA(cudaMallocPitch(&out, &pitch, width, height));
   CUDA(cudaMemcpy2D(in, pitch, picture.data(), width, width, height, cudaMemcpyHostToDevice));
-  edges<<<dim3(divide_up(width, 32), divide_up(height, 8)), dim3(8, 8)>>>(in, out, width, height, pitch, mistake);
+  edges<<<dim3(divide_up(width, 32), divide_up(height, 8)), dim3(8, 8)>>>(in, out, width, height,
+                                                                          pitch, mistake);
   CUDA(cudaMemcpy2D(got.data(), width, out, pitch, width, height, cudaMemcpyDeviceToHost));
   CUDA(cudaFree(in));
   CUDA(cudaFree(out));

@@ -1,14 +1,16 @@
-// Density of smoothed particles by cells that hold linked lists, as many fluid codes build them: one atomicExch a
-// particle.
+// Density of smoothed particles by cells that hold linked lists, as many fluid codes build them:
+// one atomicExch a particle.
 #include "program.h"
 
 namespace sph {
 
 __global__ void clear(int* head, int cells) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < cells; i += gridDim.x * blockDim.x) head[i] = -1;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < cells; i += gridDim.x * blockDim.x)
+    head[i] = -1;
 }
 
-__global__ void insert(const ushort2* at, int n, int size, int across, int* head, int* next, int mistake) {
+__global__ void insert(const ushort2* at, int n, int size, int across, int* head, int* next,
+                       int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   int* const mine = &head[at[i].y / size * across + at[i].x / size];
@@ -18,8 +20,8 @@ __global__ void insert(const ushort2* at, int n, int size, int across, int* head
     next[i] = atomicExch(mine, i);
 }
 
-__global__ void density(const ushort2* at, int n, int size, int across, const int* head, const int* next, unsigned* rho,
-                        int mistake) {
+__global__ void density(const ushort2* at, int n, int size, int across, const int* head,
+                        const int* next, unsigned* rho, int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const ushort2 p = at[i];

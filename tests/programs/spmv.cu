@@ -1,20 +1,22 @@
-// A sparse matrix in compressed rows times a vector: a thread a row, and a warp a row. Integers, so that both agree
-// exactly.
+// A sparse matrix in compressed rows times a vector: a thread a row, and a warp a row. Integers, so
+// that both agree exactly.
 #include "program.h"
 
 namespace spmv {
 
-__global__ void scalar(const int* first, const int* column, const float* value, const float* x, float* y, int rows,
-                       int mistake) {
+__global__ void scalar(const int* first, const int* column, const float* value, const float* x,
+                       float* y, int rows, int mistake) {
   const int r = blockIdx.x * blockDim.x + threadIdx.x;
   if (r >= rows) return;
   float sum = 0;
-  for (int i = first[r]; mistake == 1 ? i <= first[r + 1] : i < first[r + 1]; ++i) sum += value[i] * x[column[i]];
+  for (int i = first[r]; mistake == 1 ? i <= first[r + 1] : i < first[r + 1]; ++i)
+    sum += value[i] * x[column[i]];
   y[r] = sum;
 }
 
-__global__ void vector(const int* __restrict__ first, const int* __restrict__ column, const float* __restrict__ value,
-                       const float* __restrict__ x, float* __restrict__ y, int rows, int mistake) {
+__global__ void vector(const int* __restrict__ first, const int* __restrict__ column,
+                       const float* __restrict__ value, const float* __restrict__ x,
+                       float* __restrict__ y, int rows, int mistake) {
   __shared__ volatile float part[128];
   const int lane = threadIdx.x & 31, r = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
   float sum = 0;
@@ -39,7 +41,8 @@ PROGRAM(spmv, 2) {
   for (int r = 0; r < rows; ++r) {
     const int length = r % 11 == 0 ? 0 : r % 17 == 0 ? 90 : random.below(12);
     for (int k = 0; k < length; ++k)
-      column.push_back(random.below(columns)), value.push_back(static_cast<float>(random.below(19) - 9));
+      column.push_back(random.below(columns)),
+          value.push_back(static_cast<float>(random.below(19) - 9));
     first.push_back(static_cast<int>(column.size()));
   }
   Buffer<int> d_first(first), d_column(column);

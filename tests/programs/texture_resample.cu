@@ -1,10 +1,11 @@
-// A picture made larger through a texture with linear filtering, and a table read through a linear one.
+// A picture made larger through a texture with linear filtering, and a table read through a linear
+// one.
 #include "program.h"
 
 namespace texture_resample {
 
-__global__ void resample(cudaTextureObject_t picture, cudaTextureObject_t curve, float* out, int width, int height,
-                         float scale, int mistake) {
+__global__ void resample(cudaTextureObject_t picture, cudaTextureObject_t curve, float* out,
+                         int width, int height, float scale, int mistake) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= width || y >= height) return;
   const float offset = mistake == 1 ? 0 : 0.5f * scale;
@@ -22,12 +23,14 @@ PROGRAM(texture_resample, 2) {
   cudaArray_t array;
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
   CUDA(cudaMallocArray(&array, &format, small, small));
-  CUDA(cudaMemcpy2DToArray(array, 0, 0, picture.data(), small * 4, small * 4, small, cudaMemcpyHostToDevice));
+  CUDA(cudaMemcpy2DToArray(array, 0, 0, picture.data(), small * 4, small * 4, small,
+                           cudaMemcpyHostToDevice));
   cudaResourceDesc resource = {};
   resource.resType = cudaResourceTypeArray;
   resource.res.array.array = array;
   cudaTextureDesc how = {};
-  how.addressMode[0] = how.addressMode[1] = mistake == 2 ? cudaAddressModeBorder : cudaAddressModeClamp;
+  how.addressMode[0] = how.addressMode[1] =
+      mistake == 2 ? cudaAddressModeBorder : cudaAddressModeClamp;
   how.filterMode = cudaFilterModeLinear;
   how.readMode = cudaReadModeElementType;
   cudaTextureObject_t texture, table;
@@ -42,8 +45,8 @@ PROGRAM(texture_resample, 2) {
   plain.readMode = cudaReadModeElementType;
   CUDA(cudaCreateTextureObject(&table, &linear, &plain, nullptr));
   Buffer<float> out(large * large);
-  resample<<<dim3(divide_up(large, 32), divide_up(large, 4)), dim3(32, 4)>>>(texture, table, out, large, large, 0.25f,
-                                                                             mistake);
+  resample<<<dim3(divide_up(large, 32), divide_up(large, 4)), dim3(32, 4)>>>(
+      texture, table, out, large, large, 0.25f, mistake);
   const std::vector<float> got = out.host();
   CUDA(cudaDestroyTextureObject(texture));
   CUDA(cudaDestroyTextureObject(table));
@@ -52,13 +55,14 @@ PROGRAM(texture_resample, 2) {
   int wrong = 0;
   for (int y = 0; y < large; ++y)
     for (int x = 0; x < large; ++x) {
-      const int px = 2 * x + 1 - 4, py = 2 * y + 1 - 4;  // in eighths, from the middle of the first pixel
+      const int px = 2 * x + 1 - 4,
+                py = 2 * y + 1 - 4;  // in eighths, from the middle of the first pixel
       const auto at = [&](int i, int j) {
         return int(picture[std::clamp(j, 0, small - 1) * small + std::clamp(i, 0, small - 1)]);
       };
       const int i = px >> 3, j = py >> 3, fx = px & 7, fy = py & 7;
-      const int sum =
-          (8 - fy) * ((8 - fx) * at(i, j) + fx * at(i + 1, j)) + fy * ((8 - fx) * at(i, j + 1) + fx * at(i + 1, j + 1));
+      const int sum = (8 - fy) * ((8 - fx) * at(i, j) + fx * at(i + 1, j)) +
+                      fy * ((8 - fx) * at(i, j + 1) + fx * at(i + 1, j + 1));
       wrong += got[y * large + x] != static_cast<float>(sum * curve[y % 8]) / 64;
     }
   return verdict(wrong == 0, "%d of %d wrong", wrong, large * large);

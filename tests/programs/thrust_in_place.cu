@@ -1,6 +1,6 @@
-// Algorithms of thrust and cub of more than one tile that work in place or look back over tiles with wide values: what
-// their kernels do there is known (docs/checks.md, "Findings in NVIDIA's libraries"), and a user's own mistake in the
-// same kernel is one.
+// Algorithms of thrust and cub of more than one tile that work in place or look back over tiles
+// with wide values: what their kernels do there is known (docs/checks.md, "Findings in NVIDIA's
+// libraries"), and a user's own mistake in the same kernel is one.
 #include <thrust/copy.h>
 #include <thrust/device_vector.h>
 #include <thrust/remove.h>
@@ -59,30 +59,34 @@ PROGRAM(thrust_in_place, 1) {
   wrong += got != expected;
 
   d = values;
-  got =
-      host_of(d.begin(), thrust::remove_if(d.begin(), d.end(), IsOdd{thrust::raw_pointer_cast(seen.data()), mistake}));
+  got = host_of(
+      d.begin(),
+      thrust::remove_if(d.begin(), d.end(), IsOdd{thrust::raw_pointer_cast(seen.data()), mistake}));
   expected = values;
-  expected.erase(std::remove_if(expected.begin(), expected.end(), [](int v) { return v & 1; }), expected.end());
+  expected.erase(std::remove_if(expected.begin(), expected.end(), [](int v) { return v & 1; }),
+                 expected.end());
   wrong += got != expected;
 
   std::vector<Pair> pairs(n);
   for (int i = 0; i < n; ++i) pairs[i] = {values[i], values[i], values[i]};
   const thrust::device_vector<int> d_keys = keys;
   thrust::device_vector<Pair> d_pairs = pairs;
-  thrust::inclusive_scan_by_key(d_keys.begin(), d_keys.end(), d_pairs.begin(), d_pairs.begin(), thrust::equal_to<int>(),
-                                Join());
+  thrust::inclusive_scan_by_key(d_keys.begin(), d_keys.end(), d_pairs.begin(), d_pairs.begin(),
+                                thrust::equal_to<int>(), Join());
   const std::vector<Pair> scanned = host_of(d_pairs.begin(), d_pairs.end());
   for (int i = 0; i < n; ++i) {
     if (i % 700 != 0) pairs[i] = Join()(pairs[i - 1], pairs[i]);
-    wrong += scanned[i].sum != pairs[i].sum || scanned[i].most != pairs[i].most || scanned[i].least != pairs[i].least;
+    wrong += scanned[i].sum != pairs[i].sum || scanned[i].most != pairs[i].most ||
+             scanned[i].least != pairs[i].least;
   }
 
   const thrust::device_vector<int> d_sorted = sorted;
   d.resize(n);
-  got = host_of(d.begin(),
-                thrust::set_intersection(d_sorted.begin(), d_sorted.end(), d_keys.begin(), d_keys.end(), d.begin()));
+  got = host_of(d.begin(), thrust::set_intersection(d_sorted.begin(), d_sorted.end(),
+                                                    d_keys.begin(), d_keys.end(), d.begin()));
   expected.clear();
-  std::set_intersection(sorted.begin(), sorted.end(), keys.begin(), keys.end(), std::back_inserter(expected));
+  std::set_intersection(sorted.begin(), sorted.end(), keys.begin(), keys.end(),
+                        std::back_inserter(expected));
   wrong += got != expected;
   return verdict(wrong == 0, "%d of %d wrong", wrong, n + 3);
 }

@@ -1,5 +1,5 @@
-// Sums of segments with thrust::reduce_by_key: its tiles hand values and their states on in single moves of 16 bytes.
-// Host vectors go to the device and come back as they are.
+// Sums of segments with thrust::reduce_by_key: its tiles hand values and their states on in single
+// moves of 16 bytes. Host vectors go to the device and come back as they are.
 #include <thrust/device_vector.h>
 #include <thrust/host_vector.h>
 #include <thrust/reduce.h>
@@ -26,12 +26,14 @@ PROGRAM(thrust_segments, 1) {
   for (int turn = 0; turn < turns; ++turn) {
     thrust::device_vector<unsigned> named(segments);
     thrust::device_vector<long long> sums(segments);
-    const auto ends = thrust::reduce_by_key(d_keys.begin(), mistake == 1 ? d_keys.end() - 1 : d_keys.end(),
-                                            d_values.begin(), named.begin(), sums.begin());
+    const auto ends =
+        thrust::reduce_by_key(d_keys.begin(), mistake == 1 ? d_keys.end() - 1 : d_keys.end(),
+                              d_values.begin(), named.begin(), sums.begin());
     wrong += ends.first - named.begin() != segments;
     const thrust::host_vector<unsigned> segment_of = named;
     const thrust::host_vector<long long> found = sums;
-    for (size_t i = 0; i < found.size(); ++i) wrong += segment_of[i] != i || found[i] != expected[i];
+    for (size_t i = 0; i < found.size(); ++i)
+      wrong += segment_of[i] != i || found[i] != expected[i];
   }
   return verdict(wrong == 0, "%d of %d segments wrong", wrong, segments * turns);
 }

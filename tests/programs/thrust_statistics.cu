@@ -1,5 +1,6 @@
-// Running sums of squares, the largest difference and a selection with thrust: transform_inclusive_scan,
-// transform_reduce, inner_product and copy_if, with functors of one's own.
+// Running sums of squares, the largest difference and a selection with thrust:
+// transform_inclusive_scan, transform_reduce, inner_product and copy_if, with functors of one's
+// own.
 #include <thrust/copy.h>
 #include <thrust/device_vector.h>
 #include <thrust/functional.h>
@@ -40,9 +41,11 @@ PROGRAM(thrust_statistics, 1) {
   thrust::device_vector<long long> sums(n);
   thrust::transform_inclusive_scan(d_x.begin(), d_x.end(), sums.begin(), Square{mistake == 1},
                                    thrust::plus<long long>());
-  const int jump = thrust::inner_product(d_x.begin() + 1, d_x.end(), d_x.begin(), 0, Larger(), Difference());
+  const int jump =
+      thrust::inner_product(d_x.begin() + 1, d_x.end(), d_x.begin(), 0, Larger(), Difference());
   const size_t kept = thrust::copy_if(d_x.begin(), d_x.end(), odd.begin(), IsOdd()) - odd.begin();
-  const long long squares = thrust::transform_reduce(d_x.begin(), d_x.end(), Square(), 0ll, thrust::plus<long long>());
+  const long long squares =
+      thrust::transform_reduce(d_x.begin(), d_x.end(), Square(), 0ll, thrust::plus<long long>());
 
   std::vector<long long> got(n);
   std::vector<int> chosen(kept), expected;

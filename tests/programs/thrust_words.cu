@@ -1,4 +1,5 @@
-// Words of a text counted with thrust: hashes are sorted, equal ones reduced, and what is left made unique.
+// Words of a text counted with thrust: hashes are sorted, equal ones reduced, and what is left made
+// unique.
 #include <thrust/device_vector.h>
 #include <thrust/functional.h>
 #include <thrust/iterator/constant_iterator.h>
@@ -23,11 +24,13 @@ PROGRAM(thrust_words, 1) {
   thrust::device_vector<unsigned> d_words(words), keys(n);
   thrust::device_vector<int> counts(n);
   if (mistake != 1) thrust::sort(d_words.begin(), d_words.end());
-  const auto ends = thrust::reduce_by_key(d_words.begin(), d_words.end(), thrust::constant_iterator<int>(1),
-                                          keys.begin(), counts.begin());
+  const auto ends =
+      thrust::reduce_by_key(d_words.begin(), d_words.end(), thrust::constant_iterator<int>(1),
+                            keys.begin(), counts.begin());
   const size_t distinct = ends.first - keys.begin();
   thrust::device_vector<unsigned> d_unique(d_words.size());
-  const size_t unique = thrust::unique_copy(d_words.begin(), d_words.end(), d_unique.begin()) - d_unique.begin();
+  const size_t unique =
+      thrust::unique_copy(d_words.begin(), d_words.end(), d_unique.begin()) - d_unique.begin();
   std::vector<unsigned> got(distinct);
   std::vector<int> got_counts(distinct);
   thrust::copy(keys.begin(), ends.first, got.begin());
@@ -35,7 +38,8 @@ PROGRAM(thrust_words, 1) {
   bool right = distinct == expected.size() && unique == distinct;
   for (size_t i = 0; right && i < distinct; ++i)
     right = (i == 0 || got[i - 1] < got[i]) && expected[got[i]] == got_counts[i];
-  return verdict(right, "%zu different words, %zu expected, %zu by unique", distinct, expected.size(), unique);
+  return verdict(right, "%zu different words, %zu expected, %zu by unique", distinct,
+                 expected.size(), unique);
 }
 
 }  // namespace thrust_words

@@ -1,5 +1,5 @@
-// Cooperative groups: tiles of eight lanes and of two warps add, scan and vote; lanes with the same key elect one to
-// count for all.
+// Cooperative groups: tiles of eight lanes and of two warps add, scan and vote; lanes with the same
+// key elect one to count for all.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
@@ -20,7 +20,8 @@ __global__ void sums(const int* x, int n, int* of_tile, unsigned char* agree, in
     if (tile.thread_rank() == 0) of_tile[i / 8] = sum, agree[i / 8] = 0;
     return;
   }
-  const int sum = cg::reduce(tile, mine, cg::plus<int>()), most = cg::reduce(tile, mine, cg::greater<int>());
+  const int sum = cg::reduce(tile, mine, cg::plus<int>()),
+            most = cg::reduce(tile, mine, cg::greater<int>());
   const bool all = tile.all(mine == tile.shfl(mine, 0));
   if (tile.thread_rank() == 0) of_tile[i / 8] = sum + 1000 * most, agree[i / 8] = all;
 }
@@ -54,7 +55,8 @@ PROGRAM(tiles, 2) {
   std::vector<unsigned char> keys(n);
   Random random(97);
   for (int i = 0; i < n; ++i)
-    x[i] = i / 8 % 3 == 0 ? 7 : random.below(90), keys[i] = static_cast<unsigned char>(random.below(12));
+    x[i] = i / 8 % 3 == 0 ? 7 : random.below(90),
+    keys[i] = static_cast<unsigned char>(random.below(12));
   Buffer<int> d_x(x), d_sums(padded / 8), d_counts(12);
   Buffer<unsigned char> d_keys(keys), d_agree(padded / 8);
   d_counts.zero();

@@ -1,9 +1,11 @@
-// The transpose of a matrix of 16-bit numbers, through a padded tile, and in place for a square one.
+// The transpose of a matrix of 16-bit numbers, through a padded tile, and in place for a square
+// one.
 #include "program.h"
 
 namespace transpose {
 
-__global__ void out_of_place(const unsigned short* in, unsigned short* out, int width, int height, int mistake) {
+__global__ void out_of_place(const unsigned short* in, unsigned short* out, int width, int height,
+                             int mistake) {
   __shared__ unsigned short tile[32][33];
   int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
   for (int k = 0; k < 32; k += 8)
@@ -11,7 +13,8 @@ __global__ void out_of_place(const unsigned short* in, unsigned short* out, int 
   if (mistake != 1) __syncthreads();
   x = blockIdx.y * 32 + threadIdx.x, y = blockIdx.x * 32 + threadIdx.y;
   for (int k = 0; k < 32; k += 8)
-    if ((x < height || mistake == 2) && y + k < width) out[(y + k) * height + x] = tile[threadIdx.x][threadIdx.y + k];
+    if ((x < height || mistake == 2) && y + k < width)
+      out[(y + k) * height + x] = tile[threadIdx.x][threadIdx.y + k];
 }
 
 // A thread for each pair across the diagonal.
@@ -29,7 +32,8 @@ PROGRAM(transpose, 2) {
   for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<unsigned short>(i * 40503);
   for (size_t i = 0; i < square.size(); ++i) square[i] = static_cast<unsigned short>(i * 17);
   Buffer<unsigned short> in(a), out(a.size()), same(square);
-  out_of_place<<<dim3(divide_up(width, 32), divide_up(height, 32)), dim3(32, 8)>>>(in, out, width, height, mistake);
+  out_of_place<<<dim3(divide_up(width, 32), divide_up(height, 32)), dim3(32, 8)>>>(in, out, width,
+                                                                                   height, mistake);
   in_place<<<dim3(divide_up(side, 16), divide_up(side, 16)), dim3(16, 16)>>>(same, side);
   const std::vector<unsigned short> got = out.host(), turned = same.host();
   int wrong = 0;

@@ -1,5 +1,5 @@
-// Binary search trees in managed memory: built by the host, searched and changed in place by the device. Nodes have
-// padding, and a union tells what they hold.
+// Binary search trees in managed memory: built by the host, searched and changed in place by the
+// device. Nodes have padding, and a union tells what they hold.
 #include "program.h"
 
 namespace trees {
@@ -72,11 +72,12 @@ PROGRAM(trees, 2) {
     for (int i = 0; i < n; ++i)
       if (keys[i] == pool[k].key) ++count, last = i, sum += 0.5 * i;
     found += count;
-    wrong +=
-        pool[k].kind ? pool[k].value.sum != sum : pool[k].value.hits.count != count || pool[k].value.hits.last != last;
+    wrong += pool[k].kind ? pool[k].value.sum != sum
+                          : pool[k].value.hits.count != count || pool[k].value.hits.last != last;
   }
   CUDA(cudaFree(pool));
-  return verdict(wrong == 0 && found > 50, "%d of %d nodes wrong, %d keys found", wrong, nodes, found);
+  return verdict(wrong == 0 && found > 50, "%d of %d nodes wrong, %d keys found", wrong, nodes,
+                 found);
 }
 
 }  // namespace trees

@@ -1,5 +1,5 @@
-// Triangles in a graph: a warp an edge row, merging two sorted lists of neighbours; the counts are added up by
-// shuffles.
+// Triangles in a graph: a warp an edge row, merging two sorted lists of neighbours; the counts are
+// added up by shuffles.
 #include "graph.h"
 
 namespace triangles {
@@ -20,15 +20,19 @@ __device__ int common(const int* a, const int* a_end, const int* b, const int* b
 }
 
 // Each triangle u > v > w is counted at its edge (u, v).
-__global__ void count(const int* first, const int* to, int n, unsigned long long* total, int mistake) {
+__global__ void count(const int* first, const int* to, int n, unsigned long long* total,
+                      int mistake) {
   const int u = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
   if (u >= n) return;
   int mine = 0;
   for (int e = first[u] + lane; e < first[u + 1]; e += 32) {
     const int v = to[e];
-    if (v < u) mine += common(to + first[u], to + first[u + 1], to + first[v], to + first[v + 1], mistake == 1 ? n : v);
+    if (v < u)
+      mine += common(to + first[u], to + first[u + 1], to + first[v], to + first[v + 1],
+                     mistake == 1 ? n : v);
   }
-  for (int step = 16; step > 0; step /= 2) mine += __shfl_down_sync(mistake == 2 ? 0xffff : 0xffffffff, mine, step);
+  for (int step = 16; step > 0; step /= 2)
+    mine += __shfl_down_sync(mistake == 2 ? 0xffff : 0xffffffff, mine, step);
   if (lane == 0 && mine) atomicAdd(total, static_cast<unsigned long long>(mine));
 }
 
@@ -44,7 +48,8 @@ PROGRAM(triangles, 2) {
   unsigned long long expected = 0;
   for (int a = 0; a < g.n; ++a)
     for (int b = 0; b < a; ++b)
-      for (int c = 0; c < b; ++c) expected += joined[a * g.n + b] & joined[b * g.n + c] & joined[a * g.n + c];
+      for (int c = 0; c < b; ++c)
+        expected += joined[a * g.n + b] & joined[b * g.n + c] & joined[a * g.n + c];
   const unsigned long long got = total.host()[0];
   return verdict(got == expected && got > 0, "%llu triangles, %llu expected", got, expected);
 }

@@ -1,4 +1,5 @@
-// Differences as numbers of seven bits a byte, each as long as it must be: lengths, a scan, and stores of single bytes.
+// Differences as numbers of seven bits a byte, each as long as it must be: lengths, a scan, and
+// stores of single bytes.
 #include "program.h"
 
 namespace varint {
@@ -43,7 +44,8 @@ PROGRAM(varint, 2) {
   std::vector<long long> x(n);
   Random random(34);
   for (int i = 0; i < n; ++i)
-    x[i] = static_cast<long long>((static_cast<unsigned long long>(random()) << 32 | random()) >> random.below(64)) *
+    x[i] = static_cast<long long>((static_cast<unsigned long long>(random()) << 32 | random()) >>
+                                  random.below(64)) *
            (random.below(2) ? 1 : -1);
   x[500] = INT64_MIN, x[501] = INT64_MAX;
   Buffer<long long> d_x(x);

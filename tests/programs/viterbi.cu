@@ -1,4 +1,5 @@
-// Hidden Markov models: the forward probability with exp in its loop, scaled each step, and the most likely path.
+// Hidden Markov models: the forward probability with exp in its loop, scaled each step, and the
+// most likely path.
 #include "program.h"
 
 namespace viterbi {
@@ -6,8 +7,9 @@ namespace viterbi {
 constexpr int kStates = 11;
 
 // A block a sequence; log_a[i][j] and log_b[j][symbol] are logarithms.
-__global__ void decode(const double* log_a, const double* log_b, int symbols, const unsigned char* seen, int length,
-                       double* log_likelihood, unsigned char* back, unsigned char* path, int mistake) {
+__global__ void decode(const double* log_a, const double* log_b, int symbols,
+                       const unsigned char* seen, int length, double* log_likelihood,
+                       unsigned char* back, unsigned char* path, int mistake) {
   __shared__ double forward[2][kStates], most[2][kStates], scale;
   const int j = threadIdx.x;
   const unsigned char* mine = seen + blockIdx.x * length;
@@ -68,15 +70,17 @@ PROGRAM(viterbi, 2) {
   }
   for (unsigned char& s : seen) s = static_cast<unsigned char>(random.below(symbols));
   Buffer<double> d_a(a), d_b(b), d_total(sequences);
-  Buffer<unsigned char> d_seen(seen), back(length * sequences * kStates), d_path(length * sequences);
+  Buffer<unsigned char> d_seen(seen), back(length * sequences * kStates),
+      d_path(length * sequences);
   decode<<<sequences, 64>>>(d_a, d_b, symbols, d_seen, length, d_total, back, d_path, mistake);
   const std::vector<double> total = d_total.host();
   const std::vector<unsigned char> path = d_path.host();
 
-  // Backward instead of forward, without scaling: probabilities of 23 symbols are no smaller than 1e-60.
-  // Each step has 2 kStates + 6 roundings and functions of two ulps at most, in both computations; the sum of
-  // logarithms stays below 100 in size.
-  const double bound = length * (2 * kStates + 10) * 2 * std::ldexp(1.0, -52) + 100 * length * std::ldexp(1.0, -52);
+  // Backward instead of forward, without scaling: probabilities of 23 symbols are no smaller than
+  // 1e-60. Each step has 2 kStates + 6 roundings and functions of two ulps at most, in both
+  // computations; the sum of logarithms stays below 100 in size.
+  const double bound =
+      length * (2 * kStates + 10) * 2 * std::ldexp(1.0, -52) + 100 * length * std::ldexp(1.0, -52);
   double error = 0;
   int worse = 0;
   for (int s = 0; s < sequences; ++s) {
@@ -87,23 +91,27 @@ PROGRAM(viterbi, 2) {
         next[i] = 0, next_best[i] = -1e300;
         for (int j = 0; j < kStates; ++j) {
           next[i] += std::exp(a[i * kStates + j] + b[j * symbols + o[t]]) * beta[j];
-          next_best[i] = std::max(next_best[i], a[i * kStates + j] + b[j * symbols + o[t]] + best[j]);
+          next_best[i] =
+              std::max(next_best[i], a[i * kStates + j] + b[j * symbols + o[t]] + best[j]);
         }
       }
       beta = next, best = next_best;
     }
     double p = 0, start = 0, likeliest = -1e300, ours = b[path[s * length] * symbols + o[0]];
     for (int i = 0; i < kStates; ++i) {
-      p += std::exp(b[i * symbols + o[0]]) / kStates * beta[i], start += std::exp(b[i * symbols + o[0]]) / kStates;
+      p += std::exp(b[i * symbols + o[0]]) / kStates * beta[i],
+          start += std::exp(b[i * symbols + o[0]]) / kStates;
       likeliest = std::max(likeliest, b[i * symbols + o[0]] + best[i]);
     }
     for (int t = 1; t < length; ++t)
-      ours += a[path[s * length + t - 1] * kStates + path[s * length + t]] + b[path[s * length + t] * symbols + o[t]];
+      ours += a[path[s * length + t - 1] * kStates + path[s * length + t]] +
+              b[path[s * length + t] * symbols + o[t]];
     // forward[0] is not scaled, so that the first step's scale holds its sum.
     error = std::max(error, std::abs(total[s] - std::log(p)));
     worse += !(std::abs(ours - likeliest) <= bound);
   }
-  return verdict(error <= bound && worse == 0, "error %g of %g, %d paths are not the likeliest", error, bound, worse);
+  return verdict(error <= bound && worse == 0, "error %g of %g, %d paths are not the likeliest",
+                 error, bound, worse);
 }
 
 }  // namespace viterbi

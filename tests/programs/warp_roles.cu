@@ -1,12 +1,17 @@
-// A pipeline of warps in a block: one fills slots of a ring, others use them; named barriers hand the slots over.
+// A pipeline of warps in a block: one fills slots of a ring, others use them; named barriers hand
+// the slots over.
 #include "program.h"
 
 namespace warp_roles {
 
 constexpr int kSlots = 2, kUsers = 2, kThreads = 32 * (kUsers + 1);
 
-__device__ void wait(int barrier) { asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(kThreads) : "memory"); }
-__device__ void arrive(int barrier) { asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(kThreads) : "memory"); }
+__device__ void wait(int barrier) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(kThreads) : "memory");
+}
+__device__ void arrive(int barrier) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(kThreads) : "memory");
+}
 
 // Barriers 1..2: the slot is full; 3..4: it is empty again.
 __global__ void run(const unsigned* in, int batches, unsigned long long* out, int mistake) {
@@ -16,7 +21,8 @@ __global__ void run(const unsigned* in, int batches, unsigned long long* out, in
   if (warp == kUsers) {
     for (int b = 0; b < batches; ++b) {
       if (b >= kSlots && mistake != 1) wait(3 + b % kSlots);
-      for (int u = 0; u < kUsers; ++u) ring[b % kSlots][32 * u + lane] = mine[(b * kUsers + u) * 32 + lane];
+      for (int u = 0; u < kUsers; ++u)
+        ring[b % kSlots][32 * u + lane] = mine[(b * kUsers + u) * 32 + lane];
       arrive(1 + b % kSlots);
     }
     return;

@@ -1,10 +1,11 @@
-// A wave on a string, in place: the new height replaces the one before the last. Integers, so that time can be reversed
-// exactly.
+// A wave on a string, in place: the new height replaces the one before the last. Integers, so that
+// time can be reversed exactly.
 #include "program.h"
 
 namespace wave {
 
-// next[i] = 2 now[i] - before[i] + c (now[i-1] - 2 now[i] + now[i+1]), with c = 1/2 rounded down: still reversible.
+// next[i] = 2 now[i] - before[i] + c (now[i-1] - 2 now[i] + now[i+1]), with c = 1/2 rounded down:
+// still reversible.
 __global__ void step(const long long* now, long long* before, int n, int mistake) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x + 1;
   if (i > n - 2) return;
@@ -30,7 +31,8 @@ PROGRAM(wave, 1) {
   }
   std::vector<long long> a = start, b = start;
   for (int s = 0; s < steps; ++s) {
-    for (int i = 1; i < n - 1; ++i) b[i] = 2 * a[i] - b[i] + ((a[i - 1] + a[i + 1] - 2 * a[i]) >> 1);
+    for (int i = 1; i < n - 1; ++i)
+      b[i] = 2 * a[i] - b[i] + ((a[i - 1] + a[i + 1] - 2 * a[i]) >> 1);
     a.swap(b);
   }
   const bool back = now.host() == start;

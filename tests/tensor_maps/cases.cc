@@ -52,7 +52,8 @@ std::string list(T value) {
 
 template <class T>
 void read(const std::string& text, T& value) {
-  value = static_cast<T>(text[0] == '-' ? static_cast<std::uint64_t>(std::stoll(text)) : std::stoull(text));
+  value = static_cast<T>(text[0] == '-' ? static_cast<std::uint64_t>(std::stoll(text))
+                                        : std::stoull(text));
 }
 template <class T>
 void read(const std::string& text, std::vector<T>& values) {
@@ -88,7 +89,9 @@ std::uint32_t first_spatial(const Case& c) { return c.interleave != 0 ? 0 : 1; }
 
 bool is_float(int type) { return type >= 6 && type <= 12; }
 
-std::uint32_t round_up(std::uint64_t n, std::uint32_t to) { return static_cast<std::uint32_t>((n + to - 1) / to * to); }
+std::uint32_t round_up(std::uint64_t n, std::uint32_t to) {
+  return static_cast<std::uint32_t>((n + to - 1) / to * to);
+}
 
 // A case that the driver takes, as cuda.h has it.
 Case right_case(Random& r, bool im2col, bool interleaved) {
@@ -102,16 +105,16 @@ Case right_case(Random& r, bool im2col, bool interleaved) {
   c.fill = is_float(c.type) ? static_cast<int>(r.below(2)) : 0;
   const std::uint32_t bytes = element_bytes(c.type), grain = c.interleave == 2 ? 32 : 16;
   c.address = grain * r.below(8);
-  // The inner dimension of the box: whole 16 bytes, no more than the swizzle's span. Of slices of channels there are as
-  // many as elements are asked for.
-  std::uint32_t inner =
-      16 * static_cast<std::uint32_t>(r.between(1, c.swizzle && !interleaved ? kSpan[c.swizzle] / 16 : 12));
+  // The inner dimension of the box: whole 16 bytes, no more than the swizzle's span. Of slices of
+  // channels there are as many as elements are asked for.
+  std::uint32_t inner = 16 * static_cast<std::uint32_t>(r.between(
+                                 1, c.swizzle && !interleaved ? kSpan[c.swizzle] / 16 : 12));
   if (interleaved) inner = std::min(inner, 16 * bytes);
   if (inner / bytes > 256) inner = 256 * bytes;
   const std::uint32_t inner_elements = inner / bytes;
   c.sizes.push_back(static_cast<std::uint64_t>(r.between(1, 2 * inner_elements + 3)));
-  std::uint64_t stride =
-      round_up(c.sizes[0] * (interleaved ? slice_bytes(c) : bytes), grain) + grain * (r.one_in(2) ? 0 : r.below(4));
+  std::uint64_t stride = round_up(c.sizes[0] * (interleaved ? slice_bytes(c) : bytes), grain) +
+                         grain * (r.one_in(2) ? 0 : r.below(4));
   static constexpr int kMost[] = {0, 64, 24, 7, 5, 4};
   for (std::uint32_t d = 1; d < c.rank; ++d) {
     c.strides.push_back(stride);
@@ -139,7 +142,8 @@ Case right_case(Random& r, bool im2col, bool interleaved) {
     c.box.push_back(inner_elements);
     static constexpr int kBox[] = {0, 1, 24, 6, 4, 3};
     for (std::uint32_t d = 1; d < c.rank; ++d)
-      c.box.push_back(static_cast<std::uint32_t>(r.between(1, kBox[c.rank])) * (r.one_in(2) ? c.steps[d] : 1));
+      c.box.push_back(static_cast<std::uint32_t>(r.between(1, kBox[c.rank])) *
+                      (r.one_in(2) ? c.steps[d] : 1));
   }
   return c;
 }
@@ -182,7 +186,8 @@ void choose_copy(Random& r, Case& c, bool writes) {
     c.at.push_back(static_cast<std::int32_t>(at));
   }
   for (std::uint32_t d = 0; !writes && c.im2col && d + 2 < c.rank; ++d)
-    c.offsets.push_back(static_cast<std::uint32_t>(r.one_in(2) ? 0 : r.below(c.rank == 5 ? 12 : 16)));
+    c.offsets.push_back(
+        static_cast<std::uint32_t>(r.one_in(2) ? 0 : r.below(c.rank == 5 ? 12 : 16)));
   c.seed = r.any() >> 1 | 1;
 }
 
@@ -200,23 +205,24 @@ void spoil(Random& r, Case& c) {
       c.address += r.of({1u, 2u, 4u, 8u, 16u, 24u, 48u});
       break;
     case 3:
-      c.address = r.of<std::uint64_t>(
-          {0, 16, 1ull << 40, 1ull << 47, 1ull << 48, 1ull << 49, 1ull << 56, 1ull << 57, 1ull << 63, ~15ull});
+      c.address = r.of<std::uint64_t>({0, 16, 1ull << 40, 1ull << 47, 1ull << 48, 1ull << 49,
+                                       1ull << 56, 1ull << 57, 1ull << 63, ~15ull});
       break;
     case 4:
     case 5:
-      c.sizes[dimension()] =
-          r.of<std::uint64_t>({0, 1, 1ull << 31, (1ull << 32) - 1, 1ull << 32, (1ull << 32) + 1, 1ull << 40, ~0ull});
+      c.sizes[dimension()] = r.of<std::uint64_t>(
+          {0, 1, 1ull << 31, (1ull << 32) - 1, 1ull << 32, (1ull << 32) + 1, 1ull << 40, ~0ull});
       break;
     case 6:
     case 7:
-      if (!c.strides.empty()) c.strides[r.below(c.strides.size())] += r.of({1u, 2u, 4u, 8u, 16u, 24u, 32u, 48u});
+      if (!c.strides.empty())
+        c.strides[r.below(c.strides.size())] += r.of({1u, 2u, 4u, 8u, 16u, 24u, 32u, 48u});
       break;
     case 8:
       if (!c.strides.empty()) {
-        c.strides[r.below(c.strides.size())] =
-            r.of<std::uint64_t>({0, 16, 32, 1ull << 35, 1ull << 36, (1ull << 40) - 32, (1ull << 40) - 16, 1ull << 40,
-                                 (1ull << 40) + 16, 1ull << 44, 1ull << 63, ~15ull});
+        c.strides[r.below(c.strides.size())] = r.of<std::uint64_t>(
+            {0, 16, 32, 1ull << 35, 1ull << 36, (1ull << 40) - 32, (1ull << 40) - 16, 1ull << 40,
+             (1ull << 40) + 16, 1ull << 44, 1ull << 63, ~15ull});
       }
       break;
     case 9:
@@ -224,10 +230,11 @@ void spoil(Random& r, Case& c) {
     case 11:
       if (c.im2col) {
         (r.one_in(2) ? c.channels : c.pixels) =
-            r.of({0u, 1u, 2u, 3u, 8u, 16u, 64u, 128u, 255u, 256u, 257u, 512u, 1023u, 1024u, 1025u, 65536u});
+            r.of({0u, 1u, 2u, 3u, 8u, 16u, 64u, 128u, 255u, 256u, 257u, 512u, 1023u, 1024u, 1025u,
+                  65536u});
       } else {
-        c.box[dimension()] =
-            r.of({0u, 1u, 2u, 3u, 4u, 8u, 12u, 16u, 24u, 32u, 64u, 128u, 255u, 256u, 257u, 512u, 65536u});
+        c.box[dimension()] = r.of({0u, 1u, 2u, 3u, 4u, 8u, 12u, 16u, 24u, 32u, 64u, 128u, 255u,
+                                   256u, 257u, 512u, 65536u});
       }
       break;
     case 12:
@@ -255,8 +262,9 @@ void spoil(Random& r, Case& c) {
     default:
       if (c.im2col) {
         auto& corner = r.one_in(2) ? c.lower : c.upper;
-        corner[r.below(corner.size())] = r.of({-40000, -32769, -32768, -1000, -129, -128, -100, -17, -16, 0, 15, 16,
-                                               100, 127, 128, 1000, 32767, 32768, 40000});
+        corner[r.below(corner.size())] =
+            r.of({-40000, -32769, -32768, -1000, -129, -128, -100, -17, -16, 0, 15, 16, 100, 127,
+                  128, 1000, 32767, 32768, 40000});
       } else {
         c.type = static_cast<int>(r.below(13));
       }
@@ -388,7 +396,8 @@ std::vector<Case> encode_cases() {
 std::vector<Case> size_cases() {
   std::vector<Case> all;
   Random r(7);
-  const auto add = [&](int type, int interleave, std::vector<std::uint32_t> box, std::uint32_t step) {
+  const auto add = [&](int type, int interleave, std::vector<std::uint32_t> box,
+                       std::uint32_t step) {
     Case c;
     c.type = type;
     c.rank = static_cast<std::uint32_t>(box.size());
@@ -441,7 +450,8 @@ std::vector<Case> telling_cases() {
   std::vector<Case> all;
   Random r(2);
   for (Case c; all.size() < 900;) {
-    if (!random_copy(r, all.size() % 2 == 0, 12000, c) || c.kind == Kind::kMulticast || tensor_bytes(c) > 30000)
+    if (!random_copy(r, all.size() % 2 == 0, 12000, c) || c.kind == Kind::kMulticast ||
+        tensor_bytes(c) > 30000)
       continue;
     c.seed = 0;
     all.push_back(c);

@@ -1,8 +1,8 @@
-// Calls of cuTensorMapEncode* and copies through tensor maps, each a line of text: what silicon is asked, and what it
-// answered.
+// Calls of cuTensorMapEncode* and copies through tensor maps, each a line of text: what silicon is
+// asked, and what it answered.
 //
-// A line is "name=1,2,3" words, one a field, in any order; a recorded one ends with " : " and the answer. Fields that a
-// line leaves out are as in Case.
+// A line is "name=1,2,3" words, one a field, in any order; a recorded one ends with " : " and the
+// answer. Fields that a line leaves out are as in Case.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,15 @@ struct Case {
   bool im2col = false;
   int type = 0, interleave = 0, swizzle = 0, promotion = 0, fill = 0;
   std::uint32_t rank = 0;
-  std::uint64_t address = 0;  // of an encoding; else the distance of the tensor from the beginning of its buffer
+  std::uint64_t address =
+      0;  // of an encoding; else the distance of the tensor from the beginning of its buffer
   std::vector<std::uint64_t> sizes, strides;
   std::vector<std::uint32_t> box, steps;  // box: tiled; steps: elementStrides
   std::vector<std::int32_t> lower, upper;
   std::uint32_t channels = 0, pixels = 0;
   std::uint32_t map = 0;   // how far the map is from a multiple of 64
-  std::uint32_t null = 0;  // pointers that are null: 1 the map, 2 sizes, 4 strides, 8 box or lower, 16 steps, 32 upper
+  std::uint32_t null = 0;  // pointers that are null: 1 the map, 2 sizes, 4 strides, 8 box or lower,
+                           // 16 steps, 32 upper
   // A copy.
   std::vector<std::int32_t> at;        // coordinates, innermost first
   std::vector<std::uint32_t> offsets;  // of im2col
@@ -69,8 +71,8 @@ std::vector<Case> null_cases();
 std::uint32_t element_bytes(int type);
 // From a tensor's first byte to its last.
 std::uint64_t tensor_bytes(const Case& c);
-// What a copy moves, and the bytes of shared memory from its first to the end of its last row: rows shorter than what
-// is swizzled lie that far apart.
+// What a copy moves, and the bytes of shared memory from its first to the end of its last row: rows
+// shorter than what is swizzled lie that far apart.
 std::uint32_t copied_bytes(const Case& c);
 std::uint32_t covered_bytes(const Case& c);
 

@@ -6,9 +6,9 @@
 // run check FILE: whether the answers are those that FILE has
 // run entries: what the runtime says of the driver's functions by name and version
 //
-// The answer to an encoding is its CUresult; to a copy, the bytes that it completed on its mbarrier and a hash of all
-// memory that it could have written to. An error of the device ends `record` after the case's line, with exit code 3:
-// begin anew at the next one.
+// The answer to an encoding is its CUresult; to a copy, the bytes that it completed on its mbarrier
+// and a hash of all memory that it could have written to. An error of the device ends `record`
+// after the case's line, with exit code 3: begin anew at the next one.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/wait.h>
@@ -29,7 +29,8 @@ using namespace lockstep::tensor_maps;
 
 namespace {
 
-constexpr std::uint32_t kWindow = 72 << 10;        // shared memory that is looked at, from a multiple of 1024
+constexpr std::uint32_t kWindow =
+    72 << 10;  // shared memory that is looked at, from a multiple of 1024
 constexpr std::uint32_t kBuffer = 288 << 10;       // global memory around a tensor
 constexpr std::uint32_t kMargin = 16 << 10;        // before it
 constexpr std::uint32_t kShared = kWindow + 1024;  // dynamic shared memory of a block
@@ -62,15 +63,18 @@ __device__ std::uint32_t shared_address(const void* p) {
 #define COORDINATES "r"(a.at[0]), "r"(a.at[1]), "r"(a.at[2]), "r"(a.at[3]), "r"(a.at[4])
 
 __device__ void load(const Arguments& a, const void* map, std::uint32_t to, std::uint32_t barrier) {
-#define LOAD(d, c)                                                                                                  \
-  asm volatile("cp.async.bulk.tensor." d "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, " c \
-               "], [%7];" ::"r"(to),                                                                                \
-               "l"(map), COORDINATES, "r"(barrier)                                                                  \
+#define LOAD(d, c)                                                                        \
+  asm volatile("cp.async.bulk.tensor." d                                                  \
+               "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, " c \
+               "], [%7];" ::"r"(to),                                                      \
+               "l"(map), COORDINATES, "r"(barrier)                                        \
                : "memory")
-#define LOAD_IM2COL(d, c, o)                                                                                          \
-  asm volatile("cp.async.bulk.tensor." d "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, " c \
-               "], [%7], " o ";" ::"r"(to),                                                                           \
-               "l"(map), COORDINATES, "r"(barrier), "h"(a.offsets[0]), "h"(a.offsets[1]), "h"(a.offsets[2])           \
+#define LOAD_IM2COL(d, c, o)                                                                \
+  asm volatile("cp.async.bulk.tensor." d                                                    \
+               "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, " c \
+               "], [%7], " o ";" ::"r"(to),                                                 \
+               "l"(map), COORDINATES, "r"(barrier), "h"(a.offsets[0]), "h"(a.offsets[1]),   \
+               "h"(a.offsets[2])                                                            \
                : "memory")
   switch (a.rank + (a.im2col ? 5 : 0)) {
     case 1:
@@ -100,19 +104,20 @@ __device__ void load(const Arguments& a, const void* map, std::uint32_t to, std:
   }
 }
 
-__device__ void load_multicast(const Arguments& a, const void* map, std::uint32_t to, std::uint32_t barrier) {
-#define MULTICAST(d, c)                                                                                      \
-  asm volatile("cp.async.bulk.tensor." d                                                                     \
-               "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, " c \
-               "], [%7], %8;" ::"r"(to),                                                                     \
-               "l"(map), COORDINATES, "r"(barrier), "h"(a.mask)                                              \
+__device__ void load_multicast(const Arguments& a, const void* map, std::uint32_t to,
+                               std::uint32_t barrier) {
+#define MULTICAST(d, c)                                                                         \
+  asm volatile("cp.async.bulk.tensor." d                                                        \
+               "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster " \
+               "[%0], [%1, " c "], [%7], %8;" ::"r"(to),                                        \
+               "l"(map), COORDINATES, "r"(barrier), "h"(a.mask)                                 \
                : "memory")
-#define MULTICAST_IM2COL(d, c, o)                                                                              \
-  asm volatile("cp.async.bulk.tensor." d                                                                       \
-               "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, " c \
-               "], [%7], " o ", %8;" ::"r"(to),                                                                \
-               "l"(map), COORDINATES, "r"(barrier), "h"(a.mask), "h"(a.offsets[0]), "h"(a.offsets[1]),         \
-               "h"(a.offsets[2])                                                                               \
+#define MULTICAST_IM2COL(d, c, o)                                                                 \
+  asm volatile("cp.async.bulk.tensor." d                                                          \
+               "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster " \
+               "[%0], [%1, " c "], [%7], " o ", %8;" ::"r"(to),                                   \
+               "l"(map), COORDINATES, "r"(barrier), "h"(a.mask), "h"(a.offsets[0]),               \
+               "h"(a.offsets[1]), "h"(a.offsets[2])                                               \
                : "memory")
   switch (a.rank + (a.im2col ? 5 : 0)) {
     case 1:
@@ -143,9 +148,10 @@ __device__ void load_multicast(const Arguments& a, const void* map, std::uint32_
 }
 
 __device__ void store(const Arguments& a, const void* map, std::uint32_t from) {
-#define STORE(d, c, how)                                                                                           \
-  asm volatile("cp.async.bulk.tensor." d "d.global.shared::cta." how ".bulk_group [%1, " c "], [%0];" ::"r"(from), \
-               "l"(map), COORDINATES                                                                               \
+#define STORE(d, c, how)                                                                   \
+  asm volatile("cp.async.bulk.tensor." d "d.global.shared::cta." how ".bulk_group [%1, " c \
+               "], [%0];" ::"r"(from),                                                     \
+               "l"(map), COORDINATES                                                       \
                : "memory")
   switch (a.rank + (a.im2col ? 5 : 0)) {
     case 1:
@@ -176,10 +182,10 @@ __device__ void store(const Arguments& a, const void* map, std::uint32_t from) {
 }
 
 __device__ void reduce(const Arguments& a, const void* map, std::uint32_t from) {
-#define REDUCE(d, c, op, how)                                                                            \
-  asm volatile("cp.reduce.async.bulk.tensor." d "d.global.shared::cta." op "." how ".bulk_group [%1, " c \
-               "], [%0];" ::"r"(from),                                                                   \
-               "l"(map), COORDINATES                                                                     \
+#define REDUCE(d, c, op, how)                                                      \
+  asm volatile("cp.reduce.async.bulk.tensor." d "d.global.shared::cta." op "." how \
+               ".bulk_group [%1, " c "], [%0];" ::"r"(from),                       \
+               "l"(map), COORDINATES                                               \
                : "memory")
 #define REDUCTIONS(d, c, how)   \
   switch (a.reduction) {        \
@@ -245,10 +251,12 @@ __device__ void finish_stores() {
 __device__ bool wait(std::uint32_t barrier) {
   unsigned done = 0;
   for (int i = 0; i < 200 && !done; ++i) {
-    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0, 1000; selp.b32 %0, 1, 0, p;}"
-                 : "=r"(done)
-                 : "r"(barrier)
-                 : "memory");
+    asm volatile(
+        "{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0, 1000; selp.b32 %0, 1, "
+        "0, p;}"
+        : "=r"(done)
+        : "r"(barrier)
+        : "memory");
   }
   return done != 0;
 }
@@ -260,18 +268,23 @@ __device__ void run_copy(const Arguments& a, const void* map, unsigned rank) {
                       barrier = shared_address(&barrier_object);
   uint4* const bytes = dynamic + (window - base) / 16;
   for (std::uint32_t i = threadIdx.x; i < kWindow / 16; i += blockDim.x) bytes[i] = a.image[i];
-  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+  if (threadIdx.x == 0)
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("fence.proxy.async;" ::: "memory");
-  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
   const Kind kind = static_cast<Kind>(a.kind);
   const bool loads = kind == Kind::kLoad || kind == Kind::kMulticast || kind == Kind::kReplace;
   const bool expects = loads && (kind == Kind::kMulticast ? (a.mask >> rank & 1) != 0 : rank == 0);
   if (expects && threadIdx.x == 0) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(a.expect) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
+                 "r"(a.expect)
+                 : "memory");
   }
   if (a.kind == static_cast<int>(Kind::kMulticast)) {
-    asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::
+                     : "memory");
   }
   if (threadIdx.x == 0 && rank == 0) {
     switch (kind) {
@@ -301,11 +314,15 @@ __device__ void run_copy(const Arguments& a, const void* map, unsigned rank) {
     for (std::uint32_t i = threadIdx.x; i < kWindow / 16; i += blockDim.x)
       a.window[rank * (kWindow / 16) + i] = bytes[i];
   }
-  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
 }
 
-__global__ void copy_kernel(const __grid_constant__ CUtensorMap map, const Arguments a) { run_copy(a, &map, 0); }
-__global__ void __cluster_dims__(2) multicast_kernel(const __grid_constant__ CUtensorMap map, const Arguments a) {
+__global__ void copy_kernel(const __grid_constant__ CUtensorMap map, const Arguments a) {
+  run_copy(a, &map, 0);
+}
+__global__ void __cluster_dims__(2)
+    multicast_kernel(const __grid_constant__ CUtensorMap map, const Arguments a) {
   run_copy(a, &map, blockIdx.x);
 }
 
@@ -316,24 +333,27 @@ struct Fields {
   int type = 0, interleave = 0, swizzle = 0, fill = 0;
 };
 
-__global__ void replace_kernel(const __grid_constant__ CUtensorMap from, CUtensorMap* to, const Fields f,
-                               const Arguments a) {
+__global__ void replace_kernel(const __grid_constant__ CUtensorMap from, CUtensorMap* to,
+                               const Fields f, const Arguments a) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __shared__ alignas(128) unsigned words[32];
   words[threadIdx.x] = reinterpret_cast<const unsigned*>(&from)[threadIdx.x];
   __syncwarp();
   const std::uint32_t m = shared_address(words);
   if (threadIdx.x == 0) {
-#define FIELD(field, type, constraint, value)                                                                      \
-  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." type " [%0], %1;" ::"r"(m), constraint(value) \
+#define FIELD(field, type, constraint, value)                                                    \
+  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." type " [%0], %1;" ::"r"(m), \
+               constraint(value)                                                                 \
                : "memory")
-#define ORDINAL(field, type, constraint, n, value)                                                      \
-  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." type " [%0], " n ", %1;" ::"r"(m), \
-               constraint(value)                                                                        \
+#define ORDINAL(field, type, constraint, n, value)                                    \
+  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." type " [%0], " n \
+               ", %1;" ::"r"(m),                                                      \
+               constraint(value)                                                      \
                : "memory")
-#define CONSTANT(field, value, n) \
-  if (value == n)                 \
-  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024.b32 [%0], " #n ";" ::"r"(m) : "memory")
+#define CONSTANT(field, value, n)                                                              \
+  if (value == n)                                                                              \
+  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024.b32 [%0], " #n ";" ::"r"(m) \
+               : "memory")
     FIELD("global_address", "b64", "l", f.address);
     FIELD("rank", "b32", "r", f.rank);
 #define DIMENSION(n)                                 \
@@ -341,7 +361,8 @@ __global__ void replace_kernel(const __grid_constant__ CUtensorMap from, CUtenso
   ORDINAL("global_dim", "b32", "r", #n, f.sizes[n]); \
   ORDINAL("element_stride", "b32", "r", #n, f.steps[n]);
     DIMENSION(0)
-    DIMENSION(1) DIMENSION(2) DIMENSION(3) DIMENSION(4) ORDINAL("global_stride", "b64", "l", "0", f.strides[0]);
+    DIMENSION(1)
+    DIMENSION(2) DIMENSION(3) DIMENSION(4) ORDINAL("global_stride", "b64", "l", "0", f.strides[0]);
     ORDINAL("global_stride", "b64", "l", "1", f.strides[1]);
     ORDINAL("global_stride", "b64", "l", "2", f.strides[2]);
     ORDINAL("global_stride", "b64", "l", "3", f.strides[3]);
@@ -370,8 +391,8 @@ __global__ void replace_kernel(const __grid_constant__ CUtensorMap from, CUtenso
   }
   __syncwarp();
   asm volatile(
-      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(
-          to),
+      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+      "[%0], [%1], 128;" ::"l"(to),
       "r"(m)
       : "memory");
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(to) : "memory");
@@ -379,17 +400,20 @@ __global__ void replace_kernel(const __grid_constant__ CUtensorMap from, CUtenso
 #endif
 }
 
-using Tiled = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
-                           const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
-                           CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-using Im2col = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
-                            const int*, const int*, cuuint32_t, cuuint32_t, const cuuint32_t*, CUtensorMapInterleave,
-                            CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+using Tiled = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
+                           const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
+                           CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                           CUtensorMapFloatOOBfill);
+using Im2col = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
+                            const cuuint64_t*, const int*, const int*, cuuint32_t, cuuint32_t,
+                            const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
+                            CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
 void* entry_point(const char* name) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
-  const cudaError_t e = cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found);
+  const cudaError_t e =
+      cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found);
   if (e != cudaSuccess || found != cudaDriverEntryPointSuccess) {
     std::fprintf(stderr, "%s: %s, %d\n", name, cudaGetErrorString(e), static_cast<int>(found));
     std::exit(1);
@@ -410,7 +434,8 @@ CUresult encode(const Case& c, void* address, CUtensorMap* map) {
   if (!in_a_context) std::exit(1);
   static const auto tiled = reinterpret_cast<Tiled>(entry_point("cuTensorMapEncodeTiled"));
   static const auto im2col = reinterpret_cast<Im2col>(entry_point("cuTensorMapEncodeIm2col"));
-  const auto sizes = padded<std::uint64_t>(c.sizes, 1), strides = padded<std::uint64_t>(c.strides, 1 << 20);
+  const auto sizes = padded<std::uint64_t>(c.sizes, 1),
+             strides = padded<std::uint64_t>(c.strides, 1 << 20);
   const auto box = padded<std::uint32_t>(c.box, 1), steps = padded<std::uint32_t>(c.steps, 1);
   const auto lower = padded<std::int32_t>(c.lower, 0), upper = padded<std::int32_t>(c.upper, 0);
   const auto unless = [&](std::uint32_t bit, auto* p) { return c.null & bit ? nullptr : p; };
@@ -424,11 +449,11 @@ CUresult encode(const Case& c, void* address, CUtensorMap* map) {
   const auto* t = reinterpret_cast<const cuuint64_t*>(strides.data());
   if (c.im2col) {
     return im2col(to, type, c.rank, address, unless(2, s), unless(4, t), unless(8, lower.data()),
-                  unless(32, upper.data()), c.channels, c.pixels, unless(16, steps.data()), interleave, swizzle,
-                  promotion, fill);
+                  unless(32, upper.data()), c.channels, c.pixels, unless(16, steps.data()),
+                  interleave, swizzle, promotion, fill);
   }
-  return tiled(to, type, c.rank, address, unless(2, s), unless(4, t), unless(8, box.data()), unless(16, steps.data()),
-               interleave, swizzle, promotion, fill);
+  return tiled(to, type, c.rank, address, unless(2, s), unless(4, t), unless(8, box.data()),
+               unless(16, steps.data()), interleave, swizzle, promotion, fill);
 }
 
 std::uint64_t hash(const std::vector<std::uint64_t>& words) {
@@ -459,17 +484,21 @@ class Device {
     CHECK(cudaMalloc(&state_, 16));
     CHECK(cudaMalloc(&map_, 128));
     CHECK(cudaFuncSetAttribute(copy_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared));
-    CHECK(cudaFuncSetAttribute(multicast_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared));
-    CHECK(cudaFuncSetAttribute(replace_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared));
+    CHECK(cudaFuncSetAttribute(multicast_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               kShared));
+    CHECK(
+        cudaFuncSetAttribute(replace_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared));
   }
 
   // "bytes hash", or what went wrong.
   std::string copy(const Case& c, std::uint32_t expect, std::FILE* dump) {
     char* const tensor = buffer_ + kMargin + c.address;
     CUtensorMap map;
-    if (const CUresult e = encode(c, tensor, &map); e != CUDA_SUCCESS) return "no map: " + std::to_string(e);
+    if (const CUresult e = encode(c, tensor, &map); e != CUDA_SUCCESS)
+      return "no map: " + std::to_string(e);
     std::vector<std::uint64_t> buffer(kBuffer / 8), image(kWindow / 8);
-    const bool loads = c.kind == Kind::kLoad || c.kind == Kind::kMulticast || c.kind == Kind::kReplace;
+    const bool loads =
+        c.kind == Kind::kLoad || c.kind == Kind::kMulticast || c.kind == Kind::kReplace;
     fill(buffer, c.seed);
     if (loads) {
       std::memset(image.data(), 0xab, kWindow);
@@ -486,7 +515,8 @@ class Device {
     a.im2col = c.im2col;
     a.reduction = c.reduction;
     for (std::size_t i = 0; i < c.at.size(); ++i) a.at[i] = c.at[i];
-    for (std::size_t i = 0; i < c.offsets.size(); ++i) a.offsets[i] = static_cast<unsigned short>(c.offsets[i]);
+    for (std::size_t i = 0; i < c.offsets.size(); ++i)
+      a.offsets[i] = static_cast<unsigned short>(c.offsets[i]);
     a.mask = static_cast<unsigned short>(c.mask);
     a.to = c.to;
     a.expect = expect;
@@ -517,7 +547,8 @@ class Device {
     std::uint64_t state[2];
     CHECK(cudaMemcpy(state, state_, 16, cudaMemcpyDefault));
     std::vector<std::uint64_t> after(loads ? 2 * kWindow / 8 : kBuffer / 8);
-    CHECK(cudaMemcpy(after.data(), loads ? static_cast<void*>(window_) : buffer_, after.size() * 8, cudaMemcpyDefault));
+    CHECK(cudaMemcpy(after.data(), loads ? static_cast<void*>(window_) : buffer_, after.size() * 8,
+                     cudaMemcpyDefault));
     if (dump != nullptr) {
       // Of loads the window of one block; of stores the tensor's surroundings.
       std::fwrite(after.data() + (loads ? 0 : kMargin / 8), 1, kWindow / 2, dump);
@@ -559,7 +590,8 @@ class Device {
 int record(const char* path, int first, int count) {
   std::ifstream in(path);
   Device device;
-  std::FILE* dump = std::getenv("DUMP") != nullptr ? std::fopen(std::getenv("DUMP"), "ab") : nullptr;
+  std::FILE* dump =
+      std::getenv("DUMP") != nullptr ? std::fopen(std::getenv("DUMP"), "ab") : nullptr;
   int n = 0;
   for (std::string line; std::getline(in, line); ++n) {
     if (n < first || n - first >= count || line.empty() || line[0] == '#') continue;
@@ -570,7 +602,8 @@ int record(const char* path, int first, int count) {
       answer = std::to_string(encode(c, reinterpret_cast<void*>(c.address), maps));
     } else {
       // What an mbarrier has been told cannot be asked, only whether it is what it waits for.
-      const bool loads = c.kind == Kind::kLoad || c.kind == Kind::kMulticast || c.kind == Kind::kReplace;
+      const bool loads =
+          c.kind == Kind::kLoad || c.kind == Kind::kMulticast || c.kind == Kind::kReplace;
       answer = device.copy(c, loads ? copied_bytes(c) : 0, dump);
     }
     std::printf("%s : %s\n", c.text().c_str(), answer.c_str());
@@ -581,15 +614,16 @@ int record(const char* path, int first, int count) {
   return 0;
 }
 
-// The answer to a case that ends the device's work, from a process of its own. No call of the runtime may have come
-// before.
+// The answer to a case that ends the device's work, from a process of its own. No call of the
+// runtime may have come before.
 std::string answer_of_child(const Case& c) {
   int ends[2];
   if (pipe(ends) != 0) return "no pipe";
   const pid_t child = fork();
   if (child == 0) {
     const std::string answer = Device().copy(c, 0, nullptr);
-    const bool told = write(ends[1], answer.data(), answer.size()) == static_cast<ssize_t>(answer.size());
+    const bool told =
+        write(ends[1], answer.data(), answer.size()) == static_cast<ssize_t>(answer.size());
     _exit(told ? 0 : 1);
   }
   close(ends[1]);
@@ -617,11 +651,13 @@ int check(const char* path) {
       answer = answer_of_child(c);
     } else {
       if (device == nullptr) device = std::make_unique<Device>();
-      answer = device->copy(c, static_cast<std::uint32_t>(std::strtoul(recorded.c_str(), nullptr, 10)), nullptr);
+      answer = device->copy(
+          c, static_cast<std::uint32_t>(std::strtoul(recorded.c_str(), nullptr, 10)), nullptr);
     }
     ++cases;
     if (answer == recorded) continue;
-    if (++differ <= 40) std::printf("%s : %s, here %s\n", c.text().c_str(), recorded.c_str(), answer.c_str());
+    if (++differ <= 40)
+      std::printf("%s : %s, here %s\n", c.text().c_str(), recorded.c_str(), answer.c_str());
     if (device != nullptr && device->failed()) break;
   }
   std::printf("%d cases, %d differ\n", cases, differ);
@@ -631,18 +667,22 @@ int check(const char* path) {
 // What the runtime says of the driver's functions by name and version.
 int entries() {
   for (const char* name :
-       {"cuTensorMapEncodeTiled", "cuTensorMapEncodeIm2col", "cuTensorMapEncodeIm2colWide", "cuTensorMapReplaceAddress",
-        "cuTensorMapEncodeTile", "cuNothing", "", "cuGetErrorString", "cuMemAlloc_v2"}) {
+       {"cuTensorMapEncodeTiled", "cuTensorMapEncodeIm2col", "cuTensorMapEncodeIm2colWide",
+        "cuTensorMapReplaceAddress", "cuTensorMapEncodeTile", "cuNothing", "", "cuGetErrorString",
+        "cuMemAlloc_v2"}) {
     for (const unsigned version : {0u, 11080u, 12000u, 12070u, 12080u, 13000u, 13010u, 14000u}) {
       void* f = nullptr;
       cudaDriverEntryPointQueryResult found = static_cast<cudaDriverEntryPointQueryResult>(77);
-      const cudaError_t e = cudaGetDriverEntryPointByVersion(name, &f, version, cudaEnableDefault, &found);
-      std::printf("entry '%s' %u : %d %d %s\n", name, version, static_cast<int>(e), static_cast<int>(found),
-                  f != nullptr ? "found" : "null");
+      const cudaError_t e =
+          cudaGetDriverEntryPointByVersion(name, &f, version, cudaEnableDefault, &found);
+      std::printf("entry '%s' %u : %d %d %s\n", name, version, static_cast<int>(e),
+                  static_cast<int>(found), f != nullptr ? "found" : "null");
     }
     void* f = nullptr;
-    const cudaError_t e = cudaGetDriverEntryPointByVersion(name, &f, 13000, cudaEnableDefault, nullptr);
-    std::printf("entry '%s' no result asked for : %d %s\n", name, static_cast<int>(e), f != nullptr ? "found" : "null");
+    const cudaError_t e =
+        cudaGetDriverEntryPointByVersion(name, &f, 13000, cudaEnableDefault, nullptr);
+    std::printf("entry '%s' no result asked for : %d %s\n", name, static_cast<int>(e),
+                f != nullptr ? "found" : "null");
   }
   return 0;
 }
@@ -665,11 +705,15 @@ int generate(const std::string& what, int count, std::uint64_t seed) {
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "generate" && argc > 2)
-    return generate(argv[2], argc > 3 ? std::atoi(argv[3]) : 0, argc > 4 ? std::strtoull(argv[4], nullptr, 10) : 0);
+    return generate(argv[2], argc > 3 ? std::atoi(argv[3]) : 0,
+                    argc > 4 ? std::strtoull(argv[4], nullptr, 10) : 0);
   if (mode == "record" && argc > 2)
-    return record(argv[2], argc > 3 ? std::atoi(argv[3]) : 0, argc > 4 ? std::atoi(argv[4]) : 1 << 30);
+    return record(argv[2], argc > 3 ? std::atoi(argv[3]) : 0,
+                  argc > 4 ? std::atoi(argv[4]) : 1 << 30);
   if (mode == "check" && argc == 3) return check(argv[2]);
   if (mode == "entries") return entries();
-  std::fprintf(stderr, "usage: %s generate WHAT [COUNT SEED] | record FILE [FIRST [COUNT]] | check FILE\n", argv[0]);
+  std::fprintf(stderr,
+               "usage: %s generate WHAT [COUNT SEED] | record FILE [FIRST [COUNT]] | check FILE\n",
+               argv[0]);
   return 2;
 }

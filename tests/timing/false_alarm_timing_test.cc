@@ -1,4 +1,5 @@
-// A kernel against itself, a thousand times over: how often a timing verdict on this very GPU is a false alarm.
+// A kernel against itself, a thousand times over: how often a timing verdict on this very GPU is a
+// false alarm.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +19,8 @@ TEST_F(FalseAlarmTiming, IsAtMostOnceInAThousand) {
   DeviceMemory x(4 * kElements), y(4 * kElements);
   x.write(ordinary_floats(kElements).data(), x.bytes());
   const Work copy = [&](cudaStream_t stream) {
-    return text(kernels::gather(kernels::LoadPath::kDefault, {}, 4, x.as<void>(), kElements, y.as<void>(), kElements,
-                                {}, stream));
+    return text(kernels::gather(kernels::LoadPath::kDefault, {}, 4, x.as<void>(), kElements,
+                                y.as<void>(), kElements, {}, stream));
   };
   const StopwatchRules quick = {.pairs = 24, .warm_up = 1, .sample_us = 200};
   int alarms = 0, unconfirmed = 0, same = 0, inconclusive = 0;
@@ -31,10 +32,12 @@ TEST_F(FalseAlarmTiming, IsAtMostOnceInAThousand) {
     unconfirmed += c.why.starts_with("it was");
     same += c.speed == Speed::kSame;
     inconclusive += c.speed == Speed::kInconclusive;
-    if (c.speed != Speed::kSame && !c.why.starts_with("the interval")) fmt::print("run {}: {}\n", run, to_text(c));
+    if (c.speed != Speed::kSame && !c.why.starts_with("the interval"))
+      fmt::print("run {}: {}\n", run, to_text(c));
   }
-  fmt::print("A/A: {} runs: {} false alarms, {} SAME, {} INCONCLUSIVE, of them {} not found again\n", kRuns, alarms,
-             same, inconclusive, unconfirmed);
+  fmt::print(
+      "A/A: {} runs: {} false alarms, {} SAME, {} INCONCLUSIVE, of them {} not found again\n",
+      kRuns, alarms, same, inconclusive, unconfirmed);
   ::testing::Test::RecordProperty("false_alarms", alarms);
   EXPECT_LE(alarms, kMaxAlarms);
 }

@@ -1,4 +1,5 @@
-// Aligned copies against misaligned and strided ones, and loads through L1 (ca) against loads through L2 alone (cg).
+// Aligned copies against misaligned and strided ones, and loads through L1 (ca) against loads
+// through L2 alone (cg).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,19 +20,21 @@ class MemoryAccessTiming : public Timing {
   MemoryAccessTiming() = default;
 
   // b against a, both gathering kElements elements.
-  SpeedComparison race(const std::string& where, const std::string& a_name, LoadPath a_path, const AccessPattern& a,
-                       const std::string& b_name, LoadPath b_path, const AccessPattern& b) {
+  SpeedComparison race(const std::string& where, const std::string& a_name, LoadPath a_path,
+                       const AccessPattern& a, const std::string& b_name, LoadPath b_path,
+                       const AccessPattern& b) {
     const std::int64_t reach = std::max(elements(a), elements(b));
     DeviceMemory x(reach * 4), y(kElements * 4);
     x.write(ordinary_floats(reach).data(), x.bytes());
-    const auto contestant = [&](const std::string& name, LoadPath path, const AccessPattern& pattern) -> Contestant {
-      return {
-          name, [=, &x, &y](cudaStream_t stream) {
-            return text(kernels::gather(path, pattern, 4, x.as<void>(), reach, y.as<void>(), kElements, {}, stream));
-          }};
+    const auto contestant = [&](const std::string& name, LoadPath path,
+                                const AccessPattern& pattern) -> Contestant {
+      return {name, [=, &x, &y](cudaStream_t stream) {
+                return text(kernels::gather(path, pattern, 4, x.as<void>(), reach, y.as<void>(),
+                                            kElements, {}, stream));
+              }};
     };
-    return compare(fmt::format("gather, {} elements of 4 bytes, {}", kElements, where), contestant(a_name, a_path, a),
-                   contestant(b_name, b_path, b));
+    return compare(fmt::format("gather, {} elements of 4 bytes, {}", kElements, where),
+                   contestant(a_name, a_path, a), contestant(b_name, b_path, b));
   }
 
   static std::int64_t elements(const AccessPattern& p) {
@@ -43,15 +46,16 @@ const AccessPattern kAligned = {};
 
 TEST_F(MemoryAccessTiming, MisalignedAgainstAligned) {
   for (const int offset : {1, 8, 16}) {
-    race(fmt::format("offset {}", offset), "aligned", LoadPath::kDefault, kAligned, "misaligned", LoadPath::kDefault,
-         {.offset = offset});
+    race(fmt::format("offset {}", offset), "aligned", LoadPath::kDefault, kAligned, "misaligned",
+         LoadPath::kDefault, {.offset = offset});
   }
 }
 
 TEST_F(MemoryAccessTiming, StridedAgainstAligned) {
   for (const int stride : {2, 4, 8}) {
-    const SpeedComparison c = race(fmt::format("stride {}", stride), "aligned", LoadPath::kDefault, kAligned, "strided",
-                                   LoadPath::kDefault, {.kind = PatternKind::kStrided, .factor = stride});
+    const SpeedComparison c =
+        race(fmt::format("stride {}", stride), "aligned", LoadPath::kDefault, kAligned, "strided",
+             LoadPath::kDefault, {.kind = PatternKind::kStrided, .factor = stride});
     // Each request takes `stride` times the sectors, and memory is what the copy waits for.
     EXPECT_EQ(c.speed, Speed::kSlower) << to_text(c);
   }

@@ -1,5 +1,6 @@
-// The stencil's coefficients in constant memory against the same through the read-only path and from global memory, at
-// 16,777,216 floats, where published measurements on a Kepler K40c compared the first two.
+// The stencil's coefficients in constant memory against the same through the read-only path and
+// from global memory, at 16,777,216 floats, where published measurements on a Kepler K40c compared
+// the first two.
 #include <gtest/gtest.h>
 
 #include "kernels/stencil.h"
@@ -11,15 +12,18 @@ namespace {
 using kernels::StencilVariant;
 
 constexpr std::int64_t kElements = 16'777'216;
-constexpr kernels::StencilCoefficients kCoefficients = {0, 4.0f / 5, -1.0f / 5, 4.0f / 105, -1.0f / 280};
+constexpr kernels::StencilCoefficients kCoefficients = {0, 4.0f / 5, -1.0f / 5, 4.0f / 105,
+                                                        -1.0f / 280};
 
 class StencilTiming : public Timing {
  protected:
   // y comes out the same whichever variant computed it; both must have.
-  Contestant contestant(const std::string& name, StencilVariant variant, const DeviceMemory& x, const DeviceMemory& y) {
+  Contestant contestant(const std::string& name, StencilVariant variant, const DeviceMemory& x,
+                        const DeviceMemory& y) {
     return {name, [variant, &x, &y](cudaStream_t stream) {
-              return text(kernels::stencil_1d(variant, x.as<float>(), kElements, y.as<float>(), kCoefficients,
-                                              kernels::StencilBoundary::kZero, {}, stream));
+              return text(kernels::stencil_1d(variant, x.as<float>(), kElements, y.as<float>(),
+                                              kCoefficients, kernels::StencilBoundary::kZero, {},
+                                              stream));
             }};
   }
 
@@ -32,8 +36,12 @@ class StencilTiming : public Timing {
   }
 };
 
-TEST_F(StencilTiming, ReadOnlyAgainstConstantCoefficients) { against_constant("read-only", StencilVariant::kReadOnly); }
-TEST_F(StencilTiming, GlobalAgainstConstantCoefficients) { against_constant("global", StencilVariant::kGlobal); }
+TEST_F(StencilTiming, ReadOnlyAgainstConstantCoefficients) {
+  against_constant("read-only", StencilVariant::kReadOnly);
+}
+TEST_F(StencilTiming, GlobalAgainstConstantCoefficients) {
+  against_constant("global", StencilVariant::kGlobal);
+}
 
 }  // namespace
 }  // namespace lockstep::timing

@@ -14,15 +14,19 @@ namespace {
 
 void require(cudaError_t error, const std::string& tried) {
   if (error != cudaSuccess)
-    throw std::runtime_error(fmt::format("{}: {}, {}", tried, cudaGetErrorName(error), cudaGetErrorString(error)));
+    throw std::runtime_error(
+        fmt::format("{}: {}, {}", tried, cudaGetErrorName(error), cudaGetErrorString(error)));
 }
 
 // Numbers in no order, from their index alone.
 std::uint64_t scramble(std::uint64_t i) { return mix(i + kSplitMixStep); }
 
 void note_duration(const std::string& name, const Estimate& us, std::size_t samples) {
-  const nlohmann::ordered_json j = {
-      {"name", name}, {"median_us", us.median}, {"low_us", us.low}, {"high_us", us.high}, {"samples", samples}};
+  const nlohmann::ordered_json j = {{"name", name},
+                                    {"median_us", us.median},
+                                    {"low_us", us.low},
+                                    {"high_us", us.high},
+                                    {"samples", samples}};
   current_record().notes["timing." + name] = j.dump();
 }
 
@@ -31,7 +35,8 @@ void note_duration(const std::string& name, const Estimate& us, std::size_t samp
 void Timing::SetUp() {
   if (!is_simulator()) return;
   current_record().verdict = Verdict::kNotApplicable;
-  current_record().reason = "needs silicon; the device is the simulated GPU, whose speed says nothing about a GPU's";
+  current_record().reason =
+      "needs silicon; the device is the simulated GPU, whose speed says nothing about a GPU's";
   GTEST_SKIP() << current_record().reason;
 }
 
@@ -52,18 +57,20 @@ void DeviceMemory::fetch(void* host) const {
 
 std::vector<float> ordinary_floats(std::size_t count) {
   std::vector<float> x(count);
-  for (std::size_t i = 0; i < count; ++i) x[i] = 1 + static_cast<float>(scramble(i) >> 41) * 0x1p-23f;
+  for (std::size_t i = 0; i < count; ++i)
+    x[i] = 1 + static_cast<float>(scramble(i) >> 41) * 0x1p-23f;
   return x;
 }
 
 std::vector<int> scattered_integers(std::size_t count, int below) {
   std::vector<int> x(count);
-  for (std::size_t i = 0; i < count; ++i) x[i] = static_cast<int>(scramble(i) % static_cast<std::uint64_t>(below));
+  for (std::size_t i = 0; i < count; ++i)
+    x[i] = static_cast<int>(scramble(i) % static_cast<std::uint64_t>(below));
   return x;
 }
 
-SpeedComparison compare(const std::string& where, const Contestant& a, const Contestant& b, const TimingRules& rules,
-                        const StopwatchRules& stopwatch) {
+SpeedComparison compare(const std::string& where, const Contestant& a, const Contestant& b,
+                        const TimingRules& rules, const StopwatchRules& stopwatch) {
   const MeasuredSpeed m = measure_speed(a.work, b.work, rules, stopwatch);
   if (!m.error.empty()) {
     ADD_FAILURE() << where << ": " << m.error;

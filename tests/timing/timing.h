@@ -1,6 +1,8 @@
-// What the timing tests share: device memory, two contestants, and a verdict that is printed and goes to the passport.
+// What the timing tests share: device memory, two contestants, and a verdict that is printed and
+// goes to the passport.
 //
-// A contestant's output is looked at after it was timed, so that what was fast is known to have been right.
+// A contestant's output is looked at after it was timed, so that what was fast is known to have
+// been right.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,8 +24,9 @@ class Timing : public ::testing::Test {
   void SetUp() override;
 };
 
-// Device memory, for as long as it lives; throws std::runtime_error where there is none. Filled with bytes that are
-// neither all alike nor NaN: 32-bit words of small integers, each with the bits of a float near 1 when `floats`.
+// Device memory, for as long as it lives; throws std::runtime_error where there is none. Filled
+// with bytes that are neither all alike nor NaN: 32-bit words of small integers, each with the bits
+// of a float near 1 when `floats`.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::size_t bytes);
@@ -63,7 +66,8 @@ struct Contestant {
   Work work;
 };
 
-// Measures b against a, prints and records the verdict and both durations. An error is a failure of the test.
+// Measures b against a, prints and records the verdict and both durations. An error is a failure of
+// the test.
 SpeedComparison compare(const std::string& where, const Contestant& a, const Contestant& b,
                         const TimingRules& rules = {}, const StopwatchRules& stopwatch = {});
 

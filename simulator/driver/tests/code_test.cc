@@ -44,7 +44,8 @@ CUDA_TEST(DriverModule, ComesFromAFile) {
 
 CUDA_TEST(DriverModule, ThatIsWrongSaysWhyInItsLog) {
   start();
-  const std::string wrong = std::string(kPtx) + "\n.visible .entry odd() { nosuchinstruction; ret; }\n";
+  const std::string wrong =
+      std::string(kPtx) + "\n.visible .entry odd() { nosuchinstruction; ret; }\n";
   char log[1024] = "";
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
@@ -119,10 +120,12 @@ CUDA_TEST(DriverLinker, JoinsPiecesThatNeedEachOther) {
     CUlinkState state = nullptr;
     EXPECT_CU(CUDA_SUCCESS, cuLinkCreate(2, options, values, &state));
     std::string text = caller;
-    EXPECT_CU(CUDA_SUCCESS, cuLinkAddData(state, CU_JIT_INPUT_PTX, text.data(), text.size() + 1, "caller", 0, nullptr, nullptr));
+    EXPECT_CU(CUDA_SUCCESS, cuLinkAddData(state, CU_JIT_INPUT_PTX, text.data(), text.size() + 1,
+                                          "caller", 0, nullptr, nullptr));
     text = called;
     if (both) {
-      EXPECT_CU(CUDA_SUCCESS, cuLinkAddData(state, CU_JIT_INPUT_PTX, text.data(), text.size() + 1, "called", 0, nullptr, nullptr));
+      EXPECT_CU(CUDA_SUCCESS, cuLinkAddData(state, CU_JIT_INPUT_PTX, text.data(), text.size() + 1,
+                                            "called", 0, nullptr, nullptr));
     }
     void* made = nullptr;
     std::size_t bytes = 0;
@@ -144,18 +147,23 @@ CUDA_TEST(DriverLinker, JoinsPiecesThatNeedEachOther) {
   // It is machine code now.
   CUlinkState state = nullptr;
   GOOD(cuLinkCreate(0, nullptr, nullptr, &state));
-  EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU, cuLinkAddData(state, CU_JIT_INPUT_CUBIN, code.data(), code.size(), "linked", 0, nullptr, nullptr));
+  EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU,
+            cuLinkAddData(state, CU_JIT_INPUT_CUBIN, code.data(), code.size(), "linked", 0, nullptr,
+                          nullptr));
 }
 
 CUDA_TEST(DriverLinker, IsDoneOnce) {
   start();
   CUlinkState state = nullptr;
   std::string text = kPtx;
-  const auto add = [&](CUjitInputType type, std::size_t size) { return cuLinkAddData(state, type, text.data(), size, "text", 0, nullptr, nullptr); };
+  const auto add = [&](CUjitInputType type, std::size_t size) {
+    return cuLinkAddData(state, type, text.data(), size, "text", 0, nullptr, nullptr);
+  };
   GOOD(cuLinkCreate(0, nullptr, nullptr, &state));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, add(static_cast<CUjitInputType>(77), text.size() + 1));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, add(CU_JIT_INPUT_PTX, 0));
-  EXPECT_CU(CUDA_ERROR_FILE_NOT_FOUND, cuLinkAddFile(state, CU_JIT_INPUT_PTX, "/nonexistent", 0, nullptr, nullptr));
+  EXPECT_CU(CUDA_ERROR_FILE_NOT_FOUND,
+            cuLinkAddFile(state, CU_JIT_INPUT_PTX, "/nonexistent", 0, nullptr, nullptr));
   GOOD(add(CU_JIT_INPUT_PTX, text.size() + 1));
   void* code = nullptr;
   std::size_t bytes = 0;
@@ -170,10 +178,16 @@ CUDA_TEST(DriverLinker, IsDoneOnce) {
 
 // A kernel that has 64 values in registers at once.
 std::string with_many_registers() {
-  std::string text = std::string(kPtx) + ".visible .entry many(.param .u64 out) {\n  .reg .u64 %rd<2>; .reg .f32 %f<64>;\n";
+  std::string text =
+      std::string(kPtx) +
+      ".visible .entry many(.param .u64 out) {\n  .reg .u64 %rd<2>; .reg .f32 %f<64>;\n";
   text += "  ld.param.u64 %rd0, [out];\n  cvta.to.global.u64 %rd1, %rd0;\n";
-  for (int i = 0; i < 64; ++i) text += "  ld.volatile.global.f32 %f" + std::to_string(i) + ", [%rd1+" + std::to_string(4 * i) + "];\n";
-  for (int i = 0; i < 64; ++i) text += "  st.volatile.global.f32 [%rd1+" + std::to_string(4 * i) + "], %f" + std::to_string(63 - i) + ";\n";
+  for (int i = 0; i < 64; ++i)
+    text += "  ld.volatile.global.f32 %f" + std::to_string(i) + ", [%rd1+" + std::to_string(4 * i) +
+            "];\n";
+  for (int i = 0; i < 64; ++i)
+    text += "  st.volatile.global.f32 [%rd1+" + std::to_string(4 * i) + "], %f" +
+            std::to_string(63 - i) + ";\n";
   return text + "  ret;\n}\n";
 }
 
@@ -191,8 +205,11 @@ struct Jit {
 };
 Jit load_with(const std::string& text, CUjit_option option, std::size_t value) {
   char information[512] = "unset", error[512] = "unset";
-  CUjit_option options[] = {option, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void* values[] = {reinterpret_cast<void*>(value), information, reinterpret_cast<void*>(sizeof information), error, reinterpret_cast<void*>(sizeof error)};
+  CUjit_option options[] = {option, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+                            CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {reinterpret_cast<void*>(value), information,
+                    reinterpret_cast<void*>(sizeof information), error,
+                    reinterpret_cast<void*>(sizeof error)};
   Jit jit;
   jit.result = cuModuleLoadDataEx(&jit.module, text.c_str(), 5, options, values);
   jit.value = reinterpret_cast<std::size_t>(values[0]);
@@ -206,7 +223,9 @@ Jit load_with(const std::string& text, CUjit_option option, std::size_t value) {
 CUDA_TEST(DriverJit, BoundsRegistersAndThreads) {
   start();
   const std::string text = with_many_registers();
-  const auto registers = [&](CUjit_option option, std::size_t most) { return attribute(load_with(text, option, most).module, CU_FUNC_ATTRIBUTE_NUM_REGS); };
+  const auto registers = [&](CUjit_option option, std::size_t most) {
+    return attribute(load_with(text, option, most).module, CU_FUNC_ATTRIBUTE_NUM_REGS);
+  };
   const int free = registers(CU_JIT_LOG_VERBOSE, 0);
   EXPECT_GT(free, 64);
   EXPECT_EQ(registers(CU_JIT_MAX_REGISTERS, 40), 40);
@@ -214,7 +233,8 @@ CUDA_TEST(DriverJit, BoundsRegistersAndThreads) {
   EXPECT_EQ(registers(CU_JIT_MAX_REGISTERS, 200), free);
   EXPECT_EQ(registers(CU_JIT_THREADS_PER_BLOCK, 1024), 64);
   EXPECT_EQ(load_with(text, CU_JIT_THREADS_PER_BLOCK, 2048).value, 1024u);
-  const Jit few = load_with(text, CU_JIT_MAX_REGISTERS, 16), many = load_with(text, CU_JIT_MAX_REGISTERS, 300);
+  const Jit few = load_with(text, CU_JIT_MAX_REGISTERS, 16),
+            many = load_with(text, CU_JIT_MAX_REGISTERS, 300);
   EXPECT_EQ(attribute(few.module, CU_FUNC_ATTRIBUTE_NUM_REGS), 24);
   EXPECT_NE(few.information.find("24"), std::string::npos) << few.information;
   EXPECT_EQ(few.information_bytes, few.information.size());
@@ -227,7 +247,9 @@ CUDA_TEST(DriverJit, BoundsRegistersAndThreads) {
   GOOD(cuMemAlloc(&room, 256));
   GOOD(cuMemsetD8(room, 0, 256));
   void* arguments[] = {&room};
-  EXPECT_NE(cuLaunchKernel(function(narrow, "many"), 1, 1, 1, 512, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  EXPECT_NE(
+      cuLaunchKernel(function(narrow, "many"), 1, 1, 1, 512, 1, 1, 0, nullptr, arguments, nullptr),
+      CUDA_SUCCESS);
   GOOD(cuLaunchKernel(function(narrow, "many"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
   GOOD(cuCtxSynchronize());
   // A library's, and what is linked.
@@ -245,7 +267,8 @@ CUDA_TEST(DriverJit, BoundsRegistersAndThreads) {
   void* values[] = {value, nullptr};
   GOOD(cuLinkCreate(2, both, values, &state));
   std::string copy = text;
-  GOOD(cuLinkAddData(state, CU_JIT_INPUT_PTX, copy.data(), copy.size() + 1, "text", 0, nullptr, nullptr));
+  GOOD(cuLinkAddData(state, CU_JIT_INPUT_PTX, copy.data(), copy.size() + 1, "text", 0, nullptr,
+                     nullptr));
   void* code = nullptr;
   std::size_t bytes = 0;
   GOOD(cuLinkComplete(state, &code, &bytes));
@@ -271,7 +294,8 @@ CUDA_TEST(DriverModule, AKernelThatIsNotSimulatedIsRefusedAlone) {
   }
   CUfunction all[4] = {};
   GOOD(cuModuleEnumerateFunctions(all, 4, module));
-  EXPECT_CU(CUDA_ERROR_INVALID_PTX, cuLaunchKernel(all[2], 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+  EXPECT_CU(CUDA_ERROR_INVALID_PTX,
+            cuLaunchKernel(all[2], 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
   CUlibrary library = nullptr;
   GOOD(cuLibraryLoadData(&library, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   CUkernel kernel = nullptr;
@@ -300,10 +324,13 @@ CUDA_TEST(DriverJit, RefusesOptionsThatCannotBe) {
   GOOD(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0));
   const auto capability = static_cast<std::size_t>(10 * major + minor);
   EXPECT_CU(CUDA_SUCCESS, load_with(kPtx, CU_JIT_TARGET, capability).result);
-  EXPECT_CU(CUDA_ERROR_INVALID_SOURCE, load_with(kPtx, CU_JIT_TARGET, capability == 80 ? 90 : 80).result);
+  EXPECT_CU(CUDA_ERROR_INVALID_SOURCE,
+            load_with(kPtx, CU_JIT_TARGET, capability == 80 ? 90 : 80).result);
   EXPECT_CU(CUDA_ERROR_INVALID_PTX, load_with(kPtx, CU_JIT_NEW_SM3X_OPT, 1).result);
-  for (const CUjit_option option : {CU_JIT_OPTIMIZATION_LEVEL, CU_JIT_FALLBACK_STRATEGY, CU_JIT_LOG_VERBOSE, CU_JIT_GENERATE_LINE_INFO, CU_JIT_CACHE_MODE,
-                                    CU_JIT_FAST_COMPILE, CU_JIT_LTO, CU_JIT_FMA, CU_JIT_POSITION_INDEPENDENT_CODE, CU_JIT_MIN_CTA_PER_SM}) {
+  for (const CUjit_option option :
+       {CU_JIT_OPTIMIZATION_LEVEL, CU_JIT_FALLBACK_STRATEGY, CU_JIT_LOG_VERBOSE,
+        CU_JIT_GENERATE_LINE_INFO, CU_JIT_CACHE_MODE, CU_JIT_FAST_COMPILE, CU_JIT_LTO, CU_JIT_FMA,
+        CU_JIT_POSITION_INDEPENDENT_CODE, CU_JIT_MIN_CTA_PER_SM}) {
     const Jit jit = load_with(kPtx, option, 1);
     EXPECT_CU(CUDA_SUCCESS, jit.result);
     EXPECT_EQ(jit.information + jit.error, "");
@@ -318,13 +345,17 @@ CUDA_TEST(DriverJit, RefusesOptionsThatCannotBe) {
   alone = static_cast<CUjit_option>(1000);
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuLinkCreate(1, &alone, &value, &state));
   CUlibrary library = nullptr;
-  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuLibraryLoadData(&library, kPtx, &alone, &value, 1, nullptr, nullptr, 0));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cuLibraryLoadData(&library, kPtx, &alone, &value, 1, nullptr, nullptr, 0));
   CUlibraryOption unknown = static_cast<CUlibraryOption>(77);
-  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuLibraryLoadData(&library, kPtx, nullptr, nullptr, 0, &unknown, &value, 1));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cuLibraryLoadData(&library, kPtx, nullptr, nullptr, 0, &unknown, &value, 1));
   // A log that is too small is filled, and ends with a zero.
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-  EXPECT_CU(CUDA_ERROR_INVALID_PTX, cuModuleLoadDataEx(&module, (std::string(kPtx) + "nosuchdirective").c_str(), 2, options, values));
+  EXPECT_CU(CUDA_ERROR_INVALID_PTX,
+            cuModuleLoadDataEx(&module, (std::string(kPtx) + "nosuchdirective").c_str(), 2, options,
+                               values));
   EXPECT_EQ(std::strlen(log), sizeof log - 1);
   EXPECT_EQ(reinterpret_cast<std::size_t>(values[1]), sizeof log);
 }
@@ -342,7 +373,8 @@ CUDA_TEST(DriverFunction, HasAttributesAndParameters) {
   GOOD(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000));
   GOOD(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f));
   EXPECT_EQ(value, 60000);
-  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 30));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 30));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NUM_REGS, 1));
   std::size_t offset = 0, size = 0;
   GOOD(cuFuncGetParamInfo(f, 1, &offset, &size));
@@ -365,7 +397,8 @@ CUDA_TEST(DriverLaunch, TakesArgumentsInEitherForm) {
     CUdeviceptr out, in;
   } packed{out, in};
   std::size_t bytes = sizeof packed;
-  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
   GOOD(cuLaunchKernel(f, 1, 1, 1, 4, 1, 1, 16, nullptr, nullptr, extra));
   EXPECT_EQ(words_at(out, 4), (std::vector<unsigned>{4, 3, 2, 1}));
   CUlaunchConfig config{};

@@ -132,7 +132,8 @@ CUDA_TEST(DriverContext, LaunchesOnlyItsOwnFunctions) {
   CUdeviceptr out = words({0});
   unsigned x = 1;
   void* arguments[] = {&out, &x};
-  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  EXPECT_CU(CUDA_ERROR_INVALID_HANDLE,
+            cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
   EXPECT_EQ(scaled(function(load(), "scale"), 5), 15u);
   GOOD(cuCtxSetCurrent(primary));
   EXPECT_EQ(scaled(scale, 6), 18u);
@@ -171,8 +172,10 @@ CUDA_TEST(DriverContext, ATensorMapIsMadeInAContext) {
     CUtensorMap map;
     const cuuint64_t sizes[] = {32, 8}, strides[] = {128};
     const cuuint32_t box[] = {32, 4}, steps[] = {1, 1};
-    return cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, data, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                  CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, data, sizes, strides, box,
+                                  steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                                  CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   };
   EXPECT_CU(CUDA_SUCCESS, encode());
   std::thread([&] {

@@ -23,7 +23,8 @@ inline CUcontext start() {
   return context;
 }
 
-// scale: out[0] = x * factor. reversed: out[i] = in[n - 1 - i] for one block of n threads, by way of dynamic shared memory.
+// scale: out[0] = x * factor. reversed: out[i] = in[n - 1 - i] for one block of n threads, by way
+// of dynamic shared memory.
 inline constexpr const char* kPtx = R"(
 .version 8.0
 .target sm_75

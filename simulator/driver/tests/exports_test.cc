@@ -1,4 +1,5 @@
-// What the simulated libcuda.so.1 exports: every name of exports.txt, each an entry point or a refusal that names it.
+// What the simulated libcuda.so.1 exports: every name of exports.txt, each an entry point or a
+// refusal that names it.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -41,10 +42,12 @@ CUDA_TEST(DriverExports, WhatIsNotSimulatedIsRefused) {
   CUmipmappedArray array = nullptr;
   testing::internal::CaptureStderr();
   EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuMipmappedArrayCreate(&array, nullptr, 1));
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "lockstep: cuMipmappedArrayCreate: the simulated GPU does not support it\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "lockstep: cuMipmappedArrayCreate: the simulated GPU does not support it\n");
   void* function = nullptr;
   CUdriverProcAddressQueryResult status{};
-  GOOD(cuGetProcAddress("cuMipmappedArrayCreate", &function, 13000, CU_GET_PROC_ADDRESS_DEFAULT, &status));
+  GOOD(cuGetProcAddress("cuMipmappedArrayCreate", &function, 13000, CU_GET_PROC_ADDRESS_DEFAULT,
+                        &status));
   EXPECT_EQ(function, nullptr);
   EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
 }

@@ -62,7 +62,8 @@ CUDA_TEST(DriverMemory, OfTheHostAndManagedIsReachedFromBoth) {
   GOOD(cuMemFree(m));
   std::vector<unsigned> own(4096);
   GOOD(cuMemHostRegister(own.data(), own.size() * 4, CU_MEMHOSTREGISTER_DEVICEMAP));
-  EXPECT_CU(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, cuMemHostRegister(own.data(), own.size() * 4, 0));
+  EXPECT_CU(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+            cuMemHostRegister(own.data(), own.size() * 4, 0));
   GOOD(cuMemHostUnregister(own.data()));
   EXPECT_CU(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, cuMemHostUnregister(own.data()));
 }
@@ -81,8 +82,10 @@ CUDA_TEST(DriverMemory, TellsWhatAPointerIs) {
   GOOD(cuPointerGetAttribute(&begin, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, p + 4));
   EXPECT_EQ(begin, p);
   int local = 0;
-  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, reinterpret_cast<CUdeviceptr>(&local)));
-  CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                            reinterpret_cast<CUdeviceptr>(&local)));
+  CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                 CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
   void* results[] = {&ordinal, &managed, &type};
   GOOD(cuPointerGetAttributes(3, which, results, p));
   EXPECT_EQ(ordinal, 0);
@@ -156,7 +159,8 @@ CUDA_TEST(DriverCopy, MovesLinesRowsAndBoxes) {
   rows.WidthInBytes = 8;
   rows.Height = 4;
   GOOD(cuMemcpy2D(&rows));
-  EXPECT_EQ(std::vector<unsigned>(out, out + 8), (std::vector<unsigned>{2, 3, 8, 9, 14, 15, 20, 21}));
+  EXPECT_EQ(std::vector<unsigned>(out, out + 8),
+            (std::vector<unsigned>{2, 3, 8, 9, 14, 15, 20, 21}));
   // Of 2 slices of 3 rows of 4 words the last word of each middle row.
   CUDA_MEMCPY3D box{};
   box.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
@@ -184,7 +188,8 @@ CUDA_TEST(DriverFill, HasElementsOfOneTwoAndFourBytes) {
   GOOD(cuMemsetD32(p, 0xdeadbeef, 4));
   GOOD(cuMemsetD16(p + 4, 0x1234, 3));
   GOOD(cuMemsetD8(p + 8, 0x56, 1));
-  EXPECT_EQ(words_at(p, 4), (std::vector<unsigned>{0xdeadbeef, 0x12341234, 0xdead1256, 0xdeadbeef}));
+  EXPECT_EQ(words_at(p, 4),
+            (std::vector<unsigned>{0xdeadbeef, 0x12341234, 0xdead1256, 0xdeadbeef}));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemsetD32(p + 2, 0, 1));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuMemsetD16(p + 1, 0, 1));
   GOOD(cuMemsetD32(p, 1, 0));

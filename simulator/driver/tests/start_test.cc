@@ -1,5 +1,6 @@
-// What the first call of the runtime API leaves to the driver API: whether the driver is initialised, whether device 0's primary context is active, and
-// whether the thread has a current context. Each expectation was recorded on an H100.
+// What the first call of the runtime API leaves to the driver API: whether the driver is
+// initialised, whether device 0's primary context is active, and whether the thread has a current
+// context. Each expectation was recorded on an H100.
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 #include <sys/wait.h>
@@ -29,7 +30,8 @@ void expect_started(Started expected) {
   EXPECT_EQ(now.active, expected.active);
   EXPECT_EQ(now.current, expected.current);
 }
-constexpr Started kNothing{false, false, false}, kDriverAlone{true, false, false}, kAll{true, true, true};
+constexpr Started kNothing{false, false, false}, kDriverAlone{true, false, false},
+    kAll{true, true, true};
 
 // `calls`: of the runtime API, the first that a process makes.
 #define STARTS(name, what, ...)    \
@@ -54,12 +56,15 @@ const char* text;
 STARTS(NothingByItsVersion, kNothing, cudaRuntimeGetVersion(&number))
 STARTS(NothingByAChannel, kNothing, cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned))
 STARTS(NothingByTheDriversVersion, kNothing, cuDriverGetVersion(&number))
-STARTS(NothingByTheDriversErrors, kNothing, (cuGetErrorString(CUDA_ERROR_INVALID_VALUE, &text), cuGetErrorName(CUDA_ERROR_INVALID_VALUE, &text)))
+STARTS(NothingByTheDriversErrors, kNothing,
+       (cuGetErrorString(CUDA_ERROR_INVALID_VALUE, &text),
+        cuGetErrorName(CUDA_ERROR_INVALID_VALUE, &text)))
 STARTS(TheDriverByCounting, kDriverAlone, cudaGetDeviceCount(&number))
 STARTS(TheDriverByCountingWrongly, kDriverAlone, cudaGetDeviceCount(nullptr))
 STARTS(TheDriverByTheDevice, kDriverAlone, cudaGetDevice(&number))
 STARTS(TheDriverByProperties, kDriverAlone, cudaGetDeviceProperties(&properties, 0))
-STARTS(TheDriverByAnAttributeOfNoDevice, kDriverAlone, cudaDeviceGetAttribute(&number, cudaDevAttrWarpSize, 99))
+STARTS(TheDriverByAnAttributeOfNoDevice, kDriverAlone,
+       cudaDeviceGetAttribute(&number, cudaDevAttrWarpSize, 99))
 STARTS(TheDriverByItsVersion, kDriverAlone, cudaDriverGetVersion(&number))
 STARTS(TheDriverByNoDevice, kDriverAlone, cudaSetDevice(99))
 STARTS(TheDriverByValidDevices, kDriverAlone, (number = 0, cudaSetValidDevices(&number, 1)))
@@ -71,7 +76,8 @@ STARTS(TheDriverByAnErrorsName, kDriverAlone, cudaGetErrorName(cudaSuccess))
 STARTS(TheDriverByAnErrorsText, kDriverAlone, cudaGetErrorString(cudaSuccess))
 STARTS(TheDriverByAPointer, kDriverAlone, cudaPointerGetAttributes(&attributes, &number))
 STARTS(TheDriverByAPool, kDriverAlone, cudaDeviceGetDefaultMemPool(&pool, 0))
-STARTS(TheDriverByAnEntryPoint, kDriverAlone, cudaGetDriverEntryPointByVersion("cuInit", &place, 12000, cudaEnableDefault, nullptr))
+STARTS(TheDriverByAnEntryPoint, kDriverAlone,
+       cudaGetDriverEntryPointByVersion("cuInit", &place, 12000, cudaEnableDefault, nullptr))
 STARTS(TheDriverByTheProfilersEnd, kDriverAlone, cudaProfilerStop())
 STARTS(TheDriverByMemoryForNobody, kDriverAlone, cudaMalloc(nullptr, 4))
 STARTS(TheDriverByNoEvent, kDriverAlone, cudaEventQuery(nullptr))
@@ -107,7 +113,8 @@ bool child_starts(void (*call)()) {
   if (child == 0) {
     void* memory = nullptr;
     const bool good = cudaMalloc(&memory, 4) == cudaSuccess && cuInit(0) == CUDA_SUCCESS;
-    const bool bad = cudaMalloc(&memory, 4) == cudaErrorInitializationError && cuInit(0) == CUDA_ERROR_NOT_INITIALIZED;
+    const bool bad = cudaMalloc(&memory, 4) == cudaErrorInitializationError &&
+                     cuInit(0) == CUDA_ERROR_NOT_INITIALIZED;
     _exit(good ? 1 : bad ? 2 : 3);
   }
   int status = 0;

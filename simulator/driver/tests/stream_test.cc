@@ -26,7 +26,11 @@ CUDA_TEST(DriverStream, OrdersWorkAndCallsBack) {
   GOOD(cuLaunchHostFunc(
       stream, [](void* n) { ++*static_cast<int*>(n); }, &called));
   GOOD(cuStreamAddCallback(
-      stream, [](CUstream, CUresult status, void* n) { *static_cast<int*>(n) += status == CUDA_SUCCESS ? 10 : 100; }, &called, 0));
+      stream,
+      [](CUstream, CUresult status, void* n) {
+        *static_cast<int*>(n) += status == CUDA_SUCCESS ? 10 : 100;
+      },
+      &called, 0));
   GOOD(cuEventRecord(end, stream));
   GOOD(cuStreamWaitEvent(stream, begin, 0));
   GOOD(cuEventSynchronize(end));
@@ -44,7 +48,8 @@ CUDA_TEST(DriverEvent, RefusesWhatIsNoEvent) {
   start();
   CUevent event = nullptr;
   EXPECT_CU(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(nullptr, nullptr, nullptr));
-  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuEventCreate(&event, CU_EVENT_INTERPROCESS));  // it would have to be without times
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cuEventCreate(&event, CU_EVENT_INTERPROCESS));  // it would have to be without times
 }
 
 // What an H100's driver answered, each.
@@ -61,9 +66,11 @@ CUDA_TEST(DriverMemoryOperation, WritesWhereItMay) {
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuStreamWriteValue64(stream, at + 4, 9, 0));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuStreamWriteValue32(stream, at + 16, 9, 0));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuStreamWriteValue32(stream, 0, 9, 0));
-  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuStreamWriteValue32(stream, at, 9, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cuStreamWriteValue32(stream, at, 9, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
   unsigned local = 0, *pinned = nullptr;
-  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuStreamWriteValue32(stream, reinterpret_cast<CUdeviceptr>(&local), 9, 0));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cuStreamWriteValue32(stream, reinterpret_cast<CUdeviceptr>(&local), 9, 0));
   GOOD(cuMemHostAlloc(reinterpret_cast<void**>(&pinned), 64, CU_MEMHOSTALLOC_DEVICEMAP));
   GOOD(cuStreamWriteValue32(stream, reinterpret_cast<CUdeviceptr>(pinned), 5, 0));
   GOOD(cuStreamSynchronize(stream));
@@ -91,12 +98,15 @@ CUDA_TEST(DriverMemoryOperation, WaitsUntilTheValueIsThere) {
   GOOD(cuStreamWaitValue32(stream, at, 11, CU_STREAM_WAIT_VALUE_EQ));
   GOOD(cuStreamWaitValue32(stream, at, 9, CU_STREAM_WAIT_VALUE_AND));
   GOOD(cuStreamWaitValue32(stream, at, 9, CU_STREAM_WAIT_VALUE_NOR));
-  GOOD(cuStreamWaitValue32(stream, at, 0xfffffff0, CU_STREAM_WAIT_VALUE_GEQ));  // the difference, 27, is not negative
+  GOOD(cuStreamWaitValue32(stream, at, 0xfffffff0,
+                           CU_STREAM_WAIT_VALUE_GEQ));  // the difference, 27, is not negative
   GOOD(cuStreamWaitValue64(stream, at + 8, 5, CU_STREAM_WAIT_VALUE_EQ));
   GOOD(cuStreamSynchronize(stream));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuStreamWaitValue32(stream, at, 11, 4));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuStreamWaitValue32(stream, at + 2, 11, 0));
-  EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuStreamWaitValue32(stream, at, 11, CU_STREAM_WAIT_VALUE_EQ | CU_STREAM_WAIT_VALUE_FLUSH));
+  EXPECT_CU(
+      CUDA_ERROR_NOT_SUPPORTED,
+      cuStreamWaitValue32(stream, at, 11, CU_STREAM_WAIT_VALUE_EQ | CU_STREAM_WAIT_VALUE_FLUSH));
   // Another thread's stream writes it.
   CUcontext context = nullptr;
   GOOD(cuCtxGetCurrent(&context));
@@ -227,7 +237,8 @@ CUDA_TEST(DriverGraph, IsMadeOfNodesAndChanged) {
   CUcontext context = nullptr;
   GOOD(cuCtxGetCurrent(&context));
   CUDA_MEMSET_NODE_PARAMS fill{out, 0, 0x77, 4, 2, 1};
-  CUDA_KERNEL_NODE_PARAMS kernel{scale, 1, 1, 1, 1, 1, 1, 0, arguments, nullptr, nullptr, nullptr}, found{};
+  CUDA_KERNEL_NODE_PARAMS kernel{scale, 1, 1, 1, 1, 1, 1, 0, arguments, nullptr, nullptr, nullptr},
+      found{};
   CUDA_MEMCPY3D copy{};
   copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
   copy.srcDevice = out;
@@ -276,18 +287,22 @@ CUDA_TEST(DriverGraph, IsMadeOfNodesAndChanged) {
 CUDA_TEST(DriverEntryPoint, IsFoundByNameAndVersion) {
   void* function = nullptr;
   CUdriverProcAddressQueryResult status{};
-  GOOD(cuGetProcAddress("cuDriverGetVersion", &function, 13000, CU_GET_PROC_ADDRESS_DEFAULT, &status));
+  GOOD(cuGetProcAddress("cuDriverGetVersion", &function, 13000, CU_GET_PROC_ADDRESS_DEFAULT,
+                        &status));
   EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);
   int version = 0;
   GOOD(reinterpret_cast<CUresult (*)(int*)>(function)(&version));
   EXPECT_GE(version, 13000);
-  GOOD(cuGetProcAddress("cuNoSuchFunction", &function, 13000, CU_GET_PROC_ADDRESS_DEFAULT, &status));
+  GOOD(
+      cuGetProcAddress("cuNoSuchFunction", &function, 13000, CU_GET_PROC_ADDRESS_DEFAULT, &status));
   EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
   EXPECT_EQ(function, nullptr);
   function = &version;
-  GOOD(cuGetProcAddress("cuNoSuchFunction", &function, 13000, CU_GET_PROC_ADDRESS_DEFAULT, nullptr));
+  GOOD(
+      cuGetProcAddress("cuNoSuchFunction", &function, 13000, CU_GET_PROC_ADDRESS_DEFAULT, nullptr));
   EXPECT_EQ(function, nullptr);
-  GOOD(cuGetProcAddress("cuLibraryLoadData", &function, 11000, CU_GET_PROC_ADDRESS_DEFAULT, &status));
+  GOOD(cuGetProcAddress("cuLibraryLoadData", &function, 11000, CU_GET_PROC_ADDRESS_DEFAULT,
+                        &status));
   EXPECT_EQ(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
   // Variants of one name: of three arguments until 11.3, of five until 12.4, of four since.
   GOOD(cuInit(0));
@@ -298,25 +313,31 @@ CUDA_TEST(DriverEntryPoint, IsFoundByNameAndVersion) {
     EXPECT_EQ(flags & CU_CTX_SCHED_MASK, flag);
   };
   GOOD(cuGetProcAddress("cuCtxCreate", &function, 11030, CU_GET_PROC_ADDRESS_DEFAULT, &status));
-  GOOD(reinterpret_cast<CUresult (*)(CUcontext*, unsigned, CUdevice)>(function)(&context, CU_CTX_SCHED_SPIN, 0));
+  GOOD(reinterpret_cast<CUresult (*)(CUcontext*, unsigned, CUdevice)>(function)(
+      &context, CU_CTX_SCHED_SPIN, 0));
   expect_flag(CU_CTX_SCHED_SPIN);
   GOOD(cuGetProcAddress("cuCtxCreate", &function, 12000, CU_GET_PROC_ADDRESS_DEFAULT, &status));
-  GOOD(reinterpret_cast<CUresult (*)(CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice)>(function)(&context, nullptr, 0, CU_CTX_SCHED_YIELD, 0));
+  GOOD(reinterpret_cast<CUresult (*)(CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice)>(
+      function)(&context, nullptr, 0, CU_CTX_SCHED_YIELD, 0));
   expect_flag(CU_CTX_SCHED_YIELD);
   GOOD(cuGetProcAddress("cuCtxCreate", &function, 13000, CU_GET_PROC_ADDRESS_DEFAULT, &status));
-  GOOD(reinterpret_cast<CUresult (*)(CUcontext*, CUctxCreateParams*, unsigned, CUdevice)>(function)(&context, nullptr, CU_CTX_SCHED_BLOCKING_SYNC, 0));
+  GOOD(reinterpret_cast<CUresult (*)(CUcontext*, CUctxCreateParams*, unsigned, CUdevice)>(function)(
+      &context, nullptr, CU_CTX_SCHED_BLOCKING_SYNC, 0));
   expect_flag(CU_CTX_SCHED_BLOCKING_SYNC);
   // The runtime hands out the same.
   cudaDriverEntryPointQueryResult found{};
-  ASSERT_CUDA(cudaSuccess, cudaGetDriverEntryPointByVersion("cuMemAlloc", &function, 13000, cudaEnableDefault, &found));
+  ASSERT_CUDA(cudaSuccess, cudaGetDriverEntryPointByVersion("cuMemAlloc", &function, 13000,
+                                                            cudaEnableDefault, &found));
   EXPECT_EQ(found, cudaDriverEntryPointSuccess);
   CUdeviceptr p = 0;
   GOOD(reinterpret_cast<CUresult (*)(CUdeviceptr*, std::size_t)>(function)(&p, 16));
   GOOD(cuMemFree(p));
-  ASSERT_CUDA(cudaSuccess, cudaGetDriverEntryPointByVersion("cuNoSuchFunction", &function, 13000, cudaEnableDefault, &found));
+  ASSERT_CUDA(cudaSuccess, cudaGetDriverEntryPointByVersion("cuNoSuchFunction", &function, 13000,
+                                                            cudaEnableDefault, &found));
   EXPECT_EQ(found, cudaDriverEntryPointSymbolNotFound);
   // What the library exports for programs that are linked for per-thread default streams.
-  auto* const per_thread = reinterpret_cast<CUresult (*)(CUdeviceptr, unsigned, std::size_t)>(dlsym(RTLD_DEFAULT, "cuMemsetD32_v2_ptds"));
+  auto* const per_thread = reinterpret_cast<CUresult (*)(CUdeviceptr, unsigned, std::size_t)>(
+      dlsym(RTLD_DEFAULT, "cuMemsetD32_v2_ptds"));
   ASSERT_NE(per_thread, nullptr);
   const CUdeviceptr q = words({1});
   GOOD(per_thread(q, 2, 1));

@@ -17,7 +17,9 @@ namespace {
 
 constexpr Bits kPoison = 0xa5c3'5a3c'96e1'0fd2;
 
-Bits truncated(Bits v, int bytes) { return bytes == 0 ? v & 1 : bytes >= 8 ? v : v & ((Bits{1} << (8 * bytes)) - 1); }
+Bits truncated(Bits v, int bytes) {
+  return bytes == 0 ? v & 1 : bytes >= 8 ? v : v & ((Bits{1} << (8 * bytes)) - 1);
+}
 
 // A file of registers, 512 bytes each.
 class Bank {
@@ -49,7 +51,9 @@ class Bank {
 struct Image {
   alignas(64) std::array<std::byte, kWarpSize * 8> held;
 
-  static std::size_t size(int bytes) { return bytes == 0 ? 4 : static_cast<std::size_t>(kWarpSize * bytes); }
+  static std::size_t size(int bytes) {
+    return bytes == 0 ? 4 : static_cast<std::size_t>(kWarpSize * bytes);
+  }
 
   // The values `of(lane)`.
   template <class Of>
@@ -78,7 +82,8 @@ struct Image {
   template <class Of>
   static LaneMask bits(Of of) {
     LaneMask mask = 0;
-    for (int lane = 0; lane < kWarpSize; ++lane) mask |= static_cast<LaneMask>(of(lane) & 1) << lane;
+    for (int lane = 0; lane < kWarpSize; ++lane)
+      mask |= static_cast<LaneMask>(of(lane) & 1) << lane;
     return mask;
   }
 
@@ -99,15 +104,18 @@ struct Image {
   }
   template <class T>
   void merge_lanes(LaneMask mask, const Image& ours, const Image& others) {
-    for (int lane = 0; lane < kWarpSize; ++lane) put(((mask >> lane) & 1) != 0 ? ours.get<T>(lane) : others.get<T>(lane), lane);
+    for (int lane = 0; lane < kWarpSize; ++lane)
+      put(((mask >> lane) & 1) != 0 ? ours.get<T>(lane) : others.get<T>(lane), lane);
   }
 };
 
 // A lane's operands; the carry stands after the last source.
 using Operands = std::array<Bits, 6>;
 
-// Into `tuples`, whose memory serves one form after another: a fifth of the time went to the kernel for pages.
-void operand_tuples(const Form& form, const std::vector<std::vector<Bits>>& specials, const Options& options, std::vector<Operands>& tuples) {
+// Into `tuples`, whose memory serves one form after another: a fifth of the time went to the kernel
+// for pages.
+void operand_tuples(const Form& form, const std::vector<std::vector<Bits>>& specials,
+                    const Options& options, std::vector<Operands>& tuples) {
   const int n = static_cast<int>(specials.size());
   std::mt19937_64 random(std::hash<std::string>{}(form.text));
   tuples.clear();
@@ -137,7 +145,8 @@ void operand_tuples(const Form& form, const std::vector<std::vector<Bits>>& spec
       else if (how == 2 && k > 0)
         t[k] = t[random() % k] + random() % 5 - 2;  // nearly equal
       else if (how == 3 && k > 0)
-        t[k] = (t[random() % k] + random() % 5 - 2) ^ (form.bytes[1] ? Bits{1} << (8 * form.bytes[1] - 1) : 0);
+        t[k] = (t[random() % k] + random() % 5 - 2) ^
+               (form.bytes[1] ? Bits{1} << (8 * form.bytes[1] - 1) : 0);
       else
         t[k] = random();
     }
@@ -157,12 +166,14 @@ std::string shown(std::span<const Bits> in) {
   return s;
 }
 
-// What the 32 lanes are given: the operands, then the carry; and, of a form with a reference, what they must give.
+// What the 32 lanes are given: the operands, then the carry; and, of a form with a reference, what
+// they must give.
 struct Batch {
   std::array<Operands, kWarpSize> in;
   std::array<Bits, kWarpSize> expected;
   LaneMask carry;
-  // The same as registers hold it. Where the options have no such reference, `second` and `carry_out` are nothing.
+  // The same as registers hold it. Where the options have no such reference, `second` and
+  // `carry_out` are nothing.
   std::array<Image, 5> sources;
   Image result;
   LaneMask second, carry_out;
@@ -179,17 +190,22 @@ struct Layout {
 class Runner {
  public:
   // `judge` may be empty: then a batch says what is expected.
-  Runner(const Form& form, const Judge& judge, const Options& options) : form_(form), judge_(judge), options_(options) {
+  Runner(const Form& form, const Judge& judge, const Options& options)
+      : form_(form), judge_(judge), options_(options) {
     poison_.fill(form_.bytes[0], [&](int lane) { return kPoison >> lane; });
   }
 
   // After `in` and `expected` are there.
   void prepare(Batch& batch) const {
     const int n = static_cast<int>(form_.bytes.size()) - 1;
-    for (int i = 0; i < n; ++i) batch.sources[i].fill(form_.bytes[i + 1], [&](int lane) { return batch.in[lane][i]; });
+    for (int i = 0; i < n; ++i)
+      batch.sources[i].fill(form_.bytes[i + 1], [&](int lane) { return batch.in[lane][i]; });
     if (!judge_) batch.result.fill(form_.bytes[0], [&](int lane) { return batch.expected[lane]; });
-    if (options_.second) batch.second = Image::bits([&](int lane) { return options_.second(batch.in[lane].data()); });
-    if (options_.carry_out) batch.carry_out = Image::bits([&](int lane) { return options_.carry_out(batch.in[lane].data()); });
+    if (options_.second)
+      batch.second = Image::bits([&](int lane) { return options_.second(batch.in[lane].data()); });
+    if (options_.carry_out)
+      batch.carry_out =
+          Image::bits([&](int lane) { return options_.carry_out(batch.in[lane].data()); });
   }
 
   void run(Handler handler, const Batch& batch, const Layout& layout) {
@@ -209,14 +225,16 @@ class Runner {
     Op op;
     op.dst = Bank::slot(layout.alias >= 0 ? layout.alias + 1 : 0);
     op.dst2 = form_.pair ? Bank::slot(8) : kNoSlot;
-    for (int i = 0; i < n && i < 4; ++i) op.src[i] = Bank::slot(i + 1) | (layout.constants && i != layout.alias ? 1 : 0);
+    for (int i = 0; i < n && i < 4; ++i)
+      op.src[i] = Bank::slot(i + 1) | (layout.constants && i != layout.alias ? 1 : 0);
     if (n == 5) op.target = Bank::slot(5) | (layout.constants && layout.alias != 4 ? 1 : 0);
     op.flags = options_.flags;
     handler(warp, op, layout.mask);
     if (!judge_ && is_as_expected(batch, layout, warp.carry)) return;
     for (int lane = 0; lane < kWarpSize; ++lane) {
       const auto& t = batch.in[lane];
-      const Bits got = registers_.get(layout.alias >= 0 ? layout.alias + 1 : 0, form_.bytes[0], lane);
+      const Bits got =
+          registers_.get(layout.alias >= 0 ? layout.alias + 1 : 0, form_.bytes[0], lane);
       std::string wrong;
       if ((layout.mask >> lane) & 1) {
         if (judge_)
@@ -225,20 +243,27 @@ class Runner {
           wrong = "got" + shown({&got, 1}) + ", expected" + shown({&batch.expected[lane], 1});
         if (options_.second && wrong.empty()) {
           const Bits second = registers_.get(8, 0, lane);
-          if (second != options_.second(t.data())) wrong = "second destination is " + std::to_string(second);
+          if (second != options_.second(t.data()))
+            wrong = "second destination is " + std::to_string(second);
         }
       } else {
-        const Bits before = layout.alias >= 0 ? t[layout.alias] : truncated(kPoison >> lane, form_.bytes[0]);
+        const Bits before =
+            layout.alias >= 0 ? t[layout.alias] : truncated(kPoison >> lane, form_.bytes[0]);
         if (got != before) wrong = "inactive lane changed to" + shown({&got, 1});
-        if (registers_.get(8, 0, lane) != ((second_before >> lane) & 1)) wrong = "inactive lane's second destination changed";
+        if (registers_.get(8, 0, lane) != ((second_before >> lane) & 1))
+          wrong = "inactive lane's second destination changed";
       }
       const Bits carry_after = (warp.carry >> lane) & 1;
       const bool expect_new = options_.carry_out && ((layout.mask >> lane) & 1);
       const Bits carry_expected = expect_new ? options_.carry_out(t.data()) : t[n];
-      if (carry_after != carry_expected && wrong.empty()) wrong = "CC.CF is " + std::to_string(carry_after);
+      if (carry_after != carry_expected && wrong.empty())
+        wrong = "CC.CF is " + std::to_string(carry_after);
       if (!wrong.empty() && failures_++ < 4) {
-        ADD_FAILURE() << form_.text << ", operands" << shown({t.data(), static_cast<std::size_t>(n) + 1}) << " (last: carry), mask 0x" << std::hex
-                      << layout.mask << ", alias " << std::dec << layout.alias << (layout.constants ? ", constants" : "") << ": " << wrong;
+        ADD_FAILURE() << form_.text << ", operands"
+                      << shown({t.data(), static_cast<std::size_t>(n) + 1})
+                      << " (last: carry), mask 0x" << std::hex << layout.mask << ", alias "
+                      << std::dec << layout.alias << (layout.constants ? ", constants" : "") << ": "
+                      << wrong;
       }
     }
   }
@@ -249,15 +274,20 @@ class Runner {
   bool is_as_expected(const Batch& batch, const Layout& layout, LaneMask carry) {
     const Image* result = &batch.result;
     if (layout.mask != kAllLanes) {
-      merged_.merge(form_.bytes[0], layout.mask, batch.result, layout.alias >= 0 ? batch.sources[layout.alias] : poison_);
+      merged_.merge(form_.bytes[0], layout.mask, batch.result,
+                    layout.alias >= 0 ? batch.sources[layout.alias] : poison_);
       result = &merged_;
     }
-    if (std::memcmp(registers_.at(layout.alias >= 0 ? layout.alias + 1 : 0), result->held.data(), Image::size(form_.bytes[0])) != 0) return false;
+    if (std::memcmp(registers_.at(layout.alias >= 0 ? layout.alias + 1 : 0), result->held.data(),
+                    Image::size(form_.bytes[0])) != 0)
+      return false;
     LaneMask second;
     std::memcpy(&second, registers_.at(8), sizeof second);
     if (((second ^ static_cast<LaneMask>(kPoison)) & ~layout.mask) != 0) return false;
     if (options_.second && ((second ^ batch.second) & layout.mask) != 0) return false;
-    return carry == (options_.carry_out ? (batch.carry_out & layout.mask) | (batch.carry & ~layout.mask) : batch.carry);
+    return carry == (options_.carry_out
+                         ? (batch.carry_out & layout.mask) | (batch.carry & ~layout.mask)
+                         : batch.carry);
   }
 
   const Form& form_;
@@ -274,7 +304,8 @@ void add_signs(std::set<Bits>& s, Bits sign) {
   s.merge(more);
 }
 
-// Zero, subnormals, powers of two and their neighbours, thirds, integers, limits, infinities and NaNs of a binary format.
+// Zero, subnormals, powers of two and their neighbours, thirds, integers, limits, infinities and
+// NaNs of a binary format.
 std::vector<Bits> special_float(int precision, int exponent_bits) {
   const int top = precision + exponent_bits - 1;
   const Bits one = ((Bits{1} << (exponent_bits - 1)) - 1) << (precision - 1);
@@ -296,12 +327,40 @@ std::vector<Bits> special_float(int precision, int exponent_bits) {
                       infinity + 1,
                       infinity | (ulp_of_exponent >> 1),
                       infinity | fraction};
-  for (int e :
-       {-precision - 1, -precision, 1 - precision, -2, -1, 0, 1, 2, 3, 4, 7, 8, 10, 15, 16, 23, 24, 30, 31, 32, 52, 53, 62, 63, 64, 100, 125, 126, 127}) {
+  for (int e : {-precision - 1,
+                -precision,
+                1 - precision,
+                -2,
+                -1,
+                0,
+                1,
+                2,
+                3,
+                4,
+                7,
+                8,
+                10,
+                15,
+                16,
+                23,
+                24,
+                30,
+                31,
+                32,
+                52,
+                53,
+                62,
+                63,
+                64,
+                100,
+                125,
+                126,
+                127}) {
     const std::int64_t exponent = static_cast<std::int64_t>(one >> (precision - 1)) + e;
     if (exponent <= 0 || exponent >= (1 << exponent_bits) - 1) continue;
     const Bits power = static_cast<Bits>(exponent) << (precision - 1);
-    s.insert({power - 1, power, power + 1, power | (fraction ^ (fraction >> 1)), power | (fraction & 0x5555555555555555u)});
+    s.insert({power - 1, power, power + 1, power | (fraction ^ (fraction >> 1)),
+              power | (fraction & 0x5555555555555555u)});
   }
   add_signs(s, Bits{1} << top);
   return {s.begin(), s.end()};
@@ -311,7 +370,8 @@ std::vector<Bits> special_float(int precision, int exponent_bits) {
 
 namespace {
 
-// The row of the table that takes the opcode with as many operands; `form` is nullptr when there is none.
+// The row of the table that takes the opcode with as many operands; `form` is nullptr when there is
+// none.
 isa::Match match_of(const Form& form) {
   const bool moves = form.text.starts_with("mov."), packs = moves && form.bytes.size() > 2;
   const std::uint8_t variant = !packs ? 0 : form.bytes[0] > form.bytes[1] ? 1 : 2;
@@ -329,21 +389,24 @@ isa::Match match_of(const Form& form) {
 AluKey key_of(const Form& form) {
   AluKey key;
   const isa::Match match = match_of(form);
-  EXPECT_NE(match.form, nullptr) << "the table of forms has no " << form.text << " of " << form.bytes.size() << " operands";
+  EXPECT_NE(match.form, nullptr) << "the table of forms has no " << form.text << " of "
+                                 << form.bytes.size() << " operands";
   if (match.form == nullptr) return key;
   key.opcode = match.form->row->opcode;
   key.modifiers = match.modifiers;
   key.operand_count = static_cast<std::uint8_t>(form.bytes.size());
-  for (std::size_t i = 0; i < form.bytes.size() && i < 6; ++i) key.register_bytes[i] = static_cast<std::uint8_t>(form.bytes[i]);
+  for (std::size_t i = 0; i < form.bytes.size() && i < 6; ++i)
+    key.register_bytes[i] = static_cast<std::uint8_t>(form.bytes[i]);
   key.has_second_destination = form.pair;
   return key;
 }
 
 namespace {
 
-// Exactly one of `judge` and `reference` is there. The latter is asked once a lane, however often a batch runs: exact arithmetic
-// is what these tests spend their time on.
-void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials, const Judge& judge, const Reference& reference, const Options& options) {
+// Exactly one of `judge` and `reference` is there. The latter is asked once a lane, however often a
+// batch runs: exact arithmetic is what these tests spend their time on.
+void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials,
+                const Judge& judge, const Reference& reference, const Options& options) {
   ASSERT_EQ(specials.size() + 1, form.bytes.size()) << form.text;
   const AluKey key = key_of(form);
   static std::vector<Operands> tuples;
@@ -383,11 +446,13 @@ void check_form(const Form& form, const std::vector<std::vector<Bits>>& specials
 
 }  // namespace
 
-void check_judged(const Form& form, const std::vector<std::vector<Bits>>& specials, const Judge& judge, const Options& options) {
+void check_judged(const Form& form, const std::vector<std::vector<Bits>>& specials,
+                  const Judge& judge, const Options& options) {
   check_form(form, specials, judge, {}, options);
 }
 
-void check(const Form& form, const std::vector<std::vector<Bits>>& specials, const Reference& reference, const Options& options) {
+void check(const Form& form, const std::vector<std::vector<Bits>>& specials,
+           const Reference& reference, const Options& options) {
   check_form(form, specials, {}, reference, options);
 }
 
@@ -425,8 +490,9 @@ const std::vector<Bits>& special_int(int bytes) {
         s.insert(truncated(Bits{0} - (Bits{1} << bits) + d, bytes));
       }
     }
-    for (Bits b : {Bits{0}, Bits{1}, ~Bits{0}, Bits{0x5555555555555555}, Bits{0xaaaaaaaaaaaaaaaa}, Bits{0x0123456789abcdef}, Bits{0xfedcba9876543210}, Bits{10},
-                   Bits{100}, Bits{1000}})
+    for (Bits b :
+         {Bits{0}, Bits{1}, ~Bits{0}, Bits{0x5555555555555555}, Bits{0xaaaaaaaaaaaaaaaa},
+          Bits{0x0123456789abcdef}, Bits{0xfedcba9876543210}, Bits{10}, Bits{100}, Bits{1000}})
       s.insert(truncated(b, bytes));
     s.insert(truncated(Bits{1} << (8 * bytes - 1), bytes));
     v.assign(s.begin(), s.end());

@@ -1,4 +1,5 @@
-// What tests of arithmetic have in common: rounding modes by their words, integer types, saturation.
+// What tests of arithmetic have in common: rounding modes by their words, integer types,
+// saturation.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,10 @@ struct Mode {
   std::string word;  // of an opcode, such as ".rn"
   exact::Direction direction;
 };
-inline const std::vector<Mode> kRoundings = {
-    {".rn", exact::Direction::kNearestEven}, {".rz", exact::Direction::kZero}, {".rm", exact::Direction::kDown}, {".rp", exact::Direction::kUp}};
+inline const std::vector<Mode> kRoundings = {{".rn", exact::Direction::kNearestEven},
+                                             {".rz", exact::Direction::kZero},
+                                             {".rm", exact::Direction::kDown},
+                                             {".rp", exact::Direction::kUp}};
 
 // .sat: to [0, 1], NaN to 0 (PTX ISA, "add" and its neighbours).
 inline Bits saturated(Bits r, const exact::Format& f) {
@@ -31,7 +34,8 @@ struct IntegerType {
   // What the low bits of a register stand for.
   __int128 value(Bits b) const {
     const int spare = 64 - 8 * bytes;
-    return is_signed ? static_cast<__int128>(static_cast<std::int64_t>(b << spare) >> spare) : static_cast<__int128>(b << spare >> spare);
+    return is_signed ? static_cast<__int128>(static_cast<std::int64_t>(b << spare) >> spare)
+                     : static_cast<__int128>(b << spare >> spare);
   }
   __int128 lowest() const { return is_signed ? -(__int128{1} << (8 * bytes - 1)) : 0; }
   __int128 highest() const { return (__int128{1} << (8 * bytes - (is_signed ? 1 : 0))) - 1; }

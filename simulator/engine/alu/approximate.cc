@@ -1,7 +1,9 @@
-// Approximate instructions: PTX ISA 9.7.3 (div.approx, div.full, rcp.approx, sqrt.approx, rsqrt.approx, sin, cos, lg2, ex2, tanh).
+// Approximate instructions: PTX ISA 9.7.3 (div.approx, div.full, rcp.approx, sqrt.approx,
+// rsqrt.approx, sin, cos, lg2, ex2, tanh).
 //
-// PTX bounds their error and leaves the bits to the machine. Here they are computed in double precision and rounded once, well inside
-// every bound, with the manual's results for zeros, infinities, NaNs and subnormals.
+// PTX bounds their error and leaves the bits to the machine. Here they are computed in double
+// precision and rounded once, well inside every bound, with the manual's results for zeros,
+// infinities, NaNs and subnormals.
 #include "simulator/engine/alu/elementary.h"
 #include "simulator/engine/alu/forms.h"
 
@@ -22,8 +24,9 @@ struct Log2 {
     return static_cast<f32>(a == __builtin_inff() ? __builtin_inf() : r);
   }
 };
-// The machine first multiplies by 1 / (2 pi) in single precision; the rounding of that product is most of the error that the
-// manual allows, and makes the sine of anything beyond 2^24 turns zero. Followed here, so that large arguments come out alike.
+// The machine first multiplies by 1 / (2 pi) in single precision; the rounding of that product is
+// most of the error that the manual allows, and makes the sine of anything beyond 2^24 turns zero.
+// Followed here, so that large arguments come out alike.
 constexpr f32 kTurnsPerRadian = 0.15915494309189533577f;
 struct Sine {
   LOCKSTEP_INLINE static f32 of(f32 a) {
@@ -58,7 +61,9 @@ struct Root {
   LOCKSTEP_INLINE static f32 of(f32 a) { return __builtin_sqrtf(a); }
 };
 struct ReciprocalRoot {
-  LOCKSTEP_INLINE static f32 of(f32 a) { return static_cast<f32>(1.0 / __builtin_sqrt(static_cast<f64>(a))); }
+  LOCKSTEP_INLINE static f32 of(f32 a) {
+    return static_cast<f32>(1.0 / __builtin_sqrt(static_cast<f64>(a)));
+  }
 };
 
 template <class O>
@@ -69,10 +74,12 @@ LOCKSTEP_INLINE f32 approximated(f32 a) {
 template <class O>
 Handler one(const AluKey& key) {
   if (!key.modifiers.approx || !only(key, kApprox | kFtz) || !widths(key, 4, 4)) return nullptr;
-  return key.modifiers.ftz ? &unary<f32, f32, approximated<O>, Round::kNearest, true> : &unary<f32, f32, approximated<O>>;
+  return key.modifiers.ftz ? &unary<f32, f32, approximated<O>, Round::kNearest, true>
+                           : &unary<f32, f32, approximated<O>>;
 }
 
-// a * (1 / b), whose reciprocal vanishes for a large b: then the quotient is zero, or NaN when a is infinite.
+// a * (1 / b), whose reciprocal vanishes for a large b: then the quotient is zero, or NaN when a is
+// infinite.
 LOCKSTEP_INLINE f32 divided_approx(f32 a, f32 b) {
   const u32 magnitude = bits_as<u32>(b) & 0x7fffffffu;
   const bool vanishes = magnitude > 0x7e800000u && magnitude < 0x7f800000u;  // 2^126 < |b| < 2^128
@@ -84,9 +91,11 @@ LOCKSTEP_INLINE f32 divided_full(f32 a, f32 b) { return canonical(a / b); }
 Handler divide(const AluKey& key) {
   if (!widths(key, 4, 4, 4)) return nullptr;
   if (key.modifiers.approx && only(key, kApprox | kFtz))
-    return key.modifiers.ftz ? &binary<f32, f32, f32, divided_approx, Round::kNearest, true> : &binary<f32, f32, f32, divided_approx>;
+    return key.modifiers.ftz ? &binary<f32, f32, f32, divided_approx, Round::kNearest, true>
+                             : &binary<f32, f32, f32, divided_approx>;
   if (key.modifiers.full && only(key, kFull | kFtz))
-    return key.modifiers.ftz ? &binary<f32, f32, f32, divided_full, Round::kNearest, true> : &binary<f32, f32, f32, divided_full>;
+    return key.modifiers.ftz ? &binary<f32, f32, f32, divided_full, Round::kNearest, true>
+                             : &binary<f32, f32, f32, divided_full>;
   return nullptr;
 }
 
@@ -104,7 +113,8 @@ LOCKSTEP_INLINE f64 high_result(f64 r, bool is_nan) {
   return bits_as<f64>(is_nan ? u64{0x7fffffff00000000u} : flushed_bits);
 }
 LOCKSTEP_INLINE f64 gross_reciprocal(f64 a) {
-  const f64 high = high_operand(a);  // a NaN whose payload is in the low word alone counts as infinite
+  const f64 high =
+      high_operand(a);  // a NaN whose payload is in the low word alone counts as infinite
   return high_result(1.0 / high, high != high);
 }
 LOCKSTEP_INLINE f64 gross_reciprocal_root(f64 a) {
@@ -114,7 +124,8 @@ LOCKSTEP_INLINE f64 gross_reciprocal_root(f64 a) {
 
 Handler gross(const AluKey& key) {
   if (!key.modifiers.approx || !only(key, kApprox | kFtz) || !widths(key, 8, 8)) return nullptr;
-  if (key.opcode == Opcode::k_rcp) return key.modifiers.ftz ? &unary<f64, f64, gross_reciprocal> : nullptr;
+  if (key.opcode == Opcode::k_rcp)
+    return key.modifiers.ftz ? &unary<f64, f64, gross_reciprocal> : nullptr;
   if (key.modifiers.ftz) return &unary<f64, f64, gross_reciprocal_root>;
   return &unary<f64, f64, [](f64 a) {
     const f64 r = 1.0 / __builtin_sqrt(a);
@@ -125,7 +136,9 @@ Handler gross(const AluKey& key) {
 }  // namespace
 
 Handler resolve_approximate(const AluKey& key) {
-  if (key.modifiers.type == Type::kF64 && (key.opcode == Opcode::k_rcp || key.opcode == Opcode::k_rsqrt)) return gross(key);
+  if (key.modifiers.type == Type::kF64 &&
+      (key.opcode == Opcode::k_rcp || key.opcode == Opcode::k_rsqrt))
+    return gross(key);
   if (key.modifiers.type != Type::kF32) return nullptr;
   switch (key.opcode) {
     case Opcode::k_ex2: return one<Exp2>(key);

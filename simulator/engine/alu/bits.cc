@@ -1,5 +1,5 @@
-// Logic, shifts and bit manipulation: PTX ISA 9.7.8 (and, or, xor, not, cnot, lop3, shf, shl, shr), 9.7.1 (popc, clz, brev,
-// bfind, bfe, bfi, fns, szext, bmsk) and 9.7.9 (prmt).
+// Logic, shifts and bit manipulation: PTX ISA 9.7.8 (and, or, xor, not, cnot, lop3, shf, shl,
+// shr), 9.7.1 (popc, clz, brev, bfind, bfe, bfi, fns, szext, bmsk) and 9.7.9 (prmt).
 #include "simulator/engine/alu/forms.h"
 #include "simulator/engine/alu/lanes.h"
 
@@ -26,7 +26,8 @@ struct UnsignedOf<s64> {
 template <class T>
 using Unsigned = typename UnsignedOf<T>::type;
 
-// Shift amounts above the width act as the width (9.7.8.8): everything is shifted out, or sign remains.
+// Shift amounts above the width act as the width (9.7.8.8): everything is shifted out, or sign
+// remains.
 template <class T>
 LOCKSTEP_INLINE T shift_left(T a, u32 n) {
   if constexpr (sizeof(T) == 2)
@@ -43,8 +44,12 @@ LOCKSTEP_INLINE T shift_right(T a, u32 n) {
     return n > kTop ? T(0) : static_cast<T>(a >> (n & kTop));
 }
 
-LOCKSTEP_INLINE u32 funnel_left(u32 a, u32 b, u32 n) { return static_cast<u32>((((u64{b} << 32) | a) << n) >> 32); }
-LOCKSTEP_INLINE u32 funnel_right(u32 a, u32 b, u32 n) { return static_cast<u32>(((u64{b} << 32) | a) >> n); }
+LOCKSTEP_INLINE u32 funnel_left(u32 a, u32 b, u32 n) {
+  return static_cast<u32>((((u64{b} << 32) | a) << n) >> 32);
+}
+LOCKSTEP_INLINE u32 funnel_right(u32 a, u32 b, u32 n) {
+  return static_cast<u32>(((u64{b} << 32) | a) >> n);
+}
 LOCKSTEP_INLINE u32 at_most_32(u32 n) { return n > 32 ? 32 : n; }
 
 // One table entry per combination of three bits, evaluated as a tree of selections.
@@ -76,7 +81,8 @@ void lop3(Warp& w, const Op& op, LaneMask mask) {
   }
 }
 
-// lop3.BoolOp d|p, a, b, c, table, q: p = (d != 0) BoolOp q. q's slot is in Op::target, its negation bit 4 of Op::flags.
+// lop3.BoolOp d|p, a, b, c, table, q: p = (d != 0) BoolOp q. q's slot is in Op::target, its
+// negation bit 4 of Op::flags.
 template <bool And>
 void lop3_predicate(Warp& w, const Op& op, LaneMask mask) {
   const u32* a = source<u32>(w, op.src[0]);
@@ -151,8 +157,8 @@ LOCKSTEP_INLINE u32 field_operand(u32 v) {
   return sizeof(T) == 4 ? v & 0xff : v;
 }
 
-// Position and length are the low bytes of b and c; the 64-bit forms look at the whole words, as silicon does. Bits past the top read as the sign of the field
-// (signed) or zero.
+// Position and length are the low bytes of b and c; the 64-bit forms look at the whole words, as
+// silicon does. Bits past the top read as the sign of the field (signed) or zero.
 template <class T>
 LOCKSTEP_INLINE T extract_field(T a, u32 b, u32 c) {
   constexpr u32 kTop = kBits<T> - 1;
@@ -162,7 +168,8 @@ LOCKSTEP_INLINE T extract_field(T a, u32 b, u32 c) {
   const u32 last = end > kTop ? kTop : static_cast<u32>(end);
   const bool sign = T(-1) < T(0) && ((static_cast<u64>(a) >> last) & 1);
   u64 field = pos > kTop ? 0 : static_cast<u64>(a) >> pos;
-  if constexpr (sizeof(T) == 4) field = pos > kTop ? 0 : (static_cast<u64>(static_cast<u32>(a)) >> pos);
+  if constexpr (sizeof(T) == 4)
+    field = pos > kTop ? 0 : (static_cast<u64>(static_cast<u32>(a)) >> pos);
   const u32 have = pos > kTop ? 0 : (len > kTop + 1 - pos ? kTop + 1 - pos : len);
   const u64 keep = have >= 64 ? ~u64{0} : (u64{1} << have) - 1;
   field &= keep;
@@ -180,7 +187,8 @@ LOCKSTEP_INLINE T insert_field(T a, T b, u32 c, u32 d) {
   return static_cast<T>((u64{b} & ~keep) | ((u64{a} << pos) & keep));
 }
 
-// Find the n-th set bit from `base`, upward for a positive offset, downward for a negative one (9.7.1.19).
+// Find the n-th set bit from `base`, upward for a positive offset, downward for a negative one
+// (9.7.1.19).
 LOCKSTEP_INLINE u32 find_nth_set(u32 mask, u32 base, s32 offset) {
   if (offset == -2147483647 - 1) return 0;  // silicon's answer to an offset that has no opposite
   if (base > 31) return 0xffffffffu;
@@ -201,7 +209,8 @@ LOCKSTEP_INLINE T extend(T a, u32 b) {
   if (n == 0) return 0;
   if (n >= 32) return a;
   const u32 shift = 32 - n;
-  return T(-1) < T(0) ? static_cast<T>(static_cast<s32>(static_cast<u32>(a) << shift) >> shift) : static_cast<T>((static_cast<u32>(a) << shift) >> shift);
+  return T(-1) < T(0) ? static_cast<T>(static_cast<s32>(static_cast<u32>(a) << shift) >> shift)
+                      : static_cast<T>((static_cast<u32>(a) << shift) >> shift);
 }
 
 template <bool Clamp>
@@ -248,11 +257,19 @@ Handler logic(const AluKey& key) {
   constexpr int n = sizeof(T);
   if (!only(key, 0)) return nullptr;
   switch (key.opcode) {
-    case Opcode::k_and: return widths(key, n, n, n) ? &binary<T, T, T, [](T a, T b) { return static_cast<T>(a & b); }> : nullptr;
-    case Opcode::k_or: return widths(key, n, n, n) ? &binary<T, T, T, [](T a, T b) { return static_cast<T>(a | b); }> : nullptr;
-    case Opcode::k_xor: return widths(key, n, n, n) ? &binary<T, T, T, [](T a, T b) { return static_cast<T>(a ^ b); }> : nullptr;
-    case Opcode::k_not: return widths(key, n, n) ? &unary<T, T, [](T a) { return static_cast<T>(~a); }> : nullptr;
-    case Opcode::k_cnot: return widths(key, n, n) ? &unary<T, T, [](T a) { return static_cast<T>(a == 0); }> : nullptr;
+    case Opcode::k_and:
+      return widths(key, n, n, n) ? &binary<T, T, T, [](T a, T b) { return static_cast<T>(a & b); }>
+                                  : nullptr;
+    case Opcode::k_or:
+      return widths(key, n, n, n) ? &binary<T, T, T, [](T a, T b) { return static_cast<T>(a | b); }>
+                                  : nullptr;
+    case Opcode::k_xor:
+      return widths(key, n, n, n) ? &binary<T, T, T, [](T a, T b) { return static_cast<T>(a ^ b); }>
+                                  : nullptr;
+    case Opcode::k_not:
+      return widths(key, n, n) ? &unary<T, T, [](T a) { return static_cast<T>(~a); }> : nullptr;
+    case Opcode::k_cnot:
+      return widths(key, n, n) ? &unary<T, T, [](T a) { return static_cast<T>(a == 0); }> : nullptr;
     case Opcode::k_shl: return widths(key, n, n, 4) ? &binary<T, T, u32, shift_left<T>> : nullptr;
     default: return nullptr;
   }
@@ -261,17 +278,29 @@ Handler logic(const AluKey& key) {
 Handler predicate_form(const AluKey& key) {
   if (!only(key, 0)) return nullptr;
   switch (key.opcode) {
-    case Opcode::k_and: return widths(key, 0, 0, 0) ? &predicate_logic<[](LaneMask a, LaneMask b) { return a & b; }, 2> : nullptr;
-    case Opcode::k_or: return widths(key, 0, 0, 0) ? &predicate_logic<[](LaneMask a, LaneMask b) { return a | b; }, 2> : nullptr;
-    case Opcode::k_xor: return widths(key, 0, 0, 0) ? &predicate_logic<[](LaneMask a, LaneMask b) { return a ^ b; }, 2> : nullptr;
-    case Opcode::k_not: return widths(key, 0, 0) ? &predicate_logic<[](LaneMask a, LaneMask) { return ~a; }, 1> : nullptr;
+    case Opcode::k_and:
+      return widths(key, 0, 0, 0)
+                 ? &predicate_logic<[](LaneMask a, LaneMask b) { return a & b; }, 2>
+                 : nullptr;
+    case Opcode::k_or:
+      return widths(key, 0, 0, 0)
+                 ? &predicate_logic<[](LaneMask a, LaneMask b) { return a | b; }, 2>
+                 : nullptr;
+    case Opcode::k_xor:
+      return widths(key, 0, 0, 0)
+                 ? &predicate_logic<[](LaneMask a, LaneMask b) { return a ^ b; }, 2>
+                 : nullptr;
+    case Opcode::k_not:
+      return widths(key, 0, 0) ? &predicate_logic<[](LaneMask a, LaneMask) { return ~a; }, 1>
+                               : nullptr;
     default: return nullptr;
   }
 }
 
 template <class T>
 Handler right(const AluKey& key) {
-  return only(key, 0) && widths(key, sizeof(T), sizeof(T), 4) ? &binary<T, T, u32, shift_right<T>> : nullptr;
+  return only(key, 0) && widths(key, sizeof(T), sizeof(T), 4) ? &binary<T, T, u32, shift_right<T>>
+                                                              : nullptr;
 }
 
 Handler shift_right_form(const AluKey& key) {
@@ -290,13 +319,20 @@ Handler shift_right_form(const AluKey& key) {
 }
 
 Handler funnel_form(const AluKey& key) {
-  if (key.modifiers.type != Type::kB32 || !only(key, kLeft | kClamp) || !widths(key, 4, 4, 4, 4)) return nullptr;
+  if (key.modifiers.type != Type::kB32 || !only(key, kLeft | kClamp) || !widths(key, 4, 4, 4, 4))
+    return nullptr;
   if (key.modifiers.left) {
-    return key.modifiers.clamp ? &ternary<u32, u32, u32, u32, [](u32 a, u32 b, u32 n) { return funnel_left(a, b, at_most_32(n)); }>
-                               : &ternary<u32, u32, u32, u32, [](u32 a, u32 b, u32 n) { return funnel_left(a, b, n & 31); }>;
+    return key.modifiers.clamp
+               ? &ternary<u32, u32, u32, u32,
+                          [](u32 a, u32 b, u32 n) { return funnel_left(a, b, at_most_32(n)); }>
+               : &ternary<u32, u32, u32, u32,
+                          [](u32 a, u32 b, u32 n) { return funnel_left(a, b, n & 31); }>;
   }
-  return key.modifiers.clamp ? &ternary<u32, u32, u32, u32, [](u32 a, u32 b, u32 n) { return funnel_right(a, b, at_most_32(n)); }>
-                             : &ternary<u32, u32, u32, u32, [](u32 a, u32 b, u32 n) { return funnel_right(a, b, n & 31); }>;
+  return key.modifiers.clamp
+             ? &ternary<u32, u32, u32, u32,
+                        [](u32 a, u32 b, u32 n) { return funnel_right(a, b, at_most_32(n)); }>
+             : &ternary<u32, u32, u32, u32,
+                        [](u32 a, u32 b, u32 n) { return funnel_right(a, b, n & 31); }>;
 }
 
 Handler lop3_form(const AluKey& key) {
@@ -316,8 +352,10 @@ Handler count_form(const AluKey& key) {
   if (!only(key, 0)) return nullptr;
   switch (key.opcode) {
     case Opcode::k_popc: return widths(key, 4, sizeof(T)) ? &unary<u32, T, population<T>> : nullptr;
-    case Opcode::k_clz: return widths(key, 4, sizeof(T)) ? &unary<u32, T, leading_zeros<T>> : nullptr;
-    case Opcode::k_brev: return widths(key, sizeof(T), sizeof(T)) ? &unary<T, T, reversed<T>> : nullptr;
+    case Opcode::k_clz:
+      return widths(key, 4, sizeof(T)) ? &unary<u32, T, leading_zeros<T>> : nullptr;
+    case Opcode::k_brev:
+      return widths(key, sizeof(T), sizeof(T)) ? &unary<T, T, reversed<T>> : nullptr;
     default: return nullptr;
   }
 }
@@ -327,19 +365,23 @@ Handler field_form(const AluKey& key) {
   constexpr int n = sizeof(T);
   if (key.opcode == Opcode::k_bfind) {
     if (!only(key, kShiftAmount) || !widths(key, 4, n)) return nullptr;
-    return key.modifiers.shift_amount ? &unary<u32, T, find_bit<T, true>> : &unary<u32, T, find_bit<T, false>>;
+    return key.modifiers.shift_amount ? &unary<u32, T, find_bit<T, true>>
+                                      : &unary<u32, T, find_bit<T, false>>;
   }
-  return only(key, 0) && widths(key, n, n, 4, 4) ? &ternary<T, T, u32, u32, extract_field<T>> : nullptr;
+  return only(key, 0) && widths(key, n, n, 4, 4) ? &ternary<T, T, u32, u32, extract_field<T>>
+                                                 : nullptr;
 }
 
 template <class T>
 Handler extend_form(const AluKey& key) {
   if (!only(key, kClamp) || !widths(key, 4, 4, 4)) return nullptr;
-  return key.modifiers.clamp ? &binary<T, T, u32, extend<T, true>> : &binary<T, T, u32, extend<T, false>>;
+  return key.modifiers.clamp ? &binary<T, T, u32, extend<T, true>>
+                             : &binary<T, T, u32, extend<T, false>>;
 }
 
 Handler permute_form(const AluKey& key) {
-  if (key.modifiers.type != Type::kB32 || !only(key, kPrmt) || !widths(key, 4, 4, 4, 4)) return nullptr;
+  if (key.modifiers.type != Type::kB32 || !only(key, kPrmt) || !widths(key, 4, 4, 4, 4))
+    return nullptr;
   switch (key.modifiers.prmt) {
     case PrmtMode::kNone: return &ternary<u32, u32, u32, u32, permute<PrmtMode::kNone>>;
     case PrmtMode::kF4e: return &ternary<u32, u32, u32, u32, permute<PrmtMode::kF4e>>;
@@ -385,17 +427,23 @@ Handler resolve_bits(const AluKey& key) {
       if (type == Type::kS64) return field_form<s64>(key);
       return nullptr;
     case Opcode::k_bfi:
-      if (type == Type::kB32 && only(key, 0) && widths(key, 4, 4, 4, 4, 4)) return &quaternary<u32, u32, u32, u32, u32, insert_field<u32>>;
-      if (type == Type::kB64 && only(key, 0) && widths(key, 8, 8, 8, 4, 4)) return &quaternary<u64, u64, u64, u32, u32, insert_field<u64>>;
+      if (type == Type::kB32 && only(key, 0) && widths(key, 4, 4, 4, 4, 4))
+        return &quaternary<u32, u32, u32, u32, u32, insert_field<u32>>;
+      if (type == Type::kB64 && only(key, 0) && widths(key, 8, 8, 8, 4, 4))
+        return &quaternary<u64, u64, u64, u32, u32, insert_field<u64>>;
       return nullptr;
-    case Opcode::k_fns: return type == Type::kB32 && only(key, 0) && widths(key, 4, 4, 4, 4) ? &ternary<u32, u32, u32, s32, find_nth_set> : nullptr;
+    case Opcode::k_fns:
+      return type == Type::kB32 && only(key, 0) && widths(key, 4, 4, 4, 4)
+                 ? &ternary<u32, u32, u32, s32, find_nth_set>
+                 : nullptr;
     case Opcode::k_szext:
       if (type == Type::kU32) return extend_form<u32>(key);
       if (type == Type::kS32) return extend_form<s32>(key);
       return nullptr;
     case Opcode::k_bmsk:
       if (type != Type::kB32 || !only(key, kClamp) || !widths(key, 4, 4, 4)) return nullptr;
-      return key.modifiers.clamp ? &binary<u32, u32, u32, bit_mask<true>> : &binary<u32, u32, u32, bit_mask<false>>;
+      return key.modifiers.clamp ? &binary<u32, u32, u32, bit_mask<true>>
+                                 : &binary<u32, u32, u32, bit_mask<false>>;
     case Opcode::k_prmt: return permute_form(key);
     default: return nullptr;
   }

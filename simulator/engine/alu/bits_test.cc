@@ -16,11 +16,14 @@ Bits from_bits(int count, F f) {
   return r;
 }
 
-// Amounts and positions: everything near the widths, and values whose low byte differs from the whole.
+// Amounts and positions: everything near the widths, and values whose low byte differs from the
+// whole.
 std::vector<Bits> amounts() {
   std::vector<Bits> v;
   for (Bits i = 0; i < 70; ++i) v.push_back(i);
-  for (Bits i : {100u, 127u, 128u, 200u, 254u, 255u, 256u, 257u, 288u, 0x80000000u, 0xffffffffu, 0xffffffe0u, 0x7fffffffu}) v.push_back(i);
+  for (Bits i : {100u, 127u, 128u, 200u, 254u, 255u, 256u, 257u, 288u, 0x80000000u, 0xffffffffu,
+                 0xffffffe0u, 0x7fffffffu})
+    v.push_back(i);
   return v;
 }
 
@@ -29,10 +32,17 @@ TEST(Bits, LogicBitByBit) {
   for (int n : {2, 4, 8}) {
     const std::string t = ".b" + std::to_string(8 * n);
     const std::vector<std::vector<Bits>> two(2, special_int(n)), one(1, special_int(n));
-    check({"and" + t, {n, n, n}}, two, [=](const Bits* in) { return from_bits(8 * n, [&](int i) { return bit(in[0], i) && bit(in[1], i); }); });
-    check({"or" + t, {n, n, n}}, two, [=](const Bits* in) { return from_bits(8 * n, [&](int i) { return bit(in[0], i) || bit(in[1], i); }); });
-    check({"xor" + t, {n, n, n}}, two, [=](const Bits* in) { return from_bits(8 * n, [&](int i) { return bit(in[0], i) != bit(in[1], i); }); });
-    check({"not" + t, {n, n}}, one, [=](const Bits* in) { return from_bits(8 * n, [&](int i) { return !bit(in[0], i); }); });
+    check({"and" + t, {n, n, n}}, two, [=](const Bits* in) {
+      return from_bits(8 * n, [&](int i) { return bit(in[0], i) && bit(in[1], i); });
+    });
+    check({"or" + t, {n, n, n}}, two, [=](const Bits* in) {
+      return from_bits(8 * n, [&](int i) { return bit(in[0], i) || bit(in[1], i); });
+    });
+    check({"xor" + t, {n, n, n}}, two, [=](const Bits* in) {
+      return from_bits(8 * n, [&](int i) { return bit(in[0], i) != bit(in[1], i); });
+    });
+    check({"not" + t, {n, n}}, one,
+          [=](const Bits* in) { return from_bits(8 * n, [&](int i) { return !bit(in[0], i); }); });
     check({"cnot" + t, {n, n}}, one, [=](const Bits* in) { return Bits{in[0] == 0}; });
   }
 }
@@ -56,14 +66,18 @@ TEST(Bits, ShiftsPastTheWidthShiftEverythingOut) {
     const int width = 8 * n;
     const std::string bits = std::to_string(width);
     const std::vector<std::vector<Bits>> operands = {special_int(n), amounts()};
-    check({"shl.b" + bits, {n, n, 4}}, operands,
-          [=](const Bits* in) { return from_bits(width, [&](int i) { return in[1] <= static_cast<Bits>(i) && bit(in[0], i - static_cast<int>(in[1])); }); });
+    check({"shl.b" + bits, {n, n, 4}}, operands, [=](const Bits* in) {
+      return from_bits(width, [&](int i) {
+        return in[1] <= static_cast<Bits>(i) && bit(in[0], i - static_cast<int>(in[1]));
+      });
+    });
     for (const char* t : {"b", "u", "s"}) {
       const bool sign = *t == 's';
       check({std::string("shr.") + t + bits, {n, n, 4}}, operands, [=](const Bits* in) {
         return from_bits(width, [&](int i) {
           const Bits from = i + in[1];
-          return from < static_cast<Bits>(width) ? bit(in[0], static_cast<int>(from)) : sign && bit(in[0], width - 1);
+          return from < static_cast<Bits>(width) ? bit(in[0], static_cast<int>(from))
+                                                 : sign && bit(in[0], width - 1);
         });
       });
     }
@@ -75,11 +89,17 @@ TEST(Bits, FunnelShifts) {
   const std::vector<std::vector<Bits>> operands = {special_int(4), special_int(4), amounts()};
   for (bool left : {false, true}) {
     for (bool clamp : {false, true}) {
-      check({std::string("shf.") + (left ? "l" : "r") + (clamp ? ".clamp" : ".wrap") + ".b32", {4, 4, 4, 4}}, operands, [=](const Bits* in) {
-        const int n = static_cast<int>(clamp ? std::min<Bits>(in[2], 32) : in[2] & 31);
-        auto pair = [&](int i) { return i < 32 ? bit(in[0], i) : bit(in[1], i - 32); };  // in[1] is the high word
-        return from_bits(32, [&](int i) { return left ? pair(i + 32 - n) : pair(i + n < 64 ? i + n : 63) && i + n < 64; });
-      });
+      check({std::string("shf.") + (left ? "l" : "r") + (clamp ? ".clamp" : ".wrap") + ".b32",
+             {4, 4, 4, 4}},
+            operands, [=](const Bits* in) {
+              const int n = static_cast<int>(clamp ? std::min<Bits>(in[2], 32) : in[2] & 31);
+              auto pair = [&](int i) {
+                return i < 32 ? bit(in[0], i) : bit(in[1], i - 32);
+              };  // in[1] is the high word
+              return from_bits(32, [&](int i) {
+                return left ? pair(i + 32 - n) : pair(i + n < 64 ? i + n : 63) && i + n < 64;
+              });
+            });
     }
   }
 }
@@ -91,9 +111,13 @@ TEST(Bits, AnyFunctionOfThreeBits) {
   Options options;
   options.same_in_all_lanes = {3};
   auto look_up = [](const Bits* in) {
-    return from_bits(32, [&](int i) { return bit(in[3], (bit(in[0], i) ? 4 : 0) + (bit(in[1], i) ? 2 : 0) + (bit(in[2], i) ? 1 : 0)); });
+    return from_bits(32, [&](int i) {
+      return bit(in[3],
+                 (bit(in[0], i) ? 4 : 0) + (bit(in[1], i) ? 2 : 0) + (bit(in[2], i) ? 1 : 0));
+    });
   };
-  check({"lop3.b32", {4, 4, 4, 4, 4}}, {special_int(4), special_int(4), special_int(4), tables}, look_up, options);
+  check({"lop3.b32", {4, 4, 4, 4, 4}}, {special_int(4), special_int(4), special_int(4), tables},
+        look_up, options);
   for (bool conjunction : {true, false}) {
     for (bool negated : {false, true}) {
       Options with_predicate = options;
@@ -106,7 +130,12 @@ TEST(Bits, AnyFunctionOfThreeBits) {
       key.modifiers.bool_op = isa::BoolOp::kXor;
       EXPECT_TRUE(refused(key));
       check({conjunction ? "lop3.and.b32" : "lop3.or.b32", {4, 4, 4, 4, 4, 0}, true},
-            {special_int(4), special_int(4), special_int(4), {0, 0x80, 0xe8, 0x96, 0xff, 0xfe}, both_predicates()}, look_up, with_predicate);
+            {special_int(4),
+             special_int(4),
+             special_int(4),
+             {0, 0x80, 0xe8, 0x96, 0xff, 0xfe},
+             both_predicates()},
+            look_up, with_predicate);
     }
   }
 }
@@ -126,16 +155,20 @@ TEST(Bits, CountingAndReversing) {
       while (c < static_cast<Bits>(width) && !bit(in[0], width - 1 - static_cast<int>(c))) ++c;
       return c;
     });
-    check({"brev" + t, {n, n}}, {special_int(n)}, [=](const Bits* in) { return from_bits(width, [&](int i) { return bit(in[0], width - 1 - i); }); });
+    check({"brev" + t, {n, n}}, {special_int(n)}, [=](const Bits* in) {
+      return from_bits(width, [&](int i) { return bit(in[0], width - 1 - i); });
+    });
     for (const char* sign : {"u", "s"}) {
       for (bool amount : {false, true}) {
-        check({std::string("bfind") + (amount ? ".shiftamt." : ".") + sign + std::to_string(width), {4, n}}, {special_int(n)}, [=](const Bits* in) {
-          const bool skip = *sign == 's' && bit(in[0], width - 1);
-          for (int i = width - 1; i >= 0; --i) {
-            if (bit(in[0], i) != skip) return static_cast<Bits>(amount ? width - 1 - i : i);
-          }
-          return ~Bits{0};
-        });
+        check({std::string("bfind") + (amount ? ".shiftamt." : ".") + sign + std::to_string(width),
+               {4, n}},
+              {special_int(n)}, [=](const Bits* in) {
+                const bool skip = *sign == 's' && bit(in[0], width - 1);
+                for (int i = width - 1; i >= 0; --i) {
+                  if (bit(in[0], i) != skip) return static_cast<Bits>(amount ? width - 1 - i : i);
+                }
+                return ~Bits{0};
+              });
       }
     }
   }
@@ -146,19 +179,30 @@ TEST(Bits, Fields) {
   for (int n : {4, 8}) {
     const int width = 8 * n;
     for (const char* sign : {"u", "s"}) {
-      check({std::string("bfe.") + sign + std::to_string(width), {n, n, 4, 4}}, {special_int(n), amounts(), amounts()}, [=](const Bits* in) {
-        // The low byte counts; the 64-bit forms take the whole word, here cut to what makes no difference.
-        auto operand = [=](Bits v) { return static_cast<int>(n == 4 ? v & 255 : std::min<Bits>(v, 1000)); };
-        const int pos = operand(in[1]), length = operand(in[2]), top = width - 1;
-        bool fill = *sign == 's' && length > 0 && bit(in[0], std::min(pos + length - 1, top));
-        return from_bits(width, [&](int i) { return i < length && pos + i <= top ? bit(in[0], pos + i) : fill; });
-      });
+      check({std::string("bfe.") + sign + std::to_string(width), {n, n, 4, 4}},
+            {special_int(n), amounts(), amounts()}, [=](const Bits* in) {
+              // The low byte counts; the 64-bit forms take the whole word, here cut to what makes
+              // no difference.
+              auto operand = [=](Bits v) {
+                return static_cast<int>(n == 4 ? v & 255 : std::min<Bits>(v, 1000));
+              };
+              const int pos = operand(in[1]), length = operand(in[2]), top = width - 1;
+              bool fill = *sign == 's' && length > 0 && bit(in[0], std::min(pos + length - 1, top));
+              return from_bits(width, [&](int i) {
+                return i < length && pos + i <= top ? bit(in[0], pos + i) : fill;
+              });
+            });
     }
-    check({"bfi.b" + std::to_string(width), {n, n, n, 4, 4}}, {special_int(n), special_int(n), amounts(), amounts()}, [=](const Bits* in) {
-      auto operand = [=](Bits v) { return static_cast<int>(n == 4 ? v & 255 : std::min<Bits>(v, 1000)); };
-      const int pos = operand(in[2]), length = operand(in[3]);
-      return from_bits(width, [&](int i) { return i >= pos && i < pos + length ? bit(in[0], i - pos) : bit(in[1], i); });
-    });
+    check({"bfi.b" + std::to_string(width), {n, n, n, 4, 4}},
+          {special_int(n), special_int(n), amounts(), amounts()}, [=](const Bits* in) {
+            auto operand = [=](Bits v) {
+              return static_cast<int>(n == 4 ? v & 255 : std::min<Bits>(v, 1000));
+            };
+            const int pos = operand(in[2]), length = operand(in[3]);
+            return from_bits(width, [&](int i) {
+              return i >= pos && i < pos + length ? bit(in[0], i - pos) : bit(in[1], i);
+            });
+          });
   }
 }
 
@@ -181,7 +225,8 @@ TEST(Bits, FindNthSet) {
     if (offset < 0)
       for (int i = static_cast<int>(in[1]); i >= 0; --i)
         if (bit(in[0], i)) set.push_back(i);
-    const auto index = static_cast<std::uint64_t>(offset > 0 ? std::int64_t{offset} : -std::int64_t{offset}) - 1;
+    const auto index =
+        static_cast<std::uint64_t>(offset > 0 ? std::int64_t{offset} : -std::int64_t{offset}) - 1;
     return index < set.size() ? static_cast<Bits>(set[index]) : 0xffffffff;
   });
 }
@@ -191,13 +236,18 @@ TEST(Bits, MasksAndExtension) {
   for (bool clamp : {false, true}) {
     const std::string mode = clamp ? ".clamp" : ".wrap";
     auto limited = [=](Bits v) { return static_cast<int>(clamp ? std::min<Bits>(v, 32) : v & 31); };
-    check({"bmsk" + mode + ".b32", {4, 4, 4}}, {amounts(), amounts()},
-          [=](const Bits* in) { return from_bits(32, [&](int i) { return i >= limited(in[0]) && i < limited(in[0]) + limited(in[1]); }); });
+    check({"bmsk" + mode + ".b32", {4, 4, 4}}, {amounts(), amounts()}, [=](const Bits* in) {
+      return from_bits(
+          32, [&](int i) { return i >= limited(in[0]) && i < limited(in[0]) + limited(in[1]); });
+    });
     for (const char* sign : {"u", "s"}) {
-      check({"szext" + mode + "." + sign + "32", {4, 4, 4}}, {special_int(4), amounts()}, [=](const Bits* in) {
-        const int n = limited(in[1]);
-        return from_bits(32, [&](int i) { return i < n ? bit(in[0], i) : *sign == 's' && bit(in[0], n - 1); });
-      });
+      check({"szext" + mode + "." + sign + "32", {4, 4, 4}}, {special_int(4), amounts()},
+            [=](const Bits* in) {
+              const int n = limited(in[1]);
+              return from_bits(32, [&](int i) {
+                return i < n ? bit(in[0], i) : *sign == 's' && bit(in[0], n - 1);
+              });
+            });
     }
   }
 }
@@ -205,14 +255,19 @@ TEST(Bits, MasksAndExtension) {
 JUDGES(Bits, BytePermutations, "prmt.b32");
 TEST(Bits, BytePermutations) {
   std::vector<Bits> selectors;
-  for (Bits s = 0; s < 16; ++s) selectors.push_back(s), selectors.push_back(s * 0x1111), selectors.push_back(0x3210 ^ (s << 8));
-  for (Bits s : {0x7654u, 0x0123u, 0xfedcu, 0xba98u, 0xffffffffu, 0x32107654u}) selectors.push_back(s);
+  for (Bits s = 0; s < 16; ++s)
+    selectors.push_back(s), selectors.push_back(s * 0x1111), selectors.push_back(0x3210 ^ (s << 8));
+  for (Bits s : {0x7654u, 0x0123u, 0xfedcu, 0xba98u, 0xffffffffu, 0x32107654u})
+    selectors.push_back(s);
   const std::vector<std::vector<Bits>> operands = {special_int(4), special_int(4), selectors};
   // The manual's tables, bytes 3 2 1 0 of the result for selector 0, 1, 2, 3.
   const std::vector<std::pair<std::string, std::vector<std::string>>> tables = {
-      {".f4e", {"3210", "4321", "5432", "6543"}}, {".b4e", {"5670", "6701", "7012", "0123"}}, {".rc8", {"0000", "1111", "2222", "3333"}},
-      {".ecl", {"3210", "3211", "3222", "3333"}}, {".ecr", {"0000", "1110", "2210", "3210"}}, {".rc16", {"1010", "3232", "1010", "3232"}}};
-  auto byte_of = [](const Bits* in, int index) { return index < 4 ? in[0] >> (8 * index) & 255 : in[1] >> (8 * (index - 4)) & 255; };
+      {".f4e", {"3210", "4321", "5432", "6543"}}, {".b4e", {"5670", "6701", "7012", "0123"}},
+      {".rc8", {"0000", "1111", "2222", "3333"}}, {".ecl", {"3210", "3211", "3222", "3333"}},
+      {".ecr", {"0000", "1110", "2210", "3210"}}, {".rc16", {"1010", "3232", "1010", "3232"}}};
+  auto byte_of = [](const Bits* in, int index) {
+    return index < 4 ? in[0] >> (8 * index) & 255 : in[1] >> (8 * (index - 4)) & 255;
+  };
   for (const auto& [mode, table] : tables) {
     check({"prmt.b32" + mode, {4, 4, 4, 4}}, operands, [&](const Bits* in) {
       Bits r = 0;

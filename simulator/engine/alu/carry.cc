@@ -1,8 +1,9 @@
 // Extended-precision integer arithmetic: PTX ISA 9.7.2 (add.cc, addc, sub.cc, subc, mad.cc, madc).
 //
-// CC.CF is one bit a lane in Warp::carry, changed for the lanes in the mask only, and only by the forms with .cc.
-// It is the carry out of an addition, and of a subtraction the carry out of a + ~b + 1: set when nothing was borrowed. PTX calls it
-// the borrow, which a program can tell apart only by mixing sums and differences; silicon then shows this.
+// CC.CF is one bit a lane in Warp::carry, changed for the lanes in the mask only, and only by the
+// forms with .cc. It is the carry out of an addition, and of a subtraction the carry out of a + ~b
+// + 1: set when nothing was borrowed. PTX calls it the borrow, which a program can tell apart only
+// by mixing sums and differences; silicon then shows this.
 #include "simulator/engine/alu/forms.h"
 #include "simulator/engine/alu/lanes.h"
 
@@ -11,7 +12,8 @@ namespace {
 
 using isa::Half;
 
-// What carries can come from: sums and differences of unsigned words; signed forms give the same bits.
+// What carries can come from: sums and differences of unsigned words; signed forms give the same
+// bits.
 template <class U>
 struct Sum {
   U value;
@@ -51,7 +53,8 @@ void two(Warp& w, const Op& op, LaneMask mask) {
   store<Out>(w, op, mask, r, carry);
 }
 
-// The product's half is added to c. `T` has the signedness that the high half depends on, `W` twice its width.
+// The product's half is added to c. `T` has the signedness that the high half depends on, `W` twice
+// its width.
 template <class T, class W, class U, bool High, bool In, bool Out>
 void three(Warp& w, const Op& op, LaneMask mask) {
   const T* a = source<T>(w, op.src[0]);
@@ -71,13 +74,16 @@ void three(Warp& w, const Op& op, LaneMask mask) {
 
 template <class U>
 Handler sum_form(const AluKey& key) {
-  if (!only(key, kCarryOut | kCarryIn) || !widths(key, sizeof(U), sizeof(U), sizeof(U))) return nullptr;
+  if (!only(key, kCarryOut | kCarryIn) || !widths(key, sizeof(U), sizeof(U), sizeof(U)))
+    return nullptr;
   const bool out = key.modifiers.carry_out;
   switch (key.opcode) {
     case Opcode::k_add: return out ? &two<U, added<U>, false, true> : nullptr;
     case Opcode::k_sub: return out ? &two<U, subtracted<U>, false, true, true> : nullptr;
-    case Opcode::k_addc: return out ? &two<U, added<U>, true, true> : &two<U, added<U>, true, false>;
-    case Opcode::k_subc: return out ? &two<U, subtracted<U>, true, true> : &two<U, subtracted<U>, true, false>;
+    case Opcode::k_addc:
+      return out ? &two<U, added<U>, true, true> : &two<U, added<U>, true, false>;
+    case Opcode::k_subc:
+      return out ? &two<U, subtracted<U>, true, true> : &two<U, subtracted<U>, true, false>;
     default: return nullptr;
   }
 }

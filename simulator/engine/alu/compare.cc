@@ -1,4 +1,5 @@
-// Comparisons: PTX ISA 9.7.6 (setp, set) on integers, bits, f32 and f64; and 9.7.3 testp. Halves are in half.cc.
+// Comparisons: PTX ISA 9.7.6 (setp, set) on integers, bits, f32 and f64; and 9.7.3 testp. Halves
+// are in half.cc.
 #include "simulator/engine/alu/comparing.h"
 #include "simulator/engine/alu/floating.h"
 
@@ -12,13 +13,15 @@ template <class L, Compare C>
 void setp_one(Warp& w, const Op& op, LaneMask mask) {
   set_predicate(w, op.dst, compare_lanes<L, C>(w, op), mask);
 }
-// The rarer uses of a comparison share it and what they make of its result: a use is two calls, since there are a thousand.
+// The rarer uses of a comparison share it and what they make of its result: a use is two calls,
+// since there are a thousand.
 template <class L, Compare C>
 __attribute__((noinline)) LaneMask compare_apart(const Warp& w, const Op& op) {
   return compare_lanes<L, C>(w, op);
 }
 
-// p = result, q = !result; with a BoolOp each is combined with c. Either destination may be the sink.
+// p = result, q = !result; with a BoolOp each is combined with c. Either destination may be the
+// sink.
 template <BoolOp B>
 __attribute__((noinline)) void store_both(Warp& w, const Op& op, LaneMask r, LaneMask mask) {
   LaneMask p = r, q = ~r;
@@ -55,7 +58,8 @@ Handler setp_form(const AluKey& key) {
   const int n = compared_bytes(m.type);
   if (m.bool_op == BoolOp::kNone) {
     if (!widths(key, 0, n, n)) return nullptr;
-    return key.has_second_destination ? by_type<SetpBoth<BoolOp::kNone>>(m.type, m.compare, m.ftz) : by_type<SetpOne>(m.type, m.compare, m.ftz);
+    return key.has_second_destination ? by_type<SetpBoth<BoolOp::kNone>>(m.type, m.compare, m.ftz)
+                                      : by_type<SetpOne>(m.type, m.compare, m.ftz);
   }
   if (!widths(key, 0, n, n, 0)) return nullptr;
   switch (m.bool_op) {
@@ -122,7 +126,9 @@ LOCKSTEP_INLINE bool is_of_class(U bits) {
     case TestpOp::kInfinite: return magnitude == kInfinity;
     case TestpOp::kNumber: return magnitude <= kInfinity;
     case TestpOp::kNotANumber: return magnitude > kInfinity;
-    case TestpOp::kNormal: return (magnitude == 0 || magnitude >= kSmallestNormal) && magnitude < kInfinity;  // zeros count
+    case TestpOp::kNormal:
+      return (magnitude == 0 || magnitude >= kSmallestNormal) &&
+             magnitude < kInfinity;  // zeros count
     case TestpOp::kSubnormal: return magnitude != 0 && magnitude < kSmallestNormal;
     default: return false;
   }

@@ -1,7 +1,8 @@
-// The comparisons of setp and set, eight (or four) lanes at a time: PTX ISA 9.7.6 and table 'Floating-Point Comparison Operators'.
+// The comparisons of setp and set, eight (or four) lanes at a time: PTX ISA 9.7.6 and table
+// 'Floating-Point Comparison Operators'.
 //
-// Vector comparisons give all-ones or zero lanes, whose sign bits one instruction gathers into the predicate's mask.
-// Included only by the handlers' files, which are compiled for AVX2.
+// Vector comparisons give all-ones or zero lanes, whose sign bits one instruction gathers into the
+// predicate's mask. Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/alu/forms.h"
@@ -36,7 +37,8 @@ LOCKSTEP_INLINE u32 gathered(V v) {
     return static_cast<u32>(_mm256_movemask_pd(reinterpret_cast<__m256d>(v)));
 }
 
-// How lanes of a PTX type are loaded for comparing. `Value` lanes at a time from the register at `p`.
+// How lanes of a PTX type are loaded for comparing. `Value` lanes at a time from the register at
+// `p`.
 template <class T>
 struct Load {};
 template <>
@@ -72,12 +74,16 @@ struct Load<f64> {
 template <>
 struct Load<s16> {
   static constexpr int kLanes = 8;
-  LOCKSTEP_INLINE static S32x8 at(const s16* p) { return __builtin_convertvector(loaded<S16x8>(p), S32x8); }
+  LOCKSTEP_INLINE static S32x8 at(const s16* p) {
+    return __builtin_convertvector(loaded<S16x8>(p), S32x8);
+  }
 };
 template <>
 struct Load<u16> {
   static constexpr int kLanes = 8;
-  LOCKSTEP_INLINE static S32x8 at(const u16* p) { return __builtin_convertvector(loaded<U16x8>(p), S32x8); }
+  LOCKSTEP_INLINE static S32x8 at(const u16* p) {
+    return __builtin_convertvector(loaded<U16x8>(p), S32x8);
+  }
 };
 
 // Operands whose register type is not the type compared.
@@ -96,20 +102,25 @@ struct Plain : Load<T> {
 struct Float16 {
   using Register = u16;
   static constexpr int kLanes = 8;
-  LOCKSTEP_INLINE static F32x8 at(const u16* p) { return reinterpret_cast<F32x8>(_mm256_cvtph_ps(loaded<__m128i>(p))); }
+  LOCKSTEP_INLINE static F32x8 at(const u16* p) {
+    return reinterpret_cast<F32x8>(_mm256_cvtph_ps(loaded<__m128i>(p)));
+  }
 };
 struct FlushedFloat16 {
   using Register = u16;
   static constexpr int kLanes = 8;
   LOCKSTEP_INLINE static F32x8 at(const u16* p) {
     const S16x8 bits = loaded<S16x8>(p);
-    return reinterpret_cast<F32x8>(_mm256_cvtph_ps(reinterpret_cast<__m128i>(bits & ((bits & 0x7c00) != 0))));
+    return reinterpret_cast<F32x8>(
+        _mm256_cvtph_ps(reinterpret_cast<__m128i>(bits & ((bits & 0x7c00) != 0))));
   }
 };
 struct BFloat16 {
   using Register = u16;
   static constexpr int kLanes = 8;
-  LOCKSTEP_INLINE static F32x8 at(const u16* p) { return reinterpret_cast<F32x8>(__builtin_convertvector(loaded<U16x8>(p), U32x8) << 16); }
+  LOCKSTEP_INLINE static F32x8 at(const u16* p) {
+    return reinterpret_cast<F32x8>(__builtin_convertvector(loaded<U16x8>(p), U32x8) << 16);
+  }
 };
 // One half of every lane's pair.
 template <bool High>
@@ -128,8 +139,10 @@ struct FlushedFloat16Of2 {
   static constexpr int kLanes = 8;
   LOCKSTEP_INLINE static F32x8 at(const u32* p) {
     const U32x8 pair = loaded<U32x8>(p);
-    const S16x8 half = reinterpret_cast<S16x8>(__builtin_convertvector(High ? pair >> 16 : pair & 0xffffu, U16x8));
-    return reinterpret_cast<F32x8>(_mm256_cvtph_ps(reinterpret_cast<__m128i>(half & ((half & 0x7c00) != 0))));
+    const S16x8 half =
+        reinterpret_cast<S16x8>(__builtin_convertvector(High ? pair >> 16 : pair & 0xffffu, U16x8));
+    return reinterpret_cast<F32x8>(
+        _mm256_cvtph_ps(reinterpret_cast<__m128i>(half & ((half & 0x7c00) != 0))));
   }
 };
 template <bool High>
@@ -182,12 +195,14 @@ LOCKSTEP_INLINE LaneMask compare_lanes(const Warp& w, const Op& op) {
   const R* b = source<R>(w, op.src[1]);
   LaneMask m = 0;
 #pragma GCC unroll 8
-  for (int i = 0; i < kWarpSize; i += L::kLanes) m |= gathered(compared<C>(L::at(a + i), L::at(b + i))) << i;
+  for (int i = 0; i < kWarpSize; i += L::kLanes)
+    m |= gathered(compared<C>(L::at(a + i), L::at(b + i))) << i;
   return m;
 }
 
-// What is done with a comparison's mask, for one way of comparing: chosen once, by the instruction's operator.
-// `Use` gives a handler for a (loader, operator) pair as Use::template handler<L, C>().
+// What is done with a comparison's mask, for one way of comparing: chosen once, by the
+// instruction's operator. `Use` gives a handler for a (loader, operator) pair as Use::template
+// handler<L, C>().
 template <class L, class Use>
 Handler by_order(Compare c) {
   switch (c) {
@@ -233,10 +248,12 @@ Handler by_bits(Compare c) {
   return c == Compare::kEq || c == Compare::kNe ? by_order<L, Use>(c) : nullptr;
 }
 
-// The comparison of the operands' type. `flush`: .ftz, allowed for f32 alone here; halves are in half.cc.
+// The comparison of the operands' type. `flush`: .ftz, allowed for f32 alone here; halves are in
+// half.cc.
 template <class Use>
 Handler by_type(Type type, Compare c, bool flush) {
-  if (type == Type::kF32) return flush ? by_float<FlushedF32, Use>(c) : by_float<Plain<f32>, Use>(c);
+  if (type == Type::kF32)
+    return flush ? by_float<FlushedF32, Use>(c) : by_float<Plain<f32>, Use>(c);
   if (flush) return nullptr;
   switch (type) {
     case Type::kB16: return by_bits<Plain<u16>, Use>(c);

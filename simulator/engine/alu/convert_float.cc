@@ -19,7 +19,8 @@ struct FromInteger {
       return &unary_apart<F, S, from_integer<F, A, S, true>>;
     }
     switch (key.modifiers.rounding) {
-      case Rounding::kNearestEven: return &unary_apart<F, S, from_integer<F, A, S, false>, Round::kNearest>;
+      case Rounding::kNearestEven:
+        return &unary_apart<F, S, from_integer<F, A, S, false>, Round::kNearest>;
       case Rounding::kZero: return &unary_apart<F, S, from_integer<F, A, S, false>, Round::kZero>;
       case Rounding::kDown: return &unary_apart<F, S, from_integer<F, A, S, false>, Round::kDown>;
       case Rounding::kUp: return &unary_apart<F, S, from_integer<F, A, S, false>, Round::kUp>;
@@ -72,10 +73,12 @@ template <class T, ToIntegral R>
 Handler same_format_instance(const AluKey& key) {
   if (key.modifiers.ftz) {
     if constexpr (sizeof(T) == 4)
-      return key.modifiers.sat ? &unary_apart<T, T, same_format<T, R, true, true>> : &unary_apart<T, T, same_format<T, R, true, false>>;
+      return key.modifiers.sat ? &unary_apart<T, T, same_format<T, R, true, true>>
+                               : &unary_apart<T, T, same_format<T, R, true, false>>;
     return nullptr;
   }
-  return key.modifiers.sat ? &unary_apart<T, T, same_format<T, R, false, true>> : &unary_apart<T, T, same_format<T, R, false, false>>;
+  return key.modifiers.sat ? &unary_apart<T, T, same_format<T, R, false, true>>
+                           : &unary_apart<T, T, same_format<T, R, false, false>>;
 }
 template <class T>
 Handler same_format_form(const AluKey& key) {
@@ -102,8 +105,11 @@ LOCKSTEP_INLINE f32 narrowed(f64 a) {
 }
 template <Round Mode>
 Handler narrow(const AluKey& key) {
-  if (key.modifiers.ftz) return key.modifiers.sat ? &unary_apart<f32, f64, narrowed<true>, Mode, true> : &unary_apart<f32, f64, narrowed<false>, Mode, true>;
-  return key.modifiers.sat ? &unary_apart<f32, f64, narrowed<true>, Mode> : &unary_apart<f32, f64, narrowed<false>, Mode>;
+  if (key.modifiers.ftz)
+    return key.modifiers.sat ? &unary_apart<f32, f64, narrowed<true>, Mode, true>
+                             : &unary_apart<f32, f64, narrowed<false>, Mode, true>;
+  return key.modifiers.sat ? &unary_apart<f32, f64, narrowed<true>, Mode>
+                           : &unary_apart<f32, f64, narrowed<false>, Mode>;
 }
 
 }  // namespace
@@ -113,7 +119,8 @@ Handler resolve_convert_to_float(const AluKey& key) {
   if (key.operand_count != 2) return nullptr;
   if (m.type == Type::kF32) {
     // .ftz has nothing to flush: no integer converts to a subnormal.
-    if (!only(key, kSourceType | kRounding | kSat | kFtz) || key.register_bytes[0] != 4) return nullptr;
+    if (!only(key, kSourceType | kRounding | kSat | kFtz) || key.register_bytes[0] != 4)
+      return nullptr;
     return with_integer_type(m.source_type, key.register_bytes[1], FromInteger<f32>{key});
   }
   if (m.type == Type::kF64) {
@@ -132,8 +139,11 @@ Handler resolve_convert_float(const AluKey& key) {
   if (!to32 && !from32) return same_format_form<f64>(key);
   if (!to32) {
     if (m.rounding != Rounding::kNone) return nullptr;
-    if (m.ftz) return m.sat ? &unary_apart<f64, f32, widened<true, true>> : &unary_apart<f64, f32, widened<true, false>>;
-    return m.sat ? &unary_apart<f64, f32, widened<false, true>> : &unary_apart<f64, f32, widened<false, false>>;
+    if (m.ftz)
+      return m.sat ? &unary_apart<f64, f32, widened<true, true>>
+                   : &unary_apart<f64, f32, widened<true, false>>;
+    return m.sat ? &unary_apart<f64, f32, widened<false, true>>
+                 : &unary_apart<f64, f32, widened<false, false>>;
   }
   switch (m.rounding) {
     case Rounding::kNearestEven: return narrow<Round::kNearest>(key);

@@ -1,7 +1,8 @@
 // cvt from f32 and f64 to integers: PTX ISA 9.7.9 (cvt).
 //
-// The value is rounded to an integral one, then clamped to the destination type's range, with or without .sat. A NaN gives zero,
-// unless the source is f64 or the destination 64 bits wide: then only the destination type's top bit is set.
+// The value is rounded to an integral one, then clamped to the destination type's range, with or
+// without .sat. A NaN gives zero, unless the source is f64 or the destination 64 bits wide: then
+// only the destination type's top bit is set.
 #include "simulator/engine/alu/converting.h"
 
 namespace lockstep::engine::alu {
@@ -58,7 +59,8 @@ Handler resolve_convert_from_float(const AluKey& key) {
     return with_integer_type(m.type, key.register_bytes[0], ToInteger<f64, false>{m.rounding});
   }
   if (m.source_type != Type::kF32 || key.register_bytes[1] != 4) return nullptr;
-  if (m.ftz) return with_integer_type(m.type, key.register_bytes[0], ToInteger<f32, true>{m.rounding});
+  if (m.ftz)
+    return with_integer_type(m.type, key.register_bytes[0], ToInteger<f32, true>{m.rounding});
   return with_integer_type(m.type, key.register_bytes[0], ToInteger<f32, false>{m.rounding});
 }
 

@@ -1,7 +1,8 @@
 // cvt with f16 or bf16 on either side, scalar or packed: PTX ISA 9.7.9 (cvt).
 //
-// A conversion goes through a buffer of 32 f64, which holds every source exactly (64-bit integers: with an odd last digit, which
-// rounds alike), and is rounded once, in the instruction's direction. The common ones have loops of their own.
+// A conversion goes through a buffer of 32 f64, which holds every source exactly (64-bit integers:
+// with an odd last digit, which rounds alike), and is rounded once, in the instruction's direction.
+// The common ones have loops of their own.
 #include "simulator/engine/alu/converting.h"
 #include "simulator/engine/alu/halves.h"
 #include "simulator/engine/alu/narrowing.h"
@@ -51,7 +52,8 @@ using Reader = void (*)(const Warp&, Slot, f64*);
 
 enum class Limit { kNone, kKeepNaN, kSaturate, kRelu, kFinite, kReluFinite };
 
-// A NaN from f64 keeps its sign and the top of its payload; from anything else it becomes the canonical one.
+// A NaN from f64 keeps its sign and the top of its payload; from anything else it becomes the
+// canonical one.
 template <class C, Round Mode, bool KeepNaN = false>
 LOCKSTEP_INLINE u16 narrowed_half(f64 v) {
   constexpr u32 kNaNBits = KeepNaN ? 0 : 0x7fff;
@@ -65,7 +67,8 @@ LOCKSTEP_INLINE u16 limited_half(f64 v) {
   if constexpr (L == Limit::kSaturate) v = clamped(v);
   if constexpr (L == Limit::kRelu || L == Limit::kReluFinite) v = v > 0 || v != v ? v : 0.0;
   u16 r = narrowed_half<C, Mode, L == Limit::kKeepNaN>(v);
-  if constexpr (L == Limit::kFinite || L == Limit::kReluFinite) r = (r & 0x7fff) == C::kExponent ? r - 1 : r;
+  if constexpr (L == Limit::kFinite || L == Limit::kReluFinite)
+    r = (r & 0x7fff) == C::kExponent ? r - 1 : r;
   return r;
 }
 template <class C, Round Mode, Limit L>
@@ -97,7 +100,10 @@ struct FromIntegerToHalf {
   const AluKey& key;
   template <class A, class S>
   Handler operator()() const {
-    if (key.modifiers.sat) return __is_same(C, F16) ? in_direction<read_integer<A, S>, C, Limit::kSaturate>(key.modifiers.rounding) : nullptr;
+    if (key.modifiers.sat)
+      return __is_same(C, F16)
+                 ? in_direction<read_integer<A, S>, C, Limit::kSaturate>(key.modifiers.rounding)
+                 : nullptr;
     return in_direction<read_integer<A, S>, C, Limit::kNone>(key.modifiers.rounding);
   }
 };
@@ -113,10 +119,13 @@ void nearest_from_f32(Warp& w, const Op& op, LaneMask mask) {
 template <class C, Reader Read>
 Handler half_from_f32(const AluKey& key, bool zero_or_nearest) {
   const auto& m = key.modifiers;
-  // The word .satfinite is read as sat too. With f16 and without .relu the row's variant tells it from .sat, [0, 1].
+  // The word .satfinite is read as sat too. With f16 and without .relu the row's variant tells it
+  // from .sat, [0, 1].
   const bool finite = m.sat && (!__is_same(C, F16) || m.relu || m.variant == 1);
   if ((m.relu || finite) && !zero_or_nearest) return nullptr;
-  if (m.relu) return finite ? in_direction<Read, C, Limit::kReluFinite>(m.rounding) : in_direction<Read, C, Limit::kRelu>(m.rounding);
+  if (m.relu)
+    return finite ? in_direction<Read, C, Limit::kReluFinite>(m.rounding)
+                  : in_direction<Read, C, Limit::kRelu>(m.rounding);
   if (finite) return in_direction<Read, C, Limit::kFinite>(m.rounding);
   if (m.sat) return in_direction<Read, C, Limit::kSaturate>(m.rounding);
   return in_direction<Read, C, Limit::kNone>(m.rounding);
@@ -151,40 +160,59 @@ Handler integral_instance(Rounding r) {
 }
 
 // A NaN becomes the canonical one.
-LOCKSTEP_INLINE u16 same_bf16(u16 a) { return (a & 0x7fff) > 0x7f80 ? static_cast<u16>(0x7fff) : a; }
+LOCKSTEP_INLINE u16 same_bf16(u16 a) {
+  return (a & 0x7fff) > 0x7f80 ? static_cast<u16>(0x7fff) : a;
+}
 
-LOCKSTEP_INLINE Rounding nearest_if_none(Rounding r) { return r == Rounding::kNone ? Rounding::kNearestEven : r; }
+LOCKSTEP_INLINE Rounding nearest_if_none(Rounding r) {
+  return r == Rounding::kNone ? Rounding::kNearestEven : r;
+}
 
 template <class C>
 Handler to_half_form(const AluKey& key) {
   const auto& m = key.modifiers;
   constexpr bool kIsF16 = __is_same(C, F16);
-  if (key.operand_count != 2 || key.register_bytes[0] != 2 || !only(key, kSourceType | kRounding | kSat | kFtz | kRelu | kVariant)) return nullptr;
+  if (key.operand_count != 2 || key.register_bytes[0] != 2 ||
+      !only(key, kSourceType | kRounding | kSat | kFtz | kRelu | kVariant))
+    return nullptr;
   const int from = key.register_bytes[1];
   if (integer_bytes(m.source_type) != 0) {
     if (m.ftz || m.relu) return nullptr;
     return with_integer_type(m.source_type, from, FromIntegerToHalf<C>{key});
   }
-  const bool zero_or_nearest = m.rounding == Rounding::kNearestEven || m.rounding == Rounding::kZero;
+  const bool zero_or_nearest =
+      m.rounding == Rounding::kNearestEven || m.rounding == Rounding::kZero;
   switch (m.source_type) {
     case Type::kF32:
       if (from != 4) return nullptr;
-      if (!kIsF16 && m.ftz) return m.sat || m.relu ? nullptr : in_direction<read_flushed_f32, C, Limit::kNone>(m.rounding);
+      if (!kIsF16 && m.ftz)
+        return m.sat || m.relu ? nullptr
+                               : in_direction<read_flushed_f32, C, Limit::kNone>(m.rounding);
       if (m.rounding == Rounding::kNearestEven && !m.sat && !m.relu)
-        return &nearest_from_f32<C>;  // .ftz does nothing here: f16 is never flushed, nor is the source
+        return &nearest_from_f32<C>;  // .ftz does nothing here: f16 is never flushed, nor is the
+                                      // source
       return half_from_f32<C, read_f32>(key, zero_or_nearest);
     case Type::kF64:
       if (from != 8 || m.ftz || m.relu || (m.sat && !kIsF16)) return nullptr;
-      return m.sat ? in_direction<read_f64, C, Limit::kSaturate>(m.rounding) : in_direction<read_f64, C, Limit::kKeepNaN>(m.rounding);
+      return m.sat ? in_direction<read_f64, C, Limit::kSaturate>(m.rounding)
+                   : in_direction<read_f64, C, Limit::kKeepNaN>(m.rounding);
     case Type::kF16:
       if (from != 2 || m.relu) return nullptr;
-      if (!kIsF16) return m.sat || m.ftz ? nullptr : in_direction<read_half<F16>, C, Limit::kNone>(nearest_if_none(m.rounding));
-      if (m.ftz) return m.sat ? integral_instance<C, true, true>(m.rounding) : integral_instance<C, false, true>(m.rounding);
-      return m.sat ? integral_instance<C, true, false>(m.rounding) : integral_instance<C, false, false>(m.rounding);
+      if (!kIsF16)
+        return m.sat || m.ftz
+                   ? nullptr
+                   : in_direction<read_half<F16>, C, Limit::kNone>(nearest_if_none(m.rounding));
+      if (m.ftz)
+        return m.sat ? integral_instance<C, true, true>(m.rounding)
+                     : integral_instance<C, false, true>(m.rounding);
+      return m.sat ? integral_instance<C, true, false>(m.rounding)
+                   : integral_instance<C, false, false>(m.rounding);
     case Type::kBF16:
       if (from != 2 || m.relu || m.sat || m.ftz) return nullptr;
-      if (kIsF16) return in_direction<read_half<BF16>, C, Limit::kNone>(nearest_if_none(m.rounding));
-      return m.rounding == Rounding::kNone ? &unary<u16, u16, same_bf16> : integral_instance<C, false, false>(m.rounding);
+      if (kIsF16)
+        return in_direction<read_half<BF16>, C, Limit::kNone>(nearest_if_none(m.rounding));
+      return m.rounding == Rounding::kNone ? &unary<u16, u16, same_bf16>
+                                           : integral_instance<C, false, false>(m.rounding);
     default: return nullptr;
   }
 }
@@ -214,20 +242,23 @@ void pack_nearest(Warp& w, const Op& op, LaneMask mask) {
     d[i] = selected.words[i] != 0 ? r : d[i];
   }
 }
-// Stochastic rounding: `random` is added to the first bits that the format drops, 13 for f16 and 16 for bf16, and the carry out of them
-// rounds the magnitude up. The manual asks for zeros above the 13 bits; Blackwell does not look at them.
+// Stochastic rounding: `random` is added to the first bits that the format drops, 13 for f16 and 16
+// for bf16, and the carry out of them rounds the magnitude up. The manual asks for zeros above the
+// 13 bits; Blackwell does not look at them.
 template <class C, bool Finite>
 LOCKSTEP_INLINE u16 stochastic_half(u32 a, u32 random) {
   constexpr int kKept = __is_same(C, F16) ? 10 : 7;  // fraction bits
   constexpr int kDropped = 23 - kKept;
-  constexpr u32 kLowest = __is_same(C, F16) ? 113 : 1;  // f32's exponent field of the smallest normal number
+  constexpr u32 kLowest =
+      __is_same(C, F16) ? 113 : 1;  // f32's exponent field of the smallest normal number
   const u32 magnitude = a & 0x7fffffffu;
   const u32 field = magnitude >> 23;
   const u32 significand = (magnitude & 0x7fffffu) | (field == 0 ? 0u : 0x800000u);
   // Below the smallest normal number the last place stays where it is.
   const u32 actual = field == 0 ? 1 : field;
   const u32 under = actual < kLowest ? kLowest - actual : 0;
-  const u32 kept = ((significand >> (under > 31 ? 31 : under)) + (random & ((1u << kDropped) - 1))) >> kDropped;
+  const u32 kept =
+      ((significand >> (under > 31 ? 31 : under)) + (random & ((1u << kDropped) - 1))) >> kDropped;
   u32 r = kept + (((actual < kLowest ? kLowest : actual) - kLowest) << kKept);
   constexpr u32 kLargest = Finite ? C::kExponent - 1u : C::kExponent;
   r = r > kLargest ? kLargest : r;
@@ -240,7 +271,9 @@ void pack_stochastic(Warp& w, const Op& op, LaneMask mask) {
   const u32* random = source<u32>(w, op.src[2]);
   u32* d = destination<u32>(w, op.dst);
   const Lanes<u32> selected(mask);
-  const auto rectified = [](u32 v) { return Relu && v >= 0x80000000u && v <= 0xff800000u ? 0u : v; };  // a NaN stays one
+  const auto rectified = [](u32 v) {
+    return Relu && v >= 0x80000000u && v <= 0xff800000u ? 0u : v;
+  };  // a NaN stays one
   for (int i = 0; i < kWarpSize; ++i) {
     const u32 high = stochastic_half<C, Finite>(rectified(a[i]), random[i] >> 16);
     const u32 r = high << 16 | stochastic_half<C, Finite>(rectified(b[i]), random[i]);
@@ -250,22 +283,26 @@ void pack_stochastic(Warp& w, const Op& op, LaneMask mask) {
 template <class C>
 Handler stochastic_form(const AluKey& key) {
   if (!widths(key, 4, 4, 4, 4)) return nullptr;
-  if (key.modifiers.relu) return key.modifiers.sat ? &pack_stochastic<C, true, true> : &pack_stochastic<C, true, false>;
+  if (key.modifiers.relu)
+    return key.modifiers.sat ? &pack_stochastic<C, true, true> : &pack_stochastic<C, true, false>;
   return key.modifiers.sat ? &pack_stochastic<C, false, true> : &pack_stochastic<C, false, false>;
 }
 
 template <class C, Round Mode>
 Handler pack_instance(bool relu, bool finite) {
-  if (relu) return finite ? &pack_f32<C, Mode, Limit::kReluFinite> : &pack_f32<C, Mode, Limit::kRelu>;
+  if (relu)
+    return finite ? &pack_f32<C, Mode, Limit::kReluFinite> : &pack_f32<C, Mode, Limit::kRelu>;
   return finite ? &pack_f32<C, Mode, Limit::kFinite> : &pack_f32<C, Mode, Limit::kNone>;
 }
 template <class C>
 Handler pack_form(const AluKey& key) {
   const auto& m = key.modifiers;
-  if (m.source_type != Type::kF32 || !only(key, kSourceType | kRounding | kSat | kRelu)) return nullptr;
+  if (m.source_type != Type::kF32 || !only(key, kSourceType | kRounding | kSat | kRelu))
+    return nullptr;
   if (m.rounding == Rounding::kStochastic) return stochastic_form<C>(key);
   if (!widths(key, 4, 4, 4)) return nullptr;
-  if (m.rounding == Rounding::kNearestEven) return m.relu || m.sat ? pack_instance<C, Round::kNearest>(m.relu, m.sat) : &pack_nearest<C>;
+  if (m.rounding == Rounding::kNearestEven)
+    return m.relu || m.sat ? pack_instance<C, Round::kNearest>(m.relu, m.sat) : &pack_nearest<C>;
   if (m.rounding == Rounding::kZero) return pack_instance<C, Round::kZero>(m.relu, m.sat);
   return nullptr;
 }
@@ -280,7 +317,8 @@ void widen_half(Warp& w, const Op& op, LaneMask mask) {
   const Lanes<F> selected(mask);
   for (int i = 0; i < kWarpSize; ++i) {
     F r = static_cast<F>(maybe_flushed<Ftz>(x[i]));
-    // A NaN keeps its payload on the way to f64, and from bf16 to f32 without .ftz, which is a shift; else it is canonical.
+    // A NaN keeps its payload on the way to f64, and from bf16 to f32 without .ftz, which is a
+    // shift; else it is canonical.
     if constexpr (Sat)
       r = clamped(r);
     else if constexpr (sizeof(F) == 4 && (__is_same(C, F16) || Ftz))
@@ -294,7 +332,9 @@ Handler widen_form(const AluKey& key) {
   // .ftz matters for bf16 alone: what f16 calls subnormal is normal in f32.
   constexpr bool kIsF16 = __is_same(C, F16), kTo32 = sizeof(F) == 4;
   // A rounding may be written with bf16; there is nothing to round.
-  if (!only(key, kSourceType | (kIsF16 ? kSat : kRounding) | (kTo32 ? kFtz : 0u)) || !widths(key, sizeof(F), 2)) return nullptr;
+  if (!only(key, kSourceType | (kIsF16 ? kSat : kRounding) | (kTo32 ? kFtz : 0u)) ||
+      !widths(key, sizeof(F), 2))
+    return nullptr;
   if constexpr (kIsF16)
     return m.sat ? &widen_half<C, F, true, false> : &widen_half<C, F, false, false>;
   else
@@ -341,7 +381,8 @@ Handler from_half_form(const AluKey& key) {
   const auto& m = key.modifiers;
   if (m.type == Type::kF32) return widen_form<C, f32>(key);
   if (m.type == Type::kF64) return widen_form<C, f64>(key);
-  if (integer_bytes(m.type) == 0 || key.operand_count != 2 || key.register_bytes[1] != 2) return nullptr;
+  if (integer_bytes(m.type) == 0 || key.operand_count != 2 || key.register_bytes[1] != 2)
+    return nullptr;
   if (!only(key, kSourceType | kRounding | kSat)) return nullptr;
   return with_integer_type(m.type, key.register_bytes[0], HalfToInteger<C>{m.rounding});
 }

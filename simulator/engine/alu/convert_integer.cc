@@ -1,19 +1,20 @@
 // cvt between integers: PTX ISA 9.7.9 (cvt) with the operand width rules of 9.4.1.
 //
-// A register may be wider than its type: the source is chopped to its type's width, the result extended to the register's by the
-// destination type's own signedness.
+// A register may be wider than its type: the source is chopped to its type's width, the result
+// extended to the register's by the destination type's own signedness.
 #include "simulator/engine/alu/converting.h"
 
 namespace lockstep::engine::alu {
 namespace {
 
-// Without .sat every pair of types comes down to taking the low part `T` of the source register and extending it to the
-// destination register, except one (see extend_twice).
+// Without .sat every pair of types comes down to taking the low part `T` of the source register and
+// extending it to the destination register, except one (see extend_twice).
 template <class S, class T, class DR>
 LOCKSTEP_INLINE DR extended(S reg) {
   return static_cast<DR>(static_cast<T>(reg));
 }
-// A signed type into a wider unsigned one in a register wider still: sign-extended to the type, then zero-extended.
+// A signed type into a wider unsigned one in a register wider still: sign-extended to the type,
+// then zero-extended.
 template <class S, class A, class D, class DR>
 LOCKSTEP_INLINE DR extended_twice(S reg) {
   return static_cast<DR>(static_cast<D>(static_cast<A>(reg)));
@@ -47,9 +48,12 @@ Handler extend_low_part(Type low, int source_bytes, int destination_bytes) {
 
 template <class S, class A>
 Handler extend_twice(Type destination, int destination_bytes) {
-  if (destination == Type::kU16 && destination_bytes == 4) return &unary<u32, S, extended_twice<S, A, u16, u32>>;
-  if (destination == Type::kU16 && destination_bytes == 8) return &unary<u64, S, extended_twice<S, A, u16, u64>>;
-  if (destination == Type::kU32 && destination_bytes == 8) return &unary<u64, S, extended_twice<S, A, u32, u64>>;
+  if (destination == Type::kU16 && destination_bytes == 4)
+    return &unary<u32, S, extended_twice<S, A, u16, u32>>;
+  if (destination == Type::kU16 && destination_bytes == 8)
+    return &unary<u64, S, extended_twice<S, A, u16, u64>>;
+  if (destination == Type::kU32 && destination_bytes == 8)
+    return &unary<u64, S, extended_twice<S, A, u32, u64>>;
   return nullptr;
 }
 
@@ -93,7 +97,9 @@ LOCKSTEP_INLINE u64 clamp_unsigned(u64 v) {
 
 template <bool SignedSource, class D>
 __attribute__((noinline)) void clamp_integers(s64* v) {
-  for (int i = 0; i < kWarpSize; ++i) v[i] = SignedSource ? clamp_signed<D>(v[i]) : static_cast<s64>(clamp_unsigned<D>(static_cast<u64>(v[i])));
+  for (int i = 0; i < kWarpSize; ++i)
+    v[i] = SignedSource ? clamp_signed<D>(v[i])
+                        : static_cast<s64>(clamp_unsigned<D>(static_cast<u64>(v[i])));
 }
 template <class A, class S, class D, class DR>
 void saturate(Warp& w, const Op& op, LaneMask mask) {
@@ -148,7 +154,8 @@ Handler resolve_convert_integer(const AluKey& key) {
   if (to_register < to || from_register < from) return nullptr;
   if (m.sat) return with_integer_type(m.source_type, from_register, Saturate{key});
   if (to <= from) return extend_low_part(m.type, from_register, to_register);
-  if (is_signed_type(m.source_type) && !is_signed_type(m.type) && to_register > to) return extend_twice_form(m.source_type, from_register, m.type, to_register);
+  if (is_signed_type(m.source_type) && !is_signed_type(m.type) && to_register > to)
+    return extend_twice_form(m.source_type, from_register, m.type, to_register);
   return extend_low_part(m.source_type, from_register, to_register);
 }
 

@@ -1,4 +1,5 @@
-// cvt with fp8 and tf32, and cvt.pack: PTX ISA 9.7.9 (cvt, cvt.pack); and the SIMD video instructions vabsdiff4, vmin4 and vmax4 (9.7.18).
+// cvt with fp8 and tf32, and cvt.pack: PTX ISA 9.7.9 (cvt, cvt.pack); and the SIMD video
+// instructions vabsdiff4, vmin4 and vmax4 (9.7.18).
 #include "simulator/engine/alu/converting.h"
 #include "simulator/engine/alu/halves.h"
 #include "simulator/engine/alu/narrowing.h"
@@ -6,11 +7,13 @@
 namespace lockstep::engine::alu {
 namespace {
 
-// e4m3 has no infinity: its largest exponent holds numbers up to 448, and one NaN. e5m2 is an f16 cut short.
+// e4m3 has no infinity: its largest exponent holds numbers up to 448, and one NaN. e5m2 is an f16
+// cut short.
 struct E4M3 {
   LOCKSTEP_INLINE static u8 narrowed(f64 v) {
     if (v != v) return 0x7f;
-    // Rounded as a format whose exponents go on: one more exponent bit, then the bias of 15 taken back to 7.
+    // Rounded as a format whose exponents go on: one more exponent bit, then the bias of 15 taken
+    // back to 7.
     const f64 bounded = v > 448.0 ? 448.0 : v < -448.0 ? -448.0 : v;
     const u32 sign = (bits_as<u64>(v) >> 63) != 0 ? 0x80 : 0;
     const f64 magnitude = __builtin_fabs(bounded);
@@ -19,7 +22,8 @@ struct E4M3 {
       const f64 scaled = magnitude * 512.0;  // a multiple of the last place
       return static_cast<u8>(sign | static_cast<u32>(__builtin_roundeven(scaled)));
     }
-    const u32 wide = narrowed_bits<4, 8, Round::kNearest>(magnitude, 0x7f);  // bias 127; never a NaN
+    const u32 wide =
+        narrowed_bits<4, 8, Round::kNearest>(magnitude, 0x7f);  // bias 127; never a NaN
     return static_cast<u8>(sign | (wide - (120u << 3)));
   }
   LOCKSTEP_INLINE static f32 widened(u8 b) {
@@ -49,7 +53,8 @@ LOCKSTEP_INLINE u16 pair_from_f32(f32 a, f32 b) {
 }
 template <class E, bool Relu>
 LOCKSTEP_INLINE u16 pair_from_halves(u32 a) {
-  return pair_from_f32<E, Relu>(_cvtsh_ss(static_cast<u16>(a >> 16)), _cvtsh_ss(static_cast<u16>(a)));
+  return pair_from_f32<E, Relu>(_cvtsh_ss(static_cast<u16>(a >> 16)),
+                                _cvtsh_ss(static_cast<u16>(a)));
 }
 template <class E, bool Relu>
 LOCKSTEP_INLINE u32 half_from(u8 b) {
@@ -66,18 +71,25 @@ LOCKSTEP_INLINE u32 halves_from_pair(u16 a) {
 template <class E>
 Handler to_pair(const AluKey& key) {
   const auto& m = key.modifiers;
-  if (!only(key, kSourceType | kRounding | kSat | kRelu) || m.rounding != Rounding::kNearestEven || !m.sat) return nullptr;
+  if (!only(key, kSourceType | kRounding | kSat | kRelu) || m.rounding != Rounding::kNearestEven ||
+      !m.sat)
+    return nullptr;
   if (m.source_type == Type::kF32 && widths(key, 2, 4, 4))
-    return m.relu ? &binary<u16, f32, f32, pair_from_f32<E, true>> : &binary<u16, f32, f32, pair_from_f32<E, false>>;
+    return m.relu ? &binary<u16, f32, f32, pair_from_f32<E, true>>
+                  : &binary<u16, f32, f32, pair_from_f32<E, false>>;
   if (m.source_type == Type::kF16x2 && widths(key, 2, 4))
-    return m.relu ? &unary<u16, u32, pair_from_halves<E, true>> : &unary<u16, u32, pair_from_halves<E, false>>;
+    return m.relu ? &unary<u16, u32, pair_from_halves<E, true>>
+                  : &unary<u16, u32, pair_from_halves<E, false>>;
   return nullptr;
 }
 template <class E>
 Handler from_pair(const AluKey& key) {
   const auto& m = key.modifiers;
-  if (!only(key, kSourceType | kRounding | kRelu) || m.rounding != Rounding::kNearestEven || m.type != Type::kF16x2 || !widths(key, 4, 2)) return nullptr;
-  return m.relu ? &unary<u32, u16, halves_from_pair<E, true>> : &unary<u32, u16, halves_from_pair<E, false>>;
+  if (!only(key, kSourceType | kRounding | kRelu) || m.rounding != Rounding::kNearestEven ||
+      m.type != Type::kF16x2 || !widths(key, 4, 2))
+    return nullptr;
+  return m.relu ? &unary<u32, u16, halves_from_pair<E, true>>
+                : &unary<u32, u16, halves_from_pair<E, false>>;
 }
 
 // tf32: f32 with 13 fewer significand bits, which are zero in the register.
@@ -99,22 +111,28 @@ LOCKSTEP_INLINE u32 to_tf32(u32 a) {
 }
 Handler tf32_form(const AluKey& key) {
   const auto& m = key.modifiers;
-  if (m.source_type != Type::kF32 || !only(key, kSourceType | kRounding | kSat | kRelu) || !widths(key, 4, 4)) return nullptr;
+  if (m.source_type != Type::kF32 || !only(key, kSourceType | kRounding | kSat | kRelu) ||
+      !widths(key, 4, 4))
+    return nullptr;
   switch (m.rounding) {
     case Rounding::kNearestAway:
       if (m.relu) return nullptr;
-      return m.sat ? &unary<u32, u32, to_tf32<Rounding::kNearestAway, false, true>> : &unary<u32, u32, to_tf32<Rounding::kNearestAway, false, false>>;
+      return m.sat ? &unary<u32, u32, to_tf32<Rounding::kNearestAway, false, true>>
+                   : &unary<u32, u32, to_tf32<Rounding::kNearestAway, false, false>>;
     case Rounding::kNearestEven:
       if (m.sat) return nullptr;
-      return m.relu ? &unary<u32, u32, to_tf32<Rounding::kNearestEven, true, false>> : &unary<u32, u32, to_tf32<Rounding::kNearestEven, false, false>>;
+      return m.relu ? &unary<u32, u32, to_tf32<Rounding::kNearestEven, true, false>>
+                    : &unary<u32, u32, to_tf32<Rounding::kNearestEven, false, false>>;
     case Rounding::kZero:
       if (m.sat) return nullptr;
-      return m.relu ? &unary<u32, u32, to_tf32<Rounding::kZero, true, false>> : &unary<u32, u32, to_tf32<Rounding::kZero, false, false>>;
+      return m.relu ? &unary<u32, u32, to_tf32<Rounding::kZero, true, false>>
+                    : &unary<u32, u32, to_tf32<Rounding::kZero, false, false>>;
     default: return nullptr;
   }
 }
 
-// cvt.pack.sat: a and b clamped to T; b lowest, a above it, and for bytes the low half of c above both.
+// cvt.pack.sat: a and b clamped to T; b lowest, a above it, and for bytes the low half of c above
+// both.
 template <class T>
 LOCKSTEP_INLINE T clamped_integer(s32 v) {
   constexpr s32 kLow = kSignedType<T> ? -(1 << (8 * sizeof(T) - 1)) : 0;
@@ -123,14 +141,17 @@ LOCKSTEP_INLINE T clamped_integer(s32 v) {
 }
 template <class T>
 LOCKSTEP_INLINE u32 pack_words(s32 a, s32 b) {
-  return u32{static_cast<u16>(clamped_integer<T>(a))} << 16 | static_cast<u16>(clamped_integer<T>(b));
+  return u32{static_cast<u16>(clamped_integer<T>(a))} << 16 |
+         static_cast<u16>(clamped_integer<T>(b));
 }
 template <class T>
 LOCKSTEP_INLINE u32 pack_bytes(s32 a, s32 b, u32 c) {
-  return c << 16 | u32{static_cast<u8>(clamped_integer<T>(a))} << 8 | static_cast<u8>(clamped_integer<T>(b));
+  return c << 16 | u32{static_cast<u8>(clamped_integer<T>(a))} << 8 |
+         static_cast<u8>(clamped_integer<T>(b));
 }
 
-// Absolute differences of bytes, each of its operand's signedness; one result a byte, or their sum added to c.
+// Absolute differences of bytes, each of its operand's signedness; one result a byte, or their sum
+// added to c.
 template <class A, class B>
 LOCKSTEP_INLINE s32 byte_difference(u32 a, u32 b, int i) {
   const s32 d = s32{static_cast<A>(a >> (8 * i))} - s32{static_cast<B>(b >> (8 * i))};
@@ -152,12 +173,14 @@ LOCKSTEP_INLINE u32 differences_added(u32 a, u32 b, u32 c) {
   return c;
 }
 
-// The lesser or the greater of each pair of bytes, as a byte of D. A and B may differ in sign: the values are compared, not the bytes.
+// The lesser or the greater of each pair of bytes, as a byte of D. A and B may differ in sign: the
+// values are compared, not the bytes.
 template <class D, class A, class B, bool kMax, bool kSat>
 LOCKSTEP_INLINE u32 extremes(u32 a, u32 b, u32) {
   u32 r = 0;
   for (int i = 0; i < 4; ++i) {
-    const s32 x = static_cast<A>(a >> (8 * i)), y = static_cast<B>(b >> (8 * i)), d = (x < y) == kMax ? y : x;
+    const s32 x = static_cast<A>(a >> (8 * i)), y = static_cast<B>(b >> (8 * i)),
+              d = (x < y) == kMax ? y : x;
     r |= u32{static_cast<u8>(kSat ? clamped_integer<D>(d) : static_cast<D>(d))} << (8 * i);
   }
   return r;
@@ -167,18 +190,24 @@ template <class D, class A, class B>
 Handler extreme_instance(const AluKey& key) {
   if (key.modifiers.atom != isa::AtomOp::kNone) return nullptr;
   const bool greater = key.opcode == Opcode::k_vmax4, sat = key.modifiers.sat;
-  if (greater) return sat ? &ternary<u32, u32, u32, u32, extremes<D, A, B, true, true>> : &ternary<u32, u32, u32, u32, extremes<D, A, B, true, false>>;
-  return sat ? &ternary<u32, u32, u32, u32, extremes<D, A, B, false, true>> : &ternary<u32, u32, u32, u32, extremes<D, A, B, false, false>>;
+  if (greater)
+    return sat ? &ternary<u32, u32, u32, u32, extremes<D, A, B, true, true>>
+               : &ternary<u32, u32, u32, u32, extremes<D, A, B, true, false>>;
+  return sat ? &ternary<u32, u32, u32, u32, extremes<D, A, B, false, true>>
+             : &ternary<u32, u32, u32, u32, extremes<D, A, B, false, false>>;
 }
 
 template <class D, class A, class B>
 Handler difference_instance(const AluKey& key) {
-  if (key.modifiers.atom == isa::AtomOp::kAdd) return key.modifiers.sat ? nullptr : &ternary<u32, u32, u32, u32, differences_added<A, B>>;
-  return key.modifiers.sat ? &ternary<u32, u32, u32, u32, differences<D, A, B, true>> : &ternary<u32, u32, u32, u32, differences<D, A, B, false>>;
+  if (key.modifiers.atom == isa::AtomOp::kAdd)
+    return key.modifiers.sat ? nullptr : &ternary<u32, u32, u32, u32, differences_added<A, B>>;
+  return key.modifiers.sat ? &ternary<u32, u32, u32, u32, differences<D, A, B, true>>
+                           : &ternary<u32, u32, u32, u32, differences<D, A, B, false>>;
 }
 template <class D, class A, class B>
 Handler video_instance(const AluKey& key) {
-  return key.opcode == Opcode::k_vabsdiff4 ? difference_instance<D, A, B>(key) : extreme_instance<D, A, B>(key);
+  return key.opcode == Opcode::k_vabsdiff4 ? difference_instance<D, A, B>(key)
+                                           : extreme_instance<D, A, B>(key);
 }
 template <class A, class B>
 Handler video_destination(const AluKey& key) {
@@ -201,7 +230,8 @@ Handler resolve_convert_small(const AluKey& key) {
 
 Handler resolve_convert_pack(const AluKey& key) {
   const auto& m = key.modifiers;
-  if (!m.sat || m.source_type != Type::kS32 || !only(key, kSourceType | kThirdType | kSat)) return nullptr;
+  if (!m.sat || m.source_type != Type::kS32 || !only(key, kSourceType | kThirdType | kSat))
+    return nullptr;
   if (m.third_type == Type::kNone && widths(key, 4, 4, 4)) {
     if (m.type == Type::kU16) return &binary<u32, s32, s32, pack_words<u16>>;
     if (m.type == Type::kS16) return &binary<u32, s32, s32, pack_words<s16>>;
@@ -215,15 +245,21 @@ Handler resolve_convert_pack(const AluKey& key) {
 
 Handler resolve_video(const AluKey& key) {
   const auto& m = key.modifiers;
-  const bool everyday = key.opcode == Opcode::k_vabsdiff4 || ((key.opcode == Opcode::k_vmin4 || key.opcode == Opcode::k_vmax4) && m.atom == isa::AtomOp::kNone);
+  const bool everyday = key.opcode == Opcode::k_vabsdiff4 ||
+                        ((key.opcode == Opcode::k_vmin4 || key.opcode == Opcode::k_vmax4) &&
+                         m.atom == isa::AtomOp::kNone);
   if (key.selects || !everyday) return resolve_selecting_video(key);
   AluKey plain = key;
   plain.modifiers.atom = isa::AtomOp::kNone;  // .add
   if (!only(plain, kSourceType | kThirdType | kSat) || !widths(key, 4, 4, 4, 4)) return nullptr;
-  if (m.source_type == Type::kU32 && m.third_type == Type::kU32) return video_destination<u8, u8>(key);
-  if (m.source_type == Type::kU32 && m.third_type == Type::kS32) return video_destination<u8, s8>(key);
-  if (m.source_type == Type::kS32 && m.third_type == Type::kU32) return video_destination<s8, u8>(key);
-  if (m.source_type == Type::kS32 && m.third_type == Type::kS32) return video_destination<s8, s8>(key);
+  if (m.source_type == Type::kU32 && m.third_type == Type::kU32)
+    return video_destination<u8, u8>(key);
+  if (m.source_type == Type::kU32 && m.third_type == Type::kS32)
+    return video_destination<u8, s8>(key);
+  if (m.source_type == Type::kS32 && m.third_type == Type::kU32)
+    return video_destination<s8, u8>(key);
+  if (m.source_type == Type::kS32 && m.third_type == Type::kS32)
+    return video_destination<s8, s8>(key);
   return nullptr;
 }
 

@@ -1,5 +1,5 @@
-// What cvt's families share: integer types by name, registers wider than types, and integers of any width by way of 64 bits.
-// Included only by the handlers' files, which are compiled for AVX2.
+// What cvt's families share: integer types by name, registers wider than types, and integers of any
+// width by way of 64 bits. Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/alu/floating.h"
@@ -38,9 +38,12 @@ LOCKSTEP_INLINE int integer_bytes(Type t) {
     default: return 0;
   }
 }
-LOCKSTEP_INLINE bool is_signed_type(Type t) { return t == Type::kS8 || t == Type::kS16 || t == Type::kS32 || t == Type::kS64; }
+LOCKSTEP_INLINE bool is_signed_type(Type t) {
+  return t == Type::kS8 || t == Type::kS16 || t == Type::kS32 || t == Type::kS64;
+}
 
-// The lanes of an integer source as 64-bit values: chopped to A, extended by A's signedness. Out of line: shared by many handlers.
+// The lanes of an integer source as 64-bit values: chopped to A, extended by A's signedness. Out of
+// line: shared by many handlers.
 template <class A, class S>
 __attribute__((noinline)) void read_integers(const Warp& w, Slot slot, s64* v) {
   const S* a = source<S>(w, slot);
@@ -53,7 +56,8 @@ __attribute__((noinline)) void write_integers(Warp& w, Slot slot, const s64* v, 
   for (int i = 0; i < kWarpSize; ++i) d[i] = selected.words[i] != 0 ? static_cast<DR>(v[i]) : d[i];
 }
 
-// make.operator()<A, S>() for the integer type A in a register of `bytes`, whose unsigned type is S.
+// make.operator()<A, S>() for the integer type A in a register of `bytes`, whose unsigned type is
+// S.
 template <class A, class Make>
 LOCKSTEP_INLINE Handler with_register(int bytes, const Make& make) {
   switch (bytes) {
@@ -85,7 +89,8 @@ Handler with_integer_type(Type type, int bytes, const Make& make) {
   }
 }
 
-// Make::handler<S, T, DR>() for the low part T of a source register and a destination register at least as wide as T.
+// Make::handler<S, T, DR>() for the low part T of a source register and a destination register at
+// least as wide as T.
 template <class T, class S, class Make>
 LOCKSTEP_INLINE Handler by_destination(int bytes) {
   switch (bytes) {
@@ -149,7 +154,8 @@ LOCKSTEP_INLINE DR clamped_to(F a) {
   constexpr D kTop = static_cast<D>(D(1) << (kBits - 1));
   constexpr D kLowest = kSignedType<D> ? kTop : D(0);
   constexpr D kHighest = kSignedType<D> ? static_cast<D>(~kTop) : static_cast<D>(~D(0));
-  constexpr F kLimit = kSignedType<D> ? F(u64{1} << (kBits - 1)) : F(u64{1} << (kBits - 1)) * 2;  // first value too large
+  constexpr F kLimit = kSignedType<D> ? F(u64{1} << (kBits - 1))
+                                      : F(u64{1} << (kBits - 1)) * 2;  // first value too large
   constexpr D kOfNaN = sizeof(F) == 8 || sizeof(D) == 8 ? kTop : D(0);
   const F low = a >= F(kLowest) ? a : F(kLowest);  // a NaN too
   const F inside = low < kLimit ? low : F(0);

@@ -1,7 +1,8 @@
-// Elementary functions in double precision, made of arithmetic and selections alone so that lanes vectorise.
+// Elementary functions in double precision, made of arithmetic and selections alone so that lanes
+// vectorise.
 //
-// Each is accurate to well below an ulp of f32 over the range stated; the approximate instructions round their results once.
-// Included only by the handlers' files, which are compiled for AVX2.
+// Each is accurate to well below an ulp of f32 over the range stated; the approximate instructions
+// round their results once. Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/alu/floating.h"
@@ -9,10 +10,12 @@
 namespace lockstep::engine::alu {
 namespace {
 
-// The nearest integer, ties to even, for |x| below 2^51, and that integer in the low bits of a 64-bit word.
+// The nearest integer, ties to even, for |x| below 2^51, and that integer in the low bits of a
+// 64-bit word.
 constexpr f64 kRoundingShift = 6755399441055744.0;  // 2^52 + 2^51
 
-// 2^x for any x but NaN. Relative error below 2^-45. Beyond f32's range the result is far enough out to overflow or vanish.
+// 2^x for any x but NaN. Relative error below 2^-45. Beyond f32's range the result is far enough
+// out to overflow or vanish.
 LOCKSTEP_INLINE f64 exp2_f64(f64 x) {
   x = x < 1000.0 ? x : 1000.0;
   x = x > -1000.0 ? x : -1000.0;
@@ -43,7 +46,8 @@ LOCKSTEP_INLINE f64 log2_f64(f64 x) {
   const f64 m = bits_as<f64>(bits - static_cast<u64>(exponent_bits));
   // The exponent as a double without a 64-bit integer conversion, which AVX2 lacks.
   const u64 biased = (offset >> 52) + 2048;
-  const f64 e = bits_as<f64>(((biased & 0xfff) | 0x4330000000000000u)) - (4503599627370496.0 + 2048.0);
+  const f64 e =
+      bits_as<f64>(((biased & 0xfff) | 0x4330000000000000u)) - (4503599627370496.0 + 2048.0);
   // ln m = 2 atanh(s), s = (m - 1) / (m + 1), |s| <= 0.1716.
   const f64 s = (m - 1.0) / (m + 1.0);
   const f64 z = s * s;

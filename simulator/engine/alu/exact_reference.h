@@ -1,7 +1,8 @@
-// Arithmetic without rounding, for tests: numbers as sign * integer * 2^exponent with integers of any length, rounded once at the end.
+// Arithmetic without rounding, for tests: numbers as sign * integer * 2^exponent with integers of
+// any length, rounded once at the end.
 //
-// Knows nothing of the host's floating point: the only operations are on integers. Serves every binary format up to f64, every
-// rounding direction, flushing and saturation.
+// Knows nothing of the host's floating point: the only operations are on integers. Serves every
+// binary format up to f64, every rounding direction, flushing and saturation.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,9 @@
 
 namespace lockstep::engine::exact {
 
-// An unsigned integer of up to 5,120 bits, least significant word first, without leading zero words: room for what the sum of an f64
-// and the product of two can need (4,200 bits from the lowest place to the highest).
+// An unsigned integer of up to 5,120 bits, least significant word first, without leading zero
+// words: room for what the sum of an f64 and the product of two can need (4,200 bits from the
+// lowest place to the highest).
 class Natural {
  public:
   Natural() = default;
@@ -27,7 +29,9 @@ class Natural {
     return *this;
   }
   bool is_zero() const { return size_ == 0; }
-  int bit_length() const { return is_zero() ? 0 : 32 * size_ - std::countl_zero(words_[size_ - 1]); }
+  int bit_length() const {
+    return is_zero() ? 0 : 32 * size_ - std::countl_zero(words_[size_ - 1]);
+  }
   bool bit(int i) const { return (word(i / 32) >> (i % 32)) & 1; }
   bool any_below(int i) const {  // a set bit under bit i
     for (int w = 0; w < i / 32; ++w) {
@@ -37,7 +41,8 @@ class Natural {
   }
   std::uint64_t from_bit(int i) const {  // the 64 bits from bit i up
     const int w = i / 32;
-    const unsigned __int128 words = static_cast<unsigned __int128>(word(w + 2)) << 64 | static_cast<std::uint64_t>(word(w + 1)) << 32 | word(w);
+    const unsigned __int128 words = static_cast<unsigned __int128>(word(w + 2)) << 64 |
+                                    static_cast<std::uint64_t>(word(w + 1)) << 32 | word(w);
     return static_cast<std::uint64_t>(words >> (i % 32));
   }
   Natural shifted_left(int n) const {
@@ -102,7 +107,11 @@ class Natural {
   std::uint32_t word(int w) const { return w < size_ ? words_[w] : 0; }
   void push(std::uint32_t word) { words_.at(size_++) = word; }
   void zero_words(int count) {  // the first of a new number
-    std::fill_n(words_.begin(), size_ = count <= static_cast<int>(words_.size()) ? count : throw std::out_of_range("a number of more than 5,120 bits"), 0);
+    std::fill_n(words_.begin(),
+                size_ = count <= static_cast<int>(words_.size())
+                            ? count
+                            : throw std::out_of_range("a number of more than 5,120 bits"),
+                0);
   }
   Natural& trimmed() {
     while (size_ > 0 && words_[size_ - 1] == 0) --size_;
@@ -114,7 +123,8 @@ class Natural {
 
 enum class Direction { kNearestEven, kZero, kDown, kUp, kNearestAway };
 
-// A binary interchange format: bits of the significand (with the hidden one), of the exponent, and the NaN that arithmetic gives.
+// A binary interchange format: bits of the significand (with the hidden one), of the exponent, and
+// the NaN that arithmetic gives.
 struct Format {
   int precision;
   int exponent_bits;
@@ -122,7 +132,9 @@ struct Format {
   int bits() const { return precision + exponent_bits; }
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   std::uint64_t sign_bit() const { return std::uint64_t{1} << (bits() - 1); }
-  std::uint64_t infinity() const { return ((std::uint64_t{1} << exponent_bits) - 1) << (precision - 1); }
+  std::uint64_t infinity() const {
+    return ((std::uint64_t{1} << exponent_bits) - 1) << (precision - 1);
+  }
 };
 inline constexpr Format kF16{11, 5, 0x7fff};
 inline constexpr Format kBF16{8, 8, 0x7fff};
@@ -143,10 +155,16 @@ inline Number nan_number() { return {Number::Class::kNaN, false, {}, 0}; }
 inline Number infinite(bool negative) { return {Number::Class::kInfinite, negative, {}, 0}; }
 inline Number zero(bool negative) { return {Number::Class::kFinite, negative, {}, 0}; }
 
-inline bool is_subnormal(std::uint64_t bits, const Format& f) { return (bits & f.infinity()) == 0 && (bits & ~f.sign_bit()) != 0; }
-inline bool is_nan_bits(std::uint64_t bits, const Format& f) { return (bits & ~f.sign_bit()) > f.infinity(); }
+inline bool is_subnormal(std::uint64_t bits, const Format& f) {
+  return (bits & f.infinity()) == 0 && (bits & ~f.sign_bit()) != 0;
+}
+inline bool is_nan_bits(std::uint64_t bits, const Format& f) {
+  return (bits & ~f.sign_bit()) > f.infinity();
+}
 
-inline std::uint64_t flush(std::uint64_t bits, const Format& f) { return is_subnormal(bits, f) ? bits & f.sign_bit() : bits; }
+inline std::uint64_t flush(std::uint64_t bits, const Format& f) {
+  return is_subnormal(bits, f) ? bits & f.sign_bit() : bits;
+}
 
 inline Number decode(std::uint64_t bits, const Format& f) {
   const bool negative = bits & f.sign_bit();
@@ -155,11 +173,15 @@ inline Number decode(std::uint64_t bits, const Format& f) {
   if (magnitude == f.infinity()) return infinite(negative);
   const std::uint64_t fraction = magnitude & ((std::uint64_t{1} << (f.precision - 1)) - 1);
   const int biased = static_cast<int>(magnitude >> (f.precision - 1));
-  const std::uint64_t significand = biased == 0 ? fraction : fraction | std::uint64_t{1} << (f.precision - 1);
-  return {Number::Class::kFinite, negative, Natural(significand), (biased == 0 ? 1 : biased) - f.bias() - (f.precision - 1)};
+  const std::uint64_t significand =
+      biased == 0 ? fraction : fraction | std::uint64_t{1} << (f.precision - 1);
+  return {Number::Class::kFinite, negative, Natural(significand),
+          (biased == 0 ? 1 : biased) - f.bias() - (f.precision - 1)};
 }
 
-inline Number integer(bool negative, unsigned __int128 magnitude) { return {Number::Class::kFinite, negative, Natural(magnitude), 0}; }
+inline Number integer(bool negative, unsigned __int128 magnitude) {
+  return {Number::Class::kFinite, negative, Natural(magnitude), 0};
+}
 
 inline bool rounds_up(Direction d, bool negative, bool odd, bool half, bool rest) {
   switch (d) {
@@ -191,22 +213,30 @@ inline std::uint64_t encode(const Number& n, const Format& f, Direction d) {
     const bool rest = n.magnitude.any_below(drop - 1);
     if (rounds_up(d, n.negative, significand & 1, half, rest)) ++significand;
   }
-  // The hidden bit carries into the exponent by itself: subnormal to normal, and one binade to the next.
+  // The hidden bit carries into the exponent by itself: subnormal to normal, and one binade to the
+  // next.
   const std::uint64_t hidden = std::uint64_t{1} << (f.precision - 1);
-  std::uint64_t bits = significand < hidden ? significand : significand - hidden + (static_cast<std::uint64_t>(last - lowest + 1) << (f.precision - 1));
+  std::uint64_t bits = significand < hidden ? significand
+                                            : significand - hidden +
+                                                  (static_cast<std::uint64_t>(last - lowest + 1)
+                                                   << (f.precision - 1));
   if (bits >= f.infinity()) {
-    const bool to_largest = d == Direction::kZero || (d == Direction::kDown && !n.negative) || (d == Direction::kUp && n.negative);
+    const bool to_largest = d == Direction::kZero || (d == Direction::kDown && !n.negative) ||
+                            (d == Direction::kUp && n.negative);
     bits = to_largest ? f.infinity() - 1 : f.infinity();
   }
   return sign | bits;
 }
 
-// As encode, but zero, sign kept, when the result is tiny: below the smallest normal number after rounding as if the exponent had no bound.
+// As encode, but zero, sign kept, when the result is tiny: below the smallest normal number after
+// rounding as if the exponent had no bound.
 inline std::uint64_t encode_flushed(const Number& n, const Format& f, Direction d) {
   const std::uint64_t bits = encode(n, f, d);
   if (n.cls != Number::Class::kFinite) return bits;
   const Format unbounded{f.precision, f.exponent_bits + 4, 0};
-  const int exponent = static_cast<int>((encode(n, unbounded, d) & ~unbounded.sign_bit()) >> (f.precision - 1)) - unbounded.bias();
+  const int exponent =
+      static_cast<int>((encode(n, unbounded, d) & ~unbounded.sign_bit()) >> (f.precision - 1)) -
+      unbounded.bias();
   return exponent < 1 - f.bias() ? bits & f.sign_bit() : bits;
 }
 
@@ -232,21 +262,25 @@ inline Number add(const Number& a, const Number& b, Direction d) {
   if (a.is_zero()) return b;
   if (b.is_zero()) return a;
   const int exponent = a.exponent < b.exponent ? a.exponent : b.exponent;
-  const Natural x = a.magnitude.shifted_left(a.exponent - exponent), y = b.magnitude.shifted_left(b.exponent - exponent);
+  const Natural x = a.magnitude.shifted_left(a.exponent - exponent),
+                y = b.magnitude.shifted_left(b.exponent - exponent);
   if (a.negative == b.negative) return {Number::Class::kFinite, a.negative, x + y, exponent};
   const int order = Natural::compare(x, y);
   if (order == 0) return zero(zero_sign);
-  return order > 0 ? Number{Number::Class::kFinite, a.negative, x - y, exponent} : Number{Number::Class::kFinite, b.negative, y - x, exponent};
+  return order > 0 ? Number{Number::Class::kFinite, a.negative, x - y, exponent}
+                   : Number{Number::Class::kFinite, b.negative, y - x, exponent};
 }
 
 inline Number multiply(const Number& a, const Number& b) {
   if (a.is_nan() || b.is_nan()) return nan_number();
   const bool negative = a.negative != b.negative;
-  if (a.is_infinite() || b.is_infinite()) return a.is_zero() || b.is_zero() ? nan_number() : infinite(negative);
+  if (a.is_infinite() || b.is_infinite())
+    return a.is_zero() || b.is_zero() ? nan_number() : infinite(negative);
   return {Number::Class::kFinite, negative, a.magnitude * b.magnitude, a.exponent + b.exponent};
 }
 
-// The quotient with enough bits that rounding it rounds the true one: the last bit says whether anything is left below.
+// The quotient with enough bits that rounding it rounds the true one: the last bit says whether
+// anything is left below.
 inline Number divide(const Number& a, const Number& b) {
   if (a.is_nan() || b.is_nan()) return nan_number();
   const bool negative = a.negative != b.negative;
@@ -283,7 +317,9 @@ inline Number to_integral(const Number& n, Direction d) {
   const int drop = -n.exponent;
   if (n.magnitude.bit_length() - drop > 64) return n;
   std::uint64_t whole = n.magnitude.from_bit(drop);
-  if (rounds_up(d, n.negative, whole & 1, n.magnitude.bit(drop - 1), n.magnitude.any_below(drop - 1))) ++whole;
+  if (rounds_up(d, n.negative, whole & 1, n.magnitude.bit(drop - 1),
+                n.magnitude.any_below(drop - 1)))
+    ++whole;
   return {Number::Class::kFinite, n.negative, Natural(whole), 0};
 }
 
@@ -295,7 +331,8 @@ inline int compare(const Number& a, const Number& b) {
   const auto sign = [](const Number& n) { return n.is_zero() ? 0 : n.negative ? -1 : 1; };
   if (sign(a) != sign(b)) return sign(a) < sign(b) ? -1 : 1;
   const Number d = add(a, negate(b), Direction::kNearestEven);
-  if (d.is_nan()) return a.negative ? -1 : 1;  // opposite infinities cannot reach here as a sum of equals
+  if (d.is_nan())
+    return a.negative ? -1 : 1;  // opposite infinities cannot reach here as a sum of equals
   return d.is_zero() ? 0 : d.negative ? -1 : 1;
 }
 

@@ -1,8 +1,8 @@
-// Single precision arithmetic that IEEE 754 defines: PTX ISA 9.7.3 (add, sub, mul, fma, mad, div.rnd, rcp.rnd, sqrt.rnd, min, max,
-// abs, neg, copysign, testp) for .f32.
+// Single precision arithmetic that IEEE 754 defines: PTX ISA 9.7.3 (add, sub, mul, fma, mad,
+// div.rnd, rcp.rnd, sqrt.rnd, min, max, abs, neg, copysign, testp) for .f32.
 //
-// Built with -ffp-contract=off. Every operation is one correctly rounded host operation, under MXCSR's direction where it is
-// not to nearest; .sat clamps last.
+// Built with -ffp-contract=off. Every operation is one correctly rounded host operation, under
+// MXCSR's direction where it is not to nearest; .sat clamps last.
 #include "simulator/engine/alu/floating.h"
 #include "simulator/engine/alu/forms.h"
 
@@ -58,8 +58,9 @@ LOCKSTEP_INLINE u32 compute_flushed(const f32* a, const f32* b, const f32* c, f3
   return suspicious;
 }
 
-// .ftz to nearest. Loading MXCSR twice costs more than flushing by hand, which is right except when a result is the smallest
-// normal number: it may have been rounded up to it from a tiny one. Only then does the processor flush.
+// .ftz to nearest. Loading MXCSR twice costs more than flushing by hand, which is right except when
+// a result is the smallest normal number: it may have been rounded up to it from a tiny one. Only
+// then does the processor flush.
 template <class O, bool Sat, int Sources>
 void nearest_flushed(Warp& w, const Op& op, LaneMask mask) {
   const f32* a = source<f32>(w, op.src[0]);
@@ -95,10 +96,12 @@ template <class O, Round Mode, int Sources, bool MaySaturate>
 Handler with_mode(const AluKey& key) {
   if constexpr (MaySaturate) {
     if (key.modifiers.sat) {
-      return key.modifiers.ftz ? instance<O, Mode, true, true, Sources>() : instance<O, Mode, false, true, Sources>();
+      return key.modifiers.ftz ? instance<O, Mode, true, true, Sources>()
+                               : instance<O, Mode, false, true, Sources>();
     }
   }
-  return key.modifiers.ftz ? instance<O, Mode, true, false, Sources>() : instance<O, Mode, false, false, Sources>();
+  return key.modifiers.ftz ? instance<O, Mode, true, false, Sources>()
+                           : instance<O, Mode, false, false, Sources>();
 }
 
 template <class O, int Sources, bool MaySaturate>
@@ -109,7 +112,8 @@ Handler arithmetic(const AluKey& key, bool default_nearest) {
     if (key.register_bytes[i] != 4) return nullptr;
   }
   switch (key.modifiers.rounding) {
-    case Rounding::kNone: return default_nearest ? with_mode<O, Round::kNearest, Sources, MaySaturate>(key) : nullptr;
+    case Rounding::kNone:
+      return default_nearest ? with_mode<O, Round::kNearest, Sources, MaySaturate>(key) : nullptr;
     case Rounding::kNearestEven: return with_mode<O, Round::kNearest, Sources, MaySaturate>(key);
     case Rounding::kZero: return with_mode<O, Round::kZero, Sources, MaySaturate>(key);
     case Rounding::kDown: return with_mode<O, Round::kDown, Sources, MaySaturate>(key);
@@ -135,7 +139,9 @@ LOCKSTEP_INLINE f32 extreme(f32 a, f32 b) {
 
 template <bool Smaller, bool Ftz, bool Propagate, bool SignXor>
 struct Extreme {
-  LOCKSTEP_INLINE static f32 magnitude(f32 a) { return bits_as<f32>(bits_as<u32>(a) & 0x7fffffffu); }
+  LOCKSTEP_INLINE static f32 magnitude(f32 a) {
+    return bits_as<f32>(bits_as<u32>(a) & 0x7fffffffu);
+  }
   LOCKSTEP_INLINE static f32 of(f32 a, f32 b) {
     a = maybe_flushed<Ftz>(a);
     b = maybe_flushed<Ftz>(b);
@@ -145,19 +151,23 @@ struct Extreme {
     return r == r ? bits_as<f32>(bits_as<u32>(r) | sign) : r;
   }
   LOCKSTEP_INLINE static f32 of_three(f32 a, f32 b, f32 c) { return of(of(a, b), c); }
-  LOCKSTEP_INLINE static f32 of_magnitudes(f32 a, f32 b, f32 c) { return of(of(magnitude(a), magnitude(b)), magnitude(c)); }
+  LOCKSTEP_INLINE static f32 of_magnitudes(f32 a, f32 b, f32 c) {
+    return of(of(magnitude(a), magnitude(b)), magnitude(c));
+  }
 };
 
 template <bool Smaller, bool Ftz, bool Propagate>
 Handler three_inputs(bool magnitudes) {
   using E = Extreme<Smaller, Ftz, Propagate, false>;
-  return magnitudes ? &ternary<f32, f32, f32, f32, E::of_magnitudes> : &ternary<f32, f32, f32, f32, E::of_three>;
+  return magnitudes ? &ternary<f32, f32, f32, f32, E::of_magnitudes>
+                    : &ternary<f32, f32, f32, f32, E::of_three>;
 }
 
 template <bool Smaller, bool Ftz, bool Propagate>
 Handler extreme_instance(const AluKey& key) {
   const isa::Modifiers& m = key.modifiers;
-  if (widths(key, 4, 4, 4, 4)) return m.xorsign_abs ? nullptr : three_inputs<Smaller, Ftz, Propagate>(m.abs);
+  if (widths(key, 4, 4, 4, 4))
+    return m.xorsign_abs ? nullptr : three_inputs<Smaller, Ftz, Propagate>(m.abs);
   if (!widths(key, 4, 4, 4) || m.abs) return nullptr;
   return m.xorsign_abs ? &binary<f32, f32, f32, Extreme<Smaller, Ftz, Propagate, true>::of>
                        : &binary<f32, f32, f32, Extreme<Smaller, Ftz, Propagate, false>::of>;
@@ -166,11 +176,15 @@ Handler extreme_instance(const AluKey& key) {
 template <bool Smaller>
 Handler extreme_form(const AluKey& key) {
   if (!only(key, kFtz | kNaN | kXorsignAbs | kAbs)) return nullptr;
-  if (key.modifiers.ftz) return key.modifiers.nan ? extreme_instance<Smaller, true, true>(key) : extreme_instance<Smaller, true, false>(key);
-  return key.modifiers.nan ? extreme_instance<Smaller, false, true>(key) : extreme_instance<Smaller, false, false>(key);
+  if (key.modifiers.ftz)
+    return key.modifiers.nan ? extreme_instance<Smaller, true, true>(key)
+                             : extreme_instance<Smaller, true, false>(key);
+  return key.modifiers.nan ? extreme_instance<Smaller, false, true>(key)
+                           : extreme_instance<Smaller, false, false>(key);
 }
 
-// Of a NaN, abs and neg leave the payload unspecified; the machine makes it the canonical one, without a sign.
+// Of a NaN, abs and neg leave the payload unspecified; the machine makes it the canonical one,
+// without a sign.
 template <bool Ftz>
 LOCKSTEP_INLINE f32 absolute(f32 a) {
   return canonical(bits_as<f32>(bits_as<u32>(maybe_flushed<Ftz>(a)) & 0x7fffffffu));
@@ -196,13 +210,15 @@ Handler resolve_float32(const AluKey& key) {
     case Opcode::k_max: return extreme_form<false>(key);
     case Opcode::k_abs:
       if (!only(key, kFtz) || !widths(key, 4, 4)) return nullptr;
-      return key.modifiers.ftz ? &unary<f32, f32, absolute<true>> : &unary<f32, f32, absolute<false>>;
+      return key.modifiers.ftz ? &unary<f32, f32, absolute<true>>
+                               : &unary<f32, f32, absolute<false>>;
     case Opcode::k_neg:
       if (!only(key, kFtz) || !widths(key, 4, 4)) return nullptr;
       return key.modifiers.ftz ? &unary<f32, f32, negated<true>> : &unary<f32, f32, negated<false>>;
     case Opcode::k_copysign:  // the sign of a, the magnitude of b
       if (!only(key, 0) || !widths(key, 4, 4, 4)) return nullptr;
-      return &binary<u32, u32, u32, [](u32 a, u32 b) { return (a & 0x80000000u) | (b & 0x7fffffffu); }>;
+      return &binary<u32, u32, u32,
+                     [](u32 a, u32 b) { return (a & 0x80000000u) | (b & 0x7fffffffu); }>;
     default: return nullptr;
   }
 }

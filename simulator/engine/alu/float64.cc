@@ -1,6 +1,8 @@
-// Double precision arithmetic: PTX ISA 9.7.3 (add, sub, mul, fma, mad, div, rcp, sqrt, min, max, abs, neg, copysign) for .f64.
+// Double precision arithmetic: PTX ISA 9.7.3 (add, sub, mul, fma, mad, div, rcp, sqrt, min, max,
+// abs, neg, copysign) for .f64.
 //
-// f64 never flushes subnormals and has no .sat. Unlike f32's, its NaNs carry the payload of an operand, see quieted().
+// f64 never flushes subnormals and has no .sat. Unlike f32's, its NaNs carry the payload of an
+// operand, see quieted().
 #include "simulator/engine/alu/floating.h"
 #include "simulator/engine/alu/forms.h"
 
@@ -17,8 +19,8 @@ LOCKSTEP_INLINE f64 root(f64 a) { return __builtin_sqrt(a); }
 LOCKSTEP_INLINE f64 reciprocal(f64 a) { return 1.0 / a; }
 LOCKSTEP_INLINE f64 fused(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
 
-// A NaN result is the first operand that is a NaN, quieted; where none is, the NaN that the machine makes of 0 / 0 and its like.
-// Rare, and so apart from the loop that computes.
+// A NaN result is the first operand that is a NaN, quieted; where none is, the NaN that the machine
+// makes of 0 / 0 and its like. Rare, and so apart from the loop that computes.
 template <int Sources>
 __attribute__((noinline, cold)) void mend_nans(const Warp& w, const Op& op, f64* r) {
   for (int i = 0; i < kWarpSize; ++i) {
@@ -90,8 +92,12 @@ Handler arithmetic(const AluKey& key, bool default_nearest) {
 constexpr u64 kSign = u64{1} << 63;
 
 // A NaN keeps its sign here.
-LOCKSTEP_INLINE f64 absolute(f64 a) { return a == a ? bits_as<f64>(bits_as<u64>(a) & ~kSign) : quieted(a); }
-LOCKSTEP_INLINE f64 negated(f64 a) { return a == a ? bits_as<f64>(bits_as<u64>(a) ^ kSign) : quieted(a); }
+LOCKSTEP_INLINE f64 absolute(f64 a) {
+  return a == a ? bits_as<f64>(bits_as<u64>(a) & ~kSign) : quieted(a);
+}
+LOCKSTEP_INLINE f64 negated(f64 a) {
+  return a == a ? bits_as<f64>(bits_as<u64>(a) ^ kSign) : quieted(a);
+}
 
 }  // namespace
 
@@ -105,10 +111,15 @@ Handler resolve_float64(const AluKey& key) {
     case Opcode::k_div: return arithmetic<over, 2>(key, false);
     case Opcode::k_rcp: return arithmetic<reciprocal, 1>(key, false);
     case Opcode::k_sqrt: return arithmetic<root, 1>(key, false);
-    case Opcode::k_min: return only(key, 0) && widths(key, 8, 8, 8) ? &binary<f64, f64, f64, extreme<true>> : nullptr;
-    case Opcode::k_max: return only(key, 0) && widths(key, 8, 8, 8) ? &binary<f64, f64, f64, extreme<false>> : nullptr;
-    case Opcode::k_abs: return only(key, 0) && widths(key, 8, 8) ? &unary<f64, f64, absolute> : nullptr;
-    case Opcode::k_neg: return only(key, 0) && widths(key, 8, 8) ? &unary<f64, f64, negated> : nullptr;
+    case Opcode::k_min:
+      return only(key, 0) && widths(key, 8, 8, 8) ? &binary<f64, f64, f64, extreme<true>> : nullptr;
+    case Opcode::k_max:
+      return only(key, 0) && widths(key, 8, 8, 8) ? &binary<f64, f64, f64, extreme<false>>
+                                                  : nullptr;
+    case Opcode::k_abs:
+      return only(key, 0) && widths(key, 8, 8) ? &unary<f64, f64, absolute> : nullptr;
+    case Opcode::k_neg:
+      return only(key, 0) && widths(key, 8, 8) ? &unary<f64, f64, negated> : nullptr;
     case Opcode::k_copysign:
       if (!only(key, 0) || !widths(key, 8, 8, 8)) return nullptr;
       return &binary<u64, u64, u64, [](u64 a, u64 b) { return (a & kSign) | (b & ~kSign); }>;

@@ -11,9 +11,12 @@ namespace {
 LOCKSTEP_INLINE f32 canonical_nan() { return bits_as<f32>(0x7fffffffu); }
 LOCKSTEP_INLINE f32 canonical(f32 r) { return r == r ? r : canonical_nan(); }
 
-// f64 arithmetic hands on a NaN operand, quieted, and makes this one itself. PTX leaves both open; these are silicon's.
+// f64 arithmetic hands on a NaN operand, quieted, and makes this one itself. PTX leaves both open;
+// these are silicon's.
 constexpr f64 kMadeNaN = __builtin_bit_cast(f64, u64{0xfff8000000000000u});
-LOCKSTEP_INLINE f64 quieted(f64 nan) { return bits_as<f64>(bits_as<u64>(nan) | u64{0x0008000000000000u}); }
+LOCKSTEP_INLINE f64 quieted(f64 nan) {
+  return bits_as<f64>(bits_as<u64>(nan) | u64{0x0008000000000000u});
+}
 
 // Subnormals become zero, the sign stays.
 LOCKSTEP_INLINE f32 flushed(f32 a) {

@@ -1,5 +1,5 @@
-// What the resolvers of all families share: refusing modifiers that a form does not have, and the families' entry points.
-// Included only by the handlers' files, which are compiled for AVX2.
+// What the resolvers of all families share: refusing modifiers that a form does not have, and the
+// families' entry points. Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/alu/handler_file.h"
@@ -76,20 +76,29 @@ LOCKSTEP_INLINE std::uint32_t fields_of(const isa::Modifiers& m) {
   if (m.left) f |= kLeft;
   if (m.abs) f |= kAbs;
   if (m.oob) f |= kOob;
-  if (m.space != isa::Space::kNone || m.source_space != isa::Space::kNone || m.cache != isa::CacheOp::kNone || m.semantics != isa::Semantics::kNone ||
-      m.scope != isa::Scope::kNone || m.atom != isa::AtomOp::kNone || m.shfl != isa::ShflMode::kNone || m.vote != isa::VoteMode::kNone ||
-      m.bar != isa::BarMode::kNone || m.vector != 1 || m.uniform || m.non_coherent || m.to || m.aligned || m.noftz || m.no_return) {
+  if (m.space != isa::Space::kNone || m.source_space != isa::Space::kNone ||
+      m.cache != isa::CacheOp::kNone || m.semantics != isa::Semantics::kNone ||
+      m.scope != isa::Scope::kNone || m.atom != isa::AtomOp::kNone ||
+      m.shfl != isa::ShflMode::kNone || m.vote != isa::VoteMode::kNone ||
+      m.bar != isa::BarMode::kNone || m.vector != 1 || m.uniform || m.non_coherent || m.to ||
+      m.aligned || m.noftz || m.no_return) {
     f |= kNeverHere;
   }
   return f;
 }
 
-LOCKSTEP_INLINE bool is_half(Type t) { return t == Type::kF16 || t == Type::kBF16 || t == Type::kF16x2 || t == Type::kBF16x2; }
+LOCKSTEP_INLINE bool is_half(Type t) {
+  return t == Type::kF16 || t == Type::kBF16 || t == Type::kF16x2 || t == Type::kBF16x2;
+}
 
-// True when the key has no modifier outside `allowed`: a form with one that we do not know is refused, not guessed.
-LOCKSTEP_INLINE bool only(const AluKey& key, std::uint32_t allowed) { return (fields_of(key.modifiers) & ~allowed) == 0; }
+// True when the key has no modifier outside `allowed`: a form with one that we do not know is
+// refused, not guessed.
+LOCKSTEP_INLINE bool only(const AluKey& key, std::uint32_t allowed) {
+  return (fields_of(key.modifiers) & ~allowed) == 0;
+}
 
-// True when the key has `count` operands, and every one that has a width has the one given. Operand i's width is w[i]; 0: a predicate.
+// True when the key has `count` operands, and every one that has a width has the one given. Operand
+// i's width is w[i]; 0: a predicate.
 template <class... Widths>
 LOCKSTEP_INLINE bool widths(const AluKey& key, Widths... width) {
   constexpr int kCount = sizeof...(Widths);

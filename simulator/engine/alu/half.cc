@@ -1,4 +1,5 @@
-// Half precision arithmetic: PTX ISA 9.7.4 (add, sub, mul, fma, neg, abs, min, max, tanh, ex2) for f16, f16x2, bf16, bf16x2.
+// Half precision arithmetic: PTX ISA 9.7.4 (add, sub, mul, fma, neg, abs, min, max, tanh, ex2) for
+// f16, f16x2, bf16, bf16x2.
 #include "simulator/engine/alu/halves.h"
 
 namespace lockstep::engine::alu {
@@ -6,14 +7,19 @@ namespace {
 
 using isa::Rounding;
 
-// f32 has more than twice a half's digits plus two, so rounding a sum or product twice rounds it once.
+// f32 has more than twice a half's digits plus two, so rounding a sum or product twice rounds it
+// once.
 LOCKSTEP_INLINE f32 plus(f32 a, f32 b) { return a + b; }
 LOCKSTEP_INLINE f32 minus(f32 a, f32 b) { return a - b; }
 LOCKSTEP_INLINE f32 times(f32 a, f32 b) { return a * b; }
 
-// Not so a fused multiply-add. The product of two f16 is exact in f32, that of two bf16 in f64; the sum is kept odd.
+// Not so a fused multiply-add. The product of two f16 is exact in f32, that of two bf16 in f64; the
+// sum is kept odd.
 LOCKSTEP_INLINE f32 fused_f16(f32 a, f32 b, f32 c) { return sum_to_odd<f32>(a * b, c); }
-LOCKSTEP_INLINE f32 fused_bf16(f32 a, f32 b, f32 c) { return narrowed_to_odd(sum_to_odd<f64>(static_cast<f64>(a) * static_cast<f64>(b), static_cast<f64>(c))); }
+LOCKSTEP_INLINE f32 fused_bf16(f32 a, f32 b, f32 c) {
+  return narrowed_to_odd(
+      sum_to_odd<f64>(static_cast<f64>(a) * static_cast<f64>(b), static_cast<f64>(c)));
+}
 
 template <bool Smaller, bool Propagate, bool SignXor>
 LOCKSTEP_INLINE f32 extreme(f32 a, f32 b) {
@@ -43,15 +49,18 @@ template <class C, int Count>
 struct Of {
   template <int Sources, auto F>
   static Handler plain(bool ftz) {
-    return ftz ? &elements<C, Count, Sources, F, true, Finish::kNone> : &elements<C, Count, Sources, F, false, Finish::kNone>;
+    return ftz ? &elements<C, Count, Sources, F, true, Finish::kNone>
+               : &elements<C, Count, Sources, F, false, Finish::kNone>;
   }
   template <int Sources, auto F>
   static Handler saturating(bool ftz) {
-    return ftz ? &elements<C, Count, Sources, F, true, Finish::kSaturate> : &elements<C, Count, Sources, F, false, Finish::kSaturate>;
+    return ftz ? &elements<C, Count, Sources, F, true, Finish::kSaturate>
+               : &elements<C, Count, Sources, F, false, Finish::kSaturate>;
   }
   template <int Sources, auto F>
   static Handler rectifying(bool ftz) {
-    return ftz ? &elements<C, Count, Sources, F, true, Finish::kRelu> : &elements<C, Count, Sources, F, false, Finish::kRelu>;
+    return ftz ? &elements<C, Count, Sources, F, true, Finish::kRelu>
+               : &elements<C, Count, Sources, F, false, Finish::kRelu>;
   }
 
   static constexpr bool kIsF16 = __is_same(C, F16);
@@ -59,7 +68,8 @@ struct Of {
 
   template <auto F>
   static Handler arithmetic(const AluKey& key) {
-    if (!only(key, kRounding | (kIsF16 ? kFtz | kSat : 0u)) || !widths(key, kBytes, kBytes, kBytes)) return nullptr;
+    if (!only(key, kRounding | (kIsF16 ? kFtz | kSat : 0u)) || !widths(key, kBytes, kBytes, kBytes))
+      return nullptr;
     const Rounding r = key.modifiers.rounding;
     if (r != Rounding::kNone && r != Rounding::kNearestEven) return nullptr;
     if constexpr (kIsF16) {
@@ -70,8 +80,9 @@ struct Of {
 
   static constexpr auto kFused = kIsF16 ? fused_f16 : fused_bf16;
 
-  // fma.oob: a factor that is the out-of-bounds NaN makes the result +0. The manual leaves open which NaN that is; on an H100 it is the
-  // one with payload 0x7ff7, of either sign, in both formats, and an addend with these bits is a NaN like any other.
+  // fma.oob: a factor that is the out-of-bounds NaN makes the result +0. The manual leaves open
+  // which NaN that is; on an H100 it is the one with payload 0x7ff7, of either sign, in both
+  // formats, and an addend with these bits is a NaN like any other.
   LOCKSTEP_INLINE static bool out_of_bounds(u16 v) { return (v & 0x7fff) == 0x7ff7; }
   template <Finish End>
   static void multiply_add_oob(Warp& w, const Op& op, LaneMask mask) {
@@ -82,16 +93,22 @@ struct Of {
     C::narrow(x[0], r, Count);
     const u16* a = source<u16>(w, op.src[0]);
     const u16* b = source<u16>(w, op.src[1]);
-    for (int i = 0; i < Count; ++i) r[i] = out_of_bounds(a[i]) || out_of_bounds(b[i]) ? u16{0} : r[i];
+    for (int i = 0; i < Count; ++i)
+      r[i] = out_of_bounds(a[i]) || out_of_bounds(b[i]) ? u16{0} : r[i];
     store_elements<Count>(destination<u16>(w, op.dst), r, mask);
   }
 
   static Handler multiply_add(const AluKey& key) {
-    if (!only(key, kRounding | kRelu | kOob | (kIsF16 ? kFtz | kSat : 0u)) || !widths(key, kBytes, kBytes, kBytes, kBytes)) return nullptr;
-    if (key.modifiers.rounding != Rounding::kNearestEven || (key.modifiers.relu && key.modifiers.sat)) return nullptr;
+    if (!only(key, kRounding | kRelu | kOob | (kIsF16 ? kFtz | kSat : 0u)) ||
+        !widths(key, kBytes, kBytes, kBytes, kBytes))
+      return nullptr;
+    if (key.modifiers.rounding != Rounding::kNearestEven ||
+        (key.modifiers.relu && key.modifiers.sat))
+      return nullptr;
     if (key.modifiers.oob) {
       if (key.modifiers.ftz || key.modifiers.sat) return nullptr;
-      return key.modifiers.relu ? &multiply_add_oob<Finish::kRelu> : &multiply_add_oob<Finish::kNone>;
+      return key.modifiers.relu ? &multiply_add_oob<Finish::kRelu>
+                                : &multiply_add_oob<Finish::kNone>;
     }
     constexpr auto kF = kFused;
     if (key.modifiers.relu) return rectifying<3, kF>(key.modifiers.ftz);
@@ -103,10 +120,15 @@ struct Of {
 
   template <bool Smaller>
   static Handler extreme_form(const AluKey& key) {
-    if (!only(key, kNaN | kXorsignAbs | (kIsF16 ? std::uint32_t{kFtz} : 0u)) || !widths(key, kBytes, kBytes, kBytes)) return nullptr;
+    if (!only(key, kNaN | kXorsignAbs | (kIsF16 ? std::uint32_t{kFtz} : 0u)) ||
+        !widths(key, kBytes, kBytes, kBytes))
+      return nullptr;
     const bool ftz = key.modifiers.ftz;
-    if (key.modifiers.nan) return key.modifiers.xorsign_abs ? plain<2, extreme<Smaller, true, true>>(ftz) : plain<2, extreme<Smaller, true, false>>(ftz);
-    return key.modifiers.xorsign_abs ? plain<2, extreme<Smaller, false, true>>(ftz) : plain<2, extreme<Smaller, false, false>>(ftz);
+    if (key.modifiers.nan)
+      return key.modifiers.xorsign_abs ? plain<2, extreme<Smaller, true, true>>(ftz)
+                                       : plain<2, extreme<Smaller, true, false>>(ftz);
+    return key.modifiers.xorsign_abs ? plain<2, extreme<Smaller, false, true>>(ftz)
+                                     : plain<2, extreme<Smaller, false, false>>(ftz);
   }
 
   // Sign operations make a NaN canonical, without a sign.
@@ -122,13 +144,15 @@ struct Of {
   }
   template <u16 Keep, u16 Flip>
   static Handler sign_form(const AluKey& key) {
-    if (!only(key, kIsF16 ? std::uint32_t{kFtz} : 0u) || !widths(key, kBytes, kBytes)) return nullptr;
+    if (!only(key, kIsF16 ? std::uint32_t{kFtz} : 0u) || !widths(key, kBytes, kBytes))
+      return nullptr;
     return key.modifiers.ftz ? &sign<Keep, Flip, true> : &sign<Keep, Flip, false>;
   }
 
   // ex2 of f16 keeps subnormals, of bf16 always flushes; tanh has no .ftz.
   static Handler approximate(const AluKey& key) {
-    if (!key.modifiers.approx || !only(key, kApprox | kFtz) || !widths(key, kBytes, kBytes)) return nullptr;
+    if (!key.modifiers.approx || !only(key, kApprox | kFtz) || !widths(key, kBytes, kBytes))
+      return nullptr;
     const bool ftz = key.modifiers.ftz;
     if (key.opcode == Opcode::k_tanh) return ftz ? nullptr : plain<1, hyperbolic>(false);
     return ftz != kIsF16 ? plain<1, exponential>(ftz) : nullptr;

@@ -1,7 +1,8 @@
-// f16 and bf16 by way of f32: widening is exact, and every operation gives an f32 that rounds to the half as the exact result would.
+// f16 and bf16 by way of f32: widening is exact, and every operation gives an f32 that rounds to
+// the half as the exact result would.
 //
-// A packed register (f16x2, bf16x2) is two elements, so that a warp's is 64 elements side by side; the loops below do not care.
-// Included only by the handlers' files, which are compiled for AVX2.
+// A packed register (f16x2, bf16x2) is two elements, so that a warp's is 64 elements side by side;
+// the loops below do not care. Included only by the handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include "simulator/engine/alu/elementary.h"
@@ -12,7 +13,8 @@ namespace {
 
 struct F16 {
   static constexpr u16 kExponent = 0x7c00;
-  static constexpr u32 kTinyBelow = 0x387ff000u;  // 2^-14 (1 - 2^-12): the tie there goes up to 2^-14
+  static constexpr u32 kTinyBelow =
+      0x387ff000u;  // 2^-14 (1 - 2^-12): the tie there goes up to 2^-14
   __attribute__((noinline)) static void widen(const u16* in, f32* out, int count) {
     for (int i = 0; i < count; i += 8) {
       __m128i v;
@@ -50,8 +52,9 @@ struct BF16 {
   }
 };
 
-// Moves a result that was rounded to nearest, by `error` (exact minus result, exactly), to the neighbour with an odd significand
-// when it is inexact: rounding that to fewer digits then rounds the exact value.
+// Moves a result that was rounded to nearest, by `error` (exact minus result, exactly), to the
+// neighbour with an odd significand when it is inexact: rounding that to fewer digits then rounds
+// the exact value.
 LOCKSTEP_INLINE f32 to_odd(f32 r, f32 error) {
   const u32 u = bits_as<u32>(r);
   const bool finite = (u & 0x7f800000u) != 0x7f800000u;
@@ -73,8 +76,8 @@ LOCKSTEP_INLINE T sum_to_odd(T a, T b) {
   const T bb = s - a;
   return to_odd(s, (a - (s - bb)) + (b - bb));
 }
-// f64 to f32 keeping an odd last digit when inexact. Beyond f32's range it becomes the largest finite number, which rounds to
-// infinity in both halves.
+// f64 to f32 keeping an odd last digit when inexact. Beyond f32's range it becomes the largest
+// finite number, which rounds to infinity in both halves.
 LOCKSTEP_INLINE f32 narrowed_to_odd(f64 v) {
   f32 r = static_cast<f32>(v);
   const f64 back = r;
@@ -138,7 +141,8 @@ void elements(Warp& w, const Op& op, LaneMask mask) {
       y[i] = finished<End>(F(x[0][i], x[1][i], x[2][i]));
   }
   if constexpr (Ftz) {
-    // Tiny is what stays below the smallest normal number when rounded as if the exponent had no bound (F16 alone has .ftz here).
+    // Tiny is what stays below the smallest normal number when rounded as if the exponent had no
+    // bound (F16 alone has .ftz here).
     for (int i = 0; i < Count; ++i) {
       const u32 u = bits_as<u32>(y[i]);
       y[i] = bits_as<f32>((u & 0x7fffffffu) < C::kTinyBelow ? u & 0x80000000u : u);

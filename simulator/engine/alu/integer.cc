@@ -1,4 +1,5 @@
-// Integer arithmetic: PTX ISA 9.7.1 (add, sub, mul, mad, mul24, mad24, sad, div, rem, abs, neg, min, max, dp4a, dp2a).
+// Integer arithmetic: PTX ISA 9.7.1 (add, sub, mul, mad, mul24, mad24, sad, div, rem, abs, neg,
+// min, max, dp4a, dp2a).
 //
 // Built with -fwrapv: signed arithmetic wraps, as it does on the GPU.
 #include "simulator/engine/alu/forms.h"
@@ -55,12 +56,17 @@ LOCKSTEP_INLINE Wider<T> wide_product(T a, T b) {
   return static_cast<Wider<T>>(a) * static_cast<Wider<T>>(b);
 }
 
-LOCKSTEP_INLINE s32 saturate(s64 v) { return v > 2147483647 ? 2147483647 : v < -2147483648LL ? static_cast<s32>(-2147483648LL) : static_cast<s32>(v); }
+LOCKSTEP_INLINE s32 saturate(s64 v) {
+  return v > 2147483647      ? 2147483647
+         : v < -2147483648LL ? static_cast<s32>(-2147483648LL)
+                             : static_cast<s32>(v);
+}
 
 // Bits 0..23 of each operand, extended by type.
 template <class T>
 LOCKSTEP_INLINE s64 extend24(T v) {
-  return kSigned<T> ? static_cast<s64>(static_cast<s32>(static_cast<u32>(v) << 8) >> 8) : static_cast<s64>(v & 0xffffff);
+  return kSigned<T> ? static_cast<s64>(static_cast<s32>(static_cast<u32>(v) << 8) >> 8)
+                    : static_cast<s64>(v & 0xffffff);
 }
 template <class T>
 LOCKSTEP_INLINE T low_product24(T a, T b) {
@@ -71,12 +77,13 @@ LOCKSTEP_INLINE T high_product24(T a, T b) {  // bits 16..47 of the 48-bit produ
   return static_cast<T>((extend24(a) * extend24(b)) >> 16);
 }
 
-// Division never traps. PTX leaves division by zero unspecified; silicon gives all ones as quotient and as remainder. The most negative value over -1 wraps to
-// itself, remainder 0.
+// Division never traps. PTX leaves division by zero unspecified; silicon gives all ones as quotient
+// and as remainder. The most negative value over -1 wraps to itself, remainder 0.
 template <class T>
 LOCKSTEP_INLINE T quotient(T a, T b) {
   if constexpr (sizeof(T) <= 4) {
-    // Exact in double: the quotient of two 32-bit integers differs from the next integer by more than a double's rounding.
+    // Exact in double: the quotient of two 32-bit integers differs from the next integer by more
+    // than a double's rounding.
     const f64 q = __builtin_trunc(static_cast<f64>(a) / static_cast<f64>(b == 0 ? T(1) : b));
     // Adding 2^52 + 2^51 leaves the integer, modulo 2^32, in the low bits of the significand.
     const T wrapped = static_cast<T>(bits_as<u64>(q + 6755399441055744.0));
@@ -111,7 +118,8 @@ Handler one(const AluKey& key) {
 }
 template <class T, auto F>
 Handler three(const AluKey& key) {
-  return widths(key, sizeof(T), sizeof(T), sizeof(T), sizeof(T)) ? &ternary<T, T, T, T, F> : nullptr;
+  return widths(key, sizeof(T), sizeof(T), sizeof(T), sizeof(T)) ? &ternary<T, T, T, T, F>
+                                                                 : nullptr;
 }
 
 template <class T>
@@ -122,7 +130,8 @@ Handler multiply(const AluKey& key) {
     case Half::kHi: return two<T, high_product<T>>(key);
     case Half::kWide:
       if constexpr (sizeof(T) < 8) {
-        if (widths(key, 2 * sizeof(T), sizeof(T), sizeof(T))) return &binary<Wider<T>, T, T, wide_product<T>>;
+        if (widths(key, 2 * sizeof(T), sizeof(T), sizeof(T)))
+          return &binary<Wider<T>, T, T, wide_product<T>>;
       }
       return nullptr;
     default: return nullptr;
@@ -134,19 +143,23 @@ Handler multiply_add(const AluKey& key) {
   const Half half = key.modifiers.half;
   if (only(key, kHalf | kSat) && key.modifiers.sat) {
     if constexpr (sizeof(T) == 4 && kSigned<T>) {
-      if (half == Half::kHi) return three<T, [](T a, T b, T c) { return saturate(s64{high_product(a, b)} + c); }>(key);
+      if (half == Half::kHi)
+        return three<T, [](T a, T b, T c) { return saturate(s64{high_product(a, b)} + c); }>(key);
     }
     return nullptr;
   }
   if (!only(key, kHalf)) return nullptr;
   switch (half) {
-    case Half::kLo: return three<T, [](T a, T b, T c) { return static_cast<T>(low_product(a, b) + c); }>(key);
-    case Half::kHi: return three<T, [](T a, T b, T c) { return static_cast<T>(high_product(a, b) + c); }>(key);
+    case Half::kLo:
+      return three<T, [](T a, T b, T c) { return static_cast<T>(low_product(a, b) + c); }>(key);
+    case Half::kHi:
+      return three<T, [](T a, T b, T c) { return static_cast<T>(high_product(a, b) + c); }>(key);
     case Half::kWide:
       if constexpr (sizeof(T) < 8) {
         using W = Wider<T>;
         if (widths(key, sizeof(W), sizeof(T), sizeof(T), sizeof(W)))
-          return &ternary<W, T, T, W, [](T a, T b, W c) { return static_cast<W>(wide_product(a, b) + c); }>;
+          return &ternary<W, T, T, W,
+                          [](T a, T b, W c) { return static_cast<W>(wide_product(a, b) + c); }>;
       }
       return nullptr;
     default: return nullptr;
@@ -166,13 +179,16 @@ Handler multiply_add24(const AluKey& key) {
   const Half half = key.modifiers.half;
   if (only(key, kHalf | kSat) && key.modifiers.sat) {
     if constexpr (kSigned<T>) {
-      if (half == Half::kHi) return three<T, [](T a, T b, T c) { return saturate(s64{high_product24(a, b)} + c); }>(key);
+      if (half == Half::kHi)
+        return three<T, [](T a, T b, T c) { return saturate(s64{high_product24(a, b)} + c); }>(key);
     }
     return nullptr;
   }
   if (!only(key, kHalf)) return nullptr;
-  if (half == Half::kLo) return three<T, [](T a, T b, T c) { return static_cast<T>(low_product24(a, b) + c); }>(key);
-  if (half == Half::kHi) return three<T, [](T a, T b, T c) { return static_cast<T>(high_product24(a, b) + c); }>(key);
+  if (half == Half::kLo)
+    return three<T, [](T a, T b, T c) { return static_cast<T>(low_product24(a, b) + c); }>(key);
+  if (half == Half::kHi)
+    return three<T, [](T a, T b, T c) { return static_cast<T>(high_product24(a, b) + c); }>(key);
   return nullptr;
 }
 
@@ -186,12 +202,14 @@ Handler plain(const AluKey& key) {
   switch (key.opcode) {
     case Opcode::k_add:
       if constexpr (sizeof(T) == 4 && kSigned<T>) {
-        if (key.modifiers.sat && only(key, kSat)) return two<T, [](T a, T b) { return saturate(s64{a} + b); }>(key);
+        if (key.modifiers.sat && only(key, kSat))
+          return two<T, [](T a, T b) { return saturate(s64{a} + b); }>(key);
       }
       return only(key, 0) ? two<T, [](T a, T b) { return static_cast<T>(a + b); }>(key) : nullptr;
     case Opcode::k_sub:
       if constexpr (sizeof(T) == 4 && kSigned<T>) {
-        if (key.modifiers.sat && only(key, kSat)) return two<T, [](T a, T b) { return saturate(s64{a} - b); }>(key);
+        if (key.modifiers.sat && only(key, kSat))
+          return two<T, [](T a, T b) { return saturate(s64{a} - b); }>(key);
       }
       return only(key, 0) ? two<T, [](T a, T b) { return static_cast<T>(a - b); }>(key) : nullptr;
     case Opcode::k_mul: return multiply<T>(key);
@@ -201,19 +219,24 @@ Handler plain(const AluKey& key) {
     case Opcode::k_rem: return only(key, 0) ? two<T, remainder<T>>(key) : nullptr;
     case Opcode::k_min:
       if constexpr (sizeof(T) == 4 && kSigned<T>) {
-        if (key.modifiers.relu && only(key, kRelu)) return two<T, [](T a, T b) { return larger(smaller(a, b), T(0)); }>(key);
+        if (key.modifiers.relu && only(key, kRelu))
+          return two<T, [](T a, T b) { return larger(smaller(a, b), T(0)); }>(key);
       }
       return only(key, 0) ? two<T, smaller<T>>(key) : nullptr;
     case Opcode::k_max:
       if constexpr (sizeof(T) == 4 && kSigned<T>) {
-        if (key.modifiers.relu && only(key, kRelu)) return two<T, [](T a, T b) { return larger(larger(a, b), T(0)); }>(key);
+        if (key.modifiers.relu && only(key, kRelu))
+          return two<T, [](T a, T b) { return larger(larger(a, b), T(0)); }>(key);
       }
       return only(key, 0) ? two<T, larger<T>>(key) : nullptr;
     case Opcode::k_abs:
-      if constexpr (kSigned<T>) return only(key, 0) ? one<T, [](T a) { return static_cast<T>(a < 0 ? -a : a); }>(key) : nullptr;
+      if constexpr (kSigned<T>)
+        return only(key, 0) ? one<T, [](T a) { return static_cast<T>(a < 0 ? -a : a); }>(key)
+                            : nullptr;
       return nullptr;
     case Opcode::k_neg:
-      if constexpr (kSigned<T>) return only(key, 0) ? one<T, [](T a) { return static_cast<T>(-a); }>(key) : nullptr;
+      if constexpr (kSigned<T>)
+        return only(key, 0) ? one<T, [](T a) { return static_cast<T>(-a); }>(key) : nullptr;
       return nullptr;
     case Opcode::k_mul24:
       if constexpr (sizeof(T) == 4) return multiply24<T>(key);
@@ -251,21 +274,29 @@ Handler packed(const AluKey& key) {
   if (!only(key, relu ? std::uint32_t{kRelu} : 0u)) return nullptr;
   switch (key.opcode) {
     case Opcode::k_add: return relu ? nullptr : two<u32, halves<T, sum16<T>>>(key);
-    case Opcode::k_min: return relu ? two<u32, halves<T, smaller_relu<T>>>(key) : two<u32, halves<T, smaller<T>>>(key);
-    case Opcode::k_max: return relu ? two<u32, halves<T, larger_relu<T>>>(key) : two<u32, halves<T, larger<T>>>(key);
+    case Opcode::k_min:
+      return relu ? two<u32, halves<T, smaller_relu<T>>>(key)
+                  : two<u32, halves<T, smaller<T>>>(key);
+    case Opcode::k_max:
+      return relu ? two<u32, halves<T, larger_relu<T>>>(key) : two<u32, halves<T, larger<T>>>(key);
     default: return nullptr;
   }
 }
 
-// dp4a: four bytes times four bytes; dp2a: two halves of a times two bytes (low or high) of b. `A` and `B` are the element types.
+// dp4a: four bytes times four bytes; dp2a: two halves of a times two bytes (low or high) of b. `A`
+// and `B` are the element types.
 template <class A, class B>
 LOCKSTEP_INLINE u32 dot4(u32 a, u32 b, u32 c) {
-  for (int i = 0; i < 4; ++i) c += static_cast<u32>(static_cast<s32>(static_cast<A>(a >> (8 * i))) * static_cast<s32>(static_cast<B>(b >> (8 * i))));
+  for (int i = 0; i < 4; ++i)
+    c += static_cast<u32>(static_cast<s32>(static_cast<A>(a >> (8 * i))) *
+                          static_cast<s32>(static_cast<B>(b >> (8 * i))));
   return c;
 }
 template <class A, class B, int Shift>
 LOCKSTEP_INLINE u32 dot2(u32 a, u32 b, u32 c) {
-  for (int i = 0; i < 2; ++i) c += static_cast<u32>(static_cast<s32>(static_cast<A>(a >> (16 * i))) * static_cast<s32>(static_cast<B>(b >> (8 * i + Shift))));
+  for (int i = 0; i < 2; ++i)
+    c += static_cast<u32>(static_cast<s32>(static_cast<A>(a >> (16 * i))) *
+                          static_cast<s32>(static_cast<B>(b >> (8 * i + Shift))));
   return c;
 }
 

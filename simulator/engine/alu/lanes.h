@@ -1,9 +1,10 @@
 // The loops over the 32 lanes of a warp that every computing handler is made of.
 //
-// An operation is a captureless function of one lane's operands, given as a template argument; the compiler turns the loop into
-// vector code. A full mask stores at once; a partial one computes every lane and keeps the old value of the inactive
-// ones, which is cheaper than branching. An operation must therefore be safe on any operand values: it never traps.
-// Included only by the handlers' files, which are compiled for AVX2.
+// An operation is a captureless function of one lane's operands, given as a template argument; the
+// compiler turns the loop into vector code. A full mask stores at once; a partial one computes
+// every lane and keeps the old value of the inactive ones, which is cheaper than branching. An
+// operation must therefore be safe on any operand values: it never traps. Included only by the
+// handlers' files, which are compiled for AVX2.
 #pragma once
 
 #include <immintrin.h>
@@ -33,8 +34,9 @@ LOCKSTEP_INLINE To bits_as(From from) {
   return __builtin_bit_cast(To, from);
 }
 
-// A mask as a vector of all-ones and zero elements of R's width, made by broadcasting and comparing with one bit an element:
-// selecting by it vectorises, testing bits of the mask lane by lane does not.
+// A mask as a vector of all-ones and zero elements of R's width, made by broadcasting and comparing
+// with one bit an element: selecting by it vectorises, testing bits of the mask lane by lane does
+// not.
 template <int Bytes>
 struct LaneWord {
   using type = u64;
@@ -93,11 +95,12 @@ struct Lanes {
 // The x86 rounding control of a loop. Values are MXCSR's RC field.
 enum class Round : u32 { kNearest = 0, kDown = 0x2000, kUp = 0x4000, kZero = 0x6000 };
 
-// Sets the rounding direction, and flushing of subnormal operands and results, for its lifetime. Flushing by the processor is
-// exactly the GPU's: a result is flushed when it is tiny after rounding as if the exponent had no bound, which the rounded result
-// does not show when it is the smallest normal number. The compiler does not know that arithmetic depends on MXCSR; what keeps the
-// arithmetic inside is that its operands are loaded from, and its results stored to, the register file, and that no memory access
-// moves across these barriers.
+// Sets the rounding direction, and flushing of subnormal operands and results, for its lifetime.
+// Flushing by the processor is exactly the GPU's: a result is flushed when it is tiny after
+// rounding as if the exponent had no bound, which the rounded result does not show when it is the
+// smallest normal number. The compiler does not know that arithmetic depends on MXCSR; what keeps
+// the arithmetic inside is that its operands are loaded from, and its results stored to, the
+// register file, and that no memory access moves across these barriers.
 template <Round Mode, bool Flush>
 struct FloatingScope {
   static constexpr bool kNeeded = Mode != Round::kNearest || Flush;
@@ -184,7 +187,8 @@ void binary(Warp& w, const Op& op, LaneMask mask) {
   }
 }
 
-template <class R, class A, class B, class C, auto F, Round Mode = Round::kNearest, bool Flush = false>
+template <class R, class A, class B, class C, auto F, Round Mode = Round::kNearest,
+          bool Flush = false>
 void ternary(Warp& w, const Op& op, LaneMask mask) {
   const A* a = source<A>(w, op.src[0]);
   const B* b = source<B>(w, op.src[1]);
@@ -219,7 +223,8 @@ void quaternary(Warp& w, const Op& op, LaneMask mask) {
   }
 }
 
-// A source predicate; `index` is its operand number among the sources, whose bit in Op::flags says that it is negated.
+// A source predicate; `index` is its operand number among the sources, whose bit in Op::flags says
+// that it is negated.
 LOCKSTEP_INLINE LaneMask source_predicate(const Warp& w, const Op& op, int index) {
   const LaneMask p = predicate(w, op.src[index]);
   return (op.flags >> index) & 1 ? ~p : p;

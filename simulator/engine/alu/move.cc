@@ -1,4 +1,5 @@
-// Moves and selections: PTX ISA 9.7.9 (mov, with its packing and unpacking forms) and 9.7.6 (selp, slct).
+// Moves and selections: PTX ISA 9.7.9 (mov, with its packing and unpacking forms) and 9.7.6 (selp,
+// slct).
 #include "simulator/engine/alu/forms.h"
 #include "simulator/engine/alu/lanes.h"
 
@@ -10,7 +11,9 @@ LOCKSTEP_INLINE T same(T a) {
   return a;
 }
 
-void move_predicate(Warp& w, const Op& op, LaneMask mask) { set_predicate(w, op.dst, source_predicate(w, op, 0), mask); }
+void move_predicate(Warp& w, const Op& op, LaneMask mask) {
+  set_predicate(w, op.dst, source_predicate(w, op, 0), mask);
+}
 
 // Part `Index` (0: least significant) of a wide register, to or from a register of its own.
 template <class Part, int Parts>
@@ -87,8 +90,11 @@ int width_of(Type type) {
 }
 
 Handler move_form(const AluKey& key) {
-  const bool vector = key.modifiers.variant != 0;  // the table of forms tells packing and unpacking apart from plain moves so
-  if (!only(key, vector ? std::uint32_t{kVariant} : 0u) || vector != (key.operand_count > 2)) return nullptr;
+  const bool vector =
+      key.modifiers.variant !=
+      0;  // the table of forms tells packing and unpacking apart from plain moves so
+  if (!only(key, vector ? std::uint32_t{kVariant} : 0u) || vector != (key.operand_count > 2))
+    return nullptr;
   if (key.modifiers.type == Type::kPred) return widths(key, 0, 0) ? &move_predicate : nullptr;
   const int n = width_of(key.modifiers.type);
   if (key.operand_count == 2 && !key.has_second_destination) {
@@ -165,9 +171,11 @@ template <class T>
 Handler choose_form(const AluKey& key) {
   constexpr int n = sizeof(T);
   if (!widths(key, n, n, n, 4)) return nullptr;
-  if (key.modifiers.source_type == Type::kS32 && only(key, kSourceType)) return &ternary<T, T, T, s32, [](T a, T b, s32 c) { return c >= 0 ? a : b; }>;
+  if (key.modifiers.source_type == Type::kS32 && only(key, kSourceType))
+    return &ternary<T, T, T, s32, [](T a, T b, s32 c) { return c >= 0 ? a : b; }>;
   if (key.modifiers.source_type == Type::kF32 && only(key, kSourceType | kFtz))
-    return key.modifiers.ftz ? &ternary<T, T, T, f32, choose_by_float<T, true>> : &ternary<T, T, T, f32, choose_by_float<T, false>>;
+    return key.modifiers.ftz ? &ternary<T, T, T, f32, choose_by_float<T, true>>
+                             : &ternary<T, T, T, f32, choose_by_float<T, false>>;
   return nullptr;
 }
 

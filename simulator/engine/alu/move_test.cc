@@ -12,24 +12,32 @@ namespace {
 
 JUDGES(Move, CopiesEveryWidth, "mov.b32 d, a");
 TEST(Move, CopiesEveryWidth) {
-  for (const std::string t : {"b16", "u16", "s16"}) check({"mov." + t, {2, 2}}, {special_int(2)}, [](const Bits* in) { return in[0]; });
-  for (const std::string t : {"b32", "u32", "s32", "f32"}) check({"mov." + t, {4, 4}}, {special_int(4)}, [](const Bits* in) { return in[0]; });
-  for (const std::string t : {"b64", "u64", "s64", "f64"}) check({"mov." + t, {8, 8}}, {special_int(8)}, [](const Bits* in) { return in[0]; });
+  for (const std::string t : {"b16", "u16", "s16"})
+    check({"mov." + t, {2, 2}}, {special_int(2)}, [](const Bits* in) { return in[0]; });
+  for (const std::string t : {"b32", "u32", "s32", "f32"})
+    check({"mov." + t, {4, 4}}, {special_int(4)}, [](const Bits* in) { return in[0]; });
+  for (const std::string t : {"b64", "u64", "s64", "f64"})
+    check({"mov." + t, {8, 8}}, {special_int(8)}, [](const Bits* in) { return in[0]; });
   check({"mov.pred", {0, 0}}, {both_predicates()}, [](const Bits* in) { return in[0]; });
 }
 
 JUDGES(Move, PacksLeastSignificantFirst, "mov.b32 d, v");
 TEST(Move, PacksLeastSignificantFirst) {
-  check({"mov.b32", {4, 2, 2}}, {special_int(2), special_int(2)}, [](const Bits* in) { return in[1] << 16 | in[0]; });
-  check({"mov.b64", {8, 4, 4}}, {special_int(4), special_int(4)}, [](const Bits* in) { return in[1] << 32 | in[0]; });
-  check({"mov.b32", {4, 1, 1, 1, 1}}, {special_int(1), special_int(1), special_int(1), special_int(1)},
+  check({"mov.b32", {4, 2, 2}}, {special_int(2), special_int(2)},
+        [](const Bits* in) { return in[1] << 16 | in[0]; });
+  check({"mov.b64", {8, 4, 4}}, {special_int(4), special_int(4)},
+        [](const Bits* in) { return in[1] << 32 | in[0]; });
+  check({"mov.b32", {4, 1, 1, 1, 1}},
+        {special_int(1), special_int(1), special_int(1), special_int(1)},
         [](const Bits* in) { return in[3] << 24 | in[2] << 16 | in[1] << 8 | in[0]; });
-  check({"mov.b64", {8, 2, 2, 2, 2}}, {special_int(2), special_int(2), special_int(2), special_int(2)},
+  check({"mov.b64", {8, 2, 2, 2, 2}},
+        {special_int(2), special_int(2), special_int(2), special_int(2)},
         [](const Bits* in) { return in[3] << 48 | in[2] << 32 | in[1] << 16 | in[0]; });
 }
 
 // Unpacking has several destinations, so it is driven by hand. Registers lie 512 bytes apart.
-class Unpack : public ::testing::TestWithParam<std::tuple<int, int>> {};  // bytes of the whole, parts
+class Unpack : public ::testing::TestWithParam<std::tuple<int, int>> {
+};  // bytes of the whole, parts
 
 TEST_P(Unpack, SplitsAndSkipsTheSinkAndKeepsInactiveLanes) {
   const auto [whole, parts] = GetParam();
@@ -43,7 +51,8 @@ TEST_P(Unpack, SplitsAndSkipsTheSinkAndKeepsInactiveLanes) {
   for (int skipped = -1; skipped < parts; ++skipped) {
     for (LaneMask mask : {kAllLanes, LaneMask{0x80000001}, LaneMask{0x00f0ff10}}) {
       alignas(64) unsigned char file[6 * 512];
-      for (std::size_t i = 0; i < sizeof file; ++i) file[i] = static_cast<unsigned char>(i * 37 + i / 256 * 11);
+      for (std::size_t i = 0; i < sizeof file; ++i)
+        file[i] = static_cast<unsigned char>(i * 37 + i / 256 * 11);
       unsigned char before[sizeof file];
       std::memcpy(before, file, sizeof file);
       Warp warp{};
@@ -58,15 +67,19 @@ TEST_P(Unpack, SplitsAndSkipsTheSinkAndKeepsInactiveLanes) {
       for (int i = 0; i < parts; ++i) {
         for (int lane = 0; lane < kWarpSize; ++lane) {
           const bool written = i != skipped && ((mask >> lane) & 1);
-          const unsigned char* expected = written ? before + lane * whole + i * part : before + 512 * (i + 1) + lane * part;
-          EXPECT_EQ(std::memcmp(file + 512 * (i + 1) + lane * part, expected, part), 0) << form.text << " part " << i << " lane " << lane;
+          const unsigned char* expected =
+              written ? before + lane * whole + i * part : before + 512 * (i + 1) + lane * part;
+          EXPECT_EQ(std::memcmp(file + 512 * (i + 1) + lane * part, expected, part), 0)
+              << form.text << " part " << i << " lane " << lane;
         }
       }
       EXPECT_EQ(std::memcmp(file, before, 512), 0) << "the source changed";
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(Widths, Unpack, ::testing::Values(std::tuple{4, 2}, std::tuple{8, 2}, std::tuple{16, 2}, std::tuple{4, 4}, std::tuple{8, 4}));
+INSTANTIATE_TEST_SUITE_P(Widths, Unpack,
+                         ::testing::Values(std::tuple{4, 2}, std::tuple{8, 2}, std::tuple{16, 2},
+                                           std::tuple{4, 4}, std::tuple{8, 4}));
 
 TEST(Move, UnpacksIntoItsOwnSource) {
   const AluKey key = key_of({"mov.b64", {4, 4, 8}});

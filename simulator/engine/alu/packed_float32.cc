@@ -1,4 +1,5 @@
-// Two f32 in a register of 64 bits, and f32 arithmetic with half operands: PTX ISA 9.7.3 (add, sub, mul, fma for .f32x2) and 9.7.5.
+// Two f32 in a register of 64 bits, and f32 arithmetic with half operands: PTX ISA 9.7.3 (add, sub,
+// mul, fma for .f32x2) and 9.7.5.
 #include "simulator/engine/alu/halves.h"
 
 namespace lockstep::engine::alu {
@@ -75,16 +76,23 @@ Handler for_rounding(Rounding rounding, Make make) {
 
 template <int Sources, auto F>
 Handler packed_form(const AluKey& key) {
-  if (!only(key, kRounding | kFtz) || (Sources == 2 ? !widths(key, 8, 8, 8) : !widths(key, 8, 8, 8, 8))) return nullptr;
-  return for_rounding(key.modifiers.rounding,
-                      [&]<Round Mode>() -> Handler { return key.modifiers.ftz ? &packed<Sources, F, Mode, true> : &packed<Sources, F, Mode, false>; });
+  if (!only(key, kRounding | kFtz) ||
+      (Sources == 2 ? !widths(key, 8, 8, 8) : !widths(key, 8, 8, 8, 8)))
+    return nullptr;
+  return for_rounding(key.modifiers.rounding, [&]<Round Mode>() -> Handler {
+    return key.modifiers.ftz ? &packed<Sources, F, Mode, true> : &packed<Sources, F, Mode, false>;
+  });
 }
 
 template <class C, int Sources, auto F>
 Handler mixed_form(const AluKey& key) {
-  if (!only(key, kRounding | kSat | kSourceType) || (Sources == 2 ? !widths(key, 4, 2, 4) : !widths(key, 4, 2, 2, 4))) return nullptr;
-  return for_rounding(key.modifiers.rounding,
-                      [&]<Round Mode>() -> Handler { return key.modifiers.sat ? &mixed<C, Sources, F, Mode, true> : &mixed<C, Sources, F, Mode, false>; });
+  if (!only(key, kRounding | kSat | kSourceType) ||
+      (Sources == 2 ? !widths(key, 4, 2, 4) : !widths(key, 4, 2, 2, 4)))
+    return nullptr;
+  return for_rounding(key.modifiers.rounding, [&]<Round Mode>() -> Handler {
+    return key.modifiers.sat ? &mixed<C, Sources, F, Mode, true>
+                             : &mixed<C, Sources, F, Mode, false>;
+  });
 }
 
 template <class C>

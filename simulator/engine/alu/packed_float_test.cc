@@ -1,4 +1,5 @@
-// f32x2 arithmetic, f32 arithmetic with half operands and minima of three, against exact integer arithmetic rounded once.
+// f32x2 arithmetic, f32 arithmetic with half operands and minima of three, against exact integer
+// arithmetic rounded once.
 #include <gtest/gtest.h>
 
 #include "simulator/coverage/judged.h"
@@ -13,9 +14,13 @@ using exact::Number;
 
 using Exactly = std::function<Number(const std::vector<Number>&, Direction)>;
 Number sum_of(const std::vector<Number>& n, Direction d) { return exact::add(n[0], n[1], d); }
-Number difference_of(const std::vector<Number>& n, Direction d) { return exact::add(n[0], n[1].is_nan() ? n[1] : exact::negate(n[1]), d); }
+Number difference_of(const std::vector<Number>& n, Direction d) {
+  return exact::add(n[0], n[1].is_nan() ? n[1] : exact::negate(n[1]), d);
+}
 Number product_of(const std::vector<Number>& n, Direction) { return exact::multiply(n[0], n[1]); }
-Number fused_of(const std::vector<Number>& n, Direction d) { return exact::add(exact::multiply(n[0], n[1]), n[2], d); }
+Number fused_of(const std::vector<Number>& n, Direction d) {
+  return exact::add(exact::multiply(n[0], n[1]), n[2], d);
+}
 
 // Every third special value: these operations are f32's own, which float_test crosses in full.
 std::vector<Bits> some(const std::vector<Bits>& all) {
@@ -28,7 +33,8 @@ std::vector<Bits> some(const std::vector<Bits>& all) {
 std::vector<Bits> pairs() {
   const auto one = some(special_f32());
   std::vector<Bits> v;
-  for (std::size_t i = 0; i < one.size(); ++i) v.push_back(one[i] | one[(i * 7 + 3) % one.size()] << 32);
+  for (std::size_t i = 0; i < one.size(); ++i)
+    v.push_back(one[i] | one[(i * 7 + 3) % one.size()] << 32);
   return v;
 }
 
@@ -47,16 +53,19 @@ void check_packed(const std::string& op, int sources, bool bare, const Exactly& 
           numbers.push_back(exact::decode(ftz ? exact::flush(b, exact::kF32) : b, exact::kF32));
         }
         const Number n = exactly(numbers, mode.direction);
-        return ftz ? exact::encode_flushed(n, exact::kF32, mode.direction) : exact::encode(n, exact::kF32, mode.direction);
+        return ftz ? exact::encode_flushed(n, exact::kF32, mode.direction)
+                   : exact::encode(n, exact::kF32, mode.direction);
       };
       check(
-          {op + mode.word + (ftz ? ".ftz" : "") + ".f32x2", std::vector<int>(sources + 1, 8)}, std::vector<std::vector<Bits>>(sources, specials),
+          {op + mode.word + (ftz ? ".ftz" : "") + ".f32x2", std::vector<int>(sources + 1, 8)},
+          std::vector<std::vector<Bits>>(sources, specials),
           [&](const Bits* in) { return half(in, 0) | half(in, 32) << 32; }, few);
     }
   }
 }
 
-JUDGES(PackedFloat, EachHalfIsRoundedByItself, "add.f32x2", "fma.rm.f32x2", "mul.f32x2", "sub.f32x2");
+JUDGES(PackedFloat, EachHalfIsRoundedByItself, "add.f32x2", "fma.rm.f32x2", "mul.f32x2",
+       "sub.f32x2");
 TEST(PackedFloat, EachHalfIsRoundedByItself) {
   check_packed("add", 2, true, sum_of);
   check_packed("sub", 2, true, difference_of);
@@ -74,7 +83,8 @@ TEST(MixedFloat, HalvesAreWidenedExactly) {
   const auto wide_specials = some(special_f32());
   Options few;
   few.random = 1000;
-  for (const Half& h : {Half{"f16", exact::kF16, some(special_f16())}, Half{"bf16", exact::kBF16, some(special_bf16())}}) {
+  for (const Half& h : {Half{"f16", exact::kF16, some(special_f16())},
+                        Half{"bf16", exact::kBF16, some(special_bf16())}}) {
     for (const Mode& mode : kRoundings) {
       for (const bool sat : {false, true}) {
         const auto finish = [&, sat](const Number& n) {
@@ -112,7 +122,8 @@ TEST(Extremes, OfThree) {
   const Format f = exact::kF32;
   for (int form = 0; form < 16; ++form) {
     const bool ftz = form & 1, nan = form & 2, abs = form & 4, smaller = form & 8;
-    const std::string text = std::string(smaller ? "min" : "max") + (ftz ? ".ftz" : "") + (nan ? ".NaN" : "") + (abs ? ".abs" : "") + ".f32";
+    const std::string text = std::string(smaller ? "min" : "max") + (ftz ? ".ftz" : "") +
+                             (nan ? ".NaN" : "") + (abs ? ".abs" : "") + ".f32";
     AluKey key = key_of({smaller ? "min.f32" : "max.f32", {4, 4, 4, 4}});
     key.modifiers.ftz = ftz;
     key.modifiers.nan = nan;
@@ -133,7 +144,10 @@ TEST(Extremes, OfThree) {
               any_nan = true;
               continue;
             }
-            const auto ordered = [&](Bits b) { return b & f.sign_bit() ? -static_cast<std::int64_t>(b & ~f.sign_bit()) - 1 : static_cast<std::int64_t>(b); };
+            const auto ordered = [&](Bits b) {
+              return b & f.sign_bit() ? -static_cast<std::int64_t>(b & ~f.sign_bit()) - 1
+                                      : static_cast<std::int64_t>(b);
+            };
             if (!any || (ordered(v) < ordered(best)) == smaller) best = v;
             any = true;
           }

@@ -1,6 +1,8 @@
-// Video instructions: scalar ones on bytes, halves and words, SIMD ones on halves and bytes (PTX ISA 9.0, 9.7.18 and 9.7.19).
+// Video instructions: scalar ones on bytes, halves and words, SIMD ones on halves and bytes (PTX
+// ISA 9.0, 9.7.18 and 9.7.19).
 //
-// They are rare: one handler reads what to do from the operation. Intermediate values have as many bits as they need, as the manual asks.
+// They are rare: one handler reads what to do from the operation. Intermediate values have as many
+// bits as they need, as the manual asks.
 #include "simulator/program/video.h"
 
 #include "simulator/engine/alu/converting.h"
@@ -17,18 +19,23 @@ using Second = Video::Second;
 // `bits` bits of v from bit `at`, extended.
 LOCKSTEP_INLINE s64 field(u32 v, int at, int bits, bool is_signed) {
   const u64 low = (u64{v} >> at) & ((u64{1} << bits) - 1);
-  return is_signed && (low >> (bits - 1) & 1) ? static_cast<s64>(low) - (s64{1} << bits) : static_cast<s64>(low);
+  return is_signed && (low >> (bits - 1) & 1) ? static_cast<s64>(low) - (s64{1} << bits)
+                                              : static_cast<s64>(low);
 }
 
 LOCKSTEP_INLINE s64 part(u32 v, int selector, bool is_signed) {
   if (selector == 0) return field(v, 0, 32, is_signed);
-  return selector <= 4 ? field(v, 8 * (selector - 1), 8, is_signed) : field(v, 16 * (selector - 5), 16, is_signed);
+  return selector <= 4 ? field(v, 8 * (selector - 1), 8, is_signed)
+                       : field(v, 16 * (selector - 5), 16, is_signed);
 }
 LOCKSTEP_INLINE int part_bits(int selector) { return selector == 0 ? 32 : selector <= 4 ? 8 : 16; }
-LOCKSTEP_INLINE int part_begin(int selector) { return selector == 0 ? 0 : selector <= 4 ? 8 * (selector - 1) : 16 * (selector - 5); }
+LOCKSTEP_INLINE int part_begin(int selector) {
+  return selector == 0 ? 0 : selector <= 4 ? 8 * (selector - 1) : 16 * (selector - 5);
+}
 
 LOCKSTEP_INLINE s128 limited(s128 v, int bits, bool is_signed) {
-  const s128 low = is_signed ? -(s64{1} << (bits - 1)) : 0, high = (s64{1} << (is_signed ? bits - 1 : bits)) - 1;
+  const s128 low = is_signed ? -(s64{1} << (bits - 1)) : 0,
+             high = (s64{1} << (is_signed ? bits - 1 : bits)) - 1;
   return v < low ? low : v > high ? high : v;
 }
 
@@ -77,7 +84,8 @@ LOCKSTEP_INLINE u32 multiplied(const Video& f, s64 a, s64 b, u32 c) {
   }
   s128 r = (product + sum + one) >> f.shift;
   if (f.flags & Video::kSaturates) {
-    const s128 low = is_signed ? -(s128{1} << 31) : 0, high = (s128{1} << (is_signed ? 31 : 32)) - 1;
+    const s128 low = is_signed ? -(s128{1} << 31) : 0,
+               high = (s128{1} << (is_signed ? 31 : 32)) - 1;
     r = r < low ? low : r > high ? high : r;
   }
   return static_cast<u32>(r);
@@ -85,7 +93,8 @@ LOCKSTEP_INLINE u32 multiplied(const Video& f, s64 a, s64 b, u32 c) {
 
 LOCKSTEP_INLINE u32 scalar(const Video& f, u32 a, u32 b, u32 c) {
   const bool is_signed = f.flags & Video::kSignedResult;
-  const s64 x = part(a, f.a, f.flags & Video::kSignedA), y = part(b, f.b, f.flags & Video::kSignedB);
+  const s64 x = part(a, f.a, f.flags & Video::kSignedA),
+            y = part(b, f.b, f.flags & Video::kSignedB);
   if (static_cast<Work>(f.work) == Work::kMultiplyAdd) return multiplied(f, x, y, c);
   s128 r = worked(f, x, y);
   if (f.flags & Video::kSaturates) r = limited(r, part_bits(f.to), is_signed);
@@ -104,13 +113,16 @@ LOCKSTEP_INLINE u32 scalar(const Video& f, u32 a, u32 b, u32 c) {
 
 LOCKSTEP_INLINE u32 simd(const Video& f, u32 a, u32 b, u32 c) {
   const int lanes = 2 * f.lanes, bits = 32 / lanes;
-  const bool is_signed = f.flags & Video::kSignedResult, adds = static_cast<Second>(f.second) == Second::kAdd;
+  const bool is_signed = f.flags & Video::kSignedResult,
+             adds = static_cast<Second>(f.second) == Second::kAdd;
   u32 d = c;
   for (int i = 0; i < lanes; ++i) {
     if (!(f.to >> i & 1)) continue;
     const int from_a = f.a >> (3 * i) & 7, from_b = f.b >> (3 * i) & 7;
-    const s64 x = field(from_a < lanes ? a : b, bits * (from_a % lanes), bits, f.flags & Video::kSignedA);
-    const s64 y = field(from_b < lanes ? a : b, bits * (from_b % lanes), bits, f.flags & Video::kSignedB);
+    const s64 x =
+        field(from_a < lanes ? a : b, bits * (from_a % lanes), bits, f.flags & Video::kSignedA);
+    const s64 y =
+        field(from_b < lanes ? a : b, bits * (from_b % lanes), bits, f.flags & Video::kSignedB);
     s128 r = worked(f, x, y);
     if (f.flags & Video::kSaturates) r = limited(r, bits, is_signed);
     if (adds) {
@@ -130,7 +142,8 @@ void run_video(Warp& w, const Op& op, LaneMask mask) {
   const u32* c = op.src[2] != kNoSlot ? source<u32>(w, op.src[2]) : a;  // it is not looked at
   u32* d = destination<u32>(w, op.dst);
   for (int i = 0; i < kWarpSize; ++i) {
-    if (mask >> i & 1) d[i] = f.lanes == 0 ? scalar(f, a[i], b[i], c[i]) : simd(f, a[i], b[i], c[i]);
+    if (mask >> i & 1)
+      d[i] = f.lanes == 0 ? scalar(f, a[i], b[i], c[i]) : simd(f, a[i], b[i], c[i]);
   }
 }
 

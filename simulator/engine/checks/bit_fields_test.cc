@@ -1,4 +1,5 @@
-// Words of which only some bits were written: what counts as unwritten is followed bit by bit, through registers and memories.
+// Words of which only some bits were written: what counts as unwritten is followed bit by bit,
+// through registers and memories.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,15 +16,18 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-constexpr std::uint32_t kGarbage[] = {0, 0xffffffff, 0xa55a3cc3, 0x5aa5c33c, 0x7f807f80, 0x00ff00ff};
-constexpr std::uint32_t kMasks[] = {0xf8, 0x7, 0xffff, 0x10, 0xfffffff0, 0x00ff00f0, 0x80000000, 0x7fffffff};
+constexpr std::uint32_t kGarbage[] = {0,          0xffffffff, 0xa55a3cc3,
+                                      0x5aa5c33c, 0x7f807f80, 0x00ff00ff};
+constexpr std::uint32_t kMasks[] = {0xf8,       0x7,        0xffff,     0x10,
+                                    0xfffffff0, 0x00ff00f0, 0x80000000, 0x7fffffff};
 
-// A thread assigns the bits `mask` of a fresh word in `memory`, as compilers do; `use` makes %r2 of the word %r1 (%rd1: the fresh two words, %h1: the low
-// half).
+// A thread assigns the bits `mask` of a fresh word in `memory`, as compilers do; `use` makes %r2 of
+// the word %r1 (%rd1: the fresh two words, %h1: the low half).
 struct Fields {
   Machine gpu;
 
-  void load(const std::string& use, const std::string& space = "global", const std::string& assign = {}) {
+  void load(const std::string& use, const std::string& space = "global",
+            const std::string& assign = {}) {
     const std::string of = space == "global" ? "[%rd7]" : "[s]";
     gpu.load(R"(
 .func (.param .b32 r) same(.param .b32 a)
@@ -44,10 +48,14 @@ struct Fields {
   mov.u32 %r7, 0x01020304;
   mov.u32 %r2, 0;
 )" +
-             (assign.empty() ? "  ld." + space + ".u32 %r9, " + of + ";\n  not.b32 %r10, %r8;\n  and.b32 %r9, %r9, %r10;\n  and.b32 %r11, %r8, 0x369cc963;\n" +
-                                   "  or.b32 %r9, %r9, %r11;\n  st." + space + ".u32 " + of + ", %r9;\n"
-                             : assign) +
-             "  ld." + space + ".u32 %r1, " + of + ";\n  ld." + space + ".u64 %rd1, " + of + ";\n  ld." + space + ".u16 %h1, " + of + ";\n" + use +
+             (assign.empty()
+                  ? "  ld." + space + ".u32 %r9, " + of +
+                        ";\n  not.b32 %r10, %r8;\n  and.b32 %r9, %r9, %r10;\n  and.b32 %r11, %r8, "
+                        "0x369cc963;\n" +
+                        "  or.b32 %r9, %r9, %r11;\n  st." + space + ".u32 " + of + ", %r9;\n"
+                  : assign) +
+             "  ld." + space + ".u32 %r1, " + of + ";\n  ld." + space + ".u64 %rd1, " + of +
+             ";\n  ld." + space + ".u16 %h1, " + of + ";\n" + use +
              "\n  add.u32 %r2, %r2, 1;\n  st.global.u32 [%rd8], %r2;\n  ret;\n}\n");
   }
   // With fresh global memory that holds `garbage`.
@@ -57,7 +65,8 @@ struct Fields {
     std::memcpy(gpu.memory.host(*gpu.memory.find(in), in), words, sizeof words);
     const Outcome o = gpu.launch("k", 1, 1, in, out, mask);
     if (result != nullptr) {
-      // Without checks and to the end. The memory is as it was: what the kernel stores there depends on nothing else.
+      // Without checks and to the end. The memory is as it was: what the kernel stores there
+      // depends on nothing else.
       const std::uint32_t checks = std::exchange(gpu.config.checks, 0);
       std::memcpy(gpu.memory.host(*gpu.memory.find(in), in), words, sizeof words);
       gpu.launch("k", 1, 1, in, out, mask);
@@ -119,10 +128,14 @@ TEST(BitFields, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
         std::uint32_t result = 0;
         const Outcome o = fields.run(mask, garbage, &result);
         found |= o.failed();
-        if (o.failed()) EXPECT_EQ(o.findings[0].access.site.instruction, "st.global.u32") << "where the result is stored\n" << text(o);
+        if (o.failed())
+          EXPECT_EQ(o.findings[0].access.site.instruction, "st.global.u32")
+              << "where the result is stored\n"
+              << text(o);
         results.insert(result);
       }
-      EXPECT_EQ(found, results.size() > 1) << use << " with the bits 0x" << std::hex << mask << " assigned";
+      EXPECT_EQ(found, results.size() > 1)
+          << use << " with the bits 0x" << std::hex << mask << " assigned";
     }
   }
 }
@@ -130,14 +143,16 @@ TEST(BitFields, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
 // In every memory, and with the ways in which compilers assign a field.
 TEST(BitFields, AreAssignedInEveryMemory) {
   for (const std::string space : {"global", "shared", "local"}) {
-    const std::string of = space == "global" ? "[%rd7]" : "[s]", load = "  ld." + space + ".u32 %r9, " + of + ";\n",
+    const std::string of = space == "global" ? "[%rd7]" : "[s]",
+                      load = "  ld." + space + ".u32 %r9, " + of + ";\n",
                       store = "  st." + space + ".u32 " + of + ", %r9;\n";
     const std::string assignments[] = {
-        load + "  and.b32 %r9, %r9, -249;\n  or.b32 %r9, %r9, 40;\n" + store,                     // a constant
-        load + "  bfi.b32 %r9, %r7, %r9, 3, 5;\n" + store,                                        // a value
-        load + "  and.b32 %r9, %r9, -249;\n" + store,                                             // zero
-        load + "  or.b32 %r9, %r9, 248;\n" + store,                                               // all ones
-        load + "  and.b32 %r9, %r9, -9;\n" + store + load + "  or.b32 %r9, %r9, 240;\n" + store,  // one bit, then the others
+        load + "  and.b32 %r9, %r9, -249;\n  or.b32 %r9, %r9, 40;\n" + store,  // a constant
+        load + "  bfi.b32 %r9, %r7, %r9, 3, 5;\n" + store,                     // a value
+        load + "  and.b32 %r9, %r9, -249;\n" + store,                          // zero
+        load + "  or.b32 %r9, %r9, 248;\n" + store,                            // all ones
+        load + "  and.b32 %r9, %r9, -9;\n" + store + load + "  or.b32 %r9, %r9, 240;\n" +
+            store,  // one bit, then the others
     };
     for (const std::string& assign : assignments) {
       Fields fields;
@@ -166,7 +181,8 @@ TEST(BitFields, TravelThroughVectorsShufflesAndFunctions) {
   const char* const ways[] = {
       "st.shared.v2.u32 [s], {%r7, %r1}; ld.shared.v2.u32 {%r3, %r4}, [s]; and.b32 %r2, %r4, MASK;",
       "shfl.sync.idx.b32 %r3, %r1, 0, 31, 1; and.b32 %r2, %r3, MASK;",
-      "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call.uni (b), same, (a); ld.param.b32 %r3, [b]; } and.b32 %r2, %r3, MASK;",
+      "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call.uni (b), same, (a); "
+      "ld.param.b32 %r3, [b]; } and.b32 %r2, %r3, MASK;",
       "st.shared.u32 [s], %r1; ld.shared.u8 %r3, [s]; and.b32 %r2, %r3, MASK;",
   };
   for (const std::string way : ways) {
@@ -216,7 +232,8 @@ OUT:
     EXPECT_TRUE(gpu.launch("use", 1, 1, at, 0x1f8u).failed());
   }
   gpu.memory.mark_unwritten(a, 4);
-  EXPECT_TRUE(gpu.launch("use", 1, 1, a, 0xf8u).failed()) << "nothing of it counts as written any more";
+  EXPECT_TRUE(gpu.launch("use", 1, 1, a, 0xf8u).failed())
+      << "nothing of it counts as written any more";
 }
 
 // A block's shared memory and a function's local variables begin anew.
@@ -256,10 +273,15 @@ TEST(BitFields, AStoreOfAMaskedValueElsewhereIsRememberedAndAnAssignmentIsNot) {
     EXPECT_TRUE(o.findings.empty()) << use << "\n" << text(o);
     return o.unwritten_stores.size();
   };
-  EXPECT_EQ(stores("and.b32 %r3, %r1, 0xf0f; st.global.u32 [%rd8], %r3;"), 1u) << "four bits of it are nobody's";
-  EXPECT_EQ(stores("and.b32 %r3, %r1, 0xf0f; st.global.u32 [%rd7], %r3;"), 0u) << "put back where it was";
-  EXPECT_EQ(stores("and.b32 %r3, %r1, 0xf0f; or.b32 %r3, %r3, 0x40; st.global.u32 [%rd8], %r3;"), 0u) << "a field beside it is assigned";
-  EXPECT_EQ(stores("and.b32 %r3, %r1, 0x0f; st.global.u32 [%rd8], %r3;"), 0u) << "all of it is written";
+  EXPECT_EQ(stores("and.b32 %r3, %r1, 0xf0f; st.global.u32 [%rd8], %r3;"), 1u)
+      << "four bits of it are nobody's";
+  EXPECT_EQ(stores("and.b32 %r3, %r1, 0xf0f; st.global.u32 [%rd7], %r3;"), 0u)
+      << "put back where it was";
+  EXPECT_EQ(stores("and.b32 %r3, %r1, 0xf0f; or.b32 %r3, %r3, 0x40; st.global.u32 [%rd8], %r3;"),
+            0u)
+      << "a field beside it is assigned";
+  EXPECT_EQ(stores("and.b32 %r3, %r1, 0x0f; st.global.u32 [%rd8], %r3;"), 0u)
+      << "all of it is written";
 }
 
 }  // namespace bit_fields_test

@@ -25,10 +25,12 @@ Bits value_of(const Warp& w, const Op& op, Slot s, int lane) {
 
 // By a constant number of bits.
 PassedBits shifted(const Warp& w, const Op& op, Bits bits, bool left, bool is_signed = false) {
-  const std::uint32_t width = 8u * op.register_bytes, by = std::min(constant_word(w, op.src[1]), width);
+  const std::uint32_t width = 8u * op.register_bytes,
+                      by = std::min(constant_word(w, op.src[1]), width);
   bits &= low(width);
   // What comes in from above repeats the sign.
-  const Bits sign = is_signed && by != 0 && (bits >> (width - 1) & 1) != 0 ? low(width) & ~low(width - by) : 0;
+  const Bits sign =
+      is_signed && by != 0 && (bits >> (width - 1) & 1) != 0 ? low(width) & ~low(width - by) : 0;
   if (by >= width) return {sign, sign != 0};
   const Bits moved = ((left ? bits << by : bits >> by) & low(width)) | sign;
   return {moved, sign != 0 || by % 8 != 0};
@@ -36,21 +38,25 @@ PassedBits shifted(const Warp& w, const Op& op, Bits bits, bool left, bool is_si
 
 // bfe from a constant place, of a constant length (PTX ISA, bfe).
 PassedBits extracted(const Warp& w, const Op& op, Bits bits, bool is_signed) {
-  const std::uint32_t width = 8u * op.register_bytes, at = constant_word(w, op.src[1]) & 0xff, length = constant_word(w, op.src[2]) & 0xff;
+  const std::uint32_t width = 8u * op.register_bytes, at = constant_word(w, op.src[1]) & 0xff,
+                      length = constant_word(w, op.src[2]) & 0xff;
   const std::uint32_t end = std::min(at + length, width);
   if (length == 0 || (at >= width && !is_signed)) return {};
   bits &= low(width);
   const Bits field = at >= width ? 0 : (bits & low(end)) >> at;
   // What lies beyond the top of the field repeats its highest bit, of what is there the value's.
   const std::uint32_t highest = at >= width ? width - 1 : end - 1;
-  const Bits above = is_signed && (bits >> highest & 1) != 0 ? low(width) & ~low(at >= width ? 0 : end - at) : 0;
+  const Bits above =
+      is_signed && (bits >> highest & 1) != 0 ? low(width) & ~low(at >= width ? 0 : end - at) : 0;
   if ((field | above) == 0) return {};
   return {field | above, is_signed || at % 8 != 0 || end % 8 != 0};
 }
 
-// bfi of a constant length to a constant place (PTX ISA, bfi): of the first source the lowest bits, and of the second what lies around them.
+// bfi of a constant length to a constant place (PTX ISA, bfi): of the first source the lowest bits,
+// and of the second what lies around them.
 PassedBits inserted(const Warp& w, const Op& op, const OperandUse& operand, Bits bits) {
-  const std::uint32_t width = 8u * op.register_bytes, at = constant_word(w, op.src[2]) & 0xff, length = constant_word(w, op.src[3]) & 0xff;
+  const std::uint32_t width = 8u * op.register_bytes, at = constant_word(w, op.src[2]) & 0xff,
+                      length = constant_word(w, op.src[3]) & 0xff;
   const Bits field = at >= width ? 0 : low(std::min(length, width - at)) << at;
   const Bits moved = operand.slot == op.src[0] && at < width ? bits << at & field : 0;
   const Bits around = operand.slot == op.src[1] ? bits & low(width) & ~field : 0;
@@ -76,12 +82,15 @@ PassedBits permuted(const Warp& w, const Op& op, const OperandUse& operand, Bits
 PassedBits converted(const Op& op, Bits bits, bool is_signed) {
   const std::uint32_t from = 8u * op.width, to = 8u * op.register_bytes;
   bits &= low(from);
-  if (is_signed && to > from && (bits >> (from - 1) & 1) != 0) return {(bits | ~low(from)) & low(to), true};
+  if (is_signed && to > from && (bits >> (from - 1) & 1) != 0)
+    return {(bits | ~low(from)) & low(to), true};
   return {bits & low(to)};
 }
 
-// and, or, xor, not. A known bit of the other operand may decide alone, or leave this one's bit as it is.
-PassedBits bitwise(const Warp& w, const Op& op, const OperandUse& operand, int lane, Bits bits, Bits other) {
+// and, or, xor, not. A known bit of the other operand may decide alone, or leave this one's bit as
+// it is.
+PassedBits bitwise(const Warp& w, const Op& op, const OperandUse& operand, int lane, Bits bits,
+                   Bits other) {
   const Bits type = low(8u * op.register_bytes);
   bits &= type;
   const auto what = static_cast<Bitwise>(op.mode);
@@ -94,24 +103,28 @@ PassedBits bitwise(const Warp& w, const Op& op, const OperandUse& operand, int l
   return {kept, (kept & other) != 0, masked, !is_and};
 }
 
-// lop3: of the table's eight bits, those with the first operand set are 0xf0, with the second 0xcc, with the third 0xaa (PTX ISA, lop3). An operand
-// on which the table does not depend does not count.
+// lop3: of the table's eight bits, those with the first operand set are 0xf0, with the second 0xcc,
+// with the third 0xaa (PTX ISA, lop3). An operand on which the table does not depend does not
+// count.
 PassedBits by_table(const Warp& w, const Op& op, const OperandUse& operand, Bits bits) {
   constexpr std::uint8_t kSet[3] = {0xf0, 0xcc, 0xaa};
   const auto table = static_cast<std::uint8_t>(constant_word(w, op.src[3]));
   for (int k = 0; k < 3; ++k) {
     const int width = 4 >> k;
-    if (operand.slot == op.src[k] && ((table & kSet[k]) >> width) != (table & ~kSet[k] & 0xff)) return {bits, true};
+    if (operand.slot == op.src[k] && ((table & kSet[k]) >> width) != (table & ~kSet[k] & 0xff))
+      return {bits, true};
   }
   return {};
 }
 
 }  // namespace
 
-PassedBits pass_bits(const Warp& w, const Op& op, ValidityTransfer flow, const OperandUse& operand, int lane, Bits bits, Bits other) {
+PassedBits pass_bits(const Warp& w, const Op& op, ValidityTransfer flow, const OperandUse& operand,
+                     int lane, Bits bits, Bits other) {
   switch (flow) {
     case ValidityTransfer::kCopy: return {bits};
-    case ValidityTransfer::kSelect: return operand.role == OperandUse::Role::kValue ? PassedBits{bits} : PassedBits{kAll, true};
+    case ValidityTransfer::kSelect:
+      return operand.role == OperandUse::Role::kValue ? PassedBits{bits} : PassedBits{kAll, true};
     case ValidityTransfer::kShiftRight: return shifted(w, op, bits, false);
     case ValidityTransfer::kShiftRightSigned: return shifted(w, op, bits, false, true);
     case ValidityTransfer::kShiftLeft: return shifted(w, op, bits, true);
@@ -123,7 +136,8 @@ PassedBits pass_bits(const Warp& w, const Op& op, ValidityTransfer flow, const O
     case ValidityTransfer::kPermute: return permuted(w, op, operand, bits);
     case ValidityTransfer::kConvert: return converted(op, bits, false);
     case ValidityTransfer::kConvertSigned: return converted(op, bits, true);
-    case ValidityTransfer::kConvertFrom: return (bits & low(8u * op.width)) == 0 ? PassedBits{} : PassedBits{kAll, true};
+    case ValidityTransfer::kConvertFrom:
+      return (bits & low(8u * op.width)) == 0 ? PassedBits{} : PassedBits{kAll, true};
     default: return {kAll, true};
   }
 }

@@ -1,4 +1,5 @@
-// Every checker in both directions: what must be reported, with its kind, line and thread, and the twin that must not.
+// Every checker in both directions: what must be reported, with its kind, line and thread, and the
+// twin that must not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,8 @@ using testing::text;
 using Case = testing::TwoBuffers;
 constexpr int kFirstLine = Case::kBodyLine;
 
-void expect(const Outcome& o, Kind kind, int line, std::uint32_t thread, std::string_view part = "") {
+void expect(const Outcome& o, Kind kind, int line, std::uint32_t thread,
+            std::string_view part = "") {
   ASSERT_TRUE(o.failed()) << "nothing reported";
   const check::Finding& f = o.findings[0];
   EXPECT_EQ(f.kind, kind) << text(o);
@@ -34,14 +36,18 @@ void expect(const Outcome& o, Kind kind, int line, std::uint32_t thread, std::st
 
 TEST(Bounds, AStorePastTheEndNamesTheAllocation) {
   Case c;
-  expect(c.run("  st.global.u32 [%rd6+4], %r1;"), Kind::kOutOfBounds, 0, 31, "just past the end of 'y' (128 bytes, cudaMalloc #");
+  expect(c.run("  st.global.u32 [%rd6+4], %r1;"), Kind::kOutOfBounds, 0, 31,
+         "just past the end of 'y' (128 bytes, cudaMalloc #");
 }
 TEST(Bounds, ALoadBeforeTheStart) {
   Case c;
-  expect(c.run("  ld.global.u32 %r5, [%rd5+-4];"), Kind::kOutOfBounds, 0, 0, "4 bytes before the start of 'x'");
+  expect(c.run("  ld.global.u32 %r5, [%rd5+-4];"), Kind::kOutOfBounds, 0, 0,
+         "4 bytes before the start of 'x'");
 }
 TEST(Bounds, TheLastElementIsInside) { ACCEPTS("  st.global.u32 [%rd6], %r1;"); }
-TEST(Bounds, AGuardedAccessOutsideIsNone) { ACCEPTS("  setp.lt.u32 %p1, %r1, 31;\n  @%p1 st.global.u32 [%rd6+4], %r1;"); }
+TEST(Bounds, AGuardedAccessOutsideIsNone) {
+  ACCEPTS("  setp.lt.u32 %p1, %r1, 31;\n  @%p1 st.global.u32 [%rd6+4], %r1;");
+}
 TEST(Bounds, AnAccessThatStraddlesTheEnd) {
   Machine gpu;
   gpu.load(Case::kernel("  ld.global.u64 %rd9, [%rd1+120];\n  st.global.u32 [%rd2], %r1;"));
@@ -56,11 +62,14 @@ TEST(Bounds, ANeighbouringAllocationIsNotReached) {
 }
 TEST(Bounds, ANullPointer) {
   Case c;
-  expect(c.run("  mov.u64 %rd9, 0;\n  ld.global.u32 %r5, [%rd9+8];"), Kind::kOutOfBounds, 1, 0, "null pointer");
+  expect(c.run("  mov.u64 %rd9, 0;\n  ld.global.u32 %r5, [%rd9+8];"), Kind::kOutOfBounds, 1, 0,
+         "null pointer");
 }
 TEST(Bounds, ScatteredLanesAreJudgedOneByOne) {
   Case c;
-  expect(c.run("  mul.wide.u32 %rd9, %r1, 12;\n  add.s64 %rd9, %rd1, %rd9;\n  ld.global.u32 %r5, [%rd9];"), Kind::kOutOfBounds, 2, 11, "20 more threads");
+  expect(c.run("  mul.wide.u32 %rd9, %r1, 12;\n  add.s64 %rd9, %rd1, %rd9;\n  ld.global.u32 %r5, "
+               "[%rd9];"),
+         Kind::kOutOfBounds, 2, 11, "20 more threads");
 }
 TEST(Bounds, UseAfterFree) {
   Case c;
@@ -78,7 +87,8 @@ TEST(Bounds, AKernelMayTouchOnlyTheNamedPartOfABuffer) {
   const Outcome o = gpu.launch("k", 1, 17, x + 64, x);
   expect(o, Kind::kOutOfBounds, 0, 16, "'inner'");
   // Its last byte is the last, also where guards follow at an odd place.
-  gpu.load(Case::kernel("  add.u64 %rd5, %rd1, 60;\n  st.global.u8 [%rd5], %r1;\n  st.global.u16 [%rd5+2], %h1;"));
+  gpu.load(Case::kernel(
+      "  add.u64 %rd5, %rd1, 60;\n  st.global.u8 [%rd5], %r1;\n  st.global.u16 [%rd5+2], %h1;"));
   for (const auto& [bytes, line] : {std::pair{60u, 1}, {63u, 2}, {64u, -1}}) {
     const auto y = gpu.buffer(std::vector<std::uint8_t>(256));
     ASSERT_TRUE(gpu.memory.name_buffer(y + 64, bytes, "odd"));
@@ -89,7 +99,8 @@ TEST(Bounds, AKernelMayTouchOnlyTheNamedPartOfABuffer) {
 }
 TEST(Bounds, SharedMemoryPastAVariable) {
   Case c;
-  expect(c.run("  st.shared.u32 [%r2+132], %r1;"), Kind::kOutOfBounds, 0, 31, "just past the end of 's' (256 bytes)");
+  expect(c.run("  st.shared.u32 [%r2+132], %r1;"), Kind::kOutOfBounds, 0, 31,
+         "just past the end of 's' (256 bytes)");
   ACCEPTS("  st.shared.u32 [%r2+128], %r1;");
 }
 TEST(Bounds, ASharedNullPointer) {
@@ -122,12 +133,16 @@ TEST(Bounds, DynamicSharedMemoryHasTheSizeOfTheLaunch) {
 }
 TEST(Bounds, LocalMemoryPastAVariable) {
   Case c;
-  expect(c.run("  mov.u64 %rd9, stack;\n  add.s64 %rd9, %rd9, %rd4;\n  st.local.u32 [%rd9], %r1;"), Kind::kOutOfBounds, 2, 4, "'stack'");
-  ACCEPTS("  mov.u64 %rd9, stack;\n  and.b64 %rd10, %rd4, 12;\n  add.s64 %rd9, %rd9, %rd10;\n  st.local.u32 [%rd9], %r1;");
+  expect(c.run("  mov.u64 %rd9, stack;\n  add.s64 %rd9, %rd9, %rd4;\n  st.local.u32 [%rd9], %r1;"),
+         Kind::kOutOfBounds, 2, 4, "'stack'");
+  ACCEPTS(
+      "  mov.u64 %rd9, stack;\n  and.b64 %rd10, %rd4, 12;\n  add.s64 %rd9, %rd9, %rd10;\n  "
+      "st.local.u32 [%rd9], %r1;");
 }
 TEST(Bounds, ConstantsCannotBeWritten) {
   Case c;
-  expect(c.run("  mov.u64 %rd9, table;\n  cvta.const.u64 %rd9, %rd9;\n  st.u32 [%rd9], %r1;"), Kind::kReadOnlyWrite, 2, 0, "'table'");
+  expect(c.run("  mov.u64 %rd9, table;\n  cvta.const.u64 %rd9, %rd9;\n  st.u32 [%rd9], %r1;"),
+         Kind::kReadOnlyWrite, 2, 0, "'table'");
   ACCEPTS("  ld.const.u32 %r5, [table+12];\n  st.global.u32 [%rd6], %r5;");
 }
 
@@ -135,7 +150,8 @@ TEST(Alignment, AddressesAreMultiplesOfTheAccess) {
   Case c;
   expect(c.run("  ld.global.u32 %r5, [%rd5+2];"), Kind::kMisaligned, 0, 0, "no multiple of 4");
   Case d;
-  expect(d.run("  ld.global.v2.u32 {%r5, %r6}, [%rd1+4];"), Kind::kMisaligned, 0, 0, "no multiple of 8");
+  expect(d.run("  ld.global.v2.u32 {%r5, %r6}, [%rd1+4];"), Kind::kMisaligned, 0, 0,
+         "no multiple of 8");
   Case e;
   expect(e.run("  st.shared.u16 [%r2+1], %h1;"), Kind::kMisaligned, 0, 0);
   ACCEPTS("  ld.global.v2.u32 {%r5, %r6}, [%rd1+8];\n  st.global.u32 [%rd6], %r6;");
@@ -143,56 +159,76 @@ TEST(Alignment, AddressesAreMultiplesOfTheAccess) {
 
 TEST(Initialisation, ASumWithUnwrittenMemoryIsReportedWhereItIsStored) {
   Case c;
-  const Outcome o = c.run("  ld.global.u32 %r5, [%rd6];\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd5], %r5;");
+  const Outcome o =
+      c.run("  ld.global.u32 %r5, [%rd6];\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd5], %r5;");
   expect(o, Kind::kUninitialised, 2, 0, "31 more threads");
   EXPECT_THAT(text(o), HasSubstr("ld.global.u32"));
 }
 TEST(Initialisation, ABranchOnUnwrittenMemory) {
   Case c;
-  expect(c.run("  ld.global.u32 %r5, [%rd6];\n  setp.eq.u32 %p1, %r5, 0;\n  @%p1 bra L;\nL:"), Kind::kUninitialised, 2, 0);
+  expect(c.run("  ld.global.u32 %r5, [%rd6];\n  setp.eq.u32 %p1, %r5, 0;\n  @%p1 bra L;\nL:"),
+         Kind::kUninitialised, 2, 0);
 }
 TEST(Initialisation, AnAddressFromUnwrittenMemory) {
   Case c;
-  expect(c.run("  ld.global.u64 %rd9, [%rd2];\n  ld.global.u32 %r5, [%rd9];"), Kind::kUninitialised, 1, 0, "address");
+  expect(c.run("  ld.global.u64 %rd9, [%rd2];\n  ld.global.u32 %r5, [%rd9];"), Kind::kUninitialised,
+         1, 0, "address");
 }
 TEST(Initialisation, CopyingUnwrittenBytesIsNoUse) {
   // ... but leaves the destination unwritten, as the third instruction's use shows.
   ACCEPTS("  ld.global.u32 %r5, [%rd6];\n  mov.u32 %r6, %r5;\n  st.shared.u32 [%r2], %r6;");
   Case c;
-  expect(c.run("  ld.global.u32 %r5, [%rd6];\n  st.shared.u32 [%r2], %r5;\n  ld.shared.u32 %r7, [%r2];\n"
-               "  add.u32 %r7, %r7, 1;\n  st.global.u32 [%rd5], %r7;"),
-         Kind::kUninitialised, 4, 0, "ld.shared.u32");
+  expect(
+      c.run(
+          "  ld.global.u32 %r5, [%rd6];\n  st.shared.u32 [%r2], %r5;\n  ld.shared.u32 %r7, [%r2];\n"
+          "  add.u32 %r7, %r7, 1;\n  st.global.u32 [%rd5], %r7;"),
+      Kind::kUninitialised, 4, 0, "ld.shared.u32");
 }
-TEST(Initialisation, AValueNobodyUsesIsNone) { ACCEPTS("  ld.global.u32 %r5, [%rd6];\n  add.u32 %r6, %r5, 1;"); }
+TEST(Initialisation, AValueNobodyUsesIsNone) {
+  ACCEPTS("  ld.global.u32 %r5, [%rd6];\n  add.u32 %r6, %r5, 1;");
+}
 TEST(Initialisation, OnlyTheLanesConcerned) {
   Case c;
-  expect(c.run("  setp.lt.u32 %p1, %r1, 9;\n  @%p1 st.global.u32 [%rd6], %r1;\n  ld.global.u32 %r5, [%rd6];\n"
+  expect(c.run("  setp.lt.u32 %p1, %r1, 9;\n  @%p1 st.global.u32 [%rd6], %r1;\n  ld.global.u32 "
+               "%r5, [%rd6];\n"
                "  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd5], %r5;"),
          Kind::kUninitialised, 4, 9, "22 more threads");
-  ACCEPTS("  st.global.u32 [%rd6], %r1;\n  ld.global.u32 %r5, [%rd6];\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd5], %r5;");
+  ACCEPTS(
+      "  st.global.u32 [%rd6], %r1;\n  ld.global.u32 %r5, [%rd6];\n  add.u32 %r5, %r5, 1;\n  "
+      "st.global.u32 [%rd5], %r5;");
 }
 TEST(Initialisation, SharedAndLocalMemoryBeginUnwritten) {
   Case c;
-  expect(c.run("  ld.shared.u32 %r5, [%r2];\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd6], %r5;"), Kind::kUninitialised, 2, 0);
+  expect(c.run("  ld.shared.u32 %r5, [%r2];\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd6], %r5;"),
+         Kind::kUninitialised, 2, 0);
   Case d;
-  expect(d.run("  ld.local.u32 %r5, [stack];\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd6], %r5;"), Kind::kUninitialised, 2, 0);
-  ACCEPTS("  st.local.u32 [stack], %r1;\n  ld.local.u32 %r5, [stack];\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd6], %r5;");
+  expect(
+      d.run("  ld.local.u32 %r5, [stack];\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd6], %r5;"),
+      Kind::kUninitialised, 2, 0);
+  ACCEPTS(
+      "  st.local.u32 [stack], %r1;\n  ld.local.u32 %r5, [stack];\n  add.u32 %r5, %r5, 1;\n  "
+      "st.global.u32 [%rd6], %r5;");
 }
 TEST(Initialisation, ARegisterReadBeforeItIsWritten) {
   Case c;
-  expect(c.run("  add.u32 %r5, %r9, 1;\n  st.global.u32 [%rd6], %r5;"), Kind::kUninitialised, 1, 0, "register");
+  expect(c.run("  add.u32 %r5, %r9, 1;\n  st.global.u32 [%rd6], %r5;"), Kind::kUninitialised, 1, 0,
+         "register");
   // One path assigns, the other lanes' register stays unwritten.
   Case d;
-  expect(d.run("  setp.lt.u32 %p1, %r1, 4;\n  @%p1 bra L;\n  mov.u32 %r9, 1;\nL:\n  add.u32 %r5, %r9, 1;\n  st.global.u32 [%rd6], %r5;"), Kind::kUninitialised,
-         5, 0, "3 more threads");
-  ACCEPTS("  setp.lt.u32 %p1, %r1, 4;\n  @%p1 mov.u32 %r9, 2;\n  @!%p1 mov.u32 %r9, 1;\n  add.u32 %r5, %r9, 1;\n  st.global.u32 [%rd6], %r5;");
+  expect(d.run("  setp.lt.u32 %p1, %r1, 4;\n  @%p1 bra L;\n  mov.u32 %r9, 1;\nL:\n  add.u32 %r5, "
+               "%r9, 1;\n  st.global.u32 [%rd6], %r5;"),
+         Kind::kUninitialised, 5, 0, "3 more threads");
+  ACCEPTS(
+      "  setp.lt.u32 %p1, %r1, 4;\n  @%p1 mov.u32 %r9, 2;\n  @!%p1 mov.u32 %r9, 1;\n  add.u32 %r5, "
+      "%r9, 1;\n  st.global.u32 [%rd6], %r5;");
 }
 TEST(Initialisation, AnAtomicOnUnwrittenMemory) {
   Case c;
   expect(c.run("  atom.global.add.u32 %r5, [%rd6], 1;"), Kind::kUninitialised, 0, 0, "'y'");
   ACCEPTS("  atom.global.add.u32 %r5, [%rd5], 1;");
 }
-// Each operation changes a thread's 16 bytes, of which nobody has written the last: an exchange alone does not look at what was there.
+// Each operation changes a thread's 16 bytes, of which nobody has written the last: an exchange
+// alone does not look at what was there.
 TEST(Initialisation, EveryAtomicOnABytesThatNobodyWrote) {
   struct Operation {
     std::uint32_t bytes;
@@ -226,7 +262,9 @@ TEST(Initialisation, EveryAtomicOnABytesThatNobodyWrote) {
 mov.u16 h0, 1; mov.u16 h1, 2; mov.u32 r0, 1; mov.u32 r1, 2; mov.u64 d3, 3; mov.b128 q0, {d3, d3};
 mov.u32 r3, %tid.x;
 )" + std::string(space == ".shared" ? "mov.u64 d1, s;" : "ld.param.u64 d1, [x];") +
-                      "\nmad.wide.u32 d1, r3, 16, d1;\n" + (all_written ? "st" + space + ".v2.u64 [d1], {d3, d3};\n" : "") + instruction + ";\nret;\n}\n");
+                      "\nmad.wide.u32 d1, r3, 16, d1;\n" +
+                      (all_written ? "st" + space + ".v2.u64 [d1], {d3, d3};\n" : "") +
+                      instruction + ";\nret;\n}\n");
         const auto x = gpu.unwritten(512, "x");
         // The others are written: one byte that is not is enough.
         for (int i = 0; i < 32; ++i) gpu.memory.mark_written(x + 16 * i, bytes - 1);
@@ -239,7 +277,8 @@ mov.u32 r3, %tid.x;
         ASSERT_EQ(o.findings.size(), 1u) << instruction << "\n" << text(o);
         EXPECT_EQ(o.findings[0].kind, Kind::kUninitialised) << text(o);
         EXPECT_EQ(o.findings[0].occurrences, 32u) << text(o);
-        EXPECT_EQ(o.findings[0].where.find("the memory it changes was never written"), 0u) << text(o);
+        EXPECT_EQ(o.findings[0].where.find("the memory it changes was never written"), 0u)
+            << text(o);
       }
     }
   }
@@ -247,15 +286,19 @@ mov.u32 r3, %tid.x;
 // What an exchange gives is used, or not; what it leaves is written.
 TEST(Initialisation, AnExchangeGivesWhatNobodyWrote) {
   Case c;
-  expect(c.run("  atom.global.exch.b32 %r5, [%rd6], %r1;\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd5], %r5;"), Kind::kUninitialised, 2, 0,
-         "atom.global.exch.b32");
-  ACCEPTS("  atom.global.exch.b32 %r5, [%rd6], %r1;\n  ld.global.u32 %r5, [%rd6];\n  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd5], %r5;");
+  expect(c.run("  atom.global.exch.b32 %r5, [%rd6], %r1;\n  add.u32 %r5, %r5, 1;\n  st.global.u32 "
+               "[%rd5], %r5;"),
+         Kind::kUninitialised, 2, 0, "atom.global.exch.b32");
+  ACCEPTS(
+      "  atom.global.exch.b32 %r5, [%rd6], %r1;\n  ld.global.u32 %r5, [%rd6];\n  add.u32 %r5, %r5, "
+      "1;\n  st.global.u32 [%rd5], %r5;");
 }
 
 TEST(Races, AMissingBarrierBetweenWarps) {
   Case c;
   const Outcome o = c.run(
-      "  st.shared.u32 [%r2], %r1;\n  xor.b32 %r5, %r3, 128;\n  mov.u32 %r6, s;\n  add.u32 %r6, %r6, %r5;\n"
+      "  st.shared.u32 [%r2], %r1;\n  xor.b32 %r5, %r3, 128;\n  mov.u32 %r6, s;\n  add.u32 %r6, "
+      "%r6, %r5;\n"
       "  ld.shared.u32 %r7, [%r6];",
       64);
   ASSERT_TRUE(o.failed());
@@ -268,12 +311,15 @@ TEST(Races, AMissingBarrierBetweenWarps) {
   EXPECT_NE(o.findings[0].access.is_write, o.findings[0].other->is_write);
   EXPECT_EQ(o.findings[0].access.thread.x ^ 32, o.findings[0].other->thread.x);
   ACCEPTS(
-      "  st.shared.u32 [%r2], %r1;\n  xor.b32 %r5, %r3, 128;\n  mov.u32 %r6, s;\n  add.u32 %r6, %r6, %r5;\n  bar.sync 0;\n"
+      "  st.shared.u32 [%r2], %r1;\n  xor.b32 %r5, %r3, 128;\n  mov.u32 %r6, s;\n  add.u32 %r6, "
+      "%r6, %r5;\n  bar.sync 0;\n"
       "  ld.shared.u32 %r7, [%r6];",
       64);
 }
 TEST(Races, AMissingBarrierWithinAWarp) {
-  const std::string before = "  st.shared.u32 [%r2], %r1;\n  xor.b32 %r5, %r3, 4;\n  mov.u32 %r6, s;\n  add.u32 %r6, %r6, %r5;\n";
+  const std::string before =
+      "  st.shared.u32 [%r2], %r1;\n  xor.b32 %r5, %r3, 4;\n  mov.u32 %r6, s;\n  add.u32 %r6, %r6, "
+      "%r5;\n";
   const std::string after = "  ld.shared.u32 %r7, [%r6];";
   Case c;
   const Outcome o = c.run(before + after);
@@ -286,7 +332,8 @@ TEST(Races, AMissingBarrierWithinAWarp) {
 }
 TEST(Races, AWriteAfterAReadThatNothingOrders) {
   // Everybody reads the first word, then its owner overwrites it: the second barrier is missing.
-  const std::string fill = "  st.shared.u32 [%r2], %r1;\n  bar.sync 0;\n  ld.shared.u32 %r7, [s];\n";
+  const std::string fill =
+      "  st.shared.u32 [%r2], %r1;\n  bar.sync 0;\n  ld.shared.u32 %r7, [s];\n";
   const std::string write = "  st.shared.u32 [%r2], %r7;";
   Case c;
   const Outcome o = c.run(fill + write, 64);
@@ -306,23 +353,34 @@ TEST(Races, ThreadsThatWriteTheSameValueAreInformation) {
   EXPECT_TRUE(d.run("  st.shared.u32 [s], %r1;", 64).failed());
 }
 TEST(Races, AtomicsDoNotRaceWithEachOther) {
-  const std::string zero = "  setp.ne.u32 %p1, %r1, 0;\n  @%p1 bra L;\n  mov.u32 %r7, 0;\n  st.shared.u32 [s], %r7;\nL:\n";
+  const std::string zero =
+      "  setp.ne.u32 %p1, %r1, 0;\n  @%p1 bra L;\n  mov.u32 %r7, 0;\n  st.shared.u32 [s], "
+      "%r7;\nL:\n";
   const std::string count = "  atom.shared.add.u32 %r8, [s], 1;";
   ACCEPTS(zero + "  bar.sync 0;\n" + count, 64);
   Case c;
   EXPECT_TRUE(c.run(zero + count, 64).failed());
 }
 TEST(Races, BytesOfOneWordBelongToDifferentThreads) {
-  ACCEPTS("  mov.u32 %r6, s;\n  add.u32 %r6, %r6, %r1;\n  cvt.u16.u32 %h1, %r1;\n  st.shared.u8 [%r6], %h1;", 64);
+  ACCEPTS(
+      "  mov.u32 %r6, s;\n  add.u32 %r6, %r6, %r1;\n  cvt.u16.u32 %h1, %r1;\n  st.shared.u8 [%r6], "
+      "%h1;",
+      64);
   Case c;
-  EXPECT_TRUE(c.run("  mov.u32 %r6, s;\n  shr.u32 %r5, %r1, 1;\n  add.u32 %r6, %r6, %r5;\n  cvt.u16.u32 %h1, %r1;\n  st.shared.u8 [%r6], %h1;", 64).failed());
+  EXPECT_TRUE(c.run("  mov.u32 %r6, s;\n  shr.u32 %r5, %r1, 1;\n  add.u32 %r6, %r6, %r5;\n  "
+                    "cvt.u16.u32 %h1, %r1;\n  st.shared.u8 [%r6], %h1;",
+                    64)
+                  .failed());
 }
 JUDGES(Races, PartialWarpBarriersOrderTheirLanesOnly, "bar.warp.sync");
 TEST(Races, PartialWarpBarriersOrderTheirLanesOnly) {
   // Lanes exchange with their neighbour; pairs synchronise among themselves.
-  const std::string before = "  st.shared.u32 [%r2], %r1;\n  and.b32 %r8, %r1, 30;\n  mov.u32 %r9, 3;\n  shl.b32 %r9, %r9, %r8;\n  bar.warp.sync %r9;\n";
+  const std::string before =
+      "  st.shared.u32 [%r2], %r1;\n  and.b32 %r8, %r1, 30;\n  mov.u32 %r9, 3;\n  shl.b32 %r9, "
+      "%r9, %r8;\n  bar.warp.sync %r9;\n";
   const auto read = [](const char* distance) {
-    return std::string("  xor.b32 %r5, %r3, ") + distance + ";\n  mov.u32 %r6, s;\n  add.u32 %r6, %r6, %r5;\n  ld.shared.u32 %r7, [%r6];";
+    return std::string("  xor.b32 %r5, %r3, ") + distance +
+           ";\n  mov.u32 %r6, s;\n  add.u32 %r6, %r6, %r5;\n  ld.shared.u32 %r7, [%r6];";
   };
   ACCEPTS(before + read("4"));
   Case c;
@@ -334,12 +392,14 @@ TEST(Races, NobodyIsAccusedWhenTheCheckIsOff) {
   EXPECT_FALSE(c.run("  st.shared.u32 [s], %r1;", 64).failed());
 }
 
-// ---- suppressed findings: the kernel goes on, and so does every other check ------------------------------------------
+// ---- suppressed findings: the kernel goes on, and so does every other check
+// ------------------------------------------
 
 std::uint32_t bit(Kind kind) { return 1u << static_cast<int>(kind); }
 
 TEST(Suppressed, ARaceEndsNothingAndIsKept) {
-  const std::string race = "  st.shared.u32 [s], %r1;\n  bar.sync 0;\n", last = "  st.global.u32 [%rd6], %r1;";
+  const std::string race = "  st.shared.u32 [s], %r1;\n  bar.sync 0;\n",
+                    last = "  st.global.u32 [%rd6], %r1;";
   Case c;
   c.gpu.config.suppressed = bit(Kind::kRace);
   const Outcome o = c.run(race + last, 64);
@@ -359,11 +419,14 @@ TEST(Suppressed, ARaceEndsNothingAndIsKept) {
 TEST(Suppressed, AValueThatNobodyWroteIsUsedAndWhatIsStoredCountsAsWritten) {
   Case c;
   c.gpu.config.suppressed = bit(Kind::kUninitialised);
-  const Outcome o = c.run("  ld.shared.u32 %r5, [%r2];\n  setp.eq.u32 %p1, %r5, 0x7fffffff;\n  @%p1 bra L;\n  st.global.u32 [%rd6], %r1;\nL:");
+  const Outcome o = c.run(
+      "  ld.shared.u32 %r5, [%r2];\n  setp.eq.u32 %p1, %r5, 0x7fffffff;\n  @%p1 bra L;\n  "
+      "st.global.u32 [%rd6], %r1;\nL:");
   EXPECT_FALSE(o.failed()) << text(o);
   ASSERT_EQ(o.findings.size(), 1u) << text(o);
   EXPECT_TRUE(o.findings[0].survived);
-  EXPECT_TRUE(c.gpu.memory.is_written(c.y, 128)) << "a kernel without the suppression would be accused otherwise";
+  EXPECT_TRUE(c.gpu.memory.is_written(c.y, 128))
+      << "a kernel without the suppression would be accused otherwise";
 }
 TEST(Suppressed, AMaskWithoutItsCaller) {
   const std::string body = "  vote.sync.any.pred %p1, 1, 0x7fffffff;\n  st.global.u32 [%rd6], %r1;";
@@ -384,7 +447,8 @@ TEST(Suppressed, WhatNoKernelSurvivesStillEndsIt) {
 TEST(Races, WhenTheyCanBeRecordedNoMoreItIsSaid) {
   // Every turn of the loop writes another word after another barrier.
   const std::string body =
-      "  mov.u32 %r4, 0;\nL:\n  bar.warp.sync 0xffffffff;\n  st.global.u32 [%rd6], %r4;\n  add.u32 %r4, %r4, 1;\n"
+      "  mov.u32 %r4, 0;\nL:\n  bar.warp.sync 0xffffffff;\n  st.global.u32 [%rd6], %r4;\n  add.u32 "
+      "%r4, %r4, 1;\n"
       "  setp.lt.u32 %p1, %r4, 300;\n  @%p1 bra L;";
   ACCEPTS(body);
   Case c;
@@ -403,7 +467,8 @@ TEST(Races, WhenTheyCanBeRecordedNoMoreItIsSaid) {
 TEST(Races, WhenBytesCanBeToldApartNoMoreThatIsSaid) {
   // Every turn of the loop writes the first byte of another word, and then the second.
   const std::string body =
-      "  mov.u32 %r4, 0;\nL:\n  st.global.u8 [%rd6], %r4;\n  st.global.u8 [%rd6+1], %r4;\n  add.u64 %rd6, %rd6, 4;\n"
+      "  mov.u32 %r4, 0;\nL:\n  st.global.u8 [%rd6], %r4;\n  st.global.u8 [%rd6+1], %r4;\n  "
+      "add.u64 %rd6, %rd6, 4;\n"
       "  add.u32 %r4, %r4, 1;\n  setp.lt.u32 %p1, %r4, 300;\n  @%p1 bra L;";
   const auto one_thread = [&](std::uint32_t records) {
     Machine gpu;

@@ -1,5 +1,6 @@
-// Counts what an access of a warp costs the memory system: 32-byte sectors and 128-byte lines of global memory, extra passes over the banks of
-// shared memory. Counted exactly, wherever an access is executed; a row of lanes costs nothing to count.
+// Counts what an access of a warp costs the memory system: 32-byte sectors and 128-byte lines of
+// global memory, extra passes over the banks of shared memory. Counted exactly, wherever an access
+// is executed; a row of lanes costs nothing to count.
 #pragma once
 
 #include <immintrin.h>
@@ -25,12 +26,14 @@ inline void count_global_row(Counters& c, bool writes, std::uint64_t first, std:
   add_global(c, writes, (last >> 5) - (first >> 5) + 1, (last >> 7) - (first >> 7) + 1);
 }
 
-// The sectors and the lines that lanes touch. Accesses are aligned and of at most a sector, so each lies in one.
+// The sectors and the lines that lanes touch. Accesses are aligned and of at most a sector, so each
+// lies in one.
 struct Touched {
   std::uint64_t sectors, lines;
 };
 // Those of `lanes` and the sector `first`.
-inline __attribute__((noinline)) Touched touched_in_any_order(const std::uint64_t* address, LaneMask lanes, std::uint64_t first) {
+inline __attribute__((noinline)) Touched touched_in_any_order(const std::uint64_t* address,
+                                                              LaneMask lanes, std::uint64_t first) {
   std::uint64_t found[kWarpSize + 1] = {first};
   int n = 1;
   each(lanes, [&](int i) { found[n++] = address[i] >> 5; });
@@ -56,29 +59,37 @@ inline Touched touched(const std::uint64_t* address, LaneMask lanes) {
       back |= sector < previous;
       previous = sector;
     });
-    if (!back) return {static_cast<std::uint64_t>(std::popcount(sectors)) + 1, static_cast<std::uint64_t>(std::popcount(lines)) + 1};
+    if (!back)
+      return {static_cast<std::uint64_t>(std::popcount(sectors)) + 1,
+              static_cast<std::uint64_t>(std::popcount(lines)) + 1};
     return touched_in_any_order(address, sectors, first);
   }
   __m256i before = _mm256_set1_epi64x(static_cast<long long>(first)), back = _mm256_setzero_si256();
   for (int i = 0; i < kWarpSize; i += 4) {
-    const __m256i sector = _mm256_srli_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(address + i)), 5);
+    const __m256i sector =
+        _mm256_srli_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(address + i)), 5);
     const __m256i turned = _mm256_permute4x64_epi64(sector, 0x93);  // the last one first
     const __m256i previous = _mm256_blend_epi32(turned, before, 3);
     const __m256i differ = _mm256_xor_si256(sector, previous);
-    const auto zeros = [](__m256i v) { return static_cast<LaneMask>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(v, _mm256_setzero_si256())))); };
+    const auto zeros = [](__m256i v) {
+      return static_cast<LaneMask>(
+          _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(v, _mm256_setzero_si256()))));
+    };
     sectors |= (zeros(differ) ^ 15) << i;
     lines |= (zeros(_mm256_srli_epi64(differ, 2)) ^ 15) << i;
     back = _mm256_or_si256(back, _mm256_cmpgt_epi64(previous, sector));
     before = turned;
   }
   if (_mm256_testz_si256(back, back)) {
-    return {static_cast<std::uint64_t>(std::popcount(sectors)) + 1, static_cast<std::uint64_t>(std::popcount(lines)) + 1};
+    return {static_cast<std::uint64_t>(std::popcount(sectors)) + 1,
+            static_cast<std::uint64_t>(std::popcount(lines)) + 1};
   }
   return touched_in_any_order(address, sectors, first);
 }
 
 // `low`, `high`: the lowest and the highest of these addresses.
-inline void count_global(Counters& c, bool writes, const std::uint64_t* address, LaneMask lanes, std::uint64_t low, std::uint64_t high) {
+inline void count_global(Counters& c, bool writes, const std::uint64_t* address, LaneMask lanes,
+                         std::uint64_t low, std::uint64_t high) {
   if (low >> 5 == high >> 5) return add_global(c, writes, 1, 1);
   const Touched t = touched(address, lanes);
   add_global(c, writes, t.sectors, t.lines);
@@ -89,9 +100,11 @@ inline void add_shared(Counters& c, bool writes, std::uint64_t conflicts) {
   (writes ? c.shared_store_bank_conflicts : c.shared_load_bank_conflicts) += conflicts;
 }
 
-// 32 banks of four bytes; 8- and 16-byte accesses go in two and four passes over the lanes; the same word costs nothing more.
+// 32 banks of four bytes; 8- and 16-byte accesses go in two and four passes over the lanes; the
+// same word costs nothing more.
 template <class Address>
-inline void count_shared(Counters& c, bool writes, const Address* address, std::uint32_t size, LaneMask lanes) {
+inline void count_shared(Counters& c, bool writes, const Address* address, std::uint32_t size,
+                         LaneMask lanes) {
   if ((lanes & (lanes - 1)) == 0) return add_shared(c, writes, 0);
   const int passes = size <= 4 ? 1 : static_cast<int>(size / 4);
   const int lanes_a_pass = kWarpSize / passes;
@@ -99,10 +112,13 @@ inline void count_shared(Counters& c, bool writes, const Address* address, std::
   for (int p = 0; p < passes; ++p) {
     std::uint32_t words[kWarpSize];    // in the order of the lanes
     alignas(32) LaneMask in_bank[32];  // which of them are the different ones of each bank
-    for (int b = 0; b < 32; b += 8) _mm256_store_si256(reinterpret_cast<__m256i*>(in_bank + b), _mm256_setzero_si256());
+    for (int b = 0; b < 32; b += 8)
+      _mm256_store_si256(reinterpret_cast<__m256i*>(in_bank + b), _mm256_setzero_si256());
     int n = 0;
     std::uint32_t worst = 1;
-    const LaneMask pass = lanes_a_pass == kWarpSize ? lanes : lanes & ((1u << lanes_a_pass) - 1) << (p * lanes_a_pass);
+    const LaneMask pass = lanes_a_pass == kWarpSize
+                              ? lanes
+                              : lanes & ((1u << lanes_a_pass) - 1) << (p * lanes_a_pass);
     each(pass, [&](int i) {
       for (std::uint32_t b = 0; b < std::max(size, 4u); b += 4) {
         const std::uint32_t word = (static_cast<std::uint32_t>(address[i]) + b) >> 2;

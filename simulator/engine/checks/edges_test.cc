@@ -1,5 +1,6 @@
-// The edges of what an access may be: it lies at a multiple of its whole size, not of half of it, and its last byte is inside, also where an allocation has
-// an odd size. Each in every state space, and where a warp's lanes are one row.
+// The edges of what an access may be: it lies at a multiple of its whole size, not of half of it,
+// and its last byte is inside, also where an allocation has an odd size. Each in every state space,
+// and where a warp's lanes are one row.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,8 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// How a thread comes by the address of memory in a state space, what its instructions are called there, and the memory's name in a finding.
+// How a thread comes by the address of memory in a state space, what its instructions are called
+// there, and the memory's name in a finding.
 struct Place {
   const char *space, *address, *name;
 };
@@ -87,7 +89,8 @@ Outcome access(const Place& place, const Access& what, std::uint32_t bytes, std:
                 ";\n"
                 "@p bra W;\n"
                 "mov.u32 r1, 1; mov.u32 r2, 2; mov.u32 r3, 3; mov.b128 q0, {d1, d2};\n" +
-                place.address + "\nadd.u64 d0, d0, " + std::to_string(offset) + ";\n" + instruction + "\nret;\n}\n");
+                place.address + "\nadd.u64 d0, d0, " + std::to_string(offset) + ";\n" +
+                instruction + "\nret;\n}\n");
   return gpu.launch("k", 1, 1, gpu.buffer(std::vector<std::uint8_t>(bytes, 1), "x"));
 }
 
@@ -118,7 +121,9 @@ TEST_P(Edges, TheLastByteOfAnAccessIsInside) {
     const Outcome wrong = access(GetParam(), a, 32 + a.bytes - 1, 32);
     ASSERT_TRUE(wrong.failed()) << a.text << " ends a byte past the end";
     EXPECT_EQ(wrong.findings[0].kind, Kind::kOutOfBounds) << a.text << "\n" << text(wrong);
-    EXPECT_THAT(text(wrong), HasSubstr(a.bytes == 1 ? std::string("just past the end of ") + GetParam().name : std::string("begins inside ") + GetParam().name))
+    EXPECT_THAT(text(wrong),
+                HasSubstr(a.bytes == 1 ? std::string("just past the end of ") + GetParam().name
+                                       : std::string("begins inside ") + GetParam().name))
         << a.text;
     if (a.bytes != 1) {
       EXPECT_THAT(text(wrong), HasSubstr("ends 1 byte past its end")) << a.text;
@@ -130,31 +135,41 @@ std::string name_of(const ::testing::TestParamInfo<Place>& info) {
   const std::string space = info.param.space, name = info.param.name;
   return (space.empty() ? "generic_" : space.substr(1) + "_") + name.substr(1, name.size() - 2);
 }
-INSTANTIATE_TEST_SUITE_P(, Edges, ::testing::Values(kGlobal, kShared, kLocal, kConstant, kGenericGlobal, kGenericShared, kGenericLocal), name_of);
+INSTANTIATE_TEST_SUITE_P(, Edges,
+                         ::testing::Values(kGlobal, kShared, kLocal, kConstant, kGenericGlobal,
+                                           kGenericShared, kGenericLocal),
+                         name_of);
 
 // Rows of 32 lanes, one behind the other, over memory that ends a byte before the last row does.
 class Rows : public ::testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(Rows, TheLastLanesLastByteIsInside) {
   const std::uint32_t width = GetParam(), row = 32 * width;
-  const std::string bits = std::to_string(8 * width), value = width == 8 ? "d7" : width == 4 ? "r7" : "h7";
+  const std::string bits = std::to_string(8 * width), value = width == 8   ? "d7"
+                                                              : width == 4 ? "r7"
+                                                                           : "h7";
   for (const bool store : {false, true}) {
     for (const bool shared : {false, true}) {
       const std::string space = shared ? ".shared" : ".global";
-      const std::string instruction = store ? "st" + space + ".b" + bits + " [A], " + value : "ld" + space + ".b" + bits + " " + value + ", [A]";
+      const std::string instruction = store ? "st" + space + ".b" + bits + " [A], " + value
+                                            : "ld" + space + ".b" + bits + " " + value + ", [A]";
       const auto run = [&](std::uint32_t bytes) {
         std::string body = "W: " + instruction + ";\n";
         body.replace(body.find('A'), 1, shared ? "r1" : "d1");
         Machine gpu;
         gpu.config.checks &= ~check::kInitialisation;  // nobody has written the shared memory
-        gpu.load(".visible .entry k(.param .u64 x)\n{\n.reg .pred p; .reg .b16 h<9>; .reg .b32 r<9>; .reg .b64 d<9>;\n.shared .align 16 .b8 s[" +
-                 std::to_string(bytes) +
-                 "];\n"
-                 "mov.u16 h7, 1; mov.u32 r7, 1; mov.u64 d7, 1; mov.u32 r3, 0;\n"
-                 "ld.param.u64 d1, [x]; mov.u32 r1, s; mov.u32 r0, %tid.x;\n"
-                 "mad.wide.u32 d1, r0, " +
-                 std::to_string(width) + ", d1;\nmad.lo.u32 r1, r0, " + std::to_string(width) + ", r1;\n" + body + "add.u64 d1, d1, " + std::to_string(row) +
-                 ";\nadd.u32 r1, r1, " + std::to_string(row) + ";\nadd.u32 r3, r3, 1;\nsetp.lt.u32 p, r3, 3;\n@p bra W;\nret;\n}\n");
+        gpu.load(
+            ".visible .entry k(.param .u64 x)\n{\n.reg .pred p; .reg .b16 h<9>; .reg .b32 r<9>; "
+            ".reg .b64 d<9>;\n.shared .align 16 .b8 s[" +
+            std::to_string(bytes) +
+            "];\n"
+            "mov.u16 h7, 1; mov.u32 r7, 1; mov.u64 d7, 1; mov.u32 r3, 0;\n"
+            "ld.param.u64 d1, [x]; mov.u32 r1, s; mov.u32 r0, %tid.x;\n"
+            "mad.wide.u32 d1, r0, " +
+            std::to_string(width) + ", d1;\nmad.lo.u32 r1, r0, " + std::to_string(width) +
+            ", r1;\n" + body + "add.u64 d1, d1, " + std::to_string(row) + ";\nadd.u32 r1, r1, " +
+            std::to_string(row) +
+            ";\nadd.u32 r3, r3, 1;\nsetp.lt.u32 p, r3, 3;\n@p bra W;\nret;\n}\n");
         return gpu.launch("k", 1, 32, gpu.buffer(std::vector<std::uint8_t>(bytes, 1), "x"));
       };
       const Outcome right = run(3 * row);
@@ -164,11 +179,14 @@ TEST_P(Rows, TheLastLanesLastByteIsInside) {
       EXPECT_EQ(wrong.findings[0].kind, Kind::kOutOfBounds) << instruction << "\n" << text(wrong);
       EXPECT_EQ(wrong.findings[0].access.thread.x, 31u) << instruction << "\n" << text(wrong);
       EXPECT_EQ(wrong.findings[0].occurrences, 1u) << instruction << "\n" << text(wrong);
-      EXPECT_THAT(text(wrong), HasSubstr(width == 1 ? "just past the end" : "ends 1 byte past its end")) << instruction;
+      EXPECT_THAT(text(wrong),
+                  HasSubstr(width == 1 ? "just past the end" : "ends 1 byte past its end"))
+          << instruction;
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(OfBytes, Rows, ::testing::Values(1, 2, 4, 8), ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(OfBytes, Rows, ::testing::Values(1, 2, 4, 8),
+                         ::testing::PrintToStringParamName());
 
 }  // namespace edges_test
 }  // namespace lockstep::engine

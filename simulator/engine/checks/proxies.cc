@@ -32,15 +32,19 @@ struct Writer {
 std::optional<Writer> writer_of(const Block& b, std::uint32_t offset) {
   if (!b.launch->shared_cells) {
     const auto stamp = b.races.stamp_of_write(offset);
-    return stamp ? std::optional(Writer{stamp->thread, stamp->pc, stamp->epoch, stamp->clock}) : std::nullopt;
+    return stamp ? std::optional(Writer{stamp->thread, stamp->pc, stamp->epoch, stamp->clock})
+                 : std::nullopt;
   }
   const auto write = b.worker->races->write_if_any(b.cells[offset >> 2], offset & 3);
   if (!write || write->other.block != b.serial) return std::nullopt;
-  return Writer{write->other.warp * 32u + write->other_lane, write->other.pc, write->other.epoch, write->other.clock};
+  return Writer{write->other.warp * 32u + write->other_lane, write->other.pc, write->other.epoch,
+                write->other.clock};
 }
 
 // Bytes that a copy put there never were in the other proxy.
-bool writes_asynchronously(const Op& op) { return op.run == &run_bulk_copy || op.run == &run_tensor_copy; }
+bool writes_asynchronously(const Op& op) {
+  return op.run == &run_bulk_copy || op.run == &run_tensor_copy;
+}
 
 bool is_before(const Writer& write, const ProxyFence& fence) {
   if (write.epoch != fence.epoch) return write.epoch < fence.epoch;
@@ -50,7 +54,9 @@ bool is_before(const Writer& write, const ProxyFence& fence) {
 bool is_after(const Block& b, const ProxyFence& fence, std::uint32_t warp, std::uint32_t thread) {
   if (fence.epoch != b.races.epoch() || warp == thread >> 5) return true;
   for (LaneMask lanes = fence.lanes; lanes != 0; lanes &= lanes - 1) {
-    if (b.races.ordered(warp * kWarpSize + static_cast<std::uint32_t>(std::countr_zero(lanes)), fence.clock - 1, thread)) return true;
+    if (b.races.ordered(warp * kWarpSize + static_cast<std::uint32_t>(std::countr_zero(lanes)),
+                        fence.clock - 1, thread))
+      return true;
   }
   return false;
 }
@@ -102,7 +108,9 @@ std::uint64_t writers_of(Worker& k, std::uint64_t address, check::GlobalRaces::C
       write = *last;
       const check::GlobalRaces::Record& r = last->other;
       all = mixed(all ^ (std::uint64_t{r.block} << 32 | r.epoch)) ^ mixed(at << 2 | byte);
-      all = mixed(all ^ (std::uint64_t{r.pc} << 32 | r.clock << 16 | r.warp << 8 | last->other_lane)) | 1;
+      all = mixed(all ^
+                  (std::uint64_t{r.pc} << 32 | r.clock << 16 | r.warp << 8 | last->other_lane)) |
+            1;
     }
   }
   return all;
@@ -129,37 +137,46 @@ void run_proxy_fence(Warp& w, const Op& op, LaneMask mask) {
   state.proxy_fences.push_back(f);
 }
 
-bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t address, std::uint32_t size) {
+bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t address,
+                       std::uint32_t size) {
   Block& b = *w.block;
-  return rank_named(b, address) != b.cluster_rank || check_proxy_fence(w, pc, lane, b, address & kOffsetMask, size);
+  return rank_named(b, address) != b.cluster_rank ||
+         check_proxy_fence(w, pc, lane, b, address & kOffsetMask, size);
 }
 
 // The first of the bytes that an ordinary store left without a fence before this copy.
-std::optional<std::uint32_t> unfenced_byte(Warp& w, int lane, Block& owner, std::uint32_t first, std::uint32_t size) {
+std::optional<std::uint32_t> unfenced_byte(Warp& w, int lane, Block& owner, std::uint32_t first,
+                                           std::uint32_t size) {
   Block& b = *w.block;
   const bool own = &owner == &b;
   const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane);
   for (std::uint32_t offset = first; offset < first + size; offset += 4) {
     const auto write = writer_of(owner, offset);
     if (!write || writes_asynchronously(b.program->ops[write->pc])) continue;
-    if (own ? fenced(b, *write, thread) : fenced_by_any(b) || fenced_by_owner(owner, *write)) continue;
+    if (own ? fenced(b, *write, thread) : fenced_by_any(b) || fenced_by_owner(owner, *write))
+      continue;
     return offset;
   }
   return std::nullopt;
 }
 
-check::Finding unfenced(Warp& w, std::uint32_t pc, int lane, const Block& owner, std::uint32_t offset, std::uint32_t size, const char* what) {
+check::Finding unfenced(Warp& w, std::uint32_t pc, int lane, const Block& owner,
+                        std::uint32_t offset, std::uint32_t size, const char* what) {
   check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMissingProxyFence);
   f.space = "shared";
   f.access.address = offset;
   f.access.size = size;
-  f.where = std::string("an asynchronous copy ") + what + " what an ordinary store left, and no fence.proxy.async stands between";
+  f.where = std::string("an asynchronous copy ") + what +
+            " what an ordinary store left, and no fence.proxy.async stands between";
   f.other = last_write_to_shared(w, owner, offset);
-  f.detail = "fence.proxy.async.shared::cta by the threads that stored, before the barrier that lets the copy begin, makes the stores visible to it.";
+  f.detail =
+      "fence.proxy.async.shared::cta by the threads that stored, before the barrier that lets the "
+      "copy begin, makes the stores visible to it.";
   return f;
 }
 
-bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, Block& owner, std::uint32_t first, std::uint32_t size) {
+bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, Block& owner, std::uint32_t first,
+                       std::uint32_t size) {
   if (!w.block->launch->check_races) return true;
   const auto offset = unfenced_byte(w, lane, owner, first, size);
   if (!offset || already_reported(w, check::Kind::kMissingProxyFence, pc)) return true;
@@ -167,10 +184,13 @@ bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, Block& owner, std::u
   return !report_unless_suppressed(w, unfenced(w, pc, lane, owner, *offset, size, "reads"));
 }
 
-std::optional<check::Finding> overwritten_without_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t address, std::uint32_t size) {
+std::optional<check::Finding> overwritten_without_fence(Warp& w, std::uint32_t pc, int lane,
+                                                        std::uint32_t address, std::uint32_t size) {
   SharedPlace place;
-  if (!w.block->launch->check_races || !shared_place(w, isa::Space::kSharedCluster, address, place)) return std::nullopt;
-  if (shared_range(*w.block->launch, place.offset, place.offset + size) == nullptr) return std::nullopt;  // which its access tells
+  if (!w.block->launch->check_races || !shared_place(w, isa::Space::kSharedCluster, address, place))
+    return std::nullopt;
+  if (shared_range(*w.block->launch, place.offset, place.offset + size) == nullptr)
+    return std::nullopt;  // which its access tells
   const auto offset = unfenced_byte(w, lane, *place.block, place.offset, size);
   if (!offset || already_reported(w, check::Kind::kMissingProxyFence, pc)) return std::nullopt;
   return unfenced(w, pc, lane, *place.block, *offset, size, "overwrites");
@@ -213,18 +233,23 @@ bool check_tensor_map_fence(Warp& w, std::uint32_t pc, int lane, std::uint64_t a
   f.space = "global";
   f.access.address = address;
   f.access.size = memory::TensorMap::kBytes;
-  f.where = "the tensor map was changed in this launch, and no fence.proxy.tensormap has acquired it since";
+  f.where =
+      "the tensor map was changed in this launch, and no fence.proxy.tensormap has acquired it "
+      "since";
   check::Access other;
   other.site = site_of(*b.program, write.other.pc);
-  const auto in_cluster = b.launch->clustered ? static_cast<std::uint32_t>(b.launch->config->cluster.count()) : 1u;
-  other.block = place_of_block(*b.launch, write.other.block / in_cluster, write.other.block % in_cluster);
+  const auto in_cluster =
+      b.launch->clustered ? static_cast<std::uint32_t>(b.launch->config->cluster.count()) : 1u;
+  other.block =
+      place_of_block(*b.launch, write.other.block / in_cluster, write.other.block % in_cluster);
   other.thread = thread_of(*b.launch, write.other.warp * 32u + write.other_lane);
   other.address = address;
   other.size = memory::TensorMap::kBytes;
   other.is_write = true;
   f.other = other;
   f.detail =
-      "fence.proxy.tensormap::generic.acquire of the map's 128 bytes, by a thread of this block, before the copy; .release by the thread that changed it.";
+      "fence.proxy.tensormap::generic.acquire of the map's 128 bytes, by a thread of this block, "
+      "before the copy; .release by the thread that changed it.";
   return !report_unless_suppressed(w, std::move(f));
 }
 

@@ -34,7 +34,8 @@ struct Opponent {
   bool is_write = false, is_strong = false;
 };
 
-check::Access access_of(const Block& b, const Opponent& o, std::uint64_t address, std::uint32_t size) {
+check::Access access_of(const Block& b, const Opponent& o, std::uint64_t address,
+                        std::uint32_t size) {
   check::Access a;
   a.site = site_of(*b.program, o.pc);
   a.block = o.block;
@@ -46,10 +47,12 @@ check::Access access_of(const Block& b, const Opponent& o, std::uint64_t address
   return a;
 }
 
-// Whether a write by `lane` changes nothing: threads that write the same value do no harm today, and it is worth knowing all the same. What was
-// recorded before this write has been written to memory, too.
+// Whether a write by `lane` changes nothing: threads that write the same value do no harm today,
+// and it is worth knowing all the same. What was recorded before this write has been written to
+// memory, too.
 bool writes_what_is_there(Warp& w, const Request& r, int lane, const Opponent& other) {
-  return r.writes && !r.reads && other.is_write && !other.is_strong && r.same != nullptr && r.same(w, r, lane);
+  return r.writes && !r.reads && other.is_write && !other.is_strong && r.same != nullptr &&
+         r.same(w, r, lane);
 }
 
 bool is_strong(const Request& r) { return (r.op->flags & kStrong) != 0 || (r.reads && r.writes); }
@@ -63,12 +66,14 @@ check::Side side_of(Warp& w, const Request& r) {
   return side;
 }
 
-// Whether one side is a plain read whose value a compare-and-swap compares with, and the other is atomic: the guess with which loops around a
-// compare-and-swap begin. A stale one only makes it fail.
+// Whether one side is a plain read whose value a compare-and-swap compares with, and the other is
+// atomic: the guess with which loops around a compare-and-swap begin. A stale one only makes it
+// fail.
 bool is_guess(const Warp& w, const Request& r, const Opponent& other) {
   const auto& guesses = w.block->program->guesses;
   if (guesses.empty()) return false;
-  const bool mine = !r.writes && other.is_strong && guesses.contains(r.pc), theirs = !other.is_write && is_strong(r) && guesses.contains(other.pc);
+  const bool mine = !r.writes && other.is_strong && guesses.contains(r.pc),
+             theirs = !other.is_write && is_strong(r) && guesses.contains(other.pc);
   return mine || theirs;
 }
 
@@ -77,17 +82,26 @@ enum class Harm { kSome, kSameValue, kGuess };
 
 // Whether one side is a bulk copy that reads its source, in shared memory.
 bool reads_source(const Warp& w, const Request& r, Space space, const Opponent& other) {
-  const auto copies = [&](std::uint32_t pc) { return w.block->program->ops[pc].run == &run_bulk_copy || w.block->program->ops[pc].run == &run_tensor_copy; };
-  return space == Space::kShared && ((!r.writes && copies(r.pc)) || (!other.is_write && copies(other.pc)));
+  const auto copies = [&](std::uint32_t pc) {
+    return w.block->program->ops[pc].run == &run_bulk_copy ||
+           w.block->program->ops[pc].run == &run_tensor_copy;
+  };
+  return space == Space::kShared &&
+         ((!r.writes && copies(r.pc)) || (!other.is_write && copies(other.pc)));
 }
 
 const char* advice(const Opponent& other, Harm harm) {
   if (harm == Harm::kSameValue) return "Both write the same value.";
   if (harm == Harm::kGuess)
-    return "The plain read only guesses what a compare-and-swap then compares with; a volatile or relaxed read would be no race at all.";
-  if (other.same_warp) return "Nothing orders the two threads of this warp: __syncwarp() or __syncthreads() between the accesses would.";
-  if (other.same_block) return "Nothing orders the two threads: __syncthreads() between the accesses would.";
-  return "Nothing orders the two blocks: atomics of device scope, a flag with fences on both sides, a barrier of the grid or two kernels would.";
+    return "The plain read only guesses what a compare-and-swap then compares with; a volatile or "
+           "relaxed read would be no race at all.";
+  if (other.same_warp)
+    return "Nothing orders the two threads of this warp: __syncwarp() or __syncthreads() between "
+           "the accesses would.";
+  if (other.same_block)
+    return "Nothing orders the two threads: __syncthreads() between the accesses would.";
+  return "Nothing orders the two blocks: atomics of device scope, a flag with fences on both "
+         "sides, a barrier of the grid or two kernels would.";
 }
 
 std::uint64_t index_in_grid(const Launch& launch, const Dim3& block) {
@@ -102,29 +116,40 @@ check::RaceShape shape_of(const Block& b, const Request& r, const Opponent& o) {
     return o.same_warp ? check::RaceShape::kOther : check::RaceShape::kWarpsOfABlock;
   }
   if (r.writes == o.is_write) return check::RaceShape::kOther;
-  const std::uint64_t mine = index_in_grid(*b.launch, b.ctaid), theirs = index_in_grid(*b.launch, o.block);
-  return (r.writes ? mine > theirs : theirs > mine) ? check::RaceShape::kLaterBlockWrites : check::RaceShape::kOther;
+  const std::uint64_t mine = index_in_grid(*b.launch, b.ctaid),
+                      theirs = index_in_grid(*b.launch, o.block);
+  return (r.writes ? mine > theirs : theirs > mine) ? check::RaceShape::kLaterBlockWrites
+                                                    : check::RaceShape::kOther;
 }
 
 // False: the launch ends.
-__attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space, std::string where, const Opponent& o) {
+__attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space,
+                                           std::string where, const Opponent& o) {
   Block& b = *w.block;
-  const Harm harm = writes_what_is_there(w, r, lane, o) ? Harm::kSameValue : is_guess(w, r, o) ? Harm::kGuess : Harm::kSome;
+  const Harm harm = writes_what_is_there(w, r, lane, o) ? Harm::kSameValue
+                    : is_guess(w, r, o)                 ? Harm::kGuess
+                                                        : Harm::kSome;
   const bool benign = harm != Harm::kSome;
   const check::RaceShape shape = shape_of(b, r, o);
-  if (shape != check::RaceShape::kOther && !benign && known_before(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown)) return true;
+  if (shape != check::RaceShape::kOther && !benign &&
+      known_before(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown))
+    return true;
   // Once a site says it all, and a loop may come here very often.
-  if (benign ? !first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kInformation) : already_reported(w, check::Kind::kRace, r.pc)) return true;
+  if (benign ? !first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kInformation)
+             : already_reported(w, check::Kind::kRace, r.pc))
+    return true;
   check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
   if (benign) f.severity = check::Severity::kInformation;
   f.where = std::move(where);
   const check::Access other = access_of(b, o, r.address[lane], r.size);
   f.detail = reads_source(w, r, space, o)
-                 ? "The copy may read its source until its thread has waited, by cp.async.bulk.wait_group.read; then a barrier tells the others."
+                 ? "The copy may read its source until its thread has waited, by "
+                   "cp.async.bulk.wait_group.read; then a barrier tells the others."
                  : advice(o, harm);
   f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
   f.other = other;
-  const bool known = !benign && shape != check::RaceShape::kOther && is_known_in_library(*b.launch, f, shape);
+  const bool known =
+      !benign && shape != check::RaceShape::kOther && is_known_in_library(*b.launch, f, shape);
   if (known) first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown);
   const bool goes_on = benign || known || f.survived;
   if (f.survived) first_time(w, check::Kind::kRace, r.pc);
@@ -132,8 +157,9 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
     goes_on ? report(b, std::move(f)) : report(w, std::move(f));
     return goes_on;
   }
-  // Which of two blocks came first is up to the host's threads. The finding tells the write first, and of two writes the one that stands first
-  // in the program; it counts for the block that is later in the schedule, as if blocks ran one after another.
+  // Which of two blocks came first is up to the host's threads. The finding tells the write first,
+  // and of two writes the one that stands first in the program; it counts for the block that is
+  // later in the schedule, as if blocks ran one after another.
   const check::Access mine = f.access;
   if (o.is_write && (!r.writes || o.pc < r.pc || (o.pc == r.pc && o.position < b.position))) {
     f.access = other;
@@ -148,7 +174,8 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
 
 std::string in_shared_variable(const Launch& launch, std::uint64_t address) {
   for (const Range& range : launch.shared) {
-    if (address >= range.begin && address < range.end) return std::to_string(address - range.begin) + " bytes into '" + range.name + "'";
+    if (address >= range.begin && address < range.end)
+      return std::to_string(address - range.begin) + " bytes into '" + range.name + "'";
   }
   return {};
 }
@@ -159,7 +186,9 @@ Opponent opponent(const Block& b, std::uint32_t warp, const GlobalRaces::Conflic
   Opponent o;
   o.pc = c.other.pc;
   o.position = launch.clustered ? c.other.block / in_cluster : c.other.block;
-  o.block = launch.clustered ? place_of_block(launch, c.other.block / in_cluster, c.other.block % in_cluster) : place_of_block(launch, c.other.block, 0);
+  o.block = launch.clustered
+                ? place_of_block(launch, c.other.block / in_cluster, c.other.block % in_cluster)
+                : place_of_block(launch, c.other.block, 0);
   o.thread = thread_of(launch, c.other.warp * 32u + c.other_lane);
   o.same_block = c.other.block == b.serial;
   o.same_warp = o.same_block && c.other.warp == warp;
@@ -186,7 +215,8 @@ void store(Warp& w, Request& r, LaneMask lanes) {
   r.stored |= lanes;
 }
 
-// Weak accesses of four bytes to shared memory, a run of lanes at a time, as far as none may race. The lanes that are recorded, and have stored.
+// Weak accesses of four bytes to shared memory, a run of lanes at a time, as far as none may race.
+// The lanes that are recorded, and have stored.
 LaneMask record_runs(Warp& w, Request& r, LaneMask lanes) {
   check::SharedRaces& races = w.block->races;
   alignas(64) std::uint32_t at[kWarpSize];
@@ -195,9 +225,12 @@ LaneMask record_runs(Warp& w, Request& r, LaneMask lanes) {
   for (const LaneRun& run : lane_runs(at, lanes, 4)) {
     const std::uint32_t first = at[run.lane] >> 2;
     if (r.writes) {
-      if ((run.together && run.count > 1) || !races.write_row(first, run.lane, run.count, w.index, r.pc, false)) break;
+      if ((run.together && run.count > 1) ||
+          !races.write_row(first, run.lane, run.count, w.index, r.pc, false))
+        break;
       store(w, r, run.lanes());
-    } else if (!(run.together ? races.read_together(first, run.lane, run.lane + run.count - 1, w.index, r.pc, false)
+    } else if (!(run.together ? races.read_together(first, run.lane, run.lane + run.count - 1,
+                                                    w.index, r.pc, false)
                               : races.read_row(first, run.lane, run.count, w.index, r.pc, false))) {
       break;
     }
@@ -206,9 +239,10 @@ LaneMask record_runs(Warp& w, Request& r, LaneMask lanes) {
   return done;
 }
 
-// The lanes of a run that are recorded, and have stored. What is known of its cells may change on the way, as where a halo meets its neighbour; many parts
-// are no cheaper than their lanes.
-LaneMask record_row(Warp& w, Request& r, LaneRun left, check::RaceCell* cell, GlobalRaces::Access& access) {
+// The lanes of a run that are recorded, and have stored. What is known of its cells may change on
+// the way, as where a halo meets its neighbour; many parts are no cheaper than their lanes.
+LaneMask record_row(Warp& w, Request& r, LaneRun left, check::RaceCell* cell,
+                    GlobalRaces::Access& access) {
   GlobalRaces& races = *w.block->worker->races;
   const std::uint32_t width = r.size / 4;
   LaneMask done = 0;
@@ -216,7 +250,9 @@ LaneMask record_row(Warp& w, Request& r, LaneRun left, check::RaceCell* cell, Gl
     LaneRun part = left;
     if (!races.row(cell, width, part.lane, part.count, access)) {
       part.count = races.alike(cell, width, left.count);
-      if (part.count == 0 || part.count == left.count || !races.row(cell, width, part.lane, part.count, access)) break;
+      if (part.count == 0 || part.count == left.count ||
+          !races.row(cell, width, part.lane, part.count, access))
+        break;
     }
     store(w, r, part.lanes());
     done |= part.lanes();
@@ -228,14 +264,16 @@ LaneMask record_row(Warp& w, Request& r, LaneRun left, check::RaceCell* cell, Gl
 
 // The same for cells, strong accesses included.
 template <class CellsOf>
-LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& access, CellsOf cells_of) {
+LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& access,
+                      CellsOf cells_of) {
   GlobalRaces& races = *w.block->worker->races;
   const std::uint64_t base = r.address[std::countr_zero(lanes)] - (1u << 31);
   alignas(64) std::uint32_t at[kWarpSize];
   if ((distances(r.address, base, at) & lanes) != 0) return 0;
   LaneMask done = 0;
   for (const LaneRun& run : lane_runs(at, lanes, r.size)) {
-    const std::uint64_t first = r.address[run.lane], last = first + (run.together ? 1 : run.count) * r.size - 1;
+    const std::uint64_t first = r.address[run.lane],
+                        last = first + (run.together ? 1 : run.count) * r.size - 1;
     check::RaceCell* cell = cells_of(first);
     // Lanes that write to one place race, unless they are atomic.
     if (cell == nullptr || (run.together && run.count > 1 && r.store != nullptr)) break;
@@ -271,7 +309,8 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   GlobalRaces& races = *k.races;
   const check::Side side = side_of(w, r);
   GlobalRaces::Access access(races, side, k.race_memo);
-  if (r.size >= 4 && r.size <= 16 && !few(lanes)) lanes &= ~record_cells(w, r, lanes, access, cells_of);
+  if (r.size >= 4 && r.size <= 16 && !few(lanes))
+    lanes &= ~record_cells(w, r, lanes, access, cells_of);
   bool good = true;
   each(lanes, [&](int i) {
     const std::uint64_t first = r.address[i], last = first + r.size - 1;
@@ -284,9 +323,11 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
     const GlobalRaces::Lock lock(races, first, last);
     GlobalRaces::Conflict conflict;
     bool found = false;
-    for_granules(first, last, cell,
-                 [&](check::RaceCell& granule, std::uint32_t mask) { found |= races.access(granule, mask, static_cast<std::uint32_t>(i), access, conflict); });
-    if (found && good) good = report_race(w, r, i, space, where(first), opponent(b, w.index, conflict));
+    for_granules(first, last, cell, [&](check::RaceCell& granule, std::uint32_t mask) {
+      found |= races.access(granule, mask, static_cast<std::uint32_t>(i), access, conflict);
+    });
+    if (found && good)
+      good = report_race(w, r, i, space, where(first), opponent(b, w.index, conflict));
     store(w, r, 1u << i);
   });
   return good;
@@ -295,7 +336,9 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
 // Lanes whose compare-and-swap finds another value: it reads, and writes nothing (PTX ISA 8.4).
 LaneMask failing_swaps(const Warp& w, const Request& r, LaneMask lanes) {
   const Op& op = *r.op;
-  if (!r.reads || !r.writes || op.run != &run_atomic || static_cast<isa::AtomOp>(op.mode) != isa::AtomOp::kCas) return 0;
+  if (!r.reads || !r.writes || op.run != &run_atomic ||
+      static_cast<isa::AtomOp>(op.mode) != isa::AtomOp::kCas)
+    return 0;
   const std::byte* compare = source<std::byte>(w, op.src[1]);
   LaneMask failing = 0;
   each(lanes, [&](int i) {
@@ -306,7 +349,8 @@ LaneMask failing_swaps(const Warp& w, const Request& r, LaneMask lanes) {
   return failing;
 }
 
-// `check` for the lanes that write and for those of failing swaps, which read. When other host threads may change memory before the operation itself
+// `check` for the lanes that write and for those of failing swaps, which read. When other host
+// threads may change memory before the operation itself
 // (`shared`), nobody knows which of these it will be, and it is left out.
 template <class Check>
 bool check_swaps(Warp& w, Request& r, LaneMask lanes, bool shared, Check check) {
@@ -323,7 +367,8 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
   if (r.size == 4 && b.races.shift() == 2) {
     if (!strong) {
       if (!few(lanes)) lanes &= ~record_runs(w, r, lanes);
-    } else if (r.writes && r.store == nullptr && b.races.write_lanes_strongly(r.address, lanes, side_of(w, r))) {
+    } else if (r.writes && r.store == nullptr &&
+               b.races.write_lanes_strongly(r.address, lanes, side_of(w, r))) {
       return true;
     }
   }
@@ -334,7 +379,8 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
   const bool fours = !strong && granules >= 4 && granules % 4 == 0;
   const check::Side side = side_of(w, r);
   each(lanes, [&](int i) {
-    const auto first = static_cast<std::uint32_t>(r.address[i]), thread = w.index * kWarpSize + static_cast<std::uint32_t>(i);
+    const auto first = static_cast<std::uint32_t>(r.address[i]),
+               thread = w.index * kWarpSize + static_cast<std::uint32_t>(i);
     bool found = false;
     if (fours) {
       for (std::uint32_t at = first; at < first + r.size; at += step) {
@@ -346,7 +392,8 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
       found = b.races.access(first, r.size, static_cast<std::uint32_t>(i), side, c);
     }
     if (found && good) {
-      good = report_race(w, r, i, Space::kShared, in_shared_variable(*b.launch, r.address[i]), opponent(b, w.index, c));
+      good = report_race(w, r, i, Space::kShared, in_shared_variable(*b.launch, r.address[i]),
+                         opponent(b, w.index, c));
     }
     store(w, r, 1u << i);
   });
@@ -356,52 +403,70 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
 }  // namespace
 
 bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
-  return check_swaps(w, r, lanes, false, [&](Request& part, LaneMask some) { return check_block(w, part, some); });
+  return check_swaps(w, r, lanes, false,
+                     [&](Request& part, LaneMask some) { return check_block(w, part, some); });
 }
 
 bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
   return check_swaps(w, r, lanes, false, [&](Request& part, LaneMask some) {
     return check_cells(
-        w, part, some, Space::kShared, [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
+        w, part, some, Space::kShared,
+        [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
         [&](std::uint64_t address) {
-          return in_shared_variable(*w.block->launch, address) + " in the block of rank " + std::to_string(owner.cluster_rank) + " of the cluster";
+          return in_shared_variable(*w.block->launch, address) + " in the block of rank " +
+                 std::to_string(owner.cluster_rank) + " of the cluster";
         });
   });
 }
 
 bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
-  if ((w.overlapped & lanes) != 0 && !(check_running_grids(w, r, lanes) && check_arriving_data(w, r, lanes))) return false;
+  if ((w.overlapped & lanes) != 0 &&
+      !(check_running_grids(w, r, lanes) && check_arriving_data(w, r, lanes)))
+    return false;
   memory::DeviceMemory& memory = *w.block->worker->memory;
-  return check_swaps(w, r, lanes, w.block->worker->races->parallel(), [&](Request& part, LaneMask some) {
-    return check_cells(
-        w, part, some, Space::kGlobal, [&](std::uint64_t address) { return memory.in_window(address) ? memory.race_shadow(address) : nullptr; },
-        [&](std::uint64_t address) {
-          const memory::Allocation* a = memory.find(address);
-          return a == nullptr ? std::string() : std::to_string(address - a->begin) + " bytes into " + describe(*a);
-        });
-  });
+  return check_swaps(
+      w, r, lanes, w.block->worker->races->parallel(), [&](Request& part, LaneMask some) {
+        return check_cells(
+            w, part, some, Space::kGlobal,
+            [&](std::uint64_t address) {
+              return memory.in_window(address) ? memory.race_shadow(address) : nullptr;
+            },
+            [&](std::uint64_t address) {
+              const memory::Allocation* a = memory.find(address);
+              return a == nullptr
+                         ? std::string()
+                         : std::to_string(address - a->begin) + " bytes into " + describe(*a);
+            });
+      });
 }
 
 check::Access last_write_to_shared(Warp& w, const Block& owner, std::uint32_t offset) {
   const Block& b = *w.block;
-  const Opponent o = b.launch->shared_cells ? opponent(b, w.index, b.worker->races->last_write(owner.cells[offset >> 2], offset & 3))
-                                            : opponent(b, w.index, owner.races.last_write(offset));
+  const Opponent o =
+      b.launch->shared_cells
+          ? opponent(b, w.index, b.worker->races->last_write(owner.cells[offset >> 2], offset & 3))
+          : opponent(b, w.index, owner.races.last_write(offset));
   return access_of(b, o, offset, 1);
 }
 
 void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
   Worker& k = *w.block->worker;
   // Shared memory of a cluster's blocks is read by one host thread.
-  if (k.races == nullptr || !k.races->parallel() || static_cast<check::Scope>(op.scope) == check::Scope::kBlock) return;
+  if (k.races == nullptr || !k.races->parallel() ||
+      static_cast<check::Scope>(op.scope) == check::Scope::kBlock)
+    return;
   GlobalRaces& races = *k.races;
   check::Side side = side_of(w, op, w.pc - 1, false, true);
   side.acquires = (op.flags & kAcquire) != 0;
   each(lanes, [&](int i) {
     if (!k.memory->in_window(addresses[i])) return;
-    const std::uint64_t first = addresses[i], last = first + std::uint32_t{op.width} * op.elements - 1;
+    const std::uint64_t first = addresses[i],
+                        last = first + std::uint32_t{op.width} * op.elements - 1;
     const GlobalRaces::Lock lock(races, first, last);
     for_granules(first, last, k.memory->race_shadow(first),
-                 [&](check::RaceCell& cell, std::uint32_t) { races.observe(cell, static_cast<std::uint32_t>(i), side); });
+                 [&](check::RaceCell& cell, std::uint32_t) {
+                   races.observe(cell, static_cast<std::uint32_t>(i), side);
+                 });
   });
 }
 
@@ -425,12 +490,13 @@ void accessed_as_one(Warp& w) {
   if (w.block->launch->check_races) w.block->races.accessed_as_one(w.index);
 }
 
-// Arrivals at an mbarrier object, and waits for it, have .cta scope unless they name another, and programs let
-// other blocks of the cluster arrive so: their scopes count as wide enough.
+// Arrivals at an mbarrier object, and waits for it, have .cta scope unless they name another, and
+// programs let other blocks of the cluster arrive so: their scopes count as wide enough.
 void release_to(Warp& w, LaneMask lanes, Mbarrier& object) {
   Block& b = *w.block;
   if (!b.launch->check_races) return;
-  object.arrived.add(b.races.message_of(w.index, lanes, lanes == w.exists, check::Scope::kGrid), b.races.grid());
+  object.arrived.add(b.races.message_of(w.index, lanes, lanes == w.exists, check::Scope::kGrid),
+                     b.races.grid());
 }
 
 void leave_fenced(Warp& w, LaneMask lanes, Mbarrier& object) {
@@ -449,11 +515,15 @@ void acquire_from(Warp& w, LaneMask lanes, const Mbarrier& object) {
   }
 }
 
-void remember_from(Warp& w, LaneMask lanes, const Block& owner, std::uint32_t offset, const Mbarrier& object) {
+void remember_from(Warp& w, LaneMask lanes, const Block& owner, std::uint32_t offset,
+                   const Mbarrier& object) {
   Block& b = *w.block;
   if (!b.launch->check_races || object.completed.empty()) return;
   const std::uint64_t location = 1ull << 62 | std::uint64_t{owner.serial} << kRankShift | offset;
-  each(lanes, [&](int l) { b.races.remember(w.index * kWarpSize + static_cast<std::uint32_t>(l), location, object.phase, object.completed); });
+  each(lanes, [&](int l) {
+    b.races.remember(w.index * kWarpSize + static_cast<std::uint32_t>(l), location, object.phase,
+                     object.completed);
+  });
 }
 
 void passed_barrier(Block& b, bool knows_more) {

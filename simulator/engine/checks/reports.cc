@@ -32,13 +32,16 @@ check::Site site_of(const Program& program, std::uint32_t pc) {
     const Source& source = program.sources[origin.module];
     site.file = source_file(source, origin.source.file);
     site.line = origin.source.line;
-    if (origin.source.inlined_at >= 0 && origin.source.inlined_at < static_cast<int>(source.inline_sites.size())) {
+    if (origin.source.inlined_at >= 0 &&
+        origin.source.inlined_at < static_cast<int>(source.inline_sites.size())) {
       // The outermost caller is where the reader's own code is.
       const ptx::InlineSite* s = &source.inline_sites[origin.source.inlined_at];
-      while (s->caller.inlined_at >= 0 && s->caller.inlined_at < static_cast<int>(source.inline_sites.size())) {
+      while (s->caller.inlined_at >= 0 &&
+             s->caller.inlined_at < static_cast<int>(source.inline_sites.size())) {
         s = &source.inline_sites[s->caller.inlined_at];
       }
-      site.inlined_into = source_file(source, s->caller.file) + ":" + std::to_string(s->caller.line);
+      site.inlined_into =
+          source_file(source, s->caller.file) + ":" + std::to_string(s->caller.line);
     }
   }
   return site;
@@ -56,7 +59,8 @@ check::Finding finding_at(const Warp& w, std::uint32_t pc, LaneMask lanes, check
   f.kernel = b.launch->kernel->demangled;
   f.access.site = site_of(*b.program, pc);
   f.access.block = b.ctaid;
-  f.access.thread = thread_of(*b.launch, w.index * kWarpSize + (lanes ? std::countr_zero(lanes) : 0));
+  f.access.thread =
+      thread_of(*b.launch, w.index * kWarpSize + (lanes ? std::countr_zero(lanes) : 0));
   f.occurrences = std::max(1, std::popcount(lanes));
   return f;
 }
@@ -96,17 +100,23 @@ void report(Warp& w, check::Finding finding) {
 
 namespace {
 
-ReportedSite* find_reported(const Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as) {
+ReportedSite* find_reported(const Warp& w, check::Kind kind, std::uint32_t pc,
+                            ReportedSite::As as) {
   std::vector<ReportedSite>& reported = w.block->worker->reported;
-  const auto it = std::find_if(reported.begin(), reported.end(), [&](const ReportedSite& t) { return t.pc == pc && t.kind == kind && t.as == as; });
+  const auto it = std::find_if(reported.begin(), reported.end(), [&](const ReportedSite& t) {
+    return t.pc == pc && t.kind == kind && t.as == as;
+  });
   return it == reported.end() ? nullptr : &*it;
 }
 
 }  // namespace
 
-bool goes_on_after(const Launch& launch, check::Kind kind) { return launch.config->go_on || (launch.config->suppressed >> static_cast<int>(kind) & 1) != 0; }
+bool goes_on_after(const Launch& launch, check::Kind kind) {
+  return launch.config->go_on || (launch.config->suppressed >> static_cast<int>(kind) & 1) != 0;
+}
 
-bool already_reported(const Warp& w, check::Kind kind, std::uint32_t pc, std::uint64_t times, ReportedSite::As as) {
+bool already_reported(const Warp& w, check::Kind kind, std::uint32_t pc, std::uint64_t times,
+                      ReportedSite::As as) {
   if (!goes_on_after(*w.block->launch, kind)) return false;
   ReportedSite* reported = find_reported(w, kind, pc, as);
   if (reported == nullptr) return false;
@@ -123,38 +133,48 @@ bool first_time(Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as
   return true;
 }
 
-bool known_before(const Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as, std::uint64_t times) {
+bool known_before(const Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as,
+                  std::uint64_t times) {
   ReportedSite* reported = find_reported(w, kind, pc, as);
   if (reported != nullptr) reported->again += times;
   return reported != nullptr;
 }
 
 bool is_known_in_library(const Launch& launch, check::Finding& finding, check::RaceShape shape) {
-  const char* const why = launch.strict_libraries ? nullptr : check::known_in_library(finding, shape);
+  const char* const why =
+      launch.strict_libraries ? nullptr : check::known_in_library(finding, shape);
   if (why == nullptr) return false;
   finding.severity = check::Severity::kInformation;
   finding.survived = false;
-  finding.detail += (finding.detail.empty() ? "" : "\n  ") + std::string(why) + " It is an error with --check=all,strict-libraries.";
+  finding.detail += (finding.detail.empty() ? "" : "\n  ") + std::string(why) +
+                    " It is an error with --check=all,strict-libraries.";
   return true;
 }
 
-void count_again(const Worker& worker, const Program& program, std::vector<check::Finding>& findings) {
+void count_again(const Worker& worker, const Program& program,
+                 std::vector<check::Finding>& findings) {
   for (const ReportedSite& reported : worker.reported) {
     if (reported.again == 0) continue;
     const check::Site site = site_of(program, reported.pc);
     using As = ReportedSite::As;
-    const bool informs = reported.as == As::kInformation || reported.as == As::kKnown || reported.as == As::kKnownOrigin;
+    const bool informs = reported.as == As::kInformation || reported.as == As::kKnown ||
+                         reported.as == As::kKnownOrigin;
     const auto severity = informs ? check::Severity::kInformation : check::Severity::kError;
     const auto find = [&](const auto& is_here) {
-      return std::find_if(findings.begin(), findings.end(),
-                          [&](const check::Finding& f) { return f.kind == reported.kind && f.severity == severity && is_here(f); });
+      return std::find_if(findings.begin(), findings.end(), [&](const check::Finding& f) {
+        return f.kind == reported.kind && f.severity == severity && is_here(f);
+      });
     };
     auto it = find([&](const check::Finding& f) {
-      return reported.as == As::kOrigin || reported.as == As::kKnownOrigin ? f.origin && check::same_site(*f.origin, site)
-                                                                           : check::same_site(f.access.site, site);
+      return reported.as == As::kOrigin || reported.as == As::kKnownOrigin
+                 ? f.origin && check::same_site(*f.origin, site)
+                 : check::same_site(f.access.site, site);
     });
     // A race between blocks may name the place where it was noticed second.
-    if (it == findings.end()) it = find([&](const check::Finding& f) { return f.other && check::same_site(f.other->site, site); });
+    if (it == findings.end())
+      it = find([&](const check::Finding& f) {
+        return f.other && check::same_site(f.other->site, site);
+      });
     if (it != findings.end()) it->occurrences += reported.again;
   }
 }
@@ -173,7 +193,8 @@ bool report_unless_suppressed(Warp& w, check::Finding finding) {
 void note_unwritten_store(Warp& w, const Request& r) {
   Block& b = *w.block;
   const memory::DeviceMemory& memory = *b.worker->memory;
-  // Compilers move padding as single bytes; what a program computes in bytes is told as information only.
+  // Compilers move padding as single bytes; what a program computes in bytes is told as information
+  // only.
   if (r.op->width == 1) return;
   const std::uint32_t all = static_cast<std::uint32_t>((1ull << r.size) - 1);
   LaneMask lanes = 0;
@@ -181,8 +202,10 @@ void note_unwritten_store(Warp& w, const Request& r) {
     const int i = std::countr_zero(todo);
     if (!memory.in_window(r.address[i])) continue;
     // Of a word with bit fields some bits may be missing in every byte.
-    const bool whole = r.missing[i] == all && (r.bits == nullptr || (r.bits->lanes >> i & 1) == 0 ||
-                                               std::all_of(r.bits->of[i], r.bits->of[i] + r.size, [](std::uint8_t bits) { return bits == 0xff; }));
+    const bool whole =
+        r.missing[i] == all && (r.bits == nullptr || (r.bits->lanes >> i & 1) == 0 ||
+                                std::all_of(r.bits->of[i], r.bits->of[i] + r.size,
+                                            [](std::uint8_t bits) { return bits == 0xff; }));
     if (whole || (r.masked >> i & 1) != 0) lanes |= 1u << i;
   }
   if (lanes == 0) return;
@@ -209,19 +232,26 @@ void note_unwritten_store(Warp& w, const Request& r) {
   }
 }
 
-std::string describe(const memory::DeviceMemory& memory, std::uint64_t address, std::uint32_t size) {
+std::string describe(const memory::DeviceMemory& memory, std::uint64_t address,
+                     std::uint32_t size) {
   if (!memory.in_window(address) && address >= 4096) {
-    return "an address outside device memory: of host memory, a kernel reaches only what cudaMallocManaged or cudaMallocHost gave or cudaHostRegister names";
+    return "an address outside device memory: of host memory, a kernel reaches only what "
+           "cudaMallocManaged or cudaMallocHost gave or cudaHostRegister names";
   }
-  if (address < 4096) return "a null pointer" + (address ? " plus " + bytes(address) : std::string());
+  if (address < 4096)
+    return "a null pointer" + (address ? " plus " + bytes(address) : std::string());
   if (const memory::Allocation* a = memory.find(address)) {
-    if (a->freed) return bytes(address - a->base) + " into " + describe(*a) + ", which has been freed";
-    if (address < a->begin) return bytes(a->begin - address) + " before the start of " + describe(*a);
+    if (a->freed)
+      return bytes(address - a->base) + " into " + describe(*a) + ", which has been freed";
+    if (address < a->begin)
+      return bytes(a->begin - address) + " before the start of " + describe(*a);
     if (address >= a->end) {
       const std::uint64_t past = address - a->end;
-      return (past ? bytes(past) + " past" : std::string("just past")) + " the end of " + describe(*a);
+      return (past ? bytes(past) + " past" : std::string("just past")) + " the end of " +
+             describe(*a);
     }
-    return "begins inside " + describe(*a) + " but ends " + bytes(address + size - a->end) + " past its end";
+    return "begins inside " + describe(*a) + " but ends " + bytes(address + size - a->end) +
+           " past its end";
   }
   const auto near = memory.neighbours(address);
   const std::uint64_t past = near.below ? address - near.below->end : ~0ull;
@@ -230,14 +260,17 @@ std::string describe(const memory::DeviceMemory& memory, std::uint64_t address, 
   constexpr std::uint64_t kFar = std::uint64_t{1} << 32;
   if (std::min(past, before) > kFar) return "no allocation is anywhere near";
   if (near.below && past <= before) {
-    return (past ? bytes(past) + " past" : std::string("just past")) + " the end of " + describe(*near.below) +
-           (near.below->freed ? ", which has been freed" : "");
+    return (past ? bytes(past) + " past" : std::string("just past")) + " the end of " +
+           describe(*near.below) + (near.below->freed ? ", which has been freed" : "");
   }
-  if (near.above) return bytes(before) + " before the start of " + describe(*near.above) + (near.above->freed ? ", which has been freed" : "");
+  if (near.above)
+    return bytes(before) + " before the start of " + describe(*near.above) +
+           (near.above->freed ? ", which has been freed" : "");
   return "no allocation is anywhere near";
 }
 
-std::string describe_range(const std::vector<Range>& ranges, std::uint32_t address, std::uint32_t size) {
+std::string describe_range(const std::vector<Range>& ranges, std::uint32_t address,
+                           std::uint32_t size) {
   const Range *below = nullptr, *above = nullptr;
   for (const Range& r : ranges) {
     if (r.begin <= address) {
@@ -246,11 +279,16 @@ std::string describe_range(const std::vector<Range>& ranges, std::uint32_t addre
       above = &r;
     }
   }
-  const auto text = [](const Range& r) { return "'" + r.name + "' (" + bytes(r.end - r.begin) + ")"; };
-  if (below && address < below->end) return "begins inside " + text(*below) + " but ends " + bytes(address + size - below->end) + " past its end";
+  const auto text = [](const Range& r) {
+    return "'" + r.name + "' (" + bytes(r.end - r.begin) + ")";
+  };
+  if (below && address < below->end)
+    return "begins inside " + text(*below) + " but ends " + bytes(address + size - below->end) +
+           " past its end";
   const std::uint32_t past = below ? address - below->end : ~0u;
   if (below && (!above || past <= above->begin - address)) {
-    return (past ? bytes(past) + " past" : std::string("just past")) + " the end of " + text(*below);
+    return (past ? bytes(past) + " past" : std::string("just past")) + " the end of " +
+           text(*below);
   }
   if (above) return bytes(above->begin - address) + " before the start of " + text(*above);
   return "the kernel has no variable there";

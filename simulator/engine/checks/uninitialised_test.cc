@@ -16,7 +16,8 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// Thread i has %r1 = i, %f1 = signs[i], %r7 = 5 and %r8, which nobody wrote; it stores what the body leaves in %r9, plus 1.
+// Thread i has %r1 = i, %f1 = signs[i], %r7 = 5 and %r8, which nobody wrote; it stores what the
+// body leaves in %r9, plus 1.
 struct Selections {
   Machine gpu;
   memory::Address out = 0;
@@ -61,12 +62,15 @@ TEST(Selection, TheOperandThatIsNotTakenDoesNotCount) {
 TEST(Selection, ALoopThatAssignsEachLaneInItsTurn) {
   Selections s;
   const Outcome o = s.run(
-      "mov.u32 %r2, 0;\nshr.u32 %r3, %r1, 4;\nL:\nadd.u32 %r4, %r7, %r2;\nsetp.eq.u32 %p1, %r3, %r2;\nselp.b32 %r8, %r4, %r8, %p1;\n"
+      "mov.u32 %r2, 0;\nshr.u32 %r3, %r1, 4;\nL:\nadd.u32 %r4, %r7, %r2;\nsetp.eq.u32 %p1, %r3, "
+      "%r2;\nselp.b32 %r8, %r4, %r8, %p1;\n"
       "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 2;\n@%p2 bra L;\nmov.b32 %r9, %r8;\n");
   EXPECT_FALSE(o.failed()) << text(o);
   EXPECT_EQ(s.gpu.fetch<std::uint32_t>(s.out, 32)[31], 7u);
-  EXPECT_GT(Selections().accused("mov.u32 %r2, 0;\nshr.u32 %r3, %r1, 4;\nL:\nadd.u32 %r4, %r7, %r2;\nsetp.eq.u32 %p1, %r3, %r2;\nselp.b32 %r8, %r4, %r8, %p1;\n"
-                                 "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 1;\n@%p2 bra L;\nmov.b32 %r9, %r8;\n"),
+  EXPECT_GT(Selections().accused(
+                "mov.u32 %r2, 0;\nshr.u32 %r3, %r1, 4;\nL:\nadd.u32 %r4, %r7, %r2;\nsetp.eq.u32 "
+                "%p1, %r3, %r2;\nselp.b32 %r8, %r4, %r8, %p1;\n"
+                "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 1;\n@%p2 bra L;\nmov.b32 %r9, %r8;\n"),
             0u)
       << "one turn too few";
 }
@@ -80,18 +84,24 @@ TEST(Selection, SlctTakesItsFirstOperandFromZeroOn) {
   EXPECT_EQ(Selections().accused("sub.u32 %r2, %r1, 20;\nslct.b32.s32 %r9, %r7, %r8, %r2;\n"), 20u);
   EXPECT_EQ(Selections().accused("sub.u32 %r2, %r1, 20;\nslct.b32.s32 %r9, %r8, %r7, %r2;\n"), 12u);
   Selections plain;
-  plain.signs[1] = -1, plain.signs[2] = -0.0f, plain.signs[3] = std::numeric_limits<float>::quiet_NaN();
-  plain.signs[4] = -std::numeric_limits<float>::denorm_min(), plain.signs[5] = -std::numeric_limits<float>::min();
+  plain.signs[1] = -1, plain.signs[2] = -0.0f,
+  plain.signs[3] = std::numeric_limits<float>::quiet_NaN();
+  plain.signs[4] = -std::numeric_limits<float>::denorm_min(),
+  plain.signs[5] = -std::numeric_limits<float>::min();
   Selections flushed;
   flushed.signs = plain.signs;
-  EXPECT_EQ(plain.accused("slct.b32.f32 %r9, %r7, %r8, %f1;\n"), 4u) << "-1, NaN, and both small ones";
-  EXPECT_EQ(flushed.accused("slct.ftz.b32.f32 %r9, %r7, %r8, %f1;\n"), 3u) << "the subnormal is zero";
+  EXPECT_EQ(plain.accused("slct.b32.f32 %r9, %r7, %r8, %f1;\n"), 4u)
+      << "-1, NaN, and both small ones";
+  EXPECT_EQ(flushed.accused("slct.ftz.b32.f32 %r9, %r7, %r8, %f1;\n"), 3u)
+      << "the subnormal is zero";
 }
 
 // %p2 comes from what nobody wrote; %p1 is true in the first 20 lanes.
 TEST(Selection, AKnownPredicateMayDecideAlone) {
   const std::string predicates = "setp.lt.u32 %p2, %r8, 7;\nsetp.lt.u32 %p1, %r1, 20;\n";
-  const auto accused = [&](const std::string& body) { return Selections().accused(predicates + body + "selp.b32 %r9, 1, 2, %p3;\n"); };
+  const auto accused = [&](const std::string& body) {
+    return Selections().accused(predicates + body + "selp.b32 %r9, 1, 2, %p3;\n");
+  };
   EXPECT_EQ(accused("or.pred %p3, %p1, %p2;\n"), 12u);
   EXPECT_EQ(accused("or.pred %p3, %p2, %p1;\n"), 12u);
   EXPECT_EQ(accused("and.pred %p3, %p1, %p2;\n"), 20u);
@@ -113,15 +123,20 @@ TEST(Selection, AKnownPredicateMayDecideAlone) {
 TEST(Selection, ADisjunctionLeavesItsResultAsTheKnownOperandHasIt) {
   Selections s;
   const Outcome o = s.run(
-      "setp.lt.u32 %p2, %r8, 7;\nsetp.lt.u32 %p1, %r1, 99;\nmov.pred %p3, %p1;\nsetp.lt.and.u32 %p3, %r1, 0, %p2;\nor.pred %p3, %p3, %p1;\n"
+      "setp.lt.u32 %p2, %r8, 7;\nsetp.lt.u32 %p1, %r1, 99;\nmov.pred %p3, %p1;\nsetp.lt.and.u32 "
+      "%p3, %r1, 0, %p2;\nor.pred %p3, %p3, %p1;\n"
       "selp.b32 %r9, 1, 2, %p3;\n");
   EXPECT_FALSE(o.failed()) << text(o);
   EXPECT_EQ(s.gpu.fetch<std::uint32_t>(s.out, 32)[7], 2u);
 }
 
 TEST(Selection, AGuardedMoveLeavesTheOtherLanesAlone) {
-  EXPECT_EQ(Selections().accused("mov.b32 %r9, %r7;\nsetp.ge.u32 %p1, %r1, 32;\n@%p1 mov.b32 %r9, %r8;\n"), 0u);
-  EXPECT_EQ(Selections().accused("mov.b32 %r9, %r7;\nsetp.ge.u32 %p1, %r1, 30;\n@%p1 mov.b32 %r9, %r8;\n"), 2u);
+  EXPECT_EQ(Selections().accused(
+                "mov.b32 %r9, %r7;\nsetp.ge.u32 %p1, %r1, 32;\n@%p1 mov.b32 %r9, %r8;\n"),
+            0u);
+  EXPECT_EQ(Selections().accused(
+                "mov.b32 %r9, %r7;\nsetp.ge.u32 %p1, %r1, 30;\n@%p1 mov.b32 %r9, %r8;\n"),
+            2u);
 }
 
 TEST(Selection, AStoredRegisterThatNobodyAssignedIsNamedAsSuch) {
@@ -140,7 +155,8 @@ TEST(Selection, AStoredRegisterThatNobodyAssignedIsNamedAsSuch) {
   EXPECT_THAT(o.unwritten_stores[0].by.detail, HasSubstr("before anything was assigned to it"));
 }
 
-// d = an instruction of a word (in %r1 and, 64 bits wide, %rd1), of which some bytes were never written; what comes of it is used.
+// d = an instruction of a word (in %r1 and, 64 bits wide, %rd1), of which some bytes were never
+// written; what comes of it is used.
 struct Word {
   bool found = false;
   std::uint32_t result = 0;
@@ -177,13 +193,15 @@ class UseOf {
     const memory::Address in = gpu_.unwritten(8), out = gpu_.unwritten(4);
     std::uint8_t bytes[8];
     for (int k = 0; k < 8; ++k) {
-      bytes[k] = static_cast<std::uint8_t>(written >> k & 1 ? 0x11 * (k + 1) : garbage >> (8 * (k % 4)));
+      bytes[k] =
+          static_cast<std::uint8_t>(written >> k & 1 ? 0x11 * (k + 1) : garbage >> (8 * (k % 4)));
       if (written >> k & 1) gpu_.memory.mark_written(in + static_cast<std::uint64_t>(k), 1);
     }
     std::memcpy(gpu_.memory.host(*gpu_.memory.find(in), in), bytes, sizeof bytes);
     Word word;
     word.found = gpu_.launch("k", 1, 1, in, out).failed();
-    const std::uint32_t checks = std::exchange(gpu_.config.checks, 0);  // a finding would have ended the kernel
+    const std::uint32_t checks =
+        std::exchange(gpu_.config.checks, 0);  // a finding would have ended the kernel
     gpu_.launch("k", 1, 1, in, out);
     std::memcpy(&word.result, gpu_.memory.host(*gpu_.memory.find(out), out), 4);
     gpu_.config.checks = checks;
@@ -261,7 +279,8 @@ TEST(Bytes, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
         found |= w.found;
         results.insert(w.result);
       }
-      EXPECT_EQ(found, results.size() > 1) << instruction << " with the bytes 0x" << std::hex << written << " written";
+      EXPECT_EQ(found, results.size() > 1)
+          << instruction << " with the bytes 0x" << std::hex << written << " written";
     }
   }
 }
@@ -269,7 +288,8 @@ TEST(Bytes, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
 // Taken out of a word byte by byte and stored, padding is still padding.
 TEST(Bytes, MovingThemIsACopy) {
   for (const char* const move :
-       {"bfe.u32 %r2, %r1, 8, 8;", "shr.u32 %r2, %r1, 8;", "prmt.b32 %r2, %r1, %r7, 0x7771;", "cvt.u16.u32 %h2, %r1; cvt.u32.u16 %r2, %h2;"}) {
+       {"bfe.u32 %r2, %r1, 8, 8;", "shr.u32 %r2, %r1, 8;", "prmt.b32 %r2, %r1, %r7, 0x7771;",
+        "cvt.u16.u32 %h2, %r1; cvt.u32.u16 %r2, %h2;"}) {
     Machine gpu;
     gpu.load(std::string(R"(
 .visible .entry k(.param .u64 in, .param .u64 out)

@@ -18,14 +18,16 @@ namespace {
 std::uint64_t argument(const Warp& w, const Call& call, std::size_t i, int lane) {
   std::uint64_t v = 0;
   const Storage& s = call.arguments[i];
-  std::memcpy(&v, w.file[0] + s.offset + static_cast<std::size_t>(lane) * s.size, std::min<std::size_t>(s.size, 8));
+  std::memcpy(&v, w.file[0] + s.offset + static_cast<std::size_t>(lane) * s.size,
+              std::min<std::size_t>(s.size, 8));
   return v;
 }
 
 void set_result(Warp& w, const Call& call, int lane, std::uint64_t v) {
   if (call.results.empty()) return;
   const Storage& s = call.results[0];
-  std::memcpy(w.file[0] + s.offset + static_cast<std::size_t>(lane) * s.size, &v, std::min<std::size_t>(s.size, 8));
+  std::memcpy(w.file[0] + s.offset + static_cast<std::size_t>(lane) * s.size, &v,
+              std::min<std::size_t>(s.size, 8));
 }
 
 // A C string in device memory; nothing when it runs out of bounds.
@@ -41,7 +43,8 @@ std::optional<std::string> read_string(Warp& w, int lane, std::uint64_t address)
   }
 }
 
-// Widths and precisions that are formatted: beyond four digits the host's printf may fail, or take for ever.
+// Widths and precisions that are formatted: beyond four digits the host's printf may fail, or take
+// for ever.
 bool reasonable(const std::string& spec) {
   int digits = 0;
   for (const char c : spec) {
@@ -65,8 +68,10 @@ void append(std::string& out, const std::string& spec, T value) {
   out.pop_back();
 }
 
-// Formats as the host's printf does; the arguments lie packed at their natural alignment, floats as doubles.
-std::optional<std::string> format(Warp& w, int lane, const std::string& pattern, std::uint64_t arguments, int& count) {
+// Formats as the host's printf does; the arguments lie packed at their natural alignment, floats as
+// doubles.
+std::optional<std::string> format(Warp& w, int lane, const std::string& pattern,
+                                  std::uint64_t arguments, int& count) {
   std::string out;
   const auto next = [&](std::uint32_t size) -> std::optional<std::uint64_t> {
     arguments = (arguments + size - 1) & ~std::uint64_t{size - 1};
@@ -185,12 +190,16 @@ void print(Warp& w, const Call& call, LaneMask mask) {
   std::string text;
   for (LaneMask m = mask; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    const std::uint64_t pattern = argument(w, call, 0, lane), arguments = argument(w, call, 1, lane);
+    const std::uint64_t pattern = argument(w, call, 0, lane),
+                        arguments = argument(w, call, 1, lane);
     const auto read = read_string(w, lane, pattern);
     int count = 0;
     const auto line = read ? format(w, lane, *read, arguments, count) : std::nullopt;
     if (!line) {
-      bad_pointer(w, lane, read ? "an argument of printf leaves its memory" : "the format of printf leaves its memory", read ? arguments : pattern);
+      bad_pointer(w, lane,
+                  read ? "an argument of printf leaves its memory"
+                       : "the format of printf leaves its memory",
+                  read ? arguments : pattern);
       return;
     }
     text += *line;
@@ -213,8 +222,9 @@ void fail_assertion(Warp& w, const Call& call, LaneMask mask) {
     const auto s = a ? read_string(w, lane, a) : std::nullopt;
     return s ? *s : std::string("?");
   };
-  f.where =
-      "assertion `" + text(0) + "' failed at " + text(1) + ":" + std::to_string(static_cast<std::uint32_t>(argument(w, call, 2, lane))) + " in " + text(3);
+  f.where = "assertion `" + text(0) + "' failed at " + text(1) + ":" +
+            std::to_string(static_cast<std::uint32_t>(argument(w, call, 2, lane))) + " in " +
+            text(3);
   report(w, std::move(f));
 }
 
@@ -225,7 +235,9 @@ void allocate(Warp& w, const Call& call, LaneMask mask) {
   for (LaneMask m = mask; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     const std::uint64_t size = argument(w, call, 0, lane);
-    const memory::Allocation* a = size == 0 ? nullptr : w.block->worker->memory->allocate(size, 256, memory::Kind::kDevice, 0, kHeap);
+    const memory::Allocation* a =
+        size == 0 ? nullptr
+                  : w.block->worker->memory->allocate(size, 256, memory::Kind::kDevice, 0, kHeap);
     set_result(w, call, lane, a ? a->base : 0);
     Launch& launch = *w.block->launch;
     if (a == nullptr || (launch.config->checks & check::kLeaks) == 0) continue;
@@ -245,11 +257,14 @@ void release(Warp& w, const Call& call, LaneMask mask) {
     memory::DeviceMemory& memory = *w.block->worker->memory;
     const memory::Allocation* a = memory.find(address);
     const bool heap = a != nullptr && a->name == kHeap;
-    const auto result = heap ? memory.release(address) : memory::DeviceMemory::FreeResult::kNotAnAllocation;
+    const auto result =
+        heap ? memory.release(address) : memory::DeviceMemory::FreeResult::kNotAnAllocation;
     if (result == memory::DeviceMemory::FreeResult::kOk) continue;
     check::Finding f = finding_at(w, w.pc - 1, 1u << lane, check::Kind::kUseAfterFree);
     f.access.address = address;
-    f.where = result == memory::DeviceMemory::FreeResult::kAlreadyFreed ? "freed a second time" : "free of a pointer that malloc did not return";
+    f.where = result == memory::DeviceMemory::FreeResult::kAlreadyFreed
+                  ? "freed a second time"
+                  : "free of a pointer that malloc did not return";
     report(w, std::move(f));
     return;
   }

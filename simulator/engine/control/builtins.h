@@ -1,4 +1,5 @@
-// The functions of the device's library that a program may call without defining them: vprintf, malloc, free, __assertfail.
+// The functions of the device's library that a program may call without defining them: vprintf,
+// malloc, free, __assertfail.
 #pragma once
 
 #include "simulator/engine/schedule/block.h"

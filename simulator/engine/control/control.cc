@@ -19,13 +19,17 @@ namespace {
 // Deeper than any stack of a real device allows even with empty frames.
 constexpr std::uint32_t kMaxDepth = 8192;
 
-void copy_storage(const Storage& to, std::byte* to_bank, const Storage& from, const std::byte* from_bank, LaneMask lanes) {
+void copy_storage(const Storage& to, std::byte* to_bank, const Storage& from,
+                  const std::byte* from_bank, LaneMask lanes) {
   const std::uint32_t n = std::min(to.size, from.size);
-  each(lanes, [&](int l) { std::memcpy(to_bank + to.offset + l * to.size, from_bank + from.offset + l * from.size, n); });
+  each(lanes, [&](int l) {
+    std::memcpy(to_bank + to.offset + l * to.size, from_bank + from.offset + l * from.size, n);
+  });
 }
 
 // Marks of values never written travel with parameters.
-void copy_marks(Warp& w, std::int32_t to_frame, const Storage& to, std::int32_t from_frame, const Storage& from, LaneMask lanes) {
+void copy_marks(Warp& w, std::int32_t to_frame, const Storage& to, std::int32_t from_frame,
+                const Storage& from, LaneMask lanes) {
   if (!w.control->tracking) return;
   const std::int32_t running = w.control->frame;
   w.control->frame = to_frame;
@@ -50,7 +54,8 @@ void begin_frame(Warp& w, Frame& f, const Function& function) {
     auto* shadow = reinterpret_cast<std::uint8_t*>(w.block->local.written.get());
     const std::uint32_t stride = w.block->launch->local_stride;
     each(f.live, [&](int l) {
-      const std::size_t at = std::size_t{w.index * kWarpSize + static_cast<std::uint32_t>(l)} * stride + f.local_base;
+      const std::size_t at =
+          std::size_t{w.index * kWarpSize + static_cast<std::uint32_t>(l)} * stride + f.local_base;
       std::memset(shadow + at / 8, 0, function.local_bytes / 8);
       w.block->local.partly_written.forget(at, function.local_bytes);
     });
@@ -138,10 +143,12 @@ void run_call(Warp& w, const Op& op, LaneMask mask) {
     LaneMask same = 0;
     each(mask, [&](int l) { same |= LaneMask{addresses[l] == address} << l; });
     const std::uint64_t index = (address - kCodeBase) / kCodeStep;
-    if (address < kCodeBase || (address - kCodeBase) % kCodeStep != 0 || index >= program.functions.size() || program.functions[index].is_kernel) {
+    if (address < kCodeBase || (address - kCodeBase) % kCodeStep != 0 ||
+        index >= program.functions.size() || program.functions[index].is_kernel) {
       check::Finding f = finding_at(w, w.pc - 1, same, check::Kind::kInvalidProgramCounter);
       char text[64];
-      std::snprintf(text, sizeof text, "0x%llx is the address of no function", static_cast<unsigned long long>(address));
+      std::snprintf(text, sizeof text, "0x%llx is the address of no function",
+                    static_cast<unsigned long long>(address));
       f.where = text;
       report(w, std::move(f));
       return;
@@ -159,13 +166,15 @@ void run_call(Warp& w, const Op& op, LaneMask mask) {
   const std::uint32_t depth = before.depth + 1;
   if (depth > kMaxDepth || base + callee.local_bytes > w.block->launch->local_stride) {
     check::Finding f = finding_at(w, w.pc - 1, mask, check::Kind::kStackOverflow);
-    f.where = "calling " + callee.demangled + " at call depth " + std::to_string(depth) + " with " + std::to_string(base) + " bytes of stack in use";
+    f.where = "calling " + callee.demangled + " at call depth " + std::to_string(depth) + " with " +
+              std::to_string(base) + " bytes of stack in use";
     report(w, std::move(f));
     return;
   }
   if (call.arguments.size() != callee.parameters.size()) {
     check::Finding f = finding_at(w, w.pc - 1, mask, check::Kind::kInvalidProgramCounter);
-    f.where = "the function called takes " + std::to_string(callee.parameters.size()) + " parameters, the call passes " + std::to_string(call.arguments.size());
+    f.where = "the function called takes " + std::to_string(callee.parameters.size()) +
+              " parameters, the call passes " + std::to_string(call.arguments.size());
     report(w, std::move(f));
     return;
   }
@@ -224,7 +233,8 @@ void run_branch_table(Warp& w, const Op& op, LaneMask mask) {
   each(mask, [&](int l) { bad |= LaneMask{index[l] >= table.size()} << l; });
   if (bad != 0) {
     check::Finding f = finding_at(w, w.pc - 1, bad, check::Kind::kInvalidProgramCounter);
-    f.where = "index " + std::to_string(index[std::countr_zero(bad)]) + " into a table of " + std::to_string(table.size()) + " branch targets";
+    f.where = "index " + std::to_string(index[std::countr_zero(bad)]) + " into a table of " +
+              std::to_string(table.size()) + " branch targets";
     report(w, std::move(f));
     return;
   }
@@ -234,7 +244,8 @@ void run_branch_table(Warp& w, const Op& op, LaneMask mask) {
     const std::uint32_t i = index[std::countr_zero(todo)];
     LaneMask same = 0;
     each(todo, [&](int l) { same |= LaneMask{index[l] == i} << l; });
-    if (Coverage::Part* part = w.block->worker->coverage) part->tables[op.target][i] += static_cast<unsigned>(std::popcount(same));
+    if (Coverage::Part* part = w.block->worker->coverage)
+      part->tables[op.target][i] += static_cast<unsigned>(std::popcount(same));
     split(w, table[i], same);
     todo &= ~same;
   }
@@ -259,7 +270,8 @@ void run_nanosleep(Warp& w, const Op& op, LaneMask mask) {
 
 void run_nothing(Warp&, const Op&, LaneMask) {}
 
-// ---- addresses ------------------------------------------------------------------------------------------------------
+// ---- addresses
+// ------------------------------------------------------------------------------------------------------
 
 void run_convert_address(Warp& w, const Op& op, LaneMask mask) {
   const Launch& launch = *w.block->launch;
@@ -268,12 +280,15 @@ void run_convert_address(Warp& w, const Op& op, LaneMask mask) {
   switch (static_cast<Conversion>(op.mode & ~1)) {
     case Conversion::kFromShared: begin = launch.shared_window; break;
     case Conversion::kFromLocal: begin = launch.local_window; break;
-    case Conversion::kFromParam: begin = launch.parameter_memory != nullptr ? launch.parameter_memory->base : 0; break;
+    case Conversion::kFromParam:
+      begin = launch.parameter_memory != nullptr ? launch.parameter_memory->base : 0;
+      break;
     default: begin = static_cast<std::uint64_t>(op.immediate); break;
   }
   const std::uint64_t add = op.mode & 1 ? 0 - begin : begin;
   const auto value = [&](int l) -> std::uint64_t {
-    return op.register_bytes == 4 ? source<std::uint32_t>(w, op.src[0])[l] : source<std::uint64_t>(w, op.src[0])[l];
+    return op.register_bytes == 4 ? source<std::uint32_t>(w, op.src[0])[l]
+                                  : source<std::uint64_t>(w, op.src[0])[l];
   };
   each(mask, [&](int l) {
     const std::uint64_t v = value(l) + add;
@@ -290,12 +305,18 @@ void run_is_space(Warp& w, const Op& op, LaneMask mask) {
   const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
   LaneMask yes = 0;
   each(mask, [&](int l) {
-    const bool shared = a[l] - launch.shared_window < (1ull << 32), local = a[l] - launch.local_window < (1ull << 32);
-    const memory::Allocation* where = shared || local ? nullptr : w.block->worker->memory->find(a[l]);
+    const bool shared = a[l] - launch.shared_window < (1ull << 32),
+               local = a[l] - launch.local_window < (1ull << 32);
+    const memory::Allocation* where =
+        shared || local ? nullptr : w.block->worker->memory->find(a[l]);
     const bool constant = where != nullptr && where->kind == memory::Kind::kConstant;
     bool r = false;
     switch (static_cast<isa::Space>(op.space)) {
-      case isa::Space::kShared: r = shared && rank_named(*w.block, static_cast<std::uint32_t>(a[l] - launch.shared_window)) == w.block->cluster_rank; break;
+      case isa::Space::kShared:
+        r = shared &&
+            rank_named(*w.block, static_cast<std::uint32_t>(a[l] - launch.shared_window)) ==
+                w.block->cluster_rank;
+        break;
       case isa::Space::kSharedCluster: r = shared; break;
       case isa::Space::kLocal: r = local; break;
       case isa::Space::kConst: r = constant && where != launch.parameter_memory; break;
@@ -308,7 +329,8 @@ void run_is_space(Warp& w, const Op& op, LaneMask mask) {
 }
 
 void run_local_address(Warp& w, const Op& op, LaneMask mask) {
-  const std::uint64_t v = w.control->frames[w.control->frame].local_base + static_cast<std::uint64_t>(op.immediate);
+  const std::uint64_t v =
+      w.control->frames[w.control->frame].local_base + static_cast<std::uint64_t>(op.immediate);
   each(mask, [&](int l) {
     if (op.width == 8) {
       destination<std::uint64_t>(w, op.dst)[l] = v;
@@ -321,12 +343,15 @@ void run_local_address(Warp& w, const Op& op, LaneMask mask) {
 void run_alloca(Warp& w, const Op& op, LaneMask mask) {
   WarpControl& c = *w.control;
   const Frame& frame = c.frames[c.frame];
-  const std::uint32_t bottom = frame.local_base + w.block->program->functions[frame.function].local_bytes;
+  const std::uint32_t bottom =
+      frame.local_base + w.block->program->functions[frame.function].local_bytes;
   const auto alignment = static_cast<std::uint64_t>(std::max<std::int64_t>(op.immediate, 16));
   LaneMask overflow = 0;
   each(mask, [&](int l) {
-    const std::uint64_t bytes = op.register_bytes == 8 ? source<std::uint64_t>(w, op.src[0])[l] : source<std::uint32_t>(w, op.src[0])[l];
-    const std::uint64_t at = (std::max(c.stack_pointer[l], bottom) + alignment - 1) & ~(alignment - 1);
+    const std::uint64_t bytes = op.register_bytes == 8 ? source<std::uint64_t>(w, op.src[0])[l]
+                                                       : source<std::uint32_t>(w, op.src[0])[l];
+    const std::uint64_t at =
+        (std::max(c.stack_pointer[l], bottom) + alignment - 1) & ~(alignment - 1);
     if (bytes > w.block->launch->local_stride || at + bytes > w.block->launch->local_stride) {
       overflow |= 1u << l;
       return;
@@ -359,7 +384,8 @@ void run_stack_restore(Warp& w, const Op& op, LaneMask mask) {
   std::uint32_t* const pointer = w.control->stack_pointer;
   LaneMask above = 0;  // a stack is given back, never taken
   each(mask, [&](int l) {
-    const std::uint64_t to = op.register_bytes == 8 ? source<std::uint64_t>(w, op.src[0])[l] : source<std::uint32_t>(w, op.src[0])[l];
+    const std::uint64_t to = op.register_bytes == 8 ? source<std::uint64_t>(w, op.src[0])[l]
+                                                    : source<std::uint32_t>(w, op.src[0])[l];
     if (to > pointer[l])
       above |= 1u << l;
     else

@@ -11,7 +11,8 @@ void run_exit(Warp& w, const Op& op, LaneMask mask);
 void run_branch_table(Warp& w, const Op& op, LaneMask mask);
 void run_trap(Warp& w, const Op& op, LaneMask mask);
 void run_nanosleep(Warp& w, const Op& op, LaneMask mask);
-void run_nothing(Warp& w, const Op& op, LaneMask mask);  // prefetch and other hints: no effect that a program can see
+void run_nothing(Warp& w, const Op& op,
+                 LaneMask mask);  // prefetch and other hints: no effect that a program can see
 
 // Address arithmetic.
 void run_convert_address(Warp& w, const Op& op, LaneMask mask);

@@ -34,7 +34,8 @@ std::string kernel(const std::string& body, const std::string& before = "") {
 })";
 }
 
-std::vector<std::uint32_t> run(const std::string& module, std::uint32_t threads, std::uint64_t seed = 0) {
+std::vector<std::uint32_t> run(const std::string& module, std::uint32_t threads,
+                               std::uint64_t seed = 0) {
   Machine gpu;
   gpu.config.schedule_seed = seed;
   gpu.load(module);
@@ -60,7 +61,8 @@ DONE:
 )");
   for (const auto seed : kSeeds) {
     const auto r = run(module, 40, seed);
-    for (std::uint32_t i = 0; i < 40; ++i) EXPECT_EQ(r[i], (i < 11 ? 200 : 100) + i) << "thread " << i << " seed " << seed;
+    for (std::uint32_t i = 0; i < 40; ++i)
+      EXPECT_EQ(r[i], (i < 11 ? 200 : 100) + i) << "thread " << i << " seed " << seed;
   }
 }
 
@@ -222,11 +224,13 @@ TEST(Calls, RecursionGoesAsDeepAsEachLaneNeeds) {
   const std::uint32_t fib[] = {0, 1, 1, 2, 3, 5, 8, 13};
   for (const auto seed : kSeeds) {
     const auto r = run(kernel(kCallFibonacci, kFibonacci), 40, seed);
-    for (std::uint32_t i = 0; i < 40; ++i) EXPECT_EQ(r[i], fib[i % 8]) << "thread " << i << " seed " << seed;
+    for (std::uint32_t i = 0; i < 40; ++i)
+      EXPECT_EQ(r[i], fib[i % 8]) << "thread " << i << " seed " << seed;
   }
 }
 
-JUDGES(Calls, ArgumentsAndResultsSpelledAsAFunctions, "st.param::func.b32", "st.param::func.v2.b64", "ld.param::func.b32", "ld.param::func.v2.u64");
+JUDGES(Calls, ArgumentsAndResultsSpelledAsAFunctions, "st.param::func.b32", "st.param::func.v2.b64",
+       "ld.param::func.b32", "ld.param::func.v2.u64");
 TEST(Calls, ArgumentsAndResultsSpelledAsAFunctions) {
   Machine gpu;
   gpu.load_text(R"(.version 8.3
@@ -304,7 +308,8 @@ TEST(Calls, EndlessRecursionIsAStackOverflow) {
   EXPECT_EQ(o.findings[0].kind, check::Kind::kStackOverflow) << text(o);
 }
 
-// Every lane takes a lock, adds one to a plain word, and lets go. Lock-step execution would spin for ever.
+// Every lane takes a lock, adds one to a plain word, and lets go. Lock-step execution would spin
+// for ever.
 constexpr char kSpinLock[] = R"(
 .global .u32 lock;
 .global .u32 count;
@@ -382,7 +387,8 @@ TEST(Modules, AKernelWithAnUnknownInstructionRefusesItselfAlone) {
   const std::string text = testing::module_text(
       ".visible .global .u32 value = 7;\n"
       ".visible .entry bad()\n{\ntcgen05.unheard;\n}\n"
-      ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<2>; .reg .b64 %d<2>;\nld.global.u32 %r1, [value];\nld.param.u64 %d1, [out];\n"
+      ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<2>; .reg .b64 %d<2>;\nld.global.u32 "
+      "%r1, [value];\nld.param.u64 %d1, [out];\n"
       "st.global.u32 [%d1], %r1;\nret;\n}\n");
   const std::string_view texts[] = {text};
   auto loaded = load_module(texts, gpu.memory, 0);
@@ -391,7 +397,8 @@ TEST(Modules, AKernelWithAnUnknownInstructionRefusesItselfAlone) {
   ASSERT_EQ(gpu.module->refusals().size(), 1u);
   EXPECT_EQ(gpu.module->refusals()[0].function, "bad");
   ASSERT_NE(gpu.module->find_kernel("bad"), nullptr);
-  EXPECT_THAT(gpu.module->find_kernel("bad")->refusal()->message, HasSubstr("unknown instruction 'tcgen05.unheard'"));
+  EXPECT_THAT(gpu.module->find_kernel("bad")->refusal()->message,
+              HasSubstr("unknown instruction 'tcgen05.unheard'"));
   EXPECT_EQ(gpu.module->find_kernel("k")->refusal(), nullptr);
   EXPECT_NE(gpu.module->find_variable("value"), nullptr);
   const auto out = gpu.unwritten(4);
@@ -450,27 +457,35 @@ TEST(Grid, SpecialRegistersNameEveryThreadOnce) {
   }
 }
 
-// As on an H100. Cooperative groups has barriers there; a kernel that does not ask for it has no business there.
+// As on an H100. Cooperative groups has barriers there; a kernel that does not ask for it has no
+// business there.
 TEST(Grid, TheSystemsSharedMemoryIsForThoseWhoAsk) {
   const auto run = [](const std::string& body) {
     testing::TwoBuffers c;
     const Outcome o = c.run(body, 1);
     return std::make_pair(o, c.gpu.fetch<std::uint32_t>(c.y, 1)[0]);
   };
-  for (const auto& [name, value] : {std::pair{"begin", 0u}, {"end", 288u}, {"cap", 1024u}, {"0", 0u}, {"1", 0u}}) {
-    const auto [o, read] = run("  mov.u32 %r4, %reserved_smem_offset_" + std::string(name) + ";\n  st.global.u32 [%rd6], %r4;");
+  for (const auto& [name, value] :
+       {std::pair{"begin", 0u}, {"end", 288u}, {"cap", 1024u}, {"0", 0u}, {"1", 0u}}) {
+    const auto [o, read] = run("  mov.u32 %r4, %reserved_smem_offset_" + std::string(name) +
+                               ";\n  st.global.u32 [%rd6], %r4;");
     EXPECT_TRUE(o.findings.empty()) << text(o);
     EXPECT_EQ(read, value) << name;
   }
-  const std::string use = "  st.shared.u32 [%r4+284], 7;\n  ld.shared.u32 %r5, [%r4+284];\n  st.global.u32 [%rd6], %r5;";
+  const std::string use =
+      "  st.shared.u32 [%r4+284], 7;\n  ld.shared.u32 %r5, [%r4+284];\n  st.global.u32 [%rd6], "
+      "%r5;";
   const auto [asked, seven] = run("  mov.u32 %r4, %reserved_smem_offset_1;\n" + use);
   EXPECT_TRUE(asked.findings.empty()) << text(asked);
   EXPECT_EQ(seven, 7u);
   EXPECT_TRUE(run("  mov.u32 %r4, 0;\n" + use).first.failed());
-  const auto [fresh, zero] = run("  mov.u32 %r4, %reserved_smem_offset_1;\n  atom.shared.or.b32 %r5, [%r4], 1;\n  st.global.u32 [%rd6], %r5;");
+  const auto [fresh, zero] =
+      run("  mov.u32 %r4, %reserved_smem_offset_1;\n  atom.shared.or.b32 %r5, [%r4], 1;\n  "
+          "st.global.u32 [%rd6], %r5;");
   EXPECT_TRUE(fresh.findings.empty()) << text(fresh);
   EXPECT_EQ(zero, 0u) << "it begins with zeros";
-  EXPECT_TRUE(run("  mov.u32 %r4, %reserved_smem_offset_end;\n" + use).first.failed()) << "past its end";
+  EXPECT_TRUE(run("  mov.u32 %r4, %reserved_smem_offset_end;\n" + use).first.failed())
+      << "past its end";
 }
 
 TEST(Grid, CountersCountWarpAndThreadInstructions) {
@@ -544,16 +559,22 @@ TEST(Stack, IsNotRestoredToWhatWasNeverSaved) {
   ASSERT_TRUE(o.failed());
   EXPECT_EQ(o.findings[0].kind, check::Kind::kInvalidInstruction);
   EXPECT_THAT(text(o), HasSubstr("no stacksave of the thread"));
-  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b64 %rd; alloca.u64 %rd, 8, 4294967296; ret; }"), HasSubstr("no power of two"));
+  EXPECT_THAT(
+      gpu.refusal(".visible .entry k() { .reg .b64 %rd; alloca.u64 %rd, 8, 4294967296; ret; }"),
+      HasSubstr("no power of two"));
 }
 
-// A width that the host's printf would spend seconds or megabytes on, a conversion that it does not know, and a width beyond 512.
+// A width that the host's printf would spend seconds or megabytes on, a conversion that it does not
+// know, and a width beyond 512.
 TEST(Printf, SurvivesAnyFormat) {
   Machine gpu;
   const auto print = [&](const std::string& pattern) {
     std::string bytes;
     for (const char c : pattern) bytes += std::to_string(static_cast<int>(c)) + ", ";
-    gpu.load(".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.global .b8 format[] = {" + bytes + R"(0};
+    gpu.load(
+        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.global .b8 "
+        "format[] = {" +
+        bytes + R"(0};
 .global .b32 values[8] = {-3, 7};
 .visible .entry k()
 {

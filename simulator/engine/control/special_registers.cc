@@ -10,14 +10,16 @@
 namespace lockstep::engine {
 namespace {
 
-// Thread numbers along x and y of a block whose side along x is a power of two, as blocks of more than a row nearly always have.
+// Thread numbers along x and y of a block whose side along x is a power of two, as blocks of more
+// than a row nearly always have.
 bool run_thread_number(Warp& w, const Op& op, LaneMask mask, bool along_y) {
   const Dim3& block = w.block->launch->config->block;
   if (!std::has_single_bit(block.x) || block.z != 1) return false;
   const int shift = along_y ? std::countr_zero(block.x) : 0;
   const std::uint32_t first = w.index * kWarpSize, low = along_y ? ~0u : block.x - 1;
   auto* d = destination<std::uint32_t>(w, op.dst);
-  for (std::uint32_t i = 0; i < kWarpSize; ++i) d[i] = mask >> i & 1 ? (first + i) >> shift & low : d[i];
+  for (std::uint32_t i = 0; i < kWarpSize; ++i)
+    d[i] = mask >> i & 1 ? (first + i) >> shift & low : d[i];
   return true;
 }
 
@@ -62,13 +64,15 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
   const auto all = [&](std::uint64_t x) { std::fill(v, v + kWarpSize, x); };
   const std::uint32_t first = w.index * kWarpSize;
   const Dim3 &block = config.block, &grid = config.grid, &cluster = config.cluster;
-  // One operation, one tick; a virtual nanosecond is a warp instruction of the block, and what it slept.
+  // One operation, one tick; a virtual nanosecond is a warp instruction of the block, and what it
+  // slept.
   const std::uint64_t cycles = w.control->instructions + w.control->slept;
   const std::uint64_t time = 1000000000ull + b.instructions + w.control->slept;
   const auto special = static_cast<S>(op.target);
   if (op.width == 4 && run_common(w, op, mask, special)) return;
   const Dim3 in_cluster{b.ctaid.x % cluster.x, b.ctaid.y % cluster.y, b.ctaid.z % cluster.z};
-  if (isa::reads_clock(static_cast<S>(op.target))) ++b.worker->changes;  // time passes, and a loop may end by it
+  if (isa::reads_clock(static_cast<S>(op.target)))
+    ++b.worker->changes;  // time passes, and a loop may end by it
   switch (special) {
     case S::kTidX:
       if (block.y == 1 && block.z == 1) {
@@ -122,7 +126,9 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
     case S::kGlobaltimerLo: all(static_cast<std::uint32_t>(time)); break;
     case S::kGlobaltimerHi: all(time >> 32); break;
     case S::kTotalSmemSize:
-    case S::kAggrSmemSize: all(b.launch->kernel->static_shared_bytes + config.dynamic_shared); break;
+    case S::kAggrSmemSize:
+      all(b.launch->kernel->static_shared_bytes + config.dynamic_shared);
+      break;
     case S::kDynamicSmemSize: all(config.dynamic_shared); break;
     case S::kReservedSmemOffset:
     case S::kReservedSmemOffset1:
@@ -142,13 +148,18 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
     case S::kClusterNctaidX: all(cluster.x); break;
     case S::kClusterNctaidY: all(cluster.y); break;
     case S::kClusterNctaidZ: all(cluster.z); break;
-    case S::kClusterCtarank: all(in_cluster.x + cluster.x * (in_cluster.y + std::uint64_t{cluster.y} * in_cluster.z)); break;
+    case S::kClusterCtarank:
+      all(in_cluster.x + cluster.x * (in_cluster.y + std::uint64_t{cluster.y} * in_cluster.z));
+      break;
     case S::kClusterNctarank: all(cluster.count()); break;
     default: {
-      // Cooperative groups finds the grid's barrier through two environment registers; all others, and performance counters, are zero.
+      // Cooperative groups finds the grid's barrier through two environment registers; all others,
+      // and performance counters, are zero.
       const std::uint64_t workspace = b.launch->grid_workspace ? b.launch->grid_workspace->base : 0;
       const int environment = static_cast<int>(op.target) - static_cast<int>(S::kEnvreg0);
-      all(environment == 1 ? workspace >> 32 : environment == 2 ? static_cast<std::uint32_t>(workspace) : 0);
+      all(environment == 1   ? workspace >> 32
+          : environment == 2 ? static_cast<std::uint32_t>(workspace)
+                             : 0);
     }
   }
   if (op.width == 0) {

@@ -34,7 +34,8 @@ std::string kernel(const std::string& body) {
          "\n  st.global.u64 [%rd2], %rd10;\n  ret;\n}";
 }
 
-// Nobody catches what either of them raises, so that it ends the launch; what was stored before remains.
+// Nobody catches what either of them raises, so that it ends the launch; what was stored before
+// remains.
 JUDGES(Stops, ATrapOrABreakpointEndsTheLaunchAtItsPlace, "trap", "brkpt");
 TEST(Stops, ATrapOrABreakpointEndsTheLaunchAtItsPlace) {
   for (const std::string stop : {"trap", "brkpt"}) {
@@ -48,7 +49,8 @@ TEST(Stops, ATrapOrABreakpointEndsTheLaunchAtItsPlace) {
     EXPECT_EQ(o.findings[0].access.thread.x, 5u) << text(o);
     EXPECT_EQ(o.findings[0].access.site.ptx_line, kBodyLine + 2) << text(o);
     EXPECT_THAT(text(o), HasSubstr(stop));
-    EXPECT_EQ(gpu.fetch<std::uint64_t>(out, 32), std::vector<std::uint64_t>(32, 1)) << "what follows " << stop << " was not executed";
+    EXPECT_EQ(gpu.fetch<std::uint64_t>(out, 32), std::vector<std::uint64_t>(32, 1))
+        << "what follows " << stop << " was not executed";
 
     // One that no thread reaches ends nothing.
     gpu.load(kernel("  @%p2 " + stop + ";"));
@@ -61,9 +63,10 @@ JUDGES(Sleep, LetsTimePassAndChangesNothingElse, "nanosleep.u32");
 TEST(Sleep, LetsTimePassAndChangesNothingElse) {
   const auto elapsed = [](const std::string& sleep) {
     Machine gpu;
-    gpu.load(kernel("  mov.u64 %rd3, %globaltimer;\n" + sleep +
-                    "\n  mov.u64 %rd4, %globaltimer;\n  sub.u64 %rd10, %rd4, %rd3;\n  mov.u32 %r5, %tid.x;\n"
-                    "  setp.ne.u32 %p3, %r5, %r1;\n  @%p3 trap;"));
+    gpu.load(kernel(
+        "  mov.u64 %rd3, %globaltimer;\n" + sleep +
+        "\n  mov.u64 %rd4, %globaltimer;\n  sub.u64 %rd10, %rd4, %rd3;\n  mov.u32 %r5, %tid.x;\n"
+        "  setp.ne.u32 %p3, %r5, %r1;\n  @%p3 trap;"));
     const auto out = gpu.buffer(std::vector<std::uint64_t>(32, 0));
     const Outcome o = gpu.launch("k", 1, 32, out);
     EXPECT_TRUE(o.findings.empty()) << text(o);
@@ -71,10 +74,12 @@ TEST(Sleep, LetsTimePassAndChangesNothingElse) {
   };
   // PTX: for a time between none and twice what is asked, and at most a millisecond.
   for (const std::uint64_t t : elapsed("")) EXPECT_LT(t, 10u);
-  for (const std::uint64_t t : elapsed("  nanosleep.u32 5000;")) EXPECT_TRUE(t <= 10'010 && t >= 4'000) << t;
+  for (const std::uint64_t t : elapsed("  nanosleep.u32 5000;"))
+    EXPECT_TRUE(t <= 10'010 && t >= 4'000) << t;
   for (const std::uint64_t t : elapsed("  nanosleep.u32 0;")) EXPECT_LT(t, 10u);
   for (const std::uint64_t t : elapsed("  nanosleep.u32 4000000000;")) EXPECT_LE(t, 2'000'010u);
-  for (const std::uint64_t t : elapsed("  mov.u32 %r4, 700;\n  nanosleep.u32 %r4;")) EXPECT_TRUE(t <= 1'410 && t >= 500) << t;
+  for (const std::uint64_t t : elapsed("  mov.u32 %r4, 700;\n  nanosleep.u32 %r4;"))
+    EXPECT_TRUE(t <= 1'410 && t >= 500) << t;
 }
 
 // Who sleeps in a loop lets others run: of the same warp, and of another.
@@ -82,7 +87,8 @@ TEST(Sleep, LetsOthersRun) {
   for (const std::uint32_t setter : {31u, 40u}) {
     Machine gpu;
     gpu.load(
-        kernel("  .shared .align 4 .u32 flag;\n  setp.eq.u32 %p3, %r1, 0;\n  @%p3 st.volatile.shared.u32 [flag], 0;\n  bar.sync 0;\n  setp.eq.u32 %p4, %r1, " +
+        kernel("  .shared .align 4 .u32 flag;\n  setp.eq.u32 %p3, %r1, 0;\n  @%p3 "
+               "st.volatile.shared.u32 [flag], 0;\n  bar.sync 0;\n  setp.eq.u32 %p4, %r1, " +
                std::to_string(setter) + R"(;
   @%p4 bra SET;
 WAIT:

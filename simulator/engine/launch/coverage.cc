@@ -11,7 +11,9 @@
 namespace lockstep::engine {
 namespace {
 
-SourcePlace place_of(const Source& source, const ptx::SourceLocation& location) { return {source_file(source, location.file), location.line, location.column}; }
+SourcePlace place_of(const Source& source, const ptx::SourceLocation& location) {
+  return {source_file(source, location.file), location.line, location.column};
+}
 
 // Each by one number.
 class InlinedPlaces {
@@ -20,25 +22,31 @@ class InlinedPlaces {
   int number(std::uint32_t module, int site) {
     const Source& source = program_.sources[module];
     if (!is_one(source, site)) return -1;
-    const auto [known, first] = numbers_.try_emplace({module, site}, static_cast<int>(places.size()));
+    const auto [known, first] =
+        numbers_.try_emplace({module, site}, static_cast<int>(places.size()));
     if (!first) return known->second;
     InlinedPlace& place = places.emplace_back();
     place.function = source.inline_sites[static_cast<std::size_t>(site)].function;
-    for (int s = site; is_one(source, s); s = source.inline_sites[static_cast<std::size_t>(s)].caller.inlined_at) {
-      place.calls.push_back(place_of(source, source.inline_sites[static_cast<std::size_t>(s)].caller));
+    for (int s = site; is_one(source, s);
+         s = source.inline_sites[static_cast<std::size_t>(s)].caller.inlined_at) {
+      place.calls.push_back(
+          place_of(source, source.inline_sites[static_cast<std::size_t>(s)].caller));
     }
     return known->second;
   }
   std::vector<InlinedPlace> places;
 
  private:
-  static bool is_one(const Source& source, int site) { return site >= 0 && site < static_cast<int>(source.inline_sites.size()); }
+  static bool is_one(const Source& source, int site) {
+    return site >= 0 && site < static_cast<int>(source.inline_sites.size());
+  }
 
   const Program& program_;
   std::map<std::pair<std::uint32_t, int>, int> numbers_;
 };
 
-InstructionCoverage instruction_at(const Program& program, std::uint32_t pc, InlinedPlaces& inlined) {
+InstructionCoverage instruction_at(const Program& program, std::uint32_t pc,
+                                   InlinedPlaces& inlined) {
   const Origin& origin = program.origin(pc);
   InstructionCoverage i;
   i.text = origin.text;
@@ -63,7 +71,8 @@ void OperationCoverage::add(const OperationCoverage& other) {
 }
 
 void Coverage::prepare(const program::Program& program, std::size_t host_threads) {
-  if (!parts_.empty() && parts_.front().operations.size() != program.ops.size()) throw std::invalid_argument("the coverage is of another module");
+  if (!parts_.empty() && parts_.front().operations.size() != program.ops.size())
+    throw std::invalid_argument("the coverage is of another module");
   while (parts_.size() < host_threads) {
     Part& part = parts_.emplace_back();
     part.operations.resize(program.ops.size());
@@ -97,14 +106,16 @@ ModuleCoverage coverage_of(const Module& module, const Coverage& coverage) {
       if (origin.row == nullptr) continue;  // the end of a function
       const bool first = pc == f.entry || program.ops[pc - 1].origin != program.ops[pc].origin;
       if (first) function.instructions.push_back(instruction_at(program, pc, inlined));
-      // The last of an instruction's operations does what it says; those before it prepare operands.
+      // The last of an instruction's operations does what it says; those before it prepare
+      // operands.
       InstructionCoverage& i = function.instructions.back();
       i.count = coverage.operation(pc);
       if (!is_branch_table(origin)) continue;
       i.jumps.clear();
       const std::uint32_t table = program.ops[pc].target;
       if (table >= program.tables.size()) continue;
-      for (std::uint32_t entry = 0; entry < program.tables[table].size(); ++entry) i.jumps.push_back(coverage.jumps(table, entry));
+      for (std::uint32_t entry = 0; entry < program.tables[table].size(); ++entry)
+        i.jumps.push_back(coverage.jumps(table, entry));
     }
   }
   result.inlined = std::move(inlined.places);

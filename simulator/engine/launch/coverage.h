@@ -1,7 +1,9 @@
-// What the threads of a module's kernels have executed, over all launches that were given its table (LaunchConfig::coverage).
+// What the threads of a module's kernels have executed, over all launches that were given its table
+// (LaunchConfig::coverage).
 //
-// Counts are of threads: a warp of 32 lanes that executes an instruction together counts 32. Each host thread of a launch has a part of the table to
-// itself, so that counting costs no atomic operation; two launches must not count into one table at the same time.
+// Counts are of threads: a warp of 32 lanes that executes an instruction together counts 32. Each
+// host thread of a launch has a part of the table to itself, so that counting costs no atomic
+// operation; two launches must not count into one table at the same time.
 #pragma once
 
 #include <bit>
@@ -25,8 +27,10 @@ class Module;
 struct OperationCoverage {
   std::uint64_t reached = 0;  // threads that came to it
   std::uint64_t ran = 0;      // those whose guard was true
-  bool partial = false;       // a warp with fewer than 32 threads came to it: the last of a block whose size is no multiple of 32
-  bool parted = false;        // some threads of a warp came to it while others were elsewhere or had ended, or its guard was true for some alone
+  bool partial = false;  // a warp with fewer than 32 threads came to it: the last of a block whose
+                         // size is no multiple of 32
+  bool parted = false;   // some threads of a warp came to it while others were elsewhere or had
+                         // ended, or its guard was true for some alone
 
   // For the lanes `mask` of a warp with the threads `exists`; `ran_by` those with a true guard.
   void note(program::LaneMask mask, program::LaneMask ran_by, program::LaneMask exists) {
@@ -42,8 +46,9 @@ class Coverage {
  public:
   // One host thread's part.
   struct Part {
-    std::vector<OperationCoverage> operations;       // by pc
-    std::vector<std::vector<std::uint64_t>> tables;  // threads that went to each target of a branch table: as Program::tables
+    std::vector<OperationCoverage> operations;  // by pc
+    std::vector<std::vector<std::uint64_t>>
+        tables;  // threads that went to each target of a branch table: as Program::tables
   };
 
   // Makes room for launches on that many host threads; what has been counted stays.

@@ -11,8 +11,8 @@ namespace coverage_test {
 
 using testing::Machine;
 
-// Line 1 for all; 2 for x < n; 3 a branch that x < n takes; 4 what the others do; 5 in a function inlined on 6; 7 a branch table on x & 3; 9 in a kernel of
-// its own.
+// Line 1 for all; 2 for x < n; 3 a branch that x < n takes; 4 what the others do; 5 in a function
+// inlined on 6; 7 a branch table on x & 3; 9 in a kernel of its own.
 constexpr const char* kText = R"(
 .file 1 "/proc/self/cwd/kernels/k.cu"
 .visible .entry k(.param .u32 n)
@@ -155,7 +155,9 @@ TEST_F(CoverageTest, AnInstructionOfSeveralOperationsIsOne) {
   gpu.launch("k", 1, 32, std::uint32_t{32});
   const ModuleCoverage all = covered();
   const auto& body = all.functions.front().instructions;
-  EXPECT_EQ(std::count_if(body.begin(), body.end(), [](const auto& i) { return i.text.starts_with("mov"); }), 1);
+  EXPECT_EQ(std::count_if(body.begin(), body.end(),
+                          [](const auto& i) { return i.text.starts_with("mov"); }),
+            1);
   EXPECT_EQ(body.size(), 12u);
 }
 

@@ -29,9 +29,11 @@ class Coverage;  // launch/coverage.h
 struct Counters {
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
-  std::uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_lines = 0;  // 32-byte sectors, 128-byte lines
+  std::uint64_t global_load_requests = 0, global_load_sectors = 0,
+                global_load_lines = 0;  // 32-byte sectors, 128-byte lines
   std::uint64_t global_store_requests = 0, global_store_sectors = 0, global_store_lines = 0;
-  std::uint64_t shared_load_requests = 0, shared_load_bank_conflicts = 0;  // conflicts: extra passes over the banks
+  std::uint64_t shared_load_requests = 0,
+                shared_load_bank_conflicts = 0;  // conflicts: extra passes over the banks
   std::uint64_t shared_store_requests = 0, shared_store_bank_conflicts = 0;
   std::uint64_t shuffles = 0, votes = 0, atomics = 0, barriers = 0;
   void add(const Counters& other);
@@ -53,17 +55,20 @@ struct Limits {
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  virtual const std::string& name() const = 0;                           // as in the PTX (mangled)
-  virtual std::span<const std::uint32_t> parameter_offsets() const = 0;  // one more than there are parameters; last: total bytes
+  virtual const std::string& name() const = 0;  // as in the PTX (mangled)
+  virtual std::span<const std::uint32_t> parameter_offsets()
+      const = 0;  // one more than there are parameters; last: total bytes
   virtual std::span<const std::uint32_t> parameter_sizes() const = 0;
   virtual std::uint32_t static_shared_bytes() const = 0;
-  virtual std::uint32_t local_bytes() const = 0;            // per thread
-  virtual std::uint32_t constant_bytes() const = 0;         // of its module
-  virtual int registers() const = 0;                        // live at most, per thread, 32-bit; an estimate, PTX is not SASS
+  virtual std::uint32_t local_bytes() const = 0;     // per thread
+  virtual std::uint32_t constant_bytes() const = 0;  // of its module
+  virtual int registers()
+      const = 0;  // live at most, per thread, 32-bit; an estimate, PTX is not SASS
   virtual std::uint32_t max_threads_per_block() const = 0;  // from .maxntid / .reqntid, else 1024
   virtual Dim3 required_cluster() const = 0;                // {0,0,0} when none
   virtual int ptx_target() const = 0;                       // 90
-  // Why it cannot be launched: it, or a function that it may call, has an instruction that the simulated GPU does not know. nullptr: it can.
+  // Why it cannot be launched: it, or a function that it may call, has an instruction that the
+  // simulated GPU does not know. nullptr: it can.
   virtual const program::LoadError* refusal() const = 0;
 };
 
@@ -71,12 +76,14 @@ class Module {
  public:
   virtual ~Module() = default;
   virtual const Kernel* find_kernel(std::string_view name) const = 0;
-  // A .global or .const variable placed in the device's memory; nullptr when there is none of that name.
+  // A .global or .const variable placed in the device's memory; nullptr when there is none of that
+  // name.
   virtual const memory::Allocation* find_variable(std::string_view name) const = 0;
   virtual std::vector<const Kernel*> kernels() const = 0;
   // What of each function that cannot run is wrong in it, in the order of the texts.
   virtual std::vector<program::LoadError> refusals() const = 0;
-  // Says of each kernel at most so many registers a thread and threads a block; 0: as many as before. No launch may be under way.
+  // Says of each kernel at most so many registers a thread and threads a block; 0: as many as
+  // before. No launch may be under way.
   virtual void limit(int registers, std::uint32_t threads) = 0;
 };
 
@@ -84,28 +91,34 @@ using program::LoadError;
 using program::ManagedVariables;
 using program::RegisterPlaces;
 
-// Parses, links (when several texts are given: relocatable device code) and compiles, and places the variables in `memory` for `device`. A function with an
-// instruction that the simulated GPU does not know refuses the kernels that may call it (Kernel::refusal); an error is what is wrong with the whole.
-// `managed`: empty when the texts are first loaded, which then makes these variables; a later load, on whatever device, takes them as they are.
-// Without it they are the module's own.
-std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> ptx, memory::DeviceMemory& memory, int device,
-                                                             ManagedVariables* managed = nullptr, RegisterPlaces places = RegisterPlaces::kShared);
+// Parses, links (when several texts are given: relocatable device code) and compiles, and places
+// the variables in `memory` for `device`. A function with an instruction that the simulated GPU
+// does not know refuses the kernels that may call it (Kernel::refusal); an error is what is wrong
+// with the whole. `managed`: empty when the texts are first loaded, which then makes these
+// variables; a later load, on whatever device, takes them as they are. Without it they are the
+// module's own.
+std::variant<std::unique_ptr<Module>, LoadError> load_module(
+    std::span<const std::string_view> ptx, memory::DeviceMemory& memory, int device,
+    ManagedVariables* managed = nullptr, RegisterPlaces places = RegisterPlaces::kShared);
 
-// What is wrong with loaded code, of the whole or else of its first function that cannot run; nullopt: nothing.
-std::optional<LoadError> first_refusal(const std::variant<std::unique_ptr<Module>, LoadError>& loaded);
+// What is wrong with loaded code, of the whole or else of its first function that cannot run;
+// nullopt: nothing.
+std::optional<LoadError> first_refusal(
+    const std::variant<std::unique_ptr<Module>, LoadError>& loaded);
 
 // Bits of LaunchConfig::ran.
 inline constexpr std::uint8_t kReached = 1, kExecuted = 2;
 
-// A launch before this one in its stream that may still run while this one does (griddepcontrol, PTX ISA 9.7.13.13), by the numbers of its records in
-// the search for races.
+// A launch before this one in its stream that may still run while this one does (griddepcontrol,
+// PTX ISA 9.7.13.13), by the numbers of its records in the search for races.
 struct RunningGrid {
   std::string kernel;  // demangled
   std::uint32_t first_record = 0, end_of_records = 0;
   bool until_wait = true;  // griddepcontrol.wait waits for it too
 };
 
-// Global memory that a call before this launch may still be writing: it has put a copy or a fill into a stream that nothing orders before the launch's.
+// Global memory that a call before this launch may still be writing: it has put a copy or a fill
+// into a stream that nothing orders before the launch's.
 struct ArrivingData {
   memory::Address begin = 0, end = 0;
   std::string by;  // the call
@@ -115,49 +128,62 @@ struct LaunchConfig {
   Dim3 grid, block, cluster{1, 1, 1};
   std::uint32_t dynamic_shared = 0;
   bool cooperative = false;
-  int compute_capability = 90;            // 10 * major + minor: of which GPU the matrix units compute
+  int compute_capability = 90;  // 10 * major + minor: of which GPU the matrix units compute
   std::span<const std::byte> parameters;  // packed at parameter_offsets()
   std::uint32_t checks = check::kAllChecks;
-  std::uint32_t suppressed = 0;     // bit k: findings of check::Kind k do not end the kernel where it can go on (check/suppressions.h)
-  bool go_on = false;               // no finding ends the kernel where it can go on
-  std::uint32_t race_records = 0;   // what the search for races may keep (check/global_races.h); 0: as much as it can
-  std::uint64_t schedule_seed = 0;  // 0: the deterministic order; else permutes blocks, warps and lane groups
-  int host_threads = 0;             // 0: as many as the machine has; 1 where order must be exact
-  // How long a launch stands still before that is a finding when it looks at managed, pinned or registered memory and another host thread, or for
-  // registered memory another process, may write there.
+  std::uint32_t suppressed = 0;  // bit k: findings of check::Kind k do not end the kernel where it
+                                 // can go on (check/suppressions.h)
+  bool go_on = false;            // no finding ends the kernel where it can go on
+  std::uint32_t race_records =
+      0;  // what the search for races may keep (check/global_races.h); 0: as much as it can
+  std::uint64_t schedule_seed =
+      0;                 // 0: the deterministic order; else permutes blocks, warps and lane groups
+  int host_threads = 0;  // 0: as many as the machine has; 1 where order must be exact
+  // How long a launch stands still before that is a finding when it looks at managed, pinned or
+  // registered memory and another host thread, or for registered memory another process, may write
+  // there.
   std::chrono::milliseconds host_patience{10'000};
-  std::uint64_t instruction_limit = 0;           // warp instructions a block may run before kTimeLimit; 0: none
-  bool count = false;                            // fill Outcome::counters' memory counters (instructions are always counted)
-  std::vector<std::uint8_t>* ran = nullptr;      // one for each of Program::ops: kReached where some lane has come to it, and kExecuted if its guard was true
-  Coverage* coverage = nullptr;                  // of the kernel's module: where what its threads execute is counted
-  std::span<const RunningGrid> running_grids;    // none: every launch before this one has ended
-  std::span<const ArrivingData> arriving;        // none: every copy before this launch is done
-  const memory::Images* images = nullptr;        // texture and surface objects; nullptr: there are none
+  std::uint64_t instruction_limit =
+      0;               // warp instructions a block may run before kTimeLimit; 0: none
+  bool count = false;  // fill Outcome::counters' memory counters (instructions are always counted)
+  std::vector<std::uint8_t>* ran =
+      nullptr;  // one for each of Program::ops: kReached where some lane has come to it, and
+                // kExecuted if its guard was true
+  Coverage* coverage =
+      nullptr;  // of the kernel's module: where what its threads execute is counted
+  std::span<const RunningGrid> running_grids;  // none: every launch before this one has ended
+  std::span<const ArrivingData> arriving;      // none: every copy before this launch is done
+  const memory::Images* images = nullptr;  // texture and surface objects; nullptr: there are none
   std::function<void(std::string_view)> output;  // device printf; default: stdout
-  std::function<void(std::string_view)> notice;  // is told, in a sentence, that the kernel has been running for a minute, for two, four ...
+  std::function<void(std::string_view)> notice;  // is told, in a sentence, that the kernel has been
+                                                 // running for a minute, for two, four ...
 };
 
-// A kernel stored into [begin, begin + bytes) of global memory what nobody had written: no mistake yet, but one when somebody reads it.
+// A kernel stored into [begin, begin + bytes) of global memory what nobody had written: no mistake
+// yet, but one when somebody reads it.
 struct UnwrittenStore {
   memory::Address begin = 0;
   std::uint64_t bytes = 0;
   check::Finding by;  // the finding to be, as far as the store knows it
 };
 
-// Memory that a kernel has allocated with malloc(), and may since have freed. Kept when check::kLeaks is among the launch's checks.
+// Memory that a kernel has allocated with malloc(), and may since have freed. Kept when
+// check::kLeaks is among the launch's checks.
 struct HeapAllocation {
   memory::Address address = 0;
   check::Finding by;  // the finding to be, as far as the kernel knows it
 };
 
 struct Outcome {
-  std::vector<check::Finding> findings;  // at most one a place (check::same_place); the first ends the launch unless it is information or was survived
+  std::vector<check::Finding> findings;  // at most one a place (check::same_place); the first ends
+                                         // the launch unless it is information or was survived
   Counters counters;
-  std::vector<UnwrittenStore> unwritten_stores;  // by address; of each instruction the first kMaxUnwrittenStores stretches
+  std::vector<UnwrittenStore>
+      unwritten_stores;  // by address; of each instruction the first kMaxUnwrittenStores stretches
   static constexpr std::size_t kMaxUnwrittenStores = 1024;
   std::vector<HeapAllocation> heap;
-  // For grids that depend on this one: its records, whether it let them start before its end, and whether some block waited for the grids before, and
-  // did so before it let the dependents start.
+  // For grids that depend on this one: its records, whether it let them start before its end, and
+  // whether some block waited for the grids before, and did so before it let the dependents start.
   std::uint32_t first_record = 0, end_of_records = 0;
   bool started_dependents = false, waited = false, waited_before_start = false;
   bool failed() const {
@@ -167,8 +193,9 @@ struct Outcome {
   }
 };
 
-// Runs the whole grid before it returns. The caller has checked the configuration against the device's limits, and that the kernel can be launched: throws
-// std::invalid_argument where it is refused.
+// Runs the whole grid before it returns. The caller has checked the configuration against the
+// device's limits, and that the kernel can be launched: throws std::invalid_argument where it is
+// refused.
 Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceMemory& memory);
 
 }  // namespace lockstep::engine

@@ -19,14 +19,17 @@ void LoadedModule::limit(int registers, std::uint32_t threads) {
 
 std::uint32_t LoadedKernel::max_threads_per_block() const {
   std::uint64_t threads = 1024;
-  const auto product = [](const std::uint32_t* d) { return std::uint64_t{d[0]} * std::max(d[1], 1u) * std::max(d[2], 1u); };
+  const auto product = [](const std::uint32_t* d) {
+    return std::uint64_t{d[0]} * std::max(d[1], 1u) * std::max(d[2], 1u);
+  };
   const Function& f = function();
   if (f.max_threads[0] != 0) threads = std::min(threads, product(f.max_threads));
   if (f.required_threads[0] != 0) threads = std::min(threads, product(f.required_threads));
   return static_cast<std::uint32_t>(threads);
 }
 
-LoadedModule::LoadedModule(std::unique_ptr<Program> program, memory::DeviceMemory& memory) : program_(std::move(program)), memory_(memory) {
+LoadedModule::LoadedModule(std::unique_ptr<Program> program, memory::DeviceMemory& memory)
+    : program_(std::move(program)), memory_(memory) {
   for (std::size_t f = 0; f < program_->functions.size(); ++f) {
     if (!program_->functions[f].is_kernel) continue;
     kernels_.push_back(std::make_unique<LoadedKernel>(*program_, f));
@@ -65,11 +68,14 @@ std::vector<LoadError> LoadedModule::refusals() const {
   return all;
 }
 
-std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std::string_view> texts, memory::DeviceMemory& memory, int device,
-                                                             ManagedVariables* managed, RegisterPlaces places) {
+std::variant<std::unique_ptr<Module>, LoadError> load_module(
+    std::span<const std::string_view> texts, memory::DeviceMemory& memory, int device,
+    ManagedVariables* managed, RegisterPlaces places) {
   // Every processor with these has F16C and LZCNT.
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2")) {
-    return LoadError{"the simulated GPU needs a processor with AVX2, FMA and BMI2; this one has not", 0, 0, ""};
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+      !__builtin_cpu_supports("bmi2")) {
+    return LoadError{
+        "the simulated GPU needs a processor with AVX2, FMA and BMI2; this one has not", 0, 0, ""};
   }
   std::vector<ptx::Module> modules;
   for (const std::string_view text : texts) {
@@ -82,13 +88,17 @@ std::variant<std::unique_ptr<Module>, LoadError> load_module(std::span<const std
     }
     modules.push_back(std::move(std::get<ptx::Module>(parsed)));
   }
-  auto compiled = compile::compile(modules, memory, device, managed != nullptr ? *managed : ManagedVariables(), places, handlers());
+  auto compiled =
+      compile::compile(modules, memory, device, managed != nullptr ? *managed : ManagedVariables(),
+                       places, handlers());
   if (auto* error = std::get_if<LoadError>(&compiled)) return std::move(*error);
   if (managed != nullptr) *managed = std::get<std::unique_ptr<Program>>(compiled)->managed;
-  return std::make_unique<LoadedModule>(std::move(std::get<std::unique_ptr<Program>>(compiled)), memory);
+  return std::make_unique<LoadedModule>(std::move(std::get<std::unique_ptr<Program>>(compiled)),
+                                        memory);
 }
 
-std::optional<LoadError> first_refusal(const std::variant<std::unique_ptr<Module>, LoadError>& loaded) {
+std::optional<LoadError> first_refusal(
+    const std::variant<std::unique_ptr<Module>, LoadError>& loaded) {
   if (const auto* error = std::get_if<LoadError>(&loaded)) return *error;
   std::vector<LoadError> of_functions = std::get<std::unique_ptr<Module>>(loaded)->refusals();
   if (of_functions.empty()) return std::nullopt;

@@ -17,21 +17,31 @@ using program::Program;
 
 class LoadedKernel final : public Kernel {
  public:
-  LoadedKernel(const Program& program, std::size_t function) : program_(program), function_(function) {}
+  LoadedKernel(const Program& program, std::size_t function)
+      : program_(program), function_(function) {}
   const Program& program() const { return program_; }
   const Function& function() const { return program_.functions[function_]; }
 
   const std::string& name() const override { return function().name; }
-  std::span<const std::uint32_t> parameter_offsets() const override { return function().parameter_offsets; }
-  std::span<const std::uint32_t> parameter_sizes() const override { return function().parameter_sizes; }
+  std::span<const std::uint32_t> parameter_offsets() const override {
+    return function().parameter_offsets;
+  }
+  std::span<const std::uint32_t> parameter_sizes() const override {
+    return function().parameter_sizes;
+  }
   std::uint32_t static_shared_bytes() const override { return function().static_shared_bytes; }
   std::uint32_t local_bytes() const override { return function().local_total; }
   std::uint32_t constant_bytes() const override { return program_.const_space_bytes; }
   int registers() const override { return function().registers; }
   std::uint32_t max_threads_per_block() const override;
-  Dim3 required_cluster() const override { return {function().required_cluster[0], function().required_cluster[1], function().required_cluster[2]}; }
+  Dim3 required_cluster() const override {
+    return {function().required_cluster[0], function().required_cluster[1],
+            function().required_cluster[2]};
+  }
   int ptx_target() const override { return function().target; }
-  const LoadError* refusal() const override { return function().refusal ? &*function().refusal : nullptr; }
+  const LoadError* refusal() const override {
+    return function().refusal ? &*function().refusal : nullptr;
+  }
 
  private:
   const Program& program_;
@@ -49,7 +59,8 @@ class LoadedModule final : public Module {
   void limit(int registers, std::uint32_t threads) override;
 
   const Program& program() const { return *program_; }
-  // Puts another program in its place, of the same functions and variables. No launch may be under way.
+  // Puts another program in its place, of the same functions and variables. No launch may be under
+  // way.
   void replace(Program program) { *program_ = std::move(program); }
   void exchange(Program& program) { std::swap(*program_, program); }
 

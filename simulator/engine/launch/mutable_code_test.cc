@@ -54,15 +54,21 @@ class Shift : public ::testing::Test {
     outcome = gpu.launch("shift", 1, 8, x, y, n);
     return gpu.fetch<std::uint32_t>(y, 4);
   }
-  std::uint32_t counted() { return gpu.fetch<std::uint32_t>(gpu.module->find_variable("counted")->base, 1)[0]; }
+  std::uint32_t counted() {
+    return gpu.fetch<std::uint32_t>(gpu.module->find_variable("counted")->base, 1)[0];
+  }
   // The first mutant of this operator with this change; its place.
   mutation::Place place(mutation::Operator op, const std::string& change) {
     const auto all = code->mutants();
-    const auto it = std::find_if(all.begin(), all.end(), [&](const mutation::Mutant& m) { return m.op == op && m.change == change; });
+    const auto it = std::find_if(all.begin(), all.end(), [&](const mutation::Mutant& m) {
+      return m.op == op && m.change == change;
+    });
     if (it == all.end()) throw std::runtime_error("no such mutant: " + change);
     return it->place;
   }
-  std::string mutate(const mutation::Place& p) { return code->mutate(p, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared); }
+  std::string mutate(const mutation::Place& p) {
+    return code->mutate(p, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared);
+  }
 
   Machine gpu;
   memory::Address x = 0, y = 0;
@@ -77,8 +83,9 @@ TEST_F(Shift, GoesOnAsAnotherKernel) {
   const Kernel* const kernel = gpu.module->find_kernel("shift");
   // The constants of the multiplication come first, then that of the sum.
   const auto all = code->mutants();
-  const auto sum =
-      std::find_if(all.begin(), all.end(), [](const mutation::Mutant& m) { return m.text == "add.s32 %r4, %r3, 0x5" && m.change == "add became sub"; });
+  const auto sum = std::find_if(all.begin(), all.end(), [](const mutation::Mutant& m) {
+    return m.text == "add.s32 %r4, %r3, 0x5" && m.change == "add became sub";
+  });
   ASSERT_NE(sum, all.end());
   EXPECT_EQ(mutate(sum->place), "");
   EXPECT_EQ(gpu.module->find_kernel("shift"), kernel);
@@ -131,11 +138,13 @@ TEST_F(Shift, EveryMutantIsCodeThatRuns) {
   EXPECT_GT(told, all.size() / 2);
 }
 
-// A mutant beside the module: launches between two exchanges are its own, those after them the module's.
+// A mutant beside the module: launches between two exchanges are its own, those after them the
+// module's.
 TEST_F(Shift, StandsBesideTheModuleAndTakesItsPlaceForALaunch) {
   std::string why;
   const auto mutant =
-      code->prepare(place(mutation::Operator::kStoreRemoved, "the store is left out"), *gpu.module, gpu.memory, 0, RegisterPlaces::kShared, &why);
+      code->prepare(place(mutation::Operator::kStoreRemoved, "the store is left out"), *gpu.module,
+                    gpu.memory, 0, RegisterPlaces::kShared, &why);
   ASSERT_NE(mutant, nullptr) << why;
   const Kernel& kernel = *gpu.module->find_kernel("shift");
   EXPECT_TRUE(mutant->is_of(kernel));
@@ -146,12 +155,15 @@ TEST_F(Shift, StandsBesideTheModuleAndTakesItsPlaceForALaunch) {
   mutant->exchange();
   EXPECT_EQ(run(), (Words{15, 25, 35, 45}));  // nothing is stored again
   EXPECT_EQ(counted(), 12u);
-  EXPECT_EQ(code->prepare({0, 0, 1000, 0}, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared, &why), nullptr);
+  EXPECT_EQ(
+      code->prepare({0, 0, 1000, 0}, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared, &why),
+      nullptr);
   EXPECT_EQ(why, "the function has no such instruction");
 }
 
 TEST_F(Shift, TellsWhichOperationsBelongToAPlace) {
-  const mutation::Place store = place(mutation::Operator::kStoreRemoved, "the store is left out"), nowhere{0, 0, 1000, 0};
+  const mutation::Place store = place(mutation::Operator::kStoreRemoved, "the store is left out"),
+                        nowhere{0, 0, 1000, 0};
   const mutation::Place places[] = {store, nowhere};
   const auto operations = code->operations(*gpu.module, places);
   ASSERT_EQ(operations.size(), 2u);
@@ -166,9 +178,11 @@ TEST_F(Shift, TellsWhichOperationsBelongToAPlace) {
   for (const std::uint32_t pc : operations[0].pcs) EXPECT_NE(ran[pc], 0);
 }
 
-// What other kernels use decides where shared variables lie, and only one kernel is compiled: every mutant there does what it does in a whole program.
+// What other kernels use decides where shared variables lie, and only one kernel is compiled: every
+// mutant there does what it does in a whole program.
 TEST(BesideAModule, DoesWhatTheChangedModuleDoes) {
-  // Two kernels with a variable each of their own and one together, whose addresses they tell; and one that has nothing.
+  // Two kernels with a variable each of their own and one together, whose addresses they tell; and
+  // one that has nothing.
   const std::string text = testing::module_text(R"(
 .shared .align 4 .b8 both[400];
 .shared .align 4 .b8 mine[200];
@@ -208,10 +222,12 @@ TEST(BesideAModule, DoesWhatTheChangedModuleDoes) {
     Machine whole, beside;
     whole.load_text(text);
     beside.load_text(text);
-    const memory::Address y = whole.buffer<std::uint32_t>({0, 0}), z = beside.buffer<std::uint32_t>({0, 0});
+    const memory::Address y = whole.buffer<std::uint32_t>({0, 0}),
+                          z = beside.buffer<std::uint32_t>({0, 0});
     ASSERT_EQ(code->mutate(m.place, *whole.module, whole.memory, 0, RegisterPlaces::kShared), "");
     std::string why;
-    const auto mutant = code->prepare(m.place, *beside.module, beside.memory, 0, RegisterPlaces::kShared, &why);
+    const auto mutant =
+        code->prepare(m.place, *beside.module, beside.memory, 0, RegisterPlaces::kShared, &why);
     ASSERT_EQ(why, "");
     if (mutant == nullptr) continue;  // in its shared memory it shows
     EXPECT_FALSE(mutant->is_of(*beside.module->find_kernel("other")));
@@ -219,7 +235,8 @@ TEST(BesideAModule, DoesWhatTheChangedModuleDoes) {
     const Outcome a = whole.launch("own", 1, 32, y), b = beside.launch("own", 1, 32, z);
     mutant->exchange();
     EXPECT_EQ(a.failed(), b.failed()) << m.text << ": " << m.change;
-    EXPECT_EQ(whole.fetch<std::uint32_t>(y, 2), beside.fetch<std::uint32_t>(z, 2)) << m.text << ": " << m.change;
+    EXPECT_EQ(whole.fetch<std::uint32_t>(y, 2), beside.fetch<std::uint32_t>(z, 2))
+        << m.text << ": " << m.change;
     EXPECT_FALSE(beside.launch("other", 1, 1, z).failed());
     ++compared;
   }

@@ -1,7 +1,9 @@
-// Mutants against their texts: a changed program does what the same change does that somebody writes into the PTX and loads.
+// Mutants against their texts: a changed program does what the same change does that somebody
+// writes into the PTX and loads.
 //
-// For each edit of each instruction of these kernels the line is written anew, with the edit's instructions in its place, and both run with the same input.
-// Every edit has a spelling; a text that is no PTX would fail.
+// For each edit of each instruction of these kernels the line is written anew, with the edit's
+// instructions in its place, and both run with the same input. Every edit has a spelling; a text
+// that is no PTX would fail.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -29,8 +31,8 @@ using Words = std::vector<std::uint32_t>;
 
 constexpr int kMost = 128;  // threads of a grid
 
-// y[i] of each thread i of the grid comes from x[i] in %r1; the body leaves a word in %r2. 64 words of each array belong to nobody else, behind those of the
-// threads. One instruction a line.
+// y[i] of each thread i of the grid comes from x[i] in %r1; the body leaves a word in %r2. 64 words
+// of each array belong to nobody else, behind those of the threads. One instruction a line.
 std::string kernel(const std::string& body) {
   return R"(.version 8.4
 .target sm_90a
@@ -73,7 +75,8 @@ struct Body {
   std::string text;
   std::uint32_t blocks = 2, threads = 64;  // of a block
   std::uint32_t idle = 5;                  // threads of the last block that have nothing to do
-  // Of matrices and copies. A mutant that reads shared memory that nobody has written is stopped there: it would read whatever lay there.
+  // Of matrices and copies. A mutant that reads shared memory that nobody has written is stopped
+  // there: it would read whatever lay there.
   bool of_matrices = false;
 };
 
@@ -285,7 +288,8 @@ WAIT:
   xor.b32 %r26, %r25, %r23;
   xor.b32 %r2, %r24, %r26;)",
       1, 128, 0, true}},
-    // The mbarrier lies behind what is copied; the map is of 8 rows of 8 words at x, and its box of 4 by 4.
+    // The mbarrier lies behind what is copied; the map is of 8 rows of 8 words at x, and its box of
+    // 4 by 4.
     {"bulk copies",
      {R"(
   mov.u32 %r10, tile;
@@ -343,13 +347,22 @@ class Loaded {
     x = gpu.buffer(in);
     y = gpu.buffer(Words(in.size() + 128, 0xabcdef01));
     constexpr int kWords = 2;  // of 32 bits
-    const memory::TensorMap map = {.type = kWords, .rank = 2, .address = x, .sizes = {8, 8}, .strides = {32}, .steps = {1, 1}, .box = {4, 4}};
+    const memory::TensorMap map = {.type = kWords,
+                                   .rank = 2,
+                                   .address = x,
+                                   .sizes = {8, 8},
+                                   .strides = {32},
+                                   .steps = {1, 1},
+                                   .box = {4, 4}};
     const memory::Address at = gpu.module->find_variable("map")->base;
     memory::encode(map, reinterpret_cast<std::byte*>(gpu.memory.host(*gpu.memory.find(at), at)));
   }
   Left left() {
-    const Outcome o = gpu.launch("k", body_.blocks, body_.threads, x, y, body_.blocks * body_.threads - body_.idle);
-    Left left = {gpu.fetch<std::uint32_t>(y, kMost + 192), gpu.fetch<std::uint32_t>(gpu.module->find_variable("counters")->base, 16), {}};
+    const Outcome o = gpu.launch("k", body_.blocks, body_.threads, x, y,
+                                 body_.blocks * body_.threads - body_.idle);
+    Left left = {gpu.fetch<std::uint32_t>(y, kMost + 192),
+                 gpu.fetch<std::uint32_t>(gpu.module->find_variable("counters")->base, 16),
+                 {}};
     for (const check::Finding& f : o.findings) left.findings.push_back(f.kind);
     return left;
   }
@@ -368,16 +381,19 @@ std::string line_of(const ptx::Instruction& i, const ptx::Function& f, const std
     const bool wide = i.modifiers.type == isa::Type::kF64;
     char is[32], becomes[32];
     std::snprintf(is, sizeof is, "0x%llx", static_cast<unsigned long long>(o.bits));
-    std::snprintf(becomes, sizeof becomes, wide ? "0d%016llX" : "0f%08llX", static_cast<unsigned long long>(o.bits));
+    std::snprintf(becomes, sizeof becomes, wide ? "0d%016llX" : "0f%08llX",
+                  static_cast<unsigned long long>(o.bits));
     text = std::regex_replace(text, std::regex(std::string(is) + "$|" + is + "(?=,)"), becomes);
   }
   std::smatch label;
-  if (std::regex_search(line, label, std::regex("bra ([A-Z]+);"))) text = std::regex_replace(text, std::regex("->[0-9]+"), label[1].str());
+  if (std::regex_search(line, label, std::regex("bra ([A-Z]+);")))
+    text = std::regex_replace(text, std::regex("->[0-9]+"), label[1].str());
   return text + ";";
 }
 
 // The module's text with the edit written into it.
-std::string with_edit(const std::string& text, const ptx::Function& f, std::uint32_t index, const mutation::Edit& edit) {
+std::string with_edit(const std::string& text, const ptx::Function& f, std::uint32_t index,
+                      const mutation::Edit& edit) {
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
@@ -396,7 +412,8 @@ std::string with_edit(const std::string& text, const ptx::Function& f, std::uint
   for (const ptx::Instruction& i : edit.instead) instead += line_of(i, wider, at) + "\n";
   at = instead;
   std::string all, declared;
-  for (const ptx::Register& r : edit.registers) declared += ".reg ." + std::string(isa::type_name(r.type)) + " " + r.name + ";\n";
+  for (const ptx::Register& r : edit.registers)
+    declared += ".reg ." + std::string(isa::type_name(r.type)) + " " + r.name + ";\n";
   for (const std::string& line : lines) all += line + "\n" + (line == "{" ? declared : "");
   return all;
 }
@@ -415,13 +432,17 @@ TEST(MutantsAndTexts, DoTheSame) {
     const Left original = Loaded(text, body).left();
     EXPECT_TRUE(!body.of_matrices || original.findings.empty()) << name;
     for (std::uint32_t n = 0; n < f.body.size(); ++n) {
-      if (body.of_matrices && isa::computes(isa::category_of(f.body[n].opcode))) continue;  // as in the others
+      if (body.of_matrices && isa::computes(isa::category_of(f.body[n].opcode)))
+        continue;  // as in the others
       const std::vector<mutation::Edit> edits = mutation::edits_of({module, f, n});
       for (std::uint32_t e = 0; e < edits.size(); ++e) {
         const std::string what = name + ": " + ptx::spell(f.body[n], f) + ": " + edits[e].change;
         const std::string written = with_edit(text, f, n, edits[e]);
         Loaded mutant(text, body);
-        ASSERT_EQ(code->mutate({0, 0, n, e}, *mutant.gpu.module, mutant.gpu.memory, 0, RegisterPlaces::kShared), "") << what;
+        ASSERT_EQ(code->mutate({0, 0, n, e}, *mutant.gpu.module, mutant.gpu.memory, 0,
+                               RegisterPlaces::kShared),
+                  "")
+            << what;
         const Left left = mutant.left();
         const Left by_text = Loaded(written, body).left();
         EXPECT_TRUE(left == by_text) << what << "\n" << written;
@@ -432,9 +453,11 @@ TEST(MutantsAndTexts, DoTheSame) {
     }
   }
   EXPECT_GT(compared, 400u);
-  EXPECT_GT(told, compared * 3 / 5);  // a comparison of what is unchanged on both sides would say little
+  EXPECT_GT(told,
+            compared * 3 / 5);  // a comparison of what is unchanged on both sides would say little
   for (std::size_t op = 0; op < mutation::kOperators; ++op)
-    EXPECT_GT(operators[static_cast<mutation::Operator>(op)], 0) << mutation::name_of(static_cast<mutation::Operator>(op));
+    EXPECT_GT(operators[static_cast<mutation::Operator>(op)], 0)
+        << mutation::name_of(static_cast<mutation::Operator>(op));
 }
 
 }  // namespace

@@ -11,8 +11,9 @@ namespace lockstep::engine {
 // Blocks that one host thread keeps half run when they wait for one another.
 inline constexpr std::size_t kBlocksInFlight = 64;
 
-// Where the block of `rank` in the unit (block or cluster) at `position` of the schedule lies in the grid. With schedule seed 0 units come in the order
-// of their index; any other seed permutes them, so that a block still only waits for units that can have begun.
+// Where the block of `rank` in the unit (block or cluster) at `position` of the schedule lies in
+// the grid. With schedule seed 0 units come in the order of their index; any other seed permutes
+// them, so that a block still only waits for units that can have begun.
 Dim3 place_of_block(const Launch& launch, std::uint64_t position, std::uint32_t rank);
 
 // Whether, by the seed, the unit that begins at `position` comes before those that gave way.

@@ -20,7 +20,8 @@ namespace {
 // Time slices that blocks get which have not ended although some other block has failed.
 constexpr int kMaxStragglers = 2;
 
-// Blocks whose memory can serve again, kept by each host thread from launch to launch: small kernels are launched by the thousand.
+// Blocks whose memory can serve again, kept by each host thread from launch to launch: small
+// kernels are launched by the thousand.
 constexpr std::size_t kSpareBlocks = 4, kSpareBlocksOfClusters = 16;
 struct SpareBlocks : std::vector<std::unique_ptr<Block>> {};
 
@@ -57,12 +58,15 @@ Block& first_of(Cluster& cluster) { return *cluster.blocks[0]; }
 
 bool waits(const Block& block) { return block.waits; }
 bool waits(const Cluster& cluster) {
-  return std::all_of(cluster.blocks.begin(), cluster.blocks.end(), [](const auto& b) { return b->live_warps == 0 || b->runnable == 0 || b->waits; });
+  return std::all_of(cluster.blocks.begin(), cluster.blocks.end(), [](const auto& b) {
+    return b->live_warps == 0 || b->runnable == 0 || b->waits;
+  });
 }
 
 bool all_still(Block& block) { return makes_no_progress(block); }
 bool all_still(Cluster& cluster) {
-  return std::all_of(cluster.blocks.begin(), cluster.blocks.end(), [](const auto& b) { return b->live_warps == 0 || makes_no_progress(*b); });
+  return std::all_of(cluster.blocks.begin(), cluster.blocks.end(),
+                     [](const auto& b) { return b->live_warps == 0 || makes_no_progress(*b); });
 }
 
 void end(std::unique_ptr<Block> block) {
@@ -79,13 +83,17 @@ void end(std::unique_ptr<Cluster> cluster) {
 // Somebody may wonder whether a kernel will ever end.
 void tell_if_long(Launch& launch, const Block& b) {
   if (!launch.config->notice) return;
-  const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - launch.begun).count();
+  const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(
+                                   std::chrono::steady_clock::now() - launch.begun)
+                                   .count();
   std::int64_t due = launch.next_notice.load(std::memory_order_relaxed);
   if (seconds < due || !launch.next_notice.compare_exchange_strong(due, 2 * due)) return;
   LaneGroups groups;
   groups.add(b);
-  launch.config->notice("kernel " + launch.kernel->demangled + " has been running for " + std::to_string(seconds) + " s. Block (" + std::to_string(b.ctaid.x) +
-                        "," + std::to_string(b.ctaid.y) + "," + std::to_string(b.ctaid.z) + ") has executed " + std::to_string(b.instructions) +
+  launch.config->notice("kernel " + launch.kernel->demangled + " has been running for " +
+                        std::to_string(seconds) + " s. Block (" + std::to_string(b.ctaid.x) + "," +
+                        std::to_string(b.ctaid.y) + "," + std::to_string(b.ctaid.z) +
+                        ") has executed " + std::to_string(b.instructions) +
                         " warp instructions; of its threads" + groups.text());
 }
 
@@ -110,9 +118,14 @@ void work(Launch& launch, Worker& worker, std::size_t number) {
     if (active.empty()) return;
     bool still = launch.next.load() >= units || !(all_together || active.size() < kBlocksInFlight);
     bool idle = true;
-    // With a seed, one that begins may come before those that gave way. The others keep their order, and all of a cooperative launch theirs: whoever has
-    // passed a barrier of the grid waits until all have, and what a block does after it is not ordered by chance before what others do there.
-    const std::size_t first = seed != 0 && began && !all_together && comes_first(seed, first_of(*active.back()).position) ? active.size() - 1 : 0;
+    // With a seed, one that begins may come before those that gave way. The others keep their
+    // order, and all of a cooperative launch theirs: whoever has passed a barrier of the grid waits
+    // until all have, and what a block does after it is not ordered by chance before what others do
+    // there.
+    const std::size_t first =
+        seed != 0 && began && !all_together && comes_first(seed, first_of(*active.back()).position)
+            ? active.size() - 1
+            : 0;
     for (std::size_t i = 0; i < active.size(); ++i) {
       std::unique_ptr<Unit>& unit = active[first == 0 ? i : i == 0 ? first : i - 1];
       const Progress progress = run(*unit);
@@ -129,7 +142,8 @@ void work(Launch& launch, Worker& worker, std::size_t number) {
     }
     std::erase(active, nullptr);
     if (!active.empty()) livelock_watch.after_time_slices(still, first_of(*active[0]));
-    // The machine may have fewer processors than there are host threads: those that can go on first.
+    // The machine may have fewer processors than there are host threads: those that can go on
+    // first.
     if (idle && launch.quiescence.places.size() > 1) std::this_thread::yield();
   }
 }

@@ -25,7 +25,8 @@ inline constexpr int kCacheSlots = 16;
 
 // A kind of finding that a host thread has told of a place, and how often it has met it since.
 struct ReportedSite {
-  // kOrigin: of the values that come from there. kKnown and kKnownOrigin: information, since it is known in a library (check/library_findings.h).
+  // kOrigin: of the values that come from there. kKnown and kKnownOrigin: information, since it is
+  // known in a library (check/library_findings.h).
   enum class As : std::uint8_t { kError, kInformation, kOrigin, kKnown, kKnownOrigin };
   std::uint32_t pc = 0;
   check::Kind kind = check::Kind::kRace;
@@ -49,7 +50,8 @@ struct Worker {
   std::vector<ReportedSite> reported;  // what need not be told again: see report.h
 };
 
-// Runs blocks, or clusters, until the launch has none left. `number`: of this host thread among those of the launch.
+// Runs blocks, or clusters, until the launch has none left. `number`: of this host thread among
+// those of the launch.
 void run_worker(Launch& launch, Worker& worker, std::size_t number);
 
 }  // namespace lockstep::engine

@@ -30,7 +30,8 @@ Invalid invalid_of(Warp& w, const MatrixRegisters& m) {
   Frame& frame = w.control->frames[w.control->frame];
   const int per = m.bits >= 32 ? 1 : 32 / m.bits, elements = m.elements();
   for (int r = 0; r < m.registers; ++r) {
-    const Validity::Word* word = validity_word(frame, w.block->program->slots[m.first + static_cast<std::uint32_t>(r)]);
+    const Validity::Word* word =
+        validity_word(frame, w.block->program->slots[m.first + static_cast<std::uint32_t>(r)]);
     if (word == nullptr || word->invalid == 0) continue;
     result.elements.resize(static_cast<std::size_t>(m.rows * m.columns));
     each(word->invalid, [&](int l) {
@@ -45,9 +46,12 @@ Invalid invalid_of(Warp& w, const MatrixRegisters& m) {
 }
 
 // What is computed from such values is; `pc` and `kind` are those of their source.
-void mark_computed(Warp& w, Slot slot, LaneMask lanes, const std::uint8_t* bytes, std::uint32_t pc, check::Kind kind) {
+void mark_computed(Warp& w, Slot slot, LaneMask lanes, const std::uint8_t* bytes, std::uint32_t pc,
+                   check::Kind kind) {
   mark_register(w, slot, lanes, kAllLanes, pc, kind, bytes);
-  if (Validity::Word* word = lanes == 0 ? nullptr : validity_word(w.control->frames[w.control->frame], slot)) word->derived |= lanes;
+  if (Validity::Word* word =
+          lanes == 0 ? nullptr : validity_word(w.control->frames[w.control->frame], slot))
+    word->derived |= lanes;
 }
 
 }  // namespace
@@ -60,12 +64,17 @@ void follow_multiplication(Warp& w, const Matrix& m, const std::uint8_t* columns
   const isa::Shape& s = m.operation.shape;
   const int stored = m.operation.sparse ? s.k / 2 : s.k;
   const auto depends = [&](int part, int i, int j) {
-    if (!c.elements.empty() && c.elements[static_cast<std::size_t>((part * s.m + i) * s.n + j)]) return true;
+    if (!c.elements.empty() && c.elements[static_cast<std::size_t>((part * s.m + i) * s.n + j)])
+      return true;
     if (a.elements.empty() && b.elements.empty()) return false;
     for (int k = 0; k < stored; ++k) {
       const int column = columns != nullptr ? columns[i * stored + k] : k;
-      if (!a.elements.empty() && a.elements[static_cast<std::size_t>((part * s.m + i) * stored + k)]) return true;
-      if (!b.elements.empty() && b.elements[static_cast<std::size_t>((part * s.n + j) * s.k + column)]) return true;
+      if (!a.elements.empty() &&
+          a.elements[static_cast<std::size_t>((part * s.m + i) * stored + k)])
+        return true;
+      if (!b.elements.empty() &&
+          b.elements[static_cast<std::size_t>((part * s.n + j) * s.k + column)])
+        return true;
     }
     return false;
   };
@@ -91,14 +100,16 @@ void follow_multiplication(Warp& w, const Matrix& m, const std::uint8_t* columns
 
 void follow_transposition(Warp& w, const Op& op) {
   const Validity::Word* word = validity_word(w.control->frames[w.control->frame], op.src[1]);
-  if (word == nullptr || word->invalid == 0) return mark_register(w, op.dst, 0, kAllLanes, w.pc - 1);
+  if (word == nullptr || word->invalid == 0)
+    return mark_register(w, op.dst, 0, kAllLanes, w.pc - 1);
   const Validity::Word from = *word;
   LaneMask lanes = 0;
   std::uint8_t bytes[kWarpSize] = {};
   for (int l = 0; l < kWarpSize; ++l) {
     for (int e = 0; e < 2; ++e) {
       const int row = 2 * (l & 3) + e, column = l >> 2, holder = 4 * row + (column >> 1);
-      if (!(from.invalid >> holder & 1) || (from.bytes[holder] >> (2 * (column & 1)) & 3) == 0) continue;
+      if (!(from.invalid >> holder & 1) || (from.bytes[holder] >> (2 * (column & 1)) & 3) == 0)
+        continue;
       lanes |= 1u << l;
       bytes[l] |= static_cast<std::uint8_t>(3 << (2 * e));
     }

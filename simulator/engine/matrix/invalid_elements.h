@@ -1,4 +1,5 @@
-// Values that nobody wrote, through operations on matrices: an element of the result is invalid if one that it is computed from is.
+// Values that nobody wrote, through operations on matrices: an element of the result is invalid if
+// one that it is computed from is.
 #pragma once
 
 #include "simulator/engine/schedule/warp_state.h"
@@ -6,7 +7,8 @@
 
 namespace lockstep::engine {
 
-// Marks the elements of D = A * B + C that depend on an invalid one. columns: where the elements of a sparse A belong, else nullptr.
+// Marks the elements of D = A * B + C that depend on an invalid one. columns: where the elements of
+// a sparse A belong, else nullptr.
 void follow_multiplication(Warp& w, const program::Matrix& m, const std::uint8_t* columns);
 
 // Marks the elements of movmatrix's result.

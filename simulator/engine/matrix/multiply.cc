@@ -35,7 +35,8 @@ void run_multiply(Warp& w, const Op& op, LaneMask mask) {
   operation.compute_capability = w.block->launch->config->compute_capability;
   const isa::Shape& s = operation.shape;
   for (int part = 0; part < m.multiplications; ++part) {
-    matrix::multiply(operation, a + part * s.m * s.k, b + part * s.n * s.k, c + part * s.m * s.n, columns, d + part * s.m * s.n);
+    matrix::multiply(operation, a + part * s.m * s.k, b + part * s.n * s.k, c + part * s.m * s.n,
+                     columns, d + part * s.m * s.n);
   }
   if (w.control->tracking) follow_multiplication(w, m, operation.sparse ? columns : nullptr);
   scatter(w, m.d, d, mask);
@@ -50,7 +51,9 @@ void run_move_matrix(Warp& w, const Op& op, LaneMask mask) {
   std::uint32_t* d = destination<std::uint32_t>(w, op.dst);
   each(mask, [&](int l) {
     const int row = l >> 2, column = 2 * (l & 3);
-    const auto element = [&](int i, int j) { return value[4 * i + (j >> 1)] >> (16 * (j & 1)) & 0xffffu; };
+    const auto element = [&](int i, int j) {
+      return value[4 * i + (j >> 1)] >> (16 * (j & 1)) & 0xffffu;
+    };
     d[l] = element(column, row) | element(column + 1, row) << 16;
   });
 }

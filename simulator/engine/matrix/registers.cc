@@ -39,7 +39,8 @@ void scatter(Warp& w, const MatrixRegisters& m, const std::uint64_t* in, LaneMas
         return;
       }
       std::uint32_t v = 0;
-      for (int e = 0; e < per; ++e) v |= static_cast<std::uint32_t>(in[places[l * elements + e]]) << (m.bits * e);
+      for (int e = 0; e < per; ++e)
+        v |= static_cast<std::uint32_t>(in[places[l * elements + e]]) << (m.bits * e);
       destination<std::uint32_t>(w, slots[r])[l] = v;
     });
   }
@@ -51,9 +52,12 @@ void columns_of(const Warp& w, const Matrix& m, std::uint8_t* columns) {
   std::size_t at = 0;
   for (int row = 0; row < m.operation.shape.m; ++row) {
     for (int group = 0; group < sparsity.groups(); ++group) {
-      const Matrix::Bits place = m.metadata_places[static_cast<std::size_t>(row * sparsity.groups() + group)];
+      const Matrix::Bits place =
+          m.metadata_places[static_cast<std::size_t>(row * sparsity.groups() + group)];
       const std::uint32_t bits = metadata[place.lane] >> place.shift & 15;
-      for (int n = 0; n < sparsity.stored(); ++n) columns[at++] = static_cast<std::uint8_t>(group * sparsity.group() + sparsity.column(bits, n));
+      for (int n = 0; n < sparsity.stored(); ++n)
+        columns[at++] =
+            static_cast<std::uint8_t>(group * sparsity.group() + sparsity.column(bits, n));
     }
   }
 }

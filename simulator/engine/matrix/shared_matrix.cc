@@ -14,17 +14,24 @@ namespace {
 constexpr int kChunk = 16;  // bytes: a row of a core matrix
 constexpr int kCore = 8;    // rows of a core matrix
 
-std::uint32_t field(std::uint64_t bits, int at) { return static_cast<std::uint32_t>(bits >> at & 0x3fff) * kChunk; }
+std::uint32_t field(std::uint64_t bits, int at) {
+  return static_cast<std::uint32_t>(bits >> at & 0x3fff) * kChunk;
+}
 
 // Where chunk `chunk` of line `line` is: lines are rows, or columns where these are contiguous.
 std::uint32_t chunk_address(const Descriptor& d, int line, int chunk, bool across) {
-  const auto group = static_cast<std::uint32_t>(line / kCore), in_group = static_cast<std::uint32_t>(line % kCore), c = static_cast<std::uint32_t>(chunk);
+  const auto group = static_cast<std::uint32_t>(line / kCore),
+             in_group = static_cast<std::uint32_t>(line % kCore),
+             c = static_cast<std::uint32_t>(chunk);
   if (d.swizzle == 0) {
-    // Across, the strides change places: the leading one goes from eight lines to the next, the other from chunk to chunk.
-    return across ? d.start + group * d.leading + in_group * kChunk + c * d.stride : d.start + group * d.stride + in_group * kChunk + c * d.leading;
+    // Across, the strides change places: the leading one goes from eight lines to the next, the
+    // other from chunk to chunk.
+    return across ? d.start + group * d.leading + in_group * kChunk + c * d.stride
+                  : d.start + group * d.stride + in_group * kChunk + c * d.leading;
   }
   const auto row = static_cast<std::uint32_t>(d.swizzle), chunks = row / kChunk;
-  const std::uint32_t plain = d.start + group * d.stride + in_group * row + c / chunks * d.leading + c % chunks * kChunk;
+  const std::uint32_t plain =
+      d.start + group * d.stride + in_group * row + c / chunks * d.leading + c % chunks * kChunk;
   const std::uint32_t pattern = ((plain >> 7) + d.base) & (chunks - 1);
   return plain ^ pattern << 4;
 }
@@ -33,10 +40,12 @@ std::uint32_t chunk_address(const Descriptor& d, int line, int chunk, bool acros
 
 Descriptor descriptor_of(std::uint64_t bits) {
   constexpr int kSwizzles[] = {0, 128, 64, 32};
-  return {field(bits, 0), field(bits, 16), field(bits, 32), static_cast<std::uint32_t>(bits >> 49 & 7), kSwizzles[bits >> 62]};
+  return {field(bits, 0), field(bits, 16), field(bits, 32),
+          static_cast<std::uint32_t>(bits >> 49 & 7), kSwizzles[bits >> 62]};
 }
 
-bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int columns, int bits, bool across, std::uint64_t* out, std::vector<MatrixBytes>& read) {
+bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int columns, int bits,
+                 bool across, std::uint64_t* out, std::vector<MatrixBytes>& read) {
   const int lines = across ? columns : rows, along = across ? rows : columns;
   const int chunks = along * bits / (8 * kChunk), per = 8 * kChunk / bits;
   Request r;
@@ -56,12 +65,16 @@ bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int colum
     r.unwritten = 0;
     if (!resolve(w, r, isa::Space::kShared, lanes)) return false;
     if (r.unwritten != 0 && w.block->launch->check_initialisation) {
-      check::Finding f = access_finding(w, r, isa::Space::kShared, r.unwritten, check::Kind::kUninitialised);
+      check::Finding f =
+          access_finding(w, r, isa::Space::kShared, r.unwritten, check::Kind::kUninitialised);
       f.where = "bytes of a matrix in shared memory that its descriptor names were never written";
       if (report_unless_suppressed(w, std::move(f))) return false;
     }
     bool fenced = true;
-    each(lanes, [&](int l) { fenced = fenced && check_proxy_fence(w, w.pc - 1, l, static_cast<std::uint32_t>(r.address[l]), kChunk); });
+    each(lanes, [&](int l) {
+      fenced = fenced &&
+               check_proxy_fence(w, w.pc - 1, l, static_cast<std::uint32_t>(r.address[l]), kChunk);
+    });
     if (!fenced) return false;
     each(lanes, [&](int l) {
       const int line = (first + l) / chunks, chunk = (first + l) % chunks;
@@ -73,7 +86,8 @@ bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int colum
         if (bits >= 8) {
           std::memcpy(&v, m.bytes + e * bits / 8, static_cast<std::size_t>(bits / 8));
         } else {
-          v = static_cast<std::uint64_t>(m.bytes[e * bits / 8]) >> (e * bits % 8) & ((1u << bits) - 1);
+          v = static_cast<std::uint64_t>(m.bytes[e * bits / 8]) >> (e * bits % 8) &
+              ((1u << bits) - 1);
         }
         const int at = chunk * per + e;
         out[across ? at * columns + line : line * columns + at] = v;

@@ -1,7 +1,8 @@
 // What of wgmma a block has under way (PTX ISA 9.7.15).
 //
-// A warp computes its 16 rows when it comes to wgmma.mma_async, so that copies of accumulators, which nvcc puts where it likes, carry the result. Until
-// a wait the result counts as nobody's: using it is a finding, and so is changing what was read in shared memory.
+// A warp computes its 16 rows when it comes to wgmma.mma_async, so that copies of accumulators,
+// which nvcc puts where it likes, carry the result. Until a wait the result counts as nobody's:
+// using it is a finding, and so is changing what was read in shared memory.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +35,15 @@ struct WarpgroupWarp {
   std::uint32_t register_changes = 0;  // setmaxnreg so far
   std::uint32_t groups = 0;            // committed
   bool fenced = false;                 // since the kernel began
-  // Digests of the values that registers held at the last wgmma.fence, and of the results since with their shape.
+  // Digests of the values that registers held at the last wgmma.fence, and of the results since
+  // with their shape.
   std::unordered_set<std::uint64_t> ordered;
 };
 
 struct WarpgroupState {
   WarpgroupWarp warps[32];
-  // Of each warpgroup, its multiplications in order, and its setmaxnreg: all four warps must execute the same.
+  // Of each warpgroup, its multiplications in order, and its setmaxnreg: all four warps must
+  // execute the same.
   std::vector<std::uint32_t> multiplications[8], register_changes[8];
 };
 

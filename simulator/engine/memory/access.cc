@@ -29,7 +29,8 @@ const char* space_name(Space s) {
 
 }  // namespace
 
-check::Finding access_finding(const Warp& w, const Request& r, Space space, LaneMask lanes, check::Kind kind) {
+check::Finding access_finding(const Warp& w, const Request& r, Space space, LaneMask lanes,
+                              check::Kind kind) {
   check::Finding f = finding_at(w, r.pc, lanes, kind);
   f.access.address = r.address[std::countr_zero(lanes)];
   f.access.size = r.size;
@@ -58,8 +59,10 @@ bool report_unwritten_change(Warp& w, const Request& r, Space space, LaneMask la
   first_time(w, check::Kind::kUninitialised, r.pc);
   check::Finding f = access_finding(w, r, space, lanes, check::Kind::kUninitialised);
   f.where = "the memory it changes was never written";
-  const memory::Allocation* a = space == Space::kShared ? nullptr : w.block->worker->memory->find(f.access.address);
-  if (a != nullptr) f.where += ": " + std::to_string(f.access.address - a->begin) + " bytes into " + describe(*a);
+  const memory::Allocation* a =
+      space == Space::kShared ? nullptr : w.block->worker->memory->find(f.access.address);
+  if (a != nullptr)
+    f.where += ": " + std::to_string(f.access.address - a->begin) + " bytes into " + describe(*a);
   return !report_unless_suppressed(w, std::move(f));
 }
 
@@ -74,7 +77,8 @@ bool in_local_variable(const Warp& w, int lane, std::uint64_t low, std::uint32_t
     }
   }
   // Memory from alloca lies above the frames that are known when it is asked for.
-  return c.stack_pointer[lane] != 0 && low < c.stack_pointer[lane] && c.stack_pointer[lane] - low >= size && low >= w.block->launch->kernel->local_total;
+  return c.stack_pointer[lane] != 0 && low < c.stack_pointer[lane] &&
+         c.stack_pointer[lane] - low >= size && low >= w.block->launch->kernel->local_total;
 }
 
 bool resolve_local(Warp& w, Request& r, LaneMask lanes) {
@@ -101,7 +105,8 @@ bool resolve_local(Warp& w, Request& r, LaneMask lanes) {
   }
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.local.written.get());
   each(lanes, [&](int i) {
-    const std::uint64_t at = std::uint64_t{w.index * kWarpSize + static_cast<std::uint32_t>(i)} * stride + r.address[i];
+    const std::uint64_t at =
+        std::uint64_t{w.index * kWarpSize + static_cast<std::uint32_t>(i)} * stride + r.address[i];
     r.host[i] = b.local.bytes.get() + at;
     if (!b.launch->check_initialisation) return;
     if (r.reads) note_missing(r, i, shadow, at, b.local.partly_written, at);
@@ -110,7 +115,8 @@ bool resolve_local(Warp& w, Request& r, LaneMask lanes) {
   return true;
 }
 
-bool refine_missing(Request& r, int lane, const memory::PartlyWritten& partly, std::uint64_t place) {
+bool refine_missing(Request& r, int lane, const memory::PartlyWritten& partly,
+                    std::uint64_t place) {
   bool some = false;
   std::uint32_t left = r.missing[lane];
   for (std::uint32_t k = 0; k < r.size; ++k) {
@@ -130,7 +136,8 @@ bool refine_missing(Request& r, int lane, const memory::PartlyWritten& partly, s
   return true;
 }
 
-void note_partly_written(const Request& r, int lane, memory::PartlyWritten& partly, std::uint64_t place) {
+void note_partly_written(const Request& r, int lane, memory::PartlyWritten& partly,
+                         std::uint64_t place) {
   const bool some = r.bits != nullptr && (r.bits->lanes >> lane & 1) != 0;
   for (std::uint32_t k = 0; k < r.size; ++k) {
     if ((r.missing[lane] >> k & 1) != 0) partly.set(place + k, some ? r.bits->of[lane][k] : 0xff);
@@ -147,7 +154,8 @@ bool resolve(Warp& w, Request& r, Space space, LaneMask lanes) {
       return resolve_shared(w, r, lanes);
     case Space::kLocal: return resolve_local(w, r, lanes);
     case Space::kGeneric: {
-      const std::uint64_t shared = w.block->launch->shared_window, local = w.block->launch->local_window;
+      const std::uint64_t shared = w.block->launch->shared_window,
+                          local = w.block->launch->local_window;
       LaneMask in_shared = 0, in_local = 0;
       for (int i = 0; i < kWarpSize; ++i) {
         in_shared |= LaneMask{r.address[i] - shared < (1ull << 32)} << i;
@@ -160,12 +168,15 @@ bool resolve(Warp& w, Request& r, Space space, LaneMask lanes) {
       each(in_local, [&](int i) { r.address[i] -= local; });
       if (in_shared == lanes) return resolve_shared(w, r, lanes);
       if (in_local == lanes) return resolve_local(w, r, lanes);
-      // Lanes in different spaces: each part resolves into the same request, whose unused entries must survive the others.
+      // Lanes in different spaces: each part resolves into the same request, whose unused entries
+      // must survive the others.
       Request part = r;
       const LaneMask parts[3] = {in_shared, in_local, lanes & ~(in_shared | in_local)};
       for (int p = 0; p < 3; ++p) {
         if (parts[p] == 0) continue;
-        if (!(p == 0 ? resolve_shared(w, part, parts[p]) : p == 1 ? resolve_local(w, part, parts[p]) : resolve_global(w, part, parts[p]))) {
+        if (!(p == 0   ? resolve_shared(w, part, parts[p])
+              : p == 1 ? resolve_local(w, part, parts[p])
+                       : resolve_global(w, part, parts[p]))) {
           return false;
         }
         each(parts[p], [&](int i) {
@@ -191,7 +202,10 @@ const std::byte* peek(Warp& w, int lane, std::uint64_t address, std::uint32_t si
   if (address - b.launch->local_window < (1ull << 32)) {
     const std::uint64_t at = address - b.launch->local_window;
     if (!in_local_variable(w, lane, at, size)) return nullptr;
-    return b.local.bytes.get() + (std::uint64_t{w.index * kWarpSize + static_cast<std::uint32_t>(lane)} * b.launch->local_stride + at);
+    return b.local.bytes.get() +
+           (std::uint64_t{w.index * kWarpSize + static_cast<std::uint32_t>(lane)} *
+                b.launch->local_stride +
+            at);
   }
   const memory::Allocation* a = b.worker->memory->find(address);
   if (a == nullptr || a->freed || address < a->begin || address + size > a->end) return nullptr;

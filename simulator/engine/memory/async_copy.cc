@@ -27,7 +27,8 @@ Op side(const Op& op, Space space) {
   return s;
 }
 
-bool report_misaligned_copy(Warp& w, std::uint32_t pc, LaneMask lanes, std::uint64_t address, std::uint32_t size) {
+bool report_misaligned_copy(Warp& w, std::uint32_t pc, LaneMask lanes, std::uint64_t address,
+                            std::uint32_t size) {
   check::Finding f = finding_at(w, pc, lanes, check::Kind::kMisaligned);
   f.access.address = address;
   f.access.size = size;
@@ -36,7 +37,8 @@ bool report_misaligned_copy(Warp& w, std::uint32_t pc, LaneMask lanes, std::uint
   return false;
 }
 
-std::uint16_t unwritten_bytes(Warp& w, const Request& whole, Space space, int lane, std::uint64_t address, std::uint32_t size) {
+std::uint16_t unwritten_bytes(Warp& w, const Request& whole, Space space, int lane,
+                              std::uint64_t address, std::uint32_t size) {
   std::uint16_t bits = 0;
   for (std::uint32_t i = 0; i < size; ++i) {
     Request r;
@@ -54,7 +56,8 @@ std::uint16_t unwritten_bytes(Warp& w, const Request& whole, Space space, int la
 namespace {
 
 // Reads the source of a cp.async for lanes that read `size` bytes of it.
-bool read_source(Warp& w, const Op& op, const std::uint64_t* from, std::uint32_t size, LaneMask lanes, AsyncCopy& copy) {
+bool read_source(Warp& w, const Op& op, const std::uint64_t* from, std::uint32_t size,
+                 LaneMask lanes, AsyncCopy& copy) {
   const Op global = side(op, Space::kGlobal);
   // What is shorter than the copy is read in bytes: it may have any length.
   const std::uint32_t step = size == op.width ? size : 1;
@@ -69,7 +72,8 @@ bool read_source(Warp& w, const Op& op, const std::uint64_t* from, std::uint32_t
     each(lanes, [&](int l) {
       load_element(copy.bytes[l] + at, r.host[l], step);
       if (r.unwritten >> l & 1) {
-        copy.unwritten[l] |= step == 1 ? static_cast<std::uint16_t>(1u << at) : unwritten_bytes(w, r, Space::kGlobal, l, from[l], size);
+        copy.unwritten[l] |= step == 1 ? static_cast<std::uint16_t>(1u << at)
+                                       : unwritten_bytes(w, r, Space::kGlobal, l, from[l], size);
       }
     });
     if (w.event == Event::kAbort) return false;
@@ -92,7 +96,9 @@ bool arrive_copy(Warp& w, AsyncCopy& copy, LaneMask lanes) {
     std::memcpy(r.host[l], copy.bytes[l], copy.size);
     if (copy.unwritten[l] == 0 || !b.launch->check_initialisation) return;
     for (std::uint32_t i = 0; i < copy.size; ++i) {
-      if (copy.unwritten[l] >> i & 1) clear_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), copy.offset[l] + i, 1);
+      if (copy.unwritten[l] >> i & 1)
+        clear_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), copy.offset[l] + i,
+                      1);
     }
   });
   copy.lanes &= ~lanes;
@@ -133,10 +139,13 @@ void run_copy_async(Warp& w, const Op& op, LaneMask mask) {
   to.writes = true;
   load_addresses(w, op, to.address);
   if (!resolve(w, to, Space::kShared, mask)) return;
-  each(mask, [&](int l) { copy.offset[l] = static_cast<std::uint32_t>(to.address[l]) & kOffsetMask; });
+  each(mask,
+       [&](int l) { copy.offset[l] = static_cast<std::uint32_t>(to.address[l]) & kOffsetMask; });
   std::uint64_t from[kWarpSize];
   const std::uint64_t* base = source<std::uint64_t>(w, op.src[1]);
-  for (int l = 0; l < kWarpSize; ++l) from[l] = base[l] + static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(op.target)});
+  for (int l = 0; l < kWarpSize; ++l)
+    from[l] =
+        base[l] + static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(op.target)});
   std::uint32_t size[kWarpSize];
   std::fill(size, size + kWarpSize, op.width);
   if (mode == CopyMode::kSourceSize) {
@@ -148,7 +157,8 @@ void run_copy_async(Warp& w, const Op& op, LaneMask mask) {
     });
     if (larger != 0) {
       check::Finding f = finding_at(w, copy.pc, larger, check::Kind::kInvalidInstruction);
-      f.where = "a source of " + std::to_string(size[std::countr_zero(larger)]) + " bytes for a copy of " + std::to_string(op.width);
+      f.where = "a source of " + std::to_string(size[std::countr_zero(larger)]) +
+                " bytes for a copy of " + std::to_string(op.width);
       report(w, std::move(f));
       return;
     }
@@ -195,7 +205,9 @@ void run_copy_wait(Warp& w, const Op& op, LaneMask mask) {
     return;
   }
   const auto left = static_cast<std::uint64_t>(op.immediate);
-  finish_copies(w, mask, [&](const AsyncCopy& c, int l) { return (c.committed >> l & 1) && c.group[l] + left < state.groups[l]; });
+  finish_copies(w, mask, [&](const AsyncCopy& c, int l) {
+    return (c.committed >> l & 1) && c.group[l] + left < state.groups[l];
+  });
 }
 
 void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
@@ -207,7 +219,10 @@ void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
   load_addresses(w, op, r.address);
   SharedPlace places[kWarpSize];
   LaneMask elsewhere = 0;
-  each(mask, [&](int l) { elsewhere |= LaneMask{!shared_place(w, static_cast<Space>(op.space), r.address[l], places[l])} << l; });
+  each(mask, [&](int l) {
+    elsewhere |= LaneMask{!shared_place(w, static_cast<Space>(op.space), r.address[l], places[l])}
+                 << l;
+  });
   if (elsewhere != 0) {
     check::Finding f = finding_at(w, r.pc, elsewhere, check::Kind::kMbarrierMisuse);
     f.where = "the address lies in no shared memory of the block, where mbarrier objects must be";
@@ -215,7 +230,8 @@ void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
     return;
   }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
-  // The thread's copies arrive with the phase: until somebody has waited for it, they stay out of sight.
+  // The thread's copies arrive with the phase: until somebody has waited for it, they stay out of
+  // sight.
   for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
     const int l = std::countr_zero(todo);
     Mbarrier* m = live_mbarrier(w, r.pc, l, places[l]);
@@ -226,11 +242,13 @@ void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
       forget_written(b, copy.offset[l], copy.size);
       Mbarrier::Arriving a;
       a.phase = m->phase;
-      a.delivery.issue = {copy.pc, b.cluster_rank, w.index * kWarpSize + static_cast<std::uint32_t>(l)};
+      a.delivery.issue = {copy.pc, b.cluster_rank,
+                          w.index * kWarpSize + static_cast<std::uint32_t>(l)};
       a.delivery.offset = copy.offset[l];
       a.delivery.bytes.assign(copy.bytes[l], copy.bytes[l] + copy.size);
       if (copy.unwritten[l] != 0) {
-        for (std::uint32_t i = 0; i < copy.size; ++i) a.delivery.unwritten.push_back(copy.unwritten[l] >> i & 1);
+        for (std::uint32_t i = 0; i < copy.size; ++i)
+          a.delivery.unwritten.push_back(copy.unwritten[l] >> i & 1);
       }
       m->arriving.push_back(std::move(a));
     }
@@ -283,7 +301,8 @@ void run_line_hint(Warp& w, const Op& op, LaneMask mask) {
   LaneMask misaligned = 0, odd = 0;
   each(mask, [&](int i) { misaligned |= LaneMask{address[i] % op.width != 0} << i; });
   if (misaligned != 0) {
-    report_misaligned_copy(w, w.pc - 1, misaligned, address[std::countr_zero(misaligned)], op.width);
+    report_misaligned_copy(w, w.pc - 1, misaligned, address[std::countr_zero(misaligned)],
+                           op.width);
     return;
   }
   if (op.src[1] == kNoSlot) return;
@@ -291,7 +310,8 @@ void run_line_hint(Warp& w, const Op& op, LaneMask mask) {
   each(mask, [&](int i) { odd |= LaneMask{size[i] % op.width != 0} << i; });
   if (odd == 0) return;
   check::Finding f = finding_at(w, w.pc - 1, odd, check::Kind::kInvalidInstruction);
-  f.where = "a bulk prefetch of " + std::to_string(size[std::countr_zero(odd)]) + " bytes: the size must be a multiple of " + std::to_string(op.width);
+  f.where = "a bulk prefetch of " + std::to_string(size[std::countr_zero(odd)]) +
+            " bytes: the size must be a multiple of " + std::to_string(op.width);
   report(w, std::move(f));
 }
 

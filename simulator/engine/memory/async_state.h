@@ -1,8 +1,10 @@
-// What asynchronous operations of a block have under way: mbarrier objects, and copies whose bytes nobody may look at yet.
+// What asynchronous operations of a block have under way: mbarrier objects, and copies whose bytes
+// nobody may look at yet.
 //
-// A copy's source is read, and its destination checked, when the copy is issued. Its bytes come into the destination when somebody waits for
-// them; until then they count as never written, so that only the slow path of a load has to ask whether a copy is on its way there.
-// An mbarrier object likewise counts as never written: no load has any business there.
+// A copy's source is read, and its destination checked, when the copy is issued. Its bytes come
+// into the destination when somebody waits for them; until then they count as never written, so
+// that only the slow path of a load has to ask whether a copy is on its way there. An mbarrier
+// object likewise counts as never written: no load has any business there.
 #pragma once
 
 #include <algorithm>
@@ -30,19 +32,25 @@ struct Delivery {
   Issue issue;
   std::uint32_t offset = 0;
   std::vector<std::byte> bytes;
-  std::vector<bool> unwritten;                 // bytes whose source was never written; empty: none
-  std::vector<bool> absent;                    // of each 16 bytes, whether they are none of the copy's; empty: all are
-  isa::AtomOp reduction = isa::AtomOp::kNone;  // how they are combined with what is there; none: they replace it
-  isa::Type type = isa::Type::kNone;           // of the elements that are combined
-  bool from_shared = false;                    // they were copied from the shared memory of the block that issued it:
-  std::uint32_t source = 0;                    // from there
+  std::vector<bool> unwritten;  // bytes whose source was never written; empty: none
+  std::vector<bool>
+      absent;  // of each 16 bytes, whether they are none of the copy's; empty: all are
+  isa::AtomOp reduction =
+      isa::AtomOp::kNone;  // how they are combined with what is there; none: they replace it
+  isa::Type type = isa::Type::kNone;  // of the elements that are combined
+  bool from_shared = false;  // they were copied from the shared memory of the block that issued it:
+  std::uint32_t source = 0;  // from there
 
-  bool holds(std::uint64_t at, std::uint64_t size) const { return overlap(at, size, offset, bytes.size(), absent); }
+  bool holds(std::uint64_t at, std::uint64_t size) const {
+    return overlap(at, size, offset, bytes.size(), absent);
+  }
   // Whether [at, at + size) meets what the copy moves of [begin, begin + length).
-  static bool overlap(std::uint64_t at, std::uint64_t size, std::uint64_t begin, std::uint64_t length, const std::vector<bool>& absent) {
+  static bool overlap(std::uint64_t at, std::uint64_t size, std::uint64_t begin,
+                      std::uint64_t length, const std::vector<bool>& absent) {
     if (at >= begin + length || begin >= at + size) return false;
     if (absent.empty()) return true;
-    const std::uint64_t first = at > begin ? at - begin : 0, last = std::min(at + size, begin + length) - 1 - begin;
+    const std::uint64_t first = at > begin ? at - begin : 0,
+                        last = std::min(at + size, begin + length) - 1 - begin;
     for (std::uint64_t piece = first / 16; piece <= last / 16; ++piece) {
       if (!absent[piece]) return true;
     }
@@ -67,7 +75,8 @@ struct Mbarrier {
   check::Messages completed;  // of those in the phases before it
 };
 
-// One cp.async of a warp. The bytes of a lane come with the completion of the group that the lane commits it to.
+// One cp.async of a warp. The bytes of a lane come with the completion of the group that the lane
+// commits it to.
 struct AsyncCopy {
   const Op* op = nullptr;
   std::uint32_t pc = 0;
@@ -80,7 +89,8 @@ struct AsyncCopy {
   std::uint16_t unwritten[kWarpSize];  // bit i: byte i of the source was never written
 };
 
-// The part of a bulk copy from shared to global memory that matters until its group is waited for: its source must not change.
+// The part of a bulk copy from shared to global memory that matters until its group is waited for:
+// its source must not change.
 struct BulkStore {
   Issue issue;
   std::uint32_t lane = 0;
@@ -110,8 +120,11 @@ struct AsyncWarp {
 struct AsyncState {
   std::map<std::uint32_t, Mbarrier> mbarriers;  // by offset in shared memory
   AsyncWarp warps[32];
-  std::map<std::uint64_t, std::uint64_t> acquired_maps;  // by address: who had written the tensor map when fence.proxy.tensormap acquired it
-  int stalls = 0;                                        // times that nothing but waits for mbarriers was left since the last phase that completed
+  std::map<std::uint64_t, std::uint64_t>
+      acquired_maps;  // by address: who had written the tensor map when fence.proxy.tensormap
+                      // acquired it
+  int stalls =
+      0;  // times that nothing but waits for mbarriers was left since the last phase that completed
 };
 
 }  // namespace lockstep::engine

@@ -1,6 +1,8 @@
-// st.async and red.async: a few bytes of registers on their way to the shared memory of the cluster (PTX ISA 9.0, 9.7.9.12 and 9.7.13.9).
+// st.async and red.async: a few bytes of registers on their way to the shared memory of the cluster
+// (PTX ISA 9.0, 9.7.9.12 and 9.7.13.9).
 //
-// They go through the generic proxy. As with a bulk copy, the bytes come with the phase of an mbarrier in the block that they go to.
+// They go through the generic proxy. As with a bulk copy, the bytes come with the phase of an
+// mbarrier in the block that they go to.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -20,7 +22,8 @@ namespace {
 using isa::Space;
 
 // An address in the shared memory of the cluster; false after a finding.
-bool shared_address(Warp& w, std::uint32_t pc, int lane, Space space, std::uint64_t address, std::uint32_t* shared) {
+bool shared_address(Warp& w, std::uint32_t pc, int lane, Space space, std::uint64_t address,
+                    std::uint32_t* shared) {
   const std::uint64_t window = space == Space::kGeneric ? w.block->launch->shared_window : 0;
   if (address - window >= 1ull << 32) {
     check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kInvalidInstruction);
@@ -79,7 +82,8 @@ void store(Warp& w, const Op& op, int lane) {
 }  // namespace
 
 void run_async_store(Warp& w, const Op& op, LaneMask mask) {
-  for (LaneMask todo = mask; todo != 0 && w.event != Event::kAbort; todo &= todo - 1) store(w, op, std::countr_zero(todo));
+  for (LaneMask todo = mask; todo != 0 && w.event != Event::kAbort; todo &= todo - 1)
+    store(w, op, std::countr_zero(todo));
 }
 
 }  // namespace lockstep::engine

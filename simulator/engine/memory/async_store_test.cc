@@ -19,9 +19,10 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// Thread t of block r has eight words, 100 r + 3 t + n, at `tile`. `body`: with the addresses %r2 of them in the next block of the cluster, %r3 of that
-// block's object, which expects one arrival and `bytes` bytes, and the thread's own words w0 to w3 (pairs: v0, v1). Then each block waits, and every thread
-// stores the eight words that it has now.
+// Thread t of block r has eight words, 100 r + 3 t + n, at `tile`. `body`: with the addresses %r2
+// of them in the next block of the cluster, %r3 of that block's object, which expects one arrival
+// and `bytes` bytes, and the thread's own words w0 to w3 (pairs: v0, v1). Then each block waits,
+// and every thread stores the eight words that it has now.
 std::string kernel(const std::string& body, int bytes, bool waits = true) {
   return R"(.version 8.3
 .target sm_90
@@ -100,7 +101,8 @@ void expect(const std::string& instruction, int bytes, const Change& change) {
         Words there;
         for (std::uint32_t i = 0; i < 8; ++i) there.push_back(100 * block + 3 * thread + i);
         change(there, 100 * from + 3 * thread + 1000);
-        EXPECT_EQ(Words(got.begin() + 8 * n, got.begin() + 8 * n + 8), there) << instruction << " block " << block << " thread " << thread;
+        EXPECT_EQ(Words(got.begin() + 8 * n, got.begin() + 8 * n + 8), there)
+            << instruction << " block " << block << " thread " << thread;
       }
     }
   }
@@ -108,39 +110,55 @@ void expect(const std::string& instruction, int bytes, const Change& change) {
 
 constexpr const char* kStore = "st.async.shared::cluster.mbarrier::complete_tx::bytes";
 
-JUDGES(AsyncStore, BytesComeWithThePhase, "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32",
-       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32", "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64",
+JUDGES(AsyncStore, BytesComeWithThePhase,
+       "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32",
+       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32",
+       "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64",
        "st.async.mbarrier::complete_tx::bytes.u32");
 TEST(AsyncStore, BytesComeWithThePhase) {
   const std::string store = kStore;
   for (const char* type : {"b32", "u32", "s32"}) {
-    expect(store + "." + type + " [%r2+4], w0, [%r3];", 4, [](Words& there, std::uint32_t w0) { there[1] = w0; });
+    expect(store + "." + type + " [%r2+4], w0, [%r3];", 4,
+           [](Words& there, std::uint32_t w0) { there[1] = w0; });
   }
-  expect(store + ".f32 [%r2+4], f0, [%r3];", 4, [](Words& there, std::uint32_t w0) { there[1] = w0; });
-  expect(store + ".v2.u32 [%r2+8], {w0, w1}, [%r3];", 8, [](Words& there, std::uint32_t w0) { there[2] = w0, there[3] = w0 + 1000; });
-  expect("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r2+16], {w0, w1, w2, w3}, [%r3];", 16, [](Words& there, std::uint32_t w0) {
-    for (std::uint32_t i = 0; i < 4; ++i) there[4 + i] = w0 + 1000 * i;
-  });
-  expect("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%r2+16], {f0, f0, f0, f0}, [%r3];", 16, [](Words& there, std::uint32_t w0) {
-    for (std::uint32_t i = 0; i < 4; ++i) there[4 + i] = w0;
-  });
+  expect(store + ".f32 [%r2+4], f0, [%r3];", 4,
+         [](Words& there, std::uint32_t w0) { there[1] = w0; });
+  expect(store + ".v2.u32 [%r2+8], {w0, w1}, [%r3];", 8,
+         [](Words& there, std::uint32_t w0) { there[2] = w0, there[3] = w0 + 1000; });
+  expect(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r2+16], {w0, w1, w2, "
+      "w3}, [%r3];",
+      16, [](Words& there, std::uint32_t w0) {
+        for (std::uint32_t i = 0; i < 4; ++i) there[4 + i] = w0 + 1000 * i;
+      });
+  expect(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%r2+16], {f0, f0, f0, "
+      "f0}, [%r3];",
+      16, [](Words& there, std::uint32_t w0) {
+        for (std::uint32_t i = 0; i < 4; ++i) there[4 + i] = w0;
+      });
   for (const char* type : {"b64", "u64", "s64"}) {
-    expect(store + "." + type + " [%r2+8], v0, [%r3];", 8, [](Words& there, std::uint32_t w0) { there[2] = w0, there[3] = w0 + 1000; });
+    expect(store + "." + type + " [%r2+8], v0, [%r3];", 8,
+           [](Words& there, std::uint32_t w0) { there[2] = w0, there[3] = w0 + 1000; });
   }
   expect(store + ".v2.b64 [%r2], {v0, v1}, [%r3];", 16, [](Words& there, std::uint32_t w0) {
     for (std::uint32_t i = 0; i < 4; ++i) there[i] = w0 + 1000 * i;
   });
-  expect(store + ".b32 [%r2+4], {w0}, [%r3];", 4, [](Words& there, std::uint32_t w0) { there[1] = w0; });
+  expect(store + ".b32 [%r2+4], {w0}, [%r3];", 4,
+         [](Words& there, std::uint32_t w0) { there[1] = w0; });
   // Generic addresses.
   expect(
-      "cvt.u64.u32 %rd3, %r2; cvta.shared::cluster.u64 %rd3, %rd3; cvt.u64.u32 %rd4, %r3; cvta.shared::cluster.u64 %rd4, %rd4;\n"
+      "cvt.u64.u32 %rd3, %r2; cvta.shared::cluster.u64 %rd3, %rd3; cvt.u64.u32 %rd4, %r3; "
+      "cvta.shared::cluster.u64 %rd4, %rd4;\n"
       "st.async.mbarrier::complete_tx::bytes.u32 [%rd3], w0, [%rd4];",
       4, [](Words& there, std::uint32_t w0) { there[0] = w0; });
 }
 
-constexpr const char* kReduce = "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes";
+constexpr const char* kReduce =
+    "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes";
 
-JUDGES(AsyncStore, ReductionsCombine, "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32",
+JUDGES(AsyncStore, ReductionsCombine,
+       "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32",
        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.min.s32",
        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.inc.u32",
        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.and.b32");
@@ -151,21 +169,33 @@ TEST(AsyncStore, ReductionsCombine) {
       {"add.s32", [](auto a, auto b) { return a + b; }},
       {"min.u32", [](auto a, auto b) { return std::min(a, b); }},
       {"max.u32", [](auto a, auto b) { return std::max(a, b); }},
-      {"min.s32", [](auto a, auto b) { return static_cast<std::uint32_t>(std::min(static_cast<std::int32_t>(a), static_cast<std::int32_t>(b))); }},
-      {"max.s32", [](auto a, auto b) { return static_cast<std::uint32_t>(std::max(static_cast<std::int32_t>(a), static_cast<std::int32_t>(b))); }},
+      {"min.s32",
+       [](auto a, auto b) {
+         return static_cast<std::uint32_t>(
+             std::min(static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)));
+       }},
+      {"max.s32",
+       [](auto a, auto b) {
+         return static_cast<std::uint32_t>(
+             std::max(static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)));
+       }},
       {"inc.u32", [](auto a, auto b) { return a >= b ? 0 : a + 1; }},
       {"dec.u32", [](auto a, auto b) { return a == 0 || a > b ? b : a - 1; }},
       {"and.b32", [](auto a, auto b) { return a & b; }},
       {"or.b32", [](auto a, auto b) { return a | b; }},
       {"xor.b32", [](auto a, auto b) { return a ^ b; }}};
   for (const auto& [operation, two] : words) {
-    expect(std::string(kReduce) + "." + operation + " [%r2+12], w0, [%r3];", 4, [two = two](Words& there, std::uint32_t w0) { there[3] = two(there[3], w0); });
+    expect(std::string(kReduce) + "." + operation + " [%r2+12], w0, [%r3];", 4,
+           [two = two](Words& there, std::uint32_t w0) { there[3] = two(there[3], w0); });
   }
   for (const char* type : {"u64", "s64"}) {
-    expect(std::string(kReduce) + ".add." + type + " [%r2+8], v0, [%r3];", 8, [](Words& there, std::uint32_t w0) {
-      const std::uint64_t sum = (std::uint64_t{there[3]} << 32 | there[2]) + (std::uint64_t{w0 + 1000} << 32 | w0);
-      there[2] = static_cast<std::uint32_t>(sum), there[3] = static_cast<std::uint32_t>(sum >> 32);
-    });
+    expect(std::string(kReduce) + ".add." + type + " [%r2+8], v0, [%r3];", 8,
+           [](Words& there, std::uint32_t w0) {
+             const std::uint64_t sum =
+                 (std::uint64_t{there[3]} << 32 | there[2]) + (std::uint64_t{w0 + 1000} << 32 | w0);
+             there[2] = static_cast<std::uint32_t>(sum),
+             there[3] = static_cast<std::uint32_t>(sum >> 32);
+           });
   }
 }
 
@@ -188,9 +218,10 @@ TEST(AsyncStore, BytesThatNeverComeAreADeadlock) {
 }
 
 TEST(AsyncStore, MisplacedOnesAreFound) {
-  const std::pair<const char*, Kind> cases[] = {{".v4.u32 [%r2+8], {w0, w1, w2, w3}, [%r3];", Kind::kMisaligned},
-                                                {".u32 [%r2+4096], w0, [%r3];", Kind::kOutOfBounds},
-                                                {".u32 [%r2], w0, [%r2];", Kind::kMbarrierMisuse}};
+  const std::pair<const char*, Kind> cases[] = {
+      {".v4.u32 [%r2+8], {w0, w1, w2, w3}, [%r3];", Kind::kMisaligned},
+      {".u32 [%r2+4096], w0, [%r3];", Kind::kOutOfBounds},
+      {".u32 [%r2], w0, [%r2];", Kind::kMbarrierMisuse}};
   for (const auto& [rest, kind] : cases) {
     const Outcome o = run(std::string("  ") + kStore + rest + "\n", 4, true);
     ASSERT_FALSE(o.findings.empty()) << rest;

@@ -1,4 +1,5 @@
-// Atomics of every type: what they leave behind and what they return, one lane at a time and when lanes meet.
+// Atomics of every type: what they leave behind and what they return, one lane at a time and when
+// lanes meet.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,11 +16,16 @@ using check::Kind;
 using testing::Machine;
 using testing::text;
 
-// Each thread performs `instruction` on its own 32 bytes at d0; its operands are at d1, and what it returns goes to d2.
-std::vector<std::uint32_t> perform(const std::string& instruction, const std::vector<std::uint32_t>& memory, const std::vector<std::uint32_t>& operand,
-                                   std::vector<std::uint32_t>* returned = nullptr, bool shared = false) {
+// Each thread performs `instruction` on its own 32 bytes at d0; its operands are at d1, and what it
+// returns goes to d2.
+std::vector<std::uint32_t> perform(const std::string& instruction,
+                                   const std::vector<std::uint32_t>& memory,
+                                   const std::vector<std::uint32_t>& operand,
+                                   std::vector<std::uint32_t>* returned = nullptr,
+                                   bool shared = false) {
   Machine gpu;
-  gpu.load_text(R"(.version 9.0
+  gpu.load_text(
+      R"(.version 9.0
 .target sm_90
 .address_size 64
 .visible .entry k(.param .u64 cells, .param .u64 operands, .param .u64 results)
@@ -48,14 +54,19 @@ mov.b64 d13, {r15, r16};
 mov.b64 d14, {r17, r18};
 mov.b128 q2, {d13, d14};
 )" + instruction +
-                R"(
+      R"(
 st.global.v4.b32 [d2], {r21, r22, r23, r24};
-)" + (shared ? "ld.shared.v4.b32 {r1, r2, r3, r4}, [d4];\nst.global.v4.b32 [d0], {r1, r2, r3, r4};\n" : "") +
-                "ret;\n}\n");
+)" +
+      (shared
+           ? "ld.shared.v4.b32 {r1, r2, r3, r4}, [d4];\nst.global.v4.b32 [d0], {r1, r2, r3, r4};\n"
+           : "") +
+      "ret;\n}\n");
   const std::size_t threads = memory.size() / 8;
-  const auto cells = gpu.buffer<std::uint32_t>(memory), operands = gpu.buffer<std::uint32_t>(operand);
+  const auto cells = gpu.buffer<std::uint32_t>(memory),
+             operands = gpu.buffer<std::uint32_t>(operand);
   const auto results = gpu.buffer<std::uint32_t>(std::vector<std::uint32_t>(memory.size()));
-  const Outcome o = gpu.launch("k", 1, static_cast<std::uint32_t>(threads), cells, operands, results);
+  const Outcome o =
+      gpu.launch("k", 1, static_cast<std::uint32_t>(threads), cells, operands, results);
   EXPECT_TRUE(o.findings.empty()) << text(o);
   if (returned != nullptr) *returned = gpu.fetch<std::uint32_t>(results, memory.size());
   return gpu.fetch<std::uint32_t>(cells, memory.size());
@@ -68,7 +79,8 @@ double half_value(std::uint16_t h, bool brain) {
   const int fraction_bits = brain ? 7 : 10, bias = brain ? 127 : 15, top = 2 * bias + 1;
   const int exponent = h >> fraction_bits & top, fraction = h & ((1 << fraction_bits) - 1);
   const double v = exponent == top ? (fraction ? NAN : INFINITY)
-                                   : std::ldexp(exponent ? fraction | 1 << fraction_bits : fraction, (exponent ? exponent : 1) - bias - fraction_bits);
+                                   : std::ldexp(exponent ? fraction | 1 << fraction_bits : fraction,
+                                                (exponent ? exponent : 1) - bias - fraction_bits);
   return h & 0x8000 ? -v : v;
 }
 // To nearest even, by search: the format has few values.
@@ -83,16 +95,19 @@ std::uint16_t half_nearest(double v, bool brain) {
   }
   // Infinity stands for the number that would follow the largest.
   const double below = half_value(low, brain),
-               above = high == infinity ? 2 * half_value(infinity - 1, brain) - half_value(infinity - 2, brain) : half_value(high, brain);
+               above = high == infinity
+                           ? 2 * half_value(infinity - 1, brain) - half_value(infinity - 2, brain)
+                           : half_value(high, brain);
   if (m == below) return sign | low;
   if (m == half_value(high, brain)) return sign | high;
   const bool up = m - below > above - m || (m - below == above - m && (low & 1));
   return sign | (up ? high : low);
 }
 
-const std::vector<std::uint16_t> kHalves = {0,      0x8000, 1,      0x8001, 0x3ff,  0x400,  0x3c00, 0xbc00, 0x3c01, 0x7bff, 0xfbff,
-                                            0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3f80, 0xbf80, 0x7f80, 0x7f7f, 0xff7f, 0x0080, 0x007f,
-                                            0x4200, 0xc2ab, 0x1234, 0x9234, 0x5555, 0xd555, 0x7fff, 0xffff, 0x2e66, 0x6400};
+const std::vector<std::uint16_t> kHalves = {
+    0,      0x8000, 1,      0x8001, 0x3ff,  0x400,  0x3c00, 0xbc00, 0x3c01, 0x7bff, 0xfbff,
+    0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3f80, 0xbf80, 0x7f80, 0x7f7f, 0xff7f, 0x0080, 0x007f,
+    0x4200, 0xc2ab, 0x1234, 0x9234, 0x5555, 0xd555, 0x7fff, 0xffff, 0x2e66, 0x6400};
 
 JUDGES(HalfAtomics, AddMinimumAndMaximumOfEveryElement, "atom.global.add.noftz.v4.f16x2");
 TEST(HalfAtomics, AddMinimumAndMaximumOfEveryElement) {
@@ -100,8 +115,12 @@ TEST(HalfAtomics, AddMinimumAndMaximumOfEveryElement) {
     for (const std::string op : {"add", "min", "max"}) {
       // Thread t: element e of its vector of eight is special t, the operand special t + 5 e.
       std::vector<std::uint32_t> memory(32 * 8), operand(32 * 8);
-      auto put = [](std::vector<std::uint32_t>& v, std::size_t t, std::size_t e, std::uint16_t h) { reinterpret_cast<std::uint16_t*>(&v[t * 8])[e] = h; };
-      auto get = [](const std::vector<std::uint32_t>& v, std::size_t t, std::size_t e) { return reinterpret_cast<const std::uint16_t*>(&v[t * 8])[e]; };
+      auto put = [](std::vector<std::uint32_t>& v, std::size_t t, std::size_t e, std::uint16_t h) {
+        reinterpret_cast<std::uint16_t*>(&v[t * 8])[e] = h;
+      };
+      auto get = [](const std::vector<std::uint32_t>& v, std::size_t t, std::size_t e) {
+        return reinterpret_cast<const std::uint16_t*>(&v[t * 8])[e];
+      };
       for (std::size_t t = 0; t < 32; ++t) {
         for (std::size_t e = 0; e < 8; ++e) {
           put(memory, t, e, kHalves[t]);
@@ -110,8 +129,9 @@ TEST(HalfAtomics, AddMinimumAndMaximumOfEveryElement) {
       }
       const std::string type = brain ? "bf16" : "f16";
       std::vector<std::uint32_t> returned;
-      const auto after =
-          perform("atom.global." + op + ".noftz.v4." + type + "x2 {r21, r22, r23, r24}, [d0], {r11, r12, r13, r14};", memory, operand, &returned);
+      const auto after = perform("atom.global." + op + ".noftz.v4." + type +
+                                     "x2 {r21, r22, r23, r24}, [d0], {r11, r12, r13, r14};",
+                                 memory, operand, &returned);
       for (std::size_t t = 0; t < 32; ++t) {
         for (std::size_t e = 0; e < 8; ++e) {
           const std::uint16_t x = get(memory, t, e), y = get(operand, t, e);
@@ -125,7 +145,8 @@ TEST(HalfAtomics, AddMinimumAndMaximumOfEveryElement) {
             const bool first_less = a < b || (a == b && (x & 0x8000) > (y & 0x8000));
             expected = first_less == (op == "min") ? x : y;
           }
-          EXPECT_EQ(get(after, t, e), expected) << op << " " << type << " of " << std::hex << x << " and " << y;
+          EXPECT_EQ(get(after, t, e), expected)
+              << op << " " << type << " of " << std::hex << x << " and " << y;
           EXPECT_EQ(get(returned, t, e), x);
         }
       }
@@ -133,19 +154,29 @@ TEST(HalfAtomics, AddMinimumAndMaximumOfEveryElement) {
   }
 }
 
-JUDGES(HalfAtomics, SinglesPairsAndRedInEveryMemory, "atom.global.add.noftz.f16", "red.global.add.noftz.f16x2", "red.relaxed.gpu.global.add.noftz.v2.f16");
+JUDGES(HalfAtomics, SinglesPairsAndRedInEveryMemory, "atom.global.add.noftz.f16",
+       "red.global.add.noftz.f16x2", "red.relaxed.gpu.global.add.noftz.v2.f16");
 TEST(HalfAtomics, SinglesPairsAndRedInEveryMemory) {
-  const std::vector<std::uint32_t> memory = {0x40003c00, 5, 6, 7, 0, 0, 0, 0}, operand = {0x3c003c00, 0, 0, 0, 0, 0, 0, 0};
+  const std::vector<std::uint32_t> memory = {0x40003c00, 5, 6, 7, 0, 0, 0, 0},
+                                   operand = {0x3c003c00, 0, 0, 0, 0, 0, 0, 0};
   std::vector<std::uint32_t> returned;
   const std::string none = kNone;
-  auto after = perform(none + "atom.global.add.noftz.f16 h5, [d0], h1;\nmov.b32 r21, {h5, h5};", memory, operand, &returned);
+  auto after = perform(none + "atom.global.add.noftz.f16 h5, [d0], h1;\nmov.b32 r21, {h5, h5};",
+                       memory, operand, &returned);
   EXPECT_EQ(after[0], 0x40004000u);
   EXPECT_EQ(returned[0], 0x3c003c00u);
-  EXPECT_EQ(perform(none + "atom.add.noftz.f16x2 r21, [d0], r11;", memory, operand)[0], 0x42004000u);
-  EXPECT_EQ(perform(none + "red.global.add.noftz.f16x2 [d0], r11;", memory, operand)[0], 0x42004000u);
-  EXPECT_EQ(perform(none + "red.shared.add.noftz.f16 [d4], h1;", memory, operand, nullptr, true)[0], 0x40004000u);
-  EXPECT_EQ(perform(none + "atom.shared.add.noftz.f16x2 r21, [d4], r11;", memory, operand, nullptr, true)[0], 0x42004000u);
-  EXPECT_EQ(perform(none + "red.relaxed.gpu.global.add.noftz.v2.f16 [d0], {h1, h2};", memory, operand)[0], 0x42004000u);
+  EXPECT_EQ(perform(none + "atom.add.noftz.f16x2 r21, [d0], r11;", memory, operand)[0],
+            0x42004000u);
+  EXPECT_EQ(perform(none + "red.global.add.noftz.f16x2 [d0], r11;", memory, operand)[0],
+            0x42004000u);
+  EXPECT_EQ(perform(none + "red.shared.add.noftz.f16 [d4], h1;", memory, operand, nullptr, true)[0],
+            0x40004000u);
+  EXPECT_EQ(perform(none + "atom.shared.add.noftz.f16x2 r21, [d4], r11;", memory, operand, nullptr,
+                    true)[0],
+            0x42004000u);
+  EXPECT_EQ(
+      perform(none + "red.relaxed.gpu.global.add.noftz.v2.f16 [d0], {h1, h2};", memory, operand)[0],
+      0x42004000u);
 }
 
 JUDGES(VectorAtomics, AddTwoOrFourNumbers, "atom.global.add.v4.f32", "red.global.add.v2.f32");
@@ -157,32 +188,45 @@ TEST(VectorAtomics, AddTwoOrFourNumbers) {
   };
   std::vector<std::uint32_t> memory, operand;
   for (int t = 0; t < 32; ++t) {
-    for (int i = 0; i < 8; ++i) memory.push_back(bits(static_cast<float>(t * 8 + i))), operand.push_back(bits(0.25f * static_cast<float>(i)));
+    for (int i = 0; i < 8; ++i)
+      memory.push_back(bits(static_cast<float>(t * 8 + i))),
+          operand.push_back(bits(0.25f * static_cast<float>(i)));
   }
   std::vector<std::uint32_t> returned;
-  const auto four = perform("atom.global.add.v4.f32 {r21, r22, r23, r24}, [d0], {r11, r12, r13, r14};", memory, operand, &returned);
-  const auto two = perform(std::string(kNone) + "red.global.add.v2.f32 [d0], {r12, r13};", memory, operand);
+  const auto four =
+      perform("atom.global.add.v4.f32 {r21, r22, r23, r24}, [d0], {r11, r12, r13, r14};", memory,
+              operand, &returned);
+  const auto two =
+      perform(std::string(kNone) + "red.global.add.v2.f32 [d0], {r12, r13};", memory, operand);
   for (int t = 0; t < 32; ++t) {
     for (int i = 0; i < 4; ++i) {
       const auto at = static_cast<std::size_t>(t * 8 + i);
       EXPECT_EQ(four[at], bits(static_cast<float>(t * 8 + i) + 0.25f * static_cast<float>(i)));
       EXPECT_EQ(returned[at], memory[at]);
-      EXPECT_EQ(two[at], i < 2 ? bits(static_cast<float>(t * 8 + i) + 0.25f * static_cast<float>(i + 1)) : memory[at]);
+      EXPECT_EQ(two[at],
+                i < 2 ? bits(static_cast<float>(t * 8 + i) + 0.25f * static_cast<float>(i + 1))
+                      : memory[at]);
     }
   }
 }
 
-JUDGES(WideAtomics, ExchangeAndCompareSixteenBytes, "atom.global.exch.b128", "atom.global.cas.b128");
+JUDGES(WideAtomics, ExchangeAndCompareSixteenBytes, "atom.global.exch.b128",
+       "atom.global.cas.b128");
 TEST(WideAtomics, ExchangeAndCompareSixteenBytes) {
   const std::vector<std::uint32_t> memory = {1, 2, 3, 4, 9, 9, 9, 9};
   std::vector<std::uint32_t> returned;
-  const std::string unpack = "mov.b128 {d15, d16}, q3;\nmov.b64 {r21, r22}, d15;\nmov.b64 {r23, r24}, d16;";
-  auto after = perform("atom.global.exch.b128 q3, [d0], q1;\n" + unpack, memory, {11, 12, 13, 14, 0, 0, 0, 0}, &returned);
+  const std::string unpack =
+      "mov.b128 {d15, d16}, q3;\nmov.b64 {r21, r22}, d15;\nmov.b64 {r23, r24}, d16;";
+  auto after = perform("atom.global.exch.b128 q3, [d0], q1;\n" + unpack, memory,
+                       {11, 12, 13, 14, 0, 0, 0, 0}, &returned);
   EXPECT_EQ(after, (std::vector<std::uint32_t>{11, 12, 13, 14, 9, 9, 9, 9}));
-  EXPECT_EQ(std::vector<std::uint32_t>(returned.begin(), returned.begin() + 4), (std::vector<std::uint32_t>{1, 2, 3, 4}));
-  after = perform("atom.global.cas.b128 q3, [d0], q1, q2;\n" + unpack, memory, {1, 2, 3, 4, 5, 6, 7, 8}, &returned);
+  EXPECT_EQ(std::vector<std::uint32_t>(returned.begin(), returned.begin() + 4),
+            (std::vector<std::uint32_t>{1, 2, 3, 4}));
+  after = perform("atom.global.cas.b128 q3, [d0], q1, q2;\n" + unpack, memory,
+                  {1, 2, 3, 4, 5, 6, 7, 8}, &returned);
   EXPECT_EQ(after, (std::vector<std::uint32_t>{5, 6, 7, 8, 9, 9, 9, 9}));
-  after = perform("atom.global.cas.b128 q3, [d0], q1, q2;\n" + unpack, memory, {1, 2, 3, 5, 5, 6, 7, 8}, &returned);
+  after = perform("atom.global.cas.b128 q3, [d0], q1, q2;\n" + unpack, memory,
+                  {1, 2, 3, 5, 5, 6, 7, 8}, &returned);
   EXPECT_EQ(after, memory);
 }
 
@@ -218,7 +262,8 @@ ret;
 }
 )");
   const auto cells = gpu.buffer<std::uint32_t>(std::vector<std::uint32_t>(16));
-  gpu.config.checks = check::kAllChecks & ~check::kRaces;  // the volatile load of what others exchange
+  gpu.config.checks =
+      check::kAllChecks & ~check::kRaces;  // the volatile load of what others exchange
   const Outcome o = gpu.launch("k", 16, 64, cells);
   EXPECT_TRUE(o.findings.empty()) << text(o);
   const auto r = gpu.fetch<std::uint32_t>(cells, 16);
@@ -296,7 +341,8 @@ red.global.add.v2.f32 [d0+4], {r1, r1};
 ret;
 }
 )");
-  const Outcome o = gpu.launch("k", 1, 1, gpu.buffer<std::uint32_t>(std::vector<std::uint32_t>(16)));
+  const Outcome o =
+      gpu.launch("k", 1, 1, gpu.buffer<std::uint32_t>(std::vector<std::uint32_t>(16)));
   ASSERT_EQ(o.findings.size(), 1u) << text(o);
   EXPECT_EQ(o.findings[0].kind, Kind::kMisaligned);
 }

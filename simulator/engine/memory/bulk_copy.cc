@@ -21,21 +21,26 @@ namespace lockstep::engine {
 using isa::Space;
 
 std::uint64_t address_of(const Warp& w, const AddressOperand& a, int lane) {
-  const std::uint64_t base = a.narrow ? source<std::uint32_t>(w, a.slot)[lane] : source<std::uint64_t>(w, a.slot)[lane];
+  const std::uint64_t base =
+      a.narrow ? source<std::uint32_t>(w, a.slot)[lane] : source<std::uint64_t>(w, a.slot)[lane];
   return base + static_cast<std::uint64_t>(a.offset);
 }
 
-void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place, std::uint32_t barrier, Delivery& delivery, std::uint32_t transferred) {
+void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place,
+                   std::uint32_t barrier, Delivery& delivery, std::uint32_t transferred) {
   const std::uint32_t pc = delivery.issue.pc;
   Op complete = target;
-  complete.flags |= kStrong;  // complete_tx has relaxed semantics at cluster scope (PTX ISA, complete-tx operation on an mbarrier)
+  complete.flags |= kStrong;  // complete_tx has relaxed semantics at cluster scope (PTX ISA,
+                              // complete-tx operation on an mbarrier)
   Request r;
   r.op = &complete;
   r.pc = pc;
   r.size = 8;
   std::fill(r.address, r.address + kWarpSize, barrier);
   SharedPlace object;
-  if (!resolve(w, r, Space::kSharedCluster, 1u << lane) || !shared_place(w, Space::kSharedCluster, barrier, object)) return;
+  if (!resolve(w, r, Space::kSharedCluster, 1u << lane) ||
+      !shared_place(w, Space::kSharedCluster, barrier, object))
+    return;
   if (place.block != object.block) {
     check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMbarrierMisuse);
     f.where = "the mbarrier lies in the shared memory of another block than the destination";
@@ -48,7 +53,8 @@ void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place
   if (follows_copies(*w.block->launch)) {
     for (std::size_t at = 0; at < delivery.bytes.size(); at += kBulkChunk) {
       if (delivery.absent.empty() || !delivery.absent[at / kBulkChunk]) {
-        const auto bytes = static_cast<std::uint32_t>(std::min<std::size_t>(kBulkChunk, delivery.bytes.size() - at));
+        const auto bytes = static_cast<std::uint32_t>(
+            std::min<std::size_t>(kBulkChunk, delivery.bytes.size() - at));
         forget_written(*place.block, place.offset + static_cast<std::uint32_t>(at), bytes);
       }
     }
@@ -61,15 +67,19 @@ void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place
   complete_transactions(w, pc, lane, object, *m, transferred);
 }
 
-bool check_source(Warp& w, const Warp& issuer, const Issue& issue, std::uint32_t offset, const std::vector<std::byte>& bytes, const std::vector<bool>& absent,
+bool check_source(Warp& w, const Warp& issuer, const Issue& issue, std::uint32_t offset,
+                  const std::vector<std::byte>& bytes, const std::vector<bool>& absent,
                   const char* advice) {
   const Block& b = *issuer.block;
   const std::byte* now = b.shared.bytes.get() + offset;
   if (!b.launch->check_races || std::memcmp(now, bytes.data(), bytes.size()) == 0) return true;
   std::size_t at = 0;
-  while (at < bytes.size() && (now[at] == bytes[at] || (!absent.empty() && absent[at / kBulkChunk]))) ++at;
+  while (at < bytes.size() &&
+         (now[at] == bytes[at] || (!absent.empty() && absent[at / kBulkChunk])))
+    ++at;
   if (at == bytes.size()) return true;
-  check::Finding f = finding_at(issuer, issue.pc, 1u << issue.thread % kWarpSize, check::Kind::kRace);
+  check::Finding f =
+      finding_at(issuer, issue.pc, 1u << issue.thread % kWarpSize, check::Kind::kRace);
   f.space = "shared";
   f.access.address = offset + at;
   f.access.size = 1;
@@ -99,7 +109,8 @@ class BulkLane {
   void run() {
     if (size_ % kChunk != 0) {
       check::Finding f = finding_at(w_, pc_, 1u << lane_, check::Kind::kInvalidInstruction);
-      f.where = "a bulk copy of " + std::to_string(size_) + " bytes: the size must be a multiple of 16";
+      f.where =
+          "a bulk copy of " + std::to_string(size_) + " bytes: the size must be a multiple of 16";
       report(w_, std::move(f));
       return;
     }
@@ -109,18 +120,22 @@ class BulkLane {
         return;
       }
     }
-    delivery_.issue = {pc_, w_.block->cluster_rank, w_.index * kWarpSize + static_cast<std::uint32_t>(lane_)};
+    delivery_.issue = {pc_, w_.block->cluster_rank,
+                       w_.index * kWarpSize + static_cast<std::uint32_t>(lane_)};
     if (!read()) return;
     if (copy_.to_space == Space::kGlobal) {
       store();
     } else if (copy_.mask == kNoSlot) {
-      send(static_cast<std::uint32_t>(to_), static_cast<std::uint32_t>(address_of(w_, copy_.mbarrier, lane_)));
+      send(static_cast<std::uint32_t>(to_),
+           static_cast<std::uint32_t>(address_of(w_, copy_.mbarrier, lane_)));
     } else {
       // The same offsets in every block that the mask names.
       const std::uint16_t ranks = source<std::uint16_t>(w_, copy_.mask)[lane_];
       for (std::uint32_t rank = 0; rank < 16 && w_.event != Event::kAbort; ++rank) {
         if (!(ranks >> rank & 1)) continue;
-        const auto in_rank = [&](std::uint64_t a) { return (rank + 1) << kRankShift | (static_cast<std::uint32_t>(a) & kOffsetMask); };
+        const auto in_rank = [&](std::uint64_t a) {
+          return (rank + 1) << kRankShift | (static_cast<std::uint32_t>(a) & kOffsetMask);
+        };
         send(in_rank(to_), in_rank(address_of(w_, copy_.mbarrier, lane_)));
       }
     }
@@ -133,12 +148,15 @@ class BulkLane {
       Request r = request(from, from_ + at);
       r.reads = true;
       if (!resolve(w_, r, copy_.from_space, 1u << lane_)) return false;
-      if (copy_.from_space != Space::kGlobal && !check_proxy_fence(w_, pc_, lane_, static_cast<std::uint32_t>(from_ + at), kChunk)) return false;
+      if (copy_.from_space != Space::kGlobal &&
+          !check_proxy_fence(w_, pc_, lane_, static_cast<std::uint32_t>(from_ + at), kChunk))
+        return false;
       std::byte chunk[kChunk];
       load_element<kChunk>(chunk, r.host[lane_]);
       delivery_.bytes.insert(delivery_.bytes.end(), chunk, chunk + kChunk);
       if (r.unwritten == 0) continue;
-      const std::uint16_t bits = unwritten_bytes(w_, r, copy_.from_space, lane_, from_ + at, kChunk);
+      const std::uint16_t bits =
+          unwritten_bytes(w_, r, copy_.from_space, lane_, from_ + at, kChunk);
       if (w_.event == Event::kAbort) return false;
       delivery_.unwritten.resize(size_);
       for (std::uint32_t i = 0; i < kChunk; ++i) delivery_.unwritten[at + i] = bits >> i & 1;
@@ -167,7 +185,8 @@ class BulkLane {
     Request r = request(target, address);
     r.writes = true;
     auto unfenced = overwritten_without_fence(w_, pc_, lane_, address, kChunk);
-    return resolve(w_, r, Space::kSharedCluster, 1u << lane_) && report_overwritten(w_, pc_, std::move(unfenced));
+    return resolve(w_, r, Space::kSharedCluster, 1u << lane_) &&
+           report_overwritten(w_, pc_, std::move(unfenced));
   }
 
   // An element of which a byte was never written, on either side, gives one that was not.
@@ -179,7 +198,8 @@ class BulkLane {
     const auto element = static_cast<std::uint32_t>(isa::size_of(copy_.type));
     for (std::uint32_t first = at; first < at + kChunk; first += element) {
       bool any = false;
-      for (std::uint32_t i = first; i < first + element; ++i) any |= delivery_.unwritten[i] || (there >> (i - at) & 1);
+      for (std::uint32_t i = first; i < first + element; ++i)
+        any |= delivery_.unwritten[i] || (there >> (i - at) & 1);
       std::fill_n(delivery_.unwritten.begin() + first, element, any);
     }
     return true;
@@ -188,7 +208,8 @@ class BulkLane {
   // To global memory.
   void store() {
     const Op target = side(op_, Space::kGlobal);
-    const std::uint16_t chosen = copy_.mask == kNoSlot ? 0xffff : source<std::uint16_t>(w_, copy_.mask)[lane_];
+    const std::uint16_t chosen =
+        copy_.mask == kNoSlot ? 0xffff : source<std::uint16_t>(w_, copy_.mask)[lane_];
     if (copy_.reduction != isa::AtomOp::kNone) {
       reduce();
       return;
@@ -211,9 +232,12 @@ class BulkLane {
     const Op target = *reduction(op_, copy_.reduction, copy_.type);
     for (std::uint32_t at = 0; at < size_; at += kChunk) {
       std::uint16_t unwritten = 0;
-      for (std::uint32_t i = 0; i < kChunk && !delivery_.unwritten.empty(); ++i) unwritten |= static_cast<std::uint16_t>(delivery_.unwritten[at + i] << i);
+      for (std::uint32_t i = 0; i < kChunk && !delivery_.unwritten.empty(); ++i)
+        unwritten |= static_cast<std::uint16_t>(delivery_.unwritten[at + i] << i);
       // Sums of f32 keep subnormals, unlike those of red.global: so does an H100.
-      if (!reduce_piece(w_, target, pc_, lane_, to_ + at, delivery_.bytes.data() + at, unwritten, true)) return;
+      if (!reduce_piece(w_, target, pc_, lane_, to_ + at, delivery_.bytes.data() + at, unwritten,
+                        true))
+        return;
     }
     keep_source();
   }
@@ -248,10 +272,12 @@ class BulkLane {
 };
 
 bool check_source_kept(Warp& w, const BulkStore& s) {
-  return check_source(w, w, s.issue, s.offset, s.bytes, s.absent, "cp.async.bulk.wait_group.read says when the source may be used again.");
+  return check_source(w, w, s.issue, s.offset, s.bytes, s.absent,
+                      "cp.async.bulk.wait_group.read says when the source may be used again.");
 }
 
-// The copy has read its source by now, and may have done so only now: other threads may overwrite it once they are ordered after this.
+// The copy has read its source by now, and may have done so only now: other threads may overwrite
+// it once they are ordered after this.
 bool read_source_now(Warp& w, const BulkStore& s) {
   if (!w.block->launch->check_races) return true;
   const Op from = side(w.block->program->ops[s.issue.pc], Space::kShared);
@@ -269,12 +295,15 @@ bool read_source_now(Warp& w, const BulkStore& s) {
 }
 
 // Somebody waits for the copy, or its warp ends.
-bool finish_store(Warp& w, const BulkStore& s) { return check_source_kept(w, s) && read_source_now(w, s); }
+bool finish_store(Warp& w, const BulkStore& s) {
+  return check_source_kept(w, s) && read_source_now(w, s);
+}
 
 }  // namespace
 
 void run_bulk_copy(Warp& w, const Op& op, LaneMask mask) {
-  for (LaneMask todo = mask; todo != 0 && w.event != Event::kAbort; todo &= todo - 1) BulkLane(w, op, std::countr_zero(todo)).run();
+  for (LaneMask todo = mask; todo != 0 && w.event != Event::kAbort; todo &= todo - 1)
+    BulkLane(w, op, std::countr_zero(todo)).run();
 }
 
 void run_bulk_commit(Warp& w, const Op&, LaneMask mask) {
@@ -289,7 +318,9 @@ void run_bulk_wait(Warp& w, const Op& op, LaneMask mask) {
   if (!w.block->async) return;
   AsyncWarp& state = w.block->async->warps[w.index];
   const auto left = static_cast<std::uint64_t>(op.immediate);
-  const auto due = [&](const BulkStore& s) { return (mask >> s.lane & 1) && s.group != ~0u && s.group + left < state.bulk_groups[s.lane]; };
+  const auto due = [&](const BulkStore& s) {
+    return (mask >> s.lane & 1) && s.group != ~0u && s.group + left < state.bulk_groups[s.lane];
+  };
   for (const BulkStore& s : state.bulk_stores) {
     if (due(s) && !finish_store(w, s)) return;
   }

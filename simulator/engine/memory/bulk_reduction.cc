@@ -15,8 +15,10 @@ using isa::Space;
 using isa::Type;
 
 std::optional<Op> reduction(const Op& op, AtomOp what, Type type) {
-  const bool word = type == Type::kU32 || type == Type::kS32, wide = type == Type::kU64 || type == Type::kS64;
-  const bool half = type == Type::kF16 || type == Type::kBF16, floating = type == Type::kF32 || type == Type::kF64;
+  const bool word = type == Type::kU32 || type == Type::kS32,
+             wide = type == Type::kU64 || type == Type::kS64;
+  const bool half = type == Type::kF16 || type == Type::kBF16,
+             floating = type == Type::kF32 || type == Type::kF64;
   const bool bits = type == Type::kB32 || type == Type::kB64;
   bool possible = false;
   switch (what) {
@@ -52,8 +54,8 @@ bool is_reduced(const Block& b, std::uint32_t offset, std::uint32_t size) {
 
 }  // namespace
 
-bool reduce_piece(Warp& w, const Op& reduction, std::uint32_t pc, int lane, std::uint64_t address, const std::byte* bytes, std::uint16_t unwritten,
-                  bool subnormals) {
+bool reduce_piece(Warp& w, const Op& reduction, std::uint32_t pc, int lane, std::uint64_t address,
+                  const std::byte* bytes, std::uint16_t unwritten, bool subnormals) {
   const std::uint32_t size = reduction.width, all = (1u << size) - 1;
   for (std::uint32_t at = 0; at < kBulkChunk; at += size) {
     Request r;
@@ -67,31 +69,38 @@ bool reduce_piece(Warp& w, const Op& reduction, std::uint32_t pc, int lane, std:
       r.missing[lane] = unwritten >> at & all;
     }
     if (!resolve(w, r, Space::kGlobal, 1u << lane)) return false;
-    if (r.unwritten != 0 && !report_unwritten_change(w, r, Space::kGlobal, 1u << lane)) return false;
+    if (r.unwritten != 0 && !report_unwritten_change(w, r, Space::kGlobal, 1u << lane))
+      return false;
     reduce_element(w, reduction, r, lane, bytes + at, subnormals);
   }
   return true;
 }
 
-bool check_reduced(Warp& w, const Op& target, std::uint32_t pc, int lane, std::uint32_t address, std::uint16_t& unwritten, std::uint32_t size,
-                   bool by_async_proxy) {
+bool check_reduced(Warp& w, const Op& target, std::uint32_t pc, int lane, std::uint32_t address,
+                   std::uint16_t& unwritten, std::uint32_t size, bool by_async_proxy) {
   Request r;
   r.op = &target;
   r.pc = pc;
   r.size = size;
   std::fill(r.address, r.address + kWarpSize, address);
-  // What a copy has under way counts as never written, so neither of the two asks for that as a read would. After the second it is this copy that wrote last.
+  // What a copy has under way counts as never written, so neither of the two asks for that as a
+  // read would. After the second it is this copy that wrote last.
   SharedPlace place;
   std::uint32_t missing = 0;
-  const bool exists = shared_place(w, Space::kSharedCluster, address, place) && shared_range(*w.block->launch, place.offset, place.offset + size) != nullptr;
+  const bool exists = shared_place(w, Space::kSharedCluster, address, place) &&
+                      shared_range(*w.block->launch, place.offset, place.offset + size) != nullptr;
   if (exists && w.block->launch->check_initialisation) {
-    missing = missing_bytes(reinterpret_cast<const std::uint8_t*>(place.block->shared.written.get()), place.offset, size);
+    missing =
+        missing_bytes(reinterpret_cast<const std::uint8_t*>(place.block->shared.written.get()),
+                      place.offset, size);
   }
   if (!resolve(w, r, Space::kSharedCluster, 1u << lane)) return false;
-  if (by_async_proxy && !check_proxy_fence(w, pc, lane, *place.block, place.offset, size)) return false;
+  if (by_async_proxy && !check_proxy_fence(w, pc, lane, *place.block, place.offset, size))
+    return false;
   r.writes = true;
   if (!resolve(w, r, Space::kSharedCluster, 1u << lane)) return false;
-  if (missing == 0 || (place.block->async && is_reduced(*place.block, place.offset, size))) return true;
+  if (missing == 0 || (place.block->async && is_reduced(*place.block, place.offset, size)))
+    return true;
   r.address[lane] = place.offset;
   r.unwritten = 1u << lane;
   r.missing[lane] = missing;
@@ -107,7 +116,8 @@ void combine(Block& b, const Delivery& d) {
     std::uint64_t old = 0, value = 0;
     std::memcpy(&old, to + at, size);
     std::memcpy(&value, d.bytes.data() + at, size);
-    const std::uint64_t now = reduced_integer(d.reduction, isa::is_signed(d.type), size, old, value);
+    const std::uint64_t now =
+        reduced_integer(d.reduction, isa::is_signed(d.type), size, old, value);
     std::memcpy(to + at, &now, size);
   }
 }
@@ -116,8 +126,10 @@ void hide_what_is_under_way(Block& b, const Delivery& arrived) {
   for (const auto& [place, m] : b.async->mbarriers) {
     for (const Mbarrier::Arriving& a : m.arriving) {
       for (std::uint32_t at = 0; at < arrived.bytes.size(); at += kBulkChunk) {
-        const std::uint32_t bytes = std::min<std::uint32_t>(kBulkChunk, static_cast<std::uint32_t>(arrived.bytes.size()) - at);
-        if (a.delivery.holds(arrived.offset + at, bytes)) forget_written(b, arrived.offset + at, bytes);
+        const std::uint32_t bytes = std::min<std::uint32_t>(
+            kBulkChunk, static_cast<std::uint32_t>(arrived.bytes.size()) - at);
+        if (a.delivery.holds(arrived.offset + at, bytes))
+          forget_written(b, arrived.offset + at, bytes);
       }
     }
   }

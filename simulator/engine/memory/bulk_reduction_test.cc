@@ -1,5 +1,6 @@
-// cp.reduce.async.bulk: every operation and type against integers, and numbers that are rounded once. An H100 gave the same on 16 times 4,096 bytes of
-// random and special values of each form to global memory, and for those to shared memory the digests that stand here.
+// cp.reduce.async.bulk: every operation and type against integers, and numbers that are rounded
+// once. An H100 gave the same on 16 times 4,096 bytes of random and special values of each form to
+// global memory, and for those to shared memory the digests that stand here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,8 @@ using testing::text;
 
 constexpr std::uint32_t kThreads = 64, kBytes = 16 * kThreads;
 
-// k(in, out): the threads' 16 bytes of `in` lie in `tile`; then `body`, with the addresses %r2 of the tile and %rd2 of `out`, and %p1 for thread 0.
+// k(in, out): the threads' 16 bytes of `in` lie in `tile`; then `body`, with the addresses %r2 of
+// the tile and %rd2 of `out`, and %p1 for thread 0.
 std::string kernel(const std::string& body) {
   return R"(.version 8.0
 .target sm_90
@@ -50,7 +52,10 @@ std::string kernel(const std::string& body) {
 }
 const std::string kFence = "fence.proxy.async.shared::cta;\nbar.sync 0;\n@!%p1 bra OVER;\n";
 const std::string kWait = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\nOVER:\n";
-std::string copy(const std::string& operation) { return "cp.reduce.async.bulk.global.shared::cta.bulk_group." + operation + " [%rd2], [%r2], 1024;\n"; }
+std::string copy(const std::string& operation) {
+  return "cp.reduce.async.bulk.global.shared::cta.bulk_group." + operation +
+         " [%rd2], [%r2], 1024;\n";
+}
 
 using Bits = std::uint64_t;
 // What becomes of `old` when `value` comes.
@@ -58,14 +63,17 @@ using Reference = std::function<Bits(Bits old, Bits value)>;
 
 class BulkReduction : public ::testing::Test {
  protected:
-  Outcome run(const std::string& body, const std::vector<std::uint8_t>& in, const std::vector<std::uint8_t>& out) {
+  Outcome run(const std::string& body, const std::vector<std::uint8_t>& in,
+              const std::vector<std::uint8_t>& out) {
     gpu_.load_text(kernel(body));
     in_ = gpu_.buffer(in, "in");
     out_ = gpu_.buffer(out, "out");
     return gpu_.launch("k", 1, kThreads, in_, out_);
   }
-  // The operation on elements of `size` bytes: random bits, small numbers, and what is special in the format, if they have one.
-  void expect(const std::string& operation, std::size_t size, const Format* format, const Reference& reference) {
+  // The operation on elements of `size` bytes: random bits, small numbers, and what is special in
+  // the format, if they have one.
+  void expect(const std::string& operation, std::size_t size, const Format* format,
+              const Reference& reference) {
     std::uint64_t state = std::hash<std::string>()(operation);
     const auto random = [&] { return next_mixed(state); };
     std::vector<std::uint8_t> in(kBytes), out(kBytes);
@@ -75,7 +83,9 @@ class BulkReduction : public ::testing::Test {
         case 0: return any % 5;
         case 1: return ~(any % 3);
         case 2: return Bits{1} << (8 * size - 1) | any % 3;
-        case 3: return format == nullptr ? any : format->infinity() | (any % 2 == 0 ? format->sign_bit() : 0);
+        case 3:
+          return format == nullptr ? any
+                                   : format->infinity() | (any % 2 == 0 ? format->sign_bit() : 0);
         case 4: return format == nullptr ? any : any & ~format->infinity();  // a subnormal
         default: return any;
       }
@@ -94,7 +104,8 @@ class BulkReduction : public ::testing::Test {
       std::memcpy(&old, &out[at], size);
       std::memcpy(&value, &in[at], size);
       std::memcpy(&actual, &result[at], size);
-      ASSERT_EQ(actual, reference(old, value) & mask) << operation << std::hex << " of " << old << " and " << value;
+      ASSERT_EQ(actual, reference(old, value) & mask)
+          << operation << std::hex << " of " << old << " and " << value;
     }
   }
 
@@ -102,15 +113,22 @@ class BulkReduction : public ::testing::Test {
   memory::Address in_ = 0, out_ = 0;
 };
 
-std::int64_t extended(Bits v, std::size_t size) { return static_cast<std::int64_t>(v << (64 - 8 * size)) >> (64 - 8 * size); }
+std::int64_t extended(Bits v, std::size_t size) {
+  return static_cast<std::int64_t>(v << (64 - 8 * size)) >> (64 - 8 * size);
+}
 
-JUDGES(BulkReduction, OfIntegersAndBits, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32",
-       "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s64", "cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.u32",
+JUDGES(BulkReduction, OfIntegersAndBits,
+       "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32",
+       "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s64",
+       "cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.u32",
        "cp.reduce.async.bulk.global.shared::cta.bulk_group.xor.b64");
 TEST_F(BulkReduction, OfIntegersAndBits) {
-  for (const auto& [type, size] : {std::pair<std::string, std::size_t>{"u32", 4}, {"s32", 4}, {"u64", 8}, {"s64", 8}}) {
+  for (const auto& [type, size] :
+       {std::pair<std::string, std::size_t>{"u32", 4}, {"s32", 4}, {"u64", 8}, {"s64", 8}}) {
     const bool is_signed = type[0] == 's';
-    const auto less = [&, size = size](Bits a, Bits b) { return is_signed ? extended(a, size) < extended(b, size) : a < b; };
+    const auto less = [&, size = size](Bits a, Bits b) {
+      return is_signed ? extended(a, size) < extended(b, size) : a < b;
+    };
     if (type != "s64") expect("add." + type, size, nullptr, [](Bits a, Bits b) { return a + b; });
     expect("min." + type, size, nullptr, [&](Bits a, Bits b) { return less(b, a) ? b : a; });
     expect("max." + type, size, nullptr, [&](Bits a, Bits b) { return less(a, b) ? b : a; });
@@ -124,21 +142,28 @@ TEST_F(BulkReduction, OfIntegersAndBits) {
   }
 }
 
-JUDGES(BulkReduction, OfNumbers, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32", "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.bf16",
+JUDGES(BulkReduction, OfNumbers, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32",
+       "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.bf16",
        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16");
 TEST_F(BulkReduction, OfNumbers) {
   const auto sum = [](const Format& f) {
     return [&f](Bits a, Bits b) {
-      return exact::encode(exact::add(exact::decode(a, f), exact::decode(b, f), exact::Direction::kNearestEven), f, exact::Direction::kNearestEven);
+      return exact::encode(
+          exact::add(exact::decode(a, f), exact::decode(b, f), exact::Direction::kNearestEven), f,
+          exact::Direction::kNearestEven);
     };
   };
   // A number wins against a NaN; -0 is less than +0.
   const auto least = [](const Format& f, bool most) {
     return [&f, most](Bits a, Bits b) {
       const auto is_nan = [&](Bits v) { return exact::decode(v, f).is_nan(); };
-      if (is_nan(a) && is_nan(b)) return exact::encode(exact::decode(a, f), f, exact::Direction::kZero);
+      if (is_nan(a) && is_nan(b))
+        return exact::encode(exact::decode(a, f), f, exact::Direction::kZero);
       if (is_nan(a) || is_nan(b)) return is_nan(a) ? b : a;
-      const auto order = [&](Bits v) { return (v & f.sign_bit()) != 0 ? -static_cast<std::int64_t>(v & ~f.sign_bit()) - 1 : static_cast<std::int64_t>(v); };
+      const auto order = [&](Bits v) {
+        return (v & f.sign_bit()) != 0 ? -static_cast<std::int64_t>(v & ~f.sign_bit()) - 1
+                                       : static_cast<std::int64_t>(v);
+      };
       return (order(a) < order(b)) == most ? b : a;
     };
   };
@@ -149,7 +174,8 @@ TEST_F(BulkReduction, OfNumbers) {
   expect("max.f16", 2, &exact::kF16, least(exact::kF16, true));
   expect("min.bf16", 2, &exact::kBF16, least(exact::kBF16, false));
   expect("max.bf16", 2, &exact::kBF16, least(exact::kBF16, true));
-  // Which of two NaNs an f64 operation hands on is the table's business (docs/silicon.md); of one, that one.
+  // Which of two NaNs an f64 operation hands on is the table's business (docs/silicon.md); of one,
+  // that one.
   expect("add.f64", 8, nullptr, [](Bits a, Bits b) {
     const double r = std::bit_cast<double>(a) + std::bit_cast<double>(b);
     return std::bit_cast<Bits>(r);
@@ -164,26 +190,35 @@ TEST_F(BulkReduction, IsCheckedAsACopyAndAsAnAtomic) {
     EXPECT_EQ(o.findings[0].kind, kind) << text(o);
     EXPECT_THAT(o.findings[0].to_string(), HasSubstr(words));
   };
-  expect_finding("bar.sync 0;\n@!%p1 bra OVER;\n" + copy("add.u32") + kWait, Kind::kMissingProxyFence, "fence.proxy.async");
-  expect_finding(kFence + copy("add.u32") + "st.shared.u32 [%r2], 0;\n" + kWait, Kind::kRace, "source has been overwritten");
-  expect_finding(kFence + "add.u64 %rd2, %rd2, 8;\n" + copy("add.u32") + kWait, Kind::kMisaligned, "16");
-  expect_finding(kFence + "add.u64 %rd2, %rd2, 16;\n" + copy("add.u32") + kWait, Kind::kOutOfBounds, "'out'");
+  expect_finding("bar.sync 0;\n@!%p1 bra OVER;\n" + copy("add.u32") + kWait,
+                 Kind::kMissingProxyFence, "fence.proxy.async");
+  expect_finding(kFence + copy("add.u32") + "st.shared.u32 [%r2], 0;\n" + kWait, Kind::kRace,
+                 "source has been overwritten");
+  expect_finding(kFence + "add.u64 %rd2, %rd2, 8;\n" + copy("add.u32") + kWait, Kind::kMisaligned,
+                 "16");
+  expect_finding(kFence + "add.u64 %rd2, %rd2, 16;\n" + copy("add.u32") + kWait, Kind::kOutOfBounds,
+                 "'out'");
   // Memory that nobody has written has nothing to add to.
   gpu_.load_text(kernel(kFence + copy("add.u32") + kWait));
-  const Outcome o = gpu_.launch("k", 1, kThreads, gpu_.buffer(ones, "in"), gpu_.unwritten(kBytes, "out"));
+  const Outcome o =
+      gpu_.launch("k", 1, kThreads, gpu_.buffer(ones, "in"), gpu_.unwritten(kBytes, "out"));
   ASSERT_FALSE(o.findings.empty());
   EXPECT_EQ(o.findings[0].kind, Kind::kUninitialised) << text(o);
   EXPECT_THAT(o.findings[0].where, HasSubstr("the memory it changes was never written"));
   // Atomics of other threads are no race.
-  EXPECT_TRUE(run(kFence + copy("add.u32") + kWait + "red.global.add.u32 [%rd2], 1;\n", ones, ones).findings.empty());
+  EXPECT_TRUE(run(kFence + copy("add.u32") + kWait + "red.global.add.u32 [%rd2], 1;\n", ones, ones)
+                  .findings.empty());
 }
 
-// ---- to the shared memory of a cluster's block ------------------------------------------------------------------------
+// ---- to the shared memory of a cluster's block
+// ------------------------------------------------------------------------
 
-// Clusters of two blocks. The tile of rank 0 is 4,096 bytes of `in`, `sum` of rank 1 as many of `out`; %r5 and %r6 are `sum` and the mbarrier of rank 1, %p1 is
-// thread 0. Rank 0 goes through `send`, rank 1 through `receive` and writes its sum to `out`. An H100 was given these very lines.
+// Clusters of two blocks. The tile of rank 0 is 4,096 bytes of `in`, `sum` of rank 1 as many of
+// `out`; %r5 and %r6 are `sum` and the mbarrier of rank 1, %p1 is thread 0. Rank 0 goes through
+// `send`, rank 1 through `receive` and writes its sum to `out`. An H100 was given these very lines.
 constexpr std::uint32_t kClusters = 16, kSent = 4096, kSenders = 256;
-std::string cluster_kernel(const std::string& fence, const std::string& send, const std::string& receive) {
+std::string cluster_kernel(const std::string& fence, const std::string& send,
+                           const std::string& receive) {
   return R"(.version 8.0
 .target sm_90
 .address_size 64
@@ -243,24 +278,30 @@ constexpr char kFenceAsync[] = "  fence.proxy.async;";
 constexpr char kReceive[] =
     "  @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 4096;\n"
     "WAIT:\n  mbarrier.try_wait.parity.shared.b64 %p3, [%r4], 0;\n  @!%p3 bra WAIT;\n";
-std::string send(const std::string& operation, const std::string& to = "%r5", const std::string& from = "%r2", const std::string& size = "4096",
+std::string send(const std::string& operation, const std::string& to = "%r5",
+                 const std::string& from = "%r2", const std::string& size = "4096",
                  const std::string& object = "%r6") {
-  return "  cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes." + operation + " [" + to + "], [" + from + "], " + size + ", [" +
-         object + "];\n";
+  return "  cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes." +
+         operation + " [" + to + "], [" + from + "], " + size + ", [" + object + "];\n";
 }
 
 class ClusterReduction : public ::testing::Test {
  protected:
   ClusterReduction() { gpu_.config.cluster = {2, 1, 1}; }
-  Outcome run(const std::string& text, const std::vector<std::uint8_t>& in, const std::vector<std::uint8_t>& out) {
+  Outcome run(const std::string& text, const std::vector<std::uint8_t>& in,
+              const std::vector<std::uint8_t>& out) {
     gpu_.load_text(text);
     out_ = gpu_.buffer(out, "out");
-    return gpu_.launch("k", 2 * static_cast<std::uint32_t>(in.size() / kSent), kSenders, gpu_.buffer(in, "in"), out_);
+    return gpu_.launch("k", 2 * static_cast<std::uint32_t>(in.size() / kSent), kSenders,
+                       gpu_.buffer(in, "in"), out_);
   }
-  std::vector<std::uint8_t> result(std::size_t bytes) const { return gpu_.fetch<std::uint8_t>(out_, bytes); }
+  std::vector<std::uint8_t> result(std::size_t bytes) const {
+    return gpu_.fetch<std::uint8_t>(out_, bytes);
+  }
 
   // Numbers as the H100 had them: random bits, small ones, the least and the largest, equal pairs.
-  void expect(const std::string& operation, std::size_t size, std::uint64_t of_h100, const Reference& reference) {
+  void expect(const std::string& operation, std::size_t size, std::uint64_t of_h100,
+              const Reference& reference) {
     std::uint64_t state = 0;
     for (const char c : operation) state = state * 131 + static_cast<unsigned char>(c);
     const auto draw = [&]() -> Bits {
@@ -288,7 +329,8 @@ class ClusterReduction : public ::testing::Test {
       std::memcpy(&old, &out[at], size);
       std::memcpy(&value, &in[at], size);
       std::memcpy(&now, &actual[at], size);
-      ASSERT_EQ(now, reference(old, value) & mask) << operation << std::hex << " of " << old << " and " << value;
+      ASSERT_EQ(now, reference(old, value) & mask)
+          << operation << std::hex << " of " << old << " and " << value;
     }
     for (const std::uint8_t b : actual) digest = (digest ^ b) * 0x100000001b3;
     EXPECT_EQ(digest, of_h100) << operation << std::hex << ": " << digest;
@@ -314,7 +356,8 @@ class ClusterReduction : public ::testing::Test {
   memory::Address out_ = 0;
 };
 
-JUDGES(ClusterReduction, GivesWhatAnH100Gave, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32",
+JUDGES(ClusterReduction, GivesWhatAnH100Gave,
+       "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32",
        "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.s32",
        "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.inc.u32",
        "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.xor.b32");
@@ -332,7 +375,8 @@ TEST_F(ClusterReduction, GivesWhatAnH100Gave) {
   expect("min.s32", 4, 0xd4787fca3271eba9, signed_least);
   expect("max.s32", 4, 0xdfd3362986fb7cab, signed_most);
   expect("inc.u32", 4, 0x325f88610f6c0e04, [](Bits a, Bits b) { return a >= b ? 0 : a + 1; });
-  expect("dec.u32", 4, 0xc913625eef066834, [](Bits a, Bits b) { return a == 0 || a > b ? b : a - 1; });
+  expect("dec.u32", 4, 0xc913625eef066834,
+         [](Bits a, Bits b) { return a == 0 || a > b ? b : a - 1; });
   expect("and.b32", 4, 0xffb6205babf253cb, [](Bits a, Bits b) { return a & b; });
   expect("or.b32", 4, 0x13abc841a67ae657, [](Bits a, Bits b) { return a | b; });
   expect("xor.b32", 4, 0xc746f186b1616a5d, [](Bits a, Bits b) { return a ^ b; });
@@ -340,12 +384,16 @@ TEST_F(ClusterReduction, GivesWhatAnH100Gave) {
 
 TEST_F(ClusterReduction, ComesWithItsPhase) {
   const std::string expect_only = "  @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 4096;\n";
-  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), expect_only), Kind::kRace, "cp.reduce.async.bulk");
+  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), expect_only), Kind::kRace,
+                 "cp.reduce.async.bulk");
   // An atomic goes by another proxy: nothing but the wait orders it after the reduction.
-  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), expect_only + "  red.shared.add.u32 [%r7], 1;\n"), Kind::kRace, "");
+  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"),
+                                expect_only + "  red.shared.add.u32 [%r7], 1;\n"),
+                 Kind::kRace, "");
   std::string fewer = kReceive;
   fewer.replace(fewer.find("4096"), 4, "4080");
-  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), fewer), Kind::kDeadlock, "wait at an mbarrier");
+  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), fewer), Kind::kDeadlock,
+                 "wait at an mbarrier");
 }
 
 TEST_F(ClusterReduction, SeveralMayBeUnderWayToOnePlace) {
@@ -353,9 +401,11 @@ TEST_F(ClusterReduction, SeveralMayBeUnderWayToOnePlace) {
   twice.replace(twice.find("4096"), 4, "8192");
   expect_sum(cluster_kernel(kFenceAsync, send("add.u32") + send("add.u32"), twice), 3);
   // Two phases of two objects: each brings its own.
-  const std::string both = kReceive + std::string(
-                                          "  @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4+8], 2048;\n"
-                                          "AGAIN:\n  mbarrier.try_wait.parity.shared.b64 %p3, [%r4+8], 0;\n  @!%p3 bra AGAIN;\n");
+  const std::string both =
+      kReceive +
+      std::string(
+          "  @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4+8], 2048;\n"
+          "AGAIN:\n  mbarrier.try_wait.parity.shared.b64 %p3, [%r4+8], 0;\n  @!%p3 bra AGAIN;\n");
   const std::string sends = send("add.u32") + send("add.u32", "%r5+2048", "%r2", "2048", "%r6+8");
   gpu_.config.cluster = {2, 1, 1};
   const std::vector<std::uint8_t> ones(kSent, 1);
@@ -364,28 +414,36 @@ TEST_F(ClusterReduction, SeveralMayBeUnderWayToOnePlace) {
   std::vector<std::uint8_t> sums(kSent, 2);
   std::fill(sums.begin() + 2048, sums.end(), 3);
   EXPECT_EQ(result(kSent), sums);
-  expect_finding(cluster_kernel(kFenceAsync, sends, kReceive), Kind::kRace, "asynchronous copy is on its way");
+  expect_finding(cluster_kernel(kFenceAsync, sends, kReceive), Kind::kRace,
+                 "asynchronous copy is on its way");
   // A copy replaces what a reduction changes.
-  const std::string replaces = "  cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r5], [%r2], 4096, [%r6];\n";
-  expect_finding(cluster_kernel(kFenceAsync, replaces + send("add.u32"), twice), Kind::kRace, "asynchronous copy is on its way");
+  const std::string replaces =
+      "  cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r5], [%r2], "
+      "4096, [%r6];\n";
+  expect_finding(cluster_kernel(kFenceAsync, replaces + send("add.u32"), twice), Kind::kRace,
+                 "asynchronous copy is on its way");
 }
 
 TEST_F(ClusterReduction, BlocksAddToOnePlace) {
   // Rank 1 sends itself what it has in its tile.
   std::string twice =
-      "  mad.lo.u32 %r14, %r1, 16, %r2;\n  st.shared.v4.u32 [%r14], {%r10, %r11, %r12, %r13};\n  fence.proxy.async;\n  bar.sync 0;\n"
+      "  mad.lo.u32 %r14, %r1, 16, %r2;\n  st.shared.v4.u32 [%r14], {%r10, %r11, %r12, %r13};\n  "
+      "fence.proxy.async;\n  bar.sync 0;\n"
       "  @!%p1 bra OVER;\n" +
       send("add.u32", "%r3", "%r2", "4096", "%r4") + "OVER:\n" + kReceive;
-  twice.replace(twice.find("expect_tx.shared.b64 _, [%r4], 4096"), 35, "expect_tx.shared.b64 _, [%r4], 8192");
+  twice.replace(twice.find("expect_tx.shared.b64 _, [%r4], 4096"), 35,
+                "expect_tx.shared.b64 _, [%r4], 8192");
   expect_sum(cluster_kernel(kFenceAsync, send("add.u32"), twice), 3);
 }
 
 TEST_F(ClusterReduction, WantsAFenceOnBothSides) {
-  expect_finding(cluster_kernel("", send("add.u32"), kReceive), Kind::kMissingProxyFence, "fence.proxy.async");
+  expect_finding(cluster_kernel("", send("add.u32"), kReceive), Kind::kMissingProxyFence,
+                 "fence.proxy.async");
   // The source comes by a copy, and needs none; what it is added to was stored.
   const std::string fetch =
       "  mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 4096;\n"
-      "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 4096, [%r4];\n"
+      "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 4096, "
+      "[%r4];\n"
       "FETCH:\n  mbarrier.try_wait.parity.shared.b64 %p3, [%r4], 0;\n  @!%p3 bra FETCH;\n";
   const auto without_stores = [&](const std::string& fence) {
     std::string k = cluster_kernel(fence, fetch + send("add.u32"), kReceive);
@@ -397,22 +455,30 @@ TEST_F(ClusterReduction, WantsAFenceOnBothSides) {
 }
 
 TEST_F(ClusterReduction, IsCheckedAsACopy) {
-  const auto of = [](const std::string& sends) { return cluster_kernel(kFenceAsync, sends, kReceive); };
-  expect_finding(of(send("add.u32", "%r5", "%r2", "4088")), Kind::kInvalidInstruction, "multiple of 16");
+  const auto of = [](const std::string& sends) {
+    return cluster_kernel(kFenceAsync, sends, kReceive);
+  };
+  expect_finding(of(send("add.u32", "%r5", "%r2", "4088")), Kind::kInvalidInstruction,
+                 "multiple of 16");
   expect_finding(of(send("add.u32", "%r5+8")), Kind::kMisaligned, "16");
   expect_finding(of(send("add.u32", "%r5", "%r2+8")), Kind::kMisaligned, "16");
   expect_finding(of(send("add.u32", "%r5+16")), Kind::kOutOfBounds, "'sum'");
   expect_finding(of(send("add.u32", "%r5", "%r2+16")), Kind::kOutOfBounds, "'tile'");
-  expect_finding(of(send("add.u32", "%r5", "%r2", "4096", "%r4")), Kind::kMbarrierMisuse, "of another block than the destination");
-  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), "  st.shared.u32 [%r7], 5;\n" + std::string(kReceive)), Kind::kRace, "cp.reduce.async.bulk");
+  expect_finding(of(send("add.u32", "%r5", "%r2", "4096", "%r4")), Kind::kMbarrierMisuse,
+                 "of another block than the destination");
+  expect_finding(cluster_kernel(kFenceAsync, send("add.u32"),
+                                "  st.shared.u32 [%r7], 5;\n" + std::string(kReceive)),
+                 Kind::kRace, "cp.reduce.async.bulk");
   // Nobody wrote what it adds to, or three bytes of an element that it adds.
   std::string k = of(send("add.u32"));
   k.insert(k.find("st.shared.v4.u32"), "@!%p2 ");
   expect_finding(k, Kind::kUninitialised, "the memory it changes was never written");
-  const std::string uses = "  ld.shared.u8 %r14, [%r7];\n  add.u32 %r14, %r14, 1;\n  st.global.u32 [%rd2], %r14;\n";
+  const std::string uses =
+      "  ld.shared.u8 %r14, [%r7];\n  add.u32 %r14, %r14, 1;\n  st.global.u32 [%rd2], %r14;\n";
   k = cluster_kernel(kFenceAsync, send("add.u32"), kReceive + uses);
   k.replace(k.find("st.shared.v4.u32 [%r7], {%r10, %r11, %r12, %r13};"), 49,
-            "@%p2 st.shared.v4.u32 [%r7], {%r10, %r11, %r12, %r13};\n  @!%p2 st.shared.u8 [%r7], %r10;\n  @!%p2 st.shared.v2.u32 [%r7+8], {%r12, %r13};");
+            "@%p2 st.shared.v4.u32 [%r7], {%r10, %r11, %r12, %r13};\n  @!%p2 st.shared.u8 [%r7], "
+            "%r10;\n  @!%p2 st.shared.v2.u32 [%r7+8], {%r12, %r13};");
   expect_finding(k, Kind::kUninitialised, "");
 }
 

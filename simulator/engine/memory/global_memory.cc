@@ -20,9 +20,11 @@ namespace {
 
 using isa::Space;
 
-__attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c, std::uint64_t address) {
+__attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
+                                      std::uint64_t address) {
   Worker& k = *w.block->worker;
-  // Another slot may have it: what is in one holds for all instructions, and looking there costs less than finding the allocation again.
+  // Another slot may have it: what is in one holds for all instructions, and looking there costs
+  // less than finding the allocation again.
   if (k.watch == 0) {
     for (const CachedRange& other : k.cache) {
       if (holds(other, address, r.size)) {
@@ -47,7 +49,8 @@ __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
   return holds(c, address, r.size);
 }
 
-__attribute__((noinline)) bool report_global(Warp& w, const Request& r, LaneMask lanes, bool read_only) {
+__attribute__((noinline)) bool report_global(Warp& w, const Request& r, LaneMask lanes,
+                                             bool read_only) {
   const memory::DeviceMemory& memory = *w.block->worker->memory;
   LaneMask bad = 0;
   CachedRange c;
@@ -62,7 +65,8 @@ __attribute__((noinline)) bool report_global(Warp& w, const Request& r, LaneMask
                                     read_only ? check::Kind::kReadOnlyWrite
                                     : freed   ? check::Kind::kUseAfterFree
                                               : check::Kind::kOutOfBounds);
-  f.where = read_only ? std::to_string(first - a->begin) + " bytes into " + describe(*a) : describe(memory, first, r.size);
+  f.where = read_only ? std::to_string(first - a->begin) + " bytes into " + describe(*a)
+                      : describe(memory, first, r.size);
   report(w, std::move(f));
   return false;
 }
@@ -77,18 +81,23 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
   const std::uint64_t span = e.high - e.low + r.size;
   if (holds(c, e.low, span) || (refill(w, r, c, e.low) && holds(c, e.low, span))) {
     if (r.writes && !c.writable) return report_global(w, r, lanes, true);
-    for (int i = 0; i < kWarpSize; ++i) r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
+    for (int i = 0; i < kWarpSize; ++i)
+      r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
     if (c.shadowed) {
       std::uint8_t* shadow = k.memory->written_shadow(k.memory->window_begin());
       const std::uint64_t begin = k.memory->window_begin();
       memory::PartlyWritten& partly = k.memory->partly_written();
       if (r.reads) {
-        r.unwritten |= unwritten_lanes(shadow, e.low - begin, span, r.size, lanes, r.missing, [&](int i) { return r.address[i] - begin; });
+        r.unwritten |= unwritten_lanes(shadow, e.low - begin, span, r.size, lanes, r.missing,
+                                       [&](int i) { return r.address[i] - begin; });
         refine_unwritten(r, r.unwritten & lanes, partly, [&](int i) { return r.address[i]; });
       }
       // What an atomic has read in full is written already.
-      if (r.writes && !(r.reads && r.unwritten == 0) && !stays_written(r, shadow, e.low - begin, span))
-        each(lanes, [&](int i) { note_written(r, i, shadow, r.address[i] - begin, partly, r.address[i]); });
+      if (r.writes && !(r.reads && r.unwritten == 0) &&
+          !stays_written(r, shadow, e.low - begin, span))
+        each(lanes, [&](int i) {
+          note_written(r, i, shadow, r.address[i] - begin, partly, r.address[i]);
+        });
     }
   } else {
     // Lanes in different allocations.
@@ -103,8 +112,10 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
       r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
       if (!c.shadowed) return;
       std::uint8_t* shadow = k.memory->written_shadow(r.address[i] & ~7ull);
-      if (r.reads) note_missing(r, i, shadow, r.address[i] & 7, k.memory->partly_written(), r.address[i]);
-      if (r.writes) note_written(r, i, shadow, r.address[i] & 7, k.memory->partly_written(), r.address[i]);
+      if (r.reads)
+        note_missing(r, i, shadow, r.address[i] & 7, k.memory->partly_written(), r.address[i]);
+      if (r.writes)
+        note_written(r, i, shadow, r.address[i] & 7, k.memory->partly_written(), r.address[i]);
     });
     if (!inside) return report_global(w, r, lanes, false);
     if (r.writes && !writable) return report_global(w, r, lanes, true);

@@ -1,4 +1,5 @@
-// Addresses of global memory: the ranges that kernels may touch, remembered by the instructions that touched them last.
+// Addresses of global memory: the ranges that kernels may touch, remembered by the instructions
+// that touched them last.
 #pragma once
 
 #include "simulator/engine/launch/worker.h"

@@ -1,5 +1,6 @@
-// tex, tld4, suld, sust, sured and the queries: what a kernel does with texture and surface objects (memory/image.h).
-// program/images.h says how they use an Op. Source: PTX ISA 9.0, sections 9.7.10 and 9.7.11.
+// tex, tld4, suld, sust, sured and the queries: what a kernel does with texture and surface objects
+// (memory/image.h). program/images.h says how they use an Op. Source: PTX ISA 9.0, sections 9.7.10
+// and 9.7.11.
 #pragma once
 
 #include "simulator/engine/schedule/block.h"
@@ -29,8 +30,9 @@ struct Place {
 };
 Place image_place(const Warp& w, const Op& op, int lane);
 
-// Reports that the object of a lane cannot be used so: of `what` ("texture"), none of the lane's handle, one whose array has been freed, or one of another
-// shape than the instruction's (`image` of the object). Always false.
+// Reports that the object of a lane cannot be used so: of `what` ("texture"), none of the lane's
+// handle, one whose array has been freed, or one of another shape than the instruction's (`image`
+// of the object). Always false.
 bool report_no_object(Warp& w, int lane, const char* what, std::uint64_t handle);
 bool check_image(Warp& w, const Op& op, int lane, const char* what, const memory::Image& image);
 

@@ -1,4 +1,5 @@
-// The addresses of a warp's lanes: where they come from and the two shapes that are worth knowing, a row and a range.
+// The addresses of a warp's lanes: where they come from and the two shapes that are worth knowing,
+// a row and a range.
 #pragma once
 
 #include <immintrin.h>
@@ -18,7 +19,8 @@ inline bool consecutive(const std::uint64_t* a) {
   __m256i want = _mm256_add_epi64(first, _mm256_setr_epi64x(0, kStep, 2 * kStep, 3 * kStep));
   __m256i differ = _mm256_setzero_si256();
   for (int i = 0; i < 32; i += 4) {
-    differ = _mm256_or_si256(differ, _mm256_xor_si256(want, _mm256_load_si256(reinterpret_cast<const __m256i*>(a + i))));
+    differ = _mm256_or_si256(
+        differ, _mm256_xor_si256(want, _mm256_load_si256(reinterpret_cast<const __m256i*>(a + i))));
     want = _mm256_add_epi64(want, _mm256_set1_epi64x(4 * kStep));
   }
   return _mm256_testz_si256(differ, differ);
@@ -26,26 +28,35 @@ inline bool consecutive(const std::uint64_t* a) {
 template <int kStep>
 inline bool consecutive(const std::uint32_t* a) {
   const __m256i first = _mm256_set1_epi32(static_cast<int>(a[0]));
-  __m256i want = _mm256_add_epi32(first, _mm256_mullo_epi32(_mm256_set1_epi32(kStep), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+  __m256i want = _mm256_add_epi32(
+      first,
+      _mm256_mullo_epi32(_mm256_set1_epi32(kStep), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
   __m256i differ = _mm256_setzero_si256();
   for (int i = 0; i < 32; i += 8) {
-    differ = _mm256_or_si256(differ, _mm256_xor_si256(want, _mm256_load_si256(reinterpret_cast<const __m256i*>(a + i))));
+    differ = _mm256_or_si256(
+        differ, _mm256_xor_si256(want, _mm256_load_si256(reinterpret_cast<const __m256i*>(a + i))));
     want = _mm256_add_epi32(want, _mm256_set1_epi32(8 * kStep));
   }
   return _mm256_testz_si256(differ, differ);
 }
 
-// How far each lane's address is from `base`, in 32 bits, 64-byte aligned. The lanes for which these are too few.
+// How far each lane's address is from `base`, in 32 bits, 64-byte aligned. The lanes for which
+// these are too few.
 inline LaneMask distances(const std::uint64_t* a, std::uint64_t base, std::uint32_t* out) {
   const __m256i from = _mm256_set1_epi64x(static_cast<long long>(base));
   LaneMask far = 0;
   for (int i = 0; i < kWarpSize; i += 8) {
-    const auto four = [&](int at) { return _mm256_castsi256_ps(_mm256_sub_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + at)), from)); };
+    const auto four = [&](int at) {
+      return _mm256_castsi256_ps(
+          _mm256_sub_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + at)), from));
+    };
     const __m256 one = four(i), other = four(i + 4);
     // Low and high halves, of the lanes 0 1 4 5 2 3 6 7.
-    const __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0x88)), high = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0xdd));
+    const __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0x88)),
+                  high = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0xdd));
     _mm256_store_si256(reinterpret_cast<__m256i*>(out + i), _mm256_permute4x64_epi64(low, 0xd8));
-    const __m256i near = _mm256_cmpeq_epi32(_mm256_permute4x64_epi64(high, 0xd8), _mm256_setzero_si256());
+    const __m256i near =
+        _mm256_cmpeq_epi32(_mm256_permute4x64_epi64(high, 0xd8), _mm256_setzero_si256());
     far |= (static_cast<LaneMask>(_mm256_movemask_ps(_mm256_castsi256_ps(near))) ^ 0xff) << i;
   }
   return far;
@@ -67,7 +78,8 @@ inline void load_addresses(const Warp& w, const Op& op, std::uint64_t* out) {
   }
 }
 
-// Whether what goes through these lanes one by one costs less than what goes through all of a warp at once.
+// Whether what goes through these lanes one by one costs less than what goes through all of a warp
+// at once.
 inline bool few(LaneMask lanes) { return std::popcount(lanes) <= 4; }
 
 // The lowest and the highest address of some lanes, and all of them or-ed together.

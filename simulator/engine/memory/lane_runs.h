@@ -1,7 +1,9 @@
-// Where the lanes of a warp go, as a few runs: neighbours that access neighbouring elements, or one and the same.
+// Where the lanes of a warp go, as a few runs: neighbours that access neighbouring elements, or one
+// and the same.
 //
-// A warp that is not one row is most often two or four of them (tiles narrower than a warp), a part of one (a halo), or a value for everybody
-// (the row of a matrix that a half-warp multiplies with). What is checked lane by lane can be checked run by run then.
+// A warp that is not one row is most often two or four of them (tiles narrower than a warp), a part
+// of one (a halo), or a value for everybody (the row of a matrix that a half-warp multiplies with).
+// What is checked lane by lane can be checked run by run then.
 #pragma once
 
 #include <immintrin.h>
@@ -27,18 +29,24 @@ struct LaneRuns {
   const LaneRun* end() const { return run + count; }
 };
 
-// The runs of `lanes`, of elements of `size` bytes at `at`, 64-byte aligned. None when there would be too many.
+// The runs of `lanes`, of elements of `size` bytes at `at`, 64-byte aligned. None when there would
+// be too many.
 inline LaneRuns lane_runs(const std::uint32_t* at, LaneMask lanes, std::uint32_t size) {
   // Bit i: lane i + 1 follows lane i, or is where lane i is.
   LaneMask next = 0, same = 0;
-  const __m256i step = _mm256_set1_epi32(static_cast<int>(size)), shift = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
+  const __m256i step = _mm256_set1_epi32(static_cast<int>(size)),
+                shift = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
   for (int i = 0; i < kWarpSize; i += 8) {
     const __m256i here = _mm256_load_si256(reinterpret_cast<const __m256i*>(at + i));
     __m256i after = _mm256_permutevar8x32_epi32(here, shift);
     if (i + 8 < kWarpSize) after = _mm256_insert_epi32(after, static_cast<int>(at[i + 8]), 7);
     const __m256i moved = _mm256_sub_epi32(after, here);
-    next |= static_cast<LaneMask>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(moved, step)))) << i;
-    same |= static_cast<LaneMask>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(moved, _mm256_setzero_si256())))) << i;
+    next |= static_cast<LaneMask>(
+                _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(moved, step))))
+            << i;
+    same |= static_cast<LaneMask>(_mm256_movemask_ps(
+                _mm256_castsi256_ps(_mm256_cmpeq_epi32(moved, _mm256_setzero_si256()))))
+            << i;
   }
   const LaneMask pairs = lanes & (lanes >> 1);
   next &= pairs;

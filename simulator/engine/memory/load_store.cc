@@ -26,7 +26,8 @@ namespace {
 
 using isa::Space;
 
-// Where a load reads. Memory is aligned, and others may write it at the same time; parameters are neither.
+// Where a load reads. Memory is aligned, and others may write it at the same time; parameters are
+// neither.
 enum class LoadFrom : std::uint8_t { kMemory, kParameters };
 
 template <LoadFrom kFrom, int kBytes>
@@ -68,7 +69,8 @@ void extend_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset, 
 }
 
 // Marks the elements of a load that lanes read from bytes nobody has written.
-__attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Request& r, LaneMask mask) {
+__attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Request& r,
+                                              LaneMask mask) {
   begin_tracking(w);
   for (int e = 0; e < op.elements; ++e) {
     const Slot slot = data_slot(w, op, e, op.dst);
@@ -79,8 +81,10 @@ __attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Reque
       const std::uint32_t missing = r.missing[i] >> (e * op.width) & ((1ull << op.width) - 1);
       if (missing == 0) return;
       invalid |= 1u << i;
-      // Bits are counted in eights only; of a wider register, and of one that takes a sign, nothing is known byte by byte.
-      const bool exact = op.width <= 8 && (op.register_bytes == op.width || !(op.flags & kSignExtend));
+      // Bits are counted in eights only; of a wider register, and of one that takes a sign, nothing
+      // is known byte by byte.
+      const bool exact =
+          op.width <= 8 && (op.register_bytes == op.width || !(op.flags & kSignExtend));
       bits[i] = exact ? bits_of_bytes(static_cast<std::uint8_t>(missing)) : ~std::uint64_t{0};
       if (exact && (r.bits->lanes >> i & 1) != 0) {
         std::uint64_t partial = 0;
@@ -92,16 +96,21 @@ __attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Reque
   }
 }
 
-// Whether a store puts a value back where it came from, changed in part: the load was of the same place by the same registers.
+// Whether a store puts a value back where it came from, changed in part: the load was of the same
+// place by the same registers.
 bool is_put_back(const Warp& w, const Op& store, const Validity::Word& word) {
   const Op& load = w.block->program->ops[origin_pc(word)];
-  return w.block->program->transfers[origin_pc(word)] == program::ValidityTransfer::kLoad && load.space == store.space && load.src[0] == store.src[0] &&
-         load.immediate == store.immediate && load.width == store.width && load.elements == store.elements;
+  return w.block->program->transfers[origin_pc(word)] == program::ValidityTransfer::kLoad &&
+         load.space == store.space && load.src[0] == store.src[0] &&
+         load.immediate == store.immediate && load.width == store.width &&
+         load.elements == store.elements;
 }
 
-// Finds the bytes of a store whose values were never written, and remembers the lanes that store nothing else: their site is where a mistake
-// shows when somebody reads them. A lane that stores some written bytes too copies a structure with its padding. `bits` has room for what r.bits says.
-__attribute__((noinline)) void find_invalid(Warp& w, const Op& op, Request& r, LaneMask mask, UnwrittenBits& bits) {
+// Finds the bytes of a store whose values were never written, and remembers the lanes that store
+// nothing else: their site is where a mistake shows when somebody reads them. A lane that stores
+// some written bytes too copies a structure with its padding. `bits` has room for what r.bits says.
+__attribute__((noinline)) void find_invalid(Warp& w, const Op& op, Request& r, LaneMask mask,
+                                            UnwrittenBits& bits) {
   Frame& frame = w.control->frames[w.control->frame];
   for (int e = 0; e < op.elements; ++e) {
     const Validity::Word* word = validity_word(frame, data_slot(w, op, e, op.src[1]));
@@ -178,7 +187,8 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   op.elements == 1 ? fill<LoadFrom::kMemory>(w, op, r, mask) : fill_vectors(w, op, r, mask);
   if (synchronises) after_strong_read(w, op, places, mask);
-  if ((op.flags & kStrong) != 0 && w.block->launch->blocks > 1) w.time_slice -= 16;  // most loops that look at what other blocks may change wait for it
+  if ((op.flags & kStrong) != 0 && w.block->launch->blocks > 1)
+    w.time_slice -= 16;  // most loops that look at what other blocks may change wait for it
   if (op.flags & kAcquire) acquired(w);
   if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
 }
@@ -190,7 +200,10 @@ bool same_lane(Warp& w, const Request& r, int lane) {
   for (int e = 0; e < op.elements; ++e) {
     std::byte there[16];
     load_element(there, r.host[lane] + e * op.width, op.width);
-    if (std::memcmp(there, source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes, op.width) != 0) return false;
+    if (std::memcmp(there,
+                    source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes,
+                    op.width) != 0)
+      return false;
   }
   return true;
 }
@@ -205,7 +218,9 @@ void put(Warp& w, const Op& op, const Request& r, LaneMask left) {
     return;
   }
   const std::byte* s = source<std::byte>(w, op.src[1]);
-  by_size(op.width, [&](auto bytes) { each(left, [&](int i) { store_element<bytes()>(r.host[i], s + i * op.register_bytes); }); });
+  by_size(op.width, [&](auto bytes) {
+    each(left, [&](int i) { store_element<bytes()>(r.host[i], s + i * op.register_bytes); });
+  });
 }
 void store_lanes(Warp& w, const Request& r, LaneMask lanes) { put(w, *r.op, r, lanes); }
 
@@ -237,7 +252,8 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
 
 namespace {
 
-// The search for races, for a row of weak accesses in global memory. False: nothing is recorded, and each lane must be looked at.
+// The search for races, for a row of weak accesses in global memory. False: nothing is recorded,
+// and each lane must be looked at.
 template <int kBytes>
 inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
@@ -251,8 +267,10 @@ inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
 template <int kBytes>
 inline void put_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
   ++w.block->worker->changes;
-  if (c.shadowed) set_written(w.block->worker->memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes);
-  store_row<kBytes>(reinterpret_cast<std::byte*>(first + static_cast<std::uint64_t>(c.delta)), source<std::byte>(w, op.src[1]));
+  if (c.shadowed)
+    set_written(w.block->worker->memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes);
+  store_row<kBytes>(reinterpret_cast<std::byte*>(first + static_cast<std::uint64_t>(c.delta)),
+                    source<std::byte>(w, op.src[1]));
 }
 template <int kBytes>
 inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
@@ -266,7 +284,8 @@ inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t
   return true;
 }
 
-// One element a lane, register as wide as the element, 64-bit addresses, all lanes side by side: one copy.
+// One element a lane, register as wide as the element, 64-bit addresses, all lanes side by side:
+// one copy.
 template <int kBytes>
 void load_global(Warp& w, const Op& op, LaneMask mask) {
   if (__builtin_expect(mask == kAllLanes, 1)) {
@@ -276,10 +295,13 @@ void load_global(Warp& w, const Op& op, LaneMask mask) {
       const CachedRange& c = cached(k, op);
       const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
       if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 &&
-          (!c.shadowed || row_is_written<32 * kBytes>(k.memory->written_shadow(first & ~7ull), first & 7))) {
+          (!c.shadowed ||
+           row_is_written<32 * kBytes>(k.memory->written_shadow(first & ~7ull), first & 7))) {
         if (!c.raced || read_row<kBytes>(w, op, first)) {
           if (k.counting) count_global_row(k.counters, false, first, 32 * kBytes);
-          load_row<kBytes>(destination<std::byte>(w, op.dst), reinterpret_cast<const std::byte*>(first + static_cast<std::uint64_t>(c.delta)));
+          load_row<kBytes>(
+              destination<std::byte>(w, op.dst),
+              reinterpret_cast<const std::byte*>(first + static_cast<std::uint64_t>(c.delta)));
           return;
         }
       }
@@ -297,7 +319,8 @@ void store_global(Warp& w, const Op& op, LaneMask mask) {
       const CachedRange& c = cached(k, op);
       const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
       if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 && c.writable) {
-        const bool stored = c.raced ? write_row<kBytes>(w, op, c, first) : (put_row<kBytes>(w, op, c, first), true);
+        const bool stored =
+            c.raced ? write_row<kBytes>(w, op, c, first) : (put_row<kBytes>(w, op, c, first), true);
         if (stored) {
           if (k.counting) count_global_row(k.counters, true, first, 32 * kBytes);
           return;
@@ -322,12 +345,14 @@ void give_all_lanes(Warp& w, const Op& op, LaneMask mask, std::uint64_t value) {
   op.width == 4 ? give(std::uint32_t{}) : give(std::uint64_t{});
 }
 
-// An address known to be the same in all lanes (a variable, mostly in constant memory): one read for the warp.
+// An address known to be the same in all lanes (a variable, mostly in constant memory): one read
+// for the warp.
 void load_uniform(Warp& w, const Op& op, LaneMask mask) {
   Worker& k = *w.block->worker;
   if (op.elements == 1 && op.register_bytes == op.width && (op.width == 4 || op.width == 8)) {
     const CachedRange& c = cached(k, op);
-    const std::uint64_t at = source<std::uint64_t>(w, op.src[0])[0] + static_cast<std::uint64_t>(op.immediate);
+    const std::uint64_t at =
+        source<std::uint64_t>(w, op.src[0])[0] + static_cast<std::uint64_t>(op.immediate);
     if (holds(c, at, op.width) && (at & (op.width - 1u)) == 0 && !c.raced &&
         (!c.shadowed || all_written(k.memory->written_shadow(at & ~7ull), at & 7, op.width))) {
       const auto* p = reinterpret_cast<const std::byte*>(at + static_cast<std::uint64_t>(c.delta));
@@ -343,24 +368,28 @@ void load_uniform(Warp& w, const Op& op, LaneMask mask) {
 
 Handler plain_load_handler(const Op& op) {
   const Space space = static_cast<Space>(op.space);
-  const bool simple = op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot && !(op.flags & (kFrameAddress | kAcquire));
+  const bool simple = op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot &&
+                      !(op.flags & (kFrameAddress | kAcquire));
   const bool narrow = (op.flags & kNarrowAddress) != 0;
   if (simple && (space == Space::kGlobal || space == Space::kConst) && !narrow) {
     if (is_constant(op.src[0])) return &load_uniform;
     return by_size(op.width, [](auto bytes) -> Handler { return &load_global<bytes()>; });
   }
-  const Handler shared = simple && space == Space::kShared && narrow ? shared_load_handler(op) : nullptr;
+  const Handler shared =
+      simple && space == Space::kShared && narrow ? shared_load_handler(op) : nullptr;
   return shared != nullptr ? shared : &load_any;
 }
 
 Handler plain_store_handler(const Op& op) {
   const Space space = static_cast<Space>(op.space);
-  const bool simple = op.elements == 1 && op.width == op.register_bytes && !(op.flags & (kFrameAddress | kRelease));
+  const bool simple =
+      op.elements == 1 && op.width == op.register_bytes && !(op.flags & (kFrameAddress | kRelease));
   const bool narrow = (op.flags & kNarrowAddress) != 0;
   if (simple && space == Space::kGlobal && !narrow) {
     return by_size(op.width, [](auto bytes) -> Handler { return &store_global<bytes()>; });
   }
-  const Handler shared = simple && space == Space::kShared && narrow ? shared_store_handler(op) : nullptr;
+  const Handler shared =
+      simple && space == Space::kShared && narrow ? shared_store_handler(op) : nullptr;
   return shared != nullptr ? shared : &store_any;
 }
 
@@ -373,11 +402,18 @@ void access_strongly(Warp& w, const Op& op, LaneMask mask) {
 
 }  // namespace
 
-Handler load_handler(const Op& op) { return (op.flags & kStrong) != 0 ? &access_strongly<plain_load_handler, true> : plain_load_handler(op); }
-Handler store_handler(const Op& op) { return (op.flags & kStrong) != 0 ? &access_strongly<plain_store_handler, false> : plain_store_handler(op); }
+Handler load_handler(const Op& op) {
+  return (op.flags & kStrong) != 0 ? &access_strongly<plain_load_handler, true>
+                                   : plain_load_handler(op);
+}
+Handler store_handler(const Op& op) {
+  return (op.flags & kStrong) != 0 ? &access_strongly<plain_store_handler, false>
+                                   : plain_store_handler(op);
+}
 
 void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask) {
-  if (op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot && (op.width == 4 || op.width == 8)) {
+  if (op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot &&
+      (op.width == 4 || op.width == 8)) {
     std::uint64_t value = 0;
     const std::byte* p = w.block->launch->parameters.data() + op.immediate;
     op.width == 4 ? std::memcpy(&value, p, 4) : std::memcpy(&value, p, 8);
@@ -390,8 +426,12 @@ void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask) {
   fill<LoadFrom::kParameters>(w, op, r, mask);
 }
 
-// Whether an element of a .param variable begins a word and fills it, so that its marks are the word's.
-static bool word_is_whole(const Op& op, int element) { return op.width >= 4 && op.width == op.register_bytes && (op.immediate + element * op.width) % 4 == 0; }
+// Whether an element of a .param variable begins a word and fills it, so that its marks are the
+// word's.
+static bool word_is_whole(const Op& op, int element) {
+  return op.width >= 4 && op.width == op.register_bytes &&
+         (op.immediate + element * op.width) % 4 == 0;
+}
 
 void load_storage(Warp& w, const Op& op, LaneMask mask) {
   Request r;
@@ -401,12 +441,14 @@ void load_storage(Warp& w, const Op& op, LaneMask mask) {
   if (w.control->tracking) {
     Frame& frame = w.control->frames[w.control->frame];
     for (int e = 0; e < op.elements; ++e) {
-      const Slot word = op.src[0] + static_cast<Slot>(op.immediate) / 4 * 4 + static_cast<Slot>(e * op.width) / 4 * 4;
+      const Slot word = op.src[0] + static_cast<Slot>(op.immediate) / 4 * 4 +
+                        static_cast<Slot>(e * op.width) / 4 * 4;
       const Slot slot = data_slot(w, op, e, op.dst);
       if (slot == kNoSlot) continue;
       const Validity::Word* const from = validity_word(frame, word);
-      from != nullptr&& word_is_whole(op, e) ? carry_mark(w, slot, frame, *from, mask)
-                                             : mark_register(w, slot, invalid_lanes(w, frame, word, mask), mask, w.pc - 1);
+      from != nullptr&& word_is_whole(op, e)
+          ? carry_mark(w, slot, frame, *from, mask)
+          : mark_register(w, slot, invalid_lanes(w, frame, word, mask), mask, w.pc - 1);
     }
   }
 }
@@ -417,12 +459,16 @@ void store_storage(Warp& w, const Op& op, LaneMask mask) {
     const Slot from = data_slot(w, op, e, op.src[3]);
     const std::byte* s = source<std::byte>(w, from);
     std::byte* p = w.file[0] + op.src[0] + op.immediate + e * op.width;
-    each(mask, [&](int i) { std::memcpy(p + static_cast<std::size_t>(i) * op.src[1], s + i * op.register_bytes, op.width); });
+    each(mask, [&](int i) {
+      std::memcpy(p + static_cast<std::size_t>(i) * op.src[1], s + i * op.register_bytes, op.width);
+    });
     if (w.control->tracking) {
-      const Slot word = op.src[0] + static_cast<Slot>(op.immediate) / 4 * 4 + static_cast<Slot>(e * op.width) / 4 * 4;
+      const Slot word = op.src[0] + static_cast<Slot>(op.immediate) / 4 * 4 +
+                        static_cast<Slot>(e * op.width) / 4 * 4;
       const Validity::Word* const value = validity_word(frame, from);
-      value != nullptr&& word_is_whole(op, e) ? carry_mark(w, word, frame, *value, mask)
-                                              : mark_register(w, word, invalid_lanes(w, frame, from, mask), mask, w.pc - 1);
+      value != nullptr&& word_is_whole(op, e)
+          ? carry_mark(w, word, frame, *value, mask)
+          : mark_register(w, word, invalid_lanes(w, frame, from, mask), mask, w.pc - 1);
     }
   }
 }

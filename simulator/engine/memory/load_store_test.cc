@@ -1,4 +1,5 @@
-// What a module must have to be loaded, what is said when it has not, and memory accesses of every width once it runs.
+// What a module must have to be loaded, what is said when it has not, and memory accesses of every
+// width once it runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,39 +39,54 @@ TEST(Load, AnInstructionThatIsNotImplementedIsRefusedByNameLineAndFunction) {
   } catch (const std::runtime_error& error) {
     message = error.what();
   }
-  EXPECT_THAT(message, AllOf(HasSubstr("PTX line 8"), HasSubstr("mov.u64"), HasSubstr("waits(int*)"), HasSubstr("not implemented")));
+  EXPECT_THAT(message, AllOf(HasSubstr("PTX line 8"), HasSubstr("mov.u64"),
+                             HasSubstr("waits(int*)"), HasSubstr("not implemented")));
 }
 
 TEST(Load, AnInstructionThatPtxDoesNotKnowIsRefused) {
   Machine gpu;
-  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<2>; frobnicate.u32 %r0, %r1; ret; }"), HasSubstr("frobnicate"));
-  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<9>; tcgen05.wait::ld.sync.aligned; ret; }"),
-              HasSubstr("in k: unknown instruction 'tcgen05.wait::ld.sync.aligned'"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<2>; frobnicate.u32 %r0, %r1; ret; }"),
+              HasSubstr("frobnicate"));
+  EXPECT_THAT(
+      gpu.refusal(".visible .entry k() { .reg .b32 %r<9>; tcgen05.wait::ld.sync.aligned; ret; }"),
+      HasSubstr("in k: unknown instruction 'tcgen05.wait::ld.sync.aligned'"));
 }
 
 // Sizes that no device has, and that 32 bits do not hold.
 TEST(Load, WhatNoDeviceHasRoomForIsRefused) {
   Machine gpu;
-  EXPECT_THAT(gpu.refusal(".const .b8 c[4294967297];"), HasSubstr("constant variables have 4294967297 bytes"));
-  EXPECT_THAT(gpu.refusal(".visible .entry k() { .shared .b8 s[4294967297]; .reg .b64 %d; mov.u64 %d, s; ret; }"),
-              HasSubstr("no room for the shared variable"));
-  EXPECT_THAT(gpu.refusal(".visible .entry k() { .local .b8 l[4294967296]; ret; }"), HasSubstr("no room for the local variable"));
-  EXPECT_THAT(gpu.refusal(".visible .entry k() { .local .align 2147483648 .b8 l[8]; .local .align 2147483648 .b8 m[8]; ret; }"), HasSubstr("local memory"));
-  EXPECT_THAT(gpu.refusal(".visible .entry k(.param .b8 p[4294967297]) { ret; }"), HasSubstr("more than 32764 bytes"));
-  EXPECT_THAT(gpu.refusal(".func f(.param .b8 p[134217728]) { ret; }"), HasSubstr("the limit is 32764"));
+  EXPECT_THAT(gpu.refusal(".const .b8 c[4294967297];"),
+              HasSubstr("constant variables have 4294967297 bytes"));
+  EXPECT_THAT(
+      gpu.refusal(
+          ".visible .entry k() { .shared .b8 s[4294967297]; .reg .b64 %d; mov.u64 %d, s; ret; }"),
+      HasSubstr("no room for the shared variable"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .local .b8 l[4294967296]; ret; }"),
+              HasSubstr("no room for the local variable"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .local .align 2147483648 .b8 l[8]; .local .align "
+                          "2147483648 .b8 m[8]; ret; }"),
+              HasSubstr("local memory"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k(.param .b8 p[4294967297]) { ret; }"),
+              HasSubstr("more than 32764 bytes"));
+  EXPECT_THAT(gpu.refusal(".func f(.param .b8 p[134217728]) { ret; }"),
+              HasSubstr("the limit is 32764"));
   gpu.memory.set_capacity(0, 1 << 20);
   EXPECT_THAT(gpu.refusal(".global .b8 x[1000000000000];"), HasSubstr("no device memory"));
 }
 
 TEST(Load, ResultsThatNobodyCouldFindAgainAreRefused) {
   Machine gpu;
-  EXPECT_THAT(gpu.refusal(".visible .entry k() { alloca.u64 _, 8; ret; }"), HasSubstr("cannot be discarded"));
-  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b64 %d<2>; cvta.shared.u64 _, %d1; ret; }"), HasSubstr("cannot be discarded"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { alloca.u64 _, 8; ret; }"),
+              HasSubstr("cannot be discarded"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b64 %d<2>; cvta.shared.u64 _, %d1; ret; }"),
+              HasSubstr("cannot be discarded"));
 }
 
 TEST(Load, ACallOfNothingIsRefused) {
   Machine gpu;
-  EXPECT_THAT(gpu.refusal(".extern .func nowhere();\n.visible .entry k() { call.uni nowhere, (); ret; }"), HasSubstr("nowhere"));
+  EXPECT_THAT(
+      gpu.refusal(".extern .func nowhere();\n.visible .entry k() { call.uni nowhere, (); ret; }"),
+      HasSubstr("nowhere"));
 }
 
 TEST(Load, KernelsDescribeTheirParametersAndMemory) {
@@ -131,7 +147,8 @@ TEST(Load, SeveralTextsAreLinkedByName) {
 { .reg .b32 %r<3>; ld.param.u32 %r1, [x]; add.u32 %r2, %r1, %r1; st.param.b32 [r], %r2; ret; })");
   const std::string_view texts[] = {first, second};
   auto loaded = load_module(texts, gpu.memory, 0);
-  ASSERT_TRUE(std::holds_alternative<std::unique_ptr<Module>>(loaded)) << std::get<LoadError>(loaded).message;
+  ASSERT_TRUE(std::holds_alternative<std::unique_ptr<Module>>(loaded))
+      << std::get<LoadError>(loaded).message;
   gpu.module = std::move(std::get<std::unique_ptr<Module>>(loaded));
   const auto out = gpu.unwritten(4);
   EXPECT_FALSE(gpu.launch("k", 1, 1, out).failed());
@@ -185,7 +202,8 @@ TEST(Memory, NarrowLoadsExtendByTheirType) {
   const auto out = gpu.unwritten(32);
   const Outcome o = gpu.launch("k", 1, 1, x, out);
   EXPECT_FALSE(o.failed()) << text(o);
-  EXPECT_THAT(gpu.fetch<std::uint32_t>(out, 6), ElementsAre(0xfffffff0u, 0xf0u, 0xffff81f0u, 0x81f0u, 0x80ffffffu, 0xffffffffu));
+  EXPECT_THAT(gpu.fetch<std::uint32_t>(out, 6),
+              ElementsAre(0xfffffff0u, 0xf0u, 0xffff81f0u, 0x81f0u, 0x80ffffffu, 0xffffffffu));
   EXPECT_EQ(gpu.fetch<std::uint16_t>(out + 24, 1)[0], 0x81f0);
 }
 
@@ -255,7 +273,8 @@ TEST(Memory, ParametersHaveAnAddressWhenTheyNeedOne) {
   EXPECT_THAT(gpu.fetch<std::uint32_t>(out, 4), ElementsAre(3, 1, 4, 1));
 }
 
-// As on an H100: addresses of these state spaces count from where the space begins, and fit in 32 bits.
+// As on an H100: addresses of these state spaces count from where the space begins, and fit in 32
+// bits.
 constexpr const char* kShortPointers = R"(
 .const .align 8 .b32 constants[4] = {21, 22, 23, 24};
 .global .align 8 .u64 pointers[2] = {constants, generic(constants)};
@@ -288,10 +307,12 @@ constexpr const char* kShortPointers = R"(
   ret;
 })";
 
-std::string short_pointers(const std::string& space, const std::string& symbol, const std::string& setup) {
+std::string short_pointers(const std::string& space, const std::string& symbol,
+                           const std::string& setup) {
   std::string text = kShortPointers;
   const auto replace = [&](const std::string& from, const std::string& to) {
-    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+      text.replace(at, from.size(), to);
   };
   replace("SPACE", space);
   replace("SYMBOL", symbol);
@@ -303,30 +324,40 @@ struct Words {
   std::uint32_t v[4];
 };
 
-JUDGES(ShortPointers, ReachTheirSpaces, "cvta.param.u64", "cvta.to.param.u64", "cvta.const.u64", "cvta.to.const.u64", "cvta.shared.u64", "cvta.to.shared.u64",
-       "cvta.local.u64", "cvta.to.local.u64", "cvta.param::entry.u64", "cvta.to.param::entry.u64", "ld.param::entry.b32", "ld.param::entry.v2.b32");
+JUDGES(ShortPointers, ReachTheirSpaces, "cvta.param.u64", "cvta.to.param.u64", "cvta.const.u64",
+       "cvta.to.const.u64", "cvta.shared.u64", "cvta.to.shared.u64", "cvta.local.u64",
+       "cvta.to.local.u64", "cvta.param::entry.u64", "cvta.to.param::entry.u64",
+       "ld.param::entry.b32", "ld.param::entry.v2.b32");
 TEST(ShortPointers, ReachTheirSpaces) {
   const std::string fill = "st.SPACE.v4.b32 [%r1], {21, 22, 23, 24};";
   const struct {
     const char *space, *symbol;
     std::string setup;
-  } cases[] = {{"param", "s", ""}, {"param::entry", "s", ""}, {"const", "constants", ""}, {"shared", "t", fill}, {"local", "l", fill}};
+  } cases[] = {{"param", "s", ""},
+               {"param::entry", "s", ""},
+               {"const", "constants", ""},
+               {"shared", "t", fill},
+               {"local", "l", fill}};
   for (const auto& c : cases) {
     Machine gpu;
     std::string setup = c.setup;
-    if (const std::size_t at = setup.find("SPACE"); at != std::string::npos) setup.replace(at, 5, c.space);
-    gpu.load_text(".version 8.3\n.target sm_90\n.address_size 64\n" + short_pointers(c.space, c.symbol, setup));
+    if (const std::size_t at = setup.find("SPACE"); at != std::string::npos)
+      setup.replace(at, 5, c.space);
+    gpu.load_text(".version 8.3\n.target sm_90\n.address_size 64\n" +
+                  short_pointers(c.space, c.symbol, setup));
     const auto out = gpu.unwritten(32);
     const Outcome o = gpu.launch("k", 1, 1, out, Words{{21, 22, 23, 24}});
     EXPECT_FALSE(o.failed()) << c.space << text(o);
-    EXPECT_THAT(gpu.fetch<std::uint32_t>(out, 8), ElementsAre(21, 22, 23, 23, 24, 21, 23, 1)) << c.space;
+    EXPECT_THAT(gpu.fetch<std::uint32_t>(out, 8), ElementsAre(21, 22, 23, 23, 24, 21, 23, 1))
+        << c.space;
   }
 }
 
 // An initialiser has the address in the variable's own space, or with generic() the generic one.
 TEST(ShortPointers, StandInInitialisers) {
   Machine gpu;
-  std::string text = short_pointers("const", "constants", "ld.global.v2.b64 {%rd7, %rd8}, [pointers];");
+  std::string text =
+      short_pointers("const", "constants", "ld.global.v2.b64 {%rd7, %rd8}, [pointers];");
   const std::size_t at = text.find("ld.b32 %r15, [%rd2]");
   text.replace(at, 19, "ld.b32 %r15, [%rd8]");
   text.replace(text.find("ld.const.b32 %r10, [%r1]"), 24, "ld.const.b32 %r10, [%rd7]");
@@ -345,7 +376,8 @@ TEST(ShortPointers, ThatAreNotConvertedOrLeaveTheirVariableAreFound) {
                {"const", "constants", "ld.b32 %r15, [%rd2]", "ld.b32 %r15, [%rd1]"},
                {"param", "s", "[%r2+4]", "[%r2+16]"},
                {"const", "constants", "[%r2+4]", "[%r2+16]"},
-               {"const", "constants", "ld.const.b32 %r10, [%r1]", "mov.b32 %r1, 0; ld.const.b32 %r10, [%r1]"}};
+               {"const", "constants", "ld.const.b32 %r10, [%r1]",
+                "mov.b32 %r1, 0; ld.const.b32 %r10, [%r1]"}};
   for (const auto& c : cases) {
     Machine gpu;
     std::string text = short_pointers(c.space, c.symbol, "");
@@ -495,7 +527,8 @@ TEST(Counters, SectorsAndBankConflictsAreExact) {
   EXPECT_EQ(all.shared_store_bank_conflicts, 31u);
 }
 
-// The sectors and the lines that lanes touch, wherever they are and whichever take part, are those that a set of them holds.
+// The sectors and the lines that lanes touch, wherever they are and whichever take part, are those
+// that a set of them holds.
 TEST(Counters, SectorsAndLinesAgreeWithASet) {
   constexpr std::uint32_t kBytes = 1 << 14;
   Machine gpu;
@@ -503,8 +536,12 @@ TEST(Counters, SectorsAndLinesAgreeWithASet) {
   const auto x = gpu.buffer(std::vector<std::uint8_t>(kBytes, 1), "x");
   std::mt19937 random(1);
   std::set<std::pair<std::uint64_t, std::uint64_t>> counts;
-  for (const auto& [load, size] : std::vector<std::pair<std::string, std::uint32_t>>{
-           {"u8 %r2", 1}, {"u16 %r2", 2}, {"u32 %r2", 4}, {"v2.u32 {%r2, %r3}", 8}, {"v4.u32 {%r2, %r3, %r4, %r5}", 16}}) {
+  for (const auto& [load, size] :
+       std::vector<std::pair<std::string, std::uint32_t>>{{"u8 %r2", 1},
+                                                          {"u16 %r2", 2},
+                                                          {"u32 %r2", 4},
+                                                          {"v2.u32 {%r2, %r3}", 8},
+                                                          {"v4.u32 {%r2, %r3, %r4, %r5}", 16}}) {
     gpu.load(R"(.visible .entry k(.param .u64 addresses, .param .u32 lanes)
 {
   .reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
@@ -525,26 +562,33 @@ TEST(Counters, SectorsAndLinesAgreeWithASet) {
       std::vector<std::uint64_t> at(32);
       for (std::uint32_t i = 0; i < 32; ++i) {
         const std::uint32_t stepped = from + i * static_cast<std::uint32_t>(step);
-        at[i] = x + (kind == 0 ? random() : kind == 1 ? from + random() % few : kind == 2 ? from + i / few : stepped) % places * size;
+        at[i] = x + (kind == 0   ? random()
+                     : kind == 1 ? from + random() % few
+                     : kind == 2 ? from + i / few
+                                 : stepped) %
+                        places * size;
       }
       const std::uint32_t lanes = kind == 4 ? ~0u : round % 7 == 0 ? 1u << random() % 32 : random();
       std::set<std::uint64_t> sectors, lines;
       for (std::uint32_t i = 0; i < 32; ++i) {
         if ((lanes >> i & 1) == 0) continue;
-        for (const std::uint64_t byte : {at[i], at[i] + size - 1}) sectors.insert(byte / 32), lines.insert(byte / 128);
+        for (const std::uint64_t byte : {at[i], at[i] + size - 1})
+          sectors.insert(byte / 32), lines.insert(byte / 128);
       }
       const auto addresses = gpu.buffer(at, "addresses");
       const Counters c = gpu.launch("k", 1, 32, addresses, lanes).counters;
       // The row of addresses is 256 bytes.
       ASSERT_EQ(c.global_load_sectors, 8 + sectors.size()) << load << ", round " << round;
-      ASSERT_EQ(c.global_load_lines, (addresses % 128 == 0 ? 2 : 3) + lines.size()) << load << ", round " << round;
+      ASSERT_EQ(c.global_load_lines, (addresses % 128 == 0 ? 2 : 3) + lines.size())
+          << load << ", round " << round;
       counts.insert({sectors.size(), lines.size()});
     }
   }
   EXPECT_GT(counts.size(), 60u);
 }
 
-// The passes over the banks that lanes take beyond the first are those that sets of each bank's words make: 32 lanes at a time, 16 of 8 bytes, 8 of 16.
+// The passes over the banks that lanes take beyond the first are those that sets of each bank's
+// words make: 32 lanes at a time, 16 of 8 bytes, 8 of 16.
 TEST(Counters, BankConflictsAgreeWithSets) {
   constexpr std::uint32_t kBytes = 4096;
   Machine gpu;
@@ -552,7 +596,10 @@ TEST(Counters, BankConflictsAgreeWithSets) {
   std::mt19937 random(1);
   std::set<std::uint64_t> counts;
   for (const auto& [load, size] :
-       std::vector<std::pair<std::string, std::uint32_t>>{{"u8 %r2", 1}, {"u32 %r2", 4}, {"v2.u32 {%r2, %r3}", 8}, {"v4.u32 {%r2, %r3, %r4, %r5}", 16}}) {
+       std::vector<std::pair<std::string, std::uint32_t>>{{"u8 %r2", 1},
+                                                          {"u32 %r2", 4},
+                                                          {"v2.u32 {%r2, %r3}", 8},
+                                                          {"v4.u32 {%r2, %r3, %r4, %r5}", 16}}) {
     gpu.load(R"(.visible .entry k(.param .u64 offsets, .param .u32 lanes)
 {
   .shared .align 16 .b8 s[4096];
@@ -579,10 +626,14 @@ FILL:
              load + ", [%r8];\n  ret;\n}");
     for (int round = 0; round < 100; ++round) {
       // From anywhere, or from a few places in one bank or in some.
-      const std::uint32_t places = kBytes / size, few = 1 + random() % 16, step = round % 3 == 1 ? std::max(128 / size, 1u) : 1 + random() % 9;
+      const std::uint32_t places = kBytes / size, few = 1 + random() % 16,
+                          step = round % 3 == 1 ? std::max(128 / size, 1u) : 1 + random() % 9;
       std::vector<std::uint32_t> at(32);
-      for (std::uint32_t& a : at) a = (round % 3 == 0 ? random() : random() % few * step) % places * size;
-      const std::uint32_t lanes = round % 4 == 0 ? ~0u : round % 7 == 0 ? 1u << random() % 32 : static_cast<std::uint32_t>(random());
+      for (std::uint32_t& a : at)
+        a = (round % 3 == 0 ? random() : random() % few * step) % places * size;
+      const std::uint32_t lanes = round % 4 == 0   ? ~0u
+                                  : round % 7 == 0 ? 1u << random() % 32
+                                                   : static_cast<std::uint32_t>(random());
       std::uint64_t conflicts = 0;
       const std::uint32_t a_pass = size <= 4 ? 32 : 128 / size;
       for (std::uint32_t first = 0; first < 32; first += a_pass) {
@@ -598,15 +649,19 @@ FILL:
         conflicts += worst - 1;
       }
       const auto offsets = gpu.buffer(at, "offsets");
-      ASSERT_EQ(gpu.launch("k", 1, 32, offsets, lanes).counters.shared_load_bank_conflicts, conflicts) << load << ", round " << round;
+      ASSERT_EQ(gpu.launch("k", 1, 32, offsets, lanes).counters.shared_load_bank_conflicts,
+                conflicts)
+          << load << ", round " << round;
       counts.insert(conflicts);
     }
   }
   EXPECT_GT(counts.size(), 12u);
 }
 
-// Loads of what a kernel does not write, which differ from others in caches alone; they are checked as others are.
-JUDGES(Memory, ReadOnlyLoadsAreLoads, "ldu.global.u32", "ldu.v2.u64", "ld.global.nc.u32", "ld.global.nc.v2.u64");
+// Loads of what a kernel does not write, which differ from others in caches alone; they are checked
+// as others are.
+JUDGES(Memory, ReadOnlyLoadsAreLoads, "ldu.global.u32", "ldu.v2.u64", "ld.global.nc.u32",
+       "ld.global.nc.v2.u64");
 TEST(Memory, ReadOnlyLoadsAreLoads) {
   for (const std::string load : {"ldu.global", "ldu", "ld.global.nc", "ld.global.ca.nc"}) {
     const auto kernel = [&](const std::string& offset) {
@@ -619,7 +674,8 @@ TEST(Memory, ReadOnlyLoadsAreLoads) {
   mad.wide.u32 %rd1, %r1, 16, %rd1;
   mad.wide.u32 %rd2, %r1, 64, %rd2;
   )" + load + ".u32 %r2, [%rd1" +
-             offset + "];\n  " + load + ".s8 %h1, [%rd1];\n  " + load + ".v4.u32 {%r3, %r4, %r5, %r6}, [%rd1];\n  " + load +
+             offset + "];\n  " + load + ".s8 %h1, [%rd1];\n  " + load +
+             ".v4.u32 {%r3, %r4, %r5, %r6}, [%rd1];\n  " + load +
              R"(.v2.u64 {%rd3, %rd4}, [%rd1];
   cvt.s32.s16 %r7, %h1;
   st.global.v4.u32 [%rd2], {%r3, %r4, %r5, %r6};
@@ -638,9 +694,11 @@ TEST(Memory, ReadOnlyLoadsAreLoads) {
     EXPECT_TRUE(o.findings.empty()) << load << "\n" << text(o);
     const auto got = gpu.fetch<std::uint32_t>(y, 32 * 16);
     for (std::uint32_t t = 0; t < 32; ++t) {
-      for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(got[16 * t + i], words[4 * t + i % 4]) << load;
+      for (std::uint32_t i = 0; i < 8; ++i)
+        EXPECT_EQ(got[16 * t + i], words[4 * t + i % 4]) << load;
       EXPECT_EQ(got[16 * t + 8], words[4 * t + 1]) << load;
-      EXPECT_EQ(static_cast<std::int32_t>(got[16 * t + 9]), static_cast<std::int8_t>(words[4 * t])) << load;
+      EXPECT_EQ(static_cast<std::int32_t>(got[16 * t + 9]), static_cast<std::int8_t>(words[4 * t]))
+          << load;
     }
     gpu.load(kernel("+512"));
     const Outcome outside = gpu.launch("k", 1, 32, x, y);
@@ -653,8 +711,9 @@ TEST(Memory, ReadOnlyLoadsAreLoads) {
   }
 }
 
-JUDGES(Load, SixteenBytesAreOneElement, "mov.b128 d, v", "mov.b128 vd, a", "ld.global.b128", "ld.acquire.gpu.b128", "ld.global.nc.b128", "st.global.b128",
-       "st.volatile.global.b128", "st.release.gpu.global.b128");
+JUDGES(Load, SixteenBytesAreOneElement, "mov.b128 d, v", "mov.b128 vd, a", "ld.global.b128",
+       "ld.acquire.gpu.b128", "ld.global.nc.b128", "st.global.b128", "st.volatile.global.b128",
+       "st.release.gpu.global.b128");
 // .b128 registers from and to every state space, weak and strong.
 TEST(Load, SixteenBytesAreOneElement) {
   Machine gpu;
@@ -703,8 +762,10 @@ TEST(Load, SixteenBytesAreOneElement) {
     std::uint32_t w[4];
   } const p{{21, 22, 23, 24}};
   for (std::uint32_t t = 0; t < 32; ++t) {
-    for (int copy = 0; copy < 3; ++copy) expected.insert(expected.end(), &words[4 * t], &words[4 * t] + 4);
-    for (const std::uint32_t v : {11, 12, 13, 14, 21, 22, 23, 24, 23, 24, 21, 22}) expected.push_back(v);
+    for (int copy = 0; copy < 3; ++copy)
+      expected.insert(expected.end(), &words[4 * t], &words[4 * t] + 4);
+    for (const std::uint32_t v : {11, 12, 13, 14, 21, 22, 23, 24, 23, 24, 21, 22})
+      expected.push_back(v);
   }
   const auto y = gpu.unwritten(32 * 96);
   const Outcome o = gpu.launch("k", 1, 32, gpu.buffer(words), y, p);

@@ -1,14 +1,19 @@
-// Reads and writes of bytes that other host threads may read and write at the same time: global memory and its written-shadow.
+// Reads and writes of bytes that other host threads may read and write at the same time: global
+// memory and its written-shadow.
 //
-// A race of the simulated program must not become a data race of the simulator, whose outcome C++ leaves open. An element of 1, 2, 4 or 8 bytes
-// is moved by one relaxed atomic, which costs what a plain move costs. 16 bytes, a row of elements, and the shadow's words at odd addresses are
-// moved by instructions for which C++ has no atomic. They are written as assembly: the compiler neither sees what they access nor repeats, merges or
-// omits it.
+// A race of the simulated program must not become a data race of the simulator, whose outcome C++
+// leaves open. An element of 1, 2, 4 or 8 bytes is moved by one relaxed atomic, which costs what a
+// plain move costs. 16 bytes, a row of elements, and the shadow's words at odd addresses are moved
+// by instructions for which C++ has no atomic. They are written as assembly: the compiler neither
+// sees what they access nor repeats, merges or omits it.
 //
-// Up to 16 aligned bytes that one lane moves with one instruction are whole, be they one element or a vector, as they are on GPUs: PTX takes a vector
-// for so many scalars (PTX ISA 8.2.2), but decoupled look-back in CUB and whatever else packs a value and its state into 16 bytes relies on more. A
-// processor with AVX moves 16 aligned bytes at once when the instruction is vmovdqa (Intel SDM vol. 3, 9.1.1; AMD says the same of its own). Of wider
-// moves it tears no aligned eight bytes. Of 32 bytes a lane (.v4.b64, .v8.b32) each half is whole; whether they are on GPUs is not documented.
+// Up to 16 aligned bytes that one lane moves with one instruction are whole, be they one element or
+// a vector, as they are on GPUs: PTX takes a vector for so many scalars (PTX ISA 8.2.2), but
+// decoupled look-back in CUB and whatever else packs a value and its state into 16 bytes relies on
+// more. A processor with AVX moves 16 aligned bytes at once when the instruction is vmovdqa (Intel
+// SDM vol. 3, 9.1.1; AMD says the same of its own). Of wider moves it tears no aligned eight bytes.
+// Of 32 bytes a lane (.v4.b64, .v8.b32) each half is whole; whether they are on GPUs is not
+// documented.
 //
 // ThreadSanitizer does not see into assembly. For it, all of these are atomics, element by element.
 #pragma once
@@ -31,8 +36,10 @@ inline constexpr bool kAtomicsOnly = false;
 #endif
 
 template <int kBytes>
-using Scalar = std::conditional_t<kBytes == 1, std::uint8_t,
-                                  std::conditional_t<kBytes == 2, std::uint16_t, std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
+using Scalar = std::conditional_t<
+    kBytes == 1, std::uint8_t,
+    std::conditional_t<kBytes == 2, std::uint16_t,
+                       std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
 
 __extension__ using Wide = unsigned __int128;
 
@@ -84,13 +91,16 @@ inline __attribute__((always_inline)) void store_element(std::byte* to, const vo
   }
 }
 
-// 16 aligned bytes become `desired` when they are `expected`; else `expected` becomes what they are. Every processor with AVX2 has cmpxchg16b.
-inline bool compare_exchange_16(std::byte* at, std::uint64_t (&expected)[2], const std::uint64_t (&desired)[2]) {
+// 16 aligned bytes become `desired` when they are `expected`; else `expected` becomes what they
+// are. Every processor with AVX2 has cmpxchg16b.
+inline bool compare_exchange_16(std::byte* at, std::uint64_t (&expected)[2],
+                                const std::uint64_t (&desired)[2]) {
   if constexpr (kAtomicsOnly) {
     Wide old, now;
     std::memcpy(&old, expected, 16);
     std::memcpy(&now, desired, 16);
-    const bool done = __atomic_compare_exchange_n(reinterpret_cast<Wide*>(at), &old, now, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    const bool done = __atomic_compare_exchange_n(reinterpret_cast<Wide*>(at), &old, now, false,
+                                                  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     std::memcpy(expected, &old, 16);
     return done;
   } else {
@@ -103,7 +113,8 @@ inline bool compare_exchange_16(std::byte* at, std::uint64_t (&expected)[2], con
   }
 }
 
-// Calls `f` with the size of an element, 1, 2, 4, 8 or 16 bytes, as a constant: f(std::integral_constant<int, 4>()).
+// Calls `f` with the size of an element, 1, 2, 4, 8 or 16 bytes, as a constant:
+// f(std::integral_constant<int, 4>()).
 template <class F>
 inline __attribute__((always_inline)) auto by_size(std::uint32_t size, F f) {
   switch (size) {
@@ -152,7 +163,8 @@ inline __attribute__((always_inline)) void store_row(std::byte* to, const std::b
 inline __attribute__((always_inline)) std::uint64_t load_eight(const std::uint8_t* from) {
   std::uint64_t v = 0;
   if constexpr (kAtomicsOnly) {
-    for (int i = 0; i < 8; ++i) v |= std::uint64_t{__atomic_load_n(from + i, __ATOMIC_RELAXED)} << (8 * i);
+    for (int i = 0; i < 8; ++i)
+      v |= std::uint64_t{__atomic_load_n(from + i, __ATOMIC_RELAXED)} << (8 * i);
   } else {
     asm volatile("movq %1, %0" : "=r"(v) : "m"(bytes_at<8>(from)));
   }
@@ -160,7 +172,8 @@ inline __attribute__((always_inline)) std::uint64_t load_eight(const std::uint8_
 }
 inline __attribute__((always_inline)) void store_eight(std::uint8_t* to, std::uint64_t v) {
   if constexpr (kAtomicsOnly) {
-    for (int i = 0; i < 8; ++i) __atomic_store_n(to + i, static_cast<std::uint8_t>(v >> (8 * i)), __ATOMIC_RELAXED);
+    for (int i = 0; i < 8; ++i)
+      __atomic_store_n(to + i, static_cast<std::uint8_t>(v >> (8 * i)), __ATOMIC_RELAXED);
   } else {
     asm volatile("movq %1, %0" : "=m"(bytes_at<8>(to)) : "r"(v));
   }

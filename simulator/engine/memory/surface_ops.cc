@@ -1,4 +1,5 @@
-// Surfaces: their accesses are those of global memory, once it is known where the coordinates point.
+// Surfaces: their accesses are those of global memory, once it is known where the coordinates
+// point.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -31,7 +32,8 @@ std::string extents(const Image& image) {
   std::string s = std::to_string(image.width);
   if (image.dimensions > 1) s += " x " + std::to_string(image.height);
   if (image.dimensions > 2) s += " x " + std::to_string(image.depth);
-  return s + " elements of " + std::to_string(image.format.bytes()) + " bytes" + (image.layered ? ", " + std::to_string(image.depth) + " layers" : "");
+  return s + " elements of " + std::to_string(image.format.bytes()) + " bytes" +
+         (image.layered ? ", " + std::to_string(image.depth) + " layers" : "");
 }
 
 // Coordinates for messages: they are signed there, as the program thinks of them.
@@ -43,7 +45,8 @@ std::string coordinates(const Image& image, const Place& p, bool bytes) {
   return image.layered ? s + " of layer " + number(p.layer) : s;
 }
 
-bool report_place(Warp& w, const Op& op, int lane, const Image& image, const Place& p, std::uint32_t size, check::Kind kind, const std::string& what) {
+bool report_place(Warp& w, const Op& op, int lane, const Image& image, const Place& p,
+                  std::uint32_t size, check::Kind kind, const std::string& what) {
   const ImageForm form = ImageForm::of(op);
   check::Finding f = finding_at(w, w.pc - 1, 1u << lane, kind);
   f.space = "surface";
@@ -57,7 +60,8 @@ bool report_place(Warp& w, const Op& op, int lane, const Image& image, const Pla
 
 // Coordinates below 0 clamp to 0: they are signed to .clamp.
 std::uint32_t clamped(std::uint32_t v, std::uint64_t last) {
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(static_cast<std::int32_t>(v), 0, static_cast<std::int64_t>(last)));
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(static_cast<std::int32_t>(v), 0, static_cast<std::int64_t>(last)));
 }
 
 // Finds one lane's address. False: a finding ends the launch.
@@ -72,13 +76,15 @@ bool find_place(Warp& w, const Op& op, int lane, Targets& t) {
   const std::uint64_t row = std::uint64_t{image.width} * element;
   const std::uint64_t ends[3] = {row / step, image.height, image.depth};
   if (std::uint64_t{p.at[0]} * step % size != 0) {
-    return report_place(w, op, lane, image, p, size, check::Kind::kMisaligned, " is no multiple of the " + std::to_string(size) + " bytes of the access");
+    return report_place(w, op, lane, image, p, size, check::Kind::kMisaligned,
+                        " is no multiple of the " + std::to_string(size) + " bytes of the access");
   }
   bool inside = !image.layered || p.layer < image.depth;
   for (int d = 0; d < image.dimensions; ++d) inside = inside && p.at[d] < ends[d];
   inside = inside && std::uint64_t{p.at[0]} * step + size <= row;
   if (!inside && form.border == Border::kTrap) {
-    return report_place(w, op, lane, image, p, size, check::Kind::kOutOfBounds, " is outside of the surface of " + extents(image));
+    return report_place(w, op, lane, image, p, size, check::Kind::kOutOfBounds,
+                        " is outside of the surface of " + extents(image));
   }
   if (!inside && form.border == Border::kClamp) {
     p.at[0] = clamped(p.at[0], (row - std::min<std::uint64_t>(row, size)) / size * size / step);
@@ -87,7 +93,8 @@ bool find_place(Warp& w, const Op& op, int lane, Targets& t) {
     inside = true;
   }
   if (!inside) return true;
-  t.address[lane] = image.base + (image.layered ? p.layer : p.at[2]) * image.slice + p.at[1] * image.pitch + std::uint64_t{p.at[0]} * step;
+  t.address[lane] = image.base + (image.layered ? p.layer : p.at[2]) * image.slice +
+                    p.at[1] * image.pitch + std::uint64_t{p.at[0]} * step;
   t.inside |= 1u << lane;
   return true;
 }
@@ -106,21 +113,25 @@ bool find_places(Warp& w, const Op& op, LaneMask lanes, Targets& t) {
     report(w, std::move(f));
     return false;
   }
-  t.size = ImageForm::of(op).formatted ? static_cast<std::uint32_t>(t.image->format.bytes()) : static_cast<std::uint32_t>(op.width) * op.elements;
+  t.size = ImageForm::of(op).formatted ? static_cast<std::uint32_t>(t.image->format.bytes())
+                                       : static_cast<std::uint32_t>(op.width) * op.elements;
   for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
     if (!find_place(w, op, std::countr_zero(rest), t)) return false;
   }
-  if (t.inside != 0) each(~t.inside, [&](int i) { t.address[i] = t.address[std::countr_zero(t.inside)]; });
+  if (t.inside != 0)
+    each(~t.inside, [&](int i) { t.address[i] = t.address[std::countr_zero(t.inside)]; });
   return true;
 }
 
-// Finds all places and calls `f` for the lanes of each surface that are inside of it; usually there is one. False: a finding ends the launch.
+// Finds all places and calls `f` for the lanes of each surface that are inside of it; usually there
+// is one. False: a finding ends the launch.
 template <class F>
 bool each_surface(Warp& w, const Op& op, LaneMask mask, F f) {
   const auto* handles = source<std::uint64_t>(w, op.src[0]);
   for (LaneMask rest = mask; rest != 0;) {
     LaneMask lanes = 0;
-    each(rest, [&](int i) { lanes |= LaneMask{handles[i] == handles[std::countr_zero(rest)]} << i; });
+    each(rest,
+         [&](int i) { lanes |= LaneMask{handles[i] == handles[std::countr_zero(rest)]} << i; });
     rest &= ~lanes;
     Targets t;
     if (!find_places(w, op, lanes, t)) return false;
@@ -139,7 +150,10 @@ void run_surface_load(Warp& w, const Op& op, LaneMask mask) {
     const Slot* slots = &w.block->program->slots[op.target];
     for (int e = 0; e < op.elements; ++e) {
       if (slots[e] == kNoSlot) continue;
-      each(lanes & ~t.inside, [&](int i) { std::memset(destination<std::byte>(w, slots[e]) + i * op.register_bytes, 0, op.register_bytes); });
+      each(lanes & ~t.inside, [&](int i) {
+        std::memset(destination<std::byte>(w, slots[e]) + i * op.register_bytes, 0,
+                    op.register_bytes);
+      });
     }
     if (t.inside != 0) load_from(w, op, r, t.inside);
   });
@@ -168,7 +182,8 @@ void run_surface_store_formatted(Warp& w, const Op& op, LaneMask mask) {
     Frame& frame = w.control->frames[static_cast<std::size_t>(w.control->frame)];
     each(t.inside, [&](int i) {
       memory::Texel texel{};
-      for (int e = 0; e < op.elements; ++e) texel[static_cast<std::size_t>(e)] = source<std::uint32_t>(w, slots[e])[i];
+      for (int e = 0; e < op.elements; ++e)
+        texel[static_cast<std::size_t>(e)] = source<std::uint32_t>(w, slots[e])[i];
       memory::write_element(r.bytes[i], t.image->format, texel);
     });
     for (int e = 0; e < op.elements && e < t.image->format.channels; ++e) {
@@ -180,7 +195,9 @@ void run_surface_store_formatted(Warp& w, const Op& op, LaneMask mask) {
     each(r.invalid, [&](int i) { r.missing[i] = (1u << r.size) - 1; });
     if (w.block->launch->check_races) {
       r.store = [](Warp&, const Request& q, LaneMask some) {
-        each(some, [&](int i) { store_element(q.host[i], static_cast<const Elements&>(q).bytes[i], q.size); });
+        each(some, [&](int i) {
+          store_element(q.host[i], static_cast<const Elements&>(q).bytes[i], q.size);
+        });
       };
       r.same = [](Warp&, const Request& q, int lane) {
         std::byte there[16];
@@ -199,7 +216,8 @@ void run_surface_reduce(Warp& w, const Op& op, LaneMask mask) {
     if (t.inside == 0) return;
     // The surface's format says whether the numbers have a sign.
     Op as_formatted = op;
-    if (ImageForm::of(op).formatted && t.image->format.kind == memory::ChannelKind::kSigned) as_formatted.flags |= kSignExtend;
+    if (ImageForm::of(op).formatted && t.image->format.kind == memory::ChannelKind::kSigned)
+      as_formatted.flags |= kSignExtend;
     run_atomic_at(w, as_formatted, r, t.inside);
   });
 }

@@ -1,4 +1,5 @@
-// What one lane moves with one instruction, up to 16 aligned bytes, is whole: no other host thread sees a part of it, or replaces one.
+// What one lane moves with one instruction, up to 16 aligned bytes, is whole: no other host thread
+// sees a part of it, or replaces one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +14,8 @@ namespace vectors_test {
 using testing::Machine;
 using testing::text;
 
-// Blocks store their number over one another's in all parts of the same 16 bytes a thread, and look whether all parts are one block's.
+// Blocks store their number over one another's in all parts of the same 16 bytes a thread, and look
+// whether all parts are one block's.
 struct Form {
   const char* name;
   const char* store;  // to [d3]; r1, d2 and q0 hold the block's number once, twice and four times
@@ -22,27 +24,41 @@ struct Form {
 };
 
 constexpr Form kForms[] = {
-    {"relaxed v2.u64", "st.relaxed.gpu.global.v2.u64 [d3], {d2, d2};", "ld.relaxed.gpu.global.v2.u64 {d5, d6}, [d3];"},
+    {"relaxed v2.u64", "st.relaxed.gpu.global.v2.u64 [d3], {d2, d2};",
+     "ld.relaxed.gpu.global.v2.u64 {d5, d6}, [d3];"},
     {"volatile v4.u32", "st.volatile.global.v4.u32 [d3], {r1, r1, r1, r1};",
-     "ld.volatile.global.v4.u32 {r4, r5, r6, r7}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, {r6, r7};"},
-    {"release and acquire v2.b64", "st.release.gpu.global.v2.b64 [d3], {d2, d2};", "ld.acquire.gpu.global.v2.b64 {d5, d6}, [d3];"},
-    {"b128 exchanged", "atom.global.exch.b128 q1, [d3], q0;", "ld.relaxed.gpu.global.v2.u64 {d5, d6}, [d3];"},
-    {"generic addresses", "st.relaxed.gpu.v2.u64 [d3], {d2, d2};", "ld.relaxed.gpu.v2.u64 {d5, d6}, [d3];"},
-    {"weak v4.u32", "st.global.v4.u32 [d3], {r1, r1, r1, r1};", "ld.global.v4.u32 {r4, r5, r6, r7}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, {r6, r7};", false},
+     "ld.volatile.global.v4.u32 {r4, r5, r6, r7}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, {r6, "
+     "r7};"},
+    {"release and acquire v2.b64", "st.release.gpu.global.v2.b64 [d3], {d2, d2};",
+     "ld.acquire.gpu.global.v2.b64 {d5, d6}, [d3];"},
+    {"b128 exchanged", "atom.global.exch.b128 q1, [d3], q0;",
+     "ld.relaxed.gpu.global.v2.u64 {d5, d6}, [d3];"},
+    {"generic addresses", "st.relaxed.gpu.v2.u64 [d3], {d2, d2};",
+     "ld.relaxed.gpu.v2.u64 {d5, d6}, [d3];"},
+    {"weak v4.u32", "st.global.v4.u32 [d3], {r1, r1, r1, r1};",
+     "ld.global.v4.u32 {r4, r5, r6, r7}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, {r6, r7};", false},
     {"weak v2.f64", "st.global.v2.f64 [d3], {d2, d2};", "ld.global.v2.f64 {d5, d6}, [d3];", false},
     {"v2.u32, with the other half at rest", "st.relaxed.gpu.global.v2.u32 [d3], {r1, r1};",
      "ld.relaxed.gpu.global.v2.u32 {r4, r5}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, d5;"},
-    {"v4.u16 in wider registers", "cvt.u16.u32 h0, r1; st.relaxed.gpu.global.v4.u16 [d3], {h0, h0, h0, h0};",
-     "ld.relaxed.gpu.global.v4.u16 {r4, r5, r6, r7}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, {r6, r7};"},
+    {"v4.u16 in wider registers",
+     "cvt.u16.u32 h0, r1; st.relaxed.gpu.global.v4.u16 [d3], {h0, h0, h0, h0};",
+     "ld.relaxed.gpu.global.v4.u16 {r4, r5, r6, r7}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, {r6, "
+     "r7};"},
     {"a copy to shared memory", "st.relaxed.gpu.global.v2.u64 [d3], {d2, d2};",
-     "mov.u32 r9, s; mad.lo.u32 r9, r0, 32, r9; cp.async.cg.shared.global [r9], [d3], 16; cp.async.wait_all; ld.shared.v2.u64 {d5, d6}, [r9];", false},
+     "mov.u32 r9, s; mad.lo.u32 r9, r0, 32, r9; cp.async.cg.shared.global [r9], [d3], 16; "
+     "cp.async.wait_all; ld.shared.v2.u64 {d5, d6}, [r9];",
+     false},
     // What the halves of 32 bytes are.
-    {"the second half of v4.u64", "st.global.v4.u64 [d3], {d2, d2, d2, d2};", "ld.global.v4.u64 {d7, d8, d5, d6}, [d3];", false},
+    {"the second half of v4.u64", "st.global.v4.u64 [d3], {d2, d2, d2, d2};",
+     "ld.global.v4.u64 {d7, d8, d5, d6}, [d3];", false},
     {"the first half of v8.u32", "st.global.v8.u32 [d3], {r1, r1, r1, r1, r1, r1, r1, r1};",
-     "ld.global.v8.u32 {r4, r5, r6, r7, r11, r12, r13, r14}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 d6, {r6, r7};", false},
+     "ld.global.v8.u32 {r4, r5, r6, r7, r11, r12, r13, r14}, [d3]; mov.b64 d5, {r4, r5}; mov.b64 "
+     "d6, {r6, r7};",
+     false},
 };
 // Who takes part, and where the lanes' bytes lie.
-constexpr const char* kLanes[] = {"setp.ge.u32 on, r0, 0;", "setp.eq.u32 on, r0, 7;", "and.b32 r3, r0, 1; setp.eq.u32 on, r3, 0;"};
+constexpr const char* kLanes[] = {"setp.ge.u32 on, r0, 0;", "setp.eq.u32 on, r0, 7;",
+                                  "and.b32 r3, r0, 1; setp.eq.u32 on, r3, 0;"};
 
 std::string kernel(const Form& f, const char* lanes) {
   return R"(.version 9.0
@@ -87,7 +103,8 @@ TEST(Vectors, AreWholeBetweenBlocks) {
       Machine gpu;
       gpu.config.host_threads = 4;
       gpu.load_text(kernel(f, lanes));
-      for (const std::uint32_t checks : std::vector<std::uint32_t>{check::kAllChecks & ~check::kRaces, check::kNoChecks, check::kAllChecks}) {
+      for (const std::uint32_t checks : std::vector<std::uint32_t>{
+               check::kAllChecks & ~check::kRaces, check::kNoChecks, check::kAllChecks}) {
         // The search for races finds those of the weak ones.
         if ((checks & check::kRaces) != 0 && !f.strong) continue;
         gpu.config.checks = checks;
@@ -95,7 +112,8 @@ TEST(Vectors, AreWholeBetweenBlocks) {
         const auto torn = gpu.buffer<std::uint32_t>({0});
         const Outcome o = gpu.launch("k", 16, 64, cells, torn);
         EXPECT_TRUE(o.findings.empty()) << f.name << "\n" << text(o);
-        EXPECT_EQ(gpu.fetch<std::uint32_t>(torn, 1)[0], 0u) << "torn: " << f.name << ", " << lanes << " checks " << checks;
+        EXPECT_EQ(gpu.fetch<std::uint32_t>(torn, 1)[0], 0u)
+            << "torn: " << f.name << ", " << lanes << " checks " << checks;
       }
     }
   }

@@ -59,11 +59,14 @@ struct Block {
   Arena shared, local;
   check::SharedRaces races;
   std::unique_ptr<WarpgroupState> warpgroups;  // of wgmma; none until the first
-  std::unique_ptr<AsyncState> async;           // of asynchronous copies and mbarrier objects; none until the first
-  std::vector<check::RaceCell> cells;          // of shared memory, when Launch::shared_cells
-  // What arrivals at the open phase of the cluster's barrier release: to other blocks, and to their own alone.
+  std::unique_ptr<AsyncState>
+      async;  // of asynchronous copies and mbarrier objects; none until the first
+  std::vector<check::RaceCell> cells;  // of shared memory, when Launch::shared_cells
+  // What arrivals at the open phase of the cluster's barrier release: to other blocks, and to their
+  // own alone.
   check::Knowledge cluster_arrivals, block_arrivals;
-  std::vector<std::shared_ptr<const check::Knowledge>> cluster_released;  // what those of the last phase did
+  std::vector<std::shared_ptr<const check::Knowledge>>
+      cluster_released;  // what those of the last phase did
   Barrier barriers[16];
   std::uint32_t live_warps = 0;    // warps with a thread that has not exited
   std::uint32_t runnable = 0;      // mask of warps that may run
@@ -73,10 +76,11 @@ struct Block {
   bool some_exited = false;         // some thread has ended
   bool started_dependents = false;  // some thread has executed griddepcontrol.launch_dependents
   bool should_yield = false;        // the others first: see passed_barrier and strong_access
-  bool waits = false;               // it stood still when its turn ended, and has changed nothing since
+  bool waits = false;  // it stood still when its turn ended, and has changed nothing since
 };
 
-// Makes `block` the one at `position` in the schedule, of `rank` in its cluster; position counts clusters where there are any.
+// Makes `block` the one at `position` in the schedule, of `rank` in its cluster; position counts
+// clusters where there are any.
 void start_block(Block& block, Worker& worker, std::uint64_t position, std::uint32_t rank = 0);
 
 }  // namespace lockstep::engine

@@ -26,14 +26,18 @@ void LaneGroups::add(const Block& b, const std::string& who) {
   for (const Warp& w : b.warps) {
     const auto add = [&](std::uint32_t pc, LaneMask lanes, WarpSplit::State state) {
       if (lanes == 0 || ++count_ > kMax) return;
-      text_ += "\n    " + who + "warp " + std::to_string(w.index) + " lanes " + hexadecimal(lanes) + place(state) + site_of(*b.program, pc).to_string();
+      text_ += "\n    " + who + "warp " + std::to_string(w.index) + " lanes " + hexadecimal(lanes) +
+               place(state) + site_of(*b.program, pc).to_string();
     };
     add(w.pc, w.active, WarpSplit::State::kRunnable);
     for (const WarpSplit& f : w.control->splits) add(f.pc, f.mask, f.state);
   }
 }
 
-std::string LaneGroups::text() const { return count_ <= kMax ? text_ : text_ + "\n    and " + std::to_string(count_ - kMax) + " more groups"; }
+std::string LaneGroups::text() const {
+  return count_ <= kMax ? text_
+                        : text_ + "\n    and " + std::to_string(count_ - kMax) + " more groups";
+}
 
 void report_deadlock(Block& b) {
   bool at_barrier = false, at_sync = false, at_mbarrier = false;
@@ -44,9 +48,12 @@ void report_deadlock(Block& b) {
     const std::int32_t id = w.control->barrier;
     if (id >= 0 && b.barriers[id].expected != 0) barriers |= 1u << id;
     for (const WarpSplit& f : w.control->splits) {
-      const bool sync = f.state == WarpSplit::State::kAtSync, mbarrier = f.state == WarpSplit::State::kAtMbarrier;
-      // A *.sync that its own lanes leave incomplete is the cause, or else an mbarrier; barriers are where the others end up.
-      if (first == nullptr || (sync && !at_sync) || (mbarrier && !at_sync && !at_mbarrier)) first = &f, first_warp = &w;
+      const bool sync = f.state == WarpSplit::State::kAtSync,
+                 mbarrier = f.state == WarpSplit::State::kAtMbarrier;
+      // A *.sync that its own lanes leave incomplete is the cause, or else an mbarrier; barriers
+      // are where the others end up.
+      if (first == nullptr || (sync && !at_sync) || (mbarrier && !at_sync && !at_mbarrier))
+        first = &f, first_warp = &w;
       (sync ? at_sync : mbarrier ? at_mbarrier : at_barrier) = true;
     }
   }
@@ -55,13 +62,16 @@ void report_deadlock(Block& b) {
     return;
   }
   const bool crossed = (barriers & (barriers - 1)) != 0;
-  check::Finding f = finding_at(*first_warp, first->pc, first->mask,
-                                at_sync                                  ? check::Kind::kInvalidMask
-                                : at_barrier && !at_mbarrier && !crossed ? check::Kind::kBarrierDivergence
-                                                                         : check::Kind::kDeadlock);
+  check::Finding f =
+      finding_at(*first_warp, first->pc, first->mask,
+                 at_sync                                  ? check::Kind::kInvalidMask
+                 : at_barrier && !at_mbarrier && !crossed ? check::Kind::kBarrierDivergence
+                                                          : check::Kind::kDeadlock);
   if (at_sync) {
-    const LaneMask members = parked_operand<LaneMask>(*first_warp, *first, b.program->ops[first->pc].src[3])[std::countr_zero(first->mask)];
-    f.where = "the mask " + hexadecimal(members) + " names lanes that never come; " + hexadecimal(first->mask) + " wait";
+    const LaneMask members = parked_operand<LaneMask>(
+        *first_warp, *first, b.program->ops[first->pc].src[3])[std::countr_zero(first->mask)];
+    f.where = "the mask " + hexadecimal(members) + " names lanes that never come; " +
+              hexadecimal(first->mask) + " wait";
   } else if (at_mbarrier) {
     f.where = describe_mbarrier_wait(b, *first_warp, *first);
   } else {

@@ -12,7 +12,8 @@ class LaneGroups {
  public:
   // All groups of the block's warps. `who`: words in front of each, for groups of several blocks.
   void add(const Block& b, const std::string& who = {});
-  // One indented line a group, each after a line break; the first kMax, and how many more there are.
+  // One indented line a group, each after a line break; the first kMax, and how many more there
+  // are.
   std::string text() const;
 
  private:

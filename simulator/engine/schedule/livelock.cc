@@ -50,7 +50,8 @@ std::uint64_t state_of(const Warp& w) {
   for (const WarpSplit& f : c.splits) {
     Digest one;
     one.add(std::uint64_t{f.pc} << 32 | f.mask);
-    one.add(std::uint64_t{static_cast<std::uint32_t>(f.frame)} << 8 | static_cast<std::uint8_t>(f.state));
+    one.add(std::uint64_t{static_cast<std::uint32_t>(f.frame)} << 8 |
+            static_cast<std::uint8_t>(f.state));
     all += one.value();
   }
   d.add(all);
@@ -62,10 +63,12 @@ std::uint64_t state_of(const Warp& w) {
   return d.value();
 }
 
-// Whether this process has threads beside those of the launch: the one that called for it, and the others that have not left.
+// Whether this process has threads beside those of the launch: the one that called for it, and the
+// others that have not left.
 bool others_run_here(const QuiescenceBoard<std::atomic>& board) {
   std::ptrdiff_t own = 1;
-  for (std::size_t i = 1; i < board.places.size(); ++i) own += board.places[i].quiet.load() != board.kGone;
+  for (std::size_t i = 1; i < board.places.size(); ++i)
+    own += board.places[i].quiet.load() != board.kGone;
   std::error_code error;
   const std::filesystem::directory_iterator threads("/proc/self/task", error);
   return error || std::distance(begin(threads), end(threads)) > own;
@@ -75,7 +78,8 @@ bool others_run_here(const QuiescenceBoard<std::atomic>& board) {
 
 void note_time_slice(Warp& w) {
   WarpControl::TimeSlices& t = w.control->time_slices;
-  const std::uint64_t changes = w.block->worker->changes, epoch = w.block->launch->quiescence.epoch.load(std::memory_order_acquire);
+  const std::uint64_t changes = w.block->worker->changes,
+                      epoch = w.block->launch->quiescence.epoch.load(std::memory_order_acquire);
   if (t.changes != changes || t.epoch != epoch) {
     const std::uint64_t state = state_of(w);
     const bool idles = t.changes == changes && t.state == state;
@@ -87,8 +91,9 @@ void note_time_slice(Warp& w) {
     return;
   }
   if (t.repeats) return;
-  // A state is kept after 2 turns, 4, 8 ... and compared with those of the turns that follow, 2 of them or an eighth of as many as there were: that
-  // costs next to nothing in a loop that computes for long without a store, and finds cycles of any length in time.
+  // A state is kept after 2 turns, 4, 8 ... and compared with those of the turns that follow, 2 of
+  // them or an eighth of as many as there were: that costs next to nothing in a loop that computes
+  // for long without a store, and finds cycles of any length in time.
   constexpr std::uint64_t kWindow = 2;
   const std::uint64_t turn = ++t.count, kept = std::bit_floor(turn);
   if (turn < kWindow || turn - kept > std::max(kWindow, kept / 8)) return;
@@ -100,12 +105,14 @@ void note_time_slice(Warp& w) {
   }
   // Lanes that could have run and have not had their turn yet may still change everything.
   LaneMask runnable = 0;
-  for (const WarpSplit& f : w.control->splits) runnable |= f.state == WarpSplit::State::kRunnable ? f.mask : 0;
+  for (const WarpSplit& f : w.control->splits)
+    runnable |= f.state == WarpSplit::State::kRunnable ? f.mask : 0;
   t.repeats = state == t.state && (runnable & ~t.ran) == 0;
 }
 
 bool makes_no_progress(Block& b) {
-  const std::uint64_t changes = b.worker->changes, epoch = b.launch->quiescence.epoch.load(std::memory_order_acquire);
+  const std::uint64_t changes = b.worker->changes,
+                      epoch = b.launch->quiescence.epoch.load(std::memory_order_acquire);
   for (std::uint32_t todo = b.runnable; todo != 0; todo &= todo - 1) {
     const WarpControl::TimeSlices& t = b.warps[std::countr_zero(todo)].control->time_slices;
     if (!t.repeats || t.changes != changes || t.epoch != epoch) return false;
@@ -125,11 +132,14 @@ void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint
   if (!r.reads) return;
   const Block& b = *w.block;
   Launch& launch = *b.launch;
-  const bool seen_by_host = a.kind == memory::Kind::kManaged || a.kind == memory::Kind::kPinned || a.kind == memory::Kind::kRegistered;
+  const bool seen_by_host = a.kind == memory::Kind::kManaged || a.kind == memory::Kind::kPinned ||
+                            a.kind == memory::Kind::kRegistered;
   const bool strong = r.writes || (r.op->flags & kStrong) != 0;
-  // Who tries to change the memory, and says so to the GPU's threads alone, takes a lock from one of them.
+  // Who tries to change the memory, and says so to the GPU's threads alone, takes a lock from one
+  // of them.
   const auto what = static_cast<isa::AtomOp>(r.op->mode);
-  const bool lock = r.writes && (what == isa::AtomOp::kCas || what == isa::AtomOp::kExch) && b.program->origin(r.pc).text.find(".sys") == std::string::npos;
+  const bool lock = r.writes && (what == isa::AtomOp::kCas || what == isa::AtomOp::kExch) &&
+                    b.program->origin(r.pc).text.find(".sys") == std::string::npos;
   const std::lock_guard guard(launch.mutex);
   Looks& looks = launch.looks;
   if (looks.watch != b.worker->watch) return;
@@ -147,12 +157,15 @@ void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint
   f.access.size = r.size;
   f.access.is_atomic = r.writes;
   f.space = "global";
-  f.where = "the kernel waits for host memory to change: " + std::to_string(address - a.begin) + " bytes into " + describe(a);
+  f.where = "the kernel waits for host memory to change: " + std::to_string(address - a.begin) +
+            " bytes into " + describe(a);
   LaneGroups groups;
   groups.add(b);
   f.detail =
-      "A launch on the simulated GPU returns only when its kernel has ended: the host cannot write there after it. When it is not the host that shall write\n"
-      "  there, the threads wait for one another, and it is a deadlock. Everything that still runs repeats itself. Of this block's threads" +
+      "A launch on the simulated GPU returns only when its kernel has ended: the host cannot write "
+      "there after it. When it is not the host that shall write\n"
+      "  there, the threads wait for one another, and it is a deadlock. Everything that still runs "
+      "repeats itself. Of this block's threads" +
       groups.text();
   first = Looks::Look{order, std::move(f)};
 }
@@ -191,7 +204,9 @@ bool LivelockWatch::begins_to_watch() {
 bool LivelockWatch::host_may_help() {
   {
     const std::lock_guard guard(launch_.mutex);
-    if (!launch_.looks.at_host || (!launch_.looks.at_registered && !others_run_here(launch_.quiescence))) return false;
+    if (!launch_.looks.at_host ||
+        (!launch_.looks.at_registered && !others_run_here(launch_.quiescence)))
+      return false;
   }
   const auto now = std::chrono::steady_clock::now();
   if (since_ == std::chrono::steady_clock::time_point{}) since_ = now;
@@ -206,7 +221,8 @@ void LivelockWatch::report(Block& b) {
     std::unique_lock guard(launch_.mutex);
     Looks& looks = launch_.looks;
     // What is read weakly in a loop that waits for something else is data.
-    std::optional<Looks::Look>& look = looks.strong || looks.strongly_elsewhere ? looks.strong : looks.weak;
+    std::optional<Looks::Look>& look =
+        looks.strong || looks.strongly_elsewhere ? looks.strong : looks.weak;
     if (look) {
       check::Finding f = std::move(look->finding);
       guard.unlock();
@@ -236,17 +252,23 @@ void LivelockWatch::report(Block& b) {
   std::uint32_t pc = spins->pc;
   LaneMask lanes = spins->active;
   for (const WarpSplit& f : spins->control->splits) {
-    if (f.state == WarpSplit::State::kRunnable && (lanes == 0 || f.pc < pc)) pc = f.pc, lanes = f.mask;
+    if (f.state == WarpSplit::State::kRunnable && (lanes == 0 || f.pc < pc))
+      pc = f.pc, lanes = f.mask;
   }
   check::Finding f = finding_at(*spins, pc, lanes, check::Kind::kDeadlock);
-  f.where = "the loop waits for something that nobody is left to do: no thread of the grid changes any memory";
+  f.where =
+      "the loop waits for something that nobody is left to do: no thread of the grid changes any "
+      "memory";
   LaneGroups groups;
   groups.add(block);
   f.detail = "Everything that still runs repeats itself. Of this block's threads" + groups.text();
-  const std::uint64_t units = launch_.clustered ? launch_.clusters : launch_.blocks, begun = std::min(launch_.next.load(), units);
+  const std::uint64_t units = launch_.clustered ? launch_.clusters : launch_.blocks,
+                      begun = std::min(launch_.next.load(), units);
   if (begun < units) {
-    f.detail += "\n    " + std::to_string(units - begun) + (launch_.clustered ? " clusters" : " blocks") +
-                " have not begun: they get room when others end, and only those of a cooperative launch run all at once";
+    f.detail += "\n    " + std::to_string(units - begun) +
+                (launch_.clustered ? " clusters" : " blocks") +
+                " have not begun: they get room when others end, and only those of a cooperative "
+                "launch run all at once";
   }
   launch_.abandoned = true;
   engine::report(block, std::move(f));

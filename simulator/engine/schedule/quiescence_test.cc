@@ -1,5 +1,6 @@
-// Tries the protocol in all orders in which the operations of two and three members can come, with two or three switches from a member that
-// could have gone on. The members are fibres; each operation on what they share is a place to switch at.
+// Tries the protocol in all orders in which the operations of two and three members can come, with
+// two or three switches from a member that could have gone on. The members are fibres; each
+// operation on what they share is a place to switch at.
 #include "simulator/engine/schedule/quiescence.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@
 namespace lockstep::engine {
 namespace {
 
-// Runs fibres, one operation after another, and begins again with another order until there is none left.
+// Runs fibres, one operation after another, and begins again with another order until there is none
+// left.
 class Explorer {
  public:
   explicit Explorer(int preemptions) : most_preemptions_(preemptions) {}
@@ -24,14 +26,16 @@ class Explorer {
   static void pause() { current->yield(true); }
 
   // `begin` makes the bodies of a run; `end` judges it. Returns the number of runs.
-  int explore(const std::function<std::vector<std::function<void()>>()>& begin, const std::function<void()>& end) {
+  int explore(const std::function<std::vector<std::function<void()>>()>& begin,
+              const std::function<void()>& end) {
     current = this;
     int runs = 0;
     do {
       at_ = 0, preemptions_ = 0;
       start(begin());
       // A run in which members go round and round for ever is cut off.
-      for (int steps = 0; steps < 2000 && next(); ++steps) swapcontext(&main_, &fibres_[running_]->context);
+      for (int steps = 0; steps < 2000 && next(); ++steps)
+        swapcontext(&main_, &fibres_[running_]->context);
       end();
       ++runs;
     } while (!::testing::Test::HasFailure() && another());
@@ -74,7 +78,8 @@ class Explorer {
     f.pauses = pauses;
     swapcontext(&f.context, &main_);
   }
-  // Chooses who runs: the one that ran, or at a cost of one another; who pauses or has ended is followed by the others in turn.
+  // Chooses who runs: the one that ran, or at a cost of one another; who pauses or has ended is
+  // followed by the others in turn.
   bool next() {
     const std::size_t n = fibres_.size();
     std::vector<std::size_t> who;
@@ -96,7 +101,8 @@ class Explorer {
   }
   bool another() {
     choices_.resize(at_);
-    while (!choices_.empty() && choices_.back().taken + 1 == choices_.back().options) choices_.pop_back();
+    while (!choices_.empty() && choices_.back().taken + 1 == choices_.back().options)
+      choices_.pop_back();
     if (choices_.empty()) return false;
     ++choices_.back().taken;
     return true;
@@ -130,10 +136,12 @@ class Stepwise {
   T value_;
 };
 
-// A block waits for its flag and sets the next one's: what a chain of blocks does. It has found nothing new when its turns repeat in one epoch.
+// A block waits for its flag and sets the next one's: what a chain of blocks does. It has found
+// nothing new when its turns repeat in one epoch.
 struct Chain {
   // flags[0] is set from the start when the chain has `begun`.
-  Chain(bool begun, std::vector<std::vector<std::size_t>> of_member) : flags(4), board(of_member.size()), members(std::move(of_member)) {
+  Chain(bool begun, std::vector<std::vector<std::size_t>> of_member)
+      : flags(4), board(of_member.size()), members(std::move(of_member)) {
     flags[0] = Stepwise<int>(begun);
   }
 
@@ -185,7 +193,8 @@ struct Chain {
   std::size_t speaker = 0;  // first of all
 };
 
-int explore(bool begun, const std::vector<std::vector<std::size_t>>& members, const std::function<void(const Chain&)>& judge) {
+int explore(bool begun, const std::vector<std::vector<std::size_t>>& members,
+            const std::function<void(const Chain&)>& judge) {
   std::unique_ptr<Chain> chain;
   return Explorer(begun ? 3 : 2)
       .explore(
@@ -197,7 +206,8 @@ int explore(bool begun, const std::vector<std::vector<std::size_t>>& members, co
 }
 
 TEST(Quiescence, AChainThatGoesOnIsNeverQuiet) {
-  const std::vector<std::vector<std::vector<std::size_t>>> kDivisions = {{{0}, {1}}, {{1}, {0}}, {{0, 2}, {1}}, {{1}, {0, 2}}, {{0, 1}, {2}}, {{0}, {1}, {2}}};
+  const std::vector<std::vector<std::vector<std::size_t>>> kDivisions = {
+      {{0}, {1}}, {{1}, {0}}, {{0, 2}, {1}}, {{1}, {0, 2}}, {{0, 1}, {2}}, {{0}, {1}, {2}}};
   for (const auto& members : kDivisions) {
     const int runs = explore(true, members, [](const Chain& c) { ASSERT_EQ(c.verdicts, 0); });
     EXPECT_GT(runs, 100);
@@ -205,7 +215,8 @@ TEST(Quiescence, AChainThatGoesOnIsNeverQuiet) {
 }
 
 TEST(Quiescence, AChainThatNobodyBeginsIsQuietAndTheFirstSpeaks) {
-  for (const auto& members : std::vector<std::vector<std::vector<std::size_t>>>{{{0}, {1}}, {{1}, {0, 2}}, {{0}, {1}, {2}}}) {
+  for (const auto& members : std::vector<std::vector<std::vector<std::size_t>>>{
+           {{0}, {1}}, {{1}, {0, 2}}, {{0}, {1}, {2}}}) {
     explore(false, members, [&](const Chain& c) {
       ASSERT_GE(c.verdicts, 1);
       ASSERT_EQ(members[c.speaker][0], 0u);
@@ -213,7 +224,8 @@ TEST(Quiescence, AChainThatNobodyBeginsIsQuietAndTheFirstSpeaks) {
   }
 }
 
-// Block 2 waits for a flag that block 1 would set, which waits for ever; block 0's member has gone by then.
+// Block 2 waits for a flag that block 1 would set, which waits for ever; block 0's member has gone
+// by then.
 TEST(Quiescence, WhoHasGoneIsWaitedForNoLonger) {
   explore(true, {{0}, {2}}, [](const Chain& c) { ASSERT_EQ(c.verdicts, 1); });
 }

@@ -1,4 +1,5 @@
-// What a seed of the schedule permutes, and what it never does: a block may wait for those before it, whatever the seed.
+// What a seed of the schedule permutes, and what it never does: a block may wait for those before
+// it, whatever the seed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,12 +42,15 @@ mad.wide.u32 d1, r1, 4, d0;
          "\nret;\n}\n";
 }
 
-std::vector<std::uint32_t> words(Machine& gpu, Dim3 grid, std::uint32_t threads, std::size_t count, std::uint32_t first) {
+std::vector<std::uint32_t> words(Machine& gpu, Dim3 grid, std::uint32_t threads, std::size_t count,
+                                 std::uint32_t first) {
   std::vector<std::uint32_t> values(count, 0);
   values[0] = first;
   const auto at = gpu.buffer(values);
   const Outcome o = gpu.launch("k", grid, Dim3{threads, 1, 1}, at);
-  EXPECT_TRUE(o.findings.empty()) << "seed " << gpu.config.schedule_seed << ", host threads " << gpu.config.host_threads << "\n" << text(o);
+  EXPECT_TRUE(o.findings.empty()) << "seed " << gpu.config.schedule_seed << ", host threads "
+                                  << gpu.config.host_threads << "\n"
+                                  << text(o);
   return gpu.fetch<std::uint32_t>(at, count);
 }
 
@@ -81,7 +85,8 @@ TEST(Schedule, ABlockMayWaitForEarlierOnesUnderEverySeed) {
 
 TEST(Schedule, SoMayClusters) {
   Machine gpu;
-  gpu.load_text(kernel(std::string(kLookBack) + "\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"));
+  gpu.load_text(
+      kernel(std::string(kLookBack) + "\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"));
   gpu.config.cluster = {2, 1, 1};
   for (const int threads : {1, 2}) {
     gpu.config.host_threads = threads;
@@ -114,7 +119,8 @@ TEST(Schedule, SeedsBeginBlocksInManyOrders) {
     orders.insert(now);
     of_block_zero.insert(now[0]);
     // Nobody begins while one that is 64 or more before it has not.
-    for (std::uint32_t i = 0; i < 200; ++i) EXPECT_LT(std::abs(static_cast<int>(now[i]) - static_cast<int>(i)), 64) << "seed " << seed;
+    for (std::uint32_t i = 0; i < 200; ++i)
+      EXPECT_LT(std::abs(static_cast<int>(now[i]) - static_cast<int>(i)), 64) << "seed " << seed;
     EXPECT_EQ(order(gpu, seed, 200), now) << "seed " << seed;
   }
   EXPECT_GT(orders.size(), 45u);
@@ -179,10 +185,11 @@ TEST(Schedule, SeedsBeginWarpsInManyOrders) {
   gpu.load_text(kernel(kTicketOfWarp));
   for (const std::uint32_t warps : {2u, 5u, 32u}) {
     const auto first = order_of_warps(gpu, 0, warps);
-    for (std::uint32_t i = 0; i < warps; ++i) EXPECT_EQ(first[i], i) << "without a seed they come in turn";
+    for (std::uint32_t i = 0; i < warps; ++i)
+      EXPECT_EQ(first[i], i) << "without a seed they come in turn";
     std::set<std::vector<std::uint32_t>> orders;
     std::set<std::uint32_t> begins;  // the warp that comes first
-    int up = 0, down = 0;            // neighbours that come one after the other, and the other way round
+    int up = 0, down = 0;  // neighbours that come one after the other, and the other way round
     for (std::uint64_t seed = 1; seed <= 80; ++seed) {
       const auto now = order_of_warps(gpu, seed, warps);
       EXPECT_EQ(order_of_warps(gpu, seed, warps), now) << "seed " << seed;
@@ -190,7 +197,8 @@ TEST(Schedule, SeedsBeginWarpsInManyOrders) {
       std::sort(sorted.begin(), sorted.end());
       EXPECT_EQ(sorted, first) << "each warp once";
       orders.insert(now);
-      begins.insert(static_cast<std::uint32_t>(std::find(now.begin(), now.end(), 0u) - now.begin()));
+      begins.insert(
+          static_cast<std::uint32_t>(std::find(now.begin(), now.end(), 0u) - now.begin()));
       (now[0] < now[1] ? up : down) += 1;
     }
     EXPECT_GE(orders.size(), warps) << warps;
@@ -223,7 +231,8 @@ E:
   EXPECT_GE(differ, 10);
 }
 
-// Lanes that have parted come in another order now and then; without a seed the lower place in the program first.
+// Lanes that have parted come in another order now and then; without a seed the lower place in the
+// program first.
 TEST(Schedule, SeedsLetLanesThatPartedComeInAnyOrder) {
   Machine gpu;
   gpu.load_text(kernel(R"(
@@ -274,11 +283,13 @@ TEST(Schedule, SeedsBeginClustersAndTheirBlocksInManyOrders) {
   const auto first = order(gpu, 0, 32);
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(first[i], i);
   std::set<std::uint32_t> of_cluster, of_block;
-  std::set<std::size_t> steps;  // from the first block of a cluster to the second, round the cluster
+  std::set<std::size_t>
+      steps;  // from the first block of a cluster to the second, round the cluster
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const auto now = order(gpu, seed, 32);
     EXPECT_EQ(order(gpu, seed, 32), now) << "seed " << seed;
-    const auto begins = static_cast<std::uint32_t>(std::find(now.begin(), now.end(), 0u) - now.begin());
+    const auto begins =
+        static_cast<std::uint32_t>(std::find(now.begin(), now.end(), 0u) - now.begin());
     of_cluster.insert(begins / 4);
     of_block.insert(begins % 4);
     steps.insert((std::find(now.begin(), now.end(), 1u) - now.begin() + 4 - begins) % 4);
@@ -319,14 +330,17 @@ setp.eq.u32 p, r0, 0;
   EXPECT_GE(lost, 10);
 }
 
-// Whoever polls a flag lets the one who sets it come: words[1 + who] says how often it looked. A turn has 64 looks at most, and it takes as many turns as there
-// are others, and as the setter needs.
-std::uint32_t most_polls(const std::string& body, std::uint32_t blocks, std::uint32_t threads, std::uint64_t seed, std::uint32_t cluster = 1) {
+// Whoever polls a flag lets the one who sets it come: words[1 + who] says how often it looked. A
+// turn has 64 looks at most, and it takes as many turns as there are others, and as the setter
+// needs.
+std::uint32_t most_polls(const std::string& body, std::uint32_t blocks, std::uint32_t threads,
+                         std::uint64_t seed, std::uint32_t cluster = 1) {
   Machine gpu;
   gpu.config.schedule_seed = seed;
   gpu.config.cluster = {cluster, 1, 1};
   gpu.load_text(kernel(body));
-  const std::vector<std::uint32_t> w = words(gpu, Dim3{blocks, 1, 1}, threads, 1 + std::max(blocks, threads / 32), 0);
+  const std::vector<std::uint32_t> w =
+      words(gpu, Dim3{blocks, 1, 1}, threads, 1 + std::max(blocks, threads / 32), 0);
   return *std::max_element(w.begin() + 1, w.end());
 }
 
@@ -334,15 +348,20 @@ constexpr std::uint64_t kManySeeds = kSeeds < 5 ? 4 : 65;
 
 TEST(Schedule, ABlockThatPollsLetsTheOthersCome) {
   // Volatile reads, and atomics that change nothing.
-  for (const std::string look : {"ld.volatile.global.u32 r5, [d0];", "atom.global.add.u32 r5, [d0], 0;"}) {
+  for (const std::string look :
+       {"ld.volatile.global.u32 r5, [d0];", "atom.global.add.u32 r5, [d0], 0;"}) {
     for (const std::uint32_t blocks : {2u, 8u}) {
       for (const std::uint32_t setter : {0u, blocks - 1}) {
-        const std::string body = "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, " + std::to_string(setter) +
+        const std::string body = "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, " +
+                                 std::to_string(setter) +
                                  ";\n@p bra SET;\nmov.u32 r6, 0;\nW: " + look +
-                                 "\nadd.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\nst.global.u32 [d1+4], r6;\nbra E;\n"
+                                 "\nadd.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra "
+                                 "W;\nst.global.u32 [d1+4], r6;\nbra E;\n"
                                  "SET: st.volatile.global.u32 [d0], 1;\nE:\n";
         for (std::uint64_t seed = 1; seed < kManySeeds; ++seed) {
-          EXPECT_LE(most_polls(body, blocks, 32, seed), 64 * (blocks + 2)) << "seed " << seed << ", " << blocks << " blocks, " << setter << " sets\n" << look;
+          EXPECT_LE(most_polls(body, blocks, 32, seed), 64 * (blocks + 2))
+              << "seed " << seed << ", " << blocks << " blocks, " << setter << " sets\n"
+              << look;
         }
       }
     }
@@ -352,12 +371,14 @@ TEST(Schedule, ABlockThatPollsLetsTheOthersCome) {
 // Blocks of other clusters, too.
 TEST(Schedule, AClusterThatPollsLetsTheOthersCome) {
   for (const std::uint32_t setter : {0u, 3u, 7u}) {
-    const std::string body = "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, " + std::to_string(setter) +
-                             ";\n@p bra SET;\nmov.u32 r6, 0;\nW: ld.volatile.global.u32 r5, [d0];\n"
-                             "add.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\n"
-                             "st.global.u32 [d1+4], r6;\nbra E;\nSET: st.volatile.global.u32 [d0], 1;\nE:\n";
+    const std::string body =
+        "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, " + std::to_string(setter) +
+        ";\n@p bra SET;\nmov.u32 r6, 0;\nW: ld.volatile.global.u32 r5, [d0];\n"
+        "add.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\n"
+        "st.global.u32 [d1+4], r6;\nbra E;\nSET: st.volatile.global.u32 [d0], 1;\nE:\n";
     for (std::uint64_t seed = 1; seed < kManySeeds; ++seed) {
-      EXPECT_LE(most_polls(body, 8, 32, seed, 2), 64u * 10) << "seed " << seed << ", " << setter << " sets";
+      EXPECT_LE(most_polls(body, 8, 32, seed, 2), 64u * 10)
+          << "seed " << seed << ", " << setter << " sets";
     }
   }
 }
@@ -365,22 +386,29 @@ TEST(Schedule, AClusterThatPollsLetsTheOthersCome) {
 TEST(Schedule, ABlockThatPollsLetsOneThatTakesLongCome) {
   // A hundred strong stores come before the flag, and each may end the setter's turn.
   const std::string body =
-      "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, 1;\n@p bra SET;\nmov.u32 r6, 0;\nW: ld.volatile.global.u32 r5, [d0];\n"
+      "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, 1;\n@p bra SET;\nmov.u32 r6, 0;\nW: "
+      "ld.volatile.global.u32 r5, [d0];\n"
       "add.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\nst.global.u32 [d1+4], r6;\nbra E;\n"
-      "SET: mov.u32 r7, 0;\nL: st.volatile.global.u32 [d1+4], 0;\nadd.u32 r7, r7, 1;\nsetp.lt.u32 p, r7, 100;\n@p bra L;\n"
+      "SET: mov.u32 r7, 0;\nL: st.volatile.global.u32 [d1+4], 0;\nadd.u32 r7, r7, 1;\nsetp.lt.u32 "
+      "p, r7, 100;\n@p bra L;\n"
       "st.volatile.global.u32 [d0], 1;\nE:\n";
-  for (std::uint64_t seed = 1; seed < kManySeeds; ++seed) EXPECT_LE(most_polls(body, 2, 32, seed), 64u * 30) << "seed " << seed;
+  for (std::uint64_t seed = 1; seed < kManySeeds; ++seed)
+    EXPECT_LE(most_polls(body, 2, 32, seed), 64u * 30) << "seed " << seed;
 }
 
 TEST(Schedule, AWarpThatPollsLetsTheOthersCome) {
   for (const std::uint32_t setter : {0u, 3u}) {
     const std::string body =
-        ".shared .align 4 .b8 s[4];\nmov.u32 r8, s;\nsetp.ne.u32 p, r0, 0;\n@!p st.shared.u32 [r8], 0;\nbar.sync 0;\n"
-        "and.b32 r7, r0, 31;\nsetp.ne.u32 p, r7, 0;\n@p bra E;\nshr.u32 r7, r0, 5;\nmad.wide.u32 d1, r7, 4, d0;\nsetp.eq.u32 p, r7, " +
+        ".shared .align 4 .b8 s[4];\nmov.u32 r8, s;\nsetp.ne.u32 p, r0, 0;\n@!p st.shared.u32 "
+        "[r8], 0;\nbar.sync 0;\n"
+        "and.b32 r7, r0, 31;\nsetp.ne.u32 p, r7, 0;\n@p bra E;\nshr.u32 r7, r0, 5;\nmad.wide.u32 "
+        "d1, r7, 4, d0;\nsetp.eq.u32 p, r7, " +
         std::to_string(setter) +
-        ";\n@p bra SET;\nmov.u32 r6, 0;\nW: ld.volatile.shared.u32 r5, [r8];\nadd.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\n"
+        ";\n@p bra SET;\nmov.u32 r6, 0;\nW: ld.volatile.shared.u32 r5, [r8];\nadd.u32 r6, r6, "
+        "1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\n"
         "st.global.u32 [d1+4], r6;\nbra E;\nSET: st.volatile.shared.u32 [r8], 1;\nE:\n";
-    for (std::uint64_t seed = 1; seed < kManySeeds; ++seed) EXPECT_LE(most_polls(body, 1, 128, seed), 64u * 3) << "seed " << seed << ", warp " << setter;
+    for (std::uint64_t seed = 1; seed < kManySeeds; ++seed)
+      EXPECT_LE(most_polls(body, 1, 128, seed), 64u * 3) << "seed " << seed << ", warp " << setter;
   }
 }
 

@@ -25,19 +25,24 @@
 namespace lockstep::engine {
 namespace {
 
-// Backward branches a split may take while others of its warp wait: enough for an ordinary divergent loop to end, few
-// enough for lanes that spin on a lock held by another lane of their warp.
+// Backward branches a split may take while others of its warp wait: enough for an ordinary
+// divergent loop to end, few enough for lanes that spin on a lock held by another lane of their
+// warp.
 constexpr std::int32_t kSplitTimeSlice = 512;
 // Backward branches before the next warp of the block gets a turn.
 constexpr std::int32_t kWarpQuota = 1024;
-// Of a block that only waits: a look or two to see that nothing has come, for there may be a chain of blocks that wait for one another.
+// Of a block that only waits: a look or two to see that nothing has come, for there may be a chain
+// of blocks that wait for one another.
 constexpr std::int32_t kWaitingQuota = 4;
-// Operations in the turn of a split that is not the lowest: enough to leave a critical section, few enough to meet again.
+// Operations in the turn of a split that is not the lowest: enough to leave a critical section, few
+// enough to meet again.
 constexpr int kTurn = 256;
-// Strong accesses of a warp that change nothing before the others come, whatever the seed: enough that a flag may be set in between, few enough that
-// nobody polls for long while the one who sets it has no turn.
+// Strong accesses of a warp that change nothing before the others come, whatever the seed: enough
+// that a flag may be set in between, few enough that nobody polls for long while the one who sets
+// it has no turn.
 constexpr std::uint32_t kMostPolls = 64;
-// Rounds over the warps without an end before another block of this worker gets a turn (blocks that wait for one another).
+// Rounds over the warps without an end before another block of this worker gets a turn (blocks that
+// wait for one another).
 constexpr int kBlockRounds = 512;
 
 constexpr std::uint32_t kNoLimit = ~0u;
@@ -53,7 +58,8 @@ std::uint64_t mix(std::uint64_t x) {
 // Makes the running split one of the waiting ones.
 void requeue(Warp& w, bool yielded = false) {
   if (w.active == 0) return;
-  w.control->splits.push_back({w.pc, w.active, w.control->frame, WarpSplit::State::kRunnable, yielded});
+  w.control->splits.push_back(
+      {w.pc, w.active, w.control->frame, WarpSplit::State::kRunnable, yielded});
   w.active = 0;
 }
 
@@ -83,13 +89,14 @@ bool select(Warp& w) {
     return da != db ? da > db : a.pc < b.pc;
   };
   for (int i = 0; i < static_cast<int>(list.size()); ++i) {
-    if (list[i].state == WarpSplit::State::kRunnable && (best < 0 || before(list[i], list[best]))) best = i;
+    if (list[i].state == WarpSplit::State::kRunnable && (best < 0 || before(list[i], list[best])))
+      best = i;
   }
   const std::uint64_t seed = w.block->launch->config->schedule_seed;
   if (seed != 0 && runnable > 1) {
     // Another schedule: now and then a split that is not the lowest goes first, for a short turn.
-    const std::uint64_t r =
-        mix(seed ^ (w.block->index << 20) ^ (std::uint64_t{w.index} << 48) ^ (w.block->instructions + 0x9e3779b97f4a7c15ull * c.instructions));
+    const std::uint64_t r = mix(seed ^ (w.block->index << 20) ^ (std::uint64_t{w.index} << 48) ^
+                                (w.block->instructions + 0x9e3779b97f4a7c15ull * c.instructions));
     if (r % 4 == 0) {
       int pick = static_cast<int>((r >> 8) % runnable);
       for (int i = 0; i < static_cast<int>(list.size()); ++i) {
@@ -120,7 +127,8 @@ bool select(Warp& w) {
     ++i;
   }
   c.short_slice = turn;
-  // Only a used-up time slice is renewed: lanes that part and meet in every iteration of a spin loop must not spin for ever.
+  // Only a used-up time slice is renewed: lanes that part and meet in every iteration of a spin
+  // loop must not spin for ever.
   if (!list.empty()) w.time_slice = std::min(w.time_slice, kSplitTimeSlice);
   return true;
 }
@@ -137,17 +145,20 @@ inline void count_instructions(Warp& w, std::uint64_t& n, LaneMask mask) {
 
 enum class Pause : std::uint8_t { kEvent, kMet, kQuota, kTurnOver };
 
-// LaunchConfig::ran and LaunchConfig::coverage: the lanes `mask` have come to this operation, and `ran_by` of them, with a true guard, run it.
+// LaunchConfig::ran and LaunchConfig::coverage: the lanes `mask` have come to this operation, and
+// `ran_by` of them, with a true guard, run it.
 inline void mark(const Warp& w, std::uint32_t pc, LaneMask mask, LaneMask ran_by) {
   std::vector<std::uint8_t>* ran = w.block->launch->config->ran;
   if (ran != nullptr) {
     const std::uint8_t bits = ran_by != 0 ? kReached | kExecuted : kReached;
     std::atomic_ref(ran->data()[pc]).fetch_or(bits, std::memory_order_relaxed);
   }
-  if (Coverage::Part* part = w.block->worker->coverage) part->operations[pc].note(mask, ran_by, w.exists);
+  if (Coverage::Part* part = w.block->worker->coverage)
+    part->operations[pc].note(mask, ran_by, w.exists);
 }
 
-// The main loop. Careful: follows invalid values and counts down a turn. Marks: tells which operations ran, and for whom.
+// The main loop. Careful: follows invalid values and counts down a turn. Marks: tells which
+// operations ran, and for whom.
 template <bool kCareful, bool kMarks>
 Pause execute(Warp& w, const Op* ops, int turn) {
   std::uint32_t pc = w.pc, limit = w.limit;
@@ -201,7 +212,8 @@ Pause execute(Warp& w, const Op* ops, int turn) {
             --w.time_slice;
             w.event = Event::kReschedule;
             why = Pause::kEvent;
-            // A backward branch that divides its lanes counts against the time slice too: lanes may leave a spin loop one by one.
+            // A backward branch that divides its lanes counts against the time slice too: lanes may
+            // leave a spin loop one by one.
             count_instructions(w, n, mask);
             return why;
           }
@@ -248,7 +260,8 @@ enum class Stop : std::uint8_t { kBlocked, kQuota, kDone, kAborted };
 Stop run_warp(Warp& w) {
   WarpControl& c = *w.control;
   const Op* ops = w.block->program->ops.data();
-  const bool marks = w.block->launch->config->ran != nullptr || w.block->worker->coverage != nullptr;
+  const bool marks =
+      w.block->launch->config->ran != nullptr || w.block->worker->coverage != nullptr;
   bool waited = false;  // a split used up its time slice: others go first
   for (;;) {
     if (w.active == 0) {
@@ -265,11 +278,13 @@ Stop run_warp(Warp& w) {
         return Stop::kQuota;
       }
     }
-    // Not in select(): lanes that are put back before they have run would count as having run and changed nothing.
+    // Not in select(): lanes that are put back before they have run would count as having run and
+    // changed nothing.
     c.time_slices.ran |= w.active;
     const bool careful = c.tracking || c.short_slice;
-    const Pause why = marks ? (careful ? execute<true, true>(w, ops, kTurn) : execute<false, true>(w, ops, 0))
-                            : (careful ? execute<true, false>(w, ops, kTurn) : execute<false, false>(w, ops, 0));
+    const Pause why =
+        marks ? (careful ? execute<true, true>(w, ops, kTurn) : execute<false, true>(w, ops, 0))
+              : (careful ? execute<true, false>(w, ops, kTurn) : execute<false, false>(w, ops, 0));
     switch (why) {
       case Pause::kEvent: {
         if (w.time_slice <= 0) w.time_slice = 1;
@@ -282,7 +297,9 @@ Stop run_warp(Warp& w) {
       case Pause::kMet: requeue(w); break;
       case Pause::kTurnOver: requeue(w, true); break;
       case Pause::kQuota: {
-        const bool others = std::any_of(c.splits.begin(), c.splits.end(), [](const WarpSplit& f) { return f.state == WarpSplit::State::kRunnable; });
+        const bool others = std::any_of(c.splits.begin(), c.splits.end(), [](const WarpSplit& f) {
+          return f.state == WarpSplit::State::kRunnable;
+        });
         const std::uint64_t limit = w.block->launch->config->instruction_limit;
         w.time_slice = w.block->waits ? kWaitingQuota : others ? kSplitTimeSlice : kWarpQuota;
         note_time_slice(w);
@@ -329,9 +346,11 @@ void let_others_come(Warp& w, std::uint32_t chances) {
     c.changes_then = b.worker->changes;
     c.polls = 0;
   }
-  // Counted by itself: instructions are counted at the end of a turn, and within one each access needs a chance of its own.
-  const std::uint64_t r = mix(launch.config->schedule_seed ^ (b.index << 20) ^ (std::uint64_t{w.index} << 48) ^ std::uint64_t{w.pc} << 8 ^
-                              0x9e3779b97f4a7c15ull * ++c.strong_accesses);
+  // Counted by itself: instructions are counted at the end of a turn, and within one each access
+  // needs a chance of its own.
+  const std::uint64_t r =
+      mix(launch.config->schedule_seed ^ (b.index << 20) ^ (std::uint64_t{w.index} << 48) ^
+          std::uint64_t{w.pc} << 8 ^ 0x9e3779b97f4a7c15ull * ++c.strong_accesses);
   const bool others_wait = ++c.polls >= kMostPolls;
   if (r % chances != 0 && !others_wait) return;
   const bool block = others_wait || (r >> 8 & 1) != 0, warp = others_wait || !block;
@@ -377,7 +396,9 @@ Progress run_block(Block& b) {
   const std::uint64_t changes = b.worker->changes;
   for (int round = 0; round < patience;) {
     if (b.live_warps == 0) return Progress::kDone;
-    if (b.position > launch.stop.load(std::memory_order_relaxed) || launch.abandoned.load(std::memory_order_relaxed)) return Progress::kDone;
+    if (b.position > launch.stop.load(std::memory_order_relaxed) ||
+        launch.abandoned.load(std::memory_order_relaxed))
+      return Progress::kDone;
     if (b.runnable == 0) {
       if (b.cluster != nullptr && waits_for_cluster(b)) return Progress::kWaiting;
       if (advance_virtual_time(b)) continue;
@@ -395,7 +416,8 @@ Progress run_block(Block& b) {
       switch (run_warp(b.warps[index])) {
         case Stop::kDone:
         case Stop::kBlocked:
-          // A barrier that this very warp completed has made it runnable again only if it did not stop after.
+          // A barrier that this very warp completed has made it runnable again only if it did not
+          // stop after.
           if (b.warps[index].active == 0) b.runnable &= ~(1u << index);
           break;
         case Stop::kQuota: yielded = true; break;
@@ -418,11 +440,14 @@ Progress run_block(Block& b) {
       const std::uint64_t limit = launch.config->instruction_limit;
       if (limit != 0 && b.instructions > limit) {
         Warp& w = b.warps[std::countr_zero(b.runnable)];
-        check::Finding f = finding_at(w, w.pc, w.active ? w.active : living(w), check::Kind::kTimeLimit);
-        f.where = "the block ran " + std::to_string(b.instructions) + " warp instructions, the limit is " + std::to_string(limit);
+        check::Finding f =
+            finding_at(w, w.pc, w.active ? w.active : living(w), check::Kind::kTimeLimit);
+        f.where = "the block ran " + std::to_string(b.instructions) +
+                  " warp instructions, the limit is " + std::to_string(limit);
         LaneGroups groups;
         groups.add(b);
-        f.detail = "LOCKSTEP_INSTRUCTION_LIMIT sets it; 0 is none. Of the block's threads" + groups.text();
+        f.detail =
+            "LOCKSTEP_INSTRUCTION_LIMIT sets it; 0 is none. Of the block's threads" + groups.text();
         report(w, std::move(f));
         b.aborted = true;
         return Progress::kDone;

@@ -15,11 +15,13 @@ enum class Progress : std::uint8_t {
   kWaiting,   // at the cluster's barrier, for other blocks
 };
 Progress run_block(Block& block);
-// A thread has done something by which others may learn of it, or it of others, and the seed may let others come next. To be called last by the operation.
-// `chances`: it does so once in so many times, half of them for blocks and half for warps.
+// A thread has done something by which others may learn of it, or it of others, and the seed may
+// let others come next. To be called last by the operation. `chances`: it does so once in so many
+// times, half of them for blocks and half for warps.
 void let_others_come(Warp& w, std::uint32_t chances);
 inline void strong_access(Warp& w, bool only_reads = false) {
-  if (__builtin_expect(w.block->launch->config->schedule_seed != 0, 0)) let_others_come(w, only_reads ? 32 : 8);
+  if (__builtin_expect(w.block->launch->config->schedule_seed != 0, 0))
+    let_others_come(w, only_reads ? 32 : 8);
 }
 // Splits the running split: `lanes` go to `pc`, the others stay.
 void split(Warp& w, std::uint32_t pc, LaneMask lanes);

@@ -1,6 +1,7 @@
 // The state of one warp, as far as handlers see it, and the accessors of its register file.
 //
-// Plain data only, for the same reason as instruction.h. The scheduler's state (splits, parking) is in block.h.
+// Plain data only, for the same reason as instruction.h. The scheduler's state (splits, parking) is
+// in block.h.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,8 @@ struct Warp {
   std::byte* file[2];       // [0] registers, [1] the kernel's constants (read only)
   LaneMask carry = 0;       // condition code CC.CF, one bit a lane
   LaneMask exists = 0;      // lanes that are threads of the block (a last warp may be partial)
-  LaneMask overlapped = 0;  // lanes beside which grids or copies before this one may still run, and those that have waited: sync/dependent_grids.h
+  LaneMask overlapped = 0;  // lanes beside which grids or copies before this one may still run, and
+                            // those that have waited: sync/dependent_grids.h
   LaneMask waited = 0;
   std::uint32_t index = 0;  // within the block
   Block* block = nullptr;
@@ -40,7 +42,8 @@ struct Warp {
   Event event = Event::kNone;
 };
 
-// A lane array of the register (or constant) at `slot`. Lanes past `exists` hold unspecified values and may be computed on.
+// A lane array of the register (or constant) at `slot`. Lanes past `exists` hold unspecified values
+// and may be computed on.
 template <class T>
 inline __attribute__((always_inline)) const T* source(const Warp& w, Slot slot) {
   return reinterpret_cast<const T*>(w.file[slot & 1] + (slot & ~Slot{1}));
@@ -54,7 +57,8 @@ inline __attribute__((always_inline)) LaneMask predicate(const Warp& w, Slot slo
   std::memcpy(&m, w.file[slot & 1] + (slot & ~Slot{1}), sizeof m);
   return m;
 }
-inline __attribute__((always_inline)) void set_predicate(Warp& w, Slot slot, LaneMask value, LaneMask mask) {
+inline __attribute__((always_inline)) void set_predicate(Warp& w, Slot slot, LaneMask value,
+                                                         LaneMask mask) {
   LaneMask old;
   std::memcpy(&old, w.file[0] + slot, sizeof old);
   old = (old & ~mask) | (value & mask);

@@ -1,8 +1,8 @@
 // The scheduler's state of a warp: its splits, its call frames, and what is known of its registers.
 //
-// A warp is a set of splits. A split is a set of lanes at one program counter in one call frame. The one with the lowest
-// program counter in the deepest frame runs; splits that meet at the same place in the same frame merge; a branch that
-// divides its lanes makes two of one.
+// A warp is a set of splits. A split is a set of lanes at one program counter in one call frame.
+// The one with the lowest program counter in the deepest frame runs; splits that meet at the same
+// place in the same frame merge; a branch that divides its lanes makes two of one.
 #pragma once
 
 #include <array>
@@ -40,20 +40,24 @@ using program::Source;
 using program::Storage;
 using program::ValidityTransfer;
 
-// Validity of the registers of a frame, by slot: one word of lanes each. Made only when an invalid value appears.
+// Validity of the registers of a frame, by slot: one word of lanes each. Made only when an invalid
+// value appears.
 struct Validity {
   struct Word {
     LaneMask invalid = 0;  // lanes whose value was never written
-    LaneMask derived = 0;  // of these, lanes whose value was computed from one that was never written
+    LaneMask derived =
+        0;  // of these, lanes whose value was computed from one that was never written
     LaneMask masked = 0;   // of these, lanes whose value is what a mask has left of one
     std::uint32_t pc = 0;  // where it came from
     check::Kind kind = check::Kind::kUninitialised;
-    bool marked = false;            // its index is in `marked` below
-    bool partly = false;            // of some lane not whole bytes are meant: `bits` below has which
-    std::uint8_t bytes[kWarpSize];  // of an invalid lane, which bytes of its value are meant, a bit each
+    bool marked = false;  // its index is in `marked` below
+    bool partly = false;  // of some lane not whole bytes are meant: `bits` below has which
+    std::uint8_t
+        bytes[kWarpSize];  // of an invalid lane, which bytes of its value are meant, a bit each
   };
   std::vector<Word> words;            // index: slot / 4
-  std::vector<std::uint32_t> marked;  // indices of words that have had an invalid lane: few of many, and each block begins with none
+  std::vector<std::uint32_t> marked;  // indices of words that have had an invalid lane: few of
+                                      // many, and each block begins with none
   using Bits = std::array<std::uint64_t, kWarpSize>;
   std::unordered_map<std::uint32_t, Bits> bits;  // of words that are meant in part, by index
 
@@ -103,7 +107,8 @@ struct WarpExit {
   LaneMask lanes = 0;
 };
 
-// Lanes that have executed barrier.arrive and whose warp has not arrived yet: other lanes of it are to come, or to end.
+// Lanes that have executed barrier.arrive and whose warp has not arrived yet: other lanes of it are
+// to come, or to end.
 struct PartialArrival {
   LaneMask lanes = 0;
   std::uint32_t pc = 0;     // of the last of them
@@ -116,32 +121,38 @@ struct WarpControl {
   std::int32_t first_free = 1;    // all frames before it are in use
   std::int32_t frame = 0;         // of the running split
   LaneMask exited = 0;
-  std::vector<WarpExit> exits;                  // where these ended
-  bool tracking = false;                        // some register may hold an invalid value
-  bool short_slice = false;                     // the running split has only a short turn
-  bool should_yield = false;                    // the block's other warps first: see strong_access
-  std::int32_t barrier = -1;                    // the whole warp has arrived here and waits
-  PartialArrival arrivals[16];                  // by barrier
-  std::uint32_t arriving = 0;                   // a bit for each of these that has lanes
-  LaneMask cluster_arrived = 0;                 // lanes that have arrived at the open phase of the cluster's barrier
-  LaneMask cluster_released = 0;                // of these, lanes that did so with release semantics
-  std::uint32_t cluster_arrive_pc = ~0u;        // of that arrival, if all lanes arrived at once
-  LaneMask cluster_passed = 0;                  // lanes whose phase is complete but that have not waited for it yet
-  LaneMask cluster_left = 0;                    // lanes that ended after they had arrived at the open phase
-  LaneMask timed_out = 0;                       // lanes for which mbarrier.try_wait shall answer false instead of waiting on
+  std::vector<WarpExit> exits;  // where these ended
+  bool tracking = false;        // some register may hold an invalid value
+  bool short_slice = false;     // the running split has only a short turn
+  bool should_yield = false;    // the block's other warps first: see strong_access
+  std::int32_t barrier = -1;    // the whole warp has arrived here and waits
+  PartialArrival arrivals[16];  // by barrier
+  std::uint32_t arriving = 0;   // a bit for each of these that has lanes
+  LaneMask cluster_arrived =
+      0;  // lanes that have arrived at the open phase of the cluster's barrier
+  LaneMask cluster_released = 0;          // of these, lanes that did so with release semantics
+  std::uint32_t cluster_arrive_pc = ~0u;  // of that arrival, if all lanes arrived at once
+  LaneMask cluster_passed = 0;  // lanes whose phase is complete but that have not waited for it yet
+  LaneMask cluster_left = 0;    // lanes that ended after they had arrived at the open phase
+  LaneMask timed_out =
+      0;  // lanes for which mbarrier.try_wait shall answer false instead of waiting on
   std::uint32_t stack_pointer[kWarpSize] = {};  // alloca
   std::uint64_t instructions = 0;               // of this warp: its clock
-  // Under a seed: strong accesses so far, and those of them since something has changed (let_others_come).
+  // Under a seed: strong accesses so far, and those of them since something has changed
+  // (let_others_come).
   std::uint64_t strong_accesses = 0, changes_then = 0;
   std::uint32_t polls = 0;
   // What a turn's end was like before, while nothing has changed (livelock.h).
   struct TimeSlices {
-    std::uint64_t changes = 0, epoch = 0;  // the worker's changes, and the epoch of Launch::quiescence, until now
-    std::uint64_t count = 0;               // turns since the last change
-    std::uint64_t state = 0;               // a digest of registers and places after one of them
-    LaneMask ran = 0;                      // lanes that have run since
-    bool repeats = false;                  // it has been met again
-    bool idles = false;                    // it was met again although other host threads told of changes: nothing proved, but probably it waits
+    std::uint64_t changes = 0,
+                  epoch =
+                      0;  // the worker's changes, and the epoch of Launch::quiescence, until now
+    std::uint64_t count = 0;  // turns since the last change
+    std::uint64_t state = 0;  // a digest of registers and places after one of them
+    LaneMask ran = 0;         // lanes that have run since
+    bool repeats = false;     // it has been met again
+    bool idles = false;  // it was met again although other host threads told of changes: nothing
+                         // proved, but probably it waits
   };
   TimeSlices time_slices;
   std::uint64_t slept = 0;  // nanoseconds asked of nanosleep

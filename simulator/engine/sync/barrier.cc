@@ -33,7 +33,10 @@ void release(Block& b, int id) {
       switch (op.flags & kBarKind) {
         case kBarRedAnd: predicate(barrier.red_and); break;
         case kBarRedOr: predicate(barrier.red_or != 0); break;
-        case kBarRedPopc: each(f.mask, [&](int l) { parked_result<std::uint32_t>(w, f, op.dst)[l] = barrier.red_count; }); break;
+        case kBarRedPopc:
+          each(f.mask,
+               [&](int l) { parked_result<std::uint32_t>(w, f, op.dst)[l] = barrier.red_count; });
+          break;
         default: break;
       }
       f.state = WarpSplit::State::kRunnable;
@@ -45,8 +48,10 @@ void release(Block& b, int id) {
   if (b.launch->check_races) {
     std::uint32_t live = 0;
     for (const Warp& w : b.warps) live |= std::uint32_t{living(w) != 0} << w.index;
-    // A count names as many warps and not all that are left: those that have ended were not among them.
-    const bool all = barrier.expected == 0 || live == (b.launch->warps == 32 ? ~0u : (1u << b.launch->warps) - 1);
+    // A count names as many warps and not all that are left: those that have ended were not among
+    // them.
+    const bool all = barrier.expected == 0 ||
+                     live == (b.launch->warps == 32 ? ~0u : (1u << b.launch->warps) - 1);
     bool knows_more = false;
     if (all && barrier.waiting == live && barrier.warps == live) {
       knows_more = b.races.block_barrier();
@@ -58,12 +63,14 @@ void release(Block& b, int id) {
   barrier = Barrier{};
 }
 
-// The barrier of all threads is complete. False: it is without threads that have ended, and this ends the launch.
+// The barrier of all threads is complete. False: it is without threads that have ended, and this
+// ends the launch.
 bool all_came(Warp& acting, const Barrier& barrier) {
   Block& b = *acting.block;
   const Warp& at = b.warps[std::countr_zero(barrier.waiting)];
   const auto waits = [](const WarpSplit& f) { return f.state == WarpSplit::State::kAtBarrier; };
-  const WarpSplit& split = *std::find_if(at.control->splits.begin(), at.control->splits.end(), waits);
+  const WarpSplit& split =
+      *std::find_if(at.control->splits.begin(), at.control->splits.end(), waits);
   if (!begins_to_miss(acting, split.pc)) return true;
   AbsentThreads absent;
   for (const Warp& w : b.warps) absent.add(w, w.exists & w.control->exited);
@@ -89,28 +96,37 @@ void release_if_complete(Warp& acting, int id) {
 // The count of threads that the operation names; 0: all.
 std::uint32_t count_of(const Warp& w, const WarpSplit& f) {
   const Op& op = w.block->program->ops[f.pc];
-  return op.src[1] == kNoSlot ? 0 : parked_operand<std::uint32_t>(w, f, op.src[1])[std::countr_zero(f.mask)];
+  return op.src[1] == kNoSlot
+             ? 0
+             : parked_operand<std::uint32_t>(w, f, op.src[1])[std::countr_zero(f.mask)];
 }
 
-// A whole warp arrives at the barrier of `f`, for `count` threads, waiting or not. `came_before`: lanes that have arrived, and may have ended since.
-bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits, LaneMask came_before) {
+// A whole warp arrives at the barrier of `f`, for `count` threads, waiting or not. `came_before`:
+// lanes that have arrived, and may have ended since.
+bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits,
+            LaneMask came_before) {
   Block& b = *w.block;
   Barrier& barrier = b.barriers[id];
   const Op& op = b.program->ops[f.pc];
   if (op.src[1] != kNoSlot && (count % kWarpSize != 0 || count == 0)) {
     check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kInvalidInstruction);
-    finding.where = "a barrier for " + std::to_string(count) + " threads: the count must be a positive multiple of 32";
+    finding.where = "a barrier for " + std::to_string(count) +
+                    " threads: the count must be a positive multiple of 32";
     report(w, std::move(finding));
     return false;
   }
   if (barrier.warps != 0 && barrier.expected != count) {
     check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kBarrierDivergence);
-    const auto text = [](std::uint32_t n) { return n ? std::to_string(n) + " threads" : std::string("all threads"); };
-    finding.where = "barrier " + std::to_string(id) + " for " + text(count) + ", but others wait there for " + text(barrier.expected);
+    const auto text = [](std::uint32_t n) {
+      return n ? std::to_string(n) + " threads" : std::string("all threads");
+    };
+    finding.where = "barrier " + std::to_string(id) + " for " + text(count) +
+                    ", but others wait there for " + text(barrier.expected);
     report(w, std::move(finding));
     return false;
   }
-  // A barrier of all threads looks when it is complete. Of one with a count, only the warps that come are counted; .aligned wants them whole.
+  // A barrier of all threads looks when it is complete. Of one with a count, only the warps that
+  // come are counted; .aligned wants them whole.
   const LaneMask gone = w.exists & w.control->exited & ~came_before;
   if (gone != 0 && count != 0 && (op.flags & kBarAligned) != 0 && begins_to_miss(w, f.pc)) {
     AbsentThreads absent;
@@ -124,7 +140,8 @@ bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits
   barrier.warps |= 1u << w.index;
   if (waits) barrier.waiting |= 1u << w.index;
   // Lanes that do not wait have arrived one by one.
-  if (b.launch->check_races && count != 0 && waits) b.races.arrive(w.index, id, living(w), living(w) == w.exists);
+  if (b.launch->check_races && count != 0 && waits)
+    b.races.arrive(w.index, id, living(w), living(w) == w.exists);
   return true;
 }
 
@@ -141,7 +158,9 @@ void complete_arrival(Warp& w, int id) {
 }  // namespace
 
 void arrive_without_the_ended(Warp& w) {
-  for (std::uint32_t ids = w.control->arriving; ids != 0 && w.event != Event::kAbort; ids &= ids - 1) complete_arrival(w, std::countr_zero(ids));
+  for (std::uint32_t ids = w.control->arriving; ids != 0 && w.event != Event::kAbort;
+       ids &= ids - 1)
+    complete_arrival(w, std::countr_zero(ids));
 }
 
 void recheck_barriers(Warp& w) {
@@ -155,10 +174,13 @@ void run_bar(Warp& w, const Op& op, LaneMask mask) {
   const auto* ids = source<std::uint32_t>(w, op.src[0]);
   const std::uint32_t id = ids[std::countr_zero(mask)];
   LaneMask differ = 0;
-  if (!program::is_constant(op.src[0])) each(mask, [&](int l) { differ |= LaneMask{ids[l] != id} << l; });
+  if (!program::is_constant(op.src[0]))
+    each(mask, [&](int l) { differ |= LaneMask{ids[l] != id} << l; });
   if (id > 15 || differ) {
-    check::Finding f = finding_at(w, w.pc - 1, differ ? differ : mask, check::Kind::kInvalidInstruction);
-    f.where = id > 15 ? "barrier " + std::to_string(id) + ": there are 16, from 0" : "lanes of one warp name different barriers";
+    check::Finding f =
+        finding_at(w, w.pc - 1, differ ? differ : mask, check::Kind::kInvalidInstruction);
+    f.where = id > 15 ? "barrier " + std::to_string(id) + ": there are 16, from 0"
+                      : "lanes of one warp name different barriers";
     report(w, std::move(f));
     return;
   }
@@ -167,7 +189,8 @@ void run_bar(Warp& w, const Op& op, LaneMask mask) {
     PartialArrival& arrival = w.control->arrivals[id];
     arrival = {arrival.lanes | mask, here.pc, count_of(w, here)};
     w.control->arriving |= 1u << id;
-    if (w.block->launch->check_races) w.block->races.arrive(w.index, static_cast<int>(id), mask, mask == w.exists);
+    if (w.block->launch->check_races)
+      w.block->races.arrive(w.index, static_cast<int>(id), mask, mask == w.exists);
     complete_arrival(w, static_cast<int>(id));
     return;
   }
@@ -183,25 +206,32 @@ bool warp_reaches_barrier(Warp& w) {
   for (const WarpSplit& f : c.splits) here |= waits(f) ? f.mask : 0;
   if (here == 0 || here != living(w)) return false;
   const auto id_of = [&](const WarpSplit& f) {
-    return static_cast<int>(parked_operand<std::uint32_t>(w, f, b.program->ops[f.pc].src[0])[std::countr_zero(f.mask)]);
+    return static_cast<int>(
+        parked_operand<std::uint32_t>(w, f, b.program->ops[f.pc].src[0])[std::countr_zero(f.mask)]);
   };
   const WarpSplit& first = *std::find_if(c.splits.begin(), c.splits.end(), waits);
   const int id = id_of(first);
   for (const WarpSplit& f : c.splits) {
     if (!waits(f)) continue;
-    const bool aligned = ((b.program->ops[f.pc].flags | b.program->ops[first.pc].flags) & kBarAligned) != 0;
+    const bool aligned =
+        ((b.program->ops[f.pc].flags | b.program->ops[first.pc].flags) & kBarAligned) != 0;
     if (id_of(f) == id && (f.pc == first.pc || !aligned)) continue;
-    if (id_of(f) == id && (!b.launch->check_synchronisation || already_reported(w, check::Kind::kBarrierDivergence, f.pc))) continue;
+    if (id_of(f) == id && (!b.launch->check_synchronisation ||
+                           already_reported(w, check::Kind::kBarrierDivergence, f.pc)))
+      continue;
     check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kBarrierDivergence);
-    finding.where = id_of(f) == id ? "other lanes of the same warp wait at another barrier instruction"
-                                   : "other lanes of the same warp wait at barrier " + std::to_string(id);
+    finding.where = id_of(f) == id
+                        ? "other lanes of the same warp wait at another barrier instruction"
+                        : "other lanes of the same warp wait at barrier " + std::to_string(id);
     finding.access.is_write = false;
     check::Access other;
     other.site = site_of(*b.program, first.pc);
     other.block = b.ctaid;
     other.thread = thread_of(*b.launch, w.index * kWarpSize + std::countr_zero(first.mask));
     finding.other = other;
-    finding.detail = "All threads of a warp must execute the same bar.sync; the condition around it differs between threads.";
+    finding.detail =
+        "All threads of a warp must execute the same bar.sync; the condition around it differs "
+        "between threads.";
     if (id_of(f) == id) {
       first_time(w, check::Kind::kBarrierDivergence, f.pc);
       if (!report_unless_suppressed(w, std::move(finding))) continue;
@@ -214,7 +244,8 @@ bool warp_reaches_barrier(Warp& w) {
   LaneMask yes = 0;
   for (const WarpSplit& f : c.splits) {
     const Op& op = b.program->ops[f.pc];
-    if (waits(f) && op.src[2] != kNoSlot) yes |= *parked_operand<LaneMask>(w, f, op.src[2]) & f.mask;
+    if (waits(f) && op.src[2] != kNoSlot)
+      yes |= *parked_operand<LaneMask>(w, f, op.src[2]) & f.mask;
   }
   if (!arrive(w, first, id, count_of(w, first), true, 0)) return false;
   if ((b.program->ops[first.pc].flags & kBarKind) >= kBarRedAnd) {
@@ -227,6 +258,8 @@ bool warp_reaches_barrier(Warp& w) {
   return c.barrier < 0 && w.event != Event::kAbort;
 }
 
-void run_fence(Warp& w, const Op& op, LaneMask mask) { fence(w, static_cast<check::Scope>(op.scope), mask, op.flags); }
+void run_fence(Warp& w, const Op& op, LaneMask mask) {
+  fence(w, static_cast<check::Scope>(op.scope), mask, op.flags);
+}
 
 }  // namespace lockstep::engine

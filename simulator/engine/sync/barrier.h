@@ -17,10 +17,11 @@ using program::kBarSync;
 void run_bar(Warp& w, const Op& op, LaneMask mask);
 void run_fence(Warp& w, const Op& op, LaneMask mask);
 
-// Called by the scheduler. Nothing of the warp is runnable: if all its lanes stand at a barrier, the warp arrives there. True when it may go on at
-// once.
+// Called by the scheduler. Nothing of the warp is runnable: if all its lanes stand at a barrier,
+// the warp arrives there. True when it may go on at once.
 bool warp_reaches_barrier(Warp& w);
-// Lanes of the warp have ended: where all that are left have executed barrier.arrive, the warp arrives.
+// Lanes of the warp have ended: where all that are left have executed barrier.arrive, the warp
+// arrives.
 void arrive_without_the_ended(Warp& w);
 // The warp has exited: barriers of its block that wait for all warps may be complete.
 void recheck_barriers(Warp& w);

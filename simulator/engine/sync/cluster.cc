@@ -19,14 +19,16 @@
 namespace lockstep::engine {
 namespace {
 
-// Rounds over the blocks without an end before another cluster of this worker gets a turn, when clusters may wait for one another.
+// Rounds over the blocks without an end before another cluster of this worker gets a turn, when
+// clusters may wait for one another.
 constexpr int kClusterRounds = 512;
 
 // WarpControl::cluster_arrive_pc where lanes have arrived apart, or not at all.
 constexpr std::uint32_t kNoArrival = ~0u;
 
-// Whether every thread of the block that is left has released with its arrival and waits, with no instruction
-// between the two: then the phase is a barrier of the block, too, and the block's next epoch begins.
+// Whether every thread of the block that is left has released with its arrival and waits, with no
+// instruction between the two: then the phase is a barrier of the block, too, and the block's next
+// epoch begins.
 bool arrived_as_a_barrier(const Block& b) {
   for (const Warp& w : b.warps) {
     const WarpControl& c = *w.control;
@@ -35,7 +37,8 @@ bool arrived_as_a_barrier(const Block& b) {
     if ((live & ~c.cluster_released) != 0 || c.cluster_arrive_pc == kNoArrival) return false;
     const std::uint32_t wait = c.cluster_arrive_pc + 1;
     LaneMask waiting = 0;
-    for (const WarpSplit& f : c.splits) waiting |= f.state == WarpSplit::State::kAtCluster && f.pc == wait ? f.mask : 0;
+    for (const WarpSplit& f : c.splits)
+      waiting |= f.state == WarpSplit::State::kAtCluster && f.pc == wait ? f.mask : 0;
     // The warp whose arrival completes the phase has its wait before it.
     const bool next = w.pc == wait && b.program->ops[wait].run == &run_cluster_wait;
     if ((live & ~(next ? waiting | w.active : waiting)) != 0) return false;
@@ -43,7 +46,8 @@ bool arrived_as_a_barrier(const Block& b) {
   return true;
 }
 
-// What the block's threads release to the cluster at the end of a phase, and whether its next epoch has begun.
+// What the block's threads release to the cluster at the end of a phase, and whether its next epoch
+// has begun.
 check::Knowledge end_phase(Block& b, bool& barrier) {
   check::Knowledge all;
   std::swap(all, b.cluster_arrivals);
@@ -61,14 +65,17 @@ check::Knowledge end_phase(Block& b, bool& barrier) {
 // Lanes that have waited, or wait, for a phase that is complete learn what was released at it.
 void learn_phase(Warp& w, LaneMask lanes) {
   Block& b = *w.block;
-  for (const auto& told : b.cluster_released) b.races.learn(w.index, lanes, lanes == living(w), *told);
+  for (const auto& told : b.cluster_released)
+    b.races.learn(w.index, lanes, lanes == living(w), *told);
 }
 
-// All threads that are left have arrived. False: others have ended without, and this ends the launch.
+// All threads that are left have arrived. False: others have ended without, and this ends the
+// launch.
 bool all_came(Warp& acting, const Cluster& c) {
   AbsentThreads absent;
   const Warp* at = &acting;
-  WarpSplit split{acting.pc - 1, acting.active, acting.control->frame, WarpSplit::State::kRunnable, false};
+  WarpSplit split{acting.pc - 1, acting.active, acting.control->frame, WarpSplit::State::kRunnable,
+                  false};
   bool waits = false;
   for (const auto& block : c.blocks) {
     for (const Warp& w : block->warps) {
@@ -81,7 +88,8 @@ bool all_came(Warp& acting, const Cluster& c) {
       }
     }
   }
-  return absent.empty() || !begins_to_miss(acting, split.pc) || report_absent(acting, *at, split, absent, "the cluster");
+  return absent.empty() || !begins_to_miss(acting, split.pc) ||
+         report_absent(acting, *at, split, absent, "the cluster");
 }
 
 // All threads have arrived: those that wait go on, and the next phase opens.
@@ -111,7 +119,8 @@ void complete_phase(Cluster& c) {
           b.cluster_released.push_back(told[i]);
         }
       }
-      if (!barrier[b.cluster_rank]) b.cluster_released.push_back(std::make_shared<const check::Knowledge>(b.block_arrivals));
+      if (!barrier[b.cluster_rank])
+        b.cluster_released.push_back(std::make_shared<const check::Knowledge>(b.block_arrivals));
       b.block_arrivals = {};
     }
     for (Warp& w : b.warps) {
@@ -136,7 +145,9 @@ void complete_phase(Cluster& c) {
 void report_misuse(Warp& w, LaneMask lanes, const char* what) {
   check::Finding f = finding_at(w, w.pc - 1, lanes, check::Kind::kInvalidInstruction);
   f.where = what;
-  f.detail = "Every thread of a cluster must execute barrier.cluster.arrive and barrier.cluster.wait in time_slices.";
+  f.detail =
+      "Every thread of a cluster must execute barrier.cluster.arrive and barrier.cluster.wait in "
+      "time_slices.";
   report(w, std::move(f));
 }
 
@@ -149,21 +160,25 @@ void report_deadlock(Cluster& c) {
     groups.add(*b, "block of rank " + std::to_string(b->cluster_rank) + ", ");
     for (Warp& w : b->warps) {
       for (const WarpSplit& f : w.control->splits) {
-        const bool waits = f.state == WarpSplit::State::kAtCluster || f.state == WarpSplit::State::kAtMbarrier;
+        const bool waits =
+            f.state == WarpSplit::State::kAtCluster || f.state == WarpSplit::State::kAtMbarrier;
         if (first == nullptr && waits) first = &f, first_warp = &w;
       }
     }
   }
   check::Finding f = finding_at(*first_warp, first->pc, first->mask, check::Kind::kDeadlock);
-  f.where = first->state == WarpSplit::State::kAtMbarrier ? describe_mbarrier_wait(*first_warp->block, *first_warp, *first)
-                                                          : "some threads of the cluster never come to this barrier: they wait elsewhere";
+  f.where = first->state == WarpSplit::State::kAtMbarrier
+                ? describe_mbarrier_wait(*first_warp->block, *first_warp, *first)
+                : "some threads of the cluster never come to this barrier: they wait elsewhere";
   f.detail = "Nothing in the cluster can go on. Of its threads" + groups.text();
   report(*first_warp->block, std::move(f));
 }
 
-// The offset of an address in the shared memory of whichever block; false when it is in no shared memory.
+// The offset of an address in the shared memory of whichever block; false when it is in no shared
+// memory.
 bool shared_address(const Warp& w, const Op& op, int lane, std::uint32_t& address) {
-  const std::uint64_t a = op.width == 8 ? source<std::uint64_t>(w, op.src[0])[lane] : source<std::uint32_t>(w, op.src[0])[lane];
+  const std::uint64_t a = op.width == 8 ? source<std::uint64_t>(w, op.src[0])[lane]
+                                        : source<std::uint32_t>(w, op.src[0])[lane];
   if (static_cast<isa::Space>(op.space) != isa::Space::kGeneric) {
     address = static_cast<std::uint32_t>(a);
     return true;
@@ -184,7 +199,8 @@ Progress run_cluster(Cluster& c) {
   const auto count = static_cast<std::uint32_t>(c.blocks.size());
   const Launch& launch = *c.blocks[0]->launch;
   const std::uint64_t seed = launch.config->schedule_seed;
-  const std::uint64_t turn = seed == 0 ? 0 : (seed + c.blocks[0]->index) * 0x9e3779b97f4a7c15ull >> 32;
+  const std::uint64_t turn =
+      seed == 0 ? 0 : (seed + c.blocks[0]->index) * 0x9e3779b97f4a7c15ull >> 32;
   const int patience = launch.config->cooperative ? 1 : kClusterRounds;
   for (int round = 0; round < patience; ++round) {
     bool left = true, ran = false, waits = true, others_first = false;
@@ -192,8 +208,10 @@ Progress run_cluster(Cluster& c) {
       Block& b = *c.blocks[((turn & 1 ? count - 1 - i : i) + (turn >> 1)) % count];
       if (b.live_warps == 0) continue;
       const Progress progress = run_block(b);
-      // What fails in one block ends all: the others would wait for it. So does a failure of a cluster before this one.
-      if (b.aborted || b.position > launch.stop.load(std::memory_order_relaxed) || launch.abandoned.load(std::memory_order_relaxed)) {
+      // What fails in one block ends all: the others would wait for it. So does a failure of a
+      // cluster before this one.
+      if (b.aborted || b.position > launch.stop.load(std::memory_order_relaxed) ||
+          launch.abandoned.load(std::memory_order_relaxed)) {
         return Progress::kDone;
       }
       left &= progress == Progress::kDone;
@@ -230,14 +248,16 @@ void leave_cluster(Warp& w, LaneMask lanes) {
 void check_cluster_phase(Warp& w) {
   Cluster& c = *w.block->cluster;
   if (c.arrived == 0 || c.arrived != c.living) return;
-  const bool some_exited = std::any_of(c.blocks.begin(), c.blocks.end(), [](const auto& b) { return b->some_exited; });
+  const bool some_exited =
+      std::any_of(c.blocks.begin(), c.blocks.end(), [](const auto& b) { return b->some_exited; });
   if (!some_exited || all_came(w, c)) complete_phase(c);
 }
 
 bool waits_for_cluster(const Block& b) {
   for (const WarpControl& c : b.controls) {
     for (const WarpSplit& f : c.splits) {
-      if (f.state == WarpSplit::State::kAtCluster || f.state == WarpSplit::State::kAtMbarrier) return true;
+      if (f.state == WarpSplit::State::kAtCluster || f.state == WarpSplit::State::kAtMbarrier)
+        return true;
     }
   }
   return false;
@@ -261,7 +281,9 @@ void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask) {
     Block& b = *w.block;
     b.cluster_arrivals.own.block = b.serial;
     if (op.flags & kRelease) {
-      b.cluster_arrivals.join(*b.races.message_of(w.index, fresh, fresh == w.exists, check::Scope::kCluster).what, b.races.grid());
+      b.cluster_arrivals.join(
+          *b.races.message_of(w.index, fresh, fresh == w.exists, check::Scope::kCluster).what,
+          b.races.grid());
       released(w);
     } else {
       check::Messages fenced;
@@ -271,7 +293,8 @@ void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask) {
       });
       b.block_arrivals.own.block = b.serial;
       for (const check::Message& m : fenced) {
-        (m.scope == check::Scope::kBlock ? b.block_arrivals : b.cluster_arrivals).join(*m.what, b.races.grid());
+        (m.scope == check::Scope::kBlock ? b.block_arrivals : b.cluster_arrivals)
+            .join(*m.what, b.races.grid());
       }
     }
   }
@@ -305,7 +328,8 @@ void run_map_address(Warp& w, const Op& op, LaneMask mask) {
     const std::uint32_t name = ranks[l] < kNoRank ? ranks[l] + 1 : kNoRank;
     const std::uint32_t mapped = name << kRankShift | (a & kOffsetMask);
     if (op.width == 8) {
-      destination<std::uint64_t>(w, op.dst)[l] = mapped + (generic ? w.block->launch->shared_window : 0);
+      destination<std::uint64_t>(w, op.dst)[l] =
+          mapped + (generic ? w.block->launch->shared_window : 0);
     } else {
       destination<std::uint32_t>(w, op.dst)[l] = mapped;
     }

@@ -1,10 +1,13 @@
-// Clusters: blocks that run together, wait for one another at the cluster's barrier and reach into one another's shared memory
-// (PTX ISA 9.7.9.24 mapa, 9.7.9.25 getctarank, 9.7.13.4 barrier.cluster).
+// Clusters: blocks that run together, wait for one another at the cluster's barrier and reach into
+// one another's shared memory (PTX ISA 9.7.9.24 mapa, 9.7.9.25 getctarank, 9.7.13.4
+// barrier.cluster).
 //
-// A cluster runs on one host thread, its blocks in turns, so what its blocks do to one another does not depend on the host. A launch
-// without clusters has clusters of one block; they are made only when the program has a cluster barrier.
+// A cluster runs on one host thread, its blocks in turns, so what its blocks do to one another does
+// not depend on the host. A launch without clusters has clusters of one block; they are made only
+// when the program has a cluster barrier.
 //
-// A shared address of 32 bits names a block in its top byte: 0 is the block itself, r + 1 the block of rank r.
+// A shared address of 32 bits names a block in its top byte: 0 is the block itself, r + 1 the block
+// of rank r.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +27,26 @@ inline constexpr std::uint32_t kNoRank = 0xff;
 struct Cluster {
   std::vector<std::unique_ptr<Block>> blocks;  // by rank; kept until all of them have ended
   std::uint32_t living = 0;                    // threads that have not exited
-  std::uint32_t arrived = 0;                   // of these, threads that have arrived at the open phase of the barrier
+  std::uint32_t arrived =
+      0;  // of these, threads that have arrived at the open phase of the barrier
 };
 
-// Runs the blocks in turns until all have ended, one has failed, or all that can run only wait for somebody outside.
+// Runs the blocks in turns until all have ended, one has failed, or all that can run only wait for
+// somebody outside.
 Progress run_cluster(Cluster& c);
-// Some lanes of the warp exit: the barrier waits for them no longer. To be called while they still count as living.
+// Some lanes of the warp exit: the barrier waits for them no longer. To be called while they still
+// count as living.
 void leave_cluster(Warp& w, LaneMask lanes);
 // Opens the next phase when all that live have arrived, after something that the warp has done.
 void check_cluster_phase(Warp& w);
-// Whether lanes of the block wait for what other blocks of the cluster may do: at its barrier, or at an mbarrier.
+// Whether lanes of the block wait for what other blocks of the cluster may do: at its barrier, or
+// at an mbarrier.
 bool waits_for_cluster(const Block& b);
 
-// The barrier has two halves. A thread arrives, which waits for nobody, and then waits for the phase it arrived at.
-// An arrival with .relaxed (no kRelease) tells others only what a fence has published.
-// The lanes of a warp need not come together, also where .aligned promises that they do: that promise is not checked.
+// The barrier has two halves. A thread arrives, which waits for nobody, and then waits for the
+// phase it arrived at. An arrival with .relaxed (no kRelease) tells others only what a fence has
+// published. The lanes of a warp need not come together, also where .aligned promises that they do:
+// that promise is not checked.
 void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask);
 void run_cluster_wait(Warp& w, const Op& op, LaneMask mask);
 

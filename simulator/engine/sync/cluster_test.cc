@@ -1,4 +1,5 @@
-// Clusters: places, barriers and the shared memory of other blocks, and what is reported when a block is not there or does not come.
+// Clusters: places, barriers and the shared memory of other blocks, and what is reported when a
+// block is not there or does not come.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +17,8 @@ using testing::text;
 
 constexpr std::uint64_t kSeeds[] = {0, 1, 2, 7, 12345};
 
-// %r0: what thread %r1 of block %r2 stores to out[block * threads + thread]; %r3: rank in the cluster. `cell`: four bytes of shared
-// memory a block; %r4: its address, %d1: its generic address.
+// %r0: what thread %r1 of block %r2 stores to out[block * threads + thread]; %r3: rank in the
+// cluster. `cell`: four bytes of shared memory a block; %r4: its address, %d1: its generic address.
 std::string kernel(std::string_view body) {
   return R"(
 .visible .entry k(.param .u64 out)
@@ -50,7 +51,8 @@ struct Result {
   std::vector<std::uint32_t> out;
 };
 
-Result run(std::string_view body, std::uint32_t grid, std::uint32_t block, std::uint32_t cluster, std::uint64_t seed = 0, int threads = 1) {
+Result run(std::string_view body, std::uint32_t grid, std::uint32_t block, std::uint32_t cluster,
+           std::uint64_t seed = 0, int threads = 1) {
   Machine gpu;
   gpu.config.cluster = {cluster, 1, 1};
   gpu.config.schedule_seed = seed;
@@ -87,7 +89,8 @@ TEST(Cluster, BlocksKnowTheirPlace) {
 )",
                        12, 1, 4);
   EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
-  for (std::uint32_t b = 0; b < 12; ++b) EXPECT_EQ(r.out[b], 1030440 + b / 4 * 100000 + b % 4 * 1001) << "block " << b;
+  for (std::uint32_t b = 0; b < 12; ++b)
+    EXPECT_EQ(r.out[b], 1030440 + b / 4 * 100000 + b % 4 * 1001) << "block " << b;
 }
 
 TEST(Cluster, RanksCountAlongXThenYThenZ) {
@@ -114,7 +117,8 @@ TEST(Cluster, RanksCountAlongXThenYThenZ) {
   const Outcome o = gpu.launch("k", Dim3{4, 6, 2}, Dim3{1, 1, 1}, out);
   EXPECT_FALSE(o.failed()) << text(o);
   const auto r = gpu.fetch<std::uint32_t>(out, 48);
-  for (std::uint32_t i = 0; i < 48; ++i) EXPECT_EQ(r[i], i % 2 + 2 * (i / 4 % 6 % 3) + 6 * (i / 24)) << i;
+  for (std::uint32_t i = 0; i < 48; ++i)
+    EXPECT_EQ(r[i], i % 2 + 2 * (i / 4 % 6 % 3) + 6 * (i / 24)) << i;
 }
 
 // Every block writes its own cell, then reads the next block's, in one of several ways.
@@ -136,32 +140,43 @@ constexpr const char* kStay = R"(
 void expect_neighbours(std::string_view read) {
   for (const auto seed : kSeeds) {
     for (const int threads : {1, 3}) {
-      const Result r = run(std::string(kWriteOwn) + std::string(read) + kStay, 24, 48, 4, seed, threads);
+      const Result r =
+          run(std::string(kWriteOwn) + std::string(read) + kStay, 24, 48, 4, seed, threads);
       ASSERT_TRUE(r.outcome.findings.empty()) << text(r.outcome) << "seed " << seed;
       for (std::uint32_t i = 0; i < r.out.size(); ++i) {
         const std::uint32_t block = i / 48;
-        ASSERT_EQ(r.out[i], 1000 + block / 4 * 4 + (block + 1) % 4) << "thread " << i << " seed " << seed;
+        ASSERT_EQ(r.out[i], 1000 + block / 4 * 4 + (block + 1) % 4)
+            << "thread " << i << " seed " << seed;
       }
     }
   }
 }
 
-JUDGES(Cluster, ReadsAnotherBlockThroughAGenericAddress, "mapa.u64", "barrier.cluster.arrive", "barrier.cluster.arrive.relaxed", "barrier.cluster.wait");
-TEST(Cluster, ReadsAnotherBlockThroughAGenericAddress) { expect_neighbours("mapa.u64 %d2, %d1, %r7;\n ld.u32 %r0, [%d2];\n"); }
+JUDGES(Cluster, ReadsAnotherBlockThroughAGenericAddress, "mapa.u64", "barrier.cluster.arrive",
+       "barrier.cluster.arrive.relaxed", "barrier.cluster.wait");
+TEST(Cluster, ReadsAnotherBlockThroughAGenericAddress) {
+  expect_neighbours("mapa.u64 %d2, %d1, %r7;\n ld.u32 %r0, [%d2];\n");
+}
 
-JUDGES(Cluster, ReadsAnotherBlockThroughA32BitSharedAddress, "mapa.shared::cluster.u32", "ld.shared::cluster.u32");
+JUDGES(Cluster, ReadsAnotherBlockThroughA32BitSharedAddress, "mapa.shared::cluster.u32",
+       "ld.shared::cluster.u32");
 TEST(Cluster, ReadsAnotherBlockThroughA32BitSharedAddress) {
-  expect_neighbours("mapa.shared::cluster.u32 %r8, %r4, %r7;\n ld.shared::cluster.u32 %r0, [%r8];\n");
+  expect_neighbours(
+      "mapa.shared::cluster.u32 %r8, %r4, %r7;\n ld.shared::cluster.u32 %r0, [%r8];\n");
 }
 
 TEST(Cluster, ReadsAnotherBlockThroughA64BitSharedAddress) {
-  expect_neighbours("cvt.u64.u32 %d5, %r4;\n mapa.shared::cluster.u64 %d2, %d5, %r7;\n ld.shared::cluster.u32 %r0, [%d2];\n");
+  expect_neighbours(
+      "cvt.u64.u32 %d5, %r4;\n mapa.shared::cluster.u64 %d2, %d5, %r7;\n ld.shared::cluster.u32 "
+      "%r0, [%d2];\n");
 }
 
-JUDGES(Cluster, AConvertedAddressKeepsItsBlock, "cvta.shared::cluster.u64", "cvta.to.shared::cluster.u64");
+JUDGES(Cluster, AConvertedAddressKeepsItsBlock, "cvta.shared::cluster.u64",
+       "cvta.to.shared::cluster.u64");
 TEST(Cluster, AConvertedAddressKeepsItsBlock) {
   expect_neighbours(
-      "cvt.u64.u32 %d5, %r4;\n mapa.shared::cluster.u64 %d2, %d5, %r7;\n cvta.shared::cluster.u64 %d3, %d2;\n cvta.to.shared::cluster.u64 %d4, %d3;\n"
+      "cvt.u64.u32 %d5, %r4;\n mapa.shared::cluster.u64 %d2, %d5, %r7;\n cvta.shared::cluster.u64 "
+      "%d3, %d2;\n cvta.to.shared::cluster.u64 %d4, %d3;\n"
       "ld.shared::cluster.u32 %r9, [%d4];\n ld.u32 %r0, [%d3];\n max.u32 %r0, %r0, %r9;\n");
 }
 
@@ -182,7 +197,8 @@ TEST(Cluster, AnAddressTellsItsRank) {
   for (std::uint32_t b = 0; b < 3; ++b) EXPECT_EQ(r.out[b], 201 + 10 * b);
 }
 
-JUDGES(Cluster, TheSharedWindowOfABlockIsPartOfTheClusters, "isspacep.shared::cta", "isspacep.shared::cluster");
+JUDGES(Cluster, TheSharedWindowOfABlockIsPartOfTheClusters, "isspacep.shared::cta",
+       "isspacep.shared::cluster");
 TEST(Cluster, TheSharedWindowOfABlockIsPartOfTheClusters) {
   const Result r = run(R"(
   mov.u32 %r5, 1;
@@ -248,12 +264,15 @@ TEST(Cluster, TheBarrierDoesNotWaitForThreadsThatHaveExited) {
   barrier.cluster.wait;
 )",
                        4, 96, 4);
-  EXPECT_FALSE(r.outcome.failed()) << "information, absent_threads_test.cc has it: " << text(r.outcome);
-  for (std::uint32_t i = 0; i < r.out.size(); ++i) EXPECT_EQ(r.out[i], i / 96 == 1 || i % 96 >= 48 ? 0xdddddddd : 5u) << i;
+  EXPECT_FALSE(r.outcome.failed())
+      << "information, absent_threads_test.cc has it: " << text(r.outcome);
+  for (std::uint32_t i = 0; i < r.out.size(); ++i)
+    EXPECT_EQ(r.out[i], i / 96 == 1 || i % 96 >= 48 ? 0xdddddddd : 5u) << i;
 }
 
 TEST(Cluster, ArrivingWaitsForNobody) {
-  // Rank 0 arrives and then, before it waits, gives rank 1 a value without which rank 1 does not arrive.
+  // Rank 0 arrives and then, before it waits, gives rank 1 a value without which rank 1 does not
+  // arrive.
   for (const auto seed : kSeeds) {
     const Result r = run(R"(
   mov.u32 %r0, 0;
@@ -282,7 +301,8 @@ MEET:
 
 TEST(Cluster, ABlockMayNotBeReadAfterItHasLeft) {
   // As in the neighbours above, but nobody stays.
-  const Result r = run(std::string(kWriteOwn) + "mapa.u64 %d2, %d1, %r7;\n ld.u32 %r0, [%d2];\n", 4, 32, 4);
+  const Result r =
+      run(std::string(kWriteOwn) + "mapa.u64 %d2, %d1, %r7;\n ld.u32 %r0, [%d2];\n", 4, 32, 4);
   const check::Finding f = only(r);
   EXPECT_EQ(f.kind, Kind::kUseAfterFree);
   // The last to arrive goes on first, and is gone when the one before reads from it.
@@ -293,21 +313,28 @@ TEST(Cluster, ABlockMayNotBeReadAfterItHasLeft) {
 }
 
 TEST(Cluster, ARankOutsideTheClusterIsOutOfBounds) {
-  for (const char* read : {"mapa.u64 %d2, %d1, 4;\n ld.u32 %r0, [%d2];\n", "mapa.shared::cluster.u32 %r8, %r4, 4;\n ld.shared::cluster.u32 %r0, [%r8];\n",
-                           "mapa.u64 %d2, %d1, 4;\n atom.add.u32 %r0, [%d2], 1;\n"}) {
+  for (const char* read :
+       {"mapa.u64 %d2, %d1, 4;\n ld.u32 %r0, [%d2];\n",
+        "mapa.shared::cluster.u32 %r8, %r4, 4;\n ld.shared::cluster.u32 %r0, [%r8];\n",
+        "mapa.u64 %d2, %d1, 4;\n atom.add.u32 %r0, [%d2], 1;\n"}) {
     const check::Finding f = only(run(std::string(kWriteOwn) + read + kStay, 8, 32, 4));
     EXPECT_EQ(f.kind, Kind::kOutOfBounds);
     EXPECT_THAT(f.where, HasSubstr("rank 4 is outside the cluster, which has 4 blocks"));
   }
-  const check::Finding far = only(run(std::string(kWriteOwn) + "mapa.u64 %d2, %d1, -1;\n ld.u32 %r0, [%d2];\n" + kStay, 8, 32, 4));
+  const check::Finding far = only(run(
+      std::string(kWriteOwn) + "mapa.u64 %d2, %d1, -1;\n ld.u32 %r0, [%d2];\n" + kStay, 8, 32, 4));
   EXPECT_EQ(far.kind, Kind::kOutOfBounds);
   EXPECT_THAT(far.where, HasSubstr("outside the cluster"));
 }
 
 TEST(Cluster, BoundsOfAnotherBlocksVariablesHold) {
-  const check::Finding f = only(run(std::string(kWriteOwn) + "mapa.u64 %d2, %d1, %r7;\n ld.u32 %r0, [%d2+4];\n" + kStay, 4, 32, 4));
+  const check::Finding f =
+      only(run(std::string(kWriteOwn) + "mapa.u64 %d2, %d1, %r7;\n ld.u32 %r0, [%d2+4];\n" + kStay,
+               4, 32, 4));
   EXPECT_EQ(f.kind, Kind::kOutOfBounds);
-  EXPECT_THAT(f.where, HasSubstr("just past the end of 'cell' (4 bytes), in the block of rank 0 of the cluster"));
+  EXPECT_THAT(
+      f.where,
+      HasSubstr("just past the end of 'cell' (4 bytes), in the block of rank 0 of the cluster"));
 }
 
 TEST(Cluster, BlockSharedInstructionsReachNoOtherBlock) {
@@ -351,14 +378,19 @@ TEST(Cluster, ARemoteStoreCountsAsWritten) {
 
 TEST(Cluster, TheBarrierOrdersTheThreadsOfABlock) {
   const auto body = [](const char* between) {
-    return std::string("setp.eq.u32 %p1, %r1, 0;\n @%p1 st.shared.u32 [%r4], %r2;\n") + between + "ld.shared.u32 %r0, [%r4];\n" + kStay;
+    return std::string("setp.eq.u32 %p1, %r1, 0;\n @%p1 st.shared.u32 [%r4], %r2;\n") + between +
+           "ld.shared.u32 %r0, [%r4];\n" + kStay;
   };
-  EXPECT_TRUE(run(body("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;\n"), 2, 64, 2).outcome.findings.empty());
+  EXPECT_TRUE(
+      run(body("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;\n"), 2, 64, 2)
+          .outcome.findings.empty());
   // Nothing does not, and an arrival that is relaxed neither.
-  for (const char* between : {"", kStay}) EXPECT_EQ(only(run(body(between), 2, 64, 2)).kind, Kind::kRace) << between;
+  for (const char* between : {"", kStay})
+    EXPECT_EQ(only(run(body(between), 2, 64, 2)).kind, Kind::kRace) << between;
 }
 
-// The second block's thread completes a phase of the first block's mbarrier object by two arrivals, and a third one is for the next phase.
+// The second block's thread completes a phase of the first block's mbarrier object by two arrivals,
+// and a third one is for the next phase.
 TEST(Cluster, WhoWaitsForAPhaseIsOrderedAfterItsArrivalsAndNoLaterOnes) {
   const auto body = [](const char* before, const char* between) {
     const std::string arrival = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r6];\n";
@@ -411,7 +443,8 @@ CLUSTER:
 }
 
 TEST(Cluster, ArrivingTwiceIsFound) {
-  const check::Finding f = only(run("mov.u32 %r0, 0;\n barrier.cluster.arrive;\n barrier.cluster.arrive;\n", 2, 32, 2));
+  const check::Finding f =
+      only(run("mov.u32 %r0, 0;\n barrier.cluster.arrive;\n barrier.cluster.arrive;\n", 2, 32, 2));
   EXPECT_EQ(f.kind, Kind::kInvalidInstruction);
   EXPECT_THAT(f.where, HasSubstr("arrives again"));
 }
@@ -423,12 +456,15 @@ TEST(Cluster, WaitingWithoutArrivingIsFound) {
 }
 
 TEST(Cluster, OnlySharedAddressesCanBeMapped) {
-  const check::Finding f = only(run("ld.param.u64 %d2, [out];\n mapa.u64 %d3, %d2, 0;\n mov.u32 %r0, 0;\n", 2, 32, 2));
+  const check::Finding f =
+      only(run("ld.param.u64 %d2, [out];\n mapa.u64 %d3, %d2, 0;\n mov.u32 %r0, 0;\n", 2, 32, 2));
   EXPECT_EQ(f.kind, Kind::kInvalidInstruction);
   EXPECT_THAT(f.where, HasSubstr("no shared memory"));
 }
 
-TEST(Cluster, AGridThatTheClusterDoesNotDivideIsRefused) { EXPECT_THROW(run("mov.u32 %r0, 0;\n", 3, 32, 2), std::invalid_argument); }
+TEST(Cluster, AGridThatTheClusterDoesNotDivideIsRefused) {
+  EXPECT_THROW(run("mov.u32 %r0, 0;\n", 3, 32, 2), std::invalid_argument);
+}
 
 }  // namespace cluster_test
 }  // namespace lockstep::engine

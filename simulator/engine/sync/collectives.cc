@@ -24,13 +24,16 @@ struct Part {
 
 template <class T>
 const T* operand(const Warp& w, const Part& part, Slot slot) {
-  return reinterpret_cast<const T*>((is_constant(slot) ? w.file[1] : part.file) + (slot & ~Slot{1}));
+  return reinterpret_cast<const T*>((is_constant(slot) ? w.file[1] : part.file) +
+                                    (slot & ~Slot{1}));
 }
 template <class T>
 T* result(const Part& part, Slot slot) {
   return reinterpret_cast<T*>(part.file + slot);
 }
-LaneMask mask_operand(const Warp& w, const Part& part, Slot slot) { return *operand<LaneMask>(w, part, slot); }
+LaneMask mask_operand(const Warp& w, const Part& part, Slot slot) {
+  return *operand<LaneMask>(w, part, slot);
+}
 void write_mask(const Part& part, Slot slot, LaneMask value) {
   if (slot == kNoSlot) return;
   LaneMask* p = result<LaneMask>(part, slot);
@@ -66,7 +69,8 @@ void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
     LaneMask in_range = 0, inactive = 0, carried = 0, carried_derived = 0;
     std::uint64_t carried_bits[kWarpSize];
     each(part.lanes, [&](int l) {
-      const int b = static_cast<int>(bs[l] & 31), clamp = static_cast<int>(cs[l] & 31), segment = static_cast<int>(cs[l] >> 8 & 31);
+      const int b = static_cast<int>(bs[l] & 31), clamp = static_cast<int>(cs[l] & 31),
+                segment = static_cast<int>(cs[l] >> 8 & 31);
       const int max_lane = (l & segment) | (clamp & ~segment);
       const int min_lane = l & segment;
       int j = l;
@@ -101,27 +105,34 @@ void shuffle(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
     if (tracking || (inactive && w.block->launch->check_synchronisation)) {
       if (!tracking) begin_tracking(w);
       if (carried) {
-        mark_register(w, part.op->dst, carried, part.lanes, invalid_pc, invalid_kind, nullptr, carried_bits);
-        if (Validity::Word* word = validity_word(w.control->frames[part.frame], part.op->dst)) word->derived |= carried_derived;
+        mark_register(w, part.op->dst, carried, part.lanes, invalid_pc, invalid_kind, nullptr,
+                      carried_bits);
+        if (Validity::Word* word = validity_word(w.control->frames[part.frame], part.op->dst))
+          word->derived |= carried_derived;
       } else {
         mark_register(w, part.op->dst, 0, part.lanes, part.pc);
       }
       if (part.op->dst2 != kNoSlot) mark_register(w, part.op->dst2, 0, part.lanes, part.pc);
-      // The value of a lane that does not take part is undefined; whether anybody uses it shows later.
-      if (inactive) mark_register(w, part.op->dst, inactive, 0, part.pc, check::Kind::kInactiveLane);
+      // The value of a lane that does not take part is undefined; whether anybody uses it shows
+      // later.
+      if (inactive)
+        mark_register(w, part.op->dst, inactive, 0, part.pc, check::Kind::kInactiveLane);
     }
   }
 }
 
 void vote(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
   LaneMask yes = 0;
-  for (int i = 0; i < n; ++i) yes |= mask_operand(w, parts[i], parts[i].op->src[0]) & parts[i].lanes;
+  for (int i = 0; i < n; ++i)
+    yes |= mask_operand(w, parts[i], parts[i].op->src[0]) & parts[i].lanes;
   for (int i = 0; i < n; ++i) {
     const Part& part = parts[i];
     switch (kind) {
       case SyncKind::kVoteAll: write_mask(part, part.op->dst, yes == lanes ? kAllLanes : 0); break;
       case SyncKind::kVoteAny: write_mask(part, part.op->dst, yes ? kAllLanes : 0); break;
-      case SyncKind::kVoteUni: write_mask(part, part.op->dst, yes == lanes || yes == 0 ? kAllLanes : 0); break;
+      case SyncKind::kVoteUni:
+        write_mask(part, part.op->dst, yes == lanes || yes == 0 ? kAllLanes : 0);
+        break;
       default: {
         std::uint32_t* d = result<std::uint32_t>(part, part.op->dst);
         each(part.lanes, [&](int l) { d[l] = yes; });
@@ -134,14 +145,18 @@ void match(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
   std::uint64_t value[kWarpSize] = {};
   for (int i = 0; i < n; ++i) {
     const Slot a = parts[i].op->src[0];
-    each(parts[i].lanes,
-         [&](int l) { value[l] = parts[i].op->width == 8 ? operand<std::uint64_t>(w, parts[i], a)[l] : operand<std::uint32_t>(w, parts[i], a)[l]; });
+    each(parts[i].lanes, [&](int l) {
+      value[l] = parts[i].op->width == 8 ? operand<std::uint64_t>(w, parts[i], a)[l]
+                                         : operand<std::uint32_t>(w, parts[i], a)[l];
+    });
   }
   LaneMask same[kWarpSize] = {};
-  each(lanes, [&](int l) { each(lanes, [&](int k) { same[l] |= LaneMask{value[l] == value[k]} << k; }); });
+  each(lanes,
+       [&](int l) { each(lanes, [&](int k) { same[l] |= LaneMask{value[l] == value[k]} << k; }); });
   for (int i = 0; i < n; ++i) {
     const Part& part = parts[i];
-    std::uint32_t* d = part.op->dst == kNoSlot ? nullptr : result<std::uint32_t>(part, part.op->dst);
+    std::uint32_t* d =
+        part.op->dst == kNoSlot ? nullptr : result<std::uint32_t>(part, part.op->dst);
     const bool all = same[std::countr_zero(lanes)] == lanes;
     each(part.lanes, [&](int l) {
       if (d) d[l] = kind == SyncKind::kMatchAny ? same[l] : all ? lanes : 0;
@@ -153,14 +168,18 @@ void match(Warp& w, SyncKind kind, const Part* parts, int n, LaneMask lanes) {
 // Numbers before NaNs unless these are wanted; minus zero below plus zero.
 std::uint32_t float_extreme(bool smaller, bool wants_nan, std::uint32_t a, std::uint32_t b) {
   const auto is_nan = [](std::uint32_t v) { return (v & 0x7fffffffu) > 0x7f800000u; };
-  if (is_nan(a) || is_nan(b)) return wants_nan || (is_nan(a) && is_nan(b)) ? 0x7fffffffu : is_nan(a) ? b : a;
+  if (is_nan(a) || is_nan(b))
+    return wants_nan || (is_nan(a) && is_nan(b)) ? 0x7fffffffu : is_nan(a) ? b : a;
   // Sign and magnitude as two's complement.
-  const auto ordered = [](std::uint32_t v) { return static_cast<std::int32_t>(v >> 31 ? ~(v & 0x7fffffffu) : v); };
+  const auto ordered = [](std::uint32_t v) {
+    return static_cast<std::int32_t>(v >> 31 ? ~(v & 0x7fffffffu) : v);
+  };
   return (ordered(a) < ordered(b)) == smaller ? a : b;
 }
 
 void reduce(Warp& w, SyncKind kind, const Part* parts, int n) {
-  const bool abs = (parts[0].op->immediate & kReduxAbs) != 0, wants_nan = (parts[0].op->immediate & kReduxNaN) != 0;
+  const bool abs = (parts[0].op->immediate & kReduxAbs) != 0,
+             wants_nan = (parts[0].op->immediate & kReduxNaN) != 0;
   bool first = true;
   std::uint32_t r = 0;
   for (int i = 0; i < n; ++i) {
@@ -220,7 +239,8 @@ void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
       match(w, kind, parts, n, lanes);
       break;
     case SyncKind::kElect: {
-      // Any of them may be elected, though of the same mask always the same: under other schedules it is the last.
+      // Any of them may be elected, though of the same mask always the same: under other schedules
+      // it is the last.
       const bool first = w.block->launch->config->schedule_seed == 0;
       const int leader = first ? std::countr_zero(lanes) : 31 - std::countl_zero(lanes);
       for (int i = 0; i < n; ++i) {
@@ -240,12 +260,14 @@ void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
   w.control->frame = frame;
 }
 
-// Whether the lanes that have come one after the other can execute an operation of the whole warp as one: if they are in the same call of its function.
+// Whether the lanes that have come one after the other can execute an operation of the whole warp
+// as one: if they are in the same call of its function.
 bool gather(Warp& w, const Part* parts, int n) {
   for (int k = 1; k < n; ++k) {
     if (parts[k].frame == parts[0].frame) continue;
     check::Finding f = finding_at(w, parts[k].pc, parts[k].lanes, check::Kind::kInvalidInstruction);
-    f.where = "lane " + std::to_string(std::countr_zero(parts[0].lanes)) + " of the warp is in another call of this function";
+    f.where = "lane " + std::to_string(std::countr_zero(parts[0].lanes)) +
+              " of the warp is in another call of this function";
     f.detail = "All lanes of a warp must execute it together.";
     report(w, std::move(f));
     return false;
@@ -257,11 +279,13 @@ bool check_membership(Warp& w, LaneMask mask, const std::uint32_t* members) {
   LaneMask outside = 0;
   each(mask, [&](int l) { outside |= LaneMask{!(members[l] >> l & 1)} << l; });
   if (outside == 0) return true;
-  if (!w.block->launch->check_synchronisation || already_reported(w, check::Kind::kInvalidMask, w.pc - 1, std::popcount(outside))) return true;
+  if (!w.block->launch->check_synchronisation ||
+      already_reported(w, check::Kind::kInvalidMask, w.pc - 1, std::popcount(outside)))
+    return true;
   first_time(w, check::Kind::kInvalidMask, w.pc - 1);
   check::Finding f = finding_at(w, w.pc - 1, outside, check::Kind::kInvalidMask);
-  f.where =
-      "the mask " + hexadecimal(members[std::countr_zero(outside)]) + " leaves out lane " + std::to_string(std::countr_zero(outside)) + ", which executes it";
+  f.where = "the mask " + hexadecimal(members[std::countr_zero(outside)]) + " leaves out lane " +
+            std::to_string(std::countr_zero(outside)) + ", which executes it";
   f.detail = "A thread that executes a *.sync operation must be named in its mask.";
   return !report_unless_suppressed(w, std::move(f));
 }
@@ -298,7 +322,9 @@ bool complete_syncs(Warp& w) {
     for (std::size_t i = 0; i < list.size() && !again; ++i) {
       if (list[i].state != WarpSplit::State::kAtSync) continue;
       const Op& op = ops[list[i].pc];
-      const auto mask_of = [&](const WarpSplit& f, int lane) { return parked_operand<LaneMask>(w, f, ops[f.pc].src[3])[lane]; };
+      const auto mask_of = [&](const WarpSplit& f, int lane) {
+        return parked_operand<LaneMask>(w, f, ops[f.pc].src[3])[lane];
+      };
       LaneMask todo = list[i].mask;
       while (todo != 0 && !again) {
         const std::uint32_t members = mask_of(list[i], std::countr_zero(todo));
@@ -309,7 +335,8 @@ bool complete_syncs(Warp& w) {
         for (std::size_t j = 0; j < list.size(); ++j) {
           const WarpSplit& f = list[j];
           const Op& other = ops[f.pc];
-          if (f.state != WarpSplit::State::kAtSync || other.flags != op.flags || other.immediate != op.immediate || other.width != op.width) {
+          if (f.state != WarpSplit::State::kAtSync || other.flags != op.flags ||
+              other.immediate != op.immediate || other.width != op.width) {
             continue;
           }
           LaneMask lanes = 0;
@@ -329,7 +356,8 @@ bool complete_syncs(Warp& w) {
           perform(w, parts, n, here);
           for (int k = 0; k < n; ++k) {
             WarpSplit& f = list[where[k]];
-            const WarpSplit released{f.pc + 1, parts[k].lanes, f.frame, WarpSplit::State::kRunnable, false};
+            const WarpSplit released{f.pc + 1, parts[k].lanes, f.frame, WarpSplit::State::kRunnable,
+                                     false};
             f.mask &= ~parts[k].lanes;
             list.push_back(released);
           }

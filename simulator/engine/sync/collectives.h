@@ -1,4 +1,5 @@
-// Operations of a warp's lanes with one another: shuffles, votes, matches, reductions, bar.warp.sync (PTX ISA 9.7.9, 9.7.13).
+// Operations of a warp's lanes with one another: shuffles, votes, matches, reductions,
+// bar.warp.sync (PTX ISA 9.7.9, 9.7.13).
 #pragma once
 
 #include "simulator/engine/schedule/block.h"
@@ -13,7 +14,8 @@ using program::SyncKind;
 void run_sync(Warp& w, const Op& op, LaneMask mask);
 void run_activemask(Warp& w, const Op& op, LaneMask mask);
 
-// Called by the scheduler. Completes parked *.sync groups of the warp; true when some lanes may run again.
+// Called by the scheduler. Completes parked *.sync groups of the warp; true when some lanes may run
+// again.
 bool complete_syncs(Warp& w);
 
 }  // namespace lockstep::engine

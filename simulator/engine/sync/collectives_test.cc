@@ -1,4 +1,5 @@
-// What lanes of a warp do together, and barriers: results, and what is reported when somebody does not come.
+// What lanes of a warp do together, and barriers: results, and what is reported when somebody does
+// not come.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +41,8 @@ struct Result {
   Outcome outcome;
   std::vector<std::uint32_t> out;
 };
-Result run(const std::string& body, std::uint32_t threads = 32, const std::string& shared = "", std::uint64_t seed = 0) {
+Result run(const std::string& body, std::uint32_t threads = 32, const std::string& shared = "",
+           std::uint64_t seed = 0) {
   Machine gpu;
   gpu.config.schedule_seed = seed;
   gpu.load(kernel(body, shared));
@@ -62,8 +64,10 @@ TEST(Shuffle, ModesAndSegments) {
   const auto up = run("  shfl.sync.up.b32 %r0|%p1, %r1, 3, 0, 0xffffffff;\n");
   const auto down = run("  shfl.sync.down.b32 %r0, %r1, 5, 31, 0xffffffff;\n");
   const auto bfly = run("  shfl.sync.bfly.b32 %r0, %r1, 9, 31, 0xffffffff;\n");
-  const auto segment = run("  shfl.sync.idx.b32 %r0, %r1, 2, 0x181f, 0xffffffff;\n");  // segments of eight lanes
-  const auto flag = run("  shfl.sync.down.b32 %r2|%p1, %r1, 5, 31, 0xffffffff;\n  selp.u32 %r0, 1, 0, %p1;\n");
+  const auto segment =
+      run("  shfl.sync.idx.b32 %r0, %r1, 2, 0x181f, 0xffffffff;\n");  // segments of eight lanes
+  const auto flag =
+      run("  shfl.sync.down.b32 %r2|%p1, %r1, 5, 31, 0xffffffff;\n  selp.u32 %r0, 1, 0, %p1;\n");
   for (std::uint32_t i = 0; i < 32; ++i) {
     EXPECT_EQ(up.out[i], i < 3 ? i : i - 3);
     EXPECT_EQ(down.out[i], i + 5 > 31 ? i : i + 5);
@@ -74,7 +78,8 @@ TEST(Shuffle, ModesAndSegments) {
 }
 
 TEST(Shuffle, LanesAtDifferentPlacesMeetWhenTheirMasksNameEachOther) {
-  // Both sides of a branch shuffle with the full mask: legal since sm_70, wherever the program counters are.
+  // Both sides of a branch shuffle with the full mask: legal since sm_70, wherever the program
+  // counters are.
   for (const std::uint64_t seed : {0, 1, 5}) {
     const auto r = run(R"(
   setp.lt.u32 %p1, %r1, 16;
@@ -160,25 +165,30 @@ TEST(Match, AnyAndAll) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(any.out[i], 0x11111111u << (i & 3));
   const auto all = run("  mov.u32 %r2, 7;\n  match.all.sync.b32 %r0|%p1, %r2, 0xffffffff;\n");
   EXPECT_THAT(all.out, Each(0xffffffffu));
-  const auto not_all = run("  match.all.sync.b32 %r0|%p1, %r1, 0xffffffff;\n  selp.u32 %r2, 1, 0, %p1;\n  or.b32 %r0, %r0, %r2;\n");
+  const auto not_all =
+      run("  match.all.sync.b32 %r0|%p1, %r1, 0xffffffff;\n  selp.u32 %r2, 1, 0, %p1;\n  or.b32 "
+          "%r0, %r0, %r2;\n");
   EXPECT_THAT(not_all.out, Each(0u));
 }
 
 JUDGES(Redux, SumMinimumAndBits, "redux.sync.add.u32", "redux.sync.xor.b32");
 TEST(Redux, SumMinimumAndBits) {
   EXPECT_THAT(run("  redux.sync.add.u32 %r0, %r1, 0xffffffff;\n").out, Each(496u));
-  EXPECT_THAT(run("  sub.s32 %r2, %r1, 10;\n  redux.sync.min.s32 %r0, %r2, 0xffffffff;\n").out, Each(static_cast<std::uint32_t>(-10)));
+  EXPECT_THAT(run("  sub.s32 %r2, %r1, 10;\n  redux.sync.min.s32 %r0, %r2, 0xffffffff;\n").out,
+              Each(static_cast<std::uint32_t>(-10)));
   EXPECT_THAT(run("  redux.sync.xor.b32 %r0, %r1, 0xffffffff;\n").out, Each(0u));
   EXPECT_THAT(run("  redux.sync.max.u32 %r0, %r1, 0xffffffff;\n").out, Each(31u));
 }
 
-// Lane i has i + 0.5, negative where i is odd; lane 7 may have a NaN instead, which counts with .NaN alone.
-JUDGES(Redux, MinimumAndMaximumOfNumbers, "redux.sync.min.f32", "redux.sync.max.f32", "redux.sync.min.abs.f32", "redux.sync.max.NaN.f32",
-       "redux.sync.max.abs.NaN.f32");
+// Lane i has i + 0.5, negative where i is odd; lane 7 may have a NaN instead, which counts with
+// .NaN alone.
+JUDGES(Redux, MinimumAndMaximumOfNumbers, "redux.sync.min.f32", "redux.sync.max.f32",
+       "redux.sync.min.abs.f32", "redux.sync.max.NaN.f32", "redux.sync.max.abs.NaN.f32");
 TEST(Redux, MinimumAndMaximumOfNumbers) {
   const auto reduced = [](const std::string& how, const std::string& seventh) {
     Machine gpu;
-    gpu.load_text(testing::module_text(kernel(R"(
+    gpu.load_text(
+        testing::module_text(kernel(R"(
   .reg .f32 %f<9>;
   cvt.rn.f32.u32 %f1, %r1;
   add.rn.f32 %f1, %f1, 0f3F000000;
@@ -187,9 +197,9 @@ TEST(Redux, MinimumAndMaximumOfNumbers) {
   @%p1 neg.f32 %f1, %f1;
   setp.eq.u32 %p2, %r1, 7;
   @%p2 mov.b32 %f1, )" + seventh + ";\n  redux.sync." +
-                                              how + ".f32 %f2, %f1, 0xffffffff;\n  mov.b32 %r0, %f2;"),
-                                       "sm_100a")
-                      .replace(9, 3, "8.6"));
+                                    how + ".f32 %f2, %f1, 0xffffffff;\n  mov.b32 %r0, %f2;"),
+                             "sm_100a")
+            .replace(9, 3, "8.6"));
     const auto out = gpu.unwritten(32 * 4, "out");
     const Outcome o = gpu.launch("k", 1, 32, out);
     EXPECT_FALSE(o.failed()) << text(o);
@@ -211,7 +221,9 @@ TEST(Redux, MinimumAndMaximumOfNumbers) {
   EXPECT_THAT(reduced("min.abs", "0f80000000"), Each(0u)) << "of -0, +0";
 }
 
-TEST(Masks, ALaneThatItsOwnMaskLeavesOutIsReported) { expect_finding(run("  bar.warp.sync 0xff;\n  mov.u32 %r0, 0;\n"), Kind::kInvalidMask, 8); }
+TEST(Masks, ALaneThatItsOwnMaskLeavesOutIsReported) {
+  expect_finding(run("  bar.warp.sync 0xff;\n  mov.u32 %r0, 0;\n"), Kind::kInvalidMask, 8);
+}
 
 TEST(Masks, AMaskThatNamesLanesWaitingElsewhereIsReported) {
   const auto r = run(R"(
@@ -279,9 +291,14 @@ TEST(Barrier, ReductionsOverTheBlock) {
   EXPECT_THAT(r.out, Each(2040u));
 }
 
-JUDGES(Barrier, ProducersArriveAndConsumersWait, "bar.arrive", "barrier.cta.arrive", "barrier.arrive.aligned");
+JUDGES(Barrier, ProducersArriveAndConsumersWait, "bar.arrive", "barrier.cta.arrive",
+       "barrier.arrive.aligned");
 TEST(Barrier, ProducersArriveAndConsumersWait) {
-  for (const auto& [arrive, seed] : {std::pair<std::string, std::uint64_t>{"bar", 0}, {"bar", 1}, {"bar", 2}, {"barrier.cta", 0}, {"barrier", 1}}) {
+  for (const auto& [arrive, seed] : {std::pair<std::string, std::uint64_t>{"bar", 0},
+                                     {"bar", 1},
+                                     {"bar", 2},
+                                     {"barrier.cta", 0},
+                                     {"barrier", 1}}) {
     const std::string aligned = arrive == "barrier" ? ".aligned" : "";
     const auto r = run(R"(
   mov.u32 %r2, s;
@@ -356,36 +373,48 @@ DONE:
   EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
 }
 
-// Counts that no number of warps makes, at every barrier instruction that takes one, written out and in a register.
+// Counts that no number of warps makes, at every barrier instruction that takes one, written out
+// and in a register.
 TEST(Barrier, ACountThatIsNoMultipleOfAWarpIsRefused) {
   for (const std::uint32_t count : {0, 1, 16, 31, 33, 48, 63, 80}) {
-    for (const std::string barrier : {"bar.sync 1, C", "barrier.sync 1, C", "bar.arrive 1, C", "barrier.cta.arrive 1, C", "bar.red.popc.u32 %r5, 1, C, %p1",
-                                      "bar.red.and.pred %p2, 1, C, %p1", "barrier.cta.red.or.pred %p2, 1, C, !%p1"}) {
+    for (const std::string barrier :
+         {"bar.sync 1, C", "barrier.sync 1, C", "bar.arrive 1, C", "barrier.cta.arrive 1, C",
+          "bar.red.popc.u32 %r5, 1, C, %p1", "bar.red.and.pred %p2, 1, C, %p1",
+          "barrier.cta.red.or.pred %p2, 1, C, !%p1"}) {
       for (const bool in_register : {false, true}) {
         std::string instruction = barrier;
         instruction.replace(instruction.find('C'), 1, in_register ? "%r4" : std::to_string(count));
-        const Result r = run("  mov.u32 %r0, 0;\n  setp.eq.u32 %p1, %r1, 0;\n  mov.u32 %r4, " + std::to_string(count) + ";\n  " + instruction + ";\n", 64);
+        const Result r = run("  mov.u32 %r0, 0;\n  setp.eq.u32 %p1, %r1, 0;\n  mov.u32 %r4, " +
+                                 std::to_string(count) + ";\n  " + instruction + ";\n",
+                             64);
         SCOPED_TRACE(instruction + " with " + std::to_string(count));
         expect_finding(r, Kind::kInvalidInstruction, 0);
-        EXPECT_THAT(text(r.outcome), HasSubstr("a barrier for " + std::to_string(count) + " threads: the count must be a positive multiple of 32"));
+        EXPECT_THAT(text(r.outcome),
+                    HasSubstr("a barrier for " + std::to_string(count) +
+                              " threads: the count must be a positive multiple of 32"));
       }
     }
   }
 }
 
-// The third warp of three makes the count full, or one that is never full. Reductions are of those that came.
+// The third warp of three makes the count full, or one that is never full. Reductions are of those
+// that came.
 TEST(Barrier, OfACountIsForAsManyWarps) {
   const auto red = [](std::uint32_t first_warps, std::uint32_t count) {
     return run("  mov.u32 %r0, 7;\n  setp.ge.u32 %p1, %r1, " + std::to_string(32 * first_warps) +
-                   ";\n  @%p1 bra DONE;\n  setp.ne.u32 %p2, %r1, 1;\n  bar.red.popc.u32 %r0, 3, " + std::to_string(count) +
-                   ", %p2;\n  bar.red.and.pred %p3, 3, " + std::to_string(count) + ", %p2;\n  @%p3 add.u32 %r0, %r0, 1000;\n  bar.red.or.pred %p3, 3, " +
+                   ";\n  @%p1 bra DONE;\n  setp.ne.u32 %p2, %r1, 1;\n  bar.red.popc.u32 %r0, 3, " +
+                   std::to_string(count) + ", %p2;\n  bar.red.and.pred %p3, 3, " +
+                   std::to_string(count) +
+                   ", %p2;\n  @%p3 add.u32 %r0, %r0, 1000;\n  bar.red.or.pred %p3, 3, " +
                    std::to_string(count) + ", !%p2;\n  @%p3 add.u32 %r0, %r0, 2000;\nDONE:\n",
                128);
   };
   for (const std::uint32_t warps : {1, 2, 3}) {
     const Result r = red(warps, 32 * warps);
     EXPECT_FALSE(r.outcome.failed()) << text(r.outcome);
-    for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(r.out[i], i < 32 * warps ? 2000 + 32 * warps - 1 : 7) << warps << " warps, thread " << i;
+    for (std::uint32_t i = 0; i < 128; ++i)
+      EXPECT_EQ(r.out[i], i < 32 * warps ? 2000 + 32 * warps - 1 : 7)
+          << warps << " warps, thread " << i;
     EXPECT_EQ(r.outcome.counters.barriers, 3u);
   }
   // Each warp by itself, and two pairs: the same barrier more than once.
@@ -395,7 +424,8 @@ TEST(Barrier, OfACountIsForAsManyWarps) {
   for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(alone.out[i], i < 32 ? 2031u : 1032u);
   EXPECT_EQ(red(4, 64).outcome.counters.barriers, 6u);
   // One warp more than there are, and one of them that goes elsewhere.
-  for (const auto& [warps, count] : {std::pair<std::uint32_t, std::uint32_t>{4, 160}, {2, 96}, {1, 1024}}) {
+  for (const auto& [warps, count] :
+       {std::pair<std::uint32_t, std::uint32_t>{4, 160}, {2, 96}, {1, 1024}}) {
     const Result r = red(warps, count);
     ASSERT_TRUE(r.outcome.failed()) << warps << " warps at a barrier for " << count;
     EXPECT_EQ(r.outcome.findings[0].kind, Kind::kBarrierDivergence) << text(r.outcome);
@@ -426,12 +456,18 @@ STORE:
 
 TEST(Barrier, CountsOfOneBarrierAgree) {
   const auto two = [](const std::string& first, const std::string& second) {
-    return run("  mov.u32 %r0, 0;\n  setp.ge.u32 %p1, %r1, 32;\n  @%p1 bra SECOND;\n  " + first + ";\n  bra DONE;\nSECOND:\n  " + second + ";\nDONE:\n", 64);
+    return run("  mov.u32 %r0, 0;\n  setp.ge.u32 %p1, %r1, 32;\n  @%p1 bra SECOND;\n  " + first +
+                   ";\n  bra DONE;\nSECOND:\n  " + second + ";\nDONE:\n",
+               64);
   };
   for (const auto& [first, second, words] :
-       {std::tuple<const char*, const char*, const char*>{"bar.sync 1, 64", "bar.sync 1, 96", "barrier 1 for 96 threads, but others wait there for 64 threads"},
-        {"bar.sync 1, 64", "bar.sync 1", "barrier 1 for all threads, but others wait there for 64 threads"},
-        {"bar.sync 1", "bar.sync 1, 64", "barrier 1 for 64 threads, but others wait there for all threads"},
+       {std::tuple<const char*, const char*, const char*>{
+            "bar.sync 1, 64", "bar.sync 1, 96",
+            "barrier 1 for 96 threads, but others wait there for 64 threads"},
+        {"bar.sync 1, 64", "bar.sync 1",
+         "barrier 1 for all threads, but others wait there for 64 threads"},
+        {"bar.sync 1", "bar.sync 1, 64",
+         "barrier 1 for 64 threads, but others wait there for all threads"},
         {"bar.arrive 1, 96", "bar.red.popc.u32 %r5, 1, 64, %p1", "barrier 1 for 64 threads"}}) {
     const Result r = two(first, second);
     ASSERT_TRUE(r.outcome.failed()) << first << " and " << second;

@@ -35,10 +35,11 @@ std::string kernel(const std::string& body) {
 }
 
 const std::string kStart = "griddepcontrol.launch_dependents;\n", kWait = "griddepcontrol.wait;\n";
-const std::string kWrite = "st.global.u32 [%rd3], %r1;\n", kRead = "ld.global.u32 %r2, [%rd3];\n", kCopy = kRead + "st.global.u32 [%rd4], %r2;\n";
+const std::string kWrite = "st.global.u32 [%rd3], %r1;\n", kRead = "ld.global.u32 %r2, [%rd3];\n",
+                  kCopy = kRead + "st.global.u32 [%rd4], %r2;\n";
 
-// Grids one after another, each launched so that it may start before its predecessor has ended; what the runtime does with their outcomes
-// (runtime/state/dependent_launches.h) in small.
+// Grids one after another, each launched so that it may start before its predecessor has ended;
+// what the runtime does with their outcomes (runtime/state/dependent_launches.h) in small.
 class DependentLaunch : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -52,9 +53,13 @@ class DependentLaunch : public ::testing::Test {
     gpu_.config.running_grids = {};
     return o;
   }
-  static RunningGrid running(const Outcome& o, bool until_wait = true) { return {"before", o.first_record, o.end_of_records, until_wait}; }
+  static RunningGrid running(const Outcome& o, bool until_wait = true) {
+    return {"before", o.first_record, o.end_of_records, until_wait};
+  }
   // A grid that writes `data`, or executes `before`, lets its dependents start, and one of them.
-  Outcome after(const std::string& body, const std::string& before = kStart + kWrite) { return run(body, {running(run(before))}); }
+  Outcome after(const std::string& body, const std::string& before = kStart + kWrite) {
+    return run(body, {running(run(before))});
+  }
 
   Machine gpu_;
   memory::Address data_ = 0, more_ = 0;
@@ -88,9 +93,11 @@ TEST_F(DependentLaunch, NarrowAndWideAccessesAreJudgedByTheirBytes) {
   const std::string one_byte = kStart + "st.global.u8 [%rd3+1], %r1;\n";
   expect_race(after("ld.global.u16 %r2, [%rd3];\n", one_byte), "written by");
   expect_clean(after("ld.global.u16 %r2, [%rd3+2];\n", one_byte));
-  expect_race(after("setp.ne.u32 %p1, %r1, 0;\n@%p1 exit;\nld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%rd3];\n",
-                    kStart + "setp.ne.u32 %p1, %r1, 3;\n@%p1 exit;\n" + kWrite),
-              "written by");
+  expect_race(
+      after(
+          "setp.ne.u32 %p1, %r1, 0;\n@%p1 exit;\nld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%rd3];\n",
+          kStart + "setp.ne.u32 %p1, %r1, 3;\n@%p1 exit;\n" + kWrite),
+      "written by");
 }
 
 TEST_F(DependentLaunch, AThreadThatWaitsWaitsForThoseOrderedAfterIt) {
@@ -115,7 +122,8 @@ TEST_F(DependentLaunch, AtomicsOfTwoGridsDoNotRace) {
 TEST_F(DependentLaunch, TheOutcomeSaysWhatDependentsNeedToKnow) {
   const auto flags = [&](const std::string& body) {
     const Outcome o = run(body);
-    return std::string(o.started_dependents ? "S" : "-") + (o.waited ? "W" : "-") + (o.waited_before_start ? "F" : "-");
+    return std::string(o.started_dependents ? "S" : "-") + (o.waited ? "W" : "-") +
+           (o.waited_before_start ? "F" : "-");
   };
   EXPECT_EQ(flags(kWrite), "---");
   EXPECT_EQ(flags(kStart + kWait), "SW-");

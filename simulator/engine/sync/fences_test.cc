@@ -1,4 +1,5 @@
-// Fences: what one thread wrote before a flag, another reads after it when both have a fence whose scope holds both, and races with when not.
+// Fences: what one thread wrote before a flag, another reads after it when both have a fence whose
+// scope holds both, and races with when not.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +19,8 @@ struct Read {
   std::uint32_t value = 0;
 };
 
-// A thread writes 41 and, after `release`, sets a flag; another waits for the flag and, after `acquire`, reads.
+// A thread writes 41 and, after `release`, sets a flag; another waits for the flag and, after
+// `acquire`, reads.
 enum class Where { kOneBlock, kOneCluster, kTwoBlocks };
 Read pass_on(const std::string& release, const std::string& acquire, Where where) {
   Machine gpu;
@@ -56,7 +58,8 @@ END:
   ret;
 }
 )");
-  const auto data = gpu.buffer<std::uint32_t>({0}), flag = gpu.buffer<std::uint32_t>({0}), out = gpu.buffer<std::uint32_t>({0});
+  const auto data = gpu.buffer<std::uint32_t>({0}), flag = gpu.buffer<std::uint32_t>({0}),
+             out = gpu.buffer<std::uint32_t>({0});
   Read r;
   if (where == Where::kOneCluster) gpu.config.cluster = {2, 1, 1};
   const bool one_block = where == Where::kOneBlock;
@@ -77,8 +80,9 @@ void expect_race(const std::string& release, const std::string& acquire, Where w
   EXPECT_EQ(r.outcome.findings[0].kind, check::Kind::kRace) << text(r.outcome);
 }
 
-JUDGES(Fences, OrderThreadsWithinTheirScope, "fence.acq_rel.gpu", "fence.sc.cta", "fence.acq_rel.cluster", "fence.acquire.gpu", "fence.release.gpu",
-       "fence.acquire.cluster", "fence.release.cluster", "membar.gl", "membar.cta");
+JUDGES(Fences, OrderThreadsWithinTheirScope, "fence.acq_rel.gpu", "fence.sc.cta",
+       "fence.acq_rel.cluster", "fence.acquire.gpu", "fence.release.gpu", "fence.acquire.cluster",
+       "fence.release.cluster", "membar.gl", "membar.cta");
 TEST(Fences, OrderThreadsWithinTheirScope) {
   for (const Where where : {Where::kOneBlock, Where::kOneCluster, Where::kTwoBlocks}) {
     expect_race("", "", where);
@@ -91,22 +95,25 @@ TEST(Fences, OrderThreadsWithinTheirScope) {
     expect_race("fence.acq_rel.gpu;", "", where);
     expect_race("", "fence.acq_rel.gpu;", where);
   }
-  // Of cluster scope; that they order other clusters, too, is a limit of the search for races (docs/checks.md).
+  // Of cluster scope; that they order other clusters, too, is a limit of the search for races
+  // (docs/checks.md).
   for (const Where where : {Where::kOneBlock, Where::kOneCluster}) {
     expect_order("fence.acq_rel.cluster;", "fence.sc.cluster;", where);
     expect_order("fence.release.cluster;", "fence.acquire.cluster;", where);
   }
   // Of the block's.
-  for (const auto& [release, acquire] : {std::pair<std::string, std::string>{"fence.acq_rel.cta;", "fence.sc.cta;"},
-                                         {"fence.release.cta;", "fence.acquire.cta;"},
-                                         {"membar.cta;", "membar.cta;"}}) {
+  for (const auto& [release, acquire] :
+       {std::pair<std::string, std::string>{"fence.acq_rel.cta;", "fence.sc.cta;"},
+        {"fence.release.cta;", "fence.acquire.cta;"},
+        {"membar.cta;", "membar.cta;"}}) {
     expect_order(release, acquire, Where::kOneBlock);
     expect_race(release, acquire, Where::kOneCluster);
     expect_race(release, acquire, Where::kTwoBlocks);
   }
 }
 
-// As above within shared memory, that of the cluster's first block: what fences with .sync_restrict order.
+// As above within shared memory, that of the cluster's first block: what fences with .sync_restrict
+// order.
 Read pass_on_shared(const std::string& release, const std::string& acquire) {
   Machine gpu;
   gpu.load_text(R"(.version 8.6
@@ -157,9 +164,12 @@ END:
   return r;
 }
 
-JUDGES(Fences, RestrictedOnesOrderSharedMemory, "fence.acquire.sync_restrict::shared::cluster.cluster", "fence.release.sync_restrict::shared::cta.cluster");
+JUDGES(Fences, RestrictedOnesOrderSharedMemory,
+       "fence.acquire.sync_restrict::shared::cluster.cluster",
+       "fence.release.sync_restrict::shared::cta.cluster");
 TEST(Fences, RestrictedOnesOrderSharedMemory) {
-  const std::string release = "fence.release.sync_restrict::shared::cta.cluster;", acquire = "fence.acquire.sync_restrict::shared::cluster.cluster;";
+  const std::string release = "fence.release.sync_restrict::shared::cta.cluster;",
+                    acquire = "fence.acquire.sync_restrict::shared::cluster.cluster;";
   const Read r = pass_on_shared(release, acquire);
   EXPECT_TRUE(r.outcome.findings.empty()) << text(r.outcome);
   EXPECT_EQ(r.value, 41u);

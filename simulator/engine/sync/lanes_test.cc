@@ -1,4 +1,5 @@
-// What lanes learn of their warp without data of theirs: who is active, and which of them is the leader.
+// What lanes learn of their warp without data of theirs: who is active, and which of them is the
+// leader.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -54,11 +55,15 @@ TEST(ActiveMask, NamesTheLanesThatExecuteIt) {
 
   // The last warp has eight threads.
   const Pairs partial = run("  activemask.b32 %r10;", 40);
-  for (std::uint32_t i = 0; i < 40; ++i) EXPECT_EQ(partial.first(i), i < 32 ? 0xffffffffu : 0xffu) << i;
+  for (std::uint32_t i = 0; i < 40; ++i)
+    EXPECT_EQ(partial.first(i), i < 32 ? 0xffffffffu : 0xffu) << i;
 
   // Under a guard only the lanes that execute it count, and the others keep what they had.
-  const Pairs guarded = run("  and.b32 %r3, %r2, 3;\n  setp.eq.u32 %p1, %r3, 1;\n  mov.u32 %r10, 77;\n  @%p1 activemask.b32 %r10;");
-  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(guarded.first(i), i % 4 == 1 ? 0x22222222u : 77u) << i;
+  const Pairs guarded =
+      run("  and.b32 %r3, %r2, 3;\n  setp.eq.u32 %p1, %r3, 1;\n  mov.u32 %r10, 77;\n  @%p1 "
+          "activemask.b32 %r10;");
+  for (std::uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(guarded.first(i), i % 4 == 1 ? 0x22222222u : 77u) << i;
 
   // In a branch, those that took it; behind it, all once they have met (%r11).
   for (const std::uint64_t seed : {0, 3}) {
@@ -75,17 +80,20 @@ MEET:
                                32, seed);
     for (std::uint32_t i = 0; i < 32; ++i) {
       EXPECT_EQ(branched.first(i) >> i & 1, 1u) << "a lane that executes it is active";
-      EXPECT_EQ(branched.first(i) & ~(i < 5 ? 0x1fu : 0xffffffe0u), 0u) << "lanes of the other side are not";
+      EXPECT_EQ(branched.first(i) & ~(i < 5 ? 0x1fu : 0xffffffe0u), 0u)
+          << "lanes of the other side are not";
       EXPECT_EQ(branched.second(i) >> i & 1, 1u);
     }
     if (seed == 0) {
-      for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(branched.first(i), i < 5 ? 0x1fu : 0xffffffe0u);
+      for (std::uint32_t i = 0; i < 32; ++i)
+        EXPECT_EQ(branched.first(i), i < 5 ? 0x1fu : 0xffffffe0u);
     }
   }
 
   // Lanes that have exited are no more.
   const Pairs left = run("  setp.ge.u32 %p1, %r2, 30;\n  @%p1 exit;\n  activemask.b32 %r10;");
-  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(left.first(i), i < 30 ? 0x3fffffffu : 0xdeadu) << i;
+  for (std::uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(left.first(i), i < 30 ? 0x3fffffffu : 0xdeadu) << i;
 }
 
 JUDGES(Elect, OneLeaderOfTheLanesInTheMask, "elect.sync");
@@ -110,8 +118,10 @@ OUT:)",
         if (r.second(i) == 1) ++leaders, leader = i;
       }
       EXPECT_EQ(leaders, 1u) << std::hex << mask;
-      for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.first(i), mask >> i & 1 ? leader : 99u) << "all are told who, lane " << i;
-      // An H100 takes the lowest lane: golden/instructions/h100.zst. Nothing promises it, and other schedules take others.
+      for (std::uint32_t i = 0; i < 32; ++i)
+        EXPECT_EQ(r.first(i), mask >> i & 1 ? leader : 99u) << "all are told who, lane " << i;
+      // An H100 takes the lowest lane: golden/instructions/h100.zst. Nothing promises it, and other
+      // schedules take others.
       const auto lowest = static_cast<std::uint32_t>(std::countr_zero(mask));
       EXPECT_TRUE(seed != 0 || leader == lowest) << leader;
       EXPECT_EQ(mask >> (leader & 31) & 1, 1u) << leader;

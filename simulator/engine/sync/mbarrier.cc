@@ -21,21 +21,26 @@ namespace {
 using isa::Space;
 
 constexpr std::uint32_t kObjectBytes = 8;
-// Every time that nothing but waits is left, virtual time passes for twice as long as the time before: the last is past any timeout.
+// Every time that nothing but waits is left, virtual time passes for twice as long as the time
+// before: the last is past any timeout.
 constexpr int kMaxStalls = 40;
 
 // The state that arrive gives: bit 63 set, the phase, and the arrivals that were pending.
-std::uint64_t state_of(const Mbarrier& m) { return 1ull << 63 | std::uint64_t{m.phase} << 20 | m.pending; }
+std::uint64_t state_of(const Mbarrier& m) {
+  return 1ull << 63 | std::uint64_t{m.phase} << 20 | m.pending;
+}
 std::uint32_t phase_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 20); }
 
 std::string describe_place(const Launch& launch, std::uint32_t offset) {
   for (const Range& range : launch.shared) {
-    if (offset >= range.begin && offset < range.end) return std::to_string(offset - range.begin) + " bytes into '" + range.name + "'";
+    if (offset >= range.begin && offset < range.end)
+      return std::to_string(offset - range.begin) + " bytes into '" + range.name + "'";
   }
   return "at shared address " + std::to_string(offset);
 }
 
-check::Finding misuse_of(const Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what, const std::string& detail = {},
+check::Finding misuse_of(const Warp& w, std::uint32_t pc, int lane, const SharedPlace& place,
+                         const std::string& what, const std::string& detail = {},
                          const Issue* other = nullptr) {
   check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMbarrierMisuse);
   f.where = "the mbarrier " + describe_place(*w.block->launch, place.offset) + " " + what;
@@ -44,7 +49,8 @@ check::Finding misuse_of(const Warp& w, std::uint32_t pc, int lane, const Shared
   if (other != nullptr) {
     check::Access a;
     a.site = site_of(*w.block->program, other->pc);
-    const Block& b = place.block->cluster != nullptr ? *place.block->cluster->blocks[other->rank] : *place.block;
+    const Block& b =
+        place.block->cluster != nullptr ? *place.block->cluster->blocks[other->rank] : *place.block;
     a.block = b.ctaid;
     a.thread = thread_of(*b.launch, other->thread);
     a.is_write = true;
@@ -54,20 +60,23 @@ check::Finding misuse_of(const Warp& w, std::uint32_t pc, int lane, const Shared
 }
 
 // Hardware has no use for the object any more.
-void misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what, const std::string& detail = {},
-            const Issue* other = nullptr) {
+void misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what,
+            const std::string& detail = {}, const Issue* other = nullptr) {
   report(w, misuse_of(w, pc, lane, place, what, detail, other));
 }
 
 // Hardware goes on, as if nothing had been there. False: the launch ends.
-bool survives_misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, const std::string& what, const std::string& detail = {},
+bool survives_misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place,
+                     const std::string& what, const std::string& detail = {},
                      const Issue* other = nullptr) {
   if (already_reported(w, check::Kind::kMbarrierMisuse, pc)) return true;
   first_time(w, check::Kind::kMbarrierMisuse, pc);
   return !report_unless_suppressed(w, misuse_of(w, pc, lane, place, what, detail, other));
 }
 
-Issue issue_of(const Warp& w, std::uint32_t pc, int lane) { return {pc, w.block->cluster_rank, w.index * kWarpSize + static_cast<std::uint32_t>(lane)}; }
+Issue issue_of(const Warp& w, std::uint32_t pc, int lane) {
+  return {pc, w.block->cluster_rank, w.index * kWarpSize + static_cast<std::uint32_t>(lane)};
+}
 
 // Lanes that wait for a phase look again.
 void wake(Block& b) {
@@ -98,18 +107,21 @@ bool phase_complete(const Op& op, const Mbarrier& m, std::uint64_t asked) {
   return op.target & kByParity ? (m.phase & 1) != (asked & 1) : m.phase != phase_of(asked);
 }
 
-// Bytes that came with phases that are complete, of which a thread of `w` has learnt. False: a finding ends the launch.
+// Bytes that came with phases that are complete, of which a thread of `w` has learnt. False: a
+// finding ends the launch.
 bool take_deliveries(Warp& w, Block& b, Mbarrier& m) {
   if (m.arriving.empty()) return true;
   std::vector<Mbarrier::Arriving> under_way, arrived;
-  for (Mbarrier::Arriving& a : m.arriving) (a.phase < m.phase ? arrived : under_way).push_back(std::move(a));
+  for (Mbarrier::Arriving& a : m.arriving)
+    (a.phase < m.phase ? arrived : under_way).push_back(std::move(a));
   m.arriving = std::move(under_way);
   for (const Mbarrier::Arriving& a : arrived) {
     const Delivery& d = a.delivery;
     if (!d.from_shared || d.bytes.empty()) continue;
     const Block& from = b.cluster != nullptr ? *b.cluster->blocks[d.issue.rank] : b;
     if (!check_source(w, from.warps[d.issue.thread / kWarpSize], d.issue, d.source, d.bytes, {},
-                      "The phase of the mbarrier that the copy completes on says when the source may be used again.")) {
+                      "The phase of the mbarrier that the copy completes on says when the source "
+                      "may be used again.")) {
       return false;
     }
   }
@@ -123,14 +135,18 @@ bool take_deliveries(Warp& w, Block& b, Mbarrier& m) {
 std::uint64_t argument(const Warp& w, const Op& op, int lane) {
   if (op.src[1] == kNoSlot) return 1;
   const bool wide = op.register_bytes == 8;
-  return wide ? source<std::uint64_t>(w, op.src[1])[lane] : source<std::uint32_t>(w, op.src[1])[lane];
+  return wide ? source<std::uint64_t>(w, op.src[1])[lane]
+              : source<std::uint32_t>(w, op.src[1])[lane];
 }
 
 // The object that lanes parked by try_wait wait for.
 std::uint32_t awaited_offset(const Block& b, const Warp& w, const WarpSplit& f, int lane) {
   const Op& op = b.program->ops[f.pc];
-  const std::byte* file = (is_constant(op.src[0]) ? w.file[1] : w.control->frames[f.frame].file) + (op.src[0] & ~Slot{1});
-  std::uint64_t address = op.flags & kNarrowAddress ? reinterpret_cast<const std::uint32_t*>(file)[lane] : reinterpret_cast<const std::uint64_t*>(file)[lane];
+  const std::byte* file = (is_constant(op.src[0]) ? w.file[1] : w.control->frames[f.frame].file) +
+                          (op.src[0] & ~Slot{1});
+  std::uint64_t address = op.flags & kNarrowAddress
+                              ? reinterpret_cast<const std::uint32_t*>(file)[lane]
+                              : reinterpret_cast<const std::uint64_t*>(file)[lane];
   address += static_cast<std::uint64_t>(op.immediate);
   if (static_cast<Space>(op.space) == Space::kGeneric) address -= b.launch->shared_window;
   return static_cast<std::uint32_t>(address) & kOffsetMask;
@@ -142,11 +158,14 @@ bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
   const auto live = all.find(place.offset);
   const bool in_use = live != all.end();
   if (in_use && !live->second.invalidated &&
-      !survives_misuse(w, w.pc - 1, lane, place, "is initialised again while it is in use", "mbarrier.inval must come first.", &live->second.init)) {
+      !survives_misuse(w, w.pc - 1, lane, place, "is initialised again while it is in use",
+                       "mbarrier.inval must come first.", &live->second.init)) {
     return false;
   }
   if (count == 0 || count > kMaxMbarrier) {
-    misuse(w, w.pc - 1, lane, place, "is initialised for " + std::to_string(count) + " arrivals: 1 to " + std::to_string(kMaxMbarrier) + " are possible");
+    misuse(w, w.pc - 1, lane, place,
+           "is initialised for " + std::to_string(count) + " arrivals: 1 to " +
+               std::to_string(kMaxMbarrier) + " are possible");
     return false;
   }
   Mbarrier& m = all[place.offset];
@@ -162,7 +181,8 @@ bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
   return true;
 }
 
-// Whether the launch goes on after this mbarrier.inval. Where threads wait for the object they wait on: its bytes stay as they are (SYNCS.CCTL.IV).
+// Whether the launch goes on after this mbarrier.inval. Where threads wait for the object they wait
+// on: its bytes stay as they are (SYNCS.CCTL.IV).
 bool may_invalidate(Warp& w, int lane, const SharedPlace& place) {
   auto& all = async_of(*place.block).mbarriers;
   const auto live = all.find(place.offset);
@@ -171,10 +191,13 @@ bool may_invalidate(Warp& w, int lane, const SharedPlace& place) {
   for (Warp& other : place.block->warps) {
     for (const WarpSplit& f : other.control->splits) {
       const int first = std::countr_zero(f.mask);
-      if (f.state != WarpSplit::State::kAtMbarrier || awaited_offset(*place.block, other, f, first) != place.offset) continue;
+      if (f.state != WarpSplit::State::kAtMbarrier ||
+          awaited_offset(*place.block, other, f, first) != place.offset)
+        continue;
       const Issue waits = issue_of(other, f.pc, first);
       live->second.invalidated = true;
-      return survives_misuse(w, w.pc - 1, lane, place, "is invalidated while threads wait for it", {}, &waits);
+      return survives_misuse(w, w.pc - 1, lane, place, "is invalidated while threads wait for it",
+                             {}, &waits);
     }
   }
   return true;
@@ -183,7 +206,8 @@ bool may_invalidate(Warp& w, int lane, const SharedPlace& place) {
 bool expect(Warp& w, int lane, const SharedPlace& place, Mbarrier& m, std::uint64_t bytes) {
   if (bytes > kMaxMbarrier || m.tx + static_cast<std::int64_t>(bytes) > kMaxMbarrier) {
     misuse(w, w.pc - 1, lane, place,
-           "would wait for " + std::to_string(m.tx + static_cast<std::int64_t>(bytes)) + " bytes: " + std::to_string(kMaxMbarrier) + " are the most");
+           "would wait for " + std::to_string(m.tx + static_cast<std::int64_t>(bytes)) +
+               " bytes: " + std::to_string(kMaxMbarrier) + " are the most");
     return false;
   }
   m.tx += static_cast<std::int64_t>(bytes);
@@ -197,14 +221,17 @@ bool arrive_lane(Warp& w, const Op& op, int lane, const SharedPlace& place, Mbar
     count = 1;
   }
   if (count == 0 || count > kMaxMbarrier) {
-    misuse(w, w.pc - 1, lane, place, "is given " + std::to_string(count) + " arrivals: 1 to " + std::to_string(kMaxMbarrier) + " are possible");
+    misuse(w, w.pc - 1, lane, place,
+           "is given " + std::to_string(count) + " arrivals: 1 to " + std::to_string(kMaxMbarrier) +
+               " are possible");
     return false;
   }
   if (op.dst != kNoSlot) destination<std::uint64_t>(w, op.dst)[lane] = state_of(m);
   const auto n = static_cast<std::uint32_t>(count);
   if (op.target & kDropped) {
     if (n > m.expected) {
-      misuse(w, w.pc - 1, lane, place, "loses more arrivals than it expects", "arrive_drop leaves the phases to come as well.", &m.init);
+      misuse(w, w.pc - 1, lane, place, "loses more arrivals than it expects",
+             "arrive_drop leaves the phases to come as well.", &m.init);
       return false;
     }
     m.expected -= n;
@@ -220,7 +247,9 @@ bool arrive_lane(Warp& w, const Op& op, int lane, const SharedPlace& place, Mbar
 LaneMask at_one_object(LaneMask lanes, const SharedPlace* places) {
   const SharedPlace& first = places[std::countr_zero(lanes)];
   LaneMask same = 0;
-  each(lanes, [&](int l) { same |= LaneMask{places[l].block == first.block && places[l].offset == first.offset} << l; });
+  each(lanes, [&](int l) {
+    same |= LaneMask{places[l].block == first.block && places[l].offset == first.offset} << l;
+  });
   return same;
 }
 
@@ -236,7 +265,8 @@ void leave_messages(Warp& w, const Op& op, LaneMask mask, const SharedPlace* pla
     const LaneMask lanes = at_one_object(left, places);
     left &= ~lanes;
     Mbarrier* const object = object_at(places[std::countr_zero(lanes)]);
-    if (object != nullptr) releases ? release_to(w, lanes, *object) : leave_fenced(w, lanes, *object);
+    if (object != nullptr)
+      releases ? release_to(w, lanes, *object) : leave_fenced(w, lanes, *object);
   }
   if (releases) released(w);
 }
@@ -264,7 +294,9 @@ AsyncState& async_of(Block& b) {
   return *b.async;
 }
 
-bool follows_copies(const Launch& launch) { return launch.check_initialisation && launch.check_races; }
+bool follows_copies(const Launch& launch) {
+  return launch.check_initialisation && launch.check_races;
+}
 
 void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes) {
   if (!b.launch->check_initialisation) return;
@@ -286,8 +318,10 @@ void deliver(Block& b, const Delivery& d) {
   const std::size_t step = d.absent.empty() ? d.bytes.size() : 16;
   for (std::size_t at = 0; at < d.bytes.size(); at += step) {
     if (!d.absent.empty() && d.absent[at / 16]) continue;
-    if (d.reduction == isa::AtomOp::kNone) std::memcpy(b.shared.bytes.get() + d.offset + at, d.bytes.data() + at, step);
-    if (b.launch->check_initialisation) set_written(shadow, d.offset + at, static_cast<std::uint32_t>(step));
+    if (d.reduction == isa::AtomOp::kNone)
+      std::memcpy(b.shared.bytes.get() + d.offset + at, d.bytes.data() + at, step);
+    if (b.launch->check_initialisation)
+      set_written(shadow, d.offset + at, static_cast<std::uint32_t>(step));
   }
   if (!b.launch->check_initialisation) return;
   for (std::size_t i = 0; i < d.unwritten.size(); ++i) {
@@ -304,7 +338,10 @@ bool shared_place(Warp& w, Space space, std::uint64_t address, SharedPlace& plac
   const auto a = static_cast<std::uint32_t>(address);
   const std::uint32_t rank = rank_named(b, a);
   place.offset = a & kOffsetMask;
-  place.block = rank == b.cluster_rank ? &b : b.cluster != nullptr && rank < b.cluster->blocks.size() ? b.cluster->blocks[rank].get() : nullptr;
+  place.block = rank == b.cluster_rank ? &b
+                : b.cluster != nullptr && rank < b.cluster->blocks.size()
+                    ? b.cluster->blocks[rank].get()
+                    : nullptr;
   return place.block != nullptr;
 }
 
@@ -312,23 +349,30 @@ Mbarrier* live_mbarrier(Warp& w, std::uint32_t pc, int lane, const SharedPlace& 
   auto& all = async_of(*place.block).mbarriers;
   const auto it = all.find(place.offset);
   if (it == all.end()) {
-    misuse(w, pc, lane, place, "is not initialised", "mbarrier.init must come first, and a barrier between it and the other threads.");
+    misuse(w, pc, lane, place, "is not initialised",
+           "mbarrier.init must come first, and a barrier between it and the other threads.");
     return nullptr;
   }
   if (w.block->launch->check_initialisation) {
     auto* shadow = reinterpret_cast<std::uint8_t*>(place.block->shared.written.get());
     if (shadow[place.offset / 8] != 0) {
-      misuse(w, pc, lane, place, "was overwritten by an ordinary store", "Its eight bytes belong to it until mbarrier.inval.", &it->second.init);
+      misuse(w, pc, lane, place, "was overwritten by an ordinary store",
+             "Its eight bytes belong to it until mbarrier.inval.", &it->second.init);
       return nullptr;
     }
   }
   return &it->second;
 }
 
-bool arrive_at(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, Mbarrier& m, std::uint32_t count) {
+bool arrive_at(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, Mbarrier& m,
+               std::uint32_t count) {
   if (count > m.pending) {
-    misuse(w, pc, lane, place, "has " + std::to_string(m.pending) + " arrivals pending and is given " + std::to_string(count),
-           "More threads arrive in this phase than it was initialised for (" + std::to_string(m.expected) + ").", &m.init);
+    misuse(w, pc, lane, place,
+           "has " + std::to_string(m.pending) + " arrivals pending and is given " +
+               std::to_string(count),
+           "More threads arrive in this phase than it was initialised for (" +
+               std::to_string(m.expected) + ").",
+           &m.init);
     return false;
   }
   m.pending -= count;
@@ -336,7 +380,8 @@ bool arrive_at(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, Mb
   return true;
 }
 
-void complete_transactions(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, Mbarrier& m, std::int64_t bytes) {
+void complete_transactions(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place,
+                           Mbarrier& m, std::int64_t bytes) {
   if (m.tx - bytes < -static_cast<std::int64_t>(kMaxMbarrier)) {
     misuse(w, pc, lane, place, "is given more bytes than it can count", {}, &m.init);
     return;
@@ -358,7 +403,8 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
   std::copy(r.address, r.address + kWarpSize, address);
   SharedPlace places[kWarpSize];
   LaneMask elsewhere = 0;
-  each(mask, [&](int l) { elsewhere |= LaneMask{!shared_place(w, space, address[l], places[l])} << l; });
+  each(mask,
+       [&](int l) { elsewhere |= LaneMask{!shared_place(w, space, address[l], places[l])} << l; });
   if (elsewhere != 0 && space == Space::kGeneric) {
     check::Finding f = finding_at(w, r.pc, elsewhere, check::Kind::kMbarrierMisuse);
     f.where = "the address lies in no shared memory of the cluster, where mbarrier objects must be";
@@ -369,7 +415,9 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
   if (what == MbarrierOp::kInvalidate) {
     for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
       const int l = std::countr_zero(todo);
-      if (places[l].block != nullptr && places[l].offset % kObjectBytes == 0 && !may_invalidate(w, l, places[l])) return;
+      if (places[l].block != nullptr && places[l].offset % kObjectBytes == 0 &&
+          !may_invalidate(w, l, places[l]))
+        return;
     }
   }
   if (!resolve(w, r, space, mask)) return;
@@ -388,7 +436,9 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
       auto& all = place.block->async->mbarriers;
       const auto it = all.find(place.offset);
       if (it == all.end()) {  // perhaps since another lane just now
-        if (!survives_misuse(w, r.pc, l, place, "is invalidated and not initialised, or has been invalidated before")) return;
+        if (!survives_misuse(w, r.pc, l, place,
+                             "is invalidated and not initialised, or has been invalidated before"))
+          return;
         continue;
       }
       forget_written(*place.block, place.offset, kObjectBytes);
@@ -461,14 +511,16 @@ std::string describe_mbarrier_wait(const Block& b, const Warp& w, const WarpSpli
   const auto it = b.async->mbarriers.find(offset);
   std::string s = "the mbarrier " + describe_place(*b.launch, offset) + " waits for ";
   if (it == b.async->mbarriers.end()) return s + "nothing";
-  s += std::to_string(it->second.pending) + " of " + std::to_string(it->second.expected) + " arrivals";
+  s += std::to_string(it->second.pending) + " of " + std::to_string(it->second.expected) +
+       " arrivals";
   if (it->second.tx != 0) s += " and " + std::to_string(it->second.tx) + " bytes";
   return s + " that never come";
 }
 
 bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lanes) {
   if (!target.async || !follows_copies(*target.launch)) return true;
-  const auto overlaps = [](std::uint64_t a, std::uint64_t a_size, std::uint64_t b, std::uint64_t b_size) { return a < b + b_size && b < a + a_size; };
+  const auto overlaps = [](std::uint64_t a, std::uint64_t a_size, std::uint64_t b,
+                           std::uint64_t b_size) { return a < b + b_size && b < a + a_size; };
   for (; lanes != 0; lanes &= lanes - 1) {
     const int l = std::countr_zero(lanes);
     const std::uint64_t at = r.address[l];
@@ -476,7 +528,8 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
       if (already_reported(w, check::Kind::kRace, r.pc)) return true;
       first_time(w, check::Kind::kRace, r.pc);
       check::Finding f = access_finding(w, r, Space::kShared, 1u << l, check::Kind::kRace);
-      f.where = describe_place(*target.launch, static_cast<std::uint32_t>(at)) + ", where an asynchronous copy is on its way";
+      f.where = describe_place(*target.launch, static_cast<std::uint32_t>(at)) +
+                ", where an asynchronous copy is on its way";
       check::Access a;
       a.site = site_of(*w.block->program, issue.pc);
       const Block& from = target.cluster != nullptr ? *target.cluster->blocks[issue.rank] : target;
@@ -485,12 +538,15 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
       a.address = offset;
       a.is_write = true;
       f.other = a;
-      f.detail = "The copy must be waited for first: by its own thread, or through the mbarrier that it completes on.";
+      f.detail =
+          "The copy must be waited for first: by its own thread, or through the mbarrier that it "
+          "completes on.";
       return !report_unless_suppressed(w, std::move(f));
     };
     for (const auto& [offset, m] : target.async->mbarriers) {
       if (!m.invalidated && overlaps(at, r.size, offset, kObjectBytes)) {
-        misuse(w, r.pc, l, {&target, offset}, "is accessed as ordinary memory", "Only mbarrier operations may touch it until mbarrier.inval.", &m.init);
+        misuse(w, r.pc, l, {&target, offset}, "is accessed as ordinary memory",
+               "Only mbarrier operations may touch it until mbarrier.inval.", &m.init);
         return false;
       }
       for (const Mbarrier::Arriving& a : m.arriving) {
@@ -503,7 +559,9 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
         for (LaneMask todo = c.lanes; todo != 0; todo &= todo - 1) {
           const int k = std::countr_zero(todo);
           if (!overlaps(at, r.size, c.offset[k], c.size)) continue;
-          if (!in_flight({c.pc, target.cluster_rank, v * kWarpSize + static_cast<std::uint32_t>(k)}, c.offset[k])) return false;
+          if (!in_flight({c.pc, target.cluster_rank, v * kWarpSize + static_cast<std::uint32_t>(k)},
+                         c.offset[k]))
+            return false;
         }
       }
     }

@@ -15,7 +15,8 @@ using testing::text;
 
 // What an operation does to a phase.
 struct Effect {
-  std::string operation;       // of the object at b0 and, behind a generic address, d0; r1 is 2, r2 is 48
+  std::string
+      operation;  // of the object at b0 and, behind a generic address, d0; r1 is 2, r2 is 48
   std::uint32_t arrivals = 0;  // that it counts
   std::uint32_t bytes = 0;     // that the phase waits for more than before
   std::uint32_t dropped = 0;   // arrivals less that later phases wait for
@@ -23,16 +24,24 @@ struct Effect {
 
 constexpr std::uint32_t kCount = 5;  // arrivals of the first phase
 
-// The object is made for kCount arrivals; then the operation, and as many arrivals as the phase still lacks. Left behind: how many it lacked after
-// the operation; whether it was complete before the last arrival, after it, and after the bytes that it waits for; how many the next phase waits for.
-// The two waits ask for the phase of state d8, or for parity r0, which is 0.
-std::vector<std::uint32_t> measure(const Effect& e, const std::string& first_wait, const std::string& second_wait) {
-  std::string body = "mbarrier.init.shared::cta.b64 [b0], " + std::to_string(kCount) + ";\n" + e.operation + "\nmbarrier.arrive.shared.b64 d8, [b0];\n" +
+// The object is made for kCount arrivals; then the operation, and as many arrivals as the phase
+// still lacks. Left behind: how many it lacked after the operation; whether it was complete before
+// the last arrival, after it, and after the bytes that it waits for; how many the next phase waits
+// for. The two waits ask for the phase of state d8, or for parity r0, which is 0.
+std::vector<std::uint32_t> measure(const Effect& e, const std::string& first_wait,
+                                   const std::string& second_wait) {
+  std::string body = "mbarrier.init.shared::cta.b64 [b0], " + std::to_string(kCount) + ";\n" +
+                     e.operation + "\nmbarrier.arrive.shared.b64 d8, [b0];\n" +
                      "mbarrier.pending_count.b64 r4, d8;\n";
-  for (std::uint32_t left = kCount - e.arrivals - 1; left > 1; --left) body += "mbarrier.arrive.b64 _, [d0];\n";
+  for (std::uint32_t left = kCount - e.arrivals - 1; left > 1; --left)
+    body += "mbarrier.arrive.b64 _, [d0];\n";
   body += first_wait + "\nmbarrier.arrive.shared::cta.b64 _, [b0];\n" + second_wait + "\n";
-  if (e.bytes != 0) body += "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [b0], " + std::to_string(e.bytes) + ";\n";
-  body += "mbarrier.test_wait.parity.shared.b64 p3, [b0], 0;\nmbarrier.arrive.shared.b64 d9, [b0];\nmbarrier.pending_count.b64 r8, d9;\n";
+  if (e.bytes != 0)
+    body += "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [b0], " +
+            std::to_string(e.bytes) + ";\n";
+  body +=
+      "mbarrier.test_wait.parity.shared.b64 p3, [b0], 0;\nmbarrier.arrive.shared.b64 d9, "
+      "[b0];\nmbarrier.pending_count.b64 r8, d9;\n";
   Machine gpu;
   gpu.load(R"(
 .visible .entry k(.param .u64 out)
@@ -61,16 +70,21 @@ ret;
   return gpu.fetch<std::uint32_t>(out, 5);
 }
 
-void expect(const Effect& e, const std::string& first_wait = "mbarrier.test_wait.shared.b64 p1, [b0], d8;",
+void expect(const Effect& e,
+            const std::string& first_wait = "mbarrier.test_wait.shared.b64 p1, [b0], d8;",
             const std::string& second_wait = "mbarrier.test_wait.parity.shared.b64 p2, [b0], r0;") {
-  const std::vector<std::uint32_t> expected = {kCount - e.arrivals, 0, e.bytes == 0 ? 1u : 0u, 1, kCount - e.dropped};
+  const std::vector<std::uint32_t> expected = {kCount - e.arrivals, 0, e.bytes == 0 ? 1u : 0u, 1,
+                                               kCount - e.dropped};
   EXPECT_EQ(measure(e, first_wait, second_wait), expected) << e.operation;
 }
 
-JUDGES(Mbarrier, ArrivalsCountAndDropsCountForLaterPhasesToo, "mbarrier.init.shared::cta.b64", "mbarrier.pending_count.b64",
-       "mbarrier.arrive.shared.b64 d, [a]", "mbarrier.arrive.release.cluster.shared::cta.b64", "mbarrier.arrive.relaxed.cluster.shared::cluster.b64",
-       "mbarrier.arrive.noComplete.b64", "mbarrier.arrive_drop.shared.b64 d, [a]", "mbarrier.arrive_drop.relaxed.cta.b64",
-       "mbarrier.arrive_drop.release.cluster.shared::cluster.b64", "mbarrier.arrive_drop.noComplete.shared::cta.b64");
+JUDGES(Mbarrier, ArrivalsCountAndDropsCountForLaterPhasesToo, "mbarrier.init.shared::cta.b64",
+       "mbarrier.pending_count.b64", "mbarrier.arrive.shared.b64 d, [a]",
+       "mbarrier.arrive.release.cluster.shared::cta.b64",
+       "mbarrier.arrive.relaxed.cluster.shared::cluster.b64", "mbarrier.arrive.noComplete.b64",
+       "mbarrier.arrive_drop.shared.b64 d, [a]", "mbarrier.arrive_drop.relaxed.cta.b64",
+       "mbarrier.arrive_drop.release.cluster.shared::cluster.b64",
+       "mbarrier.arrive_drop.noComplete.shared::cta.b64");
 TEST(Mbarrier, ArrivalsCountAndDropsCountForLaterPhasesToo) {
   expect({"mbarrier.arrive.shared.b64 d4, [b0];", 1});
   expect({"mbarrier.arrive.b64 d4, [d0];", 1});
@@ -85,9 +99,11 @@ TEST(Mbarrier, ArrivalsCountAndDropsCountForLaterPhasesToo) {
   expect({"mbarrier.arrive_drop.noComplete.shared::cta.b64 d4, [b0], r1;", 2, 0, 2});
 }
 
-JUDGES(Mbarrier, BytesThatAreExpectedAreWaitedFor, "mbarrier.expect_tx.relaxed.cta.shared.b64", "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64",
-       "mbarrier.arrive.expect_tx.shared.b64", "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64", "mbarrier.arrive_drop.expect_tx.b64",
-       "mbarrier.arrive_drop.expect_tx.shared::cluster.b64");
+JUDGES(Mbarrier, BytesThatAreExpectedAreWaitedFor, "mbarrier.expect_tx.relaxed.cta.shared.b64",
+       "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64",
+       "mbarrier.arrive.expect_tx.shared.b64",
+       "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64",
+       "mbarrier.arrive_drop.expect_tx.b64", "mbarrier.arrive_drop.expect_tx.shared::cluster.b64");
 TEST(Mbarrier, BytesThatAreExpectedAreWaitedFor) {
   expect({"mbarrier.expect_tx.relaxed.cta.shared.b64 [b0], r2;", 0, 48});
   expect({"mbarrier.expect_tx.b64 [d0], 16;", 0, 16});
@@ -96,19 +112,26 @@ TEST(Mbarrier, BytesThatAreExpectedAreWaitedFor) {
   expect({"mbarrier.arrive_drop.expect_tx.b64 d4, [d0], r2;", 1, 48, 1});
   expect({"mbarrier.arrive_drop.expect_tx.shared::cluster.b64 _, [b0], 32;", 1, 32, 1});
   // What is completed counts against what is expected.
-  expect({"mbarrier.expect_tx.shared.b64 [b0], 64;\nmbarrier.complete_tx.shared::cta.b64 [b0], 16;", 0, 48});
+  expect({"mbarrier.expect_tx.shared.b64 [b0], 64;\nmbarrier.complete_tx.shared::cta.b64 [b0], 16;",
+          0, 48});
 }
 
-JUDGES(Mbarrier, AWaitTellsWhetherThePhaseIsComplete, "mbarrier.test_wait.shared.b64 p, [a], e:b64", "mbarrier.test_wait.relaxed.cta.b64",
-       "mbarrier.test_wait.acquire.cluster.shared::cta.b64", "mbarrier.test_wait.parity.shared.b64 p, [a], e:u32",
-       "mbarrier.test_wait.parity.relaxed.cluster.b64", "mbarrier.try_wait.shared.b64", "mbarrier.try_wait.parity.shared.b64");
+JUDGES(Mbarrier, AWaitTellsWhetherThePhaseIsComplete, "mbarrier.test_wait.shared.b64 p, [a], e:b64",
+       "mbarrier.test_wait.relaxed.cta.b64", "mbarrier.test_wait.acquire.cluster.shared::cta.b64",
+       "mbarrier.test_wait.parity.shared.b64 p, [a], e:u32",
+       "mbarrier.test_wait.parity.relaxed.cluster.b64", "mbarrier.try_wait.shared.b64",
+       "mbarrier.try_wait.parity.shared.b64");
 TEST(Mbarrier, AWaitTellsWhetherThePhaseIsComplete) {
-  for (const std::string how : {"shared.b64 P, [b0]", "relaxed.cta.b64 P, [d0]", "acquire.cluster.shared::cta.b64 P, [b0]", "relaxed.cluster.b64 P, [d0]"}) {
-    const auto wait = [&](const std::string& opcode, const std::string& predicate, const std::string& phase) {
+  for (const std::string how :
+       {"shared.b64 P, [b0]", "relaxed.cta.b64 P, [d0]", "acquire.cluster.shared::cta.b64 P, [b0]",
+        "relaxed.cluster.b64 P, [d0]"}) {
+    const auto wait = [&](const std::string& opcode, const std::string& predicate,
+                          const std::string& phase) {
       std::string s = "mbarrier." + opcode + "." + how + ", " + phase + ";";
       return s.replace(s.find(" P,"), 3, " " + predicate + ",");
     };
-    for (const Effect& e : {Effect{"mbarrier.arrive.shared.b64 d4, [b0];", 1}, Effect{"mbarrier.expect_tx.shared.b64 [b0], 16;", 0, 16}}) {
+    for (const Effect& e : {Effect{"mbarrier.arrive.shared.b64 d4, [b0];", 1},
+                            Effect{"mbarrier.expect_tx.shared.b64 [b0], 16;", 0, 16}}) {
       expect(e, wait("test_wait", "p1", "d8"), wait("test_wait.parity", "p2", "r0"));
       expect(e, wait("test_wait.parity", "p1", "r0"), wait("test_wait", "p2", "d8"));
       // An attempt to wait gives up after a time when nobody else can complete the phase.

@@ -12,7 +12,8 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// Pointers that a loop moves on at its top, as nvcc turns loops round: add.s64 reads what it writes, so they live through the whole loop.
+// Pointers that a loop moves on at its top, as nvcc turns loops round: add.s64 reads what it
+// writes, so they live through the whole loop.
 TEST(Registers, WhatALoopMovesOnIsLiveIntoTheLoop) {
   Machine gpu;
   gpu.load(R"(
@@ -72,7 +73,8 @@ L:
   ret;
 }
 )");
-  const auto x = gpu.buffer(std::vector<std::uint32_t>{77}), y = gpu.buffer(std::vector<std::uint32_t>{0});
+  const auto x = gpu.buffer(std::vector<std::uint32_t>{77}),
+             y = gpu.buffer(std::vector<std::uint32_t>{0});
   const Outcome o = gpu.launch("k", 1, 1, x, y);
   EXPECT_FALSE(o.failed()) << text(o);
   EXPECT_EQ(gpu.fetch<std::uint32_t>(y, 1).front(), 77u);
@@ -96,7 +98,8 @@ TEST(Registers, AnUpdateOfWhatNobodyWroteIsFound) {
   EXPECT_EQ(o.findings[0].kind, Kind::kUninitialised) << text(o);
 }
 
-// A lane that waits at a *.sync has its operand in a place of the instruction's own. Others of its warp run other instructions meanwhile.
+// A lane that waits at a *.sync has its operand in a place of the instruction's own. Others of its
+// warp run other instructions meanwhile.
 TEST(Registers, AParkedLaneKeepsItsOperand) {
   for (const std::uint64_t seed : {0, 1, 2, 3, 4}) {
     Machine gpu;
@@ -127,7 +130,8 @@ DONE:
     const auto out = gpu.buffer(std::vector<std::uint32_t>(32));
     const Outcome o = gpu.launch("k", 1, 32, out);
     EXPECT_FALSE(o.failed()) << text(o);
-    EXPECT_EQ(gpu.fetch<std::uint32_t>(out, 32), std::vector<std::uint32_t>(32, 0x55555555u)) << "seed " << seed;
+    EXPECT_EQ(gpu.fetch<std::uint32_t>(out, 32), std::vector<std::uint32_t>(32, 0x55555555u))
+        << "seed " << seed;
   }
 }
 

@@ -24,7 +24,8 @@ std::vector<std::string> registers_in(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     // Neither the end of a word nor a selector.
     const bool begins =
-        i == 0 || !(std::isalnum(static_cast<unsigned char>(text[i - 1])) || std::string_view("_$.").find(text[i - 1]) != std::string_view::npos);
+        i == 0 || !(std::isalnum(static_cast<unsigned char>(text[i - 1])) ||
+                    std::string_view("_$.").find(text[i - 1]) != std::string_view::npos);
     if (!begins || std::string_view("pchrdq").find(text[i]) == std::string_view::npos) continue;
     std::size_t end = i + 1;
     while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
@@ -59,12 +60,16 @@ bool is_matrix(const isa::Example& e) {
   return op == Opcode::k_wmma_load || op == Opcode::k_wmma_store;
 }
 
-// Whether a thread's shared or local memory may matter to it: an instruction on registers alone needs none.
+// Whether a thread's shared or local memory may matter to it: an instruction on registers alone
+// needs none.
 bool reads_memory(const isa::Example& e) {
   const Opcode op = e.spelling.form->row->opcode;
-  if (op == Opcode::k_mapa || op == Opcode::k_getctarank || op == Opcode::k_alloca || op == Opcode::k_stacksave || op == Opcode::k_stackrestore) return true;
+  if (op == Opcode::k_mapa || op == Opcode::k_getctarank || op == Opcode::k_alloca ||
+      op == Opcode::k_stacksave || op == Opcode::k_stackrestore)
+    return true;
   return std::any_of(e.operands->begin(), e.operands->end(), [](const OperandRule& rule) {
-    return rule.role == Role::kAddress || rule.role == Role::kImage || rule.role == Role::kTensor || rule.role == Role::kFunction;
+    return rule.role == Role::kAddress || rule.role == Role::kImage || rule.role == Role::kTensor ||
+           rule.role == Role::kFunction;
   });
 }
 
@@ -76,7 +81,8 @@ class Writer {
   std::string text;
 
   void module(const isa::FormRow& row) {
-    line(".version 9.0\n.target sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : std::string()) + "\n.address_size 64");
+    line(".version 9.0\n.target sm_" + std::to_string(row.sm) +
+         (row.suffix != 0 ? std::string(1, row.suffix) : std::string()) + "\n.address_size 64");
     line(".func callee(.param .align 16 .b8 in[64])\n{\nret;\n}");
     line(".const .align 16 .b32 constants[64] = {7, 6, 5, 4, 3, 2, 1};");
   }
@@ -84,48 +90,62 @@ class Writer {
   void kernel(const isa::Example& e, std::size_t number) {
     loads_ = 0;
     line(".visible .entry row" + std::to_string(number) +
-         "(.param .u64 input, .param .u64 data, .param .u64 output, .param .u64 unwritten, .param .align 16 .b8 argument[64])\n{");
+         "(.param .u64 input, .param .u64 data, .param .u64 output, .param .u64 unwritten, .param "
+         ".align 16 .b8 argument[64])\n{");
     registers(e);
-    line(".reg .pred again, tp; .reg .b16 th<4>; .reg .b32 tr<4>, id, turn; .reg .b64 td<4>, in, own, out, offset; .reg .b128 tq;");
-    line(".shared .align 256 .b8 tile[" + std::to_string(kRowThreads * kRowStretch) + "];\n.shared .align 8 .b64 objects[" + std::to_string(kRowThreads) +
-         "];");
+    line(
+        ".reg .pred again, tp; .reg .b16 th<4>; .reg .b32 tr<4>, id, turn; .reg .b64 td<4>, in, "
+        "own, out, offset; .reg .b128 tq;");
+    line(".shared .align 256 .b8 tile[" + std::to_string(kRowThreads * kRowStretch) +
+         "];\n.shared .align 8 .b64 objects[" + std::to_string(kRowThreads) + "];");
     line(".local .align 32 .b8 stack[" + std::to_string(kRowStretch) + "];");
     line("$targets: .branchtargets $end; .param .align 16 .b8 outgoing[64];");
     line("mov.u32 id, %tid.x; mul.wide.u32 offset, id, " + std::to_string(kRowStretch) + ";");
-    line("ld.param.u64 in, [input]; add.u64 in, in, offset;\nld.param.u64 own, [data]; add.u64 own, own, offset;");
-    line("ld.param.u64 out, [output]; mul.wide.u32 td0, id, " + std::to_string(kRowOutput) + "; add.u64 out, out, td0;");
-    // What there is of shared and local memory begins written, and each thread has an mbarrier object of its own.
+    line(
+        "ld.param.u64 in, [input]; add.u64 in, in, offset;\nld.param.u64 own, [data]; add.u64 own, "
+        "own, offset;");
+    line("ld.param.u64 out, [output]; mul.wide.u32 td0, id, " + std::to_string(kRowOutput) +
+         "; add.u64 out, out, td0;");
+    // What there is of shared and local memory begins written, and each thread has an mbarrier
+    // object of its own.
     if (reads_memory(e)) {
       line("mov.u64 td1, tile; add.u64 td1, td1, offset; mov.u64 td2, stack; mov.b64 td3, 3;");
       const bool much = is_matrix(e) || e.spelling.form->row->opcode == Opcode::k_tensormap_replace;
       const std::uint32_t written = much ? kRowStretch : kWrittenBytes;
       for (std::uint32_t at = 0; at < written; at += 16) {
-        line("st.shared.v2.b64 [td1+" + std::to_string(at) + "], {td3, td3}; st.local.v2.b64 [td2+" + std::to_string(at) + "], {td3, td3};");
+        line("st.shared.v2.b64 [td1+" + std::to_string(at) +
+             "], {td3, td3}; st.local.v2.b64 [td2+" + std::to_string(at) + "], {td3, td3};");
       }
     }
     const Opcode op = e.spelling.form->row->opcode;
     const bool bulk = op == Opcode::k_cp_async_bulk || op == Opcode::k_cp_reduce_async_bulk;
-    if ((bulk || e.text.find("mbarrier") != std::string::npos) && op != Opcode::k_mbarrier_init && op != Opcode::k_mbarrier_inval) {
-      line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.init.shared.b64 [td0], " + std::to_string(bulk ? 1 : 100) + ";");
+    if ((bulk || e.text.find("mbarrier") != std::string::npos) && op != Opcode::k_mbarrier_init &&
+        op != Opcode::k_mbarrier_inval) {
+      line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.init.shared.b64 [td0], " +
+           std::to_string(bulk ? 1 : 100) + ";");
     }
     if (bulk) line("fence.proxy.async;");
     line("mov.b64 td3, 1; st.param.b64 [outgoing], td3;");
     sources(e);
     line("mov.u32 turn, 0;\nbra.uni $first;\n$next:\nadd.u32 turn, turn, 1;\n$first:");
     if (op == Opcode::k_barrier_cluster_wait) line("barrier.cluster.arrive;");
-    if (op == Opcode::k_mbarrier_inval) line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.init.shared.b64 [td0], 1;");
+    if (op == Opcode::k_mbarrier_inval)
+      line(
+          "mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.init.shared.b64 [td0], 1;");
     if (before == Before::kUnwritten) spoil(e);
     line(e.text);
     finish(e);
     results(e);
     if (before == Before::kNothing) temporaries();
-    line("setp.lt.u32 again, turn, " + std::to_string(before == Before::kOnce ? 0 : kTurns - 1) + ";\n@again bra $next;\n$end:\nret;\n}");
+    line("setp.lt.u32 again, turn, " + std::to_string(before == Before::kOnce ? 0 : kTurns - 1) +
+         ";\n@again bra $next;\n$end:\nret;\n}");
   }
 
  private:
   void line(const std::string& s) { (text += s) += '\n'; }
 
-  // Those of the example and no others: hundreds of names a kernel would be most of what there is to compile.
+  // Those of the example and no others: hundreds of names a kernel would be most of what there is
+  // to compile.
   void registers(const isa::Example& e) {
     const std::vector<std::string> names = registers_in(e.text);
     for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
@@ -153,7 +173,10 @@ class Writer {
 
   void set(const std::string& name, const std::string& value) {
     if (name[0] == 'p') return load(name);
-    line((name[0] == 'h' ? "mov.b16 " : name[0] == 'r' ? "mov.b32 " : "mov.b64 ") + name + ", " + value + ";");
+    line((name[0] == 'h'   ? "mov.b16 "
+          : name[0] == 'r' ? "mov.b32 "
+                           : "mov.b64 ") +
+         name + ", " + value + ";");
   }
 
   // An address that the thread may use: its own stretch, or its object.
@@ -187,8 +210,11 @@ class Writer {
       const std::vector<std::string> names = registers_in(operands[n]);
       if (rule.role == Role::kAddress) {
         ++addresses;
-        const bool object = rule.name == "[m]" || e.text.starts_with("mbarrier") || e.text.starts_with("cp.async.mbarrier");
-        const Space space = addresses == 1 || object ? m.space : m.source_space != Space::kNone ? m.source_space : Space::kGlobal;
+        const bool object = rule.name == "[m]" || e.text.starts_with("mbarrier") ||
+                            e.text.starts_with("cp.async.mbarrier");
+        const Space space = addresses == 1 || object         ? m.space
+                            : m.source_space != Space::kNone ? m.source_space
+                                                             : Space::kGlobal;
         for (const std::string& name : names) {
           address(name, space, object);
           if (is_matrix(e)) line("sub.u64 " + name + ", " + name + ", offset;");
@@ -197,7 +223,9 @@ class Writer {
       }
       for (const std::string& name : names) {
         if (is_matrix(e) && rule.name == "e") {
-          set(name, isa::bits_of(m.type) < 8 ? "256" : "64");  // elements from row to row: no two have a byte in common
+          set(name, isa::bits_of(m.type) < 8
+                        ? "256"
+                        : "64");  // elements from row to row: no two have a byte in common
         } else {
           set_source(op, rule.name, name);
         }
@@ -249,10 +277,13 @@ class Writer {
         [[fallthrough]];
       case Opcode::k_getctarank:
         address("td1", Space::kShared, false);
-        return line(name[0] == 'r' ? "cvt.u32.u64 " + name + ", td1;" : "mov.b64 " + name + ", td1;");
+        return line(name[0] == 'r' ? "cvt.u32.u64 " + name + ", td1;"
+                                   : "mov.b64 " + name + ", td1;");
       case Opcode::k_alloca: return set(name, "32");
       case Opcode::k_stackrestore:
-        return line("stacksave.u64 td0; cvt.u32.u64 tr0, td0; mov.b" + std::string(name[0] == 'r' ? "32 " + name + ", tr0;" : "64 " + name + ", td0;"));
+        return line(
+            "stacksave.u64 td0; cvt.u32.u64 tr0, td0; mov.b" +
+            std::string(name[0] == 'r' ? "32 " + name + ", tr0;" : "64 " + name + ", td0;"));
       default: break;
     }
     load(name);
@@ -262,22 +293,31 @@ class Writer {
   void finish(const isa::Example& e) {
     switch (e.spelling.form->row->opcode) {
       case Opcode::k_barrier_cluster_arrive: return line("barrier.cluster.wait;");
-      case Opcode::k_mbarrier_init: return line("mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.inval.shared.b64 [td0];");
+      case Opcode::k_mbarrier_init:
+        return line(
+            "mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.inval.shared.b64 [td0];");
       case Opcode::k_cp_async: return line("cp.async.wait_all;");
       case Opcode::k_cvta: {
-        // Where parameters and constants lie is another place each time: what is compared is the distance.
+        // Where parameters and constants lie is another place each time: what is compared is the
+        // distance.
         const Space space = e.spelling.modifiers.space;
         if (space != Space::kParam && space != Space::kConst) return;
-        line(space == Space::kParam ? "cvta.param.u64 td0, argument;" : "cvta.const.u64 td0, constants;");
+        line(space == Space::kParam ? "cvta.param.u64 td0, argument;"
+                                    : "cvta.const.u64 td0, constants;");
         const std::string to = e.spelling.modifiers.to ? "add" : "sub";
-        for_results(e, [&](const std::string& name) { line(to + ".u64 " + name + ", " + name + ", td0;"); });
+        for_results(e, [&](const std::string& name) {
+          line(to + ".u64 " + name + ", " + name + ", td0;");
+        });
         return;
       }
       case Opcode::k_cp_async_bulk:
       case Opcode::k_cp_reduce_async_bulk:
-        if (e.spelling.modifiers.space == Space::kGlobal) return line("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;");
+        if (e.spelling.modifiers.space == Space::kGlobal)
+          return line("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;");
         line(
-            "mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; mbarrier.arrive.expect_tx.shared.b64 td1, [td0], 16; mbarrier.try_wait.shared.b64 tp, [td0], "
+            "mov.u64 td0, objects; mad.wide.u32 td0, id, 8, td0; "
+            "mbarrier.arrive.expect_tx.shared.b64 td1, [td0], 16; mbarrier.try_wait.shared.b64 tp, "
+            "[td0], "
             "td1;");
         return;
       default: return;
@@ -287,7 +327,8 @@ class Writer {
   // The example's destinations, but not those that it reads as well.
   void spoil(const isa::Example& e) {
     line(
-        "ld.param.u64 td0, [unwritten]; add.u64 td0, td0, offset; ld.global.b64 td1, [td0]; cvt.u32.u64 tr0, td1; cvt.u16.u64 th0, td1; setp.eq.u32 tp, tr0, "
+        "ld.param.u64 td0, [unwritten]; add.u64 td0, td0, offset; ld.global.b64 td1, [td0]; "
+        "cvt.u32.u64 tr0, td1; cvt.u16.u64 th0, td1; setp.eq.u32 tp, tr0, "
         "7;");
     for_results(e, [&](const std::string& name) {
       switch (name[0]) {
@@ -318,25 +359,38 @@ class Writer {
   void store(const std::string& name) {
     switch (name[0]) {
       case 'p': line("selp.b32 tr1, 1, 0, " + name + "; st.global.b32 [out], tr1;"); break;
-      case 'c': line("cvt.u16.u8 th0, " + name + "; add.u16 th1, th0, 0; st.global.b16 [out], th1;"); break;
+      case 'c':
+        line("cvt.u16.u8 th0, " + name + "; add.u16 th1, th0, 0; st.global.b16 [out], th1;");
+        break;
       case 'h': line("add.u16 th1, " + name + ", 0; st.global.b16 [out], th1;"); break;
       case 'r': line("add.u32 tr1, " + name + ", 0; st.global.b32 [out], tr1;"); break;
       case 'd': line("add.u64 td1, " + name + ", 0; st.global.b64 [out], td1;"); break;
-      default: line("mov.b128 {td0, td1}, " + name + "; add.u64 td0, td0, 0; add.u64 td1, td1, 0; st.global.v2.b64 [out], {td0, td1};"); break;
+      default:
+        line("mov.b128 {td0, td1}, " + name +
+             "; add.u64 td0, td0, 0; add.u64 td1, td1, 0; st.global.v2.b64 [out], {td0, td1};");
+        break;
     }
     line("add.u64 out, out, 16;");
   }
 
   // Values of every width, so that whatever place is free is taken.
   void temporaries() {
-    line("{ .reg .pred tp<3>; .reg .b16 th<3>; .reg .b32 tr<3>; .reg .b64 td<3>; .reg .b128 tq<3>;");
-    line("ld.global.b16 th0, [in+2]; ld.global.b16 th1, [in+18]; ld.global.b32 tr0, [in+4]; ld.global.b32 tr1, [in+20];");
-    line("ld.global.b64 td0, [in+8]; ld.global.b64 td1, [in+24]; mov.b128 tq0, {td0, td1}; mov.b128 tq1, {td1, td0};");
+    line(
+        "{ .reg .pred tp<3>; .reg .b16 th<3>; .reg .b32 tr<3>; .reg .b64 td<3>; .reg .b128 tq<3>;");
+    line(
+        "ld.global.b16 th0, [in+2]; ld.global.b16 th1, [in+18]; ld.global.b32 tr0, [in+4]; "
+        "ld.global.b32 tr1, [in+20];");
+    line(
+        "ld.global.b64 td0, [in+8]; ld.global.b64 td1, [in+24]; mov.b128 tq0, {td0, td1}; mov.b128 "
+        "tq1, {td1, td0};");
     line("setp.lt.u32 tp0, tr0, tr1; setp.lt.u32 tp1, tr1, 50;");
     line(
-        "add.u16 th2, th0, th1; add.u32 tr2, tr0, tr1; add.u64 td2, td0, td1; selp.b32 tr0, 1, 0, tp0; selp.b32 tr1, 2, 0, tp1; add.u32 tr2, tr2, tr0; add.u32 "
+        "add.u16 th2, th0, th1; add.u32 tr2, tr0, tr1; add.u64 td2, td0, td1; selp.b32 tr0, 1, 0, "
+        "tp0; selp.b32 tr1, 2, 0, tp1; add.u32 tr2, tr2, tr0; add.u32 "
         "tr2, tr2, tr1;");
-    line("st.global.b16 [out], th2; st.global.b32 [out+4], tr2; st.global.b64 [out+8], td2; mov.b128 {td0, td1}, tq0; st.global.b64 [out+16], td1;");
+    line(
+        "st.global.b16 [out], th2; st.global.b32 [out+4], tr2; st.global.b64 [out+8], td2; "
+        "mov.b128 {td0, td1}, tq0; st.global.b64 [out+16], td1;");
     line("mov.b128 {td0, td1}, tq1; st.global.b64 [out+24], td1; add.u64 out, out, 32; }");
   }
 

@@ -1,5 +1,6 @@
-// Every row of the table of instruction forms runs, with registers that share places and with a place for each, and does the same. What it does is judged
-// elsewhere: docs/ptx_coverage.md says where.
+// Every row of the table of instruction forms runs, with registers that share places and with a
+// place for each, and does the same. What it does is judged elsewhere: docs/ptx_coverage.md says
+// where.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,11 +28,13 @@ struct Done {
   bool operator==(const Done&) const = default;
 };
 
-// Images and tensor maps are tested elsewhere (image_ops_test.cc, tensor_copy_test.cc): here no handle and no address names one. And some instructions are
-// there to end the kernel.
+// Images and tensor maps are tested elsewhere (image_ops_test.cc, tensor_copy_test.cc): here no
+// handle and no address names one. And some instructions are there to end the kernel.
 bool always_a_finding(const isa::FormRow& row) {
   switch (row.opcode) {
-    case isa::Opcode::k_st: return row.syntax.find(".param::func") != std::string_view::npos;  // the kernel's own parameters are never written
+    case isa::Opcode::k_st:
+      return row.syntax.find(".param::func") !=
+             std::string_view::npos;  // the kernel's own parameters are never written
     case isa::Opcode::k_tex:
     case isa::Opcode::k_tld4:
     case isa::Opcode::k_txq:
@@ -57,7 +60,8 @@ class Rows {
  public:
   Rows() {
     std::vector<std::uint32_t> words(kRowThreads * kRowStretch / 4);
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::uint32_t>(1 + i * 7 % 97);
+    for (std::size_t i = 0; i < words.size(); ++i)
+      words[i] = static_cast<std::uint32_t>(1 + i * 7 % 97);
     input_ = gpu_.buffer(words, "input");
     data_ = gpu_.buffer(words, "data");
     output_ = gpu_.buffer(std::vector<std::uint32_t>(kRowThreads * kRowOutput / 4), "output");
@@ -80,12 +84,14 @@ class Rows {
 
   // As load_module does with what it has parsed.
   std::unique_ptr<Module> load(const std::vector<ptx::Module>& modules, RegisterPlaces places) {
-    auto compiled = compile::compile(modules, gpu_.memory, 0, ManagedVariables(), places, handlers());
+    auto compiled =
+        compile::compile(modules, gpu_.memory, 0, ManagedVariables(), places, handlers());
     if (const auto* error = std::get_if<LoadError>(&compiled)) {
       ADD_FAILURE() << error->message;
       return nullptr;
     }
-    auto module = std::make_unique<LoadedModule>(std::move(std::get<std::unique_ptr<Program>>(compiled)), gpu_.memory);
+    auto module = std::make_unique<LoadedModule>(
+        std::move(std::get<std::unique_ptr<Program>>(compiled)), gpu_.memory);
     for (const LoadError& refusal : module->refusals()) ADD_FAILURE() << refusal.message;
     return module;
   }
@@ -96,7 +102,8 @@ class Rows {
     const Kernel* k = module.find_kernel("row" + std::to_string(number));
     std::vector<std::byte> parameters(k->parameter_offsets().back());
     const memory::Address arguments[] = {input_, data_, output_, unwritten_};
-    for (int i = 0; i < 4; ++i) std::memcpy(parameters.data() + k->parameter_offsets()[i], &arguments[i], 8);
+    for (int i = 0; i < 4; ++i)
+      std::memcpy(parameters.data() + k->parameter_offsets()[i], &arguments[i], 8);
     LaunchConfig c = gpu_.config;
     c.block = {kRowThreads, 1, 1};
     c.grid = {1, 1, 1};
@@ -104,7 +111,10 @@ class Rows {
     std::vector<std::uint8_t> ran;
     c.ran = &ran;
     const Outcome o = launch(*k, c, gpu_.memory);
-    Done done{gpu_.fetch<std::uint32_t>(data_, words_.size()), gpu_.fetch<std::uint32_t>(output_, kRowThreads * kRowOutput / 4), testing::text(o), {}};
+    Done done{gpu_.fetch<std::uint32_t>(data_, words_.size()),
+              gpu_.fetch<std::uint32_t>(output_, kRowThreads * kRowOutput / 4),
+              testing::text(o),
+              {}};
     const auto& loaded = static_cast<const LoadedKernel&>(*k);
     const Program& program = loaded.program();
     for (std::uint32_t pc = loaded.function().entry; pc < loaded.function().end; ++pc) {
@@ -128,7 +138,8 @@ class Rows {
 
 // An example stands on a line of its own (row_kernels.cc), and in a kernel of its own.
 bool executes(const Done& done, const std::vector<std::string>& text, const isa::Example& e) {
-  return std::any_of(done.lines.begin(), done.lines.end(), [&](int line) { return text[static_cast<std::size_t>(line - 1)] == e.text; });
+  return std::any_of(done.lines.begin(), done.lines.end(),
+                     [&](int line) { return text[static_cast<std::size_t>(line - 1)] == e.text; });
 }
 
 // Visits the examples row by row.
@@ -151,7 +162,8 @@ TEST(Rows, RegistersThatSharePlacesGiveTheSame) {
     const std::string text = row_module(of_row);
     const std::vector<ptx::Module> modules = Rows::parse(text);
     ASSERT_FALSE(modules.empty()) << row.syntax;
-    const auto shared = rows.load(modules, RegisterPlaces::kShared), separate = rows.load(modules, RegisterPlaces::kSeparate);
+    const auto shared = rows.load(modules, RegisterPlaces::kShared),
+               separate = rows.load(modules, RegisterPlaces::kSeparate);
     ASSERT_TRUE(shared && separate) << row.syntax;
     std::vector<std::string> lines;
     std::istringstream in(text);
@@ -160,7 +172,8 @@ TEST(Rows, RegistersThatSharePlacesGiveTheSame) {
     std::string why;
     for (std::size_t n = 0; n < of_row.size(); ++n) {
       const Done a = rows.run(*shared, n), b = rows.run(*separate, n);
-      ASSERT_TRUE(executes(a, lines, of_row[n])) << of_row[n].text << " is not reached\n" << a.findings;
+      ASSERT_TRUE(executes(a, lines, of_row[n])) << of_row[n].text << " is not reached\n"
+                                                 << a.findings;
       if (b.findings.empty()) {
         ++good;
       } else if (why.empty()) {
@@ -175,16 +188,20 @@ TEST(Rows, RegistersThatSharePlacesGiveTheSame) {
   EXPECT_EQ(never_clean, "");
 }
 
-// What a register held before does not count any more, whichever instruction writes it. The first examples of a row stand for all.
+// What a register held before does not count any more, whichever instruction writes it. The first
+// examples of a row stand for all.
 TEST(Rows, WhatIsWrittenIsWritten) {
   constexpr std::size_t kOfARow = 4;
   Rows rows;
   for_rows([&](std::span<const isa::Example> of_row) {
     of_row = of_row.first(std::min(of_row.size(), kOfARow));
-    const auto module = rows.load(Rows::parse(row_module(of_row, Before::kUnwritten)), RegisterPlaces::kShared);
+    const auto module =
+        rows.load(Rows::parse(row_module(of_row, Before::kUnwritten)), RegisterPlaces::kShared);
     ASSERT_TRUE(module);
     for (std::size_t n = 0; n < of_row.size(); ++n) {
-      EXPECT_EQ(rows.run(*module, n).findings.find("uninitialised"), std::string::npos) << of_row[n].text << "\n" << rows.run(*module, n).findings;
+      EXPECT_EQ(rows.run(*module, n).findings.find("uninitialised"), std::string::npos)
+          << of_row[n].text << "\n"
+          << rows.run(*module, n).findings;
     }
   });
 }
@@ -200,7 +217,8 @@ TEST(Rows, AResultMayTakeTheRegisterOfAnOperand) {
       std::vector<isa::Example> examples = aliased(e);
       if (examples.empty()) continue;
       examples.insert(examples.begin(), e);
-      const auto module = rows.load(Rows::parse(row_module(examples, Before::kOnce)), RegisterPlaces::kShared);
+      const auto module =
+          rows.load(Rows::parse(row_module(examples, Before::kOnce)), RegisterPlaces::kShared);
       ASSERT_TRUE(module);
       const Done apart = rows.run(*module, 0);
       for (std::size_t n = 1; n < examples.size(); ++n, ++pairs) {

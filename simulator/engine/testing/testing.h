@@ -1,4 +1,5 @@
-// Runs PTX text on the engine in tests: load a module, fill buffers, launch, look at results and findings.
+// Runs PTX text on the engine in tests: load a module, fill buffers, launch, look at results and
+// findings.
 //
 //   Machine gpu;
 //   const auto x = gpu.buffer<float>({1, 2, 3});
@@ -23,11 +24,14 @@ namespace lockstep::engine::testing {
 
 // The lines every module begins with; give the body only.
 inline std::string module_text(std::string_view body, std::string_view target = "sm_90") {
-  return ".version 8.0\n.target " + std::string(target) + "\n.address_size 64\n" + std::string(body);
+  return ".version 8.0\n.target " + std::string(target) + "\n.address_size 64\n" +
+         std::string(body);
 }
 
-// launch(), which tells coverage/judged.h of what the kernel executed when the test binary judges rows of the table of forms.
-inline Outcome launch_for_judges(const Kernel& kernel, LaunchConfig config, memory::DeviceMemory& memory) {
+// launch(), which tells coverage/judged.h of what the kernel executed when the test binary judges
+// rows of the table of forms.
+inline Outcome launch_for_judges(const Kernel& kernel, LaunchConfig config,
+                                 memory::DeviceMemory& memory) {
   if (!coverage::judging()) return engine::launch(kernel, config, memory);
   std::vector<std::uint8_t> ran;
   config.ran = &ran;
@@ -35,7 +39,8 @@ inline Outcome launch_for_judges(const Kernel& kernel, LaunchConfig config, memo
   const Program& program = static_cast<const LoadedKernel&>(kernel).program();
   for (std::uint32_t pc = 0; pc < ran.size(); ++pc) {
     const program::Origin& from = program.origin(pc);
-    if ((ran[pc] & engine::kExecuted) != 0 && from.row != nullptr) coverage::ran(*from.row, from.text);
+    if ((ran[pc] & engine::kExecuted) != 0 && from.row != nullptr)
+      coverage::ran(*from.row, from.text);
   }
   return outcome;
 }
@@ -76,7 +81,9 @@ class Machine {
     return a;
   }
   // Memory that nobody has written.
-  memory::Address unwritten(std::uint64_t bytes, std::string name = {}) { return memory.allocate(bytes, 256, memory::Kind::kDevice, 0, std::move(name))->base; }
+  memory::Address unwritten(std::uint64_t bytes, std::string name = {}) {
+    return memory.allocate(bytes, 256, memory::Kind::kDevice, 0, std::move(name))->base;
+  }
   template <class T>
   std::vector<T> fetch(memory::Address a, std::size_t count) const {
     std::vector<T> values(count);
@@ -92,12 +99,14 @@ class Machine {
     std::size_t i = 0;
     [[maybe_unused]] const auto put = [&](const auto& v) {
       if (i + 1 >= k->parameter_offsets().size() || k->parameter_sizes()[i] != sizeof v) {
-        throw std::runtime_error("argument " + std::to_string(i) + " has another size than the kernel's parameter");
+        throw std::runtime_error("argument " + std::to_string(i) +
+                                 " has another size than the kernel's parameter");
       }
       std::memcpy(packed.data() + k->parameter_offsets()[i++], &v, sizeof v);
     };
     (put(arguments), ...);
-    if (i + 1 != k->parameter_offsets().size()) throw std::runtime_error("the kernel has more parameters");
+    if (i + 1 != k->parameter_offsets().size())
+      throw std::runtime_error("the kernel has more parameters");
     LaunchConfig c = config;
     c.grid = grid;
     c.block = block;
@@ -105,7 +114,8 @@ class Machine {
     return launch_for_judges(*k, c, memory);
   }
   template <class... Arguments>
-  Outcome launch(std::string_view kernel, std::uint32_t grid, std::uint32_t block, Arguments... arguments) {
+  Outcome launch(std::string_view kernel, std::uint32_t grid, std::uint32_t block,
+                 Arguments... arguments) {
     return launch(kernel, Dim3{grid, 1, 1}, Dim3{block, 1, 1}, arguments...);
   }
 
@@ -114,12 +124,14 @@ class Machine {
   std::string printed;  // what device code printed
 };
 
-// A kernel k(x, y) round a body: thread i has %r1 = i, %rd5 = x + 4 i, %rd6 = y + 4 i, %r2 = shared address of s[i] (s: 256 bytes). The body may use 64 bytes t
-// of shared memory, 16 bytes `stack` of local memory and a constant `table`. It begins on line kBodyLine of the module's text.
+// A kernel k(x, y) round a body: thread i has %r1 = i, %rd5 = x + 4 i, %rd6 = y + 4 i, %r2 = shared
+// address of s[i] (s: 256 bytes). The body may use 64 bytes t of shared memory, 16 bytes `stack` of
+// local memory and a constant `table`. It begins on line kBodyLine of the module's text.
 struct TwoBuffers {
   static constexpr int kBodyLine = 3 + 21;
   Machine gpu;
-  memory::Address x = 0, y = 0;  // of the last run: a value for every thread of a block, and as many that nobody has written
+  memory::Address x = 0, y = 0;  // of the last run: a value for every thread of a block, and as
+                                 // many that nobody has written
 
   static std::string kernel(const std::string& body) {
     return R"(

@@ -1,7 +1,9 @@
-// liblockstep_audit.so: told by the dynamic linker (LD_AUDIT, rtld-audit(7)) of every object of a process before any of its code runs, those that the
-// program opens later too. Objects with a CUDA runtime linked into them have its entry points led to the simulated runtime (redirect.h).
+// liblockstep_audit.so: told by the dynamic linker (LD_AUDIT, rtld-audit(7)) of every object of a
+// process before any of its code runs, those that the program opens later too. Objects with a CUDA
+// runtime linked into them have its entry points led to the simulated runtime (redirect.h).
 //
-// It lives in a namespace of its own, beside the program's libraries, and uses nothing but the C library.
+// It lives in a namespace of its own, beside the program's libraries, and uses nothing but the C
+// library.
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -71,7 +73,8 @@ std::uint64_t simulated_bias = 0;
 
 // The system's own libraries have none inside.
 bool is_system_library(std::string_view path) {
-  return path.starts_with("/lib/") || path.starts_with("/lib64/") || path.starts_with("/usr/lib/") || path.starts_with("/usr/lib64/");
+  return path.starts_with("/lib/") || path.starts_with("/lib64/") ||
+         path.starts_with("/usr/lib/") || path.starts_with("/usr/lib64/");
 }
 
 void look_at(const Object& object) {
@@ -91,12 +94,17 @@ void look_at(const Object& object) {
       const char* const why = runtime::explain(found.kind);
       if (is_program) refuse(name, why);
       // What the program is linked with was looked at before it began.
-      if (program_has_begun) std::fprintf(stderr, "lockstep: %s: %s. What it does on a GPU is not simulated.\n", name, why);
+      if (program_has_begun)
+        std::fprintf(stderr, "lockstep: %s: %s. What it does on a GPU is not simulated.\n", name,
+                     why);
       return;
     }
     case StaticRuntime::Kind::kSymbols: break;
   }
-  if (simulated_path[0] == '\0') refuse(name, "has the CUDA runtime linked statically, and the simulated one is not in this process (LD_PRELOAD)");
+  if (simulated_path[0] == '\0')
+    refuse(name,
+           "has the CUDA runtime linked statically, and the simulated one is not in this process "
+           "(LD_PRELOAD)");
   const File simulated(simulated_path);
   const Redirected done = redirect(found, object.bias, {simulated.bytes(), simulated_bias});
   if (done.error != nullptr) refuse(name, done.error);

@@ -29,7 +29,8 @@ class Refusals {
   // The address of one more; 0 when there is no room.
   std::uint64_t add(const char* name) {
     if (code_ == nullptr) {
-      void* const page = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      void* const page =
+          mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (page == MAP_FAILED) return 0;
       code_ = static_cast<std::uint8_t*>(page);
     }
@@ -38,7 +39,8 @@ class Refusals {
     used_ += kOne;
     std::strcpy(reinterpret_cast<char*>(at + kText), name);
     const auto text = reinterpret_cast<std::uint64_t>(at + kText);
-    constexpr std::uint8_t kMoveRdi[] = {0x48, 0xbf}, kMoveRax[] = {0x48, 0xb8}, kJumpRax[] = {0xff, 0xe0};
+    constexpr std::uint8_t kMoveRdi[] = {0x48, 0xbf}, kMoveRax[] = {0x48, 0xb8},
+                           kJumpRax[] = {0xff, 0xe0};
     std::memcpy(at, kMoveRdi, 2);
     std::memcpy(at + 2, &text, 8);
     std::memcpy(at + 10, kMoveRax, 2);
@@ -47,7 +49,9 @@ class Refusals {
     return reinterpret_cast<std::uint64_t>(at);
   }
 
-  bool seal() const { return code_ == nullptr || mprotect(code_, kBytes, PROT_READ | PROT_EXEC) == 0; }
+  bool seal() const {
+    return code_ == nullptr || mprotect(code_, kBytes, PROT_READ | PROT_EXEC) == 0;
+  }
 
  private:
   static constexpr std::size_t kText = 32, kOne = 128, kBytes = 64 * 1024;
@@ -66,16 +70,19 @@ struct Targets {
 void find_target(void* context, const char* name, std::uint64_t value) {
   auto* targets = static_cast<Targets*>(context);
   for (std::size_t i = 0; i < targets->own->count; ++i) {
-    if (std::strcmp(targets->own->entries[i].name, name) == 0) targets->to[i] = targets->bias + value;
+    if (std::strcmp(targets->own->entries[i].name, name) == 0)
+      targets->to[i] = targets->bias + value;
   }
 }
 
 }  // namespace
 
-Redirected redirect(const StaticRuntime& own, std::uint64_t bias, const SimulatedRuntime& simulated) {
+Redirected redirect(const StaticRuntime& own, std::uint64_t bias,
+                    const SimulatedRuntime& simulated) {
   static Targets targets;
   targets = {&own, simulated.bias, {}};
-  for (const char* prefix : {"cuda", "__cuda"}) runtime::for_each_export(simulated.file, prefix, find_target, &targets);
+  for (const char* prefix : {"cuda", "__cuda"})
+    runtime::for_each_export(simulated.file, prefix, find_target, &targets);
   const std::uint64_t refuse = runtime::find_export(simulated.file, "lockstepUnsupportedCall");
 
   // The runtime lies in one piece: what has such a name outside of it is the program's own.
@@ -88,7 +95,8 @@ Redirected redirect(const StaticRuntime& own, std::uint64_t bias, const Simulate
   if (last == 0 || refuse == 0) return {0, 0, "libcudart.so.13 is not the simulated one"};
 
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::uint64_t from = (bias + first) / page * page, to = (bias + last + kJump + page - 1) / page * page;
+  const std::uint64_t from = (bias + first) / page * page,
+                      to = (bias + last + kJump + page - 1) / page * page;
   if (mprotect(reinterpret_cast<void*>(from), to - from, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
     return {0, 0, "the system does not allow its code to be changed"};
   }
@@ -107,7 +115,8 @@ Redirected redirect(const StaticRuntime& own, std::uint64_t bias, const Simulate
       write_jump(bias + e.value, target);
     }
   }
-  if (!refusals.seal() || mprotect(reinterpret_cast<void*>(from), to - from, PROT_READ | PROT_EXEC) != 0) {
+  if (!refusals.seal() ||
+      mprotect(reinterpret_cast<void*>(from), to - from, PROT_READ | PROT_EXEC) != 0) {
     result.error = "the system does not give back its code";
   }
   return result;

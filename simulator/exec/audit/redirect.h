@@ -1,7 +1,9 @@
-// Leads the entry points of a CUDA runtime that is linked into a program or library to the simulated one: over the first bytes of each a jump is
-// written to the simulated function of the same name.
+// Leads the entry points of a CUDA runtime that is linked into a program or library to the
+// simulated one: over the first bytes of each a jump is written to the simulated function of the
+// same name.
 //
-// Entry points that the simulated runtime does not have, of a CUDA newer than it, are led to a refusal that names them.
+// Entry points that the simulated runtime does not have, of a CUDA newer than it, are led to a
+// refusal that names them.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +25,9 @@ struct Redirected {
   const char* error = nullptr;       // what could not be done, if something could not
 };
 
-// Writes over the entry points of `own`, an object that the loader has put `bias` away from its addresses and of which nothing runs yet.
-Redirected redirect(const runtime::StaticRuntime& own, std::uint64_t bias, const SimulatedRuntime& simulated);
+// Writes over the entry points of `own`, an object that the loader has put `bias` away from its
+// addresses and of which nothing runs yet.
+Redirected redirect(const runtime::StaticRuntime& own, std::uint64_t bias,
+                    const SimulatedRuntime& simulated);
 
 }  // namespace lockstep::exec

@@ -16,8 +16,11 @@ std::string telling_line(const std::string& output) {
   std::istringstream lines(output);
   std::string line, first;
   while (std::getline(lines, line)) {
-    if (const std::size_t at = line.find("[  FAILED  ] "); at != std::string::npos) return line.substr(at + 13, line.find(" (", at) - at - 13);
-    const bool tells = line.find("rror") != std::string::npos || line.find("ail") != std::string::npos || line.find("FAIL") != std::string::npos;
+    if (const std::size_t at = line.find("[  FAILED  ] "); at != std::string::npos)
+      return line.substr(at + 13, line.find(" (", at) - at - 13);
+    const bool tells = line.find("rror") != std::string::npos ||
+                       line.find("ail") != std::string::npos ||
+                       line.find("FAIL") != std::string::npos;
     if (first.empty() && tells) first = line.substr(0, 200);
   }
   return first;
@@ -32,21 +35,27 @@ void add(const std::string& line, std::map<int, Trace>& traces) {
     if (json.contains("reason")) t.reason = json.at("reason");
     if (json.contains("refused")) t.refused = json.at("refused");
     if (json.contains("skipped")) t.skipped = json.at("skipped");
-    if (json.contains("finding") && t.finding.empty()) t.finding = json.at("finding"), t.text = json.value("text", "");
-    if (json.contains("died")) t.died = true, t.status = json.at("died"), t.seconds = json.value("seconds", 0.0), t.late = json.value("late", false);
+    if (json.contains("finding") && t.finding.empty())
+      t.finding = json.at("finding"), t.text = json.value("text", "");
+    if (json.contains("died"))
+      t.died = true, t.status = json.at("died"), t.seconds = json.value("seconds", 0.0),
+      t.late = json.value("late", false);
   } catch (const std::exception&) {
     return;
   }
 }
 
-bool is_of_time(const std::string& kind) { return kind == "time-limit" || kind == "deadlock" || kind == "livelock"; }
+bool is_of_time(const std::string& kind) {
+  return kind == "time-limit" || kind == "deadlock" || kind == "livelock";
+}
 
 }  // namespace
 
 const std::map<int, Trace>& Traces::read() {
   std::ifstream file(path_, std::ios::binary);
   file.seekg(read_);
-  for (std::string line; std::getline(file, line) && !file.eof();) {  // a line without its end is still being written
+  for (std::string line;
+       std::getline(file, line) && !file.eof();) {  // a line without its end is still being written
     read_ += static_cast<std::streamoff>(line.size()) + 1;
     add(line, traces_);
   }
@@ -62,15 +71,18 @@ Judgement judge_trace(const Trace& t, int usual, bool checks, const std::string&
       if (is_of_time(t.finding)) return {Verdict::kKilledByTime, t.finding};
       if (checks && !t.finding.empty()) return {Verdict::kKilledByChecks, t.finding};
       std::string reason = t.reason.empty() ? telling_line(output) : t.reason;
-      if (reason.empty()) reason = t.finding.empty() ? "exit status " + std::to_string(t.end) : t.finding;
+      if (reason.empty())
+        reason = t.finding.empty() ? "exit status " + std::to_string(t.end) : t.finding;
       return {Verdict::kKilledByLaw, reason};
     }
     if (!t.finding.empty()) return {Verdict::kKilledByChecks, t.finding};
     return {Verdict::kSurvived, ""};
   }
-  if (WIFSIGNALED(t.status)) return {Verdict::kKilledByCrash, std::string("signal ") + strsignal(WTERMSIG(t.status))};
+  if (WIFSIGNALED(t.status))
+    return {Verdict::kKilledByCrash, std::string("signal ") + strsignal(WTERMSIG(t.status))};
   // It left by _exit.
-  if (WEXITSTATUS(t.status) != usual) return {Verdict::kKilledByLaw, "exit status " + std::to_string(WEXITSTATUS(t.status))};
+  if (WEXITSTATUS(t.status) != usual)
+    return {Verdict::kKilledByLaw, "exit status " + std::to_string(WEXITSTATUS(t.status))};
   return {t.finding.empty() ? Verdict::kSurvived : Verdict::kKilledByChecks, t.finding};
 }
 

@@ -16,7 +16,8 @@ struct Trace {
   int end = 0;     // exit status of the program's own
   int status = 0;  // as wait() gives it
   double seconds = 0;
-  std::string finding, text;  // the first error that the simulated GPU found, by kind and as it prints it
+  std::string finding,
+      text;  // the first error that the simulated GPU found, by kind and as it prints it
   std::string refused, skipped;
   std::string reason;  // that an earlier look at it gave
   bool over() const { return died || !skipped.empty(); }
@@ -39,8 +40,9 @@ struct Judgement {
   Verdict verdict = Verdict::kNotJudged;
   std::string reason;
 };
-// `usual`: the status with which the unchanged program ends. `checks`: the simulated GPU's checks ran, and without them the program was content, so that what
-// they found is what made it fail. `output`: what the mutant printed, for the reason.
+// `usual`: the status with which the unchanged program ends. `checks`: the simulated GPU's checks
+// ran, and without them the program was content, so that what they found is what made it fail.
+// `output`: what the mutant printed, for the reason.
 Judgement judge_trace(const Trace& trace, int usual, bool checks, const std::string& output);
 
 }  // namespace lockstep::exec

@@ -29,7 +29,8 @@ Trace ended(int status, const std::string& finding = "") {
 TEST(Judgement, GoesByTheProgramsOwnStatusFirst) {
   EXPECT_EQ(judge_trace(ended(0), 0, false, "").verdict, Verdict::kSurvived);
   EXPECT_EQ(judge_trace(ended(3), 3, false, "").verdict, Verdict::kSurvived);
-  const Judgement law = judge_trace(ended(1), 0, false, "[ RUN      ] A.B\n[  FAILED  ] A.B (3 ms)\n");
+  const Judgement law =
+      judge_trace(ended(1), 0, false, "[ RUN      ] A.B\n[  FAILED  ] A.B (3 ms)\n");
   EXPECT_EQ(law.verdict, Verdict::kKilledByLaw);
   EXPECT_EQ(law.reason, "A.B");
   EXPECT_EQ(judge_trace(ended(1), 0, false, "x\nError: 3 is not 4\n").reason, "Error: 3 is not 4");
@@ -67,8 +68,10 @@ TEST(Judgement, OfTimeCrashesAndWhatCouldNotRun) {
 
 TEST(Judgement, ReadsWhatProcessesLeftAndNoMore) {
   const std::string path = testing::TempDir() + "/lines.jsonl";
-  std::ofstream(path) << "{\"id\": 4, \"finding\": \"race\", \"text\": \"first\"}\n{\"id\": 4, \"finding\": \"out-of-bounds\"}\n{\"id\": 4, \"end\": 86}\n"
-                      << "{\"id\": 4, \"died\": 22016, \"seconds\": 1.5, \"late\": false}\n{\"id\": 5, \"skipped\": \"threads\"}\n{\"id\": 6, \"end\":";
+  std::ofstream(path) << "{\"id\": 4, \"finding\": \"race\", \"text\": \"first\"}\n{\"id\": 4, "
+                         "\"finding\": \"out-of-bounds\"}\n{\"id\": 4, \"end\": 86}\n"
+                      << "{\"id\": 4, \"died\": 22016, \"seconds\": 1.5, \"late\": "
+                         "false}\n{\"id\": 5, \"skipped\": \"threads\"}\n{\"id\": 6, \"end\":";
   Traces file(path);
   const auto& traces = file.read();
   ASSERT_EQ(traces.size(), 2u);
@@ -110,7 +113,8 @@ TEST(TimeLimit, CountsProcessorTimeAndWaitsLonger) {
   });
   const Child waits([] { pause(); });
   mutation::TimeLimit limit(0.02), long_past(0.001);
-  while (limit.elapsed() < 10 && !limit.is_over(works.id())) std::this_thread::sleep_for(milliseconds(1));
+  while (limit.elapsed() < 10 && !limit.is_over(works.id()))
+    std::this_thread::sleep_for(milliseconds(1));
   EXPECT_LT(limit.elapsed(), 10);
   EXPECT_GE(limit.elapsed(), 0.02);
   EXPECT_TRUE(long_past.is_over(waits.id()));  // twenty times
@@ -120,7 +124,8 @@ TEST(TimeLimit, CountsProcessorTimeAndWaitsLonger) {
     EXPECT_FALSE(soon.is_over(waits.id()));
   }
   // Nobody waits ten times as long for one that sleeps all the time.
-  while (asleep.elapsed() < 4.5 && !asleep.is_over(waits.id())) std::this_thread::sleep_for(milliseconds(1));
+  while (asleep.elapsed() < 4.5 && !asleep.is_over(waits.id()))
+    std::this_thread::sleep_for(milliseconds(1));
   EXPECT_LT(asleep.elapsed(), 4.5);
   EXPECT_GT(asleep.elapsed(), 2);
 }
@@ -129,8 +134,10 @@ class Scores : public testing::Test {
  protected:
   Scores() {
     std::ofstream(folder + "/k.cu") << "first\n  if (i < n)  \n";
-    for (const Verdict v : {Verdict::kKilledByLaw, Verdict::kKilledByLaw, Verdict::kKilledByTime, Verdict::kKilledByCrash, Verdict::kKilledByChecks,
-                            Verdict::kSurvived, Verdict::kSurvived, Verdict::kNotCovered, Verdict::kInvalid, Verdict::kNotJudged}) {
+    for (const Verdict v :
+         {Verdict::kKilledByLaw, Verdict::kKilledByLaw, Verdict::kKilledByTime,
+          Verdict::kKilledByCrash, Verdict::kKilledByChecks, Verdict::kSurvived, Verdict::kSurvived,
+          Verdict::kNotCovered, Verdict::kInvalid, Verdict::kNotJudged}) {
       Mutant m;
       m.id = static_cast<int>(mutants.size()) + 1;
       m.op = mutants.size() % 2 == 0 ? "compare-edge" : "barrier-removed";
@@ -154,7 +161,8 @@ TEST_F(Scores, CountWhatWasRunToAnEnd) {
   EXPECT_EQ(s.killed(), 5u);
   EXPECT_EQ(s.counted(), 7u);
   EXPECT_NEAR(s.percent(), 500.0 / 7, 1e-9);
-  EXPECT_NEAR(s.percent_for_sure(), 500.0 / 8, 1e-9) << "nobody knows of the one that was not judged";
+  EXPECT_NEAR(s.percent_for_sure(), 500.0 / 8, 1e-9)
+      << "nobody knows of the one that was not judged";
   EXPECT_EQ(scores_by_operator(mutants).at("barrier-removed").survived, 1u);
   EXPECT_EQ(score_of({}).percent(), 100);
 }
@@ -177,7 +185,9 @@ TEST_F(Scores, LeaveOutWhatIsEquivalent) {
   EXPECT_EQ(excused("k.cu: * ~ compare-edge ~ setp.lt.s32 %p, %r, 0x0: lt became le"), 0u);
   EXPECT_EQ(excused("k.cu: * ~ compare-edge ~ setp.lt.s32 %p, %r, %r: lt became ge"), 0u);
   EXPECT_EQ(excused("other.cu: * ~ * ~ setp.lt.s32 %p, %r, %r: *"), 0u);
-  for (const char* wrong : {"k.cu: if (i < n) ~ compare-edge ~ why\n", "k.cu ~ compare-edge ~ * ~ why\n", "k.cu: if (i < n) ~ compare-edge ~ * ~ \n"}) {
+  for (const char* wrong :
+       {"k.cu: if (i < n) ~ compare-edge ~ why\n", "k.cu ~ compare-edge ~ * ~ why\n",
+        "k.cu: if (i < n) ~ compare-edge ~ * ~ \n"}) {
     std::ofstream(path) << wrong;
     EXPECT_NE(read_equivalents(path, mutants, sources), "") << wrong;
   }
@@ -188,11 +198,14 @@ TEST_F(Scores, AreToldWithSourceLines) {
   const std::string text = text_report(mutants, sources);
   EXPECT_NE(text.find("/elsewhere/src/k.cu:2  if (i < n)\n"), text.npos) << text;
   EXPECT_NE(text.find("'setp.lt.s32 %p1, %r1, %r2': lt became le"), text.npos) << text;
-  EXPECT_NE(text.find("5 of 7 mutants that the tests execute are killed: 71.4 %. 1 of them by"), text.npos) << text;
+  EXPECT_NE(text.find("5 of 7 mutants that the tests execute are killed: 71.4 %. 1 of them by"),
+            text.npos)
+      << text;
 }
 
 TEST_F(Scores, TellKernelsFromCalls) {
-  EXPECT_EQ(text_report(mutants, sources).find("in kernels"), std::string::npos);  // there are no calls
+  EXPECT_EQ(text_report(mutants, sources).find("in kernels"),
+            std::string::npos);  // there are no calls
   mutants[6].of_call = true;
   const std::string text = text_report(mutants, sources);
   const auto line = [&](const std::string& name) {

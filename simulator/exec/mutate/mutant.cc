@@ -14,7 +14,8 @@ namespace {
 
 std::string demangled(const std::string& name) {
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   return status == 0 ? text.get() : name;
 }
 
@@ -36,7 +37,10 @@ std::string operator_of(const std::string& change) {
 
 }  // namespace
 
-bool is_killed(Verdict v) { return v == Verdict::kKilledByLaw || v == Verdict::kKilledByTime || v == Verdict::kKilledByCrash || v == Verdict::kKilledByChecks; }
+bool is_killed(Verdict v) {
+  return v == Verdict::kKilledByLaw || v == Verdict::kKilledByTime ||
+         v == Verdict::kKilledByCrash || v == Verdict::kKilledByChecks;
+}
 
 const char* name_of(Verdict v) {
   switch (v) {

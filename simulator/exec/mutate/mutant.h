@@ -62,7 +62,8 @@ struct Survey {
   std::string counters;  // those that look at the counters of launches
 };
 
-// Reads the file that a survey left (runtime/mutation/survey.h). False when there is none: no kernel was launched, or the program crashed.
+// Reads the file that a survey left (runtime/mutation/survey.h). False when there is none: no
+// kernel was launched, or the program crashed.
 bool read_survey(const std::string& path, Survey* survey);
 
 }  // namespace lockstep::exec

@@ -37,19 +37,27 @@ int fail(const std::string& sentence) {
   return kUsage;
 }
 
-// ---- Which mutants --------------------------------------------------------------------------------------------------
+// ---- Which mutants
+// --------------------------------------------------------------------------------------------------
 
-constexpr const char* kCallOperators[] = {"grid-changed", "block-exchanged", "shared-memory-less", "stream-replaced",
-                                          "size-changed", "call-removed",    "error-swallowed"};
+constexpr const char* kCallOperators[] = {
+    "grid-changed", "block-exchanged", "shared-memory-less", "stream-replaced",
+    "size-changed", "call-removed",    "error-swallowed"};
 
-bool is_call_operator(const std::string& name) { return std::find(std::begin(kCallOperators), std::end(kCallOperators), name) != std::end(kCallOperators); }
+bool is_call_operator(const std::string& name) {
+  return std::find(std::begin(kCallOperators), std::end(kCallOperators), name) !=
+         std::end(kCallOperators);
+}
 
 // Empty, or what is wrong with a name.
 std::string wrong_operator(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (name == "kernels" || name == "calls" || is_call_operator(name) || mutation::operator_named(name)) continue;
+    if (name == "kernels" || name == "calls" || is_call_operator(name) ||
+        mutation::operator_named(name))
+      continue;
     std::string known = "kernels, calls";
-    for (std::size_t i = 0; i < mutation::kOperators; ++i) known += ", " + std::string(mutation::name_of(static_cast<mutation::Operator>(i)));
+    for (std::size_t i = 0; i < mutation::kOperators; ++i)
+      known += ", " + std::string(mutation::name_of(static_cast<mutation::Operator>(i)));
     for (const char* call : kCallOperators) known += std::string(", ") + call;
     return "there is no operator '" + name + "'; there are " + known;
   }
@@ -57,7 +65,9 @@ std::string wrong_operator(const std::vector<std::string>& names) {
 }
 
 bool wanted(const Mutant& m, const std::vector<std::string>& names) {
-  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& n) { return n == m.op || n == (m.of_call ? "calls" : "kernels"); });
+  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& n) {
+           return n == m.op || n == (m.of_call ? "calls" : "kernels");
+         });
 }
 
 // Which function calls the runtime where, by addr2line.
@@ -85,7 +95,8 @@ void name_callers(std::vector<Mutant>& mutants, const Environment& set) {
     if (!m.of_call || it == places.end()) continue;
     m.text = m.api + (m.function.empty() ? "" : " of " + m.function);
     m.function = it->second.first;
-    const std::string& place = it->second.second;  // "file:line", with ?? and 0 for what is not known
+    const std::string& place =
+        it->second.second;  // "file:line", with ?? and 0 for what is not known
     const std::size_t colon = place.rfind(':');
     if (colon == std::string::npos || place.starts_with("??")) continue;
     m.file = place.substr(0, colon);
@@ -97,17 +108,20 @@ void choose(std::vector<Mutant>& mutants, const MutateOptions& options) {
   const std::regex files(options.files), callers(options.callers);
   std::erase_if(mutants, [&](const Mutant& m) {
     if (!wanted(m, options.operators)) return true;
-    return m.of_call ? !options.callers.empty() && !std::regex_search(m.function, callers) : !options.files.empty() && !std::regex_search(m.file, files);
+    return m.of_call ? !options.callers.empty() && !std::regex_search(m.function, callers)
+                     : !options.files.empty() && !std::regex_search(m.file, files);
   });
   if (options.sample > 0 && static_cast<std::size_t>(options.sample) < mutants.size()) {
     std::vector<Mutant> some;
-    std::sample(mutants.begin(), mutants.end(), std::back_inserter(some), options.sample, std::mt19937_64(options.seed));
+    std::sample(mutants.begin(), mutants.end(), std::back_inserter(some), options.sample,
+                std::mt19937_64(options.seed));
     mutants = std::move(some);
   }
   for (std::size_t i = 0; i < mutants.size(); ++i) mutants[i].id = static_cast<int>(i) + 1;
 }
 
-// ---- Progress -------------------------------------------------------------------------------------------------------
+// ---- Progress
+// -------------------------------------------------------------------------------------------------------
 
 class Progress {
  public:
@@ -122,8 +136,14 @@ class Progress {
     if (!terminal_ && !end && seconds < next_) return;
     next_ = seconds + 10;
     std::string left;
-    if (!end && done > first_ && seconds > 3) left = ", some " + std::to_string(static_cast<int>(seconds / (done - first_) * (of - done)) + 1) + " s left";
-    std::fprintf(stderr, terminal_ ? "\r\033[Klockstep: %s: %d of %d mutants%s" : "lockstep: %s: %d of %d mutants%s\n", what_.c_str(), done, of, left.c_str());
+    if (!end && done > first_ && seconds > 3)
+      left = ", some " +
+             std::to_string(static_cast<int>(seconds / (done - first_) * (of - done)) + 1) +
+             " s left";
+    std::fprintf(stderr,
+                 terminal_ ? "\r\033[Klockstep: %s: %d of %d mutants%s"
+                           : "lockstep: %s: %d of %d mutants%s\n",
+                 what_.c_str(), done, of, left.c_str());
   }
 
  private:
@@ -134,7 +154,8 @@ class Progress {
   Clock::time_point begin_ = Clock::now();
 };
 
-// ---- Processor time -------------------------------------------------------------------------------------------------
+// ---- Processor time
+// -------------------------------------------------------------------------------------------------
 
 // Of the processes that have ended, by what they were for.
 class Costs {
@@ -158,14 +179,17 @@ class Costs {
   static double so_far() {
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
-    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+    const auto seconds = [](const timeval& t) {
+      return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
   }
   std::vector<std::pair<std::string, double>> what_;
   double counted_ = so_far();
 };
 
-// ---- Files ----------------------------------------------------------------------------------------------------------
+// ---- Files
+// ----------------------------------------------------------------------------------------------------------
 
 bool write_file(const std::string& path, const std::string& text) {
   const std::string error = command::save_file(path, text);
@@ -173,20 +197,25 @@ bool write_file(const std::string& path, const std::string& text) {
   return error.empty();
 }
 
-// What an earlier command left can be gone on with when it was the same in all that decides which mutants there are.
-std::string fingerprint(const std::vector<std::string>& command, const std::vector<Mutant>& mutants) {
+// What an earlier command left can be gone on with when it was the same in all that decides which
+// mutants there are.
+std::string fingerprint(const std::vector<std::string>& command,
+                        const std::vector<Mutant>& mutants) {
   std::string text;
   for (const std::string& word : command) text += word + "\n";
   for (const Mutant& m : mutants) text += m.key() + "\n";
   return text;
 }
 
-bool prepare(const MutateOptions& options, const std::vector<std::string>& command, const std::vector<Mutant>& mutants, const std::string& folder) {
+bool prepare(const MutateOptions& options, const std::vector<std::string>& command,
+             const std::vector<Mutant>& mutants, const std::string& folder) {
   const std::string path = folder + "/mutants.txt", now = fingerprint(command, mutants);
   std::ifstream file(path, std::ios::binary);
   const std::string before{std::istreambuf_iterator<char>(file), {}};
   if (options.resume && before == now) return true;
-  if (options.resume) std::fprintf(stderr, "lockstep: what is in %s is of other mutants: beginning anew\n", folder.c_str());
+  if (options.resume)
+    std::fprintf(stderr, "lockstep: what is in %s is of other mutants: beginning anew\n",
+                 folder.c_str());
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored))
     if (entry.path().extension() == ".jsonl") fs::remove(entry.path(), ignored);
@@ -202,40 +231,60 @@ Sources sources_of(const MutateOptions& options) {
 // Empty, or what is wrong with the file.
 std::string name_equivalents(const MutateOptions& options, std::vector<Mutant>& mutants) {
   Sources sources = sources_of(options);
-  return options.equivalents.empty() ? std::string() : read_equivalents(options.equivalents, mutants, sources);
+  return options.equivalents.empty() ? std::string()
+                                     : read_equivalents(options.equivalents, mutants, sources);
 }
 
-int report(const MutateOptions& options, std::vector<Mutant>& mutants, const std::vector<std::string>& command, const Costs& costs, double seconds) {
+int report(const MutateOptions& options, std::vector<Mutant>& mutants,
+           const std::vector<std::string>& command, const Costs& costs, double seconds) {
   Sources sources = sources_of(options);
-  if (const std::string wrong = name_equivalents(options, mutants); !wrong.empty()) return fail(wrong);
+  if (const std::string wrong = name_equivalents(options, mutants); !wrong.empty())
+    return fail(wrong);
   std::string text = text_report(mutants, sources);
-  text += std::to_string(std::lround(seconds)) + " s in all; processor seconds: " + costs.text() + ".\n";
+  text += std::to_string(std::lround(seconds)) + " s in all; processor seconds: " + costs.text() +
+          ".\n";
   std::fputs(text.c_str(), stdout);
   if (const std::string error = command::flush_stdout(); !error.empty()) return fail(error);
   const bool written =
       write_file(options.out + "/report.txt", text) &&
-      write_file(options.out + "/mutation.json", mutation_json(mutants, sources).dump(1, ' ', false, nlohmann::json::error_handler_t::replace)) &&
+      write_file(options.out + "/mutation.json",
+                 mutation_json(mutants, sources)
+                     .dump(1, ' ', false, nlohmann::json::error_handler_t::replace)) &&
       write_file(options.out + "/mutation.html", mutation_html(mutants, sources, command));
   if (!written) return kUsage;
-  std::fprintf(stderr, "lockstep: %s/mutation.html, mutation.json (schema of mutation-testing-elements), report.txt\n", options.out.c_str());
+  std::fprintf(stderr,
+               "lockstep: %s/mutation.html, mutation.json (schema of mutation-testing-elements), "
+               "report.txt\n",
+               options.out.c_str());
   if (interrupted) return kInterrupted;
   const Score score = score_of(mutants);
   if (options.fail_under >= 0 && score.percent_for_sure() < options.fail_under) {
-    std::fprintf(stderr, "lockstep: %.1f %% is below --fail-under=%g", score.percent_for_sure(), options.fail_under);
-    std::fprintf(stderr, score.not_judged == 0 ? "\n" : "; %zu mutants were not judged and count as survivors\n", score.not_judged);
+    std::fprintf(stderr, "lockstep: %.1f %% is below --fail-under=%g", score.percent_for_sure(),
+                 options.fail_under);
+    std::fprintf(
+        stderr,
+        score.not_judged == 0 ? "\n" : "; %zu mutants were not judged and count as survivors\n",
+        score.not_judged);
     return kBelow;
   }
-  return score.killed() + score.survived == 0 ? fail("no mutant was run to an end: nothing is known of the tests") : 0;
+  return score.killed() + score.survived == 0
+             ? fail("no mutant was run to an end: nothing is known of the tests")
+             : 0;
 }
 
 void interrupt(int) { interrupted = true; }
 
-// One round, with the survey of the whole program where that is one of this round. False with a sentence when the unchanged program fails.
-bool judge(const Subject& subject, const Round& round, const Survey& whole, std::vector<Mutant>& mutants, Costs& costs, std::string* wrong) {
-  const std::string name = round.checks ? "with the simulated GPU's checks" : round.arguments.empty() ? "the whole program" : "first round";
+// One round, with the survey of the whole program where that is one of this round. False with a
+// sentence when the unchanged program fails.
+bool judge(const Subject& subject, const Round& round, const Survey& whole,
+           std::vector<Mutant>& mutants, Costs& costs, std::string* wrong) {
+  const std::string name = round.checks              ? "with the simulated GPU's checks"
+                           : round.arguments.empty() ? "the whole program"
+                                                     : "first round";
   const auto run = [&](const Survey& survey) {
     Progress progress(name);
-    const bool judged = run_round(subject, round, survey, mutants, [&](int done, int of) { progress(done, of); });
+    const bool judged =
+        run_round(subject, round, survey, mutants, [&](int done, int of) { progress(done, of); });
     costs.add(name);
     return judged;
   };
@@ -248,9 +297,11 @@ bool judge(const Subject& subject, const Round& round, const Survey& whole, std:
   return true;
 }
 
-int judge_tests(const MutateOptions& options, const std::vector<std::string>& command, const Environment& set) {
+int judge_tests(const MutateOptions& options, const std::vector<std::string>& command,
+                const Environment& set) {
   const auto begin = Clock::now();
-  if (const std::string wrong = wrong_operator(options.operators); !wrong.empty()) return fail(wrong);
+  if (const std::string wrong = wrong_operator(options.operators); !wrong.empty())
+    return fail(wrong);
   try {
     std::regex(options.files), std::regex(options.callers);
   } catch (const std::regex_error& error) {
@@ -262,13 +313,17 @@ int judge_tests(const MutateOptions& options, const std::vector<std::string>& co
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, interrupt);
 
   Subject subject{command, set, fs::absolute(options.out).string(),
-                  options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
+                  options.jobs > 0
+                      ? options.jobs
+                      : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
   subject.compare = !options.whole_runs;
-  subject.set.try_emplace("GTEST_FAIL_FAST", "1");  // a test program of GoogleTest ends with its first failure
+  subject.set.try_emplace("GTEST_FAIL_FAST",
+                          "1");  // a test program of GoogleTest ends with its first failure
   // Without checks first, and little of the program: what its own laws see, they see soonest so.
   std::vector<Round> rounds;
   for (const bool checks : {false, true}) {
-    if (!options.first.empty() && (!checks || options.whole_runs)) rounds.push_back({checks ? "checks-first" : "first", options.first, checks});
+    if (!options.first.empty() && (!checks || options.whole_runs))
+      rounds.push_back({checks ? "checks-first" : "first", options.first, checks});
     rounds.push_back({checks ? "checks" : "whole", {}, checks});
   }
   std::string wrong;
@@ -276,17 +331,22 @@ int judge_tests(const MutateOptions& options, const std::vector<std::string>& co
   Survey whole;
   if (!make_survey(subject, {"whole", {}, false}, &whole, &wrong)) return fail(wrong);
   costs.add("the unchanged program");
-  if (whole.threads) fail("the program has several threads when it launches kernels: each mutant is a run of its own, which takes longer");
+  if (whole.threads)
+    fail(
+        "the program has several threads when it launches kernels: each mutant is a run of its "
+        "own, which takes longer");
   name_callers(whole.mutants, set);
   std::vector<Mutant> mutants = whole.mutants;
   choose(mutants, options);
-  if (mutants.empty()) return fail("no mutant is left to judge: see --operators, --files and --callers");
+  if (mutants.empty())
+    return fail("no mutant is left to judge: see --operators, --files and --callers");
   if (!prepare(options, command, mutants, subject.folder)) return kUsage;
   // What is wrong with the list is said before hours are spent.
   std::vector<Mutant> excused = mutants;
   if (wrong = name_equivalents(options, excused); !wrong.empty()) return fail(wrong);
   if (options.trust_equivalents) {
-    for (std::size_t i = 0; i < mutants.size(); ++i) mutants[i].excused = !excused[i].equivalent.empty();
+    for (std::size_t i = 0; i < mutants.size(); ++i)
+      mutants[i].excused = !excused[i].equivalent.empty();
   }
   for (const Round& round : rounds) {
     if (!judge(subject, round, whole, mutants, costs, &wrong)) return fail(wrong);
@@ -297,13 +357,16 @@ int judge_tests(const MutateOptions& options, const std::vector<std::string>& co
   for (std::size_t i = 0; i < whole.mutants.size(); ++i)
     if (whole.at[i] != 0) covered.insert(whole.mutants[i].key());
   for (Mutant& m : mutants)
-    if (m.verdict == Verdict::kNotJudged && !covered.contains(m.key())) m.verdict = Verdict::kNotCovered;
-  return report(options, mutants, command, costs, std::chrono::duration<double>(Clock::now() - begin).count());
+    if (m.verdict == Verdict::kNotJudged && !covered.contains(m.key()))
+      m.verdict = Verdict::kNotCovered;
+  return report(options, mutants, command, costs,
+                std::chrono::duration<double>(Clock::now() - begin).count());
 }
 
 }  // namespace
 
-int mutate(const MutateOptions& options, const std::vector<std::string>& command, const Environment& set) {
+int mutate(const MutateOptions& options, const std::vector<std::string>& command,
+           const Environment& set) {
   try {
     return judge_tests(options, command, set);
   } catch (const std::runtime_error& error) {

@@ -36,46 +36,58 @@ std::string escaped(const std::string& text) {
 
 std::string cells(const std::string& name, const Score& s) {
   std::string row = "<tr><td>" + escaped(name) + "</td>";
-  for (const std::size_t n : {s.mutants, s.law, s.time, s.crash, s.checks, s.survived - s.equivalent, s.equivalent, s.not_covered})
+  for (const std::size_t n : {s.mutants, s.law, s.time, s.crash, s.checks,
+                              s.survived - s.equivalent, s.equivalent, s.not_covered})
     row += "<td>" + std::to_string(n) + "</td>";
   char percent[32];
   std::snprintf(percent, sizeof percent, "<td>%.1f %%</td></tr>\n", s.percent());
   return row + percent;
 }
 
-std::string where(const Mutant& m) { return m.line == 0 ? m.function : m.file + ":" + std::to_string(m.line); }
+std::string where(const Mutant& m) {
+  return m.line == 0 ? m.function : m.file + ":" + std::to_string(m.line);
+}
 
 }  // namespace
 
-std::string mutation_html(const std::vector<Mutant>& mutants, Sources& sources, const std::vector<std::string>& command) {
+std::string mutation_html(const std::vector<Mutant>& mutants, Sources& sources,
+                          const std::vector<std::string>& command) {
   const Score all = score_of(mutants);
   std::string words;
   for (const std::string& word : command) words += (words.empty() ? "" : " ") + word;
   char score[32];
   std::snprintf(score, sizeof score, "%.1f %%", all.percent());
   std::string page =
-      "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>Mutants</title><style>" +
-      std::string(kStyle) + "</style>\n<h1>What the tests notice</h1>\n<p><code>" + escaped(words) + "</code></p>\n<p><span class=\"score " +
-      (all.percent() >= 95 ? "good" : "bad") + "\">" + score + "</span> of " + std::to_string(all.counted()) + " mutants that the tests execute are killed, " +
-      std::to_string(all.checks) + " of them by the simulated GPU's checks alone.</p>\n";
+      "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "content=\"width=device-width\"><title>Mutants</title><style>" +
+      std::string(kStyle) + "</style>\n<h1>What the tests notice</h1>\n<p><code>" + escaped(words) +
+      "</code></p>\n<p><span class=\"score " + (all.percent() >= 95 ? "good" : "bad") + "\">" +
+      score + "</span> of " + std::to_string(all.counted()) +
+      " mutants that the tests execute are killed, " + std::to_string(all.checks) +
+      " of them by the simulated GPU's checks alone.</p>\n";
   page +=
-      "<div class=\"scroll\"><table><tr><th>operator</th><th>mutants</th><th>killed by a law</th><th>time limit</th><th>crash</th><th>checks alone</th>"
+      "<div class=\"scroll\"><table><tr><th>operator</th><th>mutants</th><th>killed by a "
+      "law</th><th>time limit</th><th>crash</th><th>checks alone</th>"
       "<th>survived</th><th>equivalent</th><th>not covered</th><th>score</th></tr>\n";
   for (const auto& [op, s] : scores_by_operator(mutants)) page += cells(op, s);
   page += cells("all", all) + "</table></div>\n";
   std::map<std::pair<std::string, int>, std::vector<const Mutant*>> survivors, excused;
   for (const Mutant& m : mutants) {
     if (m.verdict != Verdict::kSurvived) continue;
-    (m.equivalent.empty() ? survivors : excused)[{m.line == 0 ? m.function : m.file, m.line}].push_back(&m);
+    (m.equivalent.empty() ? survivors : excused)[{m.line == 0 ? m.function : m.file, m.line}]
+        .push_back(&m);
   }
   page += survivors.empty() ? "<h2>No mutant survived</h2>\n" : "<h2>Nobody noticed</h2>\n";
   const auto list = [&](const auto& groups) {
     for (const auto& [place, group] : groups) {
       page += "<div class=\"survivor\"><code>" + escaped(where(*group.front())) + "</code>";
-      if (const std::string line = sources.line(group.front()->file, group.front()->line); !line.empty()) page += "<pre>" + escaped(line) + "</pre>";
+      if (const std::string line = sources.line(group.front()->file, group.front()->line);
+          !line.empty())
+        page += "<pre>" + escaped(line) + "</pre>";
       page += "<ul>";
       for (const Mutant* m : group) {
-        page += "<li>" + escaped(m->change) + " <code>" + escaped(m->text) + "</code> (" + escaped(m->op) + ")" +
+        page += "<li>" + escaped(m->change) + " <code>" + escaped(m->text) + "</code> (" +
+                escaped(m->op) + ")" +
                 (m->equivalent.empty() ? "" : ": " + escaped(m->equivalent)) + "</li>";
       }
       page += "</ul></div>\n";

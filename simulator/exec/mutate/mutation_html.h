@@ -9,6 +9,7 @@
 
 namespace lockstep::exec {
 
-std::string mutation_html(const std::vector<Mutant>& mutants, Sources& sources, const std::vector<std::string>& command);
+std::string mutation_html(const std::vector<Mutant>& mutants, Sources& sources,
+                          const std::vector<std::string>& command);
 
 }  // namespace lockstep::exec

@@ -1,4 +1,5 @@
-// The report in the open schema of mutation-testing-elements, version 2, which its viewers and dashboards read.
+// The report in the open schema of mutation-testing-elements, version 2, which its viewers and
+// dashboards read.
 #pragma once
 
 #include <nlohmann/json.hpp>

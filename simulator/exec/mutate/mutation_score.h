@@ -13,21 +13,26 @@ namespace lockstep::exec {
 struct Score {
   std::size_t mutants = 0, invalid = 0, not_covered = 0, not_judged = 0;
   std::size_t law = 0, time = 0, crash = 0, checks = 0;  // killed by
-  std::size_t survived = 0, equivalent = 0;              // equivalent: those of the survivors of which somebody has said so
+  std::size_t survived = 0,
+              equivalent = 0;  // equivalent: those of the survivors of which somebody has said so
   std::size_t killed() const { return law + time + crash + checks; }
   std::size_t counted() const { return killed() + survived - equivalent; }
-  // Killed of those that were executed, run to an end, and not equivalent, in per cent; 100 of none.
+  // Killed of those that were executed, run to an end, and not equivalent, in per cent; 100 of
+  // none.
   double percent() const { return share(counted()); }
   // The same with those that were executed and not judged as survivors: no more than this is known.
   double percent_for_sure() const { return share(counted() + not_judged); }
 
  private:
-  double share(std::size_t of) const { return of == 0 ? 100 : 100.0 * static_cast<double>(killed()) / static_cast<double>(of); }
+  double share(std::size_t of) const {
+    return of == 0 ? 100 : 100.0 * static_cast<double>(killed()) / static_cast<double>(of);
+  }
 };
 Score score_of(const std::vector<Mutant>& mutants);
 std::map<std::string, Score> scores_by_operator(const std::vector<Mutant>& mutants);
 
-// The lines of a source file; empty when it cannot be read. Files that are not found as they are named are looked for below the folders.
+// The lines of a source file; empty when it cannot be read. Files that are not found as they are
+// named are looked for below the folders.
 class Sources {
  public:
   explicit Sources(std::vector<std::string> folders) : folders_(std::move(folders)) {}
@@ -43,11 +48,15 @@ class Sources {
 // A table by operator, and the survivors with their source lines.
 std::string text_report(const std::vector<Mutant>& mutants, Sources& sources);
 
-// Mutants that nothing can tell from the original, with the reason: lines of
-//   FILE: SOURCE LINE ~ OPERATOR ~ CHANGE ~ REASON
-// where FILE is the end of a path, SOURCE LINE the line without blanks at both ends, and `*` stands for any file, source line, operator or change. CHANGE may
-// name the instruction or call before it, as reports do but for the numbers of registers: "add.s32 %r, %r, 0x1: the constant is zero", "add.s32 %r, %r, 0x1:
-// *". Lines that begin with # are comments. Returns a sentence about a line that is no such, or empty.
-std::string read_equivalents(const std::string& path, std::vector<Mutant>& mutants, Sources& sources);
+// Reads the mutants that no input can distinguish from the original, each with the reason. A line
+// is
+//   FILE: STATEMENT ~ OPERATOR ~ CHANGE ~ REASON
+// FILE is the end of a path. STATEMENT is the source text of the mutant's line: one or more whole
+// lines, in any layout (statement.h). `*` stands for any file, statement, operator or change.
+// CHANGE may name the instruction or call before it, without the numbers of registers:
+// "add.s32 %r, %r, 0x1: the constant is zero" or "add.s32 %r, %r, 0x1: *". Lines that begin with #
+// are comments. Returns a sentence about the first line that cannot be read, or an empty string.
+std::string read_equivalents(const std::string& path, std::vector<Mutant>& mutants,
+                             Sources& sources);
 
 }  // namespace lockstep::exec

@@ -15,7 +15,8 @@ namespace lockstep::exec {
 class Process {
  public:
   // stdout and stderr go to `output`; stdin is empty.
-  Process(const std::vector<std::string>& command, const Environment& set, const std::string& output);
+  Process(const std::vector<std::string>& command, const Environment& set,
+          const std::string& output);
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;

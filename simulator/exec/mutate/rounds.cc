@@ -35,15 +35,19 @@ constexpr auto kLook = std::chrono::milliseconds(1000);
 constexpr int kUnwritten = 88;
 // A mutant may run so many times as long as the whole unchanged program, and a little more.
 constexpr double kTimes = 4, kAtLeast = 3;
-// The survey may be of a run without checks: with them it takes at most so many times as long, and no mutant dies of being told so late.
+// The survey may be of a run without checks: with them it takes at most so many times as long, and
+// no mutant dies of being told so late.
 constexpr double kTimesOfChecks = 8;
 // And a block of it so many times as many instructions as the largest launch.
 constexpr std::uint64_t kMoreInstructions = 4, kLeastInstructions = 1'000'000;
 
-// Launches of a mutant of which somebody has said that nothing can tell it from the original, and is trusted: a wrong word would show soon.
+// Launches of a mutant of which somebody has said that nothing can tell it from the original, and
+// is trusted: a wrong word would show soon.
 constexpr int kEnough = 50;
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 std::vector<std::string> command_of(const Subject& subject, const Round& round) {
   std::vector<std::string> command = subject.command;
@@ -69,22 +73,28 @@ void expect_written(const std::string& error) {
   if (!error.empty()) throw std::runtime_error(error);
 }
 void append(const std::string& path, const json& line) {
-  expect_written(command::append_to_file(path, line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"));
+  expect_written(command::append_to_file(
+      path, line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"));
 }
 
-// Throws where a process of the round had no room for a line. It has left the file read-only (runtime/mutation/server.cc).
+// Throws where a process of the round had no room for a line. It has left the file read-only
+// (runtime/mutation/server.cc).
 void expect_whole(const std::string& lines) {
   struct stat is {};
   if (stat(lines.c_str(), &is) != 0 || (is.st_mode & S_IWUSR) != 0) return;
   chmod(lines.c_str(), 0644);
-  throw std::runtime_error(lines + " cannot be written: what became of some mutants is not known; --resume goes on when there is room");
+  throw std::runtime_error(lines +
+                           " cannot be written: what became of some mutants is not known; --resume "
+                           "goes on when there is room");
 }
 
 // Runs the program with a plan until it ends, or is interrupted; its exit status.
-int run(const Subject& subject, const Round& round, const json& plan, const std::string& name, const std::function<void()>& tick) {
+int run(const Subject& subject, const Round& round, const json& plan, const std::string& name,
+        const std::function<void()>& tick) {
   const std::string path = subject.folder + "/" + name + ".plan";
   expect_written(command::write_file(path, plan.dump()));
-  Process process(command_of(subject, round), environment_of(subject, round, path), subject.folder + "/" + name + ".log");
+  Process process(command_of(subject, round), environment_of(subject, round, path),
+                  subject.folder + "/" + name + ".log");
   for (auto next = Clock::now();;) {
     if (const auto status = process.poll()) return *status;
     if (interrupted) return -1;
@@ -119,17 +129,18 @@ double seconds_of_mutant(const Round& round, const Survey& survey) {
 }
 
 json plan_of(const Subject& subject, const Round& round, const Survey& survey, const char* mode) {
-  return {{"mode", mode},
-          {"out", subject.folder + "/" + round.name + ".jsonl"},
-          {"outputs", subject.folder + "/outputs"},
-          {"jobs", subject.jobs},
-          {"sets", survey.sets},
-          {"compare", subject.compare},
-          {"status", survey.status},
-          {"parts", survey.part_count},
-          {"counters", survey.counters},
-          {"seconds", seconds_of_mutant(round, survey)},
-          {"instruction_limit", std::max(kLeastInstructions, kMoreInstructions * survey.instructions)}};
+  return {
+      {"mode", mode},
+      {"out", subject.folder + "/" + round.name + ".jsonl"},
+      {"outputs", subject.folder + "/outputs"},
+      {"jobs", subject.jobs},
+      {"sets", survey.sets},
+      {"compare", subject.compare},
+      {"status", survey.status},
+      {"parts", survey.part_count},
+      {"counters", survey.counters},
+      {"seconds", seconds_of_mutant(round, survey)},
+      {"instruction_limit", std::max(kLeastInstructions, kMoreInstructions * survey.instructions)}};
 }
 
 bool went_otherwise(const std::string& lines) {
@@ -148,7 +159,8 @@ int tried(const std::string& lines) {
 }
 
 // Programs that cannot be forked run once a mutant.
-void run_alone(const Subject& subject, const Round& round, const Survey& survey, const Mutant& mutant, const Reached& reached) {
+void run_alone(const Subject& subject, const Round& round, const Survey& survey,
+               const Mutant& mutant, const Reached& reached) {
   json plan = plan_of(subject, round, survey, "become");
   plan["mutants"] = json::array({planned(mutant, {1, reached.parts})});
   const std::string name = "alone", path = subject.folder + "/" + name + ".plan";
@@ -158,7 +170,8 @@ void run_alone(const Subject& subject, const Round& round, const Survey& survey,
   bool late = false;
   int status = 0;
   {
-    Process process(command_of(subject, round), set, subject.folder + "/outputs/" + std::to_string(mutant.id) + ".txt");
+    Process process(command_of(subject, round), set,
+                    subject.folder + "/outputs/" + std::to_string(mutant.id) + ".txt");
     for (;;) {
       if (const auto ended = process.poll()) {
         status = *ended;
@@ -172,7 +185,8 @@ void run_alone(const Subject& subject, const Round& round, const Survey& survey,
   }
   // As wait() gives it: what the parent of forked mutants writes.
   const int died = status >= 128 ? status - 128 : status << 8;
-  append(subject.folder + "/" + round.name + ".jsonl", {{"id", mutant.id}, {"died", died}, {"seconds", limit.elapsed()}, {"late", late}});
+  append(subject.folder + "/" + round.name + ".jsonl",
+         {{"id", mutant.id}, {"died", died}, {"seconds", limit.elapsed()}, {"late", late}});
 }
 
 }  // namespace
@@ -188,10 +202,13 @@ bool make_survey(const Subject& subject, const Round& round, Survey* survey, std
   if (interrupted) {
     *error = "interrupted";
   } else if (status == kUnwritten) {
-    *error = out + " cannot be written; what the program printed is in " + subject.folder + "/" + name + ".log";
+    *error = out + " cannot be written; what the program printed is in " + subject.folder + "/" +
+             name + ".log";
   } else if (status != 0) {
-    *error = "the unchanged program ends with status " + std::to_string(status) + (round.checks ? "" : " when no checks run") +
-             ": tests that fail by themselves can tell nothing of mutants. What it printed is in " + subject.folder + "/" + name + ".log";
+    *error = "the unchanged program ends with status " + std::to_string(status) +
+             (round.checks ? "" : " when no checks run") +
+             ": tests that fail by themselves can tell nothing of mutants. What it printed is in " +
+             subject.folder + "/" + name + ".log";
   } else if (!read_survey(out, survey)) {
     *error = "the program launched no kernel on the simulated GPU: there is nothing to change";
   } else {
@@ -200,14 +217,17 @@ bool make_survey(const Subject& subject, const Round& round, Survey* survey, std
   return false;
 }
 
-bool run_round(const Subject& subject, const Round& round, const Survey& survey, std::vector<Mutant>& mutants,
-               const std::function<void(int done, int of)>& done) {
+bool run_round(const Subject& subject, const Round& round, const Survey& survey,
+               std::vector<Mutant>& mutants, const std::function<void(int done, int of)>& done) {
   std::unordered_map<std::string, Reached> at;
-  for (std::size_t i = 0; i < survey.mutants.size(); ++i) at[survey.mutants[i].key()] = {survey.at[i], survey.parts[i]};
+  for (std::size_t i = 0; i < survey.mutants.size(); ++i)
+    at[survey.mutants[i].key()] = {survey.at[i], survey.parts[i]};
   std::vector<std::pair<Reached, Mutant*>> left;
   for (Mutant& m : mutants) {
-    if (m.trusted || (m.verdict != Verdict::kNotJudged && m.verdict != Verdict::kSurvived)) continue;
-    if (const auto it = at.find(m.key()); it != at.end() && it->second.at != 0) left.emplace_back(it->second, &m);
+    if (m.trusted || (m.verdict != Verdict::kNotJudged && m.verdict != Verdict::kSurvived))
+      continue;
+    if (const auto it = at.find(m.key()); it != at.end() && it->second.at != 0)
+      left.emplace_back(it->second, &m);
   }
   const std::size_t of = left.size();
   const std::string lines = subject.folder + "/" + round.name + ".jsonl";
@@ -216,22 +236,27 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
   Traces file(lines);
   const auto count = [&] {
     const auto& traces = file.read();
-    return static_cast<int>(
-        std::count_if(left.begin(), left.end(), [&](const auto& m) { return traces.contains(m.second->id) && traces.at(m.second->id).over(); }));
+    return static_cast<int>(std::count_if(left.begin(), left.end(), [&](const auto& m) {
+      return traces.contains(m.second->id) && traces.at(m.second->id).over();
+    }));
   };
-  std::stable_sort(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
-  // A second run for those that a program which ended otherwise than before has left out; and another whenever a mutant has ended it, which then runs alone.
+  std::stable_sort(left.begin(), left.end(),
+                   [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
+  // A second run for those that a program which ended otherwise than before has left out; and
+  // another whenever a mutant has ended it, which then runs alone.
   for (int times = 0; times < 2 && !interrupted;) {
     const auto& traces = file.read();
     json plan = plan_of(subject, round, survey, "serve");
     plan["mutants"] = json::array();
     for (const auto& [when, m] : left) {
       const auto known = traces.find(m->id);
-      if (known == traces.end() || !known->second.over()) plan["mutants"].push_back(planned(*m, when));
+      if (known == traces.end() || !known->second.over())
+        plan["mutants"].push_back(planned(*m, when));
     }
     if (plan["mutants"].empty()) break;
     fs::remove(lines + ".trying", ignored);
-    const int status = run(subject, round, plan, "serve-" + round.name, [&] { done(count(), static_cast<int>(of)); });
+    const int status = run(subject, round, plan, "serve-" + round.name,
+                           [&] { done(count(), static_cast<int>(of)); });
     expect_whole(lines);
     const int culprit = status == survey.status || interrupted ? 0 : tried(lines);
     if (culprit == 0) {
@@ -247,7 +272,8 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
   const auto& traces = file.read();
   for (const auto& [when, m] : left) {
     const auto known = traces.find(m->id);
-    if (known == traces.end() || known->second.skipped.empty() || known->second.died || interrupted) continue;
+    if (known == traces.end() || known->second.skipped.empty() || known->second.died || interrupted)
+      continue;
     run_alone(subject, round, survey, *m, when);
     expect_whole(lines);
     done(count(), static_cast<int>(of));
@@ -257,8 +283,10 @@ bool run_round(const Subject& subject, const Round& round, const Survey& survey,
     const auto known = traces.find(m->id);
     if (known == traces.end() || !known->second.died) continue;
     const std::string output = subject.folder + "/outputs/" + std::to_string(m->id) + ".txt";
-    const Judgement judgement = judge_trace(known->second, survey.status, round.checks, text_of(output));
-    if (!judgement.reason.empty() && known->second.reason.empty()) append(lines, {{"id", m->id}, {"reason", judgement.reason}});
+    const Judgement judgement =
+        judge_trace(known->second, survey.status, round.checks, text_of(output));
+    if (!judgement.reason.empty() && known->second.reason.empty())
+      append(lines, {{"id", m->id}, {"reason", judgement.reason}});
     m->verdict = judgement.verdict;
     m->reason = judgement.reason;
     m->seconds += known->second.seconds;

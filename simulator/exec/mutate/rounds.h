@@ -17,7 +17,8 @@ struct Subject {
   Environment set;                   // with the simulated runtime's library path
   std::string folder;                // of files that a run leaves
   int jobs = 2;
-  bool compare = true;  // a mutant runs only where a launch of it leaves something else than unchanged; false: from its first launch to the end
+  bool compare = true;  // a mutant runs only where a launch of it leaves something else than
+                        // unchanged; false: from its first launch to the end
 };
 
 // One pass over the mutants that are left.
@@ -33,10 +34,11 @@ extern std::atomic<bool> interrupted;
 // Runs the program unchanged. False, with a sentence, when it fails or launches nothing.
 bool make_survey(const Subject& subject, const Round& round, Survey* survey, std::string* error);
 
-// Judges those of `mutants` that survived or were not judged so far, as far as the survey says that a run comes to them. `done(n, of)` is called
-// now and then. What an earlier, interrupted command has left of this round is taken over. False, and nothing is judged, when the unchanged program went
-// otherwise than in the survey: that may be one of another round.
-bool run_round(const Subject& subject, const Round& round, const Survey& survey, std::vector<Mutant>& mutants,
-               const std::function<void(int done, int of)>& done);
+// Judges those of `mutants` that survived or were not judged so far, as far as the survey says that
+// a run comes to them. `done(n, of)` is called now and then. What an earlier, interrupted command
+// has left of this round is taken over. False, and nothing is judged, when the unchanged program
+// went otherwise than in the survey: that may be one of another round.
+bool run_round(const Subject& subject, const Round& round, const Survey& survey,
+               std::vector<Mutant>& mutants, const std::function<void(int done, int of)>& done);
 
 }  // namespace lockstep::exec

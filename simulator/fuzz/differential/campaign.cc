@@ -15,7 +15,8 @@ std::vector<int> possible_rows(bool silicon) {
   std::vector<int> v;
   for (std::size_t r = 0; r < all.rows().size(); ++r) {
     const Row& row = all.rows()[r];
-    if (row.place != Place::kNever && !(silicon && !row.not_on_silicon.empty())) v.push_back(static_cast<int>(r));
+    if (row.place != Place::kNever && !(silicon && !row.not_on_silicon.empty()))
+      v.push_back(static_cast<int>(r));
   }
   return v;
 }
@@ -27,7 +28,8 @@ std::vector<int> rows_below(const Tally& tally, std::uint64_t least, bool silico
   return v;
 }
 
-int wanted_row(Choices& choose, const std::vector<std::uint64_t>& rows, const std::vector<int>& possible) {
+int wanted_row(Choices& choose, const std::vector<std::uint64_t>& rows,
+               const std::vector<int>& possible) {
   if (choose.percent(30)) return -1;
   int best = choose.of(possible);
   for (int i = 0; i < 6; ++i) {
@@ -42,15 +44,17 @@ Mismatch minimised(const Recipe& recipe, const Judgement& judgement, Simulator& 
   m.number = recipe.number();
   m.judgement = judgement;
   // A finding must stay the same kind of finding: its first words.
-  const std::string kind =
-      judgement.voter == "finding" || judgement.voter == "refused" ? judgement.detail.substr(0, judgement.detail.find(' ')) : std::string();
+  const std::string kind = judgement.voter == "finding" || judgement.voter == "refused"
+                               ? judgement.detail.substr(0, judgement.detail.find(' '))
+                               : std::string();
   // A smaller program takes another turn under the same seed.
   const std::uint64_t schedules = judgement.voter == "schedule" ? 24 : 2;
   m.program = reduced(generate(recipe), [&](const Program& p) {
     const Judgement j = judge(p, simulator, schedules);
     return j.voter == judgement.voter && j.detail.starts_with(kind);
   });
-  if (Judgement j = judge(m.program, simulator, schedules); !j.voter.empty()) m.judgement = std::move(j);
+  if (Judgement j = judge(m.program, simulator, schedules); !j.voter.empty())
+    m.judgement = std::move(j);
   const Program programs[] = {m.program};
   m.ptx = module_of(programs);
   return m;
@@ -73,7 +77,8 @@ Tally run(const Plan& plan, const std::function<void(const Tally&)>& progress) {
       {
         const std::lock_guard lock(mutex);
         const Clock::time_point now = Clock::now();
-        if (stop || (plan.programs != 0 && next >= plan.programs) || now - start > plan.time) return;
+        if (stop || (plan.programs != 0 && next >= plan.programs) || now - start > plan.time)
+          return;
         Choices choose(plan.seed * 0x100000001b3 + next++);
         recipe.seed = choose.bits() & 0x7fffffffffff;
         recipe.silicon = plan.silicon;

@@ -1,4 +1,5 @@
-// Many programs, one after another on each host thread: what differed, and which rows of the table have stood in how many of them.
+// Many programs, one after another on each host thread: what differed, and which rows of the table
+// have stood in how many of them.
 #pragma once
 
 #include <chrono>
@@ -41,7 +42,8 @@ std::vector<int> possible_rows(bool silicon);
 std::vector<int> rows_below(const Tally& tally, std::uint64_t least, bool silicon);
 
 // A row that few programs have held yet, or none: most programs are for one.
-int wanted_row(Choices& choose, const std::vector<std::uint64_t>& rows, const std::vector<int>& possible);
+int wanted_row(Choices& choose, const std::vector<std::uint64_t>& rows,
+               const std::vector<int>& possible);
 
 // `progress` is called every ten seconds or so.
 Tally run(const Plan& plan, const std::function<void(const Tally&)>& progress);

@@ -95,22 +95,33 @@ Place place_of(Opcode o, const isa::Modifiers& m) {
 }
 
 std::string_view never_because(const isa::FormRow& row) {
-  if (row.syntax.starts_with("st{.weak}.param::func")) return "writes a parameter of a call, which is the call's own; control_test judges it";
-  const bool everyday = row.opcode == Opcode::k_vabsdiff4 || row.opcode == Opcode::k_vmin4 || row.opcode == Opcode::k_vmax4;
-  const bool adds = row.opcode != Opcode::k_vabsdiff4 && row.syntax.find(".add ") != std::string_view::npos;
-  if (isa::category_of(row.opcode) == isa::Category::kVideo && (!everyday || adds)) return "is about parts of registers; video_test and replay_test judge it";
-  if (row.syntax.starts_with("cvt.irnd.dtype.bf16") && row.choices.find(".s8") != std::string_view::npos)
+  if (row.syntax.starts_with("st{.weak}.param::func"))
+    return "writes a parameter of a call, which is the call's own; control_test judges it";
+  const bool everyday = row.opcode == Opcode::k_vabsdiff4 || row.opcode == Opcode::k_vmin4 ||
+                        row.opcode == Opcode::k_vmax4;
+  const bool adds =
+      row.opcode != Opcode::k_vabsdiff4 && row.syntax.find(".add ") != std::string_view::npos;
+  if (isa::category_of(row.opcode) == isa::Category::kVideo && (!everyday || adds))
+    return "is about parts of registers; video_test and replay_test judge it";
+  if (row.syntax.starts_with("cvt.irnd.dtype.bf16") &&
+      row.choices.find(".s8") != std::string_view::npos)
     return "wants a register of 8 bits; replay_test judges it";
-  if (row.opcode == Opcode::k_setmaxnreg) return "is of a whole warpgroup of a kernel with a register count; changes no value";
+  if (row.opcode == Opcode::k_setmaxnreg)
+    return "is of a whole warpgroup of a kernel with a register count; changes no value";
   switch (isa::category_of(row.opcode)) {
     case isa::Category::kMatrix:
     case isa::Category::kMatrixLoadStore:
-    case isa::Category::kWarpgroup: return "is of a whole warp or warpgroup, which lanes of random programs leave; matrix_replay_test judges it";
+    case isa::Category::kWarpgroup:
+      return "is of a whole warp or warpgroup, which lanes of random programs leave; "
+             "matrix_replay_test judges it";
     case isa::Category::kAsyncCopy:
-      if (row.opcode == Opcode::k_cp_reduce_async_bulk) return "changes memory, which bulk_reduction_test judges";
-      if (row.opcode == Opcode::k_st_async || row.opcode == Opcode::k_red_async) return "comes with the phase of an mbarrier; async_store_test judges it";
+      if (row.opcode == Opcode::k_cp_reduce_async_bulk)
+        return "changes memory, which bulk_reduction_test judges";
+      if (row.opcode == Opcode::k_st_async || row.opcode == Opcode::k_red_async)
+        return "comes with the phase of an mbarrier; async_store_test judges it";
       break;
-    case isa::Category::kTensorCopy: return "needs a tensor map, which the host makes; tensor_copy_test judges it";
+    case isa::Category::kTensorCopy:
+      return "needs a tensor map, which the host makes; tensor_copy_test judges it";
     default: break;
   }
   switch (row.opcode) {
@@ -120,13 +131,16 @@ std::string_view never_because(const isa::FormRow& row) {
     case Opcode::k_suld:
     case Opcode::k_sust:
     case Opcode::k_sured:
-    case Opcode::k_suq: return "needs an image object, which the host makes; image_ops_test judges it";
-    case Opcode::k_prefetch_tensormap: return "needs a tensor map, which the host makes; tensor_copy_test judges it";
+    case Opcode::k_suq:
+      return "needs an image object, which the host makes; image_ops_test judges it";
+    case Opcode::k_prefetch_tensormap:
+      return "needs a tensor map, which the host makes; tensor_copy_test judges it";
     case Opcode::k_trap:
     case Opcode::k_brkpt: return "ends the kernel";
     default: break;
   }
-  if (row.variant == 3 && row.opcode == Opcode::k_fence_proxy) return "orders accesses to tensor maps, of which there are none";
+  if (row.variant == 3 && row.opcode == Opcode::k_fence_proxy)
+    return "orders accesses to tensor maps, of which there are none";
   return {};
 }
 
@@ -141,9 +155,12 @@ std::string_view not_on_silicon_because(const isa::FormRow& row) {
     case Opcode::k_rsqrt: return "approximate: the manual gives an error bound";
     default: break;
   }
-  // An H200 ends the kernel of an ordinary launch, without clusters, with an illegal instruction (docs/ptxas.md).
-  if (row.syntax.starts_with("cp.async.bulk.shared::cluster.shared::cta")) return "is an illegal instruction in a launch without clusters";
-  if (row.syntax.find(".approx") != std::string_view::npos || row.syntax.find(".full") != std::string_view::npos)
+  // An H200 ends the kernel of an ordinary launch, without clusters, with an illegal instruction
+  // (docs/ptxas.md).
+  if (row.syntax.starts_with("cp.async.bulk.shared::cluster.shared::cta"))
+    return "is an illegal instruction in a launch without clusters";
+  if (row.syntax.find(".approx") != std::string_view::npos ||
+      row.syntax.find(".full") != std::string_view::npos)
     return "approximate: the manual gives an error bound";
   return {};
 }
@@ -155,12 +172,14 @@ bool exact_on_silicon(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   if (!not_on_silicon_because(row).empty()) return false;
   // Without a rounding, ptxas may fuse a product and a sum.
-  const bool floating =
-      m.type == Type::kF32 || m.type == Type::kF64 || m.type == Type::kF16 || m.type == Type::kF16x2 || m.type == Type::kBF16 || m.type == Type::kBF16x2;
-  if (floating && m.rounding == isa::Rounding::kNone && (row.opcode == Opcode::k_add || row.opcode == Opcode::k_sub || row.opcode == Opcode::k_mul))
+  const bool floating = m.type == Type::kF32 || m.type == Type::kF64 || m.type == Type::kF16 ||
+                        m.type == Type::kF16x2 || m.type == Type::kBF16 || m.type == Type::kBF16x2;
+  if (floating && m.rounding == isa::Rounding::kNone &&
+      (row.opcode == Opcode::k_add || row.opcode == Opcode::k_sub || row.opcode == Opcode::k_mul))
     return false;
   // An H100 adds the lower half only (docs/silicon.md).
-  if ((row.opcode == Opcode::k_atom || row.opcode == Opcode::k_red) && (m.type == Type::kF16x2 || m.type == Type::kBF16x2) &&
+  if ((row.opcode == Opcode::k_atom || row.opcode == Opcode::k_red) &&
+      (m.type == Type::kF16x2 || m.type == Type::kBF16x2) &&
       (m.space == isa::Space::kShared || m.space == isa::Space::kSharedCluster))
     return false;
   return true;
@@ -171,11 +190,13 @@ const Catalogue& Catalogue::get() {
   return catalogue;
 }
 
-// Plain memory operations that other parts of the generator ask for by name, whether or not they are among the examples.
+// Plain memory operations that other parts of the generator ask for by name, whether or not they
+// are among the examples.
 bool is_plain(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   const Opcode o = e.spelling.form->row->opcode;
-  return (o == Opcode::k_ld || o == Opcode::k_st) && e.spelling.text.find("::") == std::string::npos && m.semantics == isa::Semantics::kNone &&
+  return (o == Opcode::k_ld || o == Opcode::k_st) &&
+         e.spelling.text.find("::") == std::string::npos && m.semantics == isa::Semantics::kNone &&
          m.cache == isa::CacheOp::kNone && (m.vector == 1 || m.type == Type::kB32);
 }
 
@@ -205,13 +226,18 @@ int Catalogue::find(std::string_view opcode, std::size_t operands, int variant) 
   for (std::size_t i = 0; i < examples_.size(); ++i) {
     const isa::Example& e = examples_[i];
     const bool move = e.spelling.form->row->opcode == Opcode::k_mov;
-    if (e.spelling.text == opcode && e.operands->size() == operands && (!move || e.spelling.modifiers.variant == variant)) return static_cast<int>(i);
+    if (e.spelling.text == opcode && e.operands->size() == operands &&
+        (!move || e.spelling.modifiers.variant == variant))
+      return static_cast<int>(i);
   }
-  std::fprintf(stderr, "the table of forms has no %.*s\n", static_cast<int>(opcode.size()), opcode.data());
+  std::fprintf(stderr, "the table of forms has no %.*s\n", static_cast<int>(opcode.size()),
+               opcode.data());
   std::abort();
 }
 
-std::string Catalogue::name(int row) const { return std::string(rows_[static_cast<std::size_t>(row)].form->syntax); }
+std::string Catalogue::name(int row) const {
+  return std::string(rows_[static_cast<std::size_t>(row)].form->syntax);
+}
 
 std::vector<int> Catalogue::rows_of(isa::Opcode opcode) const {
   std::vector<int> v;

@@ -1,4 +1,5 @@
-// The table of instruction forms as the generator sees it: which row stands where in a program, and which cannot.
+// The table of instruction forms as the generator sees it: which row stands where in a program, and
+// which cannot.
 #pragma once
 
 #include <string>
@@ -27,8 +28,9 @@ struct Row {
   const isa::FormRow* form = nullptr;
   int first = 0, last = 0;  // examples
   Place place = Place::kNever;
-  std::string_view never;           // why it cannot stand in a program, with kNever
-  std::string_view not_on_silicon;  // why results are not compared with a GPU's; empty when they are
+  std::string_view never;  // why it cannot stand in a program, with kNever
+  std::string_view
+      not_on_silicon;  // why results are not compared with a GPU's; empty when they are
 };
 
 class Catalogue {
@@ -38,8 +40,8 @@ class Catalogue {
   const std::vector<Row>& rows() const { return rows_; }
   const isa::Example& example(int i) const { return examples_[static_cast<std::size_t>(i)]; }
   int row_of(int example) const { return row_of_[static_cast<std::size_t>(example)]; }
-  // The example of an opcode as spelled, with as many operands; ends the program when there is none.
-  // `variant` tells moves to and from vectors apart.
+  // The example of an opcode as spelled, with as many operands; ends the program when there is
+  // none. `variant` tells moves to and from vectors apart.
   int find(std::string_view opcode, std::size_t operands, int variant) const;
   std::string name(int row) const;  // "add{.rnd}{.ftz}{.sat}.f32 d, a, b"
   std::vector<int> rows_of(isa::Opcode opcode) const;
@@ -51,8 +53,8 @@ class Catalogue {
   std::vector<Row> rows_;
 };
 
-// An example that may be in a program whose results a GPU must give too: what it computes follows from the manual, bit for bit, whatever
-// ptxas makes of it.
+// An example that may be in a program whose results a GPU must give too: what it computes follows
+// from the manual, bit for bit, whatever ptxas makes of it.
 bool exact_on_silicon(const isa::Example& e);
 
 }  // namespace lockstep::fuzz::differential

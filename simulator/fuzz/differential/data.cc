@@ -8,13 +8,17 @@
 namespace lockstep::fuzz::differential {
 namespace {
 
-constexpr std::uint32_t kSingles[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fffffff, 0x7fc12345, 0x00000001, 0x807fffff,
-                                      0x00800000, 0x7f7fffff, 0x3f800001, 0x3f7fffff, 0x4b000000, 0xcb000001, 0x4f000000, 0x5f000000, 0x33800000, 0x40490fdb};
-constexpr std::uint32_t kIntegers[] = {0,          1,          2,          3,          31,         32,         33,         0x7fffffff,
-                                       0x80000000, 0xffffffff, 0xfffffffe, 0x55555555, 0xaaaaaaaa, 0x0000ffff, 0xffff0000, 0x00010001,
-                                       0x80008000, 0x7fff7fff, 0x01020304, 0x80808080, 100,        255,        256,        65536};
-constexpr std::uint32_t kHalves[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x0001, 0x03ff,
-                                     0x0400, 0x7bff, 0x3f80, 0xbf80, 0x7f80, 0x0080, 0x4200, 0x3555};
+constexpr std::uint32_t kSingles[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000,
+                                      0xff800000, 0x7fffffff, 0x7fc12345, 0x00000001, 0x807fffff,
+                                      0x00800000, 0x7f7fffff, 0x3f800001, 0x3f7fffff, 0x4b000000,
+                                      0xcb000001, 0x4f000000, 0x5f000000, 0x33800000, 0x40490fdb};
+constexpr std::uint32_t kIntegers[] = {
+    0,          1,          2,          3,          31,         32,         33,         0x7fffffff,
+    0x80000000, 0xffffffff, 0xfffffffe, 0x55555555, 0xaaaaaaaa, 0x0000ffff, 0xffff0000, 0x00010001,
+    0x80008000, 0x7fff7fff, 0x01020304, 0x80808080, 100,        255,        256,        65536};
+constexpr std::uint32_t kHalves[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00,
+                                     0x7e00, 0x0001, 0x03ff, 0x0400, 0x7bff, 0x3f80,
+                                     0xbf80, 0x7f80, 0x0080, 0x4200, 0x3555};
 
 // A word that often means something as one number, as two halves, or as the upper word of an f64.
 std::uint32_t word(Choices& choose) {

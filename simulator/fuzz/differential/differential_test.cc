@@ -27,8 +27,8 @@ namespace {
 
 std::string text_of(const Program& p) { return module_of(std::span(&p, 1)); }
 
-// With registers that share places and with a place for each, by the reference, under three schedules, on one host thread and two, with and
-// without checks, for two targets.
+// With registers that share places and with a place for each, by the reference, under three
+// schedules, on one host thread and two, with and without checks, for two targets.
 TEST(RandomPrograms, GiveTheSameInEveryWay) {
   Plan plan;
   plan.programs = 1000;
@@ -36,7 +36,8 @@ TEST(RandomPrograms, GiveTheSameInEveryWay) {
   plan.jobs = 1;
   plan.most_mismatches = 3;
   const Tally tally = run(plan, {});
-  for (const Mismatch& m : tally.mismatches) ADD_FAILURE() << m.judgement.voter << ": " << m.judgement.detail << "\n" << m.ptx;
+  for (const Mismatch& m : tally.mismatches)
+    ADD_FAILURE() << m.judgement.voter << ": " << m.judgement.detail << "\n" << m.ptx;
   EXPECT_EQ(tally.programs, 1000u);
   EXPECT_GT(tally.referenced, 400u);
   EXPECT_LT(tally.referenced, 800u);
@@ -61,30 +62,41 @@ TEST(RandomPrograms, HoldTheRowTheyAreFor) {
 }
 
 TEST(RandomPrograms, LeaveOutRowsForAReason) {
-  for (const Row& row : Catalogue::get().rows()) EXPECT_EQ(row.place == Place::kNever, !row.never.empty()) << row.form->syntax;
+  for (const Row& row : Catalogue::get().rows())
+    EXPECT_EQ(row.place == Place::kNever, !row.never.empty()) << row.form->syntax;
 }
 
 // What is for silicon, ptxas takes, at every level.
 TEST(RandomPrograms, AreLegal) {
   std::vector<Program> programs;
-  for (std::uint64_t seed = 0; seed < 64; ++seed) programs.push_back(generate({seed, seed % 2 ? static_cast<int>(7 * seed) : -1, true}));
+  for (std::uint64_t seed = 0; seed < 64; ++seed)
+    programs.push_back(generate({seed, seed % 2 ? static_cast<int>(7 * seed) : -1, true}));
   const std::string file = std::string(std::getenv("TEST_TMPDIR")) + "/programs.ptx";
   std::ofstream(file) << module_of(programs);
   for (const char* level : {"-O0", "-O3"}) {
-    EXPECT_EQ(std::system((std::string(LOCKSTEP_PTXAS) + " -arch=sm_90 -w " + level + " -o /dev/null " + file).c_str()), 0) << level;
+    EXPECT_EQ(std::system((std::string(LOCKSTEP_PTXAS) + " -arch=sm_90 -w " + level +
+                           " -o /dev/null " + file)
+                              .c_str()),
+              0)
+        << level;
   }
 }
 
-// What ptxas 13.0.88 assembles wrongly stands in programs that are not for silicon, and in no other.
+// What ptxas 13.0.88 assembles wrongly stands in programs that are not for silicon, and in no
+// other.
 TEST(RandomPrograms, ForSiliconLeaveOutWhatPtxasGetsWrong) {
   const std::regex mistakes(
-      "@!?p[0-9] testp|@!?p[0-9] set[.][a-z.]*(f32|f16|bf16)[.](f|bf|[busd])[0-9]+ |@!?p[0-9] set[.][a-z.]*[us]32[.](f16|bf16|[bus]16) |@p[0-9] bra MIDDLE|"
-      "cp.async.c[ag][^ ]*L2::cache_hint[^ ]* [[]b_stage|\\nst[.][^ ]*[.][bus]8 [^,]*, [{]?h[0-3]|cp.async.bulk.shared::cluster.shared::cta");
-  // The first line with one of them. All begin with a guard, or are a store or a copy: of the other lines, most, the expression would take its time.
+      "@!?p[0-9] testp|@!?p[0-9] set[.][a-z.]*(f32|f16|bf16)[.](f|bf|[busd])[0-9]+ |@!?p[0-9] "
+      "set[.][a-z.]*[us]32[.](f16|bf16|[bus]16) |@p[0-9] bra MIDDLE|"
+      "cp.async.c[ag][^ ]*L2::cache_hint[^ ]* [[]b_stage|\\nst[.][^ ]*[.][bus]8 [^,]*, "
+      "[{]?h[0-3]|cp.async.bulk.shared::cluster.shared::cta");
+  // The first line with one of them. All begin with a guard, or are a store or a copy: of the other
+  // lines, most, the expression would take its time.
   const auto mistake_in = [&](const std::string& text) -> std::string {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-      const bool may_be = line.find('@') != line.npos || line.starts_with("st.") || line.find("cp.async") != line.npos;
+      const bool may_be = line.find('@') != line.npos || line.starts_with("st.") ||
+                          line.find("cp.async") != line.npos;
       if (may_be && std::regex_search("\n" + line, mistakes)) return line;
     }
     return "";
@@ -119,7 +131,9 @@ TEST(RandomPrograms, DifferWhereOneInstructionDoes) {
   EXPECT_EQ(r.memory, reference_result(add));
   EXPECT_NE(r.memory, reference_result(sub));
   EXPECT_NE(digest(r.memory), digest(reference_result(sub)));
-  EXPECT_NE(first_difference(sub, r.memory, reference_result(sub), "reference").find("block 0, thread 0: r0 is "), std::string::npos);
+  EXPECT_NE(first_difference(sub, r.memory, reference_result(sub), "reference")
+                .find("block 0, thread 0: r0 is "),
+            std::string::npos);
 }
 
 TEST(RandomPrograms, WithARaceAreFound) {
@@ -146,7 +160,9 @@ TEST(RandomPrograms, WithARaceAreFound) {
 
 TEST(Reducer, LeavesWhatShowsIt) {
   // Programs with a maximum somewhere, however deep: what is left is that.
-  const auto takes_maximum = [](const Program& p) { return text_of(p).find("max.") != std::string::npos; };
+  const auto takes_maximum = [](const Program& p) {
+    return text_of(p).find("max.") != std::string::npos;
+  };
   int tried = 0;
   for (std::uint64_t seed = 0; seed < 400 && tried < 10; ++seed) {
     const Program p = generate({seed, -1, false});
@@ -160,8 +176,8 @@ TEST(Reducer, LeavesWhatShowsIt) {
   EXPECT_EQ(tried, 10);
 }
 
-// One statement about a row, after which nothing comes but the end, where every thread stores its registers; or a load of what the thread has in shared
-// or local memory.
+// One statement about a row, after which nothing comes but the end, where every thread stores its
+// registers; or a load of what the thread has in shared or local memory.
 Program alone(int row, std::uint64_t seed, Region read_back = Region::kInput) {
   Program p;
   p.target = 100;
@@ -176,27 +192,34 @@ Program alone(int row, std::uint64_t seed, Region read_back = Region::kInput) {
   for (std::uint32_t half = 0; half < 2; ++half) {
     Operand to, from;
     to.kind = Operand::Kind::kVector;
-    for (std::uint32_t i = 0; i < 4; ++i) to.elements.push_back({Class::k32, static_cast<std::uint8_t>(4 * half + i)});
+    for (std::uint32_t i = 0; i < 4; ++i)
+      to.elements.push_back({Class::k32, static_cast<std::uint8_t>(4 * half + i)});
     from.kind = Operand::Kind::kAddress;
     from.address.region = read_back;
     from.address.offset = 16 * half;
-    loads.unit.push_back(instruction(read_back == Region::kShared ? "ld.shared.v4.b32" : "ld.local.v4.b32", {to, from}));
+    loads.unit.push_back(instruction(
+        read_back == Region::kShared ? "ld.shared.v4.b32" : "ld.local.v4.b32", {to, from}));
   }
   p.body.push_back(loads);
   return p;
 }
 
-// Rows whose results the reference knows. Of text it knows what registers hold after it, where the text says so; barriers that only wait have no result,
-// and of mbarrier.pending_count the text looks at nothing.
+// Rows whose results the reference knows. Of text it knows what registers hold after it, where the
+// text says so; barriers that only wait have no result, and of mbarrier.pending_count the text
+// looks at nothing.
 std::vector<int> referenced_rows() {
   const Catalogue& all = Catalogue::get();
   std::vector<int> rows;
   for (std::size_t r = 0; r < all.rows().size(); ++r) {
     const int row = static_cast<int>(r);
     const isa::FormRow& form = *all.rows()[r].form;
-    if (Menu::of(100, false, true).examples[r].empty() || form.opcode == isa::Opcode::k_mbarrier_pending_count) continue;
+    if (Menu::of(100, false, true).examples[r].empty() ||
+        form.opcode == isa::Opcode::k_mbarrier_pending_count)
+      continue;
     const Place place = all.rows()[r].place;
-    if (place == Place::kControl || (place == Place::kBarrier && form.syntax.find(".red.") == std::string_view::npos)) continue;
+    if (place == Place::kControl ||
+        (place == Place::kBarrier && form.syntax.find(".red.") == std::string_view::npos))
+      continue;
     const Program p = alone(row, 1);
     if (p.body.empty() || (place == Place::kText && p.body.front().effects.empty())) continue;
     rows.push_back(row);
@@ -206,7 +229,8 @@ std::vector<int> referenced_rows() {
 
 JUDGES_ROWS(Reference, JudgesEveryRowAlone, [] {
   std::vector<const isa::FormRow*> forms;
-  for (const int row : referenced_rows()) forms.push_back(Catalogue::get().rows()[static_cast<std::size_t>(row)].form);
+  for (const int row : referenced_rows())
+    forms.push_back(Catalogue::get().rows()[static_cast<std::size_t>(row)].form);
   return forms;
 });
 TEST(Reference, JudgesEveryRowAlone) {
@@ -220,7 +244,9 @@ TEST(Reference, JudgesEveryRowAlone) {
         const Result r = simulator.run(p, 0, {.rows = &executed});
         ASSERT_EQ(r.error, "") << text_of(p);
         const auto expected = reference_result(p);
-        ASSERT_EQ(r.memory, expected) << first_difference(p, r.memory, expected, "reference") << "\n" << text_of(p);
+        ASSERT_EQ(r.memory, expected)
+            << first_difference(p, r.memory, expected, "reference") << "\n"
+            << text_of(p);
       }
     }
     const isa::FormRow* form = Catalogue::get().rows()[static_cast<std::size_t>(row)].form;
@@ -237,21 +263,29 @@ TEST(Helpers, PrepareAndDigestAsTheHostDoes) {
   gpu.load_text(kHelpers);
   std::vector<std::uint8_t> noise(2 * kStride, 0xa5);
   const auto memory = gpu.buffer(noise);
-  const auto sizes = gpu.buffer<std::uint32_t>({layouts[0].bytes, layouts[0].sums, layouts[1].bytes, layouts[1].sums});
+  const auto sizes = gpu.buffer<std::uint32_t>(
+      {layouts[0].bytes, layouts[0].sums, layouts[1].bytes, layouts[1].sums});
   const auto digests = gpu.buffer<std::uint64_t>({0, 0});
-  EXPECT_EQ(engine::testing::text(gpu.launch("prepare", 2, 128, memory, sizes, kStride, kSumStart, kSums)), "");
+  EXPECT_EQ(engine::testing::text(
+                gpu.launch("prepare", 2, 128, memory, sizes, kStride, kSumStart, kSums)),
+            "");
   const Program* programs[] = {&small, &large};
   for (std::size_t i = 0; i < 2; ++i) {
     std::vector<std::uint8_t> expected(layouts[i].bytes);
     prepare(*programs[i], expected);
     const auto all = gpu.fetch<std::uint8_t>(memory, noise.size());
-    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), all.begin() + static_cast<std::ptrdiff_t>(i * kStride)));
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(),
+                           all.begin() + static_cast<std::ptrdiff_t>(i * kStride)));
     EXPECT_EQ(all[i * kStride + layouts[i].bytes], 0xa5) << "beyond";
   }
-  const auto arena = gpu.buffer<std::uint32_t>({input_data().begin(), input_data().begin() + 2 * kStride / 4});
-  EXPECT_EQ(engine::testing::text(gpu.launch("digest", 2, 128, arena, sizes, kStride, digests)), "");
+  const auto arena =
+      gpu.buffer<std::uint32_t>({input_data().begin(), input_data().begin() + 2 * kStride / 4});
+  EXPECT_EQ(engine::testing::text(gpu.launch("digest", 2, 128, arena, sizes, kStride, digests)),
+            "");
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(input_data().data());
-  EXPECT_THAT(gpu.fetch<std::uint64_t>(digests, 2), testing::ElementsAre(digest({bytes, layouts[0].bytes}), digest({bytes + kStride, layouts[1].bytes})));
+  EXPECT_THAT(gpu.fetch<std::uint64_t>(digests, 2),
+              testing::ElementsAre(digest({bytes, layouts[0].bytes}),
+                                   digest({bytes + kStride, layouts[1].bytes})));
 }
 
 struct Case {
@@ -275,21 +309,33 @@ TEST_P(ByHand, GivesWhatTheManualSays) {
 
 INSTANTIATE_TEST_SUITE_P(
     Manual, ByHand,
-    testing::Values(Case{"add.sat.s32", {0x7fffffff, 1}, 0x7fffffff}, Case{"mul.hi.s32", {0xffffffff, 2}, 0xffffffff},
-                    Case{"mul.wide.u16", {0xffff, 0xffff}, 0xfffe0001}, Case{"mad24.lo.s32", {0x00ffffff, 3, 5}, 2}, Case{"sad.s32", {3, 0xfffffffe, 1}, 6},
-                    Case{"rem.s32", {0xfffffff9, 3}, 0xffffffff}, Case{"popc.b64", {0xff00000000000001}, 9}, Case{"bfind.s32", {0xfffffff0}, 3},
-                    Case{"bfe.s32", {0x00000f00, 8, 4}, 0xffffffff}, Case{"bfi.b32", {0xff, 0, 4, 8}, 0xff0}, Case{"fns.b32", {0x00000050, 0, 2}, 6},
-                    Case{"lop3.b32", {0xf0, 0xcc, 0xaa, 0xe4}, 0xe4}, Case{"shf.l.clamp.b32", {0x12345678, 0x9abcdef0, 40}, 0x12345678},
-                    Case{"shf.r.wrap.b32", {0x12345678, 0x9abcdef0, 36}, 0x01234567}, Case{"prmt.b32", {0x33221100, 0x77665544, 0x8073}, 0x00007733},
-                    Case{"dp4a.s32.s32", {0xff010203, 0x01010101, 10}, 15}, Case{"add.rn.f32", {0x3f800000, 0x33800000}, 0x3f800000},
-                    Case{"add.rp.f32", {0x3f800000, 0x33800000}, 0x3f800001}, Case{"fma.rn.f32", {0x3f800001, 0x3f800001, 0xbf800002}, 0x28800000},
-                    Case{"add.ftz.f32", {0x00000001, 0x00000001}, 0}, Case{"min.f32", {0x7fc00000, 0x40000000}, 0x40000000},
-                    Case{"min.f32", {0x00000000, 0x80000000}, 0x80000000}, Case{"sqrt.rn.f64", {0x4010000000000000}, 0x4000000000000000},
-                    Case{"cvt.rzi.s32.f32", {0xc0200000}, 0xfffffffffffffffe}, Case{"cvt.sat.u8.s32", {0x12c}, 255},
-                    Case{"cvt.rn.f16.f32", {0x477ff000}, 0x7c00}, Case{"cvt.rn.satfinite.bf16.f32", {0x7f800000}, 0x7f7f},
-                    Case{"add.rn.f16x2", {0x3c003c00, 0x40003c00}, 0x42004000}, Case{"set.lt.u32.s32", {0xffffffff, 0}, 0xffffffff},
-                    Case{"slct.b32.f32", {1, 2, 0x80000000}, 1}, Case{"testp.normal.f32", {0}, 1},
-                    Case{"cvt.pack.sat.u16.s32", {0x12345, 0xffffffff}, 0xffff0000}));
+    testing::Values(
+        Case{"add.sat.s32", {0x7fffffff, 1}, 0x7fffffff},
+        Case{"mul.hi.s32", {0xffffffff, 2}, 0xffffffff},
+        Case{"mul.wide.u16", {0xffff, 0xffff}, 0xfffe0001},
+        Case{"mad24.lo.s32", {0x00ffffff, 3, 5}, 2}, Case{"sad.s32", {3, 0xfffffffe, 1}, 6},
+        Case{"rem.s32", {0xfffffff9, 3}, 0xffffffff}, Case{"popc.b64", {0xff00000000000001}, 9},
+        Case{"bfind.s32", {0xfffffff0}, 3}, Case{"bfe.s32", {0x00000f00, 8, 4}, 0xffffffff},
+        Case{"bfi.b32", {0xff, 0, 4, 8}, 0xff0}, Case{"fns.b32", {0x00000050, 0, 2}, 6},
+        Case{"lop3.b32", {0xf0, 0xcc, 0xaa, 0xe4}, 0xe4},
+        Case{"shf.l.clamp.b32", {0x12345678, 0x9abcdef0, 40}, 0x12345678},
+        Case{"shf.r.wrap.b32", {0x12345678, 0x9abcdef0, 36}, 0x01234567},
+        Case{"prmt.b32", {0x33221100, 0x77665544, 0x8073}, 0x00007733},
+        Case{"dp4a.s32.s32", {0xff010203, 0x01010101, 10}, 15},
+        Case{"add.rn.f32", {0x3f800000, 0x33800000}, 0x3f800000},
+        Case{"add.rp.f32", {0x3f800000, 0x33800000}, 0x3f800001},
+        Case{"fma.rn.f32", {0x3f800001, 0x3f800001, 0xbf800002}, 0x28800000},
+        Case{"add.ftz.f32", {0x00000001, 0x00000001}, 0},
+        Case{"min.f32", {0x7fc00000, 0x40000000}, 0x40000000},
+        Case{"min.f32", {0x00000000, 0x80000000}, 0x80000000},
+        Case{"sqrt.rn.f64", {0x4010000000000000}, 0x4000000000000000},
+        Case{"cvt.rzi.s32.f32", {0xc0200000}, 0xfffffffffffffffe},
+        Case{"cvt.sat.u8.s32", {0x12c}, 255}, Case{"cvt.rn.f16.f32", {0x477ff000}, 0x7c00},
+        Case{"cvt.rn.satfinite.bf16.f32", {0x7f800000}, 0x7f7f},
+        Case{"add.rn.f16x2", {0x3c003c00, 0x40003c00}, 0x42004000},
+        Case{"set.lt.u32.s32", {0xffffffff, 0}, 0xffffffff},
+        Case{"slct.b32.f32", {1, 2, 0x80000000}, 1}, Case{"testp.normal.f32", {0}, 1},
+        Case{"cvt.pack.sat.u16.s32", {0x12345, 0xffffffff}, 0xffff0000}));
 
 }  // namespace
 }  // namespace lockstep::fuzz::differential

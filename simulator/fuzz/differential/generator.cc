@@ -12,7 +12,8 @@ namespace {
 using isa::Opcode;
 using Kind = Statement::Kind;
 
-// Statements of a program, about; those within others come on top. ptxas takes most of the time where it is asked: most programs for a GPU are small.
+// Statements of a program, about; those within others come on top. ptxas takes most of the time
+// where it is asked: most programs for a GPU are small.
 struct Size {
   int least, most, depth, inner;
 };
@@ -21,31 +22,44 @@ constexpr Size kUsual = {8, 30, 3, 4}, kSmall = {2, 8, 2, 2};
 class Generator {
  public:
   Generator(const Recipe& recipe, Program& program)
-      : recipe_(recipe), choose_(mixed(recipe.seed * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(recipe.row + 1))), program_(program) {}
+      : recipe_(recipe),
+        choose_(
+            mixed(recipe.seed * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(recipe.row + 1))),
+        program_(program) {}
 
   void run() {
     const Catalogue& all = Catalogue::get();
     Program& p = program_;
     p.seed = recipe_.number();
     if (recipe_.silicon && choose_.percent(96)) size_ = kSmall;
-    const Row* row = recipe_.row >= 0 && recipe_.row < static_cast<int>(all.rows().size()) ? &all.rows()[static_cast<std::size_t>(recipe_.row)] : nullptr;
+    const Row* row = recipe_.row >= 0 && recipe_.row < static_cast<int>(all.rows().size())
+                         ? &all.rows()[static_cast<std::size_t>(recipe_.row)]
+                         : nullptr;
     const std::size_t t = choose_.below(20);
     p.target = recipe_.silicon || t < 13 ? 90 : t < 16 ? 80 : t < 17 ? 75 : 100;
     if (row != nullptr && row->form->sm > p.target) p.target = row->form->sm <= 90 ? 90 : 100;
     if (p.target == 100) p.suffix = 'a';
     p.referenced = choose_.percent(60);
-    if (row != nullptr && p.referenced && Menu::of(p.target, recipe_.silicon, true).examples[static_cast<std::size_t>(recipe_.row)].empty() &&
+    if (row != nullptr && p.referenced &&
+        Menu::of(p.target, recipe_.silicon, true)
+            .examples[static_cast<std::size_t>(recipe_.row)]
+            .empty() &&
         row->place != Place::kText && row->place != Place::kControl)
       p.referenced = false;
     const Menu& menu = Menu::of(p.target, recipe_.silicon, p.referenced);
     constexpr std::uint32_t kThreads[] = {32, 64, 64, 96, 128};
     p.threads = choose_.of(kThreads);
-    p.blocks = static_cast<std::uint32_t>(1 + choose_.below(std::min<std::size_t>(4, 256 / p.threads)));
-    p.input_offset = static_cast<std::uint32_t>(256 * (1 + choose_.below((kInputBytes - 256 * kInputStride - kWindow) / 256 - 1)));
-    for (std::size_t i = 0; i < p.arguments.size(); ++i) p.arguments[i] = static_cast<std::uint32_t>(choose_.bits());
-    for (std::size_t i = 0; i < 4; ++i) p.arguments[i] = static_cast<std::uint32_t>(choose_.below(4));  // trip counts
+    p.blocks =
+        static_cast<std::uint32_t>(1 + choose_.below(std::min<std::size_t>(4, 256 / p.threads)));
+    p.input_offset = static_cast<std::uint32_t>(
+        256 * (1 + choose_.below((kInputBytes - 256 * kInputStride - kWindow) / 256 - 1)));
+    for (std::size_t i = 0; i < p.arguments.size(); ++i)
+      p.arguments[i] = static_cast<std::uint32_t>(choose_.bits());
+    for (std::size_t i = 0; i < 4; ++i)
+      p.arguments[i] = static_cast<std::uint32_t>(choose_.below(4));  // trip counts
     // A register that nobody looks at in the end may lose its place at its last use.
-    if (choose_.percent(75)) p.kept = static_cast<std::uint32_t>((choose_.bits() | choose_.bits()) & 0xfffff);
+    if (choose_.percent(75))
+      p.kept = static_cast<std::uint32_t>((choose_.bits() | choose_.bits()) & 0xfffff);
     p.ends_early = choose_.percent(12);
     if (row != nullptr) p.ends_early = false;
     Writer writer(choose_, p, menu, recipe_.silicon);
@@ -56,12 +70,15 @@ class Generator {
       inside.in_function = true;
       inside.level = Level::kLanes;
       inside.depth = 1;
-      f.body = list(static_cast<int>(2 + choose_.below(static_cast<std::size_t>(2 * size_.inner))), inside);
+      f.body = list(static_cast<int>(2 + choose_.below(static_cast<std::size_t>(2 * size_.inner))),
+                    inside);
       f.recursive = choose_.percent(30);
       p.functions.push_back(std::move(f));
     }
     const Context top;
-    const int n = size_.least + static_cast<int>(choose_.below(static_cast<std::size_t>(size_.most - size_.least)));
+    const int n =
+        size_.least +
+        static_cast<int>(choose_.below(static_cast<std::size_t>(size_.most - size_.least)));
     if (row != nullptr) {
       p.body = list(n / 2, top);
       focus(*row, top);
@@ -89,7 +106,8 @@ class Generator {
         program_.body.push_back(control(at, row.form->opcode));
       } else if (row.form->opcode == Opcode::k_bar || row.form->opcode == Opcode::k_barrier) {
         writer_->write(recipe_.row, at, program_.body);
-        if (row.form->syntax.find("arrive") != std::string_view::npos) program_.body.push_back(hand_over(at, recipe_.row));
+        if (row.form->syntax.find("arrive") != std::string_view::npos)
+          program_.body.push_back(hand_over(at, recipe_.row));
       } else {
         writer_->write(recipe_.row, at, program_.body);
       }
@@ -126,7 +144,9 @@ class Generator {
     s.predicate = writer_->pool(Class::kPredicate).index;
     s.negated = choose_.percent(30);
     s.tracked = !s.uniform && at.level != Level::kLanes && choose_.percent(60);
-    const Context inside = deeper(at, s.uniform ? at.level : s.tracked ? Level::kTracked : Level::kLanes);
+    const Context inside = deeper(at, s.uniform   ? at.level
+                                      : s.tracked ? Level::kTracked
+                                                  : Level::kLanes);
     s.body = list(inner(), inside);
     if (choose_.percent(50)) s.other = list(inner(), inside);
     return s;
@@ -160,7 +180,8 @@ class Generator {
       leave.predicate = writer_->pool(Class::kPredicate).index;
       leave.negated = choose_.percent(50);
       leave.go_on = choose_.percent(40);
-      s.body.insert(s.body.begin() + static_cast<std::ptrdiff_t>(choose_.below(s.body.size() + 1)), leave);
+      s.body.insert(s.body.begin() + static_cast<std::ptrdiff_t>(choose_.below(s.body.size() + 1)),
+                    leave);
     }
     return s;
   }
@@ -169,9 +190,11 @@ class Generator {
     Statement s;
     s.kind = Kind::kCall;
     s.function = static_cast<int>(choose_.below(program_.functions.size()));
-    if (choose_.percent(40)) s.alternative = static_cast<int>(choose_.below(program_.functions.size()));
+    if (choose_.percent(40))
+      s.alternative = static_cast<int>(choose_.below(program_.functions.size()));
     s.predicate = writer_->pool(Class::kPredicate).index;
-    for (std::size_t i = 0; i < s.registers.size(); ++i) s.registers[i] = writer_->pool(i == 1 ? Class::k64 : Class::k32).index;
+    for (std::size_t i = 0; i < s.registers.size(); ++i)
+      s.registers[i] = writer_->pool(i == 1 ? Class::k64 : Class::k32).index;
     s.count = static_cast<std::uint32_t>(choose_.below(3));
     return s;
   }
@@ -199,14 +222,19 @@ class Generator {
     std::vector<int> arrivals;
     for (const Opcode o : {Opcode::k_bar, Opcode::k_barrier}) {
       for (const int r : all.rows_of(o)) {
-        if (all.rows()[static_cast<std::size_t>(r)].form->syntax.find("arrive") != std::string_view::npos) arrivals.push_back(r);
+        if (all.rows()[static_cast<std::size_t>(r)].form->syntax.find("arrive") !=
+            std::string_view::npos)
+          arrivals.push_back(r);
       }
     }
-    if (row < 0 || std::find(arrivals.begin(), arrivals.end(), row) == arrivals.end()) row = choose_.of(arrivals);
+    if (row < 0 || std::find(arrivals.begin(), arrivals.end(), row) == arrivals.end())
+      row = choose_.of(arrivals);
     const Row& chosen = all.rows()[static_cast<std::size_t>(row)];
     s.unit.push_back(board_store());
     Instruction arrive;
-    arrive.example = static_cast<int>(chosen.first + static_cast<int>(choose_.below(static_cast<std::size_t>(chosen.last - chosen.first))));
+    arrive.example = static_cast<int>(
+        chosen.first +
+        static_cast<int>(choose_.below(static_cast<std::size_t>(chosen.last - chosen.first))));
     arrive.operands = {immediate(1 + choose_.below(15)), immediate(program_.threads)};
     s.unit.push_back(arrive);
     Context inside = at;
@@ -238,13 +266,24 @@ class Generator {
     while (!a.warp && 2 * a.count <= program_.threads) a.count *= 2;
     a.scale = kBoardStride;
     Statement s;
-    s.unit.push_back(instruction("ld.shared.b32", {of(writer_->destination(isa::Type::kB32)), from}));
+    s.unit.push_back(
+        instruction("ld.shared.b32", {of(writer_->destination(isa::Type::kB32)), from}));
     return s;
   }
 
   // Control flow of a kind, of any when there is none for the opcode.
   Statement control(const Context& at, Opcode wanted) {
-    enum { kConditional, kCounted, kSwitched, kMiddle, kCalled, kDeadCode, kExchanged, kHanded, kKinds };
+    enum {
+      kConditional,
+      kCounted,
+      kSwitched,
+      kMiddle,
+      kCalled,
+      kDeadCode,
+      kExchanged,
+      kHanded,
+      kKinds
+    };
     int kind = static_cast<int>(choose_.below(12));
     if (kind >= kKinds) kind = kind % 2 == 0 ? kConditional : kCounted;
     switch (wanted) {
@@ -263,12 +302,15 @@ class Generator {
         s.kind = Kind::kSwitch;
         s.reg = writer_->pool(Class::k32).index;
         s.variant = static_cast<int>(choose_.below(2));
-        for (int i = 0; i < 4; ++i) s.cases.push_back(list(static_cast<int>(1 + choose_.below(2)), deeper(at, Level::kLanes)));
+        for (int i = 0; i < 4; ++i)
+          s.cases.push_back(
+              list(static_cast<int>(1 + choose_.below(2)), deeper(at, Level::kLanes)));
         return s;
       }
       case kMiddle:
-        // ptxas 13.0.88 -O1 and up keeps the counter of a loop that some lanes enter in its middle in a uniform register: the lanes that come second
-        // find it counted down, and do not end (docs/ptxas.md). On a GPU all lanes enter at the same place.
+        // ptxas 13.0.88 -O1 and up keeps the counter of a loop that some lanes enter in its middle
+        // in a uniform register: the lanes that come second find it counted down, and do not end
+        // (docs/ptxas.md). On a GPU all lanes enter at the same place.
         if (recipe_.silicon && at.in_function) return conditional(at);
         s.uniform = recipe_.silicon;
         s.argument = static_cast<std::uint32_t>(choose_.below(8 * kArgumentBytes));
@@ -301,12 +343,14 @@ class Generator {
         return s;
       }
       case kExchanged:
-        if (at.level > Level::kWarp || at.in_function || at.board || at.warp_board) return conditional(at);
+        if (at.level > Level::kWarp || at.in_function || at.board || at.warp_board)
+          return conditional(at);
         s = exchange(at);
         if (wanted == Opcode::k_bar_warp_sync && s.variant != 100) return control(at, wanted);
         return s;
       default:
-        if (at.level != Level::kBlock || at.in_function || at.board || at.warp_board) return conditional(at);
+        if (at.level != Level::kBlock || at.in_function || at.board || at.warp_board)
+          return conditional(at);
         return hand_over(at, -1);
     }
   }

@@ -22,12 +22,17 @@ Operand immediate(std::uint64_t bits, std::string text) {
 
 Instruction instruction(std::string_view opcode, std::vector<Operand> operands) {
   thread_local std::unordered_map<std::string, int> known;
-  const auto is_vector = [&](std::size_t n) { return operands.size() > n && operands[n].kind == Operand::Kind::kVector; };
+  const auto is_vector = [&](std::size_t n) {
+    return operands.size() > n && operands[n].kind == Operand::Kind::kVector;
+  };
   const int variant = is_vector(1) ? 1 : is_vector(0) ? 2 : 0;
-  const std::string key = std::string(opcode) + " " + std::to_string(operands.size()) + " " + std::to_string(variant);
+  const std::string key =
+      std::string(opcode) + " " + std::to_string(operands.size()) + " " + std::to_string(variant);
   const auto found = known.find(key);
   Instruction i;
-  i.example = found != known.end() ? found->second : known[key] = Catalogue::get().find(opcode, operands.size(), variant);
+  i.example = found != known.end()
+                  ? found->second
+                  : known[key] = Catalogue::get().find(opcode, operands.size(), variant);
   i.operands = std::move(operands);
   return i;
 }
@@ -76,7 +81,8 @@ void make_nan_canonical(Register r, Type type, std::vector<Instruction>& to) {
   };
   const auto single = [&](Register x) {
     to.push_back(instruction("setp.nan.f32", {of(p), of(x), of(x)}));
-    to.push_back(instruction("selp.b32", {of(x), immediate(0x7fffffff, "0x7fffffff"), of(x), of(p)}));
+    to.push_back(
+        instruction("selp.b32", {of(x), immediate(0x7fffffff, "0x7fffffff"), of(x), of(p)}));
   };
   switch (type) {
     case Type::kF32: single(r); break;
@@ -86,12 +92,17 @@ void make_nan_canonical(Register r, Type type, std::vector<Instruction>& to) {
       break;
     case Type::kF64:
       to.push_back(instruction("setp.nan.f64", {of(p), of(r), of(r)}));
-      to.push_back(instruction("selp.b64", {of(r), immediate(0x7ff8000000000000, "0x7ff8000000000000"), of(r), of(p)}));
+      to.push_back(instruction(
+          "selp.b64", {of(r), immediate(0x7ff8000000000000, "0x7ff8000000000000"), of(r), of(p)}));
       break;
     case Type::kF16: half(r, "0x7c00", 0x7c00); break;
     case Type::kBF16: half(r, "0x7f80", 0x7f80); break;
-    case Type::kF16x2: both([&](Register x) { half(x, "0x7c00", 0x7c00); }, "mov.b32", h, low); break;
-    case Type::kBF16x2: both([&](Register x) { half(x, "0x7f80", 0x7f80); }, "mov.b32", h, low); break;
+    case Type::kF16x2:
+      both([&](Register x) { half(x, "0x7c00", 0x7c00); }, "mov.b32", h, low);
+      break;
+    case Type::kBF16x2:
+      both([&](Register x) { half(x, "0x7f80", 0x7f80); }, "mov.b32", h, low);
+      break;
     case Type::kF32x2: both(single, "mov.b64", {Class::k32, 14}, {Class::k32, 15}); break;
     default: break;
   }

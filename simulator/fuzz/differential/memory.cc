@@ -1,4 +1,5 @@
-// Loads, stores and atomics: in the thread's own bytes of every state space, in what nobody writes, and on sums that all threads share.
+// Loads, stores and atomics: in the thread's own bytes of every state space, in what nobody writes,
+// and on sums that all threads share.
 #include <algorithm>
 
 #include "simulator/fuzz/differential/sums.h"
@@ -17,8 +18,9 @@ using Role = OperandRule::Role;
 // Hints and memory-mapped accesses are for global memory alone, also by generic addresses.
 bool wants_global(const isa::Example& e) {
   const std::string& t = e.spelling.text;
-  return t.find(".L1::") != std::string::npos || t.find(".L2::") != std::string::npos || t.find(".mmio") != std::string::npos ||
-         t.find(".nc") != std::string::npos || e.spelling.form->row->opcode == Opcode::k_ldu;
+  return t.find(".L1::") != std::string::npos || t.find(".L2::") != std::string::npos ||
+         t.find(".mmio") != std::string::npos || t.find(".nc") != std::string::npos ||
+         e.spelling.form->row->opcode == Opcode::k_ldu;
 }
 
 std::uint32_t floor_power(std::uint32_t n) {
@@ -79,8 +81,10 @@ Statement Writer::load(int example, const Context& at) {
       if (e.spelling.form->row->opcode == Opcode::k_ldu || m.non_coherent) {
         region = Region::kInput;
       } else if (!wants_global(e)) {
-        constexpr Region kAny[] = {Region::kScratch, Region::kShared, Region::kInput, Region::kLocal};
-        region = kAny[choose_.below(m.semantics == isa::Semantics::kNone || m.semantics == isa::Semantics::kWeak ? 4 : 3)];
+        constexpr Region kAny[] = {Region::kScratch, Region::kShared, Region::kInput,
+                                   Region::kLocal};
+        region = kAny[choose_.below(
+            m.semantics == isa::Semantics::kNone || m.semantics == isa::Semantics::kWeak ? 4 : 3)];
       }
       break;
     }
@@ -95,14 +99,17 @@ Statement Writer::load(int example, const Context& at) {
       o.kind = Operand::Kind::kVector;
       const Class c = class_of(m.type);
       // Each register once.
-      const int first = static_cast<int>(choose_.below(8)), n = std::max(kPool[static_cast<int>(c)], static_cast<int>(m.vector));
-      for (int k = 0; k < m.vector; ++k) o.elements.push_back({c, static_cast<std::uint8_t>((first + k) % n)});
+      const int first = static_cast<int>(choose_.below(8)),
+                n = std::max(kPool[static_cast<int>(c)], static_cast<int>(m.vector));
+      for (int k = 0; k < m.vector; ++k)
+        o.elements.push_back({c, static_cast<std::uint8_t>((first + k) % n)});
       i.operands.push_back(o);
     } else if (rule.role == Role::kDestination) {
       i.operands.push_back(of(destination(m.type)));
     } else if (rule.role == Role::kAddress) {
       Address a;
-      if (region == Region::kShared && size <= kBoardStride && (at.board || at.warp_board) && choose_.percent(60)) {
+      if (region == Region::kShared && size <= kBoardStride && (at.board || at.warp_board) &&
+          choose_.percent(60)) {
         a.region = Region::kBoard;
         a.others = true;
         a.warp = at.warp_board;
@@ -135,15 +142,18 @@ Statement Writer::store(int example) {
     default:
       if (!wants_global(e)) {
         constexpr Region kAny[] = {Region::kScratch, Region::kShared, Region::kLocal};
-        region = kAny[choose_.below(m.semantics == isa::Semantics::kNone || m.semantics == isa::Semantics::kWeak ? 3 : 2)];
+        region = kAny[choose_.below(
+            m.semantics == isa::Semantics::kNone || m.semantics == isa::Semantics::kWeak ? 3 : 2)];
       }
   }
   Statement s;
-  // ptxas 13.0.88 takes a 16-bit register that a floating-point instruction uses for a number, and a store of its low byte for a conversion
-  // (docs/ptxas.md). A program for a GPU stores the byte of a register that is no number.
+  // ptxas 13.0.88 takes a 16-bit register that a floating-point instruction uses for a number, and
+  // a store of its low byte for a conversion (docs/ptxas.md). A program for a GPU stores the byte
+  // of a register that is no number.
   const auto byte = [&](Register r, int n) {
     if (!silicon_ || isa::size_of(m.type) != 1) return r;
-    const Register t{Class::k16, static_cast<std::uint8_t>(kPool[static_cast<int>(Class::k16)] + n)};
+    const Register t{Class::k16,
+                     static_cast<std::uint8_t>(kPool[static_cast<int>(Class::k16)] + n)};
     s.unit.push_back(instruction("and.b16", {of(t), of(r), immediate(0xff, "0xff")}));
     return t;
   };
@@ -179,7 +189,9 @@ Statement Writer::atomic(int example) {
   Region region = Region::kScratch;
   if (m.space == Space::kShared || m.space == Space::kSharedCluster) region = Region::kShared;
   const bool packed = m.type == Type::kF16x2 || m.type == Type::kBF16x2;
-  if ((m.space == Space::kNone || m.space == Space::kGeneric) && m.vector == 1 && !wants_global(e) && !packed && choose_.percent(50)) region = Region::kShared;
+  if ((m.space == Space::kNone || m.space == Space::kGeneric) && m.vector == 1 &&
+      !wants_global(e) && !packed && choose_.percent(50))
+    region = Region::kShared;
   Address a;
   a.region = region;
   a.offset = static_cast<std::uint32_t>(choose_.below(kPrivate / size)) * size;
@@ -195,20 +207,25 @@ Statement Writer::atomic(int example) {
     } else if (m.vector > 1) {
       Operand o;
       o.kind = Operand::Kind::kVector;
-      const int n = std::max(kPool[static_cast<int>(c)], static_cast<int>(m.vector)), first = static_cast<int>(choose_.below(8));
+      const int n = std::max(kPool[static_cast<int>(c)], static_cast<int>(m.vector)),
+                first = static_cast<int>(choose_.below(8));
       for (int k = 0; k < m.vector; ++k) {
-        o.elements.push_back(rule.role == Role::kDestination ? Register{c, static_cast<std::uint8_t>((first + k) % n)} : source(m.type));
+        o.elements.push_back(rule.role == Role::kDestination
+                                 ? Register{c, static_cast<std::uint8_t>((first + k) % n)}
+                                 : source(m.type));
       }
       i.operands.push_back(o);
     } else {
-      i.operands.push_back(of(rule.role == Role::kDestination ? destination(m.type) : source(m.type)));
+      i.operands.push_back(
+          of(rule.role == Role::kDestination ? destination(m.type) : source(m.type)));
     }
   }
   Statement s;
   s.unit.push_back(std::move(i));
   if (is_float(m.type)) {
     // A NaN in memory becomes the canonical one, element by element.
-    const std::string space = region == Region::kShared ? ".shared" : ".global", bits = ".b" + std::to_string(8 * isa::size_of(m.type));
+    const std::string space = region == Region::kShared ? ".shared" : ".global",
+                      bits = ".b" + std::to_string(8 * isa::size_of(m.type));
     for (int k = 0; k < m.vector; ++k) {
       Address element = a;
       element.offset += static_cast<std::uint32_t>(k * isa::size_of(m.type));
@@ -229,9 +246,11 @@ bool Writer::sum(int example, Statement& s) {
   const int cell = sum_cell(m.atom, m.type);
   if (cell < 0 || m.vector > 1) return false;
   const bool shared = m.space == Space::kShared || m.space == Space::kSharedCluster ||
-                      ((m.space == Space::kNone || m.space == Space::kGeneric) && !wants_global(e) && choose_.percent(40));
+                      ((m.space == Space::kNone || m.space == Space::kGeneric) &&
+                       !wants_global(e) && choose_.percent(40));
   if (shared && program_.ends_early) return false;
-  if (!shared && (m.scope == isa::Scope::kCta || m.scope == isa::Scope::kCluster)) return false;  // does not reach the other blocks
+  if (!shared && (m.scope == isa::Scope::kCta || m.scope == isa::Scope::kCluster))
+    return false;  // does not reach the other blocks
   Address a;
   a.region = shared ? Region::kSharedSums : Region::kGlobalSums;
   a.offset = static_cast<std::uint32_t>(8 * cell);
@@ -246,7 +265,8 @@ bool Writer::sum(int example, Statement& s) {
     } else if (rule.role == Role::kDestination) {
       i.operands.push_back(of({c, static_cast<std::uint8_t>(c == Class::k32 ? 13 : 9)}));
     } else {
-      i.operands.push_back(m.atom == AtomOp::kInc || m.atom == AtomOp::kDec ? immediate(kSumLimit) : of(source(m.type)));
+      i.operands.push_back(m.atom == AtomOp::kInc || m.atom == AtomOp::kDec ? immediate(kSumLimit)
+                                                                            : of(source(m.type)));
     }
   }
   s.unit.push_back(std::move(i));

@@ -23,7 +23,9 @@ const Menu& Menu::of(int target, bool silicon, bool referenced) {
   menu.examples.resize(all.rows().size());
   for (std::size_t r = 0; r < all.rows().size(); ++r) {
     const Row& row = all.rows()[r];
-    if (row.place == Place::kNever || row.form->sm > target || (row.form->suffix != 0 && target != 100)) continue;
+    if (row.place == Place::kNever || row.form->sm > target ||
+        (row.form->suffix != 0 && target != 100))
+      continue;
     for (int i = row.first; i < row.last; ++i) {
       const isa::Example& e = all.example(i);
       if (silicon && !exact_on_silicon(e)) continue;
@@ -33,7 +35,8 @@ const Menu& Menu::of(int target, bool silicon, bool referenced) {
       if (m.vector == 8 && isa::size_of(m.type) == 2) continue;
       // Parameters of calls are the calls' own; the .arrive of barriers stands in what hands over.
       if (row.place == Place::kStore && m.space == isa::Space::kParam) continue;
-      if (row.place == Place::kBarrier && e.spelling.text.find("arrive") != std::string::npos) continue;
+      if (row.place == Place::kBarrier && e.spelling.text.find("arrive") != std::string::npos)
+        continue;
       menu.examples[r].push_back(i);
     }
     if (menu.examples[r].empty()) continue;
@@ -109,9 +112,11 @@ Statement Writer::random_unit(const Context& at) {
                                    : menu_.text;
     if (rows.empty()) continue;
     const int row = choose_.of(rows);
-    // ptxas makes subroutines of divisions and roots, and takes its time: those that a program is made for are enough there.
+    // ptxas makes subroutines of divisions and roots, and takes its time: those that a program is
+    // made for are enough there.
     const Opcode o = Catalogue::get().rows()[static_cast<std::size_t>(row)].form->opcode;
-    const bool subroutine = o == Opcode::k_div || o == Opcode::k_rem || o == Opcode::k_rcp || o == Opcode::k_sqrt;
+    const bool subroutine =
+        o == Opcode::k_div || o == Opcode::k_rem || o == Opcode::k_rcp || o == Opcode::k_sqrt;
     if (subroutine && silicon_ && !choose_.percent(25)) continue;
     if (write(row, at, made)) return std::move(made.front());
   }

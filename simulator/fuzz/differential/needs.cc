@@ -35,7 +35,9 @@ void needs(const Statement& s, Needs& n) {
       }
     }
   }
-  const auto predicate = [&] { use({Class::kPredicate, static_cast<std::uint8_t>(s.predicate)}, n); };
+  const auto predicate = [&] {
+    use({Class::kPredicate, static_cast<std::uint8_t>(s.predicate)}, n);
+  };
   switch (s.kind) {
     case Kind::kIf:
     case Kind::kIrreducible:
@@ -50,7 +52,8 @@ void needs(const Statement& s, Needs& n) {
     case Kind::kSwitch: use({Class::k32, s.reg}, n); break;
     case Kind::kCall:
       if (s.alternative >= 0) predicate();
-      for (std::size_t i = 0; i < s.registers.size(); ++i) use({i == 1 ? Class::k64 : Class::k32, s.registers[i]}, n);
+      for (std::size_t i = 0; i < s.registers.size(); ++i)
+        use({i == 1 ? Class::k64 : Class::k32, s.registers[i]}, n);
       break;
     case Kind::kExchange:
     case Kind::kHandOver: n.board = true; break;

@@ -1,4 +1,5 @@
-// Which registers and which memory the statements of a program touch: what its kernel must set up, and what it leaves behind.
+// Which registers and which memory the statements of a program touch: what its kernel must set up,
+// and what it leaves behind.
 #pragma once
 
 #include "simulator/fuzz/differential/program.h"
@@ -7,7 +8,8 @@ namespace lockstep::fuzz::differential {
 
 struct Needs {
   bool pool[5][16] = {};  // registers of the pool, by class
-  bool shared = false, local = false, board = false, stage = false, shared_sums = false, window = false, scratch = false, sums = false;
+  bool shared = false, local = false, board = false, stage = false, shared_sums = false,
+       window = false, scratch = false, sums = false;
   bool uses(Class c, int from, int to) const {
     for (int i = from; i < to; ++i)
       if (pool[static_cast<int>(c)][i]) return true;

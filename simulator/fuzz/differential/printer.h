@@ -8,7 +8,8 @@
 
 namespace lockstep::fuzz::differential {
 
-// A module of some programs, whose kernels are called k0, k1 ...; `target` 0: that of the first program.
+// A module of some programs, whose kernels are called k0, k1 ...; `target` 0: that of the first
+// program.
 std::string module_of(std::span<const Program> programs, int target = 0);
 
 }  // namespace lockstep::fuzz::differential

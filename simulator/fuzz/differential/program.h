@@ -1,11 +1,13 @@
-// A random program as a tree: what the generator makes, the printer writes as PTX, the reference interprets and the reducer cuts down.
+// A random program as a tree: what the generator makes, the printer writes as PTX, the reference
+// interprets and the reducer cuts down.
 //
-// Any statement may be taken away and the rest is still a program without races and without undefined behaviour: every register of the pool and
-// every byte that a thread may read has a value before the first statement, an address is always masked into what belongs to the thread, and
-// what needs several instructions (a carry, an exchange between two barriers) is one statement.
+// Any statement may be taken away and the rest is still a program without races and without
+// undefined behaviour: every register of the pool and every byte that a thread may read has a value
+// before the first statement, an address is always masked into what belongs to the thread, and what
+// needs several instructions (a carry, an exchange between two barriers) is one statement.
 //
-// A kernel has the parameters (input, output, scratch, sums, zero, arguments): five addresses and kArgumentBytes. Registers of the pool are
-// variables: many statements write each.
+// A kernel has the parameters (input, output, scratch, sums, zero, arguments): five addresses and
+// kArgumentBytes. Registers of the pool are variables: many statements write each.
 #pragma once
 
 #include <array>
@@ -19,7 +21,8 @@ namespace lockstep::fuzz::differential {
 
 enum class Class : std::uint8_t { kPredicate, k16, k32, k64, k128 };
 
-// Registers of each class: first those of the pool, then temporaries that live within one statement.
+// Registers of each class: first those of the pool, then temporaries that live within one
+// statement.
 inline constexpr int kPool[] = {4, 4, 8, 4, 0};
 inline constexpr int kRegisters[] = {8, 8, 16, 10, 2};
 inline constexpr char kLetter[] = {'p', 'h', 'r', 'd', 'q'};
@@ -32,25 +35,30 @@ struct Register {
 
 // What an address points into.
 enum class Region : std::uint8_t {
-  kInput,       // read-only global memory: the thread's own kInputStride bytes, or the kWindow bytes at the beginning
-  kScratch,     // global memory, kPrivate bytes a thread
-  kShared,      // shared memory, kPrivate bytes a thread
-  kLocal,       // kPrivate bytes
-  kConstant,    // kConstantBytes, the same in all programs
-  kArguments,   // kArgumentBytes, the kernel's last parameter
-  kBoard,       // shared memory, kBoardStride bytes a thread, which others read between two barriers
+  kInput,  // read-only global memory: the thread's own kInputStride bytes, or the kWindow bytes at
+           // the beginning
+  kScratch,    // global memory, kPrivate bytes a thread
+  kShared,     // shared memory, kPrivate bytes a thread
+  kLocal,      // kPrivate bytes
+  kConstant,   // kConstantBytes, the same in all programs
+  kArguments,  // kArgumentBytes, the kernel's last parameter
+  kBoard,      // shared memory, kBoardStride bytes a thread, which others read between two barriers
   kGlobalSums,  // kSums cells of 8 bytes, which all threads change by operations that commute
   kSharedSums,  // likewise, of the block
 };
 
-inline constexpr std::uint32_t kInputStride = 96, kWindow = 4096, kPrivate = 32, kConstantBytes = 256, kArgumentBytes = 64, kBoardStride = 16, kSums = 18;
+inline constexpr std::uint32_t kInputStride = 96, kWindow = 4096, kPrivate = 32,
+                               kConstantBytes = 256, kArgumentBytes = 64, kBoardStride = 16,
+                               kSums = 18;
 
 struct Address {
   Region region = Region::kInput;
   bool window = false;  // kInput: of the window, not the thread's own bytes
-  bool others = false;  // kBoard: any thread's slot, chosen by `index`; of the thread's own warp with `warp`
+  bool others =
+      false;  // kBoard: any thread's slot, chosen by `index`; of the thread's own warp with `warp`
   bool warp = false;
-  int index = -1;           // 32-bit register: base + (value & (count - 1)) * scale + offset; -1: base + offset
+  int index =
+      -1;  // 32-bit register: base + (value & (count - 1)) * scale + offset; -1: base + offset
   std::uint32_t count = 1;  // a power of two
   std::uint32_t scale = 0;
   std::uint32_t offset = 0;
@@ -84,7 +92,8 @@ struct Instruction {
   bool guard_negated = false;
 };
 
-// What a statement that is written as text does to the registers, for the reference: `to` takes a value in every thread.
+// What a statement that is written as text does to the registers, for the reference: `to` takes a
+// value in every thread.
 struct Assignment {
   enum class Value : std::uint8_t { kConstant, kRegister, kInput, kLaneMask };
   Register to;
@@ -96,16 +105,18 @@ struct Assignment {
 
 struct Statement {
   enum class Kind : std::uint8_t {
-    kUnit,         // unit
-    kIf,           // body where the predicate holds, other elsewhere
-    kDead,         // body, which a zero in the input guards: never executed, and the compiler cannot know
-    kLoop,         // body
-    kLeaveIf,      // ends the innermost loop's iteration, or the loop, for the lanes whose predicate holds
-    kSwitch,       // cases, by brx.idx
+    kUnit,  // unit
+    kIf,    // body where the predicate holds, other elsewhere
+    kDead,  // body, which a zero in the input guards: never executed, and the compiler cannot know
+    kLoop,  // body
+    kLeaveIf,  // ends the innermost loop's iteration, or the loop, for the lanes whose predicate
+               // holds
+    kSwitch,   // cases, by brx.idx
     kIrreducible,  // a loop of body and other that some lanes enter in its middle
     kCall,
     kExchange,  // unit stores to the board; barrier; body may read all of the board; barrier
-    kHandOver,  // as kExchange, where the first half of the warps only arrives and the other half waits and reads
+    kHandOver,  // as kExchange, where the first half of the warps only arrives and the other half
+                // waits and reads
     kBarrier,   // unit, at a barrier of the block or without
     kText,      // lines, with `effects`
     kEnd,       // the lanes whose predicate holds are done
@@ -117,7 +128,8 @@ struct Statement {
 
   int predicate = 0;  // kIf, kLeaveIf, kIrreducible, kEnd
   bool negated = false;
-  bool tracked = false;        // kIf, kLoop: the mask of lanes within is known, and warps may exchange values there
+  bool tracked =
+      false;  // kIf, kLoop: the mask of lanes within is known, and warps may exchange values there
   bool uniform = false;        // kIf, kIrreducible: the condition is a bit of the arguments
   std::uint32_t argument = 0;  // kIf, kIrreducible: which bit; kLoop: which word
   // kLoop: how often
@@ -125,9 +137,10 @@ struct Statement {
   std::uint32_t count = 1;  // kConstant, kIrreducible
   std::uint8_t reg = 0;     // kLanes, kSwitch: 32-bit register, of which the low two bits count
   bool at_bottom = false;   // kLoop, kConstant: tested at its end
-  int walk = -1;            // kLoop: 32-bit register that takes in a word of the input in each iteration, by a pointer that moves on
-  bool go_on = false;       // kLeaveIf: ends the iteration only
-  int variant = 0;          // of barriers and calls
+  int walk = -1;  // kLoop: 32-bit register that takes in a word of the input in each iteration, by
+                  // a pointer that moves on
+  bool go_on = false;  // kLeaveIf: ends the iteration only
+  int variant = 0;     // of barriers and calls
   // kCall
   int function = 0, alternative = -1;       // alternative: indirect, by predicate
   std::array<std::uint8_t, 6> registers{};  // arguments r, d, r r; results r, r
@@ -138,7 +151,9 @@ struct Statement {
 };
 
 // The bit of Program::kept for a register.
-constexpr int kept_bit(Class c, int i) { return i + (c == Class::k32 ? 0 : c == Class::k64 ? 8 : c == Class::k16 ? 12 : 16); }
+constexpr int kept_bit(Class c, int i) {
+  return i + (c == Class::k32 ? 0 : c == Class::k64 ? 8 : c == Class::k16 ? 12 : 16);
+}
 
 struct Function {
   std::vector<Statement> body;
@@ -153,16 +168,18 @@ struct Program {
   bool ends_early = false;  // lanes may be done before others: no barrier at the end
   std::uint32_t blocks = 1, threads = 32;
   std::uint32_t input_offset = 0;  // into input_data()
-  std::uint32_t kept = 0xfffff;    // registers of the pool that a thread stores at its end: bits for r, d, h, p
+  std::uint32_t kept =
+      0xfffff;  // registers of the pool that a thread stores at its end: bits for r, d, h, p
   std::array<std::uint32_t, kArgumentBytes / 4> arguments{};
   std::vector<Function> functions;
   std::vector<Statement> body;
 };
 
-// What a program leaves behind, in one stretch of memory: per thread what is in the pool's registers, per thread its scratch memory, the sums of
-// the grid and those of each block.
+// What a program leaves behind, in one stretch of memory: per thread what is in the pool's
+// registers, per thread its scratch memory, the sums of the grid and those of each block.
 struct Layout {
-  static constexpr std::uint32_t kOutput = 80;  // bytes a thread: 8 r, 4 d, 4 h, a word of predicates, a word unused
+  static constexpr std::uint32_t kOutput =
+      80;  // bytes a thread: 8 r, 4 d, 4 h, a word of predicates, a word unused
   std::uint32_t scratch, sums, shared_sums, bytes;
   explicit Layout(const Program& p)
       : scratch(p.blocks * p.threads * kOutput),
@@ -171,7 +188,8 @@ struct Layout {
         bytes(shared_sums + p.blocks * 8 * kSums) {}
   static constexpr std::uint32_t kMax = 256 * (kOutput + kPrivate) + 9 * 8 * kSums;
   // Behind it, 128 bytes a block that programs discard: nobody reads them.
-  static constexpr std::uint32_t kDiscarded = (kMax + 255) / 256 * 256, kWhole = kDiscarded + 8 * 128;
+  static constexpr std::uint32_t kDiscarded = (kMax + 255) / 256 * 256,
+                                 kWhole = kDiscarded + 8 * 128;
 };
 
 }  // namespace lockstep::fuzz::differential

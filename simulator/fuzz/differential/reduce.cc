@@ -12,7 +12,8 @@ using List = std::vector<Statement>;
 
 class Reducer {
  public:
-  Reducer(Program program, const std::function<bool(const Program&)>& shows, std::size_t most) : best_(std::move(program)), shows_(shows), left_(most) {}
+  Reducer(Program program, const std::function<bool(const Program&)>& shows, std::size_t most)
+      : best_(std::move(program)), shows_(shows), left_(most) {}
 
   Program run() {
     for (bool changed = true; changed && left_ > 0;) {
@@ -46,7 +47,9 @@ class Reducer {
     return n - 2 < s.cases.size() ? &s.cases[n - 2] : nullptr;
   }
   List* at(std::size_t root, const Path& path) {
-    List* list = root == 0 ? &best_.body : root - 1 < best_.functions.size() ? &best_.functions[root - 1].body : nullptr;
+    List* list = root == 0                           ? &best_.body
+                 : root - 1 < best_.functions.size() ? &best_.functions[root - 1].body
+                                                     : nullptr;
     for (const auto& [statement, n] : path) {
       if (list == nullptr || statement >= list->size()) return nullptr;
       list = list_of((*list)[statement], n);
@@ -105,7 +108,9 @@ class Reducer {
     bool changed = false;
     for (std::size_t i = 0; here() != nullptr && i < here()->size() && left_ > 0; ++i) {
       const Statement s = (*here())[i];
-      if (s.kind != Kind::kIf && s.kind != Kind::kLoop && s.kind != Kind::kSwitch && s.kind != Kind::kIrreducible) continue;
+      if (s.kind != Kind::kIf && s.kind != Kind::kLoop && s.kind != Kind::kSwitch &&
+          s.kind != Kind::kIrreducible)
+        continue;
       std::vector<List> choices = {s.body, s.other};
       choices.insert(choices.end(), s.cases.begin(), s.cases.end());
       for (const List& choice : choices) {
@@ -154,7 +159,8 @@ class Reducer {
         for (std::size_t o = 0; o < operands; ++o) {
           changed |= attempt(i, [&](Statement& s) {
             Operand& x = s.unit[k].operands[o];
-            if (x.kind != Operand::Kind::kAddress || x.address.index < 0 || x.address.others) return false;
+            if (x.kind != Operand::Kind::kAddress || x.address.index < 0 || x.address.others)
+              return false;
             x.address.index = -1;
             return true;
           });
@@ -175,7 +181,8 @@ class Reducer {
       // Hand-overs and counts of barriers know how many threads there are.
       const auto uses_count = [](const List& list, const auto& self) -> bool {
         for (const Statement& s : list) {
-          if (s.kind == Kind::kHandOver || s.kind == Kind::kBarrier || s.kind == Kind::kExchange) return true;
+          if (s.kind == Kind::kHandOver || s.kind == Kind::kBarrier || s.kind == Kind::kExchange)
+            return true;
           if (self(s.body, self) || self(s.other, self)) return true;
         }
         return false;
@@ -214,6 +221,9 @@ class Reducer {
 
 }  // namespace
 
-Program reduced(const Program& program, const std::function<bool(const Program&)>& shows, std::size_t most) { return Reducer(program, shows, most).run(); }
+Program reduced(const Program& program, const std::function<bool(const Program&)>& shows,
+                std::size_t most) {
+  return Reducer(program, shows, most).run();
+}
 
 }  // namespace lockstep::fuzz::differential

@@ -25,16 +25,20 @@ void Block::statement(const Statement& s, const Lanes& lanes) {
     case Kind::kLoop: {
       std::vector<std::uint32_t> trips(program_.threads);
       for (const int t : lanes) {
-        trips[static_cast<std::size_t>(t)] = s.trips == Statement::Trips::kConstant   ? s.count
-                                             : s.trips == Statement::Trips::kArgument ? program_.arguments[s.argument]
-                                                                                      : static_cast<std::uint32_t>(at(t).of[2][s.reg] & 3);
+        trips[static_cast<std::size_t>(t)] =
+            s.trips == Statement::Trips::kConstant ? s.count
+            : s.trips == Statement::Trips::kArgument
+                ? program_.arguments[s.argument]
+                : static_cast<std::uint32_t>(at(t).of[2][s.reg] & 3);
       }
       const Lanes left = std::exchange(left_, {}), broken = std::exchange(broken_, {});
       Lanes rest = lanes;
       ++loops_;
       for (std::uint32_t n = 0;; ++n) {
         std::erase_if(rest, [&](int t) {
-          return trips[static_cast<std::size_t>(t)] <= n || std::binary_search(broken_.begin(), broken_.end(), t) || done_[static_cast<std::size_t>(t)];
+          return trips[static_cast<std::size_t>(t)] <= n ||
+                 std::binary_search(broken_.begin(), broken_.end(), t) ||
+                 done_[static_cast<std::size_t>(t)];
         });
         if (rest.empty()) break;
         left_ = broken_;
@@ -66,7 +70,8 @@ void Block::statement(const Statement& s, const Lanes& lanes) {
         if (s.variant != 0 && i == 1) {
           to[2].insert(to[2].end(), to[1].begin(), to[1].end());
           std::sort(to[2].begin(), to[2].end());
-          std::erase_if(to[2], [&](int t) { return std::binary_search(left_.begin(), left_.end(), t); });
+          std::erase_if(to[2],
+                        [&](int t) { return std::binary_search(left_.begin(), left_.end(), t); });
         }
       }
       break;
@@ -104,7 +109,8 @@ void Block::statement(const Statement& s, const Lanes& lanes) {
           Bits v = a.bits;
           if (a.value == Assignment::Value::kRegister) v = at(t)[a.from];
           if (a.value == Assignment::Value::kLaneMask) v = Bits{1} << (t % 32);
-          if (a.value == Assignment::Value::kInput) std::memcpy(&v, input(static_cast<std::uint32_t>(t)) + a.offset, 4);
+          if (a.value == Assignment::Value::kInput)
+            std::memcpy(&v, input(static_cast<std::uint32_t>(t)) + a.offset, 4);
           values.push_back(v);
         }
         for (std::size_t i = 0; i < values.size(); ++i) assign(s.effects[i].to, values[i], t);
@@ -138,12 +144,14 @@ void Block::call(const Statement& s, const Lanes& lanes) {
   for (const int t : lanes) {
     Registers& r = frame[static_cast<std::size_t>(t)];
     assign({Class::k32, s.registers[4]}, r.of[2][1], t);
-    assign({Class::k32, s.registers[5]}, r.of[2][2] ^ r.of[2][5] ^ (r.of[3][1] & 0xffffffff) ^ r.of[3][1] >> 32, t);
+    assign({Class::k32, s.registers[5]},
+           r.of[2][2] ^ r.of[2][5] ^ (r.of[3][1] & 0xffffffff) ^ r.of[3][1] >> 32, t);
   }
 }
 
 // The arguments are in r0, d0, r1, r2 of the frame; the results are left in r1, r2, r5 and d1.
-void Block::function(std::size_t f, const Lanes& lanes, std::vector<Registers>& frame, std::vector<std::uint32_t> depth) {
+void Block::function(std::size_t f, const Lanes& lanes, std::vector<Registers>& frame,
+                     std::vector<std::uint32_t> depth) {
   if (lanes.empty()) return;
   for (const int t : lanes) {
     Registers& x = frame[static_cast<std::size_t>(t)];
@@ -171,13 +179,15 @@ void Block::function(std::size_t f, const Lanes& lanes, std::vector<Registers>& 
       again.push_back(t);
       --depth[static_cast<std::size_t>(t)];
       Registers &x = frame[static_cast<std::size_t>(t)], &y = inner[static_cast<std::size_t>(t)];
-      y.of[2][0] = x.of[2][0], y.of[3][0] = x.of[3][1], y.of[2][1] = x.of[2][3], y.of[2][2] = x.of[2][4];
+      y.of[2][0] = x.of[2][0], y.of[3][0] = x.of[3][1], y.of[2][1] = x.of[2][3],
+      y.of[2][2] = x.of[2][4];
     }
     function(f, again, inner, depth);
     for (const int t : again) {
       Registers& r = inner[static_cast<std::size_t>(t)];
       assign({Class::k32, 1}, r.of[2][1], t);
-      assign({Class::k32, 2}, r.of[2][2] ^ r.of[2][5] ^ (r.of[3][1] & 0xffffffff) ^ r.of[3][1] >> 32, t);
+      assign({Class::k32, 2},
+             r.of[2][2] ^ r.of[2][5] ^ (r.of[3][1] & 0xffffffff) ^ r.of[3][1] >> 32, t);
     }
   }
   frames_.pop_back();
@@ -186,7 +196,8 @@ void Block::function(std::size_t f, const Lanes& lanes, std::vector<Registers>& 
 std::vector<std::uint8_t> reference_result(const Program& program) {
   const Layout layout(program);
   std::vector<std::uint8_t> memory(layout.bytes);
-  for (std::uint32_t i = 0; i < kSums; ++i) std::memcpy(&memory[layout.sums + 8 * i], &kSumStart, 8);
+  for (std::uint32_t i = 0; i < kSums; ++i)
+    std::memcpy(&memory[layout.sums + 8 * i], &kSumStart, 8);
   for (std::uint32_t b = 0; b < program.blocks; ++b) Block(program, b, memory).run();
   return memory;
 }

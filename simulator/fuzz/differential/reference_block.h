@@ -28,7 +28,11 @@ using Lanes = std::vector<int>;  // threads of the block that execute, in order
 class Block {
  public:
   Block(const Program& program, std::uint32_t block, std::vector<std::uint8_t>& memory)
-      : program_(program), layout_(program), block_(block), memory_(memory), needs_(needs_of(program)) {}
+      : program_(program),
+        layout_(program),
+        block_(block),
+        memory_(memory),
+        needs_(needs_of(program)) {}
 
   void run() {
     const std::uint32_t n = program_.threads;
@@ -43,7 +47,9 @@ class Block {
       all.push_back(static_cast<int>(t));
       const std::uint8_t* in = input(t);
       Registers& r = registers_[t];
-      const auto load = [&](Register x, std::uint32_t at, std::uint32_t bytes) { std::memcpy(&r[x], in + at, bytes); };
+      const auto load = [&](Register x, std::uint32_t at, std::uint32_t bytes) {
+        std::memcpy(&r[x], in + at, bytes);
+      };
       for (std::uint8_t i = 0; i < 8; ++i) load({Class::k32, i}, 4u * i, 4);
       for (std::uint8_t i = 0; i < 4; ++i) load({Class::k64, i}, 32 + 8u * i, 8);
       for (std::uint8_t i = 0; i < 4; ++i) load({Class::k16, i}, 64 + 2u * i, 2);
@@ -54,20 +60,26 @@ class Block {
     list(program_.body, all);
     for (std::uint32_t t = 0; t < n; ++t)
       if (!done_[t]) leave(t);
-    if (needs_.shared_sums) std::memcpy(&memory_[layout_.shared_sums + block_ * 8 * kSums], sums_, sizeof sums_);
+    if (needs_.shared_sums)
+      std::memcpy(&memory_[layout_.shared_sums + block_ * 8 * kSums], sums_, sizeof sums_);
   }
 
  private:
   const std::uint8_t* input(std::uint32_t t) const {
-    return reinterpret_cast<const std::uint8_t*>(input_data().data()) + program_.input_offset + global(t) * kInputStride;
+    return reinterpret_cast<const std::uint8_t*>(input_data().data()) + program_.input_offset +
+           global(t) * kInputStride;
   }
   std::uint32_t global(std::uint32_t t) const { return block_ * program_.threads + t; }
 
   static void compare(Registers& r) {
-    for (int i = 0; i < 4; ++i) r.of[0][i] = static_cast<std::int32_t>(r.of[2][i]) < static_cast<std::int32_t>(r.of[2][i + 4]);
+    for (int i = 0; i < 4; ++i)
+      r.of[0][i] =
+          static_cast<std::int32_t>(r.of[2][i]) < static_cast<std::int32_t>(r.of[2][i + 4]);
   }
 
-  bool kept(Class c, int i) const { return needs_.pool[static_cast<int>(c)][i] && (program_.kept >> kept_bit(c, i) & 1); }
+  bool kept(Class c, int i) const {
+    return needs_.pool[static_cast<int>(c)][i] && (program_.kept >> kept_bit(c, i) & 1);
+  }
 
   // What a thread stores at its end.
   void leave(std::uint32_t t) {
@@ -76,7 +88,9 @@ class Block {
     Registers& r = registers_[t];
     const auto put = [&](Class c, int n, std::uint32_t at, std::uint32_t bytes) {
       for (int i = 0; i < n; ++i)
-        if (kept(c, i)) std::memcpy(out + at + static_cast<std::uint32_t>(i) * bytes, &r.of[static_cast<int>(c)][i], bytes);
+        if (kept(c, i))
+          std::memcpy(out + at + static_cast<std::uint32_t>(i) * bytes,
+                      &r.of[static_cast<int>(c)][i], bytes);
     };
     put(Class::k32, 8, 0, 4), put(Class::k64, 4, 32, 8), put(Class::k16, 4, 64, 2);
     std::uint32_t bits = 0;
@@ -89,21 +103,30 @@ class Block {
     if (any) std::memcpy(out + 72, &bits, 4);
   }
 
-  Registers& at(int t) { return frames_.empty() ? registers_[static_cast<std::size_t>(t)] : (*frames_.back())[static_cast<std::size_t>(t)]; }
-  bool argument_bit(const Statement& s) const { return (program_.arguments[s.argument / 32] >> s.argument % 32 & 1) != 0; }
+  Registers& at(int t) {
+    return frames_.empty() ? registers_[static_cast<std::size_t>(t)]
+                           : (*frames_.back())[static_cast<std::size_t>(t)];
+  }
+  bool argument_bit(const Statement& s) const {
+    return (program_.arguments[s.argument / 32] >> s.argument % 32 & 1) != 0;
+  }
   bool holds(const Statement& s, int t) { return (at(t).of[0][s.predicate] != 0) != s.negated; }
 
   void list(const std::vector<Statement>& list, Lanes lanes) {
     for (const Statement& s : list) {
       if (lanes.empty()) return;
       statement(s, lanes);
-      std::erase_if(lanes, [&](int t) { return done_[static_cast<std::size_t>(t)] || std::binary_search(left_.begin(), left_.end(), t); });
+      std::erase_if(lanes, [&](int t) {
+        return done_[static_cast<std::size_t>(t)] ||
+               std::binary_search(left_.begin(), left_.end(), t);
+      });
     }
   }
 
   void statement(const Statement& s, const Lanes& lanes);
   void call(const Statement& s, const Lanes& lanes);
-  void function(std::size_t f, const Lanes& lanes, std::vector<Registers>& frame, std::vector<std::uint32_t> depth);
+  void function(std::size_t f, const Lanes& lanes, std::vector<Registers>& frame,
+                std::vector<std::uint32_t> depth);
   void unit(const std::vector<Instruction>& unit, const Lanes& lanes) {
     for (const Instruction& i : unit) instruction(i, lanes);
   }

@@ -93,12 +93,16 @@ bool element(Opcode op, const Modifiers& m, const Format& f, const Bits* in, Bit
       *to = rounded(exact::add(exact::multiply(n(0), n(1)), n(2), d), m, f);
       return true;
     case Opcode::k_div: *to = rounded(exact::divide(n(0), n(1)), m, f); return !m.full;
-    case Opcode::k_rcp: *to = rounded(exact::divide(exact::integer(false, 1), n(0)), m, f); return true;
+    case Opcode::k_rcp:
+      *to = rounded(exact::divide(exact::integer(false, 1), n(0)), m, f);
+      return true;
     case Opcode::k_sqrt: *to = rounded(exact::square_root(n(0)), m, f); return true;
     case Opcode::k_abs: *to = (m.ftz ? exact::flush(in[0], f) : in[0]) & ~f.sign_bit(); return true;
     case Opcode::k_neg: *to = (m.ftz ? exact::flush(in[0], f) : in[0]) ^ f.sign_bit(); return true;
     case Opcode::k_min:
-    case Opcode::k_max: *to = smaller_or_larger(m, f, op == Opcode::k_min, in[0], in[1]); return true;
+    case Opcode::k_max:
+      *to = smaller_or_larger(m, f, op == Opcode::k_min, in[0], in[1]);
+      return true;
     case Opcode::k_copysign: *to = (in[0] & f.sign_bit()) | (in[1] & ~f.sign_bit()); return true;
     default: return false;
   }
@@ -106,13 +110,15 @@ bool element(Opcode op, const Modifiers& m, const Format& f, const Bits* in, Bit
 
 bool classified(isa::TestpOp op, Bits b, const Format& f) {
   const Bits magnitude = b & ~f.sign_bit();
-  const bool nan = magnitude > f.infinity(), infinite = magnitude == f.infinity(), subnormal = exact::is_subnormal(b, f);
+  const bool nan = magnitude > f.infinity(), infinite = magnitude == f.infinity(),
+             subnormal = exact::is_subnormal(b, f);
   switch (op) {
     case isa::TestpOp::kFinite: return !nan && !infinite;
     case isa::TestpOp::kInfinite: return infinite;
     case isa::TestpOp::kNumber: return !nan;
     case isa::TestpOp::kNotANumber: return nan;
-    case isa::TestpOp::kNormal: return !nan && !infinite && !subnormal;  // zeros are normal, says the manual
+    case isa::TestpOp::kNormal:
+      return !nan && !infinite && !subnormal;  // zeros are normal, says the manual
     default: return subnormal;
   }
 }
@@ -138,9 +144,13 @@ Number number_of(Bits b, Type t) {
   return exact::integer(true, (static_cast<unsigned __int128>(1) << width) - b);
 }
 
-bool rounds_to_integer(Rounding r) { return r == Rounding::kIntNearestEven || r == Rounding::kIntZero || r == Rounding::kIntDown || r == Rounding::kIntUp; }
+bool rounds_to_integer(Rounding r) {
+  return r == Rounding::kIntNearestEven || r == Rounding::kIntZero || r == Rounding::kIntDown ||
+         r == Rounding::kIntUp;
+}
 
-bool convert(const Modifiers& as_spelled, std::span<const Bits> in, std::string_view text, Bits* to) {
+bool convert(const Modifiers& as_spelled, std::span<const Bits> in, std::string_view text,
+             Bits* to) {
   Modifiers m = as_spelled;
   const bool satfinite = text.find(".satfinite") != std::string_view::npos;
   if (satfinite) m.sat = false;
@@ -148,14 +158,17 @@ bool convert(const Modifiers& as_spelled, std::span<const Bits> in, std::string_
   const Direction d = direction_of(m.rounding);
   const Format* source = format_of(from);
   const Format* destination = format_of(m.type);
-  const auto finite = [&](Bits r, const Format& f) { return satfinite && (r & ~f.sign_bit()) == f.infinity() ? r - 1 : r; };
+  const auto finite = [&](Bits r, const Format& f) {
+    return satfinite && (r & ~f.sign_bit()) == f.infinity() ? r - 1 : r;
+  };
   if (m.rounding == Rounding::kStochastic) return false;
   if (is_integer(from)) {
     if (destination == nullptr) return false;
     *to = finished(exact::encode(number_of(in[0], from), *destination, d), m, *destination);
     return true;
   }
-  if (source == nullptr || from == Type::kF16x2 || from == Type::kBF16x2) return false;  // the eight-bit formats
+  if (source == nullptr || from == Type::kF16x2 || from == Type::kBF16x2)
+    return false;  // the eight-bit formats
   const Bits a = m.ftz && from == Type::kF32 ? exact::flush(in[0], *source) : in[0];
   const Number n = exact::decode(a, *source);
   if (is_integer(m.type)) {
@@ -166,9 +179,14 @@ bool convert(const Modifiers& as_spelled, std::span<const Bits> in, std::string_
       r = 0;
     } else {
       const bool sign = is_signed(m.type);
-      const Number low = sign ? exact::integer(true, static_cast<unsigned __int128>(1) << (width - 1)) : exact::zero(false);
-      const Number high = exact::integer(false, (static_cast<unsigned __int128>(1) << (width - (sign ? 1 : 0))) - 1);
-      const Number& c = exact::compare(whole, low) < 0 ? low : exact::compare(whole, high) > 0 ? high : whole;
+      const Number low =
+          sign ? exact::integer(true, static_cast<unsigned __int128>(1) << (width - 1))
+               : exact::zero(false);
+      const Number high = exact::integer(
+          false, (static_cast<unsigned __int128>(1) << (width - (sign ? 1 : 0))) - 1);
+      const Number& c = exact::compare(whole, low) < 0    ? low
+                        : exact::compare(whole, high) > 0 ? high
+                                                          : whole;
       r = c.is_zero() ? 0 : c.magnitude.shifted_left(c.exponent).from_bit(0);
       if (c.negative) r = Bits{0} - r;
     }
@@ -187,22 +205,30 @@ bool convert(const Modifiers& as_spelled, std::span<const Bits> in, std::string_
     return true;
   }
   if (destination == nullptr) return false;
-  if (m.type == Type::kF16 && from == Type::kF32 && m.ftz) return false;  // what it flushes the manual does not say clearly
+  if (m.type == Type::kF16 && from == Type::kF32 && m.ftz)
+    return false;  // what it flushes the manual does not say clearly
   if (m.type == Type::kF16x2 || m.type == Type::kBF16x2) {
     const auto one = [&](Bits b) {
       Bits r = exact::encode(exact::decode(b, *source), *destination, d);
-      if (m.relu) r = exact::is_nan_bits(r, *destination) ? destination->canonical_nan : r & destination->sign_bit() ? 0 : r;
+      if (m.relu)
+        r = exact::is_nan_bits(r, *destination) ? destination->canonical_nan
+            : r & destination->sign_bit()       ? 0
+                                                : r;
       return finite(r, *destination);
     };
     *to = one(in[0]) << 16 | one(in[1]);
     return true;
   }
   if (rounds_to_integer(m.rounding)) {
-    *to = finished(exact::encode(exact::to_integral(n, d), *destination, Direction::kNearestEven), m, *destination);
+    *to = finished(exact::encode(exact::to_integral(n, d), *destination, Direction::kNearestEven),
+                   m, *destination);
     return true;
   }
   const bool flushes = m.ftz && m.type == Type::kF32;
-  *to = finite(finished(flushes ? exact::encode_flushed(n, *destination, d) : exact::encode(n, *destination, d), m, *destination), *destination);
+  *to = finite(finished(flushes ? exact::encode_flushed(n, *destination, d)
+                                : exact::encode(n, *destination, d),
+                        m, *destination),
+               *destination);
   return true;
 }
 
@@ -247,7 +273,8 @@ bool evaluate_float(const isa::Spelling& spelling, std::span<const Bits> in, Val
   const int half = 4 * isa::size_of(m.type);
   const Bits mask = (Bits{1} << half) - 1;
   Bits low[3], high[3], l = 0, h = 0;
-  for (std::size_t i = 0; i < in.size() && i < 3; ++i) low[i] = in[i] & mask, high[i] = in[i] >> half & mask;
+  for (std::size_t i = 0; i < in.size() && i < 3; ++i)
+    low[i] = in[i] & mask, high[i] = in[i] >> half & mask;
   if (!element(op, m, *f, low, &l) || !element(op, m, *f, high, &h)) return false;
   to.first = h << half | l;
   return true;
@@ -263,7 +290,8 @@ bool evaluate(const isa::Spelling& spelling, std::span<const Bits> in, bool& car
     case Opcode::k_set:
     case Opcode::k_setp: return evaluate_integer(spelling, in, carry, to);
     case Opcode::k_cvt:
-      if (is_integer(m.type) && is_integer(m.source_type)) return evaluate_integer(spelling, in, carry, to);
+      if (is_integer(m.type) && is_integer(m.source_type))
+        return evaluate_integer(spelling, in, carry, to);
       break;
     case Opcode::k_cvt_pack: return evaluate_integer(spelling, in, carry, to);
     default:

@@ -20,13 +20,24 @@ std::uint8_t* Block::place(const Address& a, int t) {
   const std::uint64_t offset = index * a.scale + a.offset;
   switch (a.region) {
     case Region::kInput:
-      return const_cast<std::uint8_t*>(a.window ? reinterpret_cast<const std::uint8_t*>(input_data().data()) + program_.input_offset : input(thread)) + offset;
+      return const_cast<std::uint8_t*>(
+                 a.window ? reinterpret_cast<const std::uint8_t*>(input_data().data()) +
+                                program_.input_offset
+                          : input(thread)) +
+             offset;
     case Region::kScratch: return &memory_[layout_.scratch + global(thread) * kPrivate] + offset;
     case Region::kShared: return &shared_[thread * kPrivate] + offset;
     case Region::kLocal: return &local_[thread * kPrivate] + offset;
-    case Region::kConstant: return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(constant_data().data())) + offset;
-    case Region::kArguments: return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(program_.arguments.data())) + offset;
-    case Region::kBoard: return (a.others ? board_.data() : &board_[thread * kBoardStride]) + offset;
+    case Region::kConstant:
+      return const_cast<std::uint8_t*>(
+                 reinterpret_cast<const std::uint8_t*>(constant_data().data())) +
+             offset;
+    case Region::kArguments:
+      return const_cast<std::uint8_t*>(
+                 reinterpret_cast<const std::uint8_t*>(program_.arguments.data())) +
+             offset;
+    case Region::kBoard:
+      return (a.others ? board_.data() : &board_[thread * kBoardStride]) + offset;
     case Region::kGlobalSums: return &memory_[layout_.sums] + offset;
     case Region::kSharedSums: return reinterpret_cast<std::uint8_t*>(sums_) + offset;
   }
@@ -35,12 +46,14 @@ std::uint8_t* Block::place(const Address& a, int t) {
 
 namespace {
 
-// New contents of a location after an atomic operation on integers; false when the operation is not known.
+// New contents of a location after an atomic operation on integers; false when the operation is not
+// known.
 bool updated(const isa::Modifiers& m, Bits old, Bits b, Bits c, Bits* to) {
   const int spare = 64 - 8 * isa::size_of(m.type);
   const bool is_signed = m.type == Type::kS32 || m.type == Type::kS64;
   const auto less = [&](Bits x, Bits y) {
-    return is_signed ? static_cast<std::int64_t>(x << spare) < static_cast<std::int64_t>(y << spare) : x << spare < y << spare;
+    return is_signed ? static_cast<std::int64_t>(x << spare) < static_cast<std::int64_t>(y << spare)
+                     : x << spare < y << spare;
   };
   switch (m.atom) {
     case AtomOp::kAnd: *to = old & b; return true;
@@ -85,7 +98,8 @@ void Block::memory(const Instruction& i, const isa::Example& e, int t) {
       std::uint8_t* to = place(i.operands[0].address, t);
       const Operand& o = i.operands[1];
       if (o.kind == Operand::Kind::kVector) {
-        for (std::size_t k = 0; k < o.elements.size(); ++k) std::memcpy(to + k * bytes, &at(t)[o.elements[k]], bytes);
+        for (std::size_t k = 0; k < o.elements.size(); ++k)
+          std::memcpy(to + k * bytes, &at(t)[o.elements[k]], bytes);
       } else {
         const Bits v = source(o, t);
         std::memcpy(to, &v, bytes);
@@ -95,7 +109,8 @@ void Block::memory(const Instruction& i, const isa::Example& e, int t) {
     default: {  // atom, red
       const std::size_t first = op == Opcode::k_atom ? 1 : 0;
       std::uint8_t* where = place(i.operands[first].address, t);
-      Bits old = 0, b = source(i.operands[first + 1], t), c = first + 2 < i.operands.size() ? source(i.operands[first + 2], t) : 0, fresh = 0;
+      Bits old = 0, b = source(i.operands[first + 1], t),
+           c = first + 2 < i.operands.size() ? source(i.operands[first + 2], t) : 0, fresh = 0;
       std::memcpy(&old, where, bytes);
       updated(m, old, b & (bytes == 8 ? ~Bits{0} : (Bits{1} << (8 * bytes)) - 1), c, &fresh);
       std::memcpy(where, &fresh, bytes);
@@ -113,7 +128,8 @@ void Block::exchange(const Instruction& i, const Lanes& lanes) {
   for (std::size_t begin = 0; begin < lanes.size();) {
     std::size_t end = begin;
     while (end < lanes.size() && lanes[end] / 32 == lanes[begin] / 32) ++end;
-    const Lanes warp(lanes.begin() + static_cast<std::ptrdiff_t>(begin), lanes.begin() + static_cast<std::ptrdiff_t>(end));
+    const Lanes warp(lanes.begin() + static_cast<std::ptrdiff_t>(begin),
+                     lanes.begin() + static_cast<std::ptrdiff_t>(end));
     begin = end;
     Bits value[32] = {}, mask = 0;
     for (const int t : warp) {
@@ -134,7 +150,8 @@ void Block::exchange(const Instruction& i, const Lanes& lanes) {
       };
       std::vector<Result> results;
       for (const int t : warp) {
-        const int lane = t % 32, b = static_cast<int>(source(i.operands[2], t) & 31), c = static_cast<int>(source(i.operands[3], t) & 31);
+        const int lane = t % 32, b = static_cast<int>(source(i.operands[2], t) & 31),
+                  c = static_cast<int>(source(i.operands[3], t) & 31);
         const int segments = static_cast<int>(source(i.operands[3], t) >> 8 & 31);
         const int highest = (lane & segments) | (c & ~segments), lowest = lane & segments;
         int j = 0;
@@ -147,7 +164,8 @@ void Block::exchange(const Instruction& i, const Lanes& lanes) {
         }
         results.push_back({value[valid ? j : lane], valid});
       }
-      for (std::size_t k = 0; k < warp.size(); ++k) give(warp[k], results[k].value, results[k].valid);
+      for (std::size_t k = 0; k < warp.size(); ++k)
+        give(warp[k], results[k].value, results[k].valid);
       continue;
     }
     Bits ballot = 0;
@@ -189,13 +207,16 @@ void Block::barrier(const Instruction& i, const Lanes& lanes) {
   const Operand& predicate = i.operands.back();
   Bits n = 0;
   for (const int t : lanes) n += source(predicate, t);
-  const Bits result = e.spelling.text.find(".popc") != std::string::npos ? n : e.spelling.text.find(".and") != std::string::npos ? n == lanes.size() : n != 0;
+  const Bits result = e.spelling.text.find(".popc") != std::string::npos  ? n
+                      : e.spelling.text.find(".and") != std::string::npos ? n == lanes.size()
+                                                                          : n != 0;
   for (const int t : lanes) assign(i.operands[0].reg, result, t);
 }
 
 void Block::instruction(const Instruction& i, const Lanes& lanes) {
   const isa::Example& e = Catalogue::get().example(i.example);
-  const Place place = Catalogue::get().rows()[static_cast<std::size_t>(Catalogue::get().row_of(i.example))].place;
+  const Place place =
+      Catalogue::get().rows()[static_cast<std::size_t>(Catalogue::get().row_of(i.example))].place;
   if (place == Place::kWarp) return exchange(i, lanes);
   for (const int t : lanes) {
     if (i.guard >= 0 && (at(t).of[0][i.guard] != 0) == i.guard_negated) continue;
@@ -242,7 +263,8 @@ bool reference_knows(const isa::Example& e, Place place) {
     case Place::kCarry: {
       const Bits in[8] = {};
       std::size_t n = 0;
-      for (std::size_t k = 1; k < e.operands->size(); ++k) n += (*e.operands)[k].role == Role::kSourceVector ? 2 : 1;
+      for (std::size_t k = 1; k < e.operands->size(); ++k)
+        n += (*e.operands)[k].role == Role::kSourceVector ? 2 : 1;
       bool carry = false;
       Values to;
       return evaluate(e.spelling, {in, n}, carry, to);

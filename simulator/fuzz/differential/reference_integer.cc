@@ -61,17 +61,21 @@ bool combined(const Modifiers& m, bool a, bool c) {
 }
 
 bool is_packed(Type t) { return t == Type::kF16x2 || t == Type::kBF16x2; }
-Type element_of(Type t) { return t == Type::kF16x2 ? Type::kF16 : t == Type::kBF16x2 ? Type::kBF16 : t; }
+Type element_of(Type t) {
+  return t == Type::kF16x2 ? Type::kF16 : t == Type::kBF16x2 ? Type::kBF16 : t;
+}
 
 Bits product(const Modifiers& m, Bits a, Bits b, int width) {
   const bool sign = is_signed(m.type);
-  const UWide full = static_cast<UWide>(value(a, width, sign)) * static_cast<UWide>(value(b, width, sign));
+  const UWide full =
+      static_cast<UWide>(value(a, width, sign)) * static_cast<UWide>(value(b, width, sign));
   return static_cast<Bits>(m.half == isa::Half::kHi ? full >> width : full);
 }
 
 }  // namespace
 
-bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, bool& carry, Values& to) {
+bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, bool& carry,
+                      Values& to) {
   const Modifiers& m = spelling.modifiers;
   const Opcode op = spelling.form->row->opcode;
   const Type type = m.type;
@@ -85,7 +89,8 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
   };
   const auto each = [&](auto f) {  // of two halves
     const Bits low = static_cast<Bits>(f(value(in[0], 16, sign), value(in[1], 16, sign))) & 0xffff;
-    const Bits high = static_cast<Bits>(f(value(in[0] >> 16, 16, sign), value(in[1] >> 16, 16, sign))) & 0xffff;
+    const Bits high =
+        static_cast<Bits>(f(value(in[0] >> 16, 16, sign), value(in[1] >> 16, 16, sign))) & 0xffff;
     to.first = high << 16 | low;
     return true;
   };
@@ -100,14 +105,17 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       if (pairs) return each([](Wide a, Wide b) { return a + b; });
       if (m.sat) return give(clamped(v(0) + v(1), -Wide{0x80000000}, 0x7fffffff), width);
       if (op == Opcode::k_addc || m.carry_out)
-        return with_carry(static_cast<UWide>(in[0] & mask_of(width)) + (in[1] & mask_of(width)) + (op == Opcode::k_addc && carry));
+        return with_carry(static_cast<UWide>(in[0] & mask_of(width)) + (in[1] & mask_of(width)) +
+                          (op == Opcode::k_addc && carry));
       return give(v(0) + v(1), width);
     case Opcode::k_sub:
     case Opcode::k_subc:
       if (m.sat) return give(clamped(v(0) - v(1), -Wide{0x80000000}, 0x7fffffff), width);
-      if (op == Opcode::k_subc || m.carry_out) {  // a - b is a + ~b + 1; the carry is kept as that sum gives it
+      if (op == Opcode::k_subc ||
+          m.carry_out) {  // a - b is a + ~b + 1; the carry is kept as that sum gives it
         const Bits b = ~in[1] & mask_of(width);
-        return with_carry(static_cast<UWide>(in[0] & mask_of(width)) + b + (op == Opcode::k_subc ? (carry ? 1 : 0) : 1));
+        return with_carry(static_cast<UWide>(in[0] & mask_of(width)) + b +
+                          (op == Opcode::k_subc ? (carry ? 1 : 0) : 1));
       }
       return give(v(0) - v(1), width);
     case Opcode::k_mul:
@@ -115,11 +123,17 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       return give(static_cast<Wide>(product(m, in[0], in[1], width)), width);
     case Opcode::k_mad:
     case Opcode::k_madc:
-      if (m.half == isa::Half::kWide) return give(static_cast<Wide>(static_cast<UWide>(v(0) * v(1)) + in[2]), 2 * width);
-      if (m.sat) return give(clamped(value(product(m, in[0], in[1], width), 32, true) + v(2), -Wide{0x80000000}, 0x7fffffff), width);
+      if (m.half == isa::Half::kWide)
+        return give(static_cast<Wide>(static_cast<UWide>(v(0) * v(1)) + in[2]), 2 * width);
+      if (m.sat)
+        return give(clamped(value(product(m, in[0], in[1], width), 32, true) + v(2),
+                            -Wide{0x80000000}, 0x7fffffff),
+                    width);
       if (op == Opcode::k_madc || m.carry_out)
-        return with_carry(static_cast<UWide>(product(m, in[0], in[1], width) & mask_of(width)) + (in[2] & mask_of(width)) + (op == Opcode::k_madc && carry));
-      return give(static_cast<Wide>(static_cast<UWide>(product(m, in[0], in[1], width)) + in[2]), width);
+        return with_carry(static_cast<UWide>(product(m, in[0], in[1], width) & mask_of(width)) +
+                          (in[2] & mask_of(width)) + (op == Opcode::k_madc && carry));
+      return give(static_cast<Wide>(static_cast<UWide>(product(m, in[0], in[1], width)) + in[2]),
+                  width);
     case Opcode::k_mul24:
     case Opcode::k_mad24: {
       const Wide p = value(in[0], 24, sign) * value(in[1], 24, sign);
@@ -176,8 +190,10 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
     case Opcode::k_bfe: {
       const int position = static_cast<int>(in[1] & 255), length = static_cast<int>(in[2] & 255);
       Bits r = 0;
-      const bool fill = sign && length > 0 && bit(in[0], std::min(position + length - 1, width - 1));
-      for (int i = 0; i < width; ++i) r |= Bits{i < length && position + i < width ? bit(in[0], position + i) : fill} << i;
+      const bool fill =
+          sign && length > 0 && bit(in[0], std::min(position + length - 1, width - 1));
+      for (int i = 0; i < width; ++i)
+        r |= Bits{i < length && position + i < width ? bit(in[0], position + i) : fill} << i;
       to.first = r;
       return true;
     }
@@ -197,7 +213,8 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       return give(value(in[0], static_cast<int>(n), sign), 32);
     }
     case Opcode::k_bmsk: {
-      const Bits a = m.clamp ? std::min<Bits>(in[0] & 0xffffffff, 32) : in[0] & 31, b = m.clamp ? std::min<Bits>(in[1] & 0xffffffff, 32) : in[1] & 31;
+      const Bits a = m.clamp ? std::min<Bits>(in[0] & 0xffffffff, 32) : in[0] & 31,
+                 b = m.clamp ? std::min<Bits>(in[1] & 0xffffffff, 32) : in[1] & 31;
       Bits r = 0;
       for (Bits i = a; i < a + b && i < 32; ++i) r |= Bits{1} << i;
       to.first = r;
@@ -208,16 +225,19 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       Wide sum = in[2];
       const bool a_sign = is_signed(m.type), b_sign = is_signed(m.source_type);
       if (op == Opcode::k_dp4a) {
-        for (int i = 0; i < 4; ++i) sum += value(in[0] >> (8 * i), 8, a_sign) * value(in[1] >> (8 * i), 8, b_sign);
+        for (int i = 0; i < 4; ++i)
+          sum += value(in[0] >> (8 * i), 8, a_sign) * value(in[1] >> (8 * i), 8, b_sign);
       } else {
         const int start = m.half == isa::Half::kHi ? 16 : 0;
-        for (int i = 0; i < 2; ++i) sum += value(in[0] >> (16 * i), 16, a_sign) * value(in[1] >> (start + 8 * i), 8, b_sign);
+        for (int i = 0; i < 2; ++i)
+          sum += value(in[0] >> (16 * i), 16, a_sign) * value(in[1] >> (start + 8 * i), 8, b_sign);
       }
       return give(sum, 32);
     }
     case Opcode::k_vmin4:
     case Opcode::k_vmax4: {
-      const bool a_sign = is_signed(m.source_type), b_sign = is_signed(m.third_type), d_sign = is_signed(m.type);
+      const bool a_sign = is_signed(m.source_type), b_sign = is_signed(m.third_type),
+                 d_sign = is_signed(m.type);
       Bits r = 0;
       for (int i = 0; i < 4; ++i) {
         const Wide a = value(in[0] >> (8 * i), 8, a_sign), b = value(in[1] >> (8 * i), 8, b_sign);
@@ -229,7 +249,8 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       return true;
     }
     case Opcode::k_vabsdiff4: {
-      const bool a_sign = is_signed(m.source_type), b_sign = is_signed(m.third_type), d_sign = is_signed(m.type);
+      const bool a_sign = is_signed(m.source_type), b_sign = is_signed(m.third_type),
+                 d_sign = is_signed(m.type);
       const bool adds = spelling.text.ends_with(".add");
       Bits r = adds ? in[2] : 0;
       for (int i = 0; i < 4; ++i) {
@@ -244,14 +265,18 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       to.first = r & 0xffffffff;
       return true;
     }
-    case Opcode::k_and: return give(static_cast<Wide>(in[0] & in[1]), type == Type::kPred ? 1 : width);
-    case Opcode::k_or: return give(static_cast<Wide>(in[0] | in[1]), type == Type::kPred ? 1 : width);
-    case Opcode::k_xor: return give(static_cast<Wide>(in[0] ^ in[1]), type == Type::kPred ? 1 : width);
+    case Opcode::k_and:
+      return give(static_cast<Wide>(in[0] & in[1]), type == Type::kPred ? 1 : width);
+    case Opcode::k_or:
+      return give(static_cast<Wide>(in[0] | in[1]), type == Type::kPred ? 1 : width);
+    case Opcode::k_xor:
+      return give(static_cast<Wide>(in[0] ^ in[1]), type == Type::kPred ? 1 : width);
     case Opcode::k_not: return give(static_cast<Wide>(~in[0]), type == Type::kPred ? 1 : width);
     case Opcode::k_cnot: return give((in[0] & mask_of(width)) == 0, width);
     case Opcode::k_lop3: {
       Bits r = 0;
-      for (int i = 0; i < 32; ++i) r |= Bits{bit(in[3], 4 * bit(in[0], i) + 2 * bit(in[1], i) + bit(in[2], i))} << i;
+      for (int i = 0; i < 32; ++i)
+        r |= Bits{bit(in[3], 4 * bit(in[0], i) + 2 * bit(in[1], i) + bit(in[2], i))} << i;
       to.first = r;
       if (m.bool_op != isa::BoolOp::kNone) to.second = combined(m, r != 0, in[4] != 0);
       return true;
@@ -266,9 +291,12 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       const Bits n = in[1] & 0xffffffff;
       return give(n >= static_cast<Bits>(width) ? 0 : static_cast<Wide>(in[0] << n), width);
     }
-    case Opcode::k_shr: return give(v(0) >> std::min<Bits>(in[1] & 0xffffffff, static_cast<Bits>(width)), width);
+    case Opcode::k_shr:
+      return give(v(0) >> std::min<Bits>(in[1] & 0xffffffff, static_cast<Bits>(width)), width);
     case Opcode::k_prmt: {
-      const auto byte = [&](Bits i) { return i < 4 ? in[0] >> (8 * i) & 255 : in[1] >> (8 * (i - 4)) & 255; };
+      const auto byte = [&](Bits i) {
+        return i < 4 ? in[0] >> (8 * i) & 255 : in[1] >> (8 * (i - 4)) & 255;
+      };
       const Bits s = in[2] & 3;
       Bits from[4];
       for (Bits i = 0; i < 4; ++i) {
@@ -312,8 +340,11 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       if (op == Opcode::k_setp) {
         if (is_packed(type)) {
           const Type e = element_of(type);
-          to.first = combined(m, holds(m.compare, order_of(e, m.ftz, in[0] & 0xffff, in[1] & 0xffff)), c);
-          to.second = combined(m, holds(m.compare, order_of(e, m.ftz, in[0] >> 16 & 0xffff, in[1] >> 16 & 0xffff)), c);
+          to.first =
+              combined(m, holds(m.compare, order_of(e, m.ftz, in[0] & 0xffff, in[1] & 0xffff)), c);
+          to.second = combined(
+              m, holds(m.compare, order_of(e, m.ftz, in[0] >> 16 & 0xffff, in[1] >> 16 & 0xffff)),
+              c);
           return true;
         }
         const int order = order_of(type, m.ftz, in[0], in[1]);
@@ -324,13 +355,18 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
       }
       const Type from = m.source_type;
       const auto truth = [&](Type t) -> Bits {
-        return t == Type::kF32 ? 0x3f800000 : t == Type::kF16 ? 0x3c00 : t == Type::kBF16 ? 0x3f80 : mask_of(8 * isa::size_of(t));
+        return t == Type::kF32    ? 0x3f800000
+               : t == Type::kF16  ? 0x3c00
+               : t == Type::kBF16 ? 0x3f80
+                                  : mask_of(8 * isa::size_of(t));
       };
       if (is_packed(from)) {
         const Type e = element_of(from);
         const Bits one = type == Type::kF16x2 ? 0x3c00 : type == Type::kBF16x2 ? 0x3f80 : 0xffff;
-        const bool low = combined(m, holds(m.compare, order_of(e, m.ftz, in[0] & 0xffff, in[1] & 0xffff)), c);
-        const bool high = combined(m, holds(m.compare, order_of(e, m.ftz, in[0] >> 16 & 0xffff, in[1] >> 16 & 0xffff)), c);
+        const bool low =
+            combined(m, holds(m.compare, order_of(e, m.ftz, in[0] & 0xffff, in[1] & 0xffff)), c);
+        const bool high = combined(
+            m, holds(m.compare, order_of(e, m.ftz, in[0] >> 16 & 0xffff, in[1] >> 16 & 0xffff)), c);
         to.first = (high ? one << 16 : 0) | (low ? one : 0);
         return true;
       }
@@ -342,14 +378,17 @@ bool evaluate_integer(const isa::Spelling& spelling, std::span<const Bits> in, b
     case Opcode::k_cvt: {
       const Type from = m.source_type;
       Wide x = value(in[0], width_of(from), is_signed(from));
-      if (m.sat) x = clamped(x, sign ? -(Wide{1} << (width - 1)) : 0, (Wide{1} << (width - (sign ? 1 : 0))) - 1);
+      if (m.sat)
+        x = clamped(x, sign ? -(Wide{1} << (width - 1)) : 0,
+                    (Wide{1} << (width - (sign ? 1 : 0))) - 1);
       // A register that is wider than the type is filled by the type's sign.
       to.first = static_cast<Bits>(value(static_cast<Bits>(x), width, sign));
       return true;
     }
     case Opcode::k_cvt_pack: {
       const int n = width_of(m.type);
-      const Wide low = sign ? -(Wide{1} << (n - 1)) : 0, high = (Wide{1} << (n - (sign ? 1 : 0))) - 1;
+      const Wide low = sign ? -(Wide{1} << (n - 1)) : 0,
+                 high = (Wide{1} << (n - (sign ? 1 : 0))) - 1;
       const Bits a = static_cast<Bits>(clamped(value(in[0], 32, true), low, high)) & mask_of(n),
                  b = static_cast<Bits>(clamped(value(in[1], 32, true), low, high)) & mask_of(n);
       to.first = a << n | b;

@@ -13,7 +13,8 @@ namespace lockstep::fuzz::differential {
 void prepare(const Program& program, std::span<std::uint8_t> memory) {
   const Layout layout(program);
   std::memset(memory.data(), 0, layout.bytes);
-  for (std::uint32_t i = 0; i < kSums; ++i) std::memcpy(memory.data() + layout.sums + 8 * i, &kSumStart, 8);
+  for (std::uint32_t i = 0; i < kSums; ++i)
+    std::memcpy(memory.data() + layout.sums + 8 * i, &kSumStart, 8);
 }
 
 std::uint64_t digest(std::span<const std::uint8_t> memory) {
@@ -56,9 +57,12 @@ Result Simulator::run(const Program& program, std::size_t n, const Launching& ho
   auto* host = reinterpret_cast<std::uint8_t*>(memory_->host(*memory_->find(arena_), arena_));
   prepare(program, {host, layout.bytes});
   std::vector<std::byte> parameters(kernel->parameter_offsets().back());
-  const memory::Address words[] = {input_ + program.input_offset, arena_, arena_ + layout.scratch, arena_ + layout.sums, input_};
-  for (std::size_t i = 0; i < 5; ++i) std::memcpy(parameters.data() + kernel->parameter_offsets()[i], &words[i], 8);
-  std::memcpy(parameters.data() + kernel->parameter_offsets()[5], program.arguments.data(), kArgumentBytes);
+  const memory::Address words[] = {input_ + program.input_offset, arena_, arena_ + layout.scratch,
+                                   arena_ + layout.sums, input_};
+  for (std::size_t i = 0; i < 5; ++i)
+    std::memcpy(parameters.data() + kernel->parameter_offsets()[i], &words[i], 8);
+  std::memcpy(parameters.data() + kernel->parameter_offsets()[5], program.arguments.data(),
+              kArgumentBytes);
   engine::LaunchConfig config;
   config.grid = {program.blocks, 1, 1};
   config.block = {program.threads, 1, 1};
@@ -73,7 +77,8 @@ Result Simulator::run(const Program& program, std::size_t n, const Launching& ho
   const engine::Outcome outcome = engine::launch(*kernel, config, *memory_);
   const engine::Program& decoded = static_cast<const engine::LoadedKernel&>(*kernel).program();
   for (std::uint32_t pc = 0; pc < ran.size(); ++pc) {
-    if ((ran[pc] & engine::kExecuted) != 0 && decoded.origin(pc).row != nullptr) how.rows->insert(decoded.origin(pc).row);
+    if ((ran[pc] & engine::kExecuted) != 0 && decoded.origin(pc).row != nullptr)
+      how.rows->insert(decoded.origin(pc).row);
   }
   thread_instructions_ += outcome.counters.thread_instructions;
   for (const check::Finding& f : outcome.findings) r.error += f.to_string() + "\n";

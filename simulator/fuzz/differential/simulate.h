@@ -1,4 +1,5 @@
-// Runs programs on the simulated GPU, in this process, in all the ways that must make no difference.
+// Runs programs on the simulated GPU, in this process, in all the ways that must make no
+// difference.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ struct Launching {
   std::uint64_t schedule_seed = 0;
   int host_threads = 1;
   std::uint32_t checks = check::kAllChecks;
-  std::set<const isa::FormRow*>* rows = nullptr;  // takes the rows of the table of forms of which an instruction is executed
+  std::set<const isa::FormRow*>* rows =
+      nullptr;  // takes the rows of the table of forms of which an instruction is executed
 };
 
 struct Result {
@@ -40,7 +42,8 @@ class Simulator {
   Simulator();
   ~Simulator();
 
-  // Loads programs of one target as one module in place of the one before; the reason why it is refused, else nothing.
+  // Loads programs of one target as one module in place of the one before; the reason why it is
+  // refused, else nothing.
   std::string load(std::span<const Program> programs, const Loading& how);
   // Runs the n-th program of the module.
   Result run(const Program& program, std::size_t n, const Launching& how);
@@ -56,7 +59,8 @@ class Simulator {
 // What a program's memory holds before it runs.
 void prepare(const Program& program, std::span<std::uint8_t> memory);
 
-// A number that stands for the contents of a memory; a GPU computes it likewise, a word in each thread.
+// A number that stands for the contents of a memory; a GPU computes it likewise, a word in each
+// thread.
 std::uint64_t digest(std::span<const std::uint8_t> memory);
 
 }  // namespace lockstep::fuzz::differential

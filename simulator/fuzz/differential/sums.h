@@ -7,8 +7,9 @@
 
 namespace lockstep::fuzz::differential {
 
-inline constexpr std::uint64_t kSumStart = 0x0c3aa5f05a0f3c96;  // in every cell before the first statement
-inline constexpr std::uint64_t kSumLimit = 0x7fffffff;          // of inc and dec
+inline constexpr std::uint64_t kSumStart =
+    0x0c3aa5f05a0f3c96;                                 // in every cell before the first statement
+inline constexpr std::uint64_t kSumLimit = 0x7fffffff;  // of inc and dec
 
 // The cell of an operation, -1 when it does not commute with itself.
 constexpr int sum_cell(isa::AtomOp op, isa::Type type) {

@@ -1,9 +1,11 @@
-// Rows that need instructions of certain kinds around them: asynchronous copies, mbarriers, addresses of other state spaces, the stack, fences. Each
-// moves values on a way of its own and gives them back, so that what the registers then hold is known.
+// Rows that need instructions of certain kinds around them: asynchronous copies, mbarriers,
+// addresses of other state spaces, the stack, fences. Each moves values on a way of its own and
+// gives them back, so that what the registers then hold is known.
 //
-// In the text, %L% is a number of the statement's own, and these are there when they are named: b_in, b_window (global), b_stage (32 bytes of shared
-// memory of the thread), b_mbarrier (8 bytes, likewise), b_shared, b_local, b_scratch, b_output; scratch registers t0-t7 (32 bits), a0-a7 (64), v0-v3 (16),
-// s0-s3 (predicates), q0 and q1.
+// In the text, %L% is a number of the statement's own, and these are there when they are named:
+// b_in, b_window (global), b_stage (32 bytes of shared memory of the thread), b_mbarrier (8 bytes,
+// likewise), b_shared, b_local, b_scratch, b_output; scratch registers t0-t7 (32 bits), a0-a7 (64),
+// v0-v3 (16), s0-s3 (predicates), q0 and q1.
 #include <string>
 
 #include "simulator/fuzz/differential/data.h"
@@ -17,12 +19,19 @@ using isa::Space;
 using Role = isa::OperandRule::Role;
 using Value = Assignment::Value;
 
-std::string name_of(Register r) { return std::string(1, kLetter[static_cast<int>(r.cls)]) + std::to_string(r.index); }
+std::string name_of(Register r) {
+  return std::string(1, kLetter[static_cast<int>(r.cls)]) + std::to_string(r.index);
+}
 
 class Text {
  public:
   Text(Writer& writer, const isa::Example& example, Statement& s, bool silicon)
-      : writer_(writer), e_(example), m_(example.spelling.modifiers), op_(example.spelling.form->row->opcode), s_(s), silicon_(silicon) {}
+      : writer_(writer),
+        e_(example),
+        m_(example.spelling.modifiers),
+        op_(example.spelling.form->row->opcode),
+        s_(s),
+        silicon_(silicon) {}
 
   bool write(const Context& at);
 
@@ -40,7 +49,8 @@ class Text {
   std::vector<Register> four() {
     const int first = static_cast<int>(writer_.choose().below(8));
     std::vector<Register> v;
-    for (int i = 0; i < 4; ++i) v.push_back({Class::k32, static_cast<std::uint8_t>((first + i) % 8)});
+    for (int i = 0; i < 4; ++i)
+      v.push_back({Class::k32, static_cast<std::uint8_t>((first + i) % 8)});
     return v;
   }
   static std::string vector(const std::vector<Register>& v) {
@@ -48,9 +58,15 @@ class Text {
     for (std::size_t i = 0; i < v.size(); ++i) s += (i ? ", " : "") + name_of(v[i]);
     return s + "}";
   }
-  void constant(Register to, std::uint64_t bits) { s_.effects.push_back({to, Value::kConstant, bits, {}, 0}); }
-  void copy(Register to, Register from) { s_.effects.push_back({to, Value::kRegister, 0, from, 0}); }
-  void input(Register to, std::uint32_t offset) { s_.effects.push_back({to, Value::kInput, 0, {}, offset}); }
+  void constant(Register to, std::uint64_t bits) {
+    s_.effects.push_back({to, Value::kConstant, bits, {}, 0});
+  }
+  void copy(Register to, Register from) {
+    s_.effects.push_back({to, Value::kRegister, 0, from, 0});
+  }
+  void input(Register to, std::uint32_t offset) {
+    s_.effects.push_back({to, Value::kInput, 0, {}, offset});
+  }
   std::string policy() {
     if (!takes("policy")) return {};
     line("createpolicy.fractional.L2::evict_first.b64 a7, 0f3f000000;");
@@ -70,7 +86,8 @@ class Text {
   void result_of_stage(const std::vector<Register>& from) {
     const auto to = four();
     line("ld.shared.v4.b32 " + vector(to) + ", [b_stage];");
-    for (int i = 0; i < 4; ++i) copy(to[static_cast<std::size_t>(i)], from[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < 4; ++i)
+      copy(to[static_cast<std::size_t>(i)], from[static_cast<std::size_t>(i)]);
   }
 
   void asynchronous_copy();
@@ -92,7 +109,8 @@ class Text {
 
 void Text::asynchronous_copy() {
   const auto to = four();
-  const std::uint32_t offset = static_cast<std::uint32_t>(16 * writer_.choose().below(kInputStride / 16));
+  const std::uint32_t offset =
+      static_cast<std::uint32_t>(16 * writer_.choose().below(kInputStride / 16));
   std::uint32_t read = 16;
   std::string more;
   if (takes("e")) {
@@ -110,8 +128,9 @@ void Text::asynchronous_copy() {
   more += policy();
   std::string to_address = "b_stage";
   if (silicon_ && takes("policy")) {
-    // With a constant policy and an address that has a uniform part, ptxas 13.0.88 -O1 and up gives both the same uniform registers, and an
-    // instruction that is illegal (docs/ptxas.md). This address comes from memory.
+    // With a constant policy and an address that has a uniform part, ptxas 13.0.88 -O1 and up gives
+    // both the same uniform registers, and an instruction that is illegal (docs/ptxas.md). This
+    // address comes from memory.
     line("st.volatile.shared.b64 [b_stage], b_stage;\nld.volatile.shared.b64 a5, [b_stage];");
     to_address = "a5";
   }
@@ -152,7 +171,8 @@ void Text::bulk_copy() {
     return;
   }
   line("mov.u32 t0, 16;");
-  if (spelled(".bulk_group") || op_ == Opcode::k_cp_async_bulk_commit_group || op_ == Opcode::k_cp_async_bulk_wait_group) {
+  if (spelled(".bulk_group") || op_ == Opcode::k_cp_async_bulk_commit_group ||
+      op_ == Opcode::k_cp_async_bulk_wait_group) {
     const bool own_wait = op_ == Opcode::k_cp_async_bulk_wait_group;
     const auto from = stage(), to = four();
     line("ld.global.v2.b64 {a4, a5}, [b_scratch];");
@@ -179,7 +199,8 @@ void Text::bulk_copy() {
   std::string more;
   if (m_.variant == 1) line("mov.b16 v0, 1;"), more = ", v0";
   more += policy();
-  line(opcode() + " [b_stage], [" + (from_shared ? "b_stage+16" : "b_in") + "], t0, [b_mbarrier]" + more + ";");
+  line(opcode() + " [b_stage], [" + (from_shared ? "b_stage+16" : "b_in") + "], t0, [b_mbarrier]" +
+       more + ";");
   wait_for_mbarrier();
   if (from_shared) {
     result_of_stage(from);
@@ -196,7 +217,8 @@ void Text::mbarrier() {
   std::string where = "b_mbarrier";
   if (m_.space == Space::kNone) line("cvta.shared.u64 a6, b_mbarrier;"), where = "a6";
   line("mov.u32 t1, 16;\nmov.u32 t2, 0;\nmov.u32 t3, 1;");
-  const std::string init = "mbarrier.init.shared.b64 [b_mbarrier], 2;", arrive = "mbarrier.arrive.shared.b64 a0, [b_mbarrier];";
+  const std::string init = "mbarrier.init.shared.b64 [b_mbarrier], 2;",
+                    arrive = "mbarrier.arrive.shared.b64 a0, [b_mbarrier];";
   const std::string expect = "mbarrier.expect_tx.relaxed.cta.shared.b64 [b_mbarrier], t1;",
                     complete = "mbarrier.complete_tx.relaxed.cta.shared.b64 [b_mbarrier], t1;";
   if (op_ == Opcode::k_mbarrier_init)
@@ -206,8 +228,12 @@ void Text::mbarrier() {
   switch (op_) {
     case Opcode::k_mbarrier_init:
     case Opcode::k_mbarrier_inval: line(arrive), line(arrive); break;
-    case Opcode::k_mbarrier_expect_tx: line(opcode() + " [" + where + "], t1;"), line(complete), line(arrive), line(arrive); break;
-    case Opcode::k_mbarrier_complete_tx: line(expect), line(opcode() + " [" + where + "], t1;"), line(arrive), line(arrive); break;
+    case Opcode::k_mbarrier_expect_tx:
+      line(opcode() + " [" + where + "], t1;"), line(complete), line(arrive), line(arrive);
+      break;
+    case Opcode::k_mbarrier_complete_tx:
+      line(expect), line(opcode() + " [" + where + "], t1;"), line(arrive), line(arrive);
+      break;
     case Opcode::k_mbarrier_arrive:
     case Opcode::k_mbarrier_arrive_drop: {
       const std::string to = (*e_.operands)[0].role == Role::kSink ? "_" : "a0";
@@ -222,7 +248,8 @@ void Text::mbarrier() {
       const Register p = pool(Class::kPredicate);
       line(arrive);
       line("mbarrier.arrive.shared.b64 a1, [b_mbarrier];");
-      line(opcode() + " " + name_of(p) + ", [" + where + "], " + (m_.parity ? "t2" : "a0") + (takes("f") ? ", t1" : "") + ";");
+      line(opcode() + " " + name_of(p) + ", [" + where + "], " + (m_.parity ? "t2" : "a0") +
+           (takes("f") ? ", t1" : "") + ";");
       constant(p, 1);
       break;
     }
@@ -230,7 +257,8 @@ void Text::mbarrier() {
       const Register r = pool(Class::k32);
       line(arrive);
       line(opcode() + " t4, a0;");
-      // How many are pending in the state that an arrival gives is known to the simulated GPU; silicon may count the arrival itself.
+      // How many are pending in the state that an arrival gives is known to the simulated GPU;
+      // silicon may count the arrival itself.
       line("min.u32 t4, t4, 0;\nmov.b32 " + name_of(r) + ", t4;");
       constant(r, 0);
       line(arrive);
@@ -239,7 +267,8 @@ void Text::mbarrier() {
     default: break;
   }
   if (op_ == Opcode::k_mbarrier_inval)
-    line("W%L%:\n  mbarrier.test_wait.parity.shared.b64 s0, [b_mbarrier], 0;\n@!s0 bra W%L%;\n" + opcode() + " [" + where + "];");
+    line("W%L%:\n  mbarrier.test_wait.parity.shared.b64 s0, [b_mbarrier], 0;\n@!s0 bra W%L%;\n" +
+         opcode() + " [" + where + "];");
   else
     wait_for_mbarrier();
 }
@@ -258,10 +287,10 @@ bool Text::address() {
   const Register r = pool(Class::k32), other = pool(Class::k32);
   switch (op_) {
     case Opcode::k_cvta: {
-      const std::string from = base(m_.space), space(spelled("shared::cluster")   ? "shared::cluster"
-                                                     : spelled("param::entry")    ? "param::entry"
-                                                     : spelled("shared::cta")     ? "shared::cta"
-                                                     : m_.space == Space::kConst  ? "const"
+      const std::string from = base(m_.space), space(spelled("shared::cluster")  ? "shared::cluster"
+                                                     : spelled("param::entry")   ? "param::entry"
+                                                     : spelled("shared::cta")    ? "shared::cta"
+                                                     : m_.space == Space::kConst ? "const"
                                                      : m_.space == Space::kGlobal ? "global"
                                                      : m_.space == Space::kLocal  ? "local"
                                                      : m_.space == Space::kParam  ? "param"
@@ -279,7 +308,8 @@ bool Text::address() {
       // Where the windows lie beside one another is clear of three only.
       const bool clear = shared || m_.space == Space::kGlobal || m_.space == Space::kLocal;
       constexpr Space kClear[] = {Space::kGlobal, Space::kShared, Space::kLocal};
-      const Space of_address = clear && writer_.choose().percent(50) ? writer_.choose().of(kClear) : m_.space;
+      const Space of_address =
+          clear && writer_.choose().percent(50) ? writer_.choose().of(kClear) : m_.space;
       const std::string from = base(of_address);
       const bool same = of_address == m_.space || (shared && of_address == Space::kShared);
       const char* space = of_address == Space::kConst    ? "const"
@@ -312,7 +342,8 @@ bool Text::address() {
       else
         line(narrow ? "cvt.u32.u64 t0, b_stage;" : "mov.u64 a0, b_stage;");
       line(opcode() + (narrow ? " t2, t0, t1;" : " a1, a0, t1;"));
-      line(std::string(generic ? "ld.b32 " : "ld.shared::cluster.b32 ") + name_of(r) + (narrow ? ", [t2];" : ", [a1];"));
+      line(std::string(generic ? "ld.b32 " : "ld.shared::cluster.b32 ") + name_of(r) +
+           (narrow ? ", [t2];" : ", [a1];"));
       copy(r, other);
       return true;
     }
@@ -322,7 +353,8 @@ bool Text::address() {
 // Sixteen bytes at once, which are put back.
 void Text::wide_atomic() {
   const bool shared = m_.space == Space::kShared || m_.space == Space::kSharedCluster;
-  const std::string where = shared ? "b_shared" : "b_scratch", space = shared ? ".shared" : ".global";
+  const std::string where = shared ? "b_shared" : "b_scratch",
+                    space = shared ? ".shared" : ".global";
   const Register a = pool(Class::k64), b = pool(Class::k64), x = pool(Class::k64);
   const Register y{Class::k64, static_cast<std::uint8_t>((x.index + 1) % 4)};
   line("ld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
@@ -336,7 +368,8 @@ void Text::wide_atomic() {
     line(opcode() + " q1, [" + where + "], q0" + more + ";");
   }
   line("mov.b128 {a2, a3}, q1;");
-  line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;");  // zero, for the old value is what was there
+  line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;");  // zero, for the old value
+                                                                         // is what was there
   line("ld" + space + ".v2.b64 {" + name_of(x) + ", " + name_of(y) + "}, [" + where + "];");
   line("st" + space + ".v2.b64 [" + where + "], {a4, a5};");
   line("xor.b64 " + name_of(x) + ", " + name_of(x) + ", a2;");
@@ -344,7 +377,8 @@ void Text::wide_atomic() {
   copy(y, b);
 }
 
-// Sixteen bytes at once from memory, beside the same by a vector; or to memory, and what was there put back.
+// Sixteen bytes at once from memory, beside the same by a vector; or to memory, and what was there
+// put back.
 bool Text::wide_access() {
   std::string where = "b_in", space = ".global";
   const bool stores = op_ == Opcode::k_st;
@@ -367,16 +401,20 @@ bool Text::wide_access() {
     if (where == "b_stage") line("st.shared.v4.b32 [b_stage], {0, 0, 0, 0};");
     line("ld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
     const std::string more = policy();
-    line("mov.b128 q0, {" + name_of(a) + ", " + name_of(b) + "};\n" + opcode() + " [" + where + "], q0" + more + ";");
+    line("mov.b128 q0, {" + name_of(a) + ", " + name_of(b) + "};\n" + opcode() + " [" + where +
+         "], q0" + more + ";");
     line("ld" + space + ".v2.b64 {" + name_of(x) + ", " + name_of(y) + "}, [" + where + "];");
     line("st" + space + ".v2.b64 [" + where + "], {a4, a5};");
     copy(x, a), copy(y, b);
     return true;
   }
-  if (where == "b_stage") line("st.shared.v2.b64 [b_stage], {" + name_of(a) + ", " + name_of(a) + "};");
+  if (where == "b_stage")
+    line("st.shared.v2.b64 [b_stage], {" + name_of(a) + ", " + name_of(a) + "};");
   const std::string more = policy();
-  line(opcode() + " q0, [" + where + "]" + more + ";\nmov.b128 {a2, a3}, q0;\nld" + space + ".v2.b64 {a4, a5}, [" + where + "];");
-  line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;\nxor.b64 " + name_of(x) + ", " + name_of(a) + ", a2;");  // zero, for both are the same
+  line(opcode() + " q0, [" + where + "]" + more + ";\nmov.b128 {a2, a3}, q0;\nld" + space +
+       ".v2.b64 {a4, a5}, [" + where + "];");
+  line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;\nxor.b64 " + name_of(x) +
+       ", " + name_of(a) + ", a2;");  // zero, for both are the same
   copy(x, a);
   return true;
 }
@@ -384,10 +422,12 @@ bool Text::wide_access() {
 void Text::stack() {
   const Register r = pool(Class::k32), other = pool(Class::k32);
   const bool narrow = m_.type == isa::Type::kU32;
-  const std::string saved = narrow ? "t6" : "a6", pointer = narrow ? "t5" : "a5", type = narrow ? "u32" : "u64", size = narrow ? "t4" : "a4";
+  const std::string saved = narrow ? "t6" : "a6", pointer = narrow ? "t5" : "a5",
+                    type = narrow ? "u32" : "u64", size = narrow ? "t4" : "a4";
   line("stacksave." + type + " " + saved + ";");
   line((narrow ? "mov.u32 " : "mov.u64 ") + size + ", 32;");
-  line("alloca." + type + " " + pointer + ", " + size + (op_ == Opcode::k_alloca && takes("imm16") ? ", 16" : "") + ";");
+  line("alloca." + type + " " + pointer + ", " + size +
+       (op_ == Opcode::k_alloca && takes("imm16") ? ", 16" : "") + ";");
   line("st.local.b32 [" + pointer + "+12], " + name_of(other) + ";");
   line("ld.local.b32 " + name_of(r) + ", [" + pointer + "+12];");
   line("stackrestore." + type + " " + saved + ";");
@@ -397,8 +437,10 @@ void Text::stack() {
 bool Text::write(const Context& at) {
   switch (op_) {
     case Opcode::k_mov: {
-      const Register a = pool(Class::k64), b = pool(Class::k64), x = pool(Class::k64), y{Class::k64, static_cast<std::uint8_t>((x.index + 1) % 4)};
-      line("mov.b128 q0, {" + name_of(a) + ", " + name_of(b) + "};\nmov.b128 {" + name_of(x) + ", " + name_of(y) + "}, q0;");
+      const Register a = pool(Class::k64), b = pool(Class::k64), x = pool(Class::k64),
+                     y{Class::k64, static_cast<std::uint8_t>((x.index + 1) % 4)};
+      line("mov.b128 q0, {" + name_of(a) + ", " + name_of(b) + "};\nmov.b128 {" + name_of(x) +
+           ", " + name_of(y) + "}, q0;");
       copy(x, a), copy(y, b);
       return true;
     }
@@ -417,7 +459,9 @@ bool Text::write(const Context& at) {
     case Opcode::k_stackrestore: stack(); return true;
     case Opcode::k_applypriority: line(opcode() + " [b_window], 128;"); return true;
     case Opcode::k_discard:  // memory of the block, which nobody reads
-      line("mov.u32 t0, %ctaid.x;\nmov.u32 t1, %tid.x;\nsetp.eq.u32 s0, t1, 0;\nmad.wide.u32 a0, t0, 128, b_output;");
+      line(
+          "mov.u32 t0, %ctaid.x;\nmov.u32 t1, %tid.x;\nsetp.eq.u32 s0, t1, 0;\nmad.wide.u32 a0, "
+          "t0, 128, b_output;");
       line("@s0 st.global.b32 [a0+" + std::to_string(Layout::kDiscarded) + "], t0;");
       line("add.u64 a0, a0, " + std::to_string(Layout::kDiscarded) + ";");
       line("@s0 " + opcode() + " [a0], 128;");
@@ -452,7 +496,8 @@ bool Text::write(const Context& at) {
     case Opcode::k_cp_async_bulk_prefetch: bulk_copy(); return true;
     case Opcode::k_createpolicy: {
       const Register r = pool(Class::k32);
-      line(opcode() + " a7" + (takes("e") ? ", 0f3f000000" : "") + ";\nld.global.L2::cache_hint.b32 " + name_of(r) + ", [b_in+8], a7;");
+      line(opcode() + " a7" + (takes("e") ? ", 0f3f000000" : "") +
+           ";\nld.global.L2::cache_hint.b32 " + name_of(r) + ", [b_in+8], a7;");
       input(r, 8);
       return true;
     }
@@ -471,7 +516,9 @@ bool Text::write(const Context& at) {
     case Opcode::k_mbarrier_pending_count: mbarrier(); return true;
     case Opcode::k_nanosleep: line("mov.u32 t0, 20;\n" + opcode() + " t0;"); return true;
     case Opcode::k_pmevent: line(opcode() + " 3;"); return true;
-    case Opcode::k_prefetch: line(opcode() + (m_.space == Space::kLocal ? " [b_local];" : " [b_in];")); return true;
+    case Opcode::k_prefetch:
+      line(opcode() + (m_.space == Space::kLocal ? " [b_local];" : " [b_in];"));
+      return true;
     case Opcode::k_prefetchu: line(opcode() + " [b_in];"); return true;
     case Opcode::k_fence:
     case Opcode::k_fence_mbarrier_init:
@@ -492,7 +539,9 @@ bool Writer::text(int example, const Context& at, Statement& s) {
   // What comes with one of a pair is the other of it.
   const isa::Example& e = all.example(example);
   if (e.spelling.form->row->opcode == Opcode::k_mov)
-    s.rows = all.rows_of(Opcode::k_mov), std::erase_if(s.rows, [&](int r) { return all.rows()[static_cast<std::size_t>(r)].place != Place::kText; });
+    s.rows = all.rows_of(Opcode::k_mov), std::erase_if(s.rows, [&](int r) {
+      return all.rows()[static_cast<std::size_t>(r)].place != Place::kText;
+    });
   return Text(*this, e, s, silicon_).write(at);
 }
 

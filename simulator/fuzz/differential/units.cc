@@ -1,4 +1,5 @@
-// Instructions that compute, chain carries, exchange among lanes or meet at a barrier, with what makes their results defined.
+// Instructions that compute, chain carries, exchange among lanes or meet at a barrier, with what
+// makes their results defined.
 #include <algorithm>
 #include <array>
 
@@ -13,7 +14,9 @@ using isa::OperandRule;
 using isa::Type;
 using Role = OperandRule::Role;
 
-Type half_of(Type t) { return isa::size_of(t) == 4 ? Type::kB16 : isa::size_of(t) == 8 ? Type::kB32 : Type::kB64; }
+Type half_of(Type t) {
+  return isa::size_of(t) == 4 ? Type::kB16 : isa::size_of(t) == 8 ? Type::kB32 : Type::kB64;
+}
 
 bool is_wide_integer(Type t) {
   switch (t) {
@@ -32,10 +35,15 @@ bool is_wide_integer(Type t) {
 
 // Constants that compilers like to do something about.
 constexpr std::uint64_t kTellingIntegers[] = {
-    0,   1,   2,   3,   4,   5,    7,      8,      10,     15,      16,         24,         31,         32,         33,         63,         64,
-    100, 127, 128, 255, 256, 1000, 0x7fff, 0x8000, 0xffff, 0x10000, 0x00ff00ff, 0x55555555, 0x80000000, 0x7fffffff, 0xffffffff, 0xfffffffe, 0xffffff00};
-constexpr std::uint32_t kTellingSingles[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x40000000, 0x3f000000, 0x7f800000, 0x7fffffff, 0x00000001,
-                                             0x007fffff, 0x00800000, 0x7f7fffff, 0x3eaaaaab, 0x42280000, 0x4b800000, 0xcf000000, 0x40490fdb};
+    0,          1,          2,          3,          4,          5,         7,
+    8,          10,         15,         16,         24,         31,        32,
+    33,         63,         64,         100,        127,        128,       255,
+    256,        1000,       0x7fff,     0x8000,     0xffff,     0x10000,   0x00ff00ff,
+    0x55555555, 0x80000000, 0x7fffffff, 0xffffffff, 0xfffffffe, 0xffffff00};
+constexpr std::uint32_t kTellingSingles[] = {
+    0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x40000000, 0x3f000000,
+    0x7f800000, 0x7fffffff, 0x00000001, 0x007fffff, 0x00800000, 0x7f7fffff,
+    0x3eaaaaab, 0x42280000, 0x4b800000, 0xcf000000, 0x40490fdb};
 constexpr std::uint64_t kDoubles[] = {0,
                                       0x8000000000000000,
                                       0x3ff0000000000000,
@@ -71,7 +79,8 @@ Operand constant(Choices& choose, Type type) {
   return immediate(v, "0x" + hex(v, 2 * bytes));
 }
 
-// Operations whose results depend on which NaN is given by nothing but being one, so that they may follow one another.
+// Operations whose results depend on which NaN is given by nothing but being one, so that they may
+// follow one another.
 bool chains(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   switch (e.spelling.form->row->opcode) {
@@ -79,20 +88,24 @@ bool chains(const isa::Example& e) {
     case Opcode::k_sub:
     case Opcode::k_mul:
     case Opcode::k_fma:
-      return (m.type == Type::kF32 || m.type == Type::kF64 || m.type == Type::kF16 || m.type == Type::kBF16 || m.type == Type::kF16x2 ||
-              m.type == Type::kBF16x2) &&
+      return (m.type == Type::kF32 || m.type == Type::kF64 || m.type == Type::kF16 ||
+              m.type == Type::kBF16 || m.type == Type::kF16x2 || m.type == Type::kBF16x2) &&
              !m.oob && m.source_type == Type::kNone;
     default: return false;
   }
 }
 
-// ptxas 13.0.88 loses the guard of these, at every level (docs/ptxas.md): of testp altogether; of set the last step, which makes a number of the
-// comparison's mask, or 32 bits of a mask of 16. The destination then changes in lanes where the guard does not hold. A program for a GPU does not guard them.
+// ptxas 13.0.88 loses the guard of these, at every level (docs/ptxas.md): of testp altogether; of
+// set the last step, which makes a number of the comparison's mask, or 32 bits of a mask of 16. The
+// destination then changes in lanes where the guard does not hold. A program for a GPU does not
+// guard them.
 bool loses_guard(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   switch (e.spelling.form->row->opcode) {
     case Opcode::k_testp: return true;
-    case Opcode::k_set: return m.type == Type::kF32 || m.type == Type::kF16 || m.type == Type::kBF16 || isa::size_of(m.source_type) == 2;
+    case Opcode::k_set:
+      return m.type == Type::kF32 || m.type == Type::kF16 || m.type == Type::kBF16 ||
+             isa::size_of(m.source_type) == 2;
     default: return false;
   }
 }
@@ -106,7 +119,9 @@ bool computes_nan(const isa::Example& e) {
     case Opcode::k_set:
     case Opcode::k_setp:
     case Opcode::k_testp: return false;
-    case Opcode::k_cvt: return is_float(m.source_type) || m.source_type == Type::kE4M3x2 || m.source_type == Type::kE5M2x2;
+    case Opcode::k_cvt:
+      return is_float(m.source_type) || m.source_type == Type::kE4M3x2 ||
+             m.source_type == Type::kE5M2x2;
     default: return true;
   }
 }
@@ -119,12 +134,15 @@ Register Writer::source(Type type) {
   if (c == Class::kPredicate || choose_.percent(15)) return pool(c);
   // Numbers mostly in the upper half of the pool, integers in the lower.
   const int half = n / 2;
-  return {c, static_cast<std::uint8_t>((is_float(type) ? half : 0) + static_cast<int>(choose_.below(static_cast<std::size_t>(half))))};
+  return {c, static_cast<std::uint8_t>(
+                 (is_float(type) ? half : 0) +
+                 static_cast<int>(choose_.below(static_cast<std::size_t>(half))))};
 }
 
 Register Writer::destination(Type type) { return source(type); }
 
-Operand Writer::operand(const OperandRule& rule, const isa::Modifiers& m, std::vector<Register>& written) {
+Operand Writer::operand(const OperandRule& rule, const isa::Modifiers& m,
+                        std::vector<Register>& written) {
   const Type type = isa::operand_type(rule, m);
   const auto fresh = [&](Type t) {
     Register r;
@@ -156,7 +174,9 @@ Operand Writer::operand(const OperandRule& rule, const isa::Modifiers& m, std::v
       return o;
     case Role::kInteger: return immediate(choose_.below(256));
     default:
-      if ((is_wide_integer(type) || type == Type::kF32 || type == Type::kF64) && constants_ && choose_.percent(15)) return constant(choose_, type);
+      if ((is_wide_integer(type) || type == Type::kF32 || type == Type::kF64) && constants_ &&
+          choose_.percent(15))
+        return constant(choose_, type);
       return of(source(type));
   }
 }
@@ -166,7 +186,8 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
   const isa::Example& e = Catalogue::get().example(example);
   const isa::Modifiers& m = e.spelling.modifiers;
   const Opcode op = e.spelling.form->row->opcode;
-  const auto replace = [&](std::size_t n, std::string_view opcode, std::uint64_t mask, Register temporary) {
+  const auto replace = [&](std::size_t n, std::string_view opcode, std::uint64_t mask,
+                           Register temporary) {
     Operand& o = i.operands[n];
     if (o.kind == Operand::Kind::kImmediate) {
       o = immediate(opcode.starts_with("or") ? o.bits | mask : o.bits & mask);
@@ -208,17 +229,23 @@ void Writer::prepare(int example, Instruction& i, std::vector<Instruction>& befo
       replace(3, "and.b32", 15, t9);
       break;
     case Opcode::k_cvt:
-      // Which integer a NaN becomes differs among GPUs; what tf32 makes of one, the manual does not say.
-      if (Operand& o = i.operands[1]; o.kind == Operand::Kind::kImmediate && (o.text == "0f7fffffff")) o = immediate(0x3f800000, "0f3f800000");
-      if (is_float(m.source_type) && (is_wide_integer(m.type) || isa::size_of(m.type) == 1 || m.type == Type::kTF32) && i.operands.size() == 2 &&
-          i.operands[1].kind == Operand::Kind::kRegister) {
+      // Which integer a NaN becomes differs among GPUs; what tf32 makes of one, the manual does not
+      // say.
+      if (Operand& o = i.operands[1];
+          o.kind == Operand::Kind::kImmediate && (o.text == "0f7fffffff"))
+        o = immediate(0x3f800000, "0f3f800000");
+      if (is_float(m.source_type) &&
+          (is_wide_integer(m.type) || isa::size_of(m.type) == 1 || m.type == Type::kTF32) &&
+          i.operands.size() == 2 && i.operands[1].kind == Operand::Kind::kRegister) {
         const Register p{Class::kPredicate, 4};
         const Register from = i.operands[1].reg;
         const Register t{from.cls, static_cast<std::uint8_t>(kPool[static_cast<int>(from.cls)])};
         const std::string bits = ".b" + std::to_string(8 * isa::size_of(m.source_type));
         before.push_back(instruction("mov" + bits, {of(t), of(from)}));
         make_nan_canonical(t, m.source_type, before);
-        const std::uint64_t nan = m.source_type == Type::kF64 ? 0x7ff8000000000000 : m.source_type == Type::kF32 ? 0x7fffffff : 0x7fff;
+        const std::uint64_t nan = m.source_type == Type::kF64   ? 0x7ff8000000000000
+                                  : m.source_type == Type::kF32 ? 0x7fffffff
+                                                                : 0x7fff;
         before.push_back(instruction("setp.eq" + bits, {of(p), of(t), immediate(nan)}));
         before.push_back(instruction("selp" + bits, {of(t), immediate(0), of(t), of(p)}));
         i.operands[1] = of(t);
@@ -239,13 +266,17 @@ Statement Writer::compute(int example) {
     std::vector<Register> written;
     const Opcode opcode = x.spelling.form->row->opcode;
     constants_ = isa::category_of(opcode) != isa::Category::kVideo;
-    for (const OperandRule& rule : *x.operands) i.operands.push_back(operand(rule, x.spelling.modifiers, written));
+    for (const OperandRule& rule : *x.operands)
+      i.operands.push_back(operand(rule, x.spelling.modifiers, written));
     constants_ = true;
     if (opcode == Opcode::k_mov && x.spelling.modifiers.type == Type::kU32 && choose_.percent(50)) {
-      constexpr isa::SpecialRegister kKnown[] = {isa::SpecialRegister::kTidX,       isa::SpecialRegister::kNtidX,      isa::SpecialRegister::kCtaidX,
-                                                 isa::SpecialRegister::kNctaidX,    isa::SpecialRegister::kLaneid,     isa::SpecialRegister::kLanemaskEq,
-                                                 isa::SpecialRegister::kLanemaskLe, isa::SpecialRegister::kLanemaskLt, isa::SpecialRegister::kLanemaskGe,
-                                                 isa::SpecialRegister::kLanemaskGt, isa::SpecialRegister::kTidY,       isa::SpecialRegister::kNtidZ};
+      constexpr isa::SpecialRegister kKnown[] = {
+          isa::SpecialRegister::kTidX,       isa::SpecialRegister::kNtidX,
+          isa::SpecialRegister::kCtaidX,     isa::SpecialRegister::kNctaidX,
+          isa::SpecialRegister::kLaneid,     isa::SpecialRegister::kLanemaskEq,
+          isa::SpecialRegister::kLanemaskLe, isa::SpecialRegister::kLanemaskLt,
+          isa::SpecialRegister::kLanemaskGe, isa::SpecialRegister::kLanemaskGt,
+          isa::SpecialRegister::kTidY,       isa::SpecialRegister::kNtidZ};
       i.operands[1] = {};
       i.operands[1].kind = Operand::Kind::kSpecial;
       i.operands[1].special = choose_.of(kKnown);
@@ -281,7 +312,8 @@ Statement Writer::compute(int example) {
     last.guard_negated = choose_.percent(50);
   }
   const Type type = isa::operand_type(first, m);
-  if (first.role == Role::kDestination && is_float(type) && computes_nan(e)) make_nan_canonical(s.unit.back().operands[0].reg, type, s.unit);
+  if (first.role == Role::kDestination && is_float(type) && computes_nan(e))
+    make_nan_canonical(s.unit.back().operands[0].reg, type, s.unit);
   return s;
 }
 
@@ -294,15 +326,18 @@ Statement Writer::carry(int example) {
     Instruction i;
     i.example = which;
     std::vector<Register> written;
-    for (const OperandRule& rule : *x.operands) i.operands.push_back(operand(rule, x.spelling.modifiers, written));
+    for (const OperandRule& rule : *x.operands)
+      i.operands.push_back(operand(rule, x.spelling.modifiers, written));
     s.unit.push_back(std::move(i));
   };
   const isa::Modifiers& m = all.example(example).spelling.modifiers;
   const Opcode op = all.example(example).spelling.form->row->opcode;
   const bool subtracts = op == Opcode::k_subc || op == Opcode::k_sub;
   const std::string type = isa::size_of(m.type) == 8 ? ".u64" : ".u32";
-  // A difference keeps its borrow where a sum keeps its carry, as the manual leaves open: the two do not mix.
-  if (op == Opcode::k_addc || op == Opcode::k_subc || op == Opcode::k_madc) add(all.find((subtracts ? "sub.cc" : "add.cc") + type, 3, 0));
+  // A difference keeps its borrow where a sum keeps its carry, as the manual leaves open: the two
+  // do not mix.
+  if (op == Opcode::k_addc || op == Opcode::k_subc || op == Opcode::k_madc)
+    add(all.find((subtracts ? "sub.cc" : "add.cc") + type, 3, 0));
   add(example);
   if (m.carry_out) {
     if (choose_.percent(50)) add(all.find((subtracts ? "subc.cc" : "addc.cc") + type, 3, 0));
@@ -315,11 +350,13 @@ bool Writer::warp(int example, const Context& at, Statement& s) {
   const isa::Example& e = Catalogue::get().example(example);
   const Opcode op = e.spelling.form->row->opcode;
   if (at.level == Level::kLanes || at.in_function) return false;
-  if (op == Opcode::k_shfl_sync && at.level == Level::kTracked) return false;  // its source might not take part
+  if (op == Opcode::k_shfl_sync && at.level == Level::kTracked)
+    return false;  // its source might not take part
   Instruction i;
   i.example = example;
   std::vector<Register> written;
-  constexpr std::uint64_t kSegments[] = {0x1f, 0x1f, 0, 0x1c1f, 0x181f, 0x101f, 0x1807, 0x1e1f, 0x1c03, 0x0f};
+  constexpr std::uint64_t kSegments[] = {0x1f,   0x1f,   0,      0x1c1f, 0x181f,
+                                         0x101f, 0x1807, 0x1e1f, 0x1c03, 0x0f};
   for (std::size_t n = 0; n < e.operands->size(); ++n) {
     const OperandRule& rule = (*e.operands)[n];
     if (n + 1 == e.operands->size()) {

@@ -36,7 +36,8 @@ struct Menu {
 
 class Writer {
  public:
-  Writer(Choices& choices, Program& program, const Menu& menu, bool silicon) : choose_(choices), program_(program), menu_(menu), silicon_(silicon) {}
+  Writer(Choices& choices, Program& program, const Menu& menu, bool silicon)
+      : choose_(choices), program_(program), menu_(menu), silicon_(silicon) {}
 
   // Statements about one row; false when it cannot stand here.
   bool write(int row, const Context& at, std::vector<Statement>& to);
@@ -47,7 +48,10 @@ class Writer {
   const Program& program() const { return program_; }
   Register source(isa::Type type);
   Register destination(isa::Type type);
-  Register pool(Class c) { return {c, static_cast<std::uint8_t>(choose_.below(static_cast<std::size_t>(kPool[static_cast<int>(c)])))}; }
+  Register pool(Class c) {
+    return {c, static_cast<std::uint8_t>(
+                   choose_.below(static_cast<std::size_t>(kPool[static_cast<int>(c)])))};
+  }
   const Menu& menu() const { return menu_; }
 
  private:
@@ -56,7 +60,8 @@ class Writer {
   Statement carry(int example);
   bool warp(int example, const Context& at, Statement& s);
   Statement barrier(int example);
-  Operand operand(const isa::OperandRule& rule, const isa::Modifiers& m, std::vector<Register>& written);
+  Operand operand(const isa::OperandRule& rule, const isa::Modifiers& m,
+                  std::vector<Register>& written);
   void prepare(int example, Instruction& i, std::vector<Instruction>& before);
   // memory.cc
   Statement load(int example, const Context& at);
@@ -80,7 +85,8 @@ Operand immediate(std::uint64_t bits, std::string text = {});
 Instruction instruction(std::string_view opcode, std::vector<Operand> operands);
 Class class_of(isa::Type type);
 bool is_float(isa::Type type);
-// Makes every NaN in the register the same, as far as `type` has any: which NaN an operation gives is left open, and ptxas may fold it.
+// Makes every NaN in the register the same, as far as `type` has any: which NaN an operation gives
+// is left open, and ptxas may fold it.
 void make_nan_canonical(Register r, isa::Type type, std::vector<Instruction>& to);
 
 }  // namespace lockstep::fuzz::differential

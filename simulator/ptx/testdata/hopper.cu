@@ -58,7 +58,8 @@ __global__ void atomics(int* x, long long* y) {
   cuda::atomic_ref<int, cuda::thread_scope_device> a(*x);
   a.fetch_add(1, cuda::std::memory_order_relaxed);
   a.store(3, cuda::std::memory_order_release);
-  y[0] = a.load(cuda::std::memory_order_acquire) + a.fetch_max(7) + a.exchange(3, cuda::std::memory_order_acq_rel);
+  y[0] = a.load(cuda::std::memory_order_acquire) + a.fetch_max(7) +
+         a.exchange(3, cuda::std::memory_order_acq_rel);
   int expected = 4;
   a.compare_exchange_strong(expected, 5);
   cuda::atomic_ref<long long, cuda::thread_scope_system> b(*y);
@@ -69,10 +70,12 @@ __global__ void atomics(int* x, long long* y) {
 
 __global__ void dependents(int* x) {
   asm volatile("griddepcontrol.wait;" ::: "memory");
-  x[0] = __reduce_add_sync(0xffffffffu, x[threadIdx.x]) + __reduce_max_sync(0xffffffffu, x[1]) + __reduce_xor_sync(0xffffffffu, (unsigned)x[2]);
+  x[0] = __reduce_add_sync(0xffffffffu, x[threadIdx.x]) + __reduce_max_sync(0xffffffffu, x[1]) +
+         __reduce_xor_sync(0xffffffffu, (unsigned)x[2]);
   asm volatile("griddepcontrol.launch_dependents;");
   unsigned leader;
-  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(leader));
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }"
+               : "=r"(leader));
   x[1] = leader;
   x[2] = __vimax3_s32_relu(x[3], x[4], x[5]) + __vibmax_s32(x[1], x[2], (bool*)x);
 }

@@ -47,7 +47,9 @@ __global__ void stencil(const float* __restrict__ in, float* out, int n) {
     tile[k] = in[g];
   }
   __syncthreads();
-  if (i < n) out[i] = weights[0][0] * tile[threadIdx.x] + weights[0][1] * tile[threadIdx.x + 1] + weights[1][0] * tile[threadIdx.x + 2];
+  if (i < n)
+    out[i] = weights[0][0] * tile[threadIdx.x] + weights[0][1] * tile[threadIdx.x + 1] +
+             weights[1][0] * tile[threadIdx.x + 2];
 }
 
 __global__ void __launch_bounds__(256, 2) matmul(const float* a, const float* b, float* c, int n) {
@@ -81,9 +83,13 @@ __device__ __noinline__ int many_ways(int x, int y) {
     default: return x;
   }
 }
-__global__ void switches(const int* in, int* out) { out[threadIdx.x] = many_ways(in[threadIdx.x], in[threadIdx.x + 32]); }
+__global__ void switches(const int* in, int* out) {
+  out[threadIdx.x] = many_ways(in[threadIdx.x], in[threadIdx.x + 32]);
+}
 
-__device__ __noinline__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+__device__ __noinline__ int fibonacci(int n) {
+  return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
 __global__ void recursion(int* out, int n) { out[threadIdx.x] = fibonacci(n); }
 
 __global__ void function_pointers(float* x, int k) {
@@ -114,9 +120,10 @@ __global__ void integers(long long* a, unsigned long long* b, short* s, unsigned
   s[i] = s[i] * 3 + (s[i] >> 2) + (s[i] < u[i] ? 1 : 2);
   u[i] = u[i] / 3 + u[i] % 5;
   a[i + 1] = __mul64hi(a[i], n) + __popcll(b[i]) + __clzll(a[i]) + __brevll(b[i]) + __ffsll(a[i]);
-  b[i + 1] = __popc(n) + __clz(n) + __brev(n) + __byte_perm(n, i, 0x1234) + __funnelshift_l(n, i, 3) + __funnelshift_rc(n, i, 5) + __mulhi(n, i) +
-             __umulhi(n, i) + __sad(n, i, 3) + __mul24(n, i) + min(n, i) + max(n, i) + __dp4a(n, i, 2) + __hadd(n, i) + __vadd4(n, i) + __vabsdiffs4(n, i) +
-             __vcmpgtu2(n, i) + __rhadd(n, i);
+  b[i + 1] = __popc(n) + __clz(n) + __brev(n) + __byte_perm(n, i, 0x1234) +
+             __funnelshift_l(n, i, 3) + __funnelshift_rc(n, i, 5) + __mulhi(n, i) + __umulhi(n, i) +
+             __sad(n, i, 3) + __mul24(n, i) + min(n, i) + max(n, i) + __dp4a(n, i, 2) +
+             __hadd(n, i) + __vadd4(n, i) + __vabsdiffs4(n, i) + __vcmpgtu2(n, i) + __rhadd(n, i);
 }
 
 __global__ void wide128(unsigned __int128* a, __int128* b) {
@@ -127,25 +134,30 @@ __global__ void wide128(unsigned __int128* a, __int128* b) {
 
 __global__ void floats(float* f, double* d, int n) {
   const int i = threadIdx.x;
-  f[i] = sinf(f[i]) + cosf(f[i]) + tanf(f[i]) + expf(f[i]) + logf(f[i]) + powf(f[i], 1.5f) + sqrtf(f[i]) + rsqrtf(f[i]) + fmodf(f[i], 3) + f[i] / f[i + 1] +
-         fminf(f[i], 2) + fmaxf(f[i], n) + truncf(f[i]) + floorf(f[i]) + ceilf(f[i]) + rintf(f[i]) + roundf(f[i]) + copysignf(f[i], n) + fabsf(f[i]) +
-         erff(f[i]) + tgammaf(f[i]) + atan2f(f[i], 2) +
+  f[i] = sinf(f[i]) + cosf(f[i]) + tanf(f[i]) + expf(f[i]) + logf(f[i]) + powf(f[i], 1.5f) +
+         sqrtf(f[i]) + rsqrtf(f[i]) + fmodf(f[i], 3) + f[i] / f[i + 1] + fminf(f[i], 2) +
+         fmaxf(f[i], n) + truncf(f[i]) + floorf(f[i]) + ceilf(f[i]) + rintf(f[i]) + roundf(f[i]) +
+         copysignf(f[i], n) + fabsf(f[i]) + erff(f[i]) + tgammaf(f[i]) + atan2f(f[i], 2) +
          (isnan(f[i])   ? 1
           : isinf(f[i]) ? 2
                         : 3) +
-         ldexpf(f[i], n) + __sinf(f[i]) + __expf(f[i]) + __logf(f[i]) + __fdividef(f[i], 3) + __fsqrt_rz(f[i]) + __frcp_ru(f[i]) + __fadd_rd(f[i], 1) +
-         __saturatef(f[i]) + __int_as_float(n) + tanhf(f[i]) + (float)n + (float)(unsigned)n + (float)(long long)n;
-  d[i] = sin(d[i]) + exp(d[i]) + log(d[i]) + pow(d[i], 3.5) + sqrt(d[i]) + d[i] / d[i + 1] + fmod(d[i], 3.0) + fma(d[i], d[i + 1], 2.0) + rsqrt(d[i]) +
-         floor(d[i]) + trunc(d[i]) + fmin(d[i], 3.0) + (double)f[i] + n + __drcp_rn(d[i]) + __dadd_rz(d[i], 1) + cbrt(d[i]) + erfc(d[i]) + lgamma(d[i]);
+         ldexpf(f[i], n) + __sinf(f[i]) + __expf(f[i]) + __logf(f[i]) + __fdividef(f[i], 3) +
+         __fsqrt_rz(f[i]) + __frcp_ru(f[i]) + __fadd_rd(f[i], 1) + __saturatef(f[i]) +
+         __int_as_float(n) + tanhf(f[i]) + (float)n + (float)(unsigned)n + (float)(long long)n;
+  d[i] = sin(d[i]) + exp(d[i]) + log(d[i]) + pow(d[i], 3.5) + sqrt(d[i]) + d[i] / d[i + 1] +
+         fmod(d[i], 3.0) + fma(d[i], d[i + 1], 2.0) + rsqrt(d[i]) + floor(d[i]) + trunc(d[i]) +
+         fmin(d[i], 3.0) + (double)f[i] + n + __drcp_rn(d[i]) + __dadd_rz(d[i], 1) + cbrt(d[i]) +
+         erfc(d[i]) + lgamma(d[i]);
   f[i + 1] = (float)d[i];
   const int q = (int)f[i];
   const unsigned u = (unsigned)f[i];
   const long long l = (long long)d[i];
-  d[i + 1] = q + u + l + (short)f[i] + (unsigned char)f[i] + __float2int_rn(f[i]) + __double2ll_ru(d[i]) + __float_as_uint(f[i]) + __double_as_longlong(d[i]);
+  d[i + 1] = q + u + l + (short)f[i] + (unsigned char)f[i] + __float2int_rn(f[i]) +
+             __double2ll_ru(d[i]) + __float_as_uint(f[i]) + __double_as_longlong(d[i]);
 }
 
-__global__ void vectors(const float4* a, float4* b, const int2* c, int2* e, const uchar4* u, uchar4* w, const double2* d, double2* g, const short4* s,
-                        short4* t) {
+__global__ void vectors(const float4* a, float4* b, const int2* c, int2* e, const uchar4* u,
+                        uchar4* w, const double2* d, double2* g, const short4* s, short4* t) {
   const int i = threadIdx.x;
   float4 x = a[i];
   x.y += x.x;
@@ -168,9 +180,11 @@ __device__ __noinline__ Big make_big(int n, Big in) {
   in.b += n;
   return in;
 }
-__global__ void big_parameters(const __grid_constant__ Big big, Big byval, int* out, char c, double d, short s, bool flag) {
+__global__ void big_parameters(const __grid_constant__ Big big, Big byval, int* out, char c,
+                               double d, short s, bool flag) {
   Big local = make_big(threadIdx.x, byval);
-  out[threadIdx.x] = big.a[threadIdx.x & 31] + local.a[3] + c + s + (flag ? (int)d : 0) + (int)local.b + pack_constant.v.y;
+  out[threadIdx.x] = big.a[threadIdx.x & 31] + local.a[3] + c + s + (flag ? (int)d : 0) +
+                     (int)local.b + pack_constant.v.y;
 }
 
 __global__ void local_array(int* out, int n) {

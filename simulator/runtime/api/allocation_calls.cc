@@ -29,13 +29,15 @@ using lockstep::runtime::Stream;
 namespace {
 
 constexpr std::uint64_t kAlignment = 256;  // what the programming guide promises
-constexpr std::uint64_t kPitch = 512;      // texture alignment, so that a pitched allocation can be bound
+constexpr std::uint64_t kPitch =
+    512;  // texture alignment, so that a pitched allocation can be bound
 
 // Where the program called the API function in which this stands.
 #define CALLER __builtin_return_address(0)
 
 // `caller`: nullptr where the memory belongs to a graph.
-cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* caller, void** result, std::size_t size, Kind kind, bool in_stream = false) {
+cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* caller, void** result,
+                     std::size_t size, Kind kind, bool in_stream = false) {
   if (result == nullptr) return cudaErrorInvalidValue;
   if (!in_stream) {
     if (const cudaError_t error = check_unsafe(r, function); error != cudaSuccess) return error;
@@ -44,8 +46,10 @@ cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* ca
   if (size == 0) return cudaSuccess;
   const Allocation* a = r.memory->allocate(size, kAlignment, kind, d.ordinal);
   if (a == nullptr) {
-    r.explain(function, "out of memory: " + bytes(size) + " asked for, " + bytes(r.memory_capacity - r.memory->bytes_in_use(d.ordinal)) + " of " +
-                            bytes(r.memory_capacity) + " free (LOCKSTEP_MEMORY sets the GiB a device has)");
+    r.explain(function, "out of memory: " + bytes(size) + " asked for, " +
+                            bytes(r.memory_capacity - r.memory->bytes_in_use(d.ordinal)) + " of " +
+                            bytes(r.memory_capacity) +
+                            " free (LOCKSTEP_MEMORY sets the GiB a device has)");
     return cudaErrorMemoryAllocation;
   }
   if (caller != nullptr) r.leaks.allocated(*a, function, caller);
@@ -62,10 +66,14 @@ cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts acc
     return cudaErrorInvalidValue;
   };
   const Allocation* a = r.memory->find(address);
-  if (a == nullptr) return refuse("is no allocation: it lies " + describe_place(*r.memory, address));
+  if (a == nullptr)
+    return refuse("is no allocation: it lies " + describe_place(*r.memory, address));
   if (a->freed) return refuse("was freed before: it lies " + describe_place(*r.memory, address));
-  if (a->base != address) return refuse("is not the start of an allocation: it lies " + describe_place(*r.memory, address));
-  if (!accepts(a->kind)) return refuse("is " + describe(*a) + ", which this function does not free");
+  if (a->base != address)
+    return refuse("is not the start of an allocation: it lies " +
+                  describe_place(*r.memory, address));
+  if (!accepts(a->kind))
+    return refuse("is " + describe(*a) + ", which this function does not free");
   r.leaks.freed(address);
   r.has_waited();
   r.memory->release(address);
@@ -74,12 +82,14 @@ cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts acc
 
 std::size_t pitch_of(std::size_t width) { return (width + kPitch - 1) / kPitch * kPitch; }
 
-cudaError_t allocate_pitched(Runtime& r, Device& d, const char* function, const void* caller, void** result, std::size_t* pitch, std::size_t width,
+cudaError_t allocate_pitched(Runtime& r, Device& d, const char* function, const void* caller,
+                             void** result, std::size_t* pitch, std::size_t width,
                              std::size_t rows) {
   if (result == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
   *pitch = pitch_of(width);
   std::size_t size = 0;
-  if (*pitch < width || __builtin_mul_overflow(*pitch, rows, &size)) return cudaErrorMemoryAllocation;
+  if (*pitch < width || __builtin_mul_overflow(*pitch, rows, &size))
+    return cudaErrorMemoryAllocation;
   return allocate(r, d, function, caller, result, size, Kind::kDevice);
 }
 
@@ -92,7 +102,9 @@ extern "C" {
 cudaError_t cudaMalloc(void** pointer, size_t size) {
   const void* const caller = CALLER;
   return api(__func__, pointer == nullptr ? Reach::kHost : Reach::kDevice,
-             [&](Runtime& r, Device& d) { return allocate(r, d, "cudaMalloc", caller, pointer, size, Kind::kDevice); });
+             [&](Runtime& r, Device& d) {
+               return allocate(r, d, "cudaMalloc", caller, pointer, size, Kind::kDevice);
+             });
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
@@ -100,12 +112,17 @@ cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     Stream* s = r.streams.find_stream(stream, d.ordinal);
     if (s == nullptr || !s->capture) {
-      if (const cudaError_t error = check_stream(r, d, "cudaMallocAsync", stream); error != cudaSuccess) return error;
+      if (const cudaError_t error = check_stream(r, d, "cudaMallocAsync", stream);
+          error != cudaSuccess)
+        return error;
       return allocate(r, d, "cudaMallocAsync", caller, pointer, size, Kind::kDevice, true);
     }
     // The address is decided now and used at every launch of the graph.
     if (size == 0) return cudaErrorInvalidValue;
-    if (const cudaError_t error = allocate(r, d, "cudaMallocAsync", nullptr, pointer, size, Kind::kDevice, true); error != cudaSuccess) return error;
+    if (const cudaError_t error =
+            allocate(r, d, "cudaMallocAsync", nullptr, pointer, size, Kind::kDevice, true);
+        error != cudaSuccess)
+      return error;
     AllocateWork work;
     work.parameters.poolProps.allocType = cudaMemAllocationTypePinned;
     work.parameters.poolProps.location = {cudaMemLocationTypeDevice, {d.ordinal}};
@@ -125,7 +142,9 @@ cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags) {
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
   const void* const caller = CALLER;
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) { return allocate_pitched(r, d, "cudaMallocPitch", caller, pointer, pitch, width, height); });
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) {
+    return allocate_pitched(r, d, "cudaMallocPitch", caller, pointer, pitch, width, height);
+  });
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
@@ -133,8 +152,10 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (result == nullptr) return cudaErrorInvalidValue;
     std::size_t rows = 0;
-    if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) return cudaErrorMemoryAllocation;
-    const cudaError_t error = allocate_pitched(r, d, "cudaMalloc3D", caller, &result->ptr, &result->pitch, extent.width, rows);
+    if (__builtin_mul_overflow(extent.height, extent.depth, &rows))
+      return cudaErrorMemoryAllocation;
+    const cudaError_t error = allocate_pitched(r, d, "cudaMalloc3D", caller, &result->ptr,
+                                               &result->pitch, extent.width, rows);
     result->xsize = extent.width;
     result->ysize = extent.height;
     return error;
@@ -142,8 +163,9 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return api(__func__, Reach::kDevice,
-             [&](Runtime& r, Device&) -> cudaError_t { return pointer == nullptr ? cudaSuccess : release(r, "cudaFree", pointer, freed_by_cuda_free); });
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    return pointer == nullptr ? cudaSuccess : release(r, "cudaFree", pointer, freed_by_cuda_free);
+  });
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
@@ -151,7 +173,8 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     if (Stream* s = r.streams.find_stream(stream, d.ordinal); s != nullptr && s->capture) {
       return capture_work(r, "cudaFreeAsync", *s, FreeWork{pointer});
     }
-    if (const cudaError_t error = check_stream(r, d, "cudaFreeAsync", stream); error != cudaSuccess) return error;
+    if (const cudaError_t error = check_stream(r, d, "cudaFreeAsync", stream); error != cudaSuccess)
+      return error;
     if (pointer == nullptr) return cudaSuccess;
     return release(r, "cudaFreeAsync", pointer, freed_by_cuda_free);
   });
@@ -160,28 +183,35 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned flags) {
   const void* const caller = CALLER;
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if ((flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) != 0) return cudaErrorInvalidValue;
+    if ((flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) != 0)
+      return cudaErrorInvalidValue;
     const cudaError_t error = allocate(r, d, "cudaHostAlloc", caller, pointer, size, Kind::kPinned);
-    if (error == cudaSuccess && size != 0) r.host_flags[reinterpret_cast<Address>(*pointer)] = flags;
+    if (error == cudaSuccess && size != 0)
+      r.host_flags[reinterpret_cast<Address>(*pointer)] = flags;
     return error;
   });
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t size) {
   const void* const caller = CALLER;
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) { return allocate(r, d, "cudaMallocHost", caller, pointer, size, Kind::kPinned); });
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) {
+    return allocate(r, d, "cudaMallocHost", caller, pointer, size, Kind::kPinned);
+  });
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    return pointer == nullptr ? cudaSuccess : release(r, "cudaFreeHost", pointer, [](Kind kind) { return kind == Kind::kPinned; });
+    return pointer == nullptr ? cudaSuccess : release(r, "cudaFreeHost", pointer, [](Kind kind) {
+      return kind == Kind::kPinned;
+    });
   });
 }
 
 cudaError_t cudaHostRegister(void* pointer, size_t size, unsigned flags) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     if (pointer == nullptr || size == 0) return cudaErrorInvalidValue;
-    if (r.memory->register_host(pointer, size) == nullptr) return cudaErrorHostMemoryAlreadyRegistered;
+    if (r.memory->register_host(pointer, size) == nullptr)
+      return cudaErrorHostMemoryAlreadyRegistered;
     r.host_flags[reinterpret_cast<Address>(pointer)] = flags;
     return cudaSuccess;
   });
@@ -202,7 +232,8 @@ cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, 
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     if (device_pointer == nullptr || flags != 0) return cudaErrorInvalidValue;
     const Allocation* a = r.memory->find(reinterpret_cast<Address>(host_pointer));
-    if (a == nullptr || a->freed || (a->kind != Kind::kPinned && a->kind != Kind::kRegistered)) return cudaErrorInvalidValue;
+    if (a == nullptr || a->freed || (a->kind != Kind::kPinned && a->kind != Kind::kRegistered))
+      return cudaErrorInvalidValue;
     *device_pointer = host_pointer;
     return cudaSuccess;
   });
@@ -211,7 +242,9 @@ cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     const Allocation* a = r.memory->find(reinterpret_cast<Address>(pointer));
-    if (flags == nullptr || a == nullptr || a->freed || (a->kind != Kind::kPinned && a->kind != Kind::kRegistered)) return cudaErrorInvalidValue;
+    if (flags == nullptr || a == nullptr || a->freed ||
+        (a->kind != Kind::kPinned && a->kind != Kind::kRegistered))
+      return cudaErrorInvalidValue;
     const auto it = r.host_flags.find(a->base);
     *flags = (it == r.host_flags.end() ? 0 : it->second) | cudaHostAllocMapped;
     return cudaSuccess;

@@ -6,32 +6,36 @@ using namespace lockstep::runtime;
 
 namespace {
 
-cudaError_t create(const char* function, const void* caller, cudaArray_t* array, const cudaChannelFormatDesc* format, const cudaExtent& extent,
-                   unsigned flags) {
+cudaError_t create(const char* function, const void* caller, cudaArray_t* array,
+                   const cudaChannelFormatDesc* format, const cudaExtent& extent, unsigned flags) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (array == nullptr || format == nullptr) return cudaErrorInvalidValue;
     Array* made = nullptr;
     const cudaError_t error = arrays().create(r, d, *format, extent, flags, &made);
-    if (error == cudaSuccess) r.leaks.allocated(*r.memory->find(made->image.allocation), function, caller);
+    if (error == cudaSuccess)
+      r.leaks.allocated(*r.memory->find(made->image.allocation), function, caller);
     *array = reinterpret_cast<cudaArray_t>(made);
     return error;
   });
 }
 
-// A rectangle of `width` bytes and `height` rows between memory and an array, at an offset of bytes and rows.
+// A rectangle of `width` bytes and `height` rows between memory and an array, at an offset of bytes
+// and rows.
 struct Place {
   cudaArray_const_t array;
   size_t x, y;
 };
 
-// Turns bytes into the elements that cudaMemcpy3D counts in; false where they are no whole number of elements.
+// Turns bytes into the elements that cudaMemcpy3D counts in; false where they are no whole number
+// of elements.
 bool to_elements(const Array& array, size_t bytes, size_t* elements) {
   *elements = bytes / array.element_bytes();
   return bytes % array.element_bytes() == 0;
 }
 
-cudaError_t copy(const char* function, const Place* to, const cudaPitchedPtr& to_memory, const Place* from, const cudaPitchedPtr& from_memory, size_t width,
-                 size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t copy(const char* function, const Place* to, const cudaPitchedPtr& to_memory,
+                 const Place* from, const cudaPitchedPtr& from_memory, size_t width, size_t height,
+                 cudaMemcpyKind kind, cudaStream_t stream) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     CopyWork work;
     work.box.kind = kind;
@@ -41,7 +45,8 @@ cudaError_t copy(const char* function, const Place* to, const cudaPitchedPtr& to
       const Array* array = arrays().find(place->array);
       if (array == nullptr) return cudaErrorInvalidResourceHandle;
       size_t x = 0;
-      if (!to_elements(*array, place->x, &x) || !to_elements(*array, width, &work.box.extent.width)) return cudaErrorInvalidValue;
+      if (!to_elements(*array, place->x, &x) || !to_elements(*array, width, &work.box.extent.width))
+        return cudaErrorInvalidValue;
       (place == to ? work.box.dstPos : work.box.srcPos) = {x, place->y, 0};
     }
     if (to != nullptr)
@@ -52,15 +57,19 @@ cudaError_t copy(const char* function, const Place* to, const cudaPitchedPtr& to
       work.box.srcArray = const_cast<cudaArray_t>(from->array);
     else
       work.box.srcPtr = from_memory;
-    if (const cudaError_t error = check_copy(r, function, work.box); error != cudaSuccess) return error;
+    if (const cudaError_t error = check_copy(r, function, work.box); error != cudaSuccess)
+      return error;
     return put(r, d, function, stream, work);
   });
 }
 
-cudaPitchedPtr rows(const void* at, size_t pitch, size_t width, size_t height) { return {const_cast<void*>(at), pitch, width, height}; }
+cudaPitchedPtr rows(const void* at, size_t pitch, size_t width, size_t height) {
+  return {const_cast<void*>(at), pitch, width, height};
+}
 
 // `bytes` from a row of an array on: all of it must lie in rows that are copied whole, or in one.
-cudaError_t copy_line(const char* function, const Place& place, void* memory, bool to_array, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t copy_line(const char* function, const Place& place, void* memory, bool to_array,
+                      size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   Runtime& r = Runtime::get();
   size_t row = 0;
   {
@@ -78,8 +87,9 @@ cudaError_t copy_line(const char* function, const Place& place, void* memory, bo
     const size_t width = height > 1 || (x == 0 && bytes >= row) ? row : std::min(bytes, row - x);
     const Place here{place.array, x, y};
     const cudaPitchedPtr lines = rows(at, width, width, height);
-    const cudaError_t error = to_array ? copy(function, &here, {}, nullptr, lines, width, height, kind, stream)
-                                       : copy(function, nullptr, lines, &here, {}, width, height, kind, stream);
+    const cudaError_t error =
+        to_array ? copy(function, &here, {}, nullptr, lines, width, height, kind, stream)
+                 : copy(function, nullptr, lines, &here, {}, width, height, kind, stream);
     if (error != cudaSuccess) return error;
     at += width * height;
     bytes -= width * height;
@@ -91,14 +101,17 @@ cudaError_t copy_line(const char* function, const Place& place, void* memory, bo
 
 }  // namespace
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // some of these are, and programs still use them
+#pragma GCC diagnostic ignored \
+    "-Wdeprecated-declarations"  // some of these are, and programs still use them
 
 extern "C" {
 
-cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width, size_t height, unsigned flags) {
+cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width,
+                            size_t height, unsigned flags) {
   return create(__func__, __builtin_return_address(0), array, format, {width, height, 0}, flags);
 }
-cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format, cudaExtent extent, unsigned flags) {
+cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
+                              cudaExtent extent, unsigned flags) {
   return create(__func__, __builtin_return_address(0), array, format, extent, flags);
 }
 
@@ -115,7 +128,8 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
   });
 }
 
-cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags, cudaArray_t array) {
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags,
+                             cudaArray_t array) {
   return api(__func__, Reach::kDevice, [&](Runtime&, Device&) -> cudaError_t {
     const Array* a = arrays().find(array);
     if (a == nullptr) return cudaErrorInvalidResourceHandle;
@@ -136,39 +150,52 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t 
   });
 }
 
-cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
+                                size_t width, size_t height, cudaMemcpyKind kind) {
   const Place place{to, x, y};
-  return copy(__func__, &place, {}, nullptr, rows(from, pitch, width, height), width, height, kind, nullptr);
+  return copy(__func__, &place, {}, nullptr, rows(from, pitch, width, height), width, height, kind,
+              nullptr);
 }
-cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height, cudaMemcpyKind kind,
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
+                                     size_t pitch, size_t width, size_t height, cudaMemcpyKind kind,
                                      cudaStream_t stream) {
   const Place place{to, x, y};
-  return copy(__func__, &place, {}, nullptr, rows(from, pitch, width, height), width, height, kind, stream);
+  return copy(__func__, &place, {}, nullptr, rows(from, pitch, width, height), width, height, kind,
+              stream);
 }
-cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x,
+                                  size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
   const Place place{from, x, y};
-  return copy(__func__, nullptr, rows(to, pitch, width, height), &place, {}, width, height, kind, nullptr);
+  return copy(__func__, nullptr, rows(to, pitch, width, height), &place, {}, width, height, kind,
+              nullptr);
 }
-cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height, cudaMemcpyKind kind,
+cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x,
+                                       size_t y, size_t width, size_t height, cudaMemcpyKind kind,
                                        cudaStream_t stream) {
   const Place place{from, x, y};
-  return copy(__func__, nullptr, rows(to, pitch, width, height), &place, {}, width, height, kind, stream);
+  return copy(__func__, nullptr, rows(to, pitch, width, height), &place, {}, width, height, kind,
+              stream);
 }
-cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t width,
-                                     size_t height, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
+                                     cudaArray_const_t from, size_t from_x, size_t from_y,
+                                     size_t width, size_t height, cudaMemcpyKind kind) {
   const Place target{to, to_x, to_y}, source{from, from_x, from_y};
   return copy(__func__, &target, {}, &source, {}, width, height, kind, nullptr);
 }
-cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes,
+                              cudaMemcpyKind kind) {
   return copy_line(__func__, {to, x, y}, const_cast<void*>(from), true, bytes, kind, nullptr);
 }
-cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
+                                   size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_line(__func__, {to, x, y}, const_cast<void*>(from), true, bytes, kind, stream);
 }
-cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
+                                cudaMemcpyKind kind) {
   return copy_line(__func__, {from, x, y}, to, false, bytes, kind, nullptr);
 }
-cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x, size_t y,
+                                     size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_line(__func__, {from, x, y}, to, false, bytes, kind, stream);
 }
 

@@ -15,7 +15,9 @@ cudaError_t about(const char* function, cudaStream_t stream, Body&& body) {
 }
 
 cudaStreamCaptureStatus status_of(const Stream& s) {
-  return !s.capture ? cudaStreamCaptureStatusNone : s.capture->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
+  return !s.capture           ? cudaStreamCaptureStatusNone
+         : s.capture->invalid ? cudaStreamCaptureStatusInvalidated
+                              : cudaStreamCaptureStatusActive;
 }
 
 }  // namespace
@@ -23,14 +25,18 @@ cudaStreamCaptureStatus status_of(const Stream& s) {
 extern "C" {
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) { return begin_capture(r, d, stream, mode, nullptr, {}); });
+  return api(__func__, Reach::kDevice,
+             [&](Runtime& r, Device& d) { return begin_capture(r, d, stream, mode, nullptr, {}); });
 }
 
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* dependencies, const cudaGraphEdgeData* data,
-                                          size_t count, cudaStreamCaptureMode mode) {
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* dependencies,
+                                          const cudaGraphEdgeData* data, size_t count,
+                                          cudaStreamCaptureMode mode) {
   return about_graph(__func__, graph, [&](Runtime& r, Device& d, Graph& g) -> cudaError_t {
     std::vector<GraphNode*> nodes;
-    if (!nodes_of(g, dependencies, count, &nodes) || !plain_edges(data, count)) return cudaErrorInvalidValue;
+    if (!nodes_of(g, dependencies, count, &nodes) || !plain_edges(data, count))
+      return cudaErrorInvalidValue;
     return begin_capture(r, d, stream, mode, &g, std::move(nodes));
   });
 }
@@ -54,29 +60,35 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   });
 }
 
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id, cudaGraph_t* graph,
-                                     const cudaGraphNode_t** dependencies, const cudaGraphEdgeData** data, size_t* count) {
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** dependencies,
+                                     const cudaGraphEdgeData** data, size_t* count) {
   return about(__func__, stream, [&](Runtime& r, Stream& s) -> cudaError_t {
     if (status == nullptr) return cudaErrorInvalidValue;
     *status = status_of(s);
-    if (*status != cudaStreamCaptureStatusActive) return check_legacy(r, "cudaStreamGetCaptureInfo", s);
+    if (*status != cudaStreamCaptureStatusActive)
+      return check_legacy(r, "cudaStreamGetCaptureInfo", s);
     if (id != nullptr) *id = s.capture->id;
     if (graph != nullptr) *graph = handle_of(s.capture->graph);
     // The list is good until the stream's next call; the stream keeps it.
-    if (dependencies != nullptr) *dependencies = reinterpret_cast<const cudaGraphNode_t*>(s.tail.data());
+    if (dependencies != nullptr)
+      *dependencies = reinterpret_cast<const cudaGraphNode_t*>(s.tail.data());
     if (data != nullptr) *data = nullptr;
     if (count != nullptr) *count = s.tail.size();
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies, const cudaGraphEdgeData* data, size_t count,
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies,
+                                                const cudaGraphEdgeData* data, size_t count,
                                                 unsigned flags) {
   return about(__func__, stream, [&](Runtime&, Stream& s) -> cudaError_t {
     if (!s.capture) return cudaErrorIllegalState;
     if (s.capture->invalid) return cudaErrorStreamCaptureInvalidated;
     std::vector<GraphNode*> nodes;
-    if (flags > cudaStreamSetCaptureDependencies || !nodes_of(*s.capture->graph, dependencies, count, &nodes) || !plain_edges(data, count)) {
+    if (flags > cudaStreamSetCaptureDependencies ||
+        !nodes_of(*s.capture->graph, dependencies, count, &nodes) || !plain_edges(data, count)) {
       return cudaErrorInvalidValue;
     }
     if (flags == cudaStreamSetCaptureDependencies) s.tail.clear();
@@ -89,7 +101,9 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   return api(__func__, Reach::kContext, [&](Runtime&, Device&) -> cudaError_t {
-    if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed) return cudaErrorInvalidValue;
+    if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal ||
+        *mode > cudaStreamCaptureModeRelaxed)
+      return cudaErrorInvalidValue;
     std::swap(*mode, thread_state().capture_mode);
     return cudaSuccess;
   });

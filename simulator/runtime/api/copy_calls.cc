@@ -1,4 +1,5 @@
-// cudaMemcpy, cudaMemset and their variants of one, two and three dimensions. Asynchronous ones have happened when they return.
+// cudaMemcpy, cudaMemset and their variants of one, two and three dimensions. Asynchronous ones
+// have happened when they return.
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/work.h"
 
@@ -25,14 +26,16 @@ cudaError_t in_stream(const char* function, cudaStream_t stream, Make&& make) {
   });
 }
 
-cudaError_t copy_line(const char* function, void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t copy_line(const char* function, void* to, const void* from, size_t size,
+                      cudaMemcpyKind kind, cudaStream_t stream) {
   return in_stream(function, stream, [&](Runtime&, Work& work) {
     work = make_copy_work(to, size, from, size, size, 1, kind);
     return cudaSuccess;
   });
 }
 
-cudaError_t copy_rows(const char* function, void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+cudaError_t copy_rows(const char* function, void* to, size_t to_pitch, const void* from,
+                      size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                       cudaStream_t stream) {
   return in_stream(function, stream, [&](Runtime& r, Work& work) -> cudaError_t {
     if (width > to_pitch || width > from_pitch) {
@@ -52,10 +55,12 @@ cudaError_t copy_box(const char* function, const cudaMemcpy3DParms* p, cudaStrea
   });
 }
 
-cudaError_t fill_slices(const char* function, const cudaPitchedPtr& to, int value, const cudaExtent& extent, cudaStream_t stream) {
+cudaError_t fill_slices(const char* function, const cudaPitchedPtr& to, int value,
+                        const cudaExtent& extent, cudaStream_t stream) {
   return in_stream(function, stream, [&](Runtime&, Work& work) {
     FillWork fill;
-    fill.rows = {to.ptr, to.pitch, static_cast<unsigned>(value & 0xff), 1, extent.width, extent.height};
+    fill.rows = {to.ptr, to.pitch,     static_cast<unsigned>(value & 0xff),
+                 1,      extent.width, extent.height};
     fill.depth = extent.depth;
     fill.slice = to.pitch * to.ysize;
     work = fill;
@@ -63,8 +68,10 @@ cudaError_t fill_slices(const char* function, const cudaPitchedPtr& to, int valu
   });
 }
 
-cudaError_t fill_rows(const char* function, void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
-  if (height > 1 && width > pitch) return lockstep::runtime::end_call(cudaErrorInvalidValue, function);
+cudaError_t fill_rows(const char* function, void* to, size_t pitch, int value, size_t width,
+                      size_t height, cudaStream_t stream) {
+  if (height > 1 && width > pitch)
+    return lockstep::runtime::end_call(cudaErrorInvalidValue, function);
   return fill_slices(function, {to, pitch, width, height}, value, {width, height, 1}, stream);
 }
 
@@ -72,12 +79,14 @@ cudaError_t fill_line(const char* function, void* to, int value, size_t size, cu
   return fill_slices(function, {to, size, size, 1}, value, {size, 1, 1}, stream);
 }
 
-cudaError_t fill_box(const char* function, const cudaPitchedPtr& to, int value, const cudaExtent& extent, cudaStream_t stream) {
+cudaError_t fill_box(const char* function, const cudaPitchedPtr& to, int value,
+                     const cudaExtent& extent, cudaStream_t stream) {
   if (extent.width > to.pitch) return lockstep::runtime::end_call(cudaErrorInvalidValue, function);
   return fill_slices(function, to, value, extent, stream);
 }
 
-cudaError_t copy_between(const char* function, void* to, int to_device, const void* from, int from_device, size_t size, cudaStream_t stream) {
+cudaError_t copy_between(const char* function, void* to, int to_device, const void* from,
+                         int from_device, size_t size, cudaStream_t stream) {
   return in_stream(function, stream, [&](Runtime& r, Work& work) -> cudaError_t {
     if (!r.device_exists(to_device) || !r.device_exists(from_device)) return cudaErrorInvalidDevice;
     work = make_copy_work(to, size, from, size, size, 1, cudaMemcpyDeviceToDevice);
@@ -85,12 +94,15 @@ cudaError_t copy_between(const char* function, void* to, int to_device, const vo
   });
 }
 
-cudaError_t copy_box_between(const char* function, const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
+cudaError_t copy_box_between(const char* function, const cudaMemcpy3DPeerParms* p,
+                             cudaStream_t stream) {
   return in_stream(function, stream, [&](Runtime& r, Work& work) -> cudaError_t {
     if (p == nullptr) return cudaErrorInvalidValue;
-    if (!r.device_exists(p->dstDevice) || !r.device_exists(p->srcDevice)) return cudaErrorInvalidDevice;
+    if (!r.device_exists(p->dstDevice) || !r.device_exists(p->srcDevice))
+      return cudaErrorInvalidDevice;
     CopyWork box;
-    box.box = {p->srcArray, p->srcPos, p->srcPtr, p->dstArray, p->dstPos, p->dstPtr, p->extent, cudaMemcpyDeviceToDevice};
+    box.box = {p->srcArray, p->srcPos, p->srcPtr, p->dstArray,
+               p->dstPos,   p->dstPtr, p->extent, cudaMemcpyDeviceToDevice};
     work = box;
     return check_copy(r, function, box.box);
   });
@@ -100,56 +112,87 @@ cudaError_t copy_box_between(const char* function, const cudaMemcpy3DPeerParms* 
 
 extern "C" {
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) { return copy_line(__func__, to, from, size, kind, nullptr); }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
+  return copy_line(__func__, to, from, size, kind, nullptr);
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
   return copy_line(__func__, to, from, size, kind, stream);
 }
 
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t size) {
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                           size_t size) {
   return copy_between(__func__, to, to_device, from, from_device, size, nullptr);
 }
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t size, cudaStream_t stream) {
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                size_t size, cudaStream_t stream) {
   return copy_between(__func__, to, to_device, from, from_device, size, stream);
 }
 
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind) {
   return copy_rows(__func__, to, to_pitch, from, from_pitch, width, height, kind, nullptr);
 }
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
   return copy_rows(__func__, to, to_pitch, from, from_pitch, width, height, kind, stream);
 }
 
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) { return copy_box(__func__, parameters, nullptr); }
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) { return copy_box(__func__, parameters, stream); }
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
+  return copy_box(__func__, parameters, nullptr);
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
+  return copy_box(__func__, parameters, stream);
+}
 
-cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) { return copy_box_between(__func__, parameters, nullptr); }
-cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream) { return copy_box_between(__func__, parameters, stream); }
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) {
+  return copy_box_between(__func__, parameters, nullptr);
+}
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream) {
+  return copy_box_between(__func__, parameters, stream);
+}
 
-cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const size_t* sizes, size_t count, cudaMemcpyAttributes* attributes, size_t* indices,
+cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const size_t* sizes,
+                                 size_t count, cudaMemcpyAttributes* attributes, size_t* indices,
                                  size_t kinds, cudaStream_t stream) {
-  // The attributes say when sources may be read and where data should be: nothing that is done at once needs to know.
-  if (to == nullptr || from == nullptr || sizes == nullptr || count == 0 || attributes == nullptr || indices == nullptr || kinds == 0 || kinds > count) {
+  // The attributes say when sources may be read and where data should be: nothing that is done at
+  // once needs to know.
+  if (to == nullptr || from == nullptr || sizes == nullptr || count == 0 || attributes == nullptr ||
+      indices == nullptr || kinds == 0 || kinds > count) {
     return lockstep::runtime::end_call(cudaErrorInvalidValue);
   }
   for (size_t i = 0; i < count; ++i) {
-    if (const cudaError_t error = copy_line(__func__, to[i], from[i], sizes[i], cudaMemcpyDefault, stream); error != cudaSuccess) return error;
+    if (const cudaError_t error =
+            copy_line(__func__, to[i], from[i], sizes[i], cudaMemcpyDefault, stream);
+        error != cudaSuccess)
+      return error;
   }
   return cudaSuccess;
 }
 
-cudaError_t cudaMemset(void* to, int value, size_t size) { return fill_line(__func__, to, value, size, nullptr); }
-cudaError_t cudaMemsetAsync(void* to, int value, size_t size, cudaStream_t stream) { return fill_line(__func__, to, value, size, stream); }
+cudaError_t cudaMemset(void* to, int value, size_t size) {
+  return fill_line(__func__, to, value, size, nullptr);
+}
+cudaError_t cudaMemsetAsync(void* to, int value, size_t size, cudaStream_t stream) {
+  return fill_line(__func__, to, value, size, stream);
+}
 
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
   return fill_rows(__func__, to, pitch, value, width, height, nullptr);
 }
-cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
+cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
   return fill_rows(__func__, to, pitch, value, width, height, stream);
 }
 
-cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) { return fill_box(__func__, to, value, extent, nullptr); }
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) { return fill_box(__func__, to, value, extent, stream); }
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
+  return fill_box(__func__, to, value, extent, nullptr);
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
+                              cudaStream_t stream) {
+  return fill_box(__func__, to, value, extent, stream);
+}
 
 }  // extern "C"
 

@@ -20,7 +20,9 @@ namespace {
 
 constexpr int kVersion = 13000;
 
-bool exists(const Runtime& r, int device) { return device >= 0 && device < static_cast<int>(r.devices.size()); }
+bool exists(const Runtime& r, int device) {
+  return device >= 0 && device < static_cast<int>(r.devices.size());
+}
 
 // What a limit is until set; 0 for one that the device does not have.
 std::size_t default_limit(cudaLimit limit) {
@@ -34,7 +36,9 @@ std::size_t default_limit(cudaLimit limit) {
   }
 }
 
-cudaError_t unknown_limit(cudaLimit limit) { return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue; }
+cudaError_t unknown_limit(cudaLimit limit) {
+  return limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue;
+}
 
 cudaError_t answer(int* result, int value, const char* function = __builtin_FUNCTION()) {
   if (result == nullptr) return end_call(cudaErrorInvalidValue, function);
@@ -94,8 +98,10 @@ cudaError_t cudaSetValidDevices(int* devices, int count) {
     for (int i = 0; i < count; ++i) {
       if (!exists(r, devices[i])) return cudaErrorInvalidDevice;
     }
-    // The first of them is the thread's device. Its context is made by the first call that wants one.
-    if (count > 0 && lockstep::runtime::Contexts::current() != nullptr) lockstep::runtime::contexts().use_primary(devices[0]);
+    // The first of them is the thread's device. Its context is made by the first call that wants
+    // one.
+    if (count > 0 && lockstep::runtime::Contexts::current() != nullptr)
+      lockstep::runtime::contexts().use_primary(devices[0]);
     if (count > 0) thread_state().device = devices[0];
     return cudaSuccess;
   });
@@ -150,7 +156,8 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return api(__func__, Reach::kDevice, [&](Runtime&, Device& d) -> cudaError_t {
-    if (limit != cudaLimitPersistingL2CacheSize && default_limit(limit) == 0) return unknown_limit(limit);
+    if (limit != cudaLimitPersistingL2CacheSize && default_limit(limit) == 0)
+      return unknown_limit(limit);
     constexpr std::size_t kLargestStack = 512 * 1024, kStackUnit = 16;
     if (limit == cudaLimitStackSize) {
       if (value > kLargestStack) return cudaErrorInvalidValue;
@@ -190,8 +197,10 @@ cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig /*config*/) {
 
 // Makes no context, as on an H100.
 cudaError_t cudaCtxResetPersistingL2Cache() {
-  return api(__func__, Reach::kHost,
-             [](Runtime&, Device& d) -> cudaError_t { return lockstep::runtime::Contexts::current() == nullptr ? cudaErrorDeviceUninitialized : d.error; });
+  return api(__func__, Reach::kHost, [](Runtime&, Device& d) -> cudaError_t {
+    return lockstep::runtime::Contexts::current() == nullptr ? cudaErrorDeviceUninitialized
+                                                             : d.error;
+  });
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
@@ -246,9 +255,13 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 
 cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr which, int from, int to) {
   return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
-    if (value == nullptr || which < cudaDevP2PAttrPerformanceRank || which > cudaDevP2PAttrOnlyPartialNativeAtomicSupported) return cudaErrorInvalidValue;
+    if (value == nullptr || which < cudaDevP2PAttrPerformanceRank ||
+        which > cudaDevP2PAttrOnlyPartialNativeAtomicSupported)
+      return cudaErrorInvalidValue;
     if (!exists(r, from) || !exists(r, to) || from == to) return cudaErrorInvalidDevice;
-    *value = which == cudaDevP2PAttrAccessSupported || which == cudaDevP2PAttrNativeAtomicSupported || which == cudaDevP2PAttrCudaArrayAccessSupported;
+    *value = which == cudaDevP2PAttrAccessSupported ||
+             which == cudaDevP2PAttrNativeAtomicSupported ||
+             which == cudaDevP2PAttrCudaArrayAccessSupported;
     return cudaSuccess;
   });
 }

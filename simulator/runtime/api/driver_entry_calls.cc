@@ -1,5 +1,6 @@
-// The driver's functions, which a program can ask the runtime for: those that are simulated (simulator/driver/entry_points.h). That there is none CUDA says
-// with success, a null pointer and a status; libraries that ask go without.
+// The driver's functions, which a program can ask the runtime for: those that are simulated
+// (simulator/driver/entry_points.h). That there is none CUDA says with success, a null pointer and
+// a status; libraries that ask go without.
 #include <algorithm>
 #include <limits>
 
@@ -10,14 +11,17 @@ using namespace lockstep::runtime;
 
 namespace {
 
-cudaError_t find_entry(const char* function, const char* symbol, void** result, int version, unsigned long long flags,
-                       cudaDriverEntryPointQueryResult* status) {
+cudaError_t find_entry(const char* function, const char* symbol, void** result, int version,
+                       unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
   return api(function, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
-    if (symbol == nullptr || result == nullptr || flags > cudaEnablePerThreadDefaultStream || version > CUDART_VERSION) return cudaErrorInvalidValue;
+    if (symbol == nullptr || result == nullptr || flags > cudaEnablePerThreadDefaultStream ||
+        version > CUDART_VERSION)
+      return cudaErrorInvalidValue;
     *result = nullptr;
     using lockstep::driver::Search;
     const Search search = lockstep::driver::find_entry_point(symbol, version, result);
-    if (search != Search::kFound) r.explain(function, std::string(symbol) + ": the simulated GPU's driver does not have it");
+    if (search != Search::kFound)
+      r.explain(function, std::string(symbol) + ": the simulated GPU's driver does not have it");
     if (status == nullptr) return search == Search::kFound ? cudaSuccess : cudaErrorSymbolNotFound;
     *status = search == Search::kFound         ? cudaDriverEntryPointSuccess
               : search == Search::kUnknownName ? cudaDriverEntryPointSymbolNotFound
@@ -28,16 +32,21 @@ cudaError_t find_entry(const char* function, const char* symbol, void** result, 
 
 }  // namespace
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the first of them is, and programs still use it
+#pragma GCC diagnostic ignored \
+    "-Wdeprecated-declarations"  // the first of them is, and programs still use it
 
 extern "C" {
 
-cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult* status) {
   return find_entry(__func__, symbol, function, CUDART_VERSION, flags, status);
 }
-cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version, unsigned long long flags,
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
+                                             unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* status) {
-  return find_entry(__func__, symbol, function, static_cast<int>(std::min<unsigned>(version, std::numeric_limits<int>::max())), flags, status);
+  return find_entry(__func__, symbol, function,
+                    static_cast<int>(std::min<unsigned>(version, std::numeric_limits<int>::max())),
+                    flags, status);
 }
 
 }  // extern "C"

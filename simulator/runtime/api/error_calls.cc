@@ -56,11 +56,13 @@ const char* cudaGetErrorString(cudaError_t error) {
 cudaError_t cudaPeekAtLastError() {
   start_driver();
   const cudaError_t error = thread_state().last_error;
-  if (error != cudaSuccess) lockstep::runtime::last_error_fetched(lockstep::runtime::Runtime::get());
+  if (error != cudaSuccess)
+    lockstep::runtime::last_error_fetched(lockstep::runtime::Runtime::get());
   return error;
 }
 
-// Forgets the last error even if a kernel's error made every call fail: the next call that reaches the device returns that again.
+// Forgets the last error even if a kernel's error made every call fail: the next call that reaches
+// the device returns that again.
 cudaError_t cudaGetLastError() {
   const cudaError_t error = cudaPeekAtLastError();
   thread_state().last_error = cudaSuccess;

@@ -1,4 +1,5 @@
-// Events. Their times are the host's: they tell how long the simulation took, never how fast a GPU would be.
+// Events. Their times are the host's: they tell how long the simulation took, never how fast a GPU
+// would be.
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/transfers.h"
@@ -41,23 +42,25 @@ cudaError_t record(const char* function, cudaEvent_t event, cudaStream_t stream,
   });
 }
 
-// An event that was never recorded counts as having happened; one that a graph's capture recorded never will.
+// An event that was never recorded counts as having happened; one that a graph's capture recorded
+// never will.
 cudaError_t happened(const char* function, cudaEvent_t event) {
-  return api(function, event == nullptr ? Reach::kHost : Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    const Event* e = r.streams.find_event(event);
-    if (e == nullptr) return unknown_event(r, function);
-    if (e->capture && e->capture->members.empty()) {
-      r.explain(function, "the event was recorded in a capture that has ended");
-      return cudaErrorInvalidValue;  // as an H100 answers cudaEventQuery
-    }
-    if (e->capture) {
-      e->capture->invalid = true;
-      r.explain(function, "the event was recorded while its stream was being captured");
-      return cudaErrorCapturedEvent;
-    }
-    r.has_waited();
-    return check_unsafe(r, function);
-  });
+  return api(function, event == nullptr ? Reach::kHost : Reach::kDevice,
+             [&](Runtime& r, Device&) -> cudaError_t {
+               const Event* e = r.streams.find_event(event);
+               if (e == nullptr) return unknown_event(r, function);
+               if (e->capture && e->capture->members.empty()) {
+                 r.explain(function, "the event was recorded in a capture that has ended");
+                 return cudaErrorInvalidValue;  // as an H100 answers cudaEventQuery
+               }
+               if (e->capture) {
+                 e->capture->invalid = true;
+                 r.explain(function, "the event was recorded while its stream was being captured");
+                 return cudaErrorCapturedEvent;
+               }
+               r.has_waited();
+               return check_unsafe(r, function);
+             });
 }
 
 }  // namespace
@@ -66,11 +69,13 @@ extern "C" {
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    constexpr unsigned kKnown = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    constexpr unsigned kKnown =
+        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
     if (event == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
     if ((flags & cudaEventInterprocess) != 0) {
       if ((flags & cudaEventDisableTiming) == 0) return cudaErrorInvalidValue;
-      r.explain("cudaEventCreateWithFlags", "events between processes are not supported by the simulated GPU");
+      r.explain("cudaEventCreateWithFlags",
+                "events between processes are not supported by the simulated GPU");
       return cudaErrorNotSupported;
     }
     *event = r.streams.create_event(flags, d.ordinal);
@@ -78,16 +83,22 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   });
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
-
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return api(__func__, Reach::kDevice,
-             [&](Runtime& r, Device&) -> cudaError_t { return r.streams.destroy_event(event) ? cudaSuccess : unknown_event(r, "cudaEventDestroy"); });
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return record(__func__, event, stream, false); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
+    return r.streams.destroy_event(event) ? cudaSuccess : unknown_event(r, "cudaEventDestroy");
+  });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return record(__func__, event, stream, false);
+}
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  if ((flags & ~cudaEventRecordExternal) != 0) return lockstep::runtime::end_call(cudaErrorInvalidValue);
+  if ((flags & ~cudaEventRecordExternal) != 0)
+    return lockstep::runtime::end_call(cudaErrorInvalidValue);
   return record(__func__, event, stream, (flags & cudaEventRecordExternal) != 0);
 }
 
@@ -95,19 +106,24 @@ cudaError_t cudaEventQuery(cudaEvent_t event) { return happened(__func__, event)
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return happened(__func__, event); }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  return api(__func__, start == nullptr ? Reach::kHost : Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    if (milliseconds == nullptr) return cudaErrorInvalidValue;
-    const Event* from = r.streams.find_event(start);
-    const Event* to = r.streams.find_event(end);
-    if (from == nullptr || to == nullptr) return unknown_event(r, "cudaEventElapsedTime");
-    if (from->capture || to->capture) return cudaErrorCapturedEvent;
-    if (((from->flags | to->flags) & cudaEventDisableTiming) != 0 || !from->recorded || !to->recorded) {
-      r.explain("cudaEventElapsedTime", "an event was never recorded, or was made with cudaEventDisableTiming");
-      return cudaErrorInvalidResourceHandle;
-    }
-    *milliseconds = std::chrono::duration<float, std::milli>(*to->recorded - *from->recorded).count();
-    return cudaSuccess;
-  });
+  return api(
+      __func__, start == nullptr ? Reach::kHost : Reach::kDevice,
+      [&](Runtime& r, Device&) -> cudaError_t {
+        if (milliseconds == nullptr) return cudaErrorInvalidValue;
+        const Event* from = r.streams.find_event(start);
+        const Event* to = r.streams.find_event(end);
+        if (from == nullptr || to == nullptr) return unknown_event(r, "cudaEventElapsedTime");
+        if (from->capture || to->capture) return cudaErrorCapturedEvent;
+        if (((from->flags | to->flags) & cudaEventDisableTiming) != 0 || !from->recorded ||
+            !to->recorded) {
+          r.explain("cudaEventElapsedTime",
+                    "an event was never recorded, or was made with cudaEventDisableTiming");
+          return cudaErrorInvalidResourceHandle;
+        }
+        *milliseconds =
+            std::chrono::duration<float, std::milli>(*to->recorded - *from->recorded).count();
+        return cudaSuccess;
+      });
 }
 
 }  // extern "C"

@@ -13,7 +13,8 @@ using lockstep::runtime::thread_state;
 
 namespace {
 
-// Runs `body` on the current device under the lock; `otherwise` when no simulated GPU could be started.
+// Runs `body` on the current device under the lock; `otherwise` when no simulated GPU could be
+// started.
 template <class T, class Body>
 T with_device(T otherwise, Body&& body) {
   Runtime& runtime = Runtime::get();
@@ -30,7 +31,10 @@ int lockstepExtensionVersion() { return LOCKSTEP_EXTENSION_VERSION; }
 
 int lockstepNameBuffer(void* begin, size_t bytes, const char* name) {
   return with_device(-1, [&](Runtime& r, Device&) {
-    return r.memory->name_buffer(reinterpret_cast<lockstep::memory::Address>(begin), bytes, name == nullptr ? "" : name) ? 0 : -1;
+    return r.memory->name_buffer(reinterpret_cast<lockstep::memory::Address>(begin), bytes,
+                                 name == nullptr ? "" : name)
+               ? 0
+               : -1;
   });
 }
 
@@ -71,7 +75,9 @@ int lockstepResetCounters() {
 int lockstepReadCounters(lockstepCounters* result) {
   return with_device(-1, [&](Runtime& r, Device& d) {
     if (r.interceptor) r.interceptor->counters_read();
-    if (result == nullptr || result->size < sizeof(size_t) || result->size > sizeof(lockstepCounters)) return -1;
+    if (result == nullptr || result->size < sizeof(size_t) ||
+        result->size > sizeof(lockstepCounters))
+      return -1;
     const auto& c = d.counters;
     lockstepCounters all{};
     all.size = result->size;
@@ -92,7 +98,8 @@ int lockstepReadCounters(lockstepCounters* result) {
     all.votes = c.votes;
     all.atomics = c.atomics;
     all.barriers = c.barriers;
-    std::memcpy(result, &all, result->size);  // a program built with an older header has a shorter structure
+    std::memcpy(result, &all,
+                result->size);  // a program built with an older header has a shorter structure
     return 0;
   });
 }
@@ -102,7 +109,9 @@ int lockstepWatchOperations(int on) {
   return 0;
 }
 
-size_t lockstepReadOperations(lockstepOperation* operations, size_t room) { return Runtime::get().operations.read(operations, room); }
+size_t lockstepReadOperations(lockstepOperation* operations, size_t room) {
+  return Runtime::get().operations.read(operations, room);
+}
 
 int lockstepSetSchedule(uint64_t seed) {
   return with_device(-1, [&](Runtime& r, Device&) {
@@ -112,11 +121,14 @@ int lockstepSetSchedule(uint64_t seed) {
 }
 
 uint32_t lockstepSetChecks(uint32_t checks) {
-  return with_device(uint32_t{0}, [&](Runtime& r, Device&) { return std::exchange(r.settings.checks, checks); });
+  return with_device(uint32_t{0},
+                     [&](Runtime& r, Device&) { return std::exchange(r.settings.checks, checks); });
 }
 
 int lockstepBeginPart() {
-  return with_device(1, [](Runtime& r, Device&) { return r.interceptor == nullptr || r.interceptor->begin_part() ? 1 : 0; });
+  return with_device(1, [](Runtime& r, Device&) {
+    return r.interceptor == nullptr || r.interceptor->begin_part() ? 1 : 0;
+  });
 }
 
 int lockstepSetQuiet(int quiet) { return Runtime::get().findings.set_quiet(quiet != 0) ? 1 : 0; }

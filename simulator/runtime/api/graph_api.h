@@ -1,4 +1,5 @@
-// What the functions about graphs share: handles turned into what they stand for, and lists given to the program.
+// What the functions about graphs share: handles turned into what they stand for, and lists given
+// to the program.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,7 +12,8 @@
 
 namespace lockstep::runtime {
 
-// Graphs are host objects: nothing here returns a kernel's error. The device's context is made, as on an H100.
+// Graphs are host objects: nothing here returns a kernel's error. The device's context is made, as
+// on an H100.
 template <class Body>
 cudaError_t about_graph(const char* function, cudaGraph_t handle, Body&& body) {
   return api(function, Reach::kContext, [&](Runtime& r, Device& d) -> cudaError_t {
@@ -28,25 +30,32 @@ cudaError_t about_node(const char* function, cudaGraphNode_t handle, Body&& body
 }
 // With the step of an instantiated graph that was made from a node.
 template <class Body>
-cudaError_t about_step(const char* function, cudaGraphExec_t exec_handle, cudaGraphNode_t node_handle, Body&& body) {
+cudaError_t about_step(const char* function, cudaGraphExec_t exec_handle,
+                       cudaGraphNode_t node_handle, Body&& body) {
   return api(function, Reach::kContext, [&](Runtime& r, Device&) -> cudaError_t {
     const auto exec = graphs().find(exec_handle);
     const GraphNode* node = graphs().find(node_handle);
     if (!exec || node == nullptr) return cudaErrorInvalidValue;
-    const auto step = std::find_if(exec->steps.begin(), exec->steps.end(), [&](const auto& s) { return s.origin == node->origin; });
+    const auto step = std::find_if(exec->steps.begin(), exec->steps.end(),
+                                   [&](const auto& s) { return s.origin == node->origin; });
     return step == exec->steps.end() ? cudaErrorInvalidValue : body(r, *node, *step);
   });
 }
 
 inline cudaGraph_t handle_of(Graph* graph) { return reinterpret_cast<cudaGraph_t>(graph); }
-inline cudaGraphNode_t handle_of(const GraphNode* node) { return reinterpret_cast<cudaGraphNode_t>(const_cast<GraphNode*>(node)); }
+inline cudaGraphNode_t handle_of(const GraphNode* node) {
+  return reinterpret_cast<cudaGraphNode_t>(const_cast<GraphNode*>(node));
+}
 
 // The nodes of a list of handles, all in `graph` and different. False: they are not.
-inline bool nodes_of(const Graph& graph, const cudaGraphNode_t* handles, std::size_t count, std::vector<GraphNode*>* nodes) {
+inline bool nodes_of(const Graph& graph, const cudaGraphNode_t* handles, std::size_t count,
+                     std::vector<GraphNode*>* nodes) {
   if (count != 0 && handles == nullptr) return false;
   for (std::size_t i = 0; i < count; ++i) {
     GraphNode* node = graphs().find(handles[i]);
-    if (node == nullptr || node->graph != &graph || std::find(nodes->begin(), nodes->end(), node) != nodes->end()) return false;
+    if (node == nullptr || node->graph != &graph ||
+        std::find(nodes->begin(), nodes->end(), node) != nodes->end())
+      return false;
     nodes->push_back(node);
   }
   return true;
@@ -54,14 +63,19 @@ inline bool nodes_of(const Graph& graph, const cudaGraphNode_t* handles, std::si
 
 // Edges that mean more than "after": only the plain kind is simulated, which is stricter.
 inline bool plain_edges(const cudaGraphEdgeData* data, std::size_t count) {
-  return data == nullptr || std::all_of(data, data + count, [](const cudaGraphEdgeData& e) { return e.from_port == 0 && e.to_port == 0 && e.type == 0; });
+  return data == nullptr || std::all_of(data, data + count, [](const cudaGraphEdgeData& e) {
+           return e.from_port == 0 && e.to_port == 0 && e.type == 0;
+         });
 }
 
-// CUDA's way to give a list: the number without an array; else at most *count of it, the rest of the array filled with nulls.
-inline cudaError_t give(const std::vector<const GraphNode*>& nodes, cudaGraphNode_t* array, std::size_t* count) {
+// CUDA's way to give a list: the number without an array; else at most *count of it, the rest of
+// the array filled with nulls.
+inline cudaError_t give(const std::vector<const GraphNode*>& nodes, cudaGraphNode_t* array,
+                        std::size_t* count) {
   if (count == nullptr) return cudaErrorInvalidValue;
   if (array != nullptr) {
-    for (std::size_t i = 0; i < *count; ++i) array[i] = i < nodes.size() ? handle_of(nodes[i]) : nullptr;
+    for (std::size_t i = 0; i < *count; ++i)
+      array[i] = i < nodes.size() ? handle_of(nodes[i]) : nullptr;
     *count = std::min(*count, nodes.size());
   } else {
     *count = nodes.size();

@@ -12,7 +12,8 @@ namespace {
 constexpr cudaGraphEdgeData kPlain{};
 
 const char* word_for(cudaGraphNodeType type) {
-  if (static_cast<CUgraphNodeType>(type) == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) return "memory operations";
+  if (static_cast<CUgraphNodeType>(type) == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+    return "memory operations";
   switch (type) {
     case cudaGraphNodeTypeKernel: return "kernel";
     case cudaGraphNodeTypeMemcpy: return "memcpy";
@@ -34,27 +35,33 @@ std::string label(Runtime& r, const GraphNode& node) {
 }
 
 template <class Change>
-cudaError_t change_edges(const char* function, cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, const cudaGraphEdgeData* data,
-                         size_t count, Change&& change) {
+cudaError_t change_edges(const char* function, cudaGraph_t graph, const cudaGraphNode_t* from,
+                         const cudaGraphNode_t* to, const cudaGraphEdgeData* data, size_t count,
+                         Change&& change) {
   return about_graph(function, graph, [&](Runtime& r, Device&, Graph& g) -> cudaError_t {
     if (count != 0 && (from == nullptr || to == nullptr)) return cudaErrorInvalidValue;
     if (!plain_edges(data, count)) {
-      r.explain(function, "edges with ports (programmatic launches) are not supported by the simulated GPU");
+      r.explain(function,
+                "edges with ports (programmatic launches) are not supported by the simulated GPU");
       return cudaErrorNotSupported;
     }
     for (size_t i = 0; i < count; ++i) {
       GraphNode *a = graphs().find(from[i]), *b = graphs().find(to[i]);
-      if (a == nullptr || b == nullptr || a == b || a->graph != &g || b->graph != &g || !change(*a, *b)) return cudaErrorInvalidValue;
+      if (a == nullptr || b == nullptr || a == b || a->graph != &g || b->graph != &g ||
+          !change(*a, *b))
+        return cudaErrorInvalidValue;
     }
     return cudaSuccess;
   });
 }
 
-cudaError_t give_neighbours(const char* function, cudaGraphNode_t node, std::vector<GraphNode*> GraphNode::*list, cudaGraphNode_t* nodes,
+cudaError_t give_neighbours(const char* function, cudaGraphNode_t node,
+                            std::vector<GraphNode*> GraphNode::*list, cudaGraphNode_t* nodes,
                             cudaGraphEdgeData* data, size_t* count) {
   return about_node(function, node, [&](Runtime&, const GraphNode& n) {
     const cudaError_t error = give({(n.*list).begin(), (n.*list).end()}, nodes, count);
-    if (error == cudaSuccess && nodes != nullptr && data != nullptr) std::fill_n(data, *count, kPlain);
+    if (error == cudaSuccess && nodes != nullptr && data != nullptr)
+      std::fill_n(data, *count, kPlain);
     return error;
   });
 }
@@ -72,7 +79,9 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return about_graph(__func__, graph, [](Runtime&, Device&, Graph& g) { return graphs().destroy(&g) ? cudaSuccess : cudaErrorInvalidValue; });
+  return about_graph(__func__, graph, [](Runtime&, Device&, Graph& g) {
+    return graphs().destroy(&g) ? cudaSuccess : cudaErrorInvalidValue;
+  });
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
@@ -83,7 +92,8 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
   });
 }
 
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* found, cudaGraphNode_t original, cudaGraph_t clone) {
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* found, cudaGraphNode_t original,
+                                     cudaGraph_t clone) {
   return about_graph(__func__, clone, [&](Runtime&, Device&, const Graph& g) -> cudaError_t {
     const GraphNode* node = graphs().find(original);
     if (found == nullptr || node == nullptr) return cudaErrorInvalidValue;
@@ -114,7 +124,8 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, siz
   });
 }
 
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, cudaGraphEdgeData* data, size_t* count) {
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                              cudaGraphEdgeData* data, size_t* count) {
   return about_graph(__func__, graph, [&](Runtime&, Device&, const Graph& g) -> cudaError_t {
     if ((from == nullptr) != (to == nullptr) || count == nullptr) return cudaErrorInvalidValue;
     std::vector<const GraphNode*> froms, tos;
@@ -132,17 +143,22 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
   });
 }
 
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, cudaGraphEdgeData* data, size_t* count) {
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                         cudaGraphEdgeData* data, size_t* count) {
   return give_neighbours(__func__, node, &GraphNode::from, nodes, data, count);
 }
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes, cudaGraphEdgeData* data, size_t* count) {
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                           cudaGraphEdgeData* data, size_t* count) {
   return give_neighbours(__func__, node, &GraphNode::to, nodes, data, count);
 }
 
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, const cudaGraphEdgeData* data, size_t count) {
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData* data,
+                                     size_t count) {
   return change_edges(__func__, graph, from, to, data, count, Graphs::connect);
 }
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, const cudaGraphEdgeData* data,
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                        const cudaGraphNode_t* to, const cudaGraphEdgeData* data,
                                         size_t count) {
   return change_edges(__func__, graph, from, to, data, count, Graphs::disconnect);
 }
@@ -174,16 +190,20 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned
       file << "  node_" << number << " [label=\"" << label(r, *node) << "\"];\n";
     }
     for (const auto& node : g.nodes) {
-      for (const GraphNode* after : node->to) file << "  node_" << numbers[node.get()] << " -> node_" << numbers[after] << ";\n";
+      for (const GraphNode* after : node->to)
+        file << "  node_" << numbers[node.get()] << " -> node_" << numbers[after] << ";\n";
     }
     file << "}\n" << std::flush;
     return file ? cudaSuccess : cudaErrorOperatingSystem;
   });
 }
 
-cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void* data, cudaHostFn_t destroy, unsigned count, unsigned flags) {
+cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void* data, cudaHostFn_t destroy,
+                                 unsigned count, unsigned flags) {
   return api(__func__, Reach::kHost, [&](Runtime&, Device&) -> cudaError_t {
-    if (object == nullptr || destroy == nullptr || count == 0 || flags != cudaUserObjectNoDestructorSync) return cudaErrorInvalidValue;
+    if (object == nullptr || destroy == nullptr || count == 0 ||
+        flags != cudaUserObjectNoDestructorSync)
+      return cudaErrorInvalidValue;
     *object = reinterpret_cast<cudaUserObject_t>(new UserObject{data, destroy, count});
     return cudaSuccess;
   });
@@ -205,9 +225,11 @@ cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned count) {
   });
 }
 
-cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count, unsigned flags) {
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count,
+                                      unsigned flags) {
   return about_graph(__func__, graph, [&](Runtime&, Device&, Graph& g) -> cudaError_t {
-    if (object == nullptr || count == 0 || (flags & ~cudaGraphUserObjectMove) != 0) return cudaErrorInvalidValue;
+    if (object == nullptr || count == 0 || (flags & ~cudaGraphUserObjectMove) != 0)
+      return cudaErrorInvalidValue;
     auto* own = reinterpret_cast<UserObject*>(object);
     if ((flags & cudaGraphUserObjectMove) == 0) own->count += count;
     g.kept[own] += count;

@@ -9,10 +9,12 @@ using namespace lockstep::runtime;
 
 namespace {
 
-cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags, cudaGraphInstantiateResult* result) {
+cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t graph,
+                        unsigned long long flags, cudaGraphInstantiateResult* result) {
   return about_graph(function, graph, [&](Runtime& r, Device&, const Graph& g) -> cudaError_t {
-    constexpr unsigned long long kKnown = cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload | cudaGraphInstantiateFlagDeviceLaunch |
-                                          cudaGraphInstantiateFlagUseNodePriority;
+    constexpr unsigned long long kKnown =
+        cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
+        cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
     *result = cudaGraphInstantiateError;
     if (exec == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
     if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) {
@@ -35,37 +37,46 @@ cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t
 // Changes the step of an instantiated graph.
 template <class Make>
 cudaError_t set(const char* function, cudaGraphExec_t exec, cudaGraphNode_t node, Make&& make) {
-  return about_step(function, exec, node, [&](Runtime& r, const GraphNode& n, GraphExec::Step& step) -> cudaError_t {
-    Work work;
-    if (const cudaError_t error = make(r, r.devices[static_cast<std::size_t>(n.device)], &work); error != cudaSuccess) return error;
-    if (auto* kernel = std::get_if<KernelWork>(&work)) {
-      if (const auto* now = std::get_if<KernelWork>(&step.work)) {
-        kernel->request.cooperative = now->request.cooperative;
-        if (now->request.has_cluster) kernel->request.cluster = now->request.cluster;
-        kernel->request.has_cluster = kernel->request.has_cluster || now->request.has_cluster;
-      }
-    }
-    if (auto* child = std::get_if<ChildWork>(&work); child != nullptr && step.child) {
-      const GraphNode* node_in_error = nullptr;
-      return update(*step.child, *child->graph, &node_in_error) == cudaGraphExecUpdateSuccess ? cudaSuccess : cudaErrorInvalidValue;
-    }
-    return replace_work(step, std::move(work)) ? cudaSuccess : cudaErrorInvalidValue;
-  });
+  return about_step(
+      function, exec, node,
+      [&](Runtime& r, const GraphNode& n, GraphExec::Step& step) -> cudaError_t {
+        Work work;
+        if (const cudaError_t error = make(r, r.devices[static_cast<std::size_t>(n.device)], &work);
+            error != cudaSuccess)
+          return error;
+        if (auto* kernel = std::get_if<KernelWork>(&work)) {
+          if (const auto* now = std::get_if<KernelWork>(&step.work)) {
+            kernel->request.cooperative = now->request.cooperative;
+            if (now->request.has_cluster) kernel->request.cluster = now->request.cluster;
+            kernel->request.has_cluster = kernel->request.has_cluster || now->request.has_cluster;
+          }
+        }
+        if (auto* child = std::get_if<ChildWork>(&work); child != nullptr && step.child) {
+          const GraphNode* node_in_error = nullptr;
+          return update(*step.child, *child->graph, &node_in_error) == cudaGraphExecUpdateSuccess
+                     ? cudaSuccess
+                     : cudaErrorInvalidValue;
+        }
+        return replace_work(step, std::move(work)) ? cudaSuccess : cudaErrorInvalidValue;
+      });
 }
 
 }  // namespace
 
 extern "C" {
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 unsigned long long flags) {
   cudaGraphInstantiateResult result;
   return instantiate(__func__, exec, graph, flags, &result);
 }
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
   cudaGraphInstantiateResult result;
   return instantiate(__func__, exec, graph, flags, &result);
 }
-cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphInstantiateParams* params) {
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* params) {
   if (params == nullptr) return end_call(cudaErrorInvalidValue);
   params->errNode_out = nullptr;
   return instantiate(__func__, exec, graph, params->flags, &params->result_out);
@@ -81,26 +92,35 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flag
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return api(__func__, Reach::kHost, [&](Runtime&, Device&) { return graphs().destroy(exec) ? cudaSuccess : cudaErrorInvalidValue; });
+  return api(__func__, Reach::kHost, [&](Runtime&, Device&) {
+    return graphs().destroy(exec) ? cudaSuccess : cudaErrorInvalidValue;
+  });
 }
 
-// The graph runs outside the lock, for its host functions' sake; it lives until it has run, whatever they destroy.
+// The graph runs outside the lock, for its host functions' sake; it lives until it has run,
+// whatever they destroy.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   std::shared_ptr<GraphExec> found;
-  const cudaError_t error = api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    Stream* s = r.streams.find_stream(stream, d.ordinal);
-    if (s == nullptr) return cudaErrorInvalidResourceHandle;
-    found = graphs().find(exec);
-    if (!found) return cudaErrorInvalidValue;
-    if (const cudaError_t refused = refuse_captured(r, "cudaGraphLaunch", *s); refused != cudaSuccess) return refused;
-    const cudaError_t put = check_legacy(r, "cudaGraphLaunch", *s);
-    if (put == cudaSuccess) note_operation(r, d, LOCKSTEP_OTHER_WORK, "cudaGraphLaunch", stream, false);
-    return put;
-  });
+  const cudaError_t error =
+      api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+        Stream* s = r.streams.find_stream(stream, d.ordinal);
+        if (s == nullptr) return cudaErrorInvalidResourceHandle;
+        found = graphs().find(exec);
+        if (!found) return cudaErrorInvalidValue;
+        if (const cudaError_t refused = refuse_captured(r, "cudaGraphLaunch", *s);
+            refused != cudaSuccess)
+          return refused;
+        const cudaError_t put = check_legacy(r, "cudaGraphLaunch", *s);
+        if (put == cudaSuccess)
+          note_operation(r, d, LOCKSTEP_OTHER_WORK, "cudaGraphLaunch", stream, false);
+        return put;
+      });
   if (error != cudaSuccess) return error;
   const cudaError_t run = run_graph("cudaGraphLaunch", *found);
   // A kernel's error is delivered by the next call, as after any launch.
-  return api(__func__, Reach::kHost, [&](Runtime& r, Device& d) { return run == d.error && !r.settings.launch_blocking ? cudaSuccess : run; });
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device& d) {
+    return run == d.error && !r.settings.launch_blocking ? cudaSuccess : run;
+  });
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
@@ -110,82 +130,121 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
   });
 }
 
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info) {
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info) {
   return about_graph(__func__, graph, [&](Runtime&, Device&, const Graph& g) -> cudaError_t {
     const auto found = graphs().find(exec);
     if (!found || info == nullptr) return cudaErrorInvalidValue;
     const GraphNode* node = nullptr;
     *info = {update(*found, g, &node), handle_of(node), nullptr};
-    return info->result == cudaGraphExecUpdateSuccess ? cudaSuccess : cudaErrorGraphExecUpdateFailure;
+    return info->result == cudaGraphExecUpdateSuccess ? cudaSuccess
+                                                      : cudaErrorGraphExecUpdateFailure;
   });
 }
 
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
-  return about_step(__func__, exec, node, [&](Runtime&, const GraphNode&, GraphExec::Step& step) -> cudaError_t {
-    const auto type = type_of(step.work);
-    if (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeMemset && type != cudaGraphNodeTypeMemcpy) return cudaErrorInvalidValue;
-    step.enabled = enabled != 0;
-    return cudaSuccess;
-  });
+  return about_step(__func__, exec, node,
+                    [&](Runtime&, const GraphNode&, GraphExec::Step& step) -> cudaError_t {
+                      const auto type = type_of(step.work);
+                      if (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeMemset &&
+                          type != cudaGraphNodeTypeMemcpy)
+                        return cudaErrorInvalidValue;
+                      step.enabled = enabled != 0;
+                      return cudaSuccess;
+                    });
 }
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {
-  return about_step(__func__, exec, node, [&](Runtime&, const GraphNode&, const GraphExec::Step& step) -> cudaError_t {
-    const auto type = type_of(step.work);
-    if (enabled == nullptr || (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeMemset && type != cudaGraphNodeTypeMemcpy)) {
-      return cudaErrorInvalidValue;
-    }
-    *enabled = step.enabled;
-    return cudaSuccess;
-  });
+  return about_step(__func__, exec, node,
+                    [&](Runtime&, const GraphNode&, const GraphExec::Step& step) -> cudaError_t {
+                      const auto type = type_of(step.work);
+                      if (enabled == nullptr ||
+                          (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeMemset &&
+                           type != cudaGraphNodeTypeMemcpy)) {
+                        return cudaErrorInvalidValue;
+                      }
+                      *enabled = step.enabled;
+                      return cudaSuccess;
+                    });
 }
 
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaKernelNodeParams* params) {
-  return set(__func__, exec, node, [&](Runtime& r, Device& d, Work* work) { return kernel_work(r, d, "cudaGraphExecKernelNodeSetParams", params, work); });
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* params) {
+  return set(__func__, exec, node, [&](Runtime& r, Device& d, Work* work) {
+    return kernel_work(r, d, "cudaGraphExecKernelNodeSetParams", params, work);
+  });
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
-  return set(__func__, exec, node, [&](Runtime& r, Device&, Work* work) { return copy_work(r, "cudaGraphExecMemcpyNodeSetParams", params, work); });
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaMemcpy3DParms* params) {
+  return set(__func__, exec, node, [&](Runtime& r, Device&, Work* work) {
+    return copy_work(r, "cudaGraphExecMemcpyNodeSetParams", params, work);
+  });
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
+                                               const void* from, size_t bytes,
+                                               cudaMemcpyKind kind) {
+  return set(__func__, exec, node, [&](Runtime& r, Device&, Work* work) {
+    return line_work(r, "cudaGraphExecMemcpyNodeSetParams1D", to, from, bytes, kind, work);
+  });
+}
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                     const void* symbol, const void* from,
+                                                     size_t bytes, size_t offset,
+                                                     cudaMemcpyKind kind) {
+  return set(__func__, exec, node, [&](Runtime& r, Device& d, Work* work) {
+    return to_symbol_work(r, d, "cudaGraphExecMemcpyNodeSetParamsToSymbol", symbol, from, bytes,
+                          offset, kind, work);
+  });
+}
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                       void* to, const void* symbol, size_t bytes,
+                                                       size_t offset, cudaMemcpyKind kind) {
+  return set(__func__, exec, node, [&](Runtime& r, Device& d, Work* work) {
+    return from_symbol_work(r, d, "cudaGraphExecMemcpyNodeSetParamsFromSymbol", to, symbol, bytes,
+                            offset, kind, work);
+  });
+}
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaMemsetParams* params) {
+  return set(__func__, exec, node, [&](Runtime& r, Device&, Work* work) {
+    return fill_work(r, "cudaGraphExecMemsetNodeSetParams", params, work);
+  });
+}
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                           const cudaHostNodeParams* params) {
   return set(__func__, exec, node,
-             [&](Runtime& r, Device&, Work* work) { return line_work(r, "cudaGraphExecMemcpyNodeSetParams1D", to, from, bytes, kind, work); });
+             [&](Runtime&, Device&, Work* work) { return host_work(params, work); });
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, const void* symbol, const void* from, size_t bytes,
-                                                     size_t offset, cudaMemcpyKind kind) {
-  return set(__func__, exec, node, [&](Runtime& r, Device& d, Work* work) {
-    return to_symbol_work(r, d, "cudaGraphExecMemcpyNodeSetParamsToSymbol", symbol, from, bytes, offset, kind, work);
-  });
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                 cudaGraph_t child) {
+  return set(__func__, exec, node,
+             [&](Runtime&, Device&, Work* work) { return child_work(child, work); });
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void* to, const void* symbol, size_t bytes, size_t offset,
-                                                       cudaMemcpyKind kind) {
-  return set(__func__, exec, node, [&](Runtime& r, Device& d, Work* work) {
-    return from_symbol_work(r, d, "cudaGraphExecMemcpyNodeSetParamsFromSymbol", to, symbol, bytes, offset, kind, work);
-  });
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                 cudaEvent_t event) {
+  return set(__func__, exec, node,
+             [&](Runtime& r, Device&, Work* work) { return record_work(r, event, work); });
 }
-cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemsetParams* params) {
-  return set(__func__, exec, node, [&](Runtime& r, Device&, Work* work) { return fill_work(r, "cudaGraphExecMemsetNodeSetParams", params, work); });
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                               cudaEvent_t event) {
+  return set(__func__, exec, node,
+             [&](Runtime& r, Device&, Work* work) { return wait_work(r, event, work); });
 }
-cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaHostNodeParams* params) {
-  return set(__func__, exec, node, [&](Runtime&, Device&, Work* work) { return host_work(params, work); });
-}
-cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child) {
-  return set(__func__, exec, node, [&](Runtime&, Device&, Work* work) { return child_work(child, work); });
-}
-cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) {
-  return set(__func__, exec, node, [&](Runtime& r, Device&, Work* work) { return record_work(r, event, work); });
-}
-cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) {
-  return set(__func__, exec, node, [&](Runtime& r, Device&, Work* work) { return wait_work(r, event, work); });
-}
-cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraphNodeParams* params) {
-  if (params != nullptr && (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree)) {
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                       cudaGraphNodeParams* params) {
+  if (params != nullptr &&
+      (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree)) {
     return end_call(cudaErrorNotSupported);
   }
-  return set(__func__, exec, node, [&](Runtime& r, Device& d, Work* work) { return any_work(r, d, "cudaGraphExecNodeSetParams", params, work); });
+  return set(__func__, exec, node, [&](Runtime& r, Device& d, Work* work) {
+    return any_work(r, d, "cudaGraphExecNodeSetParams", params, work);
+  });
 }
 
 cudaError_t cudaDeviceGraphMemTrim(int device) {
-  return api(__func__, Reach::kHost,
-             [&](Runtime& r, Device&) { return device >= 0 && device < static_cast<int>(r.devices.size()) ? cudaSuccess : cudaErrorInvalidDevice; });
+  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) {
+    return device >= 0 && device < static_cast<int>(r.devices.size()) ? cudaSuccess
+                                                                      : cudaErrorInvalidDevice;
+  });
 }
 
 }  // extern "C"

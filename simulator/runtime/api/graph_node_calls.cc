@@ -10,7 +10,8 @@ namespace {
 
 // Adds a node with the work that `make(runtime, device, &work)` makes.
 template <class Make>
-cudaError_t add(const char* function, cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, Make&& make) {
+cudaError_t add(const char* function, cudaGraphNode_t* node, cudaGraph_t graph,
+                const cudaGraphNode_t* dependencies, size_t count, Make&& make) {
   return about_graph(function, graph, [&](Runtime& r, Device& d, Graph& g) -> cudaError_t {
     std::vector<GraphNode*> after;
     if (node == nullptr || !nodes_of(g, dependencies, count, &after)) return cudaErrorInvalidValue;
@@ -25,7 +26,9 @@ template <class Make>
 cudaError_t set(const char* function, cudaGraphNode_t node, Make&& make) {
   return about_node(function, node, [&](Runtime& r, GraphNode& n) -> cudaError_t {
     Work work;
-    if (const cudaError_t error = make(r, r.devices[static_cast<std::size_t>(n.device)], &work); error != cudaSuccess) return error;
+    if (const cudaError_t error = make(r, r.devices[static_cast<std::size_t>(n.device)], &work);
+        error != cudaSuccess)
+      return error;
     return set_work(n, std::move(work));
   });
 }
@@ -39,13 +42,15 @@ cudaError_t get(const char* function, cudaGraphNode_t node, const void* result, 
   });
 }
 
-cudaError_t apply_attribute(KernelWork& work, cudaLaunchAttributeID id, const cudaLaunchAttributeValue& value) {
+cudaError_t apply_attribute(KernelWork& work, cudaLaunchAttributeID id,
+                            const cudaLaunchAttributeValue& value) {
   if (id == cudaLaunchAttributeCooperative) {
     work.request.cooperative = value.cooperative != 0;
   } else if (id == cudaLaunchAttributeClusterDimension) {
     work.request.cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
     work.request.has_cluster = true;
-  } else if (id < cudaLaunchAttributeAccessPolicyWindow || id > cudaLaunchAttributePreferredSharedMemoryCarveout) {
+  } else if (id < cudaLaunchAttributeAccessPolicyWindow ||
+             id > cudaLaunchAttributePreferredSharedMemoryCarveout) {
     return cudaErrorInvalidValue;
   }
   for (cudaLaunchAttribute& a : work.attributes) {
@@ -65,92 +70,134 @@ cudaError_t apply_attribute(KernelWork& work, cudaLaunchAttributeID id, const cu
 
 extern "C" {
 
-// ---- adding -----------------------------------------------------------------------------------------------------------
+// ---- adding
+// -----------------------------------------------------------------------------------------------------------
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, size_t count,
                                    const cudaKernelNodeParams* params) {
-  return add(__func__, node, graph, dependencies, count,
-             [&](Runtime& r, Device& d, Work* work) { return kernel_work(r, d, "cudaGraphAddKernelNode", params, work); });
+  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device& d, Work* work) {
+    return kernel_work(r, d, "cudaGraphAddKernelNode", params, work);
+  });
 }
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, size_t count,
                                    const cudaMemcpy3DParms* params) {
-  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) { return copy_work(r, "cudaGraphAddMemcpyNode", params, work); });
-}
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, void* to, const void* from,
-                                     size_t bytes, cudaMemcpyKind kind) {
-  return add(__func__, node, graph, dependencies, count,
-             [&](Runtime& r, Device&, Work* work) { return line_work(r, "cudaGraphAddMemcpyNode1D", to, from, bytes, kind, work); });
-}
-cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, const void* symbol,
-                                           const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
-  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device& d, Work* work) {
-    return to_symbol_work(r, d, "cudaGraphAddMemcpyNodeToSymbol", symbol, from, bytes, offset, kind, work);
+  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) {
+    return copy_work(r, "cudaGraphAddMemcpyNode", params, work);
   });
 }
-cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, void* to,
-                                             const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
-  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device& d, Work* work) {
-    return from_symbol_work(r, d, "cudaGraphAddMemcpyNodeFromSymbol", to, symbol, bytes, offset, kind, work);
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* dependencies, size_t count, void* to,
+                                     const void* from, size_t bytes, cudaMemcpyKind kind) {
+  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) {
+    return line_work(r, "cudaGraphAddMemcpyNode1D", to, from, bytes, kind, work);
   });
 }
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                           const cudaGraphNode_t* dependencies, size_t count,
+                                           const void* symbol, const void* from, size_t bytes,
+                                           size_t offset, cudaMemcpyKind kind) {
+  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device& d, Work* work) {
+    return to_symbol_work(r, d, "cudaGraphAddMemcpyNodeToSymbol", symbol, from, bytes, offset, kind,
+                          work);
+  });
+}
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                             const cudaGraphNode_t* dependencies, size_t count,
+                                             void* to, const void* symbol, size_t bytes,
+                                             size_t offset, cudaMemcpyKind kind) {
+  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device& d, Work* work) {
+    return from_symbol_work(r, d, "cudaGraphAddMemcpyNodeFromSymbol", to, symbol, bytes, offset,
+                            kind, work);
+  });
+}
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, size_t count,
                                    const cudaMemsetParams* params) {
-  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) { return fill_work(r, "cudaGraphAddMemsetNode", params, work); });
+  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) {
+    return fill_work(r, "cudaGraphAddMemsetNode", params, work);
+  });
 }
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                 const cudaGraphNode_t* dependencies, size_t count,
                                  const cudaHostNodeParams* params) {
-  return add(__func__, node, graph, dependencies, count, [&](Runtime&, Device&, Work* work) { return host_work(params, work); });
+  return add(__func__, node, graph, dependencies, count,
+             [&](Runtime&, Device&, Work* work) { return host_work(params, work); });
 }
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, cudaGraph_t child) {
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                       const cudaGraphNode_t* dependencies, size_t count,
+                                       cudaGraph_t child) {
   if (child == graph) return end_call(cudaErrorInvalidValue);
-  return add(__func__, node, graph, dependencies, count, [&](Runtime&, Device&, Work* work) { return child_work(child, work); });
+  return add(__func__, node, graph, dependencies, count,
+             [&](Runtime&, Device&, Work* work) { return child_work(child, work); });
 }
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count) {
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                  const cudaGraphNode_t* dependencies, size_t count) {
   return add(__func__, node, graph, dependencies, count, [&](Runtime&, Device&, Work* work) {
     *work = EmptyWork{};
     return cudaSuccess;
   });
 }
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, cudaEvent_t event) {
-  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) { return record_work(r, event, work); });
-}
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, cudaEvent_t event) {
-  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) { return wait_work(r, event, work); });
-}
-cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count,
-                                     cudaMemAllocNodeParams* params) {
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                        const cudaGraphNode_t* dependencies, size_t count,
+                                        cudaEvent_t event) {
   return add(__func__, node, graph, dependencies, count,
-             [&](Runtime& r, Device&, Work* work) { return allocate_work(r, "cudaGraphAddMemAllocNode", params, work); });
+             [&](Runtime& r, Device&, Work* work) { return record_work(r, event, work); });
 }
-cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, size_t count, void* pointer) {
-  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) { return free_work(r, pointer, work); });
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                      const cudaGraphNode_t* dependencies, size_t count,
+                                      cudaEvent_t event) {
+  return add(__func__, node, graph, dependencies, count,
+             [&](Runtime& r, Device&, Work* work) { return wait_work(r, event, work); });
 }
-cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, const cudaGraphEdgeData* data, size_t count,
-                             cudaGraphNodeParams* params) {
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* dependencies, size_t count,
+                                     cudaMemAllocNodeParams* params) {
+  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) {
+    return allocate_work(r, "cudaGraphAddMemAllocNode", params, work);
+  });
+}
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                    const cudaGraphNode_t* dependencies, size_t count,
+                                    void* pointer) {
+  return add(__func__, node, graph, dependencies, count,
+             [&](Runtime& r, Device&, Work* work) { return free_work(r, pointer, work); });
+}
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                             const cudaGraphNode_t* dependencies, const cudaGraphEdgeData* data,
+                             size_t count, cudaGraphNodeParams* params) {
   if (!plain_edges(data, count)) return end_call(cudaErrorNotSupported);
-  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device& d, Work* work) { return any_work(r, d, "cudaGraphAddNode", params, work); });
+  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device& d, Work* work) {
+    return any_work(r, d, "cudaGraphAddNode", params, work);
+  });
 }
 
-// ---- asking -----------------------------------------------------------------------------------------------------------
+// ---- asking
+// -----------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
-  return get<KernelWork>(__func__, node, params, [&](Runtime& r, GraphNode& n, const KernelWork& work) -> cudaError_t {
-    const KernelEntry* entry = r.modules.find_kernel(work.function);
-    const lockstep::engine::Kernel* kernel = nullptr;
-    if (entry == nullptr) return unknown_kernel(work.function);
-    if (const cudaError_t error = r.modules.get(r, *entry, n.device, &kernel); error != cudaSuccess) return error;
-    n.arguments.clear();
-    for (std::size_t i = 0; i < kernel->parameter_sizes().size(); ++i) {
-      n.arguments.push_back(const_cast<std::byte*>(work.parameters.data()) + kernel->parameter_offsets()[i]);
-    }
-    *params = {const_cast<void*>(work.function),
-               work.request.grid,
-               work.request.block,
-               static_cast<unsigned>(work.request.dynamic_shared),
-               n.arguments.empty() ? nullptr : n.arguments.data(),
-               nullptr};
-    return cudaSuccess;
-  });
+  return get<KernelWork>(
+      __func__, node, params, [&](Runtime& r, GraphNode& n, const KernelWork& work) -> cudaError_t {
+        const KernelEntry* entry = r.modules.find_kernel(work.function);
+        const lockstep::engine::Kernel* kernel = nullptr;
+        if (entry == nullptr) return unknown_kernel(work.function);
+        if (const cudaError_t error = r.modules.get(r, *entry, n.device, &kernel);
+            error != cudaSuccess)
+          return error;
+        n.arguments.clear();
+        for (std::size_t i = 0; i < kernel->parameter_sizes().size(); ++i) {
+          n.arguments.push_back(const_cast<std::byte*>(work.parameters.data()) +
+                                kernel->parameter_offsets()[i]);
+        }
+        *params = {const_cast<void*>(work.function),
+                   work.request.grid,
+                   work.request.block,
+                   static_cast<unsigned>(work.request.dynamic_shared),
+                   n.arguments.empty() ? nullptr : n.arguments.data(),
+                   nullptr};
+        return cudaSuccess;
+      });
 }
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* params) {
   return get<CopyWork>(__func__, node, params, [&](Runtime&, GraphNode&, const CopyWork& work) {
@@ -189,10 +236,11 @@ cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* ev
   });
 }
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* params) {
-  return get<AllocateWork>(__func__, node, params, [&](Runtime&, GraphNode&, const AllocateWork& work) {
-    *params = work.parameters;
-    return cudaSuccess;
-  });
+  return get<AllocateWork>(__func__, node, params,
+                           [&](Runtime&, GraphNode&, const AllocateWork& work) {
+                             *params = work.parameters;
+                             return cudaSuccess;
+                           });
 }
 cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
   return get<FreeWork>(__func__, node, pointer, [&](Runtime&, GraphNode&, const FreeWork& work) {
@@ -201,53 +249,78 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
   });
 }
 
-// ---- changing ---------------------------------------------------------------------------------------------------------
+// ---- changing
+// ---------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
-  return set(__func__, node, [&](Runtime& r, Device& d, Work* work) { return kernel_work(r, d, "cudaGraphKernelNodeSetParams", params, work); });
-}
-cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
-  return set(__func__, node, [&](Runtime& r, Device&, Work* work) { return copy_work(r, "cudaGraphMemcpyNodeSetParams", params, work); });
-}
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return set(__func__, node, [&](Runtime& r, Device&, Work* work) { return line_work(r, "cudaGraphMemcpyNodeSetParams1D", to, from, bytes, kind, work); });
-}
-cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
   return set(__func__, node, [&](Runtime& r, Device& d, Work* work) {
-    return to_symbol_work(r, d, "cudaGraphMemcpyNodeSetParamsToSymbol", symbol, from, bytes, offset, kind, work);
+    return kernel_work(r, d, "cudaGraphKernelNodeSetParams", params, work);
   });
 }
-cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
+  return set(__func__, node, [&](Runtime& r, Device&, Work* work) {
+    return copy_work(r, "cudaGraphMemcpyNodeSetParams", params, work);
+  });
+}
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from,
+                                           size_t bytes, cudaMemcpyKind kind) {
+  return set(__func__, node, [&](Runtime& r, Device&, Work* work) {
+    return line_work(r, "cudaGraphMemcpyNodeSetParams1D", to, from, bytes, kind, work);
+  });
+}
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol,
+                                                 const void* from, size_t bytes, size_t offset,
+                                                 cudaMemcpyKind kind) {
   return set(__func__, node, [&](Runtime& r, Device& d, Work* work) {
-    return from_symbol_work(r, d, "cudaGraphMemcpyNodeSetParamsFromSymbol", to, symbol, bytes, offset, kind, work);
+    return to_symbol_work(r, d, "cudaGraphMemcpyNodeSetParamsToSymbol", symbol, from, bytes, offset,
+                          kind, work);
+  });
+}
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to,
+                                                   const void* symbol, size_t bytes, size_t offset,
+                                                   cudaMemcpyKind kind) {
+  return set(__func__, node, [&](Runtime& r, Device& d, Work* work) {
+    return from_symbol_work(r, d, "cudaGraphMemcpyNodeSetParamsFromSymbol", to, symbol, bytes,
+                            offset, kind, work);
   });
 }
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params) {
-  return set(__func__, node, [&](Runtime& r, Device&, Work* work) { return fill_work(r, "cudaGraphMemsetNodeSetParams", params, work); });
-}
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* params) {
-  return set(__func__, node, [&](Runtime&, Device&, Work* work) { return host_work(params, work); });
-}
-cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return set(__func__, node, [&](Runtime& r, Device&, Work* work) { return record_work(r, event, work); });
-}
-cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return set(__func__, node, [&](Runtime& r, Device&, Work* work) { return wait_work(r, event, work); });
-}
-cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* params) {
-  if (params != nullptr && (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree)) {
-    return end_call(cudaErrorNotSupported);
-  }
-  return set(__func__, node, [&](Runtime& r, Device& d, Work* work) { return any_work(r, d, "cudaGraphNodeSetParams", params, work); });
-}
-
-cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, const cudaLaunchAttributeValue* value) {
-  return about_node(__func__, node, [&](Runtime&, GraphNode& n) -> cudaError_t {
-    auto* work = std::get_if<KernelWork>(&n.work);
-    return work == nullptr || value == nullptr ? cudaErrorInvalidValue : apply_attribute(*work, id, *value);
+  return set(__func__, node, [&](Runtime& r, Device&, Work* work) {
+    return fill_work(r, "cudaGraphMemsetNodeSetParams", params, work);
   });
 }
-cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue* value) {
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* params) {
+  return set(__func__, node,
+             [&](Runtime&, Device&, Work* work) { return host_work(params, work); });
+}
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  return set(__func__, node,
+             [&](Runtime& r, Device&, Work* work) { return record_work(r, event, work); });
+}
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  return set(__func__, node,
+             [&](Runtime& r, Device&, Work* work) { return wait_work(r, event, work); });
+}
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* params) {
+  if (params != nullptr &&
+      (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree)) {
+    return end_call(cudaErrorNotSupported);
+  }
+  return set(__func__, node, [&](Runtime& r, Device& d, Work* work) {
+    return any_work(r, d, "cudaGraphNodeSetParams", params, work);
+  });
+}
+
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+                                            const cudaLaunchAttributeValue* value) {
+  return about_node(__func__, node, [&](Runtime&, GraphNode& n) -> cudaError_t {
+    auto* work = std::get_if<KernelWork>(&n.work);
+    return work == nullptr || value == nullptr ? cudaErrorInvalidValue
+                                               : apply_attribute(*work, id, *value);
+  });
+}
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+                                            cudaLaunchAttributeValue* value) {
   return get<KernelWork>(__func__, node, value, [&](Runtime&, GraphNode&, const KernelWork& work) {
     std::memset(value, 0, sizeof *value);
     for (const cudaLaunchAttribute& a : work.attributes) {
@@ -264,13 +337,14 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttr
   });
 }
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
-  return get<KernelWork>(__func__, from, from, [&](Runtime&, GraphNode&, const KernelWork& source) -> cudaError_t {
-    GraphNode* node = graphs().find(to);
-    auto* work = node == nullptr ? nullptr : std::get_if<KernelWork>(&node->work);
-    if (work == nullptr) return cudaErrorInvalidValue;
-    for (const cudaLaunchAttribute& a : source.attributes) apply_attribute(*work, a.id, a.val);
-    return cudaSuccess;
-  });
+  return get<KernelWork>(
+      __func__, from, from, [&](Runtime&, GraphNode&, const KernelWork& source) -> cudaError_t {
+        GraphNode* node = graphs().find(to);
+        auto* work = node == nullptr ? nullptr : std::get_if<KernelWork>(&node->work);
+        if (work == nullptr) return cudaErrorInvalidValue;
+        for (const cudaLaunchAttribute& a : source.attributes) apply_attribute(*work, a.id, a.val);
+        return cudaSuccess;
+      });
 }
 
 }  // extern "C"

@@ -22,17 +22,24 @@ using lockstep::runtime::thread_state;
 
 namespace {
 
-// Reads the attributes of an extended launch. Those that only guide scheduling or caching change nothing here and are accepted.
-cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config, LaunchRequest* request) {
+// Reads the attributes of an extended launch. Those that only guide scheduling or caching change
+// nothing here and are accepted.
+cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config,
+                            LaunchRequest* request) {
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config.attrs[i];
     switch (attribute.id) {
       case cudaLaunchAttributeClusterDimension:
-        request->cluster = dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z);
+        request->cluster = dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y,
+                                attribute.val.clusterDim.z);
         request->has_cluster = true;
         break;
-      case cudaLaunchAttributeProgrammaticStreamSerialization: request->programmatic = attribute.val.programmaticStreamSerializationAllowed != 0; break;
-      case cudaLaunchAttributeCooperative: request->cooperative = attribute.val.cooperative != 0; break;
+      case cudaLaunchAttributeProgrammaticStreamSerialization:
+        request->programmatic = attribute.val.programmaticStreamSerializationAllowed != 0;
+        break;
+      case cudaLaunchAttributeCooperative:
+        request->cooperative = attribute.val.cooperative != 0;
+        break;
       case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributeAccessPolicyWindow:
       case cudaLaunchAttributeSynchronizationPolicy:
@@ -40,13 +47,16 @@ cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config, 
       case cudaLaunchAttributePriority:
       case cudaLaunchAttributeMemSyncDomainMap:
       case cudaLaunchAttributeMemSyncDomain:
-      case cudaLaunchAttributePreferredClusterDimension:  // a preference: the regular cluster is always allowed
+      case cudaLaunchAttributePreferredClusterDimension:  // a preference: the regular cluster is
+                                                          // always allowed
       case cudaLaunchAttributePreferredSharedMemoryCarveout: break;
       case cudaLaunchAttributeProgrammaticEvent:
       case cudaLaunchAttributeLaunchCompletionEvent:
       case cudaLaunchAttributeDeviceUpdatableKernelNode:
       case cudaLaunchAttributeNvlinkUtilCentricScheduling:
-        runtime.explain("cudaLaunchKernelExC", "launch attribute " + std::to_string(static_cast<int>(attribute.id)) + " is not supported by the simulated GPU");
+        runtime.explain("cudaLaunchKernelExC", "launch attribute " +
+                                                   std::to_string(static_cast<int>(attribute.id)) +
+                                                   " is not supported by the simulated GPU");
         return cudaErrorNotSupported;
       default: return cudaErrorInvalidValue;
     }
@@ -54,7 +64,8 @@ cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config, 
   return cudaSuccess;
 }
 
-LaunchRequest request_of(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, bool cooperative) {
+LaunchRequest request_of(dim3 grid, dim3 block, size_t shared, cudaStream_t stream,
+                         bool cooperative) {
   LaunchRequest request;
   request.grid = grid;
   request.block = block;
@@ -72,11 +83,13 @@ cudaError_t refused(Runtime& r, const void* function, cudaError_t error) {
   return error;
 }
 
-cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* function, const LaunchRequest& request, void** arguments) {
+cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* function,
+                   const LaunchRequest& request, void** arguments) {
   KernelWork work;
   cudaError_t error = make_kernel_work(r, d, api_name, function, request, arguments, &work);
   if (error == cudaSuccess) error = put(r, d, api_name, request.stream, std::move(work));
-  if (error != cudaSuccess && r.interceptor != nullptr) error = r.interceptor->launch_answered(r, api_name, error);
+  if (error != cudaSuccess && r.interceptor != nullptr)
+    error = r.interceptor->launch_answered(r, api_name, error);
   // Blocking launches return what has become of a kernel that ran.
   return error == cudaSuccess || error == d.error ? error : refused(r, function, error);
 }
@@ -85,29 +98,38 @@ cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* func
 
 extern "C" {
 
-cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                             size_t shared, cudaStream_t stream) {
   const cudaError_t error = api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) {
-    return launch(r, d, "cudaLaunchKernel", function, request_of(grid, block, shared, stream, false), arguments);
+    return launch(r, d, "cudaLaunchKernel", function,
+                  request_of(grid, block, shared, stream, false), arguments);
   });
   thread_state().launched_from = nullptr;  // it was this launch's
   return error;
 }
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               size_t shared, cudaStream_t stream) {
   return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 
-cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
+                                        void** arguments, size_t shared, cudaStream_t stream) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) {
-    return launch(r, d, "cudaLaunchCooperativeKernel", function, request_of(grid, block, shared, stream, true), arguments);
+    return launch(r, d, "cudaLaunchCooperativeKernel", function,
+                  request_of(grid, block, shared, stream, true), arguments);
   });
 }
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** arguments) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) return cudaErrorInvalidValue;
-    LaunchRequest request = request_of(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, false);
-    if (const cudaError_t error = read_attributes(r, *config, &request); error != cudaSuccess) return refused(r, function, error);
+    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr))
+      return cudaErrorInvalidValue;
+    LaunchRequest request = request_of(config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                                       config->stream, false);
+    if (const cudaError_t error = read_attributes(r, *config, &request); error != cudaSuccess)
+      return refused(r, function, error);
     return launch(r, d, "cudaLaunchKernelExC", function, request, arguments);
   });
 }

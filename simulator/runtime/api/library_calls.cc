@@ -1,4 +1,5 @@
-// Device code that a program loads while it runs (cudaLibraryLoadData): PTX as text, or a fat binary, in memory or in a file.
+// Device code that a program loads while it runs (cudaLibraryLoadData): PTX as text, or a fat
+// binary, in memory or in a file.
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -37,7 +38,8 @@ cudaError_t about(const char* function, cudaLibrary_t handle, Body&& body) {
 }
 
 // Makes a library of code whose first bytes say what it is.
-cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, std::string&& bytes, const CodeLimits& limits, cudaLibrary_t* result) {
+cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, std::string&& bytes,
+                 const CodeLimits& limits, cudaLibrary_t* result) {
   Library library;
   cudaError_t unknown = cudaSuccess;
   std::string why;
@@ -46,7 +48,8 @@ cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, 
     r.explain(function, why);
     return unknown;
   }
-  if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) {
+  if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal);
+      error != cudaSuccess) {
     r.modules.remove(r, library.binary);
     return error;
   }
@@ -57,13 +60,16 @@ cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, 
 }
 
 // Both APIs number them alike.
-const CUjit_option* jit_options(const cudaJitOption* options) { return static_cast<const CUjit_option*>(static_cast<const void*>(options)); }
+const CUjit_option* jit_options(const cudaJitOption* options) {
+  return static_cast<const CUjit_option*>(static_cast<const void*>(options));
+}
 
 // Of a library's own options none changes anything here; one that does not exist is refused.
 cudaError_t check(Runtime& r, JitOptions& jit, const cudaLibraryOption* options, unsigned count) {
   if (count != 0 && options == nullptr) return cudaErrorInvalidValue;
   for (unsigned i = 0; i < count; ++i) {
-    if (options[i] < 0 || static_cast<int>(options[i]) >= CU_LIBRARY_NUM_OPTIONS) return cudaErrorInvalidValue;
+    if (options[i] < 0 || static_cast<int>(options[i]) >= CU_LIBRARY_NUM_OPTIONS)
+      return cudaErrorInvalidValue;
   }
   return jit.check(r.settings.profile->compute_capability());
 }
@@ -75,12 +81,16 @@ KernelEntry* kernel_named(Runtime& r, Library& library, const std::string& name)
   return entry;
 }
 
-cudaError_t find_variable(const char* function, cudaLibrary_t handle, const char* name, bool managed, void** address, size_t* bytes) {
+cudaError_t find_variable(const char* function, cudaLibrary_t handle, const char* name,
+                          bool managed, void** address, size_t* bytes) {
   return about(function, handle, [&](Runtime& r, Device& d, Library& library) -> cudaError_t {
     if (name == nullptr) return cudaErrorInvalidValue;
-    if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) return error;
+    if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal);
+        error != cudaSuccess)
+      return error;
     const auto* a = library.binary->loaded.at(d.ordinal).module->find_variable(name);
-    if (a == nullptr || (managed && a->kind != lockstep::memory::Kind::kManaged)) return cudaErrorSymbolNotFound;
+    if (a == nullptr || (managed && a->kind != lockstep::memory::Kind::kManaged))
+      return cudaErrorSymbolNotFound;
     if (address != nullptr) *address = reinterpret_cast<void*>(a->base);
     if (bytes != nullptr) *bytes = a->size;
     return cudaSuccess;
@@ -91,32 +101,41 @@ cudaError_t find_variable(const char* function, cudaLibrary_t handle, const char
 
 extern "C" {
 
-cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* options, void** values, unsigned count,
-                                cudaLibraryOption* library_options, void** /*library_values*/, unsigned library_count) {
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* options,
+                                void** values, unsigned count, cudaLibraryOption* library_options,
+                                void** /*library_values*/, unsigned library_count) {
   JitOptions jit(count, jit_options(options), values);
   const Reach reach = library == nullptr || code == nullptr ? Reach::kHost : Reach::kDevice;
   const cudaError_t result = api(__func__, reach, [&](Runtime& r, Device& d) -> cudaError_t {
     if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
-    if (const cudaError_t error = check(r, jit, library_options, library_count); error != cudaSuccess) return error;
+    if (const cudaError_t error = check(r, jit, library_options, library_count);
+        error != cudaSuccess)
+      return error;
     return load(r, d, "cudaLibraryLoadData", code, {}, jit.limits(), library);
   });
   jit.finish(result);
   return result;
 }
 
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path, cudaJitOption* options, void** values, unsigned count,
-                                    cudaLibraryOption* library_options, void** /*library_values*/, unsigned library_count) {
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path,
+                                    cudaJitOption* options, void** values, unsigned count,
+                                    cudaLibraryOption* library_options, void** /*library_values*/,
+                                    unsigned library_count) {
   JitOptions jit(count, jit_options(options), values);
-  const cudaError_t result = api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (library == nullptr || path == nullptr) return cudaErrorInvalidValue;
-    if (const cudaError_t error = check(r, jit, library_options, library_count); error != cudaSuccess) return error;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return cudaErrorFileNotFound;
-    std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    if (bytes.size() < 16) return cudaErrorInvalidKernelImage;
-    const char* read = bytes.data();  // stays when the string moves: it is longer than any that lies in place
-    return load(r, d, "cudaLibraryLoadFromFile", read, std::move(bytes), jit.limits(), library);
-  });
+  const cudaError_t result =
+      api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+        if (library == nullptr || path == nullptr) return cudaErrorInvalidValue;
+        if (const cudaError_t error = check(r, jit, library_options, library_count);
+            error != cudaSuccess)
+          return error;
+        std::ifstream file(path, std::ios::binary);
+        if (!file) return cudaErrorFileNotFound;
+        std::string bytes{std::istreambuf_iterator<char>(file), {}};
+        if (bytes.size() < 16) return cudaErrorInvalidKernelImage;
+        const char* read =
+            bytes.data();  // stays when the string moves: it is longer than any that lies in place
+        return load(r, d, "cudaLibraryLoadFromFile", read, std::move(bytes), jit.limits(), library);
+      });
   jit.finish(result);
   return result;
 }
@@ -132,11 +151,16 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t handle, const char* name) {
   return about(__func__, handle, [&](Runtime& r, Device& d, Library& library) -> cudaError_t {
     if (kernel == nullptr || name == nullptr) return cudaErrorInvalidValue;
-    if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) return error;
-    if (library.binary->loaded.at(d.ordinal).module->find_kernel(name) == nullptr) return cudaErrorSymbolNotFound;
+    if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal);
+        error != cudaSuccess)
+      return error;
+    if (library.binary->loaded.at(d.ordinal).module->find_kernel(name) == nullptr)
+      return cudaErrorSymbolNotFound;
     auto* const entry = kernel_named(r, library, name);
     const lockstep::engine::Kernel* loaded = nullptr;
-    if (const cudaError_t error = r.modules.get(r, *entry, d.ordinal, &loaded); error != cudaSuccess) return error;
+    if (const cudaError_t error = r.modules.get(r, *entry, d.ordinal, &loaded);
+        error != cudaSuccess)
+      return error;
     *kernel = reinterpret_cast<cudaKernel_t>(entry);
     return cudaSuccess;
   });
@@ -145,26 +169,34 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t handle, con
 cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t handle) {
   return about(__func__, handle, [&](Runtime& r, Device& d, Library& library) -> cudaError_t {
     if (count == nullptr) return cudaErrorInvalidValue;
-    if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) return error;
+    if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal);
+        error != cudaSuccess)
+      return error;
     *count = static_cast<unsigned>(library.binary->loaded.at(d.ordinal).module->kernels().size());
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count, cudaLibrary_t handle) {
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
+                                        cudaLibrary_t handle) {
   return about(__func__, handle, [&](Runtime& r, Device& d, Library& library) -> cudaError_t {
     if (kernels == nullptr || count == 0) return cudaErrorInvalidValue;
-    if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal); error != cudaSuccess) return error;
+    if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal);
+        error != cudaSuccess)
+      return error;
     const auto all = library.binary->loaded.at(d.ordinal).module->kernels();
-    for (unsigned i = 0; i < count && i < all.size(); ++i) kernels[i] = reinterpret_cast<cudaKernel_t>(kernel_named(r, library, all[i]->name()));
+    for (unsigned i = 0; i < count && i < all.size(); ++i)
+      kernels[i] = reinterpret_cast<cudaKernel_t>(kernel_named(r, library, all[i]->name()));
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaLibraryGetGlobal(void** address, size_t* bytes, cudaLibrary_t library, const char* name) {
+cudaError_t cudaLibraryGetGlobal(void** address, size_t* bytes, cudaLibrary_t library,
+                                 const char* name) {
   return find_variable(__func__, library, name, false, address, bytes);
 }
-cudaError_t cudaLibraryGetManaged(void** address, size_t* bytes, cudaLibrary_t library, const char* name) {
+cudaError_t cudaLibraryGetManaged(void** address, size_t* bytes, cudaLibrary_t library,
+                                  const char* name) {
   return find_variable(__func__, library, name, true, address, bytes);
 }
 

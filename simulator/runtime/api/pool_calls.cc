@@ -1,5 +1,5 @@
-// Stream-ordered memory pools. A pool is a handle with attributes: its memory comes from the device like any other and goes back when freed,
-// so there is never anything cached to trim.
+// Stream-ordered memory pools. A pool is a handle with attributes: its memory comes from the device
+// like any other and goes back when freed, so there is never anything cached to trim.
 #include <cstring>
 #include <map>
 #include <memory>
@@ -49,9 +49,12 @@ cudaMemPool_t default_pool(int device) {
 
 // The reuse policies are ints, on by default; the others are 64-bit numbers, 0 by default.
 bool is_flag(cudaMemPoolAttr a) {
-  return a == cudaMemPoolReuseFollowEventDependencies || a == cudaMemPoolReuseAllowOpportunistic || a == cudaMemPoolReuseAllowInternalDependencies;
+  return a == cudaMemPoolReuseFollowEventDependencies || a == cudaMemPoolReuseAllowOpportunistic ||
+         a == cudaMemPoolReuseAllowInternalDependencies;
 }
-bool is_known(cudaMemPoolAttr a) { return a >= cudaMemPoolReuseFollowEventDependencies && a <= cudaMemPoolAttrUsedMemHigh; }
+bool is_known(cudaMemPoolAttr a) {
+  return a >= cudaMemPoolReuseFollowEventDependencies && a <= cudaMemPoolAttrUsedMemHigh;
+}
 
 }  // namespace
 
@@ -88,9 +91,13 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* props) {
   return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
-    if (pool == nullptr || props == nullptr || props->allocType != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
-    if (props->handleTypes != cudaMemHandleTypeNone || props->location.type != cudaMemLocationTypeDevice) {
-      r.explain("cudaMemPoolCreate", "only pools on a device and without handles to share are supported by the simulated GPU");
+    if (pool == nullptr || props == nullptr || props->allocType != cudaMemAllocationTypePinned)
+      return cudaErrorInvalidValue;
+    if (props->handleTypes != cudaMemHandleTypeNone ||
+        props->location.type != cudaMemLocationTypeDevice) {
+      r.explain(
+          "cudaMemPoolCreate",
+          "only pools on a device and without handles to share are supported by the simulated GPU");
       return cudaErrorNotSupported;
     }
     if (!r.device_exists(props->location.id)) return cudaErrorInvalidDevice;
@@ -112,7 +119,9 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t /*keep*/) {
-  return api(__func__, Reach::kDevice, [&](Runtime&, Device&) { return find_pool(pool) == nullptr ? cudaErrorInvalidValue : cudaSuccess; });
+  return api(__func__, Reach::kDevice, [&](Runtime&, Device&) {
+    return find_pool(pool) == nullptr ? cudaErrorInvalidValue : cudaSuccess;
+  });
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, void* value) {
@@ -137,7 +146,8 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which, v
   });
 }
 
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
   {
     std::lock_guard lock(Runtime::get().lock);
     if (find_pool(pool) == nullptr) return lockstep::runtime::end_call(cudaErrorInvalidValue);
@@ -146,7 +156,8 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, cudaMemPool_t p
 }
 
 // All memory lies in one window: every device reaches every pool, and says so.
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* descriptions, size_t count) {
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* descriptions,
+                                 size_t count) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     const Pool* p = find_pool(pool);
     if (p == nullptr || (count != 0 && descriptions == nullptr)) return cudaErrorInvalidValue;
@@ -155,15 +166,18 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* de
       if (d.location.type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
       if (!r.device_exists(d.location.id)) return cudaErrorInvalidDevice;
       // A pool cannot be taken from its own device.
-      if (d.location.id == p->device && d.flags != cudaMemAccessFlagsProtReadWrite) return cudaErrorInvalidDevice;
+      if (d.location.id == p->device && d.flags != cudaMemAccessFlagsProtReadWrite)
+        return cudaErrorInvalidDevice;
     }
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
+                                 cudaMemLocation* location) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    if (flags == nullptr || location == nullptr || find_pool(pool) == nullptr) return cudaErrorInvalidValue;
+    if (flags == nullptr || location == nullptr || find_pool(pool) == nullptr)
+      return cudaErrorInvalidValue;
     if (location->type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
     if (!r.device_exists(location->id)) return cudaErrorInvalidDevice;
     *flags = cudaMemAccessFlagsProtReadWrite;
@@ -171,20 +185,26 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, 
   });
 }
 
-cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
-  if (location == nullptr || type != cudaMemAllocationTypePinned || location->type != cudaMemLocationTypeDevice) {
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                                     cudaMemAllocationType type) {
+  if (location == nullptr || type != cudaMemAllocationTypePinned ||
+      location->type != cudaMemLocationTypeDevice) {
     return lockstep::runtime::end_call(cudaErrorInvalidValue);
   }
   return cudaDeviceGetDefaultMemPool(pool, location->id);
 }
-cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
-  if (location == nullptr || type != cudaMemAllocationTypePinned || location->type != cudaMemLocationTypeDevice) {
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                              cudaMemAllocationType type) {
+  if (location == nullptr || type != cudaMemAllocationTypePinned ||
+      location->type != cudaMemLocationTypeDevice) {
     return lockstep::runtime::end_call(cudaErrorInvalidValue);
   }
   return cudaDeviceGetMemPool(pool, location->id);
 }
-cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type, cudaMemPool_t pool) {
-  if (location == nullptr || type != cudaMemAllocationTypePinned || location->type != cudaMemLocationTypeDevice) {
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
+                              cudaMemPool_t pool) {
+  if (location == nullptr || type != cudaMemAllocationTypePinned ||
+      location->type != cudaMemLocationTypeDevice) {
     return lockstep::runtime::end_call(cudaErrorInvalidValue);
   }
   return cudaDeviceSetMemPool(location->id, pool);

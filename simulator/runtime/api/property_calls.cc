@@ -1,5 +1,5 @@
-// cudaGetDeviceProperties and cudaDeviceGetAttribute: the profile, in CUDA's words. What the simulated GPU does not have is 0, so also the limits of
-// cube maps and mipmaps.
+// cudaGetDeviceProperties and cudaDeviceGetAttribute: the profile, in CUDA's words. What the
+// simulated GPU does not have is 0, so also the limits of cube maps and mipmaps.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -45,7 +45,8 @@ cudaDeviceProp properties(const Runtime& r, int device) {
   const Profile& p = *r.settings.profile;
   cudaDeviceProp prop;
   std::memset(&prop, 0, sizeof prop);
-  std::snprintf(prop.name, sizeof prop.name, "Lockstep simulated GPU (%.*s)", static_cast<int>(p.name.size()), p.name.data());
+  std::snprintf(prop.name, sizeof prop.name, "Lockstep simulated GPU (%.*s)",
+                static_cast<int>(p.name.size()), p.name.data());
   // Sixteen characters that say what it is; the last is the device's number.
   std::memcpy(prop.uuid.bytes, "LOCKSTEP-SIM-", 13);
   prop.uuid.bytes[13] = static_cast<char>(p.major);
@@ -59,8 +60,10 @@ cudaDeviceProp properties(const Runtime& r, int device) {
   prop.maxThreadsPerBlock = kMaxThreads;
   const auto& block = r.limits.max_block;
   const auto& grid = r.limits.max_grid;
-  const int dims[] = {static_cast<int>(block.x), static_cast<int>(block.y), static_cast<int>(block.z)};
-  const int grids[] = {static_cast<int>(grid.x), static_cast<int>(grid.y), static_cast<int>(grid.z)};
+  const int dims[] = {static_cast<int>(block.x), static_cast<int>(block.y),
+                      static_cast<int>(block.z)};
+  const int grids[] = {static_cast<int>(grid.x), static_cast<int>(grid.y),
+                       static_cast<int>(grid.z)};
   std::copy_n(dims, 3, prop.maxThreadsDim);
   std::copy_n(grids, 3, prop.maxGridSize);
   prop.totalConstMem = kConstantBytes;
@@ -145,14 +148,18 @@ bool attribute(const Runtime& r, const cudaDeviceProp& prop, cudaDeviceAttr whic
     case cudaDevAttrMaxGridDimX: *value = prop.maxGridSize[0]; return true;
     case cudaDevAttrMaxGridDimY: *value = prop.maxGridSize[1]; return true;
     case cudaDevAttrMaxGridDimZ: *value = prop.maxGridSize[2]; return true;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = static_cast<int>(prop.sharedMemPerBlock); return true;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = static_cast<int>(prop.sharedMemPerBlock);
+      return true;
     case cudaDevAttrTotalConstantMemory: *value = static_cast<int>(prop.totalConstMem); return true;
     case cudaDevAttrWarpSize: *value = prop.warpSize; return true;
     case cudaDevAttrMaxPitch: *value = static_cast<int>(prop.memPitch); return true;
     case cudaDevAttrMaxRegistersPerBlock: *value = prop.regsPerBlock; return true;
     case cudaDevAttrClockRate: *value = p.clock_khz; return true;
     case cudaDevAttrTextureAlignment: *value = static_cast<int>(prop.textureAlignment); return true;
-    case cudaDevAttrTexturePitchAlignment: *value = static_cast<int>(prop.texturePitchAlignment); return true;
+    case cudaDevAttrTexturePitchAlignment:
+      *value = static_cast<int>(prop.texturePitchAlignment);
+      return true;
     case cudaDevAttrSurfaceAlignment: *value = static_cast<int>(prop.surfaceAlignment); return true;
     case cudaDevAttrGpuOverlap: *value = 1; return true;
     case cudaDevAttrMultiProcessorCount: *value = prop.multiProcessorCount; return true;
@@ -162,7 +169,9 @@ bool attribute(const Runtime& r, const cudaDeviceProp& prop, cudaDeviceAttr whic
     case cudaDevAttrMemoryClockRate: *value = p.memory_clock_khz; return true;
     case cudaDevAttrGlobalMemoryBusWidth: *value = prop.memoryBusWidth; return true;
     case cudaDevAttrL2CacheSize: *value = prop.l2CacheSize; return true;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = prop.maxThreadsPerMultiProcessor; return true;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = prop.maxThreadsPerMultiProcessor;
+      return true;
     case cudaDevAttrAsyncEngineCount: *value = prop.asyncEngineCount; return true;
     case cudaDevAttrUnifiedAddressing: *value = prop.unifiedAddressing; return true;
     case cudaDevAttrComputeCapabilityMajor: *value = prop.major; return true;
@@ -170,18 +179,32 @@ bool attribute(const Runtime& r, const cudaDeviceProp& prop, cudaDeviceAttr whic
     case cudaDevAttrStreamPrioritiesSupported: *value = prop.streamPrioritiesSupported; return true;
     case cudaDevAttrGlobalL1CacheSupported: *value = prop.globalL1CacheSupported; return true;
     case cudaDevAttrLocalL1CacheSupported: *value = prop.localL1CacheSupported; return true;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = static_cast<int>(prop.sharedMemPerMultiprocessor); return true;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      *value = static_cast<int>(prop.sharedMemPerMultiprocessor);
+      return true;
     case cudaDevAttrMaxRegistersPerMultiprocessor: *value = prop.regsPerMultiprocessor; return true;
     case cudaDevAttrManagedMemory: *value = prop.managedMemory; return true;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio: *value = p.single_to_double_ratio; return true;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+      *value = p.single_to_double_ratio;
+      return true;
     case cudaDevAttrConcurrentManagedAccess: *value = prop.concurrentManagedAccess; return true;
-    case cudaDevAttrComputePreemptionSupported: *value = prop.computePreemptionSupported; return true;
-    case cudaDevAttrCanUseHostPointerForRegisteredMem: *value = prop.canUseHostPointerForRegisteredMem; return true;
+    case cudaDevAttrComputePreemptionSupported:
+      *value = prop.computePreemptionSupported;
+      return true;
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+      *value = prop.canUseHostPointerForRegisteredMem;
+      return true;
     case cudaDevAttrCooperativeLaunch: *value = prop.cooperativeLaunch; return true;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(prop.sharedMemPerBlockOptin); return true;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = static_cast<int>(prop.sharedMemPerBlockOptin);
+      return true;
     case cudaDevAttrHostRegisterSupported: *value = prop.hostRegisterSupported; return true;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = prop.maxBlocksPerMultiProcessor; return true;
-    case cudaDevAttrReservedSharedMemoryPerBlock: *value = static_cast<int>(prop.reservedSharedMemPerBlock); return true;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      *value = prop.maxBlocksPerMultiProcessor;
+      return true;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      *value = static_cast<int>(prop.reservedSharedMemPerBlock);
+      return true;
     case cudaDevAttrMemoryPoolsSupported: *value = prop.memoryPoolsSupported; return true;
     case cudaDevAttrClusterLaunch: *value = prop.clusterLaunch; return true;
     case cudaDevAttrMemSyncDomainCount: *value = 4; return true;

@@ -1,7 +1,9 @@
-// The entry points that nvcc's constructors and kernel stubs call. Their signatures are those of crt/host_runtime.h.
+// The entry points that nvcc's constructors and kernel stubs call. Their signatures are those of
+// crt/host_runtime.h.
 //
-// Order: RegisterFatBinary, RegisterFunction, RegisterVar, RegisterManagedVar, RegisterFatBinaryEnd; at exit Unregister. For <<<>>>: Push, on a
-// kernel's first use GetKernel, Pop, LaunchKernel.
+// Order: RegisterFatBinary, RegisterFunction, RegisterVar, RegisterManagedVar,
+// RegisterFatBinaryEnd; at exit Unregister. For <<<>>>: Push, on a kernel's first use GetKernel,
+// Pop, LaunchKernel.
 #include "simulator/runtime/state/runtime.h"
 
 using lockstep::runtime::api;
@@ -18,7 +20,8 @@ namespace {
 
 FatBinary* binary_of(void** handle) { return reinterpret_cast<FatBinary*>(handle); }
 
-cudaError_t get_kernel(const char* function, Reach reach, cudaKernel_t* kernel, const void* host_function) {
+cudaError_t get_kernel(const char* function, Reach reach, cudaKernel_t* kernel,
+                       const void* host_function) {
   return api(function, reach, [&](Runtime& r, Device&) -> cudaError_t {
     KernelEntry* entry = r.modules.find_kernel(host_function);
     if (kernel == nullptr) return cudaErrorInvalidValue;
@@ -46,14 +49,16 @@ void __cudaUnregisterFatBinary(void** handle) {
   runtime.modules.remove(runtime, binary_of(handle));
 }
 
-void __cudaRegisterFunction(void** handle, const char* host_function, char* /*device_function*/, const char* device_name, int /*thread_limit*/, uint3*, uint3*,
-                            dim3*, dim3*, int*) {
+void __cudaRegisterFunction(void** handle, const char* host_function, char* /*device_function*/,
+                            const char* device_name, int /*thread_limit*/, uint3*, uint3*, dim3*,
+                            dim3*, int*) {
   Runtime& runtime = Runtime::get();
   std::lock_guard lock(runtime.lock);
   runtime.modules.add_kernel(binary_of(handle), host_function, device_name);
 }
 
-void __cudaRegisterVar(void** handle, char* host_variable, char* /*device_address*/, const char* device_name, int /*external*/, size_t size, int constant,
+void __cudaRegisterVar(void** handle, char* host_variable, char* /*device_address*/,
+                       const char* device_name, int /*external*/, size_t size, int constant,
                        int /*global*/) {
   Runtime& runtime = Runtime::get();
   std::lock_guard lock(runtime.lock);
@@ -65,7 +70,8 @@ void __cudaRegisterVar(void** handle, char* host_variable, char* /*device_addres
   runtime.modules.add_variable(binary_of(handle), variable);
 }
 
-void __cudaRegisterManagedVar(void** handle, void** slot, char* /*device_address*/, const char* device_name, int /*external*/, size_t size, int constant,
+void __cudaRegisterManagedVar(void** handle, void** slot, char* /*device_address*/,
+                              const char* device_name, int /*external*/, size_t size, int constant,
                               int /*global*/) {
   Runtime& runtime = Runtime::get();
   std::lock_guard lock(runtime.lock);
@@ -78,20 +84,25 @@ void __cudaRegisterManagedVar(void** handle, void** slot, char* /*device_address
   runtime.modules.add_variable(binary_of(handle), variable);
 }
 
-// Called before the host touches a __managed__ variable: fills the pointers through which it does. Not 0 on success.
+// Called before the host touches a __managed__ variable: fills the pointers through which it does.
+// Not 0 on success.
 char __cudaInitModule(void** handle) {
-  const cudaError_t error = api("__cudaInitModule", Reach::kHost, [&](Runtime& r, Device& d) -> cudaError_t {
-    FatBinary* binary = binary_of(handle);
-    if (!r.modules.known(binary)) return cudaErrorInvalidResourceHandle;
-    return r.modules.load(r, *binary, d.ordinal);
-  });
+  const cudaError_t error =
+      api("__cudaInitModule", Reach::kHost, [&](Runtime& r, Device& d) -> cudaError_t {
+        FatBinary* binary = binary_of(handle);
+        if (!r.modules.known(binary)) return cudaErrorInvalidResourceHandle;
+        return r.modules.load(r, *binary, d.ordinal);
+      });
   return error == cudaSuccess;
 }
 
-cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) { return get_kernel("cudaGetKernel", Reach::kHost, kernel, host_function); }
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
+  return get_kernel("cudaGetKernel", Reach::kHost, kernel, host_function);
+}
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {
-  thread_state().pushed.push_back(CallConfiguration{grid, block, shared, stream, __builtin_return_address(0)});
+  thread_state().pushed.push_back(
+      CallConfiguration{grid, block, shared, stream, __builtin_return_address(0)});
   return 0;
 }
 
@@ -108,7 +119,9 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
   return cudaSuccess;
 }
 
-cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* entry) { return __cudaGetKernel(kernel, entry); }
+cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* entry) {
+  return __cudaGetKernel(kernel, entry);
+}
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
   // A cudaFunction_t is as opaque as a cudaKernel_t; both are the same thing here.

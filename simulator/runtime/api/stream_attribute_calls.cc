@@ -1,4 +1,5 @@
-// Attributes of streams: kept and given back. They guide caches and scheduling, which change nothing that a program can observe here.
+// Attributes of streams: kept and given back. They guide caches and scheduling, which change
+// nothing that a program can observe here.
 #include <cstring>
 
 #include "simulator/runtime/state/runtime.h"
@@ -8,7 +9,8 @@ using namespace lockstep::runtime;
 namespace {
 
 bool is_of_streams(cudaStreamAttrID id) {
-  return id == cudaLaunchAttributeAccessPolicyWindow || id == cudaLaunchAttributeSynchronizationPolicy || id == cudaLaunchAttributePriority ||
+  return id == cudaLaunchAttributeAccessPolicyWindow ||
+         id == cudaLaunchAttributeSynchronizationPolicy || id == cudaLaunchAttributePriority ||
          id == cudaLaunchAttributeMemSyncDomainMap || id == cudaLaunchAttributeMemSyncDomain;
 }
 
@@ -24,7 +26,8 @@ cudaError_t about_attributes(const char* function, cudaStream_t stream, Body&& b
 
 extern "C" {
 
-cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id, const cudaStreamAttrValue* value) {
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id,
+                                   const cudaStreamAttrValue* value) {
   return about_attributes(__func__, stream, [&](Runtime&, Device&, Stream& s) -> cudaError_t {
     if (value == nullptr || !is_of_streams(id)) return cudaErrorInvalidValue;
     s.attributes[id] = *value;
@@ -32,7 +35,8 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id, con
   });
 }
 
-cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID id, cudaStreamAttrValue* value) {
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID id,
+                                   cudaStreamAttrValue* value) {
   return about_attributes(__func__, stream, [&](Runtime&, Device&, const Stream& s) -> cudaError_t {
     if (value == nullptr || !is_of_streams(id)) return cudaErrorInvalidValue;
     std::memset(value, 0, sizeof *value);
@@ -44,12 +48,13 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID id, cud
 }
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
-  return about_attributes(__func__, from, [&](Runtime& r, Device& d, const Stream& source) -> cudaError_t {
-    Stream* target = r.streams.find_stream(to, d.ordinal);
-    if (target == nullptr) return cudaErrorInvalidResourceHandle;
-    target->attributes = source.attributes;
-    return cudaSuccess;
-  });
+  return about_attributes(__func__, from,
+                          [&](Runtime& r, Device& d, const Stream& source) -> cudaError_t {
+                            Stream* target = r.streams.find_stream(to, d.ordinal);
+                            if (target == nullptr) return cudaErrorInvalidResourceHandle;
+                            target->attributes = source.attributes;
+                            return cudaSuccess;
+                          });
 }
 
 }  // extern "C"

@@ -1,4 +1,5 @@
-// Streams and host functions. A stream never has anything left to do, so waiting only delivers errors.
+// Streams and host functions. A stream never has anything left to do, so waiting only delivers
+// errors.
 #include <algorithm>
 
 #include "simulator/runtime/graph/capture.h"
@@ -29,7 +30,8 @@ constexpr int kLeastPriority = 0, kGreatestPriority = -5;
 cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
   return api("cudaStreamCreate", Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (stream == nullptr || (flags & ~cudaStreamNonBlocking) != 0) return cudaErrorInvalidValue;
-    *stream = r.streams.create_stream(flags, std::clamp(priority, kGreatestPriority, kLeastPriority), d.ordinal);
+    *stream = r.streams.create_stream(
+        flags, std::clamp(priority, kGreatestPriority, kLeastPriority), d.ordinal);
     return cudaSuccess;
   });
 }
@@ -63,9 +65,15 @@ cudaError_t check_only(const char* function, cudaStream_t stream) {
 
 extern "C" {
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream) { return create(stream, cudaStreamDefault, kLeastPriority); }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) { return create(stream, flags, kLeastPriority); }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) { return create(stream, flags, priority); }
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return create(stream, cudaStreamDefault, kLeastPriority);
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return create(stream, flags, kLeastPriority);
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  return create(stream, flags, priority);
+}
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
@@ -87,7 +95,8 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return answer_about(__func__, stream, [&](const Stream& s) { return answer(flags, s.flags); });
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return answer_about(__func__, stream, [&](const Stream& s) { return answer(priority, s.priority); });
+  return answer_about(__func__, stream,
+                      [&](const Stream& s) { return answer(priority, s.priority); });
 }
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
   return answer_about(__func__, stream, [&](const Stream& s) { return answer(id, s.id); });
@@ -111,12 +120,16 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     r.has_waited();
     Event* e = r.streams.find_event(event);
     if (e == nullptr) return cudaErrorInvalidResourceHandle;
-    if (s.capture && (flags & cudaEventWaitExternal) != 0) return capture_work(r, "cudaStreamWaitEvent", s, WaitWork{event});
+    if (s.capture && (flags & cudaEventWaitExternal) != 0)
+      return capture_work(r, "cudaStreamWaitEvent", s, WaitWork{event});
     return capture_wait(r, "cudaStreamWaitEvent", s, *e);
   });
 }
 
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* /*pointer*/, size_t /*length*/, unsigned /*flags*/) { return check_only(__func__, stream); }
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* /*pointer*/, size_t /*length*/,
+                                     unsigned /*flags*/) {
+  return check_only(__func__, stream);
+}
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   bool captured = false;
@@ -125,15 +138,19 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     if (function == nullptr) return cudaErrorInvalidValue;
     captured = s.capture != nullptr;
     r.has_waited();  // whoever hears of the function's call
-    const cudaError_t put = captured ? capture_work(r, "cudaLaunchHostFunc", s, HostWork{function, data}) : check_legacy(r, "cudaLaunchHostFunc", s);
-    if (put == cudaSuccess) note_operation(r, r.current(), LOCKSTEP_OTHER_WORK, "cudaLaunchHostFunc", stream, captured);
+    const cudaError_t put = captured
+                                ? capture_work(r, "cudaLaunchHostFunc", s, HostWork{function, data})
+                                : check_legacy(r, "cudaLaunchHostFunc", s);
+    if (put == cudaSuccess)
+      note_operation(r, r.current(), LOCKSTEP_OTHER_WORK, "cudaLaunchHostFunc", stream, captured);
     return put;
   });
   if (error == cudaSuccess && !captured) run_callback([&] { function(data); });
   return error;
 }
 
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags) {
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned flags) {
   if (callback == nullptr || flags != 0) return lockstep::runtime::end_call(cudaErrorInvalidValue);
   if (const cudaError_t error = check_only(__func__, stream); error != cudaSuccess) return error;
   run_callback([&] { callback(stream, cudaSuccess, data); });

@@ -1,4 +1,5 @@
-// __device__, __constant__ and __managed__ variables seen from the host: a symbol is the address of the variable's host shadow.
+// __device__, __constant__ and __managed__ variables seen from the host: a symbol is the address of
+// the variable's host shadow.
 #include <string>
 
 #include "simulator/runtime/state/describe.h"
@@ -18,29 +19,36 @@ using lockstep::runtime::VariableEntry;
 
 namespace {
 
-cudaError_t find_symbol(Runtime& r, Device& d, const char* function, const void* symbol, const Allocation** result) {
+cudaError_t find_symbol(Runtime& r, Device& d, const char* function, const void* symbol,
+                        const Allocation** result) {
   if (VariableEntry* variable = r.modules.find_variable(symbol)) {
     const cudaError_t error = r.modules.get(r, *variable, d.ordinal, result);
     return error;
   }
   // A managed variable's symbol is the address of the variable itself.
   const Allocation* a = r.memory->find(reinterpret_cast<lockstep::memory::Address>(symbol));
-  if (a != nullptr && !a->freed && a->kind == lockstep::memory::Kind::kManaged && !a->name.empty() &&
-      a->base == reinterpret_cast<lockstep::memory::Address>(symbol)) {
+  if (a != nullptr && !a->freed && a->kind == lockstep::memory::Kind::kManaged &&
+      !a->name.empty() && a->base == reinterpret_cast<lockstep::memory::Address>(symbol)) {
     *result = a;
     return cudaSuccess;
   }
-  r.explain(function, "no variable is registered at this address; pass the variable itself, not a pointer to device memory");
+  r.explain(function,
+            "no variable is registered at this address; pass the variable itself, not a pointer to "
+            "device memory");
   return cudaErrorInvalidSymbol;
 }
 
 }  // namespace
 
-cudaError_t lockstep::runtime::locate_symbol(Runtime& r, Device& d, const char* function, const void* symbol, std::size_t size, std::size_t offset, void** at) {
+cudaError_t lockstep::runtime::locate_symbol(Runtime& r, Device& d, const char* function,
+                                             const void* symbol, std::size_t size,
+                                             std::size_t offset, void** at) {
   const Allocation* a = nullptr;
-  if (const cudaError_t error = find_symbol(r, d, function, symbol, &a); error != cudaSuccess) return error;
+  if (const cudaError_t error = find_symbol(r, d, function, symbol, &a); error != cudaSuccess)
+    return error;
   if (size != 0 && (offset > a->size || size > a->size - offset)) {
-    r.explain(function, bytes(size) + " at offset " + std::to_string(offset) + " leave " + describe(*a));
+    r.explain(function,
+              bytes(size) + " at offset " + std::to_string(offset) + " leave " + describe(*a));
     return cudaErrorInvalidValue;
   }
   *at = reinterpret_cast<void*>(a->base + offset);
@@ -49,20 +57,30 @@ cudaError_t lockstep::runtime::locate_symbol(Runtime& r, Device& d, const char* 
 
 namespace {
 
-cudaError_t copy_to(const char* function, const void* symbol, const void* from, size_t size, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t copy_to(const char* function, const void* symbol, const void* from, size_t size,
+                    size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault)
+      return cudaErrorInvalidMemcpyDirection;
     void* to = nullptr;
-    if (const cudaError_t error = locate_symbol(r, d, function, symbol, size, offset, &to); error != cudaSuccess) return error;
+    if (const cudaError_t error = locate_symbol(r, d, function, symbol, size, offset, &to);
+        error != cudaSuccess)
+      return error;
     return put(r, d, function, stream, make_copy_work(to, size, from, size, size, 1, kind));
   });
 }
 
-cudaError_t copy_from(const char* function, void* to, const void* symbol, size_t size, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t copy_from(const char* function, void* to, const void* symbol, size_t size,
+                      size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault)
+      return cudaErrorInvalidMemcpyDirection;
     void* from = nullptr;
-    if (const cudaError_t error = locate_symbol(r, d, function, symbol, size, offset, &from); error != cudaSuccess) return error;
+    if (const cudaError_t error = locate_symbol(r, d, function, symbol, size, offset, &from);
+        error != cudaSuccess)
+      return error;
     return put(r, d, function, stream, make_copy_work(to, size, from, size, size, 1, kind));
   });
 }
@@ -71,16 +89,20 @@ cudaError_t copy_from(const char* function, void* to, const void* symbol, size_t
 
 extern "C" {
 
-cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
+                               cudaMemcpyKind kind) {
   return copy_to(__func__, symbol, from, size, offset, kind, nullptr);
 }
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,
+                                    size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_to(__func__, symbol, from, size, offset, kind, stream);
 }
-cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
+                                 cudaMemcpyKind kind) {
   return copy_from(__func__, to, symbol, size, offset, kind, nullptr);
 }
-cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_from(__func__, to, symbol, size, offset, kind, stream);
 }
 
@@ -88,7 +110,9 @@ cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (address == nullptr) return cudaErrorInvalidValue;
     const Allocation* a = nullptr;
-    if (const cudaError_t error = find_symbol(r, d, "cudaGetSymbolAddress", symbol, &a); error != cudaSuccess) return error;
+    if (const cudaError_t error = find_symbol(r, d, "cudaGetSymbolAddress", symbol, &a);
+        error != cudaSuccess)
+      return error;
     *address = reinterpret_cast<void*>(a->base);
     return cudaSuccess;
   });
@@ -98,7 +122,9 @@ cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (size == nullptr) return cudaErrorInvalidValue;
     const Allocation* a = nullptr;
-    if (const cudaError_t error = find_symbol(r, d, "cudaGetSymbolSize", symbol, &a); error != cudaSuccess) return error;
+    if (const cudaError_t error = find_symbol(r, d, "cudaGetSymbolSize", symbol, &a);
+        error != cudaSuccess)
+      return error;
     *size = a->size;
     return cudaSuccess;
   });

@@ -1,4 +1,5 @@
-// Texture and surface objects: descriptions of how kernels look at arrays and memory (memory/image.h).
+// Texture and surface objects: descriptions of how kernels look at arrays and memory
+// (memory/image.h).
 #include <algorithm>
 #include <map>
 #include <string>
@@ -29,21 +30,27 @@ std::map<unsigned long long, cudaResourceDesc>& surfaces() {
   return *all;
 }
 
-// cudaDeviceProp::textureAlignment is 512; what cudaMalloc returns is good, and is aligned to no more than this here.
+// cudaDeviceProp::textureAlignment is 512; what cudaMalloc returns is good, and is aligned to no
+// more than this here.
 constexpr std::uint64_t kAddressAlignment = 256;
 
 // Linear memory that a texture looks at: a live allocation that holds all of it.
-cudaError_t look_at_memory(Runtime& r, const void* pointer, std::uint64_t bytes, const cudaChannelFormatDesc& format, Image* image) {
+cudaError_t look_at_memory(Runtime& r, const void* pointer, std::uint64_t bytes,
+                           const cudaChannelFormatDesc& format, Image* image) {
   const Address address = reinterpret_cast<Address>(pointer);
   const auto* a = r.memory->find(address);
   if (!read_format(format, &image->format)) return cudaErrorInvalidChannelDescriptor;
   if (bytes == 0) return cudaErrorInvalidValue;
   if (address % kAddressAlignment != 0) {
-    r.explain("cudaCreateTextureObject", "the memory of a texture begins at an address that is no multiple of " + std::to_string(kAddressAlignment));
+    r.explain("cudaCreateTextureObject",
+              "the memory of a texture begins at an address that is no multiple of " +
+                  std::to_string(kAddressAlignment));
     return cudaErrorInvalidValue;
   }
-  if (a == nullptr || a->freed || !r.memory->in_window(address) || bytes > a->base + a->size - address) {
-    r.explain("cudaCreateTextureObject", "the memory is not within one allocation: it begins " + describe_place(*r.memory, address));
+  if (a == nullptr || a->freed || !r.memory->in_window(address) ||
+      bytes > a->base + a->size - address) {
+    r.explain("cudaCreateTextureObject", "the memory is not within one allocation: it begins " +
+                                             describe_place(*r.memory, address));
     return cudaErrorInvalidValue;
   }
   image->base = address;
@@ -62,23 +69,33 @@ cudaError_t image_of(Runtime& r, const cudaResourceDesc& resource, Texture* text
     }
     case cudaResourceTypeLinear: {
       const auto& linear = resource.res.linear;
-      if (const cudaError_t error = look_at_memory(r, linear.devPtr, linear.sizeInBytes, linear.desc, &image); error != cudaSuccess) return error;
-      if (linear.sizeInBytes / static_cast<std::uint64_t>(image.format.bytes()) > ImageLimits::kLinear1D) return cudaErrorInvalidValue;
-      image.width = static_cast<std::uint32_t>(linear.sizeInBytes / static_cast<std::uint64_t>(image.format.bytes()));
+      if (const cudaError_t error =
+              look_at_memory(r, linear.devPtr, linear.sizeInBytes, linear.desc, &image);
+          error != cudaSuccess)
+        return error;
+      if (linear.sizeInBytes / static_cast<std::uint64_t>(image.format.bytes()) >
+          ImageLimits::kLinear1D)
+        return cudaErrorInvalidValue;
+      image.width = static_cast<std::uint32_t>(linear.sizeInBytes /
+                                               static_cast<std::uint64_t>(image.format.bytes()));
       image.pitch = image.slice = linear.sizeInBytes;
       texture->linear_memory = true;
       return cudaSuccess;
     }
     case cudaResourceTypePitch2D: {
       const auto& rows = resource.res.pitch2D;
-      constexpr std::size_t most[] = {ImageLimits::kPitched2D[0], ImageLimits::kPitched2D[1], ImageLimits::kPitched2D[2]};
+      constexpr std::size_t most[] = {ImageLimits::kPitched2D[0], ImageLimits::kPitched2D[1],
+                                      ImageLimits::kPitched2D[2]};
       if (rows.width == 0 || rows.height == 0) return cudaErrorInvalidValue;
-      if (rows.width > most[0] || rows.height > most[1] || rows.pitchInBytes > most[2]) return cudaErrorInvalidValue;
+      if (rows.width > most[0] || rows.height > most[1] || rows.pitchInBytes > most[2])
+        return cudaErrorInvalidValue;
       lockstep::memory::Format format;
       if (!read_format(rows.desc, &format)) return cudaErrorInvalidChannelDescriptor;
       const std::uint64_t row = rows.width * static_cast<std::uint64_t>(format.bytes());
       if (rows.pitchInBytes < row || rows.pitchInBytes % 32 != 0) return cudaErrorInvalidValue;
-      if (const cudaError_t error = look_at_memory(r, rows.devPtr, (rows.height - 1) * rows.pitchInBytes + row, rows.desc, &image); error != cudaSuccess) {
+      if (const cudaError_t error = look_at_memory(
+              r, rows.devPtr, (rows.height - 1) * rows.pitchInBytes + row, rows.desc, &image);
+          error != cudaSuccess) {
         return error;
       }
       image.width = static_cast<std::uint32_t>(rows.width);
@@ -90,7 +107,8 @@ cudaError_t image_of(Runtime& r, const cudaResourceDesc& resource, Texture* text
     }
     default:
       if (resource.resType != cudaResourceTypeMipmappedArray) return cudaErrorInvalidValue;
-      r.explain("cudaCreateTextureObject", "mipmapped arrays are not supported by the simulated GPU");
+      r.explain("cudaCreateTextureObject",
+                "mipmapped arrays are not supported by the simulated GPU");
       return cudaErrorNotSupported;
   }
 }
@@ -108,16 +126,21 @@ cudaError_t describe_texture(Runtime& r, const cudaTextureDesc& d, Texture* text
   const auto& format = texture->image.format;
   const bool integers = format.kind != ChannelKind::kFloat;
   for (int i = 0; i < 3; ++i) {
-    if (d.addressMode[i] < cudaAddressModeWrap || d.addressMode[i] > cudaAddressModeBorder) return cudaErrorInvalidValue;
+    if (d.addressMode[i] < cudaAddressModeWrap || d.addressMode[i] > cudaAddressModeBorder)
+      return cudaErrorInvalidValue;
     texture->address[static_cast<std::size_t>(i)] = mode_of(d.addressMode[i]);
   }
-  if ((d.filterMode != cudaFilterModePoint && d.filterMode != cudaFilterModeLinear) || d.seamlessCubemap != 0) return cudaErrorInvalidValue;
+  if ((d.filterMode != cudaFilterModePoint && d.filterMode != cudaFilterModeLinear) ||
+      d.seamlessCubemap != 0)
+    return cudaErrorInvalidValue;
   texture->linear = d.filterMode == cudaFilterModeLinear;
   texture->normalized_read = d.readMode == cudaReadModeNormalizedFloat;
   texture->normalized_coordinates = d.normalizedCoords != 0;
   std::copy_n(d.borderColor, 4, texture->border);
-  if (texture->normalized_read && (!integers || format.bits == 32)) return cudaErrorInvalidNormSetting;
-  if (texture->linear && integers && !texture->normalized_read) return cudaErrorInvalidFilterSetting;
+  if (texture->normalized_read && (!integers || format.bits == 32))
+    return cudaErrorInvalidNormSetting;
+  if (texture->linear && integers && !texture->normalized_read)
+    return cudaErrorInvalidFilterSetting;
   if (d.sRGB != 0) {
     r.explain("cudaCreateTextureObject", "sRGB conversion is not supported by the simulated GPU");
     return cudaErrorNotSupported;
@@ -129,17 +152,21 @@ cudaError_t describe_texture(Runtime& r, const cudaTextureDesc& d, Texture* text
 
 extern "C" {
 
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* resource, const cudaTextureDesc* description,
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* resource,
+                                    const cudaTextureDesc* description,
                                     const cudaResourceViewDesc* view) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    if (object == nullptr || resource == nullptr || description == nullptr) return cudaErrorInvalidValue;
+    if (object == nullptr || resource == nullptr || description == nullptr)
+      return cudaErrorInvalidValue;
     if (view != nullptr) {
       r.explain("cudaCreateTextureObject", "resource views are not supported by the simulated GPU");
       return cudaErrorNotSupported;
     }
     Texture texture;
-    if (const cudaError_t error = image_of(r, *resource, &texture); error != cudaSuccess) return error;
-    if (const cudaError_t error = describe_texture(r, *description, &texture); error != cudaSuccess) return error;
+    if (const cudaError_t error = image_of(r, *resource, &texture); error != cudaSuccess)
+      return error;
+    if (const cudaError_t error = describe_texture(r, *description, &texture); error != cudaSuccess)
+      return error;
     *object = r.images.add(texture);
     textures()[*object] = {*resource, *description};
     return cudaSuccess;
@@ -154,7 +181,8 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
   });
 }
 
-cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource, cudaTextureObject_t object) {
+cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaTextureObject_t object) {
   return api(__func__, Reach::kDevice, [&](Runtime&, Device&) -> cudaError_t {
     const auto it = textures().find(object);
     if (resource == nullptr || it == textures().end()) return cudaErrorInvalidValue;
@@ -163,7 +191,8 @@ cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource, cudaTex
   });
 }
 
-cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description, cudaTextureObject_t object) {
+cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description,
+                                            cudaTextureObject_t object) {
   return api(__func__, Reach::kDevice, [&](Runtime&, Device&) -> cudaError_t {
     const auto it = textures().find(object);
     if (description == nullptr || it == textures().end()) return cudaErrorInvalidValue;
@@ -173,7 +202,8 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description, cudaTe
 }
 
 // No object here has a view of its own.
-cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view, cudaTextureObject_t object) {
+cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view,
+                                                 cudaTextureObject_t object) {
   return api(__func__, Reach::kDevice, [&](Runtime&, Device&) -> cudaError_t {
     if (view == nullptr || !textures().contains(object)) return cudaErrorInvalidValue;
     *view = {};
@@ -204,7 +234,8 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
   });
 }
 
-cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource, cudaSurfaceObject_t object) {
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaSurfaceObject_t object) {
   return api(__func__, Reach::kDevice, [&](Runtime&, Device&) -> cudaError_t {
     const auto it = surfaces().find(object);
     if (resource == nullptr || it == surfaces().end()) return cudaErrorInvalidValue;

@@ -16,7 +16,8 @@ extern "C" int lockstep_unsupported(const char* function, int* said) {
   return lockstep::runtime::end_call(cudaErrorNotSupported, function);
 }
 
-// What the entry points of a statically linked runtime are led to that are newer than this one (exec/audit).
+// What the entry points of a statically linked runtime are led to that are newer than this one
+// (exec/audit).
 extern "C" int lockstepUnsupportedCall(const char* function) {
   int said = 0;
   return lockstep_unsupported(function, &said);

@@ -9,7 +9,8 @@
 namespace lockstep::runtime {
 namespace {
 
-cudaError_t spoil(Runtime& runtime, const char* api_name, Capture& capture, cudaError_t error, const char* why) {
+cudaError_t spoil(Runtime& runtime, const char* api_name, Capture& capture, cudaError_t error,
+                  const char* why) {
   capture.invalid = true;
   runtime.explain(api_name, why);
   return error;
@@ -28,8 +29,9 @@ void add_tail(std::vector<GraphNode*>& tail, const std::vector<GraphNode*>& more
 
 // Whether something comes after every node of a stream's tail: the stream has been joined again.
 bool is_joined(const Stream& stream, const std::vector<GraphNode*>& end) {
-  return std::all_of(stream.tail.begin(), stream.tail.end(),
-                     [&](const GraphNode* node) { return !node->to.empty() || std::find(end.begin(), end.end(), node) != end.end(); });
+  return std::all_of(stream.tail.begin(), stream.tail.end(), [&](const GraphNode* node) {
+    return !node->to.empty() || std::find(end.begin(), end.end(), node) != end.end();
+  });
 }
 
 void release(const std::shared_ptr<Capture>& capture, Runtime& runtime) {
@@ -42,13 +44,17 @@ void release(const std::shared_ptr<Capture>& capture, Runtime& runtime) {
 
 }  // namespace
 
-cudaError_t begin_capture(Runtime& runtime, Device& device, cudaStream_t stream, cudaStreamCaptureMode mode, Graph* graph,
+cudaError_t begin_capture(Runtime& runtime, Device& device, cudaStream_t stream,
+                          cudaStreamCaptureMode mode, Graph* graph,
                           std::vector<GraphNode*> dependencies) {
-  if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) return cudaErrorInvalidValue;
+  if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed)
+    return cudaErrorInvalidValue;
   Stream* s = runtime.streams.find_stream(stream, device.ordinal);
   if (s == nullptr) return cudaErrorInvalidResourceHandle;
   if (s->is_legacy()) {
-    runtime.explain("cudaStreamBeginCapture", "the legacy default stream cannot be captured; use one made by cudaStreamCreate");
+    runtime.explain(
+        "cudaStreamBeginCapture",
+        "the legacy default stream cannot be captured; use one made by cudaStreamCreate");
     return cudaErrorStreamCaptureUnsupported;
   }
   if (s->capture) return cudaErrorIllegalState;
@@ -71,13 +77,18 @@ cudaError_t end_capture(Runtime& runtime, Device& device, cudaStream_t stream, G
   if (s == nullptr) return cudaErrorInvalidResourceHandle;
   if (!s->capture) return cudaErrorIllegalState;
   const std::shared_ptr<Capture> capture = s->capture;
-  if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != &thread_state()) return cudaErrorStreamCaptureWrongThread;
-  if (capture->origin != s) return spoil(runtime, "cudaStreamEndCapture", *capture, cudaErrorStreamCaptureUnmatched, "the capture was begun in another stream");
+  if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != &thread_state())
+    return cudaErrorStreamCaptureWrongThread;
+  if (capture->origin != s)
+    return spoil(runtime, "cudaStreamEndCapture", *capture, cudaErrorStreamCaptureUnmatched,
+                 "the capture was begun in another stream");
   cudaError_t error = capture->invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
   for (const Stream* member : capture->members) {
     if (error == cudaSuccess && member != s && !is_joined(*member, s->tail)) {
       error = cudaErrorStreamCaptureUnjoined;
-      runtime.explain("cudaStreamEndCapture", "a stream that joined the capture was not joined again: record an event in it, and wait for that");
+      runtime.explain("cudaStreamEndCapture",
+                      "a stream that joined the capture was not joined again: record an event in "
+                      "it, and wait for that");
     }
   }
   *graph = capture->graph;
@@ -89,7 +100,8 @@ cudaError_t end_capture(Runtime& runtime, Device& device, cudaStream_t stream, G
   return error;
 }
 
-cudaError_t capture_work(Runtime& runtime, const char*, Stream& stream, Work work, GraphNode** node) {
+cudaError_t capture_work(Runtime& runtime, const char*, Stream& stream, Work work,
+                         GraphNode** node) {
   (void)runtime;
   Capture& capture = *stream.capture;
   if (capture.invalid) return cudaErrorStreamCaptureInvalidated;
@@ -108,16 +120,19 @@ cudaError_t capture_wait(Runtime& runtime, const char* api_name, Stream& stream,
   const bool ended = event.capture && event.capture->members.empty();
   if (!event.capture || ended) {
     if (!stream.capture) return ended ? cudaErrorCapturedEvent : cudaSuccess;
-    return spoil(runtime, api_name, *stream.capture, cudaErrorStreamCaptureIsolation, "a captured stream cannot wait for an event from outside the capture");
+    return spoil(runtime, api_name, *stream.capture, cudaErrorStreamCaptureIsolation,
+                 "a captured stream cannot wait for an event from outside the capture");
   }
   if (!stream.capture) {
     if (stream.is_legacy()) {
-      return spoil(runtime, api_name, *event.capture, cudaErrorStreamCaptureImplicit, "the legacy default stream cannot join a capture");
+      return spoil(runtime, api_name, *event.capture, cudaErrorStreamCaptureImplicit,
+                   "the legacy default stream cannot join a capture");
     }
     join(stream, event.capture);
   } else if (stream.capture != event.capture) {
     event.capture->invalid = true;
-    return spoil(runtime, api_name, *stream.capture, cudaErrorStreamCaptureMerge, "the event belongs to another capture");
+    return spoil(runtime, api_name, *stream.capture, cudaErrorStreamCaptureMerge,
+                 "the event belongs to another capture");
   }
   add_tail(stream.tail, event.tail);
   return cudaSuccess;
@@ -125,7 +140,8 @@ cudaError_t capture_wait(Runtime& runtime, const char* api_name, Stream& stream,
 
 cudaError_t refuse_captured(Runtime& runtime, const char* api_name, Stream& stream) {
   if (!stream.capture) return cudaSuccess;
-  return spoil(runtime, api_name, *stream.capture, cudaErrorStreamCaptureUnsupported, "not permitted while the stream is being captured");
+  return spoil(runtime, api_name, *stream.capture, cudaErrorStreamCaptureUnsupported,
+               "not permitted while the stream is being captured");
 }
 
 cudaError_t check_legacy(Runtime& runtime, const char* api_name, const Stream& stream) {
@@ -133,7 +149,8 @@ cudaError_t check_legacy(Runtime& runtime, const char* api_name, const Stream& s
   cudaError_t error = cudaSuccess;
   for (const auto& capture : runtime.captures) {
     if ((capture->origin->flags & cudaStreamNonBlocking) != 0) continue;
-    error = spoil(runtime, api_name, *capture, cudaErrorStreamCaptureImplicit, "the legacy default stream waits for a stream that is being captured");
+    error = spoil(runtime, api_name, *capture, cudaErrorStreamCaptureImplicit,
+                  "the legacy default stream waits for a stream that is being captured");
   }
   return error;
 }
@@ -143,11 +160,14 @@ cudaError_t check_unsafe(Runtime& runtime, const char* api_name) {
   const cudaStreamCaptureMode own = thread_state().capture_mode;
   for (const auto& capture : runtime.captures) {
     const bool mine = capture->thread == &thread_state();
-    const bool forbidden =
-        (own == cudaStreamCaptureModeGlobal && (capture->mode == cudaStreamCaptureModeGlobal || (mine && capture->mode == cudaStreamCaptureModeThreadLocal))) ||
-        (own == cudaStreamCaptureModeThreadLocal && mine && capture->mode != cudaStreamCaptureModeRelaxed);
+    const bool forbidden = (own == cudaStreamCaptureModeGlobal &&
+                            (capture->mode == cudaStreamCaptureModeGlobal ||
+                             (mine && capture->mode == cudaStreamCaptureModeThreadLocal))) ||
+                           (own == cudaStreamCaptureModeThreadLocal && mine &&
+                            capture->mode != cudaStreamCaptureModeRelaxed);
     if (forbidden)
-      error = spoil(runtime, api_name, *capture, cudaErrorStreamCaptureUnsupported, "not permitted while a stream is being captured (cudaStreamCaptureMode)");
+      error = spoil(runtime, api_name, *capture, cudaErrorStreamCaptureUnsupported,
+                    "not permitted while a stream is being captured (cudaStreamCaptureMode)");
   }
   return error;
 }

@@ -1,7 +1,9 @@
-// Stream capture: what is put into a stream becomes nodes of a graph (CUDA Runtime API, "Stream Management": cudaStreamBeginCapture).
+// Stream capture: what is put into a stream becomes nodes of a graph (CUDA Runtime API, "Stream
+// Management": cudaStreamBeginCapture).
 //
-// A captured stream knows the nodes that what comes next must wait for; an event recorded in it takes them along, and a stream that waits for such an
-// event joins the capture. A call that a capture does not allow makes it invalid: it must then be ended, and gives no graph.
+// A captured stream knows the nodes that what comes next must wait for; an event recorded in it
+// takes them along, and a stream that waits for such an event joins the capture. A call that a
+// capture does not allow makes it invalid: it must then be ended, and gives no graph.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -27,21 +29,26 @@ struct Capture {
   bool invalid = false;
 };
 
-cudaError_t begin_capture(Runtime& runtime, Device& device, cudaStream_t stream, cudaStreamCaptureMode mode, Graph* graph,
+cudaError_t begin_capture(Runtime& runtime, Device& device, cudaStream_t stream,
+                          cudaStreamCaptureMode mode, Graph* graph,
                           std::vector<GraphNode*> dependencies);
 cudaError_t end_capture(Runtime& runtime, Device& device, cudaStream_t stream, Graph** graph);
 
 // Makes work a node of the captured stream's graph.
-cudaError_t capture_work(Runtime& runtime, const char* api_name, Stream& stream, Work work, GraphNode** node = nullptr);
+cudaError_t capture_work(Runtime& runtime, const char* api_name, Stream& stream, Work work,
+                         GraphNode** node = nullptr);
 // cudaEventRecord and cudaStreamWaitEvent where the stream or the event is captured.
 void capture_record(Stream& stream, Event& event);
 cudaError_t capture_wait(Runtime& runtime, const char* api_name, Stream& stream, Event& event);
 
-// cudaErrorStreamCaptureUnsupported, the capture invalid, when the stream is captured; for calls that cannot be.
+// cudaErrorStreamCaptureUnsupported, the capture invalid, when the stream is captured; for calls
+// that cannot be.
 cudaError_t refuse_captured(Runtime& runtime, const char* api_name, Stream& stream);
-// cudaErrorStreamCaptureImplicit, the captures invalid, when the legacy default stream is used while streams that it waits for are captured.
+// cudaErrorStreamCaptureImplicit, the captures invalid, when the legacy default stream is used
+// while streams that it waits for are captured.
 cudaError_t check_legacy(Runtime& runtime, const char* api_name, const Stream& stream);
-// cudaErrorStreamCaptureUnsupported, the captures invalid, when a capture's mode forbids calls like cudaMalloc in this thread.
+// cudaErrorStreamCaptureUnsupported, the captures invalid, when a capture's mode forbids calls like
+// cudaMalloc in this thread.
 cudaError_t check_unsafe(Runtime& runtime, const char* api_name);
 // The stream or its captures end (cudaStreamDestroy, cudaDeviceReset).
 void abandon(Runtime& runtime, Stream& stream);

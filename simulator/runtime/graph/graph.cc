@@ -42,7 +42,9 @@ Graph* Graphs::find(cudaGraph_t handle) const {
   return children_.count(handle) != 0 ? reinterpret_cast<Graph*>(handle) : nullptr;
 }
 
-GraphNode* Graphs::find(cudaGraphNode_t handle) const { return nodes_.count(handle) != 0 ? reinterpret_cast<GraphNode*>(handle) : nullptr; }
+GraphNode* Graphs::find(cudaGraphNode_t handle) const {
+  return nodes_.count(handle) != 0 ? reinterpret_cast<GraphNode*>(handle) : nullptr;
+}
 
 std::shared_ptr<GraphExec> Graphs::find(cudaGraphExec_t handle) const {
   const auto it = execs_.find(handle);
@@ -70,7 +72,8 @@ bool Graphs::destroy(Graph* graph) {
 
 bool Graphs::destroy(cudaGraphExec_t exec) { return execs_.erase(exec) != 0; }
 
-GraphNode* Graphs::add(Graph& graph, Work work, int device, const std::vector<GraphNode*>& dependencies) {
+GraphNode* Graphs::add(Graph& graph, Work work, int device,
+                       const std::vector<GraphNode*>& dependencies) {
   GraphNode& node = *graph.nodes.emplace_back(std::make_unique<GraphNode>());
   node.graph = &graph;
   node.work = std::move(work);
@@ -100,7 +103,9 @@ bool Graphs::connect(GraphNode& from, GraphNode& to) {
   return true;
 }
 
-bool Graphs::disconnect(GraphNode& from, GraphNode& to) { return std::erase(from.to, &to) + std::erase(to.from, &from) != 0; }
+bool Graphs::disconnect(GraphNode& from, GraphNode& to) {
+  return std::erase(from.to, &to) + std::erase(to.from, &from) != 0;
+}
 
 void Graphs::copy_into(const Graph& graph, Graph& to) {
   std::map<const GraphNode*, GraphNode*> copies;
@@ -135,12 +140,14 @@ std::shared_ptr<Graph> Graphs::copy(const Graph& graph) {
 std::shared_ptr<GraphExec> Graphs::instantiate(const Graph& graph) {
   auto exec = std::make_shared<GraphExec>();
   std::map<const GraphNode*, std::size_t> done;
-  // Whatever waits for nothing that is not yet there, in the order of the list: the same order every time.
+  // Whatever waits for nothing that is not yet there, in the order of the list: the same order
+  // every time.
   while (done.size() < graph.nodes.size()) {
     bool progress = false;
     for (const auto& node : graph.nodes) {
       const auto ready = [&](const GraphNode* before) { return done.count(before) != 0; };
-      if (done.count(node.get()) != 0 || !std::all_of(node->from.begin(), node->from.end(), ready)) continue;
+      if (done.count(node.get()) != 0 || !std::all_of(node->from.begin(), node->from.end(), ready))
+        continue;
       GraphExec::Step& step = exec->steps.emplace_back();
       step.work = node->work;
       step.device = node->device;
@@ -186,7 +193,8 @@ cudaError_t run_graph(const char* api_name, const GraphExec& exec) {
     } else {
       std::lock_guard lock(runtime.lock);
       Device& device = runtime.devices[static_cast<std::size_t>(step.device)];
-      error = device.error != cudaSuccess ? device.error : perform(runtime, device, api_name, step.work);
+      error = device.error != cudaSuccess ? device.error
+                                          : perform(runtime, device, api_name, step.work);
     }
     if (error != cudaSuccess) return error;
   }
@@ -196,18 +204,24 @@ cudaError_t run_graph(const char* api_name, const GraphExec& exec) {
 bool replace_work(GraphExec::Step& step, Work work) {
   if (type_of(step.work) != type_of(work)) return false;
   if (const auto* now = std::get_if<CopyWork>(&step.work)) {
-    // Only the addresses of one-dimensional copies may change, and the size with them; of others the shape must stay.
+    // Only the addresses of one-dimensional copies may change, and the size with them; of others
+    // the shape must stay.
     const cudaMemcpy3DParms &a = now->box, &b = std::get<CopyWork>(work).box;
-    const bool lines = a.extent.height <= 1 && a.extent.depth <= 1 && b.extent.height <= 1 && b.extent.depth <= 1;
-    if (!lines && (a.extent.width != b.extent.width || a.extent.height != b.extent.height || a.extent.depth != b.extent.depth)) return false;
+    const bool lines =
+        a.extent.height <= 1 && a.extent.depth <= 1 && b.extent.height <= 1 && b.extent.depth <= 1;
+    if (!lines && (a.extent.width != b.extent.width || a.extent.height != b.extent.height ||
+                   a.extent.depth != b.extent.depth))
+      return false;
   }
   step.work = std::move(work);
   return true;
 }
 
-cudaGraphExecUpdateResult update(GraphExec& exec, const Graph& graph, const GraphNode** error_node) {
+cudaGraphExecUpdateResult update(GraphExec& exec, const Graph& graph,
+                                 const GraphNode** error_node) {
   const auto changed = Graphs::instantiate(graph);
-  if (!changed || changed->steps.size() != exec.steps.size()) return cudaGraphExecUpdateErrorTopologyChanged;
+  if (!changed || changed->steps.size() != exec.steps.size())
+    return cudaGraphExecUpdateErrorTopologyChanged;
   std::map<std::uint64_t, const GraphNode*> by_origin;
   for (const auto& node : graph.nodes) by_origin.emplace(node->origin, node.get());
   for (std::size_t i = 0; i < exec.steps.size(); ++i) {

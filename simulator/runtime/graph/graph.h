@@ -21,7 +21,8 @@ struct GraphNode {
   int device = 0;
   std::uint64_t origin = 0;          // the same for a node and its copies in clones
   std::vector<GraphNode*> from, to;  // what it waits for, and what waits for it
-  std::vector<void*> arguments;      // pointers into KernelWork::parameters, as cudaGraphKernelNodeGetParams gave them last
+  std::vector<void*> arguments;      // pointers into KernelWork::parameters, as
+                                     // cudaGraphKernelNodeGetParams gave them last
 };
 
 // A user object that a graph keeps alive (cudaUserObjectCreate).
@@ -40,7 +41,8 @@ struct Graph {
   ~Graph();
 };
 
-// An instantiated graph: its nodes in an order that keeps the dependencies, each with the node it was made from.
+// An instantiated graph: its nodes in an order that keeps the dependencies, each with the node it
+// was made from.
 struct GraphExec {
   struct Step {
     Work work;
@@ -97,7 +99,8 @@ cudaError_t run_graph(const char* api_name, const GraphExec& exec);
 
 // Whether the graph can take the place of what the exec was made from; changes the exec if so.
 cudaGraphExecUpdateResult update(GraphExec& exec, const Graph& graph, const GraphNode** error_node);
-// Gives a step new parameters. False when they are of another type, or change what may not be changed.
+// Gives a step new parameters. False when they are of another type, or change what may not be
+// changed.
 bool replace_work(GraphExec::Step& step, Work work);
 
 }  // namespace lockstep::runtime

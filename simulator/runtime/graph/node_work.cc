@@ -5,10 +5,13 @@
 
 namespace lockstep::runtime {
 
-cudaError_t kernel_work(Runtime& r, Device& d, const char* api_name, const cudaKernelNodeParams* params, Work* work) {
+cudaError_t kernel_work(Runtime& r, Device& d, const char* api_name,
+                        const cudaKernelNodeParams* params, Work* work) {
   if (params == nullptr) return cudaErrorInvalidValue;
   if (params->extra != nullptr) {
-    r.explain(api_name, "arguments in the 'extra' format are not supported by the simulated GPU; use kernelParams");
+    r.explain(
+        api_name,
+        "arguments in the 'extra' format are not supported by the simulated GPU; use kernelParams");
     return cudaErrorNotSupported;
   }
   LaunchRequest request;
@@ -16,40 +19,56 @@ cudaError_t kernel_work(Runtime& r, Device& d, const char* api_name, const cudaK
   request.block = params->blockDim;
   request.dynamic_shared = params->sharedMemBytes;
   KernelWork made;
-  if (const cudaError_t error = make_kernel_work(r, d, api_name, params->func, request, params->kernelParams, &made); error != cudaSuccess) return error;
+  if (const cudaError_t error =
+          make_kernel_work(r, d, api_name, params->func, request, params->kernelParams, &made);
+      error != cudaSuccess)
+    return error;
   *work = std::move(made);
   return cudaSuccess;
 }
 
-cudaError_t copy_work(Runtime& r, const char* api_name, const cudaMemcpy3DParms* params, Work* work) {
+cudaError_t copy_work(Runtime& r, const char* api_name, const cudaMemcpy3DParms* params,
+                      Work* work) {
   if (params == nullptr) return cudaErrorInvalidValue;
   *work = CopyWork{*params};
   return check_copy(r, api_name, *params);
 }
 
-cudaError_t line_work(Runtime& r, const char* api_name, void* to, const void* from, std::size_t count, cudaMemcpyKind kind, Work* work) {
+cudaError_t line_work(Runtime& r, const char* api_name, void* to, const void* from,
+                      std::size_t count, cudaMemcpyKind kind, Work* work) {
   const CopyWork made = make_copy_work(to, count, from, count, count, 1, kind);
   *work = made;
   return count == 0 ? cudaErrorInvalidValue : check_copy(r, api_name, made.box);
 }
 
-cudaError_t to_symbol_work(Runtime& r, Device& d, const char* api_name, const void* symbol, const void* from, std::size_t count, std::size_t offset,
+cudaError_t to_symbol_work(Runtime& r, Device& d, const char* api_name, const void* symbol,
+                           const void* from, std::size_t count, std::size_t offset,
                            cudaMemcpyKind kind, Work* work) {
-  if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+  if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
   void* to = nullptr;
-  if (const cudaError_t error = locate_symbol(r, d, api_name, symbol, count, offset, &to); error != cudaSuccess) return error;
+  if (const cudaError_t error = locate_symbol(r, d, api_name, symbol, count, offset, &to);
+      error != cudaSuccess)
+    return error;
   return line_work(r, api_name, to, from, count, kind, work);
 }
 
-cudaError_t from_symbol_work(Runtime& r, Device& d, const char* api_name, void* to, const void* symbol, std::size_t count, std::size_t offset,
+cudaError_t from_symbol_work(Runtime& r, Device& d, const char* api_name, void* to,
+                             const void* symbol, std::size_t count, std::size_t offset,
                              cudaMemcpyKind kind, Work* work) {
-  if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+  if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
   void* from = nullptr;
-  if (const cudaError_t error = locate_symbol(r, d, api_name, symbol, count, offset, &from); error != cudaSuccess) return error;
+  if (const cudaError_t error = locate_symbol(r, d, api_name, symbol, count, offset, &from);
+      error != cudaSuccess)
+    return error;
   return line_work(r, api_name, to, from, count, kind, work);
 }
 
-cudaError_t fill_work(Runtime& r, const char* api_name, const cudaMemsetParams* params, Work* work) {
+cudaError_t fill_work(Runtime& r, const char* api_name, const cudaMemsetParams* params,
+                      Work* work) {
   if (params == nullptr) return cudaErrorInvalidValue;
   FillWork made;
   made.rows = *params;
@@ -82,14 +101,17 @@ cudaError_t wait_work(Runtime& r, cudaEvent_t event, Work* work) {
   return cudaSuccess;
 }
 
-cudaError_t allocate_work(Runtime& r, const char* api_name, cudaMemAllocNodeParams* params, Work* work) {
-  if (params == nullptr || params->bytesize == 0 || params->poolProps.allocType != cudaMemAllocationTypePinned ||
+cudaError_t allocate_work(Runtime& r, const char* api_name, cudaMemAllocNodeParams* params,
+                          Work* work) {
+  if (params == nullptr || params->bytesize == 0 ||
+      params->poolProps.allocType != cudaMemAllocationTypePinned ||
       params->poolProps.location.type != cudaMemLocationTypeDevice) {
     return cudaErrorInvalidValue;
   }
   const int device = params->poolProps.location.id;
   if (device < 0 || device >= static_cast<int>(r.devices.size())) return cudaErrorInvalidValue;
-  const memory::Allocation* a = r.memory->allocate(params->bytesize, 256, memory::Kind::kDevice, device);
+  const memory::Allocation* a =
+      r.memory->allocate(params->bytesize, 256, memory::Kind::kDevice, device);
   if (a == nullptr) {
     r.explain(api_name, "the device has no memory left");
     return cudaErrorMemoryAllocation;
@@ -101,18 +123,24 @@ cudaError_t allocate_work(Runtime& r, const char* api_name, cudaMemAllocNodePara
 
 cudaError_t free_work(Runtime& r, void* pointer, Work* work) {
   const memory::Allocation* a = r.memory->find(reinterpret_cast<memory::Address>(pointer));
-  if (a == nullptr || a->freed || a->base != reinterpret_cast<memory::Address>(pointer)) return cudaErrorInvalidValue;
+  if (a == nullptr || a->freed || a->base != reinterpret_cast<memory::Address>(pointer))
+    return cudaErrorInvalidValue;
   *work = FreeWork{pointer};
   return cudaSuccess;
 }
 
-cudaError_t any_work(Runtime& r, Device& d, const char* api_name, cudaGraphNodeParams* params, Work* work) {
+cudaError_t any_work(Runtime& r, Device& d, const char* api_name, cudaGraphNodeParams* params,
+                     Work* work) {
   if (params == nullptr) return cudaErrorInvalidValue;
   switch (params->type) {
     case cudaGraphNodeTypeKernel: {
       const auto& k = params->kernel;
-      const cudaKernelNodeParams kernel{
-          k.func, dim3(k.gridDim.x, k.gridDim.y, k.gridDim.z), dim3(k.blockDim.x, k.blockDim.y, k.blockDim.z), k.sharedMemBytes, k.kernelParams, k.extra};
+      const cudaKernelNodeParams kernel{k.func,
+                                        dim3(k.gridDim.x, k.gridDim.y, k.gridDim.z),
+                                        dim3(k.blockDim.x, k.blockDim.y, k.blockDim.z),
+                                        k.sharedMemBytes,
+                                        k.kernelParams,
+                                        k.extra};
       return kernel_work(r, d, api_name, &kernel, work);
     }
     case cudaGraphNodeTypeMemcpy: return copy_work(r, api_name, &params->memcpy.copyParams, work);
@@ -131,13 +159,16 @@ cudaError_t any_work(Runtime& r, Device& d, const char* api_name, cudaGraphNodeP
     case cudaGraphNodeTypeEventRecord: return record_work(r, params->eventRecord.event, work);
     case cudaGraphNodeTypeMemAlloc: {
       auto& a = params->alloc;
-      cudaMemAllocNodeParams memory{a.poolProps, a.accessDescs, a.accessDescCount, a.bytesize, nullptr};
+      cudaMemAllocNodeParams memory{a.poolProps, a.accessDescs, a.accessDescCount, a.bytesize,
+                                    nullptr};
       const cudaError_t error = allocate_work(r, api_name, &memory, work);
       a.dptr = memory.dptr;
       return error;
     }
     case cudaGraphNodeTypeMemFree: return free_work(r, params->free.dptr, work);
-    default: r.explain(api_name, "nodes of this type are not supported by the simulated GPU"); return cudaErrorNotSupported;
+    default:
+      r.explain(api_name, "nodes of this type are not supported by the simulated GPU");
+      return cudaErrorNotSupported;
   }
 }
 

@@ -1,4 +1,5 @@
-// Work from the parameter structures of graph nodes. Each returns CUDA's error for parameters that no node can have.
+// Work from the parameter structures of graph nodes. Each returns CUDA's error for parameters that
+// no node can have.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,12 +11,17 @@
 
 namespace lockstep::runtime {
 
-cudaError_t kernel_work(Runtime& r, Device& d, const char* api_name, const cudaKernelNodeParams* params, Work* work);
-cudaError_t copy_work(Runtime& r, const char* api_name, const cudaMemcpy3DParms* params, Work* work);
-cudaError_t line_work(Runtime& r, const char* api_name, void* to, const void* from, std::size_t count, cudaMemcpyKind kind, Work* work);
-cudaError_t to_symbol_work(Runtime& r, Device& d, const char* api_name, const void* symbol, const void* from, std::size_t count, std::size_t offset,
+cudaError_t kernel_work(Runtime& r, Device& d, const char* api_name,
+                        const cudaKernelNodeParams* params, Work* work);
+cudaError_t copy_work(Runtime& r, const char* api_name, const cudaMemcpy3DParms* params,
+                      Work* work);
+cudaError_t line_work(Runtime& r, const char* api_name, void* to, const void* from,
+                      std::size_t count, cudaMemcpyKind kind, Work* work);
+cudaError_t to_symbol_work(Runtime& r, Device& d, const char* api_name, const void* symbol,
+                           const void* from, std::size_t count, std::size_t offset,
                            cudaMemcpyKind kind, Work* work);
-cudaError_t from_symbol_work(Runtime& r, Device& d, const char* api_name, void* to, const void* symbol, std::size_t count, std::size_t offset,
+cudaError_t from_symbol_work(Runtime& r, Device& d, const char* api_name, void* to,
+                             const void* symbol, std::size_t count, std::size_t offset,
                              cudaMemcpyKind kind, Work* work);
 cudaError_t fill_work(Runtime& r, const char* api_name, const cudaMemsetParams* params, Work* work);
 cudaError_t host_work(const cudaHostNodeParams* params, Work* work);
@@ -23,10 +29,12 @@ cudaError_t child_work(cudaGraph_t graph, Work* work);
 cudaError_t record_work(Runtime& r, cudaEvent_t event, Work* work);
 cudaError_t wait_work(Runtime& r, cudaEvent_t event, Work* work);
 // Allocates: the address is the same at every launch. `params->dptr` gets it.
-cudaError_t allocate_work(Runtime& r, const char* api_name, cudaMemAllocNodeParams* params, Work* work);
+cudaError_t allocate_work(Runtime& r, const char* api_name, cudaMemAllocNodeParams* params,
+                          Work* work);
 cudaError_t free_work(Runtime& r, void* pointer, Work* work);
 // Any of them, from the structure that holds all.
-cudaError_t any_work(Runtime& r, Device& d, const char* api_name, cudaGraphNodeParams* params, Work* work);
+cudaError_t any_work(Runtime& r, Device& d, const char* api_name, cudaGraphNodeParams* params,
+                     Work* work);
 
 // Gives a node new parameters; those of another type are cudaErrorInvalidValue.
 cudaError_t set_work(GraphNode& node, Work work);

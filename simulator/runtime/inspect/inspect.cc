@@ -44,11 +44,13 @@ std::vector<Elf64_Shdr> sections(Bytes file, const Elf64_Ehdr& header) {
   return result;
 }
 
-Bytes section_named(Bytes file, const Elf64_Ehdr& header, const std::vector<Elf64_Shdr>& all, std::string_view name) {
+Bytes section_named(Bytes file, const Elf64_Ehdr& header, const std::vector<Elf64_Shdr>& all,
+                    std::string_view name) {
   if (header.e_shstrndx >= all.size()) return {};
   const Bytes names = part(file, all[header.e_shstrndx].sh_offset, all[header.e_shstrndx].sh_size);
   for (const Elf64_Shdr& s : all) {
-    if (s.sh_type != SHT_NOBITS && text_at(names, s.sh_name) == name) return part(file, s.sh_offset, s.sh_size);
+    if (s.sh_type != SHT_NOBITS && text_at(names, s.sh_name) == name)
+      return part(file, s.sh_offset, s.sh_size);
   }
   return {};
 }
@@ -67,8 +69,10 @@ std::vector<std::string> needed_libraries(Bytes file, const std::vector<Elf64_Sh
   return result;
 }
 
-// Containers lie one after another in .nv_fatbin; padding between them is skipped. The texts for the device, one a container.
-std::vector<std::string> read_images(Bytes section, int compute_capability, Inspection* result, std::vector<fatbin::Image>* images) {
+// Containers lie one after another in .nv_fatbin; padding between them is skipped. The texts for
+// the device, one a container.
+std::vector<std::string> read_images(Bytes section, int compute_capability, Inspection* result,
+                                     std::vector<fatbin::Image>* images) {
   std::vector<std::string> texts;
   constexpr std::uint32_t kMagic = 0xba55ed50;
   for (std::uint64_t at = 0; at + 16 <= section.size();) {
@@ -105,7 +109,8 @@ Inspection inspect(Bytes file, int compute_capability) {
   using Kind = Inspection::Kind;
   Inspection result;
   const auto header = read<Elf64_Ehdr>(file, 0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB) {
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB) {
     result.sentence = "not a 64-bit ELF file";
     return result;
   }
@@ -114,20 +119,27 @@ Inspection inspect(Bytes file, int compute_capability) {
   std::vector<fatbin::Image> images;
   const Bytes device_code = section_named(file, *header, all, ".nv_fatbin");
   const Bytes relocatable = section_named(file, *header, all, "__nv_relfatbin");
-  for (std::string& text : read_images(device_code, compute_capability, &result, &images)) result.modules.push_back({std::move(text)});
+  for (std::string& text : read_images(device_code, compute_capability, &result, &images))
+    result.modules.push_back({std::move(text)});
   // nvcc links all that is relocatable.
-  if (auto linked = read_images(relocatable, compute_capability, &result, &images); !linked.empty()) result.modules.push_back(std::move(linked));
+  if (auto linked = read_images(relocatable, compute_capability, &result, &images); !linked.empty())
+    result.modules.push_back(std::move(linked));
 
-  const auto runtime = std::find_if(result.needed.begin(), result.needed.end(), [](const std::string& n) { return n.starts_with("libcudart.so"); });
-  const bool has_code = !images.empty();  // nvcc links sections without any in programs that have none
+  const auto runtime =
+      std::find_if(result.needed.begin(), result.needed.end(),
+                   [](const std::string& n) { return n.starts_with("libcudart.so"); });
+  const bool has_code =
+      !images.empty();  // nvcc links sections without any in programs that have none
   const auto judge_code = [&](Kind kind, const char* what) {
     result.kind = kind;
     result.runnable = fatbin::choose_ptx(images, compute_capability) != nullptr;
-    result.sentence = result.runnable ? std::string(what) + " and has PTX for the simulated GPU" : fatbin::explain_no_ptx(images, compute_capability);
+    result.sentence = result.runnable ? std::string(what) + " and has PTX for the simulated GPU"
+                                      : fatbin::explain_no_ptx(images, compute_capability);
   };
   if (runtime != result.needed.end() && *runtime != kShared) {
     result.kind = Kind::kOtherRuntime;
-    result.sentence = "needs " + *runtime + "; the simulated GPU is a drop-in for " + std::string(kShared) + ": build it with CUDA 13";
+    result.sentence = "needs " + *runtime + "; the simulated GPU is a drop-in for " +
+                      std::string(kShared) + ": build it with CUDA 13";
   } else if (runtime != result.needed.end() && has_code) {
     judge_code(Kind::kSharedRuntime, "uses the shared CUDA runtime");
   } else if (runtime != result.needed.end()) {
@@ -140,13 +152,17 @@ Inspection inspect(Bytes file, int compute_capability) {
     result.static_runtime = inside->kind;
     if (inside->kind == StaticRuntime::Kind::kNone) {
       result.kind = has_code ? Kind::kLibrary : Kind::kNoDeviceCode;
-      result.sentence = has_code ? "is a library that leaves the CUDA runtime to the program that loads it" : "has no device code";
+      result.sentence =
+          has_code ? "is a library that leaves the CUDA runtime to the program that loads it"
+                   : "has no device code";
     } else if (inside->kind == StaticRuntime::Kind::kSymbols && has_code) {
       judge_code(Kind::kStaticRuntime, "has the CUDA runtime linked statically");
     } else {
       result.kind = Kind::kStaticRuntime;
       result.runnable = inside->kind == StaticRuntime::Kind::kSymbols;
-      result.sentence = result.runnable ? "has the CUDA runtime linked statically and no device code of its own" : explain(inside->kind);
+      result.sentence = result.runnable
+                            ? "has the CUDA runtime linked statically and no device code of its own"
+                            : explain(inside->kind);
     }
   }
   return result;

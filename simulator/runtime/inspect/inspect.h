@@ -1,5 +1,6 @@
-// Says how a program reaches CUDA, and so whether the simulated GPU can run it: one that needs libcudart.so.13, or has it linked statically with its symbols
-// still there (static_runtime.h), and PTX inside.
+// Says how a program reaches CUDA, and so whether the simulated GPU can run it: one that needs
+// libcudart.so.13, or has it linked statically with its symbols still there (static_runtime.h), and
+// PTX inside.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +18,22 @@ struct Inspection {
     kNoDeviceCode,   // an ELF file without device code
     kSharedRuntime,  // needs libcudart.so.13: can be served
     kOtherRuntime,   // needs another version of libcudart
-    kStaticRuntime,  // a program or library with a runtime linked in (nvcc's default): `static_runtime` says whether it can be served
-    kLibrary,        // a shared library with device code that leaves the runtime to the program that loads it
+    kStaticRuntime,  // a program or library with a runtime linked in (nvcc's default):
+                     // `static_runtime` says whether it can be served
+    kLibrary,  // a shared library with device code that leaves the runtime to the program that
+               // loads it
   };
   Kind kind = Kind::kNotElf;
   StaticRuntime::Kind static_runtime = StaticRuntime::Kind::kNone;
   std::vector<std::string> needed;  // DT_NEEDED, in order
   std::vector<int> ptx;             // architectures of the PTX inside: 90 for compute_90
   std::vector<int> machine_code;    // architectures of the machine code inside: 90 for sm_90
-  // The PTX that the device would be given: of each module its texts, several where relocatable device code is linked.
+  // The PTX that the device would be given: of each module its texts, several where relocatable
+  // device code is linked.
   std::vector<std::vector<std::string>> modules;
   std::string sentence;  // what it is and, where the simulated GPU cannot run it, what to change
-  // Whether a device of `compute_capability` (90 for 9.0) can be simulated for it, as far as that can be told without reading the PTX.
+  // Whether a device of `compute_capability` (90 for 9.0) can be simulated for it, as far as that
+  // can be told without reading the PTX.
   bool runnable = false;
 };
 

@@ -1,5 +1,5 @@
-// inspect FILE...: says of each program whether the simulated GPU can run it, what to change where it cannot, and which kernels it does not take. Exits 0
-// if it can run all.
+// inspect FILE...: says of each program whether the simulated GPU can run it, what to change where
+// it cannot, and which kernels it does not take. Exits 0 if it can run all.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -32,7 +32,8 @@ bool say_refusals(const char* path, const Inspection& found) {
     std::vector<std::string> refused;
     const std::vector<Refusal> refusals = find_refusals(texts, memory, &refused);
     kernels += own.size() - std::min(own.size(), refused.size());
-    // A function that no kernel may call is in nobody's way. A module without kernels is not loaded for them.
+    // A function that no kernel may call is in nobody's way. A module without kernels is not loaded
+    // for them.
     if (refusals.empty() || (refused.empty() && !own.empty())) continue;
     good = false;
     std::string names;
@@ -45,18 +46,25 @@ bool say_refusals(const char* path, const Inspection& found) {
                 names.c_str());
     for (const Refusal& r : refusals) {
       std::printf("  %s\n", r.message.c_str());
-      if (!r.source.file.empty()) std::printf("    at %s:%d\n", r.source.file.c_str(), r.source.line);
+      if (!r.source.file.empty())
+        std::printf("    at %s:%d\n", r.source.file.c_str(), r.source.line);
     }
   }
-  if (good && kernels == 1) std::printf("%s: %s, which can run its kernel\n", path, found.sentence.c_str());
-  if (good && kernels != 1) std::printf("%s: %s, which can run all of its %zu kernels\n", path, found.sentence.c_str(), kernels);
+  if (good && kernels == 1)
+    std::printf("%s: %s, which can run its kernel\n", path, found.sentence.c_str());
+  if (good && kernels != 1)
+    std::printf("%s: %s, which can run all of its %zu kernels\n", path, found.sentence.c_str(),
+                kernels);
   if (!good && kernels != 0) std::printf("%s: its other kernels (%zu) can run\n", path, kernels);
   return good;
 }
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: %s PROGRAM...\nSays whether the simulated GPU (LOCKSTEP_DEVICE) can run each program.\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s PROGRAM...\nSays whether the simulated GPU (LOCKSTEP_DEVICE) can run "
+                 "each program.\n",
+                 argv[0]);
     return 2;
   }
   const auto settings = read_settings([](const char* name) { return std::getenv(name); });
@@ -73,7 +81,8 @@ int main(int argc, char** argv) {
       continue;
     }
     const std::vector<std::uint8_t> contents{std::istreambuf_iterator<char>(file), {}};
-    const Inspection found = inspect(contents, std::get<Settings>(settings).profile->compute_capability());
+    const Inspection found =
+        inspect(contents, std::get<Settings>(settings).profile->compute_capability());
     if (found.runnable && !found.modules.empty()) {
       all = say_refusals(argv[i], found) && all;
     } else {

@@ -29,14 +29,19 @@ const char* text_at(Bytes table, std::uint64_t offset) {
 class Sections {
  public:
   explicit Sections(Bytes file) : file_(file) {
-    if (!read(file, 0, &header_) || std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0 || header_.e_ident[EI_CLASS] != ELFCLASS64) header_ = {};
+    if (!read(file, 0, &header_) || std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header_.e_ident[EI_CLASS] != ELFCLASS64)
+      header_ = {};
     Elf64_Shdr names;
     if (at(header_.e_shstrndx, &names)) names_ = part(names);
   }
-  bool at(std::uint64_t i, Elf64_Shdr* section) const { return i < header_.e_shnum && read(file_, header_.e_shoff + i * header_.e_shentsize, section); }
+  bool at(std::uint64_t i, Elf64_Shdr* section) const {
+    return i < header_.e_shnum && read(file_, header_.e_shoff + i * header_.e_shentsize, section);
+  }
   Bytes part(const Elf64_Shdr& s) const {
     if (s.sh_type == SHT_NOBITS || s.sh_offset > file_.size()) return {};
-    return file_.subspan(s.sh_offset, std::min<std::uint64_t>(s.sh_size, file_.size() - s.sh_offset));
+    return file_.subspan(s.sh_offset,
+                         std::min<std::uint64_t>(s.sh_size, file_.size() - s.sh_offset));
   }
   Bytes named(std::string_view name) const {
     Elf64_Shdr section;
@@ -45,7 +50,8 @@ class Sections {
     }
     return {};
   }
-  // Runs visit(symbol, name) for each symbol of the tables of a type (SHT_SYMTAB, SHT_DYNSYM). False when there is none.
+  // Runs visit(symbol, name) for each symbol of the tables of a type (SHT_SYMTAB, SHT_DYNSYM).
+  // False when there is none.
   template <class Visit>
   bool for_each_symbol(std::uint32_t type, Visit&& visit) const {
     bool found = false;
@@ -53,7 +59,8 @@ class Sections {
     for (std::uint64_t i = 0; at(i, &section); ++i) {
       if (section.sh_type != type || !at(section.sh_link, &strings)) continue;
       const Bytes names = part(strings), symbols = part(section);
-      for (std::uint64_t offset = 0; offset + sizeof(Elf64_Sym) <= symbols.size(); offset += sizeof(Elf64_Sym)) {
+      for (std::uint64_t offset = 0; offset + sizeof(Elf64_Sym) <= symbols.size();
+           offset += sizeof(Elf64_Sym)) {
         Elf64_Sym symbol;
         read(symbols, offset, &symbol);
         found = true;
@@ -68,7 +75,8 @@ class Sections {
   Elf64_Ehdr header_{};
 };
 
-// Whether a section of fat binaries holds any: nvcc links an empty one into programs that have none.
+// Whether a section of fat binaries holds any: nvcc links an empty one into programs that have
+// none.
 bool holds_code(Bytes section) {
   constexpr std::uint32_t kMagic = 0xba55ed50;
   struct Header {
@@ -98,7 +106,8 @@ bool is_runtime_name(std::string_view name) {
 // What all that is NVIDIA's own in libcudart_static.a is called, whatever its version.
 constexpr std::string_view kInside = "libcudart_static_";
 constexpr std::string_view kRegister = "__cudaRegisterFatBinary";
-// CUDA 13 has neither: they were its own functions under other arguments (12), or of texture references (11).
+// CUDA 13 has neither: they were its own functions under other arguments (12), or of texture
+// references (11).
 constexpr std::string_view kOfOlder[] = {"cudaGetDeviceProperties_v2", "cudaUnbindTexture"};
 
 // Adds to each entry point the room up to the next function of any name.
@@ -107,9 +116,12 @@ void measure_room(const Sections& sections, StaticRuntime* result) {
   for (EntryPoint* e = result->entries; e != end; ++e) e->room = StaticRuntime::kMostRoom;
   sections.for_each_symbol(SHT_SYMTAB, [&](const Elf64_Sym& s, const char*) {
     if (!is_defined_function(s)) return;
-    const EntryPoint* after = std::lower_bound(result->entries, end, s.st_value, [](const EntryPoint& e, std::uint64_t v) { return e.value < v; });
+    const EntryPoint* after =
+        std::lower_bound(result->entries, end, s.st_value,
+                         [](const EntryPoint& e, std::uint64_t v) { return e.value < v; });
     // Those that begin before it; several where functions share an address.
-    for (EntryPoint* e = const_cast<EntryPoint*>(after); e != result->entries && s.st_value - (e - 1)->value < StaticRuntime::kMostRoom;) {
+    for (EntryPoint* e = const_cast<EntryPoint*>(after);
+         e != result->entries && s.st_value - (e - 1)->value < StaticRuntime::kMostRoom;) {
       --e;
       e->room = std::min(e->room, s.st_value - e->value);
     }
@@ -135,35 +147,45 @@ void find_static_runtime(Bytes file, StaticRuntime* result) {
     inside = inside || name.starts_with(kInside);
     if (!is_defined_function(s)) return;
     registers = registers || name == kRegister;
-    older = older || std::find(std::begin(kOfOlder), std::end(kOfOlder), name) != std::end(kOfOlder);
-    if (is_runtime_name(name) && result->count < StaticRuntime::kMost) result->entries[result->count++] = {name.data(), s.st_value, 0};
+    older =
+        older || std::find(std::begin(kOfOlder), std::end(kOfOlder), name) != std::end(kOfOlder);
+    if (is_runtime_name(name) && result->count < StaticRuntime::kMost)
+      result->entries[result->count++] = {name.data(), s.st_value, 0};
   });
   if (inside && registers) {
     result->kind = older ? Kind::kOlder : Kind::kSymbols;
-  } else if (holds_code(sections.named(".nv_fatbin")) || holds_code(sections.named("__nv_relfatbin"))) {
+  } else if (holds_code(sections.named(".nv_fatbin")) ||
+             holds_code(sections.named("__nv_relfatbin"))) {
     result->kind = Kind::kStripped;
   }
   if (result->kind != Kind::kSymbols) {
     result->count = 0;
     return;
   }
-  std::sort(result->entries, result->entries + result->count, [](const EntryPoint& a, const EntryPoint& b) { return a.value < b.value; });
+  std::sort(result->entries, result->entries + result->count,
+            [](const EntryPoint& a, const EntryPoint& b) { return a.value < b.value; });
   measure_room(sections, result);
 }
 
 const char* explain(StaticRuntime::Kind kind) {
   switch (kind) {
     case StaticRuntime::Kind::kStripped:
-      return "has the CUDA runtime linked statically and its symbols stripped, so that nobody can lead it to the simulated GPU: do not strip it, or link it "
+      return "has the CUDA runtime linked statically and its symbols stripped, so that nobody can "
+             "lead it to the simulated GPU: do not strip it, or link it "
              "with nvcc -cudart shared (CMake: CUDA_RUNTIME_LIBRARY Shared)";
-    case StaticRuntime::Kind::kOlder: return "has the runtime of an older CUDA linked statically; the simulated GPU is one for CUDA 13: build it with that";
+    case StaticRuntime::Kind::kOlder:
+      return "has the runtime of an older CUDA linked statically; the simulated GPU is one for "
+             "CUDA 13: build it with that";
     default: return nullptr;
   }
 }
 
-void for_each_export(Bytes file, std::string_view prefix, void (*visit)(void* context, const char* name, std::uint64_t value), void* context) {
+void for_each_export(Bytes file, std::string_view prefix,
+                     void (*visit)(void* context, const char* name, std::uint64_t value),
+                     void* context) {
   Sections(file).for_each_symbol(SHT_DYNSYM, [&](const Elf64_Sym& s, const char* name) {
-    if (is_defined_function(s) && std::string_view(name).starts_with(prefix)) visit(context, name, s.st_value);
+    if (is_defined_function(s) && std::string_view(name).starts_with(prefix))
+      visit(context, name, s.st_value);
   });
 }
 

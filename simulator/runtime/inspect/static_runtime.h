@@ -1,8 +1,11 @@
-// The CUDA runtime that nvcc links into a program by default: whether a program or library has one inside, and where its entry points are.
+// The CUDA runtime that nvcc links into a program by default: whether a program or library has one
+// inside, and where its entry points are.
 //
-// They are hidden: no dynamic linker knows of them. The symbol table of the linker (.symtab) does, unless the file was stripped.
+// They are hidden: no dynamic linker knows of them. The symbol table of the linker (.symtab) does,
+// unless the file was stripped.
 //
-// Allocates nothing and throws nothing: the audit library uses it before the program's own libraries are there.
+// Allocates nothing and throws nothing: the audit library uses it before the program's own
+// libraries are there.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +26,8 @@ struct StaticRuntime {
     kNone,      // none inside, as far as can be told
     kSymbols,   // one of CUDA 13, and the symbol table names its entry points
     kOlder,     // one of an older CUDA, whose functions take other arguments
-    kStripped,  // device code, a runtime that is not asked of any library, and no symbols of it: one is inside, and nobody can say where
+    kStripped,  // device code, a runtime that is not asked of any library, and no symbols of it:
+                // one is inside, and nobody can say where
   };
   static constexpr std::size_t kMost = 1024;
   static constexpr std::uint64_t kMostRoom = 64;
@@ -42,8 +46,10 @@ const char* explain(StaticRuntime::Kind kind);
 // The value of a function that a library exports; 0 where it does not.
 std::uint64_t find_export(std::span<const std::uint8_t> file, std::string_view name);
 
-// Calls visit(name, value) for each function that a library exports under a name that begins with `prefix`.
-void for_each_export(std::span<const std::uint8_t> file, std::string_view prefix, void (*visit)(void* context, const char* name, std::uint64_t value),
+// Calls visit(name, value) for each function that a library exports under a name that begins with
+// `prefix`.
+void for_each_export(std::span<const std::uint8_t> file, std::string_view prefix,
+                     void (*visit)(void* context, const char* name, std::uint64_t value),
                      void* context);
 
 }  // namespace lockstep::runtime

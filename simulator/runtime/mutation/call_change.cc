@@ -46,7 +46,8 @@ unsigned* dimension(dim3& d, char name) { return name == 'x' ? &d.x : name == 'y
 
 std::vector<std::string> changes_of(const char* api_name, cudaStream_t stream, const Work& work) {
   std::vector<std::string> changes;
-  if (stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread) changes.emplace_back("default-stream");
+  if (stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread)
+    changes.emplace_back("default-stream");
   if (const auto* kernel = std::get_if<KernelWork>(&work)) {
     dim3 grid = kernel->request.grid;
     for (const char d : {'x', 'y', 'z'}) {
@@ -59,14 +60,17 @@ std::vector<std::string> changes_of(const char* api_name, cudaStream_t stream, c
     if (kernel->request.dynamic_shared >= kElement) changes.emplace_back("shared-4");
     return changes;
   }
-  const bool moves = std::holds_alternative<CopyWork>(work) || std::holds_alternative<FillWork>(work);
+  const bool moves =
+      std::holds_alternative<CopyWork>(work) || std::holds_alternative<FillWork>(work);
   if (moves) {
     Work copy = work;
     changes.emplace_back("bytes+4");
     if (*width_of(copy) * unit_of(work) > kElement) changes.emplace_back("bytes-4");
   }
-  if (moves || std::holds_alternative<WaitWork>(work) || std::holds_alternative<RecordWork>(work)) changes.emplace_back("removed");
-  if (moves && std::strstr(api_name, "ToSymbol") != nullptr) changes.emplace_back("second-time-removed");
+  if (moves || std::holds_alternative<WaitWork>(work) || std::holds_alternative<RecordWork>(work))
+    changes.emplace_back("removed");
+  if (moves && std::strstr(api_name, "ToSymbol") != nullptr)
+    changes.emplace_back("second-time-removed");
   return changes;
 }
 
@@ -80,10 +84,13 @@ bool change_call(const std::string& change, int times, cudaStream_t& stream, Wor
   }
   if (auto* kernel = std::get_if<KernelWork>(&work)) {
     LaunchRequest& request = kernel->request;
-    if (change.starts_with("grid-")) *dimension(request.grid, change[5]) += change.ends_with("+1") ? 1u : ~0u;
+    if (change.starts_with("grid-"))
+      *dimension(request.grid, change[5]) += change.ends_with("+1") ? 1u : ~0u;
     if (change == "block-exchanged") std::swap(request.block.x, request.block.y);
-    if (change == "shared-4" && request.dynamic_shared >= kElement) request.dynamic_shared -= kElement;
-    return request.grid.x != 0 && request.grid.y != 0 && request.grid.z != 0;  // of a grid without blocks nothing runs
+    if (change == "shared-4" && request.dynamic_shared >= kElement)
+      request.dynamic_shared -= kElement;
+    return request.grid.x != 0 && request.grid.y != 0 &&
+           request.grid.z != 0;  // of a grid without blocks nothing runs
   }
   std::size_t* const width = width_of(work);
   if (width == nullptr) return true;
@@ -93,7 +100,8 @@ bool change_call(const std::string& change, int times, cudaStream_t& stream, Wor
 }
 
 std::string words_of(const std::string& change) {
-  const auto it = std::find_if(kWords.begin(), kWords.end(), [&](const auto& entry) { return entry.first == change; });
+  const auto it = std::find_if(kWords.begin(), kWords.end(),
+                               [&](const auto& entry) { return entry.first == change; });
   return it == kWords.end() ? change : std::string(it->second);
 }
 

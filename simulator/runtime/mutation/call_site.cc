@@ -9,16 +9,21 @@
 
 namespace lockstep::runtime {
 
-std::string CallSite::key(const char* api_name) const { return std::string(api_name) + "@" + object.substr(object.rfind('/') + 1) + "+" + hexadecimal(offset); }
+std::string CallSite::key(const char* api_name) const {
+  return std::string(api_name) + "@" + object.substr(object.rfind('/') + 1) + "+" +
+         hexadecimal(offset);
+}
 
 CallSite call_site(const char* api_name) {
-  const void* const configured = std::string_view(api_name) == "cudaLaunchKernel" ? thread_state().launched_from : nullptr;
+  const void* const configured =
+      std::string_view(api_name) == "cudaLaunchKernel" ? thread_state().launched_from : nullptr;
   const void* const from = configured != nullptr ? configured : caller();
   CallSite site;
   Dl_info info;
   if (from == nullptr || dladdr(from, &info) == 0) return site;
   site.object = info.dli_fname;
-  site.offset = reinterpret_cast<std::uintptr_t>(from) - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+  site.offset =
+      reinterpret_cast<std::uintptr_t>(from) - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
   return site;
 }
 

@@ -20,7 +20,9 @@ bool Candidates::need(std::uint64_t part) const {
   for (const Candidate& c : candidates_) {
     if (!c.needs_more()) continue;
     if (!c.mutant->parts) return true;
-    if (char& known = asked[*c.mutant->parts]; known++ == 0 && plan_.sets[*c.mutant->parts].contains(part)) return true;
+    if (char& known = asked[*c.mutant->parts];
+        known++ == 0 && plan_.sets[*c.mutant->parts].contains(part))
+      return true;
   }
   return false;
 }
@@ -44,16 +46,20 @@ Candidates::Code& Candidates::code_of(FatBinary& binary, int device) {
   std::unique_ptr<engine::MutableCode>& parsed = parsed_[code.hash];
   if (parsed == nullptr) parsed = engine::parse_again(texts);
   auto operations = parsed->operations(*loaded.module, places);
-  for (std::size_t i = 0; i < its.size(); ++i) code.by_kernel[operations[i].kernel].push_back({its[i], std::move(operations[i].pcs)});
+  for (std::size_t i = 0; i < its.size(); ++i)
+    code.by_kernel[operations[i].kernel].push_back({its[i], std::move(operations[i].pcs)});
   return code;
 }
 
-engine::Exchange* Candidates::beside(Candidate& c, Runtime& runtime, FatBinary& binary, int device) {
-  if (c.whole || !c.refused.empty() || code_of(binary, device).hash != c.mutant->code) return nullptr;
+engine::Exchange* Candidates::beside(Candidate& c, Runtime& runtime, FatBinary& binary,
+                                     int device) {
+  if (c.whole || !c.refused.empty() || code_of(binary, device).hash != c.mutant->code)
+    return nullptr;
   std::unique_ptr<engine::Exchange>& made = c.beside[device];
   if (made == nullptr) {
-    made =
-        parsed_.at(c.mutant->code)->prepare(c.mutant->place, *binary.loaded.at(device).module, *runtime.memory, device, runtime.settings.registers, &c.refused);
+    made = parsed_.at(c.mutant->code)
+               ->prepare(c.mutant->place, *binary.loaded.at(device).module, *runtime.memory, device,
+                         runtime.settings.registers, &c.refused);
     c.whole = made == nullptr && c.refused.empty();
   }
   return made.get();
@@ -68,7 +74,8 @@ void Candidates::gather(std::vector<Entry>& entries, std::uint64_t part) {
   }
 }
 
-void Candidates::begin(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, const engine::LaunchConfig& config, std::uint64_t part,
+void Candidates::begin(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
+                       const engine::LaunchConfig& config, std::uint64_t part,
                        std::atomic<int>* trying) {
   runtime_ = &runtime;
   binary_ = &binary;
@@ -79,14 +86,16 @@ void Candidates::begin(Runtime& runtime, FatBinary& binary, const engine::Kernel
   entries_.clear();
   Code& code = code_of(binary, device_);
   for (const std::string_view name : {std::string_view(kernel.name()), std::string_view()}) {
-    if (const auto it = code.by_kernel.find(std::string(name)); it != code.by_kernel.end()) gather(it->second, part);
+    if (const auto it = code.by_kernel.find(std::string(name)); it != code.by_kernel.end())
+      gather(it->second, part);
   }
   comparable_ = !entries_.empty() && trial_.begin(kernel, config, *runtime.memory);
 }
 
 bool Candidates::came_to(const Entry& entry) const {
-  return std::any_of(entry.pcs.begin(), entry.pcs.end(),
-                     [&](std::uint32_t pc) { return pc < trial_.ran().size() && (trial_.ran()[pc] & engine::kReached) != 0; });
+  return std::any_of(entry.pcs.begin(), entry.pcs.end(), [&](std::uint32_t pc) {
+    return pc < trial_.ran().size() && (trial_.ran()[pc] & engine::kReached) != 0;
+  });
 }
 
 Candidate* Candidates::next() {

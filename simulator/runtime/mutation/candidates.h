@@ -20,11 +20,12 @@ struct FatBinary;
 
 struct Candidate {
   const PlannedMutant* mutant = nullptr;
-  bool over = false;                                        // judged, or a process of its own goes on with it to its end
-  bool whole = false;                                       // cannot stand beside the unchanged code
-  std::string refused;                                      // why it cannot be compiled
+  bool over = false;    // judged, or a process of its own goes on with it to its end
+  bool whole = false;   // cannot stand beside the unchanged code
+  std::string refused;  // why it cannot be compiled
   std::map<int, std::unique_ptr<engine::Exchange>> beside;  // by device
-  // Parts of the program: the last that came to it, the last in which it differed, and how many did.
+  // Parts of the program: the last that came to it, the last in which it differed, and how many
+  // did.
   std::uint64_t reached = ~0ull, differed = ~0ull;
   unsigned parts_reached = 0, parts_differed = 0;
   unsigned same = 0;  // launches that left the same
@@ -39,15 +40,18 @@ class Candidates {
   // Whether some candidate that is not over may come to something in this part.
   bool need(std::uint64_t part) const;
 
-  // A launch is about to be made, in a part. Then next() gives the candidates of which it leaves something else than unchanged, or might, one after the other,
-  // and those that cannot be compiled; nullptr: no more. Memory is then as it was. `trying` is told whose code runs, by its id, and 0 when none does.
-  void begin(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, const engine::LaunchConfig& config, std::uint64_t part,
-             std::atomic<int>* trying);
+  // A launch is about to be made, in a part. Then next() gives the candidates of which it leaves
+  // something else than unchanged, or might, one after the other, and those that cannot be
+  // compiled; nullptr: no more. Memory is then as it was. `trying` is told whose code runs, by its
+  // id, and 0 when none does.
+  void begin(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
+             const engine::LaunchConfig& config, std::uint64_t part, std::atomic<int>* trying);
   Candidate* next();
   // Of that launch unchanged; 0: it was not compared.
   std::uint64_t instructions() const { return comparable_ ? trial_.instructions() : 0; }
 
-  // The candidate's code for launches on a device; nullptr: it is `whole`, `refused`, or not of this binary.
+  // The candidate's code for launches on a device; nullptr: it is `whole`, `refused`, or not of
+  // this binary.
   engine::Exchange* beside(Candidate& candidate, Runtime& runtime, FatBinary& binary, int device);
 
   std::vector<Candidate>& all() { return candidates_; }

@@ -1,4 +1,5 @@
-// Who sees the program's launches and calls as they come, and may change them: `lockstep mutate`. None in an ordinary run.
+// Who sees the program's launches and calls as they come, and may change them: `lockstep mutate`.
+// None in an ordinary run.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,14 +23,18 @@ class Interceptor {
   virtual ~Interceptor() = default;
   // A part of the program begins; false: it may be left out.
   virtual bool begin_part() = 0;
-  virtual void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) = 0;
-  virtual void after_launch(FatBinary& binary, const engine::Kernel& kernel, const engine::Outcome& outcome) = 0;
+  virtual void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
+                             engine::LaunchConfig& config) = 0;
+  virtual void after_launch(FatBinary& binary, const engine::Kernel& kernel,
+                            const engine::Outcome& outcome) = 0;
   // The program asks for the counters of its launches.
   virtual void counters_read() = 0;
   // A call of the program puts work into a stream; false: it is left out.
-  virtual bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) = 0;
+  virtual bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream,
+                          Work& work) = 0;
   // A launch was answered with an error; what the program is to see of it.
-  virtual cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) = 0;
+  virtual cudaError_t launch_answered(Runtime& runtime, const char* api_name,
+                                      cudaError_t error) = 0;
   // Errors found in kernels and calls.
   virtual void found(const std::vector<check::Finding>& findings) = 0;
 };

@@ -13,7 +13,9 @@ void Parts::add(std::uint64_t part) {
   fours_[part / 4] |= static_cast<std::uint8_t>(1u << part % 4);
 }
 
-bool Parts::contains(std::uint64_t part) const { return part / 4 < fours_.size() && (fours_[part / 4] >> part % 4 & 1) != 0; }
+bool Parts::contains(std::uint64_t part) const {
+  return part / 4 < fours_.size() && (fours_[part / 4] >> part % 4 & 1) != 0;
+}
 
 std::string Parts::text() const {
   std::string text;
@@ -26,7 +28,8 @@ Parts Parts::of(std::string_view text) {
   Parts parts;
   for (const char c : text) {
     const std::size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos) throw std::invalid_argument("parts of a program: '" + std::string(text) + "'");
+    if (digit == std::string_view::npos)
+      throw std::invalid_argument("parts of a program: '" + std::string(text) + "'");
     parts.fours_.push_back(static_cast<std::uint8_t>(digit));
   }
   return parts;

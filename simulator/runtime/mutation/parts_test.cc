@@ -11,7 +11,8 @@ TEST(Parts, AreThoseThatWereAdded) {
   Parts parts;
   EXPECT_FALSE(parts.contains(0));
   for (const std::uint64_t part : {3, 0, 9, 3}) parts.add(part);
-  for (std::uint64_t part = 0; part < 20; ++part) EXPECT_EQ(parts.contains(part), part == 0 || part == 3 || part == 9) << part;
+  for (std::uint64_t part = 0; part < 20; ++part)
+    EXPECT_EQ(parts.contains(part), part == 0 || part == 3 || part == 9) << part;
 }
 
 TEST(Parts, AreReadAsTheyAreWritten) {
@@ -19,7 +20,8 @@ TEST(Parts, AreReadAsTheyAreWritten) {
   for (const std::uint64_t part : {1, 6, 7, 12}) parts.add(part);
   EXPECT_EQ(parts.text(), "2c01");
   const Parts read = Parts::of(parts.text());
-  for (std::uint64_t part = 0; part < 20; ++part) EXPECT_EQ(read.contains(part), parts.contains(part)) << part;
+  for (std::uint64_t part = 0; part < 20; ++part)
+    EXPECT_EQ(read.contains(part), parts.contains(part)) << part;
   EXPECT_EQ(Parts().text(), "");
   EXPECT_THROW(Parts::of("2x"), std::invalid_argument);
 }

@@ -13,8 +13,11 @@ std::variant<Plan, std::string> read_plan(const std::string& path) {
     const auto json = nlohmann::json::parse(file);
     Plan plan;
     const std::string mode = json.at("mode");
-    if (mode != "survey" && mode != "serve" && mode != "become") return "LOCKSTEP_MUTATION='" + path + "': the mode '" + mode + "' is not known";
-    plan.mode = mode == "survey" ? Plan::Mode::kSurvey : mode == "serve" ? Plan::Mode::kServe : Plan::Mode::kBecome;
+    if (mode != "survey" && mode != "serve" && mode != "become")
+      return "LOCKSTEP_MUTATION='" + path + "': the mode '" + mode + "' is not known";
+    plan.mode = mode == "survey"  ? Plan::Mode::kSurvey
+                : mode == "serve" ? Plan::Mode::kServe
+                                  : Plan::Mode::kBecome;
     plan.out = json.at("out");
     plan.outputs = json.value("outputs", "");
     plan.jobs = json.value("jobs", 1);
@@ -24,7 +27,8 @@ std::variant<Plan, std::string> read_plan(const std::string& path) {
     plan.status = json.value("status", 0);
     plan.parts = json.value("parts", std::uint64_t{0});
     plan.counters = Parts::of(json.value("counters", ""));
-    for (const auto& set : json.value("sets", nlohmann::json::array())) plan.sets.push_back(Parts::of(set.get_ref<const std::string&>()));
+    for (const auto& set : json.value("sets", nlohmann::json::array()))
+      plan.sets.push_back(Parts::of(set.get_ref<const std::string&>()));
     for (const auto& m : json.value("mutants", nlohmann::json::array())) {
       PlannedMutant& planned = plan.mutants.emplace_back();
       planned.id = m.at("id");

@@ -1,30 +1,35 @@
 // What `lockstep mutate` asks of a process: the file that LOCKSTEP_MUTATION names, one JSON object.
 //
-//   "mode": "survey"     run unchanged; at the end write to "out" what can be changed, and which launch or call comes to it first
-//   "mode": "serve"      run unchanged, and before the launch or call that first comes to a mutant's place fork a process that goes on as the mutant;
+//   "mode": "survey"     run unchanged; at the end write to "out" what can be changed, and which
+//   launch or call comes to it first "mode": "serve"      run unchanged, and before the launch or
+//   call that first comes to a mutant's place fork a process that goes on as the mutant;
 //                        lines about these processes are appended to "out"
-//   "mode": "become"     be the one mutant of the list from its module's first launch on: for programs that cannot be forked
-//   "out": path
-//   serve and become:
-//   "outputs": folder    where each mutant's stdout and stderr go, as ID.txt
-//   "jobs": 2            mutants that run at the same time
+//   "mode": "become"     be the one mutant of the list from its module's first launch on: for
+//   programs that cannot be forked "out": path serve and become: "outputs": folder    where each
+//   mutant's stdout and stderr go, as ID.txt "jobs": 2            mutants that run at the same time
 //   "seconds": 10        that a mutant may run
-//   "instruction_limit": N   warp instructions that a block of a mutant may run; 0: as set for the program
-//   "sets": ["2c01"]     of parts of the program (parts.h)
-//   "compare": true      a mutant of a kernel gets a process only where a launch of it leaves something else than unchanged (trial.h). Of serve; then
+//   "instruction_limit": N   warp instructions that a block of a mutant may run; 0: as set for the
+//   program "sets": ["2c01"]     of parts of the program (parts.h) "compare": true      a mutant of
+//   a kernel gets a process only where a launch of it leaves something else than unchanged
+//   (trial.h). Of serve; then
 //                        "at" says nothing of such mutants
 //   "status": 0          with which the program ends unchanged
 //   "parts": 12          that the program tells, unchanged
 //   "counters": "2c01"   the parts that look at the counters of launches
-//   "mutants": [{"id": 7, "at": 12, "parts": 0, "code": "hash", "place": [module, function, instruction, edit]},
+//   "mutants": [{"id": 7, "at": 12, "parts": 0, "code": "hash", "place": [module, function,
+//   instruction, edit]},
 //               {"id": 8, "at": 3, "parts": 0, "site": "key", "change": "grid-x+1"}]
-//                        in ascending order of "at": the launch, or for the second kind the call, before which it is forked, from 1;
-//                        "parts": the index in "sets" of those parts that come to it, all when it is left out; "enough": where launches are compared, so many
-//                        that leave the same suffice to say that nobody notices it; left out: all launches
+//                        in ascending order of "at": the launch, or for the second kind the call,
+//                        before which it is forked, from 1; "parts": the index in "sets" of those
+//                        parts that come to it, all when it is left out; "enough": where launches
+//                        are compared, so many that leave the same suffice to say that nobody
+//                        notices it; left out: all launches
 //
-// Lines of serve and become, each one JSON object with "id": {"end": exit status of the program's own}, {"finding": kind, "text": ...}, {"refused": why}, and
-// from the parent {"died": wait status, "seconds": s, "late": whether it was ended for its time}, {"skipped": why}. {"id": 0, "otherwise": true}: the program,
-// unchanged, went otherwise than the plan says, so that what is said of mutants that nobody noticed says nothing.
+// Lines of serve and become, each one JSON object with "id": {"end": exit status of the program's
+// own}, {"finding": kind, "text": ...}, {"refused": why}, and from the parent {"died": wait status,
+// "seconds": s, "late": whether it was ended for its time}, {"skipped": why}. {"id": 0,
+// "otherwise": true}: the program, unchanged, went otherwise than the plan says, so that what is
+// said of mutants that nobody noticed says nothing.
 #pragma once
 
 #include <cstdint>

@@ -33,21 +33,24 @@ using nlohmann::json;
 
 namespace {
 
-// One write a line: those of several processes do not mix in a file opened for appending. Where there is no room, the command finds the file read-only
-// (exec/mutate/rounds.cc): that needs no room, and holds for mutants too, whose exit status says something else.
+// One write a line: those of several processes do not mix in a file opened for appending. Where
+// there is no room, the command finds the file read-only (exec/mutate/rounds.cc): that needs no
+// room, and holds for mutants too, whose exit status says something else.
 void put_line(int file, const json& line) {
   const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   const OutputSignalsHeldBack held_back;
   const ssize_t written = write(file, text.data(), text.size());
   if (written == static_cast<ssize_t>(text.size())) return;
-  std::fprintf(stderr, "lockstep: what becomes of mutants cannot be written: %s\n", std::strerror(written < 0 ? errno : ENOSPC));
+  std::fprintf(stderr, "lockstep: what becomes of mutants cannot be written: %s\n",
+               std::strerror(written < 0 ? errno : ENOSPC));
   fchmod(file, 0444);
   _exit(kExitUnrecorded);
 }
 
 // What a mutant prints is its own, and it has nothing to read.
 void redirect(const std::string& folder, int id) {
-  const std::string path = folder.empty() ? "/dev/null" : folder + "/" + std::to_string(id) + ".txt";
+  const std::string path =
+      folder.empty() ? "/dev/null" : folder + "/" + std::to_string(id) + ".txt";
   std::fflush(nullptr);
   const int out = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   const int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -59,7 +62,8 @@ void redirect(const std::string& folder, int id) {
 
 MutationServer::MutationServer(Plan plan) : plan_(std::move(plan)) {
   lines_ = open(plan_.out.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (lines_ < 0) throw std::runtime_error("LOCKSTEP_MUTATION: '" + plan_.out + "': " + std::strerror(errno));
+  if (lines_ < 0)
+    throw std::runtime_error("LOCKSTEP_MUTATION: '" + plan_.out + "': " + std::strerror(errno));
   process_ = getpid();
   for (const PlannedMutant& m : plan_.mutants) (m.of_call() ? calls_ : kernels_).push_back(m);
   if (plan_.mode == Plan::Mode::kBecome) self_ = &plan_.mutants.at(0);
@@ -75,31 +79,37 @@ MutationServer::MutationServer(Plan plan) : plan_(std::move(plan)) {
   }
   void* const shared = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
-  if (shared == MAP_FAILED) throw std::runtime_error("LOCKSTEP_MUTATION: '" + path + "': " + std::strerror(errno));
+  if (shared == MAP_FAILED)
+    throw std::runtime_error("LOCKSTEP_MUTATION: '" + path + "': " + std::strerror(errno));
   shared_ = new (shared) Shared();
 }
 
-// What does not come to the mutant's place is as it was. The parent goes through all of the program that some mutant needs; while calls are still to be changed
-// that is all of it, for these are counted.
+// What does not come to the mutant's place is as it was. The parent goes through all of the program
+// that some mutant needs; while calls are still to be changed that is all of it, for these are
+// counted.
 bool MutationServer::begin_part() {
   ++parts_;
-  if (self_ == nullptr) return !candidates_ || next_call_ < calls_.size() || candidates_->need(parts_);
+  if (self_ == nullptr)
+    return !candidates_ || next_call_ < calls_.size() || candidates_->need(parts_);
   if (until_part_ends_ && findings_ == 0) {
     shared_->taken_back = self_->id;
     _exit(0);
   }
-  until_part_ends_ = false;  // the simulated GPU has found something: the end says what becomes of it
+  until_part_ends_ =
+      false;  // the simulated GPU has found something: the end says what becomes of it
   return !self_->parts || plan_.sets[*self_->parts].contains(parts_);
 }
 
-void MutationServer::before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) {
+void MutationServer::before_launch(Runtime& runtime, FatBinary& binary,
+                                   const engine::Kernel& kernel, engine::LaunchConfig& config) {
   ++launches_;
   const bool first = self_ == nullptr && candidates_;  // of a mutant that is forked here
   if (first) {
     config.host_threads = 1;  // as in a trial, and in a mutant
     compare(runtime, binary, kernel, config);
   } else if (self_ == nullptr) {
-    if (const PlannedMutant* mutant = fork_those_at(runtime, kernels_, next_kernel_, launches_)) become(runtime, *mutant);
+    if (const PlannedMutant* mutant = fork_those_at(runtime, kernels_, next_kernel_, launches_))
+      become(runtime, *mutant);
   }
   if (self_ == nullptr) return;
   limit(config, first ? candidates_->instructions() : 0);
@@ -115,7 +125,8 @@ void MutationServer::after_launch(FatBinary&, const engine::Kernel&, const engin
   if (engine::Exchange* const mutant = std::exchange(in_place_, nullptr)) mutant->exchange();
 }
 
-void MutationServer::put_in_place(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel) {
+void MutationServer::put_in_place(Runtime& runtime, FatBinary& binary,
+                                  const engine::Kernel& kernel) {
   const int device = runtime.current().ordinal;
   engine::Exchange* const mutant = candidates_->beside(*self_candidate_, runtime, binary, device);
   if (mutant == nullptr && self_candidate_->whole) return mutate_code(runtime, binary, device);
@@ -124,7 +135,8 @@ void MutationServer::put_in_place(Runtime& runtime, FatBinary& binary, const eng
   in_place_ = mutant;
 }
 
-void MutationServer::compare(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, const engine::LaunchConfig& config) {
+void MutationServer::compare(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
+                             const engine::LaunchConfig& config) {
   engine::LaunchConfig trial = config;
   limit(trial);
   candidates_->begin(runtime, binary, kernel, trial, parts_, &shared_->trying);
@@ -136,7 +148,8 @@ void MutationServer::compare(Runtime& runtime, FatBinary& binary, const engine::
       c->over = true;
       continue;
     }
-    // One that differs often gets a process that goes on to the end; one that seldom does, a process for the rest of the part at a time.
+    // One that differs often gets a process that goes on to the end; one that seldom does, a
+    // process for the rest of the part at a time.
     const bool to_the_end = parts_ == 0 || c->whole || 4 * c->parts_differed > c->parts_reached;
     shared_->taken_back = 0;
     if (fork_one(runtime, *c->mutant) != nullptr) {
@@ -168,21 +181,28 @@ void MutationServer::end_candidates(int status) {
   }
 }
 
-bool MutationServer::before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) {
+bool MutationServer::before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream,
+                                Work& work) {
   ++puts_;
   if (self_ == nullptr) {
-    if (const PlannedMutant* mutant = fork_those_at(runtime, calls_, next_call_, puts_, api_name)) become(runtime, *mutant);
+    if (const PlannedMutant* mutant = fork_those_at(runtime, calls_, next_call_, puts_, api_name))
+      become(runtime, *mutant);
   }
-  if (self_ == nullptr || !self_->of_call() || self_->change == "error-swallowed" || call_site(api_name).key(api_name) != self_->site) return true;
+  if (self_ == nullptr || !self_->of_call() || self_->change == "error-swallowed" ||
+      call_site(api_name).key(api_name) != self_->site)
+    return true;
   return change_call(self_->change, ++times_, stream, work);
 }
 
-cudaError_t MutationServer::launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) {
+cudaError_t MutationServer::launch_answered(Runtime& runtime, const char* api_name,
+                                            cudaError_t error) {
   ++puts_;
   if (self_ == nullptr) {
-    if (const PlannedMutant* mutant = fork_those_at(runtime, calls_, next_call_, puts_, api_name)) become(runtime, *mutant);
+    if (const PlannedMutant* mutant = fork_those_at(runtime, calls_, next_call_, puts_, api_name))
+      become(runtime, *mutant);
   }
-  const bool swallowed = self_ != nullptr && self_->change == "error-swallowed" && call_site(api_name).key(api_name) == self_->site;
+  const bool swallowed = self_ != nullptr && self_->change == "error-swallowed" &&
+                         call_site(api_name).key(api_name) == self_->site;
   return swallowed ? cudaSuccess : error;
 }
 
@@ -190,7 +210,8 @@ void MutationServer::found(const std::vector<check::Finding>& findings) {
   if (self_ == nullptr || getpid() != process_) return;
   for (const check::Finding& f : findings) {
     if (f.severity != check::Severity::kError || ++findings_ > 3) continue;  // the first say it
-    put_line(lines_, {{"id", self_->id}, {"finding", check::name(f.kind)}, {"text", f.to_string()}});
+    put_line(lines_,
+             {{"id", self_->id}, {"finding", check::name(f.kind)}, {"text", f.to_string()}});
   }
 }
 
@@ -204,11 +225,15 @@ void MutationServer::finish(int status) {
   }
 }
 
-const PlannedMutant* MutationServer::fork_those_at(Runtime& runtime, const std::vector<PlannedMutant>& planned, std::size_t& next, std::uint64_t now,
+const PlannedMutant* MutationServer::fork_those_at(Runtime& runtime,
+                                                   const std::vector<PlannedMutant>& planned,
+                                                   std::size_t& next, std::uint64_t now,
                                                    const char* api_name) {
   for (; next < planned.size() && planned[next].at <= now; ++next) {
-    if (planned[next].at < now || (api_name != nullptr && call_site(api_name).key(api_name) != planned[next].site)) {
-      otherwise_ = true;  // its launch or call has passed, or is another: the plan is not of this run
+    if (planned[next].at < now ||
+        (api_name != nullptr && call_site(api_name).key(api_name) != planned[next].site)) {
+      otherwise_ =
+          true;  // its launch or call has passed, or is another: the plan is not of this run
       continue;
     }
     if (const PlannedMutant* self = fork_one(runtime, planned[next])) return self;
@@ -236,7 +261,8 @@ const PlannedMutant* MutationServer::fork_one(Runtime& runtime, const PlannedMut
     return &mutant;
   }
   if (child < 0) {
-    put_line(lines_, {{"id", mutant.id}, {"skipped", std::string("no process: ") + std::strerror(errno)}});
+    put_line(lines_,
+             {{"id", mutant.id}, {"skipped", std::string("no process: ") + std::strerror(errno)}});
     return nullptr;
   }
   running_.insert_or_assign(child, Running{mutant.id, mutation::TimeLimit(plan_.seconds)});
@@ -257,8 +283,10 @@ void MutationServer::mutate_code(Runtime& runtime, FatBinary& binary, int device
   std::string& hash = hashes_[&binary];
   if (hash.empty()) hash = hash_of(loaded.texts);
   if (hash != self_->code) return;
-  const auto code = engine::parse_again(std::vector<std::string_view>(loaded.texts.begin(), loaded.texts.end()));
-  const std::string why = code->mutate(self_->place, *loaded.module, *runtime.memory, device, runtime.settings.registers);
+  const auto code =
+      engine::parse_again(std::vector<std::string_view>(loaded.texts.begin(), loaded.texts.end()));
+  const std::string why = code->mutate(self_->place, *loaded.module, *runtime.memory, device,
+                                       runtime.settings.registers);
   if (why.empty()) return;
   put_line(lines_, {{"id", self_->id}, {"refused", why}});
   _exit(0);
@@ -268,8 +296,11 @@ void MutationServer::limit(engine::LaunchConfig& config, std::uint64_t unchanged
   constexpr std::uint64_t kMore = 4, kLeast = 1'000'000;
   config.host_threads = 1;  // mutants run beside one another
   if (plan_.instruction_limit == 0) return;
-  // The largest launch may be a thousand times as large as the one in which a mutant first stands still.
-  config.instruction_limit = unchanged == 0 ? plan_.instruction_limit : std::min(plan_.instruction_limit, std::max(kLeast, kMore * unchanged));
+  // The largest launch may be a thousand times as large as the one in which a mutant first stands
+  // still.
+  config.instruction_limit =
+      unchanged == 0 ? plan_.instruction_limit
+                     : std::min(plan_.instruction_limit, std::max(kLeast, kMore * unchanged));
 }
 
 void MutationServer::reap(std::size_t fewer_than) {
@@ -291,10 +322,12 @@ void MutationServer::reap(std::size_t fewer_than) {
         it = running_.erase(it);
         continue;
       }
-      put_line(lines_, {{"id", r.id}, {"died", status}, {"seconds", r.limit.elapsed()}, {"late", r.late}});
+      put_line(lines_,
+               {{"id", r.id}, {"died", status}, {"seconds", r.limit.elapsed()}, {"late", r.late}});
       it = running_.erase(it);
     }
-    if (!any && running_.size() >= fewer_than) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (!any && running_.size() >= fewer_than)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 

@@ -23,14 +23,17 @@ class MutationServer final : public Interceptor {
   // Throws std::runtime_error when the plan's file for lines cannot be opened.
   explicit MutationServer(Plan plan);
   bool begin_part() override;
-  void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) override;
+  void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
+                     engine::LaunchConfig& config) override;
   void after_launch(FatBinary&, const engine::Kernel&, const engine::Outcome&) override;
   void counters_read() override {}
-  bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) override;
+  bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream,
+                  Work& work) override;
   cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) override;
   void found(const std::vector<check::Finding>& findings) override;
 
-  // The process ends with this status of its own: a mutant tells it, the parent waits for its mutants.
+  // The process ends with this status of its own: a mutant tells it, the parent waits for its
+  // mutants.
   void finish(int status);
 
  private:
@@ -39,19 +42,24 @@ class MutationServer final : public Interceptor {
     mutation::TimeLimit limit;
     bool late = false;
   };
-  // Forks the mutants that begin here, each when there is room. In such a process it returns that mutant, in the parent nullptr.
-  const PlannedMutant* fork_those_at(Runtime& runtime, const std::vector<PlannedMutant>& planned, std::size_t& next, std::uint64_t now,
+  // Forks the mutants that begin here, each when there is room. In such a process it returns that
+  // mutant, in the parent nullptr.
+  const PlannedMutant* fork_those_at(Runtime& runtime, const std::vector<PlannedMutant>& planned,
+                                     std::size_t& next, std::uint64_t now,
                                      const char* api_name = nullptr);
   const PlannedMutant* fork_one(Runtime& runtime, const PlannedMutant& mutant);
-  // The same for those of which this launch leaves something else than unchanged: the process is then the mutant, and the launch has not been made.
-  void compare(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, const engine::LaunchConfig& config);
+  // The same for those of which this launch leaves something else than unchanged: the process is
+  // then the mutant, and the launch has not been made.
+  void compare(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
+               const engine::LaunchConfig& config);
   void put_in_place(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel);
   void end_candidates(int status);
   void become(Runtime& runtime, const PlannedMutant& mutant);
   void mutate_code(Runtime& runtime, FatBinary& binary, int device);
   // `unchanged`: the warp instructions of this launch unchanged; 0: not known.
   void limit(engine::LaunchConfig& config, std::uint64_t unchanged = 0) const;
-  // Takes the processes that have ended and ends those whose time is over; waits until fewer than `fewer_than` run.
+  // Takes the processes that have ended and ends those whose time is over; waits until fewer than
+  // `fewer_than` run.
   void reap(std::size_t fewer_than);
 
   Plan plan_;
@@ -65,10 +73,12 @@ class MutationServer final : public Interceptor {
   // Where launches are compared.
   std::optional<Candidates> candidates_;
   Candidate* self_candidate_ = nullptr;  // in a mutant
-  bool until_part_ends_ = false;         // it is to judge the rest of a part, and is taken back when the part ends as it should
+  bool until_part_ends_ = false;  // it is to judge the rest of a part, and is taken back when the
+                                  // part ends as it should
   engine::Exchange* in_place_ = nullptr;
   struct Shared {
-    std::atomic<int> trying;      // the mutant whose launch this process makes: should that end it, the command knows whose it was
+    std::atomic<int> trying;  // the mutant whose launch this process makes: should that end it, the
+                              // command knows whose it was
     std::atomic<int> taken_back;  // the mutant whose process has ended with its part
   };
   Shared* shared_ = nullptr;  // with the processes that are forked, and the command

@@ -26,7 +26,9 @@ using nlohmann::json;
 
 int thread_count() {
   std::error_code error;
-  return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task", error), std::filesystem::directory_iterator()));
+  return static_cast<int>(
+      std::distance(std::filesystem::directory_iterator("/proc/self/task", error),
+                    std::filesystem::directory_iterator()));
 }
 
 Survey::Code& Survey::code_of(FatBinary& binary) {
@@ -34,7 +36,8 @@ Survey::Code& Survey::code_of(FatBinary& binary) {
   const std::vector<std::string>& texts = binary.loaded.begin()->second.texts;
   if (first) it->second = hash_of(texts);
   Code& code = codes_[it->second];
-  if (code.parsed == nullptr) code.parsed = engine::parse_again(std::vector<std::string_view>(texts.begin(), texts.end()));
+  if (code.parsed == nullptr)
+    code.parsed = engine::parse_again(std::vector<std::string_view>(texts.begin(), texts.end()));
   return code;
 }
 
@@ -50,24 +53,29 @@ bool Survey::begin_part() {
   return true;
 }
 
-void Survey::before_launch(Runtime&, FatBinary&, const engine::Kernel&, engine::LaunchConfig& config) {
+void Survey::before_launch(Runtime&, FatBinary&, const engine::Kernel&,
+                           engine::LaunchConfig& config) {
   ++launches_;
   threads_ |= thread_count() > 1;
   config.ran = &ran_;
 }
 
-void Survey::after_launch(FatBinary& binary, const engine::Kernel& kernel, const engine::Outcome& outcome) {
+void Survey::after_launch(FatBinary& binary, const engine::Kernel& kernel,
+                          const engine::Outcome& outcome) {
   Code& code = code_of(binary);
-  for (const mutation::Place& p : code.parsed->reached(kernel, ran_)) code.reached[{p.module, p.function, p.instruction}].by(launches_, parts_);
+  for (const mutation::Place& p : code.parsed->reached(kernel, ran_))
+    code.reached[{p.module, p.function, p.instruction}].by(launches_, parts_);
   instructions_ = std::max(instructions_, outcome.counters.warp_instructions);
 }
 
 bool Survey::before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) {
   ++calls_;
   Site& site = site_of(api_name);
-  for (std::string& change : changes_of(api_name, stream, work)) site.changes[std::move(change)].by(calls_, parts_);
+  for (std::string& change : changes_of(api_name, stream, work))
+    site.changes[std::move(change)].by(calls_, parts_);
   if (const auto* kernel = std::get_if<KernelWork>(&work)) {
-    if (const KernelEntry* entry = runtime.modules.find_kernel(kernel->function)) site.kernel = demangled(entry->name);
+    if (const KernelEntry* entry = runtime.modules.find_kernel(kernel->function))
+      site.kernel = demangled(entry->name);
   }
   return true;
 }
@@ -93,28 +101,44 @@ void Survey::finish(int status) {
     for (const mutation::Mutant& m : code.parsed->mutants()) {
       const auto found = code.reached.find({m.place.module, m.place.function, m.place.instruction});
       const Reached reached = found == code.reached.end() ? Reached() : found->second;
-      mutants.push_back({{"place", {m.place.module, m.place.function, m.place.instruction, m.place.edit}},
-                         {"operator", mutation::name_of(m.op)},
-                         {"change", m.change},
-                         {"function", m.function},
-                         {"text", m.text},
-                         {"file", m.file},
-                         {"line", m.line},
-                         {"column", m.column},
-                         {"at", reached.first},
-                         {"parts", set_of(reached)}});
+      mutants.push_back(
+          {{"place", {m.place.module, m.place.function, m.place.instruction, m.place.edit}},
+           {"operator", mutation::name_of(m.op)},
+           {"change", m.change},
+           {"function", m.function},
+           {"text", m.text},
+           {"file", m.file},
+           {"line", m.line},
+           {"column", m.column},
+           {"at", reached.first},
+           {"parts", set_of(reached)}});
     }
     codes.push_back({{"code", hash}, {"mutants", std::move(mutants)}});
   }
   for (const auto& [key, site] : sites_) {
     json changes = json::array();
     for (const auto& [change, reached] : site.changes)
-      changes.push_back({{"change", change}, {"words", words_of(change)}, {"at", reached.first}, {"parts", set_of(reached)}});
-    sites.push_back(
-        {{"site", key}, {"api", site.api}, {"object", site.object}, {"offset", site.offset}, {"kernel", site.kernel}, {"changes", std::move(changes)}});
+      changes.push_back({{"change", change},
+                         {"words", words_of(change)},
+                         {"at", reached.first},
+                         {"parts", set_of(reached)}});
+    sites.push_back({{"site", key},
+                     {"api", site.api},
+                     {"object", site.object},
+                     {"offset", site.offset},
+                     {"kernel", site.kernel},
+                     {"changes", std::move(changes)}});
   }
-  const json all = {{"status", status},          {"launches", launches_},     {"calls", calls_},         {"instructions", instructions_}, {"threads", threads_},
-                    {"codes", std::move(codes)}, {"sites", std::move(sites)}, {"sets", std::move(sets)}, {"counters", counters_.text()},  {"parts", parts_}};
+  const json all = {{"status", status},
+                    {"launches", launches_},
+                    {"calls", calls_},
+                    {"instructions", instructions_},
+                    {"threads", threads_},
+                    {"codes", std::move(codes)},
+                    {"sites", std::move(sites)},
+                    {"sets", std::move(sets)},
+                    {"counters", counters_.text()},
+                    {"parts", parts_}};
   // Whole or not at all: the file is renamed when it is there.
   const std::string part = plan_.out + "." + std::to_string(getpid());
   const OutputSignalsHeldBack held_back;
@@ -122,7 +146,8 @@ void Survey::finish(int status) {
   file << all.dump(-1, ' ', false, json::error_handler_t::replace);
   file.close();
   if (file && std::rename(part.c_str(), plan_.out.c_str()) == 0) return;
-  std::fprintf(stderr, "lockstep: %s cannot be written: %s\n", plan_.out.c_str(), std::strerror(errno));
+  std::fprintf(stderr, "lockstep: %s cannot be written: %s\n", plan_.out.c_str(),
+               std::strerror(errno));
   unlink(part.c_str());
   _exit(kExitUnrecorded);
 }

@@ -1,4 +1,5 @@
-// An unchanged run that notes what could be changed in the program's kernels and calls, and which launch or call comes to each first.
+// An unchanged run that notes what could be changed in the program's kernels and calls, and which
+// launch or call comes to each first.
 #pragma once
 
 #include <unistd.h>
@@ -22,23 +23,26 @@ class Survey final : public Interceptor {
  public:
   explicit Survey(Plan plan) : plan_(std::move(plan)) {}
   bool begin_part() override;
-  void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel, engine::LaunchConfig& config) override;
-  void after_launch(FatBinary& binary, const engine::Kernel& kernel, const engine::Outcome& outcome) override;
+  void before_launch(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
+                     engine::LaunchConfig& config) override;
+  void after_launch(FatBinary& binary, const engine::Kernel& kernel,
+                    const engine::Outcome& outcome) override;
   void counters_read() override { counters_.add(parts_); }
-  bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) override;
+  bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream,
+                  Work& work) override;
   cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) override;
   void found(const std::vector<check::Finding>&) override {}
 
   // Writes the file, when the process ends: one JSON object.
   //   "launches", "calls": how many there were
   //   "instructions": the most warp instructions of one launch
-  //   "codes": [{"code": hash, "mutants": [{"place", "operator", "change", "function", "text", "file", "line", "column", "at", "parts"}]}], at: 0 for
+  //   "codes": [{"code": hash, "mutants": [{"place", "operator", "change", "function", "text",
+  //   "file", "line", "column", "at", "parts"}]}], at: 0 for
   //            what no launch executed
-  //   "sites": [{"site": key, "api", "object", "offset", "kernel", "changes": [{"change", "words", "at", "parts"}]}]
-  //   "sets": [text of Parts]: "parts" are indices of them
-  //   "parts": how many there were
-  //   "counters": text of Parts: those that ask for counters
-  //   "threads": whether the program had more than one at a launch
+  //   "sites": [{"site": key, "api", "object", "offset", "kernel", "changes": [{"change", "words",
+  //   "at", "parts"}]}] "sets": [text of Parts]: "parts" are indices of them "parts": how many
+  //   there were "counters": text of Parts: those that ask for counters "threads": whether the
+  //   program had more than one at a launch
   void finish(int status);
 
  private:
@@ -52,7 +56,8 @@ class Survey final : public Interceptor {
   };
   struct Code {
     std::unique_ptr<engine::MutableCode> parsed;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Reached> reached;  // by module, function, instruction
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Reached>
+        reached;  // by module, function, instruction
   };
   struct Site {
     std::string api, object, kernel;

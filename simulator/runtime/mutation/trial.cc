@@ -14,8 +14,9 @@ namespace {
 // Larger cases are rare, and so much longer that a process of their own costs little beside them.
 constexpr std::uint64_t kMostBytes = 48u << 20, kKeptBytes = 4u << 20;
 
-// A mutant that runs longer gets a process, where it may run as long as mutants may: twice what all blocks together run unchanged, if that times the blocks
-// is little, else four times what one block does.
+// A mutant that runs longer gets a process, where it may run as long as mutants may: twice what all
+// blocks together run unchanged, if that times the blocks is little, else four times what one block
+// does.
 std::uint64_t limit_of_block(const engine::Outcome& unchanged, std::uint64_t blocks) {
   constexpr std::uint64_t kLittle = 50'000'000, kMore = 1000;
   const std::uint64_t all = unchanged.counters.warp_instructions;
@@ -23,18 +24,26 @@ std::uint64_t limit_of_block(const engine::Outcome& unchanged, std::uint64_t blo
 }
 
 auto counted(const engine::Counters& c) {
-  return std::make_tuple(c.warp_instructions, c.thread_instructions, c.global_load_requests, c.global_load_sectors, c.global_load_lines,
-                         c.global_store_requests, c.global_store_sectors, c.global_store_lines, c.shared_load_requests, c.shared_load_bank_conflicts,
-                         c.shared_store_requests, c.shared_store_bank_conflicts, c.shuffles, c.votes, c.atomics, c.barriers);
+  return std::make_tuple(c.warp_instructions, c.thread_instructions, c.global_load_requests,
+                         c.global_load_sectors, c.global_load_lines, c.global_store_requests,
+                         c.global_store_sectors, c.global_store_lines, c.shared_load_requests,
+                         c.shared_load_bank_conflicts, c.shared_store_requests,
+                         c.shared_store_bank_conflicts, c.shuffles, c.votes, c.atomics, c.barriers);
 }
 
-bool same_stores(const std::vector<engine::UnwrittenStore>& a, const std::vector<engine::UnwrittenStore>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return x.begin == y.begin && x.bytes == y.bytes; });
+bool same_stores(const std::vector<engine::UnwrittenStore>& a,
+                 const std::vector<engine::UnwrittenStore>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.begin == y.begin && x.bytes == y.bytes;
+  });
 }
 
 // The bytes of shadow that stand for an allocation: no other has a bit in them.
 std::size_t shadow_bytes_of(const memory::DeviceMemory& memory, const memory::Allocation& a) {
-  return a.has_shadow ? static_cast<std::size_t>(memory.written_shadow(a.base + a.size - 1) - memory.written_shadow(a.base)) + 1 : 0;
+  return a.has_shadow ? static_cast<std::size_t>(memory.written_shadow(a.base + a.size - 1) -
+                                                 memory.written_shadow(a.base)) +
+                            1
+                      : 0;
 }
 
 }  // namespace
@@ -51,16 +60,22 @@ bool MemoryImage::take(const memory::DeviceMemory& memory, std::uint64_t most) {
   }
   contents_.resize(room);
   for (const Piece& p : pieces_) {
-    std::memcpy(contents_.data() + p.bytes, memory.host(*p.allocation, p.allocation->base), p.allocation->size);
-    if (p.shadow_bytes != 0) std::memcpy(contents_.data() + p.shadow, memory.written_shadow(p.allocation->base), p.shadow_bytes);
+    std::memcpy(contents_.data() + p.bytes, memory.host(*p.allocation, p.allocation->base),
+                p.allocation->size);
+    if (p.shadow_bytes != 0)
+      std::memcpy(contents_.data() + p.shadow, memory.written_shadow(p.allocation->base),
+                  p.shadow_bytes);
   }
   return true;
 }
 
 bool MemoryImage::equals(const memory::DeviceMemory& memory) const {
   return std::all_of(pieces_.begin(), pieces_.end(), [&](const Piece& p) {
-    return std::memcmp(contents_.data() + p.bytes, memory.host(*p.allocation, p.allocation->base), p.allocation->size) == 0 &&
-           (p.shadow_bytes == 0 || std::memcmp(contents_.data() + p.shadow, memory.written_shadow(p.allocation->base), p.shadow_bytes) == 0);
+    return std::memcmp(contents_.data() + p.bytes, memory.host(*p.allocation, p.allocation->base),
+                       p.allocation->size) == 0 &&
+           (p.shadow_bytes == 0 ||
+            std::memcmp(contents_.data() + p.shadow, memory.written_shadow(p.allocation->base),
+                        p.shadow_bytes) == 0);
   });
 }
 
@@ -70,7 +85,8 @@ void MemoryImage::put_back(const memory::DeviceMemory& memory) const {
     if (bytes != 0 && std::memcmp(to, from, bytes) != 0) std::memcpy(to, from, bytes);
   };
   for (const Piece& p : pieces_) {
-    put(memory.host(*p.allocation, p.allocation->base), contents_.data() + p.bytes, p.allocation->size);
+    put(memory.host(*p.allocation, p.allocation->base), contents_.data() + p.bytes,
+        p.allocation->size);
     put(memory.written_shadow(p.allocation->base), contents_.data() + p.shadow, p.shadow_bytes);
   }
 }
@@ -91,8 +107,10 @@ Trial::Left Trial::run(std::uint64_t instruction_limit) {
   return left;
 }
 
-bool Trial::begin(const engine::Kernel& kernel, const engine::LaunchConfig& config, memory::DeviceMemory& memory) {
-  if (engine::allocates(kernel) || !config.running_grids.empty() || !config.arriving.empty()) return false;
+bool Trial::begin(const engine::Kernel& kernel, const engine::LaunchConfig& config,
+                  memory::DeviceMemory& memory) {
+  if (engine::allocates(kernel) || !config.running_grids.empty() || !config.arriving.empty())
+    return false;
   if (!before_.take(memory, kMostBytes)) {
     before_.forget();
     return false;
@@ -101,14 +119,16 @@ bool Trial::begin(const engine::Kernel& kernel, const engine::LaunchConfig& conf
   memory_ = &memory;
   config_ = config;
   config_.host_threads = 1;
-  config_.host_patience = std::chrono::milliseconds(0);  // nobody else runs; a process of its own waits as long as launches do
+  config_.host_patience = std::chrono::milliseconds(
+      0);  // nobody else runs; a process of its own waits as long as launches do
   config_.coverage = nullptr;
   config_.notice = nullptr;
   config_.ran = &ran_;
   unchanged_ = run(config.instruction_limit);
   config_.ran = nullptr;
   const engine::Outcome& o = unchanged_.outcome;
-  const bool comparable = !unchanged_.failed && o.findings.empty() && o.heap.empty() && !o.started_dependents && !o.waited && after_.take(memory, ~0ull);
+  const bool comparable = !unchanged_.failed && o.findings.empty() && o.heap.empty() &&
+                          !o.started_dependents && !o.waited && after_.take(memory, ~0ull);
   before_.put_back(memory);
   instruction_limit_ = limit_of_block(o, std::max<std::uint64_t>(1, config.grid.count()));
   return comparable;
@@ -117,8 +137,10 @@ bool Trial::begin(const engine::Kernel& kernel, const engine::LaunchConfig& conf
 bool Trial::leaves_the_same(bool counters) {
   const Left left = run(instruction_limit_);
   const engine::Outcome &a = unchanged_.outcome, &b = left.outcome;
-  const bool same = !left.failed && b.findings.empty() && b.heap.empty() && !b.started_dependents && !b.waited && left.printed == unchanged_.printed &&
-                    (!counters || counted(a.counters) == counted(b.counters)) && same_stores(a.unwritten_stores, b.unwritten_stores) && after_.equals(*memory_);
+  const bool same = !left.failed && b.findings.empty() && b.heap.empty() && !b.started_dependents &&
+                    !b.waited && left.printed == unchanged_.printed &&
+                    (!counters || counted(a.counters) == counted(b.counters)) &&
+                    same_stores(a.unwritten_stores, b.unwritten_stores) && after_.equals(*memory_);
   before_.put_back(*memory_);
   return same;
 }

@@ -1,7 +1,9 @@
 // A launch of a mutant beside the same launch unchanged: does it leave anything else?
 //
-// What the program can see of a launch is what memory holds after it and which bytes count as written, what it printed, what was found, and, if the program
-// asks, its counters. Where all that is the same, and was before, the program goes on as if nothing had been changed: it need not be run to see that.
+// What the program can see of a launch is what memory holds after it and which bytes count as
+// written, what it printed, what was found, and, if the program asks, its counters. Where all that
+// is the same, and was before, the program goes on as if nothing had been changed: it need not be
+// run to see that.
 #pragma once
 
 #include <cstddef>
@@ -37,14 +39,17 @@ class MemoryImage {
 
 class Trial {
  public:
-  // Runs the launch unchanged, and notes what it leaves. False where there is no comparing: too much memory, device code that may allocate or free some,
-  // findings, grids that still run. Memory is as it was in either case.
-  bool begin(const engine::Kernel& kernel, const engine::LaunchConfig& config, memory::DeviceMemory& memory);
+  // Runs the launch unchanged, and notes what it leaves. False where there is no comparing: too
+  // much memory, device code that may allocate or free some, findings, grids that still run. Memory
+  // is as it was in either case.
+  bool begin(const engine::Kernel& kernel, const engine::LaunchConfig& config,
+             memory::DeviceMemory& memory);
   // Of the launch unchanged (LaunchConfig::ran). Only after begin() was true.
   const std::vector<std::uint8_t>& ran() const { return ran_; }
   // And how many warp instructions that took.
   std::uint64_t instructions() const { return unchanged_.outcome.counters.warp_instructions; }
-  // Runs the launch with the kernel as it now is: whether it left the same. `counters`: these count too. Memory is as it was.
+  // Runs the launch with the kernel as it now is: whether it left the same. `counters`: these count
+  // too. Memory is as it was.
   bool leaves_the_same(bool counters);
 
  private:

@@ -9,7 +9,8 @@ bool read_format(const cudaChannelFormatDesc& d, memory::Format* format) {
   int channels = 0;
   while (channels < 4 && widths[channels] != 0) ++channels;
   if (channels == 0 || channels == 3 || (d.x != 8 && d.x != 16 && d.x != 32)) return false;
-  if (!std::all_of(widths, widths + channels, [&](int w) { return w == d.x; }) || std::any_of(widths + channels, widths + 4, [](int w) { return w != 0; })) {
+  if (!std::all_of(widths, widths + channels, [&](int w) { return w == d.x; }) ||
+      std::any_of(widths + channels, widths + 4, [](int w) { return w != 0; })) {
     return false;
   }
   switch (d.f) {
@@ -28,14 +29,18 @@ namespace {
 bool is_within_limits(const cudaExtent& e, unsigned flags) {
   using L = ImageLimits;
   const auto fits = [&](int width, int height, int depth) {
-    return e.width <= static_cast<std::size_t>(width) && e.height <= static_cast<std::size_t>(height) && e.depth <= static_cast<std::size_t>(depth);
+    return e.width <= static_cast<std::size_t>(width) &&
+           e.height <= static_cast<std::size_t>(height) &&
+           e.depth <= static_cast<std::size_t>(depth);
   };
   const bool surface = (flags & cudaArraySurfaceLoadStore) != 0;
   if ((flags & cudaArrayLayered) != 0) {
-    return e.height == 0 ? fits(L::kLayered1D[0], 0, L::kLayered1D[1]) : fits(L::kLayered2D[0], L::kLayered2D[1], L::kLayered2D[2]);
+    return e.height == 0 ? fits(L::kLayered1D[0], 0, L::kLayered1D[1])
+                         : fits(L::kLayered2D[0], L::kLayered2D[1], L::kLayered2D[2]);
   }
   if (e.depth != 0) {
-    return fits(L::kTexture3D[0], L::kTexture3D[1], L::kTexture3D[2]) || (!surface && fits(L::kDeep3D[0], L::kDeep3D[1], L::kDeep3D[2]));
+    return fits(L::kTexture3D[0], L::kTexture3D[1], L::kTexture3D[2]) ||
+           (!surface && fits(L::kDeep3D[0], L::kDeep3D[1], L::kDeep3D[2]));
   }
   if (e.height == 0) return fits(surface ? L::kSurface1D : L::kTexture1D, 0, 0);
   if ((flags & cudaArrayTextureGather) != 0) return fits(L::kGather2D[0], L::kGather2D[1], 0);
@@ -44,14 +49,18 @@ bool is_within_limits(const cudaExtent& e, unsigned flags) {
 
 }  // namespace
 
-cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFormatDesc& format, const cudaExtent& extent, unsigned flags, Array** result) {
+cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFormatDesc& format,
+                           const cudaExtent& extent, unsigned flags, Array** result) {
   constexpr unsigned kKnown = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
   auto array = std::make_unique<Array>();
   memory::Image& image = array->image;
   if ((flags & ~kKnown) != 0) {
-    constexpr unsigned kRefused = cudaArrayCubemap | cudaArrayColorAttachment | cudaArraySparse | cudaArrayDeferredMapping;
+    constexpr unsigned kRefused =
+        cudaArrayCubemap | cudaArrayColorAttachment | cudaArraySparse | cudaArrayDeferredMapping;
     if ((flags & ~(kKnown | kRefused)) != 0) return cudaErrorInvalidValue;
-    runtime.explain("cudaMalloc3DArray", "cube maps, sparse arrays and those of other interfaces are not supported by the simulated GPU");
+    runtime.explain("cudaMalloc3DArray",
+                    "cube maps, sparse arrays and those of other interfaces are not supported by "
+                    "the simulated GPU");
     return cudaErrorNotSupported;
   }
   if (!read_format(format, &image.format)) return cudaErrorInvalidChannelDescriptor;
@@ -60,20 +69,24 @@ cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFo
   if (layered && extent.depth == 0) return cudaErrorInvalidValue;
   if (!layered && extent.height == 0 && extent.depth != 0) return cudaErrorInvalidValue;
   if (!is_within_limits(extent, flags)) return cudaErrorInvalidValue;
-  if ((flags & cudaArrayTextureGather) != 0 && (layered || extent.depth != 0 || extent.height == 0)) return cudaErrorInvalidValue;
+  if ((flags & cudaArrayTextureGather) != 0 && (layered || extent.depth != 0 || extent.height == 0))
+    return cudaErrorInvalidValue;
   image.width = static_cast<std::uint32_t>(extent.width);
   image.height = static_cast<std::uint32_t>(std::max<std::size_t>(extent.height, 1));
   image.depth = static_cast<std::uint32_t>(std::max<std::size_t>(extent.depth, 1));
   image.dimensions = !layered && extent.depth != 0 ? 3 : extent.height != 0 ? 2 : 1;
   image.layered = layered;
   // Rows begin where a surface access of any width may begin.
-  image.pitch = (std::uint64_t{image.width} * static_cast<std::uint64_t>(image.format.bytes()) + 15) & ~std::uint64_t{15};
+  image.pitch =
+      (std::uint64_t{image.width} * static_cast<std::uint64_t>(image.format.bytes()) + 15) &
+      ~std::uint64_t{15};
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(image.pitch, std::uint64_t{image.height}, &image.slice) ||
       __builtin_mul_overflow(image.slice, std::uint64_t{image.depth}, &bytes)) {
     return cudaErrorMemoryAllocation;
   }
-  const memory::Allocation* a = runtime.memory->allocate(bytes, 512, memory::Kind::kDevice, device.ordinal, "array");
+  const memory::Allocation* a =
+      runtime.memory->allocate(bytes, 512, memory::Kind::kDevice, device.ordinal, "array");
   if (a == nullptr) return cudaErrorMemoryAllocation;
   image.base = image.allocation = a->base;
   image.for_surfaces = (flags & cudaArraySurfaceLoadStore) != 0;
@@ -112,7 +125,8 @@ Arrays& arrays() {
 Block block_of(const Array& array, const cudaPos& position) {
   const memory::Image& image = array.image;
   // Layers of a 1-D array are addressed as its slices.
-  const std::uint64_t at = image.base + position.z * image.slice + position.y * image.pitch + position.x * array.element_bytes();
+  const std::uint64_t at = image.base + position.z * image.slice + position.y * image.pitch +
+                           position.x * array.element_bytes();
   return {reinterpret_cast<void*>(at), image.pitch, image.slice};
 }
 

@@ -1,4 +1,5 @@
-// CUDA arrays: device memory of a shape and an element format, which textures and surfaces read and host code reaches by copies only.
+// CUDA arrays: device memory of a shape and an element format, which textures and surfaces read and
+// host code reaches by copies only.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,8 +14,9 @@
 
 namespace lockstep::runtime {
 
-// The largest images, in elements, rows and slices or layers, as an H100 and an H200 report them and refuse what is beyond. NVIDIA's deviceQuery
-// prints the same for devices of compute capability 7.5, 8.6 and 8.9 (the six of those that it shows): taken for every profile.
+// The largest images, in elements, rows and slices or layers, as an H100 and an H200 report them
+// and refuse what is beyond. NVIDIA's deviceQuery prints the same for devices of compute
+// capability 7.5, 8.6 and 8.9 (the six of those that it shows): taken for every profile.
 struct ImageLimits {
   static constexpr int kTexture1D = 131072;
   static constexpr int kTexture2D[2] = {131072, 65536};
@@ -42,7 +44,8 @@ struct Array {
 class Arrays {
  public:
   // cudaErrorInvalidValue for a shape or format that no array has; cudaErrorMemoryAllocation.
-  cudaError_t create(Runtime& runtime, Device& device, const cudaChannelFormatDesc& format, const cudaExtent& extent, unsigned flags, Array** result);
+  cudaError_t create(Runtime& runtime, Device& device, const cudaChannelFormatDesc& format,
+                     const cudaExtent& extent, unsigned flags, Array** result);
   Array* find(cudaArray_const_t handle) const;
   bool destroy(Runtime& runtime, Array* array);
   void destroy_all(int device);  // their memory is gone already
@@ -52,7 +55,8 @@ class Arrays {
 };
 Arrays& arrays();
 
-// Whether a channel description is one of those that arrays and textures have: 1, 2 or 4 channels of 8, 16 or 32 bits.
+// Whether a channel description is one of those that arrays and textures have: 1, 2 or 4 channels
+// of 8, 16 or 32 bits.
 bool read_format(const cudaChannelFormatDesc& description, memory::Format* format);
 
 // Where the element at `position` (x in elements) of an array is, for a copy.

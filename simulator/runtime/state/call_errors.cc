@@ -40,8 +40,8 @@ check::Finding failure(const ThreadState& thread, const Answer& answer, const vo
   f.error = answer.name;
   f.access.address = reinterpret_cast<std::uintptr_t>(from);
   if (answer.loads_code) f.kind = check::Kind::kRefused;
-  f.where = (f.kernel.empty() ? f.call : "the launch of " + f.kernel) + " answered " + f.error + " (" + answer.text + ")" +
-            (thread.explained.empty() ? "" : ": " + thread.explained);
+  f.where = (f.kernel.empty() ? f.call : "the launch of " + f.kernel) + " answered " + f.error +
+            " (" + answer.text + ")" + (thread.explained.empty() ? "" : ": " + thread.explained);
   if (const std::string place = describe_caller(from); !place.empty()) f.detail = place;
   // One place of a program may load many modules: each reason is told.
   if (answer.loads_code) f.call.clear();
@@ -55,7 +55,8 @@ const void* caller() {
   const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
   const void* const own = base_of(reinterpret_cast<const void*>(&call_ended));
   const auto end = frames.begin() + count;
-  const auto found = std::find_if(frames.begin(), end, [&](const void* frame) { return base_of(frame) != own; });
+  const auto found =
+      std::find_if(frames.begin(), end, [&](const void* frame) { return base_of(frame) != own; });
   return found == end ? nullptr : *found;
 }
 
@@ -65,21 +66,27 @@ void call_ended(Runtime& runtime, const Answer& answer) {
   static bool said = false;
   const void* const launched_from = std::exchange(thread.launched_from, nullptr);
   const bool known = std::exchange(thread.refused_module, false);
-  const bool left_behind = !runtime.devices.empty() && runtime.current().error != cudaSuccess && runtime.current().error == answer.number;
+  const bool left_behind = !runtime.devices.empty() && runtime.current().error != cudaSuccess &&
+                           runtime.current().error == answer.number;
   if (!is_answer(answer.number) && !known && !left_behind) {
     const bool launch = thread.refused_kernel.has_value();
-    const std::uint64_t number = runtime.tell_failure(failure(thread, answer, launch && launched_from != nullptr ? launched_from : caller()));
+    const std::uint64_t number = runtime.tell_failure(
+        failure(thread, answer, launch && launched_from != nullptr ? launched_from : caller()));
     if (!answer.has_last_error) {
       if (!launch && !answer.loads_code) {
-        if (const auto informed = runtime.findings.looked_at(number, 1)) runtime.record.found({*informed});
+        if (const auto informed = runtime.findings.looked_at(number, 1))
+          runtime.record.found({*informed});
       }
       thread.explained.clear();
       thread.refused_kernel.reset();
       return;
     }
-    const auto it = std::find_if(thread.not_looked_at.begin(), thread.not_looked_at.end(), [&](const auto& n) { return n.first == number; });
+    const auto it = std::find_if(thread.not_looked_at.begin(), thread.not_looked_at.end(),
+                                 [&](const auto& n) { return n.first == number; });
     if (!said && !runtime.findings.quiet()) {
-      std::fprintf(stderr, "lockstep: a call that fails counts as an error unless the program asks for it with cudaGetLastError\n");
+      std::fprintf(stderr,
+                   "lockstep: a call that fails counts as an error unless the program asks for it "
+                   "with cudaGetLastError\n");
       said = true;
     }
     if (it == thread.not_looked_at.end()) {
@@ -96,11 +103,13 @@ void call_ended(Runtime& runtime, const Answer& answer) {
 
 void last_error_fetched(Runtime& runtime) {
   for (const auto& [number, times] : std::exchange(thread_state().not_looked_at, {})) {
-    if (const auto informed = runtime.findings.looked_at(number, times)) runtime.record.found({*informed});
+    if (const auto informed = runtime.findings.looked_at(number, times))
+      runtime.record.found({*informed});
   }
 }
 
-std::uint64_t tell_refused_module(Runtime& runtime, const LoadFailure& why, const std::vector<std::string>& kernels) {
+std::uint64_t tell_refused_module(Runtime& runtime, const LoadFailure& why,
+                                  const std::vector<std::string>& kernels) {
   constexpr std::size_t kMaxNamed = 5;
   check::Finding f;
   f.kind = check::Kind::kRefused;
@@ -108,9 +117,14 @@ std::uint64_t tell_refused_module(Runtime& runtime, const LoadFailure& why, cons
   f.access.site.file = why.source.file;
   f.access.site.line = why.source.line;
   f.access.site.ptx_line = why.ptx_line;
-  for (std::size_t i = 0; i < std::min(kernels.size(), kMaxNamed); ++i) f.detail += (i == 0 ? "" : ", ") + kernels[i];
-  if (kernels.size() > kMaxNamed) f.detail += " and " + std::to_string(kernels.size() - kMaxNamed) + " more";
-  if (!kernels.empty()) f.detail = (kernels.size() == 1 ? "This kernel cannot run: " : "None of these kernels can run: ") + f.detail;
+  for (std::size_t i = 0; i < std::min(kernels.size(), kMaxNamed); ++i)
+    f.detail += (i == 0 ? "" : ", ") + kernels[i];
+  if (kernels.size() > kMaxNamed)
+    f.detail += " and " + std::to_string(kernels.size() - kMaxNamed) + " more";
+  if (!kernels.empty())
+    f.detail =
+        (kernels.size() == 1 ? "This kernel cannot run: " : "None of these kernels can run: ") +
+        f.detail;
   return runtime.tell_failure(std::move(f));
 }
 

@@ -1,5 +1,6 @@
-// Contexts of the driver API. A device has one primary context, which the runtime API works in, and any number that a program creates. They share the
-// device and its memory: what a created context is more than its device is who frees what was made in it.
+// Contexts of the driver API. A device has one primary context, which the runtime API works in, and
+// any number that a program creates. They share the device and its memory: what a created context
+// is more than its device is who frees what was made in it.
 //
 // Each thread has a stack of contexts; the uppermost is current, and its device is the thread's.
 #pragma once

@@ -8,7 +8,8 @@ bool CopiesUnderWay::is_ordered(const Copy& copy, const StreamOrder& after) {
   return s.blocking && after.blocking && (s.legacy || after.legacy || copy.then_legacy);
 }
 
-const std::vector<engine::ArrivingData>& CopiesUnderWay::before_kernel(const StreamOrder& stream, int device) {
+const std::vector<engine::ArrivingData>& CopiesUnderWay::before_kernel(const StreamOrder& stream,
+                                                                       int device) {
   beside_.clear();
   std::erase_if(copies_, [&](const Copy& copy) { return is_ordered(copy, stream); });
   for (Copy& copy : copies_) {
@@ -18,7 +19,8 @@ const std::vector<engine::ArrivingData>& CopiesUnderWay::before_kernel(const Str
   return beside_;
 }
 
-void CopiesUnderWay::put(const StreamOrder& stream, int device, memory::Address to, std::uint64_t bytes, std::string_view name, bool stages) {
+void CopiesUnderWay::put(const StreamOrder& stream, int device, memory::Address to,
+                         std::uint64_t bytes, std::string_view name, bool stages) {
   if (stages) std::erase_if(copies_, [&](const Copy& copy) { return is_ordered(copy, stream); });
   for (Copy& copy : copies_) copy.then_legacy |= stream.legacy;
   if (copies_.size() == kMost) copies_.erase(copies_.begin());

@@ -11,13 +11,18 @@
 namespace lockstep::runtime {
 namespace {
 
-constexpr StreamOrder kLegacy{1, true, true}, kA{3, false, true}, kB{4, false, true}, kFree{5, false, false}, kOtherFree{6, false, false};
+constexpr StreamOrder kLegacy{1, true, true}, kA{3, false, true}, kB{4, false, true},
+    kFree{5, false, false}, kOtherFree{6, false, false};
 
 class CopiesBesideKernels : public ::testing::Test {
  protected:
-  void put(const StreamOrder& stream, memory::Address to = 0x1000, bool stages = false) { copies.put(stream, 0, to, 64, "cudaMemcpy", stages); }
+  void put(const StreamOrder& stream, memory::Address to = 0x1000, bool stages = false) {
+    copies.put(stream, 0, to, 64, "cudaMemcpy", stages);
+  }
   // How many a kernel may overtake.
-  std::size_t beside(const StreamOrder& stream, int device = 0) { return copies.before_kernel(stream, device).size(); }
+  std::size_t beside(const StreamOrder& stream, int device = 0) {
+    return copies.before_kernel(stream, device).size();
+  }
   CopiesUnderWay copies;
 };
 
@@ -78,18 +83,21 @@ TEST_F(CopiesBesideKernels, OfManyTheOldestAreLetGo) {
   EXPECT_EQ(copies.beside_kernel().back().begin, 0x1000u * 99);
 }
 
-// The same, said as plainly as can be: a graph of what comes before what in every execution. A node is something put into a stream, or a call that the host
-// has waited in; there are at most 64.
+// The same, said as plainly as can be: a graph of what comes before what in every execution. A node
+// is something put into a stream, or a call that the host has waited in; there are at most 64.
 class OrderOfStreams {
  public:
-  // Something is put into `stream` of `device`: it comes after what the host has waited for and, by the streams, after other things. Returns its node.
+  // Something is put into `stream` of `device`: it comes after what the host has waited for and, by
+  // the streams, after other things. Returns its node.
   std::size_t put(const StreamOrder& stream, int device) {
     const std::size_t node = put_after(before(stream, device));
     in_.push_back({stream, device, node});
     return node;
   }
   // The host waits for what `stream` has before what it puts there next.
-  void wait_for(const StreamOrder& stream, int device) { host_ = put_after(before(stream, device)); }
+  void wait_for(const StreamOrder& stream, int device) {
+    host_ = put_after(before(stream, device));
+  }
   void wait_for_all() {
     std::vector<std::size_t> all;
     for (const Put& put : in_) all.push_back(put.node);
@@ -103,11 +111,13 @@ class OrderOfStreams {
     int device;
     std::size_t node;
   };
-  // CUDA Programming Guide, "Default stream": the legacy one waits for the blocking streams of its device, and they for it.
+  // CUDA Programming Guide, "Default stream": the legacy one waits for the blocking streams of its
+  // device, and they for it.
   std::vector<std::size_t> before(const StreamOrder& stream, int device) const {
     std::vector<std::size_t> nodes;
     for (const Put& put : in_) {
-      const bool legacy = put.device == device && put.stream.blocking && stream.blocking && (put.stream.legacy || stream.legacy);
+      const bool legacy = put.device == device && put.stream.blocking && stream.blocking &&
+                          (put.stream.legacy || stream.legacy);
       if (put.stream.id == stream.id || legacy) nodes.push_back(put.node);
     }
     return nodes;
@@ -132,7 +142,8 @@ struct PutCopy {
   bool let_go = false;  // a kernel came after it
 };
 
-// Random calls on `devices` devices, with six streams each. Returns how often a kernel could overtake a copy.
+// Random calls on `devices` devices, with six streams each. Returns how often a kernel could
+// overtake a copy.
 int hold_to_the_graph(std::uint32_t seed, int devices) {
   std::mt19937 random(seed);
   const auto draw = [&](std::uint32_t n) { return random() % n; };
@@ -144,8 +155,9 @@ int hold_to_the_graph(std::uint32_t seed, int devices) {
   for (memory::Address step = 1; step <= 24; ++step) {
     const int device = static_cast<int>(draw(static_cast<std::uint32_t>(devices)));
     const unsigned long long first = 10ull * static_cast<unsigned>(device);
-    const StreamOrder streams[] = {{first + 1, true, true},  {first + 2, false, true},  {first + 3, false, true},
-                                   {first + 4, false, true}, {first + 5, false, false}, {first + 6, false, false}};
+    const StreamOrder streams[] = {{first + 1, true, true},   {first + 2, false, true},
+                                   {first + 3, false, true},  {first + 4, false, true},
+                                   {first + 5, false, false}, {first + 6, false, false}};
     const StreamOrder& stream = streams[draw(6)];
     const std::uint32_t what = draw(16);
     if (what == 0) {
@@ -161,10 +173,14 @@ int hold_to_the_graph(std::uint32_t seed, int devices) {
       const std::vector<engine::ArrivingData>& beside = copies.before_kernel(stream, device);
       for (PutCopy& copy : put) {
         const bool ordered = order.is_before(copy.node, kernel);
-        const bool told = std::any_of(beside.begin(), beside.end(), [&](const auto& data) { return data.begin == copy.to; });
-        // Never one that is ordered. Of one device every other, but for those that a kernel came after: it may have told the host that it is done.
-        EXPECT_FALSE(told && (ordered || copy.device != device)) << "seed " << seed << ", step " << step << ", copy of step " << (copy.to >> 12);
-        EXPECT_TRUE(told || ordered || copy.let_go || devices > 1) << "seed " << seed << ", step " << step << ", copy of step " << (copy.to >> 12);
+        const bool told = std::any_of(beside.begin(), beside.end(),
+                                      [&](const auto& data) { return data.begin == copy.to; });
+        // Never one that is ordered. Of one device every other, but for those that a kernel came
+        // after: it may have told the host that it is done.
+        EXPECT_FALSE(told && (ordered || copy.device != device))
+            << "seed " << seed << ", step " << step << ", copy of step " << (copy.to >> 12);
+        EXPECT_TRUE(told || ordered || copy.let_go || devices > 1)
+            << "seed " << seed << ", step " << step << ", copy of step " << (copy.to >> 12);
         copy.let_go |= ordered;
         overtaken += told;
       }
@@ -175,13 +191,15 @@ int hold_to_the_graph(std::uint32_t seed, int devices) {
 
 TEST(CopiesBesideKernelsOfRandomPrograms, AreThoseThatNothingOrders) {
   int overtaken = 0;
-  for (std::uint32_t seed = 1; seed <= 500 && !::testing::Test::HasFailure(); ++seed) overtaken += hold_to_the_graph(seed, 1);
+  for (std::uint32_t seed = 1; seed <= 500 && !::testing::Test::HasFailure(); ++seed)
+    overtaken += hold_to_the_graph(seed, 1);
   EXPECT_GT(overtaken, 2000);
 }
 
 TEST(CopiesBesideKernelsOfRandomPrograms, OnTwoDevicesNoneIsOrderedEither) {
   int overtaken = 0;
-  for (std::uint32_t seed = 1; seed <= 500 && !::testing::Test::HasFailure(); ++seed) overtaken += hold_to_the_graph(seed, 2);
+  for (std::uint32_t seed = 1; seed <= 500 && !::testing::Test::HasFailure(); ++seed)
+    overtaken += hold_to_the_graph(seed, 2);
   EXPECT_GT(overtaken, 1000);
 }
 

@@ -1,8 +1,10 @@
-// Programmatic dependent launches: which grids before a kernel in its stream may still run when it starts (CUDA Programming Guide, "Programmatic
-// Dependent Launch and Synchronization"; PTX ISA 9.7.13.13).
+// Programmatic dependent launches: which grids before a kernel in its stream may still run when it
+// starts (CUDA Programming Guide, "Programmatic Dependent Launch and Synchronization"; PTX
+// ISA 9.7.13.13).
 //
-// A kernel that is launched with cudaLaunchAttributeProgrammaticStreamSerialization may start when all blocks of the kernel before it have executed
-// griddepcontrol.launch_dependents or ended. That kernel itself may have started so, and the one before it may run still.
+// A kernel that is launched with cudaLaunchAttributeProgrammaticStreamSerialization may start when
+// all blocks of the kernel before it have executed griddepcontrol.launch_dependents or ended. That
+// kernel itself may have started so, and the one before it may run still.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,8 +18,9 @@ namespace lockstep::runtime {
 
 class DependentLaunches {
  public:
-  // What a kernel put into `stream` now may run beside: nothing unless it is launched `programmatically` and the last that the device was given is a
-  // kernel in the same stream. The grids stay until the next call.
+  // What a kernel put into `stream` now may run beside: nothing unless it is launched
+  // `programmatically` and the last that the device was given is a kernel in the same stream. The
+  // grids stay until the next call.
   const std::vector<engine::RunningGrid>& before(cudaStream_t stream, bool programmatically);
   // It has been run.
   void ran(cudaStream_t stream, const std::string& kernel, const engine::Outcome& outcome);

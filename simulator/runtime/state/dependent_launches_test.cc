@@ -1,5 +1,6 @@
-// Chains of grids that may overlap, against the plainest way of saying what is ordered: a graph of what comes before what in every execution that
-// programmatic dependent launch allows, and a search for a path in it.
+// Chains of grids that may overlap, against the plainest way of saying what is ordered: a graph of
+// what comes before what in every execution that programmatic dependent launch allows, and a search
+// for a path in it.
 #include "simulator/runtime/state/dependent_launches.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,8 @@ class Random {
 };
 
 enum class What { kRead, kWrite, kWait, kStart, kBarrier };
-// How a grid is put into the stream: so that it may overlap with the one before it, or not, or after something else.
+// How a grid is put into the stream: so that it may overlap with the one before it, or not, or
+// after something else.
 enum class Put { kOverlapping, kPlain, kAfterSomethingElse };
 
 struct Step {
@@ -44,8 +46,9 @@ struct Grid {
   int begin = 0, end = 0;  // nodes
 };
 
-// Only thread 0 of a block waits and starts, so that which comes first is its program order. Of a grid, one thread at most touches a slot: what the grid does
-// within itself is not the question here.
+// Only thread 0 of a block waits and starts, so that which comes first is its program order. Of a
+// grid, one thread at most touches a slot: what the grid does within itself is not the question
+// here.
 Grid random_grid(Random& random) {
   Grid g;
   const std::uint32_t put = random(8);
@@ -58,7 +61,11 @@ Grid random_grid(Random& random) {
     for (std::uint32_t k = 0; k < steps; ++k) {
       Step s;
       const std::uint32_t what = random(10);
-      s.what = what < 3 ? What::kRead : what < 6 ? What::kWrite : what == 6 ? What::kWait : what < 9 ? What::kStart : What::kBarrier;
+      s.what = what < 3    ? What::kRead
+               : what < 6  ? What::kWrite
+               : what == 6 ? What::kWait
+               : what < 9  ? What::kStart
+                           : What::kBarrier;
       s.slot = random(kSlots);
       if (s.what == What::kRead || s.what == What::kWrite) {
         if (owner[s.slot] / 2 != b) continue;
@@ -86,7 +93,8 @@ std::string text_of(const Grid& g) {
     s += "  setp.ne.u32 %p1, %r2, " + std::to_string(b) + ";\n  @%p1 bra " + next + ";\n";
     for (const Step& k : g.blocks[b]) {
       const std::string place = "[%rd1+" + std::to_string(4 * k.slot) + "]";
-      if (k.what != What::kBarrier) s += "  setp.eq.u32 %p2, %r1, " + std::to_string(k.thread) + ";\n  @%p2 ";
+      if (k.what != What::kBarrier)
+        s += "  setp.eq.u32 %p2, %r1, " + std::to_string(k.thread) + ";\n  @%p2 ";
       switch (k.what) {
         case What::kRead: s += "ld.global.u32 %r3, " + place + ";\n"; break;
         case What::kWrite: s += "st.global.u32 " + place + ", %r1;\n"; break;
@@ -152,7 +160,9 @@ class Model {
   }
 
   // Memory of a grid is there for others when it has ended, and not before.
-  bool is_ordered(const Grid& before, const Step& after) const { return is_before(before.end, after.node); }
+  bool is_ordered(const Grid& before, const Step& after) const {
+    return is_before(before.end, after.node);
+  }
 
  private:
   int node() {
@@ -174,8 +184,10 @@ class Model {
 
 bool is_access(const Step& s) { return s.what == What::kRead || s.what == What::kWrite; }
 
-// Whether the step races with what an earlier grid did; `alone`: nobody else has touched the slot, so that nothing of it is forgotten.
-bool races(const Model& model, const std::vector<Grid>& earlier, const Grid& grid, const Step& step, bool& alone) {
+// Whether the step races with what an earlier grid did; `alone`: nobody else has touched the slot,
+// so that nothing of it is forgotten.
+bool races(const Model& model, const std::vector<Grid>& earlier, const Grid& grid, const Step& step,
+           bool& alone) {
   bool found = false;
   std::size_t touched = 0;
   for (const Grid& h : earlier) {
@@ -184,14 +196,16 @@ bool races(const Model& model, const std::vector<Grid>& earlier, const Grid& gri
       for (const Step& s : block) {
         if (!is_access(s) || s.slot != step.slot) continue;
         touches = true;
-        found |= (s.what == What::kWrite || step.what == What::kWrite) && !model.is_ordered(h, step);
+        found |=
+            (s.what == What::kWrite || step.what == What::kWrite) && !model.is_ordered(h, step);
       }
     }
     touched += touches;
   }
   alone = touched == 1;
   for (const auto& block : grid.blocks) {
-    for (const Step& s : block) alone = alone && (s.node >= step.node || !is_access(s) || s.slot != step.slot);
+    for (const Step& s : block)
+      alone = alone && (s.node >= step.node || !is_access(s) || s.slot != step.slot);
   }
   return found;
 }
@@ -211,7 +225,8 @@ TEST(DependentLaunches, OrderWhatTheGraphOfTheirExecutionsOrders) {
       gpu.load(text_of(grid));
       if (grid.put == Put::kAfterSomethingElse) launches.forget();
       gpu.config.running_grids = launches.before(nullptr, grid.put != Put::kPlain);
-      const engine::Outcome outcome = gpu.launch("k", static_cast<std::uint32_t>(grid.blocks.size()), kThreads, data);
+      const engine::Outcome outcome =
+          gpu.launch("k", static_cast<std::uint32_t>(grid.blocks.size()), kThreads, data);
       launches.ran(nullptr, "k", outcome);
       bool must_be_found = false;
       std::vector<Step> racing;
@@ -234,12 +249,18 @@ TEST(DependentLaunches, OrderWhatTheGraphOfTheirExecutionsOrders) {
       ++found;
       const check::Finding& f = outcome.findings[0];
       const auto slot = static_cast<std::uint32_t>((f.access.address - data) / 4);
-      const auto accused = [&](const Step& s) { return s.slot == slot && s.thread == f.access.thread.x && (s.what == What::kWrite) == f.access.is_write; };
-      ASSERT_TRUE(std::any_of(racing.begin(), racing.end(), accused)) << engine::testing::text(outcome) << "\nchain " << chain << ":\n" << text_of(grids);
+      const auto accused = [&](const Step& s) {
+        return s.slot == slot && s.thread == f.access.thread.x &&
+               (s.what == What::kWrite) == f.access.is_write;
+      };
+      ASSERT_TRUE(std::any_of(racing.begin(), racing.end(), accused))
+          << engine::testing::text(outcome) << "\nchain " << chain << ":\n"
+          << text_of(grids);
       break;
     }
   }
-  std::printf("%u grids race, %u of them for certain to be found; %u do not\n", found, expected, clean);
+  std::printf("%u grids race, %u of them for certain to be found; %u do not\n", found, expected,
+              clean);
   EXPECT_GT(expected, 100u);
   EXPECT_GT(clean, 300u);
 }

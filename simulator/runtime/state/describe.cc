@@ -24,16 +24,22 @@ std::string hexadecimal(std::uint64_t value) {
 
 std::string describe_place(const memory::DeviceMemory& memory, memory::Address address) {
   if (const memory::Allocation* a = memory.find(address)) {
-    const std::string where = address == a->base ? "at the start of " : bytes(address - a->base) + " into ";
+    const std::string where =
+        address == a->base ? "at the start of " : bytes(address - a->base) + " into ";
     return where + describe(*a) + (a->freed ? ", which has been freed" : "");
   }
   if (!memory.in_window(address)) return "outside all device memory";
   const auto [below, above] = memory.neighbours(address);
-  const auto freed = [](const memory::Allocation& a) { return std::string(a.freed ? ", which has been freed" : ""); };
-  const bool below_is_nearer = below != nullptr && (above == nullptr || address - (below->base + below->size) <= above->base - address);
+  const auto freed = [](const memory::Allocation& a) {
+    return std::string(a.freed ? ", which has been freed" : "");
+  };
+  const bool below_is_nearer =
+      below != nullptr &&
+      (above == nullptr || address - (below->base + below->size) <= above->base - address);
   if (below_is_nearer && memory.in_window(below->base)) {
     const std::uint64_t past = address - (below->base + below->size);
-    return (past == 0 ? "at the end of " : bytes(past) + " past the end of ") + describe(*below) + freed(*below);
+    return (past == 0 ? "at the end of " : bytes(past) + " past the end of ") + describe(*below) +
+           freed(*below);
   }
   if (above != nullptr && memory.in_window(above->base)) {
     return bytes(above->base - address) + " before " + describe(*above) + freed(*above);

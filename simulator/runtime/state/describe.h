@@ -10,7 +10,8 @@
 
 namespace lockstep::runtime {
 
-// Where an address lies: "16 bytes past the end of cudaMalloc #3 (4096 bytes)", "in cudaMalloc #2 (256 bytes), which has been freed".
+// Where an address lies: "16 bytes past the end of cudaMalloc #3 (4096 bytes)", "in cudaMalloc #2
+// (256 bytes), which has been freed".
 std::string describe_place(const memory::DeviceMemory& memory, memory::Address address);
 
 // A kernel's name as C++ code has it; a name that is not mangled as it is.

@@ -16,11 +16,14 @@ TEST(Describe, PlacesAreToldFromTheNearestAllocation) {
   EXPECT_EQ(describe_place(memory, a->base), "at the start of cudaMalloc #1 (4096 bytes)");
   EXPECT_EQ(describe_place(memory, a->base + 1), "1 byte into cudaMalloc #1 (4096 bytes)");
   EXPECT_EQ(describe_place(memory, a->base + 4096), "at the end of cudaMalloc #1 (4096 bytes)");
-  EXPECT_EQ(describe_place(memory, a->base + 4100), "4 bytes past the end of cudaMalloc #1 (4096 bytes)");
-  EXPECT_EQ(describe_place(memory, b->base - 8), "8 bytes before 'weights' (64 bytes, __device__ variable)");
+  EXPECT_EQ(describe_place(memory, a->base + 4100),
+            "4 bytes past the end of cudaMalloc #1 (4096 bytes)");
+  EXPECT_EQ(describe_place(memory, b->base - 8),
+            "8 bytes before 'weights' (64 bytes, __device__ variable)");
   EXPECT_EQ(describe_place(memory, 16), "outside all device memory");
   memory.release(a->base);
-  EXPECT_EQ(describe_place(memory, a->base + 8), "8 bytes into cudaMalloc #1 (4096 bytes), which has been freed");
+  EXPECT_EQ(describe_place(memory, a->base + 8),
+            "8 bytes into cudaMalloc #1 (4096 bytes), which has been freed");
 }
 
 TEST(Describe, APartThatKernelsMayTouchIsToldWithTheWhole) {
@@ -32,14 +35,16 @@ TEST(Describe, APartThatKernelsMayTouchIsToldWithTheWhole) {
 
 TEST(Describe, AWindowWithoutAllocationsHasNoNeighbour) {
   memory::DeviceMemory memory;
-  EXPECT_EQ(describe_place(memory, memory.window_begin() + 5), "in device memory that nothing was ever allocated near");
+  EXPECT_EQ(describe_place(memory, memory.window_begin() + 5),
+            "in device memory that nothing was ever allocated near");
 }
 
 TEST(Describe, RegisteredHostMemoryIsNoNeighbourOfTheWindow) {
   memory::DeviceMemory memory;
   static char buffer[64];
   memory.register_host(buffer, sizeof buffer);
-  EXPECT_EQ(describe_place(memory, memory.window_begin() + 5), "in device memory that nothing was ever allocated near");
+  EXPECT_EQ(describe_place(memory, memory.window_begin() + 5),
+            "in device memory that nothing was ever allocated near");
 }
 
 TEST(Describe, KernelsHaveTheirNamesInCpp) {

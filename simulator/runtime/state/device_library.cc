@@ -6,8 +6,9 @@
 namespace lockstep::runtime {
 namespace {
 
-// The handle of a grid is the address of its workspace (%envreg1, %envreg2), whose second word is the barrier that cooperative groups uses too. Its highest
-// bit flips whenever all blocks have arrived: each adds 1, and the first what is missing to 2^31.
+// The handle of a grid is the address of its workspace (%envreg1, %envreg2), whose second word is
+// the barrier that cooperative groups uses too. Its highest bit flips whenever all blocks have
+// arrived: each adds 1, and the first what is missing to 2^31.
 constexpr const char* kLibrary = R"(
 .version 7.0
 .target sm_75
@@ -150,13 +151,15 @@ unknown:
 }
 )";
 
-constexpr std::string_view kFunctions[] = {"cudaCGGetIntrinsicHandle", "cudaCGSynchronize", "cudaCGGetSize", "cudaCGGetRank"};
+constexpr std::string_view kFunctions[] = {"cudaCGGetIntrinsicHandle", "cudaCGSynchronize",
+                                           "cudaCGGetSize", "cudaCGGetRank"};
 
 }  // namespace
 
 const char* device_library_for(const std::vector<std::string>& texts) {
   const auto calls = [](const std::string& text) {
-    return std::any_of(std::begin(kFunctions), std::end(kFunctions), [&](std::string_view name) { return text.find(name) != text.npos; });
+    return std::any_of(std::begin(kFunctions), std::end(kFunctions),
+                       [&](std::string_view name) { return text.find(name) != text.npos; });
   };
   return std::any_of(texts.begin(), texts.end(), calls) ? kLibrary : nullptr;
 }

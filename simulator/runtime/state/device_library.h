@@ -1,5 +1,6 @@
-// The functions of libcudadevrt that the simulated GPU has: those by which a grid waits for itself, as cooperative groups and compilers that do without its
-// headers (numba) call them. Others of that library are refused by name.
+// The functions of libcudadevrt that the simulated GPU has: those by which a grid waits for itself,
+// as cooperative groups and compilers that do without its headers (numba) call them. Others of that
+// library are refused by name.
 #pragma once
 
 #include <string>
@@ -9,8 +10,9 @@ namespace lockstep::runtime {
 
 // PTX to link with these texts, because they call some of it; nullptr where they do not.
 //
-// What it computes is what an H100 answered: the handle of a grid that was not launched as a cooperative one, or of another scope, is 0, with which every
-// function answers cudaErrorUnknown; a grid is the only one of its launch, and its own rank is 1.
+// What it computes is what an H100 answered: the handle of a grid that was not launched as a
+// cooperative one, or of another scope, is 0, with which every function answers cudaErrorUnknown; a
+// grid is the only one of its launch, and its own rank is 1.
 const char* device_library_for(const std::vector<std::string>& texts);
 
 }  // namespace lockstep::runtime

@@ -1,6 +1,7 @@
 // The device lock: recursive, because functions of the API are written in terms of each other.
 //
-// A forked process goes on with what its one thread holds. std::recursive_mutex cannot: it knows its owner by a number that the system gives anew.
+// A forked process goes on with what its one thread holds. std::recursive_mutex cannot: it knows
+// its owner by a number that the system gives anew.
 #pragma once
 
 #include <atomic>
@@ -37,7 +38,9 @@ class DeviceLock {
 
  private:
   // Only this thread ever writes its own number.
-  bool is_mine() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+  bool is_mine() const {
+    return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
   void take() {
     owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     depth_ = 1;

@@ -16,20 +16,25 @@
 namespace lockstep::runtime {
 namespace {
 
-std::string complaint(std::string_view variable, std::string_view value, std::string_view expected) {
+std::string complaint(std::string_view variable, std::string_view value,
+                      std::string_view expected) {
   return std::string(variable) + "='" + std::string(value) + "' is not " + std::string(expected);
 }
 
 // Reads a whole number in [least, most]; false with a sentence in `error` when it is none.
 template <class T>
-bool read_number(const Lookup& lookup, const char* variable, std::uint64_t least, std::uint64_t most, T* result, std::string* error) {
+bool read_number(const Lookup& lookup, const char* variable, std::uint64_t least,
+                 std::uint64_t most, T* result, std::string* error) {
   const char* text = lookup(variable);
   if (text == nullptr || *text == '\0') return true;
   const std::string_view value(text);
   std::uint64_t number = 0;
   const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (code != std::errc{} || end != value.data() + value.size() || number < least || number > most) {
-    *error = complaint(variable, value, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+  if (code != std::errc{} || end != value.data() + value.size() || number < least ||
+      number > most) {
+    *error =
+        complaint(variable, value,
+                  "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
     return false;
   }
   *result = static_cast<T>(number);
@@ -57,7 +62,8 @@ std::optional<std::uint32_t> read_checks(std::string_view value) {
     std::string_view word = value.substr(0, comma);
     const bool take_away = word.starts_with('-');
     if (take_away) word.remove_prefix(1);
-    const auto* entry = std::find_if(std::begin(kCheckNames), std::end(kCheckNames), [&](const CheckName& c) { return c.name == word; });
+    const auto* entry = std::find_if(std::begin(kCheckNames), std::end(kCheckNames),
+                                     [&](const CheckName& c) { return c.name == word; });
     if (entry == std::end(kCheckNames)) return std::nullopt;
     checks = take_away ? checks & ~entry->bits : checks | entry->bits;
     if (comma == std::string_view::npos) return checks;
@@ -73,7 +79,8 @@ std::string meant_check(std::string_view value) {
     const std::size_t end = std::min(value.find(',', begin), value.size());
     std::string word(value.substr(begin, end - begin));
     if (word.starts_with('-')) word.erase(0, 1);
-    if (std::find(names.begin(), names.end(), word) == names.end()) return command::nearest(word, names);
+    if (std::find(names.begin(), names.end(), word) == names.end())
+      return command::nearest(word, names);
     begin = end + 1;
   }
   return {};
@@ -105,31 +112,42 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
   std::string error;
   if (const char* device = lookup("LOCKSTEP_DEVICE"); device != nullptr && *device != '\0') {
     settings.profile = find_profile(device);
-    if (settings.profile == nullptr) return complaint("LOCKSTEP_DEVICE", device, "a device that can be simulated: " + profile_names());
+    if (settings.profile == nullptr)
+      return complaint("LOCKSTEP_DEVICE", device,
+                       "a device that can be simulated: " + profile_names());
   }
   if (const char* checks = lookup("LOCKSTEP_CHECKS"); checks != nullptr && *checks != '\0') {
     const auto bits = read_checks(checks);
     if (!bits) {
       return complaint("LOCKSTEP_CHECKS", checks,
-                       "'all', 'none' or a comma-separated list of bounds, initialisation, races, synchronisation, leaks, strict-barriers, "
-                       "strict-libraries ('-races': all but races; 'all,leaks': leaks too, which are not looked for by default)") +
+                       "'all', 'none' or a comma-separated list of bounds, initialisation, races, "
+                       "synchronisation, leaks, strict-barriers, "
+                       "strict-libraries ('-races': all but races; 'all,leaks': leaks too, which "
+                       "are not looked for by default)") +
              command::did_you_mean(meant_check(checks));
     }
     settings.checks = *bits;
   }
-  if (const char* registers = lookup("LOCKSTEP_REGISTERS"); registers != nullptr && *registers != '\0') {
+  if (const char* registers = lookup("LOCKSTEP_REGISTERS");
+      registers != nullptr && *registers != '\0') {
     const std::string_view value = registers;
-    if (value != "shared" && value != "separate") return complaint("LOCKSTEP_REGISTERS", value, "'shared' or 'separate'");
+    if (value != "shared" && value != "separate")
+      return complaint("LOCKSTEP_REGISTERS", value, "'shared' or 'separate'");
     if (value == "separate") settings.registers = engine::RegisterPlaces::kSeparate;
   }
   std::uint64_t memory_gib = 0;
-  if (!read_number(lookup, "LOCKSTEP_DEVICES", 0, 64, &settings.devices, &error) || !read_number(lookup, "LOCKSTEP_MEMORY", 1, 1024, &memory_gib, &error) ||
+  if (!read_number(lookup, "LOCKSTEP_DEVICES", 0, 64, &settings.devices, &error) ||
+      !read_number(lookup, "LOCKSTEP_MEMORY", 1, 1024, &memory_gib, &error) ||
       !read_number(lookup, "LOCKSTEP_SCHEDULE", 0, ~std::uint64_t{0}, &settings.schedule, &error) ||
       !read_number(lookup, "LOCKSTEP_HOST_THREADS", 0, 1024, &settings.host_threads, &error) ||
-      !read_number(lookup, "LOCKSTEP_INSTRUCTION_LIMIT", 0, ~std::uint64_t{0}, &settings.instruction_limit, &error) ||
-      !read_number(lookup, "LOCKSTEP_QUIET", 0, 1, &settings.quiet, &error) || !read_number(lookup, "LOCKSTEP_COUNT", 0, 1, &settings.count, &error) ||
-      !read_number(lookup, "LOCKSTEP_GO_ON", 0, 1, &settings.go_on, &error) || !read_number(lookup, "LOCKSTEP_COVERAGE", 0, 1, &settings.coverage, &error) ||
-      !read_number(lookup, "LOCKSTEP_API_ERRORS", 0, 1, &settings.api_errors, &error) || !read_suppressions(lookup, &settings.suppressions, &error)) {
+      !read_number(lookup, "LOCKSTEP_INSTRUCTION_LIMIT", 0, ~std::uint64_t{0},
+                   &settings.instruction_limit, &error) ||
+      !read_number(lookup, "LOCKSTEP_QUIET", 0, 1, &settings.quiet, &error) ||
+      !read_number(lookup, "LOCKSTEP_COUNT", 0, 1, &settings.count, &error) ||
+      !read_number(lookup, "LOCKSTEP_GO_ON", 0, 1, &settings.go_on, &error) ||
+      !read_number(lookup, "LOCKSTEP_COVERAGE", 0, 1, &settings.coverage, &error) ||
+      !read_number(lookup, "LOCKSTEP_API_ERRORS", 0, 1, &settings.api_errors, &error) ||
+      !read_suppressions(lookup, &settings.suppressions, &error)) {
     return error;
   }
   if (const char* record = lookup("LOCKSTEP_RECORD")) settings.record = record;
@@ -159,13 +177,16 @@ std::string names_of_checks(std::uint32_t checks) {
 std::uint64_t device_memory_bytes(const Settings& settings, std::uint64_t host_bytes) {
   if (settings.memory_bytes != 0) return settings.memory_bytes;
   constexpr std::uint64_t kMiB = 1 << 20;
-  const std::uint64_t share = host_bytes / 4 / static_cast<std::uint64_t>(std::max(1, settings.devices));
+  const std::uint64_t share =
+      host_bytes / 4 / static_cast<std::uint64_t>(std::max(1, settings.devices));
   return std::clamp(share / kMiB * kMiB, 256 * kMiB, settings.profile->memory_bytes);
 }
 
 std::uint64_t host_memory_bytes() {
-  std::uint64_t bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+  std::uint64_t bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::ifstream file(path);
     std::uint64_t limit = 0;
     if (file >> limit && limit != 0) bytes = std::min(bytes, limit);

@@ -51,12 +51,16 @@ TEST(Environment, NothingSetIsOneDeterministicSm90WithAllChecks) {
 
 TEST(Environment, RegistersShareTheirPlacesUnlessAsked) {
   EXPECT_EQ(accepted({}).registers, engine::RegisterPlaces::kShared);
-  EXPECT_EQ(accepted({{"LOCKSTEP_REGISTERS", "shared"}}).registers, engine::RegisterPlaces::kShared);
-  EXPECT_EQ(accepted({{"LOCKSTEP_REGISTERS", "separate"}}).registers, engine::RegisterPlaces::kSeparate);
+  EXPECT_EQ(accepted({{"LOCKSTEP_REGISTERS", "shared"}}).registers,
+            engine::RegisterPlaces::kShared);
+  EXPECT_EQ(accepted({{"LOCKSTEP_REGISTERS", "separate"}}).registers,
+            engine::RegisterPlaces::kSeparate);
   refused("LOCKSTEP_REGISTERS", "seperate");
 }
 
-TEST(Environment, EmptyMeansNotSet) { EXPECT_EQ(accepted({{"LOCKSTEP_DEVICE", ""}, {"LOCKSTEP_SCHEDULE", ""}}).profile->name, "sm_90"); }
+TEST(Environment, EmptyMeansNotSet) {
+  EXPECT_EQ(accepted({{"LOCKSTEP_DEVICE", ""}, {"LOCKSTEP_SCHEDULE", ""}}).profile->name, "sm_90");
+}
 
 TEST(Environment, EverySettingIsRead) {
   const Settings s = accepted({{"LOCKSTEP_DEVICE", "sm_75"},
@@ -83,8 +87,11 @@ TEST(Environment, AnUnknownDeviceListsTheKnown) {
 }
 
 TEST(Environment, ChecksAreNamed) {
-  const auto checks = [](const std::string& text) { return accepted({{"LOCKSTEP_CHECKS", text}}).checks; };
-  for (const char* names : {"all", "none", "races", "leaks", "bounds, races", "all, leaks", "initialisation, synchronisation, leaks"}) {
+  const auto checks = [](const std::string& text) {
+    return accepted({{"LOCKSTEP_CHECKS", text}}).checks;
+  };
+  for (const char* names : {"all", "none", "races", "leaks", "bounds, races", "all, leaks",
+                            "initialisation, synchronisation, leaks"}) {
     std::string list = names;
     std::erase(list, ' ');
     EXPECT_EQ(names_of_checks(checks(list)), names);
@@ -95,14 +102,17 @@ TEST(Environment, ChecksAreNamed) {
   EXPECT_EQ(checks("bounds"), check::kBounds);
   EXPECT_EQ(checks("bounds,races"), check::kBounds | check::kRaces);
   EXPECT_EQ(checks("-races"), check::kAllChecks & ~check::kRaces);
-  EXPECT_EQ(checks("-races,-initialisation"), check::kAllChecks & ~check::kRaces & ~check::kInitialisation);
+  EXPECT_EQ(checks("-races,-initialisation"),
+            check::kAllChecks & ~check::kRaces & ~check::kInitialisation);
   EXPECT_EQ(checks("all,-bounds"), check::kAllChecks & ~check::kBounds);
-  EXPECT_EQ(checks("all,leaks"), check::kAllChecks | check::kLeaks) << "leaks are looked for when they are named";
+  EXPECT_EQ(checks("all,leaks"), check::kAllChecks | check::kLeaks)
+      << "leaks are looked for when they are named";
   EXPECT_EQ(checks("leaks"), check::kLeaks);
   EXPECT_EQ(checks("all,strict-barriers"), check::kAllChecks | check::kStrictBarriers);
   EXPECT_EQ(checks("all,strict-libraries"), check::kAllChecks | check::kStrictLibraries);
   EXPECT_EQ(checks("-strict-barriers"), check::kAllChecks) << "off by default";
-  for (const char* wrong : {"bound", "bounds;races", "bounds,", "ALL", "--races"}) refused("LOCKSTEP_CHECKS", wrong);
+  for (const char* wrong : {"bound", "bounds;races", "bounds,", "ALL", "--races"})
+    refused("LOCKSTEP_CHECKS", wrong);
 }
 
 TEST(Environment, NumbersOutOfRangeOrMistypedAreRefused) {
@@ -115,7 +125,8 @@ TEST(Environment, NumbersOutOfRangeOrMistypedAreRefused) {
   refused("LOCKSTEP_SCHEDULE", "18446744073709551616");
   refused("LOCKSTEP_HOST_THREADS", " 2");
   refused("LOCKSTEP_QUIET", "yes");
-  EXPECT_EQ(accepted({{"LOCKSTEP_DEVICES", "0"}}).devices, 0) << "no device is a setting that programs must handle";
+  EXPECT_EQ(accepted({{"LOCKSTEP_DEVICES", "0"}}).devices, 0)
+      << "no device is a setting that programs must handle";
 }
 
 TEST(Environment, DeviceMemoryFitsTheHostWithItsShadow) {
@@ -134,7 +145,9 @@ TEST(Environment, DeviceMemoryFitsTheHostWithItsShadow) {
 TEST(Environment, SuppressionsAreReadFromAFile) {
   const std::string path = testing::TempDir() + "/suppressions";
   std::ofstream(path) << "race f(*\n";
-  const Settings s = accepted({{"LOCKSTEP_SUPPRESSIONS", path}, {"LOCKSTEP_COUNT", "1"}, {"LOCKSTEP_RECORD", "/tmp/record"}});
+  const Settings s = accepted({{"LOCKSTEP_SUPPRESSIONS", path},
+                               {"LOCKSTEP_COUNT", "1"},
+                               {"LOCKSTEP_RECORD", "/tmp/record"}});
   EXPECT_EQ(s.suppressions.kinds_in("f(int)"), 1u << static_cast<int>(check::Kind::kRace));
   EXPECT_TRUE(s.count);
   EXPECT_EQ(s.record, "/tmp/record");

@@ -19,7 +19,11 @@ using nlohmann::json;
 json coordinates(const check::Dim3& d) { return json::array({d.x, d.y, d.z}); }
 
 json site(const check::Site& s) {
-  return {{"file", s.file}, {"line", s.line}, {"inlined_into", s.inlined_into}, {"ptx_line", s.ptx_line}, {"instruction", s.instruction}};
+  return {{"file", s.file},
+          {"line", s.line},
+          {"inlined_into", s.inlined_into},
+          {"ptx_line", s.ptx_line},
+          {"instruction", s.instruction}};
 }
 
 void put_access(json& out, const check::Access& access) {
@@ -34,10 +38,14 @@ void put_access(json& out, const check::Access& access) {
 
 bool is_error(const check::Finding& f) { return f.severity == check::Severity::kError; }
 
-// Runs after the program's own exit handlers and destructors, because it is registered when the library is loaded.
+// Runs after the program's own exit handlers and destructors, because it is registered when the
+// library is loaded.
 void tell_exit_status(int status, void* log) {
   if (status != 0 || !static_cast<const FindingLog*>(log)->errors_untaken()) return;
-  std::fprintf(stderr, "lockstep: errors were found and nobody took them: the exit status is %d instead of 0\n", kExitWithFindings);
+  std::fprintf(
+      stderr,
+      "lockstep: errors were found and nobody took them: the exit status is %d instead of 0\n",
+      kExitWithFindings);
   std::fflush(nullptr);
   _exit(kExitWithFindings);
 }
@@ -63,7 +71,8 @@ FindingLog::Entry& FindingLog::keep(check::Finding finding, bool suppressed) {
 }
 
 FindingLog::Entry* FindingLog::find(std::uint64_t number) {
-  const auto it = std::find_if(kept_.begin(), kept_.end(), [&](const Entry& e) { return e.reported.number == number; });
+  const auto it = std::find_if(kept_.begin(), kept_.end(),
+                               [&](const Entry& e) { return e.reported.number == number; });
   return it == kept_.end() ? nullptr : &*it;
 }
 
@@ -72,7 +81,9 @@ std::vector<Reported> FindingLog::add(std::vector<check::Finding> findings, bool
   std::vector<Reported> fresh;
   for (check::Finding& f : findings) {
     if (count_repeats_ && !f.by_host()) {
-      const auto same = [&](const Entry& e) { return !e.reported.finding.by_host() && check::same_place(e.reported.finding, f); };
+      const auto same = [&](const Entry& e) {
+        return !e.reported.finding.by_host() && check::same_place(e.reported.finding, f);
+      };
       if (const auto known = std::find_if(kept_.begin(), kept_.end(), same); known != kept_.end()) {
         known->reported.finding.occurrences += f.occurrences;
         known->changed = true;
@@ -84,10 +95,15 @@ std::vector<Reported> FindingLog::add(std::vector<check::Finding> findings, bool
   return fresh;
 }
 
-std::vector<Reported> FindingLog::add_of_call(check::Finding finding, const void* caller, bool suppressed) {
+std::vector<Reported> FindingLog::add_of_call(check::Finding finding, const void* caller,
+                                              bool suppressed) {
   std::lock_guard lock(mutex_);
-  const auto same = [&](const Entry& e) { return e.caller == caller && e.reported.finding.kind == finding.kind; };
-  const auto known = count_repeats_ && caller != nullptr ? std::find_if(kept_.begin(), kept_.end(), same) : kept_.end();
+  const auto same = [&](const Entry& e) {
+    return e.caller == caller && e.reported.finding.kind == finding.kind;
+  };
+  const auto known = count_repeats_ && caller != nullptr
+                         ? std::find_if(kept_.begin(), kept_.end(), same)
+                         : kept_.end();
   if (known != kept_.end()) {
     ++known->reported.finding.occurrences;
     known->changed = true;
@@ -98,12 +114,14 @@ std::vector<Reported> FindingLog::add_of_call(check::Finding finding, const void
   return {entry.reported};
 }
 
-std::uint64_t FindingLog::add_failure(check::Finding finding, bool suppressed, std::optional<Reported>* first) {
+std::uint64_t FindingLog::add_failure(check::Finding finding, bool suppressed,
+                                      std::optional<Reported>* first) {
   std::lock_guard lock(mutex_);
   const auto same = [&](const Entry& e) {
     const check::Finding& f = e.reported.finding;
-    return f.kind == finding.kind && f.call == finding.call && f.error == finding.error && f.kernel == finding.kernel &&
-           f.access.address == finding.access.address && (!f.call.empty() || f.where == finding.where);
+    return f.kind == finding.kind && f.call == finding.call && f.error == finding.error &&
+           f.kernel == finding.kernel && f.access.address == finding.access.address &&
+           (!f.call.empty() || f.where == finding.where);
   };
   const auto known = std::find_if(kept_.begin(), kept_.end(), same);
   const bool fresh = known == kept_.end();
@@ -122,7 +140,8 @@ std::uint64_t FindingLog::add_failure(check::Finding finding, bool suppressed, s
 std::optional<Reported> FindingLog::looked_at(std::uint64_t number, std::uint64_t times) {
   std::lock_guard lock(mutex_);
   Entry* entry = find(number);
-  if (entry == nullptr || (entry->not_looked_at -= std::min(times, entry->not_looked_at)) != 0) return std::nullopt;
+  if (entry == nullptr || (entry->not_looked_at -= std::min(times, entry->not_looked_at)) != 0)
+    return std::nullopt;
   entry->reported.finding.severity = check::Severity::kInformation;
   entry->changed = true;
   return std::exchange(entry->informed, true) ? std::nullopt : std::optional(entry->reported);
@@ -157,7 +176,9 @@ std::vector<check::Finding> FindingLog::take() {
 
 bool FindingLog::errors_untaken() const {
   std::lock_guard lock(mutex_);
-  return std::any_of(kept_.begin(), kept_.end(), [](const Entry& e) { return !e.reported.suppressed && is_error(e.reported.finding); });
+  return std::any_of(kept_.begin(), kept_.end(), [](const Entry& e) {
+    return !e.reported.suppressed && is_error(e.reported.finding);
+  });
 }
 
 bool FindingLog::set_quiet(bool quiet) {

@@ -1,4 +1,5 @@
-// The findings of this process: printed as they happen, kept for lockstepTakeFindings, and told by the exit status when nobody took them.
+// The findings of this process: printed as they happen, kept for lockstepTakeFindings, and told by
+// the exit status when nobody took them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace lockstep::runtime {
 
-// The exit status of a process that would have ended with 0 although an error was found that nobody took.
+// The exit status of a process that would have ended with 0 although an error was found that nobody
+// took.
 inline constexpr int kExitWithFindings = 86;
 
 // A finding with the number by which it can be spoken of later. Numbers count from 1 in a process.
@@ -23,17 +25,24 @@ struct Reported {
 
 class FindingLog {
  public:
-  // From now on a finding of a place that was told before (check::same_place) is counted and not told again.
+  // From now on a finding of a place that was told before (check::same_place) is counted and not
+  // told again.
   void count_repeats();
-  // Keeps findings and prints them. Suppressed ones are neither printed nor taken. Those that were not told before.
+  // Keeps findings and prints them. Suppressed ones are neither printed nor taken. Those that were
+  // not told before.
   std::vector<Reported> add(std::vector<check::Finding> findings, bool suppressed = false);
-  // What a call of the host met that `caller` made: where repeats are counted, one finding a place of the program. The finding if it was not told before.
-  std::vector<Reported> add_of_call(check::Finding finding, const void* caller, bool suppressed = false);
+  // What a call of the host met that `caller` made: where repeats are counted, one finding a place
+  // of the program. The finding if it was not told before.
+  std::vector<Reported> add_of_call(check::Finding finding, const void* caller,
+                                    bool suppressed = false);
 
-  // A call of the API failed, or device code was refused: one finding a place in the program (call, address, error, kernel). Its number, and the finding
-  // if it was not told before. An error of a call is one until the program has looked at it as often as it happened.
-  std::uint64_t add_failure(check::Finding finding, bool suppressed, std::optional<Reported>* first);
-  // The program has fetched the error of `times` calls. The finding, when this has made it information for the first time.
+  // A call of the API failed, or device code was refused: one finding a place in the program (call,
+  // address, error, kernel). Its number, and the finding if it was not told before. An error of a
+  // call is one until the program has looked at it as often as it happened.
+  std::uint64_t add_failure(check::Finding finding, bool suppressed,
+                            std::optional<Reported>* first);
+  // The program has fetched the error of `times` calls. The finding, when this has made it
+  // information for the first time.
   std::optional<Reported> looked_at(std::uint64_t number, std::uint64_t times);
   void again(std::uint64_t number);
 

@@ -89,7 +89,9 @@ TEST(FindingLog, InformationIsNoError) {
 TEST(FindingLog, InformationBesideAnErrorChangesNothing) {
   check::Finding information = sample();
   information.severity = check::Severity::kInformation;
-  for (const std::vector<check::Finding>& both : {std::vector{information, sample()}, {sample(), information}, {information, sample(), information}}) {
+  for (const std::vector<check::Finding>& both : {std::vector{information, sample()},
+                                                  {sample(), information},
+                                                  {information, sample(), information}}) {
     for (const bool one_launch : {true, false}) {
       FindingLog log;
       log.set_quiet(true);
@@ -113,7 +115,8 @@ TEST(FindingLog, PrintsUnlessQuiet) {
   FindingLog log;
   testing::internal::CaptureStderr();
   log.add({sample()});
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("4 bytes past the end of 'y'"), std::string::npos);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("4 bytes past the end of 'y'"),
+            std::string::npos);
   EXPECT_FALSE(log.set_quiet(true));
   testing::internal::CaptureStderr();
   log.add({sample()});
@@ -157,16 +160,23 @@ TEST(FindingLog, WhatOneCallOfTheHostMeetsAgainIsCountedWhenAsked) {
   check::Finding read;
   read.kind = check::Kind::kUninitialised;
   read.severity = check::Severity::kInformation;
-  read.where = "cudaMemcpy copies 7 bytes to the host that nobody has written, the first 1 byte into cudaMalloc #1 (17 bytes)";
+  read.where =
+      "cudaMemcpy copies 7 bytes to the host that nobody has written, the first 1 byte into "
+      "cudaMalloc #1 (17 bytes)";
   const int places[2] = {};
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(log.add_of_call(read, &places[0]).size(), 1u) << "not asked";
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(log.add_of_call(read, &places[0]).size(), 1u) << "not asked";
   log.take();
   log.count_repeats();
   EXPECT_EQ(log.add_of_call(read, &places[0]).size(), 1u);
-  read.where = "cudaMemcpy copies 7 bytes to the host that nobody has written, the first 1 byte into cudaMalloc #2 (17 bytes)";
+  read.where =
+      "cudaMemcpy copies 7 bytes to the host that nobody has written, the first 1 byte into "
+      "cudaMalloc #2 (17 bytes)";
   EXPECT_TRUE(log.add_of_call(read, &places[0]).empty());
   EXPECT_EQ(log.add_of_call(read, &places[1]).size(), 1u);
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(log.add_of_call(read, nullptr).size(), 1u) << "places that cannot be told are not one";
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(log.add_of_call(read, nullptr).size(), 1u)
+        << "places that cannot be told are not one";
   ASSERT_EQ(log.changed().size(), 1u);
   EXPECT_EQ(log.changed()[0].finding.occurrences, 2u);
 }
@@ -220,11 +230,18 @@ int run_and_exit(bool add, bool take, int status) {
 }
 
 TEST(ExitStatusDeathTest, ShowsErrorsThatNobodyTook) {
-  EXPECT_EXIT(run_and_exit(true, false, 0), testing::ExitedWithCode(kExitWithFindings), "nobody took them");
+  EXPECT_EXIT(run_and_exit(true, false, 0), testing::ExitedWithCode(kExitWithFindings),
+              "nobody took them");
 }
-TEST(ExitStatusDeathTest, IsTheProgramsOwnWhenTheyWereTaken) { EXPECT_EXIT(run_and_exit(true, true, 0), testing::ExitedWithCode(0), ""); }
-TEST(ExitStatusDeathTest, IsTheProgramsOwnWhenThereWereNone) { EXPECT_EXIT(run_and_exit(false, false, 0), testing::ExitedWithCode(0), ""); }
-TEST(ExitStatusDeathTest, IsNeverMadeBetter) { EXPECT_EXIT(run_and_exit(true, false, 3), testing::ExitedWithCode(3), ""); }
+TEST(ExitStatusDeathTest, IsTheProgramsOwnWhenTheyWereTaken) {
+  EXPECT_EXIT(run_and_exit(true, true, 0), testing::ExitedWithCode(0), "");
+}
+TEST(ExitStatusDeathTest, IsTheProgramsOwnWhenThereWereNone) {
+  EXPECT_EXIT(run_and_exit(false, false, 0), testing::ExitedWithCode(0), "");
+}
+TEST(ExitStatusDeathTest, IsNeverMadeBetter) {
+  EXPECT_EXIT(run_and_exit(true, false, 3), testing::ExitedWithCode(3), "");
+}
 
 }  // namespace findings_test
 }  // namespace lockstep::runtime

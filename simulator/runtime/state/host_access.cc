@@ -39,8 +39,8 @@ void say(const std::string& text) {
 void on_fault(int signal, siginfo_t* info, void* context) {
   const memory::DeviceMemory* memory = watched.load();
   const auto address = reinterpret_cast<memory::Address>(info->si_addr);
-  // si_code > 0: a real fault, not a kill(). Text is made on the heap: the faulting instruction is the program's own, not malloc's, since
-  // the heap does not lie in the window.
+  // si_code > 0: a real fault, not a kill(). Text is made on the heap: the faulting instruction is
+  // the program's own, not malloc's, since the heap does not lie in the window.
   if (info->si_code > 0 && memory != nullptr && memory->in_window(address)) {
     const check::Finding finding = describe_host_access(*memory, address, was_write(context));
     say(finding.to_string() + "\n");
@@ -59,7 +59,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-check::Finding describe_host_access(const memory::DeviceMemory& memory, memory::Address address, bool is_write) {
+check::Finding describe_host_access(const memory::DeviceMemory& memory, memory::Address address,
+                                    bool is_write) {
   check::Finding finding;
   finding.kind = check::Kind::kHostAccess;
   finding.access.address = address;
@@ -67,7 +68,8 @@ check::Finding describe_host_access(const memory::DeviceMemory& memory, memory::
   finding.where = describe_place(memory, address);
   const memory::Allocation* a = memory.find(address);
   finding.detail = a != nullptr && a->freed ? "host code used memory after it was freed"
-                                            : "host code cannot reach device memory; copy with cudaMemcpy, or allocate with cudaMallocManaged";
+                                            : "host code cannot reach device memory; copy with "
+                                              "cudaMemcpy, or allocate with cudaMallocManaged";
   return finding;
 }
 

@@ -26,13 +26,15 @@ TEST(HostReads, AgreeWithALookAtEveryByte) {
     std::map<memory::Address, std::uint64_t> stores;
     std::vector<engine::UnwrittenStore> left;
     for (int i = round % 4 == 0 ? 0 : static_cast<int>(random() % 12); i > 0; --i) {
-      const std::uint64_t from = random() % size, bytes = 1 + random() % std::min<std::uint64_t>(40, size - from);
+      const std::uint64_t from = random() % size,
+                          bytes = 1 + random() % std::min<std::uint64_t>(40, size - from);
       stores[a.base + from] = bytes;
       left.push_back({a.base + from, bytes, {}});
     }
     HostReads reads;
     reads.remember(left, memory);
-    const std::uint64_t width = 1 + random() % std::min<std::uint64_t>(60, size), pitch = width + random() % 9, rows = 1 + (size - width) / pitch;
+    const std::uint64_t width = 1 + random() % std::min<std::uint64_t>(60, size),
+                        pitch = width + random() % 9, rows = 1 + (size - width) / pitch;
 
     std::uint64_t missing = 0, stored = 0;
     memory::Address first_missing = 0, first_stored = 0;
@@ -51,8 +53,9 @@ TEST(HostReads, AgreeWithALookAtEveryByte) {
     const std::uint64_t count = stored != 0 ? stored : missing;
     const memory::Address first = stored != 0 ? first_stored : first_missing;
     EXPECT_EQ(finding->access.address, first) << round;
-    EXPECT_EQ(finding->where,
-              "copy copies " + bytes(count) + " to the host that nobody has written, the first " + bytes(first - a.base) + " into " + describe(a))
+    EXPECT_EQ(finding->where, "copy copies " + bytes(count) +
+                                  " to the host that nobody has written, the first " +
+                                  bytes(first - a.base) + " into " + describe(a))
         << round;
     EXPECT_EQ(finding->severity == check::Severity::kInformation, stored == 0) << round;
     ++(stored != 0 ? stored_told : told);

@@ -1,7 +1,9 @@
-// What a program asks of the compiler of PTX (CUjit_option; cudaJitOption has the same numbers): checked as an H100's driver (580.159) checks it.
+// What a program asks of the compiler of PTX (CUjit_option; cudaJitOption has the same numbers):
+// checked as an H100's driver (580.159) checks it.
 //
-// There is no compiler of machine code here. What can be seen of an option without one is there: how many registers and threads a kernel has, the logs, the
-// time of linking. The others are taken, and change nothing.
+// There is no compiler of machine code here. What can be seen of an option without one is there:
+// how many registers and threads a kernel has, the logs, the time of linking. The others are taken,
+// and change nothing.
 #pragma once
 
 #include <cuda.h>
@@ -25,8 +27,9 @@ class JitOptions {
   // `options` and `values`: `count` each, which must live until finish().
   JitOptions(unsigned count, const CUjit_option* options, void** values);
 
-  // Whether they can be obeyed on a device of this compute capability, 10 * major + minor. cudaErrorInvalidValue where the driver does not look at any
-  // option, and so leaves the logs as they were; other errors are told in the log of errors.
+  // Whether they can be obeyed on a device of this compute capability, 10 * major + minor.
+  // cudaErrorInvalidValue where the driver does not look at any option, and so leaves the logs as
+  // they were; other errors are told in the log of errors.
   cudaError_t check(int compute_capability);
   CodeLimits limits() const;
   // After the call: writes the logs, and the time since these were made if the call `linked`.

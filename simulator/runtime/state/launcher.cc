@@ -17,7 +17,9 @@ namespace {
 
 check::Dim3 convert(dim3 d) { return {d.x, d.y, d.z}; }
 
-std::string show(dim3 d) { return "{" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + "}"; }
+std::string show(dim3 d) {
+  return "{" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + "}";
+}
 
 std::uint64_t count(dim3 d) { return std::uint64_t{d.x} * d.y * d.z; }
 
@@ -25,16 +27,19 @@ std::uint64_t count(dim3 d) { return std::uint64_t{d.x} * d.y * d.z; }
 std::string shape_fault(const char* what, dim3 d, const check::Dim3& most) {
   if (count(d) == 0) return std::string("the ") + what + " " + show(d) + " is empty";
   if (d.x > most.x || d.y > most.y || d.z > most.z) {
-    return std::string("the ") + what + " " + show(d) + " exceeds the device's limit " + show(dim3(most.x, most.y, most.z));
+    return std::string("the ") + what + " " + show(d) + " exceeds the device's limit " +
+           show(dim3(most.x, most.y, most.z));
   }
   return {};
 }
 
-cudaError_t check_cluster(Runtime& runtime, const char* function, const KernelEntry::Attributes& attributes, LaunchRequest& request) {
+cudaError_t check_cluster(Runtime& runtime, const char* function,
+                          const KernelEntry::Attributes& attributes, LaunchRequest& request) {
   const dim3 c = request.cluster;
   if (count(c) == 1) return cudaSuccess;
   if (!runtime.settings.profile->clusters) {
-    runtime.explain(function, std::string(runtime.settings.profile->name) + " has no thread block clusters; they need sm_90");
+    runtime.explain(function, std::string(runtime.settings.profile->name) +
+                                  " has no thread block clusters; they need sm_90");
     return cudaErrorNotSupported;
   }
   if (count(c) == 0) {
@@ -42,16 +47,21 @@ cudaError_t check_cluster(Runtime& runtime, const char* function, const KernelEn
     return cudaErrorInvalidClusterSize;
   }
   const int largest = runtime.settings.profile->largest_cluster();
-  const auto most = static_cast<std::uint64_t>(attributes.non_portable_cluster ? largest : Profile::kPortableClusterSize);
+  const auto most = static_cast<std::uint64_t>(
+      attributes.non_portable_cluster ? largest : Profile::kPortableClusterSize);
   if (count(c) > most) {
-    runtime.explain(
-        function,
-        "a cluster of " + std::to_string(count(c)) + " blocks; the limit is " + std::to_string(most) +
-            (most == static_cast<std::uint64_t>(largest) ? "" : " (" + std::to_string(largest) + " with cudaFuncAttributeNonPortableClusterSizeAllowed)"));
+    runtime.explain(function,
+                    "a cluster of " + std::to_string(count(c)) + " blocks; the limit is " +
+                        std::to_string(most) +
+                        (most == static_cast<std::uint64_t>(largest)
+                             ? ""
+                             : " (" + std::to_string(largest) +
+                                   " with cudaFuncAttributeNonPortableClusterSizeAllowed)"));
     return cudaErrorInvalidClusterSize;
   }
   if (request.grid.x % c.x != 0 || request.grid.y % c.y != 0 || request.grid.z % c.z != 0) {
-    runtime.explain(function, "the grid " + show(request.grid) + " is no multiple of the cluster " + show(c));
+    runtime.explain(function,
+                    "the grid " + show(request.grid) + " is no multiple of the cluster " + show(c));
     return cudaErrorInvalidClusterSize;
   }
   return cudaSuccess;
@@ -61,16 +71,21 @@ std::vector<std::byte> pack(const engine::Kernel& kernel, void** arguments) {
   const auto offsets = kernel.parameter_offsets();
   const auto sizes = kernel.parameter_sizes();
   std::vector<std::byte> packed(offsets.empty() ? 0 : offsets.back());
-  for (std::size_t i = 0; i < sizes.size(); ++i) std::memcpy(packed.data() + offsets[i], arguments[i], sizes[i]);
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    std::memcpy(packed.data() + offsets[i], arguments[i], sizes[i]);
   return packed;
 }
 
-// The kinds of finding that are suppressed in a kernel. Demangled names are long to make: only where something is suppressed at all.
+// The kinds of finding that are suppressed in a kernel. Demangled names are long to make: only
+// where something is suppressed at all.
 std::uint32_t suppressed_kinds(const Runtime& runtime, const engine::Kernel& kernel) {
-  return runtime.settings.suppressions.empty() ? 0 : runtime.settings.suppressions.kinds_in(demangled(kernel.name()));
+  return runtime.settings.suppressions.empty()
+             ? 0
+             : runtime.settings.suppressions.kinds_in(demangled(kernel.name()));
 }
 
-void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel, engine::Outcome outcome) {
+void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel,
+                  engine::Outcome outcome) {
   ++device.launches;
   device.counters.add(outcome.counters);
   runtime.record.launched(kernel.name(), device.ordinal, outcome.counters);
@@ -87,16 +102,21 @@ void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel
 
 }  // namespace
 
-cudaError_t unknown_kernel(const void* function) { return function == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle; }
+cudaError_t unknown_kernel(const void* function) {
+  return function == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle;
+}
 
-std::size_t dynamic_shared_limit(const Runtime& runtime, const KernelEntry& entry, const engine::Kernel& kernel, int device) {
+std::size_t dynamic_shared_limit(const Runtime& runtime, const KernelEntry& entry,
+                                 const engine::Kernel& kernel, int device) {
   const auto it = entry.attributes.find(device);
-  if (it != entry.attributes.end() && it->second.max_dynamic_shared >= 0) return static_cast<std::size_t>(it->second.max_dynamic_shared);
+  if (it != entry.attributes.end() && it->second.max_dynamic_shared >= 0)
+    return static_cast<std::size_t>(it->second.max_dynamic_shared);
   const std::uint32_t fixed = kernel.static_shared_bytes();
   return fixed >= runtime.limits.shared_per_block ? 0 : runtime.limits.shared_per_block - fixed;
 }
 
-cudaError_t check_launch(Runtime& runtime, Device& device, const char* function, const KernelEntry& entry, const engine::Kernel& kernel,
+cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
+                         const KernelEntry& entry, const engine::Kernel& kernel,
                          LaunchRequest& request) {
   const engine::Limits& limits = runtime.limits;
   const auto refuse = [&](cudaError_t error, const std::string& why) {
@@ -105,30 +125,42 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
   };
   const Stream* stream = runtime.streams.find_stream(request.stream, device.ordinal);
   if (stream == nullptr) return refuse(cudaErrorInvalidResourceHandle, "the stream does not exist");
-  if (stream->device != device.ordinal) return refuse(cudaErrorInvalidResourceHandle, "the stream belongs to another device");
-  if (const std::string fault = shape_fault("grid", request.grid, limits.max_grid); !fault.empty()) {
+  if (stream->device != device.ordinal)
+    return refuse(cudaErrorInvalidResourceHandle, "the stream belongs to another device");
+  if (const std::string fault = shape_fault("grid", request.grid, limits.max_grid);
+      !fault.empty()) {
     return refuse(cudaErrorInvalidValue, fault);
   }
-  if (const std::string fault = shape_fault("block", request.block, limits.max_block); !fault.empty()) {
+  if (const std::string fault = shape_fault("block", request.block, limits.max_block);
+      !fault.empty()) {
     return refuse(cudaErrorInvalidValue, fault);
   }
   const std::uint64_t threads = count(request.block);
   if (threads > limits.max_threads_per_block) {
-    return refuse(cudaErrorInvalidValue, "a block of " + std::to_string(threads) + " threads; the limit is " + std::to_string(limits.max_threads_per_block));
+    return refuse(cudaErrorInvalidValue, "a block of " + std::to_string(threads) +
+                                             " threads; the limit is " +
+                                             std::to_string(limits.max_threads_per_block));
   }
   if (threads > kernel.max_threads_per_block()) {
-    return refuse(cudaErrorInvalidValue,
-                  "a block of " + std::to_string(threads) + " threads; the kernel's launch bounds allow " + std::to_string(kernel.max_threads_per_block()));
+    return refuse(cudaErrorInvalidValue, "a block of " + std::to_string(threads) +
+                                             " threads; the kernel's launch bounds allow " +
+                                             std::to_string(kernel.max_threads_per_block()));
   }
   const std::size_t dynamic_limit = dynamic_shared_limit(runtime, entry, kernel, device.ordinal);
   if (request.dynamic_shared > dynamic_limit) {
     return refuse(request.cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidValue,
-                  std::to_string(request.dynamic_shared) + " bytes of dynamic shared memory; the limit is " + std::to_string(dynamic_limit) + " (more, up to " +
-                      std::to_string(limits.shared_per_block_optin) + " with static, after cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize))");
+                  std::to_string(request.dynamic_shared) +
+                      " bytes of dynamic shared memory; the limit is " +
+                      std::to_string(dynamic_limit) + " (more, up to " +
+                      std::to_string(limits.shared_per_block_optin) +
+                      " with static, after "
+                      "cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize))");
   }
   if (kernel.static_shared_bytes() + request.dynamic_shared > limits.shared_per_block_optin) {
-    return refuse(cudaErrorLaunchOutOfResources, std::to_string(kernel.static_shared_bytes() + request.dynamic_shared) +
-                                                     " bytes of shared memory; the device has " + std::to_string(limits.shared_per_block_optin));
+    return refuse(cudaErrorLaunchOutOfResources,
+                  std::to_string(kernel.static_shared_bytes() + request.dynamic_shared) +
+                      " bytes of shared memory; the device has " +
+                      std::to_string(limits.shared_per_block_optin));
   }
   const check::Dim3 required = kernel.required_cluster();
   if (required.count() != 0) {
@@ -136,27 +168,34 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
     if (!request.has_cluster) {
       request.cluster = own;
     } else if (!(convert(request.cluster) == required)) {
-      return refuse(cudaErrorInvalidClusterSize, "a cluster " + show(request.cluster) + "; the kernel was compiled for " + show(own));
+      return refuse(cudaErrorInvalidClusterSize, "a cluster " + show(request.cluster) +
+                                                     "; the kernel was compiled for " + show(own));
     }
   }
   const auto attributes = entry.attributes.find(device.ordinal);
   const KernelEntry::Attributes defaults;
-  if (const cudaError_t error = check_cluster(runtime, function, attributes == entry.attributes.end() ? defaults : attributes->second, request);
+  if (const cudaError_t error = check_cluster(
+          runtime, function, attributes == entry.attributes.end() ? defaults : attributes->second,
+          request);
       error != cudaSuccess) {
     return error;
   }
   if (request.cooperative) {
-    const int blocks = blocks_per_multiprocessor(*runtime.settings.profile, kernel, static_cast<int>(threads), request.dynamic_shared, dynamic_limit);
+    const int blocks =
+        blocks_per_multiprocessor(*runtime.settings.profile, kernel, static_cast<int>(threads),
+                                  request.dynamic_shared, dynamic_limit);
     const std::uint64_t resident = static_cast<std::uint64_t>(blocks) * limits.multiprocessors;
     if (count(request.grid) > resident) {
       return refuse(cudaErrorCooperativeLaunchTooLarge,
-                    "a cooperative grid of " + std::to_string(count(request.grid)) + " blocks; " + std::to_string(resident) + " fit on the device at once");
+                    "a cooperative grid of " + std::to_string(count(request.grid)) + " blocks; " +
+                        std::to_string(resident) + " fit on the device at once");
     }
   }
   return cudaSuccess;
 }
 
-cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* function, const void* kernel, LaunchRequest request, void** arguments,
+cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* function,
+                             const void* kernel, LaunchRequest request, void** arguments,
                              KernelWork* work) {
   KernelEntry* entry = runtime.modules.find_kernel(kernel);
   if (entry == nullptr) {
@@ -164,8 +203,12 @@ cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* funct
     return unknown_kernel(kernel);
   }
   const engine::Kernel* loaded = nullptr;
-  if (const cudaError_t error = runtime.modules.get(runtime, *entry, device.ordinal, &loaded); error != cudaSuccess) return error;
-  if (const cudaError_t error = check_launch(runtime, device, function, *entry, *loaded, request); error != cudaSuccess) return error;
+  if (const cudaError_t error = runtime.modules.get(runtime, *entry, device.ordinal, &loaded);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error = check_launch(runtime, device, function, *entry, *loaded, request);
+      error != cudaSuccess)
+    return error;
   if (!loaded->parameter_sizes().empty() && arguments == nullptr) return cudaErrorInvalidValue;
   work->function = kernel;
   work->request = request;
@@ -175,9 +218,12 @@ cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* funct
 
 cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const KernelWork& work) {
   const KernelEntry* entry = runtime.modules.find_kernel(work.function);
-  if (entry == nullptr) return unknown_kernel(work.function);  // its library was unloaded since the graph was made
+  if (entry == nullptr)
+    return unknown_kernel(work.function);  // its library was unloaded since the graph was made
   const engine::Kernel* loaded = nullptr;
-  if (const cudaError_t error = runtime.modules.get(runtime, *entry, device.ordinal, &loaded); error != cudaSuccess) return error;
+  if (const cudaError_t error = runtime.modules.get(runtime, *entry, device.ordinal, &loaded);
+      error != cudaSuccess)
+    return error;
   const LaunchRequest& request = work.request;
   engine::LaunchConfig config;
   config.grid = convert(request.grid);
@@ -208,7 +254,9 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   runtime.record.launching(loaded->name(), device.ordinal);
   engine::Outcome outcome = engine::launch(*loaded, config, *runtime.memory);
   // Its name is for grids that may run beside it: long to make, where there are none.
-  runtime.dependent_launches.ran(request.stream, outcome.started_dependents ? demangled(loaded->name()) : std::string(), outcome);
+  runtime.dependent_launches.ran(
+      request.stream, outcome.started_dependents ? demangled(loaded->name()) : std::string(),
+      outcome);
   if (interceptor != nullptr) interceptor->after_launch(*entry->binary, *loaded, outcome);
   keep_outcome(runtime, device, *loaded, std::move(outcome));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;

@@ -16,22 +16,29 @@ struct LaunchRequest {
   std::size_t dynamic_shared = 0;
   cudaStream_t stream = nullptr;
   bool cooperative = false;
-  bool programmatic = false;  // it may start before the kernel before it has ended (dependent_launches.h)
+  bool programmatic =
+      false;  // it may start before the kernel before it has ended (dependent_launches.h)
 };
 
 // Checks a launch of `kernel` against the device, without running it. Says what is wrong.
-cudaError_t check_launch(Runtime& runtime, Device& device, const char* function, const KernelEntry& entry, const engine::Kernel& kernel,
+cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
+                         const KernelEntry& entry, const engine::Kernel& kernel,
                          LaunchRequest& request);
 
 struct KernelWork;  // work.h
 
-// Runs a kernel that make_kernel_work made ready. Its own errors are kept for the next call (Device::error) unless CUDA_LAUNCH_BLOCKING is set.
-cudaError_t run_kernel(Runtime& runtime, Device& device, const char* function, const KernelWork& work);
+// Runs a kernel that make_kernel_work made ready. Its own errors are kept for the next call
+// (Device::error) unless CUDA_LAUNCH_BLOCKING is set.
+cudaError_t run_kernel(Runtime& runtime, Device& device, const char* function,
+                       const KernelWork& work);
 
-// The error for something that is no registered kernel: a null pointer, or anything else, which CUDA takes for a handle.
+// The error for something that is no registered kernel: a null pointer, or anything else, which
+// CUDA takes for a handle.
 cudaError_t unknown_kernel(const void* function);
 
-// The most dynamic shared memory a launch of the kernel may ask for, as set by cudaFuncSetAttribute or by default.
-std::size_t dynamic_shared_limit(const Runtime& runtime, const KernelEntry& entry, const engine::Kernel& kernel, int device);
+// The most dynamic shared memory a launch of the kernel may ask for, as set by cudaFuncSetAttribute
+// or by default.
+std::size_t dynamic_shared_limit(const Runtime& runtime, const KernelEntry& entry,
+                                 const engine::Kernel& kernel, int device);
 
 }  // namespace lockstep::runtime

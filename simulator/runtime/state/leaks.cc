@@ -11,7 +11,8 @@
 namespace lockstep::runtime {
 namespace {
 
-const memory::Allocation* live(const memory::DeviceMemory& memory, memory::Address address, std::uint64_t id) {
+const memory::Allocation* live(const memory::DeviceMemory& memory, memory::Address address,
+                               std::uint64_t id) {
   const memory::Allocation* a = memory.find(address);
   return a != nullptr && !a->freed && a->id == id ? a : nullptr;
 }
@@ -27,7 +28,8 @@ struct Place {
   }
   std::string text() const {
     if (count == 1) return describe(*first) + " was never freed";
-    return std::to_string(count) + " allocations of " + runtime::bytes(bytes) + " together were never freed, the first is " + describe(*first);
+    return std::to_string(count) + " allocations of " + runtime::bytes(bytes) +
+           " together were never freed, the first is " + describe(*first);
   }
 };
 
@@ -35,24 +37,35 @@ struct Place {
 
 std::string describe_caller(const void* caller) {
   Dl_info info;
-  const auto address = reinterpret_cast<std::uintptr_t>(caller) - 1;  // the call itself is before where it returns to
-  if (caller == nullptr || dladdr(reinterpret_cast<const void*>(address), &info) == 0 || info.dli_fname == nullptr) return {};
+  const auto address = reinterpret_cast<std::uintptr_t>(caller) -
+                       1;  // the call itself is before where it returns to
+  if (caller == nullptr || dladdr(reinterpret_cast<const void*>(address), &info) == 0 ||
+      info.dli_fname == nullptr)
+    return {};
   // Programs that lie at a fixed address are asked about by it, others from their start.
   const bool fixed = static_cast<const Elf64_Ehdr*>(info.dli_fbase)->e_type == ET_EXEC;
-  const std::string file = info.dli_fname, offset = hexadecimal(fixed ? address : address - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
-  return "a call at " + file + "+" + offset + (info.dli_sname == nullptr ? "" : ", in " + demangled(info.dli_sname)) + " (addr2line -Cfe " + file + " " +
-         offset + " names the line)";
+  const std::string file = info.dli_fname,
+                    offset = hexadecimal(
+                        fixed ? address
+                              : address - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
+  return "a call at " + file + "+" + offset +
+         (info.dli_sname == nullptr ? "" : ", in " + demangled(info.dli_sname)) +
+         " (addr2line -Cfe " + file + " " + offset + " names the line)";
 }
 
-void Leaks::allocated(const memory::Allocation& a, const char* function, const void* caller) { host_.insert_or_assign(a.base, Host{a.id, function, caller}); }
+void Leaks::allocated(const memory::Allocation& a, const char* function, const void* caller) {
+  host_.insert_or_assign(a.base, Host{a.id, function, caller});
+}
 
-void Leaks::allocated(std::vector<engine::HeapAllocation> heap, const memory::DeviceMemory& memory) {
+void Leaks::allocated(std::vector<engine::HeapAllocation> heap,
+                      const memory::DeviceMemory& memory) {
   for (engine::HeapAllocation& h : heap) {
     const memory::Allocation* a = memory.find(h.address);
     if (a != nullptr && !a->freed) heap_.insert_or_assign(h.address, Heap{a->id, std::move(h.by)});
   }
   if (heap_.size() < sweep_) return;
-  std::erase_if(heap_, [&](const auto& h) { return live(memory, h.first, h.second.id) == nullptr; });
+  std::erase_if(heap_,
+                [&](const auto& h) { return live(memory, h.first, h.second.id) == nullptr; });
   sweep_ = std::max<std::size_t>(1024, 2 * heap_.size());
 }
 
@@ -61,7 +74,9 @@ std::vector<check::Finding> Leaks::find(const memory::DeviceMemory& memory, int 
   for (const auto& [address, h] : host_) {
     const memory::Allocation* a = live(memory, address, h.id);
     if (a == nullptr || a->device != device) continue;
-    const auto same = [&h = h](const auto& p) { return p.first->caller == h.caller && p.first->function == h.function; };
+    const auto same = [&h = h](const auto& p) {
+      return p.first->caller == h.caller && p.first->function == h.function;
+    };
     auto it = std::find_if(by_call.begin(), by_call.end(), same);
     if (it == by_call.end()) it = by_call.insert(by_call.end(), {&h, {}});
     it->second.add(*a);
@@ -72,7 +87,8 @@ std::vector<check::Finding> Leaks::find(const memory::DeviceMemory& memory, int 
     if (a == nullptr || a->device != device) continue;
     const auto same = [&h = h](const auto& p) {
       const check::Site &x = p.first->by.access.site, &y = h.by.access.site;
-      return p.first->by.kernel == h.by.kernel && x.ptx_line == y.ptx_line && x.instruction == y.instruction;
+      return p.first->by.kernel == h.by.kernel && x.ptx_line == y.ptx_line &&
+             x.instruction == y.instruction;
     };
     auto it = std::find_if(by_line.begin(), by_line.end(), same);
     if (it == by_line.end()) it = by_line.insert(by_line.end(), {&h, {}});
@@ -87,14 +103,17 @@ std::vector<check::Finding> Leaks::find(const memory::DeviceMemory& memory, int 
     f.where = place.text();
     f.occurrences = place.count;
     const std::string caller = describe_caller(h->caller);
-    f.detail = std::string("allocated with ") + h->function + (caller.empty() ? "" : " by " + caller);
+    f.detail =
+        std::string("allocated with ") + h->function + (caller.empty() ? "" : " by " + caller);
     findings.push_back(std::move(f));
   }
   for (const auto& [h, place] : by_line) {
     check::Finding f = h->by;
     f.where = place.text();
     f.occurrences = place.count;
-    f.detail = "Memory from malloc() in a kernel outlives the kernel: free() in this one or a later one gives it back.";
+    f.detail =
+        "Memory from malloc() in a kernel outlives the kernel: free() in this one or a later one "
+        "gives it back.";
     findings.push_back(std::move(f));
   }
   return findings;

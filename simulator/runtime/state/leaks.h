@@ -1,7 +1,8 @@
-// Memory that the program has allocated and never frees: cudaMalloc and its kin, and malloc() in kernels.
+// Memory that the program has allocated and never frees: cudaMalloc and its kin, and malloc() in
+// kernels.
 //
-// Looked at when the process ends and when a device is reset, if check::kLeaks is among the checks then. A device that has failed is left out: its
-// program cannot free anything any more.
+// Looked at when the process ends and when a device is reset, if check::kLeaks is among the checks
+// then. A device that has failed is left out: its program cannot free anything any more.
 #pragma once
 
 #include <map>
@@ -21,7 +22,8 @@ class Leaks {
   // What a launch has allocated; some of it may be free again.
   void allocated(std::vector<engine::HeapAllocation> heap, const memory::DeviceMemory& memory);
 
-  // One finding a place in the program for what of a device is still allocated. Those of the host's calls first.
+  // One finding a place in the program for what of a device is still allocated. Those of the host's
+  // calls first.
   std::vector<check::Finding> find(const memory::DeviceMemory& memory, int device) const;
   void clear();
 
@@ -40,7 +42,8 @@ class Leaks {
   std::size_t sweep_ = 1024;  // heap_ is freed of what has been freed when it is as large
 };
 
-// "a call at ./program+0x1234 (addr2line -Cfe ./program 0x1234 names the line)" for the address that a call returns to.
+// "a call at ./program+0x1234 (addr2line -Cfe ./program 0x1234 names the line)" for the address
+// that a call returns to.
 std::string describe_caller(const void* caller);
 
 }  // namespace lockstep::runtime

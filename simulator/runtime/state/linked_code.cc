@@ -32,13 +32,17 @@ std::string pack_linked(const std::vector<std::string>& texts, const CodeLimits&
   return std::string(reinterpret_cast<const char*>(&header), sizeof header) + sizes + all;
 }
 
-bool is_linked(const void* code) { return std::strncmp(static_cast<const char*>(code), kMagic, sizeof kMagic) == 0; }
+bool is_linked(const void* code) {
+  return std::strncmp(static_cast<const char*>(code), kMagic, sizeof kMagic) == 0;
+}
 
 bool unpack_linked(const void* code, std::vector<std::string>* texts, CodeLimits* limits) {
   Header header;
   std::memcpy(&header, code, sizeof header);
   const auto* const begin = static_cast<const char*>(code);
-  if (header.bytes < sizeof header || header.count > (header.bytes - sizeof header) / sizeof(std::uint64_t)) return false;
+  if (header.bytes < sizeof header ||
+      header.count > (header.bytes - sizeof header) / sizeof(std::uint64_t))
+    return false;
   std::uint64_t at = sizeof header + header.count * sizeof(std::uint64_t);
   texts->clear();
   *limits = header.limits;

@@ -1,5 +1,6 @@
-// What the simulated GPU's linker makes of several pieces of PTX (cuLinkComplete): as machine code would be, one piece of memory that says how long it is
-// and that a program can keep and load again. It is linked when it is loaded.
+// What the simulated GPU's linker makes of several pieces of PTX (cuLinkComplete): as machine code
+// would be, one piece of memory that says how long it is and that a program can keep and load
+// again. It is linked when it is loaded.
 #pragma once
 
 #include <cstddef>

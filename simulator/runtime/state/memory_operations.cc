@@ -11,27 +11,41 @@
 namespace lockstep::runtime {
 namespace {
 
-// Long enough for a thread that prepares the value on a busy machine, short enough for a test that would else wait for ever.
+// Long enough for a thread that prepares the value on a busy machine, short enough for a test that
+// would else wait for ever.
 constexpr auto kPatience = std::chrono::seconds(5);
 constexpr std::size_t kMostOperations = 255;
 
-bool writes(const CUstreamBatchMemOpParams& o) { return o.operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 || o.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64; }
-bool waits(const CUstreamBatchMemOpParams& o) { return o.operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 || o.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64; }
+bool writes(const CUstreamBatchMemOpParams& o) {
+  return o.operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 ||
+         o.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+}
+bool waits(const CUstreamBatchMemOpParams& o) {
+  return o.operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
+         o.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+}
 
 // Bytes of the value. The fields of both kinds lie in the same places.
 std::size_t width(const CUstreamBatchMemOpParams& o) {
-  return o.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64 || o.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ? 8 : 4;
+  return o.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64 ||
+                 o.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64
+             ? 8
+             : 4;
 }
 
-cudaError_t check_place(Runtime& runtime, const char* api_name, memory::Address address, std::size_t bytes) {
+cudaError_t check_place(Runtime& runtime, const char* api_name, memory::Address address,
+                        std::size_t bytes) {
   const auto refuse = [&](const std::string& why) {
     runtime.explain(api_name, hexadecimal(address) + " " + why);
     return cudaErrorInvalidValue;
   };
-  if (address % bytes != 0) return refuse("is not aligned to the " + std::to_string(bytes) + " bytes of the value");
+  if (address % bytes != 0)
+    return refuse("is not aligned to the " + std::to_string(bytes) + " bytes of the value");
   const memory::Allocation* const a = runtime.memory->find(address);
-  if (a == nullptr || a->freed || a->base + a->size - address < bytes) return refuse("is no device or pinned memory of that size");
-  if (a->kind == memory::Kind::kManaged) return refuse("is managed memory, which streams neither write to nor wait for");
+  if (a == nullptr || a->freed || a->base + a->size - address < bytes)
+    return refuse("is no device or pinned memory of that size");
+  if (a->kind == memory::Kind::kManaged)
+    return refuse("is managed memory, which streams neither write to nor wait for");
   return cudaSuccess;
 }
 
@@ -42,12 +56,14 @@ cudaError_t check(Runtime& runtime, const char* api_name, const CUstreamBatchMem
   }
   if (waits(o)) {
     constexpr unsigned kComparison = 3;
-    if ((o.waitValue.flags & ~(kComparison | CU_STREAM_WAIT_VALUE_FLUSH)) != 0) return cudaErrorInvalidValue;
+    if ((o.waitValue.flags & ~(kComparison | CU_STREAM_WAIT_VALUE_FLUSH)) != 0)
+      return cudaErrorInvalidValue;
     if ((o.waitValue.flags & CU_STREAM_WAIT_VALUE_FLUSH) != 0) return cudaErrorNotSupported;
     return check_place(runtime, api_name, o.waitValue.address, width(o));
   }
   if (o.operation == CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES) return cudaErrorNotSupported;
-  const bool is_barrier = o.operation == CU_STREAM_MEM_OP_BARRIER && o.memoryBarrier.flags <= CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
+  const bool is_barrier = o.operation == CU_STREAM_MEM_OP_BARRIER &&
+                          o.memoryBarrier.flags <= CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
   return is_barrier ? cudaSuccess : cudaErrorInvalidValue;
 }
 
@@ -55,21 +71,25 @@ cudaError_t check(Runtime& runtime, const char* api_name, const CUstreamBatchMem
 template <class Unsigned>
 bool holds(unsigned comparison, Unsigned there, Unsigned value) {
   switch (comparison) {
-    case CU_STREAM_WAIT_VALUE_GEQ: return static_cast<std::make_signed_t<Unsigned>>(there - value) >= 0;
+    case CU_STREAM_WAIT_VALUE_GEQ:
+      return static_cast<std::make_signed_t<Unsigned>>(there - value) >= 0;
     case CU_STREAM_WAIT_VALUE_EQ: return there == value;
     case CU_STREAM_WAIT_VALUE_AND: return (there & value) != 0;
     default: return static_cast<Unsigned>(~(there | value)) != 0;
   }
 }
 
-// One of them, under the device lock. *done: false where the value that is waited for is not there yet.
-cudaError_t run_one(Runtime& runtime, const char* api_name, const CUstreamBatchMemOpParams& o, bool* done) {
+// One of them, under the device lock. *done: false where the value that is waited for is not there
+// yet.
+cudaError_t run_one(Runtime& runtime, const char* api_name, const CUstreamBatchMemOpParams& o,
+                    bool* done) {
   *done = true;
   if (const cudaError_t error = check(runtime, api_name, o); error != cudaSuccess) return error;
   runtime.has_waited();
   if (writes(o)) {
     std::uint64_t value = o.writeValue.value64;
-    const CopyWork copy = make_copy_work(reinterpret_cast<void*>(o.writeValue.address), 8, &value, 8, width(o), 1, cudaMemcpyDefault);
+    const CopyWork copy = make_copy_work(reinterpret_cast<void*>(o.writeValue.address), 8, &value,
+                                         8, width(o), 1, cudaMemcpyDefault);
     Device& device = runtime.current();
     return perform(runtime, device, api_name, copy);
   }
@@ -79,16 +99,21 @@ cudaError_t run_one(Runtime& runtime, const char* api_name, const CUstreamBatchM
   const unsigned comparison = o.waitValue.flags;
   // The program's threads may write there as this one looks.
   if (width(o) == 8) {
-    *done = holds(comparison, __atomic_load_n(reinterpret_cast<const std::uint64_t*>(at), __ATOMIC_ACQUIRE), o.waitValue.value64);
+    *done = holds(comparison,
+                  __atomic_load_n(reinterpret_cast<const std::uint64_t*>(at), __ATOMIC_ACQUIRE),
+                  o.waitValue.value64);
   } else {
-    *done = holds(comparison, __atomic_load_n(reinterpret_cast<const std::uint32_t*>(at), __ATOMIC_ACQUIRE), o.waitValue.value);
+    *done = holds(comparison,
+                  __atomic_load_n(reinterpret_cast<const std::uint32_t*>(at), __ATOMIC_ACQUIRE),
+                  o.waitValue.value);
   }
   return cudaSuccess;
 }
 
 }  // namespace
 
-cudaError_t check_operations(Runtime& runtime, const char* api_name, const MemoryOperationsWork& work) {
+cudaError_t check_operations(Runtime& runtime, const char* api_name,
+                             const MemoryOperationsWork& work) {
   if (work.operations.size() > kMostOperations) return cudaErrorInvalidValue;
   for (const CUstreamBatchMemOpParams& o : work.operations) {
     if (const cudaError_t error = check(runtime, api_name, o); error != cudaSuccess) return error;
@@ -96,7 +121,8 @@ cudaError_t check_operations(Runtime& runtime, const char* api_name, const Memor
   return cudaSuccess;
 }
 
-cudaError_t run_operations(Runtime& runtime, const char* api_name, int device, const MemoryOperationsWork& work) {
+cudaError_t run_operations(Runtime& runtime, const char* api_name, int device,
+                           const MemoryOperationsWork& work) {
   for (const CUstreamBatchMemOpParams& o : work.operations) {
     const auto end = std::chrono::steady_clock::now() + kPatience;
     for (bool done = false; !done;) {
@@ -104,11 +130,14 @@ cudaError_t run_operations(Runtime& runtime, const char* api_name, int device, c
         const std::lock_guard lock(runtime.lock);
         const Device& d = runtime.devices[static_cast<std::size_t>(device)];
         if (d.error != cudaSuccess) return d.error;
-        if (const cudaError_t error = run_one(runtime, api_name, o, &done); error != cudaSuccess) return error;
+        if (const cudaError_t error = run_one(runtime, api_name, o, &done); error != cudaSuccess)
+          return error;
         if (!done && std::chrono::steady_clock::now() > end) {
           runtime.explain(api_name,
-                          "the value that is waited for at " + describe_place(*runtime.memory, o.waitValue.address) +
-                              " did not come: what is put into a stream is done at once on the simulated GPU, so that it must be written before, or by "
+                          "the value that is waited for at " +
+                              describe_place(*runtime.memory, o.waitValue.address) +
+                              " did not come: what is put into a stream is done at once on the "
+                              "simulated GPU, so that it must be written before, or by "
                               "another host thread");
           return cudaErrorNotSupported;
         }

@@ -22,11 +22,13 @@ struct Wrapper {
   std::uint32_t magic;
   std::uint32_t version;
   const void* data;
-  const void* const* linked;  // version 2: NULL-terminated list of the translation units' containers
+  const void* const*
+      linked;  // version 2: NULL-terminated list of the translation units' containers
 };
 constexpr std::uint32_t kWrapperMagic = 0x466243b1;
 
-// The bytes of a container, by the sizes in its own header: {u32 magic, u16 version, u16 header size, u64 body size}.
+// The bytes of a container, by the sizes in its own header: {u32 magic, u16 version, u16 header
+// size, u64 body size}.
 std::span<const std::uint8_t> container_bytes(const void* container) {
   std::uint16_t header = 0;
   std::uint64_t body = 0;
@@ -41,7 +43,8 @@ void fill_managed_slots(const FatBinary& binary, const engine::Module& module) {
     if (variable.managed_slot == nullptr) continue;
     const memory::Allocation* a = module.find_variable(variable.name);
     void* const place = a == nullptr ? nullptr : reinterpret_cast<void*>(a->base);
-    // Once for all devices: the program's other threads may read the pointer while one loads the module on a further device.
+    // Once for all devices: the program's other threads may read the pointer while one loads the
+    // module on a further device.
     if (place != nullptr && *variable.managed_slot != place) *variable.managed_slot = place;
   }
 }
@@ -74,7 +77,8 @@ FatBinary* Modules::add_texts(std::vector<std::string> ptx) {
   return &binary;
 }
 
-FatBinary* Modules::add_code(const void* code, const CodeLimits& limits, cudaError_t* error, std::string* why) {
+FatBinary* Modules::add_code(const void* code, const CodeLimits& limits, cudaError_t* error,
+                             std::string* why) {
   constexpr std::uint32_t kContainerMagic = 0xba55ed50;
   const auto limited = [&](FatBinary* made, const CodeLimits& to) {
     made->limits = to;
@@ -97,11 +101,13 @@ FatBinary* Modules::add_code(const void* code, const CodeLimits& limits, cudaErr
     *error = cudaErrorInvalidKernelImage;
     return nullptr;
   }
-  return limited(add_texts(std::move(texts)), own);  // what is linked is compiled: options come too late
+  return limited(add_texts(std::move(texts)),
+                 own);  // what is linked is compiled: options come too late
 }
 
 bool Modules::known(const FatBinary* binary) const {
-  return std::any_of(binaries_.begin(), binaries_.end(), [&](const FatBinary& b) { return &b == binary; });
+  return std::any_of(binaries_.begin(), binaries_.end(),
+                     [&](const FatBinary& b) { return &b == binary; });
 }
 
 void Modules::remove(Runtime& runtime, FatBinary* binary) {
@@ -166,7 +172,8 @@ cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device) {
   return loaded.error;
 }
 
-cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded, LoadFailure* why) {
+cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device,
+                              FatBinary::Loaded& loaded, LoadFailure* why) {
   if (!binary.texts.empty()) {
     loaded.texts = binary.texts;
   } else if (binary.containers.empty()) {
@@ -183,16 +190,19 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, F
     const auto& images = std::get<std::vector<fatbin::Image>>(read);
     const fatbin::Image* image = fatbin::choose_ptx(images, capability);
     // Whatever calls into the device runtime is refused by name.
-    if (image == nullptr && binary.containers.size() > 1 && fatbin::is_device_runtime(images)) continue;
+    if (image == nullptr && binary.containers.size() > 1 && fatbin::is_device_runtime(images))
+      continue;
     if (image == nullptr) {
       why->message = fatbin::explain_no_ptx(images, capability);
       return cudaErrorNoKernelImageForDevice;
     }
-    loaded.texts.emplace_back(reinterpret_cast<const char*>(image->data.data()), image->data.size());
+    loaded.texts.emplace_back(reinterpret_cast<const char*>(image->data.data()),
+                              image->data.size());
   }
   if (const char* library = device_library_for(loaded.texts)) loaded.texts.emplace_back(library);
   const std::vector<std::string_view> texts(loaded.texts.begin(), loaded.texts.end());
-  auto module = engine::load_module(texts, *runtime.memory, device, &binary.managed, runtime.settings.registers);
+  auto module = engine::load_module(texts, *runtime.memory, device, &binary.managed,
+                                    runtime.settings.registers);
   if (const auto* error = std::get_if<engine::LoadError>(&module)) {
     why->message = error->message;
     why->ptx_line = error->ptx_line;
@@ -205,9 +215,11 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device, F
   return cudaSuccess;
 }
 
-cudaError_t Modules::get(Runtime& runtime, const KernelEntry& kernel, int device, const engine::Kernel** result) {
+cudaError_t Modules::get(Runtime& runtime, const KernelEntry& kernel, int device,
+                         const engine::Kernel** result) {
   *result = nullptr;
-  if (const cudaError_t error = load(runtime, *kernel.binary, device); error != cudaSuccess) return error;
+  if (const cudaError_t error = load(runtime, *kernel.binary, device); error != cudaSuccess)
+    return error;
   FatBinary::Loaded& loaded = kernel.binary->loaded.at(device);
   const engine::Kernel* const found = loaded.module->find_kernel(kernel.name);
   if (found == nullptr) return cudaErrorInvalidDeviceFunction;
@@ -216,7 +228,8 @@ cudaError_t Modules::get(Runtime& runtime, const KernelEntry& kernel, int device
   return cudaSuccess;
 }
 
-cudaError_t Modules::refuse(Runtime& runtime, const KernelEntry& kernel, FatBinary::Loaded& loaded, const engine::LoadError& why) {
+cudaError_t Modules::refuse(Runtime& runtime, const KernelEntry& kernel, FatBinary::Loaded& loaded,
+                            const engine::LoadError& why) {
   if (!kernel.binary->registered) {
     runtime.explain("load", why.message);
     return cudaErrorInvalidPtx;
@@ -224,7 +237,8 @@ cudaError_t Modules::refuse(Runtime& runtime, const KernelEntry& kernel, FatBina
   const auto [it, first] = loaded.refused_kernels.try_emplace(kernel.name);
   if (first) {
     LoadFailure failure{why.message, {}, why.ptx_line};
-    if (why.text < loaded.texts.size()) failure.source = source_of(loaded.texts[why.text], why.ptx_line);
+    if (why.text < loaded.texts.size())
+      failure.source = source_of(loaded.texts[why.text], why.ptx_line);
     it->second = tell_refused_module(runtime, failure, {demangled(kernel.name)});
   } else {
     runtime.findings.again(it->second);
@@ -233,9 +247,11 @@ cudaError_t Modules::refuse(Runtime& runtime, const KernelEntry& kernel, FatBina
   return cudaErrorInvalidPtx;
 }
 
-cudaError_t Modules::get(Runtime& runtime, const VariableEntry& variable, int device, const memory::Allocation** result) {
+cudaError_t Modules::get(Runtime& runtime, const VariableEntry& variable, int device,
+                         const memory::Allocation** result) {
   *result = nullptr;
-  if (const cudaError_t error = load(runtime, *variable.binary, device); error != cudaSuccess) return error;
+  if (const cudaError_t error = load(runtime, *variable.binary, device); error != cudaSuccess)
+    return error;
   *result = variable.binary->loaded.at(device).module->find_variable(variable.name);
   return *result == nullptr ? cudaErrorInvalidSymbol : cudaSuccess;
 }
@@ -243,7 +259,9 @@ cudaError_t Modules::get(Runtime& runtime, const VariableEntry& variable, int de
 bool Modules::is_managed_variable(const memory::Allocation& allocation) const {
   const auto is = [&](const auto& managed) { return managed.get() == &allocation; };
   return allocation.kind == memory::Kind::kManaged &&
-         std::any_of(binaries_.begin(), binaries_.end(), [&](const FatBinary& b) { return std::any_of(b.managed.begin(), b.managed.end(), is); });
+         std::any_of(binaries_.begin(), binaries_.end(), [&](const FatBinary& b) {
+           return std::any_of(b.managed.begin(), b.managed.end(), is);
+         });
 }
 
 engine::Coverage* Modules::coverage(const KernelEntry& kernel, int device) {
@@ -265,7 +283,8 @@ void Modules::record_coverage(Runtime& runtime, FatBinary& binary) {
   if (binary.covered || !binary.loaded.empty()) return;
   FatBinary::Loaded unused;
   LoadFailure why;  // nobody has asked for it
-  if (load_now(runtime, binary, 0, unused, &why) == cudaSuccess) record_coverage(runtime, binary, unused);
+  if (load_now(runtime, binary, 0, unused, &why) == cudaSuccess)
+    record_coverage(runtime, binary, unused);
 }
 
 void Modules::record_coverage(Runtime& runtime) {

@@ -1,6 +1,8 @@
-// Device code of the program: fat binaries as nvcc's constructors register them, their kernels and variables, and the modules loaded from them.
+// Device code of the program: fat binaries as nvcc's constructors register them, their kernels and
+// variables, and the modules loaded from them.
 //
-// A fat binary is loaded on a device when one of its kernels or variables is first used there, as CUDA does by default.
+// A fat binary is loaded on a device when one of its kernels or variables is first used there, as
+// CUDA does by default.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -50,23 +52,27 @@ struct VariableEntry {
 
 struct FatBinary {
   std::vector<const void*> containers;  // one; several after relocatable device code was linked
-  std::vector<std::string> texts;       // in their place: PTX that the program loaded by itself; several are linked
-  CodeLimits limits;                    // of what is loaded of it
-  bool registered = false;              // by nvcc's constructors: loading it is no call of the program's that could fail
+  std::vector<std::string>
+      texts;          // in their place: PTX that the program loaded by itself; several are linked
+  CodeLimits limits;  // of what is loaded of it
+  bool registered =
+      false;  // by nvcc's constructors: loading it is no call of the program's that could fail
   std::list<KernelEntry> kernels;
   std::list<VariableEntry> variables;
   struct Loaded {
     cudaError_t error = cudaSuccess;
-    std::uint64_t refusal = 0;                             // its finding's number (FindingLog)
-    std::map<std::string, std::uint64_t> refused_kernels;  // their findings' numbers, by name, of those that somebody wanted
-    std::vector<std::string> texts;                        // the PTX; modules may refer to it
+    std::uint64_t refusal = 0;  // its finding's number (FindingLog)
+    std::map<std::string, std::uint64_t>
+        refused_kernels;  // their findings' numbers, by name, of those that somebody wanted
+    std::vector<std::string> texts;  // the PTX; modules may refer to it
     std::unique_ptr<engine::Module> module;
-    bool seen_by_mutant = false;                 // it is the mutant's already, or not the module that is changed
-    bool seen_by_candidates = false;             // what they know of the device's module is of this one
+    bool seen_by_mutant = false;  // it is the mutant's already, or not the module that is changed
+    bool seen_by_candidates = false;  // what they know of the device's module is of this one
     std::unique_ptr<engine::Coverage> coverage;  // where what its threads execute is counted
   };
   std::map<int, Loaded> loaded;  // by device
-  // Made when it is first loaded. They outlive what is loaded: cudaDeviceReset leaves them as they are (found on H200s).
+  // Made when it is first loaded. They outlive what is loaded: cudaDeviceReset leaves them as they
+  // are (found on H200s).
   engine::ManagedVariables managed;
   bool covered = false;  // its coverage is in the record, at least of one device and one time
 };
@@ -83,40 +89,49 @@ class Modules {
   FatBinary* add(const void* wrapper, bool registered = false);
   FatBinary* add_container(const void* container);
   FatBinary* add_texts(std::vector<std::string> ptx);
-  // Of code whose first bytes say what it is: a wrapper or container as nvcc makes them, which must live as long, what was linked (linked_code.h), or PTX
-  // that ends with a zero; its options. nullptr when it is none of them; `error` and a sentence say why.
-  FatBinary* add_code(const void* code, const CodeLimits& limits, cudaError_t* error, std::string* why);
+  // Of code whose first bytes say what it is: a wrapper or container as nvcc makes them, which must
+  // live as long, what was linked (linked_code.h), or PTX that ends with a zero; its options.
+  // nullptr when it is none of them; `error` and a sentence say why.
+  FatBinary* add_code(const void* code, const CodeLimits& limits, cudaError_t* error,
+                      std::string* why);
   void remove(Runtime& runtime, FatBinary* binary);
   bool known(const FatBinary* binary) const;
   // `host_function` may be nullptr: then the entry is the only handle.
   KernelEntry* add_kernel(FatBinary* binary, const void* host_function, const char* name);
   void add_variable(FatBinary* binary, VariableEntry variable);
 
-  // By host function or by the handle that __cudaGetKernel and cudaGetFuncBySymbol gave; nullptr when it is neither.
+  // By host function or by the handle that __cudaGetKernel and cudaGetFuncBySymbol gave; nullptr
+  // when it is neither.
   KernelEntry* find_kernel(const void* function);
   VariableEntry* find_variable(const void* symbol);
 
-  // Loads the binary on a device unless that was tried before. On an error what is wrong has been told, once: as a finding where nvcc's constructors
-  // registered the binary, else as explain() does.
+  // Loads the binary on a device unless that was tried before. On an error what is wrong has been
+  // told, once: as a finding where nvcc's constructors registered the binary, else as explain()
+  // does.
   cudaError_t load(Runtime& runtime, FatBinary& binary, int device);
   // The loaded kernel or variable on a device; on an error `*result` is nullptr.
-  cudaError_t get(Runtime& runtime, const KernelEntry& kernel, int device, const engine::Kernel** result);
-  cudaError_t get(Runtime& runtime, const VariableEntry& variable, int device, const memory::Allocation** result);
+  cudaError_t get(Runtime& runtime, const KernelEntry& kernel, int device,
+                  const engine::Kernel** result);
+  cudaError_t get(Runtime& runtime, const VariableEntry& variable, int device,
+                  const memory::Allocation** result);
   bool is_managed_variable(const memory::Allocation& allocation) const;
   // Where what a kernel's threads execute is to be counted; nullptr: nowhere.
   engine::Coverage* coverage(const KernelEntry& kernel, int device);
-  // Records what has been executed of all modules, and of those that were never loaded that nothing has.
+  // Records what has been executed of all modules, and of those that were never loaded that nothing
+  // has.
   void record_coverage(Runtime& runtime);
   // Forgets what is loaded on a device (cudaDeviceReset).
   void unload(Runtime& runtime, int device);
 
  private:
   // Tells that a kernel which is wanted cannot run. The error for the call.
-  cudaError_t refuse(Runtime& runtime, const KernelEntry& kernel, FatBinary::Loaded& loaded, const engine::LoadError& why);
+  cudaError_t refuse(Runtime& runtime, const KernelEntry& kernel, FatBinary::Loaded& loaded,
+                     const engine::LoadError& why);
   // On an error `why` says what is wrong.
   void record_coverage(Runtime& runtime, FatBinary& binary);
   void record_coverage(Runtime& runtime, FatBinary& binary, FatBinary::Loaded& loaded);
-  cudaError_t load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded, LoadFailure* why);
+  cudaError_t load_now(Runtime& runtime, FatBinary& binary, int device, FatBinary::Loaded& loaded,
+                       LoadFailure* why);
 
   std::list<FatBinary> binaries_;
   std::unordered_map<const void*, KernelEntry*> kernels_;      // by host function and by handle

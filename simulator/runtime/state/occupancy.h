@@ -8,9 +8,11 @@
 
 namespace lockstep::runtime {
 
-// The least of what threads, blocks, registers and shared memory allow (CUDA C++ Programming Guide, "Hardware Multithreading"). Registers are
-// an estimate: PTX is not machine code. 0 when the block does not fit at all.
-// `dynamic_limit` is the most dynamic shared memory the kernel may have (launcher.h); launch bounds do not count, as on hardware.
-int blocks_per_multiprocessor(const Profile& profile, const engine::Kernel& kernel, int threads, std::size_t dynamic_shared, std::size_t dynamic_limit);
+// The least of what threads, blocks, registers and shared memory allow (CUDA C++ Programming Guide,
+// "Hardware Multithreading"). Registers are an estimate: PTX is not machine code. 0 when the block
+// does not fit at all. `dynamic_limit` is the most dynamic shared memory the kernel may have
+// (launcher.h); launch bounds do not count, as on hardware.
+int blocks_per_multiprocessor(const Profile& profile, const engine::Kernel& kernel, int threads,
+                              std::size_t dynamic_shared, std::size_t dynamic_limit);
 
 }  // namespace lockstep::runtime

@@ -29,18 +29,23 @@ class Resources : public engine::Kernel {
 
 constexpr std::size_t kDefault = 48 * 1024;
 
-int on(std::string_view device, int registers, std::uint32_t shared, int threads, std::size_t dynamic = 0, std::size_t limit = kDefault) {
-  return blocks_per_multiprocessor(*find_profile(device), Resources(registers, shared), threads, dynamic, limit);
+int on(std::string_view device, int registers, std::uint32_t shared, int threads,
+       std::size_t dynamic = 0, std::size_t limit = kDefault) {
+  return blocks_per_multiprocessor(*find_profile(device), Resources(registers, shared), threads,
+                                   dynamic, limit);
 }
 
-// The same questions put to cudaOccupancyMaxActiveBlocksPerMultiprocessor on an H100 gave these answers.
+// The same questions put to cudaOccupancyMaxActiveBlocksPerMultiprocessor on an H100 gave these
+// answers.
 TEST(Occupancy, AgreesWithAnH100) {
   EXPECT_EQ(on("sm_90", 10, 0, 256), 8);   // 2048 threads
   EXPECT_EQ(on("sm_90", 10, 0, 32), 32);   // 32 blocks
   EXPECT_EQ(on("sm_90", 10, 0, 129), 12);  // five warps, beyond the launch bound
   EXPECT_EQ(on("sm_90", 10, 0, 2000), 0);
-  EXPECT_EQ(on("sm_90", 10, 45056, 256), 5);         // static shared memory and the kibibyte that is reserved
-  EXPECT_EQ(on("sm_90", 10, 0, 256, 100 << 10), 0);  // more dynamic shared memory than the kernel was allowed
+  EXPECT_EQ(on("sm_90", 10, 45056, 256),
+            5);  // static shared memory and the kibibyte that is reserved
+  EXPECT_EQ(on("sm_90", 10, 0, 256, 100 << 10),
+            0);  // more dynamic shared memory than the kernel was allowed
   EXPECT_EQ(on("sm_90", 10, 0, 256, 100 << 10, 227 << 10), 2);
 }
 

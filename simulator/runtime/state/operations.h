@@ -1,5 +1,5 @@
-// What the program tells the simulated GPUs to do, call by call and with the stream that it named: lockstepWatchOperations and
-// lockstepReadOperations. Nothing is kept until a program asks for it.
+// What the program tells the simulated GPUs to do, call by call and with the stream that it named:
+// lockstepWatchOperations and lockstepReadOperations. Nothing is kept until a program asks for it.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,5 @@
-// The simulated GPU writes where the program would not: a finding on stderr, a line of the record. That must not end the program.
+// The simulated GPU writes where the program would not: a finding on stderr, a line of the record.
+// That must not end the program.
 #pragma once
 
 #include <cerrno>
@@ -7,7 +8,8 @@
 
 namespace lockstep::runtime {
 
-// While it lives, what this thread writes beyond the limit of file sizes, or into a pipe that nobody reads, fails and raises no signal.
+// While it lives, what this thread writes beyond the limit of file sizes, or into a pipe that
+// nobody reads, fails and raises no signal.
 class OutputSignalsHeldBack {
  public:
   OutputSignalsHeldBack() {

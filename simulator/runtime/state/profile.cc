@@ -10,13 +10,20 @@ constexpr std::uint32_t kKiB = 1024;
 constexpr int kMiB = 1 << 20;
 
 constexpr std::array<Profile, 6> kProfiles = {{
-    // name, cc, SMs, memory, threads and blocks per SM, shared: per SM, opt-in, reserved, unit, L2, bus, clocks, fp32:fp64, clusters
-    {"sm_75", 7, 5, 40, 16 * kGiB, 1024, 16, 64 * kKiB, 64 * kKiB, 0, 256, 4 * kMiB, 256, 1590000, 5001000, 32, false},
-    {"sm_80", 8, 0, 108, 40 * kGiB, 2048, 32, 164 * kKiB, 163 * kKiB, kKiB, 128, 40 * kMiB, 5120, 1410000, 1215000, 2, false},
-    {"sm_89", 8, 9, 128, 24 * kGiB, 1536, 24, 100 * kKiB, 99 * kKiB, kKiB, 128, 72 * kMiB, 384, 2520000, 10501000, 64, false},
-    {"sm_90", 9, 0, 132, 80 * kGiB, 2048, 32, 228 * kKiB, 227 * kKiB, kKiB, 128, 50 * kMiB, 5120, 1980000, 2619000, 2, true},
-    {"sm_100", 10, 0, 148, 180 * kGiB, 2048, 32, 228 * kKiB, 227 * kKiB, kKiB, 128, 126 * kMiB, 8192, 1965000, 3996000, 2, true},
-    {"sm_120", 12, 0, 170, 32 * kGiB, 1536, 24, 100 * kKiB, 99 * kKiB, kKiB, 128, 96 * kMiB, 512, 2407000, 14001000, 64, true},
+    // name, cc, SMs, memory, threads and blocks per SM, shared: per SM, opt-in, reserved, unit, L2,
+    // bus, clocks, fp32:fp64, clusters
+    {"sm_75", 7, 5, 40, 16 * kGiB, 1024, 16, 64 * kKiB, 64 * kKiB, 0, 256, 4 * kMiB, 256, 1590000,
+     5001000, 32, false},
+    {"sm_80", 8, 0, 108, 40 * kGiB, 2048, 32, 164 * kKiB, 163 * kKiB, kKiB, 128, 40 * kMiB, 5120,
+     1410000, 1215000, 2, false},
+    {"sm_89", 8, 9, 128, 24 * kGiB, 1536, 24, 100 * kKiB, 99 * kKiB, kKiB, 128, 72 * kMiB, 384,
+     2520000, 10501000, 64, false},
+    {"sm_90", 9, 0, 132, 80 * kGiB, 2048, 32, 228 * kKiB, 227 * kKiB, kKiB, 128, 50 * kMiB, 5120,
+     1980000, 2619000, 2, true},
+    {"sm_100", 10, 0, 148, 180 * kGiB, 2048, 32, 228 * kKiB, 227 * kKiB, kKiB, 128, 126 * kMiB,
+     8192, 1965000, 3996000, 2, true},
+    {"sm_120", 12, 0, 170, 32 * kGiB, 1536, 24, 100 * kKiB, 99 * kKiB, kKiB, 128, 96 * kMiB, 512,
+     2407000, 14001000, 64, true},
 }};
 
 }  // namespace

@@ -1,8 +1,10 @@
-// The devices that can be simulated: limits and properties an architecture's common data-centre (or, for sm_89 and sm_120, desktop) part has.
+// The devices that can be simulated: limits and properties an architecture's common data-centre
+// (or, for sm_89 and sm_120, desktop) part has.
 //
-// Sources: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications per compute capability; clocks, memory sizes and bus
-// widths are those of T4, A100 40 GB, RTX 4090 ("NVIDIA Ada GPU Architecture", appendix A: 128 multiprocessors, 72 MiB of L2, 384 bits, 2,520 MHz,
-// 21 Gbit/s), H100 SXM, B200 and RTX 5090.
+// Sources: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications per compute
+// capability; clocks, memory sizes and bus widths are those of T4, A100 40 GB, RTX 4090 ("NVIDIA
+// Ada GPU Architecture", appendix A: 128 multiprocessors, 72 MiB of L2, 384 bits, 2,520 MHz, 21
+// Gbit/s), H100 SXM, B200 and RTX 5090.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,8 @@ struct Profile {
   std::string_view name;  // "sm_90", the value of LOCKSTEP_DEVICE
   int major, minor;
   int multiprocessors;
-  std::uint64_t memory_bytes;  // of the real part; what a program gets is also bounded by the host (environment.h)
+  std::uint64_t memory_bytes;  // of the real part; what a program gets is also bounded by the host
+                               // (environment.h)
   int threads_per_multiprocessor;
   int blocks_per_multiprocessor;
   std::uint32_t shared_per_multiprocessor;  // bytes

@@ -31,7 +31,8 @@ std::string text_of(json line) {
 // Whether the file begins as records do.
 bool is_record(int file) {
   char first[kRecordMarkAt];
-  return pread(file, first, sizeof first, 0) == sizeof first && std::string_view(first, sizeof first) == kRecordMark.substr(0, kRecordMarkAt);
+  return pread(file, first, sizeof first, 0) == sizeof first &&
+         std::string_view(first, sizeof first) == kRecordMark.substr(0, kRecordMarkAt);
 }
 
 // Room for any count in a line's "launches".
@@ -66,7 +67,9 @@ json counters_json(const engine::Counters& c) {
 // Names by number.
 class Files {
  public:
-  int number(const std::string& name) { return numbers_.try_emplace(name, static_cast<int>(numbers_.size())).first->second; }
+  int number(const std::string& name) {
+    return numbers_.try_emplace(name, static_cast<int>(numbers_.size())).first->second;
+  }
   json names() const {
     json all = json::array();
     for (const auto& [name, number] : numbers_) all[static_cast<std::size_t>(number)] = name;
@@ -79,7 +82,8 @@ class Files {
 
 json inlined_json(const engine::InlinedPlace& place, Files* files) {
   json calls = json::array();
-  for (const engine::SourcePlace& call : place.calls) calls.push_back({files->number(call.file), call.line, call.column});
+  for (const engine::SourcePlace& call : place.calls)
+    calls.push_back({files->number(call.file), call.line, call.column});
   return {demangled(place.function), std::move(calls)};
 }
 
@@ -87,8 +91,9 @@ json function_json(const engine::FunctionCoverage& function, Files* files) {
   json instructions = json::array();
   for (const engine::InstructionCoverage& i : function.instructions) {
     const int file = i.source.line == 0 ? -1 : files->number(i.source.file);
-    instructions.push_back(
-        {i.text, i.ptx_line, file, i.source.line, i.inlined, i.guarded, i.count.reached, i.count.ran, i.count.partial, i.count.parted, i.jumps});
+    instructions.push_back({i.text, i.ptx_line, file, i.source.line, i.inlined, i.guarded,
+                            i.count.reached, i.count.ran, i.count.partial, i.count.parted,
+                            i.jumps});
   }
   return {{"name", function.name},
           {"demangled", demangled(function.name)},
@@ -125,7 +130,10 @@ bool Record::reopen() {
 void Record::lose(const char* why) {
   if (lossy_.exchange(true)) return;
   const OutputSignalsHeldBack held_back;
-  std::fprintf(stderr, "lockstep: the record %s cannot be written: %s; what happens from here on is missing from every report\n", path_.c_str(), why);
+  std::fprintf(stderr,
+               "lockstep: the record %s cannot be written: %s; what happens from here on is "
+               "missing from every report\n",
+               path_.c_str(), why);
   if (file_ < 0) return;
   if (char* const mark = map(kRecordMarkAt, 1)) *mark = '1';
 }
@@ -133,7 +141,8 @@ void Record::lose(const char* why) {
 char* Record::map(off_t at, std::size_t bytes) const {
   static const off_t page = sysconf(_SC_PAGESIZE);
   const off_t begin = at / page * page;
-  void* const there = mmap(nullptr, static_cast<std::size_t>(at - begin) + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, begin);
+  void* const there = mmap(nullptr, static_cast<std::size_t>(at - begin) + bytes,
+                           PROT_READ | PROT_WRITE, MAP_SHARED, file_, begin);
   return there == MAP_FAILED ? nullptr : static_cast<char*>(there) + (at - begin);
 }
 
@@ -142,8 +151,8 @@ bool Record::holds_file() const {
   return fstat(file_, &is) == 0 && is.st_dev == device_ && is.st_ino == inode_;
 }
 
-// One write a line: lines of several processes do not mix in a file opened for appending. It begins with the end of another line, which a process that was
-// killed may have left without one.
+// One write a line: lines of several processes do not mix in a file opened for appending. It begins
+// with the end of another line, which a process that was killed may have left without one.
 off_t Record::put(std::string_view line) {
   if (!holds_file() && !reopen()) return -1;
   const std::string text = "\n" + std::string(line) + "\n";
@@ -198,7 +207,9 @@ void Record::refused_launch() {
 void Record::found(const std::vector<Reported>& findings) {
   if (!is_open()) return;
   for (const Reported& told : findings) {
-    put(text_of({{"finding", json::parse(to_json({told.finding}))[0]}, {"number", told.number}, {"suppressed", told.suppressed}}));
+    put(text_of({{"finding", json::parse(to_json({told.finding}))[0]},
+                 {"number", told.number},
+                 {"suppressed", told.suppressed}}));
   }
 }
 
@@ -206,13 +217,20 @@ void Record::taken() {
   if (is_open()) put(text_of({{"taken", true}}));
 }
 
-void Record::covered(const std::vector<std::string>& texts, const engine::ModuleCoverage& coverage) {
+void Record::covered(const std::vector<std::string>& texts,
+                     const engine::ModuleCoverage& coverage) {
   if (!is_open()) return;
   Files files;
   json functions = json::array(), inlined = json::array();
-  for (const engine::FunctionCoverage& f : coverage.functions) functions.push_back(function_json(f, &files));
-  for (const engine::InlinedPlace& place : coverage.inlined) inlined.push_back(inlined_json(place, &files));
-  put(text_of({{"coverage", {{"module", hash_of(texts)}, {"files", files.names()}, {"inlined", std::move(inlined)}, {"functions", std::move(functions)}}}}));
+  for (const engine::FunctionCoverage& f : coverage.functions)
+    functions.push_back(function_json(f, &files));
+  for (const engine::InlinedPlace& place : coverage.inlined)
+    inlined.push_back(inlined_json(place, &files));
+  put(text_of({{"coverage",
+                {{"module", hash_of(texts)},
+                 {"files", files.names()},
+                 {"inlined", std::move(inlined)},
+                 {"functions", std::move(functions)}}}}));
 }
 
 void Record::finish(const std::vector<Reported>& changed) {
@@ -233,7 +251,8 @@ void Record::forget() {
   std::lock_guard lock(mutex_);
   totals_.clear();
   refused_launches_ = 0;
-  // Not the parent's open file: where one has written, the other would take for the end of its own line.
+  // Not the parent's open file: where one has written, the other would take for the end of its own
+  // line.
   if (!is_open()) return;
   if (holds_file()) close(file_);
   reopen();
@@ -243,7 +262,10 @@ namespace {
 
 void tell_losses(int status, void* record) {
   if (status != 0 || !static_cast<const Record*>(record)->is_lossy()) return;
-  std::fprintf(stderr, "lockstep: not all of this process could be recorded: the exit status is %d instead of 0\n", kExitUnrecorded);
+  std::fprintf(
+      stderr,
+      "lockstep: not all of this process could be recorded: the exit status is %d instead of 0\n",
+      kExitUnrecorded);
   std::fflush(nullptr);
   _exit(kExitUnrecorded);
 }

@@ -1,15 +1,19 @@
-// What a run under `lockstep exec` leaves for it: a file of lines, each one JSON object, written as things happen so that it tells of a program
-// that crashed too. Several processes may write to one file; each line but the first has its process's "pid". The first line is record_mark.h's; after it, one
-// of
+// What a run under `lockstep exec` leaves for it: a file of lines, each one JSON object, written as
+// things happen so that it tells of a program that crashed too. Several processes may write to one
+// file; each line but the first has its process's "pid". The first line is record_mark.h's; after
+// it, one of
 //
-//   "device": "sm_90", "schedule": 0, "checks": "all"         the process reached a simulated device
-//   "kernel": "void f(int*)", "launches": 12                  launches of this kernel that this process has begun, kept up to date in its place
-//   "finding": {...}, "number": 1, "suppressed": false        as extension.h describes a finding; of one number the last line counts
-//   "taken": true                                             the program took the findings so far: they are its own business
-//   "coverage": {...}                                         of one module, what its threads have executed: see covered()
-//   "totals": [{"kernel": ..., "device": 0, and the counters by name}], "refused_launches": 0    the process ends
+//   "device": "sm_90", "schedule": 0, "checks": "all"         the process reached a simulated
+//   device "kernel": "void f(int*)", "launches": 12                  launches of this kernel that
+//   this process has begun, kept up to date in its place "finding": {...}, "number": 1,
+//   "suppressed": false        as extension.h describes a finding; of one number the last line
+//   counts "taken": true                                             the program took the findings
+//   so far: they are its own business "coverage": {...}                                         of
+//   one module, what its threads have executed: see covered() "totals": [{"kernel": ..., "device":
+//   0, and the counters by name}], "refused_launches": 0    the process ends
 //
-// What cannot be written is an error: a sentence on stderr, the mark in the first line, and exit status 88 where the process would end with 0.
+// What cannot be written is an error: a sentence on stderr, the mark in the first line, and exit
+// status 88 where the process would end with 0.
 #pragma once
 
 #include <sys/types.h>
@@ -29,13 +33,14 @@
 
 namespace lockstep::runtime {
 
-// The exit status of a process that would have ended with 0 although a line of its record could not be written.
+// The exit status of a process that would have ended with 0 although a line of its record could not
+// be written.
 inline constexpr int kExitUnrecorded = 88;
 
 class Record {
  public:
-  // Writes to the end of the file, which must begin with a record's first line, from now on. Before it nothing is recorded. False, with a sentence on stderr,
-  // when it cannot be opened.
+  // Writes to the end of the file, which must begin with a record's first line, from now on. Before
+  // it nothing is recorded. False, with a sentence on stderr, when it cannot be opened.
   bool open(const std::string& path);
   bool is_open() const { return file_ >= 0; }
   // Whether it was asked for, and a line could not be written.
@@ -49,15 +54,20 @@ class Record {
   void refused_launch();
   void found(const std::vector<Reported>& findings);
   void taken();
-  // What threads have executed of a module since this was last told of it; `texts` is its PTX. The line's "coverage" is
-  //   "module": "0123456789abcdef"                             a hash of the PTX: modules of several devices and processes with the same one are the same
-  //   "files": [...]                                           names, by number
+  // What threads have executed of a module since this was last told of it; `texts` is its PTX. The
+  // line's "coverage" is
+  //   "module": "0123456789abcdef"                             a hash of the PTX: modules of
+  //   several devices and processes with the same one are the same "files": [...] names, by number
   //   "inlined": [["help(int)", [[file, line, column], ...]]]  ModuleCoverage::inlined, by number
-  //   "functions": [{"name": mangled, "demangled": ..., "kernel": true, "text": 0, "instructions": [...]}]
-  // and an instruction, in the order of the PTX, is an array of: its text, its line in the PTX, file (-1: no line information) and line, inlined (-1: not),
-  // guarded, threads that reached it, threads that ran it, OperationCoverage's partial and parted, and threads by target of a branch table.
+  //   "functions": [{"name": mangled, "demangled": ..., "kernel": true, "text": 0, "instructions":
+  //   [...]}]
+  // and an instruction, in the order of the PTX, is an array of: its text, its line in the PTX,
+  // file (-1: no line information) and line, inlined (-1: not), guarded, threads that reached it,
+  // threads that ran it, OperationCoverage's partial and parted, and threads by target of a branch
+  // table.
   void covered(const std::vector<std::string>& texts, const engine::ModuleCoverage& coverage);
-  // The process ends: the findings that have changed since they were recorded, and the totals. Those of a process that ends otherwise are missing.
+  // The process ends: the findings that have changed since they were recorded, and the totals.
+  // Those of a process that ends otherwise are missing.
   void finish(const std::vector<Reported>& changed);
   // A forked child begins with nothing launched.
   void forget();
@@ -71,7 +81,8 @@ class Record {
 
   // Writes a line; where the file then ends, or -1.
   off_t put(std::string_view line);
-  // Whether the descriptor is still the record's. Daemons close all that they have inherited, and the number may be another file's by now.
+  // Whether the descriptor is still the record's. Daemons close all that they have inherited, and
+  // the number may be another file's by now.
   bool holds_file() const;
   bool reopen();
   char* map(off_t at, std::size_t bytes) const;
@@ -87,7 +98,8 @@ class Record {
   std::uint64_t refused_launches_ = 0;
 };
 
-// Arranges that the exit status tells of a loss in `record`, which must live for ever. To be called before watch_exit(), whose status comes first.
+// Arranges that the exit status tells of a loss in `record`, which must live for ever. To be called
+// before watch_exit(), whose status comes first.
 void watch_losses(const Record* record);
 
 }  // namespace lockstep::runtime

@@ -33,9 +33,12 @@ std::size_t offset_of_line(std::string_view text, int line) {
   return at;
 }
 
-std::string_view line_at(std::string_view text, std::size_t offset) { return text.substr(offset, text.find('\n', offset) - offset); }
+std::string_view line_at(std::string_view text, std::size_t offset) {
+  return text.substr(offset, text.find('\n', offset) - offset);
+}
 
-// The name of the function whose definition or declaration begins in this line; empty when none does. `what`: ".entry" or ".func".
+// The name of the function whose definition or declaration begins in this line; empty when none
+// does. `what`: ".entry" or ".func".
 std::string_view function_of(std::string_view line, std::string_view what) {
   line = trimmed(line);
   if (!line.starts_with('.')) return {};
@@ -43,11 +46,14 @@ std::string_view function_of(std::string_view line, std::string_view what) {
   if (at == line.npos || line.substr(0, at).find_first_of("\"/") != line.npos) return {};
   std::string_view name = trimmed(line.substr(at + what.size()));
   // A function's result stands before its name.
-  if (what == ".func" && name.starts_with('(')) name = trimmed(name.substr(std::min(name.size(), name.find(')') + 1)));
+  if (what == ".func" && name.starts_with('('))
+    name = trimmed(name.substr(std::min(name.size(), name.find(')') + 1)));
   return name.substr(0, name.find_first_of("( \t\r"));
 }
 
-bool begins_function(std::string_view line) { return !function_of(line, ".entry").empty() || !function_of(line, ".func").empty(); }
+bool begins_function(std::string_view line) {
+  return !function_of(line, ".entry").empty() || !function_of(line, ".func").empty();
+}
 
 // Reads a number and what blanks there are before it.
 std::optional<int> take_number(std::string_view& text) {
@@ -67,12 +73,14 @@ std::string file_numbered(std::string_view ptx, int number) {
     line.remove_prefix(5);
     if (take_number(line) != number) continue;
     const std::size_t first = line.find('"'), last = line.rfind('"');
-    if (first != line.npos && last > first) return std::string(line.substr(first + 1, last - first - 1));
+    if (first != line.npos && last > first)
+      return std::string(line.substr(first + 1, last - first - 1));
   }
   return {};
 }
 
-// Leaves nothing of the body of the function that holds the line but a return, and every line where it is.
+// Leaves nothing of the body of the function that holds the line but a return, and every line where
+// it is.
 bool empty_function(std::string& text, int ptx_line) {
   std::size_t at = offset_of_line(text, ptx_line);
   if (at >= text.size()) return false;
@@ -132,7 +140,8 @@ std::vector<std::string> kernels_in(std::string_view ptx) {
   return kernels;
 }
 
-std::vector<Refusal> find_refusals(std::vector<std::string> texts, memory::DeviceMemory& memory, std::vector<std::string>* kernels) {
+std::vector<Refusal> find_refusals(std::vector<std::string> texts, memory::DeviceMemory& memory,
+                                   std::vector<std::string>* kernels) {
   struct Placed {
     std::size_t text;
     int line;
@@ -153,7 +162,8 @@ std::vector<Refusal> find_refusals(std::vector<std::string> texts, memory::Devic
       const engine::Module& module = *std::get<std::unique_ptr<engine::Module>>(loaded);
       for (const engine::LoadError& of_function : module.refusals()) add(of_function);
       for (const engine::Kernel* kernel : module.kernels()) {
-        if (kernels != nullptr && !whole && kernel->refusal() != nullptr) kernels->push_back(demangled(kernel->name()));
+        if (kernels != nullptr && !whole && kernel->refusal() != nullptr)
+          kernels->push_back(demangled(kernel->name()));
       }
       break;
     }
@@ -163,9 +173,13 @@ std::vector<Refusal> find_refusals(std::vector<std::string> texts, memory::Devic
     }
     whole = true;
     add(*error);
-    if (error->ptx_line == 0 || error->text >= texts.size() || !empty_function(texts[error->text], error->ptx_line)) break;
+    if (error->ptx_line == 0 || error->text >= texts.size() ||
+        !empty_function(texts[error->text], error->ptx_line))
+      break;
   }
-  std::stable_sort(found.begin(), found.end(), [](const Placed& a, const Placed& b) { return std::tie(a.text, a.line) < std::tie(b.text, b.line); });
+  std::stable_sort(found.begin(), found.end(), [](const Placed& a, const Placed& b) {
+    return std::tie(a.text, a.line) < std::tie(b.text, b.line);
+  });
   std::vector<Refusal> refusals;
   for (Placed& p : found) refusals.push_back(std::move(p.refusal));
   return refusals;

@@ -54,18 +54,21 @@ TEST(Refusals, EveryFunctionHasItsOwnReasonAndPlace) {
   const std::vector<Refusal> found = find_refusals({kModule}, memory);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].function, "half");
-  EXPECT_THAT(found[0].message, HasSubstr("PTX line 11, in half: unknown instruction 'frobnicate.u32'"));
+  EXPECT_THAT(found[0].message,
+              HasSubstr("PTX line 11, in half: unknown instruction 'frobnicate.u32'"));
   EXPECT_EQ(found[0].source.file, "kernels.cu");
   EXPECT_EQ(found[0].source.line, 7);
   EXPECT_EQ(found[1].function, "oddly(int*)");
-  EXPECT_THAT(found[1].message, HasSubstr("PTX line 29, kernel oddly(int*): 'call.uni' calls 'unheard_of'"));
+  EXPECT_THAT(found[1].message,
+              HasSubstr("PTX line 29, kernel oddly(int*): 'call.uni' calls 'unheard_of'"));
   EXPECT_EQ(found[1].source.line, 14) << "where it was inlined";
 }
 
 TEST(Refusals, NameTheKernelsThatMayReachThem) {
   const std::string head = ".version 9.0\n.target sm_90\n.address_size 64\n";
   const std::string odd = "\n.func odd()\n{\n  tcgen05.unheard;\n}\n";
-  const std::string fine = "\n.visible .entry fine()\n{\n  ret;\n}\n", calls = "\n.visible .entry calls()\n{\n  call odd, ();\n  ret;\n}\n";
+  const std::string fine = "\n.visible .entry fine()\n{\n  ret;\n}\n",
+                    calls = "\n.visible .entry calls()\n{\n  call odd, ();\n  ret;\n}\n";
   memory::DeviceMemory memory;
   std::vector<std::string> kernels;
   EXPECT_EQ(find_refusals({head + odd + fine + calls}, memory, &kernels).size(), 1u);
@@ -73,24 +76,37 @@ TEST(Refusals, NameTheKernelsThatMayReachThem) {
   kernels.clear();
   EXPECT_EQ(find_refusals({head + odd + fine}, memory, &kernels).size(), 1u);
   EXPECT_TRUE(kernels.empty());
-  EXPECT_EQ(find_refusals({head + odd + fine + ".visible .entry wrong() { add.u32; $nowhere: bra $absent; }\n"}, memory, &kernels).size(), 2u);
+  EXPECT_EQ(find_refusals({head + odd + fine +
+                           ".visible .entry wrong() { add.u32; $nowhere: bra $absent; }\n"},
+                          memory, &kernels)
+                .size(),
+            2u);
   kernels.clear();
-  EXPECT_EQ(find_refusals({head + odd + fine + "\n.visible .entry wrong()\n{\n  nosuchinstruction;\n}\n"}, memory, &kernels).size(), 2u);
+  EXPECT_EQ(
+      find_refusals({head + odd + fine + "\n.visible .entry wrong()\n{\n  nosuchinstruction;\n}\n"},
+                    memory, &kernels)
+          .size(),
+      2u);
   EXPECT_THAT(kernels, ElementsAre("fine", "wrong")) << "the module as a whole is refused";
   EXPECT_EQ(memory.live().size(), 0u);
 }
 
 TEST(Refusals, OfWhatCanRunThereAreNone) {
   memory::DeviceMemory memory;
-  EXPECT_TRUE(find_refusals({".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"}, memory).empty());
+  EXPECT_TRUE(
+      find_refusals(
+          {".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"}, memory)
+          .empty());
   EXPECT_EQ(memory.live().size(), 0u);
 }
 
 TEST(Refusals, OfLinkedTextsNameTheRightOne) {
   const std::string head = ".version 9.0\n.target sm_90\n.address_size 64\n";
   memory::DeviceMemory memory;
-  const auto found =
-      find_refusals({head + ".visible .entry a() { ret; }\n", head + "\n.extern .func absent;\n.visible .entry b()\n{\n  call absent;\n  ret;\n}\n"}, memory);
+  const auto found = find_refusals(
+      {head + ".visible .entry a() { ret; }\n",
+       head + "\n.extern .func absent;\n.visible .entry b()\n{\n  call absent;\n  ret;\n}\n"},
+      memory);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].function, "b");
   EXPECT_THAT(found[0].message, HasSubstr("PTX line 8, kernel b: "));
@@ -102,10 +118,17 @@ TEST(Refusals, EndWithWhatNoFunctionIsToBlameFor) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].function, "");
   // On one line there is nothing to keep in its place.
-  EXPECT_EQ(find_refusals({".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { frobnicate; }"}, memory).size(), 1u);
+  EXPECT_EQ(
+      find_refusals(
+          {".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { frobnicate; }"},
+          memory)
+          .size(),
+      1u);
 }
 
-TEST(Kernels, AreTheEntriesByTheirNamesInCpp) { EXPECT_THAT(kernels_in(kModule), ElementsAre("fine(int*)", "oddly(int*)", "again(int*)")); }
+TEST(Kernels, AreTheEntriesByTheirNamesInCpp) {
+  EXPECT_THAT(kernels_in(kModule), ElementsAre("fine(int*)", "oddly(int*)", "again(int*)"));
+}
 
 TEST(Source, IsUnknownWithoutLineInformation) {
   EXPECT_EQ(source_of(kModule, 18).file, "") << "the function before has lines";

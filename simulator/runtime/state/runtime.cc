@@ -25,7 +25,8 @@
 namespace lockstep::runtime {
 namespace {
 
-// Outlives everything: the exit handler reads it. Made when first asked for, because nvcc's constructors may call before those of this file.
+// Outlives everything: the exit handler reads it. Made when first asked for, because nvcc's
+// constructors may call before those of this file.
 FindingLog& finding_log() {
   static auto* const log = new FindingLog;
   return *log;
@@ -51,7 +52,9 @@ void record_coverage_at_exit(int /*status*/, void*) {
   if (lock.owns_lock()) the_runtime->modules.record_coverage(*the_runtime);
 }
 
-void finish_record(int /*status*/, void* record) { static_cast<Record*>(record)->finish(finding_log().changed()); }
+void finish_record(int /*status*/, void* record) {
+  static_cast<Record*>(record)->finish(finding_log().changed());
+}
 
 // A program that looks at no error would pass with nothing checked.
 constexpr int kExitNotStarted = 2;
@@ -59,19 +62,24 @@ bool did_not_start = false;
 
 void tell_of_no_start(int status, void*) {
   if (status != 0 || !did_not_start) return;
-  std::fprintf(stderr, "lockstep: the simulated GPU did not start, so nothing was checked: the exit status is %d instead of 0\n", kExitNotStarted);
+  std::fprintf(stderr,
+               "lockstep: the simulated GPU did not start, so nothing was checked: the exit status "
+               "is %d instead of 0\n",
+               kExitNotStarted);
   std::fflush(nullptr);
   _exit(kExitNotStarted);
 }
 
-// When the library is loaded, so that the handlers run after the program's own (they run in reverse order): leaks are looked for first, the record is
-// finished, and then the exit status is decided.
+// When the library is loaded, so that the handlers run after the program's own (they run in reverse
+// order): leaks are looked for first, the record is finished, and then the exit status is decided.
 [[maybe_unused]] const bool watching =
-    (on_exit(tell_of_no_start, nullptr), watch_losses(&record_file()), watch_exit(&finding_log()), on_exit(finish_record, &record_file()),
-     on_exit(record_coverage_at_exit, nullptr), on_exit(tell_leaks_at_exit, nullptr), true);
+    (on_exit(tell_of_no_start, nullptr), watch_losses(&record_file()), watch_exit(&finding_log()),
+     on_exit(finish_record, &record_file()), on_exit(record_coverage_at_exit, nullptr),
+     on_exit(tell_leaks_at_exit, nullptr), true);
 
-// NVIDIA's runtime takes itself down when the process ends, at the place in the order of exit handlers that its first call gives it: destructors of objects
-// that were made before that call come after it. (Seen on an H100 with CUDA 13.0; docs/silicon.md.)
+// NVIDIA's runtime takes itself down when the process ends, at the place in the order of exit
+// handlers that its first call gives it: destructors of objects that were made before that call
+// come after it. (Seen on an H100 with CUDA 13.0; docs/silicon.md.)
 std::atomic<bool> unloaded = false;
 
 void unload_at_exit(int /*status*/, void*) { unloaded = true; }
@@ -83,20 +91,25 @@ bool comes_after_unloading(const char* function) {
   static std::atomic<bool> said = false;
   if (!said.exchange(true)) {
     Runtime::get().explain(function,
-                           "the process ends, and the runtime is no longer there: this is called by the destructor of an object that was made before the "
+                           "the process ends, and the runtime is no longer there: this is called "
+                           "by the destructor of an object that was made before the "
                            "program's first CUDA call, or by an exit handler registered before it");
   }
   return true;
 }
 
-void record_host_access(const check::Finding& finding) { record_file().found({Reported{0, false, finding}}); }
+void record_host_access(const check::Finding& finding) {
+  record_file().found({Reported{0, false, finding}});
+}
 
-// After a fork the child has no device if the parent has started the driver; it would share the parent's managed memory. NVIDIA's runtime says the same.
-// What the parent found is the parent's to report.
+// After a fork the child has no device if the parent has started the driver; it would share the
+// parent's managed memory. NVIDIA's runtime says the same. What the parent found is the parent's to
+// report.
 void in_child() {
   Runtime& runtime = Runtime::get();
   if (runtime.forking_mutant) return;
-  if (runtime.driver_started.load(std::memory_order_relaxed)) runtime.start_error = cudaErrorInitializationError;
+  if (runtime.driver_started.load(std::memory_order_relaxed))
+    runtime.start_error = cudaErrorInitializationError;
   runtime.findings.take();
   runtime.record.forget();
   runtime.leaks.clear();
@@ -173,13 +186,17 @@ void Runtime::explain(const char* function, const std::string& sentence, const s
   }
   if (findings.quiet()) return;
   const OutputSignalsHeldBack held_back;
-  std::fprintf(stderr, "lockstep: %s: %s%s\n", function, (about.empty() ? about : about + ": ").c_str(), sentence.c_str());
+  std::fprintf(stderr, "lockstep: %s: %s%s\n", function,
+               (about.empty() ? about : about + ": ").c_str(), sentence.c_str());
 }
 
 void Runtime::tell(std::vector<check::Finding> made) {
   if (interceptor != nullptr) interceptor->found(made);
-  const auto wanted = std::stable_partition(made.begin(), made.end(), [&](const check::Finding& f) { return !settings.suppressions.cover(f); });
-  std::vector<check::Finding> quiet(std::make_move_iterator(wanted), std::make_move_iterator(made.end()));
+  const auto wanted = std::stable_partition(made.begin(), made.end(), [&](const check::Finding& f) {
+    return !settings.suppressions.cover(f);
+  });
+  std::vector<check::Finding> quiet(std::make_move_iterator(wanted),
+                                    std::make_move_iterator(made.end()));
   made.erase(wanted, made.end());
   record.found(findings.add(std::move(quiet), true));
   record.found(findings.add(std::move(made)));
@@ -200,7 +217,8 @@ std::uint64_t Runtime::tell_failure(check::Finding finding) {
 }
 
 void Runtime::tell_leaks(const Device& device) {
-  if ((settings.checks & check::kLeaks) != 0 && device.error == cudaSuccess) tell(leaks.find(*memory, device.ordinal));
+  if ((settings.checks & check::kLeaks) != 0 && device.error == cudaSuccess)
+    tell(leaks.find(*memory, device.ordinal));
 }
 
 void Runtime::tell_leaks() {
@@ -227,7 +245,8 @@ void Runtime::reset_device(Device& device) {
 
 void start_driver() {
   Runtime& runtime = Runtime::get();
-  if (thread_state().called_as == nullptr && runtime.start_error == cudaSuccess) runtime.driver_started.store(true, std::memory_order_relaxed);
+  if (thread_state().called_as == nullptr && runtime.start_error == cudaSuccess)
+    runtime.driver_started.store(true, std::memory_order_relaxed);
 }
 
 cudaError_t begin_call(const char* function, Reach reach) {
@@ -238,9 +257,11 @@ cudaError_t begin_call(const char* function, Reach reach) {
     runtime.explain(function, "called from a callback, where CUDA calls are not permitted");
     return cudaErrorNotPermitted;
   }
-  if (reach == Reach::kContext && thread_state().called_as == nullptr) contexts().bind(thread_state().device);
+  if (reach == Reach::kContext && thread_state().called_as == nullptr)
+    contexts().bind(thread_state().device);
   if (reach != Reach::kDevice) return cudaSuccess;
-  if (thread_state().called_as == nullptr && comes_after_unloading(function)) return cudaErrorCudartUnloading;
+  if (thread_state().called_as == nullptr && comes_after_unloading(function))
+    return cudaErrorCudartUnloading;
   runtime.used = true;
   // The driver API asks for a context before it comes here.
   if (thread_state().called_as == nullptr) contexts().bind(thread_state().device);
@@ -252,7 +273,9 @@ cudaError_t end_call(cudaError_t error, const char* function) {
   // "Not ready" is an answer, not an error.
   if (error != cudaSuccess && error != cudaErrorNotReady) {
     thread.last_error = error;
-    if (thread.depth == 0) Runtime::get().operations.note({LOCKSTEP_FAILED_CALL, thread.device, 0, error, nullptr, function});
+    if (thread.depth == 0)
+      Runtime::get().operations.note(
+          {LOCKSTEP_FAILED_CALL, thread.device, 0, error, nullptr, function});
   }
   if (thread.depth == 0 && Runtime::get().settings.api_errors) {
     call_ended(Runtime::get(), {function, error, error_name(error), error_text(error)});

@@ -1,7 +1,8 @@
 // The state of the simulated CUDA runtime, and the frame every API function runs in.
 //
-// One lock, the device lock, guards all of it: kernels run inside the launching call, so nothing else may change memory meanwhile.
-// Callbacks of the program (cudaLaunchHostFunc) are run without it.
+// One lock, the device lock, guards all of it: kernels run inside the launching call, so nothing
+// else may change memory meanwhile. Callbacks of the program (cudaLaunchHostFunc) are run without
+// it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -38,9 +39,10 @@ namespace lockstep::runtime {
 
 struct Device {
   int ordinal = 0;
-  // The first error of a kernel on this device. As on hardware the launch itself has succeeded; every later call that reaches the device
-  // returns it. cudaDeviceReset does not help: the device is then unavailable to the process (cudaErrorDevicesUnavailable, as measured on an
-  // H100 with CUDA 13.0).
+  // The first error of a kernel on this device. As on hardware the launch itself has succeeded;
+  // every later call that reaches the device returns it. cudaDeviceReset does not help: the device
+  // is then unavailable to the process (cudaErrorDevicesUnavailable, as measured on an H100 with
+  // CUDA 13.0).
   cudaError_t error = cudaSuccess;
   engine::Counters counters;
   std::uint64_t launches = 0;
@@ -70,14 +72,18 @@ struct ThreadState {
   bool in_callback = false;  // the program's callback runs: CUDA calls are not permitted
 
   // For calls that fail (call_errors.h).
-  const char* called_as = nullptr;                                     // what the program has called: a function of the driver API, which calls the runtime's
-  int depth = 0;                                                       // calls of the API that run, one within the other
-  std::string explained;                                               // why the running call fails, in a sentence
-  std::string last_sentence;                                           // the last that was said of any
-  bool refused_module = false;                                         // the running call has failed of device code that was refused, and that has been told
-  std::optional<std::string> refused_kernel;                           // the running call is a launch that is not taken; demangled, empty when it is no kernel
-  const void* launched_from = nullptr;                                 // of the launch that <<<>>> makes next
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> not_looked_at;  // findings by number, and how often, since the last error was last fetched
+  const char* called_as = nullptr;  // what the program has called: a function of the driver API,
+                                    // which calls the runtime's
+  int depth = 0;                    // calls of the API that run, one within the other
+  std::string explained;            // why the running call fails, in a sentence
+  std::string last_sentence;        // the last that was said of any
+  bool refused_module =
+      false;  // the running call has failed of device code that was refused, and that has been told
+  std::optional<std::string> refused_kernel;  // the running call is a launch that is not taken;
+                                              // demangled, empty when it is no kernel
+  const void* launched_from = nullptr;        // of the launch that <<<>>> makes next
+  std::vector<std::pair<std::uint64_t, std::uint64_t>>
+      not_looked_at;  // findings by number, and how often, since the last error was last fetched
 };
 ThreadState& thread_state();
 
@@ -88,7 +94,8 @@ class Runtime {
   // Made at the first call and never destroyed: programs call the runtime from static destructors.
   static Runtime& get();
 
-  // Not cudaSuccess when the environment or the system does not allow a simulated GPU; every call then returns this.
+  // Not cudaSuccess when the environment or the system does not allow a simulated GPU; every call
+  // then returns this.
   cudaError_t start_error = cudaSuccess;
   Settings settings;
   engine::Limits limits;
@@ -106,29 +113,36 @@ class Runtime {
   Operations operations;
   DependentLaunches dependent_launches;
   CopiesUnderWay copies_under_way;
-  bool used = false;                               // a call has reached a device
-  std::atomic<bool> driver_started = false;        // cuInit, or a call of the runtime API that starts the driver
-  std::unique_ptr<Interceptor> interceptor;        // of `lockstep mutate`
-  bool forking_mutant = false;                     // the process that is forked now goes on with the device
-  std::uint64_t memory_capacity = 0;               // of each device
+  bool used = false;  // a call has reached a device
+  std::atomic<bool> driver_started =
+      false;  // cuInit, or a call of the runtime API that starts the driver
+  std::unique_ptr<Interceptor> interceptor;  // of `lockstep mutate`
+  bool forking_mutant = false;        // the process that is forked now goes on with the device
+  std::uint64_t memory_capacity = 0;  // of each device
   std::map<memory::Address, unsigned> host_flags;  // of pinned and registered memory, by base
 
-  bool device_exists(int ordinal) const { return ordinal >= 0 && ordinal < static_cast<int>(devices.size()); }
+  bool device_exists(int ordinal) const {
+    return ordinal >= 0 && ordinal < static_cast<int>(devices.size());
+  }
   Device& current() { return devices[static_cast<std::size_t>(thread_state().device)]; }
 
-  // A sentence on stderr: "lockstep: cudaMemcpy: ...", or "lockstep: cudaLaunchKernel: about: ...". Said when a call fails for a reason its error code does
-  // not tell. Where failed calls are findings, it becomes part of the finding.
+  // A sentence on stderr: "lockstep: cudaMemcpy: ...", or "lockstep: cudaLaunchKernel: about: ...".
+  // Said when a call fails for a reason its error code does not tell. Where failed calls are
+  // findings, it becomes part of the finding.
   void explain(const char* function, const std::string& sentence, const std::string& about = {});
-  // Findings have been made: suppressed ones go to the record alone, the others are printed and kept too.
+  // Findings have been made: suppressed ones go to the record alone, the others are printed and
+  // kept too.
   void tell(std::vector<check::Finding> made);
-  // The same for what a call of the host met that `caller` made: one finding a place of the program.
+  // The same for what a call of the host met that `caller` made: one finding a place of the
+  // program.
   void tell_of_call(check::Finding finding, const void* caller);
   // The same for a failed call or refused device code; its number in `findings`.
   std::uint64_t tell_failure(check::Finding finding);
   // Tells what of the device, or of all, is still allocated, if that is to be checked.
   void tell_leaks(const Device& device);
   void tell_leaks();
-  // The host, or a stream, has waited for something: what was put into streams before is taken to be done.
+  // The host, or a stream, has waited for something: what was put into streams before is taken to
+  // be done.
   void has_waited() {
     dependent_launches.forget();
     copies_under_way.forget();
@@ -140,19 +154,21 @@ class Runtime {
   Runtime();
 };
 
-// Whether a call makes the device's context, if the thread has none, and whether it returns a kernel's error.
+// Whether a call makes the device's context, if the thread has none, and whether it returns a
+// kernel's error.
 enum class Reach {
   kHost,     // answers about the host or the device's properties: neither
   kContext,  // makes the context alone
   kDevice,   // reaches the device: makes the context and delivers its error
 };
 
-// Starts the driver, as cuInit does, unless the driver API itself is asking. On an H100 every call of the runtime API does this, one that fails too; only
-// cudaRuntimeGetVersion and cudaCreateChannelDesc do not.
+// Starts the driver, as cuInit does, unless the driver API itself is asking. On an H100 every call
+// of the runtime API does this, one that fails too; only cudaRuntimeGetVersion and
+// cudaCreateChannelDesc do not.
 void start_driver();
 
-// Runs the body of an API function: under the lock, with the errors of starting up, callbacks and kernels before it, and the thread's last
-// error after it. `body` takes (Runtime&, Device&).
+// Runs the body of an API function: under the lock, with the errors of starting up, callbacks and
+// kernels before it, and the thread's last error after it. `body` takes (Runtime&, Device&).
 cudaError_t begin_call(const char* function, Reach reach);
 cudaError_t end_call(cudaError_t error, const char* function = __builtin_FUNCTION());
 cudaError_t report_exception(const char* function);
@@ -189,6 +205,7 @@ cudaError_t api(const char* function, Reach reach, Body&& body) {
 
 }  // namespace lockstep::runtime
 
-// The API's names in C. A function whose variants for per-thread default streams (_ptsz, _ptds) do the same, because every launch has ended when
-// it returns, gets them as aliases.
-#define LOCKSTEP_ALIAS(function, suffix) extern "C" decltype(function) function##suffix __attribute__((alias(#function)));
+// The API's names in C. A function whose variants for per-thread default streams (_ptsz, _ptds) do
+// the same, because every launch has ended when it returns, gets them as aliases.
+#define LOCKSTEP_ALIAS(function, suffix) \
+  extern "C" decltype(function) function##suffix __attribute__((alias(#function)));

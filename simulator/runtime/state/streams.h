@@ -1,5 +1,5 @@
-// Streams and events. Everything in a stream has happened when the call that put it there returns, so a stream is its attributes, and an event
-// the time at which it was recorded.
+// Streams and events. Everything in a stream has happened when the call that put it there returns,
+// so a stream is its attributes, and an event the time at which it was recorded.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -45,7 +45,8 @@ class Streams {
   cudaStream_t create_stream(unsigned flags, int priority, int device);
   bool destroy_stream(cudaStream_t stream);
   std::vector<Stream*> of_device(int device);
-  // The stream, a default one (of `device`) for the handles 0, 1 and 2; nullptr when the handle is unknown or destroyed.
+  // The stream, a default one (of `device`) for the handles 0, 1 and 2; nullptr when the handle is
+  // unknown or destroyed.
   Stream* find_stream(cudaStream_t stream, int device);
 
   cudaEvent_t create_event(unsigned flags, int device);
@@ -57,8 +58,9 @@ class Streams {
  private:
   std::map<cudaStream_t, std::unique_ptr<Stream>> streams_;
   std::map<cudaEvent_t, std::unique_ptr<Event>> events_;
-  std::map<std::pair<int, std::thread::id>, Stream> defaults_;  // by device and thread; of no thread: the legacy one
-  unsigned long long ids_ = 2;                                  // 1 and 2 are the default streams'
+  std::map<std::pair<int, std::thread::id>, Stream>
+      defaults_;                // by device and thread; of no thread: the legacy one
+  unsigned long long ids_ = 2;  // 1 and 2 are the default streams'
 };
 
 }  // namespace lockstep::runtime

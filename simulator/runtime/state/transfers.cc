@@ -22,17 +22,21 @@ struct Range {
 };
 
 bool host_reachable(const memory::Allocation& a) {
-  return a.kind == memory::Kind::kManaged || a.kind == memory::Kind::kPinned || a.kind == memory::Kind::kRegistered;
+  return a.kind == memory::Kind::kManaged || a.kind == memory::Kind::kPinned ||
+         a.kind == memory::Kind::kRegistered;
 }
 
 // Bytes from the first to the last one of a block, both included.
 bool extent(const Block& block, const Shape& shape, std::uint64_t* result) {
   std::uint64_t rows = 0, slices = 0;
-  return !__builtin_mul_overflow(shape.height - 1, block.pitch, &rows) && !__builtin_mul_overflow(shape.depth - 1, block.slice, &slices) &&
-         !__builtin_add_overflow(rows, slices, result) && !__builtin_add_overflow(*result, shape.width, result);
+  return !__builtin_mul_overflow(shape.height - 1, block.pitch, &rows) &&
+         !__builtin_mul_overflow(shape.depth - 1, block.slice, &slices) &&
+         !__builtin_add_overflow(rows, slices, result) &&
+         !__builtin_add_overflow(*result, shape.width, result);
 }
 
-cudaError_t resolve(Runtime& runtime, const char* function, const char* what, const Block& block, const Shape& shape, Side side, Range* range) {
+cudaError_t resolve(Runtime& runtime, const char* function, const char* what, const Block& block,
+                    const Shape& shape, Side side, Range* range) {
   const auto refuse = [&](const std::string& why) {
     runtime.explain(function, std::string("the ") + what + " " + why);
     return cudaErrorInvalidValue;
@@ -46,21 +50,27 @@ cudaError_t resolve(Runtime& runtime, const char* function, const char* what, co
   const memory::Allocation* a = memory.find(range->address);
   if (a == nullptr) {
     if (memory.in_window(range->address)) {
-      return refuse("(" + hexadecimal(range->address) + ") is no live device memory: " + describe_place(memory, range->address));
+      return refuse("(" + hexadecimal(range->address) +
+                    ") is no live device memory: " + describe_place(memory, range->address));
     }
-    if (side == Side::kDevice) return refuse("(" + hexadecimal(range->address) + ") is host memory where device memory is meant");
+    if (side == Side::kDevice)
+      return refuse("(" + hexadecimal(range->address) +
+                    ") is host memory where device memory is meant");
     return cudaSuccess;
   }
-  if (a->freed) return refuse("(" + hexadecimal(range->address) + ") is " + describe_place(memory, range->address));
+  if (a->freed)
+    return refuse("(" + hexadecimal(range->address) + ") is " +
+                  describe_place(memory, range->address));
   const std::uint64_t room = a->base + a->size - range->address;
   // Ordinary host memory may go on behind a registered part of it.
   if (size > room && !(a->kind == memory::Kind::kRegistered && side != Side::kDevice)) {
-    return refuse("range of " + bytes(size) + " begins " + bytes(range->address - a->base) + " into " + describe(*a) + " and ends " + bytes(size - room) +
-                  " past its end");
+    return refuse("range of " + bytes(size) + " begins " + bytes(range->address - a->base) +
+                  " into " + describe(*a) + " and ends " + bytes(size - room) + " past its end");
   }
   if (side == Side::kHost && !host_reachable(*a)) {
     runtime.explain(function, std::string("the ") + what + " is device memory (" + describe(*a) +
-                                  ") where the kind of the copy says host memory; hardware copies it all the same, the documentation promises nothing");
+                                  ") where the kind of the copy says host memory; hardware copies "
+                                  "it all the same, the documentation promises nothing");
   }
   range->bytes = runtime.memory->host(*a, range->address);
   range->tracked = a->has_shadow;
@@ -80,13 +90,20 @@ bool sides(cudaMemcpyKind kind, Side* to, Side* from) {
 
 }  // namespace
 
-cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const Block& from, const Shape& shape, cudaMemcpyKind kind) {
+cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const Block& from,
+                 const Shape& shape, cudaMemcpyKind kind) {
   if (shape.empty()) return cudaSuccess;
   Side to_side, from_side;
   if (!sides(kind, &to_side, &from_side)) return cudaErrorInvalidMemcpyDirection;
   Range target, source;
-  if (const cudaError_t error = resolve(runtime, function, "destination", to, shape, to_side, &target); error != cudaSuccess) return error;
-  if (const cudaError_t error = resolve(runtime, function, "source", from, shape, from_side, &source); error != cudaSuccess) return error;
+  if (const cudaError_t error =
+          resolve(runtime, function, "destination", to, shape, to_side, &target);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          resolve(runtime, function, "source", from, shape, from_side, &source);
+      error != cudaSuccess)
+    return error;
   memory::DeviceMemory& memory = *runtime.memory;
   for (std::size_t z = 0; z < shape.depth; ++z) {
     for (std::size_t y = 0; y < shape.height; ++y) {
@@ -100,13 +117,17 @@ cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const 
       }
     }
   }
-  if (source.tracked && !target.tracked && (runtime.settings.checks & check::kInitialisation) != 0) {
+  if (source.tracked && !target.tracked &&
+      (runtime.settings.checks & check::kInitialisation) != 0) {
     for (std::size_t z = 0; z < shape.depth; ++z) {
-      if (auto finding = runtime.host_reads.check(memory, function, source.address + z * from.slice, shape.width, shape.height, from.pitch)) {
+      if (auto finding = runtime.host_reads.check(memory, function, source.address + z * from.slice,
+                                                  shape.width, shape.height, from.pitch)) {
         if (finding->by_host() && runtime.settings.go_on) {
-          // Programs copy structures with their padding from buffers that a library allocates for each call: it is one place all the same.
+          // Programs copy structures with their padding from buffers that a library allocates for
+          // each call: it is one place all the same.
           const void* const from_where = caller();
-          if (const std::string place = describe_caller(from_where); !place.empty()) finding->detail += " The copy is " + place + ".";
+          if (const std::string place = describe_caller(from_where); !place.empty())
+            finding->detail += " The copy is " + place + ".";
           runtime.tell_of_call(std::move(*finding), from_where);
         } else {
           runtime.tell({std::move(*finding)});
@@ -117,10 +138,14 @@ cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const 
   return cudaSuccess;
 }
 
-cudaError_t fill(Runtime& runtime, const char* function, const Block& to, int value, const Shape& shape) {
+cudaError_t fill(Runtime& runtime, const char* function, const Block& to, int value,
+                 const Shape& shape) {
   if (shape.empty()) return cudaSuccess;
   Range target;
-  if (const cudaError_t error = resolve(runtime, function, "destination", to, shape, Side::kDevice, &target); error != cudaSuccess) return error;
+  if (const cudaError_t error =
+          resolve(runtime, function, "destination", to, shape, Side::kDevice, &target);
+      error != cudaSuccess)
+    return error;
   for (std::size_t z = 0; z < shape.depth; ++z) {
     for (std::size_t y = 0; y < shape.height; ++y) {
       const std::size_t t = z * to.slice + y * to.pitch;
@@ -131,7 +156,8 @@ cudaError_t fill(Runtime& runtime, const char* function, const Block& to, int va
   return cudaSuccess;
 }
 
-cudaError_t check_stream(Runtime& runtime, Device& device, const char* function, cudaStream_t stream) {
+cudaError_t check_stream(Runtime& runtime, Device& device, const char* function,
+                         cudaStream_t stream) {
   if (Stream* s = runtime.streams.find_stream(stream, device.ordinal)) {
     const cudaError_t error = refuse_captured(runtime, function, *s);
     return error != cudaSuccess ? error : check_legacy(runtime, function, *s);

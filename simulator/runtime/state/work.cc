@@ -33,16 +33,19 @@ Shape shape_of(const cudaMemcpy3DParms& p) {
 }
 
 cudaError_t perform_copy(Runtime& runtime, const char* api_name, const cudaMemcpy3DParms& p) {
-  if (const cudaError_t error = check_copy(runtime, api_name, p); error != cudaSuccess) return error;
+  if (const cudaError_t error = check_copy(runtime, api_name, p); error != cudaSuccess)
+    return error;
   const Shape shape = shape_of(p);
   if (shape.empty()) return cudaSuccess;
   // An array is device memory, whatever a copy between two of them calls it.
-  return copy(runtime, api_name, side_of(p.dstArray, p.dstPtr, p.dstPos), side_of(p.srcArray, p.srcPtr, p.srcPos), shape, p.kind);
+  return copy(runtime, api_name, side_of(p.dstArray, p.dstPtr, p.dstPos),
+              side_of(p.srcArray, p.srcPtr, p.srcPos), shape, p.kind);
 }
 
-// Whether the box lies within an array, or within the rows and slices that a pitched pointer says there are.
-cudaError_t check_side(Runtime& runtime, const char* api_name, cudaArray_const_t array, const cudaPitchedPtr& memory, const cudaPos& position,
-                       const Shape& shape) {
+// Whether the box lies within an array, or within the rows and slices that a pitched pointer says
+// there are.
+cudaError_t check_side(Runtime& runtime, const char* api_name, cudaArray_const_t array,
+                       const cudaPitchedPtr& memory, const cudaPos& position, const Shape& shape) {
   if (array == nullptr) {
     if (memory.ptr == nullptr) return cudaErrorInvalidValue;
     if (position.x + shape.width > memory.pitch) {
@@ -59,7 +62,8 @@ cudaError_t check_side(Runtime& runtime, const char* api_name, cudaArray_const_t
   if (a == nullptr) return cudaErrorInvalidResourceHandle;
   const auto& image = a->image;
   const std::size_t elements = shape.width / a->element_bytes();
-  if (position.x + elements > image.width || position.y + shape.height > image.height || position.z + shape.depth > image.depth) {
+  if (position.x + elements > image.width || position.y + shape.height > image.height ||
+      position.z + shape.depth > image.depth) {
     runtime.explain(api_name, "the copy leaves the array");
     return cudaErrorInvalidValue;
   }
@@ -71,13 +75,16 @@ cudaError_t perform_fill(Runtime& runtime, const char* api_name, const FillWork&
   const Shape shape{p.width * p.elementSize, p.height, work.depth};
   const Block to{p.dst, p.pitch, work.slice};
   // Checks the range and marks it written; wider elements are put over the bytes then.
-  if (const cudaError_t error = fill(runtime, api_name, to, static_cast<int>(p.value), shape); error != cudaSuccess) return error;
+  if (const cudaError_t error = fill(runtime, api_name, to, static_cast<int>(p.value), shape);
+      error != cudaSuccess)
+    return error;
   if (p.elementSize == 1 || shape.empty()) return cudaSuccess;
   const auto address = reinterpret_cast<memory::Address>(p.dst);
   const memory::Allocation* a = runtime.memory->find(address);
   for (std::size_t y = 0; y < p.height; ++y) {
     std::byte* row = runtime.memory->host(*a, address + y * p.pitch);
-    for (std::size_t x = 0; x < p.width; ++x) std::memcpy(row + x * p.elementSize, &p.value, p.elementSize);
+    for (std::size_t x = 0; x < p.width; ++x)
+      std::memcpy(row + x * p.elementSize, &p.value, p.elementSize);
   }
   return cudaSuccess;
 }
@@ -86,7 +93,9 @@ cudaError_t perform_allocation(Runtime& runtime, const char* api_name, const All
   const auto address = reinterpret_cast<memory::Address>(work.parameters.dptr);
   const memory::Allocation* a = runtime.memory->find(address);
   if (a == nullptr || a->freed) {
-    runtime.explain(api_name, "the graph's memory was freed by a call; the simulated GPU cannot allocate it again at the same address");
+    runtime.explain(api_name,
+                    "the graph's memory was freed by a call; the simulated GPU cannot allocate it "
+                    "again at the same address");
     return cudaErrorNotSupported;
   }
   runtime.memory->mark_unwritten(a->base, a->size);
@@ -95,7 +104,8 @@ cudaError_t perform_allocation(Runtime& runtime, const char* api_name, const All
 
 // The address lives on: the next launch allocates it again. Only its contents are gone.
 cudaError_t perform_free(Runtime& runtime, const FreeWork& work) {
-  const memory::Allocation* a = runtime.memory->find(reinterpret_cast<memory::Address>(work.pointer));
+  const memory::Allocation* a =
+      runtime.memory->find(reinterpret_cast<memory::Address>(work.pointer));
   if (a == nullptr || a->freed) return cudaErrorInvalidValue;
   runtime.memory->mark_unwritten(a->base, a->size);
   return cudaSuccess;
@@ -110,16 +120,19 @@ int kind_of(const Work& work) {
 }  // namespace
 
 cudaGraphNodeType type_of(const Work& work) {
-  constexpr cudaGraphNodeType kTypes[] = {cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset, cudaGraphNodeTypeHost,
-                                          cudaGraphNodeTypeGraph, cudaGraphNodeTypeEmpty, cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord,
-                                          cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree,
-                                          // The runtime has no name for it.
-                                          static_cast<cudaGraphNodeType>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)};
+  constexpr cudaGraphNodeType kTypes[] = {
+      cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset,
+      cudaGraphNodeTypeHost, cudaGraphNodeTypeGraph, cudaGraphNodeTypeEmpty,
+      cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeMemAlloc,
+      cudaGraphNodeTypeMemFree,
+      // The runtime has no name for it.
+      static_cast<cudaGraphNodeType>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)};
   static_assert(std::size(kTypes) == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }
 
-CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                        std::size_t width, std::size_t height, cudaMemcpyKind kind) {
   CopyWork work;
   work.box.dstPtr = {to, to_pitch, width, height};
   work.box.srcPtr = {const_cast<void*>(from), from_pitch, width, height};
@@ -130,29 +143,42 @@ CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::s
 
 cudaError_t check_copy(Runtime& runtime, const char* api_name, const cudaMemcpy3DParms& p) {
   const Array *to = arrays().find(p.dstArray), *from = arrays().find(p.srcArray);
-  if ((p.dstArray != nullptr && to == nullptr) || (p.srcArray != nullptr && from == nullptr)) return cudaErrorInvalidResourceHandle;
-  if (to != nullptr && from != nullptr && to->element_bytes() != from->element_bytes()) return cudaErrorInvalidValue;
+  if ((p.dstArray != nullptr && to == nullptr) || (p.srcArray != nullptr && from == nullptr))
+    return cudaErrorInvalidResourceHandle;
+  if (to != nullptr && from != nullptr && to->element_bytes() != from->element_bytes())
+    return cudaErrorInvalidValue;
   const Shape shape = shape_of(p);
   if (shape.empty()) return cudaSuccess;
-  if (p.kind < cudaMemcpyHostToHost || p.kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
-  if (const cudaError_t error = check_side(runtime, api_name, p.srcArray, p.srcPtr, p.srcPos, shape); error != cudaSuccess) return error;
+  if (p.kind < cudaMemcpyHostToHost || p.kind > cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
+  if (const cudaError_t error =
+          check_side(runtime, api_name, p.srcArray, p.srcPtr, p.srcPos, shape);
+      error != cudaSuccess)
+    return error;
   return check_side(runtime, api_name, p.dstArray, p.dstPtr, p.dstPos, shape);
 }
 
 cudaError_t check_fill(Runtime&, const char*, const FillWork& fill) {
   const cudaMemsetParams& p = fill.rows;
-  if (p.dst == nullptr || (p.elementSize != 1 && p.elementSize != 2 && p.elementSize != 4)) return cudaErrorInvalidValue;
-  if (reinterpret_cast<std::uintptr_t>(p.dst) % p.elementSize != 0 || p.width == 0 || p.height == 0) return cudaErrorInvalidValue;
-  if (p.height > 1 && (p.pitch < p.width * p.elementSize || p.pitch % p.elementSize != 0)) return cudaErrorInvalidValue;
+  if (p.dst == nullptr || (p.elementSize != 1 && p.elementSize != 2 && p.elementSize != 4))
+    return cudaErrorInvalidValue;
+  if (reinterpret_cast<std::uintptr_t>(p.dst) % p.elementSize != 0 || p.width == 0 || p.height == 0)
+    return cudaErrorInvalidValue;
+  if (p.height > 1 && (p.pitch < p.width * p.elementSize || p.pitch % p.elementSize != 0))
+    return cudaErrorInvalidValue;
   return cudaSuccess;
 }
 
 cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work) {
-  if (const auto* kernel = std::get_if<KernelWork>(&work)) return run_kernel(runtime, device, api_name, *kernel);
+  if (const auto* kernel = std::get_if<KernelWork>(&work))
+    return run_kernel(runtime, device, api_name, *kernel);
   runtime.dependent_launches.forget();
-  if (const auto* box = std::get_if<CopyWork>(&work)) return perform_copy(runtime, api_name, box->box);
-  if (const auto* rows = std::get_if<FillWork>(&work)) return perform_fill(runtime, api_name, *rows);
-  if (const auto* memory = std::get_if<AllocateWork>(&work)) return perform_allocation(runtime, api_name, *memory);
+  if (const auto* box = std::get_if<CopyWork>(&work))
+    return perform_copy(runtime, api_name, box->box);
+  if (const auto* rows = std::get_if<FillWork>(&work))
+    return perform_fill(runtime, api_name, *rows);
+  if (const auto* memory = std::get_if<AllocateWork>(&work))
+    return perform_allocation(runtime, api_name, *memory);
   if (const auto* memory = std::get_if<FreeWork>(&work)) return perform_free(runtime, *memory);
   if (const auto* record = std::get_if<RecordWork>(&work)) {
     Event* event = runtime.streams.find_event(record->event);
@@ -165,26 +191,36 @@ cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, cons
 
 namespace {
 
-bool is_of_the_device(const memory::Allocation* a) { return a != nullptr && (a->kind == memory::Kind::kDevice || a->kind == memory::Kind::kVariable); }
+bool is_of_the_device(const memory::Allocation* a) {
+  return a != nullptr && (a->kind == memory::Kind::kDevice || a->kind == memory::Kind::kVariable);
+}
 
-// Copies and fills that are done later than their call returns, and calls that wait for more than their own.
-void note_copy(Runtime& runtime, const Device& device, const char* api_name, const Stream& stream, const Work& work) {
+// Copies and fills that are done later than their call returns, and calls that wait for more than
+// their own.
+void note_copy(Runtime& runtime, const Device& device, const char* api_name, const Stream& stream,
+               const Work& work) {
   const std::string_view name(api_name);
-  const StreamOrder order{stream.id, stream.is_legacy(), (stream.flags & cudaStreamNonBlocking) == 0};
+  const StreamOrder order{stream.id, stream.is_legacy(),
+                          (stream.flags & cudaStreamNonBlocking) == 0};
   const bool waits = name.find("Async") == std::string_view::npos;
   if (name.find("Peer") != std::string_view::npos) return;
-  const auto lies_in = [&](const void* p) { return runtime.memory->find(reinterpret_cast<memory::Address>(p)); };
+  const auto lies_in = [&](const void* p) {
+    return runtime.memory->find(reinterpret_cast<memory::Address>(p));
+  };
   if (const auto* fill = std::get_if<FillWork>(&work)) {
     const cudaMemsetParams& p = fill->rows;
-    if (fill->depth != 1 || p.height != 1 || p.width == 0 || !is_of_the_device(lies_in(p.dst))) return;
-    runtime.copies_under_way.put(order, device.ordinal, reinterpret_cast<memory::Address>(p.dst), p.width * p.elementSize, name, false);
+    if (fill->depth != 1 || p.height != 1 || p.width == 0 || !is_of_the_device(lies_in(p.dst)))
+      return;
+    runtime.copies_under_way.put(order, device.ordinal, reinterpret_cast<memory::Address>(p.dst),
+                                 p.width * p.elementSize, name, false);
     return;
   }
   const auto* copied = std::get_if<CopyWork>(&work);
   if (copied == nullptr) return;
   const cudaMemcpy3DParms& p = copied->box;
   const bool arrays = p.dstArray != nullptr || p.srcArray != nullptr;
-  const memory::Allocation *to = arrays ? nullptr : lies_in(p.dstPtr.ptr), *from = arrays ? nullptr : lies_in(p.srcPtr.ptr);
+  const memory::Allocation *to = arrays ? nullptr : lies_in(p.dstPtr.ptr),
+                           *from = arrays ? nullptr : lies_in(p.srcPtr.ptr);
   const bool pageable = from == nullptr, device_memory = is_of_the_device(from);
   if (arrays || !is_of_the_device(to) || (waits && !pageable && !device_memory)) {
     // Copies to pageable memory return when they are done, asynchronous ones too.
@@ -193,13 +229,18 @@ void note_copy(Runtime& runtime, const Device& device, const char* api_name, con
   }
   const std::uint64_t bytes = p.extent.width;
   if (p.extent.height != 1 || p.extent.depth != 1 || bytes == 0) return;
-  runtime.copies_under_way.put(order, device.ordinal, reinterpret_cast<memory::Address>(p.dstPtr.ptr), bytes, name, waits && pageable);
+  runtime.copies_under_way.put(order, device.ordinal,
+                               reinterpret_cast<memory::Address>(p.dstPtr.ptr), bytes, name,
+                               waits && pageable);
 }
 
 }  // namespace
 
-cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStream_t stream, Work work) {
-  if (runtime.interceptor != nullptr && !runtime.interceptor->before_put(runtime, api_name, stream, work)) return cudaSuccess;
+cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStream_t stream,
+                Work work) {
+  if (runtime.interceptor != nullptr &&
+      !runtime.interceptor->before_put(runtime, api_name, stream, work))
+    return cudaSuccess;
   Stream* s = runtime.streams.find_stream(stream, device.ordinal);
   if (s == nullptr) {
     runtime.explain(api_name, "the stream does not exist");
@@ -208,16 +249,19 @@ cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStre
   const int kind = kind_of(work);
   const bool captured = s->capture != nullptr;
   if (kind == LOCKSTEP_KERNEL && !captured) {
-    runtime.copies_under_way.before_kernel({s->id, s->is_legacy(), (s->flags & cudaStreamNonBlocking) == 0}, device.ordinal);
+    runtime.copies_under_way.before_kernel(
+        {s->id, s->is_legacy(), (s->flags & cudaStreamNonBlocking) == 0}, device.ordinal);
   }
-  cudaError_t error = captured ? capture_work(runtime, api_name, *s, std::move(work)) : check_legacy(runtime, api_name, *s);
+  cudaError_t error = captured ? capture_work(runtime, api_name, *s, std::move(work))
+                               : check_legacy(runtime, api_name, *s);
   if (error == cudaSuccess && !captured) error = perform(runtime, device, api_name, work);
   if (error == cudaSuccess && !captured) note_copy(runtime, device, api_name, *s, work);
   if (error == cudaSuccess) note_operation(runtime, device, kind, api_name, stream, captured);
   return error;
 }
 
-void note_operation(Runtime& runtime, const Device& device, int kind, const char* api_name, cudaStream_t stream, bool captured) {
+void note_operation(Runtime& runtime, const Device& device, int kind, const char* api_name,
+                    cudaStream_t stream, bool captured) {
   if (kind != LOCKSTEP_KERNEL) runtime.dependent_launches.forget();
   runtime.operations.note({kind, device.ordinal, captured, cudaSuccess, stream, api_name});
 }

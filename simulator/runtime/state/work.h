@@ -1,5 +1,6 @@
-// One thing that a stream is told to do: a kernel, a copy, a fill, a host function ... What is put into a stream is done at once; what is put into a
-// graph, or into a stream that is being captured, is kept as Work and done at every launch of the graph.
+// One thing that a stream is told to do: a kernel, a copy, a fill, a host function ... What is put
+// into a stream is done at once; what is put into a graph, or into a stream that is being captured,
+// is kept as Work and done at every launch of the graph.
 #pragma once
 
 #include <cuda.h>
@@ -51,40 +52,52 @@ struct FreeWork {
   void* pointer = nullptr;
 };
 struct MemoryOperationsWork {
-  std::vector<CUstreamBatchMemOpParams> operations;  // as checked by check_operations (memory_operations.h)
-  CUcontext context = nullptr;                       // as the program named it
+  std::vector<CUstreamBatchMemOpParams>
+      operations;               // as checked by check_operations (memory_operations.h)
+  CUcontext context = nullptr;  // as the program named it
 };
 
 // In the order of cudaGraphNodeType up to kEmpty; type_of tells which.
-using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork, RecordWork, AllocateWork, FreeWork, MemoryOperationsWork>;
+using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork,
+                          RecordWork, AllocateWork, FreeWork, MemoryOperationsWork>;
 
 cudaGraphNodeType type_of(const Work& work);
 
-// Makes work of a launch: checks it against the device and packs the arguments (one pointer a parameter).
-cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* api_name, const void* kernel, LaunchRequest request, void** arguments,
+// Makes work of a launch: checks it against the device and packs the arguments (one pointer a
+// parameter).
+cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* api_name,
+                             const void* kernel, LaunchRequest request, void** arguments,
                              KernelWork* work);
 // A copy of `width` bytes in each of `height` rows, as cudaMemcpy3D's parameters have it.
-CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind);
+CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                        std::size_t width, std::size_t height, cudaMemcpyKind kind);
 
-// Whether a copy or fill can be done as things are now; a node's parameters are checked when they are set.
+// Whether a copy or fill can be done as things are now; a node's parameters are checked when they
+// are set.
 cudaError_t check_copy(Runtime& runtime, const char* api_name, const cudaMemcpy3DParms& box);
 cudaError_t check_fill(Runtime& runtime, const char* api_name, const FillWork& fill);
 
-// Where `size` bytes at `offset` of a __device__, __constant__ or __managed__ variable are. (symbols.cc)
-cudaError_t locate_symbol(Runtime& runtime, Device& device, const char* api_name, const void* symbol, std::size_t size, std::size_t offset, void** at);
+// Where `size` bytes at `offset` of a __device__, __constant__ or __managed__ variable are.
+// (symbols.cc)
+cudaError_t locate_symbol(Runtime& runtime, Device& device, const char* api_name,
+                          const void* symbol, std::size_t size, std::size_t offset, void** at);
 
-// Does it, under the device lock. What must not hold it is not done here but by run_graph (graph.h): host functions, child graphs, which may hold some, and
-// operations that may wait for a value (memory_operations.h).
+// Does it, under the device lock. What must not hold it is not done here but by run_graph
+// (graph.h): host functions, child graphs, which may hold some, and operations that may wait for a
+// value (memory_operations.h).
 cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work);
 
-// Does the work, or, where the stream is being captured, makes it a node of the graph after what the stream had before.
-cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStream_t stream, Work work);
+// Does the work, or, where the stream is being captured, makes it a node of the graph after what
+// the stream had before.
+cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStream_t stream,
+                Work work);
 
 // Something was put into a stream (operations.h); put() says so itself.
-void note_operation(Runtime& runtime, const Device& device, int kind, const char* api_name, cudaStream_t stream, bool captured);
+void note_operation(Runtime& runtime, const Device& device, int kind, const char* api_name,
+                    cudaStream_t stream, bool captured);
 
-// Runs a host function of the program outside the device lock. CUDA runs it in a thread of its own: it has the calling thread here, but a state of
-// its own, so that its errors are not the caller's.
+// Runs a host function of the program outside the device lock. CUDA runs it in a thread of its own:
+// it has the calling thread here, but a state of its own, so that its errors are not the caller's.
 template <class Call>
 void run_callback(Call&& call) {
   const auto caller = thread_state();

@@ -190,7 +190,8 @@ CUDA_TEST(Managed, AVariableIsOneForAllDevicesAndOutlivesThem) {
     EXPECT_EQ(kernels::managed_variable(), managed);
     EXPECT_EQ(managed[0], 101 + d);
     EXPECT_EQ(managed[1], 9 + d);
-    EXPECT_CUDA(cudaSuccess, cudaMemcpyFromSymbol(&own, kernels::device_variable(), 4, 0, cudaMemcpyDeviceToHost));
+    EXPECT_CUDA(cudaSuccess, cudaMemcpyFromSymbol(&own, kernels::device_variable(), 4, 0,
+                                                  cudaMemcpyDeviceToHost));
     EXPECT_EQ(own, 2) << "of a __device__ variable each device has its own";
   }
   ASSERT_CUDA(cudaSuccess, cudaSetDevice(0));
@@ -199,7 +200,8 @@ CUDA_TEST(Managed, AVariableIsOneForAllDevicesAndOutlivesThem) {
   kernels::add_to_variables(1);
   ASSERT_CUDA(cudaSuccess, cudaDeviceSynchronize());
   EXPECT_EQ(managed[0], 101 + devices);
-  EXPECT_CUDA(cudaSuccess, cudaMemcpyFromSymbol(&own, kernels::device_variable(), 4, 0, cudaMemcpyDeviceToHost));
+  EXPECT_CUDA(cudaSuccess,
+              cudaMemcpyFromSymbol(&own, kernels::device_variable(), 4, 0, cudaMemcpyDeviceToHost));
   EXPECT_EQ(own, 2) << "as it was at first";
 }
 
@@ -213,7 +215,8 @@ CUDA_TEST(Managed, AdviceAndPrefetchCheckTheirArguments) {
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMemPrefetchAsync(managed, 0, location, 0, nullptr));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMemPrefetchAsync(device, 100, location, 0, nullptr));
   EXPECT_CUDA(cudaSuccess, cudaMemAdvise(managed, 100, cudaMemAdviseSetReadMostly, location));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemAdvise(device, 100, cudaMemAdviseSetReadMostly, location));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaMemAdvise(device, 100, cudaMemAdviseSetReadMostly, location));
   location.id = 99;
   EXPECT_CUDA(cudaErrorInvalidDevice, cudaMemPrefetchAsync(managed, 4, location, 0, nullptr));
 }

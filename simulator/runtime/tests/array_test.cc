@@ -1,4 +1,5 @@
-// Arrays and the objects that look at them, as host code sees them. Every test holds on silicon too.
+// Arrays and the objects that look at them, as host code sees them. Every test holds on silicon
+// too.
 #include <numeric>
 #include <vector>
 
@@ -8,7 +9,8 @@ namespace lockstep::runtime {
 namespace {
 
 cudaArray_t make_array(size_t width, size_t height, unsigned flags = cudaArrayDefault) {
-  const cudaChannelFormatDesc format = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned);
+  const cudaChannelFormatDesc format =
+      cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned);
   cudaArray_t array = nullptr;
   EXPECT_CUDA(cudaSuccess, cudaMallocArray(&array, &format, width, height, flags));
   return array;
@@ -39,25 +41,32 @@ CUDA_TEST(Array, TellsWhatItIs) {
 
 CUDA_TEST(Array, RefusesFormatsAndShapesThatNoneHas) {
   cudaArray_t array = nullptr;
-  const cudaChannelFormatDesc three = cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned);
-  const cudaChannelFormatDesc mixed = cudaCreateChannelDesc(8, 16, 0, 0, cudaChannelFormatKindUnsigned);
-  const cudaChannelFormatDesc good = cudaCreateChannelDesc(8, 8, 8, 8, cudaChannelFormatKindUnsigned);
+  const cudaChannelFormatDesc three =
+      cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned);
+  const cudaChannelFormatDesc mixed =
+      cudaCreateChannelDesc(8, 16, 0, 0, cudaChannelFormatKindUnsigned);
+  const cudaChannelFormatDesc good =
+      cudaCreateChannelDesc(8, 8, 8, 8, cudaChannelFormatKindUnsigned);
   EXPECT_CUDA(cudaErrorInvalidChannelDescriptor, cudaMallocArray(&array, &three, 4, 4, 0));
   EXPECT_CUDA(cudaErrorInvalidChannelDescriptor, cudaMallocArray(&array, &mixed, 4, 4, 0));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(&array, &good, 0, 4, 0));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(nullptr, &good, 4, 4, 0));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(&array, &good, 131073, 0, 0));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(&array, &good, 4, 0, cudaArrayTextureGather)) << "gathering wants two dimensions";
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaMalloc3DArray(&array, &good, cudaExtent{1, 1, 2049}, cudaArrayLayered));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocArray(&array, &good, 4, 0, cudaArrayTextureGather))
+      << "gathering wants two dimensions";
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaMalloc3DArray(&array, &good, cudaExtent{1, 1, 2049}, cudaArrayLayered));
 }
 
 CUDA_TEST(Array, IsAsLargeAsThePropertiesSayAndNoLarger) {
   cudaDeviceProp p;
   ASSERT_CUDA(cudaSuccess, cudaGetDeviceProperties(&p, 0));
   const auto make = [](const int(&e)[3], unsigned flags) {
-    const cudaChannelFormatDesc byte = cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindUnsigned);
+    const cudaChannelFormatDesc byte =
+        cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindUnsigned);
     cudaArray_t array = nullptr;
-    const cudaExtent extent{static_cast<size_t>(e[0]), static_cast<size_t>(e[1]), static_cast<size_t>(e[2])};
+    const cudaExtent extent{static_cast<size_t>(e[0]), static_cast<size_t>(e[1]),
+                            static_cast<size_t>(e[2])};
     const cudaError_t error = cudaMalloc3DArray(&array, &byte, extent, flags);
     cudaFreeArray(array);
     return error;
@@ -68,9 +77,11 @@ CUDA_TEST(Array, IsAsLargeAsThePropertiesSayAndNoLarger) {
       if (shape[i] == 0) continue;
       int e[3] = {shape[0], shape[1], shape[2]};
       e[i] = most[i];
-      EXPECT_CUDA(cudaSuccess, make(e, flags)) << ": " << e[0] << " x " << e[1] << " x " << e[2] << ", flags " << flags;
+      EXPECT_CUDA(cudaSuccess, make(e, flags))
+          << ": " << e[0] << " x " << e[1] << " x " << e[2] << ", flags " << flags;
       ++e[i];
-      EXPECT_CUDA(cudaErrorInvalidValue, make(e, flags)) << ": " << e[0] << " x " << e[1] << " x " << e[2] << ", flags " << flags;
+      EXPECT_CUDA(cudaErrorInvalidValue, make(e, flags))
+          << ": " << e[0] << " x " << e[1] << " x " << e[2] << ", flags " << flags;
     }
   };
   constexpr unsigned kSurface = cudaArraySurfaceLoadStore, kLayered = cudaArrayLayered;
@@ -78,14 +89,21 @@ CUDA_TEST(Array, IsAsLargeAsThePropertiesSayAndNoLarger) {
   expect_limits({1, 0, 0}, {p.maxSurface1D, 0, 0}, kSurface);
   expect_limits({1, 1, 0}, {p.maxTexture2D[0], p.maxTexture2D[1], 0}, 0);
   expect_limits({1, 1, 0}, {p.maxSurface2D[0], p.maxSurface2D[1], 0}, kSurface);
-  expect_limits({1, 1, 0}, {p.maxTexture2DGather[0], p.maxTexture2DGather[1], 0}, cudaArrayTextureGather);
+  expect_limits({1, 1, 0}, {p.maxTexture2DGather[0], p.maxTexture2DGather[1], 0},
+                cudaArrayTextureGather);
   expect_limits({1, 1, 1}, {p.maxTexture3D[0], p.maxTexture3D[1], p.maxTexture3DAlt[2]}, 0);
   expect_limits({1, 1, 1}, {p.maxSurface3D[0], p.maxSurface3D[1], p.maxSurface3D[2]}, kSurface);
   expect_limits({1, 0, 1}, {p.maxTexture1DLayered[0], 0, p.maxTexture1DLayered[1]}, kLayered);
-  expect_limits({1, 0, 1}, {p.maxSurface1DLayered[0], 0, p.maxSurface1DLayered[1]}, kLayered | kSurface);
-  expect_limits({1, 1, 1}, {p.maxTexture2DLayered[0], p.maxTexture2DLayered[1], p.maxTexture2DLayered[2]}, kLayered);
-  expect_limits({1, 1, 1}, {p.maxSurface2DLayered[0], p.maxSurface2DLayered[1], p.maxSurface2DLayered[2]}, kLayered | kSurface);
-  EXPECT_CUDA(cudaErrorInvalidValue, make({p.maxTexture3DAlt[0] + 1, 1, p.maxTexture3D[2] + 1}, 0)) << ": wide or deep, not both";
+  expect_limits({1, 0, 1}, {p.maxSurface1DLayered[0], 0, p.maxSurface1DLayered[1]},
+                kLayered | kSurface);
+  expect_limits({1, 1, 1},
+                {p.maxTexture2DLayered[0], p.maxTexture2DLayered[1], p.maxTexture2DLayered[2]},
+                kLayered);
+  expect_limits({1, 1, 1},
+                {p.maxSurface2DLayered[0], p.maxSurface2DLayered[1], p.maxSurface2DLayered[2]},
+                kLayered | kSurface);
+  EXPECT_CUDA(cudaErrorInvalidValue, make({p.maxTexture3DAlt[0] + 1, 1, p.maxTexture3D[2] + 1}, 0))
+      << ": wide or deep, not both";
 }
 
 CUDA_TEST(Array, LimitsAreAttributesToo) {
@@ -107,36 +125,52 @@ CUDA_TEST(Array, LimitsAreAttributesToo) {
       ++which;
     }
   };
-  expect_run(cudaDevAttrMaxTexture2DWidth, {p.maxTexture2D[0], p.maxTexture2D[1], p.maxTexture3D[0], p.maxTexture3D[1], p.maxTexture3D[2],
-                                            p.maxTexture2DLayered[0], p.maxTexture2DLayered[1], p.maxTexture2DLayered[2]});
-  expect_run(cudaDevAttrMaxTexture1DLayeredWidth, {p.maxTexture1DLayered[0], p.maxTexture1DLayered[1]});
+  expect_run(cudaDevAttrMaxTexture2DWidth,
+             {p.maxTexture2D[0], p.maxTexture2D[1], p.maxTexture3D[0], p.maxTexture3D[1],
+              p.maxTexture3D[2], p.maxTexture2DLayered[0], p.maxTexture2DLayered[1],
+              p.maxTexture2DLayered[2]});
+  expect_run(cudaDevAttrMaxTexture1DLayeredWidth,
+             {p.maxTexture1DLayered[0], p.maxTexture1DLayered[1]});
   expect_run(cudaDevAttrMaxTexture2DGatherWidth,
-             {p.maxTexture2DGather[0], p.maxTexture2DGather[1], p.maxTexture3DAlt[0], p.maxTexture3DAlt[1], p.maxTexture3DAlt[2]});
-  expect_run(cudaDevAttrMaxSurface1DWidth,
-             {p.maxSurface1D, p.maxSurface2D[0], p.maxSurface2D[1], p.maxSurface3D[0], p.maxSurface3D[1], p.maxSurface3D[2], p.maxSurface1DLayered[0],
-              p.maxSurface1DLayered[1], p.maxSurface2DLayered[0], p.maxSurface2DLayered[1], p.maxSurface2DLayered[2]});
-  expect_run(cudaDevAttrMaxTexture2DLinearWidth, {p.maxTexture2DLinear[0], p.maxTexture2DLinear[1], p.maxTexture2DLinear[2]});
+             {p.maxTexture2DGather[0], p.maxTexture2DGather[1], p.maxTexture3DAlt[0],
+              p.maxTexture3DAlt[1], p.maxTexture3DAlt[2]});
+  expect_run(
+      cudaDevAttrMaxSurface1DWidth,
+      {p.maxSurface1D, p.maxSurface2D[0], p.maxSurface2D[1], p.maxSurface3D[0], p.maxSurface3D[1],
+       p.maxSurface3D[2], p.maxSurface1DLayered[0], p.maxSurface1DLayered[1],
+       p.maxSurface2DLayered[0], p.maxSurface2DLayered[1], p.maxSurface2DLayered[2]});
+  expect_run(cudaDevAttrMaxTexture2DLinearWidth,
+             {p.maxTexture2DLinear[0], p.maxTexture2DLinear[1], p.maxTexture2DLinear[2]});
 }
 
 CUDA_TEST(Array, KeepsWhatIsCopiedIntoARectangle) {
   const cudaArray_t array = make_array(8, 4);
   const std::vector<int> from = counting(32), patch = {-1, -2, -3, -4, -5, -6};
   std::vector<int> to(32);
-  ASSERT_CUDA(cudaSuccess, cudaMemcpy2DToArray(array, 0, 0, from.data(), 32, 32, 4, cudaMemcpyHostToDevice));
+  ASSERT_CUDA(cudaSuccess,
+              cudaMemcpy2DToArray(array, 0, 0, from.data(), 32, 32, 4, cudaMemcpyHostToDevice));
   // Three elements wide, two rows high, at element 2 of row 1: offsets and widths count bytes.
-  EXPECT_CUDA(cudaSuccess, cudaMemcpy2DToArray(array, 8, 1, patch.data(), 12, 12, 2, cudaMemcpyHostToDevice));
-  EXPECT_CUDA(cudaSuccess, cudaMemcpy2DFromArray(to.data(), 32, array, 0, 0, 32, 4, cudaMemcpyDeviceToHost));
+  EXPECT_CUDA(cudaSuccess,
+              cudaMemcpy2DToArray(array, 8, 1, patch.data(), 12, 12, 2, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaSuccess,
+              cudaMemcpy2DFromArray(to.data(), 32, array, 0, 0, 32, 4, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 32; ++i) {
     const int x = i % 8, y = i / 8;
     const bool patched = x >= 2 && x < 5 && (y == 1 || y == 2);
-    EXPECT_EQ(to[static_cast<size_t>(i)], patched ? patch[static_cast<size_t>(3 * (y - 1) + x - 2)] : i);
+    EXPECT_EQ(to[static_cast<size_t>(i)],
+              patched ? patch[static_cast<size_t>(3 * (y - 1) + x - 2)] : i);
   }
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy2DToArray(array, 8, 0, from.data(), 32, 32, 1, cudaMemcpyHostToDevice)) << "past the row";
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy2DToArray(array, 0, 3, from.data(), 32, 32, 2, cudaMemcpyHostToDevice)) << "past the last row";
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaMemcpy2DToArray(array, 8, 0, from.data(), 32, 32, 1, cudaMemcpyHostToDevice))
+      << "past the row";
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaMemcpy2DToArray(array, 0, 3, from.data(), 32, 32, 2, cudaMemcpyHostToDevice))
+      << "past the last row";
 }
 
 CUDA_TEST(Array, BoxesOfThreeDimensionsCountElements) {
-  const cudaChannelFormatDesc format = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned);
+  const cudaChannelFormatDesc format =
+      cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned);
   cudaArray_t array = nullptr;
   ASSERT_CUDA(cudaSuccess, cudaMalloc3DArray(&array, &format, cudaExtent{4, 3, 2}, 0));
   std::vector<int> from = counting(24), to(24, -1);
@@ -165,9 +199,12 @@ CUDA_TEST(Array, CopiesIntoAnother) {
   const cudaArray_t a = make_array(8, 2), b = make_array(8, 2);
   const std::vector<int> from = counting(16);
   std::vector<int> to(4, -1);
-  ASSERT_CUDA(cudaSuccess, cudaMemcpy2DToArray(a, 0, 0, from.data(), 32, 32, 2, cudaMemcpyHostToDevice));
-  EXPECT_CUDA(cudaSuccess, cudaMemcpy2DArrayToArray(b, 0, 1, a, 16, 0, 16, 1, cudaMemcpyDeviceToDevice));
-  EXPECT_CUDA(cudaSuccess, cudaMemcpy2DFromArray(to.data(), 16, b, 0, 1, 16, 1, cudaMemcpyDeviceToHost));
+  ASSERT_CUDA(cudaSuccess,
+              cudaMemcpy2DToArray(a, 0, 0, from.data(), 32, 32, 2, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaSuccess,
+              cudaMemcpy2DArrayToArray(b, 0, 1, a, 16, 0, 16, 1, cudaMemcpyDeviceToDevice));
+  EXPECT_CUDA(cudaSuccess,
+              cudaMemcpy2DFromArray(to.data(), 16, b, 0, 1, 16, 1, cudaMemcpyDeviceToHost));
   EXPECT_EQ(to, (std::vector<int>{4, 5, 6, 7}));
 }
 
@@ -186,7 +223,9 @@ CUDA_TEST(TextureObject, KeepsItsDescription) {
   EXPECT_EQ(kept.addressMode[0], cudaAddressModeBorder);
   EXPECT_CUDA(cudaSuccess, cudaDestroyTextureObject(object));
   description.filterMode = cudaFilterModeLinear;
-  EXPECT_CUDA(cudaErrorInvalidFilterSetting, cudaCreateTextureObject(&object, &resource, &description, nullptr)) << "integers cannot be mixed";
+  EXPECT_CUDA(cudaErrorInvalidFilterSetting,
+              cudaCreateTextureObject(&object, &resource, &description, nullptr))
+      << "integers cannot be mixed";
 }
 
 CUDA_TEST(SurfaceObject, LooksAtAnArray) {
@@ -208,9 +247,11 @@ CUDA_TEST(TextureObject, RefusesWhatHardwareRefuses) {
   ASSERT_CUDA(cudaSuccess, cudaMalloc(&memory, 4096));
   cudaResourceDesc linear{}, rows{};
   linear.resType = cudaResourceTypeLinear;
-  linear.res.linear = {memory, cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned), 1024};
+  linear.res.linear = {memory, cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned),
+                       1024};
   rows.resType = cudaResourceTypePitch2D;
-  rows.res.pitch2D = {memory, cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned), 8, 8, 64};
+  rows.res.pitch2D = {memory, cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned), 8, 8,
+                      64};
   const cudaTextureDesc plain{};
   const auto create = [](const cudaResourceDesc& resource, const cudaTextureDesc& description) {
     cudaTextureObject_t object = 0;
@@ -224,7 +265,8 @@ CUDA_TEST(TextureObject, RefusesWhatHardwareRefuses) {
   EXPECT_CUDA(cudaSuccess, create(rows, plain));
   linear.res.linear.devPtr = static_cast<int*>(memory) + 1;
   EXPECT_CUDA(cudaErrorInvalidValue, create(linear, plain)) << "a texture's memory is aligned";
-  linear.res.linear = {memory, cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned), 1024};
+  linear.res.linear = {memory, cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned),
+                       1024};
   EXPECT_CUDA(cudaErrorInvalidChannelDescriptor, create(linear, plain));
   rows.res.pitch2D.pitchInBytes = 68;
   EXPECT_CUDA(cudaErrorInvalidValue, create(rows, plain)) << "a pitch is a multiple of 32 bytes";

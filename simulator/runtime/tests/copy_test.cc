@@ -18,7 +18,8 @@ struct Memory {
     EXPECT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&p), kSize));
     EXPECT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&q), kSize));
     EXPECT_CUDA(cudaSuccess, cudaMallocHost(reinterpret_cast<void**>(&pinned), 4096));
-    EXPECT_CUDA(cudaSuccess, cudaMallocManaged(reinterpret_cast<void**>(&managed), 4096, cudaMemAttachGlobal));
+    EXPECT_CUDA(cudaSuccess,
+                cudaMallocManaged(reinterpret_cast<void**>(&managed), 4096, cudaMemAttachGlobal));
   }
 };
 
@@ -27,7 +28,8 @@ CUDA_TEST(Copy, BytesGoThereAndBack) {
   std::iota(m.host.begin(), m.host.begin() + 1000, char{1});
   EXPECT_CUDA(cudaSuccess, cudaMemcpy(m.p + 3, m.h, 1000, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess, cudaMemcpy(m.q + 5, m.p + 3, 1000, cudaMemcpyDeviceToDevice));
-  EXPECT_CUDA(cudaSuccess, cudaMemcpyAsync(m.pinned + 1, m.q + 5, 1000, cudaMemcpyDeviceToHost, nullptr));
+  EXPECT_CUDA(cudaSuccess,
+              cudaMemcpyAsync(m.pinned + 1, m.q + 5, 1000, cudaMemcpyDeviceToHost, nullptr));
   EXPECT_CUDA(cudaSuccess, cudaMemcpy(m.h + 5000, m.q + 5, 1000, cudaMemcpyDefault));
   ASSERT_CUDA(cudaSuccess, cudaDeviceSynchronize());
   for (int i = 0; i < 1000; ++i) {
@@ -90,7 +92,8 @@ CUDA_TEST(Copy, OfNothingAlwaysSucceeds) {
   EXPECT_CUDA(cudaSuccess, cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess, cudaMemset(nullptr, 0, 0));
   EXPECT_CUDA(cudaSuccess, cudaMemcpy(m.p, m.h, 0, static_cast<cudaMemcpyKind>(9)));
-  EXPECT_CUDA(cudaErrorInvalidMemcpyDirection, cudaMemcpy(m.p, m.h, 4, static_cast<cudaMemcpyKind>(9)));
+  EXPECT_CUDA(cudaErrorInvalidMemcpyDirection,
+              cudaMemcpy(m.p, m.h, 4, static_cast<cudaMemcpyKind>(9)));
 }
 
 CUDA_TEST(Copy2D, RowsKeepTheirPitch) {
@@ -100,7 +103,8 @@ CUDA_TEST(Copy2D, RowsKeepTheirPitch) {
   EXPECT_CUDA(cudaSuccess, cudaMemcpy2D(m.p, 32, m.h, 10, 7, 3, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess, cudaMemcpy(m.h + 1000, m.p, 96, cudaMemcpyDeviceToHost));
   for (int y = 0; y < 3; ++y) {
-    for (int x = 0; x < 32; ++x) EXPECT_EQ(m.h[1000 + 32 * y + x], x < 7 ? 10 * y + x : 0) << x << "," << y;
+    for (int x = 0; x < 32; ++x)
+      EXPECT_EQ(m.h[1000 + 32 * y + x], x < 7 ? 10 * y + x : 0) << x << "," << y;
   }
   EXPECT_CUDA(cudaSuccess, cudaMemset2D(m.p, 32, 9, 5, 2));
   EXPECT_CUDA(cudaSuccess, cudaMemcpy(m.h + 1000, m.p, 96, cudaMemcpyDeviceToHost));
@@ -112,10 +116,14 @@ CUDA_TEST(Copy2D, RowsKeepTheirPitch) {
 
 CUDA_TEST(Copy2D, RefusesWhatDoesNotFit) {
   Memory m;
-  EXPECT_CUDA(cudaErrorInvalidPitchValue, cudaMemcpy2D(m.p, 64, m.h, 64, 100, 2, cudaMemcpyHostToDevice));
-  EXPECT_CUDA(cudaErrorInvalidPitchValue, cudaMemcpy2D(m.p, 64, m.h, 50, 60, 2, cudaMemcpyHostToDevice));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy2D(m.p, 64, m.h, 64, 100, 1, cudaMemcpyHostToDevice));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy2D(m.p, 64, m.h, 64, 64, kSize / 64 + 1, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaErrorInvalidPitchValue,
+              cudaMemcpy2D(m.p, 64, m.h, 64, 100, 2, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaErrorInvalidPitchValue,
+              cudaMemcpy2D(m.p, 64, m.h, 50, 60, 2, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaMemcpy2D(m.p, 64, m.h, 64, 100, 1, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaMemcpy2D(m.p, 64, m.h, 64, 64, kSize / 64 + 1, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess, cudaMemcpy2D(m.p, 64, m.h, 64, 64, kSize / 64, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess, cudaMemcpy2D(m.p, 64, m.h, 64, 64, 0, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMemset2D(m.p, 64, 0, 100, 2));
@@ -156,7 +164,9 @@ CUDA_TEST(Copy3D, PositionsAndSlices) {
   ASSERT_CUDA(cudaSuccess, cudaMemcpy(m.h + 2048, m.p, 1024, cudaMemcpyDeviceToHost));
   for (int z = 0; z < 2; ++z) {
     for (int y = 0; y < 2; ++y) {
-      for (int x = 0; x < 5; ++x) EXPECT_EQ(m.h[2048 + (1 + z) * 256 + (2 + y) * 64 + x], m.h[(1 + z) * 256 + (1 + y) * 64 + 3 + x]);
+      for (int x = 0; x < 5; ++x)
+        EXPECT_EQ(m.h[2048 + (1 + z) * 256 + (2 + y) * 64 + x],
+                  m.h[(1 + z) * 256 + (1 + y) * 64 + 3 + x]);
     }
   }
   EXPECT_EQ(m.h[2048 + 256 + 128 + 5], 0);
@@ -166,14 +176,19 @@ CUDA_TEST(Symbols, CopiesCheckSizeOffsetAndDirection) {
   using namespace kernels;
   int h[32] = {};
   EXPECT_CUDA(cudaSuccess, cudaMemcpyToSymbol(device_variable(), h, 64, 0, cudaMemcpyHostToDevice));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpyToSymbol(device_variable(), h, 65, 0, cudaMemcpyHostToDevice));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpyToSymbol(device_variable(), h, 4, 64, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaMemcpyToSymbol(device_variable(), h, 65, 0, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaMemcpyToSymbol(device_variable(), h, 4, 64, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess, cudaMemcpyToSymbol(device_variable(), h, 4, 60, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess, cudaMemcpyToSymbol(device_variable(), h, 0, 65, cudaMemcpyHostToDevice));
-  EXPECT_CUDA(cudaSuccess, cudaMemcpyToSymbol(constant_variable(), h, 64, 0, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaSuccess,
+              cudaMemcpyToSymbol(constant_variable(), h, 64, 0, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaErrorInvalidSymbol, cudaMemcpyToSymbol(h, h, 4, 0, cudaMemcpyHostToDevice));
-  EXPECT_CUDA(cudaErrorInvalidMemcpyDirection, cudaMemcpyToSymbol(device_variable(), h, 4, 0, cudaMemcpyDeviceToHost));
-  EXPECT_CUDA(cudaErrorInvalidMemcpyDirection, cudaMemcpyFromSymbol(h, device_variable(), 4, 0, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaErrorInvalidMemcpyDirection,
+              cudaMemcpyToSymbol(device_variable(), h, 4, 0, cudaMemcpyDeviceToHost));
+  EXPECT_CUDA(cudaErrorInvalidMemcpyDirection,
+              cudaMemcpyFromSymbol(h, device_variable(), 4, 0, cudaMemcpyHostToDevice));
 }
 
 CUDA_TEST(Symbols, HaveAddressesAndSizes) {
@@ -204,13 +219,16 @@ CUDA_TEST(Symbols, KernelsAndHostSeeTheSameVariables) {
   EXPECT_EQ(managed_variable()[1], 8) << "initialised before the host looks";
   managed_variable()[0] = 1000;
   const int three[] = {10, 20, 30};
-  ASSERT_CUDA(cudaSuccess, cudaMemcpyToSymbol(device_variable(), three, 12, 0, cudaMemcpyHostToDevice));
-  ASSERT_CUDA(cudaSuccess, cudaMemcpyToSymbol(constant_variable(), three, 4, 4, cudaMemcpyHostToDevice));
+  ASSERT_CUDA(cudaSuccess,
+              cudaMemcpyToSymbol(device_variable(), three, 12, 0, cudaMemcpyHostToDevice));
+  ASSERT_CUDA(cudaSuccess,
+              cudaMemcpyToSymbol(constant_variable(), three, 4, 4, cudaMemcpyHostToDevice));
   sum_variables(result);
   ASSERT_CUDA(cudaSuccess, cudaMemcpy(&h, result, 4, cudaMemcpyDeviceToHost));
   EXPECT_EQ(h, 60 + 100 + 10 + 102 + 103 + 1000 + 8 + 9 + 10);
   add_to_variables(5);
-  ASSERT_CUDA(cudaSuccess, cudaMemcpyFromSymbol(&h, device_variable(), 4, 4, cudaMemcpyDeviceToHost));
+  ASSERT_CUDA(cudaSuccess,
+              cudaMemcpyFromSymbol(&h, device_variable(), 4, 4, cudaMemcpyDeviceToHost));
   EXPECT_EQ(h, 25);
   EXPECT_EQ(managed_variable()[0], 1005);
 }
@@ -220,7 +238,8 @@ CUDA_TEST(Symbols, ADeviceResetGivesThemTheirInitialValues) {
   int h[3] = {9, 9, 9};
   ASSERT_CUDA(cudaSuccess, cudaMemcpyToSymbol(device_variable(), h, 12, 0, cudaMemcpyHostToDevice));
   ASSERT_CUDA(cudaSuccess, cudaDeviceReset());
-  ASSERT_CUDA(cudaSuccess, cudaMemcpyFromSymbol(h, device_variable(), 12, 0, cudaMemcpyDeviceToHost));
+  ASSERT_CUDA(cudaSuccess,
+              cudaMemcpyFromSymbol(h, device_variable(), 12, 0, cudaMemcpyDeviceToHost));
   EXPECT_EQ(h[0], 1);
   EXPECT_EQ(h[2], 3);
 }

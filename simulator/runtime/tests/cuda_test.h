@@ -1,4 +1,5 @@
-// Tests of the CUDA runtime API that hold on silicon too: each runs in a child process, because some errors end a process's use of CUDA.
+// Tests of the CUDA runtime API that hold on silicon too: each runs in a child process, because
+// some errors end a process's use of CUDA.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,8 +7,8 @@
 
 namespace lockstep::runtime {
 
-// Runs `body` in a child process; fails when an expectation in it fails or the child does not reach the body's end. The parent must not have
-// used CUDA.
+// Runs `body` in a child process; fails when an expectation in it fails or the child does not reach
+// the body's end. The parent must not have used CUDA.
 void in_child(void (*body)());
 
 }  // namespace lockstep::runtime

@@ -1,4 +1,5 @@
-// Names and texts of errors are those of NVIDIA's library, which is loaded beside the drop-in. Neither needs a device for it.
+// Names and texts of errors are those of NVIDIA's library, which is loaded beside the drop-in.
+// Neither needs a device for it.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// The drop-in library exports what NVIDIA's does: the same names, under the same version node, and nothing else but the extension.
+// The drop-in library exports what NVIDIA's does: the same names, under the same version node, and
+// nothing else but the extension.
 #include <elf.h>
 #include <gtest/gtest.h>
 
@@ -36,20 +37,25 @@ class Library {
     std::memcpy(&value, bytes_.data() + offset, sizeof value);
     return value;
   }
-  std::string text(const Elf64_Shdr& table, std::uint64_t offset) const { return bytes_.data() + table.sh_offset + offset; }
+  std::string text(const Elf64_Shdr& table, std::uint64_t offset) const {
+    return bytes_.data() + table.sh_offset + offset;
+  }
 
   void read() {
     const auto header = at<Elf64_Ehdr>(0);
     std::vector<Elf64_Shdr> sections;
-    for (int i = 0; i < header.e_shnum; ++i) sections.push_back(at<Elf64_Shdr>(header.e_shoff + i * sizeof(Elf64_Shdr)));
-    const Elf64_Shdr *symbols = nullptr, *versions = nullptr, *definitions = nullptr, *dynamic = nullptr;
+    for (int i = 0; i < header.e_shnum; ++i)
+      sections.push_back(at<Elf64_Shdr>(header.e_shoff + i * sizeof(Elf64_Shdr)));
+    const Elf64_Shdr *symbols = nullptr, *versions = nullptr, *definitions = nullptr,
+                     *dynamic = nullptr;
     for (const auto& s : sections) {
       if (s.sh_type == SHT_DYNSYM) symbols = &s;
       if (s.sh_type == SHT_GNU_versym) versions = &s;
       if (s.sh_type == SHT_GNU_verdef) definitions = &s;
       if (s.sh_type == SHT_DYNAMIC) dynamic = &s;
     }
-    ASSERT_TRUE(symbols != nullptr && versions != nullptr && definitions != nullptr && dynamic != nullptr);
+    ASSERT_TRUE(symbols != nullptr && versions != nullptr && definitions != nullptr &&
+                dynamic != nullptr);
     for (std::uint64_t i = 0; i < dynamic->sh_size / sizeof(Elf64_Dyn); ++i) {
       const auto entry = at<Elf64_Dyn>(dynamic->sh_offset + i * sizeof(Elf64_Dyn));
       if (entry.d_tag == DT_FLAGS_1) stays = (entry.d_un.d_val & DF_1_NODELETE) != 0;
@@ -58,7 +64,8 @@ class Library {
     std::map<int, std::string> nodes;
     for (std::uint64_t offset = definitions->sh_offset;;) {
       const auto d = at<Elf64_Verdef>(offset);
-      nodes[d.vd_ndx] = text(sections[definitions->sh_link], at<Elf64_Verdaux>(offset + d.vd_aux).vda_name);
+      nodes[d.vd_ndx] =
+          text(sections[definitions->sh_link], at<Elf64_Verdaux>(offset + d.vd_aux).vda_name);
       if (d.vd_next == 0) break;
       offset += d.vd_next;
     }
@@ -66,7 +73,8 @@ class Library {
       const auto s = at<Elf64_Sym>(symbols->sh_offset + i * sizeof(Elf64_Sym));
       if (s.st_shndx == SHN_UNDEF) needed.insert(text(sections[symbols->sh_link], s.st_name));
       // The version nodes are absolute symbols; a section may have a local one.
-      if (s.st_shndx == SHN_UNDEF || s.st_shndx == SHN_ABS || ELF64_ST_BIND(s.st_info) == STB_LOCAL) continue;
+      if (s.st_shndx == SHN_UNDEF || s.st_shndx == SHN_ABS || ELF64_ST_BIND(s.st_info) == STB_LOCAL)
+        continue;
       const int version = at<std::uint16_t>(versions->sh_offset + 2 * i) & 0x7fff;
       functions[text(sections[symbols->sh_link], s.st_name)] = nodes[version];
     }
@@ -97,7 +105,8 @@ std::map<std::string, std::string> listed() {
 TEST(Exports, TheListSaysOneOfTwoThingsOfEach) {
   const auto list = listed();
   EXPECT_EQ(list.size(), 422u);
-  for (const auto& [name, what] : list) EXPECT_TRUE(what == "simulated" || what == "unsupported") << name << " " << what;
+  for (const auto& [name, what] : list)
+    EXPECT_TRUE(what == "simulated" || what == "unsupported") << name << " " << what;
 }
 
 TEST(Exports, TheDropInExportsTheListAndTheExtension) {
@@ -110,9 +119,11 @@ TEST(Exports, TheDropInExportsTheListAndTheExtension) {
     EXPECT_EQ(it->second, "libcudart.so.13") << name;
   }
   const std::set<std::string> extension = {
-      "lockstepExtensionVersion", "lockstepMarkUnwritten",  "lockstepNameBuffer",      "lockstepTakeFindings",     "lockstepClearError",
-      "lockstepResetCounters",    "lockstepReadCounters",   "lockstepSetSchedule",     "lockstepSetChecks",        "lockstepSetQuiet",
-      "lockstepWatchOperations",  "lockstepReadOperations", "lockstepUnsupportedCall", "lockstepDriverEntryPoint", "lockstepUnsupportedDriverCall",
+      "lockstepExtensionVersion", "lockstepMarkUnwritten",    "lockstepNameBuffer",
+      "lockstepTakeFindings",     "lockstepClearError",       "lockstepResetCounters",
+      "lockstepReadCounters",     "lockstepSetSchedule",      "lockstepSetChecks",
+      "lockstepSetQuiet",         "lockstepWatchOperations",  "lockstepReadOperations",
+      "lockstepUnsupportedCall",  "lockstepDriverEntryPoint", "lockstepUnsupportedDriverCall",
       "lockstepBeginPart"};
   std::set<std::string> others;
   for (const auto& [name, node] : ours.functions) {
@@ -123,8 +134,9 @@ TEST(Exports, TheDropInExportsTheListAndTheExtension) {
   EXPECT_EQ(others, extension) << "nothing of the inside may be seen";
 }
 
-// Destructors of the program's global objects may call CUDA, and so may those of a thread's variables: nothing of the library is destroyed before them,
-// which is so when none of its variables has a destructor (static ones are made by `new`, a thread's by per_thread.h).
+// Destructors of the program's global objects may call CUDA, and so may those of a thread's
+// variables: nothing of the library is destroyed before them, which is so when none of its
+// variables has a destructor (static ones are made by `new`, a thread's by per_thread.h).
 TEST(Exports, TheDropInHasNoVariableThatIsDestroyed) {
   const Library ours(variable("DROP_IN"));
   EXPECT_EQ(ours.needed.count("malloc"), 1u);

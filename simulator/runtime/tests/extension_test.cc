@@ -1,4 +1,5 @@
-// What only the simulated GPU does: findings, counters, clearing an error, checks; and that one says so where it cannot.
+// What only the simulated GPU does: findings, counters, clearing an error, checks; and that one
+// says so where it cannot.
 #include "simulator/extension.h"
 
 #include <dlfcn.h>
@@ -38,7 +39,10 @@ int* device_ints(std::size_t count) {
   return p;
 }
 
-CUDA_TEST(Extension, HasAVersion) { EXPECT_EQ(extension<lockstepExtensionVersion_t>("lockstepExtensionVersion")(), LOCKSTEP_EXTENSION_VERSION); }
+CUDA_TEST(Extension, HasAVersion) {
+  EXPECT_EQ(extension<lockstepExtensionVersion_t>("lockstepExtensionVersion")(),
+            LOCKSTEP_EXTENSION_VERSION);
+}
 
 CUDA_TEST(Extension, AFindingNamesTheAccessAndTheAllocation) {
   quiet();
@@ -93,18 +97,23 @@ CUDA_TEST(Extension, TheHostReadsWhatAKernelCopiedFromMemoryThatNobodyWrote) {
   EXPECT_EQ(findings[0]["severity"], "error");
   EXPECT_NE(findings[0]["kernel"].get<std::string>().find("copy"), std::string::npos);
   EXPECT_EQ(findings[0]["address"], reinterpret_cast<std::uintptr_t>(y + 4));
-  EXPECT_NE(findings[0]["where"].get<std::string>().find("cudaMemcpy copies 16 bytes"), std::string::npos) << findings[0]["where"];
+  EXPECT_NE(findings[0]["where"].get<std::string>().find("cudaMemcpy copies 16 bytes"),
+            std::string::npos)
+      << findings[0]["where"];
 }
 
 CUDA_TEST(Extension, BytesThatNobodyWroteAreInformationOnceAnAllocation) {
   quiet();
   int *x = device_ints(4), h[4];
   EXPECT_CUDA(cudaSuccess, cudaMemset(x, 1, 3 * sizeof(int)));
-  for (int i = 0; i < 2; ++i) EXPECT_CUDA(cudaSuccess, cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost));
+  for (int i = 0; i < 2; ++i)
+    EXPECT_CUDA(cudaSuccess, cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost));
   const auto findings = take();
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0]["severity"], "information");
-  EXPECT_NE(findings[0]["where"].get<std::string>().find("4 bytes to the host that nobody has written, the first 12 bytes into"), std::string::npos);
+  EXPECT_NE(findings[0]["where"].get<std::string>().find(
+                "4 bytes to the host that nobody has written, the first 12 bytes into"),
+            std::string::npos);
 }
 
 CUDA_TEST(Extension, AnOutputCanBeDeclaredUnwritten) {
@@ -195,7 +204,8 @@ CUDA_TEST(Extension, NamedBuffersHaveBoundsOfTheirOwn) {
   EXPECT_CUDA(cudaErrorIllegalAddress, cudaDeviceSynchronize());
   const auto findings = take();
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_NE(findings[0]["where"].get<std::string>().find("image"), std::string::npos) << findings[0]["where"];
+  EXPECT_NE(findings[0]["where"].get<std::string>().find("image"), std::string::npos)
+      << findings[0]["where"];
 }
 
 CUDA_TEST(Extension, CountersCountFromTheReset) {
@@ -221,7 +231,9 @@ CUDA_TEST(Extension, CountersCountFromTheReset) {
   EXPECT_EQ(read(&c), -1);
 }
 
-void watch(bool on) { EXPECT_EQ(extension<lockstepWatchOperations_t>("lockstepWatchOperations")(on), 0); }
+void watch(bool on) {
+  EXPECT_EQ(extension<lockstepWatchOperations_t>("lockstepWatchOperations")(on), 0);
+}
 
 std::vector<lockstepOperation> operations() {
   const auto read = extension<lockstepReadOperations_t>("lockstepReadOperations");
@@ -230,7 +242,8 @@ std::vector<lockstepOperation> operations() {
   return all;
 }
 
-void expect_operation(const lockstepOperation& o, int kind, cudaStream_t stream, bool captured, const std::string& call) {
+void expect_operation(const lockstepOperation& o, int kind, cudaStream_t stream, bool captured,
+                      const std::string& call) {
   EXPECT_EQ(o.kind, kind) << call;
   EXPECT_EQ(o.stream, stream) << call;
   EXPECT_EQ(o.captured, captured) << call;
@@ -257,7 +270,8 @@ CUDA_TEST(Operations, AreToldWithTheirStreams) {
   expect_operation(all[2], LOCKSTEP_KERNEL, s, false, "cudaLaunchKernel");
   expect_operation(all[3], LOCKSTEP_OTHER_WORK, s, false, "cudaLaunchHostFunc");
   lockstepOperation two[2];
-  EXPECT_EQ(extension<lockstepReadOperations_t>("lockstepReadOperations")(two, 2), 4u) << "no more than there is room for";
+  EXPECT_EQ(extension<lockstepReadOperations_t>("lockstepReadOperations")(two, 2), 4u)
+      << "no more than there is room for";
   watch(true);
   EXPECT_TRUE(operations().empty()) << "those so far are forgotten";
   ASSERT_CUDA(cudaSuccess, cudaDeviceSynchronize());
@@ -328,7 +342,9 @@ CUDA_TEST(Extension, AnAbsentFunctionIsNotSupported) {
   testing::internal::CaptureStderr();
   EXPECT_CUDA(cudaErrorNotSupported, cudaIpcGetMemHandle(&handle, nullptr));
   EXPECT_CUDA(cudaErrorNotSupported, cudaIpcGetMemHandle(&handle, nullptr));
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "lockstep: cudaIpcGetMemHandle is not supported by the simulated GPU\n") << "said once";
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "lockstep: cudaIpcGetMemHandle is not supported by the simulated GPU\n")
+      << "said once";
   EXPECT_CUDA(cudaErrorNotSupported, cudaGetLastError());
 }
 
@@ -338,7 +354,9 @@ CUDA_TEST(Extension, ARefusedCopyIsExplained) {
   testing::internal::CaptureStderr();
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(h, p + 1, 16, cudaMemcpyDeviceToHost));
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(said, "lockstep: cudaMemcpy: the source range of 16 bytes begins 4 bytes into cudaMalloc #1 (16 bytes) and ends 4 bytes past its end\n");
+  EXPECT_EQ(said,
+            "lockstep: cudaMemcpy: the source range of 16 bytes begins 4 bytes into cudaMalloc #1 "
+            "(16 bytes) and ends 4 bytes past its end\n");
 }
 
 CUDA_TEST(Extension, AnOddAllocationEndsWithItsLastByte) {
@@ -349,8 +367,10 @@ CUDA_TEST(Extension, AnOddAllocationEndsWithItsLastByte) {
     std::vector<char> h(size + 1);
     EXPECT_CUDA(cudaSuccess, cudaMemcpy(p, h.data(), size, cudaMemcpyHostToDevice)) << size;
     EXPECT_CUDA(cudaSuccess, cudaMemset(p + size - 1, 1, 1)) << size;
-    EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(p, h.data(), size + 1, cudaMemcpyHostToDevice)) << size;
-    EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(h.data(), p + 1, size, cudaMemcpyDeviceToHost)) << size;
+    EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(p, h.data(), size + 1, cudaMemcpyHostToDevice))
+        << size;
+    EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy(h.data(), p + 1, size, cudaMemcpyDeviceToHost))
+        << size;
     EXPECT_CUDA(cudaErrorInvalidValue, cudaMemset(p + size, 1, 1)) << size;
     EXPECT_CUDA(cudaSuccess, cudaFree(p));
   }

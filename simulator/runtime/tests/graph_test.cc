@@ -8,7 +8,8 @@ namespace {
 // A device array of ints, zeroed, and a way to look at it.
 struct Ints {
   explicit Ints(int n) : count(n) {
-    EXPECT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&at), sizeof(int) * static_cast<size_t>(n)));
+    EXPECT_CUDA(cudaSuccess,
+                cudaMalloc(reinterpret_cast<void**>(&at), sizeof(int) * static_cast<size_t>(n)));
     EXPECT_CUDA(cudaSuccess, cudaMemset(at, 0, sizeof(int) * static_cast<size_t>(n)));
   }
   int operator[](int i) const {
@@ -58,11 +59,13 @@ struct Store {
   }
 };
 
-cudaGraphNode_t add_store(cudaGraph_t g, int* p, int i, int value, cudaGraphNode_t after = nullptr) {
+cudaGraphNode_t add_store(cudaGraph_t g, int* p, int i, int value,
+                          cudaGraphNode_t after = nullptr) {
   Store s{p, i, value};
   const cudaKernelNodeParams params = s.params();
   cudaGraphNode_t node = nullptr;
-  EXPECT_CUDA(cudaSuccess, cudaGraphAddKernelNode(&node, g, &after, after == nullptr ? 0 : 1, &params));
+  EXPECT_CUDA(cudaSuccess,
+              cudaGraphAddKernelNode(&node, g, &after, after == nullptr ? 0 : 1, &params));
   return node;
 }
 
@@ -117,7 +120,8 @@ CUDA_TEST(Capture, FollowsEventsIntoOtherStreamsAndBack) {
   EXPECT_EQ(edges, 4u) << "a diamond";
   launch(make_exec(g), a);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(x[i], i + 1);
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaEventQuery(fork)) << "the capture it was recorded in has ended";
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaEventQuery(fork))
+      << "the capture it was recorded in has ended";
 }
 
 CUDA_TEST(Capture, MustBeJoined) {
@@ -144,7 +148,8 @@ CUDA_TEST(Capture, MustBeEndedWhereItWasBegun) {
   EXPECT_CUDA(cudaErrorIllegalState, cudaStreamEndCapture(b, &g));
   EXPECT_CUDA(cudaSuccess, cudaStreamEndCapture(a, &g));
   EXPECT_NE(g, nullptr);
-  EXPECT_CUDA(cudaErrorStreamCaptureUnsupported, cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeRelaxed));
+  EXPECT_CUDA(cudaErrorStreamCaptureUnsupported,
+              cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeRelaxed));
 }
 
 CUDA_TEST(Capture, WaitingForTheStreamSpoilsIt) {
@@ -215,14 +220,16 @@ CUDA_TEST(Graph, RunsInTheOrderOfItsDependencies) {
   const cudaStream_t s = make_stream();
   const cudaGraph_t g = make_graph();
   // Added in the wrong order, and connected afterwards.
-  const cudaGraphNode_t last = add_store(g, x.at, 0, 3), first = add_store(g, x.at, 0, 1), middle = add_store(g, x.at, 0, 2);
+  const cudaGraphNode_t last = add_store(g, x.at, 0, 3), first = add_store(g, x.at, 0, 1),
+                        middle = add_store(g, x.at, 0, 2);
   const cudaGraphNode_t from[] = {first, middle}, to[] = {middle, last};
   EXPECT_CUDA(cudaSuccess, cudaGraphAddDependencies(g, from, to, nullptr, 2));
   launch(make_exec(g), s);
   EXPECT_EQ(x[0], 3);
   EXPECT_CUDA(cudaSuccess, cudaGraphRemoveDependencies(g, from, to, nullptr, 2));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphRemoveDependencies(g, from, to, nullptr, 1));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddDependencies(g, from, from, nullptr, 1)) << "of itself";
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddDependencies(g, from, from, nullptr, 1))
+      << "of itself";
   size_t count = 0;
   EXPECT_CUDA(cudaSuccess, cudaGraphNodeGetDependencies(last, nullptr, nullptr, &count));
   EXPECT_EQ(count, 0u);
@@ -273,7 +280,8 @@ CUDA_TEST(Graph, RefusesNodesThatCannotBe) {
   set.width = set.height = 1;
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddMemsetNode(&node, g, nullptr, 0, &set));
   const cudaGraphNode_t foreign = add_store(other, x.at, 0, 0);
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddEmptyNode(&node, g, &foreign, 1)) << "a node of another graph";
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddEmptyNode(&node, g, &foreign, 1))
+      << "a node of another graph";
   cudaHostNodeParams host = {};
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddHostNode(&node, g, nullptr, 0, &host));
   Store store{x.at, 0, 0};
@@ -386,7 +394,8 @@ CUDA_TEST(GraphExec, NodesCanBeSwitchedOff) {
 CUDA_TEST(GraphExec, IsUpdatedByAGraphOfTheSameShape) {
   Ints x(4);
   const cudaStream_t s = make_stream();
-  const cudaGraph_t g = make_graph(), same = make_graph(), longer = make_graph(), other = make_graph();
+  const cudaGraph_t g = make_graph(), same = make_graph(), longer = make_graph(),
+                    other = make_graph();
   add_store(g, x.at, 0, 1);
   add_store(same, x.at, 1, 2);
   add_store(longer, x.at, 2, 3, add_store(longer, x.at, 2, 2));

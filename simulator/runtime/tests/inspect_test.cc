@@ -53,16 +53,20 @@ TEST(Inspect, AStaticRuntimeWithItsSymbolsRuns) {
 // Without its symbols, and with those of CUDA 12.
 TEST(Inspect, AStaticRuntimeThatCannotBeServedIsToldWhatToChange) {
   std::vector<std::uint8_t> renamed = contents("STATIC"), stripped = renamed;
-  const auto replace = [](std::vector<std::uint8_t>& bytes, const std::string& name, const std::string& by) {
+  const auto replace = [](std::vector<std::uint8_t>& bytes, const std::string& name,
+                          const std::string& by) {
     const std::string text = std::string(1, '\0') + name + std::string(1, '\0');
-    for (auto at = bytes.begin(); (at = std::search(at, bytes.end(), text.begin(), text.end())) != bytes.end();) std::copy(by.begin(), by.end(), ++at);
+    for (auto at = bytes.begin();
+         (at = std::search(at, bytes.end(), text.begin(), text.end())) != bytes.end();)
+      std::copy(by.begin(), by.end(), ++at);
   };
   replace(stripped, "__cudaRegisterFatBinary", "__xudaRegisterFatBinary");
   const Inspection without = inspect(stripped, 90);
   EXPECT_EQ(without.static_runtime, StaticRuntime::Kind::kStripped);
   EXPECT_FALSE(without.runnable);
   EXPECT_NE(without.sentence.find("-cudart shared"), std::string::npos) << without.sentence;
-  replace(renamed, "cudaGraphInstantiateWithParams", std::string("cudaGetDeviceProperties_v2") + '\0');
+  replace(renamed, "cudaGraphInstantiateWithParams",
+          std::string("cudaGetDeviceProperties_v2") + '\0');
   const Inspection older = inspect(renamed, 90);
   EXPECT_EQ(older.static_runtime, StaticRuntime::Kind::kOlder);
   EXPECT_FALSE(older.runnable);
@@ -79,10 +83,13 @@ TEST(Inspect, EntryPointsOfAStaticRuntimeAreFoundWithTheirRoom) {
   for (std::size_t i = 0; i < found->count; ++i) {
     names.insert(found->entries[i].name);
     if (i + 1 < found->count) {
-      EXPECT_LE(found->entries[i].room, found->entries[i + 1].value - found->entries[i].value) << found->entries[i].name;
+      EXPECT_LE(found->entries[i].room, found->entries[i + 1].value - found->entries[i].value)
+          << found->entries[i].name;
     }
   }
-  for (const char* name : {"cudaMalloc", "cudaLaunchKernel", "__cudaRegisterFatBinary", "__cudaLaunchKernel"}) EXPECT_EQ(names.count(name), 1u) << name;
+  for (const char* name :
+       {"cudaMalloc", "cudaLaunchKernel", "__cudaRegisterFatBinary", "__cudaLaunchKernel"})
+    EXPECT_EQ(names.count(name), 1u) << name;
 }
 
 TEST(Inspect, MachineCodeAloneIsToldTheFlag) {
@@ -101,10 +108,12 @@ TEST(Inspect, WhatIsNoCudaProgramIsNone) {
   EXPECT_EQ(inspect(text, 90).kind, Kind::kNotElf);
 }
 
-// Every prefix and many corruptions of a real program must be survived; the sanitizers and the process itself are the oracle.
+// Every prefix and many corruptions of a real program must be survived; the sanitizers and the
+// process itself are the oracle.
 TEST(Inspect, SurvivesBrokenFiles) {
   const std::vector<std::uint8_t> whole = contents("PROGRAM");
-  for (std::size_t n = 0; n < whole.size(); n += 1 + whole.size() / 100) inspect(std::span(whole).first(n), 90);
+  for (std::size_t n = 0; n < whole.size(); n += 1 + whole.size() / 100)
+    inspect(std::span(whole).first(n), 90);
   // The ELF header and the section headers hold every offset that is followed.
   for (std::size_t at = 0; at < 64; ++at) {
     std::vector<std::uint8_t> broken = whole;

@@ -26,7 +26,9 @@ __global__ void decide_kernel(int* to, const int* from) {
     to[0] = 2;
   }
 }
-__global__ void store_at_byte_kernel(char* p, long long bytes) { *reinterpret_cast<int*>(p + bytes) = 1; }
+__global__ void store_at_byte_kernel(char* p, long long bytes) {
+  *reinterpret_cast<int*>(p + bytes) = 1;
+}
 __global__ void trap_kernel() { __trap(); }
 __global__ void sum_kernel(int* to) {
   int sum = 0;
@@ -71,23 +73,33 @@ __global__ void count_kernel(int* p) { atomicAdd(p, 1); }
 
 }  // namespace
 
-void store(int* p, long long i, int value, cudaStream_t stream) { store_kernel<<<1, 32, 0, stream>>>(p, i, value); }
-void copy(int* to, const int* from, int count) { copy_kernel<<<(count + 63) / 64, 64>>>(to, from, count); }
+void store(int* p, long long i, int value, cudaStream_t stream) {
+  store_kernel<<<1, 32, 0, stream>>>(p, i, value);
+}
+void copy(int* to, const int* from, int count) {
+  copy_kernel<<<(count + 63) / 64, 64>>>(to, from, count);
+}
 void decide(int* to, const int* from) { decide_kernel<<<1, 1>>>(to, from); }
 void store_at_byte(char* p, long long bytes) { store_at_byte_kernel<<<1, 1>>>(p, bytes); }
 void trap() { trap_kernel<<<1, 1>>>(); }
 void sum_variables(int* to) { sum_kernel<<<1, 1>>>(to); }
 void add_to_variables(int value) { add_kernel<<<1, 16>>>(value); }
-void nothing(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) { nothing_kernel<<<grid, block, shared, stream>>>(nullptr); }
+void nothing(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
+  nothing_kernel<<<grid, block, shared, stream>>>(nullptr);
+}
 void bounded(int threads) { bounded_kernel<<<1, threads>>>(nullptr); }
 void dynamic_shared(int* p, int bytes) { dynamic_shared_kernel<<<1, 64, bytes>>>(p, bytes / 4); }
 void print(int threads) { print_kernel<<<1, threads>>>(); }
-void arguments(double* to, char a, double b, Triple t, float f) { arguments_kernel<<<1, 1>>>(to, a, b, t, f); }
+void arguments(double* to, char a, double b, Triple t, float f) {
+  arguments_kernel<<<1, 1>>>(to, a, b, t, f);
+}
 void count_threads(int* p, dim3 grid, dim3 block) { count_kernel<<<grid, block>>>(p); }
 
 const void* nothing_function() { return reinterpret_cast<const void*>(nothing_kernel); }
 const void* bounded_function() { return reinterpret_cast<const void*>(bounded_kernel); }
-const void* dynamic_shared_function() { return reinterpret_cast<const void*>(dynamic_shared_kernel); }
+const void* dynamic_shared_function() {
+  return reinterpret_cast<const void*>(dynamic_shared_kernel);
+}
 const void* static_shared_function() { return reinterpret_cast<const void*>(static_shared_kernel); }
 const void* clustered_function() { return reinterpret_cast<const void*>(clustered_kernel); }
 const void* store_function() { return reinterpret_cast<const void*>(store_kernel); }

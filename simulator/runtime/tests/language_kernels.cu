@@ -21,14 +21,16 @@ namespace {
 
 using BlockBarrier = cuda::barrier<cuda::thread_scope_block>;
 
-// ---- asynchronous copies --------------------------------------------------------------------------------------------
+// ---- asynchronous copies
+// --------------------------------------------------------------------------------------------
 
 __global__ void pipelined_sum_kernel(int* to, const int* from, int tiles) {
   __shared__ int stage[2][kTile];
   auto pipe = cuda::make_pipeline();
   const auto fetch = [&](int tile) {
     pipe.producer_acquire();
-    cuda::memcpy_async(&stage[tile % 2][threadIdx.x], from + tile * kTile + threadIdx.x, sizeof(int), pipe);
+    cuda::memcpy_async(&stage[tile % 2][threadIdx.x], from + tile * kTile + threadIdx.x,
+                       sizeof(int), pipe);
     pipe.producer_commit();
   };
   fetch(0);
@@ -111,13 +113,15 @@ __global__ void producer_consumer_kernel(int* to, const int* from, int tiles) {
     auto second = bars[1].arrive();
     for (int tile = 0; tile < tiles; ++tile) {
       bars[2 + tile % 2].arrive_and_wait();
-      for (int i = threadIdx.x - half; i < kTile; i += half) to[tile * kTile + i] = 2 * buffer[tile % 2][i];
+      for (int i = threadIdx.x - half; i < kTile; i += half)
+        to[tile * kTile + i] = 2 * buffer[tile % 2][i];
       auto token = bars[tile % 2].arrive();
     }
   }
 }
 
-// ---- atomics --------------------------------------------------------------------------------------------------------
+// ---- atomics
+// --------------------------------------------------------------------------------------------------------
 
 __global__ void small_atomics_kernel(void* cells) {
   char* p = static_cast<char*>(cells);
@@ -127,12 +131,16 @@ __global__ void small_atomics_kernel(void* cells) {
   atomicAdd(reinterpret_cast<__nv_bfloat162*>(p + 12), __floats2bfloat162_rn(1.0f, 2.0f));
   atomicAdd(reinterpret_cast<float2*>(p + 16), make_float2(1.0f, 2.0f));
   atomicAdd(reinterpret_cast<float4*>(p + 32), make_float4(1.0f, 2.0f, 3.0f, 4.0f));
-  atomicCAS(reinterpret_cast<unsigned short*>(p + 48), static_cast<unsigned short>(0), static_cast<unsigned short>(7));
+  atomicCAS(reinterpret_cast<unsigned short*>(p + 48), static_cast<unsigned short>(0),
+            static_cast<unsigned short>(7));
 }
 
-// ---- the language ---------------------------------------------------------------------------------------------------
+// ---- the language
+// ---------------------------------------------------------------------------------------------------
 
-__device__ __noinline__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+__device__ __noinline__ int fibonacci(int n) {
+  return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
 
 struct Shape {
   __device__ virtual ~Shape() {}
@@ -154,9 +162,12 @@ __device__ int thrice(int x) { return 3 * x; }
 __device__ int (*const choices[])(int) = {twice, thrice};
 
 __global__ void recursion_kernel(int* to) { to[threadIdx.x] = fibonacci(threadIdx.x % 13); }
-__global__ void pointers_kernel(int* to) { to[threadIdx.x] = choices[threadIdx.x % 2](threadIdx.x); }
+__global__ void pointers_kernel(int* to) {
+  to[threadIdx.x] = choices[threadIdx.x % 2](threadIdx.x);
+}
 __global__ void virtual_kernel(int* to) {
-  Shape* s = threadIdx.x % 3 == 0 ? static_cast<Shape*>(new Square(threadIdx.x)) : new Strip(threadIdx.x);
+  Shape* s =
+      threadIdx.x % 3 == 0 ? static_cast<Shape*>(new Square(threadIdx.x)) : new Strip(threadIdx.x);
   to[threadIdx.x] = s->area();
   delete s;
 }
@@ -191,12 +202,18 @@ __global__ void assert_kernel(int limit) { assert(static_cast<int>(threadIdx.x) 
 
 }  // namespace
 
-void pipelined_sum(int* to, const int* from, int tiles) { pipelined_sum_kernel<<<1, kTile>>>(to, from, tiles); }
+void pipelined_sum(int* to, const int* from, int tiles) {
+  pipelined_sum_kernel<<<1, kTile>>>(to, from, tiles);
+}
 void barrier_copy(int* to, const int* from) { barrier_copy_kernel<<<1, kTile>>>(to, from); }
 void group_copy(int* to, const int* from) { group_copy_kernel<<<1, kTile>>>(to, from); }
 void bulk_copy(int* to, const int* from) { bulk_copy_kernel<<<1, kTile>>>(to, from); }
-void producer_consumer(int* to, const int* from, int tiles) { producer_consumer_kernel<<<1, kTile>>>(to, from, tiles); }
-void small_atomics(void* cells, int blocks, int threads) { small_atomics_kernel<<<blocks, threads>>>(cells); }
+void producer_consumer(int* to, const int* from, int tiles) {
+  producer_consumer_kernel<<<1, kTile>>>(to, from, tiles);
+}
+void small_atomics(void* cells, int blocks, int threads) {
+  small_atomics_kernel<<<blocks, threads>>>(cells);
+}
 void recursion(int* to, int threads) { recursion_kernel<<<1, threads>>>(to); }
 void function_pointers(int* to, int threads) { pointers_kernel<<<1, threads>>>(to); }
 void virtual_functions(int* to, int threads) { virtual_kernel<<<1, threads>>>(to); }

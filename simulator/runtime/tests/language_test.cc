@@ -42,7 +42,9 @@ CUDA_TEST(Asynchronous, APipelineOverlapsCopies) {
   int *from = device_ints(kTiles * kTile, true), *to = device_ints(kTile, false);
   kernels::pipelined_sum(to, from, kTiles);
   const auto r = fetch(to, kTile);
-  for (int t = 0; t < kTile; ++t) EXPECT_EQ(r[static_cast<std::size_t>(t)], kTiles * (kTile - 1 - t) + kTile * (kTiles * (kTiles - 1) / 2));
+  for (int t = 0; t < kTile; ++t)
+    EXPECT_EQ(r[static_cast<std::size_t>(t)],
+              kTiles * (kTile - 1 - t) + kTile * (kTiles * (kTiles - 1) / 2));
 }
 
 CUDA_TEST(Asynchronous, CopiesThatArriveAtABarrier) {
@@ -78,7 +80,9 @@ CUDA_TEST(Atomics, OfHalvesAndVectors) {
   int* cells = device_ints(16, false);
   kernels::small_atomics(cells, 4, 32);
   const auto r = fetch(cells, 16);
-  const auto word = [&](int i) { return static_cast<std::uint32_t>(r[static_cast<std::size_t>(i)]); };
+  const auto word = [&](int i) {
+    return static_cast<std::uint32_t>(r[static_cast<std::size_t>(i)]);
+  };
   const auto number = [&](int i) {
     float f;
     std::memcpy(&f, &r[static_cast<std::size_t>(i)], 4);

@@ -55,17 +55,24 @@ CUDA_TEST(Launch, SharedMemoryBeyond48KiBNeedsOptingIn) {
   EXPECT_EQ(last_after(1, 32, (48 << 10) + 1), cudaErrorInvalidValue);
   const void* f = kernels::dynamic_shared_function();
   int most = 0;
-  ASSERT_CUDA(cudaSuccess, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, most + 1));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, -1));
-  ASSERT_CUDA(cudaSuccess, cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  ASSERT_CUDA(cudaSuccess,
+              cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, most + 1));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, -1));
+  ASSERT_CUDA(cudaSuccess,
+              cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
   int* p = device_ints(1);
   kernels::dynamic_shared(p, most);
   EXPECT_EQ(value_at(p), most / 4 - 1);
-  ASSERT_CUDA(cudaSuccess, cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024));
+  ASSERT_CUDA(cudaSuccess,
+              cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024));
   kernels::dynamic_shared(p, 2048);
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGetLastError());
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaFuncSetAttribute(kernels::static_shared_function(), cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaFuncSetAttribute(kernels::static_shared_function(),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, most));
 }
 
 CUDA_TEST(Launch, LaunchBoundsAreHeld) {
@@ -80,15 +87,18 @@ CUDA_TEST(Launch, ByHostFunctionAndByHandle) {
   long long index = 2;
   int value = 31;
   void* arguments[] = {&p, &index, &value};
-  EXPECT_CUDA(cudaSuccess, cudaLaunchKernel(kernels::store_function(), 1, 32, arguments, 0, nullptr));
+  EXPECT_CUDA(cudaSuccess,
+              cudaLaunchKernel(kernels::store_function(), 1, 32, arguments, 0, nullptr));
   EXPECT_EQ(value_at(p + 2), 31);
   cudaFunction_t function;
   ASSERT_CUDA(cudaSuccess, cudaGetFuncBySymbol(&function, kernels::store_function()));
   value = 32;
   EXPECT_CUDA(cudaSuccess, cudaLaunchKernel(function, 1, 32, arguments, 0, nullptr));
   EXPECT_EQ(value_at(p + 2), 32);
-  EXPECT_CUDA(cudaErrorInvalidDeviceFunction, cudaLaunchKernel(nullptr, 1, 32, arguments, 0, nullptr));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaLaunchKernel(kernels::store_function(), 1, 32, nullptr, 0, nullptr));
+  EXPECT_CUDA(cudaErrorInvalidDeviceFunction,
+              cudaLaunchKernel(nullptr, 1, 32, arguments, 0, nullptr));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaLaunchKernel(kernels::store_function(), 1, 32, nullptr, 0, nullptr));
 }
 
 CUDA_TEST(Launch, ParametersOfEverySizeArrive) {
@@ -105,7 +115,8 @@ CUDA_TEST(Launch, ParametersOfEverySizeArrive) {
 }
 
 CUDA_TEST(Launch, AnInnerLaunchBetweenPushAndPopKeepsTheOuterConfiguration) {
-  // <<<>>> evaluates its arguments before it pushes, but kernels launched in turn from one thread must not see one another's.
+  // <<<>>> evaluates its arguments before it pushes, but kernels launched in turn from one thread
+  // must not see one another's.
   int* p = device_ints(2);
   for (int i = 0; i < 10; ++i) {
     kernels::count_threads(p, i + 1, 32);
@@ -115,7 +126,9 @@ CUDA_TEST(Launch, AnInnerLaunchBetweenPushAndPopKeepsTheOuterConfiguration) {
   EXPECT_EQ(value_at(p + 1), 55 * 32);
 }
 
-cudaError_t launch_cluster(dim3 grid, dim3 cluster, const void* function = kernels::nothing_function(), cudaStream_t stream = nullptr) {
+cudaError_t launch_cluster(dim3 grid, dim3 cluster,
+                           const void* function = kernels::nothing_function(),
+                           cudaStream_t stream = nullptr) {
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
   config.blockDim = dim3(32);
@@ -137,17 +150,20 @@ CUDA_TEST(Launch, ACapturedClusterIsAnAttributeOfItsNode) {
   cudaGraph_t graph = nullptr;
   ASSERT_CUDA(cudaSuccess, cudaStreamCreate(&stream));
   ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-  ASSERT_CUDA(cudaSuccess, launch_cluster(dim3(16, 2), dim3(4, 2, 1), kernels::nothing_function(), stream));
+  ASSERT_CUDA(cudaSuccess,
+              launch_cluster(dim3(16, 2), dim3(4, 2, 1), kernels::nothing_function(), stream));
   ASSERT_CUDA(cudaSuccess, cudaStreamEndCapture(stream, &graph));
   cudaGraphNode_t node = nullptr;
   std::size_t count = 1;
   ASSERT_CUDA(cudaSuccess, cudaGraphGetNodes(graph, &node, &count));
   cudaLaunchAttributeValue value = {};
-  EXPECT_CUDA(cudaSuccess, cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &value));
+  EXPECT_CUDA(cudaSuccess,
+              cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &value));
   EXPECT_EQ(value.clusterDim.x, 4u);
   EXPECT_EQ(value.clusterDim.y, 2u);
   EXPECT_EQ(value.clusterDim.z, 1u);
-  EXPECT_CUDA(cudaSuccess, cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeCooperative, &value));
+  EXPECT_CUDA(cudaSuccess,
+              cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeCooperative, &value));
   EXPECT_EQ(value.cooperative, 0);
   EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(graph));
   EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(stream));
@@ -159,14 +175,16 @@ CUDA_TEST(Launch, ClustersMustDivideTheGridAndFit) {
   EXPECT_CUDA(cudaErrorInvalidClusterSize, launch_cluster(3, 2));
   EXPECT_CUDA(cudaErrorInvalidClusterSize, launch_cluster(16, 16));
   EXPECT_CUDA(cudaErrorInvalidClusterSize, launch_cluster(4, dim3(0, 1, 1)));
-  ASSERT_CUDA(cudaSuccess, cudaFuncSetAttribute(kernels::nothing_function(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  ASSERT_CUDA(cudaSuccess, cudaFuncSetAttribute(kernels::nothing_function(),
+                                                cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   EXPECT_CUDA(cudaSuccess, launch_cluster(16, 16));
   EXPECT_CUDA(cudaErrorInvalidClusterSize, launch_cluster(32, 32));
   EXPECT_CUDA(cudaSuccess, launch_cluster(4, 2, kernels::clustered_function()));
   EXPECT_CUDA(cudaErrorInvalidClusterSize, launch_cluster(4, 4, kernels::clustered_function()));
   int* p = nullptr;
   void* arguments[] = {&p};
-  EXPECT_CUDA(cudaErrorInvalidClusterSize, cudaLaunchKernel(kernels::clustered_function(), 3, 32, arguments, 0, nullptr));
+  EXPECT_CUDA(cudaErrorInvalidClusterSize,
+              cudaLaunchKernel(kernels::clustered_function(), 3, 32, arguments, 0, nullptr));
 }
 
 CUDA_TEST(Launch, ACooperativeGridMustFitOnTheDeviceAtOnce) {
@@ -174,9 +192,12 @@ CUDA_TEST(Launch, ACooperativeGridMustFitOnTheDeviceAtOnce) {
   void* arguments[] = {&p};
   const void* f = kernels::nothing_function();
   EXPECT_CUDA(cudaSuccess, cudaLaunchCooperativeKernel(f, 4, 32, arguments, 0, nullptr));
-  EXPECT_CUDA(cudaErrorCooperativeLaunchTooLarge, cudaLaunchCooperativeKernel(f, 1 << 20, 32, arguments, 0, nullptr));
+  EXPECT_CUDA(cudaErrorCooperativeLaunchTooLarge,
+              cudaLaunchCooperativeKernel(f, 1 << 20, 32, arguments, 0, nullptr));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaLaunchCooperativeKernel(f, 0, 32, arguments, 0, nullptr));
-  EXPECT_CUDA(cudaErrorCooperativeLaunchTooLarge, cudaLaunchCooperativeKernel(kernels::nothing_function(), 1, 32, arguments, 60000, nullptr));
+  EXPECT_CUDA(
+      cudaErrorCooperativeLaunchTooLarge,
+      cudaLaunchCooperativeKernel(kernels::nothing_function(), 1, 32, arguments, 60000, nullptr));
 }
 
 CUDA_TEST(KernelAttributes, AreThePtxs) {
@@ -192,8 +213,11 @@ CUDA_TEST(KernelAttributes, AreThePtxs) {
   EXPECT_EQ(a.sharedSizeBytes, 45056u);
   EXPECT_EQ(a.maxDynamicSharedSizeBytes, 4096);
   EXPECT_CUDA(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&a, nullptr));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaFuncSetAttribute(kernels::bounded_function(), static_cast<cudaFuncAttribute>(77), 1));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaFuncSetAttribute(kernels::bounded_function(), cudaFuncAttributePreferredSharedMemoryCarveout, 101));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaFuncSetAttribute(kernels::bounded_function(),
+                                                          static_cast<cudaFuncAttribute>(77), 1));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaFuncSetAttribute(kernels::bounded_function(),
+                                   cudaFuncAttributePreferredSharedMemoryCarveout, 101));
 }
 
 CUDA_TEST(KernelAttributes, NamesAndParameters) {
@@ -204,14 +228,16 @@ CUDA_TEST(KernelAttributes, NamesAndParameters) {
   EXPECT_CUDA(cudaSuccess, cudaFuncGetParamInfo(kernels::store_function(), 2, &offset, &size));
   EXPECT_EQ(offset, 16u);
   EXPECT_EQ(size, 4u);
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaFuncGetParamInfo(kernels::store_function(), 3, &offset, &size));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaFuncGetParamInfo(kernels::store_function(), 3, &offset, &size));
 }
 
 CUDA_TEST(Occupancy, OfTheKernelsHere) {
   int blocks = -1;
   std::size_t bytes = 0;
   const auto on = [&](const void* f, int threads, std::size_t shared) {
-    EXPECT_CUDA(cudaSuccess, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, threads, shared));
+    EXPECT_CUDA(cudaSuccess,
+                cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, threads, shared));
     return blocks;
   };
   EXPECT_EQ(on(kernels::nothing_function(), 256, 0), 8);
@@ -219,10 +245,13 @@ CUDA_TEST(Occupancy, OfTheKernelsHere) {
   EXPECT_EQ(on(kernels::bounded_function(), 129, 0), 12);
   EXPECT_EQ(on(kernels::static_shared_function(), 256, 0), 5);
   EXPECT_EQ(on(kernels::dynamic_shared_function(), 256, 100 << 10), 0);
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels::nothing_function(), 0, 0));
-  EXPECT_CUDA(cudaSuccess, cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, kernels::dynamic_shared_function(), 2, 256));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                         &blocks, kernels::nothing_function(), 0, 0));
+  EXPECT_CUDA(cudaSuccess, cudaOccupancyAvailableDynamicSMemPerBlock(
+                               &bytes, kernels::dynamic_shared_function(), 2, 256));
   EXPECT_EQ(bytes, 49152u);
-  EXPECT_CUDA(cudaSuccess, cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, kernels::static_shared_function(), 3, 256));
+  EXPECT_CUDA(cudaSuccess, cudaOccupancyAvailableDynamicSMemPerBlock(
+                               &bytes, kernels::static_shared_function(), 3, 256));
   EXPECT_EQ(bytes, 4096u);
 }
 
@@ -231,7 +260,8 @@ void expect_sticky(cudaError_t error) {
   EXPECT_CUDA(cudaSuccess, cudaGetLastError()) << "the launch itself succeeded";
   EXPECT_CUDA(error, cudaDeviceSynchronize());
   EXPECT_CUDA(error, cudaGetLastError());
-  EXPECT_CUDA(cudaSuccess, cudaGetLastError()) << "the last error is forgotten, the device's is not";
+  EXPECT_CUDA(cudaSuccess, cudaGetLastError())
+      << "the last error is forgotten, the device's is not";
   void* p = nullptr;
   std::size_t size = 0;
   int device = 0;

@@ -29,7 +29,8 @@ constexpr const char* kPtx = R"(
 
 cudaLibrary_t load() {
   cudaLibrary_t library = nullptr;
-  EXPECT_CUDA(cudaSuccess, cudaLibraryLoadData(&library, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  EXPECT_CUDA(cudaSuccess,
+              cudaLibraryLoadData(&library, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0));
   return library;
 }
 
@@ -37,7 +38,8 @@ int scaled(cudaKernel_t kernel, unsigned x) {
   int *p = nullptr, host = -1;
   EXPECT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&p), 4));
   void* arguments[] = {&p, &x};
-  EXPECT_CUDA(cudaSuccess, cudaLaunchKernel(reinterpret_cast<const void*>(kernel), 1, 1, arguments, 0, nullptr));
+  EXPECT_CUDA(cudaSuccess,
+              cudaLaunchKernel(reinterpret_cast<const void*>(kernel), 1, 1, arguments, 0, nullptr));
   EXPECT_CUDA(cudaSuccess, cudaMemcpy(&host, p, 4, cudaMemcpyDeviceToHost));
   return host;
 }
@@ -61,11 +63,13 @@ CUDA_TEST(Library, RunsPtxFromAFile) {
   const std::string path = testing::TempDir() + "/library.ptx";
   std::ofstream(path) << kPtx;
   cudaLibrary_t library = nullptr;
-  ASSERT_CUDA(cudaSuccess, cudaLibraryLoadFromFile(&library, path.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  ASSERT_CUDA(cudaSuccess, cudaLibraryLoadFromFile(&library, path.c_str(), nullptr, nullptr, 0,
+                                                   nullptr, nullptr, 0));
   cudaKernel_t kernel = nullptr;
   ASSERT_CUDA(cudaSuccess, cudaLibraryGetKernel(&kernel, library, "scale"));
   EXPECT_EQ(scaled(kernel, 2), 6);
-  EXPECT_CUDA(cudaErrorFileNotFound, cudaLibraryLoadFromFile(&library, "/nonexistent.ptx", nullptr, nullptr, 0, nullptr, nullptr, 0));
+  EXPECT_CUDA(cudaErrorFileNotFound, cudaLibraryLoadFromFile(&library, "/nonexistent.ptx", nullptr,
+                                                             nullptr, 0, nullptr, nullptr, 0));
 }
 
 CUDA_TEST(Library, TellsItsKernels) {
@@ -83,8 +87,11 @@ CUDA_TEST(Library, TellsItsKernels) {
 
 CUDA_TEST(Library, RefusesWhatIsNoPtx) {
   cudaLibrary_t library = nullptr;
-  EXPECT_CUDA(cudaErrorInvalidPtx, cudaLibraryLoadData(&library, ".version 8.0\n.target sm_75\nnonsense here\n", nullptr, nullptr, 0, nullptr, nullptr, 0));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaLibraryLoadData(nullptr, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  EXPECT_CUDA(cudaErrorInvalidPtx,
+              cudaLibraryLoadData(&library, ".version 8.0\n.target sm_75\nnonsense here\n", nullptr,
+                                  nullptr, 0, nullptr, nullptr, 0));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaLibraryLoadData(nullptr, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0));
 }
 
 }  // namespace

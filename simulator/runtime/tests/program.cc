@@ -1,5 +1,5 @@
-// A CUDA program that does what its arguments say, in turn, and exits with 0 whatever happens to it: what a test sees of it is what the runtime makes of
-// that.
+// A CUDA program that does what its arguments say, in turn, and exits with 0 whatever happens to
+// it: what a test sees of it is what the runtime makes of that.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
@@ -28,14 +28,16 @@ struct Late {
     kernels::store(p, 3, 17);
     const cudaError_t launched = cudaGetLastError();
     const cudaError_t freed = cudaFree(p);
-    std::printf("%s: malloc %d memset %d copy %d value %d launch %d free %d again %d", who, allocated, filled, copied, value, launched, freed, cudaFree(p));
+    std::printf("%s: malloc %d memset %d copy %d value %d launch %d free %d again %d", who,
+                allocated, filled, copied, value, launched, freed, cudaFree(p));
     std::printf(" last %d\n", cudaGetLastError());
   }
 };
 
 Late before{nullptr};
 
-// A variable of the thread, made before and after the thread first calls CUDA: destroyed after and before what the library keeps for the thread.
+// A variable of the thread, made before and after the thread first calls CUDA: destroyed after and
+// before what the library keeps for the thread.
 void in_a_thread() {
   thread_local Late before{nullptr};
   before.who = "thread";
@@ -66,7 +68,8 @@ int main(int argc, char** argv) {
         cudaMallocManaged(&managed, 1000, cudaMemAttachGlobal);
       }
     }
-    if (std::strcmp(what, "take") == 0) std::free(reinterpret_cast<char* (*)()>(dlsym(RTLD_DEFAULT, "lockstepTakeFindings"))());
+    if (std::strcmp(what, "take") == 0)
+      std::free(reinterpret_cast<char* (*)()>(dlsym(RTLD_DEFAULT, "lockstepTakeFindings"))());
     if (std::strcmp(what, "late") == 0) {
       before.who = "before";
       static Late after{"after"};
@@ -79,8 +82,9 @@ int main(int argc, char** argv) {
       const cudaError_t error = cudaGetDeviceCount(&count);
       std::printf("count %d %d\n", error, count);
       if (cudaGetDeviceProperties(&prop, 0) == cudaSuccess) {
-        std::printf("name %s\ncc %d.%d\nSMs %d\noptin %zu\nmemory %zu\n", prop.name, prop.major, prop.minor, prop.multiProcessorCount,
-                    prop.sharedMemPerBlockOptin, prop.totalGlobalMem);
+        std::printf("name %s\ncc %d.%d\nSMs %d\noptin %zu\nmemory %zu\n", prop.name, prop.major,
+                    prop.minor, prop.multiProcessorCount, prop.sharedMemPerBlockOptin,
+                    prop.totalGlobalMem);
       }
     }
   }

@@ -20,17 +20,21 @@ Outcome run(const char* which, const std::string& arguments, const std::string& 
   const char* program = std::getenv(which);
   EXPECT_NE(program, nullptr) << which;
   Outcome outcome;
-  const std::string command = "exec env " + environment + " " + (program == nullptr ? "false" : program) + " " + arguments + " 2>&1";
+  const std::string command = "exec env " + environment + " " +
+                              (program == nullptr ? "false" : program) + " " + arguments + " 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   EXPECT_NE(pipe, nullptr);
   std::array<char, 4096> buffer;
-  for (std::size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) outcome.out.append(buffer.data(), n);
+  for (std::size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    outcome.out.append(buffer.data(), n);
   const int status = pclose(pipe);
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
 }
 
-bool says(const Outcome& o, const std::string& text) { return o.out.find(text) != std::string::npos; }
+bool says(const Outcome& o, const std::string& text) {
+  return o.out.find(text) != std::string::npos;
+}
 
 TEST(ExitStatus, IsTheProgramsOwnWhenNothingWasFound) {
   const Outcome o = run("PROGRAM", "fine sync");
@@ -51,19 +55,25 @@ TEST(ExitStatus, Is86EvenWhenTheErrorCodeWasSeen) {
   EXPECT_TRUE(says(o, "sync 700")) << o.out;
 }
 
-TEST(ExitStatus, IsTheProgramsOwnWhenItTookTheFindings) { EXPECT_EQ(run("PROGRAM", "oob sync take").status, 0); }
+TEST(ExitStatus, IsTheProgramsOwnWhenItTookTheFindings) {
+  EXPECT_EQ(run("PROGRAM", "oob sync take").status, 0);
+}
 
 TEST(ExitStatus, IsNeverMadeBetter) { EXPECT_EQ(run("PROGRAM", "oob exit3").status, 3); }
 
 // As an H100 answers: who was made before the first CUDA call is destroyed after the runtime.
-constexpr char kLate[] = ": malloc 0 memset 0 copy 0 value 16843009 launch 0 free 0 again 1 last 1\n";
+constexpr char kLate[] =
+    ": malloc 0 memset 0 copy 0 value 16843009 launch 0 free 0 again 1 last 1\n";
 
 TEST(Destructors, OfGlobalObjectsMayComeAfterTheRuntime) {
   const Outcome o = run("PROGRAM", "late");
   EXPECT_EQ(o.status, 0) << o.out;
   EXPECT_TRUE(says(o, std::string("after") + kLate)) << o.out;
-  EXPECT_TRUE(says(o, "before: malloc 4 memset 4 copy 4 value 0 launch 4 free 4 again 4 last 4\n")) << o.out;
-  EXPECT_TRUE(says(o, "lockstep: cudaMalloc: the process ends, and the runtime is no longer there: ")) << o.out;
+  EXPECT_TRUE(says(o, "before: malloc 4 memset 4 copy 4 value 0 launch 4 free 4 again 4 last 4\n"))
+      << o.out;
+  EXPECT_TRUE(
+      says(o, "lockstep: cudaMalloc: the process ends, and the runtime is no longer there: "))
+      << o.out;
 }
 
 TEST(Destructors, OfAThreadsVariablesWorkWithTheGpu) {
@@ -90,7 +100,9 @@ TEST(Environment, BlockingLaunchesReturnTheErrorThemselves) {
   EXPECT_TRUE(says(run("PROGRAM", "oob last", "CUDA_LAUNCH_BLOCKING=1"), "last 700"));
 }
 
-TEST(Environment, ChecksCanBeLeftOut) { EXPECT_EQ(run("PROGRAM", "fine sync", "LOCKSTEP_CHECKS=bounds").out, "sync 0\n"); }
+TEST(Environment, ChecksCanBeLeftOut) {
+  EXPECT_EQ(run("PROGRAM", "fine sync", "LOCKSTEP_CHECKS=bounds").out, "sync 0\n");
+}
 
 TEST(Leaks, AreNotLookedForByDefault) {
   EXPECT_EQ(run("PROGRAM", "fine sync").status, 0);
@@ -100,14 +112,20 @@ TEST(Leaks, AreNotLookedForByDefault) {
 TEST(Leaks, AreFoundWhenTheProcessEnds) {
   const Outcome o = run("PROGRAM", "fine sync", "LOCKSTEP_CHECKS=all,leaks");
   EXPECT_EQ(o.status, 86) << o.out;
-  EXPECT_TRUE(says(o, "leak: cudaMalloc #1 (40 bytes) was never freed\n  by the host\n  allocated with cudaMalloc by a call at ")) << o.out;
+  EXPECT_TRUE(says(o,
+                   "leak: cudaMalloc #1 (40 bytes) was never freed\n  by the host\n  allocated "
+                   "with cudaMalloc by a call at "))
+      << o.out;
   EXPECT_TRUE(says(o, "addr2line -Cfe ")) << o.out;
 }
 
 TEST(Leaks, OfOnePlaceInTheProgramAreOneFinding) {
   const Outcome o = run("PROGRAM", "free more", "LOCKSTEP_CHECKS=leaks");
   EXPECT_EQ(o.status, 86) << o.out;
-  EXPECT_TRUE(says(o, "leak: 3 allocations of 3000 bytes together were never freed, the first is managed allocation #2 (1000 bytes)")) << o.out;
+  EXPECT_TRUE(says(o,
+                   "leak: 3 allocations of 3000 bytes together were never freed, the first is "
+                   "managed allocation #2 (1000 bytes)"))
+      << o.out;
   EXPECT_FALSE(says(o, "#1")) << o.out;
 }
 
@@ -132,9 +150,15 @@ TEST(Leaks, OfAProgramWhoseDeviceHasFailedAreNotItsFault) {
 
 TEST(Environment, DevicesDiffer) {
   const Outcome sm90 = run("PROGRAM", "properties");
-  EXPECT_TRUE(says(sm90, "count 0 1\nname Lockstep simulated GPU (sm_90)\ncc 9.0\nSMs 132\noptin 232448\n")) << sm90.out;
-  const Outcome sm120 = run("PROGRAM", "properties", "LOCKSTEP_DEVICE=sm_120 LOCKSTEP_DEVICES=3 LOCKSTEP_MEMORY=2");
-  EXPECT_TRUE(says(sm120, "count 0 3\nname Lockstep simulated GPU (sm_120)\ncc 12.0\nSMs 170\noptin 101376\nmemory 2147483648\n")) << sm120.out;
+  EXPECT_TRUE(
+      says(sm90, "count 0 1\nname Lockstep simulated GPU (sm_90)\ncc 9.0\nSMs 132\noptin 232448\n"))
+      << sm90.out;
+  const Outcome sm120 =
+      run("PROGRAM", "properties", "LOCKSTEP_DEVICE=sm_120 LOCKSTEP_DEVICES=3 LOCKSTEP_MEMORY=2");
+  EXPECT_TRUE(says(sm120,
+                   "count 0 3\nname Lockstep simulated GPU (sm_120)\ncc 12.0\nSMs 170\noptin "
+                   "101376\nmemory 2147483648\n"))
+      << sm120.out;
 }
 
 TEST(Environment, NoDeviceIsNoDevice) {
@@ -163,7 +187,9 @@ TEST(Module, WithoutPtxIsRefusedWithTheFlagToAdd) {
   EXPECT_EQ(o.status, 86) << "its kernel never ran, whatever the program makes of that";
 }
 
-TEST(Module, ThatIsRefusedIsTheProgramsOwnWhenItTookTheFindings) { EXPECT_EQ(run("MACHINE_CODE_ONLY", "fine take").status, 0); }
+TEST(Module, ThatIsRefusedIsTheProgramsOwnWhenItTookTheFindings) {
+  EXPECT_EQ(run("MACHINE_CODE_ONLY", "fine take").status, 0);
+}
 
 TEST(Module, ForANewerDeviceIsRefused) {
   const Outcome o = run("PROGRAM", "fine last", "LOCKSTEP_DEVICE=sm_80");

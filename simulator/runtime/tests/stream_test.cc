@@ -78,16 +78,19 @@ constexpr const char* kLibrary = R"(
 void add_offset(int* p, cudaStream_t stream) {
   cudaLibrary_t library = nullptr;
   cudaKernel_t kernel = nullptr;
-  ASSERT_CUDA(cudaSuccess, cudaLibraryLoadData(&library, kLibrary, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  ASSERT_CUDA(cudaSuccess,
+              cudaLibraryLoadData(&library, kLibrary, nullptr, nullptr, 0, nullptr, nullptr, 0));
   ASSERT_CUDA(cudaSuccess, cudaLibraryGetKernel(&kernel, library, "add"));
   void* arguments[] = {&p};
-  EXPECT_CUDA(cudaSuccess, cudaLaunchKernel(reinterpret_cast<const void*>(kernel), 1, 1, arguments, 0, stream));
+  EXPECT_CUDA(cudaSuccess,
+              cudaLaunchKernel(reinterpret_cast<const void*>(kernel), 1, 1, arguments, 0, stream));
   EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(stream));
   EXPECT_CUDA(cudaSuccess, cudaLibraryUnload(library));
 }
 
-// Before each call a thread waits until all others have come to theirs: nothing but what the runtime itself does then puts two calls in order, and
-// ThreadSanitizer sees what it lacks. A thread that leaves is not waited for.
+// Before each call a thread waits until all others have come to theirs: nothing but what the
+// runtime itself does then puts two calls in order, and ThreadSanitizer sees what it lacks. A
+// thread that leaves is not waited for.
 class AtOnce {
  public:
   explicit AtOnce(std::barrier<>& barrier) : barrier_(barrier) {}
@@ -98,8 +101,10 @@ class AtOnce {
   std::barrier<>& barrier_;
 };
 
-// One host thread of the test below: its own streams, event, graph and buffers on a device that it shares with others.
-void use_device(int device, int rounds, int id, int* counter, std::barrier<>& barrier, std::atomic<int>& called) {
+// One host thread of the test below: its own streams, event, graph and buffers on a device that it
+// shares with others.
+void use_device(int device, int rounds, int id, int* counter, std::barrier<>& barrier,
+                std::atomic<int>& called) {
   AtOnce at_once(barrier);
   EXPECT_CUDA(cudaSuccess, cudaSetDevice(device));
   cudaStream_t first, second;
@@ -119,16 +124,19 @@ void use_device(int device, int rounds, int id, int* counter, std::barrier<>& ba
     kernels::store(p, 0, value, first);
     EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaEventRecord(ready, first)));
     EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaStreamWaitEvent(second, ready, 0)));
-    EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaMemcpyAsync(&there, p, 4, cudaMemcpyDeviceToHost, second)));
+    EXPECT_CUDA(cudaSuccess,
+                (at_once.wait(), cudaMemcpyAsync(&there, p, 4, cudaMemcpyDeviceToHost, second)));
     EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaStreamSynchronize(second)));
     EXPECT_EQ(there, value);
 
     cudaGraph_t graph;
     cudaGraphExec_t launchable;
-    ASSERT_CUDA(cudaSuccess, (at_once.wait(), cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal)));
+    ASSERT_CUDA(cudaSuccess,
+                (at_once.wait(), cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal)));
     at_once.wait();
     kernels::store(p, 1, value + 1, first);
-    EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaMemcpyAsync(p, p + 1, 4, cudaMemcpyDeviceToDevice, first)));
+    EXPECT_CUDA(cudaSuccess,
+                (at_once.wait(), cudaMemcpyAsync(p, p + 1, 4, cudaMemcpyDeviceToDevice, first)));
     EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaLaunchHostFunc(first, call, &called)));
     ASSERT_CUDA(cudaSuccess, (at_once.wait(), cudaStreamEndCapture(first, &graph)));
     ASSERT_CUDA(cudaSuccess, (at_once.wait(), cudaGraphInstantiate(&launchable, graph, 0)));
@@ -137,14 +145,19 @@ void use_device(int device, int rounds, int id, int* counter, std::barrier<>& ba
     EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaMemcpy(&there, p, 4, cudaMemcpyDeviceToHost)));
     EXPECT_EQ(there, value + 1);
     int* temporary = nullptr;
-    ASSERT_CUDA(cudaSuccess, (at_once.wait(), cudaMallocAsync(reinterpret_cast<void**>(&temporary), 4, second)));
-    EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaMemcpyAsync(temporary, p, 4, cudaMemcpyDeviceToDevice, second)));
+    ASSERT_CUDA(cudaSuccess,
+                (at_once.wait(), cudaMallocAsync(reinterpret_cast<void**>(&temporary), 4, second)));
+    EXPECT_CUDA(cudaSuccess, (at_once.wait(),
+                              cudaMemcpyAsync(temporary, p, 4, cudaMemcpyDeviceToDevice, second)));
     at_once.wait();
     add_offset(temporary, second);
-    EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaMemcpy(&there, temporary, 4, cudaMemcpyDeviceToHost)));
+    EXPECT_CUDA(cudaSuccess,
+                (at_once.wait(), cudaMemcpy(&there, temporary, 4, cudaMemcpyDeviceToHost)));
     EXPECT_EQ(there, value + 8);
     EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaFreeAsync(temporary, second)));
-    EXPECT_CUDA(cudaErrorInvalidValue, (at_once.wait(), cudaMemcpy(&there, p, 64, cudaMemcpyDeviceToHost))) << "each thread has its own last error";
+    EXPECT_CUDA(cudaErrorInvalidValue,
+                (at_once.wait(), cudaMemcpy(&there, p, 64, cudaMemcpyDeviceToHost)))
+        << "each thread has its own last error";
     EXPECT_CUDA(cudaErrorInvalidValue, (at_once.wait(), cudaGetLastError()));
     EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaGetLastError()));
     EXPECT_CUDA(cudaSuccess, (at_once.wait(), cudaGraphExecDestroy(launchable)));
@@ -176,7 +189,9 @@ CUDA_TEST(Stream, ManyHostThreadsShareTheDevices) {
   std::barrier<> barrier(kThreads);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back(use_device, t % devices, kRounds, t, counters[static_cast<std::size_t>(t % devices)], std::ref(barrier), std::ref(called));
+    threads.emplace_back(use_device, t % devices, kRounds, t,
+                         counters[static_cast<std::size_t>(t % devices)], std::ref(barrier),
+                         std::ref(called));
   }
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(called, kThreads * kRounds);
@@ -259,7 +274,8 @@ CUDA_TEST(Device, NumbersAreChecked) {
   EXPECT_CUDA(cudaErrorInvalidDevice, cudaSetDevice(99));
   EXPECT_CUDA(cudaErrorInvalidDevice, cudaGetLastError());
   EXPECT_CUDA(cudaErrorInvalidDevice, cudaGetDeviceProperties(&prop, 99));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(5000), 0));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(5000), 0));
   EXPECT_CUDA(cudaSuccess, cudaDeviceGetPCIBusId(text, sizeof text, 0));
   EXPECT_CUDA(cudaSuccess, cudaDeviceGetByPCIBusId(&value, text));
   EXPECT_EQ(value, 0);

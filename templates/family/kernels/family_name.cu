@@ -20,7 +20,8 @@ __global__ void __launch_bounds__(kMaxBlock)
 
 }  // namespace
 
-LaunchStatus check_family_name(const float* x, std::int64_t n, const float* y, const FamilyNameShape& shape) {
+LaunchStatus check_family_name(const float* x, std::int64_t n, const float* y,
+                               const FamilyNameShape& shape) {
   ArgumentCheck check(kWho);
   check.number("n", n, 0, std::numeric_limits<std::int64_t>::max() / sizeof(float));
   check.block(shape.block, kMaxBlock);
@@ -32,9 +33,12 @@ LaunchStatus check_family_name(const float* x, std::int64_t n, const float* y, c
   return check.status();
 }
 
-LaunchStatus family_name(const float* x, std::int64_t n, float* y, const FamilyNameShape& shape, cudaStream_t stream) {
-  if (LaunchStatus status = check_family_name(x, n, y, shape); !status.ok() || n == 0) return status;
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>((n - 1) / shape.block + 1, shape.max_blocks));
+LaunchStatus family_name(const float* x, std::int64_t n, float* y, const FamilyNameShape& shape,
+                         cudaStream_t stream) {
+  if (LaunchStatus status = check_family_name(x, n, y, shape); !status.ok() || n == 0)
+    return status;
+  const auto blocks =
+      static_cast<unsigned>(std::min<std::int64_t>((n - 1) / shape.block + 1, shape.max_blocks));
   compute_family_name<<<blocks, shape.block, 0, stream>>>(x, n, y);
   return launched(kWho, blocks, shape.block);
 }

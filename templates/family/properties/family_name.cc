@@ -20,16 +20,19 @@ struct FamilyNameCase {
     using enum ValueKind;
     field("n", c.n, sizes(0, most));
     field("block", c.block, one_of<int>({32, 64, 128, 256, 512, 1024, 96, 1, 2, 3, 31, 33, 1000}));
-    field("max_blocks", c.max_blocks, choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
+    field("max_blocks", c.max_blocks,
+          choice<int>({{"unlimited", kUnlimited}, {"1", 1}, {"2", 2}, {"5", 5}}));
     field("x_offset", c.x_offset, range(0, 31));
     field("y_offset", c.y_offset, range(0, 31));
     field("poison", c.poison, poisons());
-    field("values", c.values, values_of({kSmallIntegers, kIndex, kUniform, kMixed, kWide, kSpecial}));
+    field("values", c.values,
+          values_of({kSmallIntegers, kIndex, kUniform, kMixed, kWide, kSpecial}));
   }
   static void fields(FamilyNameCase& c, FieldVisitor& field) { fields_of(c, field, 1 << 17); }
   void normalise() {
     if (n <= 1 << 13) return;
-    max_blocks = kUnlimited;  // one block and ten thousand elements show nothing that a thousand do not
+    max_blocks =
+        kUnlimited;  // one block and ten thousand elements show nothing that a thousand do not
     block = std::max(block, 32);
   }
 
@@ -45,7 +48,8 @@ struct SmallCase : FamilyNameCase {
 // What the launcher is called with, and what its header says of it.
 Call<FamilyName> call_of(const FamilyNameCase& c) {
   Call<FamilyName> call("family_name");
-  auto& [x, n, y, shape] = call.arguments(nullptr, c.n, nullptr, kernels::FamilyNameShape{c.block, c.max_blocks});
+  auto& [x, n, y, shape] =
+      call.arguments(nullptr, c.n, nullptr, kernels::FamilyNameShape{c.block, c.max_blocks});
   call.integer("n", {0, std::numeric_limits<std::int64_t>::max() / 4}, n);
   call.integer("block", {1, 1024}, shape.block);
   call.integer("max_blocks", {1, kUnlimited}, shape.max_blocks);
@@ -56,19 +60,24 @@ Call<FamilyName> call_of(const FamilyNameCase& c) {
   return call;
 }
 
-DeviceArray<float> FamilyNameCase::launch(const FamilyName& f) const { return call_of(*this).run(f).take<float>("y"); }
+DeviceArray<float> FamilyNameCase::launch(const FamilyName& f) const {
+  return call_of(*this).run(f).take<float>("y");
+}
 
 void matches_its_reference(const FamilyName& f, const FamilyNameCase& c) {
-  REQUIRE_WITHIN_BOUND(c.launch(f), reference::family_name(c.x()), tiles_of_blocks(c.n, c.block, c.max_blocks));
+  REQUIRE_WITHIN_BOUND(c.launch(f), reference::family_name(c.x()),
+                       tiles_of_blocks(c.n, c.block, c.max_blocks));
 }
 
 }  // namespace
 
 Laws<FamilyName> family_name_laws() {
   return with_batteries<call_of, SmallCase>({
-      no_work_law<call_of, FamilyNameCase, &FamilyNameCase::n>("LaunchesNothingForNoWork", {.cases = 100, .cost = 4}),
+      no_work_law<call_of, FamilyNameCase, &FamilyNameCase::n>("LaunchesNothingForNoWork",
+                                                               {.cases = 100, .cost = 4}),
       refusal_law<call_of, SmallCase>("RefusesBadArguments", {.cases = 300, .cost = 4}),
-      // FILL IN: what else is true of every case? Linearity, symmetry, a special input whose result is known.
+      // FILL IN: what else is true of every case? Linearity, symmetry, a special input whose result
+      // is known.
       law("MatchesItsReference", matches_its_reference, {.cases = 1500}),
       law("IsDeterministic", require_same_bits<SmallCase, FamilyName>, {.cases = 20, .cost = 50}),
   });

@@ -1,5 +1,5 @@
-// The laws of family_name. A law is a sentence about every case; it takes the implementation that it judges, so that a
-// broken or a rewritten kernel can stand in the place of the real one.
+// The laws of family_name. A law is a sentence about every case; it takes the implementation that
+// it judges, so that a broken or a rewritten kernel can stand in the place of the real one.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// Reference of family_name. FILL IN: the declared chain of the kernel, and the bound with its derivation.
+// Reference of family_name. FILL IN: the declared chain of the kernel, and the bound with its
+// derivation.
 #pragma once
 
 #include <span>

@@ -1,7 +1,8 @@
 // Not named *_test.cc: those open with GoogleTest (.bazelrc), which this one can do without.
 //
-// On the simulated GPU a real test of the kernel. As a test for silicon it is what no test may be: green whether or not
-// there is a GPU, so that nothing but the cache key keeps its result from the machines that it is not about.
+// On the simulated GPU a real test of the kernel. As a test for silicon it is what no test may be:
+// green whether or not there is a GPU, so that nothing but the cache key keeps its result from the
+// machines that it is not about.
 #include "sample.h"
 
 #include <cuda_runtime_api.h>
@@ -31,9 +32,11 @@ bool doubles_on_the_device() {
 }  // namespace
 
 int main() {
-  if (const char* const status = std::getenv("TEST_SHARD_STATUS_FILE")) std::ofstream(status).put('\n');
+  if (const char* const status = std::getenv("TEST_SHARD_STATUS_FILE"))
+    std::ofstream(status).put('\n');
   // Without it Bazel makes one, which is another action.
-  if (const char* const report = std::getenv("XML_OUTPUT_FILE")) std::ofstream(report) << "<testsuites/>\n";
+  if (const char* const report = std::getenv("XML_OUTPUT_FILE"))
+    std::ofstream(report) << "<testsuites/>\n";
   const char* const gpu = std::getenv("LOCKSTEP_GPU");
   if (gpu == nullptr) return 2;
   if (std::strcmp(gpu, "simulated") == 0) return doubles_on_the_device() ? 0 : 1;

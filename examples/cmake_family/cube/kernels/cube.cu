@@ -35,9 +35,11 @@ LaunchStatus check_cube(const float* x, std::int64_t n, const float* y, const Cu
   return check.status();
 }
 
-LaunchStatus cube(const float* x, std::int64_t n, float* y, const CubeShape& shape, cudaStream_t stream) {
+LaunchStatus cube(const float* x, std::int64_t n, float* y, const CubeShape& shape,
+                  cudaStream_t stream) {
   if (LaunchStatus status = check_cube(x, n, y, shape); !status.ok() || n == 0) return status;
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>((n - 1) / shape.block + 1, shape.max_blocks));
+  const auto blocks =
+      static_cast<unsigned>(std::min<std::int64_t>((n - 1) / shape.block + 1, shape.max_blocks));
   compute_cube<<<blocks, shape.block, 0, stream>>>(x, n, y);
   return launched(kWho, blocks, shape.block);
 }

@@ -1,6 +1,7 @@
 // The cube of each element: y[i] = x[i]^3.
 //
-// Rounding chain of an element: square = x * x, then y = square * x, two roundings; the same for every schedule.
+// Rounding chain of an element: square = x * x, then y = square * x, two roundings; the same for
+// every schedule.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,17 +13,21 @@
 namespace lockstep::kernels {
 
 struct CubeShape {
-  int block = 256;              // threads, 1 ... 1024
-  int max_blocks = 0x7fffffff;  // the grid is at most that; blocks stride over the elements; at least 1
+  int block = 256;  // threads, 1 ... 1024
+  int max_blocks =
+      0x7fffffff;  // the grid is at most that; blocks stride over the elements; at least 1
 };
 
 // y[i] = x[i] * x[i] * x[i].
 //
-// x and y: n floats of device memory each, aligned to float, that do not overlap. n >= 0; n = 0 launches nothing, and x
-// and y may then be null. Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
-LaunchStatus cube(const float* x, std::int64_t n, float* y, const CubeShape& shape = {}, cudaStream_t stream = nullptr);
+// x and y: n floats of device memory each, aligned to float, that do not overlap. n >= 0; n = 0
+// launches nothing, and x and y may then be null. Errors: cudaErrorInvalidValue for arguments
+// outside these, else what CUDA returned.
+LaunchStatus cube(const float* x, std::int64_t n, float* y, const CubeShape& shape = {},
+                  cudaStream_t stream = nullptr);
 
-// Whether cube would take these arguments; launches nothing. For kernels that keep its contract in another way.
+// Whether cube would take these arguments; launches nothing. For kernels that keep its contract in
+// another way.
 LaunchStatus check_cube(const float* x, std::int64_t n, const float* y, const CubeShape& shape);
 
 }  // namespace lockstep::kernels

@@ -44,17 +44,21 @@ int wait_for(pid_t pid, int seconds) {
 
 }  // namespace
 
-Assembled assemble(const std::string& ptxas, const std::string& folder, const std::string& name, const std::string& ptx, int level, int seconds) {
-  const std::string base = folder + "/" + name, source = base + ".ptx", result = base + "-O" + std::to_string(level) + ".cubin", log = base + ".log";
+Assembled assemble(const std::string& ptxas, const std::string& folder, const std::string& name,
+                   const std::string& ptx, int level, int seconds) {
+  const std::string base = folder + "/" + name, source = base + ".ptx",
+                    result = base + "-O" + std::to_string(level) + ".cubin", log = base + ".log";
   std::ofstream(source, std::ios::binary) << ptx;
   const std::string optimised = "-O" + std::to_string(level);
-  const char* arguments[] = {ptxas.c_str(), "-arch=sm_90", optimised.c_str(), "-w", "-o", result.c_str(), source.c_str(), nullptr};
+  const char* arguments[] = {ptxas.c_str(), "-arch=sm_90",  optimised.c_str(), "-w",
+                             "-o",          result.c_str(), source.c_str(),    nullptr};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
   pid_t pid = 0;
-  const int failed = posix_spawn(&pid, ptxas.c_str(), &actions, nullptr, const_cast<char**>(arguments), environ);
+  const int failed =
+      posix_spawn(&pid, ptxas.c_str(), &actions, nullptr, const_cast<char**>(arguments), environ);
   posix_spawn_file_actions_destroy(&actions);
   Assembled a;
   if (failed != 0) {
@@ -66,7 +70,10 @@ Assembled assemble(const std::string& ptxas, const std::string& folder, const st
   if (a.ok)
     a.cubin = contents(result);
   else
-    a.messages = (status == -1 ? "killed by a signal\n" : status == -2 ? "took too long\n" : "") + contents(log);
+    a.messages = (status == -1   ? "killed by a signal\n"
+                  : status == -2 ? "took too long\n"
+                                 : "") +
+                 contents(log);
   unlink(source.c_str());
   unlink(result.c_str());
   unlink(log.c_str());

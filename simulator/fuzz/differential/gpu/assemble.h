@@ -11,7 +11,9 @@ struct Assembled {
   std::string messages;  // what ptxas said, or how it ended
 };
 
-// `level`: 0, 1 or 3. Files go to `folder` under names that begin with `name`. Ends ptxas after `seconds`.
-Assembled assemble(const std::string& ptxas, const std::string& folder, const std::string& name, const std::string& ptx, int level, int seconds);
+// `level`: 0, 1 or 3. Files go to `folder` under names that begin with `name`. Ends ptxas after
+// `seconds`.
+Assembled assemble(const std::string& ptxas, const std::string& folder, const std::string& name,
+                   const std::string& ptx, int level, int seconds);
 
 }  // namespace lockstep::fuzz::differential

@@ -45,7 +45,8 @@ struct Device::Driver {
   LOCKSTEP_CU(cuMemcpyDtoH, void*, Pointer, std::size_t);
   LOCKSTEP_CU(cuMemcpyHtoDAsync, Pointer, const void*, std::size_t, void*);
   LOCKSTEP_CU(cuMemsetD8Async, Pointer, unsigned char, std::size_t, void*);
-  LOCKSTEP_CU(cuLaunchKernel, void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
+  LOCKSTEP_CU(cuLaunchKernel, void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+              unsigned, void*, void**, void**);
   LOCKSTEP_CU(cuStreamCreate, void**, unsigned);
   LOCKSTEP_CU(cuStreamQuery, void*);
   LOCKSTEP_CU(cuGetErrorName, int, const char**);
@@ -100,10 +101,12 @@ Device::Device() : driver_(std::make_unique<Driver>()) {
   d.must(d.cuDeviceGetAttribute(&minor, 76, device), "compute capability");
   name_ = name;
   if (major != 9 || minor != 0)
-    throw std::runtime_error(name_ + " is of compute capability " + std::to_string(major) + "." + std::to_string(minor) + ", not 9.0");
+    throw std::runtime_error(name_ + " is of compute capability " + std::to_string(major) + "." +
+                             std::to_string(minor) + ", not 9.0");
   d.must(d.cuDevicePrimaryCtxRetain(&d.context, device), "cuDevicePrimaryCtxRetain");
   d.must(d.cuCtxSetCurrent(d.context), "cuCtxSetCurrent");
-  d.must(d.cuCtxSetLimit(0, 16384), "cuCtxSetLimit");  // the stack of a thread: functions call themselves
+  d.must(d.cuCtxSetLimit(0, 16384),
+         "cuCtxSetLimit");  // the stack of a thread: functions call themselves
   d.must(d.cuModuleLoadData(&d.helpers, kHelpers), "helpers");
   d.must(d.cuModuleGetFunction(&d.prepare, d.helpers, "prepare"), "prepare");
   d.must(d.cuModuleGetFunction(&d.digest, d.helpers, "digest"), "digest");
@@ -124,7 +127,8 @@ struct Device::Lane::State {
 Device::Lane::Lane(Device& device, std::size_t programs) : state_(new State{*device.driver_}) {
   State& s = *state_;
   s.d.must(s.d.cuCtxSetCurrent(s.d.context), "cuCtxSetCurrent");
-  s.d.must(s.d.cuStreamCreate(&s.stream, 1), "cuStreamCreate");  // does not wait for the default stream
+  s.d.must(s.d.cuStreamCreate(&s.stream, 1),
+           "cuStreamCreate");  // does not wait for the default stream
   s.d.must(s.d.cuMemAlloc(&s.arenas, programs * Layout::kWhole), "cuMemAlloc");
   s.d.must(s.d.cuMemAlloc(&s.sizes, programs * 8), "cuMemAlloc");
   s.d.must(s.d.cuMemAlloc(&s.results, programs * 8), "cuMemAlloc");
@@ -136,7 +140,9 @@ Device::Lane::Lane(Device& device, std::size_t programs) : state_(new State{*dev
 
 Device::Lane::~Lane() = default;
 
-Device::Lane::Outcome Device::Lane::run(std::span<const Program> programs, std::span<const std::uint8_t> skipped, const std::string& cubin, int milliseconds) {
+Device::Lane::Outcome Device::Lane::run(std::span<const Program> programs,
+                                        std::span<const std::uint8_t> skipped,
+                                        const std::string& cubin, int milliseconds) {
   State& s = *state_;
   Driver& d = s.d;
   Outcome o;
@@ -148,13 +154,15 @@ Device::Lane::Outcome Device::Lane::run(std::span<const Program> programs, std::
   }
   try {
     std::vector<std::uint32_t> sizes;
-    for (const Program& p : programs) sizes.push_back(Layout(p).bytes), sizes.push_back(Layout(p).sums);
+    for (const Program& p : programs)
+      sizes.push_back(Layout(p).bytes), sizes.push_back(Layout(p).sums);
     d.must(d.cuMemcpyHtoDAsync(s.sizes, sizes.data(), 4 * sizes.size(), s.stream), "sizes");
     std::uint32_t stride = Layout::kWhole, sums = kSums;
     std::uint64_t start = kSumStart;
     const auto n = static_cast<unsigned>(programs.size());
     void* prepare[] = {&s.arenas, &s.sizes, &stride, &start, &sums};
-    d.must(d.cuLaunchKernel(d.prepare, n, 1, 1, 128, 1, 1, 0, s.stream, prepare, nullptr), "prepare");
+    d.must(d.cuLaunchKernel(d.prepare, n, 1, 1, 128, 1, 1, 0, s.stream, prepare, nullptr),
+           "prepare");
     d.must(d.cuMemsetD8Async(s.results, 0, 8 * programs.size(), s.stream), "results");
     for (std::size_t i = 0; i < programs.size(); ++i) {
       if (skipped[i]) continue;
@@ -164,12 +172,17 @@ Device::Lane::Outcome Device::Lane::run(std::span<const Program> programs, std::
       const Program& p = programs[i];
       const Layout layout(p);
       void* kernel = nullptr;
-      d.must(d.cuModuleGetFunction(&kernel, module, ("k" + std::to_string(i)).c_str()), "cuModuleGetFunction");
+      d.must(d.cuModuleGetFunction(&kernel, module, ("k" + std::to_string(i)).c_str()),
+             "cuModuleGetFunction");
       const Pointer arena = s.arenas + i * Layout::kWhole;
-      Pointer words[] = {d.input + p.input_offset, arena, arena + layout.scratch, arena + layout.sums, d.input};
+      Pointer words[] = {d.input + p.input_offset, arena, arena + layout.scratch,
+                         arena + layout.sums, d.input};
       std::array<std::uint32_t, kArgumentBytes / 4> arguments = p.arguments;
-      void* parameters[] = {&words[0], &words[1], &words[2], &words[3], &words[4], arguments.data()};
-      d.must(d.cuLaunchKernel(kernel, p.blocks, 1, 1, p.threads, 1, 1, 0, s.stream, parameters, nullptr), "cuLaunchKernel");
+      void* parameters[] = {&words[0], &words[1], &words[2],
+                            &words[3], &words[4], arguments.data()};
+      d.must(d.cuLaunchKernel(kernel, p.blocks, 1, 1, p.threads, 1, 1, 0, s.stream, parameters,
+                              nullptr),
+             "cuLaunchKernel");
     }
     void* digest[] = {&s.arenas, &s.sizes, &stride, &s.results};
     d.must(d.cuLaunchKernel(d.digest, n, 1, 1, 128, 1, 1, 0, s.stream, digest, nullptr), "digest");

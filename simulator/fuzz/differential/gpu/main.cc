@@ -1,8 +1,11 @@
-// Random programs on a GPU of compute capability 9.0: by ptxas -O0, -O1 and -O3, and on the simulated GPU. Four votes; who is alone is wrong.
+// Random programs on a GPU of compute capability 9.0: by ptxas -O0, -O1 and -O3, and on the
+// simulated GPU. Four votes; who is alone is wrong.
 //
-// Needs ptxas and the driver, and nothing else of CUDA. Each host thread makes a module of many programs, has ptxas assemble it three times,
-// has a process of its own kind run it, and runs it on the simulated GPU. A kernel that fails or does not end costs that process; the others of the
-// module run again without it. Exit status: 0 all agree, 1 something differs, 2 wrong usage or no GPU.
+// Needs ptxas and the driver, and nothing else of CUDA. Each host thread makes a module of many
+// programs, has ptxas assemble it three times, has a process of its own kind run it, and runs it on
+// the simulated GPU. A kernel that fails or does not end costs that process; the others of the
+// module run again without it. Exit status: 0 all agree, 1 something differs, 2 wrong usage or no
+// GPU.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -39,8 +42,9 @@ struct Options {
   double minutes = 8;
   std::uint64_t seed = 1, programs = 0;
   std::size_t batch = 96, runners = 0;  // none given: half as many as host threads
-  std::size_t reduced = 4;              // programs of a kind that are made small; of all kinds, twelve times as many
-  int milliseconds = 1500;              // for the kernels of a module
+  std::size_t reduced =
+      4;  // programs of a kind that are made small; of all kinds, twelve times as many
+  int milliseconds = 1500;  // for the kernels of a module
   int jobs = static_cast<int>(std::thread::hardware_concurrency());
   bool dry = false, checks = false;
   std::string ptxas = "ptxas", out = "out", scratch = "/dev/shm";
@@ -101,27 +105,33 @@ struct Shared {
   std::size_t reduced = 0, saved = 0, told = 0;
   std::unique_ptr<Pool> pool;  // none: nothing is launched
   std::atomic<bool> stop{false};
-  std::atomic<std::int64_t> assembling{0}, simulating{0}, launching{0}, generating{0};  // microseconds of all threads
+  std::atomic<std::int64_t> assembling{0}, simulating{0}, launching{0},
+      generating{0};  // microseconds of all threads
   int status = 0;
 };
 
 class Timed {
  public:
   explicit Timed(std::atomic<std::int64_t>& to) : to_(to) {}
-  ~Timed() { to_ += std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start_).count(); }
+  ~Timed() {
+    to_ += std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start_).count();
+  }
 
  private:
   std::atomic<std::int64_t>& to_;
   Clock::time_point start_ = Clock::now();
 };
 
-void write(const std::filesystem::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+void write(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
 
 std::string table(Shared& s);
 
 class Worker {
  public:
-  Worker(Shared& shared, int number) : s_(shared), name_(fmt::format("judge-{}-{}", getpid(), number)) {}
+  Worker(Shared& shared, int number)
+      : s_(shared), name_(fmt::format("judge-{}-{}", getpid(), number)) {}
 
   void run() {
     for (;;) {
@@ -134,7 +144,9 @@ class Worker {
         std::erase_if(programs, [&](const Program& p) {
           if (s_.options.without.empty()) return false;
           const std::string text = module_of(std::span(&p, 1));
-          return std::any_of(s_.options.without.begin(), s_.options.without.end(), [&](const std::string& w) { return text.find(w) != std::string::npos; });
+          return std::any_of(
+              s_.options.without.begin(), s_.options.without.end(),
+              [&](const std::string& w) { return text.find(w) != std::string::npos; });
         });
       }
       if (!programs.empty()) batch(programs);
@@ -149,10 +161,13 @@ class Worker {
     std::vector<std::uint64_t> numbers;
     if (s_.stop) return numbers;
     if (!o.only.empty()) {
-      for (; numbers.size() < o.batch && s_.next < o.only.size(); ++s_.next) numbers.push_back(o.only[s_.next]);
+      for (; numbers.size() < o.batch && s_.next < o.only.size(); ++s_.next)
+        numbers.push_back(o.only[s_.next]);
       return numbers;
     }
-    if (Clock::now() - s_.start > std::chrono::duration<double>(60 * o.minutes) || (o.programs != 0 && s_.next >= o.programs)) return numbers;
+    if (Clock::now() - s_.start > std::chrono::duration<double>(60 * o.minutes) ||
+        (o.programs != 0 && s_.next >= o.programs))
+      return numbers;
     static const std::vector<int> possible = possible_rows(true);
     for (std::size_t i = 0; i < o.batch; ++i) {
       Choices choose(o.seed * 0x100000001b3 + s_.next++);
@@ -170,7 +185,8 @@ class Worker {
     const Timed t(s_.assembling);
     for (;;) {
       if (programs.empty()) return false;
-      const Assembled a = assemble(s_.options.ptxas, s_.options.scratch, name_, module_of(programs), level, kAssemblySeconds);
+      const Assembled a = assemble(s_.options.ptxas, s_.options.scratch, name_, module_of(programs),
+                                   level, kAssemblySeconds);
       if (a.ok) {
         cubin = a.cubin;
         return true;
@@ -179,15 +195,19 @@ class Worker {
       std::vector<Program> suspects = programs;
       std::string messages = a.messages;
       while (suspects.size() > 1) {
-        std::vector<Program> half(suspects.begin(), suspects.begin() + static_cast<std::ptrdiff_t>(suspects.size() / 2));
-        const Assembled h = assemble(s_.options.ptxas, s_.options.scratch, name_, module_of(half), level, kAssemblySeconds);
+        std::vector<Program> half(
+            suspects.begin(), suspects.begin() + static_cast<std::ptrdiff_t>(suspects.size() / 2));
+        const Assembled h = assemble(s_.options.ptxas, s_.options.scratch, name_, module_of(half),
+                                     level, kAssemblySeconds);
         if (!h.ok) {
           suspects = std::move(half);
           messages = h.messages;
           continue;
         }
-        suspects.erase(suspects.begin(), suspects.begin() + static_cast<std::ptrdiff_t>(suspects.size() / 2));
-        const Assembled rest = assemble(s_.options.ptxas, s_.options.scratch, name_, module_of(suspects), level, kAssemblySeconds);
+        suspects.erase(suspects.begin(),
+                       suspects.begin() + static_cast<std::ptrdiff_t>(suspects.size() / 2));
+        const Assembled rest = assemble(s_.options.ptxas, s_.options.scratch, name_,
+                                        module_of(suspects), level, kAssemblySeconds);
         if (rest.ok) break;  // neither half alone
         messages = rest.messages;
       }
@@ -197,7 +217,8 @@ class Worker {
         ++s_.refused;
         if (s_.saved++ < kMaxSaved)
           write(std::filesystem::path(s_.options.out) / fmt::format("refused-{:016x}.ptx", number),
-                fmt::format("// ptxas -O{}\n/* {} */\n", level, messages) + module_of(std::span(&suspects.front(), 1)));
+                fmt::format("// ptxas -O{}\n/* {} */\n", level, messages) +
+                    module_of(std::span(&suspects.front(), 1)));
         fmt::print("ptxas -O{} refuses {:016x}: {}\n", level, number, messages.substr(0, 200));
       }
       std::erase_if(programs, [&](const Program& p) { return p.seed == number; });
@@ -205,12 +226,14 @@ class Worker {
   }
 
   // Runs a module at a level. A program whose kernel fails is left out, and the others run again.
-  void launch(const std::vector<Program>& programs, int level, const std::string& cubin, std::vector<Votes>& to) {
+  void launch(const std::vector<Program>& programs, int level, const std::string& cubin,
+              std::vector<Votes>& to) {
     const Timed t(s_.launching);
     Pool::Lent runner(*s_.pool);
     std::vector<std::uint8_t> skipped(programs.size());
     for (std::size_t faults = 0;; ++faults) {
-      const Runner::Outcome o = runner->run(programs, skipped, cubin, s_.options.milliseconds, false);
+      const Runner::Outcome o =
+          runner->run(programs, skipped, cubin, s_.options.milliseconds, false);
       if (o.fault.empty()) {
         for (std::size_t i = 0; i < programs.size(); ++i)
           if (!skipped[i]) to[i].silicon[level] = o.digests[i];
@@ -223,11 +246,13 @@ class Worker {
       }
       to[o.failed].fault[level] = o.fault;
       skipped[o.failed] = 1;
-      if (std::all_of(skipped.begin(), skipped.end(), [](std::uint8_t s) { return s != 0; })) return;
+      if (std::all_of(skipped.begin(), skipped.end(), [](std::uint8_t s) { return s != 0; }))
+        return;
     }
   }
 
-  // The votes on each program; false when they could not be had. `programs` loses those that ptxas refuses.
+  // The votes on each program; false when they could not be had. `programs` loses those that ptxas
+  // refuses.
   bool votes(std::vector<Program>& programs, std::vector<Votes>& to, bool quiet) {
     std::string cubins[3];
     for (int l = 0; l < 3; ++l) {
@@ -245,8 +270,10 @@ class Worker {
         return false;
       }
       for (std::size_t i = 0; i < programs.size(); ++i) {
-        const Result r = simulator_.run(programs[i], i,
-                                        {.checks = s_.options.checks ? std::uint32_t{lockstep::check::kAllChecks} : std::uint32_t{lockstep::check::kNoChecks}});
+        const Result r = simulator_.run(
+            programs[i], i,
+            {.checks = s_.options.checks ? std::uint32_t{lockstep::check::kAllChecks}
+                                         : std::uint32_t{lockstep::check::kNoChecks}});
         if (!r.error.empty() && !quiet) {
           const std::lock_guard lock(s_.mutex);
           ++s_.findings;
@@ -279,7 +306,8 @@ class Worker {
         if (all[i].agree()) continue;
         ++s_.alone[all[i].alone()];
         differ.push_back(i);
-        if (++s_.told <= kMaxTold) fmt::print("{:016x}: {} differs\n", programs[i].seed, all[i].alone());
+        if (++s_.told <= kMaxTold)
+          fmt::print("{:016x}: {} differs\n", programs[i].seed, all[i].alone());
       }
     }
     for (const std::size_t i : differ) explain(programs[i], all[i]);
@@ -303,16 +331,23 @@ class Worker {
             std::vector<Program> one = {p};
             std::vector<Votes> v;
             const auto now = Clock::now();
-            const bool late = now - begin > kReducing || now - s_.start > std::chrono::duration<double>(60 * s_.options.minutes + 15);
-            return !late && !s_.stop && this->votes(one, v, true) && v.size() == 1 && v[0].alone() == alone && !v[0].agree();
+            const bool late =
+                now - begin > kReducing ||
+                now - s_.start > std::chrono::duration<double>(60 * s_.options.minutes + 15);
+            return !late && !s_.stop && this->votes(one, v, true) && v.size() == 1 &&
+                   v[0].alone() == alone && !v[0].agree();
           },
           kMaxQuestions);
     }
-    std::string text = fmt::format("// {:016x}: {} differs\n// {} blocks of {} threads; the input begins at byte {}\n// arguments", program.seed, alone,
-                                   small.blocks, small.threads, small.input_offset);
+    std::string text = fmt::format(
+        "// {:016x}: {} differs\n// {} blocks of {} threads; the input begins at byte {}\n// "
+        "arguments",
+        program.seed, alone, small.blocks, small.threads, small.input_offset);
     for (const std::uint32_t a : small.arguments) text += fmt::format(" {:08x}", a);
     text += "\n" + differences(small) + module_of(std::span(&small, 1));
-    write(std::filesystem::path(s_.options.out) / fmt::format("{}-{:016x}.ptx", reduce ? "small" : "raw", program.seed), text);
+    write(std::filesystem::path(s_.options.out) /
+              fmt::format("{}-{:016x}.ptx", reduce ? "small" : "raw", program.seed),
+          text);
   }
 
   // Where each level's memory first differs from the simulated GPU's.
@@ -325,9 +360,12 @@ class Worker {
     for (const int level : kLevels) {
       std::string cubin;
       if (!assembled(one, level, cubin) || one.empty()) return text;
-      const Runner::Outcome o = Pool::Lent(*s_.pool)->run(one, {}, cubin, s_.options.milliseconds, true);
+      const Runner::Outcome o =
+          Pool::Lent(*s_.pool)->run(one, {}, cubin, s_.options.milliseconds, true);
       text += fmt::format("// simulated against -O{}: {}\n", level,
-                          o.fault.empty() ? first_difference(p, r.memory, o.memory, fmt::format("-O{}", level)) : o.fault);
+                          o.fault.empty()
+                              ? first_difference(p, r.memory, o.memory, fmt::format("-O{}", level))
+                              : o.fault);
     }
     return text;
   }
@@ -340,11 +378,16 @@ class Worker {
 std::string table(Shared& s) {
   const double seconds = std::chrono::duration<double>(Clock::now() - s.start).count();
   const Catalogue& all = Catalogue::get();
-  std::string t = fmt::format("\n{} programs in {:.0f} s, {:.0f} a second; {} ran, {} refused by ptxas, {} with findings of the simulated GPU\n", s.programs,
-                              seconds, static_cast<double>(s.programs) / seconds, s.launched, s.refused, s.findings);
-  t += fmt::format("seconds of all host threads: generating {:.1f}, ptxas {:.1f}, simulating {:.1f}, launching {:.1f}\n",
-                   1e-6 * static_cast<double>(s.generating), 1e-6 * static_cast<double>(s.assembling), 1e-6 * static_cast<double>(s.simulating),
-                   1e-6 * static_cast<double>(s.launching));
+  std::string t = fmt::format(
+      "\n{} programs in {:.0f} s, {:.0f} a second; {} ran, {} refused by ptxas, {} with findings "
+      "of the simulated GPU\n",
+      s.programs, seconds, static_cast<double>(s.programs) / seconds, s.launched, s.refused,
+      s.findings);
+  t += fmt::format(
+      "seconds of all host threads: generating {:.1f}, ptxas {:.1f}, simulating {:.1f}, launching "
+      "{:.1f}\n",
+      1e-6 * static_cast<double>(s.generating), 1e-6 * static_cast<double>(s.assembling),
+      1e-6 * static_cast<double>(s.simulating), 1e-6 * static_cast<double>(s.launching));
   if (s.pool != nullptr) t += fmt::format("{} processes have run kernels\n", s.pool->started());
   std::uint64_t least = ~std::uint64_t{0};
   std::size_t few = 0;
@@ -352,19 +395,23 @@ std::string table(Shared& s) {
     least = std::min(least, s.rows[static_cast<std::size_t>(r)]);
     few += s.rows[static_cast<std::size_t>(r)] < 100;
   }
-  t += fmt::format("rows of the table: {} can stand in such a program, {} did in fewer than 100; the least often seen in {}\n", possible_rows(true).size(), few,
-                   least);
+  t += fmt::format(
+      "rows of the table: {} can stand in such a program, {} did in fewer than 100; the least "
+      "often seen in {}\n",
+      possible_rows(true).size(), few, least);
   if (s.alone.empty()) t += "no two votes differ\n";
   for (const auto& [who, n] : s.alone) t += fmt::format("{:8} programs: {}\n", n, who);
   std::string rows;
-  for (const int r : possible_rows(true)) rows += fmt::format("{:8}  {}\n", s.rows[static_cast<std::size_t>(r)], all.name(r));
+  for (const int r : possible_rows(true))
+    rows += fmt::format("{:8}  {}\n", s.rows[static_cast<std::size_t>(r)], all.name(r));
   write(std::filesystem::path(s.options.out) / fmt::format("rows-{}.txt", s.options.seed), rows);
   return t;
 }
 
 int usage() {
   fmt::print(stderr,
-             "differential_gpu [--minutes=N] [--programs=N] [--seed=N] [--batch=N] [--jobs=N] [--ptxas=PATH] [--out=FOLDER] [--scratch=FOLDER] "
+             "differential_gpu [--minutes=N] [--programs=N] [--seed=N] [--batch=N] [--jobs=N] "
+             "[--ptxas=PATH] [--out=FOLDER] [--scratch=FOLDER] "
              "[--runners=N] [--milliseconds=N] [--reduced=N] [--checks] [--dry] "
              "[--without=TEXT]... [--replay=NUMBER] [--replay-list=FILE]\n");
   return 2;
@@ -374,7 +421,8 @@ bool parse(int argc, char** argv, Options& o) {
   for (int i = 1; i < argc; ++i) {
     const std::string a = argv[i];
     const std::size_t equals = a.find('=');
-    const std::string name = a.substr(0, equals), value = equals == std::string::npos ? "" : a.substr(equals + 1);
+    const std::string name = a.substr(0, equals),
+                      value = equals == std::string::npos ? "" : a.substr(equals + 1);
     if (name == "--minutes")
       o.minutes = std::strtod(value.c_str(), nullptr);
     else if (name == "--programs")
@@ -407,7 +455,8 @@ bool parse(int argc, char** argv, Options& o) {
       o.only.push_back(std::strtoull(value.c_str(), nullptr, 16));
     else if (name == "--replay-list") {
       std::ifstream in(value);
-      for (std::string line; std::getline(in, line);) o.only.push_back(std::strtoull(line.c_str(), nullptr, 16));
+      for (std::string line; std::getline(in, line);)
+        o.only.push_back(std::strtoull(line.c_str(), nullptr, 16));
     } else {
       return false;
     }
@@ -428,7 +477,8 @@ int main(int argc, char** argv) {
   std::string gpu = "dry: nothing is launched";
   try {
     if (!o.dry) {
-      shared.pool = std::make_unique<Pool>(o.runners != 0 ? o.runners : static_cast<std::size_t>(std::clamp(o.jobs / 2, 1, 16)));
+      shared.pool = std::make_unique<Pool>(
+          o.runners != 0 ? o.runners : static_cast<std::size_t>(std::clamp(o.jobs / 2, 1, 16)));
       gpu = Pool::Lent(*shared.pool)->name();
     }
   } catch (const std::exception& e) {
@@ -459,14 +509,16 @@ int main(int argc, char** argv) {
     std::uint64_t mismatches = 0;
     for (const auto& [who, n] : shared.alone) mismatches += n;
     const double seconds = std::chrono::duration<double>(told - shared.start).count();
-    fmt::print("{:6.0f} s: {} programs, {:.0f} a second, {} mismatches\n", seconds, shared.programs, static_cast<double>(shared.programs) / seconds,
-               mismatches);
+    fmt::print("{:6.0f} s: {} programs, {:.0f} a second, {} mismatches\n", seconds, shared.programs,
+               static_cast<double>(shared.programs) / seconds, mismatches);
   }
   for (std::thread& t : threads) t.join();
   const std::string t = table(shared);
   fmt::print("{}", t);
   write(std::filesystem::path(o.out) / fmt::format("table-{}-{}.txt", o.seed, getpid()), t);
   std::fflush(stdout);
-  const int status = shared.status != 0 ? shared.status : !shared.alone.empty() || shared.refused != 0 || shared.findings != 0 ? 1 : 0;
+  const int status = shared.status != 0 ? shared.status
+                     : !shared.alone.empty() || shared.refused != 0 || shared.findings != 0 ? 1
+                                                                                            : 0;
   return status;
 }

@@ -53,10 +53,12 @@ bool send_all(int channel, const void* data, std::size_t n) {
 }
 
 // False at the end of the channel, or of the time.
-bool receive_all(int channel, void* data, std::size_t n, std::optional<Clock::time_point> until = {}) {
+bool receive_all(int channel, void* data, std::size_t n,
+                 std::optional<Clock::time_point> until = {}) {
   for (char* p = static_cast<char*>(data); n > 0;) {
     if (until) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*until - Clock::now()).count();
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(*until - Clock::now()).count();
       pollfd f = {channel, POLLIN, 0};
       if (left <= 0 || poll(&f, 1, static_cast<int>(left)) <= 0) return false;
     }
@@ -67,10 +69,13 @@ bool receive_all(int channel, void* data, std::size_t n, std::optional<Clock::ti
   return true;
 }
 
-void answer(int channel, const std::string& fault, std::size_t failed, std::span<const std::uint64_t> digests, std::span<const std::uint8_t> memory) {
-  const Answer a = {static_cast<std::uint32_t>(fault.size()), static_cast<std::uint32_t>(failed), digests.size(), memory.size()};
+void answer(int channel, const std::string& fault, std::size_t failed,
+            std::span<const std::uint64_t> digests, std::span<const std::uint8_t> memory) {
+  const Answer a = {static_cast<std::uint32_t>(fault.size()), static_cast<std::uint32_t>(failed),
+                    digests.size(), memory.size()};
   send_all(channel, &a, sizeof a), send_all(channel, fault.data(), fault.size());
-  send_all(channel, digests.data(), digests.size_bytes()), send_all(channel, memory.data(), memory.size_bytes());
+  send_all(channel, digests.data(), digests.size_bytes()),
+      send_all(channel, memory.data(), memory.size_bytes());
 }
 
 }  // namespace
@@ -91,22 +96,27 @@ int serve(int channel) {
   for (Request r; receive_all(channel, &r, sizeof r);) {
     std::vector<Item> items(r.programs);
     std::string cubin(r.cubin, 0);
-    if (!receive_all(channel, items.data(), items.size() * sizeof(Item)) || !receive_all(channel, cubin.data(), cubin.size())) break;
+    if (!receive_all(channel, items.data(), items.size() * sizeof(Item)) ||
+        !receive_all(channel, cubin.data(), cubin.size()))
+      break;
     std::vector<Program> programs;
     std::vector<std::uint8_t> skipped;
     for (const Item& i : items) {
       Program& p = programs.emplace_back();
-      p.blocks = i.blocks, p.threads = i.threads, p.input_offset = i.input_offset, p.arguments = i.arguments;
+      p.blocks = i.blocks, p.threads = i.threads, p.input_offset = i.input_offset,
+      p.arguments = i.arguments;
       skipped.push_back(static_cast<std::uint8_t>(i.skipped));
     }
-    const Device::Lane::Outcome o = lane->run(programs, skipped, cubin, static_cast<int>(r.milliseconds));
+    const Device::Lane::Outcome o =
+        lane->run(programs, skipped, cubin, static_cast<int>(r.milliseconds));
     std::vector<std::uint8_t> memory;
     if (o.error.empty() && !o.hangs && r.memory) memory = lane->memory(programs[0], 0);
     answer(channel, o.hangs ? "does not end" : o.error, o.failed, o.digests, memory);
     if (o.hangs || !o.error.empty()) break;
   }
   char end;
-  receive_all(channel, &end, 1);  // comes when the other side closes; the context cannot be used, and the driver might wait for the kernel
+  receive_all(channel, &end, 1);  // comes when the other side closes; the context cannot be used,
+                                  // and the driver might wait for the kernel
   _exit(0);
 }
 
@@ -126,13 +136,15 @@ void Runner::end() {
 
 void Runner::start() {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error(std::string("socketpair: ") + std::strerror(errno));
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw std::runtime_error(std::string("socketpair: ") + std::strerror(errno));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], kChannel);
   const std::string channel = "--runner=" + std::to_string(kChannel);
   const char* arguments[] = {"differential_gpu", channel.c_str(), nullptr};
-  const int failed = posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, const_cast<char**>(arguments), environ);
+  const int failed = posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr,
+                                 const_cast<char**>(arguments), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   channel_ = ends[0];
@@ -162,7 +174,9 @@ const std::string& Runner::name() {
   return name_;
 }
 
-Runner::Outcome Runner::run(std::span<const Program> programs, std::span<const std::uint8_t> skipped, const std::string& cubin, int milliseconds, bool memory) {
+Runner::Outcome Runner::run(std::span<const Program> programs,
+                            std::span<const std::uint8_t> skipped, const std::string& cubin,
+                            int milliseconds, bool memory) {
   // A context may fail to come up while another one is taken down.
   for (int tries = 0; pid_ < 0; ++tries) {
     try {
@@ -172,19 +186,24 @@ Runner::Outcome Runner::run(std::span<const Program> programs, std::span<const s
       std::this_thread::sleep_for(std::chrono::milliseconds(500));
     }
   }
-  const Request r = {static_cast<std::uint32_t>(programs.size()), static_cast<std::uint32_t>(milliseconds), memory, cubin.size()};
+  const Request r = {static_cast<std::uint32_t>(programs.size()),
+                     static_cast<std::uint32_t>(milliseconds), memory, cubin.size()};
   std::vector<Item> items;
   for (std::size_t i = 0; i < programs.size(); ++i)
-    items.push_back({programs[i].blocks, programs[i].threads, programs[i].input_offset, skipped.empty() ? 0u : skipped[i], programs[i].arguments});
+    items.push_back({programs[i].blocks, programs[i].threads, programs[i].input_offset,
+                     skipped.empty() ? 0u : skipped[i], programs[i].arguments});
   Outcome o;
   Answer a;
   const auto until = Clock::now() + std::chrono::milliseconds(milliseconds + kLoadMilliseconds);
-  bool ok = send_all(channel_, &r, sizeof r) && send_all(channel_, items.data(), items.size() * sizeof(Item)) &&
-            send_all(channel_, cubin.data(), cubin.size()) && receive_all(channel_, &a, sizeof a, until);
+  bool ok = send_all(channel_, &r, sizeof r) &&
+            send_all(channel_, items.data(), items.size() * sizeof(Item)) &&
+            send_all(channel_, cubin.data(), cubin.size()) &&
+            receive_all(channel_, &a, sizeof a, until);
   if (ok) {
     o.fault.resize(a.fault), o.digests.resize(a.digests), o.memory.resize(a.memory);
     o.failed = a.failed;
-    ok = receive_all(channel_, o.fault.data(), o.fault.size(), until) && receive_all(channel_, o.digests.data(), 8 * o.digests.size(), until) &&
+    ok = receive_all(channel_, o.fault.data(), o.fault.size(), until) &&
+         receive_all(channel_, o.digests.data(), 8 * o.digests.size(), until) &&
          receive_all(channel_, o.memory.data(), o.memory.size(), until);
   }
   if (!ok) o = {"the process that runs kernels ended or gave no answer", programs.size(), {}, {}};

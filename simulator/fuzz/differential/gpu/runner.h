@@ -1,4 +1,5 @@
-// Runs modules on the GPU in a process of its own, whose context a kernel may end, or never give back: then the process is ended, and another one started.
+// Runs modules on the GPU in a process of its own, whose context a kernel may end, or never give
+// back: then the process is ended, and another one started.
 #pragma once
 
 #include <sys/types.h>
@@ -17,13 +18,14 @@ class Runner {
   ~Runner();
 
   struct Outcome {
-    std::string fault;                   // how a kernel failed
-    std::size_t failed = 0;              // which, when that is known: less than the number of programs
+    std::string fault;       // how a kernel failed
+    std::size_t failed = 0;  // which, when that is known: less than the number of programs
     std::vector<std::uint64_t> digests;  // by program
     std::vector<std::uint8_t> memory;    // of the first program, when asked for
   };
   // Throws std::runtime_error when no process can be started that has a GPU.
-  Outcome run(std::span<const Program> programs, std::span<const std::uint8_t> skipped, const std::string& cubin, int milliseconds, bool memory);
+  Outcome run(std::span<const Program> programs, std::span<const std::uint8_t> skipped,
+              const std::string& cubin, int milliseconds, bool memory);
 
   // The GPU's name.
   const std::string& name();
@@ -39,7 +41,8 @@ class Runner {
   std::uint64_t started_ = 0;
 };
 
-// What the process of a runner does: answers on a socket until it is closed. `most`: programs at a time.
+// What the process of a runner does: answers on a socket until it is closed. `most`: programs at a
+// time.
 int serve(int channel);
 
 inline constexpr std::size_t kMaxPrograms = 256;  // of a module

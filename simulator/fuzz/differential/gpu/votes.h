@@ -1,4 +1,5 @@
-// The votes on one program: what each level of ptxas leaves in memory, or how its kernel fails, and what the simulated GPU leaves.
+// The votes on one program: what each level of ptxas leaves in memory, or how its kernel fails, and
+// what the simulated GPU leaves.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,16 @@ struct Votes {
       if (!fault[i].empty() || silicon[i] != simulated) return false;
     return true;
   }
-  // "-O3" when it alone differs, "simulated", or who is with whom. A program that fails at all levels alike is nobody's.
+  // "-O3" when it alone differs, "simulated", or who is with whom. A program that fails at all
+  // levels alike is nobody's.
   std::string alone() const {
     constexpr const char* kNames[] = {"-O0", "-O1", "-O3", "simulated"};
     std::map<std::pair<std::string, std::uint64_t>, std::vector<int>> groups;
     for (int i = 0; i < 3; ++i) groups[{fault[i], fault[i].empty() ? silicon[i] : 0}].push_back(i);
     groups[{"", simulated}].push_back(3);
-    const auto name = [&](int i) { return kNames[i] + (i < 3 && !fault[i].empty() ? " (" + fault[i] + ")" : ""); };
+    const auto name = [&](int i) {
+      return kNames[i] + (i < 3 && !fault[i].empty() ? " (" + fault[i] + ")" : "");
+    };
     const bool fails = !fault[0].empty() && fault[0] == fault[1] && fault[1] == fault[2];
     if (groups.size() == 2 && !fails) {
       for (const auto& [value, members] : groups)

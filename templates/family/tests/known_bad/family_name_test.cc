@@ -7,7 +7,8 @@
 namespace lockstep::known_bad {
 namespace {
 
-const bool added = add_mutation_tests("family_name", family_name_mutants(), of_kernels(properties::family_name_laws()));
+const bool added = add_mutation_tests("family_name", family_name_mutants(),
+                                      of_kernels(properties::family_name_laws()));
 
 }  // namespace
 }  // namespace lockstep::known_bad
