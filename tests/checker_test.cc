@@ -175,13 +175,13 @@ INSTANTIATE_TEST_SUITE_P(, Checker, testing::ValuesIn([] {
 
 TEST(CheckerSuite, HasEnoughPairs) { EXPECT_GE(pairs().size(), 200u); }
 
-// docs/memory_model.md names pairs for its rules, in the last column of its tables.
+// docs/reference/memory_model.md names pairs for its rules, in the last column of its tables.
 TEST(CheckerSuite, TheMemoryModelsPairsExist) {
   const char* const root = std::getenv("TEST_SRCDIR");
   const char* const workspace = std::getenv("TEST_WORKSPACE");
   std::ifstream page(root && workspace
-                         ? std::string(root) + "/" + workspace + "/docs/memory_model.md"
-                         : "docs/memory_model.md");
+                         ? std::string(root) + "/" + workspace + "/docs/reference/memory_model.md"
+                         : "docs/reference/memory_model.md");
   ASSERT_TRUE(page);
   std::set<std::string> there;
   for (const Pair& p : pairs()) there.insert(p.name);

@@ -1,4 +1,5 @@
-// What is not applicable on each device is what docs/capabilities.md says, no more and no less.
+// What is not applicable on each device is what docs/reference/capabilities.md says, no more and no
+// less.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -82,9 +83,9 @@ std::size_t families() {
 }
 
 TEST(Capabilities, WhatIsNotApplicableIsWhatTheTableSays) {
-  const Table table = read_table(text_of(runfile("docs/capabilities.md")));
+  const Table table = read_table(text_of(runfile("docs/reference/capabilities.md")));
   ASSERT_EQ(table.not_applicable.size(), 6u)
-      << "docs/capabilities.md has no table of properties and six devices";
+      << "docs/reference/capabilities.md has no table of properties and six devices";
   std::map<std::string, Properties> red;  // by device
   for (const auto& [device, expected] : table.not_applicable) {
     const std::string out = fresh_file(device);
