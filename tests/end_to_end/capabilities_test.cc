@@ -43,7 +43,7 @@ struct Table {
   std::map<std::string, Properties> not_applicable;  // by device
 };
 
-// The table of properties: a column for each device, in each cell "runs" or "not applicable".
+// The table of properties: a column for each device, in each cell "yes" or "no".
 Table read_table(const std::string& page) {
   Table table;
   std::vector<std::string> header;
@@ -63,8 +63,8 @@ Table read_table(const std::string& page) {
     EXPECT_TRUE(table.listed.insert(row[0]).second) << row[0] << " stands in the table twice";
     for (std::size_t i = 0; i < std::min(row.size(), header.size()); ++i) {
       if (!header[i].starts_with("sm_")) continue;
-      EXPECT_TRUE(row[i] == "runs" || row[i] == "not applicable") << line;
-      if (row[i] == "not applicable") table.not_applicable[header[i]].insert(row[0]);
+      EXPECT_TRUE(row[i] == "yes" || row[i] == "no") << line;
+      if (row[i] == "no") table.not_applicable[header[i]].insert(row[0]);
     }
   }
   return table;
