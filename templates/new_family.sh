@@ -117,7 +117,7 @@ new_project_family() {
 list_to_fill_in() {
   local tree=$1 name=$2
   echo
-  echo "To fill in, in this order (docs/adding_a_kernel.md):"
+  echo "To fill in, in this order (docs/guide/first_family.md):"
   (cd "$tree" && grep -n 'FILL IN' "kernels/$name.h" reference/"$name".{h,cc} "kernels/$name.cu" "properties/$name.cc" \
     "tests/known_bad/$name.cu") | sed -E 's/^([^:]+:[0-9]+):.*FILL IN: /  \1: /'
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What README.md, docs/checks.md and CONTRIBUTING.md count and name, against what is registered. Arguments: checker_test, launchers_test, and the known-bad tests
+# What README.md, docs/reference/checks.md and CONTRIBUTING.md count and name, against what is registered. Arguments: checker_test, launchers_test, and the known-bad tests
 # of the families.
 set -u
 source bazel/tests/assert.sh
@@ -28,11 +28,11 @@ expect "kernels with a planted mistake" "$(number README.md 'kernels with a plan
 expect "negative controls" "$(number README.md 'negative controls')" "$good"
 expect "mistakes of launchers" "$(number README.md 'mistakes more are planted into the launchers')" "$mistakes"
 expect "pairs of small kernels" "$(number README.md 'pairs of small kernels')" "$pairs"
-expect "and in docs/checks.md" "$(number docs/checks.md 'pairs of kernels')" "$pairs"
+expect "and in docs/reference/checks.md" "$(number docs/reference/checks.md 'pairs of kernels')" "$pairs"
 
 # A page that is linked is there.
 while IFS=: read -r page link; do
   target=$(dirname "$page")/${link%%#*}
   expect "$page links $link" "$([[ -e $target ]] && echo there || echo missing)" there
-done < <(grep -oE '\]\([^)#:]+(\.md|\.png)(#[^)]*)?\)' README.md CONTRIBUTING.md docs/comparison.md docs/faq.md | sed -E 's/^([^:]*):\]\((.*)\)$/\1:\2/')
+done < <(grep -oE '\]\([^)#:]+(\.md|\.png)(#[^)]*)?\)' README.md CONTRIBUTING.md docs/reference/comparison.md docs/guide/faq.md | sed -E 's/^([^:]*):\]\((.*)\)$/\1:\2/')
 finish

@@ -174,8 +174,8 @@ TEST_F(BulkReduction, OfNumbers) {
   expect("max.f16", 2, &exact::kF16, least(exact::kF16, true));
   expect("min.bf16", 2, &exact::kBF16, least(exact::kBF16, false));
   expect("max.bf16", 2, &exact::kBF16, least(exact::kBF16, true));
-  // Which of two NaNs an f64 operation hands on is the table's business (docs/silicon.md); of one,
-  // that one.
+  // Which of two NaNs an f64 operation hands on is the table's business (docs/journal/silicon.md);
+  // of one, that one.
   expect("add.f64", 8, nullptr, [](Bits a, Bits b) {
     const double r = std::bit_cast<double>(a) + std::bit_cast<double>(b);
     return std::bit_cast<Bits>(r);

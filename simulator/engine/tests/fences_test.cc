@@ -96,7 +96,7 @@ TEST(Fences, OrderThreadsWithinTheirScope) {
     expect_race("", "fence.acq_rel.gpu;", where);
   }
   // Of cluster scope; that they order other clusters, too, is a limit of the search for races
-  // (docs/checks.md).
+  // (docs/reference/checks.md).
   for (const Where where : {Where::kOneBlock, Where::kOneCluster}) {
     expect_order("fence.acq_rel.cluster;", "fence.sc.cluster;", where);
     expect_order("fence.release.cluster;", "fence.acquire.cluster;", where);

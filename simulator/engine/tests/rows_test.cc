@@ -1,6 +1,6 @@
 // Every row of the table of instruction forms runs, with registers that share places and with a
-// place for each, and does the same. What it does is judged elsewhere: docs/ptx_coverage.md says
-// where.
+// place for each, and does the same. What it does is judged elsewhere:
+// docs/reference/ptx_coverage.md says where.
 #include <gtest/gtest.h>
 
 #include <algorithm>

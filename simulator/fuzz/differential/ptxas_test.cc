@@ -1,5 +1,5 @@
-// Programs that ptxas 13.0.88 assembles wrongly (docs/ptxas.md): the simulated GPU does what the
-// manual says.
+// Programs that ptxas 13.0.88 assembles wrongly (docs/journal/ptxas.md): the simulated GPU does
+// what the manual says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
