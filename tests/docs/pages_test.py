@@ -24,7 +24,15 @@ HISTORY = {"CHANGELOG.md"}
 SKIPPED = {".git", "lockstep-out", "node_modules"}
 COLUMNS = 100
 # Where users' own files, or those of other programs, lie in examples.
-PLACEHOLDER = re.compile(r"[<>*…$]|\.\.\.|\bdot\b|\bpick\b|\bcube\b|\bNAME\b|\bFOLDER\b")
+PLACEHOLDER = re.compile(r"[<>*…$]|\.\.\.|\b(dot|pick|cube)(_\w+)?\b|\bNAME\b|\bFOLDER\b|lockstep-out")
+# Names of other projects: Bazel's rules, engines for remote execution, a test that a macro names.
+FOREIGN = {
+    "archive_override", "bazel_built_test", "http_archive", "local_path_override", "platform_properties", "poolName",
+    "supported_platform_properties"
+}
+# CUDA's own names, of which only those that are simulated occur here.
+CUDA_NAME = re.compile(r"(cuda|cu)[A-Z]\w+|CU_\w+|CUDA_\w+")
+FOREIGN_HEADER = re.compile(r"(cub|thrust|cooperative_groups|cuda)/")
 
 failures = []
 
@@ -123,7 +131,7 @@ def check_label(page, line, name, files, folders):
 
 def check_word(page, line, name, words):
     for word in re.findall(r"[A-Za-z_]\w*", name)[-1:]:
-        if word not in words:
+        if word not in words and word not in FOREIGN and not CUDA_NAME.fullmatch(word):
             fail(page, line, "names `%s`, which occurs in no source" % name)
 
 
@@ -135,6 +143,11 @@ def check_code(page, line, code, files, folders, words):
         check_label(page, line, code, files, folders)
     elif "/" in code and top in folders and re.fullmatch(r"[\w./{},:+-]+", code):
         check_path(page, line, code, files, folders)
+    elif re.fullmatch(r"[\w./-]+\.(h|cc|cu|cuh|inc|bzl|txt|py|sh|md|proto)(:\d+)?", code) and "/" in code:
+        if not code.startswith("/") and not FOREIGN_HEADER.match(code):
+            name = "/" + re.sub(r":\d+$", "", code)
+            if not any(("/" + f).endswith(name) for f in files):
+                fail(page, line, "names `%s`, and no file ends so" % code)
     elif re.fullmatch(r"--[a-z][\w-]*(=.*)?", code):
         option = re.match(r"--([\w-]+)", code)[1]
         check_word(page, line, option.replace("-", "_") if option.replace("-", "_") in words else option.split("-")[-1], words)
@@ -165,7 +178,7 @@ def check_page(page, files, folders, words):
         for target in re.findall(r"\]\(([^)\s]+)\)", line):
             if not re.match(r"[a-z]+:", target):
                 check_link(page, number, target, files, folders)
-        for code in re.findall(r"`([^`]+)`", line):
+        for code in [] if page.startswith("docs/journal/") else re.findall(r"`([^`]+)`", line):
             check_code(page, number, code, files, folders, words)
 
 
