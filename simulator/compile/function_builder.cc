@@ -103,7 +103,7 @@ void FunctionBuilder::finish(const std::vector<std::uint32_t>& pc_of) {
   for (const Fixup& f : fixups_) {
     const std::uint32_t pc = pc_of[f.instruction];
     if (f.table == kNoTable) {
-      program_.ops[f.pc].target = pc;
+      program_.ops[f.pc].as<program::BranchFields>().set_target(pc);
     } else {
       program_.tables[f.table][f.entry] = pc;
     }
@@ -196,8 +196,8 @@ Slot FunctionBuilder::emit_address(const Instruction& i, Action action, int byte
 
 Op FunctionBuilder::conversion(Conversion which, Slot from, int from_bytes) {
   Op op;
-  op.run = handlers_.of(Action::kConvertAddress);
-  op.mode = static_cast<std::uint8_t>(which);
+  set_action(op, Action::kConvertAddress);
+  op.as<program::AddressConversionFields>().set_which(which);
   op.width = 8;
   op.register_bytes = static_cast<std::uint8_t>(from_bytes);
   op.src[0] = from;
@@ -224,11 +224,11 @@ Slot FunctionBuilder::source(const Instruction& i, const Operand& o, int bytes) 
       return bytes == 0 ? constants_.predicate(o.bits != 0) : constants_.value(o.bits, bytes);
     case Kind::kSpecialRegister: {
       Op op;
-      op.run = handlers_.of(Action::kSpecialRegister);
+      set_action(op, Action::kSpecialRegister);
       op.kind = isa::reads_clock(o.special) ? OpKind::kControl : OpKind::kCompute;
       op.dst = scratch(bytes);
       op.width = static_cast<std::uint8_t>(bytes);
-      op.target = static_cast<std::uint32_t>(o.special);
+      op.as<program::SpecialRegisterFields>().set_which(o.special);
       out_.reserved_shared |= isa::is_reserved_shared(o.special);
       emit(i, op, ValidityTransfer::kFresh, {{op.dst, Role::kWrite}});
       return op.dst;
@@ -275,7 +275,7 @@ void FunctionBuilder::address(const Instruction& i, const Operand& o, Space spac
     if (space == Space::kParam) {
       op.src[0] = emit_conversion(i, op.src[0], bytes, Conversion::kFromParam);
     } else if (bytes == 4) {
-      op.flags |= program::kNarrowAddress;
+      op.as<program::MemoryFields>().add(program::kNarrowAddress);
     }
     if (space == Space::kConst)
       op.immediate = static_cast<std::int64_t>(static_cast<std::uint64_t>(op.immediate) +
@@ -289,20 +289,22 @@ void FunctionBuilder::address(const Instruction& i, const Operand& o, Space spac
       base = *a;
     } else {
       base = *frame_.local_variable(o.symbol);
-      op.flags |= program::kFrameAddress;
+      op.as<program::MemoryFields>().add(program::kFrameAddress);
     }
   }
   const bool narrow = space == Space::kShared;
   op.src[0] = constants_.value(base, narrow ? 4 : 8);
-  if (narrow) op.flags |= program::kNarrowAddress;
+  if (narrow) op.as<program::MemoryFields>().add(program::kNarrowAddress);
 }
 
 program::AddressOperand FunctionBuilder::further_address(const Instruction& i, const Operand& o,
                                                          Space space) {
   Op op;
+  op.action = Action::kLoad;
   address(i, o, space, op);
-  if (op.flags & program::kFrameAddress) refuse(i, "copies from or to local memory");
-  return {op.src[0], op.immediate, (op.flags & program::kNarrowAddress) != 0};
+  if (op.as<program::MemoryFields>().has(program::kFrameAddress))
+    refuse(i, "copies from or to local memory");
+  return {op.src[0], op.immediate, op.as<program::MemoryFields>().has(program::kNarrowAddress)};
 }
 
 }  // namespace lockstep::compile

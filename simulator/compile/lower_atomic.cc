@@ -18,18 +18,20 @@ void lower_atomic(FunctionBuilder& b, const Instruction& i) {
   op.width = static_cast<std::uint8_t>(isa::size_of(m.type));
   op.register_bytes = op.width;
   op.elements = m.vector;
-  op.mode = static_cast<std::uint8_t>(m.atom);
-  op.flags = ordering(m) | program::kStrong;
+  op.as<program::AtomicFields>().set_what(m.atom);
+  op.as<program::MemoryFields>().set(ordering(m) | program::kStrong);
   op.scope = scope_of(m);
   const bool brain = m.type == Type::kBF16 || m.type == Type::kBF16x2;
   const bool halves = brain || m.type == Type::kF16 || m.type == Type::kF16x2;
-  if (m.type == Type::kF32 || m.type == Type::kF64) op.flags |= program::kFloatResult;
-  if (halves) op.flags |= program::kHalfElements;
-  if (brain || isa::is_signed(m.type)) op.flags |= program::kSignExtend;
+  if (m.type == Type::kF32 || m.type == Type::kF64)
+    op.as<program::MemoryFields>().add(program::kFloatResult);
+  if (halves) op.as<program::MemoryFields>().add(program::kHalfElements);
+  if (brain || isa::is_signed(m.type)) op.as<program::MemoryFields>().add(program::kSignExtend);
   const bool compares = m.atom == AtomOp::kCas, exchanges = m.atom == AtomOp::kExch;
   if (m.atom == AtomOp::kNone || (op.width == 2 && !halves && !compares) || op.width < 2 ||
       (op.width == 16 && !compares && !exchanges) ||
-      ((op.flags & program::kFloatResult) && m.atom != AtomOp::kAdd && !exchanges)) {
+      (op.as<program::MemoryFields>().has(program::kFloatResult) && m.atom != AtomOp::kAdd &&
+       !exchanges)) {
     b.refuse(i, "is not implemented by the simulated GPU");
   }
   b.address(i, i.operands[n++], space_of(i.modifiers), op);
@@ -46,7 +48,7 @@ void lower_atomic(FunctionBuilder& b, const Instruction& i) {
       slots.push_back(has_result ? b.optional_destination(i.operands[0].elements[e]) : kNoSlot);
       uses.push_back({slots.back(), Role::kWrite});
     }
-    op.target = static_cast<std::uint32_t>(b.program().slots.size());
+    op.as<program::ListedFields>().set_first(b.program().slots.size());
     b.program().slots.insert(b.program().slots.end(), slots.begin(), slots.end());
     b.emit(i, op, ValidityTransfer::kAtomic, std::move(uses));
     return;

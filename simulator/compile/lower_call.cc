@@ -62,7 +62,7 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
     if (call.arguments.size() != wanted)
       b.refuse(i, "passes another number of arguments than '" + target.symbol + "' takes");
   }
-  op.target = static_cast<std::uint32_t>(b.program().calls.size());
+  op.as<program::SideDataFields>().set_index(b.program().calls.size());
   b.program().calls.push_back(std::move(call));
   b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
 }

@@ -37,7 +37,7 @@ bool lower_special_move(FunctionBuilder& b, const Instruction& i) {
   op.width = static_cast<std::uint8_t>(b.register_bytes(i.operands[0]));
   b.set_action(op, Action::kSpecialRegister);
   op.kind = isa::reads_clock(from.special) ? OpKind::kControl : OpKind::kCompute;
-  op.target = static_cast<std::uint32_t>(from.special);
+  op.as<program::SpecialRegisterFields>().set_which(from.special);
   b.out().reserved_shared |= isa::is_reserved_shared(from.special);
   b.emit(i, op, ValidityTransfer::kFresh, {{op.dst, Role::kWrite}});
   return true;
@@ -143,14 +143,14 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
       b.refuse(i, "has more operands than the simulated GPU implements");
     Slot s = kNoSlot;
     if (bytes == 0) {
-      if (b.predicate_source(i, o, s)) op.flags |= static_cast<std::uint8_t>(1u << sources);
+      if (b.predicate_source(i, o, s)) op.as<program::ComputeFields>().set_negates(sources);
     } else {
       s = b.source(i, o, bytes);
     }
     if (sources < 4) {
       op.src[sources] = s;
     } else {
-      op.target = s;  // lop3's predicate
+      op.as<program::ComputeFields>().set_fifth_source(s);  // lop3's predicate
     }
     uses.push_back({s, selects && sources == 2 ? Role::kCondition : Role::kValue});
     ++sources;

@@ -12,17 +12,18 @@ void lower_control(FunctionBuilder& b, const Instruction& i) {
   switch (i.opcode) {
     case Opcode::k_bra:
       op.kind = OpKind::kBranch;
+      op.action = Action::kBranch;
       b.branch_to(i.operands[0].index);
       b.emit(i, op, ValidityTransfer::kControl, {});
       return;
     case Opcode::k_brx_idx: {
       b.set_action(op, Action::kBranchTable);
       op.src[0] = b.source(i, i.operands[0], 4);
-      op.target = static_cast<std::uint32_t>(b.program().tables.size());
+      op.as<program::SideDataFields>().set_index(b.program().tables.size());
       const auto& labels = i.operands[1].elements;
       b.program().tables.emplace_back(labels.size());
       for (std::uint32_t n = 0; n < labels.size(); ++n)
-        b.table_entry_to(op.target, n, labels[n].index);
+        b.table_entry_to(op.as<program::SideDataFields>().index(), n, labels[n].index);
       b.emit(i, op, ValidityTransfer::kControl, {{op.src[0], Role::kValue}});
       return;
     }

@@ -33,11 +33,12 @@ void lower_copy(FunctionBuilder& b, const Instruction& i) {
   if (from.offset != static_cast<std::int32_t>(from.offset))
     b.refuse(i, "has an offset beyond 32 bits");
   op.src[1] = from.slot;
-  op.target = static_cast<std::uint32_t>(from.offset);
+  op.as<program::CopyAsyncFields>().set_source_offset(static_cast<std::int32_t>(from.offset));
   std::vector<OperandUse> uses{{op.src[0], Role::kAddress}, {op.src[1], Role::kAddress}};
   if (i.operands.size() > (has_policy(i) ? 4u : 3u)) {
     const bool ignore = i.modifiers.variant == 1;
-    op.mode = static_cast<std::uint8_t>(ignore ? CopyMode::kIgnoreSource : CopyMode::kSourceSize);
+    op.as<program::CopyAsyncFields>().set_mode(ignore ? CopyMode::kIgnoreSource
+                                                      : CopyMode::kSourceSize);
     op.src[2] = b.source(i, i.operands[3], ignore ? 0 : 4);
     uses.push_back({op.src[2], Role::kValue});
   }
@@ -70,7 +71,7 @@ void lower_bulk_copy(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
   b.set_action(op, Action::kBulkCopy);
-  op.target = static_cast<std::uint32_t>(b.program().bulk_copies.size());
+  op.as<program::SideDataFields>().set_index(b.program().bulk_copies.size());
   b.program().bulk_copies.push_back(copy);
   b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
 }
@@ -96,7 +97,7 @@ void lower_async_store(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
   b.set_action(op, Action::kAsyncStore);
-  op.target = static_cast<std::uint32_t>(b.program().async_stores.size());
+  op.as<program::SideDataFields>().set_index(b.program().async_stores.size());
   b.program().async_stores.push_back(s);
   b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
 }
@@ -119,16 +120,16 @@ void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
       break;
     case Opcode::k_cp_async_wait_group:
     case Opcode::k_cp_async_bulk_wait_group:
-      b.set_action(op, i.opcode == Opcode::k_cp_async_wait_group ? Action::kCopyWait
-                                                                         : Action::kBulkWait);
+      b.set_action(
+          op, i.opcode == Opcode::k_cp_async_wait_group ? Action::kCopyWait : Action::kBulkWait);
       op.immediate = static_cast<std::int64_t>(i.operands[0].bits);
       if (op.immediate < 0) b.refuse(i, "leaves a negative number of groups");
       break;
     case Opcode::k_cp_async_bulk_commit_group: b.set_action(op, Action::kBulkCommit); break;
     case Opcode::k_cp_async_mbarrier_arrive:
       b.set_action(op, Action::kCopyArrive);
-      op.flags = program::kStrong;
-      op.mode = i.modifiers.no_increment ? 1 : 0;
+      op.as<program::MemoryFields>().set(program::kStrong);
+      op.as<program::CopyArriveFields>().set_no_increment(i.modifiers.no_increment);
       b.address(i, i.operands[0], space_of(i.modifiers), op);
       b.emit(i, op, ValidityTransfer::kControl, {{op.src[0], Role::kAddress}});
       return;

@@ -58,7 +58,7 @@ void lower_texture(FunctionBuilder& b, const Instruction& i) {
     uses.push_back({op.dst2, Role::kWrite});
   }
   op.register_bytes = b.register_bytes_of(i, data, op.width);
-  op.target = static_cast<std::uint32_t>(b.program().slots.size());
+  op.as<program::ListedFields>().set_first(b.program().slots.size());
   for (const Operand& e : data.elements) {
     b.program().slots.push_back(b.optional_destination(e));
     uses.push_back({b.program().slots.back(), Role::kWrite});
@@ -87,9 +87,9 @@ void lower_surface(FunctionBuilder& b, const Instruction& i) {
   std::vector<OperandUse> uses;
   lower_coordinates(b, i, i.operands[load ? 1 : 0], op, uses);
   b.set_action(op, load          ? Action::kSurfaceLoad
-                           : reduces     ? Action::kSurfaceReduce
-                           : m.formatted ? Action::kSurfaceStoreFormatted
-                                         : Action::kSurfaceStore);
+                   : reduces     ? Action::kSurfaceReduce
+                   : m.formatted ? Action::kSurfaceStoreFormatted
+                                 : Action::kSurfaceStore);
   op.width = static_cast<std::uint8_t>(isa::size_of(m.type));
   op.elements = m.vector;
   op.space = static_cast<std::uint8_t>(isa::Space::kGlobal);
@@ -100,9 +100,10 @@ void lower_surface(FunctionBuilder& b, const Instruction& i) {
   form.formatted = m.formatted;
   op.immediate = form.packed();
   if (reduces) {
-    op.mode = static_cast<std::uint8_t>(m.atom);
-    op.flags = program::kStrong;
-    if (m.type == isa::Type::kS32 || m.type == isa::Type::kS64) op.flags |= program::kSignExtend;
+    op.as<program::AtomicFields>().set_what(m.atom);
+    op.as<program::MemoryFields>().set(program::kStrong);
+    if (m.type == isa::Type::kS32 || m.type == isa::Type::kS64)
+      op.as<program::MemoryFields>().add(program::kSignExtend);
   }
   const Operand& data = i.operands[load ? 0 : 1];
   const Role role = load ? Role::kWrite : Role::kValue;
@@ -125,7 +126,7 @@ void lower_surface(FunctionBuilder& b, const Instruction& i) {
   if (slots.size() != op.elements) b.refuse(i, "has a vector operand of another length");
   for (const Slot s : slots) uses.push_back({s, role});
   if (slots.size() == 1) (load ? op.dst : op.src[1]) = slots[0];
-  op.target = static_cast<std::uint32_t>(b.program().slots.size());
+  op.as<program::ListedFields>().set_first(b.program().slots.size());
   b.program().slots.insert(b.program().slots.end(), slots.begin(), slots.end());
   b.emit(i, op,
          load      ? ValidityTransfer::kLoad
@@ -138,7 +139,7 @@ void lower_image_query(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
   b.set_action(op, Action::kImageQuery);
-  op.mode = i.opcode == Opcode::k_suq;
+  op.as<program::ImageQueryFields>().set_of_surface(i.opcode == Opcode::k_suq);
   op.immediate = static_cast<std::int64_t>(i.modifiers.query);
   op.dst = b.destination(i, i.operands[0], 4);
   op.src[0] = b.register_slot(i.operands[1]);

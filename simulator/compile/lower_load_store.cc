@@ -21,7 +21,7 @@ void lower_data(FunctionBuilder& b, const Instruction& i, const Operand& data, b
     std::vector<Slot> slots;
     for (const Operand& e : data.elements)
       slots.push_back(load ? b.optional_destination(e) : b.source(i, e, op.register_bytes));
-    op.target = static_cast<std::uint32_t>(b.program().slots.size());
+    op.as<program::ListedFields>().set_first(b.program().slots.size());
     for (const Slot s : slots) {
       b.program().slots.push_back(s);
       uses.push_back({s, role});
@@ -42,9 +42,10 @@ void lower_parameter_access(FunctionBuilder& b, const Instruction& i, bool load)
   const Operand& where = i.operands[load ? 1 : 0];
   const Operand& data = i.operands[load ? 0 : 1];
   Op op;
+  op.action = load ? Action::kLoad : Action::kStore;
   op.width = static_cast<std::uint8_t>(isa::size_of(i.modifiers.type));
   op.elements = i.modifiers.vector;
-  if (isa::is_signed(i.modifiers.type)) op.flags |= program::kSignExtend;
+  if (isa::is_signed(i.modifiers.type)) op.as<program::MemoryFields>().add(program::kSignExtend);
   const std::uint64_t bytes = std::uint64_t{op.width} * op.elements;
   std::uint64_t size = 0;
   if (const auto parameter = b.kernel_parameter(where.symbol)) {
@@ -83,11 +84,12 @@ void lower_load_store(FunctionBuilder& b, const Instruction& i) {
     return;
   }
   Op op;
+  op.action = load ? Action::kLoad : Action::kStore;
   op.kind = OpKind::kMemory;
   op.width = static_cast<std::uint8_t>(isa::size_of(i.modifiers.type));
-  op.flags = ordering(i.modifiers);
+  op.as<program::MemoryFields>().set(ordering(i.modifiers));
   op.scope = scope_of(i.modifiers);
-  if (isa::is_signed(i.modifiers.type)) op.flags |= program::kSignExtend;
+  if (isa::is_signed(i.modifiers.type)) op.as<program::MemoryFields>().add(program::kSignExtend);
   b.address(i, where, space, op);
   if (space == Space::kShared || space == Space::kSharedCluster || space == Space::kGeneric) {
     if (op.width < 4) b.out().byte_granular = true;

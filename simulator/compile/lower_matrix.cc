@@ -30,7 +30,7 @@ struct WholeWarp {
       : b(builder), i(instruction) {
     b.set_action(op, action);
     op.kind = OpKind::kControl;
-    op.flags = static_cast<std::uint8_t>(program::SyncKind::kWholeWarp);
+    op.as<program::SyncFields>().set_kind(program::SyncKind::kWholeWarp);
     op.register_bytes = 4;
     op.src[3] = b.source(i, all_lanes(), 4);
   }
@@ -240,9 +240,11 @@ void lower_rows(FunctionBuilder& b, const Instruction& i) {
   WholeWarp w(b, i, loads ? Action::kLoadMatrix : Action::kStoreMatrix);
   w.address(i.operands[loads ? 1 : 0]);
   w.op.width = 16;
-  w.op.mode = i.modifiers.transposed;
-  w.op.target = w.registers(i.operands[loads ? 0 : 1], 4, loads ? Role::kWrite : Role::kValue);
-  w.op.elements = static_cast<std::uint8_t>(b.program().slots.size() - w.op.target);
+  w.op.as<program::MatrixRowsFields>().set_transposed(i.modifiers.transposed);
+  const std::uint32_t first =
+      w.registers(i.operands[loads ? 0 : 1], 4, loads ? Role::kWrite : Role::kValue);
+  w.op.as<program::ListedFields>().set_first(first);
+  w.op.elements = static_cast<std::uint8_t>(b.program().slots.size() - first);
   w.emit(loads ? ValidityTransfer::kLoad : ValidityTransfer::kStore);
 }
 

@@ -39,24 +39,26 @@ void lower_operation(FunctionBuilder& b, const Instruction& i) {
     case Opcode::k_mbarrier_arrive:
     case Opcode::k_mbarrier_arrive_drop:
       has_result = releases = true;
-      if (m.expect_tx) op.target |= program::kWithTx;
-      if (i.opcode == Opcode::k_mbarrier_arrive_drop) op.target |= program::kDropped;
-      if (m.no_complete) op.target |= program::kIncomplete;
+      if (m.expect_tx) op.as<program::MbarrierFields>().add(program::kWithTx);
+      if (i.opcode == Opcode::k_mbarrier_arrive_drop)
+        op.as<program::MbarrierFields>().add(program::kDropped);
+      if (m.no_complete) op.as<program::MbarrierFields>().add(program::kIncomplete);
       break;
     default:
       what =
           i.opcode == Opcode::k_mbarrier_test_wait ? MbarrierOp::kTestWait : MbarrierOp::kTryWait;
       has_result = acquires = true;
-      if (m.parity) op.target |= program::kByParity;
+      if (m.parity) op.as<program::MbarrierFields>().add(program::kByParity);
       op.register_bytes = m.parity ? 4 : 8;
   }
-  op.mode = static_cast<std::uint8_t>(what);
+  op.as<program::MbarrierFields>().set_what(what);
   // A wait may give up the warp's turn.
   if (what == MbarrierOp::kTryWait) op.kind = OpKind::kControl;
-  if (what != MbarrierOp::kInit && what != MbarrierOp::kInvalidate) op.flags |= program::kStrong;
+  if (what != MbarrierOp::kInit && what != MbarrierOp::kInvalidate)
+    op.as<program::MemoryFields>().add(program::kStrong);
   const bool relaxed = m.semantics == Semantics::kRelaxed;
-  if (releases && !relaxed) op.flags |= program::kRelease;
-  if (acquires && !relaxed) op.flags |= program::kAcquire;
+  if (releases && !relaxed) op.as<program::MemoryFields>().add(program::kRelease);
+  if (acquires && !relaxed) op.as<program::MemoryFields>().add(program::kAcquire);
   std::size_t n = has_result ? 1 : 0;
   b.address(i, i.operands[n++], space_of(m), op);
   std::vector<OperandUse> uses{{op.src[0], Role::kAddress}};

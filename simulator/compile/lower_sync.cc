@@ -22,7 +22,7 @@ struct Exchange {
 
   void kind(SyncKind k) {
     b.set_action(op, Action::kSync);
-    op.flags = static_cast<std::uint8_t>(k);
+    op.as<program::SyncFields>().set_kind(k);
   }
 
   // d, d|p or p.
@@ -178,16 +178,17 @@ void lower_barrier(FunctionBuilder& b, const Instruction& i) {
   std::size_t n = 0, last = operands.size();
   if (m.bar == isa::BarMode::kRed) {
     const AtomOp what = reduction_of(m);
-    x.op.flags = what == AtomOp::kAnd  ? program::kBarRedAnd
-                 : what == AtomOp::kOr ? program::kBarRedOr
-                                       : program::kBarRedPopc;
+    x.op.as<program::BarrierFields>().set_kind(what == AtomOp::kAnd  ? program::kBarRedAnd
+                                               : what == AtomOp::kOr ? program::kBarRedOr
+                                                                     : program::kBarRedPopc);
     x.op.dst = b.destination(i, operands[n++], m.type == Type::kPred ? 0 : 4);
     x.uses.push_back({x.op.dst, Role::kWrite});
     x.input(2, operands[--last], 0);
   } else {
-    x.op.flags = m.bar == isa::BarMode::kArrive ? program::kBarArrive : program::kBarSync;
+    x.op.as<program::BarrierFields>().set_kind(m.bar == isa::BarMode::kArrive ? program::kBarArrive
+                                                                              : program::kBarSync);
   }
-  if (m.aligned) x.op.flags |= program::kBarAligned;
+  if (m.aligned) x.op.as<program::BarrierFields>().set_aligned();
   x.input(0, operands[n++], 4);
   if (n < last) x.input(1, operands[n++], 4);
   x.emit(ValidityTransfer::kControl);
@@ -209,10 +210,9 @@ void lower_fence(FunctionBuilder& b, const Instruction& i) {
   op.kind = OpKind::kMemory;
   b.set_action(op, Action::kFence);
   op.scope = scope_of(i.modifiers);
-  op.flags |= sides_of_fence(i);
+  op.as<program::MemoryFields>().add(sides_of_fence(i));
   if (i.opcode == Opcode::k_griddepcontrol)
-    b.set_action(op, i.modifiers.variant == 1 ? Action::kStartDependents
-                                                      : Action::kWaitForGrids);
+    b.set_action(op, i.modifiers.variant == 1 ? Action::kStartDependents : Action::kWaitForGrids);
   std::vector<OperandUse> uses;
   // Between proxies: for asynchronous copies of shared memory, or for one tensor map.
   const bool asynchronous =
@@ -233,8 +233,9 @@ void lower_cluster_barrier(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kControl;
   b.set_action(op, i.opcode == Opcode::k_barrier_cluster_arrive ? Action::kClusterArrive
-                                                                        : Action::kClusterWait);
-  if (i.modifiers.semantics != isa::Semantics::kRelaxed) op.flags |= program::kRelease;
+                                                                : Action::kClusterWait);
+  if (i.modifiers.semantics != isa::Semantics::kRelaxed)
+    op.as<program::MemoryFields>().add(program::kRelease);
   b.emit(i, op, ValidityTransfer::kControl, {});
 }
 

@@ -60,7 +60,7 @@ void lower_tensor_of(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
   b.set_action(op, Action::kTensorCopy);
-  op.target = static_cast<std::uint32_t>(b.program().tensor_copies.size());
+  op.as<program::SideDataFields>().set_index(b.program().tensor_copies.size());
   b.program().tensor_copies.push_back(copy);
   b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
 }
@@ -70,7 +70,7 @@ void lower_map_replace(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
   b.set_action(op, Action::kTensorMapReplace);
-  op.mode = i.modifiers.variant;
+  op.as<program::MapReplaceFields>().set_field(field);
   b.address(i, i.operands[0], space_of(i.modifiers), op);
   std::vector<OperandUse> uses{{op.src[0], Role::kAddress}};
   std::uint64_t most = 0;
@@ -89,7 +89,8 @@ void lower_map_replace(FunctionBuilder& b, const Instruction& i) {
   std::size_t next = 1;
   if (most != 0) {
     if (i.operands[next].bits > most) b.refuse(i, "has a constant beyond " + std::to_string(most));
-    op.target = static_cast<std::uint32_t>(i.operands[next++].bits);
+    op.as<program::MapReplaceFields>().set_ordinal(
+        static_cast<std::uint32_t>(i.operands[next++].bits));
   }
   if (next < i.operands.size()) {
     op.width = static_cast<std::uint8_t>(isa::size_of(i.modifiers.type));
@@ -110,7 +111,7 @@ void lower_map_copy(FunctionBuilder& b, const Instruction& i) {
   op.kind = OpKind::kMemory;
   b.set_action(op, Action::kTensorMapCopy);
   op.scope = scope_of(i.modifiers);
-  op.target = static_cast<std::uint32_t>(b.program().bulk_copies.size());
+  op.as<program::SideDataFields>().set_index(b.program().bulk_copies.size());
   b.program().bulk_copies.push_back(copy);
   b.emit(i, op, ValidityTransfer::kControl,
          {{copy.to.slot, Role::kAddress}, {copy.from.slot, Role::kAddress}});

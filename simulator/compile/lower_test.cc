@@ -70,7 +70,8 @@ TEST(Lower, ALoadHasItsAddressItsWidthAndItsOrder) {
   EXPECT_EQ(op.immediate, 24);
   EXPECT_EQ(op.width, 2);
   EXPECT_EQ(op.register_bytes, 4);
-  EXPECT_EQ(op.flags, program::kSignExtend | program::kStrong | program::kAcquire);
+  EXPECT_EQ(op.as<program::MemoryFields>().flags(),
+            program::kSignExtend | program::kStrong | program::kAcquire);
   EXPECT_EQ(op.space, static_cast<std::uint8_t>(isa::Space::kGlobal));
   EXPECT_EQ(l.transfers[0], ValidityTransfer::kLoad);
 }
@@ -81,7 +82,7 @@ TEST(Lower, AVectorsRegistersAreListed) {
   const auto& slots = l.compiled.program->slots;
   ASSERT_EQ(slots.size(), 2u);
   EXPECT_NE(slots[0], slots[1]);
-  EXPECT_EQ(l.op(0).flags, program::kNarrowAddress);
+  EXPECT_EQ(l.op(0).as<program::MemoryFields>().flags(), program::kNarrowAddress);
 }
 
 TEST(Lower, AKernelsParameterIsReadByItsOffset) {
@@ -96,8 +97,8 @@ TEST(Lower, AnAtomicWhoseResultNobodyReadsHasNone) {
             program::kNoSlot);
   const Lowered l("atom.global.min.s32 r1, [d1], r2;");
   EXPECT_EQ(l.action(), number(Action::kAtomic));
-  EXPECT_EQ(l.op(0).mode, static_cast<std::uint8_t>(isa::AtomOp::kMin));
-  EXPECT_TRUE(l.op(0).flags & program::kSignExtend);
+  EXPECT_EQ(l.op(0).as<program::AtomicFields>().what(), isa::AtomOp::kMin);
+  EXPECT_TRUE(l.op(0).as<program::MemoryFields>().has(program::kSignExtend));
 }
 
 TEST(Lower, ASpecialRegisterAsAnOperandIsReadFirst) {
@@ -121,24 +122,28 @@ TEST(Lower, AGuardIsKept) {
 TEST(Lower, BranchesLeadToTheirTargets) {
   const Compiled c(kernel("L: add.u32 r1, r2, r3; @p1 bra L; bra M; add.u32 r1, r1, r1; M: exit;"));
   const program::Function& f = c.program->functions.back();
-  EXPECT_EQ(c.program->ops[f.entry + 1].target, f.entry);
-  EXPECT_EQ(c.program->ops[f.entry + 2].target, f.entry + 4);
+  EXPECT_EQ(c.program->ops[f.entry + 1].as<program::BranchFields>().target(), f.entry);
+  EXPECT_EQ(c.program->ops[f.entry + 2].as<program::BranchFields>().target(), f.entry + 4);
 }
 
 TEST(Lower, BarriersAndCollectivesSayWhatTheyAre) {
-  EXPECT_EQ(Lowered("bar.sync 0;").op(0).flags, program::kBarSync | program::kBarAligned);
-  EXPECT_EQ(Lowered("barrier.arrive 1, 64;").op(0).flags, program::kBarArrive);
-  EXPECT_EQ(Lowered("barrier.red.popc.u32 r1, 0, p1;").op(0).flags, program::kBarRedPopc);
-  EXPECT_EQ(Lowered("bar.red.and.pred p2, 0, p1;").op(0).flags,
-            program::kBarRedAnd | program::kBarAligned);
+  const auto barrier = [](const char* text) {
+    const Lowered l(text);
+    const auto fields = l.op(0).as<program::BarrierFields>();
+    return std::pair(fields.kind(), fields.is_aligned());
+  };
+  EXPECT_EQ(barrier("bar.sync 0;"), std::pair(program::kBarSync, true));
+  EXPECT_EQ(barrier("barrier.arrive 1, 64;"), std::pair(program::kBarArrive, false));
+  EXPECT_EQ(barrier("barrier.red.popc.u32 r1, 0, p1;"), std::pair(program::kBarRedPopc, false));
+  EXPECT_EQ(barrier("bar.red.and.pred p2, 0, p1;"), std::pair(program::kBarRedAnd, true));
   const Lowered shuffle("shfl.sync.bfly.b32 r1|p1, r2, 1, 31, -1;");
   EXPECT_EQ(shuffle.action(), number(Action::kSync));
-  EXPECT_EQ(shuffle.op(0).flags, static_cast<std::uint8_t>(program::SyncKind::kShflBfly));
+  EXPECT_EQ(shuffle.op(0).as<program::SyncFields>().kind(), program::SyncKind::kShflBfly);
   EXPECT_NE(shuffle.op(0).dst2, program::kNoSlot);
-  EXPECT_EQ(Lowered("redux.sync.max.s32 r1, r2, -1;").op(0).flags,
-            static_cast<std::uint8_t>(program::SyncKind::kReduxMaxS));
-  EXPECT_EQ(Lowered("vote.sync.uni.pred p1, p2, -1;").op(0).flags,
-            static_cast<std::uint8_t>(program::SyncKind::kVoteUni));
+  EXPECT_EQ(Lowered("redux.sync.max.s32 r1, r2, -1;").op(0).as<program::SyncFields>().kind(),
+            program::SyncKind::kReduxMaxS);
+  EXPECT_EQ(Lowered("vote.sync.uni.pred p1, p2, -1;").op(0).as<program::SyncFields>().kind(),
+            program::SyncKind::kVoteUni);
 }
 
 TEST(Lower, ANegatedPredicateOfACollectiveIsAnOperationOfItsOwn) {
@@ -151,9 +156,9 @@ TEST(Lower, ANegatedPredicateOfACollectiveIsAnOperationOfItsOwn) {
 TEST(Lower, AMbarrierSaysWhatItDoes) {
   const Lowered l("mbarrier.arrive.expect_tx.shared.b64 d1, [r1], r2;");
   EXPECT_EQ(l.action(), number(Action::kMbarrier));
-  EXPECT_EQ(l.op(0).mode, static_cast<std::uint8_t>(program::MbarrierOp::kArrive));
-  EXPECT_EQ(l.op(0).target, program::kWithTx);
-  EXPECT_TRUE(l.op(0).flags & program::kRelease);
+  EXPECT_EQ(l.op(0).as<program::MbarrierFields>().what(), program::MbarrierOp::kArrive);
+  EXPECT_TRUE(l.op(0).as<program::MbarrierFields>().has(program::kWithTx));
+  EXPECT_TRUE(l.op(0).as<program::MemoryFields>().has(program::kRelease));
   EXPECT_EQ(Lowered("mbarrier.pending_count.b64 r1, d1;").action(), number(Action::kPendingCount));
 }
 
@@ -161,17 +166,18 @@ TEST(Lower, CopiesSayHowMuchIsCopied) {
   const Lowered l("cp.async.ca.shared.global [r1], [d1+4], 8, r2;");
   EXPECT_EQ(l.action(), number(Action::kCopyAsync));
   EXPECT_EQ(l.op(0).width, 8);
-  EXPECT_EQ(l.op(0).target, 4u);
-  EXPECT_EQ(l.op(0).mode, static_cast<std::uint8_t>(program::CopyMode::kSourceSize));
+  EXPECT_EQ(l.op(0).as<program::CopyAsyncFields>().source_offset(), 4);
+  EXPECT_EQ(l.op(0).as<program::CopyAsyncFields>().mode(), program::CopyMode::kSourceSize);
   EXPECT_EQ(Lowered("cp.async.wait_group 2;").op(0).immediate, 2);
   EXPECT_EQ(Lowered("cp.async.wait_all;").op(0).immediate, -1);
 }
 
 TEST(Lower, AddressesAreConvertedBetweenSpaces) {
-  EXPECT_EQ(Lowered("cvta.to.shared.u64 d1, d2;").op(0).mode,
-            static_cast<std::uint8_t>(program::AddressConversion::kToShared));
-  EXPECT_EQ(Lowered("cvta.local.u64 d1, d2;").op(0).mode,
-            static_cast<std::uint8_t>(program::AddressConversion::kFromLocal));
+  EXPECT_EQ(
+      Lowered("cvta.to.shared.u64 d1, d2;").op(0).as<program::AddressConversionFields>().which(),
+      program::AddressConversion::kToShared);
+  EXPECT_EQ(Lowered("cvta.local.u64 d1, d2;").op(0).as<program::AddressConversionFields>().which(),
+            program::AddressConversion::kFromLocal);
   EXPECT_EQ(Lowered("cvta.global.u64 d1, d2;").action(), FakeHandlers::kCompute)
       << "a global address is a generic address";
   EXPECT_EQ(Lowered("mapa.shared::cluster.u32 r1, r2, r3;").action(), number(Action::kMapAddress));

@@ -49,7 +49,7 @@ ValidityTransfer validity_transfer(const ptx::Instruction& i, Op& op) {
     case Opcode::k_mov: return ValidityTransfer::kCopy;
     case Opcode::k_selp:
     case Opcode::k_slct:
-      op.mode = static_cast<std::uint8_t>(what_selects(m, i.opcode));
+      op.as<program::ComputeFields>().set_detail(what_selects(m, i.opcode));
       return ValidityTransfer::kSelect;
     case Opcode::k_shl:
       return is_constant(op.src[1]) ? ValidityTransfer::kShiftLeft : ValidityTransfer::kCompute;
@@ -62,16 +62,16 @@ ValidityTransfer validity_transfer(const ptx::Instruction& i, Op& op) {
     case Opcode::k_xor:
     case Opcode::k_not:
       if (m.type == Type::kPred) {
-        op.mode =
-            static_cast<std::uint8_t>(i.opcode == Opcode::k_and ? Decides::kFalse : Decides::kTrue);
+        op.as<program::ComputeFields>().set_detail(i.opcode == Opcode::k_and ? Decides::kFalse
+                                                                             : Decides::kTrue);
         return i.opcode == Opcode::k_and || i.opcode == Opcode::k_or ? ValidityTransfer::kLogic
                                                                      : ValidityTransfer::kCompute;
       }
-      op.mode = static_cast<std::uint8_t>(bitwise(i.opcode));
+      op.as<program::ComputeFields>().set_detail(bitwise(i.opcode));
       return ValidityTransfer::kBitwise;
     case Opcode::k_setp:
-      op.mode = static_cast<std::uint8_t>(m.bool_op == isa::BoolOp::kAnd ? Decides::kFalse
-                                                                         : Decides::kTrue);
+      op.as<program::ComputeFields>().set_detail(m.bool_op == isa::BoolOp::kAnd ? Decides::kFalse
+                                                                                : Decides::kTrue);
       return m.bool_op == isa::BoolOp::kAnd || m.bool_op == isa::BoolOp::kOr
                  ? ValidityTransfer::kCompareLogic
                  : ValidityTransfer::kCompute;

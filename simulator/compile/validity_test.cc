@@ -15,7 +15,8 @@ ValidityTransfer transfer_of(const std::string& instruction, std::uint8_t* mode 
       ".entry k()\n{\n.reg .pred p<8>; .reg .b16 h<8>; .reg .b32 r<8>; .reg .b64 d<8>;\n" +
       instruction + "\nret;\n}\n");
   EXPECT_NE(c.program, nullptr) << c.error;
-  if (mode != nullptr) *mode = c.program->ops[0].mode;
+  if (mode != nullptr)
+    *mode = c.program->ops[0].as<program::ComputeFields>().detail<std::uint8_t>();
   return c.program->transfers[0];
 }
 

@@ -12,8 +12,11 @@ namespace lockstep::program {
 // this one say which fields of the operation it uses: memory_access.h, synchronisation.h, copies.h,
 // images.h, matrix.h.
 enum class Action : std::uint8_t {
-  kNone,  // it computes, or is an ordinary load, store or branch
-  // Control. kCall's target: index into Program::calls; kBranchTable's src[0]: index, target: index
+  kNone,    // it computes
+  kBranch,  // bra: executed by the loop that runs warps
+  kLoad,    // ld and st but of parameters
+  kStore,
+  // Control. kCall's index: index into Program::calls; kBranchTable's src[0]: index, index
   // into Program::tables; kSleep's src[0]: nanoseconds.
   kCall,
   kReturn,
@@ -25,7 +28,7 @@ enum class Action : std::uint8_t {
   kLineHint,  // a hint about global memory at src[0] + immediate, of which nothing is read. width:
               // what the address must be a multiple of,
               // and so must src[1], the number of bytes, where there is one
-  kSpecialRegister,  // target: isa::SpecialRegister; width: bytes of the destination
+  kSpecialRegister,  // SpecialRegisterFields; width: bytes of the destination
   kActiveMask,
   // The stack. kAlloca's src[0]: bytes, immediate: alignment.
   kAlloca,
@@ -33,7 +36,7 @@ enum class Action : std::uint8_t {
   kStackRestore,
   // Addresses; immediate: what is added. width: bytes of the destination; register_bytes: of
   // kConvertAddress's source (4: no generic address).
-  kConvertAddress,  // mode: AddressConversion
+  kConvertAddress,  // AddressConversionFields
   kIsSpace,         // space: which; dst: predicate
   kLocalAddress,    // of a variable of a function's frame: base + immediate
   kMapAddress,

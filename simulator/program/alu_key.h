@@ -22,8 +22,8 @@ namespace lockstep::program {
 //   lop3.BoolOp's d and for parts of an unpacking mov. src[i]      the i-th source. lop3's table,
 //   prmt's selectors and the like are ordinary sources, laid out like any
 //               other immediate.
-//   target      lop3.BoolOp only: the slot of its fifth source, the predicate q.
-//   flags       bit i: source i is a predicate that is negated, !p (4: lop3's q).
+//   as<ComputeFields>()  which sources are predicates that are negated, !p (4: lop3's q), and the
+//               slot of lop3.BoolOp's fifth source, q.
 //   immediate   video instructions: program::Video.
 //   mov {a, b, c, d}, x   (unpacking): a and b are dst and dst2, c and d are src[1] and src[2], x
 //   is src[0].

@@ -9,8 +9,27 @@
 namespace lockstep::program {
 
 // Action::kCopyAsync: cp.async. Destination: src[0] + immediate, in shared memory. Source: src[1] +
-// target (signed), in global memory. width: bytes. mode: what src[2] is.
+// source_offset(), in global memory. width: bytes. mode(): what src[2] is.
 enum class CopyMode : std::uint8_t { kWhole, kSourceSize, kIgnoreSource };
+
+class CopyAsyncFields : public Fields {
+ public:
+  explicit CopyAsyncFields(Op& op) : Fields(op) {}
+  static constexpr bool fits(Action a) { return a == Action::kCopyAsync; }
+  CopyMode mode() const { return static_cast<CopyMode>(what()); }
+  void set_mode(CopyMode mode) { what() = static_cast<std::uint8_t>(mode); }
+  std::int32_t source_offset() const { return static_cast<std::int32_t>(word()); }
+  void set_source_offset(std::int32_t bytes) { word() = static_cast<std::uint32_t>(bytes); }
+};
+
+// cp.async.mbarrier.arrive.
+class CopyArriveFields : public Fields {
+ public:
+  explicit CopyArriveFields(Op& op) : Fields(op) {}
+  static constexpr bool fits(Action a) { return a == Action::kCopyArrive; }
+  bool no_increment() const { return what() != 0; }
+  void set_no_increment(bool no) { what() = no; }
+};
 
 // The address operand of an operation that has several.
 struct AddressOperand {
@@ -19,8 +38,8 @@ struct AddressOperand {
   bool narrow = false;  // a register of 32 bits
 };
 
-// Action::kBulkCopy: cp.async.bulk, cp.reduce.async.bulk to global memory. Op::target: index into
-// Program::bulk_copies.
+// Action::kBulkCopy: cp.async.bulk, cp.reduce.async.bulk to global memory. SideDataFields: index
+// into Program::bulk_copies.
 struct BulkCopy {
   AddressOperand to, from, mbarrier;
   isa::Space to_space = isa::Space::kNone, from_space = isa::Space::kNone;
@@ -30,7 +49,7 @@ struct BulkCopy {
   isa::Type type = isa::Type::kNone;  // of its elements
 };
 
-// Action::kAsyncStore: st.async and red.async. Op::target: index into Program::async_stores.
+// Action::kAsyncStore: st.async and red.async. SideDataFields: index into Program::async_stores.
 struct AsyncStore {
   AddressOperand to, mbarrier;
   isa::Space space = isa::Space::kNone;  // kGeneric or kSharedCluster, of both
@@ -40,7 +59,8 @@ struct AsyncStore {
   isa::Type type = isa::Type::kNone;
 };
 
-// Action::kTensorCopy: copies through a tensor map. Op::target: index into Program::tensor_copies.
+// Action::kTensorCopy: copies through a tensor map. SideDataFields: index into
+// Program::tensor_copies.
 struct TensorCopy {
   enum class What : std::uint8_t { kLoad, kStore, kReduce, kPrefetch };
   What what = What::kLoad;
@@ -54,9 +74,8 @@ struct TensorCopy {
   Slot mask = kNoSlot;                                         // of blocks
 };
 
-// Action::kTensorMapReplace: a field of the tensor map at src[0] + immediate. mode: MapField;
-// target: which dimension, or the value of those fields that PTX has constants for; src[1]: the
-// value of the others, of `width` bytes.
+// Action::kTensorMapReplace: a field of the tensor map at src[0] + immediate. src[1]: the
+// value, of `width` bytes, unless PTX has constants for the field.
 enum class MapField : std::uint8_t {
   kAddress = 1,
   kRank,
@@ -70,7 +89,18 @@ enum class MapField : std::uint8_t {
   kFill
 };
 
-// Action::kTensorMapCopy: tensormap.cp_fenceproxy. Op::target: index into Program::bulk_copies,
+// Action::kTensorMapCopy: tensormap.cp_fenceproxy. SideDataFields: index into Program::bulk_copies,
 // whose size is that of a map.
+
+class MapReplaceFields : public Fields {
+ public:
+  explicit MapReplaceFields(Op& op) : Fields(op) {}
+  static constexpr bool fits(Action a) { return a == Action::kTensorMapReplace; }
+  MapField field() const { return static_cast<MapField>(what()); }
+  void set_field(MapField field) { what() = static_cast<std::uint8_t>(field); }
+  // Which dimension, or the value of a field that PTX has constants for.
+  std::uint32_t ordinal() const { return word(); }
+  void set_ordinal(std::uint32_t ordinal) { word() = ordinal; }
+};
 
 }  // namespace lockstep::program

@@ -1,7 +1,7 @@
 // Operations on texture and surface objects (PTX ISA 9.7.10 and 9.7.11).
 //
 // The object's handle is in src[0], 64 bits. Program::slots[src[3] ..]: the layer's register, then
-// those of three coordinates; kNoSlot where there is none. Program::slots[target ..]: the elements'
+// those of three coordinates; kNoSlot where there is none. ListedFields: the elements'
 // registers, also where there is one. immediate: an ImageForm.
 #pragma once
 
@@ -30,5 +30,13 @@ struct ImageForm {
 static_assert(sizeof(ImageForm) == 8);
 
 inline constexpr int kImageSlots = 4;  // layer, x, y, z
+
+class ImageQueryFields : public Fields {
+ public:
+  explicit ImageQueryFields(Op& op) : Fields(op) {}
+  static constexpr bool fits(Action a) { return a == Action::kImageQuery; }
+  bool of_surface() const { return what() != 0; }
+  void set_of_surface(bool surface) { what() = surface; }
+};
 
 }  // namespace lockstep::program

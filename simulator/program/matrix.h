@@ -1,11 +1,11 @@
 // Operations on matrices that the lanes of a warp hold together (PTX ISA 9.7.14).
 //
-// Op::flags is SyncKind::kWholeWarp and Op::immediate the index into Program::matrices, by which
-// lanes that come one after the other find one another. Action::kWarpgroupFence, kWarpgroupCommit:
-// no operands. kWarpgroupWait: src[0] a constant, the groups that may be left.
+// SyncFields::kind() is SyncKind::kWholeWarp and Op::immediate the index into Program::matrices, by
+// which lanes that come one after the other find one another. Action::kWarpgroupFence,
+// kWarpgroupCommit: no operands. kWarpgroupWait: src[0] a constant, the groups that may be left.
 // Action::kWarpgroupMultiply: every warp computes its 16 rows of the 64; d, a and b are those of
 // one warp. Action::kLoadMatrix, kStoreMatrix: ldmatrix, stmatrix. elements: matrices;
-// Program::slots[target ..]: a register each; mode: 1 when transposed. Action::kMoveMatrix:
+// ListedFields: a register each. Action::kMoveMatrix:
 // movmatrix, of src[1] to dst. Action::kLoadFragment, kStoreFragment: wmma.load, wmma.store.
 // src[1]: stride in elements, or kNoSlot; width: bytes of an access.
 #pragma once
@@ -57,6 +57,17 @@ struct Matrix {
   std::uint32_t natural_stride = 0;  // elements
   // Of what loads or stores.
   AddressOperand address;
+};
+
+// ldmatrix, stmatrix.
+class MatrixRowsFields : public Fields {
+ public:
+  explicit MatrixRowsFields(Op& op) : Fields(op) {}
+  static constexpr bool fits(Action a) {
+    return a == Action::kLoadMatrix || a == Action::kStoreMatrix;
+  }
+  bool transposed() const { return what() != 0; }
+  void set_transposed(bool transposed) { what() = transposed; }
 };
 
 }  // namespace lockstep::program

@@ -7,6 +7,7 @@
 // Plain data only: this header is compiled into every instruction-set variant of the handlers.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -47,6 +48,8 @@ enum class OpKind : std::uint8_t {
   kBranch,   // bra: executed by the loop itself
 };
 
+class Fields;
+
 struct alignas(64) Op {
   Handler run = nullptr;
   Slot dst = kNoSlot;
@@ -54,20 +57,128 @@ struct alignas(64) Op {
   Slot src[4] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot};
   Slot guard = kNoSlot;  // predicate slot; kNoSlot when unguarded
   bool guard_negated = false;
-  std::uint8_t width = 0;      // memory operations: bytes an element
-  std::uint8_t elements = 1;   // memory operations: vector length
-  std::uint8_t flags = 0;      // handler's own
-  std::int64_t immediate = 0;  // address offset, lop3 table, prmt mode ...: handler's own
-  std::uint32_t target = 0;    // branch target; index of side data
-  std::uint32_t origin = 0;    // index of the ptx::Instruction it came from: findings, counters
+  std::uint8_t width = 0;     // memory operations: bytes an element
+  std::uint8_t elements = 1;  // memory operations: vector length
   OpKind kind = OpKind::kCompute;
-  std::uint8_t register_bytes =
-      0;                   // memory operations: width of the data registers, at least `width`
-  std::uint8_t space = 0;  // memory operations: isa::Space
-  std::uint8_t mode = 0;  // memory operations: alignment shift, atomic operation ...: handler's own
-  std::uint8_t scope = 2;  // strong memory operations and fences: check::Scope, the scope
-  Action action = Action::kNone;  // which handler `run` is, where it has a name
+  std::int64_t immediate = 0;  // address offset, Video, index of side data: the category's
+  std::uint32_t origin = 0;    // index of the ptx::Instruction it came from: findings, counters
+
+ private:
+  // What differs between categories. Only views have access.
+  struct Own {
+    std::uint32_t word = 0;
+    std::uint8_t flags = 0, what = 0, sync = 0;
+  };
+  Own own_;
+  friend class Fields;
+
+ public:
+  std::uint8_t register_bytes = 0;  // memory operations: width of the data registers, >= `width`
+  std::uint8_t space = 0;           // memory operations: isa::Space
+  std::uint8_t scope = 2;           // strong memory operations and fences: check::Scope
+  Action action = Action::kNone;    // which handler `run` is, where it has a name
+
+  // The operation as one of its category: `op.as<MbarrierFields>().what()`. A view of another
+  // category does not compile, or is an assertion where only the action decides.
+  template <class View>
+  View as() {
+    assert(View::fits(action));
+    return View(*this);
+  }
+  template <class View>
+  const View as() const {
+    assert(View::fits(action));
+    return View(const_cast<Op&>(*this));  // a const View changes nothing
+  }
 };
 static_assert(sizeof(Op) == 64);
+
+// The base of the views. Each has names for the fields that it uses, and these alone.
+class Fields {
+ protected:
+  explicit Fields(Op& op) : own_(&op.own_) {}
+  std::uint32_t& word() { return own_->word; }
+  std::uint32_t word() const { return own_->word; }
+  std::uint8_t& flags() { return own_->flags; }
+  std::uint8_t flags() const { return own_->flags; }
+  std::uint8_t& what() { return own_->what; }
+  std::uint8_t what() const { return own_->what; }
+  std::uint8_t& sync() { return own_->sync; }
+  std::uint8_t sync() const { return own_->sync; }
+
+ private:
+  Op::Own* own_;
+};
+
+// A branch of a warp's lanes: the program counter that they go to.
+class BranchFields : public Fields {
+ public:
+  explicit BranchFields(Op& op) : Fields(op) {}
+  static constexpr bool fits(Action a) { return a == Action::kBranch; }
+  std::uint32_t target() const { return word(); }
+  void set_target(std::uint32_t pc) { word() = pc; }
+};
+
+// An operation with data beside the program: an index into Program::calls (kCall), tables
+// (kBranchTable), bulk_copies (kBulkCopy, kTensorMapCopy), async_stores (kAsyncStore) or
+// tensor_copies (kTensorCopy).
+class SideDataFields : public Fields {
+ public:
+  explicit SideDataFields(Op& op) : Fields(op) {}
+  static constexpr bool fits(Action a) {
+    return a == Action::kCall || a == Action::kBranchTable || a == Action::kBulkCopy ||
+           a == Action::kTensorMapCopy || a == Action::kAsyncStore || a == Action::kTensorCopy;
+  }
+  std::uint32_t index() const { return word(); }
+  void set_index(std::size_t index) { word() = static_cast<std::uint32_t>(index); }
+};
+
+// An operation whose registers are listed: Program::slots[first() ..].
+class ListedFields : public Fields {
+ public:
+  explicit ListedFields(Op& op) : Fields(op) {}
+  static constexpr bool fits(Action a) {
+    switch (a) {
+      case Action::kLoad:
+      case Action::kStore:
+      case Action::kAtomic:
+      case Action::kLoadKernelParameter:
+      case Action::kLoadStorage:
+      case Action::kStoreStorage:
+      case Action::kTexture:
+      case Action::kSurfaceLoad:
+      case Action::kSurfaceStore:
+      case Action::kSurfaceStoreFormatted:
+      case Action::kSurfaceReduce:
+      case Action::kImageQuery:
+      case Action::kLoadMatrix:
+      case Action::kStoreMatrix: return true;
+      default: return false;
+    }
+  }
+  std::uint32_t first() const { return word(); }
+  void set_first(std::size_t index) { word() = static_cast<std::uint32_t>(index); }
+};
+
+// An operation that computes; its sources that are predicates may be negated (!p).
+class ComputeFields : public Fields {
+ public:
+  explicit ComputeFields(Op& op) : Fields(op) {}
+  static constexpr bool fits(Action a) { return a == Action::kNone; }
+  bool negates(int source) const { return (flags() >> source & 1) != 0; }
+  void set_negates(int source) { flags() |= static_cast<std::uint8_t>(1u << source); }
+  // lop3.BoolOp's predicate q.
+  Slot fifth_source() const { return word(); }
+  void set_fifth_source(Slot slot) { word() = slot; }
+  // What the checker of unwritten values wants to know of the operation: Selects, Bitwise, Decides.
+  template <class Detail>
+  Detail detail() const {
+    return static_cast<Detail>(what());
+  }
+  template <class Detail>
+  void set_detail(Detail detail) {
+    what() = static_cast<std::uint8_t>(detail);
+  }
+};
 
 }  // namespace lockstep::program

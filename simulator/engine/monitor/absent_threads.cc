@@ -23,9 +23,10 @@ std::vector<bool> can_reach(const Program& program, const Function& function, st
   const auto leads_there = [&](std::uint32_t pc) {
     const Op& op = program.ops[pc];
     const bool guarded = op.guard != kNoSlot;
-    if (op.kind == OpKind::kBranch) return known(op.target) || (guarded && known(pc + 1));
+    if (op.kind == OpKind::kBranch)
+      return known(op.as<BranchFields>().target()) || (guarded && known(pc + 1));
     if (op.action == Action::kBranchTable) {
-      const auto& table = program.tables[op.target];
+      const auto& table = program.tables[op.as<SideDataFields>().index()];
       return std::any_of(table.begin(), table.end(), known) || (guarded && known(pc + 1));
     }
     const bool ends =
@@ -55,7 +56,8 @@ std::vector<std::uint32_t> parting_branches(const Program& program, std::uint32_
   for (std::uint32_t pc = function.entry; pc + 1 < function.end; ++pc) {
     const Op& op = program.ops[pc];
     if (op.kind != OpKind::kBranch || op.guard == kNoSlot) continue;
-    const std::uint32_t taken = op.target - function.entry, next = pc + 1 - function.entry;
+    const std::uint32_t taken = op.as<BranchFields>().target() - function.entry,
+                        next = pc + 1 - function.entry;
     if (to_barrier[taken] == to_barrier[next]) continue;
     if (to_exit[to_barrier[taken] ? next : taken]) branches.push_back(pc);
   }

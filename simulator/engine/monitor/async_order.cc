@@ -45,7 +45,7 @@ std::uint32_t awaited_offset(const Block& b, const Warp& w, const WarpSplit& f, 
   const Op& op = b.program->ops[f.pc];
   const std::byte* file = (is_constant(op.src[0]) ? w.file[1] : w.control->frames[f.frame].file) +
                           (op.src[0] & ~Slot{1});
-  std::uint64_t address = op.flags & kNarrowAddress
+  std::uint64_t address = op.as<MemoryFields>().has(kNarrowAddress)
                               ? reinterpret_cast<const std::uint32_t*>(file)[lane]
                               : reinterpret_cast<const std::uint64_t*>(file)[lane];
   address += static_cast<std::uint64_t>(op.immediate);

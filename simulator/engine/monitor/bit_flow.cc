@@ -93,7 +93,7 @@ PassedBits bitwise(const Warp& w, const Op& op, const OperandUse& operand, int l
                    Bits other) {
   const Bits type = low(8u * op.register_bytes);
   bits &= type;
-  const auto what = static_cast<Bitwise>(op.mode);
+  const auto what = op.as<ComputeFields>().detail<Bitwise>();
   if (what == Bitwise::kNot || what == Bitwise::kXor) return {bits, true};
   const Bits beside = value_of(w, op, operand.slot == op.src[0] ? op.src[1] : op.src[0], lane);
   const bool is_and = what == Bitwise::kAnd;

@@ -17,11 +17,12 @@ void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint
   Launch& launch = *b.launch;
   const bool seen_by_host = a.kind == memory::Kind::kManaged || a.kind == memory::Kind::kPinned ||
                             a.kind == memory::Kind::kRegistered;
-  const bool strong = r.writes || (r.op->flags & kStrong) != 0;
+  const bool strong = r.writes || r.op->as<MemoryFields>().has(kStrong);
   // Who tries to change the memory, and says so to the GPU's threads alone, takes a lock from one
   // of them.
-  const auto what = static_cast<isa::AtomOp>(r.op->mode);
-  const bool lock = r.writes && (what == isa::AtomOp::kCas || what == isa::AtomOp::kExch) &&
+  const auto what =
+      r.op->action == Action::kAtomic ? r.op->as<AtomicFields>().what() : isa::AtomOp::kNone;
+  const bool lock = (what == isa::AtomOp::kCas || what == isa::AtomOp::kExch) &&
                     b.program->origin(r.pc).text.find(".sys") == std::string::npos;
   const std::lock_guard guard(launch.mutex);
   Looks& looks = launch.looks;

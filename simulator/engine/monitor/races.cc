@@ -53,14 +53,16 @@ bool writes_what_is_there(Warp& w, const Request& r, int lane, const Opponent& o
          r.same(w, r, lane);
 }
 
-bool is_strong(const Request& r) { return (r.op->flags & kStrong) != 0 || (r.reads && r.writes); }
+bool is_strong(const Request& r) {
+  return r.op->as<MemoryFields>().has(kStrong) || (r.reads && r.writes);
+}
 
 check::Side side_of(Warp& w, const Request& r) {
   check::Side side = side_of(w, *r.op, r.pc, r.writes, is_strong(r));
   side.updates = r.reads && r.writes;
   side.observes = side.updates && reads_value(*r.op);
-  side.acquires = (r.op->flags & kAcquire) != 0 && r.reads;
-  side.releases = (r.op->flags & kRelease) != 0 && r.writes;
+  side.acquires = r.op->as<MemoryFields>().has(kAcquire) && r.reads;
+  side.releases = r.op->as<MemoryFields>().has(kRelease) && r.writes;
   return side;
 }
 
@@ -335,7 +337,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
 LaneMask failing_swaps(const Warp& w, const Request& r, LaneMask lanes) {
   const Op& op = *r.op;
   if (!r.reads || !r.writes || op.action != Action::kAtomic ||
-      static_cast<isa::AtomOp>(op.mode) != isa::AtomOp::kCas)
+      op.as<AtomicFields>().what() != isa::AtomOp::kCas)
     return 0;
   const std::byte* compare = source<std::byte>(w, op.src[1]);
   LaneMask failing = 0;
@@ -455,7 +457,7 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
     return;
   GlobalRaces& races = *k.races;
   check::Side side = side_of(w, op, w.pc - 1, false, true);
-  side.acquires = (op.flags & kAcquire) != 0;
+  side.acquires = op.as<MemoryFields>().has(kAcquire);
   each(lanes, [&](int i) {
     if (!k.memory->in_window(addresses[i])) return;
     const std::uint64_t first = addresses[i],

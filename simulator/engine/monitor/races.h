@@ -24,7 +24,7 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
 // Whether the thread of an atomic learns what was there: red tells it nothing and acquires nothing
 // (PTX ISA 8.8, 8.11.1), nor does an atom whose result nobody reads.
 inline bool reads_value(const Op& op) {
-  return op.dst != kNoSlot || op.elements != 1 || (op.flags & kAcquire) != 0;
+  return op.dst != kNoSlot || op.elements != 1 || op.as<MemoryFields>().has(kAcquire);
 }
 // membar and fence, by some lanes of a warp. `sides`: kAcquire, kRelease, both or neither.
 void fence(Warp& w, check::Scope scope, LaneMask lanes, std::uint32_t sides = kAcquire | kRelease);

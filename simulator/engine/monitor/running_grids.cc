@@ -56,7 +56,7 @@ const RunningGrid* conflicting_grid(Warp& w, const Request& r, std::uint64_t add
 bool check_running_grids(Warp& w, const Request& r, LaneMask lanes) {
   // A grid's atomics do not race with another's, and how its accesses were made is not known any
   // more.
-  if ((r.op->flags & kStrong) != 0 || (r.reads && r.writes)) return true;
+  if (r.op->as<MemoryFields>().has(kStrong) || (r.reads && r.writes)) return true;
   lanes &= w.overlapped;
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));

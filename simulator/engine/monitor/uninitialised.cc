@@ -70,13 +70,14 @@ LaneMask takes_first(const Warp& w, const Op& op) {
     for (int l = 0; l < kWarpSize; ++l) m |= static_cast<LaneMask>(holds(l)) << l;
     return m;
   };
-  if (static_cast<Selects>(op.mode) == Selects::kPredicate) return predicate(w, op.src[2]);
-  if (static_cast<Selects>(op.mode) == Selects::kSign) {
+  if (op.as<ComputeFields>().detail<Selects>() == Selects::kPredicate)
+    return predicate(w, op.src[2]);
+  if (op.as<ComputeFields>().detail<Selects>() == Selects::kSign) {
     const auto* sign = source<std::int32_t>(w, op.src[2]);
     return lanes_with([&](int l) { return sign[l] >= 0; });
   }
   const auto* sign = source<float>(w, op.src[2]);
-  const float least = static_cast<Selects>(op.mode) == Selects::kFlushedSign
+  const float least = op.as<ComputeFields>().detail<Selects>() == Selects::kFlushedSign
                           ? std::numeric_limits<float>::min()
                           : 0;
   return lanes_with([&](int l) { return sign[l] >= 0 || (least != 0 && sign[l] > -least); });
@@ -84,8 +85,9 @@ LaneMask takes_first(const Warp& w, const Op& op) {
 
 // Lanes in which a predicate, the `n`-th source, is known and decides the operation alone.
 LaneMask decides(const Warp& w, const Frame& frame, const Op& op, int n) {
-  const LaneMask value = predicate(w, op.src[n]) ^ ((op.flags >> n & 1) != 0 ? kAllLanes : 0);
-  return (static_cast<Decides>(op.mode) == Decides::kTrue ? value : ~value) &
+  const LaneMask value =
+      predicate(w, op.src[n]) ^ (op.as<ComputeFields>().negates(n) ? kAllLanes : 0);
+  return (op.as<ComputeFields>().detail<Decides>() == Decides::kTrue ? value : ~value) &
          ~invalid_lanes(w, frame, op.src[n], kAllLanes);
 }
 
@@ -95,8 +97,8 @@ LaneMask decides(const Warp& w, const Frame& frame, const Op& op, int n) {
 LaneMask comparison_decides(Warp& w, const Frame& frame, const Op& op) {
   if (op.dst2 != kNoSlot || op.dst == kNoSlot || is_constant(op.src[2]))
     return 0;  // of a pair, the second holds the opposite
-  const bool deciding = static_cast<Decides>(op.mode) == Decides::kTrue,
-             negated = (op.flags >> 2 & 1) != 0;
+  const bool deciding = op.as<ComputeFields>().detail<Decides>() == Decides::kTrue,
+             negated = op.as<ComputeFields>().negates(2);
   const LaneMask joined = predicate(w, op.src[2]), result = predicate(w, op.dst);
   set_predicate(w, op.src[2], deciding == negated ? kAllLanes : 0, kAllLanes);
   op.run(w, op, kAllLanes);

@@ -111,7 +111,7 @@ ModuleCoverage coverage_of(const Module& module, const Coverage& coverage) {
       i.count = coverage.operation(pc);
       if (!is_branch_table(origin)) continue;
       i.jumps.clear();
-      const std::uint32_t table = program.ops[pc].target;
+      const std::uint32_t table = program.ops[pc].as<program::SideDataFields>().index();
       if (table >= program.tables.size()) continue;
       for (std::uint32_t entry = 0; entry < program.tables[table].size(); ++entry)
         i.jumps.push_back(coverage.jumps(table, entry));

@@ -176,7 +176,7 @@ Pause execute(Warp& w, const Op* ops, int turn) {
         ++pc;
         break;
       case OpKind::kBranch: {
-        const std::uint32_t target = op.target;
+        const std::uint32_t target = op.as<BranchFields>().target();
         if (m == mask) {
           const bool backward = target <= pc;
           pc = target;

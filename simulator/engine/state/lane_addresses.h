@@ -65,14 +65,14 @@ inline LaneMask distances(const std::uint64_t* a, std::uint64_t base, std::uint3
 // Of all lanes, active or not.
 inline void load_addresses(const Warp& w, const Op& op, std::uint64_t* out) {
   const auto offset = static_cast<std::uint64_t>(op.immediate);
-  if (op.flags & kNarrowAddress) {
+  if (op.as<MemoryFields>().has(kNarrowAddress)) {
     const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
     for (int i = 0; i < kWarpSize; ++i) out[i] = a[i] + offset;
   } else {
     const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
     for (int i = 0; i < kWarpSize; ++i) out[i] = a[i] + offset;
   }
-  if (op.flags & kFrameAddress) {
+  if (op.as<MemoryFields>().has(kFrameAddress)) {
     const std::uint32_t base = w.control->frames[w.control->frame].local_base;
     for (int i = 0; i < kWarpSize; ++i) out[i] += base;
   }

@@ -9,6 +9,7 @@
 
 namespace lockstep::engine {
 
+using program::AtomicFields;
 using program::kAcquire;
 using program::kFloatResult;
 using program::kFrameAddress;
@@ -17,6 +18,7 @@ using program::kNarrowAddress;
 using program::kRelease;
 using program::kSignExtend;
 using program::kStrong;
+using program::MemoryFields;
 
 // Of lanes' accesses, the bits of each byte that nobody has written.
 struct UnwrittenBits {

@@ -8,14 +8,18 @@
 namespace lockstep::engine {
 
 using program::Action;
+using program::BranchFields;
+using program::ComputeFields;
 using program::Handler;
 using program::is_constant;
 using program::kAllLanes;
 using program::kNoSlot;
 using program::kWarpSize;
 using program::LaneMask;
+using program::ListedFields;
 using program::Op;
 using program::OpKind;
+using program::SideDataFields;
 using program::Slot;
 
 }  // namespace lockstep::engine

@@ -227,8 +227,11 @@ class Runner {
     op.dst2 = form_.pair ? Bank::slot(8) : kNoSlot;
     for (int i = 0; i < n && i < 4; ++i)
       op.src[i] = Bank::slot(i + 1) | (layout.constants && i != layout.alias ? 1 : 0);
-    if (n == 5) op.target = Bank::slot(5) | (layout.constants && layout.alias != 4 ? 1 : 0);
-    op.flags = options_.flags;
+    auto fields = op.as<program::ComputeFields>();
+    if (n == 5)
+      fields.set_fifth_source(Bank::slot(5) | (layout.constants && layout.alias != 4 ? 1 : 0));
+    for (int i = 0; i < n; ++i)
+      if ((options_.flags >> i & 1) != 0) fields.set_negates(i);
     handler(warp, op, layout.mask);
     if (!judge_ && is_as_expected(batch, layout, warp.carry)) return;
     for (int lane = 0; lane < kWarpSize; ++lane) {

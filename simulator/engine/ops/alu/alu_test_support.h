@@ -39,7 +39,7 @@ struct Options {
   Reference second;                    // second destination (predicate)
   Reference carry_out;                 // CC.CF afterwards; in[n] has it before
   bool keeps_carry = true;             // without carry_out: CC.CF must not change
-  std::uint8_t flags = 0;              // Op::flags: negated predicate sources
+  std::uint8_t flags = 0;              // bit i: source i is a predicate that is negated
   std::vector<int> same_in_all_lanes;  // sources that are one immediate a warp
 };
 

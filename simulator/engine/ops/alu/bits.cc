@@ -89,8 +89,8 @@ void lop3_predicate(Warp& w, const Op& op, LaneMask mask) {
   const u32* b = source<u32>(w, op.src[1]);
   const u32* c = source<u32>(w, op.src[2]);
   const u32 table = *source<u32>(w, op.src[3]);
-  LaneMask q = predicate(w, op.target);
-  if (op.flags & 16) q = ~q;
+  LaneMask q = predicate(w, op.as<program::ComputeFields>().fifth_source());
+  if (op.as<program::ComputeFields>().negates(4)) q = ~q;
   LaneMask set = 0;
   u32 r[kWarpSize];
   for (int i = 0; i < kWarpSize; ++i) {

@@ -227,7 +227,7 @@ void quaternary(Warp& w, const Op& op, LaneMask mask) {
 // that it is negated.
 LOCKSTEP_INLINE LaneMask source_predicate(const Warp& w, const Op& op, int index) {
   const LaneMask p = predicate(w, op.src[index]);
-  return (op.flags >> index) & 1 ? ~p : p;
+  return op.as<program::ComputeFields>().negates(index) ? ~p : p;
 }
 
 }  // namespace

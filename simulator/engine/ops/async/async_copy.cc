@@ -23,7 +23,7 @@ using isa::Space;
 Op side(const Op& op, Space space) {
   Op s = op;
   s.space = static_cast<std::uint8_t>(space);
-  s.flags = 0;
+  s.as<MemoryFields>().set(0);
   s.elements = 2;  // no value of one register to compare in a race
   return s;
 }
@@ -123,7 +123,7 @@ void finish_copies(Warp& w, LaneMask mask, Due due) {
 
 void run_copy_async(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
-  const auto mode = static_cast<CopyMode>(op.mode);
+  const auto mode = op.as<program::CopyAsyncFields>().mode();
   AsyncCopy copy;
   copy.op = &op;
   copy.pc = w.pc - 1;
@@ -145,8 +145,8 @@ void run_copy_async(Warp& w, const Op& op, LaneMask mask) {
   std::uint64_t from[kWarpSize];
   const std::uint64_t* base = source<std::uint64_t>(w, op.src[1]);
   for (int l = 0; l < kWarpSize; ++l)
-    from[l] =
-        base[l] + static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(op.target)});
+    from[l] = base[l] + static_cast<std::uint64_t>(
+                            std::int64_t{op.as<program::CopyAsyncFields>().source_offset()});
   std::uint32_t size[kWarpSize];
   std::fill(size, size + kWarpSize, op.width);
   if (mode == CopyMode::kSourceSize) {
@@ -263,7 +263,7 @@ void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
   }
   released(w);
   // Without .noinc the arrival is one more than the phase expected: it changes nothing.
-  if (op.mode == 0) return;
+  if (!op.as<program::CopyArriveFields>().no_increment()) return;
   for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
     const int l = std::countr_zero(todo);
     Mbarrier* m = live_mbarrier(w, r.pc, l, places[l]);

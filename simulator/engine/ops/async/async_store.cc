@@ -35,7 +35,7 @@ bool shared_address(Warp& w, std::uint32_t pc, int lane, Space space, std::uint6
 }
 
 void store(Warp& w, const Op& op, int lane) {
-  const program::AsyncStore& s = w.block->program->async_stores[op.target];
+  const program::AsyncStore& s = w.block->program->async_stores[op.as<SideDataFields>().index()];
   const std::uint32_t pc = w.pc - 1;
   std::uint32_t to = 0, barrier = 0;
   if (!shared_address(w, pc, lane, s.space, address_of(w, s.to, lane), &to)) return;
@@ -54,7 +54,7 @@ void store(Warp& w, const Op& op, int lane) {
   const auto size = static_cast<std::uint32_t>(d.bytes.size());
   Op target = side(op, Space::kSharedCluster);
   if (s.reduction != isa::AtomOp::kNone) {
-    target.flags |= kStrong;
+    target.as<MemoryFields>().add(kStrong);
     std::uint16_t unwritten = 0;
     if (to % size != 0) {
       report_misaligned_copy(w, pc, 1u << lane, to, size);

@@ -31,8 +31,8 @@ void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place
                    std::uint32_t barrier, Delivery& delivery, std::uint32_t transferred) {
   const std::uint32_t pc = delivery.issue.pc;
   Op complete = target;
-  complete.flags |= kStrong;  // complete_tx has relaxed semantics at cluster scope (PTX ISA,
-                              // complete-tx operation on an mbarrier)
+  complete.as<MemoryFields>().add(kStrong);  // complete_tx has relaxed semantics at cluster scope
+                                             // (PTX ISA, complete-tx operation on an mbarrier)
   Request r;
   r.op = &complete;
   r.pc = pc;
@@ -100,7 +100,7 @@ class BulkLane {
   BulkLane(Warp& w, const Op& op, int lane)
       : w_(w),
         op_(op),
-        copy_(w.block->program->bulk_copies[op.target]),
+        copy_(w.block->program->bulk_copies[op.as<SideDataFields>().index()]),
         lane_(lane),
         pc_(w.pc - 1),
         to_(address_of(w, copy_.to, lane)),
@@ -169,7 +169,7 @@ class BulkLane {
   void send(std::uint32_t to, std::uint32_t barrier) {
     const bool reduces = copy_.reduction != isa::AtomOp::kNone;
     Op target = side(op_, Space::kSharedCluster);
-    if (reduces) target.flags |= kStrong;
+    if (reduces) target.as<MemoryFields>().add(kStrong);
     for (std::uint32_t at = 0; at < size_; at += kChunk) {
       if (!(reduces ? may_reduce(target, to, at) : may_overwrite(target, to + at))) return;
     }

@@ -34,12 +34,14 @@ std::optional<Op> reduction(const Op& op, AtomOp what, Type type) {
   }
   if (!possible) return std::nullopt;
   Op r = side(op, Space::kGlobal);
-  r.mode = static_cast<std::uint8_t>(what);
+  r.action = Action::kAtomic;
+  r.as<AtomicFields>().set_what(what);
   r.width = static_cast<std::uint8_t>(isa::size_of(type));
-  r.flags = kStrong;
-  if (half) r.flags |= kHalfElements;
-  if (floating) r.flags |= kFloatResult;
-  if (type == Type::kS32 || type == Type::kS64 || type == Type::kBF16) r.flags |= kSignExtend;
+  r.as<MemoryFields>().set(kStrong);
+  if (half) r.as<MemoryFields>().add(kHalfElements);
+  if (floating) r.as<MemoryFields>().add(kFloatResult);
+  if (type == Type::kS32 || type == Type::kS64 || type == Type::kBF16)
+    r.as<MemoryFields>().add(kSignExtend);
   return r;
 }
 

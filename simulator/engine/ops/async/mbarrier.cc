@@ -63,7 +63,8 @@ void complete_phase_if_due(const SharedPlace& place, Mbarrier& m) {
 }
 
 bool phase_complete(const Op& op, const Mbarrier& m, std::uint64_t asked) {
-  return op.target & kByParity ? (m.phase & 1) != (asked & 1) : m.phase != phase_of(asked);
+  return op.as<program::MbarrierFields>().has(kByParity) ? (m.phase & 1) != (asked & 1)
+                                                         : m.phase != phase_of(asked);
 }
 
 // Bytes that came with phases that are complete, of which a thread of `w` has learnt. False: a
@@ -162,7 +163,7 @@ bool expect(Warp& w, int lane, const SharedPlace& place, Mbarrier& m, std::uint6
 
 bool arrive_lane(Warp& w, const Op& op, int lane, const SharedPlace& place, Mbarrier& m) {
   std::uint64_t count = argument(w, op, lane);
-  if (op.target & kWithTx) {
+  if (op.as<program::MbarrierFields>().has(kWithTx)) {
     if (!expect(w, lane, place, m, count)) return false;
     count = 1;
   }
@@ -174,7 +175,7 @@ bool arrive_lane(Warp& w, const Op& op, int lane, const SharedPlace& place, Mbar
   }
   if (op.dst != kNoSlot) destination<std::uint64_t>(w, op.dst)[lane] = state_of(m);
   const auto n = static_cast<std::uint32_t>(count);
-  if (op.target & kDropped) {
+  if (op.as<program::MbarrierFields>().has(kDropped)) {
     if (n > m.expected) {
       misuse(w, w.pc - 1, lane, place, "loses more arrivals than it expects",
              "arrive_drop leaves the phases to come as well.", &m.init);
@@ -182,7 +183,7 @@ bool arrive_lane(Warp& w, const Op& op, int lane, const SharedPlace& place, Mbar
     }
     m.expected -= n;
   }
-  if ((op.target & kIncomplete) && n >= m.pending) {
+  if (op.as<program::MbarrierFields>().has(kIncomplete) && n >= m.pending) {
     misuse(w, w.pc - 1, lane, place, "completes its phase in an arrive.noComplete", {}, &m.init);
     return false;
   }
@@ -206,7 +207,7 @@ Mbarrier* object_at(const SharedPlace& place) {
 }
 
 void leave_messages(Warp& w, const Op& op, LaneMask mask, const SharedPlace* places) {
-  const bool releases = (op.flags & kRelease) != 0;
+  const bool releases = op.as<MemoryFields>().has(kRelease);
   for (LaneMask left = mask; left != 0;) {
     const LaneMask lanes = at_one_object(left, places);
     left &= ~lanes;
@@ -224,13 +225,13 @@ void take_messages(Warp& w, const Op& op, LaneMask complete, const SharedPlace* 
     const SharedPlace& place = places[std::countr_zero(lanes)];
     const Mbarrier* const object = object_at(place);
     if (object == nullptr) continue;
-    if (op.flags & kAcquire) {
+    if (op.as<MemoryFields>().has(kAcquire)) {
       acquire_from(w, lanes, *object);
     } else {
       remember_from(w, lanes, *place.block, place.offset, *object);
     }
   }
-  if (op.flags & kAcquire) acquired(w);
+  if (op.as<MemoryFields>().has(kAcquire)) acquired(w);
 }
 
 }  // namespace
@@ -312,7 +313,7 @@ void complete_transactions(Warp& w, std::uint32_t pc, int lane, const SharedPlac
 }
 
 void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
-  const auto what = static_cast<MbarrierOp>(op.mode);
+  const auto what = op.as<program::MbarrierFields>().what();
   const auto space = static_cast<Space>(op.space);
   std::uint64_t address[kWarpSize];
   Request r;

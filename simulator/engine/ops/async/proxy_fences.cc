@@ -8,12 +8,12 @@
 namespace lockstep::engine {
 
 void run_proxy_fence(Warp& w, const Op& op, LaneMask mask) {
-  fence(w, static_cast<check::Scope>(op.scope), mask, op.flags);
+  fence(w, static_cast<check::Scope>(op.scope), mask, op.as<MemoryFields>().flags());
   note_proxy_fence(w, mask);
 }
 
 void run_tensor_map_fence(Warp& w, const Op& op, LaneMask mask) {
-  fence(w, static_cast<check::Scope>(op.scope), mask, op.flags);
+  fence(w, static_cast<check::Scope>(op.scope), mask, op.as<MemoryFields>().flags());
   std::uint64_t address[kWarpSize];
   load_addresses(w, op, address);
   std::uint64_t last = 0;

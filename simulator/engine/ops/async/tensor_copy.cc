@@ -113,7 +113,7 @@ class TensorLane {
   TensorLane(Warp& w, const Op& op, int lane)
       : w_(w),
         op_(op),
-        copy_(w.block->program->tensor_copies[op.target]),
+        copy_(w.block->program->tensor_copies[op.as<SideDataFields>().index()]),
         lane_(lane),
         pc_(w.pc - 1) {}
 
@@ -390,7 +390,7 @@ void run_tensor_map_replace(Warp& w, const Op& op, LaneMask mask) {
   const std::uint32_t pc = w.pc - 1;
   for (LaneMask todo = mask; todo != 0 && w.event != Event::kAbort; todo &= todo - 1) {
     const int lane = std::countr_zero(todo);
-    const AddressOperand a{op.src[0], op.immediate, (op.flags & kNarrowAddress) != 0};
+    const AddressOperand a{op.src[0], op.immediate, op.as<MemoryFields>().has(kNarrowAddress)};
     const std::uint64_t address = address_of(w, a, lane);
     std::byte bytes[TensorMap::kBytes];
     if (!read_map(w, op, space, pc, lane, address, bytes, /*changes=*/true)) return;
@@ -403,14 +403,15 @@ void run_tensor_map_replace(Warp& w, const Op& op, LaneMask mask) {
     if (op.src[1] != kNoSlot)
       value = op.width == 8 ? source<std::uint64_t>(w, op.src[1])[lane]
                             : source<std::uint32_t>(w, op.src[1])[lane];
-    replace(*map, static_cast<program::MapField>(op.mode), op.target, value);
+    replace(*map, op.as<program::MapReplaceFields>().field(),
+            op.as<program::MapReplaceFields>().ordinal(), value);
     memory::encode(*map, bytes);
     if (!write_map(w, op, space, pc, lane, address, bytes)) return;
   }
 }
 
 void run_tensor_map_copy(Warp& w, const Op& op, LaneMask mask) {
-  const BulkCopy& copy = w.block->program->bulk_copies[op.target];
+  const BulkCopy& copy = w.block->program->bulk_copies[op.as<SideDataFields>().index()];
   const std::uint32_t pc = w.pc - 1;
   const int lane = std::countr_zero(mask);  // the warp's threads copy together
   const std::uint64_t from = address_of(w, copy.from, lane), to = address_of(w, copy.to, lane);

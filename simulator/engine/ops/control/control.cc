@@ -132,7 +132,7 @@ void start_warp(Warp& w) {
 void run_call(Warp& w, const Op& op, LaneMask mask) {
   WarpControl& c = *w.control;
   const Program& program = *w.block->program;
-  const Call& call = program.calls[op.target];
+  const Call& call = program.calls[op.as<SideDataFields>().index()];
   if (call.builtin != Builtin::kNone) {
     run_builtin(w, call, mask);
     return;
@@ -184,7 +184,7 @@ void run_call(Warp& w, const Op& op, LaneMask mask) {
   f.function = static_cast<std::uint32_t>(target);
   f.caller = c.frame;
   f.return_pc = w.pc;
-  f.call = op.target;
+  f.call = op.as<SideDataFields>().index();
   f.live = mask;
   f.depth = depth;
   f.local_base = base;
@@ -228,7 +228,7 @@ void run_return(Warp& w, const Op&, LaneMask mask) {
 void run_exit(Warp& w, const Op&, LaneMask mask) { exit_lanes(w, mask); }
 
 void run_branch_table(Warp& w, const Op& op, LaneMask mask) {
-  const auto& table = w.block->program->tables[op.target];
+  const auto& table = w.block->program->tables[op.as<SideDataFields>().index()];
   const std::uint32_t* index = source<std::uint32_t>(w, op.src[0]);
   LaneMask bad = 0;
   each(mask, [&](int l) { bad |= LaneMask{index[l] >= table.size()} << l; });
@@ -246,7 +246,8 @@ void run_branch_table(Warp& w, const Op& op, LaneMask mask) {
     LaneMask same = 0;
     each(todo, [&](int l) { same |= LaneMask{index[l] == i} << l; });
     if (Coverage::Part* part = w.block->worker->coverage)
-      part->tables[op.target][i] += static_cast<unsigned>(std::popcount(same));
+      part->tables[op.as<SideDataFields>().index()][i] +=
+          static_cast<unsigned>(std::popcount(same));
     split(w, table[i], same);
     todo &= ~same;
   }
@@ -278,15 +279,22 @@ void run_convert_address(Warp& w, const Op& op, LaneMask mask) {
   const Launch& launch = *w.block->launch;
   using Conversion = program::AddressConversion;
   std::uint64_t begin = 0;
-  switch (static_cast<Conversion>(op.mode & ~1)) {
-    case Conversion::kFromShared: begin = launch.shared_window; break;
-    case Conversion::kFromLocal: begin = launch.local_window; break;
+  const Conversion which = op.as<program::AddressConversionFields>().which();
+  switch (which) {
+    case Conversion::kFromShared:
+    case Conversion::kToShared: begin = launch.shared_window; break;
+    case Conversion::kFromLocal:
+    case Conversion::kToLocal: begin = launch.local_window; break;
     case Conversion::kFromParam:
+    case Conversion::kToParam:
       begin = launch.parameter_memory != nullptr ? launch.parameter_memory->base : 0;
       break;
-    default: begin = static_cast<std::uint64_t>(op.immediate); break;
+    case Conversion::kFromConst:
+    case Conversion::kToConst: begin = static_cast<std::uint64_t>(op.immediate); break;
   }
-  const std::uint64_t add = op.mode & 1 ? 0 - begin : begin;
+  const bool to_generic = which == Conversion::kFromShared || which == Conversion::kFromLocal ||
+                          which == Conversion::kFromParam || which == Conversion::kFromConst;
+  const std::uint64_t add = to_generic ? begin : 0 - begin;
   const auto value = [&](int l) -> std::uint64_t {
     return op.register_bytes == 4 ? source<std::uint32_t>(w, op.src[0])[l]
                                   : source<std::uint64_t>(w, op.src[0])[l];

@@ -68,10 +68,10 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
   // slept.
   const std::uint64_t cycles = w.control->instructions + w.control->slept;
   const std::uint64_t time = 1000000000ull + b.instructions + w.control->slept;
-  const auto special = static_cast<S>(op.target);
+  const auto special = op.as<program::SpecialRegisterFields>().which();
   if (op.width == 4 && run_common(w, op, mask, special)) return;
   const Dim3 in_cluster{b.ctaid.x % cluster.x, b.ctaid.y % cluster.y, b.ctaid.z % cluster.z};
-  if (isa::reads_clock(static_cast<S>(op.target)))
+  if (isa::reads_clock(op.as<program::SpecialRegisterFields>().which()))
     ++b.worker->changes;  // time passes, and a loop may end by it
   switch (special) {
     case S::kTidX:
@@ -156,7 +156,8 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
       // Cooperative groups finds the grid's barrier through two environment registers; all others,
       // and performance counters, are zero.
       const std::uint64_t workspace = b.launch->grid_workspace ? b.launch->grid_workspace->base : 0;
-      const int environment = static_cast<int>(op.target) - static_cast<int>(S::kEnvreg0);
+      const int environment = static_cast<int>(op.as<program::SpecialRegisterFields>().which()) -
+                              static_cast<int>(S::kEnvreg0);
       all(environment == 1   ? workspace >> 32
           : environment == 2 ? static_cast<std::uint32_t>(workspace)
                              : 0);

@@ -87,7 +87,8 @@ void run_load_matrix(Warp& w, const Op& op, LaneMask mask) {
   each(lanes, [&](int l) { load_element<16>(rows[l], r.host[l]); });
   if (r.unwritten != 0) begin_tracking(w);
   for (int m = 0; m < op.elements; ++m) {
-    const Slot slot = w.block->program->slots[op.target + static_cast<std::uint32_t>(m)];
+    const Slot slot =
+        w.block->program->slots[op.as<ListedFields>().first() + static_cast<std::uint32_t>(m)];
     if (slot == kNoSlot) continue;
     auto* d = destination<std::uint32_t>(w, slot);
     LaneMask invalid = 0;
@@ -95,7 +96,7 @@ void run_load_matrix(Warp& w, const Op& op, LaneMask mask) {
     each(mask, [&](int l) {
       std::uint16_t v[2];
       for (int e = 0; e < 2; ++e) {
-        const Piece p = piece(l, e, op.mode != 0);
+        const Piece p = piece(l, e, op.as<program::MatrixRowsFields>().transposed());
         const int holder = 8 * m + p.row;
         std::memcpy(&v[e], rows[holder] + p.byte, 2);
         if (!(r.unwritten >> holder & 1) || (r.missing[holder] >> p.byte & 3) == 0) continue;
@@ -118,13 +119,14 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
   if (!in_shared(w, op, r, lanes)) return;
   alignas(16) std::byte rows[kWarpSize][16] = {};
   for (int m = 0; m < op.elements; ++m) {
-    const Slot slot = w.block->program->slots[op.target + static_cast<std::uint32_t>(m)];
+    const Slot slot =
+        w.block->program->slots[op.as<ListedFields>().first() + static_cast<std::uint32_t>(m)];
     const auto* s = source<std::uint32_t>(w, slot);
     const Validity::Word* word =
         w.control->tracking ? validity_word(w.control->frames[w.control->frame], slot) : nullptr;
     each(mask, [&](int l) {
       for (int e = 0; e < 2; ++e) {
-        const Piece p = piece(l, e, op.mode != 0);
+        const Piece p = piece(l, e, op.as<program::MatrixRowsFields>().transposed());
         const auto v = static_cast<std::uint16_t>(s[l] >> (16 * e));
         const int holder = 8 * m + p.row;
         std::memcpy(rows[holder] + p.byte, &v, 2);

@@ -129,10 +129,10 @@ void update_lanes(Warp& w, LaneMask mask, const Request& r, const Element& eleme
 
 template <class U, class S>
 void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r, const Element& element) {
-  const auto what = static_cast<AtomOp>(op.mode);
-  const auto type = op.flags & kFloatResult  ? AtomicType::kFloat
-                    : op.flags & kSignExtend ? AtomicType::kSigned
-                                             : AtomicType::kUnsigned;
+  const auto what = op.as<AtomicFields>().what();
+  const auto type = op.as<MemoryFields>().has(kFloatResult)  ? AtomicType::kFloat
+                    : op.as<MemoryFields>().has(kSignExtend) ? AtomicType::kSigned
+                                                             : AtomicType::kUnsigned;
   if (what == AtomOp::kAdd && type != AtomicType::kFloat) {
     // Counters: most atomics are such.
     const U* b = reinterpret_cast<const U*>(element.b);
@@ -170,8 +170,8 @@ std::uint16_t updated_half(AtomOp what, std::uint16_t old, std::uint16_t b, bool
 }
 template <class U>
 void atomic_halves(Warp& w, const Op& op, LaneMask mask, const Request& r, const Element& element) {
-  const auto what = static_cast<AtomOp>(op.mode);
-  const bool brain = (op.flags & kSignExtend) != 0;
+  const auto what = op.as<AtomicFields>().what();
+  const bool brain = op.as<MemoryFields>().has(kSignExtend);
   update_lanes<U>(w, mask, r, element, [&](U old, U b, U, bool) {
     U result = 0;
     for (unsigned at = 0; at < 8 * sizeof(U); at += 16) {
@@ -189,7 +189,7 @@ void atomic_wide(Warp& w, const Op& op, LaneMask mask, const Request& r) {
   struct Value {
     std::uint64_t words[2];
   };
-  const bool exchange = static_cast<AtomOp>(op.mode) == AtomOp::kExch;
+  const bool exchange = op.as<AtomicFields>().what() == AtomOp::kExch;
   const Value* b = source<Value>(w, op.src[1]);
   const Value* c = op.src[2] == kNoSlot ? b : source<Value>(w, op.src[2]);
   Value* d = op.dst == kNoSlot ? nullptr : destination<Value>(w, op.dst);
@@ -208,7 +208,7 @@ void atomic_wide(Warp& w, const Op& op, LaneMask mask, const Request& r) {
 
 void update_element(Warp& w, const Op& op, LaneMask mask, const Request& r,
                     const Element& element) {
-  const bool halves = (op.flags & kHalfElements) != 0;
+  const bool halves = op.as<MemoryFields>().has(kHalfElements);
   switch (op.width) {
     case 2:
       halves ? atomic_halves<std::uint16_t>(w, op, mask, r, element)
@@ -230,7 +230,7 @@ void reduce_element(Warp& w, const Op& op, const Request& r, int lane, const std
   std::memcpy(values + lane * op.width, value, op.width);
   Element element;
   element.b = values;
-  if (subnormals && op.width == 4 && (op.flags & kFloatResult) != 0) {
+  if (subnormals && op.width == 4 && op.as<MemoryFields>().has(kFloatResult)) {
     update_lanes<std::uint32_t>(w, 1u << lane, r, element,
                                 [](std::uint32_t old, std::uint32_t b, std::uint32_t c, bool) {
                                   return updated<std::uint32_t, std::int32_t>(
@@ -265,7 +265,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (between_blocks) std::memcpy(places, r.address, sizeof places);
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   ++w.block->worker->counters.atomics;
-  if (r.unwritten != 0 && static_cast<AtomOp>(op.mode) != AtomOp::kExch &&
+  if (r.unwritten != 0 && op.as<AtomicFields>().what() != AtomOp::kExch &&
       !report_unwritten_change(w, r, static_cast<Space>(op.space), r.unwritten))
     return;
   const auto space = static_cast<Space>(op.space);
@@ -276,7 +276,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
     const std::byte* c = op.src[2] == kNoSlot ? nullptr : source<std::byte>(w, op.src[2]);
     update_element(w, op, mask, r, {source<std::byte>(w, op.src[1]), c, op.dst, 0, shared});
   } else {
-    const Slot* slots = &w.block->program->slots[op.target];
+    const Slot* slots = &w.block->program->slots[op.as<ListedFields>().first()];
     alignas(64) std::byte operands[8][4 * kWarpSize];
     for (int e = 0; e < op.elements; ++e)
       std::memcpy(operands[e], source<std::byte>(w, slots[e]),
@@ -286,10 +286,10 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
                      {operands[e], nullptr, slots[op.elements + e], e * op.width, shared});
   }
   if (between_blocks && reads_value(op)) after_strong_read(w, op, places, mask);
-  if (op.flags & kRelease) released(w);
-  if (op.flags & kAcquire) acquired(w);
+  if (op.as<MemoryFields>().has(kRelease)) released(w);
+  if (op.as<MemoryFields>().has(kAcquire)) acquired(w);
   // An exchange passes on what was there; after any other operation it has been told.
-  if (r.unwritten != 0 && op.dst != kNoSlot && static_cast<AtomOp>(op.mode) == AtomOp::kExch) {
+  if (r.unwritten != 0 && op.dst != kNoSlot && op.as<AtomicFields>().what() == AtomOp::kExch) {
     begin_tracking(w);
     mark_register(w, op.dst, r.unwritten, mask, w.pc - 1);
   }

@@ -53,7 +53,7 @@ Sample sample_of(const Texture& texture, const ImageForm& form, const Place& p) 
 
 // What of a texel a register takes.
 void put(Warp& w, const Op& op, isa::Type type, const Texel& texel, int lane) {
-  const Slot* slots = &w.block->program->slots[op.target];
+  const Slot* slots = &w.block->program->slots[op.as<ListedFields>().first()];
   for (int e = 0; e < op.elements; ++e) {
     if (slots[e] == kNoSlot) continue;
     switch (type) {
@@ -230,7 +230,8 @@ void run_texture(Warp& w, const Op& op, LaneMask mask) {
   if (unwritten == 0) return;
   begin_tracking(w);
   for (int e = 0; e < op.elements; ++e) {
-    const Slot slot = w.block->program->slots[op.target + static_cast<std::uint32_t>(e)];
+    const Slot slot =
+        w.block->program->slots[op.as<ListedFields>().first() + static_cast<std::uint32_t>(e)];
     if (slot != kNoSlot) mark_register(w, slot, unwritten, mask, w.pc - 1);
   }
 }
@@ -238,7 +239,7 @@ void run_texture(Warp& w, const Op& op, LaneMask mask) {
 void run_image_query(Warp& w, const Op& op, LaneMask mask) {
   const memory::Images* images = w.block->launch->config->images;
   const auto* handles = source<std::uint64_t>(w, op.src[0]);
-  const bool surface = op.mode != 0;
+  const bool surface = op.as<program::ImageQueryFields>().of_surface();
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const Texture* texture =

@@ -60,7 +60,7 @@ void extend_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset, 
     } else {
       std::memcpy(&v, r.host[i] + offset, op.width);
     }
-    if (op.flags & kSignExtend) {
+    if (op.as<MemoryFields>().has(kSignExtend)) {
       const int up = 64 - 8 * op.width;
       v = static_cast<std::uint64_t>(static_cast<std::int64_t>(v << up) >> up);
     }
@@ -83,8 +83,8 @@ __attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Reque
       invalid |= 1u << i;
       // Bits are counted in eights only; of a wider register, and of one that takes a sign, nothing
       // is known byte by byte.
-      const bool exact =
-          op.width <= 8 && (op.register_bytes == op.width || !(op.flags & kSignExtend));
+      const bool exact = op.width <= 8 &&
+                         (op.register_bytes == op.width || !op.as<MemoryFields>().has(kSignExtend));
       bits[i] = exact ? bits_of_bytes(static_cast<std::uint8_t>(missing)) : ~std::uint64_t{0};
       if (exact && (r.bits->lanes >> i & 1) != 0) {
         std::uint64_t partial = 0;
@@ -182,14 +182,14 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
   UnwrittenBits bits;
   r.bits = &bits;
   std::uint64_t places[kWarpSize];
-  const bool synchronises = (op.flags & kStrong) != 0 && w.block->worker->between_blocks;
+  const bool synchronises = op.as<MemoryFields>().has(kStrong) && w.block->worker->between_blocks;
   if (synchronises) std::memcpy(places, r.address, sizeof places);
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   op.elements == 1 ? fill<LoadFrom::kMemory>(w, op, r, mask) : fill_vectors(w, op, r, mask);
   if (synchronises) after_strong_read(w, op, places, mask);
-  if ((op.flags & kStrong) != 0 && w.block->launch->blocks > 1)
+  if (op.as<MemoryFields>().has(kStrong) && w.block->launch->blocks > 1)
     w.time_slice -= 16;  // most loops that look at what other blocks may change wait for it
-  if (op.flags & kAcquire) acquired(w);
+  if (op.as<MemoryFields>().has(kAcquire)) acquired(w);
   if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
 }
 
@@ -247,7 +247,7 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
   if (__builtin_expect(r.invalid != 0, 0)) note_unwritten_store(w, r);
   put(w, op, r, mask & ~r.stored);
-  if (op.flags & kRelease) released(w);
+  if (op.as<MemoryFields>().has(kRelease)) released(w);
 }
 
 namespace {
@@ -257,7 +257,7 @@ namespace {
 template <int kBytes>
 inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
-  if ((op.flags & kStrong) != 0 || w.overlapped != 0) return false;
+  if (op.as<MemoryFields>().has(kStrong) || w.overlapped != 0) return false;
   Worker& k = *w.block->worker;
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
   const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
@@ -275,7 +275,7 @@ inline void put_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t f
 template <int kBytes>
 inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
-  if ((op.flags & kStrong) != 0 || w.overlapped != 0) return false;
+  if (op.as<MemoryFields>().has(kStrong) || w.overlapped != 0) return false;
   Worker& k = *w.block->worker;
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
   const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
@@ -369,8 +369,8 @@ void load_uniform(Warp& w, const Op& op, LaneMask mask) {
 Handler plain_load_handler(const Op& op) {
   const Space space = static_cast<Space>(op.space);
   const bool simple = op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot &&
-                      !(op.flags & (kFrameAddress | kAcquire));
-  const bool narrow = (op.flags & kNarrowAddress) != 0;
+                      !op.as<MemoryFields>().has_any(kFrameAddress | kAcquire);
+  const bool narrow = op.as<MemoryFields>().has(kNarrowAddress);
   if (simple && (space == Space::kGlobal || space == Space::kConst) && !narrow) {
     if (is_constant(op.src[0])) return &load_uniform;
     return by_size(op.width, [](auto bytes) -> Handler { return &load_global<bytes()>; });
@@ -382,9 +382,9 @@ Handler plain_load_handler(const Op& op) {
 
 Handler plain_store_handler(const Op& op) {
   const Space space = static_cast<Space>(op.space);
-  const bool simple =
-      op.elements == 1 && op.width == op.register_bytes && !(op.flags & (kFrameAddress | kRelease));
-  const bool narrow = (op.flags & kNarrowAddress) != 0;
+  const bool simple = op.elements == 1 && op.width == op.register_bytes &&
+                      !op.as<MemoryFields>().has_any(kFrameAddress | kRelease);
+  const bool narrow = op.as<MemoryFields>().has(kNarrowAddress);
   if (simple && space == Space::kGlobal && !narrow) {
     return by_size(op.width, [](auto bytes) -> Handler { return &store_global<bytes()>; });
   }
@@ -403,12 +403,12 @@ void access_strongly(Warp& w, const Op& op, LaneMask mask) {
 }  // namespace
 
 Handler load_handler(const Op& op) {
-  return (op.flags & kStrong) != 0 ? &access_strongly<plain_load_handler, true>
-                                   : plain_load_handler(op);
+  return op.as<MemoryFields>().has(kStrong) ? &access_strongly<plain_load_handler, true>
+                                            : plain_load_handler(op);
 }
 Handler store_handler(const Op& op) {
-  return (op.flags & kStrong) != 0 ? &access_strongly<plain_store_handler, false>
-                                   : plain_store_handler(op);
+  return op.as<MemoryFields>().has(kStrong) ? &access_strongly<plain_store_handler, false>
+                                            : plain_store_handler(op);
 }
 
 void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask) {

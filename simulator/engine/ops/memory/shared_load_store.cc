@@ -21,7 +21,7 @@ namespace {
 bool record_reads(Warp& w, const Op& op, const std::uint32_t* at, LaneMask mask,
                   const LaneRuns& runs) {
   check::SharedRaces& races = w.block->races;
-  const bool strong = (op.flags & kStrong) != 0;
+  const bool strong = op.as<MemoryFields>().has(kStrong);
   if (runs.count == 0) return races.read_lanes(at, mask, w.index, w.pc - 1, strong);
   for (const LaneRun& r : runs) {
     const std::uint32_t first = at[r.lane] >> 2;
@@ -124,7 +124,8 @@ void load_shared(Warp& w, const Op& op, LaneMask mask) {
              first & 7))) {
       if (!b.launch->check_races ||
           (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells &&
-           b.races.read_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, op.flags & kStrong))) {
+           b.races.read_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1,
+                            op.as<MemoryFields>().has(kStrong)))) {
         std::memcpy(destination<std::byte>(w, op.dst), b.shared.bytes.get() + first, 32 * kBytes);
         if (b.worker->counting) add_shared(b.worker->counters, false, 0);
         return;
@@ -145,7 +146,8 @@ void store_shared(Warp& w, const Op& op, LaneMask mask) {
         shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr) {
       if (!b.launch->check_races ||
           (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells &&
-           b.races.write_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, op.flags & kStrong))) {
+           b.races.write_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1,
+                             op.as<MemoryFields>().has(kStrong)))) {
         if (b.launch->check_initialisation)
           set_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes);
         ++b.worker->changes;

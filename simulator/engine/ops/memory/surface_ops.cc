@@ -149,7 +149,7 @@ bool each_surface(Warp& w, const Op& op, LaneMask mask, F f) {
 
 void run_surface_load(Warp& w, const Op& op, LaneMask mask) {
   each_surface(w, op, mask, [&](Request& r, const Targets& t, LaneMask lanes) {
-    const Slot* slots = &w.block->program->slots[op.target];
+    const Slot* slots = &w.block->program->slots[op.as<ListedFields>().first()];
     for (int e = 0; e < op.elements; ++e) {
       if (slots[e] == kNoSlot) continue;
       each(lanes & ~t.inside, [&](int i) {
@@ -180,7 +180,7 @@ void run_surface_store_formatted(Warp& w, const Op& op, LaneMask mask) {
     r.pc = w.pc - 1;
     r.size = t.size;
     r.writes = true;
-    const Slot* slots = &w.block->program->slots[op.target];
+    const Slot* slots = &w.block->program->slots[op.as<ListedFields>().first()];
     Frame& frame = w.control->frames[static_cast<std::size_t>(w.control->frame)];
     each(t.inside, [&](int i) {
       memory::Texel texel{};
@@ -219,7 +219,7 @@ void run_surface_reduce(Warp& w, const Op& op, LaneMask mask) {
     // The surface's format says whether the numbers have a sign.
     Op as_formatted = op;
     if (ImageForm::of(op).formatted && t.image->format.kind == memory::ChannelKind::kSigned)
-      as_formatted.flags |= kSignExtend;
+      as_formatted.as<MemoryFields>().add(kSignExtend);
     run_atomic_at(w, as_formatted, r, t.inside);
   });
 }

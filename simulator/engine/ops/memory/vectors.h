@@ -16,7 +16,8 @@ namespace lockstep::engine {
 inline Slot data_slot(const Warp& w, const Op& op, int element, Slot single) {
   return op.elements == 1
              ? single
-             : w.block->program->slots[op.target + static_cast<std::uint32_t>(element)];
+             : w.block->program
+                   ->slots[op.as<ListedFields>().first() + static_cast<std::uint32_t>(element)];
 }
 
 // Four vectors of four, or two of two: what is in rows comes to be in columns.

@@ -30,7 +30,7 @@ void release(Block& b, int id) {
         LaneMask& p = *parked_result<LaneMask>(w, f, op.dst);
         p = value ? p | f.mask : p & ~f.mask;
       };
-      switch (op.flags & kBarKind) {
+      switch (op.as<program::BarrierFields>().kind()) {
         case kBarRedAnd: predicate(barrier.red_and); break;
         case kBarRedOr: predicate(barrier.red_or != 0); break;
         case kBarRedPopc:
@@ -128,7 +128,8 @@ bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits
   // A barrier of all threads looks when it is complete. Of one with a count, only the warps that
   // come are counted; .aligned wants them whole.
   const LaneMask gone = w.exists & w.control->exited & ~came_before;
-  if (gone != 0 && count != 0 && (op.flags & kBarAligned) != 0 && begins_to_miss(w, f.pc)) {
+  if (gone != 0 && count != 0 && op.as<program::BarrierFields>().is_aligned() &&
+      begins_to_miss(w, f.pc)) {
     AbsentThreads absent;
     absent.add(w, gone);
     if (!report_absent(w, w, f, absent, "a warp that it counts")) return false;
@@ -184,7 +185,7 @@ void run_bar(Warp& w, const Op& op, LaneMask mask) {
     report(w, std::move(f));
     return;
   }
-  if ((op.flags & kBarKind) == kBarArrive) {
+  if (op.as<program::BarrierFields>().kind() == kBarArrive) {
     const WarpSplit here{w.pc - 1, mask, w.control->frame, WarpSplit::State::kRunnable, false};
     PartialArrival& arrival = w.control->arrivals[id];
     arrival = {arrival.lanes | mask, here.pc, count_of(w, here)};
@@ -213,8 +214,8 @@ bool warp_reaches_barrier(Warp& w) {
   const int id = id_of(first);
   for (const WarpSplit& f : c.splits) {
     if (!waits(f)) continue;
-    const bool aligned =
-        ((b.program->ops[f.pc].flags | b.program->ops[first.pc].flags) & kBarAligned) != 0;
+    const bool aligned = (b.program->ops[f.pc].as<program::BarrierFields>().is_aligned() ||
+                          b.program->ops[first.pc].as<program::BarrierFields>().is_aligned());
     if (id_of(f) == id && (f.pc == first.pc || !aligned)) continue;
     if (id_of(f) == id && (!b.launch->check_synchronisation ||
                            already_reported(w, check::Kind::kBarrierDivergence, f.pc)))
@@ -248,7 +249,7 @@ bool warp_reaches_barrier(Warp& w) {
       yes |= *parked_operand<LaneMask>(w, f, op.src[2]) & f.mask;
   }
   if (!arrive(w, first, id, count_of(w, first), true, 0)) return false;
-  if ((b.program->ops[first.pc].flags & kBarKind) >= kBarRedAnd) {
+  if (b.program->ops[first.pc].as<program::BarrierFields>().reduces()) {
     barrier.red_or |= yes;
     barrier.red_and &= yes == here;
     barrier.red_count += static_cast<std::uint32_t>(std::popcount(yes));
@@ -259,7 +260,7 @@ bool warp_reaches_barrier(Warp& w) {
 }
 
 void run_fence(Warp& w, const Op& op, LaneMask mask) {
-  fence(w, static_cast<check::Scope>(op.scope), mask, op.flags);
+  fence(w, static_cast<check::Scope>(op.scope), mask, op.as<MemoryFields>().flags());
 }
 
 }  // namespace lockstep::engine

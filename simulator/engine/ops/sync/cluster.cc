@@ -199,11 +199,11 @@ void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask) {
   w.block->cluster->arrived += static_cast<std::uint32_t>(std::popcount(fresh));
   ++w.block->worker->changes;
   control.cluster_arrive_pc = fresh == living(w) ? w.pc - 1 : kNoArrival;
-  if (op.flags & kRelease) control.cluster_released |= fresh;
+  if (op.as<MemoryFields>().has(kRelease)) control.cluster_released |= fresh;
   if (w.block->launch->check_races && fresh != 0) {
     Block& b = *w.block;
     b.cluster_arrivals.own.block = b.serial;
-    if (op.flags & kRelease) {
+    if (op.as<MemoryFields>().has(kRelease)) {
       b.cluster_arrivals.join(
           *b.races.message_of(w.index, fresh, fresh == w.exists, check::Scope::kCluster).what,
           b.races.grid());

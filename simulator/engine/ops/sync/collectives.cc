@@ -215,7 +215,7 @@ void reduce(Warp& w, SyncKind kind, const Part* parts, int n) {
 
 // Executes an exchange among `lanes`, which all have arrived.
 void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
-  const auto kind = static_cast<SyncKind>(parts[0].op->flags);
+  const auto kind = parts[0].op->as<program::SyncFields>().kind();
   Counters& counters = w.block->worker->counters;
   const std::int32_t frame = w.control->frame;
   switch (kind) {
@@ -335,7 +335,8 @@ bool complete_syncs(Warp& w) {
         for (std::size_t j = 0; j < list.size(); ++j) {
           const WarpSplit& f = list[j];
           const Op& other = ops[f.pc];
-          if (f.state != WarpSplit::State::kAtSync || other.flags != op.flags ||
+          if (f.state != WarpSplit::State::kAtSync || !program::SyncFields::fits(other.action) ||
+              other.as<program::SyncFields>().kind() != op.as<program::SyncFields>().kind() ||
               other.immediate != op.immediate || other.width != op.width) {
             continue;
           }
@@ -348,7 +349,7 @@ bool complete_syncs(Warp& w) {
         }
         todo &= ~here;
         if (((members & living(w)) & ~here) != 0) continue;
-        if (static_cast<SyncKind>(op.flags) == SyncKind::kWholeWarp) {
+        if (op.as<program::SyncFields>().kind() == SyncKind::kWholeWarp) {
           if (!gather(w, parts, n)) return true;
           for (int k = 0; k < n; ++k) list[where[k]].mask &= ~parts[k].lanes;
           list.push_back({parts[0].pc, here, parts[0].frame, WarpSplit::State::kRunnable, false});
