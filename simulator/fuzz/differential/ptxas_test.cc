@@ -10,7 +10,7 @@
 #include <functional>
 #include <iterator>
 
-#include "simulator/engine/testing/testing.h"
+#include "simulator/engine/tests/testing.h"
 #include "simulator/fuzz/differential/data.h"
 #include "simulator/fuzz/differential/program.h"
 
