@@ -29,14 +29,14 @@ constexpr Named kCommands[] = {
     {Command::kCounters, "counters",
      "run a program without checks, and print the counters of its kernels"},
     {Command::kCoverage, "coverage",
-     "tell which lines and branches of kernels a program executes: an lcov tracefile, for genhtml "
-     "and editors"},
+     "write which lines and branches of kernels a program executes: an lcov tracefile, for "
+     "genhtml and editors"},
     {Command::kMutate, "mutate",
-     "tell how many mutants of its kernels, and of its calls of the runtime, a test program "
+     "count the mutants of its kernels, and of its calls of the runtime, that a test program "
      "notices"},
     {Command::kInspect, "inspect",
-     "tell whether the simulated GPU can run programs, and what to change where it cannot"},
-    {Command::kDiff, "diff", "tell what changed between two passports"},
+     "report whether the simulated GPU can run programs, and what to change if it cannot"},
+    {Command::kDiff, "diff", "report what changed between two passports"},
     {Command::kReport, "report", "write report.html from a passport; run does so itself"},
     {Command::kNew, "new", "add a kernel family, to be filled in"},
     {Command::kCompletion, "completion", "print the completions of this command for a shell"},
@@ -48,8 +48,8 @@ constexpr Named kCommands[] = {
      true},
     {Command::kPackage, "package", "make the packages that users install, in lockstep-out", true},
     {Command::kSelfMutate, "self-mutate",
-     "plant mistakes into the harness, the references and the checks, and tell which of them the "
-     "tests notice",
+     "plant mistakes into the harness, the references and the checks, and report which of them "
+     "the tests notice",
      true},
 };
 

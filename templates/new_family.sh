@@ -107,17 +107,24 @@ new_project_family() {
     done < <(template_files "$templates/$part")
   done
   printf '%s\n' "${written[@]}"
-  list_to_fill_in "$project/$name" "$name"
+  list_to_fill_in "$project/$name" "$name" "$(installed_guide "$templates")"
   echo
   echo "With CMake:  add_subdirectory($name), and ctest -R ${name}_test"
   echo "With Bazel:  bazel test //$name:${name}_test"
 }
 
-# The places that a family $2 in the folder $1 has to fill in, in their order.
+# The guide that was installed with the templates in the folder $1; its place in a checkout, if there is none.
+installed_guide() {
+  local page=guide/first_family.md
+  local installed=$1/../../doc/lockstep/$page
+  if [[ -e $installed ]]; then realpath "$installed"; else echo "docs/$page"; fi
+}
+
+# The places that a family $2 in the folder $1 has to fill in, in their order; the page $3 is the guide.
 list_to_fill_in() {
-  local tree=$1 name=$2
+  local tree=$1 name=$2 guide=$3
   echo
-  echo "To fill in, in this order (docs/guide/first_family.md):"
+  echo "To fill in, in this order ($guide):"
   # A sentence may go on in the comment lines below it.
   (cd "$tree" && awk '
     function finish() { if (text != "") print "  " where ": " text; text = "" }
@@ -132,8 +139,8 @@ list_to_fill_in() {
 # What is left to do after `new_family`, for people.
 what_to_fill_in() {
   local tree=$1 name=$2
-  list_to_fill_in "$tree" "$name"
-  echo "  README.md: how many kernels with a planted mistake and negative controls there are (//tests:readme_test)."
+  list_to_fill_in "$tree" "$name" docs/guide/first_family.md
+  echo "  docs/reference/run.md: the counts of families, of kernels with a planted mistake and of negative controls (//tests:readme_test)."
   echo
   echo "  ./lockstep test //tests:${name}_test"
 }

@@ -91,7 +91,15 @@ expect "the others are still in it" "$(grep -c '^    "' "$tree/kernels/families.
   "$(($(grep -c '^    "' kernels/families.bzl) + 1))"
 expect "what was there is as it was" "$(cd "$tree" && sha256sum kernels/BUILD kernels/staging.h properties/BUILD tests/BUILD)" "$before"
 expect_match "what to fill in" "$(what_to_fill_in "$tree" dot_product)" "kernels/dot_product.cu:[0-9]+: y\[i\]\. Until then"
-expect_match "the README's count too" "$(what_to_fill_in "$tree" dot_product)" '^  README.md: '
+expect_match "the counts in a page too" "$(what_to_fill_in "$tree" dot_product)" '^  docs/reference/run.md: '
 expect "each a whole sentence" "$(what_to_fill_in "$tree" dot_product | grep '^  [a-zA-Z_/]\+\.' | grep -vc '[.?]$\|).$')" 0
 refuses dot_product "there is a family 'dot_product' already"
+
+# An installed one names the guide that was installed with it.
+prefix=$TEST_TMPDIR/prefix
+mkdir -p "$prefix/share/lockstep" "$prefix/share/doc/lockstep/guide" "$tree/project"
+cp -r "$tree/templates" "$prefix/share/lockstep/"
+touch "$prefix/share/doc/lockstep/guide/first_family.md"
+output=$(new_project_family "$prefix/share/lockstep/templates" "$tree/project" dot_product)
+expect_match "the installed guide" "$output" "in this order \($prefix/share/doc/lockstep/guide/first_family.md\)"
 finish

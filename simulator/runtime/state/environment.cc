@@ -89,10 +89,15 @@ std::string meant_check(std::string_view value) {
 bool read_suppressions(const Lookup& lookup, check::Suppressions* result, std::string* error) {
   const char* path = lookup("LOCKSTEP_SUPPRESSIONS");
   if (path == nullptr || *path == '\0') return true;
-  std::ifstream file(path);
   std::error_code none;
-  if (!file || std::filesystem::is_directory(path, none)) {
-    *error = complaint("LOCKSTEP_SUPPRESSIONS", path, "a file that can be read");
+  // Every process of a run reads the file: what comes through a pipe is there for the first alone.
+  const bool is_pipe = std::filesystem::is_fifo(path, none);
+  std::ifstream file;
+  if (!is_pipe) file.open(path);
+  if (!file.is_open() || std::filesystem::is_directory(path, none)) {
+    *error =
+        complaint("LOCKSTEP_SUPPRESSIONS", path,
+                  is_pipe ? "a file that can be read more than once" : "a file that can be read");
     return false;
   }
   const std::string text{std::istreambuf_iterator<char>(file), {}};

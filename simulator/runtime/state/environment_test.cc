@@ -1,6 +1,7 @@
 #include "simulator/runtime/state/environment.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <map>
@@ -152,6 +153,9 @@ TEST(Environment, SuppressionsAreReadFromAFile) {
   EXPECT_TRUE(s.count);
   EXPECT_EQ(s.record, "/tmp/record");
   refused("LOCKSTEP_SUPPRESSIONS", "/nonexistent/file");
+  const std::string pipe = testing::TempDir() + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_NE(refused("LOCKSTEP_SUPPRESSIONS", pipe).find("more than once"), std::string::npos);
   std::ofstream(path) << "racing f(*\n";
   const auto result = read({{"LOCKSTEP_SUPPRESSIONS", path}});
   const auto* error = std::get_if<std::string>(&result);
