@@ -74,9 +74,9 @@ CUDA_TEST(DriverGrid, WaitsForItselfByItsHandle) {
 .extern .func (.param .b32 e) cudaCGGetRank(.param .b64 thread, .param .b64 grid, .param .b64 h);
 .visible .entry meet(.param .u64 out) {
   .reg .u64 %rd<8>; .reg .b32 %r<12>;
-  .local .align 4 .b8 told[16];
+  .local .align 4 .b8 place[16];
   ld.param.u64 %rd0, [out];
-  mov.u64 %rd1, told;
+  mov.u64 %rd1, place;
   cvta.local.u64 %rd1, %rd1;
   add.u64 %rd2, %rd1, 4;
   { .param .b32 a; .param .b64 b; st.param.b32 [a], 1; call (b), cudaCGGetIntrinsicHandle, (a); ld.param.b64 %rd3, [b]; }
@@ -121,7 +121,7 @@ CUDA_TEST(DriverGrid, WaitsForItselfByItsHandle) {
   }
 }
 
-// The handle of a grid that is no cooperative one is 0, which is told as an H100 tells it.
+// The handle of a grid that is no cooperative one is 0, as on an H100.
 CUDA_TEST(DriverGrid, OfAnOrdinaryLaunchHasNoHandle) {
   start();
   const CUfunction ask = function(load(R"(
