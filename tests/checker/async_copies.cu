@@ -325,7 +325,7 @@ PAIR(bulk_source_overwritten_by_another, "race") {
   bulk_source_overwritten_by_another<faulty><<<1, 64>>>(y);
 }
 
-// What is stored is what is there already: the order of threads tells, the data would not.
+// The stored value is there already: the order of threads shows the mistake, the data would not.
 template <bool faulty>
 __global__ void bulk_source_overwritten_with_the_same(int* y) {
   __shared__ __align__(16) int tile[64];

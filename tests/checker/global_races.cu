@@ -154,7 +154,7 @@ PAIR(one_word_many_lanes, "race") {
   one_word_many_lanes<faulty><<<1, 32>>>(y);
 }
 
-// The same value by everybody is legal, and told.
+// The same value by every thread is legal, and reported as information.
 template <bool faulty>
 __global__ void same_value(int* y) {
   *y = faulty ? static_cast<int>(blockIdx.x) : 7;  // FAULT same_value

@@ -186,7 +186,7 @@ PAIR(plain_flag, "race") {
   plain_flag<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// The rest of the block reads before the waiting thread has told it to.
+// The rest of the block reads before it has synchronised with the waiting thread.
 template <bool faulty>
 __global__ void one_thread_waits(int* data, int* flag, int* y) {
   if (blockIdx.x == 0) {
@@ -327,12 +327,12 @@ PAIR(release_of_the_block, "race") {
   release_of_the_block<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// From block to block to block: each must have seen what it tells on.
+// From block to block to block: each must have acquired what it passes on.
 template <bool faulty>
-__global__ void told_on(int* data, int* flags, int* y) {
+__global__ void passed_on(int* data, int* flags, int* y) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) {
-    *data = 42;  // FAULT told_on
+    *data = 42;  // FAULT passed_on
     __nv_atomic_store_n(flags, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
   } else if (blockIdx.x == 1) {
     while ((faulty ? __nv_atomic_load_n(flags, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE)
@@ -342,12 +342,12 @@ __global__ void told_on(int* data, int* flags, int* y) {
   } else {
     while (__nv_atomic_load_n(flags + 1, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) == 0) {
     }
-    *y = *data;  // FAULT told_on
+    *y = *data;  // FAULT passed_on
   }
 }
-PAIR(told_on, "race") {
+PAIR(passed_on, "race") {
   Buffer<int> data(1, 0), flags(2, 0), y(1);
-  told_on<faulty><<<3, 32>>>(data, flags, y);
+  passed_on<faulty><<<3, 32>>>(data, flags, y);
 }
 
 // A ticket that is a relaxed atomic with the fences around it, by all threads of many blocks: legal. Without the reader's fence: not.

@@ -1,5 +1,6 @@
-// One lane of a warp releases: it tells of what it has done itself and of what it is ordered after. What the other lanes have done it tells of only
-// when they have met it, by __syncwarp or a barrier, before (PTX ISA 8.8, 8.9.5).
+// One lane of a warp releases. The release covers the lane's own operations and those that happen
+// before them. It covers operations of the other lanes only when these have synchronised with the
+// lane before, by __syncwarp or a barrier (PTX ISA 8.8, 8.9.5).
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 

@@ -170,7 +170,7 @@ PAIR(release_then_relaxed, "race") {
   release_then_relaxed<faulty><<<2, 32>>>(data, flag, other, y);
 }
 
-// A release pattern tells of what stands before its first instruction.
+// A release pattern covers the operations before its first instruction.
 template <bool faulty>
 __global__ void written_after_the_fence(int* data, int* flag, int* y) {
   if (threadIdx.x != 0) return;
@@ -298,8 +298,8 @@ PAIR(kernels_in_turn, "race") {
 // 8.9.5: what one thread has acquired it hands on to its block, here by a release of block scope to another warp.
 template <bool faulty>
 __global__ void handed_on_in_the_block(int* data, int* flag, int* y) {
-  __shared__ int told;
-  if (threadIdx.x == 0) told = 0;
+  __shared__ int passed;
+  if (threadIdx.x == 0) passed = 0;
   __syncthreads();
   if (blockIdx.x == 0) {
     if (threadIdx.x == 0) {
@@ -310,17 +310,17 @@ __global__ void handed_on_in_the_block(int* data, int* flag, int* y) {
     while (load_acquire(flag) == 0) {
     }
     if (faulty) {
-      asm volatile("st.relaxed.cta.shared.u32 [%0], 1;" ::"l"(__cvta_generic_to_shared(&told)) : "memory");
+      asm volatile("st.relaxed.cta.shared.u32 [%0], 1;" ::"l"(__cvta_generic_to_shared(&passed)) : "memory");
     } else {
-      asm volatile("st.release.cta.shared.u32 [%0], 1;" ::"l"(__cvta_generic_to_shared(&told)) : "memory");
+      asm volatile("st.release.cta.shared.u32 [%0], 1;" ::"l"(__cvta_generic_to_shared(&passed)) : "memory");
     }
   } else if (threadIdx.x == 32) {
     int v = 0;
     while (v == 0) {
       if (faulty) {
-        asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_shared(&told)) : "memory");
+        asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_shared(&passed)) : "memory");
       } else {
-        asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_shared(&told)) : "memory");
+        asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_shared(&passed)) : "memory");
       }
     }
     *y = *data;  // FAULT handed_on_in_the_block

@@ -84,7 +84,7 @@ tests() {
 
 build cmake_gtest -DPLANTED_BUG=ON
 expect "cmake_gtest with its planted bug" "$(tests cmake_gtest)" "20% tests passed, 4 tests failed out of 5"
-expect_match "the race is told, with its line" "$(cat "$log")" 'sums\.cu:18 \(ld\.shared'
+expect_match "the race is reported, with its line" "$(cat "$log")" 'sums\.cu:18 \(ld\.shared'
 grep -A12 -m1 'race' "$log"
 expect_match "and is in the report" "$(cat "$TEST_TMPDIR/cmake_gtest/sums.sarif")" '"ruleId": ?"race"'
 build cmake_gtest -DPLANTED_BUG=OFF
@@ -94,7 +94,7 @@ cat "$log"
 same_compilers cmake_gtest cmake_family
 build cmake_family -DPLANTED_BUG=ON
 expect "cmake_family with its planted bug" "$(tests cmake_family -L lockstep)" "0% tests passed, 2 tests failed out of 2"
-expect_match "the elements that nobody wrote are told" "$(cat "$log")" 'still holding the poison \(never written\)'
+expect_match "the elements that nobody wrote are reported" "$(cat "$log")" 'still holding the poison \(never written\)'
 grep -m1 -B1 -A1 'still holding the poison' "$log"
 # A replay line, pasted into another shell in another folder, shows the same failure.
 replay=$(grep -m1 '^ *replay: ' "$log" | sed 's/^ *replay: *//')
@@ -107,7 +107,7 @@ expect "cmake_family repaired, and each of its properties" "$(tests cmake_family
 cat "$log"
 cmake --build "$TEST_TMPDIR/cmake_family" --target conformance > "$log" 2>&1
 expect "its conformance" "$? $(tail -2 "$log" | head -1)" "0 Every ledger closes and all is green."
-expect_match "its passport tells the version" "$(cat "$TEST_TMPDIR/cmake_family/conformance/passport.json")" "\"version\": \"$version\""
+expect_match "its passport states the version" "$(cat "$TEST_TMPDIR/cmake_family/conformance/passport.json")" "\"version\": \"$version\""
 expect_match "and the suite" "$(cat "$TEST_TMPDIR/cmake_family/conformance/passport.json")" '"family": "cube"'
 "$prefix/bin/lockstep" diff "$TEST_TMPDIR"/cmake_family/conformance{,} > "$log" 2>&1
 expect "diff of it with itself" $? 0

@@ -32,7 +32,7 @@ expect "other contents, other bytes" "$(cmp -s first.tar other.tar && echo same 
 expect "xz: of the tar" "$(xz -dc first.xz | sha256sum)" "$(sha256sum < first.tar)"
 tar -xf first.tar
 expect "a program runs" "$(lockstep-0.2.0/bin/lockstep)" "@VERSION@"
-expect "the version where it is told" "$(cat lockstep-0.2.0/lib/pkgconfig/some.pc)" "version 0.2.0"
+expect "the version where it is stated" "$(cat lockstep-0.2.0/lib/pkgconfig/some.pc)" "version 0.2.0"
 expect "and nowhere else" "$(cat lockstep-0.2.0/share/doc/lockstep/page.md)" "about @VERSION@"
 expect "modes" "$(stat -c %a lockstep-0.2.0/bin lockstep-0.2.0/bin/lockstep lockstep-0.2.0/lib/pkgconfig/some.pc | xargs)" "755 755 644"
 expect "of root, and old" "$(tar -tvf first.tar --utc | awk '{ print $2, $4 }' | sort -u)" "root/root 1970-01-01"

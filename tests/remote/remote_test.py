@@ -2,7 +2,7 @@
 """What a shared cache and a remote execution engine do with kernels and their tests: builds of a small workspace with the
 project's own rules and .bazelrc, by the machine's own Bazel, against a cache and an engine that live in this process.
 
-A *machine* here is a Bazel server with an output base of its own and an nvidia-smi that answers as it is told.
+A *machine* here is a Bazel server with an output base of its own and an nvidia-smi with given answers.
 """
 import json
 import os

@@ -15,7 +15,7 @@ __global__ void from_scratch(const int* scratch, int* values) { values[threadIdx
 __global__ void to_host(int* mapped) {
   if (threadIdx.x < 8) mapped[threadIdx.x] = 7;
 }
-// What it stores does not tell how often it went round.
+// The stored values do not depend on the number of iterations.
 __global__ void count(int* values, int times) {
   for (int i = 0; i < times; ++i) __syncthreads();
   values[threadIdx.x] = 1;

@@ -1,4 +1,4 @@
-// Two kernels, one of them with an instruction that the simulated GPU does not have, and host code that looks at no error unless it is told to. Arguments: the
+// Two kernels, one of them with an instruction that the simulated GPU does not have, and host code that reads no error unless an argument says so. Arguments: the
 // kernel to launch alone, and "last".
 #include <cstdio>
 #include <cstring>
@@ -12,7 +12,7 @@ __global__ void odd(int* p) {
 }
 
 int main(int argc, char** argv) {
-  const auto told = [&](const char* word) {
+  const auto given = [&](const char* word) {
     for (int i = 1; i < argc; ++i) {
       if (std::strcmp(argv[i], word) == 0) return true;
     }
@@ -20,9 +20,9 @@ int main(int argc, char** argv) {
   };
   int* p;
   cudaMalloc(&p, sizeof(int));
-  if (!told("odd")) fine<<<1, 1>>>(p);
-  if (!told("fine")) odd<<<1, 1>>>(p);
-  if (told("last")) std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
+  if (!given("odd")) fine<<<1, 1>>>(p);
+  if (!given("fine")) odd<<<1, 1>>>(p);
+  if (given("last")) std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
   cudaDeviceSynchronize();
   std::puts("done");
 }
