@@ -6,7 +6,7 @@ IS_MAIN_WORKSPACE = Label("//bazel:copts.bzl").workspace_name == ""
 # Here .bazelrc says it, of every source. Another workspace has a .bazelrc of its own.
 STANDARD_COPTS = [] if IS_MAIN_WORKSPACE else ["-std=c++20"]
 
-# What nvcc is told in this repository, so that it parses less, three times a file: of libstdc++, <cmath> without the special
+# Options that let nvcc parse less in this repository, three times a file: of libstdc++, <cmath> without the special
 # functions of C++17, which no kernel here uses (the guard of their header; a third of what an empty file takes); of the
 # toolkit, <cooperative_groups.h> without libcu++ (three quarters of what a small file takes; the kernels' code is the same).
 QUICK_NVCC_COPTS = [

@@ -36,7 +36,7 @@ def _silicon_tags(sm):
     return ["gpu", "requires-gpu-" + sm] + (["manual"] if absent else [])
 
 def _gpu_worker(sm):
-    """What a remote engine is told of a test, and not of its compilation: send it to a worker with such a GPU.
+    """Properties for a remote engine: run the test, not its compilation, on a worker with such a GPU.
 
     Engines that know pools by name alone take the second (docs/guide/remote.md has a table).
     """
@@ -61,9 +61,9 @@ def kernel_test(
     """Declares `<name>_test` (simulated) and `<name>_gpu_test` (silicon).
 
     The second is tagged `gpu` and `requires-gpu-sm<min_sm>`, and left out of every
-    wildcard unless --config=gpu is given. With it, no GPU is a failure: the test is
-    told LOCKSTEP_GPU=required and neither passes nor skips without one. The first is
-    told LOCKSTEP_GPU=simulated, and fails if another runtime answers; both fail if
+    wildcard unless --config=gpu is given. With it, no GPU is a failure: the test has
+    LOCKSTEP_GPU=required and neither passes nor skips without one. The first has
+    LOCKSTEP_GPU=simulated, and fails if another runtime answers; both fail if
     they launch no kernel at all (LOCKSTEP_EXPECT_KERNELS).
 
     Args:

@@ -14,7 +14,7 @@ load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load(":copts.bzl", "STANDARD_COPTS")
 
 def parsed_variants(variants, compilation_mode):
-    """Those of a header's variants that are parsed: none where GCC could not tell them apart."""
+    """Those of a header's variants that are parsed: none where GCC could not distinguish them."""
     return {} if len(variants) > 1 and compilation_mode == "opt" else variants
 
 def _precompile(ctx, header, parsed, copts, context):

@@ -36,16 +36,16 @@ expect "NVIDIA's library goes as it is" \
 chmod +x "$top/runfiles/lockstep/harness/conform/conform"
 echo 0123abcd > "$top/COMMIT"
 run() { (cd "$scratch" && lockstep-bundle/lockstep "$@" 2>&1); }
-expect "a bundle runs on the GPU unless told otherwise" "$(run run --cases=5)" \
+expect "a bundle runs on the GPU by default" "$(run run --cases=5)" \
   "run --device=gpu --cases=5 | runfiles | 0123abcd | lockstep run | $top/lib"
-expect "or where it is told to" "$(run run --device=simulator)" \
+expect "or on the device of --device" "$(run run --device=simulator)" \
   "run --device=simulator | runfiles | 0123abcd | lockstep run | $top/lib"
 expect_match "list" "$(run list)" '^list  *\|'
 expect_match "help" "$(run help)" 'Exit status: 0 all green'
 run frobnicate > /dev/null
 expect "an unknown command is wrong usage" "$?" 2
 rm "$top/runfiles/lockstep/harness/conform/conform"
-expect_match "half an archive is told" "$(run run)" 'unpack the whole archive'
+expect_match "half an archive is reported" "$(run run)" 'unpack the whole archive'
 run run > /dev/null
 expect "with a status of its own" "$?" 3
 finish
