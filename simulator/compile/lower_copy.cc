@@ -119,8 +119,8 @@ void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
       break;
     case Opcode::k_cp_async_wait_group:
     case Opcode::k_cp_async_bulk_wait_group:
-      b.set_action(
-          op, i.opcode == Opcode::k_cp_async_wait_group ? Action::kCopyWait : Action::kBulkWait);
+      b.set_action(op, i.opcode == Opcode::k_cp_async_wait_group ? Action::kCopyWait
+                                                                         : Action::kBulkWait);
       op.immediate = static_cast<std::int64_t>(i.operands[0].bits);
       if (op.immediate < 0) b.refuse(i, "leaves a negative number of groups");
       break;

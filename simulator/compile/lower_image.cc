@@ -87,9 +87,9 @@ void lower_surface(FunctionBuilder& b, const Instruction& i) {
   std::vector<OperandUse> uses;
   lower_coordinates(b, i, i.operands[load ? 1 : 0], op, uses);
   b.set_action(op, load          ? Action::kSurfaceLoad
-                   : reduces     ? Action::kSurfaceReduce
-                   : m.formatted ? Action::kSurfaceStoreFormatted
-                                 : Action::kSurfaceStore);
+                           : reduces     ? Action::kSurfaceReduce
+                           : m.formatted ? Action::kSurfaceStoreFormatted
+                                         : Action::kSurfaceStore);
   op.width = static_cast<std::uint8_t>(isa::size_of(m.type));
   op.elements = m.vector;
   op.space = static_cast<std::uint8_t>(isa::Space::kGlobal);

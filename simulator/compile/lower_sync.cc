@@ -211,7 +211,8 @@ void lower_fence(FunctionBuilder& b, const Instruction& i) {
   op.scope = scope_of(i.modifiers);
   op.flags |= sides_of_fence(i);
   if (i.opcode == Opcode::k_griddepcontrol)
-    b.set_action(op, i.modifiers.variant == 1 ? Action::kStartDependents : Action::kWaitForGrids);
+    b.set_action(op, i.modifiers.variant == 1 ? Action::kStartDependents
+                                                      : Action::kWaitForGrids);
   std::vector<OperandUse> uses;
   // Between proxies: for asynchronous copies of shared memory, or for one tensor map.
   const bool asynchronous =
@@ -232,7 +233,7 @@ void lower_cluster_barrier(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kControl;
   b.set_action(op, i.opcode == Opcode::k_barrier_cluster_arrive ? Action::kClusterArrive
-                                                                : Action::kClusterWait);
+                                                                        : Action::kClusterWait);
   if (i.modifiers.semantics != isa::Semantics::kRelaxed) op.flags |= program::kRelease;
   b.emit(i, op, ValidityTransfer::kControl, {});
 }

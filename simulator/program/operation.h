@@ -65,7 +65,7 @@ struct alignas(64) Op {
       0;                   // memory operations: width of the data registers, at least `width`
   std::uint8_t space = 0;  // memory operations: isa::Space
   std::uint8_t mode = 0;  // memory operations: alignment shift, atomic operation ...: handler's own
-  std::uint8_t scope = 2;         // strong memory operations and fences: check::Scope, the scope
+  std::uint8_t scope = 2;  // strong memory operations and fences: check::Scope, the scope
   Action action = Action::kNone;  // which handler `run` is, where it has a name
 };
 static_assert(sizeof(Op) == 64);
