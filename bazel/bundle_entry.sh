@@ -1,5 +1,6 @@
 #!/bin/sh
-# The entry script of an unpacked bundle: `lockstep` on machines without Bazel and without a CUDA toolkit. See README.txt.
+# The entry script of an unpacked bundle: `lockstep` on machines without Bazel and without a CUDA
+# toolkit. See README.txt.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")

@@ -1,6 +1,6 @@
 #!/bin/bash
-# bundle_pack.sh ARCHIVE ENTRY README COMPILER LISTING: packs what LISTING names (lines of "path among the
-# runfiles<TAB>file") into the tar file ARCHIVE. See bundle.bzl.
+# bundle_pack.sh ARCHIVE ENTRY README COMPILER LISTING: packs what LISTING names (lines of "path
+# among the runfiles<TAB>file") into the tar file ARCHIVE. See bundle.bzl.
 set -euo pipefail
 
 archive=$1 entry=$2 readme=$3 compiler=$4 listing=$5

@@ -17,7 +17,8 @@ _CUDA = Label("@cuda//:headers")
 _MAIN = Label("//harness/ledger:main")
 _GTEST = Label("//bazel/gtest")
 
-# Here .bazelrc says --dynamic_mode=off. A test is one file beside its runtime, wherever it is declared: so it can be bundled.
+# Here .bazelrc says --dynamic_mode=off. A test is one file beside its runtime, wherever it is
+# declared: so it can be bundled.
 _LINKSTATIC = not IS_MAIN_WORKSPACE
 
 def wrong_min_sm(min_sm):
@@ -105,8 +106,9 @@ def kernel_test(
         args = args,
         data = data,
         env = dict(
-            # Bazel gives a test one processor, and runs as many at a time as there are: with two host threads each they
-            # take a fifth more. --test_env=LOCKSTEP_HOST_THREADS=0 gives them all there are.
+            # Bazel gives a test one processor, and runs as many at a time as there are: with two
+            # host threads each they take a fifth more. --test_env=LOCKSTEP_HOST_THREADS=0 gives
+            # them all there are.
             dict({"LOCKSTEP_HOST_THREADS": "1"}, **env),
             # Two, so that what a launcher keeps from one device to the next shows.
             LOCKSTEP_DEVICES = "2",

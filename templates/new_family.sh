@@ -1,10 +1,12 @@
 # shellcheck shell=bash
-# Sourced by ../lockstep: `./lockstep new NAME` instantiates templates/family/ into a family of that name.
+# Sourced by ../lockstep: `./lockstep new NAME` instantiates templates/family/ into a family of that
+# name.
 #
-# In the template the family is called family_name, and its types FamilyName. The list of families in
-# kernels/families.bzl gives it its BUILD targets.
+# In the template the family is called family_name, and its types FamilyName. The list of families
+# in kernels/families.bzl gives it its BUILD targets.
 
-# What a family cannot be called: words of C++, and names that mean something else in lockstep's own namespaces.
+# What a family cannot be called: words of C++, and names that mean something else in lockstep's own
+# namespaces.
 readonly RESERVED_NAMES=" alignas alignof and asm auto bool break case catch char class compl concept const constexpr
  continue decltype default delete do double else enum explicit export extern false final float for friend goto if import
  inline int long main module mutable namespace new noexcept not nullptr operator or override private protected public
@@ -53,7 +55,8 @@ objection_to_name() {
   fi
 }
 
-# instantiate FILE TARGET NAME TYPE: a file of a template. Where it cannot be written whole it is not there.
+# instantiate FILE TARGET NAME TYPE: a file of a template. Where it cannot be written whole it is
+# not there.
 instantiate() {
   sed "s/FamilyName/$4/g; s/family_name/$3/g" "$1" > "$2" && return
   say "$2 cannot be written"
@@ -61,7 +64,8 @@ instantiate() {
   return 1
 }
 
-# Instantiates the template in the tree $1 as family $2. Writes all files or none, and overwrites nothing.
+# Instantiates the template in the tree $1 as family $2. Writes all files or none, and overwrites
+# nothing.
 new_family() {
   local tree=$1 name=$2 type objection file target line written=()
   local list=$tree/kernels/families.bzl template=$tree/templates/family
@@ -84,7 +88,8 @@ new_family() {
   echo "kernels/families.bzl: \"$name\""
 }
 
-# Instantiates the templates in the folder $1 as the folder $3 of the project in $2: a family that CMake and Bazel build. Writes all files or none.
+# Instantiates the templates in the folder $1 as the folder $3 of the project in $2: a family that
+# CMake and Bazel build. Writes all files or none.
 new_project_family() {
   local templates=$1 project=$2 name=$3 type objection part file target written=()
   objection=$(objection_to_spelling "$name")

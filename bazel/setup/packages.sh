@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # Sourced by ../../lockstep: the Debian packages that Lockstep is built with.
 
-# Bazel itself (with a compiler and a JDK), what Bazel needs to pack a test's outputs, the remote engine of //tests:remote_test, and what reads
-# coverage in //tests:exec_test; and what builds the projects of //tests/package.
+# Bazel itself (with a compiler and a JDK), what Bazel needs to pack a test's outputs, the remote
+# engine of //tests:remote_test, and what reads coverage in //tests:exec_test; and what builds the
+# projects of //tests/package.
 readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils python3-grpcio lcov cmake pkg-config)
 
 # The libraries: bazel/repositories.bzl names the packages of each.
@@ -35,8 +36,8 @@ install_packages() {
     exit "$EXIT_SETUP"
   fi
   say "Installing with $command"
-  # The package lists may be absent (a fresh machine) or name versions that the mirror no longer has. One source of
-  # several that does not answer is no reason to give up.
+  # The package lists may be absent (a fresh machine) or name versions that the mirror no longer
+  # has. One source of several that does not answer is no reason to give up.
   if ! apt-get --simulate install --no-install-recommends "$@" > /dev/null 2>&1; then
     apt update || say "apt-get update had errors (see above); trying all the same."
   fi
@@ -46,8 +47,8 @@ install_packages() {
   apt install --yes --no-install-recommends "$@" || die "$command failed (see above)."
 }
 
-# Installs those of the packages $@ that are missing. On a system without dpkg it leaves that to Bazel's repository
-# rules, which name what they miss.
+# Installs those of the packages $@ that are missing. On a system without dpkg it leaves that to
+# Bazel's repository rules, which name what they miss.
 require_packages() {
   command -v dpkg-query > /dev/null || return 0
   local missing

@@ -11,9 +11,9 @@ passed_tests() {
   sed -nE '/"overallStatus":"PASSED"/ s/^\{"id":\{"testSummary":\{"label":"([^"]+)".*/\1/p' "$1" | sort -u
 }
 
-# Prints "N passed, N failed" as the last line. $1: the build event file; $2: Bazel's exit status. A planned test without
-# a pass has failed: it did, or it could not be built, or was given up. Returns 1 where Bazel was content and should not
-# have been.
+# Prints "N passed, N failed" as the last line. $1: the build event file; $2: Bazel's exit status. A
+# planned test without a pass has failed: it did, or it could not be built, or was given up. Returns
+# 1 where Bazel was content and should not have been.
 report_tests() {
   local events=$1 status=$2 planned passed failed verdict=0
   planned=$(planned_tests "$events")

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by ../../lockstep: the CUDA toolkit, fetched as NVIDIA's PyPI wheels where the machine has none.
-# Where a toolkit is looked for, and what makes it whole, is the same as in ../toolkit.bzl.
+# Sourced by ../../lockstep: the CUDA toolkit, fetched as NVIDIA's PyPI wheels where the machine has
+# none. Where a toolkit is looked for, and what makes it whole, is the same as in ../toolkit.bzl.
 
 readonly TOOLKIT_LIST=$ROOT/bazel/setup/toolkit.txt
 readonly FETCHED_TOOLKIT=$HOME/.cache/lockstep/cuda-13.0
@@ -41,7 +41,8 @@ fetch_toolkit() {
   printf '    %s\n' "${wheels[@]}" >&2
   mkdir -p "$(dirname "$FETCHED_TOOLKIT")"
   scratch=$(mktemp -d "$(dirname "$FETCHED_TOOLKIT")/fetch.XXXXXX")
-  # The wheels ask for each other without versions, and pip would mix releases: each is pinned, and none brings another.
+  # The wheels ask for each other without versions, and pip would mix releases: each is pinned, and
+  # none brings another.
   if ! python3 -m pip install --quiet --no-input --disable-pip-version-check --no-cache-dir --only-binary=:all: --no-deps \
     --target "$scratch" "${wheels[@]}" < /dev/null >&2; then
     rm -rf "$scratch"
@@ -60,7 +61,8 @@ fetch_toolkit() {
   rm -rf "$scratch"
 }
 
-# Whether no toolkit is there. One named by hand is not looked at: if it is not whole, Bazel says what it misses.
+# Whether no toolkit is there. One named by hand is not looked at: if it is not whole, Bazel says
+# what it misses.
 toolkit_is_missing() {
   local candidate
   [[ -z ${CUDA_PATH:-}${CUDA_HOME:-} ]] || return 1

@@ -1,5 +1,6 @@
 #!/bin/bash
-# ./lockstep bundle in a made-up checkout, on a made-up machine that has all it needs and a stand-in for Bazel.
+# ./lockstep bundle in a made-up checkout, on a made-up machine that has all it needs and a stand-in
+# for Bazel.
 set -u
 source bazel/tests/assert.sh
 checkout=$TEST_TMPDIR/checkout

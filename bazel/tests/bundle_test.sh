@@ -1,5 +1,6 @@
 #!/bin/bash
-# What the bundle's packing makes of files, and what its entry script does: with a stand-in for the program.
+# What the bundle's packing makes of files, and what its entry script does: with a stand-in for the
+# program.
 set -u
 source bazel/tests/assert.sh
 cd bazel || exit 1

@@ -1,8 +1,9 @@
 #!/bin/bash
-# Every BUILD and .bzl file loads the C++ and shell rules and providers that it uses. Bazel 4 has them built in and Bazel
-# 9 does not, so that a missing load breaks there alone. And every repository that they name is one of MODULE.bazel's, which
-# Bazel 7 and later read and Bazel 4 does not. Looks at the checkout itself, not at declared inputs: it is tagged to run
-# every time. $1: the WORKSPACE file.
+# Every BUILD and .bzl file loads the C++ and shell rules and providers that it uses. Bazel 4 has
+# them built in and Bazel 9 does not, so that a missing load breaks there alone. And every
+# repository that they name is one of MODULE.bazel's, which Bazel 7 and later read and Bazel 4 does
+# not. Looks at the checkout itself, not at declared inputs: it is tagged to run every time. $1: the
+# WORKSPACE file.
 set -u
 source bazel/tests/assert.sh
 
@@ -37,7 +38,8 @@ while read -r file; do
 done < <(find "$root" -path "$root/bazel-*" -prune -o -path "$root/.git" -prune -o -type f \( -name BUILD -o -name BUILD.bazel -o -name '*.BUILD' -o -name '*.bzl' \) -print | sort)
 echo "$files files under $root"
 
-# The repositories that the module file $1 gives names to, and those that the files on stdin name in labels, one a line.
+# The repositories that the module file $1 gives names to, and those that the files on stdin name in
+# labels, one a line.
 of_module() {
   grep -oE '^(module|bazel_dep)\($|^ *(bazel_dep\()?name = "[a-z0-9_]+"' "$1" | grep -oE '"[a-z0-9_]+"' | tr -d '"'
   sed -nE 's/^use_repo\([a-z_]+, (.*)\)$/\1/p' "$1" | tr -d '",' | xargs -n1

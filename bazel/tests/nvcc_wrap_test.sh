@@ -1,6 +1,6 @@
 #!/bin/bash
-# What nvcc_wrap.sh promises, with the real nvcc: objects that depend on the inputs' contents alone, undeclared headers
-# refused, unread ones listed. $1: nvcc_wrap.sh, $2: the toolkit's stamp.
+# What nvcc_wrap.sh promises, with the real nvcc: objects that depend on the inputs' contents alone,
+# undeclared headers refused, unread ones listed. $1: nvcc_wrap.sh, $2: the toolkit's stamp.
 set -u
 source bazel/tests/assert.sh
 
@@ -24,7 +24,8 @@ CODE
   touch -d "$2" "$1"/k/*
 }
 
-# Compiles k/scale.cu in the workspace $1 with the declared inputs $2...; the rest is as cuda_library has it.
+# Compiles k/scale.cu in the workspace $1 with the declared inputs $2...; the rest is as
+# cuda_library has it.
 compile() {
   local workspace=$1
   shift

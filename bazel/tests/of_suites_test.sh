@@ -1,6 +1,6 @@
 #!/bin/bash
-# ./lockstep counters, coverage and mutate on the suites, in a made-up checkout with stand-ins for Bazel and the tools: which options go to the run and which
-# to the command, with a blank or with =.
+# ./lockstep counters, coverage and mutate on the suites, in a made-up checkout with stand-ins for
+# Bazel and the tools: which options go to the run and which to the command, with a blank or with =.
 set -u
 source bazel/tests/assert.sh
 checkout=$TEST_TMPDIR/checkout

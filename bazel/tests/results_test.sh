@@ -1,5 +1,6 @@
 #!/bin/bash
-# The last line of `./lockstep test`, and its exit status, from records of Bazel as 4.2.3 writes them.
+# The last line of `./lockstep test`, and its exit status, from records of Bazel as 4.2.3 writes
+# them.
 set -u
 source bazel/tests/assert.sh
 readonly EXIT_NO_TESTS=4
@@ -11,7 +12,8 @@ planned() { echo '{"id":{"targetConfigured":{"label":"'"$1"'"}},"children":[],"c
 library() { echo '{"id":{"targetConfigured":{"label":"'"$1"'"}},"children":[],"configured":{"targetKind":"cc_library rule"}}'; }
 ended() { echo '{"id":{"testSummary":{"label":"'"$1"'","configuration":{"id":"c0"}}},"testSummary":{"totalRunCount":1,"overallStatus":"'"$2"'"}}'; }
 
-# report STATUS: the last line and what it returned, from the events on stdin and Bazel's exit status.
+# report STATUS: the last line and what it returned, from the events on stdin and Bazel's exit
+# status.
 report() {
   local answer verdict
   cat > "$events"

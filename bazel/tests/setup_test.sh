@@ -9,7 +9,8 @@ die() { say "$*"; exit "$EXIT_SETUP"; }
 source bazel/setup/packages.sh
 source bazel/setup/toolkit.sh
 
-# A machine where dpkg knows only the packages $INSTALLED, and apt-get and pip say what they were asked.
+# A machine where dpkg knows only the packages $INSTALLED, and apt-get and pip say what they were
+# asked.
 tools=$TEST_TMPDIR/tools
 mkdir -p "$tools" "$HOME"
 cat > "$tools/dpkg-query" << 'CODE'

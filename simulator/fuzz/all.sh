@@ -1,9 +1,11 @@
 #!/bin/bash
-# Runs the fuzzers, as many at once as there are processors, each until it has used its minutes of CPU time.
+# Runs the fuzzers, as many at once as there are processors, each until it has used its minutes of
+# CPU time.
 #
 #   bazel run //simulator/fuzz:all -- [--minutes=N] [--fuzzer=NAME] [--update-corpus]
 #
-# Exit status: 0 clean; 1 an input was found that a target does not survive, or memory was leaked; 2 wrong usage.
+# Exit status: 0 clean; 1 an input was found that a target does not survive, or memory was leaked; 2
+# wrong usage.
 set -u
 
 minutes=10 only="" update=""
@@ -60,8 +62,9 @@ start() {
   local name=$1 folder=$OUT/$1
   mkdir -p "$folder/corpus"
   tar -xJf "simulator/fuzz/corpus/$name.tar.xz" -C "$folder/corpus" || exit 1
-  # What is kept from input to input (tables, spare memory) would be looked at for leaks after every one: leaks_of looks once, in the end.
-  # Seconds are of the clock: a busy machine must not make a hang of what waits.
+  # What is kept from input to input (tables, spare memory) would be looked at for leaks after every
+  # one: leaks_of looks once, in the end. Seconds are of the clock: a busy machine must not make a
+  # hang of what waits.
   # shellcheck disable=SC2046
   "${program_of[$name]}" $(options_of "$name") -timeout=300 -rss_limit_mb=3000 -reload=0 -print_funcs=0 -detect_leaks=0 \
     -artifact_prefix="$folder/" "$folder/corpus" > "$folder/log.txt" 2>&1 &
@@ -82,7 +85,8 @@ watch() {
   return 1
 }
 
-# Every input that the fuzzer $1 has kept, once more in one process, whose end shows what nobody has freed.
+# Every input that the fuzzer $1 has kept, once more in one process, whose end shows what nobody has
+# freed.
 leaks_of() {
   # shellcheck disable=SC2046
   "${program_of[$1]}" $(options_of "$1") -runs=0 -timeout=300 -rss_limit_mb=3000 -detect_leaks=0 -artifact_prefix="$OUT/$1/" "$OUT/$1/corpus" \

@@ -1,5 +1,6 @@
 #!/bin/bash
-# `./lockstep new`, on a copy of the folders: which names it refuses, and that it overwrites nothing.
+# `./lockstep new`, on a copy of the folders: which names it refuses, and that it overwrites
+# nothing.
 set -u
 source bazel/tests/assert.sh
 readonly EXIT_USAGE=2

@@ -1,7 +1,8 @@
 #!/bin/bash
-# examples/bazel by the machine's own Bazel, in a workspace with no .bazelrc: green, red with its planted bug, and with a family that `lockstep new` has made.
-# $1: this checkout's WORKSPACE. $2: `installed`, with the package unpacked in a folder, or `built`, with this checkout as the repository @lockstep.
-# $3: the toolkit's stamp, whose first line is its folder.
+# examples/bazel by the machine's own Bazel, in a workspace with no .bazelrc: green, red with its
+# planted bug, and with a family that `lockstep new` has made. $1: this checkout's WORKSPACE. $2:
+# `installed`, with the package unpacked in a folder, or `built`, with this checkout as the
+# repository @lockstep. $3: the toolkit's stamp, whose first line is its folder.
 set -u
 source bazel/tests/assert.sh
 checkout=$(dirname "$(readlink -f "$1")")

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The package in a folder, and examples/cmake_* built with it by CMake, nvcc and g++ alone. Each project is red with its planted bug and green without.
-# $1: the toolkit's stamp, whose first line is its folder.
+# The package in a folder, and examples/cmake_* built with it by CMake, nvcc and g++ alone. Each
+# project is red with its planted bug and green without. $1: the toolkit's stamp, whose first line
+# is its folder.
 set -u
 source bazel/tests/assert.sh
 toolkit=$(head -1 "$1")
@@ -48,14 +49,16 @@ CODE
 g++ "$TEST_TMPDIR/count.cc" -isystem "$toolkit/include" $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs lockstep) -o "$TEST_TMPDIR/count"
 expect "a program linked with its flags" "$("$TEST_TMPDIR/count")" "Lockstep simulated GPU (sm_90)"
 
-# How C++ is compiled here: what it computes is little, so that an optimiser costs more than it gives; and as in ../../.bazelrc.
+# How C++ is compiled here: what it computes is little, so that an optimiser costs more than it
+# gives; and as in ../../.bazelrc.
 cat > "$TEST_TMPDIR/compile" << 'CODE'
 #!/bin/bash
 exec "${@/#-O2/-O0}" --param=ggc-min-heapsize=1000000
 CODE
 chmod +x "$TEST_TMPDIR/compile"
 
-# build PROJECT OPTION...: configures and builds the project with these options; its output is in $log.
+# build PROJECT OPTION...: configures and builds the project with these options; its output is in
+# $log.
 log=$TEST_TMPDIR/log
 build() {
   local project=$1
@@ -67,7 +70,8 @@ build() {
   } > "$log" 2>&1 || cat "$log"
 }
 
-# same_compilers FROM PROJECT: what CMake has found out about the compilers for FROM, which takes it seconds, it need not find out for PROJECT.
+# same_compilers FROM PROJECT: what CMake has found out about the compilers for FROM, which takes it
+# seconds, it need not find out for PROJECT.
 same_compilers() {
   local from=$TEST_TMPDIR/$1 to=$TEST_TMPDIR/$2
   mkdir -p "$to/CMakeFiles"
@@ -76,7 +80,8 @@ same_compilers() {
     sed "s#=$from\$#=$to#; s#/examples/$1\$#/examples/$2#" > "$to/CMakeCache.txt"
 }
 
-# tests PROJECT OPTION...: runs its tests with these options of ctest; prints how many of them passed, and keeps the output in $log.
+# tests PROJECT OPTION...: runs its tests with these options of ctest; prints how many of them
+# passed, and keeps the output in $log.
 tests() {
   (cd "$TEST_TMPDIR/$1" && ctest --output-on-failure "${@:2}") > "$log" 2>&1
   grep -E '^[0-9]+% tests passed' "$log"

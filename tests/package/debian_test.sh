@@ -1,6 +1,8 @@
 #!/bin/bash
-# Each package in a fresh Debian 12 that has no compiler, no CUDA and no Bazel: from the beginning of its installation to a race that is found in a program that was
-# carried there, linked with the shared and with the static runtime. As root, with a Debian mirror; the system stays in $LOCKSTEP_DEBIAN, if that is set.
+# Each package in a fresh Debian 12 that has no compiler, no CUDA and no Bazel: from the beginning
+# of its installation to a race that is found in a program that was carried there, linked with the
+# shared and with the static runtime. As root, with a Debian mirror; the system stays in
+# $LOCKSTEP_DEBIAN, if that is set.
 set -u
 source bazel/tests/assert.sh
 readonly MOST_SECONDS=20
@@ -16,13 +18,15 @@ if [[ ! -e $base/etc/debian_version ]]; then
     { tail "$TEST_TMPDIR/debootstrap.log"; echo "no Debian system could be made"; exit 1; }
 fi
 
-# inside ROOT COMMAND: a shell command in a system, with /proc and /dev, as root and without this environment.
+# inside ROOT COMMAND: a shell command in a system, with /proc and /dev, as root and without this
+# environment.
 inside() {
   unshare --mount --pid --fork env -i PATH="$PATH" HOME=/root DEBIAN_FRONTEND=noninteractive /bin/sh -c '
     mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" /bin/sh -c "$1"' "$1" "$2"
 }
 
-# A system of its own for a package: $root. Beside what Debian's smallest has, the packages $@ of Debian's.
+# A system of its own for a package: $root. Beside what Debian's smallest has, the packages $@ of
+# Debian's.
 root=
 fresh() {
   [[ ! $root ]] || rm -rf --one-file-system "$root"
@@ -34,7 +38,8 @@ fresh() {
   expect "no compiler, no CUDA, no Bazel" "$(inside "$root" 'command -v gcc cc nvcc bazel; ls -d /usr/local/cuda 2> /dev/null')" ""
 }
 
-# finds WHAT INSTALL LOCKSTEP: installs with the command INSTALL, then runs both programs by the command LOCKSTEP.
+# finds WHAT INSTALL LOCKSTEP: installs with the command INSTALL, then runs both programs by the
+# command LOCKSTEP.
 finds() {
   local what=$1 install=$2 lockstep=$3 start now output status runtime
   start=$(date +%s.%N)

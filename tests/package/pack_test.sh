@@ -1,11 +1,13 @@
 #!/bin/bash
-# packages/pack.py: the same bytes from the same contents, whenever and wherever; and archives that the system's own tools read.
+# packages/pack.py: the same bytes from the same contents, whenever and wherever; and archives that
+# the system's own tools read.
 set -u
 source bazel/tests/assert.sh
 pack=$PWD/packages/pack.py
 cd "$TEST_TMPDIR" || exit 1
 
-# made FOLDER: contents in a folder of that name, with times and modes of its own, and their listing.
+# made FOLDER: contents in a folder of that name, with times and modes of its own, and their
+# listing.
 made() {
   mkdir -p "$1"
   echo 0.2.0 > "$1/VERSION"

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Reads lists of mistakes (harness.txt says how they are written) and plants one of them. Sourced.
 
-# Of mistake i: the file, what is wrong, the text that goes and the one that comes, labels of tests, why it may survive,
-# the function that the text is in.
+# Of mistake i: the file, what is wrong, the text that goes and the one that comes, labels of tests,
+# why it may survive, the function that the text is in.
 FILES=() SENTENCES=() SYMBOLS=() BEFORE=() AFTER=() TESTS=() WIDER=() ARGUED=()
 
 # read_mistakes LIST...: 1 with a sentence on stderr for the first line that cannot be read.
@@ -39,9 +39,10 @@ read_mistakes() {
   done
 }
 
-# on_source MISTAKE TREE PROGRAM: runs Perl's PROGRAM on the mistake's file. `@found` has begin and end of each place
-# where the mistake's text stands; `$text` is the file. Layout does not count: between two tokens stand any blanks, line
-# ends and comments, and a string may be broken into several. With `in SYMBOL` only the body of that function counts.
+# on_source MISTAKE TREE PROGRAM: runs Perl's PROGRAM on the mistake's file. `@found` has begin and
+# end of each place where the mistake's text stands; `$text` is the file. Layout does not count:
+# between two tokens stand any blanks, line ends and comments, and a string may be broken into
+# several. With `in SYMBOL` only the body of that function counts.
 on_source() {
   BEFORE_TEXT=${BEFORE[$1]} AFTER_TEXT=${AFTER[$1]} SYMBOL=${SYMBOLS[$1]} perl -0777 -e '
     my $text = <>;
@@ -89,7 +90,8 @@ plant() {
   printf '%s\n' "$planted" > "$2/${FILES[$1]}"
 }
 
-# check_mistakes TREE: 1 with a line on stderr for each mistake that cannot be planted, or that another one repeats.
+# check_mistakes TREE: 1 with a line on stderr for each mistake that cannot be planted, or that
+# another one repeats.
 check_mistakes() {
   local i problem status=0
   local -A known=()

@@ -1,9 +1,11 @@
 #!/bin/bash
-# Whether every mistake of ./lockstep self-mutate can still be planted, and that a list which is wrong is an error that says where.
+# Whether every mistake of ./lockstep self-mutate can still be planted, and that a list which is
+# wrong is an error that says where.
 set -u
 source bazel/tests/assert.sh
 source tests/planted/mistakes.sh
-# Bazel runs tests among links to the sources; the sources themselves lie beside the file that $1 leads to.
+# Bazel runs tests among links to the sources; the sources themselves lie beside the file that $1
+# leads to.
 sources=$(dirname "$(readlink -f "$1")")
 
 clear_mistakes() { FILES=() SENTENCES=() SYMBOLS=() BEFORE=() AFTER=() TESTS=() WIDER=() ARGUED=(); }

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# ./lockstep self-mutate: plants mistakes into the project itself, one at a time, and asks its tests. Sourced by ./lockstep,
-# whose ROOT, say, set_up and SANDBOX_OPTIONS it uses. docs/reference/mutation.md says what it is good for.
+# ./lockstep self-mutate: plants mistakes into the project itself, one at a time, and asks its
+# tests. Sourced by ./lockstep, whose ROOT, say, set_up and SANDBOX_OPTIONS it uses.
+# docs/reference/mutation.md says what it is good for.
 
 self_mutate_help() {
   cat <<'HELP'
@@ -44,7 +45,8 @@ key_of() {
   { cat "$ROOT/${FILES[$1]}"; printf '%s\n' "${BEFORE[$1]}" "${AFTER[$1]}" "${TESTS[$1]} ${WIDER[$1]}"; } | sha256sum | cut -c1-16
 }
 
-# verdict_on MISTAKE: sets verdict (noticed, survived or "not compiled") and by, the test that noticed.
+# verdict_on MISTAKE: sets verdict (noticed, survived or "not compiled") and by, the test that
+# noticed.
 verdict_on() {
   local labels tier status
   by='' planted_file=${FILES[$1]}

@@ -1,7 +1,8 @@
 #!/bin/bash
-# profile.sh PATTERNS: what the hardware counts of each launch of PATTERNS (patterns.cc, built for silicon), by NVIDIA's
-# Nsight Compute: a line a launch on stdout, in the form that PATTERNS compares with on the simulated GPU. Launches
-# that the transaction model says otherwise of are named on stderr.
+# profile.sh PATTERNS: what the hardware counts of each launch of PATTERNS (patterns.cc, built for
+# silicon), by NVIDIA's Nsight Compute: a line a launch on stdout, in the form that PATTERNS
+# compares with on the simulated GPU. Launches that the transaction model says otherwise of are
+# named on stderr.
 set -euo pipefail
 patterns=$(readlink -f "$1")
 scratch=$(mktemp -d)

@@ -94,7 +94,8 @@ CUDA_TEST(DriverGrid, WaitsForItselfByItsHandle) {
   add.u64 %rd4, %rd0, %rd4;
   st.global.u32 [%rd4], %r6;
   { .param .b64 a; .param .b32 b; .param .b32 c; st.param.b64 [a], %rd3; st.param.b32 [b], 0; call (c), cudaCGSynchronize, (a, b); ld.param.b32 %r7, [c]; }
-  // The rank that the thread at the other end has left, behind the first `size` words; then what the functions answered.
+  // The rank that the thread at the other end has left, behind the first `size` words; then what
+  // the functions answered.
   sub.u32 %r8, %r5, 1;
   sub.u32 %r8, %r8, %r2;
   mul.wide.u32 %rd5, %r8, 4;

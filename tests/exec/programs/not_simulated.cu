@@ -1,5 +1,5 @@
-// Two kernels, one of them with an instruction that the simulated GPU does not have, and host code that reads no error unless an argument says so. Arguments: the
-// kernel to launch alone, and "last".
+// Two kernels, one with an instruction that the simulated GPU lacks. The host reads no error unless
+// an argument is "last". Another argument names the one kernel to launch.
 #include <cstdio>
 #include <cstring>
 
@@ -7,7 +7,9 @@ __global__ void fine(int* p) { *p = 1; }
 
 __global__ void odd(int* p) {
   int x;
-  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];" : "=r"(x) : "l"(p));  // the line of the refusal
+  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];"
+      : "=r"(x)
+      : "l"(p));  // the line of the refusal
   *p = x;
 }
 
