@@ -14,7 +14,8 @@ library_packages() {
 # Those of the packages $@ that are not installed, one a line.
 missing_packages() {
   local package installed
-  installed=$(dpkg-query --show --showformat='${Package}=${db:Status-Status}\n' "$@" 2> /dev/null) || true  # of those that it knows
+  installed=$(dpkg-query --show --showformat='${Package}=${db:Status-Status}\n' \
+    "$@" 2> /dev/null) || true  # of those that it knows
   for package; do
     [[ $'\n'$installed$'\n' == *$'\n'"$package=installed"$'\n'* ]] || echo "$package"
   done
@@ -22,8 +23,10 @@ missing_packages() {
 
 # apt-get without questions. Of its talk, what was set up and what went wrong goes to stderr.
 apt() {
-  DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" < /dev/null |
-    sed --unbuffered -E '/^(Selecting previously|Preparing to unpack|Unpacking|\(Reading database|Processing triggers)/d' >&2
+  DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet -o DPkg::Lock::Timeout=300 \
+    -o Dpkg::Use-Pty=0 "$@" < /dev/null |
+    sed --unbuffered -E -e '/^(Selecting previously|Preparing to unpack|Unpacking)/d' \
+      -e '/^(\(Reading database|Processing triggers)/d' >&2
 }
 
 # Installs the packages $@, or says what to type and exits.

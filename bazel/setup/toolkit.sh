@@ -43,18 +43,22 @@ fetch_toolkit() {
   scratch=$(mktemp -d "$(dirname "$FETCHED_TOOLKIT")/fetch.XXXXXX")
   # The wheels ask for each other without versions, and pip would mix releases: each is pinned, and
   # none brings another.
-  if ! python3 -m pip install --quiet --no-input --disable-pip-version-check --no-cache-dir --only-binary=:all: --no-deps \
+  if ! python3 -m pip install \
+    --quiet --no-input --disable-pip-version-check --no-cache-dir --only-binary=:all: --no-deps \
     --target "$scratch" "${wheels[@]}" < /dev/null >&2; then
     rm -rf "$scratch"
-    die "pip could not fetch the wheels (see above). Install CUDA 13.0 by other means and set CUDA_PATH to its folder."
+    die "pip could not fetch the wheels (see above). Install CUDA 13.0 by other means" \
+      "and set CUDA_PATH to its folder."
   fi
   prefix=$scratch/nvidia/cu13
   chmod +x "$prefix"/bin/* "$prefix"/nvvm/bin/*
   [[ -e $prefix/lib64 ]] || ln -s lib "$prefix/lib64" # where nvcc looks for libraries
-  [[ -e $prefix/lib/libcudart.so ]] || ln -s libcudart.so.13 "$prefix/lib/libcudart.so" # which nvcc -cudart shared links
+  [[ -e $prefix/lib/libcudart.so ]] ||
+    ln -s libcudart.so.13 "$prefix/lib/libcudart.so" # which nvcc -cudart shared links
   if ! is_whole_toolkit "$prefix"; then
     rm -rf "$scratch"
-    die "the wheels do not make a whole toolkit; see bazel/setup/toolkit.txt for what is used of it."
+    die "the wheels do not make a whole toolkit;" \
+      "see bazel/setup/toolkit.txt for what is used of it."
   fi
   rm -rf "$FETCHED_TOOLKIT"
   mv --no-target-directory "$prefix" "$FETCHED_TOOLKIT"

@@ -9,24 +9,28 @@ scratch=$(mktemp -d "$TEST_TMPDIR/bundle.XXXXXX")
 # A conform that says how it was called.
 cat > "$scratch/conform" <<'SCRIPT'
 #!/bin/sh
-echo "$* | ${RUNFILES_DIR##*/} | $LOCKSTEP_COMMIT | ${LOCKSTEP_COMMAND##*/} | ${LD_LIBRARY_PATH%%:*}"
+echo "$* | ${RUNFILES_DIR##*/} | $LOCKSTEP_COMMIT |" \
+  "${LOCKSTEP_COMMAND##*/} | ${LD_LIBRARY_PATH%%:*}"
 SCRIPT
 chmod +x "$scratch/conform"
 cp "$(type -P true)" "$scratch/true"
-printf 'lockstep/harness/conform/conform\t%s\nlockstep/tests/true\t%s\ncuda/harness/silicon/libcudart.so.13\t%s\n' \
-  "$scratch/conform" "$scratch/true" "$scratch/true" > "$scratch/listing"
+printf '%s\t%s\n' lockstep/harness/conform/conform "$scratch/conform" \
+  lockstep/tests/true "$scratch/true" \
+  cuda/harness/silicon/libcudart.so.13 "$scratch/true" > "$scratch/listing"
 pack() { ./bundle_pack.sh "$1" bundle_entry.sh bundle_readme.txt /usr/bin/gcc "$scratch/listing"; }
 
 pack "$scratch/a.tar"
 expect "packing succeeds" "$?" 0
 touch "$scratch/true"
 pack "$scratch/b.tar"
-expect "the archive depends on contents alone" "$(sha256sum < "$scratch/b.tar")" "$(sha256sum < "$scratch/a.tar")"
+expect "the archive depends on contents alone" "$(sha256sum < "$scratch/b.tar")" \
+  "$(sha256sum < "$scratch/a.tar")"
 
 tar -xf "$scratch/a.tar" -C "$scratch"
 top=$scratch/lockstep-bundle
 expect "one folder" "$(tar -tf "$scratch/a.tar" | cut -d/ -f1 | sort -u)" lockstep-bundle
-for file in lockstep README.txt lib/libstdc++.so.6 lib/libgcc_s.so.1 runfiles/lockstep/tests/true; do
+for file in lockstep README.txt lib/libstdc++.so.6 lib/libgcc_s.so.1 \
+  runfiles/lockstep/tests/true; do
   expect "$file is there" "$([[ -s $top/$file ]] && echo yes)" yes
 done
 expect "programs may be executed" "$("$top/runfiles/lockstep/tests/true" && echo yes)" yes

@@ -20,11 +20,14 @@ read_mistakes() {
         'mistake '*)
           last=${#FILES[@]}
           goes='' comes=''
-          FILES+=("$file") SENTENCES+=("${line#mistake }") SYMBOLS+=('') BEFORE+=('') AFTER+=('') TESTS+=("$tests") WIDER+=("$wider") ARGUED+=('')
-          [[ -n $file && -n $tests ]] || { echo "$list:$number: a file and its tests must be named first" >&2; return 1; }
+          FILES+=("$file") SENTENCES+=("${line#mistake }") SYMBOLS+=('') BEFORE+=('') AFTER+=('') \
+            TESTS+=("$tests") WIDER+=("$wider") ARGUED+=('')
+          [[ -n $file && -n $tests ]] ||
+            { echo "$list:$number: a file and its tests must be named first" >&2; return 1; }
           ;;
         'argued '* | 'in '* | -* | +*)
-          ((last >= 0)) || { echo "$list:$number: this belongs to no mistake: $line" >&2; return 1; }
+          ((last >= 0)) || { echo "$list:$number: this belongs to no mistake: $line" >&2;
+            return 1; }
           case $line in
             argued*) ARGUED[last]=${line#argued } ;;
             in*) SYMBOLS[last]=${line#in } ;;
@@ -33,7 +36,8 @@ read_mistakes() {
             +*) AFTER[last]+=$comes${line#+} comes=$'\n' ;;
           esac
           ;;
-        *) echo "$list:$number: neither file, tests, wider, mistake, in, argued, - nor +: $line" >&2; return 1 ;;
+        *) echo "$list:$number: neither file, tests, wider, mistake, in, argued, - nor +: $line" \
+          >&2; return 1 ;;
       esac
     done < "$list"
   done
@@ -52,14 +56,16 @@ on_source() {
     1 while $code =~ s/($string)\s*\n\s*($string)/substr($1, 0, -1) . substr($2, 1)/e;
     my @tokens;
     while ($code =~ /($string)|(\w+|\S)/g) {
-      push @tokens, defined $1 ? join("(?:\"\\s*\")?", map { quotemeta } $1 =~ /\\.|./gs) : quotemeta $2;
+      push @tokens, defined $1 ? join("(?:\"\\s*\")?", map { quotemeta } $1 =~ /\\.|./gs)
+                               : quotemeta $2;
     }
     my $gap = qr{(?:\s|//[^\n]*(?=\n))*};
     my $pattern = join $gap, @tokens;
     my ($begin, $end) = (0, length $text);
     if ($ENV{SYMBOL} ne "") {
       my $body = qr/(\{(?:$string|\x27(?:\\.|[^\x27\\])+\x27|[^{}"\x27]|(?-1))*\})/;
-      $text =~ /\b\Q$ENV{SYMBOL}\E\s*\([^;{]*$body/ ? (($begin, $end) = ($-[1], $+[1])) : ($end = 0);
+      $text =~ /\b\Q$ENV{SYMBOL}\E\s*\([^;{]*$body/ ? (($begin, $end) = ($-[1], $+[1]))
+                                                      : ($end = 0);
     }
     my @found;
     if (@tokens) {

@@ -25,5 +25,6 @@ ptxas=$(command -v ptxas || ls /usr/local/cuda/bin/ptxas 2> /dev/null)
 [[ -n $ptxas ]] || { echo "run.sh: no ptxas on the PATH or in /usr/local/cuda/bin" >&2; exit 2; }
 "$ptxas" --version | tail -n 2 | tee "$out/ptxas.txt"
 
-"$here/differential_gpu" --minutes="$minutes" --seed="$seed" --ptxas="$ptxas" --out="$out" "${more[@]+"${more[@]}"}" 2>&1 | tee "$out/log.txt"
+"$here/differential_gpu" --minutes="$minutes" --seed="$seed" --ptxas="$ptxas" --out="$out" \
+  "${more[@]+"${more[@]}"}" 2>&1 | tee "$out/log.txt"
 exit "${PIPESTATUS[0]}"
