@@ -40,7 +40,8 @@ def _impl(ctx):
     listing = ctx.actions.args()
     listing.set_param_file_format("multiline")
     listing.use_param_file("%s", use_always = True)
-    # Solib folders hold links for programs in their place in Bazel's tree; the bundle's runtimes are chosen by folder.
+    # Solib folders hold links for programs in their place in Bazel's tree; the bundle's runtimes
+    # are chosen by folder.
     listing.add_all([
         "%s\t%s" % (runfiles_path(f.short_path, ctx.workspace_name), f.path)
         for f in contents.to_list()

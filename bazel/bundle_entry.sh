@@ -1,5 +1,6 @@
 #!/bin/sh
-# The entry script of an unpacked bundle: `lockstep` on machines without Bazel and without a CUDA toolkit. See README.txt.
+# The entry script of an unpacked bundle: `lockstep` on machines without Bazel and without a CUDA
+# toolkit. See README.txt.
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
@@ -20,7 +21,8 @@ if [ -f "$here/runfiles/SUITES" ]; then # of another workspace
 fi
 
 if [ ! -x "$conform" ]; then
-  echo "lockstep: $conform is missing or may not be executed: unpack the whole archive, on a file system that allows programs" >&2
+  echo "lockstep: $conform is missing or may not be executed: unpack the whole archive," \
+    "on a file system that allows programs" >&2
   exit 3
 fi
 if [ "$(uname -s) $(uname -m)" != "Linux x86_64" ]; then

@@ -1,6 +1,6 @@
 #!/bin/bash
-# bundle_pack.sh ARCHIVE ENTRY README COMPILER LISTING: packs what LISTING names (lines of "path among the
-# runfiles<TAB>file") into the tar file ARCHIVE. See bundle.bzl.
+# bundle_pack.sh ARCHIVE ENTRY README COMPILER LISTING: packs what LISTING names (lines of "path
+# among the runfiles<TAB>file") into the tar file ARCHIVE. See bundle.bzl.
 set -euo pipefail
 
 archive=$1 entry=$2 readme=$3 compiler=$4 listing=$5
@@ -18,7 +18,8 @@ while IFS=$'\t' read -r path file; do
   cp --dereference "$file" "$top/runfiles/$path"
   chmod u+w "$top/runfiles/$path"
   # NVIDIA's library goes as NVIDIA made it.
-  if is_elf "$file" && [[ $path != */silicon/* ]]; then "$strip" --strip-unneeded "$top/runfiles/$path"; fi
+  if is_elf "$file" && [[ $path != */silicon/* ]]; then "$strip" \
+    --strip-unneeded "$top/runfiles/$path"; fi
 done < "$listing"
 
 # All but the C library, which must be the system's own.
@@ -36,5 +37,6 @@ chmod 755 "$top/lockstep"
 while IFS= read -r -d '' file; do
   if is_elf "$file"; then chmod 755 "$file"; fi
 done < <(find "$top" -type f -size +3c -print0)
-tar --create --file="$archive" --directory="$scratch" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner \
+tar --create --file="$archive" --directory="$scratch" --sort=name --mtime=@0 --owner=0 --group=0 \
+  --numeric-owner \
   --format=gnu lockstep-bundle

@@ -13,9 +13,10 @@ load("@rules_cc//cc:cc_binary.bzl", _cc_binary = "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", _cc_library = "cc_library")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
 
-# The options under which each header is parsed: those that enough sources are compiled with. GCC does not tell -O2 from
-# -O3, nor strict aliasing from none: a source that opened with a header parsed under other options than its own would be
-# compiled under the header's, without a word.
+# The options under which each header is parsed: those that enough sources are compiled with. GCC
+# does not distinguish -O2 from -O3, nor strict aliasing from none: a source that opened with a
+# header parsed under other options than its own would be compiled under the header's, without a
+# word.
 VARIANTS = {
     "eigen": {"optimised": OPTIMISED},
     "engine": {"avx2": ENGINE_COPTS},

@@ -6,18 +6,19 @@ IS_MAIN_WORKSPACE = Label("//bazel:copts.bzl").workspace_name == ""
 # Here .bazelrc says it, of every source. Another workspace has a .bazelrc of its own.
 STANDARD_COPTS = [] if IS_MAIN_WORKSPACE else ["-std=c++20"]
 
-# What nvcc is told in this repository, so that it parses less, three times a file: of libstdc++, <cmath> without the special
-# functions of C++17, which no kernel here uses (the guard of their header; a third of what an empty file takes); of the
-# toolkit, <cooperative_groups.h> without libcu++ (three quarters of what a small file takes; the kernels' code is the same).
+# Options that let nvcc parse less in this repository, three times a file: of libstdc++, <cmath>
+# without the special functions of C++17, which no kernel here uses (the guard of their header; a
+# third of what an empty file takes); of the toolkit, <cooperative_groups.h> without libcu++ (three
+# quarters of what a small file takes; the kernels' code is the same).
 QUICK_NVCC_COPTS = [
     "-D_GLIBCXX_BITS_SPECFUN_H",
     "-D_CG_LIMIT_INCLUDED_DEPENDENCIES",
 ]
 
-# What computes, whatever the compilation mode: -O1 takes a third less to compile than -O2, and where the time goes it
-# is as quick (the loops that run warps have more, below). Assertions stay. (-c dbg adds debug information, which would
-# cost everybody a sixth of the compile time.) A declared chain of roundings is computed as it is written: no product is
-# fused with a sum.
+# What computes, whatever the compilation mode: -O1 takes a third less to compile than -O2, and
+# where the time goes it is as quick (the loops that run warps have more, below). Assertions stay.
+# (-c dbg adds debug information, which would cost everybody a sixth of the compile time.) A
+# declared chain of roundings is computed as it is written: no product is fused with a sum.
 OPTIMISED = [
     "-O1",
     "-ffp-contract=off",
@@ -29,8 +30,8 @@ SIMULATOR_COPTS = OPTIMISED + [
     "-Wextra",
 ]
 
-# The loops that run warps and check every access. AVX2 is the least that the simulated GPU runs on; every processor that
-# has it has the others.
+# The loops that run warps and check every access. AVX2 is the least that the simulated GPU runs on;
+# every processor that has it has the others.
 ENGINE_COPTS = [
     "-O3",
     "-fno-strict-aliasing",  # a register is read as whatever the instruction's type says
@@ -42,8 +43,9 @@ ENGINE_COPTS = [
     "-mpopcnt",
 ]
 
-# What merely computes, with the GPU's arithmetic: optimised whatever the compilation mode, since the vector loops are the
-# point. simulator/engine/ops/alu/handler_file.h has the rule that these files keep.
+# What merely computes, with the GPU's arithmetic: optimised whatever the compilation mode, since
+# the vector loops are the point. simulator/engine/ops/alu/handler_file.h has the rule that these
+# files keep.
 HANDLER_COPTS = [
     "-O1",
     "-ftree-vectorize",

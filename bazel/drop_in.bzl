@@ -27,7 +27,8 @@ def drop_in_library(name, soname, deps, version_script, headers = [], visibility
             "-Wl,--no-undefined",
             "-Wl,-Bsymbolic",
             "-Wl,--exclude-libs,ALL",
-            # Its functions run when the process ends: they stay where a program closes the library before.
+            # Its functions run when the process ends: they stay where a program closes the library
+            # before.
             "-Wl,-z,nodelete",
             "-ldl",
             "-pthread",

@@ -17,7 +17,8 @@ _CUDA = Label("@cuda//:headers")
 _MAIN = Label("//harness/ledger:main")
 _GTEST = Label("//bazel/gtest")
 
-# Here .bazelrc says --dynamic_mode=off. A test is one file beside its runtime, wherever it is declared: so it can be bundled.
+# Here .bazelrc says --dynamic_mode=off. A test is one file beside its runtime, wherever it is
+# declared: so it can be bundled.
 _LINKSTATIC = not IS_MAIN_WORKSPACE
 
 def wrong_min_sm(min_sm):
@@ -36,7 +37,7 @@ def _silicon_tags(sm):
     return ["gpu", "requires-gpu-" + sm] + (["manual"] if absent else [])
 
 def _gpu_worker(sm):
-    """What a remote engine is told of a test, and not of its compilation: send it to a worker with such a GPU.
+    """Properties for a remote engine: run the test, not its compilation, on a worker with such a GPU.
 
     Engines that know pools by name alone take the second (docs/guide/remote.md has a table).
     """
@@ -61,9 +62,9 @@ def kernel_test(
     """Declares `<name>_test` (simulated) and `<name>_gpu_test` (silicon).
 
     The second is tagged `gpu` and `requires-gpu-sm<min_sm>`, and left out of every
-    wildcard unless --config=gpu is given. With it, no GPU is a failure: the test is
-    told LOCKSTEP_GPU=required and neither passes nor skips without one. The first is
-    told LOCKSTEP_GPU=simulated, and fails if another runtime answers; both fail if
+    wildcard unless --config=gpu is given. With it, no GPU is a failure: the test has
+    LOCKSTEP_GPU=required and neither passes nor skips without one. The first has
+    LOCKSTEP_GPU=simulated, and fails if another runtime answers; both fail if
     they launch no kernel at all (LOCKSTEP_EXPECT_KERNELS).
 
     Args:
@@ -105,8 +106,9 @@ def kernel_test(
         args = args,
         data = data,
         env = dict(
-            # Bazel gives a test one processor, and runs as many at a time as there are: with two host threads each they
-            # take a fifth more. --test_env=LOCKSTEP_HOST_THREADS=0 gives them all there are.
+            # Bazel gives a test one processor, and runs as many at a time as there are: with two
+            # host threads each they take a fifth more. --test_env=LOCKSTEP_HOST_THREADS=0 gives
+            # them all there are.
             dict({"LOCKSTEP_HOST_THREADS": "1"}, **env),
             # Two, so that what a launcher keeps from one device to the next shows.
             LOCKSTEP_DEVICES = "2",

@@ -14,7 +14,7 @@ load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load(":copts.bzl", "STANDARD_COPTS")
 
 def parsed_variants(variants, compilation_mode):
-    """Those of a header's variants that are parsed: none where GCC could not tell them apart."""
+    """Those of a header's variants that are parsed: none where GCC could not distinguish them."""
     return {} if len(variants) > 1 and compilation_mode == "opt" else variants
 
 def _precompile(ctx, header, parsed, copts, context):
@@ -62,15 +62,17 @@ def _precompiled_header_impl(ctx):
     library = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps])
     header = ctx.actions.declare_file("%s/%s" % (ctx.label.name, ctx.attr.header))
 
-    # Bazel forgets the parsed forms as inputs, since no list of dependencies names them. The header it knows: where the
-    # options of a variant change, so does the header, and all that opens with it is compiled again.
+    # Bazel forgets the parsed forms as inputs, since no list of dependencies names them. The header
+    # it knows: where the options of a variant change, so does the header, and all that opens with
+    # it is compiled again.
     ctx.actions.write(header, "".join(
         ["// %s: %s\n" % (name, " ".join(copts)) for name, copts in ctx.attr.variants.items()] +
         ["#include <%s>\n" % name for name in ctx.attr.includes],
     ))
     headers = [header]
 
-    # Another compiler has another form for parsed headers, and its own idea of where it fits. GCC looks through a folder.
+    # Another compiler has another form for parsed headers, and its own idea of where it fits. GCC
+    # looks through a folder.
     if find_cc_toolchain(ctx).compiler in ["compiler", "gcc"]:
         for name, copts in parsed_variants(ctx.attr.variants, ctx.var["COMPILATION_MODE"]).items():
             parsed = ctx.actions.declare_file("%s/%s.gch/%s" % (ctx.label.name, ctx.attr.header, name))

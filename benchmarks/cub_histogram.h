@@ -9,7 +9,7 @@
 namespace lockstep::benchmarks {
 
 // cub::DeviceHistogram::HistogramEven: counts[i] = values equal to i, 0 <= i < bins; other values
-// count nowhere. With `scratch` null it only tells scratch_bytes, as all of CUB's functions do.
+// count nowhere. With `scratch` null it returns scratch_bytes alone, as all of CUB's functions do.
 // values, counts, scratch: device memory.
 cudaError_t cub_histogram(void* scratch, std::size_t& scratch_bytes, const int* values,
                           std::int64_t n, unsigned long long* counts, int bins,

@@ -72,8 +72,8 @@ inline std::vector<int> histogram(const std::vector<int>& values) {
   return bins;
 }
 
-// Enough to tell a wrong kernel from rounding. The matrix products are exact (multiples of 1/256
-// below 2^14), the counts too, and a stencil value is a sum of 8 terms below 16.
+// Enough to distinguish a wrong kernel from rounding. The matrix products are exact (multiples of
+// 1/256 below 2^14), the counts too, and a stencil value is a sum of 8 terms below 16.
 template <class T>
 bool same(const std::vector<T>& got, const std::vector<T>& want, const char* kernel) {
   for (std::size_t i = 0; i < want.size(); ++i)

@@ -81,8 +81,8 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
   }
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::Success& told) {
-    app.exit(told);
+  } catch (const CLI::Success& success) {
+    app.exit(success);
     line.status = 0;
     return line;
   } catch (const CLI::ParseError& error) {

@@ -22,7 +22,7 @@ enum class Command {
   kReport,
   kNew,
   kCompletion,
-  // Done by the script of a checkout, and told of there alone.
+  // Commands of a checkout's script: listed there alone.
   kTest,
   kFormat,
   kBundle,

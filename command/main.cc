@@ -63,7 +63,7 @@ int become(Command command, std::vector<std::string> words) {
   std::error_code error;
   if (const fs::path files = prefix() / "lib/lockstep/runfiles"; fs::is_directory(files, error))
     setenv("RUNFILES_DIR", files.c_str(), 1);  // the tools' own, whoever the caller is
-  // These two are tools of one command, whose name they need not be told.
+  // These two are tools of one command, and do not take its name.
   const bool one_command = command == Command::kInspect || command == Command::kNew;
   std::vector<char*> argv = {const_cast<char*>(path.c_str())};
   for (std::size_t i = one_command ? 1 : 0; i < words.size(); ++i) argv.push_back(words[i].data());

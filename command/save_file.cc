@@ -46,7 +46,7 @@ int write_to(const std::string& path, int flags, std::string_view text) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
   if (file < 0) return errno;
   const int error = write_all(file, text);
-  // Some file systems tell only here that there was no room.
+  // Some file systems report a full disk only here.
   const int late = close(file) != 0 ? errno : 0;
   return error != 0 ? error : late;
 }

@@ -280,7 +280,7 @@ void add_reports(Options& o, ExecArguments& a) {
   o.flag("--quiet", a.quiet, "no findings and no summary on stderr");
   o.flag("--stop", a.stop,
          "end a launch at its first finding; else a kernel goes on where it can, and each place is "
-         "told once");
+         "reported once");
   o.flag("--require-kernels", a.require_kernels, "exit with 87 when no kernel was launched");
 }
 
@@ -288,8 +288,8 @@ void add_coverage(Options& o, ExecArguments& a) {
   o.value("--out", a.tracefile, "FILE", "the tracefile, in lcov's format (coverage.info)");
   o.value("--text", a.text, "FILE", "write what was not executed, for people, to FILE; -: stdout");
   o.list("--only", a.only, "PREFIX",
-         "tell of files whose names in the program begin with PREFIX alone; may be repeated");
-  o.flag("--toolkit", a.toolkit, "tell of the CUDA toolkit's headers too");
+         "report only files whose names in the program begin with PREFIX; may be repeated");
+  o.flag("--toolkit", a.toolkit, "report the CUDA toolkit's headers too");
   o.value("--source-root", a.root, "FOLDER",
           "where relative names of source files begin; default: the working folder");
   o.flag("--quiet", a.quiet, "no findings and no summary on stderr");
@@ -314,7 +314,7 @@ void add_mutate(Options& o, MutateArguments& a) {
   o.value("--callers", a.callers, "REGEX",
           "only calls of the runtime from functions whose name this fits");
   o.value("--equivalents", a.equivalents, "FILE",
-          "mutants that nothing can tell from the original: lines of FILE: SOURCE LINE ~ OPERATOR "
+          "mutants that behave as the original does: lines of FILE: SOURCE LINE ~ OPERATOR "
           "~ CHANGE ~ REASON");
   o.list("--first", a.first, "ARGUMENT",
          "that makes the program do less, for a first round; may be repeated");

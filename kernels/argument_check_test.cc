@@ -65,7 +65,7 @@ TEST(ArgumentCheck, NamesAnArrayThatIsNullOrMisaligned) {
   EXPECT_EQ(array(memory + 4), "who: x is not aligned to 8 bytes");
 }
 
-TEST(ArgumentCheck, TellsAnOverlapOfOneByteFromNeighbours) {
+TEST(ArgumentCheck, DistinguishesAnOverlapOfOneByteFromNeighbours) {
   const auto apart = [](std::uintptr_t a, std::uint64_t a_bytes, std::uintptr_t b,
                         std::uint64_t b_bytes) {
     return objection([=](ArgumentCheck& check) {

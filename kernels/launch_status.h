@@ -19,7 +19,7 @@ namespace lockstep::kernels {
 struct [[nodiscard]] LaunchStatus {
   cudaError_t error = cudaSuccess;
   std::string message;   // empty exactly when error is cudaSuccess
-  bool of_cuda = false;  // CUDA refused what it was told, not the launcher its arguments
+  bool of_cuda = false;  // a CUDA call failed; false: the launcher refused its arguments
 
   bool ok() const { return error == cudaSuccess; }
 };
@@ -29,8 +29,8 @@ inline LaunchStatus refused(const char* who, const std::string& why) {
   return {cudaErrorInvalidValue, std::string(who) + ": " + why};
 }
 
-// What the CUDA call that `tried` describes has returned. An error that is told is not left
-// pending, where the next launch would take it for its own.
+// The status for `error`, the result of the CUDA call that `tried` describes. An error is taken
+// from CUDA's last error too: left pending, the next launch would report it as its own.
 inline LaunchStatus status_of(cudaError_t error, const char* who, const std::string& tried) {
   if (error == cudaSuccess) return {};
   cudaGetLastError();

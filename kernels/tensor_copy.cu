@@ -15,7 +15,7 @@ constexpr int kSharedGrain = 1024;  // images begin at a multiple of it, so that
 constexpr int kImageMargin = 128;   // after the copy
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-// What a kernel is told besides the map.
+// A kernel's arguments besides the map.
 struct Work {
   int rank;
   bool im2col;

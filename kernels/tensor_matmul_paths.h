@@ -12,7 +12,7 @@
 
 namespace lockstep::kernels {
 
-// What a kernel is told. Factors are bytes to it; sizes and strides are elements.
+// A kernel's arguments. Factors are untyped bytes; sizes and strides count elements.
 struct TensorMatmulArguments {
   const std::byte* a;
   const std::byte* b;

@@ -49,9 +49,9 @@ def read_tree(listing):
 
 
 def in_version(tree, version):
-    """The tree with @VERSION@ replaced in the few files that tell it."""
-    told = (".cmake", ".pc")
-    return [(place, data.replace(b"@VERSION@", version.encode()) if place.endswith(told) else data, program)
+    """The tree with @VERSION@ replaced in the few files that state it."""
+    versioned = (".cmake", ".pc")
+    return [(place, data.replace(b"@VERSION@", version.encode()) if place.endswith(versioned) else data, program)
             for place, data, program in tree]
 
 

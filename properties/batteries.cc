@@ -34,7 +34,7 @@ void require_stream_order(Trial& trial) {
     if (!is_simulator()) drain_default_streams();
   }
   REQUIRE_CUDA(answer);
-  REQUIRE_LAW(!waited, "{} waits for what its stream was told before, and returns only then",
+  REQUIRE_LAW(!waited, "{} waits for the work that its stream already holds, and returns only then",
               trial.name());
   require_all_on(trial, operations, stream, /*captured=*/false);
   require_same(trial, trial.results(), expected,
@@ -94,9 +94,8 @@ void require_capture(Trial& trial, const std::function<void()>& another) {
 
 namespace {
 
-// Launches on a stream of which a capture has failed: CUDA refuses whatever it is told there, on
-// silicon too.
-void require_failure_told(Trial& trial) {
+// Launches on a stream whose capture has failed: CUDA refuses every call there, on silicon too.
+void require_failure_returned(Trial& trial) {
   const Stream stream;
   REQUIRE_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
   cudaStreamSynchronize(stream);  // not permitted: the capture is invalid from now on
@@ -109,7 +108,7 @@ void require_failure_told(Trial& trial) {
   REQUIRE_LAW(!answer.ok() && !answer.message.empty(),
               "{} answers success on a stream on which CUDA refuses everything ({})", trial.name(),
               answer.message);
-  REQUIRE_LAW(pending == cudaSuccess, "{} leaves {} pending, which it has told", trial.name(),
+  REQUIRE_LAW(pending == cudaSuccess, "{} leaves {} pending, which it has returned", trial.name(),
               cudaGetErrorName(pending));
 }
 
@@ -149,7 +148,7 @@ void require_no_state(Trial& one, Trial& two, const std::function<void()>& anoth
   if (!one.takes_stream() ||
       Captured(stream, cudaStreamCaptureModeRelaxed, one.call().launch).nodes() == 0)
     return;
-  require_failure_told(one);
+  require_failure_returned(one);
   again(one, Contents::kFirst, stream, "after a call that CUDA refused");
 }
 

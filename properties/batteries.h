@@ -12,10 +12,10 @@
 
 namespace lockstep::properties {
 
-// The launch comes after what the same stream was told before: work that writes the launcher's
-// input is held up until the launcher has returned (on silicon, and the default streams have run
-// dry: what went there has read old input), and still the result is that of the new input. On the
-// simulated GPU each operation's stream is looked at.
+// The launch comes after the work that its stream already holds. Work that writes the launcher's
+// input is held up until the launcher has returned; the result must be that of the new input. On
+// silicon the default streams are drained first: work that went there has read old input. On the
+// simulated GPU the stream of each operation is checked.
 void require_stream_order(Trial& trial);
 
 // On a stream that is being captured nothing runs; the graph, launched for the first contents and
@@ -29,8 +29,8 @@ void require_grid(Trial& trial);
 
 // Two trials of one call, on arrays of their own: what either gives follows from the contents
 // alone, whatever went before: the same pointers with other contents, `another` call in between,
-// two streams, two host threads, a refused call, a call that CUDA refused. That one must be told,
-// and must leave no error behind.
+// two streams, two host threads, a refused call, a call that CUDA refused. The launcher must return
+// that last error, and leave none pending.
 void require_no_state(Trial& one, Trial& two, const std::function<void()>& another);
 
 // Calls of one launcher on arrays in the same places whose arguments differ: what `other` gives

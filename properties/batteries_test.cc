@@ -1,5 +1,5 @@
 // The batteries on a launcher that copies, on the simulated GPU: they accept it when it keeps its
-// contract, and tell each mistake that launchers make besides their kernels.
+// contract, and find each mistake that launchers make outside of their kernels.
 #include "properties/batteries.h"
 
 #include <cuda_runtime_api.h>
@@ -66,7 +66,7 @@ Status check(const std::uint32_t* x, std::int64_t n, const std::uint32_t* y) {
   return {};
 }
 
-Status told(cudaError_t error) {
+Status status_of(cudaError_t error) {
   if (error == cudaSuccess) return {};
   cudaGetLastError();
   return {error, "copy: the copy failed", true};
@@ -78,7 +78,7 @@ cudaError_t do_copy(const std::uint32_t* x, std::int64_t n, std::uint32_t* y, cu
 
 Status right(const std::uint32_t* x, std::int64_t n, std::uint32_t* y, cudaStream_t stream) {
   if (Status s = check(x, n, y); s.error != cudaSuccess || n == 0) return s;
-  return told(do_copy(x, n, y, stream));
+  return status_of(do_copy(x, n, y, stream));
 }
 
 // ---- The laws, each on one case; "" where it holds.
@@ -115,7 +115,7 @@ std::string refusals_of(const Copy& f) {
   return outcome_of([&] { require_refusal(f, c); });
 }
 
-void expect_told(const std::string& outcome, const std::string& label, const std::string& text) {
+void expect_failure(const std::string& outcome, const std::string& label, const std::string& text) {
   EXPECT_EQ(outcome.substr(0, label.size() + 1), label + ":") << outcome;
   EXPECT_NE(outcome.find(text), std::string::npos) << outcome;
 }
@@ -126,14 +126,14 @@ TEST(Batteries, HaveNothingAgainstALauncherThatKeepsItsContract) {
     EXPECT_EQ(law(right), "");
 }
 
-TEST(Batteries, TellAnotherStream) {
+TEST(Batteries, FindAnotherStream) {
   const Copy on_default = [](auto x, auto n, auto y, auto) { return right(x, n, y, nullptr); };
-  expect_told(order_of(on_default), "law", "cudaMemcpyAsync went to the default stream");
-  expect_told(capture_of(on_default), "law", "cudaMemcpyAsync went to the default stream");
+  expect_failure(order_of(on_default), "law", "cudaMemcpyAsync went to the default stream");
+  expect_failure(capture_of(on_default), "law", "cudaMemcpyAsync went to the default stream");
   const Copy of_thread = [](auto x, auto n, auto y, auto) {
     return right(x, n, y, cudaStreamPerThread);
   };
-  expect_told(order_of(of_thread), "law", "the thread's default stream");
+  expect_failure(order_of(of_thread), "law", "the thread's default stream");
   const Copy of_its_own = [](auto x, auto n, auto y, auto) {
     cudaStream_t stream;
     cudaStreamCreate(&stream);
@@ -142,24 +142,24 @@ TEST(Batteries, TellAnotherStream) {
     cudaStreamDestroy(stream);
     return status;
   };
-  expect_told(order_of(of_its_own), "law", "a stream of its own");
+  expect_failure(order_of(of_its_own), "law", "a stream of its own");
 }
 
-TEST(Batteries, TellALauncherThatCannotBeCaptured) {
+TEST(Batteries, FindALauncherThatCannotBeCaptured) {
   const Copy waits = [](auto x, auto n, auto y, auto stream) {
     const Status status = right(x, n, y, stream);
-    return status.error == cudaSuccess ? told(cudaStreamSynchronize(stream)) : status;
+    return status.error == cudaSuccess ? status_of(cudaStreamSynchronize(stream)) : status;
   };
   EXPECT_EQ(order_of(waits), "") << "only silicon shows that it waits";
-  expect_told(capture_of(waits), "law", "cannot be captured");
+  expect_failure(capture_of(waits), "law", "cannot be captured");
   const Copy allocates = [](auto x, auto n, auto y, auto stream) {
     void* memory = nullptr;
-    if (const Status status = told(cudaMalloc(&memory, 16)); status.error != cudaSuccess)
+    if (const Status status = status_of(cudaMalloc(&memory, 16)); status.error != cudaSuccess)
       return status;
     cudaFree(memory);
     return right(x, n, y, stream);
   };
-  expect_told(capture_of(allocates), "law", "cannot be captured");
+  expect_failure(capture_of(allocates), "law", "cannot be captured");
 }
 
 // One whose contract says that it cannot be captured must not be.
@@ -175,13 +175,14 @@ TEST(Batteries, HoldALauncherToWhatItSaysOfCapture) {
   };
   EXPECT_EQ(outcome([](auto x, auto n, auto y, auto stream) {
               const Status status = right(x, n, y, stream);
-              return status.error == cudaSuccess ? told(cudaStreamSynchronize(stream)) : status;
+              return status.error == cudaSuccess ? status_of(cudaStreamSynchronize(stream))
+                                                 : status;
             }),
             "");
-  expect_told(outcome(right), "law", "says that it cannot be captured");
+  expect_failure(outcome(right), "law", "says that it cannot be captured");
 }
 
-TEST(Batteries, TellWhatIsKeptFromOneCallToTheNext) {
+TEST(Batteries, FindWhatIsKeptFromOneCallToTheNext) {
   struct Call {
     const std::uint32_t *x = nullptr, *y = nullptr;
     std::int64_t n = 0;
@@ -192,7 +193,7 @@ TEST(Batteries, TellWhatIsKeptFromOneCallToTheNext) {
     if (std::exchange(last, {x, y, n}) == Call{x, y, n}) return Status{};
     return right(x, n, y, stream);
   };
-  expect_told(state_of(remembers), "mismatch", "with new contents behind the same pointers");
+  expect_failure(state_of(remembers), "mismatch", "with new contents behind the same pointers");
 
   const std::uint32_t* first_x = nullptr;
   const Copy keeps_pointer = [&](auto x, auto n, auto y, auto stream) {
@@ -206,7 +207,7 @@ TEST(Batteries, TellWhatIsKeptFromOneCallToTheNext) {
     if (!owner) owner = std::this_thread::get_id();
     return *owner == std::this_thread::get_id() ? right(x, n, y, stream) : refused("not my thread");
   };
-  expect_told(state_of(of_one_thread), "law", "fails in another host thread");
+  expect_failure(state_of(of_one_thread), "law", "fails in another host thread");
 
   bool refused_once = false;
   const Copy takes_offence = [&](auto x, auto n, auto y, auto stream) {
@@ -214,7 +215,7 @@ TEST(Batteries, TellWhatIsKeptFromOneCallToTheNext) {
     if (status.error != cudaSuccess) refused_once = true;
     return refused_once ? refused("never again") : status;
   };
-  expect_told(state_of(takes_offence), "cuda-error", "after calls that were refused");
+  expect_failure(state_of(takes_offence), "cuda-error", "after calls that were refused");
 
   std::optional<std::int64_t> usual;
   const Copy of_one_size = [&](auto x, auto n, auto y, auto stream) {
@@ -231,7 +232,7 @@ TEST(Batteries, TellWhatIsKeptFromOneCallToTheNext) {
             "");
 }
 
-TEST(Batteries, TellArgumentsThatAreKeptForTheSameArrays) {
+TEST(Batteries, FindArgumentsThatAreKeptForTheSameArrays) {
   const std::uint32_t *last_x = nullptr, *last_y = nullptr;
   std::int64_t last_n = 0;
   const Copy keeps = [&](auto x, auto n, auto y, auto stream) {
@@ -241,11 +242,11 @@ TEST(Batteries, TellArgumentsThatAreKeptForTheSameArrays) {
     return right(x, last_n, y, stream);
   };
   EXPECT_EQ(state_of(keeps), "") << "which gives other arguments to other arrays";
-  expect_told(arguments_of(keeps), "mismatch", "on the same arrays with other arguments");
+  expect_failure(arguments_of(keeps), "mismatch", "on the same arrays with other arguments");
 }
 
 // Copies through memory of the host that a graph reads when it is launched.
-TEST(Batteries, TellMemoryThatAGraphSharesWithOtherCalls) {
+TEST(Batteries, FindMemoryThatAGraphSharesWithOtherCalls) {
   static std::vector<std::uint32_t> staged(40);
   const Copy stages = [](auto x, auto n, auto y, auto stream) {
     if (const Status status = check(x, n, y); status.error != cudaSuccess || n == 0) return status;
@@ -256,10 +257,11 @@ TEST(Batteries, TellMemoryThatAGraphSharesWithOtherCalls) {
     staged[0] = count;
     // The first element, whatever it was, is n: of the call that came last.
     if (const Status status = right(x, n, y, stream); status.error != cudaSuccess) return status;
-    return told(cudaMemcpyAsync(y, staged.data(), sizeof count, cudaMemcpyHostToDevice, stream));
+    return status_of(
+        cudaMemcpyAsync(y, staged.data(), sizeof count, cudaMemcpyHostToDevice, stream));
   };
   EXPECT_EQ(order_of(stages), "");
-  expect_told(capture_of(stages), "mismatch", "captured and launched, after another call");
+  expect_failure(capture_of(stages), "mismatch", "captured and launched, after another call");
 }
 
 // Rows of n words, `stride` words apart, of which `rows` are copied.
@@ -278,11 +280,11 @@ Call<CopyRows> rows_call(const CopyCase& c) {
   return call;
 }
 
-TEST(Batteries, TellRowsThat32BitsDoNotReach) {
+TEST(Batteries, FindRowsThat32BitsDoNotReach) {
   const auto copies_in = [](auto offset) -> CopyRows {
     return [offset](auto x, auto n, auto rows, auto stride, auto y, auto stream) {
       for (std::int64_t i = 0; i < rows; ++i) {
-        if (const Status s = told(do_copy(x + offset(i * stride), n, y + i * n, stream));
+        if (const Status s = status_of(do_copy(x + offset(i * stride), n, y + i * n, stream));
             s.error != cudaSuccess)
           return s;
       }
@@ -300,20 +302,21 @@ TEST(Batteries, TellRowsThat32BitsDoNotReach) {
                 [](std::int64_t i) { return std::int64_t{static_cast<std::uint32_t>(i)}; })),
             "");
   // Whose contract has strides must have them tried.
-  expect_told(outcome_of([&] {
-                battery::require_promises_of<rows_call>(copies_in([](std::int64_t i) { return i; }),
-                                                        Promised<rows_call, CopyCase>());
-              }),
-              "law", "copy_rows has strides, which nobody tries");
+  expect_failure(outcome_of([&] {
+                   battery::require_promises_of<rows_call>(
+                       copies_in([](std::int64_t i) { return i; }),
+                       Promised<rows_call, CopyCase>());
+                 }),
+                 "law", "copy_rows has strides, which nobody tries");
 }
 
-TEST(Batteries, TellAnErrorThatIsSwallowedOrLeftBehind) {
+TEST(Batteries, FindAnErrorThatIsSwallowedOrLeftBehind) {
   const Copy swallows = [](auto x, auto n, auto y, auto stream) {
     const Status status = right(x, n, y, stream);
     return status.of_cuda ? Status{} : status;
   };
-  expect_told(state_of(swallows), "law",
-              "answers success on a stream on which CUDA refuses everything");
+  expect_failure(state_of(swallows), "law",
+                 "answers success on a stream on which CUDA refuses everything");
   const Copy leaves = [](auto x, auto n, auto y, auto stream) {
     Status status = check(x, n, y);
     if (status.error == cudaSuccess && n != 0) {
@@ -323,19 +326,19 @@ TEST(Batteries, TellAnErrorThatIsSwallowedOrLeftBehind) {
     }
     return status;
   };
-  expect_told(state_of(leaves), "law", "leaves cudaErrorStreamCaptureInvalidated pending");
+  expect_failure(state_of(leaves), "law", "leaves cudaErrorStreamCaptureInvalidated pending");
 }
 
-TEST(Batteries, TellWhatIsKeptFromOneDeviceToTheNext) {
+TEST(Batteries, FindWhatIsKeptFromOneDeviceToTheNext) {
   std::optional<int> prepared;
   const Copy prepares_once = [&](auto x, auto n, auto y, auto stream) {
     int device = 0;
     cudaGetDevice(&device);
     if (!prepared) prepared = device;
-    return device == *prepared ? right(x, n, y, stream) : told(cudaErrorInvalidConfiguration);
+    return device == *prepared ? right(x, n, y, stream) : status_of(cudaErrorInvalidConfiguration);
   };
   EXPECT_EQ(state_of(prepares_once), "");
-  expect_told(devices_of(prepares_once), "cuda-error", "on the second device");
+  expect_failure(devices_of(prepares_once), "cuda-error", "on the second device");
 }
 
 TEST(Batteries, HoldEveryLawOnASecondDevice) {
@@ -357,7 +360,7 @@ TEST(Batteries, HoldEveryLawOnASecondDevice) {
   int device = 0;
   const Copy on_one = [&](auto x, auto n, auto y, auto stream) {
     cudaGetDevice(&device);
-    return device == 0 || n < 2 ? right(x, n, y, stream) : told(cudaErrorInvalidConfiguration);
+    return device == 0 || n < 2 ? right(x, n, y, stream) : status_of(cudaErrorInvalidConfiguration);
   };
   for (const auto& law : laws) EXPECT_TRUE(law.judge(law.name, on_one, options).held);
   const PropertyResult result = there.judge("There", on_one, options);
@@ -371,39 +374,41 @@ TEST(Batteries, HoldEveryLawOnASecondDevice) {
   EXPECT_EQ(device, 0) << "and the first device is the current one again";
 }
 
-TEST(Batteries, TellAPromiseThatIsNotKept) {
+TEST(Batteries, FindAPromiseThatIsNotKept) {
   const Copy one_too_few = [](auto x, auto n, auto y, auto stream) {
     return n == kMost ? refused("n") : right(x, n, y, stream);
   };
-  expect_told(promises_of(one_too_few), "law", "copy with n:2305843009213693951: must be taken");
+  expect_failure(promises_of(one_too_few), "law", "copy with n:2305843009213693951: must be taken");
   const Copy in_31_bits = [](auto x, auto n, auto y, auto stream) {
     return n > std::numeric_limits<std::int32_t>::max() ? refused("n") : right(x, n, y, stream);
   };
-  expect_told(promises_of(in_31_bits), "law", "must be taken");
+  expect_failure(promises_of(in_31_bits), "law", "must be taken");
   const Copy truncates = [](auto x, auto n, auto y, auto stream) {
     return right(x, static_cast<std::int64_t>(static_cast<std::uint32_t>(n)), y, stream);
   };
-  expect_told(promises_of(truncates), "law",
-              "copy with n:4294967296: answers success, but there is nothing");
+  expect_failure(promises_of(truncates), "law",
+                 "copy with n:4294967296: answers success, but there is nothing");
   const Copy wants_a_gap = [](auto x, auto n, auto y, auto stream) {
     if (n != 0 && (x + n == y || y + n == x)) return refused("too near");
     return right(x, n, y, stream);
   };
-  expect_told(promises_of(wants_a_gap), "law", "copy with y:right_after_x: must be taken");
+  expect_failure(promises_of(wants_a_gap), "law", "copy with y:right_after_x: must be taken");
   const Copy wants_a_gap_before = [](auto x, auto n, auto y, auto stream) {
     if (n != 0 && y + n == x) return refused("too near");
     return right(x, n, y, stream);
   };
-  expect_told(promises_of(wants_a_gap_before), "law", "copy with y:right_before_x: must be taken");
+  expect_failure(promises_of(wants_a_gap_before), "law",
+                 "copy with y:right_before_x: must be taken");
 }
 
-TEST(Batteries, TellWhoRefused) {
+TEST(Batteries, FindARefusalThatIsCudas) {
   const Copy leaves_it_to_cuda = [](auto x, auto n, auto y, auto stream) {
     if (Status s = check(x, n, y); s.error == cudaSuccess)
-      return n == 0 ? s : told(do_copy(x, n, y, stream));
-    return told(cudaMemcpyAsync(nullptr, x, 4, cudaMemcpyDeviceToDevice, stream));
+      return n == 0 ? s : status_of(do_copy(x, n, y, stream));
+    return status_of(cudaMemcpyAsync(nullptr, x, 4, cudaMemcpyDeviceToDevice, stream));
   };
-  expect_told(refusals_of(leaves_it_to_cuda), "law", "cudaMemcpyAsync, which failed, came first");
+  expect_failure(refusals_of(leaves_it_to_cuda), "law",
+                 "cudaMemcpyAsync, which failed, came first");
   const Copy touches_first = [](auto x, auto n, auto y, auto stream) {
     static void* scratch = [] {
       void* memory = nullptr;
@@ -413,8 +418,8 @@ TEST(Batteries, TellWhoRefused) {
     cudaMemsetAsync(scratch, 0, 16, stream);
     return right(x, n, y, stream);
   };
-  expect_told(refusals_of(touches_first), "law",
-              "before the device is told anything, but cudaMemsetAsync came first");
+  expect_failure(refusals_of(touches_first), "law",
+                 "before any operation on the device, but cudaMemsetAsync came first");
 }
 
 TEST(OtherContents, AreOfTheSameShapeAndFollowFromTheCase) {

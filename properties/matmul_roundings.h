@@ -1,4 +1,5 @@
-// The roundings of kernels/matmul.h, their neighbours, and operands that tell them apart.
+// The roundings of kernels/matmul.h, their neighbours, and operands on which
+// their results differ.
 #pragma once
 
 #include <array>

@@ -34,7 +34,7 @@ std::string text(std::uint32_t pixel) {
   return fmt::format("({}, {}, {}, {})", c[0], c[1], c[2], c[3]);
 }
 
-// Heights of all spheres hit at a pixel, in float's own rounding, to tell where two are equal.
+// Whether the heights of all spheres hit at a pixel differ, in float's own rounding.
 bool heights_differ(const Spheres& spheres) {
   for (std::size_t i = 0; i < spheres.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {

@@ -1,4 +1,5 @@
-// The roundings of kernels/ray_tracer.h, their neighbours, and pixels that tell them apart.
+// The roundings of kernels/ray_tracer.h, their neighbours, and pixels where their
+// results differ.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The roundings of the sums in kernels/shuffle.h, their neighbours, and segments that tell them
-// apart. For float, double and Half.
+// The roundings of the sums in kernels/shuffle.h, their neighbours, and segments on
+// which their results differ. For float, double and Half.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// The roundings of kernels/stencil.h, their neighbours, and signals that tell them apart.
+// The roundings of kernels/stencil.h, their neighbours, and signals on which
+// their results differ.
 #pragma once
 
 #include <array>

@@ -48,7 +48,7 @@ class Captured {
   // The launcher's answer, and whether the capture came to a graph.
   const Answer& answer() const { return answer_; }
   bool is_graph() const { return graph_ != nullptr; }
-  // What the simulated GPU was told meanwhile.
+  // The operations requested of the simulated GPU meanwhile.
   const std::vector<lockstepOperation>& operations() const { return operations_; }
   std::size_t nodes() const;
   // Those that are kernels.

@@ -313,8 +313,8 @@ std::optional<Needs> needs_of(TensorMatmulPath path, MatrixElement element) {
                                                                  : std::nullopt;
 }
 
-// Each path with each element: what the device has works, what it lacks is answered before it is
-// told anything, and what there is nowhere is refused.
+// Each path with each element: a path that the device has works. One that it lacks is answered
+// before any operation on the device. One that no device has is refused.
 void answers_for_each_path_and_element(const TensorMatmul& matmul, const SmallCase<ByWmma>& given) {
   const int device = 10 * device_properties().major + device_properties().minor;
   SmallCase<ByWmma> c = given;
@@ -331,7 +331,7 @@ void answers_for_each_path_and_element(const TensorMatmul& matmul, const SmallCa
       auto call = tensor_matmul_call(c);
       call.allocate();
       Answer answer;
-      const std::vector<lockstepOperation> told =
+      const std::vector<lockstepOperation> operations =
           operations_of([&] { answer = call.launch(matmul, nullptr); });
       REQUIRE_CUDA(cudaDeviceSynchronize());
       const bool has = needs && device >= needs->from && device <= needs->to;
@@ -341,9 +341,9 @@ void answers_for_each_path_and_element(const TensorMatmul& matmul, const SmallCa
       REQUIRE_LAW(answer.error == wanted && answer.message.empty() == has,
                   "path {} with element {} on a device of {}: answers {} ({}), not {}", p, e,
                   device, cudaGetErrorName(answer.error), answer.message, cudaGetErrorName(wanted));
-      REQUIRE_LAW(has || (told.empty() && !answer.of_cuda),
+      REQUIRE_LAW(has || (operations.empty() && !answer.of_cuda),
                   "path {} with element {} on a device of {}: {} came first", p, e, device,
-                  told.empty() ? "CUDA's answer" : told[0].call);
+                  operations.empty() ? "CUDA's answer" : operations[0].call);
     }
   }
 }

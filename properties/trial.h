@@ -61,8 +61,7 @@ inline void require_same(const Trial& trial, const Results& actual, const Result
                          const char* when) {
   require_same(trial.name(), actual, expected, when);
 }
-// Ends the case unless the simulated GPU was told nothing but work for this stream, which
-// succeeded.
+// Ends the case unless all operations were requested of this stream, and all succeeded.
 void require_all_on(const Trial& trial, const std::vector<lockstepOperation>& operations,
                     const Stream& stream, bool captured);
 

@@ -1,6 +1,6 @@
-/* What only the simulated GPU can tell, as C functions that a program resolves at run time with
- * dlsym(RTLD_DEFAULT, name). On NVIDIA's runtime none of them is there: that is the answer "not
- * available". Nothing here changes what a kernel computes. */
+/* Functions of the simulated GPU beyond the CUDA runtime. A program resolves them at run time with
+ * dlsym(RTLD_DEFAULT, name). NVIDIA's runtime has none of them: a null pointer means "not
+ * available". No function here changes the result of a kernel. */
 #ifndef LOCKSTEP_SIMULATOR_EXTENSION_H_
 #define LOCKSTEP_SIMULATOR_EXTENSION_H_
 
@@ -15,9 +15,9 @@ extern "C" {
 #define LOCKSTEP_EXTENSION_VERSION 1
 typedef int (*lockstepExtensionVersion_t)(void);
 
-/* Tells the simulator that kernels may touch only [begin, begin + bytes) of the allocation that
- * holds it (a harness's guard bytes lie outside), and what to call it in findings. Host copies may
- * still reach all of the allocation. 0, or -1 when no live allocation holds the range. */
+/* Restricts kernels to [begin, begin + bytes) of the allocation that holds it, and names the range
+ * in findings. A harness's guard bytes lie outside of it. Host copies may still reach all of the
+ * allocation. Returns 0, or -1 when no live allocation holds the range. */
 typedef int (*lockstepNameBuffer_t)(void* begin, size_t bytes, const char* name);
 
 /* Makes the simulator take [begin, begin + bytes), which lies in one live allocation, for memory
@@ -25,10 +25,10 @@ typedef int (*lockstepNameBuffer_t)(void* begin, size_t bytes, const char* name)
  * a kernel which reads it before it writes it is found. 0, or -1 when the range is no such. */
 typedef int (*lockstepMarkUnwritten_t)(void* begin, size_t bytes);
 
-/* The findings since the last call, as one JSON array; the caller frees it with free(). Taking them
- * also tells the simulator that somebody has seen them: the process's exit status no longer shows
- * them. Fields: kind, severity, kernel, space, block [x,y,z], thread [x,y,z], address, size, write,
- * atomic, file, line, inlined_into, ptx_line, instruction, where, detail, occurrences, text; other
+/* The findings since the last call, as one JSON array; the caller frees it with free(). Findings
+ * that were taken count as seen: they no longer change the process's exit status. Fields: kind,
+ * severity, kernel, space, block [x,y,z], thread [x,y,z], address, size, write, atomic, file, line,
+ * inlined_into, ptx_line, instruction, where, detail, occurrences, text; other
  * {...} for a race, or of who waits at a barrier; origin {file, line, ...} of a value that nobody
  * wrote; survived (true) where the kernel went on; call and error of a call that failed (there
  * address is where the program made it). */
@@ -51,7 +51,7 @@ typedef struct lockstepCounters {
 typedef int (*lockstepResetCounters_t)(void);
 typedef int (*lockstepReadCounters_t)(lockstepCounters* counters);
 
-/* What a program tells a GPU to do. */
+/* The kinds of operations that a program requests of a GPU. */
 typedef enum lockstepOperationKind {
   LOCKSTEP_KERNEL = 0, /* a launch */
   LOCKSTEP_COPY = 1,

@@ -1,15 +1,19 @@
 # shellcheck shell=bash
-# Sourced by ../lockstep: `./lockstep new NAME` instantiates templates/family/ into a family of that name.
+# Sourced by ../lockstep: `./lockstep new NAME` instantiates templates/family/ into a family of that
+# name.
 #
-# In the template the family is called family_name, and its types FamilyName. The list of families in
-# kernels/families.bzl gives it its BUILD targets.
+# In the template the family is called family_name, and its types FamilyName. The list of families
+# in kernels/families.bzl gives it its BUILD targets.
 
-# What a family cannot be called: words of C++, and names that mean something else in lockstep's own namespaces.
-readonly RESERVED_NAMES=" alignas alignof and asm auto bool break case catch char class compl concept const constexpr
- continue decltype default delete do double else enum explicit export extern false final float for friend goto if import
- inline int long main module mutable namespace new noexcept not nullptr operator or override private protected public
- register requires return short signed sizeof static struct switch template this thread throw true try typedef typeid
- typename union unsigned using virtual void volatile wchar_t while xor std kernels reference properties lockstep test "
+# What a family cannot be called: words of C++, and names that mean something else in lockstep's own
+# namespaces.
+readonly RESERVED_NAMES=" alignas alignof and asm auto bool break case catch char class compl
+ concept const constexpr continue decltype default delete do double else enum explicit export
+ extern false final float for friend goto if import inline int long main module mutable namespace
+ new noexcept not nullptr operator or override private protected public register requires return
+ short signed sizeof static struct switch template this thread throw true try typedef typeid
+ typename union unsigned using virtual void volatile wchar_t while xor std kernels reference
+ properties lockstep test "
 
 # my_family -> MyFamily
 camel_case() {
@@ -25,7 +29,8 @@ template_files() { (cd "$1" && find . -type f | sed 's|^\./||' | LC_ALL=C sort);
 objection_to_spelling() {
   local name=$1
   if [[ ! $name =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ ]]; then
-    echo "'$name' is no name for a family: small letters, digits and single underscores, a letter first, as in dot_product"
+    echo "'$name' is no name for a family: small letters, digits and single underscores," \
+      "a letter first, as in dot_product"
   elif ((${#name} > 40)); then
     echo "'$name' is longer than 40 letters"
   elif [[ $name == family_name || $RESERVED_NAMES =~ [[:space:]]${name}[[:space:]] ]]; then
@@ -45,15 +50,18 @@ objection_to_name() {
     # The names of other targets, and of what they make: x, x_interface, x_test, x_gpu_test.
     file=$(grep -lE "name = \"$name(_interface|_test|_gpu_test|_test_objects)?\"" \
       "$tree"/{kernels,reference,properties,tests,tests/known_bad}/BUILD | head -1)
-    [[ ! $file ]] || { echo "'$name' is taken: ${file#"$tree"/} has a target of that name"; return; }
+    [[ ! $file ]] || { echo "'$name' is taken: ${file#"$tree"/} has a target of that name";
+      return; }
     type=$(camel_case "$name")
-    file=$(grep -lE "LaunchStatus (check_)?$name\\(|(struct|class|using|enum class) $type(Case|Shape)?\\b" \
+    file=$(grep -lE -e "LaunchStatus (check_)?$name\\(" \
+      -e "(struct|class|using|enum class) $type(Case|Shape)?\\b" \
       "$tree"/{kernels,properties}/*.h 2> /dev/null | head -1)
     [[ ! $file ]] || echo "'$name' is taken: ${file#"$tree"/} declares $name or $type"
   fi
 }
 
-# instantiate FILE TARGET NAME TYPE: a file of a template. Where it cannot be written whole it is not there.
+# instantiate FILE TARGET NAME TYPE: a file of a template. Where it cannot be written whole it is
+# not there.
 instantiate() {
   sed "s/FamilyName/$4/g; s/family_name/$3/g" "$1" > "$2" && return
   say "$2 cannot be written"
@@ -61,7 +69,8 @@ instantiate() {
   return 1
 }
 
-# Instantiates the template in the tree $1 as family $2. Writes all files or none, and overwrites nothing.
+# Instantiates the template in the tree $1 as family $2. Writes all files or none, and overwrites
+# nothing.
 new_family() {
   local tree=$1 name=$2 type objection file target line written=()
   local list=$tree/kernels/families.bzl template=$tree/templates/family
@@ -71,34 +80,41 @@ new_family() {
   type=$(camel_case "$name")
   while read -r file; do
     target=$tree/${file//family_name/$name}
-    [[ ! -e $target ]] || { say "${target#"$tree"/} exists already; nothing was written"; return "$EXIT_USAGE"; }
+    [[ ! -e $target ]] || { say "${target#"$tree"/} exists already; nothing was written";
+      return "$EXIT_USAGE"; }
   done < <(template_files "$template")
   while read -r file; do
     target=$tree/${file//family_name/$name}
-    instantiate "$template/$file" "$target" "$name" "$type" || { rm -f "${written[@]}"; say "nothing was written"; return 1; }
+    instantiate "$template/$file" "$target" "$name" "$type" || { rm -f "${written[@]}";
+      say "nothing was written"; return 1; }
     written+=("$target")
   done < <(template_files "$template")
   line=$(grep -nx ']' "$list" | head -1 | cut -d: -f1)
-  sed -i "${line}i\\    \"$name\"," "$list" || { rm -f "${written[@]}"; say "$list cannot be written; nothing was written"; return 1; }
+  sed -i "${line}i\\    \"$name\"," "$list" || { rm -f "${written[@]}";
+    say "$list cannot be written; nothing was written"; return 1; }
   printf '%s\n' "${written[@]#"$tree"/}"
   echo "kernels/families.bzl: \"$name\""
 }
 
-# Instantiates the templates in the folder $1 as the folder $3 of the project in $2: a family that CMake and Bazel build. Writes all files or none.
+# Instantiates the templates in the folder $1 as the folder $3 of the project in $2: a family that
+# CMake and Bazel build. Writes all files or none.
 new_project_family() {
   local templates=$1 project=$2 name=$3 type objection part file target written=()
   objection=$(objection_to_spelling "$name")
   [[ ! $objection ]] || { say "$objection"; return "$EXIT_USAGE"; }
-  [[ ! -e $project/$name ]] || { say "$name exists already; nothing was written"; return "$EXIT_USAGE"; }
+  [[ ! -e $project/$name ]] || { say "$name exists already; nothing was written";
+    return "$EXIT_USAGE"; }
   type=$(camel_case "$name")
   for part in project family; do
-    [[ -d $templates/$part && $(template_files "$templates/$part") ]] || { say "$templates/$part is missing: the installation is not whole"; return 1; }
+    [[ -d $templates/$part && $(template_files "$templates/$part") ]] ||
+      { say "$templates/$part is missing: the installation is not whole"; return 1; }
   done
   for part in project family; do
     while read -r file; do
       target=$name/${file//family_name/$name}
       target=${target%.template}
-      if ! mkdir -p "$project/$(dirname "$target")" || ! instantiate "$templates/$part/$file" "$project/$target" "$name" "$type"; then
+      if ! mkdir -p "$project/$(dirname "$target")" ||
+        ! instantiate "$templates/$part/$file" "$project/$target" "$name" "$type"; then
         rm -rf "${project:?}/$name"
         say "nothing was written"
         return 1
@@ -129,10 +145,22 @@ list_to_fill_in() {
   (cd "$tree" && awk '
     function finish() { if (text != "") print "  " where ": " text; text = "" }
     FNR == 1 { finish() }
-    /FILL IN: / { finish(); where = FILENAME ":" FNR; text = $0; sub(/.*FILL IN: /, "", text); next }
-    text != "" && text !~ /[.?]$/ && /^ *\/\/ / { line = $0; sub(/^ *\/\/ /, "", line); text = text " " line; next }
+    /FILL IN: / {
+      finish()
+      where = FILENAME ":" FNR
+      text = $0
+      sub(/.*FILL IN: /, "", text)
+      next
+    }
+    text != "" && text !~ /[.?]$/ && /^ *\/\/ / {
+      line = $0
+      sub(/^ *\/\/ /, "", line)
+      text = text " " line
+      next
+    }
     { finish() }
-    END { finish() }' "kernels/$name.h" reference/"$name".{h,cc} "kernels/$name.cu" "properties/$name.cc" \
+    END { finish() }' "kernels/$name.h" reference/"$name".{h,cc} "kernels/$name.cu" \
+      "properties/$name.cc" \
     "tests/known_bad/$name.cu")
 }
 
@@ -140,7 +168,8 @@ list_to_fill_in() {
 what_to_fill_in() {
   local tree=$1 name=$2
   list_to_fill_in "$tree" "$name" docs/guide/first_family.md
-  echo "  docs/reference/run.md: the counts of families, of kernels with a planted mistake and of negative controls (//tests:readme_test)."
+  echo "  docs/reference/run.md: the counts of families, of kernels with a planted mistake and of" \
+    "negative controls (//tests:readme_test)."
   echo
   echo "  ./lockstep test //tests:${name}_test"
 }

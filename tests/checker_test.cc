@@ -75,7 +75,8 @@ nlohmann::json run(void (*body)(), std::uint64_t schedule) {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Lines of a source with the comment "// FAULT name".
+// Lines of a source with the comment "// FAULT name". A line of this comment alone marks the
+// statement that follows: nvcc gives inline PTX the line of one of its operands.
 std::set<int> marked_lines(const std::string& file, const std::string& name) {
   const char* const root = std::getenv("TEST_SRCDIR");
   const char* const workspace = std::getenv("TEST_WORKSPACE");
@@ -85,13 +86,23 @@ std::set<int> marked_lines(const std::string& file, const std::string& name) {
   EXPECT_TRUE(source) << file;
   std::set<int> lines;
   std::string line;
+  bool in_marked_statement = false;
   for (int n = 1; std::getline(source, line); ++n) {
+    if (in_marked_statement) {
+      lines.insert(n);
+      in_marked_statement = line.find_first_of(";{}", line.size() - 1) == line.npos;
+    }
     const auto at = line.find("// FAULT ");
     if (at == std::string::npos) continue;
     std::string names = line.substr(at + 9) + " ";
     for (std::size_t space; (space = names.find(' ')) != std::string::npos;
          names.erase(0, space + 1)) {
-      if (names.substr(0, space) == name) lines.insert(n);
+      if (names.substr(0, space) != name) continue;
+      if (line.find_first_not_of(' ') == at) {
+        in_marked_statement = true;
+      } else {
+        lines.insert(n);
+      }
     }
   }
   return lines;

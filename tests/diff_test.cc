@@ -162,7 +162,7 @@ TEST(Diff, DurationsOfOneRunEachAreInformation) {
   after.time(110);
   EXPECT_THAT(diff({}, after).timing_other, ElementsAre(HasSubstr("slower  copy: 100.00 us")));
   EXPECT_THAT(diff(after, {}).timing_other, ElementsAre(HasSubstr("faster  copy")));
-  // Intervals that meet tell nothing.
+  // Intervals that overlap show no difference.
   MadeRun wide, wide_after;
   wide.time(100, 0.2);
   wide_after.time(110, 0.2);
@@ -268,7 +268,7 @@ TEST(RunsInTurn, MustBeOfOneGpuEnoughAndInTurn) {
   };
   const std::vector<double> ten(twice_as_slow.begin(), twice_as_slow.end() - 2);
   EXPECT_THAT(why(diff_in_turn(ten)),
-              HasSubstr("10 pairs of runs, and 11 are the fewest that can tell"));
+              HasSubstr("10 pairs of runs, and 11 are the fewest that can decide"));
   // All of one side, then all of the other: what changes with time looks like what changed in the
   // program.
   EXPECT_THAT(why(diff_in_turn(twice_as_slow, "bbbbbbbbbbbaaaaaaaaaaa")),
@@ -364,7 +364,7 @@ TEST(Diff, AUnitOfTheSameGenerationThatComputesOtherwiseIsWorse) {
   EXPECT_THAT(diff(before, after).measured_worse, ElementsAre(HasSubstr("not measured any more")));
 }
 
-TEST(Diff, WhatNoInputTellsIsNoDifference) {
+TEST(Diff, WhatNoInputDecidesIsNoDifference) {
   MadeRun before, after;
   before.records[1].notes[kUnit] = unit("16", "25", "at most -124");
   after.records[1].notes[kUnit] = unit("16", "25", "at most -125");

@@ -7,7 +7,8 @@ source bazel/tests/assert.sh
 # The tests of GoogleTest's suite $2 in the program $1, "Suite.Name" each.
 tests_of() {
   # A test program prints nothing but results to a test runner.
-  env -i "$1" --gtest_list_tests | sed 's/ *#.*//' | awk -v wanted="$2." '/^[^ ]/ { suite = $1 } /^ / && suite == wanted { print suite $1 }'
+  env -i "$1" --gtest_list_tests | sed 's/ *#.*//' |
+    awk -v wanted="$2." '/^[^ ]/ { suite = $1 } /^ / && suite == wanted { print suite $1 }'
 }
 
 checker=$1 launchers=$2
@@ -20,7 +21,8 @@ for family; do
 done
 mistakes=$(tests_of "$launchers" KnownBad | wc -l)
 pairs=$(tests_of "$checker" Checker | sed 's|.*/||' | sort -u | wc -l)
-expect "there are some of each" "$((bad > 0 && good > 0 && mistakes > 0 && pairs > 0 && families > 0))" 1
+expect "there are some of each" \
+  "$((bad > 0 && good > 0 && mistakes > 0 && pairs > 0 && families > 0))" 1
 
 mapfile -t pages < <(ls README.md CONTRIBUTING.md docs/guide/*.md docs/reference/*.md)
 

@@ -209,7 +209,7 @@ TEST(Report, SaysInWordsThatABudgetTouchesItsLimit) {
   EXPECT_THAT(page(passport_of(run), {}), HasSubstr("uses all of its bound"));
 }
 
-TEST(Report, TellsFailuresOfOneCauseAsOne) {
+TEST(Report, ShowsFailuresOfOneCauseAsOne) {
   MadeRun run;
   for (const std::size_t i : {0, 1}) {
     run.fail(i, "race: st.shared.f32\n  by thread (" + std::to_string(i) +

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # Sourced by ../../lockstep: the Debian packages that Lockstep is built with.
 
-# Bazel itself (with a compiler and a JDK), what Bazel needs to pack a test's outputs, the remote engine of //tests:remote_test, and what reads
-# coverage in //tests:exec_test; and what builds the projects of //tests/package.
+# Bazel itself (with a compiler and a JDK), what Bazel needs to pack a test's outputs, the remote
+# engine of //tests:remote_test, and what reads coverage in //tests:exec_test; and what builds the
+# projects of //tests/package.
 readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils python3-grpcio lcov cmake pkg-config)
 
 # The libraries: bazel/repositories.bzl names the packages of each.
@@ -13,7 +14,8 @@ library_packages() {
 # Those of the packages $@ that are not installed, one a line.
 missing_packages() {
   local package installed
-  installed=$(dpkg-query --show --showformat='${Package}=${db:Status-Status}\n' "$@" 2> /dev/null) || true  # of those that it knows
+  installed=$(dpkg-query --show --showformat='${Package}=${db:Status-Status}\n' \
+    "$@" 2> /dev/null) || true  # of those that it knows
   for package; do
     [[ $'\n'$installed$'\n' == *$'\n'"$package=installed"$'\n'* ]] || echo "$package"
   done
@@ -21,8 +23,10 @@ missing_packages() {
 
 # apt-get without questions. Of its talk, what was set up and what went wrong goes to stderr.
 apt() {
-  DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" < /dev/null |
-    sed --unbuffered -E '/^(Selecting previously|Preparing to unpack|Unpacking|\(Reading database|Processing triggers)/d' >&2
+  DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet -o DPkg::Lock::Timeout=300 \
+    -o Dpkg::Use-Pty=0 "$@" < /dev/null |
+    sed --unbuffered -E -e '/^(Selecting previously|Preparing to unpack|Unpacking)/d' \
+      -e '/^(\(Reading database|Processing triggers)/d' >&2
 }
 
 # Installs the packages $@, or says what to type and exits.
@@ -35,8 +39,8 @@ install_packages() {
     exit "$EXIT_SETUP"
   fi
   say "Installing with $command"
-  # The package lists may be absent (a fresh machine) or name versions that the mirror no longer has. One source of
-  # several that does not answer is no reason to give up.
+  # The package lists may be absent (a fresh machine) or name versions that the mirror no longer
+  # has. One source of several that does not answer is no reason to give up.
   if ! apt-get --simulate install --no-install-recommends "$@" > /dev/null 2>&1; then
     apt update || say "apt-get update had errors (see above); trying all the same."
   fi
@@ -46,8 +50,8 @@ install_packages() {
   apt install --yes --no-install-recommends "$@" || die "$command failed (see above)."
 }
 
-# Installs those of the packages $@ that are missing. On a system without dpkg it leaves that to Bazel's repository
-# rules, which name what they miss.
+# Installs those of the packages $@ that are missing. On a system without dpkg it leaves that to
+# Bazel's repository rules, which name what they miss.
 require_packages() {
   command -v dpkg-query > /dev/null || return 0
   local missing

@@ -8,12 +8,13 @@ planned_tests() {
 
 # Those that passed. A flaky one, which failed and then passed, is not among them.
 passed_tests() {
-  sed -nE '/"overallStatus":"PASSED"/ s/^\{"id":\{"testSummary":\{"label":"([^"]+)".*/\1/p' "$1" | sort -u
+  sed -nE '/"overallStatus":"PASSED"/ s/^\{"id":\{"testSummary":\{"label":"([^"]+)".*/\1/p' "$1" |
+    sort -u
 }
 
-# Prints "N passed, N failed" as the last line. $1: the build event file; $2: Bazel's exit status. A planned test without
-# a pass has failed: it did, or it could not be built, or was given up. Returns 1 where Bazel was content and should not
-# have been.
+# Prints "N passed, N failed" as the last line. $1: the build event file; $2: Bazel's exit status. A
+# planned test without a pass has failed: it did, or it could not be built, or was given up. Returns
+# 1 where Bazel was content and should not have been.
 report_tests() {
   local events=$1 status=$2 planned passed failed verdict=0
   planned=$(planned_tests "$events")
@@ -23,7 +24,8 @@ report_tests() {
     say "Bazel reports success, but no pass of: $failed"
     verdict=1
   elif [[ ! $failed && $status -ne 0 && $status -ne $EXIT_NO_TESTS ]]; then
-    say "Bazel failed although no test did (exit status $status, see above): counted as one failure."
+    say "Bazel failed although no test did (exit status $status, see above):" \
+      "counted as one failure."
     failed="the build"
   elif [[ ! $planned ]]; then
     say "no test was selected; that proves nothing."

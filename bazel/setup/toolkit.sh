@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by ../../lockstep: the CUDA toolkit, fetched as NVIDIA's PyPI wheels where the machine has none.
-# Where a toolkit is looked for, and what makes it whole, is the same as in ../toolkit.bzl.
+# Sourced by ../../lockstep: the CUDA toolkit, fetched as NVIDIA's PyPI wheels where the machine has
+# none. Where a toolkit is looked for, and what makes it whole, is the same as in ../toolkit.bzl.
 
 readonly TOOLKIT_LIST=$ROOT/bazel/setup/toolkit.txt
 readonly FETCHED_TOOLKIT=$HOME/.cache/lockstep/cuda-13.0
@@ -41,26 +41,32 @@ fetch_toolkit() {
   printf '    %s\n' "${wheels[@]}" >&2
   mkdir -p "$(dirname "$FETCHED_TOOLKIT")"
   scratch=$(mktemp -d "$(dirname "$FETCHED_TOOLKIT")/fetch.XXXXXX")
-  # The wheels ask for each other without versions, and pip would mix releases: each is pinned, and none brings another.
-  if ! python3 -m pip install --quiet --no-input --disable-pip-version-check --no-cache-dir --only-binary=:all: --no-deps \
+  # The wheels ask for each other without versions, and pip would mix releases: each is pinned, and
+  # none brings another.
+  if ! python3 -m pip install \
+    --quiet --no-input --disable-pip-version-check --no-cache-dir --only-binary=:all: --no-deps \
     --target "$scratch" "${wheels[@]}" < /dev/null >&2; then
     rm -rf "$scratch"
-    die "pip could not fetch the wheels (see above). Install CUDA 13.0 by other means and set CUDA_PATH to its folder."
+    die "pip could not fetch the wheels (see above). Install CUDA 13.0 by other means" \
+      "and set CUDA_PATH to its folder."
   fi
   prefix=$scratch/nvidia/cu13
   chmod +x "$prefix"/bin/* "$prefix"/nvvm/bin/*
   [[ -e $prefix/lib64 ]] || ln -s lib "$prefix/lib64" # where nvcc looks for libraries
-  [[ -e $prefix/lib/libcudart.so ]] || ln -s libcudart.so.13 "$prefix/lib/libcudart.so" # which nvcc -cudart shared links
+  [[ -e $prefix/lib/libcudart.so ]] ||
+    ln -s libcudart.so.13 "$prefix/lib/libcudart.so" # which nvcc -cudart shared links
   if ! is_whole_toolkit "$prefix"; then
     rm -rf "$scratch"
-    die "the wheels do not make a whole toolkit; see bazel/setup/toolkit.txt for what is used of it."
+    die "the wheels do not make a whole toolkit;" \
+      "see bazel/setup/toolkit.txt for what is used of it."
   fi
   rm -rf "$FETCHED_TOOLKIT"
   mv --no-target-directory "$prefix" "$FETCHED_TOOLKIT"
   rm -rf "$scratch"
 }
 
-# Whether no toolkit is there. One named by hand is not looked at: if it is not whole, Bazel says what it misses.
+# Whether no toolkit is there. One named by hand is not looked at: if it is not whole, Bazel says
+# what it misses.
 toolkit_is_missing() {
   local candidate
   [[ -z ${CUDA_PATH:-}${CUDA_HOME:-} ]] || return 1

@@ -81,7 +81,7 @@ def parsed_variants_test(name):
     starlark_test(
         name = name,
         assertions = [
-            expect_equal("unoptimised and optimised are told apart", parsed_variants(both, "fastbuild"), both),
+            expect_equal("unoptimised and optimised are distinguished", parsed_variants(both, "fastbuild"), both),
             expect_equal("-O1 and -O2 are not", parsed_variants(both, "opt"), {}),
             expect_equal("one alone", parsed_variants({"plain": []}, "opt"), {"plain": []}),
         ],

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Sourced by the shell tests of this folder. A failed assertion is counted and printed; finish() ends the test.
+# Sourced by the shell tests of this folder. A failed assertion is counted and printed; finish()
+# ends the test.
 
 failures=0
 assertions=0

@@ -1,5 +1,6 @@
 #!/bin/bash
-# ./lockstep bundle in a made-up checkout, on a made-up machine that has all it needs and a stand-in for Bazel.
+# ./lockstep bundle in a made-up checkout, on a made-up machine that has all it needs and a stand-in
+# for Bazel.
 set -u
 source bazel/tests/assert.sh
 checkout=$TEST_TMPDIR/checkout
@@ -19,14 +20,16 @@ tar -C made -cf bazel-bin/bundle.tar lockstep-bundle
 chmod -w bazel-bin/bundle.tar
 CODE
 chmod +x "$tools"/*
-export HOME=$TEST_TMPDIR CUDA_PATH=/named/by/hand PATH=$tools:/usr/bin:/bin TMPDIR=$TEST_TMPDIR/scratch
+export HOME=$TEST_TMPDIR CUDA_PATH=/named/by/hand PATH=$tools:/usr/bin:/bin \
+  TMPDIR=$TEST_TMPDIR/scratch
 export GIT_CEILING_DIRECTORIES=$TEST_TMPDIR
 mkdir -p "$TMPDIR"
 archive=$checkout/lockstep-out/lockstep-bundle.tar.xz
 
 output=$(BAZEL_STATUS=0 "$checkout/lockstep" bundle 2> "$TEST_TMPDIR/errors")
 expect "status" "$? $(cat "$TEST_TMPDIR/errors")" "0 "
-expect_match "Bazel is asked for every architecture" "$(cat "$TEST_TMPDIR/asked")" '--config=bundle //:bundle$'
+expect_match "Bazel is asked for every architecture" "$(cat "$TEST_TMPDIR/asked")" \
+  '--config=bundle //:bundle$'
 expect_match "it says where the archive is" "$output" "^$archive \([0-9]+ MB\)$"
 expect_match "and what to do with it" "$output" 'lockstep-bundle/lockstep run$'
 expect "what Bazel built and the commit" "$(tar -tf "$archive" | grep -v '/$' | sort | xargs)" \
@@ -40,13 +43,15 @@ expect "a build that fails" "$? $output" "1 lockstep: the build failed; there is
 expect "makes no archive" "$([[ -e $archive ]] && echo one || echo none)" none
 # A disk that has no room for the archive: half of it would look like one.
 echo "an earlier one" > "$archive"
-printf '#!/bin/bash\nhead -c 10 "$3" > "$4"\necho "install: no space left on device" >&2\nexit 1\n' > "$tools/install"
+printf '%s\n' '#!/bin/bash' 'head -c 10 "$3" > "$4"' 'echo "install: no space left on device" >&2' \
+  'exit 1' > "$tools/install"
 chmod +x "$tools/install"
 output=$(BAZEL_STATUS=0 "$checkout/lockstep" bundle 2>&1)
 expect "a full disk" $? 1
 expect_match "is named" "$output" "no space left on device"
 expect_match "with what it means" "$output" "lockstep-bundle.tar.xz cannot be written"
-expect "the earlier archive is there still, and nothing else" "$(ls "$checkout/lockstep-out") $(cat "$archive")" "lockstep-bundle.tar.xz an earlier one"
+expect "the earlier archive is there still, and nothing else" \
+  "$(ls "$checkout/lockstep-out") $(cat "$archive")" "lockstep-bundle.tar.xz an earlier one"
 rm "$tools/install"
 
 output=$("$checkout/lockstep" bundle --fast 2>&1)

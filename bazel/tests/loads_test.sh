@@ -1,18 +1,22 @@
 #!/bin/bash
-# Every BUILD and .bzl file loads the C++ and shell rules and providers that it uses. Bazel 4 has them built in and Bazel
-# 9 does not, so that a missing load breaks there alone. And every repository that they name is one of MODULE.bazel's, which
-# Bazel 7 and later read and Bazel 4 does not. Looks at the checkout itself, not at declared inputs: it is tagged to run
-# every time. $1: the WORKSPACE file.
+# Every BUILD and .bzl file loads the C++ and shell rules and providers that it uses. Bazel 4 has
+# them built in and Bazel 9 does not, so that a missing load breaks there alone. And every
+# repository that they name is one of MODULE.bazel's, which Bazel 7 and later read and Bazel 4 does
+# not. Looks at the checkout itself, not at declared inputs: it is tagged to run every time. $1: the
+# WORKSPACE file.
 set -u
 source bazel/tests/assert.sh
 
-readonly SYMBOLS='cc_binary|cc_import|cc_library|cc_test|cc_shared_library|sh_binary|sh_library|sh_test|CcInfo|cc_common'
+readonly SYMBOLS='cc_binary|cc_import|cc_library|cc_test|cc_shared_library|'\
+'sh_binary|sh_library|sh_test|CcInfo|cc_common'
 
 # The symbols that the file $1 uses without a load, one a line. Texts and comments are not uses.
 unloaded() {
   local code symbol
-  code=$(sed -E -e 's/#.*//' "$1" | awk '/"""/ { n = gsub(/"""/, ""); if (n % 2) text = !text; next } !text')
-  grep -oE "(^|[^.\"_[:alnum:]])($SYMBOLS)([^\"_[:alnum:]]|\$)" <<< "$code" | grep -oE "$SYMBOLS" | sort -u | while read -r symbol; do
+  code=$(sed -E -e 's/#.*//' "$1" |
+    awk '/"""/ { n = gsub(/"""/, ""); if (n % 2) text = !text; next } !text')
+  grep -oE "(^|[^.\"_[:alnum:]])($SYMBOLS)([^\"_[:alnum:]]|\$)" <<< "$code" | grep -oE "$SYMBOLS" |
+    sort -u | while read -r symbol; do
     grep -qE "^[[:space:]]*(load\(.*)?\"$symbol\"" <<< "$code" || echo "$symbol"
   done
 }
@@ -23,7 +27,8 @@ printf 'load("@rules_cc//cc:cc_test.bzl", "cc_test")\ncc_test(name = "x")\n' > "
 expect "a rule that is loaded" "$(unloaded "$sample")" ""
 printf 'cc_test(name = "x")\n' > "$sample"
 expect "a rule that is not" "$(unloaded "$sample")" "cc_test"
-printf 'load("@rules_cc//cc:cc_test.bzl", "cc_test")\nx = [dep[CcInfo] for dep in y]\nz = cc_common.f()\n' > "$sample"
+printf '%s\n' 'load("@rules_cc//cc:cc_test.bzl", "cc_test")' 'x = [dep[CcInfo] for dep in y]' \
+  'z = cc_common.f()' > "$sample"
 expect "providers that are not" "$(unloaded "$sample" | xargs)" "CcInfo cc_common"
 printf '# cc_test(\n"""text\ncc_library(\n"""\nnative.cc_binary(name = "x")\n' > "$sample"
 expect "comments, texts and methods" "$(unloaded "$sample")" ""
@@ -34,22 +39,27 @@ while read -r file; do
   [[ $file != "$root/bazel/bazel4.bzl" ]] || continue # the stand-ins themselves
   files=$((files + 1))
   expect "${file#"$root/"}: used and not loaded" "$(unloaded "$file" | xargs)" ""
-done < <(find "$root" -path "$root/bazel-*" -prune -o -path "$root/.git" -prune -o -type f \( -name BUILD -o -name BUILD.bazel -o -name '*.BUILD' -o -name '*.bzl' \) -print | sort)
+done < <(find "$root" -path "$root/bazel-*" -prune -o -path "$root/.git" -prune -o -type f \( \
+  -name BUILD -o -name BUILD.bazel -o -name '*.BUILD' -o -name '*.bzl' \) -print | sort)
 echo "$files files under $root"
 
-# The repositories that the module file $1 gives names to, and those that the files on stdin name in labels, one a line.
+# The repositories that the module file $1 gives names to, and those that the files on stdin name in
+# labels, one a line.
 of_module() {
-  grep -oE '^(module|bazel_dep)\($|^ *(bazel_dep\()?name = "[a-z0-9_]+"' "$1" | grep -oE '"[a-z0-9_]+"' | tr -d '"'
+  grep -oE '^(module|bazel_dep)\($|^ *(bazel_dep\()?name = "[a-z0-9_]+"' "$1" |
+    grep -oE '"[a-z0-9_]+"' | tr -d '"'
   sed -nE 's/^use_repo\([a-z_]+, (.*)\)$/\1/p' "$1" | tr -d '",' | xargs -n1
 }
 in_labels() { xargs grep -hoE '"@[a-z0-9_]+(//|")' | grep -oE '[a-z0-9_]+' | sort -u; }
 
-printf 'module(\n    name = "own",\n)\nbazel_dep(name = "fmt", version = "9")\nuse_repo(machine, "cuda", "d3")\n' > "$sample"
+printf '%s\n' 'module(' '    name = "own",' ')' 'bazel_dep(name = "fmt", version = "9")' \
+  'use_repo(machine, "cuda", "d3")' > "$sample"
 expect "names of a module file" "$(of_module "$sample" | xargs)" "own fmt cuda d3"
 printf 'deps = ["@fmt", "@cuda//:headers", "//own", "a@b.de"]\n' > "$sample"
 expect "names in labels" "$(echo "$sample" | in_labels | xargs)" "cuda fmt"
 given=" $(of_module "$root/MODULE.bazel" | xargs) bazel_tools lockstep_installed "
-named=$(find "$root" -path "$root/bazel-*" -prune -o -path "$root/.git" -prune -o -type f \( -name BUILD -o -name '*.BUILD' -o -name '*.bzl' \) -print | in_labels)
+named=$(find "$root" -path "$root/bazel-*" -prune -o -path "$root/.git" -prune -o -type f \( \
+  -name BUILD -o -name '*.BUILD' -o -name '*.bzl' \) -print | in_labels)
 for name in $named; do
   expect "MODULE.bazel gives @$name" "$([[ $given == *" $name "* ]] && echo given)" given
 done

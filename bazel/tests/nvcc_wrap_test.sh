@@ -1,6 +1,6 @@
 #!/bin/bash
-# What nvcc_wrap.sh promises, with the real nvcc: objects that depend on the inputs' contents alone, undeclared headers
-# refused, unread ones listed. $1: nvcc_wrap.sh, $2: the toolkit's stamp.
+# What nvcc_wrap.sh promises, with the real nvcc: objects that depend on the inputs' contents alone,
+# undeclared headers refused, unread ones listed. $1: nvcc_wrap.sh, $2: the toolkit's stamp.
 set -u
 source bazel/tests/assert.sh
 
@@ -24,17 +24,21 @@ CODE
   touch -d "$2" "$1"/k/*
 }
 
-# Compiles k/scale.cu in the workspace $1 with the declared inputs $2...; the rest is as cuda_library has it.
+# Compiles k/scale.cu in the workspace $1 with the declared inputs $2...; the rest is as
+# cuda_library has it.
 compile() {
   local workspace=$1
   shift
   (
     cd "$workspace" || exit 1
     printf '%s\n' "$@" external/cuda/include/cuda_runtime.h > inputs
-    "$WRAP" --output out/scale.o --unread out/unread --toolkit-repository external/cuda --toolkit "$TOOLKIT" \
-      --inputs inputs -- "$TOOLKIT/bin/nvcc" -c k/scale.cu -o out/scale.o -ccbin /usr/bin/gcc -lineinfo -I. \
+    "$WRAP" --output out/scale.o --unread out/unread --toolkit-repository external/cuda \
+      --toolkit "$TOOLKIT" \
+      --inputs inputs -- "$TOOLKIT/bin/nvcc" -c k/scale.cu -o out/scale.o -ccbin /usr/bin/gcc \
+      -lineinfo -I. \
       -gencode=arch=compute_90,code=sm_90 -Xcompiler=-fPIC --cudart=shared \
-      -D_GLIBCXX_BITS_SPECFUN_H -frandom-seed=k/scale.cu -Xcudafe --orig_src_path_name -Xcudafe k/scale.cu 2>&1
+      -D_GLIBCXX_BITS_SPECFUN_H -frandom-seed=k/scale.cu \
+      -Xcudafe --orig_src_path_name -Xcudafe k/scale.cu 2>&1
   )
 }
 
@@ -46,15 +50,17 @@ make_workspace "$other" 2022-11-12
 output=$(compile "$one" k/scale.cu k/twice.cuh k/unread.cuh)
 expect "a right file compiles ($output)" $? 0
 compile "$other" k/scale.cu k/twice.cuh k/unread.cuh > /dev/null
-expect "the same object from another folder, with other times, machine code and line tables included" \
+expect "from another folder, with other times: the same object, machine code and line tables too" \
   "$(sha256sum < "$other/out/scale.o")" "$(sha256sum < "$one/out/scale.o")"
-expect "the inputs that were not read" "$(xargs < "$one/out/unread")" "external/cuda/include/cuda_runtime.h k/unread.cuh"
+expect "the inputs that were not read" "$(xargs < "$one/out/unread")" \
+  "external/cuda/include/cuda_runtime.h k/unread.cuh"
 expect "nothing else is left behind" "$(ls "$one/out" | xargs)" "scale.o unread"
 
 sed -i 's/x + x/x * 3/' "$other/k/twice.cuh"
 compile "$other" k/scale.cu k/twice.cuh > /dev/null
 expect "another object from another header" \
-  "$([[ $(sha256sum < "$other/out/scale.o") == "$(sha256sum < "$one/out/scale.o")" ]] && echo same || echo different)" different
+  "$([[ $(sha256sum < "$other/out/scale.o") == "$(sha256sum < "$one/out/scale.o")" ]] &&
+  echo same || echo different)" different
 
 rm "$one"/out/*
 output=$(compile "$one" k/scale.cu)

@@ -9,7 +9,8 @@ die() { say "$*"; exit "$EXIT_SETUP"; }
 source bazel/setup/packages.sh
 source bazel/setup/toolkit.sh
 
-# A machine where dpkg knows only the packages $INSTALLED, and apt-get and pip say what they were asked.
+# A machine where dpkg knows only the packages $INSTALLED, and apt-get and pip say what they were
+# asked.
 tools=$TEST_TMPDIR/tools
 mkdir -p "$tools" "$HOME"
 cat > "$tools/dpkg-query" << 'CODE'
@@ -29,8 +30,10 @@ printf '#!/bin/bash\necho "apt-get $*" >> "$TEST_TMPDIR/asked"\n' > "$tools/apt-
 chmod +x "$tools"/*
 export PATH=$tools:/usr/bin:/bin
 
-expect_match "bazel/repositories.bzl names GoogleTest's packages" "$(library_packages | xargs)" "libgtest-dev libgmock-dev"
-expect "and as many as there are in it, each once" "$(library_packages | wc -l)" "$(library_packages | sort -u | wc -l)"
+expect_match "bazel/repositories.bzl names GoogleTest's packages" "$(library_packages | xargs)" \
+  "libgtest-dev libgmock-dev"
+expect "and as many as there are in it, each once" "$(library_packages | wc -l)" \
+  "$(library_packages | sort -u | wc -l)"
 expect "a blank never gets into a package's name" "$(library_packages | grep -c ' ')" 0
 
 export INSTALLED="zip file"
@@ -38,10 +41,12 @@ expect "what is missing" "$(set -e; missing_packages zip g++ removed file | xarg
 expect "and nothing, when all is there" "$(missing_packages zip file)" ""
 rm -f "$TEST_TMPDIR/asked"
 (require_packages zip file) 2> /dev/null
-expect "nothing missing: nothing asked" "$([[ -e $TEST_TMPDIR/asked ]] && echo asked || echo nothing)" nothing
+expect "nothing missing: nothing asked" \
+  "$([[ -e $TEST_TMPDIR/asked ]] && echo asked || echo nothing)" nothing
 if ((EUID == 0)); then
   (require_packages zip g++) 2> /dev/null
-  expect_match "as root it is installed" "$(cat "$TEST_TMPDIR/asked")" "install --yes --no-install-recommends g\+\+"
+  expect_match "as root it is installed" "$(cat "$TEST_TMPDIR/asked")" \
+    "install --yes --no-install-recommends g\+\+"
 else
   output=$( (require_packages zip g++) 2>&1)
   expect "without root it is refused" $? "$EXIT_SETUP"
@@ -71,7 +76,9 @@ is_whole_toolkit "$whole"
 expect "no library" $? 1
 is_whole_toolkit "$TEST_TMPDIR/none"
 expect "no toolkit" $? 1
-expect "six wheels, each at one version" "$(toolkit_lines | awk '{ print $1, $2 }' | sort -u | awk '{ print $1 }' | sort | uniq -c | awk '{ print $1 }' | xargs)" "1 1 1 1 1 1"
+expect "six wheels, each at one version" \
+  "$(toolkit_lines | awk '{ print $1, $2 }' | sort -u | awk '{ print $1 }' | sort | uniq -c |
+  awk '{ print $1 }' | xargs)" "1 1 1 1 1 1"
 
 toolkit_candidates() { printf '%s\n' /no/such/folder "$TEST_TMPDIR/candidate"; }
 unset CUDA_PATH CUDA_HOME
@@ -95,12 +102,15 @@ cp -L lockstep WORKSPACE VERSION "$checkout"
 cp -L bazel/setup/* "$checkout/bazel/setup"
 cd "$checkout" || exit 1
 output=$(./lockstep frobnicate 2>&1)
-expect "an unknown command" "$? $output" "2 lockstep: there is no command frobnicate; ./lockstep --help lists the commands"
+expect "an unknown command" "$? $output" \
+  "2 lockstep: there is no command frobnicate; ./lockstep --help lists the commands"
 output=$(./lockstep new 2>&1)
-expect "a family without a name" "$? $output" "2 lockstep: new needs the name of a family, such as dot_product, and nothing else"
+expect "a family without a name" "$? $output" \
+  "2 lockstep: new needs the name of a family, such as dot_product, and nothing else"
 output=$(./lockstep 2>&1)
 expect "no command" $? 2
-expect_match "--help, which nothing need be built for" "$(./lockstep --help)" "^usage: ./lockstep COMMAND"
+expect_match "--help, which nothing need be built for" "$(./lockstep --help)" \
+  "^usage: ./lockstep COMMAND"
 expect_match "of a command likewise" "$(./lockstep run --help)" "^usage: ./lockstep COMMAND"
 expect "--version" "$(./lockstep --version)" "lockstep $(cat VERSION)"
 finish

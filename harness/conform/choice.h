@@ -16,7 +16,7 @@ namespace lockstep {
 
 struct SuiteProperties {
   std::vector<std::string> names;  // "Stencil.MatchesItsReference", in the program's order
-  std::string error;               // a sentence, when the program does not tell them
+  std::string error;               // why the program did not list them; empty when it did
 };
 // Starts the suite's program, which runs none of them.
 SuiteProperties properties_of(const Suite& suite, const Target& target);

@@ -86,7 +86,7 @@ std::string check(const Arguments& a) {
   if (!a.replay.empty() && (!a.pattern.empty() || a.last_failed))
     return "--case names one property, -k and --lf choose several: choose";
   if (a.repeat > 1 && (a.stop || a.last_failed))
-    return "--repeat stops at the first failure, and runs what it is told to: without -x and --lf";
+    return "--repeat stops at the first failure, and runs what is named: without -x and --lf";
   if (a.pattern.find_first_of(":-") != std::string::npos)
     return fmt::format("-k {}: no property has ':' or '-' in its name", a.pattern);
   CaseName name;

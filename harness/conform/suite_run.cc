@@ -23,7 +23,7 @@ void choose_runtime(const Target& target, std::map<std::string, std::string>& va
                                             target.silicon ? "silicon" : "simulated"));
   // Installed, beside share/lockstep; there NVIDIA's is the one that the program was linked with.
   if (library.empty() && !target.silicon) library = runfile("../../lib/lockstep/libcudart.so.13");
-  if (library.empty()) return;  // LOCKSTEP_GPU is there to tell what it means
+  if (library.empty()) return;  // the program compares its runtime with LOCKSTEP_GPU
   const char* others = std::getenv("LD_LIBRARY_PATH");
   variables["LD_LIBRARY_PATH"] =
       fs::path(library).parent_path().string() +

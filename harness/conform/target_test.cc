@@ -47,7 +47,7 @@ TEST(Target, IsTheGpuThatIsNamed) {
   EXPECT_EQ(two.targets[1].device, "0");
 }
 
-TEST(Target, ThatIsNotThereIsToldFromOneThatNobodyUnderstands) {
+TEST(Target, ThatIsNotThereIsNoUnknownTarget) {
   for (const char* device : {"gpu", "all", "0"}) {
     const Targets t = choose_targets(device, machine(0));
     EXPECT_TRUE(t.absent) << device;

@@ -82,7 +82,7 @@ DeviceProperties make_device_properties() {
   d.max_threads_per_sm = p.maxThreadsPerMultiProcessor;
   d.registers_per_block = p.regsPerBlock;
   // 8 is the portable size wherever clusters exist; compute capability 9.0 and 10.x let a kernel
-  // opt in to 16 (CUDA C++ programming guide, thread block clusters). No attribute tells.
+  // opt in to 16 (CUDA C++ programming guide, thread block clusters). No attribute reports it.
   if (attribute(cudaDevAttrClusterLaunch))
     d.max_cluster_blocks = d.major == 9 || d.major == 10 ? 16 : 8;
   d.clock_khz = attribute(cudaDevAttrClockRate);

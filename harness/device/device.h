@@ -72,8 +72,8 @@ const Extension& extension();
 // Whether the simulated GPU answers the CUDA runtime API of this process.
 bool is_simulator();
 
-// What `run` tells the simulated GPU to do, call by call; nothing on silicon, which does not tell.
-// Not reentrant.
+// The operations that `run` requests of the simulated GPU, in the order of its calls. Empty on
+// silicon, where the runtime records none. Not reentrant.
 std::vector<lockstepOperation> operations_of(const std::function<void()>& run);
 
 // The errors that the simulator reported since the last call, in order; empty on silicon. Findings

@@ -94,7 +94,7 @@ TEST_F(BazelProtocolTest, AStatusFileThatCannotBeWrittenIsAnError) {
   EXPECT_THAT(announce(BazelProtocol::from_environment()), HasSubstr("cannot be written"));
 }
 
-TEST_F(BazelProtocolTest, TellsATestFromBazelRun) {
+TEST_F(BazelProtocolTest, DistinguishesATestFromBazelRun) {
   setenv("TEST_TARGET", "//tests:a_test", 1);
   EXPECT_TRUE(BazelProtocol::from_environment().is_test);
   setenv("BUILD_WORKSPACE_DIRECTORY", "/somewhere", 1);

@@ -1,5 +1,5 @@
-// Which tests a GoogleTest filter selects, whatever the shard. GoogleTest answers that for the
-// current shard only, which cannot tell an empty shard from a filter that matches nothing anywhere.
+// Which tests a GoogleTest filter selects in all shards together. GoogleTest answers for the
+// current shard alone: there an empty shard looks like a filter that matches no test at all.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,6 @@
-// Measures how a matrix unit computes, from what it gives for inputs chosen one after the other:
-// the parameters of unit_arithmetic.h. What the inputs cannot tell is said to be so, never guessed.
+// Measures how a matrix unit computes: the parameters of unit_arithmetic.h. Each input is chosen
+// from the results of the inputs before it. A parameter that no input decides is reported as
+// undecided, never guessed.
 //
 // How: two large terms of opposite sign cancel, and a small one survives or not.
 //   Steps       it survives where it comes in a later step than both; so steps and their order

@@ -34,7 +34,7 @@ struct Dot {
 enum class Direction : std::uint8_t { kZero, kNearestEven, kDown, kUp, kNearestAway };
 std::string text_of(Direction d);  // "toward zero"
 
-// Bits that are kept where no limit was found: more than any sum of terms that can be told apart.
+// Bits that are kept where no limit was found: more than any distinguishable sum of terms has.
 inline constexpr int kExactBits = 90;
 
 struct UnitArithmetic {

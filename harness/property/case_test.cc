@@ -247,7 +247,7 @@ TEST_F(Case, ABrokenCaseThatThenCannotGoOnIsAFailure) {
   EXPECT_FALSE(outcome.not_run);
 }
 
-TEST_F(Case, RequireCudaTellsSuccessFailureAndMemory) {
+TEST_F(Case, RequireCudaDistinguishesSuccessFailureAndMemory) {
   EXPECT_TRUE(run_case([] { REQUIRE_CUDA(cudaSuccess); }).held());
   EXPECT_EQ(run_case([] { REQUIRE_CUDA(cudaErrorInvalidConfiguration); }).failure.label(),
             "cuda-error");

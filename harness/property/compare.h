@@ -5,8 +5,8 @@
 // bit-equal to the reference rounded to the element type, the sign of zero included. An infinite
 // result also matches a finite value whose bound reaches what rounds to that infinity in the
 // element type. A bound that is negative or NaN matches nothing. The first bad elements are listed
-// with index, actual, expected, bound, error/bound and, when the case can tell, block, warp and
-// thread.
+// with index, actual, expected, bound, error/bound and, where the case maps elements to
+// threads, with block, warp and thread.
 #pragma once
 
 #include <fmt/format.h>

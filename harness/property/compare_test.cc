@@ -175,7 +175,7 @@ TEST(Origin, OfStridingBlocksIsByTiles) {
   EXPECT_EQ(tiles_of_blocks(8, 4, kUnlimited)(7).block, 1u) << "no more blocks than tiles";
 }
 
-TEST(WithinBound, PoisonIsToldFromWrongNumbers) {
+TEST(WithinBound, PoisonIsNotReportedAsAWrongNumber) {
   const std::vector<float> actual = {1, 9, 9, 1};
   const std::vector<double> expected(4, 1), bound(4, 0.5);
   const Comparison c =

@@ -337,16 +337,16 @@ void detail::require_refusals(const BoundCall& call, const std::vector<std::stri
     call.contract->make(name);
     cudaGetLastError();
     Answer answer;
-    const std::vector<lockstepOperation> told =
+    const std::vector<lockstepOperation> operations =
         operations_of([&] { answer = call.launch(nullptr); });
     restore();
     require_refused(site, answer);
     // Who refused? CUDA has an error of the same name.
-    if (!told.empty()) {
-      fail_at(
-          site, Reason::kLaw,
-          fmt::format("must be refused before the device is told anything, but {}{} came first",
-                      told[0].call, told[0].kind == LOCKSTEP_FAILED_CALL ? ", which failed," : ""));
+    if (!operations.empty()) {
+      fail_at(site, Reason::kLaw,
+              fmt::format("must be refused before any operation on the device, but {}{} came first",
+                          operations[0].call,
+                          operations[0].kind == LOCKSTEP_FAILED_CALL ? ", which failed," : ""));
     }
     if (answer.of_cuda || cudaPeekAtLastError() != cudaSuccess) {
       fail_at(site, Reason::kLaw,

@@ -475,8 +475,8 @@ struct Promised : Case {
 
 namespace detail {
 
-// Of a bound call: the launcher refuses each of these mistakes with a sentence of its own, before
-// it has told the device anything, and no array is written.
+// Requires that the launcher of `call` refuses each of these mistakes: with a message of its own,
+// before any operation on the device, and without a write to any array.
 void require_refusals(const BoundCall& call, const std::vector<std::string>& mistakes);
 // Those of `names` that the case asks for.
 std::vector<std::string> asked_for(std::vector<std::string> names, const std::string& prefix,

@@ -1,5 +1,5 @@
 // On a fake runtime, with a launcher whose checks can be left out one by one: the mistakes that
-// follow from a contract must tell each of them, and none but that.
+// follow from a contract find each missing check, and report no other.
 #include "harness/property/contract.h"
 
 #include <cuda_runtime_api.h>
@@ -107,7 +107,7 @@ Launch launcher_without(int left_out, bool writes = false) {
 using RefusedSum = Refused<sum_call, SumCase>;
 
 // Which mistakes of a case with n elements the launcher does not refuse.
-std::set<std::string> told(const Launch& launch, std::int64_t n) {
+std::set<std::string> not_refused(const Launch& launch, std::int64_t n) {
   std::set<std::string> names;
   RefusedSum c;
   c.n = n;
@@ -333,11 +333,11 @@ TEST(Contract, FindsRoomForArraysThatMustAllBeApart) {
     const auto put_back = [&] {
       for (int k = 0; k < 3; ++k) arrays[k].set(at[0] + 40 * k);
     };
-    std::set<std::string> told;
+    std::set<std::string> made;
     for (const std::string& promise : contract.promises()) {
       put_back();
       contract.make_promise(promise);
-      told.insert(promise);
+      made.insert(promise);
       for (int k = 0; k < 3; ++k) {
         const ArrayArgument &one = arrays[k], &other = arrays[(k + 1) % 3];
         EXPECT_TRUE(one.end() <= other.begin() || other.end() <= one.begin())
@@ -350,8 +350,8 @@ TEST(Contract, FindsRoomForArraysThatMustAllBeApart) {
       }
       n = 5;
     }
-    EXPECT_TRUE(told.contains("z:right_after_y") && told.contains("z:right_before_x") &&
-                told.contains("n:1099511627776"));
+    EXPECT_TRUE(made.contains("z:right_after_y") && made.contains("z:right_before_x") &&
+                made.contains("n:1099511627776"));
     for (int k = 0; k < 3; ++k) arrays[k].set(at[k]);
   });
   EXPECT_TRUE(outcome.held()) << outcome.failure.message;
@@ -379,10 +379,10 @@ TEST(Contract, OverlapsArraysWhoseSizes32BitsTakeForNone) {
 
 TEST(Contract, HasNothingAgainstALauncherThatKeepsIt) {
   for (const std::int64_t n : {0, 1, 2, 40})
-    EXPECT_EQ(told(launcher_without(kAllChecks), n), std::set<std::string>());
+    EXPECT_EQ(not_refused(launcher_without(kAllChecks), n), std::set<std::string>());
 }
 
-TEST(Contract, TellsEveryCheckThatIsLeftOut) {
+TEST(Contract, FindsEveryCheckThatIsLeftOut) {
   const std::vector<std::pair<Check, std::set<std::string>>> wanted = {
       {kMode, {"mode:2", "mode:255"}},
       {kNegativeN, {"n:-1", "n:-9223372036854775808"}},
@@ -398,9 +398,9 @@ TEST(Contract, TellsEveryCheckThatIsLeftOut) {
       {kNullY, {"y:null"}},
       {kOverlap, {"y:at_x", "y:begins_in_x", "y:ends_in_x"}}};
   for (const auto& [check, names] : wanted)
-    EXPECT_EQ(told(launcher_without(check), 5), names) << "check " << check;
-  EXPECT_EQ(told(launcher_without(kAlignedX), 5).size(), 7u);
-  EXPECT_EQ(told(launcher_without(kAlignedY), 5).size(), 7u);
+    EXPECT_EQ(not_refused(launcher_without(check), 5), names) << "check " << check;
+  EXPECT_EQ(not_refused(launcher_without(kAlignedX), 5).size(), 7u);
+  EXPECT_EQ(not_refused(launcher_without(kAlignedY), 5).size(), 7u);
 }
 
 TEST(Contract, OverlapsByOneElementAtEitherEndOfWhatIsTouched) {

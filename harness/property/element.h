@@ -20,7 +20,7 @@ inline constexpr std::size_t kScalarBytes = std::is_arithmetic_v<T> ? sizeof(T)
                                             : alignof(T) < 8        ? alignof(T)
                                                                     : 8;
 
-// "0.1 (0x3dcccccd)": enough digits to tell neighbours apart, and the bits.
+// "0.1 (0x3dcccccd)": enough digits that neighbours differ, and the bits.
 std::string element_text(float v);
 std::string element_text(double v);
 std::string element_text(Half v);

@@ -368,7 +368,7 @@ TEST(Options, ComeFromTheSession) {
   session_options() = SessionOptions{};
 }
 
-// What a property tells gtest and the record.
+// What a property reports to GoogleTest and to the record.
 struct Reported {
   Record record;
   std::string text;

@@ -15,8 +15,8 @@ namespace {
 constexpr std::array<const char*, 7> kSettings = {
     "LOCKSTEP_DEVICE", "LOCKSTEP_SCHEDULE",          "LOCKSTEP_CHECKS",      "LOCKSTEP_MEMORY",
     "LOCKSTEP_GO_ON",  "LOCKSTEP_INSTRUCTION_LIMIT", "LOCKSTEP_SUPPRESSIONS"};
-// And what a program that is started by itself must be told: where its CUDA runtime is, and how
-// many devices there are. Bazel and conform see to that themselves.
+// The variables that a program started by itself also needs: the folder of its CUDA runtime, and
+// the number of devices. Bazel and conform set them themselves.
 constexpr std::array<const char*, 2> kSurroundings = {"LD_LIBRARY_PATH", "LOCKSTEP_DEVICES"};
 
 std::string environment(const char* variable) {

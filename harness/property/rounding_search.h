@@ -1,4 +1,4 @@
-// Inputs that tell a chain of roundings from its neighbours.
+// Inputs on which a chain of roundings and its neighbours have different results.
 //
 // A header states in which order its kernel rounds. On most inputs a neighbour of that chain --
 // another product fused, a reciprocal in place of a division, another rounding mode, a sum in
@@ -11,9 +11,9 @@
 //   ... launches the kernel on them ...
 //   search.require(found, actual);
 //
-// A neighbour that no try tells apart ends the case as failed: then the two are the same chain, or
-// `sample` does not reach where they differ, and in either case the law would claim what it does
-// not check. Whoever keeps the stated chain keeps its error, so that the budget used
+// A neighbour that agrees with the chain on every try ends the case as failed. Either the two are
+// the same chain, or `sample` does not reach the inputs where they differ; the law would claim
+// more than it checks. Whoever keeps the stated chain keeps its error, so that the budget used
 // (harness/property/compare.h) cannot be above what the chain allows.
 #pragma once
 
@@ -57,7 +57,7 @@ class RoundingSearch {
   };
   struct Found {
     Input input;
-    std::size_t neighbour;  // that it tells from the stated chain
+    std::size_t neighbour;  // whose result differs from the stated chain's
   };
 
   RoundingSearch(Chain stated, std::vector<Neighbour> neighbours)
@@ -68,7 +68,7 @@ class RoundingSearch {
   const std::string& name_of(const Found& found) const { return neighbours_[found.neighbour].name; }
 
   // One input for each neighbour, in their order. `sample` makes a random input of a Bits&. Throws
-  // std::logic_error when `tries` inputs do not tell a neighbour apart.
+  // std::logic_error when a neighbour agrees with the chain on `tries` inputs.
   template <class Sample>
   std::vector<Found> find(Bits& bits, Sample&& sample, int tries = 20000) const {
     std::vector<Found> found;
@@ -76,8 +76,8 @@ class RoundingSearch {
       int left = tries;
       for (bool apart = false; !apart; --left) {
         if (left == 0) {
-          throw std::logic_error(fmt::format("{} inputs do not tell the stated chain from '{}'",
-                                             tries, neighbours_[k].name));
+          throw std::logic_error(fmt::format("on {} inputs the stated chain and '{}' agree", tries,
+                                             neighbours_[k].name));
         }
         Input input = sample(bits);
         apart = !same_result(stated_(input), neighbours_[k].chain(input));
@@ -109,12 +109,13 @@ class RoundingSearch {
       const Result wanted = stated_(found[i].input);
       if (same_result(actual[i], wanted)) continue;
       const std::string like = resembled(found[i].input, actual[i]);
-      fail_case({Reason::kMismatch, "",
-                 fmt::format("an input that tells the stated roundings from '{}' gives {}, and the "
-                             "stated ones give {}; {}",
-                             name_of(found[i]), text(actual[i]), text(wanted),
-                             like.empty() ? "no neighbour known here gives the same"
-                                          : "the same as with " + like)});
+      fail_case(
+          {Reason::kMismatch, "",
+           fmt::format("an input where the stated roundings and '{}' differ gives {}, and the "
+                       "stated ones give {}; {}",
+                       name_of(found[i]), text(actual[i]), text(wanted),
+                       like.empty() ? "no neighbour known here gives the same"
+                                    : "the same as with " + like)});
     }
   }
   void require(const std::vector<Found>& found, const std::vector<Result>& actual) const {

@@ -1,5 +1,5 @@
-// The search finds what tells chains apart, says when nothing does, and names the neighbour that a
-// result resembles.
+// The search finds inputs on which chains differ, reports when there are none, and names the
+// neighbour that a result resembles.
 #include "harness/property/rounding_search.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(RoundingSearch, FindsAnInputForEachNeighbour) {
   EXPECT_EQ(search.name_of(found[1]), "up");
 }
 
-TEST(RoundingSearch, SaysWhenNothingTellsTwoChainsApart) {
+TEST(RoundingSearch, ThrowsWhenTwoChainsAgree) {
   const Search search(sum, {{"in double", sum_in_double}});
   Bits bits(1);
   EXPECT_THROW(search.find(bits, any_pair, 1000), std::logic_error);

@@ -294,7 +294,7 @@ TEST(Half, RoundsToNearestTiesToEven) {
             0x0400);  // carries from the subnormals into the normals
 }
 
-TEST(Element, TextTellsNeighboursApart) {
+TEST(Element, TextsOfNeighboursDiffer) {
   EXPECT_EQ(element_text(1.0f), "1 (0x3f800000)");
   EXPECT_NE(element_text(0.1f), element_text(std::nextafter(0.1f, 1.0f)));
   EXPECT_EQ(element_text(Half{0x3c00}), "1 (0x3c00)");

@@ -1,4 +1,4 @@
-// Whether failures have one cause, as far as what they say tells.
+// Whether two failures have the same cause, judged by reason and message alone.
 #pragma once
 
 #include <string>

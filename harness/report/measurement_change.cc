@@ -21,7 +21,7 @@ int leading_number(const std::string& text) {
 
 bool nearest(const std::string& direction) { return direction.starts_with("to the nearest"); }
 
-// Whether no input told, or only how far inputs reach: then a difference says nothing.
+// Whether no input decided the value, or inputs gave a bound alone: then a difference is no change.
 bool is_bound(const std::string& text) {
   return text.starts_with("no effect") || text.starts_with("at most") ||
          text.starts_with("at least");

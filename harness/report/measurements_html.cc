@@ -67,7 +67,7 @@ constexpr const char* kIntegerColumns[] = {"factors", "counts", "overflow"};
 std::string shown(const Measurement& m, const std::string& column) {
   const std::string text = m.value(column);
   if (column == kZero && (text.starts_with("no effect") || text.starts_with("at most")))
-    return "no input tells";
+    return "no input decides";
   constexpr std::string_view kNoEffect = "no effect: ";
   if (text.starts_with(kNoEffect)) return text.substr(kNoEffect.size());
   if (column == kAtOnce && m.value("C").starts_with("is added at the end"))

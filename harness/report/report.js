@@ -138,7 +138,7 @@
 
   function filtered(filter) {
     var text = filter.querySelector('input[type=search]'), red = filter.querySelector('input[type=checkbox]');
-    var told = filter.querySelector('.soft'), details = filter.parentNode.querySelectorAll('details'), was = null;
+    var counted = filter.querySelector('.soft'), details = filter.parentNode.querySelectorAll('details'), was = null;
     function show() {
       var wanted = text.value.toLowerCase(), all = !wanted && !red.checked, count = 0;
       // What was open before is open again afterwards.
@@ -156,7 +156,7 @@
         d.open = all ? was[n] : here > 0;
       });
       if (all) was = null;
-      told.textContent = all ? '' : count + (count === 1 ? ' property' : ' properties');
+      counted.textContent = all ? '' : count + (count === 1 ? ' property' : ' properties');
     }
     text.addEventListener('input', show);
     red.addEventListener('change', show);

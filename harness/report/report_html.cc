@@ -105,9 +105,10 @@ std::string summary(const Passport& p) {
   return section("summary", "Summary", body);
 }
 
-// The failures after this one that have its cause, by name and replay line; they are told with it.
+// The failures after this one with the same cause, by name and replay line. They are listed with
+// it.
 std::string others_of_that_cause(const PassportSuite& s, const std::string& first,
-                                 std::set<std::string>& told) {
+                                 std::set<std::string>& listed) {
   const PassportProperty& r = s.properties.at(first);
   const std::string cause = cause_of(r.reason, r.message);
   std::string rows;
@@ -115,15 +116,15 @@ std::string others_of_that_cause(const PassportSuite& s, const std::string& firs
     const PassportProperty& other = s.properties.at(name);
     const bool alike = r.verdict == Verdict::kNotRun ||
                        (!cause.empty() && cause == cause_of(other.reason, other.message));
-    if (name == first || told.contains(name) || other.verdict != r.verdict ||
+    if (name == first || listed.contains(name) || other.verdict != r.verdict ||
         other.reason != r.reason || !alike)
       continue;
-    told.insert(name);
+    listed.insert(name);
     rows +=
         fmt::format("<li>{}{}</li>\n", escape(name),
                     other.replay.empty() ? "" : "<br><code>" + escape(other.replay) + "</code>");
   }
-  told.insert(first);
+  listed.insert(first);
   return rows.empty() ? ""
                       : "<p class=\"label\">also, of the same cause</p>\n<ul>\n" + rows + "</ul>\n";
 }
@@ -131,10 +132,10 @@ std::string others_of_that_cause(const PassportSuite& s, const std::string& firs
 std::string failures(const Passport& p) {
   std::string body;
   for (const PassportSuite& s : p.suites) {
-    std::set<std::string> told;
+    std::set<std::string> listed;
     for (const std::string& name : s.order) {
       const PassportProperty& r = s.properties.at(name);
-      if (!is_red(r.verdict) || told.contains(name)) continue;
+      if (!is_red(r.verdict) || listed.contains(name)) continue;
       body += fmt::format("<div class=\"failure\">\n<h3>{} {}</h3>\n<p>{}</p>\n", escape(name),
                           badge(r.verdict), escape(r.reason));
       body += pre("smallest case", r.minimal_case) + pre("what was seen", r.message) +
@@ -142,7 +143,7 @@ std::string failures(const Passport& p) {
       if (r.cases > 0)
         body += fmt::format("<p class=\"soft\">{} case{}, seed {}</p>\n", r.cases,
                             r.cases == 1 ? "" : "s", escape(r.seed));
-      body += others_of_that_cause(s, name, told);
+      body += others_of_that_cause(s, name, listed);
       body += "</div>\n";
     }
   }

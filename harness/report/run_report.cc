@@ -165,21 +165,22 @@ std::string failures(const std::vector<SuiteResult>& suites, const Paint& paint)
       continue;
     }
     const auto& records = s.ledger.records();
-    std::set<std::string> told;
+    std::set<std::string> listed;
     for (const Record& r : records) {
-      if (problem_of(r).empty() || told.contains(r.property)) continue;
+      if (problem_of(r).empty() || listed.contains(r.property)) continue;
       out += fmt::format("  {}\n", paint.bad(problem_of(r)));
       out += indented(r.message);
       if (!r.minimal_case.empty()) out += fmt::format("    minimal case: {}\n", r.minimal_case);
       if (!r.replay.empty()) out += fmt::format("    replay: {}\n", r.replay);
       for (const Record& other : records) {
-        if (other.property == r.property || told.contains(other.property) || !same_cause(r, other))
+        if (other.property == r.property || listed.contains(other.property) ||
+            !same_cause(r, other))
           continue;
-        told.insert(other.property);
+        listed.insert(other.property);
         out += fmt::format("    also: {}\n", other.property);
         if (!other.replay.empty()) out += fmt::format("      {}\n", other.replay);
       }
-      told.insert(r.property);
+      listed.insert(r.property);
     }
     for (const std::string& problem : s.problems) {
       const auto already_reported = [&](const Record& r) { return problem_of(r) == problem; };

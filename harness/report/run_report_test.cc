@@ -154,7 +154,7 @@ TEST(RunReport, ThatWasCutShortSaysSoAndIsNotGreen) {
   EXPECT_FALSE(nlohmann::json::parse(passport_json(green())).contains("partial"));
 }
 
-TEST(RunReport, OneReasonForAllIsToldOnceWithTheExplanationInTheLog) {
+TEST(RunReport, OneReasonForAllIsPrintedOnceWithTheExplanationInTheLog) {
   RunReport r = red();
   const std::string log = ::testing::TempDir() + "/explained.log";
   std::ofstream(log) << "lockstep: LOCKSTEP_DEVICE='sm_50' is not a device that can be simulated: "

@@ -126,8 +126,8 @@ TimingJudgement judge_timings(const std::vector<Passport>& before,
     j.why_not =
         fmt::format("the runs, {} and {}, were not made in turn", before.size(), after.size());
   } else if (pairs.size() < fewest) {
-    j.why_not =
-        fmt::format("{} pairs of runs, and {} are the fewest that can tell", pairs.size(), fewest);
+    j.why_not = fmt::format("{} pairs of runs, and {} are the fewest that can decide", pairs.size(),
+                            fewest);
   }
   if (!j.why_not.empty()) return j;
   j.pairs = pairs.size();

@@ -33,8 +33,8 @@ struct Measured {
 // equally often.
 Measured measure_pairs(const Work& a, const Work& b, const StopwatchRules& rules = {});
 
-// The pairs, judged. A difference is told when a second measurement, with the two exchanged, finds
-// it too.
+// The pairs, judged. A difference is reported when a second measurement, with the two exchanged,
+// finds it too.
 struct MeasuredSpeed {
   SpeedComparison comparison;
   std::string error;  // a sentence; then the comparison says nothing

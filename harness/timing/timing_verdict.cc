@@ -103,7 +103,7 @@ SpeedComparison compare_speed(const std::vector<Pair>& pairs, const TimingRules&
   // The band is symmetric in the logarithm: B is as much slower than A as A is faster than B.
   const double band = std::log1p(rules.minimum_effect);
   if (kept.size() < fewest_values(rules.alpha)) {
-    c.why = fmt::format("{} pairs are left, and {} are the fewest that can tell", kept.size(),
+    c.why = fmt::format("{} pairs are left, and {} are the fewest that can decide", kept.size(),
                         fewest_values(rules.alpha));
   } else if (c.throttled > kMaxThrottled * static_cast<double>(pairs.size())) {
     c.why = fmt::format("{} of {} pairs were throttled", c.throttled, pairs.size());

@@ -121,7 +121,7 @@ TEST(TimingVerdict, IsInconclusiveRatherThanGuessing) {
   EXPECT_EQ(compare_speed({}).speed, Speed::kInconclusive);
   const SpeedComparison few = compare_speed(pairs_of(r, quiet, 2, 10));
   EXPECT_EQ(few.speed, Speed::kInconclusive)
-      << "ten pairs cannot tell at 1 in 1,000, however large the effect";
+      << "ten pairs cannot decide at 1 in 1,000, however large the effect";
   EXPECT_NE(few.why.find("11 are the fewest"), std::string::npos) << few.why;
   // At the edge of the band.
   EXPECT_EQ(compare_speed(pairs_of(r, spiky, 1.02, 60)).speed, Speed::kInconclusive);
@@ -149,7 +149,7 @@ TEST(TimingVerdict, LeavesThrottledPairsOut) {
   EXPECT_EQ(compare_speed(pairs).speed, Speed::kInconclusive) << to_text(compare_speed(pairs));
 }
 
-TEST(TimingVerdict, ADifferenceIsToldWhenItIsFoundAgainTheOtherWayRound) {
+TEST(TimingVerdict, ADifferenceIsReportedWhenItIsFoundAgainTheOtherWayRound) {
   SpeedComparison slower, faster, same;
   slower.speed = Speed::kSlower, faster.speed = Speed::kFaster, same.speed = Speed::kSame;
   EXPECT_EQ(confirmed(slower, faster).speed, Speed::kSlower);

@@ -23,7 +23,8 @@ def _lockstep_installed_impl(rctx):
         if not rctx.path(prefix + "/" + needed).exists:
             fail("\n@%s: there is no %s/%s: the prefix of an installed Lockstep is wanted" % (rctx.name, prefix, needed))
 
-    # Its own files may be read-only, and Bazel writes beside them: links, in folders of this repository.
+    # Its own files may be read-only, and Bazel writes beside them: links, in folders of this
+    # repository.
     linked = rctx.execute(["cp", "-rs", prefix + "/share/lockstep/bazel/workspace/.", "."])
     if linked.return_code:
         fail("\n@%s: %s" % (rctx.name, linked.stderr))

@@ -83,7 +83,7 @@ TEST(Coverage, HintsHaveNoResult) {
   EXPECT_GT(seen, 10u);
 }
 
-TEST(Judged, RowsAreNamedByASpellingAndOperandsWhereTheseTell) {
+TEST(Judged, RowsAreNamedByASpellingAndOperandsWhereTheseDiffer) {
   ASSERT_EQ(rows_named("activemask.b32").size(), 1u);
   EXPECT_EQ(rows_named("activemask.b32")[0]->syntax, "activemask.b32 d");
   EXPECT_EQ(rows_named("min.f32").size(), 2u);

@@ -55,7 +55,7 @@ class Registration {
   Registration(const char* file, const char* suite, const char* test, How how, RowList rows);
 };
 
-// True when the binary has registrations: then tests tell what they execute.
+// True when the binary has registrations: then tests report the instructions that they execute.
 bool judging();
 // The current test has executed an instruction of this row, spelled so ("add.rn.f32").
 void ran(const isa::FormRow& row, const std::string& spelling);

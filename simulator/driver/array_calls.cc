@@ -125,8 +125,8 @@ const cudaChannelFormatDesc& format_of(const cudaResourceDesc& resource) {
   }
 }
 
-// The driver reads integers of up to 16 bits as fractions of their largest unless it is told not
-// to.
+// The driver reads integers of up to 16 bits as fractions of their largest value, unless
+// CU_TRSF_READ_AS_INTEGER is set.
 cudaTextureDesc read_texture(const CUDA_TEXTURE_DESC& from, const cudaChannelFormatDesc& format) {
   cudaTextureDesc to{};
   for (int i = 0; i < 3; ++i)

@@ -247,8 +247,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* handle, CUdevice device) {
   });
 }
 
-// What is in it stays when the last who retained it lets go, as long as the runtime API has not
-// been told to reset the device.
+// The context keeps its contents after its last release. Only a reset of the device destroys
+// them.
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   return about_primary("cuDevicePrimaryCtxRelease", device, [&](Runtime&, Context& context) {
     if (context.retained == 0) return CUDA_ERROR_INVALID_CONTEXT;

@@ -123,7 +123,8 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
   });
 }
 
-// Loads what was linked once, to tell now what cannot be. Nothing at all can be linked.
+// Loads the linked code once, so that a link error is returned by this call. A link without any
+// input succeeds.
 CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* size) {
   return about_link("cuLinkComplete", state, [&](Runtime& r, Device& d, Linker& linker) {
     if (code == nullptr) return CUDA_ERROR_INVALID_VALUE;

@@ -20,7 +20,7 @@ CUresult create(const char* function, CUstream* stream, unsigned flags, int prio
 }  // namespace
 
 namespace lockstep::driver {
-// cuStreamGetCaptureInfo before it told of edges' data.
+// cuStreamGetCaptureInfo in the version that returns no data of edges.
 CUresult capture_info_2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                         CUgraph* graph, const CUgraphNode** dependencies, std::size_t* count) {
   return call("cuStreamGetCaptureInfo", Needs::kContext, [&] {

@@ -122,7 +122,7 @@ bool write_file(const std::string& path, const std::string& text) {
 
 // Writes tracefile and text, and prints the table; false, with a sentence, when there is nothing to
 // write or it cannot be written.
-bool tell_coverage(const Options& options, const RunRecord& record) {
+bool report_coverage(const Options& options, const RunRecord& record) {
   if (record.unfinished > 0)
     fail(0, "a process did not end normally: what its kernels executed is missing");
   if (record.coverage.empty()) {
@@ -143,15 +143,15 @@ bool tell_coverage(const Options& options, const RunRecord& record) {
                 " kernels have no line information (nvcc -lineinfo) and are left out, such as " +
                 all.without_lines.front());
   }
-  const SourceCoverage told = select(all, {options.only, options.toolkit, options.root});
-  if (told.files.empty()) {
-    fail(0, "no file is left to tell of: none of the " + std::to_string(all.files.size()) +
+  const SourceCoverage selected = select(all, {options.only, options.toolkit, options.root});
+  if (selected.files.empty()) {
+    fail(0, "no file is left to report: none of the " + std::to_string(all.files.size()) +
                 " begins as --only says");
     return false;
   }
-  if (!write_file(options.tracefile, tracefile(told))) return false;
-  if (!options.text.empty() && !write_file(options.text, coverage_text(told))) return false;
-  std::fputs(coverage_table(told).c_str(), stdout);
+  if (!write_file(options.tracefile, tracefile(selected))) return false;
+  if (!options.text.empty() && !write_file(options.text, coverage_text(selected))) return false;
+  std::fputs(coverage_table(selected).c_str(), stdout);
   if (!options.quiet)
     fail(0, "tracefile: " + options.tracefile +
                 (options.text.empty() ? "" : ", text: " + options.text));
@@ -201,8 +201,8 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
          "not all that the simulated GPU found could be recorded: what follows, and every report, "
          "is incomplete");
   if (mode == Command::kCoverage) {
-    const bool told = tell_coverage(options, done.record) && !done.record.lossy;
-    return end(status == 0 && !told ? kNoReport : status);
+    const bool complete = report_coverage(options, done.record) && !done.record.lossy;
+    return end(status == 0 && !complete ? kNoReport : status);
   }
   done.exit_status = judge(status, done.record, options.require_kernels);
   bool reported = true;

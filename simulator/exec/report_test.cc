@@ -155,7 +155,7 @@ TEST(Sarif, CallsABarrierNoAccess) {
             "the other barrier, by block (0,0,0) thread (31,0,0)");
 }
 
-TEST(Reports, TellOfRefusedLaunches) {
+TEST(Reports, ShowRefusedLaunches) {
   ProgramRun run = sample();
   run.record.findings = json::array({{{"kind", "refused"},
                                       {"severity", "error"},
@@ -193,7 +193,7 @@ TEST(Text, EndsWithASummary) {
             "1 launch of 1 kernel on a simulated sm_90: 0 errors, 0 for information, 0 suppressed");
 }
 
-TEST(Reports, TellWhichChecksRan) {
+TEST(Reports, NameTheChecksThatRan) {
   ProgramRun run = sample();
   const auto begin = [&](const std::string& checks) {
     run.record.checks = checks;
@@ -208,7 +208,7 @@ TEST(Reports, TellWhichChecksRan) {
             "4 launches of 2 kernels on a simulated sm_90 with the checks bounds, races");
 }
 
-TEST(Reports, TellOfWhatCouldNotBeRecorded) {
+TEST(Reports, ShowWhatCouldNotBeRecorded) {
   ProgramRun run = sample();
   EXPECT_EQ(json_report(run)["complete"], true);
   run.record.lossy = true;

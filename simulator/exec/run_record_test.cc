@@ -54,7 +54,7 @@ TEST(RunRecord, GathersWhatAProcessDid) {
 }
 
 // What is missing may have been an error.
-TEST(RunRecord, TellsOfWhatCouldNotBeRecorded) {
+TEST(RunRecord, ShowsWhatCouldNotBeRecorded) {
   EXPECT_FALSE(read(std::string(runtime::kRecordMark) + kStart).lossy);
   std::string marked(runtime::kRecordMark);
   marked[runtime::kRecordMarkAt] = '1';

@@ -9,7 +9,7 @@
 
 namespace lockstep::exec {
 
-// Which files are told of, and under which names.
+// The files that a report covers, and the names that it gives them.
 struct CoverageFiles {
   std::vector<std::string> only;  // beginnings of their names in the PTX; empty: all
   bool toolkit = false;           // headers of the CUDA toolkit too

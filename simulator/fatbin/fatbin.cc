@@ -79,7 +79,7 @@ std::uint64_t most_text(Bytes stored, std::uint64_t flags) {
     return std::uint64_t{255} * stored.size();  // a byte of LZ4 stands for no more
   const unsigned long long size = ZSTD_getFrameContentSize(stored.data(), stored.size());
   if (size == ZSTD_CONTENTSIZE_ERROR) return 0;
-  // A frame need not tell, and others may follow it.
+  // A frame need not state its size, and others may follow it.
   return size == ZSTD_CONTENTSIZE_UNKNOWN ||
                  ZSTD_findFrameCompressedSize(stored.data(), stored.size()) != stored.size()
              ? kLargestText

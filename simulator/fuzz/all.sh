@@ -1,9 +1,11 @@
 #!/bin/bash
-# Runs the fuzzers, as many at once as there are processors, each until it has used its minutes of CPU time.
+# Runs the fuzzers, as many at once as there are processors, each until it has used its minutes of
+# CPU time.
 #
 #   bazel run //simulator/fuzz:all -- [--minutes=N] [--fuzzer=NAME] [--update-corpus]
 #
-# Exit status: 0 clean; 1 an input was found that a target does not survive, or memory was leaked; 2 wrong usage.
+# Exit status: 0 clean; 1 an input was found that a target does not survive, or memory was leaked; 2
+# wrong usage.
 set -u
 
 minutes=10 only="" update=""
@@ -13,7 +15,11 @@ for argument; do
     --minutes=*) minutes=${argument#*=} ;;
     --fuzzer=*) only=${argument#*=} ;;
     --update-corpus) update=yes ;;
-    -*) echo "usage: bazel run //simulator/fuzz:all -- [--minutes=N] [--fuzzer=fatbin|program|ptx] [--update-corpus]" >&2; exit 2 ;;
+    -*)
+      echo "usage: bazel run //simulator/fuzz:all --" \
+        "[--minutes=N] [--fuzzer=fatbin|program|ptx] [--update-corpus]" >&2
+      exit 2
+      ;;
     *) programs+=("$argument") ;;
   esac
 done
@@ -24,7 +30,8 @@ readonly ROOT=${BUILD_WORKSPACE_DIRECTORY:-$PWD}
 readonly OUT=$ROOT/lockstep-out/fuzz
 PROCESSORS=$(nproc)
 readonly PROCESSORS
-export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=0} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=0} \
+  UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
 # Longer inputs are seldom better ones, and always slower.
 options_of() {
@@ -60,10 +67,12 @@ start() {
   local name=$1 folder=$OUT/$1
   mkdir -p "$folder/corpus"
   tar -xJf "simulator/fuzz/corpus/$name.tar.xz" -C "$folder/corpus" || exit 1
-  # What is kept from input to input (tables, spare memory) would be looked at for leaks after every one: leaks_of looks once, in the end.
-  # Seconds are of the clock: a busy machine must not make a hang of what waits.
+  # What is kept from input to input (tables, spare memory) would be looked at for leaks after every
+  # one: leaks_of looks once, in the end. Seconds are of the clock: a busy machine must not make a
+  # hang of what waits.
   # shellcheck disable=SC2046
-  "${program_of[$name]}" $(options_of "$name") -timeout=300 -rss_limit_mb=3000 -reload=0 -print_funcs=0 -detect_leaks=0 \
+  "${program_of[$name]}" $(options_of "$name") -timeout=300 -rss_limit_mb=3000 -reload=0 \
+    -print_funcs=0 -detect_leaks=0 \
     -artifact_prefix="$folder/" "$folder/corpus" > "$folder/log.txt" 2>&1 &
   pid_of[$name]=$!
   used_of[$name]=0
@@ -82,21 +91,27 @@ watch() {
   return 1
 }
 
-# Every input that the fuzzer $1 has kept, once more in one process, whose end shows what nobody has freed.
+# Every input that the fuzzer $1 has kept, once more in one process, whose end shows what nobody has
+# freed.
 leaks_of() {
   # shellcheck disable=SC2046
-  "${program_of[$1]}" $(options_of "$1") -runs=0 -timeout=300 -rss_limit_mb=3000 -detect_leaks=0 -artifact_prefix="$OUT/$1/" "$OUT/$1/corpus" \
+  "${program_of[$1]}" $(options_of "$1") -runs=0 -timeout=300 -rss_limit_mb=3000 -detect_leaks=0 \
+    -artifact_prefix="$OUT/$1/" "$OUT/$1/corpus" \
     > "$OUT/$1/leaks.txt" 2>&1
 }
 
 report() {
   local name=$1 log=$OUT/$1/log.txt
-  printf '%-10s %12s %10s %16s %12s %9s\n' "$name" "$(executions_of "$log")" "$(status_of "$log" cov:)" "$(status_of "$log" corp:)" \
-    "$(awk -v s="${used_of[$name]}" 'BEGIN { printf "%.1f", s / 60 }')" "${verdict_of[$name]:-running}"
+  printf '%-10s %12s %10s %16s %12s %9s\n' "$name" "$(executions_of "$log")" \
+    "$(status_of "$log" cov:)" "$(status_of "$log" corp:)" \
+    "$(awk -v s="${used_of[$name]}" 'BEGIN { printf "%.1f", s / 60 }')" \
+    "${verdict_of[$name]:-running}"
 }
 
 trap 'kill "${pid_of[@]}" 2> /dev/null' EXIT
-header() { printf '%-10s %12s %10s %16s %12s %9s\n' fuzzer executions coverage corpus "CPU minutes" failures; }
+header() {
+  printf '%-10s %12s %10s %16s %12s %9s\n' fuzzer executions coverage corpus "CPU minutes" failures
+}
 
 waiting=("${names[@]}")
 running=()
@@ -133,18 +148,23 @@ for name in "${names[@]}"; do
     echo
     echo "$name: the inputs that were kept leak memory, see $OUT/$name/leaks.txt, which ends with"
     tail -n 25 "$OUT/$name/leaks.txt" | sed 's/^/    /'
-    printf 'Which of them:\n    bazel run //simulator/fuzz:%s_fuzzer -- -runs=0 -detect_leaks=1 %s\n' "$name" "$OUT/$name/corpus"
+    printf 'Which of them:\n    %s %s\n' \
+      "bazel run //simulator/fuzz:${name}_fuzzer -- -runs=0 -detect_leaks=1" "$OUT/$name/corpus"
   elif ((verdict_of[$name] != 0)); then
     echo
     echo "$name: see $OUT/$name/log.txt, which ends with"
     tail -n 25 "$OUT/$name/log.txt" | sed 's/^/    /'
     input=$(sed -nE 's/.*Test unit written to (.*)/\1/p' "$OUT/$name/log.txt" | tail -n 1)
-    [[ -z $input ]] || printf 'The input is kept. Again:\n    bazel run //simulator/fuzz:%s_fuzzer -- %s\n' "$name" "$input"
+    [[ -z $input ]] ||
+      printf 'The input is kept. Again:\n    bazel run //simulator/fuzz:%s_fuzzer -- %s\n' \
+        "$name" "$input"
   elif [[ -n $update ]]; then
     least=$OUT/$name/least
     rm -rf "$least" && mkdir "$least"
-    "${program_of[$name]}" -merge=1 "$least" "$OUT/$name/corpus" > "$OUT/$name/merge.txt" 2>&1 || exit 1
-    tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cJf "$ROOT/simulator/fuzz/corpus/$name.tar.xz" -C "$least" .
+    "${program_of[$name]}" -merge=1 "$least" "$OUT/$name/corpus" > "$OUT/$name/merge.txt" 2>&1 ||
+      exit 1
+    tar --sort=name --mtime=@0 --owner=0 --group=0 \
+      --numeric-owner -cJf "$ROOT/simulator/fuzz/corpus/$name.tar.xz" -C "$least" .
     echo "$name: $(find "$least" -type f | wc -l) inputs in simulator/fuzz/corpus/$name.tar.xz"
   fi
 done

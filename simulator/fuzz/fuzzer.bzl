@@ -17,8 +17,8 @@ _SanitizedInfo = provider(
     },
 )
 
-# Undefined behaviour that is found ends the program, as a wild address does. Assertions in the standard library
-# find indices past a vector's end that are still inside of its memory.
+# Undefined behaviour that is found ends the program, as a wild address does. Assertions in the
+# standard library find indices past a vector's end that are still inside of its memory.
 _SANITIZERS = [
     "-fsanitize=address,undefined",
     "-fno-sanitize-recover=all",

@@ -145,8 +145,7 @@ TEST(Forms, TheParserReadsEveryExampleAndFindsItsModifiers) {
   }
 }
 
-// Words that choose nothing the simulator could tell apart: hints, and second spellings of the same
-// thing.
+// Words that change nothing in the simulator: hints, and second spellings of one meaning.
 std::string without_synonyms(std::string text) {
   auto replace = [&](const std::string& from, const std::string& to) {
     for (std::size_t at; (at = text.find(from)) != std::string::npos;)

@@ -270,7 +270,7 @@ struct Modifiers {
   std::uint8_t component =
       0;  // tld4: 0 .r, 1 .g, 2 .b, 3 .a; vmad: by how many bits the sum is shifted
   std::uint8_t vector = 1;   // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
-  std::uint8_t variant = 0;  // distinguishes sub-forms that no other field tells apart; see forms.h
+  std::uint8_t variant = 0;  // distinguishes sub-forms that agree in all other fields; see forms.h
   bool ftz = false;
   bool sat = false;
   bool relu = false;

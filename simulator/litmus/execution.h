@@ -123,8 +123,8 @@ class Execution {
   // Makes a step of a thread that can; adds the races of its operation with earlier ones to
   // `races`.
   void step(int thread, std::vector<Race>& races);
-  // What the threads' operations with results have read, and what is in global memory: executions
-  // that nobody can tell apart have the same.
+  // The values that the threads' operations have read, and the contents of global memory.
+  // Executions that no observer can distinguish have the same outcome.
   std::uint64_t outcome() const;
   // Barriers were used as PTX forbids.
   bool broken() const { return broken_; }

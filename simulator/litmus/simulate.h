@@ -1,5 +1,5 @@
-// Runs litmus programs on the simulated GPU, in this process, and tells what its search for races
-// reported.
+// Runs litmus programs on the simulated GPU, in this process, and returns the races that its checks
+// report.
 #pragma once
 
 #include <cstdint>

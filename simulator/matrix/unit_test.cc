@@ -1,5 +1,5 @@
-// What tells one generation of matrix units from the next, on inputs whose sums can be followed by
-// hand; numbers in bulk are held against silicon by
+// The differences between generations of matrix units, on inputs whose sums can be followed by
+// hand. Numbers in bulk are held against silicon by
 // //simulator/vectors:matrix_replay_test.
 #include "simulator/matrix/unit.h"
 

@@ -39,7 +39,7 @@ struct TensorMap {
   // The bit of a 64-bit word of the bytes that means nothing, and may be changed.
   static constexpr std::size_t kUnusedWord = 1, kUnusedBit = 21;
 
-  // Numbers as the driver's enumerations have them, so that wrong ones can be told.
+  // Numbers of the driver's enumerations, kept unchecked so that invalid ones can be reported.
   std::int32_t type = 0;
   std::int32_t interleave = 0;  // none, slices of 16 bytes, of 32 bytes
   std::int32_t swizzle = 0;     // none, 32, 64, 128 bytes

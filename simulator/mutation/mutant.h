@@ -23,7 +23,7 @@ struct Mutant {
   std::string function;  // mangled
   std::string text;      // the instruction
   // The line that was compiled into it: the innermost one that is not of CUDA's own headers. Line
-  // 0: the PTX tells none.
+  // 0: the PTX has none.
   std::string file;
   int line = 0, column = 0;
 };

@@ -57,7 +57,7 @@ enum class Operator : std::uint8_t {
 inline constexpr std::size_t kOperators = static_cast<std::size_t>(Operator::kCount);
 
 // Whether the results of a program can show the change on a GPU that runs one block after the
-// other, warp by warp. Of the others only checks of the order of accesses can tell, or luck.
+// other, warp by warp. The other changes show only in checks of the order of accesses, or by luck.
 bool changes_results(Operator op);
 
 // "barrier-removed".

@@ -198,7 +198,7 @@ Prefix parse_prefix(Cursor& in) {
     } else if (d == ".v2" || d == ".v4") {
       p.vector = static_cast<std::uint32_t>(in.take().text[2] - '0');
     } else if (d == ".ptr") {
-      // Tells where a kernel's pointer parameter points and how it is aligned: a hint that changes
+      // States the space and alignment of a kernel's pointer parameter: a hint that changes
       // no layout.
       in.take();
       if (in.at_directive() && isa::space_from_name(in.current().text.substr(1)) != Space::kNone)

@@ -144,8 +144,8 @@ class BodyParser {
   void variables(const Linkage& linkage) {
     const int line = in_.line();
     for (Variable& v : parse_variables(in_, linkage)) {
-      // The first variable of a name keeps it; those of further blocks are told apart by a number
-      // no PTX name can carry.
+      // The first variable of a name keeps it. Those of further blocks get a suffix that no PTX
+      // name can have.
       const int seen = names_[v.name]++;
       const std::string renamed = seen == 0 ? v.name : v.name + "#" + std::to_string(seen + 1);
       const std::string& key =

@@ -1,4 +1,5 @@
-// cp.async and bulk copies: data used before it is there, groups and bytes that are miscounted, addresses and sizes that are wrong.
+// cp.async and bulk copies: data used before it is there, groups and bytes that are miscounted,
+// addresses and sizes that are wrong.
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
@@ -28,7 +29,8 @@ __global__ void copy_groups_miscounted(const int4* x, int* y) {
   int sum = 0;
   for (int t = 0; t < 4; ++t) {
     if (t < 3) {
-      COPY(&stage[(t + 1) & 1][threadIdx.x], x + (t + 1) * 32 + threadIdx.x);  // FAULT copy_groups_miscounted
+      // FAULT copy_groups_miscounted
+      COPY(&stage[(t + 1) & 1][threadIdx.x], x + (t + 1) * 32 + threadIdx.x);
       COMMIT();
     }
     if (faulty || t < 3) {
@@ -109,7 +111,8 @@ PAIR(copy_over_what_others_read, "race") {
 template <bool faulty>
 __global__ void copy_from_a_misaligned_source(const int* x, int* y) {
   __shared__ int4 tile[8];
-  COPY(tile + threadIdx.x, x + 4 * threadIdx.x + (faulty ? 2 : 4));  // FAULT copy_from_a_misaligned_source
+  // FAULT copy_from_a_misaligned_source
+  COPY(tile + threadIdx.x, x + 4 * threadIdx.x + (faulty ? 2 : 4));
   COMMIT();
   WAIT_GROUPS(0);
   y[threadIdx.x] = tile[threadIdx.x].x;
@@ -135,7 +138,11 @@ PAIR(copy_past_the_source, "out-of-bounds") {
 template <bool faulty>
 __global__ void copy_larger_than_it_is(const int4* x, int* y) {
   __shared__ int4 tile[8];
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(tile + threadIdx.x)), "l"(x + threadIdx.x), "r"(faulty ? 20 : 12) : "memory");  // FAULT copy_larger_than_it_is
+  // FAULT copy_larger_than_it_is
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(tile + threadIdx.x)),
+      "l"(x + threadIdx.x), "r"(faulty ? 20 : 12)
+      : "memory");
   COMMIT();
   WAIT_GROUPS(0);
   y[threadIdx.x] = tile[threadIdx.x].x;
@@ -166,16 +173,18 @@ __global__ void copies_that_arrive_at_an_mbarrier(const int4* x, int* y) {
   if (threadIdx.x == 0) INIT(&bar, 64);
   __syncthreads();
   COPY(tile + threadIdx.x, x + threadIdx.x);  // FAULT copies_that_arrive_at_an_mbarrier
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(&bar)) : "memory");
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(&bar))
+               : "memory");
   if (!faulty) WAIT_PHASE(&bar, 0);
   y[threadIdx.x] = tile[63 - threadIdx.x].x;  // FAULT copies_that_arrive_at_an_mbarrier
 }
 PAIR(copies_that_arrive_at_an_mbarrier, "race") {
   Buffer<int> x(256, 1), y(64);
-  copies_that_arrive_at_an_mbarrier<faulty><<<1, 64>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
+  copies_that_arrive_at_an_mbarrier<faulty>
+      <<<1, 64>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y);
 }
 
-// ---- bulk copies ----------------------------------------------------------------------------------------------------
+// ---- bulk copies --------------------------------------------------------------------------------
 
 template <bool faulty>
 __global__ void bulk_data_before_its_phase(const int* x, int* y) {
@@ -304,7 +313,8 @@ PAIR(bulk_source_overwritten, "race") {
   bulk_source_overwritten<faulty><<<1, 32>>>(y);
 }
 
-// The barrier orders the copy's issue before the store, not its reading: that ends with the wait, after which there is no barrier.
+// The barrier orders the copy's issue before the store, not its reading: that ends with the wait,
+// after which there is no barrier.
 template <bool faulty>
 __global__ void bulk_source_overwritten_by_another(int* y) {
   __shared__ __align__(16) int tile[64];
@@ -325,7 +335,7 @@ PAIR(bulk_source_overwritten_by_another, "race") {
   bulk_source_overwritten_by_another<faulty><<<1, 64>>>(y);
 }
 
-// What is stored is what is there already: the order of threads tells, the data would not.
+// The stored value is there already: the order of threads shows the mistake, the data would not.
 template <bool faulty>
 __global__ void bulk_source_overwritten_with_the_same(int* y) {
   __shared__ __align__(16) int tile[64];
@@ -347,7 +357,8 @@ PAIR(bulk_source_overwritten_with_the_same, "race") {
   bulk_source_overwritten_with_the_same<faulty><<<1, 64>>>(y);
 }
 
-// To the other block of the cluster: the phase of its mbarrier says when the source may be used again, and the blocks' barrier hands that on.
+// To the other block of the cluster: the phase of its mbarrier says when the source may be used
+// again, and the blocks' barrier hands that on.
 template <bool faulty>
 __global__ void __cluster_dims__(2) bulk_source_of_the_cluster_overwritten(int* y) {
   __shared__ __align__(16) int from[32], to[32];
@@ -359,7 +370,13 @@ __global__ void __cluster_dims__(2) bulk_source_of_the_cluster_overwritten(int* 
   __cluster_barrier_wait();
   const bool second = __clusterRelativeBlockRank() == 1;
   if (!second && threadIdx.x == 0) {
-    asm volatile("{ .reg .u32 there, bar; mapa.shared::cluster.u32 there, %0, 1; mapa.shared::cluster.u32 bar, %2, 1; cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [there], [%1], 128, [bar]; }" ::"r"(shared_address(to)), "r"(shared_address(from)), "r"(shared_address(&bar)) : "memory");  // FAULT bulk_source_of_the_cluster_overwritten
+    // FAULT bulk_source_of_the_cluster_overwritten
+    asm volatile(
+        "{ .reg .u32 there, bar; mapa.shared::cluster.u32 there, %0, 1; mapa.shared::cluster.u32 "
+        "bar, %2, 1; cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "
+        "[there], [%1], 128, [bar]; }" ::"r"(shared_address(to)),
+        "r"(shared_address(from)), "r"(shared_address(&bar))
+        : "memory");
     if (faulty) from[5] = 99;  // FAULT bulk_source_of_the_cluster_overwritten
   }
   if (second && threadIdx.x == 0) EXPECT(&bar, 128);
@@ -381,14 +398,19 @@ template <bool faulty>
 __global__ void copy_that_ignores_its_source(const int4* x, int* y, int n) {
   __shared__ int4 tile[32];
   const int size = faulty || threadIdx.x < n ? 16 : 0;
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(tile + threadIdx.x)), "l"(x + threadIdx.x), "r"(size) : "memory");  // FAULT copy_that_ignores_its_source
+  // FAULT copy_that_ignores_its_source
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(tile + threadIdx.x)),
+      "l"(x + threadIdx.x), "r"(size)
+      : "memory");
   COMMIT();
   WAIT_GROUPS(0);
   y[threadIdx.x] = tile[threadIdx.x].x;
 }
 PAIR(copy_that_ignores_its_source, "out-of-bounds") {
   Buffer<int> x(4 * 20, 1), y(32);
-  copy_that_ignores_its_source<faulty><<<1, 32>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y, 20);
+  copy_that_ignores_its_source<faulty>
+      <<<1, 32>>>(reinterpret_cast<int4*>(static_cast<int*>(x)), y, 20);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Accesses outside of what the program owns: global, shared, local and constant memory, and alignment. Memory that comes and goes is in lifetimes.cu.
+// Accesses outside of what the program owns: global, shared, local and constant memory, and
+// alignment. Memory that comes and goes is in lifetimes.cu.
 #include <cstdio>
 
 #include "tests/checker/checker.h"
@@ -60,7 +61,8 @@ __global__ void neighbouring_allocation(int* x, long long distance) {
 }
 PAIR(neighbouring_allocation, "out-of-bounds") {
   Buffer<int> x(256), y(256);
-  neighbouring_allocation<faulty><<<1, 1>>>(x, static_cast<int*>(y) + 255 - static_cast<int*>(x) + 64);
+  neighbouring_allocation<faulty>
+      <<<1, 1>>>(x, static_cast<int*>(y) + 255 - static_cast<int*>(x) + 64);
 }
 
 template <bool faulty>
@@ -80,7 +82,8 @@ __global__ void wide_load_at_the_end(const float4* x, float* y) {
 }
 PAIR(wide_load_at_the_end, "out-of-bounds") {
   Buffer<float> x(34, 0), y(8);
-  wide_load_at_the_end<faulty><<<1, 8>>>(reinterpret_cast<const float4*>(static_cast<float*>(x)), y);
+  wide_load_at_the_end<faulty>
+      <<<1, 8>>>(reinterpret_cast<const float4*>(static_cast<float*>(x)), y);
 }
 
 template <bool faulty>
@@ -155,7 +158,8 @@ PAIR(misaligned_int, "misaligned") {
 
 template <bool faulty>
 __global__ void misaligned_vector(const float* x, float* y) {
-  const float4 v = *reinterpret_cast<const float4*>(x + (faulty ? 1 : 4));  // FAULT misaligned_vector
+  // FAULT misaligned_vector
+  const float4 v = *reinterpret_cast<const float4*>(x + (faulty ? 1 : 4));
   y[0] = v.x + v.w;
 }
 PAIR(misaligned_vector, "misaligned") {
@@ -183,7 +187,8 @@ PAIR(managed_past_the_end, "out-of-bounds") {
   int* y = nullptr;
   cudaMallocManaged(&y, 128);
   managed_past_the_end<faulty><<<1, 32>>>(y);
-  cudaDeviceReset();  // after an error nothing else frees it, and a launch that stands still would wait for the host
+  // After an error nothing else frees it, and a launch that stands still would wait for the host.
+  cudaDeviceReset();
 }
 
 template <bool faulty>
@@ -202,7 +207,9 @@ template <bool faulty>
 __global__ void device_variable_past_the_end(int n) {
   counters[threadIdx.x + n] = 1;  // FAULT device_variable_past_the_end
 }
-PAIR(device_variable_past_the_end, "out-of-bounds") { device_variable_past_the_end<faulty><<<1, 4>>>(faulty ? 5 : 4); }
+PAIR(device_variable_past_the_end, "out-of-bounds") {
+  device_variable_past_the_end<faulty><<<1, 4>>>(faulty ? 5 : 4);
+}
 
 template <bool faulty>
 __global__ void negative_local_index(int* y, int n) {
@@ -220,7 +227,8 @@ PAIR(negative_local_index, "out-of-bounds") {
 
 template <bool faulty>
 __global__ void misaligned_atomic(char* y) {
-  atomicAdd(reinterpret_cast<unsigned long long*>(y + (faulty ? 4 : 8)), 1ull);  // FAULT misaligned_atomic
+  // FAULT misaligned_atomic
+  atomicAdd(reinterpret_cast<unsigned long long*>(y + (faulty ? 4 : 8)), 1ull);
 }
 PAIR(misaligned_atomic, "misaligned") {
   Buffer<char> y(64, 0);
@@ -231,7 +239,11 @@ template <bool faulty>
 __global__ void shared_null_pointer(int* y) {
   __shared__ int s[32];
   int* p = faulty ? nullptr : s;
-  asm volatile("st.shared.u32 [%0], %1;" ::"r"(p == nullptr ? 0u : static_cast<unsigned>(__cvta_generic_to_shared(p))), "r"(3) : "memory");  // FAULT shared_null_pointer
+  // FAULT shared_null_pointer
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(
+                   p == nullptr ? 0u : static_cast<unsigned>(__cvta_generic_to_shared(p))),
+               "r"(3)
+               : "memory");
   y[0] = 1;
 }
 PAIR(shared_null_pointer, "out-of-bounds") {
@@ -283,7 +295,8 @@ PAIR(stack_past_the_end, "out-of-bounds") {
 __constant__ int small_table[4] = {1, 2, 3, 4};
 template <bool faulty>
 __global__ void constant_before_the_start(int* y, int n) {
-  y[threadIdx.x] = small_table[static_cast<int>(threadIdx.x % 4) - n];  // FAULT constant_before_the_start
+  // FAULT constant_before_the_start
+  y[threadIdx.x] = small_table[static_cast<int>(threadIdx.x % 4) - n];
 }
 PAIR(constant_before_the_start, "out-of-bounds") {
   Buffer<int> y(8);

@@ -12,11 +12,13 @@
 //     past_the_end<faulty><<<1, 64>>>(y, 32);
 //   }
 //
-// The comment says where the finding must be: checker_test reads it from the source. Several lines may carry the name of a pair; each finding must
-// be at one of them, and so must the other side of a race. A correct negative control must have no finding but what Information names.
+// The comment marks the line of the finding; checker_test reads it from the source. A comment on a
+// line of its own marks the statement that follows. Several lines may be marked with the name of a
+// pair. Each finding must be at one of them, and so must the other side of a race. The correct
+// negative control must have no finding except information of the pair's kind.
 //
-// All of this holds under other schedules too. Where what is wrong shows itself differently when warps come in another order, the kind names what
-// else it may be: "race, mbarrier-misuse" is a race in the order that programs run in unless they ask for another.
+// All of this holds under every schedule. The first kind is that of the default schedule. A mistake
+// that shows differently under other schedules names further kinds, as in "race, mbarrier-misuse".
 #pragma once
 
 #include <cuda_runtime.h>
@@ -26,23 +28,28 @@
 namespace lockstep::checker {
 
 struct Pair {
-  const char* file;         // the .cu, as the compiler was given it
+  // The .cu, as the compiler was given it.
+  const char* file;
   const char* name;
-  const char* kind;         // of the finding that the faulty negative control must have; after commas, what it may be under other schedules
+  // The kind of finding of the faulty kernel; after commas, further kinds under other schedules.
+  const char* kind;
   void (*faulty)();
   void (*correct)();
-  const char* information;  // kind of the information that the correct negative control gives, nullptr when none
+  // The kind of information of the correct kernel, nullptr for none.
+  const char* information;
 };
 
 std::vector<Pair>& pairs();
 bool add(Pair pair);
 
-// Device memory that ends with the scope. Nobody has written it unless `fill` is given, a byte value.
+// Device memory that ends with the scope: unwritten, or filled with the byte `fill`.
 template <class T>
 class Buffer {
  public:
   explicit Buffer(std::size_t count) : count_(count) { cudaMalloc(&data_, count * sizeof(T)); }
-  Buffer(std::size_t count, int fill) : Buffer(count) { cudaMemset(data_, fill, count * sizeof(T)); }
+  Buffer(std::size_t count, int fill) : Buffer(count) {
+    cudaMemset(data_, fill, count * sizeof(T));
+  }
   ~Buffer() { cudaFree(data_); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -84,9 +91,10 @@ class StrictBarriers {
 #define PAIR(name, kind) LOCKSTEP_PAIR(name, kind, nullptr)
 // A pair whose correct negative control is legal and worth a look.
 #define PAIR_WITH_INFORMATION(name, kind) LOCKSTEP_PAIR(name, kind, kind)
-#define LOCKSTEP_PAIR(name, kind, information)                                                                                     \
-  template <bool faulty>                                                                                                           \
-  void run_##name();                                                                                                               \
-  static const bool added_##name = ::lockstep::checker::add({__FILE__, #name, kind, run_##name<true>, run_##name<false>, information}); \
-  template <bool faulty>                                                                                                           \
+#define LOCKSTEP_PAIR(name, kind, information)                                    \
+  template <bool faulty>                                                          \
+  void run_##name();                                                              \
+  static const bool added_##name = ::lockstep::checker::add(                      \
+      {__FILE__, #name, kind, run_##name<true>, run_##name<false>, information}); \
+  template <bool faulty>                                                          \
   void run_##name()

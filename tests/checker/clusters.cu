@@ -6,7 +6,8 @@ namespace {
 
 using lockstep::checker::Buffer;
 
-// What cooperative_groups::cluster_group does, without its headers, which cost as much time as all of the rest.
+// What cooperative_groups::cluster_group does, without its headers, which cost as much time as all
+// of the rest.
 __device__ void cluster_sync() {
   __cluster_barrier_arrive();
   __cluster_barrier_wait();
@@ -35,7 +36,8 @@ __global__ void __cluster_dims__(2) reads_before_the_barrier(int* y) {
   cluster_sync();
   s[threadIdx.x] = threadIdx.x;  // FAULT reads_before_the_barrier
   if (!faulty) cluster_sync();
-  y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[31 - threadIdx.x];  // FAULT reads_before_the_barrier
+  // FAULT reads_before_the_barrier
+  y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[31 - threadIdx.x];
   cluster_sync();
 }
 PAIR(reads_before_the_barrier, "race") {
@@ -49,9 +51,12 @@ __global__ void __cluster_dims__(2) writes_of_two_blocks(int* y) {
   __shared__ int s[64];
   int* const first = of_rank(s, 0);
   cluster_sync();
-  first[faulty ? threadIdx.x : __clusterRelativeBlockRank() * 32 + threadIdx.x] = __clusterRelativeBlockRank();  // FAULT writes_of_two_blocks
+  // FAULT writes_of_two_blocks
+  first[faulty ? threadIdx.x : __clusterRelativeBlockRank() * 32 + threadIdx.x] =
+      __clusterRelativeBlockRank();
   cluster_sync();
-  if (__clusterRelativeBlockRank() == 0) y[threadIdx.x] = s[threadIdx.x] + (faulty ? 0 : s[32 + threadIdx.x]);
+  if (__clusterRelativeBlockRank() == 0)
+    y[threadIdx.x] = s[threadIdx.x] + (faulty ? 0 : s[32 + threadIdx.x]);
 }
 PAIR(writes_of_two_blocks, "race") {
   Buffer<int> y(32);
@@ -126,7 +131,8 @@ __global__ void __cluster_dims__(2) past_a_variable_of_another_block(int* y) {
   __shared__ int s[32];
   s[threadIdx.x] = threadIdx.x;
   cluster_sync();
-  y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, 1)[threadIdx.x + faulty];  // FAULT past_a_variable_of_another_block
+  // FAULT past_a_variable_of_another_block
+  y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, 1)[threadIdx.x + faulty];
   cluster_sync();
 }
 PAIR(past_a_variable_of_another_block, "out-of-bounds") {
@@ -134,16 +140,24 @@ PAIR(past_a_variable_of_another_block, "out-of-bounds") {
   past_a_variable_of_another_block<faulty><<<2, 32>>>(y);
 }
 
-// One block waits where the other never comes: its threads do not exit, they wait for one another elsewhere.
+// One block waits where the other never comes: its threads do not exit, they wait for one another
+// elsewhere.
 template <bool faulty>
 __global__ void __cluster_dims__(2) cluster_barrier_of_one_block(int* y) {
   __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&bar))) : "memory");
+  if (threadIdx.x == 0)
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(&bar)))
+                 : "memory");
   __syncthreads();
   if (blockIdx.x == 0 || !faulty) {
     cluster_sync();  // FAULT cluster_barrier_of_one_block
   } else {
-    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&bar))) : "memory");  // FAULT cluster_barrier_of_one_block
+    // FAULT cluster_barrier_of_one_block
+    asm volatile(
+        "{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::
+            "r"(static_cast<unsigned>(__cvta_generic_to_shared(&bar)))
+        : "memory");
   }
   y[blockIdx.x * 32 + threadIdx.x] = 1;
 }
@@ -183,10 +197,17 @@ __global__ void __cluster_dims__(2) arrival_of_the_other_block(int* y) {
   if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(mine) : "memory");
   cluster_sync();
   if (__clusterRelativeBlockRank() == 0 && threadIdx.x == 0 && !faulty) {
-    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(mine) : "memory");
+    asm volatile(
+        "{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, 1; "
+        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(mine)
+        : "memory");
   }
   if (__clusterRelativeBlockRank() == 1) {
-    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(mine) : "memory");  // FAULT arrival_of_the_other_block
+    // FAULT arrival_of_the_other_block
+    asm volatile(
+        "{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::
+            "r"(mine)
+        : "memory");
   }
   cluster_sync();  // FAULT arrival_of_the_other_block
   y[blockIdx.x * 32 + threadIdx.x] = 1;
@@ -207,7 +228,8 @@ __global__ void __cluster_dims__(2) arrives_relaxed_at_the_cluster(int* y) {
     __cluster_barrier_arrive();
   }
   __cluster_barrier_wait();
-  y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[31 - threadIdx.x];  // FAULT arrives_relaxed_at_the_cluster
+  // FAULT arrives_relaxed_at_the_cluster
+  y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[31 - threadIdx.x];
   cluster_sync();
 }
 PAIR(arrives_relaxed_at_the_cluster, "race") {
@@ -219,7 +241,8 @@ PAIR(arrives_relaxed_at_the_cluster, "race") {
 template <bool faulty>
 __global__ void __cluster_dims__(2) cluster_scope_atomic(int* count) {
   int* const mine = count + (faulty ? 0 : blockIdx.x / 2);
-  asm volatile("red.relaxed.cluster.global.add.s32 [%0], 1;" ::"l"(mine) : "memory");  // FAULT cluster_scope_atomic
+  // FAULT cluster_scope_atomic
+  asm volatile("red.relaxed.cluster.global.add.s32 [%0], 1;" ::"l"(mine) : "memory");
 }
 PAIR(cluster_scope_atomic, "race") {
   Buffer<int> count(2, 0);
@@ -234,7 +257,12 @@ __global__ void __cluster_dims__(2) arrives_at_a_block_that_has_left(int* y) {
   cluster_sync();
   if (__clusterRelativeBlockRank() == 0 && threadIdx.x == 0) {
     for (int k = 0; k < 2000 && faulty; ++k) __nanosleep(1);
-    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(&bar)) : "memory");  // FAULT arrives_at_a_block_that_has_left
+    // FAULT arrives_at_a_block_that_has_left
+    asm volatile(
+        "{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, 1; "
+        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(
+            shared_address(&bar))
+        : "memory");
   }
   if (!faulty) cluster_sync();
   y[blockIdx.x * 32 + threadIdx.x] = 1;
@@ -261,7 +289,8 @@ PAIR(atomic_on_a_block_that_has_left, "use-after-free") {
   atomic_on_a_block_that_has_left<faulty><<<2, 32>>>(y);
 }
 
-// Objects that other blocks use are made known by a fence of their own; the barrier's arrival may then be relaxed.
+// Objects that other blocks use are made known by a fence of their own; the barrier's arrival may
+// then be relaxed.
 template <bool faulty>
 __global__ void __cluster_dims__(2) mbarrier_made_known_to_the_cluster(int* y) {
   __shared__ unsigned long long bar;
@@ -272,7 +301,13 @@ __global__ void __cluster_dims__(2) mbarrier_made_known_to_the_cluster(int* y) {
   __cluster_barrier_arrive_relaxed();
   __cluster_barrier_wait();
   if (threadIdx.x == 0) {
-    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(&bar)), "r"(__clusterRelativeBlockRank() ^ 1) : "memory");  // FAULT mbarrier_made_known_to_the_cluster
+    // FAULT mbarrier_made_known_to_the_cluster
+    asm volatile(
+        "{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; "
+        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(
+            shared_address(&bar)),
+        "r"(__clusterRelativeBlockRank() ^ 1)
+        : "memory");
   }
   WAIT_PHASE(&bar, 0);  // FAULT mbarrier_made_known_to_the_cluster
   y[blockIdx.x * 64 + threadIdx.x] = 1;
@@ -316,7 +351,8 @@ __global__ void __cluster_dims__(2) one_thread_arrives_for_its_block(int* y) {
     __cluster_barrier_arrive_relaxed();
   }
   __cluster_barrier_wait();
-  y[blockIdx.x * 64 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[63 - threadIdx.x];  // FAULT one_thread_arrives_for_its_block
+  // FAULT one_thread_arrives_for_its_block
+  y[blockIdx.x * 64 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[63 - threadIdx.x];
   cluster_sync();
 }
 PAIR(one_thread_arrives_for_its_block, "race") {
@@ -343,7 +379,8 @@ PAIR(relaxed_arrival_in_its_block, "race") {
   relaxed_arrival_in_its_block<faulty><<<2, 64>>>(y);
 }
 
-// A ring of two slots in each block, that both blocks fill with a half: who has read a slot gives it back to both, or only to its own block.
+// A ring of two slots in each block, that both blocks fill with a half: who has read a slot gives
+// it back to both, or only to its own block.
 template <bool faulty>
 __global__ void __cluster_dims__(2) slot_given_back_to_its_own_block(int* y) {
   __shared__ int slot[2][64];
@@ -356,10 +393,19 @@ __global__ void __cluster_dims__(2) slot_given_back_to_its_own_block(int* y) {
   }
   cluster_sync();
   const auto arrive_at = [](unsigned long long* bar, unsigned there) {
-    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(bar)), "r"(there) : "memory");
+    asm volatile(
+        "{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; "
+        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(
+            shared_address(bar)),
+        "r"(there)
+        : "memory");
   };
   const auto wait = [](unsigned long long* bar, unsigned parity) {
-    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1; @!p bra WAIT; }" ::"r"(shared_address(bar)), "r"(parity) : "memory");
+    asm volatile(
+        "{ .reg .pred p; WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], "
+        "%1; @!p bra WAIT; }" ::"r"(shared_address(bar)),
+        "r"(parity)
+        : "memory");
   };
   int sum = 0;
   for (int t = 0; t < 6; ++t) {
@@ -368,7 +414,8 @@ __global__ void __cluster_dims__(2) slot_given_back_to_its_own_block(int* y) {
     if (threadIdx.x < 32) {
       wait(empty + k, parity ^ 1);
       for (unsigned there = 0; there < 2; ++there) {
-        of_rank(&slot[k][0], there)[rank * 32 + lane] = t;  // FAULT slot_given_back_to_its_own_block
+        // FAULT slot_given_back_to_its_own_block
+        of_rank(&slot[k][0], there)[rank * 32 + lane] = t;
         arrive_at(full + k, there);
       }
     } else {

@@ -1,4 +1,5 @@
-// Programmatic dependent launches: a kernel that may start before the one before it in its stream has ended, and touches too early what that one leaves.
+// Programmatic dependent launches: a kernel that may start before the one before it in its stream
+// has ended, and touches too early what that one leaves.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -7,11 +8,15 @@ using lockstep::checker::Buffer;
 
 constexpr int kThreads = 64;
 
-__device__ void let_dependents_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+__device__ void let_dependents_start() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
 __device__ void wait_for_grids() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
-// Launches a kernel of two arrays so that it may start before the one before it has ended, or, when `ordered`, as ever.
-void launch(void (*kernel)(int*, int*), int* x, int* y, bool ordered = false, cudaStream_t stream = nullptr) {
+// Launches a kernel of two arrays so that it may start before the one before it has ended, or, when
+// `ordered`, as ever.
+void launch(void (*kernel)(int*, int*), int* x, int* y, bool ordered = false,
+            cudaStream_t stream = nullptr) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = ordered ? 0 : 1;
@@ -73,7 +78,8 @@ PAIR(one_waits_for_all, "race") {
   launch(one_waits_for_all<faulty>, x, y);
 }
 
-// The kernel between has nothing to do with the data and does not wait: it ends before the first, and the third waits for it alone.
+// The kernel between has nothing to do with the data and does not wait: it ends before the first,
+// and the third waits for it alone.
 template <bool faulty>
 __global__ void between(int*, int* y) {
   let_dependents_start();
@@ -91,7 +97,8 @@ PAIR(the_kernel_between_does_not_wait, "race") {
   launch(third, x, y);
 }
 
-// Without the attribute a kernel starts when the one before has ended, and its griddepcontrol.wait has nothing to wait for.
+// Without the attribute a kernel starts when the one before has ended, and its griddepcontrol.wait
+// has nothing to wait for.
 __global__ void does_not_wait(int* x, int* y) {
   y[me()] = x[me()];  // FAULT the_attribute_is_set
 }

@@ -1,6 +1,7 @@
 // Threads that end before a barrier which the others of their block or cluster pass.
 //
-// By default that is information: PTX waits for no thread that has ended, and hardware goes on. With strict-barriers it is an error.
+// By default that is information: PTX waits for no thread that has ended, and hardware goes on.
+// With strict-barriers it is an error.
 #include <optional>
 
 #include "tests/checker/checker.h"
@@ -117,7 +118,8 @@ PAIR(warps_that_are_not_counted, "barrier-divergence") {
   warps_that_are_not_counted<faulty><<<1, 128>>>(y);
 }
 
-// Of a warp that is counted, `bar` (which is aligned) wants every lane; `barrier` waits for those that have not ended.
+// Of a warp that is counted, `bar` (which is aligned) wants every lane; `barrier` waits for those
+// that have not ended.
 template <bool faulty>
 __global__ void lanes_of_a_counted_warp(int* y) {
   if (threadIdx.x >= 60 && threadIdx.x < 64) return;

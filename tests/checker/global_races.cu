@@ -1,4 +1,5 @@
-// Races in global memory: between blocks, between warps of a block, and between lanes. What orders blocks is in grid_order.cu.
+// Races in global memory: between blocks, between warps of a block, and between lanes. What orders
+// blocks is in grid_order.cu.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -8,7 +9,8 @@ using lockstep::checker::Buffer;
 // Every block writes the same words.
 template <bool faulty>
 __global__ void blocks_share_an_array(int* y) {
-  y[faulty ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;  // FAULT blocks_share_an_array
+  // FAULT blocks_share_an_array
+  y[faulty ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
 }
 PAIR(blocks_share_an_array, "race") {
   Buffer<int> y(128);
@@ -19,9 +21,11 @@ PAIR(blocks_share_an_array, "race") {
 template <bool faulty>
 __global__ void scratch_of_the_grid(const int* x, int* scratch, int* y) {
   int* const s = scratch + (faulty ? 0 : blockIdx.x * blockDim.x);
-  s[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x] + blockIdx.x;  // FAULT scratch_of_the_grid
+  // FAULT scratch_of_the_grid
+  s[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x] + blockIdx.x;
   __syncthreads();
-  y[blockIdx.x * blockDim.x + threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];  // FAULT scratch_of_the_grid
+  // FAULT scratch_of_the_grid
+  y[blockIdx.x * blockDim.x + threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
 }
 PAIR(scratch_of_the_grid, "race") {
   Buffer<int> x(128, 1), scratch(128), y(128);
@@ -86,7 +90,8 @@ PAIR(block_scope_atomic, "race") {
 template <bool faulty>
 __global__ void block_scope_builtin(int* count) {
   if (faulty) {
-    __nv_atomic_fetch_add(count, 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);  // FAULT block_scope_builtin
+    // FAULT block_scope_builtin
+    __nv_atomic_fetch_add(count, 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
   } else {
     __nv_atomic_fetch_add(count, 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
   }
@@ -154,7 +159,7 @@ PAIR(one_word_many_lanes, "race") {
   one_word_many_lanes<faulty><<<1, 32>>>(y);
 }
 
-// The same value by everybody is legal, and told.
+// The same value by every thread is legal, and reported as information.
 template <bool faulty>
 __global__ void same_value(int* y) {
   *y = faulty ? static_cast<int>(blockIdx.x) : 7;  // FAULT same_value
@@ -166,7 +171,9 @@ PAIR_WITH_INFORMATION(same_value, "race") {
 
 template <bool faulty>
 __global__ void same_flag(const int* x, int* found) {
-  if (x[blockIdx.x * blockDim.x + threadIdx.x] == 5) *found = faulty ? static_cast<int>(threadIdx.x) + 1 : 1;  // FAULT same_flag
+  if (x[blockIdx.x * blockDim.x + threadIdx.x] == 5)
+    // FAULT same_flag
+    *found = faulty ? static_cast<int>(threadIdx.x) + 1 : 1;
 }
 PAIR_WITH_INFORMATION(same_flag, "race") {
   Buffer<int> x(128, 0), found(1, 0);
@@ -206,9 +213,11 @@ PAIR(wide_and_narrow, "race") {
 __device__ int shared_by_all[32];
 template <bool faulty>
 __global__ void device_variable(int* y) {
-  if (faulty || blockIdx.x == 0) shared_by_all[threadIdx.x] = blockIdx.x + threadIdx.x;  // FAULT device_variable
+  // FAULT device_variable
+  if (faulty || blockIdx.x == 0) shared_by_all[threadIdx.x] = blockIdx.x + threadIdx.x;
   __syncthreads();
-  if (faulty || blockIdx.x == 0) y[blockIdx.x * 32 + threadIdx.x] = shared_by_all[31 - threadIdx.x];  // FAULT device_variable
+  // FAULT device_variable
+  if (faulty || blockIdx.x == 0) y[blockIdx.x * 32 + threadIdx.x] = shared_by_all[31 - threadIdx.x];
 }
 PAIR(device_variable, "race") {
   Buffer<int> y(64);
@@ -220,7 +229,8 @@ template <bool faulty>
 __global__ void grid_stride(float* y, int n) {
   const int step = gridDim.x * blockDim.x - (faulty ? 1 : 0);
   for (int turn = 0; turn < 2; ++turn) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) y[i] = y[i] * 2 + turn;  // FAULT grid_stride
+    // FAULT grid_stride
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) y[i] = y[i] * 2 + turn;
   }
 }
 PAIR(grid_stride, "race") {
@@ -255,7 +265,8 @@ PAIR(normalised_too_early, "race") {
 template <bool faulty>
 __global__ void overlapping_tiles(float* y, int width) {
   const int x = blockIdx.x * 16 + threadIdx.x;
-  if (threadIdx.x < 16 + faulty && x < width) y[blockIdx.y * width + x] = blockIdx.x;  // FAULT overlapping_tiles
+  // FAULT overlapping_tiles
+  if (threadIdx.x < 16 + faulty && x < width) y[blockIdx.y * width + x] = blockIdx.x;
 }
 PAIR(overlapping_tiles, "race") {
   Buffer<float> y(64 * 4);
@@ -286,7 +297,11 @@ template <bool faulty>
 __global__ void plain_half_of_a_wide_atomic(int4* slot, int* y) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) {
-    asm volatile("{ .reg .b128 v, o; .reg .b64 z; mov.b64 z, 1; mov.b128 v, {z, z}; atom.global.exch.b128 o, [%0], v; }" ::"l"(slot) : "memory");  // FAULT plain_half_of_a_wide_atomic
+    // FAULT plain_half_of_a_wide_atomic
+    asm volatile(
+        "{ .reg .b128 v, o; .reg .b64 z; mov.b64 z, 1; mov.b128 v, {z, z}; atom.global.exch.b128 "
+        "o, [%0], v; }" ::"l"(slot)
+        : "memory");
   } else {
     y[0] = faulty ? reinterpret_cast<int*>(slot)[2] : 0;  // FAULT plain_half_of_a_wide_atomic
   }

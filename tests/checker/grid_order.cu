@@ -1,12 +1,14 @@
-// What orders the blocks of a grid, and what only looks as if it did: fences, flags, tickets, locks, chains and barriers of the grid.
+// What orders the blocks of a grid, and what only looks as if it did: fences, flags, tickets,
+// locks, chains and barriers of the grid.
 #include "tests/checker/checker.h"
 
 namespace {
 
 using lockstep::checker::Buffer;
 
-// A barrier of the grid such as that of cooperative_groups::grid_group, whose headers cost more time than all of the rest: one thread a block counts
-// itself in with a fence before, and waits for all others with a fence behind. `arrived` begins as zero and is for `turn` 0, 1, 2, ...
+// A barrier of the grid such as that of cooperative_groups::grid_group, whose headers cost more
+// time than all of the rest: one thread a block counts itself in with a fence before, and waits for
+// all others with a fence behind. `arrived` begins as zero and is for `turn` 0, 1, 2, ...
 __device__ void grid_sync(unsigned* arrived, unsigned turn) {
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -19,7 +21,8 @@ __device__ void grid_sync(unsigned* arrived, unsigned turn) {
   __syncthreads();
 }
 
-// The last block adds up what the others left: with a fence before the ticket, and all threads' work before the fence.
+// The last block adds up what the others left: with a fence before the ticket, and all threads'
+// work before the fence.
 template <bool faulty>
 __global__ void last_block_without_fence(const int* x, int* part, unsigned* tickets, int* y) {
   __shared__ bool last;
@@ -29,7 +32,8 @@ __global__ void last_block_without_fence(const int* x, int* part, unsigned* tick
     last = atomicInc(tickets, gridDim.x) == gridDim.x - 1;
   }
   __syncthreads();
-  if (last && threadIdx.x < gridDim.x) y[threadIdx.x] = part[threadIdx.x];  // FAULT last_block_without_fence
+  // FAULT last_block_without_fence
+  if (last && threadIdx.x < gridDim.x) y[threadIdx.x] = part[threadIdx.x];
 }
 PAIR(last_block_without_fence, "race") {
   Buffer<int> x(8, 1), part(8), y(8);
@@ -49,7 +53,8 @@ __global__ void last_block_of_many_threads(const int* x, int* part, unsigned* ti
   __syncthreads();
   if (last) {
     int sum = 0;
-    for (int b = 0; b < gridDim.x; ++b) sum += part[b * blockDim.x + threadIdx.x];  // FAULT last_block_of_many_threads
+    // FAULT last_block_of_many_threads
+    for (int b = 0; b < gridDim.x; ++b) sum += part[b * blockDim.x + threadIdx.x];
     y[threadIdx.x] = sum;
   }
 }
@@ -70,7 +75,8 @@ __global__ void last_of_many_blocks(const int* x, int* part, unsigned* tickets, 
   __syncthreads();
   if (last) {
     int sum = 0;
-    for (int b = 0; b < gridDim.x; ++b) sum += part[b * blockDim.x + threadIdx.x];  // FAULT last_of_many_blocks
+    // FAULT last_of_many_blocks
+    for (int b = 0; b < gridDim.x; ++b) sum += part[b * blockDim.x + threadIdx.x];
     y[threadIdx.x] = sum;
   }
 }
@@ -132,8 +138,9 @@ __global__ void message_by_acquire(int* data, int* flag, int* y) {
     *data = 42;  // FAULT message_by_acquire
     __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
   } else {
-    while ((faulty ? __nv_atomic_load_n(flag, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE)
-                   : __nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE)) == 0) {
+    while ((faulty
+                ? __nv_atomic_load_n(flag, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE)
+                : __nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE)) == 0) {
     }
     *y = *data;  // FAULT message_by_acquire
   }
@@ -186,13 +193,14 @@ PAIR(plain_flag, "race") {
   plain_flag<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// The rest of the block reads before the waiting thread has told it to.
+// The rest of the block reads before it has synchronised with the waiting thread.
 template <bool faulty>
 __global__ void one_thread_waits(int* data, int* flag, int* y) {
   if (blockIdx.x == 0) {
     data[threadIdx.x] = 42;  // FAULT one_thread_waits
     __syncthreads();
-    if (threadIdx.x == 0) __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+    if (threadIdx.x == 0)
+      __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
   } else {
     if (threadIdx.x == 0) {
       while (__nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) == 0) {
@@ -312,12 +320,14 @@ __global__ void release_of_the_block(int* data, int* flag, int* y) {
   if (blockIdx.x == 0) {
     *data = 42;  // FAULT release_of_the_block
     if (faulty) {
-      __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_BLOCK);  // FAULT release_of_the_block
+      // FAULT release_of_the_block
+      __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_BLOCK);
     } else {
       __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
     }
   } else {
-    while (__nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) == 0) {  // FAULT release_of_the_block
+    // FAULT release_of_the_block
+    while (__nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) == 0) {
     }
     *y = *data;  // FAULT release_of_the_block
   }
@@ -327,30 +337,32 @@ PAIR(release_of_the_block, "race") {
   release_of_the_block<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// From block to block to block: each must have seen what it tells on.
+// From block to block to block: each must have acquired what it passes on.
 template <bool faulty>
-__global__ void told_on(int* data, int* flags, int* y) {
+__global__ void passed_on(int* data, int* flags, int* y) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) {
-    *data = 42;  // FAULT told_on
+    *data = 42;  // FAULT passed_on
     __nv_atomic_store_n(flags, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
   } else if (blockIdx.x == 1) {
-    while ((faulty ? __nv_atomic_load_n(flags, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE)
-                   : __nv_atomic_load_n(flags, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE)) == 0) {
+    while ((faulty
+                ? __nv_atomic_load_n(flags, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE)
+                : __nv_atomic_load_n(flags, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE)) == 0) {
     }
     __nv_atomic_store_n(flags + 1, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
   } else {
     while (__nv_atomic_load_n(flags + 1, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) == 0) {
     }
-    *y = *data;  // FAULT told_on
+    *y = *data;  // FAULT passed_on
   }
 }
-PAIR(told_on, "race") {
+PAIR(passed_on, "race") {
   Buffer<int> data(1, 0), flags(2, 0), y(1);
-  told_on<faulty><<<3, 32>>>(data, flags, y);
+  passed_on<faulty><<<3, 32>>>(data, flags, y);
 }
 
-// A ticket that is a relaxed atomic with the fences around it, by all threads of many blocks: legal. Without the reader's fence: not.
+// A ticket that is a relaxed atomic with the fences around it, by all threads of many blocks:
+// legal. Without the reader's fence: not.
 template <bool faulty>
 __global__ void reader_without_fence(int* part, unsigned* tickets, int* y) {
   if (threadIdx.x != 0) return;

@@ -1,4 +1,5 @@
-// Values that nobody has written: reported where something depends on them, and where the host reads what a kernel made of them.
+// Values that nobody has written: reported where something depends on them, and where the host
+// reads what a kernel made of them.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -74,7 +75,8 @@ template <bool faulty>
 __global__ void register_on_one_path(const int* x, int* y) {
   int v;
   asm volatile(
-      "{ .reg .u32 t; .reg .pred p; setp.ne.s32 p, %1, 0; @p bra ASSIGN; bra.uni DONE; ASSIGN: mov.u32 t, 5; DONE: mov.u32 %0, t; }"
+      "{ .reg .u32 t; .reg .pred p; setp.ne.s32 p, %1, 0; @p bra ASSIGN; bra.uni DONE; ASSIGN: "
+      "mov.u32 t, 5; DONE: mov.u32 %0, t; }"
       : "=r"(v)
       : "r"(x[threadIdx.x]));
   y[threadIdx.x] = v + 1;  // FAULT register_on_one_path
@@ -159,7 +161,8 @@ __global__ void copy_words_of_padded(const uint4* p, uint4* q) {
 PAIR_WITH_INFORMATION(whole_words_of_padding, "uninitialised") {
   Buffer<Padded> p(32), q(32);
   if (!faulty) make_padded<false><<<1, 32>>>(p);
-  copy_words_of_padded<faulty><<<1, 32>>>(reinterpret_cast<const uint4*>(static_cast<Padded*>(p)), reinterpret_cast<uint4*>(static_cast<Padded*>(q)));
+  copy_words_of_padded<faulty><<<1, 32>>>(reinterpret_cast<const uint4*>(static_cast<Padded*>(p)),
+                                          reinterpret_cast<uint4*>(static_cast<Padded*>(q)));
   q.fetch();
 }
 
@@ -347,7 +350,8 @@ PAIR(passed_through_a_call, "uninitialised") {
   passed_through_a_call<faulty><<<1, 32>>>(x, y);
 }
 
-// Fields of one byte in fresh memory: the word is read, changed in part and written back. Only a field that nobody assigned may not decide.
+// Fields of one byte in fresh memory: the word is read, changed in part and written back. Only a
+// field that nobody assigned may not decide.
 struct Fields {
   unsigned low : 3, high : 5, rest : 24;
 };

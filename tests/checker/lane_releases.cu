@@ -1,5 +1,6 @@
-// One lane of a warp releases: it tells of what it has done itself and of what it is ordered after. What the other lanes have done it tells of only
-// when they have met it, by __syncwarp or a barrier, before (PTX ISA 8.8, 8.9.5).
+// One lane of a warp releases. The release covers the lane's own operations and those that happen
+// before them. It covers operations of the other lanes only when these have synchronised with the
+// lane before, by __syncwarp or a barrier (PTX ISA 8.8, 8.9.5).
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
@@ -7,9 +8,13 @@ namespace {
 
 using lockstep::checker::Buffer;
 
-#define ARRIVE_FOR(bar, count) asm volatile("mbarrier.arrive.shared.b64 _, [%0], %1;" ::"r"(shared_address(bar)), "r"(count) : "memory")
+#define ARRIVE_FOR(bar, count)                                                                  \
+  asm volatile("mbarrier.arrive.shared.b64 _, [%0], %1;" ::"r"(shared_address(bar)), "r"(count) \
+               : "memory")
 
-__device__ void release(int* flag, int value) { asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory"); }
+__device__ void release(int* flag, int value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
+}
 __device__ int acquire(const int* flag) {
   int v;
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(flag) : "memory");
@@ -17,7 +22,10 @@ __device__ int acquire(const int* flag) {
 }
 __device__ int count_release(int* counter) {
   int before;
-  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(counter) : "memory");
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;"
+               : "=r"(before)
+               : "l"(counter)
+               : "memory");
   return before;
 }
 
@@ -257,7 +265,8 @@ __global__ void lane_counts_its_warp_in(int* part, int* count, int* y) {
   __syncwarp();
   if (before != gridDim.x - 1) return;
   int sum = 0;
-  for (int b = 0; b < gridDim.x; ++b) sum += part[b * 32 + threadIdx.x];  // FAULT lane_counts_its_warp_in
+  // FAULT lane_counts_its_warp_in
+  for (int b = 0; b < gridDim.x; ++b) sum += part[b * 32 + threadIdx.x];
   y[threadIdx.x] = sum;
 }
 PAIR(lane_counts_its_warp_in, "race") {
@@ -315,11 +324,15 @@ __global__ void lane_releases_in_its_block(int* y) {
   if (threadIdx.x < 32) {
     s[threadIdx.x] = threadIdx.x;  // FAULT lane_releases_in_its_block
     if (!faulty) __syncwarp();
-    if (threadIdx.x == 0) asm volatile("st.release.cta.shared.u32 [%0], 1;" ::"r"(shared_address(&flag)) : "memory");
+    if (threadIdx.x == 0)
+      asm volatile("st.release.cta.shared.u32 [%0], 1;" ::"r"(shared_address(&flag)) : "memory");
   } else {
     int v;
     do {
-      asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(v) : "r"(shared_address(&flag)) : "memory");
+      asm volatile("ld.acquire.cta.shared.u32 %0, [%1];"
+                   : "=r"(v)
+                   : "r"(shared_address(&flag))
+                   : "memory");
     } while (v == 0);
     y[threadIdx.x - 32] = s[63 - threadIdx.x];  // FAULT lane_releases_in_its_block
   }

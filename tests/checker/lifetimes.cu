@@ -1,4 +1,5 @@
-// Memory that comes and goes: used after it was freed, freed wrongly, or never; and the heap that kernels allocate from.
+// Memory that comes and goes: used after it was freed, freed wrongly, or never; and the heap that
+// kernels allocate from.
 #include "tests/checker/checker.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// Matrices that a warp holds together: ldmatrix, stmatrix, movmatrix, mma and wmma with lanes that are missing, rows that are wrong, and values that are
-// nobody's.
+// Matrices that a warp holds together: ldmatrix, stmatrix, movmatrix, mma and wmma with lanes that
+// are missing, rows that are wrong, and values that are nobody's.
 #include "tests/checker/checker.h"
 #include "tests/checker/matrix.cuh"
 
@@ -46,7 +46,8 @@ __global__ void ldmatrix_of_global_memory(const Half* x, unsigned* y) {
   for (int i = threadIdx.x; i < 8 * kRow; i += 32) tile[i] = x[i];
   __syncwarp();
   unsigned r;
-  LDMATRIX_GENERIC(r, (faulty ? x : tile) + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_of_global_memory
+  // FAULT ldmatrix_of_global_memory
+  LDMATRIX_GENERIC(r, (faulty ? x : tile) + threadIdx.x % 8 * kRow);
   y[threadIdx.x] = r;
 }
 PAIR(ldmatrix_of_global_memory, "invalid-instruction") {
@@ -73,7 +74,8 @@ template <bool faulty>
 __global__ void ldmatrix_before_the_barrier(unsigned* y) {
   __shared__ __align__(16) Half tile[2][8 * kRow];
   const int warp = threadIdx.x / 32;
-  for (int i = threadIdx.x % 32; i < 8 * kRow; i += 32) tile[warp][i] = i;  // FAULT ldmatrix_before_the_barrier
+  // FAULT ldmatrix_before_the_barrier
+  for (int i = threadIdx.x % 32; i < 8 * kRow; i += 32) tile[warp][i] = i;
   if (!faulty) __syncthreads();
   unsigned r;
   LDMATRIX(r, tile[warp ^ 1] + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_before_the_barrier
@@ -88,7 +90,8 @@ PAIR(ldmatrix_before_the_barrier, "uninitialised, race") {
 template <bool faulty>
 __global__ void ldmatrix_before_the_warp_has_met(unsigned* y) {
   __shared__ __align__(16) Half tile[8 * kRow];
-  for (int i = threadIdx.x; i < 8 * kRow; i += 32) tile[i] = i;  // FAULT ldmatrix_before_the_warp_has_met
+  // FAULT ldmatrix_before_the_warp_has_met
+  for (int i = threadIdx.x; i < 8 * kRow; i += 32) tile[i] = i;
   if (!faulty) __syncwarp();
   unsigned r;
   LDMATRIX(r, tile + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_before_the_warp_has_met
@@ -139,7 +142,8 @@ PAIR(ldmatrix_while_the_next_tile_comes, "race") {
 template <bool faulty>
 __global__ void stmatrix_misaligned(unsigned* y) {
   __shared__ __align__(16) Half tile[9 * kRow];
-  STMATRIX(tile + threadIdx.x % 8 * kRow + (faulty ? 2 : 0), threadIdx.x);  // FAULT stmatrix_misaligned
+  // FAULT stmatrix_misaligned
+  STMATRIX(tile + threadIdx.x % 8 * kRow + (faulty ? 2 : 0), threadIdx.x);
   __syncwarp();
   y[threadIdx.x] = tile[threadIdx.x];
 }
@@ -180,7 +184,8 @@ __global__ void stmatrix_while_others_read(unsigned* y) {
   __syncthreads();
   y[threadIdx.x] = tile[63 - threadIdx.x];  // FAULT stmatrix_while_others_read
   if (!faulty) __syncthreads();
-  if (threadIdx.x < 32) STMATRIX(tile + threadIdx.x % 8 * kRow, threadIdx.x);  // FAULT stmatrix_while_others_read
+  // FAULT stmatrix_while_others_read
+  if (threadIdx.x < 32) STMATRIX(tile + threadIdx.x % 8 * kRow, threadIdx.x);
 }
 PAIR(stmatrix_while_others_read, "race") {
   Buffer<unsigned> y(64);
@@ -216,7 +221,8 @@ PAIR(stmatrix_by_half_a_warp, "invalid-mask") {
 template <bool faulty>
 __global__ void stmatrix_rows_in_one_place(unsigned* y) {
   __shared__ __align__(16) Half tile[8 * kRow];
-  STMATRIX(tile + threadIdx.x % (faulty ? 4 : 8) * kRow, threadIdx.x);  // FAULT stmatrix_rows_in_one_place
+  // FAULT stmatrix_rows_in_one_place
+  STMATRIX(tile + threadIdx.x % (faulty ? 4 : 8) * kRow, threadIdx.x);
   __syncwarp();
   y[threadIdx.x] = tile[threadIdx.x];
 }

@@ -1,4 +1,5 @@
-// mbarrier objects: used against their protocol, phases that are miscounted, arrivals and waits that order nothing.
+// mbarrier objects: used against their protocol, phases that are miscounted, arrivals and waits
+// that order nothing.
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
@@ -88,7 +89,12 @@ __global__ void too_many_arrivals(int* y) {
   __shared__ unsigned long long bar;
   if (threadIdx.x == 0) INIT(&bar, 16);
   __syncthreads();
-  if (threadIdx.x < 8) asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&bar)), "r"(faulty ? 3 : 2) : "memory");  // FAULT too_many_arrivals
+  if (threadIdx.x < 8)
+    // FAULT too_many_arrivals
+    asm volatile(
+        "mbarrier.arrive.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&bar)),
+        "r"(faulty ? 3 : 2)
+        : "memory");
   y[threadIdx.x] = 1;
 }
 PAIR(too_many_arrivals, "mbarrier-misuse") {
@@ -162,7 +168,8 @@ PAIR(mbarrier_used_after_its_end, "mbarrier-misuse") {
 template <bool faulty>
 __global__ void mbarrier_misaligned(int* y) {
   __shared__ unsigned long long words[2];
-  if (threadIdx.x == 0) INIT(reinterpret_cast<char*>(words) + (faulty ? 4 : 8), 32);  // FAULT mbarrier_misaligned
+  // FAULT mbarrier_misaligned
+  if (threadIdx.x == 0) INIT(reinterpret_cast<char*>(words) + (faulty ? 4 : 8), 32);
   y[threadIdx.x] = 1;
 }
 PAIR(mbarrier_misaligned, "misaligned") {
@@ -173,7 +180,9 @@ PAIR(mbarrier_misaligned, "misaligned") {
 template <bool faulty>
 __global__ void mbarrier_in_global_memory(unsigned long long* words, int* y) {
   __shared__ unsigned long long bar;
-  if (threadIdx.x == 0) asm volatile("mbarrier.init.b64 [%0], 1;" ::"l"(faulty ? words : &bar) : "memory");  // FAULT mbarrier_in_global_memory
+  if (threadIdx.x == 0)
+    // FAULT mbarrier_in_global_memory
+    asm volatile("mbarrier.init.b64 [%0], 1;" ::"l"(faulty ? words : &bar) : "memory");
   y[threadIdx.x] = 1;
 }
 PAIR(mbarrier_in_global_memory, "mbarrier-misuse") {
@@ -215,7 +224,8 @@ PAIR(arrives_and_does_not_wait, "race") {
   arrives_and_does_not_wait<faulty><<<1, 64>>>(y);
 }
 
-// A ring of two slots with an object for "full" and one for "empty" each: a slot is given back before it has been read.
+// A ring of two slots with an object for "full" and one for "empty" each: a slot is given back
+// before it has been read.
 template <bool faulty>
 __global__ void ring_given_back_early(const int* x, int* y) {
   __shared__ int slot[2][32];
@@ -275,7 +285,11 @@ __global__ void asks_again_and_again(int* y) {
   if (threadIdx.x == 0) INIT(&bar, 32 + faulty);
   __syncthreads();
   ARRIVE(&bar);
-  asm volatile("{ .reg .pred p; AGAIN: mbarrier.test_wait.parity.shared.b64 p, [%0], 0; @!p bra AGAIN; }" ::"r"(shared_address(&bar)) : "memory");  // FAULT asks_again_and_again
+  // FAULT asks_again_and_again
+  asm volatile(
+      "{ .reg .pred p; AGAIN: mbarrier.test_wait.parity.shared.b64 p, [%0], 0; @!p bra AGAIN; }" ::
+          "r"(shared_address(&bar))
+      : "memory");
   y[threadIdx.x] = 1;
 }
 PAIR(asks_again_and_again, "deadlock") {
@@ -297,7 +311,10 @@ __global__ void arrives_for_those_who_dropped_out(int* y) {
   WAIT_PHASE(&bar, 0);
   __syncwarp();
   if (threadIdx.x == 0) {
-    asm volatile("mbarrier.arrive.shared.b64 _, [%0], %1;" ::"r"(shared_address(&bar)), "r"(faulty ? 32 : 16) : "memory");  // FAULT arrives_for_those_who_dropped_out
+    // FAULT arrives_for_those_who_dropped_out
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0], %1;" ::"r"(shared_address(&bar)),
+                 "r"(faulty ? 32 : 16)
+                 : "memory");
   }
   WAIT_PHASE(&bar, 1);
   y[threadIdx.x] = 1;
@@ -316,7 +333,8 @@ __global__ void arrives_relaxed(int* y) {
   __syncthreads();
   s[threadIdx.x] = threadIdx.x;  // FAULT arrives_relaxed
   if (faulty) {
-    asm volatile("mbarrier.arrive.relaxed.cta.shared.b64 _, [%0];" ::"r"(shared_address(&bar)) : "memory");
+    asm volatile("mbarrier.arrive.relaxed.cta.shared.b64 _, [%0];" ::"r"(shared_address(&bar))
+                 : "memory");
   } else {
     ARRIVE(&bar);
   }
@@ -337,7 +355,10 @@ __global__ void waits_relaxed(int* y) {
   s[threadIdx.x] = threadIdx.x;  // FAULT waits_relaxed
   ARRIVE(&bar);
   if (faulty) {
-    asm volatile("{ .reg .pred p; WAIT: mbarrier.try_wait.parity.relaxed.cta.shared.b64 p, [%0], 0; @!p bra WAIT; }" ::"r"(shared_address(&bar)) : "memory");
+    asm volatile(
+        "{ .reg .pred p; WAIT: mbarrier.try_wait.parity.relaxed.cta.shared.b64 p, [%0], 0; @!p bra "
+        "WAIT; }" ::"r"(shared_address(&bar))
+        : "memory");
   } else {
     WAIT_PHASE(&bar, 0);
   }

@@ -1,5 +1,6 @@
-// The PTX memory model's rules that no other file's subject holds: strength, scopes, release and acquire patterns in all their forms, and how order
-// is handed on. docs/reference/memory_model.md lists every rule with its pair.
+// The PTX memory model's rules that no other file's subject holds: strength, scopes, release and
+// acquire patterns in all their forms, and how order is handed on. docs/reference/memory_model.md
+// lists every rule with its pair.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -16,8 +17,12 @@ __device__ int load_acquire(const int* p) {
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
   return v;
 }
-__device__ void store_relaxed(int* p, int v) { asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
-__device__ void store_release(int* p, int v) { asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+__device__ void store_relaxed(int* p, int v) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+__device__ void store_release(int* p, int v) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
 __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 // 8.2.4: a vector is as many scalar accesses, each as strong as the whole.
@@ -29,9 +34,13 @@ __global__ void vector_of_scalars(int* x, int* y) {
   } else {
     int a, b;
     if (faulty) {
-      asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(x) : "memory");  // FAULT vector_of_scalars
+      // FAULT vector_of_scalars
+      asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(x) : "memory");
     } else {
-      asm volatile("ld.relaxed.gpu.global.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(x) : "memory");
+      asm volatile("ld.relaxed.gpu.global.v2.u32 {%0, %1}, [%2];"
+                   : "=r"(a), "=r"(b)
+                   : "l"(x)
+                   : "memory");
     }
     y[0] = a + b;
   }
@@ -46,7 +55,8 @@ template <bool faulty>
 __global__ void packed_pair(unsigned* x) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) {
-    asm volatile("red.global.add.noftz.f16x2 [%0], %1;" ::"l"(x), "r"(0x3c003c00u) : "memory");  // FAULT packed_pair
+    // FAULT packed_pair
+    asm volatile("red.global.add.noftz.f16x2 [%0], %1;" ::"l"(x), "r"(0x3c003c00u) : "memory");
   } else if (faulty) {
     reinterpret_cast<unsigned short*>(x)[1] = 0;  // FAULT packed_pair
   } else {
@@ -81,7 +91,8 @@ template <bool faulty>
 __global__ void mmio_is_strong(int* x, int* y) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) {
-    asm volatile("st.mmio.relaxed.sys.global.u32 [%0], 1;" ::"l"(x) : "memory");  // FAULT mmio_is_strong
+    // FAULT mmio_is_strong
+    asm volatile("st.mmio.relaxed.sys.global.u32 [%0], 1;" ::"l"(x) : "memory");
   } else {
     int v;
     if (faulty) {
@@ -117,7 +128,8 @@ template <bool faulty>
 __global__ void __cluster_dims__(2) cluster_scope(int* x) {
   if (threadIdx.x != 0) return;
   int* const mine = x + (faulty ? 0 : blockIdx.x / 2);
-  asm volatile("red.relaxed.cluster.global.add.u32 [%0], 1;" ::"l"(mine) : "memory");  // FAULT cluster_scope
+  // FAULT cluster_scope
+  asm volatile("red.relaxed.cluster.global.add.u32 [%0], 1;" ::"l"(mine) : "memory");
 }
 PAIR(cluster_scope, "race") {
   Buffer<int> x(2, 0);
@@ -170,7 +182,7 @@ PAIR(release_then_relaxed, "race") {
   release_then_relaxed<faulty><<<2, 32>>>(data, flag, other, y);
 }
 
-// A release pattern tells of what stands before its first instruction.
+// A release pattern covers the operations before its first instruction.
 template <bool faulty>
 __global__ void written_after_the_fence(int* data, int* flag, int* y) {
   if (threadIdx.x != 0) return;
@@ -229,7 +241,8 @@ PAIR(read_before_the_fence, "race") {
   read_before_the_fence<faulty><<<2, 32>>>(data, flag, y);
 }
 
-// 8.11.1: a reduction reads for nobody. (The wait is for an order that shows it under every schedule.)
+// 8.11.1: a reduction reads for nobody. (The wait is for an order that shows it under every
+// schedule.)
 template <bool faulty>
 __global__ void reduction_acquires_nothing(int* data, int* flag, int* turn, int* y) {
   if (threadIdx.x != 0) return;
@@ -295,11 +308,12 @@ PAIR(kernels_in_turn, "race") {
   }
 }
 
-// 8.9.5: what one thread has acquired it hands on to its block, here by a release of block scope to another warp.
+// 8.9.5: what one thread has acquired it hands on to its block, here by a release of block scope to
+// another warp.
 template <bool faulty>
 __global__ void handed_on_in_the_block(int* data, int* flag, int* y) {
-  __shared__ int told;
-  if (threadIdx.x == 0) told = 0;
+  __shared__ int passed;
+  if (threadIdx.x == 0) passed = 0;
   __syncthreads();
   if (blockIdx.x == 0) {
     if (threadIdx.x == 0) {
@@ -310,17 +324,25 @@ __global__ void handed_on_in_the_block(int* data, int* flag, int* y) {
     while (load_acquire(flag) == 0) {
     }
     if (faulty) {
-      asm volatile("st.relaxed.cta.shared.u32 [%0], 1;" ::"l"(__cvta_generic_to_shared(&told)) : "memory");
+      asm volatile("st.relaxed.cta.shared.u32 [%0], 1;" ::"l"(__cvta_generic_to_shared(&passed))
+                   : "memory");
     } else {
-      asm volatile("st.release.cta.shared.u32 [%0], 1;" ::"l"(__cvta_generic_to_shared(&told)) : "memory");
+      asm volatile("st.release.cta.shared.u32 [%0], 1;" ::"l"(__cvta_generic_to_shared(&passed))
+                   : "memory");
     }
   } else if (threadIdx.x == 32) {
     int v = 0;
     while (v == 0) {
       if (faulty) {
-        asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_shared(&told)) : "memory");
+        asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];"
+                     : "=r"(v)
+                     : "l"(__cvta_generic_to_shared(&passed))
+                     : "memory");
       } else {
-        asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_shared(&told)) : "memory");
+        asm volatile("ld.acquire.cta.shared.u32 %0, [%1];"
+                     : "=r"(v)
+                     : "l"(__cvta_generic_to_shared(&passed))
+                     : "memory");
       }
     }
     *y = *data;  // FAULT handed_on_in_the_block
@@ -344,7 +366,8 @@ __global__ void __cluster_dims__(2) handed_on_in_the_cluster(int* data, int* fla
   }
   if (blockIdx.x >= 2) {
     if (faulty) {
-      asm volatile("barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+      asm volatile("barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;" ::
+                       : "memory");
     } else {
       asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
     }
@@ -375,7 +398,11 @@ __global__ void handed_on_by_an_mbarrier(int* data, int* flag, int* y) {
   } else if (threadIdx.x == 32) {
     unsigned done = 0;
     while (done == 0) {
-      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(there) : "memory");
+      asm volatile(
+          "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+          : "=r"(done)
+          : "r"(there)
+          : "memory");
     }
     *y = *data;  // FAULT handed_on_by_an_mbarrier
   }

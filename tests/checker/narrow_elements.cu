@@ -1,4 +1,5 @@
-// Elements of one and two bytes, several of them in a word: neighbours are no race, one byte of two threads is. In global and in shared memory.
+// Elements of one and two bytes, several of them in a word: neighbours are no race, one byte of two
+// threads is. In global and in shared memory.
 #include "tests/checker/checker.h"
 
 namespace {
@@ -30,7 +31,8 @@ template <bool faulty>
 __global__ void bytes_in_a_loop(unsigned char* y, int n) {
   const int step = gridDim.x * blockDim.x - (faulty ? 1 : 0);
   for (int turn = 0; turn < 3; ++turn) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) y[i] = y[i] + turn;  // FAULT bytes_in_a_loop
+    // FAULT bytes_in_a_loop
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) y[i] = y[i] + turn;
   }
 }
 PAIR(bytes_in_a_loop, "race") {
@@ -86,7 +88,8 @@ __global__ void halves_then_the_word(unsigned short* y, int* x) {
     x[word] = y[2 * word + 1];  // FAULT halves_then_the_word
   }
   if (!faulty) __syncthreads();
-  if (threadIdx.x < 32) reinterpret_cast<unsigned*>(y)[31 - threadIdx.x] = 7;  // FAULT halves_then_the_word
+  // FAULT halves_then_the_word
+  if (threadIdx.x < 32) reinterpret_cast<unsigned*>(y)[31 - threadIdx.x] = 7;
 }
 PAIR(halves_then_the_word, "race") {
   Buffer<unsigned short> y(64, 0);
@@ -99,7 +102,8 @@ template <bool faulty>
 __global__ void bytes_then_vectors(unsigned char* y, uint4* x) {
   y[threadIdx.x] = threadIdx.x;  // FAULT bytes_then_vectors
   if (!faulty) __syncthreads();
-  if (threadIdx.x < 16) x[threadIdx.x] = reinterpret_cast<uint4*>(y)[threadIdx.x];  // FAULT bytes_then_vectors
+  // FAULT bytes_then_vectors
+  if (threadIdx.x < 16) x[threadIdx.x] = reinterpret_cast<uint4*>(y)[threadIdx.x];
 }
 PAIR(bytes_then_vectors, "race") {
   Buffer<unsigned char> y(256);
@@ -110,7 +114,8 @@ PAIR(bytes_then_vectors, "race") {
 // One byte that two blocks share, in a word of which all other bytes are written too.
 template <bool faulty>
 __global__ void one_shared_byte(unsigned char* y) {
-  for (int i = 0; i < 2 + (faulty && blockIdx.x == 0); ++i) y[2 * blockIdx.x + i] = blockIdx.x + i;  // FAULT one_shared_byte
+  // FAULT one_shared_byte
+  for (int i = 0; i < 2 + (faulty && blockIdx.x == 0); ++i) y[2 * blockIdx.x + i] = blockIdx.x + i;
 }
 PAIR(one_shared_byte, "race") {
   Buffer<unsigned char> y(8);
@@ -138,7 +143,8 @@ __global__ void shared_bytes_in_place(unsigned char* y) {
   __shared__ unsigned char s[96];
   s[threadIdx.x] = y[threadIdx.x];
   __syncthreads();
-  for (int turn = 0; turn < 3; ++turn) s[threadIdx.x / (faulty ? 2 : 1)] += turn;  // FAULT shared_bytes_in_place
+  // FAULT shared_bytes_in_place
+  for (int turn = 0; turn < 3; ++turn) s[threadIdx.x / (faulty ? 2 : 1)] += turn;
   __syncthreads();
   y[threadIdx.x] = s[threadIdx.x];
 }
@@ -152,7 +158,8 @@ __global__ void shared_halves_and_vectors(uint4* y) {
   __shared__ __align__(16) unsigned short s[256];
   s[threadIdx.x] = threadIdx.x;  // FAULT shared_halves_and_vectors
   if (!faulty) __syncthreads();
-  if (threadIdx.x < 32) y[threadIdx.x] = reinterpret_cast<uint4*>(s)[threadIdx.x];  // FAULT shared_halves_and_vectors
+  // FAULT shared_halves_and_vectors
+  if (threadIdx.x < 32) y[threadIdx.x] = reinterpret_cast<uint4*>(s)[threadIdx.x];
   __syncthreads();
   if (threadIdx.x < 32) reinterpret_cast<uint4*>(s)[threadIdx.x] = make_uint4(1, 2, 3, 4);
   __syncthreads();
@@ -169,7 +176,9 @@ __device__ unsigned char* of_rank(unsigned char* shared, unsigned rank) {
   asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(shared), "r"(rank));
   return reinterpret_cast<unsigned char*>(there);
 }
-__device__ void sync_cluster() { asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory"); }
+__device__ void sync_cluster() {
+  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+}
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) bytes_of_a_cluster(unsigned char* y) {

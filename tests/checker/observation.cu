@@ -1,15 +1,17 @@
-// Who has read what a strong write left is ordered after it, and so is whatever comes after the reading: chains of atomics, flags that are taken
-// back (PTX ISA 8.9.2, 8.9.5).
+// Who has read what a strong write left is ordered after it, and so is whatever comes after the
+// reading: chains of atomics, flags that are taken back (PTX ISA 8.9.2, 8.9.5).
 #include "tests/checker/checker.h"
 
 namespace {
 
 using lockstep::checker::Buffer;
 
-// The last block takes the counter back by a plain store: all other blocks' atomics came before its own. Any other block's may still come.
+// The last block takes the counter back by a plain store: all other blocks' atomics came before its
+// own. Any other block's may still come.
 template <bool faulty>
 __global__ void last_block_resets(unsigned* count) {
-  if (threadIdx.x == 0 && atomicAdd(count, 1) == (faulty ? 3 : gridDim.x - 1)) *count = 0;  // FAULT last_block_resets
+  // FAULT last_block_resets
+  if (threadIdx.x == 0 && atomicAdd(count, 1) == (faulty ? 3 : gridDim.x - 1)) *count = 0;
 }
 PAIR(last_block_resets, "race") {
   Buffer<unsigned> count(1, 0);
@@ -19,8 +21,10 @@ PAIR(last_block_resets, "race") {
 template <bool faulty>
 __global__ void last_block_reads(unsigned* count, unsigned* y) {
   if (threadIdx.x != 0) return;
-  const unsigned before = atomicAdd(count, 1);                                  // FAULT last_block_reads
-  if (before == gridDim.x - 1 || (faulty && before == 2)) y[blockIdx.x] = *count;  // FAULT last_block_reads
+  // FAULT last_block_reads
+  const unsigned before = atomicAdd(count, 1);
+  // FAULT last_block_reads
+  if (before == gridDim.x - 1 || (faulty && before == 2)) y[blockIdx.x] = *count;
 }
 PAIR(last_block_reads, "race") {
   Buffer<unsigned> count(1, 0), y(8);
@@ -33,7 +37,8 @@ __global__ void last_block_hands_on(unsigned* count) {
   __shared__ bool last;
   if (threadIdx.x == 0) last = atomicAdd(count, 1) == gridDim.x - 1;  // FAULT last_block_hands_on
   __syncthreads();
-  if (threadIdx.x == 40 && (faulty ? blockIdx.x == 2 : last)) *count = 0;  // FAULT last_block_hands_on
+  // FAULT last_block_hands_on
+  if (threadIdx.x == 40 && (faulty ? blockIdx.x == 2 : last)) *count = 0;
 }
 PAIR(last_block_hands_on, "race") {
   Buffer<unsigned> count(1, 0);

@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
     for (const Pair& p : pairs()) std::printf("%s %s\n", p.name, p.kind);
     return 0;
   }
-  const bool all = argc == 3 && std::strcmp(argv[1], "all") == 0, faulty = argc == 3 && std::strcmp(argv[2], "faulty") == 0;
+  const bool all = argc == 3 && std::strcmp(argv[1], "all") == 0,
+             faulty = argc == 3 && std::strcmp(argv[2], "faulty") == 0;
   if (argc != 3 || (!faulty && std::strcmp(argv[2], "correct") != 0) || (all && faulty)) return 2;
   bool found = false;
   for (const Pair& p : pairs()) {

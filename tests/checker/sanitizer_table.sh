@@ -1,8 +1,9 @@
 #!/bin/bash
-# sanitizer_table.sh PLANTED [TOOL...]: every planted mistake under every tool of compute-sanitizer, on the GPU that is there; a line
-# a mistake. docs/journal/sanitizer.md has what came of it.
+# sanitizer_table.sh PLANTED [TOOL...]: every planted mistake under every tool of compute-sanitizer,
+# on the GPU that is there; a line a mistake. docs/journal/sanitizer.md has what came of it.
 #   found     the tool reported an error          clean     it did not, and the program ended
-#   hung      neither within ten seconds          died N    the program ended with another status, and the tool said nothing
+#   hung      neither within ten seconds          died N    the program ended with another status,
+#             and the tool said nothing
 # Then all correct negative controls in one process a tool, which must be clean.
 set -u
 planted=$(readlink -f "$1")
@@ -15,12 +16,14 @@ readonly FOUND=86 SECONDS_EACH=10
 
 under() {  # TOOL NAME TWIN SECONDS: one word for what came of it
   local log=$logs/$1.$2.$3
-  timeout -k 1 "$4" compute-sanitizer --tool "$1" --error-exitcode $FOUND --report-api-errors no "$planted" "$2" "$3" > "$log" 2>&1
+  timeout -k 1 "$4" compute-sanitizer --tool "$1" --error-exitcode $FOUND --report-api-errors no \
+    "$planted" "$2" "$3" > "$log" 2>&1
   local status=$?
   case $status in
     0) echo clean ;;
     "$FOUND") echo found ;;
-    124 | 137) grep -q '^=========.*\(Invalid\|hazard\|Race\|Barrier\|Uninitialized\|Divergent\)' "$log" && echo found || echo hung ;;
+    124 | 137) grep -q '^=========.*\(Invalid\|hazard\|Race\|Barrier\|Uninitialized\|Divergent\)' \
+      "$log" && echo found || echo hung ;;
     *) grep -q '^========= .* [1-9][0-9]* error' "$log" && echo found || echo "died-$status" ;;
   esac
 }
@@ -30,7 +33,8 @@ export planted logs FOUND
 compute-sanitizer --version | tail -1
 for tool in "${tools[@]}"; do
   "$planted" --list | while read -r name _; do echo "$tool $name"; done
-done | xargs -P "${JOBS:-12}" -L 1 bash -c 'echo "$(under "$0" "$1" faulty '$SECONDS_EACH')" > "$logs/$0.$1.word"'
+done | xargs -P "${JOBS:-12}" -L 1 bash \
+  -c 'echo "$(under "$0" "$1" faulty '$SECONDS_EACH')" > "$logs/$0.$1.word"'
 printf '%-44s %-20s' mistake kind
 printf ' %-10s' "${tools[@]}"
 echo

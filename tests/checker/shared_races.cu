@@ -115,7 +115,8 @@ PAIR_WITH_INFORMATION(same_value_in_shared, "race") {
   same_value_in_shared<faulty><<<1, 64>>>(y, 3);
 }
 
-// One warp produces, another consumes, each at a barrier of its own: legal, and not when the barrier is left out.
+// One warp produces, another consumes, each at a barrier of its own: legal, and not when the
+// barrier is left out.
 template <bool faulty>
 __global__ void specialised_warps(const int* x, int* y) {
   __shared__ int s[32];
@@ -145,7 +146,8 @@ PAIR(specialised_warps, "race") {
 template <bool faulty>
 __global__ void bytes_in_shared(int* y) {
   __shared__ unsigned char s[64];
-  s[faulty ? threadIdx.x / 2 : threadIdx.x] = static_cast<unsigned char>(threadIdx.x);  // FAULT bytes_in_shared
+  // FAULT bytes_in_shared
+  s[faulty ? threadIdx.x / 2 : threadIdx.x] = static_cast<unsigned char>(threadIdx.x);
   __syncthreads();
   y[threadIdx.x] = s[(63 - threadIdx.x) / (faulty ? 2 : 1)];
 }
@@ -187,7 +189,8 @@ __global__ void barrier_of_two_of_three(int* y) {
   __shared__ int s[96];
   s[threadIdx.x] = threadIdx.x;  // FAULT barrier_of_two_of_three
   if (threadIdx.x < 64) asm volatile("bar.sync 1, 64;" ::: "memory");
-  if (threadIdx.x < 32) y[threadIdx.x] = s[threadIdx.x + (faulty ? 64 : 32)];  // FAULT barrier_of_two_of_three
+  // FAULT barrier_of_two_of_three
+  if (threadIdx.x < 32) y[threadIdx.x] = s[threadIdx.x + (faulty ? 64 : 32)];
 }
 PAIR(barrier_of_two_of_three, "race") {
   Buffer<int> y(32);

@@ -22,8 +22,12 @@ class Stream {
 
 constexpr int kCopied = 32;
 
-// The copy returns when the bytes are in a staging buffer; a stream that does not wait for the default one may overtake it.
-__global__ void after_copy_from_pageable_memory(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT copy_from_pageable_memory
+// The copy returns when the bytes are in a staging buffer; a stream that does not wait for the
+// default one may overtake it.
+// FAULT copy_from_pageable_memory
+__global__ void after_copy_from_pageable_memory(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x] + 1;
+}
 PAIR(copy_from_pageable_memory, "race") {
   const std::vector<int> host(kCopied, 7);
   Buffer<int> x(kCopied), y(kCopied);
@@ -35,7 +39,10 @@ PAIR(copy_from_pageable_memory, "race") {
 }
 
 // Before it begins, such a copy waits for the one before it.
-__global__ void after_second_copy_from_pageable_memory(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT second_copy_from_pageable_memory
+// FAULT second_copy_from_pageable_memory
+__global__ void after_second_copy_from_pageable_memory(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x] + 1;
+}
 PAIR(second_copy_from_pageable_memory, "race") {
   const std::vector<int> host(kCopied, 7);
   Buffer<int> first(kCopied), second(kCopied), y(kCopied);
@@ -46,21 +53,30 @@ PAIR(second_copy_from_pageable_memory, "race") {
   cudaStreamSynchronize(s);
 }
 
-// It waits for what its own stream had before it, and not for a copy in a stream that nothing orders before it.
-__global__ void after_copy_before_a_staged_one(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT copy_before_a_staged_one
+// It waits for what its own stream had before it, and not for a copy in a stream that nothing
+// orders before it.
+// FAULT copy_before_a_staged_one
+__global__ void after_copy_before_a_staged_one(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x] + 1;
+}
 PAIR(copy_before_a_staged_one, "race") {
   const std::vector<int> host(kCopied, 7);
   Buffer<int> from(kCopied, 1), x(kCopied), staged(kCopied), y(kCopied);
-  const Stream blocking(cudaStreamDefault), free(cudaStreamNonBlocking), kernels(cudaStreamNonBlocking);
+  const Stream blocking(cudaStreamDefault), free(cudaStreamNonBlocking),
+      kernels(cudaStreamNonBlocking);
   cudaDeviceSynchronize();
-  cudaMemcpyAsync(x, from, kCopied * sizeof(int), cudaMemcpyDeviceToDevice, faulty ? free : blocking);
+  cudaMemcpyAsync(x, from, kCopied * sizeof(int), cudaMemcpyDeviceToDevice,
+                  faulty ? free : blocking);
   cudaMemcpy(staged, host.data(), kCopied * sizeof(int), cudaMemcpyHostToDevice);
   after_copy_before_a_staged_one<<<1, kCopied, 0, kernels>>>(x, y);
   cudaDeviceSynchronize();
 }
 
 // Staged as well, and in its stream alone.
-__global__ void after_async_copy_from_pageable_memory(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT async_copy_from_pageable_memory
+// FAULT async_copy_from_pageable_memory
+__global__ void after_async_copy_from_pageable_memory(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x] + 1;
+}
 PAIR(async_copy_from_pageable_memory, "race") {
   const std::vector<int> host(kCopied, 7);
   Buffer<int> x(kCopied), y(kCopied);
@@ -71,7 +87,10 @@ PAIR(async_copy_from_pageable_memory, "race") {
 }
 
 // From pinned memory the host goes on at once.
-__global__ void after_copy_in_another_stream(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT copy_in_another_stream
+// FAULT copy_in_another_stream
+__global__ void after_copy_in_another_stream(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x] + 1;
+}
 PAIR(copy_in_another_stream, "race") {
   int* host = nullptr;
   cudaMallocHost(&host, kCopied * sizeof(int));
@@ -91,7 +110,10 @@ PAIR(copy_in_another_stream, "race") {
   cudaFreeHost(host);
 }
 
-__global__ void after_copy_within_the_device(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT copy_within_the_device
+// FAULT copy_within_the_device
+__global__ void after_copy_within_the_device(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x] + 1;
+}
 PAIR(copy_within_the_device, "race") {
   Buffer<int> x(kCopied), y(kCopied), from(kCopied, 1);
   const Stream blocking(cudaStreamDefault), free(cudaStreamNonBlocking);
@@ -101,7 +123,10 @@ PAIR(copy_within_the_device, "race") {
   cudaDeviceSynchronize();
 }
 
-__global__ void after_fill_in_the_default_stream(int* counts) { atomicAdd(counts + threadIdx.x % 4, 1); }  // FAULT fill_in_the_default_stream
+// FAULT fill_in_the_default_stream
+__global__ void after_fill_in_the_default_stream(int* counts) {
+  atomicAdd(counts + threadIdx.x % 4, 1);
+}
 PAIR(fill_in_the_default_stream, "race") {
   Buffer<int> counts(4);
   const Stream s(cudaStreamNonBlocking);
@@ -114,8 +139,12 @@ PAIR(fill_in_the_default_stream, "race") {
   cudaStreamSynchronize(s);
 }
 
-// Giving memory back waits for the device, asking for some does not (seen on an H200: docs/journal/silicon.md).
-__global__ void after_fill_and_an_allocation(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT fill_and_an_allocation
+// Giving memory back waits for the device, asking for some does not (seen on an H200:
+// docs/journal/silicon.md).
+// FAULT fill_and_an_allocation
+__global__ void after_fill_and_an_allocation(const int* x, int* y) {
+  y[threadIdx.x] = x[threadIdx.x] + 1;
+}
 PAIR(fill_and_an_allocation, "race") {
   std::vector<int> host(1024);
   Buffer<int> x(kCopied), y(kCopied);

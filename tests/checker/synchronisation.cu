@@ -53,7 +53,8 @@ PAIR(barrier_counts, "barrier-divergence") {
 
 template <bool faulty>
 __global__ void barrier_of_part_of_a_warp(int* y) {
-  asm volatile("bar.sync 1, %0;" ::"r"(faulty ? 40 : 64) : "memory");  // FAULT barrier_of_part_of_a_warp
+  // FAULT barrier_of_part_of_a_warp
+  asm volatile("bar.sync 1, %0;" ::"r"(faulty ? 40 : 64) : "memory");
   y[threadIdx.x] = 1;
 }
 PAIR(barrier_of_part_of_a_warp, "invalid-instruction") {
@@ -85,7 +86,8 @@ PAIR(barriers_crossed, "deadlock") {
 
 template <bool faulty>
 __global__ void mask_without_the_caller(int* y) {
-  if (threadIdx.x < 16) y[threadIdx.x] = __shfl_sync(faulty ? 0xff : 0xffff, threadIdx.x, 0);  // FAULT mask_without_the_caller
+  // FAULT mask_without_the_caller
+  if (threadIdx.x < 16) y[threadIdx.x] = __shfl_sync(faulty ? 0xff : 0xffff, threadIdx.x, 0);
 }
 PAIR(mask_without_the_caller, "invalid-mask") {
   Buffer<int> y(32);
@@ -95,7 +97,8 @@ PAIR(mask_without_the_caller, "invalid-mask") {
 template <bool faulty>
 __global__ void mask_of_lanes_that_never_come(int* y) {
   if (threadIdx.x < 16) {
-    y[threadIdx.x] = __any_sync(faulty ? 0xffffffffu : 0xffffu, threadIdx.x == 3);  // FAULT mask_of_lanes_that_never_come
+    // FAULT mask_of_lanes_that_never_come
+    y[threadIdx.x] = __any_sync(faulty ? 0xffffffffu : 0xffffu, threadIdx.x == 3);
   } else if (faulty) {
     __syncthreads();
   }
@@ -120,7 +123,8 @@ PAIR(shuffle_from_an_inactive_lane, "inactive-lane") {
 template <bool faulty>
 __global__ void inactive_lane_to_the_host(int* y) {
   if (threadIdx.x < 16) {
-    y[threadIdx.x] = __shfl_sync(0xffff, static_cast<int>(threadIdx.x), faulty ? 20 : 10);  // FAULT inactive_lane_to_the_host
+    // FAULT inactive_lane_to_the_host
+    y[threadIdx.x] = __shfl_sync(0xffff, static_cast<int>(threadIdx.x), faulty ? 20 : 10);
   }
 }
 PAIR(inactive_lane_to_the_host, "inactive-lane") {
@@ -176,12 +180,14 @@ PAIR(recursion_without_end, "stack-overflow") {
   recursion_without_end<faulty><<<1, 1>>>(y);
 }
 
-// Lanes leave the loop one by one, and the mask still names them; they wait at the barrier after it.
+// Lanes leave the loop one by one, and the mask still names them; they wait at the barrier after
+// it.
 template <bool faulty>
 __global__ void mask_of_a_loop(const int* trips, int* y) {
   int sum = 0;
   const int n = trips[threadIdx.x];
-  for (int k = 0; k < (faulty ? n : 4); ++k) sum += __shfl_down_sync(~0u, k, 1);  // FAULT mask_of_a_loop
+  // FAULT mask_of_a_loop
+  for (int k = 0; k < (faulty ? n : 4); ++k) sum += __shfl_down_sync(~0u, k, 1);
   __syncthreads();
   y[threadIdx.x] = sum;
 }
@@ -205,7 +211,8 @@ PAIR(syncwarp_without_the_caller, "invalid-mask") {
 
 template <bool faulty>
 __global__ void reduction_with_a_wrong_mask(int* y) {
-  y[threadIdx.x] = __reduce_add_sync(faulty ? 0xffff : ~0u, threadIdx.x);  // FAULT reduction_with_a_wrong_mask
+  // FAULT reduction_with_a_wrong_mask
+  y[threadIdx.x] = __reduce_add_sync(faulty ? 0xffff : ~0u, threadIdx.x);
 }
 PAIR(reduction_with_a_wrong_mask, "invalid-mask") {
   Buffer<int> y(32);
@@ -240,7 +247,8 @@ PAIR(barrier_that_is_none, "invalid-instruction") {
 
 template <bool faulty>
 __global__ void barriers_of_one_warp_differ(int* y) {
-  asm volatile("barrier.sync %0, 32;" ::"r"(faulty ? threadIdx.x / 16 + 1 : 1) : "memory");  // FAULT barriers_of_one_warp_differ
+  // FAULT barriers_of_one_warp_differ
+  asm volatile("barrier.sync %0, 32;" ::"r"(faulty ? threadIdx.x / 16 + 1 : 1) : "memory");
   y[threadIdx.x] = 1;
 }
 PAIR(barriers_of_one_warp_differ, "invalid-instruction") {
@@ -293,7 +301,7 @@ PAIR(nobody_arrives, "deadlock") {
   nobody_arrives<faulty><<<1, 64>>>(y);
 }
 
-// ---- kernels that cannot end --------------------------------------------------------------------------------------
+// ---- kernels that cannot end --------------------------------------------------------------------
 
 template <bool faulty>
 __global__ void lock_never_released(int* lock, int* count) {
@@ -401,7 +409,8 @@ __global__ void locks_in_opposite_order(int* locks, int* y) {
   const int warp = threadIdx.x / 32;
   if (threadIdx.x % 32 == 0) take(locks + (faulty ? warp : 2 * warp));
   __syncthreads();
-  if (threadIdx.x % 32 == 0) take(locks + (faulty ? 1 - warp : 2 * warp + 1));  // FAULT locks_in_opposite_order
+  // FAULT locks_in_opposite_order
+  if (threadIdx.x % 32 == 0) take(locks + (faulty ? 1 - warp : 2 * warp + 1));
   y[threadIdx.x] = 1;
 }
 PAIR(locks_in_opposite_order, "deadlock") {

@@ -1,4 +1,5 @@
-// Copies through tensor maps: data used too early, bytes that are miscounted, fences between proxies that are missing, maps, boxes and addresses that are wrong.
+// Copies through tensor maps: data used too early, bytes that are miscounted, fences between
+// proxies that are missing, maps, boxes and addresses that are wrong.
 #include <cuda.h>
 
 #include "tests/checker/async.cuh"
@@ -8,13 +9,18 @@ namespace {
 
 using lockstep::checker::Buffer;
 
-#define TENSOR_LOAD(to, map, x, y, bar)                                                                                                         \
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)), \
-               "l"(map), "r"(x), "r"(y), "r"(shared_address(bar))                                                                              \
-               : "memory")
-#define TENSOR_STORE(map, x, y, from)                                                                                                            \
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x), "r"(y), "r"(shared_address(from)) \
-               : "memory")
+#define TENSOR_LOAD(to, map, x, y, bar)                                                         \
+  asm volatile(                                                                                 \
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], " \
+      "[%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),                                        \
+      "l"(map), "r"(x), "r"(y), "r"(shared_address(bar))                                        \
+      : "memory")
+#define TENSOR_STORE(map, x, y, from)                                                           \
+  asm volatile(                                                                                 \
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"( \
+          map),                                                                                 \
+      "r"(x), "r"(y), "r"(shared_address(from))                                                 \
+      : "memory")
 #define PROXY_FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 
 constexpr int kWidth = 32, kHeight = 8;            // of the tensor, of int
@@ -22,17 +28,22 @@ constexpr int kBoxBytes = 4 * kWidth * kHeight / 2;  // boxes are half as high
 
 // A map of kHeight rows of kWidth int at `data`, in boxes of half the height.
 CUtensorMap map_of(int* data, int height = kHeight) {
-  using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
-                              CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+  using Encode =
+      CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
+                   const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
+                   CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found;
-  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
+  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
+                                   &found);
   CUtensorMap map{};
   const cuuint64_t sizes[] = {kWidth, static_cast<cuuint64_t>(height)}, strides[] = {4 * kWidth};
   const cuuint32_t box[] = {kWidth, kHeight / 2}, steps[] = {1, 1};
   if (function != nullptr) {
-    reinterpret_cast<Encode>(function)(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, data, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                       CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    reinterpret_cast<Encode>(function)(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, data, sizes, strides,
+                                       box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                       CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   }
   return map;
 }
@@ -109,7 +120,8 @@ PAIR(bulk_store_without_a_proxy_fence, "missing-proxy-fence") {
   bulk_store_without_a_proxy_fence<faulty><<<1, 128>>>(y);
 }
 
-// The copy does not read what the stores left, it overwrites it: which of the two stays needs the fence all the same.
+// The copy does not read what the stores left, it overwrites it: which of the two stays needs the
+// fence all the same.
 template <bool faulty>
 __global__ void tensor_load_over_ordinary_stores(const __grid_constant__ CUtensorMap map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -130,8 +142,8 @@ PAIR(tensor_load_over_ordinary_stores, "missing-proxy-fence") {
   tensor_load_over_ordinary_stores<faulty><<<1, 128>>>(map_of(x), y);
 }
 
-// A pipeline: what the threads have read before the barrier they have, and what a copy brought there is no store of theirs. Where they have stored as well,
-// the fence is missing.
+// A pipeline: what the threads have read before the barrier they have, and what a copy brought
+// there is no store of theirs. Where they have stored as well, the fence is missing.
 template <bool faulty>
 __global__ void tensor_load_over_what_was_changed(const __grid_constant__ CUtensorMap map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
@@ -198,15 +210,18 @@ PAIR(proxy_fence_in_the_first_turn, "missing-proxy-fence") {
 
 // A map that the kernel itself brings into global memory.
 template <bool faulty>
-__global__ void tensor_map_without_its_fence(const __grid_constant__ CUtensorMap map, CUtensorMap* copy, int* y) {
+__global__ void tensor_map_without_its_fence(const __grid_constant__ CUtensorMap map,
+                                             CUtensorMap* copy, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
   __shared__ unsigned long long bar;
-  reinterpret_cast<int*>(copy)[threadIdx.x] = reinterpret_cast<const int*>(&map)[threadIdx.x];  // FAULT tensor_map_without_its_fence
+  // FAULT tensor_map_without_its_fence
+  reinterpret_cast<int*>(copy)[threadIdx.x] = reinterpret_cast<const int*>(&map)[threadIdx.x];
   if (threadIdx.x == 0) INIT(&bar, 1);
   __syncthreads();
   if (threadIdx.x == 0) {
     asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
-    if (!faulty) asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(copy) : "memory");
+    if (!faulty)
+      asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(copy) : "memory");
     EXPECT(&bar, kBoxBytes);
     TENSOR_LOAD(tile, copy, 0, 0, &bar);  // FAULT tensor_map_without_its_fence
     WAIT_PHASE(&bar, 0);
@@ -436,17 +451,22 @@ PAIR(tensor_store_of_two_groups_the_second, "race") {
   tensor_store_of_two_groups_the_second<faulty><<<1, 128>>>(map_of(x));
 }
 
-#define TENSOR_LOAD_OF_A_LINE(to, map, x, bar)                                                                                              \
-  asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2}], [%3];" ::"r"(shared_address(to)), \
-               "l"(map), "r"(x), "r"(shared_address(bar))                                                                                  \
-               : "memory")
-#define TENSOR_MULTICAST(to, map, x, y, bar, blocks)                                                                                                        \
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"( \
-                   shared_address(to)),                                                                                                                     \
-               "l"(map), "r"(x), "r"(y), "r"(shared_address(bar)), "h"(static_cast<unsigned short>(blocks))                                                 \
-               : "memory")
-#define TENSOR_REDUCE(op, map, x, y, from)                                                                                                                    \
-  asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta." op ".tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x), "r"(y), "r"(shared_address(from)) \
+#define TENSOR_LOAD_OF_A_LINE(to, map, x, bar)                                                  \
+  asm volatile(                                                                                 \
+      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], " \
+      "[%1, {%2}], [%3];" ::"r"(shared_address(to)),                                            \
+      "l"(map), "r"(x), "r"(shared_address(bar))                                                \
+      : "memory")
+#define TENSOR_MULTICAST(to, map, x, y, bar, blocks)                                               \
+  asm volatile(                                                                                    \
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes."          \
+      "multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),              \
+      "l"(map), "r"(x), "r"(y), "r"(shared_address(bar)), "h"(static_cast<unsigned short>(blocks)) \
+      : "memory")
+#define TENSOR_REDUCE(op, map, x, y, from)                             \
+  asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta." op \
+               ".tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),    \
+               "r"(x), "r"(y), "r"(shared_address(from))               \
                : "memory")
 
 template <bool faulty>
@@ -528,7 +548,8 @@ PAIR(tensor_wait_for_the_other_parity, "race") {
 
 // A box comes while slower threads still read the last one.
 template <bool faulty>
-__global__ void tensor_box_before_its_readers_are_done(const __grid_constant__ CUtensorMap map, int* y) {
+__global__ void tensor_box_before_its_readers_are_done(const __grid_constant__ CUtensorMap map,
+                                                       int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
   __shared__ unsigned long long bar;
   if (threadIdx.x == 0) INIT(&bar, 1);
@@ -553,7 +574,8 @@ PAIR(tensor_box_before_its_readers_are_done, "race") {
 
 // To a block that may not have a barrier yet.
 template <bool faulty>
-__global__ void __cluster_dims__(2) tensor_multicast_unasked(const __grid_constant__ CUtensorMap map, int* y) {
+__global__ void __cluster_dims__(2)
+    tensor_multicast_unasked(const __grid_constant__ CUtensorMap map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
   __shared__ unsigned long long bar;
   if (threadIdx.x == 0) {

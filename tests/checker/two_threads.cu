@@ -1,5 +1,6 @@
-// Races of two threads in which another access of theirs, to the same word, comes between: a strong one
-// after a weak one, a read after a write. And what acquires do not order: other places, other lanes.
+// Races of two threads in which another access of theirs, to the same word, comes between: a strong
+// one after a weak one, a read after a write. And what acquires do not order: other places, other
+// lanes.
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 
@@ -24,7 +25,8 @@ PAIR(weak_read_before_an_atomic_of_its_own, "race") {
   weak_read_before_an_atomic_of_its_own<faulty><<<1, 32>>>(y);
 }
 
-// The thread that adds also looks at the sum, by a volatile read. The other block's plain read races with the addition.
+// The thread that adds also looks at the sum, by a volatile read. The other block's plain read
+// races with the addition.
 template <bool faulty>
 __global__ void __cluster_dims__(2) atomic_before_a_read_of_its_own(int* y) {
   __shared__ int s;
@@ -34,12 +36,17 @@ __global__ void __cluster_dims__(2) atomic_before_a_read_of_its_own(int* y) {
   asm("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(shared_address(&s)));
   int v = 0;
   if (threadIdx.x == 0 && blockIdx.x == 0) {
-    asm volatile("red.relaxed.cluster.shared::cluster.add.u32 [%0], 1;" ::"r"(there) : "memory");  // FAULT atomic_before_a_read_of_its_own
+    // FAULT atomic_before_a_read_of_its_own
+    asm volatile("red.relaxed.cluster.shared::cluster.add.u32 [%0], 1;" ::"r"(there) : "memory");
     asm volatile("ld.volatile.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(there) : "memory");
   } else if (threadIdx.x == 0 && faulty) {
-    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(there) : "memory");  // FAULT atomic_before_a_read_of_its_own
+    // FAULT atomic_before_a_read_of_its_own
+    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(there) : "memory");
   } else if (threadIdx.x == 0) {
-    asm volatile("ld.relaxed.cluster.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(there) : "memory");
+    asm volatile("ld.relaxed.cluster.shared::cluster.u32 %0, [%1];"
+                 : "=r"(v)
+                 : "r"(there)
+                 : "memory");
   }
   asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
   y[blockIdx.x * blockDim.x + threadIdx.x] = v;
@@ -126,8 +133,9 @@ PAIR(atomics_of_neighbours_at_places_of_their_own, "race") {
   atomics_of_neighbours_at_places_of_their_own<faulty><<<1, 32>>>(data, places, y);
 }
 
-// The message itself begins by a plain store of the thread that releases it. Who acquires it comes after that store, too
-// (PTX ISA 8.9.5). Another flag, which orders nothing, makes the reader look when it is there.
+// The message itself begins by a plain store of the thread that releases it. Who acquires it comes
+// after that store, too (PTX ISA 8.9.5). Another flag, which orders nothing, makes the reader look
+// when it is there.
 template <bool faulty>
 __global__ void message_that_begins_by_a_plain_store(int* message, int* there, int* y) {
   if (threadIdx.x != 0) return;
@@ -142,7 +150,8 @@ __global__ void message_that_begins_by_a_plain_store(int* message, int* there, i
     asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(v) : "l"(there) : "memory");
   } while (v == 0);
   if (faulty) {
-    asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(v) : "l"(message) : "memory");  // FAULT message_that_begins_by_a_plain_store
+    // FAULT message_that_begins_by_a_plain_store
+    asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(v) : "l"(message) : "memory");
   } else {
     asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(message) : "memory");
   }

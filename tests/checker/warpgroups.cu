@@ -1,4 +1,5 @@
-// wgmma: multiplications of four warps whose fences, groups and waits are missing, whose operands change under them, or which not all four execute.
+// wgmma: multiplications of four warps whose fences, groups and waits are missing, whose operands
+// change under them, or which not all four execute.
 #include "tests/checker/async.cuh"
 #include "tests/checker/checker.h"
 #include "tests/checker/matrix.cuh"
@@ -8,9 +9,12 @@ namespace {
 using lockstep::checker::Buffer;
 using Half = unsigned short;
 
-// A: 64 by 16, B: 8 by 16, in core matrices of 8 by 8 halves that lie one after the other: two along k, then the next eight rows.
+// A: 64 by 16, B: 8 by 16, in core matrices of 8 by 8 halves that lie one after the other: two
+// along k, then the next eight rows.
 constexpr int kA = 64 * 16, kB = 8 * 16;
-__device__ __forceinline__ unsigned long long matrix(const Half* p) { return descriptor_of(p, 128, 256); }
+__device__ __forceinline__ unsigned long long matrix(const Half* p) {
+  return descriptor_of(p, 128, 256);
+}
 
 // Both factors, seen by the multiplications of the whole block.
 __device__ __forceinline__ void fill(Half* a, int n) {
@@ -223,7 +227,8 @@ __global__ void wgmma_b_overwritten_by_another_warpgroup(float* y) {
     if (!faulty) WGMMA_WAIT(0);
   }
   __syncthreads();
-  if (threadIdx.x >= 128) tile[kA + threadIdx.x - 128] = 0x4000;  // FAULT wgmma_b_overwritten_by_another_warpgroup
+  // FAULT wgmma_b_overwritten_by_another_warpgroup
+  if (threadIdx.x >= 128) tile[kA + threadIdx.x - 128] = 0x4000;
   __syncthreads();
   if (threadIdx.x >= 128) return;
   if (faulty) WGMMA_WAIT(0);
@@ -255,7 +260,8 @@ PAIR(wgmma_never_waited_for, "race") {
 template <bool faulty>
 __global__ void wgmma_without_a_proxy_fence(float* y) {
   __shared__ __align__(128) Half tile[kA + kB];
-  for (int i = threadIdx.x; i < kA + kB; i += 128) tile[i] = 0x3c00;  // FAULT wgmma_without_a_proxy_fence
+  // FAULT wgmma_without_a_proxy_fence
+  for (int i = threadIdx.x; i < kA + kB; i += 128) tile[i] = 0x3c00;
   if (!faulty) PROXY_FENCE();
   __syncthreads();
   float d[4] = {};
@@ -273,7 +279,8 @@ PAIR(wgmma_without_a_proxy_fence, "missing-proxy-fence") {
 template <bool faulty>
 __global__ void wgmma_before_the_barrier(float* y) {
   __shared__ __align__(128) Half tile[kA + kB];
-  for (int i = threadIdx.x; i < kA + kB; i += 128) tile[i] = 0x3c00;  // FAULT wgmma_before_the_barrier
+  // FAULT wgmma_before_the_barrier
+  for (int i = threadIdx.x; i < kA + kB; i += 128) tile[i] = 0x3c00;
   PROXY_FENCE();
   if (!faulty) __syncthreads();
   float d[4] = {};
@@ -294,7 +301,8 @@ __global__ void wgmma_past_shared_memory(float* y) {
   fill(tile, kA + kB);
   float d[4] = {};
   WGMMA_FENCE();
-  WGMMA(d, descriptor_of(tile, 128, faulty ? 512 : 256), matrix(tile + kA), false);  // FAULT wgmma_past_shared_memory
+  // FAULT wgmma_past_shared_memory
+  WGMMA(d, descriptor_of(tile, 128, faulty ? 512 : 256), matrix(tile + kA), false);
   WGMMA_COMMIT();
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
@@ -311,7 +319,8 @@ __global__ void wgmma_of_another_leading_dimension(float* y) {
   fill(tile, kA + kB);
   float d[4] = {};
   WGMMA_FENCE();
-  WGMMA(d, matrix(tile), descriptor_of(tile + kA, faulty ? 256 : 128, 256), false);  // FAULT wgmma_of_another_leading_dimension
+  // FAULT wgmma_of_another_leading_dimension
+  WGMMA(d, matrix(tile), descriptor_of(tile + kA, faulty ? 256 : 128, 256), false);
   WGMMA_COMMIT();
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
@@ -358,7 +367,8 @@ __global__ void wgmma_while_the_next_tile_comes(const Half* x, float* y) {
   for (int turn = 0; turn < 2; ++turn) {
     if (threadIdx.x == 0) {
       EXPECT(&bar, 2 * (kA + kB));
-      BULK_LOAD(tile, x + turn * (kA + kB), 2 * (kA + kB), &bar);  // FAULT wgmma_while_the_next_tile_comes
+      // FAULT wgmma_while_the_next_tile_comes
+      BULK_LOAD(tile, x + turn * (kA + kB), 2 * (kA + kB), &bar);
     }
     WAIT_PHASE(&bar, turn);
     WGMMA_FENCE();
@@ -477,7 +487,8 @@ template <bool faulty>
 __global__ void wgmma_descriptors_that_differ(float* y) {
   FACTORS();
   WGMMA_FENCE();
-  WGMMA(d, a, faulty && threadIdx.x % 32 == 7 ? a : b, false);  // FAULT wgmma_descriptors_that_differ
+  // FAULT wgmma_descriptors_that_differ
+  WGMMA(d, a, faulty && threadIdx.x % 32 == 7 ? a : b, false);
   WGMMA_COMMIT();
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
@@ -529,7 +540,8 @@ PAIR(wgmma_two_shapes_on_one_accumulator, "async-order") {
   wgmma_two_shapes_on_one_accumulator<faulty><<<1, 128>>>(y);
 }
 
-// One thread of the warpgroup gives the tile back, for all four warps: the multiplication is one operation of all of them.
+// One thread of the warpgroup gives the tile back, for all four warps: the multiplication is one
+// operation of all of them.
 template <bool faulty>
 __global__ void wgmma_tile_given_back_by_one_thread(float* y) {
   __shared__ __align__(128) Half tile[kA + kB];
@@ -538,7 +550,8 @@ __global__ void wgmma_tile_given_back_by_one_thread(float* y) {
   fill(tile, kA + kB);
   if (threadIdx.x >= 128) {
     WAIT_PHASE(&free, 0);
-    for (int i = threadIdx.x - 128; i < kA + kB; i += 32) tile[i] = 0;  // FAULT wgmma_tile_given_back_by_one_thread
+    // FAULT wgmma_tile_given_back_by_one_thread
+    for (int i = threadIdx.x - 128; i < kA + kB; i += 32) tile[i] = 0;
     return;
   }
   float d[4] = {};

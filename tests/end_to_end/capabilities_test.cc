@@ -70,7 +70,7 @@ Table read_table(const std::string& page) {
   return table;
 }
 
-// Of the suites that a run has when none is named, as `list` tells them: those that time nothing.
+// The number of suites of a run that names none, as `list` prints them: those that time nothing.
 std::size_t families() {
   const Ended listed = run("harness/conform/conform", {"list", "--names"});
   EXPECT_EQ(listed.status, 0) << listed.output;

@@ -74,7 +74,7 @@ TEST(Command, HasHelpAtEveryLevel) {
       << "what a checkout alone can do is listed there alone";
 }
 
-TEST(Command, IsToldByTheScriptOfACheckoutBeforeItIsBuilt) {
+TEST(Command, IsDescribedByTheScriptOfACheckoutBeforeItIsBuilt) {
   const std::string script = text_of(runfile("lockstep"));
   const auto begin = script.find("brief_help() {");
   ASSERT_NE(begin, script.npos);
@@ -118,7 +118,7 @@ TEST(Command, SaysWhatIsWrongAndWhatWasMeant) {
   EXPECT_EQ(lockstep({}).status, 2);
 }
 
-// A tool that tells how it was called.
+// A tool that prints its arguments.
 void stand_in(const fs::path& path) {
   fs::create_directories(path.parent_path());
   std::ofstream(path)
@@ -126,7 +126,7 @@ void stand_in(const fs::path& path) {
   fs::permissions(path, fs::perms::owner_all);
 }
 
-TEST(Command, FindsItsToolsBesideItselfOrWhereItIsTold) {
+TEST(Command, FindsItsToolsBesideItselfOrWhereAVariableNamesThem) {
   const fs::path prefix = fresh_file("installed");
   fs::create_directories(prefix / "bin");
   fs::create_directories(prefix / "lib/lockstep/runfiles");

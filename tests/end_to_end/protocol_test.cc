@@ -202,7 +202,7 @@ TEST(Protocol, ASimulatedGpuThatIsAskedForAndAbsentIsRed) {
   EXPECT_THAT(r.output, HasSubstr("The simulated GPU was not found"));
 }
 
-TEST(Protocol, AProgramWithItsRuntimeLinkedInIsToldWhatToChange) {
+TEST(Protocol, AProgramWithItsRuntimeLinkedInGetsAMessageWithTheChange) {
   const Ended r =
       run("static_runtime", {}, {{"LOCKSTEP_GPU", "simulated"}, {"LOCKSTEP_EXPECT_KERNELS", "1"}});
   EXPECT_EQ(r.status, 1) << r.output;

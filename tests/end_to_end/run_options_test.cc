@@ -1,5 +1,5 @@
-// What `run` and `list` are told, and what becomes of a run that is interrupted, doubled, or out of
-// room.
+// The options of `run` and `list`, and the end of a run that is interrupted, doubled, or out of
+// disk space.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -181,7 +181,7 @@ TEST(Coverage, OfKernelsThatWereNeverLaunchedIsZero) {
   EXPECT_TRUE(c.has_record("FNH:0"));
 }
 
-TEST(Coverage, SaysSoWhenThereIsNothingToTell) {
+TEST(Coverage, SaysSoWhenThereIsNothingToReport) {
   const Covered without = cover("tests/exec/covered_without_lines");
   EXPECT_EQ(without.outcome.status, 88);
   EXPECT_TRUE(has(without.outcome.err, "compile them with nvcc -lineinfo")) << without.outcome.err;
@@ -197,7 +197,7 @@ TEST(Coverage, SaysSoWhenThereIsNothingToTell) {
   EXPECT_TRUE(has(elsewhere.outcome.err, "none of the ")) << elsewhere.outcome.err;
 }
 
-TEST(Coverage, TellsOfTheToolkitsHeadersWhenAsked) {
+TEST(Coverage, ReportsTheToolkitsHeadersWhenAsked) {
   EXPECT_EQ(cover(kProgram).outcome.out.find(".h"), std::string::npos);
   EXPECT_TRUE(has(cover(kProgram, "--toolkit").outcome.out, ".h"));
 }

@@ -167,13 +167,13 @@ TEST(Findings, OfARaceNameBothThreadsAndBothLinesInEveryForm) {
     EXPECT_TRUE(found[0]["line"] == one.line && found[0]["other"]["line"] == other.line) << found;
     EXPECT_TRUE(is(result["properties"], one) && is(result["properties"]["other"], other))
         << result;
-    const auto tells = [](const json& location, const char* which, const Side& side) {
+    const auto describes = [](const json& location, const char* which, const Side& side) {
       return location["physicalLocation"]["region"]["startLine"] == side.line &&
              location["message"]["text"] ==
                  std::string(which) + " access, " + side.what + ", by " + side.who();
     };
-    EXPECT_TRUE(tells(result["locations"][0], "one", one)) << result;
-    EXPECT_TRUE(tells(result["relatedLocations"][0], "the other", other)) << result;
+    EXPECT_TRUE(describes(result["locations"][0], "one", one)) << result;
+    EXPECT_TRUE(describes(result["relatedLocations"][0], "the other", other)) << result;
   }
 }
 
@@ -299,7 +299,7 @@ TEST(GoingOn, IsWhatExecDoesWhereAKernelCan) {
   }
 }
 
-TEST(GoingOn, LeavesTheProgramItsResultsAndTellsEachPlaceOnce) {
+TEST(GoingOn, LeavesTheProgramItsResultsAndReportsEachPlaceOnce) {
   const std::string j = scratch("goes_on.json"), t = scratch("goes_on.txt"),
                     s = scratch("goes_on.sarif");
   const Outcome o =

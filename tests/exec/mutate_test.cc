@@ -94,7 +94,7 @@ std::string program(const std::string& name) {
 }
 
 // The tests that look at one element, and their twins that look at all.
-TEST(Mutate, ToldTheWeakFromTheStrong) {
+TEST(Mutate, DistinguishesTheWeakFromTheStrong) {
   const Outcome weak = mutate("weak", program("weakly_tested")),
                 strong = mutate("strong", program("strongly_tested"));
   ASSERT_EQ(weak.status, 0) << weak.out << weak.err;
@@ -158,7 +158,7 @@ TEST(Mutate, ChoosesByOperatorAndJudgesByScore) {
 
 TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
   const std::string file = testing::TempDir() + "/equivalents.txt";
-  std::ofstream(file) << "# nothing can tell\ntested.cu: if (i < n) y[i] = a * x[i] + y[i]; ~ "
+  std::ofstream(file) << "# no difference\ntested.cu: if (i < n) y[i] = a * x[i] + y[i]; ~ "
                          "guard-removed ~ * ~ for this test\n";
   const Outcome o =
       mutate("excused", "--operators=guard-removed --fail-under=100 --equivalents=" + file + " " +

@@ -126,7 +126,7 @@ struct NoProxyFence : Wgmma {
   __device__ static void publish_stores() {}
 };
 
-struct OneThreadTellsForAll : Wgmma {
+struct OneThreadArrivesForAll : Wgmma {
   __device__ static void publish_stores() {
     if (threadIdx.x % kGroup == 0) Wgmma::publish_stores();
   }
@@ -245,9 +245,9 @@ Mutants<TensorMatmulLauncher> tensor_matmul_wgmma_mutants() {
        {"finding:missing-proxy-fence"},
        {},
        in_time},
-      {"one_thread_tells_for_all",
+      {"one_thread_arrives_for_all",
        "one thread fences and arrives for the stores of 128, and releases its own alone",
-       with<OneThreadTellsForAll, Small>,
+       with<OneThreadArrivesForAll, Small>,
        {"finding:race", "finding:uninitialised", "finding:missing-proxy-fence"},
        {},
        in_time},

@@ -1,6 +1,6 @@
 #!/bin/bash
-# make_instance.sh NAME FOLDER: instantiates the template in a tree of its own and puts the files that it wrote in FOLDER.
-# Run in the workspace's root.
+# make_instance.sh NAME FOLDER: instantiates the template in a tree of its own and puts the files
+# that it wrote in FOLDER. Run in the workspace's root.
 set -euo pipefail
 readonly EXIT_USAGE=2
 say() { echo "new: $*" >&2; }

@@ -1,5 +1,6 @@
 #!/bin/bash
-# `./lockstep new`, on a copy of the folders: which names it refuses, and that it overwrites nothing.
+# `./lockstep new`, on a copy of the folders: which names it refuses, and that it overwrites
+# nothing.
 set -u
 source bazel/tests/assert.sh
 readonly EXIT_USAGE=2
@@ -11,7 +12,8 @@ mkdir -p "$tree"/{kernels,reference,properties,tests/known_bad,templates}
 cp -rL templates/family templates/project "$tree/templates/"
 cp -L kernels/families.bzl "$tree/kernels/"
 chmod -R u+w "$tree"
-for folder in kernels reference properties tests tests/known_bad; do touch "$tree/$folder/BUILD"; done
+for folder in kernels reference properties tests tests/known_bad; do touch \
+  "$tree/$folder/BUILD"; done
 echo 'cc_library(name = "law")' > "$tree/properties/BUILD"
 echo 'cc_test(name = "protocol_test")' > "$tree/tests/BUILD"
 echo 'LaunchStatus transpose(int);' > "$tree/kernels/staging.h"
@@ -67,10 +69,13 @@ unwritten() {
   expect "$1: nothing changed" "$(state)" "$before"
 }
 limited() { (ulimit -f 1; "$@"); }
-in_project() { (mkdir -p "$tree/project"; limited new_project_family "$tree/templates" "$tree/project" dot_product); }
+in_project() { (mkdir -p "$tree/project";
+  limited new_project_family "$tree/templates" "$tree/project" dot_product); }
 unwritten "no room for a file" limited new_family "$tree" dot_product
 unwritten "no room for a file of a project" in_project
-expect_match "templates that are missing" "$(new_project_family "$tree/elsewhere" "$tree/project" dot_product 2>&1)" "the installation is not whole"
+expect_match "templates that are missing" \
+  "$(new_project_family "$tree/elsewhere" "$tree/project" dot_product 2>&1)" \
+  "the installation is not whole"
 expect "no folder of it either" "$(ls "$tree/project")" ""
 mv "$tree/tests/known_bad" "$tree/elsewhere"
 unwritten "a folder that is gone" new_family "$tree" dot_product
@@ -79,20 +84,27 @@ mv "$tree/elsewhere" "$tree/tests/known_bad"
 before=$(cd "$tree" && sha256sum kernels/BUILD kernels/staging.h properties/BUILD tests/BUILD)
 written=$(new_family "$tree" dot_product)
 expect "a good name" $? 0
-expect "every file, and the list" "$(wc -l <<< "$written")" "$(($(find templates/family/ -name '*.*' ! -type d | wc -l) + 1))"
-for file in kernels/dot_product.{h,cu} reference/dot_product.{h,cc} properties/dot_product.{h,cc} tests/dot_product_test.cc \
+expect "every file, and the list" "$(wc -l <<< "$written")" \
+  "$(($(find templates/family/ -name '*.*' ! -type d | wc -l) + 1))"
+for file in kernels/dot_product.{h,cu} reference/dot_product.{h,cc} properties/dot_product.{h,cc} \
+  tests/dot_product_test.cc \
   tests/known_bad/dot_product.{h,cu} tests/known_bad/dot_product_test.cc; do
   expect "$file is there" "$([[ -s $tree/$file ]] && echo yes)" yes
   expect "$file has no placeholder left" "$(grep -ciE 'family_?name' "$tree/$file")" 0
 done
 expect_match "its type" "$(cat "$tree/properties/dot_product.h")" "using DotProduct ="
-expect "the last in the list" "$(grep -A1 '"dot_product",' "$tree/kernels/families.bzl" | tail -1)" "]"
+expect "the last in the list" \
+  "$(grep -A1 '"dot_product",' "$tree/kernels/families.bzl" | tail -1)" "]"
 expect "the others are still in it" "$(grep -c '^    "' "$tree/kernels/families.bzl")" \
   "$(($(grep -c '^    "' kernels/families.bzl) + 1))"
-expect "what was there is as it was" "$(cd "$tree" && sha256sum kernels/BUILD kernels/staging.h properties/BUILD tests/BUILD)" "$before"
-expect_match "what to fill in" "$(what_to_fill_in "$tree" dot_product)" "kernels/dot_product.cu:[0-9]+: y\[i\]\. Until then"
+expect "what was there is as it was" \
+  "$(cd "$tree" && sha256sum kernels/BUILD kernels/staging.h properties/BUILD tests/BUILD)" \
+  "$before"
+expect_match "what to fill in" "$(what_to_fill_in "$tree" dot_product)" \
+  "kernels/dot_product.cu:[0-9]+: y\[i\]\. Until then"
 expect_match "the counts in a page too" "$(what_to_fill_in "$tree" dot_product)" '^  docs/reference/run.md: '
-expect "each a whole sentence" "$(what_to_fill_in "$tree" dot_product | grep '^  [a-zA-Z_/]\+\.' | grep -vc '[.?]$\|).$')" 0
+expect "each a whole sentence" \
+  "$(what_to_fill_in "$tree" dot_product | grep '^  [a-zA-Z_/]\+\.' | grep -vc '[.?]$\|).$')" 0
 refuses dot_product "there is a family 'dot_product' already"
 
 # An installed one names the guide that was installed with it.

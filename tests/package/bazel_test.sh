@@ -1,7 +1,8 @@
 #!/bin/bash
-# examples/bazel by the machine's own Bazel, in a workspace with no .bazelrc: green, red with its planted bug, and with a family that `lockstep new` has made.
-# $1: this checkout's WORKSPACE. $2: `installed`, with the package unpacked in a folder, or `built`, with this checkout as the repository @lockstep.
-# $3: the toolkit's stamp, whose first line is its folder.
+# examples/bazel by the machine's own Bazel, in a workspace with no .bazelrc: green, red with its
+# planted bug, and with a family that `lockstep new` has made. $1: this checkout's WORKSPACE. $2:
+# `installed`, with the package unpacked in a folder, or `built`, with this checkout as the
+# repository @lockstep. $3: the toolkit's stamp, whose first line is its folder.
 set -u
 source bazel/tests/assert.sh
 checkout=$(dirname "$(readlink -f "$1")")
@@ -32,10 +33,17 @@ CODE
 fi
 
 in_bazel() {
-  bazel --output_base="$TEST_TMPDIR/output" --nohome_rc --max_idle_secs=60 --host_jvm_args=-Xmx800m --host_jvm_args=-XX:TieredStopAtLevel=1 "$1" \
-    --nosandbox_debug --noshow_progress --jobs=2 ${DISK_CACHE:+"--disk_cache=$DISK_CACHE"} "${@:2}" < /dev/null > "$log" 2>&1
+  bazel --output_base="$TEST_TMPDIR/output" --nohome_rc --max_idle_secs=60 \
+    --host_jvm_args=-Xmx800m --host_jvm_args=-XX:TieredStopAtLevel=1 "$1" \
+    --nosandbox_debug --noshow_progress --jobs=2 ${DISK_CACHE:+"--disk_cache=$DISK_CACHE"} \
+    "${@:2}" < /dev/null > "$log" 2>&1
 }
-trap 'bazel --output_base="$TEST_TMPDIR/output" --nohome_rc shutdown > /dev/null 2>&1; chmod -R u+w "$TEST_TMPDIR/output"; rm -rf "$TEST_TMPDIR/output"' EXIT
+clean_up() {
+  bazel --output_base="$TEST_TMPDIR/output" --nohome_rc shutdown > /dev/null 2>&1
+  chmod -R u+w "$TEST_TMPDIR/output"
+  rm -rf "$TEST_TMPDIR/output"
+}
+trap clean_up EXIT
 
 in_bazel test //...
 expect "the example is green" "$?" 0
@@ -44,7 +52,9 @@ expect_match "its test ran" "$(cat "$log")" '^//sums:sums_test +PASSED'
 expect "the test for silicon is left out where there is none" "$(grep -c sums_gpu_test "$log")" 0
 if [[ $2 == installed ]]; then
   in_bazel aquery 'mnemonic("CppCompile|CudaCompile", deps(//sums:sums_test))'
-  expect "nothing of Lockstep is compiled" "$(sed -nE 's/^  Target: //p' "$log" | grep -v '^@bazel_tools' | sort -u | xargs)" "//sums:sums //sums:sums_test_objects"
+  expect "nothing of Lockstep is compiled" \
+    "$(sed -nE 's/^  Target: //p' "$log" | grep -v '^@bazel_tools' | sort -u | xargs)" \
+    "//sums:sums //sums:sums_test_objects"
 fi
 
 in_bazel test --define planted_bug=yes --test_output=errors //sums:sums_test
@@ -56,7 +66,8 @@ in_bazel run //:conformance -- --out="$TEST_TMPDIR/conformance"
 expect "its conformance is green" "$?" 0
 tail -8 "$log"
 expect_match "with a passport" "$(cat "$TEST_TMPDIR/conformance/passport.json")" '"family": "sums"'
-expect_match "and a report" "$(head -c 200 "$TEST_TMPDIR/conformance/report.html")" '<!doctype html>|<!DOCTYPE html>'
+expect_match "and a report" "$(head -c 200 "$TEST_TMPDIR/conformance/report.html")" \
+  '<!doctype html>|<!DOCTYPE html>'
 
 "$prefix/bin/lockstep" new cube > "$log"
 expect "lockstep new" $? 0
@@ -64,7 +75,8 @@ if [[ $2 == built ]]; then
   in_bazel test //cube:cube_test //cube:cube_known_bad_test
   expect "a family that is not filled in is red" "$?" 3
 fi
-rm -rf filled && cp -r "$checkout/examples/cmake_family/cube" filled && cp -r filled/{kernels,properties,reference,tests} cube/ && rm -r filled
+rm -rf filled && cp -r "$checkout/examples/cmake_family/cube" filled &&
+  cp -r filled/{kernels,properties,reference,tests} cube/ && rm -r filled
 sed -i 's#"//sums:sums_test"#"//cube:cube_test", "//sums:sums_test"#' BUILD.bazel
 in_bazel test //...
 expect "filled in it is green" "$?" 0
@@ -77,7 +89,8 @@ in_bazel build //:conformance_bundle
 expect "its bundle is packed" "$?" 0
 mkdir "$TEST_TMPDIR/elsewhere"
 tar -xf bazel-bin/conformance_bundle.tar -C "$TEST_TMPDIR/elsewhere"
-(cd "$TEST_TMPDIR/elsewhere" && env -i PATH=/usr/bin:/bin lockstep-bundle/lockstep run --device=simulator) > "$log" 2>&1
+(cd "$TEST_TMPDIR/elsewhere" &&
+  env -i PATH=/usr/bin:/bin lockstep-bundle/lockstep run --device=simulator) > "$log" 2>&1
 expect "and runs without Bazel" "$? $(tail -1 "$log")" "0 Every ledger closes and all is green."
 tail -10 "$log"
 finish

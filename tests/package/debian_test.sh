@@ -1,28 +1,38 @@
 #!/bin/bash
-# Each package in a fresh Debian 12 that has no compiler, no CUDA and no Bazel: from the beginning of its installation to a race that is found in a program that was
-# carried there, linked with the shared and with the static runtime. As root, with a Debian mirror; the system stays in $LOCKSTEP_DEBIAN, if that is set.
+# Each package in a fresh Debian 12 that has no compiler, no CUDA and no Bazel: from the beginning
+# of its installation to a race that is found in a program that was carried there, linked with the
+# shared and with the static runtime. As root, with a Debian mirror; the system stays in
+# $LOCKSTEP_DEBIAN, if that is set.
 set -u
 source bazel/tests/assert.sh
 readonly MOST_SECONDS=20
 version=$(cat VERSION)
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-((EUID == 0)) || { echo "this test needs root: it makes a Debian system and changes its root into it"; exit 1; }
-command -v debootstrap > /dev/null || { echo "this test needs Debian's debootstrap: apt-get install debootstrap"; exit 1; }
+((EUID == 0)) ||
+  { echo "this test needs root: it makes a Debian system and changes its root into it"; exit 1; }
+command -v debootstrap > /dev/null ||
+  { echo "this test needs Debian's debootstrap: apt-get install debootstrap"; exit 1; }
 
 base=${LOCKSTEP_DEBIAN:-$TEST_TMPDIR/debian}
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Suite: stable' 'Component: main' 2> /dev/null | grep -m1 '/debian/*$')
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Suite: stable' \
+  'Component: main' 2> /dev/null | grep -m1 '/debian/*$')
 if [[ ! -e $base/etc/debian_version ]]; then
-  debootstrap --variant=minbase bookworm "$base" "${mirror:-http://deb.debian.org/debian}" > "$TEST_TMPDIR/debootstrap.log" 2>&1 ||
+  debootstrap --variant=minbase bookworm "$base" \
+    "${mirror:-http://deb.debian.org/debian}" > "$TEST_TMPDIR/debootstrap.log" 2>&1 ||
     { tail "$TEST_TMPDIR/debootstrap.log"; echo "no Debian system could be made"; exit 1; }
 fi
 
-# inside ROOT COMMAND: a shell command in a system, with /proc and /dev, as root and without this environment.
+# inside ROOT COMMAND: a shell command in a system, with /proc and /dev, as root and without this
+# environment.
 inside() {
-  unshare --mount --pid --fork env -i PATH="$PATH" HOME=/root DEBIAN_FRONTEND=noninteractive /bin/sh -c '
-    mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" /bin/sh -c "$1"' "$1" "$2"
+  unshare --mount --pid --fork env -i PATH="$PATH" HOME=/root DEBIAN_FRONTEND=noninteractive \
+    /bin/sh -c '
+    mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
+      exec chroot "$0" /bin/sh -c "$1"' "$1" "$2"
 }
 
-# A system of its own for a package: $root. Beside what Debian's smallest has, the packages $@ of Debian's.
+# A system of its own for a package: $root. Beside what Debian's smallest has, the packages $@ of
+# Debian's.
 root=
 fresh() {
   [[ ! $root ]] || rm -rf --one-file-system "$root"
@@ -30,11 +40,15 @@ fresh() {
   cp -a --reflink=auto "$base" "$root"
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
   cp -L tests/package/planted_race_shared tests/package/planted_race_static "$root/root/"
-  (($# == 0)) || inside "$root" "apt-get update -qq && apt-get install -qq --no-install-recommends $*" > "$TEST_TMPDIR/apt.log" 2>&1 || cat "$TEST_TMPDIR/apt.log"
-  expect "no compiler, no CUDA, no Bazel" "$(inside "$root" 'command -v gcc cc nvcc bazel; ls -d /usr/local/cuda 2> /dev/null')" ""
+  (($# == 0)) || inside "$root" \
+    "apt-get update -qq && apt-get install -qq --no-install-recommends $*" \
+    > "$TEST_TMPDIR/apt.log" 2>&1 || cat "$TEST_TMPDIR/apt.log"
+  expect "no compiler, no CUDA, no Bazel" \
+    "$(inside "$root" 'command -v gcc cc nvcc bazel; ls -d /usr/local/cuda 2> /dev/null')" ""
 }
 
-# finds WHAT INSTALL LOCKSTEP: installs with the command INSTALL, then runs both programs by the command LOCKSTEP.
+# finds WHAT INSTALL LOCKSTEP: installs with the command INSTALL, then runs both programs by the
+# command LOCKSTEP.
 finds() {
   local what=$1 install=$2 lockstep=$3 start now output status runtime
   start=$(date +%s.%N)
@@ -48,28 +62,38 @@ finds() {
     expect_match "$what, $runtime runtime: the race" "$output" '^race: .* of 4 bytes'
     expect_match "$what, $runtime runtime: in its kernel" "$output" 'in kernel shift\(int\*\)'
     now=$(awk "BEGIN { print $(date +%s.%N) - $start }")
-    echo "$what: $now s from the beginning of its installation to the race in the program with the $runtime runtime"
+    echo "$what: $now s from the beginning of its installation to the race" \
+      "in the program with the $runtime runtime"
     [[ $runtime == shared ]] && sed 's/^/    /' <<< "$output"
   done
   expect "$what: under $MOST_SECONDS s" "$(awk "BEGIN { print ($now < $MOST_SECONDS) }")" 1
   expect "$what: its version" "$(inside "$root" "$lockstep --version")" "lockstep $version"
-  expect_match "$what: inspect" "$(inside "$root" "$lockstep inspect /root/planted_race_shared" 2>&1)" 'which can run its kernel'
-  expect "$what: new" "$(inside "$root" "cd /root && $lockstep new dot > /dev/null && ls dot | wc -l")" 6
+  expect_match "$what: inspect" \
+    "$(inside "$root" "$lockstep inspect /root/planted_race_shared" 2>&1)" \
+    'which can run its kernel'
+  expect "$what: new" \
+    "$(inside "$root" "cd /root && $lockstep new dot > /dev/null && ls dot | wc -l")" 6
 }
 
 fresh xz-utils
 cp -L packages/packages.tar.xz "$root/root/lockstep.tar.xz"
-finds tar.xz "mkdir -p /opt && tar -xf /root/lockstep.tar.xz -C /opt" "/opt/lockstep-$version/bin/lockstep"
+finds tar.xz "mkdir -p /opt && tar -xf /root/lockstep.tar.xz -C /opt" \
+  "/opt/lockstep-$version/bin/lockstep"
 
 fresh
 cp -L packages/packages.deb "$root/root/lockstep_${version}_amd64.deb"
 finds deb "dpkg -i /root/lockstep_${version}_amd64.deb" lockstep
-expect "deb: removed without a rest" "$(inside "$root" 'dpkg --purge lockstep > /dev/null 2>&1; find / -xdev -iname "*lockstep*" -not -path "/root/*" -not -path "/proc/*"')" ""
+expect "deb: removed without a rest" \
+  "$(inside "$root" 'dpkg --purge lockstep > /dev/null 2>&1
+    find / -xdev -iname "*lockstep*" -not -path "/root/*" -not -path "/proc/*"')" ""
 
 fresh python3-venv python3-pip
 wheel=lockstep-$version-py3-none-manylinux_2_36_x86_64.whl
 cp -L packages/packages.whl "$root/root/$wheel"
-finds wheel "python3 -m venv /root/venv && /root/venv/bin/pip install --quiet --no-index /root/$wheel" /root/venv/bin/lockstep
-expect "wheel: python -m lockstep" "$(inside "$root" '/root/venv/bin/python -m lockstep --version')" "lockstep $version"
+finds wheel \
+  "python3 -m venv /root/venv && /root/venv/bin/pip install --quiet --no-index /root/$wheel" \
+  /root/venv/bin/lockstep
+expect "wheel: python -m lockstep" \
+  "$(inside "$root" '/root/venv/bin/python -m lockstep --version')" "lockstep $version"
 rm -rf --one-file-system "$root"
 finish

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Reads lists of mistakes (harness.txt says how they are written) and plants one of them. Sourced.
 
-# Of mistake i: the file, what is wrong, the text that goes and the one that comes, labels of tests, why it may survive,
-# the function that the text is in.
+# Of mistake i: the file, what is wrong, the text that goes and the one that comes, labels of tests,
+# why it may survive, the function that the text is in.
 FILES=() SENTENCES=() SYMBOLS=() BEFORE=() AFTER=() TESTS=() WIDER=() ARGUED=()
 
 # read_mistakes LIST...: 1 with a sentence on stderr for the first line that cannot be read.
@@ -20,11 +20,14 @@ read_mistakes() {
         'mistake '*)
           last=${#FILES[@]}
           goes='' comes=''
-          FILES+=("$file") SENTENCES+=("${line#mistake }") SYMBOLS+=('') BEFORE+=('') AFTER+=('') TESTS+=("$tests") WIDER+=("$wider") ARGUED+=('')
-          [[ -n $file && -n $tests ]] || { echo "$list:$number: a file and its tests must be named first" >&2; return 1; }
+          FILES+=("$file") SENTENCES+=("${line#mistake }") SYMBOLS+=('') BEFORE+=('') AFTER+=('') \
+            TESTS+=("$tests") WIDER+=("$wider") ARGUED+=('')
+          [[ -n $file && -n $tests ]] ||
+            { echo "$list:$number: a file and its tests must be named first" >&2; return 1; }
           ;;
         'argued '* | 'in '* | -* | +*)
-          ((last >= 0)) || { echo "$list:$number: this belongs to no mistake: $line" >&2; return 1; }
+          ((last >= 0)) || { echo "$list:$number: this belongs to no mistake: $line" >&2;
+            return 1; }
           case $line in
             argued*) ARGUED[last]=${line#argued } ;;
             in*) SYMBOLS[last]=${line#in } ;;
@@ -33,15 +36,17 @@ read_mistakes() {
             +*) AFTER[last]+=$comes${line#+} comes=$'\n' ;;
           esac
           ;;
-        *) echo "$list:$number: neither file, tests, wider, mistake, in, argued, - nor +: $line" >&2; return 1 ;;
+        *) echo "$list:$number: neither file, tests, wider, mistake, in, argued, - nor +: $line" \
+          >&2; return 1 ;;
       esac
     done < "$list"
   done
 }
 
-# on_source MISTAKE TREE PROGRAM: runs Perl's PROGRAM on the mistake's file. `@found` has begin and end of each place
-# where the mistake's text stands; `$text` is the file. Layout does not count: between two tokens stand any blanks, line
-# ends and comments, and a string may be broken into several. With `in SYMBOL` only the body of that function counts.
+# on_source MISTAKE TREE PROGRAM: runs Perl's PROGRAM on the mistake's file. `@found` has begin and
+# end of each place where the mistake's text stands; `$text` is the file. Layout does not count:
+# between two tokens stand any blanks, line ends and comments, and a string may be broken into
+# several. With `in SYMBOL` only the body of that function counts.
 on_source() {
   BEFORE_TEXT=${BEFORE[$1]} AFTER_TEXT=${AFTER[$1]} SYMBOL=${SYMBOLS[$1]} perl -0777 -e '
     my $text = <>;
@@ -51,14 +56,16 @@ on_source() {
     1 while $code =~ s/($string)\s*\n\s*($string)/substr($1, 0, -1) . substr($2, 1)/e;
     my @tokens;
     while ($code =~ /($string)|(\w+|\S)/g) {
-      push @tokens, defined $1 ? join("(?:\"\\s*\")?", map { quotemeta } $1 =~ /\\.|./gs) : quotemeta $2;
+      push @tokens, defined $1 ? join("(?:\"\\s*\")?", map { quotemeta } $1 =~ /\\.|./gs)
+                               : quotemeta $2;
     }
     my $gap = qr{(?:\s|//[^\n]*(?=\n))*};
     my $pattern = join $gap, @tokens;
     my ($begin, $end) = (0, length $text);
     if ($ENV{SYMBOL} ne "") {
       my $body = qr/(\{(?:$string|\x27(?:\\.|[^\x27\\])+\x27|[^{}"\x27]|(?-1))*\})/;
-      $text =~ /\b\Q$ENV{SYMBOL}\E\s*\([^;{]*$body/ ? (($begin, $end) = ($-[1], $+[1])) : ($end = 0);
+      $text =~ /\b\Q$ENV{SYMBOL}\E\s*\([^;{]*$body/ ? (($begin, $end) = ($-[1], $+[1]))
+                                                      : ($end = 0);
     }
     my @found;
     if (@tokens) {
@@ -89,7 +96,8 @@ plant() {
   printf '%s\n' "$planted" > "$2/${FILES[$1]}"
 }
 
-# check_mistakes TREE: 1 with a line on stderr for each mistake that cannot be planted, or that another one repeats.
+# check_mistakes TREE: 1 with a line on stderr for each mistake that cannot be planted, or that
+# another one repeats.
 check_mistakes() {
   local i problem status=0
   local -A known=()

@@ -1,31 +1,36 @@
 # shellcheck shell=bash
-# ./lockstep self-mutate: plants mistakes into the project itself, one at a time, and asks its tests. Sourced by ./lockstep,
-# whose ROOT, say, set_up and SANDBOX_OPTIONS it uses. docs/reference/mutation.md says what it is good for.
+# ./lockstep self-mutate: plants mistakes into the project itself, one at a time, and asks its
+# tests. Sourced by ./lockstep, whose ROOT, say, set_up and SANDBOX_OPTIONS it uses.
+# docs/reference/mutation.md says what it is good for.
 
 self_mutate_help() {
   cat <<'HELP'
 usage: ./lockstep self-mutate [OPTION...]
 
-Plants mistakes (tests/planted/*.txt) one at a time into a copy of the harness, the references and the simulated GPU's
-checks, and runs the tests that are to notice. The copy, and what Bazel keeps of it, stay under ~/.cache/lockstep.
+Plants mistakes (tests/planted/*.txt) one at a time into a copy of the harness, the references and
+the simulated GPU's checks, and runs the tests that must notice. The copy, and Bazel's output for
+it, stay under ~/.cache/lockstep.
 
   --only=PATTERN    only mistakes whose "file: sentence" matches this regular expression
   --sample=N        only N of them, drawn by --seed
   --seed=N          of the sample (default: 1)
   --jobs=N          what Bazel may do at once (default: as many as there are processors)
-  --resume          keep what the last run noticed, and plant the others: what it did not come to, and its survivors
+  --resume          keep what the last run noticed, and plant the others: those that it did not
+                    plant, and its survivors
   --fail-under=P    exit status 1 if less than P percent are noticed
   --list            print the mistakes, plant none
 
-lockstep-out/self-mutate gets results.tsv, and the output of Bazel for what survived or did not compile.
-Exit status: 0; 1 the score is below --fail-under, a mistake cannot be planted or does not compile, or a test is red without any;
-2 wrong usage.
+lockstep-out/self-mutate gets results.tsv, and Bazel's output for each mistake that survived or did
+not compile.
+Exit status: 0; 1 the score is below --fail-under, a mistake cannot be planted or does not compile,
+or a test is red without any; 2 wrong usage.
 HELP
 }
 
 # in_copy LABEL...: runs these tests in the copy; Bazel's exit status, its output in $copy_log.
 in_copy() {
-  (cd "$copy" && bazel test "${SANDBOX_OPTIONS[@]}" --jobs="$jobs" --notest_keep_going --noshow_progress --test_output=errors "${in_copy_options[@]}" "$@") \
+  (cd "$copy" && bazel test "${SANDBOX_OPTIONS[@]}" --jobs="$jobs" \
+    --notest_keep_going --noshow_progress --test_output=errors "${in_copy_options[@]}" "$@") \
     < /dev/null > "$copy_log" 2>&1
 }
 
@@ -34,17 +39,21 @@ copy_tree() {
   local path
   mkdir -p "$copy"
   find "$copy" -mindepth 1 -maxdepth 1 ! -name 'bazel-*' -exec rm -rf {} +
-  git -C "$ROOT" ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' path; do
+  git -C "$ROOT" ls-files -z --cached --others --exclude-standard |
+    while IFS= read -r -d '' path; do
     [[ -e $ROOT/$path ]] && printf '%s\0' "$path"
   done | tar -C "$ROOT" --null --files-from=- -cf - | tar -C "$copy" -xf -
 }
 
 # What a verdict holds for: the mistake, the file that it is planted into, the tests.
 key_of() {
-  { cat "$ROOT/${FILES[$1]}"; printf '%s\n' "${BEFORE[$1]}" "${AFTER[$1]}" "${TESTS[$1]} ${WIDER[$1]}"; } | sha256sum | cut -c1-16
+  { cat "$ROOT/${FILES[$1]}";
+    printf '%s\n' "${BEFORE[$1]}" "${AFTER[$1]}" "${TESTS[$1]} ${WIDER[$1]}"; } | sha256sum |
+      cut -c1-16
 }
 
-# verdict_on MISTAKE: sets verdict (noticed, survived or "not compiled") and by, the test that noticed.
+# verdict_on MISTAKE: sets verdict (noticed, survived or "not compiled") and by, the test that
+# noticed.
 verdict_on() {
   local labels tier status
   by='' planted_file=${FILES[$1]}
@@ -57,7 +66,9 @@ verdict_on() {
     in_copy "${labels[@]}" || status=$?
     case $status in
       0) ;;
-      3) verdict=noticed by=$(grep -oE '^//[^ ]+ +(FAILED|TIMEOUT)' "$copy_log" | head -1 | cut -d' ' -f1) && break ;;
+      3) verdict=noticed \
+        by=$(grep -oE '^//[^ ]+ +(FAILED|TIMEOUT)' "$copy_log" | head -1 | cut -d' ' -f1) &&
+        break ;;
       1)
         verdict="not compiled"
         # What a test demands of constants is demanded by the compiler.
@@ -88,18 +99,29 @@ leave_copy() {
 print_table() {
   awk -F '\t' -v argued="$1" '
     BEGIN { n = split(argued, keys, " "); for (i = 1; i <= n; ++i) is_argued[keys[i]] = 1 }
-    { file = $5; if (!(file in seen)) { seen[file] = 1; order[++files] = file } ++planted[file]; ++all; verdict[$2]++ }
+    {
+      file = $5
+      if (!(file in seen)) { seen[file] = 1; order[++files] = file }
+      ++planted[file]; ++all; verdict[$2]++
+    }
     $2 == "noticed" { ++noticed[file] }
-    $2 == "survived" && ($1 in is_argued) { ++with_argument; left[file] = left[file] "\n    survived, argued: " $6 }
+    $2 == "survived" && ($1 in is_argued) {
+      ++with_argument
+      left[file] = left[file] "\n    survived, argued: " $6
+    }
     $2 == "survived" && !($1 in is_argued) { left[file] = left[file] "\n    SURVIVED: " $6 }
     $2 == "not compiled" { left[file] = left[file] "\n    DID NOT COMPILE: " $6 }
     END {
-      for (i = 1; i <= files; ++i) printf "%4d of %3d noticed  %s%s\n", noticed[order[i]], planted[order[i]], order[i], left[order[i]]
+      for (i = 1; i <= files; ++i) {
+        file = order[i]
+        printf "%4d of %3d noticed  %s%s\n", noticed[file], planted[file], file, left[file]
+      }
       counted = all - with_argument - verdict["not compiled"]
       score = 100
       if (counted > 0) score = 100 * verdict["noticed"] / counted
-      printf "\n%d planted, %d noticed, %d survived (%d of them argued to be none), %d did not compile: %.1f %%\n", all, verdict["noticed"], \
-        verdict["survived"], with_argument, verdict["not compiled"], score
+      printf "\n%d planted, %d noticed, %d survived (%d of them argued to be none), ", \
+        all, verdict["noticed"], verdict["survived"], with_argument
+      printf "%d did not compile: %.1f %%\n", verdict["not compiled"], score
     }' "$2"
 }
 
@@ -116,7 +138,8 @@ self_mutate() {
       --resume) resume=1 ;;
       --list) list=1 ;;
       --help) self_mutate_help; return ;;
-      *) say "self-mutate does not know '$option'; see ./lockstep self-mutate --help"; exit "$EXIT_USAGE" ;;
+      *) say "self-mutate does not know '$option'; see ./lockstep self-mutate --help";
+        exit "$EXIT_USAGE" ;;
     esac
   done
   # shellcheck source=tests/planted/mistakes.sh
@@ -127,7 +150,8 @@ self_mutate() {
     [[ -z $only || "${FILES[i]}: ${SENTENCES[i]}" =~ $only ]] && chosen+=("$i")
   done
   if [[ -n $sample ]]; then
-    mapfile -t chosen < <(printf '%s\n' "${chosen[@]}" | awk -v seed="$seed" 'BEGIN { srand(seed) } { print rand() "\t" $0 }' | sort -g |
+    mapfile -t chosen < <(printf '%s\n' "${chosen[@]}" |
+      awk -v seed="$seed" 'BEGIN { srand(seed) } { print rand() "\t" $0 }' | sort -g |
       head -n "$sample" | cut -f2 | sort -n)
   fi
   ((${#chosen[@]} > 0)) || { say "no mistake is meant by --only=$only"; exit "$EXIT_USAGE"; }
@@ -135,10 +159,13 @@ self_mutate() {
     for i in "${chosen[@]}"; do echo "${FILES[i]}: ${SENTENCES[i]}"; done
     return
   fi
-  check_mistakes "$ROOT" || { say "these mistakes cannot be planted: tests/planted/*.txt no longer fits the sources"; exit 1; }
+  check_mistakes "$ROOT" ||
+    { say "these mistakes cannot be planted: tests/planted/*.txt no longer fits the sources";
+    exit 1; }
 
   set_up
-  local copy copy_log out=$ROOT/lockstep-out/self-mutate verdict by planted_file='' in_copy_options=()
+  local copy copy_log out=$ROOT/lockstep-out/self-mutate verdict by planted_file='' \
+    in_copy_options=()
   copy=$HOME/.cache/lockstep/self-mutate/$(cksum <<< "$ROOT" | cut -d' ' -f1)
   copy_log=$copy.log
   mkdir -p "$out"
@@ -155,7 +182,8 @@ self_mutate() {
     copy_tree
     trap 'leave_copy; exit 130' INT TERM
     local labels
-    mapfile -t labels < <(for i in "${todo[@]}"; do echo "${TESTS[i]} ${WIDER[i]}"; done | tr -s ' ' '\n' | sort -u)
+    mapfile -t labels < <(for i in "${todo[@]}"; do echo "${TESTS[i]} ${WIDER[i]}"; done |
+      tr -s ' ' '\n' | sort -u)
     say "${#todo[@]} mistakes; first ${#labels[@]} tests without any, in $copy"
     in_copy_options=()
     if ! in_copy "${labels[@]}"; then
@@ -173,8 +201,10 @@ self_mutate() {
       seconds=$((SECONDS - started)) done_count=$((done_count + 1))
       left=$(((SECONDS - begun) * (${#todo[@]} - done_count) / done_count / 60))
       [[ $verdict == noticed ]] || cp "$copy_log" "$out/${keys[i]}.log"
-      printf '%s\t%s\t%s\t%s\t%s\t%s\n' "${keys[i]}" "$verdict" "$seconds" "${by:--}" "${FILES[i]}" "${SENTENCES[i]}" >> "$out/results.tsv"
-      printf '[%d/%d, about %d min left] %s, %d s: %s: %s%s\n' "$done_count" "${#todo[@]}" "$left" "$verdict" "$seconds" "${FILES[i]}" \
+      printf '%s\t%s\t%s\t%s\t%s\t%s\n' "${keys[i]}" "$verdict" "$seconds" "${by:--}" \
+        "${FILES[i]}" "${SENTENCES[i]}" >> "$out/results.tsv"
+      printf '[%d/%d, about %d min left] %s, %d s: %s: %s%s\n' "$done_count" "${#todo[@]}" "$left" \
+        "$verdict" "$seconds" "${FILES[i]}" \
         "${SENTENCES[i]}" "${by:+ ($by)}"
     done
     leave_copy
@@ -188,11 +218,15 @@ self_mutate() {
   awk -F '\t' -v wanted="${keys[*]}" '
     BEGIN { n = split(wanted, key, " ") }
     { last[$1] = $0 }
-    END { for (i = 1; i <= n; ++i) if (key[i] in last) print last[key[i]] }' "$out/results.tsv" > "$out/asked.tsv"
+    END { for (i = 1; i <= n; ++i) if (key[i] in last) print last[key[i]] }' \
+      "$out/results.tsv" > "$out/asked.tsv"
   table=$(print_table "$argued" "$out/asked.tsv")
   rm "$out/asked.tsv"
   printf '%s\n' "$table" | tee "$out/table.txt"
-  [[ $table != *"DID NOT COMPILE"* ]] || { say "a mistake that does not compile shows nothing: mend it in tests/planted"; exit 1; }
-  [[ -z $fail_under ]] || awk -v score="$(tail -1 <<< "$table" | sed 's/.*: \(.*\) %/\1/')" -v least="$fail_under" \
-    'BEGIN { exit !(score + 0 >= least + 0) }' || { say "less than $fail_under % were noticed"; exit 1; }
+  [[ $table != *"DID NOT COMPILE"* ]] ||
+    { say "a mistake that does not compile shows nothing: mend it in tests/planted"; exit 1; }
+  [[ -z $fail_under ]] || awk -v score="$(tail -1 <<< "$table" | sed 's/.*: \(.*\) %/\1/')" \
+    -v least="$fail_under" \
+    'BEGIN { exit !(score + 0 >= least + 0) }' || { say "less than $fail_under % were noticed";
+    exit 1; }
 }

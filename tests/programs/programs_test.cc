@@ -18,14 +18,13 @@ namespace {
 
 using nlohmann::json;
 
-// What a mistake comes to when no finding tells it: the program's own check says FAIL and nothing
-// else is told.
+// In place of a kind: no finding reports the mistake, and the program's own check prints FAIL.
 constexpr const char* kOwnCheck = "";
 
 struct Entry {
   const char* group;
   const char* name;
-  // For each mistake the kinds of finding of which one must tell it, with | between them, or
+  // For each mistake the kinds of finding, with | between them, one of which must report it; or
   // kOwnCheck. Where there are several, the schedule decides which mistake of the two is met first.
   std::vector<const char*> mistakes;
   // Kinds of information that the right program may give: every thread writes the same flag;
@@ -155,7 +154,7 @@ struct Outcome {
   std::string out, err;
   json report;
 
-  bool told(const std::string& kind, const std::string& kernel) const {
+  bool reported(const std::string& kind, const std::string& kernel) const {
     for (const json& f : report["findings"]) {
       if (f["severity"] == "error" && is_one_of(f["kind"], kind) && has(f["kernel"], kernel))
         return true;
@@ -262,8 +261,8 @@ TEST(Libraries, AreHeldToTheirOwnMistakesWhenAsked) {
   ASSERT_NE(known, entries().end());
   const Outcome strict = run(*known, "--check=all,strict-libraries", 0);
   EXPECT_EQ(strict.status, 86) << strict.text();
-  EXPECT_TRUE(strict.told("race", "cub::")) << strict.text();
-  EXPECT_TRUE(strict.told("uninitialised", "cub::")) << strict.text();
+  EXPECT_TRUE(strict.reported("race", "cub::")) << strict.text();
+  EXPECT_TRUE(strict.reported("uninitialised", "cub::")) << strict.text();
   const Outcome stopping = run(*known, "--stop", 0);
   EXPECT_EQ(stopping.status, 0) << stopping.text();
   EXPECT_TRUE(has(stopping.out, "PASS")) << stopping.text();
@@ -301,7 +300,8 @@ TEST_P(Mistake, IsFound) {
   // with 86.
   EXPECT_EQ(o.status, failed ? 1 : 86) << o.text();
   const bool of_the_library = std::string(e.group) == "algorithms";
-  EXPECT_TRUE(o.told(kind, std::string(e.name) + "::") || (of_the_library && o.told(kind, "cub::")))
+  EXPECT_TRUE(o.reported(kind, std::string(e.name) + "::") ||
+              (of_the_library && o.reported(kind, "cub::")))
       << kind << "\n"
       << o.text();
 }

@@ -1,5 +1,5 @@
 // Binary search trees in managed memory: built by the host, searched and changed in place by the
-// device. Nodes have padding, and a union tells what they hold.
+// device. Nodes have padding, and a union with a tag holds their contents.
 #include "program.h"
 
 namespace trees {

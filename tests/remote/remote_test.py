@@ -2,7 +2,7 @@
 """What a shared cache and a remote execution engine do with kernels and their tests: builds of a small workspace with the
 project's own rules and .bazelrc, by the machine's own Bazel, against a cache and an engine that live in this process.
 
-A *machine* here is a Bazel server with an output base of its own and an nvidia-smi that answers as it is told.
+A *machine* here is a Bazel server with an output base of its own and an nvidia-smi with given answers.
 """
 import json
 import os
@@ -19,7 +19,8 @@ except ImportError as missing:
 import http_cache
 
 SCRATCH = os.environ["TEST_TMPDIR"]
-# The toolkit that this build has found: under another HOME, one that ./lockstep has fetched is not found again.
+# The toolkit that this build has found: under another HOME, one that ./lockstep has fetched is not
+# found again.
 with open(sys.argv[1]) as stamp:
     TOOLKIT = stamp.readline().strip()
 WORKSPACE = os.path.join(SCRATCH, "workspace")
@@ -131,7 +132,8 @@ def shared_cache(first, second):
            sorted((a.kind, a.label) for a in actions))
     expect("another machine: all of them come from the cache", [a.label for a in again if not a.cached], [])
 
-    # What ran without a GPU, green as it was, is not taken for a result of the machine that has one.
+    # What ran without a GPU, green as it was, is not taken for a result of the machine that has
+    # one.
     status, actions = second.test(*options, gpu=H100)
     expect("a GPU appears: its tests run", tests_run(actions), [SILICON] * 2)
     expect("a GPU appears: nothing else does", {a.kind for a in actions if not a.cached}, {"TestRunner"})

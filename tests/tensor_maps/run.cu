@@ -601,7 +601,8 @@ int record(const char* path, int first, int count) {
       alignas(64) CUtensorMap maps[2];
       answer = std::to_string(encode(c, reinterpret_cast<void*>(c.address), maps));
     } else {
-      // What an mbarrier has been told cannot be asked, only whether it is what it waits for.
+      // An mbarrier's count of bytes cannot be read; a thread can only test whether its phase is
+      // over.
       const bool loads =
           c.kind == Kind::kLoad || c.kind == Kind::kMulticast || c.kind == Kind::kReplace;
       answer = device.copy(c, loads ? copied_bytes(c) : 0, dump);
@@ -622,9 +623,9 @@ std::string answer_of_child(const Case& c) {
   const pid_t child = fork();
   if (child == 0) {
     const std::string answer = Device().copy(c, 0, nullptr);
-    const bool told =
+    const bool sent =
         write(ends[1], answer.data(), answer.size()) == static_cast<ssize_t>(answer.size());
-    _exit(told ? 0 : 1);
+    _exit(sent ? 0 : 1);
   }
   close(ends[1]);
   std::string answer(200, ' ');

@@ -33,7 +33,7 @@ CUDA_TEST(DriverStart, ErrorsHaveNamesAndTexts) {
   EXPECT_EQ(name, nullptr);
 }
 
-CUDA_TEST(DriverDevice, TellsOfItselfAsTheRuntimeDoes) {
+CUDA_TEST(DriverDevice, DescribesItselfAsTheRuntimeDoes) {
   GOOD(cuInit(0));
   CUdevice device = -1;
   GOOD(cuDeviceGet(&device, 0));

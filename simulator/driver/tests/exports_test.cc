@@ -74,9 +74,9 @@ CUDA_TEST(DriverGrid, WaitsForItselfByItsHandle) {
 .extern .func (.param .b32 e) cudaCGGetRank(.param .b64 thread, .param .b64 grid, .param .b64 h);
 .visible .entry meet(.param .u64 out) {
   .reg .u64 %rd<8>; .reg .b32 %r<12>;
-  .local .align 4 .b8 told[16];
+  .local .align 4 .b8 place[16];
   ld.param.u64 %rd0, [out];
-  mov.u64 %rd1, told;
+  mov.u64 %rd1, place;
   cvta.local.u64 %rd1, %rd1;
   add.u64 %rd2, %rd1, 4;
   { .param .b32 a; .param .b64 b; st.param.b32 [a], 1; call (b), cudaCGGetIntrinsicHandle, (a); ld.param.b64 %rd3, [b]; }
@@ -94,7 +94,8 @@ CUDA_TEST(DriverGrid, WaitsForItselfByItsHandle) {
   add.u64 %rd4, %rd0, %rd4;
   st.global.u32 [%rd4], %r6;
   { .param .b64 a; .param .b32 b; .param .b32 c; st.param.b64 [a], %rd3; st.param.b32 [b], 0; call (c), cudaCGSynchronize, (a, b); ld.param.b32 %r7, [c]; }
-  // The rank that the thread at the other end has left, behind the first `size` words; then what the functions answered.
+  // The rank that the thread at the other end has left, behind the first `size` words; then what
+  // the functions answered.
   sub.u32 %r8, %r5, 1;
   sub.u32 %r8, %r8, %r2;
   mul.wide.u32 %rd5, %r8, 4;
@@ -121,7 +122,7 @@ CUDA_TEST(DriverGrid, WaitsForItselfByItsHandle) {
   }
 }
 
-// The handle of a grid that is no cooperative one is 0, which is told as an H100 tells it.
+// The handle of a grid that is no cooperative one is 0, as on an H100.
 CUDA_TEST(DriverGrid, OfAnOrdinaryLaunchHasNoHandle) {
   start();
   const CUfunction ask = function(load(R"(

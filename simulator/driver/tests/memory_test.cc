@@ -68,7 +68,7 @@ CUDA_TEST(DriverMemory, OfTheHostAndManagedIsReachedFromBoth) {
   EXPECT_CU(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, cuMemHostUnregister(own.data()));
 }
 
-CUDA_TEST(DriverMemory, TellsWhatAPointerIs) {
+CUDA_TEST(DriverMemory, DescribesAPointer) {
   const CUcontext primary = start();
   const CUdeviceptr p = words({1, 2});
   unsigned type = 0;

@@ -1,6 +1,6 @@
-// liblockstep_audit.so: told by the dynamic linker (LD_AUDIT, rtld-audit(7)) of every object of a
-// process before any of its code runs, those that the program opens later too. Objects with a CUDA
-// runtime linked into them have its entry points led to the simulated runtime (redirect.h).
+// liblockstep_audit.so: the dynamic linker calls it (LD_AUDIT, rtld-audit(7)) for every object of a
+// process before any of its code runs, also for those that the program opens later. Objects with a
+// CUDA runtime linked into them have its entry points led to the simulated runtime (redirect.h).
 //
 // It lives in a namespace of its own, beside the program's libraries, and uses nothing but the C
 // library.

@@ -11,17 +11,18 @@
 namespace lockstep::exec {
 namespace {
 
-// The first line of a test program's output that tells of a failure: GoogleTest's, or whoever's.
-std::string telling_line(const std::string& output) {
+// The first line of a test program's output that names a failure, in GoogleTest's format or
+// another.
+std::string failure_line(const std::string& output) {
   std::istringstream lines(output);
   std::string line, first;
   while (std::getline(lines, line)) {
     if (const std::size_t at = line.find("[  FAILED  ] "); at != std::string::npos)
       return line.substr(at + 13, line.find(" (", at) - at - 13);
-    const bool tells = line.find("rror") != std::string::npos ||
-                       line.find("ail") != std::string::npos ||
-                       line.find("FAIL") != std::string::npos;
-    if (first.empty() && tells) first = line.substr(0, 200);
+    const bool names_failure = line.find("rror") != std::string::npos ||
+                               line.find("ail") != std::string::npos ||
+                               line.find("FAIL") != std::string::npos;
+    if (first.empty() && names_failure) first = line.substr(0, 200);
   }
   return first;
 }
@@ -70,7 +71,7 @@ Judgement judge_trace(const Trace& t, int usual, bool checks, const std::string&
     if (t.end != usual) {
       if (is_of_time(t.finding)) return {Verdict::kKilledByTime, t.finding};
       if (checks && !t.finding.empty()) return {Verdict::kKilledByChecks, t.finding};
-      std::string reason = t.reason.empty() ? telling_line(output) : t.reason;
+      std::string reason = t.reason.empty() ? failure_line(output) : t.reason;
       if (reason.empty())
         reason = t.finding.empty() ? "exit status " + std::to_string(t.end) : t.finding;
       return {Verdict::kKilledByLaw, reason};

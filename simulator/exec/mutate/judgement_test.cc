@@ -37,7 +37,7 @@ TEST(Judgement, GoesByTheProgramsOwnStatusFirst) {
   EXPECT_EQ(judge_trace(ended(1), 0, false, "").reason, "exit status 1");
 }
 
-TEST(Judgement, TellsChecksFromLaws) {
+TEST(Judgement, DistinguishesChecksFromLaws) {
   EXPECT_EQ(judge_trace(ended(0, "race"), 0, false, "").verdict, Verdict::kKilledByChecks);
   EXPECT_EQ(judge_trace(ended(0, "race"), 0, true, "").verdict, Verdict::kKilledByChecks);
   // A harness fails of a finding: without checks it was content.
@@ -90,7 +90,7 @@ TEST(Judgement, ReadsWhatProcessesLeftAndNoMore) {
   EXPECT_TRUE(Traces(path + ".none").read().empty());
 }
 
-// A process of this one that does what it is told and ends with this.
+// A child process that calls the function it is given, and is killed with this object.
 class Child {
  public:
   explicit Child(void (*what)()) : id_(fork()) {
@@ -194,7 +194,7 @@ TEST_F(Scores, LeaveOutWhatIsEquivalent) {
   EXPECT_NE(read_equivalents(folder + "/nowhere", mutants, sources), "");
 }
 
-TEST_F(Scores, AreToldWithSourceLines) {
+TEST_F(Scores, ArePrintedWithSourceLines) {
   const std::string text = text_report(mutants, sources);
   EXPECT_NE(text.find("/elsewhere/src/k.cu:2  if (i < n)\n"), text.npos) << text;
   EXPECT_NE(text.find("'setp.lt.s32 %p1, %r1, %r2': lt became le"), text.npos) << text;
@@ -203,7 +203,7 @@ TEST_F(Scores, AreToldWithSourceLines) {
       << text;
 }
 
-TEST_F(Scores, TellKernelsFromCalls) {
+TEST_F(Scores, DistinguishKernelsFromCalls) {
   EXPECT_EQ(text_report(mutants, sources).find("in kernels"),
             std::string::npos);  // there are no calls
   mutants[6].of_call = true;

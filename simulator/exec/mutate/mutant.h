@@ -33,13 +33,13 @@ struct Mutant {
   // Of a call.
   std::string site, call_change, api, object;
   std::uint64_t offset = 0;
-  // Where: line 0 when the program does not tell.
+  // Its place; line 0 when the program has no line information.
   std::string file;
   int line = 0, column = 0;
 
   Verdict verdict = Verdict::kNotJudged;
   std::string reason;      // what killed it, in a few words; why it could not be judged
-  std::string equivalent;  // why nothing can tell it from the original, if somebody has said so
+  std::string equivalent;  // why it behaves as the original does, if --equivalents says so
   bool excused = false;    // it is said to be equivalent, and that is trusted: a few launches do
   bool trusted = false;    // survived these, and the rest was not run
   double seconds = 0;

@@ -288,7 +288,8 @@ bool judge(const Subject& subject, const Round& round, const Survey& whole,
     costs.add(name);
     return judged;
   };
-  // With checks the program goes as it does without, or else the round tells.
+  // The whole program's survey fits where the program runs alike with and without checks. Otherwise
+  // run() returns false, and this round makes a survey of its own.
   if (round.arguments.empty() && (!round.checks || subject.compare) && run(whole)) return true;
   Survey survey;
   if (!make_survey(subject, round, &survey, wrong)) return interrupted;

@@ -95,7 +95,7 @@ std::string mutation_html(const std::vector<Mutant>& mutants, Sources& sources,
   };
   list(survivors);
   if (!excused.empty()) {
-    page += "<details><summary>Survivors that nothing can tell from the original</summary>\n";
+    page += "<details><summary>Survivors that behave as the original does</summary>\n";
     list(excused);
     page += "</details>\n";
   }

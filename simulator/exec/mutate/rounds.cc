@@ -35,14 +35,14 @@ constexpr auto kLook = std::chrono::milliseconds(1000);
 constexpr int kUnwritten = 88;
 // A mutant may run so many times as long as the whole unchanged program, and a little more.
 constexpr double kTimes = 4, kAtLeast = 3;
-// The survey may be of a run without checks: with them it takes at most so many times as long, and
-// no mutant dies of being told so late.
+// The survey may be of a run without checks. A run with checks takes at most so many times as long,
+// so that no mutant is killed for the time of the checks.
 constexpr double kTimesOfChecks = 8;
 // And a block of it so many times as many instructions as the largest launch.
 constexpr std::uint64_t kMoreInstructions = 4, kLeastInstructions = 1'000'000;
 
-// Launches of a mutant of which somebody has said that nothing can tell it from the original, and
-// is trusted: a wrong word would show soon.
+// Launches of a mutant that --equivalents declares equivalent, before the declaration is trusted. A
+// wrong declaration shows in the first few.
 constexpr int kEnough = 50;
 
 double seconds_since(Clock::time_point begin) {
@@ -207,7 +207,7 @@ bool make_survey(const Subject& subject, const Round& round, Survey* survey, std
   } else if (status != 0) {
     *error = "the unchanged program ends with status " + std::to_string(status) +
              (round.checks ? "" : " when no checks run") +
-             ": tests that fail by themselves can tell nothing of mutants. What it printed is in " +
+             ": tests that fail by themselves cannot judge mutants. What it printed is in " +
              subject.folder + "/" + name + ".log";
   } else if (!read_survey(out, survey)) {
     *error = "the program launched no kernel on the simulated GPU: there is nothing to change";

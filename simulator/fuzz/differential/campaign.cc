@@ -69,7 +69,7 @@ Tally run(const Plan& plan, const std::function<void(const Tally&)>& progress) {
   std::mutex mutex;
   std::uint64_t next = 0;
   bool stop = false;
-  Clock::time_point told = start;
+  Clock::time_point reported = start;
   const auto work = [&] {
     Simulator simulator;
     for (;;) {
@@ -83,8 +83,8 @@ Tally run(const Plan& plan, const std::function<void(const Tally&)>& progress) {
         recipe.seed = choose.bits() & 0x7fffffffffff;
         recipe.silicon = plan.silicon;
         recipe.row = wanted_row(choose, tally.rows, possible);
-        if (now - told > std::chrono::seconds(10)) {
-          told = now;
+        if (now - reported > std::chrono::seconds(10)) {
+          reported = now;
           tally.seconds = std::chrono::duration<double>(now - start).count();
           if (progress) progress(tally);
         }

@@ -41,7 +41,7 @@ class Catalogue {
   const isa::Example& example(int i) const { return examples_[static_cast<std::size_t>(i)]; }
   int row_of(int example) const { return row_of_[static_cast<std::size_t>(example)]; }
   // The example of an opcode as spelled, with as many operands; ends the program when there is
-  // none. `variant` tells moves to and from vectors apart.
+  // none. `variant` distinguishes moves to and from vectors.
   int find(std::string_view opcode, std::size_t operands, int variant) const;
   std::string name(int row) const;  // "add{.rnd}{.ftz}{.sat}.f32 d, a, b"
   std::vector<int> rows_of(isa::Opcode opcode) const;

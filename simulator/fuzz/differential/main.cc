@@ -21,7 +21,7 @@ std::filesystem::path output_folder() {
          "differential";
 }
 
-void tell(const Mismatch& m) {
+void report(const Mismatch& m) {
   const std::filesystem::path folder = output_folder();
   std::filesystem::create_directories(folder);
   const std::filesystem::path file = folder / fmt::format("{:016x}.ptx", m.number);
@@ -44,7 +44,7 @@ int replay(std::uint64_t number, bool print, bool small) {
   fmt::print("// {:016x}: {} blocks of {} threads, {} statements and instructions: {} {}\n", number,
              program.blocks, program.threads, size_of(program),
              j.voter.empty() ? "all agree" : j.voter, j.detail);
-  if (!j.voter.empty() && small) tell(minimised(recipe, j, simulator));
+  if (!j.voter.empty() && small) report(minimised(recipe, j, simulator));
   return j.voter.empty() ? 0 : 1;
 }
 
@@ -99,15 +99,15 @@ int main(int argc, char** argv) {
         std::chrono::duration<double>(60 * minutes));
   else if (plan.programs == 0)
     plan.programs = 10000;
-  std::size_t told = 0;
+  std::size_t reported = 0;
   const Tally tally = run(plan, [&](const Tally& t) {
     fmt::print("{:9} programs, {:5.0f} a second, {} rows in fewer than 100, {} mismatches\n",
                t.programs, static_cast<double>(t.programs) / t.seconds,
                rows_below(t, 100, plan.silicon).size(), t.mismatches.size());
-    for (; told < t.mismatches.size(); ++told) tell(t.mismatches[told]);
+    for (; reported < t.mismatches.size(); ++reported) report(t.mismatches[reported]);
     std::fflush(stdout);
   });
-  for (; told < tally.mismatches.size(); ++told) tell(tally.mismatches[told]);
+  for (; reported < tally.mismatches.size(); ++reported) report(tally.mismatches[reported]);
   table(tally, plan.silicon, all_rows);
   return tally.mismatches.empty() ? 0 : 1;
 }

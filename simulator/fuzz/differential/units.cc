@@ -34,13 +34,13 @@ bool is_wide_integer(Type t) {
 }
 
 // Constants that compilers like to do something about.
-constexpr std::uint64_t kTellingIntegers[] = {
+constexpr std::uint64_t kRevealingIntegers[] = {
     0,          1,          2,          3,          4,          5,         7,
     8,          10,         15,         16,         24,         31,        32,
     33,         63,         64,         100,        127,        128,       255,
     256,        1000,       0x7fff,     0x8000,     0xffff,     0x10000,   0x00ff00ff,
     0x55555555, 0x80000000, 0x7fffffff, 0xffffffff, 0xfffffffe, 0xffffff00};
-constexpr std::uint32_t kTellingSingles[] = {
+constexpr std::uint32_t kRevealingSingles[] = {
     0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x40000000, 0x3f000000,
     0x7f800000, 0x7fffffff, 0x00000001, 0x007fffff, 0x00800000, 0x7f7fffff,
     0x3eaaaaab, 0x42280000, 0x4b800000, 0xcf000000, 0x40490fdb};
@@ -65,16 +65,16 @@ Operand constant(Choices& choose, Type type) {
     return s;
   };
   if (type == Type::kF32) {
-    const std::uint32_t v = choose.of(kTellingSingles);
+    const std::uint32_t v = choose.of(kRevealingSingles);
     return immediate(v, "0f" + hex(v, 8));
   }
   if (type == Type::kF64) {
     const std::uint64_t v = choose.of(kDoubles);
     return immediate(v, "0d" + hex(v, 16));
   }
-  std::uint64_t v = choose.of(kTellingIntegers);
+  std::uint64_t v = choose.of(kRevealingIntegers);
   const int bytes = isa::size_of(type);
-  if (bytes == 8 && choose.percent(40)) v = v << 32 | choose.of(kTellingIntegers);
+  if (bytes == 8 && choose.percent(40)) v = v << 32 | choose.of(kRevealingIntegers);
   if (bytes < 8) v &= (std::uint64_t{1} << (8 * bytes)) - 1;
   return immediate(v, "0x" + hex(v, 2 * bytes));
 }

@@ -1,5 +1,4 @@
-// Events. Their times are the host's: they tell how long the simulation took, never how fast a GPU
-// would be.
+// Events. Their times are the host's: the duration of the simulation, never the speed of a GPU.
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/transfers.h"

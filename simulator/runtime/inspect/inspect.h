@@ -32,8 +32,8 @@ struct Inspection {
   // device code is linked.
   std::vector<std::vector<std::string>> modules;
   std::string sentence;  // what it is and, where the simulated GPU cannot run it, what to change
-  // Whether a device of `compute_capability` (90 for 9.0) can be simulated for it, as far as that
-  // can be told without reading the PTX.
+  // Whether a device of `compute_capability` (90 for 9.0) can be simulated for it, judged without
+  // reading the PTX.
   bool runnable = false;
 };
 

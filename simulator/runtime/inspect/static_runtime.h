@@ -23,7 +23,7 @@ struct EntryPoint {
 
 struct StaticRuntime {
   enum class Kind {
-    kNone,      // none inside, as far as can be told
+    kNone,      // none was found inside
     kSymbols,   // one of CUDA 13, and the symbol table names its entry points
     kOlder,     // one of an older CUDA, whose functions take other arguments
     kStripped,  // device code, a runtime that is not asked of any library, and no symbols of it:

@@ -40,10 +40,10 @@ class Candidates {
   // Whether some candidate that is not over may come to something in this part.
   bool need(std::uint64_t part) const;
 
-  // A launch is about to be made, in a part. Then next() gives the candidates of which it leaves
-  // something else than unchanged, or might, one after the other, and those that cannot be
-  // compiled; nullptr: no more. Memory is then as it was. `trying` is told whose code runs, by its
-  // id, and 0 when none does.
+  // begin() before each launch of a part; then next() returns the launch's candidates one after the
+  // other: those that leave other memory than the unchanged launch, or might, and those that cannot
+  // be compiled. It returns nullptr after the last, with memory as it was before. `trying` is
+  // called with the id of the candidate whose code runs, and with 0 when none does.
   void begin(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
              const engine::LaunchConfig& config, std::uint64_t part, std::atomic<int>* trying);
   Candidate* next();

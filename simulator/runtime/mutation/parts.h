@@ -1,4 +1,4 @@
-// Which parts of a program, as it tells them by lockstepBeginPart(), come to something.
+// The parts of a program, which it begins by lockstepBeginPart(), that come to something.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@
 //   (trial.h). Of serve; then
 //                        "at" says nothing of such mutants
 //   "status": 0          with which the program ends unchanged
-//   "parts": 12          that the program tells, unchanged
+//   "parts": 12          that the unchanged program begins
 //   "counters": "2c01"   the parts that look at the counters of launches
 //   "mutants": [{"id": 7, "at": 12, "parts": 0, "code": "hash", "place": [module, function,
 //   instruction, edit]},

@@ -32,7 +32,7 @@ class MutationServer final : public Interceptor {
   cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) override;
   void found(const std::vector<check::Finding>& findings) override;
 
-  // The process ends with this status of its own: a mutant tells it, the parent waits for its
+  // The process ends with this status of its own. A mutant reports it; the parent waits for its
   // mutants.
   void finish(int status);
 

@@ -43,7 +43,7 @@ check::Finding failure(const ThreadState& thread, const Answer& answer, const vo
   f.where = (f.kernel.empty() ? f.call : "the launch of " + f.kernel) + " answered " + f.error +
             " (" + answer.text + ")" + (thread.explained.empty() ? "" : ": " + thread.explained);
   if (const std::string place = describe_caller(from); !place.empty()) f.detail = place;
-  // One place of a program may load many modules: each reason is told.
+  // One place of a program may load many modules: each reason is reported.
   if (answer.loads_code) f.call.clear();
   return f;
 }
@@ -70,7 +70,7 @@ void call_ended(Runtime& runtime, const Answer& answer) {
                            runtime.current().error == answer.number;
   if (!is_answer(answer.number) && !known && !left_behind) {
     const bool launch = thread.refused_kernel.has_value();
-    const std::uint64_t number = runtime.tell_failure(
+    const std::uint64_t number = runtime.report_failure(
         failure(thread, answer, launch && launched_from != nullptr ? launched_from : caller()));
     if (!answer.has_last_error) {
       if (!launch && !answer.loads_code) {
@@ -108,8 +108,8 @@ void last_error_fetched(Runtime& runtime) {
   }
 }
 
-std::uint64_t tell_refused_module(Runtime& runtime, const LoadFailure& why,
-                                  const std::vector<std::string>& kernels) {
+std::uint64_t report_refused_module(Runtime& runtime, const LoadFailure& why,
+                                    const std::vector<std::string>& kernels) {
   constexpr std::size_t kMaxNamed = 5;
   check::Finding f;
   f.kind = check::Kind::kRefused;
@@ -125,7 +125,7 @@ std::uint64_t tell_refused_module(Runtime& runtime, const LoadFailure& why,
     f.detail =
         (kernels.size() == 1 ? "This kernel cannot run: " : "None of these kernels can run: ") +
         f.detail;
-  return runtime.tell_failure(std::move(f));
+  return runtime.report_failure(std::move(f));
 }
 
 }  // namespace lockstep::runtime

@@ -5,16 +5,17 @@
 // program that looks at its errors knows of it. Whether it looks at what a call returns cannot be
 // seen.
 //
-// Not told are what is an answer rather than a failure (not ready, no device, peer access that is
-// already on, a graph that cannot be updated), the error that a finding in a kernel has left behind
-// on the device, and calls that fail of device code that was refused, which is a finding already.
+// Not reported are errors that are answers rather than failures (not ready, no device, peer access
+// that is already on, a graph that cannot be updated), the error that a finding in a kernel has
+// left behind on the device, and calls that fail of device code that was refused, which is a
+// finding already.
 #pragma once
 
 #include "simulator/runtime/state/runtime.h"
 
 namespace lockstep::runtime {
 
-// Where the program, or another library, called into this one; nullptr when that cannot be told.
+// Where the program, or another library, called into this one; nullptr when that is unknown.
 const void* caller();
 
 // What a call has answered, in the words of its API. The numbers of both APIs are the same wherever
@@ -37,9 +38,10 @@ void call_ended(Runtime& runtime, const Answer& answer);
 // The thread has fetched its last error, which was none.
 void last_error_fetched(Runtime& runtime);
 
-// Device code of the program cannot be run; `kernels` are its own. The finding's number. This is
-// told wherever the program runs: its kernels would be missing without a word.
-std::uint64_t tell_refused_module(Runtime& runtime, const LoadFailure& why,
-                                  const std::vector<std::string>& kernels);
+// Reports device code of the program that cannot be run; `kernels` are the kernels in it. Returns
+// the finding's number. It is reported under `lockstep exec` and outside of it: the kernels would
+// be missing without a message.
+std::uint64_t report_refused_module(Runtime& runtime, const LoadFailure& why,
+                                    const std::vector<std::string>& kernels);
 
 }  // namespace lockstep::runtime

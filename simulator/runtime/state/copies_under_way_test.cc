@@ -45,7 +45,7 @@ TEST_F(CopiesBesideKernels, TheLegacyStreamIsOrderedWithBlockingOnesAlone) {
   put(kLegacy);
   EXPECT_EQ(beside(kFree), 1u);
   EXPECT_EQ(beside(kA), 0u);
-  EXPECT_EQ(beside(kFree), 0u) << "the kernel in A may have told the host that it is done";
+  EXPECT_EQ(beside(kFree), 0u) << "the kernel in A may have signalled the host that it is done";
   put(kA);
   EXPECT_EQ(beside(kLegacy), 0u);
   put(kFree);
@@ -173,16 +173,16 @@ int hold_to_the_graph(std::uint32_t seed, int devices) {
       const std::vector<engine::ArrivingData>& beside = copies.before_kernel(stream, device);
       for (PutCopy& copy : put) {
         const bool ordered = order.is_before(copy.node, kernel);
-        const bool told = std::any_of(beside.begin(), beside.end(),
-                                      [&](const auto& data) { return data.begin == copy.to; });
+        const bool reported = std::any_of(beside.begin(), beside.end(),
+                                          [&](const auto& data) { return data.begin == copy.to; });
         // Never one that is ordered. Of one device every other, but for those that a kernel came
-        // after: it may have told the host that it is done.
-        EXPECT_FALSE(told && (ordered || copy.device != device))
+        // after: it may have signalled the host that it is done.
+        EXPECT_FALSE(reported && (ordered || copy.device != device))
             << "seed " << seed << ", step " << step << ", copy of step " << (copy.to >> 12);
-        EXPECT_TRUE(told || ordered || copy.let_go || devices > 1)
+        EXPECT_TRUE(reported || ordered || copy.let_go || devices > 1)
             << "seed " << seed << ", step " << step << ", copy of step " << (copy.to >> 12);
         copy.let_go |= ordered;
-        overtaken += told;
+        overtaken += reported;
       }
     }
   }

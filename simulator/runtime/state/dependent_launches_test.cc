@@ -130,7 +130,7 @@ class Model {
         for (const Step& s : block) started |= s.what == What::kStart;
       }
       if (g.put == Put::kOverlapping) {
-        // As soon as every block of the one before has told it to or has ended.
+        // As soon as every block of the grid before has triggered it or has ended.
         for (std::size_t b = 0; b < before.blocks.size(); ++b) edge(starts_[b], g.begin);
         if (!started) edge(before.end, g.begin);
       } else {

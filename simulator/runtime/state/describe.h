@@ -20,7 +20,7 @@ std::string demangled(const std::string& name);
 // "0x1200..."
 std::string hexadecimal(std::uint64_t value);
 
-// What tells one module's texts from another's: 16 hexadecimal digits.
+// A hash that identifies a module's texts: 16 hexadecimal digits.
 std::string hash_of(const std::vector<std::string>& texts);
 
 using memory::bytes;

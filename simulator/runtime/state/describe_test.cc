@@ -7,7 +7,7 @@ namespace describe_test {
 
 using memory::Kind;
 
-TEST(Describe, PlacesAreToldFromTheNearestAllocation) {
+TEST(Describe, PlacesAreDescribedByTheNearestAllocation) {
   memory::DeviceMemory memory;
   const auto* a = memory.allocate(4096, 256, Kind::kDevice, 0);
   const auto* b = memory.allocate(64, 256, Kind::kVariable, 0, "weights");
@@ -26,7 +26,7 @@ TEST(Describe, PlacesAreToldFromTheNearestAllocation) {
             "8 bytes into cudaMalloc #1 (4096 bytes), which has been freed");
 }
 
-TEST(Describe, APartThatKernelsMayTouchIsToldWithTheWhole) {
+TEST(Describe, APartThatKernelsMayTouchIsDescribedWithTheWhole) {
   memory::DeviceMemory memory;
   const auto* a = memory.allocate(168, 256, Kind::kDevice, 0);
   memory.name_buffer(a->base + 64, 40, "y");

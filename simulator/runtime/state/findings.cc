@@ -40,7 +40,7 @@ bool is_error(const check::Finding& f) { return f.severity == check::Severity::k
 
 // Runs after the program's own exit handlers and destructors, because it is registered when the
 // library is loaded.
-void tell_exit_status(int status, void* log) {
+void show_in_exit_status(int status, void* log) {
   if (status != 0 || !static_cast<const FindingLog*>(log)->errors_untaken()) return;
   std::fprintf(
       stderr,
@@ -215,6 +215,8 @@ std::string to_json(const std::vector<check::Finding>& findings) {
   return array.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-void watch_exit(const FindingLog* log) { on_exit(tell_exit_status, const_cast<FindingLog*>(log)); }
+void watch_exit(const FindingLog* log) {
+  on_exit(show_in_exit_status, const_cast<FindingLog*>(log));
+}
 
 }  // namespace lockstep::runtime

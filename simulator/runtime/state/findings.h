@@ -1,5 +1,5 @@
-// The findings of this process: printed as they happen, kept for lockstepTakeFindings, and told by
-// the exit status when nobody took them.
+// The findings of this process: printed as they happen, kept for lockstepTakeFindings, and shown by
+// the exit status when no call took them.
 #pragma once
 
 #include <cstdint>
@@ -25,20 +25,20 @@ struct Reported {
 
 class FindingLog {
  public:
-  // From now on a finding of a place that was told before (check::same_place) is counted and not
-  // told again.
+  // From now on a finding at a place that was reported before (check::same_place) is counted and
+  // not reported again.
   void count_repeats();
-  // Keeps findings and prints them. Suppressed ones are neither printed nor taken. Those that were
-  // not told before.
+  // Keeps findings and prints them. Suppressed ones are neither printed nor taken. Returns those
+  // that were not reported before.
   std::vector<Reported> add(std::vector<check::Finding> findings, bool suppressed = false);
-  // What a call of the host met that `caller` made: where repeats are counted, one finding a place
-  // of the program. The finding if it was not told before.
+  // Adds the finding of a host call that `caller` made. Where repeats are counted, each place of
+  // the program has one finding. Returns the finding if it was not reported before.
   std::vector<Reported> add_of_call(check::Finding finding, const void* caller,
                                     bool suppressed = false);
 
   // A call of the API failed, or device code was refused: one finding a place in the program (call,
-  // address, error, kernel). Its number, and the finding if it was not told before. An error of a
-  // call is one until the program has looked at it as often as it happened.
+  // address, error, kernel). Its number, and the finding if it was not reported before. An error of
+  // a call is one until the program has looked at it as often as it happened.
   std::uint64_t add_failure(check::Finding finding, bool suppressed,
                             std::optional<Reported>* first);
   // The program has fetched the error of `times` calls. The finding, when this has made it
@@ -46,7 +46,7 @@ class FindingLog {
   std::optional<Reported> looked_at(std::uint64_t number, std::uint64_t times);
   void again(std::uint64_t number);
 
-  // The findings that are not as they were told any more: met again, or looked at.
+  // The findings that have changed since they were reported: met again, or looked at.
   std::vector<Reported> changed() const;
 
   std::vector<check::Finding> take();
@@ -74,7 +74,7 @@ class FindingLog {
 // The array that extension.h describes.
 std::string to_json(const std::vector<check::Finding>& findings);
 
-// Arranges that the exit status tells of errors in `log`, which must live for ever.
+// Makes the exit status show errors in `log`, which must live until the process ends.
 void watch_exit(const FindingLog* log);
 
 }  // namespace lockstep::runtime

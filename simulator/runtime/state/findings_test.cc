@@ -151,7 +151,7 @@ TEST(FindingLog, CountsRepeatsWhenAsked) {
   EXPECT_EQ(changed[0].number, first[0].number);
   EXPECT_EQ(changed[0].finding.occurrences, 27u);
   log.take();
-  EXPECT_EQ(log.add({sample()}).size(), 1u) << "what was taken is told again";
+  EXPECT_EQ(log.add({sample()}).size(), 1u) << "what was taken is reported again";
 }
 
 TEST(FindingLog, WhatOneCallOfTheHostMeetsAgainIsCountedWhenAsked) {
@@ -175,8 +175,7 @@ TEST(FindingLog, WhatOneCallOfTheHostMeetsAgainIsCountedWhenAsked) {
   EXPECT_TRUE(log.add_of_call(read, &places[0]).empty());
   EXPECT_EQ(log.add_of_call(read, &places[1]).size(), 1u);
   for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(log.add_of_call(read, nullptr).size(), 1u)
-        << "places that cannot be told are not one";
+    EXPECT_EQ(log.add_of_call(read, nullptr).size(), 1u) << "unknown places are not one place";
   ASSERT_EQ(log.changed().size(), 1u);
   EXPECT_EQ(log.changed()[0].finding.occurrences, 2u);
 }
@@ -215,7 +214,7 @@ TEST(FindingLog, AFailedCallIsAnErrorUntilItHasBeenLookedAtAsOftenAsItHappened) 
   EXPECT_FALSE(log.errors_untaken());
   log.add_failure(failed_call(1), false, &again);
   EXPECT_TRUE(log.errors_untaken());
-  EXPECT_FALSE(log.looked_at(number, 1).has_value()) << "told before";
+  EXPECT_FALSE(log.looked_at(number, 1).has_value()) << "reported before";
   EXPECT_FALSE(log.errors_untaken());
   EXPECT_FALSE(log.looked_at(99, 1).has_value());
 }

@@ -12,7 +12,7 @@ namespace lockstep::runtime {
 namespace {
 
 std::atomic<const memory::DeviceMemory*> watched{nullptr};
-std::atomic<void (*)(const check::Finding&)> told{nullptr};
+std::atomic<void (*)(const check::Finding&)> handler{nullptr};
 struct sigaction former;
 
 // Bit 1 of the page fault's error code is set for a write.
@@ -44,7 +44,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if (info->si_code > 0 && memory != nullptr && memory->in_window(address)) {
     const check::Finding finding = describe_host_access(*memory, address, was_write(context));
     say(finding.to_string() + "\n");
-    if (const auto also = told.load()) also(finding);
+    if (const auto handle = handler.load()) handle(finding);
   }
   if ((former.sa_flags & SA_SIGINFO) != 0 && former.sa_sigaction != nullptr) {
     former.sa_sigaction(signal, info, context);
@@ -74,7 +74,7 @@ check::Finding describe_host_access(const memory::DeviceMemory& memory, memory::
 }
 
 void watch_host_access(const memory::DeviceMemory* memory, void (*also)(const check::Finding&)) {
-  told = also;
+  handler = also;
   if (watched.exchange(memory) != nullptr) return;
   struct sigaction action {};
   action.sa_sigaction = on_fault;

@@ -44,7 +44,7 @@ TEST(HostAccessDeathTest, AHandlerThatWasThereComesNext) {
       testing::ExitedWithCode(7), "host-access");
 }
 
-TEST(HostAccess, ReadsAndUseAfterFreeAreTold) {
+TEST(HostAccess, ReadsAndUseAfterFreeAreReported) {
   memory::DeviceMemory memory;
   const auto* a = memory.allocate(64, 256, Kind::kManaged, 0);
   memory.release(a->base);

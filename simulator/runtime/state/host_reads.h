@@ -33,7 +33,8 @@ class HostReads {
                                       std::uint64_t rows, std::uint64_t pitch);
 
  private:
-  // More are forgotten, the lowest addresses first: a mistake is then told as information.
+  // Beyond this, the stores at the lowest addresses are forgotten. A mistake is then reported as
+  // information.
   static constexpr std::size_t kMax = 65536;
   struct Store {
     engine::UnwrittenStore store;

@@ -1,4 +1,4 @@
-// What is told of a copy to the host is what one finds who looks at each of its bytes.
+// A copy to the host is reported exactly where a look at each of its bytes finds a mistake.
 #include "simulator/runtime/state/host_reads.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace host_reads_test {
 TEST(HostReads, AgreeWithALookAtEveryByte) {
   std::mt19937 random(1);
   memory::DeviceMemory memory;
-  int told = 0, stored_told = 0;
+  int reported = 0, stored_reported = 0;
   for (int round = 0; round < 400; ++round) {
     const std::uint64_t size = 1 + random() % 300;
     const memory::Allocation& a = *memory.allocate(size, 256, memory::Kind::kDevice, 0, "a");
@@ -58,10 +58,10 @@ TEST(HostReads, AgreeWithALookAtEveryByte) {
                                   bytes(first - a.base) + " into " + describe(a))
         << round;
     EXPECT_EQ(finding->severity == check::Severity::kInformation, stored == 0) << round;
-    ++(stored != 0 ? stored_told : told);
+    ++(stored != 0 ? stored_reported : reported);
   }
-  EXPECT_GT(told, 50);
-  EXPECT_GT(stored_told, 50);
+  EXPECT_GT(reported, 50);
+  EXPECT_GT(stored_reported, 50);
 }
 
 }  // namespace host_reads_test

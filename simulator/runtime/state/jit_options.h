@@ -29,7 +29,7 @@ class JitOptions {
 
   // Whether they can be obeyed on a device of this compute capability, 10 * major + minor.
   // cudaErrorInvalidValue where the driver does not look at any option, and so leaves the logs as
-  // they were; other errors are told in the log of errors.
+  // they were; other errors stand in the log of errors.
   cudaError_t check(int compute_capability);
   CodeLimits limits() const;
   // After the call: writes the logs, and the time since these were made if the call `linked`.

@@ -97,7 +97,7 @@ void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel
   }
   runtime.host_reads.remember(std::move(outcome.unwritten_stores), *runtime.memory);
   runtime.leaks.allocated(std::move(outcome.heap), *runtime.memory);
-  runtime.tell(std::move(outcome.findings));
+  runtime.report(std::move(outcome.findings));
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device) {
     for (const std::string& text : loaded.texts) {
       for (std::string& kernel : kernels_in(text)) kernels.push_back(std::move(kernel));
     }
-    loaded.refusal = tell_refused_module(runtime, why, kernels);
+    loaded.refusal = report_refused_module(runtime, why, kernels);
   } else {
     runtime.findings.again(loaded.refusal);
   }
@@ -239,7 +239,7 @@ cudaError_t Modules::refuse(Runtime& runtime, const KernelEntry& kernel, FatBina
     LoadFailure failure{why.message, {}, why.ptx_line};
     if (why.text < loaded.texts.size())
       failure.source = source_of(loaded.texts[why.text], why.ptx_line);
-    it->second = tell_refused_module(runtime, failure, {demangled(kernel.name)});
+    it->second = report_refused_module(runtime, failure, {demangled(kernel.name)});
   } else {
     runtime.findings.again(it->second);
   }
@@ -277,7 +277,7 @@ void Modules::record_coverage(Runtime& runtime, FatBinary& binary, FatBinary::Lo
 }
 
 void Modules::record_coverage(Runtime& runtime, FatBinary& binary) {
-  // A forked child has no device, and what its parent executed is its parent's to tell.
+  // A forked child has no device. Its parent records what the parent executed.
   if (!runtime.settings.coverage || runtime.start_error != cudaSuccess) return;
   for (auto& [device, loaded] : binary.loaded) record_coverage(runtime, binary, loaded);
   if (binary.covered || !binary.loaded.empty()) return;

@@ -105,9 +105,8 @@ class Modules {
   KernelEntry* find_kernel(const void* function);
   VariableEntry* find_variable(const void* symbol);
 
-  // Loads the binary on a device unless that was tried before. On an error what is wrong has been
-  // told, once: as a finding where nvcc's constructors registered the binary, else as explain()
-  // does.
+  // Loads the binary on a device unless that was tried before. An error has been reported, once: as
+  // a finding where nvcc's constructors registered the binary, else as explain() does.
   cudaError_t load(Runtime& runtime, FatBinary& binary, int device);
   // The loaded kernel or variable on a device; on an error `*result` is nullptr.
   cudaError_t get(Runtime& runtime, const KernelEntry& kernel, int device,
@@ -124,7 +123,7 @@ class Modules {
   void unload(Runtime& runtime, int device);
 
  private:
-  // Tells that a kernel which is wanted cannot run. The error for the call.
+  // Reports that a kernel of a launch cannot run. Returns the error for the call.
   cudaError_t refuse(Runtime& runtime, const KernelEntry& kernel, FatBinary::Loaded& loaded,
                      const engine::LoadError& why);
   // On an error `why` says what is wrong.

@@ -1,5 +1,6 @@
-// What the program tells the simulated GPUs to do, call by call and with the stream that it named:
-// lockstepWatchOperations and lockstepReadOperations. Nothing is kept until a program asks for it.
+// The operations that the program requests of the simulated GPUs, in the order of its calls, each
+// with the stream that it named: lockstepWatchOperations and lockstepReadOperations. Nothing is
+// recorded until a program asks for it.
 #pragma once
 
 #include <cuda_runtime_api.h>

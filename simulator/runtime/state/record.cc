@@ -206,10 +206,10 @@ void Record::refused_launch() {
 
 void Record::found(const std::vector<Reported>& findings) {
   if (!is_open()) return;
-  for (const Reported& told : findings) {
-    put(text_of({{"finding", json::parse(to_json({told.finding}))[0]},
-                 {"number", told.number},
-                 {"suppressed", told.suppressed}}));
+  for (const Reported& reported : findings) {
+    put(text_of({{"finding", json::parse(to_json({reported.finding}))[0]},
+                 {"number", reported.number},
+                 {"suppressed", reported.suppressed}}));
   }
 }
 
@@ -260,7 +260,7 @@ void Record::forget() {
 
 namespace {
 
-void tell_losses(int status, void* record) {
+void show_losses(int status, void* record) {
   if (status != 0 || !static_cast<const Record*>(record)->is_lossy()) return;
   std::fprintf(
       stderr,
@@ -272,6 +272,6 @@ void tell_losses(int status, void* record) {
 
 }  // namespace
 
-void watch_losses(const Record* record) { on_exit(tell_losses, const_cast<Record*>(record)); }
+void watch_losses(const Record* record) { on_exit(show_losses, const_cast<Record*>(record)); }
 
 }  // namespace lockstep::runtime

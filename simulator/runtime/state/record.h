@@ -1,7 +1,7 @@
-// What a run under `lockstep exec` leaves for it: a file of lines, each one JSON object, written as
-// things happen so that it tells of a program that crashed too. Several processes may write to one
-// file; each line but the first has its process's "pid". The first line is record_mark.h's; after
-// it, one of
+// The record that a run under `lockstep exec` leaves for it: a file of lines, each one JSON object.
+// Lines are written as things happen, so that a program that crashes leaves its record too. Several
+// processes may write to one file; each line but the first has its process's "pid". The first line
+// is record_mark.h's; after it, one of
 //
 //   "device": "sm_90", "schedule": 0, "checks": "all"         the process reached a simulated
 //   device "kernel": "void f(int*)", "launches": 12                  launches of this kernel that
@@ -54,8 +54,8 @@ class Record {
   void refused_launch();
   void found(const std::vector<Reported>& findings);
   void taken();
-  // What threads have executed of a module since this was last told of it; `texts` is its PTX. The
-  // line's "coverage" is
+  // Adds the instructions of a module that threads have executed since the last call; `texts` is
+  // its PTX. The line's "coverage" is
   //   "module": "0123456789abcdef"                             a hash of the PTX: modules of
   //   several devices and processes with the same one are the same "files": [...] names, by number
   //   "inlined": [["help(int)", [[file, line, column], ...]]]  ModuleCoverage::inlined, by number
@@ -98,8 +98,8 @@ class Record {
   std::uint64_t refused_launches_ = 0;
 };
 
-// Arranges that the exit status tells of a loss in `record`, which must live for ever. To be called
-// before watch_exit(), whose status comes first.
+// Makes the exit status show a loss in `record`, which must live until the process ends. To be
+// called before watch_exit(), whose status comes first.
 void watch_losses(const Record* record);
 
 }  // namespace lockstep::runtime

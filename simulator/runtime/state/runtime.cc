@@ -39,11 +39,11 @@ Record& record_file() {
 
 Runtime* the_runtime = nullptr;  // once it has been made
 
-void tell_leaks_at_exit(int /*status*/, void*) {
+void report_leaks_at_exit(int /*status*/, void*) {
   if (the_runtime == nullptr) return;
   std::unique_lock lock(the_runtime->lock, std::try_to_lock);
   // Another thread runs a kernel while the process ends: nothing is left to wait for it.
-  if (lock.owns_lock()) the_runtime->tell_leaks();
+  if (lock.owns_lock()) the_runtime->report_leaks();
 }
 
 void record_coverage_at_exit(int /*status*/, void*) {
@@ -60,7 +60,7 @@ void finish_record(int /*status*/, void* record) {
 constexpr int kExitNotStarted = 2;
 bool did_not_start = false;
 
-void tell_of_no_start(int status, void*) {
+void explain_no_start(int status, void*) {
   if (status != 0 || !did_not_start) return;
   std::fprintf(stderr,
                "lockstep: the simulated GPU did not start, so nothing was checked: the exit status "
@@ -73,9 +73,9 @@ void tell_of_no_start(int status, void*) {
 // When the library is loaded, so that the handlers run after the program's own (they run in reverse
 // order): leaks are looked for first, the record is finished, and then the exit status is decided.
 [[maybe_unused]] const bool watching =
-    (on_exit(tell_of_no_start, nullptr), watch_losses(&record_file()), watch_exit(&finding_log()),
+    (on_exit(explain_no_start, nullptr), watch_losses(&record_file()), watch_exit(&finding_log()),
      on_exit(finish_record, &record_file()), on_exit(record_coverage_at_exit, nullptr),
-     on_exit(tell_leaks_at_exit, nullptr), true);
+     on_exit(report_leaks_at_exit, nullptr), true);
 
 // NVIDIA's runtime takes itself down when the process ends, at the place in the order of exit
 // handlers that its first call gives it: destructors of objects that were made before that call
@@ -190,7 +190,7 @@ void Runtime::explain(const char* function, const std::string& sentence, const s
                (about.empty() ? about : about + ": ").c_str(), sentence.c_str());
 }
 
-void Runtime::tell(std::vector<check::Finding> made) {
+void Runtime::report(std::vector<check::Finding> made) {
   if (interceptor != nullptr) interceptor->found(made);
   const auto wanted = std::stable_partition(made.begin(), made.end(), [&](const check::Finding& f) {
     return !settings.suppressions.cover(f);
@@ -202,13 +202,13 @@ void Runtime::tell(std::vector<check::Finding> made) {
   record.found(findings.add(std::move(made)));
 }
 
-void Runtime::tell_of_call(check::Finding finding, const void* caller) {
+void Runtime::report_of_call(check::Finding finding, const void* caller) {
   if (interceptor != nullptr) interceptor->found({finding});
   const bool suppressed = settings.suppressions.cover(finding);
   record.found(findings.add_of_call(std::move(finding), caller, suppressed));
 }
 
-std::uint64_t Runtime::tell_failure(check::Finding finding) {
+std::uint64_t Runtime::report_failure(check::Finding finding) {
   const bool suppressed = settings.suppressions.cover(finding);
   std::optional<Reported> first;
   const std::uint64_t number = findings.add_failure(std::move(finding), suppressed, &first);
@@ -216,18 +216,18 @@ std::uint64_t Runtime::tell_failure(check::Finding finding) {
   return number;
 }
 
-void Runtime::tell_leaks(const Device& device) {
+void Runtime::report_leaks(const Device& device) {
   if ((settings.checks & check::kLeaks) != 0 && device.error == cudaSuccess)
-    tell(leaks.find(*memory, device.ordinal));
+    report(leaks.find(*memory, device.ordinal));
 }
 
-void Runtime::tell_leaks() {
-  for (const Device& device : devices) tell_leaks(device);
+void Runtime::report_leaks() {
+  for (const Device& device : devices) report_leaks(device);
 }
 
 void Runtime::reset_device(Device& device) {
   has_waited();
-  tell_leaks(device);
+  report_leaks(device);
   modules.unload(*this, device.ordinal);
   for (const memory::Allocation* a : memory->live()) {
     if (a->device == device.ordinal && !modules.is_managed_variable(*a)) memory->release(a->base);

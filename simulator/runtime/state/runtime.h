@@ -77,8 +77,8 @@ struct ThreadState {
   int depth = 0;                    // calls of the API that run, one within the other
   std::string explained;            // why the running call fails, in a sentence
   std::string last_sentence;        // the last that was said of any
-  bool refused_module =
-      false;  // the running call has failed of device code that was refused, and that has been told
+  // The running call has failed for refused device code, which has been reported already.
+  bool refused_module = false;
   std::optional<std::string> refused_kernel;  // the running call is a launch that is not taken;
                                               // demangled, empty when it is no kernel
   const void* launched_from = nullptr;        // of the launch that <<<>>> makes next
@@ -127,20 +127,19 @@ class Runtime {
   Device& current() { return devices[static_cast<std::size_t>(thread_state().device)]; }
 
   // A sentence on stderr: "lockstep: cudaMemcpy: ...", or "lockstep: cudaLaunchKernel: about: ...".
-  // Said when a call fails for a reason its error code does not tell. Where failed calls are
-  // findings, it becomes part of the finding.
+  // Called when the error code of a failed call does not show the reason. Where failed calls are
+  // findings, the sentence becomes part of the finding.
   void explain(const char* function, const std::string& sentence, const std::string& about = {});
-  // Findings have been made: suppressed ones go to the record alone, the others are printed and
-  // kept too.
-  void tell(std::vector<check::Finding> made);
-  // The same for what a call of the host met that `caller` made: one finding a place of the
-  // program.
-  void tell_of_call(check::Finding finding, const void* caller);
+  // Reports findings: suppressed ones go to the record alone, the others are also printed and
+  // kept.
+  void report(std::vector<check::Finding> made);
+  // The same for the finding of a host call that `caller` made: one finding a place of the program.
+  void report_of_call(check::Finding finding, const void* caller);
   // The same for a failed call or refused device code; its number in `findings`.
-  std::uint64_t tell_failure(check::Finding finding);
-  // Tells what of the device, or of all, is still allocated, if that is to be checked.
-  void tell_leaks(const Device& device);
-  void tell_leaks();
+  std::uint64_t report_failure(check::Finding finding);
+  // Reports memory of the device, or of all devices, that is still allocated, if leaks are checked.
+  void report_leaks(const Device& device);
+  void report_leaks();
   // The host, or a stream, has waited for something: what was put into streams before is taken to
   // be done.
   void has_waited() {

@@ -128,9 +128,9 @@ cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const 
           const void* const from_where = caller();
           if (const std::string place = describe_caller(from_where); !place.empty())
             finding->detail += " The copy is " + place + ".";
-          runtime.tell_of_call(std::move(*finding), from_where);
+          runtime.report_of_call(std::move(*finding), from_where);
         } else {
-          runtime.tell({std::move(*finding)});
+          runtime.report({std::move(*finding)});
         }
       }
     }

@@ -1,4 +1,4 @@
-// One thing that a stream is told to do: a kernel, a copy, a fill, a host function ... What is put
+// One operation of a stream: a kernel, a copy, a fill, a host function ... What is put
 // into a stream is done at once; what is put into a graph, or into a stream that is being captured,
 // is kept as Work and done at every launch of the graph.
 #pragma once
@@ -57,7 +57,7 @@ struct MemoryOperationsWork {
   CUcontext context = nullptr;  // as the program named it
 };
 
-// In the order of cudaGraphNodeType up to kEmpty; type_of tells which.
+// In the order of cudaGraphNodeType up to kEmpty; type_of returns the type.
 using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork,
                           RecordWork, AllocateWork, FreeWork, MemoryOperationsWork>;
 

@@ -116,7 +116,7 @@ void expect_kind(const char* what, void* p, const Kind& kind) {
   EXPECT_EQ(a.device, kind.type == cudaMemoryTypeUnregistered ? -2 : 0) << what;
 }
 
-CUDA_TEST(PointerAttributes, TellEveryKind) {
+CUDA_TEST(PointerAttributes, DescribeEveryKind) {
   char* device = nullptr;
   void *pinned = nullptr, *managed = nullptr, *constant = nullptr;
   static char registered[8192];

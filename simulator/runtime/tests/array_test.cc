@@ -22,7 +22,7 @@ std::vector<int> counting(size_t n) {
   return v;
 }
 
-CUDA_TEST(Array, TellsWhatItIs) {
+CUDA_TEST(Array, DescribesItself) {
   const cudaArray_t array = make_array(20, 5);
   cudaChannelFormatDesc format{};
   cudaExtent extent{};

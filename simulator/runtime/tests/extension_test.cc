@@ -251,7 +251,7 @@ void expect_operation(const lockstepOperation& o, int kind, cudaStream_t stream,
   EXPECT_EQ(o.call, call);
 }
 
-CUDA_TEST(Operations, AreToldWithTheirStreams) {
+CUDA_TEST(Operations, AreListedWithTheirStreams) {
   int *a = device_ints(64), *b = device_ints(64);
   cudaStream_t s;
   ASSERT_CUDA(cudaSuccess, cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
@@ -306,7 +306,7 @@ CUDA_TEST(Operations, AreCapturedOrDone) {
   EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(s));
 }
 
-CUDA_TEST(Operations, TellOfCallsThatFailed) {
+CUDA_TEST(Operations, IncludeCallsThatFailed) {
   quiet();
   int* a = device_ints(4);
   watch(true);

@@ -238,7 +238,7 @@ CUDA_TEST(Graph, RunsInTheOrderOfItsDependencies) {
   EXPECT_EQ(count, 2u);
 }
 
-CUDA_TEST(Graph, NodesTellTheirParameters) {
+CUDA_TEST(Graph, NodesReturnTheirParameters) {
   Ints x(8);
   const cudaGraph_t g = make_graph();
   const cudaGraphNode_t kernel = add_store(g, x.at, 5, 42);

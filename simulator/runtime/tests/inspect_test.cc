@@ -51,7 +51,7 @@ TEST(Inspect, AStaticRuntimeWithItsSymbolsRuns) {
 }
 
 // Without its symbols, and with those of CUDA 12.
-TEST(Inspect, AStaticRuntimeThatCannotBeServedIsToldWhatToChange) {
+TEST(Inspect, AStaticRuntimeThatCannotBeServedNamesWhatToChange) {
   std::vector<std::uint8_t> renamed = contents("STATIC"), stripped = renamed;
   const auto replace = [](std::vector<std::uint8_t>& bytes, const std::string& name,
                           const std::string& by) {
@@ -92,7 +92,7 @@ TEST(Inspect, EntryPointsOfAStaticRuntimeAreFoundWithTheirRoom) {
     EXPECT_EQ(names.count(name), 1u) << name;
 }
 
-TEST(Inspect, MachineCodeAloneIsToldTheFlag) {
+TEST(Inspect, MachineCodeAloneNamesTheFlag) {
   const Inspection i = inspect(contents("MACHINE_CODE_ONLY"), 90);
   EXPECT_EQ(i.kind, Kind::kSharedRuntime);
   EXPECT_FALSE(i.runnable);

@@ -72,7 +72,7 @@ CUDA_TEST(Library, RunsPtxFromAFile) {
                                                              nullptr, 0, nullptr, nullptr, 0));
 }
 
-CUDA_TEST(Library, TellsItsKernels) {
+CUDA_TEST(Library, ListsItsKernels) {
   const cudaLibrary_t library = load();
   unsigned count = 0;
   EXPECT_CUDA(cudaSuccess, cudaLibraryGetKernelCount(&count, library));

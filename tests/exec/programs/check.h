@@ -1,4 +1,5 @@
-// What every program here has in common: the first CUDA error, or the first wrong answer, ends it with status 1.
+// What every program here has in common: the first CUDA error, or the first wrong answer, ends it
+// with status 1.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,13 +7,13 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define CUDA(call)                                                                                    \
-  do {                                                                                                \
-    const cudaError_t error_ = (call);                                                                \
-    if (error_ != cudaSuccess) {                                                                      \
-      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(error_));            \
-      std::exit(1);                                                                                   \
-    }                                                                                                 \
+#define CUDA(call)                                                                         \
+  do {                                                                                     \
+    const cudaError_t error_ = (call);                                                     \
+    if (error_ != cudaSuccess) {                                                           \
+      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(error_)); \
+      std::exit(1);                                                                        \
+    }                                                                                      \
   } while (0)
 
 #define EXPECT(condition)                                                         \

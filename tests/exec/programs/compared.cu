@@ -1,5 +1,6 @@
-// What a launch may leave that a test can see: bytes of a variable, of another allocation for a later launch and of the
-// host's memory, a count of instructions. Each part looks at one of them; in some parts nobody looks at a launch.
+// What a launch may leave that a test can see: bytes of a variable, of another allocation for a
+// later launch and of the host's memory, a count of instructions. Each part looks at one of them;
+// in some parts nobody looks at a launch.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -11,11 +12,13 @@ __device__ int variable = 5;
 
 __global__ void to_variable(int add) { variable += add; }
 __global__ void to_scratch(int* scratch) { scratch[threadIdx.x] = 3 * threadIdx.x + 1; }
-__global__ void from_scratch(const int* scratch, int* values) { values[threadIdx.x] = scratch[31 - threadIdx.x] & 15; }
+__global__ void from_scratch(const int* scratch, int* values) {
+  values[threadIdx.x] = scratch[31 - threadIdx.x] & 15;
+}
 __global__ void to_host(int* mapped) {
   if (threadIdx.x < 8) mapped[threadIdx.x] = 7;
 }
-// What it stores does not tell how often it went round.
+// The stored values do not depend on the number of iterations.
 __global__ void count(int* values, int times) {
   for (int i = 0; i < times; ++i) __syncthreads();
   values[threadIdx.x] = 1;
@@ -30,9 +33,12 @@ int* device_ints(int number) {
 }
 
 int main() {
-  const auto begin_part = reinterpret_cast<lockstepBeginPart_t>(dlsym(RTLD_DEFAULT, "lockstepBeginPart"));
-  const auto reset_counters = reinterpret_cast<lockstepResetCounters_t>(dlsym(RTLD_DEFAULT, "lockstepResetCounters"));
-  const auto read_counters = reinterpret_cast<lockstepReadCounters_t>(dlsym(RTLD_DEFAULT, "lockstepReadCounters"));
+  const auto begin_part =
+      reinterpret_cast<lockstepBeginPart_t>(dlsym(RTLD_DEFAULT, "lockstepBeginPart"));
+  const auto reset_counters =
+      reinterpret_cast<lockstepResetCounters_t>(dlsym(RTLD_DEFAULT, "lockstepResetCounters"));
+  const auto read_counters =
+      reinterpret_cast<lockstepReadCounters_t>(dlsym(RTLD_DEFAULT, "lockstepReadCounters"));
   for (int times = 1; times <= 2; ++times) {
     if (begin_part()) {
       int value = 5;

@@ -1,4 +1,5 @@
-// The same kernel on every device there is, each with memory, a stream and variables of its own; results move from device to device.
+// The same kernel on every device there is, each with memory, a stream and variables of its own;
+// results move from device to device.
 #include <vector>
 
 #include "check.h"

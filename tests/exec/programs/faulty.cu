@@ -1,4 +1,4 @@
-// Does what its arguments say, in turn, and looks at no error: what becomes of that is the simulated GPU's affair.
+// Does what each argument names, in turn, and reads no error.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -40,7 +40,8 @@ int main(int argc, char** argv) {
     if (std::strcmp(what, "race") == 0) race<<<1, 64>>>(p);
     if (std::strcmp(what, "unwritten") == 0) unwritten<<<1, 64>>>(p);
     if (std::strcmp(what, "same-value") == 0) same_value<<<1, 64>>>(p);
-    if (std::strcmp(what, "same-value-and-out-of-bounds") == 0) same_value_and_store<<<1, 64>>>(p, 64);
+    if (std::strcmp(what, "same-value-and-out-of-bounds") == 0)
+      same_value_and_store<<<1, 64>>>(p, 64);
     if (std::strcmp(what, "too-many-threads") == 0) store<<<1, 2048>>>(p, 0);
     if (std::strcmp(what, "too-much-shared") == 0) store<<<1, 32, 1 << 20>>>(p, 0);
     if (std::strcmp(what, "too-much-memory") == 0) {
@@ -53,8 +54,10 @@ int main(int argc, char** argv) {
     }
     if (std::strcmp(what, "peer") == 0) cudaDeviceEnablePeerAccess(1, 0);
     if (std::strcmp(what, "last") == 0) std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
-    if (std::strcmp(what, "peek") == 0) std::printf("%s\n", cudaGetErrorName(cudaPeekAtLastError()));
-    if (std::strcmp(what, "sync") == 0) std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+    if (std::strcmp(what, "peek") == 0)
+      std::printf("%s\n", cudaGetErrorName(cudaPeekAtLastError()));
+    if (std::strcmp(what, "sync") == 0)
+      std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
     if (std::strcmp(what, "count") == 0) {
       int count = 0;
       cudaGetDeviceCount(&count);

@@ -1,5 +1,7 @@
-// Right results by a program with mistakes in it that no result shows: a race, a value that nobody wrote, a shuffle from a lane that is not there and a mask
-// that leaves out its own caller. Each is met again and again. So is a copy of a structure with its padding, each time from an allocation of its own.
+// Right results by a program with mistakes in it that no result shows: a race, a value that nobody
+// wrote, a shuffle from a lane that is not there and a mask that leaves out its own caller. Each is
+// met again and again. So is a copy of a structure with its padding, each time from an allocation
+// of its own.
 #include <numeric>
 
 #include "check.h"
@@ -21,7 +23,9 @@ __global__ void inactive(int* out, const int* scale) {
   out[threadIdx.x] = from * scale[1] + threadIdx.x;
 }
 
-__global__ void left_out(int* out) { out[threadIdx.x] = __any_sync(0x7fffffff, threadIdx.x < 64) + threadIdx.x; }
+__global__ void left_out(int* out) {
+  out[threadIdx.x] = __any_sync(0x7fffffff, threadIdx.x < 64) + threadIdx.x;
+}
 
 struct Padded {
   char small;

@@ -1,4 +1,5 @@
-// A graph captured from a stream and launched many times, and one built by hand of the same kernels.
+// A graph captured from a stream and launched many times, and one built by hand of the same
+// kernels.
 #include "check.h"
 
 __global__ void add(int* x, int n, int what) {
@@ -48,7 +49,8 @@ int main() {
   CUDA(cudaGraphAddKernelNode(&first, graph, &zero, 1, &kernel));
   what = 11;
   CUDA(cudaGraphAddKernelNode(&second, graph, &first, 1, &kernel));
-  CUDA(cudaGraphAddMemcpyNode1D(&back, graph, &second, 1, host, x, sizeof host, cudaMemcpyDeviceToHost));
+  CUDA(cudaGraphAddMemcpyNode1D(&back, graph, &second, 1, host, x, sizeof host,
+                                cudaMemcpyDeviceToHost));
   CUDA(cudaGraphInstantiate(&exec, graph, 0));
   CUDA(cudaGraphLaunch(exec, stream));
   CUDA(cudaStreamSynchronize(stream));

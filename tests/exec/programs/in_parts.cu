@@ -1,5 +1,5 @@
-// A program that tells the parts that it has. Against what that promises, the second looks at what the first left behind: mutants of the first part's kernel
-// would be noticed there, were the part not left out.
+// A program that names its parts. Against its promise, the second part reads what the first has
+// left: it would notice mutants of the first part's kernel, were it not left out.
 #include <dlfcn.h>
 
 #include "check.h"

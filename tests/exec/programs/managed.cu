@@ -1,4 +1,5 @@
-// Memory that host and device share: managed allocations and a __managed__ variable; a list whose nodes the host links.
+// Memory that host and device share: managed allocations and a __managed__ variable; a list whose
+// nodes the host links.
 #include "check.h"
 
 struct Node {

@@ -1,5 +1,5 @@
-// Both APIs in one program: the driver loads PTX from text, and its kernel works on what a kernel of the runtime's has written. Without "repaired" the text has
-// a barrier too few.
+// Both APIs in one program: the driver loads PTX from text, and its kernel works on what a kernel
+// of the runtime's has written. Without "repaired" the text has a barrier too few.
 #include <cuda.h>
 
 #include <cstdio>
@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
   CUDA(cudaMalloc(&p, 64 * sizeof(int)));
   number<<<1, 64>>>(p);
   CUDA(cudaGetLastError());
-  const std::string text = std::string(before_barrier) + (repaired ? "bar.sync 0;" : "") + after_barrier;
+  const std::string text =
+      std::string(before_barrier) + (repaired ? "bar.sync 0;" : "") + after_barrier;
   CUmodule module;
   CUfunction shift;
   CU(cuModuleLoadData(&module, text.c_str()));
@@ -61,7 +62,8 @@ int main(int argc, char** argv) {
   int first = -1;
   CU(cuMemcpyDtoH(&first, pointer, sizeof first));
   if (repaired) EXPECT(first == 32);
-  if (argc > 1 && std::strcmp(argv[1], "refused") == 0) cuLaunchKernel(shift, 1, 1, 1, 2048, 1, 1, 0, stream, arguments, nullptr);
+  if (argc > 1 && std::strcmp(argv[1], "refused") == 0)
+    cuLaunchKernel(shift, 1, 1, 1, 2048, 1, 1, 0, stream, arguments, nullptr);
   if (argc > 1 && std::strcmp(argv[1], "unasked") == 0) cuMemFree(12345);
   CU(cuMemFree(pointer));
   std::printf("PASSED\n");

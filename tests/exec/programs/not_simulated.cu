@@ -1,5 +1,5 @@
-// Two kernels, one of them with an instruction that the simulated GPU does not have, and host code that looks at no error unless it is told to. Arguments: the
-// kernel to launch alone, and "last".
+// Two kernels, one with an instruction that the simulated GPU lacks. The host reads no error unless
+// an argument is "last". Another argument names the one kernel to launch.
 #include <cstdio>
 #include <cstring>
 
@@ -7,12 +7,14 @@ __global__ void fine(int* p) { *p = 1; }
 
 __global__ void odd(int* p) {
   int x;
-  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];" : "=r"(x) : "l"(p));  // the line of the refusal
+  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];"
+      : "=r"(x)
+      : "l"(p));  // the line of the refusal
   *p = x;
 }
 
 int main(int argc, char** argv) {
-  const auto told = [&](const char* word) {
+  const auto given = [&](const char* word) {
     for (int i = 1; i < argc; ++i) {
       if (std::strcmp(argv[i], word) == 0) return true;
     }
@@ -20,9 +22,9 @@ int main(int argc, char** argv) {
   };
   int* p;
   cudaMalloc(&p, sizeof(int));
-  if (!told("odd")) fine<<<1, 1>>>(p);
-  if (!told("fine")) odd<<<1, 1>>>(p);
-  if (told("last")) std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
+  if (!given("odd")) fine<<<1, 1>>>(p);
+  if (!given("fine")) odd<<<1, 1>>>(p);
+  if (given("last")) std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
   cudaDeviceSynchronize();
   std::puts("done");
 }

@@ -1,4 +1,5 @@
-// Compiles a kernel while it runs, by NVIDIA's run-time compiler, and launches it by the driver API. With "planted" the kernel writes one element too far.
+// Compiles a kernel while it runs, by NVIDIA's run-time compiler, and launches it by the driver
+// API. With "planted" the kernel writes one element too far.
 #include <cuda.h>
 #include <nvrtc.h>
 
@@ -25,7 +26,8 @@ int main(int argc, char** argv) {
   nvrtcProgram program;
   RTC(nvrtcCreateProgram(&program, source, "scale.cu", 0, nullptr, nullptr));
   RTC(nvrtcAddNameExpression(program, "scale<3>"));
-  const char* options[] = {"--gpu-architecture=compute_90", "-lineinfo", planted ? "-DWITHIN=0" : "-DWITHIN=1"};
+  const char* options[] = {"--gpu-architecture=compute_90", "-lineinfo",
+                           planted ? "-DWITHIN=0" : "-DWITHIN=1"};
   RTC(nvrtcCompileProgram(program, 3, options));
   const char* name;
   RTC(nvrtcGetLoweredName(program, "scale<3>", &name));

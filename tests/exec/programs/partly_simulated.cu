@@ -1,4 +1,5 @@
-// One kernel that the simulated GPU has, and one in another file, and so in another module, that it has not. Looks at no error.
+// One kernel that the simulated GPU has, and one in another file, and so in another module, that it
+// has not. Looks at no error.
 #include <cstdio>
 
 #include "partly_simulated.h"

@@ -1,5 +1,5 @@
-// A library with the CUDA runtime linked into it, and a kernel with a barrier too few unless it is asked for: each thread reads what its neighbour
-// in another warp has written.
+// A library with the CUDA runtime linked into it, and a kernel with a barrier too few unless it is
+// asked for: each thread reads what its neighbour in another warp has written.
 #include <cstdio>
 #include <cstring>
 

@@ -2,7 +2,8 @@
 #include "check.h"
 
 __global__ void hello(const char* name) {
-  printf("hello %s from thread %d of %d: %5.2f %c %llx %%\n", name, threadIdx.x, blockDim.x, threadIdx.x * 1.5, 'a' + threadIdx.x, 0x1234567890ull);
+  printf("hello %s from thread %d of %d: %5.2f %c %llx %%\n", name, threadIdx.x, blockDim.x,
+         threadIdx.x * 1.5, 'a' + threadIdx.x, 0x1234567890ull);
 }
 
 __device__ char name[] = "world";

@@ -1,4 +1,5 @@
-// The sum of many numbers with cooperative groups: tiles of a warp, then one atomic addition a tile.
+// The sum of many numbers with cooperative groups: tiles of a warp, then one atomic addition a
+// tile.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
@@ -10,7 +11,8 @@ __global__ void sum(const int* x, int n, unsigned long long* total) {
   const cg::thread_block block = cg::this_thread_block();
   const auto tile = cg::tiled_partition<32>(block);
   int mine = 0;
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) mine += x[i];
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    mine += x[i];
   const int of_tile = cg::reduce(tile, mine, cg::plus<int>());
   if (tile.thread_rank() == 0) atomicAdd(total, static_cast<unsigned long long>(of_tile));
 }

@@ -1,6 +1,8 @@
-// Programs of this folder as one binary: most of what nvcc takes for one of them is the headers that they have in common.
+// Programs of this folder as one binary: most of what nvcc takes for one of them is the headers
+// that they have in common.
 //   several NAME [ARGUMENT]...
-// Each is a whole program too. Here their functions have a namespace, so that the headers come before all.
+// Each is a whole program too. Here their functions have a namespace, so that the headers come
+// before all.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 

@@ -23,9 +23,11 @@ int main() {
   for (int i = 0; i < kStreams; ++i) {
     int* part = device + i * kPart;
     CUDA(cudaStreamWaitEvent(streams[i], begin));
-    CUDA(cudaMemcpyAsync(part, host + i * kPart, kPart * sizeof(int), cudaMemcpyHostToDevice, streams[i]));
+    CUDA(cudaMemcpyAsync(part, host + i * kPart, kPart * sizeof(int), cudaMemcpyHostToDevice,
+                         streams[i]));
     scale<<<(kPart + 127) / 128, 128, 0, streams[i]>>>(part, kPart, i + 2);
-    CUDA(cudaMemcpyAsync(host + i * kPart, part, kPart * sizeof(int), cudaMemcpyDeviceToHost, streams[i]));
+    CUDA(cudaMemcpyAsync(host + i * kPart, part, kPart * sizeof(int), cudaMemcpyDeviceToHost,
+                         streams[i]));
     CUDA(cudaLaunchHostFunc(streams[i], count, &done));
     CUDA(cudaStreamSynchronize(streams[i]));
   }

@@ -1,5 +1,6 @@
-// A picture in an array: turned with the texture's linear filter, changed through a surface and read back through the texture; and a byte
-// picture in memory with a pitch, read as numbers from 0 to 1.
+// A picture in an array: turned with the texture's linear filter, changed through a surface and
+// read back through the texture; and a byte picture in memory with a pitch, read as numbers from 0
+// to 1.
 #include <cmath>
 #include <vector>
 
@@ -9,7 +10,9 @@ __global__ void turn(cudaTextureObject_t picture, float* out, int width, int hei
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= width || y >= height) return;
   const float u = x - width / 2.0f, v = y - height / 2.0f;
-  out[y * width + x] = tex2D<float>(picture, u * cosf(angle) - v * sinf(angle) + width / 2.0f + 0.5f, v * cosf(angle) + u * sinf(angle) + height / 2.0f + 0.5f);
+  out[y * width + x] =
+      tex2D<float>(picture, u * cosf(angle) - v * sinf(angle) + width / 2.0f + 0.5f,
+                   v * cosf(angle) + u * sinf(angle) + height / 2.0f + 0.5f);
 }
 
 __global__ void invert(cudaSurfaceObject_t picture, int width, int height) {
@@ -23,8 +26,9 @@ __global__ void sharpness(cudaTextureObject_t picture, float* out, int width, in
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= width || y >= height) return;
   // Neighbours outside of the picture are those at its edge.
-  out[y * width + x] = 4 * tex2D<float>(picture, x, y) - tex2D<float>(picture, x - 1, y) - tex2D<float>(picture, x + 1, y) -
-                       tex2D<float>(picture, x, y - 1) - tex2D<float>(picture, x, y + 1);
+  out[y * width + x] = 4 * tex2D<float>(picture, x, y) - tex2D<float>(picture, x - 1, y) -
+                       tex2D<float>(picture, x + 1, y) - tex2D<float>(picture, x, y - 1) -
+                       tex2D<float>(picture, x, y + 1);
 }
 
 constexpr int width = 40, height = 20;
@@ -38,7 +42,8 @@ float at(const std::vector<float>& picture, int x, int y) {
 float interpolated(const std::vector<float>& picture, double x, double y) {
   const int i = static_cast<int>(std::floor(x)), j = static_cast<int>(std::floor(y));
   const double a = x - i, b = y - j;
-  return static_cast<float>((1 - b) * ((1 - a) * at(picture, i, j) + a * at(picture, i + 1, j)) + b * ((1 - a) * at(picture, i, j + 1) + a * at(picture, i + 1, j + 1)));
+  return static_cast<float>((1 - b) * ((1 - a) * at(picture, i, j) + a * at(picture, i + 1, j)) +
+                            b * ((1 - a) * at(picture, i, j + 1) + a * at(picture, i + 1, j + 1)));
 }
 
 int main() {
@@ -47,7 +52,8 @@ int main() {
   cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
   cudaArray_t array;
   CUDA(cudaMallocArray(&array, &format, width, height, cudaArraySurfaceLoadStore));
-  CUDA(cudaMemcpy2DToArray(array, 0, 0, host.data(), width * 4, width * 4, height, cudaMemcpyHostToDevice));
+  CUDA(cudaMemcpy2DToArray(array, 0, 0, host.data(), width * 4, width * 4, height,
+                           cudaMemcpyHostToDevice));
   cudaResourceDesc resource = {};
   resource.resType = cudaResourceTypeArray;
   resource.res.array.array = array;
@@ -70,14 +76,17 @@ int main() {
     for (int y = 0; y < height; ++y) {
       for (int x = 0; x < width; ++x) {
         const double u = x - width / 2.0, v = y - height / 2.0;
-        const float expected = interpolated(host, u * std::cos(angle) - v * std::sin(angle) + width / 2.0, v * std::cos(angle) + u * std::sin(angle) + height / 2.0);
+        const float expected =
+            interpolated(host, u * std::cos(angle) - v * std::sin(angle) + width / 2.0,
+                         v * std::cos(angle) + u * std::sin(angle) + height / 2.0);
         EXPECT(std::fabs(out[y * width + x] - sign * expected) < 1.0f / 64);  // weights have 8 bits
       }
     }
     invert<<<grid, block>>>(surface, width, height);
     CUDA(cudaDeviceSynchronize());
   }
-  CUDA(cudaMemcpy2DFromArray(out.data(), width * 4, array, 0, 0, width * 4, height, cudaMemcpyDeviceToHost));
+  CUDA(cudaMemcpy2DFromArray(out.data(), width * 4, array, 0, 0, width * 4, height,
+                             cudaMemcpyDeviceToHost));
   EXPECT(out == host);  // inverted twice
   CUDA(cudaDestroyTextureObject(texture));
   CUDA(cudaDestroySurfaceObject(surface));
@@ -105,7 +114,8 @@ int main() {
   for (size_t i = 0; i < bytes.size(); ++i) numbers[i] = static_cast<float>(bytes[i]) / 255;
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
-      const float expected = 4 * at(numbers, x, y) - at(numbers, x - 1, y) - at(numbers, x + 1, y) - at(numbers, x, y - 1) - at(numbers, x, y + 1);
+      const float expected = 4 * at(numbers, x, y) - at(numbers, x - 1, y) - at(numbers, x + 1, y) -
+                             at(numbers, x, y - 1) - at(numbers, x, y + 1);
       EXPECT(std::fabs(out[y * width + x] - expected) < 1e-5f);
     }
   }

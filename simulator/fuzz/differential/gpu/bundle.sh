@@ -1,5 +1,6 @@
 #!/bin/bash
-# Packs what runs random programs on a GPU where there is no Bazel: bazel run //simulator/fuzz:gpu_bundle -- FOLDER
+# Packs what runs random programs on a GPU where there is no Bazel: bazel run
+# //simulator/fuzz:gpu_bundle -- FOLDER
 set -eu
 
 program=$(realpath "$1") run=$(realpath "$2") folder=${3:-lockstep-out/fuzz/gpu-bundle}

@@ -35,7 +35,7 @@ using namespace lockstep::fuzz::differential;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kAssemblySeconds = 120;
-constexpr std::size_t kMaxSaved = 1000, kMaxTold = 2000, kMaxQuestions = 250, kMaxFaults = 12;
+constexpr std::size_t kMaxSaved = 1000, kMaxPrinted = 2000, kMaxQuestions = 250, kMaxFaults = 12;
 constexpr auto kReducing = std::chrono::seconds(25);
 
 struct Options {
@@ -102,7 +102,7 @@ struct Shared {
   std::vector<std::uint64_t> rows;
   std::map<std::string, std::uint64_t> alone;
   std::map<std::string, std::size_t> reduced_of;  // by who is alone
-  std::size_t reduced = 0, saved = 0, told = 0;
+  std::size_t reduced = 0, saved = 0, printed = 0;
   std::unique_ptr<Pool> pool;  // none: nothing is launched
   std::atomic<bool> stop{false};
   std::atomic<std::int64_t> assembling{0}, simulating{0}, launching{0},
@@ -306,7 +306,7 @@ class Worker {
         if (all[i].agree()) continue;
         ++s_.alone[all[i].alone()];
         differ.push_back(i);
-        if (++s_.told <= kMaxTold)
+        if (++s_.printed <= kMaxPrinted)
           fmt::print("{:016x}: {} differs\n", programs[i].seed, all[i].alone());
       }
     }
@@ -501,14 +501,14 @@ int main(int argc, char** argv) {
       --running;
     });
   }
-  for (auto told = Clock::now(); running > 0;) {
+  for (auto printed = Clock::now(); running > 0;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    if (Clock::now() - told < std::chrono::seconds(20)) continue;
-    told = Clock::now();
+    if (Clock::now() - printed < std::chrono::seconds(20)) continue;
+    printed = Clock::now();
     const std::lock_guard lock(shared.mutex);
     std::uint64_t mismatches = 0;
     for (const auto& [who, n] : shared.alone) mismatches += n;
-    const double seconds = std::chrono::duration<double>(told - shared.start).count();
+    const double seconds = std::chrono::duration<double>(printed - shared.start).count();
     fmt::print("{:6.0f} s: {} programs, {:.0f} a second, {} mismatches\n", seconds, shared.programs,
                static_cast<double>(shared.programs) / seconds, mismatches);
   }
