@@ -138,6 +138,9 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
       }
     });
   }
+  r.value = rows[0];
+  r.value_stride = sizeof rows[0];
+  r.same = &value_is_there;
   if (!resolve(w, r, static_cast<Space>(op.space), lanes)) return;
   accessed_as_one(w);
   if (r.invalid != 0) note_unwritten_store(w, r);
@@ -276,10 +279,12 @@ void run_store_fragment(Warp& w, const Op& op, LaneMask mask) {
         r.invalid_word = word;
       });
     }
+    r.value = source<std::byte>(w, slot) + byte;
+    r.value_stride = static_cast<std::uint32_t>(register_bytes);
+    r.same = &value_is_there;
     if (!resolve(w, r, static_cast<Space>(op.space), mask)) return false;
     if (r.invalid != 0) note_unwritten_store(w, r);
-    const auto* s = source<std::byte>(w, slot);
-    each(mask, [&](int l) { store_element(r.host[l], s + l * register_bytes + byte, op.width); });
+    each(mask, [&](int l) { store_element(r.host[l], r.value + l * register_bytes, op.width); });
     return true;
   });
   accessed_as_one(w);

@@ -193,6 +193,13 @@ void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
 }
 
+bool value_is_there(Warp&, const Request& r, int lane) {
+  std::byte there[16];
+  load_element(there, r.host[lane], r.size);
+  const std::byte* value = r.value + static_cast<std::uint32_t>(lane) * r.value_stride;
+  return std::memcmp(there, value, r.size) == 0;
+}
+
 namespace {
 
 bool same_lane(Warp& w, const Request& r, int lane) {

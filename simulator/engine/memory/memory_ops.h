@@ -57,12 +57,17 @@ struct Request {
   void (*store)(Warp& w, const Request& r, LaneMask lanes) = nullptr;
   LaneMask stored = 0;
   bool (*same)(Warp& w, const Request& r, int lane) = nullptr;
+  const std::byte* value = nullptr;  // stores for which `same` is value_is_there(): lane 0's bytes,
+  std::uint32_t value_stride = 0;    // and how far apart the lanes' bytes are
   const Validity::Word* invalid_word = nullptr;  // where such a value came from
 };
 
 // Checks the accesses of `lanes` (bounds, alignment, races; notes unwritten bytes) and finds their
 // bytes. False: a finding ends the launch.
 bool resolve(Warp& w, Request& r, isa::Space space, LaneMask lanes);
+
+// For Request::same: whether a lane's bytes are in memory already.
+bool value_is_there(Warp& w, const Request& r, int lane);
 
 // run_atomic() with the addresses in r.address found already.
 void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask);
