@@ -25,14 +25,18 @@ const Matrix& matrix_of(const Warp& w, const Op& op) {
   return w.block->program->matrices[static_cast<std::size_t>(op.immediate)];
 }
 
-// Of all lanes.
-void addresses(const Warp& w, const program::AddressOperand& a, std::uint64_t* out) {
+}  // namespace
+
+void matrix_addresses(const Warp& w, const Op& op, std::uint64_t* out) {
+  const program::AddressOperand& a = matrix_of(w, op).address;
   for (int l = 0; l < kWarpSize; ++l) {
     out[l] =
         (a.narrow ? source<std::uint32_t>(w, a.slot)[l] : source<std::uint64_t>(w, a.slot)[l]) +
         static_cast<std::uint64_t>(a.offset);
   }
 }
+
+namespace {
 
 Request request(const Warp& w, const Op& op, std::uint32_t size) {
   Request r;
@@ -79,7 +83,7 @@ void run_load_matrix(Warp& w, const Op& op, LaneMask mask) {
   if (!whole_warp(w, op, mask)) return;
   Request r = request(w, op, 16);
   r.reads = true;
-  addresses(w, matrix_of(w, op).address, r.address);
+  matrix_addresses(w, op, r.address);
   const LaneMask lanes = lanes_with_rows(op);
   if (!in_shared(w, op, r, lanes) || !resolve(w, r, static_cast<Space>(op.space), lanes)) return;
   accessed_as_one(w);
@@ -113,7 +117,7 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
   if (!whole_warp(w, op, mask)) return;
   Request r = request(w, op, 16);
   r.writes = true;
-  addresses(w, matrix_of(w, op).address, r.address);
+  matrix_addresses(w, op, r.address);
   const LaneMask lanes = lanes_with_rows(op);
   if (!in_shared(w, op, r, lanes)) return;
   alignas(16) std::byte rows[kWarpSize][16] = {};
@@ -134,6 +138,7 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
         if (!(r.invalid >> holder & 1)) r.missing[holder] = 0;
         r.invalid |= 1u << holder;
         r.missing[holder] |= missing << p.byte;
+        r.derived |= (word->derived >> l & 1) << holder;
         r.invalid_word = word;
       }
     });
@@ -143,7 +148,10 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
   r.same = &value_is_there;
   if (!resolve(w, r, static_cast<Space>(op.space), lanes)) return;
   accessed_as_one(w);
-  if (r.invalid != 0) note_unwritten_store(w, r);
+  if (r.invalid != 0) {
+    note_unwritten_store(w, r);
+    keep_origins(w, r);
+  }
   each(lanes, [&](int l) { store_element<16>(r.host[l], rows[l]); });
 }
 
@@ -161,7 +169,7 @@ struct Lattice {
 bool lattice(Warp& w, const Op& op, LaneMask mask, Lattice& out) {
   const Matrix& m = matrix_of(w, op);
   std::uint64_t base[kWarpSize];
-  addresses(w, m.address, base);
+  matrix_addresses(w, op, base);
   const int first = std::countr_zero(mask);
   const auto* strides = op.src[1] == kNoSlot ? nullptr : source<std::uint32_t>(w, op.src[1]);
   out = {base[first], strides == nullptr ? m.natural_stride : strides[first]};
@@ -276,6 +284,7 @@ void run_store_fragment(Warp& w, const Op& op, LaneMask mask) {
         if (missing == 0) return;
         r.invalid |= 1u << l;
         r.missing[l] = missing;
+        r.derived |= word->derived & (1u << l);
         r.invalid_word = word;
       });
     }
@@ -283,7 +292,10 @@ void run_store_fragment(Warp& w, const Op& op, LaneMask mask) {
     r.value_stride = static_cast<std::uint32_t>(register_bytes);
     r.same = &value_is_there;
     if (!resolve(w, r, static_cast<Space>(op.space), mask)) return false;
-    if (r.invalid != 0) note_unwritten_store(w, r);
+    if (r.invalid != 0) {
+      note_unwritten_store(w, r);
+      keep_origins(w, r);
+    }
     each(mask, [&](int l) { store_element(r.host[l], r.value + l * register_bytes, op.width); });
     return true;
   });

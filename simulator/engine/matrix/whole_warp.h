@@ -19,6 +19,8 @@ void run_load_matrix(Warp& w, const Op& op, LaneMask mask);
 void run_store_matrix(Warp& w, const Op& op, LaneMask mask);
 void run_load_fragment(Warp& w, const Op& op, LaneMask mask);
 void run_store_fragment(Warp& w, const Op& op, LaneMask mask);
+// Of all lanes, the address that one of these four operations is given.
+void matrix_addresses(const Warp& w, const Op& op, std::uint64_t* out);
 
 // Action::kWarpgroupFence, kWarpgroupMultiply, kWarpgroupCommit, kWarpgroupWait (PTX ISA 9.7.15).
 void run_warpgroup_fence(Warp& w, const Op& op, LaneMask mask);

@@ -45,6 +45,7 @@ struct Request {
   LaneMask unwritten = 0;  // lanes that read a byte nobody has written
   LaneMask remote = 0;     // lanes whose bytes are shared memory of another block
   LaneMask invalid = 0;    // stores: lanes whose value, or a part of it, was never written
+  LaneMask derived = 0;    // stores: lanes of `invalid` whose value was computed from one
   // Loads: where resolve() notes of which bytes only some bits were written. Without it such bytes
   // count as written. Stores: bits of the value.
   UnwrittenBits* bits = nullptr;
