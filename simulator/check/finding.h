@@ -78,7 +78,9 @@ struct Site {
   int line = 0;
   std::string inlined_into;  // "caller.cu:12 in caller", empty when not inlined
   int ptx_line = 0;
-  std::string instruction;        // "ld.global.f32"
+  std::string instruction;  // "ld.global.f32"
+  // Files of the calls between `file` and `inlined_into`, where the instruction was inlined.
+  std::vector<std::string> through;
   std::string to_string() const;  // "stencil.cu:41 (ld.global.f32)" or "PTX line 88
                                   // (ld.global.f32); build with -lineinfo for the source line"
 };

@@ -1,5 +1,6 @@
 #include "simulator/check/library_findings.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 
@@ -23,7 +24,8 @@ struct Rule {
   const char* file;    // of each side of a race, of the load from which a value comes; nullptr: any
                        // of the libraries'
   const char* why;
-  const char* place = nullptr;  // a part of the finding's place; nullptr: any
+  const char* place = nullptr;    // a part of the finding's place; nullptr: any
+  const char* through = nullptr;  // a file of the calls from which the access is inlined; or any
 };
 
 constexpr const char* kLibrary = nullptr;
@@ -55,7 +57,15 @@ constexpr const char* kLastWarp =
     "orders nothing. Its lanes then read what the other warps wrote: "
     "cooperative_groups/details/sync.h:204 (sync_warps_last_releases).";
 
+constexpr const char* kBarriers = "*/cuda/__*";
+constexpr const char* kPipeline = "*/cuda/pipeline";
+constexpr const char* kLastToQuit =
+    "The last thread to leave a pipeline destroys its barriers. A lane that a vote elects has left "
+    "for its whole warp, and a vote orders nothing: cuda/pipeline:227 (quit).";
+
 constexpr Rule kRules[] = {
+    {Kind::kRace, RaceShape::kBarrierEnds, From::kAnywhere, "*", kBarriers, kLastToQuit, nullptr,
+     kPipeline},
     {Kind::kRace, RaceShape::kWarpsOfABlock, From::kAnywhere, "*", kGroups, kLastWarp,
      kSystemMemory},
     {Kind::kRace, RaceShape::kWritesOfABlock, From::kAnywhere, "*", kGroups, kLastWarp,
@@ -95,6 +105,11 @@ bool may_be_of_shared_memory(std::string_view load) {
          !load.starts_with("ld.const");
 }
 
+bool went_through(const Site& site, const char* file) {
+  return std::any_of(site.through.begin(), site.through.end(),
+                     [&](const std::string& f) { return fits(file, f); });
+}
+
 bool comes_from(const Finding& f, const Rule& rule) {
   switch (rule.from) {
     case From::kAnywhere:
@@ -112,6 +127,7 @@ bool comes_from(const Finding& f, const Rule& rule) {
 const char* known_in_library(const Finding& finding, RaceShape shape) {
   for (const Rule& rule : kRules) {
     if (rule.place != nullptr && finding.where.find(rule.place) == std::string::npos) continue;
+    if (rule.through != nullptr && !went_through(finding.access.site, rule.through)) continue;
     if (rule.kind == finding.kind && rule.shape == shape && comes_from(finding, rule) &&
         fits(rule.kernel, finding.kernel))
       return rule.why;

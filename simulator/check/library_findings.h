@@ -20,6 +20,7 @@ enum class RaceShape : std::uint8_t {
   kLaterBlockWrites,  // a block writes what a block of a lower index has read
   kWritesOfABlock,    // two threads of one block write
   kWarpsOfABlock,     // a thread reads what one of another warp of its block writes
+  kBarrierEnds,  // a thread invalidates an mbarrier object that others of its block have looked at
 };
 
 // Why the finding is known, in a sentence with the library's lines; nullptr when it is not. `shape`

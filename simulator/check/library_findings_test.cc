@@ -80,6 +80,18 @@ TEST(LibraryFindings, TheLastWarpOfATileReadsWhatTheOthersWrote) {
   EXPECT_EQ(known_in_library(f, RaceShape::kWarpsOfABlock), nullptr) << "the user's shared memory";
 }
 
+TEST(LibraryFindings, TheLastToLeaveAPipelineDestroysItsBarriers) {
+  constexpr const char* kBarrier =
+      "/usr/local/cuda/include/cccl/cuda/__barrier/barrier_block_scope.h";
+  Finding f = race("user(int*)", kBarrier, kBarrier);
+  EXPECT_EQ(known_in_library(f, RaceShape::kBarrierEnds), nullptr) << "the user destroys a barrier";
+  f.access.site.through = {"/usr/local/cuda/include/cccl/cuda/pipeline"};
+  EXPECT_NE(known_in_library(f, RaceShape::kBarrierEnds), nullptr);
+  EXPECT_EQ(known_in_library(f, RaceShape::kWarpsOfABlock), nullptr);
+  f.other->site.file = "user.cu";
+  EXPECT_EQ(known_in_library(f, RaceShape::kBarrierEnds), nullptr) << "the user reads the bytes";
+}
+
 TEST(LibraryFindings, ValuesThatAreDropped) {
   Finding f;
   f.kind = Kind::kUninitialised;

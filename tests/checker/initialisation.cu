@@ -111,6 +111,23 @@ PAIR(shared_copied_to_the_host, "uninitialised") {
   y.fetch();
 }
 
+// A tile whose rows past the edge are never loaded is computed as a whole, and put into shared
+// memory; what is left out at the end is nobody's mistake.
+template <bool faulty>
+__global__ void rows_past_the_edge(const int* x, int* y, int rows) {
+  __shared__ int tile[8][32], product[8][32];
+  for (int r = 0; r < rows; ++r) tile[r][threadIdx.x] = x[r * 32 + threadIdx.x];
+  for (int r = 0; r < 8; ++r) product[r][threadIdx.x] = 3 * tile[r][threadIdx.x];
+  __syncthreads();
+  for (int r = 0; r < 8; ++r) {
+    if (r < rows + faulty) y[r * 32 + threadIdx.x] = product[r][31 - threadIdx.x];  // FAULT rows_past_the_edge
+  }
+}
+PAIR(rows_past_the_edge, "uninitialised") {
+  Buffer<int> x(5 * 32, 1), y(6 * 32);
+  rows_past_the_edge<faulty><<<1, 32>>>(x, y, 5);
+}
+
 // Copied, and never read by anybody: no mistake. Read by a second kernel: one.
 template <bool faulty>
 __global__ void copy_words(const int* x, int* y) {
@@ -196,8 +213,8 @@ template <bool faulty>
 __global__ void dynamic_shared_read_first(int* y) {
   extern __shared__ int dynamic[];
   if (!faulty) dynamic[threadIdx.x] = 1;
-  dynamic[threadIdx.x] += threadIdx.x;  // FAULT dynamic_shared_read_first
-  y[threadIdx.x] = dynamic[threadIdx.x];
+  dynamic[threadIdx.x] += threadIdx.x;
+  y[threadIdx.x] = dynamic[threadIdx.x];  // FAULT dynamic_shared_read_first
 }
 PAIR(dynamic_shared_read_first, "uninitialised") {
   Buffer<int> y(32);

@@ -164,6 +164,20 @@ PAIR(stmatrix_past_its_array, "out-of-bounds") {
   stmatrix_past_its_array<faulty><<<1, 32>>>(y);
 }
 
+// The same values by two warps are legal, and reported as information.
+template <bool faulty>
+__global__ void stmatrix_by_two_warps(unsigned* y) {
+  __shared__ __align__(16) Half tile[8 * kRow];
+  const unsigned value = faulty ? threadIdx.x : threadIdx.x % 32;
+  STMATRIX(tile + threadIdx.x % 8 * kRow, value);  // FAULT stmatrix_by_two_warps
+  __syncthreads();
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+PAIR_WITH_INFORMATION(stmatrix_by_two_warps, "race") {
+  Buffer<unsigned> y(64);
+  stmatrix_by_two_warps<faulty><<<1, 64>>>(y);
+}
+
 template <bool faulty>
 __global__ void stmatrix_of_what_nobody_wrote(const unsigned* x, unsigned* y) {
   __shared__ __align__(16) Half tile[8 * kRow];
@@ -421,6 +435,17 @@ PAIR(wmma_store_past_its_array, "out-of-bounds") {
 }
 
 template <bool faulty>
+__global__ void wmma_store_by_two_warps(float* y) {
+  const float value = faulty ? threadIdx.x / 32 : 1;
+  float d[8] = {value, value, value, value, value, value, value, value};
+  WMMA_STORE(y, d, 16);  // FAULT wmma_store_by_two_warps
+}
+PAIR_WITH_INFORMATION(wmma_store_by_two_warps, "race") {
+  Buffer<float> y(16 * 16);
+  wmma_store_by_two_warps<faulty><<<1, 64>>>(y);
+}
+
+template <bool faulty>
 __global__ void wmma_accumulator_not_filled(const float* x, float* y) {
   __shared__ __align__(32) Half tile[16 * 16];
   fill_tile(tile, 16 * 16);
@@ -454,8 +479,9 @@ PAIR(wmma_load_before_the_barrier, "uninitialised, race") {
 
 template <bool faulty>
 __global__ void wmma_stores_of_two_warps(float* y) {
-  float d[8] = {};
   const int warp = threadIdx.x / 32;
+  const float value = static_cast<float>(warp);
+  float d[8] = {value, value, value, value, value, value, value, value};
   WMMA_STORE(y + (faulty ? 8 : 16) * 16 * warp, d, 16);  // FAULT wmma_stores_of_two_warps
 }
 PAIR(wmma_stores_of_two_warps, "race") {

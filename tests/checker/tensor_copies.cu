@@ -120,6 +120,65 @@ PAIR(bulk_store_without_a_proxy_fence, "missing-proxy-fence") {
   bulk_store_without_a_proxy_fence<faulty><<<1, 128>>>(y);
 }
 
+// Every lane of a warp stores the tile, as an epilogue of CUTLASS does: the same bytes are legal, and
+// reported as information.
+template <bool faulty>
+__global__ void tensor_store_by_every_lane(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[2][kBoxBytes / 4];
+  tile[0][threadIdx.x] = threadIdx.x;
+  tile[1][threadIdx.x] = -1;
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    TENSOR_STORE(&map, 0, 0, tile[faulty && threadIdx.x == 9]);  // FAULT tensor_store_by_every_lane
+    BULK_COMMIT();
+    BULK_WAIT();
+  }
+}
+PAIR_WITH_INFORMATION(tensor_store_by_every_lane, "race") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  tensor_store_by_every_lane<faulty><<<1, 128>>>(map_of(x));
+}
+
+template <bool faulty>
+__global__ void bulk_store_by_every_warp(int* y) {
+  __shared__ __align__(16) int tile[2][128];
+  tile[0][threadIdx.x] = threadIdx.x;
+  tile[1][threadIdx.x] = -1;
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    BULK_STORE(y, tile[faulty && threadIdx.x == 64], 512);  // FAULT bulk_store_by_every_warp
+    BULK_COMMIT();
+    BULK_WAIT();
+  }
+}
+PAIR_WITH_INFORMATION(bulk_store_by_every_warp, "race") {
+  Buffer<int> y(128);
+  bulk_store_by_every_warp<faulty><<<1, 128>>>(y);
+}
+
+// The elected lane copies, and counts the bytes if it is lane 0, as in CUTLASS: it is on every GPU.
+template <bool faulty>
+__global__ void elected_lane_is_lane_0(const int* x, int* y) {
+  __shared__ __align__(16) int tile[32];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  unsigned elected;
+  asm volatile("{ .reg .pred p; elect.sync _|p, -1; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
+  if (elected) {
+    if (threadIdx.x == (faulty ? 31 : 0)) EXPECT(&bar, 128);
+    BULK_LOAD(tile, x, 128, &bar);
+  }
+  WAIT_PHASE(&bar, 0);  // FAULT elected_lane_is_lane_0
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+PAIR(elected_lane_is_lane_0, "deadlock") {
+  Buffer<int> x(32, 1), y(32);
+  elected_lane_is_lane_0<faulty><<<1, 32>>>(x, y);
+}
+
 // The copy does not read what the stores left, it overwrites it: which of the two stays needs the
 // fence all the same.
 template <bool faulty>
@@ -490,7 +549,7 @@ PAIR(tensor_reduction_without_a_proxy_fence, "missing-proxy-fence") {
 template <bool faulty>
 __global__ void tensor_stores_of_two_blocks(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
-  tile[threadIdx.x] = threadIdx.x;
+  tile[threadIdx.x] = threadIdx.x + blockIdx.x;
   PROXY_FENCE();
   __syncthreads();
   if (threadIdx.x == 0) {

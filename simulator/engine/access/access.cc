@@ -7,6 +7,7 @@
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/state/lane_addresses.h"
 #include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/relaxed_bytes.h"
 #include "simulator/engine/state/shared_place.h"
 #include "simulator/engine/state/worker.h"
 #include "simulator/engine/state/written_bits.h"
@@ -166,6 +167,13 @@ bool resolve(Warp& w, Request& r, Space space, LaneMask lanes) {
     }
     default: return resolve_global(w, r, lanes);
   }
+}
+
+bool value_is_there(Warp&, const Request& r, int lane) {
+  std::byte there[16];
+  load_element(there, r.host[lane], r.size);
+  const std::byte* value = r.value + static_cast<std::uint32_t>(lane) * r.value_stride;
+  return std::memcmp(there, value, r.size) == 0;
 }
 
 const std::byte* peek(Warp& w, int lane, std::uint64_t address, std::uint32_t size) {

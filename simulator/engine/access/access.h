@@ -68,6 +68,9 @@ inline void note_written(const Request& r, int lane, std::uint8_t* shadow, std::
   }
 }
 
+// For Request::same: whether a lane's bytes are in memory already.
+bool value_is_there(Warp& w, const Request& r, int lane);
+
 // Reads for the built-in functions (format strings, their arguments), unchecked for races: nullptr
 // when out of bounds.
 const std::byte* peek(Warp& w, int lane, std::uint64_t generic_address, std::uint32_t size);

@@ -16,6 +16,7 @@
 #include "simulator/engine/state/shared_place.h"
 #include "simulator/engine/state/worker.h"
 #include "simulator/engine/state/written_bits.h"
+#include "simulator/program/synchronisation.h"
 
 namespace lockstep::engine {
 namespace {
@@ -109,7 +110,13 @@ std::uint64_t index_in_grid(const Launch& launch, const Dim3& block) {
   return block.x + std::uint64_t{grid.x} * (block.y + std::uint64_t{grid.y} * block.z);
 }
 
+bool ends_mbarrier(const Op& op) {
+  return op.action == Action::kMbarrier &&
+         op.as<program::MbarrierFields>().what() == program::MbarrierOp::kInvalidate;
+}
+
 check::RaceShape shape_of(const Block& b, const Request& r, const Opponent& o) {
+  if (ends_mbarrier(*r.op) && o.same_block && !o.is_write) return check::RaceShape::kBarrierEnds;
   if (is_strong(r) || o.is_strong) return check::RaceShape::kOther;
   if (o.same_block) {
     if (r.writes && o.is_write) return check::RaceShape::kWritesOfABlock;

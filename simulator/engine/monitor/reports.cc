@@ -37,6 +37,7 @@ check::Site site_of(const Program& program, std::uint32_t pc) {
       const ptx::InlineSite* s = &source.inline_sites[origin.source.inlined_at];
       while (s->caller.inlined_at >= 0 &&
              s->caller.inlined_at < static_cast<int>(source.inline_sites.size())) {
+        site.through.push_back(source_file(source, s->caller.file));
         s = &source.inline_sites[s->caller.inlined_at];
       }
       site.inlined_into =

@@ -6,6 +6,10 @@
 
 #include "simulator/engine/monitor/bit_flow.h"
 #include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/state/lane_addresses.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/request.h"
+#include "simulator/engine/state/shared_place.h"
 #include "simulator/engine/state/worker.h"
 #include "simulator/engine/state/written_bits.h"
 
@@ -13,6 +17,30 @@ namespace lockstep::engine {
 namespace {
 
 using Role = OperandUse::Role;
+
+// Lanes of a store that reach shared memory of their own block or local memory, by their addresses
+// where the space is generic. A matrix lies in one space as a whole: that of stmatrix in shared
+// memory.
+LaneMask lanes_into_scratch(const Warp& w, const Op& op) {
+  const auto space = static_cast<isa::Space>(op.space);
+  if (space == isa::Space::kShared || space == isa::Space::kLocal) return kAllLanes;
+  if (space != isa::Space::kGeneric) return 0;
+  if (op.action == Action::kStoreMatrix) return kAllLanes;
+  std::uint64_t address[kWarpSize];
+  if (op.action == Action::kStoreFragment) {
+    matrix_addresses(w, op, address);
+  } else {
+    load_addresses(w, op, address);
+  }
+  const Launch& launch = *w.block->launch;
+  LaneMask lanes = 0;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const bool here = address[i] - launch.shared_window < (1ull << kRankShift) ||
+                      address[i] - launch.local_window < (1ull << 32);
+    lanes |= LaneMask{here} << i;
+  }
+  return lanes;
+}
 
 // No load met it: it is a register that its function reads before it writes it, marked where the
 // function begins.
@@ -236,6 +264,34 @@ void Validity::set_bits(Word& word, LaneMask lanes, const std::uint64_t* of_lane
   each(lanes, [&](int l) { partial[static_cast<std::size_t>(l)] = of_lanes[l]; });
 }
 
+void keep_origins(Warp& w, const Request& r) {
+  auto& words = w.block->derived_words;
+  if (r.derived == 0 && words.empty()) return;
+  each(r.invalid, [&](int i) {
+    const auto first = reinterpret_cast<std::uintptr_t>(r.host[i]);
+    for (std::uintptr_t word = first / 4; word <= (first + r.size - 1) / 4; ++word) {
+      if (r.derived >> i & 1) {
+        words[word] = r.invalid_word->pc;
+      } else {
+        words.erase(word);
+      }
+    }
+  });
+}
+
+void take_origins(Warp& w, Slot slot, const Request& r, LaneMask lanes, std::uint32_t offset) {
+  const auto& words = w.block->derived_words;
+  if (words.empty()) return;
+  Validity::Word* const mark = validity_word(w.control->frames[w.control->frame], slot);
+  if (mark == nullptr) return;
+  each(mark->invalid & lanes, [&](int i) {
+    const auto known = words.find(reinterpret_cast<std::uintptr_t>(r.host[i] + offset) / 4);
+    if (known == words.end()) return;
+    mark->derived |= 1u << i;
+    mark->pc = known->second;
+  });
+}
+
 bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
   const Program& program = *w.block->program;
   Frame& frame = w.control->frames[w.control->frame];
@@ -284,7 +340,9 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
       continue;
     }
     if (flow == ValidityTransfer::kStore) {
-      const LaneMask computed = bad & v->derived;
+      LaneMask computed = bad & v->derived;
+      if (computed != 0 && v->kind == check::Kind::kUninitialised)
+        computed &= ~lanes_into_scratch(w, op);
       if (computed && !report_use(w, pc, computed, *v, "what the value stored was computed from"))
         return false;
       continue;  // a copy: the handler marks the memory

@@ -59,6 +59,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   for (Barrier& barrier : b.barriers) barrier = Barrier{};
   b.shared.partly_written.clear();
   b.local.partly_written.clear();
+  b.derived_words.clear();
   b.async.reset();
   b.warpgroups.reset();
   b.live_warps = launch.warps;

@@ -9,6 +9,7 @@
 
 #include "simulator/engine/state/block.h"
 #include "simulator/engine/state/request.h"
+#include "simulator/program/matrix.h"
 
 namespace lockstep::engine {
 
@@ -75,6 +76,17 @@ inline void load_addresses(const Warp& w, const Op& op, std::uint64_t* out) {
   if (op.as<MemoryFields>().has(kFrameAddress)) {
     const std::uint32_t base = w.control->frames[w.control->frame].local_base;
     for (int i = 0; i < kWarpSize; ++i) out[i] += base;
+  }
+}
+
+// The same of ldmatrix, stmatrix, wmma.load and wmma.store.
+inline void matrix_addresses(const Warp& w, const Op& op, std::uint64_t* out) {
+  const program::AddressOperand& a =
+      w.block->program->matrices[static_cast<std::size_t>(op.immediate)].address;
+  for (int l = 0; l < kWarpSize; ++l) {
+    out[l] =
+        (a.narrow ? source<std::uint32_t>(w, a.slot)[l] : source<std::uint64_t>(w, a.slot)[l]) +
+        static_cast<std::uint64_t>(a.offset);
   }
 }
 

@@ -37,6 +37,7 @@ struct Request {
   LaneMask unwritten = 0;  // lanes that read a byte nobody has written
   LaneMask remote = 0;     // lanes whose bytes are shared memory of another block
   LaneMask invalid = 0;    // stores: lanes whose value, or a part of it, was never written
+  LaneMask derived = 0;    // stores: lanes of `invalid` whose value was computed from one
   // Loads: where resolve() notes of which bytes only some bits were written. Without it such bytes
   // count as written. Stores: bits of the value.
   UnwrittenBits* bits = nullptr;
@@ -49,6 +50,8 @@ struct Request {
   void (*store)(Warp& w, const Request& r, LaneMask lanes) = nullptr;
   LaneMask stored = 0;
   bool (*same)(Warp& w, const Request& r, int lane) = nullptr;
+  const std::byte* value = nullptr;  // stores for which `same` is value_is_there(): lane 0's bytes,
+  std::uint32_t value_stride = 0;    // and how far apart the lanes' bytes are
   const Validity::Word* invalid_word = nullptr;  // where such a value came from
 };
 

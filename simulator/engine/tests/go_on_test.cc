@@ -75,11 +75,11 @@ TEST(GoesOn, WhatOneLoadMetIsToldOnceHoweverItIsUsed) {
 TEST(GoesOn, WhatIsStoredAfterItWasToldCountsAsWritten) {
   Case c;
   const Outcome o = c.run(
-      "  ld.shared.u32 %r5, [%r2];\n  add.u32 %r6, %r5, 1;\n  st.shared.u32 [%r2], %r6;\n  "
-      "ld.shared.u32 %r7, [%r2];\n"
-      "  add.u32 %r8, %r7, 1;\n  st.global.u32 [%rd6], %r8;");
+      "  ld.shared.u32 %r5, [%r2];\n  add.u32 %r6, %r5, 1;\n  st.global.u32 [%rd6], %r6;\n  "
+      "ld.global.u32 %r7, [%rd6];\n"
+      "  add.u32 %r8, %r7, 1;\n  setp.eq.u32 %p1, %r8, 9;\n  @%p1 bra L;\nL:");
   ASSERT_EQ(o.findings.size(), 1u) << text(o);
-  EXPECT_EQ(o.findings[0].access.site.instruction, "st.shared.u32") << text(o);
+  EXPECT_EQ(o.findings[0].access.site.instruction, "st.global.u32") << text(o);
 }
 
 TEST(GoesOn, TwoLoadsAreTwoMistakes) {

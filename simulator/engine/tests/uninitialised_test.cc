@@ -305,5 +305,54 @@ TEST(Bytes, MovingThemIsACopy) {
   }
 }
 
+// %r9 is %r8 + 1, stored to `space` and loaded from there into %r10.
+std::string through(const std::string& space, const std::string& between = "") {
+  const std::string variable = space == "local" ? "local" : "shared",
+                    at = space == "" ? "%rd2" : "";
+  std::string text = "  ." + variable + " .align 4 .b8 s[128];\n  ld.global.u32 %r8, [%rd5];\n" +
+                     "  add.u32 %r9, %r8, 1;\n  mov.u64 %rd2, s;\n";
+  if (space.empty()) text += "  cvta.shared.u64 %rd2, %rd2;\n";
+  const std::string name = space.empty() ? "" : "." + space;
+  return text + "  add.s64 %rd2, %rd2, %rd3;\n  st" + name + ".u32 [%rd2], %r9;\n" + between +
+         "  ld" + name + ".u32 %r10, [%rd2];\n  mov.u32 %r9, 1;\n";
+}
+
+TEST(Scratch, WhatIsComputedStoredThereAndDroppedIsNoFinding) {
+  for (const std::string space : {"shared", "local", ""}) {
+    EXPECT_EQ(Selections().accused(through(space)), 0u) << space;
+    EXPECT_EQ(Selections().accused(through(space) + "  add.u32 %r10, %r10, 1;\n"), 0u) << space;
+  }
+}
+
+TEST(Scratch, WhereItIsUsedTheFindingNamesWhereItCameFrom) {
+  for (const std::string space : {"shared", "local", ""}) {
+    for (const std::string use : {"  add.u32 %r9, %r10, 1;\n", "  st.global.u32 [%rd5], %r10;\n",
+                                  "  setp.eq.u32 %p1, %r10, 3;\n  @%p1 add.u32 %r9, %r9, 1;\n",
+                                  "  atom.global.add.u32 %r11, [%rd4], %r10;\n"}) {
+      const Outcome o = Selections().run(through(space) + use);
+      ASSERT_EQ(o.findings.size(), 1u) << space << use << text(o);
+      EXPECT_EQ(o.findings[0].kind, Kind::kUninitialised);
+      ASSERT_TRUE(o.findings[0].origin.has_value());
+      EXPECT_EQ(o.findings[0].origin->instruction, "ld.global.u32") << space << use;
+    }
+  }
+}
+
+TEST(Scratch, WhatWasWrittenSinceIsGood) {
+  for (const std::string space : {"shared", "local", ""}) {
+    const std::string name = space.empty() ? "" : "." + space;
+    EXPECT_EQ(Selections().accused(through(space, "  st" + name + ".u32 [%rd2], %r1;\n") +
+                                   "  add.u32 %r9, %r10, 1;\n"),
+              0u)
+        << space;
+    // A mere copy of what nobody wrote is no value that was computed.
+    EXPECT_EQ(Selections().accused(through(space, "  ld.global.u32 %r12, [%rd5];\n  st" + name +
+                                                      ".u32 [%rd2], %r12;\n") +
+                                   "  st.global.u32 [%rd5], %r10;\n"),
+              0u)
+        << space;
+  }
+}
+
 }  // namespace uninitialised_test
 }  // namespace lockstep::engine

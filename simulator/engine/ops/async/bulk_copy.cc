@@ -222,6 +222,8 @@ class BulkLane {
       Request r = request(target, to_ + at);
       r.size = step;
       r.writes = true;
+      r.value = delivery_.bytes.data() + at;
+      r.same = &value_is_there;
       if (!delivery_.unwritten.empty() && delivery_.unwritten[at]) r.invalid = 1u << lane_;
       if (!resolve(w_, r, Space::kGlobal, 1u << lane_)) return;
       store_element(r.host[lane_], delivery_.bytes.data() + at, step);

@@ -328,6 +328,8 @@ class TensorLane {
     for (std::uint32_t at = 0; at < kPiece; at += step) {
       Request r = request(target, pc_, step, address + at);
       r.writes = true;
+      r.value = bytes + at;
+      r.same = &value_is_there;
       if (unwritten >> at & 1) {
         r.invalid = 1u << lane_;
         r.missing[lane_] = 1;

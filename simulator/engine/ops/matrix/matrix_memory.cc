@@ -10,6 +10,7 @@
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/ops/matrix/whole_warp.h"
+#include "simulator/engine/state/lane_addresses.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/relaxed_bytes.h"
 #include "simulator/engine/state/request.h"
@@ -23,15 +24,6 @@ using program::MatrixRegisters;
 
 const Matrix& matrix_of(const Warp& w, const Op& op) {
   return w.block->program->matrices[static_cast<std::size_t>(op.immediate)];
-}
-
-// Of all lanes.
-void addresses(const Warp& w, const program::AddressOperand& a, std::uint64_t* out) {
-  for (int l = 0; l < kWarpSize; ++l) {
-    out[l] =
-        (a.narrow ? source<std::uint32_t>(w, a.slot)[l] : source<std::uint64_t>(w, a.slot)[l]) +
-        static_cast<std::uint64_t>(a.offset);
-  }
 }
 
 Request request(const Warp& w, const Op& op, std::uint32_t size) {
@@ -79,7 +71,7 @@ void run_load_matrix(Warp& w, const Op& op, LaneMask mask) {
   if (!whole_warp(w, op, mask)) return;
   Request r = request(w, op, 16);
   r.reads = true;
-  addresses(w, matrix_of(w, op).address, r.address);
+  matrix_addresses(w, op, r.address);
   const LaneMask lanes = lanes_with_rows(op);
   if (!in_shared(w, op, r, lanes) || !resolve(w, r, static_cast<Space>(op.space), lanes)) return;
   accessed_as_one(w);
@@ -114,7 +106,7 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
   if (!whole_warp(w, op, mask)) return;
   Request r = request(w, op, 16);
   r.writes = true;
-  addresses(w, matrix_of(w, op).address, r.address);
+  matrix_addresses(w, op, r.address);
   const LaneMask lanes = lanes_with_rows(op);
   if (!in_shared(w, op, r, lanes)) return;
   alignas(16) std::byte rows[kWarpSize][16] = {};
@@ -136,13 +128,20 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
         if (!(r.invalid >> holder & 1)) r.missing[holder] = 0;
         r.invalid |= 1u << holder;
         r.missing[holder] |= missing << p.byte;
+        r.derived |= (word->derived >> l & 1) << holder;
         r.invalid_word = word;
       }
     });
   }
+  r.value = rows[0];
+  r.value_stride = sizeof rows[0];
+  r.same = &value_is_there;
   if (!resolve(w, r, static_cast<Space>(op.space), lanes)) return;
   accessed_as_one(w);
-  if (r.invalid != 0) note_unwritten_store(w, r);
+  if (r.invalid != 0) {
+    note_unwritten_store(w, r);
+    keep_origins(w, r);
+  }
   each(lanes, [&](int l) { store_element<16>(r.host[l], rows[l]); });
 }
 
@@ -160,7 +159,7 @@ struct Lattice {
 bool lattice(Warp& w, const Op& op, LaneMask mask, Lattice& out) {
   const Matrix& m = matrix_of(w, op);
   std::uint64_t base[kWarpSize];
-  addresses(w, m.address, base);
+  matrix_addresses(w, op, base);
   const int first = std::countr_zero(mask);
   const auto* strides = op.src[1] == kNoSlot ? nullptr : source<std::uint32_t>(w, op.src[1]);
   out = {base[first], strides == nullptr ? m.natural_stride : strides[first]};
@@ -275,13 +274,19 @@ void run_store_fragment(Warp& w, const Op& op, LaneMask mask) {
         if (missing == 0) return;
         r.invalid |= 1u << l;
         r.missing[l] = missing;
+        r.derived |= word->derived & (1u << l);
         r.invalid_word = word;
       });
     }
+    r.value = source<std::byte>(w, slot) + byte;
+    r.value_stride = static_cast<std::uint32_t>(register_bytes);
+    r.same = &value_is_there;
     if (!resolve(w, r, static_cast<Space>(op.space), mask)) return false;
-    if (r.invalid != 0) note_unwritten_store(w, r);
-    const auto* s = source<std::byte>(w, slot);
-    each(mask, [&](int l) { store_element(r.host[l], s + l * register_bytes + byte, op.width); });
+    if (r.invalid != 0) {
+      note_unwritten_store(w, r);
+      keep_origins(w, r);
+    }
+    each(mask, [&](int l) { store_element(r.host[l], r.value + l * register_bytes, op.width); });
     return true;
   });
   accessed_as_one(w);

@@ -93,6 +93,7 @@ __attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Reque
       }
     });
     mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, nullptr, bits);
+    take_origins(w, slot, r, invalid, static_cast<std::uint32_t>(e) * op.width);
   }
 }
 
@@ -123,6 +124,7 @@ __attribute__((noinline)) void find_invalid(Warp& w, const Op& op, Request& r, L
       if (!(r.invalid >> i & 1)) r.missing[i] = 0;
       r.invalid |= 1u << i;
       r.missing[i] |= missing << (e * op.width);
+      r.derived |= word->derived & (1u << i);
       r.invalid_word = word;
     });
     if (!word->partly && word->masked == 0) continue;
@@ -245,7 +247,10 @@ void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
     r.same = &same_lane;
   }
   if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
-  if (__builtin_expect(r.invalid != 0, 0)) note_unwritten_store(w, r);
+  if (__builtin_expect(r.invalid != 0, 0)) {
+    note_unwritten_store(w, r);
+    keep_origins(w, r);
+  }
   put(w, op, r, mask & ~r.stored);
   if (op.as<MemoryFields>().has(kRelease)) released(w);
 }

@@ -239,10 +239,10 @@ void perform(Warp& w, const Part* parts, int n, LaneMask lanes) {
       match(w, kind, parts, n, lanes);
       break;
     case SyncKind::kElect: {
-      // Any of them may be elected, though of the same mask always the same: under other schedules
-      // it is the last.
-      const bool first = w.block->launch->config->schedule_seed == 0;
-      const int leader = first ? std::countr_zero(lanes) : 31 - std::countl_zero(lanes);
+      // PTX leaves open which, as long as it is always the same of one mask. GPUs take the lowest
+      // lane, and CUTLASS relies on it: its leader, lane 0, counts bytes that the elected lane
+      // copies.
+      const int leader = std::countr_zero(lanes);
       for (int i = 0; i < n; ++i) {
         if (parts[i].op->dst != kNoSlot) {
           std::uint32_t* d = result<std::uint32_t>(parts[i], parts[i].op->dst);
