@@ -23,6 +23,10 @@ inline void strong_access(Warp& w, bool only_reads = false) {
   if (__builtin_expect(w.block->launch->config->schedule_seed != 0, 0))
     let_others_come(w, only_reads ? 32 : 8);
 }
+// Lanes that execute an operation together need not stay together. Under a seed, some of the
+// running split may come to `pc`, this operation or the next, only after the others have had a
+// short turn. Once in `chances` times; to be called by the operation, which goes on for w.active.
+void let_lanes_part(Warp& w, std::uint32_t pc, std::uint32_t chances);
 // Splits the running split: `lanes` go to `pc`, the others stay.
 void split(Warp& w, std::uint32_t pc, LaneMask lanes);
 // Parks `lanes` of the running split at the operation before w.pc.
