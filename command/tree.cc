@@ -146,7 +146,8 @@ const std::vector<std::string> kChecks = {"all",
                                           "synchronisation",
                                           "leaks",
                                           "strict-barriers",
-                                          "strict-libraries"};
+                                          "strict-libraries",
+                                          "strict-writes"};
 
 const std::vector<std::string> kDevices = {"sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120"};
 
@@ -255,7 +256,8 @@ void add_settings(Options& o, ExecArguments& a) {
   o.setting("--check", "LOCKSTEP_CHECKS", a.set, "LIST",
             "which checks run: all, none, or some of bounds, initialisation, races, "
             "synchronisation, leaks, "
-            "strict-barriers, strict-libraries, with commas; -races: all but races; all,leaks: "
+            "strict-barriers, strict-libraries, strict-writes, with commas; -races: all but races; "
+            "all,leaks: "
             "all, and leaks",
             kChecks)
       ->check(wrong_checks);

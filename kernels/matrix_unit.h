@@ -88,7 +88,8 @@ const std::vector<MatrixForm>& mma_forms();
 // wgmma.mma_async, what a warpgroup multiplies, of sm_90a alone: every type with the least n.
 const std::vector<MatrixForm>& wgmma_forms();
 
-// D = A * B + C of `tiles` tiles by one form. Errors: cudaErrorInvalidValue for arguments outside
+// D = A * B + C of `tiles` tiles by one form, 0 ... 2^20: with 0 nothing is launched, and matrices
+// may be null. D overlaps none of the others. Errors: cudaErrorInvalidValue for arguments outside
 // of the above, or what CUDA returned: cudaErrorNoKernelImageForDevice where the device lacks the
 // instruction.
 LaunchStatus multiply_tiles(const MatrixForm& form, const void* a, const void* b, const void* c,

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "harness/property/compare.h"
+#include "harness/property/schedule.h"
 #include "properties/streams.h"
 
 namespace lockstep::properties {
@@ -171,6 +172,17 @@ void require_no_state_between_devices(Trial& one, Trial& two) {
                "on the first device, after the second");
   require_same(two, there(Contents::kFirst, "on the second device again"), first,
                "on the second device, after the first");
+}
+
+void require_no_schedule(Trial& trial) {
+  constexpr std::uint64_t kSchedules = 5;
+  const Stream stream;
+  const Results expected = trial.run(Contents::kFirst, stream, "launched");
+  for (std::uint64_t seed = 1; seed <= kSchedules; ++seed) {
+    const ScheduleScope schedule(seed);
+    const std::string when = "under schedule " + std::to_string(seed);
+    require_same(trial, trial.run(Contents::kFirst, stream, when.c_str()), expected, when.c_str());
+  }
 }
 
 void require_promises(const BoundCall& call, const std::vector<std::string>& promises) {

@@ -43,6 +43,9 @@ void require_no_state_of_arguments(const BoundCall& one, const BoundCall& other,
 // launch gives what it gives with the case's own. Which values are tried follows from the seed.
 void require_far_pieces(Trial& trial, std::uint64_t seed);
 
+// Under each of some schedules (on silicon, in as many runs) the same contents give the same bits.
+void require_no_schedule(Trial& trial);
+
 // The same contents on devices in turn: `one` was made on the current device, `two` on device
 // kOtherDevice.
 void require_no_state_between_devices(Trial& one, Trial& two);

@@ -254,6 +254,8 @@ Laws<Implementation> with_batteries_of(Laws<Implementation> laws, std::source_lo
                        const LawOptions& cases) { laws.push_back(law(name, check, cases, where)); };
   add("WorksOnItsStream", battery::for_each_call<kCalls, require_stream_order>, options);
   add("CanBeCaptured", battery::for_each_call<kCalls, require_capture>, options);
+  add("GivesTheSameUnderEachSchedule", battery::for_each_call<kCalls, require_no_schedule>,
+      {.cases = 5, .cost = 40});
   add("LaunchesTheGridItPromises", battery::for_each_call<kCalls, require_grid>, options);
   add("KeepsNoState", battery::require_no_state_of<kCalls>, few);
   add("KeepsNoStateOfArguments", battery::require_no_state_of_arguments_of<kCalls>, few);

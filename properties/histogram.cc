@@ -7,6 +7,7 @@
 
 #include "harness/device/device.h"
 #include "properties/contract_laws.h"
+#include "properties/far_bins.h"
 #include "reference/histogram.h"
 
 namespace lockstep::properties {
@@ -638,6 +639,7 @@ Laws<Histogram> periodic_histogram_laws() {
       law("OfAPeriodRepeatedMultiplies", of_a_period_repeated_multiplies, {.cases = 200}),
       law("OfAPeriodInClustersMultiplies", of_a_period_in_clusters_multiplies, {.cases = 60}),
       law("HandsItsCountsOverInTime", hands_its_counts_over_in_time, {.cases = 40}),
+      law("CountsInFarBins", counts_in_far_bins, {.cases = 14, .cost = 4}),
       law("CountsPast16BitsInABlock", counts_past_16_bits_in_a_block, {.cases = 1, .cost = 200})};
 }
 

@@ -328,6 +328,26 @@ void can_be_measured(const MatrixForms& unit, const NoCase&) {
   }
 }
 
+// What a form says of integers is what was measured: how a sum that does not fit is stored, whether
+// factors have a sign, which bits are counted.
+void computes_as_its_form_says(const MatrixForms& unit, const NoCase&) {
+  require_capability(unit.needs);
+  for (const MatrixForm& form : unit.forms) {
+    if (!is_integer(form)) continue;
+    const matrix_unit::IntegerUnit& is = measured(unit, form).integers.unit;
+    const bool bits = form.a == UnitElement::kB1;
+    const bool saturates = form.integers == IntegerProducts::kMultiplySaturate,
+               has_sign = form.a == UnitElement::kS8 || form.a == UnitElement::kS4,
+               counts_differing = form.integers == IntegerProducts::kXor;
+    REQUIRE_LAW(is.saturates == saturates, "{}: a sum that does not fit {}", form.name,
+                is.saturates ? "saturates" : "wraps");
+    REQUIRE_LAW(bits || is.has_sign == has_sign, "{}: factors have {} sign", form.name,
+                is.has_sign ? "a" : "no");
+    REQUIRE_LAW(!bits || is.counts_differing == counts_differing, "{}: bits that {} are counted",
+                form.name, is.counts_differing ? "differ" : "are both set");
+  }
+}
+
 // The bits by what was measured. A NaN that is handed on is one of the operands', whichever.
 void explains_random_tiles(const MatrixForms& unit, const TileCase& c) {
   require_capability(unit.needs);
@@ -383,6 +403,7 @@ Laws<MatrixForms> matrix_unit_laws() {
       law("EveryElementAgrees", every_element_agrees, {.cases = 14, .cost = 4}),
       law("RepeatsItsBits", repeats_its_bits, {.cases = 7, .cost = 4}),
       law("CanBeMeasured", can_be_measured, {.cases = 1, .cost = 100}),
+      law("ComputesAsItsFormSays", computes_as_its_form_says, {.cases = 1, .cost = 100}),
       law("MeasurementsExplainRandomTiles", explains_random_tiles, {.cases = 28, .cost = 4}),
   };
 }

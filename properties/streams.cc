@@ -40,22 +40,34 @@ std::vector<cudaGraphNode_t> Captured::all_nodes() const {
 
 std::size_t Captured::nodes() const { return all_nodes().size(); }
 
-std::vector<cudaGraphNode_t> Captured::kernel_nodes() const {
+std::vector<cudaGraphNode_t> Captured::nodes_of(cudaGraphNodeType wanted) const {
   std::vector<cudaGraphNode_t> nodes = all_nodes();
-  std::erase_if(nodes, [](cudaGraphNode_t node) {
+  std::erase_if(nodes, [wanted](cudaGraphNode_t node) {
     cudaGraphNodeType type;
     REQUIRE_CUDA(cudaGraphNodeGetType(node, &type));
-    return type != cudaGraphNodeTypeKernel;
+    return type != wanted;
   });
   return nodes;
 }
 
-std::size_t Captured::kernels() const { return kernel_nodes().size(); }
+std::size_t Captured::kernels() const { return nodes_of(cudaGraphNodeTypeKernel).size(); }
+
+std::vector<Fill> Captured::take_fills_out() {
+  std::vector<Fill> fills;
+  for (const cudaGraphNode_t node : nodes_of(cudaGraphNodeTypeMemset)) {
+    cudaMemsetParams fill = {};
+    REQUIRE_CUDA(cudaGraphMemsetNodeGetParams(node, &fill));
+    REQUIRE_LAW(fill.height == 1, "a fill of {} rows", fill.height);
+    fills.push_back({fill.dst, std::uint64_t{fill.width} * fill.elementSize, fill.value});
+    REQUIRE_CUDA(cudaGraphDestroyNode(node));
+  }
+  return fills;
+}
 
 std::vector<LaunchedGrid> Captured::grids() const {
   const auto count = [](const dim3& d) { return std::int64_t{d.x} * d.y * d.z; };
   std::vector<LaunchedGrid> grids;
-  for (const cudaGraphNode_t node : kernel_nodes()) {
+  for (const cudaGraphNode_t node : nodes_of(cudaGraphNodeTypeKernel)) {
     cudaKernelNodeParams kernel = {};
     REQUIRE_CUDA(cudaGraphKernelNodeGetParams(node, &kernel));
     cudaLaunchAttributeValue cluster = {};

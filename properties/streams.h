@@ -34,6 +34,13 @@ struct LaunchedGrid {
                cluster = 1;  // of the grid, of a block; blocks of a cluster
 };
 
+// Of a fill in a graph.
+struct Fill {
+  const void* at;
+  std::uint64_t bytes;
+  unsigned value;
+};
+
 // What a launch became on a stream that was being captured.
 class Captured {
  public:
@@ -54,12 +61,14 @@ class Captured {
   // Those that are kernels.
   std::size_t kernels() const;
   std::vector<LaunchedGrid> grids() const;
+  // The fills are no longer part of the graph's work. Before replay().
+  std::vector<Fill> take_fills_out();
   // Does the graph's work in the stream.
   void replay(const Stream& stream);
 
  private:
   std::vector<cudaGraphNode_t> all_nodes() const;
-  std::vector<cudaGraphNode_t> kernel_nodes() const;
+  std::vector<cudaGraphNode_t> nodes_of(cudaGraphNodeType wanted) const;
 
   Answer answer_;
   std::vector<lockstepOperation> operations_;

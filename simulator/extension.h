@@ -82,8 +82,8 @@ typedef size_t (*lockstepReadOperations_t)(lockstepOperation* operations, size_t
 typedef int (*lockstepSetSchedule_t)(uint64_t seed);
 
 /* A mask of check::Checks bits (simulator/check/finding.h: 1 bounds, 2 initialisation, 4 races, 8
- * synchronisation, 16 leaks, 32 strict barriers, 64 strict libraries) for what follows; returns the
- * mask before. */
+ * synchronisation, 16 leaks, 32 strict barriers, 64 strict libraries, 128 strict writes) for what
+ * follows; returns the mask before. */
 typedef uint32_t (*lockstepSetChecks_t)(uint32_t checks);
 
 /* Says that a part of the program begins, such as a case of a test, which leaves nothing behind

@@ -2,6 +2,7 @@
 // with.
 #include "properties/matrix_unit.h"
 
+#include "properties/matrix_unit_calls.h"
 #include "tests/law_coverage.h"
 
 namespace lockstep::properties {
@@ -16,7 +17,8 @@ bool prove_since(int capability) {
 
 const bool proved = prove_since(75) && prove_since(80) && prove_since(89) && prove_since(90) &&
                     prove("MatrixUnitSm90a", matrix_unit_laws(),
-                          matrix_forms({Capability::kWgmma}, kernels::wgmma_forms()));
+                          matrix_forms({Capability::kWgmma}, kernels::wgmma_forms())) &&
+                    prove("MatrixUnit", matrix_unit_launch_laws(), MatrixUnitLaunchers());
 
 }  // namespace
 }  // namespace lockstep::properties

@@ -21,6 +21,7 @@ enum Checks : std::uint32_t {
   kStrictBarriers =
       1u << 5,  // a barrier that threads have skipped by ending is an error and not information
   kStrictLibraries = 1u << 6,  // so are the findings that library_findings.h knows
+  kStrictWrites = 1u << 7,     // so is a race of two writes of the same value
 };
 
 enum class Kind : std::uint8_t {

@@ -161,7 +161,7 @@ void lower_collective(FunctionBuilder& b, const Instruction& i) {
       return x.emit(ValidityTransfer::kControl);
     case Opcode::k_activemask:
       b.set_action(x.op, Action::kActiveMask);
-      x.op.kind = OpKind::kCompute;
+      x.op.kind = OpKind::kControl;  // lanes may part there
       x.op.dst = b.destination(i, operands[0], 4);
       x.uses.push_back({x.op.dst, Role::kWrite});
       return x.emit(ValidityTransfer::kFresh);

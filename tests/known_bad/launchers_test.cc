@@ -6,6 +6,7 @@
 
 #include "properties/histogram.h"
 #include "properties/matmul.h"
+#include "properties/matrix_unit_calls.h"
 #include "properties/memory_access.h"
 #include "properties/memory_spaces.h"
 #include "properties/ray_tracer.h"
@@ -179,6 +180,12 @@ struct MemoryAccessFamily : Member<kernels::MemoryAccessLaunchers,
   static constexpr std::int64_t kLast = kMost / 16;
   static std::int64_t edge(const auto& a) { return std::get<4>(a); }  // x_count
 };
+struct MatrixUnitFamily
+    : Member<properties::MatrixUnitLaunchers, &properties::MatrixUnitLaunchers::multiply,
+             &kernels::multiply_tiles> {
+  static constexpr int kLast = 1 << 20;
+  static int edge(const auto& a) { return std::get<5>(a); }  // tiles
+};
 struct TensorCopyFamily : Member<kernels::TensorCopyLaunchers, &kernels::TensorCopyLaunchers::load,
                                  &kernels::tensor_load> {
   static constexpr int kLast = 1024;
@@ -225,6 +232,8 @@ const bool added = [] {
                      batteries_first(properties::memory_space_laws()));
   add_mutation_tests("memory_access_launcher", mutants_of<MemoryAccessFamily>(),
                      batteries_first(properties::memory_access_laws()));
+  add_mutation_tests("matrix_unit_launcher", mutants_of<MatrixUnitFamily>(),
+                     batteries_first(properties::matrix_unit_launch_laws()));
   add_mutation_tests("tensor_copy_launcher", mutants_of<TensorCopyFamily>(),
                      batteries_first(properties::tensor_copy_laws()));
   add_mutation_tests("tensor_matmul_launcher", mutants_of<TensorMatmulFamily>(),

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -92,6 +93,18 @@ LaunchStatus tile_by_tile(const MatrixForm& form, const void* a, const void* b, 
   return {};
 }
 
+// By the instruction that wraps, where the form says that it saturates.
+LaunchStatus wraps_for_all_its_name(const MatrixForm& form, const void* a, const void* b,
+                                    const void* c, void* d, int tiles, cudaStream_t stream) {
+  constexpr std::string_view kSaturating = " saturating";
+  const std::string_view name = form.name;
+  if (!name.ends_with(kSaturating)) return honest(form)(form, a, b, c, d, tiles, stream);
+  const std::string wrapping(name.substr(0, name.size() - kSaturating.size()));
+  MatrixForm other = form;
+  other.name = wrapping.c_str();
+  return honest(other)(form, a, b, c, d, tiles, stream);
+}
+
 template <MatrixForm::Launch kLaunch>
 MatrixForms* changed() {
   static MatrixForms unit = [] {
@@ -120,6 +133,8 @@ const Mutants<MatrixForms> kUnits = {
     mutant("without_c", "D = A B", changed<without_c>(), {"law"}),
     mutant("a_column_shifted", "B begins a column later, but in the last tile",
            changed<a_column_shifted>(), {"law"}),
+    mutant("wraps_for_all_its_name", "a saturating form by the instruction that wraps",
+           changed<wraps_for_all_its_name>(), {"law"}),
     mutant("tile_by_tile", "a launch for each tile", changed<tile_by_tile>(), {}),
 };
 

@@ -129,6 +129,33 @@ __global__ void shared_sum_of_a_warp(const Word* x, Word* y) {
   y[i] = sum;
 }
 
+// A warp's lanes are taken to run in step, as they did before Volta: volatile, and no barrier
+// between. kBarriers: done right.
+template <bool kBarriers>
+__global__ void shared_by_a_warp_in_step(const Word* x, Word* y) {
+  __shared__ Word words[1024];
+  const Index i = thread_in_grid();
+  words[threadIdx.x] = x[i];
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    volatile Word* const own = words + threadIdx.x;
+    const unsigned lanes = min(blockDim.x, 32u);
+    const unsigned mask = lanes == 32 ? ~0u : (1u << lanes) - 1;
+    Word sum = 0;
+    for (unsigned t = threadIdx.x; t < blockDim.x; t += 32) sum += words[t];
+    if (kBarriers) __syncwarp(mask);
+    own[0] = sum;
+    for (unsigned step = 16; step > 0; step /= 2) {
+      if (kBarriers) __syncwarp(mask);
+      const Word other = threadIdx.x + step < lanes ? own[step] : 0;
+      if (kBarriers) __syncwarp(mask);
+      if (threadIdx.x < step) own[0] = own[0] + other;
+    }
+  }
+  __syncthreads();
+  y[i] = words[0];
+}
+
 // A negative control: one word, to which every thread adds.
 __global__ void shared_by_atomics(const Word* x, Word* y) {
   __shared__ Word sum;
@@ -308,6 +335,12 @@ Mutants<const MemorySpaceLaunchers> memory_space_mutants() {
        with<&M::shared_sum, shared<shared_sum_of_a_warp>>(),
        {"mismatch"},
        {"mismatch"}},
+      {"shared_by_a_warp_in_step",
+       "relies on the lanes of a warp to run in step",
+       with<&M::shared_sum, shared<shared_by_a_warp_in_step<false>>>(),
+       {"mismatch", "nondeterminism"},
+       {},
+       "lanes that nothing divides have stayed together on every GPU so far"},
       {"count_plainly",
        "a counter of the grid without an atomic",
        with_counter<count<count_plainly>>(),
@@ -361,6 +394,8 @@ Mutants<const MemorySpaceLaunchers> memory_space_mutants() {
       // Negative controls.
       {"local_computed", "no local array at all",
        with<&M::local_rotation, local<local_computed>>()},
+      {"shared_by_a_warp_with_barriers", "a warp's lanes add, with a barrier before each step",
+       with<&M::shared_sum, shared<shared_by_a_warp_in_step<true>>>()},
       {"shared_by_atomics", "one shared word to which every thread adds",
        with<&M::shared_sum, shared<shared_by_atomics>>()},
       {"count_by_blocks", "one atomic a block", with_counter<count<count_by_blocks>>()},

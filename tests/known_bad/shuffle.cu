@@ -48,6 +48,7 @@ struct Honest {
   __device__ static bool leaves_early(unsigned members, unsigned lane) {
     return !(members >> lane & 1);
   }
+  __device__ static unsigned taking_part(unsigned members) { return members; }
   __device__ static unsigned along_a_branch(unsigned members, unsigned lane) {
     return members & (lane % 2 == 0 ? 0x55555555u : 0xaaaaaaaau);
   }
@@ -70,8 +71,9 @@ __device__ int exchange(ShuffleOp op, unsigned mask, int value, int operand, int
 template <class Step>
 __global__ void exchange_kernel(ShuffleOp op, const int* x, const int* operand, int* y, int width,
                                 unsigned members, bool divergent) {
-  const unsigned lane = Step::lane(), mask = members & Step::existing();
+  const unsigned lane = Step::lane();
   if (Step::leaves_early(members & existing_lanes(), thread_in_block() % 32)) return;
+  const unsigned mask = Step::taking_part(members & Step::existing());
   const std::int64_t i = element();
   const int value = x[i], wanted = operand[i], segment = Step::width(width);
   if (!divergent) {
@@ -167,6 +169,10 @@ struct ReadsALaneOfTheOtherBranch : Honest {
     return mask == 0x55555555u ? __shfl_sync(mask, value, lane + 1, 32)
                                : __shfl_sync(mask, value, operand, width);
   }
+};
+
+struct AskedOfActivemask : Honest {
+  __device__ static unsigned taking_part(unsigned) { return __activemask(); }
 };
 
 struct LaneFromXAlone : Honest {
@@ -369,6 +375,12 @@ Mutants<const ShuffleLaunchers> shuffle_mutants() {
        {"finding:inactive-lane"},
        {"mismatch"},
        "the value read is undefined and may be right by chance"},
+      {"asked_of_activemask",
+       "takes __activemask for the lanes that will come",
+       with_exchange<AskedOfActivemask>(),
+       {"mismatch", "finding:invalid-mask", "finding:inactive-lane", "nondeterminism"},
+       {},
+       "lanes that nothing divides have stayed together on every GPU so far"},
       {"lane_from_x_alone",
        "threadIdx.x % 32 for the lane: wrong in blocks of two and three dimensions",
        with_exchange<LaneFromXAlone>(),

@@ -136,7 +136,8 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   const Harm harm = writes_what_is_there(w, r, lane, o) ? Harm::kSameValue
                     : is_guess(w, r, o)                 ? Harm::kGuess
                                                         : Harm::kSome;
-  const bool benign = harm != Harm::kSome;
+  const bool benign =
+      harm == Harm::kGuess || (harm == Harm::kSameValue && !b.launch->strict_writes);
   const check::RaceShape shape = shape_of(b, r, o);
   if (shape != check::RaceShape::kOther && !benign &&
       known_before(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown))

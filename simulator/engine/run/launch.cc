@@ -105,6 +105,7 @@ void describe(Launch& l, const LoadedKernel& loaded, const LaunchConfig& config,
   l.check_races = config.checks & check::kRaces;
   l.check_synchronisation = config.checks & check::kSynchronisation;
   l.strict_barriers = config.checks & check::kStrictBarriers;
+  l.strict_writes = config.checks & check::kStrictWrites;
   l.strict_libraries = config.checks & check::kStrictLibraries;
 }
 

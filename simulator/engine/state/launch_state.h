@@ -71,7 +71,7 @@ struct Launch {
   std::uint64_t shared_window = 0, local_window = 0;
   bool check_bounds = true, check_initialisation = true, check_races = true,
        check_synchronisation = true;
-  bool strict_barriers = false, strict_libraries = false;
+  bool strict_barriers = false, strict_libraries = false, strict_writes = false;
   std::mutex mutex;  // findings, output
   std::vector<std::pair<std::uint64_t, check::Finding>>
       findings;  // with the position of the block in the schedule

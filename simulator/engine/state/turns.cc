@@ -1,6 +1,7 @@
 #include "simulator/engine/state/turns.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "simulator/engine/state/worker.h"
 
@@ -12,11 +13,34 @@ namespace {
 // it has no turn.
 constexpr std::uint32_t kMostPolls = 64;
 
+// Of a strong access, or another operation that shows who runs beside whom. Counted by itself:
+// instructions are counted at the end of a turn, and within one each access needs a chance of its
+// own.
+std::uint64_t draw(Warp& w) {
+  const Block& b = *w.block;
+  return mixed_bits(b.launch->config->schedule_seed ^ (b.index << 20) ^
+                    (std::uint64_t{w.index} << 48) ^ std::uint64_t{w.pc} << 8 ^
+                    0x9e3779b97f4a7c15ull * ++w.control->strong_accesses);
+}
+
 }  // namespace
+
+void let_lanes_part(Warp& w, std::uint32_t pc, std::uint32_t chances) {
+  if (w.block->launch->config->schedule_seed == 0 || w.event != Event::kNone) return;
+  if (std::has_single_bit(w.active)) return;
+  const std::uint64_t r = draw(w);
+  if (r % chances != 0) return;
+  const LaneMask behind = static_cast<LaneMask>(r >> 32) & w.active;
+  if (behind == 0 || behind == w.active) return;
+  split(w, pc, behind);
+  w.control->short_slice = true;
+  w.event = Event::kParted;
+}
 
 void let_others_come(Warp& w, std::uint32_t chances) {
   Block& b = *w.block;
   const Launch& launch = *b.launch;
+  let_lanes_part(w, w.pc, chances);
   // Of a cooperative launch turns end at the grid's barriers: see passed_barrier.
   if (launch.config->cooperative || w.event != Event::kNone) return;
   WarpControl& c = *w.control;
@@ -24,11 +48,7 @@ void let_others_come(Warp& w, std::uint32_t chances) {
     c.changes_then = b.worker->changes;
     c.polls = 0;
   }
-  // Counted by itself: instructions are counted at the end of a turn, and within one each access
-  // needs a chance of its own.
-  const std::uint64_t r =
-      mixed_bits(launch.config->schedule_seed ^ (b.index << 20) ^ (std::uint64_t{w.index} << 48) ^
-                 std::uint64_t{w.pc} << 8 ^ 0x9e3779b97f4a7c15ull * ++c.strong_accesses);
+  const std::uint64_t r = draw(w);
   const bool others_wait = ++c.polls >= kMostPolls;
   if (r % chances != 0 && !others_wait) return;
   const bool block = others_wait || (r >> 8 & 1) != 0, warp = others_wait || !block;

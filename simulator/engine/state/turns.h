@@ -23,9 +23,13 @@ inline std::uint64_t mixed_bits(std::uint64_t x) {
   return x ^ (x >> 33);
 }
 
+// Lanes that execute an operation together need not stay together. Under a seed, some of the
+// running split may come to `pc`, this operation or the next, only after the others have had a
+// short turn. Once in `chances` times; to be called by the operation, which goes on for w.active.
+void let_lanes_part(Warp& w, std::uint32_t pc, std::uint32_t chances);
 // To be called last by an operation through which threads communicate: under a seed, another warp
 // or block may run next. It does once in `chances` times, half of them for blocks and half for
-// warps.
+// warps; as often lanes part.
 void let_others_come(Warp& w, std::uint32_t chances);
 inline void strong_access(Warp& w, bool only_reads = false) {
   if (__builtin_expect(w.block->launch->config->schedule_seed != 0, 0))

@@ -20,6 +20,7 @@ enum class Event : std::uint8_t {
   kNone,
   kReschedule,  // the running split ended, parked, split or changed its frame
   kTrack,       // unwritten bytes were loaded: go on in the loop that follows values
+  kParted,      // lanes were left behind: the others go on
   kAbort,       // a finding ends the launch
 };
 

@@ -352,6 +352,19 @@ TEST(Races, ThreadsThatWriteTheSameValueAreInformation) {
   Case d;
   EXPECT_TRUE(d.run("  st.shared.u32 [s], %r1;", 64).failed());
 }
+TEST(Races, ThreadsThatWriteTheSameValueAreAnErrorWithStrictWrites) {
+  const std::string five = "  mov.u32 %r7, 5;\n";
+  Case c;
+  c.gpu.config.checks = check::kAllChecks | check::kStrictWrites;
+  const Outcome o = c.run(five + "  st.shared.u32 [s], %r7;", 64);
+  ASSERT_TRUE(o.failed());
+  EXPECT_EQ(o.findings[0].kind, Kind::kRace) << text(o);
+  Case d;
+  d.gpu.config.checks = check::kAllChecks | check::kStrictWrites;
+  const Outcome once =
+      d.run(five + "  setp.eq.u32 %p1, %r1, 0;\n  @%p1 st.shared.u32 [s], %r7;", 64);
+  EXPECT_TRUE(once.findings.empty()) << text(once);
+}
 TEST(Races, AtomicsDoNotRaceWithEachOther) {
   const std::string zero =
       "  setp.ne.u32 %p1, %r1, 0;\n  @%p1 bra L;\n  mov.u32 %r7, 0;\n  st.shared.u32 [s], "

@@ -412,5 +412,93 @@ TEST(Schedule, AWarpThatPollsLetsTheOthersCome) {
   }
 }
 
+// Lanes that nothing has divided: a sum over a warp that relies on lanes in step, by volatile
+// accesses, so that nothing is a race.
+std::string sum_of_a_warp(const std::string& between) {
+  std::string body = R"(
+.shared .align 4 .b32 part[64];
+mov.u32 r4, part;
+mad.lo.u32 r4, r0, 4, r4;
+mov.u32 r5, 1;
+st.volatile.shared.u32 [r4], r5;
+st.volatile.shared.u32 [r4+128], 0;
+bar.warp.sync 0xffffffff;
+)";
+  for (const int distance : {16, 8, 4, 2, 1}) {
+    body += "ld.volatile.shared.u32 r6, [r4+" + std::to_string(4 * distance) + "];\n" + between +
+            "ld.volatile.shared.u32 r5, [r4];\nadd.u32 r5, r5, r6;\n" +
+            "st.volatile.shared.u32 [r4], r5;\n" + between;
+  }
+  return kernel(body + "mad.wide.u32 d2, r0, 4, d0;\nst.global.u32 [d2], r5;");
+}
+
+TEST(Schedule, LanesThatAreTogetherMayPart) {
+  for (const bool synchronised : {false, true}) {
+    Machine gpu;
+    gpu.load_text(sum_of_a_warp(synchronised ? "bar.warp.sync 0xffffffff;\n" : ""));
+    int wrong = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+      gpu.config.schedule_seed = seed;
+      const bool right = words(gpu, Dim3{1, 1, 1}, 32, 32, 0)[0] == 32;
+      wrong += !right;
+      EXPECT_TRUE(right || seed != 0);
+    }
+    EXPECT_EQ(wrong != 0, !synchronised) << wrong;
+  }
+}
+
+// Who relies on activemask for the lanes that have come this far learns of some of them alone.
+TEST(Schedule, ActivemaskMayNameSomeOfTheLanesThatAreTogether) {
+  Machine gpu;
+  gpu.load_text(kernel(R"(
+setp.ge.u32 p, r0, 24;
+@p bra E;
+activemask.b32 r5;
+mad.wide.u32 d2, r0, 4, d0;
+st.global.u32 [d2], r5;
+E:
+)"));
+  std::set<std::uint32_t> seen;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    gpu.config.schedule_seed = seed;
+    const std::vector<std::uint32_t> masks = words(gpu, Dim3{1, 1, 1}, 32, 32, 0);
+    for (std::uint32_t i = 0; i < 24; ++i) {
+      EXPECT_EQ(masks[i] & 1u << i, 1u << i);
+      EXPECT_EQ(masks[i] >> 24, 0u);
+      for (std::uint32_t j = 0; j < 24; ++j) {
+        EXPECT_TRUE((masks[i] >> j & 1) == 0 ||
+                    masks[j] == masks[i]);  // the lanes of a group agree
+      }
+      EXPECT_TRUE(seed != 0 || masks[i] == 0xffffffu);
+      seen.insert(masks[i]);
+    }
+  }
+  EXPECT_GT(seen.size(), 5u);
+}
+
+// Atomics by lanes that part are as many as there are lanes; a barrier waits for all of them.
+TEST(Schedule, LanesThatHavePartedMeetAtABarrier) {
+  Machine gpu;
+  gpu.load_text(kernel(R"(
+.shared .align 4 .b32 count;
+mov.u32 r4, count;
+setp.eq.u32 p, r0, 0;
+@p st.shared.u32 [r4], 0;
+bar.sync 0;
+atom.shared.add.u32 r5, [r4], 1;
+atom.shared.add.u32 r5, [r4], 1;
+atom.shared.add.u32 r5, [r4], 1;
+bar.sync 0;
+ld.shared.u32 r5, [r4];
+mad.wide.u32 d2, r0, 4, d0;
+st.global.u32 [d2], r5;
+)"));
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    gpu.config.schedule_seed = seed;
+    const std::vector<std::uint32_t> counts = words(gpu, Dim3{1, 1, 1}, 100, 100, 0);
+    EXPECT_EQ(std::ranges::count(counts, 300u), 100) << "seed " << seed;
+  }
+}
+
 }  // namespace schedule_test
 }  // namespace lockstep::engine

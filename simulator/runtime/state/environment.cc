@@ -53,7 +53,8 @@ constexpr CheckName kCheckNames[] = {{"all", check::kAllChecks},
                                      {"synchronisation", check::kSynchronisation},
                                      {"leaks", check::kLeaks},
                                      {"strict-barriers", check::kStrictBarriers},
-                                     {"strict-libraries", check::kStrictLibraries}};
+                                     {"strict-libraries", check::kStrictLibraries},
+                                     {"strict-writes", check::kStrictWrites}};
 
 std::optional<std::uint32_t> read_checks(std::string_view value) {
   std::uint32_t checks = value.starts_with('-') ? std::uint32_t{check::kAllChecks} : 0;
@@ -127,7 +128,8 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
       return complaint("LOCKSTEP_CHECKS", checks,
                        "'all', 'none' or a comma-separated list of bounds, initialisation, races, "
                        "synchronisation, leaks, strict-barriers, "
-                       "strict-libraries ('-races': all but races; 'all,leaks': leaks too, which "
+                       "strict-libraries, strict-writes ('-races': all but races; 'all,leaks': "
+                       "leaks too, which "
                        "are not looked for by default)") +
              command::did_you_mean(meant_check(checks));
     }

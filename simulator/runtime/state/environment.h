@@ -7,7 +7,8 @@
 //   of what the host may use, so that memory and its
 //                                shadow (up to 3.2 bytes a byte) fit
 //   LOCKSTEP_CHECKS=all          all, none, or a comma-separated list of bounds, initialisation,
-//   races, synchronisation, leaks, strict-barriers, strict-libraries; all is the first four;
+//   races, synchronisation, leaks, strict-barriers, strict-libraries, strict-writes; all is the
+//   first four;
 //                                a leading '-' takes one away from all: "-races"
 //   LOCKSTEP_SCHEDULE=0          seed of the schedule; 0 is the deterministic order
 //   LOCKSTEP_HOST_THREADS=0      host threads that run blocks; 0: as many as the machine has

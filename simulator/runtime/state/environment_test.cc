@@ -111,6 +111,7 @@ TEST(Environment, ChecksAreNamed) {
   EXPECT_EQ(checks("leaks"), check::kLeaks);
   EXPECT_EQ(checks("all,strict-barriers"), check::kAllChecks | check::kStrictBarriers);
   EXPECT_EQ(checks("all,strict-libraries"), check::kAllChecks | check::kStrictLibraries);
+  EXPECT_EQ(checks("all,strict-writes"), check::kAllChecks | check::kStrictWrites);
   EXPECT_EQ(checks("-strict-barriers"), check::kAllChecks) << "off by default";
   for (const char* wrong : {"bound", "bounds;races", "bounds,", "ALL", "--races"})
     refused("LOCKSTEP_CHECKS", wrong);

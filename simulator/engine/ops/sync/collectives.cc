@@ -309,6 +309,10 @@ void run_sync(Warp& w, const Op& op, LaneMask mask) {
 }
 
 void run_activemask(Warp& w, const Op& op, LaneMask mask) {
+  // Who takes it for the lanes that will be at the next operation is mistaken once in two times.
+  constexpr std::uint32_t kChances = 2;
+  let_lanes_part(w, w.pc - 1, kChances);
+  mask &= w.active;
   std::uint32_t* d = destination<std::uint32_t>(w, op.dst);
   each(mask, [&](int l) { d[l] = mask; });
 }
