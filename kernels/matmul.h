@@ -32,9 +32,9 @@ struct MatrixView {
 };
 
 // a is m x k, b is k x n, c is m x n; any of the three may be 0. With m or n 0 nothing is launched;
-// with k = 0 every element of c becomes +0. c overlaps neither a nor b. Data is aligned to float;
-// an empty matrix may be null. Errors: cudaErrorInvalidValue for arguments outside these, else what
-// CUDA returned.
+// with k = 0 every element of c becomes +0. c is at most 2^31 - 1 tiles wide, of 16 columns for
+// kGlobal. c overlaps neither a nor b. Data is aligned to float; an empty matrix may be null.
+// Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA returned.
 LaunchStatus matmul(MatmulVariant variant, const MatrixView<const float>& a,
                     const MatrixView<const float>& b, const MatrixView<float>& c,
                     cudaStream_t stream = nullptr);

@@ -487,6 +487,27 @@ void counts_past_16_bits_in_a_block(const Histogram& histogram, const PeriodicHi
   }
 }
 
+// What the launcher tells of its paths, on a device with clusters and on one without.
+void capacity_is_what_paths_hold(const Histogram&, const NoFields&) {
+  const auto capacity = [](HistogramPath path, int cluster) {
+    std::int64_t bins = -1;
+    const kernels::LaunchStatus status = kernels::histogram_capacity(path, cluster, bins);
+    REQUIRE_LAW(status.ok(), "path {}: {}", int(path), status.message);
+    return bins;
+  };
+  for (const int cluster : {2, 4, 8, 16}) {
+    const bool has = device_properties().max_cluster_blocks > 1;
+    const std::int64_t wanted = has ? bins_a_block() * cluster : 0,
+                       said = capacity(HistogramPath::kCluster, cluster);
+    REQUIRE_LAW(said == wanted, "clusters of {} are said to hold {} bins, not {}", cluster, said,
+                wanted);
+  }
+  REQUIRE_LAW(capacity(HistogramPath::kShared, 1) == bins_a_block(), "a block holds {} bins",
+              bins_a_block());
+  for (const HistogramPath path : {HistogramPath::kGlobal, HistogramPath::kAutomatic})
+    REQUIRE_LAW(capacity(path, 1) >= std::int64_t{1} << 40, "path {} holds any number", int(path));
+}
+
 void counts_past_31_bits(const Histogram& histogram, const HugeHistogramCase& c) {
   of_a_period_repeated_multiplies(histogram, c);
 }
@@ -639,6 +660,7 @@ Laws<Histogram> periodic_histogram_laws() {
       law("OfAPeriodRepeatedMultiplies", of_a_period_repeated_multiplies, {.cases = 200}),
       law("OfAPeriodInClustersMultiplies", of_a_period_in_clusters_multiplies, {.cases = 60}),
       law("HandsItsCountsOverInTime", hands_its_counts_over_in_time, {.cases = 40}),
+      law("CapacityIsWhatPathsHold", capacity_is_what_paths_hold, {.cases = 1}),
       law("CountsInFarBins", counts_in_far_bins, {.cases = 14, .cost = 4}),
       law("CountsPast16BitsInABlock", counts_past_16_bits_in_a_block, {.cases = 1, .cost = 200})};
 }
