@@ -25,3 +25,4 @@ __device__ __forceinline__ unsigned shared_address(const void* p) { return stati
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)), "r"(bytes) : "memory")
 #define BULK_COMMIT() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
 #define BULK_WAIT() asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory")
+#define BULK_WAIT_WRITTEN() asm volatile("cp.async.bulk.wait_group 0;" ::: "memory")
