@@ -118,7 +118,8 @@ std::string Finding::to_string() const {
     }
     if (!detail.empty()) s += (call.empty() ? "\n  " : ", ") + detail;
     if (occurrences > 1 && !call.empty()) s += format("\n  %" PRIu64 " times", occurrences);
-    if (!call.empty() && severity == Severity::kInformation)
+    // The driver API has no last error to ask for.
+    if (call.starts_with("cuda") && severity == Severity::kInformation)
       s += "\n  The program asked for it with cudaGetLastError.";
     return s;
   }

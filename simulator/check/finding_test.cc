@@ -95,6 +95,18 @@ TEST(Finding, OfACallNamesItAndNoThread) {
             "  3 times\n  The program asked for it with cudaGetLastError.");
 }
 
+TEST(Finding, OfADriverCallNamesNoLastError) {
+  Finding f;
+  f.kind = Kind::kApiError;
+  f.severity = Severity::kInformation;
+  f.call = "cuModuleGetGlobal";
+  f.where = "cuModuleGetGlobal answered CUDA_ERROR_NOT_FOUND";
+  f.detail = "a call at ./program+0x10";
+  EXPECT_EQ(f.to_string(),
+            "api-error (information): cuModuleGetGlobal answered CUDA_ERROR_NOT_FOUND\n  by the "
+            "host, a call at ./program+0x10");
+}
+
 TEST(Finding, OfARefusedModuleNamesItsLine) {
   Finding f;
   f.kind = Kind::kRefused;

@@ -42,3 +42,4 @@ __device__ __forceinline__ unsigned shared_address(const void* p) {
                : "memory")
 #define BULK_COMMIT() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
 #define BULK_WAIT() asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory")
+#define BULK_WAIT_WRITTEN() asm volatile("cp.async.bulk.wait_group 0;" ::: "memory")

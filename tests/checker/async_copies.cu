@@ -357,6 +357,60 @@ PAIR(bulk_source_overwritten_with_the_same, "race") {
   bulk_source_overwritten_with_the_same<faulty><<<1, 64>>>(y);
 }
 
+// Two copies of one thread that nothing orders; a wait for the bytes, or places that only touch,
+// would.
+template <bool faulty>
+__global__ void bulk_copies_that_overlap(int* y) {
+  __shared__ __align__(16) int first[32], second[32];
+  first[threadIdx.x] = threadIdx.x;
+  second[threadIdx.x] = -1;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BULK_STORE(y, first, 128);                         // FAULT bulk_copies_that_overlap
+    BULK_STORE(y + (faulty ? 28 : 32), second, 128);  // FAULT bulk_copies_that_overlap
+    BULK_COMMIT();
+    BULK_WAIT_WRITTEN();
+    BULK_STORE(y, second, 128);
+    BULK_COMMIT();
+    // What is there already may come in any order.
+    BULK_STORE(y, second, 64);
+    BULK_COMMIT();
+    BULK_WAIT_WRITTEN();
+  }
+}
+PAIR(bulk_copies_that_overlap, "race") {
+  Buffer<int> y(64);
+  bulk_copies_that_overlap<faulty><<<1, 32>>>(y);
+}
+
+// The barrier orders the threads, and not the first one's copy.
+template <bool faulty>
+__global__ void bulk_copies_around_a_barrier(int* y) {
+  __shared__ __align__(16) int first[64], second[64];
+  first[threadIdx.x] = threadIdx.x;
+  second[threadIdx.x] = -1;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BULK_STORE(y, first, 256);  // FAULT bulk_copies_around_a_barrier
+    BULK_COMMIT();
+    if (!faulty) BULK_WAIT_WRITTEN();
+  }
+  __syncthreads();
+  if (threadIdx.x == 32) {
+    BULK_STORE(y + 60, second, 16);  // FAULT bulk_copies_around_a_barrier
+    BULK_COMMIT();
+    BULK_WAIT_WRITTEN();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) BULK_WAIT_WRITTEN();
+}
+PAIR(bulk_copies_around_a_barrier, "race") {
+  Buffer<int> y(64);
+  bulk_copies_around_a_barrier<faulty><<<1, 64>>>(y);
+}
+
 // To the other block of the cluster: the phase of its mbarrier says when the source may be used
 // again, and the blocks' barrier hands that on.
 template <bool faulty>

@@ -528,6 +528,46 @@ PAIR(tensor_store_of_two_groups_the_second, "race") {
                "r"(x), "r"(y), "r"(shared_address(from))               \
                : "memory")
 
+// Boxes that have rows in common, by one thread.
+template <bool faulty>
+__global__ void tensor_stores_that_overlap(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[2][kBoxBytes / 4];
+  tile[0][threadIdx.x] = threadIdx.x;
+  tile[1][threadIdx.x] = -1;
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    TENSOR_STORE(&map, 0, 0, tile[0]);               // FAULT tensor_stores_that_overlap
+    TENSOR_STORE(&map, 0, faulty ? 3 : 4, tile[1]);  // FAULT tensor_stores_that_overlap
+    BULK_COMMIT();
+    BULK_WAIT_WRITTEN();
+  }
+}
+PAIR(tensor_stores_that_overlap, "race") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  tensor_stores_that_overlap<faulty><<<1, 128>>>(map_of(x));
+}
+
+// Two reductions come in any order; a reduction and a store to the same box do not.
+template <bool faulty>
+__global__ void tensor_store_and_reduction(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  tile[threadIdx.x] = threadIdx.x;
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    TENSOR_REDUCE("add", &map, 0, 0, tile);                // FAULT tensor_store_and_reduction
+    if (faulty) TENSOR_STORE(&map, 0, 0, tile);            // FAULT tensor_store_and_reduction
+    if (!faulty) TENSOR_REDUCE("add", &map, 0, 0, tile);
+    BULK_COMMIT();
+    BULK_WAIT_WRITTEN();
+  }
+}
+PAIR(tensor_store_and_reduction, "race") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  tensor_store_and_reduction<faulty><<<1, 128>>>(map_of(x));
+}
+
 template <bool faulty>
 __global__ void tensor_reduction_without_a_proxy_fence(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];

@@ -15,6 +15,7 @@
 
 #include "simulator/check/block_order.h"
 #include "simulator/check/knowledge.h"
+#include "simulator/engine/state/spans.h"
 #include "simulator/engine/state/vocabulary.h"
 #include "simulator/isa/opcode.h"
 
@@ -90,7 +91,7 @@ struct AsyncCopy {
 };
 
 // The part of a bulk copy from shared to global memory that matters until its group is waited for:
-// its source must not change.
+// its source must not change, and other copies must not store to the same place.
 struct BulkStore {
   Issue issue;
   std::uint32_t lane = 0;
@@ -98,6 +99,8 @@ struct BulkStore {
   std::uint32_t offset = 0;
   std::vector<std::byte> bytes;
   std::vector<bool> absent;  // as a Delivery's
+  Spans to;                  // in global memory
+  bool combines = false;     // it is a reduction
 };
 
 // A fence.proxy.async, and what was before it in its epoch.

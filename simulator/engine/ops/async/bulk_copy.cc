@@ -11,6 +11,7 @@
 #include "simulator/engine/ops/async/async_copy.h"
 #include "simulator/engine/ops/async/bulk_reduction.h"
 #include "simulator/engine/ops/async/mbarrier.h"
+#include "simulator/engine/ops/async/stores_under_way.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/relaxed_bytes.h"
 #include "simulator/engine/state/request.h"
@@ -216,6 +217,7 @@ class BulkLane {
       return;
     }
     const bool whole = chosen == 0xffff && delivery_.unwritten.empty();
+    StoresUnderWay others(w_, pc_, lane_, /*combines=*/false);
     const std::uint32_t step = whole ? kChunk : 1;
     for (std::uint32_t at = 0; at < size_; at += step) {
       if (!(chosen >> (at % kChunk) & 1)) continue;
@@ -226,14 +228,18 @@ class BulkLane {
       r.same = &value_is_there;
       if (!delivery_.unwritten.empty() && delivery_.unwritten[at]) r.invalid = 1u << lane_;
       if (!resolve(w_, r, Space::kGlobal, 1u << lane_)) return;
-      store_element(r.host[lane_], delivery_.bytes.data() + at, step);
+      const std::byte* bytes = delivery_.bytes.data() + at;
+      if (!others.check(to_ + at, step, r.host[lane_], bytes)) return;
+      store_element(r.host[lane_], bytes, step);
     }
-    keep_source();
+    keep(std::move(others).places(), /*combines=*/false);
   }
 
   void reduce() {
     const Op target = *reduction(op_, copy_.reduction, copy_.type);
+    StoresUnderWay others(w_, pc_, lane_, /*combines=*/true);
     for (std::uint32_t at = 0; at < size_; at += kChunk) {
+      if (!others.check(to_ + at, kChunk, nullptr, nullptr)) return;
       std::uint16_t unwritten = 0;
       for (std::uint32_t i = 0; i < kChunk && !delivery_.unwritten.empty(); ++i)
         unwritten |= static_cast<std::uint16_t>(delivery_.unwritten[at + i] << i);
@@ -242,16 +248,18 @@ class BulkLane {
                         true))
         return;
     }
-    keep_source();
+    keep(std::move(others).places(), /*combines=*/true);
   }
 
   // Until it is waited for.
-  void keep_source() {
+  void keep(Spans places, bool combines) {
     BulkStore s;
     s.issue = delivery_.issue;
     s.lane = static_cast<std::uint32_t>(lane_);
     s.offset = static_cast<std::uint32_t>(from_) & kOffsetMask;
     s.bytes = std::move(delivery_.bytes);
+    s.to = std::move(places);
+    s.combines = combines;
     async_of(*w_.block).warps[w_.index].bulk_stores.push_back(std::move(s));
   }
 

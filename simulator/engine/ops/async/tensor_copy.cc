@@ -11,6 +11,7 @@
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/ops/async/async_copy.h"
 #include "simulator/engine/ops/async/bulk_reduction.h"
+#include "simulator/engine/ops/async/stores_under_way.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/relaxed_bytes.h"
 #include "simulator/engine/state/request.h"
@@ -289,6 +290,7 @@ class TensorLane {
   void scatter(TensorRows& rows) {
     const Op from = side(op_, Space::kShared);
     const std::uint32_t unit = map_.unit_bytes();
+    StoresUnderWay others(w_, pc_, lane_, copy_.what == What::kReduce);
     for (std::uint32_t row = 0; row < map_.rows(); ++row, rows.next()) {
       const bool inside = rows.inside();
       const bool good =
@@ -308,8 +310,9 @@ class TensorLane {
             if (!inside || x < 0 || x >= static_cast<std::int64_t>(map_.sizes[0])) return true;
             const std::uint64_t address =
                 rows.base() + static_cast<std::uint64_t>(x) * unit + within;
-            return copy_.what == What::kReduce ? reduce(address, &delivery_.bytes[place], unwritten)
-                                               : write(address, &delivery_.bytes[place], unwritten);
+            const std::byte* bytes = &delivery_.bytes[place];
+            return copy_.what == What::kReduce ? reduce(address, bytes, unwritten, others)
+                                               : write(address, bytes, unwritten, others);
           });
       if (!good) return;
     }
@@ -319,10 +322,13 @@ class TensorLane {
     s.offset = shared_ & kOffsetMask;
     s.bytes = std::move(delivery_.bytes);
     s.absent = std::move(delivery_.absent);
+    s.to = std::move(others).places();
+    s.combines = copy_.what == What::kReduce;
     async_of(*w_.block).warps[w_.index].bulk_stores.push_back(std::move(s));
   }
 
-  bool write(std::uint64_t address, const std::byte* bytes, std::uint16_t unwritten) {
+  bool write(std::uint64_t address, const std::byte* bytes, std::uint16_t unwritten,
+             StoresUnderWay& others) {
     const Op target = side(op_, Space::kGlobal);
     const std::uint32_t step = unwritten == 0 ? kPiece : 1;
     for (std::uint32_t at = 0; at < kPiece; at += step) {
@@ -334,13 +340,17 @@ class TensorLane {
         r.invalid = 1u << lane_;
         r.missing[lane_] = 1;
       }
-      if (!resolve(w_, r, Space::kGlobal, 1u << lane_)) return false;
+      if (!resolve(w_, r, Space::kGlobal, 1u << lane_) ||
+          !others.check(address + at, step, r.host[lane_], bytes + at))
+        return false;
       store_element(r.host[lane_], bytes + at, step);
     }
     return true;
   }
 
-  bool reduce(std::uint64_t address, const std::byte* bytes, std::uint16_t unwritten) {
+  bool reduce(std::uint64_t address, const std::byte* bytes, std::uint16_t unwritten,
+              StoresUnderWay& others) {
+    if (!others.check(address, kPiece, nullptr, nullptr)) return false;
     const auto type = static_cast<TensorType>(map_.type);
     const Op target = *reduction(op_, copy_.reduction, type_of(type));
     return reduce_piece(w_, target, pc_, lane_, address, bytes, unwritten,

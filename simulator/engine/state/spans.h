@@ -1,0 +1,41 @@
+// Places in an address space: as many as are noted, each as long as it goes on.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace lockstep::engine {
+
+class Spans {
+ public:
+  // A place that begins where the last one ended makes that longer.
+  void add(std::uint64_t begin, std::uint64_t size) {
+    if (!spans_.empty() && spans_.back().end == begin) {
+      spans_.back().end += size;
+    } else {
+      spans_.push_back({begin, begin + size});
+    }
+  }
+
+  // Before meets(); the places do not overlap.
+  void sort() {
+    std::sort(spans_.begin(), spans_.end(),
+              [](const Span& a, const Span& b) { return a.begin < b.begin; });
+  }
+
+  // Whether any of them meets [at, at + size).
+  bool meets(std::uint64_t at, std::uint64_t size) const {
+    const auto ends_behind = [](const Span& s, std::uint64_t x) { return s.end <= x; };
+    const auto s = std::lower_bound(spans_.begin(), spans_.end(), at, ends_behind);
+    return s != spans_.end() && s->begin < at + size;
+  }
+
+ private:
+  struct Span {
+    std::uint64_t begin, end;
+  };
+  std::vector<Span> spans_;
+};
+
+}  // namespace lockstep::engine
