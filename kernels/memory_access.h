@@ -3,7 +3,8 @@
 // warp's request touches.
 //
 // Gather: y[t] = x[index(t)].  Scatter: y[index(t)] = x[t].  Element t is moved by lane t mod 32 of
-// a warp, together with the others of its 32, when t < n and t mod 32 < lanes.
+// a warp, together
+// with the others of its 32, when t < n and t mod 32 < lanes.
 #pragma once
 
 #include <cuda_runtime_api.h>

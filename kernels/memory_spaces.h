@@ -3,16 +3,17 @@
 //
 //   variable              scope          lifetime      proved by
 //   register, local array thread         kernel        local_rotation: threads fill and read their
-//   arrays at run-time indices, none sees another's
+//                                        arrays at run-time
+//   indices, none sees another's
 //   __shared__, static    block          kernel        shared_sum: every block adds up its own
-//   threads' values
+//                         threads' values
 //   __shared__, dynamic   block          kernel        the same, with an array sized at the launch
 //   __device__            grid           application   count_threads: a counter that goes on over
-//   launches
+//                         launches
 //   __constant__          grid           application   write_words, gather_words: written by the
-//   host, read by kernels
+//                         host, read by kernels
 //   __managed__           grid and host  application   managed_words: the host touches it without a
-//   copy
+//                         copy
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -4,7 +4,7 @@
 //
 //   SparseArray image("image", far + near);            // bytes
 //   image.fill(far, near);                             // poison, over more than the kernel may
-//   write
+//                                                      write
 //   ... launch ...
 //   image.read(far, near)
 //

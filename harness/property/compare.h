@@ -182,10 +182,11 @@ void require_deterministic(const Site& site, int schedules, Run&& run) {
 //   REQUIRE_WITHIN_BOUND(array, reference [, where])
 //   REQUIRE_BITWISE_EQUAL(array, span_or_vector [, where])
 //   REQUIRE_CUDA(call)                      a cudaError_t, or a launcher's answer with members
-//   `error` and `message` REQUIRE_LAW(condition, "format", ...)   a metamorphic law, in words (fmt
-//   syntax) REQUIRE_DETERMINISTIC(schedules, [&] { return run(); })
+//                                           `error` and `message`
+//   REQUIRE_LAW(condition, "format", ...)   a metamorphic law, in words (fmt syntax)
+//   REQUIRE_DETERMINISTIC(schedules, [&] { return run(); })
 //                                           the same bits under that many schedules (simulator), or
-//                                           runs (silicon)
+//                                             runs (silicon)
 #define LOCKSTEP_SITE_(what) \
   ::lockstep::Site { __FILE__, __LINE__, what }
 #define REQUIRE_WITHIN_BOUND(array, ...) \

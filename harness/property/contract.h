@@ -6,9 +6,12 @@
 //   Call<Stencil> stencil_call(const StencilCase& c) {
 //     Call<Stencil> call("stencil_1d");
 //     auto& [x, n, y, shape] = call.arguments(nullptr, c.n, nullptr, StencilShape{.block =
-//     c.block}); call.integer("n", {0, kMaxElements}, n); call.integer("block", {1, 1024},
-//     shape.block); call.input("x", x, {.count = c.n}, {c.x_offset, c.poison}, [&c] { return c.x();
-//     }); call.output<float>("y", y, {.count = c.n}, {c.y_offset, c.poison}); call.apart("x", "y");
+//       c.block});
+//     call.integer("n", {0, kMaxElements}, n);
+//     call.integer("block", {1, 1024}, shape.block);
+//     call.input("x", x, {.count = c.n}, {c.x_offset, c.poison}, [&c] { return c.x(); });
+//     call.output<float>("y", y, {.count = c.n}, {c.y_offset, c.poison});
+//     call.apart("x", "y");
 //     return call;
 //   }
 //

@@ -13,8 +13,8 @@
 //       field("n", c.n, sizes(0, 1 << 20));
 //       field("block", c.block, one_of({32, 64, 96, 128, 256, 512, 1024}));
 //       field("boundary", c.boundary, choice<Boundary>({{"zero", Boundary::kZero}, {"clamp",
-//       Boundary::kClamp}})); field("values", c.values, values_of({ValueKind::kSmallIntegers,
-//       ValueKind::kUniform}));
+//         Boundary::kClamp}}));
+//       field("values", c.values, values_of({ValueKind::kSmallIntegers, ValueKind::kUniform}));
 //     }
 //     void normalise();
 //   };

@@ -2,8 +2,9 @@
 // and not a byte written. The assertions of a family's refusal law.
 //
 //   REQUIRE_REFUSED(launcher(bad arguments))   what the launcher answers: anything with members
-//   `error` and `message` REQUIRE_UNTOUCHED(array)                   waits for the device; then
-//   every element of the output holds its poison
+//                                              `error` and `message`
+//   REQUIRE_UNTOUCHED(array)                   waits for the device; then every element of the
+//                                              output holds its poison
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,7 +1,8 @@
 // Replay: naming one case of one property, and the line that runs it again.
 //
 // A case's name is "<Suite.Name>: <text of the case>", as in  Stencil.EveryVariantMatches: n=33
-// block=32 boundary=zero and is the value of --case=.
+// block=32 boundary=zero
+// and is the value of --case=.
 #pragma once
 
 #include <string>

@@ -2,11 +2,13 @@
 // profiler can count.
 //
 //   patterns              launches gather and scatter in every pattern, size and load path; prints
-//   a line a launch, in order:
+//                         a line a launch, in
+//   order:
 //                         name, then requests and sectors of its loads and of its stores by the
-//                         model, between tabs
+//                           model, between tabs
 //   patterns RECORDING    on the simulated GPU: the same launches against what a profiler counted
-//   (profile.sh): exit status 1 if the
+//                         (profile.sh): exit
+//   status 1 if the
 //                         simulated GPU or the model says otherwise in any
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>

@@ -55,7 +55,7 @@ std::vector<Case> encode_cases();
 // `count` copies of random maps that the driver takes.
 std::vector<Case> copy_cases(int count, std::uint64_t seed);
 // Maps in which one thing is out of the ordinary, over data that says where it came from.
-std::vector<Case> telling_cases();
+std::vector<Case> revealing_cases();
 
 // Each reduction on each type of element.
 std::vector<Case> reduction_cases();
