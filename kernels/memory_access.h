@@ -1,10 +1,9 @@
 // Copies that move elements of 1, 2, 4, 8 or 16 bytes through every load path and in every pattern
-// of access: the data must arrive bit for bit, and the pattern decides how many lines and sectors a
+// of access. The data must arrive bit for bit; the pattern decides how many lines and sectors a
 // warp's request touches.
 //
-// Gather: y[t] = x[index(t)].  Scatter: y[index(t)] = x[t].  Element t is moved by lane t mod 32 of
-// a warp, together
-// with the others of its 32, when t < n and t mod 32 < lanes.
+// Gather: y[t] = x[index(t)].  Scatter: y[index(t)] = x[t].  Lane t mod 32 of a warp moves element
+// t, together with the other elements of its 32, when t < n and t mod 32 < lanes.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -31,10 +31,9 @@
 //                lanes; the lanes of both sources
 //   {-}a      may be negated
 //   name:T    the operand has type T instead of the first type of the opcode: a type, `s` or `x`
-//             for the second or third
-//             type of the opcode, `2t` for twice the width of the first
-// A word .m16n8k8 is the shape of matrices.
+//             for the second or third type of the opcode, `2t` for twice the width of the first
 //   {, b}     may be left out
+// A word .m16n8k8 is the shape of matrices.
 // With .v2, .v4 or .v8, operands named d, b or c are vectors of that many registers. `policy`
 // stands exactly when the opcode carries .L2::cache_hint.
 //
