@@ -19,18 +19,20 @@ enum class LoadPath : std::uint8_t {
   kCa,        // ld.global.ca: cached at all levels
   kCg,        // ld.global.cg: cached in L2 only
   kReadOnly,  // ld.global.nc through __ldg
-  kConstant,  // ld.const: x is copied to constant memory first, so at most 65,536 bytes of it can
-              // be read
+  // ld.const: x is copied to constant memory first, so at most 65,536 bytes of it can be read.
+  kConstant,
 };
 
 enum class PatternKind : std::uint8_t {
   kConsecutive,  // index(t) = t + offset
-  kPermuted,  // index(t) = offset + 32 floor(t / 32) + (factor t mod 32), factor odd: a permutation
-              // within 32 elements
+  // index(t) = offset + 32 floor(t / 32) + (factor t mod 32), factor odd: a permutation within 32
+  // elements.
+  kPermuted,
   kOneAddress,  // index(t) = offset
   kStrided,     // index(t) = factor t + offset
-  kRandom,      // index(t) = mix(2^32 factor + t) mod x_count; gather only. mix is the finaliser of
-                // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)
+  // index(t) = mix(2^32 factor + t) mod x_count; gather only. mix is the finaliser of SplitMix64
+  // (Steele, Lea, Flood, OOPSLA 2014)
+  kRandom,
 };
 
 struct AccessPattern {

@@ -38,9 +38,9 @@ inline constexpr int kMaxConstantSpheres = 65536 / sizeof(Sphere);
 static_assert(kMaxConstantSpheres == 2340);
 
 enum class RayTracerVariant : std::uint8_t {
-  kConstant,  // spheres copied to __constant__ memory: every lane of a warp reads the same one, a
-              // broadcast
-  kGlobal,    // spheres read from global memory
+  // Spheres copied to __constant__ memory: every lane of a warp reads the same one, a broadcast.
+  kConstant,
+  kGlobal,  // spheres read from global memory
 };
 
 inline constexpr int kMaxImageSide = 1 << 22;  // pixels

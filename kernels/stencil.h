@@ -3,8 +3,8 @@
 //
 //   y[i] = sum over k = 1..4 of c[k] * (x[i + k] - x[i - k]),   0 <= i < n
 //
-// Rounding chain, the same in every variant, so that they agree bit for bit: sum = +0; for k = 1, 2,
-// 3, 4: sum = fma(c[k], x[i + k] - x[i - k], sum), each difference and each fma rounded once to
+// Rounding chain, the same in every variant, so that they agree bit for bit: sum = +0; for k = 1,
+// 2, 3, 4: sum = fma(c[k], x[i + k] - x[i - k], sum), each difference and each fma rounded once to
 // float, subnormals kept. Results do not depend on the launch's shape or schedule.
 #pragma once
 

@@ -382,8 +382,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
         }
       }
     }
-    __syncwarp();  // lanes that wait for the cluster meanwhile would take turns with the one that
-                   // copies
+    // Lanes that wait for the cluster meanwhile would take turns with the one that copies.
+    __syncwarp();
   } else {
     Step::template take_registers<S>();
     const int consumer = threadIdx.x / kGroup - 1;

@@ -30,8 +30,9 @@ namespace lockstep::coverage {
 enum class How : std::uint8_t {
   kExactly,      // they are what PTX defines, bit for bit
   kWithinBound,  // approximate: within the error that the manual documents
-  kAsHint,  // there are none: the instruction is a hint, and registers, memory and what follows are
-            // as without it
+  // There are none: the instruction is a hint, and registers, memory and what follows are as
+  // without it.
+  kAsHint,
 };
 
 // A row with how a test judges it.
