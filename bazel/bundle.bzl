@@ -1,4 +1,5 @@
-"""bundle: programs with all that they need at run time, as one archive for machines without Bazel and without a toolkit.
+"""bundle: programs with all that they need at run time, as one archive for machines without Bazel
+and without a toolkit.
 
 The archive `<name>.tar` holds one folder, lockstep-bundle: the programs' runfiles as
 they are under Bazel, stripped of debugging information, the C++ runtime, and the
@@ -35,7 +36,9 @@ def _impl(ctx):
         suites = ctx.actions.declare_file(ctx.label.name + ".suites")
         ctx.actions.write(suites, "%s\n%s\n" % (
             ctx.workspace_name,
-            runfiles_path(ctx.attr.suites[DefaultInfo].files.to_list()[0].short_path, ctx.workspace_name),
+            runfiles_path(
+                ctx.attr.suites[DefaultInfo].files.to_list()[0].short_path, ctx.workspace_name
+            ),
         ))
     listing = ctx.actions.args()
     listing.set_param_file_format("multiline")
@@ -60,7 +63,10 @@ def _impl(ctx):
             compiler,
             listing,
         ],
-        inputs = depset([ctx.file.entry, ctx.file.readme] + ([suites] if suites else []), transitive = [contents, cc_toolchain.all_files]),
+        inputs = depset(
+            [ctx.file.entry, ctx.file.readme] + ([suites] if suites else []),
+            transitive = [contents, cc_toolchain.all_files],
+        ),
         outputs = [ctx.outputs.archive],
         env = {"PATH": "/usr/bin:/bin"},
     )
@@ -69,10 +75,19 @@ bundle = rule(
     implementation = _impl,
     doc = "Packs programs and their runfiles into <name>.tar.",
     attrs = {
-        "entry": attr.label(mandatory = True, allow_single_file = True, doc = "The script that starts them."),
-        "programs": attr.label_list(mandatory = True, cfg = "target", doc = "What the script starts."),
-        "suites": attr.label(doc = "The manifest of another workspace's suites, to be run in place of Lockstep's own."),
-        "readme": attr.label(mandatory = True, allow_single_file = True, doc = "README.txt of the archive."),
+        "entry": attr.label(
+            mandatory = True, allow_single_file = True, doc = "The script that starts them."
+        ),
+        "programs": attr.label_list(
+            mandatory = True, cfg = "target", doc = "What the script starts."
+        ),
+        "suites": attr.label(
+            doc = "The manifest of another workspace's suites, to be run in place of " +
+                  "Lockstep's own."
+        ),
+        "readme": attr.label(
+            mandatory = True, allow_single_file = True, doc = "README.txt of the archive."
+        ),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
         "_pack": attr.label(default = "//bazel:bundle_pack.sh", allow_single_file = True),
     },

@@ -1,10 +1,12 @@
-"""cc_library and cc_binary: rules_cc's, for sources that open with headers that are parsed already; and tests as one.
+"""cc_library and cc_binary: rules_cc's, for sources that open with headers that are parsed already;
+and tests as one.
 
 A cc_library is an archive and not a shared library too, which nothing here would be linked with.
 
-A fifth of what this project costs to compile is the standard library's headers, over and over. Each source is compiled
-with `-include` of one of the headers of //bazel/precompiled, which GCC has in parsed form. A source includes what it
-uses all the same: `bazel build --config=own-headers` compiles every source without them.
+A fifth of what this project costs to compile is the standard library's headers, over and over. Each
+source is compiled with `-include` of one of the headers of //bazel/precompiled, which GCC has in
+parsed form. A source includes what it uses all the same: `bazel build --config=own-headers`
+compiles every source without them.
 """
 
 load(":copts.bzl", "ENGINE_COPTS", "HANDLER_COPTS", "OPTIMISED", "STANDARD_COPTS")
@@ -40,7 +42,8 @@ def _sources(srcs):
     return [src for src in srcs if src.endswith(".cc") and not src.endswith("_test.cc")]
 
 def _opening(srcs, copts, deps, headers):
-    """srcs, copts and deps of a rule whose sources open with the headers of //bazel/precompiled:<headers>."""
+    """srcs, copts and deps of a rule whose sources open with the headers of
+    //bazel/precompiled:<headers>."""
     if not headers or not _sources(srcs) or not _parsed(copts, headers):
         return {"srcs": srcs, "copts": STANDARD_COPTS + copts, "deps": deps}
     return {
@@ -56,12 +59,15 @@ def _opening(srcs, copts, deps, headers):
     }
 
 def _join(joined, srcs, testonly = False):
-    """Declares the source `joined`, which includes those among srcs; returns srcs and textual_hdrs of what compiles it.
+    """Declares the source `joined`, which includes those among srcs; returns srcs and textual_hdrs
+    of what compiles it.
 
     With --config=own-headers each source is compiled by itself.
     """
     sources = [src for src in srcs if src.endswith(".cc")]
-    joined_source(name = joined[:-len(".cc")] + "_source", srcs = sources, out = joined, testonly = testonly)
+    joined_source(
+        name = joined[:-len(".cc")] + "_source", srcs = sources, out = joined, testonly = testonly
+    )
     return [src for src in srcs if not src.endswith(".cc")] + select({
         "//bazel/precompiled:off": sources,
         "//conditions:default": [joined],
@@ -79,22 +85,27 @@ def _join_folders(name, srcs, testonly):
     own = [src for src in srcs if not src.endswith(".cc")]
     textual = []
     for folder, sources in folders.items():
-        more_own, more_textual = _join("%s_%s_joined.cc" % (name, folder.replace("/", "_")), sources, testonly)
+        more_own, more_textual = _join(
+            "%s_%s_joined.cc" % (name, folder.replace("/", "_")), sources, testonly
+        )
         own = own + more_own
         textual = textual + more_textual
     return own, textual
 
-def cc_library(name, srcs = [], copts = [], deps = [], precompiled = "standard", joined = False, **kwargs):
+def cc_library(
+    name, srcs = [], copts = [], deps = [], precompiled = "standard", joined = False, **kwargs
+):
     """A cc_library.
 
     Args:
       name: its name.
       srcs: its sources.
-      copts: its compiler options. With others than those of its header in VARIANTS it opens with none.
+      copts: its compiler options. With others than those of its header in VARIANTS it opens with
+        none.
       deps: what it depends on.
       precompiled: the header of //bazel/precompiled that its sources open with, or None.
-      joined: compile the sources as one (joined.bzl), or with "folders" those of each folder. Where one of them is
-        changed, all that it is joined with are compiled again.
+      joined: compile the sources as one (joined.bzl), or with "folders" those of each folder. Where
+        one of them is changed, all that it is joined with are compiled again.
       **kwargs: whatever else a cc_library takes.
     """
     opening = _opening(srcs, copts, deps, precompiled)
@@ -108,8 +119,8 @@ def cc_library(name, srcs = [], copts = [], deps = [], precompiled = "standard",
 def cc_tests(name, srcs, deps = [], data = [], **kwargs):
     """Small tests as one program, whose sources are compiled as one (joined.bzl).
 
-    Each source's own name, without .cc, is a suite of this test alone: `bazel test //harness/property:compare_test` runs it. (Bazel
-    leaves out a test whose alias is named.)
+    Each source's own name, without .cc, is a suite of this test alone: `bazel test
+    //harness/property:compare_test` runs it. (Bazel leaves out a test whose alias is named.)
 
     Args:
       name: the test.

@@ -1,4 +1,5 @@
-"""conformance: a workspace's own suites as one program, with a table, a passport, a report and JUnit's XML.
+"""conformance: a workspace's own suites as one program, with a table, a passport, a report and
+JUnit's XML.
 
     conformance(name = "conformance", tests = ["//cube:cube_test"])
 
@@ -50,15 +51,18 @@ conformance_program = rule(
 )
 
 def conformance(name, tests, silicon_tests = [], visibility = None):
-    """Declares the program `name`, for `bazel run`, and `name`_bundle, an archive for machines without Bazel and toolkit.
+    """Declares the program `name`, for `bazel run`, and `name`_bundle, an archive for machines
+    without Bazel and toolkit.
 
-    The archive `name`_bundle.tar holds one folder, lockstep-bundle, whose `lockstep run` runs the suites. Machine code for other GPUs
-    than those that --@lockstep//bazel:archs names is not in it.
+    The archive `name`_bundle.tar holds one folder, lockstep-bundle, whose `lockstep run` runs the
+    suites. Machine code for other GPUs than those that --@lockstep//bazel:archs names is not in it.
 
     Args:
       name: the program.
-      tests: the suites: tests of kernel_family or kernel_test, those for the simulated GPU (`x_test`). They run on silicon too.
-      silicon_tests: tests that measure a GPU (timing_test): run after the others, one at a time, and on silicon alone.
+      tests: the suites: tests of kernel_family or kernel_test, those for the simulated GPU
+        (`x_test`). They run on silicon too.
+      silicon_tests: tests that measure a GPU (timing_test): run after the others, one at a time,
+        and on silicon alone.
       visibility: of the program.
     """
     suite_manifest(

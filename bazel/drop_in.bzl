@@ -1,4 +1,5 @@
-"""drop_in_library: a shared library of ours that programs link in place of a vendor's, under the vendor's soname."""
+"""drop_in_library: a shared library of ours that programs link in place of a vendor's, under the
+vendor's soname."""
 
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", "cc_library")

@@ -1,4 +1,5 @@
-"""Module extension for Bazel 7 and later: what this machine has, by the same rules as in WORKSPACE."""
+"""Module extension for Bazel 7 and later: what this machine has, by the same rules as in
+WORKSPACE."""
 
 load(":gpu.bzl", "local_gpus")
 load(":notices.bzl", "notices_repository")
@@ -20,5 +21,6 @@ def _machine_impl(_ctx):
 
 machine = module_extension(
     implementation = _machine_impl,
-    doc = "@cuda, the toolkit, @local_gpus, the identity of the GPUs, and, from the distribution, @d3 and the licences in @notices.",
+    doc = "@cuda, the toolkit, @local_gpus, the identity of the GPUs, and, from the " +
+          "distribution, @d3 and the licences in @notices.",
 )

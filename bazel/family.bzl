@@ -1,4 +1,5 @@
-"""kernel_family: the targets of a kernel family that `lockstep new` has made, in a workspace of somebody's own."""
+"""kernel_family: the targets of a kernel family that `lockstep new` has made, in a workspace of
+somebody's own."""
 
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
 load(":copts.bzl", "HOT_HOST_COPTS", "STANDARD_COPTS")
@@ -7,12 +8,16 @@ load(":kernel_test.bzl", "kernel_test")
 
 _HARNESS = Label("//:harness")
 
-def kernel_family(name, deps = [], copts = [], size = "small", min_sm = 75, tags = [], visibility = None):
+def kernel_family(
+    name, deps = [], copts = [], size = "small", min_sm = 75, tags = [], visibility = None
+):
     """Declares a family of the files that `lockstep new` makes in this package.
 
         <name>                    the kernel with its launcher: a cuda_library
-        <name>_test               its laws on the simulated GPU, <name>_gpu_test on silicon (kernel_test.bzl)
-        <name>_known_bad_test     its laws on mutants and negative controls; <name>_known_bad_gpu_test on silicon
+        <name>_test               its laws on the simulated GPU, <name>_gpu_test on silicon
+                                  (kernel_test.bzl)
+        <name>_known_bad_test     its laws on mutants and negative controls;
+                                  <name>_known_bad_gpu_test on silicon
 
     Args:
       name: the family, as in its files' names.

@@ -1,16 +1,19 @@
-"""Repository rule: which GPUs the tests run on, so that their identity is in the key of every test that uses one.
+"""Repository rule: which GPUs the tests run on, so that their identity is in the key of every test
+that uses one.
 
 A test's result is cached under its inputs. If the GPU were not among them, a pass
 on one GPU would be served for another, or to a machine that has none.
 
-The GPUs are this machine's, as nvidia-smi names them; or, where the tests run elsewhere, those of the
-pool of workers that --repo_env=LOCKSTEP_GPU_POOL=<name> chooses (docs/guide/remote.md).
+The GPUs are this machine's, as nvidia-smi names them; or, where the tests run elsewhere, those of
+the pool of workers that --repo_env=LOCKSTEP_GPU_POOL=<name> chooses (docs/guide/remote.md).
 """
 
 def _identity_here(rctx):
     smi = rctx.which("nvidia-smi")
     if smi:
-        listed = rctx.execute([smi, "--query-gpu=uuid,name,driver_version", "--format=csv,noheader"])
+        listed = rctx.execute(
+            [smi, "--query-gpu=uuid,name,driver_version", "--format=csv,noheader"]
+        )
         lines = [line.strip() for line in listed.stdout.splitlines() if line.strip()]
         if listed.return_code == 0 and lines:
             return "; ".join(lines)
@@ -30,7 +33,8 @@ def _local_gpus_impl(rctx):
 
 local_gpus = repository_rule(
     implementation = _local_gpus_impl,
-    doc = "@local_gpus//:gpus.bzl: GPU_IDENTITY, a text with uuid, name and driver of each GPU, or \"none\"; GPU_POOL, or \"\".",
+    doc = "@local_gpus//:gpus.bzl: GPU_IDENTITY, a text with uuid, name and driver of each GPU, " +
+          "or \"none\"; GPU_POOL, or \"\".",
     configure = True,
     local = True,
     environ = ["LOCKSTEP_GPU_POOL", "PATH"],

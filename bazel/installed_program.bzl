@@ -1,4 +1,5 @@
-"""installed_program: a program of an installed package, in the place of the target that builds it."""
+"""installed_program: a program of an installed package, in the place of the target that builds
+it."""
 
 def _installed_program_impl(ctx):
     out = ctx.actions.declare_file(ctx.label.name)

@@ -22,22 +22,26 @@ _GTEST = Label("//bazel/gtest")
 _LINKSTATIC = not IS_MAIN_WORKSPACE
 
 def wrong_min_sm(min_sm):
-    """Why a capability is none that CUDA 13 has devices of, or None: 90 is meant, and not 9, 9.0 or sm_90."""
+    """Why a capability is none that CUDA 13 has devices of, or None: 90 is meant, and not 9, 9.0
+    or sm_90."""
     if type(min_sm) == "int" and min_sm >= 75 and min_sm < 1000:
         return None
-    return "min_sm = %s is no compute capability times ten, such as 75, 80, 90, 100 or 120" % repr(min_sm)
+    return ("min_sm = %s is no compute capability times ten, such as 75, 80, 90, 100 or 120" %
+            repr(min_sm))
 
 def _silicon_tags(sm):
     """Tags of a test that needs a GPU.
 
-    Here .bazelrc leaves it out of wildcards unless --config=gpu is given. A workspace of somebody else has no such line:
-    there the test is left out where this machine has no GPU, and named or run by a pool of workers all the same.
+    Here .bazelrc leaves it out of wildcards unless --config=gpu is given. A workspace of somebody
+    else has no such line: there the test is left out where this machine has no GPU, and named or
+    run by a pool of workers all the same.
     """
     absent = not IS_MAIN_WORKSPACE and GPU_IDENTITY == "none"
     return ["gpu", "requires-gpu-" + sm] + (["manual"] if absent else [])
 
 def _gpu_worker(sm):
-    """Properties for a remote engine: run the test, not its compilation, on a worker with such a GPU.
+    """Properties for a remote engine: run the test, not its compilation, on a worker with such a
+    GPU.
 
     Engines that know pools by name alone take the second (docs/guide/remote.md has a table).
     """
@@ -142,8 +146,11 @@ def kernel_test(
         deps = [":" + objects, _SILICON],
     )
 
-def timing_test(name, srcs, deps = [], kernels = [], size = "small", min_sm = 75, tags = [], visibility = None):
-    """Declares `<name>_timing_test`: which of two kernels is faster. On silicon alone, and with nothing beside it.
+def timing_test(
+    name, srcs, deps = [], kernels = [], size = "small", min_sm = 75, tags = [], visibility = None
+):
+    """Declares `<name>_timing_test`: which of two kernels is faster. On silicon alone, and with
+    nothing beside it.
 
     Args:
       name: the family, such as "stencil".
@@ -184,14 +191,16 @@ def kernel_binary(
         runtime = _SIMULATED,
         copts = [],
         **kwargs):
-    """Declares a CUDA program, by default on the simulated GPU: an example, or one that a test expects to fail.
+    """Declares a CUDA program, by default on the simulated GPU: an example, or one that a test
+    expects to fail.
 
     Args:
       name: the program.
       srcs: its sources.
       deps: what they include.
       kernels: its cuda_library targets.
-      harness: whether the harness's main() drives it, as in a kernel_test; otherwise srcs have their own.
+      harness: whether the harness's main() drives it, as in a kernel_test; otherwise srcs have
+        their own.
       runtime: the CUDA runtime to link; "@cuda//:cudart" is NVIDIA's.
       copts: further compiler options for srcs.
       **kwargs: whatever else cc_binary takes.

@@ -1,4 +1,5 @@
-"""Repository rule: the licences of the libraries that packages hold parts of, as Debian's packages state them."""
+"""Repository rule: the licences of the libraries that packages hold parts of, as Debian's
+packages state them."""
 
 # Library -> the Debian package whose file of copyrights covers it.
 _LIBRARIES = {
@@ -13,8 +14,9 @@ _LIBRARIES = {
     "{fmt}": "libfmt-dev",
 }
 
-_HEAD = """Lockstep's packages hold parts of the libraries below, in binary form or, of Eigen, fmt and GoogleTest, as headers.
-What follows is what Debian's packages say of their copyrights and licences. NVIDIA's software is not in the packages.
+_HEAD = """Lockstep's packages hold parts of the libraries below, in binary form or, of Eigen, fmt
+and GoogleTest, as headers. Their copyrights and licences follow, as Debian's packages state them.
+NVIDIA's software is not in the packages.
 """
 
 def _notices_impl(rctx):
@@ -22,8 +24,13 @@ def _notices_impl(rctx):
     for library, package in sorted(_LIBRARIES.items()):
         path = "/usr/share/doc/%s/copyright" % package
         if not rctx.path(path).exists:
-            fail("\n@notices: this machine has no %s, which Debian's package %s brings." % (path, package))
-        text += "\n%s\n%s (%s)\n%s\n\n%s" % ("=" * 100, library, package, "=" * 100, rctx.read(path))
+            fail(
+                "\n@notices: this machine has no %s, which Debian's package %s brings." %
+                (path, package)
+            )
+        text += "\n%s\n%s (%s)\n%s\n\n%s" % (
+            "=" * 100, library, package, "=" * 100, rctx.read(path)
+        )
     rctx.file("THIRD_PARTY_NOTICES", text)
     rctx.file("BUILD.bazel", 'exports_files(["THIRD_PARTY_NOTICES"])\n')
 

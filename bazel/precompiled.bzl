@@ -1,9 +1,10 @@
 """precompiled_header: headers of a library, parsed once for all the sources that open with them.
 
-GoogleTest's header is half of what a small test costs to compile, and there are more than a hundred. GCC takes the
-parsed form wherever a source includes the header first and is compiled with options that it takes for the same, and the
-header itself everywhere else. It takes -O1, -O2 and -O3 for the same, and some others: each set of options wants its variant.
-With -c opt every variant is optimised, and GCC would take the first that it finds: then a header of several is not parsed.
+GoogleTest's header is half of what a small test costs to compile, and there are more than a
+hundred. GCC takes the parsed form wherever a source includes the header first and is compiled with
+options that it takes for the same, and the header itself everywhere else. It takes -O1, -O2 and -O3
+for the same, and some others: each set of options wants its variant. With -c opt every variant is
+optimised, and GCC would take the first that it finds: then a header of several is not parsed.
 `-include` puts it first: in .bazelrc for tests, in cc.bzl for the rest.
 """
 
@@ -30,7 +31,8 @@ def _precompile(ctx, header, parsed, copts, context):
         cc_toolchain = cc_toolchain,
         source_file = header.path,
         output_file = parsed.path,
-        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + STANDARD_COPTS + copts,
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + STANDARD_COPTS +
+            copts,
         include_directories = context.includes,
         quote_include_directories = context.quote_includes,
         system_include_directories = context.system_includes,
@@ -75,7 +77,9 @@ def _precompiled_header_impl(ctx):
     # looks through a folder.
     if find_cc_toolchain(ctx).compiler in ["compiler", "gcc"]:
         for name, copts in parsed_variants(ctx.attr.variants, ctx.var["COMPILATION_MODE"]).items():
-            parsed = ctx.actions.declare_file("%s/%s.gch/%s" % (ctx.label.name, ctx.attr.header, name))
+            parsed = ctx.actions.declare_file(
+                "%s/%s.gch/%s" % (ctx.label.name, ctx.attr.header, name)
+            )
             _precompile(ctx, header, parsed, copts, library.compilation_context)
             headers.append(parsed)
     own = CcInfo(compilation_context = cc_common.create_compilation_context(
@@ -86,14 +90,20 @@ def _precompiled_header_impl(ctx):
 
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
-    doc = "A library like its deps, with a header of the name `header` that includes `includes` and is parsed already.",
+    doc = "A library like its deps, with a header of the name `header` that includes `includes` " +
+          "and is parsed already.",
     attrs = {
-        "deps": attr.label_list(providers = [CcInfo], doc = "The libraries whose headers these are."),
+        "deps": attr.label_list(
+            providers = [CcInfo], doc = "The libraries whose headers these are."
+        ),
         "header": attr.string(mandatory = True, doc = "The name for -include."),
-        "includes": attr.string_list(mandatory = True, doc = "What it includes, as between < and >."),
+        "includes": attr.string_list(
+            mandatory = True, doc = "What it includes, as between < and >."
+        ),
         "variants": attr.string_list_dict(
             default = {"plain": []},
-            doc = "A name for each set of options that sources are compiled with beside the common ones -> these.",
+            doc = "A name for each set of options that sources are compiled with beside the " +
+                  "common ones -> these.",
         ),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },

@@ -1,11 +1,13 @@
-"""lockstep_repositories: the repositories that Lockstep's targets name, for a WORKSPACE. (MODULE.bazel names the same ones.)
+"""lockstep_repositories: the repositories that Lockstep's targets name, for a WORKSPACE.
+(MODULE.bazel names the same ones.)
 
     load("@lockstep//bazel:repositories.bzl", "lockstep_repositories")
 
     lockstep_repositories()
 
-A repository of one of these names that was declared before stays as it is: it must have the same targets.
-Every library comes from a Debian package. `./lockstep` reads the `debian =` lines below to know what to install.
+A repository of one of these names that was declared before stays as it is: it must have the same
+targets. Every library comes from a Debian package. `./lockstep` reads the `debian =` lines below to
+know what to install.
 """
 
 load(":bazel4.bzl", "bazel4_repositories")

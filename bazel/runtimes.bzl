@@ -1,4 +1,5 @@
-"""cuda_runtimes: the CUDA runtimes that a test program can be given, each as a folder for LD_LIBRARY_PATH.
+"""cuda_runtimes: the CUDA runtimes that a test program can be given, each as a folder for
+LD_LIBRARY_PATH.
 
     <name>/silicon/libcudart.so.13      NVIDIA's
     <name>/simulated/libcudart.so.13    the simulated GPU
@@ -19,7 +20,11 @@ cuda_runtimes = rule(
     implementation = _impl,
     doc = "Links to both CUDA runtimes under fixed names; as `data` it brings them along.",
     attrs = {
-        "silicon": attr.label(mandatory = True, allow_single_file = True, doc = "NVIDIA's runtime."),
-        "simulated": attr.label(mandatory = True, allow_single_file = True, doc = "The simulated GPU."),
+        "silicon": attr.label(
+            mandatory = True, allow_single_file = True, doc = "NVIDIA's runtime."
+        ),
+        "simulated": attr.label(
+            mandatory = True, allow_single_file = True, doc = "The simulated GPU."
+        ),
     },
 )

@@ -10,24 +10,33 @@ def _impl(ctx):
             family = family[:-len("_test")]
         line = "%s\t%s\t//%s:%s" % (family, program.short_path, test.label.package, test.label.name)
         lines.append(line + ("\tsilicon" if test in ctx.attr.silicon_tests else ""))
-        runfiles = runfiles.merge(ctx.runfiles(files = [program])).merge(test[DefaultInfo].default_runfiles)
+        runfiles = runfiles.merge(ctx.runfiles(files = [program])).merge(
+            test[DefaultInfo].default_runfiles
+        )
     manifest = ctx.actions.declare_file(ctx.label.name + ".tsv")
     ctx.actions.write(manifest, "\n".join(lines) + "\n")
-    return [DefaultInfo(files = depset([manifest]), runfiles = runfiles.merge(ctx.runfiles(files = [manifest])))]
+    return [
+        DefaultInfo(
+            files = depset([manifest]), runfiles = runfiles.merge(ctx.runfiles(files = [manifest]))
+        )
+    ]
 
 suite_manifest = rule(
     implementation = _impl,
-    doc = "Writes `<name>.tsv`, a line a suite: family, path among the runfiles, label. As `data` it brings the programs along.",
+    doc = "Writes `<name>.tsv`, a line a suite: family, path among the runfiles, label. As " +
+          "`data` it brings the programs along.",
     attrs = {
         "silicon_tests": attr.label_list(
             cfg = "target",
-            doc = "Those that measure a GPU: run after the others, one at a time, and on silicon alone.",
+            doc = "Those that measure a GPU: run after the others, one at a time, and on silicon " +
+                  "alone.",
         ),
         "tests": attr.label_list(
             mandatory = True,
             allow_empty = False,
             cfg = "target",
-            doc = "The test programs, each one family's suite. Their order is the order in which they run.",
+            doc = "The test programs, each one family's suite. Their order is the order in which " +
+                  "they run.",
         ),
     },
 )

@@ -1,8 +1,8 @@
-// How fast the kernels are on this GPU, each beside what it could be at most: the device's own
-// copy, CUB's histogram, the arithmetic units. Prints the table of docs/journal/timing.md.
+// How fast the kernels are on this GPU, each beside an upper bound: the device's own copy, CUB's
+// histogram, the arithmetic units. Prints the table of docs/journal/timing.md. `archs` is the GPU's
+// architecture:
 //
-//   bazel run -c opt --//bazel:archs=sm_90 //benchmarks:kernel_speeds     (the architecture of the
-//   GPU)
+//   bazel run -c opt --//bazel:archs=sm_90 //benchmarks:kernel_speeds
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 // PLATFORM is a part of the platform's name: "Portable" for PoCL, "Oclgrind" for Oclgrind.
 #define CL_TARGET_OPENCL_VERSION 120
 #if !__has_include(<CL/cl.h>)
-#error \
-    "This benchmark needs the Debian packages ocl-icd-opencl-dev, pocl-opencl-icd and oclgrind: apt-get install them."
+#error "This benchmark needs the Debian packages ocl-icd-opencl-dev, pocl-opencl-icd and oclgrind: "
+"apt-get install them."
 #endif
 #include <CL/cl.h>
 
@@ -15,13 +15,14 @@
 
 #include "benchmarks/workload.h"
 
-namespace lb = lockstep::benchmarks;
+    namespace lb = lockstep::benchmarks;
 
 namespace {
 
 // Line for line the kernels of cuda_kernels.cu.
 const char* const kSource = R"CL(
-__kernel void stencil(__global const float* restrict x, __global float* restrict y, __constant float* coefficients, int n) {
+__kernel void stencil(__global const float* restrict x, __global float* restrict y,
+                      __constant float* coefficients, int n) {
   __local float tile[BLOCK + 2 * RADIUS];
   const int i = get_global_id(0), t = get_local_id(0) + RADIUS;
   tile[t] = i < n ? x[i] : 0.f;

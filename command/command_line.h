@@ -33,14 +33,15 @@ enum class Command {
 // Who offers which commands.
 struct Offer {
   std::vector<Command> commands;
-  bool checkout = false;  // a checkout's script is the caller: `coverage` and `mutate` without a
-                          // program are about the suites
+  // A checkout's script is the caller: `coverage` and `mutate` without a program are about the
+  // suites.
+  bool checkout = false;
 };
 Offer whole_offer(bool checkout);
 
 struct CommandLine {
-  std::optional<int> status;  // all is said, on stdout (0: help, a version) or stderr (2: wrong
-                              // usage): exit with it
+  // All is said, on stdout (0: help, a version) or stderr (2: wrong usage): exit with it.
+  std::optional<int> status;
   Command command = Command::kRun;
   RunArguments run;
   ExecArguments exec;

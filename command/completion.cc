@@ -87,7 +87,8 @@ std::string for_bash(const Tree& tree) {
   }
   return R"(# Completions of lockstep for bash, made by `lockstep completion bash`.
 _lockstep() {
-  local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} kind='' words='' options='' i
+  local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+  local command=${COMP_WORDS[1]} kind='' words='' options='' i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W ')" +

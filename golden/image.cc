@@ -45,8 +45,9 @@ void write_png(const std::string& path, const Image& image) {
   png.version = PNG_IMAGE_VERSION;
   png.width = static_cast<png_uint_32>(image.width);
   png.height = static_cast<png_uint_32>(image.height);
-  png.flags = PNG_IMAGE_FLAG_FAST;  // a run writes a picture a golden: the smallest file would take
-                                    // five times as long as the drawing
+  // A run writes a picture a golden: the smallest file would take five times as long as the
+  // drawing.
+  png.flags = PNG_IMAGE_FLAG_FAST;
   png.format = PNG_FORMAT_RGBA;
   if (!png_image_write_to_file(&png, path.c_str(), 0, image.rgba.data(), 0, nullptr))
     fail(path, png.message);

@@ -1,5 +1,5 @@
-// The sentences with which launchers refuse arguments: a check is a line, and the first objection
-// stands.
+// The messages with which launchers refuse arguments. Each check is one call, and the first
+// objection is the result.
 //
 //   ArgumentCheck check("stencil_1d");
 //   check.number("n", n, 0, kMostElements);

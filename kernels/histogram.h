@@ -27,11 +27,13 @@ inline constexpr std::int64_t kHistogramFlushAfter = std::int64_t{1} << 31;
 
 struct HistogramShape {
   int block = 256;  // threads, 1 ... 1024
-  int cluster = 0;  // blocks a cluster, for kCluster: 2, 4, 8, or 16 where the device allows it; 0:
-                    // the smallest that holds the bins
+  // Blocks a cluster, for kCluster: 2, 4, 8, or 16 where the device allows it; 0: the smallest that
+  // holds the bins.
+  int cluster = 0;
   int max_blocks = 1 << 16;  // the grid is at most this, rounded up to whole clusters; at least 1
-  std::int64_t period = 0;  // above 0: values has that many elements, and element i is values[i mod
-                            // period]: more elements than memory holds
+  // Above 0: values has that many elements, and element i is values[i mod period]: more elements
+  // than memory holds.
+  std::int64_t period = 0;
   // kShared, kCluster: a block, or a cluster, counts at most so many elements before it hands its
   // counts over, or one for each of its threads where those are more; 1 ... 2^32 - 1, what its
   // counters hold.

@@ -1,9 +1,9 @@
 // Copies that move elements of 1, 2, 4, 8 or 16 bytes through every load path and in every pattern
-// of access: the data must arrive bit for bit, and the pattern decides how many lines and sectors a
+// of access. The data must arrive bit for bit; the pattern decides how many lines and sectors a
 // warp's request touches.
 //
-// Gather: y[t] = x[index(t)].  Scatter: y[index(t)] = x[t].  Element t is moved by lane t mod 32 of
-// a warp, together with the others of its 32, when t < n and t mod 32 < lanes.
+// Gather: y[t] = x[index(t)].  Scatter: y[index(t)] = x[t].  Lane t mod 32 of a warp moves element
+// t, together with the other elements of its 32, when t < n and t mod 32 < lanes.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,18 +19,20 @@ enum class LoadPath : std::uint8_t {
   kCa,        // ld.global.ca: cached at all levels
   kCg,        // ld.global.cg: cached in L2 only
   kReadOnly,  // ld.global.nc through __ldg
-  kConstant,  // ld.const: x is copied to constant memory first, so at most 65,536 bytes of it can
-              // be read
+  // ld.const: x is copied to constant memory first, so at most 65,536 bytes of it can be read.
+  kConstant,
 };
 
 enum class PatternKind : std::uint8_t {
   kConsecutive,  // index(t) = t + offset
-  kPermuted,  // index(t) = offset + 32 floor(t / 32) + (factor t mod 32), factor odd: a permutation
-              // within 32 elements
+  // index(t) = offset + 32 floor(t / 32) + (factor t mod 32), factor odd: a permutation within 32
+  // elements.
+  kPermuted,
   kOneAddress,  // index(t) = offset
   kStrided,     // index(t) = factor t + offset
-  kRandom,      // index(t) = mix(2^32 factor + t) mod x_count; gather only. mix is the finaliser of
-                // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)
+  // index(t) = mix(2^32 factor + t) mod x_count; gather only. mix is the finaliser of SplitMix64
+  // (Steele, Lea, Flood, OOPSLA 2014)
+  kRandom,
 };
 
 struct AccessPattern {

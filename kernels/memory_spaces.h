@@ -1,18 +1,19 @@
 // Every kind of variable that a CUDA program can have, in kernels whose output proves its scope and
 // its lifetime.
 //
-//   variable              scope          lifetime      proved by
-//   register, local array thread         kernel        local_rotation: threads fill and read their
-//   arrays at run-time indices, none sees another's
-//   __shared__, static    block          kernel        shared_sum: every block adds up its own
-//   threads' values
-//   __shared__, dynamic   block          kernel        the same, with an array sized at the launch
-//   __device__            grid           application   count_threads: a counter that goes on over
-//   launches
-//   __constant__          grid           application   write_words, gather_words: written by the
-//   host, read by kernels
-//   __managed__           grid and host  application   managed_words: the host touches it without a
-//   copy
+//   variable               scope          lifetime      proved by
+//   register, local array  thread         kernel        local_rotation: threads fill and read their
+//                                                       arrays at run-time indices, and none reads
+//                                                       another's
+//   __shared__, static     block          kernel        shared_sum: every block adds up the values
+//                                                       of its own threads
+//   __shared__, dynamic    block          kernel        the same, with an array sized at the launch
+//   __device__             grid           application   count_threads: a counter that keeps its
+//                                                       value from launch to launch
+//   __constant__           grid           application   write_words, gather_words: the host writes,
+//                                                       kernels read
+//   __managed__            grid and host  application   managed_words: the host accesses it without
+//                                                       a copy
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -9,8 +9,8 @@
 // Rounding chain, every operation rounded once to float, so that all variants and devices agree bit
 // for bit:
 //   dx = ox - x;  dy = oy - y;  s = fma(dx, dx, dy * dy);  q = radius * radius;  hit: s < q
-//   dz = sqrt(q - s);  height = z + dz;  byte = rint(min(max((colour * (dz / radius)) * 255, 0),
-//   255))
+//   dz = sqrt(q - s);  height = z + dz;
+//   byte = rint(min(max((colour * (dz / radius)) * 255, 0), 255))
 //
 // Special values follow from that chain, with NaN neither below nor above anything and max(NaN, 0)
 // = 0: a sphere with NaN or an infinity in x or y is not hit, nor is one whose radius is NaN; one
@@ -38,9 +38,9 @@ inline constexpr int kMaxConstantSpheres = 65536 / sizeof(Sphere);
 static_assert(kMaxConstantSpheres == 2340);
 
 enum class RayTracerVariant : std::uint8_t {
-  kConstant,  // spheres copied to __constant__ memory: every lane of a warp reads the same one, a
-              // broadcast
-  kGlobal,    // spheres read from global memory
+  // Spheres copied to __constant__ memory: every lane of a warp reads the same one, a broadcast.
+  kConstant,
+  kGlobal,  // spheres read from global memory
 };
 
 inline constexpr int kMaxImageSide = 1 << 22;  // pixels

@@ -51,12 +51,13 @@ LaunchStatus lane_and_warp(std::uint32_t* y, const WarpShape& shape, cudaStream_
 // to that of the lane so far away; the scans at distances 1, 2, 4, ... below width, each lane that
 // has a lane so far below it. NaN is some NaN.
 enum class WarpCollective : std::uint8_t {
-  kBroadcast,      // lane `root` of the segment to all
-  kButterflySum,   // sum of the segment in all lanes, by xor exchanges; the tree of depth
-                   // log2(width) is the same in all lanes
-  kTreeSum,        // sum of the segment in its first lane, by shifts down; the other lanes give +0
-  kInclusiveScan,  // y[j] = x[0] + ... + x[j], by shifts up, log2(width) steps (Hillis and Steele,
-                   // CACM 29, 1986)
+  kBroadcast,  // lane `root` of the segment to all
+  // Sum of the segment in all lanes, by xor exchanges; the tree of depth log2(width) is the same in
+  // all lanes.
+  kButterflySum,
+  kTreeSum,  // sum of the segment in its first lane, by shifts down; the other lanes give +0
+  // y[j] = x[0] + ... + x[j], by shifts up, log2(width) steps (Hillis and Steele, CACM 29, 1986)
+  kInclusiveScan,
   kExclusiveScan,  // y[j] = x[0] + ... + x[j - 1], y[0] = 0
 };
 

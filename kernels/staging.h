@@ -21,9 +21,10 @@ namespace lockstep::kernels {
 inline constexpr int kStagingItems = 4;
 
 struct StagingShape {
-  int block = 256;              // threads, 1 ... 1024; also the length of a tile
-  int max_blocks = 0x7fffffff;  // at least 1; the grid is what kStagingItems tiles a block need,
-                                // but at most this, and strides over the tiles
+  int block = 256;  // threads, 1 ... 1024; also the length of a tile
+  // At least 1; the grid is what kStagingItems tiles a block need, but at most this, and strides
+  // over the tiles.
+  int max_blocks = 0x7fffffff;
 };
 
 // y[i] = a * x[i] + b, modulo 2^32. Shapes, alignments, errors: as tile_map.
@@ -46,9 +47,9 @@ LaunchStatus tile_map(TileMap map, const std::uint32_t* x, std::int64_t n, std::
                       const StagingShape& shape = {}, cudaStream_t stream = nullptr);
 
 enum class TransposeVariant : std::uint8_t {
-  kPadded,    // tile rows of 33 words: the column reads of a warp fall into 32 banks
-  kUnpadded,  // tile rows of 32 words: the column reads of a warp fall into one bank, 31 extra
-              // passes each
+  kPadded,  // tile rows of 33 words: the column reads of a warp fall into 32 banks
+  // Tile rows of 32 words: the column reads of a warp fall into one bank, 31 extra passes each.
+  kUnpadded,
 };
 
 // y[j * rows + i] = x[i * columns + j], 0 <= i < rows, 0 <= j < columns: through 32 x 32 tiles in

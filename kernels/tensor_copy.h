@@ -46,8 +46,9 @@ struct TensorShape {
   std::int64_t sizes[5] = {1, 1, 1, 1,
                            1};  // elements, 1 ... 2^32; interleaved, sizes[0] counts slices
   std::int64_t strides[4] = {
-      16, 16, 16, 16};  // bytes of one step in dimension d + 1: below 2^40, a multiple of 16 (of 32
-                        // with slices of 32 bytes), and no less than the dimensions below it take
+      // Bytes of one step in dimension d + 1: below 2^40, a multiple of 16 (of 32 with slices of 32
+      // bytes), and no less than the dimensions below it take.
+      16, 16, 16, 16};
   int steps[5] = {
       1, 1, 1, 1,
       1};  // every so manieth element is copied, 1 ... 8; steps[0] counts for slices alone
@@ -55,8 +56,9 @@ struct TensorShape {
   TensorSwizzle swizzle = TensorSwizzle::kNone;  // with slices of 32 bytes: k32
   TensorFill fill = TensorFill::kZeros;          // kNaN: of the floating-point types alone
 
-  int box[5] = {4, 1, 1, 1, 1};  // elements, 1 ... 256. box[0] elements are a multiple of 16 bytes,
-                                 // and no more than what is swizzled unless there is interleaving
+  // elements, 1 ... 256. box[0] elements are a multiple of 16 bytes, and no more than what is
+  // swizzled unless there is interleaving.
+  int box[5] = {4, 1, 1, 1, 1};
 
   // In place of the box: columns of `pixels` pixels of `channels` elements, one pixel after the
   // other from the box of pixels that goes, in spatial dimension s, from lower[s] to sizes[s + 1] +

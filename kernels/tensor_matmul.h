@@ -38,11 +38,12 @@ enum class MatrixElement : std::uint8_t {
 };
 
 enum class TensorMatmulPath : std::uint8_t {
-  kWmma,   // nvcuda::wmma, 16 x 16 x 16; f16
-  kMma,    // mma.sync with ldmatrix and cp.async, tiles of 64 x 64; every element type. Compute
-           // capability 8.0 and later, e4m3: 8.9
-  kWgmma,  // wgmma with tensor copies, tiles of 64 x 64; f16, bf16, e4m3. Compute capability 9.0
-           // alone
+  kWmma,  // nvcuda::wmma, 16 x 16 x 16; f16
+  // mma.sync with ldmatrix and cp.async, tiles of 64 x 64; every element type. Compute capability
+  // 8.0 and later, e4m3: 8.9.
+  kMma,
+  // wgmma with tensor copies, tiles of 64 x 64; f16, bf16, e4m3. Compute capability 9.0 alone.
+  kWgmma,
   kWgmmaCluster,  // the same in clusters of two blocks that share their tile of B
   kWgmmaWide,     // the same without clusters, tiles of 128 x 256: the fast one
 };

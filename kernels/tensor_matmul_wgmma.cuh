@@ -172,7 +172,7 @@ struct Wgmma {
   // Arrivals at `full` that a stage takes where threads copy, and whether this thread, of a
   // warpgroup, makes one.
   __device__ static constexpr unsigned copying_threads() { return kGroup; }
-  __device__ static bool tells_of_its_stores(int /*thread*/) { return true; }
+  __device__ static bool arrives_for_its_stores(int /*thread*/) { return true; }
 
   // The warpgroups that multiply.
   __device__ static void wait_for_full(unsigned barrier, unsigned round) {
@@ -327,7 +327,7 @@ __device__ void produce(const Ring<S>& ring, unsigned stage, const Tile& tile, s
     copy_by_threads<kElement, S::kColumns, S::kRowBytes>(ring.b(stage), p.b, p.b_stride,
                                                          tile.column, p.n, p.k, k);
   Step::publish_stores();
-  if (Step::tells_of_its_stores(threadIdx.x % kGroup)) Step::arrive(full);
+  if (Step::arrives_for_its_stores(threadIdx.x % kGroup)) Step::arrive(full);
 }
 
 // Visits a warpgroup's part of D in pairs of neighbours of a row: register, row and column of the
@@ -382,8 +382,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
         }
       }
     }
-    __syncwarp();  // lanes that wait for the cluster meanwhile would take turns with the one that
-                   // copies
+    // Lanes that wait for the cluster meanwhile would take turns with the one that copies.
+    __syncwarp();
   } else {
     Step::template take_registers<S>();
     const int consumer = threadIdx.x / kGroup - 1;

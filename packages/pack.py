@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""pack.py KIND VERSION LISTING ARCHIVE: packs what LISTING names (lines of "place<TAB>file") into a tar, xz (of a tar), deb or wheel.
+"""pack.py KIND VERSION LISTING ARCHIVE: packs what LISTING names (lines of "place<TAB>file") into a
+tar, xz (of a tar), deb or wheel.
 
-An archive depends on places and contents alone: every file is of one time and of root, its mode follows from its place
-and its contents, and names are sorted. ELF files go without what only a linker or a debugger would read.
+An archive depends on places and contents alone: every file is of one time and of root, its mode
+follows from its place and its contents, and names are sorted. ELF files go without what only a
+linker or a debugger would read.
 """
 import base64
 import hashlib
@@ -51,7 +53,8 @@ def read_tree(listing):
 def in_version(tree, version):
     """The tree with @VERSION@ replaced in the few files that state it."""
     versioned = (".cmake", ".pc")
-    return [(place, data.replace(b"@VERSION@", version.encode()) if place.endswith(versioned) else data, program)
+    return [(place, data.replace(b"@VERSION@", version.encode()) if place.endswith(versioned)
+             else data, program)
             for place, data, program in tree]
 
 
@@ -68,7 +71,8 @@ def tar_bytes(entries):
                     continue
                 made.add(folder)
                 info = tarfile.TarInfo(folder)
-                info.type, info.mode, info.uname, info.gname = tarfile.DIRTYPE, 0o755, "root", "root"
+                info.type, info.mode = tarfile.DIRTYPE, 0o755
+                info.uname, info.gname = "root", "root"
                 tar.addfile(info)
             info = tarfile.TarInfo(name)
             info.size, info.mode, info.uname, info.gname = len(data), mode, "root", "root"
@@ -110,18 +114,24 @@ Suggests: cmake, g++, pkg-config
 Section: devel
 Priority: optional
 Description: %s
- Runs CUDA programs on a simulated GPU that reports races, uninitialised reads and accesses out of bounds, judges tests
- by mutants, and proves kernel families against their laws.
+ Runs CUDA programs on a simulated GPU that reports races, uninitialised reads and accesses out of
+ bounds, judges tests by mutants, and proves kernel families against their laws.
 """ % (version, (size + 1023) // 1024, GLIBC, SUMMARY)
-    sums = "".join("%s  usr/%s\n" % (hashlib.md5(data).hexdigest(), place) for place, data, _ in tree)
+    sums = "".join(
+        "%s  usr/%s\n" % (hashlib.md5(data).hexdigest(), place) for place, data, _ in tree
+    )
+    control_files = [("./control", control.encode(), 0o644), ("./md5sums", sums.encode(), 0o644)]
+    data_files = [("./usr/" + place, data, mode_of(program)) for place, data, program in tree]
     members = [
         ("debian-binary", b"2.0\n"),
-        ("control.tar.xz", xz(tar_bytes([("./control", control.encode(), 0o644), ("./md5sums", sums.encode(), 0o644)]))),
-        ("data.tar.xz", xz(tar_bytes([("./usr/" + place, data, mode_of(program)) for place, data, program in tree]))),
+        ("control.tar.xz", xz(tar_bytes(control_files))),
+        ("data.tar.xz", xz(tar_bytes(data_files))),
     ]
     out.write(b"!<arch>\n")
     for name, data in members:
-        out.write(("%-16s%-12d%-6d%-6d%-8s%-10d`\n" % (name, 0, 0, 0, "100644", len(data))).encode())
+        out.write(
+            ("%-16s%-12d%-6d%-6d%-8s%-10d`\n" % (name, 0, 0, 0, "100644", len(data))).encode()
+        )
         out.write(data + b"\n" * (len(data) % 2))
 
 
@@ -131,13 +141,18 @@ def write_wheel(tree, version, out):
     python = "share/lockstep/python/"
     entries = []
     for place, data, program in tree:
-        place = "lockstep/" + place[len(python):] if place.startswith(python) else "lockstep/prefix/" + place
+        if place.startswith(python):
+            place = "lockstep/" + place[len(python):]
+        else:
+            place = "lockstep/prefix/" + place
         entries.append((place, data, mode_of(program)))
     tag = "py3-none-manylinux_%s_x86_64" % GLIBC.replace(".", "_")
+    metadata = ("Metadata-Version: 2.1\nName: lockstep\nVersion: %s\nSummary: %s\n"
+                "Requires-Python: >=3.7\n" % (version, SUMMARY))
+    wheel = "Wheel-Version: 1.0\nGenerator: lockstep\nRoot-Is-Purelib: false\nTag: %s\n" % tag
     entries += [
-        (info + "METADATA", ("Metadata-Version: 2.1\nName: lockstep\nVersion: %s\nSummary: %s\nRequires-Python: >=3.7\n"
-                             % (version, SUMMARY)).encode(), 0o644),
-        (info + "WHEEL", ("Wheel-Version: 1.0\nGenerator: lockstep\nRoot-Is-Purelib: false\nTag: %s\n" % tag).encode(), 0o644),
+        (info + "METADATA", metadata.encode(), 0o644),
+        (info + "WHEEL", wheel.encode(), 0o644),
         (info + "entry_points.txt", b"[console_scripts]\nlockstep = lockstep:main\n", 0o644),
     ]
     record = ""
@@ -148,7 +163,8 @@ def write_wheel(tree, version, out):
     with zipfile.ZipFile(out, "w") as wheel:
         for place, data, mode in entries:
             item = zipfile.ZipInfo(place, (1980, 1, 1, 0, 0, 0))
-            item.create_system, item.external_attr, item.compress_type = 3, (0o100000 | mode) << 16, zipfile.ZIP_DEFLATED
+            item.create_system, item.external_attr = 3, (0o100000 | mode) << 16
+            item.compress_type = zipfile.ZIP_DEFLATED
             wheel.writestr(item, data)
 
 
@@ -157,7 +173,9 @@ def main(kind, version_file, listing, archive):
         version = file.read().strip()
     tree = in_version(read_tree(listing), version)
     with open(archive, "wb") as out:
-        {"tar": write_tar, "xz": write_xz, "deb": write_deb, "wheel": write_wheel}[kind](tree, version, out)
+        {
+            "tar": write_tar, "xz": write_xz, "deb": write_deb, "wheel": write_wheel
+        }[kind](tree, version, out)
 
 
 if __name__ == "__main__":

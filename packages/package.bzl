@@ -14,7 +14,8 @@ load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 HarnessInfo = provider(
     doc = "The harness for programs that are built elsewhere.",
     fields = {
-        "archive": "the static library, with all that it needs but CUDA's runtime and the C and C++ libraries",
+        "archive": "the static library, with all that it needs but CUDA's runtime and the C and " +
+              "C++ libraries",
         "headers": "a list of structs: file, and where it goes below include/lockstep",
     },
 )
@@ -26,7 +27,8 @@ _THIRD_PARTY = ["eigen", "fmt", "googletest"]
 _INSIDE = ["fmt", "googletest", "rapidcheck"]
 
 def _repository(short_path):
-    """The name of the external repository that a file is from, or None. (Module repositories: googletest~, +x+googletest.)"""
+    """The name of the external repository that a file is from, or None. (Module repositories:
+    googletest~, +x+googletest.)"""
     if not short_path.startswith("../"):
         return None
     return short_path.split("/")[1].replace("~", "+").rstrip("+").split("+")[-1]
@@ -72,7 +74,9 @@ strip --strip-debug --enable-deterministic-archives "$out"
         for f in info.compilation_context.headers.to_list()
         if _installed_header(f)
     ]
-    return [DefaultInfo(files = depset([archive])), HarnessInfo(archive = archive, headers = headers)]
+    return [
+        DefaultInfo(files = depset([archive])), HarnessInfo(archive = archive, headers = headers)
+    ]
 
 harness_archive = rule(
     implementation = _harness_archive_impl,
@@ -83,18 +87,28 @@ harness_archive = rule(
 def _packages_impl(ctx):
     harness = ctx.attr.harness[HarnessInfo]
     contents = [struct(file = harness.archive, place = "lib/lockstep/liblockstep_harness.a")]
-    contents += [struct(file = h.file, place = "include/lockstep/" + h.place) for h in harness.headers]
+    contents += [
+        struct(file = h.file, place = "include/lockstep/" + h.place) for h in harness.headers
+    ]
     for target, place in ctx.attr.files.items():
         for f in target.files.to_list():
-            below = f.short_path[len(target.label.package) + 1:] if target.label.package else f.short_path
-            contents.append(struct(file = f, place = place + below if place.endswith("/") else place))
+            package = target.label.package
+            below = f.short_path[len(package) + 1:] if package else f.short_path
+            contents.append(
+                struct(file = f, place = place + below if place.endswith("/") else place)
+            )
     places = {}
     for c in contents:
         if places.get(c.place, c.file) != c.file:
-            fail("%s: both %s and %s would be %s" % (ctx.label, places[c.place].short_path, c.file.short_path, c.place))
+            fail(
+                "%s: both %s and %s would be %s" %
+                (ctx.label, places[c.place].short_path, c.file.short_path, c.place)
+            )
         places[c.place] = c.file
     listing = ctx.actions.declare_file(ctx.label.name + ".tsv")
-    ctx.actions.write(listing, "".join(["%s\t%s\n" % (place, f.path) for place, f in sorted(places.items())]))
+    ctx.actions.write(
+        listing, "".join(["%s\t%s\n" % (place, f.path) for place, f in sorted(places.items())])
+    )
     for kind, out in [
         ("tar", ctx.outputs.tar),
         ("xz", ctx.outputs.xz),
@@ -118,7 +132,8 @@ packages = rule(
     attrs = {
         "files": attr.label_keyed_string_dict(
             allow_files = True,
-            doc = "What goes in beside the harness -> its place below the prefix; below a folder, where that ends in /.",
+            doc = "What goes in beside the harness -> its place below the prefix; below a " +
+                  "folder, where that ends in /.",
         ),
         "harness": attr.label(mandatory = True, providers = [HarnessInfo]),
         "version": attr.label(mandatory = True, allow_single_file = True),

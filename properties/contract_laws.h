@@ -1,9 +1,9 @@
 // Laws that follow from a launcher's contract (harness/property/contract.h) or from a case's
-// launch(), and take no words of a family's own. A family whose laws are
+// launch() alone. A family whose laws are
 //
 //   return with_batteries<call_of, SmallCase>({law(...), law(...)});
 //
-// owes them all: call_of gives the Call, or the Calls, of a case, and SmallCase is of moderate
+// has all of them: call_of returns the Call, or the Calls, of a case, and SmallCase is of moderate
 // size.
 #pragma once
 

@@ -182,8 +182,8 @@ struct CapacityHistogramCase : HistogramCase {
     if (around > 0 && cluster != 0) cluster = 0;
     HistogramCase::normalise();
   }
-  int around = 0;  // bins is what a cluster of this many blocks holds, plus excess; 0: bins stays
-                   // as it was drawn
+  // Bins is what a cluster of this many blocks holds, plus excess; 0: bins stays as it was drawn.
+  int around = 0;
   int excess = 0;
 };
 

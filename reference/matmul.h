@@ -37,7 +37,7 @@ Eigen::ArrayXf matmul_chain(const Eigen::Ref<const RowMajorF>& a,
 // Processing 77, 1977): with a random vector r of +-1, C r is compared with A (B r), at a cost of
 // O(m n + n k + m k). Row i's residual |(C r
 // - A (B r))[i]| and its bound, the sum over j of the bounds above plus double's own rounding; a
-// wrong C passes one round with probability at most 1/2 when exact.
+//   wrong C passes one round with probability at most 1/2 when exact.
 Bounded freivalds_residual(const Eigen::Ref<const RowMajorF>& a,
                            const Eigen::Ref<const RowMajorF>& b,
                            const Eigen::Ref<const RowMajorF>& c, std::uint64_t seed);

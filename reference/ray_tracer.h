@@ -1,20 +1,22 @@
 // Reference of the orthographic ray tracer: for every pixel the set of colours that a correct
 // kernel may give it.
 //
-// In double, with error bounds on everything that the declared float chain (kernels/ray_tracer.h)
-// rounds:
-//   s = dx^2 + dy^2           two squares of once-rounded differences, one product and one fma:
-//   relative error gamma(4) of s q = radius^2              relative error gamma(1) m = q - s
-//   |error| <= E = gamma(5) s + gamma(2) q, plus underflow dz = sqrt(m)              between
-//   sqrt(max(m - E, 0)) and sqrt(m + E), widened by gamma(1) height = z + dz           widened by u
-//   |height| level = c * (dz / radius) * 255   widened by gamma(3), then rounded to an integer and
-//   clamped: an interval of at most a few levels
+// Computed in double, with a bound on the error of every rounding of the declared float chain
+// (kernels/ray_tracer.h):
+//   s = dx^2 + dy^2         two squares of once-rounded differences, one product and one fma:
+//                           relative error gamma(4)
+//   q = radius^2            relative error gamma(1)
+//   m = q - s               |error| <= E = gamma(5) s + gamma(2) q, plus underflow
+//   dz = sqrt(m)            between sqrt(max(m - E, 0)) and sqrt(m + E), widened by gamma(1)
+//   height = z + dz         widened by u |height|
+//   level = c * (dz / radius) * 255
+//                           widened by gamma(3), then rounded to an integer and clamped: an
+//                           interval of at most a few levels
 // (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., chapters 2 and 3.) A sphere is
-// certainly hit when s
-// + error < q - error, certainly missed when the opposite holds, and undecided otherwise. Legal are
-// the colours of every certain or undecided hit whose highest possible height reaches the greatest
-// certain lower height, and black when no hit is certain. Nearly everywhere that is one sphere and
-// one level a channel.
+// certainly hit when s + error < q - error, certainly missed when the opposite holds, and undecided
+// otherwise. Legal are the colours of every certain or undecided hit whose highest possible height
+// reaches the greatest certain lower height, and black when no hit is certain. Nearly everywhere
+// that is one sphere and one level a channel.
 #pragma once
 
 #include <array>

@@ -4,27 +4,21 @@
 //
 // Rules. Dimensions are counted from the innermost.
 // - A tile: element i = (i0, i1, ...) of the box is the tensor's element at + i * steps, in all
-// dimensions but the
-//   innermost, whose step is one; there are ceil(box / steps) of them. The elements with one (i1,
-//   i2, ...) are a row; rows lie one after the other, i1 fastest.
+//   dimensions but the innermost, whose step is one; there are ceil(box / steps) of them. The
+//   elements with one (i1, i2, ...) are a row; rows lie one after the other, i1 fastest.
 // - Interleaved: the unit of dimension 0 is a slice of 16 or 32 bytes, with a step of its own, and
-// the dimension before
-//   the last, which holds the slices of channels, has one of them.
+//   the dimension before the last, which holds the slices of channels, has one of them.
 // - im2col: a row is a pixel: `channels` elements from at[0]. The pixels are those of the box of
-// pixels, by steps, from
-//   the one at `at` to the end of its line, then whole lines, then whole planes, then those of the
-//   next image. In dimension d the box goes from lower to sizes + upper, that not included. Offsets
-//   are added to a pixel's coordinates.
+//   pixels, by steps, from the one at `at` to the end of its line, then whole lines, then whole
+//   planes, then those of the next image. In dimension d the box goes from lower to sizes + upper,
+//   that not included. Offsets are added to a pixel's coordinates.
 // - Outside of the tensor is what any coordinate beyond it names. Loads put the fill there: zeros,
-// or 0x7ff7 in every
-//   two bytes. Stores and reductions leave it alone, but whole pieces of 16 bytes of a row that
-//   begin inside are written.
+//   or 0x7ff7 in every two bytes. Stores and reductions leave it alone, but whole pieces of 16
+//   bytes of a row that begin inside are written.
 // - Swizzles of 32, 64 and 128 bytes: bits 4 and up of the place in shared memory are xored with as
-// many from bit 7 up:
-//   one, two or three. A row that is narrower than the swizzle takes all of it; the bytes between
-//   are not touched.
-// Sources: PTX ISA 9.0, 5.5 (tensors); cuda.h of CUDA 13.0; golden/tensor_maps for what these leave
-// open.
+//   many from bit 7 up: one, two or three. A row that is narrower than the swizzle takes all of it;
+//   the bytes between are not touched. Sources: PTX ISA 9.0, 5.5 (tensors); cuda.h of CUDA 13.0;
+//   golden/tensor_maps for what these leave open.
 #pragma once
 
 #include <Eigen/Core>

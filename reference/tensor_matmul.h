@@ -11,8 +11,9 @@
 // of a term that is 0.
 //
 // Bound. Of one chunk with S = |acc| + sum |a|' |b|':
-//   cutting:  each term loses less than 2^(e - F), so all lose less than T 2^(e - F) <= T 2^-F (S +
-//   2^-126 + 2^z); rounding: less than 2^-R of the sum, or 2^(-126 - R) where that is subnormal.
+//   cutting:  each term loses less than 2^(e - F), so all lose less than
+//             T 2^(e - F) <= T 2^-F (S + 2^-126 + 2^z);
+//   rounding: less than 2^-R of the sum, or 2^(-126 - R) where that is subnormal.
 // So a chunk's error is at most r S + f with r = T 2^-F (1 + 2^-R) + 2^-R and f = 2 (T 2^-F + 2^-R)
 // 2^-126, z being below -126. Errors of the chunks before are part of acc, and grow with it: over q
 // chunks

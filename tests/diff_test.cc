@@ -183,7 +183,8 @@ TEST(Diff, OtherVerdictsOfComparisonsAreInformation) {
   const auto compared = [](const char* verdict, double ratio) {
     MadeRun run;
     run.records[2].notes["timing_verdict.copy"] = fmt::format(
-        R"({{"name": "copy: b against a", "verdict": "{}", "ratio": {}, "low": 1, "high": 1, "minimum_effect": 0.02}})",
+        R"({{"name": "copy: b against a", "verdict": "{}", "ratio": {}, "low": 1, "high": 1, )"
+        R"("minimum_effect": 0.02}})",
         verdict, ratio);
     return run;
   };
@@ -192,8 +193,7 @@ TEST(Diff, OtherVerdictsOfComparisonsAreInformation) {
   EXPECT_THAT(d.timing_other, ElementsAre("copy: b against a: SAME (x1.010) -> SLOWER (x1.100)"));
 }
 
-// ---- runs in turn
-// ----------------------------------------------------------------------------------------------------
+// ---- runs in turn -------------------------------------------------------------------------------
 
 // Medians of one and the same program, each of a process of its own, as 24 runs in a row on an H100
 // gave them: the ray tracer with 20 spheres in constant memory, microseconds.
@@ -317,7 +317,8 @@ TEST(Diff, ComparesGoldens) {
 
 // How one instruction form computes, as the suite matrix_unit notes it.
 std::string unit(const std::string& at_once, const std::string& bits, const std::string& zero) {
-  return R"({"kind": "matrix_unit", "name": "mma m16n8k16 f16 x f16 to f32", "terms": 17, "values": [)"
+  return R"({"kind": "matrix_unit", "name": "mma m16n8k16 f16 x f16 to f32", )"
+         R"("terms": 17, "values": [)"
          R"(["products at once", ")" +
          at_once + R"("], ["bits below the largest", ")" + bits +
          R"("], ["terms are cut", "toward zero"], ["exponent of zero", ")" + zero +

@@ -94,7 +94,8 @@ TEST(Report, HasPicturesChartsAndTables) {
   run.records[0].notes["table.Transactions"] =
       "pattern\tlines\tequal\nstride 2\t2\tyes\nstride 4\t4\tNO";
   run.records[2].notes["timing_verdict.copy"] =
-      R"({"name": "b against a", "verdict": "SLOWER", "ratio": 1.3, "low": 1.2, "high": 1.4, "minimum_effect": 0.02})";
+      R"({"name": "b against a", "verdict": "SLOWER", "ratio": 1.3, "low": 1.2, "high": 1.4, )"
+      R"("minimum_effect": 0.02})";
   const std::string text = visible(page(run, {{"field", "png bytes"}}));
   EXPECT_THAT(text, HasSubstr("data:image/png;base64," + html::base64("png bytes")));
   EXPECT_THAT(text, AllOf(HasSubstr("equal, pixel for pixel"), HasSubstr("another picture")));
@@ -115,7 +116,8 @@ TEST(Report, DrawsMatrixUnitsAndLetsThoseThatComputeAlikeShareARow) {
         bits + R"("], ["bits of a sum", "23"], ["NaN", "7fffffff"]]})";
   }
   run.records[1].notes["measurement.integers"] =
-      R"({"kind": "matrix_unit", "name": "mma m8n8k16 s8 to s32", "terms": 17, "values": [["factors", "signed"], ["overflow", "wraps"]]})";
+      R"({"kind": "matrix_unit", "name": "mma m8n8k16 s8 to s32", "terms": 17, )"
+      R"("values": [["factors", "signed"], ["overflow", "wraps"]]})";
   const std::string text = visible(page(run));
   EXPECT_THAT(text, AllOf(HasSubstr("<h2>Matrix units</h2>"), HasSubstr("data-kind=\"kept\"")));
   EXPECT_THAT(
@@ -240,8 +242,8 @@ TEST(Report, ShowsHowGoodTheSuitesAreWhereThatIsKnown) {
   fs::create_directories(out + "/mutation/made");
   fs::create_directories(out + "/coverage");
   std::ofstream(out + "/mutation/made/mutation.json")
-      << R"({"files": {"a.cu": {"mutants": [{"status": "Killed"}, {"status": "Timeout"}, {"status": "Survived"},
-    {"status": "NoCoverage"}, {"status": "Ignored"}]}}})";
+      << R"({"files": {"a.cu": {"mutants": [{"status": "Killed"}, {"status": "Timeout"},
+    {"status": "Survived"}, {"status": "NoCoverage"}, {"status": "Ignored"}]}}})";
   std::ofstream(out + "/mutation/made/mutation.html") << "page";
   std::ofstream(out + "/coverage/coverage.info")
       << "SF:kernels/made.cu\nBRF:4\nBRH:3\nLF:1000\nLH:999\nend_of_record\n";
@@ -265,8 +267,9 @@ TEST(Report, ShowsKernelsWithTheirCountersWhereTheyAreKnown) {
   fs::create_directories(out + "/counters");
   std::ofstream(out + "/counters/counters.json")
       << R"json({"kernels": [{"name": "copy<4>(float*)", "launches": 12,
-    "warp_instructions": 100, "thread_instructions": 3150, "global_load_sectors": 80, "global_load_requests": 20,
-    "shared_load_bank_conflicts": 3, "shared_store_bank_conflicts": 4, "atomics": 5, "barriers": 6}, {"name": "crashed()"}]})json";
+    "warp_instructions": 100, "thread_instructions": 3150, "global_load_sectors": 80,
+    "global_load_requests": 20, "shared_load_bank_conflicts": 3, "shared_store_bank_conflicts": 4,
+    "atomics": 5, "barriers": 6}, {"name": "crashed()"}]})json";
   const std::string text = page(passport_of(MadeRun()), read_context(out));
   EXPECT_THAT(
       text,
@@ -285,7 +288,8 @@ TEST(Report, NumbersInNamesCountAsNumbers) {
   for (const char* bins : {"1024", "256", "64"}) {
     run.records[2].notes[std::string("timing_verdict.") + bins] =
         std::string(R"({"name": "histogram, )") + bins +
-        R"( bins", "verdict": "FASTER", "ratio": 0.0123, "low": 0.0122, "high": 0.0124, "minimum_effect": 0.02})";
+        R"( bins", "verdict": "FASTER", "ratio": 0.0123, "low": 0.0122, "high": 0.0124, )"
+        R"("minimum_effect": 0.02})";
   }
   const std::string text = page(run, {});
   const auto of64 = text.find("<td>histogram, 64 bins"),

@@ -1,4 +1,5 @@
-"""The grammar of --//bazel:archs, the refused nvcc options, capabilities, the toolkit list and parsed headers, in both directions."""
+"""The grammar of --//bazel:archs, the refused nvcc options, capabilities, the toolkit list and
+parsed headers, in both directions."""
 
 load("//bazel:archs.bzl", "parse_archs")
 load("//bazel:cuda.bzl", "refused_option")
@@ -20,7 +21,10 @@ def archs_test(name):
             expect_equal(
                 "machine code of one architecture, and blanks",
                 parse_archs(" sm_90a , compute_120f").gencode,
-                ["-gencode=arch=compute_90a,code=sm_90a", "-gencode=arch=compute_120f,code=compute_120f"],
+                [
+                    "-gencode=arch=compute_90a,code=sm_90a",
+                    "-gencode=arch=compute_120f,code=compute_120f",
+                ],
             ),
             expect_equal("twice the same", len(parse_archs("sm_80,sm_80").gencode), 1),
             expect_equal("an accepted one has no error", parse_archs("sm_80").error, None),
@@ -40,8 +44,12 @@ def refused_option_test(name):
         name = name,
         assertions = [
             expect_equal("none", refused_option([]), None),
-            expect_equal("accepted", refused_option(["-fmad=false", "-Xptxas=-dlcm=ca", "-std=c++17"]), None),
-            expect_in("an architecture", refused_option(["-lineinfo", "-arch=sm_90"]), "--//bazel:archs"),
+            expect_equal(
+                "accepted", refused_option(["-fmad=false", "-Xptxas=-dlcm=ca", "-std=c++17"]), None
+            ),
+            expect_in(
+                "an architecture", refused_option(["-lineinfo", "-arch=sm_90"]), "--//bazel:archs"
+            ),
             expect_in("a runtime", refused_option(["--cudart=static"]), "//simulator:cudart"),
             expect_in("device linking", refused_option(["-rdc=true"]), "not supported"),
         ],
@@ -55,7 +63,11 @@ def min_sm_test(name):
             expect_equal(str(sm), wrong_min_sm(sm), None)
             for sm in [75, 80, 89, 90, 100, 121]
         ] + [
-            expect_in(repr(sm), wrong_min_sm(sm), "min_sm = %s is no compute capability times ten" % repr(sm))
+            expect_in(
+                repr(sm),
+                wrong_min_sm(sm),
+                "min_sm = %s is no compute capability times ten" % repr(sm),
+            )
             for sm in [9, 70, 9000, "sm_90", "90", None]
         ],
     )
@@ -81,7 +93,11 @@ def parsed_variants_test(name):
     starlark_test(
         name = name,
         assertions = [
-            expect_equal("unoptimised and optimised are distinguished", parsed_variants(both, "fastbuild"), both),
+            expect_equal(
+                "unoptimised and optimised are distinguished",
+                parsed_variants(both, "fastbuild"),
+                both,
+            ),
             expect_equal("-O1 and -O2 are not", parsed_variants(both, "opt"), {}),
             expect_equal("one alone", parsed_variants({"plain": []}, "opt"), {"plain": []}),
         ],

@@ -1,4 +1,5 @@
-"""starlark_test: assertions about pure Starlark functions, evaluated when Bazel analyses the test."""
+"""starlark_test: assertions about pure Starlark functions, evaluated when Bazel analyses the
+test."""
 
 def _starlark_test_impl(ctx):
     failures = ctx.attr.failures
@@ -7,7 +8,10 @@ def _starlark_test_impl(ctx):
         script,
         "#!/bin/sh\necho '%d assertions'\n%s" % (
             ctx.attr.assertions,
-            "\n".join(["echo '%s'" % failure.replace("'", "\"") for failure in failures] + ["exit %d\n" % (1 if failures else 0)]),
+            "\n".join(
+                ["echo '%s'" % failure.replace("'", "\"") for failure in failures] +
+                ["exit %d\n" % (1 if failures else 0)]
+            ),
         ),
         is_executable = True,
     )
@@ -24,11 +28,15 @@ _starlark_test = rule(
 
 def expect_equal(what, actual, expected):
     """One assertion: what was computed, its value and the value that is right."""
-    return None if actual == expected else "%s: expected %s, got %s" % (what, repr(expected), repr(actual))
+    return None if actual == expected else "%s: expected %s, got %s" % (
+        what, repr(expected), repr(actual)
+    )
 
 def expect_in(what, actual, part):
     """One assertion: `part` is in the text `actual`."""
-    return None if actual != None and part in actual else "%s: expected ...%s..., got %s" % (what, part, repr(actual))
+    return None if actual != None and part in actual else "%s: expected ...%s..., got %s" % (
+        what, part, repr(actual)
+    )
 
 def starlark_test(name, assertions, size = "small"):
     """A test that fails with every assertion that does not hold.

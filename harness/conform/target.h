@@ -12,8 +12,8 @@ namespace lockstep {
 
 // One device that suites run on.
 struct Target {
-  std::string device;  // as --device= names it again: "simulator", "sm_80", "0"; empty: the
-                       // simulator, as it is set up
+  // As --device= names it again: "simulator", "sm_80", "0"; empty: the simulator, as it is set up.
+  std::string device;
   bool silicon = false;
   std::string name;  // for people: "the simulated GPU", "GPU 0, NVIDIA H100 80GB HBM3"
   std::map<std::string, std::string>
@@ -22,9 +22,9 @@ struct Target {
 
 struct Targets {
   std::vector<Target> targets;
-  std::string error;    // a sentence; then there are no targets
-  bool absent = false;  // the error is that the machine lacks what was asked for, not that nobody
-                        // understands it
+  std::string error;  // a sentence; then there are no targets
+  // The error is that the machine lacks what was asked for, not that nobody understands it.
+  bool absent = false;
 };
 
 // `device` is "" or "simulator", "sm_NN" (the simulator as that GPU), "gpu" (the first one), "all"

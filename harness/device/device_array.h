@@ -31,9 +31,10 @@ namespace lockstep {
 // What an output (and every guard) holds before the launch. Each is a pattern of the element's
 // scalar size (1, 2, 4 or 8 bytes).
 enum class Poison : std::uint8_t {
-  kNaN,   // a quiet NaN that no arithmetic makes: 0x7ffa5a5a for float; for integers the same bits,
-          // for bytes 0xa5
-  kHuge,  // finite and near the top of the range: 0x7f5a5a5a for float (2.9e38)
+  // A quiet NaN that no arithmetic makes: 0x7ffa5a5a for float; for integers the same bits, for
+  // bytes 0xa5.
+  kNaN,
+  kHuge,   // finite and near the top of the range: 0x7f5a5a5a for float (2.9e38)
   kZeros,  // all bits 0: shows reads and gaps that NaN would hide in integer code
   kOnes,   // all bits 1
 };

@@ -1,4 +1,4 @@
-// Device memory in parts that lie far apart in one range of addresses, with nothing between them:
+// Device memory in parts that lie far apart in one range of addresses, with no memory between them:
 // an offset of more than 32 bits at the cost of a few pages, on the simulated GPU as on silicon
 // (virtual memory management, CUDA driver API 6.14).
 //
@@ -7,9 +7,9 @@
 //   ... launch with image.data() and pitch ...
 //   image.read(pitch, 4 * width);
 //
-// On the simulated GPU an access outside of the parts is a finding, but for what lies between parts
-// in the same page of 2 MiB or in neighbouring ones. Lives inside a running case. No device memory
-// left ends the property as NOT_RUN; any other CUDA error fails the case.
+// The simulated GPU reports an access outside of the parts, except between parts of one page of
+// 2 MiB or of neighbouring pages. Lives inside a running case. Too little device memory ends the
+// property as NOT_RUN; any other CUDA error fails the case.
 #pragma once
 
 #include <cstddef>

@@ -21,10 +21,11 @@ std::optional<GpuPolicy> parse_gpu_policy(
 
 // What this process found.
 struct GpuFacts {
-  std::string error;            // device_error(): "" when a device answers
-  bool simulator = false;       // the runtime is the simulated GPU
-  std::string runtime_library;  // path of the libcudart that answers; "" when it is part of the
-                                // program (statically linked) or absent
+  std::string error;       // device_error(): "" when a device answers
+  bool simulator = false;  // the runtime is the simulated GPU
+  // Path of the libcudart that answers; "" when it is part of the program (statically linked) or
+  // absent.
+  std::string runtime_library;
   bool expects_kernels =
       false;  // LOCKSTEP_EXPECT_KERNELS: the program's properties are about kernels
 };

@@ -1,15 +1,14 @@
-// Device memory that is large for the sake of its addresses: a kernel touches a few stretches of
-// it, far apart, and only these are ever filled or looked at. On the simulated GPU the rest costs
-// nothing; on silicon it is memory that must be there.
+// Device memory for cases with large addresses: a kernel accesses a few short ranges of it, far
+// apart, and only these are filled and read. On the simulated GPU the rest costs nothing; on
+// silicon the memory must be there.
 //
 //   SparseArray image("image", far + near);            // bytes
-//   image.fill(far, near);                             // poison, over more than the kernel may
-//   write
+//   image.fill(far, near);                             // poison, also around the kernel's range
 //   ... launch ...
 //   image.read(far, near)
 //
-// Lives inside a running case. No device memory left ends the property as NOT_RUN; any other CUDA
-// error fails the case.
+// Lives inside a running case. Too little device memory ends the property as NOT_RUN; any other
+// CUDA error fails the case.
 #pragma once
 
 #include <cstddef>

@@ -16,16 +16,16 @@ struct BazelProtocol {
   int shard_index = 0;   // TEST_SHARD_INDEX
   std::string
       shard_status_file;  // TEST_SHARD_STATUS_FILE: proves that the program knows about shards
-  std::string undeclared_outputs;  // TEST_UNDECLARED_OUTPUTS_DIR: what lies there is kept with the
-                                   // test's log
-  std::string warnings_file;       // TEST_WARNINGS_OUTPUT_FILE
+  // TEST_UNDECLARED_OUTPUTS_DIR: what lies there is kept with the test's log.
+  std::string undeclared_outputs;
+  std::string warnings_file;  // TEST_WARNINGS_OUTPUT_FILE
   std::string
       infrastructure_file;  // TEST_INFRASTRUCTURE_FAILURE_FILE: line 1 the component, then text
-  std::string premature_exit_file;  // TEST_PREMATURE_EXIT_FILE: there while the test runs (written
-                                    // by GoogleTest)
-  std::string tmpdir;               // TEST_TMPDIR
-  bool is_test = false;             // run by a test runner, not by `bazel run` or by hand
-  std::string error;                // a sentence when the variables contradict each other
+  // TEST_PREMATURE_EXIT_FILE: there while the test runs (written by GoogleTest)
+  std::string premature_exit_file;
+  std::string tmpdir;    // TEST_TMPDIR
+  bool is_test = false;  // run by a test runner, not by `bazel run` or by hand
+  std::string error;     // a sentence when the variables contradict each other
 
   bool sharded() const { return total_shards > 1; }
 

@@ -18,8 +18,9 @@ namespace lockstep {
 struct Record {
   std::string property;  // "Stencil.EveryVariantMatchesTheReference"
   Verdict verdict = Verdict::kNotRun;
-  std::string reason;  // FAIL: label; NOT_APPLICABLE: the capability clause and the device's value;
-                       // NOT_RUN: why; WAIVED: url, expiry
+  // FAIL: label; NOT_APPLICABLE: the capability clause and the device's value; NOT_RUN: why;
+  // WAIVED: url, expiry.
+  std::string reason;
   std::uint64_t cases = 0;  // generated cases that ran
   double budget = 0;        // largest error/bound met; 0 when nothing was compared with a bound
   double seconds = 0;

@@ -107,10 +107,13 @@ ParsedOptions parse_options(const std::vector<std::string>& arguments) {
 std::string help_text(std::string_view program) {
   return fmt::format(R"({} checks properties and closes a ledger over them.
 
-  --case='Suite.Name: field=value ...'  run this case of this property alone, whatever filters and shards say
-  --cases=N                             cases of each property that has more than one, in place of its own number
+  --case='Suite.Name: field=value ...'  run this case of this property alone, whatever filters and
+                                        shards say
+  --cases=N                             cases of each property that has more than one, in place of
+                                        its own number
   --seed=N                              seed of every property, in place of one from its name
-  --fail-fast                           end with the first property that fails, without looking for a smaller case
+  --fail-fast                           end with the first property that fails, without a search
+                                        for a smaller case
   --list                                print the properties, run none
   --ledger=FILE                         write the ledger there, as JSON
   --out=DIR                             write DIR/ledger.json
@@ -122,7 +125,8 @@ std::string help_text(std::string_view program) {
   LOCKSTEP_DEVICE=sm_90                      which device the simulated GPU is
   LOCKSTEP_SCALE=X                           X times the cases of every property, such as 0.1 or 10
 
-Exit status: 0 all planned properties ended as they must, 1 some did not, 2 wrong usage, 70 the process left before its end.
+Exit status: 0 all planned properties ended as they must, 1 some did not, 2 wrong usage, 70 the
+process left before its end.
 )",
                      program);
 }

@@ -135,9 +135,9 @@ void Recorder::OnTestStart(const ::testing::TestInfo& test) {
   write();
   if (!options_.blocked.empty()) {
     current_record().reason = options_.blocked.substr(
-        0, options_.blocked.find(". "));          // what to do about it was said once
-    GTEST_FATAL_FAILURE_("Not run: see above.");  // a fatal failure at this point keeps GoogleTest
-                                                  // from running the body
+        0, options_.blocked.find(". "));  // what to do about it was said once
+    // A fatal failure at this point keeps GoogleTest from running the body.
+    GTEST_FATAL_FAILURE_("Not run: see above.");
   }
   // A property finds that out itself; a plain TEST would take the dead device for a failure of its
   // own.

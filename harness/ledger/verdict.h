@@ -20,22 +20,22 @@ enum class Verdict : std::uint8_t {
 enum class Reason : std::uint8_t {
   kNone,
   kMismatch,  // a value outside the reference's bound, or not bit-equal where exactness is demanded
-  kUnwritten,       // an output element still holds its poison
-  kGuard,           // guard bytes beside a buffer were changed
-  kInputChanged,    // an input no longer has its checksum
-  kLaw,             // a metamorphic law does not hold
-  kNondeterminism,  // results differ between schedules or runs although bitwise determinism is
-                    // declared
-  kCudaError,       // an API call or launch failed (and no finding of the simulator explains it)
-  kFinding,         // the simulated GPU reported one; its kind is in Failure::finding ("race",
-                    // "out-of-bounds", ...)
-  kException,       // the property threw
-  kExpectation,     // a plain gtest EXPECT or ASSERT inside the property
+  kUnwritten,     // an output element still holds its poison
+  kGuard,         // guard bytes beside a buffer were changed
+  kInputChanged,  // an input no longer has its checksum
+  kLaw,           // a metamorphic law does not hold
+  // Results differ between schedules or runs although bitwise determinism is declared.
+  kNondeterminism,
+  kCudaError,  // an API call or launch failed (and no finding of the simulator explains it)
+  // The simulated GPU reported one; its kind is in Failure::finding ("race", "out-of-bounds", ...)
+  kFinding,
+  kException,    // the property threw
+  kExpectation,  // a plain gtest EXPECT or ASSERT inside the property
 };
 
 const char* name(Verdict v);  // "pass", "fail", "waived", "not applicable", "not run"
-const char* name(Reason r);   // "mismatch", "unwritten", "guard", "input-changed", "law",
-                              // "nondeterminism", "cuda-error", ...
+// "mismatch", "unwritten", "guard", "input-changed", "law", "nondeterminism", "cuda-error", ...
+const char* name(Reason r);
 bool parse_verdict(std::string_view text,
                    Verdict& out);  // the names above; false (and out untouched) for any other text
 

@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr char kGood[] =
-    R"([{"property": "Stencil.Edges", "url": "https://example.org/7", "expires": "2027-01-31", "reason": "Reads one halo too far."}])";
+constexpr char kGood[] = R"([{"property": "Stencil.Edges", "url": "https://example.org/7", )"
+                         R"("expires": "2027-01-31", "reason": "Reads one halo too far."}])";
 
 Record record(Verdict v, std::string reason) {
   Record r;
@@ -67,7 +67,8 @@ TEST(Waivers, RefusesWhatIsNotAWaiver) {
        "not a full property name"},
       {R"([{"property": "Ab", "url": "https://e.org/1", "expires": "2027-01-31", "reason": "r"}])",
        "not a full property name"},
-      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-01-31", "reason": "r", "sm": 90}])",
+      {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-01-31", )"
+       R"("reason": "r", "sm": 90}])",
        "unknown key 'sm'"},
       {R"([{"property": "A.b", "url": "https://e.org/1", "expires": "2027-01-31", "reason": "r"},
            {"property": "A.b", "url": "https://e.org/1", "expires": "2027-01-31", "reason": "r"}])",

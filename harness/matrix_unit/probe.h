@@ -2,17 +2,16 @@
 // from the results of the inputs before it. A parameter that no input decides is reported as
 // undecided, never guessed.
 //
-// How: two large terms of opposite sign cancel, and a small one survives or not.
-//   Steps       it survives where it comes in a later step than both; so steps and their order
-//   follow from pairs of k. Bits kept   within one step it survives down to the last bit that is
-//   kept; with values between two such bits the
-//               direction of the cut shows; with significands of 2 and more, whose exponent a
-//               product has.
-//   Rounding    of sums that lie halfway between two results, of either sign, or above and below;
-//   the number of bits
-//               from the last that a growing sum still has.
-//   Zero        of the least results: what may be cut from them depends on where the terms that are
-//   zero stand. The rest    by one input each: subnormal numbers, overflow, signs of zero, NaN.
+// Method: two large terms of opposite sign cancel, and a small one survives or not.
+//   Steps      It survives where it comes in a later step than both. Pairs of k thus give the steps
+//              and their order.
+//   Bits kept  Within one step it survives down to the last bit that is kept. Values between two
+//              such bits show the direction of the cut, and so do significands of 2 and more, whose
+//              exponent a product has.
+//   Rounding   Sums halfway between two results, of either sign, or just above and below, show the
+//              rounding; a growing sum shows the number of bits below the last.
+//   Zero       Of the least results: the bits cut from them depend on the exponent of zero terms.
+//   The rest   One input each: subnormal numbers, overflow, signs of zero, NaN.
 #pragma once
 
 #include <cstdint>

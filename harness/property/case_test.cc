@@ -145,8 +145,8 @@ TEST_F(Case, AFindingOutranksWhatFollowedFromIt) {
   const CaseOutcome outcome = run_case([] {
     const auto out = DeviceArray<float>::output("y", 1, Layout{});
     out.data()[1] = 0;
-    fake_extension().findings =
-        R"([{"kind": "out-of-bounds", "text": "4 bytes past y"}, {"kind": "race", "text": "another"}])";
+    fake_extension().findings = R"([{"kind": "out-of-bounds", "text": "4 bytes past y"}, )"
+                                R"({"kind": "race", "text": "another"}])";
     fake().sticky = cudaErrorIllegalAddress;
     out.fetch();
   });

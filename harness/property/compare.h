@@ -1,12 +1,13 @@
 // Comparison with a reference, and the assertions of a property's body.
 //
-// No epsilon: a reference gives value and bound of every element, and the verdict is error/bound.
+// There is no epsilon: a reference gives value and bound of every element, and the verdict is
+// error/bound.
 // NaN matches NaN only, infinities match by sign, and where the bound is 0 the result must be
 // bit-equal to the reference rounded to the element type, the sign of zero included. An infinite
-// result also matches a finite value whose bound reaches what rounds to that infinity in the
+// result also matches a finite value whose bound reaches numbers that round to that infinity in the
 // element type. A bound that is negative or NaN matches nothing. The first bad elements are listed
-// with index, actual, expected, bound, error/bound and, where the case maps elements to
-// threads, with block, warp and thread.
+// with index, actual, expected, bound, error/bound and, where the case maps elements to threads,
+// with block, warp and thread.
 #pragma once
 
 #include <fmt/format.h>
@@ -182,10 +183,11 @@ void require_deterministic(const Site& site, int schedules, Run&& run) {
 //   REQUIRE_WITHIN_BOUND(array, reference [, where])
 //   REQUIRE_BITWISE_EQUAL(array, span_or_vector [, where])
 //   REQUIRE_CUDA(call)                      a cudaError_t, or a launcher's answer with members
-//   `error` and `message` REQUIRE_LAW(condition, "format", ...)   a metamorphic law, in words (fmt
-//   syntax) REQUIRE_DETERMINISTIC(schedules, [&] { return run(); })
+//                                           `error` and `message`
+//   REQUIRE_LAW(condition, "format", ...)   a metamorphic law, in words (fmt syntax)
+//   REQUIRE_DETERMINISTIC(schedules, [&] { return run(); })
 //                                           the same bits under that many schedules (simulator), or
-//                                           runs (silicon)
+//                                             runs (silicon)
 #define LOCKSTEP_SITE_(what) \
   ::lockstep::Site { __FILE__, __LINE__, what }
 #define REQUIRE_WITHIN_BOUND(array, ...) \

@@ -1,23 +1,26 @@
-// A launcher's contract as data: what each argument may be, what each array is, and who may not
-// overlap whom.
+// A launcher's contract as data: the range of each argument, the shape of each array, and the pairs
+// of arrays that may not overlap.
 //
-// A family says it once, for the arguments of one case:
+// A family states it once, for the arguments of one case:
 //
 //   Call<Stencil> stencil_call(const StencilCase& c) {
 //     Call<Stencil> call("stencil_1d");
-//     auto& [x, n, y, shape] = call.arguments(nullptr, c.n, nullptr, StencilShape{.block =
-//     c.block}); call.integer("n", {0, kMaxElements}, n); call.integer("block", {1, 1024},
-//     shape.block); call.input("x", x, {.count = c.n}, {c.x_offset, c.poison}, [&c] { return c.x();
-//     }); call.output<float>("y", y, {.count = c.n}, {c.y_offset, c.poison}); call.apart("x", "y");
+//     auto& [x, n, y, shape] =
+//         call.arguments(nullptr, c.n, nullptr, StencilShape{.block = c.block});
+//     call.integer("n", {0, kMaxElements}, n);
+//     call.integer("block", {1, 1024}, shape.block);
+//     call.input("x", x, {.count = c.n}, {c.x_offset, c.poison}, [&c] { return c.x(); });
+//     call.output<float>("y", y, {.count = c.n}, {c.y_offset, c.poison});
+//     call.apart("x", "y");
 //     return call;
 //   }
 //
-// From that follow the launch of a legal case, run(), and every mistake that the launcher must
+// From it follow the launch of a legal case, run(), and every mistake that the launcher must
 // refuse: mistakes() names them ("block:1025", "x:null", "y:misaligned_by_2", "y:begins_in_x"),
-// make() commits one. Refused<stencil_call, Case> is a case for all of them.
+// make() makes one. Refused<stencil_call, Case> is a case for all of them.
 //
-// It repeats what the launcher's header says and knows nothing of the launcher's own checks: one
-// tests the other.
+// It repeats the launcher's header and does not use the launcher's own checks: each tests the
+// other.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,8 +1,8 @@
-// Domains: where the fields of a case come from.
+// Domains: the values that the fields of a case may have.
 //
 // A case type lists its fields once, in the order in which a counterexample should shrink: shape
-// first, then layout, then values. From that list come generation, shrinking, the readable text of
-// a case, and the parser that `--case=` uses.
+// first, then layout, then values. The list gives generation, shrinking, the readable text of a
+// case, and the parser of `--case=`.
 //
 //   struct StencilCase {
 //     std::int64_t n = 0;
@@ -12,18 +12,18 @@
 //     static void fields(StencilCase& c, FieldVisitor& field) {
 //       field("n", c.n, sizes(0, 1 << 20));
 //       field("block", c.block, one_of({32, 64, 96, 128, 256, 512, 1024}));
-//       field("boundary", c.boundary, choice<Boundary>({{"zero", Boundary::kZero}, {"clamp",
-//       Boundary::kClamp}})); field("values", c.values, values_of({ValueKind::kSmallIntegers,
-//       ValueKind::kUniform}));
+//       field("boundary", c.boundary,
+//             choice<Boundary>({{"zero", Boundary::kZero}, {"clamp", Boundary::kClamp}}));
+//       field("values", c.values, values_of({ValueKind::kSmallIntegers, ValueKind::kUniform}));
 //     }
 //     void normalise();
 //   };
 //
-// normalise() is optional: it mends combinations of fields that make no sense, after generation and
-// after each shrink step, and leaves alone what it has mended.
+// normalise() is optional. It repairs combinations of fields that make no sense, after generation
+// and after each shrink step. It must not change a case that it has repaired.
 //
-// Its text is "n=33 block=32 boundary=zero values=uniform:7". A domain prints and parses its own
-// part; no part contains a space.
+// A case's text is "n=33 block=32 boundary=zero values=uniform:7". A domain prints and parses its
+// own part; no part contains a space.
 #pragma once
 
 #include <algorithm>

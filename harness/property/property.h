@@ -1,15 +1,16 @@
-// Properties: a sentence about every case of a type, checked on generated cases through RapidCheck,
-// shrunk, replayable.
+// Properties: a statement about every case of a type. RapidCheck generates cases and shrinks a
+// failing one; a command line replays it.
 //
 //   PROPERTY(Stencil, EveryVariantMatchesTheReferenceWithinItsBound, const StencilCase& c) {
 //     properties::stencil_matches_reference(kernels::stencil_1d, c);
 //   }
 //
-// PROPERTY registers a gtest test. What breaks inside is thrown as a failure that RapidCheck sees
-// and so shrinks: the REQUIRE macros of compare.h, CUDA errors, findings of the simulated GPU,
-// gtest's own EXPECT and ASSERT (a bridge turns them), exceptions.
+// PROPERTY registers a GoogleTest test. Every failure in its body is thrown, so that RapidCheck
+// shrinks the case: the REQUIRE macros of compare.h, CUDA errors, findings of the simulated GPU,
+// GoogleTest's own EXPECT and ASSERT, exceptions.
 //
-// Quiet until it fails; then one counterexample, the smallest found, and the line that replays it.
+// A property prints nothing until it fails. Then it prints one counterexample, the smallest found,
+// and the line that replays it.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,9 +1,10 @@
-// What a launcher owes for arguments outside its contract: cudaErrorInvalidValue with a message,
-// and not a byte written. The assertions of a family's refusal law.
+// The assertions of a family's refusal law: for arguments outside of its contract a launcher
+// returns cudaErrorInvalidValue with a message, and writes no byte.
 //
-//   REQUIRE_REFUSED(launcher(bad arguments))   what the launcher answers: anything with members
-//   `error` and `message` REQUIRE_UNTOUCHED(array)                   waits for the device; then
-//   every element of the output holds its poison
+//   REQUIRE_REFUSED(launcher(bad arguments))   takes the launcher's result: any type with members
+//                                              `error` and `message`
+//   REQUIRE_UNTOUCHED(array)                   waits for the device; every element of the output
+//                                              must then hold its poison
 #pragma once
 
 #include <cuda_runtime_api.h>

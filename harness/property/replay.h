@@ -1,7 +1,7 @@
-// Replay: naming one case of one property, and the line that runs it again.
+// Replay: the name of one case of one property, and the command line that runs it again.
 //
-// A case's name is "<Suite.Name>: <text of the case>", as in  Stencil.EveryVariantMatches: n=33
-// block=32 boundary=zero and is the value of --case=.
+// A case's name is "<Suite.Name>: <text of the case>", and is the value of --case=:
+//   Stencil.EveryVariantMatches: n=33 block=32 boundary=zero
 #pragma once
 
 #include <string>

@@ -16,19 +16,23 @@
 namespace lockstep {
 
 enum class ValueKind : std::uint8_t {
-  kZero,   // all +0
-  kOne,    // all 1
-  kIndex,  // element i is i mod 1024 (i mod 64 for types of 8 and 16 bits): small enough that sums
-           // stay exact
-  kSmallIntegers,  // integers in [-4, 4] ([0, 8] for unsigned types): every partial sum of moderate
-                   // length is exact
-  kUniform,  // [-1, 1] on a grid of 2^-23 (2^-10 for Half); integer types: [-1000, 1000], cut to
-             // what the type holds
-  kWide,     // each of the 254 normal exponents (double: 2046, Half: 30) equally likely; integers:
-             // each bit width
-  kSpecial,  // NaN, infinities, signed zeros, subnormals, extremes, powers of two +-1 ulp: the list
-             // in special_values()
-  kMixed,    // three in four kUniform, the rest kSpecial
+  kZero,  // all +0
+  kOne,   // all 1
+  // Element i is i mod 1024 (i mod 64 for types of 8 and 16 bits): small enough that sums stay
+  // exact.
+  kIndex,
+  // Integers in [-4, 4] ([0, 8] for unsigned types): every partial sum of moderate length is exact.
+  kSmallIntegers,
+  // [-1, 1] on a grid of 2^-23 (2^-10 for Half); integer types: [-1000, 1000], cut to what the type
+  // holds.
+  kUniform,
+  // Each of the 254 normal exponents (double: 2046, Half: 30) equally likely; integers: each bit
+  // width.
+  kWide,
+  // NaN, infinities, signed zeros, subnormals, extremes, powers of two +-1 ulp: the list in
+  // special_values()
+  kSpecial,
+  kMixed,  // three in four kUniform, the rest kSpecial
 };
 
 struct Values {

@@ -17,8 +17,9 @@ struct PassportDiff {
   std::vector<std::string> verdicts_worse, verdicts_other;
   std::vector<std::string> bits;  // outputs that are not the same, bit for bit
   std::vector<std::string> budget_worse,
-      budget_other;  // properties that use more of their error bound on the same
-                     // cases; less, or more on other cases
+      // Properties that use more of their error bound on the same cases; less, or more on other
+      // cases.
+      budget_other;
   std::vector<std::string> timing_worse;  // of several runs in turn on one GPU (timing_diff.h)
   std::vector<std::string> timing_other;  // information
   // What was measured of the device and is not the same: of one compute capability, or of two.

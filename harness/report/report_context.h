@@ -54,8 +54,8 @@ struct ReportContext {
   std::vector<FileCoverage> coverage;
   std::vector<KernelCounters> counters;
   std::optional<Passport> earlier;
-  std::string sources;  // "../": what a source's name is put behind to be found from the page;
-                        // empty: no links
+  // "../": what a source's name is put behind to be found from the page; empty: no links.
+  std::string sources;
 };
 // All that there is around a passport in `out`: an earlier one is `out`/earlier.json. Sources are
 // linked where LOCKSTEP_SOURCES says (an address or a folder, before the name of a file), or else

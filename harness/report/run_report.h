@@ -18,8 +18,8 @@ struct RunReport {
   std::string created;        // "2026-11-21T11:30:00Z"
   int driver_version = 0;     // of NVIDIA's driver, 13000: CUDA 13.0; 0 on the simulated GPU
   std::string driver_module;  // and of its kernel module, "580.65.06"; empty when unknown
-  std::map<std::string, std::string> options;  // what the command line asked for: "cases", "seed",
-                                               // "device", "suites"; only what was given
+  // What the command line asked for: "cases", "seed", "device", "suites"; only what was given.
+  std::map<std::string, std::string> options;
   std::vector<SuiteResult> suites;
   double seconds = 0;
   std::string partial;  // why it ended before its end: "interrupted by SIGINT"; empty: it did not

@@ -1,4 +1,5 @@
-"""lockstep_installed: an installed package as the repository @lockstep, of which nothing is compiled.
+"""lockstep_installed: an installed package as the repository @lockstep, of which nothing is
+compiled.
 
     local_repository(
         name = "lockstep_installed",
@@ -13,15 +14,23 @@
 
     lockstep_repositories()
 
-The repository has the rules and the labels of Lockstep's own one that docs/guide/installing.md names.
+The repository has the rules and the labels of Lockstep's own one that docs/guide/installing.md
+names.
 """
 
 def _lockstep_installed_impl(rctx):
     here = rctx.path(Label("//:installed.bzl")).realpath.dirname
     prefix = rctx.attr.prefix or str(here.dirname.dirname.dirname)
-    for needed in ["lib/lockstep/libcudart.so.13", "lib/lockstep/liblockstep_harness.a", "libexec/lockstep/conform"]:
+    for needed in [
+        "lib/lockstep/libcudart.so.13",
+        "lib/lockstep/liblockstep_harness.a",
+        "libexec/lockstep/conform",
+    ]:
         if not rctx.path(prefix + "/" + needed).exists:
-            fail("\n@%s: there is no %s/%s: the prefix of an installed Lockstep is wanted" % (rctx.name, prefix, needed))
+            fail(
+                "\n@%s: there is no %s/%s: the prefix of an installed Lockstep is wanted" %
+                (rctx.name, prefix, needed)
+            )
 
     # Its own files may be read-only, and Bazel writes beside them: links, in folders of this
     # repository.

@@ -1,4 +1,5 @@
-"""Lockstep as a Python package: its programs, libraries and headers lie in the folder that prefix() names."""
+"""Lockstep as a Python package: its programs, libraries and headers lie in the folder that
+prefix() names."""
 import os
 import sys
 

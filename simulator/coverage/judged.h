@@ -1,19 +1,19 @@
-// Which rows of the table of instruction forms a test judges: said beside the test, held against
-// what the test ran, read by docs/reference/ptx_coverage.md.
+// The rows of the table of instruction forms that a test judges. They are stated beside the test
+// and compared with the instructions that it ran; docs/reference/ptx_coverage.md lists them.
 //
 //   JUDGES(Exchange, VotesCountLanes, "vote.sync.all.pred", "vote.sync.ballot.b32");
 //   TEST(Exchange, VotesCountLanes) { ... }
 //
-// A row is named by one of its spellings. Where rows differ in their operands alone, these follow
-// as the table writes them ("tex.2d.v4.f32.f32 d|q, [a, c]:s"); without them every row is meant
-// that accepts the spelling. To judge is to compare results, or whatever else the instruction is
-// for, with what PTX defines. That they are compared is the word of who wrote the test; that the
-// instruction ran in the test is checked: a test that names a spelling which it has not executed
-// fails, and so does a registration for a test that does not exist.
+// A row is named by one of its spellings. Where rows differ in their operands alone, the operands
+// follow as the table writes them ("tex.2d.v4.f32.f32 d|q, [a, c]:s"). Without operands, every row
+// that accepts the spelling is meant. To judge is to compare an instruction's results, or its other
+// effects, with the definition of PTX. The author of the test vouches for the comparison. The check
+// is that the instruction ran: a test fails that names a spelling which it has not executed, and so
+// does a registration for a test that does not exist.
 //
 // A test binary with registrations has `//simulator/coverage:judging_main` for its main(), or calls
-// run_judging_tests() in its own. With the one argument
-// --judges it prints its registrations instead of running.
+// run_judging_tests() in its own. With the one argument --judges it prints its registrations
+// instead of running.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,9 @@ namespace lockstep::coverage {
 enum class How : std::uint8_t {
   kExactly,      // they are what PTX defines, bit for bit
   kWithinBound,  // approximate: within the error that the manual documents
-  kAsHint,  // there are none: the instruction is a hint, and registers, memory and what follows are
-            // as without it
+  // There are none: the instruction is a hint, and registers, memory and what follows are as
+  // without it.
+  kAsHint,
 };
 
 // A row with how a test judges it.

@@ -26,8 +26,8 @@ using runtime::thread_state;
 enum class Needs {
   kNothing,  // not even cuInit
   kDriver,   // cuInit, or a call of the runtime API that starts the driver
-  kContext,  // a current context; then the error that a kernel has left on the device is delivered
-             // too
+  // A current context; then the error that a kernel has left on the device is delivered too.
+  kContext,
 };
 
 CUresult result_of(cudaError_t error);

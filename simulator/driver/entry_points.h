@@ -6,8 +6,8 @@ namespace lockstep::driver {
 
 struct EntryPoint {
   const char* name;  // "cuMemAlloc"
-  int version;  // 3020: the first of CUDA, as cuDriverGetVersion numbers it, in which it was as it
-                // is
+  // 3020: the first of CUDA, as cuDriverGetVersion numbers it, in which it was as it is.
+  int version;
   const char* exported;  // "cuMemAlloc_v2"
   void* function;
 };

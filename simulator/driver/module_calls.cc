@@ -147,8 +147,8 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
         if (module == nullptr || path == nullptr) return CUDA_ERROR_INVALID_VALUE;
         if (!read_file(path, &bytes)) return CUDA_ERROR_FILE_NOT_FOUND;
         if (bytes.size() < 16) return CUDA_ERROR_INVALID_IMAGE;
-        const char* const code = bytes.data();  // stays when the strings are swapped: it is longer
-                                                // than any that lies in place
+        // Stays when the strings are swapped: it is longer than any that lies in place.
+        const char* const code = bytes.data();
         return load(r, d, "cuModuleLoad", code, &bytes, {}, module);
       },
       Loads::kCode);

@@ -63,8 +63,7 @@ using CoverageRecord = std::map<std::string, CoveredModule>;  // by a hash of th
 // Adds a line's "coverage"; modules of the same PTX add up. What is no coverage is left out.
 void add_coverage(const nlohmann::json& module, CoverageRecord* record);
 
-// ---- by source
-// ------------------------------------------------------------------------------------------------------
+// ---- by source ----------------------------------------------------------------------------------
 
 struct SourceBranch {
   std::string function;  // demangled

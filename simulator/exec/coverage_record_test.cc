@@ -12,9 +12,9 @@ json module_line(json instructions, const std::string& id = "a") {
   return {
       {"module", id},
       {"files", {"k.cu", "helper.h"}},
-      {"inlined",
-       json::parse(
-           R"x([["help(int)", [[0, 4, 3]]], ["help(int)", [[0, 5, 3]]], ["_INTERNAL_7abfd654_12_histogram_cu_1f0eb3a6::other(int)", [[1, 7, 1], [0, 5, 3]]]])x")},
+      {"inlined", json::parse(R"x([["help(int)", [[0, 4, 3]]], ["help(int)", [[0, 5, 3]]], )x"
+                              R"x(["_INTERNAL_7abfd654_12_histogram_cu_1f0eb3a6::other(int)", )x"
+                              R"x([[1, 7, 1], [0, 5, 3]]]])x")},
       {"functions",
        {{{"name", "_Z1kv"},
          {"demangled", "k()"},

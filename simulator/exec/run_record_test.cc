@@ -85,10 +85,12 @@ TEST(RunRecord, ErrorsThatTheirProcessTookAreItsOwn) {
 
 TEST(RunRecord, OfAFindingTheLastLineCounts) {
   const std::string first =
-      R"x({"pid":1,"finding":{"kind":"api-error","severity":"error","occurrences":1},"number":4,"suppressed":false})x"
+      R"x({"pid":1,"finding":{"kind":"api-error","severity":"error","occurrences":1},)x"
+      R"x("number":4,"suppressed":false})x"
       "\n";
   const std::string later =
-      R"x({"pid":1,"finding":{"kind":"api-error","severity":"information","occurrences":9},"number":4,"suppressed":false})x"
+      R"x({"pid":1,"finding":{"kind":"api-error","severity":"information","occurrences":9},)x"
+      R"x("number":4,"suppressed":false})x"
       "\n";
   const RunRecord looked_at = read(first + later +
                                    R"x({"pid":1,"totals":[],"refused_launches":2})x"

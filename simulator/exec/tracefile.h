@@ -21,11 +21,12 @@ SourceCoverage select(SourceCoverage coverage, const CoverageFiles& wanted);
 
 // The format of geninfo(1), with counts of threads:
 //   FN, FNDA   kernels, and device functions that are called, by their demangled names; ", " is ";
-//   " there, since lcov 1 ends a name at a comma DA         a line: threads that executed it BRDA
-//   a way of a branch: 0 a true guard and 1 a false one, or the target of a branch table. The
-//   branch's block is its number among those of its
+//              " there, since lcov 1 ends a name at a comma
+//   DA         a line: threads that executed it
+//   BRDA       a way of a branch: 0 a true guard and 1 a false one, or the target of a branch
+//              table. The branch's block is its number among those of its
 //              line: one for each instruction of each kernel and each inlined place. "-": nobody
-//              came to it
+//                came to it
 // Before each file's records comments (#) name those blocks, and the lines of which no warp ever
 // parted or that only full warps executed.
 std::string tracefile(const SourceCoverage& coverage);

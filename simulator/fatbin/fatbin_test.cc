@@ -322,8 +322,7 @@ TEST(ExplainNoPtx, NamesTheFlagToAdd) {
   EXPECT_NE(explain_no_ptx({}, 80).find("compute_80"), std::string::npos);
 }
 
-// ---- nvcc's own
-// ----------------------------------------------------------------------------------------------------
+// ---- nvcc's own ---------------------------------------------------------------------------------
 
 Bytes file(const std::string& name) {
   std::ifstream in("simulator/fatbin/" + name, std::ios::binary);

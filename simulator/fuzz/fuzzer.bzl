@@ -1,4 +1,5 @@
-"""clang_fuzzer: a libFuzzer program, for which clang compiles all of the project's code that it depends on once more.
+"""clang_fuzzer: a libFuzzer program, for which clang compiles all of the project's code that it
+depends on once more.
 
 The other compiler, its sanitizers and the instrumentation that guides the fuzzer stay
 out of the ordinary build: an aspect visits the cc_library targets below a fuzzer and
@@ -36,11 +37,13 @@ _COMPILE = [
 ] + _SANITIZERS
 
 def _wanted(copts):
-    """Options of a library that mean the same to clang; the level of optimisation, warnings and GCC's parsed headers are not its matter here."""
+    """Options of a library that mean the same to clang; the level of optimisation, warnings and
+    GCC's parsed headers are not its matter here."""
     return [
         option
         for option, before in zip(copts, [""] + copts)
-        if not (option.startswith("-O") or option.startswith("-W") or option == "-fno-tree-loop-distribute-patterns" or
+        if not (option.startswith("-O") or option.startswith("-W")
+                or option == "-fno-tree-loop-distribute-patterns" or
                 option == "-include" or before == "-include")
     ]
 
@@ -129,7 +132,8 @@ def _fuzzer_impl(ctx):
 
 clang_fuzzer = rule(
     implementation = _fuzzer_impl,
-    doc = "A program with libFuzzer's main, of libraries one of which defines LLVMFuzzerTestOneInput.",
+    doc = "A program with libFuzzer's main, of libraries one of which defines " +
+          "LLVMFuzzerTestOneInput.",
     executable = True,
     attrs = dict(
         deps = attr.label_list(aspects = [_sanitized], providers = [CcInfo], mandatory = True),

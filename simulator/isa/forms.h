@@ -15,21 +15,25 @@
 //   d d..     destination register             a b c e f  source: register or constant
 //   p q       destination predicate            {!}c       source predicate, which may be negated
 //   d|p p|q   pair of destinations; with "{|q}" the second may be left out; a type stands after the
-//   first [a]       address                          imm..      integer constant [a, c]:T  image
-//   and the vector of coordinates that its geometry wants, each of type T, layers of .u32 [t, c]
-//   tensor map and the vector of coordinates, .s32, as many as the opcode says offsets   vector of
-//   im2col's offsets, .b16, two fewer grad:T    gradient: a vector of as many as the image has
-//   dimensions (four of three) label tlist fname  branch target, target list, function (call) v  vd
-//   {a, b, ..}: source or destination vector that makes up one register of the type d*4 a*2 vector
-//   of so many registers, in braces even if it is one; d*n/2: of half as many as the shape has
-//   columns _         the sink itself a.p d.m a.l  may have a selector (selector.h): a part, which
-//   a destination must have; a mask of lanes; the lanes of both sources
+//             first
+//   [a]       address                          imm..      integer constant
+//   [a, c]:T  image and the vector of coordinates that its geometry wants, each of type T, layers
+//             of .u32
+//   [t, c]    tensor map and the vector of coordinates, .s32, as many as the opcode says
+//   offsets   vector of im2col's offsets, .b16, two fewer
+//   grad:T    gradient: a vector of as many as the image has dimensions (four of three)
+//   label tlist fname  branch target, target list, function (call)
+//   v  vd     {a, b, ..}: source or destination vector that makes up one register of the type
+//   d*4 a*2   vector of so many registers, in braces even if it is one; d*n/2: of half as many as
+//             the shape has columns
+//   _         the sink itself
+//   a.p d.m a.l  may have a selector (selector.h): a part, which a destination must have; a mask of
+//                lanes; the lanes of both sources
 //   {-}a      may be negated
 //   name:T    the operand has type T instead of the first type of the opcode: a type, `s` or `x`
-//   for the second or third
-//             type of the opcode, `2t` for twice the width of the first
-// A word .m16n8k8 is the shape of matrices.
+//             for the second or third type of the opcode, `2t` for twice the width of the first
 //   {, b}     may be left out
+// A word .m16n8k8 is the shape of matrices.
 // With .v2, .v4 or .v8, operands named d, b or c are vectors of that many registers. `policy`
 // stands exactly when the opcode carries .L2::cache_hint.
 //

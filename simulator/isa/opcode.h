@@ -243,8 +243,8 @@ struct Modifiers {
   Type type = Type::kNone;         // the (destination) type
   Type source_type = Type::kNone;  // second type: cvt, set, mul.wide's operands are `type`
   Type third_type = Type::kNone;
-  Type fourth_type = Type::kNone;     // mma: of the accumulator; the first three are those of the
-                                      // result and of the factors
+  // mma: of the accumulator; the first three are those of the result and of the factors.
+  Type fourth_type = Type::kNone;
   Space space = Space::kNone;         // ld, st, atom, red, cvta, isspacep ...
   Space source_space = Space::kNone;  // cp.async, mapa: second space
   Rounding rounding = Rounding::kNone;

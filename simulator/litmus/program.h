@@ -24,15 +24,15 @@ enum class Sem : std::uint8_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, 
 enum class Kind : std::uint8_t {
   kLoad,
   kStore,
-  kAtom,           // reads, changes and gives the old value
-  kRed,            // changes
-  kAwaitLoad,      // loads until it reads `compare`
-  kAwaitCas,       // compare-and-swap until it finds `compare`
-  kFence,          // sem and scope
-  kMembar,         // the older spelling of fence.sc
-  kProxyFence,     // orders no threads; `id`: which (kProxies)
-  kBranch,         // to operation `target` if the result of operation `id` is `compare`, or is not:
-                   // `equal`
+  kAtom,        // reads, changes and gives the old value
+  kRed,         // changes
+  kAwaitLoad,   // loads until it reads `compare`
+  kAwaitCas,    // compare-and-swap until it finds `compare`
+  kFence,       // sem and scope
+  kMembar,      // the older spelling of fence.sc
+  kProxyFence,  // orders no threads; `id`: which (kProxies)
+  // To operation `target` if the result of operation `id` is `compare`, or is not: `equal`.
+  kBranch,
   kBarSync,        // block barrier `id` of `warps` warps, all of the block where 0
   kBarArrive,      // arrives there and does not wait; `warps` is not 0
   kWarpSync,       // of the lanes in `mask`

@@ -1,21 +1,20 @@
-// How the matrix units of NVIDIA GPUs compute D = A * B + C, bit for bit.
+// The arithmetic of NVIDIA's matrix units, D = A * B + C, bit for bit.
 //
 // An element of D of a floating-point type other than f64 is a truncated sum of exact products:
-//   1. The k products are cut into chunks, in order of k. The accumulator goes from one to the
-//   next, rounded to the type of D each time.
+//   1. The k products are cut into chunks, in order of k. The accumulator goes from one chunk to
+//      the next, rounded to the type of D each time.
 //   2. A product is exact and not normalised: a significand in [1, 4) for normal factors, with the
-//   sum of the exponents. Subnormal factors count, with the
-//      least exponent. The accumulator is one more term.
-//   3. Every term is cut, in magnitude, to `fraction_bits` below the largest exponent of all; a
-//   term of zero has the exponent `zero_exponent`.
-//      The sum of these is exact.
+//      sum of the exponents. Subnormal factors count, with the least exponent. The accumulator is
+//      one more term.
+//   3. Every term is cut, in magnitude, to `fraction_bits` below the largest exponent of all terms;
+//      a term of zero has the exponent `zero_exponent`. The sum of these is exact.
 //   4. It is rounded to f32 toward zero, to f16 to the nearest, ties to even. Zero is +0; every NaN
-//   is the one with all bits below the sign set.
-// f64 is a chain of fused multiply-adds in order of k. Integers are exact; what does not fit wraps
-// or saturates.
+//      is the one with all bits below the sign set.
+// f64 is a chain of fused multiply-adds in order of k. Integers are exact; a result that does not
+// fit wraps or saturates.
 //
 // Sources: PTX ISA 9.0, 9.7.14; Khattak and Mikaitis, arXiv 2512.07004, and MMA-Sim, arXiv
-// 2511.10909, for the parameters; docs/journal/silicon.md for what an H100 gave.
+// 2511.10909, for the parameters; docs/journal/silicon.md for the results of an H100.
 #pragma once
 
 #include <cstdint>

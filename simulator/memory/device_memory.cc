@@ -231,8 +231,8 @@ bool DeviceMemory::map_for_host(const Allocation& a) {
 
 bool DeviceMemory::separate_host_file() {
   if (host_file_ < 0) return true;
-  host_file_ = -1;  // the other process's descriptor stays open: its memory is mapped until it is
-                    // mapped anew
+  // The other process's descriptor stays open: its memory is mapped until it is mapped anew.
+  host_file_ = -1;
   if (!open_host_file()) return false;
   for (const auto& [base, record] : records_) {
     const Allocation& a = record->allocation;

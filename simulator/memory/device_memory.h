@@ -229,8 +229,8 @@ class DeviceMemory {
   std::size_t placed_ = 0;  // allocations since the search last started at begin_
   std::atomic<std::uint64_t> generation_{0};
   mutable std::mutex mutex_;
-  Records records_;  // by base, freed ones included; of a reserved range, one without bytes where
-                     // its room begins
+  // By base, freed ones included; of a reserved range, one without bytes where its room begins.
+  Records records_;
   std::map<Address, Range> ranges_;            // reserved, by the record's base
   std::map<Address, const Allocation*> live_;  // those of records_ that hold bytes
   int holds_ = 0;

@@ -39,8 +39,7 @@ std::vector<Edit> edits_of(const Site& site);
 // Makes the change. Labels go on naming the instructions that they named.
 void apply(ptx::Function& function, std::uint32_t index, Edit edit);
 
-// ---- For those who make edits
-// ---------------------------------------------------------------------------------------
+// ---- For those who make edits -------------------------------------------------------------------
 
 // The instruction with another opcode, and operands, under the same guard and from the same line;
 // nullopt when PTX has no such form, or the module's version and target have not.

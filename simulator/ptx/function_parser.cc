@@ -83,8 +83,7 @@ class BodyParser {
     }
   }
 
-  // ---- Declarations
-  // -------------------------------------------------------------------------------------------------
+  // ---- Declarations -----------------------------------------------------------------------------
 
   void directive() {
     const std::string_view d = in_.current().text;
@@ -226,8 +225,7 @@ class BodyParser {
       in_.fail(name.line, "label '" + std::string(name.text) + "' is defined twice");
   }
 
-  // ---- Operands
-  // -----------------------------------------------------------------------------------------------------
+  // ---- Operands ---------------------------------------------------------------------------------
 
   Operand immediate() {
     const Constant c = in_.expect_constant("an operand");
@@ -359,8 +357,7 @@ class BodyParser {
     }
   }
 
-  // ---- Instructions
-  // -------------------------------------------------------------------------------------------------
+  // ---- Instructions -----------------------------------------------------------------------------
 
   void instruction(const Token& opcode, const Guard& guard) {
     const std::vector<isa::Match>& matches = state_.matches(opcode.text);

@@ -13,13 +13,13 @@ namespace lockstep::ptx {
 struct Token {
   enum class Kind : std::uint8_t {
     kEnd,
-    kWord,        // identifier, opcode, special register
-    kDirective,   // begins with a dot
-    kNumber,      // as written
-    kString,      // without its quotes
-    kPunctuator,  // one or two characters: , ; [ ] { } ( ) < > | + - ! @ = : << >> <= >= == != &&
-                  // ||
-    kBad,         // a character that PTX does not know, or a string or comment without end
+    kWord,       // identifier, opcode, special register
+    kDirective,  // begins with a dot
+    kNumber,     // as written
+    kString,     // without its quotes
+    // One or two characters: , ; [ ] { } ( ) < > | + - ! @ = : << >> <= >= == != && ||.
+    kPunctuator,
+    kBad,  // a character that PTX does not know, or a string or comment without end
   };
   Kind kind = Kind::kEnd;
   std::string_view text;

@@ -36,8 +36,8 @@ Class class_of(Type t) {
     case Type::kF32:
     case Type::kF64: return Class::kFloat;
     default:
-      return Class::kOther;  // half, packed and narrow formats: their registers are .bN or of the
-                             // very type
+      // half, packed and narrow formats: their registers are .bN or of the very type.
+      return Class::kOther;
   }
 }
 

@@ -10,7 +10,7 @@
 namespace lockstep::ptx {
 
 // Why the operands do not fit, empty when they do. `progress` counts the operands that fitted, so
-// that the most telling of several reasons can be chosen.
+// that the most specific of several reasons can be chosen.
 struct Misfit {
   std::string reason;
   std::size_t progress = 0;

@@ -46,8 +46,7 @@ std::string error_of(const std::string& text) {
   return "accepted";
 }
 
-// ---- Instructions
-// -----------------------------------------------------------------------------------------------------
+// ---- Instructions -------------------------------------------------------------------------------
 
 TEST(Instructions, KeepOpcodeModifiersOperandsGuardAndLine) {
   const Function f = function_of("@!%p1 add.rn.ftz.f32 %f1, %f2, 0f40000000;");
@@ -134,8 +133,7 @@ TEST(Instructions, TheSameWordMeansWhatItsOpcodeSays) {
   EXPECT_EQ(f.body[7].modifiers.scope, isa::Scope::kNone);
 }
 
-// ---- Labels, scopes, control flow
-// -------------------------------------------------------------------------------------
+// ---- Labels, scopes, control flow ---------------------------------------------------------------
 
 TEST(Labels, BranchesForwardAndBackwardBecomeIndices) {
   const Function f = function_of("L1:\nadd.s32 %r1, %r1, 1;\n@%p1 bra L2;\nbra.uni L1;\nL2:");
@@ -208,8 +206,7 @@ TEST(Calls, DirectIndirectAndThroughPrototypes) {
   EXPECT_EQ(p.parameters[1].alignment, 8u);
 }
 
-// ---- Declarations
-// -----------------------------------------------------------------------------------------------------
+// ---- Declarations -------------------------------------------------------------------------------
 
 TEST(Variables, SizesAlignmentsAndLinkage) {
   const Module m = module_of(
@@ -404,8 +401,7 @@ TEST(Functions, WithAnotherMistakeRefuseTheModule) {
   }
 }
 
-// ---- What is refused
-// --------------------------------------------------------------------------------------------------
+// ---- What is refused ----------------------------------------------------------------------------
 
 struct Refused {
   const char* body;     // of a kernel; stands on line 7

@@ -24,7 +24,7 @@ class Random {
 using List = std::vector<std::uint64_t>;
 
 // Signed zeros, subnormals, the borders of the normal numbers, one and its neighbours, thirds and
-// integers, infinities, NaNs quiet and signalling: the most telling first, since crossing takes
+// integers, infinities, NaNs quiet and signalling: the most revealing first, since crossing takes
 // from the front.
 List special_floats(int fraction_bits, int exponent_bits) {
   const std::uint64_t step = std::uint64_t{1} << fraction_bits, fraction = step - 1;

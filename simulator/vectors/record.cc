@@ -1,14 +1,13 @@
 // Executes every form of the table on the GPU of this machine and writes what came out.
 //
 //   record [--matrices [--whole=FILE]] [--ptxas=PATH] [--keep=RECORDING]
-//   [--write-modules=DIRECTORY] [OUTPUT]
+//     [--write-modules=DIRECTORY] [OUTPUT]
 //
 // The recording goes to golden/instructions/. With --matrices it is that of the matrix
 // instructions; --whole: the output of the first tiles as it is besides, to find out about a
 // difference. --keep: what that recording has of instructions stays, and those alone are executed
-// that it lacks. Without
-// --ptxas the driver compiles. With --write-modules nothing runs: the PTX of all modules is written
-// there instead.
+// that it lacks. Without --ptxas the driver compiles. With --write-modules nothing runs: the PTX of
+// all modules is written there instead.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

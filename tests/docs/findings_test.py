@@ -41,7 +41,8 @@ def run(kind, *arguments):
     """The exit status, and what `exec` prints of the findings, without what differs by machine."""
     program = PROGRAMS["warpgroup" if kind == "async-order" else "findings"]
     words = [] if kind == "async-order" else [kind]
-    ended = subprocess.run([EXEC, "exec", *OPTIONS.get(kind, []), "--", program, *words, *arguments],
+    ended = subprocess.run([EXEC, "exec", *OPTIONS.get(kind, []), "--", program, *words,
+                            *arguments],
                            capture_output=True, text=True)
     return ended.returncode, normalised(ended.stderr)
 
@@ -59,7 +60,9 @@ def normalised(text):
 def sections(page):
     """Name of a kind -> its section."""
     parts = re.split(r"^## (.*)\n", page, flags=re.M)
-    return {name: body for name, body in zip(parts[1::2], parts[2::2]) if re.fullmatch("[a-z-]+", name)}
+    return {
+        name: body for name, body in zip(parts[1::2], parts[2::2]) if re.fullmatch("[a-z-]+", name)
+    }
 
 
 def blocks(section):
@@ -70,8 +73,18 @@ def blocks(section):
 def check_findings(update):
     page = read(PAGE)
     sources = [read(s) for s in SOURCES]
-    kinds = set(re.findall(r"^\| `([a-z-]+)`(?:, `[a-z-]+`)* \|", read(CHECKS).split("## Kinds of finding")[1], flags=re.M))
-    kinds |= set(re.findall(r"^- `([a-z-]+)`", read(CHECKS).split("## Kinds of finding")[1].split("\n## ")[0], flags=re.M))
+    kinds = set(
+        re.findall(
+            r"^\| `([a-z-]+)`(?:, `[a-z-]+`)* \|", read(CHECKS).split("## Kinds of finding")[1],
+            flags=re.M,
+        )
+    )
+    kinds |= set(
+        re.findall(
+            r"^- `([a-z-]+)`", read(CHECKS).split("## Kinds of finding")[1].split("\n## ")[0],
+            flags=re.M,
+        )
+    )
     all_sections = sections(page)
     expect("the page has a section for each kind", set(all_sections) | WITHOUT_EXAMPLE >= kinds,
            ", ".join(sorted(kinds - set(all_sections))))
@@ -82,7 +95,9 @@ def check_findings(update):
         messages = [text for language, text in blocks(section) if not language]
         for language, text in blocks(section):
             if language == "cuda":
-                expect("%s: its code stands in a source" % kind, any(text in s for s in sources), text)
+                expect(
+                    "%s: its code stands in a source" % kind, any(text in s for s in sources), text
+                )
         expect("%s has one message" % kind, len(messages) == 1)
         status, message = run(kind)
         expect("%s ends with 86, or dies" % kind, status in (86, 139), str(status))
@@ -103,7 +118,9 @@ def check_first_program():
     page = blocks(read(FIRST))
     expect("the first program stands in the page", any(read(SMOOTH) == text for _, text in page))
     ended = subprocess.run([EXEC, "exec", "--", PROGRAMS["smooth"]], capture_output=True, text=True)
-    expect("the first program has a race", ended.returncode == 86 and ended.stdout == "x[0] = 0.5\n")
+    expect(
+        "the first program has a race", ended.returncode == 86 and ended.stdout == "x[0] = 0.5\n"
+    )
     message = [line for line in ended.stderr.splitlines() if not line.startswith("lockstep: ")]
     for name in (FIRST, "README.md"):
         for line in message:

@@ -24,10 +24,13 @@ HISTORY = {"CHANGELOG.md"}
 SKIPPED = {".git", "lockstep-out", "node_modules"}
 COLUMNS = 100
 # Where users' own files, or those of other programs, lie in examples.
-PLACEHOLDER = re.compile(r"[<>*…$]|\.\.\.|\b(dot|pick|cube)(_\w+)?\b|\bNAME\b|\bFOLDER\b|lockstep-out")
+PLACEHOLDER = re.compile(
+    r"[<>*…$]|\.\.\.|\b(dot|pick|cube)(_\w+)?\b|\bNAME\b|\bFOLDER\b|lockstep-out"
+)
 # Names of other projects: Bazel's rules, engines for remote execution, a test that a macro names.
 FOREIGN = {
-    "archive_override", "bazel_built_test", "http_archive", "local_path_override", "platform_properties", "poolName",
+    "archive_override", "bazel_built_test", "http_archive", "local_path_override",
+    "platform_properties", "poolName",
     "supported_platform_properties"
 }
 # CUDA's own names, of which only those that are simulated occur here.
@@ -44,7 +47,10 @@ def fail(page, line, text):
 def tree():
     files, folders = set(), {""}
     for folder, names, here in os.walk(ROOT):
-        names[:] = [n for n in names if n not in SKIPPED and not n.startswith("bazel-") and n != "__pycache__"]
+        names[:] = [
+            n for n in names if n not in SKIPPED and not n.startswith("bazel-")
+            and n != "__pycache__"
+        ]
         below = os.path.relpath(folder, ROOT)
         below = "" if below == "." else below + "/"
         folders.update(below + n for n in names)
@@ -124,7 +130,9 @@ def check_label(page, line, name, files, folders):
         return None
     text = read(build) + read("kernels/families.bzl")
     stem = re.sub(r"(_gpu)?(_test)?$", "", target)
-    if folder + "/" + target not in files and not any(re.search(r'"%s(_test|_)?"' % re.escape(t), text) for t in (target, stem)):
+    if folder + "/" + target not in files and not any(
+        re.search(r'"%s(_test|_)?"' % re.escape(t), text) for t in (target, stem)
+    ):
         return fail(page, line, "names `%s`, and %s does not" % (name, build))
     return None
 
@@ -143,14 +151,21 @@ def check_code(page, line, code, files, folders, words):
         check_label(page, line, code, files, folders)
     elif "/" in code and top in folders and re.fullmatch(r"[\w./{},:+-]+", code):
         check_path(page, line, code, files, folders)
-    elif re.fullmatch(r"[\w./-]+\.(h|cc|cu|cuh|inc|bzl|txt|py|sh|md|proto)(:\d+)?", code) and "/" in code:
+    elif re.fullmatch(
+        r"[\w./-]+\.(h|cc|cu|cuh|inc|bzl|txt|py|sh|md|proto)(:\d+)?", code
+    ) and "/" in code:
         if not code.startswith("/") and not FOREIGN_HEADER.match(code):
             name = "/" + re.sub(r":\d+$", "", code)
             if not any(("/" + f).endswith(name) for f in files):
                 fail(page, line, "names `%s`, and no file ends so" % code)
     elif re.fullmatch(r"--[a-z][\w-]*(=.*)?", code):
         option = re.match(r"--([\w-]+)", code)[1]
-        check_word(page, line, option.replace("-", "_") if option.replace("-", "_") in words else option.split("-")[-1], words)
+        check_word(
+            page, line,
+            option.replace("-", "_") if option.replace("-", "_") in words
+                else option.split("-")[-1],
+            words,
+        )
     elif re.fullmatch(r"[A-Za-z_][\w:]*(\(\))?", code) and re.search(r"_|[a-z][A-Z]|::", code):
         check_word(page, line, code, words)
 
@@ -173,7 +188,9 @@ def check_page(page, files, folders, words):
     check_layout(page, text)
     for number, line in enumerate(without_blocks(text).split("\n"), 1):
         quoted = re.sub(r"`[^`]*`|\"[^\"]*\"", "", line)
-        if re.search(r"\b(tell|tells|told|telling)\b", quoted, flags=re.I) and page not in GENERATED:
+        if re.search(
+            r"\b(tell|tells|told|telling)\b", quoted, flags=re.I
+        ) and page not in GENERATED:
             fail(page, number, "has the word tell")
         for target in re.findall(r"\]\(([^)\s]+)\)", line):
             if not re.match(r"[a-z]+:", target):

@@ -53,8 +53,7 @@ Outcome shell(const std::string& command) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
-// ---- programs that are right
-// ------------------------------------------------------------------------------------------
+// ---- programs that are right --------------------------------------------------------------------
 
 class Newcomer : public testing::TestWithParam<const char*> {};
 
@@ -98,8 +97,7 @@ TEST(Exec, KernelsPrintInOrder) {
             "PASSED\n");
 }
 
-// ---- findings
-// ---------------------------------------------------------------------------------------------------------
+// ---- findings -----------------------------------------------------------------------------------
 
 TEST(Findings, AreReportedInEveryForm) {
   const std::string j = scratch("report.json"), s = scratch("report.sarif"),
@@ -281,8 +279,7 @@ TEST(Findings, DependOnTheChecks) {
   EXPECT_EQ(run("exec --check=races -- " + program("faulty") + " malloc race").status, 86);
 }
 
-// ---- going on
-// ---------------------------------------------------------------------------------------------------------
+// ---- going on -----------------------------------------------------------------------------------
 
 TEST(GoingOn, IsWhatExecDoesWhereAKernelCan) {
   for (const char* mistake : {"race", "unwritten"}) {
@@ -353,8 +350,7 @@ TEST(GoingOn, IsTheSettingOfExecAndOfNobodyElse) {
   EXPECT_EQ(run("exec -- " + words, "LOCKSTEP_GO_ON=0").out, "cudaErrorLaunchFailure\n");
 }
 
-// ---- what never ran
-// ---------------------------------------------------------------------------------------------------
+// ---- what never ran -----------------------------------------------------------------------------
 
 // The findings of a run, by their kinds, severities and numbers of occurrences: "refused error 1,
 // api-error information 2".
@@ -561,8 +557,7 @@ TEST(Inspect, NamesTheKernelsThatCannotRun) {
   EXPECT_TRUE(has(partly.out, "its other kernels (1) can run\n")) << partly.out;
 }
 
-// ---- exit statuses
-// ----------------------------------------------------------------------------------------------------
+// ---- exit statuses ------------------------------------------------------------------------------
 
 TEST(ExitStatus, IsTheProgramsOwnUnlessItIsZero) {
   EXPECT_EQ(run("exec -- " + program("faulty") + " malloc out-of-bounds exit3").status, 3);
@@ -658,8 +653,7 @@ TEST(ExitStatus, WhatIsPrintedMustArrive) {
   }
 }
 
-// ---- what cannot be recorded
-// ------------------------------------------------------------------------------------------
+// ---- what cannot be recorded --------------------------------------------------------------------
 
 // A process started by a script: its own exit status is lost.
 std::string in_script(const std::string& before, const std::string& words,
@@ -759,8 +753,7 @@ TEST(ExitStatus, QuietSaysNothing) {
   EXPECT_FALSE(has(o.err, "out-of-bounds")) << o.err;
 }
 
-// ---- programs that cannot be simulated
-// --------------------------------------------------------------------------------
+// ---- programs that cannot be simulated ----------------------------------------------------------
 
 void expect_refused(const std::string& name, const std::string& what_to_do) {
   const Outcome o = run("exec -- " + program(name) + " count");
@@ -831,8 +824,7 @@ TEST(Findings, AreNotMissedUnnoticedWhereChecksAreOff) {
                   " on a simulated sm_90 with the checks bounds, leaks: "));
 }
 
-// ---- settings and counters
-// --------------------------------------------------------------------------------------------
+// ---- settings and counters ----------------------------------------------------------------------
 
 TEST(Settings, OptionsWinOverTheEnvironment) {
   EXPECT_EQ(run("exec --devices=3 -- " + program("faulty") + " count", "LOCKSTEP_DEVICES=2").out,

@@ -28,7 +28,9 @@ def cuda_program(name, srcs, hdrs = [], options = [], libraries = [], before = "
             "ln -s $$(readlink -f $(location @cuda//:lib/libcudart.so.13)) $$lib/libcudart.so",
             before or "true",
             " ".join(
-                [CUDA_ROOT + "/bin/nvcc", "-std=c++17", "-lineinfo", "-L$$lib"] + QUICK_NVCC_COPTS + runtime + options +
+                [
+                    CUDA_ROOT + "/bin/nvcc", "-std=c++17", "-lineinfo", "-L$$lib"
+                ] + QUICK_NVCC_COPTS + runtime + options +
                 ["$(location %s)" % src for src in srcs] + libraries + ["-o $@"],
             ),
             "rm -r $$lib",

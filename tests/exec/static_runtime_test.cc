@@ -94,8 +94,7 @@ TEST(StaticRuntime, WhatTheSimulatedOneDoesNotHaveIsRefusedByName) {
   EXPECT_TRUE(has(o.err, "cudaMadden answered cudaErrorNotSupported")) << o.err;
 }
 
-// ---- what cannot be served
-// ------------------------------------------------------------------------------------------
+// ---- what cannot be served ----------------------------------------------------------------------
 
 std::string stripped(const std::string& name) {
   const std::string path = scratch(name);

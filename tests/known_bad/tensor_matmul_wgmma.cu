@@ -131,7 +131,7 @@ struct OneThreadArrivesForAll : Wgmma {
     if (threadIdx.x % kGroup == 0) Wgmma::publish_stores();
   }
   __device__ static constexpr unsigned copying_threads() { return 1; }
-  __device__ static bool tells_of_its_stores(int thread) { return thread == 0; }
+  __device__ static bool arrives_for_its_stores(int thread) { return thread == 0; }
 };
 
 // ---- Mistakes in a cluster.

@@ -1,13 +1,12 @@
-// What the transaction model and the simulated GPU say of launches whose transactions a GPU's
-// profiler can count.
+// Requests and sectors of launches, by the transaction model and on the simulated GPU, in a form
+// that a GPU's profiler can be compared with.
 //
-//   patterns              launches gather and scatter in every pattern, size and load path; prints
-//   a line a launch, in order:
-//                         name, then requests and sectors of its loads and of its stores by the
-//                         model, between tabs
-//   patterns RECORDING    on the simulated GPU: the same launches against what a profiler counted
-//   (profile.sh): exit status 1 if the
-//                         simulated GPU or the model says otherwise in any
+//   patterns              launches gather and scatter in every pattern, size and load path. Prints
+//                         a line a launch, in order: name, then requests and sectors of its loads
+//                         and of its stores by the model, between tabs
+//   patterns RECORDING    on the simulated GPU: compares the same launches with a profiler's counts
+//                         (profile.sh). Exit status 1 if the simulated GPU or the model differs in
+//                         any of them
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 

@@ -6,8 +6,9 @@ namespace bank_accounts {
 
 __device__ void book(int account, int amount, int* locks, long long* balance, int mistake) {
   bool done = false;
-  while (!done) {  // a loop that ends with the lock given back, so that threads of a warp cannot
-                   // keep it from one another
+  // A loop that ends with the lock given back, so that threads of a warp cannot keep it from one
+  // another.
+  while (!done) {
     if (atomicCAS(&locks[account], 0, 1) == 0) {
       if (mistake != 2) __threadfence();
       balance[account] += amount;

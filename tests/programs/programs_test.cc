@@ -185,8 +185,7 @@ Outcome run(const Entry& e, const std::string& setting, int mistake) {
   return o;
 }
 
-// ---- right
-// ------------------------------------------------------------------------------------------------------------
+// ---- right --------------------------------------------------------------------------------------
 
 struct Case {
   const Entry* entry;
@@ -268,8 +267,7 @@ TEST(Libraries, AreHeldToTheirOwnMistakesWhenAsked) {
   EXPECT_TRUE(has(stopping.out, "PASS")) << stopping.text();
 }
 
-// ---- wrong
-// ------------------------------------------------------------------------------------------------------------
+// ---- wrong --------------------------------------------------------------------------------------
 
 std::vector<Case> mistakes() {
   std::vector<Case> all;
@@ -308,8 +306,7 @@ TEST_P(Mistake, IsFound) {
 
 INSTANTIATE_TEST_SUITE_P(Program, Mistake, testing::ValuesIn(mistakes()), name_of);
 
-// ---- the table
-// --------------------------------------------------------------------------------------------------------
+// ---- the table ----------------------------------------------------------------------------------
 
 TEST(Programs, AreAllInTheTableWithTheirMistakes) {
   std::map<std::string, std::string> listed;  // by group

@@ -1,8 +1,8 @@
 """A remote execution engine for tests: one process, everything in memory, on loopback.
 
-An action goes to the first worker whose properties are exactly those that the action asks for, the strictest of the rules
-that engines have; where there is none it is refused. A worker runs it in a fresh folder with the declared inputs and
-nothing else.
+An action goes to the first worker whose properties are exactly those that the action asks for, the
+strictest of the rules that engines have; where there is none it is refused. A worker runs it in a
+fresh folder with the declared inputs and nothing else.
 """
 import concurrent.futures
 import hashlib
@@ -20,8 +20,8 @@ _CHUNK = 1 << 20
 
 
 class Executor:
-    """workers: name -> properties. `ran` lists (worker, program) of every action that was executed; `refused` the
-    properties that no worker has."""
+    """workers: name -> properties. `ran` lists (worker, program) of every action that was
+    executed; `refused` the properties that no worker has."""
 
     def __init__(self, workers):
         self.workers = workers
@@ -30,10 +30,15 @@ class Executor:
         self.server = grpc.server(concurrent.futures.ThreadPoolExecutor(8))
         package = "build.bazel.remote.execution.v2."
         for service, methods in {
-                package + "Capabilities": [("GetCapabilities", self._capabilities, api.GetCapabilitiesRequest, "11")],
+                package + "Capabilities": [
+                    ("GetCapabilities", self._capabilities, api.GetCapabilitiesRequest, "11")
+                ],
                 package + "ActionCache": [
                     ("GetActionResult", self._result, api.GetActionResultRequest, "11"),
-                    ("UpdateActionResult", self._update_result, api.UpdateActionResultRequest, "11")],
+                    (
+                        "UpdateActionResult", self._update_result, api.UpdateActionResultRequest,
+                        "11",
+                    )],
                 package + "ContentAddressableStorage": [
                     ("FindMissingBlobs", self._missing, api.FindMissingBlobsRequest, "11"),
                     ("BatchUpdateBlobs", self._update_blobs, api.BatchUpdateBlobsRequest, "11"),
@@ -42,13 +47,20 @@ class Executor:
                 "google.bytestream.ByteStream": [
                     ("Read", self._read, api.ReadRequest, "1n"),
                     ("Write", self._write, api.WriteRequest, "n1"),
-                    ("QueryWriteStatus", lambda *_: api.QueryWriteStatusResponse(), api.QueryWriteStatusRequest, "11")],
+                    (
+                        "QueryWriteStatus", lambda *_: api.QueryWriteStatusResponse(),
+                        api.QueryWriteStatusRequest, "11",
+                    )],
         }.items():
-            shape = {"11": grpc.unary_unary_rpc_method_handler, "1n": grpc.unary_stream_rpc_method_handler,
+            shape = {"11": grpc.unary_unary_rpc_method_handler,
+                     "1n": grpc.unary_stream_rpc_method_handler,
                      "n1": grpc.stream_unary_rpc_method_handler}
-            handlers = {name: shape[kind](method, request.FromString, lambda answer: answer.SerializeToString())
+            handlers = {name: shape[kind](method, request.FromString,
+                                          lambda answer: answer.SerializeToString())
                         for name, method, request, kind in methods}
-            self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
+            self.server.add_generic_rpc_handlers(
+                (grpc.method_handlers_generic_handler(service, handlers),)
+            )
         self.address = "grpc://127.0.0.1:%d" % self.server.add_insecure_port("127.0.0.1:0")
         self.server.start()
 
@@ -67,7 +79,9 @@ class Executor:
             cache_capabilities=api.CacheCapabilities(
                 digest_function=[_SHA256], max_batch_total_size_bytes=4 << 20,
                 action_cache_update_capabilities=api.UpdateCapabilities(update_enabled=True)),
-            execution_capabilities=api.ExecutionCapabilities(digest_function=_SHA256, exec_enabled=True),
+            execution_capabilities=api.ExecutionCapabilities(
+                digest_function=_SHA256, exec_enabled=True
+            ),
             low_api_version=api.SemVer(major=2), high_api_version=api.SemVer(major=2))
 
     def _missing(self, request, context):
@@ -90,7 +104,9 @@ class Executor:
             yield api.ReadResponse(data=blob[start:start + _CHUNK])
 
     def _write(self, requests, context):
-        return api.WriteResponse(committed_size=self._put(b"".join(r.data for r in requests)).size_bytes)
+        return api.WriteResponse(
+            committed_size=self._put(b"".join(r.data for r in requests)).size_bytes
+        )
 
     def _result(self, request, context):
         if request.action_digest.hash not in self.results:
@@ -112,7 +128,9 @@ class Executor:
         else:
             action = api.Action.FromString(self.blobs[digest])
             command = api.Command.FromString(self.blobs[action.command_digest.hash])
-            wanted = {p.name: p.value for p in (command.platform.properties or action.platform.properties)}
+            wanted = {
+                p.name: p.value for p in (command.platform.properties or action.platform.properties)
+            }
             worker = next((name for name, has in self.workers.items() if has == wanted), None)
             if worker is None:
                 self.refused.append(wanted)
@@ -135,9 +153,13 @@ class Executor:
             for path in [*command.output_files, *command.output_directories, *command.output_paths]:
                 os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
             process = subprocess.run(
-                list(command.arguments), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                env={v.name: v.value for v in command.environment_variables}, timeout=action.timeout.seconds or 300)
-            result = api.ActionResult(exit_code=process.returncode, stdout_digest=self._put(process.stdout),
+                list(command.arguments), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                stdin=subprocess.DEVNULL,
+                env={
+                    v.name: v.value for v in command.environment_variables
+                }, timeout=action.timeout.seconds or 300)
+            result = api.ActionResult(exit_code=process.returncode,
+                                      stdout_digest=self._put(process.stdout),
                                       stderr_digest=self._put(process.stderr))
             for path in [*command.output_files, *command.output_directories, *command.output_paths]:
                 self._collect(os.path.join(folder, path), path, result)
@@ -161,9 +183,13 @@ class Executor:
         if os.path.isdir(at):
             tree = api.Tree()
             tree.root.CopyFrom(self._directory(at, tree))
-            result.output_directories.add(path=path, tree_digest=self._put(tree.SerializeToString()))
+            result.output_directories.add(
+                path=path, tree_digest=self._put(tree.SerializeToString())
+            )
         elif os.path.isfile(at):
-            result.output_files.add(path=path, digest=self._file(at), is_executable=os.access(at, os.X_OK))
+            result.output_files.add(
+                path=path, digest=self._file(at), is_executable=os.access(at, os.X_OK)
+            )
 
     def _file(self, at):
         with open(at, "rb") as file:
@@ -178,5 +204,7 @@ class Executor:
                 tree.children.append(child)
                 directory.directories.add(name=name, digest=self._put(child.SerializeToString()))
             else:
-                directory.files.add(name=name, digest=self._file(below), is_executable=os.access(below, os.X_OK))
+                directory.files.add(
+                    name=name, digest=self._file(below), is_executable=os.access(below, os.X_OK)
+                )
         return directory

@@ -1,4 +1,5 @@
-"""A cache as Bazel's --remote_cache=http://... wants one: GET and PUT of /ac/<key> and /cas/<digest>, in memory."""
+"""A cache as Bazel's --remote_cache=http://... wants one: GET and PUT of /ac/<key> and
+/cas/<digest>, in memory."""
 import http.server
 import threading
 

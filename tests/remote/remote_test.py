@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""What a shared cache and a remote execution engine do with kernels and their tests: builds of a small workspace with the
-project's own rules and .bazelrc, by the machine's own Bazel, against a cache and an engine that live in this process.
+"""What a shared cache and a remote execution engine do with kernels and their tests: builds of a
+small workspace with the project's own rules and .bazelrc, by the machine's own Bazel, against a
+cache and an engine that live in this process.
 
-A *machine* here is a Bazel server with an output base of its own and an nvidia-smi with given answers.
+A *machine* here is a Bazel server with an output base of its own and an nvidia-smi with given
+answers.
 """
 import json
 import os
@@ -15,7 +17,10 @@ sys.path.insert(0, os.path.join(os.getcwd(), "tests/remote"))
 try:
     import executor
 except ImportError as missing:
-    sys.exit("%s. The engine of this test needs Debian's package: apt-get install python3-grpcio" % missing)
+    sys.exit(
+        "%s. The engine of this test needs Debian's package: apt-get install python3-grpcio" %
+        missing
+    )
 import http_cache
 
 SCRATCH = os.environ["TEST_TMPDIR"]
@@ -39,7 +44,8 @@ def expect(what, actual, expected):
 
 
 def make_workspace():
-    """The project's rules, WORKSPACE and .bazelrc; the sample; the simulated GPU as it was built."""
+    """The project's rules, WORKSPACE and .bazelrc; the sample; the simulated GPU as it was
+    built."""
     for path in [".bazelrc", "WORKSPACE", "bazel", "simulator/libcudart.so.13"]:
         at = os.path.join(WORKSPACE, path)
         os.makedirs(os.path.dirname(at), exist_ok=True)
@@ -50,9 +56,12 @@ def make_workspace():
     for package, text in {
             "bazel/setup": 'exports_files(["toolkit.txt"])\n',
             # What kernel_test adds to every test.
-            "bazel/gtest": LOAD + 'cc_library(name = "gtest", visibility = ["//visibility:public"])\n',
-            "harness/ledger": LOAD + 'cc_library(name = "main", visibility = ["//visibility:public"])\n',
-            "simulator": LOAD + 'cc_library(name = "cudart", srcs = ["libcudart.so.13"], visibility = ["//visibility:public"])\n',
+            "bazel/gtest": LOAD +
+                'cc_library(name = "gtest", visibility = ["//visibility:public"])\n',
+            "harness/ledger": LOAD +
+                'cc_library(name = "main", visibility = ["//visibility:public"])\n',
+            "simulator": LOAD + 'cc_library(name = "cudart", srcs = ["libcudart.so.13"], '
+                'visibility = ["//visibility:public"])\n',
     }.items():
         os.makedirs(os.path.join(WORKSPACE, package), exist_ok=True)
         with open(os.path.join(WORKSPACE, package, "BUILD"), "w") as file:
@@ -62,7 +71,8 @@ def make_workspace():
 class Machine:
     def __init__(self, name):
         self.name = name
-        self.bazel = ["bazel", "--output_base=" + os.path.join(SCRATCH, name), "--nohome_rc", "--max_idle_secs=60",
+        self.bazel = ["bazel", "--output_base=" + os.path.join(SCRATCH, name), "--nohome_rc",
+                      "--max_idle_secs=60",
                       "--host_jvm_args=-Xmx512m"]
 
     def _path(self, gpu):
@@ -75,15 +85,20 @@ class Machine:
         return folder + ":/usr/local/bin:/usr/bin:/bin"
 
     def run(self, *command, gpu=None):
-        environment = {"PATH": self._path(gpu), "USER": "test", "HOME": SCRATCH, "CUDA_PATH": TOOLKIT}
-        process = subprocess.run(self.bazel + list(command), cwd=WORKSPACE, env=environment, stdin=subprocess.DEVNULL,
+        environment = {
+            "PATH": self._path(gpu), "USER": "test", "HOME": SCRATCH, "CUDA_PATH": TOOLKIT
+        }
+        process = subprocess.run(self.bazel + list(command), cwd=WORKSPACE, env=environment,
+                                 stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return process.returncode, process.stdout
 
     def test(self, *options, gpu=None):
-        """(exit status, the actions that were not up to date in its own output base): bazel test --config=gpu //..."""
+        """(exit status, the actions that were not up to date in its own output base): bazel test
+        --config=gpu //..."""
         log = os.path.join(SCRATCH, "actions.json")
-        status, output = self.run("test", "--config=gpu", "--noshow_progress", "--build_tests_only", "--symlink_prefix=/",
+        status, output = self.run("test", "--config=gpu", "--noshow_progress", "--build_tests_only",
+                                  "--symlink_prefix=/",
                                   "--execution_log_json_file=" + log, *options, "//...", gpu=gpu)
         print("---- %s%s\n%s" % (self.name, " with " + gpu if gpu else "", output))
         return status, read_actions(log)
@@ -92,9 +107,12 @@ class Machine:
 class Action:
     def __init__(self, spawn):
         self.kind = spawn["mnemonic"]
-        self.label = re.sub(r"^Testing (//\S+).*", r"\1", spawn["progressMessage"])  # of a test; else what is done to what
+        # The label of a test; of another action its message.
+        self.label = re.sub(r"^Testing (//\S+).*", r"\1", spawn["progressMessage"])
         self.cached, self.runner = spawn.get("remoteCacheHit", False), spawn.get("runner")
-        self.properties = {p["name"]: p["value"] for p in spawn.get("platform", {}).get("properties", [])}
+        self.properties = {
+            p["name"]: p["value"] for p in spawn.get("platform", {}).get("properties", [])
+        }
 
 
 def read_actions(path):
@@ -122,26 +140,43 @@ def shared_cache(first, second):
     status, actions = first.test(*options)
     expect("an empty cache: the build is green", status, 0)
     expect("an empty cache: nothing comes from it", [a.label for a in actions if a.cached], [])
-    expect("an empty cache: compiler, nvcc, linker and tests ran", KINDS - {a.kind for a in actions}, set())
-    expect("an empty cache: two shards of each test", tests_run(actions), [SILICON] * 2 + [SIMULATED] * 2)
+    expect(
+        "an empty cache: compiler, nvcc, linker and tests ran", KINDS - {a.kind for a in actions},
+        set()
+    )
+    expect(
+        "an empty cache: two shards of each test", tests_run(actions),
+        [SILICON] * 2 + [SIMULATED] * 2,
+    )
     expect("an empty cache: it then holds every result", cache.results(), len(actions))
 
     status, again = second.test(*options)
     expect("another machine: green", status, 0)
     expect("another machine: the same actions", sorted((a.kind, a.label) for a in again),
            sorted((a.kind, a.label) for a in actions))
-    expect("another machine: all of them come from the cache", [a.label for a in again if not a.cached], [])
+    expect(
+        "another machine: all of them come from the cache",
+        [a.label for a in again if not a.cached], []
+    )
 
     # What ran without a GPU, green as it was, is not taken for a result of the machine that has
     # one.
     status, actions = second.test(*options, gpu=H100)
     expect("a GPU appears: its tests run", tests_run(actions), [SILICON] * 2)
-    expect("a GPU appears: nothing else does", {a.kind for a in actions if not a.cached}, {"TestRunner"})
+    expect(
+        "a GPU appears: nothing else does", {a.kind for a in actions if not a.cached},
+        {"TestRunner"}
+    )
     status, actions = second.test(*options, gpu=H100.replace("580.159.04", "590.10"))
     expect("another driver: the GPU's tests run", tests_run(actions), [SILICON] * 2)
     status, actions = first.test(*options, gpu=H100)
-    expect("the same GPU on another machine: their results come from the cache", tests_run(actions), [])
-    expect("the same GPU on another machine: and they were looked up", [a.label for a in actions], [SILICON] * 2)
+    expect(
+        "the same GPU on another machine: their results come from the cache", tests_run(actions), []
+    )
+    expect(
+        "the same GPU on another machine: and they were looked up", [a.label for a in actions],
+        [SILICON] * 2
+    )
     cache.close()
 
 
@@ -151,18 +186,29 @@ def remote_execution(machine):
     machine.run("clean")
     status, actions = machine.test(*options, "--repo_env=LOCKSTEP_GPU_POOL=gpu-h100")
     expect("an engine: green", status, 0)
-    expect("an engine: compiler, nvcc, linker and tests ran", KINDS - {a.kind for a in actions}, set())
+    expect(
+        "an engine: compiler, nvcc, linker and tests ran", KINDS - {a.kind for a in actions}, set()
+    )
     expect("an engine: nothing ran here", {a.runner for a in actions}, {"remote"})
     expect("an engine: every action ran once", len(engine.ran), len(actions))
-    expect("an engine: the GPU was asked for by its tests alone", sorted(a.label for a in actions if a.properties), [SILICON] * 2)
-    expect("an engine: and they alone ran there", [worker for worker, _ in engine.ran].count("an H100"), 2)
+    expect(
+        "an engine: the GPU was asked for by its tests alone",
+        sorted(a.label for a in actions if a.properties), [SILICON] * 2
+    )
+    expect(
+        "an engine: and they alone ran there",
+        [worker for worker, _ in engine.ran].count("an H100"), 2,
+    )
     expect("an engine: nothing was refused", engine.refused, [])
 
     before = len(engine.ran)
     status, actions = machine.test(*options, "--strategy=TestRunner=remote")
     expect("no such pool: red", status != 0, True)
     expect("no such pool: the tests for a GPU ran nowhere", len(engine.ran), before)
-    expect("no such pool: they asked for theirs", engine.refused[:1], [{"Pool": "gpu-sm75", "gpu": "sm75"}])
+    expect(
+        "no such pool: they asked for theirs", engine.refused[:1],
+        [{"Pool": "gpu-sm75", "gpu": "sm75"}],
+    )
     engine.close()
 
 

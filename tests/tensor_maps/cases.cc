@@ -446,7 +446,7 @@ std::vector<Case> copy_cases(int count, std::uint64_t seed) {
   return all;
 }
 
-std::vector<Case> telling_cases() {
+std::vector<Case> revealing_cases() {
   std::vector<Case> all;
   Random r(2);
   for (Case c; all.size() < 900;) {

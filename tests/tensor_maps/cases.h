@@ -33,9 +33,9 @@ struct Case {
   std::vector<std::uint32_t> box, steps;  // box: tiled; steps: elementStrides
   std::vector<std::int32_t> lower, upper;
   std::uint32_t channels = 0, pixels = 0;
-  std::uint32_t map = 0;   // how far the map is from a multiple of 64
-  std::uint32_t null = 0;  // pointers that are null: 1 the map, 2 sizes, 4 strides, 8 box or lower,
-                           // 16 steps, 32 upper
+  std::uint32_t map = 0;  // how far the map is from a multiple of 64
+  // Pointers that are null: 1 the map, 2 sizes, 4 strides, 8 box or lower, 16 steps, 32 upper.
+  std::uint32_t null = 0;
   // A copy.
   std::vector<std::int32_t> at;        // coordinates, innermost first
   std::vector<std::uint32_t> offsets;  // of im2col
@@ -55,7 +55,7 @@ std::vector<Case> encode_cases();
 // `count` copies of random maps that the driver takes.
 std::vector<Case> copy_cases(int count, std::uint64_t seed);
 // Maps in which one thing is out of the ordinary, over data that says where it came from.
-std::vector<Case> telling_cases();
+std::vector<Case> revealing_cases();
 
 // Each reduction on each type of element.
 std::vector<Case> reduction_cases();

@@ -1,6 +1,6 @@
 // Asks a GPU, silicon or simulated, what it makes of the cases of cases.h.
 //
-// run generate encode | sizes | nulls | telling | reductions | faults: such cases, a line each
+// run generate encode | sizes | nulls | revealing | reductions | faults: such cases, a line each
 // run generate copies COUNT SEED: random ones
 // run record FILE [FIRST [COUNT]]: each line of FILE with the answer
 // run check FILE: whether the answers are those that FILE has
@@ -691,7 +691,7 @@ int entries() {
 int generate(const std::string& what, int count, std::uint64_t seed) {
   std::vector<Case> all;
   if (what == "encode") all = encode_cases();
-  if (what == "telling") all = telling_cases();
+  if (what == "revealing") all = revealing_cases();
   if (what == "reductions") all = reduction_cases();
   if (what == "faults") all = fault_cases();
   if (what == "sizes") all = size_cases();

@@ -79,10 +79,13 @@ CUDA_TEST(DriverGrid, WaitsForItselfByItsHandle) {
   mov.u64 %rd1, place;
   cvta.local.u64 %rd1, %rd1;
   add.u64 %rd2, %rd1, 4;
-  { .param .b32 a; .param .b64 b; st.param.b32 [a], 1; call (b), cudaCGGetIntrinsicHandle, (a); ld.param.b64 %rd3, [b]; }
-  { .param .b64 a; .param .b64 b; .param .b64 c; .param .b32 d; st.param.b64 [a], %rd1; st.param.b64 [b], 0; st.param.b64 [c], %rd3;
+  { .param .b32 a; .param .b64 b; st.param.b32 [a], 1; call (b), cudaCGGetIntrinsicHandle, (a);
+    ld.param.b64 %rd3, [b]; }
+  { .param .b64 a; .param .b64 b; .param .b64 c; .param .b32 d; st.param.b64 [a], %rd1;
+    st.param.b64 [b], 0; st.param.b64 [c], %rd3;
     call (d), cudaCGGetSize, (a, b, c); ld.param.b32 %r0, [d]; }
-  { .param .b64 a; .param .b64 b; .param .b64 c; .param .b32 d; st.param.b64 [a], %rd2; st.param.b64 [b], 0; st.param.b64 [c], %rd3;
+  { .param .b64 a; .param .b64 b; .param .b64 c; .param .b32 d; st.param.b64 [a], %rd2;
+    st.param.b64 [b], 0; st.param.b64 [c], %rd3;
     call (d), cudaCGGetRank, (a, b, c); ld.param.b32 %r1, [d]; }
   mov.u32 %r2, %ctaid.x;
   mov.u32 %r3, %ntid.x;
@@ -93,7 +96,8 @@ CUDA_TEST(DriverGrid, WaitsForItselfByItsHandle) {
   mul.wide.u32 %rd4, %r2, 4;
   add.u64 %rd4, %rd0, %rd4;
   st.global.u32 [%rd4], %r6;
-  { .param .b64 a; .param .b32 b; .param .b32 c; st.param.b64 [a], %rd3; st.param.b32 [b], 0; call (c), cudaCGSynchronize, (a, b); ld.param.b32 %r7, [c]; }
+  { .param .b64 a; .param .b32 b; .param .b32 c; st.param.b64 [a], %rd3; st.param.b32 [b], 0;
+    call (c), cudaCGSynchronize, (a, b); ld.param.b32 %r7, [c]; }
   // The rank that the thread at the other end has left, behind the first `size` words; then what
   // the functions answered.
   sub.u32 %r8, %r5, 1;
@@ -134,8 +138,10 @@ CUDA_TEST(DriverGrid, OfAnOrdinaryLaunchHasNoHandle) {
 .visible .entry ask(.param .u64 out) {
   .reg .u64 %rd<3>; .reg .b32 %r<3>;
   ld.param.u64 %rd0, [out];
-  { .param .b32 a; .param .b64 b; st.param.b32 [a], 1; call (b), cudaCGGetIntrinsicHandle, (a); ld.param.b64 %rd1, [b]; }
-  { .param .b64 a; .param .b32 b; .param .b32 c; st.param.b64 [a], %rd1; st.param.b32 [b], 0; call (c), cudaCGSynchronize, (a, b); ld.param.b32 %r1, [c]; }
+  { .param .b32 a; .param .b64 b; st.param.b32 [a], 1; call (b), cudaCGGetIntrinsicHandle, (a);
+    ld.param.b64 %rd1, [b]; }
+  { .param .b64 a; .param .b32 b; .param .b32 c; st.param.b64 [a], %rd1; st.param.b32 [b], 0;
+    call (c), cudaCGSynchronize, (a, b); ld.param.b32 %r1, [c]; }
   st.global.u64 [%rd0], %rd1;
   st.global.u32 [%rd0+8], %r1;
   ret;

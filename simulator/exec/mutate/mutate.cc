@@ -37,8 +37,7 @@ int fail(const std::string& sentence) {
   return kUsage;
 }
 
-// ---- Which mutants
-// --------------------------------------------------------------------------------------------------
+// ---- Which mutants ------------------------------------------------------------------------------
 
 constexpr const char* kCallOperators[] = {
     "grid-changed", "block-exchanged", "shared-memory-less", "stream-replaced",
@@ -120,8 +119,7 @@ void choose(std::vector<Mutant>& mutants, const MutateOptions& options) {
   for (std::size_t i = 0; i < mutants.size(); ++i) mutants[i].id = static_cast<int>(i) + 1;
 }
 
-// ---- Progress
-// -------------------------------------------------------------------------------------------------------
+// ---- Progress -----------------------------------------------------------------------------------
 
 class Progress {
  public:
@@ -154,8 +152,7 @@ class Progress {
   Clock::time_point begin_ = Clock::now();
 };
 
-// ---- Processor time
-// -------------------------------------------------------------------------------------------------
+// ---- Processor time -----------------------------------------------------------------------------
 
 // Of the processes that have ended, by what they were for.
 class Costs {
@@ -188,8 +185,7 @@ class Costs {
   double counted_ = so_far();
 };
 
-// ---- Files
-// ----------------------------------------------------------------------------------------------------------
+// ---- Files --------------------------------------------------------------------------------------
 
 bool write_file(const std::string& path, const std::string& text) {
   const std::string error = command::save_file(path, text);

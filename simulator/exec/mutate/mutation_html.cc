@@ -8,15 +8,27 @@ namespace lockstep::exec {
 namespace {
 
 constexpr const char* kStyle = R"(
-:root { color-scheme: light dark; --ink: #1d2329; --paper: #fff; --line: #d7dce1; --soft: #f3f5f7; --bad: #b3261e; --good: #1c7a3d; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e8ec; --paper: #15191d; --line: #363d44; --soft: #1f252a; --bad: #ff8a80; --good: #7bd88f; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
+:root { color-scheme: light dark; --ink: #1d2329; --paper: #fff; --line: #d7dce1; --soft: #f3f5f7;
+  --bad: #b3261e; --good: #1c7a3d; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e8ec; --paper: #15191d; --line: #363d44;
+  --soft: #1f252a; --bad: #ff8a80; --good: #7bd88f; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
+  max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; } td, th { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
-td:first-child, th:first-child { text-align: left; } th { white-space: normal; vertical-align: bottom; } tr:last-child td { font-weight: 600; }
-.score { font-size: 2.2rem; font-weight: 600; } .bad { color: var(--bad); } .good { color: var(--good); }
-.survivor { border: 1px solid var(--line); border-left: 4px solid var(--bad); border-radius: 4px; margin: 1rem 0; padding: .5rem .8rem; }
-.survivor pre { margin: .3rem 0; padding: .3rem .5rem; background: var(--soft); overflow-x: auto; } .survivor ul { margin: .3rem 0; padding-left: 1.2rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; }
+td, th { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right;
+  white-space: nowrap; }
+td:first-child, th:first-child { text-align: left; }
+th { white-space: normal; vertical-align: bottom; }
+tr:last-child td { font-weight: 600; }
+.score { font-size: 2.2rem; font-weight: 600; }
+.bad { color: var(--bad); }
+.good { color: var(--good); }
+.survivor { border: 1px solid var(--line); border-left: 4px solid var(--bad); border-radius: 4px;
+  margin: 1rem 0; padding: .5rem .8rem; }
+.survivor pre { margin: .3rem 0; padding: .3rem .5rem; background: var(--soft); overflow-x: auto; }
+.survivor ul { margin: .3rem 0; padding-left: 1.2rem; }
 code { font-size: .9em; overflow-wrap: anywhere; } details { margin: 1rem 0; }
 )";
 

@@ -17,8 +17,9 @@ struct Subject {
   Environment set;                   // with the simulated runtime's library path
   std::string folder;                // of files that a run leaves
   int jobs = 2;
-  bool compare = true;  // a mutant runs only where a launch of it leaves something else than
-                        // unchanged; false: from its first launch to the end
+  // A mutant runs only where a launch of it leaves something else than unchanged; false: from its
+  // first launch to the end.
+  bool compare = true;
 };
 
 // One pass over the mutants that are left.

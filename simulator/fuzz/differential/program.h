@@ -35,8 +35,9 @@ struct Register {
 
 // What an address points into.
 enum class Region : std::uint8_t {
-  kInput,  // read-only global memory: the thread's own kInputStride bytes, or the kWindow bytes at
-           // the beginning
+  // read-only global memory: the thread's own kInputStride bytes, or the kWindow bytes at the
+  // beginning.
+  kInput,
   kScratch,    // global memory, kPrivate bytes a thread
   kShared,     // shared memory, kPrivate bytes a thread
   kLocal,      // kPrivate bytes
@@ -109,17 +110,18 @@ struct Statement {
     kIf,    // body where the predicate holds, other elsewhere
     kDead,  // body, which a zero in the input guards: never executed, and the compiler cannot know
     kLoop,  // body
-    kLeaveIf,  // ends the innermost loop's iteration, or the loop, for the lanes whose predicate
-               // holds
-    kSwitch,   // cases, by brx.idx
+    // Ends the innermost loop's iteration, or the loop, for the lanes whose predicate holds.
+    kLeaveIf,
+    kSwitch,       // cases, by brx.idx
     kIrreducible,  // a loop of body and other that some lanes enter in its middle
     kCall,
     kExchange,  // unit stores to the board; barrier; body may read all of the board; barrier
-    kHandOver,  // as kExchange, where the first half of the warps only arrives and the other half
-                // waits and reads
-    kBarrier,   // unit, at a barrier of the block or without
-    kText,      // lines, with `effects`
-    kEnd,       // the lanes whose predicate holds are done
+    // As kExchange, where the first half of the warps only arrives and the other half waits and
+    // reads.
+    kHandOver,
+    kBarrier,  // unit, at a barrier of the block or without
+    kText,     // lines, with `effects`
+    kEnd,      // the lanes whose predicate holds are done
   };
   Kind kind = Kind::kUnit;
   std::vector<Instruction> unit;
@@ -137,8 +139,9 @@ struct Statement {
   std::uint32_t count = 1;  // kConstant, kIrreducible
   std::uint8_t reg = 0;     // kLanes, kSwitch: 32-bit register, of which the low two bits count
   bool at_bottom = false;   // kLoop, kConstant: tested at its end
-  int walk = -1;  // kLoop: 32-bit register that takes in a word of the input in each iteration, by
-                  // a pointer that moves on
+  // kLoop: 32-bit register that takes in a word of the input in each iteration, by a pointer that
+  // moves on.
+  int walk = -1;
   bool go_on = false;  // kLeaveIf: ends the iteration only
   int variant = 0;     // of barriers and calls
   // kCall

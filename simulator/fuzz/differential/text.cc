@@ -368,8 +368,8 @@ void Text::wide_atomic() {
     line(opcode() + " q1, [" + where + "], q0" + more + ";");
   }
   line("mov.b128 {a2, a3}, q1;");
-  line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;");  // zero, for the old value
-                                                                         // is what was there
+  // zero, for the old value is what was there.
+  line("xor.b64 a2, a2, a4;\nxor.b64 a3, a3, a5;\nor.b64 a2, a2, a3;");
   line("ld" + space + ".v2.b64 {" + name_of(x) + ", " + name_of(y) + "}, [" + where + "];");
   line("st" + space + ".v2.b64 [" + where + "], {a4, a5};");
   line("xor.b64 " + name_of(x) + ", " + name_of(x) + ", a2;");

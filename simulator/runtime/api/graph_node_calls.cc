@@ -70,8 +70,7 @@ cudaError_t apply_attribute(KernelWork& work, cudaLaunchAttributeID id,
 
 extern "C" {
 
-// ---- adding
-// -----------------------------------------------------------------------------------------------------------
+// ---- adding -------------------------------------------------------------------------------------
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* dependencies, size_t count,
@@ -173,8 +172,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
   });
 }
 
-// ---- asking
-// -----------------------------------------------------------------------------------------------------------
+// ---- asking -------------------------------------------------------------------------------------
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
   return get<KernelWork>(
@@ -249,8 +247,7 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
   });
 }
 
-// ---- changing
-// ---------------------------------------------------------------------------------------------------------
+// ---- changing -----------------------------------------------------------------------------------
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
   return set(__func__, node, [&](Runtime& r, Device& d, Work* work) {

@@ -21,8 +21,8 @@ struct GraphNode {
   int device = 0;
   std::uint64_t origin = 0;          // the same for a node and its copies in clones
   std::vector<GraphNode*> from, to;  // what it waits for, and what waits for it
-  std::vector<void*> arguments;      // pointers into KernelWork::parameters, as
-                                     // cudaGraphKernelNodeGetParams gave them last
+  // Pointers into KernelWork::parameters, as cudaGraphKernelNodeGetParams gave them last.
+  std::vector<void*> arguments;
 };
 
 // A user object that a graph keeps alive (cudaUserObjectCreate).

@@ -18,10 +18,11 @@ struct Inspection {
     kNoDeviceCode,   // an ELF file without device code
     kSharedRuntime,  // needs libcudart.so.13: can be served
     kOtherRuntime,   // needs another version of libcudart
-    kStaticRuntime,  // a program or library with a runtime linked in (nvcc's default):
-                     // `static_runtime` says whether it can be served
-    kLibrary,  // a shared library with device code that leaves the runtime to the program that
-               // loads it
+    // A program or library with a runtime linked in (nvcc's default): `static_runtime` says whether
+    // it can be served.
+    kStaticRuntime,
+    // A shared library with device code that leaves the runtime to the program that loads it.
+    kLibrary,
   };
   Kind kind = Kind::kNotElf;
   StaticRuntime::Kind static_runtime = StaticRuntime::Kind::kNone;

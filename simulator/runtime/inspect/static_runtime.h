@@ -23,11 +23,12 @@ struct EntryPoint {
 
 struct StaticRuntime {
   enum class Kind {
-    kNone,      // none was found inside
-    kSymbols,   // one of CUDA 13, and the symbol table names its entry points
-    kOlder,     // one of an older CUDA, whose functions take other arguments
-    kStripped,  // device code, a runtime that is not asked of any library, and no symbols of it:
-                // one is inside, and nobody can say where
+    kNone,     // none was found inside
+    kSymbols,  // one of CUDA 13, and the symbol table names its entry points
+    kOlder,    // one of an older CUDA, whose functions take other arguments
+    // Device code, a runtime that is not asked of any library, and no symbols of it: one is inside,
+    // and nobody can say where.
+    kStripped,
   };
   static constexpr std::size_t kMost = 1024;
   static constexpr std::uint64_t kMostRoom = 64;

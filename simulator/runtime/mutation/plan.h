@@ -1,35 +1,42 @@
-// What `lockstep mutate` asks of a process: the file that LOCKSTEP_MUTATION names, one JSON object.
+// The request of `lockstep mutate` to a process: the file that LOCKSTEP_MUTATION names, one JSON
+// object.
 //
-//   "mode": "survey"     run unchanged; at the end write to "out" what can be changed, and which
-//   launch or call comes to it first "mode": "serve"      run unchanged, and before the launch or
-//   call that first comes to a mutant's place fork a process that goes on as the mutant;
-//                        lines about these processes are appended to "out"
-//   "mode": "become"     be the one mutant of the list from its module's first launch on: for
-//   programs that cannot be forked "out": path serve and become: "outputs": folder    where each
-//   mutant's stdout and stderr go, as ID.txt "jobs": 2            mutants that run at the same time
-//   "seconds": 10        that a mutant may run
-//   "instruction_limit": N   warp instructions that a block of a mutant may run; 0: as set for the
-//   program "sets": ["2c01"]     of parts of the program (parts.h) "compare": true      a mutant of
-//   a kernel gets a process only where a launch of it leaves something else than unchanged
-//   (trial.h). Of serve; then
-//                        "at" says nothing of such mutants
-//   "status": 0          with which the program ends unchanged
-//   "parts": 12          that the unchanged program begins
-//   "counters": "2c01"   the parts that look at the counters of launches
-//   "mutants": [{"id": 7, "at": 12, "parts": 0, "code": "hash", "place": [module, function,
-//   instruction, edit]},
+//   "mode": "survey"   runs unchanged; at the end it writes to "out" what can be changed, and which
+//                      launch or call comes to each first
+//   "mode": "serve"    runs unchanged; before the launch or call that first comes to a mutant's
+//                      place it forks a process that continues as the mutant; lines about these
+//                      processes are appended to "out"
+//   "mode": "become"   is the one mutant of the list from its module's first launch on: for
+//                      programs that cannot be forked
+//   "out": path
+//
+// Of serve and become:
+//
+//   "outputs": folder  each mutant's stdout and stderr, as ID.txt
+//   "jobs": 2          mutants that run at the same time
+//   "seconds": 10      that a mutant may run
+//   "instruction_limit": N  warp instructions that a block of a mutant may run; 0: as set for the
+//                      program
+//   "sets": ["2c01"]   sets of parts of the program (parts.h)
+//   "compare": true    a mutant of a kernel gets a process only where a launch of it leaves other
+//                      memory than the unchanged launch (trial.h); of serve; "at" is then unused
+//                      for such mutants
+//   "status": 0        exit status of the unchanged program
+//   "parts": 12        that the unchanged program begins
+//   "counters": "2c01" the parts that read the counters of launches
+//   "mutants": [{"id": 7, "at": 12, "parts": 0, "code": "hash",
+//                "place": [module, function, instruction, edit]},
 //               {"id": 8, "at": 3, "parts": 0, "site": "key", "change": "grid-x+1"}]
-//                        in ascending order of "at": the launch, or for the second kind the call,
-//                        before which it is forked, from 1; "parts": the index in "sets" of those
-//                        parts that come to it, all when it is left out; "enough": where launches
-//                        are compared, so many that leave the same suffice to say that nobody
-//                        notices it; left out: all launches
+//     in ascending order of "at": the launch, or for the second kind the call, before which the
+//     mutant is forked, from 1. "parts": the index in "sets" of the parts that come to it; left
+//     out: all. "enough": where launches are compared, the number of launches with the same result
+//     after which the mutant counts as a survivor; left out: all launches.
 //
 // Lines of serve and become, each one JSON object with "id": {"end": exit status of the program's
 // own}, {"finding": kind, "text": ...}, {"refused": why}, and from the parent {"died": wait status,
 // "seconds": s, "late": whether it was ended for its time}, {"skipped": why}. {"id": 0,
-// "otherwise": true}: the program, unchanged, went otherwise than the plan says, so that what is
-// said of mutants that nobody noticed says nothing.
+// "otherwise": true}: the unchanged program took another course than the plan's, so that its
+// survivors mean nothing.
 #pragma once
 
 #include <cstdint>

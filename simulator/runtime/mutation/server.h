@@ -73,12 +73,13 @@ class MutationServer final : public Interceptor {
   // Where launches are compared.
   std::optional<Candidates> candidates_;
   Candidate* self_candidate_ = nullptr;  // in a mutant
-  bool until_part_ends_ = false;  // it is to judge the rest of a part, and is taken back when the
-                                  // part ends as it should
+  // It is to judge the rest of a part, and is taken back when the part ends as it should.
+  bool until_part_ends_ = false;
   engine::Exchange* in_place_ = nullptr;
   struct Shared {
-    std::atomic<int> trying;  // the mutant whose launch this process makes: should that end it, the
-                              // command knows whose it was
+    // The mutant whose launch this process makes: should that end it, the command knows whose it
+    // was.
+    std::atomic<int> trying;
     std::atomic<int> taken_back;  // the mutant whose process has ended with its part
   };
   Shared* shared_ = nullptr;  // with the processes that are forked, and the command

@@ -37,12 +37,14 @@ class Survey final : public Interceptor {
   //   "launches", "calls": how many there were
   //   "instructions": the most warp instructions of one launch
   //   "codes": [{"code": hash, "mutants": [{"place", "operator", "change", "function", "text",
-  //   "file", "line", "column", "at", "parts"}]}], at: 0 for
+  //     "file", "line", "column", "at", "parts"}]}], at: 0 for
   //            what no launch executed
   //   "sites": [{"site": key, "api", "object", "offset", "kernel", "changes": [{"change", "words",
-  //   "at", "parts"}]}] "sets": [text of Parts]: "parts" are indices of them "parts": how many
-  //   there were "counters": text of Parts: those that ask for counters "threads": whether the
-  //   program had more than one at a launch
+  //     "at", "parts"}]}]
+  //   "sets": [text of Parts]: "parts" are indices of them
+  //   "parts": how many there were
+  //   "counters": text of Parts: those that ask for counters
+  //   "threads": whether the program had more than one at a launch
   void finish(int status);
 
  private:

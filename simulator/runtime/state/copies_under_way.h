@@ -45,8 +45,8 @@ class CopiesUnderWay {
   struct Copy {
     StreamOrder stream;
     int device;
-    bool then_legacy;  // something was put into the legacy default stream since: blocking streams
-                       // come after that
+    // Something was put into the legacy default stream since: blocking streams come after that.
+    bool then_legacy;
     engine::ArrivingData data;
   };
   static bool is_ordered(const Copy& copy, const StreamOrder& after);

@@ -83,7 +83,8 @@ unknown:
   ret;
 }
 
-.visible .func (.param .b32 result) cudaCGGetSize(.param .b64 threads, .param .b64 grids, .param .b64 handle)
+.visible .func (.param .b32 result) cudaCGGetSize(.param .b64 threads, .param .b64 grids,
+    .param .b64 handle)
 {
   .reg .pred %p<3>; .reg .b32 %r<7>; .reg .b64 %rd<3>;
   ld.param.u64 %rd0, [threads];
@@ -114,7 +115,8 @@ unknown:
   ret;
 }
 
-.visible .func (.param .b32 result) cudaCGGetRank(.param .b64 thread, .param .b64 grid, .param .b64 handle)
+.visible .func (.param .b32 result) cudaCGGetRank(.param .b64 thread, .param .b64 grid,
+    .param .b64 handle)
 {
   .reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %rd<3>;
   ld.param.u64 %rd0, [thread];

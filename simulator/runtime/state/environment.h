@@ -1,31 +1,33 @@
-// What the environment can set, read once and checked: a mistyped setting is an error, never
+// The settings of the environment, read once and checked: a mistyped setting is an error, never
 // silently ignored.
 //
-//   LOCKSTEP_DEVICE=sm_90        which device is simulated (profile.h); default sm_90
-//   LOCKSTEP_DEVICES=1           how many of them, 0 ... 64
-//   LOCKSTEP_MEMORY=8            device memory in GiB; default: the part's, but at most a quarter
-//   of what the host may use, so that memory and its
-//                                shadow (up to 3.2 bytes a byte) fit
-//   LOCKSTEP_CHECKS=all          all, none, or a comma-separated list of bounds, initialisation,
-//   races, synchronisation, leaks, strict-barriers, strict-libraries, strict-writes; all is the
-//   first four;
-//                                a leading '-' takes one away from all: "-races"
-//   LOCKSTEP_SCHEDULE=0          seed of the schedule; 0 is the deterministic order
-//   LOCKSTEP_HOST_THREADS=0      host threads that run blocks; 0: as many as the machine has
-//   LOCKSTEP_INSTRUCTION_LIMIT=N warp instructions a block may run before a time-limit finding; 0:
-//   none; default kInstructionLimit LOCKSTEP_QUIET=0             1: findings and explanations are
-//   not printed as they happen LOCKSTEP_SUPPRESSIONS=FILE   findings that are known and wanted
-//   quiet (check/suppressions.h) LOCKSTEP_GO_ON=0             1: a kernel goes on after a finding
-//   where it can (a race, a value that nobody wrote, ...), and each place is told once
-//   LOCKSTEP_API_ERRORS=0        1: calls of the API that fail are findings, refused launches among
-//   them LOCKSTEP_RECORD=FILE         where to leave what happened, for `lockstep exec` (record.h)
-//   LOCKSTEP_MUTATION=FILE       what `lockstep mutate` asks of the process
-//   (runtime/mutation/plan.h) LOCKSTEP_REGISTERS=shared    separate: every virtual register has a
-//   place of its own, to tell whether sharing places changes a result LOCKSTEP_COUNT=0 1: memory
-//   transactions are counted from the first launch on LOCKSTEP_COVERAGE=0          1: what the
-//   threads of kernels execute is counted, and left in LOCKSTEP_RECORD for `lockstep coverage`
-//   CUDA_LAUNCH_BLOCKING=0       1: a launch itself returns the kernel's error, as NVIDIA's runtime
-//   does
+//   LOCKSTEP_DEVICE=sm_90         the simulated device (profile.h); default sm_90
+//   LOCKSTEP_DEVICES=1            the number of devices, 0 ... 64
+//   LOCKSTEP_MEMORY=8             device memory in GiB; default: the part's, but at most a quarter
+//                                 of the host's memory, so that memory and its shadow (up to
+//                                 3.2 bytes a byte) fit
+//   LOCKSTEP_CHECKS=all           all, none, or a comma-separated list of bounds, initialisation,
+//                                 races, synchronisation, leaks, strict-barriers, strict-libraries,
+//                                 strict-writes; all is the first four; a leading '-' takes one
+//                                 away from all: "-races"
+//   LOCKSTEP_SCHEDULE=0           seed of the schedule; 0 is the deterministic order
+//   LOCKSTEP_HOST_THREADS=0       host threads that run blocks; 0: as many as the machine has
+//   LOCKSTEP_INSTRUCTION_LIMIT=N  warp instructions a block may run before a time-limit finding;
+//                                 0: no limit; default kInstructionLimit
+//   LOCKSTEP_QUIET=0              1: findings and explanations are not printed as they happen
+//   LOCKSTEP_SUPPRESSIONS=FILE    known findings that are not reported (check/suppressions.h)
+//   LOCKSTEP_GO_ON=0              1: a kernel continues after a finding where it can (a race, an
+//                                 unwritten value, ...), and each place is reported once
+//   LOCKSTEP_API_ERRORS=0         1: failed calls of the API are findings, also refused launches
+//   LOCKSTEP_RECORD=FILE          the record for `lockstep exec` (record.h)
+//   LOCKSTEP_MUTATION=FILE        the request of `lockstep mutate` (runtime/mutation/plan.h)
+//   LOCKSTEP_REGISTERS=shared     separate: every virtual register has a place of its own, to test
+//                                 whether shared places change a result
+//   LOCKSTEP_COUNT=0              1: memory transactions are counted from the first launch on
+//   LOCKSTEP_COVERAGE=0           1: executed instructions are counted, and left in LOCKSTEP_RECORD
+//                                 for `lockstep coverage`
+//   CUDA_LAUNCH_BLOCKING=0        1: a launch itself returns the kernel's error, as NVIDIA's
+//                                 runtime does
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,8 @@ struct Profile {
   std::string_view name;  // "sm_90", the value of LOCKSTEP_DEVICE
   int major, minor;
   int multiprocessors;
-  std::uint64_t memory_bytes;  // of the real part; what a program gets is also bounded by the host
-                               // (environment.h)
+  // Of the real part; what a program gets is also bounded by the host (environment.h)
+  std::uint64_t memory_bytes;
   int threads_per_multiprocessor;
   int blocks_per_multiprocessor;
   std::uint32_t shared_per_multiprocessor;  // bytes

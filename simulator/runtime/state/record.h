@@ -1,19 +1,23 @@
 // The record that a run under `lockstep exec` leaves for it: a file of lines, each one JSON object.
 // Lines are written as things happen, so that a program that crashes leaves its record too. Several
 // processes may write to one file; each line but the first has its process's "pid". The first line
-// is record_mark.h's; after it, one of
+// is record_mark.h's. Each line after it is one of
 //
-//   "device": "sm_90", "schedule": 0, "checks": "all"         the process reached a simulated
-//   device "kernel": "void f(int*)", "launches": 12                  launches of this kernel that
-//   this process has begun, kept up to date in its place "finding": {...}, "number": 1,
-//   "suppressed": false        as extension.h describes a finding; of one number the last line
-//   counts "taken": true                                             the program took the findings
-//   so far: they are its own business "coverage": {...}                                         of
-//   one module, what its threads have executed: see covered() "totals": [{"kernel": ..., "device":
-//   0, and the counters by name}], "refused_launches": 0    the process ends
+//   "device": "sm_90", "schedule": 0, "checks": "all"
+//       the process has opened a simulated device
+//   "kernel": "void f(int*)", "launches": 12
+//       launches of this kernel that this process has begun, kept up to date in its place
+//   "finding": {...}, "number": 1, "suppressed": false
+//       as extension.h describes a finding; of several lines with one number the last counts
+//   "taken": true
+//       the program took the findings so far and handles them itself
+//   "coverage": {...}
+//       the executed instructions of one module: see covered()
+//   "totals": [{"kernel": ..., "device": 0, and the counters by name}], "refused_launches": 0
+//       the process ends
 //
-// What cannot be written is an error: a sentence on stderr, the mark in the first line, and exit
-// status 88 where the process would end with 0.
+// A failed write is an error: a message on stderr, the mark in the first line, and exit status 88
+// where the process would end with 0.
 #pragma once
 
 #include <sys/types.h>
@@ -56,13 +60,17 @@ class Record {
   void taken();
   // Adds the instructions of a module that threads have executed since the last call; `texts` is
   // its PTX. The line's "coverage" is
-  //   "module": "0123456789abcdef"                             a hash of the PTX: modules of
-  //   several devices and processes with the same one are the same "files": [...] names, by number
-  //   "inlined": [["help(int)", [[file, line, column], ...]]]  ModuleCoverage::inlined, by number
-  //   "functions": [{"name": mangled, "demangled": ..., "kernel": true, "text": 0, "instructions":
-  //   [...]}]
-  // and an instruction, in the order of the PTX, is an array of: its text, its line in the PTX,
-  // file (-1: no line information) and line, inlined (-1: not), guarded, threads that reached it,
+  //   "module": "0123456789abcdef"
+  //       a hash of the PTX: the same for the same module on several devices and in several
+  //       processes
+  //   "files": [...]
+  //       names, by number
+  //   "inlined": [["help(int)", [[file, line, column], ...]]]
+  //       ModuleCoverage::inlined, by number
+  //   "functions": [{"name": mangled, "demangled": ..., "kernel": true, "text": 0,
+  //                  "instructions": [...]}]
+  // An instruction, in the order of the PTX, is an array of: its text, its line in the PTX, file
+  // (-1: no line information) and line, inlined (-1: not), guarded, threads that reached it,
   // threads that ran it, OperationCoverage's partial and parted, and threads by target of a branch
   // table.
   void covered(const std::vector<std::string>& texts, const engine::ModuleCoverage& coverage);

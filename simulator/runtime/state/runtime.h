@@ -72,16 +72,16 @@ struct ThreadState {
   bool in_callback = false;  // the program's callback runs: CUDA calls are not permitted
 
   // For calls that fail (call_errors.h).
-  const char* called_as = nullptr;  // what the program has called: a function of the driver API,
-                                    // which calls the runtime's
-  int depth = 0;                    // calls of the API that run, one within the other
-  std::string explained;            // why the running call fails, in a sentence
-  std::string last_sentence;        // the last that was said of any
+  // What the program has called: a function of the driver API, which calls the runtime's.
+  const char* called_as = nullptr;
+  int depth = 0;              // calls of the API that run, one within the other
+  std::string explained;      // why the running call fails, in a sentence
+  std::string last_sentence;  // the last that was said of any
   // The running call has failed for refused device code, which has been reported already.
   bool refused_module = false;
-  std::optional<std::string> refused_kernel;  // the running call is a launch that is not taken;
-                                              // demangled, empty when it is no kernel
-  const void* launched_from = nullptr;        // of the launch that <<<>>> makes next
+  // The running call is a launch that is not taken; demangled, empty when it is no kernel.
+  std::optional<std::string> refused_kernel;
+  const void* launched_from = nullptr;  // of the launch that <<<>>> makes next
   std::vector<std::pair<std::uint64_t, std::uint64_t>>
       not_looked_at;  // findings by number, and how often, since the last error was last fetched
 };

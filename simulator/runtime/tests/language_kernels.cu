@@ -21,8 +21,7 @@ namespace {
 
 using BlockBarrier = cuda::barrier<cuda::thread_scope_block>;
 
-// ---- asynchronous copies
-// --------------------------------------------------------------------------------------------
+// ---- asynchronous copies ------------------------------------------------------------------------
 
 __global__ void pipelined_sum_kernel(int* to, const int* from, int tiles) {
   __shared__ int stage[2][kTile];
@@ -120,8 +119,7 @@ __global__ void producer_consumer_kernel(int* to, const int* from, int tiles) {
   }
 }
 
-// ---- atomics
-// --------------------------------------------------------------------------------------------------------
+// ---- atomics ------------------------------------------------------------------------------------
 
 __global__ void small_atomics_kernel(void* cells) {
   char* p = static_cast<char*>(cells);
@@ -135,8 +133,7 @@ __global__ void small_atomics_kernel(void* cells) {
             static_cast<unsigned short>(7));
 }
 
-// ---- the language
-// ---------------------------------------------------------------------------------------------------
+// ---- the language -------------------------------------------------------------------------------
 
 __device__ __noinline__ int fibonacci(int n) {
   return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);

@@ -10,10 +10,12 @@ namespace lockstep::fuzz::differential {
 inline constexpr const char* kHelpers = R"(.version 8.0
 .target sm_90
 .address_size 64
-.visible .entry prepare(.param .u64 memory, .param .u64 sizes, .param .u32 stride, .param .u64 start, .param .u32 sums)
+.visible .entry prepare(.param .u64 memory, .param .u64 sizes, .param .u32 stride,
+                        .param .u64 start, .param .u32 sums)
 {
 .reg .pred p<4>; .reg .b32 r<16>; .reg .b64 d<16>;
-ld.param.u64 d0, [memory]; ld.param.u64 d1, [sizes]; ld.param.u32 r0, [stride]; ld.param.u64 d2, [start]; ld.param.u32 r6, [sums];
+ld.param.u64 d0, [memory]; ld.param.u64 d1, [sizes]; ld.param.u32 r0, [stride];
+ld.param.u64 d2, [start]; ld.param.u32 r6, [sums];
 mov.u32 r1, %ctaid.x; mov.u32 r2, %tid.x; mov.u32 r3, %ntid.x;
 mad.wide.u32 d0, r1, r0, d0;
 mad.wide.u32 d1, r1, 8, d1;
@@ -41,10 +43,12 @@ ld.param.u64 d0, [memory]; ld.param.u32 r0, [number];
 st.relaxed.sys.global.u32 [d0], r0;
 ret;
 }
-.visible .entry digest(.param .u64 memory, .param .u64 sizes, .param .u32 stride, .param .u64 results)
+.visible .entry digest(.param .u64 memory, .param .u64 sizes, .param .u32 stride,
+                       .param .u64 results)
 {
 .reg .pred p<4>; .reg .b32 r<16>; .reg .b64 d<24>;
-ld.param.u64 d0, [memory]; ld.param.u64 d1, [sizes]; ld.param.u32 r0, [stride]; ld.param.u64 d2, [results];
+ld.param.u64 d0, [memory]; ld.param.u64 d1, [sizes]; ld.param.u32 r0, [stride];
+ld.param.u64 d2, [results];
 mov.u32 r1, %ctaid.x; mov.u32 r2, %tid.x; mov.u32 r3, %ntid.x;
 mad.wide.u32 d0, r1, r0, d0;
 mad.wide.u32 d1, r1, 8, d1;

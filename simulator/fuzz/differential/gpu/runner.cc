@@ -115,8 +115,9 @@ int serve(int channel) {
     if (o.hangs || !o.error.empty()) break;
   }
   char end;
-  receive_all(channel, &end, 1);  // comes when the other side closes; the context cannot be used,
-                                  // and the driver might wait for the kernel
+  // Comes when the other side closes; the context cannot be used, and the driver might wait for the
+  // kernel.
+  receive_all(channel, &end, 1);
   _exit(0);
 }
 
