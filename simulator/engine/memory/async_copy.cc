@@ -6,6 +6,7 @@
 
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
+#include "simulator/engine/checks/uninitialised.h"
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/memory/access.h"
@@ -95,6 +96,7 @@ bool arrive_copy(Warp& w, AsyncCopy& copy, LaneMask lanes) {
   each(lanes, [&](int l) {
     std::memcpy(r.host[l], copy.bytes[l], copy.size);
     if (copy.unwritten[l] == 0 || !b.launch->check_initialisation) return;
+    forget_origins(b, r.host[l], copy.size);
     for (std::uint32_t i = 0; i < copy.size; ++i) {
       if (copy.unwritten[l] >> i & 1)
         clear_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), copy.offset[l] + i,

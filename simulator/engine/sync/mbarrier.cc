@@ -6,6 +6,7 @@
 
 #include "simulator/engine/checks/races.h"
 #include "simulator/engine/checks/reports.h"
+#include "simulator/engine/checks/uninitialised.h"
 #include "simulator/engine/checks/written_bits.h"
 #include "simulator/engine/launch/launch_state.h"
 #include "simulator/engine/launch/worker.h"
@@ -313,6 +314,7 @@ void deliver(Block& b, const Delivery& d) {
   if (d.bytes.empty()) return;  // a copy of no bytes has no addresses either
   ++b.worker->changes;
   b.shared.partly_written.forget(d.offset, d.bytes.size());
+  forget_origins(b, b.shared.bytes.get() + d.offset, d.bytes.size());
   if (d.reduction != isa::AtomOp::kNone) combine(b, d);
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
   const std::size_t step = d.absent.empty() ? d.bytes.size() : 16;
