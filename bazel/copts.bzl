@@ -43,7 +43,7 @@ ENGINE_COPTS = [
 ]
 
 # What merely computes, with the GPU's arithmetic: optimised whatever the compilation mode, since the vector loops are the
-# point. simulator/engine/alu/handler_file.h has the rule that these files keep.
+# point. simulator/engine/ops/alu/handler_file.h has the rule that these files keep.
 HANDLER_COPTS = [
     "-O1",
     "-ftree-vectorize",

@@ -4,7 +4,7 @@ A test's result is cached under its inputs. If the GPU were not among them, a pa
 on one GPU would be served for another, or to a machine that has none.
 
 The GPUs are this machine's, as nvidia-smi names them; or, where the tests run elsewhere, those of the
-pool of workers that --repo_env=LOCKSTEP_GPU_POOL=<name> chooses (docs/remote.md).
+pool of workers that --repo_env=LOCKSTEP_GPU_POOL=<name> chooses (docs/guide/remote.md).
 """
 
 def _identity_here(rctx):

@@ -38,7 +38,7 @@ def _silicon_tags(sm):
 def _gpu_worker(sm):
     """What a remote engine is told of a test, and not of its compilation: send it to a worker with such a GPU.
 
-    Engines that know pools by name alone take the second (docs/remote.md has a table).
+    Engines that know pools by name alone take the second (docs/guide/remote.md has a table).
     """
     return {"test.Pool": GPU_POOL or "gpu-" + sm, "test.gpu": sm}
 

@@ -1,5 +1,5 @@
 // How fast the kernels are on this GPU, each beside what it could be at most: the device's own
-// copy, CUB's histogram, the arithmetic units. Prints the table of docs/timing.md.
+// copy, CUB's histogram, the arithmetic units. Prints the table of docs/journal/timing.md.
 //
 //   bazel run -c opt --//bazel:archs=sm_90 //benchmarks:kernel_speeds     (the architecture of the
 //   GPU)

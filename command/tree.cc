@@ -433,8 +433,8 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
       if (command != Command::kMutate) add_amounts(o, line.run);
       app.footer(
           "[OPTION...] -- PROGRAM [ARGUMENT...], or without a program the suites themselves. "
-          "docs/exec.md, "
-          "docs/coverage.md, docs/mutation.md");
+          "docs/reference/exec.md, "
+          "docs/reference/coverage.md, docs/reference/mutation.md");
     } else {
       app.footer("Write -- and then the program: [OPTION...] -- PROGRAM [ARGUMENT...]");
     }

@@ -43,7 +43,7 @@ struct AccessPattern {
 // Elements that a thread moves, a block's width apart, every load before the first store: 16 bytes
 // of them, at most 8. A request of a warp is of 32 neighbours all the same; there are only more of
 // them under way, which is what it takes to use all of a GPU's bandwidth with small elements
-// (docs/timing.md).
+// (docs/journal/timing.md).
 constexpr int access_items(int element_bytes) { return element_bytes < 2 ? 8 : 16 / element_bytes; }
 
 struct AccessShape {

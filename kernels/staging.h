@@ -17,7 +17,7 @@ namespace lockstep::kernels {
 
 // A thread handles so many elements at a time, one of each of so many tiles: so many loads are
 // under way before it waits for the first, which is what it takes to use all of a GPU's bandwidth
-// (docs/timing.md).
+// (docs/journal/timing.md).
 inline constexpr int kStagingItems = 4;
 
 struct StagingShape {

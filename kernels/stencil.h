@@ -39,7 +39,7 @@ enum class StencilBoundary : std::uint8_t {
 
 // A thread computes so many elements of a tile, `block` elements apart: so many loads are under way
 // before it waits for the first. On an H100, one at a time leaves half of its bandwidth unused
-// (docs/timing.md).
+// (docs/journal/timing.md).
 inline constexpr int kStencilItems = 4;
 
 // Each block computes tiles of kStencilItems * block elements; a grid smaller than the number of

@@ -303,7 +303,7 @@ std::string text_of(const matrix_unit::Finding& f) {
   }
 }
 
-// For the passport (docs/passport.md): names and values, in the order of reading.
+// For the passport (docs/reference/passport.md): names and values, in the order of reading.
 std::string note_of(const MatrixForm& form, const Measured& m) {
   std::string values;
   const auto add = [&](const std::string& name, const matrix_unit::Finding& f) {

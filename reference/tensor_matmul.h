@@ -2,13 +2,13 @@
 // model of one sum. B is given by columns: b is n x k. Factors are held as doubles, which have
 // every value of every type.
 //
-// How a unit sums one element, as measured and published (docs/matrix.md): the products are cut
-// into chunks of L, in order of k. In a chunk the accumulator and the L products, T = L + 1 terms,
-// are cut, toward zero, to F fraction bits below the largest exponent e of all terms; their exact
-// sum is rounded toward zero to R fraction bits and becomes the accumulator. A product's exponent
-// is the sum of its factors', which is not normalised: with |x|' = max(|x|, least normal) of a
-// factor x that is not 0, 2^e <= max(|acc|', the largest |a|' |b|', 2^z), z being the exponent of a
-// term that is 0.
+// How a unit sums one element, as measured and published (docs/reference/matrix.md): the products
+// are cut into chunks of L, in order of k. In a chunk the accumulator and the L products, T = L + 1
+// terms, are cut, toward zero, to F fraction bits below the largest exponent e of all terms; their
+// exact sum is rounded toward zero to R fraction bits and becomes the accumulator. A product's
+// exponent is the sum of its factors', which is not normalised: with |x|' = max(|x|, least normal)
+// of a factor x that is not 0, 2^e <= max(|acc|', the largest |a|' |b|', 2^z), z being the exponent
+// of a term that is 0.
 //
 // Bound. Of one chunk with S = |acc| + sum |a|' |b|':
 //   cutting:  each term loses less than 2^(e - F), so all lose less than T 2^(e - F) <= T 2^-F (S +

@@ -48,7 +48,7 @@ Term product(const Term& a, const Term& b) {
           a.fraction_bits + b.fraction_bits};
 }
 
-// Rules 2 to 4 of docs/matrix.md for the terms of one step.
+// Rules 2 to 4 of docs/reference/matrix.md for the terms of one step.
 float one_step(const std::vector<Term>& terms, const MatrixUnit& unit) {
   int largest = unit.zero_exponent;
   bool any = false;

@@ -117,9 +117,16 @@ new_project_family() {
 list_to_fill_in() {
   local tree=$1 name=$2
   echo
-  echo "To fill in, in this order (docs/adding_a_kernel.md):"
-  (cd "$tree" && grep -n 'FILL IN' "kernels/$name.h" reference/"$name".{h,cc} "kernels/$name.cu" "properties/$name.cc" \
-    "tests/known_bad/$name.cu") | sed -E 's/^([^:]+:[0-9]+):.*FILL IN: /  \1: /'
+  echo "To fill in, in this order (docs/guide/first_family.md):"
+  # A sentence may go on in the comment lines below it.
+  (cd "$tree" && awk '
+    function finish() { if (text != "") print "  " where ": " text; text = "" }
+    FNR == 1 { finish() }
+    /FILL IN: / { finish(); where = FILENAME ":" FNR; text = $0; sub(/.*FILL IN: /, "", text); next }
+    text != "" && text !~ /[.?]$/ && /^ *\/\/ / { line = $0; sub(/^ *\/\/ /, "", line); text = text " " line; next }
+    { finish() }
+    END { finish() }' "kernels/$name.h" reference/"$name".{h,cc} "kernels/$name.cu" "properties/$name.cc" \
+    "tests/known_bad/$name.cu")
 }
 
 # What is left to do after `new_family`, for people.

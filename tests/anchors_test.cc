@@ -51,7 +51,7 @@ TEST(Anchors, OfEquivalentMutants) {
 }
 
 TEST(Anchors, OfCoverage) {
-  expect_all_stand("docs/coverage.md", R"(\| (\w+) \| `(.*)` \| .+ \|)", ".cu");
+  expect_all_stand("docs/reference/coverage.md", R"(\| (\w+) \| `(.*)` \| .+ \|)", ".cu");
 }
 
 }  // namespace

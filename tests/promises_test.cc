@@ -1,5 +1,5 @@
-// Every sentence of a family's header stands in docs/promises.md, with laws that are tests of the
-// family, and no other sentence does.
+// Every sentence of a family's header stands in docs/reference/promises.md, with laws that are
+// tests of the family, and no other sentence does.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -136,7 +136,7 @@ std::vector<std::string> families() {
 }
 
 TEST(Promises, EverySentenceOfAHeaderIsHeldByALawOrSaysWhyNot) {
-  std::ifstream page(runfile("docs/promises.md"));
+  std::ifstream page(runfile("docs/reference/promises.md"));
   auto rows = rows_of(page);
   const std::set<std::string> reasons = {"defines", "reason", "caller"};
   ASSERT_GE(families().size(), 10u);
@@ -160,10 +160,10 @@ TEST(Promises, EverySentenceOfAHeaderIsHeldByALawOrSaysWhyNot) {
     }
     for (const std::string& sentence : in_header)
       EXPECT_TRUE(in_page.contains(sentence))
-          << family << ": not in docs/promises.md: " << sentence;
+          << family << ": not in docs/reference/promises.md: " << sentence;
     rows.erase(family);
   }
-  EXPECT_TRUE(rows.empty()) << "docs/promises.md has a family that there is not: "
+  EXPECT_TRUE(rows.empty()) << "docs/reference/promises.md has a family that there is not: "
                             << rows.begin()->first;
 }
 

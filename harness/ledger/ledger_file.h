@@ -1,5 +1,5 @@
 // The ledger as a JSON file: what one test process leaves behind for whoever started it
-// (docs/test_protocol.md lists its fields).
+// (docs/reference/test_protocol.md lists its fields).
 //
 // It is written before the first property, and anew whenever one starts or ends, so that a process
 // that dies still tells which property ran and which were never reached.

@@ -1,5 +1,5 @@
-// main() of every test binary: //harness/ledger:main. docs/test_protocol.md says what it promises
-// to users and to Bazel.
+// main() of every test binary: //harness/ledger:main. docs/reference/test_protocol.md says what it
+// promises to users and to Bazel.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <malloc.h>

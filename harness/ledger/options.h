@@ -1,4 +1,5 @@
-// The command line of a test binary. docs/test_protocol.md documents every flag for users.
+// The command line of a test binary. docs/reference/test_protocol.md documents every flag for
+// users.
 #pragma once
 
 #include <cstdint>

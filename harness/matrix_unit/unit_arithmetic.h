@@ -6,8 +6,8 @@
 // all terms; what is left is summed without error, and the sum rounded to D's type. C is a term of
 // the first step, or is added to the result at the end.
 //
-// These are the rules that the literature found on silicon (docs/matrix.md has the sources), with
-// each constant free: the probe measures them.
+// These are the rules that the literature found on silicon (docs/reference/matrix.md has the
+// sources), with each constant free: the probe measures them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The passport: harness/report/run_report.h, docs/passport.md.
+// The passport: harness/report/run_report.h, docs/reference/passport.md.
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-// Reading passports (docs/passport.md): what comparing them and showing them needs.
+// Reading passports (docs/reference/passport.md): what comparing them and showing them needs.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Timing {
   std::uint64_t samples = 0;
 };
 
-// Two durations measured interleaved, and what was made of them (docs/timing.md).
+// Two durations measured interleaved, and what was made of them (docs/reference/timing.md).
 struct TimingVerdict {
   std::string name;           // "global against constant, n=16777216"
   std::string verdict;        // FASTER, SAME, SLOWER, INCONCLUSIVE: the second against the first

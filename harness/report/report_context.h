@@ -19,7 +19,7 @@ struct Picture {
 // Those that a run left in `out`/outputs, in alphabetical order.
 std::vector<Picture> read_pictures(const std::string& out);
 
-// What `lockstep mutate` found of one suite (docs/mutation.md).
+// What `lockstep mutate` found of one suite (docs/reference/mutation.md).
 struct MutationScore {
   std::string suite;
   std::size_t killed = 0, survived = 0, not_covered = 0, equivalent = 0;  // mutants
@@ -36,7 +36,8 @@ struct FileCoverage {
 // From `out`/coverage/coverage.info; empty when there is none.
 std::vector<FileCoverage> read_coverage(const std::string& out);
 
-// What `lockstep counters` has counted of one kernel, over all its launches (docs/exec.md).
+// What `lockstep counters` has counted of one kernel, over all its launches
+// (docs/reference/exec.md).
 struct KernelCounters {
   std::string kernel;
   std::map<std::string, std::uint64_t>

@@ -1,5 +1,5 @@
 // What a run of several suites leaves: the table for people, the passport for machines
-// (docs/passport.md), JUnit for CI servers.
+// (docs/reference/passport.md), JUnit for CI servers.
 #pragma once
 
 #include <map>

@@ -3,7 +3,7 @@
 // Durations of one run each are information. The same program on the same GPU takes other times in
 // another process: its memory lies elsewhere, the clock is another. On an H100 one timing of 24
 // runs in a row lay between 16.9 and 22.2 us, each with an interval of a few per cent. So a
-// difference counts when runs were made in turn, and enough of them (docs/timing.md).
+// difference counts when runs were made in turn, and enough of them (docs/reference/timing.md).
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Durations on a GPU: two pieces of work, measured in turn on one stream with CUDA events, with the
-// clock beside each. docs/timing.md says how; harness/timing/timing_verdict.h judges them. On the
-// simulated GPU nothing is measured.
+// clock beside each. docs/reference/timing.md says how; harness/timing/timing_verdict.h judges
+// them. On the simulated GPU nothing is measured.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,5 +1,5 @@
 // Which of two things is faster: FASTER, SAME, SLOWER or INCONCLUSIVE, from durations that were
-// measured in pairs. docs/timing.md derives the statistics. Nothing here measures;
+// measured in pairs. docs/reference/timing.md derives the statistics. Nothing here measures;
 // harness/timing/stopwatch.h does.
 //
 // A pair is one duration of each, taken next to each other on one GPU, so that clocks, temperature

@@ -13,7 +13,7 @@
 
     lockstep_repositories()
 
-The repository has the rules and the labels of Lockstep's own one that docs/installing.md names.
+The repository has the rules and the labels of Lockstep's own one that docs/guide/installing.md names.
 """
 
 def _lockstep_installed_impl(rctx):

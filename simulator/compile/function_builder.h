@@ -42,6 +42,10 @@ class FunctionBuilder {
 
   const ptx::Function& function() const { return function_; }
   const program::Handlers& handlers() const { return handlers_; }
+  void set_action(program::Op& op, program::Action action) const {
+    op.action = action;
+    op.run = handlers_.of(action);
+  }
   program::Program& program() { return program_; }
   program::Function& out() { return out_; }
 

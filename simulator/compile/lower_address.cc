@@ -16,7 +16,7 @@ void lower_address(FunctionBuilder& b, const Instruction& i) {
   const Space space = i.modifiers.space;
   if (i.opcode == Opcode::k_isspacep) {
     Op op;
-    op.run = b.handlers().of(Action::kIsSpace);
+    b.set_action(op, Action::kIsSpace);
     op.space = static_cast<std::uint8_t>(space);
     op.dst = b.destination(i, d, 0);
     op.src[0] = b.source(i, from, 8);
@@ -54,7 +54,7 @@ void lower_cluster_address(FunctionBuilder& b, const Instruction& i) {
   const bool map = i.opcode == Opcode::k_mapa;
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(map ? Action::kMapAddress : Action::kRankOfAddress);
+  b.set_action(op, map ? Action::kMapAddress : Action::kRankOfAddress);
   op.space = static_cast<std::uint8_t>(space_of(i.modifiers));
   op.width = static_cast<std::uint8_t>(isa::size_of(i.modifiers.type));
   op.dst = b.destination(i, i.operands[0], map ? op.width : 4);

@@ -14,7 +14,7 @@ void lower_atomic(FunctionBuilder& b, const Instruction& i) {
   std::size_t n = has_result ? 1 : 0;
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(Action::kAtomic);
+  b.set_action(op, Action::kAtomic);
   op.width = static_cast<std::uint8_t>(isa::size_of(m.type));
   op.register_bytes = op.width;
   op.elements = m.vector;

@@ -24,7 +24,7 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
   storages(i.operands[2], call.arguments);
   Op op;
   op.kind = OpKind::kControl;
-  op.run = b.handlers().of(Action::kCall);
+  b.set_action(op, Action::kCall);
   std::vector<OperandUse> uses;
   if (target.kind == Operand::Kind::kRegister) {
     if (b.register_bytes(target) != 8)

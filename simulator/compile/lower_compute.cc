@@ -35,7 +35,7 @@ bool lower_special_move(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.dst = b.register_slot(i.operands[0]);
   op.width = static_cast<std::uint8_t>(b.register_bytes(i.operands[0]));
-  op.run = b.handlers().of(Action::kSpecialRegister);
+  b.set_action(op, Action::kSpecialRegister);
   op.kind = isa::reads_clock(from.special) ? OpKind::kControl : OpKind::kCompute;
   op.target = static_cast<std::uint32_t>(from.special);
   b.out().reserved_shared |= isa::is_reserved_shared(from.special);

@@ -16,7 +16,7 @@ void lower_control(FunctionBuilder& b, const Instruction& i) {
       b.emit(i, op, ValidityTransfer::kControl, {});
       return;
     case Opcode::k_brx_idx: {
-      op.run = b.handlers().of(Action::kBranchTable);
+      b.set_action(op, Action::kBranchTable);
       op.src[0] = b.source(i, i.operands[0], 4);
       op.target = static_cast<std::uint32_t>(b.program().tables.size());
       const auto& labels = i.operands[1].elements;
@@ -27,20 +27,20 @@ void lower_control(FunctionBuilder& b, const Instruction& i) {
       return;
     }
     case Opcode::k_ret:
-      op.run = b.handlers().of(Action::kReturn);
+      b.set_action(op, Action::kReturn);
       b.emit(i, op, ValidityTransfer::kControl, {});
       return;
     case Opcode::k_exit:
-      op.run = b.handlers().of(Action::kExit);
+      b.set_action(op, Action::kExit);
       b.emit(i, op, ValidityTransfer::kControl, {});
       return;
     case Opcode::k_trap:
     case Opcode::k_brkpt:
-      op.run = b.handlers().of(Action::kTrap);
+      b.set_action(op, Action::kTrap);
       b.emit(i, op, ValidityTransfer::kControl, {});
       return;
     case Opcode::k_nanosleep:
-      op.run = b.handlers().of(Action::kSleep);
+      b.set_action(op, Action::kSleep);
       op.src[0] = b.source(i, i.operands[0], 4);
       b.emit(i, op, ValidityTransfer::kControl, {{op.src[0], Role::kValue}});
       return;
@@ -54,7 +54,7 @@ void lower_stack(FunctionBuilder& b, const Instruction& i) {
   switch (i.opcode) {
     case Opcode::k_alloca: {
       b.out().uses_alloca = true;
-      op.run = b.handlers().of(Action::kAlloca);
+      b.set_action(op, Action::kAlloca);
       op.width = static_cast<std::uint8_t>(b.register_bytes(i.operands[0]));
       op.register_bytes = static_cast<std::uint8_t>(
           i.operands[1].kind == Operand::Kind::kRegister ? b.register_bytes(i.operands[1]) : 8);
@@ -73,13 +73,13 @@ void lower_stack(FunctionBuilder& b, const Instruction& i) {
       return;
     }
     case Opcode::k_stacksave:
-      op.run = b.handlers().of(Action::kStackSave);
+      b.set_action(op, Action::kStackSave);
       op.width = static_cast<std::uint8_t>(b.register_bytes(i.operands[0]));
       op.dst = b.register_slot(i.operands[0]);
       b.emit(i, op, ValidityTransfer::kFresh, {{op.dst, Role::kWrite}});
       return;
     case Opcode::k_stackrestore:
-      op.run = b.handlers().of(Action::kStackRestore);
+      b.set_action(op, Action::kStackRestore);
       op.register_bytes = static_cast<std::uint8_t>(
           i.operands[0].kind == Operand::Kind::kRegister ? b.register_bytes(i.operands[0]) : 8);
       op.src[0] = b.source(i, i.operands[0], op.register_bytes);

@@ -19,7 +19,7 @@ bool has_policy(const Instruction& i) {
 void lower_copy(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(Action::kCopyAsync);
+  b.set_action(op, Action::kCopyAsync);
   const std::uint64_t bytes = i.operands[2].bits;
   if (bytes != 4 && bytes != 8 && bytes != 16)
     b.refuse(i, "copies a number of bytes other than 4, 8 or 16");
@@ -69,7 +69,7 @@ void lower_bulk_copy(FunctionBuilder& b, const Instruction& i) {
   uses.push_back({copy.mask, Role::kValue});
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(Action::kBulkCopy);
+  b.set_action(op, Action::kBulkCopy);
   op.target = static_cast<std::uint32_t>(b.program().bulk_copies.size());
   b.program().bulk_copies.push_back(copy);
   b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
@@ -95,7 +95,7 @@ void lower_async_store(FunctionBuilder& b, const Instruction& i) {
   }
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(Action::kAsyncStore);
+  b.set_action(op, Action::kAsyncStore);
   op.target = static_cast<std::uint32_t>(b.program().async_stores.size());
   b.program().async_stores.push_back(s);
   b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
@@ -112,28 +112,28 @@ void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
     case Opcode::k_cp_reduce_async_bulk: lower_bulk_copy(b, i); return;
     case Opcode::k_red_async:
     case Opcode::k_st_async: lower_async_store(b, i); return;
-    case Opcode::k_cp_async_commit_group: op.run = b.handlers().of(Action::kCopyCommit); break;
+    case Opcode::k_cp_async_commit_group: b.set_action(op, Action::kCopyCommit); break;
     case Opcode::k_cp_async_wait_all:
-      op.run = b.handlers().of(Action::kCopyWait);
+      b.set_action(op, Action::kCopyWait);
       op.immediate = -1;
       break;
     case Opcode::k_cp_async_wait_group:
     case Opcode::k_cp_async_bulk_wait_group:
-      op.run = b.handlers().of(i.opcode == Opcode::k_cp_async_wait_group ? Action::kCopyWait
+      b.set_action(op, i.opcode == Opcode::k_cp_async_wait_group ? Action::kCopyWait
                                                                          : Action::kBulkWait);
       op.immediate = static_cast<std::int64_t>(i.operands[0].bits);
       if (op.immediate < 0) b.refuse(i, "leaves a negative number of groups");
       break;
-    case Opcode::k_cp_async_bulk_commit_group: op.run = b.handlers().of(Action::kBulkCommit); break;
+    case Opcode::k_cp_async_bulk_commit_group: b.set_action(op, Action::kBulkCommit); break;
     case Opcode::k_cp_async_mbarrier_arrive:
-      op.run = b.handlers().of(Action::kCopyArrive);
+      b.set_action(op, Action::kCopyArrive);
       op.flags = program::kStrong;
       op.mode = i.modifiers.no_increment ? 1 : 0;
       b.address(i, i.operands[0], space_of(i.modifiers), op);
       b.emit(i, op, ValidityTransfer::kControl, {{op.src[0], Role::kAddress}});
       return;
     case Opcode::k_discard:
-      op.run = b.handlers().of(Action::kDiscard);
+      b.set_action(op, Action::kDiscard);
       b.address(i, i.operands[0], space_of(i.modifiers), op);
       b.emit(i, op, ValidityTransfer::kControl, {{op.src[0], Role::kAddress}});
       return;

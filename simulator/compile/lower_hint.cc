@@ -7,7 +7,7 @@ namespace lockstep::compile {
 // Caches, counters and register budgets change no result, and launches run one after another.
 void lower_hint(FunctionBuilder& b, const Instruction& i) {
   Op op;
-  op.run = b.handlers().of(Action::kHint);
+  b.set_action(op, Action::kHint);
   b.emit(i, op, ValidityTransfer::kFresh, {});
 }
 
@@ -17,7 +17,7 @@ void lower_cache_hint(FunctionBuilder& b, const Instruction& i) {
   if (!bulk && i.opcode != isa::Opcode::k_applypriority) return lower_hint(b, i);
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(Action::kLineHint);
+  b.set_action(op, Action::kLineHint);
   b.address(i, i.operands[0], isa::Space::kGlobal, op);
   op.width = bulk ? 16 : 128;
   if (bulk) op.src[1] = b.source(i, i.operands[1], 4);

@@ -41,7 +41,7 @@ void lower_texture(FunctionBuilder& b, const Instruction& i) {
   Op op;
   std::vector<OperandUse> uses;
   lower_coordinates(b, i, i.operands[1], op, uses);
-  op.run = b.handlers().of(Action::kTexture);
+  b.set_action(op, Action::kTexture);
   op.width = static_cast<std::uint8_t>(isa::size_of(m.type));
   op.elements = m.vector;
   ImageForm form;
@@ -86,7 +86,7 @@ void lower_surface(FunctionBuilder& b, const Instruction& i) {
   Op op;
   std::vector<OperandUse> uses;
   lower_coordinates(b, i, i.operands[load ? 1 : 0], op, uses);
-  op.run = b.handlers().of(load          ? Action::kSurfaceLoad
+  b.set_action(op, load          ? Action::kSurfaceLoad
                            : reduces     ? Action::kSurfaceReduce
                            : m.formatted ? Action::kSurfaceStoreFormatted
                                          : Action::kSurfaceStore);
@@ -137,7 +137,7 @@ void lower_surface(FunctionBuilder& b, const Instruction& i) {
 void lower_image_query(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(Action::kImageQuery);
+  b.set_action(op, Action::kImageQuery);
   op.mode = i.opcode == Opcode::k_suq;
   op.immediate = static_cast<std::int64_t>(i.modifiers.query);
   op.dst = b.destination(i, i.operands[0], 4);

@@ -50,11 +50,11 @@ void lower_parameter_access(FunctionBuilder& b, const Instruction& i, bool load)
   if (const auto parameter = b.kernel_parameter(where.symbol)) {
     if (!load) b.refuse(i, "writes a kernel parameter");
     size = b.out().parameter_sizes[*parameter];
-    op.run = b.handlers().of(Action::kLoadKernelParameter);
+    b.set_action(op, Action::kLoadKernelParameter);
     op.immediate = b.out().parameter_offsets[*parameter];
   } else if (const program::Storage* s = b.storage(where.symbol)) {
     size = s->size;
-    op.run = b.handlers().of(load ? Action::kLoadStorage : Action::kStoreStorage);
+    b.set_action(op, load ? Action::kLoadStorage : Action::kStoreStorage);
     op.src[0] = s->offset;
     op.src[1] = s->size;
   } else {

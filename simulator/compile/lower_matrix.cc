@@ -28,7 +28,7 @@ struct WholeWarp {
 
   WholeWarp(FunctionBuilder& builder, const Instruction& instruction, Action action)
       : b(builder), i(instruction) {
-    op.run = b.handlers().of(action);
+    b.set_action(op, action);
     op.kind = OpKind::kControl;
     op.flags = static_cast<std::uint8_t>(program::SyncKind::kWholeWarp);
     op.register_bytes = 4;

@@ -15,7 +15,7 @@ namespace {
 void lower_pending_count(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(Action::kPendingCount);
+  b.set_action(op, Action::kPendingCount);
   op.dst = b.destination(i, i.operands[0], 4);
   op.src[0] = b.source(i, i.operands[1], 8);
   b.emit(i, op, ValidityTransfer::kCompute, {{op.src[0], Role::kValue}, {op.dst, Role::kWrite}});
@@ -25,7 +25,7 @@ void lower_operation(FunctionBuilder& b, const Instruction& i) {
   const isa::Modifiers& m = i.modifiers;
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(Action::kMbarrier);
+  b.set_action(op, Action::kMbarrier);
   op.width = 8;
   op.register_bytes = 4;
   op.elements = 2;  // nothing that a race could compare

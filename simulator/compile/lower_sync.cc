@@ -21,7 +21,7 @@ struct Exchange {
   std::vector<OperandUse> uses;
 
   void kind(SyncKind k) {
-    op.run = b.handlers().of(Action::kSync);
+    b.set_action(op, Action::kSync);
     op.flags = static_cast<std::uint8_t>(k);
   }
 
@@ -160,7 +160,7 @@ void lower_collective(FunctionBuilder& b, const Instruction& i) {
       x.members(operands[0]);
       return x.emit(ValidityTransfer::kControl);
     case Opcode::k_activemask:
-      x.op.run = b.handlers().of(Action::kActiveMask);
+      b.set_action(x.op, Action::kActiveMask);
       x.op.kind = OpKind::kCompute;
       x.op.dst = b.destination(i, operands[0], 4);
       x.uses.push_back({x.op.dst, Role::kWrite});
@@ -174,7 +174,7 @@ void lower_barrier(FunctionBuilder& b, const Instruction& i) {
   const auto& operands = i.operands;
   Exchange x{b, i, {}, {}};
   x.op.kind = OpKind::kControl;
-  x.op.run = b.handlers().of(Action::kBarrier);
+  b.set_action(x.op, Action::kBarrier);
   std::size_t n = 0, last = operands.size();
   if (m.bar == isa::BarMode::kRed) {
     const AtomOp what = reduction_of(m);
@@ -207,20 +207,20 @@ std::uint8_t sides_of_fence(const Instruction& i) {
 void lower_fence(FunctionBuilder& b, const Instruction& i) {
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(Action::kFence);
+  b.set_action(op, Action::kFence);
   op.scope = scope_of(i.modifiers);
   op.flags |= sides_of_fence(i);
   if (i.opcode == Opcode::k_griddepcontrol)
-    op.run = b.handlers().of(i.modifiers.variant == 1 ? Action::kStartDependents
+    b.set_action(op, i.modifiers.variant == 1 ? Action::kStartDependents
                                                       : Action::kWaitForGrids);
   std::vector<OperandUse> uses;
   // Between proxies: for asynchronous copies of shared memory, or for one tensor map.
   const bool asynchronous =
       i.modifiers.variant == 2 || i.modifiers.variant == 4 || i.modifiers.variant == 5;
   if (i.opcode == Opcode::k_fence_proxy && asynchronous && i.modifiers.space != isa::Space::kGlobal)
-    op.run = b.handlers().of(Action::kProxyFence);
+    b.set_action(op, Action::kProxyFence);
   if (i.opcode == Opcode::k_fence_proxy && !i.operands.empty()) {
-    op.run = b.handlers().of(Action::kTensorMapFence);
+    b.set_action(op, Action::kTensorMapFence);
     b.address(i, i.operands[0], isa::Space::kGeneric, op);
     if (i.operands[1].bits != 128) b.refuse(i, "is for a number of bytes other than 128");
     uses.push_back({op.src[0], Role::kAddress});
@@ -232,7 +232,7 @@ void lower_cluster_barrier(FunctionBuilder& b, const Instruction& i) {
   b.program().cluster_barriers = true;
   Op op;
   op.kind = OpKind::kControl;
-  op.run = b.handlers().of(i.opcode == Opcode::k_barrier_cluster_arrive ? Action::kClusterArrive
+  b.set_action(op, i.opcode == Opcode::k_barrier_cluster_arrive ? Action::kClusterArrive
                                                                         : Action::kClusterWait);
   if (i.modifiers.semantics != isa::Semantics::kRelaxed) op.flags |= program::kRelease;
   b.emit(i, op, ValidityTransfer::kControl, {});

@@ -59,7 +59,7 @@ void lower_tensor_of(FunctionBuilder& b, const Instruction& i) {
   }
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(Action::kTensorCopy);
+  b.set_action(op, Action::kTensorCopy);
   op.target = static_cast<std::uint32_t>(b.program().tensor_copies.size());
   b.program().tensor_copies.push_back(copy);
   b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
@@ -69,7 +69,7 @@ void lower_map_replace(FunctionBuilder& b, const Instruction& i) {
   const auto field = static_cast<MapField>(i.modifiers.variant);
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(Action::kTensorMapReplace);
+  b.set_action(op, Action::kTensorMapReplace);
   op.mode = i.modifiers.variant;
   b.address(i, i.operands[0], space_of(i.modifiers), op);
   std::vector<OperandUse> uses{{op.src[0], Role::kAddress}};
@@ -108,7 +108,7 @@ void lower_map_copy(FunctionBuilder& b, const Instruction& i) {
   copy.from = b.further_address(i, i.operands[1], copy.from_space);
   Op op;
   op.kind = OpKind::kMemory;
-  op.run = b.handlers().of(Action::kTensorMapCopy);
+  b.set_action(op, Action::kTensorMapCopy);
   op.scope = scope_of(i.modifiers);
   op.target = static_cast<std::uint32_t>(b.program().bulk_copies.size());
   b.program().bulk_copies.push_back(copy);

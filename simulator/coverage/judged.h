@@ -1,5 +1,5 @@
 // Which rows of the table of instruction forms a test judges: said beside the test, held against
-// what the test ran, read by docs/ptx_coverage.md.
+// what the test ran, read by docs/reference/ptx_coverage.md.
 //
 //   JUDGES(Exchange, VotesCountLanes, "vote.sync.all.pred", "vote.sync.ballot.b32");
 //   TEST(Exchange, VotesCountLanes) { ... }

@@ -1,4 +1,4 @@
-// The page docs/ptx_coverage.md, written from what was measured.
+// The page docs/reference/ptx_coverage.md, written from what was measured.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Writes docs/ptx_coverage.md: bazel run //simulator/coverage:update
+// Writes docs/reference/ptx_coverage.md: bazel run //simulator/coverage:update
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: bazel run //simulator/coverage:update\n");
     return 2;
   }
-  const std::string path = std::string(workspace) + "/docs/ptx_coverage.md";
+  const std::string path = std::string(workspace) + "/docs/reference/ptx_coverage.md";
   std::ofstream out(path, std::ios::binary);
   out << lockstep::coverage::coverage_page(
       argv[1], lockstep::coverage::judges_of(std::vector<std::string>(argv + 2, argv + argc)));

@@ -1,6 +1,6 @@
 // lockstep-exec exec|counters|coverage|mutate [OPTION...] -- PROGRAM [ARGUMENT...]: runs a CUDA
-// program on the simulated GPU. docs/exec.md, docs/coverage.md and docs/mutation.md are its
-// manuals.
+// program on the simulated GPU. docs/reference/exec.md, docs/reference/coverage.md and
+// docs/reference/mutation.md are its manuals.
 #include <unistd.h>
 
 #include <cstdio>

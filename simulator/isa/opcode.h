@@ -2,7 +2,7 @@
 // modifiers.
 //
 // Plain data without any standard-library type: the files of handlers, which have options of their
-// own, include it (simulator/engine/alu/handler_file.h). Source: PTX ISA 9.0, chapters 5 (state
+// own, include it (simulator/engine/ops/alu/handler_file.h). Source: PTX ISA 9.0, chapters 5 (state
 // spaces, types), 9.7 (instructions) and 10 (special registers).
 #pragma once
 

@@ -1,5 +1,5 @@
 // Random litmus programs: the simulated GPU's search for races against the PTX memory model.
-// docs/memory_model.md has its use.
+// docs/reference/memory_model.md has its use.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // Which element of a matrix a lane holds where: the fragments of mma, wmma and their relatives.
 //
 // Source: PTX ISA 9.0, 9.7.14.5 (mma), 9.7.14.6 (mma.sp) and 9.7.15.5 (wgmma). That of wmma is not
-// documented: it is as an H100 loads it (docs/silicon.md).
+// documented: it is as an H100 loads it (docs/journal/silicon.md).
 #pragma once
 
 #include <cstdint>

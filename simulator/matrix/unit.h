@@ -15,7 +15,7 @@
 // or saturates.
 //
 // Sources: PTX ISA 9.0, 9.7.14; Khattak and Mikaitis, arXiv 2512.07004, and MMA-Sim, arXiv
-// 2511.10909, for the parameters; docs/silicon.md for what an H100 gave.
+// 2511.10909, for the parameters; docs/journal/silicon.md for what an H100 gave.
 #pragma once
 
 #include <cstdint>

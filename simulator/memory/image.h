@@ -3,8 +3,9 @@
 //
 // An array lies in device memory row by row, each of a multiple of 16 bytes: element (x, y, z) at
 // base + z * slice + y * pitch + x * element bytes. Layers are slices. What a fetch gives is that
-// of an NVIDIA H100, bit for bit but for what docs/textures.md names. Source: CUDA C++ Programming
-// Guide, "Texture and Surface Memory" and appendix "Texture Fetching"; PTX ISA, tex, suld, sust.
+// of an NVIDIA H100, bit for bit but for what docs/reference/textures.md names. Source: CUDA C++
+// Programming Guide, "Texture and Surface Memory" and appendix "Texture Fetching"; PTX ISA, tex,
+// suld, sust.
 #pragma once
 
 #include <array>

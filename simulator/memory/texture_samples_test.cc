@@ -116,8 +116,8 @@ Texel fetched(const Texture& t, int op, const std::uint32_t in[4]) {
   return gathers ? gathered(t, s, elements, op == 36 ? 0 : (op - 30) % 4) : filter(t, s, elements);
 }
 
-// What docs/textures.md says we do not get to the bit: filters in three dimensions, where ties of
-// weights go another way, and of signed bytes.
+// What docs/reference/textures.md says we do not get to the bit: filters in three dimensions, where
+// ties of weights go another way, and of signed bytes.
 float tolerance(const Set& s) {
   if (s.linear == 0) return 0;
   const bool solid = s.shape[2] != 0 && s.shape[3] == 0, bytes = s.kind[0] == 0 && s.kind[1] == 8;

@@ -1,5 +1,5 @@
-// What a mutant of a kernel changes, by kind. docs/mutation.md says of each what mistake in a
-// source it stands for.
+// What a mutant of a kernel changes, by kind. docs/reference/mutation.md says of each what mistake
+// in a source it stands for.
 #pragma once
 
 #include <array>

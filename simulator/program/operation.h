@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "simulator/program/action.h"
+
 namespace lockstep::engine {
-struct Warp;  // schedule/warp.h
+struct Warp;  // engine/state/warp.h
 }
 
 namespace lockstep::program {
@@ -64,6 +66,7 @@ struct alignas(64) Op {
   std::uint8_t space = 0;  // memory operations: isa::Space
   std::uint8_t mode = 0;  // memory operations: alignment shift, atomic operation ...: handler's own
   std::uint8_t scope = 2;  // strong memory operations and fences: check::Scope, the scope
+  Action action = Action::kNone;  // which handler `run` is, where it has a name
 };
 static_assert(sizeof(Op) == 64);
 

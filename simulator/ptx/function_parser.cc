@@ -1,5 +1,6 @@
 #include "simulator/ptx/function_parser.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -499,6 +500,28 @@ class BodyParser {
     return list;
   }
 
+  std::vector<std::uint64_t> passed_bytes(const Operand& list) const {
+    std::vector<std::uint64_t> bytes;
+    for (const Operand& o : list.elements) bytes.push_back(passed_bytes_of(o));
+    return bytes;
+  }
+
+  std::uint64_t passed_bytes_of(const Operand& o) const {
+    if (o.kind == Operand::Kind::kRegister)
+      return static_cast<std::uint64_t>(size_of(function_.registers[o.index].type));
+    if (o.kind != Operand::Kind::kSymbol) return 0;
+    const auto named = [&o](const Variable& v) { return v.name == o.symbol; };
+    // The variables of a call stand right before it.
+    const auto& variables = function_.variables;
+    const auto v = std::find_if(variables.rbegin(), variables.rend(), named);
+    if (v != variables.rend()) return v->size;
+    for (const auto* own : {&function_.parameters, &function_.results}) {
+      const auto p = std::find_if(own->begin(), own->end(), named);
+      if (p != own->end()) return p->size;
+    }
+    return 0;
+  }
+
   void call(Instruction& i) {
     i.operands.resize(4);
     i.operands[0].kind = i.operands[2].kind = Operand::Kind::kList;
@@ -520,7 +543,7 @@ class BodyParser {
     in_.expect(';');
     if (i.operands[1].kind == Operand::Kind::kSymbol) {
       state_.uses.push_back({i.operands[1].symbol, i.ptx_line, in_.function, true,
-                             i.operands[0].elements.size(), i.operands[2].elements.size()});
+                             passed_bytes(i.operands[0]), passed_bytes(i.operands[2])});
     } else if (i.operands[1].kind != Operand::Kind::kRegister) {
       in_.fail(target.line, "'" + std::string(target.text) + "' cannot be called");
     } else if (i.operands[3].kind == Operand::Kind::kNone) {

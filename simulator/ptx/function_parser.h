@@ -21,7 +21,8 @@ struct SymbolUse {
   int line = 0;
   std::string function;
   bool is_call = false;
-  std::size_t results = 0, arguments = 0;  // of a call
+  // Of a call, the bytes of each that it passes; 0: nobody knows, a constant.
+  std::vector<std::uint64_t> results = {}, arguments = {};
 };
 
 // What lives as long as the module: shared by all functions.

@@ -276,12 +276,28 @@ class ModuleParser {
       }
       if (!use.is_call || f == functions_.end()) continue;
       const Function& callee = module_.functions[f->second];
-      if (callee.results.size() != use.results || callee.parameters.size() != use.arguments)
+      if (callee.is_kernel)
+        throw Failure{{use.line, use.function, "a kernel cannot be called: " + use.name}};
+      if (callee.results.size() != use.results.size() ||
+          callee.parameters.size() != use.arguments.size())
         throw Failure{{use.line, use.function,
                        use.name + " takes " + std::to_string(callee.parameters.size()) +
                            " arguments and returns " + std::to_string(callee.results.size()) +
-                           " values; the call has " + std::to_string(use.arguments) + " and " +
-                           std::to_string(use.results)}};
+                           " values; the call has " + std::to_string(use.arguments.size()) +
+                           " and " + std::to_string(use.results.size())}};
+      check_passed(use, callee.parameters, use.arguments);
+      check_passed(use, callee.results, use.results);
+    }
+  }
+
+  // Sizes alone: ptxas wants equal alignments as well.
+  static void check_passed(const SymbolUse& use, const std::vector<Variable>& formal,
+                           const std::vector<std::uint64_t>& bytes) {
+    for (std::size_t n = 0; n < formal.size(); ++n) {
+      if (bytes[n] == 0 || formal[n].size == 0 || bytes[n] == formal[n].size) continue;
+      throw Failure{{use.line, use.function,
+                     formal[n].name + " of " + use.name + " has " + std::to_string(formal[n].size) +
+                         " bytes; the call passes " + std::to_string(bytes[n])}};
     }
   }
 

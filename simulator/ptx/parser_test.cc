@@ -527,11 +527,45 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedModule{".entry (.param .b32 r) f { ret; }", "a kernel returns nothing"},
         RefusedModule{".func f(.param .b32 x); .func g { call f; ret; }",
                       "f takes 1 arguments and returns 0 values; the call has 0 and 0"},
+        RefusedModule{".entry e { ret; } .entry k { call e; ret; }",
+                      "a kernel cannot be called: e"},
+        RefusedModule{".entry k { call k; ret; }", "a kernel cannot be called: k"},
+        RefusedModule{".func f(.param .b64 p) { ret; } "
+                      ".entry k { .param .b32 x; call f, (x); ret; }",
+                      "p of f has 8 bytes; the call passes 4"},
+        RefusedModule{".func f(.param .align 4 .b8 p[8]) { ret; } "
+                      ".entry k { .param .align 4 .b8 x[12]; call f, (x); ret; }",
+                      "p of f has 8 bytes; the call passes 12"},
+        RefusedModule{
+            ".func (.param .b32 v) f { ret; } .entry k { .param .b64 x; call (x), f; ret; }",
+            "v of f has 4 bytes; the call passes 8"},
+        RefusedModule{".func f(.param .b64 p) { ret; } .entry k { .reg .b32 r; call f, (r); ret; }",
+                      "p of f has 8 bytes; the call passes 4"},
         RefusedModule{".entry f { ret;", "'{' is never closed"},
         RefusedModule{".alias f, g;", "undefined symbol 'g'"},
         RefusedModule{".section .debug_info { {", "'{' is never closed"},
         RefusedModule{"add.s32 %r1, %r2, 1;", "expected a directive of module scope"},
         RefusedModule{".tex .u64 t;", "expected a directive of module scope"}));
+
+// The negative controls: ptxas takes each of these calls.
+TEST(Calls, TakeWhatHasTheSizeOfTheParameter) {
+  EXPECT_EQ(error_of(kHeader + std::string(R"(
+.func f(.param .align 4 .b8 p[8], .param .b32 q) { ret; }
+.func open(.param .align 8 .b8 p[]) { ret; }
+.func (.param .b32 v) passes_on(.param .b32 a) { call (v), passes_on, (a); ret; }
+.entry k
+{
+  .reg .b32 r;
+  .param .align 4 .b32 x[2];
+  .param .align 8 .b8 y[24];
+  { .param .f32 z; call f, (x, z); }
+  call f, (x, r);
+  call f, (x, 5);
+  call open, (y);
+  ret;
+})")),
+            "accepted");
+}
 
 TEST(Header, MustBeThereAndBeUnderstood) {
   EXPECT_NE(error_of("").find("expected '.version'"), std::string::npos);

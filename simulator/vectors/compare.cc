@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "command/options.h"
-#include "simulator/engine/testing/testing.h"
+#include "simulator/engine/tests/testing.h"
 #include "simulator/vectors/compiled.h"
 #include "simulator/vectors/matrix_forms.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "simulator/coverage/judged.h"
-#include "simulator/engine/testing/testing.h"
+#include "simulator/engine/tests/testing.h"
 #include "simulator/vectors/matrix_forms.h"
 #include "simulator/vectors/recording.h"
 #include "simulator/vectors/vectors.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "simulator/coverage/judged.h"
-#include "simulator/engine/testing/testing.h"
+#include "simulator/engine/tests/testing.h"
 #include "simulator/vectors/recording.h"
 #include "simulator/vectors/tolerance.h"
 #include "simulator/vectors/vectors.h"
@@ -28,8 +28,8 @@ constexpr std::size_t kPerModule = 200;
 constexpr int kReported = 40;
 
 // Where the simulated GPU follows the manual and silicon, with the code that ptxas 13.0 makes for
-// it, does not (docs/silicon.md): packed additions to shared memory of .f16x2 and .bf16x2 add the
-// lower half alone, whatever their order and scope.
+// it, does not (docs/journal/silicon.md): packed additions to shared memory of .f16x2 and .bf16x2
+// add the lower half alone, whatever their order and scope.
 bool is_known_to_differ(const std::string& form) {
   const auto contains = [&](std::string_view part) { return form.find(part) != std::string::npos; };
   return (form.starts_with("atom.") || form.starts_with("red.")) && contains(".shared") &&

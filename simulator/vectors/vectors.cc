@@ -72,7 +72,7 @@ bool exists_on_sm_90(const isa::Example& e) {
 }
 
 // Scalar video instructions that ptxas 13.0 puts together from others so that a GPU gives something
-// else than the manual (docs/silicon.md).
+// else than the manual (docs/journal/silicon.md).
 bool is_not_as_the_manual_says(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   const char last = e.spelling.form->first_word.back();

@@ -1,5 +1,5 @@
 // The PTX memory model's rules that no other file's subject holds: strength, scopes, release and acquire patterns in all their forms, and how order
-// is handed on. docs/memory_model.md lists every rule with its pair.
+// is handed on. docs/reference/memory_model.md lists every rule with its pair.
 #include "tests/checker/checker.h"
 
 namespace {

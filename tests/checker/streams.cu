@@ -114,7 +114,7 @@ PAIR(fill_in_the_default_stream, "race") {
   cudaStreamSynchronize(s);
 }
 
-// Giving memory back waits for the device, asking for some does not (seen on an H200: docs/silicon.md).
+// Giving memory back waits for the device, asking for some does not (seen on an H200: docs/journal/silicon.md).
 __global__ void after_fill_and_an_allocation(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }  // FAULT fill_and_an_allocation
 PAIR(fill_and_an_allocation, "race") {
   std::vector<int> host(1024);

@@ -1,4 +1,5 @@
-// What is not applicable on each device is what docs/capabilities.md says, no more and no less.
+// What is not applicable on each device is what docs/reference/capabilities.md says, no more and no
+// less.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ struct Table {
   std::map<std::string, Properties> not_applicable;  // by device
 };
 
-// The table of properties: a column for each device, in each cell "runs" or "not applicable".
+// The table of properties: a column for each device, in each cell "yes" or "no".
 Table read_table(const std::string& page) {
   Table table;
   std::vector<std::string> header;
@@ -62,8 +63,8 @@ Table read_table(const std::string& page) {
     EXPECT_TRUE(table.listed.insert(row[0]).second) << row[0] << " stands in the table twice";
     for (std::size_t i = 0; i < std::min(row.size(), header.size()); ++i) {
       if (!header[i].starts_with("sm_")) continue;
-      EXPECT_TRUE(row[i] == "runs" || row[i] == "not applicable") << line;
-      if (row[i] == "not applicable") table.not_applicable[header[i]].insert(row[0]);
+      EXPECT_TRUE(row[i] == "yes" || row[i] == "no") << line;
+      if (row[i] == "no") table.not_applicable[header[i]].insert(row[0]);
     }
   }
   return table;
@@ -82,9 +83,9 @@ std::size_t families() {
 }
 
 TEST(Capabilities, WhatIsNotApplicableIsWhatTheTableSays) {
-  const Table table = read_table(text_of(runfile("docs/capabilities.md")));
+  const Table table = read_table(text_of(runfile("docs/reference/capabilities.md")));
   ASSERT_EQ(table.not_applicable.size(), 6u)
-      << "docs/capabilities.md has no table of properties and six devices";
+      << "docs/reference/capabilities.md has no table of properties and six devices";
   std::map<std::string, Properties> red;  // by device
   for (const auto& [device, expected] : table.not_applicable) {
     const std::string out = fresh_file(device);

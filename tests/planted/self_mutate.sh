@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # ./lockstep self-mutate: plants mistakes into the project itself, one at a time, and asks its tests. Sourced by ./lockstep,
-# whose ROOT, say, set_up and SANDBOX_OPTIONS it uses. docs/mutation.md says what it is good for.
+# whose ROOT, say, set_up and SANDBOX_OPTIONS it uses. docs/reference/mutation.md says what it is good for.
 
 self_mutate_help() {
   cat <<'HELP'

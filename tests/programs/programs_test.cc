@@ -253,8 +253,8 @@ TEST(LookBack, HoldsInOtherOrdersAndOnSeveralHostThreads) {
   FAIL() << "thrust_segments is not in the table";
 }
 
-// What is known in NVIDIA's libraries (docs/checks.md) is an error where it is asked for, and ends
-// no kernel otherwise.
+// What is known in NVIDIA's libraries (docs/reference/checks.md) is an error where it is asked for,
+// and ends no kernel otherwise.
 TEST(Libraries, AreHeldToTheirOwnMistakesWhenAsked) {
   const auto known = std::find_if(entries().begin(), entries().end(), [](const Entry& e) {
     return std::string(e.name) == "thrust_in_place";
@@ -347,7 +347,7 @@ TEST(Programs, HaveMistakesOfEveryKindOfFinding) {
 }
 
 TEST(Programs, AreCountedInTheirPage) {
-  const std::string page = contents("docs/programs.md");
+  const std::string page = contents("docs/reference/programs.md");
   EXPECT_TRUE(has(page, "holds " + std::to_string(entries().size()) + " CUDA programs"))
       << entries().size();
   std::map<std::string, int> counts;

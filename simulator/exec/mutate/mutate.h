@@ -1,5 +1,5 @@
 // lockstep mutate: judges a program's tests by mutants of its kernels and of its calls of the
-// runtime. docs/mutation.md is its manual.
+// runtime. docs/reference/mutation.md is its manual.
 #pragma once
 
 #include <string>

@@ -156,7 +156,7 @@ std::string_view not_on_silicon_because(const isa::FormRow& row) {
     default: break;
   }
   // An H200 ends the kernel of an ordinary launch, without clusters, with an illegal instruction
-  // (docs/ptxas.md).
+  // (docs/journal/ptxas.md).
   if (row.syntax.starts_with("cp.async.bulk.shared::cluster.shared::cta"))
     return "is an illegal instruction in a launch without clusters";
   if (row.syntax.find(".approx") != std::string_view::npos ||
@@ -177,7 +177,7 @@ bool exact_on_silicon(const isa::Example& e) {
   if (floating && m.rounding == isa::Rounding::kNone &&
       (row.opcode == Opcode::k_add || row.opcode == Opcode::k_sub || row.opcode == Opcode::k_mul))
     return false;
-  // An H100 adds the lower half only (docs/silicon.md).
+  // An H100 adds the lower half only (docs/journal/silicon.md).
   if ((row.opcode == Opcode::k_atom || row.opcode == Opcode::k_red) &&
       (m.type == Type::kF16x2 || m.type == Type::kBF16x2) &&
       (m.space == isa::Space::kShared || m.space == isa::Space::kSharedCluster))

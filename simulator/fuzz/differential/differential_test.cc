@@ -11,7 +11,7 @@
 #include <string>
 
 #include "simulator/coverage/judged.h"
-#include "simulator/engine/testing/testing.h"
+#include "simulator/engine/tests/testing.h"
 #include "simulator/fuzz/differential/campaign.h"
 #include "simulator/fuzz/differential/catalogue.h"
 #include "simulator/fuzz/differential/data.h"

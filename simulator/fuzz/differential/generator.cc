@@ -310,7 +310,7 @@ class Generator {
       case kMiddle:
         // ptxas 13.0.88 -O1 and up keeps the counter of a loop that some lanes enter in its middle
         // in a uniform register: the lanes that come second find it counted down, and do not end
-        // (docs/ptxas.md). On a GPU all lanes enter at the same place.
+        // (docs/journal/ptxas.md). On a GPU all lanes enter at the same place.
         if (recipe_.silicon && at.in_function) return conditional(at);
         s.uniform = recipe_.silicon;
         s.argument = static_cast<std::uint32_t>(choose_.below(8 * kArgumentBytes));

@@ -1,5 +1,5 @@
 // Random programs against each other here: by a reference, and run in all the ways that must make
-// no difference. docs/fuzzing.md has its use.
+// no difference. docs/reference/fuzzing.md has its use.
 #include <fmt/format.h>
 
 #include <cstdlib>

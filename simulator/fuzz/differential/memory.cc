@@ -148,8 +148,8 @@ Statement Writer::store(int example) {
   }
   Statement s;
   // ptxas 13.0.88 takes a 16-bit register that a floating-point instruction uses for a number, and
-  // a store of its low byte for a conversion (docs/ptxas.md). A program for a GPU stores the byte
-  // of a register that is no number.
+  // a store of its low byte for a conversion (docs/journal/ptxas.md). A program for a GPU stores
+  // the byte of a register that is no number.
   const auto byte = [&](Register r, int n) {
     if (!silicon_ || isa::size_of(m.type) != 1) return r;
     const Register t{Class::k16,

@@ -1,5 +1,5 @@
-// Programs that ptxas 13.0.88 assembles wrongly (docs/ptxas.md): the simulated GPU does what the
-// manual says.
+// Programs that ptxas 13.0.88 assembles wrongly (docs/journal/ptxas.md): the simulated GPU does
+// what the manual says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <functional>
 #include <iterator>
 
-#include "simulator/engine/testing/testing.h"
+#include "simulator/engine/tests/testing.h"
 #include "simulator/fuzz/differential/data.h"
 #include "simulator/fuzz/differential/program.h"
 

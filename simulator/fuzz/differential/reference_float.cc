@@ -1,7 +1,7 @@
 // Numbers: exact, rounded once.
 #include <algorithm>
 
-#include "simulator/engine/alu/exact_reference.h"
+#include "simulator/engine/ops/alu/exact_reference.h"
 #include "simulator/fuzz/differential/reference.h"
 
 namespace lockstep::fuzz::differential {

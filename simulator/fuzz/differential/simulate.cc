@@ -3,7 +3,7 @@
 #include <cstring>
 #include <variant>
 
-#include "simulator/engine/launch/module.h"
+#include "simulator/engine/run/module.h"
 #include "simulator/fuzz/differential/choices.h"
 #include "simulator/fuzz/differential/data.h"
 #include "simulator/fuzz/differential/printer.h"

@@ -129,8 +129,8 @@ void Text::asynchronous_copy() {
   std::string to_address = "b_stage";
   if (silicon_ && takes("policy")) {
     // With a constant policy and an address that has a uniform part, ptxas 13.0.88 -O1 and up gives
-    // both the same uniform registers, and an instruction that is illegal (docs/ptxas.md). This
-    // address comes from memory.
+    // both the same uniform registers, and an instruction that is illegal (docs/journal/ptxas.md).
+    // This address comes from memory.
     line("st.volatile.shared.b64 [b_stage], b_stage;\nld.volatile.shared.b64 a5, [b_stage];");
     to_address = "a5";
   }

@@ -95,10 +95,10 @@ bool chains(const isa::Example& e) {
   }
 }
 
-// ptxas 13.0.88 loses the guard of these, at every level (docs/ptxas.md): of testp altogether; of
-// set the last step, which makes a number of the comparison's mask, or 32 bits of a mask of 16. The
-// destination then changes in lanes where the guard does not hold. A program for a GPU does not
-// guard them.
+// ptxas 13.0.88 loses the guard of these, at every level (docs/journal/ptxas.md): of testp
+// altogether; of set the last step, which makes a number of the comparison's mask, or 32 bits of a
+// mask of 16. The destination then changes in lanes where the guard does not hold. A program for a
+// GPU does not guard them.
 bool loses_guard(const isa::Example& e) {
   const isa::Modifiers& m = e.spelling.modifiers;
   switch (e.spelling.form->row->opcode) {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/engine/launch/mutable_code.h"
+#include "simulator/engine/run/mutable_code.h"
 #include "simulator/runtime/mutation/plan.h"
 #include "simulator/runtime/mutation/trial.h"
 

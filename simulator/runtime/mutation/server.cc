@@ -18,7 +18,7 @@
 #include <thread>
 #include <utility>
 
-#include "simulator/engine/launch/mutable_code.h"
+#include "simulator/engine/run/mutable_code.h"
 #include "simulator/runtime/mutation/call_change.h"
 #include "simulator/runtime/mutation/call_site.h"
 #include "simulator/runtime/mutation/survey.h"

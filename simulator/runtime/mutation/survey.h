@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "simulator/engine/launch/mutable_code.h"
+#include "simulator/engine/run/mutable_code.h"
 #include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/mutation/parts.h"
 #include "simulator/runtime/mutation/plan.h"

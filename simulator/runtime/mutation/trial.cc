@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "simulator/engine/launch/mutable_code.h"
+#include "simulator/engine/run/mutable_code.h"
 
 namespace lockstep::runtime {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/engine/testing/testing.h"
+#include "simulator/engine/tests/testing.h"
 
 namespace lockstep::runtime {
 namespace dependent_launches_test {

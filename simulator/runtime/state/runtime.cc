@@ -79,7 +79,7 @@ void tell_of_no_start(int status, void*) {
 
 // NVIDIA's runtime takes itself down when the process ends, at the place in the order of exit
 // handlers that its first call gives it: destructors of objects that were made before that call
-// come after it. (Seen on an H100 with CUDA 13.0; docs/silicon.md.)
+// come after it. (Seen on an H100 with CUDA 13.0; docs/journal/silicon.md.)
 std::atomic<bool> unloaded = false;
 
 void unload_at_exit(int /*status*/, void*) { unloaded = true; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs random programs on this machine's GPU (compute capability 9.0) against ptxas -O0, -O1, -O3 and the simulated GPU: docs/fuzzing.md.
+# Runs random programs on this machine's GPU (compute capability 9.0) against ptxas -O0, -O1, -O3 and the simulated GPU: docs/reference/fuzzing.md.
 #
 #   run.sh [minutes=9] [seed=1] [out=out] [further options of differential_gpu]
 #

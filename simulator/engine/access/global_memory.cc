@@ -1,0 +1,130 @@
+// Addresses of global memory: bounds, written bytes.
+#include "simulator/engine/access/global_memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "simulator/engine/access/access.h"
+#include "simulator/engine/monitor/counters.h"
+#include "simulator/engine/monitor/looks.h"
+#include "simulator/engine/monitor/races.h"
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/state/lane_addresses.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/request.h"
+#include "simulator/engine/state/worker.h"
+#include "simulator/engine/state/written_bits.h"
+
+namespace lockstep::engine {
+namespace {
+
+using isa::Space;
+
+__attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
+                                      std::uint64_t address) {
+  Worker& k = *w.block->worker;
+  // Another slot may have it: what is in one holds for all instructions, and looking there costs
+  // less than finding the allocation again.
+  if (k.watch == 0) {
+    for (const CachedRange& other : k.cache) {
+      if (holds(other, address, r.size)) {
+        c = other;
+        return true;
+      }
+    }
+  }
+  const memory::Allocation* a = k.memory->find(address);
+  if (a == nullptr || a->freed) return false;
+  const bool strict = w.block->launch->check_bounds;
+  c.begin = strict ? a->begin : a->base;
+  c.size = strict ? a->end - a->begin : a->size;
+  c.delta = a->alias_delta;
+  c.writable = a->kind != memory::Kind::kConstant;
+  c.shadowed = a->has_shadow && w.block->launch->check_initialisation;
+  c.raced = a->has_shadow && c.writable && w.block->launch->check_races;
+  if (__builtin_expect(k.watch != 0, 0)) {
+    note_look(w, r, *a, address);
+    k.generation = ~0ull;  // the next access comes here too
+  }
+  return holds(c, address, r.size);
+}
+
+__attribute__((noinline)) bool report_global(Warp& w, const Request& r, LaneMask lanes,
+                                             bool read_only) {
+  const memory::DeviceMemory& memory = *w.block->worker->memory;
+  LaneMask bad = 0;
+  CachedRange c;
+  each(lanes, [&](int i) {
+    const bool inside = holds(c, r.address[i], r.size) || refill(w, r, c, r.address[i]);
+    if (read_only ? inside && !c.writable : !inside) bad |= 1u << i;
+  });
+  const std::uint64_t first = r.address[std::countr_zero(bad)];
+  const memory::Allocation* a = memory.find(first);
+  const bool freed = a != nullptr && a->freed;
+  check::Finding f = access_finding(w, r, Space::kGlobal, bad,
+                                    read_only ? check::Kind::kReadOnlyWrite
+                                    : freed   ? check::Kind::kUseAfterFree
+                                              : check::Kind::kOutOfBounds);
+  f.where = read_only ? std::to_string(first - a->begin) + " bytes into " + describe(*a)
+                      : describe(memory, first, r.size);
+  report(w, std::move(f));
+  return false;
+}
+
+}  // namespace
+
+bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
+  const Extent e = extent(r.address, lanes);
+  if (e.bits & (r.size - 1)) return report_misaligned(w, r, Space::kGlobal, lanes);
+  Worker& k = *w.block->worker;
+  CachedRange& c = cached(k, *r.op);
+  const std::uint64_t span = e.high - e.low + r.size;
+  if (holds(c, e.low, span) || (refill(w, r, c, e.low) && holds(c, e.low, span))) {
+    if (r.writes && !c.writable) return report_global(w, r, lanes, true);
+    for (int i = 0; i < kWarpSize; ++i)
+      r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
+    if (c.shadowed) {
+      std::uint8_t* shadow = k.memory->written_shadow(k.memory->window_begin());
+      const std::uint64_t begin = k.memory->window_begin();
+      memory::PartlyWritten& partly = k.memory->partly_written();
+      if (r.reads) {
+        r.unwritten |= unwritten_lanes(shadow, e.low - begin, span, r.size, lanes, r.missing,
+                                       [&](int i) { return r.address[i] - begin; });
+        refine_unwritten(r, r.unwritten & lanes, partly, [&](int i) { return r.address[i]; });
+      }
+      // What an atomic has read in full is written already.
+      if (r.writes && !(r.reads && r.unwritten == 0) &&
+          !stays_written(r, shadow, e.low - begin, span))
+        each(lanes, [&](int i) {
+          note_written(r, i, shadow, r.address[i] - begin, partly, r.address[i]);
+        });
+    }
+  } else {
+    // Lanes in different allocations.
+    bool inside = true, writable = true, raced = false;
+    each(lanes, [&](int i) {
+      if (!inside || (!holds(c, r.address[i], r.size) && !refill(w, r, c, r.address[i]))) {
+        inside = false;
+        return;
+      }
+      writable &= c.writable;
+      raced |= c.raced;
+      r.host[i] = reinterpret_cast<std::byte*>(r.address[i] + static_cast<std::uint64_t>(c.delta));
+      if (!c.shadowed) return;
+      std::uint8_t* shadow = k.memory->written_shadow(r.address[i] & ~7ull);
+      if (r.reads)
+        note_missing(r, i, shadow, r.address[i] & 7, k.memory->partly_written(), r.address[i]);
+      if (r.writes)
+        note_written(r, i, shadow, r.address[i] & 7, k.memory->partly_written(), r.address[i]);
+    });
+    if (!inside) return report_global(w, r, lanes, false);
+    if (r.writes && !writable) return report_global(w, r, lanes, true);
+    if (k.counting) count_global(k.counters, r.writes, r.address, lanes, e.low, e.high);
+    return !raced || check_global_races(w, r, lanes);
+  }
+  if (k.counting) count_global(k.counters, r.writes, r.address, lanes, e.low, e.high);
+  return k.races == nullptr || !c.raced || check_global_races(w, r, lanes);
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,24 @@
+// Addresses of global memory: the ranges that kernels may touch, remembered by the instructions
+// that touched them last.
+#pragma once
+
+#include "simulator/engine/state/block.h"
+#include "simulator/engine/state/worker.h"
+
+namespace lockstep::engine {
+
+// The range that this instruction met last; empty when the set of allocations has changed since.
+inline CachedRange& cached(Worker& k, const Op& op) {
+  const std::uint64_t generation = k.memory->generation();
+  if (__builtin_expect(k.generation != generation, 0)) {
+    for (CachedRange& c : k.cache) c = CachedRange{};
+    k.generation = generation;
+  }
+  return k.cache[op.origin % kCacheSlots];
+}
+inline bool holds(const CachedRange& c, std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t at = address - c.begin;
+  return at < c.size && c.size - at >= bytes;
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,15 @@
+// Global memory that a copy or a fill may still be writing while a grid runs, because no order of
+// streams is between the two. Copies have happened here before a kernel begins; which of its
+// accesses would race with one on a GPU, it is told.
+#pragma once
+
+#include "simulator/engine/state/block.h"
+#include "simulator/engine/state/request.h"
+
+namespace lockstep::engine {
+
+// Reports those of `lanes` that access such memory, reads and writes. Addresses are as
+// resolve_global() leaves them. False: a finding ends the launch.
+bool check_arriving_data(Warp& w, const Request& r, LaneMask lanes);
+
+}  // namespace lockstep::engine

@@ -1,0 +1,39 @@
+#include "simulator/engine/monitor/lane_groups.h"
+
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/state/parked.h"
+
+namespace lockstep::engine {
+namespace {
+
+const char* place(WarpSplit::State state) {
+  switch (state) {
+    case WarpSplit::State::kRunnable: return " run at ";
+    case WarpSplit::State::kAtSync: return " wait for lanes of their warp at ";
+    case WarpSplit::State::kAtBarrier: return " wait at the barrier ";
+    case WarpSplit::State::kAtCluster: return " wait at the cluster's barrier, ";
+    case WarpSplit::State::kAtMbarrier: return " wait at an mbarrier, ";
+  }
+  return " at ";
+}
+
+}  // namespace
+
+void LaneGroups::add(const Block& b, const std::string& who) {
+  for (const Warp& w : b.warps) {
+    const auto add = [&](std::uint32_t pc, LaneMask lanes, WarpSplit::State state) {
+      if (lanes == 0 || ++count_ > kMax) return;
+      text_ += "\n    " + who + "warp " + std::to_string(w.index) + " lanes " + hexadecimal(lanes) +
+               place(state) + site_of(*b.program, pc).to_string();
+    };
+    add(w.pc, w.active, WarpSplit::State::kRunnable);
+    for (const WarpSplit& f : w.control->splits) add(f.pc, f.mask, f.state);
+  }
+}
+
+std::string LaneGroups::text() const {
+  return count_ <= kMax ? text_
+                        : text_ + "\n    and " + std::to_string(count_ - kMax) + " more groups";
+}
+
+}  // namespace lockstep::engine

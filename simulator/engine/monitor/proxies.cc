@@ -1,0 +1,241 @@
+#include "simulator/engine/monitor/proxies.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "simulator/engine/monitor/races.h"
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/placement.h"
+#include "simulator/engine/state/shared_place.h"
+#include "simulator/engine/state/worker.h"
+#include "simulator/memory/tensor_map.h"
+#include "simulator/splitmix64.h"
+
+namespace lockstep::engine {
+namespace {
+
+constexpr std::size_t kFencesKept = 16;
+
+// Who wrote last, whichever of the two searches for races knows.
+struct Writer {
+  std::uint32_t thread = 0, pc = 0, epoch = 0, clock = 0;
+};
+
+std::optional<Writer> writer_of(const Block& b, std::uint32_t offset) {
+  if (!b.launch->shared_cells) {
+    const auto stamp = b.races.stamp_of_write(offset);
+    return stamp ? std::optional(Writer{stamp->thread, stamp->pc, stamp->epoch, stamp->clock})
+                 : std::nullopt;
+  }
+  const auto write = b.worker->races->write_if_any(b.cells[offset >> 2], offset & 3);
+  if (!write || write->other.block != b.serial) return std::nullopt;
+  return Writer{write->other.warp * 32u + write->other_lane, write->other.pc, write->other.epoch,
+                write->other.clock};
+}
+
+// Bytes that a copy put there never were in the other proxy.
+bool writes_asynchronously(const Op& op) {
+  return op.action == Action::kBulkCopy || op.action == Action::kTensorCopy;
+}
+
+bool is_before(const Writer& write, const ProxyFence& fence) {
+  if (write.epoch != fence.epoch) return write.epoch < fence.epoch;
+  return fence.known.cover(write.thread >> 5, write.thread & 31, write.clock);
+}
+
+bool is_after(const Block& b, const ProxyFence& fence, std::uint32_t warp, std::uint32_t thread) {
+  if (fence.epoch != b.races.epoch() || warp == thread >> 5) return true;
+  for (LaneMask lanes = fence.lanes; lanes != 0; lanes &= lanes - 1) {
+    if (b.races.ordered(warp * kWarpSize + static_cast<std::uint32_t>(std::countr_zero(lanes)),
+                        fence.clock - 1, thread))
+      return true;
+  }
+  return false;
+}
+
+bool fenced(const Block& b, const Writer& write, std::uint32_t thread) {
+  if (!b.async) return false;
+  for (std::uint32_t warp = 0; warp < b.warps.size(); ++warp) {
+    const AsyncWarp& state = b.async->warps[warp];
+    if (state.forgot_proxy_fences) return true;
+    for (const ProxyFence& f : state.proxy_fences) {
+      if (is_before(write, f) && is_after(b, f, warp, thread)) return true;
+    }
+  }
+  return false;
+}
+
+bool fenced_by_any(const Block& b) {
+  if (!b.async) return false;
+  for (std::uint32_t warp = 0; warp < b.warps.size(); ++warp) {
+    if (!b.async->warps[warp].proxy_fences.empty()) return true;
+  }
+  return false;
+}
+
+// After one of its own threads wrote.
+bool fenced_by_owner(const Block& owner, const Writer& write) {
+  if (!owner.async) return false;
+  for (std::uint32_t warp = 0; warp < owner.warps.size(); ++warp) {
+    const AsyncWarp& state = owner.async->warps[warp];
+    if (state.forgot_proxy_fences) return true;
+    for (const ProxyFence& f : state.proxy_fences) {
+      if (is_before(write, f)) return true;
+    }
+  }
+  return false;
+}
+
+// A number for who wrote the 128 bytes last; 0: nobody in this launch. `write`: one of them.
+std::uint64_t writers_of(Worker& k, std::uint64_t address, check::GlobalRaces::Conflict& write) {
+  std::uint64_t all = 0;
+  for (std::uint64_t at = address; at < address + memory::TensorMap::kBytes; at += 4) {
+    if (!k.memory->in_window(at)) return 0;
+    const check::RaceCell* cell = k.memory->race_shadow(at);
+    if (cell == nullptr) return 0;
+    const check::GlobalRaces::Lock lock(*k.races, at, at + 3);
+    for (std::uint32_t byte = 0; byte < 4; ++byte) {
+      const auto last = k.races->write_if_any(*cell, byte);
+      if (!last) continue;
+      write = *last;
+      const check::GlobalRaces::Record& r = last->other;
+      all = mixed(all ^ (std::uint64_t{r.block} << 32 | r.epoch)) ^ mixed(at << 2 | byte);
+      all = mixed(all ^
+                  (std::uint64_t{r.pc} << 32 | r.clock << 16 | r.warp << 8 | last->other_lane)) |
+            1;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+void note_proxy_fence(Warp& w, LaneMask mask) {
+  Block& b = *w.block;
+  if (!b.launch->check_races) return;
+  ProxyFence f;
+  f.known = b.races.clocks_known_to(w.index, mask, mask == w.exists);
+  b.races.tick(w.index);
+  f.epoch = b.races.epoch();
+  f.clock = b.races.clock(w.index);
+  f.lanes = mask;
+  f.known.raise(w.index, mask, f.clock);
+  AsyncWarp& state = async_of(b).warps[w.index];
+  if (state.proxy_fences.size() == kFencesKept) {
+    state.proxy_fences.erase(state.proxy_fences.begin());
+    state.forgot_proxy_fences = true;
+  }
+  state.proxy_fences.push_back(f);
+}
+
+bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, std::uint32_t address,
+                       std::uint32_t size) {
+  Block& b = *w.block;
+  return rank_named(b, address) != b.cluster_rank ||
+         check_proxy_fence(w, pc, lane, b, address & kOffsetMask, size);
+}
+
+// The first of the bytes that an ordinary store left without a fence before this copy.
+std::optional<std::uint32_t> unfenced_byte(Warp& w, int lane, Block& owner, std::uint32_t first,
+                                           std::uint32_t size) {
+  Block& b = *w.block;
+  const bool own = &owner == &b;
+  const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane);
+  for (std::uint32_t offset = first; offset < first + size; offset += 4) {
+    const auto write = writer_of(owner, offset);
+    if (!write || writes_asynchronously(b.program->ops[write->pc])) continue;
+    if (own ? fenced(b, *write, thread) : fenced_by_any(b) || fenced_by_owner(owner, *write))
+      continue;
+    return offset;
+  }
+  return std::nullopt;
+}
+
+check::Finding unfenced(Warp& w, std::uint32_t pc, int lane, const Block& owner,
+                        std::uint32_t offset, std::uint32_t size, const char* what) {
+  check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMissingProxyFence);
+  f.space = "shared";
+  f.access.address = offset;
+  f.access.size = size;
+  f.where = std::string("an asynchronous copy ") + what +
+            " what an ordinary store left, and no fence.proxy.async stands between";
+  f.other = last_write_to_shared(w, owner, offset);
+  f.detail =
+      "fence.proxy.async.shared::cta by the threads that stored, before the barrier that lets the "
+      "copy begin, makes the stores visible to it.";
+  return f;
+}
+
+bool check_proxy_fence(Warp& w, std::uint32_t pc, int lane, Block& owner, std::uint32_t first,
+                       std::uint32_t size) {
+  if (!w.block->launch->check_races) return true;
+  const auto offset = unfenced_byte(w, lane, owner, first, size);
+  if (!offset || already_reported(w, check::Kind::kMissingProxyFence, pc)) return true;
+  first_time(w, check::Kind::kMissingProxyFence, pc);
+  return !report_unless_suppressed(w, unfenced(w, pc, lane, owner, *offset, size, "reads"));
+}
+
+std::optional<check::Finding> overwritten_without_fence(Warp& w, std::uint32_t pc, int lane,
+                                                        std::uint32_t address, std::uint32_t size) {
+  SharedPlace place;
+  if (!w.block->launch->check_races || !shared_place(w, isa::Space::kSharedCluster, address, place))
+    return std::nullopt;
+  if (shared_range(*w.block->launch, place.offset, place.offset + size) == nullptr)
+    return std::nullopt;  // which its access tells
+  const auto offset = unfenced_byte(w, lane, *place.block, place.offset, size);
+  if (!offset || already_reported(w, check::Kind::kMissingProxyFence, pc)) return std::nullopt;
+  return unfenced(w, pc, lane, *place.block, *offset, size, "overwrites");
+}
+
+bool report_overwritten(Warp& w, std::uint32_t pc, std::optional<check::Finding> finding) {
+  if (!finding) return true;
+  first_time(w, check::Kind::kMissingProxyFence, pc);
+  return !report_unless_suppressed(w, std::move(*finding));
+}
+
+void note_tensor_map_fence(Warp& w, std::uint64_t address) {
+  Block& b = *w.block;
+  if (!b.launch->check_races || b.worker->races == nullptr) return;
+  check::GlobalRaces::Conflict write;
+  async_of(b).acquired_maps[address] = writers_of(*b.worker, address, write);
+}
+
+bool check_tensor_map_fence(Warp& w, std::uint32_t pc, int lane, std::uint64_t address) {
+  Block& b = *w.block;
+  if (!b.launch->check_races || b.worker->races == nullptr) return true;
+  check::GlobalRaces::Conflict write;
+  const std::uint64_t writers = writers_of(*b.worker, address, write);
+  if (writers == 0) return true;
+  if (b.async) {
+    const auto acquired = b.async->acquired_maps.find(address);
+    if (acquired != b.async->acquired_maps.end() && acquired->second == writers) return true;
+  }
+  if (already_reported(w, check::Kind::kMissingProxyFence, pc)) return true;
+  first_time(w, check::Kind::kMissingProxyFence, pc);
+  check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMissingProxyFence);
+  f.space = "global";
+  f.access.address = address;
+  f.access.size = memory::TensorMap::kBytes;
+  f.where =
+      "the tensor map was changed in this launch, and no fence.proxy.tensormap has acquired it "
+      "since";
+  check::Access other;
+  other.site = site_of(*b.program, write.other.pc);
+  const auto in_cluster =
+      b.launch->clustered ? static_cast<std::uint32_t>(b.launch->config->cluster.count()) : 1u;
+  other.block =
+      place_of_block(*b.launch, write.other.block / in_cluster, write.other.block % in_cluster);
+  other.thread = thread_of(*b.launch, write.other.warp * 32u + write.other_lane);
+  other.address = address;
+  other.size = memory::TensorMap::kBytes;
+  other.is_write = true;
+  f.other = other;
+  f.detail =
+      "fence.proxy.tensormap::generic.acquire of the map's 128 bytes, by a thread of this block, "
+      "before the copy; .release by the thread that changed it.";
+  return !report_unless_suppressed(w, std::move(f));
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,538 @@
+#include "simulator/engine/monitor/races.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "simulator/engine/monitor/arriving_data.h"
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/monitor/running_grids.h"
+#include "simulator/engine/state/lane_addresses.h"
+#include "simulator/engine/state/lane_runs.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/parked.h"
+#include "simulator/engine/state/placement.h"
+#include "simulator/engine/state/request.h"
+#include "simulator/engine/state/shared_place.h"
+#include "simulator/engine/state/worker.h"
+#include "simulator/engine/state/written_bits.h"
+#include "simulator/program/synchronisation.h"
+
+namespace lockstep::engine {
+namespace {
+
+using check::GlobalRaces;
+using isa::Space;
+
+// The other side of a race, as both searches know it.
+struct Opponent {
+  std::uint32_t pc = 0;
+  std::uint64_t position = 0;  // of its block in the schedule
+  Dim3 block, thread;
+  bool same_block = true, same_warp = false;
+  bool is_write = false, is_strong = false;
+};
+
+check::Access access_of(const Block& b, const Opponent& o, std::uint64_t address,
+                        std::uint32_t size) {
+  check::Access a;
+  a.site = site_of(*b.program, o.pc);
+  a.block = o.block;
+  a.thread = o.thread;
+  a.address = address;
+  a.size = size;
+  a.is_write = o.is_write;
+  a.is_atomic = o.is_strong && o.is_write;
+  return a;
+}
+
+// Whether a write by `lane` changes nothing: threads that write the same value do no harm today,
+// and it is worth knowing all the same. What was recorded before this write has been written to
+// memory, too.
+bool writes_what_is_there(Warp& w, const Request& r, int lane, const Opponent& other) {
+  return r.writes && !r.reads && other.is_write && !other.is_strong && r.same != nullptr &&
+         r.same(w, r, lane);
+}
+
+bool is_strong(const Request& r) { return (r.op->flags & kStrong) != 0 || (r.reads && r.writes); }
+
+check::Side side_of(Warp& w, const Request& r) {
+  check::Side side = side_of(w, *r.op, r.pc, r.writes, is_strong(r));
+  side.updates = r.reads && r.writes;
+  side.observes = side.updates && reads_value(*r.op);
+  side.acquires = (r.op->flags & kAcquire) != 0 && r.reads;
+  side.releases = (r.op->flags & kRelease) != 0 && r.writes;
+  return side;
+}
+
+// Whether one side is a plain read whose value a compare-and-swap compares with, and the other is
+// atomic: the guess with which loops around a compare-and-swap begin. A stale one only makes it
+// fail.
+bool is_guess(const Warp& w, const Request& r, const Opponent& other) {
+  const auto& guesses = w.block->program->guesses;
+  if (guesses.empty()) return false;
+  const bool mine = !r.writes && other.is_strong && guesses.contains(r.pc),
+             theirs = !other.is_write && is_strong(r) && guesses.contains(other.pc);
+  return mine || theirs;
+}
+
+// What harm a race does: none that shows today, and then it is information.
+enum class Harm { kSome, kSameValue, kGuess };
+
+// Whether one side is a bulk copy that reads its source, in shared memory.
+bool reads_source(const Warp& w, const Request& r, Space space, const Opponent& other) {
+  const auto copies = [&](std::uint32_t pc) {
+    const Action action = w.block->program->ops[pc].action;
+    return action == Action::kBulkCopy || action == Action::kTensorCopy;
+  };
+  return space == Space::kShared &&
+         ((!r.writes && copies(r.pc)) || (!other.is_write && copies(other.pc)));
+}
+
+const char* advice(const Opponent& other, Harm harm) {
+  if (harm == Harm::kSameValue) return "Both write the same value.";
+  if (harm == Harm::kGuess)
+    return "The plain read only guesses what a compare-and-swap then compares with; a volatile or "
+           "relaxed read would be no race at all.";
+  if (other.same_warp)
+    return "Nothing orders the two threads of this warp: __syncwarp() or __syncthreads() between "
+           "the accesses would.";
+  if (other.same_block)
+    return "Nothing orders the two threads: __syncthreads() between the accesses would.";
+  return "Nothing orders the two blocks: atomics of device scope, a flag with fences on both "
+         "sides, a barrier of the grid or two kernels would.";
+}
+
+std::uint64_t index_in_grid(const Launch& launch, const Dim3& block) {
+  const Dim3& grid = launch.config->grid;
+  return block.x + std::uint64_t{grid.x} * (block.y + std::uint64_t{grid.y} * block.z);
+}
+
+bool ends_mbarrier(const Op& op) {
+  return op.action == Action::kMbarrier &&
+         static_cast<program::MbarrierOp>(op.mode) == program::MbarrierOp::kInvalidate;
+}
+
+check::RaceShape shape_of(const Block& b, const Request& r, const Opponent& o) {
+  if (ends_mbarrier(*r.op) && o.same_block && !o.is_write) return check::RaceShape::kBarrierEnds;
+  if (is_strong(r) || o.is_strong) return check::RaceShape::kOther;
+  if (o.same_block) {
+    if (r.writes && o.is_write) return check::RaceShape::kWritesOfABlock;
+    return o.same_warp ? check::RaceShape::kOther : check::RaceShape::kWarpsOfABlock;
+  }
+  if (r.writes == o.is_write) return check::RaceShape::kOther;
+  const std::uint64_t mine = index_in_grid(*b.launch, b.ctaid),
+                      theirs = index_in_grid(*b.launch, o.block);
+  return (r.writes ? mine > theirs : theirs > mine) ? check::RaceShape::kLaterBlockWrites
+                                                    : check::RaceShape::kOther;
+}
+
+// False: the launch ends.
+__attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space,
+                                           std::string where, const Opponent& o) {
+  Block& b = *w.block;
+  const Harm harm = writes_what_is_there(w, r, lane, o) ? Harm::kSameValue
+                    : is_guess(w, r, o)                 ? Harm::kGuess
+                                                        : Harm::kSome;
+  const bool benign = harm != Harm::kSome;
+  const check::RaceShape shape = shape_of(b, r, o);
+  if (shape != check::RaceShape::kOther && !benign &&
+      known_before(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown))
+    return true;
+  // Once a site says it all, and a loop may come here very often.
+  if (benign ? !first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kInformation)
+             : already_reported(w, check::Kind::kRace, r.pc))
+    return true;
+  check::Finding f = access_finding(w, r, space, 1u << lane, check::Kind::kRace);
+  if (benign) f.severity = check::Severity::kInformation;
+  f.where = std::move(where);
+  const check::Access other = access_of(b, o, r.address[lane], r.size);
+  f.detail = reads_source(w, r, space, o)
+                 ? "The copy may read its source until its thread has waited, by "
+                   "cp.async.bulk.wait_group.read; then a barrier tells the others."
+                 : advice(o, harm);
+  f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
+  f.other = other;
+  const bool known =
+      !benign && shape != check::RaceShape::kOther && is_known_in_library(*b.launch, f, shape);
+  if (known) first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown);
+  const bool goes_on = benign || known || f.survived;
+  if (f.survived) first_time(w, check::Kind::kRace, r.pc);
+  if (o.same_block) {
+    goes_on ? report(b, std::move(f)) : report(w, std::move(f));
+    return goes_on;
+  }
+  // Which of two blocks came first is up to the host's threads. The finding tells the write first,
+  // and of two writes the one that stands first in the program; it counts for the block that is
+  // later in the schedule, as if blocks ran one after another.
+  const check::Access mine = f.access;
+  if (o.is_write && (!r.writes || o.pc < r.pc || (o.pc == r.pc && o.position < b.position))) {
+    f.access = other;
+    f.other = mine;
+  }
+  const std::uint64_t position = std::max(b.position, o.position);
+  report_at(b, position, std::move(f));
+  if (goes_on || position != b.position) return true;
+  w.event = Event::kAbort;
+  return false;
+}
+
+std::string in_shared_variable(const Launch& launch, std::uint64_t address) {
+  for (const Range& range : launch.shared) {
+    if (address >= range.begin && address < range.end)
+      return std::to_string(address - range.begin) + " bytes into '" + range.name + "'";
+  }
+  return {};
+}
+
+Opponent opponent(const Block& b, std::uint32_t warp, const GlobalRaces::Conflict& c) {
+  const Launch& launch = *b.launch;
+  const auto in_cluster = static_cast<std::uint32_t>(launch.config->cluster.count());
+  Opponent o;
+  o.pc = c.other.pc;
+  o.position = launch.clustered ? c.other.block / in_cluster : c.other.block;
+  o.block = launch.clustered
+                ? place_of_block(launch, c.other.block / in_cluster, c.other.block % in_cluster)
+                : place_of_block(launch, c.other.block, 0);
+  o.thread = thread_of(launch, c.other.warp * 32u + c.other_lane);
+  o.same_block = c.other.block == b.serial;
+  o.same_warp = o.same_block && c.other.warp == warp;
+  o.is_write = c.other.write;
+  o.is_strong = c.other.strong;
+  return o;
+}
+
+Opponent opponent(const Block& b, std::uint32_t warp, const check::SharedRaces::Conflict& c) {
+  Opponent o;
+  o.pc = c.other_pc;
+  o.position = b.position;
+  o.block = b.ctaid;
+  o.thread = thread_of(*b.launch, c.other_thread);
+  o.same_warp = c.other_thread >> 5 == warp;
+  o.is_write = c.other_is_write;
+  o.is_strong = c.other_is_strong;
+  return o;
+}
+
+void store(Warp& w, Request& r, LaneMask lanes) {
+  if (r.store == nullptr) return;
+  r.store(w, r, lanes);
+  r.stored |= lanes;
+}
+
+// Weak accesses of four bytes to shared memory, a run of lanes at a time, as far as none may race.
+// The lanes that are recorded, and have stored.
+LaneMask record_runs(Warp& w, Request& r, LaneMask lanes) {
+  check::SharedRaces& races = w.block->races;
+  alignas(64) std::uint32_t at[kWarpSize];
+  for (int i = 0; i < kWarpSize; ++i) at[i] = static_cast<std::uint32_t>(r.address[i]);
+  LaneMask done = 0;
+  for (const LaneRun& run : lane_runs(at, lanes, 4)) {
+    const std::uint32_t first = at[run.lane] >> 2;
+    if (r.writes) {
+      if ((run.together && run.count > 1) ||
+          !races.write_row(first, run.lane, run.count, w.index, r.pc, false))
+        break;
+      store(w, r, run.lanes());
+    } else if (!(run.together ? races.read_together(first, run.lane, run.lane + run.count - 1,
+                                                    w.index, r.pc, false)
+                              : races.read_row(first, run.lane, run.count, w.index, r.pc, false))) {
+      break;
+    }
+    done |= run.lanes();
+  }
+  return done;
+}
+
+// The lanes of a run that are recorded, and have stored. What is known of its cells may change on
+// the way, as where a halo meets its neighbour; many parts are no cheaper than their lanes.
+LaneMask record_row(Warp& w, Request& r, LaneRun left, check::RaceCell* cell,
+                    GlobalRaces::Access& access) {
+  GlobalRaces& races = *w.block->worker->races;
+  const std::uint32_t width = r.size / 4;
+  LaneMask done = 0;
+  for (int parts = 0; parts < 4 && left.count != 0; ++parts) {
+    LaneRun part = left;
+    if (!races.row(cell, width, part.lane, part.count, access)) {
+      part.count = races.alike(cell, width, left.count);
+      if (part.count == 0 || part.count == left.count ||
+          !races.row(cell, width, part.lane, part.count, access))
+        break;
+    }
+    store(w, r, part.lanes());
+    done |= part.lanes();
+    cell += width * part.count;
+    left = {left.lane + part.count, left.count - part.count, false};
+  }
+  return done;
+}
+
+// The same for cells, strong accesses included.
+template <class CellsOf>
+LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& access,
+                      CellsOf cells_of) {
+  GlobalRaces& races = *w.block->worker->races;
+  const std::uint64_t base = r.address[std::countr_zero(lanes)] - (1u << 31);
+  alignas(64) std::uint32_t at[kWarpSize];
+  if ((distances(r.address, base, at) & lanes) != 0) return 0;
+  LaneMask done = 0;
+  for (const LaneRun& run : lane_runs(at, lanes, r.size)) {
+    const std::uint64_t first = r.address[run.lane],
+                        last = first + (run.together ? 1 : run.count) * r.size - 1;
+    check::RaceCell* cell = cells_of(first);
+    // Lanes that write to one place race, unless they are atomic.
+    if (cell == nullptr || (run.together && run.count > 1 && r.store != nullptr)) break;
+    const GlobalRaces::Lock lock(races, first, last);
+    LaneMask recorded = 0;
+    if (!run.together) {
+      recorded = record_row(w, r, run, cell, access);
+    } else if (races.together(cell, r.size / 4, run.lane, run.lane + run.count - 1, access)) {
+      recorded = run.lanes();
+      store(w, r, recorded);
+    }
+    done |= recorded;
+    if (recorded != run.lanes()) break;
+  }
+  return done;
+}
+
+// The granules of [first, last], the first of which has `cell`, each with its bytes, a bit each.
+template <class Visit>
+void for_granules(std::uint64_t first, std::uint64_t last, check::RaceCell* cell, Visit visit) {
+  for (std::uint64_t g = first & ~3ull; g <= last; g += 4, ++cell) {
+    const std::uint32_t from = g < first ? static_cast<std::uint32_t>(first - g) : 0;
+    const std::uint32_t to = last - g < 3 ? static_cast<std::uint32_t>(last - g) : 3;
+    visit(*cell, ((1u << (to + 1)) - 1) & ~((1u << from) - 1));
+  }
+}
+
+// Each lane's access to its cells, and its store while nobody else can look.
+template <class CellsOf, class Where>
+bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells_of, Where where) {
+  Block& b = *w.block;
+  Worker& k = *b.worker;
+  GlobalRaces& races = *k.races;
+  const check::Side side = side_of(w, r);
+  GlobalRaces::Access access(races, side, k.race_memo);
+  if (r.size >= 4 && r.size <= 16 && !few(lanes))
+    lanes &= ~record_cells(w, r, lanes, access, cells_of);
+  bool good = true;
+  each(lanes, [&](int i) {
+    const std::uint64_t first = r.address[i], last = first + r.size - 1;
+    check::RaceCell* cell = cells_of(first);
+    if (cell == nullptr) {
+      if (side.strong) races.access_without_cell(first, static_cast<std::uint32_t>(i), side);
+      store(w, r, 1u << i);
+      return;
+    }
+    const GlobalRaces::Lock lock(races, first, last);
+    GlobalRaces::Conflict conflict;
+    bool found = false;
+    for_granules(first, last, cell, [&](check::RaceCell& granule, std::uint32_t mask) {
+      found |= races.access(granule, mask, static_cast<std::uint32_t>(i), access, conflict);
+    });
+    if (found && good)
+      good = report_race(w, r, i, space, where(first), opponent(b, w.index, conflict));
+    store(w, r, 1u << i);
+  });
+  return good;
+}
+
+// Lanes whose compare-and-swap finds another value: it reads, and writes nothing (PTX ISA 8.4).
+LaneMask failing_swaps(const Warp& w, const Request& r, LaneMask lanes) {
+  const Op& op = *r.op;
+  if (!r.reads || !r.writes || op.action != Action::kAtomic ||
+      static_cast<isa::AtomOp>(op.mode) != isa::AtomOp::kCas)
+    return 0;
+  const std::byte* compare = source<std::byte>(w, op.src[1]);
+  LaneMask failing = 0;
+  each(lanes, [&](int i) {
+    std::byte there[16];
+    load_element(there, r.host[i], op.width);
+    failing |= LaneMask{std::memcmp(there, compare + i * op.width, op.width) != 0} << i;
+  });
+  return failing;
+}
+
+// `check` for the lanes that write and for those of failing swaps, which read. When other host
+// threads may change memory before the operation itself
+// (`shared`), nobody knows which of these it will be, and it is left out.
+template <class Check>
+bool check_swaps(Warp& w, Request& r, LaneMask lanes, bool shared, Check check) {
+  const LaneMask failing = failing_swaps(w, r, lanes);
+  if (failing == 0) return check(r, lanes);
+  Request reading = r;
+  reading.writes = false;
+  return (shared || check(reading, failing)) && (lanes == failing || check(r, lanes & ~failing));
+}
+
+bool check_block(Warp& w, Request& r, LaneMask lanes) {
+  Block& b = *w.block;
+  const bool strong = is_strong(r);
+  if (r.size == 4 && b.races.shift() == 2) {
+    if (!strong) {
+      if (!few(lanes)) lanes &= ~record_runs(w, r, lanes);
+    } else if (r.writes && r.store == nullptr &&
+               b.races.write_lanes_strongly(r.address, lanes, side_of(w, r))) {
+      return true;
+    }
+  }
+  bool good = true;
+  check::SharedRaces::Conflict c;
+  // Matrices, above all, and whatever is accessed of granules of a byte.
+  const std::uint32_t granules = r.size >> b.races.shift(), step = 4u << b.races.shift();
+  const bool fours = !strong && granules >= 4 && granules % 4 == 0;
+  const check::Side side = side_of(w, r);
+  each(lanes, [&](int i) {
+    const auto first = static_cast<std::uint32_t>(r.address[i]),
+               thread = w.index * kWarpSize + static_cast<std::uint32_t>(i);
+    bool found = false;
+    if (fours) {
+      for (std::uint32_t at = first; at < first + r.size; at += step) {
+        const std::uint32_t g = at >> b.races.shift();
+        if (!(r.writes ? b.races.write_four(g, thread, r.pc) : b.races.read_four(g, thread, r.pc)))
+          found |= b.races.access(at, step, static_cast<std::uint32_t>(i), side, c);
+      }
+    } else {
+      found = b.races.access(first, r.size, static_cast<std::uint32_t>(i), side, c);
+    }
+    if (found && good) {
+      good = report_race(w, r, i, Space::kShared, in_shared_variable(*b.launch, r.address[i]),
+                         opponent(b, w.index, c));
+    }
+    store(w, r, 1u << i);
+  });
+  return good;
+}
+
+}  // namespace
+
+bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
+  return check_swaps(w, r, lanes, false,
+                     [&](Request& part, LaneMask some) { return check_block(w, part, some); });
+}
+
+bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
+  return check_swaps(w, r, lanes, false, [&](Request& part, LaneMask some) {
+    return check_cells(
+        w, part, some, Space::kShared,
+        [&](std::uint64_t address) { return owner.cells.data() + (address >> 2); },
+        [&](std::uint64_t address) {
+          return in_shared_variable(*w.block->launch, address) + " in the block of rank " +
+                 std::to_string(owner.cluster_rank) + " of the cluster";
+        });
+  });
+}
+
+bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
+  if ((w.overlapped & lanes) != 0 &&
+      !(check_running_grids(w, r, lanes) && check_arriving_data(w, r, lanes)))
+    return false;
+  memory::DeviceMemory& memory = *w.block->worker->memory;
+  return check_swaps(
+      w, r, lanes, w.block->worker->races->parallel(), [&](Request& part, LaneMask some) {
+        return check_cells(
+            w, part, some, Space::kGlobal,
+            [&](std::uint64_t address) {
+              return memory.in_window(address) ? memory.race_shadow(address) : nullptr;
+            },
+            [&](std::uint64_t address) {
+              const memory::Allocation* a = memory.find(address);
+              return a == nullptr
+                         ? std::string()
+                         : std::to_string(address - a->begin) + " bytes into " + describe(*a);
+            });
+      });
+}
+
+check::Access last_write_to_shared(Warp& w, const Block& owner, std::uint32_t offset) {
+  const Block& b = *w.block;
+  const Opponent o =
+      b.launch->shared_cells
+          ? opponent(b, w.index, b.worker->races->last_write(owner.cells[offset >> 2], offset & 3))
+          : opponent(b, w.index, owner.races.last_write(offset));
+  return access_of(b, o, offset, 1);
+}
+
+void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
+  Worker& k = *w.block->worker;
+  // Shared memory of a cluster's blocks is read by one host thread.
+  if (k.races == nullptr || !k.races->parallel() ||
+      static_cast<check::Scope>(op.scope) == check::Scope::kBlock)
+    return;
+  GlobalRaces& races = *k.races;
+  check::Side side = side_of(w, op, w.pc - 1, false, true);
+  side.acquires = (op.flags & kAcquire) != 0;
+  each(lanes, [&](int i) {
+    if (!k.memory->in_window(addresses[i])) return;
+    const std::uint64_t first = addresses[i],
+                        last = first + std::uint32_t{op.width} * op.elements - 1;
+    const GlobalRaces::Lock lock(races, first, last);
+    for_granules(first, last, k.memory->race_shadow(first),
+                 [&](check::RaceCell& cell, std::uint32_t) {
+                   races.observe(cell, static_cast<std::uint32_t>(i), side);
+                 });
+  });
+}
+
+void fence(Warp& w, check::Scope scope, LaneMask lanes, std::uint32_t sides) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (!w.block->launch->check_races) return;
+  if (sides & kAcquire) w.block->races.acquire_fence(w.index, lanes, lanes == living(w), scope);
+  if (sides & kRelease) w.block->races.release_fence(w.index, lanes, lanes == living(w), scope);
+}
+
+void released(Warp& w) {
+  if (w.block->launch->check_races) w.block->races.end_release(w.index);
+}
+
+void acquired(Warp& w) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (w.block->launch->check_races) w.block->races.put_together(w.index, living(w));
+}
+
+void accessed_as_one(Warp& w) {
+  if (w.block->launch->check_races) w.block->races.accessed_as_one(w.index);
+}
+
+// Arrivals at an mbarrier object, and waits for it, have .cta scope unless they name another, and
+// programs let other blocks of the cluster arrive so: their scopes count as wide enough.
+void release_to(Warp& w, LaneMask lanes, Mbarrier& object) {
+  Block& b = *w.block;
+  if (!b.launch->check_races) return;
+  object.arrived.add(b.races.message_of(w.index, lanes, lanes == w.exists, check::Scope::kGrid),
+                     b.races.grid());
+}
+
+void leave_fenced(Warp& w, LaneMask lanes, Mbarrier& object) {
+  Block& b = *w.block;
+  if (!b.launch->check_races) return;
+  each(lanes, [&](int l) {
+    const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(l);
+    if (b.races.has_fenced(thread)) b.races.leave(thread, object.arrived);
+  });
+}
+
+void acquire_from(Warp& w, LaneMask lanes, const Mbarrier& object) {
+  Block& b = *w.block;
+  if (b.launch->check_races && !object.completed.empty()) {
+    b.races.acquire(w.index, lanes, lanes == living(w), object.completed, check::Scope::kGrid);
+  }
+}
+
+void remember_from(Warp& w, LaneMask lanes, const Block& owner, std::uint32_t offset,
+                   const Mbarrier& object) {
+  Block& b = *w.block;
+  if (!b.launch->check_races || object.completed.empty()) return;
+  const std::uint64_t location = 1ull << 62 | std::uint64_t{owner.serial} << kRankShift | offset;
+  each(lanes, [&](int l) {
+    b.races.remember(w.index * kWarpSize + static_cast<std::uint32_t>(l), location, object.phase,
+                     object.completed);
+  });
+}
+
+void passed_barrier(Block& b, bool knows_more) {
+  if (b.worker->between_blocks && knows_more) b.should_yield = true;
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,62 @@
+// The searches for races, as the handlers of memory operations and of what orders threads call
+// them.
+#pragma once
+
+#include "simulator/engine/state/async_state.h"
+#include "simulator/engine/state/block.h"
+#include "simulator/engine/state/request.h"
+
+namespace lockstep::engine {
+
+// Record the accesses of `lanes` and report those that race. False: a finding ends the launch.
+// Addresses are as resolve_*() leaves them.
+bool check_shared_races(Warp& w, Request& r, LaneMask lanes);
+// Shared memory of `owner`, the warp's own block or another of its cluster, in a launch of
+// clusters.
+bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes);
+bool check_global_races(Warp& w, Request& r, LaneMask lanes);
+// The last write to a byte of the shared memory of a block of the cluster that has been written to.
+check::Access last_write_to_shared(Warp& w, const Block& owner, std::uint32_t offset);
+
+// Memory has been read by a strong access whose addresses are `addresses`, as the operation has
+// them. On several host threads it may have seen what others wrote since the access was recorded.
+void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes);
+// Whether the thread of an atomic learns what was there: red tells it nothing and acquires nothing
+// (PTX ISA 8.8, 8.11.1), nor does an atom whose result nobody reads.
+inline bool reads_value(const Op& op) {
+  return op.dst != kNoSlot || op.elements != 1 || (op.flags & kAcquire) != 0;
+}
+// membar and fence, by some lanes of a warp. `sides`: kAcquire, kRelease, both or neither.
+void fence(Warp& w, check::Scope scope, LaneMask lanes, std::uint32_t sides = kAcquire | kRelease);
+// After an access with .release or .acquire; what it releases and acquires, the search for races
+// has recorded.
+void released(Warp& w);
+void acquired(Warp& w);
+// The warp has accessed a matrix together: see BlockOrder::accessed_as_one.
+void accessed_as_one(Warp& w);
+// What `lanes` of a warp release now, for an mbarrier object. released() must follow.
+void release_to(Warp& w, LaneMask lanes, Mbarrier& object);
+// The same of lanes whose arrival is relaxed: what they have fenced.
+void leave_fenced(Warp& w, LaneMask lanes, Mbarrier& object);
+// `lanes` have found that a phase of the object is complete.
+void acquire_from(Warp& w, LaneMask lanes, const Mbarrier& object);
+void remember_from(Warp& w, LaneMask lanes, const Block& owner, std::uint32_t offset,
+                   const Mbarrier& object);
+// A barrier of the block, of all its warps or of some, has let them go on. When it made the block
+// know of others, as a barrier of the grid does, the block's turn ends: if it ran on to the next
+// such barrier, the others would be ordered after what it did between the two, although nothing but
+// the order of turns made it so, and a barrier missing there would go unseen.
+void passed_barrier(Block& b, bool knows_more);
+
+inline check::Side side_of(Warp& w, const Op& op, std::uint32_t pc, bool write, bool strong) {
+  Block& b = *w.block;
+  return {.order = &b.races,
+          .block = b.serial,
+          .warp = w.index,
+          .pc = pc,
+          .strong = strong,
+          .write = write,
+          .scope = static_cast<check::Scope>(op.scope)};
+}
+
+}  // namespace lockstep::engine

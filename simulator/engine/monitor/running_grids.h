@@ -1,0 +1,20 @@
+// Programmatic dependent launch: griddepcontrol (PTX ISA 9.7.13.13).
+//
+// Launches run one after another here. A grid that was launched so that it may start before the one
+// before it in its stream has ended is told which of its accesses would then race with that one's:
+// those before griddepcontrol.wait to what the other has written, and its stores to what the other
+// has read. Only a grid that let its dependents start, by griddepcontrol.launch_dependents, may
+// still run then.
+#pragma once
+
+#include "simulator/engine/state/block.h"
+#include "simulator/engine/state/request.h"
+
+namespace lockstep::engine {
+
+// Reports those of `lanes` that access what a grid that may still run has accessed. To be called
+// before the search for races records them. Addresses are as resolve_global() leaves them. False: a
+// finding ends the launch.
+bool check_running_grids(Warp& w, const Request& r, LaneMask lanes);
+
+}  // namespace lockstep::engine

@@ -1,0 +1,321 @@
+#include "simulator/engine/ops/async/async_copy.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "simulator/engine/access/access.h"
+#include "simulator/engine/monitor/async_order.h"
+#include "simulator/engine/monitor/races.h"
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/monitor/uninitialised.h"
+#include "simulator/engine/ops/async/mbarrier.h"
+#include "simulator/engine/state/lane_addresses.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/relaxed_bytes.h"
+#include "simulator/engine/state/request.h"
+#include "simulator/engine/state/shared_place.h"
+#include "simulator/engine/state/written_bits.h"
+
+namespace lockstep::engine {
+
+using isa::Space;
+
+Op side(const Op& op, Space space) {
+  Op s = op;
+  s.space = static_cast<std::uint8_t>(space);
+  s.flags = 0;
+  s.elements = 2;  // no value of one register to compare in a race
+  return s;
+}
+
+bool report_misaligned_copy(Warp& w, std::uint32_t pc, LaneMask lanes, std::uint64_t address,
+                            std::uint32_t size) {
+  check::Finding f = finding_at(w, pc, lanes, check::Kind::kMisaligned);
+  f.access.address = address;
+  f.access.size = size;
+  f.where = "the address is no multiple of " + std::to_string(size);
+  report(w, std::move(f));
+  return false;
+}
+
+std::uint16_t unwritten_bytes(Warp& w, const Request& whole, Space space, int lane,
+                              std::uint64_t address, std::uint32_t size) {
+  std::uint16_t bits = 0;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    Request r;
+    r.op = whole.op;
+    r.pc = whole.pc;
+    r.size = 1;
+    r.reads = true;
+    r.address[lane] = address + i;
+    if (!resolve(w, r, space, 1u << lane)) return 0;
+    if (r.unwritten != 0) bits |= static_cast<std::uint16_t>(1u << i);
+  }
+  return bits;
+}
+
+namespace {
+
+// Reads the source of a cp.async for lanes that read `size` bytes of it.
+bool read_source(Warp& w, const Op& op, const std::uint64_t* from, std::uint32_t size,
+                 LaneMask lanes, AsyncCopy& copy) {
+  const Op global = side(op, Space::kGlobal);
+  // What is shorter than the copy is read in bytes: it may have any length.
+  const std::uint32_t step = size == op.width ? size : 1;
+  for (std::uint32_t at = 0; at < size; at += step) {
+    Request r;
+    r.op = &global;
+    r.pc = copy.pc;
+    r.size = step;
+    r.reads = true;
+    for (int l = 0; l < kWarpSize; ++l) r.address[l] = from[l] + at;
+    if (!resolve(w, r, Space::kGlobal, lanes)) return false;
+    each(lanes, [&](int l) {
+      load_element(copy.bytes[l] + at, r.host[l], step);
+      if (r.unwritten >> l & 1) {
+        copy.unwritten[l] |= step == 1 ? static_cast<std::uint16_t>(1u << at)
+                                       : unwritten_bytes(w, r, Space::kGlobal, l, from[l], size);
+      }
+    });
+    if (w.event == Event::kAbort) return false;
+  }
+  return true;
+}
+
+// The bytes of `lanes` arrive: from now on others must be ordered after this, by whoever waited.
+bool arrive_copy(Warp& w, AsyncCopy& copy, LaneMask lanes) {
+  Block& b = *w.block;
+  const Op shared = side(*copy.op, Space::kShared);
+  Request r;
+  r.op = &shared;
+  r.pc = copy.pc;
+  r.size = copy.size;
+  r.writes = true;
+  for (int l = 0; l < kWarpSize; ++l) r.address[l] = copy.offset[l];
+  if (!resolve(w, r, Space::kShared, lanes)) return false;
+  each(lanes, [&](int l) {
+    std::memcpy(r.host[l], copy.bytes[l], copy.size);
+    if (copy.unwritten[l] == 0 || !b.launch->check_initialisation) return;
+    forget_origins(b, r.host[l], copy.size);
+    for (std::uint32_t i = 0; i < copy.size; ++i) {
+      if (copy.unwritten[l] >> i & 1)
+        clear_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), copy.offset[l] + i,
+                      1);
+    }
+  });
+  copy.lanes &= ~lanes;
+  return true;
+}
+
+// All copies of `mask`'s lanes that `due` says are due, in the order in which they were issued.
+template <class Due>
+void finish_copies(Warp& w, LaneMask mask, Due due) {
+  if (!w.block->async) return;
+  std::vector<AsyncCopy>& copies = w.block->async->warps[w.index].copies;
+  for (AsyncCopy& copy : copies) {
+    LaneMask now = 0;
+    each(copy.lanes & mask, [&](int l) { now |= LaneMask{due(copy, l)} << l; });
+    if (now != 0 && !arrive_copy(w, copy, now)) return;
+  }
+  std::erase_if(copies, [](const AsyncCopy& c) { return c.lanes == 0; });
+}
+
+}  // namespace
+
+void run_copy_async(Warp& w, const Op& op, LaneMask mask) {
+  Block& b = *w.block;
+  const auto mode = static_cast<CopyMode>(op.mode);
+  AsyncCopy copy;
+  copy.op = &op;
+  copy.pc = w.pc - 1;
+  copy.size = op.width;
+  copy.lanes = mask;
+  std::memset(copy.bytes, 0, sizeof copy.bytes);
+  std::fill(copy.unwritten, copy.unwritten + kWarpSize, 0);
+  // The destination first: whoever still uses it races with the copy from here on.
+  const Op shared = side(op, Space::kShared);
+  Request to;
+  to.op = &shared;
+  to.pc = copy.pc;
+  to.size = op.width;
+  to.writes = true;
+  load_addresses(w, op, to.address);
+  if (!resolve(w, to, Space::kShared, mask)) return;
+  each(mask,
+       [&](int l) { copy.offset[l] = static_cast<std::uint32_t>(to.address[l]) & kOffsetMask; });
+  std::uint64_t from[kWarpSize];
+  const std::uint64_t* base = source<std::uint64_t>(w, op.src[1]);
+  for (int l = 0; l < kWarpSize; ++l)
+    from[l] =
+        base[l] + static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(op.target)});
+  std::uint32_t size[kWarpSize];
+  std::fill(size, size + kWarpSize, op.width);
+  if (mode == CopyMode::kSourceSize) {
+    const std::uint32_t* asked = source<std::uint32_t>(w, op.src[2]);
+    LaneMask larger = 0;
+    each(mask, [&](int l) {
+      size[l] = asked[l];
+      larger |= LaneMask{asked[l] > op.width} << l;
+    });
+    if (larger != 0) {
+      check::Finding f = finding_at(w, copy.pc, larger, check::Kind::kInvalidInstruction);
+      f.where = "a source of " + std::to_string(size[std::countr_zero(larger)]) +
+                " bytes for a copy of " + std::to_string(op.width);
+      report(w, std::move(f));
+      return;
+    }
+  } else if (mode == CopyMode::kIgnoreSource) {
+    const LaneMask ignored = predicate(w, op.src[2]);
+    each(mask & ignored, [&](int l) { size[l] = 0; });
+  }
+  LaneMask odd = 0;
+  each(mask, [&](int l) { odd |= LaneMask{size[l] != 0 && from[l] % op.width != 0} << l; });
+  if (odd != 0) {
+    report_misaligned_copy(w, copy.pc, odd, from[std::countr_zero(odd)], op.width);
+    return;
+  }
+  for (LaneMask todo = mask; todo != 0;) {
+    const std::uint32_t bytes = size[std::countr_zero(todo)];
+    LaneMask same = 0;
+    each(todo, [&](int l) { same |= LaneMask{size[l] == bytes} << l; });
+    if (bytes != 0 && !read_source(w, op, from, bytes, same, copy)) return;
+    todo &= ~same;
+  }
+  if (!follows_copies(*b.launch)) {
+    arrive_copy(w, copy, mask);
+    return;
+  }
+  each(mask, [&](int l) { forget_written(b, copy.offset[l], copy.size); });
+  async_of(b).warps[w.index].copies.push_back(copy);
+}
+
+void run_copy_commit(Warp& w, const Op&, LaneMask mask) {
+  AsyncWarp& state = async_of(*w.block).warps[w.index];
+  for (AsyncCopy& copy : state.copies) {
+    const LaneMask now = copy.lanes & mask & ~copy.committed;
+    copy.committed |= now;
+    each(now, [&](int l) { copy.group[l] = state.groups[l]; });
+  }
+  each(mask, [&](int l) { ++state.groups[l]; });
+}
+
+void run_copy_wait(Warp& w, const Op& op, LaneMask mask) {
+  if (!w.block->async) return;
+  const AsyncWarp& state = w.block->async->warps[w.index];
+  if (op.immediate < 0) {
+    finish_copies(w, mask, [](const AsyncCopy&, int) { return true; });
+    return;
+  }
+  const auto left = static_cast<std::uint64_t>(op.immediate);
+  finish_copies(w, mask, [&](const AsyncCopy& c, int l) {
+    return (c.committed >> l & 1) && c.group[l] + left < state.groups[l];
+  });
+}
+
+void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
+  Block& b = *w.block;
+  Request r;
+  r.op = &op;
+  r.pc = w.pc - 1;
+  r.size = 8;
+  load_addresses(w, op, r.address);
+  SharedPlace places[kWarpSize];
+  LaneMask elsewhere = 0;
+  each(mask, [&](int l) {
+    elsewhere |= LaneMask{!shared_place(w, static_cast<Space>(op.space), r.address[l], places[l])}
+                 << l;
+  });
+  if (elsewhere != 0) {
+    check::Finding f = finding_at(w, r.pc, elsewhere, check::Kind::kMbarrierMisuse);
+    f.where = "the address lies in no shared memory of the block, where mbarrier objects must be";
+    report(w, std::move(f));
+    return;
+  }
+  if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
+  // The thread's copies arrive with the phase: until somebody has waited for it, they stay out of
+  // sight.
+  for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
+    const int l = std::countr_zero(todo);
+    Mbarrier* m = live_mbarrier(w, r.pc, l, places[l]);
+    if (m == nullptr) return;
+    for (AsyncCopy& copy : async_of(b).warps[w.index].copies) {
+      if (!(copy.lanes >> l & 1)) continue;
+      if (!arrive_copy(w, copy, 1u << l)) return;
+      forget_written(b, copy.offset[l], copy.size);
+      Mbarrier::Arriving a;
+      a.phase = m->phase;
+      a.delivery.issue = {copy.pc, b.cluster_rank,
+                          w.index * kWarpSize + static_cast<std::uint32_t>(l)};
+      a.delivery.offset = copy.offset[l];
+      a.delivery.bytes.assign(copy.bytes[l], copy.bytes[l] + copy.size);
+      if (copy.unwritten[l] != 0) {
+        for (std::uint32_t i = 0; i < copy.size; ++i)
+          a.delivery.unwritten.push_back(copy.unwritten[l] >> i & 1);
+      }
+      m->arriving.push_back(std::move(a));
+    }
+  }
+  std::erase_if(async_of(b).warps[w.index].copies, [](const AsyncCopy& c) { return c.lanes == 0; });
+  for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
+    const int l = std::countr_zero(todo);
+    Mbarrier* m = live_mbarrier(w, r.pc, l, places[l]);
+    if (m == nullptr) return;
+    release_to(w, 1u << l, *m);
+  }
+  released(w);
+  // Without .noinc the arrival is one more than the phase expected: it changes nothing.
+  if (op.mode == 0) return;
+  for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
+    const int l = std::countr_zero(todo);
+    Mbarrier* m = live_mbarrier(w, r.pc, l, places[l]);
+    if (m == nullptr || !arrive_at(w, r.pc, l, places[l], *m, 1)) return;
+  }
+}
+
+void run_discard(Warp& w, const Op& op, LaneMask mask) {
+  const Op global = side(op, static_cast<Space>(op.space));
+  // The line's 128 bytes, as many at a time as an access may have.
+  constexpr std::uint32_t kLine = 128, kPart = 32;
+  std::uint64_t address[kWarpSize];
+  load_addresses(w, op, address);
+  LaneMask misaligned = 0;
+  each(mask, [&](int i) { misaligned |= LaneMask{address[i] % kLine != 0} << i; });
+  if (misaligned != 0) {
+    report_misaligned_copy(w, w.pc - 1, misaligned, address[std::countr_zero(misaligned)], kLine);
+    return;
+  }
+  for (std::uint32_t at = 0; at < kLine; at += kPart) {
+    Request r;
+    r.op = &global;
+    r.pc = w.pc - 1;
+    r.size = kPart;
+    r.writes = true;
+    r.invalid = mask;
+    std::fill(r.missing, r.missing + kWarpSize, ~std::uint32_t{0});
+    for (int i = 0; i < kWarpSize; ++i) r.address[i] = address[i] + at;
+    if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
+  }
+}
+
+void run_line_hint(Warp& w, const Op& op, LaneMask mask) {
+  std::uint64_t address[kWarpSize];
+  load_addresses(w, op, address);
+  LaneMask misaligned = 0, odd = 0;
+  each(mask, [&](int i) { misaligned |= LaneMask{address[i] % op.width != 0} << i; });
+  if (misaligned != 0) {
+    report_misaligned_copy(w, w.pc - 1, misaligned, address[std::countr_zero(misaligned)],
+                           op.width);
+    return;
+  }
+  if (op.src[1] == kNoSlot) return;
+  const std::uint32_t* size = source<std::uint32_t>(w, op.src[1]);
+  each(mask, [&](int i) { odd |= LaneMask{size[i] % op.width != 0} << i; });
+  if (odd == 0) return;
+  check::Finding f = finding_at(w, w.pc - 1, odd, check::Kind::kInvalidInstruction);
+  f.where = "a bulk prefetch of " + std::to_string(size[std::countr_zero(odd)]) +
+            " bytes: the size must be a multiple of " + std::to_string(op.width);
+  report(w, std::move(f));
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,43 @@
+#include "simulator/engine/ops/control/exit.h"
+
+#include <algorithm>
+
+#include "simulator/engine/monitor/absent_threads.h"
+#include "simulator/engine/ops/async/async_copy.h"
+#include "simulator/engine/ops/matrix/whole_warp.h"
+#include "simulator/engine/ops/sync/barrier.h"
+#include "simulator/engine/ops/sync/cluster.h"
+#include "simulator/engine/state/worker.h"
+
+namespace lockstep::engine {
+
+void exit_lanes(Warp& w, LaneMask lanes) {
+  WarpControl& c = *w.control;
+  if ((c.exited | lanes) == w.exists) {
+    check_sources_at_exit(w);
+    if (w.event != Event::kAbort) check_warpgroup_at_exit(w);
+    if (w.event == Event::kAbort) return;
+  }
+  note_exit(w, lanes);
+  if (w.block->cluster != nullptr) leave_cluster(w, lanes);
+  for (std::int32_t f = c.frame; f >= 0; f = c.frames[f].caller) {
+    c.frames[f].live &= ~lanes;
+    if (c.frames[f].live == 0) c.first_free = std::min(c.first_free, std::max(f, 1));
+  }
+  c.exited |= lanes;
+  ++w.block->worker->changes;
+  w.active &= ~lanes;
+  w.event = Event::kReschedule;
+  if (c.arriving != 0) {
+    arrive_without_the_ended(w);
+    if (w.event == Event::kAbort) return;
+  }
+  if (c.exited == w.exists) {
+    --w.block->live_warps;
+    recheck_barriers(w);
+    if (w.event == Event::kAbort) return;
+  }
+  if (w.block->cluster != nullptr) check_cluster_phase(w);
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,293 @@
+// ldmatrix, stmatrix, wmma.load and wmma.store: matrices between memory and the registers of a
+// warp.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "simulator/engine/access/access.h"
+#include "simulator/engine/monitor/races.h"
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/monitor/uninitialised.h"
+#include "simulator/engine/ops/matrix/whole_warp.h"
+#include "simulator/engine/state/lane_addresses.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/relaxed_bytes.h"
+#include "simulator/engine/state/request.h"
+
+namespace lockstep::engine {
+namespace {
+
+using isa::Space;
+using program::Matrix;
+using program::MatrixRegisters;
+
+const Matrix& matrix_of(const Warp& w, const Op& op) {
+  return w.block->program->matrices[static_cast<std::size_t>(op.immediate)];
+}
+
+Request request(const Warp& w, const Op& op, std::uint32_t size) {
+  Request r;
+  r.op = &op;
+  r.pc = w.pc - 1;
+  r.size = size;
+  return r;
+}
+
+// --- Rows of 8 by 8 matrices of 16 bits. Lane 8 * m + i has the address of row i of matrix m; of a
+// matrix, lane l has the elements 2 * (l % 4) and the next of row l / 4 (PTX ISA 9.7.14.5.15), or
+// of column l / 4 where it is transposed.
+struct Piece {
+  int row, byte;  // of element 0 or 1 of a lane's register
+};
+Piece piece(int lane, int element, bool transposed) {
+  const int across = lane >> 2, along = 2 * (lane & 3) + element;
+  return transposed ? Piece{along, 2 * across} : Piece{across, 2 * along};
+}
+
+LaneMask lanes_with_rows(const Op& op) {
+  return op.elements == 4 ? kAllLanes : (1u << (8 * op.elements)) - 1;
+}
+
+// Whether all of these generic addresses are of shared memory, where alone these instructions may
+// reach.
+bool in_shared(Warp& w, const Op& op, const Request& r, LaneMask lanes) {
+  if (static_cast<Space>(op.space) != Space::kGeneric) return true;
+  LaneMask outside = 0;
+  each(lanes, [&](int l) {
+    outside |= LaneMask{r.address[l] - w.block->launch->shared_window >= (1ull << 32)} << l;
+  });
+  if (outside == 0) return true;
+  check::Finding f = finding_at(w, w.pc - 1, outside, check::Kind::kInvalidInstruction);
+  f.access.address = r.address[std::countr_zero(outside)];
+  f.where = "the address is not one of shared memory, where this instruction reads and writes";
+  report(w, std::move(f));
+  return false;
+}
+
+}  // namespace
+
+void run_load_matrix(Warp& w, const Op& op, LaneMask mask) {
+  if (!whole_warp(w, op, mask)) return;
+  Request r = request(w, op, 16);
+  r.reads = true;
+  matrix_addresses(w, op, r.address);
+  const LaneMask lanes = lanes_with_rows(op);
+  if (!in_shared(w, op, r, lanes) || !resolve(w, r, static_cast<Space>(op.space), lanes)) return;
+  accessed_as_one(w);
+  alignas(16) std::byte rows[kWarpSize][16];
+  each(lanes, [&](int l) { load_element<16>(rows[l], r.host[l]); });
+  if (r.unwritten != 0) begin_tracking(w);
+  for (int m = 0; m < op.elements; ++m) {
+    const Slot slot = w.block->program->slots[op.target + static_cast<std::uint32_t>(m)];
+    if (slot == kNoSlot) continue;
+    auto* d = destination<std::uint32_t>(w, slot);
+    LaneMask invalid = 0;
+    std::uint8_t bytes[kWarpSize] = {};
+    each(mask, [&](int l) {
+      std::uint16_t v[2];
+      for (int e = 0; e < 2; ++e) {
+        const Piece p = piece(l, e, op.mode != 0);
+        const int holder = 8 * m + p.row;
+        std::memcpy(&v[e], rows[holder] + p.byte, 2);
+        if (!(r.unwritten >> holder & 1) || (r.missing[holder] >> p.byte & 3) == 0) continue;
+        invalid |= 1u << l;
+        bytes[l] |= static_cast<std::uint8_t>((r.missing[holder] >> p.byte & 3) << (2 * e));
+      }
+      d[l] = v[0] | std::uint32_t{v[1]} << 16;
+    });
+    if (r.unwritten != 0)
+      mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, bytes);
+  }
+}
+
+void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
+  if (!whole_warp(w, op, mask)) return;
+  Request r = request(w, op, 16);
+  r.writes = true;
+  matrix_addresses(w, op, r.address);
+  const LaneMask lanes = lanes_with_rows(op);
+  if (!in_shared(w, op, r, lanes)) return;
+  alignas(16) std::byte rows[kWarpSize][16] = {};
+  for (int m = 0; m < op.elements; ++m) {
+    const Slot slot = w.block->program->slots[op.target + static_cast<std::uint32_t>(m)];
+    const auto* s = source<std::uint32_t>(w, slot);
+    const Validity::Word* word =
+        w.control->tracking ? validity_word(w.control->frames[w.control->frame], slot) : nullptr;
+    each(mask, [&](int l) {
+      for (int e = 0; e < 2; ++e) {
+        const Piece p = piece(l, e, op.mode != 0);
+        const auto v = static_cast<std::uint16_t>(s[l] >> (16 * e));
+        const int holder = 8 * m + p.row;
+        std::memcpy(rows[holder] + p.byte, &v, 2);
+        if (word == nullptr || !(word->invalid >> l & 1)) continue;
+        const std::uint32_t missing = word->bytes[l] >> (2 * e) & 3;
+        if (missing == 0) continue;
+        if (!(r.invalid >> holder & 1)) r.missing[holder] = 0;
+        r.invalid |= 1u << holder;
+        r.missing[holder] |= missing << p.byte;
+        r.derived |= (word->derived >> l & 1) << holder;
+        r.invalid_word = word;
+      }
+    });
+  }
+  r.value = rows[0];
+  r.value_stride = sizeof rows[0];
+  r.same = &value_is_there;
+  if (!resolve(w, r, static_cast<Space>(op.space), lanes)) return;
+  accessed_as_one(w);
+  if (r.invalid != 0) {
+    note_unwritten_store(w, r);
+    keep_origins(w, r);
+  }
+  each(lanes, [&](int l) { store_element<16>(r.host[l], rows[l]); });
+}
+
+namespace {
+
+// --- wmma: every lane moves its own elements, those of one register after the other. Elements
+// below a byte fill a register with one access.
+
+// Where the matrix begins and how far apart its rows (or columns) are, which all lanes must agree
+// on. False: a finding ends the launch.
+struct Lattice {
+  std::uint64_t base = 0;
+  std::uint64_t stride = 0;  // elements
+};
+bool lattice(Warp& w, const Op& op, LaneMask mask, Lattice& out) {
+  const Matrix& m = matrix_of(w, op);
+  std::uint64_t base[kWarpSize];
+  matrix_addresses(w, op, base);
+  const int first = std::countr_zero(mask);
+  const auto* strides = op.src[1] == kNoSlot ? nullptr : source<std::uint32_t>(w, op.src[1]);
+  out = {base[first], strides == nullptr ? m.natural_stride : strides[first]};
+  LaneMask differ = 0;
+  each(mask, [&](int l) {
+    differ |= LaneMask{base[l] != out.base || (strides != nullptr && strides[l] != out.stride)}
+              << l;
+  });
+  const auto refuse = [&](LaneMask lanes, check::Kind kind, std::string where) {
+    check::Finding f = finding_at(w, w.pc - 1, lanes, kind);
+    f.access.address = base[std::countr_zero(lanes)];
+    f.where = std::move(where);
+    report(w, std::move(f));
+    return false;
+  };
+  if (differ != 0) {
+    return refuse(differ, check::Kind::kInvalidInstruction,
+                  "its address or stride differs from that of lane " + std::to_string(first) +
+                      ": all lanes must have the same");
+  }
+  // PTX ISA 9.7.14.4.3: every row begins at a multiple of the fragment's size. Of a stride, 16
+  // bytes are enough (CUDA C++ Programming Guide, warp matrix functions).
+  const auto size = static_cast<std::uint64_t>(m.d.registers * (m.d.bits == 64 ? 8 : 4));
+  if (out.base % size != 0) {
+    return refuse(mask, check::Kind::kMisaligned,
+                  "the address of this matrix must be a multiple of its fragment's size, " +
+                      std::to_string(size) + " bytes");
+  }
+  const std::uint64_t bits = out.stride * static_cast<std::uint64_t>(m.d.bits);
+  if (strides != nullptr && bits % (8 * std::min<std::uint64_t>(size, 16)) != 0) {
+    return refuse(mask, check::Kind::kMisaligned,
+                  "the stride is " + std::to_string(out.stride) +
+                      " elements, which is no multiple of " +
+                      std::to_string(std::min<std::uint64_t>(size, 16)) + " bytes");
+  }
+  return true;
+}
+
+// The address of element `n` of each lane.
+void element_addresses(const Matrix& m, const Lattice& at, int n, std::uint64_t* out) {
+  const int elements = m.d.elements();
+  for (int l = 0; l < kWarpSize; ++l) {
+    const std::uint16_t place = m.d.places[static_cast<std::size_t>(l * elements + n)];
+    // A B's places go column by column.
+    const auto [row, column] = m.d_by_columns ? std::pair{place % m.d.rows, place / m.d.rows}
+                                              : std::pair{place / m.d.columns, place % m.d.columns};
+    const std::uint64_t index =
+        m.by_columns
+            ? static_cast<std::uint64_t>(column) * at.stride + static_cast<std::uint64_t>(row)
+            : static_cast<std::uint64_t>(row) * at.stride + static_cast<std::uint64_t>(column);
+    out[l] = at.base + index * static_cast<std::uint64_t>(m.d.bits) / 8;
+  }
+}
+
+// Runs `move` for every access: the register's slot, the byte of the register, and the request with
+// its addresses.
+template <class Move>
+void each_access(Warp& w, const Op& op, LaneMask mask, bool reads, const Move& move) {
+  if (!whole_warp(w, op, mask)) return;
+  const Matrix& m = matrix_of(w, op);
+  Lattice at;
+  if (!lattice(w, op, mask, at)) return;
+  const int per = m.d.bits >= 32 ? 1 : 32 / m.d.bits,
+            accesses = m.d.bits < 8 ? 1 : per;  // a register
+  for (int n = 0; n < m.d.registers; ++n) {
+    for (int e = 0; e < accesses; ++e) {
+      Request r = request(w, op, op.width);
+      (reads ? r.reads : r.writes) = true;
+      element_addresses(m, at, n * per + e, r.address);
+      if (!move(r, w.block->program->slots[m.d.first + static_cast<std::uint32_t>(n)], e * op.width,
+                m.d.bits == 64 ? 8 : 4))
+        return;
+    }
+  }
+}
+
+}  // namespace
+
+void run_load_fragment(Warp& w, const Op& op, LaneMask mask) {
+  // A register is whole only when its last element has come: the marks of what nobody wrote are put
+  // together.
+  std::uint8_t missing[kWarpSize] = {};
+  LaneMask invalid = 0;
+  each_access(w, op, mask, true, [&](Request& r, Slot slot, int byte, int register_bytes) {
+    if (byte == 0) invalid = 0, std::memset(missing, 0, sizeof missing);
+    if (!resolve(w, r, static_cast<Space>(op.space), mask)) return false;
+    if (slot == kNoSlot) return true;
+    auto* d = destination<std::byte>(w, slot);
+    each(mask, [&](int l) {
+      std::byte v[16];  // an element is of at most 8 bytes, but the compiler does not know
+      load_element(v, r.host[l], op.width);
+      std::memcpy(d + l * register_bytes + byte, v, op.width);
+      if (!(r.unwritten >> l & 1)) return;
+      invalid |= 1u << l;
+      missing[l] |= static_cast<std::uint8_t>((r.missing[l] & ((1u << op.width) - 1)) << byte);
+    });
+    if (r.unwritten != 0) begin_tracking(w);
+    if (w.control->tracking)
+      mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, missing);
+    return true;
+  });
+  accessed_as_one(w);
+}
+
+void run_store_fragment(Warp& w, const Op& op, LaneMask mask) {
+  each_access(w, op, mask, false, [&](Request& r, Slot slot, int byte, int register_bytes) {
+    if (const Validity::Word* word = w.control->tracking
+                                         ? validity_word(w.control->frames[w.control->frame], slot)
+                                         : nullptr) {
+      each(word->invalid & mask, [&](int l) {
+        const std::uint32_t missing = word->bytes[l] >> byte & ((1u << op.width) - 1);
+        if (missing == 0) return;
+        r.invalid |= 1u << l;
+        r.missing[l] = missing;
+        r.derived |= word->derived & (1u << l);
+        r.invalid_word = word;
+      });
+    }
+    r.value = source<std::byte>(w, slot) + byte;
+    r.value_stride = static_cast<std::uint32_t>(register_bytes);
+    r.same = &value_is_there;
+    if (!resolve(w, r, static_cast<Space>(op.space), mask)) return false;
+    if (r.invalid != 0) {
+      note_unwritten_store(w, r);
+      keep_origins(w, r);
+    }
+    each(mask, [&](int l) { store_element(r.host[l], r.value + l * register_bytes, op.width); });
+    return true;
+  });
+  accessed_as_one(w);
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,101 @@
+#include "simulator/engine/ops/matrix/shared_matrix.h"
+
+#include <cstring>
+
+#include "simulator/engine/access/access.h"
+#include "simulator/engine/monitor/proxies.h"
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/relaxed_bytes.h"
+#include "simulator/engine/state/request.h"
+
+namespace lockstep::engine {
+namespace {
+
+constexpr int kChunk = 16;  // bytes: a row of a core matrix
+constexpr int kCore = 8;    // rows of a core matrix
+
+std::uint32_t field(std::uint64_t bits, int at) {
+  return static_cast<std::uint32_t>(bits >> at & 0x3fff) * kChunk;
+}
+
+// Where chunk `chunk` of line `line` is: lines are rows, or columns where these are contiguous.
+std::uint32_t chunk_address(const Descriptor& d, int line, int chunk, bool across) {
+  const auto group = static_cast<std::uint32_t>(line / kCore),
+             in_group = static_cast<std::uint32_t>(line % kCore),
+             c = static_cast<std::uint32_t>(chunk);
+  if (d.swizzle == 0) {
+    // Across, the strides change places: the leading one goes from eight lines to the next, the
+    // other from chunk to chunk.
+    return across ? d.start + group * d.leading + in_group * kChunk + c * d.stride
+                  : d.start + group * d.stride + in_group * kChunk + c * d.leading;
+  }
+  const auto row = static_cast<std::uint32_t>(d.swizzle), chunks = row / kChunk;
+  const std::uint32_t plain =
+      d.start + group * d.stride + in_group * row + c / chunks * d.leading + c % chunks * kChunk;
+  const std::uint32_t pattern = ((plain >> 7) + d.base) & (chunks - 1);
+  return plain ^ pattern << 4;
+}
+
+}  // namespace
+
+Descriptor descriptor_of(std::uint64_t bits) {
+  constexpr int kSwizzles[] = {0, 128, 64, 32};
+  return {field(bits, 0), field(bits, 16), field(bits, 32),
+          static_cast<std::uint32_t>(bits >> 49 & 7), kSwizzles[bits >> 62]};
+}
+
+bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int columns, int bits,
+                 bool across, std::uint64_t* out, std::vector<MatrixBytes>& read) {
+  const int lines = across ? columns : rows, along = across ? rows : columns;
+  const int chunks = along * bits / (8 * kChunk), per = 8 * kChunk / bits;
+  Request r;
+  r.op = &op;
+  r.pc = w.pc - 1;
+  r.size = kChunk;
+  r.reads = true;
+  // One chunk a lane, so that a request takes as many as there are lanes.
+  const int total = lines * chunks;
+  for (int first = 0; first < total; first += kWarpSize) {
+    LaneMask lanes = 0;
+    for (int l = 0; l < kWarpSize && first + l < total; ++l) {
+      const int n = first + l;
+      r.address[l] = chunk_address(d, n / chunks, n % chunks, across);
+      lanes |= 1u << l;
+    }
+    r.unwritten = 0;
+    if (!resolve(w, r, isa::Space::kShared, lanes)) return false;
+    if (r.unwritten != 0 && w.block->launch->check_initialisation) {
+      check::Finding f =
+          access_finding(w, r, isa::Space::kShared, r.unwritten, check::Kind::kUninitialised);
+      f.where = "bytes of a matrix in shared memory that its descriptor names were never written";
+      if (report_unless_suppressed(w, std::move(f))) return false;
+    }
+    bool fenced = true;
+    each(lanes, [&](int l) {
+      fenced = fenced &&
+               check_proxy_fence(w, w.pc - 1, l, static_cast<std::uint32_t>(r.address[l]), kChunk);
+    });
+    if (!fenced) return false;
+    each(lanes, [&](int l) {
+      const int line = (first + l) / chunks, chunk = (first + l) % chunks;
+      MatrixBytes& m = read.emplace_back();
+      m.offset = static_cast<std::uint32_t>(r.address[l]);
+      load_element<kChunk>(m.bytes, r.host[l]);
+      for (int e = 0; e < per; ++e) {
+        std::uint64_t v = 0;
+        if (bits >= 8) {
+          std::memcpy(&v, m.bytes + e * bits / 8, static_cast<std::size_t>(bits / 8));
+        } else {
+          v = static_cast<std::uint64_t>(m.bytes[e * bits / 8]) >> (e * bits % 8) &
+              ((1u << bits) - 1);
+        }
+        const int at = chunk * per + e;
+        out[across ? at * columns + line : line * columns + at] = v;
+      }
+    });
+  }
+  return true;
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,29 @@
+// Matrices in shared memory that a descriptor names (PTX ISA 9.7.15.5.1, matrix descriptor and its
+// layouts).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simulator/engine/state/warp.h"
+#include "simulator/engine/state/warpgroup_state.h"
+
+namespace lockstep::engine {
+
+struct Descriptor {
+  std::uint32_t start = 0;    // offset in shared memory
+  std::uint32_t leading = 0;  // bytes from one core matrix to the next along the dimension that is
+                              // not contiguous in it (or beyond the swizzled row)
+  std::uint32_t stride = 0;   // bytes from eight rows to the next eight
+  std::uint32_t base = 0;     // of the pattern that swizzling repeats, in units of its rows
+  int swizzle = 0;            // bytes of a row that are permuted: 0, 32, 64 or 128
+};
+Descriptor descriptor_of(std::uint64_t bits);
+
+// Reads `rows` rows of `columns` elements of `bits` bits each, row by row, into `out`. across: in
+// memory a column is contiguous instead. What was read is added to `read`. False: a finding ends
+// the launch.
+bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int columns, int bits,
+                 bool across, std::uint64_t* out, std::vector<MatrixBytes>& read);
+
+}  // namespace lockstep::engine

@@ -1,0 +1,482 @@
+// Loads and stores: any of them, and the shapes that most of them have in global memory.
+#include "simulator/engine/ops/memory/load_store.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "simulator/engine/access/access.h"
+#include "simulator/engine/access/global_memory.h"
+#include "simulator/engine/monitor/bit_flow.h"
+#include "simulator/engine/monitor/counters.h"
+#include "simulator/engine/monitor/races.h"
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/monitor/uninitialised.h"
+#include "simulator/engine/ops/memory/memory_ops.h"
+#include "simulator/engine/ops/memory/vectors.h"
+#include "simulator/engine/state/lane_addresses.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/relaxed_bytes.h"
+#include "simulator/engine/state/request.h"
+#include "simulator/engine/state/turns.h"
+#include "simulator/engine/state/worker.h"
+#include "simulator/engine/state/written_bits.h"
+
+namespace lockstep::engine {
+namespace {
+
+using isa::Space;
+
+// Where a load reads. Memory is aligned, and others may write it at the same time; parameters are
+// neither.
+enum class LoadFrom : std::uint8_t { kMemory, kParameters };
+
+template <LoadFrom kFrom, int kBytes>
+inline void copy_in(std::byte* d, const std::byte* from) {
+  if constexpr (kFrom == LoadFrom::kMemory) {
+    load_element<kBytes>(d, from);
+  } else {
+    std::memcpy(d, from, kBytes);
+  }
+}
+
+template <LoadFrom kFrom, int kBytes>
+inline void copy_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset) {
+  if (mask == kAllLanes) {
+    for (int i = 0; i < kWarpSize; ++i) copy_in<kFrom, kBytes>(d + i * kBytes, r.host[i] + offset);
+  } else {
+    each(mask, [&](int i) { copy_in<kFrom, kBytes>(d + i * kBytes, r.host[i] + offset); });
+  }
+}
+
+// Widening of narrow loads (9.4.1): sign- or zero-extended into the register.
+template <LoadFrom kFrom>
+void extend_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset, const Op& op) {
+  each(mask, [&](int i) {
+    std::uint64_t v = 0;
+    if constexpr (kFrom == LoadFrom::kMemory) {
+      by_size(op.width, [&](auto bytes) {
+        if constexpr (bytes() <= sizeof v) load_element<bytes()>(&v, r.host[i] + offset);
+      });
+    } else {
+      std::memcpy(&v, r.host[i] + offset, op.width);
+    }
+    if (op.flags & kSignExtend) {
+      const int up = 64 - 8 * op.width;
+      v = static_cast<std::uint64_t>(static_cast<std::int64_t>(v << up) >> up);
+    }
+    std::memcpy(d + i * op.register_bytes, &v, op.register_bytes);
+  });
+}
+
+// Marks the elements of a load that lanes read from bytes nobody has written.
+__attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Request& r,
+                                              LaneMask mask) {
+  begin_tracking(w);
+  for (int e = 0; e < op.elements; ++e) {
+    const Slot slot = data_slot(w, op, e, op.dst);
+    if (slot == kNoSlot) continue;
+    LaneMask invalid = 0;
+    std::uint64_t bits[kWarpSize];
+    each(r.unwritten & mask, [&](int i) {
+      const std::uint32_t missing = r.missing[i] >> (e * op.width) & ((1ull << op.width) - 1);
+      if (missing == 0) return;
+      invalid |= 1u << i;
+      // Bits are counted in eights only; of a wider register, and of one that takes a sign, nothing
+      // is known byte by byte.
+      const bool exact =
+          op.width <= 8 && (op.register_bytes == op.width || !(op.flags & kSignExtend));
+      bits[i] = exact ? bits_of_bytes(static_cast<std::uint8_t>(missing)) : ~std::uint64_t{0};
+      if (exact && (r.bits->lanes >> i & 1) != 0) {
+        std::uint64_t partial = 0;
+        std::memcpy(&partial, r.bits->of[i] + e * op.width, op.width);
+        bits[i] &= partial;
+      }
+    });
+    mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, nullptr, bits);
+    take_origins(w, slot, r, invalid, static_cast<std::uint32_t>(e) * op.width);
+  }
+}
+
+// Whether a store puts a value back where it came from, changed in part: the load was of the same
+// place by the same registers.
+bool is_put_back(const Warp& w, const Op& store, const Validity::Word& word) {
+  const Op& load = w.block->program->ops[origin_pc(word)];
+  return w.block->program->transfers[origin_pc(word)] == program::ValidityTransfer::kLoad &&
+         load.space == store.space && load.src[0] == store.src[0] &&
+         load.immediate == store.immediate && load.width == store.width &&
+         load.elements == store.elements;
+}
+
+// Finds the bytes of a store whose values were never written, and remembers the lanes that store
+// nothing else: their site is where a mistake shows when somebody reads them. A lane that stores
+// some written bytes too copies a structure with its padding. `bits` has room for what r.bits says.
+__attribute__((noinline)) void find_invalid(Warp& w, const Op& op, Request& r, LaneMask mask,
+                                            UnwrittenBits& bits) {
+  Frame& frame = w.control->frames[w.control->frame];
+  for (int e = 0; e < op.elements; ++e) {
+    const Validity::Word* word = validity_word(frame, data_slot(w, op, e, op.src[1]));
+    if (word == nullptr) continue;
+    each(word->invalid & mask, [&](int i) {
+      std::uint32_t missing = word->bytes[i];
+      if (op.width > 8 && missing == 0xff) missing = (1u << op.width) - 1;
+      missing &= static_cast<std::uint32_t>((1ull << op.width) - 1);
+      if (missing == 0) return;
+      if (!(r.invalid >> i & 1)) r.missing[i] = 0;
+      r.invalid |= 1u << i;
+      r.missing[i] |= missing << (e * op.width);
+      r.derived |= word->derived & (1u << i);
+      r.invalid_word = word;
+    });
+    if (!word->partly && word->masked == 0) continue;
+    if (!is_put_back(w, op, *word)) r.masked |= word->masked & word->invalid & mask;
+    if (!word->partly || op.width > 8) continue;
+    r.bits = &bits;
+    each(word->invalid & mask, [&](int i) {
+      if (!(bits.lanes >> i & 1)) std::memset(bits.of[i], 0xff, r.size);
+      bits.lanes |= 1u << i;
+      const std::uint64_t partial = frame.validity->unwritten_bits(*word, i);
+      std::memcpy(bits.of[i] + e * op.width, &partial, op.width);
+    });
+  }
+}
+
+template <LoadFrom kFrom>
+void fill(Warp& w, const Op& op, const Request& r, LaneMask mask) {
+  for (int e = 0; e < op.elements; ++e) {
+    const Slot slot = data_slot(w, op, e, op.dst);
+    if (slot == kNoSlot) continue;
+    std::byte* d = destination<std::byte>(w, slot);
+    const int offset = e * op.width;
+    if (op.register_bytes != op.width) {
+      extend_lanes_in<kFrom>(d, r, mask, offset, op);
+      continue;
+    }
+    by_size(op.width, [&](auto bytes) { copy_lanes_in<kFrom, bytes()>(d, r, mask, offset); });
+  }
+}
+
+// Vectors are taken out of memory as a whole and then apart.
+void fill_vectors(Warp& w, const Op& op, const Request& r, LaneMask mask) {
+  if (is_whole_vectors(op, mask, 4, 4)) return load_whole_vectors<FourByFour>(w, op, r);
+  if (is_whole_vectors(op, mask, 8, 2)) return load_whole_vectors<TwoByTwo>(w, op, r);
+  alignas(64) std::byte whole[kWarpSize][32];
+  Request apart;
+  each(mask, [&](int i) {
+    load_vector(whole[i], r.host[i], r.size);
+    apart.host[i] = whole[i];
+  });
+  fill<LoadFrom::kParameters>(w, op, apart, mask);
+}
+
+}  // namespace
+
+void load_any(Warp& w, const Op& op, LaneMask mask) {
+  Request r;
+  load_addresses(w, op, r.address);
+  load_from(w, op, r, mask);
+}
+
+void load_from(Warp& w, const Op& op, Request& r, LaneMask mask) {
+  r.op = &op;
+  r.pc = w.pc - 1;
+  r.size = static_cast<std::uint32_t>(op.width) * op.elements;
+  r.reads = true;
+  UnwrittenBits bits;
+  r.bits = &bits;
+  std::uint64_t places[kWarpSize];
+  const bool synchronises = (op.flags & kStrong) != 0 && w.block->worker->between_blocks;
+  if (synchronises) std::memcpy(places, r.address, sizeof places);
+  if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
+  op.elements == 1 ? fill<LoadFrom::kMemory>(w, op, r, mask) : fill_vectors(w, op, r, mask);
+  if (synchronises) after_strong_read(w, op, places, mask);
+  if ((op.flags & kStrong) != 0 && w.block->launch->blocks > 1)
+    w.time_slice -= 16;  // most loops that look at what other blocks may change wait for it
+  if (op.flags & kAcquire) acquired(w);
+  if (__builtin_expect(r.unwritten != 0, 0)) note_unwritten(w, op, r, mask);
+}
+
+namespace {
+
+bool same_lane(Warp& w, const Request& r, int lane) {
+  const Op& op = *r.op;
+  for (int e = 0; e < op.elements; ++e) {
+    std::byte there[16];
+    load_element(there, r.host[lane] + e * op.width, op.width);
+    if (std::memcmp(there,
+                    source<std::byte>(w, data_slot(w, op, e, op.src[1])) + lane * op.register_bytes,
+                    op.width) != 0)
+      return false;
+  }
+  return true;
+}
+
+// Moves what a store's lanes have into memory.
+void put(Warp& w, const Op& op, const Request& r, LaneMask left) {
+  if (left == 0) return;
+  if (op.elements != 1) {
+    if (is_whole_vectors(op, left, 4, 4)) return store_whole_vectors<FourByFour>(w, op, r);
+    if (is_whole_vectors(op, left, 8, 2)) return store_whole_vectors<TwoByTwo>(w, op, r);
+    each(left, [&](int i) { store_vector(w, op, r.host[i], i); });
+    return;
+  }
+  const std::byte* s = source<std::byte>(w, op.src[1]);
+  by_size(op.width, [&](auto bytes) {
+    each(left, [&](int i) { store_element<bytes()>(r.host[i], s + i * op.register_bytes); });
+  });
+}
+void store_lanes(Warp& w, const Request& r, LaneMask lanes) { put(w, *r.op, r, lanes); }
+
+}  // namespace
+
+void store_any(Warp& w, const Op& op, LaneMask mask) {
+  Request r;
+  load_addresses(w, op, r.address);
+  store_to(w, op, r, mask);
+}
+
+void store_to(Warp& w, const Op& op, Request& r, LaneMask mask) {
+  r.op = &op;
+  r.pc = w.pc - 1;
+  r.size = static_cast<std::uint32_t>(op.width) * op.elements;
+  r.writes = true;
+  UnwrittenBits bits;
+  if (w.control->tracking) find_invalid(w, op, r, mask, bits);
+  if (w.block->launch->check_races) {
+    // The search for races stores as it goes.
+    r.store = &store_lanes;
+    r.same = &same_lane;
+  }
+  if (!resolve(w, r, static_cast<Space>(op.space), mask)) return;
+  if (__builtin_expect(r.invalid != 0, 0)) {
+    note_unwritten_store(w, r);
+    keep_origins(w, r);
+  }
+  put(w, op, r, mask & ~r.stored);
+  if (op.flags & kRelease) released(w);
+}
+
+namespace {
+
+// The search for races, for a row of weak accesses in global memory. False: nothing is recorded,
+// and each lane must be looked at.
+template <int kBytes>
+inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
+  if constexpr (kBytes < 4) return false;
+  if ((op.flags & kStrong) != 0 || w.overlapped != 0) return false;
+  Worker& k = *w.block->worker;
+  check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
+  const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
+  return k.races->row(k.memory->race_shadow(first), kBytes / 4, 0, kWarpSize, access);
+}
+
+template <int kBytes>
+inline void put_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
+  ++w.block->worker->changes;
+  if (c.shadowed)
+    set_written(w.block->worker->memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes);
+  store_row<kBytes>(reinterpret_cast<std::byte*>(first + static_cast<std::uint64_t>(c.delta)),
+                    source<std::byte>(w, op.src[1]));
+}
+template <int kBytes>
+inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
+  if constexpr (kBytes < 4) return false;
+  if ((op.flags & kStrong) != 0 || w.overlapped != 0) return false;
+  Worker& k = *w.block->worker;
+  check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
+  const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
+  if (!k.races->row(k.memory->race_shadow(first), kBytes / 4, 0, kWarpSize, access)) return false;
+  put_row<kBytes>(w, op, c, first);
+  return true;
+}
+
+// One element a lane, register as wide as the element, 64-bit addresses, all lanes side by side:
+// one copy.
+template <int kBytes>
+void load_global(Warp& w, const Op& op, LaneMask mask) {
+  if (__builtin_expect(mask == kAllLanes, 1)) {
+    const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
+    if (consecutive<kBytes>(a)) {
+      Worker& k = *w.block->worker;
+      const CachedRange& c = cached(k, op);
+      const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
+      if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 &&
+          (!c.shadowed ||
+           row_is_written<32 * kBytes>(k.memory->written_shadow(first & ~7ull), first & 7))) {
+        if (!c.raced || read_row<kBytes>(w, op, first)) {
+          if (k.counting) count_global_row(k.counters, false, first, 32 * kBytes);
+          load_row<kBytes>(
+              destination<std::byte>(w, op.dst),
+              reinterpret_cast<const std::byte*>(first + static_cast<std::uint64_t>(c.delta)));
+          return;
+        }
+      }
+    }
+  }
+  load_any(w, op, mask);
+}
+
+template <int kBytes>
+void store_global(Warp& w, const Op& op, LaneMask mask) {
+  if (__builtin_expect(mask == kAllLanes && !w.control->tracking, 1)) {
+    const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
+    if (consecutive<kBytes>(a)) {
+      Worker& k = *w.block->worker;
+      const CachedRange& c = cached(k, op);
+      const std::uint64_t first = a[0] + static_cast<std::uint64_t>(op.immediate);
+      if (holds(c, first, 32 * kBytes) && (first & (kBytes - 1)) == 0 && c.writable) {
+        const bool stored =
+            c.raced ? write_row<kBytes>(w, op, c, first) : (put_row<kBytes>(w, op, c, first), true);
+        if (stored) {
+          if (k.counting) count_global_row(k.counters, true, first, 32 * kBytes);
+          return;
+        }
+      }
+    }
+  }
+  store_any(w, op, mask);
+}
+
+// One value of four or eight bytes for every lane.
+void give_all_lanes(Warp& w, const Op& op, LaneMask mask, std::uint64_t value) {
+  const auto give = [&](auto v) {
+    v = static_cast<decltype(v)>(value);
+    auto* d = destination<decltype(v)>(w, op.dst);
+    if (mask == kAllLanes) {
+      for (int i = 0; i < kWarpSize; ++i) d[i] = v;
+    } else {
+      each(mask, [&](int i) { d[i] = v; });
+    }
+  };
+  op.width == 4 ? give(std::uint32_t{}) : give(std::uint64_t{});
+}
+
+// An address known to be the same in all lanes (a variable, mostly in constant memory): one read
+// for the warp.
+void load_uniform(Warp& w, const Op& op, LaneMask mask) {
+  Worker& k = *w.block->worker;
+  if (op.elements == 1 && op.register_bytes == op.width && (op.width == 4 || op.width == 8)) {
+    const CachedRange& c = cached(k, op);
+    const std::uint64_t at =
+        source<std::uint64_t>(w, op.src[0])[0] + static_cast<std::uint64_t>(op.immediate);
+    if (holds(c, at, op.width) && (at & (op.width - 1u)) == 0 && !c.raced &&
+        (!c.shadowed || all_written(k.memory->written_shadow(at & ~7ull), at & 7, op.width))) {
+      const auto* p = reinterpret_cast<const std::byte*>(at + static_cast<std::uint64_t>(c.delta));
+      if (k.counting) count_global_row(k.counters, false, at, op.width);
+      std::uint64_t value = 0;
+      op.width == 4 ? load_element<4>(&value, p) : load_element<8>(&value, p);
+      give_all_lanes(w, op, mask, value);
+      return;
+    }
+  }
+  load_any(w, op, mask);
+}
+
+Handler plain_load_handler(const Op& op) {
+  const Space space = static_cast<Space>(op.space);
+  const bool simple = op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot &&
+                      !(op.flags & (kFrameAddress | kAcquire));
+  const bool narrow = (op.flags & kNarrowAddress) != 0;
+  if (simple && (space == Space::kGlobal || space == Space::kConst) && !narrow) {
+    if (is_constant(op.src[0])) return &load_uniform;
+    return by_size(op.width, [](auto bytes) -> Handler { return &load_global<bytes()>; });
+  }
+  const Handler shared =
+      simple && space == Space::kShared && narrow ? shared_load_handler(op) : nullptr;
+  return shared != nullptr ? shared : &load_any;
+}
+
+Handler plain_store_handler(const Op& op) {
+  const Space space = static_cast<Space>(op.space);
+  const bool simple =
+      op.elements == 1 && op.width == op.register_bytes && !(op.flags & (kFrameAddress | kRelease));
+  const bool narrow = (op.flags & kNarrowAddress) != 0;
+  if (simple && space == Space::kGlobal && !narrow) {
+    return by_size(op.width, [](auto bytes) -> Handler { return &store_global<bytes()>; });
+  }
+  const Handler shared =
+      simple && space == Space::kShared && narrow ? shared_store_handler(op) : nullptr;
+  return shared != nullptr ? shared : &store_any;
+}
+
+// A volatile access or one with a memory order, by the handler that a weak one like it would have.
+template <Handler (*kChoose)(const Op&), bool kReads>
+void access_strongly(Warp& w, const Op& op, LaneMask mask) {
+  kChoose(op)(w, op, mask);
+  strong_access(w, kReads);
+}
+
+}  // namespace
+
+Handler load_handler(const Op& op) {
+  return (op.flags & kStrong) != 0 ? &access_strongly<plain_load_handler, true>
+                                   : plain_load_handler(op);
+}
+Handler store_handler(const Op& op) {
+  return (op.flags & kStrong) != 0 ? &access_strongly<plain_store_handler, false>
+                                   : plain_store_handler(op);
+}
+
+void load_kernel_parameter(Warp& w, const Op& op, LaneMask mask) {
+  if (op.elements == 1 && op.width == op.register_bytes && op.dst != kNoSlot &&
+      (op.width == 4 || op.width == 8)) {
+    std::uint64_t value = 0;
+    const std::byte* p = w.block->launch->parameters.data() + op.immediate;
+    op.width == 4 ? std::memcpy(&value, p, 4) : std::memcpy(&value, p, 8);
+    give_all_lanes(w, op, mask, value);
+    return;
+  }
+  Request r;
+  std::byte* p = w.block->launch->parameters.data() + op.immediate;
+  for (auto& h : r.host) h = p;
+  fill<LoadFrom::kParameters>(w, op, r, mask);
+}
+
+// Whether an element of a .param variable begins a word and fills it, so that its marks are the
+// word's.
+static bool word_is_whole(const Op& op, int element) {
+  return op.width >= 4 && op.width == op.register_bytes &&
+         (op.immediate + element * op.width) % 4 == 0;
+}
+
+void load_storage(Warp& w, const Op& op, LaneMask mask) {
+  Request r;
+  std::byte* p = w.file[0] + op.src[0] + op.immediate;
+  for (int i = 0; i < kWarpSize; ++i) r.host[i] = p + static_cast<std::size_t>(i) * op.src[1];
+  fill<LoadFrom::kParameters>(w, op, r, mask);
+  if (w.control->tracking) {
+    Frame& frame = w.control->frames[w.control->frame];
+    for (int e = 0; e < op.elements; ++e) {
+      const Slot word = op.src[0] + static_cast<Slot>(op.immediate) / 4 * 4 +
+                        static_cast<Slot>(e * op.width) / 4 * 4;
+      const Slot slot = data_slot(w, op, e, op.dst);
+      if (slot == kNoSlot) continue;
+      const Validity::Word* const from = validity_word(frame, word);
+      from != nullptr&& word_is_whole(op, e)
+          ? carry_mark(w, slot, frame, *from, mask)
+          : mark_register(w, slot, invalid_lanes(w, frame, word, mask), mask, w.pc - 1);
+    }
+  }
+}
+
+void store_storage(Warp& w, const Op& op, LaneMask mask) {
+  Frame& frame = w.control->frames[w.control->frame];
+  for (int e = 0; e < op.elements; ++e) {
+    const Slot from = data_slot(w, op, e, op.src[3]);
+    const std::byte* s = source<std::byte>(w, from);
+    std::byte* p = w.file[0] + op.src[0] + op.immediate + e * op.width;
+    each(mask, [&](int i) {
+      std::memcpy(p + static_cast<std::size_t>(i) * op.src[1], s + i * op.register_bytes, op.width);
+    });
+    if (w.control->tracking) {
+      const Slot word = op.src[0] + static_cast<Slot>(op.immediate) / 4 * 4 +
+                        static_cast<Slot>(e * op.width) / 4 * 4;
+      const Validity::Word* const value = validity_word(frame, from);
+      value != nullptr&& word_is_whole(op, e)
+          ? carry_mark(w, word, frame, *value, mask)
+          : mark_register(w, word, invalid_lanes(w, frame, from, mask), mask, w.pc - 1);
+    }
+  }
+}
+
+}  // namespace lockstep::engine

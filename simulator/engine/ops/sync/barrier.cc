@@ -1,0 +1,265 @@
+#include "simulator/engine/ops/sync/barrier.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <utility>
+
+#include "simulator/engine/monitor/absent_threads.h"
+#include "simulator/engine/monitor/races.h"
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/parked.h"
+#include "simulator/engine/state/turns.h"
+#include "simulator/engine/state/worker.h"
+
+namespace lockstep::engine {
+namespace {
+
+// Lets the warps that wait at barrier `id` go on.
+void release(Block& b, int id) {
+  Barrier& barrier = b.barriers[id];
+  ++b.worker->counters.barriers;
+  ++b.worker->changes;
+  for (std::uint32_t waiting = barrier.waiting; waiting != 0; waiting &= waiting - 1) {
+    Warp& w = b.warps[std::countr_zero(waiting)];
+    for (WarpSplit& f : w.control->splits) {
+      if (f.state != WarpSplit::State::kAtBarrier) continue;
+      const Op& op = b.program->ops[f.pc];
+      const auto predicate = [&](bool value) {
+        LaneMask& p = *parked_result<LaneMask>(w, f, op.dst);
+        p = value ? p | f.mask : p & ~f.mask;
+      };
+      switch (op.flags & kBarKind) {
+        case kBarRedAnd: predicate(barrier.red_and); break;
+        case kBarRedOr: predicate(barrier.red_or != 0); break;
+        case kBarRedPopc:
+          each(f.mask,
+               [&](int l) { parked_result<std::uint32_t>(w, f, op.dst)[l] = barrier.red_count; });
+          break;
+        default: break;
+      }
+      f.state = WarpSplit::State::kRunnable;
+      ++f.pc;
+    }
+    w.control->barrier = -1;
+    b.runnable |= 1u << w.index;
+  }
+  if (b.launch->check_races) {
+    std::uint32_t live = 0;
+    for (const Warp& w : b.warps) live |= std::uint32_t{living(w) != 0} << w.index;
+    // A count names as many warps and not all that are left: those that have ended were not among
+    // them.
+    const bool all = barrier.expected == 0 ||
+                     live == (b.launch->warps == 32 ? ~0u : (1u << b.launch->warps) - 1);
+    bool knows_more = false;
+    if (all && barrier.waiting == live && barrier.warps == live) {
+      knows_more = b.races.block_barrier();
+    } else {
+      knows_more = b.races.complete(id, barrier.waiting);
+    }
+    passed_barrier(b, knows_more);
+  }
+  barrier = Barrier{};
+}
+
+// The barrier of all threads is complete. False: it is without threads that have ended, and this
+// ends the launch.
+bool all_came(Warp& acting, const Barrier& barrier) {
+  Block& b = *acting.block;
+  const Warp& at = b.warps[std::countr_zero(barrier.waiting)];
+  const auto waits = [](const WarpSplit& f) { return f.state == WarpSplit::State::kAtBarrier; };
+  const WarpSplit& split =
+      *std::find_if(at.control->splits.begin(), at.control->splits.end(), waits);
+  if (!begins_to_miss(acting, split.pc)) return true;
+  AbsentThreads absent;
+  for (const Warp& w : b.warps) absent.add(w, w.exists & w.control->exited);
+  return report_absent(acting, at, split, absent, "the block");
+}
+
+// After something that `acting`, a warp of the block, has done.
+void release_if_complete(Warp& acting, int id) {
+  Block& b = *acting.block;
+  Barrier& barrier = b.barriers[id];
+  if (barrier.warps == 0) return;
+  if (barrier.expected != 0) {
+    if (barrier.arrived >= barrier.expected) release(b, id);
+    return;
+  }
+  for (const Warp& w : b.warps) {
+    if (living(w) != 0 && !(barrier.warps >> w.index & 1)) return;
+  }
+  if (b.some_exited && !all_came(acting, barrier)) return;
+  release(b, id);
+}
+
+// The count of threads that the operation names; 0: all.
+std::uint32_t count_of(const Warp& w, const WarpSplit& f) {
+  const Op& op = w.block->program->ops[f.pc];
+  return op.src[1] == kNoSlot
+             ? 0
+             : parked_operand<std::uint32_t>(w, f, op.src[1])[std::countr_zero(f.mask)];
+}
+
+// A whole warp arrives at the barrier of `f`, for `count` threads, waiting or not. `came_before`:
+// lanes that have arrived, and may have ended since.
+bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits,
+            LaneMask came_before) {
+  Block& b = *w.block;
+  Barrier& barrier = b.barriers[id];
+  const Op& op = b.program->ops[f.pc];
+  if (op.src[1] != kNoSlot && (count % kWarpSize != 0 || count == 0)) {
+    check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kInvalidInstruction);
+    finding.where = "a barrier for " + std::to_string(count) +
+                    " threads: the count must be a positive multiple of 32";
+    report(w, std::move(finding));
+    return false;
+  }
+  if (barrier.warps != 0 && barrier.expected != count) {
+    check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kBarrierDivergence);
+    const auto text = [](std::uint32_t n) {
+      return n ? std::to_string(n) + " threads" : std::string("all threads");
+    };
+    finding.where = "barrier " + std::to_string(id) + " for " + text(count) +
+                    ", but others wait there for " + text(barrier.expected);
+    report(w, std::move(finding));
+    return false;
+  }
+  // A barrier of all threads looks when it is complete. Of one with a count, only the warps that
+  // come are counted; .aligned wants them whole.
+  const LaneMask gone = w.exists & w.control->exited & ~came_before;
+  if (gone != 0 && count != 0 && (op.flags & kBarAligned) != 0 && begins_to_miss(w, f.pc)) {
+    AbsentThreads absent;
+    absent.add(w, gone);
+    if (!report_absent(w, w, f, absent, "a warp that it counts")) return false;
+  }
+  ++b.worker->changes;
+  if (barrier.warps == 0) barrier.pc = f.pc;
+  barrier.expected = count;
+  barrier.arrived += kWarpSize;
+  barrier.warps |= 1u << w.index;
+  if (waits) barrier.waiting |= 1u << w.index;
+  // Lanes that do not wait have arrived one by one.
+  if (b.launch->check_races && count != 0 && waits)
+    b.races.arrive(w.index, id, living(w), living(w) == w.exists);
+  return true;
+}
+
+// The warp arrives once all its lanes that are left have executed barrier.arrive.
+void complete_arrival(Warp& w, int id) {
+  PartialArrival& arrival = w.control->arrivals[id];
+  if ((living(w) & ~arrival.lanes) != 0) return;
+  const PartialArrival all = std::exchange(arrival, {});
+  w.control->arriving &= ~(1u << id);
+  const WarpSplit here{all.pc, all.lanes, 0, WarpSplit::State::kRunnable, false};
+  if (arrive(w, here, id, all.count, false, all.lanes)) release_if_complete(w, id);
+}
+
+}  // namespace
+
+void arrive_without_the_ended(Warp& w) {
+  for (std::uint32_t ids = w.control->arriving; ids != 0 && w.event != Event::kAbort;
+       ids &= ids - 1)
+    complete_arrival(w, std::countr_zero(ids));
+}
+
+void recheck_barriers(Warp& w) {
+  const Block& b = *w.block;
+  for (int id = 0; id < 16; ++id) {
+    if (b.barriers[id].warps != 0 && b.barriers[id].expected == 0) release_if_complete(w, id);
+  }
+}
+
+void run_bar(Warp& w, const Op& op, LaneMask mask) {
+  const auto* ids = source<std::uint32_t>(w, op.src[0]);
+  const std::uint32_t id = ids[std::countr_zero(mask)];
+  LaneMask differ = 0;
+  if (!program::is_constant(op.src[0]))
+    each(mask, [&](int l) { differ |= LaneMask{ids[l] != id} << l; });
+  if (id > 15 || differ) {
+    check::Finding f =
+        finding_at(w, w.pc - 1, differ ? differ : mask, check::Kind::kInvalidInstruction);
+    f.where = id > 15 ? "barrier " + std::to_string(id) + ": there are 16, from 0"
+                      : "lanes of one warp name different barriers";
+    report(w, std::move(f));
+    return;
+  }
+  if ((op.flags & kBarKind) == kBarArrive) {
+    const WarpSplit here{w.pc - 1, mask, w.control->frame, WarpSplit::State::kRunnable, false};
+    PartialArrival& arrival = w.control->arrivals[id];
+    arrival = {arrival.lanes | mask, here.pc, count_of(w, here)};
+    w.control->arriving |= 1u << id;
+    if (w.block->launch->check_races)
+      w.block->races.arrive(w.index, static_cast<int>(id), mask, mask == w.exists);
+    complete_arrival(w, static_cast<int>(id));
+    return;
+  }
+  park(w, mask, WarpSplit::State::kAtBarrier);
+}
+
+bool warp_reaches_barrier(Warp& w) {
+  WarpControl& c = *w.control;
+  Block& b = *w.block;
+  if (c.barrier >= 0) return false;
+  const auto waits = [](const WarpSplit& f) { return f.state == WarpSplit::State::kAtBarrier; };
+  LaneMask here = 0;
+  for (const WarpSplit& f : c.splits) here |= waits(f) ? f.mask : 0;
+  if (here == 0 || here != living(w)) return false;
+  const auto id_of = [&](const WarpSplit& f) {
+    return static_cast<int>(
+        parked_operand<std::uint32_t>(w, f, b.program->ops[f.pc].src[0])[std::countr_zero(f.mask)]);
+  };
+  const WarpSplit& first = *std::find_if(c.splits.begin(), c.splits.end(), waits);
+  const int id = id_of(first);
+  for (const WarpSplit& f : c.splits) {
+    if (!waits(f)) continue;
+    const bool aligned =
+        ((b.program->ops[f.pc].flags | b.program->ops[first.pc].flags) & kBarAligned) != 0;
+    if (id_of(f) == id && (f.pc == first.pc || !aligned)) continue;
+    if (id_of(f) == id && (!b.launch->check_synchronisation ||
+                           already_reported(w, check::Kind::kBarrierDivergence, f.pc)))
+      continue;
+    check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kBarrierDivergence);
+    finding.where = id_of(f) == id
+                        ? "other lanes of the same warp wait at another barrier instruction"
+                        : "other lanes of the same warp wait at barrier " + std::to_string(id);
+    finding.access.is_write = false;
+    check::Access other;
+    other.site = site_of(*b.program, first.pc);
+    other.block = b.ctaid;
+    other.thread = thread_of(*b.launch, w.index * kWarpSize + std::countr_zero(first.mask));
+    finding.other = other;
+    finding.detail =
+        "All threads of a warp must execute the same bar.sync; the condition around it differs "
+        "between threads.";
+    if (id_of(f) == id) {
+      first_time(w, check::Kind::kBarrierDivergence, f.pc);
+      if (!report_unless_suppressed(w, std::move(finding))) continue;
+    } else {
+      report(w, std::move(finding));
+    }
+    return false;
+  }
+  Barrier& barrier = b.barriers[id];
+  LaneMask yes = 0;
+  for (const WarpSplit& f : c.splits) {
+    const Op& op = b.program->ops[f.pc];
+    if (waits(f) && op.src[2] != kNoSlot)
+      yes |= *parked_operand<LaneMask>(w, f, op.src[2]) & f.mask;
+  }
+  if (!arrive(w, first, id, count_of(w, first), true, 0)) return false;
+  if ((b.program->ops[first.pc].flags & kBarKind) >= kBarRedAnd) {
+    barrier.red_or |= yes;
+    barrier.red_and &= yes == here;
+    barrier.red_count += static_cast<std::uint32_t>(std::popcount(yes));
+  }
+  c.barrier = id;
+  release_if_complete(w, id);
+  return c.barrier < 0 && w.event != Event::kAbort;
+}
+
+void run_fence(Warp& w, const Op& op, LaneMask mask) {
+  fence(w, static_cast<check::Scope>(op.scope), mask, op.flags);
+}
+
+}  // namespace lockstep::engine

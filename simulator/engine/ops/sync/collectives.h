@@ -1,0 +1,21 @@
+// Operations of a warp's lanes with one another: shuffles, votes, matches, reductions,
+// bar.warp.sync (PTX ISA 9.7.9, 9.7.13).
+#pragma once
+
+#include "simulator/engine/state/block.h"
+#include "simulator/program/synchronisation.h"
+
+namespace lockstep::engine {
+
+using program::kReduxAbs;
+using program::kReduxNaN;
+using program::SyncKind;
+
+void run_sync(Warp& w, const Op& op, LaneMask mask);
+void run_activemask(Warp& w, const Op& op, LaneMask mask);
+
+// Called by the scheduler. Completes parked *.sync groups of the warp; true when some lanes may run
+// again.
+bool complete_syncs(Warp& w);
+
+}  // namespace lockstep::engine

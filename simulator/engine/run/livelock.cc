@@ -1,0 +1,235 @@
+#include "simulator/engine/run/livelock.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <tuple>
+
+#include "simulator/engine/monitor/lane_groups.h"
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/ops/async/mbarrier.h"
+#include "simulator/engine/state/cluster.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/worker.h"
+
+namespace lockstep::engine {
+namespace {
+
+class Digest {
+ public:
+  void add(std::uint64_t v) {
+    h_ = (h_ ^ v) * 0x9e3779b97f4a7c15ull;
+    h_ ^= h_ >> 29;
+  }
+  void add(const std::byte* bytes, std::size_t n) {
+    for (std::size_t i = 0; i + 8 <= n; i += 8) {
+      std::uint64_t v;
+      std::memcpy(&v, bytes + i, 8);
+      add(v);
+    }
+  }
+  std::uint64_t value() const { return h_; }
+
+ private:
+  std::uint64_t h_ = 0x243f6a8885a308d3ull;
+};
+
+// Everything that decides what the warp does next, as long as memory stays as it is.
+std::uint64_t state_of(const Warp& w) {
+  const WarpControl& c = *w.control;
+  Digest d;
+  d.add(std::uint64_t{w.pc} << 32 | w.active);
+  d.add(std::uint64_t{w.carry} << 32 | static_cast<std::uint32_t>(c.frame));
+  // In any order: the list has none.
+  std::uint64_t all = 0;
+  for (const WarpSplit& f : c.splits) {
+    Digest one;
+    one.add(std::uint64_t{f.pc} << 32 | f.mask);
+    one.add(std::uint64_t{static_cast<std::uint32_t>(f.frame)} << 8 |
+            static_cast<std::uint8_t>(f.state));
+    all += one.value();
+  }
+  d.add(all);
+  for (const Frame& f : c.frames) {
+    if (f.live == 0) continue;
+    d.add(std::uint64_t{f.return_pc} << 32 | f.live);
+    d.add(f.file, w.block->program->functions[f.function].file_bytes);
+  }
+  return d.value();
+}
+
+// Whether this process has threads beside those of the launch: the one that called for it, and the
+// others that have not left.
+bool others_run_here(const QuiescenceBoard<std::atomic>& board) {
+  std::ptrdiff_t own = 1;
+  for (std::size_t i = 1; i < board.places.size(); ++i)
+    own += board.places[i].quiet.load() != board.kGone;
+  std::error_code error;
+  const std::filesystem::directory_iterator threads("/proc/self/task", error);
+  return error || std::distance(begin(threads), end(threads)) > own;
+}
+
+}  // namespace
+
+void note_time_slice(Warp& w) {
+  WarpControl::TimeSlices& t = w.control->time_slices;
+  const std::uint64_t changes = w.block->worker->changes,
+                      epoch = w.block->launch->quiescence.epoch.load(std::memory_order_acquire);
+  if (t.changes != changes || t.epoch != epoch) {
+    const std::uint64_t state = state_of(w);
+    const bool idles = t.changes == changes && t.state == state;
+    t = {};
+    t.changes = changes;
+    t.epoch = epoch;
+    t.state = state;
+    t.idles = idles;
+    return;
+  }
+  if (t.repeats) return;
+  // A state is kept after 2 turns, 4, 8 ... and compared with those of the turns that follow, 2 of
+  // them or an eighth of as many as there were: that costs next to nothing in a loop that computes
+  // for long without a store, and finds cycles of any length in time.
+  constexpr std::uint64_t kWindow = 2;
+  const std::uint64_t turn = ++t.count, kept = std::bit_floor(turn);
+  if (turn < kWindow || turn - kept > std::max(kWindow, kept / 8)) return;
+  const std::uint64_t state = state_of(w);
+  if (turn == kept) {
+    t.state = state;
+    t.ran = 0;
+    return;
+  }
+  // Lanes that could have run and have not had their turn yet may still change everything.
+  LaneMask runnable = 0;
+  for (const WarpSplit& f : w.control->splits)
+    runnable |= f.state == WarpSplit::State::kRunnable ? f.mask : 0;
+  t.repeats = state == t.state && (runnable & ~t.ran) == 0;
+}
+
+bool makes_no_progress(Block& b) {
+  const std::uint64_t changes = b.worker->changes,
+                      epoch = b.launch->quiescence.epoch.load(std::memory_order_acquire);
+  for (std::uint32_t todo = b.runnable; todo != 0; todo &= todo - 1) {
+    const WarpControl::TimeSlices& t = b.warps[std::countr_zero(todo)].control->time_slices;
+    if (!t.repeats || t.changes != changes || t.epoch != epoch) return false;
+  }
+  return !advance_virtual_time(b);
+}
+
+bool seems_to_wait(const Block& b) {
+  for (std::uint32_t todo = b.runnable; todo != 0; todo &= todo - 1) {
+    const WarpControl::TimeSlices& t = b.warps[std::countr_zero(todo)].control->time_slices;
+    if (!(t.repeats || t.idles) || t.changes != b.worker->changes) return false;
+  }
+  return true;
+}
+
+void LivelockWatch::after_time_slices(bool still, Block& first) {
+  // Whoever stood still may go on now.
+  if (member_.has_news(worker_.changes)) launch_.watch.store(0);
+  const bool begins = begins_to_watch();
+  const bool all = member_.after_time_slices(worker_.changes, still && !begins, first.position);
+  if (!member_.unchanged()) since_ = {};
+  // Nobody is quiet before it has gone round in the watch.
+  if (begins) member_.look_again();
+  if (!all || launch_.stop.load() != ~std::uint64_t{0}) return;
+  if (worker_.watch == 0) {
+    {
+      const std::lock_guard guard(launch_.mutex);
+      const std::uint64_t number = launch_.looks.watch + 1;
+      launch_.looks = {};
+      launch_.looks.watch = number;
+      launch_.watch.store(number);
+    }
+    member_.look_again();
+    return;
+  }
+  if (!host_may_help()) report(first);
+}
+
+bool LivelockWatch::begins_to_watch() {
+  const std::uint64_t watch = launch_.watch.load();
+  if (watch == worker_.watch) return false;
+  worker_.watch = watch;
+  worker_.generation = ~0ull;
+  return watch != 0;
+}
+
+bool LivelockWatch::host_may_help() {
+  {
+    const std::lock_guard guard(launch_.mutex);
+    if (!launch_.looks.at_host ||
+        (!launch_.looks.at_registered && !others_run_here(launch_.quiescence)))
+      return false;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (since_ == std::chrono::steady_clock::time_point{}) since_ = now;
+  if (now - since_ >= launch_.config->host_patience) return false;
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  member_.look_again();
+  return true;
+}
+
+void LivelockWatch::report(Block& b) {
+  {
+    std::unique_lock guard(launch_.mutex);
+    Looks& looks = launch_.looks;
+    // What is read weakly in a loop that waits for something else is data.
+    std::optional<Looks::Look>& look =
+        looks.strong || looks.strongly_elsewhere ? looks.strong : looks.weak;
+    if (look) {
+      check::Finding f = std::move(look->finding);
+      guard.unlock();
+      launch_.abandoned = true;
+      engine::report(b, std::move(f));
+      return;
+    }
+  }
+  Warp* spins = nullptr;
+  for (Warp& w : b.warps) {
+    if (b.runnable >> w.index & 1) {
+      spins = &w;
+      break;
+    }
+  }
+  // Of a cluster it may be another block that runs.
+  if (spins == nullptr && b.cluster != nullptr) {
+    for (const auto& other : b.cluster->blocks) {
+      if (other->live_warps != 0 && other->runnable != 0) {
+        spins = &other->warps[static_cast<std::size_t>(std::countr_zero(other->runnable))];
+        break;
+      }
+    }
+  }
+  if (spins == nullptr) return;
+  Block& block = *spins->block;
+  std::uint32_t pc = spins->pc;
+  LaneMask lanes = spins->active;
+  for (const WarpSplit& f : spins->control->splits) {
+    if (f.state == WarpSplit::State::kRunnable && (lanes == 0 || f.pc < pc))
+      pc = f.pc, lanes = f.mask;
+  }
+  check::Finding f = finding_at(*spins, pc, lanes, check::Kind::kDeadlock);
+  f.where =
+      "the loop waits for something that nobody is left to do: no thread of the grid changes any "
+      "memory";
+  LaneGroups groups;
+  groups.add(block);
+  f.detail = "Everything that still runs repeats itself. Of this block's threads" + groups.text();
+  const std::uint64_t units = launch_.clustered ? launch_.clusters : launch_.blocks,
+                      begun = std::min(launch_.next.load(), units);
+  if (begun < units) {
+    f.detail += "\n    " + std::to_string(units - begun) +
+                (launch_.clustered ? " clusters" : " blocks") +
+                " have not begun: they get room when others end, and only those of a cooperative "
+                "launch run all at once";
+  }
+  launch_.abandoned = true;
+  engine::report(block, std::move(f));
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,58 @@
+// Kernels that run and get nowhere: every thread that could run only looks, again and again, at
+// memory that nobody changes any more.
+//
+// Proved, not guessed. A turn of a warp that ends with the registers and places of its lanes as
+// they were after an earlier turn, while all of them have run and nothing at all has been changed
+// in between (memory, barriers, threads that end, a clock read), will come to the same place again
+// for ever. When this holds of all blocks that run, of all host threads at once, the launch stands
+// still: a deadlock, as it would be on a GPU. Loops that change something, however useless, are
+// left to LaunchConfig::instruction_limit.
+//
+// What they wait for is found out then: everything goes round once more, and accesses to global
+// memory are noted. Memory that the host sees may be changed by another thread of the host: where
+// some look at such memory and there are other threads, the verdict waits
+// LaunchConfig::host_patience. Then it is no deadlock but what the simulated GPU cannot do: on a
+// GPU the launch would have returned, and the host would go on to write there.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "simulator/engine/state/block.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/worker.h"
+
+namespace lockstep::engine {
+
+// The warp has used up a turn: remembers where it is, and whether it has been there before.
+void note_time_slice(Warp& w);
+// Whether the block is where it was and nothing that its threads can see has changed; false when
+// virtual time can still pass for some of them.
+bool makes_no_progress(Block& b);
+// Whether the block changes nothing and most likely waits for another: its turn may as well end.
+bool seems_to_wait(const Block& b);
+
+// One host thread's part in finding out that all stand still.
+class LivelockWatch {
+ public:
+  LivelockWatch(Launch& launch, Worker& worker, std::size_t number)
+      : launch_(launch), worker_(worker), member_(launch.quiescence, number) {}
+  // This host thread has no more to run.
+  ~LivelockWatch() { member_.leave(worker_.changes); }
+  // All of this thread's blocks have had a turn: `still`, they stand still and no further ones can
+  // begin. `first`: the one that comes first in the schedule. Says so when this holds of all
+  // threads, and ends the launch.
+  void after_time_slices(bool still, Block& first);
+
+ private:
+  bool begins_to_watch();
+  bool host_may_help();
+  void report(Block& b);
+
+  Launch& launch_;
+  Worker& worker_;
+  QuiescenceMember<std::atomic> member_;
+  std::chrono::steady_clock::time_point since_{};  // this thread has stood still
+};
+
+}  // namespace lockstep::engine

@@ -1,0 +1,374 @@
+// Runs the warps of a block: which split, how long, and in which order.
+#include "simulator/engine/run/scheduler.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+
+#include "simulator/engine/launch/coverage.h"
+#include "simulator/engine/monitor/absent_threads.h"
+#include "simulator/engine/monitor/lane_groups.h"
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/monitor/uninitialised.h"
+#include "simulator/engine/ops/async/mbarrier.h"
+#include "simulator/engine/ops/matrix/whole_warp.h"
+#include "simulator/engine/ops/sync/barrier.h"
+#include "simulator/engine/ops/sync/collectives.h"
+#include "simulator/engine/run/deadlock.h"
+#include "simulator/engine/run/livelock.h"
+#include "simulator/engine/state/block.h"
+#include "simulator/engine/state/cluster.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/parked.h"
+#include "simulator/engine/state/turns.h"
+#include "simulator/engine/state/worker.h"
+
+namespace lockstep::engine {
+namespace {
+
+// Backward branches before the next warp of the block gets a turn.
+constexpr std::int32_t kWarpQuota = 1024;
+// Of a block that only waits: a look or two to see that nothing has come, for there may be a chain
+// of blocks that wait for one another.
+constexpr std::int32_t kWaitingQuota = 4;
+// Operations in the turn of a split that is not the lowest: enough to leave a critical section, few
+// enough to meet again.
+constexpr int kTurn = 256;
+// Rounds over the warps without an end before another block of this worker gets a turn (blocks that
+// wait for one another).
+constexpr int kBlockRounds = 512;
+
+constexpr std::uint32_t kNoLimit = ~0u;
+
+// Makes the running split one of the waiting ones.
+void requeue(Warp& w, bool yielded = false) {
+  if (w.active == 0) return;
+  w.control->splits.push_back(
+      {w.pc, w.active, w.control->frame, WarpSplit::State::kRunnable, yielded});
+  w.active = 0;
+}
+
+// Takes the next split to run; false when none is runnable.
+bool select(Warp& w) {
+  WarpControl& c = *w.control;
+  auto& list = c.splits;
+  int best = -1, runnable = 0;
+  bool all_yielded = true;
+  for (const WarpSplit& f : list) {
+    if (f.state != WarpSplit::State::kRunnable) continue;
+    ++runnable;
+    all_yielded &= f.yielded;
+  }
+  if (runnable == 0) return false;
+  bool turn = false;  // somebody ahead of others
+  if (runnable > 1) {
+    for (WarpSplit& f : list) {
+      if (f.state != WarpSplit::State::kRunnable) continue;
+      if (all_yielded) f.yielded = false;
+      turn |= f.yielded;
+    }
+  }
+  const auto before = [&](const WarpSplit& a, const WarpSplit& b) {
+    if (a.yielded != b.yielded) return b.yielded;
+    const std::uint32_t da = c.frames[a.frame].depth, db = c.frames[b.frame].depth;
+    return da != db ? da > db : a.pc < b.pc;
+  };
+  for (int i = 0; i < static_cast<int>(list.size()); ++i) {
+    if (list[i].state == WarpSplit::State::kRunnable && (best < 0 || before(list[i], list[best])))
+      best = i;
+  }
+  const std::uint64_t seed = w.block->launch->config->schedule_seed;
+  if (seed != 0 && runnable > 1) {
+    // Another schedule: now and then a split that is not the lowest goes first, for a short turn.
+    const std::uint64_t r =
+        mixed_bits(seed ^ (w.block->index << 20) ^ (std::uint64_t{w.index} << 48) ^
+                   (w.block->instructions + 0x9e3779b97f4a7c15ull * c.instructions));
+    if (r % 4 == 0) {
+      int pick = static_cast<int>((r >> 8) % runnable);
+      for (int i = 0; i < static_cast<int>(list.size()); ++i) {
+        if (list[i].state == WarpSplit::State::kRunnable && pick-- == 0) best = i;
+      }
+      turn = true;
+    }
+  }
+  const WarpSplit chosen = list[best];
+  w.pc = chosen.pc;
+  w.active = chosen.mask;
+  c.frame = chosen.frame;
+  w.file[0] = c.frames[chosen.frame].file;
+  w.limit = kNoLimit;
+  list[best] = list.back();
+  list.pop_back();
+  for (std::size_t i = 0; i < list.size();) {
+    WarpSplit& f = list[i];
+    if (f.state == WarpSplit::State::kRunnable && f.frame == chosen.frame) {
+      if (f.pc == chosen.pc) {
+        w.active |= f.mask;
+        f = list.back();
+        list.pop_back();
+        continue;
+      }
+      if (f.pc > chosen.pc) w.limit = std::min(w.limit, f.pc);
+    }
+    ++i;
+  }
+  c.short_slice = turn;
+  // Only a used-up time slice is renewed: lanes that part and meet in every iteration of a spin
+  // loop must not spin for ever.
+  if (!list.empty()) w.time_slice = std::min(w.time_slice, kSplitTimeSlice);
+  return true;
+}
+
+// Counts what ran since the last time, for the lanes that ran it.
+inline void count_instructions(Warp& w, std::uint64_t& n, LaneMask mask) {
+  w.control->instructions += n;
+  Block& b = *w.block;
+  b.instructions += n;
+  b.worker->counters.warp_instructions += n;
+  b.worker->counters.thread_instructions += n * static_cast<unsigned>(std::popcount(mask));
+  n = 0;
+}
+
+enum class Pause : std::uint8_t { kEvent, kMet, kQuota, kTurnOver };
+
+// LaunchConfig::ran and LaunchConfig::coverage: the lanes `mask` have come to this operation, and
+// `ran_by` of them, with a true guard, run it.
+inline void mark(const Warp& w, std::uint32_t pc, LaneMask mask, LaneMask ran_by) {
+  std::vector<std::uint8_t>* ran = w.block->launch->config->ran;
+  if (ran != nullptr) {
+    const std::uint8_t bits = ran_by != 0 ? kReached | kExecuted : kReached;
+    std::atomic_ref(ran->data()[pc]).fetch_or(bits, std::memory_order_relaxed);
+  }
+  if (Coverage::Part* part = w.block->worker->coverage)
+    part->operations[pc].note(mask, ran_by, w.exists);
+}
+
+// The main loop. Careful: follows invalid values and counts down a turn. Marks: tells which
+// operations ran, and for whom.
+template <bool kCareful, bool kMarks>
+Pause execute(Warp& w, const Op* ops, int turn) {
+  std::uint32_t pc = w.pc, limit = w.limit;
+  LaneMask mask = w.active;
+  std::uint64_t n = 0;
+  Pause why = Pause::kMet;
+  for (;;) {
+    const Op& op = ops[pc];
+    ++n;
+    LaneMask m = mask;
+    if (op.guard != kNoSlot) m &= predicate(w, op.guard) ^ (op.guard_negated ? kAllLanes : 0);
+    if constexpr (kCareful) {
+      if (w.control->tracking && !follow(w, pc, m, mask)) {
+        w.pc = pc + 1;
+        why = Pause::kEvent;
+        break;
+      }
+      if (--turn < 0 && w.control->short_slice) {
+        --n;
+        w.pc = pc;
+        why = Pause::kTurnOver;
+        break;
+      }
+    }
+    if constexpr (kMarks) mark(w, pc, mask, m);
+    switch (op.kind) {
+      case OpKind::kCompute:
+        if (m != 0) op.run(w, op, m);
+        ++pc;
+        break;
+      case OpKind::kBranch: {
+        const std::uint32_t target = op.target;
+        if (m == mask) {
+          const bool backward = target <= pc;
+          pc = target;
+          if (backward && --w.time_slice <= 0) {
+            w.pc = pc;
+            why = Pause::kQuota;
+            count_instructions(w, n, mask);
+            return why;
+          }
+        } else if (m == 0) {
+          ++pc;
+        } else {
+          count_instructions(w, n, mask);
+          w.pc = pc + 1;
+          split(w, target, m);
+          mask = w.active;
+          ++pc;
+          if (target < pc) {
+            --w.time_slice;
+            w.event = Event::kReschedule;
+            why = Pause::kEvent;
+            // A backward branch that divides its lanes counts against the time slice too: lanes may
+            // leave a spin loop one by one.
+            count_instructions(w, n, mask);
+            return why;
+          }
+          limit = std::min(limit, target);
+          w.limit = limit;
+        }
+        break;
+      }
+      case OpKind::kMemory:
+        w.pc = ++pc;
+        if (m != 0) {
+          op.run(w, op, m);
+          if (__builtin_expect(w.event != Event::kNone, 0)) {
+            why = Pause::kEvent;
+            count_instructions(w, n, mask);
+            return why;
+          }
+        }
+        break;
+      case OpKind::kControl:
+        w.pc = pc + 1;
+        if (m != 0) {
+          count_instructions(w, n, mask);
+          w.limit = limit;
+          op.run(w, op, m);
+          if (w.event != Event::kNone) return Pause::kEvent;
+          mask = w.active;
+          limit = w.limit;
+        }
+        pc = w.pc;
+        break;
+    }
+    if (pc >= limit) {
+      w.pc = pc;
+      break;
+    }
+  }
+  count_instructions(w, n, mask);
+  return why;
+}
+
+enum class Stop : std::uint8_t { kBlocked, kQuota, kDone, kAborted };
+
+Stop run_warp(Warp& w) {
+  WarpControl& c = *w.control;
+  const Op* ops = w.block->program->ops.data();
+  const bool marks =
+      w.block->launch->config->ran != nullptr || w.block->worker->coverage != nullptr;
+  bool waited = false;  // a split used up its time slice: others go first
+  for (;;) {
+    if (w.active == 0) {
+      while (!select(w)) {
+        if (w.event == Event::kAbort) return Stop::kAborted;
+        if (c.exited == w.exists) return Stop::kDone;
+        if (complete_syncs(w)) continue;
+        if (warp_reaches_barrier(w)) continue;
+        return w.event == Event::kAbort ? Stop::kAborted : Stop::kBlocked;
+      }
+      if (__builtin_expect(w.block->should_yield || c.should_yield, 0)) {
+        c.should_yield = false;
+        requeue(w);
+        return Stop::kQuota;
+      }
+    }
+    // Not in select(): lanes that are put back before they have run would count as having run and
+    // changed nothing.
+    c.time_slices.ran |= w.active;
+    const bool careful = c.tracking || c.short_slice;
+    const Pause why =
+        marks ? (careful ? execute<true, true>(w, ops, kTurn) : execute<false, true>(w, ops, 0))
+              : (careful ? execute<true, false>(w, ops, kTurn) : execute<false, false>(w, ops, 0));
+    switch (why) {
+      case Pause::kEvent: {
+        if (w.time_slice <= 0) w.time_slice = 1;
+        const Event event = w.event;
+        w.event = Event::kNone;
+        if (event == Event::kAbort) return Stop::kAborted;
+        if (event == Event::kReschedule) requeue(w);
+        break;
+      }
+      case Pause::kMet: requeue(w); break;
+      case Pause::kTurnOver: requeue(w, true); break;
+      case Pause::kQuota: {
+        const bool others = std::any_of(c.splits.begin(), c.splits.end(), [](const WarpSplit& f) {
+          return f.state == WarpSplit::State::kRunnable;
+        });
+        const std::uint64_t limit = w.block->launch->config->instruction_limit;
+        w.time_slice = w.block->waits ? kWaitingQuota : others ? kSplitTimeSlice : kWarpQuota;
+        note_time_slice(w);
+        if (limit != 0 && w.block->instructions > limit) return Stop::kQuota;
+        if (others) requeue(w, true);
+        if (others && !waited) {
+          waited = true;
+          break;
+        }
+        return Stop::kQuota;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Progress run_block(Block& b) {
+  const Launch& launch = *b.launch;
+  const std::uint32_t count = launch.warps;
+  const int patience = launch.config->cooperative || launch.clustered ? 1 : kBlockRounds;
+  const std::uint64_t changes = b.worker->changes;
+  for (int round = 0; round < patience;) {
+    if (b.live_warps == 0) return Progress::kDone;
+    if (b.position > launch.stop.load(std::memory_order_relaxed) ||
+        launch.abandoned.load(std::memory_order_relaxed))
+      return Progress::kDone;
+    if (b.runnable == 0) {
+      if (b.cluster != nullptr && waits_for_cluster(b)) return Progress::kWaiting;
+      if (advance_virtual_time(b)) continue;
+      report_deadlock(b);
+      return Progress::kDone;
+    }
+    bool yielded = false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint32_t index = i;
+      if (launch.config->schedule_seed != 0) {
+        const std::uint64_t r = mixed_bits(launch.config->schedule_seed + b.index * 0x9e37);
+        index = static_cast<std::uint32_t>(((r & 1 ? count - 1 - i : i) + (r >> 1)) % count);
+      }
+      if (!(b.runnable >> index & 1)) continue;
+      switch (run_warp(b.warps[index])) {
+        case Stop::kDone:
+        case Stop::kBlocked:
+          // A barrier that this very warp completed has made it runnable again only if it did not
+          // stop after.
+          if (b.warps[index].active == 0) b.runnable &= ~(1u << index);
+          break;
+        case Stop::kQuota: yielded = true; break;
+        case Stop::kAborted: b.aborted = true; return Progress::kDone;
+      }
+      if (b.aborted) return Progress::kDone;
+    }
+    if (b.should_yield) {
+      b.should_yield = false;
+      return Progress::kDeferred;
+    }
+    if (yielded) {
+      if (makes_no_progress(b) || seems_to_wait(b)) {
+        b.waits = true;
+        return Progress::kYielded;
+      }
+      b.waits = b.waits && b.worker->changes == changes;
+      if (b.waits) return Progress::kYielded;
+      ++round;
+      const std::uint64_t limit = launch.config->instruction_limit;
+      if (limit != 0 && b.instructions > limit) {
+        Warp& w = b.warps[std::countr_zero(b.runnable)];
+        check::Finding f =
+            finding_at(w, w.pc, w.active ? w.active : living(w), check::Kind::kTimeLimit);
+        f.where = "the block ran " + std::to_string(b.instructions) +
+                  " warp instructions, the limit is " + std::to_string(limit);
+        LaneGroups groups;
+        groups.add(b);
+        f.detail =
+            "LOCKSTEP_INSTRUCTION_LIMIT sets it; 0 is none. Of the block's threads" + groups.text();
+        report(w, std::move(f));
+        b.aborted = true;
+        return Progress::kDone;
+      }
+    }
+  }
+  return Progress::kYielded;
+}
+
+}  // namespace lockstep::engine

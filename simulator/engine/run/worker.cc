@@ -1,0 +1,159 @@
+#include "simulator/engine/state/worker.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "simulator/engine/launch/per_thread.h"
+#include "simulator/engine/monitor/lane_groups.h"
+#include "simulator/engine/run/block.h"
+#include "simulator/engine/run/cluster_turns.h"
+#include "simulator/engine/run/livelock.h"
+#include "simulator/engine/run/scheduler.h"
+#include "simulator/engine/state/cluster.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/placement.h"
+
+namespace lockstep::engine {
+namespace {
+
+// Time slices that blocks get which have not ended although some other block has failed.
+constexpr int kMaxStragglers = 2;
+
+// Blocks whose memory can serve again, kept by each host thread from launch to launch: small
+// kernels are launched by the thousand.
+constexpr std::size_t kSpareBlocks = 4, kSpareBlocksOfClusters = 16;
+struct SpareBlocks : std::vector<std::unique_ptr<Block>> {};
+
+std::unique_ptr<Block> take_block() {
+  auto& spare_blocks = per_thread<SpareBlocks>();
+  if (spare_blocks.empty()) return std::make_unique<Block>();
+  std::unique_ptr<Block> block = std::move(spare_blocks.back());
+  spare_blocks.pop_back();
+  return block;
+}
+
+void begin(std::unique_ptr<Block>& block, Worker& worker, std::uint64_t position) {
+  block = take_block();
+  block->cluster = nullptr;
+  start_block(*block, worker, position);
+}
+void begin(std::unique_ptr<Cluster>& cluster, Worker& worker, std::uint64_t position) {
+  cluster = std::make_unique<Cluster>();
+  const auto count = static_cast<std::uint32_t>(worker.launch->config->cluster.count());
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    std::unique_ptr<Block> block = take_block();
+    block->cluster = cluster.get();
+    start_block(*block, worker, position, rank);
+    cluster->blocks.push_back(std::move(block));
+  }
+  cluster->living = count * worker.launch->threads;
+}
+
+Progress run(Block& block) { return run_block(block); }
+Progress run(Cluster& cluster) { return run_cluster(cluster); }
+
+Block& first_of(Block& block) { return block; }
+Block& first_of(Cluster& cluster) { return *cluster.blocks[0]; }
+
+bool waits(const Block& block) { return block.waits; }
+bool waits(const Cluster& cluster) {
+  return std::all_of(cluster.blocks.begin(), cluster.blocks.end(), [](const auto& b) {
+    return b->live_warps == 0 || b->runnable == 0 || b->waits;
+  });
+}
+
+bool all_still(Block& block) { return makes_no_progress(block); }
+bool all_still(Cluster& cluster) {
+  return std::all_of(cluster.blocks.begin(), cluster.blocks.end(),
+                     [](const auto& b) { return b->live_warps == 0 || makes_no_progress(*b); });
+}
+
+void end(std::unique_ptr<Block> block) {
+  auto& spare_blocks = per_thread<SpareBlocks>();
+  if (spare_blocks.size() < kSpareBlocks) spare_blocks.push_back(std::move(block));
+}
+void end(std::unique_ptr<Cluster> cluster) {
+  auto& spare_blocks = per_thread<SpareBlocks>();
+  for (std::unique_ptr<Block>& block : cluster->blocks) {
+    if (spare_blocks.size() < kSpareBlocksOfClusters) spare_blocks.push_back(std::move(block));
+  }
+}
+
+// Somebody may wonder whether a kernel will ever end.
+void tell_if_long(Launch& launch, const Block& b) {
+  if (!launch.config->notice) return;
+  const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(
+                                   std::chrono::steady_clock::now() - launch.begun)
+                                   .count();
+  std::int64_t due = launch.next_notice.load(std::memory_order_relaxed);
+  if (seconds < due || !launch.next_notice.compare_exchange_strong(due, 2 * due)) return;
+  LaneGroups groups;
+  groups.add(b);
+  launch.config->notice("kernel " + launch.kernel->demangled + " has been running for " +
+                        std::to_string(seconds) + " s. Block (" + std::to_string(b.ctaid.x) + "," +
+                        std::to_string(b.ctaid.y) + "," + std::to_string(b.ctaid.z) +
+                        ") has executed " + std::to_string(b.instructions) +
+                        " warp instructions; of its threads" + groups.text());
+}
+
+// Unit: what is scheduled, a block or a cluster.
+template <class Unit>
+void work(Launch& launch, Worker& worker, std::size_t number) {
+  LivelockWatch livelock_watch(launch, worker, number);
+  std::vector<std::unique_ptr<Unit>> active;
+  const std::uint64_t units = launch.clustered ? launch.clusters : launch.blocks;
+  const bool all_together = launch.config->cooperative;
+  const std::uint64_t seed = launch.config->schedule_seed;
+  int stragglers = 0;
+  for (;;) {
+    // Take a new one when there is none, or when those there are wait for somebody.
+    const bool room = active.empty() || all_together || active.size() < kBlocksInFlight;
+    bool began = false;
+    if (room) {
+      const std::uint64_t position = launch.next.fetch_add(1);
+      began = position < units && position <= launch.stop.load();
+      if (began) begin(active.emplace_back(), worker, position);
+    }
+    if (active.empty()) return;
+    bool still = launch.next.load() >= units || !(all_together || active.size() < kBlocksInFlight);
+    bool idle = true;
+    // With a seed, one that begins may come before those that gave way. The others keep their
+    // order, and all of a cooperative launch theirs: whoever has passed a barrier of the grid waits
+    // until all have, and what a block does after it is not ordered by chance before what others do
+    // there.
+    const std::size_t first =
+        seed != 0 && began && !all_together && comes_first(seed, first_of(*active.back()).position)
+            ? active.size() - 1
+            : 0;
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      std::unique_ptr<Unit>& unit = active[first == 0 ? i : i == 0 ? first : i - 1];
+      const Progress progress = run(*unit);
+      // One that spins may wait for a block that a finding has ended.
+      if (progress == Progress::kYielded && launch.stop.load() != ~0ull) ++stragglers;
+      if (progress == Progress::kDone || stragglers > kMaxStragglers) {
+        end(std::move(unit));
+        still = idle = false;
+      } else {
+        idle = idle && waits(*unit);
+        still = still && all_still(*unit);
+        tell_if_long(launch, first_of(*unit));
+      }
+    }
+    std::erase(active, nullptr);
+    if (!active.empty()) livelock_watch.after_time_slices(still, first_of(*active[0]));
+    // The machine may have fewer processors than there are host threads: those that can go on
+    // first.
+    if (idle && launch.quiescence.places.size() > 1) std::this_thread::yield();
+  }
+}
+
+}  // namespace
+
+void run_worker(Launch& launch, Worker& worker, std::size_t number) {
+  launch.clustered ? work<Cluster>(launch, worker, number) : work<Block>(launch, worker, number);
+}
+
+}  // namespace lockstep::engine

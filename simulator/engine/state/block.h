@@ -1,0 +1,102 @@
+// The state of a running block: its warps, its barriers and its memories.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/check/finding.h"
+#include "simulator/check/global_races.h"
+#include "simulator/check/shared_races.h"
+#include "simulator/engine/state/async_state.h"
+#include "simulator/engine/state/warp.h"
+#include "simulator/engine/state/warp_state.h"
+#include "simulator/engine/state/warpgroup_state.h"
+#include "simulator/memory/partly_written.h"
+
+namespace lockstep::engine {
+
+using check::Dim3;
+
+struct Cluster;  // cluster.h
+struct Launch;   // launch_state.h
+struct Worker;   // worker.h
+
+struct Barrier {
+  std::uint32_t expected = 0;  // threads; 0: all warps that have not exited
+  std::uint32_t arrived = 0;   // threads, in whole warps
+  std::uint32_t warps = 0;     // mask of warps that have arrived, waiting or not
+  std::uint32_t waiting = 0;   // mask of warps that wait
+  std::uint32_t pc = 0;        // of the first arrival
+  LaneMask red_or = 0;         // bar.red: lanes OR-ed; not 0 if any predicate was true
+  bool red_and = true;
+  std::uint32_t red_count = 0;
+};
+
+// A memory of the block with its written-shadow: one bit a byte.
+struct Arena {
+  AlignedBytes bytes, written;
+  std::size_t size = 0;
+  memory::PartlyWritten partly_written;  // of bytes that count as unwritten; a place is an offset
+  void reserve(std::size_t n);
+};
+
+struct Block {
+  Worker* worker = nullptr;
+  Launch* launch = nullptr;
+  const Program* program = nullptr;
+  std::uint64_t position = 0;  // in the schedule; the same for all blocks of a cluster
+  std::uint64_t index = 0;     // linear block index
+  std::uint32_t serial = 0;    // in the schedule, blocks of a cluster one after another
+  Dim3 ctaid;
+  Cluster* cluster = nullptr;  // state/cluster.h; none when Launch::clustered is false
+  std::uint32_t cluster_rank = 0;
+  std::vector<Warp> warps;
+  std::vector<WarpControl> controls;
+  AlignedBytes register_files;
+  std::size_t file_bytes = 0;
+  Arena shared, local;
+  check::SharedRaces races;
+  std::unique_ptr<WarpgroupState> warpgroups;  // of wgmma; none until the first
+  std::unique_ptr<AsyncState>
+      async;  // of asynchronous copies and mbarrier objects; none until the first
+  // Words of shared and local memory that hold what was computed from a value that nobody wrote: by
+  // their host addresses over 4, the operation that met that value (checks/uninitialised.h).
+  std::unordered_map<std::uintptr_t, std::uint32_t> derived_words;
+  std::vector<check::RaceCell> cells;  // of shared memory, when Launch::shared_cells
+  // What arrivals at the open phase of the cluster's barrier release: to other blocks, and to their
+  // own alone.
+  check::Knowledge cluster_arrivals, block_arrivals;
+  std::vector<std::shared_ptr<const check::Knowledge>>
+      cluster_released;  // what those of the last phase did
+  Barrier barriers[16];
+  std::uint32_t live_warps = 0;    // warps with a thread that has not exited
+  std::uint32_t runnable = 0;      // mask of warps that may run
+  std::uint64_t instructions = 0;  // warp instructions so far
+  std::uint32_t next_warp = 0;
+  bool aborted = false;
+  bool some_exited = false;         // some thread has ended
+  bool started_dependents = false;  // some thread has executed griddepcontrol.launch_dependents
+  bool should_yield = false;        // the others first: see passed_barrier and strong_access
+  bool waits = false;  // it stood still when its turn ended, and has changed nothing since
+};
+
+// The state of a block's asynchronous operations, made when there is none.
+inline AsyncState& async_of(Block& b) {
+  if (!b.async) b.async = std::make_unique<AsyncState>();
+  return *b.async;
+}
+
+// Whether lanes of the block wait at an mbarrier.
+inline bool waits_for_mbarrier(const Block& b) {
+  for (const WarpControl& c : b.controls) {
+    for (const WarpSplit& f : c.splits) {
+      if (f.state == WarpSplit::State::kAtMbarrier) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,121 @@
+// The addresses of a warp's lanes: where they come from and the two shapes that are worth knowing,
+// a row and a range.
+#pragma once
+
+#include <immintrin.h>
+
+#include <bit>
+#include <cstdint>
+
+#include "simulator/engine/state/block.h"
+#include "simulator/engine/state/request.h"
+
+namespace lockstep::engine {
+
+// Whether every lane's address is kStep more than that of the lane before.
+template <int kStep>
+inline bool consecutive(const std::uint64_t* a) {
+  const __m256i first = _mm256_set1_epi64x(static_cast<long long>(a[0]));
+  __m256i want = _mm256_add_epi64(first, _mm256_setr_epi64x(0, kStep, 2 * kStep, 3 * kStep));
+  __m256i differ = _mm256_setzero_si256();
+  for (int i = 0; i < 32; i += 4) {
+    differ = _mm256_or_si256(
+        differ, _mm256_xor_si256(want, _mm256_load_si256(reinterpret_cast<const __m256i*>(a + i))));
+    want = _mm256_add_epi64(want, _mm256_set1_epi64x(4 * kStep));
+  }
+  return _mm256_testz_si256(differ, differ);
+}
+template <int kStep>
+inline bool consecutive(const std::uint32_t* a) {
+  const __m256i first = _mm256_set1_epi32(static_cast<int>(a[0]));
+  __m256i want = _mm256_add_epi32(
+      first,
+      _mm256_mullo_epi32(_mm256_set1_epi32(kStep), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+  __m256i differ = _mm256_setzero_si256();
+  for (int i = 0; i < 32; i += 8) {
+    differ = _mm256_or_si256(
+        differ, _mm256_xor_si256(want, _mm256_load_si256(reinterpret_cast<const __m256i*>(a + i))));
+    want = _mm256_add_epi32(want, _mm256_set1_epi32(8 * kStep));
+  }
+  return _mm256_testz_si256(differ, differ);
+}
+
+// How far each lane's address is from `base`, in 32 bits, 64-byte aligned. The lanes for which
+// these are too few.
+inline LaneMask distances(const std::uint64_t* a, std::uint64_t base, std::uint32_t* out) {
+  const __m256i from = _mm256_set1_epi64x(static_cast<long long>(base));
+  LaneMask far = 0;
+  for (int i = 0; i < kWarpSize; i += 8) {
+    const auto four = [&](int at) {
+      return _mm256_castsi256_ps(
+          _mm256_sub_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + at)), from));
+    };
+    const __m256 one = four(i), other = four(i + 4);
+    // Low and high halves, of the lanes 0 1 4 5 2 3 6 7.
+    const __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0x88)),
+                  high = _mm256_castps_si256(_mm256_shuffle_ps(one, other, 0xdd));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(out + i), _mm256_permute4x64_epi64(low, 0xd8));
+    const __m256i near =
+        _mm256_cmpeq_epi32(_mm256_permute4x64_epi64(high, 0xd8), _mm256_setzero_si256());
+    far |= (static_cast<LaneMask>(_mm256_movemask_ps(_mm256_castsi256_ps(near))) ^ 0xff) << i;
+  }
+  return far;
+}
+
+// Of all lanes, active or not.
+inline void load_addresses(const Warp& w, const Op& op, std::uint64_t* out) {
+  const auto offset = static_cast<std::uint64_t>(op.immediate);
+  if (op.flags & kNarrowAddress) {
+    const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
+    for (int i = 0; i < kWarpSize; ++i) out[i] = a[i] + offset;
+  } else {
+    const std::uint64_t* a = source<std::uint64_t>(w, op.src[0]);
+    for (int i = 0; i < kWarpSize; ++i) out[i] = a[i] + offset;
+  }
+  if (op.flags & kFrameAddress) {
+    const std::uint32_t base = w.control->frames[w.control->frame].local_base;
+    for (int i = 0; i < kWarpSize; ++i) out[i] += base;
+  }
+}
+
+// The same of ldmatrix, stmatrix, wmma.load and wmma.store.
+inline void matrix_addresses(const Warp& w, const Op& op, std::uint64_t* out) {
+  const auto index = static_cast<std::size_t>(op.immediate);
+  const program::AddressOperand& a = w.block->program->matrices[index].address;
+  const auto offset = static_cast<std::uint64_t>(a.offset);
+  for (int l = 0; l < kWarpSize; ++l) {
+    out[l] = offset +
+             (a.narrow ? source<std::uint32_t>(w, a.slot)[l] : source<std::uint64_t>(w, a.slot)[l]);
+  }
+}
+
+// Whether what goes through these lanes one by one costs less than what goes through all of a warp
+// at once.
+inline bool few(LaneMask lanes) { return std::popcount(lanes) <= 4; }
+
+// The lowest and the highest address of some lanes, and all of them or-ed together.
+struct Extent {
+  std::uint64_t low = ~0ull, high = 0, bits = 0;
+};
+inline Extent extent(const std::uint64_t* a, LaneMask lanes) {
+  std::uint64_t low = ~0ull, high = 0, bits = 0;
+  if (few(lanes)) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+      const std::uint64_t here = a[std::countr_zero(lanes)];
+      low = here < low ? here : low;
+      high = here > high ? here : high;
+      bits |= here;
+    }
+    return {low, high, bits};
+  }
+  for (int i = 0; i < kWarpSize; ++i) {
+    const std::uint64_t on = lanes >> i & 1 ? ~0ull : 0;
+    const std::uint64_t up = a[i] | ~on, down = a[i] & on;
+    low = up < low ? up : low;
+    high = down > high ? down : high;
+    bits |= down;
+  }
+  return {low, high, bits};
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,70 @@
+// Where the lanes of a warp go, as a few runs: neighbours that access neighbouring elements, or one
+// and the same.
+//
+// A warp that is not one row is most often two or four of them (tiles narrower than a warp), a part
+// of one (a halo), or a value for everybody (the row of a matrix that a half-warp multiplies with).
+// What is checked lane by lane can be checked run by run then.
+#pragma once
+
+#include <immintrin.h>
+
+#include <bit>
+#include <cstdint>
+
+#include "simulator/engine/state/vocabulary.h"
+
+namespace lockstep::engine {
+
+struct LaneRun {
+  std::uint32_t lane, count;
+  bool together;  // all lanes at one element; else each one element further than the lane before it
+  LaneMask lanes() const { return (count == kWarpSize ? kAllLanes : (1u << count) - 1) << lane; }
+};
+
+struct LaneRuns {
+  static constexpr int kMax = 8;  // more of them are no cheaper than their lanes
+  LaneRun run[kMax];
+  int count = 0;
+  const LaneRun* begin() const { return run; }
+  const LaneRun* end() const { return run + count; }
+};
+
+// The runs of `lanes`, of elements of `size` bytes at `at`, 64-byte aligned. None when there would
+// be too many.
+inline LaneRuns lane_runs(const std::uint32_t* at, LaneMask lanes, std::uint32_t size) {
+  // Bit i: lane i + 1 follows lane i, or is where lane i is.
+  LaneMask next = 0, same = 0;
+  const __m256i step = _mm256_set1_epi32(static_cast<int>(size)),
+                shift = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
+  for (int i = 0; i < kWarpSize; i += 8) {
+    const __m256i here = _mm256_load_si256(reinterpret_cast<const __m256i*>(at + i));
+    __m256i after = _mm256_permutevar8x32_epi32(here, shift);
+    if (i + 8 < kWarpSize) after = _mm256_insert_epi32(after, static_cast<int>(at[i + 8]), 7);
+    const __m256i moved = _mm256_sub_epi32(after, here);
+    next |= static_cast<LaneMask>(
+                _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(moved, step))))
+            << i;
+    same |= static_cast<LaneMask>(_mm256_movemask_ps(
+                _mm256_castsi256_ps(_mm256_cmpeq_epi32(moved, _mm256_setzero_si256()))))
+            << i;
+  }
+  const LaneMask pairs = lanes & (lanes >> 1);
+  next &= pairs;
+  same &= pairs;
+  LaneRuns runs;
+  // A run ends where neither continues; a lane that both could claim goes with the one before it.
+  while (lanes != 0) {
+    if (runs.count == LaneRuns::kMax) {
+      runs.count = 0;
+      return runs;
+    }
+    LaneRun& r = runs.run[runs.count++];
+    r.lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+    r.together = (same >> r.lane & 1) != 0;
+    r.count = static_cast<std::uint32_t>(std::countr_one((r.together ? same : next) >> r.lane)) + 1;
+    lanes &= ~r.lanes();
+  }
+  return runs;
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,97 @@
+// What all host threads of a launch share.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "simulator/check/finding.h"
+#include "simulator/check/global_races.h"
+#include "simulator/engine/launch/launch.h"
+#include "simulator/engine/state/quiescence.h"
+#include "simulator/engine/state/warp_state.h"
+#include "simulator/memory/device_memory.h"
+
+namespace lockstep::engine {
+
+// Where warps look while all stand still (livelock.h): what they wait for.
+struct Looks {
+  struct Look {
+    std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t>
+        order;               // position, rank, warp, pc
+    check::Finding finding;  // the finding to be
+  };
+  std::uint64_t watch = 0;     // of which watch: Launch::watch
+  bool at_host = false;        // some look at memory that the host sees
+  bool at_registered = false;  // registered memory is among it, which other processes may share
+  bool strongly_elsewhere =
+      false;  // a strong read of other memory, or a lock among the threads of the grid
+  std::optional<Look> strong,
+      weak;  // at memory that the host sees, the first of each in the schedule
+};
+
+// What becomes of programmatic dependent launches (sync/dependent_grids.h).
+struct DependentGrids {
+  struct Wait {
+    check::GlobalRaces::Record record;  // who: block, warp and when
+    LaneMask lanes = 0;
+  };
+  std::atomic<bool> started{false}, waited{false},
+      waited_before_start{false};  // Outcome says what they mean
+  std::mutex mutex;
+  std::vector<Wait> waits;  // griddepcontrol.wait, when there is a grid to wait for
+};
+
+// Everything the launch shares between workers.
+struct Launch {
+  const Program* program = nullptr;
+  const Function* kernel = nullptr;
+  const LaunchConfig* config = nullptr;
+  memory::DeviceMemory* memory = nullptr;
+  const memory::Allocation* parameter_memory = nullptr;
+  const memory::Allocation* grid_workspace =
+      nullptr;                        // of a cooperative launch: the grid's barrier counts here
+  std::vector<std::byte> parameters;  // padded
+  std::uint32_t threads = 0, warps = 0;
+  std::uint32_t shared_extent = 0;  // end of the last shared variable
+  std::vector<Range> shared;        // static and dynamic, by offset
+  std::uint32_t local_stride = 0;   // bytes a thread
+  std::uint64_t blocks = 0, clusters = 0;
+  check::GlobalRaces* races = nullptr;  // of the launch; none without this check
+  bool shared_cells =
+      false;               // races in shared memory are searched for across the blocks of a cluster
+  bool clustered = false;  // a cluster is what is scheduled, be it of one block
+  std::uint64_t shared_window = 0, local_window = 0;
+  bool check_bounds = true, check_initialisation = true, check_races = true,
+       check_synchronisation = true;
+  bool strict_barriers = false, strict_libraries = false;
+  std::mutex mutex;  // findings, output
+  std::vector<std::pair<std::uint64_t, check::Finding>>
+      findings;  // with the position of the block in the schedule
+  std::vector<HeapAllocation> heap;
+  std::vector<UnwrittenStore> unwritten_stores;
+  std::map<std::uint32_t, std::uint32_t> unwritten_sites;  // by pc: how many of these are its
+  std::atomic<std::uint64_t> stop{~0ull};                  // position of the first failing block
+  std::atomic<bool> abandoned{
+      false};  // a cooperative grid has failed: its blocks would wait for one another for ever
+  std::atomic<std::uint64_t> next{0};
+  QuiescenceBoard<std::atomic> quiescence{0};  // of the host threads: livelock.h
+  std::atomic<std::uint64_t> watch{0};  // not 0: all stand still, and global accesses are noted in
+                                        // `looks`; another number every time
+  Looks looks;                          // under `mutex`
+  DependentGrids dependent_grids;
+  const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+  std::atomic<std::int64_t> next_notice{kFirstNotice};
+  static constexpr std::int64_t kFirstNotice =
+      60;  // seconds after which LaunchConfig::notice is told that the kernel runs; then twice as
+           // long ...
+};
+
+}  // namespace lockstep::engine

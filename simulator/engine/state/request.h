@@ -1,0 +1,66 @@
+// One instruction's worth of memory accesses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "simulator/engine/state/block.h"
+#include "simulator/engine/state/relaxed_bytes.h"
+#include "simulator/program/memory_access.h"
+
+namespace lockstep::engine {
+
+using program::kAcquire;
+using program::kFloatResult;
+using program::kFrameAddress;
+using program::kHalfElements;
+using program::kNarrowAddress;
+using program::kRelease;
+using program::kSignExtend;
+using program::kStrong;
+
+// Of lanes' accesses, the bits of each byte that nobody has written.
+struct UnwrittenBits {
+  LaneMask lanes = 0;  // those that it is about; of others, whole bytes are meant
+  std::uint8_t of[kWarpSize][32];
+};
+
+// One instruction's worth of accesses.
+struct Request {
+  const Op* op = nullptr;
+  std::uint32_t pc = 0;
+  std::uint32_t size = 0;  // bytes a lane
+  bool reads = false, writes = false;
+  std::uint64_t address[kWarpSize];
+  std::byte* host[kWarpSize];
+  LaneMask unwritten = 0;  // lanes that read a byte nobody has written
+  LaneMask remote = 0;     // lanes whose bytes are shared memory of another block
+  LaneMask invalid = 0;    // stores: lanes whose value, or a part of it, was never written
+  LaneMask derived = 0;    // stores: lanes of `invalid` whose value was computed from one
+  // Loads: where resolve() notes of which bytes only some bits were written. Without it such bytes
+  // count as written. Stores: bits of the value.
+  UnwrittenBits* bits = nullptr;
+  LaneMask masked = 0;  // stores: lanes of `invalid` whose value is what a mask has left of one,
+                        // not put back where it was
+  std::uint32_t missing[kWarpSize];  // of a lane in `unwritten` or `invalid`, the bytes of its
+                                     // access that nobody has written, a bit each
+  // Stores that say so have lanes' bytes written as soon as their accesses are recorded, and know
+  // whether a lane would change anything.
+  void (*store)(Warp& w, const Request& r, LaneMask lanes) = nullptr;
+  LaneMask stored = 0;
+  bool (*same)(Warp& w, const Request& r, int lane) = nullptr;
+  const std::byte* value = nullptr;  // stores for which `same` is value_is_there(): lane 0's bytes,
+  std::uint32_t value_stride = 0;    // and how far apart the lanes' bytes are
+  const Validity::Word* invalid_word = nullptr;  // where such a value came from
+};
+
+// For Request::same: whether a lane's bytes are in memory already.
+inline bool value_is_there(Warp&, const Request& r, int lane) {
+  std::byte there[16];
+  load_element(there, r.host[lane], r.size);
+  const std::byte* value = r.value + static_cast<std::uint32_t>(lane) * r.value_stride;
+  return std::memcmp(there, value, r.size) == 0;
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,60 @@
+#include "simulator/engine/state/turns.h"
+
+#include <algorithm>
+
+#include "simulator/engine/state/worker.h"
+
+namespace lockstep::engine {
+namespace {
+
+// Strong accesses of a warp that change nothing before the others come, whatever the seed: enough
+// that a flag may be set in between, few enough that nobody polls for long while the one who sets
+// it has no turn.
+constexpr std::uint32_t kMostPolls = 64;
+
+}  // namespace
+
+void let_others_come(Warp& w, std::uint32_t chances) {
+  Block& b = *w.block;
+  const Launch& launch = *b.launch;
+  // Of a cooperative launch turns end at the grid's barriers: see passed_barrier.
+  if (launch.config->cooperative || w.event != Event::kNone) return;
+  WarpControl& c = *w.control;
+  if (c.changes_then != b.worker->changes) {
+    c.changes_then = b.worker->changes;
+    c.polls = 0;
+  }
+  // Counted by itself: instructions are counted at the end of a turn, and within one each access
+  // needs a chance of its own.
+  const std::uint64_t r =
+      mixed_bits(launch.config->schedule_seed ^ (b.index << 20) ^ (std::uint64_t{w.index} << 48) ^
+                 std::uint64_t{w.pc} << 8 ^ 0x9e3779b97f4a7c15ull * ++c.strong_accesses);
+  const bool others_wait = ++c.polls >= kMostPolls;
+  if (r % chances != 0 && !others_wait) return;
+  const bool block = others_wait || (r >> 8 & 1) != 0, warp = others_wait || !block;
+  if (others_wait) c.polls = 0;
+  b.should_yield |= block && launch.blocks > 1;
+  c.should_yield |= warp && launch.warps > 1;
+  if (b.should_yield || c.should_yield) w.event = Event::kReschedule;
+}
+
+void park(Warp& w, LaneMask lanes, WarpSplit::State state) {
+  w.active &= ~lanes;
+  w.control->splits.push_back({w.pc - 1, lanes, w.control->frame, state, false});
+  w.event = Event::kReschedule;
+}
+
+void split(Warp& w, std::uint32_t pc, LaneMask lanes) {
+  WarpControl& c = *w.control;
+  w.active &= ~lanes;
+  for (WarpSplit& f : c.splits) {
+    if (f.state == WarpSplit::State::kRunnable && f.frame == c.frame && f.pc == pc) {
+      f.mask |= lanes;
+      return;
+    }
+  }
+  c.splits.push_back({pc, lanes, c.frame, WarpSplit::State::kRunnable, false});
+  w.time_slice = std::min(w.time_slice, kSplitTimeSlice);
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,39 @@
+// Changes of a warp's splits, and whose turn is next.
+#pragma once
+
+#include <cstdint>
+
+#include "simulator/engine/launch/launch.h"
+#include "simulator/engine/state/block.h"
+#include "simulator/engine/state/launch_state.h"
+
+namespace lockstep::engine {
+
+// Backward branches a split may take while others of its warp wait: enough for an ordinary
+// divergent loop to end, few enough for lanes that spin on a lock held by another lane of their
+// warp.
+inline constexpr std::int32_t kSplitTimeSlice = 512;
+
+// Bits of `x`, mixed: what a seed draws turns by.
+inline std::uint64_t mixed_bits(std::uint64_t x) {
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdull;
+  x ^= x >> 33;
+  x *= 0xc4ceb9fe1a85ec53ull;
+  return x ^ (x >> 33);
+}
+
+// To be called last by an operation through which threads communicate: under a seed, another warp
+// or block may run next. It does once in `chances` times, half of them for blocks and half for
+// warps.
+void let_others_come(Warp& w, std::uint32_t chances);
+inline void strong_access(Warp& w, bool only_reads = false) {
+  if (__builtin_expect(w.block->launch->config->schedule_seed != 0, 0))
+    let_others_come(w, only_reads ? 32 : 8);
+}
+// Splits the running split: `lanes` go to `pc`, the others stay.
+void split(Warp& w, std::uint32_t pc, LaneMask lanes);
+// Parks `lanes` of the running split at the operation before w.pc.
+void park(Warp& w, LaneMask lanes, WarpSplit::State state);
+
+}  // namespace lockstep::engine

@@ -1,0 +1,68 @@
+// The state of one warp, as far as handlers see it, and the accessors of its register file.
+//
+// Plain data only, for the same reason as instruction.h. The scheduler's state (splits, parking) is
+// in block.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "simulator/engine/state/vocabulary.h"
+
+namespace lockstep::engine {
+
+struct Block;        // block.h
+struct WarpControl;  // block.h: splits, call stacks, parking; owned by the scheduler
+
+// Why a handler wants the scheduler's attention.
+enum class Event : std::uint8_t {
+  kNone,
+  kReschedule,  // the running split ended, parked, split or changed its frame
+  kTrack,       // unwritten bytes were loaded: go on in the loop that follows values
+  kAbort,       // a finding ends the launch
+};
+
+struct Warp {
+  std::byte* file[2];       // [0] registers, [1] the kernel's constants (read only)
+  LaneMask carry = 0;       // condition code CC.CF, one bit a lane
+  LaneMask exists = 0;      // lanes that are threads of the block (a last warp may be partial)
+  LaneMask overlapped = 0;  // lanes beside which grids or copies before this one may still run, and
+                            // those that have waited: sync/dependent_grids.h
+  LaneMask waited = 0;
+  std::uint32_t index = 0;  // within the block
+  Block* block = nullptr;
+  WarpControl* control = nullptr;
+
+  // The running split.
+  std::uint32_t pc = 0;  // while a handler runs: the instruction after its own
+  LaneMask active = 0;
+  std::uint32_t limit = 0;      // another split waits here: stop and merge
+  std::int32_t time_slice = 0;  // backward branches left before somebody else gets a turn
+  Event event = Event::kNone;
+};
+
+// A lane array of the register (or constant) at `slot`. Lanes past `exists` hold unspecified values
+// and may be computed on.
+template <class T>
+inline __attribute__((always_inline)) const T* source(const Warp& w, Slot slot) {
+  return reinterpret_cast<const T*>(w.file[slot & 1] + (slot & ~Slot{1}));
+}
+template <class T>
+inline __attribute__((always_inline)) T* destination(Warp& w, Slot slot) {
+  return reinterpret_cast<T*>(w.file[0] + slot);
+}
+inline __attribute__((always_inline)) LaneMask predicate(const Warp& w, Slot slot) {
+  LaneMask m;
+  std::memcpy(&m, w.file[slot & 1] + (slot & ~Slot{1}), sizeof m);
+  return m;
+}
+inline __attribute__((always_inline)) void set_predicate(Warp& w, Slot slot, LaneMask value,
+                                                         LaneMask mask) {
+  LaneMask old;
+  std::memcpy(&old, w.file[0] + slot, sizeof old);
+  old = (old & ~mask) | (value & mask);
+  std::memcpy(w.file[0] + slot, &old, sizeof old);
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,253 @@
+// Changing loaded code in place: kernels, variables and results.
+#include "simulator/engine/run/mutable_code.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "simulator/engine/tests/testing.h"
+
+namespace lockstep::engine {
+namespace {
+
+using testing::Machine;
+
+// y[i] = x[i] + step, and counts its threads; beyond n it does nothing.
+const std::string kText = testing::module_text(R"(
+.visible .global .align 4 .u32 counted;
+.visible .entry shift(.param .u64 x, .param .u64 y, .param .u32 n)
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  setp.ge.u32 %p1, %r2, %r1;
+  @%p1 bra DONE;
+  mul.wide.u32 %rd3, %r2, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  ld.global.u32 %r3, [%rd4];
+  add.s32 %r4, %r3, 5;
+  add.s64 %rd5, %rd2, %rd3;
+  st.global.u32 [%rd5], %r4;
+  mov.u64 %rd6, counted;
+  red.global.add.u32 [%rd6], 1;
+DONE:
+  ret;
+}
+)");
+
+class Shift : public ::testing::Test {
+ protected:
+  Shift() {
+    gpu.load_text(kText);
+    x = gpu.buffer<std::uint32_t>({10, 20, 30, 40});
+    y = gpu.buffer<std::uint32_t>({0, 0, 0, 0});
+    const std::string_view texts[] = {kText};
+    code = parse_again(texts);
+  }
+  std::vector<std::uint32_t> run(std::uint32_t n = 4) {
+    outcome = gpu.launch("shift", 1, 8, x, y, n);
+    return gpu.fetch<std::uint32_t>(y, 4);
+  }
+  std::uint32_t counted() {
+    return gpu.fetch<std::uint32_t>(gpu.module->find_variable("counted")->base, 1)[0];
+  }
+  // The first mutant of this operator with this change; its place.
+  mutation::Place place(mutation::Operator op, const std::string& change) {
+    const auto all = code->mutants();
+    const auto it = std::find_if(all.begin(), all.end(), [&](const mutation::Mutant& m) {
+      return m.op == op && m.change == change;
+    });
+    if (it == all.end()) throw std::runtime_error("no such mutant: " + change);
+    return it->place;
+  }
+  std::string mutate(const mutation::Place& p) {
+    return code->mutate(p, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared);
+  }
+
+  Machine gpu;
+  memory::Address x = 0, y = 0;
+  std::unique_ptr<MutableCode> code;
+  Outcome outcome;
+};
+
+using Words = std::vector<std::uint32_t>;
+
+TEST_F(Shift, GoesOnAsAnotherKernel) {
+  EXPECT_EQ(run(), (Words{15, 25, 35, 45}));
+  const Kernel* const kernel = gpu.module->find_kernel("shift");
+  // The constants of the multiplication come first, then that of the sum.
+  const auto all = code->mutants();
+  const auto sum = std::find_if(all.begin(), all.end(), [](const mutation::Mutant& m) {
+    return m.text == "add.s32 %r4, %r3, 0x5" && m.change == "add became sub";
+  });
+  ASSERT_NE(sum, all.end());
+  EXPECT_EQ(mutate(sum->place), "");
+  EXPECT_EQ(gpu.module->find_kernel("shift"), kernel);
+  EXPECT_EQ(kernel->name(), "shift");
+  EXPECT_EQ(run(), (Words{5, 15, 25, 35}));
+}
+
+TEST_F(Shift, ChangesWhatItSays) {
+  EXPECT_EQ(mutate(place(mutation::Operator::kStoreRemoved, "the store is left out")), "");
+  EXPECT_EQ(run(), (Words{0, 0, 0, 0}));
+}
+
+TEST_F(Shift, KeepsVariablesAndWhatTheyHold) {
+  run();
+  EXPECT_EQ(counted(), 4u);
+  const memory::Address before = gpu.module->find_variable("counted")->base;
+  EXPECT_EQ(mutate(place(mutation::Operator::kStoreRemoved, "the reduction is left out")), "");
+  EXPECT_EQ(gpu.module->find_variable("counted")->base, before);
+  run();
+  EXPECT_EQ(counted(), 4u);  // still there, and no longer counted
+}
+
+TEST_F(Shift, TellsWhichInstructionsALaunchCameTo) {
+  std::vector<std::uint8_t> ran;
+  gpu.config.ran = &ran;
+  run(0);
+  const std::size_t outside = code->reached(*gpu.module->find_kernel("shift"), ran).size();
+  run(4);
+  const std::size_t all = code->reached(*gpu.module->find_kernel("shift"), ran).size();
+  EXPECT_EQ(outside, 7u);  // up to the branch, and the return
+  EXPECT_EQ(all, 15u);
+  // A branch that nobody takes is one that might be: that it is always taken is a mutant of it.
+  gpu.launch("shift", 1, 4, x, y, 4u);
+  EXPECT_EQ(code->reached(*gpu.module->find_kernel("shift"), ran).size(), all);
+}
+
+// Whatever can be changed there is code again; each mutant begins with the original.
+TEST_F(Shift, EveryMutantIsCodeThatRuns) {
+  const auto all = code->mutants();
+  EXPECT_GT(all.size(), 25u);
+  std::size_t told = 0;
+  for (const mutation::Mutant& m : all) {
+    ASSERT_EQ(mutate(m.place), "") << m.text << ": " << m.change;
+    const Words result = run(3);
+    told += result != Words{15, 25, 35, 0} || outcome.failed();
+    gpu.load_text(kText);
+    std::memset(gpu.memory.host(*gpu.memory.find(y), y), 0, 16);
+  }
+  // Not those of the counter, among others.
+  EXPECT_GT(told, all.size() / 2);
+}
+
+// A mutant beside the module: launches between two exchanges are its own, those after them the
+// module's.
+TEST_F(Shift, StandsBesideTheModuleAndTakesItsPlaceForALaunch) {
+  std::string why;
+  const auto mutant =
+      code->prepare(place(mutation::Operator::kStoreRemoved, "the store is left out"), *gpu.module,
+                    gpu.memory, 0, RegisterPlaces::kShared, &why);
+  ASSERT_NE(mutant, nullptr) << why;
+  const Kernel& kernel = *gpu.module->find_kernel("shift");
+  EXPECT_TRUE(mutant->is_of(kernel));
+  mutant->exchange();
+  EXPECT_EQ(run(), (Words{0, 0, 0, 0}));
+  mutant->exchange();
+  EXPECT_EQ(run(), (Words{15, 25, 35, 45}));
+  mutant->exchange();
+  EXPECT_EQ(run(), (Words{15, 25, 35, 45}));  // nothing is stored again
+  EXPECT_EQ(counted(), 12u);
+  EXPECT_EQ(
+      code->prepare({0, 0, 1000, 0}, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared, &why),
+      nullptr);
+  EXPECT_EQ(why, "the function has no such instruction");
+}
+
+TEST_F(Shift, TellsWhichOperationsBelongToAPlace) {
+  const mutation::Place store = place(mutation::Operator::kStoreRemoved, "the store is left out"),
+                        nowhere{0, 0, 1000, 0};
+  const mutation::Place places[] = {store, nowhere};
+  const auto operations = code->operations(*gpu.module, places);
+  ASSERT_EQ(operations.size(), 2u);
+  EXPECT_EQ(operations[0].kernel, "shift");
+  EXPECT_TRUE(operations[1].pcs.empty());
+  std::vector<std::uint8_t> ran;
+  gpu.config.ran = &ran;
+  ASSERT_FALSE(operations[0].pcs.empty());
+  run(0);
+  for (const std::uint32_t pc : operations[0].pcs) EXPECT_EQ(ran[pc], 0);
+  run(4);
+  for (const std::uint32_t pc : operations[0].pcs) EXPECT_NE(ran[pc], 0);
+}
+
+// What other kernels use decides where shared variables lie, and only one kernel is compiled: every
+// mutant there does what it does in a whole program.
+TEST(BesideAModule, DoesWhatTheChangedModuleDoes) {
+  // Two kernels with a variable each of their own and one together, whose addresses they tell; and
+  // one that has nothing.
+  const std::string text = testing::module_text(R"(
+.shared .align 4 .b8 both[400];
+.shared .align 4 .b8 mine[200];
+.visible .entry idle() { ret; }
+.visible .entry other(.param .u64 y)
+{
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  .shared .align 4 .b8 others[600];
+  ld.param.u64 %rd1, [y];
+  mov.u32 %r1, others;
+  mov.u32 %r2, both;
+  add.u32 %r3, %r1, %r2;
+  st.global.u32 [%rd1], %r3;
+  ret;
+}
+.visible .entry own(.param .u64 y)
+{
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [y];
+  mov.u32 %r1, mine;
+  mov.u32 %r2, both;
+  st.shared.u32 [mine+8], %r2;
+  ld.shared.u32 %r4, [mine+8];
+  add.u32 %r3, %r1, %r4;
+  st.global.u32 [%rd1], %r3;
+  st.global.u32 [%rd1+4], %r4;
+  ret;
+}
+)");
+  const std::string_view texts[] = {text};
+  const auto code = parse_again(texts);
+  std::size_t compared = 0;
+  for (const mutation::Mutant& m : code->mutants()) {
+    if (m.function != "own") continue;
+    Machine whole, beside;
+    whole.load_text(text);
+    beside.load_text(text);
+    const memory::Address y = whole.buffer<std::uint32_t>({0, 0}),
+                          z = beside.buffer<std::uint32_t>({0, 0});
+    ASSERT_EQ(code->mutate(m.place, *whole.module, whole.memory, 0, RegisterPlaces::kShared), "");
+    std::string why;
+    const auto mutant =
+        code->prepare(m.place, *beside.module, beside.memory, 0, RegisterPlaces::kShared, &why);
+    ASSERT_EQ(why, "");
+    if (mutant == nullptr) continue;  // in its shared memory it shows
+    EXPECT_FALSE(mutant->is_of(*beside.module->find_kernel("other")));
+    mutant->exchange();
+    const Outcome a = whole.launch("own", 1, 32, y), b = beside.launch("own", 1, 32, z);
+    mutant->exchange();
+    EXPECT_EQ(a.failed(), b.failed()) << m.text << ": " << m.change;
+    EXPECT_EQ(whole.fetch<std::uint32_t>(y, 2), beside.fetch<std::uint32_t>(z, 2))
+        << m.text << ": " << m.change;
+    EXPECT_FALSE(beside.launch("other", 1, 1, z).failed());
+    ++compared;
+  }
+  EXPECT_GT(compared, 10u);
+}
+
+TEST_F(Shift, RefusesAPlaceThatIsNotThere) {
+  EXPECT_EQ(mutate({0, 0, 1000, 0}), "the function has no such instruction");
+  EXPECT_EQ(mutate({0, 7, 0, 0}), "the device code has no such function");
+  EXPECT_EQ(run(), (Words{15, 25, 35, 45}));
+}
+
+}  // namespace
+}  // namespace lockstep::engine

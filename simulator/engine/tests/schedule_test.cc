@@ -1,0 +1,416 @@
+// What a seed of the schedule permutes, and what it never does: a block may wait for those before
+// it, whatever the seed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "simulator/engine/tests/testing.h"
+
+namespace lockstep::engine {
+namespace schedule_test {
+
+using testing::Machine;
+using testing::text;
+
+// ThreadSanitizer takes its time.
+#if defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kSeeds = 2;
+#else
+constexpr std::uint64_t kSeeds = 5;
+#endif
+
+std::string kernel(const std::string& body) {
+  return R"(.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 words)
+{
+.reg .pred p, q; .reg .b32 r<16>; .reg .b64 d<8>;
+ld.param.u64 d0, [words];
+mov.u32 r0, %tid.x;
+mov.u32 r1, %ctaid.x;
+mov.u32 r2, %nctaid.x;
+mov.u32 r3, %ctaid.y;
+mad.lo.u32 r1, r3, r2, r1;
+mad.wide.u32 d1, r1, 4, d0;
+)" + body +
+         "\nret;\n}\n";
+}
+
+std::vector<std::uint32_t> words(Machine& gpu, Dim3 grid, std::uint32_t threads, std::size_t count,
+                                 std::uint32_t first) {
+  std::vector<std::uint32_t> values(count, 0);
+  values[0] = first;
+  const auto at = gpu.buffer(values);
+  const Outcome o = gpu.launch("k", grid, Dim3{threads, 1, 1}, at);
+  EXPECT_TRUE(o.findings.empty()) << "seed " << gpu.config.schedule_seed << ", host threads "
+                                  << gpu.config.host_threads << "\n"
+                                  << text(o);
+  return gpu.fetch<std::uint32_t>(at, count);
+}
+
+// Block b waits for word b and writes word b + 1. There are many more than can be half run at once.
+constexpr char kLookBack[] = R"(
+setp.ne.u32 p, r0, 0;
+@p bra E;
+W: ld.acquire.gpu.global.u32 r5, [d1];
+setp.eq.u32 p, r5, 0;
+@p bra W;
+add.u32 r5, r5, 1;
+st.release.gpu.global.u32 [d1+4], r5;
+E:
+)";
+
+void expect_chain(const std::vector<std::uint32_t>& w, std::uint64_t seed) {
+  for (std::uint32_t i = 0; i < w.size(); ++i) ASSERT_EQ(w[i], i + 1) << "seed " << seed;
+}
+
+TEST(Schedule, ABlockMayWaitForEarlierOnesUnderEverySeed) {
+  Machine gpu;
+  gpu.load_text(kernel(kLookBack));
+  for (const int threads : {1, 2, 5}) {
+    gpu.config.host_threads = threads;
+    for (std::uint64_t seed = 0; seed < kSeeds * (threads == 1 ? 5 : 1); ++seed) {
+      gpu.config.schedule_seed = seed;
+      expect_chain(words(gpu, Dim3{25, 12, 1}, 64, 301, 1), seed);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(Schedule, SoMayClusters) {
+  Machine gpu;
+  gpu.load_text(
+      kernel(std::string(kLookBack) + "\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"));
+  gpu.config.cluster = {2, 1, 1};
+  for (const int threads : {1, 2}) {
+    gpu.config.host_threads = threads;
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      gpu.config.schedule_seed = seed;
+      expect_chain(words(gpu, Dim3{400, 1, 1}, 32, 401, 1), seed);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Each block takes a number when it begins.
+std::vector<std::uint32_t> order(Machine& gpu, std::uint64_t seed, std::uint32_t blocks) {
+  gpu.config.schedule_seed = seed;
+  auto w = words(gpu, Dim3{blocks, 1, 1}, 1, blocks + 1, 0);
+  w.erase(w.begin());
+  return w;
+}
+constexpr char kTicket[] = "atom.global.add.u32 r5, [d0], 1;\nst.global.u32 [d1+4], r5;\n";
+
+TEST(Schedule, SeedsBeginBlocksInManyOrders) {
+  Machine gpu;
+  gpu.load_text(kernel(kTicket));
+  const auto first = order(gpu, 0, 200);
+  for (std::uint32_t i = 0; i < 200; ++i) EXPECT_EQ(first[i], i);
+  std::set<std::vector<std::uint32_t>> orders;
+  std::set<std::uint32_t> of_block_zero;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const auto now = order(gpu, seed, 200);
+    orders.insert(now);
+    of_block_zero.insert(now[0]);
+    // Nobody begins while one that is 64 or more before it has not.
+    for (std::uint32_t i = 0; i < 200; ++i)
+      EXPECT_LT(std::abs(static_cast<int>(now[i]) - static_cast<int>(i)), 64) << "seed " << seed;
+    EXPECT_EQ(order(gpu, seed, 200), now) << "seed " << seed;
+  }
+  EXPECT_GT(orders.size(), 45u);
+  EXPECT_GT(of_block_zero.size(), 20u);
+  std::set<bool> first_of_two;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) first_of_two.insert(order(gpu, seed, 2)[0] == 0);
+  EXPECT_EQ(first_of_two.size(), 2u);
+}
+
+// The blocks of a cooperative launch are all there at once, so any of them may come first.
+TEST(Schedule, OfACooperativeLaunchAnyBlockMayBeginFirst) {
+  Machine gpu;
+  gpu.config.cooperative = true;
+  gpu.load_text(kernel(kTicket));
+  bool far = false;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) far |= order(gpu, seed, 200)[0] >= 64;
+  EXPECT_TRUE(far);
+}
+
+// Counting with a read and a write, each atomic, loses counts when others come between.
+constexpr char kReadThenWrite[] = R"(
+atom.global.add.u32 r5, [d0], 0;
+add.u32 r5, r5, 1;
+atom.global.exch.b32 r6, [d0], r5;
+)";
+
+TEST(Schedule, SeedsLetOtherBlocksComeBetweenAtomics) {
+  Machine gpu;
+  gpu.load_text(kernel(kReadThenWrite));
+  int lost = 0;
+  for (std::uint64_t seed = 0; seed <= 20; ++seed) {
+    gpu.config.schedule_seed = seed;
+    const bool loses = words(gpu, Dim3{64, 1, 1}, 1, 65, 0)[0] != 64;
+    if (seed == 0) {
+      EXPECT_FALSE(loses);
+    }
+    lost += loses;
+  }
+  EXPECT_GE(lost, 15);
+}
+
+// Thread 0 of each warp takes a number: the order in which the warps of one block run.
+std::vector<std::uint32_t> order_of_warps(Machine& gpu, std::uint64_t seed, std::uint32_t warps) {
+  gpu.config.schedule_seed = seed;
+  auto w = words(gpu, Dim3{1, 1, 1}, 32 * warps, warps + 1, 0);
+  w.erase(w.begin());
+  return w;
+}
+constexpr char kTicketOfWarp[] = R"(
+and.b32 r4, r0, 31;
+setp.ne.u32 p, r4, 0;
+@p bra E;
+shr.u32 r4, r0, 5;
+mad.wide.u32 d1, r4, 4, d0;
+atom.global.add.u32 r5, [d0], 1;
+st.global.u32 [d1+4], r5;
+E:
+)";
+
+TEST(Schedule, SeedsBeginWarpsInManyOrders) {
+  Machine gpu;
+  gpu.load_text(kernel(kTicketOfWarp));
+  for (const std::uint32_t warps : {2u, 5u, 32u}) {
+    const auto first = order_of_warps(gpu, 0, warps);
+    for (std::uint32_t i = 0; i < warps; ++i)
+      EXPECT_EQ(first[i], i) << "without a seed they come in turn";
+    std::set<std::vector<std::uint32_t>> orders;
+    std::set<std::uint32_t> begins;  // the warp that comes first
+    int up = 0, down = 0;  // neighbours that come one after the other, and the other way round
+    for (std::uint64_t seed = 1; seed <= 80; ++seed) {
+      const auto now = order_of_warps(gpu, seed, warps);
+      EXPECT_EQ(order_of_warps(gpu, seed, warps), now) << "seed " << seed;
+      auto sorted = now;
+      std::sort(sorted.begin(), sorted.end());
+      EXPECT_EQ(sorted, first) << "each warp once";
+      orders.insert(now);
+      begins.insert(
+          static_cast<std::uint32_t>(std::find(now.begin(), now.end(), 0u) - now.begin()));
+      (now[0] < now[1] ? up : down) += 1;
+    }
+    EXPECT_GE(orders.size(), warps) << warps;
+    EXPECT_GE(begins.size(), warps == 32 ? 25u : warps) << warps;
+    EXPECT_GE(up, 15) << warps;
+    EXPECT_GE(down, 15) << warps;
+  }
+}
+
+// Two blocks of one launch do not come by the same order of their warps.
+TEST(Schedule, SeedsOrderWarpsOfEachBlockByItself) {
+  Machine gpu;
+  gpu.load_text(kernel(R"(
+and.b32 r4, r0, 31;
+setp.ne.u32 p, r4, 0;
+@p bra E;
+shr.u32 r4, r0, 5;
+mad.wide.u32 d2, r1, 36, d0;
+mad.wide.u32 d3, r4, 4, d2;
+atom.global.add.u32 r5, [d2], 1;
+st.global.u32 [d3+4], r5;
+E:
+)"));
+  int differ = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    gpu.config.schedule_seed = seed;
+    const auto w = words(gpu, Dim3{2, 1, 1}, 256, 18, 0);
+    differ += !std::equal(&w[1], &w[9], &w[10]);
+  }
+  EXPECT_GE(differ, 10);
+}
+
+// Lanes that have parted come in another order now and then; without a seed the lower place in the
+// program first.
+TEST(Schedule, SeedsLetLanesThatPartedComeInAnyOrder) {
+  Machine gpu;
+  gpu.load_text(kernel(R"(
+and.b32 r4, r0, 3;
+mad.wide.u32 d1, r4, 4, d0;
+setp.eq.u32 p, r4, 0;
+@p bra A;
+setp.eq.u32 p, r4, 1;
+@p bra B;
+setp.eq.u32 p, r4, 2;
+@p bra C;
+atom.global.add.u32 r5, [d0], 1;
+bra E;
+A: atom.global.add.u32 r5, [d0], 1;
+bra E;
+B: atom.global.add.u32 r5, [d0], 1;
+bra E;
+C: atom.global.add.u32 r5, [d0], 1;
+E: st.global.u32 [d1+4], r5;
+)"));
+  const auto order = [&](std::uint64_t seed) {
+    gpu.config.schedule_seed = seed;
+    auto w = words(gpu, Dim3{1, 1, 1}, 4, 5, 0);
+    w.erase(w.begin());
+    return w;
+  };
+  EXPECT_EQ(order(0), (std::vector<std::uint32_t>{1, 2, 3, 0}));
+  std::set<std::vector<std::uint32_t>> orders;
+  std::set<std::uint32_t> of_each[4];
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const auto now = order(seed);
+    orders.insert(now);
+    for (int i = 0; i < 4; ++i) of_each[i].insert(now[i]);
+  }
+  // Who does not jump goes on first; of those who wait then, any may come next.
+  EXPECT_GE(orders.size(), 4u);
+  EXPECT_GE(of_each[0].size(), 2u);
+  EXPECT_EQ(of_each[1].size(), 3u);
+  EXPECT_EQ(of_each[2].size(), 3u);
+  EXPECT_EQ(of_each[3].size(), 1u);
+}
+
+// Of clusters too: which of them begins, and which of its blocks.
+TEST(Schedule, SeedsBeginClustersAndTheirBlocksInManyOrders) {
+  Machine gpu;
+  gpu.config.cluster = {4, 1, 1};
+  gpu.load_text(kernel(kTicket));
+  const auto first = order(gpu, 0, 32);
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(first[i], i);
+  std::set<std::uint32_t> of_cluster, of_block;
+  std::set<std::size_t>
+      steps;  // from the first block of a cluster to the second, round the cluster
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const auto now = order(gpu, seed, 32);
+    EXPECT_EQ(order(gpu, seed, 32), now) << "seed " << seed;
+    const auto begins =
+        static_cast<std::uint32_t>(std::find(now.begin(), now.end(), 0u) - now.begin());
+    of_cluster.insert(begins / 4);
+    of_block.insert(begins % 4);
+    steps.insert((std::find(now.begin(), now.end(), 1u) - now.begin() + 4 - begins) % 4);
+  }
+  EXPECT_GE(of_cluster.size(), 6u);
+  EXPECT_EQ(of_block.size(), 4u);
+  EXPECT_TRUE(steps.contains(1) && steps.contains(3)) << "upwards and downwards";
+}
+
+TEST(Schedule, SeedsLetOtherWarpsComeBetweenAtomics) {
+  Machine gpu;
+  gpu.load_text(kernel(R"(
+.shared .u32 s;
+mov.u32 r7, s;
+setp.eq.u32 p, r0, 0;
+@p st.shared.u32 [r7], 0;
+bar.sync 0;
+and.b32 r4, r0, 31;
+setp.ne.u32 p, r4, 0;
+@p bra E;
+atom.shared.add.u32 r5, [r7], 0;
+add.u32 r5, r5, 1;
+atom.shared.exch.b32 r6, [r7], r5;
+E: bar.sync 0;
+ld.shared.u32 r5, [r7];
+setp.eq.u32 p, r0, 0;
+@p st.global.u32 [d0], r5;
+)"));
+  int lost = 0;
+  for (std::uint64_t seed = 0; seed <= 20; ++seed) {
+    gpu.config.schedule_seed = seed;
+    const bool loses = words(gpu, Dim3{1, 1, 1}, 1024, 1, 0)[0] != 32;
+    if (seed == 0) {
+      EXPECT_FALSE(loses);
+    }
+    lost += loses;
+  }
+  EXPECT_GE(lost, 10);
+}
+
+// Whoever polls a flag lets the one who sets it come: words[1 + who] says how often it looked. A
+// turn has 64 looks at most, and it takes as many turns as there are others, and as the setter
+// needs.
+std::uint32_t most_polls(const std::string& body, std::uint32_t blocks, std::uint32_t threads,
+                         std::uint64_t seed, std::uint32_t cluster = 1) {
+  Machine gpu;
+  gpu.config.schedule_seed = seed;
+  gpu.config.cluster = {cluster, 1, 1};
+  gpu.load_text(kernel(body));
+  const std::vector<std::uint32_t> w =
+      words(gpu, Dim3{blocks, 1, 1}, threads, 1 + std::max(blocks, threads / 32), 0);
+  return *std::max_element(w.begin() + 1, w.end());
+}
+
+constexpr std::uint64_t kManySeeds = kSeeds < 5 ? 4 : 65;
+
+TEST(Schedule, ABlockThatPollsLetsTheOthersCome) {
+  // Volatile reads, and atomics that change nothing.
+  for (const std::string look :
+       {"ld.volatile.global.u32 r5, [d0];", "atom.global.add.u32 r5, [d0], 0;"}) {
+    for (const std::uint32_t blocks : {2u, 8u}) {
+      for (const std::uint32_t setter : {0u, blocks - 1}) {
+        const std::string body = "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, " +
+                                 std::to_string(setter) +
+                                 ";\n@p bra SET;\nmov.u32 r6, 0;\nW: " + look +
+                                 "\nadd.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra "
+                                 "W;\nst.global.u32 [d1+4], r6;\nbra E;\n"
+                                 "SET: st.volatile.global.u32 [d0], 1;\nE:\n";
+        for (std::uint64_t seed = 1; seed < kManySeeds; ++seed) {
+          EXPECT_LE(most_polls(body, blocks, 32, seed), 64 * (blocks + 2))
+              << "seed " << seed << ", " << blocks << " blocks, " << setter << " sets\n"
+              << look;
+        }
+      }
+    }
+  }
+}
+
+// Blocks of other clusters, too.
+TEST(Schedule, AClusterThatPollsLetsTheOthersCome) {
+  for (const std::uint32_t setter : {0u, 3u, 7u}) {
+    const std::string body =
+        "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, " + std::to_string(setter) +
+        ";\n@p bra SET;\nmov.u32 r6, 0;\nW: ld.volatile.global.u32 r5, [d0];\n"
+        "add.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\n"
+        "st.global.u32 [d1+4], r6;\nbra E;\nSET: st.volatile.global.u32 [d0], 1;\nE:\n";
+    for (std::uint64_t seed = 1; seed < kManySeeds; ++seed) {
+      EXPECT_LE(most_polls(body, 8, 32, seed, 2), 64u * 10)
+          << "seed " << seed << ", " << setter << " sets";
+    }
+  }
+}
+
+TEST(Schedule, ABlockThatPollsLetsOneThatTakesLongCome) {
+  // A hundred strong stores come before the flag, and each may end the setter's turn.
+  const std::string body =
+      "setp.ne.u32 p, r0, 0;\n@p bra E;\nsetp.eq.u32 p, r1, 1;\n@p bra SET;\nmov.u32 r6, 0;\nW: "
+      "ld.volatile.global.u32 r5, [d0];\n"
+      "add.u32 r6, r6, 1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\nst.global.u32 [d1+4], r6;\nbra E;\n"
+      "SET: mov.u32 r7, 0;\nL: st.volatile.global.u32 [d1+4], 0;\nadd.u32 r7, r7, 1;\nsetp.lt.u32 "
+      "p, r7, 100;\n@p bra L;\n"
+      "st.volatile.global.u32 [d0], 1;\nE:\n";
+  for (std::uint64_t seed = 1; seed < kManySeeds; ++seed)
+    EXPECT_LE(most_polls(body, 2, 32, seed), 64u * 30) << "seed " << seed;
+}
+
+TEST(Schedule, AWarpThatPollsLetsTheOthersCome) {
+  for (const std::uint32_t setter : {0u, 3u}) {
+    const std::string body =
+        ".shared .align 4 .b8 s[4];\nmov.u32 r8, s;\nsetp.ne.u32 p, r0, 0;\n@!p st.shared.u32 "
+        "[r8], 0;\nbar.sync 0;\n"
+        "and.b32 r7, r0, 31;\nsetp.ne.u32 p, r7, 0;\n@p bra E;\nshr.u32 r7, r0, 5;\nmad.wide.u32 "
+        "d1, r7, 4, d0;\nsetp.eq.u32 p, r7, " +
+        std::to_string(setter) +
+        ";\n@p bra SET;\nmov.u32 r6, 0;\nW: ld.volatile.shared.u32 r5, [r8];\nadd.u32 r6, r6, "
+        "1;\nsetp.eq.u32 p, r5, 0;\n@p bra W;\n"
+        "st.global.u32 [d1+4], r6;\nbra E;\nSET: st.volatile.shared.u32 [r8], 1;\nE:\n";
+    for (std::uint64_t seed = 1; seed < kManySeeds; ++seed)
+      EXPECT_LE(most_polls(body, 1, 128, seed), 64u * 3) << "seed " << seed << ", warp " << setter;
+  }
+}
+
+}  // namespace schedule_test
+}  // namespace lockstep::engine

@@ -1,0 +1,174 @@
+// Runs PTX text on the engine in tests: load a module, fill buffers, launch, look at results and
+// findings.
+//
+//   Machine gpu;
+//   const auto x = gpu.buffer<float>({1, 2, 3});
+//   gpu.load(text);
+//   const Outcome o = gpu.launch("scale", 1, 32, x, 3);
+//   EXPECT_THAT(gpu.fetch<float>(x, 3), ElementsAre(...));
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/coverage/judged.h"
+#include "simulator/engine/launch/launch.h"
+#include "simulator/engine/run/module.h"
+#include "simulator/memory/device_memory.h"
+
+namespace lockstep::engine::testing {
+
+// The lines every module begins with; give the body only.
+inline std::string module_text(std::string_view body, std::string_view target = "sm_90") {
+  return ".version 8.0\n.target " + std::string(target) + "\n.address_size 64\n" +
+         std::string(body);
+}
+
+// launch(), which tells coverage/judged.h of what the kernel executed when the test binary judges
+// rows of the table of forms.
+inline Outcome launch_for_judges(const Kernel& kernel, LaunchConfig config,
+                                 memory::DeviceMemory& memory) {
+  if (!coverage::judging()) return engine::launch(kernel, config, memory);
+  std::vector<std::uint8_t> ran;
+  config.ran = &ran;
+  Outcome outcome = engine::launch(kernel, config, memory);
+  const Program& program = static_cast<const LoadedKernel&>(kernel).program();
+  for (std::uint32_t pc = 0; pc < ran.size(); ++pc) {
+    const program::Origin& from = program.origin(pc);
+    if ((ran[pc] & engine::kExecuted) != 0 && from.row != nullptr)
+      coverage::ran(*from.row, from.text);
+  }
+  return outcome;
+}
+
+class Machine {
+ public:
+  // Configuration of the launches that follow.
+  LaunchConfig config;
+
+  Machine() {
+    config.host_threads = 1;
+    config.instruction_limit = 50'000'000;  // a test that would hang fails instead
+    config.output = [this](std::string_view text) { printed += text; };
+  }
+
+  // Loads `body` behind the usual header; throws with the message when it is refused.
+  void load(std::string_view body) { load_text(module_text(body)); }
+  void load_text(std::string_view text) {
+    const std::string_view texts[] = {text};
+    auto loaded = load_module(texts, memory, 0);
+    if (const auto error = first_refusal(loaded)) throw std::runtime_error(error->message);
+    module = std::move(std::get<std::unique_ptr<Module>>(loaded));
+  }
+  // The message of a module with something that must be refused, empty when all of it is accepted.
+  std::string refusal(std::string_view body) {
+    const std::string text = module_text(body);
+    const std::string_view texts[] = {text};
+    const auto error = first_refusal(load_module(texts, memory, 0));
+    return error ? error->message : std::string();
+  }
+
+  template <class T>
+  memory::Address buffer(const std::vector<T>& values, std::string name = {}) {
+    const memory::Address a = unwritten(values.size() * sizeof(T), std::move(name));
+    memory::DeviceMemory& m = memory;
+    std::memcpy(m.host(*m.find(a), a), values.data(), values.size() * sizeof(T));
+    m.mark_written(a, values.size() * sizeof(T));
+    return a;
+  }
+  // Memory that nobody has written.
+  memory::Address unwritten(std::uint64_t bytes, std::string name = {}) {
+    return memory.allocate(bytes, 256, memory::Kind::kDevice, 0, std::move(name))->base;
+  }
+  template <class T>
+  std::vector<T> fetch(memory::Address a, std::size_t count) const {
+    std::vector<T> values(count);
+    std::memcpy(values.data(), memory.host(*memory.find(a), a), count * sizeof(T));
+    return values;
+  }
+
+  template <class... Arguments>
+  Outcome launch(std::string_view kernel, Dim3 grid, Dim3 block, Arguments... arguments) {
+    const Kernel* k = module->find_kernel(kernel);
+    if (k == nullptr) throw std::runtime_error("no kernel " + std::string(kernel));
+    std::vector<std::byte> packed(k->parameter_offsets().back());
+    std::size_t i = 0;
+    [[maybe_unused]] const auto put = [&](const auto& v) {
+      if (i + 1 >= k->parameter_offsets().size() || k->parameter_sizes()[i] != sizeof v) {
+        throw std::runtime_error("argument " + std::to_string(i) +
+                                 " has another size than the kernel's parameter");
+      }
+      std::memcpy(packed.data() + k->parameter_offsets()[i++], &v, sizeof v);
+    };
+    (put(arguments), ...);
+    if (i + 1 != k->parameter_offsets().size())
+      throw std::runtime_error("the kernel has more parameters");
+    LaunchConfig c = config;
+    c.grid = grid;
+    c.block = block;
+    c.parameters = packed;
+    return launch_for_judges(*k, c, memory);
+  }
+  template <class... Arguments>
+  Outcome launch(std::string_view kernel, std::uint32_t grid, std::uint32_t block,
+                 Arguments... arguments) {
+    return launch(kernel, Dim3{grid, 1, 1}, Dim3{block, 1, 1}, arguments...);
+  }
+
+  memory::DeviceMemory memory;
+  std::unique_ptr<Module> module;
+  std::string printed;  // what device code printed
+};
+
+// A kernel k(x, y) round a body: thread i has %r1 = i, %rd5 = x + 4 i, %rd6 = y + 4 i, %r2 = shared
+// address of s[i] (s: 256 bytes). The body may use 64 bytes t of shared memory, 16 bytes `stack` of
+// local memory and a constant `table`. It begins on line kBodyLine of the module's text.
+struct TwoBuffers {
+  static constexpr int kBodyLine = 3 + 21;
+  Machine gpu;
+  memory::Address x = 0, y = 0;  // of the last run: a value for every thread of a block, and as
+                                 // many that nobody has written
+
+  static std::string kernel(const std::string& body) {
+    return R"(
+.const .align 4 .u32 table[4] = {1, 2, 3, 4};
+.visible .entry k(.param .u64 x, .param .u64 y)
+{
+  .shared .align 4 .b8 s[256];
+  .shared .align 4 .b8 t[64];
+  .local .align 8 .b8 stack[16];
+  .reg .pred %p<9>;
+  .reg .b32 %r<40>;
+  .reg .b64 %rd<30>;
+  .reg .b16 %h<9>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd4, %r1, 4;
+  add.s64 %rd5, %rd1, %rd4;
+  add.s64 %rd6, %rd2, %rd4;
+  mov.u32 %r2, s;
+  shl.b32 %r3, %r1, 2;
+  add.u32 %r2, %r2, %r3;
+)" + body + "\n  ret;\n}\n";
+  }
+  Outcome run(const std::string& body, std::uint32_t threads = 32, std::uint32_t blocks = 1) {
+    gpu.load(kernel(body));
+    x = gpu.buffer(std::vector<std::uint32_t>(threads, 7), "x");
+    y = gpu.unwritten(threads * 4, "y");
+    return gpu.launch("k", blocks, threads, x, y);
+  }
+};
+
+// All findings, for failure messages.
+inline std::string text(const Outcome& o) {
+  std::string s;
+  for (const check::Finding& f : o.findings) s += f.to_string() + "\n";
+  return s;
+}
+
+}  // namespace lockstep::engine::testing
