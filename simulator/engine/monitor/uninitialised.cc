@@ -279,6 +279,13 @@ void keep_origins(Warp& w, const Request& r) {
   });
 }
 
+void forget_origins(Block& b, const std::byte* first, std::size_t bytes) {
+  if (b.derived_words.empty() || bytes == 0) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(first);
+  for (std::uintptr_t word = begin / 4; word <= (begin + bytes - 1) / 4; ++word)
+    b.derived_words.erase(word);
+}
+
 void take_origins(Warp& w, Slot slot, const Request& r, LaneMask lanes, std::uint32_t offset) {
   const auto& words = w.block->derived_words;
   if (words.empty()) return;

@@ -36,6 +36,9 @@ void carry_mark(Warp& w, Slot slot, const Frame& from, const Validity::Word& wor
 // After a store of r.invalid lanes has found its bytes: remembers where r.derived lanes' values
 // come from.
 void keep_origins(Warp& w, const Request& r);
+// `bytes` bytes of shared or local memory from `first` on hold no such value any more, although
+// they may count as unwritten: a copy has arrived there, or a call begins.
+void forget_origins(Block& b, const std::byte* first, std::size_t bytes);
 // After a load has marked `lanes` of the register at `slot`, whose bytes are `offset` from r.host:
 // derived values are marked as such.
 void take_origins(Warp& w, Slot slot, const Request& r, LaneMask lanes, std::uint32_t offset);

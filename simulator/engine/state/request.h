@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "simulator/engine/state/block.h"
+#include "simulator/engine/state/relaxed_bytes.h"
 #include "simulator/program/memory_access.h"
 
 namespace lockstep::engine {

@@ -305,6 +305,17 @@ TEST(Bytes, MovingThemIsACopy) {
   }
 }
 
+// What is stored there by a copy or by the next call is no value that was computed.
+TEST(Scratch, WhatACopyBringsIsACopy) {
+  EXPECT_EQ(Selections().accused(
+                "  .shared .align 16 .b8 s[128];\n  ld.global.u32 %r8, [%rd5];\n"
+                "  add.u32 %r9, %r8, 1;\n  mov.u64 %rd2, s;\n  add.s64 %rd2, %rd2, %rd3;\n"
+                "  st.shared.u32 [%rd2], %r9;\n  cp.async.ca.shared.global [%rd2], [%rd5], 4;\n"
+                "  cp.async.wait_all;\n  ld.shared.u32 %r10, [%rd2];\n"
+                "  st.global.u32 [%rd5], %r10;\n  mov.u32 %r9, 1;\n"),
+            0u);
+}
+
 // %r9 is %r8 + 1, stored to `space` and loaded from there into %r10.
 std::string through(const std::string& space, const std::string& between = "") {
   const std::string variable = space == "local" ? "local" : "shared",

@@ -8,6 +8,7 @@
 #include "simulator/engine/monitor/async_order.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/ops/async/mbarrier.h"
 #include "simulator/engine/state/lane_addresses.h"
 #include "simulator/engine/state/launch_state.h"
@@ -96,6 +97,7 @@ bool arrive_copy(Warp& w, AsyncCopy& copy, LaneMask lanes) {
   each(lanes, [&](int l) {
     std::memcpy(r.host[l], copy.bytes[l], copy.size);
     if (copy.unwritten[l] == 0 || !b.launch->check_initialisation) return;
+    forget_origins(b, r.host[l], copy.size);
     for (std::uint32_t i = 0; i < copy.size; ++i) {
       if (copy.unwritten[l] >> i & 1)
         clear_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), copy.offset[l] + i,

@@ -8,6 +8,7 @@
 #include "simulator/engine/monitor/async_order.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/ops/async/async_copy.h"
 #include "simulator/engine/ops/async/bulk_reduction.h"
 #include "simulator/engine/state/cluster.h"
@@ -251,6 +252,7 @@ void deliver(Block& b, const Delivery& d) {
   if (d.bytes.empty()) return;  // a copy of no bytes has no addresses either
   ++b.worker->changes;
   b.shared.partly_written.forget(d.offset, d.bytes.size());
+  forget_origins(b, b.shared.bytes.get() + d.offset, d.bytes.size());
   if (d.reduction != isa::AtomOp::kNone) combine(b, d);
   auto* shadow = reinterpret_cast<std::uint8_t*>(b.shared.written.get());
   const std::size_t step = d.absent.empty() ? d.bytes.size() : 16;

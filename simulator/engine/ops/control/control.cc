@@ -59,6 +59,7 @@ void begin_frame(Warp& w, Frame& f, const Function& function) {
           std::size_t{w.index * kWarpSize + static_cast<std::uint32_t>(l)} * stride + f.local_base;
       std::memset(shadow + at / 8, 0, function.local_bytes / 8);
       w.block->local.partly_written.forget(at, function.local_bytes);
+      forget_origins(*w.block, w.block->local.bytes.get() + at, function.local_bytes);
     });
   }
   if (w.control->tracking) forget_marks(f);

@@ -10,6 +10,7 @@
 #include "simulator/engine/monitor/bit_flow.h"
 #include "simulator/engine/monitor/counters.h"
 #include "simulator/engine/monitor/races.h"
+#include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/ops/memory/memory_ops.h"
 #include "simulator/engine/ops/memory/vectors.h"
