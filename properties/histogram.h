@@ -15,7 +15,8 @@ using Histogram = std::function<decltype(kernels::histogram)>;
 // In the order in which a mutant meets them.
 Laws<Histogram> histogram_laws();
 // Of elements that repeat, of which memory holds one period, of what a block counts before it hands
-// it over, and of bins that lie far apart. Not for mutants, which take whole arrays and count to the end.
+// it over, and of bins that lie far apart. Not for mutants, which take whole arrays and count to
+// the end.
 Laws<Histogram> periodic_histogram_laws();
 // The same with as many elements as a 32-bit index cannot count; minutes on the simulated GPU.
 Laws<Histogram> huge_histogram_laws();

@@ -129,14 +129,16 @@ new_project_family() {
   echo "With Bazel:  bazel test //$name:${name}_test"
 }
 
-# The guide that was installed with the templates in the folder $1; its place in a checkout, if there is none.
+# The guide that was installed with the templates in the folder $1; its place in a checkout, if there
+# is none.
 installed_guide() {
   local page=guide/first_family.md
   local installed=$1/../../doc/lockstep/$page
   if [[ -e $installed ]]; then realpath "$installed"; else echo "docs/$page"; fi
 }
 
-# The places that a family $2 in the folder $1 has to fill in, in their order; the page $3 is the guide.
+# The places that a family $2 in the folder $1 has to fill in, in their order; the page $3 is the
+# guide.
 list_to_fill_in() {
   local tree=$1 name=$2 guide=$3
   echo

@@ -120,7 +120,8 @@ __global__ void rows_past_the_edge(const int* x, int* y, int rows) {
   for (int r = 0; r < 8; ++r) product[r][threadIdx.x] = 3 * tile[r][threadIdx.x];
   __syncthreads();
   for (int r = 0; r < 8; ++r) {
-    if (r < rows + faulty) y[r * 32 + threadIdx.x] = product[r][31 - threadIdx.x];  // FAULT rows_past_the_edge
+    if (r >= rows + faulty) continue;
+    y[r * 32 + threadIdx.x] = product[r][31 - threadIdx.x];  // FAULT rows_past_the_edge
   }
 }
 PAIR(rows_past_the_edge, "uninitialised") {

@@ -120,8 +120,8 @@ PAIR(bulk_store_without_a_proxy_fence, "missing-proxy-fence") {
   bulk_store_without_a_proxy_fence<faulty><<<1, 128>>>(y);
 }
 
-// Every lane of a warp stores the tile, as an epilogue of CUTLASS does: the same bytes are legal, and
-// reported as information.
+// Every lane of a warp stores the tile, as an epilogue of CUTLASS does: the same bytes are legal,
+// and reported as information.
 template <bool faulty>
 __global__ void tensor_store_by_every_lane(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[2][kBoxBytes / 4];

@@ -102,7 +102,8 @@ expect "what was there is as it was" \
   "$before"
 expect_match "what to fill in" "$(what_to_fill_in "$tree" dot_product)" \
   "kernels/dot_product.cu:[0-9]+: y\[i\]\. Until then"
-expect_match "the counts in a page too" "$(what_to_fill_in "$tree" dot_product)" '^  docs/reference/run.md: '
+expect_match "the counts in a page too" "$(what_to_fill_in "$tree" dot_product)" \
+  '^  docs/reference/run.md: '
 expect "each a whole sentence" \
   "$(what_to_fill_in "$tree" dot_product | grep '^  [a-zA-Z_/]\+\.' | grep -vc '[.?]$\|).$')" 0
 refuses dot_product "there is a family 'dot_product' already"
@@ -113,5 +114,6 @@ mkdir -p "$prefix/share/lockstep" "$prefix/share/doc/lockstep/guide" "$tree/proj
 cp -r "$tree/templates" "$prefix/share/lockstep/"
 touch "$prefix/share/doc/lockstep/guide/first_family.md"
 output=$(new_project_family "$prefix/share/lockstep/templates" "$tree/project" dot_product)
-expect_match "the installed guide" "$output" "in this order \($prefix/share/doc/lockstep/guide/first_family.md\)"
+expect_match "the installed guide" "$output" \
+  "in this order \($prefix/share/doc/lockstep/guide/first_family.md\)"
 finish
