@@ -487,7 +487,7 @@ void counts_past_16_bits_in_a_block(const Histogram& histogram, const PeriodicHi
   }
 }
 
-// The capacity that the launcher returns for each path, on a device with clusters and on one without.
+// The capacity that the launcher returns for each path, with clusters and without.
 void capacity_is_what_paths_hold(const Histogram&, const NoFields&) {
   const auto capacity = [](HistogramPath path, int cluster) {
     std::int64_t bins = -1;

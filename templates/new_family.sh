@@ -129,8 +129,8 @@ new_project_family() {
   echo "With Bazel:  bazel test //$name:${name}_test"
 }
 
-# The guide that was installed with the templates in the folder $1; its place in a checkout, if there
-# is none.
+# The guide that was installed with the templates in the folder $1; without one, its place in a
+# checkout.
 installed_guide() {
   local page=guide/first_family.md
   local installed=$1/../../doc/lockstep/$page
