@@ -154,7 +154,7 @@ bool same_place(const Finding& a, const Finding& b) {
   if (a.kind != b.kind || a.severity != b.severity || a.kernel != b.kernel ||
       a.origin.has_value() != b.origin.has_value())
     return false;
-  // What ended the kernel is never told as a repetition of what it survived.
+  // What ended the kernel is never reported as a repetition of what it survived.
   if (a.survived != b.survived) return false;
   if (a.origin) return same_site(*a.origin, *b.origin);
   // Either side of a race may be the one that notices it.

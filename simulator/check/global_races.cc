@@ -418,7 +418,7 @@ inline __attribute__((always_inline)) void GlobalRaces::read_weakly(std::uint32_
                                                                     std::uint32_t lane,
                                                                     Access& me) {
   const Side& side = me.side();
-  if (rd == 0) return tell(rd, bytes, lane, me);
+  if (rd == 0) return set(rd, bytes, lane, me);
   const Record& r = at(number_of(rd));
   const auto relate_second = [&](std::uint32_t h) {
     const Conflict s = second(h);
@@ -432,7 +432,7 @@ inline __attribute__((always_inline)) void GlobalRaces::read_weakly(std::uint32_
       // What ordered somebody after the reading before does not order it after this one. Another
       // reader stays.
       const std::uint32_t before = rd;
-      tell(rd, bytes, lane, me);
+      set(rd, bytes, lane, me);
       if ((before & kMany) && rd != before && relate_second(before) == Relation::kUnordered)
         keep_second(rd, before, me);
       return;
@@ -449,13 +449,13 @@ inline __attribute__((always_inline)) void GlobalRaces::write_strongly(std::uint
                                                                        std::uint32_t lane,
                                                                        Access& me) {
   const Side& side = me.side();
-  if (h == 0 || side.observes) return tell(h, bytes, lane, me);
+  if (h == 0 || side.observes) return set(h, bytes, lane, me);
   const auto is_me = [&](const Conflict& c) {
     return c.other.block == side.block && c.other.warp == side.warp && c.other_lane == lane;
   };
   if (relate(at(number_of(h)), lane_of(h), lane, side) != Relation::kUnordered) {
     const std::uint32_t before = h;
-    tell(h, bytes, lane, me);
+    set(h, bytes, lane, me);
     if ((before & kMany) && h != before && !is_me(second(before))) keep_second(h, before, me);
   } else if (!(h & kMany) || is_me(second(h))) {
     tell_also(h, me.number(), lane, me);
@@ -471,11 +471,11 @@ inline __attribute__((always_inline)) bool GlobalRaces::access_all(RaceCell& cel
   const bool found = (wr != 0 && races_with(wr, lane, side, conflict)) ||
                      (rd != 0 && races_with(rd, lane, side, conflict));
   if (!side.write) {
-    side.strong ? tell(rd, bytes, lane, me) : read_weakly(rd, bytes, lane, me);
+    side.strong ? set(rd, bytes, lane, me) : read_weakly(rd, bytes, lane, me);
   } else if (side.strong) {
     write_strongly(rd != 0 || (wr != 0 && !at(number_of(wr)).strong) ? rd : wr, bytes, lane, me);
   } else if (me.number() != 0) {
-    tell(wr, bytes, lane, me);
+    set(wr, bytes, lane, me);
     rd = 0;
   }
   const RaceCell after = RaceCell{wr} << 32 | rd;
@@ -606,7 +606,7 @@ bool GlobalRaces::row_of(RaceCell* __restrict cells, std::uint32_t lane, std::ui
   const std::uint32_t first_wr = static_cast<std::uint32_t>(first >> 32),
                       first_rd = static_cast<std::uint32_t>(first);
   const bool has_wr = valid(first_wr), has_rd = valid(first_rd);
-  // Nor where bytes are told apart, now or in a launch before this one.
+  // Nor where bytes have cells of their own, now or in a launch before this one.
   if (is_apart(first) || (has_wr && bytes_of(first_wr) != kAllBytes) ||
       (has_rd && bytes_of(first_rd) != kAllBytes))
     return false;

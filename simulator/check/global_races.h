@@ -8,14 +8,16 @@
 //
 // A granule of four bytes has one 64-bit cell, with two halves. A cell is in one of these states:
 //
-//   write half                    read half                       what comes next
-//   empty                         empty, or weak readers          any weak access
-//   empty                         one thread's strong reads       the same thread
-//   weak write                    empty, or weak readers          any weak access
-//   strong writes                 empty, or weak readers          weak accesses; strong writes of
-//   their kind weak write                    strong writes after it          strong writes of their
-//   kind this launch's first number    number of a Split               the bytes have cells of
-//   their own this launch's first number    number of a Story               anything
+//   write half            read half                  what comes next
+//   empty                 empty, or weak readers     any weak access
+//   empty                 one thread's strong reads  the same thread
+//   weak write            empty, or weak readers     any weak access
+//   strong writes         empty, or weak readers     weak accesses; strong writes of their kind
+//   weak write            strong writes after it     strong writes of their kind
+//   the first number (*)  number of a Split          the bytes have cells of their own
+//   the first number (*)  number of a Story          anything
+//
+// (*) of this launch's records.
 //
 // Strong writes of a kind are atomics whose threads go on with what they read (the last stands for
 // all before it), or accesses whose threads do not (two threads are named). An access that fits
@@ -24,8 +26,9 @@
 //
 // A half names a record (who: block, warp, epoch, clock; what: instruction, strong or weak, scope)
 // and a lane, and so always one thread. A record is made once for all lanes of an instruction, and
-// only when some cell has to change, so a third reading of the same data makes none. A half that
-// stands for several threads names two: its record's number leads to a second record.
+// only when some cell has to change, so a third reading of the same data makes none. If
+// several unordered threads made the same access, the half stores two of them: its record links to
+// a second.
 //
 // Both halves describe the same bytes of the granule. An access to other bytes splits the cell
 // until all four bytes are written at once or have equal cells again.
@@ -95,7 +98,7 @@ class GlobalRaces {
   std::uint32_t first_number() const { return base_; }
   // Whether the last write to some of `bytes` (a bit each) of the granule, or, when it is to be
   // written, a read since, is one of the records [first, end) of an earlier launch. Of a granule
-  // whose bytes were told apart then, nothing is known.
+  // whose bytes had cells of their own then, nothing is known.
   bool is_recorded_in(RaceCell cell, std::uint32_t bytes, bool writes, std::uint32_t first,
                       std::uint32_t end) const;
   // Whether what `lane` of `r`'s warp did is ordered before what `my_lane` of `side` does, or the
@@ -149,7 +152,7 @@ class GlobalRaces {
     std::vector<std::uint32_t> closed_;             // and those that are no longer used
   };
 
-  // Who wrote last to the byte of which `cell` tells, as byte `byte` of its granule, in this
+  // Who wrote last to the byte that `cell` describes, as byte `byte` of its granule, in this
   // launch, whatever has ordered it since.
   Conflict last_write(RaceCell cell, std::uint32_t byte) const;
   // The same of a byte that perhaps nobody has written in this launch.
@@ -241,7 +244,7 @@ class GlobalRaces {
   static std::uint32_t lane_of(std::uint32_t h) { return h >> kLaneShift & 31; }
 
   // Split cells and stories have this launch's first number and no bytes in the half of the write,
-  // and in the other the number of the split or of the story. The lane tells which.
+  // and in the other the number of the split or of the story. The lane says which of the two.
   struct Split {
     RaceCell byte[4];
   };
@@ -290,7 +293,7 @@ class GlobalRaces {
     return check::relate(r.block, r.epoch, r.warp, lane, r.clock, my_lane, side);
   }
   bool both_strong(const Record& r, const Side& side) const;
-  // What the number of a half that tells of many leads to: number of the second record 22 | how
+  // What the number of a half that describes several leads to: number of the second record 22 | how
   // many lanes further it was 5.
   static constexpr int kSecondShift = 5;
   std::atomic<std::uint32_t>& second_of(std::uint32_t number) const {
@@ -301,12 +304,12 @@ class GlobalRaces {
     const std::uint32_t s = second_of(number_of(h)).load(std::memory_order_relaxed);
     return {at(s >> kSecondShift), (lane_of(h) + s) & 31};
   }
-  // `h` tells from now on of `lane` of the record `number`, too.
+  // Adds `lane` of the record `number` to `h`.
   void tell_also(std::uint32_t& h, std::uint32_t number, std::uint32_t lane, Access& access) const;
-  // Whether the second reader of which `h` tells is the one that reads now, weakly, at a later
+  // Whether the second reader that `h` describes is the one that reads now, weakly, at a later
   // clock: what ordered somebody after that reading does not order it after this one.
   bool reads_again(std::uint32_t h, std::uint32_t lane, const Side& side) const;
-  // `h` tells of a thread anew, and beside it of whom `before` told.
+  // Puts another thread into `h`, beside the one that `before` describes.
   void keep_second(std::uint32_t& h, std::uint32_t before, Access& access) const {
     const std::uint32_t s = second_of(number_of(before)).load(std::memory_order_relaxed);
     tell_also(h, s >> kSecondShift, lane_of(before) + s, access);
@@ -316,7 +319,7 @@ class GlobalRaces {
     return lane_of(a) == lane_of(b) && at(number_of(a)).warp == at(number_of(b)).warp &&
            at(number_of(a)).block == at(number_of(b)).block;
   }
-  // Whether a half tells of an access by the warp that accesses now.
+  // Whether a half describes an access by the warp that accesses now.
   bool of_warp(std::uint32_t h, const Side& side) const;
   bool valid(std::uint32_t h) const { return number_of(h) >= base_; }
   struct Numbered {
@@ -329,17 +332,17 @@ class GlobalRaces {
   }
   const Record& at(std::uint32_t number) const { return numbered(number).record; }
   bool now(const Record& r, const Side& side) const;
-  // Whether `side` may be ordered after some of the lanes that made what `h` tells of, and not
+  // Whether `side` may be ordered after some of the lanes that made the accesses in `h`, and not
   // after others.
   bool lanes_apart(std::uint32_t h, const Side& side) const;
-  // access() to all bytes of which the cell tells, or of one that is empty. `bytes`: as a half has
+  // access() to all bytes that the cell describes, or of one that is empty. `bytes`: as a half has
   // them.
   bool access_all(RaceCell& cell, std::uint32_t bytes, std::uint32_t lane, Access& access,
                   Conflict& conflict);
   // access() to a split cell.
   bool access_bytes(RaceCell& cell, std::uint32_t mask, std::uint32_t lane, Access& access,
                     Conflict& conflict);
-  // Whether nothing orders `side` after the access of which `h` tells, or, where that is its own,
+  // Whether nothing orders `side` after the access that `h` describes, or, where that is its own,
   // after the second one.
   bool unordered(std::uint32_t h, std::uint32_t lane, const Side& side, Conflict& conflict) const;
   bool races_with(std::uint32_t h, std::uint32_t lane, const Side& side, Conflict& conflict) const;
@@ -353,10 +356,10 @@ class GlobalRaces {
   void write_strongly(std::uint32_t& h, std::uint32_t bytes, std::uint32_t lane, Access& access);
   // Whether the cell can record the access without a story.
   bool fits(std::uint32_t wr, std::uint32_t rd, std::uint32_t lane, const Side& side) const;
-  // What `h` becomes when it is to tell of this access. Records that have run out leave it as it
+  // Makes `h` describe this access. Records that have run out leave it as it
   // is.
-  static void tell(std::uint32_t& h, std::uint32_t bytes, std::uint32_t lane, Access& access,
-                   std::uint32_t keep = 0) {
+  static void set(std::uint32_t& h, std::uint32_t bytes, std::uint32_t lane, Access& access,
+                  std::uint32_t keep = 0) {
     if (access.number() != 0) h = half(access.number(), bytes, lane) | keep;
   }
 

@@ -55,7 +55,7 @@ TEST_F(InABlock, ASynchronisationOfSomeLanesOrdersTheseAndWhatTheyHaveLearnt) {
   EXPECT_TRUE(is_ordered(0, before, 1));
   EXPECT_FALSE(is_ordered(0, before, 2));
   order.warp_sync(0, 0b110, false);
-  EXPECT_TRUE(is_ordered(0, before, 2)) << "told by lane 1";
+  EXPECT_TRUE(is_ordered(0, before, 2)) << "released by lane 1";
   EXPECT_FALSE(is_ordered(2, before, 0)) << "lane 0 has heard nothing of lane 2";
 }
 

@@ -34,7 +34,7 @@ class RaceJudge {
       : threads_(std::move(threads)),
         cluster_(cluster),
         clock_(threads_.size(), Clock(threads_.size())),
-        told_(threads_.size()),
+        mail_(threads_.size()),
         bytes_(bytes) {}
 
   // The access that races with this one if it were made now, or nullptr.
@@ -66,10 +66,10 @@ class RaceJudge {
 
   void access(const Access& a) {
     Clock& clock = clock_[a.thread];
-    Told& told = told_[a.thread];
+    Mail& mail = mail_[a.thread];
     Done d{a, clock[a.thread] + 1, {}};
     const auto number = static_cast<std::uint32_t>(done_.size());
-    std::vector<Message>& found = told.found[{a.first, a.size}];
+    std::vector<Message>& found = mail.found[{a.first, a.size}];
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
       // What this read observes: the chain of writes that ends with the last one.
       Byte& byte = bytes_[b];
@@ -88,7 +88,7 @@ class RaceJudge {
     if (a.acquires) acquire(clock, a.thread, a.scope, found);
     ++clock[a.thread];
     // With the operation itself.
-    if (a.releases) told.of_place[{a.first, a.size}] = Message{clock, a.thread, a.scope};
+    if (a.releases) mail.of_place[{a.first, a.size}] = Message{clock, a.thread, a.scope};
     for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
       Byte& byte = bytes_[b];
       byte.accesses.push_back(number);
@@ -99,19 +99,19 @@ class RaceJudge {
       }
       byte.chain.push_back(number);
       if (!a.strong) continue;
-      for (const Message& m : told.of_fences) add(byte.messages, m);
-      const auto it = told.of_place.find({a.first, a.size});
-      if (it != told.of_place.end()) add(byte.messages, it->second);
+      for (const Message& m : mail.of_fences) add(byte.messages, m);
+      const auto it = mail.of_place.find({a.first, a.size});
+      if (it != mail.of_place.end()) add(byte.messages, it->second);
     }
     done_.push_back(d);
   }
 
   void fence(std::uint32_t thread, Scope scope) {
-    Told& told = told_[thread];
-    for (const auto& [place, messages] : told.found)
+    Mail& mail = mail_[thread];
+    for (const auto& [place, messages] : mail.found)
       acquire(clock_[thread], thread, scope, messages);
-    std::erase_if(told.of_fences, [&](const Message& m) { return m.scope == scope; });
-    told.of_fences.push_back({clock_[thread], thread, scope});
+    std::erase_if(mail.of_fences, [&](const Message& m) { return m.scope == scope; });
+    mail.of_fences.push_back({clock_[thread], thread, scope});
   }
   // Threads of a warp fence in one instruction: each stands for all of them.
   void fence(const std::vector<std::uint32_t>& threads, Scope scope) {
@@ -120,7 +120,7 @@ class RaceJudge {
       fence(t, scope);
       join(all, clock_[t]);
     }
-    for (const std::uint32_t t : threads) told_[t].of_fences.back().clock = all;
+    for (const std::uint32_t t : threads) mail_[t].of_fences.back().clock = all;
   }
 
   // A barrier at which `arriving` threads arrive and `waiting` ones wait.
@@ -132,15 +132,15 @@ class RaceJudge {
     std::vector<Message> fences;
     for (const std::uint32_t t : arriving) {
       if (of_block) {
-        for (const auto& [place, messages] : told_[t].found)
+        for (const auto& [place, messages] : mail_[t].found)
           acquire(all, t, Scope::kGrid, messages);
       }
       join(all, clock_[t]);
-      for (const Message& m : told_[t].of_fences) add(fences, m);
+      for (const Message& m : mail_[t].of_fences) add(fences, m);
     }
     for (const std::uint32_t t : waiting) {
       join(clock_[t], all);
-      told_[t].of_fences = fences;
+      mail_[t].of_fences = fences;
     }
   }
 
@@ -161,8 +161,8 @@ class RaceJudge {
     std::vector<std::uint32_t> accesses, chain;
     std::vector<Message> messages;  // of the release patterns that the chain holds
   };
-  // What a thread has to tell, and has been told without having acquired it.
-  struct Told {
+  // Messages that a thread has published, and those that it found without having acquired them.
+  struct Mail {
     std::vector<Message> of_fences;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Message> of_place;  // first byte, size
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Message>> found;
@@ -174,8 +174,8 @@ class RaceJudge {
     Clock acquired;
     if (a.acquires) {
       acquired = clock_[a.thread];
-      const auto found = told_[a.thread].found.find({a.first, a.size});
-      if (found != told_[a.thread].found.end()) acquire(acquired, a.thread, a.scope, found->second);
+      const auto found = mail_[a.thread].found.find({a.first, a.size});
+      if (found != mail_[a.thread].found.end()) acquire(acquired, a.thread, a.scope, found->second);
       for (std::uint32_t b = a.first; b < a.first + a.size; ++b) {
         if (links(bytes_[b], a)) acquire(acquired, a.thread, a.scope, bytes_[b].messages);
       }
@@ -236,7 +236,7 @@ class RaceJudge {
   std::vector<Thread> threads_;
   std::uint32_t cluster_;
   std::vector<Clock> clock_;
-  std::vector<Told> told_;
+  std::vector<Mail> mail_;
   std::vector<Byte> bytes_;
   std::vector<Done> done_;
 };

@@ -233,7 +233,7 @@ inline std::vector<std::uint32_t> threads_of(std::uint32_t block, std::uint32_t 
   return threads;
 }
 
-// The full judgement, told the same as a search.
+// The full judgement, given the same accesses as a search.
 class Judge : public RaceJudge {
  public:
   using RaceJudge::fence;

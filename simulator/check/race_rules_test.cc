@@ -259,7 +259,7 @@ TEST_F(Races, ARowOfWhichOneLaneHasReleasedIsLookedAtLaneByLane) {
     flag.add(order[0].message_of(0, 1, false, Scope::kGrid), races.grid());
     order[0].end_release(0);
     order[1].acquire(0, ~0u, true, flag, Scope::kGrid);
-    EXPECT_FALSE(row<1>(1, 0, false)) << "in another block: some lanes are told of apart";
+    EXPECT_FALSE(row<1>(1, 0, false)) << "in another block: some lanes have records of their own";
     EXPECT_FALSE(access(1, 0, false).has_value()) << "what the lane wrote that released";
     EXPECT_FALSE(access(1, 3, false).has_value()) << "the same to another lane";
     EXPECT_EQ(access(1, 5, false, kWeak, 15, 20).has_value(), !meet);
@@ -375,7 +375,8 @@ TEST_F(Races, RunningOutOfSplitWordsIsKnown) {
     EXPECT_FALSE(access(1, 0, true, kWeak, 0b0010, 256 + 4 * i).has_value()) << i;
   }
   EXPECT_TRUE(races.exhausted());
-  EXPECT_TRUE(access(2, 0, true, kWeak, 0b0010, 256).has_value()) << "the first are told apart";
+  EXPECT_TRUE(access(2, 0, true, kWeak, 0b0010, 256).has_value())
+      << "the first have cells of their own";
 }
 
 TEST_F(Races, WordsThatAreWholeAgainMakeRoom) {

@@ -351,7 +351,7 @@ bool SharedRaces::read_lanes(const std::uint32_t* offsets, std::uint32_t lanes, 
   // lane reads it again.
   const std::uint32_t recorded = read_by_lanes(warp);
   // Nor does one that several lanes of several warps have read, as long as nothing orders some
-  // warps before others: no read can change what a later write would be told.
+  // warps before others: no read can change the verdict on a later write.
   const bool unordered = !partial_ && !lanes_used_;
   const std::uint32_t all = read_by_all();
   const Side reader = side(warp, pc, false, false);

@@ -230,7 +230,7 @@ class SharedRaces : public BlockOrder {
       }
       return found;
     }
-    // Lanes of a warp that have not met since may be told apart by who releases: both are kept,
+    // Lanes of a warp that have not met since may differ by who releases: both are kept,
     // whatever their clocks.
     const bool same_warp = (other >> 5) == (thread >> 5);
     const bool unmet =
@@ -311,7 +311,7 @@ class SharedRaces : public BlockOrder {
   int shift_ = 2;
   std::vector<std::uint32_t> written_, read_;  // the two words, by granule
   std::vector<std::uint32_t> written_at_,
-      read_at_;  // program counters of the accesses they tell of
+      read_at_;  // program counters of the accesses they describe
   // A second reader: one of the same warp where kManyLanes is set, one of another warp where
   // kManyWarps is.
   std::vector<std::uint32_t> lane_read_, lane_read_at_, warp_read_, warp_read_at_;

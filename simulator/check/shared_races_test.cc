@@ -465,8 +465,8 @@ TEST_F(SharedRaceSearch, BytesAreToldApartWhenTheGranuleIsOne) {
   EXPECT_TRUE(access(races, 0, 4, 2, 1, false, false, conflict));
 }
 
-// Four granules at once are what they are one by one: two searches are told the same, and find the
-// same races with the same threads, whoever comes next.
+// Four granules at once are what they are one by one: two searches get the same accesses, and find
+// the same races with the same threads, whoever comes next.
 TEST(SharedRacesAtOnce, FourGranulesOfAThreadAreAsOneByOne) {
   std::mt19937 random(1);
   int taken = 0, written = 0, races = 0;

@@ -9,7 +9,7 @@
 // Empty lines, and what follows a '#', are left out. A finding of the host's has no kernel: it is
 // compared by the name of the API function that failed, or by an empty name.
 //
-// A suppressed finding is kept apart and told nobody but reports. Where the kernel could go on, it
+// A suppressed finding is kept apart and appears in reports only. Where the kernel could go on, it
 // does, and every other check goes on with it: after a race, a value that nobody wrote, a shuffle
 // from a lane that does not take part, a mask without its caller, lanes of one warp at two
 // instructions of one barrier, a barrier that threads have skipped by ending, an mbarrier

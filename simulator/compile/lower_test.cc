@@ -1,4 +1,4 @@
-// Instructions and the operations that they become. The handlers are stand-ins that tell which
+// Instructions and the operations that they become. The handlers are stand-ins that record which
 // action they were chosen for.
 #include "simulator/compile/lower.h"
 

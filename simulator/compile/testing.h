@@ -1,5 +1,5 @@
-// For tests of the passes: parsing a text, and handlers that run nothing but tell which action they
-// were chosen for.
+// For tests of the passes: parsing a text, and handlers that run nothing and record which action
+// they were chosen for.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -18,15 +18,16 @@ namespace lockstep::program {
 //
 // How handlers use an Op:
 //
-//   dst, dst2   destinations. kNoSlot, for the sink, is allowed for both of setp's, for
-//   lop3.BoolOp's d and for parts of an unpacking mov. src[i]      the i-th source. lop3's table,
-//   prmt's selectors and the like are ordinary sources, laid out like any
-//               other immediate.
-//   as<ComputeFields>()  which sources are predicates that are negated, !p (4: lop3's q), and the
-//               slot of lop3.BoolOp's fifth source, q.
-//   immediate   video instructions: program::Video.
-//   mov {a, b, c, d}, x   (unpacking): a and b are dst and dst2, c and d are src[1] and src[2], x
-//   is src[0].
+//   dst, dst2      destinations. kNoSlot, for the sink, is allowed for both of setp's, for
+//                  lop3.BoolOp's d and for parts of an unpacking mov.
+//   src[i]         the i-th source. lop3's table, prmt's selectors and the like are ordinary
+//                  sources, laid out like any other immediate.
+//   ComputeFields  which sources are predicates that are negated, !p (4: lop3's q), and the slot of
+//                  lop3.BoolOp's fifth source, q.
+//   immediate      video instructions: program::Video.
+//
+// An unpacking mov {a, b, c, d}, x has a and b in dst and dst2, c and d in src[1] and src[2], and x
+// in src[0].
 //
 // A destination may be the very register of a source of the same width (mov's packing and
 // unpacking: any overlap); otherwise its bytes must not overlap a source's.

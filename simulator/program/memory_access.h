@@ -4,11 +4,10 @@
 //   src[0] + immediate   the address of each lane
 //   width, elements      bytes of an element, and how many elements a lane moves
 //   register_bytes       of the data's registers, at least `width`
-//   dst, src[1]          the data of one element: loads, stores. Of several: ListedFields.
-//                        Atomics: AtomicFields. Their operands are src[1] and src[2]; dst: the
-//   old value, or kNoSlot. Of several elements: the
-//                        operands' slots and then those for the old values, from
-//                        ListedFields::first() on
+//   dst, src[1]          the data of one element: loads, stores. Of several: ListedFields
+//   AtomicFields         atomics. Their operands are src[1] and src[2]; dst: the old value, or
+//                        kNoSlot. Of several elements: ListedFields, first the operands' slots and
+//                        then those for the old values
 //   space, scope         the state space, and the scope of a strong access
 //
 // Parameters: offset in `immediate` (a kernel's), or storage at register-file offset src[0] with a

@@ -11,7 +11,7 @@ namespace lockstep::engine {
 // The report for lanes whose address is no multiple of the access's size. Always false, for
 // `return`.
 bool report_misaligned(Warp& w, const Request& r, isa::Space space, LaneMask lanes);
-// The report for lanes that change memory which nobody has written, told once a place in the
+// The report for lanes that change memory which nobody has written, once for each place in the
 // program. False: a finding ends the launch.
 bool report_unwritten_change(Warp& w, const Request& r, isa::Space space, LaneMask lanes);
 

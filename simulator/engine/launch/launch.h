@@ -155,7 +155,7 @@ struct LaunchConfig {
   std::span<const ArrivingData> arriving;      // none: every copy before this launch is done
   const memory::Images* images = nullptr;  // texture and surface objects; nullptr: there are none
   std::function<void(std::string_view)> output;  // device printf; default: stdout
-  std::function<void(std::string_view)> notice;  // is told, in a sentence, that the kernel has been
+  std::function<void(std::string_view)> notice;  // called with a sentence: the kernel has been
                                                  // running for a minute, for two, four ...
 };
 

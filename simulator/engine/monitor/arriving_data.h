@@ -1,6 +1,6 @@
 // Global memory that a copy or a fill may still be writing while a grid runs, because no order of
-// streams is between the two. Copies have happened here before a kernel begins; which of its
-// accesses would race with one on a GPU, it is told.
+// streams is between the two. Copies have happened here before a kernel begins; those of its
+// accesses that would race with one on a GPU are findings.
 #pragma once
 
 #include "simulator/engine/state/block.h"

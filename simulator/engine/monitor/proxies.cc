@@ -183,7 +183,7 @@ std::optional<check::Finding> overwritten_without_fence(Warp& w, std::uint32_t p
   if (!w.block->launch->check_races || !shared_place(w, isa::Space::kSharedCluster, address, place))
     return std::nullopt;
   if (shared_range(*w.block->launch, place.offset, place.offset + size) == nullptr)
-    return std::nullopt;  // which its access tells
+    return std::nullopt;  // its access is reported
   const auto offset = unfenced_byte(w, lane, *place.block, place.offset, size);
   if (!offset || already_reported(w, check::Kind::kMissingProxyFence, pc)) return std::nullopt;
   return unfenced(w, pc, lane, *place.block, *offset, size, "overwrites");

@@ -152,7 +152,7 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   const check::Access other = access_of(b, o, r.address[lane], r.size);
   f.detail = reads_source(w, r, space, o)
                  ? "The copy may read its source until its thread has waited, by "
-                   "cp.async.bulk.wait_group.read; then a barrier tells the others."
+                   "cp.async.bulk.wait_group.read; then a barrier for the others."
                  : advice(o, harm);
   f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
   f.other = other;
@@ -165,7 +165,7 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
     goes_on ? report(b, std::move(f)) : report(w, std::move(f));
     return goes_on;
   }
-  // Which of two blocks came first is up to the host's threads. The finding tells the write first,
+  // Which of two blocks came first is up to the host's threads. The finding names the write first,
   // and of two writes the one that stands first in the program; it counts for the block that is
   // later in the schedule, as if blocks ran one after another.
   const check::Access mine = f.access;

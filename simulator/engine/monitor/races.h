@@ -21,7 +21,7 @@ check::Access last_write_to_shared(Warp& w, const Block& owner, std::uint32_t of
 // Memory has been read by a strong access whose addresses are `addresses`, as the operation has
 // them. On several host threads it may have seen what others wrote since the access was recorded.
 void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes);
-// Whether the thread of an atomic learns what was there: red tells it nothing and acquires nothing
+// Whether the thread of an atomic gets the old value. red returns nothing and acquires nothing
 // (PTX ISA 8.8, 8.11.1), nor does an atom whose result nobody reads.
 inline bool reads_value(const Op& op) {
   return op.dst != kNoSlot || op.elements != 1 || op.as<MemoryFields>().has(kAcquire);

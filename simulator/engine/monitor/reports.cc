@@ -219,8 +219,8 @@ bool report_unless_suppressed(Warp& w, check::Finding finding) {
 void note_unwritten_store(Warp& w, const Request& r) {
   Block& b = *w.block;
   const memory::DeviceMemory& memory = *b.worker->memory;
-  // Compilers move padding as single bytes; what a program computes in bytes is told as information
-  // only.
+  // Compilers move padding as single bytes; what a program computes in bytes is reported as
+  // information only.
   if (r.op->width == 1) return;
   const std::uint32_t all = static_cast<std::uint32_t>((1ull << r.size) - 1);
   LaneMask lanes = 0;

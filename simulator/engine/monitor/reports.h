@@ -33,14 +33,14 @@ void report(Warp& w, check::Finding finding);
 bool goes_on_after(const Launch& launch, check::Kind kind);
 // The same for a finding after which the kernel could go on. False: it does.
 bool report_unless_suppressed(Warp& w, check::Finding finding);
-// Whether the kernel goes on after this kind, and the finding has been told for the operation at
-// `pc`: a loop may come to it very often. Then `times` more are counted.
+// Whether the kernel goes on after this kind, and the finding has been reported for the operation
+// at `pc`: a loop may come to it very often. Then `times` more are counted.
 bool already_reported(const Warp& w, check::Kind kind, std::uint32_t pc, std::uint64_t times = 1,
                       ReportedSite::As as = ReportedSite::As::kError);
 // Whether this host thread is asked for the first time; a further time is counted.
 bool first_time(Warp& w, check::Kind kind, std::uint32_t pc,
                 ReportedSite::As as = ReportedSite::As::kError);
-// Whether the finding was told before as one that is known in a library; then `times` more are
+// Whether the finding was reported before as one that is known in a library; then `times` more are
 // counted.
 bool known_before(const Warp& w, check::Kind kind, std::uint32_t pc, ReportedSite::As as,
                   std::uint64_t times = 1);

@@ -1,10 +1,9 @@
 // Programmatic dependent launch: griddepcontrol (PTX ISA 9.7.13.13).
 //
-// Launches run one after another here. A grid that was launched so that it may start before the one
-// before it in its stream has ended is told which of its accesses would then race with that one's:
-// those before griddepcontrol.wait to what the other has written, and its stores to what the other
-// has read. Only a grid that let its dependents start, by griddepcontrol.launch_dependents, may
-// still run then.
+// Launches run one after another here. A grid may be launched so that it may start before its
+// predecessor in the stream has ended. Its accesses that would then race are findings: those before
+// griddepcontrol.wait to what the predecessor has written, and its stores to what the predecessor
+// has read. Only a predecessor that executed griddepcontrol.launch_dependents may still run then.
 #pragma once
 
 #include "simulator/engine/state/block.h"

@@ -49,8 +49,8 @@ bool unassigned(const Program& program, const Validity::Word& word) {
          program.transfers[word.pc] != ValidityTransfer::kLoad;
 }
 
-// False: the launch ends. Where it goes on, the value has been told and counts as written from
-// here: whatever comes of it would be told again.
+// False: the launch ends. Where it goes on, the value has been reported and counts as written
+// from here: everything computed from it would be reported again.
 bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word, const char* use) {
   // What one load has met is one mistake however often it is used. A register that nothing was
   // assigned to is known by its use alone.

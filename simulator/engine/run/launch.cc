@@ -61,7 +61,7 @@ check::Finding no_room_for_races(const Launch& launch) {
         "another: races among them are missed. A smaller grid is "
         "checked whole.";
   } else {
-    f.where = "the search for races tells the bytes of " +
+    f.where = "the search for races distinguishes the bytes of " +
               std::to_string(most == 0 ? check::GlobalRaces::kSplits : most) +
               " words apart, and has no room for more";
     f.detail =

@@ -143,7 +143,7 @@ inline void mark(const Warp& w, std::uint32_t pc, LaneMask mask, LaneMask ran_by
     part->operations[pc].note(mask, ran_by, w.exists);
 }
 
-// The main loop. Careful: follows invalid values and counts down a turn. Marks: tells which
+// The main loop. Careful: follows invalid values and counts down a turn. Marks: notes which
 // operations ran, and for whom.
 template <bool kCareful, bool kMarks>
 Pause execute(Warp& w, const Op* ops, int turn) {

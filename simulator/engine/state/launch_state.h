@@ -89,9 +89,8 @@ struct Launch {
   DependentGrids dependent_grids;
   const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::atomic<std::int64_t> next_notice{kFirstNotice};
-  static constexpr std::int64_t kFirstNotice =
-      60;  // seconds after which LaunchConfig::notice is told that the kernel runs; then twice as
-           // long ...
+  static constexpr std::int64_t kFirstNotice = 60;  // seconds after which LaunchConfig::notice is
+                                                    // called; then after twice as long ...
 };
 
 }  // namespace lockstep::engine

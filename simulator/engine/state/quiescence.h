@@ -5,7 +5,7 @@
 // round over its blocks it calls after_time_slices(). It says `still` when everything that it runs
 // only repeats itself: each warp has come back to a state in which it was before, and in between
 // the member has changed nothing and the epoch has been the same. The epoch counts how often some
-// member has told of changes.
+// member has announced changes.
 //
 // The claim: when after_time_slices() answers true, nobody will change anything any more (as long
 // as the host does not).
@@ -16,11 +16,11 @@
 //   answers true has found all members quiet in E, or gone, and then the epoch still E. Epochs only
 //   grow: so the epoch was E in every window, and from each window's end until the answer.
 //
-//   Changes made before the end of their maker's window, or by one that has gone, were told: by
-//   after_time_slices() at the window's end at the latest, or by leave(), which tells of changes
-//   BEFORE it says that the member has gone. Telling adds one to the epoch, which has been E since
-//   the first window began: so they were told before all windows, and whoever read the epoch in its
-//   window has seen them (the operations on the epoch order them).
+//   Changes made before the end of their maker's window, or by one that has gone, were announced:
+//   by after_time_slices() at the window's end at the latest, or by leave(), which announces
+//   changes BEFORE it says that the member has gone. Telling adds one to the epoch, which has been
+//   E since the first window began: so they were announced before all windows, and whoever read the
+//   epoch in its window has seen them (the operations on the epoch order them).
 //
 //   Changes made after the end of their maker's window: take the first of them. Its maker ran in
 //   circles during its window, and goes on doing so until it sees a change that it has not seen in
@@ -65,7 +65,7 @@ class QuiescenceMember {
   // all are quiet, and this member, whose first block comes before all others', is the one to say
   // so.
   bool after_time_slices(std::uint64_t changes, bool still, std::uint64_t position) {
-    tell(changes);
+    announce(changes);
     const std::uint64_t now = board_.epoch.load();
     unchanged_ = now == seen_;
     seen_ = now;
@@ -84,8 +84,8 @@ class QuiescenceMember {
     return board_.epoch.load() == now;
   }
 
-  // Whether the member has changes to tell of.
-  bool has_news(std::uint64_t changes) const { return changes != told_; }
+  // Whether the member has changes to announce.
+  bool has_news(std::uint64_t changes) const { return changes != announced_; }
   // Whether the last call found the epoch as the call before it had.
   bool unchanged() const { return unchanged_; }
 
@@ -94,20 +94,20 @@ class QuiescenceMember {
 
   // The member has no more to run.
   void leave(std::uint64_t changes) {
-    tell(changes);
+    announce(changes);
     board_.places[number_].quiet.store(Board::kGone);
   }
 
  private:
-  void tell(std::uint64_t changes) {
-    if (changes == told_) return;
-    told_ = changes;
+  void announce(std::uint64_t changes) {
+    if (changes == announced_) return;
+    announced_ = changes;
     board_.epoch.fetch_add(1);
   }
 
   Board& board_;
   const std::size_t number_;
-  std::uint64_t told_ = 0, seen_ = 0;
+  std::uint64_t announced_ = 0, seen_ = 0;
   bool unchanged_ = false;
 };
 

@@ -151,7 +151,7 @@ struct WarpControl {
     std::uint64_t state = 0;  // a digest of registers and places after one of them
     LaneMask ran = 0;         // lanes that have run since
     bool repeats = false;     // it has been met again
-    bool idles = false;  // it was met again although other host threads told of changes: nothing
+    bool idles = false;  // it was met again although other host threads announced changes: nothing
                          // proved, but probably it waits
   };
   TimeSlices time_slices;

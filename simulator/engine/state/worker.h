@@ -23,7 +23,7 @@ struct CachedRange {
 };
 inline constexpr int kCacheSlots = 16;
 
-// A kind of finding that a host thread has told of a place, and how often it has met it since.
+// A kind of finding that a host thread has reported for a place, and how often it has met it since.
 struct ReportedSite {
   // kOrigin: of the values that come from there. kKnown and kKnownOrigin: information, since it is
   // known in a library (check/library_findings.h).
@@ -47,7 +47,7 @@ struct Worker {
   check::GlobalRaces* races = nullptr;
   check::GlobalRaces::Memo race_memo;
   bool between_blocks = false;         // races are searched for, and there are other blocks
-  std::vector<ReportedSite> reported;  // what need not be told again: see report.h
+  std::vector<ReportedSite> reported;  // what need not be reported again: monitor/reports.h
 };
 
 }  // namespace lockstep::engine

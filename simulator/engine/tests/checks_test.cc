@@ -493,7 +493,7 @@ TEST(Races, WhenBytesCanBeToldApartNoMoreThatIsSaid) {
   const Outcome o = one_thread(128);
   ASSERT_EQ(o.findings.size(), 1u) << text(o);
   EXPECT_EQ(o.findings[0].kind, Kind::kIncompleteCheck);
-  EXPECT_THAT(text(o), HasSubstr("tells the bytes of 128 words apart, and has no room for more"));
+  EXPECT_THAT(text(o), HasSubstr("distinguishes the bytes of 128 words, and has no room for more"));
   EXPECT_THAT(text(o), Not(HasSubstr("has recorded")));
   EXPECT_TRUE(one_thread(0).findings.empty()) << "room enough";
 }

@@ -1,5 +1,5 @@
-// Kernels that go on after a finding: each place is told once, with how often it was met, and a
-// mistake is not told again at everything that comes of it.
+// Kernels that go on after a finding: each place is reported once, with how often it was met, and a
+// mistake is not reported again at everything that comes of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -118,7 +118,7 @@ OUT:)",
       }
       EXPECT_EQ(leaders, 1u) << std::hex << mask;
       for (std::uint32_t i = 0; i < 32; ++i)
-        EXPECT_EQ(r.first(i), mask >> i & 1 ? leader : 99u) << "all are told who, lane " << i;
+        EXPECT_EQ(r.first(i), mask >> i & 1 ? leader : 99u) << "all get the leader, lane " << i;
       // As on an H100, where no mask of 4096 had another leader: golden/instructions/h100.zst.
       EXPECT_EQ(leader, static_cast<std::uint32_t>(std::countr_zero(mask))) << "seed " << seed;
     }

@@ -316,17 +316,17 @@ TEST_F(Matrices, OperandsStayUntilTheyAreRead) {
 }
 
 TEST_F(Matrices, OperandsAreReadUntilTheWaitHoweverEarlyItComes) {
-  // A fifth warp overwrites them when it is told to: before the wait, which has long been passed
+  // A fifth warp overwrites them after a barrier: before the wait, which has long been passed
   // then, or after it.
   const std::string issue =
                         "setp.ge.u32 p1, r0, 128;\n@p1 bra OTHER;\n" + kOperands + kFence + kIssue,
-                    tell = "bar.arrive 1, 160;\n";
+                    arrive = "bar.arrive 1, 160;\n";
   const std::string overwrite =
       "bra JOIN;\nOTHER:\nbar.sync 0;\nbar.sync 1, 160;\nsetp.eq.u32 p1, r0, 128;\nmov.u32 s2, "
       "tile;\n@p1 st.shared.b32 [s2], r0;\nJOIN:\n";
-  expect_finding(run(issue + tell + kWait + overwrite, kGroup + 32), Kind::kRace,
+  expect_finding(run(issue + arrive + kWait + overwrite, kGroup + 32), Kind::kRace,
                  "wgmma.mma_async");
-  expect_clean(run(issue + kWait + tell + overwrite, kGroup + 32));
+  expect_clean(run(issue + kWait + arrive + overwrite, kGroup + 32));
 }
 
 TEST_F(Matrices, AWarpgroupIsFourWarps) {

@@ -126,16 +126,16 @@ TEST_F(Shift, TellsWhichInstructionsALaunchCameTo) {
 TEST_F(Shift, EveryMutantIsCodeThatRuns) {
   const auto all = code->mutants();
   EXPECT_GT(all.size(), 25u);
-  std::size_t told = 0;
+  std::size_t noticed = 0;
   for (const mutation::Mutant& m : all) {
     ASSERT_EQ(mutate(m.place), "") << m.text << ": " << m.change;
     const Words result = run(3);
-    told += result != Words{15, 25, 35, 0} || outcome.failed();
+    noticed += result != Words{15, 25, 35, 0} || outcome.failed();
     gpu.load_text(kText);
     std::memset(gpu.memory.host(*gpu.memory.find(y), y), 0, 16);
   }
   // Not those of the counter, among others.
-  EXPECT_GT(told, all.size() / 2);
+  EXPECT_GT(noticed, all.size() / 2);
 }
 
 // A mutant beside the module: launches between two exchanges are its own, those after them the
@@ -181,7 +181,7 @@ TEST_F(Shift, TellsWhichOperationsBelongToAPlace) {
 // What other kernels use decides where shared variables lie, and only one kernel is compiled: every
 // mutant there does what it does in a whole program.
 TEST(BesideAModule, DoesWhatTheChangedModuleDoes) {
-  // Two kernels with a variable each of their own and one together, whose addresses they tell; and
+  // Two kernels with a variable each of their own and one together, whose addresses they store; and
   // one that has nothing.
   const std::string text = testing::module_text(R"(
 .shared .align 4 .b8 both[400];

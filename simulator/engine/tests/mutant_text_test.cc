@@ -419,7 +419,7 @@ std::string with_edit(const std::string& text, const ptx::Function& f, std::uint
 }
 
 TEST(MutantsAndTexts, DoTheSame) {
-  std::size_t compared = 0, told = 0;
+  std::size_t compared = 0, differ = 0;
   std::map<mutation::Operator, int> operators;
   for (const auto& [name, body] : kBodies) {
     const std::string text = kernel(body.text);
@@ -448,12 +448,12 @@ TEST(MutantsAndTexts, DoTheSame) {
         EXPECT_TRUE(left == by_text) << what << "\n" << written;
         ++compared;
         ++operators[edits[e].op];
-        told += left != original;
+        differ += left != original;
       }
     }
   }
   EXPECT_GT(compared, 400u);
-  EXPECT_GT(told,
+  EXPECT_GT(differ,
             compared * 3 / 5);  // a comparison of what is unchanged on both sides would say little
   for (std::size_t op = 0; op < mutation::kOperators; ++op)
     EXPECT_GT(operators[static_cast<mutation::Operator>(op)], 0)

@@ -28,7 +28,7 @@ inline std::string module_text(std::string_view body, std::string_view target = 
          std::string(body);
 }
 
-// launch(), which tells coverage/judged.h of what the kernel executed when the test binary judges
+// launch(), which reports to coverage/judged.h what the kernel executed when the test binary judges
 // rows of the table of forms.
 inline Outcome launch_for_judges(const Kernel& kernel, LaunchConfig config,
                                  memory::DeviceMemory& memory) {

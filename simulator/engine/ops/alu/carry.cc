@@ -2,7 +2,7 @@
 //
 // CC.CF is one bit a lane in Warp::carry, changed for the lanes in the mask only, and only by the
 // forms with .cc. It is the carry out of an addition, and of a subtraction the carry out of a + ~b
-// + 1: set when nothing was borrowed. PTX calls it the borrow, which a program can tell apart only
+// + 1: set when nothing was borrowed. PTX calls it the borrow, which a program can distinguish only
 // by mixing sums and differences; silicon then shows this.
 #include "simulator/engine/ops/alu/forms.h"
 #include "simulator/engine/ops/alu/lanes.h"

@@ -119,8 +119,8 @@ void nearest_from_f32(Warp& w, const Op& op, LaneMask mask) {
 template <class C, Reader Read>
 Handler half_from_f32(const AluKey& key, bool zero_or_nearest) {
   const auto& m = key.modifiers;
-  // The word .satfinite is read as sat too. With f16 and without .relu the row's variant tells it
-  // from .sat, [0, 1].
+  // The word .satfinite is read as sat too. With f16 and without .relu the row's variant
+  // distinguishes it from .sat, [0, 1].
   const bool finite = m.sat && (!__is_same(C, F16) || m.relu || m.variant == 1);
   if ((m.relu || finite) && !zero_or_nearest) return nullptr;
   if (m.relu)

@@ -92,7 +92,7 @@ int width_of(Type type) {
 Handler move_form(const AluKey& key) {
   const bool vector =
       key.modifiers.variant !=
-      0;  // the table of forms tells packing and unpacking apart from plain moves so
+      0;  // so the table of forms distinguishes packing and unpacking from plain moves
   if (!only(key, vector ? std::uint32_t{kVariant} : 0u) || vector != (key.operand_count > 2))
     return nullptr;
   if (key.modifiers.type == Type::kPred) return widths(key, 0, 0) ? &move_predicate : nullptr;

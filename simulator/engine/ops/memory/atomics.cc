@@ -288,7 +288,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (between_blocks && reads_value(op)) after_strong_read(w, op, places, mask);
   if (op.as<MemoryFields>().has(kRelease)) released(w);
   if (op.as<MemoryFields>().has(kAcquire)) acquired(w);
-  // An exchange passes on what was there; after any other operation it has been told.
+  // An exchange passes on what was there; after any other operation it has been reported.
   if (r.unwritten != 0 && op.dst != kNoSlot && op.as<AtomicFields>().what() == AtomOp::kExch) {
     begin_tracking(w);
     mark_register(w, op.dst, r.unwritten, mask, w.pc - 1);

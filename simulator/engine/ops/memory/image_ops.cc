@@ -74,7 +74,7 @@ void put(Warp& w, const Op& op, isa::Type type, const Texel& texel, int lane) {
   }
 }
 
-// What txq and suq tell, in the numbers of PTX ISA 5.3, "Texture, Sampler and Surface Types".
+// The results of txq and suq, in the numbers of PTX ISA 5.3, "Texture, Sampler and Surface Types".
 std::uint32_t answer(const Image& image, const Texture* texture, isa::ImageQuery query) {
   using isa::ImageQuery;
   switch (query) {

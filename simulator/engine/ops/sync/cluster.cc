@@ -61,8 +61,8 @@ check::Knowledge end_phase(Block& b, bool& barrier) {
 // Lanes that have waited, or wait, for a phase that is complete learn what was released at it.
 void learn_phase(Warp& w, LaneMask lanes) {
   Block& b = *w.block;
-  for (const auto& told : b.cluster_released)
-    b.races.learn(w.index, lanes, lanes == living(w), *told);
+  for (const auto& releases : b.cluster_released)
+    b.races.learn(w.index, lanes, lanes == living(w), *releases);
 }
 
 // All threads that are left have arrived. False: others have ended without, and this ends the
@@ -94,25 +94,25 @@ void complete_phase(Cluster& c) {
   ++c.blocks[0]->worker->changes;
   c.arrived = 0;
   const bool check_races = c.blocks[0]->launch->check_races;
-  std::vector<std::shared_ptr<const check::Knowledge>> told;
+  std::vector<std::shared_ptr<const check::Knowledge>> releases;
   std::vector<bool> barrier;
   for (const auto& block : c.blocks) {
     if (!check_races) break;
     bool whole = false;
-    told.push_back(std::make_shared<const check::Knowledge>(end_phase(*block, whole)));
+    releases.push_back(std::make_shared<const check::Knowledge>(end_phase(*block, whole)));
     barrier.push_back(whole);
   }
   for (const auto& block : c.blocks) {
     Block& b = *block;
     if (check_races) {
       b.cluster_released.clear();
-      for (std::size_t i = 0; i < told.size(); ++i) {
+      for (std::size_t i = 0; i < releases.size(); ++i) {
         // Its own epoch orders its threads already.
-        if (told[i]->own.block == b.serial && barrier[i]) continue;
+        if (releases[i]->own.block == b.serial && barrier[i]) continue;
         if (barrier[b.cluster_rank]) {
-          b.races.learn(*told[i]);
+          b.races.learn(*releases[i]);
         } else {
-          b.cluster_released.push_back(told[i]);
+          b.cluster_released.push_back(releases[i]);
         }
       }
       if (!barrier[b.cluster_rank])

@@ -22,9 +22,9 @@ void leave_cluster(Warp& w, LaneMask lanes);
 void check_cluster_phase(Warp& w);
 
 // The barrier has two halves. A thread arrives, which waits for nobody, and then waits for the
-// phase it arrived at. An arrival with .relaxed (no kRelease) tells others only what a fence has
-// published. The lanes of a warp need not come together, also where .aligned promises that they do:
-// that promise is not checked.
+// phase it arrived at. An arrival with .relaxed (no kRelease) releases to others only what a fence
+// has published. The lanes of a warp need not come together, also where .aligned promises that they
+// do: that promise is not checked.
 void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask);
 void run_cluster_wait(Warp& w, const Op& op, LaneMask mask);
 
