@@ -82,6 +82,11 @@ std::string shape(std::int64_t rows, std::int64_t columns) {
   return std::to_string(rows) + " x " + std::to_string(columns);
 }
 
+// Of a block, in threads; of a tile, in elements.
+int side_of(MatmulVariant variant) {
+  return variant == MatmulVariant::kTiled8 ? 8 : variant == MatmulVariant::kTiled32 ? 32 : 16;
+}
+
 }  // namespace
 
 LaunchStatus check_matmul(MatmulVariant variant, const MatrixView<const float>& a,
@@ -94,6 +99,9 @@ LaunchStatus check_matmul(MatmulVariant variant, const MatrixView<const float>& 
   check.require(a.columns == b.rows && a.rows == c.rows && b.columns == c.columns,
                 "the shapes do not fit: a is " + shape(a.rows, a.columns) + ", b is " +
                     shape(b.rows, b.columns) + ", c is " + shape(c.rows, c.columns));
+  check.require(
+      is_empty(c) || (c.columns - 1) / side_of(variant) < std::numeric_limits<int>::max(),
+      "c has " + std::to_string(c.columns) + " columns, more than a grid of this variant covers");
   if (!check.ok() || is_empty(c) || is_empty(a)) return check.status();
   check.apart("a", a.data, bytes_of(a), "c", c.data, bytes_of(c));
   check.apart("b", b.data, bytes_of(b), "c", c.data, bytes_of(c));
@@ -106,14 +114,8 @@ LaunchStatus matmul(MatmulVariant variant, const MatrixView<const float>& a,
   if (LaunchStatus status = check_matmul(variant, a, b, c); !status.ok()) return status;
   if (c.rows == 0 || c.columns == 0) return {};
 
-  const int side = variant == MatmulVariant::kTiled8    ? 8
-                   : variant == MatmulVariant::kTiled32 ? 32
-                                                        : 16;
+  const int side = side_of(variant);
   const std::int64_t across = (c.columns - 1) / side + 1, down = (c.rows - 1) / side + 1;
-  if (across > std::numeric_limits<int>::max()) {
-    return refused(kWho, "c has " + std::to_string(c.columns) +
-                             " columns, more than a grid of this variant covers");
-  }
   const dim3 block(side, side);
   const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(std::min(down, kMaxGridY)));
   switch (variant) {

@@ -117,13 +117,13 @@ void judge_device(CaseOutcome& outcome) {
   outcome.device_lost = describe(finished);
 }
 
-// Barriers that threads skip by ending, and threads that write the same value, are errors in a
-// suite, unless somebody has chosen the checks.
+// Barriers that threads skip by ending are errors in a suite, unless somebody has chosen the
+// checks.
 void choose_checks() {
-  constexpr std::uint32_t kStrictBarriers = 32, kStrictWrites = 128;  // simulator/extension.h
+  constexpr std::uint32_t kStrictBarriers = 32;  // simulator/extension.h
   const char* const chosen = std::getenv("LOCKSTEP_CHECKS");
   if (chosen != nullptr && *chosen != '\0') return;
-  if (const auto set = extension().set_checks) set(set(0) | kStrictBarriers | kStrictWrites);
+  if (const auto set = extension().set_checks) set(set(0) | kStrictBarriers);
 }
 
 }  // namespace
