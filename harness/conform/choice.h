@@ -1,4 +1,4 @@
-// Which properties of the suites a run is about: -k, --lf, and what `list` shows.
+// The properties that a run selects: -k, --lf, and the output of `list`.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ struct SuiteProperties {
   std::vector<std::string> names;  // "Stencil.MatchesItsReference", in the program's order
   std::string error;               // why the program did not list them; empty when it did
 };
-// Starts the suite's program, which runs none of them.
+// Asks the suite's program for its list; no property runs.
 SuiteProperties properties_of(const Suite& suite, const Target& target);
 
-// Whether a property's name has the pattern, or one of several between commas, in it, in upper or
-// lower case; * stands for any characters, ? for one. After a ! in front: whether it has none.
+// Whether a property's name contains the pattern, or one of several between commas. Case does not
+// count; * stands for any characters, ? for one. A leading ! negates the whole.
 bool has_pattern(std::string_view property, std::string_view pattern);
 
 // The properties that failed or did not run, and the suites that a run which was cut short did not

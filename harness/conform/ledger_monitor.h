@@ -1,8 +1,8 @@
-// A suite in one process after another, monitored by its ledger: as many as it takes to give every
-// property a verdict of its own.
+// Runs a suite in one process after another, until every property has a verdict of its own. The
+// ledger shows how far each process came.
 //
-// A sticky CUDA error, a crash or a hang takes the process with it, and must cost the one property
-// that it happened in: those that the process had not run yet are run in a new one.
+// A sticky CUDA error, a crash or a hang ends the process. It must cost only the property in which
+// it happened: the properties after it run in a new process.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// What a run prints while its suites run: a line when one ends and, on a terminal, one that follows
-// those that run.
+// The output of a run while its suites run: a line when a suite ends and, on a terminal, a status
+// line of the running suites.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The same suites again and again, each run with random seeds of its own, until something is not
-// green: how often the suites raise a false alarm.
+// Repeats the suites, each run with random seeds of its own, until a run is not green. It measures
+// how often the suites raise a false alarm.
 #pragma once
 
 #include <cstdint>

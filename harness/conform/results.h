@@ -1,4 +1,4 @@
-// What a run leaves in its folder: passport.json, junit.xml and report.html.
+// Writes a run's results to its folder: passport.json, junit.xml and report.html.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace lockstep {
 // there is one. `scratch` is a folder that may be written.
 void find_commit(RunReport& report, const std::filesystem::path& scratch);
 
-// Empty, or a sentence: what could not be written, which is then not there.
+// Returns an empty text, or a sentence that names the file that could not be written.
 std::string save_results(const RunReport& report, const std::filesystem::path& out);
 
 }  // namespace lockstep

@@ -1,9 +1,8 @@
-// NVIDIA's compute-sanitizer around the suites: found, tried on planted faults, and only then
-// believed.
+// Runs the suites under NVIDIA's compute-sanitizer, after a test of the tool on planted faults.
 //
-// A tool that is not there, does not know the GPU or finds nothing whatever it is shown would make
-// every suite clean. So before the first suite it must find the fault that was planted for it, and
-// must not accuse its negative control.
+// A tool that is missing, does not know the GPU or finds nothing would make every suite look clean.
+// So before the first suite it must find a planted fault, and must report nothing in the negative
+// control.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Whether a run is to end before its end: somebody interrupts it, or it stops at the first failure.
+// Whether a run must end early: a signal interrupted it, or it stops at the first failure.
 #pragma once
 
 #include <string>

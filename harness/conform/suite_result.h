@@ -1,4 +1,4 @@
-// What became of one suite: its program's end and the ledger that it left, joined.
+// The result of one suite: its program's exit status joined with the ledger that it left.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Where a run's suites run: --device=... read, and held against the machine.
+// The devices that a run's suites run on: --device=... parsed, and compared with the machine.
 #pragma once
 
 #include <map>

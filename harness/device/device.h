@@ -1,4 +1,4 @@
-// The device under test: what it is, and what only a simulated one can do.
+// The device under test: its properties, and the functions that only a simulated one has.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// A stretch of a program in which the simulated GPU looks for no races.
+// A scope in which the simulated GPU does not look for races.
 //
-// For launches so large that the search is much of their time, of kernels whose accesses smaller
-// launches show too: the law that has them says why no race can be theirs alone. Everything else is
-// checked as before.
+// It is for launches so large that the search dominates their time, of kernels whose accesses occur
+// in smaller launches too. The law with such a launch states why no race can occur there alone. All
+// other checks stay on.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-// While it lives, races are not looked for; then they are again, if they were. On silicon it does
+// Turns the search off for its lifetime; its end restores the former setting. On silicon it does
 // nothing.
 class WithoutRaceSearch {
  public:

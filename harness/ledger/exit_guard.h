@@ -1,8 +1,8 @@
-// A process that leaves before its properties have all run must not look like success.
+// Makes a process fail that exits before all of its properties have run.
 //
-// A library that calls exit(0), a kernel wrapper that tears the process down, quick_exit or _exit:
-// Bazel before 8 takes the status 0 that they leave for a passed test. While the guard is armed
-// each of those ends the process with kEarlyExit, after naming the property that ran. Fatal signals
+// A library may call exit(0), quick_exit or _exit, and Bazel before 8 takes status 0 for a passed
+// test. While the guard is armed, each of these calls ends the process with kEarlyExit, after a
+// message that names the running property. Fatal signals
 // and the runner's SIGTERM (time limit) are passed on unchanged, after the same sentence.
 #pragma once
 

@@ -1,8 +1,8 @@
-// The ledger: which properties were planned, and what became of each.
+// The ledger: the planned properties, and the verdict of each.
 //
-// A run is green only if it closes: every planned property has exactly one verdict, none failed,
-// none is NOT_RUN, and at least one was planned. Anything else (a property recorded twice, or one
-// never planned) is an error of its own.
+// A run is green only if the ledger closes: every planned property has exactly one verdict, none
+// failed, none is NOT_RUN, and at least one was planned. A property that is recorded twice, or was
+// never planned, is an error of its own.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a test process carries from its command line to its properties, and from its properties to
-// its ledger.
+// The state of a test process between its parts: options go from the command line to the
+// properties, records from the properties to the ledger.
 //
 // main() parses the options and opens a record for every gtest test; the body of a property
 // completes the record that is open. A plain TEST() leaves it untouched, and main judges that by

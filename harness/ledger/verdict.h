@@ -1,4 +1,4 @@
-// What can become of a planned case, and why a failing one failed.
+// The verdicts of a planned property, and the reasons of a failure.
 #pragma once
 
 #include <cstdint>

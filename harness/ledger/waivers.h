@@ -1,9 +1,9 @@
 // Waivers: known failures that an open issue covers until a date.
 //
 // A file is a JSON array of {"property", "url", "expires", "reason"}, all four strings that must be
-// there, and no others. A waiver excuses a failing property only. It has a date because one that
-// lasts for ever is a deleted test, and a property that passes although it is waived is red, so
-// that a fix takes its waiver away.
+// there, and no others. A waiver excuses a failing property only. It has a date, because a waiver
+// without end is a deleted test. A waived property that passes is red, so that a fix must remove
+// its waiver.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// An argument of a launcher as data: what it may be, and, of an array, what stands behind it while
-// a call lives.
+// An argument of a launcher as data: its legal values and, for an array, the memory behind it
+// during a call.
 #pragma once
 
 #include <algorithm>

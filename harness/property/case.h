@@ -1,9 +1,9 @@
-// One case being run: its device buffers, its largest budget, and what broke it.
+// One running case: its device buffers, its largest budget, and the reason of its failure.
 //
-// run_case() is the one place where a body runs under the contract. Whatever way the body ends,
-// every buffer is checked and released, the device is synchronised, and the reasons compete in a
-// fixed order, root cause first: a finding of the simulator, a CUDA error, changed guards, changed
-// inputs, then what the body itself found wrong.
+// run_case() is the one place where a body runs under the contract. However the body ends, every
+// buffer is checked and released, and the device is synchronised. Of several reasons the root cause
+// is kept, in this order: a finding of the simulator, a CUDA error, changed guards, changed inputs,
+// then a failed assertion of the body.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Digests of outputs: equal for equal bytes on every machine, and for others as good as never. Not
+// Digests of outputs: equal for equal bytes on every machine, and almost never for other bytes. Not
 // cryptographic.
 #pragma once
 

@@ -2,12 +2,13 @@
 //
 // A header states in which order its kernel rounds. On most inputs a neighbour of that chain --
 // another product fused, a reciprocal in place of a division, another rounding mode, a sum in
-// another order -- gives the same bits, or bits that a bound on the error takes for right. So
-// inputs are searched, by trial on the host, on which each neighbour differs from the stated chain,
-// and of these the stated bits are demanded.
+// another order -- gives the same bits, or bits within the error bound. The search tries inputs on
+// the host until each neighbour differs from the stated chain on one of them. On these inputs the
+// kernel must give the stated bits.
 //
-//   const RoundingSearch<Terms, float> search(stated, {{"the product rounded by itself", unfused},
-//   ...}); const auto found = search.find(bits, sample);   // one input for each neighbour
+//   const RoundingSearch<Terms, float> search(
+//       stated, {{"the product rounded by itself", unfused}, ...});
+//   const auto found = search.find(bits, sample);   // one input for each neighbour
 //   ... launches the kernel on them ...
 //   search.require(found, actual);
 //

@@ -1,5 +1,5 @@
-// Matrices and images in device arrays: rows of `columns` elements, one every `stride` elements,
-// with nobody's elements between them.
+// Matrices and images in device arrays: rows of `columns` elements, one every `stride` elements.
+// The elements between two rows are not part of the matrix.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// The order in which the simulated GPU runs blocks, warps and groups of lanes. Silicon chooses for
-// itself: there these do nothing.
+// The order in which the simulated GPU runs blocks, warps and groups of lanes. On silicon these
+// functions do nothing.
 #pragma once
 
 #include <cstdint>

@@ -2,11 +2,11 @@
 // measured in pairs. docs/reference/timing.md derives the statistics. Nothing here measures;
 // harness/timing/stopwatch.h does.
 //
-// A pair is one duration of each, taken next to each other on one GPU, so that clocks, temperature
-// and neighbours change both. Of every pair the logarithm of the ratio b / a is taken, and of all
-// of them an exact confidence interval of the median, from order statistics: it assumes nothing
-// about the distribution of durations, which is neither normal nor of one peak, but that pairs are
-// independent of each other.
+// A pair is one duration of each, measured next to each other on one GPU, so that clocks,
+// temperature and neighbours affect both. Each pair gives the logarithm of the ratio b / a. All
+// pairs give an exact confidence interval of the median, from order statistics. It assumes that
+// pairs are independent, and nothing about the distribution of durations, which is neither normal
+// nor unimodal.
 #pragma once
 
 #include <cstddef>

@@ -24,8 +24,8 @@ constexpr int kCopied = 32;
 
 // The copy returns when the bytes are in a staging buffer; a stream that does not wait for the
 // default one may overtake it.
-// FAULT copy_from_pageable_memory
 __global__ void after_copy_from_pageable_memory(const int* x, int* y) {
+  // FAULT copy_from_pageable_memory
   y[threadIdx.x] = x[threadIdx.x] + 1;
 }
 PAIR(copy_from_pageable_memory, "race") {
@@ -39,8 +39,8 @@ PAIR(copy_from_pageable_memory, "race") {
 }
 
 // Before it begins, such a copy waits for the one before it.
-// FAULT second_copy_from_pageable_memory
 __global__ void after_second_copy_from_pageable_memory(const int* x, int* y) {
+  // FAULT second_copy_from_pageable_memory
   y[threadIdx.x] = x[threadIdx.x] + 1;
 }
 PAIR(second_copy_from_pageable_memory, "race") {
@@ -55,8 +55,8 @@ PAIR(second_copy_from_pageable_memory, "race") {
 
 // It waits for what its own stream had before it, and not for a copy in a stream that nothing
 // orders before it.
-// FAULT copy_before_a_staged_one
 __global__ void after_copy_before_a_staged_one(const int* x, int* y) {
+  // FAULT copy_before_a_staged_one
   y[threadIdx.x] = x[threadIdx.x] + 1;
 }
 PAIR(copy_before_a_staged_one, "race") {
@@ -73,8 +73,8 @@ PAIR(copy_before_a_staged_one, "race") {
 }
 
 // Staged as well, and in its stream alone.
-// FAULT async_copy_from_pageable_memory
 __global__ void after_async_copy_from_pageable_memory(const int* x, int* y) {
+  // FAULT async_copy_from_pageable_memory
   y[threadIdx.x] = x[threadIdx.x] + 1;
 }
 PAIR(async_copy_from_pageable_memory, "race") {
@@ -87,8 +87,8 @@ PAIR(async_copy_from_pageable_memory, "race") {
 }
 
 // From pinned memory the host goes on at once.
-// FAULT copy_in_another_stream
 __global__ void after_copy_in_another_stream(const int* x, int* y) {
+  // FAULT copy_in_another_stream
   y[threadIdx.x] = x[threadIdx.x] + 1;
 }
 PAIR(copy_in_another_stream, "race") {
@@ -110,8 +110,8 @@ PAIR(copy_in_another_stream, "race") {
   cudaFreeHost(host);
 }
 
-// FAULT copy_within_the_device
 __global__ void after_copy_within_the_device(const int* x, int* y) {
+  // FAULT copy_within_the_device
   y[threadIdx.x] = x[threadIdx.x] + 1;
 }
 PAIR(copy_within_the_device, "race") {
@@ -123,8 +123,8 @@ PAIR(copy_within_the_device, "race") {
   cudaDeviceSynchronize();
 }
 
-// FAULT fill_in_the_default_stream
 __global__ void after_fill_in_the_default_stream(int* counts) {
+  // FAULT fill_in_the_default_stream
   atomicAdd(counts + threadIdx.x % 4, 1);
 }
 PAIR(fill_in_the_default_stream, "race") {
@@ -141,8 +141,8 @@ PAIR(fill_in_the_default_stream, "race") {
 
 // Giving memory back waits for the device, asking for some does not (seen on an H200:
 // docs/journal/silicon.md).
-// FAULT fill_and_an_allocation
 __global__ void after_fill_and_an_allocation(const int* x, int* y) {
+  // FAULT fill_and_an_allocation
   y[threadIdx.x] = x[threadIdx.x] + 1;
 }
 PAIR(fill_and_an_allocation, "race") {

@@ -6,10 +6,8 @@
 __global__ void fine(int* p) { *p = 1; }
 
 __global__ void odd(int* p) {
-  int x;
-  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];"
-      : "=r"(x)
-      : "l"(p));  // the line of the refusal
+  int x;  // below: the line of the refusal
+  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];" : "=r"(x) : "l"(p));
   *p = x;
 }
 

@@ -1,5 +1,4 @@
-// A kernel that begins when its host says so, after the launch: as programs do that measure how
-// long a kernel takes without its launch.
+// A kernel that waits after its launch until the host writes, to be timed without its launch.
 #include "check.h"
 
 __global__ void wait_and_count(volatile int* latch, int* count) {
