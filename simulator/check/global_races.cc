@@ -138,8 +138,8 @@ void GlobalRaces::note_exhausted(const Record& r) {
   if (!exhausted_.exchange(true)) first_unrecorded_ = r;
 }
 
-void GlobalRaces::tell_also(std::uint32_t& h, std::uint32_t number, std::uint32_t lane,
-                            Access& me) const {
+void GlobalRaces::add_to(std::uint32_t& h, std::uint32_t number, std::uint32_t lane,
+                         Access& me) const {
   h &= ~kMany;
   if (number == 0) return;
   const std::uint32_t second = number << kSecondShift | ((lane - lane_of(h)) & 31);
@@ -440,7 +440,7 @@ inline __attribute__((always_inline)) void GlobalRaces::read_weakly(std::uint32_
     case Relation::kUnordered:
       // Readers that nothing orders: two are kept.
       if (!(rd & kMany) || reads_again(rd, lane, side) || relate_second(rd) == Relation::kOrdered)
-        tell_also(rd, me.number(), lane, me);
+        add_to(rd, me.number(), lane, me);
   }
 }
 
@@ -458,7 +458,7 @@ inline __attribute__((always_inline)) void GlobalRaces::write_strongly(std::uint
     set(h, bytes, lane, me);
     if ((before & kMany) && h != before && !is_me(second(before))) keep_second(h, before, me);
   } else if (!(h & kMany) || is_me(second(h))) {
-    tell_also(h, me.number(), lane, me);
+    add_to(h, me.number(), lane, me);
   }
 }
 

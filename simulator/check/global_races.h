@@ -305,14 +305,14 @@ class GlobalRaces {
     return {at(s >> kSecondShift), (lane_of(h) + s) & 31};
   }
   // Adds `lane` of the record `number` to `h`.
-  void tell_also(std::uint32_t& h, std::uint32_t number, std::uint32_t lane, Access& access) const;
+  void add_to(std::uint32_t& h, std::uint32_t number, std::uint32_t lane, Access& access) const;
   // Whether the second reader that `h` describes is the one that reads now, weakly, at a later
   // clock: what ordered somebody after that reading does not order it after this one.
   bool reads_again(std::uint32_t h, std::uint32_t lane, const Side& side) const;
   // Puts another thread into `h`, beside the one that `before` describes.
   void keep_second(std::uint32_t& h, std::uint32_t before, Access& access) const {
     const std::uint32_t s = second_of(number_of(before)).load(std::memory_order_relaxed);
-    tell_also(h, s >> kSecondShift, lane_of(before) + s, access);
+    add_to(h, s >> kSecondShift, lane_of(before) + s, access);
   }
   // Whether the threads that two halves name first are the same.
   bool of_one_thread(std::uint32_t a, std::uint32_t b) const {

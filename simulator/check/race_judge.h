@@ -24,7 +24,7 @@ class RaceJudge {
   struct Access {
     std::uint32_t thread = 0, first = 0, size = 0;  // bytes
     bool reads = false, writes = false, strong = false, acquires = false, releases = false;
-    bool reduces = false;  // red: changes what is there without telling its thread
+    bool reduces = false;  // red: changes memory and returns nothing
     Scope scope = Scope::kGrid;
     std::uint32_t pc = 0;
   };

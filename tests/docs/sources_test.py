@@ -6,7 +6,6 @@
 What is checked, of sources in C++, CUDA, Python, shell and Starlark:
 - Lines have at most 100 columns. A table (*.inc) may be wider: it has a row a line.
 - "tell" and its forms stand in no comment, message or name: a check reports, a call returns.
-- The folders in LONG and TELLING are exceptions. An exception that no source needs is an error.
 """
 
 import os
@@ -22,19 +21,6 @@ TELL = re.compile(r"(?<![a-z])([Tt]ell|[Tt]old)(s|ing)?(?![a-z])")
 # This file and its neighbour name the word.
 OWN = {"tests/docs/pages_test.py", "tests/docs/sources_test.py"}
 
-# Folders and files whose lines may be longer.
-LONG = {
-    "simulator/check/BUILD": "rewritten with the engine's layers",
-    "simulator/compile/BUILD": "rewritten with the engine's layers",
-    "simulator/engine": "rewritten with the engine's layers",
-}
-# Folders and files that still have the word.
-TELLING = {
-    "simulator/check": "rewritten with the engine's layers",
-    "simulator/compile": "rewritten with the engine's layers",
-    "simulator/engine": "rewritten with the engine's layers",
-}
-
 
 def sources():
     for folder, names, here in os.walk(ROOT):
@@ -47,31 +33,19 @@ def sources():
                 yield path
 
 
-def exception(path, exceptions):
-    """The folder or file of `exceptions` that `path` is or lies in, or None."""
-    return next((e for e in exceptions if path == e or path.startswith(e + "/")), None)
-
-
 def main():
-    failures, used, count = [], set(), 0
+    failures, count = [], 0
     for path in sorted(sources()):
         count += 1
         with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()
         for number, line in enumerate(lines, 1):
-            found = []
             if len(line) > COLUMNS:
-                found.append((LONG, "has %d columns, more than %d" % (len(line), COLUMNS)))
+                failures.append("%s:%d: has %d columns, more than %d"
+                                % (path, number, len(line), COLUMNS))
             if TELL.search(line) and path not in OWN:
-                found.append((TELLING, 'has the word "%s"' % TELL.search(line).group()))
-            for exceptions, text in found:
-                excuse = exception(path, exceptions)
-                if excuse:
-                    used.add(excuse)
-                else:
-                    failures.append("%s:%d: %s" % (path, number, text))
-    for excuse in sorted((LONG.keys() | TELLING.keys()) - used):
-        failures.append("%s: no source there needs its exception" % excuse)
+                failures.append('%s:%d: has the word "%s"'
+                                % (path, number, TELL.search(line).group()))
     if count < 500:
         failures.append("%d sources in %s: that is not the tree" % (count, ROOT))
     print("\n".join(failures))

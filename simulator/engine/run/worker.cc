@@ -83,7 +83,7 @@ void end(std::unique_ptr<Cluster> cluster) {
 }
 
 // Somebody may wonder whether a kernel will ever end.
-void tell_if_long(Launch& launch, const Block& b) {
+void notify_if_long(Launch& launch, const Block& b) {
   if (!launch.config->notice) return;
   const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(
                                    std::chrono::steady_clock::now() - launch.begun)
@@ -139,7 +139,7 @@ void work(Launch& launch, Worker& worker, std::size_t number) {
       } else {
         idle = idle && waits(*unit);
         still = still && all_still(*unit);
-        tell_if_long(launch, first_of(*unit));
+        notify_if_long(launch, first_of(*unit));
       }
     }
     std::erase(active, nullptr);

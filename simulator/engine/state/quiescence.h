@@ -18,9 +18,9 @@
 //
 //   Changes made before the end of their maker's window, or by one that has gone, were announced:
 //   by after_time_slices() at the window's end at the latest, or by leave(), which announces
-//   changes BEFORE it says that the member has gone. Telling adds one to the epoch, which has been
-//   E since the first window began: so they were announced before all windows, and whoever read the
-//   epoch in its window has seen them (the operations on the epoch order them).
+//   changes BEFORE it says that the member has gone. An announcement adds one to the epoch, which
+//   has been E since the first window began: so they were announced before all windows, and whoever
+//   read the epoch in its window has seen them (the operations on the epoch order them).
 //
 //   Changes made after the end of their maker's window: take the first of them. Its maker ran in
 //   circles during its window, and goes on doing so until it sees a change that it has not seen in

@@ -66,7 +66,7 @@ constexpr char kStoreFour[] =
     "ld.shared.v4.u32 {r4, r5, r6, r7}, [s0];\nst.global.v4.u32 [d1], {r4, r5, r6, r7};\n";
 
 // ---- cp.async
-// -------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 JUDGES(Async, CopiesArriveWithTheirGroup,
        "cp.async.cg.shared.global [a], [b], imm16{, e:u32}{, policy:b64}", "cp.async.commit_group",
@@ -202,7 +202,7 @@ TEST_F(Async, WithoutTheChecksCopiesStillWork) {
 }
 
 // ---- mbarrier
-// -------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 constexpr char kInit64[] = "@p0 mbarrier.init.shared.b64 [b0], 64;\nbar.sync 0;\n";
 constexpr char kWaitParity0[] =
@@ -351,7 +351,7 @@ TEST_F(Async, CopiesThatArriveAtAnMbarrier) {
 }
 
 // ---- bulk copies
-// ----------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 // Thread 0 fetches 512 bytes.
 constexpr char kFetch[] =

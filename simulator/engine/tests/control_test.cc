@@ -239,13 +239,16 @@ TEST(Calls, ArgumentsAndResultsSpelledAsAFunctions) {
 .func (.param .b32 r) f(.param .b32 x, .param .align 16 .b8 y[16]) {
   .reg .b32 %r<4>; .reg .b64 %d<4>;
   ld.param::func.b32 %r1, [x]; ld.param::func.v2.u64 {%d1, %d2}, [y];
-  add.u64 %d1, %d1, %d2; cvt.u32.u64 %r2, %d1; add.u32 %r1, %r1, %r2; st.param::func.b32 [r], %r1; ret;
+  add.u64 %d1, %d1, %d2; cvt.u32.u64 %r2, %d1; add.u32 %r1, %r1, %r2;
+      st.param::func.b32 [r], %r1; ret;
 }
 .visible .entry k(.param .u64 out) {
   .reg .b32 %r<4>; .reg .b64 %d<4>; .param .b32 a; .param .align 16 .b8 b[16]; .param .b32 c;
   mov.u32 %r1, %tid.x; mov.b64 %d1, 100; mov.b64 %d2, 2000;
-  st.param::func.b32 [a], %r1; st.param::func.v2.b64 [b], {%d1, %d2}; call (c), f, (a, b); ld.param::func.b32 %r2, [c];
-  ld.param::entry.u64 %d3, [out]; mul.wide.u32 %d1, %r1, 4; add.u64 %d3, %d3, %d1; st.global.b32 [%d3], %r2; ret;
+  st.param::func.b32 [a], %r1; st.param::func.v2.b64 [b], {%d1, %d2}; call (c), f, (a, b);
+      ld.param::func.b32 %r2, [c];
+  ld.param::entry.u64 %d3, [out]; mul.wide.u32 %d1, %r1, 4; add.u64 %d3, %d3, %d1;
+      st.global.b32 [%d3], %r2; ret;
 })");
   const auto out = gpu.unwritten(128);
   const Outcome o = gpu.launch("k", 1, 32, out);
@@ -257,8 +260,10 @@ TEST(Calls, ArgumentsAndResultsSpelledAsAFunctions) {
 JUDGES(Calls, AFunctionPointerPerLane, "call");
 TEST(Calls, AFunctionPointerPerLane) {
   const std::string functions = R"(
-.func (.param .b32 r) one(.param .b32 x) { .reg .b32 %r<3>; ld.param.u32 %r1, [x]; add.u32 %r2, %r1, 1; st.param.b32 [r], %r2; ret; }
-.func (.param .b32 r) two(.param .b32 x) { .reg .b32 %r<3>; ld.param.u32 %r1, [x]; mul.lo.u32 %r2, %r1, 2; st.param.b32 [r], %r2; ret; }
+.func (.param .b32 r) one(.param .b32 x) { .reg .b32 %r<3>; ld.param.u32 %r1, [x];
+    add.u32 %r2, %r1, 1; st.param.b32 [r], %r2; ret; }
+.func (.param .b32 r) two(.param .b32 x) { .reg .b32 %r<3>; ld.param.u32 %r1, [x];
+    mul.lo.u32 %r2, %r1, 2; st.param.b32 [r], %r2; ret; }
 .global .align 8 .u64 table[2] = {one, two};
 )";
   const auto r = run(kernel(R"(
@@ -511,7 +516,8 @@ TEST(Printf, FormatsWhatTheThreadPassed) {
   Machine gpu;
   gpu.load(R"(
 .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
-.global .align 1 .b8 format[22] = {37, 100, 32, 37, 46, 50, 102, 32, 37, 99, 32, 37, 37, 32, 37, 108, 108, 117, 10, 0, 0, 0};
+.global .align 1 .b8 format[22] = {37, 100, 32, 37, 46, 50, 102, 32, 37, 99, 32, 37, 37, 32, 37,
+    108, 108, 117, 10, 0, 0, 0};
 .visible .entry k()
 {
   .local .align 8 .b8 depot[32];

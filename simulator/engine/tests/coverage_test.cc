@@ -89,7 +89,7 @@ TEST_F(CoverageTest, CountsThreadsAndWhatTheirGuardsWere) {
   EXPECT_EQ(at(5, "add").count.ran, 64u);
 }
 
-TEST_F(CoverageTest, TellsAGuardThatIsAlwaysTrueFromOneThatNeverIs) {
+TEST_F(CoverageTest, SeparatesAGuardThatIsAlwaysTrueFromOneThatNeverIs) {
   gpu.launch("k", 1, 32, std::uint32_t{32});
   EXPECT_EQ(at(3, "bra").count.ran, 32u);
   EXPECT_EQ(at(3, "bra").count.reached, 32u);

@@ -44,7 +44,7 @@ TEST(GoesOn, AfterEveryPlaceAndTellsEachOnceWithItsCount) {
   EXPECT_THAT(text(o), HasSubstr("and 309 more times, by this and other threads"));
 }
 
-TEST(GoesOn, TellsARaceWhereWritesOfOneValueWereToldBefore) {
+TEST(GoesOn, ReportsARaceWhereWritesOfOneValueWereReportedBefore) {
   // The same store writes one value in its first turn, and different ones in its second.
   Case c;
   const Outcome o = c.run(

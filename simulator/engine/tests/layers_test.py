@@ -11,7 +11,8 @@ import os
 import re
 import sys
 
-ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.realpath(__file__)) + "/../../.."
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = sys.argv[1] if len(sys.argv) > 1 else HERE + "/../../.."
 ENGINE = os.path.join(ROOT, "simulator/engine")
 # From the bottom up; those of one line may not include each other.
 LAYERS = [

@@ -137,7 +137,8 @@ TEST(Load, SeveralTextsAreLinkedByName) {
   .reg .b64 %rd<3>;
   ld.param.u64 %rd1, [out];
   ld.global.u32 %r1, [value];
-  { .param .b32 a; st.param.b32 [a], %r1; .param .b32 r; call.uni (r), twice, (a); ld.param.b32 %r2, [r]; }
+  { .param .b32 a; st.param.b32 [a], %r1; .param .b32 r; call.uni (r), twice, (a);
+      ld.param.b32 %r2, [r]; }
   st.global.u32 [%rd1], %r2;
   ret;
 })");
@@ -402,8 +403,10 @@ TEST(ShortPointers, AParameterIsNoConstant) {
   .reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
   cvta.param.u64 %rd1, s;
   cvta.const.u64 %rd2, constants;
-  isspacep.param %p1, %rd1; isspacep.const %p2, %rd1; isspacep.param %p3, %rd2; isspacep.const %p4, %rd2;
-  selp.b32 %r1, 1, 0, %p1; selp.b32 %r2, 1, 0, %p2; selp.b32 %r3, 1, 0, %p3; selp.b32 %r4, 1, 0, %p4;
+  isspacep.param %p1, %rd1; isspacep.const %p2, %rd1; isspacep.param %p3, %rd2;
+      isspacep.const %p4, %rd2;
+  selp.b32 %r1, 1, 0, %p1; selp.b32 %r2, 1, 0, %p2; selp.b32 %r3, 1, 0, %p3;
+      selp.b32 %r4, 1, 0, %p4;
   ld.param.u64 %rd3, [out]; st.global.v4.b32 [%rd3], {%r1, %r2, %r3, %r4};
   ret;
 })");

@@ -108,7 +108,7 @@ TEST_F(Shift, KeepsVariablesAndWhatTheyHold) {
   EXPECT_EQ(counted(), 4u);  // still there, and no longer counted
 }
 
-TEST_F(Shift, TellsWhichInstructionsALaunchCameTo) {
+TEST_F(Shift, ReturnsWhichInstructionsALaunchCameTo) {
   std::vector<std::uint8_t> ran;
   gpu.config.ran = &ran;
   run(0);
@@ -161,7 +161,7 @@ TEST_F(Shift, StandsBesideTheModuleAndTakesItsPlaceForALaunch) {
   EXPECT_EQ(why, "the function has no such instruction");
 }
 
-TEST_F(Shift, TellsWhichOperationsBelongToAPlace) {
+TEST_F(Shift, ReturnsWhichOperationsBelongToAPlace) {
   const mutation::Place store = place(mutation::Operator::kStoreRemoved, "the store is left out"),
                         nowhere{0, 0, 1000, 0};
   const mutation::Place places[] = {store, nowhere};

@@ -39,7 +39,8 @@ std::string kernel(const std::string& body) {
 .address_size 64
 .global .align 8 .b8 counters[64];
 .global .align 64 .b8 map[128];
-.const .align 4 .b8 table[32] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+.const .align 4 .b8 table[32] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18,
+    19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
 .visible .entry k(.param .u64 x, .param .u64 y, .param .u32 n)
 {
   .shared .align 1024 .b8 tile[4096];
@@ -222,9 +223,12 @@ WAIT:
   ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r22, %r23}, [%r17];
   cvt.rn.f32.u32 %f1, %r3;
   cvt.rn.f32.u32 %f2, %r5;
-  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f3, %f4, %f5, %f6}, {%r18, %r19, %r20, %r21}, {%r22, %r23}, {%f1, %f2, %f2, %f1};
-  mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f3, %f4, %f5, %f6, %f7, %f8, %f9, %f10}, {%r11, %r12}, {%r13, %r14}, {%f3, %f4, %f5, %f6, %f1, %f2, %f1, %f2};
-  mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r24, %r25, %r26, %r27}, {%r18, %r19, %r20, %r21}, {%r22, %r23}, {%r11, %r12, %r13, %r14};
+  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f3, %f4, %f5, %f6}, {%r18, %r19, %r20,
+      %r21}, {%r22, %r23}, {%f1, %f2, %f2, %f1};
+  mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f3, %f4, %f5, %f6, %f7, %f8, %f9, %f10},
+      {%r11, %r12}, {%r13, %r14}, {%f3, %f4, %f5, %f6, %f1, %f2, %f1, %f2};
+  mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r24, %r25, %r26, %r27}, {%r18, %r19, %r20,
+      %r21}, {%r22, %r23}, {%r11, %r12, %r13, %r14};
   movmatrix.sync.aligned.m8n8.trans.b16 %r28, %r24;
   bar.sync 0;
   stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r17], {%r28, %r25};
@@ -232,8 +236,10 @@ WAIT:
   mov.u32 %r39, 32;
   wmma.load.a.sync.aligned.row.m8n32k16.shared.s8 {%r29}, [%r15+32], 16;
   wmma.load.b.sync.aligned.col.m8n32k16.shared.s8 {%r30, %r31, %r32, %r33}, [%r15], %r39;
-  wmma.mma.sync.aligned.row.col.m8n32k16.s32.s8.s8.s32 {%r18, %r19, %r20, %r21, %r22, %r23, %r24, %r25}, {%r29}, {%r30, %r31, %r32, %r33}, {%r18, %r19, %r20, %r21, %r22, %r23, %r24, %r25};
-  wmma.store.d.sync.aligned.row.m8n32k16.shared.s32 [%r15+2048], {%r18, %r19, %r20, %r21, %r22, %r23, %r24, %r25}, 32;
+  wmma.mma.sync.aligned.row.col.m8n32k16.s32.s8.s8.s32 {%r18, %r19, %r20, %r21, %r22, %r23, %r24,
+      %r25}, {%r29}, {%r30, %r31, %r32, %r33}, {%r18, %r19, %r20, %r21, %r22, %r23, %r24, %r25};
+  wmma.store.d.sync.aligned.row.m8n32k16.shared.s32 [%r15+2048], {%r18, %r19, %r20, %r21, %r22,
+      %r23, %r24, %r25}, 32;
   bar.sync 0;
   ld.shared.u32 %r34, [%r17];
   ld.shared.v4.u32 {%r35, %r36, %r37, %r38}, [%r17+2048];
@@ -275,8 +281,10 @@ WAIT:
   mov.u32 %r23, %r3;
   setp.ne.s32 %p2, %r4, 0;
   wgmma.fence.sync.aligned;
-  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd7, %p2, 1, 1, 0, 0;
-  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, {%r11, %r12, %r13, %r14}, %rd7, 1, -1, 1, 0;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd7, %p2, 1, 1,
+      0, 0;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, {%r11, %r12, %r13,
+      %r14}, %rd7, 1, -1, 1, 0;
   wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r20, %r21, %r22, %r23}, %rd6, %rd7, 1;
   wgmma.commit_group.sync.aligned;
   wgmma.wait_group.sync.aligned 0;
@@ -306,10 +314,13 @@ MADE:
   cvt.u16.u32 %h1, %r12;
   @%p2 bra WAIT;
   mbarrier.expect_tx.relaxed.cta.shared.b64 [%r11], %r13;
-  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r10], [%rd5, {%r14, %r12}], [%r11];
-  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%r10+128], [%rd5, {0, 2}], [%r11], %h1;
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r10], [%rd5,
+      {%r14, %r12}], [%r11];
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
+      [%r10+128], [%rd5, {0, 2}], [%r11], %h1;
   mbarrier.arrive.expect_tx.shared.b64 %rd7, [%r11], 64;
-  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10+256], [%rd1+16], 64, [%r11];
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10+256], [%rd1+16], 64,
+      [%r11];
 WAIT:
   mbarrier.try_wait.parity.shared.b64 %p3, [%r11], 0;
   @!%p3 bra WAIT;

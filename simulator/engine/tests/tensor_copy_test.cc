@@ -175,7 +175,8 @@ std::string kernel(const Copy& c, const std::string& body, bool looks) {
   std::string s = R"(
 .visible .entry k(.param .u64 map, .param .u64 image, .param .u64 after)
 {
-.reg .pred p<8>; .reg .b16 h<16>; .reg .b32 r<16>; .reg .b32 t<8>; .reg .b32 b; .reg .b32 w; .reg .b64 d<24>; .reg .b32 x<8>;
+.reg .pred p<8>; .reg .b16 h<16>; .reg .b32 r<16>; .reg .b32 t<8>; .reg .b32 b; .reg .b32 w;
+    .reg .b64 d<24>; .reg .b32 x<8>;
 .shared .align 1024 .b8 window[16384];
 .shared .align 8 .b64 bar;
 ld.param.u64 d0, [map]; ld.param.u64 d1, [image]; ld.param.u64 d2, [after];
@@ -187,7 +188,8 @@ mov.u32 t0, %tid.x; mov.u32 w, window; mov.u32 b, bar; setp.eq.u32 p0, t0, 0;
     s += "mov.b16 h" + std::to_string(d) + ", " + std::to_string(c.offsets[d]) + ";\n";
   s += R"(
 @p0 mbarrier.init.shared.b64 [b], 1;
-shl.b32 t1, t0, 4; mul.wide.u32 d3, t0, 16; add.u64 d1, d1, d3; add.u64 d2, d2, d3; add.u32 t2, w, t1; mov.u32 t3, 0;
+shl.b32 t1, t0, 4; mul.wide.u32 d3, t0, 16; add.u64 d1, d1, d3; add.u64 d2, d2, d3;
+    add.u32 t2, w, t1; mov.u32 t3, 0;
 $in:
 ld.global.v4.b32 {x0, x1, x2, x3}, [d1]; st.shared.v4.b32 [t2], {x0, x1, x2, x3};
 add.u64 d1, d1, 512; add.u32 t2, t2, 512; add.u32 t3, t3, 1; setp.lt.u32 p1, t3, 32; @p1 bra $in;
@@ -653,7 +655,7 @@ TEST_F(TensorCopy, AMapWithoutThatBitIsMadeAnotherFieldByField) {
 }
 
 // ---- What is found
-// --------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 TEST_F(TensorCopy, ReadingBeforeTheWaitIsFound) {
   const Copy c = plain_copy();

@@ -274,7 +274,7 @@ void run_nanosleep(Warp& w, const Op& op, LaneMask mask) {
 void run_nothing(Warp&, const Op&, LaneMask) {}
 
 // ---- addresses
-// ------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 void run_convert_address(Warp& w, const Op& op, LaneMask mask) {
   const Launch& launch = *w.block->launch;
