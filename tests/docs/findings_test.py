@@ -23,7 +23,9 @@ SMOOTH = "examples/first_program/smooth.cu"
 WITHOUT_EXAMPLE = {"incomplete-check"}
 OPTIONS = {"time-limit": ["--instruction-limit=1000000"], "leak": ["--check=all,leaks"]}
 
-EXEC, PROGRAMS = sys.argv[1], dict(zip(["findings", "warpgroup", "smooth"], sys.argv[2:5]))
+# Absolute: --update leaves the folder in which they are named.
+EXEC, *BUILT = [os.path.abspath(argument) for argument in sys.argv[1:5]]
+PROGRAMS = dict(zip(["findings", "warpgroup", "smooth"], BUILT))
 failures = []
 
 

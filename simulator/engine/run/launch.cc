@@ -63,7 +63,7 @@ check::Finding no_room_for_races(const Launch& launch) {
   } else {
     f.where = "the search for races distinguishes the bytes of " +
               std::to_string(most == 0 ? check::GlobalRaces::kSplits : most) +
-              " words apart, and has no room for more";
+              " words, and has no room for more";
     f.detail =
         "From here on it forgets what is known of a word when single bytes of it are accessed: "
         "races in such words are missed. A smaller grid, or accesses to "

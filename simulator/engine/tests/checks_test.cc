@@ -477,7 +477,7 @@ TEST(Races, WhenTheyCanBeRecordedNoMoreItIsSaid) {
   EXPECT_TRUE(d.run(body).findings.empty()) << "room enough";
 }
 
-TEST(Races, WhenBytesCanBeToldApartNoMoreThatIsSaid) {
+TEST(Races, WhenBytesCannotBeKeptApartAReportStatesIt) {
   // Every turn of the loop writes the first byte of another word, and then the second.
   const std::string body =
       "  mov.u32 %r4, 0;\nL:\n  st.global.u8 [%rd6], %r4;\n  st.global.u8 [%rd6+1], %r4;\n  "

@@ -32,9 +32,10 @@ using Words = std::vector<std::uint32_t>;
 constexpr int kMost = 128;  // threads of a grid
 
 // y[i] of each thread i of the grid comes from x[i] in %r1; the body leaves a word in %r2. 64 words
-// of each array belong to nobody else, behind those of the threads. One instruction a line.
+// of each array belong to nobody else, behind those of the threads. One instruction a line: a line
+// that begins with more than two blanks continues the one before.
 std::string kernel(const std::string& body) {
-  return R"(.version 8.4
+  const std::string text = R"(.version 8.4
 .target sm_90a
 .address_size 64
 .global .align 8 .b8 counters[64];
@@ -64,12 +65,13 @@ std::string kernel(const std::string& body) {
   add.s64 %rd2, %rd2, %rd3;
   ld.global.u32 %r1, [%rd1+64];
 )" + body +
-         R"(
+                           R"(
   st.global.u32 [%rd2+64], %r2;
 DONE:
   ret;
 }
 )";
+  return std::regex_replace(text, std::regex("\n {3,}"), " ");
 }
 
 struct Body {
@@ -316,7 +318,7 @@ MADE:
   mbarrier.expect_tx.relaxed.cta.shared.b64 [%r11], %r13;
   cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r10], [%rd5,
       {%r14, %r12}], [%r11];
-  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
+ cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
       [%r10+128], [%rd5, {0, 2}], [%r11], %h1;
   mbarrier.arrive.expect_tx.shared.b64 %rd7, [%r11], 64;
   cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10+256], [%rd1+16], 64,
