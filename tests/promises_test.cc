@@ -32,6 +32,15 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
+// A fragment behind code and a sentence above it are the same promise: neither the first letter's
+// case nor the last full stop counts.
+std::string normal(std::string sentence) {
+  if (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
+  if (!sentence.empty())
+    sentence[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(sentence[0])));
+  return sentence;
+}
+
 // A sentence ends with a full stop before a capital letter, or with its block.
 void add_sentences(const std::string& block, Sentences& sentences) {
   std::size_t begin = 0;
@@ -39,17 +48,18 @@ void add_sentences(const std::string& block, Sentences& sentences) {
     const bool ends = block[i] == '.' || block[i] == '!' || block[i] == '?';
     if (!ends || block[i + 1] != ' ' || std::isupper(static_cast<unsigned char>(block[i + 2])) == 0)
       continue;
-    sentences.insert(block.substr(begin, i + 1 - begin));
+    sentences.insert(normal(block.substr(begin, i + 1 - begin)));
     begin = i + 2;
   }
-  if (begin < block.size()) sentences.insert(block.substr(begin));
+  if (begin < block.size()) sentences.insert(normal(block.substr(begin)));
 }
 
 // Of the comments of a header: those on lines of their own that follow each other, and those behind
-// code with what goes on below them.
+// code with what goes on below them in the same column.
 Sentences sentences_of(std::istream& header) {
   Sentences sentences;
   std::string block;
+  std::size_t column = 0;  // of the block's first line
   const auto end_block = [&] {
     add_sentences(one_line(block), sentences);
     block.clear();
@@ -61,7 +71,8 @@ Sentences sentences_of(std::istream& header) {
       continue;
     }
     const std::string text = one_line(std::string_view(line).substr(at + 2));
-    if (at != code || text.empty()) end_block();
+    if (at != code || at != column || text.empty()) end_block();
+    if (block.empty()) column = at;
     block += " " + text;
   }
   end_block();
@@ -102,7 +113,7 @@ std::map<std::string, std::vector<Row>> rows_of(std::istream& page) {
       continue;
     }
     families[family].push_back(
-        {line.substr(2, end - 2), names_in(line.substr(end + 3, last - end - 3))});
+        {normal(line.substr(2, end - 2)), names_in(line.substr(end + 3, last - end - 3))});
   }
   return families;
 }
@@ -170,9 +181,9 @@ TEST(Promises, EverySentenceOfAHeaderIsHeldByALawOrSaysWhyNot) {
 TEST(Promises, SentencesAreThoseOfTheComments) {
   std::istringstream header(
       "// A title. It\n// goes on (as 2.5 does).\n//\n//   y = x\nint a;  // 1 ... 9\n        // "
-      "and so on\nint b;\n");
-  EXPECT_EQ(sentences_of(header),
-            (Sentences{"A title.", "It goes on (as 2.5 does).", "y = x", "1 ... 9 and so on"}));
+      "and so on\n// The next.\nint b;\n");
+  EXPECT_EQ(sentences_of(header), (Sentences{"a title", "it goes on (as 2.5 does)", "y = x",
+                                             "1 ... 9 and so on", "the next"}));
 }
 
 }  // namespace

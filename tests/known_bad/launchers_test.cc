@@ -54,10 +54,17 @@ auto mutants_of() {
   const Labels elsewhere = {"law", "finding:race"};
   // Arrays of one case after another may lie where those before lay.
   // Of another shape, or outside of what there is.
-  const Labels kept = {
-      "mismatch",      "unwritten",  "finding:uninitialised", "finding:out-of-bounds",
-      "law",           "cuda-error", "finding:race",          "finding:illegal-instruction",
-      "input-changed", "guard"};
+  const Labels kept = {"mismatch",
+                       "unwritten",
+                       "finding:uninitialised",
+                       "finding:out-of-bounds",
+                       "law",
+                       "cuda-error",
+                       "finding:race",
+                       "finding:illegal-instruction",
+                       "input-changed",
+                       "guard",
+                       "finding:invalid-instruction"};
   const Labels stale = {"mismatch", "unwritten", "finding:uninitialised", "law"};
   add<Judged>(m, "on_the_default_stream", "ignores the stream that it is given",
               Family::template make<&B::on_the_default_stream>(), elsewhere, order);
