@@ -216,8 +216,9 @@ struct LaunchedHistogramCase : HistogramCase {
       path = HistogramPath::kShared;
     if (path == HistogramPath::kCluster && cluster == 16)
       cluster = 8;  // which not every device lets be
-    if (path == HistogramPath::kShared)
-      more_bins = std::min<std::int64_t>(more_bins, bins_a_block() - 300);
+    // One of the field's own values, or the case could not be replayed.
+    while (path == HistogramPath::kShared && more_bins > bins_a_block() - 300)
+      more_bins -= kBinsOf48KB;
     if (more_bins > 0) n = std::min<std::int64_t>(n, 300);
     const std::int64_t few = bins;
     bins += more_bins;
