@@ -299,6 +299,23 @@ void take_origins(Warp& w, Slot slot, const Request& r, LaneMask lanes, std::uin
   });
 }
 
+bool check_copied_out(Warp& w, std::uint32_t pc, int lane, std::uint32_t offset,
+                      std::uint16_t unwritten) {
+  const Block& b = *w.block;
+  if (b.derived_words.empty()) return true;
+  for (unsigned left = unwritten; left != 0; left &= left - 1) {
+    const auto at = offset + static_cast<std::uint32_t>(std::countr_zero(left));
+    const auto known =
+        b.derived_words.find(reinterpret_cast<std::uintptr_t>(b.shared.bytes.get() + at) / 4);
+    if (known == b.derived_words.end()) continue;
+    Validity::Word word;
+    word.invalid = word.derived = 1u << lane;
+    word.pc = known->second;
+    return report_use(w, pc, word.invalid, word, "what the value copied was computed from");
+  }
+  return true;
+}
+
 bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
   const Program& program = *w.block->program;
   Frame& frame = w.control->frames[w.control->frame];

@@ -42,6 +42,11 @@ void forget_origins(Block& b, const std::byte* first, std::size_t bytes);
 // After a load has marked `lanes` of the register at `slot`, whose bytes are `offset` from r.host:
 // derived values are marked as such.
 void take_origins(Warp& w, Slot slot, const Request& r, LaneMask lanes, std::uint32_t offset);
+// Before a bulk or tensor copy to global memory takes the 16 bytes at `offset` of its block's
+// shared memory, of which `unwritten` count as unwritten, a bit each: nobody but the kernel sees a
+// computed value there, and everybody sees it now. False: a finding ends the launch.
+bool check_copied_out(Warp& w, std::uint32_t pc, int lane, std::uint32_t offset,
+                      std::uint16_t unwritten);
 // Where such a value came from, in a sentence.
 std::string origin_of(const Program& program, const Validity::Word& word);
 // Lanes of `mask` whose value at `slot` was never written.

@@ -8,6 +8,7 @@
 #include "simulator/engine/monitor/proxies.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/ops/async/async_copy.h"
 #include "simulator/engine/ops/async/bulk_reduction.h"
 #include "simulator/engine/ops/async/mbarrier.h"
@@ -216,6 +217,7 @@ class BulkLane {
       reduce();
       return;
     }
+    if (!check_values(chosen)) return;
     const bool whole = chosen == 0xffff && delivery_.unwritten.empty();
     StoresUnderWay others(w_, pc_, lane_, /*combines=*/false);
     const std::uint32_t step = whole ? kChunk : 1;
@@ -235,17 +237,33 @@ class BulkLane {
     keep(std::move(others).places(), /*combines=*/false);
   }
 
+  // Of the bytes that are copied: `chosen` of each chunk.
+  bool check_values(std::uint16_t chosen) {
+    const std::uint32_t source = static_cast<std::uint32_t>(from_) & kOffsetMask;
+    for (std::uint32_t at = 0; at < delivery_.unwritten.size(); at += kChunk) {
+      const auto unwritten = static_cast<std::uint16_t>(unwritten_of(at) & chosen);
+      if (!check_copied_out(w_, pc_, lane_, source + at, unwritten)) return false;
+    }
+    return true;
+  }
+
+  // Of a chunk, the bytes whose source counts as unwritten.
+  std::uint16_t unwritten_of(std::uint32_t at) const {
+    std::uint16_t unwritten = 0;
+    for (std::uint32_t i = 0; i < kChunk && !delivery_.unwritten.empty(); ++i)
+      unwritten |= static_cast<std::uint16_t>(delivery_.unwritten[at + i] << i);
+    return unwritten;
+  }
+
   void reduce() {
+    if (!check_values(0xffff)) return;
     const Op target = *reduction(op_, copy_.reduction, copy_.type);
     StoresUnderWay others(w_, pc_, lane_, /*combines=*/true);
     for (std::uint32_t at = 0; at < size_; at += kChunk) {
       if (!others.check(to_ + at, kChunk, nullptr, nullptr)) return;
-      std::uint16_t unwritten = 0;
-      for (std::uint32_t i = 0; i < kChunk && !delivery_.unwritten.empty(); ++i)
-        unwritten |= static_cast<std::uint16_t>(delivery_.unwritten[at + i] << i);
       // Sums of f32 keep subnormals, unlike those of red.global: so does an H100.
-      if (!reduce_piece(w_, target, pc_, lane_, to_ + at, delivery_.bytes.data() + at, unwritten,
-                        true))
+      if (!reduce_piece(w_, target, pc_, lane_, to_ + at, delivery_.bytes.data() + at,
+                        unwritten_of(at), true))
         return;
     }
     keep(std::move(others).places(), /*combines=*/true);

@@ -9,6 +9,7 @@
 #include "simulator/engine/monitor/proxies.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/ops/async/async_copy.h"
 #include "simulator/engine/ops/async/bulk_reduction.h"
 #include "simulator/engine/ops/async/stores_under_way.h"
@@ -308,6 +309,8 @@ class TensorLane {
             if (w_.event == Event::kAbort) return false;
             const std::int64_t x = rows.coordinate(n);
             if (!inside || x < 0 || x >= static_cast<std::int64_t>(map_.sizes[0])) return true;
+            if (!check_copied_out(w_, pc_, lane_, (shared_ & kOffsetMask) + place, unwritten))
+              return false;
             const std::uint64_t address =
                 rows.base() + static_cast<std::uint64_t>(x) * unit + within;
             const std::byte* bytes = &delivery_.bytes[place];
