@@ -120,6 +120,47 @@ PAIR(bulk_store_without_a_proxy_fence, "missing-proxy-fence") {
   bulk_store_without_a_proxy_fence<faulty><<<1, 128>>>(y);
 }
 
+// A tile is computed as a whole, also of what was never loaded: a copy may leave that out, and must
+// not take it to global memory.
+template <bool faulty>
+__global__ void bulk_store_of_garbage(const int* x, int* y, int n) {
+  __shared__ __align__(16) int in[32], out[32];
+  if (threadIdx.x < n) in[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = 3 * in[threadIdx.x];
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BULK_STORE(y, out, faulty ? 128 : 80);  // FAULT bulk_store_of_garbage
+    BULK_COMMIT();
+    BULK_WAIT();
+  }
+}
+PAIR(bulk_store_of_garbage, "uninitialised") {
+  Buffer<int> x(32, 1), y(32, 1);
+  bulk_store_of_garbage<faulty><<<1, 32>>>(x, y, 20);
+}
+
+// The tensor ends within the box: what lies past it is not stored.
+template <bool faulty>
+__global__ void tensor_store_of_garbage(const __grid_constant__ CUtensorMap map, const int* x) {
+  __shared__ __align__(128) int in[kBoxBytes / 4], out[kBoxBytes / 4];
+  if (threadIdx.x < 3 * kWidth) in[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = 3 * in[threadIdx.x];
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    TENSOR_STORE(&map, 0, 0, out);  // FAULT tensor_store_of_garbage
+    BULK_COMMIT();
+    BULK_WAIT();
+  }
+}
+PAIR(tensor_store_of_garbage, "uninitialised") {
+  Buffer<int> x(kWidth * kHeight, 1), y(kWidth * kHeight, 1);
+  tensor_store_of_garbage<faulty><<<1, 128>>>(map_of(y, faulty ? 4 : 3), x);
+}
+
 // Every lane of a warp stores the tile, as an epilogue of CUTLASS does: the same bytes are legal,
 // and reported as information.
 template <bool faulty>
