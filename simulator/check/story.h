@@ -57,6 +57,8 @@ inline Relation relate(std::uint32_t block, std::uint32_t epoch, std::uint32_t w
                ? Relation::kOrdered
                : Relation::kUnordered;
   }
+  const LaunchOrder& launches = side.order->grid().launches();
+  if (block < launches.first_block() && launches.is_before(block)) return Relation::kOrdered;
   return side.order->ordered_after_block(side.warp * 32 + lane, block, epoch, warp, at_lane, clock)
              ? Relation::kOrdered
              : Relation::kUnordered;

@@ -37,7 +37,7 @@ cudaError_t record(const char* function, cudaEvent_t event, cudaStream_t stream,
       capture_record(*s, *e);
       return cudaSuccess;
     }
-    return put(r, d, function, stream, RecordWork{event});
+    return put(r, d, {function}, stream, RecordWork{event});
   });
 }
 
@@ -57,7 +57,8 @@ cudaError_t happened(const char* function, cudaEvent_t event) {
                  r.explain(function, "the event was recorded while its stream was being captured");
                  return cudaErrorCapturedEvent;
                }
-               r.has_waited();
+               r.dependent_launches.forget();
+               if (e->stands_for) r.order.host_waits_for(*e->stands_for);
                return check_unsafe(r, function);
              });
 }

@@ -87,7 +87,7 @@ cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* func
                    const LaunchRequest& request, void** arguments) {
   KernelWork work;
   cudaError_t error = make_kernel_work(r, d, api_name, function, request, arguments, &work);
-  if (error == cudaSuccess) error = put(r, d, api_name, request.stream, std::move(work));
+  if (error == cudaSuccess) error = put(r, d, {api_name}, request.stream, std::move(work));
   if (error != cudaSuccess && r.interceptor != nullptr)
     error = r.interceptor->launch_answered(r, api_name, error);
   // Blocking launches return what has become of a kernel that ran.

@@ -23,7 +23,6 @@
 #include "simulator/engine/launch/launch.h"
 #include "simulator/memory/device_memory.h"
 #include "simulator/memory/image.h"
-#include "simulator/runtime/state/copies_under_way.h"
 #include "simulator/runtime/state/dependent_launches.h"
 #include "simulator/runtime/state/device_lock.h"
 #include "simulator/runtime/state/environment.h"
@@ -34,6 +33,8 @@
 #include "simulator/runtime/state/operations.h"
 #include "simulator/runtime/state/record.h"
 #include "simulator/runtime/state/streams.h"
+#include "simulator/runtime/order/order.h"
+#include "simulator/runtime/order/touched_memory.h"
 
 namespace lockstep::runtime {
 
@@ -112,7 +113,8 @@ class Runtime {
   Leaks leaks;
   Operations operations;
   DependentLaunches dependent_launches;
-  CopiesUnderWay copies_under_way;
+  Order order;
+  TouchedMemory touched;
   bool used = false;  // a call has reached a device
   std::atomic<bool> driver_started =
       false;  // cuInit, or a call of the runtime API that starts the driver
@@ -140,11 +142,10 @@ class Runtime {
   // Reports memory of the device, or of all devices, that is still allocated, if leaks are checked.
   void report_leaks(const Device& device);
   void report_leaks();
-  // The host, or a stream, has waited for something: what was put into streams before is taken to
-  // be done.
-  void has_waited() {
+  // The host has waited for all that was put into any stream.
+  void has_waited_for_all() {
     dependent_launches.forget();
-    copies_under_way.forget();
+    order.host_waits_for_all();
   }
   // Destroys everything on a device.
   void reset_device(Device& device);

@@ -22,7 +22,7 @@ void run_wait_for_grids(Warp& w, const Op&, LaneMask mask) {
   if ((w.overlapped & mask) == 0) return;
   w.waited |= mask;
   const auto& running = b.launch->config->running_grids;
-  if (b.launch->config->arriving.empty() &&
+  if (b.launch->config->concurrent.empty() &&
       std::all_of(running.begin(), running.end(),
                   [](const RunningGrid& grid) { return grid.until_wait; }))
     w.overlapped &= ~mask;
