@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "simulator/check/global_rows.h"
+#include "simulator/check/region_lock.h"
 #include "simulator/engine/monitor/arriving_data.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/running_grids.h"
@@ -188,20 +190,20 @@ std::string in_shared_variable(const Launch& launch, std::uint64_t address) {
   return {};
 }
 
-Opponent opponent(const Block& b, std::uint32_t warp, const GlobalRaces::Conflict& c) {
+Opponent opponent(const Block& b, std::uint32_t warp, const check::LaneAccess& c) {
   const Launch& launch = *b.launch;
   const auto in_cluster = static_cast<std::uint32_t>(launch.config->cluster.count());
   Opponent o;
-  o.pc = c.other.pc;
-  o.position = launch.clustered ? c.other.block / in_cluster : c.other.block;
+  o.pc = c.record.pc;
+  o.position = launch.clustered ? c.record.block / in_cluster : c.record.block;
   o.block = launch.clustered
-                ? place_of_block(launch, c.other.block / in_cluster, c.other.block % in_cluster)
-                : place_of_block(launch, c.other.block, 0);
-  o.thread = thread_of(launch, c.other.warp * 32u + c.other_lane);
-  o.same_block = c.other.block == b.serial;
-  o.same_warp = o.same_block && c.other.warp == warp;
-  o.is_write = c.other.write;
-  o.is_strong = c.other.strong;
+                ? place_of_block(launch, c.record.block / in_cluster, c.record.block % in_cluster)
+                : place_of_block(launch, c.record.block, 0);
+  o.thread = thread_of(launch, c.record.warp * 32u + c.lane);
+  o.same_block = c.record.block == b.serial;
+  o.same_warp = o.same_block && c.record.warp == warp;
+  o.is_write = c.record.write;
+  o.is_strong = c.record.strong;
   return o;
 }
 
@@ -249,17 +251,17 @@ LaneMask record_runs(Warp& w, Request& r, LaneMask lanes) {
 
 // The lanes of a run that are recorded, and have stored. What is known of its cells may change on
 // the way, as where a halo meets its neighbour; many parts are no cheaper than their lanes.
-LaneMask record_row(Warp& w, Request& r, LaneRun left, check::RaceCell* cell,
-                    GlobalRaces::Access& access) {
+LaneMask record_parts(Warp& w, Request& r, LaneRun left, check::GlobalCell* cell,
+                      GlobalRaces::Access& access) {
   GlobalRaces& races = *w.block->worker->races;
   const std::uint32_t width = r.size / 4;
   LaneMask done = 0;
   for (int parts = 0; parts < 4 && left.count != 0; ++parts) {
     LaneRun part = left;
-    if (!races.row(cell, width, part.lane, part.count, access)) {
-      part.count = races.alike(cell, width, left.count);
+    if (!check::record_row(races, cell, width, part.lane, part.count, access)) {
+      part.count = check::length_of_row(races, cell, width, left.count);
       if (part.count == 0 || part.count == left.count ||
-          !races.row(cell, width, part.lane, part.count, access))
+          !check::record_row(races, cell, width, part.lane, part.count, access))
         break;
     }
     store(w, r, part.lanes());
@@ -282,14 +284,15 @@ LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& 
   for (const LaneRun& run : lane_runs(at, lanes, r.size)) {
     const std::uint64_t first = r.address[run.lane],
                         last = first + (run.together ? 1 : run.count) * r.size - 1;
-    check::RaceCell* cell = cells_of(first);
+    check::GlobalCell* cell = cells_of(first);
     // Lanes that write to one place race, unless they are atomic.
     if (cell == nullptr || (run.together && run.count > 1 && r.store != nullptr)) break;
-    const GlobalRaces::Lock lock(races, first, last);
+    const check::RegionLock lock(races.parallel(), first, last);
     LaneMask recorded = 0;
     if (!run.together) {
-      recorded = record_row(w, r, run, cell, access);
-    } else if (races.together(cell, r.size / 4, run.lane, run.lane + run.count - 1, access)) {
+      recorded = record_parts(w, r, run, cell, access);
+    } else if (check::record_one_place(races, cell, r.size / 4, run.lane, run.lane + run.count - 1,
+                                       access)) {
       recorded = run.lanes();
       store(w, r, recorded);
     }
@@ -301,7 +304,7 @@ LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& 
 
 // The granules of [first, last], the first of which has `cell`, each with its bytes, a bit each.
 template <class Visit>
-void for_granules(std::uint64_t first, std::uint64_t last, check::RaceCell* cell, Visit visit) {
+void for_granules(std::uint64_t first, std::uint64_t last, check::GlobalCell* cell, Visit visit) {
   for (std::uint64_t g = first & ~3ull; g <= last; g += 4, ++cell) {
     const std::uint32_t from = g < first ? static_cast<std::uint32_t>(first - g) : 0;
     const std::uint32_t to = last - g < 3 ? static_cast<std::uint32_t>(last - g) : 3;
@@ -322,16 +325,16 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   bool good = true;
   each(lanes, [&](int i) {
     const std::uint64_t first = r.address[i], last = first + r.size - 1;
-    check::RaceCell* cell = cells_of(first);
+    check::GlobalCell* cell = cells_of(first);
     if (cell == nullptr) {
       if (side.strong) races.access_without_cell(first, static_cast<std::uint32_t>(i), side);
       store(w, r, 1u << i);
       return;
     }
-    const GlobalRaces::Lock lock(races, first, last);
-    GlobalRaces::Conflict conflict;
+    const check::RegionLock lock(races.parallel(), first, last);
+    check::LaneAccess conflict;
     bool found = false;
-    for_granules(first, last, cell, [&](check::RaceCell& granule, std::uint32_t mask) {
+    for_granules(first, last, cell, [&](check::GlobalCell& granule, std::uint32_t mask) {
       found |= races.access(granule, mask, static_cast<std::uint32_t>(i), access, conflict);
     });
     if (found && good)
@@ -437,7 +440,7 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
         return check_cells(
             w, part, some, Space::kGlobal,
             [&](std::uint64_t address) {
-              return memory.in_window(address) ? memory.race_shadow(address) : nullptr;
+              return memory.in_window(address) ? check::cell_of(memory, address) : nullptr;
             },
             [&](std::uint64_t address) {
               const memory::Allocation* a = memory.find(address);
@@ -470,9 +473,9 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
     if (!k.memory->in_window(addresses[i])) return;
     const std::uint64_t first = addresses[i],
                         last = first + std::uint32_t{op.width} * op.elements - 1;
-    const GlobalRaces::Lock lock(races, first, last);
-    for_granules(first, last, k.memory->race_shadow(first),
-                 [&](check::RaceCell& cell, std::uint32_t) {
+    const check::RegionLock lock(races.parallel(), first, last);
+    for_granules(first, last, check::cell_of(*k.memory, first),
+                 [&](check::GlobalCell& cell, std::uint32_t) {
                    races.observe(cell, static_cast<std::uint32_t>(i), side);
                  });
   });

@@ -54,7 +54,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
       b.cluster_arrivals = b.block_arrivals = {};
       b.cluster_released.clear();
     }
-    if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, 0);
+    if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, check::GlobalCell());
   }
   for (Barrier& barrier : b.barriers) barrier = Barrier{};
   b.shared.partly_written.clear();

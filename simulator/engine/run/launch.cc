@@ -38,9 +38,10 @@ check::Finding no_room_for_races(const Launch& launch) {
   constexpr std::uint32_t kLot = 64;
   const std::uint32_t most = launch.config->race_records;
   const std::uint32_t end =
-      most == 0 ? check::GlobalRaces::kRecords : launch.races->first_number() + most;
-  const bool records = launch.races->first_number() + launch.races->recorded() + kLot > end;
-  const check::GlobalRaces::Record& r = launch.races->first_unrecorded();
+      most == 0 ? check::AccessRecords::kMost : launch.races->records().first_number() + most;
+  const bool records =
+      launch.races->records().first_number() + launch.races->records().made() + kLot > end;
+  const check::AccessRecord& r = launch.races->records().first_unrecorded();
   const auto in_cluster = static_cast<std::uint32_t>(launch.config->cluster.count());
   check::Finding f;
   f.kind = check::Kind::kIncompleteCheck;
@@ -53,7 +54,8 @@ check::Finding no_room_for_races(const Launch& launch) {
   f.access.thread = thread_of(launch, r.warp * kWarpSize);
   f.space = "global";
   if (records) {
-    f.where = "the search for races has recorded " + std::to_string(launch.races->recorded()) +
+    f.where = "the search for races has recorded " +
+              std::to_string(launch.races->records().made()) +
               " accesses of this launch, by instruction, warp and epoch between barriers, and has "
               "no room for more";
     f.detail =
@@ -242,7 +244,7 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
   for (const Worker& w : workers) outcome.counters.add(w.counters);
   gather_findings(l, workers, outcome.findings);
   if (l.races != nullptr) {
-    outcome.first_record = l.races->first_number();
+    outcome.first_record = l.races->records().first_number();
     outcome.end_of_records = memory.race_records();
   }
   outcome.started_dependents = l.dependent_grids.started;
