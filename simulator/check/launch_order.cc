@@ -47,9 +47,9 @@ void LaunchOrder::begin(const Place& place, std::uint64_t blocks, std::uint32_t 
 }
 
 const LaunchOrder::Launch* LaunchOrder::find(std::uint32_t block) const {
-  const auto behind =
-      std::upper_bound(launches_.begin(), launches_.end(), block,
-                       [](std::uint32_t b, const Launch& launch) { return b < launch.first_block; });
+  const auto behind = std::upper_bound(
+      launches_.begin(), launches_.end(), block,
+      [](std::uint32_t b, const Launch& launch) { return b < launch.first_block; });
   return behind == launches_.begin() ? nullptr : &*std::prev(behind);
 }
 

@@ -1,8 +1,8 @@
 // Which launches of the past are ordered before the present one, and the blocks of each.
 //
 // The caller orders launches by vector clocks over lanes: sequences of operations that are ordered
-// one after another. Blocks are numbered on from launch to launch as long as a launch is remembered,
-// so a block's number names its launch. So do the numbers of records (global_races.h).
+// one after another. Blocks are numbered on from launch to launch as long as a launch is
+// remembered, so a block's number names its launch. So do the numbers of records (global_races.h).
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace lockstep::check {
 
 class LaunchOrder {
  public:
-  // Where a launch stands. Sequences count from 1; 0: the launch is ordered after all before it, and
-  // before all after it.
+  // Where a launch stands. Sequences count from 1; 0: the launch is ordered after all before it,
+  // and before all after it.
   struct Place {
     std::uint32_t lane = 0, sequence = 0;
     std::span<const std::uint32_t> before;   // by lane: what is ordered before the launch
@@ -42,6 +42,10 @@ class LaunchOrder {
   // The number of the first record of the first launch that is not ordered before the present one;
   // the present one's own if there is none.
   std::uint32_t first_unordered_record() const { return first_unordered_; }
+  // The first block of the first launch that is remembered.
+  std::uint32_t first_remembered() const {
+    return launches_.empty() ? first_block_ : launches_.front().first_block;
+  }
   // Whether the launch of `block`, which is not of the present one, is ordered before it.
   bool is_before(std::uint32_t block) const;
   bool missed() const { return missed_; }
@@ -71,9 +75,10 @@ class LaunchOrder {
 
   std::deque<Launch> launches_;          // by first block; the present one, too
   std::vector<std::deque<Step>> steps_;  // by lane: the launches in it
-  std::vector<std::uint32_t> forgotten_;  // by lane: the last launch that was forgotten, not settled
-  std::vector<std::uint32_t> before_;     // of the present launch
-  bool alone_ = true;                     // the present launch is ordered after all others
+  std::vector<std::uint32_t>
+      forgotten_;                      // by lane: the last launch that was forgotten, not settled
+  std::vector<std::uint32_t> before_;  // of the present launch
+  bool alone_ = true;                  // the present launch is ordered after all others
   bool missed_ = false;
   std::uint32_t first_block_ = 0, first_unordered_ = 1;
   std::uint64_t end_of_blocks_ = 0;

@@ -181,6 +181,8 @@ class DeviceMemory {
   // stays the same.
   std::uint64_t generation() const { return generation_.load(std::memory_order_relaxed); }
 
+  // Whether memory that the host sees at the same address was ever allocated in the window.
+  bool has_host_memory() const { return host_file_ >= 0; }
   // Every live allocation, in address order: for leak reports and for a device reset.
   std::vector<const Allocation*> live() const;
   std::uint64_t bytes_in_use(int device) const;

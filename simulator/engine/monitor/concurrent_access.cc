@@ -4,6 +4,7 @@
 #include <bit>
 #include <string>
 
+#include "simulator/engine/monitor/past_access.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/request.h"

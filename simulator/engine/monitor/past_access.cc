@@ -7,13 +7,13 @@ namespace lockstep::engine {
 
 using check::GlobalRaces;
 
-PastAccess past_access(const PastLaunch& launch, const GlobalRaces::Record& record,
-                       std::uint32_t lane) {
+PastAccess past_access(const PastLaunch& launch, const check::LaneAccess& of) {
+  const check::AccessRecord& record = of.record;
   PastAccess past;
   past.stream = launch.stream;
   check::Access& a = past.access;
   a.block = place_of_block(launch.shape, record.block - launch.first_block);
-  a.thread = thread_in_block(launch.block_size, record.warp * kWarpSize + lane);
+  a.thread = thread_in_block(launch.block_size, record.warp * kWarpSize + of.lane);
   a.is_write = record.write;
   a.is_atomic = record.strong && record.write;
   past.kernel = "a kernel of a module that was unloaded";
@@ -26,8 +26,8 @@ PastAccess past_access(const PastLaunch& launch, const GlobalRaces::Record& reco
 }
 
 std::optional<PastAccess> find_unordered_access(memory::DeviceMemory& memory,
-                                                const OperationPlace& place,
-                                                const memory::Box& box, bool writes) {
+                                                const OperationPlace& place, const memory::Box& box,
+                                                bool writes) {
   if (memory.race_state() == nullptr || box.empty()) return std::nullopt;
   RaceHistory& history = RaceHistory::of(memory);
   GlobalRaces& races = history.races;
@@ -36,12 +36,12 @@ std::optional<PastAccess> find_unordered_access(memory::DeviceMemory& memory,
     for (std::uint64_t y = 0; y < box.height; ++y) {
       const memory::Address first = box.begin + z * box.slice + y * box.pitch;
       if (!memory.in_window(first) || !memory.in_window(first + box.width - 1)) continue;
-      const auto met = races.find_unordered(memory.race_shadow(first), first,
+      const auto met = races.find_unordered(check::cell_of(memory, first), first,
                                             first + box.width - 1, writes, place.before);
       if (!met) continue;
-      const PastLaunch* const launch = history.find(met->access.other.block);
+      const PastLaunch* const launch = history.find(met->access.record.block);
       if (launch == nullptr) continue;
-      PastAccess past = past_access(*launch, met->access.other, met->access.other_lane);
+      PastAccess past = past_access(*launch, met->access);
       past.access.address = met->address;
       past.access.size = 1;
       return past;

@@ -12,8 +12,7 @@ inline constexpr const char* kOrderBetweenStreams =
     "cudaStreamWaitEvent for an event recorded behind the first would order the two; so would one "
     "stream for both, or cudaStreamSynchronize in between.";
 
-// The access of `lane` that `record` describes, which is of `launch`.
-PastAccess past_access(const PastLaunch& launch, const check::GlobalRaces::Record& record,
-                       std::uint32_t lane);
+// The access, which is of `launch`.
+PastAccess past_access(const PastLaunch& launch, const check::LaneAccess& access);
 
 }  // namespace lockstep::engine

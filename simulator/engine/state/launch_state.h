@@ -43,7 +43,7 @@ struct Looks {
 // What becomes of programmatic dependent launches (sync/dependent_grids.h).
 struct DependentGrids {
   struct Wait {
-    check::GlobalRaces::Record record;  // who: block, warp and when
+    check::AccessRecord record;  // who: block, warp and when
     LaneMask lanes = 0;
   };
   std::atomic<bool> started{false}, waited{false},

@@ -22,8 +22,7 @@ std::uint64_t mix(std::uint64_t x) {
 // has not begun either, all that have begun and not ended lie in its own row, fewer than one host
 // thread can keep half run.
 std::uint64_t unit_at(std::uint64_t position, std::uint64_t units, const GridShape& shape) {
-  const std::uint64_t seed = shape.seed,
-                      row = shape.cooperative ? units : kBlocksInFlight;
+  const std::uint64_t seed = shape.seed, row = shape.cooperative ? units : kBlocksInFlight;
   if (seed == 0) return position;
   const std::uint64_t first = position - position % row, length = std::min(row, units - first);
   const std::uint64_t salt = mix(seed + first * 0x9e3779b97f4a7c15ull);

@@ -27,8 +27,8 @@ inline constexpr std::size_t kBlocksInFlight = 64;
 // them, so that a block still only waits for units that can have begun.
 Dim3 place_of_block(const GridShape& shape, std::uint64_t position, std::uint32_t rank);
 Dim3 place_of_block(const Launch& launch, std::uint64_t position, std::uint32_t rank);
-// The same of the block with this number in the schedule, where blocks of a cluster are numbered one
-// after another.
+// The same of the block with this number in the schedule, where blocks of a cluster are numbered
+// one after another.
 Dim3 place_of_block(const GridShape& shape, std::uint32_t number);
 // The index of thread `linear` in a block of this size.
 Dim3 thread_in_block(const Dim3& block, std::uint32_t linear);

@@ -3,8 +3,10 @@
 #include <string>
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/concurrency.h"
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/transfers.h"
 #include "simulator/runtime/state/work.h"
@@ -119,7 +121,10 @@ cudaError_t cudaMalloc(void** pointer, size_t size) {
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
-  const void* const caller = CALLER;
+  // The variant for per-thread default streams calls from within this library.
+  const void* const caller =
+      lockstep::runtime::thread_state().per_thread_default_stream ? lockstep::runtime::caller()
+                                                                  : CALLER;
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     Stream* s = r.streams.find_stream(stream, d.ordinal);
     if (s == nullptr || !s->capture) {
@@ -129,8 +134,7 @@ cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
       if (error != cudaSuccess || size == 0) return error;
       // The memory may be used by what comes after this in the stream.
       const Operation at = r.order.put(r.streams.find_stream(stream, d.ordinal)->order);
-      check_order(r, "cudaMallocAsync", at,
-                  Box::line(reinterpret_cast<Address>(*pointer), size));
+      check_order(r, "cudaMallocAsync", at, Box::line(reinterpret_cast<Address>(*pointer), size));
       return cudaSuccess;
     }
     // The address is decided now and used at every launch of the graph.
@@ -311,5 +315,5 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaMallocAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaFreeAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMallocAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaFreeAsync, _ptsz)

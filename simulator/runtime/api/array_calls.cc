@@ -1,5 +1,6 @@
 // Arrays: making them and copying to and from them.
 #include "simulator/runtime/state/arrays.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/work.h"
 
 using namespace lockstep::runtime;
@@ -203,12 +204,12 @@ cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x,
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaMemcpy2DToArray, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpy2DToArrayAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpy2DFromArray, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpy2DFromArrayAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpy2DArrayToArray, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpyToArray, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpyToArrayAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpyFromArray, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpyFromArrayAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy2DToArray, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpy2DToArrayAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy2DFromArray, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpy2DFromArrayAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy2DArrayToArray, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpyToArray, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpyToArrayAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpyFromArray, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpyFromArrayAsync, _ptsz)

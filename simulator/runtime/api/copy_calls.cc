@@ -1,5 +1,6 @@
 // cudaMemcpy, cudaMemset and their variants of one, two and three dimensions. Asynchronous ones
 // have happened when they return.
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/work.h"
 
@@ -200,18 +201,18 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaMemcpy, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpyAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpy2D, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpy2DAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpy3D, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpy3DAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemset, _ptds)
-LOCKSTEP_ALIAS(cudaMemsetAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemset2D, _ptds)
-LOCKSTEP_ALIAS(cudaMemset2DAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemset3D, _ptds)
-LOCKSTEP_ALIAS(cudaMemset3DAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpy3DPeer, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpy3DPeerAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpyBatchAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpyAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy2D, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpy2DAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy3D, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpy3DAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemset, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemsetAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemset2D, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemset2DAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemset3D, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemset3DAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy3DPeer, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpy3DPeerAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpyBatchAsync, _ptsz)

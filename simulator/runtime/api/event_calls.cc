@@ -1,5 +1,6 @@
 // Events. Their times are the host's: the duration of the simulation, never the speed of a GPU.
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/transfers.h"
 #include "simulator/runtime/state/work.h"
@@ -128,5 +129,5 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaEventRecord, _ptsz)
-LOCKSTEP_ALIAS(cudaEventRecordWithFlags, _ptsz)
+LOCKSTEP_PER_THREAD(cudaEventRecord, _ptsz)
+LOCKSTEP_PER_THREAD(cudaEventRecordWithFlags, _ptsz)

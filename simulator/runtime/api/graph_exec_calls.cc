@@ -4,6 +4,7 @@
 #include "simulator/runtime/api/graph_api.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/node_work.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 
 using namespace lockstep::runtime;
 
@@ -251,6 +252,6 @@ cudaError_t cudaDeviceGraphMemTrim(int device) {
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaGraphInstantiateWithParams, _ptsz)
-LOCKSTEP_ALIAS(cudaGraphLaunch, _ptsz)
-LOCKSTEP_ALIAS(cudaGraphUpload, _ptsz)
+LOCKSTEP_PER_THREAD(cudaGraphInstantiateWithParams, _ptsz)
+LOCKSTEP_PER_THREAD(cudaGraphLaunch, _ptsz)
+LOCKSTEP_PER_THREAD(cudaGraphUpload, _ptsz)

@@ -5,6 +5,7 @@
 #include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/launcher.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/work.h"
 
@@ -136,7 +137,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(__cudaLaunchKernel, _ptsz)
-LOCKSTEP_ALIAS(cudaLaunchKernel, _ptsz)
-LOCKSTEP_ALIAS(cudaLaunchCooperativeKernel, _ptsz)
-LOCKSTEP_ALIAS(cudaLaunchKernelExC, _ptsz)
+LOCKSTEP_PER_THREAD(__cudaLaunchKernel, _ptsz)
+LOCKSTEP_PER_THREAD(cudaLaunchKernel, _ptsz)
+LOCKSTEP_PER_THREAD(cudaLaunchCooperativeKernel, _ptsz)
+LOCKSTEP_PER_THREAD(cudaLaunchKernelExC, _ptsz)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/transfers.h"
 #include "simulator/runtime/state/work.h"
@@ -141,8 +142,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* /*pointer*/, size_t /*length*/,
                                      unsigned /*flags*/) {
-  return api(__func__, Reach::kDevice,
-             [&](Runtime& r, Device& d) { return check_stream(r, d, "cudaStreamAttachMemAsync", stream); });
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) {
+    return check_stream(r, d, "cudaStreamAttachMemAsync", stream);
+  });
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
@@ -181,13 +183,13 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaStreamSynchronize, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamQuery, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamGetFlags, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamGetPriority, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamGetId, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamGetDevice, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamWaitEvent, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamAttachMemAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaLaunchHostFunc, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamAddCallback, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamSynchronize, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamQuery, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamGetFlags, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamGetPriority, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamGetId, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamGetDevice, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamWaitEvent, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamAttachMemAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaLaunchHostFunc, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamAddCallback, _ptsz)

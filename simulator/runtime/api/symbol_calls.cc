@@ -3,6 +3,7 @@
 #include <string>
 
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/work.h"
 
@@ -133,7 +134,7 @@ cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaMemcpyToSymbol, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpyToSymbolAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpyFromSymbol, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpyFromSymbolAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpyToSymbol, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpyToSymbolAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpyFromSymbol, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpyFromSymbolAsync, _ptsz)

@@ -20,8 +20,7 @@ void TouchedMemory::settle(const Clock& settled) {
   std::erase_if(touched_, [&](const Touched& t) { return settled.covers(t.lane, t.sequence); });
 }
 
-const Touched* TouchedMemory::find(const Clock& before, const memory::Box& box,
-                                   bool writes) const {
+const Touched* TouchedMemory::find(const Clock& before, const memory::Box& box, bool writes) const {
   const auto found = std::find_if(touched_.begin(), touched_.end(), [&](const Touched& t) {
     return (t.writes || writes) && !before.covers(t.lane, t.sequence) && t.box.overlaps(box);
   });

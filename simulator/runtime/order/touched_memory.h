@@ -38,7 +38,7 @@ class TouchedMemory {
   bool empty() const { return touched_.empty(); }
 
   // Of more, the oldest are forgotten.
-  static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMost = 1024;
 
  private:
   std::vector<Touched> touched_;  // in the order of the calls

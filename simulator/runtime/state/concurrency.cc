@@ -70,9 +70,8 @@ Accesses accesses_of(const Runtime& runtime, const Work& work) {
     box.slice = fill->slice;
     result.written = box.merged();
   } else if (const auto* allocate = std::get_if<AllocateWork>(&work)) {
-    result.written =
-        memory::Box::line(reinterpret_cast<memory::Address>(allocate->parameters.dptr),
-                          allocate->parameters.bytesize);
+    result.written = memory::Box::line(reinterpret_cast<memory::Address>(allocate->parameters.dptr),
+                                       allocate->parameters.bytesize);
   } else if (const auto* free = std::get_if<FreeWork>(&work)) {
     const auto address = reinterpret_cast<memory::Address>(free->pointer);
     const memory::Allocation* const a = runtime.memory->find(address);
@@ -128,8 +127,8 @@ void check_access(Runtime& runtime, const char* api_name, const Operation& opera
 void remember(Runtime& runtime, const char* api_name, const Operation& operation,
               const memory::Box& box, bool writes) {
   if (box.empty() || runtime.order.host().covers(operation.lane, operation.sequence)) return;
-  runtime.touched.add({box, writes, api_name, caller(), operation.stream, operation.lane,
-                       operation.sequence});
+  runtime.touched.add(
+      {box, writes, api_name, caller(), operation.stream, operation.lane, operation.sequence});
 }
 
 bool looks_for_races(const Runtime& runtime) {

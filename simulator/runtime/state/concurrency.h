@@ -13,8 +13,8 @@
 
 namespace lockstep::runtime {
 
-// Reports a `race` where the operation, put by `api_name`, conflicts with an earlier one that is not
-// ordered before it, and remembers what it accesses. Kernels are left to the engine.
+// Reports a `race` where the operation, put by `api_name`, conflicts with an earlier one that is
+// not ordered before it, and remembers what it accesses. Kernels are left to the engine.
 void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
                  const Work& work);
 // The same of an operation that overwrites, or ends the life of, these bytes.

@@ -23,6 +23,8 @@
 #include "simulator/engine/launch/launch.h"
 #include "simulator/memory/device_memory.h"
 #include "simulator/memory/image.h"
+#include "simulator/runtime/order/order.h"
+#include "simulator/runtime/order/touched_memory.h"
 #include "simulator/runtime/state/dependent_launches.h"
 #include "simulator/runtime/state/device_lock.h"
 #include "simulator/runtime/state/environment.h"
@@ -33,8 +35,6 @@
 #include "simulator/runtime/state/operations.h"
 #include "simulator/runtime/state/record.h"
 #include "simulator/runtime/state/streams.h"
-#include "simulator/runtime/order/order.h"
-#include "simulator/runtime/order/touched_memory.h"
 
 namespace lockstep::runtime {
 
@@ -70,6 +70,7 @@ struct ThreadState {
   cudaError_t last_error = cudaSuccess;
   std::vector<CallConfiguration> pushed;
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+  bool per_thread_default_stream = false;  // the stream 0 is the thread's own (per_thread_stream.h)
   bool in_callback = false;  // the program's callback runs: CUDA calls are not permitted
 
   // For calls that fail (call_errors.h).
@@ -204,8 +205,3 @@ cudaError_t api(const char* function, Reach reach, Body&& body) {
 }
 
 }  // namespace lockstep::runtime
-
-// The API's names in C. A function whose variants for per-thread default streams (_ptsz, _ptds) do
-// the same, because every launch has ended when it returns, gets them as aliases.
-#define LOCKSTEP_ALIAS(function, suffix) \
-  extern "C" decltype(function) function##suffix __attribute__((alias(#function)));

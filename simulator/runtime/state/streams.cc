@@ -1,5 +1,7 @@
 #include "simulator/runtime/state/streams.h"
 
+#include "simulator/runtime/state/runtime.h"
+
 namespace lockstep::runtime {
 
 cudaStream_t Streams::create_stream(unsigned flags, int priority, int device) {
@@ -38,14 +40,14 @@ std::vector<Stream*> Streams::of_device(int device) {
 
 Stream* Streams::find_stream(cudaStream_t stream, int device) {
   if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
-    const bool of_thread = stream == cudaStreamPerThread;
+    const bool of_thread = stream == cudaStreamPerThread ||
+                           (stream == nullptr && thread_state().per_thread_default_stream);
     Stream& s = defaults_[{device, of_thread ? std::this_thread::get_id() : std::thread::id{}}];
     s.device = s.order.device = device;
     s.id = of_thread ? Stream::kPerThreadId : Stream::kLegacyId;
     s.order.kind = of_thread ? StreamKind::kBlocking : StreamKind::kLegacy;
-    s.order.name = {of_thread ? engine::StreamName::Kind::kPerThread
-                              : engine::StreamName::Kind::kLegacy,
-                    s.id};
+    s.order.name = {
+        of_thread ? engine::StreamName::Kind::kPerThread : engine::StreamName::Kind::kLegacy, s.id};
     return &s;
   }
   const auto it = streams_.find(stream);

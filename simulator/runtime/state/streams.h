@@ -1,5 +1,6 @@
 // Streams and events: their attributes, and their part in the order of operations
-// (order/order.h). Everything in a stream has been executed when the call that put it there returns.
+// (order/order.h). Everything in a stream has been executed when the call that put it there
+// returns.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -40,7 +41,7 @@ struct Event {
   unsigned flags = cudaEventDefault;
   int device = 0;
   std::optional<std::chrono::steady_clock::time_point> recorded;
-  std::optional<Clock> stands_for;  // when it was last recorded in a stream that was not captured
+  std::optional<Clock> stands_for;   // when it was last recorded in a stream that was not captured
   std::shared_ptr<Capture> capture;  // when it was last recorded in a stream that was captured
   std::vector<GraphNode*> tail;      // then: what it stands for
 };
@@ -50,7 +51,8 @@ class Streams {
   cudaStream_t create_stream(unsigned flags, int priority, int device);
   bool destroy_stream(cudaStream_t stream, Order& order);
   std::vector<Stream*> of_device(int device);
-  // The stream, a default one (of `device`) for the handles 0, 1 and 2; nullptr when the handle is
+  // The stream, a default one (of `device`) for the handles 0, 1 and 2 (0: the thread's own where
+  // per_thread_stream.h says so); nullptr when the handle is
   // unknown or destroyed.
   Stream* find_stream(cudaStream_t stream, int device);
 

@@ -1,6 +1,6 @@
 // One operation of a stream: a kernel, a copy, a fill, a host function ... What is put
-// into a stream is executed at once; what is put into a graph, or into a stream that is being captured,
-// is kept as Work and done at every launch of the graph.
+// into a stream is executed at once; what is put into a graph, or into a stream that is being
+// captured, is kept as Work and done at every launch of the graph.
 #pragma once
 
 #include <cuda.h>
@@ -98,14 +98,14 @@ cudaError_t check_fill(Runtime& runtime, const char* api_name, const FillWork& f
 cudaError_t locate_symbol(Runtime& runtime, Device& device, const char* api_name,
                           const void* symbol, std::size_t size, std::size_t offset, void** at);
 
-// Executes it, under the device lock, as the operation at `at`. What must not hold it is not done here but by run_graph
-// (graph.h): host functions, child graphs, which may hold some, and operations that may wait for a
-// value (memory_operations.h).
+// Executes it, under the device lock, as the operation at `at`. What must not hold it is not done
+// here but by run_graph (graph.h): host functions, child graphs, which may hold some, and
+// operations that may wait for a value (memory_operations.h).
 cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work,
                     const Operation& at);
 
-// Executes the work, or, where the stream is being captured, makes it a node of the graph after what
-// the stream had before.
+// Executes the work, or, where the stream is being captured, makes it a node of the graph after
+// what the stream had before.
 cudaError_t put(Runtime& runtime, Device& device, const Call& call, cudaStream_t stream, Work work);
 
 // Something was put into a stream (operations.h); put() says so itself.
