@@ -33,7 +33,7 @@ struct Box {
         b.height = 1;
       }
     }
-    return b;
+    return b.height == 1 && b.depth == 1 ? line(b.begin, b.width) : b;
   }
   // The address behind the last byte.
   Address end() const { return begin + (depth - 1) * slice + (height - 1) * pitch + width; }
