@@ -58,7 +58,7 @@ class LaunchOrder {
   bool is_among(std::span<const std::uint32_t> before, std::uint32_t block) const;
 
   // As many launches as may be remembered.
-  static constexpr std::size_t kMost = 1u << 16;
+  static constexpr std::size_t kMost = 1u << 14;
   bool is_full() const { return launches_.size() >= kMost || end_of_blocks_ >= 1u << 31; }
 
  private:

@@ -44,7 +44,7 @@ struct OperationPlace {
 struct ConcurrentAccess {
   memory::Box box;
   bool writes = false;
-  std::string by;  // "cudaMemcpyAsync in stream 5"
+  std::string by;  // "cudaMemcpyAsync in stream 5 writes"
 };
 
 // An access by a thread of a launch.
@@ -58,7 +58,7 @@ struct PastAccess {
 // with the operation's access to `box`: both access the same byte, and at least one writes.
 // nullopt: there is none. Launches on `memory` alone are looked at; none may run.
 std::optional<PastAccess> find_unordered_access(memory::DeviceMemory& memory,
-                                                const OperationPlace& place,
-                                                const memory::Box& box, bool writes);
+                                                const OperationPlace& place, const memory::Box& box,
+                                                bool writes);
 
 }  // namespace lockstep::engine

@@ -184,8 +184,8 @@ struct Outcome {
   // whether some block waited for the grids before, and did so before it let the dependents start.
   std::uint32_t first_record = 0, end_of_records = 0;
   bool started_dependents = false, waited = false, waited_before_start = false;
-  // A thread has written, by a strong write, to memory that the host sees: the host may have learnt
-  // of what the kernel did.
+  // A thread has written, by a strong write or behind a fence, to memory that the host sees: the
+  // host may have learnt of what the kernel did.
   bool informed_host = false;
   bool failed() const {
     for (const auto& f : findings)

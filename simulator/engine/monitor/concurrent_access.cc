@@ -30,8 +30,7 @@ bool check_concurrent_access(Warp& w, const Request& r, LaneMask lanes) {
     f.where = (a == nullptr ? std::string()
                             : std::to_string(address - a->begin) + " bytes into " +
                                   memory::describe(*a) + ", ") +
-              "which " + met->by + (met->writes ? " writes" : " reads") +
-              ": nothing orders it before this kernel in " +
+              "which " + met->by + ": nothing orders it before this kernel in " +
               w.block->launch->config->place.stream.to_string();
     f.detail = kOrderBetweenStreams;
     return !report_unless_suppressed(w, std::move(f));

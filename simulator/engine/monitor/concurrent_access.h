@@ -4,9 +4,18 @@
 #pragma once
 
 #include "simulator/engine/state/block.h"
+#include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/request.h"
 
 namespace lockstep::engine {
+
+// Whether grids or other operations may access some of `size` bytes at `address` while the warp's
+// grid runs: then each lane's access must be looked at.
+inline bool may_overlap(const Warp& w, std::uint64_t address, std::uint64_t size) {
+  if (__builtin_expect(w.overlapped == 0, 1)) return false;
+  const Launch& launch = *w.block->launch;
+  return !launch.config->running_grids.empty() || launch.concurrent_memory.holds_any(address, size);
+}
 
 // Reports those of `lanes` whose accesses conflict with LaunchConfig::concurrent. Addresses are as
 // resolve_global() leaves them. False: a finding ends the launch.

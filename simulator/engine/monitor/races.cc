@@ -450,10 +450,13 @@ bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
 
 namespace {
 
-// A strong write to memory that the host sees: it may learn by it.
+// A strong write to memory that the host sees, or any write behind a fence: the host may learn by
+// it of what the kernel did.
 void note_host_informed(Warp& w, const Request& r, LaneMask lanes) {
   std::atomic<bool>& informed = w.block->launch->informed_host;
-  if (!r.writes || !is_strong(r) || informed.load(std::memory_order_relaxed)) return;
+  if (!r.writes || !(is_strong(r) || w.block->races.has_fenced_in(w.index)) ||
+      informed.load(std::memory_order_relaxed))
+    return;
   const memory::DeviceMemory& memory = *w.block->worker->memory;
   const std::uint64_t address = r.address[std::countr_zero(lanes)];
   if (memory.in_window(address)) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/launch/per_thread.h"
@@ -234,7 +235,8 @@ void gather_findings(Launch& l, const std::vector<Worker>& workers,
   }
   for (const Worker& w : workers) count_again(w, *l.program, out);
   if (l.races != nullptr && l.races->exhausted()) out.push_back(no_room_for_races(l));
-  if (l.races != nullptr && l.races->grid().launches().missed())
+  if (l.races != nullptr && l.races->grid().launches().missed() &&
+      !std::exchange(l.history->reported_missed, true))
     out.push_back(no_room_for_launches(l));
 }
 

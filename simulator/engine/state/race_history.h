@@ -23,6 +23,7 @@ struct PastLaunch {
 struct RaceHistory {
   check::GlobalRaces races;
   std::deque<PastLaunch> launches;  // by first block
+  bool reported_missed = false;     // that launches were forgotten: once is enough
 
   // The launch that has the block; nullptr: it has been forgotten.
   const PastLaunch* find(std::uint32_t block) const;

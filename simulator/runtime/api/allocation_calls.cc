@@ -31,6 +31,7 @@ using lockstep::runtime::Operation;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
 using lockstep::runtime::Stream;
+using lockstep::runtime::Touch;
 
 namespace {
 
@@ -87,7 +88,7 @@ cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts acc
     r.has_waited_for_all();
   } else {
     r.dependent_launches.forget();
-    check_order(r, function, *in_stream, Box::line(a->base, a->size));
+    check_order(r, function, *in_stream, Box::line(a->base, a->size), Touch::kFrees);
   }
   r.memory->release(address);
   return cudaSuccess;
@@ -122,9 +123,9 @@ cudaError_t cudaMalloc(void** pointer, size_t size) {
 
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
   // The variant for per-thread default streams calls from within this library.
-  const void* const caller =
-      lockstep::runtime::thread_state().per_thread_default_stream ? lockstep::runtime::caller()
-                                                                  : CALLER;
+  const void* const caller = lockstep::runtime::thread_state().per_thread_default_stream
+                                 ? lockstep::runtime::caller()
+                                 : CALLER;
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     Stream* s = r.streams.find_stream(stream, d.ordinal);
     if (s == nullptr || !s->capture) {
@@ -134,7 +135,8 @@ cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
       if (error != cudaSuccess || size == 0) return error;
       // The memory may be used by what comes after this in the stream.
       const Operation at = r.order.put(r.streams.find_stream(stream, d.ordinal)->order);
-      check_order(r, "cudaMallocAsync", at, Box::line(reinterpret_cast<Address>(*pointer), size));
+      check_order(r, "cudaMallocAsync", at, Box::line(reinterpret_cast<Address>(*pointer), size),
+                  Touch::kAllocates);
       return cudaSuccess;
     }
     // The address is decided now and used at every launch of the graph.

@@ -55,8 +55,8 @@ struct GraphExec {
     std::shared_ptr<GraphExec> child;  // of a ChildWork
   };
   std::vector<Step> steps;
-  // Chains of steps that cover all of them. A chain has a lane in the order of operations as soon as
-  // it is launched.
+  // Chains of steps that cover all of them. A chain has a lane in the order of operations as soon
+  // as it is launched.
   std::vector<std::optional<Lane>> branches;
   Clock launched;  // covers its launches: one begins when those before it have ended
   unsigned long long flags = 0;

@@ -12,15 +12,22 @@
 
 namespace lockstep::runtime {
 
+// What an operation does to memory.
+enum class Touch : std::uint8_t { kReads, kWrites, kAllocates, kFrees };
+// "reads", "writes" ...
+const char* verb(Touch touch);
+
 struct Touched {
   memory::Box box;
-  bool writes = false;
+  Touch touch = Touch::kReads;
   std::string call;              // the function of the API
   const void* caller = nullptr;  // where the program called it; nullptr: unknown
   engine::StreamName stream;
   Lane lane = 0;
   std::uint32_t sequence = 0;
 
+  // All but reads conflict with every other access.
+  bool writes() const { return touch != Touch::kReads; }
   // "cudaMemcpyAsync in stream 5"
   std::string to_string() const { return call + " in " + stream.to_string(); }
 };

@@ -7,7 +7,13 @@ namespace {
 
 Touched touched(Lane lane, std::uint32_t sequence, memory::Address begin, std::uint64_t bytes,
                 bool writes) {
-  return {memory::Box::line(begin, bytes), writes, "cudaMemcpyAsync", nullptr, {}, lane, sequence};
+  return {memory::Box::line(begin, bytes),
+          writes ? Touch::kWrites : Touch::kReads,
+          "cudaMemcpyAsync",
+          nullptr,
+          {},
+          lane,
+          sequence};
 }
 
 TEST(TouchedMemory, ConflictsNeedAWriteAndACommonByte) {

@@ -48,7 +48,8 @@ memory::Box box_of(const cudaPitchedPtr& p, const cudaPos& at, const cudaExtent&
 }
 
 struct Accesses {
-  memory::Box read, written;  // empty: none that is followed
+  memory::Box read, written;     // empty: none that is followed
+  Touch touch = Touch::kWrites;  // what is done to `written`
 };
 
 Accesses accesses_of(const Runtime& runtime, const Work& work) {
@@ -72,10 +73,12 @@ Accesses accesses_of(const Runtime& runtime, const Work& work) {
   } else if (const auto* allocate = std::get_if<AllocateWork>(&work)) {
     result.written = memory::Box::line(reinterpret_cast<memory::Address>(allocate->parameters.dptr),
                                        allocate->parameters.bytesize);
+    result.touch = Touch::kAllocates;
   } else if (const auto* free = std::get_if<FreeWork>(&work)) {
     const auto address = reinterpret_cast<memory::Address>(free->pointer);
     const memory::Allocation* const a = runtime.memory->find(address);
     if (a != nullptr) result.written = memory::Box::line(a->base, a->size);
+    result.touch = Touch::kFrees;
   }
   return result;
 }
@@ -86,16 +89,16 @@ constexpr const char* kAdvice =
 
 // The operation accesses `mine`, and `by` did so before.
 void report(Runtime& runtime, const char* api_name, const Operation& operation,
-            const memory::Box& mine, bool writes, const std::string& by,
+            const memory::Box& mine, Touch touch, const std::string& by,
             std::optional<check::Access> other, memory::Address met) {
   check::Finding f;
   f.kind = check::Kind::kRace;
   f.space = "global";
   f.call = api_name;
   f.access.address = met;
-  f.access.is_write = writes;
-  f.where = std::string(api_name) + " in " + operation.stream.to_string() +
-            (writes ? " writes " : " reads ") + bytes(mine.width * mine.height * mine.depth) + " " +
+  f.access.is_write = touch != Touch::kReads;
+  f.where = std::string(api_name) + " in " + operation.stream.to_string() + " " + verb(touch) +
+            " " + bytes(mine.width * mine.height * mine.depth) + " " +
             describe_place(*runtime.memory, mine.begin) + ", which " + by +
             ": nothing orders the two";
   f.other = std::move(other);
@@ -107,28 +110,29 @@ void report(Runtime& runtime, const char* api_name, const Operation& operation,
 }
 
 void check_access(Runtime& runtime, const char* api_name, const Operation& operation,
-                  const memory::Box& box, bool writes) {
+                  const memory::Box& box, Touch touch) {
   if (box.empty()) return;
+  const bool writes = touch != Touch::kReads;
   if (const Touched* const t = runtime.touched.find(operation.before, box, writes)) {
-    std::string by = t->to_string() + (t->writes ? " writes" : " reads");
+    std::string by = t->to_string() + " " + verb(t->touch);
     if (const std::string place = describe_caller(t->caller); !place.empty())
       by += " (that call is " + place + ")";
-    report(runtime, api_name, operation, box, writes, by, std::nullopt, t->box.begin);
+    report(runtime, api_name, operation, box, touch, by, std::nullopt, t->box.begin);
     return;
   }
   if (auto past = engine::find_unordered_access(*runtime.memory, place_of(runtime, operation), box,
                                                 writes)) {
-    report(runtime, api_name, operation, box, writes,
+    report(runtime, api_name, operation, box, touch,
            past->access.operation + (past->access.is_write ? " writes" : " reads"), past->access,
            past->access.address);
   }
 }
 
 void remember(Runtime& runtime, const char* api_name, const Operation& operation,
-              const memory::Box& box, bool writes) {
+              const memory::Box& box, Touch touch) {
   if (box.empty() || runtime.order.host().covers(operation.lane, operation.sequence)) return;
   runtime.touched.add(
-      {box, writes, api_name, caller(), operation.stream, operation.lane, operation.sequence});
+      {box, touch, api_name, caller(), operation.stream, operation.lane, operation.sequence});
 }
 
 bool looks_for_races(const Runtime& runtime) {
@@ -142,18 +146,18 @@ void check_order(Runtime& runtime, const char* api_name, const Operation& operat
   if (!looks_for_races(runtime)) return;
   const Accesses accesses = accesses_of(runtime, work);
   runtime.touched.settle(runtime.order.host());
-  check_access(runtime, api_name, operation, accesses.read, false);
-  check_access(runtime, api_name, operation, accesses.written, true);
-  remember(runtime, api_name, operation, accesses.read, false);
-  remember(runtime, api_name, operation, accesses.written, true);
+  check_access(runtime, api_name, operation, accesses.read, Touch::kReads);
+  check_access(runtime, api_name, operation, accesses.written, accesses.touch);
+  remember(runtime, api_name, operation, accesses.read, Touch::kReads);
+  remember(runtime, api_name, operation, accesses.written, accesses.touch);
 }
 
 void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
-                 const memory::Box& written) {
+                 const memory::Box& box, Touch touch) {
   if (!looks_for_races(runtime)) return;
   runtime.touched.settle(runtime.order.host());
-  check_access(runtime, api_name, operation, written, true);
-  remember(runtime, api_name, operation, written, true);
+  check_access(runtime, api_name, operation, box, touch);
+  remember(runtime, api_name, operation, box, touch);
 }
 
 engine::OperationPlace place_of(const Runtime& runtime, const Operation& operation) {
@@ -167,7 +171,7 @@ std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
   if (!looks_for_races(runtime)) return result;
   runtime.touched.settle(runtime.order.host());
   for (const Touched* t : runtime.touched.unordered(operation.before))
-    result.push_back({t->box, t->writes, t->to_string()});
+    result.push_back({t->box, t->writes(), t->to_string() + " " + verb(t->touch)});
   return result;
 }
 

@@ -17,9 +17,9 @@ namespace lockstep::runtime {
 // not ordered before it, and remembers what it accesses. Kernels are left to the engine.
 void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
                  const Work& work);
-// The same of an operation that overwrites, or ends the life of, these bytes.
+// The same of an operation that does this to these bytes.
 void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
-                 const memory::Box& written);
+                 const memory::Box& box, Touch touch);
 
 // What a kernel may run beside, as the engine wants it. The place refers to `operation`.
 engine::OperationPlace place_of(const Runtime& runtime, const Operation& operation);

@@ -85,7 +85,8 @@ cudaError_t run_one(Runtime& runtime, const char* api_name, const CUstreamBatchM
                     bool* done) {
   *done = true;
   if (const cudaError_t error = check(runtime, api_name, o); error != cudaSuccess) return error;
-  // Whoever writes the value, or waits for it, may be ordered by it: so is all that is put after it.
+  // Whoever writes the value, or waits for it, may be ordered by it: so is all that is put after
+  // it.
   runtime.has_waited_for_all();
   if (writes(o)) {
     std::uint64_t value = o.writeValue.value64;

@@ -10,6 +10,7 @@
 #include "simulator/engine/access/access.h"
 #include "simulator/engine/access/global_memory.h"
 #include "simulator/engine/monitor/bit_flow.h"
+#include "simulator/engine/monitor/concurrent_access.h"
 #include "simulator/engine/monitor/counters.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
@@ -265,7 +266,7 @@ namespace {
 template <int kBytes>
 inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
-  if (op.as<MemoryFields>().has(kStrong) || w.overlapped != 0) return false;
+  if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
   Worker& k = *w.block->worker;
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
   const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
@@ -284,7 +285,7 @@ inline void put_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t f
 template <int kBytes>
 inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
-  if (op.as<MemoryFields>().has(kStrong) || w.overlapped != 0) return false;
+  if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
   Worker& k = *w.block->worker;
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
   const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
