@@ -1,5 +1,6 @@
 // All cases whose default stream is the legacy one: one translation unit, since most of what nvcc
 // takes for each is the toolkit's headers.
+#include "accesses.cu"
 #include "allocations.cu"
 #include "captures.cu"
 #include "copies.cu"
@@ -8,3 +9,4 @@
 #include "graphs.cu"
 #include "host.cu"
 #include "kernels.cu"
+#include "shapes.cu"

@@ -217,6 +217,17 @@ CASE("copy and kernel", blocking_copy_from_pageable_memory, "cudaMemcpy", "consu
   want(y.holds(7));
 }
 
+// The asynchronous copy of pageable memory returns no later, and its stream is not the kernel's.
+CASE("copy and kernel", copy_from_pageable_memory, "cudaMemcpyAsync", "consume") {
+  Ints x(0), y(0);
+  const std::vector<int> source = from(7);
+  Stream a, b;
+  hold<<<1, 1, 0, a>>>(spin);
+  cudaMemcpyAsync(x, source.data(), kBytes, cudaMemcpyHostToDevice, a);
+  consume<<<1, kN, 0, mistake ? b : a>>>(x, y);
+  want(y.holds(7));
+}
+
 // "For transfers from pinned host memory to device memory, the function is synchronous with respect
 // to the host."
 CASE("copy and kernel", blocking_and_other_copy_from_pinned_memory, "cudaMemcpyAsync", "consume") {
