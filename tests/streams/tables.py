@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the tables of this folder, and those of docs/journal/streams_silicon.md, of a GPU's answers.
+"""Makes the tables of this folder, and of docs/journal/streams_silicon.md, of a GPU's answers.
 
   cases --list | tests/streams/tables.py --cases FILE
                                           FILE: what `cases twin KIND 5` and `cases mistake KIND 5`
@@ -17,8 +17,8 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 PAGE = HERE + "/../../docs/journal/streams_silicon.md"
 STREAMS = ("blocking", "non-blocking", "legacy")
 CASES = "# Kind, case, wrong results of the mistake and of its twin on an H100.\n"
-CALLS = ("# Call, and what an H100 showed of it: for a kernel in a blocking, in a non-blocking and in "
-         "the legacy\n# stream. After a semicolon: what the simulated GPU counts instead.\n")
+CALLS = ("# Call, and what an H100 showed of it: for a kernel in a blocking, in a non-blocking and "
+         "in the legacy\n# stream. After a semicolon: what the simulated GPU counts instead.\n")
 
 
 def rows(name):
