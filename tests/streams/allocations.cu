@@ -145,6 +145,7 @@ CASE("allocations", from_a_pool_of_its_own, "consume_late", "cudaFreeAsync") {
     int* x = nullptr;
     cudaMallocFromPoolAsync(&x, kBytes, pool, a);
     produce<<<1, kN, 0, a>>>(x, 7, 0);
+    cudaStreamSynchronize(a);
     consume_late<<<1, kN, 0, a>>>(x, y, spin);
     cudaFreeAsync(x, mistake ? b : a);
     int* next = nullptr;

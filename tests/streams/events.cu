@@ -305,16 +305,5 @@ CASE("host functions", callback_in_another_stream, "produce", "consume") {
   want(y.holds(7));
 }
 
-// That a function was put orders nothing: the host does not wait for it.
-CASE("host functions", function_put_and_not_waited_for, "produce", "consume") {
-  Ints x(0), y(0);
-  Stream a, b;
-  produce<<<1, kN, 0, a>>>(x, 7, spin);
-  cudaLaunchHostFunc(a, nothing, nullptr);
-  if (!mistake) cudaStreamSynchronize(a);
-  consume<<<1, kN, 0, b>>>(x, y);
-  want(y.holds(7));
-}
-
 }  // namespace
 }  // namespace lockstep::streams

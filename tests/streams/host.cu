@@ -1,5 +1,5 @@
-// The host reads or writes memory while work that touches it has not ended: nothing of it is
-// reported yet.
+// The host reads or writes memory while work that touches it has not ended, or takes work that has
+// not ended for done. Nothing of it is reported yet: on the simulated GPU the work has ended.
 #include <vector>
 
 #include "kernels.cuh"
@@ -151,6 +151,18 @@ CASE("host", event_query_that_is_not_looked_at, "produce", "consume") {
     while (cudaEventQuery(produced) == cudaErrorNotReady) {
     }
   }
+  consume<<<1, kN, 0, b>>>(x, y);
+  want(y.holds(7));
+}
+
+// That a function was put orders nothing: the host does not wait for it.
+void CUDART_CB do_nothing_for_the_host(void*) {}
+CASE("host", function_put_and_not_waited_for, "produce", "consume") {
+  Ints x(0), y(0);
+  Stream a, b;
+  produce<<<1, kN, 0, a>>>(x, 7, spin);
+  cudaLaunchHostFunc(a, do_nothing_for_the_host, nullptr);
+  if (!mistake) cudaStreamSynchronize(a);
   consume<<<1, kN, 0, b>>>(x, y);
   want(y.holds(7));
 }

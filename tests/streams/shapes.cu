@@ -38,6 +38,64 @@ CASE("shapes", ordered_reader_between, "produce", "consume") {
   want(y.holds(7) && z.holds(7));
 }
 
+// ... as many of them.
+CASE("shapes", many_ordered_readers_between, "produce", "consume") {
+  constexpr int kReaders = 10;
+  Ints x(0), y(0, kReaders * kN), z(0);
+  Stream a, b, readers[kReaders];
+  Event produced;
+  produce<<<1, kN, 0, a>>>(x, 7, spin);
+  cudaEventRecord(produced, a);
+  for (int i = 0; i < kReaders; ++i) {
+    cudaStreamWaitEvent(readers[i], produced);
+    consume_late<<<1, kN, 0, readers[i]>>>(x, y + i * kN, 0);
+  }
+  if (!mistake) cudaStreamWaitEvent(b, produced);
+  consume<<<1, kN, 0, b>>>(x, z);
+  want(z.holds(7));
+}
+
+// ... as a copy.
+CASE("shapes", ordered_copy_between, "produce", "consume") {
+  Ints x(0), y(0), z(0);
+  Stream a, b;
+  Event produced;
+  produce<<<1, kN, 0, a>>>(x, 7, spin);
+  cudaMemcpyAsync(y, x, kBytes, cudaMemcpyDeviceToDevice, a);
+  cudaEventRecord(produced, a);
+  if (!mistake) cudaStreamWaitEvent(b, produced);
+  consume<<<1, kN, 0, b>>>(x, z);
+  want(y.holds(7) && z.holds(7));
+}
+
+// ... behind a copy.
+CASE("shapes", ordered_reader_behind_a_copy, "cudaMemcpyAsync", "consume") {
+  Ints x(0), y(0), z(0), source(7);
+  Stream a, b;
+  Event copied;
+  hold<<<1, 1, 0, a>>>(spin);
+  cudaMemcpyAsync(x, source, kBytes, cudaMemcpyDeviceToDevice, a);
+  consume_late<<<1, kN, 0, a>>>(x, y, 0);
+  cudaEventRecord(copied, a);
+  if (!mistake) cudaStreamWaitEvent(b, copied);
+  consume<<<1, kN, 0, b>>>(x, z);
+  want(y.holds(7) && z.holds(7));
+}
+
+// ... by atomics, with which the unordered ones are no race.
+__global__ void add_one(int* x) { atomicAdd(x + threadIdx.x, 1); }
+CASE("shapes", ordered_atomics_between, "produce", "add_one") {
+  Ints x(0);
+  Stream a, b;
+  Event produced;
+  produce<<<1, kN, 0, a>>>(x, 7, spin);
+  cudaEventRecord(produced, a);
+  add_one<<<1, kN, 0, a>>>(x);
+  if (!mistake) cudaStreamWaitEvent(b, produced);
+  add_one<<<1, kN, 0, b>>>(x);
+  want(x.holds(9));
+}
+
 // The reader that is not ordered came before an ordered one.
 CASE("shapes", unordered_reader_before_an_ordered_one, "consume_late", "produce") {
   Ints x(7), y(0), z(0);
