@@ -40,7 +40,7 @@ CASE("shapes", ordered_reader_between, "produce", "consume") {
 
 // ... as many of them.
 CASE("shapes", many_ordered_readers_between, "produce", "consume") {
-  constexpr int kReaders = 10;
+  constexpr int kReaders = 5;
   Ints x(0), y(0, kReaders * kN), z(0);
   Stream a, b, readers[kReaders];
   Event produced;
