@@ -126,8 +126,9 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return api(__func__, Reach::kDevice, [](Runtime& r, Device&) {
-    r.has_waited();
+  return api(__func__, Reach::kDevice, [](Runtime& r, Device& d) {
+    r.dependent_launches.forget();
+    r.order.host_waits_for_device(d.ordinal);
     return lockstep::runtime::check_unsafe(r, "cudaDeviceSynchronize");
   });
 }

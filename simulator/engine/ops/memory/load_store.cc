@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "simulator/check/global_rows.h"
+#include "simulator/check/region_lock.h"
 #include "simulator/engine/access/access.h"
 #include "simulator/engine/access/global_memory.h"
 #include "simulator/engine/monitor/bit_flow.h"
@@ -266,8 +268,9 @@ inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
   if (op.as<MemoryFields>().has(kStrong) || w.overlapped != 0) return false;
   Worker& k = *w.block->worker;
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
-  const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
-  return k.races->row(k.memory->race_shadow(first), kBytes / 4, 0, kWarpSize, access);
+  const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
+  return check::record_row(*k.races, check::cell_of(*k.memory, first), kBytes / 4, 0, kWarpSize,
+                           access);
 }
 
 template <int kBytes>
@@ -284,8 +287,10 @@ inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t
   if (op.as<MemoryFields>().has(kStrong) || w.overlapped != 0) return false;
   Worker& k = *w.block->worker;
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
-  const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
-  if (!k.races->row(k.memory->race_shadow(first), kBytes / 4, 0, kWarpSize, access)) return false;
+  const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
+  if (!check::record_row(*k.races, check::cell_of(*k.memory, first), kBytes / 4, 0, kWarpSize,
+                         access))
+    return false;
   put_row<kBytes>(w, op, c, first);
   return true;
 }
