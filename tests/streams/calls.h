@@ -21,6 +21,8 @@ struct Situation {
   cudaStream_t busy;
   // Not blocking: one with nothing in it, and the one in which the later work is put.
   cudaStream_t idle = nullptr, later = nullptr;
+  // Blocking, with nothing in it.
+  cudaStream_t idle_blocking = nullptr;
   // Recorded in `busy` behind the kernel; and in `idle`, long ago.
   cudaEvent_t behind = nullptr, past = nullptr;
   // Each of kLarge bytes, which neither kernel touches.

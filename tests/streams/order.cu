@@ -23,6 +23,7 @@ Situation::Situation(cudaStream_t busy) : busy(busy), pageable(kLarge), pageable
   number = count++;
   cudaStreamCreateWithFlags(&idle, cudaStreamNonBlocking);
   cudaStreamCreateWithFlags(&later, cudaStreamNonBlocking);
+  cudaStreamCreate(&idle_blocking);
   cudaEventCreateWithFlags(&behind, cudaEventDisableTiming);
   cudaEventCreateWithFlags(&past, cudaEventDisableTiming);
   cudaEventRecord(past, idle);
@@ -41,6 +42,7 @@ Situation::~Situation() {
   cudaDeviceSynchronize();
   cudaStreamDestroy(idle);
   cudaStreamDestroy(later);
+  cudaStreamDestroy(idle_blocking);
   cudaEventDestroy(behind);
   cudaEventDestroy(past);
   cudaFree(device);

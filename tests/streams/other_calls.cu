@@ -134,11 +134,13 @@ std::vector<Call> other_calls() {
         CALL("cudaDeviceSynchronize", cudaDeviceSynchronize()),
         CALL("cudaStreamSynchronize, busy stream", cudaStreamSynchronize(s.busy)),
         CALL("cudaStreamSynchronize, idle stream", cudaStreamSynchronize(s.idle)),
+        CALL("cudaStreamSynchronize, idle blocking stream", cudaStreamSynchronize(s.idle_blocking)),
         CALL("cudaStreamSynchronize, legacy stream", cudaStreamSynchronize(cudaStreamLegacy)),
         CALL("cudaStreamSynchronize, per-thread stream",
              cudaStreamSynchronize(cudaStreamPerThread)),
         CALL("cudaStreamQuery, busy stream", cudaStreamQuery(s.busy)),
         CALL("cudaStreamQuery, idle stream", cudaStreamQuery(s.idle)),
+        CALL("cudaStreamQuery, idle blocking stream", cudaStreamQuery(s.idle_blocking)),
         CALL("cudaStreamQuery, legacy stream", cudaStreamQuery(cudaStreamLegacy)),
         CALL("cudaStreamQuery, per-thread stream", cudaStreamQuery(cudaStreamPerThread)),
         CALL("cudaStreamCreate", cudaStream_t p; cudaStreamCreate(&p)),
@@ -167,6 +169,24 @@ std::vector<Call> other_calls() {
         CALL("cudaEventRecord, legacy stream, and cudaEventSynchronize",
              cudaEventRecord(s.past, cudaStreamLegacy);
              cudaEventSynchronize(s.past)),
+        CALL("cudaEventRecord, idle blocking stream, and cudaEventSynchronize",
+             cudaEventRecord(s.past, s.idle_blocking);
+             cudaEventSynchronize(s.past)),
+        CALL("cudaEventRecord, idle blocking stream, and cudaStreamWaitEvent, later stream",
+             cudaEventRecord(s.past, s.idle_blocking);
+             cudaStreamWaitEvent(s.later, s.past)),
+        CALL("cudaEventRecord, legacy stream, and cudaStreamWaitEvent, later stream",
+             cudaEventRecord(s.past, cudaStreamLegacy);
+             cudaStreamWaitEvent(s.later, s.past)),
+        CALL("a kernel, idle blocking stream, and cudaStreamSynchronize of it",
+             empty<<<1, 1, 0, s.idle_blocking>>>();
+             cudaStreamSynchronize(s.idle_blocking)),
+        CALL("cudaLaunchHostFunc, idle blocking stream, and cudaStreamSynchronize of it",
+             cudaLaunchHostFunc(s.idle_blocking, nothing, nullptr);
+             cudaStreamSynchronize(s.idle_blocking)),
+        CALL("a kernel, legacy stream, and cudaStreamSynchronize of a blocking stream",
+             empty<<<1, 1>>>();
+             cudaStreamSynchronize(s.idle_blocking)),
         CALL("cudaStreamWaitEvent, later stream, behind the kernel",
              cudaStreamWaitEvent(s.later, s.behind)),
         CALL("cudaStreamWaitEvent, later stream, a past event",
