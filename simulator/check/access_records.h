@@ -3,8 +3,7 @@
 // A record is made once for all lanes of an instruction, and only if some cell has to change. So a
 // third reading of the same data makes none. Numbers run on from launch to launch: those of a
 // launch are consecutive, from first_number() on. The records of earlier launches are kept until
-// forget(), and count from the first launch on that is not ordered before the present one. A launch
-// has at least three million.
+// forget(), and count from a number on that the caller names. A launch has at least three million.
 #pragma once
 
 #include <atomic>

@@ -48,6 +48,7 @@ class CellQuestions {
     const CellAccess how = access();
     if (how == CellAccess::kWrite) return CellState::kWritten;  // as of every state
     const Transition t = transition(state(wr, rd), how);
+    if (is_third_launch(rd)) return CellState::kStory;
     return holds(t.question, wr, rd) ? t.next : CellState::kStory;
   }
 
@@ -70,10 +71,12 @@ class CellQuestions {
            (s.record.strong || s.record.clock != side_.order->clock(side_.warp));
   }
 
-  // Whether both threads that `h` names are of launches before this one.
-  bool both_of_earlier_launches(CellHalf h) const {
-    const std::uint32_t first_block = side_.order->grid().launches().first_block();
-    return records_.of(h).block < first_block && records_.second(h).record.block < first_block;
+  // Whether both threads that `h` names are of one launch before this one.
+  bool both_of_an_earlier_launch(CellHalf h) const {
+    const LaunchOrder& launches = side_.order->grid().launches();
+    const std::uint32_t first = records_.of(h).block, second = records_.second(h).record.block;
+    return first < launches.first_block() && second < launches.first_block() &&
+           launches.of_one_launch(first, second);
   }
 
   Relation relate(const LaneAccess& a) const { return records_.relate(a, lane_, side_); }
@@ -83,6 +86,15 @@ class CellQuestions {
   Relation relate_second(CellHalf h) const { return relate(records_.second(h)); }
 
  private:
+  // Whether `h` names threads of two launches, and this is a third one: two threads are as many as
+  // a half has room for.
+  bool is_third_launch(CellHalf h) const {
+    if (h.empty() || !h.names_two()) return false;
+    const LaunchOrder& launches = side_.order->grid().launches();
+    const std::uint32_t first = records_.of(h).block, second = records_.second(h).record.block;
+    return first < launches.first_block() && second < launches.first_block() &&
+           !launches.of_one_launch(first, second);
+  }
   bool holds(Question q, CellHalf wr, CellHalf rd) const {
     switch (q) {
       case Question::kNone: return true;

@@ -60,7 +60,7 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   }
   records_.start(memory, cluster, most);
   launches.begin(place, blocks, cluster, records_.first_number());
-  records_.count_from(launches.first_unordered_record());
+  records_.count_from(launches.first_counted_record());
 }
 
 std::optional<GlobalRaces::PastConflict> GlobalRaces::find_unordered(
@@ -242,7 +242,7 @@ inline __attribute__((always_inline)) void GlobalRaces::read_weakly(CellHalf& rd
     }
     case Relation::kUnordered:
       // Readers that nothing orders: two are kept, of two launches if there are.
-      if (!rd.names_two() || ask.reads_again(rd) || ask.both_of_earlier_launches(rd) ||
+      if (!rd.names_two() || ask.reads_again(rd) || ask.both_of_an_earlier_launch(rd) ||
           ask.relate_second(rd) == Relation::kOrdered)
         rd = records_.with_second(rd, me.number(), lane, me.memo_.records);
   }

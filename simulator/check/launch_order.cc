@@ -33,7 +33,8 @@ void LaunchOrder::begin(const Place& place, std::uint64_t blocks, std::uint32_t 
   missed_ = false;
   alone_ = place.sequence == 0;
   before_.assign(place.before.begin(), place.before.end());
-  first_unordered_ = std::min(first_unordered_in(before_), first_record);
+  first_counted_ =
+      place.several_lanes && remembers() ? launches_.front().first_record : first_record;
   for (std::uint32_t lane = 0; lane < forgotten_.size() && !alone_; ++lane)
     missed_ |= forgotten_[lane] > at(before_, lane);
   // A cluster is known by its blocks' numbers divided by their count.

@@ -23,6 +23,8 @@ class LaunchOrder {
     std::uint32_t lane = 0, sequence = 0;
     std::span<const std::uint32_t> before;   // by lane: what is ordered before the launch
     std::span<const std::uint32_t> settled;  // by lane: what is ordered before all launches to come
+    // Launches to come may be unordered with those before this one.
+    bool several_lanes = false;
   };
 
   // Forgets launches that are settled.
@@ -39,9 +41,10 @@ class LaunchOrder {
 
   // Of the present launch.
   std::uint32_t first_block() const { return first_block_; }
-  // The number of the first record of the first launch that is not ordered before the present one;
-  // the present one's own if there is none.
-  std::uint32_t first_unordered_record() const { return first_unordered_; }
+  // Records count from this number on: the first of the present launch; or, with several lanes, of
+  // the first launch that is remembered. What an ordered launch finds in a cell stays there, since
+  // another launch may come that is not ordered after it.
+  std::uint32_t first_counted_record() const { return first_counted_; }
   // The first block of the first launch that is remembered.
   std::uint32_t first_remembered() const {
     return launches_.empty() ? first_block_ : launches_.front().first_block;
@@ -49,6 +52,8 @@ class LaunchOrder {
   // Whether the launch of `block`, which is not of the present one, is ordered before it.
   bool is_before(std::uint32_t block) const;
   bool missed() const { return missed_; }
+  // Whether two blocks are of one launch.
+  bool of_one_launch(std::uint32_t a, std::uint32_t b) const { return find(a) == find(b); }
 
   // The first record of the first remembered launch that is not among `before`; kNone: there is
   // none.
@@ -80,7 +85,7 @@ class LaunchOrder {
   std::vector<std::uint32_t> before_;  // of the present launch
   bool alone_ = true;                  // the present launch is ordered after all others
   bool missed_ = false;
-  std::uint32_t first_block_ = 0, first_unordered_ = 1;
+  std::uint32_t first_block_ = 0, first_counted_ = 1;
   std::uint64_t end_of_blocks_ = 0;
 };
 

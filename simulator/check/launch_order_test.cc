@@ -16,21 +16,24 @@ TEST(LaunchOrder, ComparesALaunchWithThoseBefore) {
   order.begin({1, 1, second, {}}, 5, 1, 200);
   EXPECT_EQ(order.first_block(), 10u);
   EXPECT_FALSE(order.is_before(9));
-  EXPECT_EQ(order.first_unordered_record(), 100u);
   order.begin({2, 1, third, {}}, 1, 1, 300);
   EXPECT_TRUE(order.is_before(0));
   EXPECT_TRUE(order.is_before(9));
   EXPECT_FALSE(order.is_before(10));
   EXPECT_FALSE(order.is_before(14));
-  EXPECT_EQ(order.first_unordered_record(), 200u);
 }
 
-TEST(LaunchOrder, NothingUnorderedLeavesTheLaunchsOwnRecords) {
+TEST(LaunchOrder, WithOneLaneTheLaunchsOwnRecordsCount) {
   LaunchOrder order;
-  const Clock first{1}, second{2};
+  const Clock first{1}, second{2}, third{3};
   order.begin({0, 1, first, {}}, 10, 1, 100);
   order.begin({0, 2, second, {}}, 10, 1, 200);
-  EXPECT_EQ(order.first_unordered_record(), 200u);
+  EXPECT_EQ(order.first_counted_record(), 200u);
+  order.begin({0, 3, third, {}, true}, 10, 1, 300);
+  EXPECT_EQ(order.first_counted_record(), 100u);
+  order.settle({0, 3, third, first, true});
+  order.begin({0, 3, third, {}, true}, 10, 1, 300);
+  EXPECT_EQ(order.first_counted_record(), 200u);
 }
 
 TEST(LaunchOrder, ClustersBeginAtAMultipleOfTheirSize) {
@@ -73,7 +76,7 @@ TEST(LaunchOrder, ALaunchWithoutAPlaceIsAlone) {
   order.begin({}, 5, 1, 200);
   EXPECT_FALSE(order.remembers());
   EXPECT_TRUE(order.is_before(77));
-  EXPECT_EQ(order.first_unordered_record(), 200u);
+  EXPECT_EQ(order.first_counted_record(), 200u);
 }
 
 TEST(LaunchOrder, HoldsABoundedNumber) {

@@ -16,11 +16,13 @@ namespace lockstep::engine {
 
 // A stream in a message.
 struct StreamName {
-  enum class Kind : std::uint8_t { kLegacy, kPerThread, kCreated };
+  enum class Kind : std::uint8_t { kLegacy, kPerThread, kCreated, kNone };
   Kind kind = Kind::kLegacy;
   unsigned long long id = 0;  // as cudaStreamGetId returns it
   bool graph = false;         // a node of a graph that is launched there
   std::string to_string() const;
+  // " in stream 5"; empty for kNone, a call that is of no stream.
+  std::string in() const { return kind == Kind::kNone ? "" : " in " + to_string(); }
 };
 
 // The place of an operation in the partial order of all operations: the `sequence`-th of a lane
@@ -33,6 +35,8 @@ struct OperationPlace {
   // The same of every operation to come: what is covered can be forgotten.
   std::span<const std::uint32_t> settled;
   StreamName stream;
+  // Operations to come may be unordered with this one and with earlier ones.
+  bool several_streams = false;
 
   bool comes_after(std::uint32_t other_lane, std::uint32_t other_sequence) const {
     return other_lane < before.size() && before[other_lane] >= other_sequence;

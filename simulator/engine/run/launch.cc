@@ -185,10 +185,10 @@ std::vector<Worker> make_workers(Launch& l) {
     l.races = &l.history->races;
     const OperationPlace& at = config.place;
     l.races->start(*l.memory, l.clustered ? in_cluster : 1, count > 1, config.race_records,
-                   {at.lane, at.sequence, at.before, at.settled}, l.blocks);
+                   {at.lane, at.sequence, at.before, at.settled, at.several_streams}, l.blocks);
     remember(l);
     // Blocks of other launches may be met, too, if there are several streams.
-    l.between_blocks = l.blocks > 1 || at.before.size() > 1;
+    l.between_blocks = l.blocks > 1 || at.several_streams;
     l.shared_cells = in_cluster > 1;
   }
   l.quiescence.places = std::vector<QuiescenceBoard<std::atomic>::Place>(count);

@@ -59,7 +59,8 @@ class Launches : public ::testing::Test {
     if (before.size() <= lane) before.resize(lane + 1);
     const std::uint32_t sequence = ++last_[lane];
     before[lane] = sequence;
-    gpu_.config.place = {lane, sequence, before, settled, {StreamName::Kind::kCreated, lane + 3}};
+    gpu_.config.place = {lane, sequence, before, settled, {StreamName::Kind::kCreated, lane + 3},
+                         true};
     Outcome o = gpu_.launch(name, 1, kWidth, data_, std::string(name) == "read" ? other_ : more_);
     gpu_.config.place = {};
     return o;

@@ -11,6 +11,7 @@
 #include "simulator/runtime/state/transfers.h"
 #include "simulator/runtime/state/work.h"
 
+using lockstep::engine::StreamName;
 using lockstep::memory::Address;
 using lockstep::memory::Allocation;
 using lockstep::memory::Box;
@@ -90,6 +91,7 @@ cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts acc
     r.dependent_launches.forget();
     check_order(r, function, *in_stream, Box::line(a->base, a->size), Touch::kFrees);
   }
+  r.pool_memory.erase(address);
   r.memory->release(address);
   return cudaSuccess;
 }
@@ -135,6 +137,7 @@ cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
       if (error != cudaSuccess || size == 0) return error;
       // The memory may be used by what comes after this in the stream.
       const Operation at = r.order.put(r.streams.find_stream(stream, d.ordinal)->order);
+      r.pool_memory.insert(reinterpret_cast<Address>(*pointer));
       check_order(r, "cudaMallocAsync", at, Box::line(reinterpret_cast<Address>(*pointer), size),
                   Touch::kAllocates);
       return cudaSuccess;
@@ -186,7 +189,12 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
 
 cudaError_t cudaFree(void* pointer) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    return pointer == nullptr ? cudaSuccess : release(r, "cudaFree", pointer, freed_by_cuda_free);
+    if (pointer == nullptr) return cudaSuccess;
+    // Memory of a pool goes back at once, as an H100 shows: cudaFree does not wait for its use.
+    if (r.pool_memory.count(reinterpret_cast<Address>(pointer)) == 0)
+      return release(r, "cudaFree", pointer, freed_by_cuda_free);
+    const Operation at{0, 0, r.order.host(), {StreamName::Kind::kNone}};
+    return release(r, "cudaFree", pointer, freed_by_cuda_free, &at);
   });
 }
 

@@ -124,6 +124,7 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
       r.explain("cudaFreeArray", "there is no such array; was it freed before?");
       return cudaErrorContextIsDestroyed;
     }
+    r.has_waited_for_all();
     arrays().destroy(r, a);
     return cudaSuccess;
   });

@@ -31,6 +31,7 @@ constexpr int kLeastPriority = 0, kGreatestPriority = -5;
 cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
   return api("cudaStreamCreate", Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (stream == nullptr || (flags & ~cudaStreamNonBlocking) != 0) return cudaErrorInvalidValue;
+    r.order.note_stream();
     *stream = r.streams.create_stream(
         flags, std::clamp(priority, kGreatestPriority, kLeastPriority), d.ordinal);
     return cudaSuccess;

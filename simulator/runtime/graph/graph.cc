@@ -263,8 +263,11 @@ cudaError_t run_graph(const char* api_name, GraphExec& exec, cudaStream_t stream
   std::lock_guard lock(runtime.lock);
   exec.launched = end;
   // A host function may have destroyed the stream.
-  if (Stream* const s = runtime.streams.find_stream(stream, device))
+  if (Stream* const s = runtime.streams.find_stream(stream, device)) {
     runtime.order.end_graph(s->order, end);
+  } else {
+    runtime.order.end_graph();
+  }
   return error;
 }
 

@@ -9,12 +9,13 @@ namespace lockstep::runtime {
 // new ones comes after the old ones as well.
 Lane Order::new_lane() {
   const auto free = std::find_if(dropped_.begin(), dropped_.end(),
-                                 [&](Lane lane) { return host_.covers(lane, last_[lane]); });
+                                 [&](Lane lane) { return settled().covers(lane, last_[lane]); });
   if (free != dropped_.end()) {
     const Lane lane = *free;
     dropped_.erase(free);
     return lane;
   }
+  several_streams_ |= !last_.empty();
   last_.push_back(0);
   return static_cast<Lane>(last_.size() - 1);
 }
@@ -68,8 +69,10 @@ void Order::drop(StreamOrder& stream) {
 
 void Order::drop_lane(Lane lane) { dropped_.push_back(lane); }
 
+// A wait for the legacy default stream is one for what it would wait for. A wait for another stream
+// is one for what was put into that.
 void Order::host_waits_for(StreamOrder& stream) {
-  advance(reach(stream), stream);
+  if (stream.kind == StreamKind::kLegacy) advance(reach(stream), stream);
   host_.join(stream.known);
 }
 
@@ -88,6 +91,7 @@ Operation Order::put_between_devices(StreamOrder& stream, int other) {
 
 Clock Order::begin_graph(StreamOrder& stream) {
   reach(stream);
+  if (graphs_running_++ == 0) settled_before_graphs_ = host_;
   return stream.known;
 }
 
@@ -95,7 +99,10 @@ Operation Order::step(std::optional<Lane>& lane, const Clock& after, engine::Str
   return next(lane, after, stream);
 }
 
+void Order::end_graph() { --graphs_running_; }
+
 void Order::end_graph(StreamOrder& stream, const Clock& all_steps) {
+  end_graph();
   stream.known.join(all_steps);
   advance(devices_[stream.device], stream);
 }

@@ -65,16 +65,23 @@ class Order {
   // they get (cudaMemcpyPeer).
   Operation put_between_devices(StreamOrder& stream, int other);
 
-  // A graph is launched in a stream: begin() with the lanes of its branches, a step() for each of
-  // its nodes in their order, and end().
+  // A graph is launched in a stream: begin_graph(), a step() for each of its nodes in their order
+  // with the lane of its branch, and end_graph(), without a stream if that has been destroyed.
   Clock begin_graph(StreamOrder& stream);
   Operation step(std::optional<Lane>& lane, const Clock& after, engine::StreamName stream);
+  void end_graph();
   void end_graph(StreamOrder& stream, const Clock& all_steps);
   // The lanes of a graph's branches are no longer needed.
   void drop_lane(Lane lane);
 
-  // What is ordered before everything that is put from now on.
+  // What the host has waited for.
   const Clock& host() const { return host_; }
+  // What is ordered before everything that is put from now on. The nodes of a graph that runs come
+  // after what the host had waited for when it was launched.
+  const Clock& settled() const { return graphs_running_ > 0 ? settled_before_graphs_ : host_; }
+  // Whether there are several lanes, or will be: a stream has been created.
+  bool several_streams() const { return several_streams_; }
+  void note_stream() { several_streams_ = true; }
 
  private:
   struct Device {
@@ -92,6 +99,9 @@ class Order {
   std::vector<Lane> dropped_;        // lanes that nothing more is put into
   std::map<int, Device> devices_;
   Clock host_;
+  int graphs_running_ = 0;
+  Clock settled_before_graphs_;
+  bool several_streams_ = false;
 };
 
 }  // namespace lockstep::runtime

@@ -29,7 +29,7 @@ struct Touched {
   // All but reads conflict with every other access.
   bool writes() const { return touch != Touch::kReads; }
   // "cudaMemcpyAsync in stream 5"
-  std::string to_string() const { return call + " in " + stream.to_string(); }
+  std::string to_string() const { return call + stream.in(); }
 };
 
 class TouchedMemory {

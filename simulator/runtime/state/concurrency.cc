@@ -24,6 +24,10 @@ Place place_of_memory(const Runtime& runtime, const void* pointer) {
   }
 }
 
+bool is_empty(const cudaMemcpy3DParms& p) {
+  return p.extent.width == 0 || p.extent.height == 0 || p.extent.depth == 0;
+}
+
 struct Sides {
   Place from = Place::kDevice, to = Place::kDevice;
 };
@@ -97,7 +101,7 @@ void report(Runtime& runtime, const char* api_name, const Operation& operation,
   f.call = api_name;
   f.access.address = met;
   f.access.is_write = touch != Touch::kReads;
-  f.where = std::string(api_name) + " in " + operation.stream.to_string() + " " + verb(touch) +
+  f.where = std::string(api_name) + operation.stream.in() + " " + verb(touch) +
             " " + bytes(mine.width * mine.height * mine.depth) + " " +
             describe_place(*runtime.memory, mine.begin) + ", which " + by +
             ": nothing orders the two";
@@ -130,7 +134,7 @@ void check_access(Runtime& runtime, const char* api_name, const Operation& opera
 
 void remember(Runtime& runtime, const char* api_name, const Operation& operation,
               const memory::Box& box, Touch touch) {
-  if (box.empty() || runtime.order.host().covers(operation.lane, operation.sequence)) return;
+  if (box.empty() || runtime.order.settled().covers(operation.lane, operation.sequence)) return;
   runtime.touched.add(
       {box, touch, api_name, caller(), operation.stream, operation.lane, operation.sequence});
 }
@@ -145,7 +149,7 @@ void check_order(Runtime& runtime, const char* api_name, const Operation& operat
                  const Work& work) {
   if (!looks_for_races(runtime)) return;
   const Accesses accesses = accesses_of(runtime, work);
-  runtime.touched.settle(runtime.order.host());
+  runtime.touched.settle(runtime.order.settled());
   check_access(runtime, api_name, operation, accesses.read, Touch::kReads);
   check_access(runtime, api_name, operation, accesses.written, accesses.touch);
   remember(runtime, api_name, operation, accesses.read, Touch::kReads);
@@ -155,21 +159,25 @@ void check_order(Runtime& runtime, const char* api_name, const Operation& operat
 void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
                  const memory::Box& box, Touch touch) {
   if (!looks_for_races(runtime)) return;
-  runtime.touched.settle(runtime.order.host());
+  runtime.touched.settle(runtime.order.settled());
   check_access(runtime, api_name, operation, box, touch);
   remember(runtime, api_name, operation, box, touch);
 }
 
 engine::OperationPlace place_of(const Runtime& runtime, const Operation& operation) {
-  return {operation.lane, operation.sequence, operation.before.values(),
-          runtime.order.host().values(), operation.stream};
+  return {operation.lane,
+          operation.sequence,
+          operation.before.values(),
+          runtime.order.settled().values(),
+          operation.stream,
+          runtime.order.several_streams()};
 }
 
 std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
                                                           const Operation& operation) {
   std::vector<engine::ConcurrentAccess> result;
   if (!looks_for_races(runtime)) return result;
-  runtime.touched.settle(runtime.order.host());
+  runtime.touched.settle(runtime.order.settled());
   for (const Touched* t : runtime.touched.unordered(operation.before))
     result.push_back({t->box, t->writes(), t->to_string() + " " + verb(t->touch)});
   return result;
@@ -190,7 +198,7 @@ Operation place_in_stream(Runtime& runtime, const Call& call, Stream& stream, co
   }
   const bool when_done = call.returns == Call::Returns::kWhenDone;
   bool waits = runtime.settings.launch_blocking;
-  if (const auto* copy = std::get_if<CopyWork>(&work)) {
+  if (const auto* copy = std::get_if<CopyWork>(&work); copy != nullptr && !is_empty(copy->box)) {
     const Sides sides = sides_of(runtime, copy->box);
     const bool on_the_device = sides.from == Place::kDevice && sides.to == Place::kDevice;
     const bool staged = sides.from == Place::kPageable && sides.to == Place::kDevice;
