@@ -52,8 +52,7 @@ bool reports(const json& finding, const Case& c) {
   if (finding["severity"] != "error") return false;
   // What is used after an unordered release is used after a release: that names the memory.
   if (c.kind == "allocations" && kind == "use-after-free") return occurrences(text, c.second) >= 1;
-  return kind == "race" &&
-         occurrences(text, c.first) >= (c.first == c.second ? 2 : 1) &&
+  return kind == "race" && occurrences(text, c.first) >= (c.first == c.second ? 2 : 1) &&
          occurrences(text, c.second) >= 1;
 }
 

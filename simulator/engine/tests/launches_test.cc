@@ -40,14 +40,14 @@ class Launches : public ::testing::Test {
     gpu_.load(entry("write", "st.global.u32 [%rd3], %r1;") +
               entry("read", "ld.global.u32 %r2, [%rd3];\nst.global.u32 [%rd4], %r2;") +
               entry("byte",
-                     "cvt.u64.u32 %rd5, %r1;\nadd.u64 %rd5, %rd5, %rd1;\n"
-                     "st.global.u8 [%rd5], %r1;") +
+                    "cvt.u64.u32 %rd5, %r1;\nadd.u64 %rd5, %rd5, %rd1;\n"
+                    "st.global.u8 [%rd5], %r1;") +
               entry("count", "atom.global.add.u32 %r2, [%rd1], 1;\nst.global.u32 [%rd4], %r2;") +
               entry("reset", "setp.eq.u32 %p1, %r1, 0;\n@%p1 st.global.u32 [%rd1], 0;") +
               entry("publish",
-                     "st.global.u32 [%rd3], %r1;\nbar.sync 0;\n"
-                     "setp.eq.u32 %p1, %r1, 0;\nmov.u32 %r2, 1;\n"
-                     "@%p1 st.release.gpu.global.u32 [%rd2], %r2;") +
+                    "st.global.u32 [%rd3], %r1;\nbar.sync 0;\n"
+                    "setp.eq.u32 %p1, %r1, 0;\nmov.u32 %r2, 1;\n"
+                    "@%p1 st.release.gpu.global.u32 [%rd2], %r2;") +
               entry("take", "ld.acquire.gpu.global.u32 %r2, [%rd2];\nld.global.u32 %r3, [%rd3];"));
     data_ = gpu_.buffer(std::vector<std::uint32_t>(kWidth, 7), "data");
     more_ = gpu_.buffer(std::vector<std::uint32_t>(kWidth, 7), "more");

@@ -101,8 +101,8 @@ void report(Runtime& runtime, const char* api_name, const Operation& operation,
   f.call = api_name;
   f.access.address = met;
   f.access.is_write = touch != Touch::kReads;
-  f.where = std::string(api_name) + operation.stream.in() + " " + verb(touch) +
-            " " + bytes(mine.width * mine.height * mine.depth) + " " +
+  f.where = std::string(api_name) + operation.stream.in() + " " + verb(touch) + " " +
+            bytes(mine.width * mine.height * mine.depth) + " " +
             describe_place(*runtime.memory, mine.begin) + ", which " + by +
             ": nothing orders the two";
   f.other = std::move(other);

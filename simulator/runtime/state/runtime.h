@@ -117,7 +117,7 @@ class Runtime {
   Order order;
   TouchedMemory touched;
   std::set<memory::Address> pool_memory;  // allocated in streams: cudaFree does not wait then
-  bool used = false;  // a call has reached a device
+  bool used = false;                      // a call has reached a device
   std::atomic<bool> driver_started =
       false;  // cuInit, or a call of the runtime API that starts the driver
   std::unique_ptr<Interceptor> interceptor;  // of `lockstep mutate`
