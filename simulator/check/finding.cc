@@ -106,6 +106,8 @@ namespace {
 
 // The other side of a race.
 std::string against(const Access& other) {
+  if (other.site.instruction.empty() && !other.operation.empty())
+    return "\n  against " + other.operation;  // a call of the host
   std::string s = format("\n  against %s by %s", direction(other), place(other).c_str());
   if (!other.operation.empty()) s += " of " + other.operation;
   return s + "\n  at " + other.site.to_string();
@@ -126,6 +128,7 @@ std::string Finding::to_string() const {
         s += format("\n  at %s:%d", access.site.file.c_str(), access.site.line);
     } else {
       s += "\n  by the host";
+      if (!access.operation.empty()) s += ", " + access.operation;
     }
     if (other) s += against(*other);
     if (!detail.empty()) s += (call.empty() || kind == Kind::kRace ? "\n  " : ", ") + detail;

@@ -93,8 +93,9 @@ struct Access {
   std::uint32_t size = 0;  // bytes
   bool is_write = false;
   bool is_atomic = false;
-  std::string
-      operation;  // the kernel and its stream, where a race is between operations; else empty
+  // Where a race is between operations: the kernel with its stream, or the call of the host with
+  // its place in the program. Else empty.
+  std::string operation;
 };
 
 struct Finding {

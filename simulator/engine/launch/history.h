@@ -48,7 +48,9 @@ struct OperationPlace {
 struct ConcurrentAccess {
   memory::Box box;
   bool writes = false;
-  std::string by;  // "cudaMemcpyAsync in stream 5 writes"
+  std::string by;                // "cudaMemcpyAsync in stream 5"
+  const char* verb = "";         // "writes"
+  const void* caller = nullptr;  // where the program called it
 };
 
 // An access by a thread of a launch.

@@ -30,8 +30,12 @@ bool check_concurrent_access(Warp& w, const Request& r, LaneMask lanes) {
     f.where = (a == nullptr ? std::string()
                             : std::to_string(address - a->begin) + " bytes into " +
                                   memory::describe(*a) + ", ") +
-              "which " + met->by + ": nothing orders it before this kernel in " +
-              w.block->launch->config->place.stream.to_string();
+              "which " + met->by + " " + met->verb + ": nothing orders the two";
+    f.access.operation = f.kernel + w.block->launch->config->place.stream.in();
+    f.other.emplace();
+    f.other->operation = met->by;
+    f.other->address = reinterpret_cast<std::uintptr_t>(met->caller);
+    f.other->is_write = met->writes;
     f.detail = kOrderBetweenStreams;
     return !report_unless_suppressed(w, std::move(f));
   }

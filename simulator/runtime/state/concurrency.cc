@@ -91,10 +91,10 @@ constexpr const char* kAdvice =
     "cudaStreamWaitEvent for an event recorded behind the first would order the two; so would one "
     "stream for both, or cudaStreamSynchronize in between.";
 
-// The operation accesses `mine`, and `by` did so before.
+// The operation does this to `mine`, and `other` did `by` before.
 void report(Runtime& runtime, const char* api_name, const Operation& operation,
-            const memory::Box& mine, Touch touch, const std::string& by,
-            std::optional<check::Access> other, memory::Address met) {
+            const memory::Box& mine, Touch touch, const std::string& by, check::Access other,
+            memory::Address met) {
   check::Finding f;
   f.kind = check::Kind::kRace;
   f.space = "global";
@@ -108,8 +108,7 @@ void report(Runtime& runtime, const char* api_name, const Operation& operation,
   f.other = std::move(other);
   f.detail = kAdvice;
   const void* const from = caller();
-  if (const std::string place = describe_caller(from); !place.empty())
-    f.detail += " The call is " + place + ".";
+  f.access.operation = describe_caller(from);
   runtime.report_of_call(std::move(f), from);
 }
 
@@ -118,17 +117,19 @@ void check_access(Runtime& runtime, const char* api_name, const Operation& opera
   if (box.empty()) return;
   const bool writes = touch != Touch::kReads;
   if (const Touched* const t = runtime.touched.find(operation.before, box, writes)) {
-    std::string by = t->to_string() + " " + verb(t->touch);
-    if (const std::string place = describe_caller(t->caller); !place.empty())
-      by += " (that call is " + place + ")";
-    report(runtime, api_name, operation, box, touch, by, std::nullopt, t->box.begin);
+    check::Access other;
+    other.operation = with_place(t->to_string(), t->caller);
+    other.address = t->box.begin;
+    other.is_write = t->writes();
+    report(runtime, api_name, operation, box, touch, t->to_string() + " " + verb(t->touch),
+           std::move(other), t->box.begin);
     return;
   }
   if (auto past = engine::find_unordered_access(*runtime.memory, place_of(runtime, operation), box,
                                                 writes)) {
-    report(runtime, api_name, operation, box, touch,
-           past->access.operation + (past->access.is_write ? " writes" : " reads"), past->access,
-           past->access.address);
+    const memory::Address at = past->access.address;
+    const std::string by = past->access.operation + (past->access.is_write ? " writes" : " reads");
+    report(runtime, api_name, operation, box, touch, by, std::move(past->access), at);
   }
 }
 
@@ -144,6 +145,11 @@ bool looks_for_races(const Runtime& runtime) {
 }
 
 }  // namespace
+
+std::string with_place(std::string call, const void* caller) {
+  const std::string place = describe_caller(caller);
+  return place.empty() ? call : call + ", " + place;
+}
 
 void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
                  const Work& work) {
@@ -179,7 +185,7 @@ std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
   if (!looks_for_races(runtime)) return result;
   runtime.touched.settle(runtime.order.settled());
   for (const Touched* t : runtime.touched.unordered(operation.before))
-    result.push_back({t->box, t->writes(), t->to_string() + " " + verb(t->touch)});
+    result.push_back({t->box, t->writes(), t->to_string(), verb(t->touch), t->caller});
   return result;
 }
 

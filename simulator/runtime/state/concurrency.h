@@ -26,6 +26,9 @@ engine::OperationPlace place_of(const Runtime& runtime, const Operation& operati
 std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
                                                           const Operation& operation);
 
+// "cudaMemcpyAsync in stream 5, a call at main.cu:21"; without a place where that is unknown.
+std::string with_place(std::string call, const void* caller);
+
 // The place of an operation that `call` puts into the stream, and what the host has waited for when
 // the call returns (CUDA Runtime API, "API synchronization behavior").
 Operation place_in_stream(Runtime& runtime, const Call& call, Stream& stream, const Work& work);

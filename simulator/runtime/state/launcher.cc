@@ -96,6 +96,12 @@ void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel
     device.error = static_cast<cudaError_t>(check::cuda_error(f.kind));
     break;
   }
+  for (check::Finding& f : outcome.findings) {
+    // A call of the host: its address is where the program made it.
+    if (f.other && f.other->site.instruction.empty() && !f.other->operation.empty())
+      f.other->operation = with_place(std::move(f.other->operation),
+                                      reinterpret_cast<const void*>(f.other->address));
+  }
   runtime.host_reads.remember(std::move(outcome.unwritten_stores), *runtime.memory);
   runtime.leaks.allocated(std::move(outcome.heap), *runtime.memory);
   runtime.report(std::move(outcome.findings));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/source_line.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -42,15 +43,17 @@ std::string describe_caller(const void* caller) {
   if (caller == nullptr || dladdr(reinterpret_cast<const void*>(address), &info) == 0 ||
       info.dli_fname == nullptr)
     return {};
+  const std::string function = info.dli_sname == nullptr ? "" : ", in " + demangled(info.dli_sname);
+  if (const std::string line = source_line(reinterpret_cast<const void*>(address)); !line.empty())
+    return "a call at " + line + function;
   // Programs that lie at a fixed address are asked about by it, others from their start.
   const bool fixed = static_cast<const Elf64_Ehdr*>(info.dli_fbase)->e_type == ET_EXEC;
   const std::string file = info.dli_fname,
                     offset = hexadecimal(
                         fixed ? address
                               : address - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
-  return "a call at " + file + "+" + offset +
-         (info.dli_sname == nullptr ? "" : ", in " + demangled(info.dli_sname)) +
-         " (addr2line -Cfe " + file + " " + offset + " names the line)";
+  return "a call at " + file + "+" + offset + function + " (addr2line -Cfe " + file + " " + offset +
+         " names the line)";
 }
 
 void Leaks::allocated(const memory::Allocation& a, const char* function, const void* caller) {

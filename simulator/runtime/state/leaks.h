@@ -42,8 +42,9 @@ class Leaks {
   std::size_t sweep_ = 1024;  // heap_ is freed of what has been freed when it is as large
 };
 
-// "a call at ./program+0x1234 (addr2line -Cfe ./program 0x1234 names the line)" for the address
-// that a call returns to.
+// "a call at main.cu:21" for the address that a call returns to, if the program has debug
+// information and the system has libdw; else "a call at ./program+0x1234 (addr2line -Cfe ./program
+// 0x1234 names the line)". Both with the function if it is exported.
 std::string describe_caller(const void* caller);
 
 }  // namespace lockstep::runtime
