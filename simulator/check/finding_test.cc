@@ -50,6 +50,34 @@ TEST(Finding, ARaceShowsBothSides) {
   EXPECT_NE(s.find("stencil.cu:39"), std::string::npos) << s;
 }
 
+TEST(Finding, ARaceOfTwoKernelsNamesTheirStreams) {
+  Finding f = example();
+  f.kind = Kind::kRace;
+  f.access.operation = "stencil(float const*, float*, int) in stream 4";
+  f.other = f.access;
+  f.other->is_write = true;
+  f.other->operation = "fill(float*) in stream 3";
+  const std::string s = f.to_string();
+  EXPECT_NE(s.find("in kernel stencil(float const*, float*, int) in stream 4\n"), s.npos) << s;
+  EXPECT_NE(s.find("thread (31,0,0) of fill(float*) in stream 3\n  at stencil.cu:41"), s.npos) << s;
+}
+
+TEST(Finding, ARaceOfTwoCallsNamesTheirPlaces) {
+  Finding f;
+  f.kind = Kind::kRace;
+  f.call = "cudaMemcpyAsync";
+  f.where = "cudaMemcpyAsync in stream 4 reads 8 bytes";
+  f.detail = "Nothing orders the two.";
+  f.access.operation = "a call at main.cu:21";
+  f.other.emplace();
+  f.other->operation = "cudaMemsetAsync in stream 3, a call at main.cu:20";
+  EXPECT_EQ(f.to_string(),
+            "race: cudaMemcpyAsync in stream 4 reads 8 bytes\n"
+            "  by the host, a call at main.cu:21\n"
+            "  against cudaMemsetAsync in stream 3, a call at main.cu:20\n"
+            "  Nothing orders the two.");
+}
+
 TEST(Finding, OfABarrierIsAgainstNoAccess) {
   Finding f = example();
   f.kind = Kind::kBarrierDivergence;

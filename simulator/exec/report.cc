@@ -88,13 +88,13 @@ json location(const json& access, const std::string& kernel) {
     physical["artifactLocation"]["uri"] = uri(file);
     if (const int line = access.value("line", 0); line > 0) physical["region"]["startLine"] = line;
   }
-  result["logicalLocations"] =
-      json::array({{{"fullyQualifiedName", kernel}, {"kind", "function"}}});
+  result["logicalLocations"] = json::array(
+      {{{"fullyQualifiedName", access.value("operation", kernel)}, {"kind", "function"}}});
   return result;
 }
 
-// "one access, a write, by block (0,0,0) thread (3,0,0)"; the thread only where it is known. A
-// barrier is waited at, and no access.
+// "one access, a write, by block (0,0,0) thread (3,0,0)"; the thread only where it is known, and
+// not of a call of the host, which has no instruction. A barrier is waited at, and no access.
 std::string by_whom(const std::string& which, const std::string& kind, const json& access) {
   const auto place = [&](const char* what) {
     const json at = access.value(what, json());
@@ -107,6 +107,7 @@ std::string by_whom(const std::string& which, const std::string& kind, const jso
                           : access.value("write", false) ? "a write"
                                                          : "a read";
   const std::string what = which + (kind == "barrier-divergence" ? " barrier" : " access, " + how);
+  if (access.contains("operation") && access.value("instruction", "").empty()) return what;
   return block.empty() || thread.empty() ? what : what + ", by " + block + " " + thread;
 }
 
@@ -130,7 +131,7 @@ json sarif_result(const json& finding, bool suppressed, std::map<std::string, st
     result["relatedLocations"] = json::array({std::move(other)});
   }
   for (const char* key : {"block", "thread", "address", "size", "space", "ptx_line", "instruction",
-                          "where", "call", "error"}) {
+                          "where", "call", "error", "operation"}) {
     if (finding.contains(key)) result["properties"][key] = finding[key];
     if (finding.contains("other") && finding["other"].contains(key))
       result["properties"]["other"][key] = finding["other"][key];

@@ -145,6 +145,23 @@ TEST(Sarif, NamesBothThreadsOfARace) {
             "the other access, a read, by block (0,0,0) thread (31,0,0)");
 }
 
+TEST(Sarif, NamesBothOperationsOfARace) {
+  ProgramRun run = sample();
+  json& race = run.record.findings[0];
+  race["operation"] = "f(int*) in stream 4";
+  race["other"] = {
+      {"block", {0, 0, 0}}, {"thread", {0, 0, 0}},
+      {"write", true},      {"atomic", false},
+      {"instruction", ""},  {"operation", "cudaMemcpyAsync in stream 3, a call at main.cu:21"}};
+  const json result = sarif_report(run)["runs"][0]["results"][0];
+  const auto name = [](const json& of) { return of["logicalLocations"][0]["fullyQualifiedName"]; };
+  EXPECT_EQ(name(result["locations"][0]), "f(int*) in stream 4");
+  EXPECT_EQ(name(result["relatedLocations"][0]),
+            "cudaMemcpyAsync in stream 3, a call at main.cu:21");
+  EXPECT_EQ(result["relatedLocations"][0]["message"]["text"], "the other access, a write")
+      << "a call has no thread";
+}
+
 TEST(Sarif, CallsABarrierNoAccess) {
   ProgramRun run = sample();
   run.record.findings[0]["kind"] = "barrier-divergence";
