@@ -110,6 +110,7 @@ Architecture: amd64
 Maintainer: Lockstep <lockstep@localhost>
 Installed-Size: %d
 Depends: libc6 (>= %s), libgcc-s1 (>= 12), libstdc++6 (>= 12)
+Recommends: libdw1
 Suggests: cmake, g++, pkg-config
 Section: devel
 Priority: optional
