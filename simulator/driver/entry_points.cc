@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "simulator/driver/call.h"
+#include "simulator/driver/forward.h"
 
 #pragma GCC diagnostic ignored \
     "-Wdeprecated-declarations"  // functions of old that programs still ask for
@@ -56,9 +56,13 @@ CUresult proc_address_1(const char* name, void** function, int version, cuuint64
 namespace {
 
 const EntryPoint kEntryPoints[] = {
-#define ENTRY(name, version, exported, function) \
-  {name, version, exported, reinterpret_cast<void*>(&function)},
+#define ENTRY(name, version, suffix, function) \
+  {#name, version, #name #suffix, reinterpret_cast<void*>(&function)},
+#define FORWARD(name, version, suffix, needs, function) \
+  {#name, version, #name #suffix,                       \
+   reinterpret_cast<void*>(&Forward<#name, Needs::needs, decltype(name), &function>::run)},
 #include "simulator/driver/entry_points.inc"
+#undef FORWARD
 #undef ENTRY
 };
 
