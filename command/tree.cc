@@ -430,9 +430,12 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
   if (takes_program(command)) {
     // The checkout's script runs the suites where no program is given.
     if (offer.checkout && command != Command::kExec) {
+      const std::size_t own = app.get_options().size();
       o.group("Without a program, of the suites");
       o.list("--suite", line.run.suites, "NAME", "only this suite; several between commas");
       if (command != Command::kMutate) add_amounts(o, line.run);
+      const std::vector<CLI::Option*> all = app.get_options();
+      tree.of_a_run.insert(all.begin() + static_cast<std::ptrdiff_t>(own), all.end());
       app.footer(
           "[OPTION...] -- PROGRAM [ARGUMENT...], or without a program the suites themselves. "
           "docs/reference/exec.md, "
