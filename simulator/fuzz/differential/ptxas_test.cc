@@ -18,7 +18,7 @@ namespace lockstep::fuzz::differential {
 namespace {
 
 std::string contents(const std::string& name) {
-  std::ifstream in("simulator/fuzz/differential/testdata/" + name, std::ios::binary);
+  std::ifstream in("golden/ptxas/" + name, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
