@@ -1,5 +1,5 @@
-// What the simulated libcuda.so.1 exports: every name of exports.txt, each an entry point or a
-// refusal that names it.
+// What the simulated libcuda.so.1 exports: every name of golden/exports/libcuda.txt, each an entry
+// point or a refusal that names it.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
