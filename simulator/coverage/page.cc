@@ -134,15 +134,9 @@ std::string coverage_page(const std::string& recording, const std::vector<Judge>
     s += "- `" + std::string(r.row->syntax) + "`: " + std::to_string(r.examples - r.executed) +
          " of " + std::to_string(r.examples) + "\n";
   }
-  std::string_view opcode;
+  s += "\n## Forms\n\n| Form | Choices | PTX | sm | Spellings | Executed | Judged by | Vectors |\n"
+       "|---|---|---|---|---|---|---|---|\n";
   for (const RowCoverage& r : rows) {
-    const std::string_view name = r.row->syntax.substr(0, r.row->syntax.find_first_of(".{ "));
-    if (name != opcode) {
-      s += "\n## " + std::string(name) +
-           "\n\n| Form | Choices | PTX | sm | Spellings | Executed | Judged by | Vectors "
-           "|\n|---|---|---|---|---|---|---|---|\n";
-      opcode = name;
-    }
     const auto it = vectors.find(r.row);
     const auto judge = judged.find(r.row);
     s += "| `" + cell(r.row->syntax) + "` | " +

@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -28,11 +27,6 @@ const Environment kCheckout = {{"LOCKSTEP_CHECKOUT", "/a/checkout"}};
 
 Ended lockstep(std::vector<std::string> words, Environment environment = {}) {
   return run("command/lockstep", std::move(words), std::move(environment));
-}
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
 // The commands that --help lists.
