@@ -141,8 +141,7 @@ std::string coverage_page(const std::string& recording, const std::vector<Judge>
     const auto judge = judged.find(r.row);
     s += "| `" + cell(r.row->syntax) + "` | " +
          (r.row->choices.empty() ? "" : "`" + cell(r.row->choices) + "`") + " | " +
-         version(r.row->ptx) + " | " + std::to_string(r.row->sm) +
-         (r.row->suffix != 0 ? std::string(1, r.row->suffix) : std::string()) + " | " +
+         version(r.row->ptx) + " | " + isa::target_of(*r.row).substr(3) + " | " +
          std::to_string(r.spellings) + " | " +
          (r.executed == r.examples
               ? "yes"

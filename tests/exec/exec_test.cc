@@ -435,8 +435,7 @@ TEST(NeverRan, ARefusedLaunchIsAnErrorUnlessItIsAskedFor) {
   const Outcome o = run("exec -- " + faulty + " malloc too-many-threads store");
   EXPECT_TRUE(has(o.err,
                   "refused: the launch of store(int*, int) answered cudaErrorInvalidValue (invalid "
-                  "argument): the "
-                  "block {2048, 1, 1} exceeds"))
+                  "argument): the block {2048, 1, 1} exceeds"))
       << o.err;
   EXPECT_TRUE(has(o.err, "1 launch of 1 kernel on a simulated sm_90, 1 launch refused: 1 error"))
       << o.err;
@@ -458,8 +457,7 @@ TEST(ApiErrors, AreErrorsUnlessTheyAreAskedFor) {
   const Outcome o = run("exec -- " + faulty + " malloc unsupported");
   EXPECT_TRUE(has(o.err,
                   "api-error: cudaIpcGetMemHandle answered cudaErrorNotSupported (operation not "
-                  "supported): the "
-                  "simulated GPU does not support it\n"
+                  "supported): the simulated GPU does not support it\n"
                   "  by the host, a call at "))
       << o.err;
 }
