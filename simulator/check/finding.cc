@@ -102,6 +102,17 @@ std::string Site::to_string() const {
   return s;
 }
 
+namespace {
+
+// The other side of a race.
+std::string against(const Access& other) {
+  std::string s = format("\n  against %s by %s", direction(other), place(other).c_str());
+  if (!other.operation.empty()) s += " of " + other.operation;
+  return s + "\n  at " + other.site.to_string();
+}
+
+}  // namespace
+
 std::string Finding::to_string() const {
   std::string s = name(kind);
   if (severity == Severity::kInformation) s += " (information)";
@@ -116,14 +127,15 @@ std::string Finding::to_string() const {
     } else {
       s += "\n  by the host";
     }
-    if (!detail.empty()) s += (call.empty() ? "\n  " : ", ") + detail;
+    if (other) s += against(*other);
+    if (!detail.empty()) s += (call.empty() || kind == Kind::kRace ? "\n  " : ", ") + detail;
     if (occurrences > 1 && !call.empty()) s += format("\n  %" PRIu64 " times", occurrences);
     // The driver API has no last error to ask for.
     if (call.starts_with("cuda") && severity == Severity::kInformation)
       s += "\n  The program asked for it with cudaGetLastError.";
     return s;
   }
-  s += "\n  in kernel " + kernel;
+  s += "\n  in kernel " + (access.operation.empty() ? kernel : access.operation);
   s += "\n  by " + place(access);
   // Where the kernel goes on, a thread comes to a place more than once.
   const bool times = survived || severity == Severity::kInformation;
@@ -135,9 +147,8 @@ std::string Finding::to_string() const {
   if (other) {
     // A barrier is waited at, and neither read nor written.
     s += kind == Kind::kBarrierDivergence
-             ? "\n  while " + place(*other) + " waits"
-             : format("\n  against %s by %s", direction(*other), place(*other).c_str());
-    s += "\n  at " + other->site.to_string();
+             ? "\n  while " + place(*other) + " waits\n  at " + other->site.to_string()
+             : against(*other);
   }
   if (!detail.empty()) s += "\n  " + detail;
   if (survived) s += "\n  The kernel went on.";

@@ -93,6 +93,8 @@ struct Access {
   std::uint32_t size = 0;  // bytes
   bool is_write = false;
   bool is_atomic = false;
+  std::string
+      operation;  // the kernel and its stream, where a race is between operations; else empty
 };
 
 struct Finding {

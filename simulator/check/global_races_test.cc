@@ -1,11 +1,10 @@
 // That lanes judged together are judged as each of them is. What orders accesses is tested where
 // kernels run: engine/checks_test.cc.
-#include "simulator/check/global_races.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "simulator/check/global_rows.h"
 #include "simulator/check/shared_races.h"
 
 namespace lockstep::check {
@@ -23,7 +22,7 @@ struct Launch {
   }
   GlobalRaces races;
   GlobalRaces::Memo memo;
-  std::vector<RaceCell> cells;
+  std::vector<GlobalCell> cells;
   SharedRaces orders[kBlocks];  // for the order that barriers make
 };
 
@@ -44,7 +43,7 @@ TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
     }
     if (random(16) == 0) {
       // Another launch, after all that this one did.
-      for (Launch* l : {&together, &single}) l->cells.assign(kCells, 0);
+      for (Launch* l : {&together, &single}) l->cells.assign(kCells, GlobalCell());
     }
     const bool one_place = random(3) == 0, strong = random(3) == 0,
                write = one_place && !strong ? false : random(3) == 0;
@@ -61,22 +60,23 @@ TEST(GlobalRaces, LanesTogetherSayTheSameAsSingleAccesses) {
     GlobalRaces::Access a(together.races, side(together), together.memo);
     state = before;  // the same instruction in both
     GlobalRaces::Access b(single.races, side(single), single.memo);
-    const bool took = one_place ? together.races.together(&together.cells[first], width, lane,
-                                                          lane + count - 1, a)
-                                : together.races.row(&together.cells[first], width, lane, count, a);
+    const bool took =
+        one_place ? record_one_place(together.races, &together.cells[first], width, lane,
+                                     lane + count - 1, a)
+                  : record_row(together.races, &together.cells[first], width, lane, count, a);
     // What is known of a row may change on the way: then in parts.
     std::uint32_t done = took ? count : 0;
     while (!one_place && done < count) {
       const std::uint32_t part =
-          together.races.alike(&together.cells[first + done * width], width, count - done);
-      if (part == 0 ||
-          !together.races.row(&together.cells[first + done * width], width, lane + done, part, a))
+          length_of_row(together.races, &together.cells[first + done * width], width, count - done);
+      if (part == 0 || !record_row(together.races, &together.cells[first + done * width], width,
+                                   lane + done, part, a))
         break;
       done += part;
     }
     parted += !took && done == count;
     std::uint32_t found = 0, expected = 0;  // the lanes that race
-    GlobalRaces::Conflict conflict;
+    LaneAccess conflict;
     for (std::uint32_t l = 0; l < count; ++l) {
       for (std::uint32_t c = 0; c < width; ++c) {
         const std::uint32_t cell = first + (one_place ? c : l * width + c);

@@ -2,7 +2,7 @@
 
 namespace lockstep::check {
 
-void GridOrder::start() {
+void GridOrder::clear() {
   if (time_.load(std::memory_order_relaxed) != 0) {
     for (Part& part : parts_) part.released.clear();
   }

@@ -1,5 +1,6 @@
-// What the blocks of a launch have published, so that a thread that knows of many blocks can
-// remember a time instead of a list (VectorClock). Thread-safe.
+// What the blocks of launches have published, so that a thread that knows of many blocks can
+// remember a time instead of a list (VectorClock); and the order of the launches. Thread-safe, but
+// for the start of a launch.
 #pragma once
 
 #include <array>
@@ -9,13 +10,16 @@
 #include <unordered_map>
 
 #include "simulator/check/knowledge.h"
+#include "simulator/check/launch_order.h"
 
 namespace lockstep::check {
 
 class GridOrder {
  public:
-  // A launch begins.
-  void start();
+  // Forgets all that was published.
+  void clear();
+  LaunchOrder& launches() { return launches_; }
+  const LaunchOrder& launches() const { return launches_; }
   // A block hands on what it has done to somebody, who may come to know of many blocks.
   void publish(const ReleaseClock& done);
   std::uint64_t now() const { return time_.load(std::memory_order_relaxed); }
@@ -35,6 +39,7 @@ class GridOrder {
     std::unordered_map<std::uint32_t, First> released;  // by block
   };
   static constexpr std::size_t kParts = 16;
+  LaunchOrder launches_;
   std::array<Part, kParts> parts_;
   std::atomic<std::uint64_t> time_{0};
 };

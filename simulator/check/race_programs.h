@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/check/global_rows.h"
 #include "simulator/check/race_judge.h"
 #include "simulator/check/shared_races.h"
 
@@ -115,27 +116,26 @@ class GlobalSearch : public Search {
     GlobalRaces::Access me(*races_, side_of(*orders_[i.block], i.block, i), memo_);
     const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(i.lanes)),
                         lane = static_cast<std::uint32_t>(__builtin_ctz(i.lanes));
-    RaceCell* const cells = memory_.race_shadow(place_ + a.first + lane * i.step);
+    GlobalCell* const cells = cell_of(memory_, place_ + a.first + lane * i.step);
     if (a.size >= 4 && i.lanes >> lane == (1u << count) - 1) {
       const bool together = i.step == 0 && (!a.writes || a.reads || a.reduces);
-      if (together ? races_->together(cells, a.size / 4, lane, lane + count - 1, me)
-                   : i.step == a.size && races_->row(cells, a.size / 4, lane, count, me)) {
+      if (together ? record_one_place(*races_, cells, a.size / 4, lane, lane + count - 1, me)
+                   : i.step == a.size && record_row(*races_, cells, a.size / 4, lane, count, me)) {
         return false;
       }
     }
     bool found = false;
-    GlobalRaces::Conflict conflict;
+    LaneAccess conflict;
     for (std::uint32_t l = 0; l < kLanes; ++l) {
       if (!(i.lanes >> l & 1)) continue;
       const std::uint32_t first = a.first + l * i.step, last = first + a.size - 1;
       for (std::uint32_t g = first & ~3u; g <= last; g += 4) {
         const std::uint32_t from = std::max(first, g) - g, to = std::min(last, g + 3) - g;
-        if (!races_->access(*memory_.race_shadow(place_ + g),
+        if (!races_->access(*cell_of(memory_, place_ + g),
                             ((1u << (to + 1)) - 1) & ~((1u << from) - 1), l, me, conflict) ||
             found)
           continue;
-        named = {l, conflict.other.block, conflict.other.warp, conflict.other_lane,
-                 conflict.other.pc};
+        named = {l, conflict.record.block, conflict.record.warp, conflict.lane, conflict.record.pc};
         found = true;
       }
     }

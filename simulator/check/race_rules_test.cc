@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "simulator/check/global_races.h"
+#include "simulator/check/global_rows.h"
 #include "simulator/check/shared_races.h"
 
 namespace lockstep::check {
@@ -40,12 +41,12 @@ class Races : public ::testing::Test {
   }
   // The race that an access makes, if it makes one. `bytes`: which of the granule's four, a bit
   // each.
-  std::optional<GlobalRaces::Conflict> access(std::uint32_t block, std::uint32_t thread, bool write,
-                                              Strength strength = kWeak, std::uint32_t bytes = 15,
-                                              std::uint64_t at = 0) {
+  std::optional<LaneAccess> access(std::uint32_t block, std::uint32_t thread, bool write,
+                                   Strength strength = kWeak, std::uint32_t bytes = 15,
+                                   std::uint64_t at = 0) {
     GlobalRaces::Access me(races, side(block, thread / 32, write, strength), memo);
-    GlobalRaces::Conflict conflict;
-    if (!races.access(*memory.race_shadow(word + at), bytes, thread % 32, me, conflict))
+    LaneAccess conflict;
+    if (!races.access(*cell_of(memory, word + at), bytes, thread % 32, me, conflict))
       return std::nullopt;
     return conflict;
   }
@@ -62,13 +63,13 @@ class Races : public ::testing::Test {
     Side s = side(block, thread / 32, true, kStrongGrid);
     s.observes = true;
     GlobalRaces::Access me(races, s, memo);
-    GlobalRaces::Conflict conflict;
-    return races.access(*memory.race_shadow(word), 15, thread % 32, me, conflict);
+    LaneAccess conflict;
+    return races.access(*cell_of(memory, word), 15, thread % 32, me, conflict);
   }
   template <int kCells>
   bool row(std::uint32_t block, std::uint32_t warp, bool write, std::uint64_t at = 0) {
     GlobalRaces::Access me(races, side(block, warp, write, kWeak), memo);
-    return races.row(memory.race_shadow(word + at), kCells, 0, 32, me);
+    return record_row(races, cell_of(memory, word + at), kCells, 0, 32, me);
   }
   void fence(std::uint32_t block, std::uint32_t warp) {
     order[block].fence(warp, ~0u, true, Scope::kGrid);
@@ -97,12 +98,12 @@ TEST_F(Races, AWriteRacesWithAReadAndWithAWriteOfAnotherBlock) {
   EXPECT_FALSE(writes(0, 37));
   const auto read = access(1, 3, false);
   ASSERT_TRUE(read.has_value());
-  EXPECT_EQ(read->other.block, 0u);
-  EXPECT_EQ(read->other.warp, 1u);
-  EXPECT_EQ(read->other_lane, 5u);
-  EXPECT_EQ(read->other.pc, 20u);
-  EXPECT_TRUE(read->other.write);
-  EXPECT_FALSE(read->other.strong);
+  EXPECT_EQ(read->record.block, 0u);
+  EXPECT_EQ(read->record.warp, 1u);
+  EXPECT_EQ(read->lane, 5u);
+  EXPECT_EQ(read->record.pc, 20u);
+  EXPECT_TRUE(read->record.write);
+  EXPECT_FALSE(read->record.strong);
   EXPECT_TRUE(writes(2, 0));
 }
 
@@ -110,7 +111,7 @@ TEST_F(Races, ALaterWriteRacesWithAnEarlierReader) {
   EXPECT_FALSE(reads(0, 3));
   const auto write = access(1, 3, true);
   ASSERT_TRUE(write.has_value());
-  EXPECT_FALSE(write->other.write);
+  EXPECT_FALSE(write->record.write);
 }
 
 TEST_F(Races, OneOfSeveralReadersIsEnough) {
@@ -193,11 +194,11 @@ TEST_F(Races, WhatWasObservedButRecordedTooEarlyIsMadeUpFor) {
   // first all the same.
   EXPECT_FALSE(updates(1, 0));
   EXPECT_FALSE(updates(0, 0));
-  races.observe(*memory.race_shadow(word), 0, side(1, 0, false, kStrongGrid));
+  races.observe(*cell_of(memory, word), 0, side(1, 0, false, kStrongGrid));
   // And block 0 is as slow to say that it has read.
-  races.observe(*memory.race_shadow(word), 0, side(0, 0, false, kStrongGrid));
+  races.observe(*cell_of(memory, word), 0, side(0, 0, false, kStrongGrid));
   EXPECT_FALSE(writes(1, 0));
-  races.observe(*memory.race_shadow(word), 0, side(0, 0, false, kStrongGrid));
+  races.observe(*cell_of(memory, word), 0, side(0, 0, false, kStrongGrid));
   EXPECT_TRUE(reads(2, 0)) << "the plain write is known as ever";
 }
 
@@ -221,7 +222,7 @@ TEST_F(Races, OtherBytesOfAWordAreNobodyElses) {
   for (std::uint32_t i = 0; i < 4; ++i) EXPECT_FALSE(reads(0, i, kWeak, 1u << i)) << i;
   const auto other = access(0, 2, true, kWeak, 0b0010);
   ASSERT_TRUE(other.has_value());
-  EXPECT_EQ(other->other_lane, 1u);
+  EXPECT_EQ(other->lane, 1u);
   order[0].block_barrier();
   EXPECT_FALSE(writes(0, 9)) << "the whole word after a barrier";
   EXPECT_TRUE(reads(0, 2, kWeak, 0b1000));
@@ -232,9 +233,9 @@ TEST_F(Races, AnInstructionThatReadsAndWritesIsTwoRecords) {
   Side from = side(0, 0, false, kWeak), to = side(0, 0, true, kWeak);
   from.pc = to.pc = 30;
   GlobalRaces::Access reading(races, from, memo), writing(races, to, memo);
-  GlobalRaces::Conflict conflict;
-  EXPECT_FALSE(races.access(*memory.race_shadow(word), 15, 0, reading, conflict));
-  EXPECT_FALSE(races.access(*memory.race_shadow(word + 4), 15, 0, writing, conflict));
+  LaneAccess conflict;
+  EXPECT_FALSE(races.access(*cell_of(memory, word), 15, 0, reading, conflict));
+  EXPECT_FALSE(races.access(*cell_of(memory, word + 4), 15, 0, writing, conflict));
   EXPECT_FALSE(access(1, 0, false, kWeak, 15, 0).has_value()) << "it was read";
   EXPECT_TRUE(access(1, 0, false, kWeak, 15, 4).has_value()) << "it was written";
 }
@@ -291,10 +292,10 @@ TEST_F(Races, AnAcquireIsItselfOrderedAfterWhatItAcquires) {
   Side release = side(0, 0, true, kStrongGrid), acquire = side(1, 0, false, kStrongGrid);
   release.updates = false;
   release.releases = acquire.acquires = true;
-  GlobalRaces::Conflict conflict;
+  LaneAccess conflict;
   for (const Side& s : {release, acquire}) {
     GlobalRaces::Access me(races, s, memo);
-    EXPECT_FALSE(races.access(*memory.race_shadow(word), 15, 0, me, conflict)) << s.block;
+    EXPECT_FALSE(races.access(*cell_of(memory, word), 15, 0, me, conflict)) << s.block;
     if (s.releases) order[0].end_release(0);
   }
   EXPECT_FALSE(reads(1, 0)) << "the release operation is ordered, too";
@@ -321,7 +322,7 @@ TEST_F(Races, RowsFindWhatSingleAccessesFind) {
   EXPECT_FALSE(row<1>(0, 1, false)) << "another warp: to be looked at lane by lane";
   const auto conflict = access(0, 32 + 7, false, kWeak, 15, 4 * 7);
   ASSERT_TRUE(conflict.has_value());
-  EXPECT_EQ(conflict->other_lane, 7u);
+  EXPECT_EQ(conflict->lane, 7u);
   EXPECT_FALSE(row<1>(1, 0, true));
   EXPECT_TRUE(row<1>(0, 0, true, 2048));
   EXPECT_FALSE(row<1>(0, 1, true, 2048));
@@ -346,9 +347,9 @@ TEST_F(Races, RunningOutOfRecordsIsKnownAndOldOnesStillCount) {
     EXPECT_FALSE(access(0, 0, true, kWeak, 15, 256 + 4 * i).has_value()) << i;
   }
   EXPECT_TRUE(races.exhausted());
-  EXPECT_EQ(races.recorded(), 128u);
-  EXPECT_EQ(races.first_unrecorded().block, 0u);
-  EXPECT_EQ(races.first_unrecorded().pc, 20u);
+  EXPECT_EQ(races.records().made(), 128u);
+  EXPECT_EQ(races.records().first_unrecorded().block, 0u);
+  EXPECT_EQ(races.records().first_unrecorded().pc, 20u);
   EXPECT_TRUE(reads(1, 0)) << "the first write is recorded";
   EXPECT_FALSE(access(1, 0, false, kWeak, 15, 256 + 4 * 190).has_value())
       << "the last ones are not: a race is missed";

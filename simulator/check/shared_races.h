@@ -9,7 +9,7 @@
 //   strong writes of a kind    empty, or weak readers  weak accesses; strong writes of the kind
 //   the last write             number of a Story       anything
 //
-// Strong writes of a kind are as in global_races.h, and so is what makes a granule a story. Every
+// Strong writes of a kind are as in global_cell.h, and so is what makes a granule a story. Every
 // state is exact for two threads; among more a race may be missed, and none is made up.
 //
 // The epoch between two barriers of the whole block is part of a word, so a barrier costs nothing.

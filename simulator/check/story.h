@@ -17,53 +17,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulator/check/block_order.h"
 #include "simulator/check/knowledge.h"
 #include "simulator/check/scope.h"
+#include "simulator/check/stamp.h"
 
 namespace lockstep::check {
-
-// A thread at some time.
-struct Stamp {
-  std::uint32_t block = 0;  // number in the schedule
-  std::uint32_t epoch = 0;
-  std::uint16_t clock = 0;
-  std::uint8_t warp = 0, lane = 0;
-  bool operator==(const Stamp&) const = default;
-};
-
-// The warp that accesses now, and how.
-struct Side {
-  BlockOrder* order = nullptr;
-  std::uint32_t block = 0, warp = 0, pc = 0;
-  bool strong = false, write = false;
-  Scope scope = Scope::kGrid;
-  bool updates = false;   // an atomic: it writes what depends on what it read
-  bool observes = false;  // its thread goes on with the value that it read
-  bool acquires = false, releases = false;
-  bool reads() const { return !write || observes; }
-};
-
-enum class Relation : std::uint8_t { kSelf, kOrdered, kUnordered };
-
-// How an earlier access relates to what `lane` of `side` does now.
-inline Relation relate(std::uint32_t block, std::uint32_t epoch, std::uint32_t warp,
-                       std::uint32_t at_lane, std::uint32_t clock, std::uint32_t lane,
-                       const Side& side) {
-  if (block == side.block) {
-    if (epoch != side.order->epoch()) return Relation::kOrdered;
-    if (warp == side.warp && at_lane == lane) return Relation::kSelf;
-    return side.order->ordered(warp * 32 + at_lane, clock, side.warp * 32 + lane)
-               ? Relation::kOrdered
-               : Relation::kUnordered;
-  }
-  return side.order->ordered_after_block(side.warp * 32 + lane, block, epoch, warp, at_lane, clock)
-             ? Relation::kOrdered
-             : Relation::kUnordered;
-}
-inline Relation relate(const Stamp& s, std::uint32_t lane, const Side& side) {
-  return relate(s.block, s.epoch, s.warp, s.lane, s.clock, lane, side);
-}
 
 class Story {
  public:
@@ -100,6 +58,10 @@ class Story {
   const Entry& only() const { return entries_[0]; }
   // The last write, whether or not it may still race; nullptr without any.
   const Entry* last_write() const { return written_ ? &last_write_ : nullptr; }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const Entry& e : entries_) visit(e);
+  }
 
  private:
   // What a thread has released here: a later strong write of its own leaves it again (8.8).

@@ -6,6 +6,7 @@
 
 using namespace lockstep::driver;
 using lockstep::runtime::arrays;
+using lockstep::runtime::Call;
 using lockstep::runtime::check_copy;
 using lockstep::runtime::CopyWork;
 using lockstep::runtime::put;
@@ -121,19 +122,19 @@ void describe_box(const cudaMemcpy3DParms& box, CUDA_MEMCPY3D* p) {
 
 namespace {
 
-CUresult copy_box(const char* function, const CUDA_MEMCPY3D& parameters, CUstream stream) {
-  return locked(function, Needs::kContext, [&](Runtime& r, Device& d) {
+CUresult copy_box(const Call& how, const CUDA_MEMCPY3D& parameters, CUstream stream) {
+  return locked(how.name, Needs::kContext, [&](Runtime& r, Device& d) {
     CopyWork work;
     if (const CUresult result = box_of(parameters, &work.box); result != CUDA_SUCCESS)
       return result;
-    if (const cudaError_t error = check_copy(r, function, work.box); error != cudaSuccess)
+    if (const cudaError_t error = check_copy(r, how.name, work.box); error != cudaSuccess)
       return result_of(error);
-    return result_of(put(r, d, function, stream, work));
+    return result_of(put(r, d, how, stream, work));
   });
 }
 
-CUresult copy_rows(const char* function, const CUDA_MEMCPY2D* p, CUstream stream) {
-  if (p == nullptr) return call(function, Needs::kContext, [] { return CUDA_ERROR_INVALID_VALUE; });
+CUresult copy_rows(const Call& how, const CUDA_MEMCPY2D* p, CUstream stream) {
+  if (p == nullptr) return call(how.name, Needs::kContext, [] { return CUDA_ERROR_INVALID_VALUE; });
   CUDA_MEMCPY3D box{};
   box.srcXInBytes = p->srcXInBytes;
   box.srcY = p->srcY;
@@ -152,21 +153,21 @@ CUresult copy_rows(const char* function, const CUDA_MEMCPY2D* p, CUstream stream
   box.WidthInBytes = p->WidthInBytes;
   box.Height = p->Height;
   box.Depth = 1;
-  return copy_box(function, box, stream);
+  return copy_box(how, box, stream);
 }
 
-CUresult copy_box(const char* function, const CUDA_MEMCPY3D* p, CUstream stream) {
-  if (p == nullptr) return call(function, Needs::kContext, [] { return CUDA_ERROR_INVALID_VALUE; });
-  return copy_box(function, *p, stream);
+CUresult copy_box(const Call& how, const CUDA_MEMCPY3D* p, CUstream stream) {
+  if (p == nullptr) return call(how.name, Needs::kContext, [] { return CUDA_ERROR_INVALID_VALUE; });
+  return copy_box(how, *p, stream);
 }
 
 // Contexts say which devices the memory is on, which its addresses say too.
-CUresult copy_peer_box(const char* function, const CUDA_MEMCPY3D_PEER* p, CUstream stream) {
-  if (p == nullptr) return call(function, Needs::kContext, [] { return CUDA_ERROR_INVALID_VALUE; });
+CUresult copy_peer_box(const Call& how, const CUDA_MEMCPY3D_PEER* p, CUstream stream) {
+  if (p == nullptr) return call(how.name, Needs::kContext, [] { return CUDA_ERROR_INVALID_VALUE; });
   static_assert(sizeof(CUDA_MEMCPY3D_PEER) == sizeof(CUDA_MEMCPY3D));
   CUDA_MEMCPY3D box = *reinterpret_cast<const CUDA_MEMCPY3D*>(p);
   box.reserved0 = box.reserved1 = nullptr;
-  return copy_box(function, box, stream);
+  return copy_box(how, box, stream);
 }
 
 // `bytes` of one row; a side is an address or an array with an offset in bytes.
@@ -179,7 +180,7 @@ Line host(const void* at) { return {CU_MEMORYTYPE_HOST, at}; }
 Line device(CUdeviceptr at) { return {CU_MEMORYTYPE_DEVICE, pointer(at)}; }
 Line array(CUarray at, std::size_t offset) { return {CU_MEMORYTYPE_ARRAY, at, offset}; }
 
-CUresult copy_array_line(const char* function, const Line& to, const Line& from, std::size_t bytes,
+CUresult copy_array_line(const Call& how, const Line& to, const Line& from, std::size_t bytes,
                          CUstream stream = nullptr) {
   CUDA_MEMCPY3D box{};
   box.srcMemoryType = from.type;
@@ -194,23 +195,23 @@ CUresult copy_array_line(const char* function, const Line& to, const Line& from,
   box.dstArray = reinterpret_cast<CUarray>(const_cast<void*>(to.at));
   box.WidthInBytes = bytes;
   box.Height = box.Depth = 1;
-  return copy_box(function, box, stream);
+  return copy_box(how, box, stream);
 }
 
-CUresult copy_line(const char* function, void* to, const void* from, std::size_t bytes,
+CUresult copy_line(const Call& how, void* to, const void* from, std::size_t bytes,
                    cudaMemcpyKind kind, CUstream stream = nullptr) {
-  return locked(function, Needs::kContext, [&](Runtime& r, Device& d) {
-    return put(r, d, function, stream,
+  return locked(how.name, Needs::kContext, [&](Runtime& r, Device& d) {
+    return put(r, d, how, stream,
                lockstep::runtime::make_copy_work(to, bytes, from, bytes, bytes, 1, kind));
   });
 }
 
-CUresult copy_peer(const char* function, CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+CUresult copy_peer(const Call& how, CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                    CUcontext from_context, std::size_t bytes, CUstream stream) {
-  return locked(function, Needs::kContext, [&](Runtime& r, Device& d) {
+  return locked(how.name, Needs::kContext, [&](Runtime& r, Device& d) {
     if (find_context(to_context) == nullptr || find_context(from_context) == nullptr)
       return CUDA_ERROR_INVALID_CONTEXT;
-    return result_of(put(r, d, function, stream,
+    return result_of(put(r, d, how, stream,
                          lockstep::runtime::make_copy_work(pointer(to), bytes, pointer(from), bytes,
                                                            bytes, 1, cudaMemcpyDeviceToDevice)));
   });
@@ -221,80 +222,96 @@ CUresult copy_peer(const char* function, CUdeviceptr to, CUcontext to_context, C
 extern "C" {
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return copy_line("cuMemcpy", pointer(to), pointer(from), bytes, cudaMemcpyDefault);
+  return copy_line(Call::blocking("cuMemcpy"), pointer(to), pointer(from), bytes,
+                   cudaMemcpyDefault);
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return copy_line("cuMemcpyAsync", pointer(to), pointer(from), bytes, cudaMemcpyDefault, stream);
+  return copy_line(Call::async("cuMemcpyAsync"), pointer(to), pointer(from), bytes,
+                   cudaMemcpyDefault, stream);
 }
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
-  return copy_line("cuMemcpyHtoD", pointer(to), from, bytes, cudaMemcpyHostToDevice);
+  return copy_line(Call::blocking("cuMemcpyHtoD"), pointer(to), from, bytes,
+                   cudaMemcpyHostToDevice);
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
-  return copy_line("cuMemcpyHtoDAsync", pointer(to), from, bytes, cudaMemcpyHostToDevice, stream);
+  return copy_line(Call::async("cuMemcpyHtoDAsync"), pointer(to), from, bytes,
+                   cudaMemcpyHostToDevice, stream);
 }
 CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
-  return copy_line("cuMemcpyDtoH", to, pointer(from), bytes, cudaMemcpyDeviceToHost);
+  return copy_line(Call::blocking("cuMemcpyDtoH"), to, pointer(from), bytes,
+                   cudaMemcpyDeviceToHost);
 }
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return copy_line("cuMemcpyDtoHAsync", to, pointer(from), bytes, cudaMemcpyDeviceToHost, stream);
+  return copy_line(Call::async("cuMemcpyDtoHAsync"), to, pointer(from), bytes,
+                   cudaMemcpyDeviceToHost, stream);
 }
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return copy_line("cuMemcpyDtoD", pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice);
+  return copy_line(Call::blocking("cuMemcpyDtoD"), pointer(to), pointer(from), bytes,
+                   cudaMemcpyDeviceToDevice);
 }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return copy_line("cuMemcpyDtoDAsync", pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice,
-                   stream);
+  return copy_line(Call::async("cuMemcpyDtoDAsync"), pointer(to), pointer(from), bytes,
+                   cudaMemcpyDeviceToDevice, stream);
 }
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                       CUcontext from_context, std::size_t bytes) {
-  return copy_peer("cuMemcpyPeer", to, to_context, from, from_context, bytes, nullptr);
+  return copy_peer(Call::between_devices("cuMemcpyPeer"), to, to_context, from, from_context, bytes,
+                   nullptr);
 }
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                            CUcontext from_context, std::size_t bytes, CUstream stream) {
-  return copy_peer("cuMemcpyPeerAsync", to, to_context, from, from_context, bytes, stream);
+  return copy_peer(Call::async("cuMemcpyPeerAsync"), to, to_context, from, from_context, bytes,
+                   stream);
 }
 
 CUresult cuMemcpyDtoA(CUarray to, std::size_t offset, CUdeviceptr from, std::size_t bytes) {
-  return copy_array_line("cuMemcpyDtoA", array(to, offset), device(from), bytes);
+  return copy_array_line(Call::blocking("cuMemcpyDtoA"), array(to, offset), device(from), bytes);
 }
 CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, std::size_t offset, std::size_t bytes) {
-  return copy_array_line("cuMemcpyAtoD", device(to), array(from, offset), bytes);
+  return copy_array_line(Call::blocking("cuMemcpyAtoD"), device(to), array(from, offset), bytes);
 }
 CUresult cuMemcpyHtoA(CUarray to, std::size_t offset, const void* from, std::size_t bytes) {
-  return copy_array_line("cuMemcpyHtoA", array(to, offset), host(from), bytes);
+  return copy_array_line(Call::blocking("cuMemcpyHtoA"), array(to, offset), host(from), bytes);
 }
 CUresult cuMemcpyAtoH(void* to, CUarray from, std::size_t offset, std::size_t bytes) {
-  return copy_array_line("cuMemcpyAtoH", host(to), array(from, offset), bytes);
+  return copy_array_line(Call::blocking("cuMemcpyAtoH"), host(to), array(from, offset), bytes);
 }
 CUresult cuMemcpyAtoA(CUarray to, std::size_t to_offset, CUarray from, std::size_t from_offset,
                       std::size_t bytes) {
-  return copy_array_line("cuMemcpyAtoA", array(to, to_offset), array(from, from_offset), bytes);
+  return copy_array_line(Call::blocking("cuMemcpyAtoA"), array(to, to_offset),
+                         array(from, from_offset), bytes);
 }
 CUresult cuMemcpyHtoAAsync(CUarray to, std::size_t offset, const void* from, std::size_t bytes,
                            CUstream stream) {
-  return copy_array_line("cuMemcpyHtoAAsync", array(to, offset), host(from), bytes, stream);
+  return copy_array_line(Call::async("cuMemcpyHtoAAsync"), array(to, offset), host(from), bytes,
+                         stream);
 }
 CUresult cuMemcpyAtoHAsync(void* to, CUarray from, std::size_t offset, std::size_t bytes,
                            CUstream stream) {
-  return copy_array_line("cuMemcpyAtoHAsync", host(to), array(from, offset), bytes, stream);
+  return copy_array_line(Call::async("cuMemcpyAtoHAsync"), host(to), array(from, offset), bytes,
+                         stream);
 }
 
-CUresult cuMemcpy2D(const CUDA_MEMCPY2D* p) { return copy_rows("cuMemcpy2D", p, nullptr); }
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D* p) {
+  return copy_rows(Call::blocking("cuMemcpy2D"), p, nullptr);
+}
 CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* p) {
-  return copy_rows("cuMemcpy2DUnaligned", p, nullptr);
+  return copy_rows(Call::blocking("cuMemcpy2DUnaligned"), p, nullptr);
 }
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* p, CUstream stream) {
-  return copy_rows("cuMemcpy2DAsync", p, stream);
+  return copy_rows(Call::async("cuMemcpy2DAsync"), p, stream);
 }
-CUresult cuMemcpy3D(const CUDA_MEMCPY3D* p) { return copy_box("cuMemcpy3D", p, nullptr); }
+CUresult cuMemcpy3D(const CUDA_MEMCPY3D* p) {
+  return copy_box(Call::blocking("cuMemcpy3D"), p, nullptr);
+}
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* p, CUstream stream) {
-  return copy_box("cuMemcpy3DAsync", p, stream);
+  return copy_box(Call::async("cuMemcpy3DAsync"), p, stream);
 }
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* p) {
-  return copy_peer_box("cuMemcpy3DPeer", p, nullptr);
+  return copy_peer_box(Call::between_devices("cuMemcpy3DPeer"), p, nullptr);
 }
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* p, CUstream stream) {
-  return copy_peer_box("cuMemcpy3DPeerAsync", p, stream);
+  return copy_peer_box(Call::async("cuMemcpy3DPeerAsync"), p, stream);
 }
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "simulator/driver/forward.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 
 #pragma GCC diagnostic ignored \
     "-Wdeprecated-declarations"  // functions of old that programs still ask for
@@ -36,7 +37,8 @@ CUresult find(const char* name, void** function, int version, cuuint64_t flags,
   if (name == nullptr || function == nullptr || (flags & ~kKnown) != 0)
     return CUDA_ERROR_INVALID_VALUE;
   *function = nullptr;
-  const Search search = find_entry_point(name, version, function);
+  const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
+  const Search search = find_entry_point(name, version, per_thread, function);
   if (status != nullptr) {
     *status = search == Search::kFound         ? CU_GET_PROC_ADDRESS_SUCCESS
               : search == Search::kUnknownName ? CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
@@ -56,19 +58,22 @@ CUresult proc_address_1(const char* name, void** function, int version, cuuint64
 namespace {
 
 const EntryPoint kEntryPoints[] = {
-#define ENTRY(name, version, suffix, function) \
-  {#name, version, #name #suffix, reinterpret_cast<void*>(&function)},
+#define ROW(name, version, exported, function)                 \
+  {name, version, exported, reinterpret_cast<void*>(function), \
+   reinterpret_cast<void*>(&runtime::WithPerThreadStream<function>::call)},
+#define ENTRY(name, version, suffix, function) ROW(#name, version, #name #suffix, &function)
 #define FORWARD(name, version, suffix, needs, function) \
-  {#name, version, #name #suffix,                       \
-   reinterpret_cast<void*>(&Forward<#name, Needs::needs, decltype(name), &function>::run)},
+  ROW(#name, version, #name #suffix,                    \
+      (&Forward<#name, Needs::needs, decltype(name), &function>::run))
 #include "simulator/driver/entry_points.inc"
 #undef FORWARD
 #undef ENTRY
+#undef ROW
 };
 
 }  // namespace
 
-Search find_entry_point(const char* name, int version, void** function) {
+Search find_entry_point(const char* name, int version, bool per_thread, void** function) {
   const EntryPoint* best = nullptr;
   bool known = false;
   for (const EntryPoint& e : kEntryPoints) {
@@ -77,15 +82,16 @@ Search find_entry_point(const char* name, int version, void** function) {
     if (e.version <= version && (best == nullptr || e.version > best->version)) best = &e;
   }
   if (best == nullptr) return known ? Search::kVersionTooLow : Search::kUnknownName;
-  *function = best->function;
+  *function = per_thread ? best->per_thread : best->function;
   return Search::kFound;
 }
 
 void* find_exported(const char* name) {
   std::string_view own = name;
-  if (own.ends_with("_ptsz") || own.ends_with("_ptds")) own.remove_suffix(5);
+  const bool per_thread = own.ends_with("_ptsz") || own.ends_with("_ptds");
+  if (per_thread) own.remove_suffix(5);
   for (const EntryPoint& e : kEntryPoints) {
-    if (own == e.exported) return e.function;
+    if (own == e.exported) return per_thread ? e.per_thread : e.function;
   }
   return nullptr;
 }

@@ -10,13 +10,15 @@ struct EntryPoint {
   int version;
   const char* exported;  // "cuMemAlloc_v2"
   void* function;
+  void* per_thread;  // the same where the stream 0 is the calling thread's own
 };
 
 enum class Search { kFound, kUnknownName, kVersionTooLow };
-// The newest of a name that `version` has.
-Search find_entry_point(const char* name, int version, void** function);
+// The newest of a name that `version` has. `per_thread`: for per-thread default streams.
+Search find_entry_point(const char* name, int version, bool per_thread, void** function);
 
-// By the name under which libcuda.so.1 exports it; nullptr when it is not simulated.
+// By the name under which libcuda.so.1 exports it, which may end in _ptsz or _ptds; nullptr when it
+// is not simulated.
 void* find_exported(const char* name);
 
 }  // namespace lockstep::driver

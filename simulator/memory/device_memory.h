@@ -164,6 +164,8 @@ class DeviceMemory {
   // Numbers that the race checker gives its records, in order, since the shadow was last cleared: 0
   // is none.
   std::atomic<std::uint32_t>& race_records() { return race_records_; }
+  // What the race checker keeps for this memory; nobody else makes or reads it.
+  std::shared_ptr<void>& race_state() { return race_state_; }
 
   Address window_begin() const { return begin_; }
   Address window_end() const { return end_; }
@@ -179,6 +181,8 @@ class DeviceMemory {
   // stays the same.
   std::uint64_t generation() const { return generation_.load(std::memory_order_relaxed); }
 
+  // Whether memory that the host sees at the same address was ever allocated in the window.
+  bool has_host_memory() const { return host_file_ >= 0; }
   // Every live allocation, in address order: for leak reports and for a device reset.
   std::vector<const Allocation*> live() const;
   std::uint64_t bytes_in_use(int device) const;
@@ -220,6 +224,7 @@ class DeviceMemory {
   std::uint8_t* written_ = nullptr;
   std::uint64_t* race_ = nullptr;
   std::atomic<std::uint32_t> race_records_{1};
+  std::shared_ptr<void> race_state_;
   PartlyWritten partly_written_;
   Address generic_ = 0;  // what was mapped for the next two
   Address shared_window_ = 0, local_window_ = 0;

@@ -203,6 +203,7 @@ CUDA_TEST(DriverGraph, IsCapturedAndLaunched) {
   CUstream stream = nullptr;
   GOOD(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   CUdeviceptr out = words({0});
+  GOOD(cuCtxSynchronize());  // the copy may not have arrived, and the stream does not wait for it
   unsigned x = 4, result = 0;
   void* arguments[] = {&out, &x};
   GOOD(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));

@@ -42,7 +42,9 @@ __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
   c.delta = a->alias_delta;
   c.writable = a->kind != memory::Kind::kConstant;
   c.shadowed = a->has_shadow && w.block->launch->check_initialisation;
-  c.raced = a->has_shadow && c.writable && w.block->launch->check_races;
+  // Constants change between kernels alone, which other streams may do at any time.
+  c.raced = a->has_shadow && w.block->launch->check_races &&
+            (c.writable || w.block->launch->config->place.several_streams);
   if (__builtin_expect(k.watch != 0, 0)) {
     note_look(w, r, *a, address);
     k.generation = ~0ull;  // the next access comes here too

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "simulator/check/finding.h"
+#include "simulator/engine/launch/history.h"
 #include "simulator/memory/device_memory.h"
 #include "simulator/program/load.h"
 
@@ -117,13 +118,6 @@ struct RunningGrid {
   bool until_wait = true;  // griddepcontrol.wait waits for it too
 };
 
-// Global memory that a call before this launch may still be writing: it has put a copy or a fill
-// into a stream that nothing orders before the launch's.
-struct ArrivingData {
-  memory::Address begin = 0, end = 0;
-  std::string by;  // the call
-};
-
 struct LaunchConfig {
   Dim3 grid, block, cluster{1, 1, 1};
   std::uint32_t dynamic_shared = 0;
@@ -152,7 +146,11 @@ struct LaunchConfig {
   Coverage* coverage =
       nullptr;  // of the kernel's module: where what its threads execute is counted
   std::span<const RunningGrid> running_grids;  // none: every launch before this one has ended
-  std::span<const ArrivingData> arriving;      // none: every copy before this launch is done
+  // Where the launch stands among the operations of the program. By default after all before it and
+  // before all after it.
+  OperationPlace place;
+  // Copies, fills, allocations and frees before this launch that nothing orders before it.
+  std::span<const ConcurrentAccess> concurrent;
   const memory::Images* images = nullptr;  // texture and surface objects; nullptr: there are none
   std::function<void(std::string_view)> output;  // device printf; default: stdout
   std::function<void(std::string_view)> notice;  // called with a sentence: the kernel has been
@@ -186,6 +184,9 @@ struct Outcome {
   // whether some block waited for the grids before, and did so before it let the dependents start.
   std::uint32_t first_record = 0, end_of_records = 0;
   bool started_dependents = false, waited = false, waited_before_start = false;
+  // A thread has written, by a strong write or behind a fence, to memory that the host sees: the
+  // host may have learnt of what the kernel did.
+  bool informed_host = false;
   bool failed() const {
     for (const auto& f : findings)
       if (f.severity == check::Severity::kError && !f.survived) return true;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <optional>
 
+#include "simulator/check/region_lock.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/state/launch_state.h"
@@ -30,9 +31,9 @@ std::optional<Writer> writer_of(const Block& b, std::uint32_t offset) {
                  : std::nullopt;
   }
   const auto write = b.worker->races->write_if_any(b.cells[offset >> 2], offset & 3);
-  if (!write || write->other.block != b.serial) return std::nullopt;
-  return Writer{write->other.warp * 32u + write->other_lane, write->other.pc, write->other.epoch,
-                write->other.clock};
+  if (!write || write->record.block != b.serial) return std::nullopt;
+  return Writer{write->record.warp * 32u + write->lane, write->record.pc, write->record.epoch,
+                write->record.clock};
 }
 
 // Bytes that a copy put there never were in the other proxy.
@@ -89,22 +90,20 @@ bool fenced_by_owner(const Block& owner, const Writer& write) {
 }
 
 // A number for who wrote the 128 bytes last; 0: nobody in this launch. `write`: one of them.
-std::uint64_t writers_of(Worker& k, std::uint64_t address, check::GlobalRaces::Conflict& write) {
+std::uint64_t writers_of(Worker& k, std::uint64_t address, check::LaneAccess& write) {
   std::uint64_t all = 0;
   for (std::uint64_t at = address; at < address + memory::TensorMap::kBytes; at += 4) {
     if (!k.memory->in_window(at)) return 0;
-    const check::RaceCell* cell = k.memory->race_shadow(at);
+    const check::GlobalCell* cell = check::cell_of(*k.memory, at);
     if (cell == nullptr) return 0;
-    const check::GlobalRaces::Lock lock(*k.races, at, at + 3);
+    const check::RegionLock lock(k.races->parallel(), at, at + 3);
     for (std::uint32_t byte = 0; byte < 4; ++byte) {
       const auto last = k.races->write_if_any(*cell, byte);
       if (!last) continue;
       write = *last;
-      const check::GlobalRaces::Record& r = last->other;
+      const check::AccessRecord& r = last->record;
       all = mixed(all ^ (std::uint64_t{r.block} << 32 | r.epoch)) ^ mixed(at << 2 | byte);
-      all = mixed(all ^
-                  (std::uint64_t{r.pc} << 32 | r.clock << 16 | r.warp << 8 | last->other_lane)) |
-            1;
+      all = mixed(all ^ (std::uint64_t{r.pc} << 32 | r.clock << 16 | r.warp << 8 | last->lane)) | 1;
     }
   }
   return all;
@@ -198,14 +197,14 @@ bool report_overwritten(Warp& w, std::uint32_t pc, std::optional<check::Finding>
 void note_tensor_map_fence(Warp& w, std::uint64_t address) {
   Block& b = *w.block;
   if (!b.launch->check_races || b.worker->races == nullptr) return;
-  check::GlobalRaces::Conflict write;
+  check::LaneAccess write;
   async_of(b).acquired_maps[address] = writers_of(*b.worker, address, write);
 }
 
 bool check_tensor_map_fence(Warp& w, std::uint32_t pc, int lane, std::uint64_t address) {
   Block& b = *w.block;
   if (!b.launch->check_races || b.worker->races == nullptr) return true;
-  check::GlobalRaces::Conflict write;
+  check::LaneAccess write;
   const std::uint64_t writers = writers_of(*b.worker, address, write);
   if (writers == 0) return true;
   if (b.async) {
@@ -222,12 +221,12 @@ bool check_tensor_map_fence(Warp& w, std::uint32_t pc, int lane, std::uint64_t a
       "the tensor map was changed in this launch, and no fence.proxy.tensormap has acquired it "
       "since";
   check::Access other;
-  other.site = site_of(*b.program, write.other.pc);
+  other.site = site_of(*b.program, write.record.pc);
   const auto in_cluster =
       b.launch->clustered ? static_cast<std::uint32_t>(b.launch->config->cluster.count()) : 1u;
   other.block =
-      place_of_block(*b.launch, write.other.block / in_cluster, write.other.block % in_cluster);
-  other.thread = thread_of(*b.launch, write.other.warp * 32u + write.other_lane);
+      place_of_block(*b.launch, write.record.block / in_cluster, write.record.block % in_cluster);
+  other.thread = thread_of(*b.launch, write.record.warp * 32u + write.lane);
   other.address = address;
   other.size = memory::TensorMap::kBytes;
   other.is_write = true;

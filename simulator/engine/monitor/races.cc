@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 
-#include "simulator/engine/monitor/arriving_data.h"
+#include "simulator/check/global_rows.h"
+#include "simulator/check/region_lock.h"
+#include "simulator/engine/monitor/concurrent_access.h"
+#include "simulator/engine/monitor/past_access.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/running_grids.h"
 #include "simulator/engine/state/lane_addresses.h"
@@ -31,11 +35,18 @@ struct Opponent {
   Dim3 block, thread;
   bool same_block = true, same_warp = false;
   bool is_write = false, is_strong = false;
+  std::optional<PastAccess> past;  // of a launch before this one
 };
 
 check::Access access_of(const Block& b, const Opponent& o, std::uint64_t address,
                         std::uint32_t size) {
   check::Access a;
+  if (o.past) {
+    a = o.past->access;
+    a.address = address;
+    a.size = size;
+    return a;
+  }
   a.site = site_of(*b.program, o.pc);
   a.block = o.block;
   a.thread = o.thread;
@@ -74,7 +85,7 @@ bool is_guess(const Warp& w, const Request& r, const Opponent& other) {
   const auto& guesses = w.block->program->guesses;
   if (guesses.empty()) return false;
   const bool mine = !r.writes && other.is_strong && guesses.contains(r.pc),
-             theirs = !other.is_write && is_strong(r) && guesses.contains(other.pc);
+             theirs = !other.past && !other.is_write && is_strong(r) && guesses.contains(other.pc);
   return mine || theirs;
 }
 
@@ -92,6 +103,7 @@ bool reads_source(const Warp& w, const Request& r, Space space, const Opponent& 
 }
 
 const char* advice(const Opponent& other, Harm harm) {
+  if (other.past && harm == Harm::kSome) return kOrderBetweenStreams;
   if (harm == Harm::kSameValue) return "Both write the same value.";
   if (harm == Harm::kGuess)
     return "The plain read only guesses what a compare-and-swap then compares with; a volatile or "
@@ -115,9 +127,9 @@ bool ends_mbarrier(const Op& op) {
          op.as<program::MbarrierFields>().what() == program::MbarrierOp::kInvalidate;
 }
 
-check::RaceShape shape_of(const Block& b, const Request& r, const Opponent& o) {
+check::RaceShape race_shape(const Block& b, const Request& r, const Opponent& o) {
   if (ends_mbarrier(*r.op) && o.same_block && !o.is_write) return check::RaceShape::kBarrierEnds;
-  if (is_strong(r) || o.is_strong) return check::RaceShape::kOther;
+  if (o.past || is_strong(r) || o.is_strong) return check::RaceShape::kOther;
   if (o.same_block) {
     if (r.writes && o.is_write) return check::RaceShape::kWritesOfABlock;
     return o.same_warp ? check::RaceShape::kOther : check::RaceShape::kWarpsOfABlock;
@@ -138,7 +150,7 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
                                                         : Harm::kSome;
   const bool benign =
       harm == Harm::kGuess || (harm == Harm::kSameValue && !b.launch->strict_writes);
-  const check::RaceShape shape = shape_of(b, r, o);
+  const check::RaceShape shape = race_shape(b, r, o);
   if (shape != check::RaceShape::kOther && !benign &&
       known_before(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown))
     return true;
@@ -161,7 +173,8 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
   if (known) first_time(w, check::Kind::kRace, r.pc, ReportedSite::As::kKnown);
   const bool goes_on = benign || known || f.survived;
   if (f.survived) first_time(w, check::Kind::kRace, r.pc);
-  if (o.same_block) {
+  if (o.past) f.access.operation = f.kernel + " in " + b.launch->config->place.stream.to_string();
+  if (o.same_block || o.past) {
     goes_on ? report(b, std::move(f)) : report(w, std::move(f));
     return goes_on;
   }
@@ -188,20 +201,27 @@ std::string in_shared_variable(const Launch& launch, std::uint64_t address) {
   return {};
 }
 
-Opponent opponent(const Block& b, std::uint32_t warp, const GlobalRaces::Conflict& c) {
+Opponent opponent(const Block& b, std::uint32_t warp, const check::LaneAccess& c) {
   const Launch& launch = *b.launch;
-  const auto in_cluster = static_cast<std::uint32_t>(launch.config->cluster.count());
   Opponent o;
-  o.pc = c.other.pc;
-  o.position = launch.clustered ? c.other.block / in_cluster : c.other.block;
-  o.block = launch.clustered
-                ? place_of_block(launch, c.other.block / in_cluster, c.other.block % in_cluster)
-                : place_of_block(launch, c.other.block, 0);
-  o.thread = thread_of(launch, c.other.warp * 32u + c.other_lane);
-  o.same_block = c.other.block == b.serial;
-  o.same_warp = o.same_block && c.other.warp == warp;
-  o.is_write = c.other.write;
-  o.is_strong = c.other.strong;
+  o.is_write = c.record.write;
+  o.is_strong = c.record.strong;
+  o.same_block = c.record.block == b.serial;
+  o.same_warp = o.same_block && c.record.warp == warp;
+  if (c.record.block < launch.first_block) {
+    const PastLaunch* const past = launch.history->find(c.record.block);
+    o.past = past == nullptr ? PastAccess{} : past_access(*past, c);
+    o.block = o.past->access.block;
+    o.thread = o.past->access.thread;
+    return o;
+  }
+  const std::uint32_t number = c.record.block - launch.first_block;
+  o.pc = c.record.pc;
+  o.position = launch.clustered
+                   ? number / static_cast<std::uint32_t>(launch.config->cluster.count())
+                   : number;
+  o.block = place_of_block(shape_of(*launch.config, launch.clustered), number);
+  o.thread = thread_of(launch, c.record.warp * 32u + c.lane);
   return o;
 }
 
@@ -249,17 +269,17 @@ LaneMask record_runs(Warp& w, Request& r, LaneMask lanes) {
 
 // The lanes of a run that are recorded, and have stored. What is known of its cells may change on
 // the way, as where a halo meets its neighbour; many parts are no cheaper than their lanes.
-LaneMask record_row(Warp& w, Request& r, LaneRun left, check::RaceCell* cell,
-                    GlobalRaces::Access& access) {
+LaneMask record_parts(Warp& w, Request& r, LaneRun left, check::GlobalCell* cell,
+                      GlobalRaces::Access& access) {
   GlobalRaces& races = *w.block->worker->races;
   const std::uint32_t width = r.size / 4;
   LaneMask done = 0;
   for (int parts = 0; parts < 4 && left.count != 0; ++parts) {
     LaneRun part = left;
-    if (!races.row(cell, width, part.lane, part.count, access)) {
-      part.count = races.alike(cell, width, left.count);
+    if (!check::record_row(races, cell, width, part.lane, part.count, access)) {
+      part.count = check::length_of_row(races, cell, width, left.count);
       if (part.count == 0 || part.count == left.count ||
-          !races.row(cell, width, part.lane, part.count, access))
+          !check::record_row(races, cell, width, part.lane, part.count, access))
         break;
     }
     store(w, r, part.lanes());
@@ -282,14 +302,15 @@ LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& 
   for (const LaneRun& run : lane_runs(at, lanes, r.size)) {
     const std::uint64_t first = r.address[run.lane],
                         last = first + (run.together ? 1 : run.count) * r.size - 1;
-    check::RaceCell* cell = cells_of(first);
+    check::GlobalCell* cell = cells_of(first);
     // Lanes that write to one place race, unless they are atomic.
     if (cell == nullptr || (run.together && run.count > 1 && r.store != nullptr)) break;
-    const GlobalRaces::Lock lock(races, first, last);
+    const check::RegionLock lock(races.parallel(), first, last);
     LaneMask recorded = 0;
     if (!run.together) {
-      recorded = record_row(w, r, run, cell, access);
-    } else if (races.together(cell, r.size / 4, run.lane, run.lane + run.count - 1, access)) {
+      recorded = record_parts(w, r, run, cell, access);
+    } else if (check::record_one_place(races, cell, r.size / 4, run.lane, run.lane + run.count - 1,
+                                       access)) {
       recorded = run.lanes();
       store(w, r, recorded);
     }
@@ -301,7 +322,7 @@ LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& 
 
 // The granules of [first, last], the first of which has `cell`, each with its bytes, a bit each.
 template <class Visit>
-void for_granules(std::uint64_t first, std::uint64_t last, check::RaceCell* cell, Visit visit) {
+void for_granules(std::uint64_t first, std::uint64_t last, check::GlobalCell* cell, Visit visit) {
   for (std::uint64_t g = first & ~3ull; g <= last; g += 4, ++cell) {
     const std::uint32_t from = g < first ? static_cast<std::uint32_t>(first - g) : 0;
     const std::uint32_t to = last - g < 3 ? static_cast<std::uint32_t>(last - g) : 3;
@@ -322,16 +343,16 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   bool good = true;
   each(lanes, [&](int i) {
     const std::uint64_t first = r.address[i], last = first + r.size - 1;
-    check::RaceCell* cell = cells_of(first);
+    check::GlobalCell* cell = cells_of(first);
     if (cell == nullptr) {
       if (side.strong) races.access_without_cell(first, static_cast<std::uint32_t>(i), side);
       store(w, r, 1u << i);
       return;
     }
-    const GlobalRaces::Lock lock(races, first, last);
-    GlobalRaces::Conflict conflict;
+    const check::RegionLock lock(races.parallel(), first, last);
+    check::LaneAccess conflict;
     bool found = false;
-    for_granules(first, last, cell, [&](check::RaceCell& granule, std::uint32_t mask) {
+    for_granules(first, last, cell, [&](check::GlobalCell& granule, std::uint32_t mask) {
       found |= races.access(granule, mask, static_cast<std::uint32_t>(i), access, conflict);
     });
     if (found && good)
@@ -427,9 +448,32 @@ bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
   });
 }
 
+namespace {
+
+// A strong write to memory that the host sees, or any write behind a fence: the host may learn by
+// it of what the kernel did.
+void note_host_informed(Warp& w, const Request& r, LaneMask lanes) {
+  std::atomic<bool>& informed = w.block->launch->informed_host;
+  if (!r.writes || !(is_strong(r) || w.block->races.has_fenced_in(w.index)) ||
+      informed.load(std::memory_order_relaxed))
+    return;
+  const memory::DeviceMemory& memory = *w.block->worker->memory;
+  const std::uint64_t address = r.address[std::countr_zero(lanes)];
+  if (memory.in_window(address)) {
+    if (!memory.has_host_memory()) return;
+    const memory::Allocation* const a = memory.find(address);
+    if (a == nullptr || (a->kind != memory::Kind::kManaged && a->kind != memory::Kind::kPinned))
+      return;
+  }
+  informed.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace
+
 bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
+  note_host_informed(w, r, lanes);
   if ((w.overlapped & lanes) != 0 &&
-      !(check_running_grids(w, r, lanes) && check_arriving_data(w, r, lanes)))
+      !(check_running_grids(w, r, lanes) && check_concurrent_access(w, r, lanes)))
     return false;
   memory::DeviceMemory& memory = *w.block->worker->memory;
   return check_swaps(
@@ -437,7 +481,7 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
         return check_cells(
             w, part, some, Space::kGlobal,
             [&](std::uint64_t address) {
-              return memory.in_window(address) ? memory.race_shadow(address) : nullptr;
+              return memory.in_window(address) ? check::cell_of(memory, address) : nullptr;
             },
             [&](std::uint64_t address) {
               const memory::Allocation* a = memory.find(address);
@@ -470,9 +514,9 @@ void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, La
     if (!k.memory->in_window(addresses[i])) return;
     const std::uint64_t first = addresses[i],
                         last = first + std::uint32_t{op.width} * op.elements - 1;
-    const GlobalRaces::Lock lock(races, first, last);
-    for_granules(first, last, k.memory->race_shadow(first),
-                 [&](check::RaceCell& cell, std::uint32_t) {
+    const check::RegionLock lock(races.parallel(), first, last);
+    for_granules(first, last, check::cell_of(*k.memory, first),
+                 [&](check::GlobalCell& cell, std::uint32_t) {
                    races.observe(cell, static_cast<std::uint32_t>(i), side);
                  });
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "simulator/check/region_lock.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/state/launch_state.h"
@@ -12,8 +13,6 @@
 namespace lockstep::engine {
 namespace {
 
-using check::GlobalRaces;
-
 // Whether something orders a lane's access after a wait of another thread of the grid.
 bool after_a_wait(Warp& w, const Request& r, std::uint32_t lane) {
   const check::Side side = side_of(w, *r.op, r.pc, r.writes, false);
@@ -21,8 +20,9 @@ bool after_a_wait(Warp& w, const Request& r, std::uint32_t lane) {
   std::lock_guard lock(grids.mutex);
   for (const DependentGrids::Wait& wait : grids.waits) {
     for (LaneMask lanes = wait.lanes; lanes != 0; lanes &= lanes - 1) {
-      if (w.block->worker->races->is_ordered(
-              wait.record, static_cast<std::uint32_t>(std::countr_zero(lanes)), lane, side))
+      if (w.block->worker->races->records().relate(
+              wait.record, static_cast<std::uint32_t>(std::countr_zero(lanes)), lane, side) !=
+          check::Relation::kUnordered)
         return true;
     }
   }
@@ -35,8 +35,8 @@ const RunningGrid* conflicting_grid(Warp& w, const Request& r, std::uint64_t add
   memory::DeviceMemory& memory = *w.block->worker->memory;
   if (!memory.in_window(address)) return nullptr;
   const std::uint64_t last = address + r.size - 1;
-  const GlobalRaces::Lock lock(*w.block->worker->races, address, last);
-  const check::RaceCell* cell = memory.race_shadow(address);
+  const check::RegionLock lock(w.block->worker->races->parallel(), address, last);
+  const check::GlobalCell* cell = check::cell_of(memory, address);
   for (std::uint64_t granule = address & ~3ull; granule <= last; granule += 4, ++cell) {
     const std::uint64_t from = std::max(granule, address) - granule,
                         to = std::min(granule + 3, last) - granule;

@@ -20,7 +20,8 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   b.ctaid = place_of_block(launch, position, rank);
   b.index = b.ctaid.x +
             std::uint64_t{config.grid.x} * (b.ctaid.y + std::uint64_t{config.grid.y} * b.ctaid.z);
-  b.serial = static_cast<std::uint32_t>(launch.clustered ? position * config.cluster.count() + rank
+  b.serial = launch.first_block +
+             static_cast<std::uint32_t>(launch.clustered ? position * config.cluster.count() + rank
                                                          : position);
   if (b.warps.size() != launch.warps) {
     b.warps.resize(launch.warps);
@@ -49,12 +50,12 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     b.races.start(words ? launch.shared_extent + 64 : 0, launch.kernel->byte_granular ? 0 : 2,
                   b.serial,
                   launch.clustered ? static_cast<std::uint32_t>(config.cluster.count()) : 1,
-                  launch.blocks > 1 ? &launch.races->grid() : nullptr);
+                  launch.between_blocks ? &launch.races->grid() : nullptr);
     if (launch.clustered) {
       b.cluster_arrivals = b.block_arrivals = {};
       b.cluster_released.clear();
     }
-    if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, 0);
+    if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, check::GlobalCell());
   }
   for (Barrier& barrier : b.barriers) barrier = Barrier{};
   b.shared.partly_written.clear();
@@ -73,9 +74,10 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     w.file[0] = b.register_files.get() + i * file;
     w.file[1] = launch.program->constants.get();
     w.exists = left >= kWarpSize ? kAllLanes : (1u << left) - 1;
-    w.overlapped = launch.check_races && !(config.running_grids.empty() && config.arriving.empty())
-                       ? w.exists
-                       : 0;
+    w.overlapped =
+        launch.check_races && !(config.running_grids.empty() && config.concurrent.empty())
+            ? w.exists
+            : 0;
     w.waited = 0;
     w.index = i;
     w.block = &b;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/launch/per_thread.h"
@@ -14,6 +15,7 @@
 #include "simulator/engine/run/worker.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/placement.h"
+#include "simulator/engine/state/race_history.h"
 #include "simulator/engine/state/worker.h"
 
 namespace lockstep::engine {
@@ -38,22 +40,22 @@ check::Finding no_room_for_races(const Launch& launch) {
   constexpr std::uint32_t kLot = 64;
   const std::uint32_t most = launch.config->race_records;
   const std::uint32_t end =
-      most == 0 ? check::GlobalRaces::kRecords : launch.races->first_number() + most;
-  const bool records = launch.races->first_number() + launch.races->recorded() + kLot > end;
-  const check::GlobalRaces::Record& r = launch.races->first_unrecorded();
-  const auto in_cluster = static_cast<std::uint32_t>(launch.config->cluster.count());
+      most == 0 ? check::AccessRecords::kMost : launch.races->records().first_number() + most;
+  const bool records =
+      launch.races->records().first_number() + launch.races->records().made() + kLot > end;
+  const check::AccessRecord& r = launch.races->records().first_unrecorded();
   check::Finding f;
   f.kind = check::Kind::kIncompleteCheck;
   f.severity = check::Severity::kInformation;
   f.kernel = launch.kernel->demangled;
   f.access.site = site_of(*launch.program, r.pc);
-  f.access.block = launch.clustered
-                       ? place_of_block(launch, r.block / in_cluster, r.block % in_cluster)
-                       : place_of_block(launch, r.block, 0);
+  f.access.block =
+      place_of_block(shape_of(*launch.config, launch.clustered), r.block - launch.first_block);
   f.access.thread = thread_of(launch, r.warp * kWarpSize);
   f.space = "global";
   if (records) {
-    f.where = "the search for races has recorded " + std::to_string(launch.races->recorded()) +
+    f.where = "the search for races has recorded " +
+              std::to_string(launch.races->records().made()) +
               " accesses of this launch, by instruction, warp and epoch between barriers, and has "
               "no room for more";
     f.detail =
@@ -69,6 +71,23 @@ check::Finding no_room_for_races(const Launch& launch) {
         "races in such words are missed. A smaller grid, or accesses to "
         "whole words, are checked whole.";
   }
+  return f;
+}
+
+// Accesses of launches that nothing orders before this one have been forgotten.
+check::Finding no_room_for_launches(const Launch& launch) {
+  check::Finding f;
+  f.kind = check::Kind::kIncompleteCheck;
+  f.severity = check::Severity::kInformation;
+  f.kernel = launch.kernel->demangled;
+  f.access.site = site_of(*launch.program, launch.kernel->entry);
+  f.space = "global";
+  f.where =
+      "the search for races remembers the accesses of the latest launches, and nothing orders "
+      "this launch after older ones";
+  f.detail =
+      "Races with these are missed. Streams that are synchronised more often are checked "
+      "whole.";
   return f;
 }
 
@@ -141,6 +160,19 @@ void lay_out_memory(Launch& l) {
   if (l.kernel->uses_alloca || l.kernel->calls) l.local_stride += kUnknownStack;
 }
 
+// Keeps of the launch what messages about its accesses need.
+void remember(Launch& l) {
+  const check::LaunchOrder& order = l.races->grid().launches();
+  l.first_block = order.first_block();
+  std::deque<PastLaunch>& launches = l.history->launches;
+  if (l.first_block == 0) launches.clear();
+  while (!launches.empty() && launches.front().first_block < order.first_remembered())
+    launches.pop_front();
+  launches.push_back({l.first_block, l.program,
+                      static_cast<std::size_t>(l.kernel - l.program->functions.data()),
+                      shape_of(*l.config, l.clustered), l.config->block, l.config->place.stream});
+}
+
 std::vector<Worker> make_workers(Launch& l) {
   const LaunchConfig& config = *l.config;
   unsigned count =
@@ -149,10 +181,14 @@ std::vector<Worker> make_workers(Launch& l) {
       std::min({std::uint64_t{count}, l.clusters, l.blocks * l.warps / kWarpsPerThread + 1}));
   if (l.check_races) {
     const auto in_cluster = static_cast<std::uint32_t>(config.cluster.count());
-    // Its records are kept from launch to launch, as workers keep blocks.
-    auto& races = per_thread<check::GlobalRaces>();
-    races.start(*l.memory, l.clustered ? in_cluster : 1, count > 1, config.race_records);
-    l.races = &races;
+    l.history = &RaceHistory::of(*l.memory);
+    l.races = &l.history->races;
+    const OperationPlace& at = config.place;
+    l.races->start(*l.memory, l.clustered ? in_cluster : 1, count > 1, config.race_records,
+                   {at.lane, at.sequence, at.before, at.settled, at.several_streams}, l.blocks);
+    remember(l);
+    // Blocks of other launches may be met, too, if there are several streams.
+    l.between_blocks = l.blocks > 1 || at.several_streams;
     l.shared_cells = in_cluster > 1;
   }
   l.quiescence.places = std::vector<QuiescenceBoard<std::atomic>::Place>(count);
@@ -199,6 +235,9 @@ void gather_findings(Launch& l, const std::vector<Worker>& workers,
   }
   for (const Worker& w : workers) count_again(w, *l.program, out);
   if (l.races != nullptr && l.races->exhausted()) out.push_back(no_room_for_races(l));
+  if (l.races != nullptr && l.races->grid().launches().missed() &&
+      !std::exchange(l.history->reported_missed, true))
+    out.push_back(no_room_for_launches(l));
 }
 
 }  // namespace
@@ -236,15 +275,17 @@ Outcome launch(const Kernel& kernel, const LaunchConfig& config, memory::DeviceM
   describe(l, static_cast<const LoadedKernel&>(kernel), config, memory);
   if (config.ran != nullptr) config.ran->assign(l.program->ops.size(), 0);
   lay_out_memory(l);
+  l.concurrent_memory.set(config.concurrent);
   std::vector<Worker> workers = make_workers(l);
   run_workers(l, workers);
 
   for (const Worker& w : workers) outcome.counters.add(w.counters);
   gather_findings(l, workers, outcome.findings);
   if (l.races != nullptr) {
-    outcome.first_record = l.races->first_number();
+    outcome.first_record = l.races->records().first_number();
     outcome.end_of_records = memory.race_records();
   }
+  outcome.informed_host = l.informed_host;
   outcome.started_dependents = l.dependent_grids.started;
   outcome.waited = l.dependent_grids.waited;
   outcome.waited_before_start = l.dependent_grids.waited_before_start;

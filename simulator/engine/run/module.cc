@@ -5,6 +5,7 @@
 #include "simulator/compile/compile.h"
 #include "simulator/compile/readable_name.h"
 #include "simulator/engine/run/handlers.h"
+#include "simulator/engine/state/race_history.h"
 #include "simulator/ptx/parser.h"
 
 namespace lockstep::engine {
@@ -38,6 +39,7 @@ LoadedModule::LoadedModule(std::unique_ptr<Program> program, memory::DeviceMemor
 }
 
 LoadedModule::~LoadedModule() {
+  if (memory_.race_state() != nullptr) RaceHistory::of(memory_).forget(*program_);
   for (const memory::Allocation* allocation : program_->placed) {
     if (allocation->kind != memory::Kind::kManaged) memory_.release(allocation->base);
   }

@@ -65,7 +65,7 @@ struct Block {
   // Words of shared and local memory that hold what was computed from a value that nobody wrote: by
   // their host addresses over 4, the operation that met that value (checks/uninitialised.h).
   std::unordered_map<std::uintptr_t, std::uint32_t> derived_words;
-  std::vector<check::RaceCell> cells;  // of shared memory, when Launch::shared_cells
+  std::vector<check::GlobalCell> cells;  // of shared memory, when Launch::shared_cells
   // What arrivals at the open phase of the cluster's barrier release: to other blocks, and to their
   // own alone.
   check::Knowledge cluster_arrivals, block_arrivals;

@@ -15,11 +15,14 @@
 #include "simulator/check/finding.h"
 #include "simulator/check/global_races.h"
 #include "simulator/engine/launch/launch.h"
+#include "simulator/engine/state/concurrent_memory.h"
 #include "simulator/engine/state/quiescence.h"
 #include "simulator/engine/state/warp_state.h"
 #include "simulator/memory/device_memory.h"
 
 namespace lockstep::engine {
+
+struct RaceHistory;  // race_history.h
 
 // Where warps look while all stand still (livelock.h): what they wait for.
 struct Looks {
@@ -40,7 +43,7 @@ struct Looks {
 // What becomes of programmatic dependent launches (sync/dependent_grids.h).
 struct DependentGrids {
   struct Wait {
-    check::GlobalRaces::Record record;  // who: block, warp and when
+    check::AccessRecord record;  // who: block, warp and when
     LaneMask lanes = 0;
   };
   std::atomic<bool> started{false}, waited{false},
@@ -64,7 +67,11 @@ struct Launch {
   std::vector<Range> shared;        // static and dynamic, by offset
   std::uint32_t local_stride = 0;   // bytes a thread
   std::uint64_t blocks = 0, clusters = 0;
-  check::GlobalRaces* races = nullptr;  // of the launch; none without this check
+  check::GlobalRaces* races = nullptr;  // none without this check
+  RaceHistory* history = nullptr;       // the same
+  std::uint32_t first_block = 0;        // numbers of blocks in the search begin here
+  bool between_blocks = false;          // other blocks' accesses may be met
+  ConcurrentMemory concurrent_memory;
   bool shared_cells =
       false;               // races in shared memory are searched for across the blocks of a cluster
   bool clustered = false;  // a cluster is what is scheduled, be it of one block
@@ -76,6 +83,7 @@ struct Launch {
   std::vector<std::pair<std::uint64_t, check::Finding>>
       findings;  // with the position of the block in the schedule
   std::vector<HeapAllocation> heap;
+  std::atomic<bool> informed_host{false};  // Outcome says what it means
   std::vector<UnwrittenStore> unwritten_stores;
   std::map<std::uint32_t, std::uint32_t> unwritten_sites;  // by pc: how many of these are its
   std::atomic<std::uint64_t> stop{~0ull};                  // position of the first failing block

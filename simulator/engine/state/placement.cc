@@ -21,9 +21,8 @@ std::uint64_t mix(std::uint64_t x) {
 // permuted among themselves only. Then there is room for the first one that has not ended: if it
 // has not begun either, all that have begun and not ended lie in its own row, fewer than one host
 // thread can keep half run.
-std::uint64_t unit_at(std::uint64_t position, std::uint64_t units, const LaunchConfig& config) {
-  const std::uint64_t seed = config.schedule_seed,
-                      row = config.cooperative ? units : kBlocksInFlight;
+std::uint64_t unit_at(std::uint64_t position, std::uint64_t units, const GridShape& shape) {
+  const std::uint64_t seed = shape.seed, row = shape.cooperative ? units : kBlocksInFlight;
   if (seed == 0) return position;
   const std::uint64_t first = position - position % row, length = std::min(row, units - first);
   const std::uint64_t salt = mix(seed + first * 0x9e3779b97f4a7c15ull);
@@ -41,16 +40,31 @@ Dim3 place(std::uint64_t index, const Dim3& size) {
 
 }  // namespace
 
-Dim3 place_of_block(const Launch& launch, std::uint64_t position, std::uint32_t rank) {
-  const LaunchConfig& config = *launch.config;
-  if (!launch.clustered) return place(unit_at(position, launch.blocks, config), config.grid);
-  const Dim3& size = config.cluster;
-  const Dim3 clusters{config.grid.x / size.x, config.grid.y / size.y, config.grid.z / size.z};
-  const Dim3 cluster = place(unit_at(position, launch.clusters, config), clusters),
+GridShape shape_of(const LaunchConfig& config, bool clustered) {
+  return {config.grid, config.cluster, clustered, config.cooperative, config.schedule_seed};
+}
+
+Dim3 place_of_block(const GridShape& shape, std::uint64_t position, std::uint32_t rank) {
+  if (!shape.clustered) return place(unit_at(position, shape.grid.count(), shape), shape.grid);
+  const Dim3& size = shape.cluster;
+  const Dim3 clusters{shape.grid.x / size.x, shape.grid.y / size.y, shape.grid.z / size.z};
+  const Dim3 cluster = place(unit_at(position, clusters.count(), shape), clusters),
              within = place(rank, size);
   return {cluster.x * size.x + within.x, cluster.y * size.y + within.y,
           cluster.z * size.z + within.z};
 }
+
+Dim3 place_of_block(const Launch& launch, std::uint64_t position, std::uint32_t rank) {
+  return place_of_block(shape_of(*launch.config, launch.clustered), position, rank);
+}
+
+Dim3 place_of_block(const GridShape& shape, std::uint32_t number) {
+  if (!shape.clustered) return place_of_block(shape, number, 0);
+  const auto in_cluster = static_cast<std::uint32_t>(shape.cluster.count());
+  return place_of_block(shape, number / in_cluster, number % in_cluster);
+}
+
+Dim3 thread_in_block(const Dim3& block, std::uint32_t linear) { return place(linear, block); }
 
 bool comes_first(std::uint64_t seed, std::uint64_t position) {
   return (mix(seed + position) & 1) != 0;

@@ -3,28 +3,36 @@
 #include <string>
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/state/call_errors.h"
+#include "simulator/runtime/state/concurrency.h"
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/transfers.h"
 #include "simulator/runtime/state/work.h"
 
+using lockstep::engine::StreamName;
 using lockstep::memory::Address;
 using lockstep::memory::Allocation;
+using lockstep::memory::Box;
 using lockstep::memory::DeviceMemory;
 using lockstep::memory::Kind;
 using lockstep::runtime::AllocateWork;
 using lockstep::runtime::api;
 using lockstep::runtime::bytes;
 using lockstep::runtime::capture_work;
+using lockstep::runtime::check_order;
 using lockstep::runtime::check_stream;
 using lockstep::runtime::check_unsafe;
 using lockstep::runtime::describe_place;
 using lockstep::runtime::Device;
 using lockstep::runtime::FreeWork;
 using lockstep::runtime::hexadecimal;
+using lockstep::runtime::Operation;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
 using lockstep::runtime::Stream;
+using lockstep::runtime::Touch;
 
 namespace {
 
@@ -58,8 +66,10 @@ cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* ca
 }
 
 // Frees an allocation by its first byte if it is of a kind that this function frees.
+// `in_stream`: the operation of cudaFreeAsync; nullptr: the function waits for all work.
 template <class Accepts>
-cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts accepts) {
+cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts accepts,
+                    const Operation* in_stream = nullptr) {
   const Address address = reinterpret_cast<Address>(pointer);
   const auto refuse = [&](const std::string& why) {
     r.explain(function, hexadecimal(address) + " " + why);
@@ -75,7 +85,13 @@ cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts acc
   if (!accepts(a->kind))
     return refuse("is " + describe(*a) + ", which this function does not free");
   r.leaks.freed(address);
-  r.has_waited();
+  if (in_stream == nullptr) {
+    r.has_waited_for_all();
+  } else {
+    r.dependent_launches.forget();
+    check_order(r, function, *in_stream, Box::line(a->base, a->size), Touch::kFrees);
+  }
+  r.pool_memory.erase(address);
   r.memory->release(address);
   return cudaSuccess;
 }
@@ -108,14 +124,23 @@ cudaError_t cudaMalloc(void** pointer, size_t size) {
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
-  const void* const caller = CALLER;
+  // The variant for per-thread default streams calls from within this library.
+  const void* const caller = lockstep::runtime::thread_state().per_thread_default_stream
+                                 ? lockstep::runtime::caller()
+                                 : CALLER;
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     Stream* s = r.streams.find_stream(stream, d.ordinal);
     if (s == nullptr || !s->capture) {
-      if (const cudaError_t error = check_stream(r, d, "cudaMallocAsync", stream);
-          error != cudaSuccess)
-        return error;
-      return allocate(r, d, "cudaMallocAsync", caller, pointer, size, Kind::kDevice, true);
+      cudaError_t error = check_stream(r, d, "cudaMallocAsync", stream);
+      if (error != cudaSuccess) return error;
+      error = allocate(r, d, "cudaMallocAsync", caller, pointer, size, Kind::kDevice, true);
+      if (error != cudaSuccess || size == 0) return error;
+      // The memory may be used by what comes after this in the stream.
+      const Operation at = r.order.put(r.streams.find_stream(stream, d.ordinal)->order);
+      r.pool_memory.insert(reinterpret_cast<Address>(*pointer));
+      check_order(r, "cudaMallocAsync", at, Box::line(reinterpret_cast<Address>(*pointer), size),
+                  Touch::kAllocates);
+      return cudaSuccess;
     }
     // The address is decided now and used at every launch of the graph.
     if (size == 0) return cudaErrorInvalidValue;
@@ -164,7 +189,12 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
 
 cudaError_t cudaFree(void* pointer) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    return pointer == nullptr ? cudaSuccess : release(r, "cudaFree", pointer, freed_by_cuda_free);
+    if (pointer == nullptr) return cudaSuccess;
+    // Memory of a pool goes back at once, as an H100 shows: cudaFree does not wait for its use.
+    if (r.pool_memory.count(reinterpret_cast<Address>(pointer)) == 0)
+      return release(r, "cudaFree", pointer, freed_by_cuda_free);
+    const Operation at{0, 0, r.order.host(), {StreamName::Kind::kNone}};
+    return release(r, "cudaFree", pointer, freed_by_cuda_free, &at);
   });
 }
 
@@ -176,7 +206,8 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     if (const cudaError_t error = check_stream(r, d, "cudaFreeAsync", stream); error != cudaSuccess)
       return error;
     if (pointer == nullptr) return cudaSuccess;
-    return release(r, "cudaFreeAsync", pointer, freed_by_cuda_free);
+    const Operation at = r.order.put(r.streams.find_stream(stream, d.ordinal)->order);
+    return release(r, "cudaFreeAsync", pointer, freed_by_cuda_free, &at);
   });
 }
 
@@ -222,7 +253,7 @@ cudaError_t cudaHostUnregister(void* pointer) {
     const Allocation* a = r.memory->find(reinterpret_cast<Address>(pointer));
     if (a == nullptr || a->kind != Kind::kRegistered) return cudaErrorHostMemoryNotRegistered;
     if (a->base != reinterpret_cast<Address>(pointer)) return cudaErrorInvalidValue;
-    r.has_waited();
+    r.has_waited_for_all();
     r.memory->release(a->base);
     return cudaSuccess;
   });
@@ -294,5 +325,5 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaMallocAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaFreeAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMallocAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaFreeAsync, _ptsz)

@@ -1,5 +1,6 @@
 // Arrays: making them and copying to and from them.
 #include "simulator/runtime/state/arrays.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/work.h"
 
 using namespace lockstep::runtime;
@@ -33,10 +34,10 @@ bool to_elements(const Array& array, size_t bytes, size_t* elements) {
   return bytes % array.element_bytes() == 0;
 }
 
-cudaError_t copy(const char* function, const Place* to, const cudaPitchedPtr& to_memory,
+cudaError_t copy(const Call& call, const Place* to, const cudaPitchedPtr& to_memory,
                  const Place* from, const cudaPitchedPtr& from_memory, size_t width, size_t height,
                  cudaMemcpyKind kind, cudaStream_t stream) {
-  return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+  return api(call.name, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     CopyWork work;
     work.box.kind = kind;
     work.box.extent = {width, height, 1};
@@ -57,9 +58,9 @@ cudaError_t copy(const char* function, const Place* to, const cudaPitchedPtr& to
       work.box.srcArray = const_cast<cudaArray_t>(from->array);
     else
       work.box.srcPtr = from_memory;
-    if (const cudaError_t error = check_copy(r, function, work.box); error != cudaSuccess)
+    if (const cudaError_t error = check_copy(r, call.name, work.box); error != cudaSuccess)
       return error;
-    return put(r, d, function, stream, work);
+    return put(r, d, call, stream, work);
   });
 }
 
@@ -68,28 +69,28 @@ cudaPitchedPtr rows(const void* at, size_t pitch, size_t width, size_t height) {
 }
 
 // `bytes` from a row of an array on: all of it must lie in rows that are copied whole, or in one.
-cudaError_t copy_line(const char* function, const Place& place, void* memory, bool to_array,
+cudaError_t copy_line(const Call& call, const Place& place, void* memory, bool to_array,
                       size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   Runtime& r = Runtime::get();
   size_t row = 0;
   {
     std::lock_guard lock(r.lock);
     const Array* array = arrays().find(place.array);
-    if (array == nullptr) return end_call(cudaErrorInvalidResourceHandle, function);
+    if (array == nullptr) return end_call(cudaErrorInvalidResourceHandle, call.name);
     row = array->image.width * array->element_bytes();
   }
   // Up to the end of the first row, the whole rows, the rest.
   auto* at = static_cast<char*>(memory);
   size_t x = place.x, y = place.y;
   while (bytes > 0) {
-    if (x >= row) return end_call(cudaErrorInvalidValue, function);
+    if (x >= row) return end_call(cudaErrorInvalidValue, call.name);
     const size_t height = x == 0 && bytes >= row ? bytes / row : 1;
     const size_t width = height > 1 || (x == 0 && bytes >= row) ? row : std::min(bytes, row - x);
     const Place here{place.array, x, y};
     const cudaPitchedPtr lines = rows(at, width, width, height);
     const cudaError_t error =
-        to_array ? copy(function, &here, {}, nullptr, lines, width, height, kind, stream)
-                 : copy(function, nullptr, lines, &here, {}, width, height, kind, stream);
+        to_array ? copy(call, &here, {}, nullptr, lines, width, height, kind, stream)
+                 : copy(call, nullptr, lines, &here, {}, width, height, kind, stream);
     if (error != cudaSuccess) return error;
     at += width * height;
     bytes -= width * height;
@@ -123,6 +124,7 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
       r.explain("cudaFreeArray", "there is no such array; was it freed before?");
       return cudaErrorContextIsDestroyed;
     }
+    r.has_waited_for_all();
     arrays().destroy(r, a);
     return cudaSuccess;
   });
@@ -153,60 +155,62 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
                                 size_t width, size_t height, cudaMemcpyKind kind) {
   const Place place{to, x, y};
-  return copy(__func__, &place, {}, nullptr, rows(from, pitch, width, height), width, height, kind,
-              nullptr);
+  return copy(Call::blocking(__func__), &place, {}, nullptr, rows(from, pitch, width, height),
+              width, height, kind, nullptr);
 }
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
                                      size_t pitch, size_t width, size_t height, cudaMemcpyKind kind,
                                      cudaStream_t stream) {
   const Place place{to, x, y};
-  return copy(__func__, &place, {}, nullptr, rows(from, pitch, width, height), width, height, kind,
-              stream);
+  return copy(Call::async(__func__), &place, {}, nullptr, rows(from, pitch, width, height), width,
+              height, kind, stream);
 }
 cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x,
                                   size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
   const Place place{from, x, y};
-  return copy(__func__, nullptr, rows(to, pitch, width, height), &place, {}, width, height, kind,
-              nullptr);
+  return copy(Call::blocking(__func__), nullptr, rows(to, pitch, width, height), &place, {}, width,
+              height, kind, nullptr);
 }
 cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x,
                                        size_t y, size_t width, size_t height, cudaMemcpyKind kind,
                                        cudaStream_t stream) {
   const Place place{from, x, y};
-  return copy(__func__, nullptr, rows(to, pitch, width, height), &place, {}, width, height, kind,
-              stream);
+  return copy(Call::async(__func__), nullptr, rows(to, pitch, width, height), &place, {}, width,
+              height, kind, stream);
 }
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
                                      cudaArray_const_t from, size_t from_x, size_t from_y,
                                      size_t width, size_t height, cudaMemcpyKind kind) {
   const Place target{to, to_x, to_y}, source{from, from_x, from_y};
-  return copy(__func__, &target, {}, &source, {}, width, height, kind, nullptr);
+  return copy(Call::blocking(__func__), &target, {}, &source, {}, width, height, kind, nullptr);
 }
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes,
                               cudaMemcpyKind kind) {
-  return copy_line(__func__, {to, x, y}, const_cast<void*>(from), true, bytes, kind, nullptr);
+  return copy_line(Call::blocking(__func__), {to, x, y}, const_cast<void*>(from), true, bytes, kind,
+                   nullptr);
 }
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
                                    size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy_line(__func__, {to, x, y}, const_cast<void*>(from), true, bytes, kind, stream);
+  return copy_line(Call::async(__func__), {to, x, y}, const_cast<void*>(from), true, bytes, kind,
+                   stream);
 }
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
                                 cudaMemcpyKind kind) {
-  return copy_line(__func__, {from, x, y}, to, false, bytes, kind, nullptr);
+  return copy_line(Call::blocking(__func__), {from, x, y}, to, false, bytes, kind, nullptr);
 }
 cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x, size_t y,
                                      size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy_line(__func__, {from, x, y}, to, false, bytes, kind, stream);
+  return copy_line(Call::async(__func__), {from, x, y}, to, false, bytes, kind, stream);
 }
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaMemcpy2DToArray, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpy2DToArrayAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpy2DFromArray, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpy2DFromArrayAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpy2DArrayToArray, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpyToArray, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpyToArrayAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpyFromArray, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpyFromArrayAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy2DToArray, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpy2DToArrayAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy2DFromArray, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpy2DFromArrayAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy2DArrayToArray, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpyToArray, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpyToArrayAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpyFromArray, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpyFromArrayAsync, _ptsz)

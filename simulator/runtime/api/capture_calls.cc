@@ -1,6 +1,7 @@
 // Stream capture (capture.h).
 #include "simulator/runtime/api/graph_api.h"
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 
 using namespace lockstep::runtime;
 
@@ -111,9 +112,9 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaStreamBeginCapture, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamBeginCaptureToGraph, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamEndCapture, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamIsCapturing, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamGetCaptureInfo, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamUpdateCaptureDependencies, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamBeginCapture, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamBeginCaptureToGraph, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamEndCapture, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamIsCapturing, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamGetCaptureInfo, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamUpdateCaptureDependencies, _ptsz)

@@ -1,9 +1,11 @@
 // cudaMemcpy, cudaMemset and their variants of one, two and three dimensions. Asynchronous ones
 // have happened when they return.
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/work.h"
 
 using lockstep::runtime::api;
+using lockstep::runtime::Call;
 using lockstep::runtime::check_copy;
 using lockstep::runtime::CopyWork;
 using lockstep::runtime::Device;
@@ -18,28 +20,28 @@ namespace {
 
 // Puts what `make` makes into a stream.
 template <class Make>
-cudaError_t in_stream(const char* function, cudaStream_t stream, Make&& make) {
-  return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+cudaError_t in_stream(const Call& call, cudaStream_t stream, Make&& make) {
+  return api(call.name, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     Work work;
     if (const cudaError_t error = make(r, work); error != cudaSuccess) return error;
-    return put(r, d, function, stream, std::move(work));
+    return put(r, d, call, stream, std::move(work));
   });
 }
 
-cudaError_t copy_line(const char* function, void* to, const void* from, size_t size,
+cudaError_t copy_line(const Call& call, void* to, const void* from, size_t size,
                       cudaMemcpyKind kind, cudaStream_t stream) {
-  return in_stream(function, stream, [&](Runtime&, Work& work) {
+  return in_stream(call, stream, [&](Runtime&, Work& work) {
     work = make_copy_work(to, size, from, size, size, 1, kind);
     return cudaSuccess;
   });
 }
 
-cudaError_t copy_rows(const char* function, void* to, size_t to_pitch, const void* from,
+cudaError_t copy_rows(const Call& call, void* to, size_t to_pitch, const void* from,
                       size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                       cudaStream_t stream) {
-  return in_stream(function, stream, [&](Runtime& r, Work& work) -> cudaError_t {
+  return in_stream(call, stream, [&](Runtime& r, Work& work) -> cudaError_t {
     if (width > to_pitch || width > from_pitch) {
-      r.explain(function, "the width exceeds a pitch");
+      r.explain(call.name, "the width exceeds a pitch");
       return height == 1 ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
     }
     work = make_copy_work(to, to_pitch, from, from_pitch, width, height, kind);
@@ -47,17 +49,17 @@ cudaError_t copy_rows(const char* function, void* to, size_t to_pitch, const voi
   });
 }
 
-cudaError_t copy_box(const char* function, const cudaMemcpy3DParms* p, cudaStream_t stream) {
-  return in_stream(function, stream, [&](Runtime& r, Work& work) -> cudaError_t {
+cudaError_t copy_box(const Call& call, const cudaMemcpy3DParms* p, cudaStream_t stream) {
+  return in_stream(call, stream, [&](Runtime& r, Work& work) -> cudaError_t {
     if (p == nullptr) return cudaErrorInvalidValue;
     work = CopyWork{*p};
-    return check_copy(r, function, *p);
+    return check_copy(r, call.name, *p);
   });
 }
 
-cudaError_t fill_slices(const char* function, const cudaPitchedPtr& to, int value,
+cudaError_t fill_slices(const Call& call, const cudaPitchedPtr& to, int value,
                         const cudaExtent& extent, cudaStream_t stream) {
-  return in_stream(function, stream, [&](Runtime&, Work& work) {
+  return in_stream(call, stream, [&](Runtime&, Work& work) {
     FillWork fill;
     fill.rows = {to.ptr, to.pitch,     static_cast<unsigned>(value & 0xff),
                  1,      extent.width, extent.height};
@@ -68,35 +70,35 @@ cudaError_t fill_slices(const char* function, const cudaPitchedPtr& to, int valu
   });
 }
 
-cudaError_t fill_rows(const char* function, void* to, size_t pitch, int value, size_t width,
+cudaError_t fill_rows(const Call& call, void* to, size_t pitch, int value, size_t width,
                       size_t height, cudaStream_t stream) {
   if (height > 1 && width > pitch)
-    return lockstep::runtime::end_call(cudaErrorInvalidValue, function);
-  return fill_slices(function, {to, pitch, width, height}, value, {width, height, 1}, stream);
+    return lockstep::runtime::end_call(cudaErrorInvalidValue, call.name);
+  return fill_slices(call, {to, pitch, width, height}, value, {width, height, 1}, stream);
 }
 
-cudaError_t fill_line(const char* function, void* to, int value, size_t size, cudaStream_t stream) {
-  return fill_slices(function, {to, size, size, 1}, value, {size, 1, 1}, stream);
+cudaError_t fill_line(const Call& call, void* to, int value, size_t size, cudaStream_t stream) {
+  return fill_slices(call, {to, size, size, 1}, value, {size, 1, 1}, stream);
 }
 
-cudaError_t fill_box(const char* function, const cudaPitchedPtr& to, int value,
+cudaError_t fill_box(const Call& call, const cudaPitchedPtr& to, int value,
                      const cudaExtent& extent, cudaStream_t stream) {
-  if (extent.width > to.pitch) return lockstep::runtime::end_call(cudaErrorInvalidValue, function);
-  return fill_slices(function, to, value, extent, stream);
+  if (extent.width > to.pitch) return lockstep::runtime::end_call(cudaErrorInvalidValue, call.name);
+  return fill_slices(call, to, value, extent, stream);
 }
 
-cudaError_t copy_between(const char* function, void* to, int to_device, const void* from,
+cudaError_t copy_between(const Call& call, void* to, int to_device, const void* from,
                          int from_device, size_t size, cudaStream_t stream) {
-  return in_stream(function, stream, [&](Runtime& r, Work& work) -> cudaError_t {
+  return in_stream(call, stream, [&](Runtime& r, Work& work) -> cudaError_t {
     if (!r.device_exists(to_device) || !r.device_exists(from_device)) return cudaErrorInvalidDevice;
     work = make_copy_work(to, size, from, size, size, 1, cudaMemcpyDeviceToDevice);
     return cudaSuccess;
   });
 }
 
-cudaError_t copy_box_between(const char* function, const cudaMemcpy3DPeerParms* p,
+cudaError_t copy_box_between(const Call& call, const cudaMemcpy3DPeerParms* p,
                              cudaStream_t stream) {
-  return in_stream(function, stream, [&](Runtime& r, Work& work) -> cudaError_t {
+  return in_stream(call, stream, [&](Runtime& r, Work& work) -> cudaError_t {
     if (p == nullptr) return cudaErrorInvalidValue;
     if (!r.device_exists(p->dstDevice) || !r.device_exists(p->srcDevice))
       return cudaErrorInvalidDevice;
@@ -104,7 +106,7 @@ cudaError_t copy_box_between(const char* function, const cudaMemcpy3DPeerParms* 
     box.box = {p->srcArray, p->srcPos, p->srcPtr, p->dstArray,
                p->dstPos,   p->dstPtr, p->extent, cudaMemcpyDeviceToDevice};
     work = box;
-    return check_copy(r, function, box.box);
+    return check_copy(r, call.name, box.box);
   });
 }
 
@@ -113,44 +115,47 @@ cudaError_t copy_box_between(const char* function, const cudaMemcpy3DPeerParms* 
 extern "C" {
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
-  return copy_line(__func__, to, from, size, kind, nullptr);
+  return copy_line(Call::blocking(__func__), to, from, size, kind, nullptr);
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return copy_line(__func__, to, from, size, kind, stream);
+  return copy_line(Call::async(__func__), to, from, size, kind, stream);
 }
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            size_t size) {
-  return copy_between(__func__, to, to_device, from, from_device, size, nullptr);
+  return copy_between(Call::between_devices(__func__), to, to_device, from, from_device, size,
+                      nullptr);
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
                                 size_t size, cudaStream_t stream) {
-  return copy_between(__func__, to, to_device, from, from_device, size, stream);
+  return copy_between(Call::async(__func__), to, to_device, from, from_device, size, stream);
 }
 
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
-  return copy_rows(__func__, to, to_pitch, from, from_pitch, width, height, kind, nullptr);
+  return copy_rows(Call::blocking(__func__), to, to_pitch, from, from_pitch, width, height, kind,
+                   nullptr);
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
-  return copy_rows(__func__, to, to_pitch, from, from_pitch, width, height, kind, stream);
+  return copy_rows(Call::async(__func__), to, to_pitch, from, from_pitch, width, height, kind,
+                   stream);
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
-  return copy_box(__func__, parameters, nullptr);
+  return copy_box(Call::blocking(__func__), parameters, nullptr);
 }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
-  return copy_box(__func__, parameters, stream);
+  return copy_box(Call::async(__func__), parameters, stream);
 }
 
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) {
-  return copy_box_between(__func__, parameters, nullptr);
+  return copy_box_between(Call::between_devices(__func__), parameters, nullptr);
 }
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream) {
-  return copy_box_between(__func__, parameters, stream);
+  return copy_box_between(Call::async(__func__), parameters, stream);
 }
 
 cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const size_t* sizes,
@@ -164,7 +169,7 @@ cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const
   }
   for (size_t i = 0; i < count; ++i) {
     if (const cudaError_t error =
-            copy_line(__func__, to[i], from[i], sizes[i], cudaMemcpyDefault, stream);
+            copy_line(Call::async(__func__), to[i], from[i], sizes[i], cudaMemcpyDefault, stream);
         error != cudaSuccess)
       return error;
   }
@@ -172,42 +177,42 @@ cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const
 }
 
 cudaError_t cudaMemset(void* to, int value, size_t size) {
-  return fill_line(__func__, to, value, size, nullptr);
+  return fill_line(Call::blocking(__func__), to, value, size, nullptr);
 }
 cudaError_t cudaMemsetAsync(void* to, int value, size_t size, cudaStream_t stream) {
-  return fill_line(__func__, to, value, size, stream);
+  return fill_line(Call::async(__func__), to, value, size, stream);
 }
 
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
-  return fill_rows(__func__, to, pitch, value, width, height, nullptr);
+  return fill_rows(Call::blocking(__func__), to, pitch, value, width, height, nullptr);
 }
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
-  return fill_rows(__func__, to, pitch, value, width, height, stream);
+  return fill_rows(Call::async(__func__), to, pitch, value, width, height, stream);
 }
 
 cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
-  return fill_box(__func__, to, value, extent, nullptr);
+  return fill_box(Call::blocking(__func__), to, value, extent, nullptr);
 }
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
                               cudaStream_t stream) {
-  return fill_box(__func__, to, value, extent, stream);
+  return fill_box(Call::async(__func__), to, value, extent, stream);
 }
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaMemcpy, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpyAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpy2D, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpy2DAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpy3D, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpy3DAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemset, _ptds)
-LOCKSTEP_ALIAS(cudaMemsetAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemset2D, _ptds)
-LOCKSTEP_ALIAS(cudaMemset2DAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemset3D, _ptds)
-LOCKSTEP_ALIAS(cudaMemset3DAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpy3DPeer, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpy3DPeerAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpyBatchAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpyAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy2D, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpy2DAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy3D, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpy3DAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemset, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemsetAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemset2D, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemset2DAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemset3D, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemset3DAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpy3DPeer, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpy3DPeerAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpyBatchAsync, _ptsz)

@@ -126,8 +126,9 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return api(__func__, Reach::kDevice, [](Runtime& r, Device&) {
-    r.has_waited();
+  return api(__func__, Reach::kDevice, [](Runtime& r, Device& d) {
+    r.dependent_launches.forget();
+    r.order.host_waits_for_device(d.ordinal);
     return lockstep::runtime::check_unsafe(r, "cudaDeviceSynchronize");
   });
 }
@@ -155,13 +156,14 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
-  return api(__func__, Reach::kDevice, [&](Runtime&, Device& d) -> cudaError_t {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (limit != cudaLimitPersistingL2CacheSize && default_limit(limit) == 0)
       return unknown_limit(limit);
     constexpr std::size_t kLargestStack = 512 * 1024, kStackUnit = 16;
     if (limit == cudaLimitStackSize) {
       if (value > kLargestStack) return cudaErrorInvalidValue;
       value = (value + kStackUnit - 1) / kStackUnit * kStackUnit;
+      r.order.host_waits_for_device(d.ordinal);  // as an H100 shows
     }
     d.limits[limit] = value;
     return cudaSuccess;

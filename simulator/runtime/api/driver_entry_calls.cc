@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "simulator/driver/entry_points.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 
 using namespace lockstep::runtime;
@@ -19,7 +20,10 @@ cudaError_t find_entry(const char* function, const char* symbol, void** result, 
       return cudaErrorInvalidValue;
     *result = nullptr;
     using lockstep::driver::Search;
-    const Search search = lockstep::driver::find_entry_point(symbol, version, result);
+    const bool per_thread =
+        flags == cudaEnablePerThreadDefaultStream ||
+        (flags == cudaEnableDefault && thread_state().per_thread_default_stream);
+    const Search search = lockstep::driver::find_entry_point(symbol, version, per_thread, result);
     if (search != Search::kFound)
       r.explain(function, std::string(symbol) + ": the simulated GPU's driver does not have it");
     if (status == nullptr) return search == Search::kFound ? cudaSuccess : cudaErrorSymbolNotFound;
@@ -51,5 +55,5 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaGetDriverEntryPoint, _ptsz)
-LOCKSTEP_ALIAS(cudaGetDriverEntryPointByVersion, _ptsz)
+LOCKSTEP_PER_THREAD(cudaGetDriverEntryPoint, _ptsz)
+LOCKSTEP_PER_THREAD(cudaGetDriverEntryPointByVersion, _ptsz)

@@ -1,5 +1,6 @@
 // Events. Their times are the host's: the duration of the simulation, never the speed of a GPU.
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/transfers.h"
 #include "simulator/runtime/state/work.h"
@@ -37,7 +38,7 @@ cudaError_t record(const char* function, cudaEvent_t event, cudaStream_t stream,
       capture_record(*s, *e);
       return cudaSuccess;
     }
-    return put(r, d, function, stream, RecordWork{event});
+    return put(r, d, {function}, stream, RecordWork{event});
   });
 }
 
@@ -57,7 +58,8 @@ cudaError_t happened(const char* function, cudaEvent_t event) {
                  r.explain(function, "the event was recorded while its stream was being captured");
                  return cudaErrorCapturedEvent;
                }
-               r.has_waited();
+               r.dependent_launches.forget();
+               if (e->stands_for) r.order.host_waits_for(*e->stands_for);
                return check_unsafe(r, function);
              });
 }
@@ -127,5 +129,5 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaEventRecord, _ptsz)
-LOCKSTEP_ALIAS(cudaEventRecordWithFlags, _ptsz)
+LOCKSTEP_PER_THREAD(cudaEventRecord, _ptsz)
+LOCKSTEP_PER_THREAD(cudaEventRecordWithFlags, _ptsz)

@@ -4,6 +4,7 @@
 #include "simulator/runtime/api/graph_api.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/node_work.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 
 using namespace lockstep::runtime;
 
@@ -101,11 +102,13 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 // whatever they destroy.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   std::shared_ptr<GraphExec> found;
+  int device = 0;
   const cudaError_t error =
       api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
         Stream* s = r.streams.find_stream(stream, d.ordinal);
         if (s == nullptr) return cudaErrorInvalidResourceHandle;
         found = graphs().find(exec);
+        device = d.ordinal;
         if (!found) return cudaErrorInvalidValue;
         if (const cudaError_t refused = refuse_captured(r, "cudaGraphLaunch", *s);
             refused != cudaSuccess)
@@ -116,7 +119,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
         return put;
       });
   if (error != cudaSuccess) return error;
-  const cudaError_t run = run_graph("cudaGraphLaunch", *found);
+  const cudaError_t run = run_graph("cudaGraphLaunch", *found, stream, device);
   // A kernel's error is delivered by the next call, as after any launch.
   return api(__func__, Reach::kHost, [&](Runtime& r, Device& d) {
     return run == d.error && !r.settings.launch_blocking ? cudaSuccess : run;
@@ -249,6 +252,6 @@ cudaError_t cudaDeviceGraphMemTrim(int device) {
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaGraphInstantiateWithParams, _ptsz)
-LOCKSTEP_ALIAS(cudaGraphLaunch, _ptsz)
-LOCKSTEP_ALIAS(cudaGraphUpload, _ptsz)
+LOCKSTEP_PER_THREAD(cudaGraphInstantiateWithParams, _ptsz)
+LOCKSTEP_PER_THREAD(cudaGraphLaunch, _ptsz)
+LOCKSTEP_PER_THREAD(cudaGraphUpload, _ptsz)

@@ -5,6 +5,7 @@
 #include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/launcher.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/work.h"
 
@@ -87,7 +88,7 @@ cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* func
                    const LaunchRequest& request, void** arguments) {
   KernelWork work;
   cudaError_t error = make_kernel_work(r, d, api_name, function, request, arguments, &work);
-  if (error == cudaSuccess) error = put(r, d, api_name, request.stream, std::move(work));
+  if (error == cudaSuccess) error = put(r, d, {api_name}, request.stream, std::move(work));
   if (error != cudaSuccess && r.interceptor != nullptr)
     error = r.interceptor->launch_answered(r, api_name, error);
   // Blocking launches return what has become of a kernel that ran.
@@ -136,7 +137,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(__cudaLaunchKernel, _ptsz)
-LOCKSTEP_ALIAS(cudaLaunchKernel, _ptsz)
-LOCKSTEP_ALIAS(cudaLaunchCooperativeKernel, _ptsz)
-LOCKSTEP_ALIAS(cudaLaunchKernelExC, _ptsz)
+LOCKSTEP_PER_THREAD(__cudaLaunchKernel, _ptsz)
+LOCKSTEP_PER_THREAD(cudaLaunchKernel, _ptsz)
+LOCKSTEP_PER_THREAD(cudaLaunchCooperativeKernel, _ptsz)
+LOCKSTEP_PER_THREAD(cudaLaunchKernelExC, _ptsz)

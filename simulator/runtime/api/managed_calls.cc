@@ -1,6 +1,7 @@
 // Advice and prefetching of managed memory: there is one memory, so both only check their
 // arguments.
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/transfers.h"
 
@@ -59,4 +60,4 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise /*a
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaMemPrefetchAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemPrefetchAsync, _ptsz)

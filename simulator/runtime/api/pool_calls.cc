@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/transfers.h"
 
@@ -212,4 +213,4 @@ cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType t
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaMallocFromPoolAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMallocFromPoolAsync, _ptsz)

@@ -2,6 +2,7 @@
 // nothing that a program can observe here.
 #include <cstring>
 
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 
 using namespace lockstep::runtime;
@@ -59,6 +60,6 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaStreamSetAttribute, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamGetAttribute, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamCopyAttributes, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamSetAttribute, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamGetAttribute, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamCopyAttributes, _ptsz)

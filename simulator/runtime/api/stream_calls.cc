@@ -1,8 +1,9 @@
-// Streams and host functions. A stream never has anything left to do, so waiting only delivers
-// errors.
+// Streams and host functions. A stream never has anything left to do: waiting delivers errors, and
+// orders what follows.
 #include <algorithm>
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/transfers.h"
 #include "simulator/runtime/state/work.h"
@@ -30,6 +31,7 @@ constexpr int kLeastPriority = 0, kGreatestPriority = -5;
 cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
   return api("cudaStreamCreate", Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (stream == nullptr || (flags & ~cudaStreamNonBlocking) != 0) return cudaErrorInvalidValue;
+    r.order.note_stream();
     *stream = r.streams.create_stream(
         flags, std::clamp(priority, kGreatestPriority, kLeastPriority), d.ordinal);
     return cudaSuccess;
@@ -53,12 +55,22 @@ cudaError_t answer(T* result, T value) {
   return cudaSuccess;
 }
 
-// For what has nothing to wait for, but cannot be asked of a stream that is being captured.
-cudaError_t check_only(const char* function, cudaStream_t stream) {
-  return api(function, Reach::kDevice, [&](Runtime& r, Device& d) {
-    r.has_waited();
-    return check_stream(r, d, function, stream);
+// Waits for a stream, which must not be captured: all in it has been executed.
+cudaError_t wait_for(const char* function, cudaStream_t stream) {
+  return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    r.dependent_launches.forget();
+    if (const cudaError_t error = check_stream(r, d, function, stream); error != cudaSuccess)
+      return error;
+    r.order.host_waits_for(r.streams.find_stream(stream, d.ordinal)->order);
+    return cudaSuccess;
   });
+}
+
+// A host function is an operation of the stream. Other host threads may learn of its call, and so
+// of all that came before.
+void put_host_function(Runtime& r, Stream& stream) {
+  r.dependent_launches.forget();
+  r.order.host_waits_for(r.order.put(stream.order).before);
 }
 
 }  // namespace
@@ -80,7 +92,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     Stream* s = r.streams.find_stream(stream, d.ordinal);
     if (s != nullptr && s->id > Stream::kPerThreadId) {
       abandon(r, *s);
-      r.streams.destroy_stream(stream);
+      r.streams.destroy_stream(stream, r.order);
       return cudaSuccess;
     }
     r.explain("cudaStreamDestroy", "the stream does not exist");
@@ -88,8 +100,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   });
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return check_only(__func__, stream); }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return check_only(__func__, stream); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return wait_for(__func__, stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return wait_for(__func__, stream); }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return answer_about(__func__, stream, [&](const Stream& s) { return answer(flags, s.flags); });
@@ -117,18 +129,23 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return answer_about(__func__, stream, [&](Stream& s) -> cudaError_t {
     Runtime& r = Runtime::get();
     if ((flags & ~cudaEventWaitExternal) != 0) return cudaErrorInvalidValue;
-    r.has_waited();
+    r.dependent_launches.forget();
     Event* e = r.streams.find_event(event);
     if (e == nullptr) return cudaErrorInvalidResourceHandle;
     if (s.capture && (flags & cudaEventWaitExternal) != 0)
       return capture_work(r, "cudaStreamWaitEvent", s, WaitWork{event});
-    return capture_wait(r, "cudaStreamWaitEvent", s, *e);
+    const cudaError_t error = capture_wait(r, "cudaStreamWaitEvent", s, *e);
+    // An event that was never recorded has nothing to wait for.
+    if (error == cudaSuccess && !s.capture && e->stands_for) r.order.wait(s.order, *e->stands_for);
+    return error;
   });
 }
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* /*pointer*/, size_t /*length*/,
                                      unsigned /*flags*/) {
-  return check_only(__func__, stream);
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) {
+    return check_stream(r, d, "cudaStreamAttachMemAsync", stream);
+  });
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
@@ -137,10 +154,10 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     Runtime& r = Runtime::get();
     if (function == nullptr) return cudaErrorInvalidValue;
     captured = s.capture != nullptr;
-    r.has_waited();  // whoever hears of the function's call
     const cudaError_t put = captured
                                 ? capture_work(r, "cudaLaunchHostFunc", s, HostWork{function, data})
                                 : check_legacy(r, "cudaLaunchHostFunc", s);
+    if (put == cudaSuccess && !captured) put_host_function(r, s);
     if (put == cudaSuccess)
       note_operation(r, r.current(), LOCKSTEP_OTHER_WORK, "cudaLaunchHostFunc", stream, captured);
     return put;
@@ -152,20 +169,28 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned flags) {
   if (callback == nullptr || flags != 0) return lockstep::runtime::end_call(cudaErrorInvalidValue);
-  if (const cudaError_t error = check_only(__func__, stream); error != cudaSuccess) return error;
+  const cudaError_t error =
+      api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+        if (const cudaError_t refused = check_stream(r, d, "cudaStreamAddCallback", stream);
+            refused != cudaSuccess)
+          return refused;
+        put_host_function(r, *r.streams.find_stream(stream, d.ordinal));
+        return cudaSuccess;
+      });
+  if (error != cudaSuccess) return error;
   run_callback([&] { callback(stream, cudaSuccess, data); });
   return cudaSuccess;
 }
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaStreamSynchronize, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamQuery, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamGetFlags, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamGetPriority, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamGetId, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamGetDevice, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamWaitEvent, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamAttachMemAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaLaunchHostFunc, _ptsz)
-LOCKSTEP_ALIAS(cudaStreamAddCallback, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamSynchronize, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamQuery, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamGetFlags, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamGetPriority, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamGetId, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamGetDevice, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamWaitEvent, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamAttachMemAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaLaunchHostFunc, _ptsz)
+LOCKSTEP_PER_THREAD(cudaStreamAddCallback, _ptsz)

@@ -3,12 +3,14 @@
 #include <string>
 
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/work.h"
 
 using lockstep::memory::Allocation;
 using lockstep::runtime::api;
 using lockstep::runtime::bytes;
+using lockstep::runtime::Call;
 using lockstep::runtime::Device;
 using lockstep::runtime::locate_symbol;
 using lockstep::runtime::make_copy_work;
@@ -57,31 +59,31 @@ cudaError_t lockstep::runtime::locate_symbol(Runtime& r, Device& d, const char* 
 
 namespace {
 
-cudaError_t copy_to(const char* function, const void* symbol, const void* from, size_t size,
+cudaError_t copy_to(const Call& call, const void* symbol, const void* from, size_t size,
                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
-  return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+  return api(call.name, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
         kind != cudaMemcpyDefault)
       return cudaErrorInvalidMemcpyDirection;
     void* to = nullptr;
-    if (const cudaError_t error = locate_symbol(r, d, function, symbol, size, offset, &to);
+    if (const cudaError_t error = locate_symbol(r, d, call.name, symbol, size, offset, &to);
         error != cudaSuccess)
       return error;
-    return put(r, d, function, stream, make_copy_work(to, size, from, size, size, 1, kind));
+    return put(r, d, call, stream, make_copy_work(to, size, from, size, size, 1, kind));
   });
 }
 
-cudaError_t copy_from(const char* function, void* to, const void* symbol, size_t size,
-                      size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
-  return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+cudaError_t copy_from(const Call& call, void* to, const void* symbol, size_t size, size_t offset,
+                      cudaMemcpyKind kind, cudaStream_t stream) {
+  return api(call.name, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
         kind != cudaMemcpyDefault)
       return cudaErrorInvalidMemcpyDirection;
     void* from = nullptr;
-    if (const cudaError_t error = locate_symbol(r, d, function, symbol, size, offset, &from);
+    if (const cudaError_t error = locate_symbol(r, d, call.name, symbol, size, offset, &from);
         error != cudaSuccess)
       return error;
-    return put(r, d, function, stream, make_copy_work(to, size, from, size, size, 1, kind));
+    return put(r, d, call, stream, make_copy_work(to, size, from, size, size, 1, kind));
   });
 }
 
@@ -91,19 +93,19 @@ extern "C" {
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
                                cudaMemcpyKind kind) {
-  return copy_to(__func__, symbol, from, size, offset, kind, nullptr);
+  return copy_to(Call::blocking(__func__), symbol, from, size, offset, kind, nullptr);
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy_to(__func__, symbol, from, size, offset, kind, stream);
+  return copy_to(Call::async(__func__), symbol, from, size, offset, kind, stream);
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
                                  cudaMemcpyKind kind) {
-  return copy_from(__func__, to, symbol, size, offset, kind, nullptr);
+  return copy_from(Call::blocking(__func__), to, symbol, size, offset, kind, nullptr);
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy_from(__func__, to, symbol, size, offset, kind, stream);
+  return copy_from(Call::async(__func__), to, symbol, size, offset, kind, stream);
 }
 
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
@@ -132,7 +134,7 @@ cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
 
 }  // extern "C"
 
-LOCKSTEP_ALIAS(cudaMemcpyToSymbol, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpyToSymbolAsync, _ptsz)
-LOCKSTEP_ALIAS(cudaMemcpyFromSymbol, _ptds)
-LOCKSTEP_ALIAS(cudaMemcpyFromSymbolAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpyToSymbol, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpyToSymbolAsync, _ptsz)
+LOCKSTEP_PER_THREAD(cudaMemcpyFromSymbol, _ptds)
+LOCKSTEP_PER_THREAD(cudaMemcpyFromSymbolAsync, _ptsz)

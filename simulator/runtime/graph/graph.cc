@@ -137,9 +137,31 @@ std::shared_ptr<Graph> Graphs::copy(const Graph& graph) {
   return made;
 }
 
+namespace {
+
+// The branch of the step that was added last: that of a step before it which nothing has continued,
+// or a new one. `ends`: by branch, its last step.
+std::size_t branch_of(GraphExec& exec, const GraphExec::Step& step,
+                      std::vector<std::size_t>& ends) {
+  const std::size_t own = exec.steps.size() - 1;
+  for (const std::size_t before : step.from) {
+    const std::size_t branch = exec.steps[before].branch;
+    if (ends[branch] == before) {
+      ends[branch] = own;
+      return branch;
+    }
+  }
+  ends.push_back(own);
+  exec.branches.emplace_back();
+  return ends.size() - 1;
+}
+
+}  // namespace
+
 std::shared_ptr<GraphExec> Graphs::instantiate(const Graph& graph) {
   auto exec = std::make_shared<GraphExec>();
   std::map<const GraphNode*, std::size_t> done;
+  std::vector<std::size_t> ends;  // by branch: its last step
   // Whatever waits for nothing that is not yet there, in the order of the list: the same order
   // every time.
   while (done.size() < graph.nodes.size()) {
@@ -153,6 +175,7 @@ std::shared_ptr<GraphExec> Graphs::instantiate(const Graph& graph) {
       step.device = node->device;
       step.origin = node->origin;
       for (const GraphNode* before : node->from) step.from.push_back(done.at(before));
+      step.branch = branch_of(*exec, step, ends);
       if (const auto* child = std::get_if<ChildWork>(&node->work)) {
         step.child = instantiate(*child->graph);
         if (!step.child) return nullptr;
@@ -175,30 +198,77 @@ cudaGraphExec_t Graphs::enter(std::shared_ptr<GraphExec> exec) {
   return handle;
 }
 
-cudaError_t run_graph(const char* api_name, const GraphExec& exec) {
+namespace {
+
+// Runs a graph whose steps come after `start`. `end` covers them all.
+cudaError_t run_steps(const char* api_name, GraphExec& exec, const Clock& start,
+                      const engine::StreamName& stream, Clock* end) {
   Runtime& runtime = Runtime::get();
-  {
-    std::lock_guard lock(runtime.lock);
-    runtime.has_waited();
-  }
-  for (const GraphExec::Step& step : exec.steps) {
-    if (!step.enabled) continue;
+  std::vector<Clock> done(exec.steps.size());
+  for (std::size_t i = 0; i < exec.steps.size(); ++i) {
+    GraphExec::Step& step = exec.steps[i];
+    Clock after = start;
+    for (const std::size_t before : step.from) after.join(done[before]);
+    done[i] = after;
+    if (!step.enabled) continue;  // its order stays
     cudaError_t error = cudaSuccess;
     if (step.child) {
-      error = run_graph(api_name, *step.child);
+      error = run_steps(api_name, *step.child, after, stream, &done[i]);
     } else if (const auto* host = std::get_if<HostWork>(&step.work)) {
+      {
+        // Other host threads may learn of the call, and so of all that came before.
+        std::lock_guard lock(runtime.lock);
+        runtime.order.host_waits_for(after);
+      }
       run_callback([&] { host->function(host->data); });
     } else if (const auto* operations = std::get_if<MemoryOperationsWork>(&step.work)) {
       error = run_operations(runtime, api_name, step.device, *operations);
     } else {
       std::lock_guard lock(runtime.lock);
       Device& device = runtime.devices[static_cast<std::size_t>(step.device)];
+      if (const auto* wait = std::get_if<WaitWork>(&step.work)) {
+        const Event* const event = runtime.streams.find_event(wait->event);
+        if (event != nullptr && event->stands_for) after.join(*event->stands_for);
+      }
+      const Operation at = runtime.order.step(exec.branches[step.branch], after, stream);
+      done[i] = at.before;
       error = device.error != cudaSuccess ? device.error
-                                          : perform(runtime, device, api_name, step.work);
+                                          : perform(runtime, device, api_name, step.work, at);
+      if (runtime.settings.launch_blocking) runtime.order.host_waits_for(at.before);
     }
     if (error != cudaSuccess) return error;
+    end->join(done[i]);
   }
   return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t run_graph(const char* api_name, GraphExec& exec, cudaStream_t stream, int device) {
+  Runtime& runtime = Runtime::get();
+  Clock start;
+  engine::StreamName name;
+  {
+    std::lock_guard lock(runtime.lock);
+    runtime.dependent_launches.forget();
+    Stream* const s = runtime.streams.find_stream(stream, device);
+    if (s == nullptr) return cudaErrorInvalidResourceHandle;
+    start = runtime.order.begin_graph(s->order);
+    start.join(exec.launched);
+    name = s->order.name;
+    name.graph = true;
+  }
+  Clock end = start;
+  const cudaError_t error = run_steps(api_name, exec, start, name, &end);
+  std::lock_guard lock(runtime.lock);
+  exec.launched = end;
+  // A host function may have destroyed the stream.
+  if (Stream* const s = runtime.streams.find_stream(stream, device)) {
+    runtime.order.end_graph(s->order, end);
+  } else {
+    runtime.order.end_graph();
+  }
+  return error;
 }
 
 bool replace_work(GraphExec::Step& step, Work work) {

@@ -7,6 +7,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -50,9 +51,14 @@ struct GraphExec {
     std::uint64_t origin = 0;
     bool enabled = true;
     std::vector<std::size_t> from;     // steps it waits for
+    std::size_t branch = 0;            // of `branches`
     std::shared_ptr<GraphExec> child;  // of a ChildWork
   };
   std::vector<Step> steps;
+  // Chains of steps that cover all of them. A chain has a lane in the order of operations as soon
+  // as it is launched.
+  std::vector<std::optional<Lane>> branches;
+  Clock launched;  // covers its launches: one begins when those before it have ended
   unsigned long long flags = 0;
   std::map<UserObject*, unsigned> kept;
   ~GraphExec();
@@ -94,8 +100,9 @@ class Graphs {
 };
 Graphs& graphs();
 
-// Runs all steps. The device lock must not be held. The first error ends it.
-cudaError_t run_graph(const char* api_name, const GraphExec& exec);
+// Runs all steps, launched in a stream of the device. The device lock must not be held. The first
+// error ends it.
+cudaError_t run_graph(const char* api_name, GraphExec& exec, cudaStream_t stream, int device);
 
 // Whether the graph can take the place of what the exec was made from; changes the exec if so.
 cudaGraphExecUpdateResult update(GraphExec& exec, const Graph& graph, const GraphNode** error_node);

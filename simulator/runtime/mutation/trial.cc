@@ -109,7 +109,7 @@ Trial::Left Trial::run(std::uint64_t instruction_limit) {
 
 bool Trial::begin(const engine::Kernel& kernel, const engine::LaunchConfig& config,
                   memory::DeviceMemory& memory) {
-  if (engine::allocates(kernel) || !config.running_grids.empty() || !config.arriving.empty())
+  if (engine::allocates(kernel) || !config.running_grids.empty() || !config.concurrent.empty())
     return false;
   if (!before_.take(memory, kMostBytes)) {
     before_.forget();

@@ -53,7 +53,7 @@ void Contexts::destroy(Runtime& runtime, Context& context) {
   for (const cudaEvent_t event : context.events) runtime.streams.destroy_event(event);
   for (const cudaStream_t stream : context.streams) {
     if (Stream* s = runtime.streams.find_stream(stream, context.device)) abandon(runtime, *s);
-    runtime.streams.destroy_stream(stream);
+    runtime.streams.destroy_stream(stream, runtime.order);
   }
   for (const memory::Address address : context.memory) {
     const memory::Allocation* a = runtime.memory->find(address);

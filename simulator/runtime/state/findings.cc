@@ -33,6 +33,7 @@ void put_access(json& out, const check::Access& access) {
   out["size"] = access.size;
   out["write"] = access.is_write;
   out["atomic"] = access.is_atomic;
+  if (!access.operation.empty()) out["operation"] = access.operation;
   out.update(site(access.site));
 }
 

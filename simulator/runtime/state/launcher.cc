@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulator/runtime/mutation/interceptor.h"
+#include "simulator/runtime/state/concurrency.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/occupancy.h"
 #include "simulator/runtime/state/output_signals.h"
@@ -216,7 +217,8 @@ cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* funct
   return cudaSuccess;
 }
 
-cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const KernelWork& work) {
+cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const KernelWork& work,
+                       const Operation& at) {
   const KernelEntry* entry = runtime.modules.find_kernel(work.function);
   if (entry == nullptr)
     return unknown_kernel(work.function);  // its library was unloaded since the graph was made
@@ -248,7 +250,9 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
       std::fprintf(stderr, "lockstep: %.*s\n", static_cast<int>(text.size()), text.data());
     };
   Interceptor* const interceptor = runtime.interceptor.get();
-  if (!runtime.settings.launch_blocking) config.arriving = runtime.copies_under_way.beside_kernel();
+  const std::vector<engine::ConcurrentAccess> concurrent = concurrent_accesses(runtime, at);
+  config.concurrent = concurrent;
+  config.place = place_of(runtime, at);
   config.running_grids = runtime.dependent_launches.before(request.stream, request.programmatic);
   if (interceptor != nullptr) interceptor->before_launch(runtime, *entry->binary, *loaded, config);
   runtime.record.launching(loaded->name(), device.ordinal);
@@ -257,6 +261,7 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   runtime.dependent_launches.ran(
       request.stream, outcome.started_dependents ? demangled(loaded->name()) : std::string(),
       outcome);
+  if (outcome.informed_host) runtime.order.host_waits_for(at.before);
   if (interceptor != nullptr) interceptor->after_launch(*entry->binary, *loaded, outcome);
   keep_outcome(runtime, device, *loaded, std::move(outcome));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;

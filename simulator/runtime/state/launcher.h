@@ -27,10 +27,10 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
 
 struct KernelWork;  // work.h
 
-// Runs a kernel that make_kernel_work made ready. Its own errors are kept for the next call
-// (Device::error) unless CUDA_LAUNCH_BLOCKING is set.
+// Runs a kernel that make_kernel_work made ready, as the operation at `at`. Its own errors are kept
+// for the next call (Device::error) unless CUDA_LAUNCH_BLOCKING is set.
 cudaError_t run_kernel(Runtime& runtime, Device& device, const char* function,
-                       const KernelWork& work);
+                       const KernelWork& work, const Operation& at);
 
 // The error for something that is no registered kernel: a null pointer, or anything else, which
 // CUDA takes for a handle.

@@ -85,13 +85,15 @@ cudaError_t run_one(Runtime& runtime, const char* api_name, const CUstreamBatchM
                     bool* done) {
   *done = true;
   if (const cudaError_t error = check(runtime, api_name, o); error != cudaSuccess) return error;
-  runtime.has_waited();
+  // Whoever writes the value, or waits for it, may be ordered by it: so is all that is put after
+  // it.
+  runtime.has_waited_for_all();
   if (writes(o)) {
     std::uint64_t value = o.writeValue.value64;
     const CopyWork copy = make_copy_work(reinterpret_cast<void*>(o.writeValue.address), 8, &value,
                                          8, width(o), 1, cudaMemcpyDefault);
     Device& device = runtime.current();
-    return perform(runtime, device, api_name, copy);
+    return perform(runtime, device, api_name, copy, {0, 0, runtime.order.host(), {}});
   }
   if (!waits(o)) return cudaSuccess;  // a barrier: all that came before has happened
   const memory::Allocation* const a = runtime.memory->find(o.waitValue.address);

@@ -226,7 +226,7 @@ void Runtime::report_leaks() {
 }
 
 void Runtime::reset_device(Device& device) {
-  has_waited();
+  has_waited_for_all();
   report_leaks(device);
   modules.unload(*this, device.ordinal);
   for (const memory::Allocation* a : memory->live()) {

@@ -23,7 +23,8 @@
 #include "simulator/engine/launch/launch.h"
 #include "simulator/memory/device_memory.h"
 #include "simulator/memory/image.h"
-#include "simulator/runtime/state/copies_under_way.h"
+#include "simulator/runtime/order/order.h"
+#include "simulator/runtime/order/touched_memory.h"
 #include "simulator/runtime/state/dependent_launches.h"
 #include "simulator/runtime/state/device_lock.h"
 #include "simulator/runtime/state/environment.h"
@@ -69,6 +70,7 @@ struct ThreadState {
   cudaError_t last_error = cudaSuccess;
   std::vector<CallConfiguration> pushed;
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+  bool per_thread_default_stream = false;  // the stream 0 is the thread's own (per_thread_stream.h)
   bool in_callback = false;  // the program's callback runs: CUDA calls are not permitted
 
   // For calls that fail (call_errors.h).
@@ -112,7 +114,9 @@ class Runtime {
   Leaks leaks;
   Operations operations;
   DependentLaunches dependent_launches;
-  CopiesUnderWay copies_under_way;
+  Order order;
+  TouchedMemory touched;
+  std::set<memory::Address> pool_memory;  // allocated in streams: cudaFree does not wait then
   bool used = false;  // a call has reached a device
   std::atomic<bool> driver_started =
       false;  // cuInit, or a call of the runtime API that starts the driver
@@ -140,11 +144,10 @@ class Runtime {
   // Reports memory of the device, or of all devices, that is still allocated, if leaks are checked.
   void report_leaks(const Device& device);
   void report_leaks();
-  // The host, or a stream, has waited for something: what was put into streams before is taken to
-  // be done.
-  void has_waited() {
+  // The host has waited for all that was put into any stream.
+  void has_waited_for_all() {
     dependent_launches.forget();
-    copies_under_way.forget();
+    order.host_waits_for_all();
   }
   // Destroys everything on a device.
   void reset_device(Device& device);
@@ -203,8 +206,3 @@ cudaError_t api(const char* function, Reach reach, Body&& body) {
 }
 
 }  // namespace lockstep::runtime
-
-// The API's names in C. A function whose variants for per-thread default streams (_ptsz, _ptds) do
-// the same, because every launch has ended when it returns, gets them as aliases.
-#define LOCKSTEP_ALIAS(function, suffix) \
-  extern "C" decltype(function) function##suffix __attribute__((alias(#function)));

@@ -1,15 +1,31 @@
 #include "simulator/runtime/state/streams.h"
 
+#include "simulator/runtime/state/runtime.h"
+
 namespace lockstep::runtime {
 
 cudaStream_t Streams::create_stream(unsigned flags, int priority, int device) {
-  auto stream = std::make_unique<Stream>(Stream{flags, priority, device, ++ids_, nullptr, {}, {}});
+  auto stream = std::make_unique<Stream>();
+  stream->flags = flags;
+  stream->priority = priority;
+  stream->device = device;
+  stream->id = ++ids_;
+  stream->order.kind =
+      (flags & cudaStreamNonBlocking) != 0 ? StreamKind::kNonBlocking : StreamKind::kBlocking;
+  stream->order.device = device;
+  stream->order.name = {engine::StreamName::Kind::kCreated, stream->id};
   const auto handle = reinterpret_cast<cudaStream_t>(stream.get());
   streams_.emplace(handle, std::move(stream));
   return handle;
 }
 
-bool Streams::destroy_stream(cudaStream_t stream) { return streams_.erase(stream) != 0; }
+bool Streams::destroy_stream(cudaStream_t stream, Order& order) {
+  const auto it = streams_.find(stream);
+  if (it == streams_.end()) return false;
+  order.drop(it->second->order);
+  streams_.erase(it);
+  return true;
+}
 
 std::vector<Stream*> Streams::of_device(int device) {
   std::vector<Stream*> result;
@@ -24,10 +40,14 @@ std::vector<Stream*> Streams::of_device(int device) {
 
 Stream* Streams::find_stream(cudaStream_t stream, int device) {
   if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
-    const bool of_thread = stream == cudaStreamPerThread;
+    const bool of_thread = stream == cudaStreamPerThread ||
+                           (stream == nullptr && thread_state().per_thread_default_stream);
     Stream& s = defaults_[{device, of_thread ? std::this_thread::get_id() : std::thread::id{}}];
-    s.device = device;
+    s.device = s.order.device = device;
     s.id = of_thread ? Stream::kPerThreadId : Stream::kLegacyId;
+    s.order.kind = of_thread ? StreamKind::kBlocking : StreamKind::kLegacy;
+    s.order.name = {
+        of_thread ? engine::StreamName::Kind::kPerThread : engine::StreamName::Kind::kLegacy, s.id};
     return &s;
   }
   const auto it = streams_.find(stream);
@@ -35,7 +55,7 @@ Stream* Streams::find_stream(cudaStream_t stream, int device) {
 }
 
 cudaEvent_t Streams::create_event(unsigned flags, int device) {
-  auto event = std::make_unique<Event>(Event{flags, device, {}, nullptr, {}});
+  auto event = std::make_unique<Event>(Event{flags, device, {}, {}, nullptr, {}});
   const auto handle = reinterpret_cast<cudaEvent_t>(event.get());
   events_.emplace(handle, std::move(event));
   return handle;

@@ -1,5 +1,6 @@
-// Streams and events. Everything in a stream has happened when the call that put it there returns,
-// so a stream is its attributes, and an event the time at which it was recorded.
+// Streams and events: their attributes, and their part in the order of operations
+// (order/order.h). Everything in a stream has been executed when the call that put it there
+// returns.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,6 +13,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "simulator/runtime/order/order.h"
 
 namespace lockstep::runtime {
 
@@ -29,6 +32,8 @@ struct Stream {
   std::vector<GraphNode*> tail;                                // then: what its next node waits for
   std::map<cudaStreamAttrID, cudaStreamAttrValue> attributes;  // as set
 
+  StreamOrder order;
+
   bool is_legacy() const { return id == kLegacyId; }
 };
 
@@ -36,6 +41,7 @@ struct Event {
   unsigned flags = cudaEventDefault;
   int device = 0;
   std::optional<std::chrono::steady_clock::time_point> recorded;
+  std::optional<Clock> stands_for;   // when it was last recorded in a stream that was not captured
   std::shared_ptr<Capture> capture;  // when it was last recorded in a stream that was captured
   std::vector<GraphNode*> tail;      // then: what it stands for
 };
@@ -43,9 +49,10 @@ struct Event {
 class Streams {
  public:
   cudaStream_t create_stream(unsigned flags, int priority, int device);
-  bool destroy_stream(cudaStream_t stream);
+  bool destroy_stream(cudaStream_t stream, Order& order);
   std::vector<Stream*> of_device(int device);
-  // The stream, a default one (of `device`) for the handles 0, 1 and 2; nullptr when the handle is
+  // The stream, a default one (of `device`) for the handles 0, 1 and 2 (0: the thread's own where
+  // per_thread_stream.h says so); nullptr when the handle is
   // unknown or destroyed.
   Stream* find_stream(cudaStream_t stream, int device);
 

@@ -7,6 +7,7 @@
 #include "simulator/runtime/graph/graph.h"
 #include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/state/arrays.h"
+#include "simulator/runtime/state/concurrency.h"
 #include "simulator/runtime/state/transfers.h"
 
 namespace lockstep::runtime {
@@ -169,10 +170,12 @@ cudaError_t check_fill(Runtime&, const char*, const FillWork& fill) {
   return cudaSuccess;
 }
 
-cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work) {
+cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work,
+                    const Operation& at) {
   if (const auto* kernel = std::get_if<KernelWork>(&work))
-    return run_kernel(runtime, device, api_name, *kernel);
+    return run_kernel(runtime, device, api_name, *kernel, at);
   runtime.dependent_launches.forget();
+  check_order(runtime, api_name, at, work);
   if (const auto* box = std::get_if<CopyWork>(&work))
     return perform_copy(runtime, api_name, box->box);
   if (const auto* rows = std::get_if<FillWork>(&work))
@@ -184,60 +187,15 @@ cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, cons
     Event* event = runtime.streams.find_event(record->event);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
     event->recorded = std::chrono::steady_clock::now();
+    event->stands_for = at.before;
     event->capture = nullptr;
   }
-  return cudaSuccess;  // nothing is left to wait for
+  return cudaSuccess;
 }
 
-namespace {
-
-bool is_of_the_device(const memory::Allocation* a) {
-  return a != nullptr && (a->kind == memory::Kind::kDevice || a->kind == memory::Kind::kVariable);
-}
-
-// Copies and fills that are done later than their call returns, and calls that wait for more than
-// their own.
-void note_copy(Runtime& runtime, const Device& device, const char* api_name, const Stream& stream,
-               const Work& work) {
-  const std::string_view name(api_name);
-  const StreamOrder order{stream.id, stream.is_legacy(),
-                          (stream.flags & cudaStreamNonBlocking) == 0};
-  const bool waits = name.find("Async") == std::string_view::npos;
-  if (name.find("Peer") != std::string_view::npos) return;
-  const auto lies_in = [&](const void* p) {
-    return runtime.memory->find(reinterpret_cast<memory::Address>(p));
-  };
-  if (const auto* fill = std::get_if<FillWork>(&work)) {
-    const cudaMemsetParams& p = fill->rows;
-    if (fill->depth != 1 || p.height != 1 || p.width == 0 || !is_of_the_device(lies_in(p.dst)))
-      return;
-    runtime.copies_under_way.put(order, device.ordinal, reinterpret_cast<memory::Address>(p.dst),
-                                 p.width * p.elementSize, name, false);
-    return;
-  }
-  const auto* copied = std::get_if<CopyWork>(&work);
-  if (copied == nullptr) return;
-  const cudaMemcpy3DParms& p = copied->box;
-  const bool arrays = p.dstArray != nullptr || p.srcArray != nullptr;
-  const memory::Allocation *to = arrays ? nullptr : lies_in(p.dstPtr.ptr),
-                           *from = arrays ? nullptr : lies_in(p.srcPtr.ptr);
-  const bool pageable = from == nullptr, device_memory = is_of_the_device(from);
-  if (arrays || !is_of_the_device(to) || (waits && !pageable && !device_memory)) {
-    // Copies to pageable memory return when they are done, asynchronous ones too.
-    if (waits || (!arrays && to == nullptr)) runtime.has_waited();
-    return;
-  }
-  const std::uint64_t bytes = p.extent.width;
-  if (p.extent.height != 1 || p.extent.depth != 1 || bytes == 0) return;
-  runtime.copies_under_way.put(order, device.ordinal,
-                               reinterpret_cast<memory::Address>(p.dstPtr.ptr), bytes, name,
-                               waits && pageable);
-}
-
-}  // namespace
-
-cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStream_t stream,
+cudaError_t put(Runtime& runtime, Device& device, const Call& call, cudaStream_t stream,
                 Work work) {
+  const char* const api_name = call.name;
   if (runtime.interceptor != nullptr &&
       !runtime.interceptor->before_put(runtime, api_name, stream, work))
     return cudaSuccess;
@@ -248,14 +206,12 @@ cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStre
   }
   const int kind = kind_of(work);
   const bool captured = s->capture != nullptr;
-  if (kind == LOCKSTEP_KERNEL && !captured) {
-    runtime.copies_under_way.before_kernel(
-        {s->id, s->is_legacy(), (s->flags & cudaStreamNonBlocking) == 0}, device.ordinal);
-  }
   cudaError_t error = captured ? capture_work(runtime, api_name, *s, std::move(work))
                                : check_legacy(runtime, api_name, *s);
-  if (error == cudaSuccess && !captured) error = perform(runtime, device, api_name, work);
-  if (error == cudaSuccess && !captured) note_copy(runtime, device, api_name, *s, work);
+  if (error == cudaSuccess && !captured) {
+    const Operation at = place_in_stream(runtime, call, *s, work);
+    error = perform(runtime, device, api_name, work, at);
+  }
   if (error == cudaSuccess) note_operation(runtime, device, kind, api_name, stream, captured);
   return error;
 }

@@ -1,6 +1,6 @@
 // One operation of a stream: a kernel, a copy, a fill, a host function ... What is put
-// into a stream is done at once; what is put into a graph, or into a stream that is being captured,
-// is kept as Work and done at every launch of the graph.
+// into a stream is executed at once; what is put into a graph, or into a stream that is being
+// captured, is kept as Work and done at every launch of the graph.
 #pragma once
 
 #include <cuda.h>
@@ -63,6 +63,22 @@ using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, E
 
 cudaGraphNodeType type_of(const Work& work);
 
+// A call of the API that puts an operation into a stream.
+struct Call {
+  // When a call that copies or fills returns (CUDA Runtime API, "API synchronization behavior").
+  enum class Returns : std::uint8_t {
+    kAtOnce,          // the functions whose names end in Async, and launches
+    kWhenDone,        // the others, as far as the kinds of memory ask for it
+    kBetweenDevices,  // cudaMemcpyPeer: at once, but ordered after all work of both devices
+  };
+  const char* name = "";
+  Returns returns = Returns::kAtOnce;
+
+  static Call async(const char* name) { return {name, Returns::kAtOnce}; }
+  static Call blocking(const char* name) { return {name, Returns::kWhenDone}; }
+  static Call between_devices(const char* name) { return {name, Returns::kBetweenDevices}; }
+};
+
 // Makes work of a launch: checks it against the device and packs the arguments (one pointer a
 // parameter).
 cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* api_name,
@@ -82,15 +98,15 @@ cudaError_t check_fill(Runtime& runtime, const char* api_name, const FillWork& f
 cudaError_t locate_symbol(Runtime& runtime, Device& device, const char* api_name,
                           const void* symbol, std::size_t size, std::size_t offset, void** at);
 
-// Does it, under the device lock. What must not hold it is not done here but by run_graph
-// (graph.h): host functions, child graphs, which may hold some, and operations that may wait for a
-// value (memory_operations.h).
-cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work);
+// Executes it, under the device lock, as the operation at `at`. What must not hold it is not done
+// here but by run_graph (graph.h): host functions, child graphs, which may hold some, and
+// operations that may wait for a value (memory_operations.h).
+cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work,
+                    const Operation& at);
 
-// Does the work, or, where the stream is being captured, makes it a node of the graph after what
-// the stream had before.
-cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStream_t stream,
-                Work work);
+// Executes the work, or, where the stream is being captured, makes it a node of the graph after
+// what the stream had before.
+cudaError_t put(Runtime& runtime, Device& device, const Call& call, cudaStream_t stream, Work work);
 
 // Something was put into a stream (operations.h); put() says so itself.
 void note_operation(Runtime& runtime, const Device& device, int kind, const char* api_name,

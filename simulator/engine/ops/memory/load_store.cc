@@ -5,9 +5,12 @@
 #include <bit>
 #include <cstring>
 
+#include "simulator/check/global_rows.h"
+#include "simulator/check/region_lock.h"
 #include "simulator/engine/access/access.h"
 #include "simulator/engine/access/global_memory.h"
 #include "simulator/engine/monitor/bit_flow.h"
+#include "simulator/engine/monitor/concurrent_access.h"
 #include "simulator/engine/monitor/counters.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
@@ -263,11 +266,12 @@ namespace {
 template <int kBytes>
 inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
-  if (op.as<MemoryFields>().has(kStrong) || w.overlapped != 0) return false;
+  if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
   Worker& k = *w.block->worker;
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
-  const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
-  return k.races->row(k.memory->race_shadow(first), kBytes / 4, 0, kWarpSize, access);
+  const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
+  return check::record_row(*k.races, check::cell_of(*k.memory, first), kBytes / 4, 0, kWarpSize,
+                           access);
 }
 
 template <int kBytes>
@@ -281,11 +285,13 @@ inline void put_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t f
 template <int kBytes>
 inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
-  if (op.as<MemoryFields>().has(kStrong) || w.overlapped != 0) return false;
+  if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
   Worker& k = *w.block->worker;
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
-  const check::GlobalRaces::Lock lock(*k.races, first, first + 32 * kBytes - 1);
-  if (!k.races->row(k.memory->race_shadow(first), kBytes / 4, 0, kWarpSize, access)) return false;
+  const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
+  if (!check::record_row(*k.races, check::cell_of(*k.memory, first), kBytes / 4, 0, kWarpSize,
+                         access))
+    return false;
   put_row<kBytes>(w, op, c, first);
   return true;
 }

@@ -7,8 +7,6 @@
 
 namespace lockstep::engine {
 
-using check::GlobalRaces;
-
 void run_start_dependents(Warp& w, const Op&, LaneMask) {
   w.block->started_dependents = true;
   w.block->launch->dependent_grids.started = true;
@@ -22,7 +20,7 @@ void run_wait_for_grids(Warp& w, const Op&, LaneMask mask) {
   if ((w.overlapped & mask) == 0) return;
   w.waited |= mask;
   const auto& running = b.launch->config->running_grids;
-  if (b.launch->config->arriving.empty() &&
+  if (b.launch->config->concurrent.empty() &&
       std::all_of(running.begin(), running.end(),
                   [](const RunningGrid& grid) { return grid.until_wait; }))
     w.overlapped &= ~mask;
@@ -32,7 +30,7 @@ void run_wait_for_grids(Warp& w, const Op&, LaneMask mask) {
   side.block = b.serial;
   side.warp = w.index;
   std::lock_guard lock(grids.mutex);
-  grids.waits.push_back({GlobalRaces::record_of(side), mask});
+  grids.waits.push_back({check::AccessRecord::of(side), mask});
 }
 
 }  // namespace lockstep::engine

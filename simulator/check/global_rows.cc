@@ -1,0 +1,132 @@
+#include "simulator/check/global_rows.h"
+
+#include "simulator/check/cell_questions.h"
+
+namespace lockstep::check {
+namespace {
+
+// Whether what is asked of one lane may have another answer for its neighbour: lanes of this very
+// warp have been here, other than this row's, or lanes of another warp have not released alike.
+bool differs_by_lane(const AccessRecords& records, CellHalf h, std::uint32_t lane,
+                     const Side& side) {
+  const AccessRecord& r = records.of(h);
+  const bool own = r.is_of_warp(side);
+  if (own && h.lane() != lane) return true;
+  const auto apart = [&](const AccessRecord& by) {
+    return (by.block != side.block || by.epoch == side.order->epoch()) &&
+           side.order->knows_lanes_apart(side.warp, by.block, by.warp);
+  };
+  if (!own && apart(r)) return true;
+  if (!h.names_two()) return false;
+  const AccessRecord second = records.second(h).record;
+  return (own && side.write && second.is_of_warp(side)) || apart(second);
+}
+
+template <std::uint32_t kWidth>
+bool row_of(GlobalRaces& races, GlobalCell* __restrict cells, std::uint32_t lane,
+            std::uint32_t count, GlobalRaces::Access& me) {
+  const AccessRecords& records = races.records();
+  const Side& side = me.side();
+  if (may_have_messages(side)) return false;
+  const std::uint32_t n = kWidth * count;
+  // Nothing of this launch: the common case.
+  if (!GlobalCell::any_since(cells, n, records.first_counted())) {
+    if (me.number() == 0) return true;
+    const CellHalf mine(me.number(), ByteSet::all(), lane);
+    const GlobalCell cell = side.write ? GlobalCell(mine, {}) : GlobalCell({}, mine);
+    const GlobalCell::LaneStep step(side.write, !side.write);
+    for (std::uint32_t i = 0; i < n; ++i) cells[i] = cell.moved(step, i / kWidth);
+    return true;
+  }
+  // All alike, but for the lane: what holds of the first holds of all.
+  const GlobalCell first = cells[0];
+  const bool has_wr = records.counts(first.write()), has_rd = records.counts(first.read());
+  // Not where bytes have cells of their own, now or in a launch before this one.
+  if (first.is_apart() || (has_wr && first.write().bytes() != ByteSet::all()) ||
+      (has_rd && first.read().bytes() != ByteSet::all()))
+    return false;
+  if ((has_wr && differs_by_lane(records, first.write(), lane, side)) ||
+      (has_rd && differs_by_lane(records, first.read(), lane, side)))
+    return false;
+  const GlobalCell::LaneStep step(has_wr, has_rd);
+  std::uint64_t differences = 0;
+  for (std::uint32_t i = 0; i < n; ++i)
+    differences |= cells[i].difference(first.moved(step, i / kWidth));
+  if (differences != 0) return false;
+  if (CellQuestions(records, side, lane)
+          .next(has_wr ? first.write() : CellHalf(), has_rd ? first.read() : CellHalf()) ==
+      CellState::kStory)
+    return false;
+  GlobalCell changed = first;
+  LaneAccess conflict;
+  if (races.access(changed, 15, lane, me, conflict)) return false;
+  if (changed == first) return true;
+  const GlobalCell::LaneStep new_step(!changed.write().empty(), !changed.read().empty());
+  for (std::uint32_t i = 0; i < n; ++i) cells[i] = changed.moved(new_step, i / kWidth);
+  return true;
+}
+
+}  // namespace
+
+bool record_row(GlobalRaces& races, GlobalCell* cells, std::uint32_t width, std::uint32_t lane,
+                std::uint32_t count, GlobalRaces::Access& me) {
+  switch (width) {
+    case 1: return row_of<1>(races, cells, lane, count, me);
+    case 2: return row_of<2>(races, cells, lane, count, me);
+    default: return row_of<4>(races, cells, lane, count, me);
+  }
+}
+
+std::uint32_t length_of_row(const GlobalRaces& races, const GlobalCell* cells, std::uint32_t width,
+                            std::uint32_t count) {
+  const AccessRecords& records = races.records();
+  const bool wr = records.counts(cells[0].write()), rd = records.counts(cells[0].read());
+  const GlobalCell::LaneStep step(wr, rd);
+  GlobalCell expected = cells[0];
+  for (std::uint32_t element = 0; element < count; ++element, expected = expected.moved(step, 1)) {
+    for (std::uint32_t i = 0; i < width; ++i, ++cells) {
+      if (wr || rd ? *cells != expected
+                   : records.counts(cells->write()) || records.counts(cells->read()))
+        return element;
+    }
+  }
+  return count;
+}
+
+bool record_one_place(GlobalRaces& races, GlobalCell* cells, std::uint32_t width,
+                      std::uint32_t lane, std::uint32_t last, GlobalRaces::Access& me) {
+  const AccessRecords& records = races.records();
+  const Side& side = me.side();
+  if (may_have_messages(side)) return false;
+  const auto is_between = [&](const LaneAccess& by) {
+    return by.lane > lane && by.lane < last && by.record.is_of_warp(side);
+  };
+  const auto names_between = [&](CellHalf h) {
+    if (h.empty()) return false;
+    return is_between(records.first(h)) ||
+           (h.names_two() && side.order->clock(side.warp) != 0 && is_between(records.second(h)));
+  };
+  GlobalCell after[4];
+  for (std::uint32_t i = 0; i < width; ++i) {
+    after[i] = cells[i].since(records.first_counted());
+    const CellHalf wr = after[i].write(), rd = after[i].read();
+    if (cells[i].is_apart() || (!wr.empty() && wr.bytes() != ByteSet::all()) ||
+        (!rd.empty() && rd.bytes() != ByteSet::all()))
+      return false;
+    // What two lanes of an instruction leave behind, the lanes between them do not change; and who
+    // races with one of these races with the first or with the last. Unless one of them was here
+    // before.
+    if (names_between(wr) || names_between(rd)) return false;
+    LaneAccess conflict;
+    const auto races_or_makes_story = [&](std::uint32_t by) {
+      return CellQuestions(records, side, by).next(after[i].write(), after[i].read()) ==
+                 CellState::kStory ||
+             races.access(after[i], 15, by, me, conflict);
+    };
+    if (races_or_makes_story(lane) || (last != lane && races_or_makes_story(last))) return false;
+  }
+  for (std::uint32_t i = 0; i < width; ++i) cells[i] = after[i];
+  return true;
+}
+
+}  // namespace lockstep::check

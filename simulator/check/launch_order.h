@@ -1,0 +1,92 @@
+// Which launches of the past are ordered before the present one, and the blocks of each.
+//
+// The caller orders launches by vector clocks over lanes: sequences of operations that are ordered
+// one after another. Blocks are numbered on from launch to launch as long as a launch is
+// remembered, so a block's number names its launch. So do the numbers of records (global_races.h).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <span>
+#include <vector>
+
+namespace lockstep::check {
+
+class LaunchOrder {
+ public:
+  // Where a launch stands. Sequences count from 1; 0: the launch is ordered after all before it,
+  // and before all after it.
+  struct Place {
+    std::uint32_t lane = 0, sequence = 0;
+    std::span<const std::uint32_t> before;   // by lane: what is ordered before the launch
+    std::span<const std::uint32_t> settled;  // by lane: what is ordered before all launches to come
+    // Launches to come may be unordered with those before this one.
+    bool several_lanes = false;
+  };
+
+  // Forgets launches that are settled.
+  void settle(const Place& place);
+  // Whether any launch is remembered.
+  bool remembers() const { return !launches_.empty(); }
+  // Forgets them all; missed() returns true as soon as a launch comes that one of these is not
+  // ordered before.
+  void forget();
+  // A launch begins that has `blocks` blocks, in clusters of `cluster`. Its records are numbered
+  // from `first_record` on.
+  void begin(const Place& place, std::uint64_t blocks, std::uint32_t cluster,
+             std::uint32_t first_record);
+
+  // Of the present launch.
+  std::uint32_t first_block() const { return first_block_; }
+  // Records count from this number on: the first of the present launch; or, with several lanes, of
+  // the first launch that is remembered. What an ordered launch finds in a cell stays there, since
+  // another launch may come that is not ordered after it.
+  std::uint32_t first_counted_record() const { return first_counted_; }
+  // The first block of the first launch that is remembered.
+  std::uint32_t first_remembered() const {
+    return launches_.empty() ? first_block_ : launches_.front().first_block;
+  }
+  // Whether the launch of `block`, which is not of the present one, is ordered before it.
+  bool is_before(std::uint32_t block) const;
+  bool missed() const { return missed_; }
+  // Whether two blocks are of one launch.
+  bool of_one_launch(std::uint32_t a, std::uint32_t b) const { return find(a) == find(b); }
+
+  // The first record of the first remembered launch that is not among `before`; kNone: there is
+  // none.
+  static constexpr std::uint32_t kNone = ~0u;
+  std::uint32_t first_unordered_in(std::span<const std::uint32_t> before) const;
+  // Whether the launch of `block` is among `before`.
+  bool is_among(std::span<const std::uint32_t> before, std::uint32_t block) const;
+
+  // As many launches as may be remembered.
+  static constexpr std::size_t kMost = 1u << 14;
+  bool is_full() const { return launches_.size() >= kMost || end_of_blocks_ >= 1u << 31; }
+
+ private:
+  struct Launch {
+    std::uint32_t first_block, first_record, lane, sequence;
+  };
+  struct Step {
+    std::uint32_t sequence, first_record;
+  };
+  static std::uint32_t at(std::span<const std::uint32_t> clock, std::uint32_t lane) {
+    return lane < clock.size() ? clock[lane] : 0;
+  }
+  const Launch* find(std::uint32_t block) const;
+
+  std::deque<Launch> launches_;          // by first block; the present one, too
+  std::vector<std::deque<Step>> steps_;  // by lane: the launches in it
+  std::vector<std::uint32_t>
+      forgotten_;                      // by lane: the last launch that was forgotten, not settled
+  std::vector<std::uint32_t> before_;  // of the present launch
+  bool alone_ = true;                  // the present launch is ordered after all others
+  bool missed_ = false;
+  std::uint32_t first_block_ = 0, first_counted_ = 1;
+  std::uint64_t end_of_blocks_ = 0;
+};
+
+}  // namespace lockstep::check

@@ -1,0 +1,55 @@
+// A thread at some time, and the question whether that time is ordered before what a thread does
+// now. All searches for races ask it here.
+#pragma once
+
+#include <cstdint>
+
+#include "simulator/check/block_order.h"
+#include "simulator/check/grid_order.h"
+#include "simulator/check/scope.h"
+
+namespace lockstep::check {
+
+// A thread of the launch at some time.
+struct Stamp {
+  std::uint32_t block = 0;  // number in the schedule
+  std::uint32_t epoch = 0;
+  std::uint16_t clock = 0;
+  std::uint8_t warp = 0, lane = 0;
+  bool operator==(const Stamp&) const = default;
+};
+
+// The warp that accesses now, and how.
+struct Side {
+  BlockOrder* order = nullptr;
+  std::uint32_t block = 0, warp = 0, pc = 0;
+  bool strong = false, write = false;
+  Scope scope = Scope::kGrid;
+  bool updates = false;   // an atomic: it writes what depends on what it read
+  bool observes = false;  // its thread goes on with the value that it read
+  bool acquires = false, releases = false;
+  bool reads() const { return !write || observes; }
+};
+
+enum class Relation : std::uint8_t { kSelf, kOrdered, kUnordered };
+
+// How what a thread did earlier relates to what `lane` of `side` does now. Both are of one launch.
+inline Relation relate(const Stamp& earlier, std::uint32_t lane, const Side& side) {
+  if (earlier.block == side.block) {
+    if (earlier.epoch != side.order->epoch()) return Relation::kOrdered;
+    if (earlier.warp == side.warp && earlier.lane == lane) return Relation::kSelf;
+    return side.order->ordered(earlier.warp * 32u + earlier.lane, earlier.clock,
+                               side.warp * 32 + lane)
+               ? Relation::kOrdered
+               : Relation::kUnordered;
+  }
+  const LaunchOrder& launches = side.order->grid().launches();
+  if (earlier.block < launches.first_block() && launches.is_before(earlier.block))
+    return Relation::kOrdered;
+  return side.order->ordered_after_block(side.warp * 32 + lane, earlier.block, earlier.epoch,
+                                         earlier.warp, earlier.lane, earlier.clock)
+             ? Relation::kOrdered
+             : Relation::kUnordered;
+}
+
+}  // namespace lockstep::check

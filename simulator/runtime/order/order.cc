@@ -1,0 +1,110 @@
+#include "simulator/runtime/order/order.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lockstep::runtime {
+
+// A lane whose operations the host has waited for can be given out again: whoever comes after the
+// new ones comes after the old ones as well.
+Lane Order::new_lane() {
+  const auto free = std::find_if(dropped_.begin(), dropped_.end(),
+                                 [&](Lane lane) { return settled().covers(lane, last_[lane]); });
+  if (free != dropped_.end()) {
+    const Lane lane = *free;
+    dropped_.erase(free);
+    return lane;
+  }
+  several_streams_ |= !last_.empty();
+  last_.push_back(0);
+  return static_cast<Lane>(last_.size() - 1);
+}
+
+// Joins into the stream's clock all that whatever is put into it now is ordered after.
+Order::Device& Order::reach(StreamOrder& stream) {
+  Device& device = devices_[stream.device];
+  stream.known.join(host_);
+  stream.known.join(device.barrier);
+  if (stream.kind == StreamKind::kLegacy) stream.known.join(device.blocking);
+  if (stream.kind == StreamKind::kBlocking) stream.known.join(device.legacy);
+  return device;
+}
+
+// The stream's clock has been raised.
+void Order::advance(Device& device, const StreamOrder& stream) {
+  device.all.join(stream.known);
+  if (stream.kind != StreamKind::kNonBlocking) device.blocking.join(stream.known);
+  if (stream.kind == StreamKind::kLegacy) device.legacy.join(stream.known);
+}
+
+Operation Order::next(std::optional<Lane>& lane, Clock before, engine::StreamName name) {
+  if (!lane) lane = new_lane();
+  Operation operation{*lane, ++last_[*lane], std::move(before), name};
+  operation.before.raise(operation.lane, operation.sequence);
+  return operation;
+}
+
+Operation Order::put(StreamOrder& stream) {
+  Device& device = reach(stream);
+  Operation operation = next(stream.lane, stream.known, stream.name);
+  stream.known.raise(operation.lane, operation.sequence);
+  advance(device, stream);
+  return operation;
+}
+
+Clock Order::recorded(StreamOrder& stream) {
+  advance(reach(stream), stream);
+  return stream.known;
+}
+
+void Order::wait(StreamOrder& stream, const Clock& event) {
+  Device& device = reach(stream);
+  stream.known.join(event);
+  advance(device, stream);
+}
+
+void Order::drop(StreamOrder& stream) {
+  if (stream.lane) dropped_.push_back(*std::exchange(stream.lane, std::nullopt));
+}
+
+void Order::drop_lane(Lane lane) { dropped_.push_back(lane); }
+
+// A wait for the legacy default stream is one for what it would wait for. A wait for another stream
+// is one for what was put into that.
+void Order::host_waits_for(StreamOrder& stream) {
+  if (stream.kind == StreamKind::kLegacy) advance(reach(stream), stream);
+  host_.join(stream.known);
+}
+
+void Order::host_waits_for_all() {
+  for (auto& [ordinal, device] : devices_) host_.join(device.all);
+}
+
+Operation Order::put_between_devices(StreamOrder& stream, int other) {
+  stream.known.join(devices_[other].all);
+  stream.known.join(devices_[stream.device].all);
+  Operation operation = put(stream);
+  devices_[other].barrier.join(operation.before);
+  devices_[stream.device].barrier.join(operation.before);
+  return operation;
+}
+
+Clock Order::begin_graph(StreamOrder& stream) {
+  reach(stream);
+  if (graphs_running_++ == 0) settled_before_graphs_ = host_;
+  return stream.known;
+}
+
+Operation Order::step(std::optional<Lane>& lane, const Clock& after, engine::StreamName stream) {
+  return next(lane, after, stream);
+}
+
+void Order::end_graph() { --graphs_running_; }
+
+void Order::end_graph(StreamOrder& stream, const Clock& all_steps) {
+  end_graph();
+  stream.known.join(all_steps);
+  advance(devices_[stream.device], stream);
+}
+
+}  // namespace lockstep::runtime

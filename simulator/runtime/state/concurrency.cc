@@ -1,0 +1,216 @@
+#include "simulator/runtime/state/concurrency.h"
+
+#include <string>
+#include <utility>
+
+#include "simulator/runtime/state/arrays.h"
+#include "simulator/runtime/state/call_errors.h"
+#include "simulator/runtime/state/describe.h"
+
+namespace lockstep::runtime {
+namespace {
+
+enum class Place { kPageable, kPinned, kManaged, kDevice };
+
+Place place_of_memory(const Runtime& runtime, const void* pointer) {
+  const memory::Allocation* const a =
+      runtime.memory->find(reinterpret_cast<memory::Address>(pointer));
+  if (a == nullptr) return Place::kPageable;
+  switch (a->kind) {
+    case memory::Kind::kManaged: return Place::kManaged;
+    case memory::Kind::kPinned:
+    case memory::Kind::kRegistered: return Place::kPinned;
+    default: return Place::kDevice;
+  }
+}
+
+bool is_empty(const cudaMemcpy3DParms& p) {
+  return p.extent.width == 0 || p.extent.height == 0 || p.extent.depth == 0;
+}
+
+struct Sides {
+  Place from = Place::kDevice, to = Place::kDevice;
+};
+
+Sides sides_of(const Runtime& runtime, const cudaMemcpy3DParms& p) {
+  Sides sides;
+  if (p.srcArray == nullptr) sides.from = place_of_memory(runtime, p.srcPtr.ptr);
+  if (p.dstArray == nullptr) sides.to = place_of_memory(runtime, p.dstPtr.ptr);
+  return sides;
+}
+
+memory::Box box_of(const cudaPitchedPtr& p, const cudaPos& at, const cudaExtent& extent) {
+  const std::uint64_t slice = p.pitch * p.ysize;
+  memory::Box box;
+  box.begin = reinterpret_cast<memory::Address>(p.ptr) + at.z * slice + at.y * p.pitch + at.x;
+  box.width = extent.width;
+  box.height = extent.height;
+  box.depth = extent.depth;
+  box.pitch = p.pitch;
+  box.slice = slice;
+  return box.merged();
+}
+
+struct Accesses {
+  memory::Box read, written;     // empty: none that is followed
+  Touch touch = Touch::kWrites;  // what is done to `written`
+};
+
+Accesses accesses_of(const Runtime& runtime, const Work& work) {
+  Accesses result;
+  if (const auto* copy = std::get_if<CopyWork>(&work)) {
+    const cudaMemcpy3DParms& p = copy->box;
+    if (p.srcArray != nullptr || p.dstArray != nullptr) return result;
+    const Sides sides = sides_of(runtime, p);
+    if (sides.from != Place::kPageable) result.read = box_of(p.srcPtr, p.srcPos, p.extent);
+    if (sides.to != Place::kPageable) result.written = box_of(p.dstPtr, p.dstPos, p.extent);
+  } else if (const auto* fill = std::get_if<FillWork>(&work)) {
+    const cudaMemsetParams& p = fill->rows;
+    memory::Box box;
+    box.begin = reinterpret_cast<memory::Address>(p.dst);
+    box.width = p.width * p.elementSize;
+    box.height = p.height;
+    box.depth = fill->depth;
+    box.pitch = p.pitch;
+    box.slice = fill->slice;
+    result.written = box.merged();
+  } else if (const auto* allocate = std::get_if<AllocateWork>(&work)) {
+    result.written = memory::Box::line(reinterpret_cast<memory::Address>(allocate->parameters.dptr),
+                                       allocate->parameters.bytesize);
+    result.touch = Touch::kAllocates;
+  } else if (const auto* free = std::get_if<FreeWork>(&work)) {
+    const auto address = reinterpret_cast<memory::Address>(free->pointer);
+    const memory::Allocation* const a = runtime.memory->find(address);
+    if (a != nullptr) result.written = memory::Box::line(a->base, a->size);
+    result.touch = Touch::kFrees;
+  }
+  return result;
+}
+
+constexpr const char* kAdvice =
+    "cudaStreamWaitEvent for an event recorded behind the first would order the two; so would one "
+    "stream for both, or cudaStreamSynchronize in between.";
+
+// The operation accesses `mine`, and `by` did so before.
+void report(Runtime& runtime, const char* api_name, const Operation& operation,
+            const memory::Box& mine, Touch touch, const std::string& by,
+            std::optional<check::Access> other, memory::Address met) {
+  check::Finding f;
+  f.kind = check::Kind::kRace;
+  f.space = "global";
+  f.call = api_name;
+  f.access.address = met;
+  f.access.is_write = touch != Touch::kReads;
+  f.where = std::string(api_name) + operation.stream.in() + " " + verb(touch) +
+            " " + bytes(mine.width * mine.height * mine.depth) + " " +
+            describe_place(*runtime.memory, mine.begin) + ", which " + by +
+            ": nothing orders the two";
+  f.other = std::move(other);
+  f.detail = kAdvice;
+  const void* const from = caller();
+  if (const std::string place = describe_caller(from); !place.empty())
+    f.detail += " The call is " + place + ".";
+  runtime.report_of_call(std::move(f), from);
+}
+
+void check_access(Runtime& runtime, const char* api_name, const Operation& operation,
+                  const memory::Box& box, Touch touch) {
+  if (box.empty()) return;
+  const bool writes = touch != Touch::kReads;
+  if (const Touched* const t = runtime.touched.find(operation.before, box, writes)) {
+    std::string by = t->to_string() + " " + verb(t->touch);
+    if (const std::string place = describe_caller(t->caller); !place.empty())
+      by += " (that call is " + place + ")";
+    report(runtime, api_name, operation, box, touch, by, std::nullopt, t->box.begin);
+    return;
+  }
+  if (auto past = engine::find_unordered_access(*runtime.memory, place_of(runtime, operation), box,
+                                                writes)) {
+    report(runtime, api_name, operation, box, touch,
+           past->access.operation + (past->access.is_write ? " writes" : " reads"), past->access,
+           past->access.address);
+  }
+}
+
+void remember(Runtime& runtime, const char* api_name, const Operation& operation,
+              const memory::Box& box, Touch touch) {
+  if (box.empty() || runtime.order.settled().covers(operation.lane, operation.sequence)) return;
+  runtime.touched.add(
+      {box, touch, api_name, caller(), operation.stream, operation.lane, operation.sequence});
+}
+
+bool looks_for_races(const Runtime& runtime) {
+  return (runtime.settings.checks & check::kRaces) != 0;
+}
+
+}  // namespace
+
+void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
+                 const Work& work) {
+  if (!looks_for_races(runtime)) return;
+  const Accesses accesses = accesses_of(runtime, work);
+  runtime.touched.settle(runtime.order.settled());
+  check_access(runtime, api_name, operation, accesses.read, Touch::kReads);
+  check_access(runtime, api_name, operation, accesses.written, accesses.touch);
+  remember(runtime, api_name, operation, accesses.read, Touch::kReads);
+  remember(runtime, api_name, operation, accesses.written, accesses.touch);
+}
+
+void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
+                 const memory::Box& box, Touch touch) {
+  if (!looks_for_races(runtime)) return;
+  runtime.touched.settle(runtime.order.settled());
+  check_access(runtime, api_name, operation, box, touch);
+  remember(runtime, api_name, operation, box, touch);
+}
+
+engine::OperationPlace place_of(const Runtime& runtime, const Operation& operation) {
+  return {operation.lane,
+          operation.sequence,
+          operation.before.values(),
+          runtime.order.settled().values(),
+          operation.stream,
+          runtime.order.several_streams()};
+}
+
+std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
+                                                          const Operation& operation) {
+  std::vector<engine::ConcurrentAccess> result;
+  if (!looks_for_races(runtime)) return result;
+  runtime.touched.settle(runtime.order.settled());
+  for (const Touched* t : runtime.touched.unordered(operation.before))
+    result.push_back({t->box, t->writes(), t->to_string() + " " + verb(t->touch)});
+  return result;
+}
+
+Operation place_in_stream(Runtime& runtime, const Call& call, Stream& stream, const Work& work) {
+  Order& order = runtime.order;
+  if (call.returns == Call::Returns::kBetweenDevices) {
+    int other = stream.device;
+    if (const auto* copy = std::get_if<CopyWork>(&work)) {
+      for (const void* side : {copy->box.srcPtr.ptr, copy->box.dstPtr.ptr}) {
+        const memory::Allocation* const a =
+            runtime.memory->find(reinterpret_cast<memory::Address>(side));
+        if (a != nullptr && a->device != stream.device) other = a->device;
+      }
+    }
+    return order.put_between_devices(stream.order, other);
+  }
+  const bool when_done = call.returns == Call::Returns::kWhenDone;
+  bool waits = runtime.settings.launch_blocking;
+  if (const auto* copy = std::get_if<CopyWork>(&work); copy != nullptr && !is_empty(copy->box)) {
+    const Sides sides = sides_of(runtime, copy->box);
+    const bool on_the_device = sides.from == Place::kDevice && sides.to == Place::kDevice;
+    const bool staged = sides.from == Place::kPageable && sides.to == Place::kDevice;
+    waits |= when_done ? !on_the_device && !staged : sides.to == Place::kPageable;
+    // The stream is waited for before the bytes are staged; the copy to the device is not.
+    if (when_done && staged) order.host_waits_for(stream.order);
+  } else if (const auto* fill = std::get_if<FillWork>(&work)) {
+    waits |= when_done && place_of_memory(runtime, fill->rows.dst) != Place::kDevice;
+  }
+  Operation operation = order.put(stream.order);
+  if (waits) order.host_waits_for(operation.before);
+  return operation;
+}
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,33 @@
+// Operations that nothing orders: what each accesses, and the findings where two conflict.
+//
+// A kernel's accesses are recorded by the engine's search for races; those of copies, fills,
+// allocations and frees by TouchedMemory. Not followed are CUDA arrays and pageable host memory.
+#pragma once
+
+#include <vector>
+
+#include "simulator/engine/launch/launch.h"
+#include "simulator/runtime/order/order.h"
+#include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/state/work.h"
+
+namespace lockstep::runtime {
+
+// Reports a `race` where the operation, put by `api_name`, conflicts with an earlier one that is
+// not ordered before it, and remembers what it accesses. Kernels are left to the engine.
+void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
+                 const Work& work);
+// The same of an operation that does this to these bytes.
+void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
+                 const memory::Box& box, Touch touch);
+
+// What a kernel may run beside, as the engine wants it. The place refers to `operation`.
+engine::OperationPlace place_of(const Runtime& runtime, const Operation& operation);
+std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
+                                                          const Operation& operation);
+
+// The place of an operation that `call` puts into the stream, and what the host has waited for when
+// the call returns (CUDA Runtime API, "API synchronization behavior").
+Operation place_in_stream(Runtime& runtime, const Call& call, Stream& stream, const Work& work);
+
+}  // namespace lockstep::runtime

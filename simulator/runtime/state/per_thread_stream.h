@@ -1,0 +1,45 @@
+// The functions that programs call which are compiled for per-thread default streams (`nvcc
+// --default-stream per-thread`; CUDA Runtime API, "Stream synchronization behavior"): names that
+// end in _ptsz or _ptds, in which the stream 0 is the calling thread's own.
+#pragma once
+
+#include <utility>
+
+#include "simulator/runtime/state/runtime.h"
+
+namespace lockstep::runtime {
+
+// While it lives, the stream 0 is the calling thread's own.
+class PerThreadDefaultStream {
+ public:
+  PerThreadDefaultStream()
+      : before_(std::exchange(thread_state().per_thread_default_stream, true)) {}
+  ~PerThreadDefaultStream() { thread_state().per_thread_default_stream = before_; }
+  PerThreadDefaultStream(const PerThreadDefaultStream&) = delete;
+  PerThreadDefaultStream& operator=(const PerThreadDefaultStream&) = delete;
+
+ private:
+  bool before_;
+};
+
+template <auto function>
+struct WithPerThreadStream;
+template <class Result, class... Arguments, Result (*function)(Arguments...)>
+struct WithPerThreadStream<function> {
+  static Result call(Arguments... arguments) {
+    const PerThreadDefaultStream own;
+    return function(arguments...);
+  }
+};
+
+}  // namespace lockstep::runtime
+
+// Defines the variant of a function of the API. The dynamic linker asks the resolver which function
+// the name stands for: so the variant needs no list of parameters.
+#define LOCKSTEP_PER_THREAD(function, suffix)                                                   \
+  extern "C" {                                                                                  \
+  __attribute__((no_sanitize_thread)) static decltype(&function) resolve_##function##suffix() { \
+    return &lockstep::runtime::WithPerThreadStream<&function>::call;                            \
+  }                                                                                             \
+  decltype(function) function##suffix __attribute__((ifunc("resolve_" #function #suffix)));     \
+  }

@@ -1,0 +1,143 @@
+// What a call waits for, and what comes after it.
+//
+//   order --list           the names of the calls
+//   order NAME [TIMES]     for a kernel in a blocking, a non-blocking and the legacy stream:
+//                          NAME <tab> STREAM <tab> waits or returns <tab> ordered or unordered
+//   order --all [TIMES]    the same of all calls
+//
+// The third word is the host's: whether the call returned only when the kernel had ended. The
+// second one is that of a kernel that is put behind the call into a non-blocking stream: whether it
+// read what the first kernel wrote. On the simulated GPU, whose kernels take no time, look for
+// races of `earlier` and `later` instead.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "calls.h"
+
+namespace lockstep::streams {
+
+Situation::Situation(cudaStream_t busy) : busy(busy), pageable(kLarge), pageable_too(kLarge) {
+  static int count = 0;
+  number = count++;
+  cudaStreamCreateWithFlags(&idle, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&later, cudaStreamNonBlocking);
+  cudaStreamCreate(&idle_blocking);
+  cudaEventCreateWithFlags(&behind, cudaEventDisableTiming);
+  cudaEventCreateWithFlags(&past, cudaEventDisableTiming);
+  cudaEventRecord(past, idle);
+  cudaMalloc(&device, kLarge);
+  cudaMalloc(&second, kLarge);
+  cudaHostAlloc(&pinned, kLarge, cudaHostAllocMapped);
+  cudaMallocManaged(&managed, kLarge);
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+  cudaMallocArray(&array, &format, 16, 4);
+  for (char* all : {device, second, pinned, managed}) cudaMemset(all, 0, kLarge);
+  cudaMemcpy2DToArray(array, 0, 0, pinned, 64, 64, 4, cudaMemcpyHostToDevice);
+  cudaDeviceSynchronize();
+}
+
+Situation::~Situation() {
+  cudaDeviceSynchronize();
+  cudaStreamDestroy(idle);
+  cudaStreamDestroy(later);
+  cudaStreamDestroy(idle_blocking);
+  cudaEventDestroy(behind);
+  cudaEventDestroy(past);
+  cudaFree(device);
+  cudaFree(second);
+  cudaFreeHost(pinned);
+  cudaFree(managed);
+  cudaFreeArray(array);
+}
+
+namespace {
+
+enum Kind { kBlocking, kNonBlocking, kLegacy, kKinds };
+const char* const kNames[kKinds] = {"blocking", "non-blocking", "legacy"};
+
+// One of each for a kind of stream: findings name it.
+template <int kind>
+__global__ void earlier(int* x, long long clocks) {
+  const long long begin = clock64();
+  while (clock64() - begin < clocks) {
+  }
+  *x = 1;
+}
+template <int kind>
+__global__ void later(const int* x, int* y) {
+  *y = *x;
+}
+
+using Clock = std::chrono::steady_clock;
+
+template <int kind>
+void try_call(const Call& call, long long clocks) {
+  cudaStream_t busy = nullptr;
+  if (kind != kLegacy)
+    cudaStreamCreateWithFlags(&busy, kind == kBlocking ? cudaStreamDefault : cudaStreamNonBlocking);
+  int* x = nullptr;
+  cudaMalloc(&x, 512);
+  cudaMemset(x, 0, 512);
+  cudaDeviceSynchronize();
+  int* const y = x + 64;
+  if (!call.cold) {
+    Situation before(busy);
+    call.prepare(before)();
+  }
+  {
+    Situation s(busy);
+    const std::function<void()> work = call.prepare(s);
+    // Both kernels are loaded before.
+    earlier<kind><<<1, 1>>>(y, 0);
+    later<kind><<<1, 1>>>(x, y);
+    cudaDeviceSynchronize();
+    earlier<kind><<<1, 1, 0, busy>>>(x, clocks);
+    cudaEventRecord(s.behind, busy);
+    const auto begin = Clock::now();
+    work();
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    later<kind><<<1, 1, 0, s.later>>>(x, y);
+    cudaDeviceSynchronize();
+    int seen = 0;
+    cudaMemcpy(&seen, y, sizeof(int), cudaMemcpyDeviceToHost);
+    // The kernel of 20 million clocks takes 10 ms at 2 GHz, and no GPU is twice as fast.
+    std::printf("%s\t%s\t%s\t%s\n", call.name, kNames[kind], seconds > 5e-3 ? "waits" : "returns",
+                seen == 1 ? "ordered" : "unordered");
+    std::fflush(stdout);
+  }
+  if (busy != nullptr) cudaStreamDestroy(busy);
+  cudaFree(x);
+}
+
+int run(int argc, char** argv) {
+  std::vector<Call> calls = copies_and_fills();
+  for (const Call& c : other_calls()) calls.push_back(c);
+  if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {
+    for (const Call& c : calls) std::printf("%s\n", c.name);
+    return 0;
+  }
+  cudaDeviceProp device;
+  if (argc < 2 || cudaGetDeviceProperties(&device, 0) != cudaSuccess) return 2;
+  const bool simulated = std::strstr(device.name, "imulated") != nullptr;
+  const long long clocks = simulated ? 0 : 20'000'000;
+  bool found = false;
+  for (const Call& c : calls) {
+    if (std::strcmp(argv[1], "--all") != 0 && std::strcmp(c.name, argv[1]) != 0) continue;
+    found = true;
+    for (int i = argc > 2 ? std::atoi(argv[2]) : 1; i > 0; --i) {
+      try_call<kBlocking>(c, clocks);
+      try_call<kNonBlocking>(c, clocks);
+      try_call<kLegacy>(c, clocks);
+    }
+  }
+  if (found) return 0;
+  std::fprintf(stderr, "no such call: %s\n", argv[1]);
+  return 2;
+}
+
+}  // namespace
+}  // namespace lockstep::streams
+
+int main(int argc, char** argv) { return lockstep::streams::run(argc, argv); }

@@ -1,0 +1,76 @@
+// What a call waits for on an H100 is what the simulated GPU counts: a kernel before the call and
+// one behind it, in another stream, are a race unless the call orders them.
+//
+// calls.tsv holds what the H100 showed of each call, for a kernel in a blocking, in a non-blocking
+// and in the legacy stream. After a semicolon stands what the simulated GPU counts instead.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/streams/run.h"
+
+namespace lockstep::streams {
+namespace {
+
+struct Call {
+  std::string name;
+  // For each stream; the last word is ordered or unordered.
+  std::vector<std::string> answers;
+};
+
+std::ostream& operator<<(std::ostream& to, const Call& c) { return to << c.name; }
+
+const std::vector<Call>& calls() {
+  static const std::vector<Call> all = [] {
+    std::vector<Call> read;
+    for (const auto& row : table(contents("tests/streams/calls.tsv")))
+      read.push_back({row[0], {row.begin() + 1, row.end()}});
+    return read;
+  }();
+  return all;
+}
+
+class Order : public testing::TestWithParam<Call> {};
+
+TEST_P(Order, IsWhatTheH100Shows) {
+  const Call& c = GetParam();
+  ASSERT_EQ(c.answers.size(), 3u);
+  const Outcome o = run("", "order '" + c.name + "'", testing::TempDir() + "/order");
+  ASSERT_TRUE(o.status == 0 || o.status == 86) << o.text();
+  for (int kind = 0; kind < 3; ++kind) {
+    // The kernels are templates over the kind of the stream.
+    const std::string earlier = "earlier<" + std::to_string(kind) + ">";
+    const std::string later = "later<" + std::to_string(kind) + ">";
+    const bool raced = std::any_of(o.findings.begin(), o.findings.end(), [&](const json& f) {
+      const std::string text = f.dump();
+      return f["kind"] == "race" && has(text, earlier) && has(text, later);
+    });
+    const std::string& answer = c.answers[size_t(kind)];
+    const bool ordered = answer.substr(answer.rfind(' ') + 1) == "ordered";
+    EXPECT_EQ(raced, !ordered) << "kernel in stream " << kind << ": " << answer << "\n" << o.text();
+  }
+  for (const json& f : o.findings)
+    EXPECT_TRUE(has(f.dump(), "earlier<") && has(f.dump(), "later<")) << f.dump(2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, Order, testing::ValuesIn(calls()), [](const auto& info) {
+  std::string name = std::to_string(info.index) + "_" + info.param.name;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  return name;
+});
+
+TEST(Calls, AreAllInTheTableAndOnThePage) {
+  std::string names;
+  const std::string page = contents("docs/journal/streams_silicon.md");
+  for (const Call& c : calls()) {
+    names += c.name + "\n";
+    EXPECT_TRUE(has(page, "| " + c.name + " | " + c.answers[0] + " | " + c.answers[1] + " | " +
+                              c.answers[2] + " |"))
+        << c.name;
+  }
+  EXPECT_EQ(run("", "order --list", testing::TempDir() + "/list").out, names);
+}
+
+}  // namespace
+}  // namespace lockstep::streams
