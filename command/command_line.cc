@@ -62,6 +62,15 @@ std::string about(const std::string& word, const CLI::App& sub, bool program) {
   return sub.get_name() + " has no option " + name + did_you_mean(nearest(name, option_names(sub)));
 }
 
+// "--suite=a" for each value of an option that was given; a flag is its name.
+std::vector<std::string> as_typed(const CLI::Option& option) {
+  const std::string name = "--" + option.get_lnames().front();
+  if (option.get_items_expected_max() == 0) return {name};
+  std::vector<std::string> words;
+  for (const std::string& value : option.results()) words.push_back(name + "=" + value);
+  return words;
+}
+
 }  // namespace
 
 CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments) {
@@ -128,6 +137,12 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
     if (program.empty() && !suites) {
       line.status = refuse(app, "no program: write -- PROGRAM [ARGUMENT...] after the options",
                            sub.get_name());
+    }
+    for (const CLI::Option* option : sub.get_options()) {
+      if (option->count() == 0) continue;
+      auto& words = tree.of_a_run.contains(option) ? line.run_words : line.own_words;
+      const std::vector<std::string> typed = as_typed(*option);
+      words.insert(words.end(), typed.begin(), typed.end());
     }
     line.program = std::move(program);
   } else if (has_program && !takes_anything(line.command, offer)) {

@@ -30,6 +30,9 @@ enum class Command {
   kSelfMutate,
 };
 
+// Whether words after "--" are a program and its arguments.
+bool takes_program(Command command);
+
 // Who offers which commands.
 struct Offer {
   std::vector<Command> commands;
@@ -47,8 +50,12 @@ struct CommandLine {
   ExecArguments exec;
   MutateArguments mutate;
   PassportArguments passport;
-  std::vector<std::string>
-      program;         // what follows "--"; of exec, counters, coverage and mutate never empty
+  // What follows "--". Of exec, counters, coverage and mutate it is empty only where the suites
+  // stand in its place.
+  std::vector<std::string> program;
+  // What was typed for a command on the suites, each option as one word: its own options, and those
+  // of the suites' run.
+  std::vector<std::string> own_words, run_words;
   std::string shell;   // of completion
   bool check = false;  // of format
 };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "command/command_line.h"
+#include "command/on_suites.h"
 #include "command/save_file.h"
 
 namespace lockstep::command {
@@ -96,8 +97,10 @@ int main(const std::vector<std::string>& words) {
       std::fprintf(stderr, "lockstep: ./lockstep of a checkout does this\n");
       return kIncomplete;
     default:
-      return become(line.command, words);
+      break;
   }
+  const bool on_suites = takes_program(line.command) && line.program.empty();
+  return on_suites ? run_on_suites(line, checkout) : become(line.command, words);
 }
 
 }  // namespace

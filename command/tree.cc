@@ -20,8 +20,7 @@ struct Named {
 constexpr Named kCommands[] = {
     {Command::kRun, "run",
      "hold kernels to their laws: run the conformance suites, print a table, and write passport, "
-     "report and JUnit "
-     "files"},
+     "report and JUnit files"},
     {Command::kList, "list", "list the suites and their properties"},
     {Command::kExec, "exec",
      "run any CUDA program that nvcc built on the simulated GPU with all checks, and report what "
@@ -191,8 +190,7 @@ void add_selection(Options& o, RunArguments& a) {
          "only this suite, such as stencil; several between commas; may be repeated");
   o.value("-k", a.pattern, "PATTERN",
           "only properties whose name has this in it, upper or lower case; * and ? stand for any "
-          "characters; several "
-          "between commas; with ! in front, all others");
+          "characters; several between commas; with ! in front, all others");
 }
 
 void add_amounts(Options& o, RunArguments& a) {
@@ -214,8 +212,7 @@ void add_run(Options& o, RunArguments& a) {
          "only what failed, or did not run, when --out was last written; all, if nothing did");
   o.value("--case", a.replay, "CASE",
           "this case alone, 'Suite.Name: field=value ...', as a failure prints it; needs --suite, "
-          "and writes to "
-          "lockstep-out/replay unless --out is given");
+          "and writes to lockstep-out/replay unless --out is given");
   o.flag("-x,--stop", a.stop, "stop at the first failure");
   add_amounts(o, a);
   o.value("--repeat", a.repeat, "N",
@@ -225,22 +222,18 @@ void add_run(Options& o, RunArguments& a) {
   devices.insert(devices.end(), {"simulator", "gpu", "all", "0"});
   o.value("--device", a.device, "WHERE",
           "simulator (the default); sm_75, sm_80, sm_89, sm_90, sm_100, ... (the simulated GPU as "
-          "that one); gpu (this "
-          "machine's first GPU), all, or numbers of "
-          "GPUs such as 0 or 0,1",
+          "that one); gpu (this machine's first GPU), all, or numbers of GPUs such as 0 or 0,1",
           devices)
       ->check([](const std::string& where) {
         return where.starts_with("sm_") ? wrong_device(where) : std::string();
       });
   o.value("--sanitizer", a.sanitizer, "TOOL",
           "on a GPU: under that tool of NVIDIA's compute-sanitizer (memcheck, racecheck, initcheck "
-          "or synccheck), once "
-          "it has found a planted fault",
+          "or synccheck), once it has found a planted fault",
           {"memcheck", "racecheck", "initcheck", "synccheck"});
   o.value("--jobs", a.jobs, "N",
           "suites that run at the same time; without it as many as there are processors on the "
-          "simulated GPU, and 1 on "
-          "a GPU");
+          "simulated GPU, and 1 on a GPU");
   o.value("--time-limit", a.time_limit, "SECONDS", "that a suite's process may take (900)");
   o.value("--property-limit", a.property_limit, "SECONDS", "that one property may take (300)");
   o.value("--out", a.out, "FOLDER",
@@ -255,10 +248,8 @@ void add_settings(Options& o, ExecArguments& a) {
   o.group("The simulated GPU");
   o.setting("--check", "LOCKSTEP_CHECKS", a.set, "LIST",
             "which checks run: all, none, or some of bounds, initialisation, races, "
-            "synchronisation, leaks, "
-            "strict-barriers, strict-libraries, strict-writes, with commas; -races: all but races; "
-            "all,leaks: "
-            "all, and leaks",
+            "synchronisation, leaks, strict-barriers, strict-libraries, strict-writes, with "
+            "commas; -races: all but races; all,leaks: all, and leaks",
             kChecks)
       ->check(wrong_checks);
   o.setting("--device", "LOCKSTEP_DEVICE", a.set, "sm_NN",
@@ -338,8 +329,7 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
       add_run(o, line.run);
       app.footer(
           "Exit status: 0 all green; 1 not; 2 wrong usage, nothing was run; 3 set-up incomplete; 5 "
-          "the GPU that was "
-          "asked for is not there; 6 the\n"
+          "the GPU that was asked for is not there; 6 the\n"
           "sanitizer that was asked for is not there or blind; 130 and 143 interrupted.");
       break;
     case Command::kList:
@@ -382,8 +372,7 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
           ->group("What");
       app.footer(
           "The first line has the verdict, and why. Exit status: 0 the second is not worse; 1 "
-          "worse: a verdict, other "
-          "bits, more of an error bound,\n"
+          "worse: a verdict, other bits, more of an error bound,\n"
           "slower in runs made in turn; 2 the two cannot be compared.");
       break;
     case Command::kReport:
@@ -430,13 +419,15 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
   if (takes_program(command)) {
     // The checkout's script runs the suites where no program is given.
     if (offer.checkout && command != Command::kExec) {
+      const std::size_t own = app.get_options().size();
       o.group("Without a program, of the suites");
       o.list("--suite", line.run.suites, "NAME", "only this suite; several between commas");
       if (command != Command::kMutate) add_amounts(o, line.run);
+      const std::vector<CLI::Option*> all = app.get_options();
+      tree.of_a_run.insert(all.begin() + static_cast<std::ptrdiff_t>(own), all.end());
       app.footer(
           "[OPTION...] -- PROGRAM [ARGUMENT...], or without a program the suites themselves. "
-          "docs/reference/exec.md, "
-          "docs/reference/coverage.md, docs/reference/mutation.md");
+          "docs/reference/exec.md, docs/reference/coverage.md, docs/reference/mutation.md");
     } else {
       app.footer("Write -- and then the program: [OPTION...] -- PROGRAM [ARGUMENT...]");
     }

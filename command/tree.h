@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,11 @@ struct Tree {
   std::unique_ptr<CLI::App> app;
   std::map<const CLI::App*, Command> commands;
   std::map<const CLI::Option*, std::vector<std::string>>
-      choices;  // values worth offering, where they are known
+      choices;                            // values worth offering, where they are known
+  std::set<const CLI::Option*> of_a_run;  // which a command on the suites hands to their run
 };
 
 // What is parsed goes into `line`, which must live as long as the tree.
 Tree make_tree(const Offer& offer, CommandLine& line);
-
-// Whether words after "--" are a program and its arguments.
-bool takes_program(Command command);
 
 }  // namespace lockstep::command

@@ -43,10 +43,8 @@ TEST(Diff, BeginsWithItsVerdictAndWhy) {
   };
   EXPECT_EQ(first_line({}, {}),
             "not worse: no verdict, output, use of an error bound or measurement is a step back. "
-            "Compared: 3 properties "
-            "of made, the outputs of 1 bit for bit. Not compared: nothing. Timing: the durations "
-            "are information: one "
-            "run on each side.");
+            "Compared: 3 properties of made, the outputs of 1 bit for bit. Not compared: nothing. "
+            "Timing: the durations are information: one run on each side.");
   MadeRun worse;
   worse.fail(0, "y[32] is 1.5, not 1.25");
   worse.records[1].budget = 0.9;
@@ -337,10 +335,9 @@ TEST(Diff, SaysInWordsHowAnotherGenerationComputes) {
   // Two steps of 9 terms cut at 2^-24 and one of 17 at 2^-25, and three sums rounded at 2^-23.
   EXPECT_THAT(d.measured_other,
               ElementsAre("mma m16n8k16 f16 x f16 to f32: products at once: 16 where it was 8, in "
-                          "order of k; 25 bits are "
-                          "kept below the largest term where there were 24; exponent of zero: -133 "
-                          "where it was -132; "
-                          "results may differ by up to 1.9e-06 of the largest term or sum"));
+                          "order of k; 25 bits are kept below the largest term where there were "
+                          "24; exponent of zero: -133 where it was -132; results may differ by up "
+                          "to 1.9e-06 of the largest term or sum"));
   EXPECT_THAT(d.bits, IsEmpty()) << "its outputs are its own";
   hopper.records[1].budget = 0.9;
   EXPECT_FALSE(diff(ampere, hopper).worse()) << "and so is what it uses of a bound";

@@ -2,12 +2,8 @@
 // every executable line, and every way of every branch but those of lines that the table names with
 // a reason.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -16,16 +12,12 @@
 #include <vector>
 
 #include "simulator/exec/mutate/statement.h"
+#include "tests/exec/run.h"
 
 namespace lockstep {
 namespace {
 
 using Line = std::pair<std::string, std::string>;  // family, and the statement of its source
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::vector<std::string> lines_of(const std::string& path) {
   std::istringstream text(contents(path));
@@ -64,14 +56,12 @@ std::vector<std::size_t> numbers_in(const std::string& ranges) {
 }
 
 TEST(KernelCoverage, WhatTheSuitesDoNotExecuteIsInTheTable) {
-  const std::string out = testing::TempDir() + "/coverage", text = out + ".txt";
+  const std::string out = scratch("coverage"), text = out + ".txt";
   // The nightly configuration's ten times the cases would be executed to no purpose.
-  const std::string command =
-      "env -u LOCKSTEP_SCALE " + std::string(std::getenv("LOCKSTEP_EXEC")) +
-      " coverage --check=all --only=kernels/ --out=" + out + ".info --text=" + text +
-      " -- harness/conform/conform run --out=" + out + " >" + out + ".log 2>&1";
-  const int status = std::system(command.c_str());
-  ASSERT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0) << contents(out + ".log");
+  const Outcome o = run("coverage --check=all --only=kernels/ --out=" + out +
+                            ".info --text=" + text + " -- harness/conform/conform run --out=" + out,
+                        "env -u LOCKSTEP_SCALE");
+  ASSERT_EQ(o.status, 0) << o.out << o.err;
   static const std::regex kFile(R"((?:.*/)?kernels/(\w+)\.cuh?)"),
       kBranch(R"(    \S*kernels/(\w+)\.cuh?:(\d+): \d+ of \d+)");
   static const std::string kUnexecuted = "  lines that nobody executed: ";
@@ -101,7 +91,7 @@ TEST(KernelCoverage, WhatTheSuitesDoNotExecuteIsInTheTable) {
     if (std::regex_match(line, found, kBranch))
       expect_excused(found[1], std::stoul(found[2]), line);
   }
-  EXPECT_GE(families.size(), 8u) << contents(out + ".log");
+  EXPECT_GE(families.size(), 8u) << o.out << o.err;
 }
 
 }  // namespace

@@ -63,9 +63,7 @@ Sanitizer find_sanitizer(std::string_view tool) {
   if (found == paths.end()) {
     s.error =
         "there is no compute-sanitizer on PATH nor in a CUDA toolkit (CUDA_PATH, /usr/local/cuda); "
-        "it comes with "
-        "NVIDIA's "
-        "toolkit. COMPUTE_SANITIZER may name one";
+        "it comes with NVIDIA's toolkit. COMPUTE_SANITIZER may name one";
   } else {
     s.program = *found;
   }

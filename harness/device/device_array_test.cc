@@ -152,16 +152,14 @@ TEST_F(Memory, AGuardReportNamesElementAndValues) {
   });
   EXPECT_EQ(after.failure.message,
             "the guard after 'y' was changed: 4 bytes, the nearest 5 past the end; element [34] of "
-            "33 now holds 2.5 "
-            "(0x40200000), not the guard's nan (0x7ffa5a5a)");
+            "33 now holds 2.5 (0x40200000), not the guard's nan (0x7ffa5a5a)");
   const CaseOutcome before = run_case([] {
     const auto out = DeviceArray<std::int32_t>::output("y", 33, Layout{2, Poison::kZeros});
     out.data()[-2] = -1;
   });
   EXPECT_EQ(before.failure.message,
             "the guard before 'y' was changed: 4 bytes, the nearest 5 before the start; element "
-            "[-2] of 33 now holds "
-            "-1, not the guard's 0");
+            "[-2] of 33 now holds -1, not the guard's 0");
 }
 
 TEST_F(Memory, AGuardOverwrittenWithItsOwnPoisonShowsUnderAnotherPoison) {

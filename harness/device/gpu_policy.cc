@@ -19,16 +19,13 @@ std::string library_of(const char* symbol) {
 
 constexpr char kNeedsSilicon[] =
     "LOCKSTEP_GPU=required asks for silicon: check that nvidia-smi lists the GPU and that "
-    "CUDA_VISIBLE_DEVICES does "
-    "not hide it. "
-    "Without a GPU, run the same test on the simulated GPU (//tests:stencil_test for "
-    "//tests:stencil_gpu_test).";
+    "CUDA_VISIBLE_DEVICES does not hide it. Without a GPU, run the same test on the simulated GPU "
+    "(//tests:stencil_test for //tests:stencil_gpu_test).";
 
 constexpr char kStatic[] =
     "The program's CUDA runtime is linked into it, so the simulated GPU cannot take its place: "
-    "compile and link with "
-    "nvcc --cudart=shared "
-    "(cuda_library does), so that the program loads libcudart.so.13.";
+    "compile and link with nvcc --cudart=shared (cuda_library does), so that the program loads "
+    "libcudart.so.13.";
 
 }  // namespace
 
@@ -70,9 +67,8 @@ std::string gpu_problem(GpuPolicy policy, const GpuFacts& facts) {
       if (!facts.simulator) {
         return fmt::format(
             "The simulated GPU was not found: {} answers the CUDA runtime API. Link "
-            "//simulator:cudart (kernel_test "
-            "does), or put the folder of its "
-            "libcudart.so.13 first in LD_LIBRARY_PATH.",
+            "//simulator:cudart (kernel_test does), or put the folder of its libcudart.so.13 first "
+            "in LD_LIBRARY_PATH.",
             facts.runtime_library);
       }
       if (!facts.error.empty())
@@ -83,8 +79,7 @@ std::string gpu_problem(GpuPolicy policy, const GpuFacts& facts) {
       if (facts.expects_kernels && !facts.error.empty()) {
         return fmt::format(
             "No GPU was found: {}. The properties of this program launch kernels; run them on a "
-            "GPU, or link "
-            "//simulator:cudart.",
+            "GPU, or link //simulator:cudart.",
             facts.error);
       }
       return "";

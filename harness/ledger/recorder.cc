@@ -244,8 +244,7 @@ void Recorder::write() {
 std::string summary_line(const Tally& t) {
   return fmt::format(
       "[ LEDGER ] {} planned: {} pass, {} fail, {} waived, {} not applicable, {} not run; {} "
-      "cases, largest budget "
-      "{:.3g}, {:.1f} s",
+      "cases, largest budget {:.3g}, {:.1f} s",
       t.planned, t.passed, t.failed, t.waived, t.not_applicable, t.not_run, t.cases, t.budget,
       t.seconds);
 }

@@ -120,8 +120,7 @@ TEST(Summary, PrintsAllFiveCountsEvenWhenZero) {
   t.seconds = 3.25;
   EXPECT_EQ(summary_line(t),
             "[ LEDGER ] 12 planned: 12 pass, 0 fail, 0 waived, 0 not applicable, 0 not run; 2400 "
-            "cases, largest budget "
-            "0.812, 3.2 s");
+            "cases, largest budget 0.812, 3.2 s");
 }
 
 TEST(Summary, DetailsLeaveOutPassesAlone) {

@@ -299,8 +299,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"33", "'33' is not of the form name=value"},
         Bad{"n=0 block=32 edge=zero shift=0 seed=0 reversed=true",
             "these fields do not go together; the nearest case is 'n=0 block=32 edge=zero shift=0 "
-            "seed=0 "
-            "reversed=false'"}));
+            "seed=0 reversed=false'"}));
 
 }  // namespace field_test
 }  // namespace lockstep

@@ -61,9 +61,8 @@ std::string testcase(const Record& r, std::string_view family) {
                                 escaped(family), escaped(suite), escaped(test), r.seconds);
   out += fmt::format(
       "      <properties><property name=\"verdict\" value=\"{}\"/><property name=\"cases\" "
-      "value=\"{}\"/><property "
-      "name=\"seed\" value=\"{}\"/>"
-      "<property name=\"budget\" value=\"{:.6g}\"/></properties>\n",
+      "value=\"{}\"/><property name=\"seed\" value=\"{}\"/><property name=\"budget\" "
+      "value=\"{:.6g}\"/></properties>\n",
       name(r.verdict), r.cases, r.seed, r.budget);
   switch (r.verdict) {
     case Verdict::kPass:
@@ -115,8 +114,7 @@ std::string junit_xml(const RunReport& report) {
     const std::size_t suite_skipped = t.waived + t.not_applicable;
     suites += fmt::format(
         "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
-        "time=\"{:.3f}\" "
-        "timestamp=\"{}\">\n",
+        "time=\"{:.3f}\" timestamp=\"{}\">\n",
         escaped(s.suite.family), s.ledger.records().size() + extra, t.failed, t.not_run + extra,
         suite_skipped, s.end.seconds, escaped(report.created));
     for (const Record& r : s.ledger.records()) suites += testcase(r, s.suite.family);
@@ -128,9 +126,7 @@ std::string junit_xml(const RunReport& report) {
   }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"lockstep\" tests=\"{}\" "
-      "failures=\"{}\" "
-      "errors=\"{}\" skipped=\"{}\" "
-      "time=\"{:.3f}\">\n{}</testsuites>\n",
+      "failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\">\n{}</testsuites>\n",
       tests, failures, errors, skipped, report.seconds, suites);
 }
 

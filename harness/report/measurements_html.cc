@@ -125,10 +125,8 @@ std::string matrix_units_html(const Passport& p) {
   if (floats.empty() && integers.empty()) return "";
   std::string body =
       "<p class=\"soft\">How each instruction sums, measured by what it gives for chosen numbers. "
-      "The bar is what a "
-      "step keeps of its terms, from the largest exponent down; the mark is where its sum ends. "
-      "Forms that compute "
-      "alike share a row.</p>\n";
+      "The bar is what a step keeps of its terms, from the largest exponent down; the mark is "
+      "where its sum ends. Forms that compute alike share a row.</p>\n";
   const std::vector<Alike> groups =
       groups_of(floats, [](const Measurement& m) { return shown(m); });
   ordered_json rows = ordered_json::array();
@@ -143,8 +141,7 @@ std::string matrix_units_html(const Passport& p) {
   if (!rows.empty()) {
     body += fmt::format(
         "<figure class=\"chart\" data-kind=\"kept\" aria-label=\"bits that a step keeps below the "
-        "largest exponent\" "
-        "data-rows=\"{}\"></figure>\n",
+        "largest exponent\" data-rows=\"{}\"></figure>\n",
         escape(rows.dump()));
   }
   if (!groups.empty()) {

@@ -31,8 +31,7 @@ constexpr double kTouches = 0.95;  // of a bound
 // Shown by report.js, which it is for.
 constexpr char kFilter[] =
     "<p class=\"filter\" hidden><label>Show <input type=\"search\" placeholder=\"part of a name or "
-    "sentence\"></label> "
-    "<label><input type=\"checkbox\"> only what is not green</label> <span "
+    "sentence\"></label> <label><input type=\"checkbox\"> only what is not green</label> <span "
     "class=\"soft\"></span></p>\n";
 
 std::string css_class(Verdict v) {
@@ -234,9 +233,8 @@ std::string ledger(const Passport& p, const std::string& sources) {
   t.row(cells(all, "all", count(p, "planned"), count(p, "cases"), p.budget, in_suites), "sum");
   return section("ledger", "Ledger",
                  "<p class=\"soft\">Every planned property has exactly one verdict. The budget is "
-                 "the largest error divided "
-                 "by its bound. Seconds are those of the suites' processes, which ran at the same "
-                 "time: the run took " +
+                 "the largest error divided by its bound. Seconds are those of the suites' "
+                 "processes, which ran at the same time: the run took " +
                      fmt::format("{:.1f} s.</p>\n", p.seconds) + t.end() + kFilter + details);
 }
 
@@ -281,8 +279,7 @@ std::string goldens(const Passport& p, const std::vector<Picture>& pictures) {
   if (body.empty()) return "";
   return section("goldens", "Golden images",
                  "<p class=\"soft\">Left to right: the golden, the picture of this run, and their "
-                 "difference, 32 times "
-                 "as bright.</p>\n<div class=\"goldens\">\n" +
+                 "difference, 32 times as bright.</p>\n<div class=\"goldens\">\n" +
                      body + "</div>\n");
 }
 
@@ -382,10 +379,8 @@ std::string timings(const Passport& p) {
   if (ratios.empty() && durations.empty()) return "";
   std::string body =
       "<p class=\"soft\">The second against the first, measured in turn on this GPU: below 1 it is "
-      "faster. Within the "
-      "grey "
-      "band a difference counts as none. Intervals miss the median at most once in a thousand "
-      "times.</p>\n";
+      "faster. Within the grey band a difference counts as none. Intervals miss the median at most "
+      "once in a thousand times.</p>\n";
   if (!ratios.empty())
     body += chart("ratio", "ratios of durations with their intervals", ratios) + verdicts.end();
   // Long and short ones need scales of their own.
@@ -492,8 +487,7 @@ std::string report_html(const Passport& p, const ReportContext& context,
   const std::string mark = mark_of_run(p);
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
-      "name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\">\n<title>Lockstep: {0}, "
+      "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Lockstep: {0}, "
       "{1}</title>\n<style>\n{2}</style>\n</head>\n"
       "<body>\n<header>\n<h1>Lockstep <span class=\"verdict {3}\">{1}</span>{9}</h1>\n<p "
       "class=\"soft\">{4}</p>\n"

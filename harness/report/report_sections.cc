@@ -41,8 +41,7 @@ std::string kind_of_run(const Passport& p) {
   if (!option("case").empty())
     return fmt::format(
         "This is a replay of one case, <code>{}</code>, and says nothing of any other. The run "
-        "that it comes from has "
-        "a report of its own.",
+        "that it comes from has a report of its own.",
         escape(option("case")));
   if (!p.partial.empty())
     return fmt::format(
@@ -119,8 +118,7 @@ std::string kernel_section(const ReportContext& context) {
   return html::section(
       "kernels", "Kernels",
       "<p class=\"soft\">Over all their launches on the simulated GPU: exact counts of the PTX, "
-      "not of "
-      "machine code. 4 sectors a request are perfect for elements of 4 bytes.</p>\n" +
+      "not of machine code. 4 sectors a request are perfect for elements of 4 bytes.</p>\n" +
           t.end());
 }
 
@@ -138,9 +136,7 @@ std::string judgement_section(const ReportContext& context) {
     }
     body +=
         "<h3>Mutants</h3>\n<p class=\"soft\">Of changes to the kernels and to their calls of the "
-        "runtime, how many the "
-        "suites' laws and the simulated "
-        "GPU's checks notice.</p>\n" +
+        "runtime, how many the suites' laws and the simulated GPU's checks notice.</p>\n" +
         t.end();
   }
   if (!context.coverage.empty()) {

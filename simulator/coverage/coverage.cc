@@ -9,15 +9,10 @@
 namespace lockstep::coverage {
 namespace {
 
-std::string target_of(const isa::FormRow& row) {
-  return "sm_" + std::to_string(row.sm) +
-         (row.suffix != 0 ? std::string(1, row.suffix) : std::string());
-}
-
 // The decoder's message, empty when it takes all of them.
 std::string refusal(std::span<const isa::Example> examples, memory::DeviceMemory& memory) {
   const std::string text =
-      isa::example_module(examples, "9.0", target_of(*examples.front().spelling.form->row));
+      isa::example_module(examples, "9.0", isa::target_of(*examples.front().spelling.form->row));
   const std::string_view texts[] = {text};
   const auto error = engine::first_refusal(engine::load_module(texts, memory, 0));
   return error ? error->message : std::string();

@@ -34,8 +34,7 @@ TEST(Coverage, ThePageIsCurrent) {
   while (at < page.size() && at < made.size() && page[at] == made[at]) ++at;
   const std::size_t begin = made.rfind('\n', at) + 1;
   FAIL() << "docs/reference/ptx_coverage.md is out of date: bazel run //simulator/coverage:update. "
-            "First "
-            "difference, as it should be:\n"
+            "First difference, as it should be:\n"
          << made.substr(begin, made.find('\n', at) - begin);
 }
 

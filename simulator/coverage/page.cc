@@ -134,21 +134,14 @@ std::string coverage_page(const std::string& recording, const std::vector<Judge>
     s += "- `" + std::string(r.row->syntax) + "`: " + std::to_string(r.examples - r.executed) +
          " of " + std::to_string(r.examples) + "\n";
   }
-  std::string_view opcode;
+  s += "\n## Forms\n\n| Form | Choices | PTX | sm | Spellings | Executed | Judged by | Vectors |\n"
+       "|---|---|---|---|---|---|---|---|\n";
   for (const RowCoverage& r : rows) {
-    const std::string_view name = r.row->syntax.substr(0, r.row->syntax.find_first_of(".{ "));
-    if (name != opcode) {
-      s += "\n## " + std::string(name) +
-           "\n\n| Form | Choices | PTX | sm | Spellings | Executed | Judged by | Vectors "
-           "|\n|---|---|---|---|---|---|---|---|\n";
-      opcode = name;
-    }
     const auto it = vectors.find(r.row);
     const auto judge = judged.find(r.row);
     s += "| `" + cell(r.row->syntax) + "` | " +
          (r.row->choices.empty() ? "" : "`" + cell(r.row->choices) + "`") + " | " +
-         version(r.row->ptx) + " | " + std::to_string(r.row->sm) +
-         (r.row->suffix != 0 ? std::string(1, r.row->suffix) : std::string()) + " | " +
+         version(r.row->ptx) + " | " + isa::target_of(*r.row).substr(3) + " | " +
          std::to_string(r.spellings) + " | " +
          (r.executed == r.examples
               ? "yes"

@@ -216,10 +216,6 @@ CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resour
     return result_of(cudaCreateTextureObject(object, &same, &reads, nullptr));
   });
 }
-CUresult cuTexObjectDestroy(CUtexObject object) {
-  return call("cuTexObjectDestroy", Needs::kContext,
-              [&] { return cudaDestroyTextureObject(object); });
-}
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* result, CUtexObject object) {
   return call("cuTexObjectGetResourceDesc", Needs::kContext, [&] {
     cudaResourceDesc same;
@@ -246,10 +242,6 @@ CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* reso
       return cudaErrorInvalidValue;
     return cudaCreateSurfaceObject(object, &same);
   });
-}
-CUresult cuSurfObjectDestroy(CUsurfObject object) {
-  return call("cuSurfObjectDestroy", Needs::kContext,
-              [&] { return cudaDestroySurfaceObject(object); });
 }
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* result, CUsurfObject object) {
   return call("cuSurfObjectGetResourceDesc", Needs::kContext, [&] {

@@ -182,22 +182,6 @@ CUresult cuCtxSynchronize_v2(CUcontext handle) {
   });
 }
 
-CUresult cuCtxGetLimit(std::size_t* value, CUlimit limit) {
-  return call("cuCtxGetLimit", Needs::kContext,
-              [&] { return cudaDeviceGetLimit(value, static_cast<cudaLimit>(limit)); });
-}
-CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
-  return call("cuCtxSetLimit", Needs::kContext,
-              [&] { return cudaDeviceSetLimit(static_cast<cudaLimit>(limit), value); });
-}
-CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
-  return call("cuCtxGetCacheConfig", Needs::kContext,
-              [&] { return cudaDeviceGetCacheConfig(reinterpret_cast<cudaFuncCache*>(config)); });
-}
-CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
-  return call("cuCtxSetCacheConfig", Needs::kContext,
-              [&] { return cudaDeviceSetCacheConfig(static_cast<cudaFuncCache>(config)); });
-}
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
   return call("cuCtxGetSharedMemConfig", Needs::kContext, [&] {
     if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -207,10 +191,6 @@ CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
 }
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig /*config*/) {
   return call("cuCtxSetSharedMemConfig", Needs::kContext, [] { return CUDA_SUCCESS; });
-}
-CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
-  return call("cuCtxGetStreamPriorityRange", Needs::kContext,
-              [&] { return cudaDeviceGetStreamPriorityRange(least, greatest); });
 }
 CUresult cuCtxResetPersistingL2Cache() {
   return call("cuCtxResetPersistingL2Cache", Needs::kContext,

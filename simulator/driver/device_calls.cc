@@ -30,14 +30,6 @@ CUresult cuInit(unsigned flags) {
   });
 }
 
-CUresult cuDriverGetVersion(int* version) {
-  return call("cuDriverGetVersion", Needs::kNothing, [&] { return cudaDriverGetVersion(version); });
-}
-
-CUresult cuDeviceGetCount(int* count) {
-  return call("cuDeviceGetCount", Needs::kDriver, [&] { return cudaGetDeviceCount(count); });
-}
-
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   return about_device("cuDeviceGet", ordinal, [&] {
     if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -125,10 +117,6 @@ CUresult cuDeviceGetProperties(CUdevprop* result, CUdevice device) {
 CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
   return about_device("cuDeviceGetPCIBusId", device,
                       [&] { return cudaDeviceGetPCIBusId(text, length, device); });
-}
-CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* text) {
-  return call("cuDeviceGetByPCIBusId", Needs::kDriver,
-              [&] { return cudaDeviceGetByPCIBusId(device, text); });
 }
 
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {

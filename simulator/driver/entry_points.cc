@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "simulator/driver/call.h"
+#include "simulator/driver/forward.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 
 #pragma GCC diagnostic ignored \
@@ -58,11 +58,17 @@ CUresult proc_address_1(const char* name, void** function, int version, cuuint64
 namespace {
 
 const EntryPoint kEntryPoints[] = {
-#define ENTRY(name, version, exported, function)                \
-  {name, version, exported, reinterpret_cast<void*>(&function), \
-   reinterpret_cast<void*>(&runtime::WithPerThreadStream<&function>::call)},
+#define ROW(name, version, exported, function)                 \
+  {name, version, exported, reinterpret_cast<void*>(function), \
+   reinterpret_cast<void*>(&runtime::WithPerThreadStream<function>::call)},
+#define ENTRY(name, version, suffix, function) ROW(#name, version, #name #suffix, &function)
+#define FORWARD(name, version, suffix, needs, function) \
+  ROW(#name, version, #name #suffix,                    \
+      (&Forward<#name, Needs::needs, decltype(name), &function>::run))
 #include "simulator/driver/entry_points.inc"
+#undef FORWARD
 #undef ENTRY
+#undef ROW
 };
 
 }  // namespace

@@ -192,25 +192,6 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
     return cudaGraphExecKernelNodeSetParams(exec, node, same);
   });
 }
-CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
-  return forward("cuGraphKernelNodeCopyAttributes",
-                 [&] { return cudaGraphKernelNodeCopyAttributes(to, from); });
-}
-CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID which,
-                                       CUkernelNodeAttrValue* value) {
-  return forward("cuGraphKernelNodeGetAttribute", [&] {
-    return cudaGraphKernelNodeGetAttribute(node, static_cast<cudaLaunchAttributeID>(which),
-                                           reinterpret_cast<cudaLaunchAttributeValue*>(value));
-  });
-}
-CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID which,
-                                       const CUkernelNodeAttrValue* value) {
-  return forward("cuGraphKernelNodeSetAttribute", [&] {
-    return cudaGraphKernelNodeSetAttribute(
-        node, static_cast<cudaLaunchAttributeID>(which),
-        reinterpret_cast<const cudaLaunchAttributeValue*>(value));
-  });
-}
 
 // ---- copies and fills; of a context only the device counts, which the addresses say
 
@@ -299,83 +280,6 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
   return with_host("cuGraphExecHostNodeSetParams", p, [&](const auto* same) {
     return cudaGraphExecHostNodeSetParams(exec, node, same);
   });
-}
-
-CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
-                                  std::size_t count, CUgraph child) {
-  return forward("cuGraphAddChildGraphNode",
-                 [&] { return cudaGraphAddChildGraphNode(node, graph, from, count, child); });
-}
-CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph) {
-  return forward("cuGraphChildGraphNodeGetGraph",
-                 [&] { return cudaGraphChildGraphNodeGetGraph(node, graph); });
-}
-CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
-  return forward("cuGraphExecChildGraphNodeSetParams",
-                 [&] { return cudaGraphExecChildGraphNodeSetParams(exec, node, child); });
-}
-CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
-                             std::size_t count) {
-  return forward("cuGraphAddEmptyNode",
-                 [&] { return cudaGraphAddEmptyNode(node, graph, from, count); });
-}
-CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
-                                   std::size_t count, CUevent event) {
-  return forward("cuGraphAddEventRecordNode",
-                 [&] { return cudaGraphAddEventRecordNode(node, graph, from, count, event); });
-}
-CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event) {
-  return forward("cuGraphEventRecordNodeGetEvent",
-                 [&] { return cudaGraphEventRecordNodeGetEvent(node, event); });
-}
-CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
-  return forward("cuGraphEventRecordNodeSetEvent",
-                 [&] { return cudaGraphEventRecordNodeSetEvent(node, event); });
-}
-CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
-  return forward("cuGraphExecEventRecordNodeSetEvent",
-                 [&] { return cudaGraphExecEventRecordNodeSetEvent(exec, node, event); });
-}
-CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
-                                 std::size_t count, CUevent event) {
-  return forward("cuGraphAddEventWaitNode",
-                 [&] { return cudaGraphAddEventWaitNode(node, graph, from, count, event); });
-}
-CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event) {
-  return forward("cuGraphEventWaitNodeGetEvent",
-                 [&] { return cudaGraphEventWaitNodeGetEvent(node, event); });
-}
-CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
-  return forward("cuGraphEventWaitNodeSetEvent",
-                 [&] { return cudaGraphEventWaitNodeSetEvent(node, event); });
-}
-CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
-  return forward("cuGraphExecEventWaitNodeSetEvent",
-                 [&] { return cudaGraphExecEventWaitNodeSetEvent(exec, node, event); });
-}
-
-CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
-                                std::size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* p) {
-  static_assert(sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) == sizeof(cudaMemAllocNodeParams));
-  return forward("cuGraphAddMemAllocNode", [&] {
-    return cudaGraphAddMemAllocNode(node, graph, from, count,
-                                    reinterpret_cast<cudaMemAllocNodeParams*>(p));
-  });
-}
-CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS* p) {
-  return forward("cuGraphMemAllocNodeGetParams", [&] {
-    return cudaGraphMemAllocNodeGetParams(node, reinterpret_cast<cudaMemAllocNodeParams*>(p));
-  });
-}
-CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* from,
-                               std::size_t count, CUdeviceptr address) {
-  return forward("cuGraphAddMemFreeNode", [&] {
-    return cudaGraphAddMemFreeNode(node, graph, from, count, pointer(address));
-  });
-}
-CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
-  return forward("cuGraphMemFreeNodeGetParams",
-                 [&] { return cudaGraphMemFreeNodeGetParams(node, address); });
 }
 
 }  // extern "C"

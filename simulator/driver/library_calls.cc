@@ -60,14 +60,6 @@ CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* nam
       "cuLibraryGetKernel", Needs::kDriver,
       [&] { return found(cudaLibraryGetKernel(kernel, library, name)); }, Loads::kKernel);
 }
-CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
-  return call("cuLibraryGetKernelCount", Needs::kDriver,
-              [&] { return cudaLibraryGetKernelCount(count, library); });
-}
-CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned count, CUlibrary library) {
-  return call("cuLibraryEnumerateKernels", Needs::kDriver,
-              [&] { return cudaLibraryEnumerateKernels(kernels, count, library); });
-}
 CUresult cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
                             const char* name) {
   return call("cuLibraryGetGlobal", Needs::kContext, [&] {

@@ -40,32 +40,6 @@ CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priori
   return create("cuStreamCreateWithPriority", stream, flags, priority);
 }
 
-CUresult cuStreamDestroy(CUstream stream) {
-  return call("cuStreamDestroy", Needs::kContext, [&] { return cudaStreamDestroy(stream); });
-}
-CUresult cuStreamSynchronize(CUstream stream) {
-  return call("cuStreamSynchronize", Needs::kContext,
-              [&] { return cudaStreamSynchronize(stream); });
-}
-CUresult cuStreamQuery(CUstream stream) {
-  return call("cuStreamQuery", Needs::kContext, [&] { return cudaStreamQuery(stream); });
-}
-CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) {
-  return call("cuStreamGetFlags", Needs::kContext,
-              [&] { return cudaStreamGetFlags(stream, flags); });
-}
-CUresult cuStreamGetPriority(CUstream stream, int* priority) {
-  return call("cuStreamGetPriority", Needs::kContext,
-              [&] { return cudaStreamGetPriority(stream, priority); });
-}
-CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
-  return call("cuStreamGetId", Needs::kContext, [&] { return cudaStreamGetId(stream, id); });
-}
-CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) {
-  return call("cuStreamGetDevice", Needs::kContext,
-              [&] { return cudaStreamGetDevice(stream, device); });
-}
-
 // Of a default stream the current context.
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* result) {
   return locked("cuStreamGetCtx", Needs::kContext, [&](Runtime& r, Device& d) {
@@ -85,95 +59,6 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext* result) {
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* green) {
   if (green != nullptr) *green = nullptr;
   return cuStreamGetCtx(stream, context);
-}
-
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-  return call("cuStreamWaitEvent", Needs::kContext,
-              [&] { return cudaStreamWaitEvent(stream, event, flags); });
-}
-CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, std::size_t bytes,
-                                unsigned flags) {
-  return call("cuStreamAttachMemAsync", Needs::kContext,
-              [&] { return cudaStreamAttachMemAsync(stream, pointer(address), bytes, flags); });
-}
-CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
-  return call("cuLaunchHostFunc", Needs::kContext,
-              [&] { return cudaLaunchHostFunc(stream, function, data); });
-}
-CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data,
-                             unsigned flags) {
-  // The same but for what the second argument is called: it is always 0.
-  return call("cuStreamAddCallback", Needs::kContext, [&] {
-    return cudaStreamAddCallback(stream, reinterpret_cast<cudaStreamCallback_t>(callback), data,
-                                 flags);
-  });
-}
-
-CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID which,
-                              const CUstreamAttrValue* value) {
-  static_assert(sizeof(CUstreamAttrValue) == sizeof(cudaStreamAttrValue));
-  return call("cuStreamSetAttribute", Needs::kContext, [&] {
-    return cudaStreamSetAttribute(stream, static_cast<cudaStreamAttrID>(which),
-                                  reinterpret_cast<const cudaStreamAttrValue*>(value));
-  });
-}
-CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID which, CUstreamAttrValue* value) {
-  return call("cuStreamGetAttribute", Needs::kContext, [&] {
-    return cudaStreamGetAttribute(stream, static_cast<cudaStreamAttrID>(which),
-                                  reinterpret_cast<cudaStreamAttrValue*>(value));
-  });
-}
-CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
-  return call("cuStreamCopyAttributes", Needs::kContext,
-              [&] { return cudaStreamCopyAttributes(to, from); });
-}
-
-// ---- capture
-
-CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
-  return call("cuStreamBeginCapture", Needs::kContext, [&] {
-    return cudaStreamBeginCapture(stream, static_cast<cudaStreamCaptureMode>(mode));
-  });
-}
-CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
-                                     const CUgraphNode* dependencies, const CUgraphEdgeData* data,
-                                     std::size_t count, CUstreamCaptureMode mode) {
-  return call("cuStreamBeginCaptureToGraph", Needs::kContext, [&] {
-    return cudaStreamBeginCaptureToGraph(stream, graph, dependencies,
-                                         reinterpret_cast<const cudaGraphEdgeData*>(data), count,
-                                         static_cast<cudaStreamCaptureMode>(mode));
-  });
-}
-CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  return call("cuStreamEndCapture", Needs::kContext,
-              [&] { return cudaStreamEndCapture(stream, graph); });
-}
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  return call("cuStreamIsCapturing", Needs::kContext, [&] {
-    return cudaStreamIsCapturing(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status));
-  });
-}
-CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
-                                CUgraph* graph, const CUgraphNode** dependencies,
-                                const CUgraphEdgeData** data, std::size_t* count) {
-  return call("cuStreamGetCaptureInfo", Needs::kContext, [&] {
-    return cudaStreamGetCaptureInfo(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status),
-                                    reinterpret_cast<unsigned long long*>(id), graph, dependencies,
-                                    reinterpret_cast<const cudaGraphEdgeData**>(data), count);
-  });
-}
-CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* dependencies,
-                                           const CUgraphEdgeData* data, std::size_t count,
-                                           unsigned flags) {
-  return call("cuStreamUpdateCaptureDependencies", Needs::kContext, [&] {
-    return cudaStreamUpdateCaptureDependencies(
-        stream, dependencies, reinterpret_cast<const cudaGraphEdgeData*>(data), count, flags);
-  });
-}
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  return call("cuThreadExchangeStreamCaptureMode", Needs::kDriver, [&] {
-    return cudaThreadExchangeStreamCaptureMode(reinterpret_cast<cudaStreamCaptureMode*>(mode));
-  });
 }
 
 }  // extern "C"

@@ -16,7 +16,8 @@ constexpr std::size_t kPerKernel = 250;
 // Rows with no more examples than this are taken whole.
 constexpr std::size_t kSmallForm = 400;
 
-// A register for a value of `type`: bN of its width (16 bits at least), number `n`.
+}  // namespace
+
 std::string register_for(Type type, int n) {
   const std::string number = std::to_string(n);
   if (type == Type::kPred) return "p" + number;
@@ -29,12 +30,6 @@ std::string register_for(Type type, int n) {
   }
 }
 
-std::string vector_of(Type type, int count, int first) {
-  std::string s = "{";
-  for (int i = 0; i < count; ++i) s += (i ? ", " : "") + register_for(type, first + i);
-  return s + "}";
-}
-
 Type half_of(Type t) {
   switch (size_of(t)) {
     case 2: return Type::kB8;
@@ -42,6 +37,19 @@ Type half_of(Type t) {
     case 8: return Type::kB32;
     default: return Type::kB64;
   }
+}
+
+std::string target_of(const FormRow& row) {
+  return "sm_" + std::to_string(row.sm) +
+         (row.suffix != 0 ? std::string(1, row.suffix) : std::string());
+}
+
+namespace {
+
+std::string vector_of(Type type, int count, int first) {
+  std::string s = "{";
+  for (int i = 0; i < count; ++i) s += (i ? ", " : "") + register_for(type, first + i);
+  return s + "}";
 }
 
 // The value a rule called "imm16" suggests; a lookup table else.

@@ -20,6 +20,15 @@ struct Example {
   std::string text;  // "add.rn.f32 r0, r1, r2;"
 };
 
+// The register for element `n` of an operand of `type`, as examples name it and example_module()
+// declares it: p, h, r, d or q of its width (16 bits at least) with that number.
+std::string register_for(Type type, int n);
+// The type of each of the two registers that make up an operand of `type` in braces.
+Type half_of(Type type);
+
+// The target from which a row's forms exist: "sm_90a".
+std::string target_of(const FormRow& row);
+
 // The number of the first register of the operand at `position`: no two operands share one, and a
 // destination may be a vector of 128.
 int first_register(const std::vector<OperandRule>& rules, const Modifiers& modifiers,

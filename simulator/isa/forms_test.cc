@@ -17,11 +17,6 @@
 namespace lockstep::isa {
 namespace {
 
-std::string target_of(const FormRow& row) {
-  return "sm_" + std::to_string(row.sm) +
-         (row.suffix != 0 ? std::string(1, row.suffix) : std::string());
-}
-
 struct Assembled {
   bool ok = false;
   std::set<int> wrong_lines;

@@ -29,7 +29,7 @@ std::string difference(const Program& p, Simulator& gpu) {
 
 TEST(Litmus, ShapesAreReportedAsTheManualSays) {
   Simulator gpu;
-  for (const Named& shape : programs("simulator/litmus/shapes.litmus")) {
+  for (const Named& shape : programs("golden/litmus/shapes.litmus")) {
     const std::string what = difference(shape.program, gpu);
     const bool allowed = what.find(" by rule ") != std::string::npos;
     EXPECT_TRUE(what.empty() || allowed) << to_text(shape.program, shape.name) << what;
@@ -40,7 +40,7 @@ TEST(Litmus, ShapesAreReportedAsTheManualSays) {
 // does must be taken off the list.
 TEST(Litmus, ListedProgramsDiffer) {
   Simulator gpu;
-  for (const Named& listed : programs("simulator/litmus/known.litmus")) {
+  for (const Named& listed : programs("golden/litmus/known.litmus")) {
     EXPECT_FALSE(listed.expected.empty()) << listed.name << " has no reason";
     EXPECT_NE(difference(listed.program, gpu), "")
         << to_text(listed.program, listed.name) << "no longer differs";

@@ -17,7 +17,7 @@ namespace {
 using ::testing::StartsWith;
 
 std::vector<Named> shapes() {
-  std::ifstream in("simulator/litmus/shapes.litmus");
+  std::ifstream in("golden/litmus/shapes.litmus");
   std::stringstream text;
   text << in.rdbuf();
   return parse(text.str());

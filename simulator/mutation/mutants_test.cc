@@ -296,8 +296,7 @@ TEST(Edits, OfMatricesOfAWarp) {
                              "{%r7, %r8}, {%r5, %r6}, {%r1, %r2, %r3, %r4}");
   EXPECT_EQ(of_quads[5],
             "layout-changed: A lies the other way: mma.sync.aligned.m8n8k4.col.col.f16.f16.f16.f16 "
-            "{%r1, %r2, %r3, %r4}, {%r5, %r6}, {%r7, %r8}, "
-            "{%r1, %r2, %r3, %r4}");
+            "{%r1, %r2, %r3, %r4}, {%r5, %r6}, {%r7, %r8}, {%r1, %r2, %r3, %r4}");
   EXPECT_EQ(of_quads[6].substr(0, 76),
             "layout-changed: B lies the other way: mma.sync.aligned.m8n8k4.row.row.f16.f1");
   const std::string integers = " {%r1, %r2}, {%r3}, {%r4}, {%r5, %r6}";

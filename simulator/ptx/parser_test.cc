@@ -24,8 +24,7 @@ Module module_of(const std::string& text) {
 // A kernel with registers of every kind around `body`, which begins on line 7 of the PTX.
 std::string kernel(const std::string& body) {
   return ".visible .entry k(.param .u64 a, .param .u32 n)\n{\n.reg .pred %p<8>; .reg .b16 %h<8>; "
-         ".reg .b32 %r<8>; .reg .b64 %d<8>; .reg .f32 "
-         "%f<8>; .reg .f64 %g<8>;\n" +
+         ".reg .b32 %r<8>; .reg .b64 %d<8>; .reg .f32 %f<8>; .reg .f64 %g<8>;\n" +
          body + "\nret;\n}\n";
 }
 
@@ -116,9 +115,8 @@ TEST(Instructions, PairsNegatedPredicatesAndSpecialRegisters) {
 TEST(Instructions, TheSameWordMeansWhatItsOpcodeSays) {
   const Function f = function_of(
       "mul.lo.u32 %r1, %r2, %r3; setp.lo.u32 %p1, %r1, %r2; mul.wide.s32 %d1, %r1, 4; "
-      "vote.sync.all.pred %p1, %p2, -1; bar.red.and.pred %p1, 0, %p2; "
-      "and.b32 %r1, %r2, %r3; atom.global.and.b32 %r1, [%d1], %r2; "
-      "barrier.cluster.arrive.release.aligned;");
+      "vote.sync.all.pred %p1, %p2, -1; bar.red.and.pred %p1, 0, %p2; and.b32 %r1, %r2, %r3; "
+      "atom.global.and.b32 %r1, [%d1], %r2; barrier.cluster.arrive.release.aligned;");
   EXPECT_EQ(f.body[0].modifiers.half, isa::Half::kLo);
   EXPECT_EQ(f.body[1].modifiers.compare, isa::Compare::kLo);
   EXPECT_EQ(f.body[2].modifiers.half, isa::Half::kWide);
@@ -233,8 +231,7 @@ TEST(Variables, SizesAlignmentsAndLinkage) {
 TEST(Variables, InitialisersFillBytesInOrder) {
   const Module m = module_of(
       ".global .u16 a[4] = {1, 0x203};\n.const .f32 b[] = {1.0, 0fC0000000};\n.global .s8 c[2][2] "
-      "= {{1, -1}, {2}};\n.global .f64 d = "
-      "0d3FF0000000000000;\n.global .u32 e = 1 << 4 | 3;");
+      "= {{1, -1}, {2}};\n.global .f64 d = 0d3FF0000000000000;\n.global .u32 e = 1 << 4 | 3;");
   EXPECT_EQ(m.variables[0].initial, (std::vector<std::uint8_t>{1, 0, 3, 2})) << "the rest is zero";
   EXPECT_EQ(m.variables[1].size, 8u);
   EXPECT_EQ(m.variables[1].initial, (std::vector<std::uint8_t>{0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}));
@@ -301,8 +298,7 @@ TEST(Modules, OfOlderDevicesAreTaken) {
 TEST(Modules, HeaderDeclarationsAndAliases) {
   const auto result = parse(
       ".version 8.3\n.target sm_90a, debug\n.address_size 64\n.func f { ret; }\n.alias g, "
-      "f;\n.func h;\n.func h { ret; }\n.section .debug_info { .b8 1, 2 { } "
-      "}");
+      "f;\n.func h;\n.func h { ret; }\n.section .debug_info { .b8 1, 2 { } }");
   ASSERT_TRUE(std::holds_alternative<Module>(result)) << std::get<ParseError>(result).to_string();
   const Module& m = std::get<Module>(result);
   EXPECT_EQ(m.version_major, 8);

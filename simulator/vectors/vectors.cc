@@ -116,17 +116,6 @@ bool reads_carry(const Modifiers& m, Opcode op) {
   return m.carry_in || op == Opcode::k_addc || op == Opcode::k_subc || op == Opcode::k_madc;
 }
 
-// The register of example_module() for element `n` of an operand of `type`.
-std::string register_name(Type type, int n) {
-  if (type == Type::kPred) return "p" + std::to_string(n);
-  const int bytes = isa::size_of(type);
-  return (bytes <= 2 ? "h" : bytes == 4 ? "r" : bytes == 8 ? "d" : "q") + std::to_string(n);
-}
-
-Type half_of(Type t) {
-  return isa::size_of(t) == 4 ? Type::kB16 : isa::size_of(t) == 8 ? Type::kB32 : Type::kB64;
-}
-
 int bytes_of(Type t) { return t == Type::kPred ? 0 : isa::size_of(t); }
 
 // Collects the text before and after the instruction while the operands are looked at one by one.
@@ -182,24 +171,24 @@ class KernelWriter {
         destination(rule.second, n + 1, position);
         break;
       case Role::kDestinationVector:
-        for (int e = 0; e < 2; ++e) destination(half_of(type), n + e, position);
+        for (int e = 0; e < 2; ++e) destination(isa::half_of(type), n + e, position);
         break;
       case Role::kSourceVector:
-        for (int e = 0; e < 2; ++e) source(half_of(type), n + e, position);
+        for (int e = 0; e < 2; ++e) source(isa::half_of(type), n + e, position);
         break;
       case Role::kSourcePredicate: source(Type::kPred, n, position); break;
       case Role::kSource:
         if (last && is_exchange(opcode_)) {
-          before_ += "mov.b32 " + register_name(type, n) + ", 0xffffffff;\n";
+          before_ += "mov.b32 " + isa::register_for(type, n) + ", 0xffffffff;\n";
           break;
         }
         if (rule.name == "policy") {
-          before_ += "createpolicy.fractional.L2::evict_last.b64 " + register_name(type, n) +
+          before_ += "createpolicy.fractional.L2::evict_last.b64 " + isa::register_for(type, n) +
                      ", 0f3f800000;\n";
           break;
         }
         if (reduces_at_a_barrier(example_.spelling)) {  // which barrier, and how many threads
-          before_ += "mov.b32 " + register_name(type, n) + ", " +
+          before_ += "mov.b32 " + isa::register_for(type, n) + ", " +
                      std::to_string(rule.name == "a" ? 3 : kBlock) + ";\n";
           break;
         }
@@ -230,7 +219,7 @@ class KernelWriter {
   }
 
   void source(Type type, int n, int position) {
-    const std::string name = register_name(type, n);
+    const std::string name = isa::register_for(type, n);
     const int bytes = bytes_of(type);
     const std::string x = input({Word::Kind::kRegister, type, std::min(bytes, 8), position});
     switch (bytes) {
@@ -247,7 +236,7 @@ class KernelWriter {
   }
 
   void destination(Type type, int n, int position) {
-    std::string name = register_name(type, n);
+    std::string name = isa::register_for(type, n);
     const int bytes = bytes_of(type);
     if (example_.text.find(" c" + std::to_string(n)) != std::string::npos) {
       name = "c" + std::to_string(n);

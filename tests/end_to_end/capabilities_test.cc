@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -21,11 +20,6 @@ namespace lockstep::end_to_end {
 namespace {
 
 using Properties = std::set<std::string>;
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 // "| a | b |" -> {"a", "b"}.
 std::vector<std::string> cells(const std::string& line) {

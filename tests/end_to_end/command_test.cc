@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -28,11 +27,6 @@ const Environment kCheckout = {{"LOCKSTEP_CHECKOUT", "/a/checkout"}};
 
 Ended lockstep(std::vector<std::string> words, Environment environment = {}) {
   return run("command/lockstep", std::move(words), std::move(environment));
-}
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
 // The commands that --help lists.
@@ -155,6 +149,59 @@ TEST(Command, FindsItsToolsBesideItselfOrWhereAVariableNamesThem) {
   const Ended absent = run(link.string(), {"diff", "a", "b"});
   EXPECT_EQ(absent.status, 3);
   EXPECT_THAT(absent.output, AllOf(HasSubstr("has no passport_tool"), HasSubstr("'diff' needs")));
+}
+
+// counters, coverage and mutate without a program, in a made-up checkout whose tools print their
+// arguments: which options go to the run of the suites, and which to the tool.
+TEST(Command, HandsTheSuitesToTheSimulatedGpu) {
+  const fs::path checkout = fresh_file("checkout");
+  fs::create_directories(checkout / "bazel-bin/tests");
+  std::ofstream(checkout / "bazel-bin/tests/suites.tsv")
+      << "a\ttests/a_test\t//tests:a_test\nb\ttests/b_test\t//tests:b_test\n"
+         "times\ttests/times_test\t//tests:times_test\tsilicon\n";
+  const fs::path tool = checkout / "exec";
+  std::ofstream(tool) << "#!/bin/sh\necho \"$*\"\nexit ${STATUS:-0}\n";
+  fs::permissions(tool, fs::perms::owner_all);
+  const std::string out = (checkout / "lockstep-out").string();
+  const auto of = [&](std::vector<std::string> words, const std::string& status = "0") {
+    return lockstep(std::move(words), {{"LOCKSTEP_CHECKOUT", checkout.string()},
+                                       {"LOCKSTEP_TOOL_EXEC", tool.string()},
+                                       {"LOCKSTEP_TOOL_CONFORM", "conform"},
+                                       {"STATUS", status}});
+  };
+  const std::string run = " -- conform run --out=" + out + "/counters";
+  EXPECT_EQ(of({"counters", "--suite=a", "--check=races", "--quick"}).output,
+            "counters --check=races --report=" + out + "/counters/counters.json" + run +
+                " --suite=a --quick\n");
+  EXPECT_EQ(of({"counters", "--suite", "a", "--check", "races", "--cases", "5"}).output,
+            "counters --check=races --report=" + out + "/counters/counters.json" + run +
+                " --suite=a --cases=5\n");
+  EXPECT_EQ(of({"counters", "--report", "mine.json"}).output,
+            "counters --report=mine.json" + run + "\n");
+  EXPECT_EQ(of({"counters", "--report=x", "--", "./program", "--suite", "a"}).output,
+            "counters --report=x -- ./program --suite a\n");
+  EXPECT_THAT(of({"coverage", "--only", "kernels/a", "--scale", ".5"}).output,
+              AllOf(HasSubstr("coverage --only=kernels/a --check=all --source-root="),
+                    HasSubstr(" run --out=" + out + "/coverage --scale=.5\n")));
+  EXPECT_THAT(
+      of({"mutate"}).output,
+      AllOf(HasSubstr("suite a\n"), HasSubstr(" -- bazel-bin/tests/a_test --fail-fast\n"),
+            HasSubstr(" -- bazel-bin/tests/b_test --fail-fast\n"), Not(HasSubstr("times"))));
+  EXPECT_THAT(
+      of({"mutate", "--suite", "b", "--first", "--cases=2", "--mutants", "7", "--operators=x,y"})
+          .output,
+      AllOf(ContainsRegex("mutate --files=.* --out=lockstep-out/mutation/b .*--mutants=7"),
+            HasSubstr(" --first=--cases=2"), Not(HasSubstr("--cases=8")),
+            ContainsRegex("--operators=x.*y"), Not(HasSubstr("a_test"))));
+  const Ended unknown = of({"mutate", "--suite=c"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.output, "lockstep: there is no suite 'c'; ./lockstep list names them\n");
+  const Ended survivors = of({"mutate"}, "1");
+  EXPECT_EQ(survivors.status, 1);
+  EXPECT_THAT(survivors.output, HasSubstr("b_test")) << "the other suites are judged too";
+  const Ended broken = of({"mutate"}, "2");
+  EXPECT_EQ(broken.status, 2);
+  EXPECT_THAT(broken.output, Not(HasSubstr("b_test")));
 }
 
 // What bash offers for these words, the last of which is being typed.

@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -31,11 +30,6 @@ struct Conformed {
   nlohmann::json passport;  // null when there is none
 };
 
-std::string read(const std::string& path) {
-  std::ifstream in(path);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
 // `programs` of this folder are the suites, under their own names.
 Conformed conform(const std::vector<std::string>& programs, std::vector<std::string> arguments = {},
                   Environment environment = {}) {
@@ -51,8 +45,8 @@ Conformed conform(const std::vector<std::string>& programs, std::vector<std::str
   const Ended ended = run("harness/conform/conform", arguments, environment, 120);
   c.status = ended.status;
   c.output = ended.output;
-  c.passport = nlohmann::json::parse(read(c.out + "/passport.json"), nullptr, false);
-  c.junit = read(c.out + "/junit.xml");
+  c.passport = nlohmann::json::parse(text_of(c.out + "/passport.json"), nullptr, false);
+  c.junit = text_of(c.out + "/junit.xml");
   return c;
 }
 
@@ -210,7 +204,7 @@ TEST(Conform, RepeatedRunsHaveRandomSeedsOfTheirOwnAndAddUp) {
   std::set<std::string> seeds;
   for (int run = 1; run <= 5; ++run) {
     const auto ledger =
-        nlohmann::json::parse(read(fmt::format("{}/runs/{}/ledgers/right.json", c.out, run)));
+        nlohmann::json::parse(text_of(fmt::format("{}/runs/{}/ledgers/right.json", c.out, run)));
     for (const auto& record : ledger["records"]) seeds.insert(record["seed"]);
   }
   EXPECT_THAT(seeds, SizeIs(10)) << "two properties, five runs";

@@ -24,6 +24,11 @@ std::string fresh_file(const std::string& name) {
   return path;
 }
 
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
 Ended run(const std::string& program, std::vector<std::string> arguments, Environment environment,
           double time_limit_seconds) {
   Ended out;
@@ -53,8 +58,7 @@ Ended run(const std::string& program, std::vector<std::string> arguments, Enviro
     return out;
   }
   out.status = end.how == ProcessEnd::How::kExited ? end.status : 128 + end.status;
-  std::ifstream log(c.output);
-  out.output.assign(std::istreambuf_iterator<char>(log), {});
+  out.output = text_of(c.output);
   read_ledger(c.set["TEST_UNDECLARED_OUTPUTS_DIR"] + "/ledger.json", out.ledger, out.no_ledger);
   return out;
 }

@@ -35,4 +35,7 @@ inline constexpr char kAllButTheFar[] =
 // A file of the test's own, which does not exist yet.
 std::string fresh_file(const std::string& name);
 
+// All of a file; empty where it is not there.
+std::string text_of(const std::string& path);
+
 }  // namespace lockstep::end_to_end

@@ -1,42 +1,22 @@
 // `lockstep coverage` on programs/covered.cu, whose lines are named here by their numbers, and what
 // genhtml makes of its tracefile.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/exec/run.h"
+
 namespace lockstep {
 namespace {
 
 constexpr const char* kSource = "tests/exec/programs/covered.cu";
-
-struct Outcome {
-  int status = -1;
-  std::string out, err;
-};
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::string scratch(const std::string& name) { return testing::TempDir() + "/" + name; }
-
-Outcome shell(const std::string& command) {
-  const std::string out = scratch("out"), err = scratch("err");
-  const int status = std::system(("( " + command + " ) >" + out + " 2>" + err).c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 // One run and the records of its tracefile.
 struct Covered {

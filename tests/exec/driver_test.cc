@@ -1,35 +1,12 @@
 // Programs that use the driver API, under `lockstep exec`.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
+
+#include "tests/exec/run.h"
 
 namespace lockstep {
 namespace {
-
-struct Outcome {
-  int status = -1;
-  std::string out, err;
-};
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
-Outcome run(const std::string& words) {
-  const char* tool = std::getenv("LOCKSTEP_EXEC");
-  EXPECT_NE(tool, nullptr);
-  const std::string out = testing::TempDir() + "/out", err = testing::TempDir() + "/err";
-  const int status =
-      std::system((std::string(tool) + " " + words + " >" + out + " 2>" + err).c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
-}
 
 #ifdef WITH_NVRTC
 

@@ -1,32 +1,21 @@
 // `lockstep exec` and `lockstep counters` as people use them: programs that nvcc built, run
 // unmodified.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "tests/exec/run.h"
 
 namespace lockstep {
 namespace {
 
 using nlohmann::json;
 
-struct Outcome {
-  int status = -1;
-  std::string out, err;
-};
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::string scratch(const std::string& name) { return testing::TempDir() + "/" + name; }
 // What runs a program: some are in one binary, by their names.
 std::string program(const std::string& name) {
   for (const char* one : {"devices", "dynamic_shared", "goes_on", "graph", "grid_sync", "printf",
@@ -34,24 +23,6 @@ std::string program(const std::string& name) {
     if (name == one) return "tests/exec/several " + name;
   return "tests/exec/" + name;
 }
-
-// Runs lockstep-exec with these words, through a shell.
-Outcome run(const std::string& words, const std::string& environment = "") {
-  const char* tool = std::getenv("LOCKSTEP_EXEC");
-  EXPECT_NE(tool, nullptr);
-  const std::string out = scratch("out"), err = scratch("err");
-  const std::string command = environment + " " + tool + " " + words + " >" + out + " 2>" + err;
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
-}
-
-Outcome shell(const std::string& command) {
-  const std::string out = scratch("out"), err = scratch("err");
-  const int status = std::system(("env " + command + " >" + out + " 2>" + err).c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 // ---- programs that are right --------------------------------------------------------------------
 
@@ -464,8 +435,7 @@ TEST(NeverRan, ARefusedLaunchIsAnErrorUnlessItIsAskedFor) {
   const Outcome o = run("exec -- " + faulty + " malloc too-many-threads store");
   EXPECT_TRUE(has(o.err,
                   "refused: the launch of store(int*, int) answered cudaErrorInvalidValue (invalid "
-                  "argument): the "
-                  "block {2048, 1, 1} exceeds"))
+                  "argument): the block {2048, 1, 1} exceeds"))
       << o.err;
   EXPECT_TRUE(has(o.err, "1 launch of 1 kernel on a simulated sm_90, 1 launch refused: 1 error"))
       << o.err;
@@ -487,8 +457,7 @@ TEST(ApiErrors, AreErrorsUnlessTheyAreAskedFor) {
   const Outcome o = run("exec -- " + faulty + " malloc unsupported");
   EXPECT_TRUE(has(o.err,
                   "api-error: cudaIpcGetMemHandle answered cudaErrorNotSupported (operation not "
-                  "supported): the "
-                  "simulated GPU does not support it\n"
+                  "supported): the simulated GPU does not support it\n"
                   "  by the host, a call at "))
       << o.err;
 }
@@ -734,7 +703,7 @@ TEST(Record, IsNotWrittenWithoutExecEither) {
   const std::string file = scratch("somebody's");
   std::ofstream(file) << "somebody's own";
   const Outcome foreign =
-      shell(library + " \"LOCKSTEP_RECORD=" + file + "\" " + program("faulty") + " malloc store");
+      shell(library + " LOCKSTEP_RECORD=\"" + file + "\" " + program("faulty") + " malloc store");
   EXPECT_EQ(foreign.status, 88) << foreign.err;
   EXPECT_TRUE(has(foreign.err, "cannot be written: it is no record")) << foreign.err;
   EXPECT_EQ(contents(file), "somebody's own");

@@ -1,29 +1,20 @@
 // `lockstep mutate` as people use it: programs that nvcc built, judged by mutants.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "tests/exec/run.h"
 
 namespace lockstep {
 namespace {
 
 using nlohmann::json;
 
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
-struct Outcome {
-  int status = -1;
-  std::string out, err, folder;
+struct Judged : Outcome {
+  std::string folder;
 
   json report() const { return json::parse(contents(folder + "/mutation.json")); }
   // How many mutants have each status of the schema.
@@ -69,20 +60,9 @@ struct Outcome {
   }
 };
 
-// Runs lockstep-exec mutate with these words, through a shell.
-Outcome mutate(const std::string& name, const std::string& words) {
-  const char* tool = std::getenv("LOCKSTEP_EXEC");
-  EXPECT_NE(tool, nullptr);
-  Outcome o;
-  o.folder = testing::TempDir() + "/" + name;
-  const std::string out = o.folder + ".out", err = o.folder + ".err";
-  const std::string command =
-      std::string(tool) + " mutate --out=" + o.folder + " " + words + " >" + out + " 2>" + err;
-  const int status = std::system(command.c_str());
-  o.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  o.out = contents(out);
-  o.err = contents(err);
-  return o;
+Judged mutate(const std::string& name, const std::string& words) {
+  const std::string folder = scratch(name);
+  return {run("mutate --out=" + folder + " " + words), folder};
 }
 
 // Those with tests have weak and strong ones.
@@ -95,8 +75,8 @@ std::string program(const std::string& name) {
 
 // The tests that look at one element, and their twins that look at all.
 TEST(Mutate, DistinguishesTheWeakFromTheStrong) {
-  const Outcome weak = mutate("weak", program("weakly_tested")),
-                strong = mutate("strong", program("strongly_tested"));
+  const Judged weak = mutate("weak", program("weakly_tested")),
+               strong = mutate("strong", program("strongly_tested"));
   ASSERT_EQ(weak.status, 0) << weak.out << weak.err;
   ASSERT_EQ(strong.status, 0) << strong.out << strong.err;
   EXPECT_GT(strong.score(), 90) << strong.out;
@@ -128,29 +108,29 @@ TEST(Mutate, DistinguishesTheWeakFromTheStrong) {
 
 TEST(Mutate, SamplesTheSameBySeedAndGoesOnWhereItWas) {
   const std::string words = "--mutants=12 --seed=7 --operators=kernels " + program("weakly_tested");
-  const Outcome first = mutate("sample", words);
+  const Judged first = mutate("sample", words);
   ASSERT_EQ(first.status, 0) << first.err;
   const std::string report = first.report().dump();
-  const Outcome again = mutate("sample", "--resume " + words);
+  const Judged again = mutate("sample", "--resume " + words);
   EXPECT_EQ(again.status, 0) << again.err;
   EXPECT_EQ(again.report().dump(), report);
   int count = 0;
   for (const auto& [status, n] : first.statuses()) count += n;
   EXPECT_EQ(count, 12);
-  const Outcome other = mutate(
+  const Judged other = mutate(
       "sample", "--resume --mutants=11 --seed=8 --operators=kernels " + program("weakly_tested"));
   EXPECT_TRUE(has(other.err, "is of other mutants: beginning anew")) << other.err;
 }
 
 TEST(Mutate, ChoosesByOperatorAndJudgesByScore) {
-  const Outcome few = mutate("few", "--operators=compare-negated,call-removed --fail-under=100 " +
-                                        program("weakly_tested"));
+  const Judged few = mutate("few", "--operators=compare-negated,call-removed --fail-under=100 " +
+                                       program("weakly_tested"));
   for (const auto& [name, file] : few.report().at("files").items())
     for (const auto& m : file.at("mutants"))
       EXPECT_TRUE(m.at("mutatorName") == "compare-negated" ||
                   m.at("mutatorName") == "call-removed");
   EXPECT_EQ(few.status, few.score() < 100 ? 1 : 0) << few.out << few.err;
-  const Outcome below =
+  const Judged below =
       mutate("below", "--operators=guard-removed --fail-under=100 " + program("weakly_tested"));
   EXPECT_EQ(below.status, 1) << below.out << below.err;
   EXPECT_TRUE(has(below.err, "is below --fail-under=100")) << below.err;
@@ -160,7 +140,7 @@ TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
   const std::string file = testing::TempDir() + "/equivalents.txt";
   std::ofstream(file) << "# no difference\ntested.cu: if (i < n) y[i] = a * x[i] + y[i]; ~ "
                          "guard-removed ~ * ~ for this test\n";
-  const Outcome o =
+  const Judged o =
       mutate("excused", "--operators=guard-removed --fail-under=100 --equivalents=" + file + " " +
                             program("weakly_tested"));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
@@ -169,7 +149,7 @@ TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
   // All survivors are excused: those who trust that need no round with checks.
   constexpr const char* kSentence =
       " of the equivalent ones were judged by a part of the rounds alone";
-  const Outcome trusting =
+  const Judged trusting =
       mutate("trusting", "--trust-equivalents --operators=guard-removed --fail-under=100 " +
                              ("--equivalents=" + file + " ") + program("weakly_tested"));
   EXPECT_EQ(trusting.status, 0) << trusting.out << trusting.err;
@@ -179,7 +159,7 @@ TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
   EXPECT_EQ(trusting.judged_in("checks"), 0);
   EXPECT_GE(o.judged_in("checks"), excused);
   // Trusted or not, the word is not taken against a test.
-  const Outcome noticed =
+  const Judged noticed =
       mutate("noticed", "--trust-equivalents --operators=guard-removed --equivalents=" + file +
                             " " + program("strongly_tested"));
   EXPECT_EQ(noticed.statuses()["Ignored"], 0) << noticed.out;
@@ -193,7 +173,7 @@ TEST(Mutate, ExcusesWhatIsSaidToBeEquivalent) {
 
 // Managed memory is mapped into parent and mutants alike: they must not see one another's.
 TEST(Mutate, KeepsMutantsOfManagedMemoryApart) {
-  const Outcome o = mutate("managed", "--mutants=25 --jobs=4 " + program("managed"));
+  const Judged o = mutate("managed", "--mutants=25 --jobs=4 " + program("managed"));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   EXPECT_EQ(o.statuses()["Pending"], 0) << o.out;
   EXPECT_GT(o.score(), 50) << o.out;
@@ -201,7 +181,7 @@ TEST(Mutate, KeepsMutantsOfManagedMemoryApart) {
 
 // A program with threads of its own cannot be forked: each mutant is a run.
 TEST(Mutate, RunsProgramsWithThreadsOnceAMutant) {
-  const Outcome o =
+  const Judged o =
       mutate("threads", "--mutants=6 --operators=kernels " + program("beside_a_thread"));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   EXPECT_TRUE(has(o.err, "the program has several threads when it launches kernels")) << o.err;
@@ -212,7 +192,7 @@ TEST(Mutate, RunsProgramsWithThreadsOnceAMutant) {
 // What a mutant's place is not reached from is left out: the second part would notice the mutants
 // of the first.
 TEST(Mutate, LeavesOutPartsThatDoNotComeToTheMutant) {
-  const Outcome o = mutate("parts", "--operators=store-removed " + program("in_parts"));
+  const Judged o = mutate("parts", "--operators=store-removed " + program("in_parts"));
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   EXPECT_EQ(o.statuses()["Survived"], 1) << o.out;
   EXPECT_EQ(o.statuses()["Killed"], 1) << o.out;  // the second part's own
@@ -223,8 +203,8 @@ TEST(Mutate, LeavesOutPartsThatDoNotComeToTheMutant) {
 TEST(Mutate, JudgesByWhatLaunchesLeaveAsByWholeRuns) {
   for (const std::string name : {"compared", "weakly_tested"}) {
     const std::string words = "--operators=kernels " + program(name);
-    const Outcome compared = mutate("compared-" + name, words),
-                  whole = mutate("whole-" + name, "--whole-runs " + words);
+    const Judged compared = mutate("compared-" + name, words),
+                 whole = mutate("whole-" + name, "--whole-runs " + words);
     ASSERT_EQ(compared.status, 0) << compared.out << compared.err;
     ASSERT_EQ(whole.status, 0) << whole.out << whole.err;
     EXPECT_EQ(compared.verdicts(), whole.verdicts());
@@ -243,10 +223,10 @@ TEST(Mutate, SaysWhatIsWrong) {
       has(mutate("wrong", "--files='(' " + program("vector_add")).err, "regular expressions"));
   EXPECT_TRUE(has(mutate("wrong", "--files=nowhere --callers=nobody " + program("vector_add")).err,
                   "no mutant is left to judge"));
-  const Outcome red = mutate("red", "-- /bin/false");
+  const Judged red = mutate("red", "-- /bin/false");
   EXPECT_EQ(red.status, 2);
   EXPECT_TRUE(has(red.err, "the unchanged program ends with status 1")) << red.err;
-  const Outcome nothing = mutate("nothing", "-- /bin/true");
+  const Judged nothing = mutate("nothing", "-- /bin/true");
   EXPECT_EQ(nothing.status, 2);
   EXPECT_TRUE(has(nothing.err, "the program launched no kernel on the simulated GPU"))
       << nothing.err;
@@ -257,13 +237,12 @@ TEST(Mutate, EndsWithAnErrorWhereWhatBecomesOfMutantsCannotBeWritten) {
   // With a limit of file sizes, in KiB; through a pipe, since the limit holds for what is printed
   // too.
   const auto limited = [](const std::string& name, int limit, const std::string& words) {
-    const std::string folder = testing::TempDir() + "/" + name, script = folder + ".sh",
-                      err = folder + ".err";
+    const std::string folder = scratch(name), script = folder + ".sh";
     std::ofstream(script) << "(ulimit -f " << limit << "; exec " << std::getenv("LOCKSTEP_EXEC")
-                          << " mutate --out=" << folder << " " << words << ") 2>&1 | cat > " << err
+                          << " mutate --out=" << folder << " " << words << ") 2>&1 | cat"
                           << "\nexit ${PIPESTATUS[0]}\n";
-    const int status = std::system(("bash " + script).c_str());
-    return std::pair(WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(err));
+    const Outcome o = shell("bash " + script);
+    return std::pair(o.status, o.out);
   };
   const std::string words = program("vector_add");
   for (const auto& [limit, what] :
@@ -274,7 +253,7 @@ TEST(Mutate, EndsWithAnErrorWhereWhatBecomesOfMutantsCannotBeWritten) {
     EXPECT_TRUE(has(said, what)) << said;
   }
   // What has become of the first mutants fills the disk, as it were.
-  const Outcome few = mutate("filled", "--mutants=3 " + words);
+  const Judged few = mutate("filled", "--mutants=3 " + words);
   ASSERT_EQ(few.status, 0) << few.err;
   for (const char* round : {"whole", "checks"}) {
     std::ofstream(few.folder + "/" + round + ".jsonl") << std::string(64 << 10, '\n');

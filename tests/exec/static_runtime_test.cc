@@ -1,42 +1,17 @@
 // Programs and libraries as nvcc links them by default, with the CUDA runtime inside, under
 // `lockstep exec` and its kin.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <string>
+
+#include "tests/exec/run.h"
 
 namespace lockstep {
 namespace {
 
-struct Outcome {
-  int status = -1;
-  std::string out, err;
-};
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::string scratch(const std::string& name) { return testing::TempDir() + "/" + name; }
 std::string program(const std::string& name) { return "tests/exec/" + name; }
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
-Outcome shell(const std::string& command) {
-  const std::string out = scratch("out"), err = scratch("err");
-  const int status = std::system(("( " + command + " ) >" + out + " 2>" + err).c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
-}
-
-Outcome run(const std::string& words, const std::string& environment = "") {
-  const char* tool = std::getenv("LOCKSTEP_EXEC");
-  EXPECT_NE(tool, nullptr);
-  return shell(environment + " " + tool + " " + words);
-}
-
 // Runs `command`, which ends with the plugin's argument to come: the planted race is found, and the
 // repair is green.
 void expect_race_and_repair(const std::string& command, const std::string& environment = "") {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# examples/bazel by the machine's own Bazel, in a workspace with no .bazelrc: green, red with its
+# examples/sums by the machine's own Bazel, in a workspace with no .bazelrc: green, red with its
 # planted bug, and with a family that `lockstep new` has made. $1: this checkout's WORKSPACE. $2:
 # `installed`, with the package unpacked in a folder, or `built`, with this checkout as the
 # repository @lockstep. $3: the toolkit's stamp, whose first line is its folder.
@@ -12,7 +12,7 @@ log=$TEST_TMPDIR/log
 tar -xf packages/packages.tar -C "$TEST_TMPDIR"
 prefix=$TEST_TMPDIR/lockstep-$(cat VERSION)
 workspace=$TEST_TMPDIR/workspace
-cp -r "$checkout/examples/bazel" "$workspace"
+cp -r "$checkout/examples/sums" "$workspace"
 cd "$workspace" || exit 1
 
 if [[ $2 == installed ]]; then
@@ -48,16 +48,16 @@ trap clean_up EXIT
 in_bazel test //...
 expect "the example is green" "$?" 0
 cat "$log"
-expect_match "its test ran" "$(cat "$log")" '^//sums:sums_test +PASSED'
+expect_match "its test ran" "$(cat "$log")" '^//:sums_test +PASSED'
 expect "the test for silicon is left out where there is none" "$(grep -c sums_gpu_test "$log")" 0
 if [[ $2 == installed ]]; then
-  in_bazel aquery 'mnemonic("CppCompile|CudaCompile", deps(//sums:sums_test))'
+  in_bazel aquery 'mnemonic("CppCompile|CudaCompile", deps(//:sums_test))'
   expect "nothing of Lockstep is compiled" \
     "$(sed -nE 's/^  Target: //p' "$log" | grep -v '^@bazel_tools' | sort -u | xargs)" \
-    "//sums:sums //sums:sums_test_objects"
+    "//:sums //:sums_test_objects"
 fi
 
-in_bazel test --define planted_bug=yes --test_output=errors //sums:sums_test
+in_bazel test --define planted_bug=yes --test_output=errors //:sums_test
 expect "with its planted bug it is red" "$?" 3
 expect_match "and says why" "$(cat "$log")" 'Sums.OfSmallArrays: fail: finding:'
 grep '^\[ LEDGER \]' "$log"
@@ -75,9 +75,8 @@ if [[ $2 == built ]]; then
   in_bazel test //cube:cube_test //cube:cube_known_bad_test
   expect "a family that is not filled in is red" "$?" 3
 fi
-rm -rf filled && cp -r "$checkout/examples/cmake_family/cube" filled &&
-  cp -r filled/{kernels,properties,reference,tests} cube/ && rm -r filled
-sed -i 's#"//sums:sums_test"#"//cube:cube_test", "//sums:sums_test"#' BUILD.bazel
+cp -r "$checkout/examples/cmake_family/filled_in/." cube/
+sed -i 's#":sums_test"#"//cube:cube_test", ":sums_test"#' BUILD.bazel
 in_bazel test //...
 expect "filled in it is green" "$?" 0
 cat "$log"

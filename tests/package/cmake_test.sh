@@ -1,7 +1,7 @@
 #!/bin/bash
-# The package in a folder, and examples/cmake_* built with it by CMake, nvcc and g++ alone. Each
-# project is red with its planted bug and green without. $1: the toolkit's stamp, whose first line
-# is its folder.
+# The package in a folder, and examples/{sums,cmake_family} built with it by CMake, nvcc and g++
+# alone. Each project is red with its planted bug and green without. $1: the toolkit's stamp, whose
+# first line is its folder.
 set -u
 source bazel/tests/assert.sh
 toolkit=$(head -1 "$1")
@@ -100,18 +100,21 @@ tests() {
   grep -E '^[0-9]+% tests passed' "$log"
 }
 
-build cmake_gtest -DPLANTED_BUG=ON
-expect "cmake_gtest with its planted bug" "$(tests cmake_gtest)" \
+build sums -DPLANTED_BUG=ON
+expect "sums with its planted bug" "$(tests sums)" \
   "20% tests passed, 4 tests failed out of 5"
 expect_match "the race is reported, with its line" "$(cat "$log")" 'sums\.cu:18 \(ld\.shared'
 grep -A12 -m1 'race' "$log"
-expect_match "and is in the report" "$(cat "$TEST_TMPDIR/cmake_gtest/sums.sarif")" \
+expect_match "and is in the report" "$(cat "$TEST_TMPDIR/sums/sums.sarif")" \
   '"ruleId": ?"race"'
-build cmake_gtest -DPLANTED_BUG=OFF
-expect "cmake_gtest repaired" "$(tests cmake_gtest)" "100% tests passed, 0 tests failed out of 5"
+build sums -DPLANTED_BUG=OFF
+expect "sums repaired" "$(tests sums)" "100% tests passed, 0 tests failed out of 5"
 cat "$log"
 
-same_compilers cmake_gtest cmake_family
+(cd "$TEST_TMPDIR/examples/cmake_family" && "$prefix/bin/lockstep" new cube) > "$log"
+expect "lockstep new, in cmake_family" $? 0
+cp -r "$TEST_TMPDIR"/examples/cmake_family/{filled_in/.,cube/}
+same_compilers sums cmake_family
 build cmake_family -DPLANTED_BUG=ON
 expect "cmake_family with its planted bug" "$(tests cmake_family -L lockstep)" \
   "0% tests passed, 2 tests failed out of 2"

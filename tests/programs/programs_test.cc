@@ -1,17 +1,16 @@
 // The programs of this folder, run by `lockstep exec` as anybody runs a program: right under every
 // setting, and wrong with each of their mistakes.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "tests/exec/run.h"
 
 namespace lockstep {
 namespace {
@@ -138,20 +137,11 @@ const std::vector<Entry>& entries() {
   return all;
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
 bool is_one_of(const std::string& kind, const std::string& kinds) {
   return has("|" + kinds + "|", "|" + kind + "|");
 }
 
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-struct Outcome {
-  int status = -1;
-  std::string out, err;
+struct Reported : Outcome {
   json report;
 
   bool reported(const std::string& kind, const std::string& kernel) const {
@@ -168,19 +158,14 @@ struct Outcome {
 // status.
 constexpr const char* kTimeLimit = "timeout 100 ";
 
-Outcome run(const Entry& e, const std::string& setting, int mistake) {
-  const char* tool = std::getenv("LOCKSTEP_EXEC");
-  if (!tool) return {};
-  const std::string base = testing::TempDir() + "/" + e.name;
-  std::ostringstream command;
-  command << kTimeLimit << tool << " exec --require-kernels " << setting << " --report=" << base
-          << ".json -- tests/programs/" << e.group << " " << e.name;
-  if (mistake) command << " --mistake=" << mistake;
-  command << " >" << base << ".out 2>" << base << ".err";
-  std::ofstream(base + ".json") << "{}";  // none of an earlier run
-  const int status = std::system(command.str().c_str());
-  Outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(base + ".out"),
-            contents(base + ".err"), json::parse(contents(base + ".json"), nullptr, false)};
+Reported run(const Entry& e, const std::string& setting, int mistake) {
+  const std::string report = scratch(std::string(e.name) + ".json");
+  std::ostringstream words;
+  words << "exec --require-kernels " << setting << " --report=" << report << " -- tests/programs/"
+        << e.group << " " << e.name;
+  if (mistake) words << " --mistake=" << mistake;
+  std::ofstream(report) << "{}";  // none of an earlier run
+  Reported o{lockstep::run(words.str(), kTimeLimit), json::parse(contents(report), nullptr, false)};
   if (!o.report.contains("findings")) o.report["findings"] = json::array();
   return o;
 }
@@ -221,7 +206,7 @@ class Right : public testing::TestWithParam<Case> {};
 
 TEST_P(Right, PassesItsOwnCheckAndNothingIsFound) {
   const Entry& e = *GetParam().entry;
-  const Outcome o = run(e, GetParam().setting, 0);
+  const Reported o = run(e, GetParam().setting, 0);
   EXPECT_EQ(o.status, 0) << o.text();
   EXPECT_TRUE(has(o.out, std::string("PASS ") + e.name + ": ")) << o.text();
   for (const json& f : o.report["findings"]) {
@@ -242,7 +227,7 @@ TEST(LookBack, HoldsInOtherOrdersAndOnSeveralHostThreads) {
     if (std::string(e.name) != "thrust_segments") continue;
     for (const char* setting : {"--threads=2 --check=none", "--threads=8 --check=none",
                                 "--threads=1 --schedule=5", "--threads=3 --schedule=6"}) {
-      const Outcome o = run(e, setting, 0);
+      const Reported o = run(e, setting, 0);
       EXPECT_EQ(o.status, 0) << setting << "\n" << o.text();
       EXPECT_TRUE(has(o.out, "PASS thrust_segments: 0 of 10000 ")) << setting << "\n" << o.text();
     }
@@ -258,11 +243,11 @@ TEST(Libraries, AreHeldToTheirOwnMistakesWhenAsked) {
     return std::string(e.name) == "thrust_in_place";
   });
   ASSERT_NE(known, entries().end());
-  const Outcome strict = run(*known, "--check=all,strict-libraries", 0);
+  const Reported strict = run(*known, "--check=all,strict-libraries", 0);
   EXPECT_EQ(strict.status, 86) << strict.text();
   EXPECT_TRUE(strict.reported("race", "cub::")) << strict.text();
   EXPECT_TRUE(strict.reported("uninitialised", "cub::")) << strict.text();
-  const Outcome stopping = run(*known, "--stop", 0);
+  const Reported stopping = run(*known, "--stop", 0);
   EXPECT_EQ(stopping.status, 0) << stopping.text();
   EXPECT_TRUE(has(stopping.out, "PASS")) << stopping.text();
 }
@@ -286,7 +271,7 @@ class Mistake : public testing::TestWithParam<Case> {};
 TEST_P(Mistake, IsFound) {
   const Entry& e = *GetParam().entry;
   const std::string kind = e.mistakes[static_cast<std::size_t>(GetParam().mistake) - 1];
-  const Outcome o = run(e, GetParam().setting, GetParam().mistake);
+  const Reported o = run(e, GetParam().setting, GetParam().mistake);
   const bool failed = has(o.out, std::string("FAIL ") + e.name + ": ");
   if (kind == kOwnCheck) {
     EXPECT_EQ(o.status, 1) << o.text();
@@ -312,15 +297,11 @@ TEST(Programs, AreAllInTheTableWithTheirMistakes) {
   std::map<std::string, std::string> listed;  // by group
   for (const Entry& e : entries())
     listed[e.group] += std::string(e.name) + " " + std::to_string(e.mistakes.size()) + "\n";
-  const std::string list = testing::TempDir() + "/list";
   for (const auto& [group, lines] : listed) {
     // A program needs its runtime to start, and exec knows where one is.
-    ASSERT_EQ(std::system((std::string(std::getenv("LOCKSTEP_EXEC")) +
-                           " exec --quiet -- tests/programs/" + group + " --list >" + list)
-                              .c_str()),
-              0)
-        << group;
-    EXPECT_EQ(contents(list), lines) << group;
+    const Outcome list = lockstep::run("exec --quiet -- tests/programs/" + group + " --list");
+    ASSERT_EQ(list.status, 0) << group;
+    EXPECT_EQ(list.out, lines) << group;
   }
 }
 

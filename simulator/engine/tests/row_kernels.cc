@@ -81,8 +81,7 @@ class Writer {
   std::string text;
 
   void module(const isa::FormRow& row) {
-    line(".version 9.0\n.target sm_" + std::to_string(row.sm) +
-         (row.suffix != 0 ? std::string(1, row.suffix) : std::string()) + "\n.address_size 64");
+    line(".version 9.0\n.target " + isa::target_of(row) + "\n.address_size 64");
     line(".func callee(.param .align 16 .b8 in[64])\n{\nret;\n}");
     line(".const .align 16 .b32 constants[64] = {7, 6, 5, 4, 3, 2, 1};");
   }

@@ -68,8 +68,7 @@ class Printer {
     const std::string bytes = number(program_.threads);
     line(
         ".reg .b64 b_in, b_window, b_output, b_scratch, b_sums, b_shared, b_board, b_board0, "
-        "b_local, b_stage, b_mbarrier, b_shared_sums; .reg .b32 "
-        "thread, global_thread;");
+        "b_local, b_stage, b_mbarrier, b_shared_sums; .reg .b32 thread, global_thread;");
     if (needs_.shared)
       line(".shared .align 64 .b8 " + kernel_ + "_shared[" + number(kPrivate * program_.threads) +
            "];");
@@ -207,8 +206,7 @@ class Printer {
          ", (p_in0, p_in1, p_in2, p_depth)" + (prototype.empty() ? "" : ", " + prototype) + ";");
     line("ld.param.b32 " + to0 +
          ", [p_out];\nld.param.v2.b32 {t0, t1}, [p_out+8];\nld.param.b64 x0, [p_out+16];\nmov.b64 "
-         "{t2, t3}, x0;\nxor.b32 t0, t0, t1;\nxor.b32 t2, "
-         "t2, t3;\nxor.b32 " +
+         "{t2, t3}, x0;\nxor.b32 t0, t0, t1;\nxor.b32 t2, t2, t3;\nxor.b32 " +
          to1 + ", t0, t2;\n}");
   }
 

@@ -5,6 +5,7 @@
 
 #include "simulator/fuzz/differential/writer.h"
 #include "simulator/isa/category.h"
+#include "simulator/isa/form_examples.h"
 
 namespace lockstep::fuzz::differential {
 namespace {
@@ -13,10 +14,6 @@ using isa::Opcode;
 using isa::OperandRule;
 using isa::Type;
 using Role = OperandRule::Role;
-
-Type half_of(Type t) {
-  return isa::size_of(t) == 4 ? Type::kB16 : isa::size_of(t) == 8 ? Type::kB32 : Type::kB64;
-}
 
 bool is_wide_integer(Type t) {
   switch (t) {
@@ -162,11 +159,11 @@ Operand Writer::operand(const OperandRule& rule, const isa::Modifiers& m,
       return o;
     case Role::kDestinationVector:
       o.kind = Operand::Kind::kVector;
-      for (int i = 0; i < 2; ++i) o.elements.push_back(fresh(half_of(type)));
+      for (int i = 0; i < 2; ++i) o.elements.push_back(fresh(isa::half_of(type)));
       return o;
     case Role::kSourceVector:
       o.kind = Operand::Kind::kVector;
-      for (int i = 0; i < 2; ++i) o.elements.push_back(source(half_of(type)));
+      for (int i = 0; i < 2; ++i) o.elements.push_back(source(isa::half_of(type)));
       return o;
     case Role::kSourcePredicate:
       o = of(pool(Class::kPredicate));

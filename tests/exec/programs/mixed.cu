@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   CUDA(cudaMalloc(&p, 64 * sizeof(int)));
   number<<<1, 64>>>(p);
   CUDA(cudaGetLastError());
+  CUDA(cudaDeviceSynchronize());  // a non-blocking stream does not wait for the default stream
   const std::string text =
       std::string(before_barrier) + (repaired ? "bar.sync 0;" : "") + after_barrier;
   CUmodule module;

@@ -1,0 +1,52 @@
+// Functions of the driver API that the runtime API has too: same arguments, other types.
+//
+//   Forward<"cuStreamQuery", Needs::kContext, decltype(cuStreamQuery), &cudaStreamQuery>::run
+//
+// is a function of cuStreamQuery's type that calls cudaStreamQuery in the frame of call.h.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "simulator/driver/call.h"
+
+namespace lockstep::driver {
+
+// An argument of the driver API in the runtime's type. Enumerators have the same numbers in both,
+// structures the same members; a device address is a pointer.
+template <class To, class From>
+To same(From from) {
+  if constexpr (std::is_same_v<From, CUmemLocation>) {
+    return {.type = static_cast<cudaMemLocationType>(from.type), .id = from.id};
+  } else if constexpr (std::is_enum_v<To>) {
+    return static_cast<To>(from);
+  } else if constexpr (std::is_convertible_v<From, To>) {
+    return from;
+  } else {
+    using Target = std::remove_pointer_t<From>;
+    if constexpr (std::is_pointer_v<From> && !std::is_function_v<Target>)
+      static_assert(sizeof(Target) == sizeof(std::remove_pointer_t<To>));
+    return reinterpret_cast<To>(from);
+  }
+}
+
+// A string as a template's argument.
+template <std::size_t size>
+struct Name {
+  char text[size];
+  constexpr Name(const char (&from)[size]) { std::copy_n(from, size, text); }
+};
+
+template <Name name, Needs needs, class Function, auto runtime_function>
+struct Forward;
+
+template <Name name, Needs needs, class... Driver, class... Runtime,
+          cudaError_t (*runtime_function)(Runtime...)>
+struct Forward<name, needs, CUresult(Driver...), runtime_function> {
+  static CUresult run(Driver... arguments) {
+    return call(name.text, needs, [&] { return runtime_function(same<Runtime>(arguments)...); });
+  }
+};
+
+}  // namespace lockstep::driver
