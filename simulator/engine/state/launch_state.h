@@ -14,6 +14,7 @@
 
 #include "simulator/check/finding.h"
 #include "simulator/check/global_races.h"
+#include "simulator/check/unique_findings.h"
 #include "simulator/engine/launch/launch.h"
 #include "simulator/engine/state/quiescence.h"
 #include "simulator/engine/state/warp_state.h"
@@ -73,8 +74,7 @@ struct Launch {
        check_synchronisation = true;
   bool strict_barriers = false, strict_libraries = false, strict_writes = false;
   std::mutex mutex;  // findings, output
-  std::vector<std::pair<std::uint64_t, check::Finding>>
-      findings;  // with the position of the block in the schedule
+  check::UniqueFindings findings;
   std::vector<HeapAllocation> heap;
   std::vector<UnwrittenStore> unwritten_stores;
   std::map<std::uint32_t, std::uint32_t> unwritten_sites;  // by pc: how many of these are its
