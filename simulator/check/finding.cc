@@ -164,7 +164,22 @@ bool same_site(const Site& a, const Site& b) {
          a.inlined_into == b.inlined_into && (!a.file.empty() || a.ptx_line == b.ptx_line);
 }
 
+namespace {
+
+bool is_failure(const Finding& f) { return f.kind == Kind::kApiError || f.kind == Kind::kRefused; }
+
+bool same_failure(const Finding& a, const Finding& b) {
+  return a.kind == b.kind && a.call == b.call && a.error == b.error && a.kernel == b.kernel &&
+         a.caller == b.caller && (!a.call.empty() || a.where == b.where);
+}
+
+}  // namespace
+
 bool same_place(const Finding& a, const Finding& b) {
+  if (is_failure(a) || is_failure(b)) return same_failure(a, b);
+  if (a.by_host() || b.by_host())
+    return a.by_host() && b.by_host() && a.kind == b.kind && a.caller != nullptr &&
+           a.caller == b.caller;
   if (a.kind != b.kind || a.severity != b.severity || a.kernel != b.kernel ||
       a.origin.has_value() != b.origin.has_value())
     return false;

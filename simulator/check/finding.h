@@ -112,6 +112,7 @@ struct Finding {
   std::string call;   // the API function, where a call of the host failed: then there is no thread,
                       // and `kernel` is the one launched, if any
   std::string error;  // what the call answered: "cudaErrorInvalidValue"
+  const void* caller = nullptr;   // the place in the host's program, where it is known
   std::uint64_t occurrences = 1;  // threads and times the same place met the same kind
   bool survived = false;          // the kernel went on as if nothing had been there
 
@@ -124,9 +125,10 @@ struct Finding {
 // Whether they are one place to the reader of the program: the same instruction of one line, or of
 // one line of PTX where the source is not known.
 bool same_site(const Site& a, const Site& b);
-// Whether two findings, each of a kernel, are one mistake met twice: of one kind at one
-// instruction, and both or neither survived. What comes from one load is one mistake wherever it is
-// used, and a race is one whichever side notices it.
+// Whether two findings are one mistake met twice. Of a kernel: of one kind at one instruction, and
+// both or neither survived. What comes from one load is one mistake wherever it is used, and a race
+// is one whichever side notices it. Of the host: of one kind at one known caller. A failed call, or
+// refused device code, is the same with the same caller, error and kernel.
 bool same_place(const Finding& a, const Finding& b);
 
 }  // namespace lockstep::check

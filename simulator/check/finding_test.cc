@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "simulator/check/unique_findings.h"
+
 namespace lockstep::check {
 namespace finding_test {
 
@@ -187,6 +189,94 @@ TEST(SamePlace, OfARaceIsTheSameFromEitherSide) {
   EXPECT_TRUE(same_place(f, g));
   g.other->site.line = 40;
   EXPECT_FALSE(same_place(f, g));
+}
+
+TEST(SamePlace, OfAHostCallIsItsKnownCaller) {
+  const int callers[2] = {};
+  Finding f;
+  f.kind = Kind::kUninitialised;
+  f.call = "cudaMemcpy";
+  f.caller = &callers[0];
+  Finding g = f;
+  g.where = "another allocation";
+  EXPECT_TRUE(same_place(f, g));
+  g.caller = &callers[1];
+  EXPECT_FALSE(same_place(f, g));
+  f.caller = g.caller = nullptr;
+  EXPECT_FALSE(same_place(f, g)) << "unknown places are not one place";
+  EXPECT_FALSE(same_place(f, example()));
+}
+
+TEST(SamePlace, OfAFailureIsItsCallerErrorAndKernel) {
+  Finding f;
+  f.kind = Kind::kApiError;
+  f.call = "cudaMalloc";
+  f.error = "cudaErrorMemoryAllocation";
+  f.where = "2 GiB";
+  Finding g = f;
+  g.where = "4 GiB";
+  g.severity = Severity::kInformation;  // once the program has looked at the error
+  EXPECT_TRUE(same_place(f, g));
+  g.error = "cudaErrorInvalidValue";
+  EXPECT_FALSE(same_place(f, g));
+  g = f;
+  g.caller = &g;
+  EXPECT_FALSE(same_place(f, g));
+  // Device code is refused by no call of its own: the reason is the place.
+  f.kind = g.kind = Kind::kRefused;
+  f.call = g.call = "";
+  f.caller = g.caller = nullptr;
+  EXPECT_TRUE(same_place(f, g));
+  g.where = "another reason";
+  EXPECT_FALSE(same_place(f, g));
+}
+
+// A race between two threads of one block, which notices it at `line` against `other`.
+Finding race(int line, int other) {
+  Finding f = example();
+  f.kind = Kind::kRace;
+  f.access.site.line = line;
+  f.other = f.access;
+  f.other->site.line = other;
+  f.occurrences = 1;
+  return f;
+}
+
+TEST(UniqueFindings, CountRepetitionsAndKeepTheEarliestPosition) {
+  UniqueFindings all;
+  Finding early = race(3, 4), late = race(4, 3);
+  early.where = "early";
+  late.where = "late";
+  const auto first = all.add(late, 7);
+  EXPECT_TRUE(first.fresh);
+  const auto second = all.add(early, 2);
+  EXPECT_FALSE(second.fresh);
+  EXPECT_EQ(second.number, first.number);
+  EXPECT_FALSE(all.add(late, 9).fresh);
+  EXPECT_TRUE(all.add(race(5, 6), 4).fresh);
+  EXPECT_TRUE(all.add(race(8, 9), 5).fresh);
+  all.keep_until(4);
+  const std::vector<Finding> kept = all.take();
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept[0].where, "early");
+  EXPECT_EQ(kept[0].occurrences, 3u);
+  EXPECT_EQ(kept[1].access.site.line, 5);
+  EXPECT_TRUE(all.add(early, 2).fresh) << "what was taken is reported again";
+}
+
+TEST(UniqueFindings, CountAtASiteOfEitherSideOfARaceAndAtAnOrigin) {
+  UniqueFindings all;
+  Finding value = example();
+  value.origin = Site{"stencil.cu", 12, "", 30, "ld.shared.f32"};
+  value.occurrences = 1;
+  const std::uint64_t of_value = all.add(value).number, of_race = all.add(race(3, 4)).number;
+  all.count_at(Kind::kRace, Severity::kError, race(3, 4).access.site, false, 10);
+  all.count_at(Kind::kRace, Severity::kError, race(4, 3).access.site, false, 100);
+  all.count_at(Kind::kRace, Severity::kInformation, race(4, 3).access.site, false, 1000);
+  EXPECT_EQ(all.find(of_race)->finding.occurrences, 111u);
+  all.count_at(value.kind, Severity::kError, *value.origin, true, 5);
+  EXPECT_EQ(all.find(of_value)->finding.occurrences, 6u);
+  EXPECT_EQ(all.find(99), nullptr);
 }
 
 TEST(Kinds, HaveDifferentNamesAndAnErrorEach) {

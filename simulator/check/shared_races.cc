@@ -130,23 +130,23 @@ inline __attribute__((always_inline)) void SharedRaces::write_strongly(const Wri
                                                                        std::uint32_t mine,
                                                                        std::uint32_t pc) const {
   const std::uint32_t before = of.written[granule];
-  std::uint32_t after = mine;
-  if (!(mine & kObserves) && now(before)) {
-    if (thread_of(before) == thread_of(mine)) {
-      after |= before & kManyWarps;
-    } else if (!(before & kManyWarps)) {
-      of.second[granule] = before;
-      of.second_at[granule] = of.written_at[granule];
-      after |= kManyWarps;
-    } else {
-      if (thread_of(of.second[granule]) == thread_of(mine)) {
-        of.second[granule] = mine;
-        of.second_at[granule] = pc;
-      }
-      return;
+  const bool joins = !(mine & kObserves) & now(before),
+             again = thread_of(before) == thread_of(mine), two = (before & kManyWarps) != 0;
+  if (__builtin_expect(joins & (again | two), 0)) {
+    if (again) {
+      of.written[granule] = mine | (before & kManyWarps);
+      of.written_at[granule] = pc;
+    } else if (thread_of(of.second[granule]) == thread_of(mine)) {
+      of.second[granule] = mine;
+      of.second_at[granule] = pc;
     }
+    return;
   }
-  of.written[granule] = after;
+  // The first of two, or the only one: no branch, since which it is depends on the data. Without
+  // kManyWarps the words of a second one say nothing, as nobody reads in this epoch.
+  of.second[granule] = before;
+  of.second_at[granule] = of.written_at[granule];
+  of.written[granule] = mine | std::uint32_t{joins} * kManyWarps;
   of.written_at[granule] = pc;
 }
 
@@ -495,9 +495,9 @@ bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32
   const auto has = [](Vector words, std::uint32_t mask, std::uint32_t bits) {
     return _mm256_cmpeq_epi32(_mm256_and_si256(words, all_lanes(mask)), all_lanes(bits));
   };
-  // Lanes that are a third at their granules change nothing; of counters that many threads share
-  // most are.
-  std::uint32_t fit = 0, third = 0;
+  // Lanes that change nothing: a third at its granule, and one of two that writes again as before.
+  // Of counters that many threads share most are.
+  std::uint32_t fit = 0, unchanged = 0;
   for (std::uint32_t i = 0; i < 32; i += 8) {
     if ((lanes >> i & 0xff) == 0) continue;
     const Vector low = load(reinterpret_cast<const std::uint32_t*>(offsets + i)),
@@ -508,25 +508,36 @@ bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32
     const Vector active =
         _mm256_sllv_epi32(all_lanes(lanes >> i), _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24));
     const Vector at = _mm256_and_si256(_mm256_srli_epi32(both, 2), _mm256_srai_epi32(active, 31));
-    const Vector wr = gather(written_, at), current = now(wr),
-                 me = _mm256_and_si256(consecutive(mine + i), all_lanes(kThread));
+    const Vector wr = gather(written_, at), current = now(wr), me = consecutive(mine + i);
     const Vector same_kind = has(wr, kStrong | kObserves, kind);
     const Vector read = any_read_ ? now(gather(read_, at)) : _mm256_setzero_si256();
     fit |= bits_of(_mm256_andnot_si256(
                read, _mm256_or_si256(_mm256_xor_si256(current, all_lanes(~0u)), same_kind)))
            << i;
-    const Vector others = _mm256_or_si256(
-        _mm256_cmpeq_epi32(_mm256_and_si256(wr, all_lanes(kThread)), me),
-        _mm256_cmpeq_epi32(_mm256_and_si256(gather(warp_read_, at), all_lanes(kThread)), me));
-    third |= bits_of(_mm256_andnot_si256(
-                 others, _mm256_and_si256(current, has(wr, kManyWarps, kManyWarps))))
-             << i;
+    if (side.observes) continue;
+    const Vector second = gather(warp_read_, at);
+    const auto of_me = [&](Vector word, std::uint32_t but_for, const auto& made_at) {
+      const Vector differ = _mm256_xor_si256(word, me);
+      const Vector same = has(differ, ~but_for, 0);
+      return std::pair(
+          has(differ, kThread, 0),
+          _mm256_and_si256(same, _mm256_cmpeq_epi32(gather(made_at, at), all_lanes(side.pc))));
+    };
+    const auto [is_first, first_again] = of_me(wr, kManyWarps, written_at_);
+    const auto [is_second, second_again] = of_me(second, 0, warp_read_at_);
+    const Vector of_two = _mm256_or_si256(
+        _mm256_andnot_si256(_mm256_or_si256(is_first, is_second), all_lanes(~0u)), second_again);
+    unchanged |=
+        bits_of(_mm256_or_si256(
+            first_again,
+            _mm256_and_si256(_mm256_and_si256(current, has(wr, kManyWarps, kManyWarps)), of_two)))
+        << i;
   }
   if ((lanes & ~fit) != 0) return false;
   enough_ = {};
   const WriteWords words = write_words();
   const std::uint32_t pc = side.pc;
-  for (std::uint32_t todo = side.observes ? lanes : lanes & ~third; todo != 0; todo &= todo - 1) {
+  for (std::uint32_t todo = lanes & ~unchanged; todo != 0; todo &= todo - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(todo));
     write_strongly(words, offsets[lane] >> 2, mine + lane, pc);
   }

@@ -458,6 +458,59 @@ TEST_F(SharedRaceSearch, RowsThatAreReadAgainSayTheSameAsSingleAccesses) {
   EXPECT_GT(conflicts, 50000);
 }
 
+TEST_F(SharedRaceSearch, TheSecondOfTwoStrongWritersIsNamedByItsLastAccess) {
+  EXPECT_FALSE(access(races, 0, 4, 0, 1, true, true, conflict));
+  EXPECT_FALSE(access(races, 0, 4, 40, 1, true, true, conflict));
+  EXPECT_FALSE(access(races, 0, 4, 0, 2, true, true, conflict));
+  EXPECT_TRUE(access(races, 0, 4, 40, 9, false, false, conflict));
+  EXPECT_EQ(conflict.other_thread, 0u);
+  EXPECT_EQ(conflict.other_pc, 2u);
+}
+
+// Reductions by many lanes at once leave the writers that they leave one by one: of each granule
+// the one that is named first, and the one that races with that one's own thread.
+TEST_F(SharedRaceSearch, ReductionsAtOnceLeaveTheWritersThatTheyLeaveOneByOne) {
+  std::mt19937 engine(11);
+  const auto random = [&](std::uint32_t n) { return static_cast<std::uint32_t>(engine() % n); };
+  for (int program = 0; program < 3000; ++program) {
+    SharedRaces single;
+    single.start(4096, 2);
+    races.start(4096, 2);
+    constexpr std::uint32_t kGranules = 6;
+    bool written[kGranules] = {};
+    for (std::uint32_t step = 1 + random(12); step != 0; --step) {
+      const std::uint32_t warp = random(2), pc = random(3), lanes = engine();
+      if (random(4) == 0) {
+        for (SharedRaces* s : {&races, &single}) s->tick(warp);
+      }
+      std::uint64_t offsets[32];
+      for (std::uint64_t& offset : offsets) offset = 4 * random(kGranules);
+      ASSERT_TRUE(races.write_lanes_strongly(offsets, lanes, races.side(warp, pc, true, true)));
+      for (std::uint32_t l = 0; l < 32; ++l) {
+        if (!(lanes >> l & 1)) continue;
+        written[offsets[l] / 4] = true;
+        ASSERT_FALSE(access(single, static_cast<std::uint32_t>(offsets[l]), 4, warp * 32 + l, pc,
+                            true, true, conflict));
+      }
+    }
+    for (std::uint32_t g = 0; g < kGranules; ++g) {
+      if (!written[g]) continue;
+      const auto a = races.last_write(4 * g), b = single.last_write(4 * g);
+      ASSERT_EQ(a.other_thread, b.other_thread) << "program " << program;
+      ASSERT_EQ(a.other_pc, b.other_pc) << "program " << program;
+      const auto stamp = races.stamp_of_write(4 * g),
+                 stamp_of_single = single.stamp_of_write(4 * g);
+      ASSERT_EQ(stamp->clock, stamp_of_single->clock) << "program " << program;
+      SharedRaces::Conflict second, second_of_single;
+      const bool found = access(races, 4 * g, 4, a.other_thread, 9, false, false, second);
+      ASSERT_EQ(found, access(single, 4 * g, 4, b.other_thread, 9, false, false, second_of_single))
+          << "program " << program;
+      ASSERT_EQ(second.other_thread, second_of_single.other_thread) << "program " << program;
+      ASSERT_EQ(second.other_pc, second_of_single.other_pc) << "program " << program;
+    }
+  }
+}
+
 TEST_F(SharedRaceSearch, BytesAreToldApartWhenTheGranuleIsOne) {
   races.start(4096, 0);
   EXPECT_FALSE(access(races, 0, 1, 0, 1, true, false, conflict));

@@ -98,15 +98,7 @@ void report_at(Block& b, std::uint64_t position, check::Finding finding) {
   if (launch.config->cooperative) position = 0;
   {
     std::lock_guard lock(launch.mutex);
-    bool known = false;
-    for (auto& [p, f] : launch.findings) {
-      if (p <= position && check::same_place(f, finding)) {
-        f.occurrences += finding.occurrences;
-        known = true;
-        break;
-      }
-    }
-    if (!known) launch.findings.emplace_back(position, std::move(finding));
+    launch.findings.add(std::move(finding), position);
   }
   if (!error) return;
   if (launch.config->cooperative) launch.abandoned = true;
@@ -177,31 +169,16 @@ bool is_known_in_library(const Launch& launch, check::Finding& finding, check::R
   return true;
 }
 
-void count_again(const Worker& worker, const Program& program,
-                 std::vector<check::Finding>& findings) {
+void count_again(const Worker& worker, const Program& program, check::UniqueFindings& findings) {
   for (const ReportedSite& reported : worker.reported) {
     if (reported.again == 0) continue;
-    const check::Site site = site_of(program, reported.pc);
     using As = ReportedSite::As;
     const bool informs = reported.as == As::kInformation || reported.as == As::kKnown ||
                          reported.as == As::kKnownOrigin;
-    const auto severity = informs ? check::Severity::kInformation : check::Severity::kError;
-    const auto find = [&](const auto& is_here) {
-      return std::find_if(findings.begin(), findings.end(), [&](const check::Finding& f) {
-        return f.kind == reported.kind && f.severity == severity && is_here(f);
-      });
-    };
-    auto it = find([&](const check::Finding& f) {
-      return reported.as == As::kOrigin || reported.as == As::kKnownOrigin
-                 ? f.origin && check::same_site(*f.origin, site)
-                 : check::same_site(f.access.site, site);
-    });
-    // A race between blocks may name the place where it was noticed second.
-    if (it == findings.end())
-      it = find([&](const check::Finding& f) {
-        return f.other && check::same_site(f.other->site, site);
-      });
-    if (it != findings.end()) it->occurrences += reported.again;
+    findings.count_at(
+        reported.kind, informs ? check::Severity::kInformation : check::Severity::kError,
+        site_of(program, reported.pc),
+        reported.as == As::kOrigin || reported.as == As::kKnownOrigin, reported.again);
   }
 }
 

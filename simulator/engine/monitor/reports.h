@@ -49,8 +49,7 @@ bool known_before(const Warp& w, check::Kind kind, std::uint32_t pc, ReportedSit
 bool is_known_in_library(const Launch& launch, check::Finding& finding,
                          check::RaceShape shape = check::RaceShape::kOther);
 // Adds to the launch's findings how often a host thread has met them again.
-void count_again(const Worker& worker, const Program& program,
-                 std::vector<check::Finding>& findings);
+void count_again(const Worker& worker, const Program& program, check::UniqueFindings& findings);
 void report(Block& b, check::Finding finding);
 // For the block at `position` of the schedule, which may be another than the one that noticed: only
 // that block stops, unless it is this one.

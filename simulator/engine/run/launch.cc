@@ -220,20 +220,9 @@ void run_workers(Launch& l, std::vector<Worker>& workers) {
 // they found is left out.
 void gather_findings(Launch& l, const std::vector<Worker>& workers,
                      std::vector<check::Finding>& out) {
-  const std::uint64_t stop = l.stop.load();
-  std::stable_sort(l.findings.begin(), l.findings.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [position, finding] : l.findings) {
-    if (position > stop) continue;
-    const auto same = [&f = finding](const check::Finding& g) { return check::same_place(f, g); };
-    const auto known = std::find_if(out.begin(), out.end(), same);
-    if (known == out.end()) {
-      out.push_back(std::move(finding));
-    } else {
-      known->occurrences += finding.occurrences;
-    }
-  }
-  for (const Worker& w : workers) count_again(w, *l.program, out);
+  l.findings.keep_until(l.stop.load());
+  for (const Worker& w : workers) count_again(w, *l.program, l.findings);
+  out = l.findings.take();
   if (l.races != nullptr && l.races->exhausted()) out.push_back(no_room_for_races(l));
   if (l.races != nullptr && l.races->grid().launches().missed() &&
       !std::exchange(l.history->reported_missed, true))

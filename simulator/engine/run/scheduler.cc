@@ -121,6 +121,7 @@ bool select(Warp& w) {
 
 // Counts what ran since the last time, for the lanes that ran it.
 inline void count_instructions(Warp& w, std::uint64_t& n, LaneMask mask) {
+  if (n == 0) return;
   w.control->instructions += n;
   Block& b = *w.block;
   b.instructions += n;
@@ -128,8 +129,6 @@ inline void count_instructions(Warp& w, std::uint64_t& n, LaneMask mask) {
   b.worker->counters.thread_instructions += n * static_cast<unsigned>(std::popcount(mask));
   n = 0;
 }
-
-enum class Pause : std::uint8_t { kEvent, kMet, kQuota, kTurnOver };
 
 // LaunchConfig::ran and LaunchConfig::coverage: the lanes `mask` have come to this operation, and
 // `ran_by` of them, with a true guard, run it.
@@ -143,14 +142,14 @@ inline void mark(const Warp& w, std::uint32_t pc, LaneMask mask, LaneMask ran_by
     part->operations[pc].note(mask, ran_by, w.exists);
 }
 
-// The main loop. Careful: follows invalid values and counts down a turn. Marks: notes which
-// operations ran, and for whom.
+// The main loop: runs the split until it has to pause, and returns why. Careful: follows invalid
+// values and counts down a turn. Marks: notes which operations ran, and for whom.
 template <bool kCareful, bool kMarks>
-Pause execute(Warp& w, const Op* ops, int turn) {
+Event execute(Warp& w, const Op* ops, int turn) {
   std::uint32_t pc = w.pc, limit = w.limit;
   LaneMask mask = w.active;
   std::uint64_t n = 0;
-  Pause why = Pause::kMet;
+  Event why;
   for (;;) {
     const Op& op = ops[pc];
     ++n;
@@ -159,13 +158,13 @@ Pause execute(Warp& w, const Op* ops, int turn) {
     if constexpr (kCareful) {
       if (w.control->tracking && !follow(w, pc, m, mask)) {
         w.pc = pc + 1;
-        why = Pause::kEvent;
+        why = w.event;
         break;
       }
       if (--turn < 0 && w.control->short_slice) {
         --n;
         w.pc = pc;
-        why = Pause::kTurnOver;
+        why = Event::kTurnOver;
         break;
       }
     }
@@ -182,9 +181,8 @@ Pause execute(Warp& w, const Op* ops, int turn) {
           pc = target;
           if (backward && --w.time_slice <= 0) {
             w.pc = pc;
-            why = Pause::kQuota;
-            count_instructions(w, n, mask);
-            return why;
+            why = Event::kSliceOver;
+            goto paused;
           }
         } else if (m == 0) {
           ++pc;
@@ -195,13 +193,11 @@ Pause execute(Warp& w, const Op* ops, int turn) {
           mask = w.active;
           ++pc;
           if (target < pc) {
-            --w.time_slice;
-            w.event = Event::kReschedule;
-            why = Pause::kEvent;
             // A backward branch that divides its lanes counts against the time slice too: lanes may
             // leave a spin loop one by one.
-            count_instructions(w, n, mask);
-            return why;
+            --w.time_slice;
+            why = Event::kReschedule;
+            goto paused;
           }
           limit = std::min(limit, target);
           w.limit = limit;
@@ -213,9 +209,8 @@ Pause execute(Warp& w, const Op* ops, int turn) {
         if (m != 0) {
           op.run(w, op, m);
           if (__builtin_expect(w.event != Event::kNone, 0)) {
-            why = Pause::kEvent;
-            count_instructions(w, n, mask);
-            return why;
+            why = w.event;
+            goto paused;
           }
         }
         break;
@@ -225,7 +220,10 @@ Pause execute(Warp& w, const Op* ops, int turn) {
           count_instructions(w, n, mask);
           w.limit = limit;
           op.run(w, op, m);
-          if (w.event != Event::kNone) return Pause::kEvent;
+          if (w.event != Event::kNone) {
+            why = w.event;
+            goto paused;
+          }
           mask = w.active;
           limit = w.limit;
         }
@@ -234,16 +232,16 @@ Pause execute(Warp& w, const Op* ops, int turn) {
     }
     if (pc >= limit) {
       w.pc = pc;
+      why = Event::kMet;
       break;
     }
   }
+paused:
   count_instructions(w, n, mask);
   return why;
 }
 
-enum class Stop : std::uint8_t { kBlocked, kQuota, kDone, kAborted };
-
-Stop run_warp(Warp& w) {
+Progress run_warp(Warp& w) {
   WarpControl& c = *w.control;
   const Op* ops = w.block->program->ops.data();
   const bool marks =
@@ -252,50 +250,52 @@ Stop run_warp(Warp& w) {
   for (;;) {
     if (w.active == 0) {
       while (!select(w)) {
-        if (w.event == Event::kAbort) return Stop::kAborted;
-        if (c.exited == w.exists) return Stop::kDone;
+        if (w.event == Event::kAbort) return Progress::kAborted;
+        if (c.exited == w.exists) return Progress::kDone;
         if (complete_syncs(w)) continue;
         if (warp_reaches_barrier(w)) continue;
-        return w.event == Event::kAbort ? Stop::kAborted : Stop::kBlocked;
+        return w.event == Event::kAbort ? Progress::kAborted : Progress::kWaiting;
       }
       if (__builtin_expect(w.block->should_yield || c.should_yield, 0)) {
         c.should_yield = false;
         requeue(w);
-        return Stop::kQuota;
+        return Progress::kYielded;
       }
     }
     // Not in select(): lanes that are put back before they have run would count as having run and
     // changed nothing.
     c.time_slices.ran |= w.active;
     const bool careful = c.tracking || c.short_slice;
-    const Pause why =
+    const Event why =
         marks ? (careful ? execute<true, true>(w, ops, kTurn) : execute<false, true>(w, ops, 0))
               : (careful ? execute<true, false>(w, ops, kTurn) : execute<false, false>(w, ops, 0));
     switch (why) {
-      case Pause::kEvent: {
+      case Event::kNone:
+      case Event::kReschedule:
+      case Event::kTrack:
+      case Event::kParted:
+      case Event::kAbort:
         if (w.time_slice <= 0) w.time_slice = 1;
-        const Event event = w.event;
         w.event = Event::kNone;
-        if (event == Event::kAbort) return Stop::kAborted;
-        if (event == Event::kReschedule) requeue(w);
+        if (why == Event::kAbort) return Progress::kAborted;
+        if (why == Event::kReschedule) requeue(w);
         break;
-      }
-      case Pause::kMet: requeue(w); break;
-      case Pause::kTurnOver: requeue(w, true); break;
-      case Pause::kQuota: {
+      case Event::kMet: requeue(w); break;
+      case Event::kTurnOver: requeue(w, true); break;
+      case Event::kSliceOver: {
         const bool others = std::any_of(c.splits.begin(), c.splits.end(), [](const WarpSplit& f) {
           return f.state == WarpSplit::State::kRunnable;
         });
         const std::uint64_t limit = w.block->launch->config->instruction_limit;
         w.time_slice = w.block->waits ? kWaitingQuota : others ? kSplitTimeSlice : kWarpQuota;
         note_time_slice(w);
-        if (limit != 0 && w.block->instructions > limit) return Stop::kQuota;
+        if (limit != 0 && w.block->instructions > limit) return Progress::kYielded;
         if (others) requeue(w, true);
         if (others && !waited) {
           waited = true;
           break;
         }
-        return Stop::kQuota;
+        return Progress::kYielded;
       }
     }
   }
@@ -328,14 +328,15 @@ Progress run_block(Block& b) {
       }
       if (!(b.runnable >> index & 1)) continue;
       switch (run_warp(b.warps[index])) {
-        case Stop::kDone:
-        case Stop::kBlocked:
+        case Progress::kDone:
+        case Progress::kWaiting:
+        case Progress::kDeferred:
           // A barrier that this very warp completed has made it runnable again only if it did not
           // stop after.
           if (b.warps[index].active == 0) b.runnable &= ~(1u << index);
           break;
-        case Stop::kQuota: yielded = true; break;
-        case Stop::kAborted: b.aborted = true; return Progress::kDone;
+        case Progress::kYielded: yielded = true; break;
+        case Progress::kAborted: b.aborted = true; return Progress::kDone;
       }
       if (b.aborted) return Progress::kDone;
     }

@@ -8,11 +8,13 @@
 
 namespace lockstep::engine {
 
+// How far a warp, a block or a cluster has come when it no longer runs.
 enum class Progress : std::uint8_t {
   kDone,
   kYielded,
   kDeferred,  // it could go on, and others come first
-  kWaiting,   // at the cluster's barrier, for other blocks
+  kWaiting,   // a warp for others; a block at the cluster's barrier, for other blocks
+  kAborted,   // a warp: a finding ends the launch
 };
 Progress run_block(Block& block);
 }  // namespace lockstep::engine

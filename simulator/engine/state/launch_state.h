@@ -14,6 +14,7 @@
 
 #include "simulator/check/finding.h"
 #include "simulator/check/global_races.h"
+#include "simulator/check/unique_findings.h"
 #include "simulator/engine/launch/launch.h"
 #include "simulator/engine/state/concurrent_memory.h"
 #include "simulator/engine/state/quiescence.h"
@@ -80,8 +81,7 @@ struct Launch {
        check_synchronisation = true;
   bool strict_barriers = false, strict_libraries = false, strict_writes = false;
   std::mutex mutex;  // findings, output
-  std::vector<std::pair<std::uint64_t, check::Finding>>
-      findings;  // with the position of the block in the schedule
+  check::UniqueFindings findings;
   std::vector<HeapAllocation> heap;
   std::atomic<bool> informed_host{false};  // Outcome says what it means
   std::vector<UnwrittenStore> unwritten_stores;

@@ -15,13 +15,17 @@ namespace lockstep::engine {
 struct Block;        // block.h
 struct WarpControl;  // block.h: splits, call stacks, parking; owned by the scheduler
 
-// Why a handler wants the scheduler's attention.
+// Why the running split pauses. A handler asks for the scheduler's attention by one of the first
+// four; the main loop adds the others.
 enum class Event : std::uint8_t {
   kNone,
   kReschedule,  // the running split ended, parked, split or changed its frame
   kTrack,       // unwritten bytes were loaded: go on in the loop that follows values
   kParted,      // lanes were left behind: the others go on
   kAbort,       // a finding ends the launch
+  kMet,         // another split waits at this operation
+  kSliceOver,   // the time slice is used up, at a backward branch
+  kTurnOver,    // the short turn of a split that is not the lowest is over
 };
 
 struct Warp {

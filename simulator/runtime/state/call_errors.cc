@@ -38,6 +38,7 @@ check::Finding failure(const ThreadState& thread, const Answer& answer, const vo
   f.kernel = thread.refused_kernel.value_or("");
   f.call = answer.function;
   f.error = answer.name;
+  f.caller = from;
   f.access.address = reinterpret_cast<std::uintptr_t>(from);
   if (answer.loads_code) f.kind = check::Kind::kRefused;
   f.where = (f.kernel.empty() ? f.call : "the launch of " + f.kernel) + " answered " + f.error +

@@ -66,101 +66,72 @@ void FindingLog::print(const check::Finding& finding) const {
   std::fflush(stderr);
 }
 
-FindingLog::Entry& FindingLog::keep(check::Finding finding, bool suppressed) {
-  if (!suppressed) print(finding);
-  return kept_.emplace_back(Entry{{++last_number_, suppressed, std::move(finding)}});
+check::UniqueFindings::Added FindingLog::keep(check::Finding finding, bool suppressed, bool once) {
+  const auto added = once ? kept_.add(std::move(finding))
+                          : check::UniqueFindings::Added{kept_.add_apart(std::move(finding))};
+  State& state = states_[added.number];
+  if (added.fresh) {
+    state.suppressed = suppressed;
+    if (!suppressed) print(kept_.find(added.number)->finding);
+  } else {
+    state.changed = true;
+  }
+  return added;
 }
 
-FindingLog::Entry* FindingLog::find(std::uint64_t number) {
-  const auto it = std::find_if(kept_.begin(), kept_.end(),
-                               [&](const Entry& e) { return e.reported.number == number; });
-  return it == kept_.end() ? nullptr : &*it;
+Reported FindingLog::reported(std::uint64_t number) {
+  return {number, states_[number].suppressed, kept_.find(number)->finding};
 }
 
 std::vector<Reported> FindingLog::add(std::vector<check::Finding> findings, bool suppressed) {
   std::lock_guard lock(mutex_);
   std::vector<Reported> fresh;
   for (check::Finding& f : findings) {
-    if (count_repeats_ && !f.by_host()) {
-      const auto same = [&](const Entry& e) {
-        return !e.reported.finding.by_host() && check::same_place(e.reported.finding, f);
-      };
-      if (const auto known = std::find_if(kept_.begin(), kept_.end(), same); known != kept_.end()) {
-        known->reported.finding.occurrences += f.occurrences;
-        known->changed = true;
-        continue;
-      }
-    }
-    fresh.push_back(keep(std::move(f), suppressed).reported);
+    const auto added = keep(std::move(f), suppressed, count_repeats_);
+    if (added.fresh) fresh.push_back(reported(added.number));
   }
   return fresh;
-}
-
-std::vector<Reported> FindingLog::add_of_call(check::Finding finding, const void* caller,
-                                              bool suppressed) {
-  std::lock_guard lock(mutex_);
-  const auto same = [&](const Entry& e) {
-    return e.caller == caller && e.reported.finding.kind == finding.kind;
-  };
-  const auto known = count_repeats_ && caller != nullptr
-                         ? std::find_if(kept_.begin(), kept_.end(), same)
-                         : kept_.end();
-  if (known != kept_.end()) {
-    ++known->reported.finding.occurrences;
-    known->changed = true;
-    return {};
-  }
-  Entry& entry = keep(std::move(finding), suppressed);
-  entry.caller = caller;
-  return {entry.reported};
 }
 
 std::uint64_t FindingLog::add_failure(check::Finding finding, bool suppressed,
                                       std::optional<Reported>* first) {
   std::lock_guard lock(mutex_);
-  const auto same = [&](const Entry& e) {
-    const check::Finding& f = e.reported.finding;
-    return f.kind == finding.kind && f.call == finding.call && f.error == finding.error &&
-           f.kernel == finding.kernel && f.access.address == finding.access.address &&
-           (!f.call.empty() || f.where == finding.where);
-  };
-  const auto known = std::find_if(kept_.begin(), kept_.end(), same);
-  const bool fresh = known == kept_.end();
-  Entry& entry = fresh ? keep(std::move(finding), suppressed) : *known;
-  ++entry.not_looked_at;
-  if (fresh) {
-    *first = entry.reported;
+  const auto added = keep(std::move(finding), suppressed, /*once=*/true);
+  ++states_[added.number].not_looked_at;
+  if (added.fresh) {
+    *first = reported(added.number);
   } else {
-    ++entry.reported.finding.occurrences;
-    entry.reported.finding.severity = check::Severity::kError;
-    entry.changed = true;
+    kept_.find(added.number)->finding.severity = check::Severity::kError;
   }
-  return entry.reported.number;
+  return added.number;
 }
 
 std::optional<Reported> FindingLog::looked_at(std::uint64_t number, std::uint64_t times) {
   std::lock_guard lock(mutex_);
-  Entry* entry = find(number);
-  if (entry == nullptr || (entry->not_looked_at -= std::min(times, entry->not_looked_at)) != 0)
-    return std::nullopt;
-  entry->reported.finding.severity = check::Severity::kInformation;
-  entry->changed = true;
-  return std::exchange(entry->informed, true) ? std::nullopt : std::optional(entry->reported);
+  auto* const kept = kept_.find(number);
+  if (kept == nullptr) return std::nullopt;
+  State& state = states_[number];
+  state.not_looked_at -= std::min(times, state.not_looked_at);
+  if (state.not_looked_at != 0) return std::nullopt;
+  kept->finding.severity = check::Severity::kInformation;
+  state.changed = true;
+  return std::exchange(state.informed, true) ? std::nullopt : std::optional(reported(number));
 }
 
 void FindingLog::again(std::uint64_t number) {
   std::lock_guard lock(mutex_);
-  if (Entry* entry = find(number)) {
-    ++entry->reported.finding.occurrences;
-    entry->changed = true;
-  }
+  auto* const kept = kept_.find(number);
+  if (kept == nullptr) return;
+  ++kept->finding.occurrences;
+  states_[number].changed = true;
 }
 
 std::vector<Reported> FindingLog::changed() const {
   std::lock_guard lock(mutex_);
   std::vector<Reported> result;
-  for (const Entry& e : kept_) {
-    if (e.changed) result.push_back(e.reported);
+  for (const auto& kept : kept_.all()) {
+    const State& state = states_.at(kept.number);
+    if (state.changed) result.push_back({kept.number, state.suppressed, kept.finding});
   }
   return result;
 }
@@ -168,17 +139,18 @@ std::vector<Reported> FindingLog::changed() const {
 std::vector<check::Finding> FindingLog::take() {
   std::lock_guard lock(mutex_);
   std::vector<check::Finding> taken;
-  for (Entry& e : kept_) {
-    if (!e.reported.suppressed) taken.push_back(std::move(e.reported.finding));
+  for (auto& kept : kept_.all()) {
+    if (!states_.at(kept.number).suppressed) taken.push_back(std::move(kept.finding));
   }
-  kept_.clear();
+  kept_.take();
+  states_.clear();
   return taken;
 }
 
 bool FindingLog::errors_untaken() const {
   std::lock_guard lock(mutex_);
-  return std::any_of(kept_.begin(), kept_.end(), [](const Entry& e) {
-    return !e.reported.suppressed && is_error(e.reported.finding);
+  return std::any_of(kept_.all().begin(), kept_.all().end(), [&](const auto& kept) {
+    return !states_.at(kept.number).suppressed && is_error(kept.finding);
   });
 }
 

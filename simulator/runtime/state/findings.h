@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "simulator/check/finding.h"
+#include "simulator/check/unique_findings.h"
 
 namespace lockstep::runtime {
 
@@ -31,14 +33,10 @@ class FindingLog {
   // Keeps findings and prints them. Suppressed ones are neither printed nor taken. Returns those
   // that were not reported before.
   std::vector<Reported> add(std::vector<check::Finding> findings, bool suppressed = false);
-  // Adds the finding of a host call that `caller` made. Where repeats are counted, each place of
-  // the program has one finding. Returns the finding if it was not reported before.
-  std::vector<Reported> add_of_call(check::Finding finding, const void* caller,
-                                    bool suppressed = false);
 
-  // A call of the API failed, or device code was refused: one finding a place in the program (call,
-  // address, error, kernel). Its number, and the finding if it was not reported before. An error of
-  // a call is one until the program has looked at it as often as it happened.
+  // A call of the API failed, or device code was refused: one finding a place, whether or not
+  // repeats are counted. Its number, and the finding if it was not reported before. An error of a
+  // call is one until the program has looked at it as often as it happened.
   std::uint64_t add_failure(check::Finding finding, bool suppressed,
                             std::optional<Reported>* first);
   // The program has fetched the error of `times` calls. The finding, when this has made it
@@ -55,19 +53,19 @@ class FindingLog {
   bool quiet() const;
 
  private:
-  struct Entry {
-    Reported reported;
+  // What is known of a finding beside itself.
+  struct State {
     std::uint64_t not_looked_at = 0;
-    bool changed = false, informed = false;
-    const void* caller = nullptr;  // of add_of_call()
+    bool suppressed = false, changed = false, informed = false;
   };
-  Entry& keep(check::Finding finding, bool suppressed);
-  Entry* find(std::uint64_t number);
+  // Keeps the finding, or counts it if it is a repetition and `once`.
+  check::UniqueFindings::Added keep(check::Finding finding, bool suppressed, bool once);
+  Reported reported(std::uint64_t number);
   void print(const check::Finding& finding) const;
 
   mutable std::mutex mutex_;
-  std::vector<Entry> kept_;
-  std::uint64_t last_number_ = 0;
+  check::UniqueFindings kept_;
+  std::map<std::uint64_t, State> states_;  // by number
   bool quiet_ = false, count_repeats_ = false;
 };
 

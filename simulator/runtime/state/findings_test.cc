@@ -129,7 +129,7 @@ check::Finding failed_call(std::uint64_t caller) {
   f.kind = check::Kind::kApiError;
   f.call = "cudaMalloc";
   f.error = "cudaErrorMemoryAllocation";
-  f.access.address = caller;
+  f.caller = reinterpret_cast<const void*>(caller);
   f.where = "cudaMalloc answered cudaErrorMemoryAllocation (out of memory)";
   return f;
 }
@@ -164,18 +164,22 @@ TEST(FindingLog, WhatOneCallOfTheHostMeetsAgainIsCountedWhenAsked) {
       "cudaMemcpy copies 7 bytes to the host that nobody has written, the first 1 byte into "
       "cudaMalloc #1 (17 bytes)";
   const int places[2] = {};
-  for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(log.add_of_call(read, &places[0]).size(), 1u) << "not asked";
+  const auto of = [&](const int* caller) {
+    check::Finding f = read;
+    f.caller = caller;
+    return f;
+  };
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(log.add({of(&places[0])}).size(), 1u) << "not asked";
   log.take();
   log.count_repeats();
-  EXPECT_EQ(log.add_of_call(read, &places[0]).size(), 1u);
+  EXPECT_EQ(log.add({of(&places[0])}).size(), 1u);
   read.where =
       "cudaMemcpy copies 7 bytes to the host that nobody has written, the first 1 byte into "
       "cudaMalloc #2 (17 bytes)";
-  EXPECT_TRUE(log.add_of_call(read, &places[0]).empty());
-  EXPECT_EQ(log.add_of_call(read, &places[1]).size(), 1u);
+  EXPECT_TRUE(log.add({of(&places[0])}).empty());
+  EXPECT_EQ(log.add({of(&places[1])}).size(), 1u);
   for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(log.add_of_call(read, nullptr).size(), 1u) << "unknown places are not one place";
+    EXPECT_EQ(log.add({of(nullptr)}).size(), 1u) << "unknown places are not one place";
   ASSERT_EQ(log.changed().size(), 1u);
   EXPECT_EQ(log.changed()[0].finding.occurrences, 2u);
 }

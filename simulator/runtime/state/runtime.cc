@@ -202,12 +202,6 @@ void Runtime::report(std::vector<check::Finding> made) {
   record.found(findings.add(std::move(made)));
 }
 
-void Runtime::report_of_call(check::Finding finding, const void* caller) {
-  if (interceptor != nullptr) interceptor->found({finding});
-  const bool suppressed = settings.suppressions.cover(finding);
-  record.found(findings.add_of_call(std::move(finding), caller, suppressed));
-}
-
 std::uint64_t Runtime::report_failure(check::Finding finding) {
   const bool suppressed = settings.suppressions.cover(finding);
   std::optional<Reported> first;

@@ -137,8 +137,6 @@ class Runtime {
   // Reports findings: suppressed ones go to the record alone, the others are also printed and
   // kept.
   void report(std::vector<check::Finding> made);
-  // The same for the finding of a host call that `caller` made: one finding a place of the program.
-  void report_of_call(check::Finding finding, const void* caller);
   // The same for a failed call or refused device code; its number in `findings`.
   std::uint64_t report_failure(check::Finding finding);
   // Reports memory of the device, or of all devices, that is still allocated, if leaks are checked.

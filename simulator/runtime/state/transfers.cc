@@ -128,10 +128,9 @@ cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const 
           const void* const from_where = caller();
           if (const std::string place = describe_caller(from_where); !place.empty())
             finding->detail += " The copy is " + place + ".";
-          runtime.report_of_call(std::move(*finding), from_where);
-        } else {
-          runtime.report({std::move(*finding)});
+          finding->caller = from_where;
         }
+        runtime.report({std::move(*finding)});
       }
     }
   }
