@@ -131,9 +131,9 @@ void lay_out_memory(Launch& l) {
     l.shared.push_back({"the system's shared memory", 0, program::kReservedShared});
   for (const Range& r : l.shared) l.shared_extent = std::max(l.shared_extent, r.end);
   if (config.dynamic_shared != 0) {
-    l.shared.push_back({"dynamic shared memory", l.program->dynamic_shared_begin,
-                        l.program->dynamic_shared_begin + config.dynamic_shared});
-    l.shared_extent = l.program->dynamic_shared_begin + config.dynamic_shared;
+    const std::uint32_t begin = l.kernel->dynamic_shared_begin;
+    l.shared.push_back({"dynamic shared memory", begin, begin + config.dynamic_shared});
+    l.shared_extent = std::max(l.shared_extent, begin + config.dynamic_shared);
   }
   l.shared_extent = std::max(l.shared_extent, kSharedStart);
   l.local_stride =
