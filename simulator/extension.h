@@ -77,6 +77,16 @@ typedef int (*lockstepWatchOperations_t)(int on);
  * counts as its launch alone); returns how many there are. With room 0 the pointer may be null. */
 typedef size_t (*lockstepReadOperations_t)(lockstepOperation* operations, size_t room);
 
+/* Before each function of the runtime or driver API that this thread calls from now on,
+ * `before(data)` is called; null: no more. What `before` calls itself is not announced. For tests
+ * that let another thread act between two calls of a program. 0. */
+typedef int (*lockstepBeforeCalls_t)(void (*before)(void* data), void* data);
+
+/* How many operations were requested since the program last waited for anything and may be under
+ * way on a GPU: those whose calls return before they are done ("API synchronization behavior", CUDA
+ * Runtime API). Any wait counts for all of them. */
+typedef size_t (*lockstepUnderWay_t)(void);
+
 /* The schedule of later launches: 0 is the deterministic order, any other seed permutes blocks,
  * warps and lane groups. */
 typedef int (*lockstepSetSchedule_t)(uint64_t seed);

@@ -38,7 +38,7 @@ cudaError_t copy_rows(const char* function, void* to, size_t to_pitch, const voi
                       size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                       cudaStream_t stream) {
   return in_stream(function, stream, [&](Runtime& r, Work& work) -> cudaError_t {
-    if (width > to_pitch || width > from_pitch) {
+    if (height != 0 && (width > to_pitch || width > from_pitch)) {
       r.explain(function, "the width exceeds a pitch");
       return height == 1 ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
     }

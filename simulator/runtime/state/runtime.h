@@ -82,6 +82,10 @@ struct ThreadState {
   // The running call is a launch that is not taken; demangled, empty when it is no kernel.
   std::optional<std::string> refused_kernel;
   const void* launched_from = nullptr;  // of the launch that <<<>>> makes next
+  // Called before each call of the API that the program makes (simulator/extension.h).
+  void (*before_calls)(void*) = nullptr;
+  void* before_calls_data = nullptr;
+  bool announcing = false;
   std::vector<std::pair<std::uint64_t, std::uint64_t>>
       not_looked_at;  // findings by number, and how often, since the last error was last fetched
 };
@@ -113,7 +117,8 @@ class Runtime {
   Operations operations;
   DependentLaunches dependent_launches;
   CopiesUnderWay copies_under_way;
-  bool used = false;  // a call has reached a device
+  std::size_t under_way = 0;  // operations since the last wait that need not be done
+  bool used = false;          // a call has reached a device
   std::atomic<bool> driver_started =
       false;  // cuInit, or a call of the runtime API that starts the driver
   std::unique_ptr<Interceptor> interceptor;  // of `lockstep mutate`
@@ -145,6 +150,7 @@ class Runtime {
   void has_waited() {
     dependent_launches.forget();
     copies_under_way.forget();
+    under_way = 0;
   }
   // Destroys everything on a device.
   void reset_device(Device& device);
@@ -175,6 +181,16 @@ cudaError_t report_exception(const char* function);
 const char* error_name(cudaError_t error);
 const char* error_text(cudaError_t error);
 
+// Lets a test act before a call of the program (simulator/extension.h); not before those that the
+// API makes of itself, nor before the test's own.
+inline void announce_call() {
+  ThreadState& thread = thread_state();
+  if (thread.before_calls == nullptr || thread.announcing || thread.depth != 0) return;
+  thread.announcing = true;
+  thread.before_calls(thread.before_calls_data);
+  thread.announcing = false;
+}
+
 // Lives while a call of the API runs.
 struct RunningCall {
   RunningCall() { ++thread_state().depth; }
@@ -186,6 +202,7 @@ struct RunningCall {
 template <class Body>
 cudaError_t api(const char* function, Reach reach, Body&& body) {
   Runtime& runtime = Runtime::get();
+  announce_call();
   std::unique_lock lock(runtime.lock);
   cudaError_t error = cudaSuccess;
   {

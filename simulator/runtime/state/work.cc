@@ -255,7 +255,10 @@ cudaError_t put(Runtime& runtime, Device& device, const char* api_name, cudaStre
   cudaError_t error = captured ? capture_work(runtime, api_name, *s, std::move(work))
                                : check_legacy(runtime, api_name, *s);
   if (error == cudaSuccess && !captured) error = perform(runtime, device, api_name, work);
-  if (error == cudaSuccess && !captured) note_copy(runtime, device, api_name, *s, work);
+  if (error == cudaSuccess && !captured) {
+    ++runtime.under_way;
+    note_copy(runtime, device, api_name, *s, work);
+  }
   if (error == cudaSuccess) note_operation(runtime, device, kind, api_name, stream, captured);
   return error;
 }
