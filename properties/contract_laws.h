@@ -137,14 +137,16 @@ template <auto kCalls, class Case, class Implementation>
 void require_no_state_of_arguments_of(const Implementation& f, const Case& c) {
   constexpr int kFields = 4;  // which ones follows from the case
   const auto calls = [](const Case& of) { return lockstep::detail::as_calls(kCalls(of)); };
+  bool meet = true;  // of each case one pair, which is as good as any
   for (const Case& other : with_one_field_redrawn(c, kFields)) {
     auto ones = calls(c), others = calls(other), fresh = calls(other);
     for (auto& one : ones) {
       for (std::size_t i = 0; i < others.size(); ++i) {
         if (others[i].launcher() == one.launcher())
-          require_no_state_of_arguments(one.bind(f), others[i].bind(f), fresh[i].bind(f));
+          require_no_state_of_arguments(one.bind(f), others[i].bind(f), fresh[i].bind(f), meet);
       }
     }
+    meet = false;
   }
 }
 

@@ -205,7 +205,7 @@ void keeps_the_signs_of_zeros(const TensorMatmul& matmul, const SmallCase<Way>& 
     for (const MatrixElement element : Way::kEachElement) {
       const std::uint64_t zeros[] = {bits_of(element, 0.0), bits_of(element, -0.0)},
                           addends[] = {result_bits_of(element, 0.0), result_bits_of(element, -0.0)};
-      for (const std::int64_t k : {1, 4, 5, 8, 12, 16, 20, 36, 68}) {
+      for (const std::int64_t k : {1, 4, 12, 16, 36, 68}) {
         TensorMatmulCase c = given;
         c.path = path, c.element = element;
         c.m = c.n = kSide, c.k = k;
