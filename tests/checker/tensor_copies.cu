@@ -309,23 +309,30 @@ PAIR(dynamic_tile_without_alignment, "misaligned") {
   dynamic_tile_without_alignment<faulty><<<1, 128, kBoxBytes + 128>>>(map_of(x), y);
 }
 
-// A fence that comes after the stores, and that nothing orders before the copy.
+// A fence after the stores and before the copy, of which a relaxed read of a flag says nothing.
 template <bool faulty>
-__global__ void proxy_fence_beside_the_copy(const __grid_constant__ CUtensorMap map) {
+__global__ void proxy_fence_that_nothing_orders(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
-  tile[threadIdx.x] = threadIdx.x;  // FAULT proxy_fence_beside_the_copy
+  __shared__ int fenced;
+  if (threadIdx.x == 0) fenced = 0;
+  tile[threadIdx.x] = threadIdx.x;  // FAULT proxy_fence_that_nothing_orders
   __syncthreads();
-  if (threadIdx.x == 0) PROXY_FENCE();
+  if (threadIdx.x == 0) {
+    PROXY_FENCE();
+    *static_cast<volatile int*>(&fenced) = 1;
+  }
   if (!faulty) __syncthreads();
   if (threadIdx.x == 96) {
-    TENSOR_STORE(&map, 0, 0, tile);  // FAULT proxy_fence_beside_the_copy
+    while (*static_cast<volatile int*>(&fenced) == 0) {
+    }
+    TENSOR_STORE(&map, 0, 0, tile);  // FAULT proxy_fence_that_nothing_orders
     BULK_COMMIT();
     BULK_WAIT();
   }
 }
-PAIR(proxy_fence_beside_the_copy, "missing-proxy-fence") {
+PAIR(proxy_fence_that_nothing_orders, "missing-proxy-fence") {
   Buffer<int> x(kWidth * kHeight, 1);
-  proxy_fence_beside_the_copy<faulty><<<1, 128>>>(map_of(x));
+  proxy_fence_that_nothing_orders<faulty><<<1, 128>>>(map_of(x));
 }
 
 // In a loop every turn's stores need their own.
