@@ -124,6 +124,7 @@ Extension resolve_all() {
   resolve(e.read_operations, "lockstepReadOperations");
   resolve(e.before_calls, "lockstepBeforeCalls");
   resolve(e.under_way, "lockstepUnderWay");
+  resolve(e.sample_blocks, "lockstepSampleBlocks");
   return e;
 }
 
@@ -203,6 +204,13 @@ std::vector<lockstepOperation> operations_of(const std::function<void()>& run) {
   simulator.read_operations(operations.data(), operations.size());
   simulator.watch_operations(0);
   return operations;
+}
+
+SampledBlocks::SampledBlocks(std::uint64_t blocks) {
+  if (extension().sample_blocks != nullptr) extension().sample_blocks(blocks);
+}
+SampledBlocks::~SampledBlocks() {
+  if (extension().sample_blocks != nullptr) extension().sample_blocks(0);
 }
 
 void run_between_calls(const std::function<void(std::size_t)>& before,

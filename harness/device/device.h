@@ -69,6 +69,7 @@ struct Extension {
   lockstepReadOperations_t read_operations = nullptr;
   lockstepBeforeCalls_t before_calls = nullptr;
   lockstepUnderWay_t under_way = nullptr;
+  lockstepSampleBlocks_t sample_blocks = nullptr;
 };
 const Extension& extension();
 // Whether the simulated GPU answers the CUDA runtime API of this process.
@@ -77,6 +78,16 @@ bool is_simulator();
 // The operations that `run` requests of the simulated GPU, in the order of its calls. Empty on
 // silicon, where the runtime records none. Not reentrant.
 std::vector<lockstepOperation> operations_of(const std::function<void()>& run);
+
+// On the simulated GPU, later launches run the first and the last blocks of their grids alone, so
+// many together, until the end of the scope. On silicon all run.
+class SampledBlocks {
+ public:
+  explicit SampledBlocks(std::uint64_t blocks);
+  ~SampledBlocks();
+  SampledBlocks(const SampledBlocks&) = delete;
+  SampledBlocks& operator=(const SampledBlocks&) = delete;
+};
 
 // Runs `run`, and `before` before each call of CUDA's that `run` makes in this thread, with the
 // number of that call, from 0. On silicon `run` alone. Not reentrant.

@@ -98,6 +98,8 @@ void describe(Launch& l, const LoadedKernel& loaded, const LaunchConfig& config,
   l.blocks = config.grid.count();
   l.clusters = l.blocks / config.cluster.count();
   l.clustered = config.cluster.count() > 1 || l.program->cluster_barriers;
+  l.units = l.clustered ? l.clusters : l.blocks;
+  if (config.sample != 0 && !config.cooperative) l.units = std::min(l.units, config.sample);
   l.shared_window = memory.shared_window();
   l.local_window = memory.local_window();
   l.check_bounds = config.checks & check::kBounds;

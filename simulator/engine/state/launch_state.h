@@ -64,6 +64,7 @@ struct Launch {
   std::vector<Range> shared;        // static and dynamic, by offset
   std::uint32_t local_stride = 0;   // bytes a thread
   std::uint64_t blocks = 0, clusters = 0;
+  std::uint64_t units = 0;              // blocks or clusters that run: all, or a sample of them
   check::GlobalRaces* races = nullptr;  // of the launch; none without this check
   bool shared_cells =
       false;               // races in shared memory are searched for across the blocks of a cluster

@@ -33,6 +33,11 @@ std::uint64_t unit_at(std::uint64_t position, std::uint64_t units, const LaunchC
   return first + static_cast<std::uint64_t>(product % length);
 }
 
+// Of a sample, the first half are the first of the grid and the others the last.
+std::uint64_t place_in_grid(std::uint64_t unit, const Launch& launch, std::uint64_t units) {
+  return unit < (launch.units + 1) / 2 ? unit : units - (launch.units - unit);
+}
+
 Dim3 place(std::uint64_t index, const Dim3& size) {
   return {static_cast<std::uint32_t>(index % size.x),
           static_cast<std::uint32_t>(index / size.x % size.y),
@@ -43,10 +48,11 @@ Dim3 place(std::uint64_t index, const Dim3& size) {
 
 Dim3 place_of_block(const Launch& launch, std::uint64_t position, std::uint32_t rank) {
   const LaunchConfig& config = *launch.config;
-  if (!launch.clustered) return place(unit_at(position, launch.blocks, config), config.grid);
+  const std::uint64_t unit = unit_at(position, launch.units, config);
+  if (!launch.clustered) return place(place_in_grid(unit, launch, launch.blocks), config.grid);
   const Dim3& size = config.cluster;
   const Dim3 clusters{config.grid.x / size.x, config.grid.y / size.y, config.grid.z / size.z};
-  const Dim3 cluster = place(unit_at(position, launch.clusters, config), clusters),
+  const Dim3 cluster = place(place_in_grid(unit, launch, launch.clusters), clusters),
              within = place(rank, size);
   return {cluster.x * size.x + within.x, cluster.y * size.y + within.y,
           cluster.z * size.z + within.z};

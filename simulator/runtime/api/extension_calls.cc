@@ -124,6 +124,13 @@ size_t lockstepUnderWay() {
   return with_device(size_t{0}, [](Runtime& r, Device&) { return r.under_way; });
 }
 
+int lockstepSampleBlocks(uint64_t blocks) {
+  return with_device(-1, [&](Runtime& r, Device&) {
+    r.sampled_blocks = blocks;
+    return 0;
+  });
+}
+
 int lockstepSetSchedule(uint64_t seed) {
   return with_device(-1, [&](Runtime& r, Device&) {
     r.settings.schedule = seed;

@@ -117,8 +117,9 @@ class Runtime {
   Operations operations;
   DependentLaunches dependent_launches;
   CopiesUnderWay copies_under_way;
-  std::size_t under_way = 0;  // operations since the last wait that need not be done
-  bool used = false;          // a call has reached a device
+  std::uint64_t sampled_blocks = 0;  // LaunchConfig::sample of later launches
+  std::size_t under_way = 0;         // operations since the last wait that need not be done
+  bool used = false;                 // a call has reached a device
   std::atomic<bool> driver_started =
       false;  // cuInit, or a call of the runtime API that starts the driver
   std::unique_ptr<Interceptor> interceptor;  // of `lockstep mutate`
