@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "harness/device/device.h"
 #include "harness/device/sparse_array.h"
@@ -22,24 +23,40 @@ struct ManyCase {
   std::int64_t more = 0;  // elements beyond 2^31, and more than a window
   int block = 256;
   std::uint64_t seed = 0;
+  // Elements that the grid covers before it strides on, where it does so once; 0: all of them.
+  std::int64_t span = 0;
   static void fields(ManyCase& c, FieldVisitor& field) {
     field("more", c.more, one_of<std::int64_t>({2 * kWindow + 3, 3'000'003}));
     field("block", c.block, one_of<int>({256, 1024}));
     field("seed", c.seed, seeds());
   }
-  std::int64_t n() const { return kPastInt + more; }
+  std::int64_t n() const { return span == 0 ? kPastInt + more : 2 * span - 3; }
+  std::int64_t middle() const { return span == 0 ? kPastInt : span; }
+  // The same with a grid of blocks that have so many elements for each of their threads, of which
+  // all together have more than 31 bits count.
+  ManyCase in_two_turns(int items) const {
+    ManyCase c = *this;
+    const std::int64_t batch = std::int64_t{items} * block;
+    c.span = (kPastInt / batch + 5) * batch;
+    return c;
+  }
+  int blocks(int items) const {
+    return span == 0 ? std::numeric_limits<int>::max()
+                     : static_cast<int>(span / (std::int64_t{items} * block));
+  }
 
   // Element i of the input: any 32 bits in the windows, 0 elsewhere.
   std::uint32_t word(std::int64_t i) const {
     if (i < 0 || i >= n()) return 0;
     const bool in_window = i < kWindow || i >= n() - kWindow ||
-                           (i >= kPastInt - kWindow / 2 && i < kPastInt + kWindow / 2);
+                           (i >= middle() - kWindow / 2 && i < middle() + kWindow / 2);
     return in_window ? static_cast<std::uint32_t>(mix(seed + static_cast<std::uint64_t>(i))) : 0;
   }
   // Where stretches of `kWindow` begin: those of the windows, and some between them.
   std::vector<std::int64_t> stretches() const {
-    if (is_simulator()) return {0, n() - kWindow};
-    std::vector<std::int64_t> begin = {0, n() - kWindow, kPastInt - kWindow / 2};
+    std::vector<std::int64_t> begin = {0, n() - kWindow};
+    if (!is_simulator() || span != 0) begin.push_back(middle() - kWindow / 2);
+    if (is_simulator()) return begin;
     for (std::uint64_t k = 0; k < 8; ++k)
       begin.push_back(
           static_cast<std::int64_t>(mix(seed + k) % static_cast<std::uint64_t>(n() - kWindow)));
@@ -102,9 +119,9 @@ struct Line {
 };
 
 // Of two lines of elements of `bytes`, with some to spare.
-void require_room(std::int64_t bytes) {
+void require_room(const ManyCase& c, std::int64_t bytes) {
   require_capability(
-      {Capability::kGlobalBytes, static_cast<std::uint64_t>(2 * bytes * kPastInt + 2 * kPastInt)});
+      {Capability::kGlobalBytes, static_cast<std::uint64_t>(2 * bytes * c.n() + 2 * kPastInt)});
 }
 
 void gathers_and_scatters_them(const MemoryAccess& access, const ManyCase& c) {
@@ -130,9 +147,9 @@ void gathers_and_scatters_them(const MemoryAccess& access, const ManyCase& c) {
   }
 }
 
-void differentiates_them(const Stencil& stencil, const ManyCase& c) {
+void differentiate(const Stencil& stencil, const ManyCase& c) {
   const SampledBlocks sampled(kBlocks);
-  require_room(sizeof(float));
+  require_room(c, sizeof(float));
   // Any of [-1, 1).
   const auto value = [&](std::int64_t i) {
     return static_cast<float>(static_cast<std::int32_t>(c.word(i))) * 0x1p-31f;
@@ -140,7 +157,9 @@ void differentiates_them(const Stencil& stencil, const ManyCase& c) {
   const kernels::StencilCoefficients coefficients = {0, 0.75f, -0.3f, 0.125f, -0.01f};
   Line<float> line(c, value);
   REQUIRE_CUDA(stencil(kernels::StencilVariant::kConstant, line.in(), line.n, line.out(),
-                       coefficients, kernels::StencilBoundary::kZero, {.block = c.block}, nullptr));
+                       coefficients, kernels::StencilBoundary::kZero,
+                       {.block = c.block, .max_blocks = c.blocks(kernels::kStencilItems)},
+                       nullptr));
   line.require(c, [&](std::int64_t i) {
     std::vector<float> around;
     for (std::int64_t j = i - kernels::kStencilRadius; j <= i + kernels::kStencilRadius; ++j)
@@ -149,18 +168,29 @@ void differentiates_them(const Stencil& stencil, const ManyCase& c) {
   });
 }
 
-void maps_them(const StagingLaunchers& staging, const ManyCase& c) {
+void differentiates_them(const Stencil& stencil, const ManyCase& c) {
+  differentiate(stencil, c);
+  differentiate(stencil, c.in_two_turns(kernels::kStencilItems));
+}
+
+void map(const StagingLaunchers& staging, const ManyCase& c) {
   const SampledBlocks sampled(kBlocks);
-  require_room(sizeof(std::uint32_t));
+  require_room(c, sizeof(std::uint32_t));
+  const kernels::StagingShape shape = {.block = c.block,
+                                       .max_blocks = c.blocks(kernels::kStagingItems)};
   Line<std::uint32_t> line(c, [&](std::int64_t i) { return c.word(i); });
-  REQUIRE_CUDA(
-      staging.thread_map(line.in(), line.n, line.out(), 3, 5, {.block = c.block}, nullptr));
+  REQUIRE_CUDA(staging.thread_map(line.in(), line.n, line.out(), 3, 5, shape, nullptr));
   line.require(c, [&](std::int64_t i) { return 3 * c.word(i) + 5; });
   line.forget(c);
   REQUIRE_CUDA(staging.tile_map(kernels::TileMap::kAdjacentDifference, line.in(), line.n,
-                                line.out(), {.block = c.block}, nullptr));
+                                line.out(), shape, nullptr));
   line.require(
       c, [&](std::int64_t i) { return i % c.block == 0 ? c.word(i) : c.word(i) - c.word(i - 1); });
+}
+
+void maps_them(const StagingLaunchers& staging, const ManyCase& c) {
+  map(staging, c);
+  map(staging, c.in_two_turns(kernels::kStagingItems));
 }
 
 }  // namespace
