@@ -1,5 +1,6 @@
 #include "properties/batteries.h"
 
+#include <optional>
 #include <thread>
 
 #include "harness/property/compare.h"
@@ -17,8 +18,49 @@ void drain_default_streams() {
 
 }  // namespace
 
+namespace {
+
+// The arrays of the host are pinned meanwhile.
+class PinnedArrays {
+ public:
+  explicit PinnedArrays(const Contract& contract) {
+    for (const ArrayArgument& array : contract.arrays()) {
+      if (!array.held->on_host() || array.get() == 0 || array.begin() == array.end()) continue;
+      REQUIRE_CUDA(cudaHostRegister(reinterpret_cast<void*>(array.begin()),
+                                    array.end() - array.begin(), cudaHostRegisterDefault));
+      pinned_.push_back(reinterpret_cast<void*>(array.begin()));
+    }
+  }
+  ~PinnedArrays() {
+    for (void* const array : pinned_) cudaHostUnregister(array);
+  }
+  PinnedArrays(const PinnedArrays&) = delete;
+  PinnedArrays& operator=(const PinnedArrays&) = delete;
+
+ private:
+  std::vector<void*> pinned_;
+};
+
+void require_nothing_under_way(Trial& trial) {
+  if (extension().under_way == nullptr) return;
+  const Stream stream;
+  for (const bool pinned : {false, true}) {
+    trial.set(Contents::kFirst, stream);
+    std::optional<PinnedArrays> pins;
+    if (pinned) pins.emplace(*trial.call().contract);
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+    REQUIRE_CUDA(trial.call().launch(nullptr));
+    const std::size_t left = extension().under_way();
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+    REQUIRE_LAW(left == 0, "{} takes no stream, and returns before {} of its operations are done{}",
+                trial.name(), left, pinned ? ", with pinned memory of the host" : "");
+  }
+}
+
+}  // namespace
+
 void require_stream_order(Trial& trial) {
-  if (!trial.takes_stream()) return;
+  if (!trial.takes_stream()) return require_nothing_under_way(trial);
   const Stream stream;
   const Results expected =
       trial.run(Contents::kOther, stream, "on a stream with nothing before it");

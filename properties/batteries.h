@@ -15,7 +15,9 @@ namespace lockstep::properties {
 // The launch comes after the work that its stream already holds. Work that writes the launcher's
 // input is held up until the launcher has returned; the result must be that of the new input. On
 // silicon the default streams are drained first: work that went there has read old input. On the
-// simulated GPU the stream of each operation is checked.
+// simulated GPU the stream of each operation is checked. A launcher that takes no stream has waited
+// for all that it requested, whatever memory of the host it was given, pinned memory too: only the
+// simulated GPU shows this.
 void require_stream_order(Trial& trial);
 
 // On a stream that is being captured nothing runs; the graph, launched for the first contents and
@@ -35,9 +37,11 @@ void require_no_state(Trial& one, Trial& two, const std::function<void()>& anoth
 
 // Calls of one launcher on arrays in the same places whose arguments differ: what `other` gives
 // between two launches of `one` is what `fresh`, the same call, gives on arrays of its own. Neither
-// has been allocated.
+// has been allocated. With `meet`, on the simulated GPU, another host thread then makes the call
+// `fresh` on arrays and a stream of its own while `one` is being launched: between each two of the
+// calls of CUDA that the launcher makes. Both give what they give alone.
 void require_no_state_of_arguments(const BoundCall& one, const BoundCall& other,
-                                   const BoundCall& fresh);
+                                   const BoundCall& fresh, bool meet);
 
 // Where a stride or an offset is far beyond 32 bits, and the array's pieces lie as far apart, a
 // launch gives what it gives with the case's own. Which values are tried follows from the seed.

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -245,6 +246,61 @@ TEST(Batteries, FindArgumentsThatAreKeptForTheSameArrays) {
   };
   EXPECT_EQ(state_of(keeps), "") << "which gives other arguments to other arrays";
   expect_failure(arguments_of(keeps), "mismatch", "on the same arrays with other arguments");
+}
+
+// What is prepared for one call and used by the next call that comes by: between its calls of CUDA
+// another host thread prepares it for a call of its own.
+TEST(Batteries, FindWhatHostThreadsShareBetweenTheirCalls) {
+  static std::atomic<std::int64_t> prepared;
+  const Copy shares = [](auto x, auto n, auto y, auto stream) {
+    if (const Status status = check(x, n, y); status.error != cudaSuccess || n == 0) return status;
+    prepared = n;
+    int device = 0;
+    if (const Status status = status_of(cudaGetDevice(&device)); status.error != cudaSuccess)
+      return status;
+    return right(x, std::min<std::int64_t>(n, prepared), y, stream);
+  };
+  EXPECT_EQ(state_of(shares), "") << "where one thread calls after the other";
+  // Which of a case's arguments differ there follows from the case.
+  std::string outcome;
+  for (int n = 30; n < 40 && outcome.empty(); ++n) {
+    CopyCase c;
+    c.n = n;
+    outcome = outcome_of([&] { battery::require_no_state_of_arguments_of<copy_call>(shares, c); });
+  }
+  expect_failure(outcome, "mismatch",
+                 "with another call by another host thread before its call 1 of CUDA");
+}
+
+// A launcher without a stream, which must have waited.
+using HostCopy = std::function<Status(const std::uint32_t* x, std::int64_t n, std::uint32_t* to)>;
+Call<HostCopy> host_copy_call(const CopyCase& c) {
+  Call<HostCopy> call("host_copy");
+  auto& [x, n, to] = call.arguments(nullptr, c.n, nullptr);
+  call.input("x", x, {.count = c.n}, {},
+             [&c] { return make_values<std::uint32_t>(c.values, c.n); });
+  call.host("to", to, {.count = c.n}, [&c] { return std::vector<std::uint32_t>(c.n); });
+  return call;
+}
+
+TEST(Batteries, FindALauncherWithoutAStreamThatDoesNotWait) {
+  const auto outcome = [](const HostCopy& f) {
+    return outcome_of(
+        [&] { battery::for_each_call<host_copy_call, require_stream_order>(f, kCase); });
+  };
+  const auto copies = [](cudaError_t (*copy)(void*, const void*, std::size_t)) -> HostCopy {
+    return [copy](auto x, auto n, auto to) {
+      return status_of(copy(to, x, 4 * static_cast<std::size_t>(n)));
+    };
+  };
+  EXPECT_EQ(outcome(copies([](void* to, const void* x, std::size_t bytes) {
+              return cudaMemcpy(to, x, bytes, cudaMemcpyDeviceToHost);
+            })),
+            "");
+  expect_failure(outcome(copies([](void* to, const void* x, std::size_t bytes) {
+                   return cudaMemcpyAsync(to, x, bytes, cudaMemcpyDeviceToHost, nullptr);
+                 })),
+                 "law", "1 of its operations are done, with pinned memory of the host");
 }
 
 // Copies through memory of the host that a graph reads when it is launched.

@@ -137,12 +137,17 @@ template <auto kCalls, class Case, class Implementation>
 void require_no_state_of_arguments_of(const Implementation& f, const Case& c) {
   constexpr int kFields = 4;  // which ones follows from the case
   const auto calls = [](const Case& of) { return lockstep::detail::as_calls(kCalls(of)); };
-  for (const Case& other : with_one_field_redrawn(c, kFields)) {
-    auto ones = calls(c), others = calls(other), fresh = calls(other);
+  const std::vector<Case> redrawn = with_one_field_redrawn(c, kFields);
+  // Of each case one, which follows from it, meets the others in another host thread.
+  const std::size_t meets =
+      seed_of_case(lockstep::detail::BoxedCase<Case>(c)) % std::max<std::size_t>(redrawn.size(), 1);
+  for (std::size_t k = 0; k < redrawn.size(); ++k) {
+    auto ones = calls(c), others = calls(redrawn[k]), fresh = calls(redrawn[k]);
     for (auto& one : ones) {
       for (std::size_t i = 0; i < others.size(); ++i) {
         if (others[i].launcher() == one.launcher())
-          require_no_state_of_arguments(one.bind(f), others[i].bind(f), fresh[i].bind(f));
+          require_no_state_of_arguments(one.bind(f), others[i].bind(f), fresh[i].bind(f),
+                                        k == meets);
       }
     }
   }

@@ -8,6 +8,7 @@
 #include "harness/device/device.h"
 #include "properties/contract_laws.h"
 #include "properties/far_bins.h"
+#include "properties/many_periods.h"
 #include "reference/histogram.h"
 
 namespace lockstep::properties {
@@ -663,6 +664,7 @@ Laws<Histogram> periodic_histogram_laws() {
       law("HandsItsCountsOverInTime", hands_its_counts_over_in_time, {.cases = 40}),
       law("CapacityIsWhatPathsHold", capacity_is_what_paths_hold, {.cases = 1}),
       law("CountsInFarBins", counts_in_far_bins, {.cases = 14, .cost = 4}),
+      law("CountsManyPeriods", counts_many_periods, {.cases = 3, .cost = 20}),
       law("CountsPast16BitsInABlock", counts_past_16_bits_in_a_block, {.cases = 1, .cost = 200})};
 }
 

@@ -1,9 +1,10 @@
 // Lines of more elements than 31 bits count, for the families that go along a line: on devices that
-// have the memory for them, since every element is computed. (The simulated GPU has it where its
-// host has four times as much, and then takes minutes.)
+// have the memory for them.
 //
-// Inputs are 0 but for windows at both ends and about element 2^31; results are compared there and
-// in places between.
+// On silicon every element is computed. Inputs are 0 but for windows at both ends and about element
+// 2^31; results are compared there and in places between. The simulated GPU runs the first and the
+// last blocks of the grid alone (SampledBlocks), and only the windows at the ends have an input:
+// what these blocks leave there must be right, and they must leave something at either end.
 #pragma once
 
 #include "kernels/staging.h"

@@ -114,6 +114,7 @@ void describe_reach(Call<MemoryAccess>& call, const char* array, AccessPattern& 
 
 Call<MemoryAccess> gather_call(const AccessCase& c) {
   Call<MemoryAccess> call("gather");
+  if (c.path == LoadPath::kConstant) call.ordered_by_callers();
   auto& [path, pattern, bytes, x, x_count, y, n, shape] =
       call.arguments(&MemoryAccess::gather, c.path, c.pattern(), c.bytes, nullptr, c.reach(),
                      nullptr, c.n, AccessShape{c.block});

@@ -1,6 +1,8 @@
 // Batteries about where arrays lie: in the places of another call, and in pieces far apart.
 #include <algorithm>
+#include <exception>
 #include <set>
+#include <thread>
 
 #include "harness/device/device.h"
 #include "harness/device/far_array.h"
@@ -158,10 +160,53 @@ class InPieces {
   FarArray far_;
 };
 
+// While one call is made, another host thread makes another call: before each call of CUDA's in
+// turn.
+void require_room_for_threads(const BoundCall& one, const Results& first, CommonPlaces& places,
+                              const BoundCall& fresh, const Results& expected, CommonPlaces& own) {
+  const auto may_meet = [](const BoundCall& call) {
+    return call.takes_stream && call.variables.empty() && !call.contract->is_ordered_by_callers();
+  };
+  if (extension().before_calls == nullptr || !may_meet(one) || !may_meet(fresh)) return;
+  const Stream stream, second;
+  for (std::size_t at = 0, calls = 1; at < calls; ++at) {
+    const std::string when =
+        fmt::format("with another call by another host thread before its call {} of CUDA", at + 1);
+    Results meanwhile;
+    const auto meet = [&] {
+      std::exception_ptr thrown;
+      std::thread([&] {
+        try {
+          meanwhile = own.run(fresh, second, "called while another host thread makes a call");
+        } catch (...) {
+          thrown = std::current_exception();
+        }
+      }).join();
+      if (thrown != nullptr) std::rethrow_exception(thrown);
+    };
+    BoundCall met = one;
+    met.launch = [&](cudaStream_t on) {
+      Answer answer;
+      run_between_calls(
+          [&](std::size_t call) {
+            calls = std::max(calls, call + 1);
+            if (call == at) meet();
+          },
+          [&] { answer = one.launch(on); });
+      return answer;
+    };
+    const Results results = places.run(met, stream, when.c_str());
+    require_same(one.contract->launcher(), results, first, when.c_str());
+    if (!meanwhile.empty())
+      require_same(one.contract->launcher(), meanwhile, expected,
+                   "called while another host thread makes a call");
+  }
+}
+
 }  // namespace
 
 void require_no_state_of_arguments(const BoundCall& one, const BoundCall& other,
-                                   const BoundCall& fresh) {
+                                   const BoundCall& fresh, bool meet) {
   for (const BoundCall* const call : {&one, &other, &fresh}) call->contract->allocate();
   if (one.contract->arrays().size() != other.contract->arrays().size()) return;
   const Stream stream;
@@ -173,6 +218,7 @@ void require_no_state_of_arguments(const BoundCall& one, const BoundCall& other,
                "on the same arrays with other arguments");
   require_same(name, places.run(one, stream, "launched again"), first,
                "on the same arrays, after a call there with other arguments");
+  if (meet) require_room_for_threads(one, first, places, fresh, expected, own);
 }
 
 void require_far_pieces(Trial& trial, std::uint64_t seed) {

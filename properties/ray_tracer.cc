@@ -173,6 +173,7 @@ struct FullListCase : ScheduledSceneCase {
 template <class Scene>
 Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
   Call<RayTracer> call("ray_trace");
+  if (c.variant == RayTracerVariant::kConstant) call.ordered_by_callers();
   const std::int64_t stride = c.width + c.gap;  // pixels
   auto& [variant, spheres, count, image, width, height, pitch] = call.arguments(
       c.variant, nullptr, c.count, nullptr, c.width, c.height, stride * sizeof(std::uint32_t));

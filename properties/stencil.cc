@@ -132,6 +132,7 @@ StencilCoefficients StencilCase::c() const {
 Call<Stencil> stencil_call_with(const StencilCase& c, std::function<std::vector<float>()> contents,
                                 const StencilCoefficients& k) {
   Call<Stencil> call("stencil_1d");
+  call.ordered_by_callers();
   auto& [variant, x, n, y, coefficients, boundary, shape] =
       call.arguments(c.variant, nullptr, c.n, nullptr, k, c.boundary,
                      StencilShape{.block = c.block, .max_blocks = c.max_blocks});

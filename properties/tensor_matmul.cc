@@ -194,6 +194,35 @@ void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCas
   }
 }
 
+// Of zeros of either sign alone, the signs: a product more or less, or a start from +0, changes
+// them and nothing else. Rows of A and columns of B are +0, -0, both in turn, and -0 but for the
+// last; each pair meets both zeros in C. Every number of products that a step or a stage may have
+// left.
+template <class Way>
+void keeps_the_signs_of_zeros(const TensorMatmul& matmul, const SmallCase<Way>& given) {
+  constexpr std::int64_t kPatterns = 4, kSide = 2 * kPatterns;
+  for (const TensorMatmulPath path : Way::kEachPath) {
+    for (const MatrixElement element : Way::kEachElement) {
+      const std::uint64_t zeros[] = {bits_of(element, 0.0), bits_of(element, -0.0)},
+                          addends[] = {result_bits_of(element, 0.0), result_bits_of(element, -0.0)};
+      for (const std::int64_t k : {1, 4, 12, 16, 36, 68}) {
+        TensorMatmulCase c = given;
+        c.path = path, c.element = element;
+        c.m = c.n = kSide, c.k = k;
+        Elements factor(kSide * k), addend(kSide * kSide);
+        for (std::int64_t i = 0; i < kSide; ++i) {
+          for (std::int64_t p = 0; p < k; ++p) {
+            const bool negative[kPatterns] = {false, true, p % 2 != 0, p + 1 < k};
+            factor[i * k + p] = zeros[negative[i % kPatterns]];
+          }
+          for (std::int64_t j = 0; j < kSide; ++j) addend[i * kSide + j] = addends[i / kPatterns];
+        }
+        require_product(c, c.launch(matmul, factor, factor, addend), factor, factor, addend);
+      }
+    }
+  }
+}
+
 // NaN payloads and the sign of zero among them.
 void without_products_gives_c(const TensorMatmul& matmul, const TensorMatmulCase& c) {
   TensorMatmulCase none = c;
@@ -391,6 +420,11 @@ Laws<TensorMatmul> common_laws(int cases) {
       law<SmallCase<Way>, TensorMatmul>("IsExactOverManyStages",
                                         +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
                                           is_exact_over_many_stages<Way>(matmul, c);
+                                        },
+                                        {.cases = 1, .cost = 200}),
+      law<SmallCase<Way>, TensorMatmul>("KeepsTheSignsOfZeros",
+                                        +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
+                                          keeps_the_signs_of_zeros<Way>(matmul, c);
                                         },
                                         {.cases = 1, .cost = 200}),
       law<SmallCase<Way>, TensorMatmul>("WithoutProductsGivesC",

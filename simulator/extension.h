@@ -1,6 +1,6 @@
 /* Functions of the simulated GPU beyond the CUDA runtime. A program resolves them at run time with
  * dlsym(RTLD_DEFAULT, name). NVIDIA's runtime has none of them: a null pointer means "not
- * available". No function here changes the result of a kernel. */
+ * available". But for lockstepSampleBlocks no function here changes the result of a kernel. */
 #ifndef LOCKSTEP_SIMULATOR_EXTENSION_H_
 #define LOCKSTEP_SIMULATOR_EXTENSION_H_
 
@@ -76,6 +76,23 @@ typedef int (*lockstepWatchOperations_t)(int on);
 /* Copies the first `room` operations since then, in the order of the calls (work that a graph does
  * counts as its launch alone); returns how many there are. With room 0 the pointer may be null. */
 typedef size_t (*lockstepReadOperations_t)(lockstepOperation* operations, size_t room);
+
+/* Before each function of the runtime or driver API that this thread calls from now on,
+ * `before(data)` is called; null: no more. What `before` calls itself is not announced. For tests
+ * that let another thread act between two calls of a program. 0. */
+typedef int (*lockstepBeforeCalls_t)(void (*before)(void* data), void* data);
+
+/* How many operations were requested since the program last waited for anything and may be under
+ * way on a GPU: those whose calls return before they are done ("API synchronization behavior", CUDA
+ * Runtime API). Any wait counts for all of them. */
+typedef size_t (*lockstepUnderWay_t)(void);
+
+/* Of the grids that are launched from now on, so many blocks run (clusters, where there are some):
+ * the first and the last of each grid. The others are taken for done, and what they would have
+ * written is not there. For tests of grids that are too large to run as a whole: what the blocks
+ * that run write must be right. 0: all blocks. Grids of cooperative launches run as a whole. 0, or
+ * -1 when no simulated GPU could be started. */
+typedef int (*lockstepSampleBlocks_t)(uint64_t blocks);
 
 /* The schedule of later launches: 0 is the deterministic order, any other seed permutes blocks,
  * warps and lane groups. */

@@ -1,5 +1,4 @@
-// Lines of more than 2^31 elements. Not applicable where a device has no memory for them; on the
-// simulated GPU in the nightly configuration alone.
+// Lines of more than 2^31 elements. Not applicable where a device has no memory for them.
 #include "properties/many_elements.h"
 
 #include "tests/law_coverage.h"

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
@@ -121,6 +122,9 @@ Extension resolve_all() {
   resolve(e.begin_part, "lockstepBeginPart");
   resolve(e.watch_operations, "lockstepWatchOperations");
   resolve(e.read_operations, "lockstepReadOperations");
+  resolve(e.before_calls, "lockstepBeforeCalls");
+  resolve(e.under_way, "lockstepUnderWay");
+  resolve(e.sample_blocks, "lockstepSampleBlocks");
   return e;
 }
 
@@ -200,6 +204,43 @@ std::vector<lockstepOperation> operations_of(const std::function<void()>& run) {
   simulator.read_operations(operations.data(), operations.size());
   simulator.watch_operations(0);
   return operations;
+}
+
+SampledBlocks::SampledBlocks(std::uint64_t blocks) {
+  if (extension().sample_blocks != nullptr) extension().sample_blocks(blocks);
+}
+SampledBlocks::~SampledBlocks() {
+  if (extension().sample_blocks != nullptr) extension().sample_blocks(0);
+}
+
+void run_between_calls(const std::function<void(std::size_t)>& before,
+                       const std::function<void()>& run) {
+  if (extension().before_calls == nullptr) return run();
+  // CUDA calls nothing that throws: what `before` throws waits until `run` is done.
+  struct Announced {
+    const std::function<void(std::size_t)>& before;
+    std::size_t calls = 0;
+    std::exception_ptr thrown = nullptr;
+  } announced = {before};
+  extension().before_calls(
+      [](void* data) {
+        auto& a = *static_cast<Announced*>(data);
+        if (a.thrown != nullptr) return;
+        try {
+          a.before(a.calls++);
+        } catch (...) {
+          a.thrown = std::current_exception();
+        }
+      },
+      &announced);
+  try {
+    run();
+  } catch (...) {
+    extension().before_calls(nullptr, nullptr);
+    throw;
+  }
+  extension().before_calls(nullptr, nullptr);
+  if (announced.thrown != nullptr) std::rethrow_exception(announced.thrown);
 }
 
 std::vector<ReportedFinding> take_findings() {

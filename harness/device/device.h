@@ -67,6 +67,9 @@ struct Extension {
   lockstepBeginPart_t begin_part = nullptr;
   lockstepWatchOperations_t watch_operations = nullptr;
   lockstepReadOperations_t read_operations = nullptr;
+  lockstepBeforeCalls_t before_calls = nullptr;
+  lockstepUnderWay_t under_way = nullptr;
+  lockstepSampleBlocks_t sample_blocks = nullptr;
 };
 const Extension& extension();
 // Whether the simulated GPU answers the CUDA runtime API of this process.
@@ -75,6 +78,21 @@ bool is_simulator();
 // The operations that `run` requests of the simulated GPU, in the order of its calls. Empty on
 // silicon, where the runtime records none. Not reentrant.
 std::vector<lockstepOperation> operations_of(const std::function<void()>& run);
+
+// On the simulated GPU, later launches run the first and the last blocks of their grids alone, so
+// many together, until the end of the scope. On silicon all run.
+class SampledBlocks {
+ public:
+  explicit SampledBlocks(std::uint64_t blocks);
+  ~SampledBlocks();
+  SampledBlocks(const SampledBlocks&) = delete;
+  SampledBlocks& operator=(const SampledBlocks&) = delete;
+};
+
+// Runs `run`, and `before` before each call of CUDA's that `run` makes in this thread, with the
+// number of that call, from 0. On silicon `run` alone. Not reentrant.
+void run_between_calls(const std::function<void(std::size_t)>& before,
+                       const std::function<void()>& run);
 
 // The errors that the simulator reported since the last call, in order; empty on silicon. Findings
 // that it calls information (legal, and worth a look) are not among them.

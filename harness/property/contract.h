@@ -163,6 +163,9 @@ class Contract {
     kRefused,   // CUDA refuses it: the launcher waits for the device, or allocates
   };
   void capture(Capture capture) { capture_ = capture; }
+  // The device holds one copy of something that the launcher writes, and the header asks callers to
+  // order the calls that meet there. Others may be made by two host threads at once.
+  void ordered_by_callers() { ordered_by_callers_ = true; }
 
   // ---- What follows.
 
@@ -172,6 +175,7 @@ class Contract {
   const std::vector<std::pair<std::size_t, std::size_t>>& pairs_apart() const { return apart_; }
   const std::vector<Spread>& spreads() const { return spreads_; }
   Capture capture() const { return capture_; }
+  bool is_ordered_by_callers() const { return ordered_by_callers_; }
   const Grid& grid() const { return grid_; }
 
   // Makes the arrays; inside a running case. `null_where_empty`: what has no elements stays null.
@@ -245,6 +249,7 @@ class Contract {
   std::vector<Change> named_, promised_;
   Grid grid_;
   Capture capture_ = Capture::kPossible;
+  bool ordered_by_callers_ = false;
 };
 
 namespace detail {

@@ -28,6 +28,7 @@ void describe_kernel(const FunctionRef& ref, const Linker& linker, std::uint32_t
   std::copy_n(source.required_threads, 3, f.required_threads);
   std::copy_n(source.required_cluster, 3, f.required_cluster);
   f.target = ref.module->target_number;
+  f.dynamic_shared_begin = linker.dynamic_shared(index);
   for (const std::uint32_t v : linker.shared_of()[index]) {
     const SharedVariable& s = linker.shared()[v];
     if (s.dynamic) {

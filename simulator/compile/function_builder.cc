@@ -180,6 +180,8 @@ std::optional<std::uint64_t> FunctionBuilder::symbol_address(const Instruction& 
   const Symbol* s = symbol(name);
   if (s == nullptr)
     refuse_undefined(i, "names '" + name + "', which nothing in the program defines");
+  if (s->kind == Symbol::Kind::kShared && linker_.shared()[s->index].dynamic)
+    return linker_.dynamic_shared(index_);
   return kind == Address::kGeneric ? linker_.address(*s) : linker_.space_address(*s);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <set>
 
 #include "simulator/compile/readable_name.h"
@@ -230,6 +231,12 @@ void Linker::call_graph() {
   }
   callees_.assign(n, {});
   reaches_.assign(n, {});
+  names_dynamic_.assign(n, false);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    for (const std::uint32_t v : shared[i]) {
+      if (shared_[v].dynamic) names_dynamic_[i] = true;
+    }
+  }
   recursive_.assign(n, false);
   for (std::uint32_t i = 0; i < n; ++i) {
     std::set<std::uint32_t> seen{i}, variables;
@@ -248,16 +255,15 @@ void Linker::call_graph() {
   }
 }
 
-// A shared variable has one place in the whole program, so that its address is a constant. Two
-// variables that no kernel uses together may share a place.
-std::optional<std::string> Linker::lay_out_shared(program::Program& program) {
+// A static shared variable has one place in the whole program, so that its address is a constant.
+// Two variables that no kernel uses together may share a place.
+std::optional<std::string> Linker::lay_out_shared() {
   std::vector<std::vector<std::uint32_t>> kernels_of(shared_.size());
   for (std::uint32_t f = 0; f < functions_.size(); ++f) {
     if (!functions_[f].function->is_kernel) continue;
     for (const std::uint32_t v : reaches_[f]) kernels_of[v].push_back(f);
   }
   std::vector<std::uint64_t> end_of(functions_.size(), 0);  // by kernel
-  std::uint64_t largest = program::kSharedStart;
   for (std::uint32_t v = 0; v < shared_.size(); ++v) {
     SharedVariable& s = shared_[v];
     if (s.dynamic) continue;
@@ -274,24 +280,75 @@ std::optional<std::string> Linker::lay_out_shared(program::Program& program) {
     }
     s.begin = static_cast<std::uint32_t>(at);
     for (const std::uint32_t k : kernels_of[v]) end_of[k] = end;
-    largest = std::max(largest, end);
   }
-  // Dynamic shared memory comes last, on a boundary good for every use.
-  const auto dynamic = static_cast<std::uint32_t>(
-      largest == program::kSharedStart ? largest
-                                       : (largest + program::kSharedGap + 1023) & ~1023ull);
-  for (SharedVariable& s : shared_) {
-    if (s.dynamic) s.begin = dynamic;
-  }
-  program.dynamic_shared_begin = dynamic;
+  place_dynamic_shared(end_of);
   return std::nullopt;
+}
+
+// On a GPU dynamic shared memory begins right behind the kernel's static variables, at the
+// alignment that its declaration has: what relies on more without asking for it fails there, and is
+// to fail here. So it begins behind them and a gap, at an address that has the same remainder by
+// kRemainders as on the GPU. A kernel without static variables has it where shared memory begins.
+//
+// A function that several kernels call knows one address: where they would have it at several, it
+// begins at a multiple of kRemainders.
+void Linker::place_dynamic_shared(const std::vector<std::uint64_t>& end_of) {
+  constexpr std::uint64_t kRemainders = 1024, kLeastAlignment = 16;  // as nvcc declares it
+  const std::size_t n = functions_.size();
+  const auto up = [](std::uint64_t v, std::uint64_t to) { return (v + to - 1) / to * to; };
+  // Kernels that call the same function which names it have it at the same place.
+  std::vector<std::uint32_t> same_as(n);
+  std::iota(same_as.begin(), same_as.end(), 0u);
+  const auto root = [&](std::uint32_t f) {
+    while (same_as[f] != f) f = same_as[f];
+    return f;
+  };
+  for (std::uint32_t k = 0; k < n; ++k) {
+    if (!functions_[k].function->is_kernel) continue;
+    for (const std::uint32_t f : callees_[k]) {
+      if (names_dynamic_[f]) same_as[root(f)] = root(k);
+    }
+  }
+  struct Place {
+    std::uint64_t behind = 0;  // of the static variables, with their gaps
+    std::uint64_t on_a_gpu = 0, remainders = kRemainders;
+    bool several = false;
+  };
+  std::vector<Place> places(n);
+  for (std::uint32_t k = 0; k < n; ++k) {
+    if (!functions_[k].function->is_kernel) continue;
+    std::uint64_t alignment = kLeastAlignment, bytes = 0;
+    for (const std::uint32_t v : reaches_[k]) {
+      const SharedVariable& s = shared_[v];
+      if (s.dynamic) {
+        alignment = std::max<std::uint64_t>(alignment, s.alignment);
+      } else {
+        bytes = up(bytes, s.alignment) + s.size;
+      }
+    }
+    Place& place = places[root(k)];
+    place.behind = std::max(place.behind, end_of[k]);
+    place.remainders = std::max(place.remainders, alignment);
+    const std::uint64_t there = program::kSharedStart + up(bytes, alignment);
+    place.several |= place.on_a_gpu != 0 && place.on_a_gpu != there;
+    place.on_a_gpu = there;
+  }
+  dynamic_begin_.assign(n, program::kSharedStart);
+  for (std::uint32_t f = 0; f < n; ++f) {
+    const Place& place = places[root(f)];
+    if (place.behind == 0) continue;
+    const std::uint64_t first = place.behind + program::kSharedGap,
+                        remainder = place.several ? 0 : place.on_a_gpu % place.remainders;
+    dynamic_begin_[f] = static_cast<std::uint32_t>(
+        up(first - std::min(first, remainder), place.remainders) + remainder);
+  }
 }
 
 std::optional<std::string> Linker::link(program::Program& program) {
   if (auto error = collect()) return error;
   if (auto error = place(program)) return error;
   call_graph();
-  return lay_out_shared(program);
+  return lay_out_shared();
 }
 
 }  // namespace lockstep::compile

@@ -24,7 +24,7 @@ struct FunctionRef {
 
 struct SharedVariable {
   std::string name;
-  std::uint32_t begin = 0;  // offset in the shared space
+  std::uint32_t begin = 0;  // offset in the shared space; of a dynamic one, see dynamic_shared()
   std::uint64_t size = 0;
   std::uint32_t alignment = 1;
   bool dynamic = false;  // extern: what the launch adds
@@ -52,6 +52,9 @@ class Linker {
   // What `name` stands for in a function of module `module`; nullptr when nothing does.
   const Symbol* find(std::uint32_t module, const ptx::Function* function,
                      const std::string& name) const;
+  // Where dynamic shared memory begins, by its offset in the shared space, as this function sees
+  // it.
+  std::uint32_t dynamic_shared(std::uint32_t function) const { return dynamic_begin_[function]; }
   // Generic, but for a shared variable.
   std::uint64_t address(const Symbol& s) const;
   // In the symbol's own state space: of a constant, its distance from constant_base(), which fits
@@ -73,7 +76,8 @@ class Linker {
   std::optional<std::string> collect();
   std::optional<std::string> place(program::Program& program);
   void call_graph();
-  std::optional<std::string> lay_out_shared(program::Program& program);
+  std::optional<std::string> lay_out_shared();
+  void place_dynamic_shared(const std::vector<std::uint64_t>& end_of);
   void declare_shared(std::unordered_map<std::string, Symbol>& scope, const ptx::Variable& v);
 
   std::span<const ptx::Module> modules_;
@@ -87,6 +91,8 @@ class Linker {
   std::vector<std::unordered_map<std::string, Symbol>> local_;  // by module
   std::map<const ptx::Function*, std::unordered_map<std::string, Symbol>> scoped_;
   std::vector<std::vector<std::uint32_t>> callees_, reaches_;
+  std::vector<bool> names_dynamic_;  // by function: whether it names dynamic shared memory itself
+  std::vector<std::uint32_t> dynamic_begin_;
   std::vector<bool> recursive_, indirect_;
   struct Pending {
     std::uint32_t module;

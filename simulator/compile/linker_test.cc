@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "simulator/compile/testing.h"
 
@@ -79,6 +81,60 @@ TEST(Linker, LaysSharedVariablesOutWithGapsBetweenThem) {
   const auto& shared = l.linker->shared();
   EXPECT_GE(shared[0].begin, program::kSharedStart);
   EXPECT_GE(shared[1].begin, shared[0].begin + 4 + program::kSharedGap);
+}
+
+// Where dynamic shared memory begins for each kernel, by name. An H100 has it at 1,024 and
+// `behind`: the static variables up to the alignment of the declaration.
+std::map<std::string, std::uint32_t> dynamic_shared_of(const Linked& l) {
+  EXPECT_EQ(l.error, "");
+  std::map<std::string, std::uint32_t> all;
+  for (std::uint32_t f = 0; f < l.linker->functions().size(); ++f)
+    all[l.linker->functions()[f].function->name] = l.linker->dynamic_shared(f);
+  return all;
+}
+
+TEST(Linker, DynamicSharedMemoryIsAlignedAsOnAGpuAndNoBetter) {
+  struct Layout {
+    int static_bytes, static_alignment, alignment, behind;
+  };
+  for (const Layout& layout :
+       {Layout{8, 8, 16, 16}, Layout{5, 1, 16, 16}, Layout{17, 1, 16, 32}, Layout{100, 1, 16, 112},
+        Layout{4000, 4, 16, 4000}, Layout{8, 8, 128, 128}, Layout{5, 1, 256, 256},
+        Layout{8, 8, 1024, 1024}, Layout{5, 1, 2048, 2048}}) {
+    const auto text = [](int n) { return std::to_string(n); };
+    const Linked l({".extern .shared .align " + text(layout.alignment) +
+                    " .b8 dynamic[];\n.shared .align " + text(layout.static_alignment) +
+                    " .b8 fixed[" + text(layout.static_bytes) +
+                    "];\n.entry both()\n{\n.reg .b32 r<3>;\nmov.u32 r1, fixed; mov.u32 r2, "
+                    "dynamic;\nret;\n}\n.entry without()\n{\n.reg .b32 r<3>;\nmov.u32 r2, "
+                    "dynamic;\nret;\n}\n"});
+    auto begin = dynamic_shared_of(l);
+    EXPECT_EQ(begin["without"], 1024u) << layout.alignment;
+    const std::uint32_t grain = static_cast<std::uint32_t>(std::max(layout.alignment, 1024));
+    EXPECT_EQ(begin["both"] % grain, (1024u + static_cast<std::uint32_t>(layout.behind)) % grain)
+        << layout.static_bytes << " bytes, aligned to " << layout.alignment;
+    EXPECT_GE(begin["both"],
+              1024u + static_cast<std::uint32_t>(layout.static_bytes) + program::kSharedGap);
+  }
+}
+
+// A function has one address for it, whoever calls it.
+TEST(Linker, KernelsThatCallOneFunctionHaveDynamicSharedMemoryAtOnePlace) {
+  const std::string use = ".func use()\n{\n.reg .b32 r<2>;\nmov.u32 r1, dynamic;\nret;\n}\n",
+                    kernels =
+                        ".entry eight()\n{\n.reg .b32 r<2>;\nmov.u32 r1, a;\ncall use, "
+                        "();\nret;\n}\n.entry twenty()\n{\n.reg .b32 r<2>;\nmov.u32 r1, "
+                        "b;\ncall use, ();\nret;\n}\n.entry alone()\n{\n.reg .b32 "
+                        "r<2>;\nmov.u32 r1, a;\nmov.u32 r1, dynamic;\nret;\n}\n";
+  const Linked l(
+      {".extern .shared .align 16 .b8 dynamic[];\n.shared .b8 a[8];\n.shared .b8 "
+       "b[20];\n" +
+       use + kernels});
+  auto begin = dynamic_shared_of(l);
+  EXPECT_EQ(begin["eight"], begin["twenty"]);
+  EXPECT_EQ(begin["eight"], begin["use"]);
+  EXPECT_EQ(begin["eight"] % 1024, 0u) << "which accuses nobody of too little alignment";
+  EXPECT_EQ(begin["alone"] % 1024, 16u);
 }
 
 TEST(Linker, SixtyFourKilobytesOfConstantsIsTheLimit) {

@@ -49,6 +49,7 @@ void initialise();
 template <class Body>
 CUresult call(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode) {
   CUresult result = CUDA_SUCCESS;
+  runtime::announce_call();
   {
     const runtime::RunningCall running;
     runtime::ThreadState& thread = thread_state();

@@ -138,6 +138,7 @@ struct Function {
   std::vector<std::string> parameter_names;
   bool parameters_in_memory = false;  // their address is taken: they need one
   std::vector<Range> shared;          // static variables this kernel reaches
+  std::uint32_t dynamic_shared_begin = kSharedStart;
   bool dynamic_shared = false;
   std::uint32_t dynamic_alignment = 16;
   std::uint32_t static_shared_bytes = 0;  // real bytes, without the gaps
@@ -185,7 +186,6 @@ struct Program {
   std::unordered_set<std::uint32_t> guesses;
   AlignedBytes constants;
   std::size_t constant_bytes = 0;
-  std::uint32_t dynamic_shared_begin = kSharedStart;
   std::unordered_map<std::string, const memory::Allocation*> variables;
   PlacedVariables placed;    // all of them, in the order of the texts
   ManagedVariables managed;  // those of them that are

@@ -287,6 +287,54 @@ PAIR(proxy_fence_before_the_barrier, "missing-proxy-fence") {
   proxy_fence_before_the_barrier<faulty><<<1, 128>>>(map_of(x));
 }
 
+// Dynamic shared memory lies behind the static variables, at the alignment that was asked for; a
+// tile wants 128 bytes.
+template <bool faulty>
+__global__ void dynamic_tile_without_alignment(const __grid_constant__ CUtensorMap map, int* y) {
+  extern __shared__ __align__(16) unsigned char tile_and_more[];
+  __shared__ __align__(8) unsigned long long bar;
+  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(tile_and_more));
+  int* const tile = reinterpret_cast<int*>(tile_and_more + (faulty ? 0 : (128 - at % 128) % 128));
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    EXPECT(&bar, kBoxBytes);
+    TENSOR_LOAD(tile, &map, 0, 0, &bar);  // FAULT dynamic_tile_without_alignment
+  }
+  WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+PAIR(dynamic_tile_without_alignment, "misaligned") {
+  Buffer<int> x(kWidth * kHeight, 1), y(128);
+  dynamic_tile_without_alignment<faulty><<<1, 128, kBoxBytes + 128>>>(map_of(x), y);
+}
+
+// A fence after the stores and before the copy, of which a relaxed read of a flag says nothing.
+template <bool faulty>
+__global__ void proxy_fence_that_nothing_orders(const __grid_constant__ CUtensorMap map) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ int fenced;
+  if (threadIdx.x == 0) fenced = 0;
+  tile[threadIdx.x] = threadIdx.x;  // FAULT proxy_fence_that_nothing_orders
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    PROXY_FENCE();
+    *static_cast<volatile int*>(&fenced) = 1;
+  }
+  if (!faulty) __syncthreads();
+  if (threadIdx.x == 96) {
+    while (*static_cast<volatile int*>(&fenced) == 0) {
+    }
+    TENSOR_STORE(&map, 0, 0, tile);  // FAULT proxy_fence_that_nothing_orders
+    BULK_COMMIT();
+    BULK_WAIT();
+  }
+}
+PAIR(proxy_fence_that_nothing_orders, "missing-proxy-fence") {
+  Buffer<int> x(kWidth * kHeight, 1);
+  proxy_fence_that_nothing_orders<faulty><<<1, 128>>>(map_of(x));
+}
+
 // In a loop every turn's stores need their own.
 template <bool faulty>
 __global__ void proxy_fence_in_the_first_turn(const __grid_constant__ CUtensorMap map) {

@@ -131,7 +131,10 @@ struct LaunchConfig {
   std::uint32_t race_records =
       0;  // what the search for races may keep (check/global_races.h); 0: as much as it can
   std::uint64_t schedule_seed =
-      0;                 // 0: the deterministic order; else permutes blocks, warps and lane groups
+      0;  // 0: the deterministic order; else permutes blocks, warps and lane groups
+  // Blocks that run (clusters, where there are some): the first and the last of the grid, so many
+  // together. The others are taken for done. 0: all; of a cooperative launch always.
+  std::uint64_t sample = 0;
   int host_threads = 0;  // 0: as many as the machine has; 1 where order must be exact
   // How long a launch stands still before that is a finding when it looks at managed, pinned or
   // registered memory and another host thread, or for registered memory another process, may write

@@ -117,6 +117,7 @@ void describe(Launch& l, const LoadedKernel& loaded, const LaunchConfig& config,
   l.blocks = config.grid.count();
   l.clusters = l.blocks / config.cluster.count();
   l.clustered = config.cluster.count() > 1 || l.program->cluster_barriers;
+  l.units = units_of(config, l.clustered);
   l.shared_window = memory.shared_window();
   l.local_window = memory.local_window();
   l.check_bounds = config.checks & check::kBounds;
@@ -150,9 +151,9 @@ void lay_out_memory(Launch& l) {
     l.shared.push_back({"the system's shared memory", 0, program::kReservedShared});
   for (const Range& r : l.shared) l.shared_extent = std::max(l.shared_extent, r.end);
   if (config.dynamic_shared != 0) {
-    l.shared.push_back({"dynamic shared memory", l.program->dynamic_shared_begin,
-                        l.program->dynamic_shared_begin + config.dynamic_shared});
-    l.shared_extent = l.program->dynamic_shared_begin + config.dynamic_shared;
+    const std::uint32_t begin = l.kernel->dynamic_shared_begin;
+    l.shared.push_back({"dynamic shared memory", begin, begin + config.dynamic_shared});
+    l.shared_extent = std::max(l.shared_extent, begin + config.dynamic_shared);
   }
   l.shared_extent = std::max(l.shared_extent, kSharedStart);
   l.local_stride =

@@ -220,8 +220,7 @@ void LivelockWatch::report(Block& b) {
   LaneGroups groups;
   groups.add(block);
   f.detail = "Everything that still runs repeats itself. Of this block's threads" + groups.text();
-  const std::uint64_t units = launch_.clustered ? launch_.clusters : launch_.blocks,
-                      begun = std::min(launch_.next.load(), units);
+  const std::uint64_t units = launch_.units, begun = std::min(launch_.next.load(), units);
   if (begun < units) {
     f.detail += "\n    " + std::to_string(units - begun) +
                 (launch_.clustered ? " clusters" : " blocks") +

@@ -47,7 +47,7 @@ bool looks_the_same(const program::Function& a, const program::Function& b) {
     });
   };
   return a.static_shared_bytes == b.static_shared_bytes && a.local_total == b.local_total &&
-         same_ranges(a.shared, b.shared);
+         a.dynamic_shared_begin == b.dynamic_shared_begin && same_ranges(a.shared, b.shared);
 }
 
 // Why a function can no longer run that could before; empty: none.
@@ -152,7 +152,6 @@ class ParsedCode final : public MutableCode {
           !looks_the_same(before[f], now[f]))
         return nullptr;
     }
-    if (program->dynamic_shared_begin != loaded.program().dynamic_shared_begin) return nullptr;
     return std::make_unique<Mutated>(loaded, std::move(program), kernel);
   }
 

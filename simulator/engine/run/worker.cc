@@ -104,7 +104,7 @@ template <class Unit>
 void work(Launch& launch, Worker& worker, std::size_t number) {
   LivelockWatch livelock_watch(launch, worker, number);
   std::vector<std::unique_ptr<Unit>> active;
-  const std::uint64_t units = launch.clustered ? launch.clusters : launch.blocks;
+  const std::uint64_t units = launch.units;
   const bool all_together = launch.config->cooperative;
   const std::uint64_t seed = launch.config->schedule_seed;
   int stragglers = 0;

@@ -68,6 +68,7 @@ struct Launch {
   std::vector<Range> shared;        // static and dynamic, by offset
   std::uint32_t local_stride = 0;   // bytes a thread
   std::uint64_t blocks = 0, clusters = 0;
+  std::uint64_t units = 0;              // blocks or clusters that run: all, or a sample of them
   check::GlobalRaces* races = nullptr;  // none without this check
   RaceHistory* history = nullptr;       // the same
   std::uint32_t first_block = 0;        // numbers of blocks in the search begin here

@@ -32,6 +32,12 @@ std::uint64_t unit_at(std::uint64_t position, std::uint64_t units, const GridSha
   return first + static_cast<std::uint64_t>(product % length);
 }
 
+// The place in a grid of `all` units of the unit `unit` of `units` that run. Of a sample, the first
+// half are the first of the grid and the others the last.
+std::uint64_t place_in_grid(std::uint64_t unit, std::uint64_t units, std::uint64_t all) {
+  return unit < (units + 1) / 2 ? unit : all - (units - unit);
+}
+
 Dim3 place(std::uint64_t index, const Dim3& size) {
   return {static_cast<std::uint32_t>(index % size.x),
           static_cast<std::uint32_t>(index / size.x % size.y),
@@ -40,15 +46,24 @@ Dim3 place(std::uint64_t index, const Dim3& size) {
 
 }  // namespace
 
+std::uint64_t units_of(const LaunchConfig& config, bool clustered) {
+  const std::uint64_t blocks = config.grid.count(),
+                      all = clustered ? blocks / config.cluster.count() : blocks;
+  return config.sample != 0 && !config.cooperative ? std::min(all, config.sample) : all;
+}
+
 GridShape shape_of(const LaunchConfig& config, bool clustered) {
-  return {config.grid, config.cluster, clustered, config.cooperative, config.schedule_seed};
+  return {config.grid, config.cluster,     units_of(config, clustered),
+          clustered,   config.cooperative, config.schedule_seed};
 }
 
 Dim3 place_of_block(const GridShape& shape, std::uint64_t position, std::uint32_t rank) {
-  if (!shape.clustered) return place(unit_at(position, shape.grid.count(), shape), shape.grid);
+  const std::uint64_t unit = unit_at(position, shape.units, shape);
+  if (!shape.clustered)
+    return place(place_in_grid(unit, shape.units, shape.grid.count()), shape.grid);
   const Dim3& size = shape.cluster;
   const Dim3 clusters{shape.grid.x / size.x, shape.grid.y / size.y, shape.grid.z / size.z};
-  const Dim3 cluster = place(unit_at(position, clusters.count(), shape), clusters),
+  const Dim3 cluster = place(place_in_grid(unit, shape.units, clusters.count()), clusters),
              within = place(rank, size);
   return {cluster.x * size.x + within.x, cluster.y * size.y + within.y,
           cluster.z * size.z + within.z};

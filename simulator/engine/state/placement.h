@@ -13,10 +13,12 @@ struct Launch;
 // What the place of a block depends on.
 struct GridShape {
   Dim3 grid, cluster{1, 1, 1};
-  bool clustered = false;  // a cluster is what is scheduled, be it of one block
+  std::uint64_t units = 0;  // blocks or clusters that run: all, or a sample of them
+  bool clustered = false;   // a cluster is what is scheduled, be it of one block
   bool cooperative = false;
   std::uint64_t seed = 0;
 };
+std::uint64_t units_of(const LaunchConfig& config, bool clustered);
 GridShape shape_of(const LaunchConfig& config, bool clustered);
 
 // Blocks that one host thread keeps half run when they wait for one another.

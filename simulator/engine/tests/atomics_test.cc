@@ -179,6 +179,56 @@ TEST(HalfAtomics, SinglesPairsAndRedInEveryMemory) {
       0x42004000u);
 }
 
+// Operands and results of f32 additions in global memory that are subnormal count as zeros of their
+// sign; in shared memory they count as themselves (9.7.13.5). An H100 gave each of these.
+TEST(FloatAtomics, AddSubnormalNumbersInSharedMemoryAlone) {
+  struct Sum {
+    std::uint32_t memory, operand, in_global, in_shared;
+  };
+  const std::vector<Sum> sums = {
+      // Of normal numbers, with a subnormal sum.
+      {0x00c00000, 0x80800000, 0x00000000, 0x00400000},
+      {0x00800000, 0x80a00000, 0x80000000, 0x80200000},
+      {0x80c00000, 0x00800000, 0x80000000, 0x80400000},
+      {0x80c00000, 0x00a00000, 0x80000000, 0x80200000},
+      // Of subnormal numbers, with a normal sum and with a subnormal one.
+      {0x00400000, 0x00400000, 0x00000000, 0x00800000},
+      {0x00400000, 0x00200000, 0x00000000, 0x00600000},
+      {0x00000001, 0x00000001, 0x00000000, 0x00000002},
+      {0x80000001, 0x00000001, 0x00000000, 0x00000000},
+      // Of one of each.
+      {0x00800000, 0x80400000, 0x00800000, 0x00400000},
+      {0x00c00000, 0x80400000, 0x00c00000, 0x00800000},
+      {0x00800000, 0x00000001, 0x00800000, 0x00800001},
+      {0x80000000, 0x80000001, 0x80000000, 0x80000001},
+      // Of zeros.
+      {0x00000000, 0x80000000, 0x00000000, 0x00000000},
+      {0x80000000, 0x80000000, 0x80000000, 0x80000000}};
+  std::vector<std::uint32_t> memory(sums.size() * 8), operand(sums.size() * 8);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    for (std::size_t e = 0; e < 4; ++e) {
+      memory[i * 8 + e] = sums[i].memory;
+      operand[i * 8 + e] = sums[i].operand;
+    }
+  }
+  const auto expect = [&](const std::string& instruction, std::size_t elements, bool shared) {
+    const auto left = perform(kNone + instruction, memory, operand, nullptr, shared);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      for (std::size_t e = 0; e < elements; ++e)
+        EXPECT_EQ(left[i * 8 + e], shared ? sums[i].in_shared : sums[i].in_global)
+            << instruction << " of pair " << i << ", element " << e;
+    }
+  };
+  expect("atom.global.add.f32 r21, [d0], r11;", 1, false);
+  expect("atom.add.f32 r21, [d0], r11;", 1, false);
+  expect("red.global.add.f32 [d0], r11;", 1, false);
+  expect("red.add.f32 [d0], r11;", 1, false);
+  expect("atom.global.add.v4.f32 {r21, r22, r23, r24}, [d0], {r11, r12, r13, r14};", 4, false);
+  expect("red.global.add.v2.f32 [d0], {r11, r12};", 2, false);
+  expect("atom.shared.add.f32 r21, [d4], r11;", 1, true);
+  expect("red.shared.add.f32 [d4], r11;", 1, true);
+}
+
 JUDGES(VectorAtomics, AddTwoOrFourNumbers, "atom.global.add.v4.f32", "red.global.add.v2.f32");
 TEST(VectorAtomics, AddTwoOrFourNumbers) {
   const auto bits = [](float f) {

@@ -221,6 +221,42 @@ TEST(Redux, MinimumAndMaximumOfNumbers) {
   EXPECT_THAT(reduced("min.abs", "0f80000000"), Each(0u)) << "of -0, +0";
 }
 
+// Of numbers of any order, the extreme by sign and magnitude: -0 is less than +0, a subnormal
+// counts as itself, and it does not matter which lanes have which.
+TEST(Redux, MinimumAndMaximumOfEachPairOfNumbers) {
+  const std::vector<std::string> ascending = {
+      "0fff800000", "0fff7fffff", "0fbf800000", "0f80800000", "0f807fffff",
+      "0f80000001", "0f80000000", "0f00000000", "0f00000001", "0f007fffff",
+      "0f00800000", "0f3f800000", "0f7f7fffff", "0f7f800000"};
+  const auto bits = [](const std::string& number) {
+    return static_cast<std::uint32_t>(std::stoul(number.substr(2), nullptr, 16));
+  };
+  // Result i of a kernel: of numbers i and i + 1, the first in the lower lanes or in the upper
+  // ones.
+  for (const bool first_below : {true, false}) {
+    for (const bool smaller : {true, false}) {
+      std::string body = "  .reg .f32 %f<4>;\n  mov.u32 %r0, 0;\n  setp.lt.u32 %p1, %r1, 16;\n";
+      for (std::size_t i = 0; i + 1 < ascending.size(); ++i) {
+        body += "  selp.f32 %f1, " + ascending[i + !first_below] + ", " +
+                ascending[i + first_below] + ", %p1;\n  redux.sync." + (smaller ? "min" : "max") +
+                ".f32 %f2, %f1, 0xffffffff;\n  setp.eq.u32 %p2, %r1, " + std::to_string(i) +
+                ";\n  @%p2 mov.b32 %r0, %f2;\n";
+      }
+      Machine gpu;
+      gpu.load_text(testing::module_text(kernel(body), "sm_100a").replace(9, 3, "8.6"));
+      const auto out = gpu.unwritten(32 * 4, "out");
+      const Outcome o = gpu.launch("k", 1, 32, out);
+      ASSERT_FALSE(o.failed()) << text(o);
+      const auto results = gpu.fetch<std::uint32_t>(out, 32);
+      for (std::size_t i = 0; i + 1 < ascending.size(); ++i) {
+        EXPECT_EQ(results[i], bits(ascending[i + !smaller]))
+            << (smaller ? "the least of " : "the greatest of ") << ascending[i] << " and "
+            << ascending[i + 1];
+      }
+    }
+  }
+}
+
 TEST(Masks, ALaneThatItsOwnMaskLeavesOutIsReported) {
   expect_finding(run("  bar.warp.sync 0xff;\n  mov.u32 %r0, 0;\n"), Kind::kInvalidMask, 8);
 }

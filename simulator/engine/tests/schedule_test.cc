@@ -70,6 +70,30 @@ void expect_chain(const std::vector<std::uint32_t>& w, std::uint64_t seed) {
   for (std::uint32_t i = 0; i < w.size(); ++i) ASSERT_EQ(w[i], i + 1) << "seed " << seed;
 }
 
+TEST(Schedule, OfASampleTheFirstAndTheLastBlocksRun) {
+  Machine gpu;
+  gpu.load_text(kernel("add.u32 r5, r1, 100;\nst.global.u32 [d1], r5;"));
+  const auto ran = [&](std::uint64_t sample, std::uint64_t seed, bool cooperative) {
+    gpu.config.sample = sample;
+    gpu.config.schedule_seed = seed;
+    gpu.config.cooperative = cooperative;
+    const auto w = words(gpu, Dim3{5, 4, 1}, 1, 20, 0);
+    std::vector<std::uint32_t> blocks;
+    for (std::uint32_t i = 0; i < w.size(); ++i) {
+      if (w[i] == i + 100) blocks.push_back(i);
+    }
+    return blocks;
+  };
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    EXPECT_THAT(ran(5, seed, false), ::testing::ElementsAre(0, 1, 2, 18, 19));
+    EXPECT_THAT(ran(1, seed, false), ::testing::ElementsAre(0));
+    EXPECT_EQ(ran(20, seed, false).size(), 20u);
+    EXPECT_EQ(ran(99, seed, false).size(), 20u);
+    EXPECT_EQ(ran(0, seed, false).size(), 20u);
+    EXPECT_EQ(ran(5, seed, true).size(), 20u) << "whose blocks wait for each other";
+  }
+}
+
 TEST(Schedule, ABlockMayWaitForEarlierOnesUnderEverySeed) {
   Machine gpu;
   gpu.load_text(kernel(kLookBack));

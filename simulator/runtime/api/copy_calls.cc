@@ -40,7 +40,7 @@ cudaError_t copy_rows(const Call& call, void* to, size_t to_pitch, const void* f
                       size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                       cudaStream_t stream) {
   return in_stream(call, stream, [&](Runtime& r, Work& work) -> cudaError_t {
-    if (width > to_pitch || width > from_pitch) {
+    if (height != 0 && (width > to_pitch || width > from_pitch)) {
       r.explain(call.name, "the width exceeds a pitch");
       return height == 1 ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
     }

@@ -127,7 +127,7 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 
 cudaError_t cudaDeviceSynchronize() {
   return api(__func__, Reach::kDevice, [](Runtime& r, Device& d) {
-    r.dependent_launches.forget();
+    r.has_waited();
     r.order.host_waits_for_device(d.ordinal);
     return lockstep::runtime::check_unsafe(r, "cudaDeviceSynchronize");
   });

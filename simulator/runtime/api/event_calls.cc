@@ -58,7 +58,7 @@ cudaError_t happened(const char* function, cudaEvent_t event) {
                  r.explain(function, "the event was recorded while its stream was being captured");
                  return cudaErrorCapturedEvent;
                }
-               r.dependent_launches.forget();
+               r.has_waited();
                if (e->stands_for) r.order.host_waits_for(*e->stands_for);
                return check_unsafe(r, function);
              });

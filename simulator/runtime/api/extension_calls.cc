@@ -113,6 +113,24 @@ size_t lockstepReadOperations(lockstepOperation* operations, size_t room) {
   return Runtime::get().operations.read(operations, room);
 }
 
+int lockstepBeforeCalls(void (*before)(void* data), void* data) {
+  lockstep::runtime::ThreadState& thread = thread_state();
+  thread.before_calls = before;
+  thread.before_calls_data = data;
+  return 0;
+}
+
+size_t lockstepUnderWay() {
+  return with_device(size_t{0}, [](Runtime& r, Device&) { return r.under_way; });
+}
+
+int lockstepSampleBlocks(uint64_t blocks) {
+  return with_device(-1, [&](Runtime& r, Device&) {
+    r.sampled_blocks = blocks;
+    return 0;
+  });
+}
+
 int lockstepSetSchedule(uint64_t seed) {
   return with_device(-1, [&](Runtime& r, Device&) {
     r.settings.schedule = seed;

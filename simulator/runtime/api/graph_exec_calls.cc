@@ -114,8 +114,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
             refused != cudaSuccess)
           return refused;
         const cudaError_t put = check_legacy(r, "cudaGraphLaunch", *s);
-        if (put == cudaSuccess)
-          note_operation(r, d, LOCKSTEP_OTHER_WORK, "cudaGraphLaunch", stream, false);
+        if (put == cudaSuccess) ++r.under_way;
+        note_operation(r, d, LOCKSTEP_OTHER_WORK, "cudaGraphLaunch", stream, false);
         return put;
       });
   if (error != cudaSuccess) return error;

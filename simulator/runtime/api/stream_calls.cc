@@ -58,7 +58,7 @@ cudaError_t answer(T* result, T value) {
 // Waits for a stream, which must not be captured: all in it has been executed.
 cudaError_t wait_for(const char* function, cudaStream_t stream) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    r.dependent_launches.forget();
+    r.has_waited();
     if (const cudaError_t error = check_stream(r, d, function, stream); error != cudaSuccess)
       return error;
     r.order.host_waits_for(r.streams.find_stream(stream, d.ordinal)->order);
@@ -69,7 +69,7 @@ cudaError_t wait_for(const char* function, cudaStream_t stream) {
 // A host function is an operation of the stream. Other host threads may learn of its call, and so
 // of all that came before.
 void put_host_function(Runtime& r, Stream& stream) {
-  r.dependent_launches.forget();
+  r.has_waited();
   r.order.host_waits_for(r.order.put(stream.order).before);
 }
 
@@ -129,7 +129,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return answer_about(__func__, stream, [&](Stream& s) -> cudaError_t {
     Runtime& r = Runtime::get();
     if ((flags & ~cudaEventWaitExternal) != 0) return cudaErrorInvalidValue;
-    r.dependent_launches.forget();
+    r.has_waited();
     Event* e = r.streams.find_event(event);
     if (e == nullptr) return cudaErrorInvalidResourceHandle;
     if (s.capture && (flags & cudaEventWaitExternal) != 0)

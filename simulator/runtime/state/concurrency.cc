@@ -215,7 +215,10 @@ Operation place_in_stream(Runtime& runtime, const Call& call, Stream& stream, co
     waits |= when_done && place_of_memory(runtime, fill->rows.dst) != Place::kDevice;
   }
   Operation operation = order.put(stream.order);
-  if (waits) order.host_waits_for(operation.before);
+  if (waits) {
+    runtime.has_waited();
+    order.host_waits_for(operation.before);
+  }
   return operation;
 }
 

@@ -245,6 +245,7 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   config.checks = runtime.settings.checks;
   config.compute_capability = runtime.limits.compute_capability;
   config.schedule_seed = runtime.settings.schedule;
+  config.sample = runtime.sampled_blocks;
   config.host_threads = runtime.settings.host_threads;
   config.instruction_limit = runtime.settings.instruction_limit;
   config.count = device.count_memory;

@@ -84,6 +84,10 @@ struct ThreadState {
   // The running call is a launch that is not taken; demangled, empty when it is no kernel.
   std::optional<std::string> refused_kernel;
   const void* launched_from = nullptr;  // of the launch that <<<>>> makes next
+  // Called before each call of the API that the program makes (simulator/extension.h).
+  void (*before_calls)(void*) = nullptr;
+  void* before_calls_data = nullptr;
+  bool announcing = false;
   std::vector<std::pair<std::uint64_t, std::uint64_t>>
       not_looked_at;  // findings by number, and how often, since the last error was last fetched
 };
@@ -117,6 +121,8 @@ class Runtime {
   Order order;
   TouchedMemory touched;
   std::set<memory::Address> pool_memory;  // allocated in streams: cudaFree does not wait then
+  std::uint64_t sampled_blocks = 0;       // LaunchConfig::sample of later launches
+  std::size_t under_way = 0;              // operations since the last wait that need not be done
   bool used = false;                      // a call has reached a device
   std::atomic<bool> driver_started =
       false;  // cuInit, or a call of the runtime API that starts the driver
@@ -142,9 +148,14 @@ class Runtime {
   // Reports memory of the device, or of all devices, that is still allocated, if leaks are checked.
   void report_leaks(const Device& device);
   void report_leaks();
+  // The host, or a stream, has waited for something.
+  void has_waited() {
+    dependent_launches.forget();
+    under_way = 0;
+  }
   // The host has waited for all that was put into any stream.
   void has_waited_for_all() {
-    dependent_launches.forget();
+    has_waited();
     order.host_waits_for_all();
   }
   // Destroys everything on a device.
@@ -176,6 +187,16 @@ cudaError_t report_exception(const char* function);
 const char* error_name(cudaError_t error);
 const char* error_text(cudaError_t error);
 
+// Lets a test act before a call of the program (simulator/extension.h); not before those that the
+// API makes of itself, nor before the test's own.
+inline void announce_call() {
+  ThreadState& thread = thread_state();
+  if (thread.before_calls == nullptr || thread.announcing || thread.depth != 0) return;
+  thread.announcing = true;
+  thread.before_calls(thread.before_calls_data);
+  thread.announcing = false;
+}
+
 // Lives while a call of the API runs.
 struct RunningCall {
   RunningCall() { ++thread_state().depth; }
@@ -187,6 +208,7 @@ struct RunningCall {
 template <class Body>
 cudaError_t api(const char* function, Reach reach, Body&& body) {
   Runtime& runtime = Runtime::get();
+  announce_call();
   std::unique_lock lock(runtime.lock);
   cudaError_t error = cudaSuccess;
   {

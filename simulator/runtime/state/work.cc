@@ -211,6 +211,7 @@ cudaError_t put(Runtime& runtime, Device& device, const Call& call, cudaStream_t
   if (error == cudaSuccess && !captured) {
     const Operation at = place_in_stream(runtime, call, *s, work);
     error = perform(runtime, device, api_name, work, at);
+    ++runtime.under_way;
   }
   if (error == cudaSuccess) note_operation(runtime, device, kind, api_name, stream, captured);
   return error;

@@ -126,6 +126,20 @@ CUDA_TEST(Copy2D, RefusesWhatDoesNotFit) {
               cudaMemcpy2D(m.p, 64, m.h, 64, 64, kSize / 64 + 1, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess, cudaMemcpy2D(m.p, 64, m.h, 64, 64, kSize / 64, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess, cudaMemcpy2D(m.p, 64, m.h, 64, 64, 0, cudaMemcpyHostToDevice));
+  // A width beyond either pitch, in every direction; of no rows nothing is looked at.
+  const auto copied = [&](bool host_to, bool host_from, size_t to_pitch, size_t from_pitch,
+                          size_t height) {
+    char *const to = host_to ? m.h : m.p, *const from = host_from ? m.h + 1000 : m.p + 1000;
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, 60, height, cudaMemcpyDefault);
+  };
+  for (const auto& [host_to, host_from] : {std::pair(false, true), {true, false}, {false, false}}) {
+    for (const auto& [to, from] : {std::pair(50, 64), {64, 50}, {50, 50}}) {
+      EXPECT_CUDA(cudaErrorInvalidPitchValue, copied(host_to, host_from, to, from, 2));
+      EXPECT_CUDA(cudaErrorInvalidValue, copied(host_to, host_from, to, from, 1));
+      EXPECT_CUDA(cudaSuccess, copied(host_to, host_from, to, from, 0));
+    }
+  }
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy2D(m.p, 0, m.h, 64, 0, 2, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMemset2D(m.p, 64, 0, 100, 2));
   EXPECT_CUDA(cudaSuccess, cudaMemset2D(m.p, 64, 0, 100, 1));
 }

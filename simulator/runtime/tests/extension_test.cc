@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -280,6 +281,65 @@ CUDA_TEST(Operations, AreListedWithTheirStreams) {
   kernels::nothing(1, 1, 0, s);
   EXPECT_TRUE(operations().empty()) << "nobody asks any more";
   EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(s));
+}
+
+std::size_t under_way() { return extension<lockstepUnderWay_t>("lockstepUnderWay")(); }
+
+CUDA_TEST(UnderWay, IsWhatReturnsBeforeItIsDone) {
+  int *a = device_ints(64), *b = device_ints(64), *pinned = nullptr;
+  int pageable[64] = {};
+  ASSERT_CUDA(cudaSuccess, cudaMallocHost(reinterpret_cast<void**>(&pinned), 256));
+  cudaStream_t s;
+  ASSERT_CUDA(cudaSuccess, cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  const auto after = [](const std::function<void()>& call) {
+    EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+    EXPECT_EQ(under_way(), 0u) << "after a wait";
+    call();
+    return under_way();
+  };
+  EXPECT_EQ(after([&] { kernels::nothing(1, 1, 0, s); }), 1u);
+  EXPECT_EQ(after([&] {
+              kernels::nothing(1, 1, 0, s);
+              EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(s));
+            }),
+            0u);
+  const auto copied = [&](void* to, const void* from, bool waits) {
+    return after([&] {
+      EXPECT_CUDA(cudaSuccess, waits ? cudaMemcpy(to, from, 256, cudaMemcpyDefault)
+                                     : cudaMemcpyAsync(to, from, 256, cudaMemcpyDefault, s));
+    });
+  };
+  EXPECT_EQ(copied(b, a, false), 1u);
+  EXPECT_EQ(copied(b, a, true), 1u) << "of device memory the host does not wait";
+  EXPECT_EQ(copied(pinned, a, false), 1u);
+  EXPECT_EQ(copied(pinned, a, true), 0u);
+  EXPECT_EQ(copied(pageable, a, false), 0u) << "an asynchronous one returns when it is done";
+  EXPECT_EQ(copied(a, pageable, true), 1u) << "once the bytes are in a staging buffer";
+  EXPECT_EQ(copied(a, pinned, true), 0u);
+  EXPECT_EQ(after([&] { EXPECT_CUDA(cudaSuccess, cudaMemset(a, 0, 256)); }), 1u);
+  EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(s));
+  EXPECT_CUDA(cudaSuccess, cudaFreeHost(pinned));
+}
+
+CUDA_TEST(BeforeCalls, AnnouncesTheCallsOfThisThreadAlone) {
+  const auto before_calls = extension<lockstepBeforeCalls_t>("lockstepBeforeCalls");
+  int announced = 0;
+  const auto count = [](void* data) {
+    ++*static_cast<int*>(data);
+    int device = -1;
+    EXPECT_CUDA(cudaSuccess, cudaGetDevice(&device));  // which is not announced
+  };
+  EXPECT_EQ(before_calls(count, &announced), 0);
+  EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  EXPECT_EQ(announced, 1);
+  std::thread([] { EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize()); }).join();
+  EXPECT_EQ(announced, 1) << "another thread calls";
+  kernels::nothing(1, 1);
+  EXPECT_GE(announced, 2);
+  EXPECT_EQ(before_calls(nullptr, nullptr), 0);
+  const int until = announced;
+  EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  EXPECT_EQ(announced, until) << "nobody asks any more";
 }
 
 CUDA_TEST(Operations, AreCapturedOrDone) {
