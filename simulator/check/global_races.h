@@ -53,7 +53,7 @@ class GlobalRaces {
   static constexpr std::uint32_t kStories = 1u << 20;  // stories at a time
   // As many records, and split cells, stories and publications by blocks, are kept from launch to
   // launch.
-  static constexpr std::uint32_t kKeptRecords = 1u << 18, kKeptOthers = 1u << 16;
+  static constexpr std::uint32_t kKeptRecords = 1u << 20, kKeptOthers = 1u << 16;
 
   GlobalRaces() : splits_(kSplits), stories_(kStories) {}
 

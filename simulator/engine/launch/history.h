@@ -51,6 +51,7 @@ struct ConcurrentAccess {
   std::string by;                // "cudaMemcpyAsync in stream 5"
   const char* verb = "";         // "writes"
   const void* caller = nullptr;  // where the program called it
+  const char* note = "";         // a sentence about it
 };
 
 // An access by a thread of a launch.

@@ -36,7 +36,7 @@ bool check_concurrent_access(Warp& w, const Request& r, LaneMask lanes) {
     f.other->operation = met->by;
     f.other->address = reinterpret_cast<std::uintptr_t>(met->caller);
     f.other->is_write = met->writes;
-    f.detail = kOrderBetweenStreams;
+    f.detail = met->note + std::string(kOrderBetweenStreams);
     return !report_unless_suppressed(w, std::move(f));
   }
   return true;

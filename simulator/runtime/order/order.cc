@@ -39,7 +39,7 @@ void Order::advance(Device& device, const StreamOrder& stream) {
 
 Operation Order::next(std::optional<Lane>& lane, Clock before, engine::StreamName name) {
   if (!lane) lane = new_lane();
-  Operation operation{*lane, ++last_[*lane], std::move(before), name};
+  Operation operation{*lane, ++last_[*lane], std::move(before), name, false};
   operation.before.raise(operation.lane, operation.sequence);
   return operation;
 }

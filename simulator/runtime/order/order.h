@@ -43,6 +43,8 @@ struct Operation {
   std::uint32_t sequence = 0;
   Clock before;  // covers the operation itself, too
   engine::StreamName stream;
+  // A copy from pageable memory whose call has waited, but not for the bytes to arrive.
+  bool staged = false;
 };
 
 class Order {

@@ -25,6 +25,8 @@ struct Touched {
   engine::StreamName stream;
   Lane lane = 0;
   std::uint32_t sequence = 0;
+  // A copy from pageable memory that waits, but not for the bytes to arrive.
+  bool staged = false;
 
   // All but reads conflict with every other access.
   bool writes() const { return touch != Touch::kReads; }

@@ -87,6 +87,10 @@ Accesses accesses_of(const Runtime& runtime, const Work& work) {
   return result;
 }
 
+constexpr const char* kStaged =
+    "cudaMemcpy from pageable memory returns when the bytes are in a staging buffer: they may "
+    "arrive "
+    "later (CUDA Runtime API, \"API synchronization behavior\"). ";
 constexpr const char* kAdvice =
     "cudaStreamWaitEvent for an event recorded behind the first would order the two; so would one "
     "stream for both, or cudaStreamSynchronize in between.";
@@ -94,7 +98,7 @@ constexpr const char* kAdvice =
 // The operation does this to `mine`, and `other` did `by` before.
 void report(Runtime& runtime, const char* api_name, const Operation& operation,
             const memory::Box& mine, Touch touch, const std::string& by, check::Access other,
-            memory::Address met) {
+            memory::Address met, const char* note = "") {
   check::Finding f;
   f.kind = check::Kind::kRace;
   f.space = "global";
@@ -106,7 +110,7 @@ void report(Runtime& runtime, const char* api_name, const Operation& operation,
             describe_place(*runtime.memory, mine.begin) + ", which " + by +
             ": nothing orders the two";
   f.other = std::move(other);
-  f.detail = kAdvice;
+  f.detail = std::string(note) + kAdvice;
   const void* const from = caller();
   f.access.operation = describe_caller(from);
   runtime.report_of_call(std::move(f), from);
@@ -122,7 +126,7 @@ void check_access(Runtime& runtime, const char* api_name, const Operation& opera
     other.address = t->box.begin;
     other.is_write = t->writes();
     report(runtime, api_name, operation, box, touch, t->to_string() + " " + verb(t->touch),
-           std::move(other), t->box.begin);
+           std::move(other), t->box.begin, t->staged ? kStaged : "");
     return;
   }
   if (auto past = engine::find_unordered_access(*runtime.memory, place_of(runtime, operation), box,
@@ -136,8 +140,8 @@ void check_access(Runtime& runtime, const char* api_name, const Operation& opera
 void remember(Runtime& runtime, const char* api_name, const Operation& operation,
               const memory::Box& box, Touch touch) {
   if (box.empty() || runtime.order.settled().covers(operation.lane, operation.sequence)) return;
-  runtime.touched.add(
-      {box, touch, api_name, caller(), operation.stream, operation.lane, operation.sequence});
+  runtime.touched.add({box, touch, api_name, caller(), operation.stream, operation.lane,
+                       operation.sequence, operation.staged});
 }
 
 bool looks_for_races(const Runtime& runtime) {
@@ -185,7 +189,8 @@ std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
   if (!looks_for_races(runtime)) return result;
   runtime.touched.settle(runtime.order.settled());
   for (const Touched* t : runtime.touched.unordered(operation.before))
-    result.push_back({t->box, t->writes(), t->to_string(), verb(t->touch), t->caller});
+    result.push_back(
+        {t->box, t->writes(), t->to_string(), verb(t->touch), t->caller, t->staged ? kStaged : ""});
   return result;
 }
 
@@ -203,18 +208,23 @@ Operation place_in_stream(Runtime& runtime, const Call& call, Stream& stream, co
     return order.put_between_devices(stream.order, other);
   }
   const bool when_done = call.returns == Call::Returns::kWhenDone;
-  bool waits = runtime.settings.launch_blocking;
+  bool waits = runtime.settings.launch_blocking, is_staged = false;
   if (const auto* copy = std::get_if<CopyWork>(&work); copy != nullptr && !is_empty(copy->box)) {
     const Sides sides = sides_of(runtime, copy->box);
     const bool on_the_device = sides.from == Place::kDevice && sides.to == Place::kDevice;
     const bool staged = sides.from == Place::kPageable && sides.to == Place::kDevice;
-    waits |= when_done ? !on_the_device && !staged : sides.to == Place::kPageable;
+    // "Might be synchronous" is all that the API promises of an asynchronous copy to or from
+    // pageable memory; between two places of the host it is.
+    const bool on_the_host = sides.from == Place::kPageable && sides.to == Place::kPageable;
+    waits |= when_done ? !on_the_device && !staged : on_the_host;
     // The stream is waited for before the bytes are staged; the copy to the device is not.
-    if (when_done && staged) order.host_waits_for(stream.order);
+    is_staged = when_done && staged;
+    if (is_staged) order.host_waits_for(stream.order);
   } else if (const auto* fill = std::get_if<FillWork>(&work)) {
     waits |= when_done && place_of_memory(runtime, fill->rows.dst) != Place::kDevice;
   }
   Operation operation = order.put(stream.order);
+  operation.staged = is_staged;
   if (waits) {
     runtime.has_waited();
     order.host_waits_for(operation.before);
