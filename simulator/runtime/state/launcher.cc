@@ -229,11 +229,12 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   if (entry == nullptr)
     return unknown_kernel(work.function);  // its library was unloaded since the graph was made
   const engine::Kernel* loaded = nullptr;
-  if (const cudaError_t error = runtime.modules.get(runtime, *entry, device.ordinal, &loaded);
+  engine::LaunchConfig config;
+  if (const cudaError_t error =
+          runtime.modules.get(runtime, *entry, device.ordinal, &loaded, &config.coverage);
       error != cudaSuccess)
     return error;
   const LaunchRequest& request = work.request;
-  engine::LaunchConfig config;
   config.grid = convert(request.grid);
   config.block = convert(request.block);
   config.cluster = convert(request.cluster);
@@ -249,7 +250,6 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   config.host_threads = runtime.settings.host_threads;
   config.instruction_limit = runtime.settings.instruction_limit;
   config.count = device.count_memory;
-  config.coverage = runtime.modules.coverage(*entry, device.ordinal);
   config.images = &runtime.images;
   if (!runtime.findings.quiet())
     config.notice = [](std::string_view text) {

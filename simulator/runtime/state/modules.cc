@@ -143,9 +143,11 @@ VariableEntry* Modules::find_variable(const void* symbol) {
   return it == variables_.end() ? nullptr : it->second;
 }
 
-cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device) {
+cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device,
+                          FatBinary::Loaded** result) {
   const auto [it, first] = binary.loaded.try_emplace(device);
   FatBinary::Loaded& loaded = it->second;
+  if (result != nullptr) *result = &loaded;
   LoadFailure why;
   if (first) {
     loaded.error = load_now(runtime, binary, device, loaded, &why);
@@ -216,15 +218,18 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device,
 }
 
 cudaError_t Modules::get(Runtime& runtime, const KernelEntry& kernel, int device,
-                         const engine::Kernel** result) {
+                         const engine::Kernel** result, engine::Coverage** coverage) {
   *result = nullptr;
-  if (const cudaError_t error = load(runtime, *kernel.binary, device); error != cudaSuccess)
+  FatBinary::Loaded* loaded = nullptr;
+  if (const cudaError_t error = load(runtime, *kernel.binary, device, &loaded);
+      error != cudaSuccess)
     return error;
-  FatBinary::Loaded& loaded = kernel.binary->loaded.at(device);
-  const engine::Kernel* const found = loaded.module->find_kernel(kernel.name);
+  const engine::Kernel* const found = loaded->module->find_kernel(kernel.name);
   if (found == nullptr) return cudaErrorInvalidDeviceFunction;
-  if (const engine::LoadError* why = found->refusal()) return refuse(runtime, kernel, loaded, *why);
+  if (const engine::LoadError* why = found->refusal())
+    return refuse(runtime, kernel, *loaded, *why);
   *result = found;
+  if (coverage != nullptr) *coverage = loaded->coverage.get();
   return cudaSuccess;
 }
 
@@ -262,11 +267,6 @@ bool Modules::is_managed_variable(const memory::Allocation& allocation) const {
          std::any_of(binaries_.begin(), binaries_.end(), [&](const FatBinary& b) {
            return std::any_of(b.managed.begin(), b.managed.end(), is);
          });
-}
-
-engine::Coverage* Modules::coverage(const KernelEntry& kernel, int device) {
-  const auto it = kernel.binary->loaded.find(device);
-  return it == kernel.binary->loaded.end() ? nullptr : it->second.coverage.get();
 }
 
 void Modules::record_coverage(Runtime& runtime, FatBinary& binary, FatBinary::Loaded& loaded) {

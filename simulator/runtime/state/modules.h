@@ -107,15 +107,15 @@ class Modules {
 
   // Loads the binary on a device unless that was tried before. An error has been reported, once: as
   // a finding where nvcc's constructors registered the binary, else as explain() does.
-  cudaError_t load(Runtime& runtime, FatBinary& binary, int device);
-  // The loaded kernel or variable on a device; on an error `*result` is nullptr.
+  cudaError_t load(Runtime& runtime, FatBinary& binary, int device,
+                   FatBinary::Loaded** loaded = nullptr);
+  // The loaded kernel or variable on a device; on an error `*result` is nullptr. `coverage`: where
+  // what the kernel's threads execute is to be counted, or nullptr: nowhere.
   cudaError_t get(Runtime& runtime, const KernelEntry& kernel, int device,
-                  const engine::Kernel** result);
+                  const engine::Kernel** result, engine::Coverage** coverage = nullptr);
   cudaError_t get(Runtime& runtime, const VariableEntry& variable, int device,
                   const memory::Allocation** result);
   bool is_managed_variable(const memory::Allocation& allocation) const;
-  // Where what a kernel's threads execute is to be counted; nullptr: nowhere.
-  engine::Coverage* coverage(const KernelEntry& kernel, int device);
   // Records what has been executed of all modules, and of those that were never loaded that nothing
   // has.
   void record_coverage(Runtime& runtime);
