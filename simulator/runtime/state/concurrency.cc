@@ -113,7 +113,8 @@ void report(Runtime& runtime, const char* api_name, const Operation& operation,
   f.detail = std::string(note) + kAdvice;
   const void* const from = caller();
   f.access.operation = describe_caller(from);
-  runtime.report_of_call(std::move(f), from);
+  f.caller = from;
+  runtime.report({std::move(f)});
 }
 
 void check_access(Runtime& runtime, const char* api_name, const Operation& operation,
