@@ -265,6 +265,12 @@ bool is_device_runtime(const std::vector<Image>& images) {
   });
 }
 
+bool has_functions(const Image& elf) {
+  // A function is a section of its own, ".text." with its name.
+  const std::string_view bytes(reinterpret_cast<const char*>(elf.data.data()), elf.data.size());
+  return bytes.find(".text.") != bytes.npos;
+}
+
 std::string explain_no_ptx(const std::vector<Image>& images, int compute_capability) {
   std::string machine_code, ptx;
   bool lto = false;

@@ -40,6 +40,10 @@ std::variant<std::vector<Image>, Error> read_container(std::span<const std::uint
 // fits.
 const Image* choose_ptx(const std::vector<Image>& images, int compute_capability);
 
+// Whether machine code has a function. nvcc links an image without any into a program that has no
+// device code of its own.
+bool has_functions(const Image& elf);
+
 // Whether this is the container of libcudadevrt, NVIDIA's runtime within kernels: machine code for
 // every device, and PTX for the newest alone.
 bool is_device_runtime(const std::vector<Image>& images);

@@ -289,6 +289,19 @@ TEST(ChoosePtx, NeverMachineCode) {
   EXPECT_EQ(chosen({elf}, 90), 0);
 }
 
+TEST(MachineCode, WithoutASectionOfCodeHasNoFunctions) {
+  const auto with = [](const std::string& names) {
+    Image image = ptx(90);
+    image.kind = Kind::kElf;
+    image.data.assign(names.begin(), names.end());
+    return image;
+  };
+  using namespace std::string_literals;
+  EXPECT_TRUE(has_functions(with("\0.shstrtab\0.text._Z1kPi\0"s)));
+  EXPECT_FALSE(has_functions(with("\0.shstrtab\0.symtab\0.nv.callgraph\0"s)));
+  EXPECT_FALSE(has_functions(with("")));
+}
+
 TEST(DeviceRuntime, IsWhatDefinesLaunchesFromKernels) {
   const auto with = [](const std::string& text) {
     Image image = ptx(121);

@@ -731,6 +731,12 @@ void expect_refused(const std::string& name, const std::string& what_to_do) {
   EXPECT_TRUE(has(o.err, what_to_do)) << o.err;
 }
 
+TEST(NotRefused, AProgramWithoutDeviceCodeThatNvccLinked) {
+  const Outcome o = run("exec -- " + program("host_only"));
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_EQ(o.out, "PASSED\n") << o.err;
+}
+
 TEST(Refused, MachineCodeAlone) {
   expect_refused("faulty_machine_code", "compute_90");
   const Outcome o = run("exec -- " + program("faulty_machine_code"));

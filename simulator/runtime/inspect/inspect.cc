@@ -86,6 +86,7 @@ std::vector<std::string> read_images(Bytes section, int compute_capability, Insp
         texts.emplace_back(reinterpret_cast<const char*>(ptx->data.data()), ptx->data.size());
       }
       for (fatbin::Image& image : *found) {
+        if (image.kind == fatbin::Kind::kElf && !fatbin::has_functions(image)) continue;
         if (image.kind == fatbin::Kind::kPtx) result->ptx.push_back(image.arch);
         if (image.kind == fatbin::Kind::kElf) result->machine_code.push_back(image.arch);
         images->push_back(std::move(image));
