@@ -250,7 +250,7 @@ cudaError_t run_graph(const char* api_name, GraphExec& exec, cudaStream_t stream
   engine::StreamName name;
   {
     std::lock_guard lock(runtime.lock);
-    runtime.has_waited();
+    runtime.dependent_launches.forget();
     Stream* const s = runtime.streams.find_stream(stream, device);
     if (s == nullptr) return cudaErrorInvalidResourceHandle;
     start = runtime.order.begin_graph(s->order);

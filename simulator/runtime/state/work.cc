@@ -209,9 +209,9 @@ cudaError_t put(Runtime& runtime, Device& device, const Call& call, cudaStream_t
   cudaError_t error = captured ? capture_work(runtime, api_name, *s, std::move(work))
                                : check_legacy(runtime, api_name, *s);
   if (error == cudaSuccess && !captured) {
+    ++runtime.under_way;  // until the call waits
     const Operation at = place_in_stream(runtime, call, *s, work);
     error = perform(runtime, device, api_name, work, at);
-    ++runtime.under_way;
   }
   if (error == cudaSuccess) note_operation(runtime, device, kind, api_name, stream, captured);
   return error;
