@@ -129,7 +129,7 @@ cudaError_t cudaDeviceSynchronize() {
   return api(__func__, Reach::kDevice, [](Runtime& r, Device& d) {
     r.has_waited();
     r.order.host_waits_for_device(d.ordinal);
-    return lockstep::runtime::check_unsafe(r, "cudaDeviceSynchronize");
+    return lockstep::runtime::check_device_wait(r, d, "cudaDeviceSynchronize");
   });
 }
 

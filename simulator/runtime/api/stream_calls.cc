@@ -14,6 +14,7 @@ using lockstep::runtime::capture_wait;
 using lockstep::runtime::capture_work;
 using lockstep::runtime::check_legacy;
 using lockstep::runtime::check_stream;
+using lockstep::runtime::check_unsafe;
 using lockstep::runtime::Device;
 using lockstep::runtime::Event;
 using lockstep::runtime::HostWork;
@@ -62,7 +63,7 @@ cudaError_t wait_for(const char* function, cudaStream_t stream) {
     if (const cudaError_t error = check_stream(r, d, function, stream); error != cudaSuccess)
       return error;
     r.order.host_waits_for(r.streams.find_stream(stream, d.ordinal)->order);
-    return cudaSuccess;
+    return check_unsafe(r, function);
   });
 }
 

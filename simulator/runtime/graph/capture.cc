@@ -172,6 +172,16 @@ cudaError_t check_unsafe(Runtime& runtime, const char* api_name) {
   return error;
 }
 
+cudaError_t check_device_wait(Runtime& runtime, const Device& device, const char* api_name) {
+  cudaError_t error = cudaSuccess;
+  for (const auto& capture : runtime.captures) {
+    if (capture->origin->device != device.ordinal) continue;
+    error = spoil(runtime, api_name, *capture, cudaErrorStreamCaptureUnsupported,
+                  "a device cannot be waited for while one of its streams is being captured");
+  }
+  return error;
+}
+
 void abandon(Runtime& runtime, Stream& stream) {
   const std::shared_ptr<Capture> capture = stream.capture;
   if (!capture) return;

@@ -137,6 +137,8 @@ void find_static_runtime(Bytes file, StaticRuntime* result) {
   const Sections sections(file);
   bool shares = false, asks = false;  // the runtime with others; another for the runtime
   sections.for_each_symbol(SHT_DYNSYM, [&](const Elf64_Sym& s, const char* name) {
+    // A program without device code registers none, and calls the runtime all the same.
+    if (s.st_shndx == SHN_UNDEF && is_runtime_name(name)) asks = true;
     if (name != kRegister) return;
     (is_defined_function(s) ? shares : asks) = true;
   });

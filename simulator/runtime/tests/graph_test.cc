@@ -1,4 +1,6 @@
 // Graphs and stream capture. Every test holds on silicon too.
+#include <thread>
+
 #include "simulator/runtime/tests/cuda_test.h"
 #include "simulator/runtime/tests/kernels.h"
 
@@ -122,6 +124,41 @@ CUDA_TEST(Capture, FollowsEventsIntoOtherStreamsAndBack) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(x[i], i + 1);
   EXPECT_CUDA(cudaErrorInvalidValue, cudaEventQuery(fork))
       << "the capture it was recorded in has ended";
+}
+
+// As an H100 answers, with CUDA 13.0.
+CUDA_TEST(Capture, ForbidsWaitsByItsModeAndForTheDeviceAlways) {
+  const auto answers = [](cudaStreamCaptureMode mode, bool of_another_thread, auto call) {
+    cudaStream_t s, other;
+    cudaStreamCreate(&s);
+    cudaStreamCreate(&other);
+    EXPECT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, mode));
+    cudaError_t answer = cudaErrorUnknown;
+    if (of_another_thread) {
+      std::thread([&] { answer = call(other); }).join();
+    } else {
+      answer = call(other);
+    }
+    cudaGraph_t g = nullptr;
+    EXPECT_CUDA(answer == cudaSuccess ? cudaSuccess : cudaErrorStreamCaptureInvalidated,
+                cudaStreamEndCapture(s, &g));
+    cudaGetLastError();
+    cudaStreamDestroy(s);
+    cudaStreamDestroy(other);
+    return answer;
+  };
+  for (const auto mode : {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
+                          cudaStreamCaptureModeRelaxed}) {
+    for (const bool another : {false, true}) {
+      const bool forbidden = mode == cudaStreamCaptureModeGlobal ||
+                             (mode == cudaStreamCaptureModeThreadLocal && !another);
+      const cudaError_t expected = forbidden ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+      EXPECT_EQ(answers(mode, another, [](auto o) { return cudaStreamSynchronize(o); }), expected);
+      EXPECT_EQ(answers(mode, another, [](auto o) { return cudaStreamQuery(o); }), expected);
+      EXPECT_EQ(answers(mode, another, [](auto) { return cudaDeviceSynchronize(); }),
+                cudaErrorStreamCaptureUnsupported);
+    }
+  }
 }
 
 CUDA_TEST(Capture, MustBeJoined) {
