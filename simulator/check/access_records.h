@@ -87,6 +87,7 @@ class AccessRecords {
   std::uint32_t first_number() const { return first_; }
   // Records count from this number on.
   std::uint32_t first_counted() const { return first_counted_; }
+  bool counts_earlier_launches() const { return first_counted_ != first_; }
   void count_from(std::uint32_t number) { first_counted_ = number; }
   // How many are kept; and they are forgotten, before a launch begins.
   std::uint32_t kept(memory::DeviceMemory& memory) const { return memory.race_records() - origin_; }

@@ -73,6 +73,7 @@ class CellQuestions {
 
   // Whether both threads that `h` names are of one launch before this one.
   bool both_of_an_earlier_launch(CellHalf h) const {
+    if (!records_.counts_earlier_launches()) return false;
     const LaunchOrder& launches = side_.order->grid().launches();
     const std::uint32_t first = records_.of(h).block, second = records_.second(h).record.block;
     return first < launches.first_block() && second < launches.first_block() &&
@@ -89,7 +90,7 @@ class CellQuestions {
   // Whether `h` names threads of two launches, and this is a third one: two threads are as many as
   // a half has room for.
   bool is_third_launch(CellHalf h) const {
-    if (h.empty() || !h.names_two()) return false;
+    if (!records_.counts_earlier_launches() || h.empty() || !h.names_two()) return false;
     const LaunchOrder& launches = side_.order->grid().launches();
     const std::uint32_t first = records_.of(h).block, second = records_.second(h).record.block;
     return first < launches.first_block() && second < launches.first_block() &&

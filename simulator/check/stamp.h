@@ -43,8 +43,8 @@ inline Relation relate(const Stamp& earlier, std::uint32_t lane, const Side& sid
                ? Relation::kOrdered
                : Relation::kUnordered;
   }
-  const LaunchOrder& launches = side.order->grid().launches();
-  if (earlier.block < launches.first_block() && launches.is_before(earlier.block))
+  if (earlier.block < side.order->first_block() &&
+      side.order->grid().launches().is_before(earlier.block))
     return Relation::kOrdered;
   return side.order->ordered_after_block(side.warp * 32 + lane, earlier.block, earlier.epoch,
                                          earlier.warp, earlier.lane, earlier.clock)
