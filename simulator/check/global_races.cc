@@ -36,10 +36,11 @@ LaneAccess access_of(const Story::Entry& e) {
 }  // namespace
 
 // Whether what was recorded may be kept for another launch.
-bool GlobalRaces::has_room(memory::DeviceMemory& memory) const {
-  return records_.kept(memory) < kKeptRecords && splits_.used() < kKeptOthers &&
-         stories_.used() < kKeptOthers && grid_.now() < kKeptOthers &&
-         without_cells_.size() < kKeptOthers && !grid_.launches().is_full();
+bool GlobalRaces::has_room(memory::DeviceMemory& memory, bool several_lanes) const {
+  return records_.kept(memory) < (several_lanes ? kKeptRecords : kKeptRecordsOfOneLane) &&
+         splits_.used() < kKeptOthers && stories_.used() < kKeptOthers &&
+         grid_.now() < kKeptOthers && without_cells_.size() < kKeptOthers &&
+         !grid_.launches().is_full();
 }
 
 void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel,
@@ -50,7 +51,7 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   // Every launch begins with most of the numbers ahead of it.
   const bool numbers_end = memory.race_records() > AccessRecords::kMost / 4;
   if (numbers_end) memory.clear_race_shadow();
-  if (numbers_end || !launches.remembers() || !has_room(memory)) {
+  if (numbers_end || !launches.remembers() || !has_room(memory, place.several_lanes)) {
     launches.forget();
     grid_.clear();
     without_cells_.clear();

@@ -54,6 +54,9 @@ class GlobalRaces {
   // As many records, and split cells, stories and publications by blocks, are kept from launch to
   // launch.
   static constexpr std::uint32_t kKeptRecords = 1u << 20, kKeptOthers = 1u << 16;
+  // With one lane only launches of lanes to come may ask for them: fewer are kept, so that launch
+  // after launch uses the same memory.
+  static constexpr std::uint32_t kKeptRecordsOfOneLane = 1u << 15;
 
   GlobalRaces() : splits_(kSplits), stories_(kStories) {}
 
@@ -139,7 +142,7 @@ class GlobalRaces {
                       std::uint32_t end) const;
 
  private:
-  bool has_room(memory::DeviceMemory& memory) const;
+  bool has_room(memory::DeviceMemory& memory, bool several_lanes) const;
   Story* open_story(GlobalCell& cell, Memo& memo);
   bool make_story(GlobalCell& cell, Memo& memo);
   bool split(GlobalCell& cell, Memo& memo);
