@@ -37,11 +37,12 @@ struct OperationPlace {
   StreamName stream;
   // Operations to come may be unordered with this one and with earlier ones.
   bool several_streams = false;
-
-  bool comes_after(std::uint32_t other_lane, std::uint32_t other_sequence) const {
-    return other_lane < before.size() && before[other_lane] >= other_sequence;
-  }
 };
+
+// How two operations in different streams can be ordered.
+inline constexpr const char* kOrderBetweenStreams =
+    "cudaStreamWaitEvent for an event recorded behind the first would order the two; so would one "
+    "stream for both, or cudaStreamSynchronize in between.";
 
 // Memory that an operation other than a kernel (a copy, a fill, an allocation, a free) accesses,
 // and that nothing orders before the launch.

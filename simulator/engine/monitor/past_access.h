@@ -7,11 +7,6 @@
 
 namespace lockstep::engine {
 
-// How two operations in different streams can be ordered.
-inline constexpr const char* kOrderBetweenStreams =
-    "cudaStreamWaitEvent for an event recorded behind the first would order the two; so would one "
-    "stream for both, or cudaStreamSynchronize in between.";
-
 // The access, which is of `launch`.
 PastAccess past_access(const PastLaunch& launch, const check::LaneAccess& access);
 

@@ -16,7 +16,16 @@ void drop(std::map<UserObject*, unsigned>& kept) {
 }  // namespace
 
 Graph::~Graph() { drop(kept); }
-GraphExec::~GraphExec() { drop(kept); }
+GraphExec::~GraphExec() {
+  Runtime& runtime = Runtime::get();
+  {
+    const std::lock_guard lock(runtime.lock);
+    for (const std::optional<Lane>& lane : branches) {
+      if (lane) runtime.order.drop_lane(*lane);
+    }
+  }
+  drop(kept);
+}
 
 void release_user_object(UserObject* object, unsigned count) {
   object->count -= std::min(object->count, count);

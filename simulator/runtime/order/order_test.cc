@@ -131,5 +131,18 @@ TEST_F(OrderTest, LanesAreUsedAgainOnceTheHostHasWaited) {
   EXPECT_EQ(order.put(a).lane, lane);
 }
 
+TEST_F(OrderTest, LanesOfADestroyedGraphAreUsedAgain) {
+  const auto launch = [&] {
+    std::optional<Lane> branch;
+    const Operation step = order.step(branch, order.begin_graph(a), {});
+    order.end_graph(a, step.before);
+    order.host_waits_for_all();
+    order.drop_lane(*branch);
+    return *branch;
+  };
+  const Lane first = launch();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(launch(), first);
+}
+
 }  // namespace
 }  // namespace lockstep::runtime

@@ -89,11 +89,7 @@ Accesses accesses_of(const Runtime& runtime, const Work& work) {
 
 constexpr const char* kStaged =
     "cudaMemcpy from pageable memory returns when the bytes are in a staging buffer: they may "
-    "arrive "
-    "later (CUDA Runtime API, \"API synchronization behavior\"). ";
-constexpr const char* kAdvice =
-    "cudaStreamWaitEvent for an event recorded behind the first would order the two; so would one "
-    "stream for both, or cudaStreamSynchronize in between.";
+    "arrive later (CUDA Runtime API, \"API synchronization behavior\"). ";
 
 // The operation does this to `mine`, and `other` did `by` before.
 void report(Runtime& runtime, const char* api_name, const Operation& operation,
@@ -110,7 +106,7 @@ void report(Runtime& runtime, const char* api_name, const Operation& operation,
             describe_place(*runtime.memory, mine.begin) + ", which " + by +
             ": nothing orders the two";
   f.other = std::move(other);
-  f.detail = std::string(note) + kAdvice;
+  f.detail = std::string(note) + engine::kOrderBetweenStreams;
   const void* const from = caller();
   f.access.operation = describe_caller(from);
   f.caller = from;
