@@ -21,7 +21,7 @@ HarnessInfo = provider(
 )
 
 # Headers of libraries that the harness's own headers include: they come with it.
-_THIRD_PARTY = ["eigen", "fmt", "googletest"]
+_THIRD_PARTY = ["eigen", "fmt", "googletest", "rapidcheck"]
 
 # What these need beside is compiled into the archive.
 _INSIDE = ["fmt", "googletest", "rapidcheck"]

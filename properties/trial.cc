@@ -114,7 +114,7 @@ namespace {
 struct OneField : FieldVisitor {
   OneField(int which, Bits& bits) : which(which), bits(bits) {}
   void visit(Field& field) override {
-    if (count++ == which) field.sample(bits);
+    if (count++ == which) field.set(field.draw(rc::Random(bits.next()), rc::kNominalSize).value());
   }
   const int which;
   Bits& bits;

@@ -114,7 +114,7 @@ std::vector<Case> with_one_field_redrawn(const Case& c, int count) {
 template <class Case>
 Case another_case(const Case& c) {
   Bits bits(seed_of_case(lockstep::detail::BoxedCase<Case>(c)));
-  return sample_case<Case>(bits);
+  return draw_case<Case>(bits);
 }
 
 }  // namespace lockstep::properties

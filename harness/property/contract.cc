@@ -359,13 +359,13 @@ void detail::require_refusals(const BoundCall& call, const std::vector<std::stri
 
 Domain<std::string> detail::each_or_one_of(std::vector<std::string> names) {
   names.push_back(kEach);
-  Domain<std::string> d;
-  for (const std::string& name : names)
-    d.describe.append(d.describe.empty() ? "one of " : ", ").append(name);
-  d.sample = [](Bits&) { return std::string(kEach); };
-  d.shrink = [names](const std::string& name) {
+  const auto draw = [](Bits&) { return std::string(kEach); };
+  const auto simpler = [names](const std::string& name) {
     return std::vector<std::string>(names.begin(), std::ranges::find(names, name));
   };
+  Domain<std::string> d{gen_by<std::string>(draw, simpler)};
+  for (const std::string& name : names)
+    d.describe.append(d.describe.empty() ? "one of " : ", ").append(name);
   d.print = [](const std::string& name) { return name; };
   d.parse = [names](std::string_view text, std::string& name) {
     if (std::ranges::find(names, text) == names.end()) return false;

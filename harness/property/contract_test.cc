@@ -525,13 +525,15 @@ TEST(Contract, LeavesArraysWithoutElementsNullWhereThatIsAsked) {
 TEST(Refused, ReadsBackWhatItPrintsAndShrinksToLegalCases) {
   Bits bits(1);
   for (int i = 0; i < 20; ++i) {
-    const auto c = sample_case<RefusedSum>(bits);
+    const auto drawn = cases<RefusedSum>()(rc::Random(bits.next()));
+    const RefusedSum c = drawn.value();
     EXPECT_EQ(c.mistake, "each");
     RefusedSum again;
     ASSERT_EQ(parse_case(print_case(c), again), "") << print_case(c);
     EXPECT_EQ(print_case(again), print_case(c));
     std::set<std::string> mistakes;
-    for (const RefusedSum& simpler : simpler_cases(c)) {
+    for (auto shrinks = drawn.shrinks(); const auto shrink = shrinks.next();) {
+      const RefusedSum simpler = shrink->value();
       ASSERT_EQ(parse_case(print_case(simpler), again), "") << print_case(simpler);
       mistakes.insert(simpler.mistake);
     }

@@ -1,8 +1,7 @@
-// Domains: the values that the fields of a case may have.
+// Fields: a case type lists its fields, each with its domain (domain.h).
 //
-// A case type lists its fields once, in the order in which a counterexample should shrink: shape
-// first, then layout, then values. The list gives generation, shrinking, the readable text of a
-// case, and the parser of `--case=`.
+// The list gives a RapidCheck generator of cases with their shrinks, the readable text of a case,
+// and the parser of `--case=`. Fields shrink in their order: shape first, then layout, then values.
 //
 //   struct StencilCase {
 //     std::int64_t n = 0;
@@ -19,163 +18,36 @@
 //     void normalise();
 //   };
 //
-// normalise() is optional. It repairs combinations of fields that make no sense, after generation
-// and after each shrink step. It must not change a case that it has repaired.
+// normalise() is optional. It repairs combinations of fields that make no sense, in drawn cases and
+// in their shrinks. It must not change a case that it has repaired.
 //
-// A case's text is "n=33 block=32 boundary=zero values=uniform:7". A domain prints and parses its
-// own part; no part contains a space.
+// A case's text is "n=33 block=32 boundary=zero values=uniform:7".
 #pragma once
 
-#include <algorithm>
-#include <charconv>
+#include <rapidcheck/Gen.h>
+
+#include <any>
 #include <concepts>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
-#include "harness/property/splitmix64.h"
+#include "harness/property/domain.h"
 
 namespace lockstep {
 
-// A source of random 64-bit words; the property runner derives it from RapidCheck's Random so that
-// runs replay by seed.
-class Bits {
- public:
-  explicit Bits(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next();                      // SplitMix64
-  std::uint64_t below(std::uint64_t bound);  // uniform in [0, bound), bound > 0
-  bool chance(unsigned percent) { return below(100) < percent; }
-
- private:
-  std::uint64_t state_;
-};
-
-template <class T>
-struct Domain {
-  using Value = T;
-  std::function<T(Bits&)> sample;
-  std::function<std::vector<T>(const T&)>
-      shrink;  // simpler values, simplest first; empty when none
-  std::function<std::string(const T&)> print;
-  std::function<bool(std::string_view, T&)> parse;  // false: not in the domain
-  std::string describe;  // "0 ... 1048576", for the error of a bad --case
-};
-
-namespace detail {
-
-// What a domain of integers, or of an enumeration, comes down to: its values as 64-bit words in
-// two's complement. Case types have dozens of enumerations; that none of this is a template of them
-// halves what they cost to compile.
-struct WordDomain {
-  std::function<std::int64_t(Bits&)> sample;
-  std::function<std::vector<std::int64_t>(std::int64_t)> shrink;
-  std::function<std::string(std::int64_t)> print;
-  std::function<bool(std::string_view, std::int64_t&)> parse;
-  std::function<std::string()> describe;
-};
-
-template <class T>
-concept Word = std::integral<T> || std::is_enum_v<T>;
-
-}  // namespace detail
-
-template <detail::Word T>
-class Domain<T> {
- public:
-  using Value = T;
-  explicit Domain(detail::WordDomain words) : words(std::move(words)) {}
-  T sample(Bits& bits) const { return static_cast<T>(words.sample(bits)); }
-  std::vector<T> shrink(T value) const {
-    std::vector<T> out;
-    for (const std::int64_t word : words.shrink(static_cast<std::int64_t>(value)))
-      out.push_back(static_cast<T>(word));
-    return out;
-  }
-
-  detail::WordDomain words;
-};
-
-// Integers with every boundary likely: 0, 1, lo, hi, and +-1 around multiples and powers of the
-// warp (32), common blocks, tiles (8, 16), 2^16, ...; small values often, the largest seldom, so
-// that ten thousand cases stay quick. Shrinks toward lo, 1 and the boundaries. 0 <= lo <= hi; this
-// and the domains below throw std::invalid_argument when they would be empty.
-Domain<std::int64_t> sizes(std::int64_t lo, std::int64_t hi);
-
-// Any 64-bit seed, printed in decimal; shrinks toward 0, 1, 2.
-Domain<std::uint64_t> seeds();
-
-// The whole of `text` as a decimal integer of type T; false when it is anything else.
-template <std::integral T>
-bool parse_integer(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && !text.empty();
-}
-
-namespace detail {
-
-// Simpler integers than `value` in [lo, hi], simplest first: the value nearest 0, 1, boundaries of
-// warp, block and tile, then halving steps back toward `value`, then its neighbour. No duplicates,
-// never `value` itself.
-std::vector<std::int64_t> simpler_integers(std::int64_t value, std::int64_t lo, std::int64_t hi);
-
-struct NamedWord {
-  std::string_view text;
-  std::int64_t word;
-};
-WordDomain range_of_words(std::int64_t lo, std::int64_t hi);
-WordDomain choice_of_words(std::vector<NamedWord> options);
-WordDomain one_of_words(std::vector<std::int64_t> options);
-
-}  // namespace detail
-
-// Uniform in [lo, hi], the ends more often; shrinks toward the value nearest 0. Ranges of up to 63
-// bits.
-template <std::integral T>
-Domain<T> range(T lo, T hi) {
-  return Domain<T>(
-      detail::range_of_words(static_cast<std::int64_t>(lo), static_cast<std::int64_t>(hi)));
-}
-
-// A value with its name, which must live as long as the program: a literal.
-template <class T>
-struct Named {
-  std::string_view text;
-  T value;
-};
-
-// One of the named values; shrinks toward the front of the list.
-template <class T>
-Domain<T> choice(std::initializer_list<Named<T>> options) {
-  std::vector<detail::NamedWord> words;
-  for (const Named<T>& option : options)
-    words.push_back({option.text, static_cast<std::int64_t>(option.value)});
-  return Domain<T>(detail::choice_of_words(std::move(words)));
-}
-
-// One of the listed integers; shrinks toward the front of the list.
-template <std::integral T>
-Domain<T> one_of(std::initializer_list<T> options) {
-  return Domain<T>(detail::one_of_words({options.begin(), options.end()}));
-}
-
-// false, true; shrinks to false.
-Domain<bool> booleans();
-
-// A field of a case with its domain: what can be done with it without knowing its type. Values
-// travel as their texts.
+// A field of a case with its domain: what can be done with it without knowing its type.
 class Field {
  public:
   explicit Field(std::string_view name) : name(name) {}
   virtual ~Field() = default;
-  virtual void sample(Bits& bits) = 0;
-  virtual std::vector<std::string> simpler() const = 0;  // simplest first
+  // Draws a value of the domain; the field itself stays as it is.
+  virtual rc::Shrinkable<std::any> draw(const rc::Random& random, int size) = 0;
+  virtual void set(const std::any& drawn) = 0;
   virtual std::string print() const = 0;
   virtual bool parse(
       std::string_view text) = 0;            // false, and the field unchanged: not in the domain
@@ -196,15 +68,15 @@ class WordField : public Field {
         bytes_(sizeof value),
         negative_(static_cast<T>(-1) < T{}),
         domain_(domain) {}
-  void sample(Bits& bits) override { set(domain_.sample(bits)); }
-  std::vector<std::string> simpler() const override;
+  rc::Shrinkable<std::any> draw(const rc::Random& random, int size) override;
+  void set(const std::any& drawn) override { set_word(std::any_cast<std::int64_t>(drawn)); }
   std::string print() const override { return domain_.print(get()); }
   bool parse(std::string_view text) override;
   std::string describe() const override { return domain_.describe(); }
 
  private:
   std::int64_t get() const;
-  void set(std::int64_t word);
+  void set_word(std::int64_t word);
 
   void* at_;
   std::size_t bytes_;
@@ -234,12 +106,11 @@ class FieldVisitor {
      public:
       Bound(std::string_view name, T& value, const Domain<T>& domain)
           : Field(name), value_(value), domain_(domain) {}
-      void sample(Bits& bits) override { value_ = domain_.sample(bits); }
-      std::vector<std::string> simpler() const override {
-        std::vector<std::string> texts;
-        for (const T& v : domain_.shrink(value_)) texts.push_back(domain_.print(v));
-        return texts;
+      rc::Shrinkable<std::any> draw(const rc::Random& random, int size) override {
+        return rc::shrinkable::map(domain_.gen(random, size),
+                                   [](T v) { return std::any(std::move(v)); });
       }
+      void set(const std::any& drawn) override { value_ = std::any_cast<T>(drawn); }
       std::string print() const override { return domain_.print(value_); }
       bool parse(std::string_view text) override {
         T v{};
@@ -287,15 +158,16 @@ class BoxedCase final : public AnyCase {
   Case value{};
 };
 
+using AnyCasePointer = std::shared_ptr<const AnyCase>;
+using CaseMaker = std::function<std::unique_ptr<AnyCase>()>;
+
 // What the functions below do, for a case of any type. `fresh` is one that was just made.
 std::string print_case(const AnyCase& c);
-void sample_case(AnyCase& fresh, Bits& bits);
-std::vector<std::unique_ptr<AnyCase>> simpler_cases(const AnyCase& c);
 std::string parse_case(std::string_view text, AnyCase& fresh);
+// A case whose fields are drawn, and which is normalised. Each shrink changes one field.
+rc::Shrinkable<AnyCasePointer> draw_case(const CaseMaker& make, const rc::Random& random, int size);
 
 }  // namespace detail
-
-// What the runner does with a case type. All of it is deterministic.
 
 // "n=33 block=32 boundary=zero".
 template <class Case>
@@ -303,23 +175,23 @@ std::string print_case(const Case& c) {
   return detail::print_case(detail::BoxedCase<Case>(c));
 }
 
-// A random case, normalised.
+// The generator of a case type. Its shrinks change one field each (and what normalise() makes of
+// that), in the order of the fields, the simplest value first.
 template <class Case>
-Case sample_case(Bits& bits) {
-  detail::BoxedCase<Case> box;
-  detail::sample_case(box, bits);
-  return std::move(box.value);
+rc::Gen<Case> cases() {
+  return [](const rc::Random& random, int size) {
+    const auto make = [] { return std::make_unique<detail::BoxedCase<Case>>(); };
+    return rc::shrinkable::map(detail::draw_case(make, random, size),
+                               [](const detail::AnyCasePointer& c) {
+                                 return static_cast<const detail::BoxedCase<Case>&>(*c).value;
+                               });
+  };
 }
 
-// Simpler cases: each changes one field (and what normalise() makes of that), in the order of the
-// fields, simplest value first.
+// One case, drawn with the next word of `bits`.
 template <class Case>
-std::vector<Case> simpler_cases(const Case& c) {
-  std::vector<Case> out;
-  for (const auto& simpler : detail::simpler_cases(detail::BoxedCase<Case>(c))) {
-    out.push_back(static_cast<const detail::BoxedCase<Case>&>(*simpler).value);
-  }
-  return out;
+Case draw_case(Bits& bits) {
+  return cases<Case>()(rc::Random(bits.next())).value();
 }
 
 // Reads what print_case wrote. Every field must be there, none twice, none unknown, each in its

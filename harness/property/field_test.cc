@@ -1,6 +1,7 @@
 #include "harness/property/field.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
 #include <array>
 #include <set>
@@ -31,23 +32,33 @@ struct Sample {
   }
 };
 
-// The smallest case that a greedy shrinker reaches: what RapidCheck does, with the property
+// The first case drawn that fails, made smaller as a greedy shrinker does, with the property
 // runner's memory of what was tried.
 template <class Case, class Fails>
-Case shrunk(Case c, const Fails& fails, int* runs = nullptr) {
+Case shrunk(const Fails& fails, int* runs = nullptr, std::uint64_t seed = 1) {
+  rc::Random random(seed);
+  rc::Shrinkable<Case> failing = cases<Case>()(random.split());
+  while (!fails(failing.value())) failing = cases<Case>()(random.split());
   std::set<std::string> tried;
   for (bool smaller = true; smaller;) {
     smaller = false;
-    for (const Case& candidate : simpler_cases(c)) {
-      if (!tried.insert(print_case(candidate)).second) continue;
+    for (auto shrinks = failing.shrinks(); const auto candidate = shrinks.next();) {
+      const Case c = candidate->value();
+      if (!tried.insert(print_case(c)).second) continue;
       if (runs) ++*runs;
-      if (!fails(candidate)) continue;
-      c = candidate;
+      if (!fails(c)) continue;
+      failing = *candidate;
       smaller = true;
       break;
     }
   }
-  return c;
+  return failing.value();
+}
+
+// A value of a domain.
+template <class T>
+T draw(const Domain<T>& domain, Bits& bits) {
+  return gen_of(domain)(rc::Random(bits.next())).value();
 }
 
 TEST(Bits, BelowStaysBelowAndMeetsEveryValue) {
@@ -70,7 +81,7 @@ TEST(Range, DrawsEveryValueAboutAsOften) {
   Bits bits(3);
   const Domain<int> domain = range(-3, 1);
   std::array<int, 5> met{};
-  for (int i = 0; i < 5000; ++i) ++met.at(static_cast<std::size_t>(domain.words.sample(bits) + 3));
+  for (int i = 0; i < 5000; ++i) ++met.at(static_cast<std::size_t>(draw(domain, bits) + 3));
   for (int count : met) EXPECT_GE(count, 750);
 }
 
@@ -89,7 +100,7 @@ TEST(Sizes, StayInTheirRange) {
     const Domain<std::int64_t> d = sizes(lo, hi);
     bool met_lo = false, met_hi = false;
     for (int i = 0; i < 20000; ++i) {
-      const std::int64_t n = d.sample(bits);
+      const std::int64_t n = draw(d, bits);
       ASSERT_GE(n, lo);
       ASSERT_LE(n, hi);
       met_lo |= n == lo;
@@ -106,7 +117,7 @@ TEST(Sizes, TenThousandDrawsMeetEveryBoundaryAndStayCheap) {
   double sum = 0;
   int large = 0;
   for (int i = 0; i < 10000; ++i) {
-    const std::int64_t n = d.sample(bits);
+    const std::int64_t n = draw(d, bits);
     met.insert(n);
     sum += static_cast<double>(n);
     large += n > 65535;
@@ -135,83 +146,128 @@ TEST(Shrinking, CandidatesAreInTheDomainDistinctAndNeverTheValueItself) {
     Bits bits(5);
     const Domain<std::int64_t> d = range(lo, hi);
     for (int i = 0; i < 300; ++i) {
-      const std::int64_t v = d.sample(bits);
+      const rc::Shrinkable<std::int64_t> drawn = gen_of(d)(rc::Random(bits.next()));
+      const std::int64_t v = drawn.value();
       std::set<std::int64_t> seen{v};
-      for (std::int64_t s : d.shrink(v)) {
+      for (auto shrinks = drawn.shrinks(); const auto shrink = shrinks.next();) {
+        const std::int64_t s = shrink->value();
         EXPECT_TRUE(s >= lo && s <= hi) << s;
         EXPECT_TRUE(seen.insert(s).second) << s << " from " << v;
       }
+      EXPECT_EQ(seen.size() == 1, v == std::clamp<std::int64_t>(0, lo, hi)) << v;
     }
-    EXPECT_TRUE(d.shrink(std::clamp<std::int64_t>(0, lo, hi)).empty());
   }
 }
+
+struct Size {
+  std::int64_t n = 0;
+  static void fields(Size& c, FieldVisitor& field) { field("n", c.n, sizes(0, 1 << 20)); }
+};
 
 TEST(Shrinking, FindsTheLeastFailingSizeForEveryThreshold) {
   for (std::int64_t threshold : {0, 1, 2, 5, 31, 32, 33, 37, 100, 255, 256, 257, 1000, 1025, 5000,
                                  65536, 65537, 70001, 1000000}) {
-    Sample c;
-    c.n = 1 << 20;
     int runs = 0;
-    const Sample least = shrunk(
-        c, [&](const Sample& s) { return s.n >= threshold; }, &runs);
+    const Size least = shrunk<Size>([&](const Size& s) { return s.n >= threshold; }, &runs);
     EXPECT_EQ(least.n, threshold);
     EXPECT_LT(runs, 250) << threshold;
   }
 }
 
 TEST(Shrinking, IsQuickAtBoundaries) {
-  Sample c;
-  c.n = 1 << 20;
   for (auto [threshold, most] : {std::pair{33, 25}, {257, 50}, {1025, 75}}) {
     int runs = 0;
-    EXPECT_EQ(shrunk(
-                  c, [&](const Sample& s) { return s.n >= threshold; }, &runs)
-                  .n,
-              threshold);
+    const auto fails = [&](const Size& s) { return s.n >= threshold; };
+    EXPECT_EQ(shrunk<Size>(fails, &runs).n, threshold);
     EXPECT_LT(runs, most) << threshold;
   }
 }
 
 TEST(Shrinking, GoesToTheNearestOfBothSignsAndPrefersPositive) {
-  Sample c;
-  c.shift = -20;
-  EXPECT_EQ(shrunk(c, [](const Sample& s) { return s.shift <= -7; }).shift, -7);
-  EXPECT_EQ(shrunk(c, [](const Sample& s) { return s.shift * s.shift >= 49; }).shift, 7);
-  EXPECT_EQ(shrunk(c, [](const Sample&) { return true; }).shift, 0);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto shift = [seed](auto fails) {
+      return shrunk<Sample>([&](const Sample& s) { return fails(s.shift); }, nullptr, seed).shift;
+    };
+    EXPECT_EQ(shift([](int s) { return s <= -7; }), -7);
+    EXPECT_EQ(shift([](int s) { return s * s >= 49; }), 7);
+    EXPECT_EQ(shift([](int) { return true; }), 0);
+  }
 }
 
 TEST(Shrinking, ShapeComesBeforeTheRest) {
-  const Sample c{1000, 1024, Edge::kClamp, 31, 99, true};
-  const std::vector<Sample> candidates = simpler_cases(c);
+  const auto large = [](const Sample& s) { return s.n > 500 && s.reversed && s.seed > 9; };
+  rc::Random random(1);
+  rc::Shrinkable<Sample> drawn = cases<Sample>()(random.split());
+  while (!large(drawn.value())) drawn = cases<Sample>()(random.split());
+  std::vector<Sample> candidates;
+  for (auto shrinks = drawn.shrinks(); const auto shrink = shrinks.next();)
+    candidates.push_back(shrink->value());
   ASSERT_FALSE(candidates.empty());
   EXPECT_EQ(candidates.front().n, 0);
   EXPECT_FALSE(candidates.front().reversed) << "normalise() mends a candidate";
-  EXPECT_EQ(candidates.back().n, 1000);
-  EXPECT_EQ(
-      print_case(shrunk(c, [](const Sample& s) { return s.n > 40 && s.edge == Edge::kClamp; })),
-      "n=41 block=32 edge=clamp shift=0 seed=0 reversed=false");
+  EXPECT_EQ(candidates.back().n, drawn.value().n);
+  EXPECT_EQ(print_case(
+                shrunk<Sample>([](const Sample& s) { return s.n > 40 && s.edge == Edge::kClamp; })),
+            "n=41 block=32 edge=clamp shift=0 seed=0 reversed=false");
 }
 
 TEST(Shrinking, EndsForEveryCaseWhateverFails) {
-  Bits bits(17);
-  for (int i = 0; i < 50; ++i) {
-    const Sample c = sample_case<Sample>(bits);
-    std::uint64_t coin = bits.next();
+  for (std::uint64_t coin = 1; coin <= 50; ++coin) {
     int runs = 0;
-    shrunk(
-        c,
+    shrunk<Sample>(
         [&](const Sample& s) {
           return (mix(coin ^ static_cast<std::uint64_t>(s.n) ^ s.seed) & 3) == 0;
         },
-        &runs);
+        &runs, coin);
     EXPECT_LT(runs, 2000);
   }
+}
+
+// RapidCheck's own combinators compose with a case: inside of it, and around it.
+struct Threes {
+  int n = 0;
+  static void fields(Threes& c, FieldVisitor& field) {
+    const auto times_three = [](int k) { return 3 * k; };
+    field("n", c.n, drawn_by(rc::gen::map(rc::gen::inRange(0, 100), times_three), range(0, 300)));
+  }
+};
+
+TEST(Generators, OfTheUsersDrawAndShrinkAField) {
+  rc::Random random(1);
+  std::set<int> met;
+  for (int i = 0; i < 500; ++i) met.insert(cases<Threes>()(random.split()).value().n);
+  EXPECT_GT(met.size(), 50u);
+  for (int n : met) EXPECT_EQ(n % 3, 0) << n;
+  const Threes least = shrunk<Threes>([](const Threes& c) { return c.n >= 100; });
+  EXPECT_EQ(least.n % 3, 0);
+  EXPECT_LT(least.n, 200);
+  Threes read;
+  EXPECT_EQ(parse_case("n=7", read), "") << "the texts are the domain's";
+  EXPECT_EQ(parse_case("n=301", read), "field 'n' cannot be '301': it takes 0 ... 300");
+}
+
+TEST(Generators, MustStayInTheirDomain) {
+  const rc::Gen<int> gen = gen_of(drawn_by(rc::gen::just(7), range(0, 5)));
+  try {
+    gen(rc::Random(1)).value();
+    FAIL() << "7 was drawn";
+  } catch (const std::logic_error& e) {
+    EXPECT_STREQ(e.what(), "a generator drew '7', which is not in its domain: 0 ... 5");
+  }
+}
+
+TEST(Generators, OfCasesCompose) {
+  const auto pairs = rc::gen::pair(cases<Sample>(), gen_of(sizes(0, 9)));
+  rc::Random random(1);
+  std::set<std::string> texts;
+  for (int i = 0; i < 100; ++i) texts.insert(print_case(pairs(random.split()).value().first));
+  EXPECT_GT(texts.size(), 95u);
 }
 
 TEST(Text, PrintsReadsAndPrintsTheSame) {
   Bits bits(23);
   for (int i = 0; i < 2000; ++i) {
-    const Sample c = sample_case<Sample>(bits);
+    const Sample c = draw_case<Sample>(bits);
     EXPECT_FALSE(c.n == 0 && c.reversed) << "normalise() after sampling";
     Sample read;
     ASSERT_EQ(parse_case(print_case(c), read), "");

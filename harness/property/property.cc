@@ -1,21 +1,18 @@
 #include "harness/property/property.h"
 
 #include <fmt/format.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <set>
-#include <unordered_map>
 
 #include "harness/device/device.h"
 #include "harness/ledger/session.h"
 #include "harness/property/case.h"
 #include "harness/property/digest.h"
 #include "harness/property/replay.h"
-#include "rapidcheck/detail/TestListenerAdapter.h"
 
 namespace lockstep {
 namespace {
@@ -63,104 +60,158 @@ std::string indented(const std::string& text) {
   return out;
 }
 
-// One property being run: which of its cases broke it, and which were tried. RapidCheck calls
-// breaks() for every case that it generates or shrinks to.
+// One property being run: draws its cases, and shrinks the first one that breaks it.
 class PropertyRun {
  public:
-  PropertyRun(std::string_view name, const PropertyOptions& options);
-
-  // Runs one case: whether it broke the property. Once a case has failed, further calls count as
-  // shrinking: each text runs at most once, and when max_shrinks or the time for it are spent, or
-  // the device is lost, nothing runs any more.
-  bool breaks(const std::string& text, const std::function<void()>& body);
-  // Whether shrinking should offer more candidates.
-  bool goes_on() const {
-    return !stop_ && result_.shrink_runs < options_.max_shrinks &&
-           std::chrono::steady_clock::now() - failed_at_ <
-               std::chrono::duration<double>(options_.max_shrink_seconds);
-  }
-  // Whether a case already failed, so that `text` is a candidate for a smaller one, and it has not
-  // been tried.
-  bool worth_trying(const std::string& text) const;
-
-  std::uint64_t seed() const { return result_.seed; }
-  int cases() const { return options_.cases; }
-  PropertyResult& result() { return result_; }
-  PropertyResult finish();
+  PropertyRun(std::string_view name, const detail::CaseType& type, const PropertyOptions& options);
+  PropertyResult run();
 
  private:
+  using CasePointer = detail::AnyCasePointer;
+
+  void run_given(const std::string& text);
+  void run_drawn();
+  // Runs a drawn or given case, and counts it. False: it failed, or no further case can run.
+  bool holds(const detail::AnyCase& c);
+  // Follows a failing case to its simplest shrink that fails, as far as the options allow.
+  void shrink(rc::Shrinkable<CasePointer> failing);
+  // Runs a candidate for a simpler counterexample, unless it has been tried: whether it fails.
+  bool fails_too(const detail::AnyCase& c);
+  bool may_shrink() const;
+  CaseOutcome run_one(const detail::AnyCase& c, const std::string& text);
+  void keep(Failure failure, std::string text);
+
   std::string name_;
+  const detail::CaseType& type_;
   PropertyOptions options_;
   PropertyResult result_;
-  std::set<std::string> tried_;
-  std::chrono::steady_clock::time_point failed_at_ =
-      std::chrono::steady_clock::time_point::max();  // the first case that did
-  bool stop_ = false;                                // nothing more may run
+  std::set<std::string> tried_;                      // since the first failure
+  std::chrono::steady_clock::time_point failed_at_;  // the first case that did
 };
 
-PropertyRun::PropertyRun(std::string_view name, const PropertyOptions& options)
-    : name_(name), options_(options) {
+PropertyRun::PropertyRun(std::string_view name, const detail::CaseType& type,
+                         const PropertyOptions& options)
+    : name_(name), type_(type), options_(options) {
   result_.seed = options.seed ? options.seed : seed_of(name);
   if (options_.cases <= 0) options_.cases = kDefaultCases;
 }
 
-bool PropertyRun::worth_trying(const std::string& text) const {
-  return text != result_.minimal_case && !tried_.contains(text);
+CaseOutcome PropertyRun::run_one(const detail::AnyCase& c, const std::string& text) {
+  CaseOutcome outcome = run_case([&] { type_.check(c); });
+  if (!outcome.device_lost.empty())
+    mark_device_lost(fmt::format("{} with {}: {}", name_, text, outcome.device_lost));
+  return outcome;
 }
 
-bool PropertyRun::breaks(const std::string& text, const std::function<void()>& body) {
-  const bool shrinking = result_.failure.reason != Reason::kNone;
-  if (shrinking) {
-    if (text == result_.minimal_case) return true;
-    if (!goes_on() || !tried_.insert(text).second) return false;
-    ++result_.shrink_runs;
-  } else if (stop_) {
+void PropertyRun::keep(Failure failure, std::string text) {
+  result_.failure = std::move(failure);
+  result_.minimal_case = std::move(text);
+}
+
+bool PropertyRun::holds(const detail::AnyCase& c) {
+  // A judged mutant: a case that never comes to what was changed holds as it did before.
+  if (extension().begin_part && extension().begin_part() == 0) {
+    ++result_.cases;
     return true;
   }
-  // Where a mutant is judged, a case that never comes to what was changed holds as it did before.
-  if (!shrinking && extension().begin_part && extension().begin_part() == 0) {
+  std::string text = print_case(c);
+  CaseOutcome outcome = run_one(c, text);
+  if (outcome.failure.reason != Reason::kNone) {
     ++result_.cases;
+    keep(std::move(outcome.failure), std::move(text));
     return false;
   }
-  CaseOutcome outcome = run_case(body);
-  if (!outcome.device_lost.empty()) {
-    stop_ = true;
-    mark_device_lost(fmt::format("{} with {}: {}", name_, text, outcome.device_lost));
-  }
-  if (outcome.failure.reason != Reason::kNone) {
-    result_.shrinks += shrinking;
-    if (!shrinking) {
-      ++result_.cases;
-      failed_at_ = std::chrono::steady_clock::now();
-    }
-    result_.failure = std::move(outcome.failure);
-    result_.minimal_case = text;
-    return true;
-  }
-  if (shrinking) return false;  // a candidate that held, or that could not run
   if (outcome.not_applicable && result_.cases > 0) {
     outcome.not_run = fmt::format(
         "{} earlier cases ran, but the case '{}' {}: move what needs it to a property of its own",
         result_.cases, text, *outcome.not_applicable);
     outcome.not_applicable.reset();
   }
-  if (outcome.not_run || outcome.not_applicable) {
-    stop_ = true;
-    if (outcome.not_run) {
-      result_.not_run = fmt::format("{} (case: {})", *outcome.not_run, text);
-    } else {
-      result_.not_applicable = std::move(outcome.not_applicable);
-    }
-    return true;  // ends RapidCheck's search
-  }
+  if (outcome.not_run) result_.not_run = fmt::format("{} (case: {})", *outcome.not_run, text);
+  result_.not_applicable = std::move(outcome.not_applicable);
+  if (result_.not_run || result_.not_applicable) return false;
   ++result_.cases;
   result_.budget = std::max(result_.budget, outcome.budget);
   if (outcome.digest != 0)
     result_.digest = digest_of(&outcome.digest, sizeof outcome.digest, result_.digest);
-  return false;
+  return true;
 }
 
-PropertyResult PropertyRun::finish() {
+bool PropertyRun::may_shrink() const {
+  return device_lost().empty() && result_.shrink_runs < options_.max_shrinks &&
+         std::chrono::steady_clock::now() - failed_at_ <
+             std::chrono::duration<double>(options_.max_shrink_seconds);
+}
+
+bool PropertyRun::fails_too(const detail::AnyCase& c) {
+  std::string text = print_case(c);
+  if (!tried_.insert(text).second) return false;
+  ++result_.shrink_runs;
+  CaseOutcome outcome = run_one(c, text);
+  // A candidate that could not run is none.
+  if (outcome.failure.reason == Reason::kNone) return false;
+  ++result_.shrinks;
+  keep(std::move(outcome.failure), std::move(text));
+  return true;
+}
+
+void PropertyRun::shrink(rc::Shrinkable<CasePointer> failing) {
+  failed_at_ = std::chrono::steady_clock::now();
+  tried_.insert(result_.minimal_case);
+  for (bool simpler = true; simpler;) {
+    simpler = false;
+    rc::Seq<rc::Shrinkable<CasePointer>> candidates = failing.shrinks();
+    while (may_shrink()) {
+      const rc::Maybe<rc::Shrinkable<CasePointer>> candidate = candidates.next();
+      if (!candidate) break;
+      if (!fails_too(*candidate->value())) continue;
+      failing = *candidate;
+      simpler = true;
+      break;
+    }
+  }
+}
+
+void PropertyRun::run_given(const std::string& text) {
+  const std::unique_ptr<detail::AnyCase> c = type_.make();
+  if (const std::string error = parse_case(text, *c); !error.empty()) {
+    result_.not_run = "--case: " + error;
+  } else {
+    holds(*c);
+  }
+}
+
+void PropertyRun::run_drawn() {
+  rc::Random random(result_.seed);
+  for (int i = 0; i < options_.cases; ++i) {
+    // As RapidCheck has it: generators that heed the size begin with small values.
+    const int size =
+        options_.cases == 1 ? rc::kNominalSize : rc::kNominalSize * i / (options_.cases - 1);
+    const auto drawn = detail::draw_case(type_.make, random.split(), size);
+    if (holds(*drawn.value())) continue;
+    if (result_.failure.reason != Reason::kNone) shrink(drawn);
+    return;
+  }
+}
+
+PropertyResult PropertyRun::run() {
+  try {
+    if (options_.replay) {
+      run_given(*options_.replay);
+    } else {
+      run_drawn();
+    }
+    // A counterexample that does not read as itself could not be replayed.
+    if (result_.failure.reason != Reason::kNone) {
+      const std::string error = parse_case(result_.minimal_case, *type_.make());
+      if (!error.empty())
+        result_.failure.message += fmt::format(
+            "\nThe case cannot be replayed, for its text does not read as itself: {}", error);
+    }
+  } catch (const std::exception& e) {
+    // Cases run in run_case(), which lets nothing through: this comes from a generator.
+    result_.not_run = fmt::format("a case could not be made: {}", e.what());
+  }
   result_.held =
       result_.failure.reason == Reason::kNone && !result_.not_run && !result_.not_applicable;
   if (result_.held && result_.cases == 0) {
@@ -168,37 +219,6 @@ PropertyResult PropertyRun::finish() {
     result_.not_run = "no case ran";
   }
   return std::move(result_);
-}
-
-// Hands the property to RapidCheck's driver.
-void drive(PropertyRun& run, const rc::Gen<rc::detail::CaseDescription>& property) {
-  rc::detail::TestParams params;
-  params.seed = run.seed();
-  params.maxSuccess = run.cases();
-  rc::detail::TestMetadata metadata;
-  rc::detail::TestListenerAdapter silent;
-  const std::unordered_map<std::string, rc::detail::Reproduce>
-      nothing_to_reproduce;  // replay goes by the text of a case instead
-  const rc::detail::TestResult outcome =
-      rc::detail::checkProperty(property, metadata, params, silent, nothing_to_reproduce);
-  // What RapidCheck concluded must agree with what was seen here: anything else would be a case
-  // that nobody judged.
-  const bool succeeded = outcome.template is<rc::detail::SuccessResult>();
-  PropertyResult& seen = run.result();
-  const bool all_held =
-      seen.failure.reason == Reason::kNone && !seen.not_run && !seen.not_applicable;
-  if (succeeded == all_held &&
-      (!succeeded || seen.cases == static_cast<std::uint64_t>(run.cases())))
-    return;
-  if (seen.failure.reason != Reason::kNone) return;
-  std::string text = "RapidCheck ended otherwise than its cases";
-  if (outcome.template is<rc::detail::Error>())
-    text += ": " + outcome.template get<rc::detail::Error>().description;
-  if (outcome.template is<rc::detail::GaveUpResult>())
-    text += ": " + outcome.template get<rc::detail::GaveUpResult>().description;
-  if (outcome.template is<rc::detail::FailureResult>())
-    text += ": " + outcome.template get<rc::detail::FailureResult>().description;
-  seen.not_run = text;
 }
 
 }  // namespace
@@ -231,51 +251,7 @@ void require_capability(const Requirement& r) {
 
 PropertyResult detail::run_property(std::string_view name, const CaseType& type,
                                     const PropertyOptions& options) {
-  PropertyRun run(name, options);
-  if (options.replay) {
-    const auto replayed = type.make();
-    if (const std::string error = parse_case(*options.replay, *replayed); !error.empty()) {
-      run.result().not_run = "--case: " + error;
-    } else {
-      run.breaks(print_case(*replayed), [&] { type.check(*replayed); });
-    }
-    return run.finish();
-  }
-  // RapidCheck is handed cases as their texts. Each stands for what it reads as, so that what fails
-  // is what replays.
-  const auto case_of = [&](const std::string& text) {
-    auto c = type.make();
-    if (const std::string error = parse_case(text, *c); !error.empty()) {
-      throw std::logic_error("the generated case '" + text + "' could not be replayed: " + error);
-    }
-    return c;
-  };
-  const auto describe = [&](const std::string& text) {
-    rc::detail::CaseDescription description;
-    const bool broken = run.breaks(text, [&] { type.check(*case_of(text)); });
-    description.result = {
-        broken ? rc::detail::CaseResult::Type::Failure : rc::detail::CaseResult::Type::Success, ""};
-    description.example = [] { return rc::detail::Example(); };
-    return description;
-  };
-  // Shrinking stops where the run says so, and a case that was tried before is not offered again.
-  const auto simpler = [&](const std::string& text) {
-    std::vector<std::string> candidates;
-    if (!run.goes_on()) return rc::seq::fromContainer(std::move(candidates));
-    for (const auto& c : simpler_cases(*case_of(text))) candidates.push_back(print_case(*c));
-    std::erase_if(candidates,
-                  [&](const std::string& candidate) { return !run.worth_trying(candidate); });
-    return rc::seq::fromContainer(std::move(candidates));
-  };
-  const rc::Gen<rc::detail::CaseDescription> property = [&](const rc::Random& random, int) {
-    Bits bits(rc::Random(random).next());
-    const auto sampled = type.make();
-    sample_case(*sampled, bits);
-    return rc::shrinkable::map(rc::shrinkable::shrinkRecur(print_case(*sampled), simpler),
-                               describe);
-  };
-  drive(run, property);
-  return run.finish();
+  return PropertyRun(name, type, options).run();
 }
 
 namespace detail {

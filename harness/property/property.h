@@ -1,5 +1,5 @@
-// Properties: a statement about every case of a type. RapidCheck generates cases and shrinks a
-// failing one; a command line replays it.
+// Properties: a statement about every case of a type. Cases are drawn by the RapidCheck generator
+// of their type (field.h), which also shrinks a failing one; a command line replays it.
 //
 //   PROPERTY(Stencil, EveryVariantMatchesTheReferenceWithinItsBound, const StencilCase& c) {
 //     properties::stencil_matches_reference(kernels::stencil_1d, c);
@@ -90,7 +90,7 @@ namespace detail {
 
 // A type of cases, with what is to hold for each of them: all that the runner needs to know.
 struct CaseType {
-  std::function<std::unique_ptr<AnyCase>()> make;
+  CaseMaker make;
   std::function<void(const AnyCase&)> check;
 };
 PropertyResult run_property(std::string_view name, const CaseType& type,

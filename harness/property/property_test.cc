@@ -263,6 +263,44 @@ TEST(Property, ACaseThatCannotBeReadIsNotRun) {
   EXPECT_EQ(result.cases, 0u);
 }
 
+// A domain that prints what it does not parse.
+TEST(Property, ACounterexampleThatDoesNotReadAsItselfIsReportedAsSuch) {
+  struct Odd {
+    int n = 0;
+    static void fields(Odd& c, FieldVisitor& field) { field("n", c.n, range(0, 100)); }
+    void normalise() { n |= n > 50; }
+  };
+  const PropertyResult good =
+      run_property<Odd>("Property.Odd", [](const Odd& c) { REQUIRE_LAW(c.n < 60, "large"); });
+  EXPECT_EQ(good.minimal_case, "n=61");
+  EXPECT_EQ(good.failure.message.find("cannot be replayed"), std::string::npos);
+  struct Growing : Odd {
+    static void fields(Growing& c, FieldVisitor& field) { field("n", c.n, range(0, 100)); }
+    void normalise() { n += n < 50; }
+  };
+  const PropertyResult bad = run_property<Growing>(
+      "Property.Growing", [](const Growing& c) { REQUIRE_LAW(c.n < 20, "large"); });
+  EXPECT_FALSE(bad.held);
+  EXPECT_NE(bad.failure.message.find("cannot be replayed, for its text does not read as itself: "
+                                     "these fields do not go together; the nearest case is"),
+            std::string::npos)
+      << bad.failure.message;
+}
+
+TEST(Property, AGeneratorThatLeavesItsDomainIsNotRun) {
+  struct Wild {
+    int n = 0;
+    static void fields(Wild& c, FieldVisitor& field) {
+      field("n", c.n, drawn_by<int>(gen_of(range(6, 9)), range(0, 5)));
+    }
+  };
+  const PropertyResult result = run_property<Wild>("Property.Wild", [](const Wild&) {});
+  EXPECT_FALSE(result.held);
+  ASSERT_TRUE(result.not_run);
+  EXPECT_NE(result.not_run->find("a case could not be made: a generator drew '"), std::string::npos)
+      << *result.not_run;
+}
+
 TEST(Property, WhatCannotRunIsNotAPass) {
   const PropertyResult result = run([](const Sample& c) {
     if (c.n > 1000) not_run("no memory for that");

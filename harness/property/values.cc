@@ -225,20 +225,19 @@ T value_at(ValueKind kind, std::uint64_t word, std::uint64_t i, std::span<const 
 Domain<Values> values_of(std::vector<ValueKind> kinds) {
   if (kinds.empty()) throw std::invalid_argument("values_of: no kind given");
   std::vector<std::pair<std::string, ValueKind>> named;
-  Domain<Values> d;
-  d.describe = "one of ";
+  std::string describe = "one of ";
   for (const auto& [text, kind] : kKinds) {
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) continue;
-    d.describe += (named.empty() ? "" : ", ") + std::string(text) + (has_seed(kind) ? ":SEED" : "");
+    describe += (named.empty() ? "" : ", ") + std::string(text) + (has_seed(kind) ? ":SEED" : "");
     named.emplace_back(text, kind);
   }
-  d.sample = [kinds](Bits& bits) {
+  const auto draw = [kinds](Bits& bits) {
     // Short seeds read well, and no case needs more than a few million of them.
     Values v{kinds[bits.below(kinds.size())], bits.below(1'000'000)};
     if (!has_seed(v.kind)) v.seed = 0;
     return v;
   };
-  d.shrink = [named](const Values& v) {
+  const auto simpler = [named](const Values& v) {
     std::vector<Values> out;
     for (const auto& [text, kind] : named) {
       if (kind == v.kind) break;
@@ -249,6 +248,8 @@ Domain<Values> values_of(std::vector<ValueKind> kinds) {
       out.push_back({v.kind, seed});
     return out;
   };
+  Domain<Values> d{gen_by<Values>(draw, simpler)};
+  d.describe = std::move(describe);
   d.print = [](const Values& v) {
     for (const auto& [text, kind] : kKinds) {
       if (kind == v.kind)

@@ -245,21 +245,34 @@ TEST(Domain, PrintsParsesAndShrinksWithinItsKinds) {
   for (const char* bad : {"", "zero:1", "uniform", "uniform:", "uniform:-1", "uniform:x", "wide:1",
                           "unform:1", "integers:0"})
     EXPECT_FALSE(d.parse(bad, v)) << bad;
-  const std::vector<Values> simpler = d.shrink({ValueKind::kSpecial, 100});
-  ASSERT_GE(simpler.size(), 3u);
-  EXPECT_EQ(simpler[0], (Values{ValueKind::kZero, 0}));
-  EXPECT_EQ(simpler[1], (Values{ValueKind::kUniform, 0}));
-  EXPECT_EQ(simpler[2], (Values{ValueKind::kSpecial, 0}));
-  EXPECT_TRUE(d.shrink({ValueKind::kZero, 0}).empty());
   EXPECT_THROW(values_of({}), std::invalid_argument);
 }
 
-TEST(Domain, SamplesEveryKind) {
+TEST(Domain, ShrinksToTheKindsBeforeAndToSmallSeeds) {
+  const Domain<Values> d = values_of({ValueKind::kSpecial, ValueKind::kUniform, ValueKind::kZero});
+  rc::Random random(1);
+  for (int i = 0; i < 100; ++i) {
+    const rc::Shrinkable<Values> drawn = d.gen(random.split());
+    std::vector<Values> simpler;
+    for (auto shrinks = drawn.shrinks(); const auto shrink = shrinks.next();)
+      simpler.push_back(shrink->value());
+    if (drawn.value().kind == ValueKind::kZero) {
+      EXPECT_TRUE(simpler.empty());
+    } else if (drawn.value().kind == ValueKind::kSpecial && drawn.value().seed > 0) {
+      ASSERT_GE(simpler.size(), 3u);
+      EXPECT_EQ(simpler[0], (Values{ValueKind::kZero, 0}));
+      EXPECT_EQ(simpler[1], (Values{ValueKind::kUniform, 0}));
+      EXPECT_EQ(simpler[2], (Values{ValueKind::kSpecial, 0}));
+    }
+  }
+}
+
+TEST(Domain, DrawsEveryKind) {
   const Domain<Values> d = values_of({std::begin(kAll), std::end(kAll)});
-  Bits bits(1);
+  rc::Random random(1);
   std::set<ValueKind> met;
   for (int i = 0; i < 500; ++i) {
-    const Values v = d.sample(bits);
+    const Values v = d.gen(random.split()).value();
     met.insert(v.kind);
     Values read;
     EXPECT_TRUE(d.parse(d.print(v), read) && read == v);

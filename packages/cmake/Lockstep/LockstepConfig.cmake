@@ -43,7 +43,8 @@ if(NOT TARGET Lockstep::lockstep)
     Lockstep::harness SYSTEM
     INTERFACE "${LOCKSTEP_PREFIX}/include/lockstep" "${LOCKSTEP_PREFIX}/include/lockstep/third_party/eigen"
               "${LOCKSTEP_PREFIX}/include/lockstep/third_party/fmt"
-              "${LOCKSTEP_PREFIX}/include/lockstep/third_party/googletest")
+              "${LOCKSTEP_PREFIX}/include/lockstep/third_party/googletest"
+              "${LOCKSTEP_PREFIX}/include/lockstep/third_party/rapidcheck")
   target_compile_features(Lockstep::harness INTERFACE cxx_std_20)
   target_link_libraries(Lockstep::harness INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 endif()
