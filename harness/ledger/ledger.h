@@ -16,7 +16,7 @@ namespace lockstep {
 
 // One line of the ledger.
 struct Record {
-  std::string property;  // "Stencil.EveryVariantMatchesTheReference"
+  std::string property;  // "Stencil.MatchesItsReference"
   Verdict verdict = Verdict::kNotRun;
   // FAIL: label; NOT_APPLICABLE: the capability clause and the device's value; NOT_RUN: why;
   // WAIVED: url, expiry.

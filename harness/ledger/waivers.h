@@ -15,7 +15,7 @@
 namespace lockstep {
 
 struct Waiver {
-  std::string property;  // full name, "Stencil.EveryVariantMatchesTheReference"; no patterns
+  std::string property;  // full name, "Stencil.MatchesItsReference"; no patterns
   std::string url;       // http(s) address of the issue
   std::string expires;   // "2027-01-31", the last day on which it holds (UTC)
   std::string reason;    // one sentence

@@ -181,7 +181,7 @@ void require_deterministic(const Site& site, int schedules, Run&& run) {
 // members `value` and `bound` that have data() and size() of double (reference/bounded.h).
 //
 //   REQUIRE_WITHIN_BOUND(array, reference [, where])
-//   REQUIRE_BITWISE_EQUAL(array, span_or_vector [, where])
+//   REQUIRE_BITWISE_EQUAL(array, span or vector [, where])
 //   REQUIRE_CUDA(call)                      a cudaError_t, or a launcher's answer with members
 //                                           `error` and `message`
 //   REQUIRE_LAW(condition, "format", ...)   a metamorphic law, in words (fmt syntax)

@@ -1,8 +1,8 @@
 // Properties: a statement about every case of a type. Cases are drawn by the RapidCheck generator
 // of their type (field.h), which also shrinks a failing one; a command line replays it.
 //
-//   PROPERTY(Stencil, EveryVariantMatchesTheReferenceWithinItsBound, const StencilCase& c) {
-//     properties::stencil_matches_reference(kernels::stencil_1d, c);
+//   PROPERTY(Stencil, MatchesItsReference, const StencilCase& c) {
+//     properties::matches_its_reference(kernels::stencil_1d, c);
 //   }
 //
 // PROPERTY registers a GoogleTest test. Every failure in its body is thrown, so that RapidCheck

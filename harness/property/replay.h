@@ -1,7 +1,7 @@
 // Replay: the name of one case of one property, and the command line that runs it again.
 //
 // A case's name is "<Suite.Name>: <text of the case>", and is the value of --case=:
-//   Stencil.EveryVariantMatches: n=33 block=32 boundary=zero
+//   Stencil.MatchesItsReference: n=33 block=32 boundary=zero
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // That lanes judged together are judged as each of them is. What orders accesses is tested where
-// kernels run: engine/checks_test.cc.
+// kernels run: engine/tests/checks_test.cc.
 #include <gtest/gtest.h>
 
 #include <vector>

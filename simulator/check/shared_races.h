@@ -146,8 +146,8 @@ class SharedRaces : public BlockOrder {
   bool block_barrier(bool is_fence = true);
 
  private:
-  // Both words: epoch 7 | observes 1 | many_warps 1 | many_lanes 1 | strong 1 | clock 11 |
-  // thread 10. A write word with `many_warps` names a second thread, in warp_read_. A read word
+  // Both words: epoch 7 | observes 1 | kManyWarps 1 | kManyLanes 1 | strong 1 | clock 11 |
+  // thread 10. A write word with kManyWarps names a second thread, in warp_read_. A read word
   // that is strong has the number of a story in the place of clock and thread.
   static constexpr int kEpochShift = 25, kClockShift = 10;
   static constexpr std::uint32_t kObserves = 1u << 24, kManyWarps = 1u << 23, kManyLanes = 1u << 22,

@@ -1,8 +1,8 @@
 // The rows of the table of instruction forms that a test judges. They are stated beside the test
 // and compared with the instructions that it ran; docs/reference/ptx_coverage.md lists them.
 //
-//   JUDGES(Exchange, VotesCountLanes, "vote.sync.all.pred", "vote.sync.ballot.b32");
-//   TEST(Exchange, VotesCountLanes) { ... }
+//   JUDGES(Bits, LogicOfPredicates, "and.pred", "or.pred");
+//   TEST(Bits, LogicOfPredicates) { ... }
 //
 // A row is named by one of its spellings. Where rows differ in their operands alone, the operands
 // follow as the table writes them ("tex.2d.v4.f32.f32 d|q, [a, c]:s"). Without operands, every row

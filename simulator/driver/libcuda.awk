@@ -7,7 +7,8 @@ BEGIN {
 }
 /^[^#]/ {
   names[count] = $1
-  printf ".globl %s\n.type %s, @function\n.p2align 4\n%s: jmp *lockstep_slots+%d(%%rip)\n.size %s, .-%s\n", $1, $1, $1, 8 * count, $1, $1
+  printf ".globl %s\n.type %s, @function\n.p2align 4\n", $1, $1
+  printf "%s: jmp *lockstep_slots+%d(%%rip)\n.size %s, .-%s\n", $1, 8 * count, $1, $1
   printf "lockstep_refusal_%d: movl $%d, %%edi\njmp lockstep_refuse_driver_call\n", count, count
   ++count
 }

@@ -1,5 +1,5 @@
-// What the simulated runtime recorded of a run (runtime/record.h), gathered from all processes of
-// it.
+// What the simulated runtime recorded of a run (runtime/state/record.h), gathered from all of its
+// processes.
 #pragma once
 
 #include <cstdint>

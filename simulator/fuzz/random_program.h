@@ -1,7 +1,7 @@
 // Programs made of random choices: legal PTX, whatever the bytes say, with addresses that need not
 // be.
 //
-// Instructions come from the table of forms (ptx/forms.h), all of them with the same chance for
+// Instructions come from the table of forms (isa/forms.h), all of them with the same chance for
 // every row and a better one for those that touch memory; their addresses point into, beside and
 // far away from global, shared, local, constant and parameter memory, the block's own and a
 // neighbour's in the cluster. Branches go anywhere, backwards too.

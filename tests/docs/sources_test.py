@@ -6,6 +6,8 @@
 What is checked, of sources in C++, CUDA, Python, shell and Starlark:
 - Lines have at most 100 columns. A table (*.inc) may be wider: it has a row a line.
 - "tell" and its forms stand in no comment, message or name: a check reports, a call returns.
+- A file, a call() or an identifier that a comment of C++ or CUDA names exists: the file in the tree
+  (a path may begin anywhere), the name in some source's code.
 """
 
 import os
@@ -14,38 +16,105 @@ import sys
 
 ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.realpath(__file__)) + "/../.."
 SKIPPED = {".git", ".cache", "lockstep-out", "node_modules", "__pycache__"}
-SOURCE = re.compile(r".*\.(cc|h|cuh?|py|sh|bzl|BUILD)|BUILD|lockstep|WORKSPACE(\.bzlmod)?")
+SOURCE = re.compile(r".*\.(cc|h|cuh?|inc|py|sh|bzl|awk|BUILD)|BUILD|lockstep|WORKSPACE(\.bzlmod)?")
 COLUMNS = 100
 # Camel case and underscores too: TellsWhy, tell_why.
 TELL = re.compile(r"(?<![a-z])([Tt]ell|[Tt]old)(s|ing)?(?![a-z])")
 # This file and its neighbour name the word.
 OWN = {"tests/docs/pages_test.py", "tests/docs/sources_test.py"}
+CPP = re.compile(r"\.(cc|h|cuh?|inc)$")
+TOKEN = re.compile(
+    r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?:.|\n)*?\*/'
+)
+FILE = re.compile(r"(?<![\w/.<-])(\w[\w/.-]*\.(?:h|cc|cuh?|py|sh|bzl|inc|md))\b")
+NAME = re.compile(r"\b([A-Za-z_]\w*)\(\)|\b(k[A-Z]\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+"
+                  r"|[a-z]+(?:_[a-z0-9]+)+)\b")
+# CUDA's, libdw's, and those of examples.
+FOREIGN_FILES = {"crt/host_runtime.h", "cuda.h", "cuda_runtime.h", "cudaTypedefs.h",
+                 "driver_types.h", "libdwfl.h", "_test.cc",
+                 "a.cu", "caller.cu", "k.cu", "tests/x.cu"}
+# Instructions of PTX whose names end as files do.
+PTX_NAMES = {"add.cc", "sub.cc", "mad.cc"}
+FOREIGN_NAMES = {
+    # methods, programs, types and options of others
+    "AddressSanitizer", "ChaCha20", "CuTe", "D2Q9", "Im2colWide", "MurmurHash3", "NaNs",
+    "PageRank", "SplitMix64", "copy_traits_sm90_tma", "recursive_mutex", "test_filter",
+    "texmode_independent",
+    # the ends of names that begin with __cuda, of registers and of targets
+    "GetKernel", "LaunchKernel", "RegisterFatBinary", "RegisterFatBinaryEnd", "RegisterFunction",
+    "RegisterManagedVar", "RegisterVar", "cta_group", "driver_types", "gtest_discover_tests",
+    "host_runtime", "ld_param", "sm_70",
+    # arguments of others' functions, a symbol of the mathematics, examples
+    "allow_exceptions", "cuda_check", "device_address", "device_flags", "device_function",
+    "gamma_double", "message_passing", "misaligned_by_2", "namespace_id", "t_k", "thread_limit",
+}
 
 
-def sources():
+def split(text):
+    """The comments of a source in C++, each with its line, and the rest of it."""
+    comments, rest, end = [], [], 0
+    for match in TOKEN.finditer(text):
+        rest.append(text[end:match.start()])
+        end = match.end()
+        if match.group().startswith("/"):
+            comments.append((text.count("\n", 0, match.start()) + 1, match.group()))
+        else:
+            rest.append(match.group())
+    return comments, "".join(rest + [text[end:]])
+
+
+def unknown_names(paths, texts):
+    """What comments name and nothing has."""
+    files = set(tree())
+    bases = {os.path.basename(path) for path in files}
+    ends = {path[i + 1:] for path in files for i, c in enumerate(path) if c == "/"}
+    comments, known = {}, set()
+    for path in paths:
+        comments[path], rest = split(texts[path]) if CPP.search(path) else ([], texts[path])
+        known.update(re.findall(r"\w+", rest))
+    for path in paths:
+        for line, comment in comments[path]:
+            comment = re.sub(r"https?://\S+", "", comment)
+            for name in FILE.findall(comment):
+                if not (name in files or name in bases or name in ends or name in FOREIGN_FILES
+                        or name in PTX_NAMES):
+                    yield "%s:%d: names the file %s, which does not exist" % (path, line, name)
+            for name in {a or b for a, b in NAME.findall(FILE.sub("", comment))}:
+                if name not in known and name not in FOREIGN_NAMES:
+                    yield "%s:%d: names %s, which no source has" % (path, line, name)
+
+
+def tree():
     for folder, names, here in os.walk(ROOT):
         below = os.path.relpath(folder, ROOT)
         names[:] = [n for n in names if n not in SKIPPED and not n.startswith("bazel-")
                     and not (below == "." and n == "shared")]
         for name in here:
-            path = name if below == "." else below + "/" + name
-            if SOURCE.fullmatch(name) and not os.path.islink(os.path.join(ROOT, path)):
-                yield path
+            yield name if below == "." else below + "/" + name
+
+
+def sources():
+    for path in tree():
+        if (SOURCE.fullmatch(os.path.basename(path))
+                and not os.path.islink(os.path.join(ROOT, path))):
+            yield path
 
 
 def main():
-    failures, count = [], 0
+    failures, count, texts = [], 0, {}
     for path in sorted(sources()):
         count += 1
         with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()
+            texts[path] = file.read()
+        lines = texts[path].splitlines()
         for number, line in enumerate(lines, 1):
-            if len(line) > COLUMNS:
+            if len(line) > COLUMNS and not path.endswith(".inc"):
                 failures.append("%s:%d: has %d columns, more than %d"
                                 % (path, number, len(line), COLUMNS))
             if TELL.search(line) and path not in OWN:
                 failures.append('%s:%d: has the word "%s"'
                                 % (path, number, TELL.search(line).group()))
+    failures += unknown_names(sorted(texts), texts)
     if count < 500:
         failures.append("%d sources in %s: that is not the tree" % (count, ROOT))
     print("\n".join(failures))

@@ -20,7 +20,7 @@
 namespace lockstep::known_bad {
 namespace {
 
-// A row of the table for a family: kMake<broken launcher> gives what its laws judge.
+// A row of the table for a family: a broken launcher, and the labels that its laws reject it for.
 template <class Launcher>
 void add(Mutants<Launcher>& mutants, std::string name, std::string change, Launcher* launch,
          Labels rejected_for, Labels on_silicon, std::string simulator_only = "") {

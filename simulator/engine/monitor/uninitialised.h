@@ -52,7 +52,7 @@ std::string origin_of(const Program& program, const Validity::Word& word);
 // Lanes of `mask` whose value at `slot` was never written.
 LaneMask invalid_lanes(const Warp& w, const Frame& frame, Slot slot, LaneMask mask);
 // The operation that a mark comes from. A mark of Kind::kAsyncOrder says which execution of it
-// besides (matrix/warpgroup.h).
+// besides (ops/matrix/warpgroup.cc).
 inline constexpr int kOriginBits = 20;
 inline std::uint32_t origin_pc(const Validity::Word& word) {
   return word.kind == check::Kind::kAsyncOrder ? word.pc & ((1u << kOriginBits) - 1) : word.pc;

@@ -63,7 +63,7 @@ struct Block {
   std::unique_ptr<AsyncState>
       async;  // of asynchronous copies and mbarrier objects; none until the first
   // Words of shared and local memory that hold what was computed from a value that nobody wrote: by
-  // their host addresses over 4, the operation that met that value (checks/uninitialised.h).
+  // their host addresses over 4, the operation that met that value (monitor/uninitialised.h).
   std::unordered_map<std::uintptr_t, std::uint32_t> derived_words;
   std::vector<check::GlobalCell> cells;  // of shared memory, when Launch::shared_cells
   // What arrivals at the open phase of the cluster's barrier release: to other blocks, and to their

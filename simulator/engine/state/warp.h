@@ -1,7 +1,7 @@
 // The state of one warp, as far as handlers see it, and the accessors of its register file.
 //
-// Plain data only, for the same reason as instruction.h. The scheduler's state (splits, parking) is
-// in block.h.
+// Plain data only, for the same reason as program/operation.h. The scheduler's state (splits,
+// parking) is in block.h.
 #pragma once
 
 #include <cstddef>

@@ -57,7 +57,7 @@ struct MemoryOperationsWork {
   CUcontext context = nullptr;  // as the program named it
 };
 
-// In the order of cudaGraphNodeType up to kEmpty; type_of returns the type.
+// In the order of cudaGraphNodeType up to EmptyWork; type_of returns the type.
 using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork,
                           RecordWork, AllocateWork, FreeWork, MemoryOperationsWork>;
 
@@ -94,7 +94,7 @@ cudaError_t check_copy(Runtime& runtime, const char* api_name, const cudaMemcpy3
 cudaError_t check_fill(Runtime& runtime, const char* api_name, const FillWork& fill);
 
 // Where `size` bytes at `offset` of a __device__, __constant__ or __managed__ variable are.
-// (symbols.cc)
+// (api/symbol_calls.cc)
 cudaError_t locate_symbol(Runtime& runtime, Device& device, const char* api_name,
                           const void* symbol, std::size_t size, std::size_t offset, void** at);
 

@@ -5,7 +5,7 @@
 // whole and its destination free by then, and ends when somebody who may waits for it. Whoever
 // looks at the destination in between is found out, and so is, for bulk copies to global memory,
 // whoever changes the source before it is waited for, or wrote it without a fence.proxy.async
-// (checks/proxies.h). Changes of a source in global memory are not.
+// (monitor/proxies.h). Changes of a source in global memory are not.
 #pragma once
 
 #include "simulator/engine/state/block.h"
