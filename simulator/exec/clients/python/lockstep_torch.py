@@ -22,6 +22,7 @@ import collections
 import os
 import sys
 
+import lockstep_timing
 import torch
 
 _counts = collections.Counter()
@@ -256,9 +257,23 @@ def _written(op, args, kwargs):
 def _only_written(op, args, kwargs):
     """The device's tensors whose elements before the call mean nothing."""
     base = op._schema.name.partition("::")[2]
-    for argument, t in _written(op, args, kwargs):
-        if t.device.type == "cuda" and (argument.kwarg_only or base in _FILLS):
+    written = list(_written(op, args, kwargs))
+    read = {t.untyped_storage().data_ptr()
+            for t in _tensors([args, list(kwargs.values())])
+            if not any(t is w for _, w in written)}
+    counts = collections.Counter(id(t) for t in _tensors([args, list(kwargs.values())]))
+    for argument, t in written:
+        if t.device.type == "cuda" and (argument.kwarg_only or base in _FILLS) and \
+                counts[id(t)] == 1 and t.untyped_storage().data_ptr() not in read:
             yield t
+
+
+def _tensors(value):
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _tensors(one)
 
 
 def _operator(name):
@@ -371,4 +386,5 @@ def load():
     torch.backends.cudnn.enabled = False
     for switch in ("enable_flash_sdp", "enable_mem_efficient_sdp", "enable_cudnn_sdp"):
         getattr(torch.backends.cuda, switch, lambda on: None)(False)
+    lockstep_timing.install()
     atexit.register(_report)
