@@ -1,8 +1,12 @@
 #include "simulator/driver/entry_points.h"
 
 #include <cudaProfiler.h>
+#include <dlfcn.h>
 
+#include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,6 +33,23 @@ CUresult capture_info_2(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
                         const CUgraphNode**, std::size_t*);
 
 namespace {
+
+// A CUDA runtime that is linked into a library, stripped, so that nothing leads it to the simulated
+// one, asks for the driver's private tables first. The library that it is in shows only that its
+// first call has failed: this sentence shows why, once for each library.
+void explain_private_tables(const void* caller) {
+  Dl_info info{};
+  if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return;
+  static auto* const seen = new std::set<std::string>;
+  static std::mutex lock;
+  std::lock_guard guard(lock);
+  if (!seen->insert(info.dli_fname).second) return;
+  std::fprintf(stderr,
+               "lockstep: %s brings a CUDA runtime of its own, which wants what only NVIDIA's "
+               "driver has: the library's calls fail. NVIDIA's libraries (cuBLAS, cuDNN and so on) "
+               "hold machine code, which is not simulated.\n",
+               info.dli_fname);
+}
 
 CUresult find(const char* name, void** function, int version, cuuint64_t flags,
               CUdriverProcAddressQueryResult* status) {
@@ -102,6 +123,8 @@ extern "C" {
 
 CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult* status) {
+  if (name != nullptr && std::strcmp(name, "cuGetExportTable") == 0)
+    lockstep::driver::explain_private_tables(__builtin_return_address(0));
   return lockstep::driver::find(name, function, version, flags, status);
 }
 

@@ -14,6 +14,7 @@
 #include "command/command_line.h"
 #include "command/save_file.h"
 #include "simulator/exec/child.h"
+#include "simulator/exec/clients/clients.h"
 #include "simulator/exec/counter_table.h"
 #include "simulator/exec/mutate/mutate.h"
 #include "simulator/exec/preflight.h"
@@ -44,15 +45,21 @@ int fail(int status, const std::string& sentence) {
   return status;
 }
 
+// The folders that this program may lie in: as it was called, and where it really is.
+std::vector<fs::path> own_folders(const char* self) {
+  std::error_code error;
+  std::vector<fs::path> places = {fs::absolute(self, error).parent_path()};
+  if (const fs::path real = fs::read_symlink("/proc/self/exe", error); !real.empty())
+    places.push_back(real.parent_path());
+  return places;
+}
+
 // The folder of the simulated runtime: the program's own, its parent (a Bazel output tree), the
 // parent's lib, or lib/lockstep of the prefix under which it is installed as
 // libexec/lockstep/lockstep-exec.
 std::string library_folder(const char* self) {
   std::error_code error;
-  std::vector<fs::path> places = {fs::absolute(self, error).parent_path()};
-  if (const fs::path real = fs::read_symlink("/proc/self/exe", error); !real.empty())
-    places.push_back(real.parent_path());
-  for (const fs::path& place : places) {
+  for (const fs::path& place : own_folders(self)) {
     const fs::path above = place.parent_path();
     for (const fs::path& folder :
          {place, above, above / "lib", above.parent_path() / "lib" / "lockstep"}) {
@@ -109,6 +116,11 @@ int get_ready(Environment& set, std::vector<std::string>& command, const char* s
   set["LD_LIBRARY_PATH"] = with_first("LD_LIBRARY_PATH", folder);
   set["LD_AUDIT"] = with_first("LD_AUDIT", folder + "/" + kAudit);
   if (look.preload) set["LD_PRELOAD"] = with_first("LD_PRELOAD", folder + "/" + kLibrary);
+  ClientFiles files;
+  for (const fs::path& place : own_folders(self)) {
+    if (files.ptxas.empty()) files = find_client_files(place.string());
+  }
+  set_up_clients(files, std::getenv, &set);
   command.front() = look.program;
   return 0;
 }

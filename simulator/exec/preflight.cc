@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include <string_view>
 
 #include "simulator/exec/child.h"
+#include "simulator/exec/vendor_libraries.h"
 #include "simulator/runtime/inspect/inspect.h"
 
 namespace lockstep::exec {
@@ -23,11 +22,6 @@ using runtime::StaticRuntime;
 
 constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
 constexpr std::string_view kRuntime = "libcudart.so.13";
-
-// Libraries of NVIDIA's that launch kernels of their own, by the beginning of their names.
-constexpr std::array<std::string_view, 12> kVendorLibraries = {
-    "libcublas", "libcufft", "libcurand", "libcusparse", "libcusolver", "libcudnn",
-    "libnccl",   "libnpp",   "libnvjpeg", "libcufile",   "libcutensor", "libcupti"};
 
 std::string find_program(const std::string& name) {
   const auto runnable = [](const std::string& path) {
@@ -64,9 +58,7 @@ bool is_system_library(const std::string& path) {
 }  // namespace
 
 std::string about_library(const std::string& soname, bool found) {
-  const bool vendors = std::any_of(kVendorLibraries.begin(), kVendorLibraries.end(),
-                                   [&](std::string_view l) { return soname.starts_with(l); });
-  if (vendors) {
+  if (is_vendor_library(soname)) {
     return "needs " + soname + (found ? "" : ", which is not on this machine") +
            ". NVIDIA's libraries reach the driver by themselves, past the simulated GPU: " +
            (found ? "calls into it will fail. Check" : "having it would not help. Build") +

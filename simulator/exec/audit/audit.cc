@@ -1,9 +1,12 @@
 // liblockstep_audit.so: the dynamic linker calls it (LD_AUDIT, rtld-audit(7)) for every object of a
 // process before any of its code runs, also for those that the program opens later. Objects with a
 // CUDA runtime linked into them have its entry points led to the simulated runtime (redirect.h).
+// Whoever asks for a shared runtime or driver gets the simulated one, by whatever path: Python
+// packages open their own copies by absolute paths.
 //
 // It lives in a namespace of its own, beside the program's libraries, and uses nothing but the C
 // library.
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -13,9 +16,11 @@
 
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "simulator/exec/audit/redirect.h"
+#include "simulator/exec/vendor_libraries.h"
 #include "simulator/runtime/inspect/static_runtime.h"
 
 namespace lockstep::exec {
@@ -25,6 +30,9 @@ using runtime::StaticRuntime;
 
 constexpr int kRefused = 126;  // as `lockstep exec` itself
 constexpr std::string_view kRuntime = "libcudart.so.13";
+
+// Libraries that stand in for others of the same name. They lie beside this one.
+constexpr std::string_view kStandIns[] = {kRuntime, "libcuda.so.1"};
 
 // A file as bytes that can be read, while it lives.
 class File {
@@ -77,6 +85,31 @@ bool is_system_library(std::string_view path) {
          path.starts_with("/usr/lib/") || path.starts_with("/usr/lib64/");
 }
 
+std::string_view base_name(std::string_view path) {
+  return path.substr(path.find_last_of('/') + 1);  // the whole, if there is no '/'
+}
+
+// What is to be opened where `name` was asked for: `name`, or a stand-in's path.
+const char* find_instead(const char* name) {
+  static char paths[std::size(kStandIns)][4096];
+  static const char here = 0;
+  for (std::size_t i = 0; i < std::size(kStandIns); ++i) {
+    if (base_name(name) != kStandIns[i]) continue;
+    char* const path = paths[i];
+    Dl_info own{};
+    if (path[0] == '\0' && dladdr(&here, &own) != 0 && own.dli_fname != nullptr) {
+      const std::string_view self = own.dli_fname;
+      const std::size_t folder = self.size() - base_name(self).size();
+      if (folder + kStandIns[i].size() < sizeof paths[i]) {
+        std::memcpy(path, self.data(), folder);
+        std::memcpy(path + folder, kStandIns[i].data(), kStandIns[i].size());
+      }
+    }
+    return path[0] != '\0' && access(path, R_OK) == 0 ? path : name;
+  }
+  return name;
+}
+
 void look_at(const Object& object) {
   const bool is_program = object.name[0] == '\0';
   const char* const path = is_program ? "/proc/self/exe" : object.name;
@@ -93,8 +126,9 @@ void look_at(const Object& object) {
     case StaticRuntime::Kind::kOlder: {
       const char* const why = runtime::explain(found.kind);
       if (is_program) refuse(name, why);
-      // What the program is linked with was looked at before it began.
-      if (program_has_begun)
+      // What the program is linked with was looked at before it began. Of NVIDIA's libraries the
+      // calls are reported that fail: many a program has them and never asks them for anything.
+      if (program_has_begun && !is_vendor_library(base_name(path)))
         std::fprintf(stderr, "lockstep: %s: %s. What it does on a GPU is not simulated.\n", name,
                      why);
       return;
@@ -112,7 +146,7 @@ void look_at(const Object& object) {
 
 void came(const link_map& map) {
   const std::string_view name = map.l_name;
-  if (name.ends_with(kRuntime) && name.size() < sizeof simulated_path) {
+  if (base_name(name) == kRuntime && name.size() < sizeof simulated_path) {
     std::memcpy(simulated_path, name.data(), name.size() + 1);
     simulated_bias = map.l_addr;
     return;
@@ -134,6 +168,10 @@ void all_came() {
 extern "C" {
 
 unsigned la_version(unsigned version) { return version < LAV_CURRENT ? version : LAV_CURRENT; }
+
+char* la_objsearch(const char* name, uintptr_t* /*cookie*/, unsigned flag) {
+  return const_cast<char*>(flag == LA_SER_ORIG ? lockstep::exec::find_instead(name) : name);
+}
 
 unsigned la_objopen(link_map* map, Lmid_t /*namespace_id*/, uintptr_t* /*cookie*/) {
   lockstep::exec::came(*map);

@@ -1,0 +1,66 @@
+#include "simulator/exec/clients/clients.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace lockstep::exec {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder for what compilers keep between runs, apart from what they keep for a GPU.
+std::string cache_folder(const std::function<const char*(const char*)>& lookup) {
+  const auto value = [&](const char* name) -> std::string {
+    const char* const v = lookup(name);
+    return v == nullptr ? "" : v;
+  };
+  if (const std::string own = value("XDG_CACHE_HOME"); own.starts_with('/'))
+    return own + "/lockstep";
+  if (const std::string home = value("HOME"); home.starts_with('/'))
+    return home + "/.cache/lockstep";
+  return "/tmp/lockstep-cache-" + std::to_string(getuid());
+}
+
+}  // namespace
+
+ClientFiles find_client_files(const std::string& folder) {
+  std::error_code error;
+  const fs::path here = fs::path(folder) / "clients";
+  ClientFiles result;
+  if (fs::exists(here / "ptxas", error)) result.ptxas = (here / "ptxas").string();
+  if (fs::exists(here / "torch" / "lockstep_torch.py", error))
+    result.torch_folder = (here / "torch").string();
+  return result;
+}
+
+void set_up_clients(const ClientFiles& files,
+                    const std::function<const char*(const char* name)>& lookup, Environment* set) {
+  const auto default_to = [&](const char* name, const std::string& value) {
+    if (lookup(name) == nullptr) set->try_emplace(name, value);
+  };
+  const std::string cache = cache_folder(lookup);
+
+  // Triton, and the code that torch.compile makes with it. Each assembles for a generation.
+  if (!files.ptxas.empty()) {
+    (*set)["TRITON_PTXAS_PATH"] = files.ptxas;
+    (*set)["TRITON_PTXAS_BLACKWELL_PATH"] = files.ptxas;
+    default_to("TRITON_CACHE_DIR", cache + "/triton");
+    default_to("TORCHINDUCTOR_CACHE_DIR", cache + "/inductor");
+  }
+
+  // CuPy: NVRTC makes PTX, and the driver compiles it.
+  (*set)["CUPY_COMPILE_WITH_PTX"] = "1";
+  default_to("CUPY_CACHE_DIR", cache + "/cupy");
+
+  // PyTorch: each tensor is an allocation, so that an access past its end is one past an
+  // allocation.
+  default_to("PYTORCH_NO_CUDA_MEMORY_CACHING", "1");
+  if (!files.torch_folder.empty()) {
+    const char* const before = lookup("PYTHONPATH");
+    (*set)["PYTHONPATH"] = before == nullptr || *before == '\0' ? files.torch_folder
+                                                                : files.torch_folder + ":" + before;
+  }
+}
+
+}  // namespace lockstep::exec
