@@ -66,9 +66,9 @@ rc::Gen<T> gen_by(std::function<T(Bits&)> draw, std::function<std::vector<T>(con
 template <class T>
 struct Domain {
   rc::Gen<T> gen;
-  std::function<std::string(const T&)> print;
-  std::function<bool(std::string_view, T&)> parse;  // false: not in the domain
-  std::string describe;  // "one of zero, uniform:SEED", for the error of a bad --case
+  std::function<std::string(const T&)> print = {};
+  std::function<bool(std::string_view, T&)> parse = {};  // false: not in the domain
+  std::string describe = {};  // "one of zero, uniform:SEED", for the error of a bad --case
 };
 
 namespace detail {
@@ -77,9 +77,9 @@ namespace detail {
 // types have dozens of enumerations. One type for all of them halves the time to compile a suite.
 struct WordDomain {
   rc::Gen<std::int64_t> gen;
-  std::function<std::string(std::int64_t)> print;
-  std::function<bool(std::string_view, std::int64_t&)> parse;
-  std::function<std::string()> describe;
+  std::function<std::string(std::int64_t)> print = {};
+  std::function<bool(std::string_view, std::int64_t&)> parse = {};
+  std::function<std::string()> describe = {};
 };
 
 template <class T>

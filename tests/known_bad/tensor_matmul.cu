@@ -240,7 +240,7 @@ cudaError_t launch_warp_a_tile(const TensorMatmulArguments& p, cudaStream_t stre
 }  // namespace
 
 Mutants<TensorMatmulLauncher> tensor_matmul_mma_mutants() {
-  const Labels early = {"finding:race", "finding:uninitialised"}, wrong = {"mismatch"};
+  const Labels early = {"finding:race", "finding:uninitialised"}, wrong = {"mismatch", "law"};
   const char* const mostly_in_time = "the copies are mostly there when they are needed";
   return {
       {"no_wait", "no cp.async.wait_group", kWith<NoWait>, early, {}, mostly_in_time},
@@ -290,7 +290,7 @@ Mutants<TensorMatmulLauncher> tensor_matmul_mma_mutants() {
       {"tail_not_zeroed",
        "copies 16 bytes where the row ends before",
        kWith<TailNotZeroed>,
-       {"mismatch", "finding:out-of-bounds", "finding:uninitialised"},
+       {"mismatch", "law", "finding:out-of-bounds", "finding:uninitialised"},
        wrong},
       {"tail_forgotten", "no instruction for what is left of a row", kWith<TailForgotten>, wrong,
        wrong},
