@@ -32,11 +32,16 @@ AccessRecords::Present AccessRecords::suspend() const {
   return {cluster_, first_, first_counted_, limit_, exhausted(), first_unrecorded_};
 }
 
-void AccessRecords::resume(const Present& present) {
+void AccessRecords::resume(const Present& present, bool forgotten) {
   cluster_ = present.cluster;
   first_ = present.first;
   first_counted_ = present.first_counted;
   limit_ = present.limit;
+  if (forgotten) {
+    first_ = memory_->race_records().fetch_add(1);
+    first_counted_ = origin_;
+    limit_ = kMost;
+  }
   exhausted_ = present.exhausted;
   first_unrecorded_ = present.first_unrecorded;
 }

@@ -88,9 +88,10 @@ class AccessRecords {
     bool exhausted = false;
     AccessRecord first_unrecorded;
   };
-  // Puts it aside; and goes on with a launch that was put aside.
+  // Puts it aside; and goes on with a launch that was put aside. `forgotten`: forget() was called
+  // meanwhile; its records have other numbers from now on.
   Present suspend() const;
-  void resume(const Present& present);
+  void resume(const Present& present, bool forgotten);
 
   // A launch begins, of clusters of `cluster` blocks (1: none). `most`: records that it may make,
   // at least; 0: as many as there are.

@@ -40,7 +40,7 @@ LaneAccess access_of(const Story::Entry& e) {
 bool GlobalRaces::has_room(memory::DeviceMemory& memory, bool several_lanes) const {
   return records_.kept(memory) < (several_lanes ? kKeptRecords : kKeptRecordsOfOneLane) &&
          splits_.used() < kKeptOthers && stories_.used() < kKeptOthers &&
-         grid_.now() < kKeptOthers && without_cells_.size() < kKeptOthers &&
+         grid_.kept() < kKeptOthers && without_cells_.size() < kKeptOthers &&
          !grid_.launches().is_full();
 }
 
@@ -49,15 +49,14 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   parallel_ = parallel;
   LaunchOrder& launches = grid_.launches();
   launches.settle(place);
-  // What a launch that is under way has recorded stays.
-  const bool may_forget = under_way_++ == 0;
   // Every launch begins with most of the numbers ahead of it.
-  const bool numbers_end = may_forget && memory.race_records() > AccessRecords::kMost / 4;
+  const bool numbers_end = memory.race_records() > AccessRecords::kMost / 4;
   if (numbers_end) memory.clear_race_shadow();
-  if (may_forget &&
-      (numbers_end || !launches.remembers() || !has_room(memory, place.several_lanes))) {
-    launches.forget();
-    grid_.clear();
+  if (numbers_end || (!launches.remembers() && !launches.any_suspended()) ||
+      !has_room(memory, place.several_lanes)) {
+    ++forgotten_;
+    launches.forget(memory.race_records());
+    grid_.clear(launches.any_suspended());
     without_cells_.clear();
     records_.forget(memory);
     splits_.start(most == 0 ? kSplits : std::min(most, kSplits));
@@ -68,14 +67,18 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   records_.count_from(launches.first_counted_record());
 }
 
-GlobalRaces::Present GlobalRaces::suspend() {
-  return {parallel_, records_.suspend(), std::move(grid_.launches().present())};
+GlobalRaces::Suspended GlobalRaces::suspend() {
+  const Suspended launch{parallel_, records_.suspend(), grid_.launches().first_block(), forgotten_};
+  grid_.launches().suspend();
+  return launch;
 }
 
-void GlobalRaces::resume(Present&& present) {
-  parallel_ = present.parallel;
-  records_.resume(present.records);
-  grid_.launches().present() = std::move(present.order);
+bool GlobalRaces::resume(const Suspended& launch) {
+  const bool forgotten = launch.forgotten != forgotten_;
+  parallel_ = launch.parallel;
+  records_.resume(launch.records, forgotten);
+  grid_.launches().resume(launch.first_block);
+  return forgotten;
 }
 
 std::optional<GlobalRaces::PastConflict> GlobalRaces::find_unordered(

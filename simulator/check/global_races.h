@@ -68,16 +68,19 @@ class GlobalRaces {
   void start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel,
              std::uint32_t most = 0, const LaunchOrder::Place& place = {},
              std::uint64_t blocks = 0);
-  // The launch has ended, or is given up.
-  void end() { --under_way_; }
   // Puts the present launch aside, so that another may begin or go on; and goes on with it.
-  struct Present {
+  // Returns whether all that it had recorded has been forgotten meanwhile: then its memos and its
+  // cells in shared memory must be cleared.
+  struct Suspended {
     bool parallel = false;
     AccessRecords::Present records;
-    LaunchOrder::Present order;
+    std::uint32_t first_block = 0;
+    std::uint64_t forgotten = 0;
   };
-  Present suspend();
-  void resume(Present&& present);
+  Suspended suspend();
+  [[nodiscard]] bool resume(const Suspended& launch);
+  // A launch that was put aside has ended, or is given up.
+  void end(const Suspended& launch) { grid_.launches().end(launch.first_block); }
   // Whether some launch is not among `before`: a clock of LaunchOrder. To be asked between
   // launches.
   bool any_unordered(std::span<const std::uint32_t> before) const {
@@ -171,7 +174,7 @@ class GlobalRaces {
                     LaneAccess& conflict);
 
   bool parallel_ = false;
-  int under_way_ = 0;  // launches that have begun and not ended
+  std::uint64_t forgotten_ = 0;  // how often
   AccessRecords records_;
   Pool<Split> splits_;
   Pool<Story> stories_;

@@ -4,8 +4,8 @@
 // one after another. Blocks are numbered on from launch to launch as long as a launch is
 // remembered, so a block's number names its launch. So do the numbers of records (global_races.h).
 //
-// Several launches may be under way, of which one runs at a time: the present one. What is asked of
-// it alone is in Present, which is put aside when another launch goes on.
+// Several launches may be under way, of which one runs at a time: the present one. The others are
+// put aside (suspend, resume). A launch is known by its first block then.
 #pragma once
 
 #include <algorithm>
@@ -30,22 +30,21 @@ class LaunchOrder {
     bool several_lanes = false;
   };
 
-  // Of the present launch alone.
-  struct Present {
-    std::vector<std::uint32_t> before;
-    bool alone = true;  // it is ordered after all others
-    bool missed = false;
-    std::uint32_t first_block = 0, blocks = ~0u, first_counted = 1;
-  };
-  Present& present() { return present_; }
+  // Puts the present launch aside, goes on with one that was put aside, and forgets that one was:
+  // it has ended.
+  void suspend();
+  void resume(std::uint32_t first_block);
+  void end(std::uint32_t first_block);
+  bool any_suspended() const { return !aside_.empty(); }
 
-  // Forgets launches that are settled.
+  // Forgets launches that are ordered before all to come, and before those that are put aside.
   void settle(const Place& place);
   // Whether any launch is remembered.
   bool remembers() const { return !launches_.empty(); }
-  // Forgets them all; missed() returns true as soon as a launch comes that one of these is not
-  // ordered before.
-  void forget();
+  // Forgets them all, but for those that are put aside, whose records are numbered from
+  // `first_record` on now. missed() returns true as soon as a launch comes, or goes on, that one of
+  // the others is not ordered before.
+  void forget(std::uint32_t first_record);
   // A launch begins that has `blocks` blocks, in clusters of `cluster`; 0: all blocks from here on
   // are its. Its records are numbered from `first_record` on.
   void begin(const Place& place, std::uint64_t blocks, std::uint32_t cluster,
@@ -83,6 +82,12 @@ class LaunchOrder {
   bool is_full() const { return launches_.size() >= kMost || end_of_blocks_ >= 1u << 31; }
 
  private:
+  struct Present {
+    std::vector<std::uint32_t> before;
+    bool alone = true;  // it is ordered after all others
+    bool missed = false;
+    std::uint32_t first_block = 0, blocks = ~0u, first_counted = 1;
+  };
   struct Launch {
     std::uint32_t first_block, first_record, lane, sequence;
   };
@@ -93,12 +98,16 @@ class LaunchOrder {
     return lane < clock.size() ? clock[lane] : 0;
   }
   const Launch* find(std::uint32_t block) const;
+  std::vector<Present>::iterator aside(std::uint32_t first_block);
+  void remember(const Launch& launch);
+  bool is_missing() const;
 
   std::deque<Launch> launches_;          // by first block; the present one, too
   std::vector<std::deque<Step>> steps_;  // by lane: the launches in it
   std::vector<std::uint32_t>
       forgotten_;  // by lane: the last launch that was forgotten, not settled
   Present present_;
+  std::vector<Present> aside_;
   std::uint64_t end_of_blocks_ = 0;
 };
 

@@ -259,7 +259,7 @@ struct Running::Parts {
   Launch launch;
   std::vector<Worker> workers;
   std::vector<std::unique_ptr<WorkerLoop>> loops;  // by worker
-  check::GlobalRaces::Present search;              // while another launch may run
+  check::GlobalRaces::Suspended search;            // while another launch may run
   std::uint32_t records_then = 0;                  // when the search was put aside
   bool begun = false;
   bool others = true;        // the host may have had other threads since the last advance() began
@@ -282,7 +282,7 @@ Running::Parts::Parts(const Kernel& kernel, LaunchConfig given, memory::DeviceMe
 
 Running::Parts::~Parts() {
   if (is_empty()) return;
-  if (launch.races != nullptr) launch.races->end();
+  if (launch.races != nullptr) launch.races->end(search);
   if (launch.grid_workspace != nullptr) launch.memory->release(launch.grid_workspace->base);
   if (launch.parameter_memory != nullptr) launch.memory->release(launch.parameter_memory->base);
 }
@@ -290,7 +290,11 @@ Running::Parts::~Parts() {
 void Running::Parts::turn_search_here() {
   if (launch.races == nullptr) return;
   interleaved |= launch.memory->race_records() != records_then;
-  launch.races->resume(std::move(search));
+  const bool forgotten = launch.races->resume(search);
+  for (std::size_t i = 0; forgotten && i < workers.size(); ++i) {
+    workers[i].race_memo = {};
+    loops[i]->forget_accesses();
+  }
 }
 
 void Running::Parts::put_search_aside() {

@@ -85,6 +85,13 @@ void end(std::unique_ptr<Cluster> cluster) {
   }
 }
 
+void forget_cells(Block& block) {
+  std::fill(block.cells.begin(), block.cells.end(), check::GlobalCell());
+}
+void forget_cells(Cluster& cluster) {
+  for (const auto& block : cluster.blocks) forget_cells(*block);
+}
+
 // Somebody may wonder whether a kernel will ever end.
 void notify_if_long(Launch& launch, const Block& b) {
   if (!launch.config->notice) return;
@@ -110,6 +117,9 @@ class LoopOf final : public WorkerLoop {
       : launch_(launch), worker_(worker), watch_(launch, worker, number) {}
 
   void run(std::uint64_t budget) override;
+  void forget_accesses() override {
+    for (const auto& unit : active_) forget_cells(*unit);
+  }
   bool done() const override { return done_; }
   Block* first() override { return active_.empty() ? nullptr : &first_of(*active_[0]); }
 

@@ -17,6 +17,8 @@ class WorkerLoop {
   // Goes on until there is nothing left to run, or the launch is to pause (Launch::pause). Pauses
   // the launch when it has executed `budget` warp instructions; 0: however many.
   virtual void run(std::uint64_t budget) = 0;
+  // The search for races has forgotten what it recorded.
+  virtual void forget_accesses() = 0;
   // Whether it has no more to run.
   virtual bool done() const = 0;
   // The block that comes first in the schedule; nullptr if none has begun.

@@ -89,11 +89,13 @@ class RunningTest : public ::testing::Test {
     std::memcpy(parameters.data(), arguments, sizeof arguments);
     c.parameters = parameters;
     if (sequences.size() <= stream) sequences.resize(stream + 1);
-    std::vector<std::uint32_t> before(stream + 1);
+    std::vector<std::uint32_t> before = settled;
+    before.resize(std::max(before.size(), stream + std::size_t{1}));
     before[stream] = ++sequences[stream];
     c.place = {.lane = stream,
                .sequence = sequences[stream],
                .before = before,
+               .settled = settled,
                .stream = {StreamName::Kind::kCreated, stream, false},
                .several_streams = true};
     return std::make_unique<Running>(*kernel, c, gpu.memory);
@@ -121,6 +123,7 @@ class RunningTest : public ::testing::Test {
   Machine gpu;
   memory::Address a = 0, b = 0, x = 0, y = 0;
   std::vector<std::uint32_t> sequences;  // by stream
+  std::vector<std::uint32_t> settled;    // by stream: what the host has waited for
 };
 
 TEST_F(RunningTest, IsDoneAtOnceWhereNothingWaits) {
@@ -306,6 +309,66 @@ TEST_F(RunningTest, ALaunchThatGoesOnIsStillSearchedForRacesOfItsOwn) {
   ASSERT_FALSE(o.findings.empty());
   EXPECT_EQ(o.findings[0].kind, Kind::kRace) << text(o);
   EXPECT_THAT(text(o), ::testing::Not(HasSubstr("in stream")));
+}
+
+// What nothing orders before a launch that is put aside stays known, even if the host has waited
+// for it meanwhile.
+TEST_F(RunningTest, WhatTheHostHasWaitedForMayStillRaceWithALaunchUnderWay) {
+  load({{"waits", wait("W", "d1", 1) + kWriteX}, {"write", kWriteX}, {"other", kAddXToY}});
+  const auto waits = begin("waits", 0);
+  EXPECT_EQ(waits->advance(), State::kStill);
+  const auto write = begin("write", 1);
+  EXPECT_EQ(write->advance(), State::kDone);
+  expect_clean(*write);
+  settled = {0, 1};
+  const auto other = begin("other", 2);
+  EXPECT_EQ(other->advance(), State::kDone);
+  expect_clean(*other);
+  set_flag(a, 1);
+  EXPECT_EQ(waits->advance(), State::kDone);
+  const Outcome o = waits->finish();
+  ASSERT_EQ(o.findings.size(), 1u) << text(o);
+  EXPECT_EQ(o.findings[0].kind, Kind::kRace);
+}
+
+// Records are used up while a launch waits: it goes on with new ones.
+TEST_F(RunningTest, RecordsMayRunOutWhileALaunchWaits) {
+  load({{"waits", std::string(kWriteX) + wait("W", "d1", 1) + kWriteX + kAddXToY},
+        {"many",
+         "mov.u32 r8, 0;\nL: st.global.u32 [d5], r8;\nbar.sync 0;\nadd.u32 r8, r8, 1;\n"
+         "setp.lt.u32 p2, r8, 20000;\n@p2 bra L;\n"},
+        {"read", kAddXToY}});
+  for (const bool races : {false, true}) {
+    set_flag(a, 0);
+    const auto waits = begin("waits", 0);
+    EXPECT_EQ(waits->advance(), State::kStill);
+    const std::uint64_t before = gpu.memory.race_records();
+    bool began_anew = false;
+    std::uint64_t last = before;
+    const memory::Address kept = y;
+    y = gpu.unwritten(4 * kThreads * 8, "of the many");
+    for (int i = 0; i < 100 && !began_anew; ++i) {
+      const auto many = begin("many", 1, 4);
+      began_anew = gpu.memory.race_records() < last;
+      last = gpu.memory.race_records();
+      EXPECT_EQ(many->advance(), State::kDone);
+      last = gpu.memory.race_records();
+      expect_clean(*many);
+    }
+    EXPECT_TRUE(began_anew);
+    y = kept;
+    set_flag(a, 1);
+    std::unique_ptr<Running> read = begin("read", 2);
+    if (races) {
+      EXPECT_EQ(read->advance(), State::kDone);
+    }
+    EXPECT_EQ(waits->advance(), State::kDone);
+    const Outcome o = waits->finish();
+    EXPECT_EQ(o.failed(), races) << text(o);
+    if (races) {
+      EXPECT_THAT(text(o), HasSubstr("read in stream 2"));
+    }
+  }
 }
 
 TEST_F(RunningTest, CoverageAndWhatRanAreOfEachLaunch) {
