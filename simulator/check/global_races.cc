@@ -1,6 +1,7 @@
 #include "simulator/check/global_races.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lockstep::check {
 namespace {
@@ -39,7 +40,7 @@ LaneAccess access_of(const Story::Entry& e) {
 bool GlobalRaces::has_room(memory::DeviceMemory& memory, bool several_lanes) const {
   return records_.kept(memory) < (several_lanes ? kKeptRecords : kKeptRecordsOfOneLane) &&
          splits_.used() < kKeptOthers && stories_.used() < kKeptOthers &&
-         grid_.now() < kKeptOthers && without_cells_.size() < kKeptOthers &&
+         grid_.kept() < kKeptOthers && without_cells_.size() < kKeptOthers &&
          !grid_.launches().is_full();
 }
 
@@ -51,9 +52,11 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   // Every launch begins with most of the numbers ahead of it.
   const bool numbers_end = memory.race_records() > AccessRecords::kMost / 4;
   if (numbers_end) memory.clear_race_shadow();
-  if (numbers_end || !launches.remembers() || !has_room(memory, place.several_lanes)) {
-    launches.forget();
-    grid_.clear();
+  if (numbers_end || (!launches.remembers() && !launches.any_suspended()) ||
+      !has_room(memory, place.several_lanes)) {
+    ++forgotten_;
+    launches.forget(memory.race_records());
+    grid_.clear(launches.any_suspended());
     without_cells_.clear();
     records_.forget(memory);
     splits_.start(most == 0 ? kSplits : std::min(most, kSplits));
@@ -62,6 +65,20 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   records_.start(memory, cluster, most);
   launches.begin(place, blocks, cluster, records_.first_number());
   records_.count_from(launches.first_counted_record());
+}
+
+GlobalRaces::Suspended GlobalRaces::suspend() {
+  const Suspended launch{parallel_, records_.suspend(), grid_.launches().first_block(), forgotten_};
+  grid_.launches().suspend();
+  return launch;
+}
+
+bool GlobalRaces::resume(const Suspended& launch) {
+  const bool forgotten = launch.forgotten != forgotten_;
+  parallel_ = launch.parallel;
+  records_.resume(launch.records, forgotten);
+  grid_.launches().resume(launch.first_block);
+  return forgotten;
 }
 
 std::optional<GlobalRaces::PastConflict> GlobalRaces::find_unordered(
@@ -123,7 +140,7 @@ std::optional<LaneAccess> GlobalRaces::write_if_any(GlobalCell cell, std::uint32
   cell = cell.since(records_.first_counted());
   if (cell.is_split()) cell = splits_[cell.index()].byte[byte].since(records_.first_counted());
   const auto of_this_launch = [&](const LaneAccess& a) {
-    return a.record.block >= grid_.launches().first_block() ? std::optional(a) : std::nullopt;
+    return grid_.launches().is_of_present(a.record.block) ? std::optional(a) : std::nullopt;
   };
   if (cell.is_story()) {
     const Story::Entry* const last = stories_[cell.index()].last_write();
@@ -348,9 +365,11 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(GlobalCell& cell, std::
 __attribute__((noinline)) bool GlobalRaces::access_apart(GlobalCell& cell, std::uint32_t mask,
                                                          std::uint32_t lane, Access& me,
                                                          LaneAccess& conflict) {
-  // What a launch adds to them counts as long as the launch does.
-  if (cell.is_story()) cell = GlobalCell::story(records_.first_number(), cell.index());
-  if (cell.is_split()) cell = GlobalCell::split(records_.first_number(), cell.index());
+  // What a launch adds to them counts as long as the launch does, and what is in them as long as
+  // it did.
+  const std::uint32_t since = std::max(cell.write().number(), records_.first_number());
+  if (cell.is_story()) cell = GlobalCell::story(since, cell.index());
+  if (cell.is_split()) cell = GlobalCell::split(since, cell.index());
   if (cell.is_story() && mask == 15) return access_story(cell, lane, me, conflict);
   if (cell.is_split() || split(cell, me.memo_)) return access_bytes(cell, mask, lane, me, conflict);
   records_.note_exhausted(AccessRecord::of(me.side()));

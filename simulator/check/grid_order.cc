@@ -2,11 +2,12 @@
 
 namespace lockstep::check {
 
-void GridOrder::clear() {
-  if (time_.load(std::memory_order_relaxed) != 0) {
+void GridOrder::clear(bool under_way) {
+  if (kept() != 0) {
     for (Part& part : parts_) part.released.clear();
   }
-  time_ = 0;
+  if (!under_way) time_ = 0;
+  cleared_ = time_;
 }
 
 void GridOrder::publish(const ReleaseClock& done) {

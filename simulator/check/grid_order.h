@@ -16,8 +16,10 @@ namespace lockstep::check {
 
 class GridOrder {
  public:
-  // Forgets all that was published.
-  void clear();
+  // Forgets all that was published. The time goes on if blocks are under way that remember one.
+  void clear(bool under_way);
+  // Publications since.
+  std::uint64_t kept() const { return now() - cleared_; }
   LaunchOrder& launches() { return launches_; }
   const LaunchOrder& launches() const { return launches_; }
   // A block hands on what it has done to somebody, who may come to know of many blocks.
@@ -42,6 +44,7 @@ class GridOrder {
   LaunchOrder launches_;
   std::array<Part, kParts> parts_;
   std::atomic<std::uint64_t> time_{0};
+  std::uint64_t cleared_ = 0;
 };
 
 }  // namespace lockstep::check

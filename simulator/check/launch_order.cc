@@ -1,50 +1,96 @@
 #include "simulator/check/launch_order.h"
 
+#include <utility>
+
 namespace lockstep::check {
 
+void LaunchOrder::suspend() {
+  aside_.push_back(std::move(present_));
+  present_ = {};
+}
+
+std::vector<LaunchOrder::Present>::iterator LaunchOrder::aside(std::uint32_t first_block) {
+  return std::find_if(aside_.begin(), aside_.end(),
+                      [=](const Present& p) { return p.first_block == first_block; });
+}
+
+void LaunchOrder::resume(std::uint32_t first_block) {
+  const auto it = aside(first_block);
+  present_ = std::move(*it);
+  aside_.erase(it);
+  present_.missed |= is_missing();
+}
+
+void LaunchOrder::end(std::uint32_t first_block) { aside_.erase(aside(first_block)); }
+
+// Whether a launch that was forgotten is not ordered before the present one.
+bool LaunchOrder::is_missing() const {
+  bool missing = false;
+  for (std::uint32_t lane = 0; lane < forgotten_.size() && !present_.alone; ++lane)
+    missing |= forgotten_[lane] > at(present_.before, lane);
+  return missing;
+}
+
 void LaunchOrder::settle(const Place& place) {
-  if (place.sequence == 0) {
+  if (place.sequence == 0 && aside_.empty()) {
     launches_.clear();
     steps_.clear();
     forgotten_.clear();
     return;
   }
-  while (!launches_.empty() &&
-         at(place.settled, launches_.front().lane) >= launches_.front().sequence)
+  // The last of a lane that is settled, and before the launches that are put aside.
+  const auto settled = [&](std::uint32_t lane) {
+    std::uint32_t last = at(place.settled, lane);
+    for (const Present& p : aside_) {
+      if (!p.alone) last = std::min(last, at(p.before, lane));
+    }
+    return last;
+  };
+  while (!launches_.empty() && settled(launches_.front().lane) >= launches_.front().sequence)
     launches_.pop_front();
   for (std::uint32_t lane = 0; lane < steps_.size(); ++lane) {
     std::deque<Step>& steps = steps_[lane];
-    while (!steps.empty() && at(place.settled, lane) >= steps.front().sequence) steps.pop_front();
+    const std::uint32_t last = steps.empty() ? 0 : settled(lane);
+    while (!steps.empty() && last >= steps.front().sequence) steps.pop_front();
   }
 }
 
-void LaunchOrder::forget() {
-  for (const Launch& launch : launches_) {
+void LaunchOrder::remember(const Launch& launch) {
+  launches_.push_back(launch);
+  if (launch.lane >= steps_.size()) steps_.resize(launch.lane + std::size_t{1});
+  steps_[launch.lane].push_back({launch.sequence, launch.first_record});
+}
+
+void LaunchOrder::forget(std::uint32_t first_record) {
+  const std::deque<Launch> all = std::exchange(launches_, {});
+  steps_.clear();
+  for (Launch launch : all) {
+    if (aside(launch.first_block) != aside_.end()) {
+      launch.first_record = first_record;
+      remember(launch);
+      continue;
+    }
     if (launch.lane >= forgotten_.size()) forgotten_.resize(launch.lane + std::size_t{1});
     forgotten_[launch.lane] = std::max(forgotten_[launch.lane], launch.sequence);
   }
-  launches_.clear();
-  steps_.clear();
-  end_of_blocks_ = 0;
+  for (Present& p : aside_) p.first_counted = first_record;
+  if (aside_.empty()) end_of_blocks_ = 0;
 }
 
 void LaunchOrder::begin(const Place& place, std::uint64_t blocks, std::uint32_t cluster,
                         std::uint32_t first_record) {
-  missed_ = false;
-  alone_ = place.sequence == 0;
-  before_.assign(place.before.begin(), place.before.end());
-  first_counted_ =
+  present_.alone = place.sequence == 0;
+  present_.before.assign(place.before.begin(), place.before.end());
+  present_.first_counted =
       place.several_lanes && remembers() ? launches_.front().first_record : first_record;
-  for (std::uint32_t lane = 0; lane < forgotten_.size() && !alone_; ++lane)
-    missed_ |= forgotten_[lane] > at(before_, lane);
+  present_.missed = is_missing();
   // A cluster is known by its blocks' numbers divided by their count.
   const std::uint64_t first = (end_of_blocks_ + cluster - 1) / cluster * cluster;
-  first_block_ = static_cast<std::uint32_t>(first);
+  present_.first_block = static_cast<std::uint32_t>(first);
+  present_.blocks = blocks == 0 ? ~0u : static_cast<std::uint32_t>(blocks);
   end_of_blocks_ = first + blocks;
-  if (alone_) return;
-  launches_.push_back({first_block_, first_record, place.lane, place.sequence});
-  if (place.lane >= steps_.size()) steps_.resize(place.lane + std::size_t{1});
-  steps_[place.lane].push_back({place.sequence, first_record});
+  if (present_.alone) return;
+  remember({present_.first_block, first_record, place.lane, place.sequence});
 }
 
 const LaunchOrder::Launch* LaunchOrder::find(std::uint32_t block) const {
@@ -61,7 +107,7 @@ bool LaunchOrder::is_among(std::span<const std::uint32_t> before, std::uint32_t 
 }
 
 bool LaunchOrder::is_before(std::uint32_t block) const {
-  return alone_ || is_among(before_, block);
+  return present_.alone || is_among(present_.before, block);
 }
 
 std::uint32_t LaunchOrder::first_unordered_in(std::span<const std::uint32_t> before) const {

@@ -3,6 +3,9 @@
 // The caller orders launches by vector clocks over lanes: sequences of operations that are ordered
 // one after another. Blocks are numbered on from launch to launch as long as a launch is
 // remembered, so a block's number names its launch. So do the numbers of records (global_races.h).
+//
+// Several launches may be under way, of which one runs at a time: the present one. The others are
+// put aside (suspend, resume). A launch is known by its first block then.
 #pragma once
 
 #include <algorithm>
@@ -27,31 +30,43 @@ class LaunchOrder {
     bool several_lanes = false;
   };
 
-  // Forgets launches that are settled.
+  // Puts the present launch aside, goes on with one that was put aside, and forgets that one was:
+  // it has ended.
+  void suspend();
+  void resume(std::uint32_t first_block);
+  void end(std::uint32_t first_block);
+  bool any_suspended() const { return !aside_.empty(); }
+
+  // Forgets launches that are ordered before all to come, and before those that are put aside.
   void settle(const Place& place);
   // Whether any launch is remembered.
   bool remembers() const { return !launches_.empty(); }
-  // Forgets them all; missed() returns true as soon as a launch comes that one of these is not
-  // ordered before.
-  void forget();
-  // A launch begins that has `blocks` blocks, in clusters of `cluster`. Its records are numbered
-  // from `first_record` on.
+  // Forgets them all, but for those that are put aside, whose records are numbered from
+  // `first_record` on now. missed() returns true as soon as a launch comes, or goes on, that one of
+  // the others is not ordered before.
+  void forget(std::uint32_t first_record);
+  // A launch begins that has `blocks` blocks, in clusters of `cluster`; 0: all blocks from here on
+  // are its. Its records are numbered from `first_record` on.
   void begin(const Place& place, std::uint64_t blocks, std::uint32_t cluster,
              std::uint32_t first_record);
 
   // Of the present launch.
-  std::uint32_t first_block() const { return first_block_; }
+  std::uint32_t first_block() const { return present_.first_block; }
+  std::uint32_t blocks() const { return present_.blocks; }
+  bool is_of_present(std::uint32_t block) const {
+    return block - present_.first_block < present_.blocks;
+  }
   // Records count from this number on: the first of the present launch; or, with several lanes, of
   // the first launch that is remembered. What an ordered launch finds in a cell stays there, since
   // another launch may come that is not ordered after it.
-  std::uint32_t first_counted_record() const { return first_counted_; }
+  std::uint32_t first_counted_record() const { return present_.first_counted; }
   // The first block of the first launch that is remembered.
   std::uint32_t first_remembered() const {
-    return launches_.empty() ? first_block_ : launches_.front().first_block;
+    return launches_.empty() ? first_block() : launches_.front().first_block;
   }
   // Whether the launch of `block`, which is not of the present one, is ordered before it.
   bool is_before(std::uint32_t block) const;
-  bool missed() const { return missed_; }
+  bool missed() const { return present_.missed; }
   // Whether two blocks are of one launch.
   bool of_one_launch(std::uint32_t a, std::uint32_t b) const { return find(a) == find(b); }
 
@@ -67,6 +82,12 @@ class LaunchOrder {
   bool is_full() const { return launches_.size() >= kMost || end_of_blocks_ >= 1u << 31; }
 
  private:
+  struct Present {
+    std::vector<std::uint32_t> before;
+    bool alone = true;  // it is ordered after all others
+    bool missed = false;
+    std::uint32_t first_block = 0, blocks = ~0u, first_counted = 1;
+  };
   struct Launch {
     std::uint32_t first_block, first_record, lane, sequence;
   };
@@ -77,15 +98,16 @@ class LaunchOrder {
     return lane < clock.size() ? clock[lane] : 0;
   }
   const Launch* find(std::uint32_t block) const;
+  std::vector<Present>::iterator aside(std::uint32_t first_block);
+  void remember(const Launch& launch);
+  bool is_missing() const;
 
   std::deque<Launch> launches_;          // by first block; the present one, too
   std::vector<std::deque<Step>> steps_;  // by lane: the launches in it
   std::vector<std::uint32_t>
-      forgotten_;                      // by lane: the last launch that was forgotten, not settled
-  std::vector<std::uint32_t> before_;  // of the present launch
-  bool alone_ = true;                  // the present launch is ordered after all others
-  bool missed_ = false;
-  std::uint32_t first_block_ = 0, first_counted_ = 1;
+      forgotten_;  // by lane: the last launch that was forgotten, not settled
+  Present present_;
+  std::vector<Present> aside_;
   std::uint64_t end_of_blocks_ = 0;
 };
 

@@ -50,7 +50,7 @@ TEST(LaunchOrder, SettledLaunchesAreForgottenWithoutALoss) {
   order.begin({0, 1, first, {}}, 5, 1, 100);
   order.settle({1, 1, second, settled});
   EXPECT_FALSE(order.remembers());
-  order.forget();
+  order.forget(1);
   order.begin({1, 1, second, settled}, 5, 1, 200);
   EXPECT_FALSE(order.missed());
   EXPECT_EQ(order.first_block(), 0u) << "numbers begin anew";
@@ -60,7 +60,7 @@ TEST(LaunchOrder, WhatIsForgottenAndNotOrderedIsMissed) {
   LaunchOrder order;
   const Clock first{1}, after{1, 1}, apart{0, 0, 1};
   order.begin({0, 1, first, {}}, 5, 1, 100);
-  order.forget();
+  order.forget(1);
   order.begin({1, 1, after, {}}, 5, 1, 200);
   EXPECT_FALSE(order.missed());
   order.begin({2, 1, apart, {}}, 5, 1, 300);
@@ -72,7 +72,7 @@ TEST(LaunchOrder, ALaunchWithoutAPlaceIsAlone) {
   const Clock first{1};
   order.begin({0, 1, first, {}}, 5, 1, 100);
   order.settle({});
-  order.forget();
+  order.forget(1);
   order.begin({}, 5, 1, 200);
   EXPECT_FALSE(order.remembers());
   EXPECT_TRUE(order.is_before(77));

@@ -290,7 +290,7 @@ struct Side {
 
 class BetweenBlocks : public ::testing::Test {
  protected:
-  BetweenBlocks() { grid.clear(); }
+  BetweenBlocks() { grid.clear(false); }
   // __threadfence by a warp.
   void fence(Side& s, std::uint32_t warp, Scope scope = Scope::kGrid) {
     s.order.fence(warp, ~0u, true, scope);
@@ -589,7 +589,7 @@ TEST(WhatIsKnown, ABlockMayPublishAgainInOneLaunch) {
   grid.publish(clock_of(1, 1, 1, 5));
   EXPECT_TRUE(grid.released_by(grid.now(), 1, 1, 0, 0, 4));
   EXPECT_TRUE(grid.released_by(grid.now(), 1, 1, 1, 0, 4));
-  grid.clear();
+  grid.clear(false);
   grid.publish(clock_of(2, 1, 0, 5));
   EXPECT_FALSE(grid.released_by(~std::uint64_t{0}, 1, 1, 0, 0, 4)) << "of the launch before";
 }
