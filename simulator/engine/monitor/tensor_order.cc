@@ -108,8 +108,6 @@ Missing between(const Block& b, const TensorAccess& a, const TensorAccess& now) 
 bool report_missing(Warp& w, int lane, const TensorAccess& now, const TensorAccess& a,
                     const Missing& missing, const TensorRegion& region) {
   const std::uint32_t pc = now.pc;
-  if (already_reported(w, missing.kind, pc)) return true;
-  first_time(w, missing.kind, pc);
   const Block& b = *w.block;
   check::Finding f = finding_at(w, pc, 1u << lane, missing.kind);
   f.space = "tensor";
@@ -126,6 +124,15 @@ bool report_missing(Warp& w, int lane, const TensorAccess& now, const TensorAcce
   other.address = f.access.address;
   other.size = f.access.size;
   f.other = other;
+  if (is_known_in_library(*b.launch, f)) {
+    if (!known_before(w, missing.kind, pc, ReportedSite::As::kKnown)) {
+      first_time(w, missing.kind, pc, ReportedSite::As::kKnown);
+      report(w, std::move(f));
+    }
+    return true;
+  }
+  if (already_reported(w, missing.kind, pc)) return true;
+  first_time(w, missing.kind, pc);
   return !report_unless_suppressed(w, std::move(f));
 }
 

@@ -291,5 +291,91 @@ TEST_F(TensorMemory, CopiesHaveTheRowsOfTheirShape) {
   }
 }
 
+// Addresses are lane 0 of the first columns that are free side by side, at a multiple of their
+// number. A warp waits for columns that another is still to free.
+JUDGES(TensorMemory, ColumnsAreAllocatedSideBySideAndWaitedFor,
+       "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32",
+       "tcgen05.dealloc.cta_group::1.sync.aligned.b32",
+       "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned");
+TEST_F(TensorMemory, ColumnsAreAllocatedSideBySideAndWaitedFor) {
+  const auto alloc = [](int at, int columns) {
+    return "add.u32 x2, smem, " + std::to_string(at) +
+           ";\ntcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [x2], " +
+           std::to_string(columns) + ";\n";
+  };
+  const auto dealloc = [](int first, int columns) {
+    return "mov.b32 x3, " + std::to_string(first) +
+           ";\ntcgen05.dealloc.cta_group::1.sync.aligned.b32 x3, " + std::to_string(columns) +
+           ";\n";
+  };
+  // Warp 0 frees what the kernel has, and warp 1 waits for that.
+  std::string body = "setp.ge.u32 p4, tid, 64;\n@p4 bra $end;\n@p1 bra $free;\n" + alloc(0, 32) +
+                     alloc(4, 128) + alloc(8, 64) + alloc(12, 256) + dealloc(128, 128) +
+                     alloc(16, 32) + dealloc(0, 32) + dealloc(64, 64) + dealloc(256, 256) +
+                     dealloc(32, 32) +
+                     "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\nbra $end;\n"
+                     "$free:\n" +
+                     dealloc(0, 512) + "$end:\nbar.sync 0;\n";
+  for (int i = 0; i < 5; ++i)
+    body += "ld.shared.b32 r0, [smem+" + std::to_string(4 * i) + "];\nst.global.b32 [mine+" +
+            std::to_string(4 * i) + "], r0;\n";
+  std::string kernel = tensor_kernel(body + "ret;\n");
+  for (const std::uint64_t seed : {0, 1, 2}) {
+    gpu.config.schedule_seed = seed;
+    gpu.load_text(kernel);
+    out = gpu.buffer(std::vector<std::uint32_t>(kLanes * kColumns), "out");
+    gpu.config.compute_capability = 100;
+    const Outcome o = gpu.launch("k", 1, kLanes, out, out);
+    EXPECT_TRUE(o.findings.empty()) << text(o);
+    const auto got = result();
+    EXPECT_EQ((std::vector<std::uint32_t>(got.begin(), got.begin() + 5)),
+              (std::vector<std::uint32_t>{0, 128, 64, 256, 32}));
+  }
+}
+
+// A commit of every block of a cluster arrives at the object of every block that its mask names.
+JUDGES(TensorMemory, ACommitArrivesAtTheBlocksOfItsMask,
+       "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64");
+TEST_F(TensorMemory, ACommitArrivesAtTheBlocksOfItsMask) {
+  // Block 0 waits for the commits of blocks 1 and 2, and nobody else waits.
+  const std::string body = R"(
+mov.u32 x1, %cluster_ctarank;
+setp.eq.u32 p4, x1, 0;
+and.pred p5, p4, p0;
+@p5 mbarrier.inval.shared.b64 [s1];
+@p5 mbarrier.init.shared.b64 [s1], 2;
+barrier.cluster.arrive;
+barrier.cluster.wait;
+mov.b16 h0, 1;
+setp.eq.u32 p6, x1, 1;
+setp.eq.u32 p7, x1, 2;
+or.pred p6, p6, p7;
+and.pred p6, p6, p0;
+@!p6 bra $others;
+tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [s1], h0;
+$others:
+@!p4 bra $end;
+$wait:
+mbarrier.try_wait.parity.shared.b64 p9, [s1], 0;
+@!p9 bra $wait;
+st.global.b32 [mine], 7;
+$end:
+barrier.cluster.arrive;
+barrier.cluster.wait;
+)";
+  std::string kernel = tensor_kernel(body);
+  kernel.insert(kernel.find(".shared"), ".reg .b16 h<2>;\n");
+  gpu.load_text(kernel);
+  out = gpu.buffer(std::vector<std::uint32_t>(kLanes * kColumns), "out");
+  gpu.config.compute_capability = 100;
+  gpu.config.cluster = {4, 1, 1};
+  for (const std::uint64_t seed : {0, 1}) {
+    gpu.config.schedule_seed = seed;
+    const Outcome o = gpu.launch("k", 4, kLanes, out, out);
+    EXPECT_TRUE(o.findings.empty()) << text(o);
+    EXPECT_EQ(result()[0], 7u);
+  }
+}
+
 }  // namespace tensor_memory_test
 }  // namespace lockstep::engine

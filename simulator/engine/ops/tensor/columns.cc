@@ -150,9 +150,10 @@ void check_tensor_memory_at_exit(Warp& w) {
     return;
   }
   for (const TensorAllocation& a : b.tensor->allocations) {
-    if (a.freed || !b.launch->check_bounds || already_reported(w, Kind::kLeak, a.pc)) continue;
-    first_time(w, Kind::kLeak, a.pc);
-    check::Finding f = finding_at(b.warps[a.warp], a.pc, 1, Kind::kLeak);
+    if (a.freed || !b.launch->check_bounds || already_reported(w, Kind::kInvalidInstruction, a.pc))
+      continue;
+    first_time(w, Kind::kInvalidInstruction, a.pc);
+    check::Finding f = finding_at(b.warps[a.warp], a.pc, 1, Kind::kInvalidInstruction);
     f.space = "tensor";
     f.where = "the " + std::to_string(a.columns) + " columns of tensor memory from " +
               std::to_string(a.first) + " on are still allocated when the block ends";
