@@ -46,8 +46,8 @@ enum class Kind : std::uint8_t {
   kHostAccess,             // host code touched device memory
   kInvalidProgramCounter,  // indirect call or branch to something that is no function
   kMbarrierMisuse,         // an mbarrier object used against its protocol
-  kAsyncOrder,  // registers of an asynchronous matrix multiplication (wgmma) touched where nothing
-                // orders it: no fence before, no wait after
+  kAsyncOrder,  // registers of an asynchronous matrix multiplication (wgmma), or tensor memory,
+                // touched where nothing orders it: no fence before, no wait after
   kMissingProxyFence,  // what ordinary stores left is read by an asynchronous copy, or is its
                        // tensor map, and no fence.proxy stands between
   kLeak,  // memory that was still allocated when the process ended or its device was reset

@@ -63,7 +63,17 @@ constexpr const char* kLastToQuit =
     "The last thread to leave a pipeline destroys its barriers. A lane that a vote elects has left "
     "for its whole warp, and a vote orders nothing: cuda/pipeline:227 (quit).";
 
+constexpr const char* kTensorMemory = "*/cute/arch/*sm100*";
+constexpr const char* kNoTensorFences =
+    "CUTLASS orders tensor memory by mbarrier objects alone, and has no tcgen05.fence: "
+    "cute/arch/copy_sm100.hpp and cute/arch/mma_sm100_umma.hpp. PTX ISA 9.7.16.6.4 wants both "
+    "fences between threads.";
+
 constexpr Rule kRules[] = {
+    {Kind::kAsyncOrder, RaceShape::kOther, From::kAnywhere, "*", kTensorMemory, kNoTensorFences,
+     "fence::after_thread_sync"},
+    {Kind::kAsyncOrder, RaceShape::kOther, From::kAnywhere, "*", kTensorMemory, kNoTensorFences,
+     "fence::before_thread_sync"},
     {Kind::kRace, RaceShape::kBarrierEnds, From::kAnywhere, "*", kBarriers, kLastToQuit, nullptr,
      kPipeline},
     {Kind::kRace, RaceShape::kWarpsOfABlock, From::kAnywhere, "*", kGroups, kLastWarp,
@@ -111,6 +121,8 @@ bool went_through(const Site& site, const char* file) {
 }
 
 bool comes_from(const Finding& f, const Rule& rule) {
+  // Whether it is CUTLASS is known by its files alone.
+  if (rule.file == kTensorMemory && f.access.site.file.empty()) return false;
   switch (rule.from) {
     case From::kAnywhere:
       return f.other.has_value() && lies_in(f.access.site, rule.file) &&

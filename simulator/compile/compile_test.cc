@@ -55,7 +55,7 @@ TEST(Compile, AnErrorNamesTheFunctionAndTheLineAndFreesTheVariables) {
 constexpr const char* kPartly = R"(
 .func bad()
 {
-tcgen05.unheard;
+clusterlaunchcontrol.unheard;
 }
 .func between()
 {
@@ -109,8 +109,9 @@ TEST(Compile, AnUnknownInstructionRefusesWhatMayReachIt) {
     }
     return "none";
   };
-  EXPECT_THAT(why("bad"),
-              HasSubstr("bad: PTX line 7, in bad: unknown instruction 'tcgen05.unheard'"));
+  EXPECT_THAT(
+      why("bad"),
+      HasSubstr("bad: PTX line 7, in bad: unknown instruction 'clusterlaunchcontrol.unheard'"));
   EXPECT_EQ(why("between"), "") << "of functions only what is wrong in them";
   EXPECT_EQ(why("fine"), "");
   EXPECT_THAT(why("a"), HasSubstr("bad: PTX line 7"));

@@ -16,6 +16,7 @@
 #include "simulator/compile/lower_mbarrier.h"
 #include "simulator/compile/lower_sync.h"
 #include "simulator/compile/lower_tensor_copy.h"
+#include "simulator/compile/lower_tensor_memory.h"
 #include "simulator/isa/category.h"
 
 namespace lockstep::compile {
@@ -54,6 +55,7 @@ void lower(FunctionBuilder& b, const Instruction& i) {
     case Category::kWarpgroup:
     case Category::kMatrixLoadStore: return lower_matrix(b, i);
     case Category::kTensorCopy: return lower_tensor_copy(b, i);
+    case Category::kTensorMemory: return lower_tensor_memory(b, i);
     case Category::kTexture: return lower_texture(b, i);
     case Category::kSurface: return lower_surface(b, i);
     case Category::kImageQuery: return lower_image_query(b, i);

@@ -133,17 +133,19 @@ class Writer {
     }
     for (std::size_t i = (steps_ + 3) / 4; i < labels_; ++i) line("L" + std::to_string(i) + ":");
     line("$end:\n  ret;\n}");
+    if (target_ == kHopper) text_.replace(text_.find(kBlackwell), kBlackwell.size(), kHopper);
     p.ptx = std::move(text_);
     return p;
   }
 
  private:
   static constexpr std::size_t kMaxSteps = 64;
+  static constexpr std::string_view kHopper = "sm_90a", kBlackwell = "sm_100a";
 
   void line(std::string_view s) { (text_ += s) += '\n'; }
 
   void prologue(bool recursive) {
-    line(".version 9.0\n.target sm_100a\n.address_size 64");
+    line(".version 9.0\n.target " + std::string(kBlackwell) + "\n.address_size 64");
     line(".extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 arguments);");
     line(".extern .func (.param .b64 result) malloc(.param .b64 bytes);");
     line(".extern .func free(.param .b64 pointer);");
@@ -268,6 +270,11 @@ class Writer {
   void form(const std::vector<std::vector<isa::Example>>& rows) {
     const std::vector<isa::Example>& row = rows[choose_.below(rows.size())];
     const isa::Example& e = row[choose_.below(row.size())];
+    // No target has all forms: the first that only one of the two has decides.
+    const isa::FormRow& of = *e.spelling.form->row;
+    const bool on_hopper = isa::exists_on(of, 90, 'a'), on_blackwell = isa::exists_on(of, 100, 'a');
+    if ((target_ == kHopper && !on_hopper) || (target_ == kBlackwell && !on_blackwell)) return;
+    if (on_hopper != on_blackwell) target_ = on_hopper ? kHopper : kBlackwell;
     const std::size_t rotation = choose_.below(kGroups);
     const auto moved = [&](std::size_t n) {
       return std::to_string((n / 8 + rotation) % kGroups * 8 + n % 8);
@@ -346,6 +353,7 @@ class Writer {
 
   Choices choose_;
   std::string text_;
+  std::string_view target_;  // kHopper or kBlackwell as soon as some form is of one alone
   std::size_t labels_ = 1, steps_ = 0, prototypes_ = 0;
 };
 

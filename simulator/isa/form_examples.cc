@@ -40,8 +40,7 @@ Type half_of(Type t) {
 }
 
 std::string target_of(const FormRow& row) {
-  return "sm_" + std::to_string(row.sm) +
-         (row.suffix != 0 ? std::string(1, row.suffix) : std::string());
+  return "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string("a") : std::string());
 }
 
 namespace {
@@ -80,6 +79,7 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int n, boo
     case Role::kAddress: {
       if (rule.name == "[a]" && m.space == Space::kParam)
         return is_store ? "[outgoing]" : "[argument]";
+      if (rule.name == "[tm]") return "[" + register_for(Type::kB32, n) + "]";
       return "[d" + std::to_string(n) + "]";
     }
     case Role::kImage: {

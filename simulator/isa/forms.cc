@@ -140,6 +140,8 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
     std::string_view length = text.substr(star + 1);
     const bool is_part = length.starts_with("n/");
     if (is_part) length.remove_prefix(2);
+    rule.times_number = length.starts_with("x");
+    if (rule.times_number) length.remove_prefix(1);
     std::uint8_t& number = is_part ? rule.part : rule.count;
     for (const char digit : length) number = static_cast<std::uint8_t>(10 * number + (digit - '0'));
     if (number == 0) reject(row, "a vector without a length");
@@ -474,8 +476,23 @@ bool is_instruction(std::string_view opcode) {
              std::end(kWithoutForms);
 }
 
+bool exists_on(const FormRow& row, int number, char suffix) {
+  if (row.suffix == 'x') return number == row.sm && suffix == 'a';
+  if (row.sm > number) return false;
+  const bool family = number / 10 == 10 || number / 10 == 11;
+  switch (row.suffix) {
+    case 0: return true;
+    case 't': return family && suffix != 0;
+    case 'u': return family && suffix == 'a';
+    case 'i': return (number == 100 || number == 110) && suffix == 'a';
+    case 's': return number / 10 == 10 && suffix != 0;
+    default: return suffix != 0;
+  }
+}
+
 int vector_length(const OperandRule& rule, const Modifiers& m) {
   if (rule.part != 0) return m.shape.n / rule.part;
+  if (rule.times_number) return rule.count * m.vector;
   if (rule.count != 0) return rule.count;
   return rule.follows_vector && m.vector > 1 ? m.vector : 0;
 }

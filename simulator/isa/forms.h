@@ -17,6 +17,7 @@
 //   d|p p|q   pair of destinations; with "{|q}" the second may be left out; a type stands after the
 //             first
 //   [a]       address                          imm..      integer constant
+//   [tm]      address in tensor memory, a register of 32 bits
 //   [a, c]:T  image and the vector of coordinates that its geometry wants, each of type T, layers
 //             of .u32
 //   [t, c]    tensor map and the vector of coordinates, .s32, as many as the opcode says
@@ -25,7 +26,7 @@
 //   label tlist fname  branch target, target list, function (call)
 //   v  vd     {a, b, ..}: source or destination vector that makes up one register of the type
 //   d*4 a*2   vector of so many registers, in braces even if it is one; d*n/2: of half as many as
-//             the shape has columns
+//             the shape has columns; d*x2: of twice as many as .x1 to .x128 says
 //   _         the sink itself
 //   a.p d.m a.l  may have a selector (selector.h): a part, which a destination must have; a mask of
 //                lanes; the lanes of both sources
@@ -59,9 +60,19 @@ struct FormRow {
   std::string_view choices;  // ".rnd=.rn.rz .type=.f32.f64"
   int ptx;                   // 78 for PTX ISA 7.8
   int sm;                    // 90 for sm_90
-  char suffix = 0;           // 'a': only on exactly that architecture; 'f': on its family
+  char suffix = 0;           // which later targets have it, too: exists_on()
   std::uint8_t variant = 0;  // goes to Modifiers::variant
 };
+
+// Whether a target has the form: sm_<number>, and 'a', 'f' or 0 behind it. FormRow::suffix:
+//   0    that target and all later ones
+//   'a'  the same, of those with a suffix
+//   'x'  sm_<sm>a alone
+//   't'  the two families with tensor memory, sm_100 and sm_110
+//   'u'  the same, without what is common to a family: only of those with 'a'
+//   'i'  sm_100a and sm_110a
+//   's'  the family of sm_100
+bool exists_on(const FormRow& row, int number, char suffix);
 
 // What one operand of a form may be.
 struct OperandRule {
@@ -99,6 +110,7 @@ struct OperandRule {
   bool follows_vector = false;          // a vector when the opcode carries .vN
   bool read_too = false;                // of a destination
   std::uint8_t count = 0;               // registers of a vector of its own, 0: none
+  bool times_number = false;            // as many times what .x1 to .x128 says
   Selects selects = Selects::kNothing;  // video instructions
   bool selector_wanted = false;         // it may not be left out
   bool may_be_minus = false;            // -a

@@ -103,6 +103,28 @@ TEST(Forms, PtxasRefusesEveryRowBelowTheTargetItClaims) {
   EXPECT_GT(count, 100u);
 }
 
+// Rows of targets with a suffix, one example each: the table and ptxas agree on who has them.
+TEST(Forms, PtxasAndTheTableAgreeOnTargetsWithASuffix) {
+  std::vector<Example> examples;
+  for (Example& e : all_examples()) {
+    const FormRow* row = e.spelling.form->row;
+    if (row->suffix != 0 && (examples.empty() || examples.back().spelling.form->row != row))
+      examples.push_back(std::move(e));
+  }
+  ASSERT_GT(examples.size(), 50u);
+  for (const auto& [number, suffix] : std::vector<std::pair<int, char>>{
+           {90, 'a'}, {100, 'a'}, {100, 'f'}, {103, 'a'}, {110, 'a'}, {110, 'f'}, {120, 'a'}}) {
+    const std::string target = "sm_" + std::to_string(number) + suffix;
+    std::vector<int> lines;
+    const Assembled result = assemble(example_module(examples, "9.0", target, &lines), target);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      EXPECT_EQ(!result.wrong_lines.contains(lines[i]),
+                exists_on(*examples[i].spelling.form->row, number, suffix))
+          << target << ": " << examples[i].text;
+    }
+  }
+}
+
 // The test above would be worth nothing if the list of wrong lines could not fill.
 TEST(Forms, PtxasIsHeard) {
   auto examples = pairwise_examples();
@@ -146,11 +168,27 @@ std::string without_synonyms(std::string text) {
     for (std::size_t at; (at = text.find(from)) != std::string::npos;)
       text.replace(at, from.size(), to);
   };
-  for (const char* hint :
-       {".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last",
-        ".L1::no_allocate", ".L2::evict_last", ".L2::evict_normal", ".L2::evict_first",
-        ".L2::evict_unchanged", ".L2::cache_hint", ".L2::64B", ".L2::128B", ".L2::256B", ".L1",
-        ".L2", "::entry", "::func"})
+  for (const char* hint : {".L1::evict_normal",
+                           ".L1::evict_unchanged",
+                           ".L1::evict_first",
+                           ".L1::evict_last",
+                           ".L1::no_allocate",
+                           ".L2::evict_last",
+                           ".L2::evict_normal",
+                           ".L2::evict_first",
+                           ".L2::evict_unchanged",
+                           ".L2::cache_hint",
+                           ".L2::64B",
+                           ".L2::128B",
+                           ".L2::256B",
+                           ".L1",
+                           ".collector::a::fill",
+                           ".collector::a::use",
+                           ".collector::a::lastuse",
+                           ".collector::a::discard",
+                           ".L2",
+                           "::entry",
+                           "::func"})
     replace(hint, "");
   replace(".shared::cta", ".shared");
   if (text.starts_with("bar.cta")) replace("bar.cta", "bar");

@@ -275,6 +275,40 @@ bool apply_tensor_word(std::string_view w, Modifiers& m) {
   return false;
 }
 
+// The words of tcgen05.
+bool apply_tensor_memory_word(std::string_view w, Modifiers& m) {
+  static const auto* const shapes = new std::unordered_map<std::string_view, TensorShape>{
+      {"32x32b", TensorShape::k32x32b},     {"16x64b", TensorShape::k16x64b},
+      {"16x128b", TensorShape::k16x128b},   {"16x256b", TensorShape::k16x256b},
+      {"16x32bx2", TensorShape::k16x32bx2}, {"128x256b", TensorShape::k128x256b},
+      {"4x256b", TensorShape::k4x256b},     {"128x128b", TensorShape::k128x128b},
+      {"64x128b", TensorShape::k64x128b},   {"32x128b", TensorShape::k32x128b}};
+  static const auto* const kinds = new std::unordered_map<std::string_view, TensorKind>{
+      {"kind::f16", TensorKind::kF16},          {"kind::tf32", TensorKind::kTF32},
+      {"kind::f8f6f4", TensorKind::kF8F6F4},    {"kind::i8", TensorKind::kI8},
+      {"kind::mxf4", TensorKind::kMxF4},        {"kind::mxf8f6f4", TensorKind::kMxF8F6F4},
+      {"kind::mxf4nvf4", TensorKind::kMxF4NvF4}};
+  if (const auto it = shapes->find(w); it != shapes->end())
+    return m.tensor_shape = it->second, true;
+  if (const auto it = kinds->find(w); it != kinds->end()) return m.tensor_kind = it->second, true;
+  if (w == "cta_group::1" || w == "cta_group::2")
+    return m.cta_group = static_cast<std::uint8_t>(w.back() - '0'), true;
+  if (w.size() >= 2 && w[0] == 'x' && w.find_first_not_of("0123456789", 1) == w.npos) {
+    m.vector = 0;
+    for (const char digit : w.substr(1))
+      m.vector = static_cast<std::uint8_t>(10 * m.vector + (digit - '0'));
+    return true;
+  }
+  if (w == "pack::16b" || w == "unpack::16b") return m.packed = true, true;
+  if (w == "wait::ld" || w == "wait::st") return m.read = w == "wait::ld", true;
+  if (w == "fence::before_thread_sync") return m.semantics = Semantics::kRelease, true;
+  if (w == "fence::after_thread_sync") return m.semantics = Semantics::kAcquire, true;
+  if (w == "warpx2::02_13") return m.tensor_multicast = TensorMulticast::kPairs02And13, true;
+  if (w == "warpx2::01_23") return m.tensor_multicast = TensorMulticast::kPairs01And23, true;
+  if (w == "warpx4") return m.tensor_multicast = TensorMulticast::kAllFour, true;
+  return w == "mbarrier::arrive::one" || w.starts_with("collector::");
+}
+
 // Words whose meaning depends on the opcode. True when handled.
 bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   if (is_multiply(opcode)) {
@@ -313,6 +347,7 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
       w == "sync")
     return true;
   if (is_image(opcode) && apply_image_word(opcode, w, m)) return true;
+  if (category_of(opcode) == Category::kTensorMemory && apply_tensor_memory_word(w, m)) return true;
   if (opcode == Opcode::k_mma || opcode == Opcode::k_wmma_mma ||
       opcode == Opcode::k_wgmma_mma_async) {
     if (const BoolOp b = bool_op_from(w); b != BoolOp::kNone) return m.bool_op = b, true;

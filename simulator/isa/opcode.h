@@ -47,6 +47,10 @@ enum class Type : std::uint8_t {
   kS4,
   kU4,
   kB1,
+  // Elements of a matrix, each in a byte of its own.
+  kE2M3,
+  kE3M2,
+  kE2M1,
 };
 
 // Bytes of a value of this type in a register or in memory; predicates count 1. What is smaller
@@ -59,6 +63,9 @@ constexpr int size_of(Type t) {
     case Type::kS8:
     case Type::kE4M3:
     case Type::kE5M2:
+    case Type::kE2M3:
+    case Type::kE3M2:
+    case Type::kE2M1:
     case Type::kE2M1x2: return 1;
     case Type::kB16:
     case Type::kU16:
@@ -221,6 +228,33 @@ enum class LoadMode : std::uint8_t {
   kIm2col,
   kIm2colNoOffsets
 };  // cp.async.bulk.tensor: what the coordinates are of
+// tcgen05.ld, st and cp: lanes by bits of a row, as the manual names it.
+enum class TensorShape : std::uint8_t {
+  kNone,
+  k32x32b,
+  k16x64b,
+  k16x128b,
+  k16x256b,
+  k16x32bx2,
+  k128x256b,
+  k4x256b,
+  k128x128b,
+  k64x128b,
+  k32x128b
+};
+// tcgen05.mma: what its factors are.
+enum class TensorKind : std::uint8_t {
+  kNone,
+  kF16,
+  kTF32,
+  kF8F6F4,
+  kI8,
+  kMxF8F6F4,
+  kMxF4,
+  kMxF4NvF4
+};
+// tcgen05.cp: which of the four lane quarters get a copy of the data.
+enum class TensorMulticast : std::uint8_t { kNone, kPairs02And13, kPairs01And23, kAllFour };
 enum class TestpOp : std::uint8_t {
   kNone,
   kFinite,
@@ -266,7 +300,12 @@ struct Modifiers {
   ImageQuery query = ImageQuery::kNone;
   Shape shape;  // of matrix instructions
   LoadMode load_mode = LoadMode::kNone;
-  std::uint8_t dimensions = 0;  // cp.async.bulk.tensor: of the tensor
+  TensorShape tensor_shape = TensorShape::kNone;
+  TensorKind tensor_kind = TensorKind::kNone;
+  TensorMulticast tensor_multicast = TensorMulticast::kNone;
+  std::uint8_t cta_group = 0;     // tcgen05: blocks that work together, 1 or 2
+  std::uint8_t scale_vector = 0;  // tcgen05.mma: elements with one scale, where the opcode says so
+  std::uint8_t dimensions = 0;    // cp.async.bulk.tensor: of the tensor
   std::uint8_t component =
       0;  // tld4: 0 .r, 1 .g, 2 .b, 3 .a; vmad: by how many bits the sum is shifted
   std::uint8_t vector = 1;   // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust
@@ -298,6 +337,7 @@ struct Modifiers {
   bool read = false;          // cp.async.bulk.wait_group.read
   bool formatted = false;     // sust.p, sured.p: as the surface's format says
   bool transposed = false;    // ldmatrix, stmatrix, movmatrix
+  bool packed = false;        // tcgen05.ld.pack::16b, tcgen05.st.unpack::16b
   bool a_by_columns = false;  // mma, wmma: how A lies; wmma.load and wmma.store: the one matrix
   bool b_by_columns = false;
 };

@@ -26,6 +26,7 @@ struct Format {
   int fraction_bits, exponent_bits;
   bool has_infinity;
   int unused_bits = 0;  // the low bits of the register, which do not count
+  bool has_nan = true;
 };
 
 constexpr Format format_of(Type t) {
@@ -35,6 +36,9 @@ constexpr Format format_of(Type t) {
     case Type::kTF32: return {10, 8, true, 13};
     case Type::kE4M3: return {3, 4, false};
     case Type::kE5M2: return {2, 5, true};
+    case Type::kE2M3: return {3, 2, false, 0, false};
+    case Type::kE3M2: return {2, 3, false, 0, false};
+    case Type::kE2M1: return {1, 2, false, 0, false};
     default: return {23, 8, true};  // kF32
   }
 }
@@ -53,7 +57,7 @@ inline Parts take_apart(std::uint64_t bits, const Format& f) {
   if (f.has_infinity && field == top) {
     p.kind = fraction == 0 ? Parts::Class::kInfinite : Parts::Class::kNaN;
     significand = 1;  // what matters is its sign, and that it is no zero
-  } else if (!f.has_infinity && field == top &&
+  } else if (!f.has_infinity && f.has_nan && field == top &&
              fraction == (std::uint64_t{1} << f.fraction_bits) - 1) {
     p.kind = Parts::Class::kNaN;
   }
@@ -409,10 +413,10 @@ std::uint64_t quad_element(const Operation& o, const std::uint64_t* a, const std
 void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint64_t* b,
                      const std::uint64_t* c, const std::uint8_t* columns, std::uint64_t* d) {
   const int n = o.shape.n, k = o.shape.k, stored = o.sparse ? k / 2 : k;
-  // fp8 by a warp on Hopper: two steps of the unit of f16, with the products whose k mod 4 is 0 or
-  // 1 and with the others, and C added to the result.
+  // fp8 by a warp on Hopper, and where there is tensor memory: two steps of the unit of f16, with
+  // the products whose k mod 4 is 0 or 1 and with the others, and C added to the result.
   const bool through_f16 = isa::bits_of(o.a) == 8 && !o.warpgroup && o.compute_capability >= 90 &&
-                           o.compute_capability < 100;
+                           o.compute_capability < 120;
   // Where C is of another type than D, the unit works in f32: C is converted before, or the result
   // after.
   const Type type = o.c == o.d ? o.d : Type::kF32;

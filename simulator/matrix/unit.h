@@ -45,7 +45,7 @@ struct Operation {
   isa::Rounding rounding = isa::Rounding::kNone;  // of kF64
   bool saturates = false;                         // of integers
   int products = 0;        // a step: fewer than the unit takes at once; 0: as many as it does
-  bool warpgroup = false;  // wgmma
+  bool warpgroup = false;  // wgmma and tcgen05.mma, which have units of their own for fp8
   bool sparse = false;     // A has half of its columns, and `columns` says which
   int compute_capability = 90;
 };

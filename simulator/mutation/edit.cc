@@ -22,7 +22,7 @@ const std::vector<isa::Match>& matches_of(const std::string& opcode) {
 
 bool available(const isa::FormRow& row, const ptx::Module& module) {
   return row.ptx <= module.version_major * 10 + module.version_minor &&
-         row.sm <= module.target_number && (row.suffix == 0 || module.target_suffix != 0);
+         isa::exists_on(row, module.target_number, module.target_suffix);
 }
 
 void move_labels(ptx::Operand& o, std::uint32_t index, std::int64_t by) {

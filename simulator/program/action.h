@@ -10,7 +10,7 @@ namespace lockstep::program {
 
 // What an operation does that neither computes nor is an ordinary load or store. The headers beside
 // this one say which fields of the operation it uses: memory_access.h, synchronisation.h, copies.h,
-// images.h, matrix.h.
+// images.h, matrix.h, tensor_memory.h.
 enum class Action : std::uint8_t {
   kNone,    // it computes
   kBranch,  // bra: executed by the loop that runs warps
@@ -96,6 +96,17 @@ enum class Action : std::uint8_t {
   kWarpgroupCommit,
   kWarpgroupWait,
   kWarpgroupRegisters,  // setmaxnreg
+  // Tensor memory (tensor_memory.h). Those of a whole warp first.
+  kTensorAllocate,
+  kTensorFree,
+  kTensorRelinquish,
+  kTensorLoad,
+  kTensorStore,
+  kTensorWait,
+  kTensorFill,  // tcgen05.cp
+  kTensorFence,
+  kTensorCommit,
+  kTensorMultiply,
   kCount,
 };
 

@@ -20,6 +20,7 @@
 #include "simulator/program/load.h"
 #include "simulator/program/matrix.h"
 #include "simulator/program/operation.h"
+#include "simulator/program/tensor_memory.h"
 #include "simulator/ptx/ir.h"
 
 namespace lockstep::program {
@@ -179,6 +180,7 @@ struct Program {
   std::vector<AsyncStore> async_stores;
   std::vector<Matrix> matrices;
   std::vector<TensorCopy> tensor_copies;
+  std::vector<TensorOperation> tensor_operations;
   std::vector<Slot> slots;                         // operand lists of vector accesses
   std::vector<std::vector<std::uint32_t>> tables;  // brx targets
   // Weak loads whose value a compare-and-swap compares with: a stale one makes it fail and nothing

@@ -74,7 +74,7 @@ class SyncFields : public Fields {
  public:
   explicit SyncFields(Op& op) : Fields(op) {}
   static constexpr bool fits(Action a) {
-    return a == Action::kSync || (a >= Action::kMultiply && a <= Action::kWarpgroupRegisters);
+    return a == Action::kSync || (a >= Action::kMultiply && a <= Action::kTensorWait);
   }
   SyncKind kind() const { return static_cast<SyncKind>(sync()); }
   void set_kind(SyncKind kind) { sync() = static_cast<std::uint8_t>(kind); }

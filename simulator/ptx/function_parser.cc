@@ -406,8 +406,7 @@ class BodyParser {
     if (row.ptx > m.version_major * 10 + m.version_minor) return false;
     // What is written for a device older than any that nvcc knows, a driver takes for a newer one
     // all the same.
-    if (row.sm > std::max(m.target_number, kOldestTarget)) return false;
-    return row.suffix == 0 || m.target_suffix != 0;
+    return isa::exists_on(row, std::max(m.target_number, kOldestTarget), m.target_suffix);
   }
 
   void choose_form(Instruction& i, const std::vector<isa::Match>& matches) {
@@ -432,12 +431,12 @@ class BodyParser {
       }
     }
     if (too_new != nullptr) {
-      in_.fail(i.ptx_line,
-               "'" + i.text + "' needs PTX ISA " + std::to_string(too_new->ptx / 10) + "." +
-                   std::to_string(too_new->ptx % 10) + " and sm_" + std::to_string(too_new->sm) +
-                   (too_new->suffix != 0 ? std::string(1, too_new->suffix) : std::string()) +
-                   "; this module is " + std::to_string(state_.module.version_major) + "." +
-                   std::to_string(state_.module.version_minor) + " for " + state_.module.target);
+      in_.fail(i.ptx_line, "'" + i.text + "' needs PTX ISA " + std::to_string(too_new->ptx / 10) +
+                               "." + std::to_string(too_new->ptx % 10) + " and sm_" +
+                               std::to_string(too_new->sm) + (too_new->suffix != 0 ? "a" : "") +
+                               "; this module is " + std::to_string(state_.module.version_major) +
+                               "." + std::to_string(state_.module.version_minor) + " for " +
+                               state_.module.target);
     }
     in_.fail_unknown(i.ptx_line,
                      "'" + i.text + "': " + nearest.reason +

@@ -284,7 +284,8 @@ CUDA_TEST(DriverJit, BoundsRegistersAndThreads) {
 // On the simulated GPU alone: an instruction of PTX that it does not have.
 CUDA_TEST(DriverModule, AKernelThatIsNotSimulatedIsRefusedAlone) {
   start();
-  const std::string text = std::string(kPtx) + ".visible .entry odd() {\n  tcgen05.unheard;\n}\n";
+  const std::string text =
+      std::string(kPtx) + ".visible .entry odd() {\n  clusterlaunchcontrol.unheard;\n}\n";
   const CUmodule module = load(text.c_str());
   EXPECT_EQ(scaled(function(module, "scale"), 5), 15u);
   CUfunction odd = nullptr;

@@ -70,9 +70,14 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word,
   const check::Site from = site_of(*w.block->program, origin_pc(met));
   if (has_origin) f.origin = from;
   if (met.kind == check::Kind::kAsyncOrder) {
-    f.where = std::string(use) + " is the result of a multiplication that nobody has waited for";
+    const bool loads = w.block->program->ops[origin_pc(met)].action == Action::kTensorLoad;
+    f.where =
+        std::string(use) + (loads ? " is loaded from tensor memory, and nobody has waited for it"
+                                  : " is the result of a multiplication that nobody has "
+                                    "waited for");
     f.detail = "issued at " + from.to_string() +
-               "; wgmma.commit_group and wgmma.wait_group must come before its first use";
+               (loads ? "; tcgen05.wait::ld must come before its first use"
+                      : "; wgmma.commit_group and wgmma.wait_group must come before its first use");
   } else if (met.kind == check::Kind::kInactiveLane) {
     f.where = std::string(use) + " is a value shuffled from a lane that did not take part";
     f.detail = "shuffled at " + from.to_string();
@@ -210,6 +215,18 @@ void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::
     word.kind = kind;
     bits != nullptr ? frame.validity->set_bits(word, invalid, bits)
                     : frame.validity->set_bytes(word, invalid, bytes);
+  }
+}
+
+void forget_order_marks(Warp& w, const std::vector<std::uint32_t>& marks) {
+  for (Frame& frame : w.control->frames) {
+    if (!frame.validity) continue;
+    for (const std::uint32_t i : frame.validity->marked) {
+      Validity::Word& word = frame.validity->words[i];
+      if (word.kind == check::Kind::kAsyncOrder &&
+          std::find(marks.begin(), marks.end(), word.pc) != marks.end())
+        word.invalid = word.derived = 0;
+    }
   }
 }
 

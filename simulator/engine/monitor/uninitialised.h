@@ -13,6 +13,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "simulator/engine/state/block.h"
 
@@ -30,6 +31,8 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active);
 void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::uint32_t pc,
                    check::Kind kind = check::Kind::kUninitialised,
                    const std::uint8_t* bytes = nullptr, const std::uint64_t* bits = nullptr);
+// What these marks of Kind::kAsyncOrder stand for is over: registers that have them are good.
+void forget_order_marks(Warp& w, const std::vector<std::uint32_t>& marks);
 // Gives `lanes` of the register at `slot` of the running frame the marks of another one, `word` of
 // the frame `from`.
 void carry_mark(Warp& w, Slot slot, const Frame& from, const Validity::Word& word, LaneMask lanes);

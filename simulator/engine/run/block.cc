@@ -63,6 +63,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   b.derived_words.clear();
   b.async.reset();
   b.warpgroups.reset();
+  b.tensor.reset();
   b.live_warps = launch.warps;
   b.runnable = launch.warps == 32 ? ~0u : (1u << launch.warps) - 1;
   b.instructions = 0;

@@ -14,6 +14,7 @@
 #include "simulator/engine/ops/sync/cluster.h"
 #include "simulator/engine/ops/sync/collectives.h"
 #include "simulator/engine/ops/sync/dependent_grids.h"
+#include "simulator/engine/ops/tensor/tensor.h"
 
 namespace lockstep::engine {
 namespace {
@@ -86,6 +87,16 @@ class EngineHandlers final : public program::Handlers {
       case Action::kWarpgroupCommit: return &run_warpgroup_commit;
       case Action::kWarpgroupWait: return &run_warpgroup_wait;
       case Action::kWarpgroupRegisters: return &run_warpgroup_registers;
+      case Action::kTensorAllocate: return &run_tensor_allocate;
+      case Action::kTensorFree: return &run_tensor_free;
+      case Action::kTensorRelinquish: return &run_tensor_relinquish;
+      case Action::kTensorLoad: return &run_tensor_load;
+      case Action::kTensorStore: return &run_tensor_store;
+      case Action::kTensorWait: return &run_tensor_wait;
+      case Action::kTensorFill: return &run_tensor_fill;
+      case Action::kTensorFence: return &run_tensor_fence;
+      case Action::kTensorCommit: return &run_tensor_commit;
+      case Action::kTensorMultiply: return &run_tensor_multiply;
       case Action::kCount: break;
     }
     return nullptr;

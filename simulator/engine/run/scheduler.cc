@@ -14,6 +14,7 @@
 #include "simulator/engine/ops/matrix/whole_warp.h"
 #include "simulator/engine/ops/sync/barrier.h"
 #include "simulator/engine/ops/sync/collectives.h"
+#include "simulator/engine/ops/tensor/tensor.h"
 #include "simulator/engine/run/deadlock.h"
 #include "simulator/engine/run/livelock.h"
 #include "simulator/engine/state/block.h"
@@ -314,6 +315,7 @@ Progress run_block(Block& b) {
         launch.abandoned.load(std::memory_order_relaxed))
       return Progress::kDone;
     if (b.runnable == 0) {
+      if (finish_tensor_operations(b)) continue;
       if (b.cluster != nullptr && waits_for_cluster(b)) return Progress::kWaiting;
       if (advance_virtual_time(b)) continue;
       report_deadlock(b);
@@ -345,6 +347,9 @@ Progress run_block(Block& b) {
       return Progress::kDeferred;
     }
     if (yielded) {
+      // Who spins waits for it, too.
+      finish_tensor_operations(b);
+      if (b.aborted) return Progress::kDone;
       if (makes_no_progress(b) || seems_to_wait(b)) {
         b.waits = true;
         return Progress::kYielded;

@@ -74,6 +74,12 @@ struct Mbarrier {
   std::vector<Arriving> arriving;
   check::Messages arrived;    // of arrivals in the current phase
   check::Messages completed;  // of those in the phases before it
+  // Arrivals of tcgen05.commit: by which block of the cluster, which of its commits, in which
+  // phase.
+  struct TensorArrival {
+    std::uint32_t rank = 0, commit = 0, phase = 0;
+  };
+  std::vector<TensorArrival> tensor_arrivals;
 };
 
 // One cp.async of a warp. The bytes of a lane come with the completion of the group that the lane

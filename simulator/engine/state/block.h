@@ -11,6 +11,7 @@
 #include "simulator/check/global_races.h"
 #include "simulator/check/shared_races.h"
 #include "simulator/engine/state/async_state.h"
+#include "simulator/engine/state/tensor_memory.h"
 #include "simulator/engine/state/warp.h"
 #include "simulator/engine/state/warp_state.h"
 #include "simulator/engine/state/warpgroup_state.h"
@@ -60,6 +61,7 @@ struct Block {
   Arena shared, local;
   check::SharedRaces races;
   std::unique_ptr<WarpgroupState> warpgroups;  // of wgmma; none until the first
+  std::unique_ptr<TensorMemory> tensor;        // none until the first allocation
   std::unique_ptr<AsyncState>
       async;  // of asynchronous copies and mbarrier objects; none until the first
   // Words of shared and local memory that hold what was computed from a value that nobody wrote: by
@@ -87,6 +89,11 @@ struct Block {
 inline AsyncState& async_of(Block& b) {
   if (!b.async) b.async = std::make_unique<AsyncState>();
   return *b.async;
+}
+
+inline TensorMemory& tensor_of(Block& b) {
+  if (!b.tensor) b.tensor = std::make_unique<TensorMemory>();
+  return *b.tensor;
 }
 
 // Whether lanes of the block wait at an mbarrier.

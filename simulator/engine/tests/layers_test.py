@@ -22,6 +22,7 @@ LAYERS = [
     ["access"],
     ["ops/alu", "ops/memory", "ops/sync"],
     ["ops/async", "ops/matrix"],
+    ["ops/tensor"],
     ["ops/control"],
     ["run"],
 ]

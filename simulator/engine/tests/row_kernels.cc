@@ -207,6 +207,10 @@ class Writer {
       const OperandRule& rule = (*e.operands)[n];
       if (rule.is_destination()) continue;
       const std::vector<std::string> names = registers_in(operands[n]);
+      if (rule.name == "[tm]") {  // of tensor memory
+        set(names[0], "0");
+        continue;
+      }
       if (rule.role == Role::kAddress) {
         ++addresses;
         const bool object = rule.name == "[m]" || e.text.starts_with("mbarrier") ||

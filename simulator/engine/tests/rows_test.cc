@@ -43,6 +43,13 @@ bool always_a_finding(const isa::FormRow& row) {
     case isa::Opcode::k_sured:
     case isa::Opcode::k_suq:
     case isa::Opcode::k_setmaxnreg:  // of four warps
+    case isa::Opcode::k_tcgen05_alloc:  // and what needs its columns: tensor_order_test.cc
+    case isa::Opcode::k_tcgen05_commit:
+    case isa::Opcode::k_tcgen05_cp:
+    case isa::Opcode::k_tcgen05_dealloc:
+    case isa::Opcode::k_tcgen05_ld:
+    case isa::Opcode::k_tcgen05_mma:
+    case isa::Opcode::k_tcgen05_st:
     case isa::Opcode::k_wgmma_mma_async:
     case isa::Opcode::k_wgmma_mma_async_sp:
     case isa::Opcode::k_cp_async_bulk_tensor:

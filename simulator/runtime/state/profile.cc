@@ -9,7 +9,7 @@ constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 constexpr std::uint32_t kKiB = 1024;
 constexpr int kMiB = 1 << 20;
 
-constexpr std::array<Profile, 6> kProfiles = {{
+constexpr std::array<Profile, 8> kProfiles = {{
     // name, cc, SMs, memory, threads and blocks per SM, shared: per SM, opt-in, reserved, unit, L2,
     // bus, clocks, fp32:fp64, clusters
     {"sm_75", 7, 5, 40, 16 * kGiB, 1024, 16, 64 * kKiB, 64 * kKiB, 0, 256, 4 * kMiB, 256, 1590000,
@@ -22,6 +22,10 @@ constexpr std::array<Profile, 6> kProfiles = {{
      1980000, 2619000, 2, true},
     {"sm_100", 10, 0, 148, 180 * kGiB, 2048, 32, 228 * kKiB, 227 * kKiB, kKiB, 128, 126 * kMiB,
      8192, 1965000, 3996000, 2, true},
+    {"sm_103", 10, 3, 148, 270 * kGiB, 2048, 32, 228 * kKiB, 227 * kKiB, kKiB, 128, 126 * kMiB,
+     8192, 2032000, 3996000, 64, true},
+    {"sm_110", 11, 0, 20, 122 * kGiB, 1536, 24, 228 * kKiB, 227 * kKiB, kKiB, 128, 32 * kMiB, 256,
+     1575000, 4266000, 64, true},
     {"sm_120", 12, 0, 170, 32 * kGiB, 1536, 24, 100 * kKiB, 99 * kKiB, kKiB, 128, 96 * kMiB, 512,
      2407000, 14001000, 64, true},
 }};

@@ -66,7 +66,7 @@ TEST(Refusals, EveryFunctionHasItsOwnReasonAndPlace) {
 
 TEST(Refusals, NameTheKernelsThatMayReachThem) {
   const std::string head = ".version 9.0\n.target sm_90\n.address_size 64\n";
-  const std::string odd = "\n.func odd()\n{\n  tcgen05.unheard;\n}\n";
+  const std::string odd = "\n.func odd()\n{\n  clusterlaunchcontrol.unheard;\n}\n";
   const std::string fine = "\n.visible .entry fine()\n{\n  ret;\n}\n",
                     calls = "\n.visible .entry calls()\n{\n  call odd, ();\n  ret;\n}\n";
   memory::DeviceMemory memory;

@@ -8,6 +8,7 @@
 #include "simulator/engine/monitor/async_order.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/monitor/tensor_order.h"
 #include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/ops/async/async_copy.h"
 #include "simulator/engine/ops/async/bulk_reduction.h"
@@ -388,6 +389,7 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
         if (phase_complete(op, *m, argument(w, op, l))) {
           complete |= 1u << l;
           if (!take_deliveries(w, *place.block, *m)) return;
+          if (!m->tensor_arrivals.empty() && !learn_tensor_arrivals(w, l, *m)) return;
         } else {
           waiting |= 1u << l;
         }

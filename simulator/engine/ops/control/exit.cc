@@ -7,6 +7,7 @@
 #include "simulator/engine/ops/matrix/whole_warp.h"
 #include "simulator/engine/ops/sync/barrier.h"
 #include "simulator/engine/ops/sync/cluster.h"
+#include "simulator/engine/ops/tensor/tensor.h"
 #include "simulator/engine/state/worker.h"
 
 namespace lockstep::engine {
@@ -16,6 +17,7 @@ void exit_lanes(Warp& w, LaneMask lanes) {
   if ((c.exited | lanes) == w.exists) {
     check_sources_at_exit(w);
     if (w.event != Event::kAbort) check_warpgroup_at_exit(w);
+    if (w.event != Event::kAbort) check_tensor_memory_at_exit(w);
     if (w.event == Event::kAbort) return;
   }
   note_exit(w, lanes);

@@ -12,14 +12,15 @@
 namespace lockstep::engine {
 namespace {
 
-constexpr int kChunk = 16;  // bytes: a row of a core matrix
-constexpr int kCore = 8;    // rows of a core matrix
+constexpr int kChunk = kChunkBytes;
+constexpr int kCore = 8;  // rows of a core matrix
 
 std::uint32_t field(std::uint64_t bits, int at) {
   return static_cast<std::uint32_t>(bits >> at & 0x3fff) * kChunk;
 }
 
-// Where chunk `chunk` of line `line` is: lines are rows, or columns where these are contiguous.
+}  // namespace
+
 std::uint32_t chunk_address(const Descriptor& d, int line, int chunk, bool across) {
   const auto group = static_cast<std::uint32_t>(line / kCore),
              in_group = static_cast<std::uint32_t>(line % kCore),
@@ -36,8 +37,6 @@ std::uint32_t chunk_address(const Descriptor& d, int line, int chunk, bool acros
   const std::uint32_t pattern = ((plain >> 7) + d.base) & (chunks - 1);
   return plain ^ pattern << 4;
 }
-
-}  // namespace
 
 Descriptor descriptor_of(std::uint64_t bits) {
   constexpr int kSwizzles[] = {0, 128, 64, 32};

@@ -20,6 +20,22 @@ struct Descriptor {
 };
 Descriptor descriptor_of(std::uint64_t bits);
 
+inline constexpr int kChunkBytes = 16;  // a row of a core matrix
+// Where chunk `chunk` of line `line` is: lines are rows, or columns where these are contiguous
+// (`across`).
+std::uint32_t chunk_address(const Descriptor& d, int line, int chunk, bool across);
+
+// Visits the 16-byte chunks of a matrix: visit(address, line, the chunk's first element in it).
+template <class Visit>
+void each_chunk(const Descriptor& d, int rows, int columns, int bits, bool across, Visit visit) {
+  const int lines = across ? columns : rows, along = across ? rows : columns,
+            per = 8 * kChunkBytes / bits;
+  for (int line = 0; line < lines; ++line) {
+    for (int chunk = 0; chunk < along / per; ++chunk)
+      visit(chunk_address(d, line, chunk, across), line, chunk * per);
+  }
+}
+
 // Reads `rows` rows of `columns` elements of `bits` bits each, row by row, into `out`. across: in
 // memory a column is contiguous instead. What was read is added to `read`. False: a finding ends
 // the launch.

@@ -151,18 +151,6 @@ void mark_pending(Warp& w, const Matrix& m, const PendingMultiplication& p) {
   }
 }
 
-void forget_marks(Warp& w, const std::vector<std::uint32_t>& marks) {
-  for (Frame& frame : w.control->frames) {
-    if (!frame.validity) continue;
-    for (const std::uint32_t i : frame.validity->marked) {
-      Validity::Word& word = frame.validity->words[i];
-      if (word.kind == check::Kind::kAsyncOrder &&
-          std::find(marks.begin(), marks.end(), word.pc) != marks.end())
-        word.invalid = word.derived = 0;
-    }
-  }
-}
-
 // What a multiplication of `issuer` has read in shared memory must be there still: it may have read
 // it at any time until now. `w` has come to wait for it.
 bool check_read_kept(Warp& w, const Warp& issuer, const PendingMultiplication& p) {
@@ -409,7 +397,7 @@ void run_warpgroup_wait(Warp& w, const Op& op, LaneMask mask) {
   if (count != 0 && w.block->launch->check_races) {
     each_other_warp(w, [&](const Warp& v) { w.block->races.accessed_as_group(w.index, v.index); });
   }
-  forget_marks(w, done);
+  forget_order_marks(w, done);
 }
 
 }  // namespace lockstep::engine

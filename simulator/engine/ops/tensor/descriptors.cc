@@ -1,0 +1,136 @@
+#include "simulator/engine/ops/tensor/descriptors.h"
+
+#include <algorithm>
+
+namespace lockstep::engine {
+namespace {
+
+using isa::TensorKind;
+using isa::Type;
+
+std::uint32_t field(std::uint32_t bits, int first, int count) {
+  return bits >> first & ((1u << count) - 1);
+}
+
+// kNone: the kind has no such type.
+Type factor_type(TensorKind kind, std::uint32_t code) {
+  switch (kind) {
+    case TensorKind::kF16: return code == 0 ? Type::kF16 : code == 1 ? Type::kBF16 : Type::kNone;
+    case TensorKind::kTF32: return code == 2 ? Type::kTF32 : Type::kNone;
+    case TensorKind::kI8: return code == 0 ? Type::kU8 : code == 1 ? Type::kS8 : Type::kNone;
+    case TensorKind::kF8F6F4:
+      switch (code) {
+        case 0: return Type::kE4M3;
+        case 1: return Type::kE5M2;
+        case 3: return Type::kE2M3;
+        case 4: return Type::kE3M2;
+        case 5: return Type::kE2M1;
+        default: return Type::kNone;
+      }
+    default: return Type::kNone;
+  }
+}
+
+bool has_result(TensorKind kind, std::uint32_t code, Type a) {
+  constexpr std::uint32_t kF16 = 0, kF32 = 1, kS32 = 2;
+  switch (kind) {
+    case TensorKind::kF16: return code == kF32 || (code == kF16 && a == Type::kF16);
+    case TensorKind::kF8F6F4: return code == kF32 || code == kF16;
+    case TensorKind::kI8: return code == kS32;
+    default: return code == kF32;
+  }
+}
+
+// PTX ISA 9.7.16.2.1, of one block and dense factors.
+bool has_shape(TensorKind kind, std::uint32_t m, std::uint32_t n) {
+  if (m != 64 && m != 128) return false;
+  if (n == 0 || n > 256) return false;
+  if (kind == TensorKind::kI8) return n % 16 == 0 || (m == 64 && (n == 8 || n == 24));
+  return n % (m == 64 ? 8 : 16) == 0;
+}
+
+bool may_lie_across(TensorKind kind, Type type) {
+  return kind != TensorKind::kF8F6F4 || type == Type::kE4M3 || type == Type::kE5M2;
+}
+
+}  // namespace
+
+int TensorProduct::stored_bits() const {
+  return operation.a == Type::kTF32                                ? 32
+         : operation.a == Type::kF16 || operation.a == Type::kBF16 ? 16
+                                                                   : 8;
+}
+
+std::string understand(std::uint32_t bits, TensorKind kind, TensorProduct& product) {
+  matrix::Operation& o = product.operation;
+  if (field(bits, 2, 1) != 0) return "says that A is sparse, and the instruction is not .sp";
+  const std::uint32_t d = field(bits, 4, 2), m = field(bits, 24, 5) * 16,
+                      n = field(bits, 17, 6) * 8;
+  o.a = factor_type(kind, field(bits, 7, 3));
+  o.b = factor_type(kind, field(bits, 10, 3));
+  if (o.a == Type::kNone || o.b == Type::kNone || (kind == TensorKind::kF16 && o.a != o.b))
+    return "names types of factors that this kind does not multiply (" +
+           std::to_string(field(bits, 7, 3)) + " and " + std::to_string(field(bits, 10, 3)) + ")";
+  if (!has_result(kind, d, o.a))
+    return "names a type of the result that this kind does not have (" + std::to_string(d) + ")";
+  if (!has_shape(kind, m, n))
+    return "names a shape that this kind does not have: M = " + std::to_string(m) +
+           ", N = " + std::to_string(n);
+  o.d = o.c = d == 0 ? Type::kF16 : d == 1 ? Type::kF32 : Type::kS32;
+  o.saturates = field(bits, 3, 1) != 0;
+  if (o.saturates && kind != TensorKind::kI8)
+    return "says that the result saturates, which is of integers alone";
+  o.shape.m = static_cast<std::uint16_t>(m);
+  o.shape.n = static_cast<std::uint16_t>(n);
+  o.shape.k = static_cast<std::uint16_t>(256 / product.stored_bits());
+  product.a_negated = field(bits, 13, 1) != 0;
+  product.b_negated = field(bits, 14, 1) != 0;
+  if ((product.a_negated || product.b_negated) && kind == TensorKind::kI8)
+    return "negates a factor, which is not of integers";
+  product.a_across = field(bits, 15, 1) != 0;
+  product.b_across = field(bits, 16, 1) != 0;
+  if ((product.a_across && !may_lie_across(kind, o.a)) ||
+      (product.b_across && !may_lie_across(kind, o.b)))
+    return "transposes a factor of a type that is stored along K alone";
+  return {};
+}
+
+std::string understand(std::uint64_t bits, Descriptor& descriptor) {
+  constexpr int kNone = 0, kWide = 1, k128 = 2, k64 = 4, k32 = 6;
+  const auto at = [&](int first) {
+    return static_cast<std::uint32_t>(bits >> first & 0x3fff) * 16;
+  };
+  descriptor.start = at(0);
+  descriptor.leading = at(16);
+  descriptor.stride = at(32);
+  descriptor.base = static_cast<std::uint32_t>(bits >> 49 & 7);
+  if ((bits >> 46 & 7) != 1)
+    return "has " + std::to_string(bits >> 46 & 7) +
+           " in bits 46 to 48, where 1 must stand: one of Hopper has 0 there";
+  if ((bits >> 52 & 1) != 0)
+    return "has an absolute leading dimension, which the simulated GPU does not implement";
+  switch (static_cast<int>(bits >> 61)) {
+    case kNone: descriptor.swizzle = 0; return {};
+    case k128: descriptor.swizzle = 128; return {};
+    case k64: descriptor.swizzle = 64; return {};
+    case k32: descriptor.swizzle = 32; return {};
+    case kWide: return "swizzles 32 bytes in 128, which the simulated GPU does not implement";
+    default: return "names a swizzle that there is not (" + std::to_string(bits >> 61) + ")";
+  }
+}
+
+void spread_narrow(std::uint64_t* elements, std::size_t count, Type type) {
+  const int bits = type == Type::kE2M1 ? 4 : type == Type::kE2M3 || type == Type::kE3M2 ? 6 : 8;
+  if (bits == 8) return;
+  for (std::size_t first = 0; first + 16 <= count; first += 16) {
+    std::uint64_t bytes[17] = {};
+    std::copy_n(elements + first, 16, bytes);
+    for (std::size_t e = 0; e < 16; ++e) {
+      const std::size_t bit = e * static_cast<std::size_t>(bits);
+      elements[first + e] =
+          (bytes[bit / 8] | bytes[bit / 8 + 1] << 8) >> (bit % 8) & ((1u << bits) - 1);
+    }
+  }
+}
+
+}  // namespace lockstep::engine

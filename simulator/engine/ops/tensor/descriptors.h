@@ -1,0 +1,33 @@
+// What the registers of tcgen05.mma and cp describe: the product, and matrices in shared memory
+// (PTX ISA 9.7.16.4.1, 9.7.16.4.2).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "simulator/engine/ops/matrix/shared_matrix.h"
+#include "simulator/matrix/unit.h"
+#include "simulator/program/tensor_memory.h"
+
+namespace lockstep::engine {
+
+// An instruction descriptor, understood.
+struct TensorProduct {
+  matrix::Operation operation;  // types, shape, saturation
+  bool a_negated = false, b_negated = false;
+  bool a_across = false, b_across = false;  // A by columns, B by rows
+  // Bits of a factor in shared and in tensor memory.
+  int stored_bits() const;
+};
+
+// Why a descriptor is none of this kind of product by one block; empty when it is.
+std::string understand(std::uint32_t bits, isa::TensorKind kind, TensorProduct& product);
+
+// A descriptor of a matrix in shared memory. Why it is none; empty when it is.
+std::string understand(std::uint64_t bits, Descriptor& descriptor);
+
+// A factor as it is stored, a byte of 16 that hold 16 packed elements of fewer bits, in a byte of
+// its own: what kind::f8f6f4 reads of shared memory (PTX ISA 9.7.16.4.3).
+void spread_narrow(std::uint64_t* elements, std::size_t count, isa::Type type);
+
+}  // namespace lockstep::engine

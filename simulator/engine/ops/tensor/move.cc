@@ -1,0 +1,165 @@
+// tcgen05.ld and st, what waits for them, and the fences of tensor memory (PTX ISA 9.7.16.8).
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/monitor/tensor_order.h"
+#include "simulator/engine/monitor/uninitialised.h"
+#include "simulator/engine/ops/async/async_copy.h"
+#include "simulator/engine/ops/matrix/whole_warp.h"
+#include "simulator/engine/ops/tensor/queue.h"
+#include "simulator/engine/ops/tensor/tensor.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/written_bits.h"
+#include "simulator/matrix/tensor_layout.h"
+
+namespace lockstep::engine {
+namespace {
+
+using check::Kind;
+using isa::TensorShape;
+using program::TensorOperation;
+
+constexpr std::uint32_t kQuarter = 32;  // lanes that one warp of four may access
+
+matrix::TensorTransfer transfer_of(const TensorOperation& o) {
+  return {o.shape, o.number, o.packed, static_cast<int>(o.half)};
+}
+
+// The address, which all lanes must agree on and which must name lanes of the warp's own quarter.
+bool own_address(Warp& w, const TensorOperation& o, const matrix::TensorTransfer& transfer,
+                 std::uint32_t& address) {
+  address = static_cast<std::uint32_t>(address_of(w, o.address, 0));
+  for (int l = 1; l < kWarpSize; ++l) {
+    if (static_cast<std::uint32_t>(address_of(w, o.address, l)) == address) continue;
+    return refuse_tensor(
+               w, l, Kind::kInvalidInstruction,
+               "the address of lane " + std::to_string(l) + " differs from that of lane 0",
+               "All lanes of a warp must execute it with the same address.") &&
+           false;
+  }
+  const std::uint32_t lane = tensor_lane(address), quarter = w.index % 4 * kQuarter,
+                      lanes = static_cast<std::uint32_t>(transfer.lanes());
+  if (lane >= quarter && lane + lanes <= quarter + kQuarter && lane % lanes == 0) return true;
+  refuse_tensor(w, 0, Kind::kInvalidInstruction,
+                "lanes " + std::to_string(lane) + " to " + std::to_string(lane + lanes - 1) +
+                    " of tensor memory are not all the warp's own",
+                "Warp " + std::to_string(w.index) + " may access lanes " + std::to_string(quarter) +
+                    " to " + std::to_string(quarter + kQuarter - 1) +
+                    ": 32 * (warp mod 4) and the 31 after.");
+  w.event = Event::kAbort;
+  return false;
+}
+
+// The columns that the transfer accesses: one region, or two of .16x32bx2.
+bool access_regions(Warp& w, std::uint32_t number, const matrix::TensorTransfer& transfer,
+                    std::uint32_t address, bool writes) {
+  TensorRegion region{tensor_lane(address), static_cast<std::uint32_t>(transfer.lanes()),
+                      tensor_column(address), static_cast<std::uint32_t>(transfer.columns())};
+  if (!access_tensor(w, 0, number, region, writes)) return false;
+  if (transfer.shape != TensorShape::k16x32bx2) return true;
+  region.column += static_cast<std::uint32_t>(transfer.half);
+  return access_tensor(w, 0, number, region, writes);
+}
+
+void put(TensorMemory& t, std::uint32_t word, std::uint32_t value) { t.words[word] = value; }
+
+}  // namespace
+
+void run_tensor_load(Warp& w, const Op& op, LaneMask mask) {
+  if (!whole_warp(w, op, mask)) return;
+  const TensorOperation& o = operation_of(w, op);
+  const matrix::TensorTransfer transfer = transfer_of(o);
+  std::uint32_t address = 0;
+  if (!own_address(w, o, transfer, address)) return;
+  TensorMemory& t = tensor_of(*w.block);
+  const std::uint32_t number = begin_tensor_access(w, 0, TensorAccess::What::kLoad);
+  if (!access_regions(w, number, transfer, address, false)) return;
+  TensorWarp& mine = t.warps[w.index];
+  const std::uint32_t mark = (mine.load_count++ & 0xfff) << kOriginBits | (w.pc - 1);
+  const bool marks = w.block->launch->check_synchronisation;
+  if (marks) begin_tracking(w);
+  const std::uint32_t lane = tensor_lane(address), column = tensor_column(address);
+  const Slot* slots = w.block->program->slots.data() + o.first;
+  for (int r = 0; r < o.registers; ++r) {
+    if (slots[r] == kNoSlot) continue;
+    auto* d = destination<std::uint32_t>(w, slots[r]);
+    LaneMask unwritten = 0;
+    each(mask, [&](int l) {
+      const auto word = [&](int part) {
+        const matrix::TensorPlace p = transfer.place(l, r, part);
+        const std::uint32_t at = TensorMemory::word(lane + static_cast<std::uint32_t>(p.lane),
+                                                    column + static_cast<std::uint32_t>(p.column));
+        if (!t.written[at]) unwritten |= 1u << l;
+        return t.words[at];
+      };
+      d[l] = o.packed ? (word(0) & 0xffff) | word(1) << 16 : word(0);
+    });
+    if (marks) mark_register(w, slots[r], mask, mask, mark, Kind::kAsyncOrder);
+    if (unwritten != 0 && w.block->launch->check_initialisation) {
+      begin_tracking(w);
+      mark_register(w, slots[r], unwritten, marks ? unwritten : mask, w.pc - 1);
+    }
+  }
+  mine.loads.push_back(number);
+  mine.marks.push_back(mark);
+}
+
+void run_tensor_store(Warp& w, const Op& op, LaneMask mask) {
+  if (!whole_warp(w, op, mask)) return;
+  const TensorOperation& o = operation_of(w, op);
+  const matrix::TensorTransfer transfer = transfer_of(o);
+  std::uint32_t address = 0;
+  if (!own_address(w, o, transfer, address)) return;
+  TensorMemory& t = tensor_of(*w.block);
+  const std::uint32_t number = begin_tensor_access(w, 0, TensorAccess::What::kStore);
+  if (!access_regions(w, number, transfer, address, true)) return;
+  TensorWarp& mine = t.warps[w.index];
+  const bool late = w.block->launch->config->schedule_seed == 0;
+  const std::uint32_t lane = tensor_lane(address), column = tensor_column(address);
+  const Slot* slots = w.block->program->slots.data() + o.first;
+  for (int r = 0; r < o.registers; ++r) {
+    const auto* s = source<std::uint32_t>(w, slots[r]);
+    const LaneMask invalid =
+        w.control->tracking && !is_constant(slots[r])
+            ? invalid_lanes(w, w.control->frames[w.control->frame], slots[r], mask)
+            : 0;
+    each(mask, [&](int l) {
+      for (int part = 0; part < (o.packed ? 2 : 1); ++part) {
+        const matrix::TensorPlace p = transfer.place(l, r, part);
+        const std::uint32_t at = TensorMemory::word(lane + static_cast<std::uint32_t>(p.lane),
+                                                    column + static_cast<std::uint32_t>(p.column));
+        const std::uint32_t value = o.packed ? s[l] >> (16 * part) & 0xffff : s[l];
+        t.written[at] = (invalid >> l & 1) == 0;
+        if (late) {
+          mine.stored.emplace_back(at, value);
+        } else {
+          put(t, at, value);
+        }
+      }
+    });
+  }
+  mine.stores.push_back(number);
+}
+
+void run_tensor_wait(Warp& w, const Op& op, LaneMask mask) {
+  if (!whole_warp(w, op, mask)) return;
+  TensorMemory& t = tensor_of(*w.block);
+  TensorWarp& mine = t.warps[w.index];
+  const bool loads = operation_of(w, op).is_load;
+  if (loads) {
+    forget_order_marks(w, mine.marks);
+    mine.marks.clear();
+  } else {
+    for (const auto& [at, value] : mine.stored) put(t, at, value);
+    mine.stored.clear();
+  }
+  waited_for_tensor(w, loads);
+}
+
+void run_tensor_fence(Warp& w, const Op& op, LaneMask mask) {
+  fenced_tensor(w, std::countr_zero(mask), listed_operation_of(w, op).before);
+}
+
+}  // namespace lockstep::engine

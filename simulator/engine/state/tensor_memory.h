@@ -1,0 +1,139 @@
+// The tensor memory of a block (PTX ISA 9.7.16): its words, who has which columns, what is under
+// way there, and who has accessed what.
+//
+// What tcgen05.mma and tcgen05.cp issue is done when nothing else in the block can run, in the
+// order of issue, up to the next tcgen05.commit. That is the latest moment that PTX allows. Under a
+// schedule of its own it is done at once.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "simulator/check/knowledge.h"
+#include "simulator/engine/state/vocabulary.h"
+#include "simulator/engine/state/warpgroup_state.h"
+#include "simulator/program/tensor_memory.h"
+
+namespace lockstep::engine {
+
+using program::kTensorColumns;
+using program::kTensorLanes;
+
+// When a thread did something, as check::BlockOrder numbers times.
+struct TensorStamp {
+  std::uint32_t thread = 0, epoch = 0, clock = 0;
+  std::uint64_t at = 0;  // TensorMemory::events
+};
+
+// One instruction's accesses to tensor memory.
+struct TensorAccess {
+  enum class What : std::uint8_t { kLoad, kStore, kFill, kMultiply };
+  What what = What::kLoad;
+  std::uint32_t pc = 0;
+  std::uint32_t commits = 0;  // of the block, before it
+  TensorStamp issued;
+  // Of kLoad and kStore: tcgen05.wait, and the tcgen05.fence::before_thread_sync after it.
+  std::optional<TensorStamp> waited, fenced;
+
+  // Done by the tensor unit, in the order of issue.
+  bool is_queued() const { return what == What::kFill || what == What::kMultiply; }
+};
+
+// 16 lanes of a column: the last accesses of each kind, by number + 1; 0: none.
+struct TensorCell {
+  std::uint32_t written = 0;  // by any
+  std::uint32_t loaded = 0;   // by tcgen05.ld
+  std::uint32_t fed = 0;      // read by tcgen05.mma
+};
+inline constexpr std::uint32_t kTensorGroup = 16, kTensorGroups = kTensorLanes / kTensorGroup;
+
+// What a tcgen05.mma or tcgen05.cp will do.
+struct TensorWork {
+  std::uint32_t access = 0;  // its number
+  std::uint32_t warp = 0, lane = 0, pc = 0;
+  const program::TensorOperation* of = nullptr;
+  std::uint32_t d = 0;         // address in tensor memory
+  std::uint64_t a = 0, b = 0;  // descriptors
+  std::uint32_t a_tensor = 0, instruction = 0;
+  bool accumulates = false;
+  std::uint32_t disabled[4] = {};
+};
+
+struct TensorCommit {
+  std::uint32_t thread = 0, pc = 0;
+  std::uint32_t accesses = 0;     // of the block, before it
+  std::vector<TensorStamp> seen;  // by whom its phase has been found complete, each warp once
+};
+
+struct TensorQueued {
+  std::optional<TensorWork> work;  // none: a commit
+  std::uint32_t commit = 0;
+  std::vector<std::uint32_t> barriers;  // addresses in the cluster's shared memory
+  std::optional<check::Message> message;
+  std::uint32_t warp = 0, lane = 0, pc = 0;
+};
+
+// What an operation has read in shared memory, which must stay until it is known to be complete.
+struct TensorOperands {
+  std::uint32_t access = 0;
+  std::vector<MatrixBytes> read;
+};
+
+// The latest tcgen05.fence::after_thread_sync of a warp, and what was before it.
+struct TensorFence {
+  bool any = false;
+  std::uint32_t epoch = 0;
+  std::uint64_t at = 0;
+  check::ThreadClocks known;
+};
+
+struct TensorWarp {
+  std::vector<std::uint32_t> loads, stores;  // not waited for
+  std::vector<std::uint32_t> unfenced;       // waited for, and no fence::before_thread_sync since
+  std::vector<std::uint32_t> marks;          // of registers that `loads` write
+  std::uint32_t load_count = 0;
+  // Under the default schedule what is stored comes with the wait: word, value.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> stored;
+  TensorFence after;
+};
+
+struct TensorAllocation {
+  std::uint32_t first = 0, columns = 0, pc = 0, warp = 0;
+  bool freed = false;
+};
+
+struct TensorMemory {
+  TensorMemory()
+      : words(kTensorLanes * kTensorColumns),
+        written(words.size()),
+        cells(kTensorColumns * kTensorGroups) {}
+
+  std::vector<std::uint32_t> words;  // [column][lane]
+  std::vector<bool> written;
+  std::vector<TensorCell> cells;             // [column][group]
+  std::uint16_t owner[kTensorColumns] = {};  // number of an allocation + 1; 0: free
+  std::vector<TensorAllocation> allocations;
+  std::optional<std::uint32_t> relinquished;  // pc of relinquish_alloc_permit
+  std::uint64_t events = 0;                   // stamps and fences so far, in the order of execution
+  std::vector<TensorAccess> accesses;
+  std::vector<TensorCommit> commits;
+  std::deque<TensorQueued> queue;
+  std::vector<TensorOperands> operands;
+  TensorWarp warps[32];
+
+  static std::uint32_t word(std::uint32_t lane, std::uint32_t column) {
+    return column * kTensorLanes + lane;
+  }
+  TensorCell& cell(std::uint32_t lane, std::uint32_t column) {
+    return cells[column * kTensorGroups + lane / kTensorGroup];
+  }
+};
+
+// An address in tensor memory: the lane above the column.
+inline std::uint32_t tensor_lane(std::uint32_t address) { return address >> 16; }
+inline std::uint32_t tensor_column(std::uint32_t address) { return address & 0xffff; }
+
+}  // namespace lockstep::engine

@@ -1,0 +1,75 @@
+// Kernels on tensor memory, for tests: what stands round a body.
+#pragma once
+
+#include <string>
+
+#include "simulator/engine/tests/testing.h"
+
+namespace lockstep::engine::testing {
+
+// A kernel k(in, out) of four warps for sm_100a, with all 512 columns allocated until its end. tid
+// is the thread, p0 true for thread 0, p1 for warp 0. tm is the address of the warp's own lanes of
+// tensor memory, all of the whole; mine is the thread's row of `out`, 2048 bytes apart; smem the
+// address of 32 KiB of shared memory, s1 of an mbarrier object for one arrival; in0 the address of
+// `in`. r0 to r127, x0 to x15, d0 to d15, p2 to p9 are free.
+inline std::string tensor_kernel(const std::string& body, const std::string& target = "sm_100a") {
+  return ".version 9.0\n.target " + target + R"(
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+{
+.reg .pred p<10>; .reg .b32 r<128>; .reg .b32 x<16>; .reg .b32 tid, tm, all, smem, s<4>;
+.reg .b64 d<16>, mine, in0;
+.shared .align 1024 .b8 tile[32768];
+.shared .align 8 .b64 object;
+.shared .align 4 .b32 address;
+mov.u32 tid, %tid.x;
+setp.eq.u32 p0, tid, 0;
+setp.lt.u32 p1, tid, 32;
+ld.param.u64 in0, [in];
+ld.param.u64 d0, [out];
+mad.wide.u32 mine, tid, 2048, d0;
+mov.u32 smem, tile;
+mov.u32 s1, object;
+mov.u32 s2, address;
+@!p1 bra $allocated;
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s2], 512;
+$allocated:
+@p0 mbarrier.init.shared.b64 [s1], 1;
+bar.sync 0;
+ld.shared.b32 all, [s2];
+and.b32 tm, tid, 0x60;
+shl.b32 tm, tm, 16;
+add.u32 tm, tm, all;
+)" + body +
+         R"(
+tcgen05.fence::before_thread_sync;
+bar.sync 0;
+tcgen05.fence::after_thread_sync;
+@!p1 bra $freed;
+tcgen05.dealloc.cta_group::1.sync.aligned.b32 all, 512;
+$freed:
+ret;
+}
+)";
+}
+
+// A descriptor of what lies in shared memory from byte `start` of the tile on.
+inline std::string descriptor(const std::string& name, int start, int leading, int stride,
+                              int layout = 0) {
+  const auto high = static_cast<unsigned>(stride / 16 | 1 << 14 | layout << 29);
+  return "add.u32 x4, smem, " + std::to_string(start) +
+         ";\nshr.u32 x4, x4, 4;\nand.b32 x4, x4, 0x3fff;\nor.b32 x4, x4, " +
+         std::to_string(leading / 16 << 16) + ";\nmov.b64 " + name + ", {x4, " +
+         std::to_string(high) + "};\n";
+}
+
+// Thread 0 commits to the object, and all wait for its phase of this parity.
+inline std::string commit_and_wait(int parity = 0) {
+  static int label = 0;
+  const std::string wait = "$wait" + std::to_string(label++);
+  return "@p0 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [s1];\n" +
+         wait + ":\nmbarrier.try_wait.parity.shared.b64 p9, [s1], " + std::to_string(parity) +
+         ";\n@!p9 bra " + wait + ";\ntcgen05.fence::after_thread_sync;\n";
+}
+
+}  // namespace lockstep::engine::testing

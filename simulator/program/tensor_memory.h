@@ -1,0 +1,43 @@
+// Operations on tensor memory (PTX ISA 9.7.16, tcgen05): 128 lanes by 512 columns of 32 bits.
+//
+// Action::kTensorAllocate, kTensorFree, kTensorRelinquish, kTensorLoad, kTensorStore, kTensorWait:
+// the whole warp executes them, and Op::immediate is the index into Program::tensor_operations.
+// The others are each lane's own; SideDataFields: the index.
+#pragma once
+
+#include <cstdint>
+
+#include "simulator/isa/opcode.h"
+#include "simulator/program/copies.h"
+#include "simulator/program/operation.h"
+
+namespace lockstep::program {
+
+inline constexpr std::uint32_t kTensorLanes = 128, kTensorColumns = 512;
+
+struct TensorOperation {
+  // In tensor memory: of ld, st and cp the data, of mma the accumulator, of dealloc what is freed.
+  // In shared memory: where alloc stores the address, and the mbarrier object of commit.
+  AddressOperand address;
+  isa::Space space = isa::Space::kNone;  // of an address in shared memory
+  isa::TensorShape shape = isa::TensorShape::kNone;
+  isa::TensorMulticast multicast = isa::TensorMulticast::kNone;
+  isa::TensorKind kind = isa::TensorKind::kNone;
+  // ld and st: registers, Program::slots[first ..], and how many times the shape stands in a row.
+  std::uint32_t first = 0;
+  int registers = 0, number = 1;
+  bool packed = false;     // two columns of 16 bits in a register
+  std::uint32_t half = 0;  // .16x32bx2: from the columns of lanes 0 to 15 to those of 16 to 31
+  bool is_load = false;    // wait
+  bool before = false;     // fence
+  Slot columns = kNoSlot;  // alloc, dealloc
+  Slot mask = kNoSlot;     // commit: blocks of the cluster, 16 bits
+  // mma. a: descriptor, or kNoSlot, and a_address is where A lies in tensor memory.
+  Slot a = kNoSlot, b = kNoSlot, instruction = kNoSlot, accumulates = kNoSlot;
+  bool accumulates_negated = false;
+  AddressOperand a_address;
+  Slot disabled[4] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // lanes of D that stay, a bit each
+  int scale = 0;  // the accumulator is multiplied by 2^-scale first
+};
+
+}  // namespace lockstep::program

@@ -1,0 +1,349 @@
+// Tensor memory: products whose commits, waits and fences are missing, columns that are not the
+// block's, lanes that are not the warp's. Four warps; thread 0 multiplies.
+#include "tests/checker/checker.h"
+#include "tests/checker/tensor.cuh"
+
+namespace {
+
+using lockstep::checker::Buffer;
+using Half = unsigned short;
+
+constexpr unsigned kColumns = 64, kWide = 16;
+constexpr int kA = 128 * 16, kB = kWide * 16;
+
+// The block's columns, an mbarrier object and the warp's own lanes.
+#define TENSOR_BLOCK()                                        \
+  __shared__ unsigned base;                                   \
+  __shared__ unsigned long long bar;                          \
+  const bool first_warp = threadIdx.x < 32;                   \
+  if (first_warp) ALLOCATE(&base, kColumns);                  \
+  if (threadIdx.x == 0) INIT(&bar, 1);                        \
+  __syncthreads();                                            \
+  const unsigned tm = base, own = tm + ((threadIdx.x & 96u) << 16)
+
+// Factors of ones, and their descriptors.
+#define TENSOR_FACTORS(fence)                                               \
+  __shared__ __align__(128) Half tile[kA + kB];                             \
+  for (int i = threadIdx.x; i < kA + kB; i += blockDim.x) tile[i] = 0x3c00; \
+  if (fence) PROXY();                                                       \
+  __syncthreads();                                                          \
+  const unsigned long long a = tensor_descriptor(tile, 2048),               \
+                           b = tensor_descriptor(tile + kA, 16 * kWide);    \
+  const unsigned kind = product_of(kWide)
+#define PROXY() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
+
+// All have finished with the columns, which the first warp frees.
+#define TENSOR_END()  \
+  FENCE_BEFORE();     \
+  __syncthreads();    \
+  FENCE_AFTER();      \
+  if (first_warp) FREE(tm, kColumns)
+
+#define ON_ONE_BLOCK(name)            \
+  Buffer<unsigned> y(128);            \
+  name<faulty><<<1, 128>>>(y)
+
+template <bool faulty>
+__global__ void tensor_read_before_the_commit(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_FACTORS(true);
+  if (threadIdx.x == 0) {
+    TENSOR_MULTIPLY(tm, a, b, kind, false);
+    TENSOR_COMMIT(&bar);
+  }
+  if (!faulty) WAIT_PHASE(&bar, 0);
+  __syncthreads();
+  FENCE_AFTER();
+  unsigned r;
+  TENSOR_LOAD(r, own);  // FAULT tensor_read_before_the_commit
+  WAIT_LOADS(r);
+  y[threadIdx.x] = r;
+  WAIT_PHASE(&bar, 0);
+  TENSOR_END();
+}
+PAIR(tensor_read_before_the_commit, "async-order") { ON_ONE_BLOCK(tensor_read_before_the_commit); }
+
+template <bool faulty>
+__global__ void tensor_commit_before_the_product(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_FACTORS(true);
+  if (threadIdx.x == 0) {
+    if (faulty) TENSOR_COMMIT(&bar);
+    TENSOR_MULTIPLY(tm, a, b, kind, false);
+    if (!faulty) TENSOR_COMMIT(&bar);
+  }
+  WAIT_PHASE(&bar, 0);
+  __syncthreads();
+  FENCE_AFTER();
+  unsigned r;
+  TENSOR_LOAD(r, own);  // FAULT tensor_commit_before_the_product
+  WAIT_LOADS(r);
+  y[threadIdx.x] = r;
+  TENSOR_END();
+}
+PAIR(tensor_commit_before_the_product, "async-order") {
+  ON_ONE_BLOCK(tensor_commit_before_the_product);
+}
+
+template <bool faulty>
+__global__ void tensor_no_fence_after_the_wait(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_FACTORS(true);
+  if (threadIdx.x == 0) {
+    TENSOR_MULTIPLY(tm, a, b, kind, false);
+    TENSOR_COMMIT(&bar);
+  }
+  if (faulty) FENCE_AFTER();
+  WAIT_PHASE(&bar, 0);
+  if (!faulty) FENCE_AFTER();
+  unsigned r;
+  TENSOR_LOAD(r, own);  // FAULT tensor_no_fence_after_the_wait
+  WAIT_LOADS(r);
+  y[threadIdx.x] = r;
+  TENSOR_END();
+}
+PAIR(tensor_no_fence_after_the_wait, "async-order") {
+  ON_ONE_BLOCK(tensor_no_fence_after_the_wait);
+}
+
+template <bool faulty>
+__global__ void tensor_used_before_wait_ld(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_STORE(own, threadIdx.x);
+  WAIT_STORES();
+  unsigned r, n = 1;
+  TENSOR_LOAD(r, own);
+  if (!faulty) WAIT_LOADS(r);
+  n += r;  // FAULT tensor_used_before_wait_ld
+  if (faulty) WAIT_LOADS(n);
+  y[threadIdx.x] = n;
+  TENSOR_END();
+}
+PAIR(tensor_used_before_wait_ld, "async-order") { ON_ONE_BLOCK(tensor_used_before_wait_ld); }
+
+template <bool faulty>
+__global__ void tensor_loaded_before_wait_st(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_STORE(own, threadIdx.x);
+  if (!faulty) WAIT_STORES();
+  unsigned r;
+  TENSOR_LOAD(r, own);  // FAULT tensor_loaded_before_wait_st
+  WAIT_LOADS(r);
+  if (faulty) WAIT_STORES();
+  y[threadIdx.x] = r;
+  TENSOR_END();
+}
+PAIR(tensor_loaded_before_wait_st, "async-order") { ON_ONE_BLOCK(tensor_loaded_before_wait_st); }
+
+// The accumulator begins as what all warps stored.
+template <bool faulty>
+__global__ void tensor_no_fence_before_the_barrier(unsigned* y) {
+  TENSOR_BLOCK();
+  for (unsigned c = 0; c < kWide; ++c) TENSOR_STORE(own + c, 0u);
+  WAIT_STORES();
+  if (!faulty) FENCE_BEFORE();
+  TENSOR_FACTORS(true);
+  FENCE_AFTER();
+  if (threadIdx.x == 0) {
+    TENSOR_MULTIPLY(tm, a, b, kind, true);  // FAULT tensor_no_fence_before_the_barrier
+    TENSOR_COMMIT(&bar);
+  }
+  WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = 0;
+  FENCE_AFTER();
+  TENSOR_END();
+}
+PAIR(tensor_no_fence_before_the_barrier, "async-order") {
+  ON_ONE_BLOCK(tensor_no_fence_before_the_barrier);
+}
+
+template <bool faulty>
+__global__ void tensor_no_fence_after_the_barrier(unsigned* y) {
+  TENSOR_BLOCK();
+  for (unsigned c = 0; c < kWide; ++c) TENSOR_STORE(own + c, 0u);
+  WAIT_STORES();
+  FENCE_BEFORE();
+  TENSOR_FACTORS(true);
+  if (!faulty) FENCE_AFTER();
+  if (threadIdx.x == 0) {
+    TENSOR_MULTIPLY(tm, a, b, kind, true);  // FAULT tensor_no_fence_after_the_barrier
+    TENSOR_COMMIT(&bar);
+  }
+  WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = 0;
+  FENCE_AFTER();
+  TENSOR_END();
+}
+PAIR(tensor_no_fence_after_the_barrier, "async-order") {
+  ON_ONE_BLOCK(tensor_no_fence_after_the_barrier);
+}
+
+template <bool faulty>
+__global__ void tensor_factor_overwritten(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_FACTORS(true);
+  if (threadIdx.x == 0) {
+    TENSOR_MULTIPLY(tm, a, b, kind, false);  // FAULT tensor_factor_overwritten
+    TENSOR_COMMIT(&bar);
+  }
+  if (!faulty) WAIT_PHASE(&bar, 0);
+  __syncthreads();
+  tile[threadIdx.x] = 0;  // FAULT tensor_factor_overwritten
+  WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = 0;
+  FENCE_AFTER();
+  TENSOR_END();
+}
+PAIR(tensor_factor_overwritten, "race") { ON_ONE_BLOCK(tensor_factor_overwritten); }
+
+template <bool faulty>
+__global__ void tensor_factors_without_a_proxy_fence(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_FACTORS(!faulty);
+  if (threadIdx.x == 0) {
+    TENSOR_MULTIPLY(tm, a, b, kind, false);  // FAULT tensor_factors_without_a_proxy_fence
+    TENSOR_COMMIT(&bar);
+  }
+  WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = 0;
+  FENCE_AFTER();
+  TENSOR_END();
+}
+PAIR(tensor_factors_without_a_proxy_fence, "missing-proxy-fence") {
+  ON_ONE_BLOCK(tensor_factors_without_a_proxy_fence);
+}
+
+// enable-input-d of the first product of a sum.
+template <bool faulty>
+__global__ void tensor_first_product_adds(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_FACTORS(true);
+  if (threadIdx.x == 0) {
+    for (int k = 0; k < 2; ++k)
+      TENSOR_MULTIPLY(tm, a, b, kind, faulty || k != 0);  // FAULT tensor_first_product_adds
+    TENSOR_COMMIT(&bar);
+  }
+  WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = 0;
+  FENCE_AFTER();
+  TENSOR_END();
+}
+PAIR(tensor_first_product_adds, "uninitialised") { ON_ONE_BLOCK(tensor_first_product_adds); }
+
+template <bool faulty>
+__global__ void tensor_descriptor_of_hopper(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_FACTORS(true);
+  if (threadIdx.x == 0) {
+    const unsigned long long of = faulty ? a & ~(1ull << 46) : a;
+    TENSOR_MULTIPLY(tm, of, b, kind, false);  // FAULT tensor_descriptor_of_hopper
+    TENSOR_COMMIT(&bar);
+  }
+  WAIT_PHASE(&bar, 0);
+  y[threadIdx.x] = 0;
+  FENCE_AFTER();
+  TENSOR_END();
+}
+PAIR(tensor_descriptor_of_hopper, "invalid-instruction") {
+  ON_ONE_BLOCK(tensor_descriptor_of_hopper);
+}
+
+template <bool faulty>
+__global__ void tensor_lanes_of_another_warp(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_STORE(faulty ? tm : own, threadIdx.x);  // FAULT tensor_lanes_of_another_warp
+  WAIT_STORES();
+  y[threadIdx.x] = 0;
+  TENSOR_END();
+}
+PAIR(tensor_lanes_of_another_warp, "invalid-instruction") {
+  ON_ONE_BLOCK(tensor_lanes_of_another_warp);
+}
+
+template <bool faulty>
+__global__ void tensor_past_the_columns(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_STORE(own + kColumns - !faulty, threadIdx.x);  // FAULT tensor_past_the_columns
+  WAIT_STORES();
+  y[threadIdx.x] = 0;
+  TENSOR_END();
+}
+PAIR(tensor_past_the_columns, "out-of-bounds") { ON_ONE_BLOCK(tensor_past_the_columns); }
+
+template <bool faulty>
+__global__ void tensor_column_never_written(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_STORE(own, threadIdx.x);
+  WAIT_STORES();
+  unsigned r;
+  TENSOR_LOAD(r, own + faulty);
+  WAIT_LOADS(r);
+  y[threadIdx.x] = r + 1;  // FAULT tensor_column_never_written
+  TENSOR_END();
+}
+PAIR(tensor_column_never_written, "uninitialised") { ON_ONE_BLOCK(tensor_column_never_written); }
+
+template <bool faulty>
+__global__ void tensor_never_freed(unsigned* y) {
+  __shared__ unsigned base;
+  if (threadIdx.x < 32) {
+    ALLOCATE(&base, kColumns);  // FAULT tensor_never_freed
+    __syncwarp();
+    if (!faulty) FREE(base, kColumns);
+  }
+  y[threadIdx.x] = 0;
+}
+PAIR(tensor_never_freed, "invalid-instruction") { ON_ONE_BLOCK(tensor_never_freed); }
+
+template <bool faulty>
+__global__ void tensor_used_after_it_was_freed(unsigned* y) {
+  TENSOR_BLOCK();
+  if (faulty) {
+    if (first_warp) FREE(tm, kColumns);
+    __syncthreads();
+  }
+  TENSOR_STORE(own, threadIdx.x);  // FAULT tensor_used_after_it_was_freed
+  WAIT_STORES();
+  y[threadIdx.x] = 0;
+  if (!faulty) {
+    TENSOR_END();
+  }
+}
+PAIR(tensor_used_after_it_was_freed, "use-after-free") {
+  ON_ONE_BLOCK(tensor_used_after_it_was_freed);
+}
+
+template <bool faulty>
+__global__ void tensor_allocated_without_the_permit(unsigned* y) {
+  __shared__ unsigned base;
+  if (threadIdx.x < 32) {
+    if (faulty) RELINQUISH();
+    ALLOCATE(&base, kColumns);  // FAULT tensor_allocated_without_the_permit
+    if (!faulty) RELINQUISH();
+    __syncwarp();
+    FREE(base, kColumns);
+  }
+  y[threadIdx.x] = 0;
+}
+PAIR(tensor_allocated_without_the_permit, "invalid-instruction") {
+  ON_ONE_BLOCK(tensor_allocated_without_the_permit);
+}
+
+template <bool faulty>
+__global__ void tensor_freed_under_a_product(unsigned* y) {
+  TENSOR_BLOCK();
+  TENSOR_FACTORS(true);
+  if (threadIdx.x == 0) {
+    TENSOR_MULTIPLY(tm, a, b, kind, false);
+    TENSOR_COMMIT(&bar);
+  }
+  if (!faulty) WAIT_PHASE(&bar, 0);
+  FENCE_BEFORE();
+  __syncthreads();
+  FENCE_AFTER();
+  if (first_warp) FREE(tm, kColumns);  // FAULT tensor_freed_under_a_product
+  y[threadIdx.x] = 0;
+}
+PAIR(tensor_freed_under_a_product, "async-order") { ON_ONE_BLOCK(tensor_freed_under_a_product); }
+
+}  // namespace
