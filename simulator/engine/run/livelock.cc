@@ -10,6 +10,7 @@
 #include <thread>
 #include <tuple>
 
+#include "simulator/engine/launch/helper_threads.h"
 #include "simulator/engine/monitor/lane_groups.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/ops/async/mbarrier.h"
@@ -66,7 +67,7 @@ std::uint64_t state_of(const Warp& w) {
 // Whether this process has threads beside those of the launch: the one that called for it, and the
 // others that have not left.
 bool others_run_here(const QuiescenceBoard<std::atomic>& board) {
-  std::ptrdiff_t own = 1;
+  std::ptrdiff_t own = 1 + helper_threads();
   for (std::size_t i = 1; i < board.places.size(); ++i)
     own += board.places[i].quiet.load() != board.kGone;
   std::error_code error;

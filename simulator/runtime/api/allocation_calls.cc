@@ -71,6 +71,7 @@ cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* ca
                             " free (LOCKSTEP_MEMORY sets the GiB a device has)");
     return cudaErrorMemoryAllocation;
   }
+  r.host_sees_memory |= kind == Kind::kManaged || kind == Kind::kPinned;
   if (caller != nullptr) r.leaks.allocated(*a, function, caller);
   *result = reinterpret_cast<void*>(a->base);
   return cudaSuccess;
@@ -274,6 +275,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t size, unsigned flags) {
     if (pointer == nullptr || size == 0) return cudaErrorInvalidValue;
     if (r.memory->register_host(pointer, size) == nullptr)
       return cudaErrorHostMemoryAlreadyRegistered;
+    r.host_sees_memory = true;
     r.host_flags[reinterpret_cast<Address>(pointer)] = flags;
     return cudaSuccess;
   });

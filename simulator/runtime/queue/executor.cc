@@ -1,12 +1,12 @@
 #include "simulator/runtime/queue/executor.h"
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "simulator/engine/launch/helper_threads.h"
 #include "simulator/runtime/mutation/survey.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
@@ -29,6 +29,18 @@ class Unlocked {
  private:
   DeviceLock& lock_;
   int depth_;
+};
+
+// The host is in a call that waits, while it lives.
+class Waiting {
+ public:
+  explicit Waiting(Runtime& runtime) : runtime_(runtime) { ++runtime_.waiting; }
+  ~Waiting() { --runtime_.waiting; }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  Runtime& runtime_;
 };
 
 // What happens while it lives was called by the program where the operation was put.
@@ -163,12 +175,11 @@ void report_deadlock(Runtime& runtime, const Clock& what) {
   check::Finding f;
   f.kind = check::Kind::kDeadlock;
   f.call = first->api_name;
-  f.caller = first->caller;
   f.where = "the host waits, and nothing that it waits for can go on: " + waiting(runtime);
   const void* const from = caller();
-  f.detail = "The host waits in " + describe_caller(from) +
-             ", and no other thread of it could write the value.";
-  f.access.operation = first->caller == nullptr ? "" : describe_caller(first->caller);
+  f.caller = from;
+  f.access.operation = describe_caller(from);
+  f.detail = "No other thread of the host could write the value.";
   const int ordinal = first->device;
   runtime.report({std::move(f)});
   Device& device = runtime.devices[static_cast<std::size_t>(ordinal)];
@@ -197,8 +208,13 @@ bool executes_at_once(const Runtime& runtime) {
          runtime.interceptor != nullptr;
 }
 
+bool execute_one(Runtime& runtime) {
+  const auto entry = runtime.queue.next({});
+  return entry && execute(runtime, entry);
+}
+
 void after_put(Runtime& runtime) {
-  runtime.queue.changed();
+  runtime.queue.called();
   const auto& last = static_cast<const Pending&>(*runtime.queue.entries().back());
   if (executes_at_once(runtime)) {
     run_what_can(runtime, {});
@@ -209,12 +225,14 @@ void after_put(Runtime& runtime) {
   }
   if (runtime.queue.size() >= kMostPending)
     run_what_can(runtime, {nullptr, true, random_of(runtime)});
+  if (!runtime.queue.empty()) runtime.attendant.attend(runtime);
 }
 
 void run_until(Runtime& runtime, const Clock& what) {
   if (runtime.queue.empty() || thread_state().in_callback) return;
-  runtime.queue.changed();
-  std::optional<std::chrono::steady_clock::time_point> since;
+  const Waiting waiting(runtime);
+  runtime.queue.called();
+  std::chrono::steady_clock::time_point since{};  // when nothing could go on
   while (runtime.queue.has(what)) {
     std::mt19937_64* const random = random_of(runtime);
     std::shared_ptr<Entry> entry;
@@ -224,12 +242,13 @@ void run_until(Runtime& runtime, const Clock& what) {
     // What it waits for may come from something else.
     if (!entry) entry = runtime.queue.next({nullptr, false, random});
     if (entry) {
-      if (execute(runtime, entry)) since = std::nullopt;
+      if (execute(runtime, entry)) since = {};
       continue;
     }
     const auto now = std::chrono::steady_clock::now();
-    if (!since) since = now;
-    if (!others_execute(runtime) && (thread_count() == 1 || now - *since >= kPatience))
+    if (since == std::chrono::steady_clock::time_point{}) since = now;
+    if (!others_execute(runtime) &&
+        (thread_count() - engine::helper_threads() == 1 || now - since >= kPatience))
       return report_deadlock(runtime, what);
     wait_a_moment(runtime);
     runtime.queue.changed();
@@ -241,7 +260,7 @@ void run_all(Runtime& runtime) { run_until(runtime, runtime.order.all()); }
 bool ask(Runtime& runtime, const Clock& what) {
   if (!runtime.queue.has(what)) return true;
   if (thread_state().in_callback) return false;
-  runtime.queue.changed();
+  runtime.queue.called();
   auto entry = runtime.queue.next({&what, false, random_of(runtime)});
   if (!entry) entry = runtime.queue.next({nullptr, false, random_of(runtime)});
   if (entry) execute(runtime, entry);

@@ -28,6 +28,9 @@ bool executes_at_once(const Runtime& runtime);
 // Something has been added to the queue: executes what the schedule has executed then.
 void after_put(Runtime& runtime);
 
+// Executes the first that can be executed; false: there is none.
+bool execute_one(Runtime& runtime);
+
 // The host waits: executes all that `what` covers, and what that needs. A wait that never ends is
 // reported as a deadlock, and what waits is given up.
 void run_until(Runtime& runtime, const Clock& what);

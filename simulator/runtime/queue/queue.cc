@@ -39,7 +39,7 @@ bool Queue::is_stuck(const Entry& entry, bool no_host_functions) const {
 }
 
 // Whatever comes after an operation that is neither ready nor stuck comes after one that is: so
-// those that are stuck tell which of the others wait.
+// the stuck ones show which of the others wait.
 std::shared_ptr<Entry> Queue::next(const Choice& choice) const {
   std::vector<const Entry*> stuck;
   std::vector<const std::shared_ptr<Entry>*> free;

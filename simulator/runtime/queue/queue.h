@@ -58,6 +58,12 @@ class Queue {
   // Counts what may have made an operation ready: one that was executed, a call of the host.
   std::uint64_t changes() const { return changes_; }
   void changed() { ++changes_; }
+  // Calls of the host that put something, wait or ask.
+  std::uint64_t calls() const { return calls_; }
+  void called() {
+    ++calls_;
+    changed();
+  }
   // The operation waits for something that is not there yet.
   void waits(Entry& entry) { entry.tried_at = changes_; }
   // Clocks of all that has not been executed are to cover this as well: it has been executed, and
@@ -69,7 +75,7 @@ class Queue {
 
   Order& order_;
   std::list<std::shared_ptr<Entry>> entries_;
-  std::uint64_t changes_ = 1;
+  std::uint64_t changes_ = 1, calls_ = 0;
 };
 
 }  // namespace lockstep::runtime

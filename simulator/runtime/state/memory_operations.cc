@@ -144,7 +144,8 @@ std::string words_of(const memory::DeviceMemory& memory,
   return "the value " +
          std::to_string(width(operation) == 8 ? operation.waitValue.value64
                                               : operation.waitValue.value) +
-         " at " + describe_place(memory, operation.waitValue.address);
+         " at " + hexadecimal(operation.waitValue.address) + ", " +
+         describe_place(memory, operation.waitValue.address);
 }
 
 }  // namespace lockstep::runtime

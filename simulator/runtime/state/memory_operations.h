@@ -24,7 +24,7 @@ cudaError_t check_operations(Runtime& runtime, const char* api_name,
 cudaError_t run_operations(Runtime& runtime, const char* api_name, const MemoryOperationsWork& work,
                            const Operation& at, std::size_t* next, bool* done);
 
-// "the value 1 at 0x...", of one that waits.
+// "the value 1 at 0x12000000, 4 bytes into ...", of one that waits.
 std::string words_of(const memory::DeviceMemory& memory, const CUstreamBatchMemOpParams& operation);
 
 }  // namespace lockstep::runtime

@@ -154,6 +154,7 @@ cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device,
   if (first) {
     loaded.error = load_now(runtime, binary, device, loaded, &why);
     if (loaded.error == cudaSuccess) fill_managed_slots(binary, *loaded.module);
+    runtime.host_sees_memory |= !binary.managed.empty();
   }
   if (loaded.error == cudaSuccess) return cudaSuccess;
   if (!binary.registered) {

@@ -42,7 +42,12 @@ Runtime* the_runtime = nullptr;  // once it has been made
 
 void report_leaks_at_exit(int /*status*/, void*) {
   if (the_runtime == nullptr) return;
-  std::unique_lock lock(the_runtime->lock, std::try_to_lock);
+  std::unique_lock lock(the_runtime->lock, std::defer_lock);
+  if (the_runtime->attendant.is_busy()) {
+    lock.lock();
+  } else {
+    lock.try_lock();
+  }
   // Another thread runs a kernel while the process ends: nothing is left to wait for it.
   if (!lock.owns_lock()) return;
   execute_at_exit(*the_runtime);

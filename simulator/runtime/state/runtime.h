@@ -25,6 +25,7 @@
 #include "simulator/memory/image.h"
 #include "simulator/runtime/order/order.h"
 #include "simulator/runtime/order/touched_memory.h"
+#include "simulator/runtime/queue/attendant.h"
 #include "simulator/runtime/queue/queue.h"
 #include "simulator/runtime/state/dependent_launches.h"
 #include "simulator/runtime/state/device_lock.h"
@@ -124,7 +125,10 @@ class Runtime {
   DependentLaunches dependent_launches;
   Order order;
   Queue queue{order};
-  std::mt19937_64 random;  // of the order of operations, by the seed of the schedule
+  Attendant attendant;
+  std::size_t waiting = 0;        // calls of the host that wait now
+  bool host_sees_memory = false;  // there has been pinned, managed or registered memory
+  std::mt19937_64 random;         // of the order of operations, by the seed of the schedule
   TouchedMemory touched;
   std::set<memory::Address> pool_memory;  // allocated in streams: cudaFree does not wait then
   std::map<memory::Address, Operation> freeing;  // freed in a stream that has not come to it
