@@ -131,7 +131,9 @@ std::string Finding::to_string() const {
       if (!access.operation.empty()) s += ", " + access.operation;
     }
     if (other) s += against(*other);
-    if (!detail.empty()) s += (call.empty() || kind == Kind::kRace ? "\n  " : ", ") + detail;
+    if (!detail.empty())
+      s +=
+          (call.empty() || kind == Kind::kRace || kind == Kind::kDeadlock ? "\n  " : ", ") + detail;
     if (occurrences > 1 && !call.empty()) s += format("\n  %" PRIu64 " times", occurrences);
     // The driver API has no last error to ask for.
     if (call.starts_with("cuda") && severity == Severity::kInformation)

@@ -1,6 +1,7 @@
 // Contexts: a device's primary one and those that a program creates, and the stack of them that
 // each thread has.
 #include "simulator/driver/call.h"
+#include "simulator/runtime/queue/executor.h"
 
 using namespace lockstep::driver;
 using lockstep::runtime::contexts;
@@ -178,7 +179,9 @@ CUresult cuCtxSynchronize_v2(CUcontext handle) {
   return locked("cuCtxSynchronize", Needs::kDriver, [&](Runtime& r, Device&) {
     const Context* const context = named(handle);
     if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-    return result_of(r.devices[static_cast<std::size_t>(context->device)].error);
+    const Device& device = r.devices[static_cast<std::size_t>(context->device)];
+    lockstep::runtime::wait_for(r, lockstep::runtime::Clock(r.order.all_of(device.ordinal)));
+    return result_of(device.error);
   });
 }
 

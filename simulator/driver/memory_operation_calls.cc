@@ -10,6 +10,7 @@
 #include "simulator/runtime/state/memory_operations.h"
 
 using namespace lockstep::driver;
+using lockstep::runtime::Call;
 using lockstep::runtime::Contexts;
 using lockstep::runtime::Graph;
 using lockstep::runtime::GraphNode;
@@ -31,25 +32,21 @@ CUresult put_operations(const char* function, CUstream stream, unsigned count,
         Work work =
             MemoryOperationsWork{{operations, operations + count}, handle_of(Contexts::current())};
         auto& asked = std::get<MemoryOperationsWork>(work);
-        int device = 0;
-        {
-          const std::lock_guard lock(r.lock);
-          Device& d = r.current();
-          auto* const s = r.streams.find_stream(stream, d.ordinal);
-          if (s == nullptr) return cudaErrorInvalidResourceHandle;
-          if (const cudaError_t error = check_operations(r, function, asked);
-              error != cudaSuccess || count == 0)
-            return error;
-          if (r.interceptor != nullptr && !r.interceptor->before_put(r, function, stream, work))
-            return cudaSuccess;
-          const bool captured = s->capture != nullptr;
-          note_operation(r, d, LOCKSTEP_OTHER_WORK, function, stream, captured);
-          if (captured) return capture_work(r, function, *s, std::move(work));
-          if (const cudaError_t error = check_legacy(r, function, *s); error != cudaSuccess)
-            return error;
-          device = d.ordinal;
-        }
-        return run_operations(r, function, device, asked);
+        const std::lock_guard lock(r.lock);
+        Device& d = r.current();
+        auto* const s = r.streams.find_stream(stream, d.ordinal);
+        if (s == nullptr) return cudaErrorInvalidResourceHandle;
+        if (const cudaError_t error = check_operations(r, function, asked);
+            error != cudaSuccess || count == 0)
+          return error;
+        if (r.interceptor != nullptr && !r.interceptor->before_put(r, function, stream, work))
+          return cudaSuccess;
+        const bool captured = s->capture != nullptr;
+        note_operation(r, d, LOCKSTEP_OTHER_WORK, function, stream, captured);
+        if (captured) return capture_work(r, function, *s, std::move(work));
+        if (const cudaError_t error = check_legacy(r, function, *s); error != cudaSuccess)
+          return error;
+        return put_in_queue(r, d, Call::async(function), stream, std::move(work));
       },
       Loads::kCode);
 }

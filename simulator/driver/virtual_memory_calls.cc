@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "simulator/driver/call.h"
+#include "simulator/runtime/queue/executor.h"
 
 using namespace lockstep::driver;
 using lockstep::memory::Address;
@@ -187,6 +188,7 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
 CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessDesc* descriptions,
                         std::size_t count) {
   return locked("cuMemSetAccess", Needs::kDriver, [&](Runtime& r, Device&) {
+    lockstep::runtime::run_all(r);
     if (descriptions == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
     for (std::size_t i = 0; i < count; ++i) {
       if (descriptions[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
@@ -214,6 +216,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAcces
 
 CUresult cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
   return locked("cuMemUnmap", Needs::kDriver, [&](Runtime& r, Device&) {
+    lockstep::runtime::run_all(r);
     const bool whole = state().for_each(address, bytes, [&](Address at, Mapping& mapping) {
       Physical& p = *state().find(mapping.handle);
       if (mapping.accessible) {

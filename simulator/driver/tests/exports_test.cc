@@ -55,13 +55,17 @@ CUDA_TEST(DriverExports, WhatIsNotSimulatedIsRefused) {
   EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
 }
 
-// Nothing can write it: what is put into a stream is done at once, and there is no other thread.
+// Nothing can write it: the host waits, and it has no other thread.
 CUDA_TEST(DriverMemoryOperation, GivesUpOnAValueThatNeverComes) {
   start();
   const CUdeviceptr at = words({0});
+  GOOD(cuStreamWaitValue32(nullptr, at, 1, CU_STREAM_WAIT_VALUE_EQ));
+  EXPECT_CU(CUDA_ERROR_NOT_READY, cuStreamQuery(nullptr));
   testing::internal::CaptureStderr();
-  EXPECT_CU(CUDA_ERROR_NOT_SUPPORTED, cuStreamWaitValue32(nullptr, at, 1, CU_STREAM_WAIT_VALUE_EQ));
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("did not come"), std::string::npos);
+  EXPECT_CU(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(nullptr));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("deadlock"), std::string::npos) << said;
+  EXPECT_NE(said.find("waits for the value 1 at"), std::string::npos) << said;
 }
 
 // Without libcudadevrt, which a program on silicon links.

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "simulator/engine/launch/helper_threads.h"
 #include "simulator/engine/monitor/lane_groups.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/ops/async/mbarrier.h"
@@ -149,7 +150,7 @@ bool LivelockWatch::begins_to_watch() {
 bool others_run_here() {
   std::error_code error;
   const std::filesystem::directory_iterator threads("/proc/self/task", error);
-  return error || std::distance(begin(threads), end(threads)) > 1;
+  return error || std::distance(begin(threads), end(threads)) > 1 + helper_threads();
 }
 
 bool host_may_help(Launch& launch, bool others) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/concurrency.h"
 #include "simulator/runtime/state/describe.h"
@@ -20,19 +21,25 @@ using lockstep::memory::Kind;
 using lockstep::runtime::AllocateWork;
 using lockstep::runtime::api;
 using lockstep::runtime::bytes;
+using lockstep::runtime::Call;
 using lockstep::runtime::capture_work;
 using lockstep::runtime::check_order;
 using lockstep::runtime::check_stream;
 using lockstep::runtime::check_unsafe;
 using lockstep::runtime::describe_place;
 using lockstep::runtime::Device;
+using lockstep::runtime::finish_free;
 using lockstep::runtime::FreeWork;
 using lockstep::runtime::hexadecimal;
 using lockstep::runtime::Operation;
+using lockstep::runtime::put_in_queue;
 using lockstep::runtime::Reach;
+using lockstep::runtime::release_memory;
+using lockstep::runtime::run_all;
 using lockstep::runtime::Runtime;
 using lockstep::runtime::Stream;
 using lockstep::runtime::Touch;
+using lockstep::runtime::wait_for_all;
 
 namespace {
 
@@ -53,6 +60,10 @@ cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* ca
   *result = nullptr;
   if (size == 0) return cudaSuccess;
   const Allocation* a = r.memory->allocate(size, kAlignment, kind, d.ordinal);
+  if (a == nullptr && !r.freeing.empty()) {
+    run_all(r);
+    a = r.memory->allocate(size, kAlignment, kind, d.ordinal);
+  }
   if (a == nullptr) {
     r.explain(function, "out of memory: " + bytes(size) + " asked for, " +
                             bytes(r.memory_capacity - r.memory->bytes_in_use(d.ordinal)) + " of " +
@@ -60,16 +71,16 @@ cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* ca
                             " free (LOCKSTEP_MEMORY sets the GiB a device has)");
     return cudaErrorMemoryAllocation;
   }
+  r.host_sees_memory |= kind == Kind::kManaged || kind == Kind::kPinned;
   if (caller != nullptr) r.leaks.allocated(*a, function, caller);
   *result = reinterpret_cast<void*>(a->base);
   return cudaSuccess;
 }
 
-// Frees an allocation by its first byte if it is of a kind that this function frees.
-// `in_stream`: the operation of cudaFreeAsync; nullptr: the function waits for all work.
+// Whether this is the first byte of an allocation of a kind that this function frees.
 template <class Accepts>
-cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts accepts,
-                    const Operation* in_stream = nullptr) {
+cudaError_t check_release(Runtime& r, const char* function, void* pointer, Accepts accepts) {
+  finish_free(r, pointer);
   const Address address = reinterpret_cast<Address>(pointer);
   const auto refuse = [&](const std::string& why) {
     r.explain(function, hexadecimal(address) + " " + why);
@@ -84,16 +95,21 @@ cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts acc
                   describe_place(*r.memory, address));
   if (!accepts(a->kind))
     return refuse("is " + describe(*a) + ", which this function does not free");
-  r.leaks.freed(address);
-  if (in_stream == nullptr) {
-    r.has_waited_for_all();
-  } else {
-    r.dependent_launches.forget();
-    check_order(r, function, *in_stream, Box::line(a->base, a->size), Touch::kFrees);
-  }
-  r.pool_memory.erase(address);
-  r.memory->release(address);
   return cudaSuccess;
+}
+
+// The same, and waits for all work before.
+template <class Accepts>
+cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts accepts) {
+  cudaError_t error = check_release(r, function, pointer, accepts);
+  if (error != cudaSuccess) return error;
+  wait_for_all(r);
+  // A host function may have run, and another thread.
+  error = check_release(r, function, pointer, accepts);
+  if (error != cudaSuccess) return error;
+  r.leaks.freed(reinterpret_cast<Address>(pointer));
+  release_memory(r, pointer);
+  return r.current().error;
 }
 
 std::size_t pitch_of(std::size_t width) { return (width + kPitch - 1) / kPitch * kPitch; }
@@ -138,6 +154,7 @@ cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
       // The memory may be used by what comes after this in the stream.
       const Operation at = r.order.put(r.streams.find_stream(stream, d.ordinal)->order);
       r.pool_memory.insert(reinterpret_cast<Address>(*pointer));
+      r.dependent_launches.end_chain();
       check_order(r, "cudaMallocAsync", at, Box::line(reinterpret_cast<Address>(*pointer), size),
                   Touch::kAllocates);
       return cudaSuccess;
@@ -193,8 +210,19 @@ cudaError_t cudaFree(void* pointer) {
     // Memory of a pool goes back at once, as an H100 shows: cudaFree does not wait for its use.
     if (r.pool_memory.count(reinterpret_cast<Address>(pointer)) == 0)
       return release(r, "cudaFree", pointer, freed_by_cuda_free);
+    if (const cudaError_t error = check_release(r, "cudaFree", pointer, freed_by_cuda_free);
+        error != cudaSuccess)
+      return error;
+    // What was put before is executed before: then the search for races knows what it accesses.
+    run_all(r);
+    const Allocation* const a = r.memory->find(reinterpret_cast<Address>(pointer));
+    if (a == nullptr || a->freed) return cudaErrorInvalidValue;
     const Operation at{0, 0, r.order.host(), {StreamName::Kind::kNone}};
-    return release(r, "cudaFree", pointer, freed_by_cuda_free, &at);
+    r.dependent_launches.end_chain();
+    check_order(r, "cudaFree", at, Box::line(a->base, a->size), Touch::kFrees);
+    r.leaks.freed(a->base);
+    release_memory(r, pointer);
+    return cudaSuccess;
   });
 }
 
@@ -206,8 +234,12 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     if (const cudaError_t error = check_stream(r, d, "cudaFreeAsync", stream); error != cudaSuccess)
       return error;
     if (pointer == nullptr) return cudaSuccess;
-    const Operation at = r.order.put(r.streams.find_stream(stream, d.ordinal)->order);
-    return release(r, "cudaFreeAsync", pointer, freed_by_cuda_free, &at);
+    if (const cudaError_t error = check_release(r, "cudaFreeAsync", pointer, freed_by_cuda_free);
+        error != cudaSuccess)
+      return error;
+    r.leaks.freed(reinterpret_cast<Address>(pointer));
+    r.dependent_launches.end_chain();
+    return put_in_queue(r, d, Call::async("cudaFreeAsync"), stream, FreeWork{pointer, true});
   });
 }
 
@@ -243,6 +275,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t size, unsigned flags) {
     if (pointer == nullptr || size == 0) return cudaErrorInvalidValue;
     if (r.memory->register_host(pointer, size) == nullptr)
       return cudaErrorHostMemoryAlreadyRegistered;
+    r.host_sees_memory = true;
     r.host_flags[reinterpret_cast<Address>(pointer)] = flags;
     return cudaSuccess;
   });
@@ -253,8 +286,9 @@ cudaError_t cudaHostUnregister(void* pointer) {
     const Allocation* a = r.memory->find(reinterpret_cast<Address>(pointer));
     if (a == nullptr || a->kind != Kind::kRegistered) return cudaErrorHostMemoryNotRegistered;
     if (a->base != reinterpret_cast<Address>(pointer)) return cudaErrorInvalidValue;
-    r.has_waited_for_all();
-    r.memory->release(a->base);
+    const Address base = a->base;
+    wait_for_all(r);
+    r.memory->release(base);
     return cudaSuccess;
   });
 }
@@ -286,6 +320,9 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
     *free = r.memory_capacity - r.memory->bytes_in_use(d.ordinal);
+    for (const auto& [address, operation] : r.freeing) {
+      if (const Allocation* a = r.memory->find(address); a->device == d.ordinal) *free += a->size;
+    }
     *total = r.memory_capacity;
     return cudaSuccess;
   });

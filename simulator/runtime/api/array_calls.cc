@@ -1,4 +1,5 @@
 // Arrays: making them and copying to and from them.
+#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/work.h"
@@ -124,7 +125,8 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
       r.explain("cudaFreeArray", "there is no such array; was it freed before?");
       return cudaErrorContextIsDestroyed;
     }
-    r.has_waited_for_all();
+    lockstep::runtime::wait_for_all(r);
+    if (a = arrays().find(array); a == nullptr) return cudaErrorContextIsDestroyed;
     arrays().destroy(r, a);
     return cudaSuccess;
   });

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/contexts.h"
 #include "simulator/runtime/state/runtime.h"
 
@@ -126,10 +127,13 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return api(__func__, Reach::kDevice, [](Runtime& r, Device& d) {
-    r.has_waited();
-    r.order.host_waits_for_device(d.ordinal);
-    return lockstep::runtime::check_device_wait(r, d, "cudaDeviceSynchronize");
+  return api(__func__, Reach::kDevice, [](Runtime& r, Device& d) -> cudaError_t {
+    if (const cudaError_t error =
+            lockstep::runtime::check_device_wait(r, d, "cudaDeviceSynchronize");
+        error != cudaSuccess)
+      return error;
+    lockstep::runtime::wait_for(r, lockstep::runtime::Clock(r.order.all_of(d.ordinal)));
+    return d.error;
   });
 }
 
@@ -163,7 +167,8 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     if (limit == cudaLimitStackSize) {
       if (value > kLargestStack) return cudaErrorInvalidValue;
       value = (value + kStackUnit - 1) / kStackUnit * kStackUnit;
-      r.order.host_waits_for_device(d.ordinal);  // as an H100 shows
+      // As an H100 shows.
+      lockstep::runtime::wait_for(r, lockstep::runtime::Clock(r.order.all_of(d.ordinal)));
     }
     d.limits[limit] = value;
     return cudaSuccess;

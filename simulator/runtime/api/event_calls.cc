@@ -1,14 +1,17 @@
 // Events. Their times are the host's: the duration of the simulation, never the speed of a GPU.
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/transfers.h"
 #include "simulator/runtime/state/work.h"
 
 using lockstep::runtime::api;
+using lockstep::runtime::ask;
 using lockstep::runtime::capture_record;
 using lockstep::runtime::check_stream;
 using lockstep::runtime::check_unsafe;
+using lockstep::runtime::Clock;
 using lockstep::runtime::Device;
 using lockstep::runtime::Event;
 using lockstep::runtime::put;
@@ -44,9 +47,9 @@ cudaError_t record(const char* function, cudaEvent_t event, cudaStream_t stream,
 
 // An event that was never recorded counts as having happened; one that a graph's capture recorded
 // never will.
-cudaError_t happened(const char* function, cudaEvent_t event) {
+cudaError_t happened(const char* function, cudaEvent_t event, bool asks = false) {
   return api(function, event == nullptr ? Reach::kHost : Reach::kDevice,
-             [&](Runtime& r, Device&) -> cudaError_t {
+             [&](Runtime& r, Device& d) -> cudaError_t {
                const Event* e = r.streams.find_event(event);
                if (e == nullptr) return unknown_event(r, function);
                if (e->capture && e->capture->members.empty()) {
@@ -58,9 +61,10 @@ cudaError_t happened(const char* function, cudaEvent_t event) {
                  r.explain(function, "the event was recorded while its stream was being captured");
                  return cudaErrorCapturedEvent;
                }
-               r.has_waited();
-               if (e->stands_for) r.order.host_waits_for(*e->stands_for);
-               return check_unsafe(r, function);
+               const Clock what = e->stands_for.value_or(Clock());
+               if (asks && !ask(r, what)) return cudaErrorNotReady;
+               lockstep::runtime::wait_for(r, what);
+               return d.error != cudaSuccess ? d.error : check_unsafe(r, function);
              });
 }
 
@@ -103,7 +107,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return record(__func__, event, stream, (flags & cudaEventRecordExternal) != 0);
 }
 
-cudaError_t cudaEventQuery(cudaEvent_t event) { return happened(__func__, event); }
+cudaError_t cudaEventQuery(cudaEvent_t event) { return happened(__func__, event, true); }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return happened(__func__, event); }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
@@ -121,8 +125,14 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
                     "an event was never recorded, or was made with cudaEventDisableTiming");
           return cudaErrorInvalidResourceHandle;
         }
+        for (const Event* event : {from, to}) {
+          if (!*event->recorded) {
+            ask(r, *event->stands_for);
+            return cudaErrorNotReady;
+          }
+        }
         *milliseconds =
-            std::chrono::duration<float, std::milli>(*to->recorded - *from->recorded).count();
+            std::chrono::duration<float, std::milli>(**to->recorded - **from->recorded).count();
         return cudaSuccess;
       });
 }

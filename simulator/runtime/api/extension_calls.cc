@@ -4,6 +4,7 @@
 
 #include "simulator/extension.h"
 #include "simulator/runtime/mutation/interceptor.h"
+#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/findings.h"
 #include "simulator/runtime/state/runtime.h"
 
@@ -14,12 +15,13 @@ using lockstep::runtime::thread_state;
 namespace {
 
 // Runs `body` on the current device under the lock; `otherwise` when no simulated GPU could be
-// started.
+// started. What streams have to do is executed before, unless !finishes.
 template <class T, class Body>
-T with_device(T otherwise, Body&& body) {
+T with_device(T otherwise, Body&& body, bool finishes = true) {
   Runtime& runtime = Runtime::get();
   std::lock_guard lock(runtime.lock);
   if (runtime.start_error != cudaSuccess) return otherwise;
+  if (finishes) lockstep::runtime::run_all(runtime);
   return body(runtime, runtime.current());
 }
 
@@ -50,6 +52,7 @@ int lockstepMarkUnwritten(void* begin, size_t bytes) {
 
 char* lockstepTakeFindings() {
   Runtime& runtime = Runtime::get();
+  with_device(0, [](Runtime&, Device&) { return 0; });
   runtime.record.taken();
   const std::string text = lockstep::runtime::to_json(runtime.findings.take());
   return strdup(text.c_str());
@@ -121,7 +124,8 @@ int lockstepBeforeCalls(void (*before)(void* data), void* data) {
 }
 
 size_t lockstepUnderWay() {
-  return with_device(size_t{0}, [](Runtime& r, Device&) { return r.under_way; });
+  return with_device(
+      size_t{0}, [](Runtime& r, Device&) { return r.under_way; }, /*finishes=*/false);
 }
 
 int lockstepSampleBlocks(uint64_t blocks) {
@@ -134,6 +138,7 @@ int lockstepSampleBlocks(uint64_t blocks) {
 int lockstepSetSchedule(uint64_t seed) {
   return with_device(-1, [&](Runtime& r, Device&) {
     r.settings.schedule = seed;
+    r.random.seed(seed);
     return 0;
   });
 }

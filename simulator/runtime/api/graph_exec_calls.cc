@@ -1,6 +1,4 @@
 // Instantiated graphs: making, launching and changing them.
-#include <mutex>
-
 #include "simulator/runtime/api/graph_api.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/node_work.h"
@@ -98,31 +96,24 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   });
 }
 
-// The graph runs outside the lock, for its host functions' sake; it lives until it has run,
-// whatever they destroy.
+// A host function may destroy the graph: it lives until the call returns.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   std::shared_ptr<GraphExec> found;
-  int device = 0;
-  const cudaError_t error =
-      api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-        Stream* s = r.streams.find_stream(stream, d.ordinal);
-        if (s == nullptr) return cudaErrorInvalidResourceHandle;
-        found = graphs().find(exec);
-        device = d.ordinal;
-        if (!found) return cudaErrorInvalidValue;
-        if (const cudaError_t refused = refuse_captured(r, "cudaGraphLaunch", *s);
-            refused != cudaSuccess)
-          return refused;
-        const cudaError_t put = check_legacy(r, "cudaGraphLaunch", *s);
-        if (put == cudaSuccess) ++r.under_way;
-        note_operation(r, d, LOCKSTEP_OTHER_WORK, "cudaGraphLaunch", stream, false);
-        return put;
-      });
-  if (error != cudaSuccess) return error;
-  const cudaError_t run = run_graph("cudaGraphLaunch", *found, stream, device);
-  // A kernel's error is delivered by the next call, as after any launch.
-  return api(__func__, Reach::kHost, [&](Runtime& r, Device& d) {
-    return run == d.error && !r.settings.launch_blocking ? cudaSuccess : run;
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    Stream* s = r.streams.find_stream(stream, d.ordinal);
+    if (s == nullptr) return cudaErrorInvalidResourceHandle;
+    found = graphs().find(exec);
+    if (!found) return cudaErrorInvalidValue;
+    if (const cudaError_t refused = refuse_captured(r, "cudaGraphLaunch", *s);
+        refused != cudaSuccess)
+      return refused;
+    if (const cudaError_t refused = check_legacy(r, "cudaGraphLaunch", *s); refused != cudaSuccess)
+      return refused;
+    ++r.under_way;
+    note_operation(r, d, LOCKSTEP_OTHER_WORK, "cudaGraphLaunch", stream, false);
+    const cudaError_t error = launch_graph(r, "cudaGraphLaunch", *found, *s);
+    // A kernel's error is delivered by the next call, as after any launch.
+    return error == d.error && !r.settings.launch_blocking ? cudaSuccess : error;
   });
 }
 

@@ -1,8 +1,8 @@
-// Streams and host functions. A stream never has anything left to do: waiting delivers errors, and
-// orders what follows.
+// Streams and host functions.
 #include <algorithm>
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/transfers.h"
@@ -10,17 +10,21 @@
 
 using lockstep::runtime::abandon;
 using lockstep::runtime::api;
+using lockstep::runtime::ask;
+using lockstep::runtime::Call;
 using lockstep::runtime::capture_wait;
 using lockstep::runtime::capture_work;
 using lockstep::runtime::check_legacy;
 using lockstep::runtime::check_stream;
 using lockstep::runtime::check_unsafe;
+using lockstep::runtime::Clock;
 using lockstep::runtime::Device;
 using lockstep::runtime::Event;
 using lockstep::runtime::HostWork;
 using lockstep::runtime::note_operation;
+using lockstep::runtime::put_callback;
+using lockstep::runtime::put_in_queue;
 using lockstep::runtime::Reach;
-using lockstep::runtime::run_callback;
 using lockstep::runtime::Runtime;
 using lockstep::runtime::Stream;
 using lockstep::runtime::WaitWork;
@@ -56,22 +60,16 @@ cudaError_t answer(T* result, T value) {
   return cudaSuccess;
 }
 
-// Waits for a stream, which must not be captured: all in it has been executed.
-cudaError_t wait_for(const char* function, cudaStream_t stream) {
+// Waits for a stream, which must not be captured, or asks whether it has ended.
+cudaError_t wait_for(const char* function, cudaStream_t stream, bool asks = false) {
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    r.has_waited();
     if (const cudaError_t error = check_stream(r, d, function, stream); error != cudaSuccess)
       return error;
-    r.order.host_waits_for(r.streams.find_stream(stream, d.ordinal)->order);
-    return check_unsafe(r, function);
+    const Clock what = r.order.waited_for(r.streams.find_stream(stream, d.ordinal)->order);
+    if (asks && !ask(r, what)) return cudaErrorNotReady;
+    lockstep::runtime::wait_for(r, what);
+    return d.error != cudaSuccess ? d.error : check_unsafe(r, function);
   });
-}
-
-// A host function is an operation of the stream. Other host threads may learn of its call, and so
-// of all that came before.
-void put_host_function(Runtime& r, Stream& stream) {
-  r.has_waited();
-  r.order.host_waits_for(r.order.put(stream.order).before);
 }
 
 }  // namespace
@@ -102,7 +100,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return wait_for(__func__, stream); }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return wait_for(__func__, stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return wait_for(__func__, stream, true); }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return answer_about(__func__, stream, [&](const Stream& s) { return answer(flags, s.flags); });
@@ -150,37 +148,33 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* /*pointer*/, siz
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  bool captured = false;
-  const cudaError_t error = answer_about(__func__, stream, [&](Stream& s) -> cudaError_t {
+  return answer_about(__func__, stream, [&](Stream& s) -> cudaError_t {
     Runtime& r = Runtime::get();
     if (function == nullptr) return cudaErrorInvalidValue;
-    captured = s.capture != nullptr;
-    const cudaError_t put = captured
-                                ? capture_work(r, "cudaLaunchHostFunc", s, HostWork{function, data})
-                                : check_legacy(r, "cudaLaunchHostFunc", s);
-    if (put == cudaSuccess && !captured) put_host_function(r, s);
-    if (put == cudaSuccess)
-      note_operation(r, r.current(), LOCKSTEP_OTHER_WORK, "cudaLaunchHostFunc", stream, captured);
-    return put;
+    const bool captured = s.capture != nullptr;
+    const char* const name = "cudaLaunchHostFunc";
+    cudaError_t error =
+        captured ? capture_work(r, name, s, HostWork{function, data}) : check_legacy(r, name, s);
+    if (error != cudaSuccess) return error;
+    note_operation(r, r.current(), LOCKSTEP_OTHER_WORK, name, stream, captured);
+    return captured
+               ? cudaSuccess
+               : put_in_queue(r, r.current(), Call::async(name), stream, HostWork{function, data});
   });
-  if (error == cudaSuccess && !captured) run_callback([&] { function(data); });
-  return error;
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned flags) {
   if (callback == nullptr || flags != 0) return lockstep::runtime::end_call(cudaErrorInvalidValue);
-  const cudaError_t error =
-      api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-        if (const cudaError_t refused = check_stream(r, d, "cudaStreamAddCallback", stream);
-            refused != cudaSuccess)
-          return refused;
-        put_host_function(r, *r.streams.find_stream(stream, d.ordinal));
-        return cudaSuccess;
-      });
-  if (error != cudaSuccess) return error;
-  run_callback([&] { callback(stream, cudaSuccess, data); });
-  return cudaSuccess;
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+    const char* const name = "cudaStreamAddCallback";
+    if (const cudaError_t refused = check_stream(r, d, name, stream); refused != cudaSuccess)
+      return refused;
+    note_operation(r, d, LOCKSTEP_OTHER_WORK, name, stream, false);
+    return put_callback(r, d, name, stream, [callback, stream, data](cudaError_t error) {
+      callback(stream, error, data);
+    });
+  });
 }
 
 }  // extern "C"

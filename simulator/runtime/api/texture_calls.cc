@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/describe.h"
 
@@ -176,6 +177,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     if (object == 0) return cudaSuccess;
+    run_all(r);  // kernels may use it
     textures().erase(object);
     return r.images.remove_texture(object) ? cudaSuccess : cudaErrorInvalidValue;
   });
@@ -229,6 +231,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResou
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     if (object == 0) return cudaSuccess;
+    run_all(r);  // kernels may use it
     surfaces().erase(object);
     return r.images.remove_surface(object) ? cudaSuccess : cudaErrorInvalidValue;
   });

@@ -4,7 +4,8 @@
 #include <mutex>
 #include <utility>
 
-#include "simulator/runtime/state/memory_operations.h"
+#include "simulator/runtime/queue/executor.h"
+#include "simulator/runtime/state/call_errors.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -209,10 +210,39 @@ cudaGraphExec_t Graphs::enter(std::shared_ptr<GraphExec> exec) {
 
 namespace {
 
-// Runs a graph whose steps come after `start`. `end` covers them all.
-cudaError_t run_steps(const char* api_name, GraphExec& exec, const Clock& start,
-                      const engine::StreamName& stream, Clock* end) {
-  Runtime& runtime = Runtime::get();
+// Checks all steps, before any of them is put into the queue.
+cudaError_t check_steps(Runtime& runtime, const char* api_name, const GraphExec& exec) {
+  for (const GraphExec::Step& step : exec.steps) {
+    if (!step.enabled) continue;
+    if (const cudaError_t error = step.child ? check_steps(runtime, api_name, *step.child)
+                                             : check_work(runtime, api_name, step.work);
+        error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
+}
+
+struct Launch {
+  const char* api_name = "";
+  const void* caller = nullptr;
+  engine::StreamName stream;
+  std::uint64_t chain = 0;
+  std::vector<std::shared_ptr<Pending>> put;
+};
+
+// What is done where a step is put, and whether something is left to execute.
+bool begin_step(Runtime& runtime, Pending& p) {
+  if (const auto* record = std::get_if<RecordWork>(&p.work)) {
+    Event* const event = runtime.streams.find_event(record->event);
+    p.moment = event->recorded = std::make_shared<Moment>();
+    event->stands_for = p.at.before;
+    event->capture = nullptr;
+  }
+  return !std::holds_alternative<WaitWork>(p.work) && !std::holds_alternative<EmptyWork>(p.work);
+}
+
+// Puts a graph whose steps come after `start` into the queue. `end` covers them all.
+void put_steps(Runtime& runtime, GraphExec& exec, const Clock& start, Launch& launch, Clock* end) {
   std::vector<Clock> done(exec.steps.size());
   for (std::size_t i = 0; i < exec.steps.size(); ++i) {
     GraphExec::Step& step = exec.steps[i];
@@ -220,62 +250,58 @@ cudaError_t run_steps(const char* api_name, GraphExec& exec, const Clock& start,
     for (const std::size_t before : step.from) after.join(done[before]);
     done[i] = after;
     if (!step.enabled) continue;  // its order stays
-    cudaError_t error = cudaSuccess;
     if (step.child) {
-      error = run_steps(api_name, *step.child, after, stream, &done[i]);
-    } else if (const auto* host = std::get_if<HostWork>(&step.work)) {
-      {
-        // Other host threads may learn of the call, and so of all that came before.
-        std::lock_guard lock(runtime.lock);
-        runtime.order.host_waits_for(after);
-      }
-      run_callback([&] { host->function(host->data); });
-    } else if (const auto* operations = std::get_if<MemoryOperationsWork>(&step.work)) {
-      error = run_operations(runtime, api_name, step.device, *operations);
+      put_steps(runtime, *step.child, after, launch, &done[i]);
     } else {
-      std::lock_guard lock(runtime.lock);
-      Device& device = runtime.devices[static_cast<std::size_t>(step.device)];
       if (const auto* wait = std::get_if<WaitWork>(&step.work)) {
         const Event* const event = runtime.streams.find_event(wait->event);
         if (event != nullptr && event->stands_for) after.join(*event->stands_for);
       }
-      const Operation at = runtime.order.step(exec.branches[step.branch], after, stream);
-      done[i] = at.before;
-      error = device.error != cudaSuccess ? device.error
-                                          : perform(runtime, device, api_name, step.work, at);
-      if (runtime.settings.launch_blocking) runtime.order.host_waits_for(at.before);
+      auto p = std::make_shared<Pending>();
+      p->at = runtime.order.step(exec.branches[step.branch], after, launch.stream);
+      p->device = step.device;
+      p->for_host = std::holds_alternative<HostWork>(step.work);
+      p->work = step.work;
+      p->api_name = launch.api_name;
+      p->caller = launch.caller;
+      p->late = p->awaited = true;
+      p->chain = launch.chain;
+      done[i] = p->at.before;
+      if (begin_step(runtime, *p)) {
+        runtime.queue.add(p);
+        launch.put.push_back(std::move(p));
+      }
     }
-    if (error != cudaSuccess) return error;
     end->join(done[i]);
   }
-  return cudaSuccess;
 }
 
 }  // namespace
 
-cudaError_t run_graph(const char* api_name, GraphExec& exec, cudaStream_t stream, int device) {
-  Runtime& runtime = Runtime::get();
-  Clock start;
-  engine::StreamName name;
-  {
-    std::lock_guard lock(runtime.lock);
-    runtime.dependent_launches.forget();
-    Stream* const s = runtime.streams.find_stream(stream, device);
-    if (s == nullptr) return cudaErrorInvalidResourceHandle;
-    start = runtime.order.begin_graph(s->order);
-    start.join(exec.launched);
-    name = s->order.name;
-    name.graph = true;
-  }
+cudaError_t launch_graph(Runtime& runtime, const char* api_name, GraphExec& exec, Stream& stream) {
+  if (const cudaError_t error = check_steps(runtime, api_name, exec); error != cudaSuccess)
+    return error;
+  runtime.dependent_launches.end_chain();
+  Launch launch;
+  launch.api_name = api_name;
+  launch.caller = caller();
+  launch.stream = stream.order.name;
+  launch.stream.graph = true;
+  launch.chain = runtime.dependent_launches.chain();
+  Clock start = runtime.order.begin_graph(stream.order);
+  start.join(exec.launched);
   Clock end = start;
-  const cudaError_t error = run_steps(api_name, exec, start, name, &end);
-  std::lock_guard lock(runtime.lock);
+  put_steps(runtime, exec, start, launch, &end);
   exec.launched = end;
-  // A host function may have destroyed the stream.
-  if (Stream* const s = runtime.streams.find_stream(stream, device)) {
-    runtime.order.end_graph(s->order, end);
-  } else {
-    runtime.order.end_graph();
+  runtime.order.end_graph(stream.order, end);
+  runtime.dependent_launches.end_chain();
+  if (launch.put.empty()) return cudaSuccess;
+  after_put(runtime);
+  if (runtime.settings.launch_blocking) wait_for(runtime, end);
+  cudaError_t error = cudaSuccess;
+  for (const auto& p : launch.put) {
+    p->awaited = false;
+    if (p->done && error == cudaSuccess) error = p->result;
   }
   return error;
 }

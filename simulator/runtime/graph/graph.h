@@ -100,9 +100,8 @@ class Graphs {
 };
 Graphs& graphs();
 
-// Runs all steps, launched in a stream of the device. The device lock must not be held. The first
-// error ends it.
-cudaError_t run_graph(const char* api_name, GraphExec& exec, cudaStream_t stream, int device);
+// Puts all steps into the queue, launched in a stream. Changes of the exec are of later launches.
+cudaError_t launch_graph(Runtime& runtime, const char* api_name, GraphExec& exec, Stream& stream);
 
 // Whether the graph can take the place of what the exec was made from; changes the exec if so.
 cudaGraphExecUpdateResult update(GraphExec& exec, const Graph& graph, const GraphNode** error_node);

@@ -18,9 +18,19 @@ class Clock {
   // The number of the last operation of `lane` that is covered; operations count from 1.
   std::uint32_t at(Lane lane) const { return lane < last_.size() ? last_[lane] : 0; }
   bool covers(Lane lane, std::uint32_t sequence) const { return at(lane) >= sequence; }
+  bool covers(const Clock& other) const {
+    for (std::size_t i = 0; i < other.last_.size(); ++i) {
+      if (at(static_cast<Lane>(i)) < other.last_[i]) return false;
+    }
+    return true;
+  }
   void raise(Lane lane, std::uint32_t sequence) {
     if (lane >= last_.size()) last_.resize(lane + std::size_t{1});
     last_[lane] = std::max(last_[lane], sequence);
+  }
+  // Covers no more of the lane than this.
+  void lower(Lane lane, std::uint32_t sequence) {
+    if (lane < last_.size()) last_[lane] = std::min(last_[lane], sequence);
   }
   // Covers what either covers.
   void join(const Clock& other) {

@@ -71,13 +71,26 @@ void Order::drop_lane(Lane lane) { dropped_.push_back(lane); }
 
 // A wait for the legacy default stream is one for what it would wait for. A wait for another stream
 // is one for what was put into that.
-void Order::host_waits_for(StreamOrder& stream) {
+Clock Order::waited_for(StreamOrder& stream) {
   if (stream.kind == StreamKind::kLegacy) advance(reach(stream), stream);
-  host_.join(stream.known);
+  return stream.known;
 }
 
-void Order::host_waits_for_all() {
-  for (auto& [ordinal, device] : devices_) host_.join(device.all);
+Clock Order::all() const {
+  Clock all;
+  for (const auto& [ordinal, device] : devices_) all.join(device.all);
+  return all;
+}
+
+void Order::host_waits_for(const Clock& what) {
+  if (host_.covers(what)) return;
+  host_.join(what);
+  host_now_ = nullptr;
+}
+
+std::shared_ptr<const Clock> Order::host_now() {
+  if (!host_now_) host_now_ = std::make_shared<const Clock>(host_);
+  return host_now_;
 }
 
 Operation Order::put_between_devices(StreamOrder& stream, int other) {
@@ -91,7 +104,6 @@ Operation Order::put_between_devices(StreamOrder& stream, int other) {
 
 Clock Order::begin_graph(StreamOrder& stream) {
   reach(stream);
-  if (graphs_running_++ == 0) settled_before_graphs_ = host_;
   return stream.known;
 }
 
@@ -99,10 +111,7 @@ Operation Order::step(std::optional<Lane>& lane, const Clock& after, engine::Str
   return next(lane, after, stream);
 }
 
-void Order::end_graph() { --graphs_running_; }
-
 void Order::end_graph(StreamOrder& stream, const Clock& all_steps) {
-  end_graph();
   stream.known.join(all_steps);
   advance(devices_[stream.device], stream);
 }

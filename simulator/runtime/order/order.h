@@ -2,18 +2,20 @@
 // wait (CUDA C++ Programming Guide, "Asynchronous Concurrent Execution"; CUDA Runtime API, "API
 // synchronization behavior" and "Stream synchronization behavior").
 //
-// The simulated GPU executes an operation when it is put into a stream. What it executed is one of
-// many executions that the API allows, so two operations are compared here, by vector clocks, and
-// not by when they ran.
+// The simulated GPU executes an operation at some time after it was put into a stream
+// (queue/queue.h). What it executed is one of many executions that the API allows, so two
+// operations are compared here, by vector clocks, and not by when they ran.
 //
 // All host threads count as one: what one of them has waited for, each of them has. The same holds
-// of what they may have learnt by a host function, by a value in memory that the host sees, or by a
-// query that succeeded. So order is missed rather than made up.
+// of what they may have learnt by a host function that has run, by a value in memory that the host
+// sees, or by a query that succeeded. So order is missed rather than made up.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "simulator/engine/launch/history.h"
@@ -58,29 +60,34 @@ class Order {
   // A stream is destroyed; its operations go on.
   void drop(StreamOrder& stream);
 
-  // The host waits for the stream, for all streams of a device, or for everything.
-  void host_waits_for(StreamOrder& stream);
-  void host_waits_for(const Clock& what) { host_.join(what); }
-  void host_waits_for_device(int device) { host_.join(devices_[device].all); }
-  void host_waits_for_all();
+  // What a wait of the host for the stream waits for, or one for all streams of a device, or for
+  // everything.
+  Clock waited_for(StreamOrder& stream);
+  const Clock& all_of(int device) { return devices_[device].all; }
+  Clock all() const;
+  // The host has waited for this, and it has been executed.
+  void host_waits_for(const Clock& what);
   // An operation that is ordered after all that its device, and `other`, had, and before all that
   // they get (cudaMemcpyPeer).
   Operation put_between_devices(StreamOrder& stream, int other);
 
   // A graph is launched in a stream: begin_graph(), a step() for each of its nodes in their order
-  // with the lane of its branch, and end_graph(), without a stream if that has been destroyed.
+  // with the lane of its branch, and end_graph().
   Clock begin_graph(StreamOrder& stream);
   Operation step(std::optional<Lane>& lane, const Clock& after, engine::StreamName stream);
-  void end_graph();
   void end_graph(StreamOrder& stream, const Clock& all_steps);
   // The lanes of a graph's branches are no longer needed.
   void drop_lane(Lane lane);
 
   // What the host has waited for.
   const Clock& host() const { return host_; }
-  // What is ordered before everything that is put from now on. The nodes of a graph that runs come
-  // after what the host had waited for when it was launched.
-  const Clock& settled() const { return graphs_running_ > 0 ? settled_before_graphs_ : host_; }
+  // The same, to keep: all that is put until the host waits again shares it.
+  std::shared_ptr<const Clock> host_now();
+  // Operations that have not been executed come after no more than this: what the host had waited
+  // for when the first of them was put. nullptr: there are none.
+  void hold(std::shared_ptr<const Clock> held) { held_ = std::move(held); }
+  // What is ordered before everything that is executed from now on.
+  const Clock& settled() const { return held_ ? *held_ : host_; }
   // Whether there are several lanes, or will be: a stream has been created.
   bool several_streams() const { return several_streams_; }
   void note_stream() { several_streams_ = true; }
@@ -101,8 +108,7 @@ class Order {
   std::vector<Lane> dropped_;        // lanes that nothing more is put into
   std::map<int, Device> devices_;
   Clock host_;
-  int graphs_running_ = 0;
-  Clock settled_before_graphs_;
+  std::shared_ptr<const Clock> host_now_, held_;
   bool several_streams_ = false;
 };
 

@@ -68,17 +68,17 @@ TEST_F(OrderTest, AnEventIsPassedOnByTheLegacyStream) {
 
 TEST_F(OrderTest, TheHostPassesOnWhatItHasWaitedFor) {
   const Operation first = order.put(a), unrelated = order.put(free);
-  order.host_waits_for(a);
+  order.host_waits_for(order.waited_for(a));
   const Operation second = order.put(free2);
   EXPECT_TRUE(before(first, second));
   EXPECT_FALSE(before(unrelated, second));
-  order.host_waits_for_device(0);
+  order.host_waits_for(order.all_of(0));
   EXPECT_TRUE(before(unrelated, order.put(b)));
 }
 
 TEST_F(OrderTest, AWaitForTheLegacyStreamIsOneForBlockingStreams) {
   const Operation first = order.put(a), apart = order.put(free);
-  order.host_waits_for(legacy);
+  order.host_waits_for(order.waited_for(legacy));
   const Operation second = order.put(free2);
   EXPECT_TRUE(before(first, second));
   EXPECT_FALSE(before(apart, second));
@@ -86,11 +86,11 @@ TEST_F(OrderTest, AWaitForTheLegacyStreamIsOneForBlockingStreams) {
 
 TEST_F(OrderTest, ADeviceIsWaitedForAlone) {
   const Operation here = order.put(free), there = order.put(other);
-  order.host_waits_for_device(1);
+  order.host_waits_for(order.all_of(1));
   const Operation next = order.put(free2);
   EXPECT_TRUE(before(there, next));
   EXPECT_FALSE(before(here, next));
-  order.host_waits_for_all();
+  order.host_waits_for(order.all());
   EXPECT_TRUE(before(here, order.put(a)));
 }
 
@@ -127,7 +127,7 @@ TEST_F(OrderTest, LanesAreUsedAgainOnceTheHostHasWaited) {
   const Operation second = order.put(free2);
   EXPECT_NE(second.lane, lane) << "the first operation may run still";
   EXPECT_FALSE(before(first, second));
-  order.host_waits_for_all();
+  order.host_waits_for(order.all());
   EXPECT_EQ(order.put(a).lane, lane);
 }
 
@@ -136,7 +136,7 @@ TEST_F(OrderTest, LanesOfADestroyedGraphAreUsedAgain) {
     std::optional<Lane> branch;
     const Operation step = order.step(branch, order.begin_graph(a), {});
     order.end_graph(a, step.before);
-    order.host_waits_for_all();
+    order.host_waits_for(order.all());
     order.drop_lane(*branch);
     return *branch;
   };

@@ -191,21 +191,19 @@ std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
   return result;
 }
 
-Operation place_in_stream(Runtime& runtime, const Call& call, Stream& stream, const Work& work) {
-  Order& order = runtime.order;
-  if (call.returns == Call::Returns::kBetweenDevices) {
-    int other = stream.device;
-    if (const auto* copy = std::get_if<CopyWork>(&work)) {
-      for (const void* side : {copy->box.srcPtr.ptr, copy->box.dstPtr.ptr}) {
-        const memory::Allocation* const a =
-            runtime.memory->find(reinterpret_cast<memory::Address>(side));
-        if (a != nullptr && a->device != stream.device) other = a->device;
-      }
-    }
-    return order.put_between_devices(stream.order, other);
-  }
+bool reads_pageable(const Runtime& runtime, const CopyWork& copy) {
+  return !is_empty(copy.box) && sides_of(runtime, copy.box).from == Place::kPageable;
+}
+
+bool writes_pageable(const Runtime& runtime, const CopyWork& copy) {
+  return !is_empty(copy.box) && sides_of(runtime, copy.box).to == Place::kPageable;
+}
+
+Waits waits_of(const Runtime& runtime, const Call& call, const Work& work) {
+  Waits waits;
+  waits.until_done = runtime.settings.launch_blocking;
+  if (call.returns == Call::Returns::kBetweenDevices) return waits;
   const bool when_done = call.returns == Call::Returns::kWhenDone;
-  bool waits = runtime.settings.launch_blocking, is_staged = false;
   if (const auto* copy = std::get_if<CopyWork>(&work); copy != nullptr && !is_empty(copy->box)) {
     const Sides sides = sides_of(runtime, copy->box);
     const bool on_the_device = sides.from == Place::kDevice && sides.to == Place::kDevice;
@@ -213,20 +211,27 @@ Operation place_in_stream(Runtime& runtime, const Call& call, Stream& stream, co
     // "Might be synchronous" is all that the API promises of an asynchronous copy to or from
     // pageable memory; between two places of the host it is.
     const bool on_the_host = sides.from == Place::kPageable && sides.to == Place::kPageable;
-    waits |= when_done ? !on_the_device && !staged : on_the_host;
+    waits.until_done |= when_done ? !on_the_device && !staged : on_the_host;
     // The stream is waited for before the bytes are staged; the copy to the device is not.
-    is_staged = when_done && staged;
-    if (is_staged) order.host_waits_for(stream.order);
+    waits.before = when_done && staged;
   } else if (const auto* fill = std::get_if<FillWork>(&work)) {
-    waits |= when_done && place_of_memory(runtime, fill->rows.dst) != Place::kDevice;
+    waits.until_done |= when_done && place_of_memory(runtime, fill->rows.dst) != Place::kDevice;
   }
-  Operation operation = order.put(stream.order);
-  operation.staged = is_staged;
-  if (waits) {
-    runtime.has_waited();
-    order.host_waits_for(operation.before);
+  return waits;
+}
+
+Operation place_in_stream(Runtime& runtime, const Call& call, Stream& stream, const Work& work) {
+  Order& order = runtime.order;
+  if (call.returns != Call::Returns::kBetweenDevices) return order.put(stream.order);
+  int other = stream.device;
+  if (const auto* copy = std::get_if<CopyWork>(&work)) {
+    for (const void* side : {copy->box.srcPtr.ptr, copy->box.dstPtr.ptr}) {
+      const memory::Allocation* const a =
+          runtime.memory->find(reinterpret_cast<memory::Address>(side));
+      if (a != nullptr && a->device != stream.device) other = a->device;
+    }
   }
-  return operation;
+  return order.put_between_devices(stream.order, other);
 }
 
 }  // namespace lockstep::runtime

@@ -29,8 +29,18 @@ std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
 // "cudaMemcpyAsync in stream 5, a call at main.cu:21"; without a place where that is unknown.
 std::string with_place(std::string call, const void* caller);
 
-// The place of an operation that `call` puts into the stream, and what the host has waited for when
-// the call returns (CUDA Runtime API, "API synchronization behavior").
+// What the host waits for in a call that puts work into a stream (CUDA Runtime API, "API
+// synchronization behavior").
+struct Waits {
+  bool before = false;      // for what the stream had, before the bytes are staged
+  bool until_done = false;  // for the work itself
+};
+Waits waits_of(const Runtime& runtime, const Call& call, const Work& work);
+// How the bytes of a copy lie.
+bool reads_pageable(const Runtime& runtime, const CopyWork& copy);
+bool writes_pageable(const Runtime& runtime, const CopyWork& copy);
+
+// The place of an operation that `call` puts into the stream.
 Operation place_in_stream(Runtime& runtime, const Call& call, Stream& stream, const Work& work);
 
 }  // namespace lockstep::runtime

@@ -1,6 +1,7 @@
 #include "simulator/runtime/state/contexts.h"
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/runtime.h"
 
 namespace lockstep::runtime {
@@ -47,6 +48,7 @@ const Context* Contexts::owner_of(cudaStream_t stream, int device) {
 }
 
 void Contexts::destroy(Runtime& runtime, Context& context) {
+  wait_for_all(runtime);
   // The handle stays known: other threads may have it on their stacks.
   context.destroyed = true;
   context.active = false;

@@ -9,6 +9,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,14 +25,26 @@ class DependentLaunches {
   const std::vector<engine::RunningGrid>& before(cudaStream_t stream, bool programmatically);
   // It has been run.
   void ran(cudaStream_t stream, const std::string& kernel, const engine::Outcome& outcome);
-  // Something else was put into a stream, or the host has waited.
+  // Something else was executed.
   void forget();
+
+  // Kernels that are put before the next call of end_chain() are of this chain: nothing else was
+  // put between them, and nobody has waited.
+  std::uint64_t chain() const { return chain_; }
+  // Something else was put into a stream, or the host has waited.
+  void end_chain() { ++chain_; }
+  // A kernel of this chain is executed next.
+  void begin(std::uint64_t chain) {
+    if (chain != of_last_) forget();
+    of_last_ = chain;
+  }
 
  private:
   cudaStream_t stream_ = nullptr;
   bool known_ = false;                       // the last operation was a kernel in stream_
   std::vector<engine::RunningGrid> beside_;  // what the last kernel ran beside
   std::vector<engine::RunningGrid> next_;    // what the next one may run beside
+  std::uint64_t chain_ = 0, of_last_ = 0;
 };
 
 }  // namespace lockstep::runtime

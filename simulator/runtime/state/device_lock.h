@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace lockstep::runtime {
 
@@ -34,6 +35,18 @@ class DeviceLock {
     if (--depth_ != 0) return;
     owner_.store({}, std::memory_order_relaxed);
     mutex_.unlock();
+  }
+  // Gives the lock up, however often this thread has locked it, and takes it back.
+  int give_up() {
+    const int depth = std::exchange(depth_, 0);
+    owner_.store({}, std::memory_order_relaxed);
+    mutex_.unlock();
+    return depth;
+  }
+  void take_back(int depth) {
+    mutex_.lock();
+    take();
+    depth_ = depth;
   }
 
  private:

@@ -142,6 +142,12 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
       return complaint("LOCKSTEP_REGISTERS", value, "'shared' or 'separate'");
     if (value == "separate") settings.registers = engine::RegisterPlaces::kSeparate;
   }
+  if (const char* streams = lookup("LOCKSTEP_STREAMS"); streams != nullptr && *streams != '\0') {
+    const std::string_view value = streams;
+    if (value != "late" && value != "at-once")
+      return complaint("LOCKSTEP_STREAMS", value, "'late' or 'at-once'");
+    settings.streams_at_once = value == "at-once";
+  }
   std::uint64_t memory_gib = 0;
   if (!read_number(lookup, "LOCKSTEP_DEVICES", 0, 64, &settings.devices, &error) ||
       !read_number(lookup, "LOCKSTEP_MEMORY", 1, 1024, &memory_gib, &error) ||

@@ -26,6 +26,8 @@
 //   LOCKSTEP_COUNT=0              1: memory transactions are counted from the first launch on
 //   LOCKSTEP_COVERAGE=0           1: executed instructions are counted, and left in LOCKSTEP_RECORD
 //                                 for `lockstep coverage`
+//   LOCKSTEP_STREAMS=late         operations of streams are executed as late as the program allows,
+//                                 or as LOCKSTEP_SCHEDULE chooses; at-once: when they are put
 //   CUDA_LAUNCH_BLOCKING=0        1: a launch itself returns the kernel's error, as NVIDIA's
 //                                 runtime does
 #pragma once
@@ -64,6 +66,7 @@ struct Settings {
   std::string mutation;
   check::Suppressions suppressions;
   bool launch_blocking = false;
+  bool streams_at_once = false;
 };
 
 using Lookup = std::function<const char*(const char* name)>;  // std::getenv, or a test's

@@ -174,5 +174,12 @@ TEST(Environment, GoingOnAndFailedCallsAreOffUnlessAskedFor) {
   EXPECT_NE(refused("LOCKSTEP_GO_ON", "yes").find("LOCKSTEP_GO_ON"), std::string::npos);
 }
 
+TEST(Environment, SaysWhenOperationsOfStreamsAreExecuted) {
+  EXPECT_FALSE(accepted({}).streams_at_once);
+  EXPECT_TRUE(accepted({{"LOCKSTEP_STREAMS", "at-once"}}).streams_at_once);
+  EXPECT_FALSE(accepted({{"LOCKSTEP_STREAMS", "late"}}).streams_at_once);
+  EXPECT_NE(refused("LOCKSTEP_STREAMS", "lazy").find("'late' or 'at-once'"), std::string::npos);
+}
+
 }  // namespace environment_test
 }  // namespace lockstep::runtime

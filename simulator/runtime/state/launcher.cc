@@ -223,8 +223,8 @@ cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* funct
   return cudaSuccess;
 }
 
-cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const KernelWork& work,
-                       const Operation& at) {
+cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work,
+                       const Operation& at, std::uint64_t chain) {
   const KernelEntry* entry = runtime.modules.find_kernel(work.function);
   if (entry == nullptr)
     return unknown_kernel(work.function);  // its library was unloaded since the graph was made
@@ -260,6 +260,7 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const char*, const Kern
   const std::vector<engine::ConcurrentAccess> concurrent = concurrent_accesses(runtime, at);
   config.concurrent = concurrent;
   config.place = place_of(runtime, at);
+  runtime.dependent_launches.begin(chain);
   config.running_grids = runtime.dependent_launches.before(request.stream, request.programmatic);
   if (interceptor != nullptr) interceptor->before_launch(runtime, *entry->binary, *loaded, config);
   runtime.record.launching(loaded->name(), device.ordinal);

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "simulator/runtime/state/runtime.h"
 
@@ -27,10 +28,11 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
 
 struct KernelWork;  // work.h
 
-// Runs a kernel that make_kernel_work made ready, as the operation at `at`. Its own errors are kept
-// for the next call (Device::error) unless CUDA_LAUNCH_BLOCKING is set.
-cudaError_t run_kernel(Runtime& runtime, Device& device, const char* function,
-                       const KernelWork& work, const Operation& at);
+// Runs a kernel that make_kernel_work made ready, as the operation at `at`, of a chain
+// (dependent_launches.h). Its own errors are kept for the next call (Device::error) unless
+// CUDA_LAUNCH_BLOCKING is set.
+cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work,
+                       const Operation& at, std::uint64_t chain);
 
 // The error for something that is no registered kernel: a null pointer, or anything else, which
 // CUDA takes for a handle.

@@ -1,9 +1,7 @@
 #include "simulator/runtime/state/memory_operations.h"
 
-#include <chrono>
-#include <mutex>
 #include <string>
-#include <thread>
+#include <type_traits>
 
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/transfers.h"
@@ -11,9 +9,6 @@
 namespace lockstep::runtime {
 namespace {
 
-// Long enough for a thread that prepares the value on a busy machine, short enough for a test that
-// would else wait for ever.
-constexpr auto kPatience = std::chrono::seconds(5);
 constexpr std::size_t kMostOperations = 255;
 
 bool writes(const CUstreamBatchMemOpParams& o) {
@@ -79,36 +74,47 @@ bool holds(unsigned comparison, Unsigned there, Unsigned value) {
   }
 }
 
-// One of them, under the device lock. *done: false where the value that is waited for is not there
-// yet.
+// Whoever writes a value, or waits for it, may be ordered by it: what has been executed is before
+// all that has not, and before all that is put afterwards.
+Clock everything_is_known(Runtime& runtime, const Operation& at) {
+  Clock executed = runtime.order.all();
+  for (const auto& entry : runtime.queue.entries()) {
+    const Operation& e = entry->at;
+    if (e.lane != at.lane || e.sequence != at.sequence) executed.lower(e.lane, e.sequence - 1);
+  }
+  runtime.has_waited();
+  runtime.order.host_waits_for(executed);
+  runtime.queue.learn(executed);
+  return executed;
+}
+
+// One of them. *done: false where the value that is waited for is not there yet.
 cudaError_t run_one(Runtime& runtime, const char* api_name, const CUstreamBatchMemOpParams& o,
-                    bool* done) {
+                    const Operation& at, bool* done) {
   *done = true;
   if (const cudaError_t error = check(runtime, api_name, o); error != cudaSuccess) return error;
-  // Whoever writes the value, or waits for it, may be ordered by it: so is all that is put after
-  // it.
-  runtime.has_waited_for_all();
   if (writes(o)) {
+    const Clock executed = everything_is_known(runtime, at);
     std::uint64_t value = o.writeValue.value64;
     const CopyWork copy = make_copy_work(reinterpret_cast<void*>(o.writeValue.address), 8, &value,
                                          8, width(o), 1, cudaMemcpyDefault);
-    Device& device = runtime.current();
-    return perform(runtime, device, api_name, copy, {0, 0, runtime.order.host(), {}});
+    return perform(runtime, api_name, copy, {0, 0, executed, {}});
   }
   if (!waits(o)) return cudaSuccess;  // a barrier: all that came before has happened
   const memory::Allocation* const a = runtime.memory->find(o.waitValue.address);
-  const std::byte* const at = runtime.memory->host(*a, o.waitValue.address);
+  const std::byte* const there = runtime.memory->host(*a, o.waitValue.address);
   const unsigned comparison = o.waitValue.flags;
   // The program's threads may write there as this one looks.
   if (width(o) == 8) {
     *done = holds(comparison,
-                  __atomic_load_n(reinterpret_cast<const std::uint64_t*>(at), __ATOMIC_ACQUIRE),
+                  __atomic_load_n(reinterpret_cast<const std::uint64_t*>(there), __ATOMIC_ACQUIRE),
                   o.waitValue.value64);
   } else {
     *done = holds(comparison,
-                  __atomic_load_n(reinterpret_cast<const std::uint32_t*>(at), __ATOMIC_ACQUIRE),
+                  __atomic_load_n(reinterpret_cast<const std::uint32_t*>(there), __ATOMIC_ACQUIRE),
                   o.waitValue.value);
   }
+  if (*done) everything_is_known(runtime, at);
   return cudaSuccess;
 }
 
@@ -123,31 +129,23 @@ cudaError_t check_operations(Runtime& runtime, const char* api_name,
   return cudaSuccess;
 }
 
-cudaError_t run_operations(Runtime& runtime, const char* api_name, int device,
-                           const MemoryOperationsWork& work) {
-  for (const CUstreamBatchMemOpParams& o : work.operations) {
-    const auto end = std::chrono::steady_clock::now() + kPatience;
-    for (bool done = false; !done;) {
-      {
-        const std::lock_guard lock(runtime.lock);
-        const Device& d = runtime.devices[static_cast<std::size_t>(device)];
-        if (d.error != cudaSuccess) return d.error;
-        if (const cudaError_t error = run_one(runtime, api_name, o, &done); error != cudaSuccess)
-          return error;
-        if (!done && std::chrono::steady_clock::now() > end) {
-          runtime.explain(api_name,
-                          "the value that is waited for at " +
-                              describe_place(*runtime.memory, o.waitValue.address) +
-                              " did not come: what is put into a stream is done at once on the "
-                              "simulated GPU, so that it must be written before, or by "
-                              "another host thread");
-          return cudaErrorNotSupported;
-        }
-      }
-      if (!done) std::this_thread::sleep_for(std::chrono::microseconds(100));
-    }
+cudaError_t run_operations(Runtime& runtime, const char* api_name, const MemoryOperationsWork& work,
+                           const Operation& at, std::size_t* next, bool* done) {
+  *done = true;
+  for (; *next < work.operations.size(); ++*next) {
+    const cudaError_t error = run_one(runtime, api_name, work.operations[*next], at, done);
+    if (error != cudaSuccess || !*done) return error;
   }
   return cudaSuccess;
+}
+
+std::string words_of(const memory::DeviceMemory& memory,
+                     const CUstreamBatchMemOpParams& operation) {
+  return "the value " +
+         std::to_string(width(operation) == 8 ? operation.waitValue.value64
+                                              : operation.waitValue.value) +
+         " at " + hexadecimal(operation.waitValue.address) + ", " +
+         describe_place(memory, operation.waitValue.address);
 }
 
 }  // namespace lockstep::runtime

@@ -1,10 +1,12 @@
 // Values that a stream writes to memory, or waits for there (CUDA Driver API, "Stream Memory
 // Operations": cuStreamBatchMemOp).
 //
-// What is put into a stream is done at once. So a value that is waited for must be there already,
-// or come from another host thread, for which a wait leaves the device alone: a kernel of its
-// stream, a copy, a store to pinned memory.
+// A value that is not there yet holds the stream up: what comes next in it is executed when another
+// stream, a kernel or the host has written the value (queue/executor.h).
 #pragma once
+
+#include <cstddef>
+#include <string>
 
 #include "simulator/runtime/state/work.h"
 
@@ -17,9 +19,12 @@ namespace lockstep::runtime {
 cudaError_t check_operations(Runtime& runtime, const char* api_name,
                              const MemoryOperationsWork& work);
 
-// Does them in their order. Without the device lock, which it takes for one at a time. A value that
-// nobody has written after some seconds is cudaErrorNotSupported, and a sentence says why.
-cudaError_t run_operations(Runtime& runtime, const char* api_name, int device,
-                           const MemoryOperationsWork& work);
+// Does those from *next on in their order, as the operation at `at`, under the device lock. *done:
+// false where a value is not there; *next is then the one that waits.
+cudaError_t run_operations(Runtime& runtime, const char* api_name, const MemoryOperationsWork& work,
+                           const Operation& at, std::size_t* next, bool* done);
+
+// "the value 1 at 0x12000000, 4 bytes into ...", of one that waits.
+std::string words_of(const memory::DeviceMemory& memory, const CUstreamBatchMemOpParams& operation);
 
 }  // namespace lockstep::runtime

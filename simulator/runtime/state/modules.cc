@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "simulator/fatbin/fatbin.h"
+#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/device_library.h"
@@ -111,6 +112,7 @@ bool Modules::known(const FatBinary* binary) const {
 }
 
 void Modules::remove(Runtime& runtime, FatBinary* binary) {
+  run_all(runtime);  // kernels that were launched are executed
   record_coverage(runtime, *binary);
   std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
   std::erase_if(variables_, [&](const auto& entry) { return entry.second->binary == binary; });
@@ -152,6 +154,7 @@ cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device,
   if (first) {
     loaded.error = load_now(runtime, binary, device, loaded, &why);
     if (loaded.error == cudaSuccess) fill_managed_slots(binary, *loaded.module);
+    runtime.host_sees_memory |= !binary.managed.empty();
   }
   if (loaded.error == cudaSuccess) return cudaSuccess;
   if (!binary.registered) {

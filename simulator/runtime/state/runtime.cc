@@ -16,6 +16,7 @@
 #include "simulator/engine/launch/per_thread.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/mutation/interceptor.h"
+#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/contexts.h"
@@ -41,9 +42,16 @@ Runtime* the_runtime = nullptr;  // once it has been made
 
 void report_leaks_at_exit(int /*status*/, void*) {
   if (the_runtime == nullptr) return;
-  std::unique_lock lock(the_runtime->lock, std::try_to_lock);
+  std::unique_lock lock(the_runtime->lock, std::defer_lock);
+  if (the_runtime->attendant.is_busy()) {
+    lock.lock();
+  } else {
+    lock.try_lock();
+  }
   // Another thread runs a kernel while the process ends: nothing is left to wait for it.
-  if (lock.owns_lock()) the_runtime->report_leaks();
+  if (!lock.owns_lock()) return;
+  execute_at_exit(*the_runtime);
+  the_runtime->report_leaks();
 }
 
 void record_coverage_at_exit(int /*status*/, void*) {
@@ -136,6 +144,7 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
   }
   settings = std::get<Settings>(read);
   limits = settings.profile->limits();
+  random.seed(settings.schedule);
   findings.set_quiet(settings.quiet);
   if (settings.go_on) findings.count_repeats();
   try {
@@ -178,9 +187,10 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
 
 void Runtime::explain(const char* function, const std::string& sentence, const std::string& about) {
   ThreadState& thread = thread_state();
-  if (thread.called_as != nullptr) function = thread.called_as;
+  // What was put by another call is not the running one's.
+  if (thread.called_as != nullptr && thread.executing == nullptr) function = thread.called_as;
   thread.last_sentence = sentence;
-  if (settings.api_errors && thread.depth > 0) {
+  if (settings.api_errors && thread.depth > 0 && thread.executing == nullptr) {
     thread.explained = sentence;
     return;
   }
@@ -220,7 +230,7 @@ void Runtime::report_leaks() {
 }
 
 void Runtime::reset_device(Device& device) {
-  has_waited_for_all();
+  wait_for_all(*this);
   report_leaks(device);
   modules.unload(*this, device.ordinal);
   for (const memory::Allocation* a : memory->live()) {

@@ -1,8 +1,7 @@
 // The state of the simulated CUDA runtime, and the frame every API function runs in.
 //
-// One lock, the device lock, guards all of it: kernels run inside the launching call, so nothing
-// else may change memory meanwhile. Callbacks of the program (cudaLaunchHostFunc) are run without
-// it.
+// One lock, the device lock, guards all of it: a kernel runs inside a call, so nothing else may
+// change memory meanwhile. Callbacks of the program (cudaLaunchHostFunc) are run without it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,6 +25,8 @@
 #include "simulator/memory/image.h"
 #include "simulator/runtime/order/order.h"
 #include "simulator/runtime/order/touched_memory.h"
+#include "simulator/runtime/queue/attendant.h"
+#include "simulator/runtime/queue/queue.h"
 #include "simulator/runtime/state/dependent_launches.h"
 #include "simulator/runtime/state/device_lock.h"
 #include "simulator/runtime/state/environment.h"
@@ -56,6 +58,7 @@ struct Device {
 };
 
 struct Context;
+struct Pending;  // queue/pending.h
 
 // What a thread has: its device, the last error and the launch configurations pushed by <<<>>>.
 struct CallConfiguration {
@@ -83,6 +86,8 @@ struct ThreadState {
   bool refused_module = false;
   // The running call is a launch that is not taken; demangled, empty when it is no kernel.
   std::optional<std::string> refused_kernel;
+  // The operation that runs, where the call that has put it has returned.
+  const Pending* executing = nullptr;
   const void* launched_from = nullptr;  // of the launch that <<<>>> makes next
   // Called before each call of the API that the program makes (simulator/extension.h).
   void (*before_calls)(void*) = nullptr;
@@ -119,11 +124,17 @@ class Runtime {
   Operations operations;
   DependentLaunches dependent_launches;
   Order order;
+  Queue queue{order};
+  Attendant attendant;
+  std::size_t waiting = 0;        // calls of the host that wait now
+  bool host_sees_memory = false;  // there has been pinned, managed or registered memory
+  std::mt19937_64 random;         // of the order of operations, by the seed of the schedule
   TouchedMemory touched;
   std::set<memory::Address> pool_memory;  // allocated in streams: cudaFree does not wait then
-  std::uint64_t sampled_blocks = 0;       // LaunchConfig::sample of later launches
-  std::size_t under_way = 0;              // operations since the last wait that need not be done
-  bool used = false;                      // a call has reached a device
+  std::map<memory::Address, Operation> freeing;  // freed in a stream that has not come to it
+  std::uint64_t sampled_blocks = 0;              // LaunchConfig::sample of later launches
+  std::size_t under_way = 0;  // operations since the last wait that need not be done
+  bool used = false;          // a call has reached a device
   std::atomic<bool> driver_started =
       false;  // cuInit, or a call of the runtime API that starts the driver
   std::unique_ptr<Interceptor> interceptor;  // of `lockstep mutate`
@@ -148,15 +159,10 @@ class Runtime {
   // Reports memory of the device, or of all devices, that is still allocated, if leaks are checked.
   void report_leaks(const Device& device);
   void report_leaks();
-  // The host, or a stream, has waited for something.
+  // The host, or a stream, has waited for something (queue/executor.h has what waits).
   void has_waited() {
-    dependent_launches.forget();
+    dependent_launches.end_chain();
     under_way = 0;
-  }
-  // The host has waited for all that was put into any stream.
-  void has_waited_for_all() {
-    has_waited();
-    order.host_waits_for_all();
   }
   // Destroys everything on a device.
   void reset_device(Device& device);

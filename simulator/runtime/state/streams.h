@@ -1,6 +1,5 @@
 // Streams and events: their attributes, and their part in the order of operations
-// (order/order.h). Everything in a stream has been executed when the call that put it there
-// returns.
+// (order/order.h). What a stream has to do stands in the queue (queue/queue.h).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -37,10 +36,13 @@ struct Stream {
   bool is_legacy() const { return id == kLegacyId; }
 };
 
+// When an event was recorded; nullopt while the operation has not been executed.
+using Moment = std::optional<std::chrono::steady_clock::time_point>;
+
 struct Event {
   unsigned flags = cudaEventDefault;
   int device = 0;
-  std::optional<std::chrono::steady_clock::time_point> recorded;
+  std::shared_ptr<Moment> recorded;  // when it was last put into a stream; nullptr: never
   std::optional<Clock> stands_for;   // when it was last recorded in a stream that was not captured
   std::shared_ptr<Capture> capture;  // when it was last recorded in a stream that was captured
   std::vector<GraphNode*> tail;      // then: what it stands for

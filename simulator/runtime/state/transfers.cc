@@ -67,7 +67,7 @@ cudaError_t resolve(Runtime& runtime, const char* function, const char* what, co
     return refuse("range of " + bytes(size) + " begins " + bytes(range->address - a->base) +
                   " into " + describe(*a) + " and ends " + bytes(size - room) + " past its end");
   }
-  if (side == Side::kHost && !host_reachable(*a)) {
+  if (side == Side::kHost && !host_reachable(*a) && thread_state().executing == nullptr) {
     runtime.explain(function, std::string("the ") + what + " is device memory (" + describe(*a) +
                                   ") where the kind of the copy says host memory; hardware copies "
                                   "it all the same, the documentation promises nothing");
@@ -88,20 +88,39 @@ bool sides(cudaMemcpyKind kind, Side* to, Side* from) {
   return false;
 }
 
+cudaError_t resolve(Runtime& runtime, const char* function, const Block& to, const Block& from,
+                    const Shape& shape, cudaMemcpyKind kind, Range* target, Range* source) {
+  Side to_side, from_side;
+  if (!sides(kind, &to_side, &from_side)) return cudaErrorInvalidMemcpyDirection;
+  if (const cudaError_t error =
+          resolve(runtime, function, "destination", to, shape, to_side, target);
+      error != cudaSuccess)
+    return error;
+  return resolve(runtime, function, "source", from, shape, from_side, source);
+}
+
 }  // namespace
+
+cudaError_t check_ranges(Runtime& runtime, const char* function, const Block& to, const Block& from,
+                         const Shape& shape, cudaMemcpyKind kind) {
+  Range target, source;
+  return shape.empty() ? cudaSuccess
+                       : resolve(runtime, function, to, from, shape, kind, &target, &source);
+}
+
+cudaError_t check_range(Runtime& runtime, const char* function, const Block& to,
+                        const Shape& shape) {
+  Range target;
+  return shape.empty()
+             ? cudaSuccess
+             : resolve(runtime, function, "destination", to, shape, Side::kDevice, &target);
+}
 
 cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const Block& from,
                  const Shape& shape, cudaMemcpyKind kind) {
   if (shape.empty()) return cudaSuccess;
-  Side to_side, from_side;
-  if (!sides(kind, &to_side, &from_side)) return cudaErrorInvalidMemcpyDirection;
   Range target, source;
-  if (const cudaError_t error =
-          resolve(runtime, function, "destination", to, shape, to_side, &target);
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          resolve(runtime, function, "source", from, shape, from_side, &source);
+  if (const cudaError_t error = resolve(runtime, function, to, from, shape, kind, &target, &source);
       error != cudaSuccess)
     return error;
   memory::DeviceMemory& memory = *runtime.memory;

@@ -30,6 +30,12 @@ struct Shape {
 cudaError_t copy(Runtime& runtime, const char* function, const Block& to, const Block& from,
                  const Shape& shape, cudaMemcpyKind kind);
 
+// The checks of copy() and fill() alone.
+cudaError_t check_ranges(Runtime& runtime, const char* function, const Block& to, const Block& from,
+                         const Shape& shape, cudaMemcpyKind kind);
+cudaError_t check_range(Runtime& runtime, const char* function, const Block& to,
+                        const Shape& shape);
+
 cudaError_t fill(Runtime& runtime, const char* function, const Block& to, int value,
                  const Shape& shape);
 

@@ -1,12 +1,16 @@
 #include "simulator/runtime/state/work.h"
 
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/graph.h"
 #include "simulator/runtime/mutation/interceptor.h"
+#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/arrays.h"
+#include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/concurrency.h"
 #include "simulator/runtime/state/transfers.h"
 
@@ -90,7 +94,7 @@ cudaError_t perform_fill(Runtime& runtime, const char* api_name, const FillWork&
   return cudaSuccess;
 }
 
-cudaError_t perform_allocation(Runtime& runtime, const char* api_name, const AllocateWork& work) {
+cudaError_t check_allocation(Runtime& runtime, const char* api_name, const AllocateWork& work) {
   const auto address = reinterpret_cast<memory::Address>(work.parameters.dptr);
   const memory::Allocation* a = runtime.memory->find(address);
   if (a == nullptr || a->freed) {
@@ -99,17 +103,74 @@ cudaError_t perform_allocation(Runtime& runtime, const char* api_name, const All
                     "again at the same address");
     return cudaErrorNotSupported;
   }
+  return cudaSuccess;
+}
+
+cudaError_t perform_allocation(Runtime& runtime, const char* api_name, const AllocateWork& work) {
+  const cudaError_t error = check_allocation(runtime, api_name, work);
+  if (error != cudaSuccess) return error;
+  const memory::Allocation* a =
+      runtime.memory->find(reinterpret_cast<memory::Address>(work.parameters.dptr));
   runtime.memory->mark_unwritten(a->base, a->size);
   return cudaSuccess;
 }
 
-// The address lives on: the next launch allocates it again. Only its contents are gone.
+// Of a graph the address lives on: the next launch allocates it again. Only its contents are gone.
 cudaError_t perform_free(Runtime& runtime, const FreeWork& work) {
   const memory::Allocation* a =
       runtime.memory->find(reinterpret_cast<memory::Address>(work.pointer));
   if (a == nullptr || a->freed) return cudaErrorInvalidValue;
-  runtime.memory->mark_unwritten(a->base, a->size);
+  if (work.releases) {
+    release_memory(runtime, work.pointer);
+  } else {
+    runtime.memory->mark_unwritten(a->base, a->size);
+  }
   return cudaSuccess;
+}
+
+// What a copy reads is put aside, and the copy reads it there.
+std::vector<std::byte> stage(CopyWork& copy) {
+  cudaMemcpy3DParms& p = copy.box;
+  const Shape shape = shape_of(p);
+  const Block from = side_of(p.srcArray, p.srcPtr, p.srcPos);
+  std::vector<std::byte> bytes(shape.width * shape.height * shape.depth);
+  std::byte* to = bytes.data();
+  for (std::size_t z = 0; z < shape.depth; ++z) {
+    for (std::size_t y = 0; y < shape.height; ++y, to += shape.width)
+      std::memcpy(to, static_cast<const char*>(from.at) + z * from.slice + y * from.pitch,
+                  shape.width);
+  }
+  p.srcPtr = {bytes.data(), shape.width, shape.width, shape.height};
+  p.srcPos = {};
+  return bytes;
+}
+
+// Whether so much more may be put aside.
+bool has_room_to_stage(const Runtime& runtime, const CopyWork& copy) {
+  constexpr std::size_t kMost = std::size_t{256} << 20;
+  const Shape shape = shape_of(copy.box);
+  std::size_t all = shape.width * shape.height * shape.depth;
+  for (const auto& entry : runtime.queue.entries())
+    all += static_cast<const Pending&>(*entry).staged.size();
+  return all <= kMost;
+}
+
+std::shared_ptr<Pending> make_pending(const Runtime& runtime, const Device& device,
+                                      const char* api_name) {
+  auto p = std::make_shared<Pending>();
+  p->api_name = api_name;
+  p->device = device.ordinal;
+  p->chain = runtime.dependent_launches.chain();
+  return p;
+}
+
+// The call returns, and it has not been executed.
+void leave(Pending& p) {
+  p.awaited = false;
+  if (p.done) return;
+  // Where a kernel was launched nobody asks.
+  if (!std::holds_alternative<KernelWork>(p.work) && !p.moment) p.caller = caller();
+  p.late = true;
 }
 
 int kind_of(const Work& work) {
@@ -170,10 +231,42 @@ cudaError_t check_fill(Runtime&, const char*, const FillWork& fill) {
   return cudaSuccess;
 }
 
-cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work,
-                    const Operation& at) {
-  if (const auto* kernel = std::get_if<KernelWork>(&work))
-    return run_kernel(runtime, device, api_name, *kernel, at);
+cudaError_t check_work(Runtime& runtime, const char* api_name, const Work& work) {
+  if (const auto* copy = std::get_if<CopyWork>(&work)) {
+    const cudaMemcpy3DParms& p = copy->box;
+    for (const void* side : {p.srcPtr.ptr, p.dstPtr.ptr}) finish_free(runtime, side);
+    const cudaError_t error = check_copy(runtime, api_name, p);
+    if (error != cudaSuccess || shape_of(p).empty()) return error;
+    return check_ranges(runtime, api_name, side_of(p.dstArray, p.dstPtr, p.dstPos),
+                        side_of(p.srcArray, p.srcPtr, p.srcPos), shape_of(p), p.kind);
+  }
+  if (const auto* fill = std::get_if<FillWork>(&work)) {
+    const cudaMemsetParams& p = fill->rows;
+    finish_free(runtime, p.dst);
+    return check_range(runtime, api_name, {p.dst, p.pitch, fill->slice},
+                       {p.width * p.elementSize, p.height, fill->depth});
+  }
+  if (const auto* memory = std::get_if<AllocateWork>(&work))
+    return check_allocation(runtime, api_name, *memory);
+  if (const auto* memory = std::get_if<FreeWork>(&work)) {
+    const memory::Allocation* a =
+        runtime.memory->find(reinterpret_cast<memory::Address>(memory->pointer));
+    return a == nullptr || a->freed ? cudaErrorInvalidValue : cudaSuccess;
+  }
+  if (const auto* record = std::get_if<RecordWork>(&work)) {
+    if (runtime.streams.find_event(record->event) == nullptr) return cudaErrorInvalidResourceHandle;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t perform(Runtime& runtime, Device& device, const Pending& p) {
+  if (const auto* kernel = std::get_if<KernelWork>(&p.work))
+    return run_kernel(runtime, device, *kernel, p.at, p.chain);
+  if (p.moment) *p.moment = std::chrono::steady_clock::now();
+  return perform(runtime, p.api_name, p.work, p.at);
+}
+
+cudaError_t perform(Runtime& runtime, const char* api_name, const Work& work, const Operation& at) {
   runtime.dependent_launches.forget();
   check_order(runtime, api_name, at, work);
   if (const auto* box = std::get_if<CopyWork>(&work))
@@ -183,13 +276,6 @@ cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, cons
   if (const auto* memory = std::get_if<AllocateWork>(&work))
     return perform_allocation(runtime, api_name, *memory);
   if (const auto* memory = std::get_if<FreeWork>(&work)) return perform_free(runtime, *memory);
-  if (const auto* record = std::get_if<RecordWork>(&work)) {
-    Event* event = runtime.streams.find_event(record->event);
-    if (event == nullptr) return cudaErrorInvalidResourceHandle;
-    event->recorded = std::chrono::steady_clock::now();
-    event->stands_for = at.before;
-    event->capture = nullptr;
-  }
   return cudaSuccess;
 }
 
@@ -208,18 +294,99 @@ cudaError_t put(Runtime& runtime, Device& device, const Call& call, cudaStream_t
   const bool captured = s->capture != nullptr;
   cudaError_t error = captured ? capture_work(runtime, api_name, *s, std::move(work))
                                : check_legacy(runtime, api_name, *s);
-  if (error == cudaSuccess && !captured) {
-    ++runtime.under_way;  // until the call waits
-    const Operation at = place_in_stream(runtime, call, *s, work);
-    error = perform(runtime, device, api_name, work, at);
-  }
+  if (error == cudaSuccess && !captured)
+    error = put_in_queue(runtime, device, call, stream, std::move(work));
   if (error == cudaSuccess) note_operation(runtime, device, kind, api_name, stream, captured);
   return error;
 }
 
+cudaError_t put_in_queue(Runtime& runtime, Device& device, const Call& call, cudaStream_t stream,
+                         Work work) {
+  const bool at_once = executes_at_once(runtime);
+  const Waits waits = waits_of(runtime, call, work);
+  auto* copy = std::get_if<CopyWork>(&work);
+  const bool stages = copy != nullptr && reads_pageable(runtime, *copy);
+  // Pageable memory is never written after the call: it may be gone.
+  const bool in_the_call = at_once || waits.until_done ||
+                           (copy != nullptr && writes_pageable(runtime, *copy)) ||
+                           // A copy that has waited for its stream is not put off by default.
+                           (waits.before && runtime.settings.schedule == 0) ||
+                           (stages && !has_room_to_stage(runtime, *copy));
+  if (!in_the_call) {
+    if (const cudaError_t error = check_work(runtime, call.name, work); error != cudaSuccess)
+      return error;
+  }
+  ++runtime.under_way;  // until the call waits
+  if (waits.before) {
+    Stream* const s = runtime.streams.find_stream(stream, device.ordinal);
+    const Clock before = runtime.order.waited_for(s->order);
+    run_until(runtime, before);
+    runtime.order.host_waits_for(before);
+    if (device.error != cudaSuccess) return device.error;
+  }
+  // While the host waited, others may have destroyed it.
+  Stream* const s = runtime.streams.find_stream(stream, device.ordinal);
+  if (s == nullptr) return cudaErrorInvalidResourceHandle;
+  const auto p = make_pending(runtime, device, call.name);
+  p->at = place_in_stream(runtime, call, *s, work);
+  p->at.staged = waits.before;
+  p->for_host = std::holds_alternative<HostWork>(work);
+  p->awaited = in_the_call;
+  if (stages && !in_the_call) p->staged = stage(*copy);
+  if (const auto* record = std::get_if<RecordWork>(&work)) {
+    Event* const event = runtime.streams.find_event(record->event);
+    if (event == nullptr) return cudaErrorInvalidResourceHandle;
+    p->moment = event->recorded = std::make_shared<Moment>();
+    event->stands_for = p->at.before;
+    event->capture = nullptr;
+  }
+  if (const auto* memory = std::get_if<FreeWork>(&work); memory != nullptr && memory->releases)
+    runtime.freeing[reinterpret_cast<memory::Address>(memory->pointer)] = p->at;
+  p->work = std::move(work);
+  runtime.queue.add(p);
+  after_put(runtime);
+  if (in_the_call && (!at_once || waits.until_done)) run_until(runtime, p->at.before);
+  if (waits.until_done) {
+    runtime.has_waited();
+    runtime.order.host_waits_for(p->at.before);
+  }
+  leave(*p);
+  return p->result;
+}
+
+cudaError_t put_callback(Runtime& runtime, Device& device, const char* api_name,
+                         cudaStream_t stream, std::function<void(cudaError_t)> callback) {
+  const auto p = make_pending(runtime, device, api_name);
+  p->at = runtime.order.put(runtime.streams.find_stream(stream, device.ordinal)->order);
+  p->for_host = true;
+  p->callback = std::move(callback);
+  runtime.queue.add(p);
+  after_put(runtime);
+  leave(*p);
+  return cudaSuccess;
+}
+
+void release_memory(Runtime& runtime, const void* pointer) {
+  const auto address = reinterpret_cast<memory::Address>(pointer);
+  runtime.freeing.erase(address);
+  runtime.pool_memory.erase(address);
+  runtime.memory->release(address);
+}
+
+void finish_free(Runtime& runtime, const void* pointer) {
+  if (runtime.freeing.empty()) return;
+  const memory::Allocation* const a =
+      runtime.memory->find(reinterpret_cast<memory::Address>(pointer));
+  if (a == nullptr) return;
+  const auto it = runtime.freeing.find(a->base);
+  if (it == runtime.freeing.end()) return;
+  const Clock before = it->second.before;
+  run_until(runtime, before);
+}
+
 void note_operation(Runtime& runtime, const Device& device, int kind, const char* api_name,
                     cudaStream_t stream, bool captured) {
-  if (kind != LOCKSTEP_KERNEL) runtime.dependent_launches.forget();
+  if (kind != LOCKSTEP_KERNEL) runtime.dependent_launches.end_chain();
   runtime.operations.note({kind, device.ordinal, captured, cudaSuccess, stream, api_name});
 }
 

@@ -1,12 +1,13 @@
-// One operation of a stream: a kernel, a copy, a fill, a host function ... What is put
-// into a stream is executed at once; what is put into a graph, or into a stream that is being
-// captured, is kept as Work and done at every launch of the graph.
+// One operation of a stream: a kernel, a copy, a fill, a host function ... What is put into a
+// stream goes into the queue (queue/executor.h); what is put into a graph, or into a stream that is
+// being captured, is kept as Work and put into the queue at every launch of the graph.
 #pragma once
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -50,6 +51,7 @@ struct AllocateWork {
 };
 struct FreeWork {
   void* pointer = nullptr;
+  bool releases = false;  // cudaFreeAsync; a graph keeps its memory
 };
 struct MemoryOperationsWork {
   std::vector<CUstreamBatchMemOpParams>
@@ -98,15 +100,30 @@ cudaError_t check_fill(Runtime& runtime, const char* api_name, const FillWork& f
 cudaError_t locate_symbol(Runtime& runtime, Device& device, const char* api_name,
                           const void* symbol, std::size_t size, std::size_t offset, void** at);
 
-// Executes it, under the device lock, as the operation at `at`. What must not hold it is not done
-// here but by run_graph (graph.h): host functions, child graphs, which may hold some, and
-// operations that may wait for a value (memory_operations.h).
-cudaError_t perform(Runtime& runtime, Device& device, const char* api_name, const Work& work,
-                    const Operation& at);
+// Whether work can be put, as things are now: its arguments, the memory that it names. What is to
+// be freed there before is freed.
+cudaError_t check_work(Runtime& runtime, const char* api_name, const Work& work);
 
-// Executes the work, or, where the stream is being captured, makes it a node of the graph after
-// what the stream had before.
+// Executes it, under the device lock. Host functions and operations on values are not done here
+// (queue/executor.h).
+cudaError_t perform(Runtime& runtime, Device& device, const Pending& pending);
+// The same of what is neither a kernel nor records an event, as the operation at `at`.
+cudaError_t perform(Runtime& runtime, const char* api_name, const Work& work, const Operation& at);
+
+// Puts work into the queue, or, where the stream is being captured, makes it a node of the graph
+// after what the stream had before.
 cudaError_t put(Runtime& runtime, Device& device, const Call& call, cudaStream_t stream, Work work);
+// The same for a stream that is not captured, without asking who sees the program's calls.
+cudaError_t put_in_queue(Runtime& runtime, Device& device, const Call& call, cudaStream_t stream,
+                         Work work);
+// A function of the program that is called with the device's error.
+cudaError_t put_callback(Runtime& runtime, Device& device, const char* api_name,
+                         cudaStream_t stream, std::function<void(cudaError_t)> callback);
+
+// Memory that was freed in a stream goes back.
+void release_memory(Runtime& runtime, const void* pointer);
+// If it is to be freed in a stream that has not come to it: does so now.
+void finish_free(Runtime& runtime, const void* pointer);
 
 // Something was put into a stream (operations.h); put() says so itself.
 void note_operation(Runtime& runtime, const Device& device, int kind, const char* api_name,

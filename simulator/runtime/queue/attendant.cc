@@ -1,0 +1,79 @@
+#include "simulator/runtime/queue/attendant.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "simulator/engine/launch/helper_threads.h"
+#include "simulator/runtime/queue/executor.h"
+
+namespace lockstep::runtime {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Longer than a program computes between two calls, as a rule; then short.
+constexpr milliseconds kFirst(20), kNext(1);
+
+std::atomic<bool> busy = false;
+
+bool can_notice(const Runtime& runtime) {
+  const auto& entries = runtime.queue.entries();
+  return runtime.host_sees_memory ||
+         std::any_of(entries.begin(), entries.end(), [](const auto& e) { return e->for_host; });
+}
+
+}  // namespace
+
+bool Attendant::is_busy() const { return busy; }
+
+void Attendant::attend(Runtime& runtime) {
+  if (attends_ || runtime.interceptor != nullptr || !can_notice(runtime)) return;
+  // Signals are the program's threads' affair.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  engine::helper_threads().fetch_add(1);
+  try {
+    std::thread([this, &runtime] { run(runtime); }).detach();
+    attends_ = true;
+  } catch (const std::system_error&) {
+    engine::helper_threads().fetch_sub(1);  // then a program that looks waits for ever
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Attendant::run(Runtime& runtime) {
+  std::uint64_t seen = 0;
+  for (milliseconds pause = kFirst;;) {
+    std::this_thread::sleep_for(pause);
+    const std::lock_guard lock(runtime.lock);
+    if (runtime.queue.empty()) {
+      attends_ = false;
+      engine::helper_threads().fetch_sub(1);
+      return;
+    }
+    act(runtime, seen);
+    pause = has_acted_ ? kNext : kFirst;
+  }
+}
+
+void Attendant::act(Runtime& runtime, std::uint64_t& seen) {
+  const bool idle = seen == runtime.queue.calls() && runtime.waiting == 0;
+  seen = runtime.queue.calls();
+  if (!idle) return;
+  runtime.queue.changed();
+  busy = true;
+  engine::helper_threads().fetch_sub(1);  // while it stands for the GPU
+  has_acted_ |= execute_one(runtime);
+  engine::helper_threads().fetch_add(1);
+  busy = false;
+}
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,35 @@
+// What the queue holds of an operation: what is to be done, and for whom.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "simulator/runtime/queue/queue.h"
+#include "simulator/runtime/state/work.h"
+
+namespace lockstep::runtime {
+
+struct Pending final : Entry {
+  Work work;
+  const char* api_name = "";
+  // Where the program called it; nullptr: the call still runs, or nobody will ask.
+  const void* caller = nullptr;
+  // In the place of work: cudaStreamAddCallback, with the error of the device.
+  std::function<void(cudaError_t)> callback;
+  std::vector<std::byte> staged;   // the bytes of a pageable source, which `work` copies from
+  std::shared_ptr<Moment> moment;  // of a RecordWork: when it is executed
+  // Kernels between which nothing else was put and nobody waited have the same number
+  // (dependent_launches.h).
+  std::uint64_t chain = 0;
+  std::size_t next_value = 0;        // of MemoryOperationsWork: the first that has not been done
+  bool awaited = false;              // the call that has put it returns its error
+  bool late = false;                 // that call has returned, or its arguments were checked then
+  cudaError_t result = cudaSuccess;  // once it is done
+};
+
+}  // namespace lockstep::runtime

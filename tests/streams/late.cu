@@ -1,0 +1,439 @@
+// Programs of which the result shows when an operation is executed, and by whom.
+//
+//   late --list            NAME <tab> KIND
+//   late NAME              NAME <tab> right or wrong
+//
+// The kind says what late_test.cc expects: `right` for a right program, `answers` for one that looks
+// at errors of calls, `error` for one that waits for a kernel's error, `exit` for one that does not
+// wait for it, `deadlock` for one that never ends on a GPU.
+#include <cuda.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "kernels.cuh"
+
+namespace lockstep::streams {
+namespace {
+
+struct Late {
+  const char* kind;
+  const char* name;
+  void (*run)();
+};
+std::vector<Late>& programs() {
+  static std::vector<Late> all;
+  return all;
+}
+
+#define LATE(kind, name)                                                       \
+  void name();                                                                 \
+  const bool added_##name = (programs().push_back({kind, #name, name}), true); \
+  void name()
+
+// A function of the driver API, without its library.
+template <class Function>
+Function* driver(const char* name) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result;
+  cudaGetDriverEntryPointByVersion(name, &found, 13000, cudaEnableDefault, &result);
+  return reinterpret_cast<Function*>(found);
+}
+#define DRIVER(name) (*driver<decltype(name)>(#name))
+
+void wait_for_value(cudaStream_t stream, const int* at, unsigned value) {
+  want(DRIVER(cuStreamWaitValue32)(stream, reinterpret_cast<CUdeviceptr>(at), value,
+                                   CU_STREAM_WAIT_VALUE_EQ) == CUDA_SUCCESS);
+}
+void write_value(cudaStream_t stream, const int* at, unsigned value) {
+  want(DRIVER(cuStreamWriteValue32)(stream, reinterpret_cast<CUdeviceptr>(at), value, 0) ==
+       CUDA_SUCCESS);
+}
+
+__global__ void set(int* flag, int value) {
+  __threadfence_system();
+  *static_cast<volatile int*>(flag) = value;
+}
+__global__ void store_beyond(int* x) { x[1 << 28] = 1; }
+__global__ void count(int* x) { *x += 1; }
+
+int load_now(const int* x) { return __atomic_load_n(x, __ATOMIC_ACQUIRE); }
+
+constexpr unsigned kFree = cudaStreamNonBlocking;
+
+// ---- a stream waits for a value -----------------------------------------------------------------
+
+LATE("right", value_written_by_a_later_operation) {
+  Ints flag(0), x(0), y(0);
+  Stream a(kFree), b(kFree);
+  wait_for_value(a, flag, 5);
+  consume<<<1, kN, 0, a>>>(x, y);
+  produce<<<1, kN, 0, b>>>(x, 7, 0);
+  write_value(b, flag, 5);
+  cudaStreamSynchronize(a);
+  want(y.holds(7));
+}
+
+LATE("right", value_copied_later) {
+  Ints flag(0), five(5), x(7), y(0);
+  Stream a(kFree), b(kFree);
+  wait_for_value(a, flag, 5);
+  consume<<<1, kN, 0, a>>>(x, y);
+  cudaMemcpyAsync(flag, five, sizeof(int), cudaMemcpyDeviceToDevice, b);
+  want(y.holds(7));
+}
+
+LATE("right", value_stored_by_the_host) {
+  Ints x(7), y(0);
+  Pinned flag(0);
+  Stream a(kFree);
+  wait_for_value(a, flag, 5);
+  consume<<<1, kN, 0, a>>>(x, y);
+  want(cudaStreamQuery(a) == cudaErrorNotReady);
+  __atomic_store_n(static_cast<int*>(flag), 5, __ATOMIC_RELEASE);
+  want(y.holds(7));
+}
+
+LATE("right", value_set_by_a_kernel) {
+  Ints flag(0), x(0), y(0);
+  Stream a(kFree), b(kFree);
+  wait_for_value(a, flag, 5);
+  consume<<<1, kN, 0, a>>>(x, y);
+  produce<<<1, kN, 0, b>>>(x, 7, 0);
+  set<<<1, 1, 0, b>>>(flag, 5);
+  cudaStreamSynchronize(a);
+  want(y.holds(7));
+}
+
+// Two streams take turns.
+LATE("right", values_in_turn) {
+  Ints flag(0), x(0);
+  Stream a(kFree), b(kFree);
+  for (int i = 0; i < 20; i += 2) {
+    wait_for_value(b, flag, i + 1);
+    count<<<1, 1, 0, b>>>(x);
+    write_value(b, flag, i + 2);
+  }
+  for (int i = 0; i < 20; i += 2) {
+    wait_for_value(a, flag, i);
+    count<<<1, 1, 0, a>>>(x);
+    write_value(a, flag, i + 1);
+  }
+  want(x.fetch()[0] == 20);
+}
+
+LATE("deadlock", value_that_nobody_writes) {
+  Ints flag(0), x(7), y(0);
+  Stream a(kFree);
+  wait_for_value(a, flag, 5);
+  consume<<<1, kN, 0, a>>>(x, y);
+  cudaDeviceSynchronize();
+}
+
+LATE("deadlock", two_values_in_a_circle) {
+  Ints flags(0);
+  Stream a(kFree), b(kFree);
+  wait_for_value(a, flags, 5);
+  write_value(a, flags + 1, 6);
+  wait_for_value(b, flags + 1, 6);
+  write_value(b, flags, 5);
+  cudaStreamSynchronize(b);
+}
+
+// The host would write it after its wait.
+LATE("deadlock", value_that_the_host_writes_too_late) {
+  Pinned flag(0);
+  Stream a(kFree);
+  wait_for_value(a, flag, 5);
+  cudaStreamSynchronize(a);
+  __atomic_store_n(static_cast<int*>(flag), 5, __ATOMIC_RELEASE);
+}
+
+// ---- errors -------------------------------------------------------------------------------------
+
+LATE("error", error_surfaces_at_the_wait) {
+  Ints x(0);
+  Stream a;
+  store_beyond<<<1, 1, 0, a>>>(x);
+  want(cudaGetLastError() == cudaSuccess);
+  consume<<<1, kN, 0, a>>>(x, x);
+  want(cudaGetLastError() == cudaSuccess);
+  want(cudaStreamSynchronize(a) == cudaErrorIllegalAddress);
+  want(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+}
+
+LATE("error", error_surfaces_at_the_blocking_copy) {
+  Ints x(0);
+  store_beyond<<<1, 1>>>(x);
+  int first = 0;
+  want(cudaMemcpy(&first, x, sizeof first, cudaMemcpyDeviceToHost) == cudaErrorIllegalAddress);
+}
+
+// Arguments are judged at the call.
+LATE("answers", arguments_are_judged_at_the_call) {
+  Ints x(0);
+  Pinned y(0);
+  Stream a;
+  hold<<<1, 1, 0, a>>>(0);
+  want(cudaMemcpyAsync(x, y, 1 << 20, cudaMemcpyHostToDevice, a) == cudaErrorInvalidValue);
+  want(cudaMemsetAsync(x, 0, 1 << 20, a) == cudaErrorInvalidValue);
+  want(cudaStreamSynchronize(a) == cudaSuccess);
+  int* p = nullptr;
+  cudaMallocAsync(&p, 64, a);
+  want(cudaFreeAsync(p, a) == cudaSuccess);
+  want(cudaFreeAsync(p, a) == cudaErrorInvalidValue);
+  want(cudaMemsetAsync(p, 0, 64, a) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+// Callbacks come with the error; functions do not come.
+int status_of_callback = -1;
+bool was_called = false;
+void CUDART_CB keep_status(cudaStream_t, cudaError_t status, void*) { status_of_callback = status; }
+void CUDART_CB note_call(void*) { was_called = true; }
+LATE("error", callback_with_the_error) {
+  Ints x(0);
+  Stream a;
+  store_beyond<<<1, 1, 0, a>>>(x);
+  cudaStreamAddCallback(a, keep_status, nullptr, 0);
+  cudaLaunchHostFunc(a, note_call, nullptr);
+  want(cudaStreamSynchronize(a) == cudaErrorIllegalAddress);
+  want(status_of_callback == cudaErrorIllegalAddress);
+  want(!was_called);
+}
+
+// ---- the host looks
+// ------------------------------------------------------------------------------
+
+LATE("right", stream_queries_end) {
+  Ints x(0);
+  Stream a, b;
+  for (int i = 0; i < 10; ++i) {
+    produce<<<1, kN, 0, a>>>(x, i, 0);
+    hold<<<1, 1, 0, b>>>(0);
+  }
+  cudaError_t answer;
+  while ((answer = cudaStreamQuery(a)) == cudaErrorNotReady) {
+  }
+  want(answer == cudaSuccess && cudaStreamQuery(a) == cudaSuccess);
+  want(x.holds(9));
+}
+
+LATE("right", event_queries_end) {
+  Ints x(0);
+  Stream a;
+  cudaEvent_t begin, end;
+  cudaEventCreate(&begin);
+  cudaEventCreate(&end);
+  cudaEventRecord(begin, a);
+  produce<<<1, kN, 0, a>>>(x, 7, 0);
+  cudaEventRecord(end, a);
+  cudaError_t answer;
+  while ((answer = cudaEventQuery(end)) == cudaErrorNotReady) {
+  }
+  want(answer == cudaSuccess);
+  float milliseconds = -1;
+  want(cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess && milliseconds >= 0);
+  want(x.holds(7));
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+}
+
+LATE("right", flag_in_pinned_memory_is_looked_at) {
+  Pinned flag(0);
+  Ints x(0);
+  Stream a(kFree);
+  produce<<<1, kN, 0, a>>>(x, 7, 0);
+  set<<<1, 1, 0, a>>>(flag, 5);
+  while (load_now(flag) != 5) {
+  }
+  want(x.holds(7));
+}
+
+LATE("right", result_of_a_copy_is_looked_at) {
+  Pinned flag(0);
+  Ints five(5);
+  Stream a(kFree);
+  cudaMemcpyAsync(flag, five, sizeof(int), cudaMemcpyDeviceToHost, a);
+  while (load_now(flag) != 5) usleep(1000);
+}
+
+// ---- functions of the host
+// -----------------------------------------------------------------------
+
+std::string called;
+void CUDART_CB call_letter(void* letter) { called += *static_cast<const char*>(letter); }
+LATE("right", functions_come_in_their_order) {
+  called.clear();
+  static const char letters[] = "abcdefgh";
+  Stream a, b;
+  Event e;
+  cudaLaunchHostFunc(a, call_letter, const_cast<char*>(&letters[0]));
+  hold<<<1, 1, 0, a>>>(0);
+  cudaLaunchHostFunc(a, call_letter, const_cast<char*>(&letters[1]));
+  cudaEventRecord(e, a);
+  cudaStreamWaitEvent(b, e);
+  cudaLaunchHostFunc(b, call_letter, const_cast<char*>(&letters[2]));
+  cudaStreamSynchronize(b);
+  want(called == "abc");
+  cudaLaunchHostFunc(nullptr, call_letter, const_cast<char*>(&letters[3]));
+  cudaLaunchHostFunc(a, call_letter, const_cast<char*>(&letters[4]));
+  cudaDeviceSynchronize();
+  want(called == "abcde");
+}
+
+// It reads what the operation before it has written.
+struct Reading {
+  const int* from;
+  int first;
+};
+void CUDART_CB read_first(void* reading) {
+  static_cast<Reading*>(reading)->first = *static_cast<Reading*>(reading)->from;
+}
+LATE("right", function_between_two_copies) {
+  Ints x(7), z(9);
+  Pinned y(0);
+  Stream a;
+  Reading reading{y, -1};
+  cudaMemcpyAsync(y, x, kBytes, cudaMemcpyDeviceToHost, a);
+  cudaLaunchHostFunc(a, read_first, &reading);
+  cudaMemcpyAsync(y, z, kBytes, cudaMemcpyDeviceToHost, a);
+  want(y.holds(9) && reading.first == 7);
+}
+
+// ---- what lives until it has been executed
+// --------------------------------------------------------
+
+LATE("right", pageable_source_used_again) {
+  Ints x(0), y(0);
+  Stream a;
+  std::vector<int> source = from(7);
+  hold<<<1, 1, 0, a>>>(0);
+  cudaMemcpyAsync(x, source.data(), kBytes, cudaMemcpyHostToDevice, a);
+  source = from(8);
+  cudaMemcpyAsync(y, source.data(), kBytes, cudaMemcpyHostToDevice, a);
+  source = from(9);
+  want(x.holds(7) && y.holds(8));
+}
+
+// The documents do not promise that it waits; writing into a frame that has gone helps nobody.
+LATE("right", pageable_destination_is_not_written_later) {
+  Ints x(7);
+  Stream a;
+  const auto copy = [&] {
+    std::vector<int> y(kN);
+    cudaMemcpyAsync(y.data(), x, kBytes, cudaMemcpyDeviceToHost, a);
+  };
+  copy();
+  std::vector<int> other = from(3);
+  cudaDeviceSynchronize();
+  want(other == from(3));
+}
+
+LATE("right", parameters_are_those_of_the_call) {
+  Ints x(0);
+  Stream a;
+  for (int i = 0; i < 5; ++i) produce<<<1, kN, 0, a>>>(x, i, 0);
+  want(x.holds(4));
+}
+
+LATE("right", stream_destroyed_with_work) {
+  Ints x(0);
+  Stream a;
+  produce<<<1, kN, 0, a>>>(x, 7, 0);
+  a.destroy();
+  want(x.holds(7));
+}
+
+LATE("right", freed_in_the_stream) {
+  Ints y(0);
+  Stream a;
+  for (int i = 0; i < 20; ++i) {
+    int* x = nullptr;
+    cudaMallocAsync(reinterpret_cast<void**>(&x), kBytes, a);
+    produce<<<1, kN, 0, a>>>(x, i, 0);
+    consume<<<1, kN, 0, a>>>(x, y);
+    cudaFreeAsync(x, a);
+  }
+  want(y.holds(19));
+}
+
+LATE("right", freed_while_kernels_use_it) {
+  Ints y(0);
+  Stream a(kFree);
+  int* x = nullptr;
+  cudaMalloc(&x, kBytes);
+  produce<<<1, kN, 0, a>>>(x, 7, 0);
+  consume<<<1, kN, 0, a>>>(x, y);
+  cudaFree(x);
+  want(y.holds(7));
+}
+
+LATE("right", graph_changed_and_destroyed_after_its_launch) {
+  Ints x(0), y(0);
+  Stream a;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaStreamBeginCapture(a, cudaStreamCaptureModeThreadLocal);
+  produce<<<1, kN, 0, a>>>(x, 7, 0);
+  consume<<<1, kN, 0, a>>>(x, y);
+  cudaStreamEndCapture(a, &graph);
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphLaunch(exec, a);
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(graph);
+  want(y.holds(7));
+}
+
+LATE("right", event_recorded_again_while_it_is_pending) {
+  Ints x(0), y(0);
+  Stream a, b;
+  Event e;
+  produce<<<1, kN, 0, a>>>(x, 7, 0);
+  cudaEventRecord(e, a);
+  cudaStreamWaitEvent(b, e);
+  hold<<<1, 1, 0, a>>>(0);
+  cudaEventRecord(e, a);
+  e.destroy();
+  consume<<<1, kN, 0, b>>>(x, y);
+  want(y.holds(7));
+}
+
+LATE("right", many_launches_in_two_streams) {
+  Ints x(0), y(0);
+  Stream a(kFree), b(kFree);
+  for (int i = 0; i < 5000; ++i) {
+    count<<<1, 1, 0, a>>>(x);
+    count<<<1, 1, 0, b>>>(y);
+  }
+  want(x.fetch()[0] == 5000 && y.fetch()[0] == 5000);
+}
+
+// What was launched is executed although nobody waits for it.
+LATE("exit", error_found_at_the_end) {
+  int* x = nullptr;
+  cudaMalloc(&x, kBytes);
+  store_beyond<<<1, 1>>>(x);
+}
+
+}  // namespace
+}  // namespace lockstep::streams
+
+int main(int argc, char** argv) {
+  using lockstep::streams::programs;
+  if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {
+    for (const auto& p : programs()) std::printf("%s\t%s\n", p.name, p.kind);
+    return 0;
+  }
+  for (const auto& p : programs()) {
+    if (argc != 2 || std::strcmp(argv[1], p.name) != 0) continue;
+    p.run();
+    std::printf("%s\t%s\n", p.name, lockstep::streams::right ? "right" : "wrong");
+    return 0;
+  }
+  std::fprintf(stderr, "usage: %s --list | NAME\n", argv[0]);
+  return 2;
+}

@@ -1,0 +1,82 @@
+// Programs of which the result shows when operations are executed (late.cu): under the default
+// schedule, under twenty seeds, and when operations are executed as they are put.
+//
+// A right program is right under all of them, and not accused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/streams/run.h"
+
+namespace lockstep::streams {
+namespace {
+
+constexpr int kSeeds = 20;
+
+struct Program {
+  std::string name, kind;
+};
+
+std::ostream& operator<<(std::ostream& to, const Program& p) { return to << p.name; }
+
+std::vector<Program> programs() {
+  std::vector<Program> all;
+  for (const auto& row : table(run("", "late --list", testing::TempDir() + "/list").out))
+    if (row.size() == 2) all.push_back({row[0], row[1]});
+  return all;
+}
+
+std::string all_of(const Outcome& o) { return o.text() + o.findings.dump(2); }
+
+bool is_right(const Outcome& o, const Program& p) { return o.out == p.name + "\tright\n"; }
+
+bool has_finding(const Outcome& o, const std::string& kind) {
+  return std::any_of(o.findings.begin(), o.findings.end(),
+                     [&](const json& f) { return f["kind"] == kind; });
+}
+
+void expect(const Program& p, const std::string& options) {
+  SCOPED_TRACE(options);
+  const Outcome o = run("--stop " + options, "late " + p.name, testing::TempDir() + p.name);
+  if (p.kind == "right") {
+    EXPECT_EQ(o.status, 0) << all_of(o);
+    EXPECT_TRUE(is_right(o, p)) << all_of(o);
+    EXPECT_TRUE(o.findings.empty()) << all_of(o);
+  } else if (p.kind == "answers") {
+    EXPECT_TRUE(is_right(o, p)) << all_of(o);
+  } else if (p.kind == "deadlock") {
+    EXPECT_TRUE(has_finding(o, "deadlock")) << all_of(o);
+    // Where the stream waits, and where the host does.
+    EXPECT_NE(o.err.find("waits for"), o.err.npos) << all_of(o);
+    EXPECT_NE(o.err.find("by the host, a call at"), o.err.npos) << all_of(o);
+    EXPECT_NE(o.err.find("late.cu:"), o.err.npos) << all_of(o);
+  } else {
+    EXPECT_TRUE(is_right(o, p) || p.kind != "error") << all_of(o);
+    EXPECT_TRUE(has_finding(o, "out-of-bounds")) << all_of(o);
+  }
+}
+
+class Late : public testing::TestWithParam<Program> {};
+
+TEST_P(Late, ByDefault) { expect(GetParam(), "--schedule=0"); }
+
+TEST_P(Late, UnderEverySeed) {
+  const Program& p = GetParam();
+  // Others may execute the kernel in the call that launches it.
+  if (p.kind == "error") return;
+  for (int seed = 1; seed <= kSeeds; ++seed) expect(p, "--schedule=" + std::to_string(seed));
+}
+
+// Then what fails has failed when the call returns.
+TEST_P(Late, AtOnce) {
+  if (GetParam().kind == "error") return;
+  setenv("LOCKSTEP_STREAMS", "at-once", 1);
+  expect(GetParam(), "");
+  unsetenv("LOCKSTEP_STREAMS");
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Late, testing::ValuesIn(programs()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace lockstep::streams
