@@ -70,7 +70,7 @@ struct FormRow {
 //   'x'  sm_<sm>a alone
 //   't'  the two families with tensor memory, sm_100 and sm_110
 //   'u'  the same, without what is common to a family: only of those with 'a'
-//   'i'  sm_100a and sm_110a
+//   'i'  sm_100 and sm_110, with an 'a' behind them
 //   's'  the family of sm_100
 bool exists_on(const FormRow& row, int number, char suffix);
 

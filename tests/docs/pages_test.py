@@ -30,7 +30,7 @@ PLACEHOLDER = re.compile(
 # Names of other projects: Bazel's rules, engines for remote execution, a test that a macro names.
 FOREIGN = {
     "archive_override", "bazel_built_test", "http_archive", "local_path_override",
-    "platform_properties", "poolName",
+    "model_validation", "platform_properties", "poolName",
     "supported_platform_properties"
 }
 # CUDA's own names, of which only those that are simulated occur here.

@@ -3,9 +3,9 @@
 //   late --list            NAME <tab> KIND
 //   late NAME              NAME <tab> right or wrong
 //
-// The kind says what late_test.cc expects: `right` for a right program, `answers` for one that looks
-// at errors of calls, `error` for one that waits for a kernel's error, `exit` for one that does not
-// wait for it, `deadlock` for one that never ends on a GPU.
+// The kind names what late_test.cc expects: `right` for a right program, `answers` for one that
+// looks at errors of calls, `error` for one that waits for a kernel's error, `exit` for one that
+// does not wait for it, `deadlock` for one that never ends on a GPU.
 #include <cuda.h>
 #include <unistd.h>
 
