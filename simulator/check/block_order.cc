@@ -35,6 +35,17 @@ void BlockOrder::start_block(std::uint32_t block, std::uint32_t cluster, GridOrd
     touched_ = false;
   }
   next_epoch();
+  if (const VectorClock* const known = grid_->known_at_begin()) {
+    others_ = *known;
+    knows_others_ = touched_ = true;
+  }
+}
+
+void BlockOrder::end_block() {
+  if (!touched_ || !grid_->launches().remembers_several()) return;
+  hand_on(true);
+  const VectorClock others = others_.of_other_launches(*grid_);
+  if (!others.empty()) grid_->learn(others);
 }
 
 // What threads of the block know of others, and have fenced, becomes the whole block's.
@@ -122,6 +133,14 @@ bool BlockOrder::knows(std::uint32_t thread, std::uint32_t block, std::uint32_t 
   };
   return in(others_) || (!others_of_warp_.empty() && in(others_of_warp_[w])) ||
          ((apart_[w] >> l & 1) && in((*lanes_[w])[l].others));
+}
+
+bool BlockOrder::ordered_after_launch(std::uint32_t thread, std::uint32_t block) const {
+  if (!knows_others_) return false;
+  const std::uint32_t w = thread >> 5, l = thread & 31;
+  return others_.knows_a_later_launch(*grid_, block) ||
+         (!others_of_warp_.empty() && others_of_warp_[w].knows_a_later_launch(*grid_, block)) ||
+         ((apart_[w] >> l & 1) && (*lanes_[w])[l].others.knows_a_later_launch(*grid_, block));
 }
 
 bool BlockOrder::knows_lanes_apart(std::uint32_t w, std::uint32_t block, std::uint32_t v) const {

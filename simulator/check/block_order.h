@@ -72,6 +72,9 @@ class BlockOrder {
                            std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const {
     return knows_others_ && knows(thread, block, epoch, warp, lane, clock);
   }
+  // The same of a block of another launch: also where the thread knows of a launch that comes after
+  // that one.
+  bool ordered_after_launch(std::uint32_t thread, std::uint32_t block) const;
   // Whether threads of warp `w` may differ in what they know of warp `v` of `block`, or may know of
   // some of its lanes and not of others.
   bool knows_lanes_apart(std::uint32_t w, std::uint32_t block, std::uint32_t v) const;
@@ -153,6 +156,8 @@ class BlockOrder {
   }
   const GridOrder& grid() const { return *grid_; }
   void publish(const ReleaseClock& done) const;
+  // The block has ended: launches that come after this one know what it knows of others.
+  void end_block();
   // What all threads of the block know of other blocks.
   const VectorClock& known_to_all() const { return others_; }
   std::uint32_t cluster() const { return cluster_; }

@@ -65,6 +65,7 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   records_.start(memory, cluster, most);
   launches.begin(place, blocks, cluster, records_.first_number());
   records_.count_from(launches.first_counted_record());
+  grid_.begin_launch();
 }
 
 GlobalRaces::Suspended GlobalRaces::suspend() {

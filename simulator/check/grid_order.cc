@@ -1,11 +1,16 @@
 #include "simulator/check/grid_order.h"
 
+#include <utility>
+
 namespace lockstep::check {
 
 void GridOrder::clear(bool under_way) {
   if (kept() != 0) {
     for (Part& part : parts_) part.released.clear();
   }
+  learnt_.clear();
+  learnt_by_settled_.clear();
+  if (!under_way) known_at_begin_.clear();
   if (!under_way) time_ = 0;
   cleared_ = time_;
 }
@@ -25,6 +30,45 @@ bool GridOrder::released_by(std::uint64_t until, std::uint32_t block, std::uint3
   const auto it = part.released.find(block);
   return it != part.released.end() && it->second.time <= until &&
          it->second.all.happens_before(epoch, warp, lane, clock);
+}
+
+bool GridOrder::later_launch_released_by(std::uint64_t until, std::uint32_t block) const {
+  for (const Part& part : parts_) {
+    std::lock_guard lock(part.mutex);
+    for (const auto& [other, first] : part.released) {
+      if (first.time <= until && launches_.are_ordered(block, other)) return true;
+    }
+  }
+  return false;
+}
+
+void GridOrder::learn(const VectorClock& of_others) {
+  std::lock_guard lock(learnt_mutex_);
+  learnt_[launches_.first_block()].join(of_others, *this);
+}
+
+void GridOrder::begin_launch() {
+  std::erase_if(known_at_begin_,
+                [&](const auto& known) { return !launches_.remembers(known.first); });
+  if (learnt_.empty() && learnt_by_settled_.empty()) return;
+  learnt_by_settled_.keep_remembered(*this);
+  VectorClock known = learnt_by_settled_;
+  for (auto it = learnt_.begin(); it != learnt_.end();) {
+    if (launches_.is_before(it->first)) known.join(it->second, *this);
+    if (launches_.remembers(it->first)) {
+      ++it;
+      continue;
+    }
+    learnt_by_settled_.join(it->second, *this);
+    it = learnt_.erase(it);
+  }
+  if (!known.empty()) known_at_begin_[launches_.first_block()] = std::move(known);
+}
+
+const VectorClock* GridOrder::known_at_begin() const {
+  if (known_at_begin_.empty()) return nullptr;
+  const auto it = known_at_begin_.find(launches_.first_block());
+  return it == known_at_begin_.end() ? nullptr : &it->second;
 }
 
 bool GridOrder::released_apart(std::uint64_t until, std::uint32_t block, std::uint32_t warp) const {

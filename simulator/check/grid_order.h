@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -28,8 +29,18 @@ class GridOrder {
   // Whether the block has published the access, if it had published anything by `until`.
   bool released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch,
                    std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
+  // Whether a block had published anything by `until` of whose launch that of `block` is ordered
+  // before.
+  bool later_launch_released_by(std::uint64_t until, std::uint32_t block) const;
   // Whether that may hold of some lanes of the warp and not of others.
   bool released_apart(std::uint64_t until, std::uint32_t block, std::uint32_t warp) const;
+
+  // Threads of the present launch have learnt that of other launches: launches that it is ordered
+  // before know it from their begin on.
+  void learn(const VectorClock& of_others);
+  // The present launch has begun; and what it knew then. nullptr: nothing.
+  void begin_launch();
+  const VectorClock* known_at_begin() const;
 
  private:
   struct Part {
@@ -45,6 +56,9 @@ class GridOrder {
   std::array<Part, kParts> parts_;
   std::atomic<std::uint64_t> time_{0};
   std::uint64_t cleared_ = 0;
+  std::mutex learnt_mutex_;
+  std::map<std::uint32_t, VectorClock> learnt_, known_at_begin_;  // by the launch's first block
+  VectorClock learnt_by_settled_;
 };
 
 }  // namespace lockstep::check

@@ -50,6 +50,25 @@ bool VectorClock::happens_before(const GridOrder& order, std::uint32_t block, st
   return until_ != 0 && order.released_by(until_, block, epoch, warp, lane, clock);
 }
 
+bool VectorClock::knows_a_later_launch(const GridOrder& order, std::uint32_t block) const {
+  for (const ReleaseClock& p : exact_) {
+    if (order.launches().are_ordered(block, p.block)) return true;
+  }
+  return until_ != 0 && order.later_launch_released_by(until_, block);
+}
+
+VectorClock VectorClock::of_other_launches(const GridOrder& order) const {
+  VectorClock others = *this;
+  std::erase_if(others.exact_,
+                [&](const ReleaseClock& p) { return order.launches().is_of_present(p.block); });
+  return others;
+}
+
+void VectorClock::keep_remembered(const GridOrder& order) {
+  std::erase_if(exact_,
+                [&](const ReleaseClock& p) { return !order.launches().remembers(p.block); });
+}
+
 bool VectorClock::is_apart(const GridOrder& order, std::uint32_t block, std::uint32_t warp) const {
   for (const ReleaseClock& p : exact_) {
     if (p.block == block && p.clocks.is_apart(warp)) return true;

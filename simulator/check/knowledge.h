@@ -38,6 +38,12 @@ class VectorClock {
   void join(const ReleaseClock& other, const GridOrder& order);
   bool happens_before(const GridOrder& order, std::uint32_t block, std::uint32_t epoch,
                       std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
+  // Whether a known block is of a launch that the launch of `block` is ordered before.
+  bool knows_a_later_launch(const GridOrder& order, std::uint32_t block) const;
+  // What is known of blocks of launches other than the present one; and of launches that are
+  // remembered.
+  VectorClock of_other_launches(const GridOrder& order) const;
+  void keep_remembered(const GridOrder& order);
   // Whether the lanes of a warp may differ in what is known of them.
   bool is_apart(const GridOrder& order, std::uint32_t block, std::uint32_t warp) const;
   bool operator==(const VectorClock&) const = default;

@@ -55,19 +55,19 @@ void LaunchOrder::settle(const Place& place) {
   }
 }
 
-void LaunchOrder::remember(const Launch& launch) {
-  launches_.push_back(launch);
+void LaunchOrder::remember(Launch launch) {
   if (launch.lane >= steps_.size()) steps_.resize(launch.lane + std::size_t{1});
   steps_[launch.lane].push_back({launch.sequence, launch.first_record});
+  launches_.push_back(std::move(launch));
 }
 
 void LaunchOrder::forget(std::uint32_t first_record) {
-  const std::deque<Launch> all = std::exchange(launches_, {});
+  std::deque<Launch> all = std::exchange(launches_, {});
   steps_.clear();
-  for (Launch launch : all) {
+  for (Launch& launch : all) {
     if (aside(launch.first_block) != aside_.end()) {
       launch.first_record = first_record;
-      remember(launch);
+      remember(std::move(launch));
       continue;
     }
     if (launch.lane >= forgotten_.size()) forgotten_.resize(launch.lane + std::size_t{1});
@@ -90,14 +90,24 @@ void LaunchOrder::begin(const Place& place, std::uint64_t blocks, std::uint32_t 
   present_.blocks = blocks == 0 ? ~0u : static_cast<std::uint32_t>(blocks);
   end_of_blocks_ = first + blocks;
   if (present_.alone) return;
-  remember({present_.first_block, first_record, place.lane, place.sequence});
+  Launch launch{present_.first_block, present_.blocks, first_record,
+                place.lane,           place.sequence,  {}};
+  if (place.several_lanes) launch.before = present_.before;
+  remember(std::move(launch));
 }
 
 const LaunchOrder::Launch* LaunchOrder::find(std::uint32_t block) const {
   const auto behind = std::upper_bound(
       launches_.begin(), launches_.end(), block,
       [](std::uint32_t b, const Launch& launch) { return b < launch.first_block; });
-  return behind == launches_.begin() ? nullptr : &*std::prev(behind);
+  if (behind == launches_.begin()) return nullptr;
+  const Launch& launch = *std::prev(behind);
+  return block - launch.first_block < launch.blocks ? &launch : nullptr;
+}
+
+bool LaunchOrder::are_ordered(std::uint32_t earlier, std::uint32_t block) const {
+  const Launch *const a = find(earlier), *const b = find(block);
+  return a != nullptr && b != nullptr && a != b && at(b->before, a->lane) >= a->sequence;
 }
 
 bool LaunchOrder::is_among(std::span<const std::uint32_t> before, std::uint32_t block) const {

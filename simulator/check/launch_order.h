@@ -69,6 +69,12 @@ class LaunchOrder {
   bool missed() const { return present_.missed; }
   // Whether two blocks are of one launch.
   bool of_one_launch(std::uint32_t a, std::uint32_t b) const { return find(a) == find(b); }
+  // Whether the launch of a block is remembered; and whether more than one launch is.
+  bool remembers(std::uint32_t block) const { return find(block) != nullptr; }
+  bool remembers_several() const { return launches_.size() > 1; }
+  // Whether the launch of `earlier` is ordered before that of `block`: two launches, and both are
+  // remembered.
+  bool are_ordered(std::uint32_t earlier, std::uint32_t block) const;
 
   // The first record of the first remembered launch that is not among `before`; kNone: there is
   // none.
@@ -89,7 +95,8 @@ class LaunchOrder {
     std::uint32_t first_block = 0, blocks = ~0u, first_counted = 1;
   };
   struct Launch {
-    std::uint32_t first_block, first_record, lane, sequence;
+    std::uint32_t first_block, blocks, first_record, lane, sequence;
+    std::vector<std::uint32_t> before;  // with several lanes
   };
   struct Step {
     std::uint32_t sequence, first_record;
@@ -99,7 +106,7 @@ class LaunchOrder {
   }
   const Launch* find(std::uint32_t block) const;
   std::vector<Present>::iterator aside(std::uint32_t first_block);
-  void remember(const Launch& launch);
+  void remember(Launch launch);
   bool is_missing() const;
 
   std::deque<Launch> launches_;          // by first block; the present one, too

@@ -44,7 +44,8 @@ inline Relation relate(const Stamp& earlier, std::uint32_t lane, const Side& sid
                : Relation::kUnordered;
   }
   if (!side.order->is_of_launch(earlier.block) &&
-      side.order->grid().launches().is_before(earlier.block))
+      (side.order->grid().launches().is_before(earlier.block) ||
+       side.order->ordered_after_launch(side.warp * 32 + lane, earlier.block)))
     return Relation::kOrdered;
   return side.order->ordered_after_block(side.warp * 32 + lane, earlier.block, earlier.epoch,
                                          earlier.warp, earlier.lane, earlier.clock)

@@ -74,13 +74,18 @@ bool all_still(Cluster& cluster) {
                      [](const auto& b) { return b->live_warps == 0 || makes_no_progress(*b); });
 }
 
+void end_search(Block& block) {
+  if (block.launch->check_races) block.races.end_block();
+}
 void end(std::unique_ptr<Block> block) {
+  end_search(*block);
   auto& spare_blocks = per_thread<SpareBlocks>();
   if (spare_blocks.size() < kSpareBlocks) spare_blocks.push_back(std::move(block));
 }
 void end(std::unique_ptr<Cluster> cluster) {
   auto& spare_blocks = per_thread<SpareBlocks>();
   for (std::unique_ptr<Block>& block : cluster->blocks) {
+    end_search(*block);
     if (spare_blocks.size() < kSpareBlocksOfClusters) spare_blocks.push_back(std::move(block));
   }
 }

@@ -371,6 +371,57 @@ TEST_F(RunningTest, RecordsMayRunOutWhileALaunchWaits) {
   }
 }
 
+// A flag orders what its producer's stream had before it, and what comes after its consumer.
+TEST_F(RunningTest, AFlagOrdersTheStreamsOnBothOfItsSides) {
+  for (const char* const store : {"st.release.gpu.global.u32", "st.relaxed.gpu.global.u32"}) {
+    load({{"write", kWriteX},
+          {"signal", set("d1", 1, store)},
+          {"wait", wait("W", "d1", 1)},
+          {"read", kAddXToY}});
+    const auto waits = begin("wait", 0);
+    EXPECT_EQ(waits->advance(), State::kStill);
+    for (const char* const name : {"write", "signal"}) {
+      const auto r = begin(name, 1);
+      EXPECT_EQ(r->advance(), State::kDone);
+      expect_clean(*r);
+    }
+    EXPECT_EQ(waits->advance(), State::kDone);
+    expect_clean(*waits);
+    const auto read = begin("read", 0);
+    EXPECT_EQ(read->advance(), State::kDone);
+    const Outcome o = read->finish();
+    EXPECT_EQ(o.failed(), std::string_view(store).find("relaxed") != std::string_view::npos)
+        << text(o);
+    // Nobody has told the third stream.
+    const auto third = begin("read", 2);
+    EXPECT_EQ(third->advance(), State::kDone);
+    EXPECT_TRUE(third->finish().failed());
+  }
+}
+
+// The consumer itself reads what a kernel before its producer wrote.
+TEST_F(RunningTest, AFlagOrdersTheKernelsBeforeItsProducer) {
+  load({{"write", kWriteX},
+        {"signal", set("d1", 1)},
+        {"late", kWriteX},
+        {"consume", wait("W", "d1", 1) + kAddXToY}});
+  for (const bool late : {false, true}) {
+    set_flag(a, 0);
+    const auto consumer = begin("consume", 0);
+    EXPECT_EQ(consumer->advance(), State::kStill);
+    for (const char* const name : {"write", "signal", "late"}) {
+      if (!late && name == std::string("late")) continue;
+      const auto r = begin(name, 1);
+      EXPECT_EQ(r->advance(), State::kDone);
+      expect_clean(*r);
+    }
+    EXPECT_EQ(consumer->advance(), State::kDone);
+    const Outcome o = consumer->finish();
+    EXPECT_EQ(o.failed(), late) << text(o);
+    settled = sequences;
+  }
+}
+
 TEST_F(RunningTest, CoverageAndWhatRanAreOfEachLaunch) {
   load({{"k", wait("W", "d1", 1) + kWriteX}});
   Coverage coverage;
