@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "simulator/driver/forward.h"
+#include "simulator/exec/vendor_libraries.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 
 #pragma GCC diagnostic ignored \
@@ -34,20 +35,21 @@ CUresult capture_info_2(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
 
 namespace {
 
-// A CUDA runtime that is linked into a library, stripped, so that nothing leads it to the simulated
-// one, asks for the driver's private tables first. The library that it is in shows only that its
-// first call has failed: this sentence shows why, once for each library.
+// The CUDA runtime inside a library of NVIDIA's, stripped, so that nothing leads it to the
+// simulated one, asks for the driver's private tables first. The library shows only that its first
+// call has failed: this sentence shows why, once for each library.
 void explain_private_tables(const void* caller) {
   Dl_info info{};
   if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return;
+  const std::string_view path = info.dli_fname;
+  if (!exec::is_vendor_library(path.substr(path.find_last_of('/') + 1))) return;
   static auto* const seen = new std::set<std::string>;
   static std::mutex lock;
   std::lock_guard guard(lock);
-  if (!seen->insert(info.dli_fname).second) return;
+  if (!seen->emplace(path).second) return;
   std::fprintf(stderr,
-               "lockstep: %s brings a CUDA runtime of its own, which wants what only NVIDIA's "
-               "driver has: the library's calls fail. NVIDIA's libraries (cuBLAS, cuDNN and so on) "
-               "hold machine code, which is not simulated.\n",
+               "lockstep: %s is called. It holds machine code, which is not simulated, and a CUDA "
+               "runtime that wants what only NVIDIA's driver has: its calls fail.\n",
                info.dli_fname);
 }
 

@@ -106,8 +106,8 @@ int get_ready(Environment& set, std::vector<std::string>& command, const char* s
   const std::string folder = library_folder(self);
   if (folder.empty())
     return fail(kRefused, std::string("the simulated ") + kLibrary + " is not beside this program");
-  const Preflight look = look_at(
-      command.front(), folder, std::get<runtime::Settings>(settings).profile->compute_capability());
+  const int capability = std::get<runtime::Settings>(settings).profile->compute_capability();
+  const Preflight look = look_at(command.front(), folder, capability);
   for (const std::string& sentence : look.sentences) fail(0, sentence);
   if (look.verdict != Preflight::Verdict::kGo)
     return look.verdict == Preflight::Verdict::kNotFound ? kNotFound : kRefused;
@@ -120,7 +120,7 @@ int get_ready(Environment& set, std::vector<std::string>& command, const char* s
   for (const fs::path& place : own_folders(self)) {
     if (files.ptxas.empty()) files = find_client_files(place.string());
   }
-  set_up_clients(files, std::getenv, &set);
+  set_up_clients(files, capability, std::getenv, &set);
   command.front() = look.program;
   return 0;
 }

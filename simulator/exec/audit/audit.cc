@@ -32,7 +32,7 @@ constexpr int kRefused = 126;  // as `lockstep exec` itself
 constexpr std::string_view kRuntime = "libcudart.so.13";
 
 // Libraries that stand in for others of the same name. They lie beside this one.
-constexpr std::string_view kStandIns[] = {kRuntime, "libcuda.so.1"};
+constexpr std::string_view kStandIns[] = {kRuntime, "libcuda.so.1", "libnvJitLink.so.13"};
 
 // A file as bytes that can be read, while it lives.
 class File {
@@ -118,6 +118,11 @@ void look_at(const Object& object) {
   const char* const name = is_program ? program : path;
   if (is_system_library(path)) return;
   const File file(path);
+  if (base_name(path).starts_with("libnvrtc.so")) {
+    if (const char* const error = give_ptx_for_cubins(file.bytes(), object.bias))
+      refuse(name, error);
+    return;
+  }
   static StaticRuntime found;
   runtime::find_static_runtime(file.bytes(), &found);
   switch (found.kind) {

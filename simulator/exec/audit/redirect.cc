@@ -122,4 +122,24 @@ Redirected redirect(const StaticRuntime& own, std::uint64_t bias,
   return result;
 }
 
+const char* give_ptx_for_cubins(std::span<const std::uint8_t> file, std::uint64_t bias) {
+  constexpr const char* kPairs[][2] = {{"nvrtcGetCUBIN", "nvrtcGetPTX"},
+                                       {"nvrtcGetCUBINSize", "nvrtcGetPTXSize"}};
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  for (const auto& [cubin, ptx] : kPairs) {
+    const std::uint64_t at = runtime::find_export(file, cubin),
+                        to = runtime::find_export(file, ptx);
+    if (at == 0 || to == 0) continue;
+    const std::uint64_t from = (bias + at) / page * page,
+                        end = (bias + at + kJump + page - 1) / page * page;
+    void* const pages = reinterpret_cast<void*>(from);
+    if (mprotect(pages, end - from, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+      return "the system does not allow its code to be changed";
+    write_jump(bias + at, bias + to);
+    if (mprotect(pages, end - from, PROT_READ | PROT_EXEC) != 0)
+      return "the system does not give back its code";
+  }
+  return nullptr;
+}
+
 }  // namespace lockstep::exec

@@ -29,12 +29,12 @@ ClientFiles find_client_files(const std::string& folder) {
   const fs::path here = fs::path(folder) / "clients";
   ClientFiles result;
   if (fs::exists(here / "ptxas", error)) result.ptxas = (here / "ptxas").string();
-  if (fs::exists(here / "torch" / "lockstep_torch.py", error))
-    result.torch_folder = (here / "torch").string();
+  if (fs::exists(here / "modules" / "sitecustomize.py", error))
+    result.modules = (here / "modules").string();
   return result;
 }
 
-void set_up_clients(const ClientFiles& files,
+void set_up_clients(const ClientFiles& files, int compute_capability,
                     const std::function<const char*(const char* name)>& lookup, Environment* set) {
   const auto default_to = [&](const char* name, const std::string& value) {
     if (lookup(name) == nullptr) set->try_emplace(name, value);
@@ -52,14 +52,20 @@ void set_up_clients(const ClientFiles& files,
   // CuPy: NVRTC makes PTX, and the driver compiles it.
   (*set)["CUPY_COMPILE_WITH_PTX"] = "1";
   default_to("CUPY_CACHE_DIR", cache + "/cupy");
+  default_to("CUPY_ACCELERATORS", "");  // its own reductions: CUB's are there as machine code
 
   // PyTorch: each tensor is an allocation, so that an access past its end is one past an
   // allocation.
   default_to("PYTORCH_NO_CUDA_MEMORY_CACHING", "1");
-  if (!files.torch_folder.empty()) {
+  // Its extensions: by themselves they are compiled for the device to machine code alone.
+  default_to("TORCH_CUDA_ARCH_LIST", std::to_string(compute_capability / 10) + "." +
+                                         std::to_string(compute_capability % 10) + "+PTX");
+  default_to("NVCC_APPEND_FLAGS", "-lineinfo");  // findings in what nvcc compiles name lines
+  // Python finds sitecustomize, lockstep_imports and lockstep_torch there.
+  if (!files.modules.empty()) {
     const char* const before = lookup("PYTHONPATH");
-    (*set)["PYTHONPATH"] = before == nullptr || *before == '\0' ? files.torch_folder
-                                                                : files.torch_folder + ":" + before;
+    (*set)["PYTHONPATH"] =
+        before == nullptr || *before == '\0' ? files.modules : files.modules + ":" + before;
   }
 }
 

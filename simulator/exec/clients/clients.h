@@ -9,21 +9,21 @@
 
 namespace lockstep::exec {
 
-// Where the stand-in for ptxas and the module for PyTorch lie (clients/ptxas, clients/torch), and
-// the version that names the caches.
+// Where the stand-in for ptxas and the modules for Python lie.
 struct ClientFiles {
-  std::string ptxas;         // "" where it is missing: then nothing is set for Triton
-  std::string torch_folder;  // "" likewise
+  std::string ptxas;    // "" where it is missing: then nothing is set for Triton
+  std::string modules;  // "" likewise
 };
 
 // The files beside `folder`, which lockstep-exec lies in.
 ClientFiles find_client_files(const std::string& folder);
 
-// Adds the variables to `set`. `lookup` is std::getenv, or a test's.
+// Adds the variables to `set`. `lookup` is std::getenv, or a test's. `compute_capability`: the
+// simulated device's, such as 90.
 //
 // A variable that says which compiler runs is always set: machine code cannot run. Any other keeps
 // the value that it has.
-void set_up_clients(const ClientFiles& files,
+void set_up_clients(const ClientFiles& files, int compute_capability,
                     const std::function<const char*(const char* name)>& lookup, Environment* set);
 
 }  // namespace lockstep::exec

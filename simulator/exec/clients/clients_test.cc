@@ -10,7 +10,7 @@ namespace {
 Environment set_up(const ClientFiles& files, const std::map<std::string, std::string>& before) {
   Environment set;
   set_up_clients(
-      files,
+      files, 90,
       [&](const char* name) -> const char* {
         const auto it = before.find(name);
         return it == before.end() ? nullptr : it->second.c_str();
@@ -19,7 +19,7 @@ Environment set_up(const ClientFiles& files, const std::map<std::string, std::st
   return set;
 }
 
-const ClientFiles kAll = {"/l/clients/ptxas", "/l/clients/torch"};
+const ClientFiles kAll = {"/l/clients/ptxas", "/l/clients/modules"};
 
 TEST(Clients, TritonGetsAnAssemblerAndACacheOfItsOwn) {
   const Environment set = set_up(kAll, {{"HOME", "/home/a"}});
@@ -28,6 +28,7 @@ TEST(Clients, TritonGetsAnAssemblerAndACacheOfItsOwn) {
   EXPECT_EQ(set.at("TRITON_CACHE_DIR"), "/home/a/.cache/lockstep/triton");
   EXPECT_EQ(set.at("TORCHINDUCTOR_CACHE_DIR"), "/home/a/.cache/lockstep/inductor");
   EXPECT_EQ(set.at("CUPY_CACHE_DIR"), "/home/a/.cache/lockstep/cupy");
+  EXPECT_EQ(set.at("TORCH_CUDA_ARCH_LIST"), "9.0+PTX");
 }
 
 TEST(Clients, TheUsersAssemblerIsReplacedAndTheUsersCacheIsKept) {
@@ -51,10 +52,10 @@ TEST(Clients, TheCacheLiesWhereTheSystemWantsCaches) {
 }
 
 TEST(Clients, TheFolderForPyTorchComesBeforeTheUsersFolders) {
-  EXPECT_EQ(set_up(kAll, {}).at("PYTHONPATH"), "/l/clients/torch");
-  EXPECT_EQ(set_up(kAll, {{"PYTHONPATH", ""}}).at("PYTHONPATH"), "/l/clients/torch");
+  EXPECT_EQ(set_up(kAll, {}).at("PYTHONPATH"), "/l/clients/modules");
+  EXPECT_EQ(set_up(kAll, {{"PYTHONPATH", ""}}).at("PYTHONPATH"), "/l/clients/modules");
   EXPECT_EQ(set_up(kAll, {{"PYTHONPATH", "/mine:/other"}}).at("PYTHONPATH"),
-            "/l/clients/torch:/mine:/other");
+            "/l/clients/modules:/mine:/other");
 }
 
 TEST(Clients, WithoutTheFilesNothingIsSetForThem) {

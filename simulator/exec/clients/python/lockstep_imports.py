@@ -1,9 +1,12 @@
-"""Benchmarks under `lockstep exec`: one run each.
+"""What is changed in packages under `lockstep exec`, when they are imported.
 
-Autotuners choose among configurations of a kernel by their time on a GPU. The simulated GPU has no
+Benchmarks run once. Autotuners choose among configurations of a kernel by their time on a GPU. The simulated GPU has no
 such time, and thousands of runs would take hours. So what measures in Triton and in torch.compile
 calls the function once, checks included, and answers with one and the same time. Each configuration
 runs, and an autotuner takes the first that can.
+
+CuPy allocates each array by itself, without its pool: an access past an array's end is one past an
+allocation. A program that sets an allocator of its own gets it.
 """
 
 import importlib.abc
@@ -49,7 +52,12 @@ def _change_inductor(module):
                 setattr(value, name, _measure_once)
 
 
+def _change_cupy(module):
+    module.cuda.set_allocator(None)
+
+
 _CHANGES = {
+    "cupy": _change_cupy,
     "torch._inductor.runtime.benchmarking": _change_inductor,
     "triton.testing": _change_triton,
 }

@@ -1,0 +1,26 @@
+"""What `lockstep exec` changes in Python processes: see lockstep_imports.
+
+Python imports the first module of this name on its path when it starts. The one that this file
+hides, if there is one, runs afterwards.
+"""
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+
+def _run_hidden():
+    here = os.path.dirname(os.path.abspath(__file__))
+    path = [p for p in sys.path if os.path.abspath(p or ".") != here]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", path)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
+        spec.loader.exec_module(module)
+
+
+import lockstep_imports
+
+lockstep_imports.install()
+_run_hidden()
