@@ -53,8 +53,18 @@ class Bits {
   std::uint64_t below(std::uint64_t bound);  // uniform in [0, bound), bound > 0
   bool chance(unsigned percent) { return below(100) < percent; }
 
+  // From now on pick() goes through all of a choice's options before it comes back to one, in an
+  // order of its own, which follows from `seed`. This is the case of number `turn`.
+  void take_turns(std::uint64_t turn, std::uint64_t seed) {
+    turn_ = turn, turns_seed_ = seed, turns_ = true;
+  }
+  // One of `count` options.
+  std::uint64_t pick(std::uint64_t count);
+
  private:
   std::uint64_t state_;
+  std::uint64_t turn_ = 0, turns_seed_ = 0, picks_ = 0;
+  bool turns_ = false;
 };
 
 template <class T>

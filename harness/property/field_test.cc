@@ -58,6 +58,25 @@ TEST(Bits, BelowStaysBelowAndMeetsEveryValue) {
   EXPECT_EQ(bits.below(1), 0u);
 }
 
+TEST(Bits, InTurnsEveryOptionComesBeforeOneComesAgain) {
+  std::set<std::pair<std::uint64_t, std::uint64_t>> pairs;
+  std::set<std::uint64_t> round_of_five, round_of_three;
+  for (std::uint64_t turn = 0; turn < 30; ++turn) {
+    Bits bits(turn);
+    bits.take_turns(turn, 7);
+    const std::uint64_t five = bits.pick(5), again = bits.pick(5), three = bits.pick(3);
+    EXPECT_LT(five, 5u);
+    EXPECT_TRUE(round_of_five.insert(five).second) << turn;
+    EXPECT_TRUE(round_of_three.insert(three).second) << turn;
+    if (round_of_five.size() == 5) round_of_five.clear();
+    if (round_of_three.size() == 3) round_of_three.clear();
+    pairs.emplace(five, again);
+  }
+  EXPECT_EQ(pairs.size(), 25u) << "two choices are not tied to each other";
+  Bits bits(1), same(1);
+  EXPECT_EQ(bits.pick(7), same.below(7)) << "and without turns it is a draw";
+}
+
 TEST(Bits, SameSeedSameWords) {
   Bits a(7), b(7), c(8);
   const std::uint64_t first = a.next();

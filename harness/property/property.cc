@@ -267,8 +267,10 @@ PropertyResult detail::run_property(std::string_view name, const CaseType& type,
                   [&](const std::string& candidate) { return !run.worth_trying(candidate); });
     return rc::seq::fromContainer(std::move(candidates));
   };
+  std::uint64_t turn = 0;
   const rc::Gen<rc::detail::CaseDescription> property = [&](const rc::Random& random, int) {
     Bits bits(rc::Random(random).next());
+    if (options.in_turns) bits.take_turns(turn++, seed_of(name));
     const auto sampled = type.make();
     sample_case(*sampled, bits);
     return rc::shrinkable::map(rc::shrinkable::shrinkRecur(print_case(*sampled), simpler),
