@@ -291,7 +291,7 @@ void add_coverage(Options& o, ExecArguments& a) {
 void add_mutate(Options& o, MutateArguments& a) {
   o.value("--mutants", a.sample, "N", "judge so many mutants, chosen by chance; 0: all")
       ->check(kNotNegative);
-  o.value("--seed", a.seed, "N", "seed of that choice");
+  o.value("--seed", a.seed, "N", "seed of that choice")->check(kNotNegative);
   o.value("--operators", a.operators, "LIST",
           "only these kinds of change, by name, or kernels, or calls; several between commas")
       ->delimiter(',')

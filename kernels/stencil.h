@@ -50,11 +50,11 @@ struct StencilShape {
 };
 
 // x and y: device memory, aligned to float, that does not overlap (the padding of x included). n >=
-// 0; n = 0 launches nothing, and x and y may then be null. Coefficients are host memory, copied
-// before the call returns; in a stream that is being captured, at each launch of the graph, which
-// they must then outlive. The device holds one set of them: calls on different streams must be
-// ordered by the caller. Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA
-// returned.
+// 0; n = 0 launches nothing, and x and y may then be null. Coefficients are pageable host memory,
+// copied before the call returns; in a stream that is being captured, at each launch of the graph,
+// which they must then outlive. The device holds one set of them: calls on different streams must
+// be ordered by the caller. Errors: cudaErrorInvalidValue for arguments outside these, else what
+// CUDA returned.
 LaunchStatus stencil_1d(StencilVariant variant, const float* x, std::int64_t n, float* y,
                         const StencilCoefficients& coefficients, StencilBoundary boundary,
                         const StencilShape& shape = {}, cudaStream_t stream = nullptr);

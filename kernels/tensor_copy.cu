@@ -557,9 +557,8 @@ LaunchStatus make_tensor_map(const TensorShape& s, const void* tensor, CUtensorM
     answer = encode(&map, type_of(s.element), s.rank, address, sizes, strides, box, steps,
                     interleave, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
   }
-  if (answer == CUDA_SUCCESS) return {};
-  return status_of(cudaErrorInvalidValue, kWho,
-                   "the driver's answer to the map is " + std::to_string(answer));
+  // The numbers of the driver's errors are the runtime's.
+  return status_of(static_cast<cudaError_t>(answer), kWho, "asking the driver for a tensor map");
 }
 
 LaunchStatus check_tensor_load(const TensorShape& shape, const unsigned char* tensor,

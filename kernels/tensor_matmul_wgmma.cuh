@@ -491,7 +491,7 @@ inline cudaError_t make_map(CUtensorMap& map, MatrixElement element, const std::
       encode(&map, type, 2, const_cast<std::byte*>(data), sizes, strides, box, steps,
              CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+  return static_cast<cudaError_t>(result);  // the driver's numbers are the runtime's
 }
 
 template <class Step, class S, MatrixElement kElement>

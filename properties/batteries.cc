@@ -59,6 +59,32 @@ void require_nothing_under_way(Trial& trial) {
 
 }  // namespace
 
+namespace {
+
+// Whether this process waits for anything meanwhile, on the simulated GPU: an event of a stream of
+// its own, recorded before, counts as under way until somebody waits.
+class WaitWatch {
+ public:
+  WaitWatch() {
+    REQUIRE_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
+    if (extension().under_way == nullptr) return;
+    for (int i = 0; i < kEvents; ++i) REQUIRE_CUDA(cudaEventRecord(event_, stream_));
+  }
+  ~WaitWatch() { cudaEventDestroy(event_); }
+  WaitWatch(const WaitWatch&) = delete;
+  WaitWatch& operator=(const WaitWatch&) = delete;
+  bool has_waited() const {
+    return extension().under_way != nullptr && extension().under_way() < kEvents;
+  }
+
+ private:
+  static constexpr int kEvents = 64;  // more than a launcher requests after it has waited
+  const Stream stream_;
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace
+
 void require_stream_order(Trial& trial) {
   if (!trial.takes_stream()) return require_nothing_under_way(trial);
   const Stream stream;
@@ -72,14 +98,15 @@ void require_stream_order(Trial& trial) {
   {
     Gate gate(stream);
     trial.set_arrays(Contents::kOther, stream);
+    const WaitWatch watch;
     operations = operations_of([&] { answer = trial.call().launch(stream); });
-    waited = gate.was_forced();
+    waited = gate.was_forced() || watch.has_waited();
     if (!is_simulator()) drain_default_streams();
   }
   REQUIRE_CUDA(answer);
+  require_all_on(trial, operations, stream, /*captured=*/false);
   REQUIRE_LAW(!waited, "{} waits for the work that its stream already holds, and returns only then",
               trial.name());
-  require_all_on(trial, operations, stream, /*captured=*/false);
   require_same(trial, trial.results(), expected,
                "behind work of the same stream that writes its input");
 }
@@ -137,6 +164,96 @@ void require_capture(Trial& trial, const std::function<void()>& another) {
 
 namespace {
 
+// What a host thread has besides the work that it requests.
+struct ThreadsState {
+  int device = -1;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  std::size_t objects = 0;  // of the process
+  static ThreadsState now() {
+    ThreadsState state;
+    REQUIRE_CUDA(cudaGetDevice(&state.device));
+    REQUIRE_CUDA(cudaThreadExchangeStreamCaptureMode(&state.mode));
+    cudaStreamCaptureMode same = state.mode;
+    REQUIRE_CUDA(cudaThreadExchangeStreamCaptureMode(&same));
+    if (extension().live_objects != nullptr) state.objects = extension().live_objects();
+    return state;
+  }
+};
+
+void require_nothing_changed(const std::string& name, const ThreadsState& before,
+                             const std::string& when) {
+  const ThreadsState after = ThreadsState::now();
+  if (after.device != before.device) cudaSetDevice(before.device);
+  cudaStreamCaptureMode mode = before.mode;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  REQUIRE_CUDA(cudaDeviceSynchronize());
+  REQUIRE_LAW(after.device == before.device, "{}, {}: device {} is the current one, not {}", name,
+              when, after.device, before.device);
+  REQUIRE_LAW(after.mode == before.mode, "{}, {}: the thread has another capture mode", name, when);
+  REQUIRE_LAW(after.objects == before.objects,
+              "{}, {}: {} allocations, streams, events and graphs exist, before the call {}", name,
+              when, after.objects, before.objects);
+}
+
+}  // namespace
+
+void require_errors_returned_by(const std::string& name, const std::function<void()>& set,
+                                const std::function<Answer()>& launch) {
+  if (extension().set_error == nullptr) return;
+  constexpr cudaError_t kError = cudaErrorHardwareStackError;  // which no launcher expects
+  set();
+  const ThreadsState before = ThreadsState::now();
+  std::size_t calls = 0;
+  run_between_calls([&](std::size_t) { ++calls; }, [&] { REQUIRE_CUDA(launch()); });
+  require_nothing_changed(name, before, "launched");
+  for (std::size_t at = 0; at < calls; ++at) {
+    set();
+    Answer answer;
+    const std::vector<lockstepOperation> operations = operations_of([&] {
+      run_between_calls(
+          [&](std::size_t call) { extension().set_error(call == at ? kError : cudaSuccess); },
+          [&] { answer = launch(); });
+      extension().set_error(cudaSuccess);
+    });
+    const cudaError_t pending = cudaGetLastError();
+    const auto failed = std::ranges::find_if(operations, [&](const lockstepOperation& o) {
+      return o.kind == LOCKSTEP_FAILED_CALL && o.error == kError;
+    });
+    const std::string when = failed == operations.end()
+                                 ? fmt::format("launched, its call {} of CUDA", at + 1)
+                                 : fmt::format("where {} fails", failed->call);
+    require_nothing_changed(name, before, when);
+    if (failed == operations.end()) continue;  // a call that does not come to the device
+    REQUIRE_LAW(answer.error == kError, "{}, {} with {}: answers {}", name, when,
+                cudaGetErrorName(kError), cudaGetErrorName(answer.error));
+    REQUIRE_LAW(
+        answer.of_cuda && answer.message.find(cudaGetErrorName(kError)) != std::string::npos,
+        "{}, {}: the message does not name {}, which CUDA returned ({})", name, when,
+        cudaGetErrorName(kError), answer.message);
+    REQUIRE_LAW(pending == cudaSuccess, "{}, {}: leaves {} pending, which it has returned", name,
+                when, cudaGetErrorName(pending));
+    REQUIRE_LAW(std::next(failed) == operations.end(), "{}, {}: {} comes all the same", name, when,
+                std::next(failed)->call);
+  }
+}
+
+void require_errors_returned(Trial& trial) {
+  const Stream stream;
+  trial.set(Contents::kFirst, stream);
+  ThreadsState before = ThreadsState::now();
+  trial.launch(stream, "launched");
+  before.objects = ThreadsState::now().objects;  // what the first call loads stays
+  require_nothing_changed(trial.name(), before, "launched for the first time");
+  const Results first = trial.results();
+  require_errors_returned_by(
+      trial.name(), [&] { trial.set(Contents::kFirst, stream); },
+      [&] { return trial.call().launch(stream); });
+  require_same(trial, trial.run(Contents::kFirst, stream, "launched"), first,
+               "after calls that CUDA refused");
+}
+
+namespace {
+
 // Launches on a stream whose capture has failed: CUDA refuses every call there, on silicon too.
 void require_failure_returned(Trial& trial) {
   const Stream stream;
@@ -186,6 +303,11 @@ void require_no_state(Trial& one, Trial& two, const std::function<void()>& anoth
     const Answer answer = one.call().launch(stream);
     restore();
     REQUIRE_LAW(!answer.ok(), "{} with {}: must be refused", one.name(), mistake);
+    // Several contracts may be of one launcher: "transpose" begins the name of each.
+    const std::string who = answer.message.substr(0, answer.message.find(": "));
+    REQUIRE_LAW(!who.empty() && one.name().starts_with(who),
+                "{} with {}: the message does not begin with the launcher's name ({})", one.name(),
+                mistake, answer.message);
   }
   again(one, Contents::kOther, stream, "after calls that were refused");
   if (!one.takes_stream() ||

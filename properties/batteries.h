@@ -47,6 +47,16 @@ void require_no_state_of_arguments(const BoundCall& one, const BoundCall& other,
 // launch gives what it gives with the case's own. Which values are tried follows from the seed.
 void require_far_pieces(Trial& trial, std::uint64_t seed);
 
+// Each call of CUDA that the launcher makes fails in turn, on the simulated GPU: the launcher
+// returns that error, with a sentence that has its name, requests nothing after it, and leaves no
+// error pending. Nothing that it made stays behind, whether it has failed or not, and the host
+// thread's device and capture mode are what they were.
+void require_errors_returned(Trial& trial);
+// The same of a function of that name, which is called again and again, each time after `set`. It
+// has been called before.
+void require_errors_returned_by(const std::string& name, const std::function<void()>& set,
+                                const std::function<Answer()>& launch);
+
 // Under each of some schedules (on silicon, in as many runs) the same contents give the same bits.
 void require_no_schedule(Trial& trial);
 

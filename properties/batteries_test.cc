@@ -100,6 +100,9 @@ std::string capture_of(const Copy& f) {
 std::string state_of(const Copy& f) {
   return outcome_of([&] { battery::require_no_state_of<copy_call>(f, kCase); });
 }
+std::string errors_of(const Copy& f) {
+  return outcome_of([&] { battery::for_each_call<copy_call, require_errors_returned>(f, kCase); });
+}
 std::string devices_of(const Copy& f) {
   return outcome_of([&] { battery::require_no_state_between_devices_of<copy_call>(f, kCase); });
 }
@@ -153,7 +156,12 @@ TEST(Batteries, FindALauncherThatCannotBeCaptured) {
     const Status status = right(x, n, y, stream);
     return status.error == cudaSuccess ? status_of(cudaStreamSynchronize(stream)) : status;
   };
-  EXPECT_EQ(order_of(waits), "") << "only silicon shows that it waits";
+  expect_failure(order_of(waits), "law", "waits for the work that its stream already holds");
+  const Copy waits_first = [](auto x, auto n, auto y, auto stream) {
+    const Status status = status_of(cudaStreamSynchronize(stream));
+    return status.error == cudaSuccess ? right(x, n, y, stream) : status;
+  };
+  expect_failure(order_of(waits_first), "law", "waits for the work that its stream already holds");
   expect_failure(capture_of(waits), "law", "cannot be captured");
   const Copy allocates = [](auto x, auto n, auto y, auto stream) {
     void* memory = nullptr;
@@ -385,6 +393,111 @@ TEST(Batteries, FindAnErrorThatIsSwallowedOrLeftBehind) {
     return status;
   };
   expect_failure(state_of(leaves), "law", "leaves cudaErrorStreamCaptureInvalidated pending");
+}
+
+// Two calls of CUDA, which `look` makes a status of.
+template <class Look>
+Copy in_two_steps(Look look) {
+  return [look](auto x, auto n, auto y, auto stream) {
+    if (Status s = check(x, n, y); s.error != cudaSuccess || n == 0) return s;
+    const auto bytes = 4 * static_cast<std::size_t>(n);
+    if (Status s = look(0, cudaMemsetAsync(y, 0, bytes, stream)); s.error != cudaSuccess) return s;
+    return look(1, do_copy(x, n, y, stream));
+  };
+}
+
+Status named(cudaError_t error) {
+  Status status = status_of(error);
+  if (status.of_cuda) status.message = std::string("copy: ") + cudaGetErrorName(error);
+  return status;
+}
+
+TEST(Batteries, FindTheCallWhoseErrorIsSwallowed) {
+  EXPECT_EQ(errors_of(in_two_steps([](int, cudaError_t e) { return named(e); })), "");
+  for (const int swallowed : {0, 1}) {
+    const Copy f = in_two_steps(
+        [swallowed](int step, cudaError_t e) { return step == swallowed ? Status{} : named(e); });
+    if (swallowed == 0) {
+      EXPECT_EQ(state_of(f), "") << "where all calls fail it says so";
+    }
+    expect_failure(errors_of(f), "law",
+                   swallowed == 0 ? "where cudaMemsetAsync fails with cudaErrorHardwareStackError: "
+                                    "answers cudaSuccess"
+                                  : "where cudaMemcpyAsync fails");
+  }
+}
+
+TEST(Batteries, FindWhatIsWrongAboutAnErrorThatIsReturned) {
+  const auto outcome = [](auto of) {
+    return errors_of(in_two_steps([of](int, cudaError_t e) { return of(e); }));
+  };
+  expect_failure(
+      outcome([](cudaError_t e) { return e == cudaSuccess ? Status{} : named(cudaErrorUnknown); }),
+      "law", "answers cudaErrorUnknown");
+  expect_failure(outcome([](cudaError_t e) { return status_of(e); }), "law",
+                 "the message does not name cudaErrorHardwareStackError");
+  expect_failure(outcome([](cudaError_t e) {
+                   Status status = named(e);
+                   status.of_cuda = false;
+                   return status;
+                 }),
+                 "law", "does not name");
+  expect_failure(outcome([](cudaError_t e) {
+                   return e == cudaSuccess
+                              ? Status{}
+                              : Status{e, std::string("copy: ") + cudaGetErrorName(e), true};
+                 }),
+                 "law", "leaves cudaErrorHardwareStackError pending");
+  cudaError_t first = cudaSuccess;
+  const Copy goes_on = in_two_steps([&](int step, cudaError_t e) {
+    if (step == 0) first = e, cudaGetLastError();
+    if (step == 0) return Status{};
+    return named(first != cudaSuccess ? first : e);
+  });
+  expect_failure(errors_of(goes_on), "law", "cudaMemcpyAsync comes all the same");
+}
+
+TEST(Batteries, FindWhatStaysBehind) {
+  const auto after = [](auto leave) -> Copy {
+    return [leave](auto x, auto n, auto y, auto stream) {
+      const Status status = right(x, n, y, stream);
+      if (status.of_cuda) return named(status.error);
+      if (status.error == cudaSuccess) leave(stream);
+      return status;
+    };
+  };
+  expect_failure(errors_of(after([](cudaStream_t) {
+                   cudaEvent_t event;
+                   cudaEventCreate(&event);
+                 })),
+                 "law", "copy, launched: ");
+  expect_failure(errors_of(after([](cudaStream_t) {
+                   cudaStream_t stream;
+                   cudaStreamCreate(&stream);
+                 })),
+                 "law", "allocations, streams, events and graphs exist");
+  expect_failure(errors_of(after([](cudaStream_t stream) {
+                   void* memory;
+                   cudaMallocAsync(&memory, 16, stream);
+                 })),
+                 "law", "allocations, streams, events and graphs exist");
+  expect_failure(errors_of(after([](cudaStream_t) { cudaSetDevice(1); })), "law",
+                 "device 1 is the current one, not 0");
+  expect_failure(errors_of(after([](cudaStream_t) {
+                   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+                   cudaThreadExchangeStreamCaptureMode(&mode);
+                 })),
+                 "law", "the thread has another capture mode");
+  // Of an event that is destroyed unless the copy fails.
+  const Copy where_it_fails = [](auto x, auto n, auto y, auto stream) {
+    cudaEvent_t event;
+    if (const Status status = named(cudaEventCreate(&event)); status.error != cudaSuccess)
+      return status;
+    const Status status = named(do_copy(x, n, y, stream));
+    if (status.error == cudaSuccess) cudaEventDestroy(event);
+    return status;
+  };
+  expect_failure(errors_of(where_it_fails), "law", "where cudaMemcpyAsync fails: ");
 }
 
 TEST(Batteries, FindWhatIsKeptFromOneDeviceToTheNext) {

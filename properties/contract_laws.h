@@ -229,6 +229,7 @@ Law<Implementation> second_device_law(std::string name, const Laws<Implementatio
       if (law.options.cost >= kCostOfHugeGrids && !options.replay) continue;
       PropertyOptions of_law = options;
       of_law.cases = std::min(options.cases, law.options.cases);
+      of_law.in_turns = true;
       const std::string prefix = law.name + ": ";
       if (options.replay) {
         if (!options.replay->starts_with(prefix)) continue;
@@ -253,14 +254,16 @@ Law<Implementation> second_device_law(std::string name, const Laws<Implementatio
 // The laws of a family, and after them the batteries: what every launcher owes.
 template <auto kCalls, class Case, Arrays kArrays, class Implementation>
 Laws<Implementation> with_batteries_of(Laws<Implementation> laws, std::source_location where) {
-  const LawOptions options = {.cases = 20, .cost = 20}, few = {.cases = 10, .cost = 40};
+  const LawOptions options = {.cases = 20, .cost = 20, .in_turns = true},
+                   few = {.cases = 10, .cost = 40, .in_turns = true};
   laws.push_back(second_device_law("HoldsOnASecondDevice", laws, {.cases = 2, .cost = 20}, where));
   const auto add = [&](const char* name, void (*check)(const Implementation&, const Case&),
                        const LawOptions& cases) { laws.push_back(law(name, check, cases, where)); };
   add("WorksOnItsStream", battery::for_each_call<kCalls, require_stream_order>, options);
   add("CanBeCaptured", battery::for_each_call<kCalls, require_capture>, options);
+  add("ReturnsEachErrorOfCuda", battery::for_each_call<kCalls, require_errors_returned>, few);
   add("GivesTheSameUnderEachSchedule", battery::for_each_call<kCalls, require_no_schedule>,
-      {.cases = 5, .cost = 40});
+      {.cases = 5, .cost = 40, .in_turns = true});
   add("LaunchesTheGridItPromises", battery::for_each_call<kCalls, require_grid>, options);
   add("KeepsNoState", battery::require_no_state_of<kCalls>, few);
   add("KeepsNoStateOfArguments", battery::require_no_state_of_arguments_of<kCalls>, few);

@@ -21,6 +21,7 @@ struct LawOptions {
   // Who judges many kernels gives a law a share of 1 / cost of the cases: about the launches that a
   // case takes, more where few cases say it all.
   int cost = 1;
+  bool in_turns = false;  // as of PropertyOptions: for laws of few cases
 };
 
 template <class Implementation>
@@ -42,8 +43,10 @@ template <class Case, class Implementation>
 Law<Implementation> law(std::string name, void (*check)(const Implementation&, const Case&),
                         const LawOptions& options = {},
                         std::source_location where = std::source_location::current()) {
-  auto judge = [check](std::string_view name, const Implementation& implementation,
-                       const PropertyOptions& options) {
+  auto judge = [check, in_turns = options.in_turns](std::string_view name,
+                                                    const Implementation& implementation,
+                                                    PropertyOptions options) {
+    options.in_turns = options.in_turns || in_turns;
     return run_property<Case>(
         name, [&](const Case& c) { check(implementation, c); }, options);
   };

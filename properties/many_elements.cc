@@ -13,7 +13,7 @@ namespace {
 
 using kernels::StagingLaunchers;
 
-constexpr std::int64_t kPastInt = std::int64_t{1} << 31;
+constexpr std::int64_t kPastInt = std::int64_t{1} << 31, kPastUnsigned = std::int64_t{1} << 32;
 constexpr std::int64_t kWindow = 1 << 16;  // elements
 // Of the grid where the simulated GPU runs a part of it, fewer than a window's worth at either end.
 constexpr std::uint64_t kBlocks = 8;
@@ -25,13 +25,27 @@ struct ManyCase {
   std::uint64_t seed = 0;
   // Elements that the grid covers before it strides on, where it does so once; 0: all of them.
   std::int64_t span = 0;
+  // Elements, where not 0: whole blocks of an element for each thread, or of several.
+  std::int64_t exactly = 0;
   static void fields(ManyCase& c, FieldVisitor& field) {
     field("more", c.more, one_of<std::int64_t>({2 * kWindow + 3, 3'000'003}));
     field("block", c.block, one_of<int>({256, 1024}));
     field("seed", c.seed, seeds());
   }
-  std::int64_t n() const { return span == 0 ? kPastInt + more : 2 * span - 3; }
+  std::int64_t n() const {
+    return exactly != 0 ? exactly : span == 0 ? kPastInt + more : 2 * span - 3;
+  }
   std::int64_t middle() const { return span == 0 ? kPastInt : span; }
+  // The same with more elements than 32 bits count, in whole blocks whose threads have `each`.
+  ManyCase in_blocks(int each) const {
+    ManyCase c = *this;
+    const std::int64_t batch = std::int64_t{each} * block;
+    c.exactly = ((kPastUnsigned + more) / batch + 1) * batch;
+    return c;
+  }
+  unsigned blocks_of(int each) const {
+    return static_cast<unsigned>(n() / (std::int64_t{each} * block));
+  }
   // The same with a grid of blocks that have so many elements for each of their threads, of which
   // all together have more than 31 bits count.
   ManyCase in_two_turns(int items) const {
@@ -193,11 +207,107 @@ void maps_them(const StagingLaunchers& staging, const ManyCase& c) {
   map(staging, c.in_two_turns(kernels::kStagingItems));
 }
 
+// Of which the simulated GPU needs more than the lines: `bytes` an element of both.
+void require_lines(const ManyCase& c, std::int64_t bytes) {
+  require_capability(
+      {Capability::kGlobalBytes, static_cast<std::uint64_t>(bytes * c.n() + 2 * kPastInt)});
+}
+
+void exchanges_them(const Shuffle& shuffle, const ManyCase& drawn) {
+  const SampledBlocks sampled(kBlocks);
+  const ManyCase c = drawn.in_blocks(2);
+  require_lines(c, 2 * sizeof(std::uint32_t));
+  const kernels::WarpShape shape = {.block = dim3(static_cast<unsigned>(c.block)),
+                                    .blocks = c.blocks_of(1)};
+  Line<std::uint32_t> line(c, [&](std::int64_t i) { return c.word(i); });
+  REQUIRE_CUDA(shuffle.of<unsigned>().warp_collective(
+      kernels::WarpCollective::kBroadcast, line.in(), line.out(), 32, 3, shape, nullptr));
+  line.require(c, [&](std::int64_t i) { return c.word(i / 32 * 32 + 3); });
+  // Lane and warp of half as many threads.
+  line.forget(c);
+  REQUIRE_CUDA(shuffle.lane_and_warp(
+      line.out(), {.block = dim3(static_cast<unsigned>(c.block)), .blocks = c.blocks_of(2)},
+      nullptr));
+  line.require(c, [&](std::int64_t i) {
+    const std::int64_t t = i / 2 % c.block;
+    return static_cast<std::uint32_t>(i % 2 == 0 ? t % 32 : t / 32);
+  });
+}
+
+void shares_them(const MemorySpaces& spaces, const ManyCase& drawn) {
+  const SampledBlocks sampled(kBlocks);
+  const ManyCase c = drawn.in_blocks(kernels::kLocalWords);
+  require_lines(c, 2 * sizeof(std::uint32_t));
+  const auto block_of = [&](std::int64_t i) { return i / c.block * c.block; };
+  Line<std::uint32_t> line(c, [&](std::int64_t i) { return c.word(i); });
+  for (const kernels::SharedKind kind :
+       {kernels::SharedKind::kStatic, kernels::SharedKind::kDynamic}) {
+    line.forget(c);
+    REQUIRE_CUDA(spaces.shared_sum(kind, line.in(), line.out(),
+                                   {.block = c.block, .blocks = c.blocks_of(1)}, nullptr));
+    std::int64_t summed = -1;
+    std::uint32_t sum = 0;
+    line.require(c, [&](std::int64_t i) {
+      if (block_of(i) == summed) return sum;
+      summed = block_of(i), sum = 0;
+      for (std::int64_t t = 0; t < c.block; ++t) sum += c.word(summed + t);
+      return sum;
+    });
+  }
+  line.forget(c);
+  constexpr int kLocal = kernels::kLocalWords;
+  REQUIRE_CUDA(spaces.local_rotation(line.out(), 7, 1,
+                                     {.block = c.block, .blocks = c.blocks_of(kLocal)}, nullptr));
+  line.require(c, [&](std::int64_t i) {
+    const std::int64_t thread = i / kLocal;
+    return static_cast<std::uint32_t>(7 + thread * kLocal + (i % kLocal + thread + 1) % kLocal);
+  });
+}
+
+// Images of 256 bytes, of a tensor of one box: their number is small, and their bytes are many.
+void copies_them(const TensorCopy& copies, const ManyCase& drawn) {
+  require_capability({Capability::kTensorCopies});
+  const SampledBlocks sampled(kBlocks);
+  kernels::TensorShape shape;
+  shape.element = kernels::TensorElement::kU8;
+  shape.rank = 1;
+  shape.sizes[0] = shape.box[0] = 16;
+  shape.block = 32;
+  const auto image = kernels::tensor_image_bytes(shape);
+  ManyCase c = drawn;
+  c.exactly = ((kPastUnsigned + drawn.more) / image + 1) * image;
+  const std::int64_t count = c.n() / image;
+  require_lines(c, 2);
+  const auto byte = [&](std::int64_t i) { return static_cast<std::uint8_t>(c.word(i)); };
+  Line<std::uint8_t> line(c, byte);
+  std::vector<std::uint8_t> box;
+  for (int i = 0; i < 16; ++i) box.push_back(static_cast<std::uint8_t>(3 * i + 1));
+  const auto tensor = DeviceArray<std::uint8_t>::in_out("tensor", box, {});
+  SparseArray at("at", static_cast<std::size_t>(count) * 5 * sizeof(std::int32_t));
+  const std::size_t window = kWindow / static_cast<std::size_t>(image) * 5 * sizeof(std::int32_t);
+  if (!is_simulator()) at.fill(0, at.size(), 0);
+  at.fill(0, window, 0);
+  at.fill(at.size() - window, window, 0);
+  REQUIRE_CUDA(copies.load(shape, tensor.data(), reinterpret_cast<std::int32_t*>(at.data()), count,
+                           line.out(), nullptr));
+  line.require(c, [&](std::int64_t i) {
+    return i % image < 16 ? box[static_cast<std::size_t>(i % image)]
+                          : static_cast<std::uint8_t>(kernels::kTensorBackground);
+  });
+}
+
 }  // namespace
 
 Laws<MemoryAccess> many_access_laws() {
   return {law("GathersAndScattersManyElements", gathers_and_scatters_them, {.cases = 1})};
 }
+Laws<Shuffle> many_shuffle_laws() {
+  return {law("ExchangesManyElements", exchanges_them, {.cases = 1})};
+}
+Laws<MemorySpaces> many_space_laws() {
+  return {law("SharesManyElements", shares_them, {.cases = 1})};
+}
+Laws<TensorCopy> many_copy_laws() { return {law("CopiesManyImages", copies_them, {.cases = 1})}; }
 Laws<Stencil> many_stencil_laws() {
   return {law("DifferentiatesManyElements", differentiates_them, {.cases = 1})};
 }

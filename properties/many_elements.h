@@ -10,11 +10,17 @@
 #include "kernels/staging.h"
 #include "properties/law.h"
 #include "properties/memory_access.h"
+#include "properties/memory_spaces.h"
+#include "properties/shuffle.h"
 #include "properties/stencil.h"
+#include "properties/tensor_copy.h"
 
 namespace lockstep::properties {
 
 Laws<MemoryAccess> many_access_laws();
+Laws<Shuffle> many_shuffle_laws();
+Laws<MemorySpaces> many_space_laws();
+Laws<TensorCopy> many_copy_laws();
 Laws<Stencil> many_stencil_laws();
 Laws<kernels::StagingLaunchers> many_staging_laws();
 

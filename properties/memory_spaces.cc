@@ -66,6 +66,8 @@ struct SpaceCase {
   SymbolSpace space() const {
     return shared == SharedKind::kStatic ? SymbolSpace::kDevice : SymbolSpace::kConstant;
   }
+  // Of a range of an array; none where a grid has seven blocks.
+  std::int64_t words() const { return blocks == 7 ? 0 : blocks; }
   SpaceShape shape() const { return {.block = block, .blocks = static_cast<unsigned>(blocks)}; }
   std::size_t threads() const {
     return static_cast<std::size_t>(block) * static_cast<std::size_t>(blocks);
@@ -199,7 +201,7 @@ Call<MemorySpaces> gather_words_call(const SpaceCase& c) {
 
 Call<MemorySpaces> increment_words_call(const SpaceCase& c) {
   Call<MemorySpaces> call("increment_words");
-  const std::int64_t from = c.shift % 101, words = c.blocks;
+  const std::int64_t from = c.shift % 101, words = c.words();
   auto& [first, count, block] =
       call.arguments(&MemorySpaces::increment_words, from, words, c.block);
   call.integer("first", {0, kSymbolWords - words}, first);
@@ -213,12 +215,12 @@ Call<MemorySpaces> increment_words_call(const SpaceCase& c) {
 Call<MemorySpaces> transform_managed_call(const SpaceCase& c) {
   Call<MemorySpaces> call("transform_managed");
   auto& [words, count, block] =
-      call.arguments(&MemorySpaces::transform_managed, nullptr, c.blocks, c.block);
+      call.arguments(&MemorySpaces::transform_managed, nullptr, c.words(), c.block);
   call.integer("count", {0, std::int64_t{std::numeric_limits<int>::max()} * c.block}, count);
   call.integer("block", {1, 1024}, block);
   call.grid({.threads = c.block});
-  call.in_out("words", words, {.count = c.blocks}, {c.y_offset, c.poison},
-              [&c] { return make_values<std::uint32_t>(c.values, c.blocks); });
+  call.in_out("words", words, {.count = c.words()}, {c.y_offset, c.poison},
+              [&c] { return make_values<std::uint32_t>(c.values, c.words()); });
   return call;
 }
 
@@ -376,10 +378,25 @@ void are_deterministic(const MemorySpaces& spaces, const SpaceCase& c) {
   });
 }
 
+// Of the launchers that have no arrays, and so no contract as data.
+void return_errors_of_the_counter(const MemorySpaces& spaces, const NoFields&) {
+  const auto answer_of = [](const kernels::LaunchStatus& s) {
+    return Answer{s.error, s.message, s.of_cuda};
+  };
+  std::uint64_t count = 0;
+  const auto nothing = [] {};
+  REQUIRE_CUDA(spaces.write_thread_count(count));  // what the first call loads stays
+  require_errors_returned_by("read_thread_count", nothing,
+                             [&] { return answer_of(spaces.read_thread_count(count)); });
+  require_errors_returned_by("write_thread_count", nothing,
+                             [&] { return answer_of(spaces.write_thread_count(count)); });
+}
+
 }  // namespace
 
 Laws<MemorySpaces> memory_space_laws() {
   return with_batteries<calls_of, SpaceCase>({
+      law("ReturnErrorsOfTheCounter", return_errors_of_the_counter, {.cases = 1}),
       law("LaunchNothingForNoWork", launch_nothing_for_no_work, {.cases = 50, .cost = 4}),
       refusal_law<calls_of, SpaceCase>("RefuseBadArguments", {.cases = 200, .cost = 4}),
       law("LocalArraysBelongToTheirThreads", local_arrays_belong_to_their_threads, {.cases = 400}),

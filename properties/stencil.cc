@@ -7,6 +7,7 @@
 
 #include "properties/contract_laws.h"
 #include "properties/stencil_roundings.h"
+#include "properties/streams.h"
 #include "reference/stencil.h"
 
 namespace lockstep::properties {
@@ -284,6 +285,29 @@ void commutes_with_shifts(const Stencil& stencil, const ShiftedStencilCase& c) {
   }
 }
 
+// A graph takes the coefficients from where they were when its stream was captured, and as they are
+// when it is launched.
+void a_graph_reads_its_coefficients_anew(const Stencil& stencil, const ScheduledStencilCase& c) {
+  if (c.n == 0) return;
+  const std::vector<float> expected = c.launch(stencil).fetch();
+  const auto x = DeviceArray<float>::input("x", c.x(), {c.x_offset, c.poison});
+  const auto y =
+      DeviceArray<float>::output("y", static_cast<std::size_t>(c.n), {c.y_offset, c.poison});
+  StencilCoefficients coefficients = {};
+  const properties::Stream stream;
+  Captured captured(stream, cudaStreamCaptureModeRelaxed, [&](cudaStream_t s) {
+    const auto status =
+        stencil(c.variant, x.data() + c.halo(), c.n, y.data(), coefficients, c.boundary,
+                StencilShape{.block = c.block, .max_blocks = c.max_blocks}, s);
+    return Answer{status.error, status.message, status.of_cuda};
+  });
+  REQUIRE_CUDA(captured.answer());
+  coefficients = c.c();
+  captured.replay(stream);
+  stream.synchronise();
+  REQUIRE_BITWISE_EQUAL(y, expected);
+}
+
 }  // namespace
 
 Laws<Stencil> stencil_laws() {
@@ -302,6 +326,8 @@ Laws<Stencil> stencil_laws() {
       law("MapsConstantsToZero", maps_constants_to_zero, {.cases = 500}),
       law("DifferentiatesPolynomials", differentiates_polynomials, {.cases = 500}),
       law("CommutesWithShifts", commutes_with_shifts, {.cases = 500, .cost = 2}),
+      law("AGraphReadsItsCoefficientsAnew", a_graph_reads_its_coefficients_anew,
+          {.cases = 12, .cost = 20, .in_turns = true}),
       law("IsDeterministic", require_same_bits<ScheduledStencilCase, Stencil>,
           {.cases = 20, .cost = 50}),
   });

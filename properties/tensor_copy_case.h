@@ -103,7 +103,7 @@ struct SmallCaseOf : Case {
   static void fields(SmallCaseOf& c, FieldVisitor& field) { Case::fields_of(c, field); }
   void normalise() {
     this->count = std::min(this->count, 3), this->width = std::min(this->width, 12);
-    this->pieces = std::min(this->pieces, 3), this->cluster = std::min(this->cluster, 4);
+    this->pieces = std::min(this->pieces, 3);
     TensorShape& s = this->shape;
     for (int d = 1; d < 5; ++d)
       s.box[d] = std::min(s.box[d], 3), s.sizes[d] = std::min<std::int64_t>(s.sizes[d], 3);

@@ -114,7 +114,8 @@ namespace {
 struct OneField : FieldVisitor {
   OneField(int which, Bits& bits) : which(which), bits(bits) {}
   void visit(Field& field) override {
-    if (count++ == which) field.set(field.draw(rc::Random(bits.next()), rc::kNominalSize).value());
+    if (count++ == which)
+      field.set(field.draw(rc::Random(bits.next()), rc::kNominalSize, nullptr).value());
   }
   const int which;
   Bits& bits;

@@ -94,6 +94,16 @@ typedef size_t (*lockstepUnderWay_t)(void);
  * -1 when no simulated GPU could be started. */
 typedef int (*lockstepSampleBlocks_t)(uint64_t blocks);
 
+/* Every call of this thread's current device that reaches the device fails with this cudaError_t
+ * from now on, and nothing is done, as after a kernel's error; 0: no more. The thread's last error
+ * stays what it is. For tests of what a program does about the errors of its calls. 0, or -1 when
+ * no simulated GPU could be started. */
+typedef int (*lockstepSetError_t)(int error);
+
+/* How many allocations, streams, events and instantiated graphs exist: what the program has made
+ * and not given back. */
+typedef size_t (*lockstepLiveObjects_t)(void);
+
 /* The schedule of later launches: 0 is the deterministic order, any other seed permutes blocks,
  * warps and lane groups. */
 typedef int (*lockstepSetSchedule_t)(uint64_t seed);

@@ -125,6 +125,8 @@ Extension resolve_all() {
   resolve(e.before_calls, "lockstepBeforeCalls");
   resolve(e.under_way, "lockstepUnderWay");
   resolve(e.sample_blocks, "lockstepSampleBlocks");
+  resolve(e.set_error, "lockstepSetError");
+  resolve(e.live_objects, "lockstepLiveObjects");
   return e;
 }
 

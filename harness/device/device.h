@@ -70,6 +70,8 @@ struct Extension {
   lockstepBeforeCalls_t before_calls = nullptr;
   lockstepUnderWay_t under_way = nullptr;
   lockstepSampleBlocks_t sample_blocks = nullptr;
+  lockstepSetError_t set_error = nullptr;
+  lockstepLiveObjects_t live_objects = nullptr;
 };
 const Extension& extension();
 // Whether the simulated GPU answers the CUDA runtime API of this process.

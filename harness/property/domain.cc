@@ -104,6 +104,25 @@ std::uint64_t Bits::below(std::uint64_t bound) {
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
 }
 
+std::uint64_t Turns::pick(std::uint64_t count) {
+  if (count < 2) return 0;
+  // Every `count` turns are a round, in which each option comes once. From round to round a choice
+  // moves on by its own step: two choices of as many options meet in all pairs.
+  const std::uint64_t number = picks_++;
+  std::uint64_t step = 0;
+  for (std::uint64_t round = turn_ / count, digits = number + 1; digits != 0;
+       round /= count, digits /= count)
+    step += round % count * (digits % count);
+  Bits order(mix(seed_ + number * kSplitMixStep));
+  std::vector<std::uint64_t> options(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = order.below(i + 1);
+    options[i] = options[at];
+    options[at] = i;
+  }
+  return options[(turn_ + step) % count];
+}
+
 std::vector<std::int64_t> detail::simpler_integers(std::int64_t value, std::int64_t lo,
                                                    std::int64_t hi) {
   const std::int64_t target = std::clamp<std::int64_t>(0, lo, hi);  // the simplest of all
@@ -182,6 +201,10 @@ detail::WordDomain detail::choice_of_words(std::vector<NamedWord> options) {
     return out;
   };
   WordDomain d{gen_by<std::int64_t>(draw, simpler)};
+  d.options = options.size();
+  d.option = [options, simpler](std::size_t number) {
+    return shrinkable_by<std::int64_t>(options[number].word, simpler);
+  };
   d.print = [options](std::int64_t word) {
     const auto at = std::ranges::find(options, word, &NamedWord::word);
     return std::string(at == options.end()

@@ -44,6 +44,19 @@ class Bits {
   std::uint64_t state_;
 };
 
+// The cases of a property, and how they choose where each option of a choice is to come before one
+// comes again.
+class Turns {
+ public:
+  // Of the case of number `turn`. The order of a choice's options follows from `seed`.
+  Turns(std::uint64_t turn, std::uint64_t seed) : turn_(turn), seed_(seed) {}
+  // One of `count` options, for the next choice of the case.
+  std::uint64_t pick(std::uint64_t count);
+
+ private:
+  std::uint64_t turn_, seed_, picks_ = 0;
+};
+
 // `value`, whose shrinks are simpler(value), whose shrinks are simpler() of these, and so on.
 template <class T>
 rc::Shrinkable<T> shrinkable_by(T value, std::function<std::vector<T>(const T&)> simpler) {
@@ -80,6 +93,9 @@ struct WordDomain {
   std::function<std::string(std::int64_t)> print = {};
   std::function<bool(std::string_view, std::int64_t&)> parse = {};
   std::function<std::string()> describe = {};
+  // Of a choice: how many options there are, and the one of a number, with its shrinks.
+  std::size_t options = 0;
+  std::function<rc::Shrinkable<std::int64_t>(std::size_t)> option = {};
 };
 
 template <class T>
@@ -118,6 +134,7 @@ rc::Gen<T> gen_of(const Domain<T>& domain) {
 // draws outside of `domain` makes the property NOT_RUN.
 template <detail::Word T>
 Domain<T> drawn_by(rc::Gen<T> gen, Domain<T> domain) {
+  domain.words.options = 0;  // drawn even where choices take turns
   domain.words.gen = detail::held_to(detail::gen_cast<std::int64_t>(std::move(gen)), domain.words);
   return domain;
 }

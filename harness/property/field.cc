@@ -9,8 +9,10 @@
 namespace lockstep {
 namespace detail {
 
-rc::Shrinkable<std::any> WordField::draw(const rc::Random& random, int size) {
-  return rc::shrinkable::map(domain_.gen(random, size),
+rc::Shrinkable<std::any> WordField::draw(const rc::Random& random, int size, Turns* turns) {
+  return rc::shrinkable::map(turns != nullptr && domain_.options > 0
+                                 ? domain_.option(turns->pick(domain_.options))
+                                 : domain_.gen(random, size),
                              [](std::int64_t word) { return std::any(word); });
 }
 
@@ -47,9 +49,10 @@ using Drawn = std::vector<rc::Shrinkable<std::any>>;
 
 class Drawing : public FieldVisitor {
  public:
-  Drawing(const rc::Random& random, int size) : random_(random), size_(size) {}
+  Drawing(const rc::Random& random, int size, Turns* turns)
+      : random_(random), size_(size), turns_(turns) {}
   void visit(Field& field) override {
-    drawn.push_back(field.draw(random_.split(), size_));
+    drawn.push_back(field.draw(random_.split(), size_, turns_));
     field.set(drawn.back().value());  // a later domain may depend on it
   }
   Drawn drawn;
@@ -57,6 +60,7 @@ class Drawing : public FieldVisitor {
  private:
   rc::Random random_;
   int size_;
+  Turns* turns_;
 };
 
 class Setting : public FieldVisitor {
@@ -149,9 +153,9 @@ std::string print_case(const AnyCase& c) {
   return std::move(printing.text);
 }
 
-rc::Shrinkable<AnyCasePointer> draw_case(const CaseMaker& make, const rc::Random& random,
-                                         int size) {
-  Drawing drawing(random, size);
+rc::Shrinkable<AnyCasePointer> draw_case(const CaseMaker& make, const rc::Random& random, int size,
+                                         Turns* turns) {
+  Drawing drawing(random, size, turns);
   make()->fields(drawing);
   return rc::shrinkable::map(rc::shrinkable::shrinkRecur(std::move(drawing.drawn), simpler),
                              [make](const Drawn& drawn) -> AnyCasePointer {

@@ -46,7 +46,8 @@ class Field {
   explicit Field(std::string_view name) : name(name) {}
   virtual ~Field() = default;
   // Draws a value of the domain; the field itself stays as it is.
-  virtual rc::Shrinkable<std::any> draw(const rc::Random& random, int size) = 0;
+  // `turns`: chooses among the options of a choice; nullptr: they are drawn.
+  virtual rc::Shrinkable<std::any> draw(const rc::Random& random, int size, Turns* turns) = 0;
   virtual void set(const std::any& drawn) = 0;
   virtual std::string print() const = 0;
   virtual bool parse(
@@ -68,7 +69,7 @@ class WordField : public Field {
         bytes_(sizeof value),
         negative_(static_cast<T>(-1) < T{}),
         domain_(domain) {}
-  rc::Shrinkable<std::any> draw(const rc::Random& random, int size) override;
+  rc::Shrinkable<std::any> draw(const rc::Random& random, int size, Turns* turns) override;
   void set(const std::any& drawn) override { set_word(std::any_cast<std::int64_t>(drawn)); }
   std::string print() const override { return domain_.print(get()); }
   bool parse(std::string_view text) override;
@@ -106,7 +107,7 @@ class FieldVisitor {
      public:
       Bound(std::string_view name, T& value, const Domain<T>& domain)
           : Field(name), value_(value), domain_(domain) {}
-      rc::Shrinkable<std::any> draw(const rc::Random& random, int size) override {
+      rc::Shrinkable<std::any> draw(const rc::Random& random, int size, Turns*) override {
         return rc::shrinkable::map(domain_.gen(random, size),
                                    [](T v) { return std::any(std::move(v)); });
       }
@@ -165,7 +166,8 @@ using CaseMaker = std::function<std::unique_ptr<AnyCase>()>;
 std::string print_case(const AnyCase& c);
 std::string parse_case(std::string_view text, AnyCase& fresh);
 // A case whose fields are drawn, and which is normalised. Each shrink changes one field.
-rc::Shrinkable<AnyCasePointer> draw_case(const CaseMaker& make, const rc::Random& random, int size);
+rc::Shrinkable<AnyCasePointer> draw_case(const CaseMaker& make, const rc::Random& random, int size,
+                                         Turns* turns = nullptr);
 
 }  // namespace detail
 

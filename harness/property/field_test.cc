@@ -69,6 +69,35 @@ TEST(Bits, BelowStaysBelowAndMeetsEveryValue) {
   EXPECT_EQ(bits.below(1), 0u);
 }
 
+TEST(Turns, EveryOptionComesBeforeOneComesAgain) {
+  std::set<std::pair<std::uint64_t, std::uint64_t>> pairs;
+  std::set<std::uint64_t> round_of_five, round_of_three;
+  for (std::uint64_t turn = 0; turn < 30; ++turn) {
+    Turns turns(turn, 7);
+    const std::uint64_t five = turns.pick(5), again = turns.pick(5), three = turns.pick(3);
+    EXPECT_LT(five, 5u);
+    EXPECT_TRUE(round_of_five.insert(five).second) << turn;
+    EXPECT_TRUE(round_of_three.insert(three).second) << turn;
+    if (round_of_five.size() == 5) round_of_five.clear();
+    if (round_of_three.size() == 3) round_of_three.clear();
+    pairs.emplace(five, again);
+  }
+  EXPECT_EQ(pairs.size(), 25u) << "two choices are not tied to each other";
+}
+
+TEST(Turns, AreTakenByTheChoicesOfACase) {
+  std::set<std::pair<int, Edge>> met;
+  const auto make = [] { return std::make_unique<detail::BoxedCase<Sample>>(); };
+  rc::Random random(1);
+  for (std::uint64_t turn = 0; turn < 6; ++turn) {
+    Turns turns(turn, 7);
+    const auto drawn = detail::draw_case(make, random.split(), rc::kNominalSize, &turns);
+    const auto& c = static_cast<const detail::BoxedCase<Sample>&>(*drawn.value()).value;
+    met.emplace(c.block, c.edge);
+  }
+  EXPECT_EQ(met.size(), 6u) << "three blocks and two edges";
+}
+
 TEST(Bits, SameSeedSameWords) {
   Bits a(7), b(7), c(8);
   const std::uint64_t first = a.next();

@@ -37,6 +37,7 @@ struct PropertyOptions {
   std::optional<std::string> replay;  // text of one case: runs that alone, without shrinking
   int max_shrinks = 500;              // runs spent on shrinking, at most
   double max_shrink_seconds = 60;     // and time, after which no further run begins
+  bool in_turns = false;  // choices and booleans take turns (Turns, domain.h): few cases meet all
 };
 
 struct PropertyResult {

@@ -83,9 +83,11 @@ std::string change_section(const Passport& p, const ReportContext& context) {
   add_list(body, "Other bits", d.bits, true);
   add_list(body, "More of the error bound is used", d.budget_worse, true);
   add_list(body, "Slower", d.timing_worse, true);
+  add_list(body, "Computes otherwise", d.measured_worse, true);
   add_list(body, "Other verdicts", d.verdicts_other, false);
   add_list(body, "Other budgets", d.budget_other, false);
   add_list(body, "Timings, for information", d.timing_other, false);
+  add_list(body, "Another generation computes otherwise", d.measured_other, false);
   add_list(body, "Not compared", d.not_compared, false);
   if (d.not_comparable.empty())
     body += fmt::format(

@@ -233,13 +233,31 @@ TEST(Conform, RepeatedRunsStopAtTheFirstFailureAndShowIt) {
 
 TEST(Conform, RefusesWhatItDoesNotUnderstandAndLeavesNoPassport) {
   for (const char* argument :
-       {"--suite=rihgt", "--cases=0", "--seed=x", "--device=H100", "--time-limit=0", "--bogus",
-        "bogus", "--case=nonsense", "--jobs=0", "--repeat=0", "--repeat=-1", "--random-seed=1"}) {
+       {"--suite=rihgt",      "--cases=0",  "--seed=x",        "--device=H100",
+        "--time-limit=0",     "--bogus",    "bogus",           "--case=nonsense",
+        "--jobs=0",           "--repeat=0", "--repeat=-1",     "--random-seed=1",
+        "--cases=1000000001", "--seed=0",   "--jobs=1025",     "--repeat=1000001",
+        "--property-limit=0", "--scale=0",  "--scale=1000001", "--random-seed=1000000000000000001",
+        "-k=Right:x"}) {
     const Conformed c = conform({"right"}, {argument});
     EXPECT_EQ(c.status, 2) << argument << "\n" << c.output;
     EXPECT_FALSE(fs::exists(c.out + "/passport.json")) << argument;
   }
-  EXPECT_EQ(conform({"right"}, {"--seed=7", "--repeat=2"}).status, 2) << "the same seed twice";
+  // What does not go together.
+  for (const std::vector<std::string>& two : {std::vector<std::string>{"--seed=7", "--repeat=2"},
+                                              {"--seed=7", "--random-seed=3"},
+                                              {"--cases=7", "--quick"},
+                                              {"--cases=7", "--scale=2"},
+                                              {"--quick", "--scale=2"},
+                                              {"--case=Right.Any: n=1", "--repeat=2"},
+                                              {"--case=Right.Any: n=1", "-k=Right"},
+                                              {"--case=Right.Any: n=1", "--lf"},
+                                              {"--repeat=2", "-x"},
+                                              {"--repeat=2", "--lf"}}) {
+    const Conformed c = conform({"right"}, two);
+    EXPECT_EQ(c.status, 2) << two[0] << " " << two[1] << "\n" << c.output;
+    EXPECT_THAT(c.output, HasSubstr(two[0].substr(0, two[0].find('=')))) << two[1];
+  }
   EXPECT_THAT(conform({"right"}, {"--suite=rihgt"}).output,
               HasSubstr("there is no suite 'rihgt'; the suites are: right"));
 }

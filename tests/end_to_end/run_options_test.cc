@@ -174,6 +174,49 @@ TEST(RunOptions, ScaleEachPropertysOwnCases) {
     EXPECT_EQ(conform(suites, out, wrong).status, 2);
 }
 
+// What each option of a run becomes for a suite's program: its arguments and its environment,
+// whole.
+TEST(RunOptions, ReachTheProgramsOfTheSuites) {
+  const std::string folder = fresh_file("given"), script = fresh_file("program.sh");
+  std::ofstream(script) << "#!/bin/sh\n"
+                           "printf '%s\\n' \"$@\" | grep -v ^--ledger=\n"
+                           "env | grep -E '^(LOCKSTEP|TEST|GTEST|TESTBRIDGE|XML)_' | sort\n";
+  fs::permissions(script, fs::perms::owner_all);
+  const std::string list = fresh_file("suites.tsv");
+  std::ofstream(list) << "given\t" << script << "\t//made:given\n";
+  const auto given = [&](const std::vector<std::string>& arguments) {
+    conform(list, folder, arguments,
+            {{"LOCKSTEP_COMMAND", "lockstep run"},
+             {"LOCKSTEP_WORKSPACE", "/made"},
+             {"LOCKSTEP_HOST_THREADS", "2"},
+             {"GTEST_FILTER", "Nothing.*"},
+             {"TEST_TOTAL_SHARDS", "3"},
+             {"XML_OUTPUT_FILE", "nowhere.xml"}});
+    std::string text = text_of(folder + "/logs/given.log");
+    for (auto at = text.find(folder); at != text.npos; at = text.find(folder))
+      text.replace(at, folder.size(), "OUT");
+    return text;
+  };
+  const std::string usual =
+      "LOCKSTEP_COMMAND=lockstep run\n"
+      "LOCKSTEP_DEVICES=2\nLOCKSTEP_EXPECT_KERNELS=1\nLOCKSTEP_GPU=simulated\n"
+      "LOCKSTEP_HOST_THREADS=2\n";
+  const std::string replay = "LOCKSTEP_REPLAY=lockstep run --suite=given",
+                    rest =
+                        "LOCKSTEP_WORKSPACE=/made\nTEST_UNDECLARED_OUTPUTS_DIR=OUT/outputs/given\n";
+  const std::string plain = given({});
+  EXPECT_EQ(plain, usual + replay + "\n" + rest) << "without an option";
+  EXPECT_EQ(given({"--cases=7", "--seed=9", "-x"}),
+            "--cases=7\n--seed=9\n--gtest_fail_fast\n" + usual + replay + "\n" + rest);
+  EXPECT_EQ(given({"--scale=0.25", "--random-seed=11"}),
+            usual + replay + "\nLOCKSTEP_SCALE=0.25\nLOCKSTEP_WORKSPACE=/made\n" +
+                "TEST_RANDOM_SEED=11\nTEST_UNDECLARED_OUTPUTS_DIR=OUT/outputs/given\n");
+  EXPECT_EQ(given({"--quick", "--device=sm_80"}),
+            "LOCKSTEP_COMMAND=lockstep run\nLOCKSTEP_DEVICE=sm_80\n" +
+                usual.substr(usual.find("LOCKSTEP_DEVICES")) + replay + " --device=sm_80\n" +
+                "LOCKSTEP_SCALE=0.1\n" + rest);
+}
+
 TEST(RunOptions, ListShowsEachPropertysSentence) {
   const Ended ended = run(program(), {"list", "--manifest", manifest({"right", "leaves"})});
   EXPECT_EQ(ended.status, 0) << ended.output;

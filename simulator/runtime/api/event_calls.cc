@@ -1,4 +1,5 @@
 // Events. Their times are the host's: the duration of the simulation, never the speed of a GPU.
+#include "simulator/runtime/api/live_handles.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/per_thread_stream.h"
@@ -84,6 +85,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
       return cudaErrorNotSupported;
     }
     *event = r.streams.create_event(flags, d.ordinal);
+    ++lockstep::runtime::live_handles();
     return cudaSuccess;
   });
 }
@@ -94,7 +96,9 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
-    return r.streams.destroy_event(event) ? cudaSuccess : unknown_event(r, "cudaEventDestroy");
+    if (!r.streams.destroy_event(event)) return unknown_event(r, "cudaEventDestroy");
+    --lockstep::runtime::live_handles();
+    return cudaSuccess;
   });
 }
 

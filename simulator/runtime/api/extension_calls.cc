@@ -3,6 +3,7 @@
 #include <string>
 
 #include "simulator/extension.h"
+#include "simulator/runtime/api/live_handles.h"
 #include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/findings.h"
@@ -126,6 +127,19 @@ int lockstepBeforeCalls(void (*before)(void* data), void* data) {
 size_t lockstepUnderWay() {
   return with_device(
       size_t{0}, [](Runtime& r, Device&) { return r.under_way; }, /*finishes=*/false);
+}
+
+int lockstepSetError(int error) {
+  return with_device(-1, [&](Runtime&, Device& d) {
+    d.error = static_cast<cudaError_t>(error);
+    return 0;
+  });
+}
+
+size_t lockstepLiveObjects() {
+  return with_device(size_t{0}, [](Runtime& r, Device&) {
+    return r.memory->live().size() + lockstep::runtime::live_handles();
+  });
 }
 
 int lockstepSampleBlocks(uint64_t blocks) {

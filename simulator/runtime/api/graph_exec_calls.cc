@@ -1,5 +1,6 @@
 // Instantiated graphs: making, launching and changing them.
 #include "simulator/runtime/api/graph_api.h"
+#include "simulator/runtime/api/live_handles.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/node_work.h"
 #include "simulator/runtime/state/per_thread_stream.h"
@@ -28,6 +29,7 @@ cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t
     }
     made->flags = flags;
     *exec = graphs().enter(std::move(made));
+    ++live_handles();
     *result = cudaGraphInstantiateSuccess;
     return cudaSuccess;
   });
@@ -92,7 +94,9 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flag
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   return api(__func__, Reach::kHost, [&](Runtime&, Device&) {
-    return graphs().destroy(exec) ? cudaSuccess : cudaErrorInvalidValue;
+    if (!graphs().destroy(exec)) return cudaErrorInvalidValue;
+    --live_handles();
+    return cudaSuccess;
   });
 }
 

@@ -1,6 +1,7 @@
 // Streams and host functions.
 #include <algorithm>
 
+#include "simulator/runtime/api/live_handles.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/per_thread_stream.h"
@@ -39,6 +40,7 @@ cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
     r.order.note_stream();
     *stream = r.streams.create_stream(
         flags, std::clamp(priority, kGreatestPriority, kLeastPriority), d.ordinal);
+    ++lockstep::runtime::live_handles();
     return cudaSuccess;
   });
 }
@@ -92,6 +94,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     if (s != nullptr && s->id > Stream::kPerThreadId) {
       abandon(r, *s);
       r.streams.destroy_stream(stream, r.order);
+      --lockstep::runtime::live_handles();
       return cudaSuccess;
     }
     r.explain("cudaStreamDestroy", "the stream does not exist");

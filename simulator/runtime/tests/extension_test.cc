@@ -342,6 +342,50 @@ CUDA_TEST(BeforeCalls, AnnouncesTheCallsOfThisThreadAlone) {
   EXPECT_EQ(announced, until) << "nobody asks any more";
 }
 
+CUDA_TEST(SetError, FailsWhatComesToTheDeviceUntilItIsTakenBack) {
+  const auto set_error = extension<lockstepSetError_t>("lockstepSetError");
+  void* memory = nullptr;
+  EXPECT_EQ(set_error(cudaErrorECCUncorrectable), 0);
+  EXPECT_CUDA(cudaErrorECCUncorrectable, cudaMalloc(&memory, 16));
+  EXPECT_EQ(memory, nullptr) << "nothing is done";
+  int device = -1;
+  EXPECT_CUDA(cudaSuccess, cudaGetDevice(&device));
+  EXPECT_EQ(set_error(cudaSuccess), 0);
+  EXPECT_CUDA(cudaErrorECCUncorrectable, cudaPeekAtLastError());
+  EXPECT_CUDA(cudaErrorECCUncorrectable, cudaGetLastError());
+  EXPECT_CUDA(cudaSuccess, cudaMalloc(&memory, 16));
+  EXPECT_CUDA(cudaSuccess, cudaFree(memory));
+}
+
+CUDA_TEST(LiveObjects, AreWhatIsMadeAndNotGivenBack) {
+  const auto live_objects = extension<lockstepLiveObjects_t>("lockstepLiveObjects");
+  EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  const std::size_t before = live_objects();
+  void *memory = nullptr, *of_the_host = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  EXPECT_CUDA(cudaSuccess, cudaMalloc(&memory, 16));
+  EXPECT_EQ(live_objects(), before + 1);
+  EXPECT_CUDA(cudaSuccess, cudaMallocHost(&of_the_host, 16));
+  EXPECT_EQ(live_objects(), before + 2);
+  EXPECT_CUDA(cudaSuccess, cudaStreamCreate(&stream));
+  EXPECT_EQ(live_objects(), before + 3);
+  EXPECT_CUDA(cudaSuccess, cudaEventCreate(&event));
+  EXPECT_EQ(live_objects(), before + 4);
+  EXPECT_CUDA(cudaSuccess, cudaGraphCreate(&graph, 0));
+  EXPECT_CUDA(cudaSuccess, cudaGraphInstantiate(&exec, graph, 0));
+  EXPECT_EQ(live_objects(), before + 5);
+  EXPECT_CUDA(cudaSuccess, cudaGraphExecDestroy(exec));
+  EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(graph));
+  EXPECT_CUDA(cudaSuccess, cudaEventDestroy(event));
+  EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(stream));
+  EXPECT_CUDA(cudaSuccess, cudaFreeHost(of_the_host));
+  EXPECT_CUDA(cudaSuccess, cudaFree(memory));
+  EXPECT_EQ(live_objects(), before);
+}
+
 CUDA_TEST(Operations, AreCapturedOrDone) {
   int* a = device_ints(64);
   cudaStream_t s;

@@ -1,0 +1,14 @@
+// How many streams, events and instantiated graphs the program has made and not destroyed, for
+// lockstepLiveObjects (simulator/extension.h). Guarded by the device lock.
+#pragma once
+
+#include <cstddef>
+
+namespace lockstep::runtime {
+
+inline std::size_t& live_handles() {
+  static std::size_t count = 0;
+  return count;
+}
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,192 @@
+# Completions of lockstep for bash, made by `lockstep completion bash`.
+_lockstep() {
+  local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+  local command=${COMP_WORDS[1]} kind='' words='' options='' i
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W 'run list exec counters coverage mutate inspect diff report new completion --help --version' -- "$now")
+    return
+  fi
+  # After -- comes a program, with words of its own.
+  for ((i = 2; i < COMP_CWORD; ++i)); do
+    if [[ ${COMP_WORDS[i]} == -- ]]; then
+      mapfile -t COMPREPLY < <(compgen -f -- "$now")
+      return
+    fi
+  done
+  # The shell takes --option=value for three words.
+  if [[ $now == = ]]; then
+    now=''
+  elif [[ $before == = ]]; then
+    before=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  case $command in
+    run)
+      options='-h --help= --suite= -k --lf= --last-failed= --case= -x --stop= --quick= --scale= --cases= --seed= --random-seed= --repeat= --device= --sanitizer= --jobs= --time-limit= --property-limit= --out= --manifest='
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+        --suite) words='' ;;
+        -k) words='' ;;
+        --lf) words='' ;;
+        --last-failed) words='' ;;
+        --case) words='' ;;
+        -x) words='' ;;
+        --stop) words='' ;;
+        --quick) words='' ;;
+        --scale) words='' ;;
+        --cases) words='' ;;
+        --seed) words='' ;;
+        --random-seed) words='' ;;
+        --repeat) words='' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_120 simulator gpu all 0' ;;
+        --sanitizer) words='memcheck racecheck initcheck synccheck' ;;
+        --jobs) words='' ;;
+        --time-limit) words='' ;;
+        --property-limit) words='' ;;
+        --out) kind=-d ;;
+        --manifest) kind=-f ;;
+      esac
+      ;;
+    list)
+      options='-h --help= --suite= -k --names= --manifest='
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+        --suite) words='' ;;
+        -k) words='' ;;
+        --names) words='' ;;
+        --manifest) kind=-f ;;
+      esac
+      ;;
+    exec)
+      options='-h --help= --report= --quiet= --stop= --require-kernels= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions='
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+        --report) kind=-f ;;
+        --quiet) words='' ;;
+        --stop) words='' ;;
+        --require-kernels) words='' ;;
+        --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_120' ;;
+        --devices) words='' ;;
+        --memory) words='' ;;
+        --schedule) words='' ;;
+        --threads) words='' ;;
+        --instruction-limit) words='' ;;
+        --suppressions) kind=-f ;;
+      esac
+      ;;
+    counters)
+      options='-h --help= --report= --quiet= --stop= --require-kernels= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions='
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+        --report) kind=-f ;;
+        --quiet) words='' ;;
+        --stop) words='' ;;
+        --require-kernels) words='' ;;
+        --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_120' ;;
+        --devices) words='' ;;
+        --memory) words='' ;;
+        --schedule) words='' ;;
+        --threads) words='' ;;
+        --instruction-limit) words='' ;;
+        --suppressions) kind=-f ;;
+      esac
+      ;;
+    coverage)
+      options='-h --help= --out= --text= --only= --toolkit= --source-root= --quiet= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions='
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+        --out) kind=-f ;;
+        --text) kind=-f ;;
+        --only) words='' ;;
+        --toolkit) words='' ;;
+        --source-root) kind=-d ;;
+        --quiet) words='' ;;
+        --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_120' ;;
+        --devices) words='' ;;
+        --memory) words='' ;;
+        --schedule) words='' ;;
+        --threads) words='' ;;
+        --instruction-limit) words='' ;;
+        --suppressions) kind=-f ;;
+      esac
+      ;;
+    mutate)
+      options='-h --help= --mutants= --seed= --operators= --jobs= --out= --fail-under= --files= --callers= --equivalents= --first= --sources= --resume= --trust-equivalents= --whole-runs='
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+        --mutants) words='' ;;
+        --seed) words='' ;;
+        --operators) words='' ;;
+        --jobs) words='' ;;
+        --out) kind=-d ;;
+        --fail-under) words='' ;;
+        --files) words='' ;;
+        --callers) words='' ;;
+        --equivalents) kind=-f ;;
+        --first) words='' ;;
+        --sources) kind=-d ;;
+        --resume) words='' ;;
+        --trust-equivalents) words='' ;;
+        --whole-runs) words='' ;;
+      esac
+      ;;
+    inspect)
+      options='-h --help='
+      kind=-f
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+      esac
+      ;;
+    diff)
+      options='-h --help='
+      kind=-f
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+      esac
+      ;;
+    report)
+      options='-h --help= --since='
+      kind=-f
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+        --since) words='' ;;
+      esac
+      ;;
+    new)
+      options='-h --help='
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+      esac
+      ;;
+    completion)
+      options='-h --help='
+      words='bash zsh'
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+      esac
+      ;;
+  esac
+  if [[ $now == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$now")
+    [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2> /dev/null
+  elif [[ $kind ]]; then
+    mapfile -t COMPREPLY < <(compgen "$kind" -- "$now")
+  else
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$now")
+  fi
+}
+complete -o filenames -o bashdefault -F _lockstep lockstep ./lockstep
