@@ -3,7 +3,8 @@
 //
 // Counts are of threads: a warp of 32 lanes that executes an instruction together counts 32. Each
 // host thread of a launch has a part of the table to itself, so that counting costs no atomic
-// operation; two launches must not count into one table at the same time.
+// operation. Two launches must not run at the same time and count into one table; by turns they may
+// (running.h), and clear() must wait until they have ended.
 #pragma once
 
 #include <bit>

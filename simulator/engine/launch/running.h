@@ -30,7 +30,9 @@ class Running {
   };
 
   // Begins the launch; no block runs yet. Keeps copies of what the spans of `config` name. What it
-  // points to (ran, coverage, images), the kernel's module and the memory must outlive the launch.
+  // points to (ran, coverage, images), the kernel's module and the memory must outlive the launch;
+  // the module's code must not be exchanged. Each launch needs a `ran` of its own; launches of one
+  // module may share `coverage`. `place` must order it neither before nor after others under way.
   // Throws std::invalid_argument where the kernel is refused, or the cluster does not divide the
   // grid.
   Running(const Kernel& kernel, LaunchConfig config, memory::DeviceMemory& memory);

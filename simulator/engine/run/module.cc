@@ -1,6 +1,7 @@
 #include "simulator/engine/run/module.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "simulator/compile/compile.h"
 #include "simulator/compile/readable_name.h"
@@ -42,6 +43,13 @@ LoadedModule::~LoadedModule() {
   if (memory_.race_state() != nullptr) RaceHistory::of(memory_).forget(*program_);
   for (const memory::Allocation* allocation : program_->placed) {
     if (allocation->kind != memory::Kind::kManaged) memory_.release(allocation->base);
+  }
+}
+
+void LoadedModule::check_idle() const {
+  for (const auto& kernel : kernels_) {
+    if (kernel->is_under_way())
+      throw std::logic_error("a launch of " + kernel->name() + " is under way");
   }
 }
 

@@ -1,6 +1,7 @@
 // A loaded module behind launch.h's interfaces.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -21,6 +22,10 @@ class LoadedKernel final : public Kernel {
       : program_(program), function_(function) {}
   const Program& program() const { return program_; }
   const Function& function() const { return program_.functions[function_]; }
+  // A launch of it begins, or has ended.
+  void begin_launch() const { ++under_way_; }
+  void end_launch() const { --under_way_; }
+  bool is_under_way() const { return under_way_ != 0; }
 
   const std::string& name() const override { return function().name; }
   std::span<const std::uint32_t> parameter_offsets() const override {
@@ -46,6 +51,7 @@ class LoadedKernel final : public Kernel {
  private:
   const Program& program_;
   std::size_t function_;  // index
+  mutable std::atomic<int> under_way_{0};
 };
 
 class LoadedModule final : public Module {
@@ -59,12 +65,20 @@ class LoadedModule final : public Module {
   void limit(int registers, std::uint32_t threads) override;
 
   const Program& program() const { return *program_; }
-  // Puts another program in its place, of the same functions and variables. No launch may be under
-  // way.
-  void replace(Program program) { *program_ = std::move(program); }
-  void exchange(Program& program) { std::swap(*program_, program); }
+  // Puts another program in its place, of the same functions and variables. Throws std::logic_error
+  // while a launch is under way.
+  void replace(Program program) {
+    check_idle();
+    *program_ = std::move(program);
+  }
+  void exchange(Program& program) {
+    check_idle();
+    std::swap(*program_, program);
+  }
 
  private:
+  void check_idle() const;
+
   std::unique_ptr<Program> program_;
   memory::DeviceMemory& memory_;
   std::vector<std::unique_ptr<LoadedKernel>> kernels_;

@@ -244,7 +244,7 @@ struct Running::OwnConfig : LaunchConfig {
 };
 
 struct Running::Parts {
-  Parts(const Kernel& kernel, LaunchConfig given, memory::DeviceMemory& memory);
+  Parts(const Kernel& of, LaunchConfig given, memory::DeviceMemory& memory);
   ~Parts();
 
   bool is_empty() const { return config.block.count() == 0 || config.grid.count() == 0; }
@@ -256,6 +256,7 @@ struct Running::Parts {
   void put_search_aside();
 
   OwnConfig config;
+  const LoadedKernel& kernel;
   Launch launch;
   std::vector<Worker> workers;
   std::vector<std::unique_ptr<WorkerLoop>> loops;  // by worker
@@ -266,10 +267,10 @@ struct Running::Parts {
   bool interleaved = false;  // other launches have made records in between
 };
 
-Running::Parts::Parts(const Kernel& kernel, LaunchConfig given, memory::DeviceMemory& memory)
-    : config(std::move(given)) {
+Running::Parts::Parts(const Kernel& of, LaunchConfig given, memory::DeviceMemory& memory)
+    : config(std::move(given)), kernel(static_cast<const LoadedKernel&>(of)) {
   if (is_empty()) return;
-  describe(launch, static_cast<const LoadedKernel&>(kernel), config, memory);
+  describe(launch, kernel, config, memory);
   if (config.ran != nullptr) config.ran->assign(launch.program->ops.size(), 0);
   lay_out_memory(launch);
   config.parameters = {};
@@ -278,10 +279,12 @@ Running::Parts::Parts(const Kernel& kernel, LaunchConfig given, memory::DeviceMe
   for (std::size_t i = 0; i < workers.size(); ++i)
     loops.push_back(WorkerLoop::make(launch, workers[i], i));
   put_search_aside();
+  kernel.begin_launch();
 }
 
 Running::Parts::~Parts() {
   if (is_empty()) return;
+  kernel.end_launch();
   if (launch.races != nullptr) launch.races->end(search);
   if (launch.grid_workspace != nullptr) launch.memory->release(launch.grid_workspace->base);
   if (launch.parameter_memory != nullptr) launch.memory->release(launch.parameter_memory->base);

@@ -30,7 +30,8 @@ struct RaceHistory {
   // The module of the program is unloaded.
   void forget(const program::Program& program);
 
-  // Of the memory; made when first asked for. No two launches may run on one memory at a time.
+  // Of the memory; made when first asked for. Several launches may be under way on
+  // one memory; one runs at a time.
   static RaceHistory& of(memory::DeviceMemory& memory);
 };
 

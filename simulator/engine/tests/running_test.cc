@@ -7,11 +7,13 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "simulator/engine/launch/coverage.h"
+#include "simulator/engine/run/mutable_code.h"
 #include "simulator/engine/tests/testing.h"
 
 namespace lockstep::engine {
@@ -443,6 +445,27 @@ TEST_F(RunningTest, CoverageAndWhatRanAreOfEachLaunch) {
   EXPECT_EQ(ran_first, ran_second);
   const auto& program = static_cast<const LoadedModule&>(*gpu.module).program();
   EXPECT_EQ(coverage.operation(program.functions[0].entry).reached, 2u * kThreads);
+}
+
+TEST_F(RunningTest, CodeIsNotExchangedUnderALaunch) {
+  const std::string body = entry("k", wait("W", "d1", 1)), whole = testing::module_text(body);
+  gpu.load(body);
+  const std::string_view views[] = {whole};
+  const auto code = parse_again(views);
+  a = gpu.buffer<std::uint32_t>({0}, "a");
+  const auto mutants = code->mutants();
+  ASSERT_FALSE(mutants.empty());
+  std::string why;
+  const auto mutant =
+      code->prepare(mutants[0].place, *gpu.module, gpu.memory, 0, RegisterPlaces::kShared, &why);
+  ASSERT_NE(mutant, nullptr) << why;
+  {
+    const auto r = begin("k", 0);
+    EXPECT_EQ(r->advance(), State::kStill);
+    EXPECT_THROW(mutant->exchange(), std::logic_error);
+  }
+  mutant->exchange();
+  mutant->exchange();
 }
 
 TEST_F(RunningTest, ALaunchThatIsGivenUpLeavesNothingBehind) {
