@@ -28,6 +28,19 @@ void AccessRecords::start(memory::DeviceMemory& memory, std::uint32_t cluster, s
   exhausted_ = false;
 }
 
+AccessRecords::Present AccessRecords::suspend() const {
+  return {cluster_, first_, first_counted_, limit_, exhausted(), first_unrecorded_};
+}
+
+void AccessRecords::resume(const Present& present) {
+  cluster_ = present.cluster;
+  first_ = present.first;
+  first_counted_ = present.first_counted;
+  limit_ = present.limit;
+  exhausted_ = present.exhausted;
+  first_unrecorded_ = present.first_unrecorded;
+}
+
 std::uint32_t AccessRecords::number_of(const Side& side, Memo& memo) {
   const AccessRecord r = AccessRecord::of(side);
   Memo::Entry& e = memo.entries_[side.pc % Memo::kSlots];

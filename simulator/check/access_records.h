@@ -79,6 +79,19 @@ class AccessRecords {
 
   AccessRecords() : records_(kMost) {}
 
+  // Of the present launch alone.
+  struct Present {
+    std::uint32_t cluster = 1;
+    std::uint32_t first = 1;  // numbers below are of earlier launches
+    std::uint32_t first_counted = 1;
+    std::uint32_t limit = kMost;  // numbers that are not reached
+    bool exhausted = false;
+    AccessRecord first_unrecorded;
+  };
+  // Puts it aside; and goes on with a launch that was put aside.
+  Present suspend() const;
+  void resume(const Present& present);
+
   // A launch begins, of clusters of `cluster` blocks (1: none). `most`: records that it may make,
   // at least; 0: as many as there are.
   void start(memory::DeviceMemory& memory, std::uint32_t cluster, std::uint32_t most);

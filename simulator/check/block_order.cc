@@ -22,6 +22,7 @@ void BlockOrder::start_block(std::uint32_t block, std::uint32_t cluster, GridOrd
   cluster_ = cluster;
   grid_ = grid != nullptr ? grid : own_grid_.get();
   first_block_ = grid_->launches().first_block();
+  blocks_ = grid_->launches().blocks();
   if (touched_) {
     others_.clear();
     for (VectorClock& others : others_of_warp_) others.clear();

@@ -50,8 +50,8 @@ class BlockOrder {
   std::uint32_t epoch() const { return epoch_number_; }
   std::uint32_t clock(std::uint32_t warp) const { return clock_[warp]; }
   std::uint32_t block() const { return block_; }
-  // The first block of this launch.
-  std::uint32_t first_block() const { return first_block_; }
+  // Whether a block is of the launch of this one.
+  bool is_of_launch(std::uint32_t other) const { return other - first_block_ < blocks_; }
 
   // Whether the access of thread `other` of this block, stamped `clock` in this epoch, is ordered
   // before what `thread` does now. Threads are numbered in the block.
@@ -221,7 +221,8 @@ class BlockOrder {
   void set_fences(std::uint32_t warp, std::uint32_t lanes,
                   const std::shared_ptr<const Knowledge> (&all)[kScopes]);
 
-  std::uint32_t block_ = 0, cluster_ = 1, first_block_ = 0;
+  std::uint32_t block_ = 0, cluster_ = 1;
+  std::uint32_t first_block_ = 0, blocks_ = ~0u;  // of the launch
   GridOrder* grid_ = nullptr;
   std::unique_ptr<GridOrder> own_grid_;  // of a block that is alone
   std::uint32_t as_one_[32] = {};       // any lane's release covers what was done before this clock

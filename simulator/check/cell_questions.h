@@ -71,12 +71,12 @@ class CellQuestions {
            (s.record.strong || s.record.clock != side_.order->clock(side_.warp));
   }
 
-  // Whether both threads that `h` names are of one launch before this one.
+  // Whether both threads that `h` names are of one launch other than this one.
   bool both_of_an_earlier_launch(CellHalf h) const {
     if (!records_.counts_earlier_launches()) return false;
     const LaunchOrder& launches = side_.order->grid().launches();
     const std::uint32_t first = records_.of(h).block, second = records_.second(h).record.block;
-    return first < launches.first_block() && second < launches.first_block() &&
+    return !launches.is_of_present(first) && !launches.is_of_present(second) &&
            launches.of_one_launch(first, second);
   }
 
@@ -93,7 +93,7 @@ class CellQuestions {
     if (!records_.counts_earlier_launches() || h.empty() || !h.names_two()) return false;
     const LaunchOrder& launches = side_.order->grid().launches();
     const std::uint32_t first = records_.of(h).block, second = records_.second(h).record.block;
-    return first < launches.first_block() && second < launches.first_block() &&
+    return !launches.is_of_present(first) && !launches.is_of_present(second) &&
            !launches.of_one_launch(first, second);
   }
   bool holds(Question q, CellHalf wr, CellHalf rd) const {

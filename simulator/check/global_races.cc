@@ -1,6 +1,7 @@
 #include "simulator/check/global_races.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lockstep::check {
 namespace {
@@ -48,10 +49,13 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   parallel_ = parallel;
   LaunchOrder& launches = grid_.launches();
   launches.settle(place);
+  // What a launch that is under way has recorded stays.
+  const bool may_forget = under_way_++ == 0;
   // Every launch begins with most of the numbers ahead of it.
-  const bool numbers_end = memory.race_records() > AccessRecords::kMost / 4;
+  const bool numbers_end = may_forget && memory.race_records() > AccessRecords::kMost / 4;
   if (numbers_end) memory.clear_race_shadow();
-  if (numbers_end || !launches.remembers() || !has_room(memory, place.several_lanes)) {
+  if (may_forget &&
+      (numbers_end || !launches.remembers() || !has_room(memory, place.several_lanes))) {
     launches.forget();
     grid_.clear();
     without_cells_.clear();
@@ -62,6 +66,16 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, boo
   records_.start(memory, cluster, most);
   launches.begin(place, blocks, cluster, records_.first_number());
   records_.count_from(launches.first_counted_record());
+}
+
+GlobalRaces::Present GlobalRaces::suspend() {
+  return {parallel_, records_.suspend(), std::move(grid_.launches().present())};
+}
+
+void GlobalRaces::resume(Present&& present) {
+  parallel_ = present.parallel;
+  records_.resume(present.records);
+  grid_.launches().present() = std::move(present.order);
 }
 
 std::optional<GlobalRaces::PastConflict> GlobalRaces::find_unordered(
@@ -123,7 +137,7 @@ std::optional<LaneAccess> GlobalRaces::write_if_any(GlobalCell cell, std::uint32
   cell = cell.since(records_.first_counted());
   if (cell.is_split()) cell = splits_[cell.index()].byte[byte].since(records_.first_counted());
   const auto of_this_launch = [&](const LaneAccess& a) {
-    return a.record.block >= grid_.launches().first_block() ? std::optional(a) : std::nullopt;
+    return grid_.launches().is_of_present(a.record.block) ? std::optional(a) : std::nullopt;
   };
   if (cell.is_story()) {
     const Story::Entry* const last = stories_[cell.index()].last_write();
@@ -348,9 +362,11 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(GlobalCell& cell, std::
 __attribute__((noinline)) bool GlobalRaces::access_apart(GlobalCell& cell, std::uint32_t mask,
                                                          std::uint32_t lane, Access& me,
                                                          LaneAccess& conflict) {
-  // What a launch adds to them counts as long as the launch does.
-  if (cell.is_story()) cell = GlobalCell::story(records_.first_number(), cell.index());
-  if (cell.is_split()) cell = GlobalCell::split(records_.first_number(), cell.index());
+  // What a launch adds to them counts as long as the launch does, and what is in them as long as
+  // it did.
+  const std::uint32_t since = std::max(cell.write().number(), records_.first_number());
+  if (cell.is_story()) cell = GlobalCell::story(since, cell.index());
+  if (cell.is_split()) cell = GlobalCell::split(since, cell.index());
   if (cell.is_story() && mask == 15) return access_story(cell, lane, me, conflict);
   if (cell.is_split() || split(cell, me.memo_)) return access_bytes(cell, mask, lane, me, conflict);
   records_.note_exhausted(AccessRecord::of(me.side()));

@@ -11,6 +11,8 @@
 // global_rows.h records the lanes of a warp at once. Every state is exact for two threads. Among
 // more a race may be missed; none is made up.
 //
+// Several launches may be under way, of which one runs at a time (suspend, resume).
+//
 // When records, split cells or stories are used up, accesses are still judged against what is
 // recorded, but no longer recorded (exhausted()).
 //
@@ -60,12 +62,22 @@ class GlobalRaces {
 
   GlobalRaces() : splits_(kSplits), stories_(kStories) {}
 
-  // A launch of blocks in clusters of `cluster` (1: none) begins. `parallel`: on more than one host
-  // thread. `most`: records that it may make, at least, and granules that it may split, and
-  // stories; 0: as many as there are.
+  // A launch of blocks in clusters of `cluster` (1: none) begins, and is the present one.
+  // `parallel`: on more than one host thread. `most`: records that it may make, at least, and
+  // granules that it may split, and stories; 0: as many as there are.
   void start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel,
              std::uint32_t most = 0, const LaunchOrder::Place& place = {},
              std::uint64_t blocks = 0);
+  // The launch has ended, or is given up.
+  void end() { --under_way_; }
+  // Puts the present launch aside, so that another may begin or go on; and goes on with it.
+  struct Present {
+    bool parallel = false;
+    AccessRecords::Present records;
+    LaunchOrder::Present order;
+  };
+  Present suspend();
+  void resume(Present&& present);
   // Whether some launch is not among `before`: a clock of LaunchOrder. To be asked between
   // launches.
   bool any_unordered(std::span<const std::uint32_t> before) const {
@@ -159,6 +171,7 @@ class GlobalRaces {
                     LaneAccess& conflict);
 
   bool parallel_ = false;
+  int under_way_ = 0;  // launches that have begun and not ended
   AccessRecords records_;
   Pool<Split> splits_;
   Pool<Story> stories_;

@@ -30,19 +30,20 @@ void LaunchOrder::forget() {
 
 void LaunchOrder::begin(const Place& place, std::uint64_t blocks, std::uint32_t cluster,
                         std::uint32_t first_record) {
-  missed_ = false;
-  alone_ = place.sequence == 0;
-  before_.assign(place.before.begin(), place.before.end());
-  first_counted_ =
+  present_.missed = false;
+  present_.alone = place.sequence == 0;
+  present_.before.assign(place.before.begin(), place.before.end());
+  present_.first_counted =
       place.several_lanes && remembers() ? launches_.front().first_record : first_record;
-  for (std::uint32_t lane = 0; lane < forgotten_.size() && !alone_; ++lane)
-    missed_ |= forgotten_[lane] > at(before_, lane);
+  for (std::uint32_t lane = 0; lane < forgotten_.size() && !present_.alone; ++lane)
+    present_.missed |= forgotten_[lane] > at(present_.before, lane);
   // A cluster is known by its blocks' numbers divided by their count.
   const std::uint64_t first = (end_of_blocks_ + cluster - 1) / cluster * cluster;
-  first_block_ = static_cast<std::uint32_t>(first);
+  present_.first_block = static_cast<std::uint32_t>(first);
+  present_.blocks = blocks == 0 ? ~0u : static_cast<std::uint32_t>(blocks);
   end_of_blocks_ = first + blocks;
-  if (alone_) return;
-  launches_.push_back({first_block_, first_record, place.lane, place.sequence});
+  if (present_.alone) return;
+  launches_.push_back({present_.first_block, first_record, place.lane, place.sequence});
   if (place.lane >= steps_.size()) steps_.resize(place.lane + std::size_t{1});
   steps_[place.lane].push_back({place.sequence, first_record});
 }
@@ -61,7 +62,7 @@ bool LaunchOrder::is_among(std::span<const std::uint32_t> before, std::uint32_t 
 }
 
 bool LaunchOrder::is_before(std::uint32_t block) const {
-  return alone_ || is_among(before_, block);
+  return present_.alone || is_among(present_.before, block);
 }
 
 std::uint32_t LaunchOrder::first_unordered_in(std::span<const std::uint32_t> before) const {

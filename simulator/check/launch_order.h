@@ -3,6 +3,9 @@
 // The caller orders launches by vector clocks over lanes: sequences of operations that are ordered
 // one after another. Blocks are numbered on from launch to launch as long as a launch is
 // remembered, so a block's number names its launch. So do the numbers of records (global_races.h).
+//
+// Several launches may be under way, of which one runs at a time: the present one. What is asked of
+// it alone is in Present, which is put aside when another launch goes on.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +30,15 @@ class LaunchOrder {
     bool several_lanes = false;
   };
 
+  // Of the present launch alone.
+  struct Present {
+    std::vector<std::uint32_t> before;
+    bool alone = true;  // it is ordered after all others
+    bool missed = false;
+    std::uint32_t first_block = 0, blocks = ~0u, first_counted = 1;
+  };
+  Present& present() { return present_; }
+
   // Forgets launches that are settled.
   void settle(const Place& place);
   // Whether any launch is remembered.
@@ -34,24 +46,28 @@ class LaunchOrder {
   // Forgets them all; missed() returns true as soon as a launch comes that one of these is not
   // ordered before.
   void forget();
-  // A launch begins that has `blocks` blocks, in clusters of `cluster`. Its records are numbered
-  // from `first_record` on.
+  // A launch begins that has `blocks` blocks, in clusters of `cluster`; 0: all blocks from here on
+  // are its. Its records are numbered from `first_record` on.
   void begin(const Place& place, std::uint64_t blocks, std::uint32_t cluster,
              std::uint32_t first_record);
 
   // Of the present launch.
-  std::uint32_t first_block() const { return first_block_; }
+  std::uint32_t first_block() const { return present_.first_block; }
+  std::uint32_t blocks() const { return present_.blocks; }
+  bool is_of_present(std::uint32_t block) const {
+    return block - present_.first_block < present_.blocks;
+  }
   // Records count from this number on: the first of the present launch; or, with several lanes, of
   // the first launch that is remembered. What an ordered launch finds in a cell stays there, since
   // another launch may come that is not ordered after it.
-  std::uint32_t first_counted_record() const { return first_counted_; }
+  std::uint32_t first_counted_record() const { return present_.first_counted; }
   // The first block of the first launch that is remembered.
   std::uint32_t first_remembered() const {
-    return launches_.empty() ? first_block_ : launches_.front().first_block;
+    return launches_.empty() ? first_block() : launches_.front().first_block;
   }
   // Whether the launch of `block`, which is not of the present one, is ordered before it.
   bool is_before(std::uint32_t block) const;
-  bool missed() const { return missed_; }
+  bool missed() const { return present_.missed; }
   // Whether two blocks are of one launch.
   bool of_one_launch(std::uint32_t a, std::uint32_t b) const { return find(a) == find(b); }
 
@@ -81,11 +97,8 @@ class LaunchOrder {
   std::deque<Launch> launches_;          // by first block; the present one, too
   std::vector<std::deque<Step>> steps_;  // by lane: the launches in it
   std::vector<std::uint32_t>
-      forgotten_;                      // by lane: the last launch that was forgotten, not settled
-  std::vector<std::uint32_t> before_;  // of the present launch
-  bool alone_ = true;                  // the present launch is ordered after all others
-  bool missed_ = false;
-  std::uint32_t first_block_ = 0, first_counted_ = 1;
+      forgotten_;  // by lane: the last launch that was forgotten, not settled
+  Present present_;
   std::uint64_t end_of_blocks_ = 0;
 };
 

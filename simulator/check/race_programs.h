@@ -84,6 +84,7 @@ class GlobalSearch : public Search {
       orders_[b]->start(0, 2, b, cluster, &races_->grid());
     }
   }
+  ~GlobalSearch() override { races_->end(); }
   // A launch finds what the one before it has left, as programs do.
   static GlobalRaces& shared_among_launches() {
     static GlobalRaces races;

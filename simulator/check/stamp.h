@@ -10,7 +10,7 @@
 
 namespace lockstep::check {
 
-// A thread of the launch at some time.
+// A thread of some launch at some time.
 struct Stamp {
   std::uint32_t block = 0;  // number in the schedule
   std::uint32_t epoch = 0;
@@ -33,7 +33,7 @@ struct Side {
 
 enum class Relation : std::uint8_t { kSelf, kOrdered, kUnordered };
 
-// How what a thread did earlier relates to what `lane` of `side` does now. Both are of one launch.
+// How what a thread did earlier relates to what `lane` of `side` does now.
 inline Relation relate(const Stamp& earlier, std::uint32_t lane, const Side& side) {
   if (earlier.block == side.block) {
     if (earlier.epoch != side.order->epoch()) return Relation::kOrdered;
@@ -43,7 +43,7 @@ inline Relation relate(const Stamp& earlier, std::uint32_t lane, const Side& sid
                ? Relation::kOrdered
                : Relation::kUnordered;
   }
-  if (earlier.block < side.order->first_block() &&
+  if (!side.order->is_of_launch(earlier.block) &&
       side.order->grid().launches().is_before(earlier.block))
     return Relation::kOrdered;
   return side.order->ordered_after_block(side.warp * 32 + lane, earlier.block, earlier.epoch,

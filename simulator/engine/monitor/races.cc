@@ -208,7 +208,7 @@ Opponent opponent(const Block& b, std::uint32_t warp, const check::LaneAccess& c
   o.is_strong = c.record.strong;
   o.same_block = c.record.block == b.serial;
   o.same_warp = o.same_block && c.record.warp == warp;
-  if (c.record.block < launch.first_block) {
+  if (!b.races.is_of_launch(c.record.block)) {
     const PastLaunch* const past = launch.history->find(c.record.block);
     o.past = past == nullptr ? PastAccess{} : past_access(*past, c);
     o.block = o.past->access.block;

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <mutex>
 #include <system_error>
-#include <thread>
 #include <tuple>
 
 #include "simulator/engine/launch/helper_threads.h"
@@ -64,17 +63,6 @@ std::uint64_t state_of(const Warp& w) {
   return d.value();
 }
 
-// Whether this process has threads beside those of the launch: the one that called for it, and the
-// others that have not left.
-bool others_run_here(const QuiescenceBoard<std::atomic>& board) {
-  std::ptrdiff_t own = 1 + helper_threads();
-  for (std::size_t i = 1; i < board.places.size(); ++i)
-    own += board.places[i].quiet.load() != board.kGone;
-  std::error_code error;
-  const std::filesystem::directory_iterator threads("/proc/self/task", error);
-  return error || std::distance(begin(threads), end(threads)) > own;
-}
-
 }  // namespace
 
 void note_time_slice(Warp& w) {
@@ -129,12 +117,11 @@ bool seems_to_wait(const Block& b) {
   return true;
 }
 
-void LivelockWatch::after_time_slices(bool still, Block& first) {
+void LivelockWatch::after_time_slices(bool still, const Block& first) {
   // Whoever stood still may go on now.
   if (member_.has_news(worker_.changes)) launch_.watch.store(0);
   const bool begins = begins_to_watch();
   const bool all = member_.after_time_slices(worker_.changes, still && !begins, first.position);
-  if (!member_.unchanged()) since_ = {};
   // Nobody is quiet before it has gone round in the watch.
   if (begins) member_.look_again();
   if (!all || launch_.stop.load() != ~std::uint64_t{0}) return;
@@ -149,7 +136,7 @@ void LivelockWatch::after_time_slices(bool still, Block& first) {
     member_.look_again();
     return;
   }
-  if (!host_may_help()) report(first);
+  launch_.pause.store(Launch::Pause::kStill);
 }
 
 bool LivelockWatch::begins_to_watch() {
@@ -160,35 +147,30 @@ bool LivelockWatch::begins_to_watch() {
   return watch != 0;
 }
 
-bool LivelockWatch::host_may_help() {
-  {
-    const std::lock_guard guard(launch_.mutex);
-    if (!launch_.looks.at_host ||
-        (!launch_.looks.at_registered && !others_run_here(launch_.quiescence)))
-      return false;
-  }
-  const auto now = std::chrono::steady_clock::now();
-  if (since_ == std::chrono::steady_clock::time_point{}) since_ = now;
-  if (now - since_ >= launch_.config->host_patience) return false;
-  std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  member_.look_again();
-  return true;
+bool others_run_here() {
+  std::error_code error;
+  const std::filesystem::directory_iterator threads("/proc/self/task", error);
+  return error || std::distance(begin(threads), end(threads)) > 1 + helper_threads();
 }
 
-void LivelockWatch::report(Block& b) {
+bool host_may_help(Launch& launch, bool others) {
+  const std::lock_guard guard(launch.mutex);
+  return launch.looks.at_host && (launch.looks.at_registered || others);
+}
+
+void look_again(Launch& launch) {
+  launch.watch.store(0);
+  launch.quiescence.epoch.fetch_add(1);
+}
+
+Livelock livelock_of(Launch& launch, Block& b) {
   {
-    std::unique_lock guard(launch_.mutex);
-    Looks& looks = launch_.looks;
+    const std::lock_guard guard(launch.mutex);
+    const Looks& looks = launch.looks;
     // What is read weakly in a loop that waits for something else is data.
-    std::optional<Looks::Look>& look =
+    const std::optional<Looks::Look>& look =
         looks.strong || looks.strongly_elsewhere ? looks.strong : looks.weak;
-    if (look) {
-      check::Finding f = std::move(look->finding);
-      guard.unlock();
-      launch_.abandoned = true;
-      engine::report(b, std::move(f));
-      return;
-    }
+    if (look) return {&b, look->finding};
   }
   Warp* spins = nullptr;
   for (Warp& w : b.warps) {
@@ -206,7 +188,7 @@ void LivelockWatch::report(Block& b) {
       }
     }
   }
-  if (spins == nullptr) return;
+  if (spins == nullptr) return {};
   Block& block = *spins->block;
   std::uint32_t pc = spins->pc;
   LaneMask lanes = spins->active;
@@ -221,15 +203,14 @@ void LivelockWatch::report(Block& b) {
   LaneGroups groups;
   groups.add(block);
   f.detail = "Everything that still runs repeats itself. Of this block's threads" + groups.text();
-  const std::uint64_t units = launch_.units, begun = std::min(launch_.next.load(), units);
+  const std::uint64_t units = launch.units, begun = std::min(launch.next.load(), units);
   if (begun < units) {
     f.detail += "\n    " + std::to_string(units - begun) +
-                (launch_.clustered ? " clusters" : " blocks") +
+                (launch.clustered ? " clusters" : " blocks") +
                 " have not begun: they get room when others end, and only those of a cooperative "
                 "launch run all at once";
   }
-  launch_.abandoned = true;
-  engine::report(block, std::move(f));
+  return {&block, std::move(f)};
 }
 
 }  // namespace lockstep::engine

@@ -9,13 +9,12 @@
 // left to LaunchConfig::instruction_limit.
 //
 // What they wait for is found out then: everything goes round once more, and accesses to global
-// memory are noted. Memory that the host sees may be changed by another thread of the host: where
-// some look at such memory and there are other threads, the verdict waits
-// LaunchConfig::host_patience. Then it is no deadlock but what the simulated GPU cannot do: on a
-// GPU the launch would have returned, and the host would go on to write there.
+// memory are noted. Then the launch pauses (launch/running.h). Another launch, or the host, may
+// change what it waits for; if not, it is failed with the finding that is made here. Where some
+// look at memory that the host sees, that is no deadlock but what the simulated GPU cannot do: on
+// a GPU the launch would have returned, and the host would go on to write there.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
 #include "simulator/engine/state/block.h"
@@ -38,21 +37,35 @@ class LivelockWatch {
   LivelockWatch(Launch& launch, Worker& worker, std::size_t number)
       : launch_(launch), worker_(worker), member_(launch.quiescence, number) {}
   // This host thread has no more to run.
-  ~LivelockWatch() { member_.leave(worker_.changes); }
+  void leave() { member_.leave(worker_.changes); }
   // All of this thread's blocks have had a turn: `still`, they stand still and no further ones can
-  // begin. `first`: the one that comes first in the schedule. Says so when this holds of all
-  // threads, and ends the launch.
-  void after_time_slices(bool still, Block& first);
+  // begin. `first`: the one that comes first in the schedule. Pauses the launch when this holds of
+  // all threads.
+  void after_time_slices(bool still, const Block& first);
 
  private:
   bool begins_to_watch();
-  bool host_may_help();
-  void report(Block& b);
 
   Launch& launch_;
   Worker& worker_;
   QuiescenceMember<std::atomic> member_;
-  std::chrono::steady_clock::time_point since_{};  // this thread has stood still
 };
+
+// Of a launch that stands still, while no host thread runs it. `first`: the block that comes first
+// in the schedule.
+
+// Whether this process has threads beside the one that called for the launch.
+bool others_run_here();
+// Whether some look at memory that the host sees, and another thread of the host (`others`: there
+// are some), or, for registered memory, another process, may write there.
+bool host_may_help(Launch& launch, bool others);
+// The finding to be, and the block that it is of.
+struct Livelock {
+  Block* block = nullptr;
+  check::Finding finding;
+};
+Livelock livelock_of(Launch& launch, Block& first);
+// Memory may have changed: all that look at it look again.
+void look_again(Launch& launch);
 
 }  // namespace lockstep::engine

@@ -1,10 +1,12 @@
-#include "simulator/engine/state/worker.h"
+#include "simulator/engine/run/worker.h"
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "simulator/engine/launch/per_thread.h"
 #include "simulator/engine/monitor/lane_groups.h"
@@ -15,6 +17,7 @@
 #include "simulator/engine/state/cluster.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/placement.h"
+#include "simulator/engine/state/worker.h"
 
 namespace lockstep::engine {
 namespace {
@@ -101,59 +104,99 @@ void notify_if_long(Launch& launch, const Block& b) {
 
 // Unit: what is scheduled, a block or a cluster.
 template <class Unit>
-void work(Launch& launch, Worker& worker, std::size_t number) {
-  LivelockWatch livelock_watch(launch, worker, number);
-  std::vector<std::unique_ptr<Unit>> active;
-  const std::uint64_t units = launch.units;
-  const bool all_together = launch.config->cooperative;
-  const std::uint64_t seed = launch.config->schedule_seed;
-  int stragglers = 0;
-  for (;;) {
-    // Take a new one when there is none, or when those there are wait for somebody.
-    const bool room = active.empty() || all_together || active.size() < kBlocksInFlight;
-    bool began = false;
-    if (room) {
-      const std::uint64_t position = launch.next.fetch_add(1);
-      began = position < units && position <= launch.stop.load();
-      if (began) begin(active.emplace_back(), worker, position);
+class LoopOf final : public WorkerLoop {
+ public:
+  LoopOf(Launch& launch, Worker& worker, std::size_t number)
+      : launch_(launch), worker_(worker), watch_(launch, worker, number) {}
+
+  void run(std::uint64_t budget) override;
+  bool done() const override { return done_; }
+  Block* first() override { return active_.empty() ? nullptr : &first_of(*active_[0]); }
+
+ private:
+  // Begins another unit if there is one, and room for it.
+  bool begin_another();
+  // Gives each unit a turn. `began`: the last has just begun.
+  void run_round(bool began);
+
+  Launch& launch_;
+  Worker& worker_;
+  LivelockWatch watch_;
+  std::vector<std::unique_ptr<Unit>> active_;
+  int stragglers_ = 0;
+  bool done_ = false;
+};
+
+template <class Unit>
+bool LoopOf<Unit>::begin_another() {
+  // When there is none, or when those there are wait for somebody.
+  if (!active_.empty() && !launch_.config->cooperative && active_.size() >= kBlocksInFlight)
+    return false;
+  const std::uint64_t position = launch_.next.fetch_add(1);
+  if (position >= launch_.units || position > launch_.stop.load()) return false;
+  begin(active_.emplace_back(), worker_, position);
+  return true;
+}
+
+template <class Unit>
+void LoopOf<Unit>::run_round(bool began) {
+  const bool all_together = launch_.config->cooperative;
+  const std::uint64_t seed = launch_.config->schedule_seed;
+  bool still =
+      launch_.next.load() >= launch_.units || !(all_together || active_.size() < kBlocksInFlight);
+  bool idle = true;
+  // With a seed, one that begins may come before those that gave way. The others keep their
+  // order, and all of a cooperative launch theirs: whoever has passed a barrier of the grid waits
+  // until all have, and what a block does after it is not ordered by chance before what others do
+  // there.
+  const std::size_t first =
+      seed != 0 && began && !all_together && comes_first(seed, first_of(*active_.back()).position)
+          ? active_.size() - 1
+          : 0;
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    std::unique_ptr<Unit>& unit = active_[first == 0 ? i : i == 0 ? first : i - 1];
+    const Progress progress = engine::run(*unit);
+    // One that spins may wait for a block that a finding has ended.
+    if (progress == Progress::kYielded && launch_.stop.load() != ~0ull) ++stragglers_;
+    if (progress == Progress::kDone || stragglers_ > kMaxStragglers) {
+      end(std::move(unit));
+      still = idle = false;
+    } else {
+      idle = idle && waits(*unit);
+      still = still && all_still(*unit);
+      notify_if_long(launch_, first_of(*unit));
     }
-    if (active.empty()) return;
-    bool still = launch.next.load() >= units || !(all_together || active.size() < kBlocksInFlight);
-    bool idle = true;
-    // With a seed, one that begins may come before those that gave way. The others keep their
-    // order, and all of a cooperative launch theirs: whoever has passed a barrier of the grid waits
-    // until all have, and what a block does after it is not ordered by chance before what others do
-    // there.
-    const std::size_t first =
-        seed != 0 && began && !all_together && comes_first(seed, first_of(*active.back()).position)
-            ? active.size() - 1
-            : 0;
-    for (std::size_t i = 0; i < active.size(); ++i) {
-      std::unique_ptr<Unit>& unit = active[first == 0 ? i : i == 0 ? first : i - 1];
-      const Progress progress = run(*unit);
-      // One that spins may wait for a block that a finding has ended.
-      if (progress == Progress::kYielded && launch.stop.load() != ~0ull) ++stragglers;
-      if (progress == Progress::kDone || stragglers > kMaxStragglers) {
-        end(std::move(unit));
-        still = idle = false;
-      } else {
-        idle = idle && waits(*unit);
-        still = still && all_still(*unit);
-        notify_if_long(launch, first_of(*unit));
-      }
+  }
+  std::erase(active_, nullptr);
+  if (!active_.empty()) watch_.after_time_slices(still, first_of(*active_[0]));
+  // The machine may have fewer processors than there are host threads: those that can go on
+  // first.
+  if (idle && launch_.quiescence.places.size() > 1) std::this_thread::yield();
+}
+
+template <class Unit>
+void LoopOf<Unit>::run(std::uint64_t budget) {
+  const std::uint64_t before = worker_.counters.warp_instructions;
+  while (launch_.pause.load() == Launch::Pause::kNone) {
+    const bool began = begin_another();
+    if (active_.empty()) {
+      done_ = true;
+      watch_.leave();
+      return;
     }
-    std::erase(active, nullptr);
-    if (!active.empty()) livelock_watch.after_time_slices(still, first_of(*active[0]));
-    // The machine may have fewer processors than there are host threads: those that can go on
-    // first.
-    if (idle && launch.quiescence.places.size() > 1) std::this_thread::yield();
+    run_round(began);
+    if (budget != 0 && worker_.counters.warp_instructions - before >= budget) {
+      auto none = Launch::Pause::kNone;
+      launch_.pause.compare_exchange_strong(none, Launch::Pause::kSliced);
+    }
   }
 }
 
 }  // namespace
 
-void run_worker(Launch& launch, Worker& worker, std::size_t number) {
-  launch.clustered ? work<Cluster>(launch, worker, number) : work<Block>(launch, worker, number);
+std::unique_ptr<WorkerLoop> WorkerLoop::make(Launch& launch, Worker& worker, std::size_t number) {
+  if (launch.clustered) return std::make_unique<LoopOf<Cluster>>(launch, worker, number);
+  return std::make_unique<LoopOf<Block>>(launch, worker, number);
 }
 
 }  // namespace lockstep::engine

@@ -91,6 +91,9 @@ struct Launch {
   std::atomic<bool> abandoned{
       false};  // a cooperative grid has failed: its blocks would wait for one another for ever
   std::atomic<std::uint64_t> next{0};
+  // Host threads return after the round that they are in (run/worker.h), and why.
+  enum class Pause : std::uint8_t { kNone, kSliced, kStill };
+  std::atomic<Pause> pause{Pause::kNone};
   QuiescenceBoard<std::atomic> quiescence{0};  // of the host threads: livelock.h
   std::atomic<std::uint64_t> watch{0};  // not 0: all stand still, and global accesses are noted in
                                         // `looks`; another number every time
