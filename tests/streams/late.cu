@@ -3,9 +3,10 @@
 //   late --list            NAME <tab> KIND
 //   late NAME              NAME <tab> right or wrong
 //
-// The kind names what late_test.cc expects: `right` for a right program, `answers` for one that
-// looks at errors of calls, `error` for one that waits for a kernel's error, `exit` for one that
-// does not wait for it, `deadlock` for one that never ends on a GPU.
+// The kind names what late_test.cc expects: `right` for a right program, `race` for one with a
+// right result and a race, `answers` for one that looks at errors of calls, `error` for one that waits
+// for a kernel's error, `exit` for one that does not wait for it, `deadlock` for one that never
+// ends on a GPU.
 #include <cuda.h>
 #include <unistd.h>
 
@@ -56,6 +57,20 @@ void write_value(cudaStream_t stream, const int* at, unsigned value) {
 __global__ void set(int* flag, int value) {
   __threadfence_system();
   *static_cast<volatile int*>(flag) = value;
+}
+__global__ void await(int* flag, int value) {
+  while (*static_cast<volatile int*>(flag) != value) {
+  }
+  __threadfence_system();
+}
+// Waits for `mine`, and lets the other one go on, so often.
+__global__ void take_turns(int* flag, int mine, int times) {
+  for (int i = 0; i < times; ++i, mine += 2) {
+    while (*static_cast<volatile int*>(flag) != mine) {
+    }
+    __threadfence_system();
+    *static_cast<volatile int*>(flag) = mine + 1;
+  }
 }
 __global__ void store_beyond(int* x) { x[1 << 28] = 1; }
 __global__ void count(int* x) { *x += 1; }
@@ -148,6 +163,163 @@ LATE("deadlock", value_that_the_host_writes_too_late) {
   Pinned flag(0);
   Stream a(kFree);
   wait_for_value(a, flag, 5);
+  cudaStreamSynchronize(a);
+  __atomic_store_n(static_cast<int*>(flag), 5, __ATOMIC_RELEASE);
+}
+
+// ---- a kernel waits -----------------------------------------------------------------------------
+
+LATE("right", kernel_waits_for_a_later_kernel) {
+  Ints flag(0), x(0), y(0);
+  Stream a(kFree), b(kFree);
+  await<<<1, 1, 0, a>>>(flag, 5);
+  consume<<<1, kN, 0, a>>>(x, y);
+  produce<<<1, kN, 0, b>>>(x, 7, 0);
+  set<<<1, 1, 0, b>>>(flag, 5);
+  cudaStreamSynchronize(a);
+  want(y.holds(7));
+}
+
+LATE("right", kernel_waits_for_the_host) {
+  Ints x(7), y(0);
+  Pinned flag(0);
+  Stream a(kFree);
+  await<<<1, 1, 0, a>>>(flag, 5);
+  consume<<<1, kN, 0, a>>>(x, y);
+  want(cudaStreamQuery(a) == cudaErrorNotReady);
+  want(cudaStreamQuery(a) == cudaErrorNotReady);
+  __atomic_store_n(static_cast<int*>(flag), 5, __ATOMIC_RELEASE);
+  want(y.holds(7));
+}
+
+LATE("right", kernel_waits_for_a_value) {
+  Ints flag(0), x(7), y(0);
+  Stream a(kFree), b(kFree);
+  await<<<1, 1, 0, a>>>(flag, 5);
+  consume<<<1, kN, 0, a>>>(x, y);
+  hold<<<1, 1, 0, b>>>(0);
+  write_value(b, flag, 5);
+  want(y.holds(7));
+}
+
+// It goes on. But a copy is no flag: nothing orders its bytes and what the kernel reads.
+LATE("race", kernel_waits_for_a_copy) {
+  Ints flag(0), five(5), x(7), y(0);
+  Stream a(kFree), b(kFree);
+  await<<<1, 1, 0, a>>>(flag, 5);
+  consume<<<1, kN, 0, a>>>(x, y);
+  hold<<<1, 1, 0, b>>>(0);
+  cudaMemcpyAsync(flag, five, sizeof(int), cudaMemcpyDeviceToDevice, b);
+  want(y.holds(7));
+}
+
+LATE("right", kernel_waits_for_a_host_function) {
+  Ints x(7), y(0);
+  Pinned flag(0);
+  Stream a(kFree), b(kFree);
+  await<<<1, 1, 0, a>>>(flag, 5);
+  consume<<<1, kN, 0, a>>>(x, y);
+  cudaLaunchHostFunc(
+      b, [](void* at) { __atomic_store_n(static_cast<int*>(at), 5, __ATOMIC_RELEASE); },
+      static_cast<int*>(flag));
+  want(y.holds(7));
+}
+
+LATE("right", kernels_take_turns) {
+  Ints flag(0);
+  Stream a(kFree), b(kFree);
+  take_turns<<<1, 1, 0, a>>>(flag, 0, 20);
+  take_turns<<<1, 1, 0, b>>>(flag, 1, 20);
+  want(flag.fetch()[0] == 40);
+}
+
+// Without a call in between.
+LATE("right", kernel_and_host_take_turns) {
+  Pinned flag(0);
+  Stream a(kFree);
+  take_turns<<<1, 1, 0, a>>>(flag, 0, 20);
+  for (int i = 1; i < 40; i += 2) {
+    while (load_now(flag) != i) {
+    }
+    __atomic_store_n(static_cast<int*>(flag), i + 1, __ATOMIC_RELEASE);
+  }
+  want(cudaDeviceSynchronize() == cudaSuccess && load_now(flag) == 40);
+}
+
+LATE("right", branches_of_a_graph_take_turns) {
+  Ints flag(0);
+  Stream a(kFree), b(kFree);
+  Event fork, join;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaStreamBeginCapture(a, cudaStreamCaptureModeThreadLocal);
+  cudaEventRecord(fork, a);
+  cudaStreamWaitEvent(b, fork);
+  take_turns<<<1, 1, 0, a>>>(flag, 0, 5);
+  take_turns<<<1, 1, 0, b>>>(flag, 1, 5);
+  cudaEventRecord(join, b);
+  cudaStreamWaitEvent(a, join);
+  cudaStreamEndCapture(a, &graph);
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphLaunch(exec, a);
+  want(flag.fetch()[0] == 10);
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(graph);
+}
+
+// A kernel of another stream that runs all the time, and two streams that go on beside it.
+LATE("right", others_go_on_beside_a_kernel_that_waits) {
+  Ints x(0);
+  Pinned stop(0);
+  Stream a(kFree), b(kFree);
+  await<<<1, 1, 0, a>>>(stop, 1);
+  for (int i = 0; i < 10; ++i) {
+    count<<<1, 1, 0, b>>>(x);
+    want(cudaStreamSynchronize(b) == cudaSuccess);
+  }
+  __atomic_store_n(static_cast<int*>(stop), 1, __ATOMIC_RELEASE);
+  want(x.fetch()[0] == 10);
+}
+
+LATE("deadlock", kernel_that_nobody_helps) {
+  Ints flag(0);
+  Stream a(kFree);
+  await<<<1, 1, 0, a>>>(flag, 5);
+  cudaStreamSynchronize(a);
+}
+
+LATE("deadlock", kernel_waits_for_one_behind_it) {
+  Ints flag(0);
+  Stream a(kFree);
+  await<<<1, 1, 0, a>>>(flag, 5);
+  set<<<1, 1, 0, a>>>(flag, 5);
+  cudaStreamSynchronize(a);
+}
+
+LATE("deadlock", kernels_wait_for_one_another) {
+  Ints flags(0);
+  Stream a(kFree), b(kFree);
+  await<<<1, 1, 0, a>>>(flags, 5);
+  set<<<1, 1, 0, a>>>(flags + 1, 6);
+  await<<<1, 1, 0, b>>>(flags + 1, 6);
+  set<<<1, 1, 0, b>>>(flags, 5);
+  cudaDeviceSynchronize();
+}
+
+LATE("deadlock", kernel_and_value_wait_for_one_another) {
+  Ints flags(0);
+  Stream a(kFree), b(kFree);
+  await<<<1, 1, 0, a>>>(flags, 5);
+  write_value(a, flags + 1, 6);
+  wait_for_value(b, flags + 1, 6);
+  set<<<1, 1, 0, b>>>(flags, 5);
+  cudaDeviceSynchronize();
+}
+
+LATE("deadlock", kernel_and_host_wait_for_one_another) {
+  Pinned flag(0);
+  Stream a(kFree);
+  await<<<1, 1, 0, a>>>(flag, 5);
   cudaStreamSynchronize(a);
   __atomic_store_n(static_cast<int*>(flag), 5, __ATOMIC_RELEASE);
 }

@@ -42,13 +42,17 @@ void expect(const Program& p, const std::string& options) {
     EXPECT_EQ(o.status, 0) << all_of(o);
     EXPECT_TRUE(is_right(o, p)) << all_of(o);
     EXPECT_TRUE(o.findings.empty()) << all_of(o);
+  } else if (p.kind == "race") {
+    EXPECT_TRUE(has_finding(o, "race")) << all_of(o);
+    EXPECT_TRUE(is_right(o, p)) << all_of(o);
   } else if (p.kind == "answers") {
     EXPECT_TRUE(is_right(o, p)) << all_of(o);
   } else if (p.kind == "deadlock") {
     EXPECT_TRUE(has_finding(o, "deadlock")) << all_of(o);
-    // Where the stream waits, and where the host does.
-    EXPECT_NE(o.err.find("waits for"), o.err.npos) << all_of(o);
-    EXPECT_NE(o.err.find("by the host, a call at"), o.err.npos) << all_of(o);
+    // Where the stream or the kernel waits, and where the host does.
+    EXPECT_TRUE(has(o.err, "waits for the value") || has(o.err, "await(int*, int)")) << all_of(o);
+    EXPECT_TRUE(has(o.err, "by the host, a call at") || has(o.err, "waits for it in a call at"))
+        << all_of(o);
     EXPECT_NE(o.err.find("late.cu:"), o.err.npos) << all_of(o);
   } else {
     EXPECT_TRUE(is_right(o, p) || p.kind != "error") << all_of(o);

@@ -55,8 +55,9 @@ class Running {
   // The finding that fail() would report: who waits where, and for what.
   check::Finding why_still() const;
   // Nobody will change what it waits for: reports that, with `note` behind the details, and ends
-  // the launch.
-  void fail(const std::string& note = "");
+  // the launch. `host_waits`: the host waits for it, so that memory which the host sees will not
+  // change either: a deadlock.
+  void fail(const std::string& note = "", bool host_waits = false);
 
   // The outcome of a launch that is done. To be called once.
   Outcome finish();

@@ -369,10 +369,17 @@ check::Finding Running::why_still() const {
   return livelock_of(parts_->launch, *parts_->first()).finding;
 }
 
-void Running::fail(const std::string& note) {
+void Running::fail(const std::string& note, bool host_waits) {
   Livelock livelock = livelock_of(parts_->launch, *parts_->first());
   parts_->launch.abandoned = true;
   if (livelock.block != nullptr) {
+    if (host_waits) {
+      livelock.finding.kind = check::Kind::kDeadlock;
+      // What stands before that is about a host which does not wait.
+      std::string& detail = livelock.finding.detail;
+      if (const std::size_t rest = detail.find("Everything that still runs"); rest != detail.npos)
+        detail.erase(0, rest);
+    }
     if (!note.empty()) livelock.finding.detail += "\n    " + note;
     report(*livelock.block, std::move(livelock.finding));
   }

@@ -82,7 +82,41 @@ void end(Runtime& runtime, Pending& p, cudaError_t error) {
   runtime.queue.remove(p);
 }
 
-// Executes an operation that is ready. False: it waits for a value that is not there.
+void executed(Runtime& runtime, Device& device, Pending& p, cudaError_t error) {
+  if (p.kernel && p.kernel->has_waited()) everything_is_known(runtime, p.at);
+  if (error != cudaSuccess && !p.awaited && device.error == cudaSuccess) device.error = error;
+  end(runtime, p, error);
+  if (device.error != cudaSuccess) drop_pending(runtime, device);
+}
+
+// Of a kernel. *done: false where it waits.
+cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work, Pending& p,
+                       bool* done) {
+  if (!p.kernel) {
+    const cudaError_t error = RunningKernel::begin(runtime, device, work, p.at, p.chain, &p.kernel);
+    if (error != cudaSuccess) return error;
+    if (p.kernel->advance()) return p.kernel->finish(runtime, device, p.at);
+    runtime.queue.changed();
+  } else {
+    const std::uint64_t before = p.kernel->running().changes();
+    if (p.kernel->advance()) return p.kernel->finish(runtime, device, p.at);
+    // Others may wait for what it has written.
+    if (p.kernel->running().changes() != before) runtime.queue.changed();
+  }
+  *done = false;
+  return cudaSuccess;
+}
+
+cudaError_t perform(Runtime& runtime, Device& device, Pending& p, bool* done) {
+  if (const auto* kernel = std::get_if<KernelWork>(&p.work))
+    return run_kernel(runtime, device, *kernel, p, done);
+  if (const auto* values = std::get_if<MemoryOperationsWork>(&p.work))
+    return run_operations(runtime, p.api_name, *values, p.at, &p.next_value, done);
+  if (p.moment) *p.moment = std::chrono::steady_clock::now();
+  return perform(runtime, p.api_name, p.work, p.at);
+}
+
+// Executes an operation that is ready. False: it waits for memory to change.
 bool execute(Runtime& runtime, Pending& p) {
   Device& device = runtime.devices[static_cast<std::size_t>(p.device)];
   p.running = true;
@@ -95,11 +129,7 @@ bool execute(Runtime& runtime, Pending& p) {
   } else {
     const Executing executing(p);
     try {
-      if (const auto* values = std::get_if<MemoryOperationsWork>(&p.work)) {
-        error = run_operations(runtime, p.api_name, *values, p.at, &p.next_value, &done);
-      } else {
-        error = perform(runtime, device, p);
-      }
+      error = perform(runtime, device, p, &done);
     } catch (...) {
       error = report_exception(p.api_name);
     }
@@ -109,10 +139,7 @@ bool execute(Runtime& runtime, Pending& p) {
     runtime.queue.waits(p);
     return false;
   }
-  const bool failed_before = device.error != cudaSuccess;
-  if (error != cudaSuccess && !p.awaited && !failed_before) device.error = error;
-  end(runtime, p, error);
-  if (device.error != cudaSuccess) drop_pending(runtime, device);
+  executed(runtime, device, p, error);
   return true;
 }
 
@@ -146,46 +173,88 @@ void run_some(Runtime& runtime) {
   }
 }
 
-// The operations that wait, each in a line.
-std::string waiting(const Runtime& runtime) {
+// An operation that has begun, and waits for memory to change.
+bool waits_for_memory(const Pending& p) {
+  return p.kernel != nullptr ||
+         (p.tried_at != 0 && std::holds_alternative<MemoryOperationsWork>(p.work));
+}
+
+std::string describe_wait(const Runtime& runtime, const Pending& p) {
+  if (p.kernel) {
+    const check::Finding f = p.kernel->running().why_still();
+    return "kernel " + f.kernel + p.at.stream.in() + " at " + f.access.site.to_string() + ", " +
+           f.where;
+  }
+  const auto& values = std::get<MemoryOperationsWork>(p.work);
+  return std::string(p.api_name) + p.at.stream.in() + " waits for " +
+         words_of(*runtime.memory, values.operations[p.next_value]) +
+         (p.caller == nullptr ? "" : ", " + describe_caller(p.caller));
+}
+
+// All that wait, but for one.
+std::string waiting(const Runtime& runtime, const Pending* but = nullptr) {
   std::string all;
   for (const auto& entry : runtime.queue.entries()) {
     const auto& p = static_cast<const Pending&>(*entry);
-    if (!p.tried_at) continue;
-    const auto* values = std::get_if<MemoryOperationsWork>(&p.work);
-    if (values == nullptr) continue;
-    all += (all.empty() ? "" : "; ") + std::string(p.api_name) + p.at.stream.in() + " waits for " +
-           words_of(*runtime.memory, values->operations[p.next_value]);
-    if (p.caller != nullptr) all += ", " + describe_caller(p.caller);
+    if (&p != but && waits_for_memory(p))
+      all += (all.empty() ? "" : "; ") + describe_wait(runtime, p);
   }
   return all;
 }
 
+// What is reported of those that wait: a kernel, if there is one, and rather one that the host
+// waits for.
+std::shared_ptr<Entry> victim(const Runtime& runtime, const Clock& what) {
+  const auto rank = [&](const Entry& e) {
+    return 2 * (static_cast<const Pending&>(e).kernel != nullptr) +
+           what.covers(e.at.lane, e.at.sequence);
+  };
+  std::shared_ptr<Entry> best;
+  for (const auto& entry : runtime.queue.entries()) {
+    if (waits_for_memory(static_cast<const Pending&>(*entry)) &&
+        (!best || rank(*entry) > rank(*best)))
+      best = entry;
+  }
+  return best;
+}
+
 // Nothing can go on, and the host waits for it.
 void report_deadlock(Runtime& runtime, const Clock& what) {
-  const Pending* first = nullptr;
-  for (const auto& entry : runtime.queue.entries()) {
-    const auto& p = static_cast<const Pending&>(*entry);
-    if (std::holds_alternative<MemoryOperationsWork>(p.work) && p.tried_at != 0 &&
-        (first == nullptr || (what.covers(p.at.lane, p.at.sequence) &&
-                              !what.covers(first->at.lane, first->at.sequence))))
-      first = &p;
+  const auto entry = victim(runtime, what);
+  if (!entry) return;
+  auto& p = static_cast<Pending&>(*entry);
+  Device& device = runtime.devices[static_cast<std::size_t>(p.device)];
+  const void* const from = caller();
+  if (p.kernel) {
+    const std::string others = waiting(runtime, &p), place = describe_caller(from);
+    p.kernel->running().fail((others.empty() ? "" : "So does " + others + ". ") +
+                                 "The host waits for it" + (place.empty() ? "" : " in " + place) +
+                                 ".",
+                             /*host_waits=*/true);
+    executed(runtime, device, p, p.kernel->finish(runtime, device, p.at));
+    return;
   }
-  if (first == nullptr) return;
   check::Finding f;
   f.kind = check::Kind::kDeadlock;
-  f.call = first->api_name;
+  f.call = p.api_name;
   f.where = "the host waits, and nothing that it waits for can go on: " + waiting(runtime);
-  const void* const from = caller();
   f.caller = from;
   f.access.operation = describe_caller(from);
   f.detail = "No other thread of the host could write the value.";
-  const int ordinal = first->device;
   runtime.report({std::move(f)});
-  Device& device = runtime.devices[static_cast<std::size_t>(ordinal)];
   if (device.error == cudaSuccess)
     device.error = static_cast<cudaError_t>(check::cuda_error(check::Kind::kDeadlock));
   drop_pending(runtime, device);
+}
+
+// Whether the host may write what is waited for while this thread waits.
+bool host_may_help(const Runtime& runtime) {
+  const bool others = thread_count() - engine::helper_threads() > 1;
+  for (const auto& entry : runtime.queue.entries()) {
+    const auto& p = static_cast<const Pending&>(*entry);
+    if (p.kernel ? p.kernel->running().host_may_help() : others && waits_for_memory(p)) return true;
+  }
+  return false;
 }
 
 // Whether another thread executes something.
@@ -209,8 +278,10 @@ bool executes_at_once(const Runtime& runtime) {
 }
 
 bool execute_one(Runtime& runtime) {
-  const auto entry = runtime.queue.next({});
-  return entry && execute(runtime, entry);
+  while (const auto entry = runtime.queue.next({})) {
+    if (execute(runtime, entry)) return true;
+  }
+  return false;
 }
 
 void after_put(Runtime& runtime) {
@@ -247,24 +318,32 @@ void run_until(Runtime& runtime, const Clock& what) {
     }
     const auto now = std::chrono::steady_clock::now();
     if (since == std::chrono::steady_clock::time_point{}) since = now;
-    if (!others_execute(runtime) &&
-        (thread_count() - engine::helper_threads() == 1 || now - since >= kPatience))
-      return report_deadlock(runtime, what);
+    if (!others_execute(runtime) && (!host_may_help(runtime) || now - since >= kPatience)) {
+      const std::size_t before = runtime.queue.size();
+      report_deadlock(runtime, what);
+      if (runtime.queue.size() == before) return;
+      continue;
+    }
     wait_a_moment(runtime);
     runtime.queue.changed();
   }
 }
 
-void run_all(Runtime& runtime) { run_until(runtime, runtime.order.all()); }
+void run_all(Runtime& runtime) {
+  if (runtime.queue.empty() || thread_state().in_callback) return;
+  runtime.queue.called();
+  run_what_can(runtime, {nullptr, true, random_of(runtime)});
+}
 
 bool ask(Runtime& runtime, const Clock& what) {
   if (!runtime.queue.has(what)) return true;
   if (thread_state().in_callback) return false;
   runtime.queue.called();
-  auto entry = runtime.queue.next({&what, false, random_of(runtime)});
-  if (!entry) entry = runtime.queue.next({nullptr, false, random_of(runtime)});
-  if (entry) execute(runtime, entry);
-  return false;
+  while (true) {
+    auto entry = runtime.queue.next({&what, false, random_of(runtime)});
+    if (!entry) entry = runtime.queue.next({nullptr, false, random_of(runtime)});
+    if (!entry || execute(runtime, entry)) return false;
+  }
 }
 
 void wait_for(Runtime& runtime, const Clock& what) {
@@ -279,6 +358,10 @@ void execute_at_exit(Runtime& runtime) {
   if (runtime.start_error != cudaSuccess || thread_state().in_callback) return;
   runtime.queue.changed();
   run_what_can(runtime, {nullptr, true, random_of(runtime)});
+  // Nobody will write what kernels wait for. Where the host could have, the program may have meant
+  // to leave them.
+  if (!runtime.host_sees_memory) report_deadlock(runtime, {});
+  for (const Device& device : runtime.devices) drop_pending(runtime, device);
 }
 
 void drop_pending(Runtime& runtime, const Device& device) {

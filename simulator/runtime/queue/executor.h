@@ -34,7 +34,7 @@ bool execute_one(Runtime& runtime);
 // The host waits: executes all that `what` covers, and what that needs. A wait that never ends is
 // reported as a deadlock, and what waits is given up.
 void run_until(Runtime& runtime, const Clock& what);
-// The same for everything.
+// No wait: executes all that can be executed, but host functions and what comes after those.
 void run_all(Runtime& runtime);
 // The host asks whether all that `what` covers has been executed. Each answer "no" executes
 // something, so that a program that asks again gets on.

@@ -223,8 +223,9 @@ cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* funct
   return cudaSuccess;
 }
 
-cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work,
-                       const Operation& at, std::uint64_t chain) {
+cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelWork& work,
+                                 const Operation& at, std::uint64_t chain,
+                                 std::unique_ptr<RunningKernel>* result) {
   const KernelEntry* entry = runtime.modules.find_kernel(work.function);
   if (entry == nullptr)
     return unknown_kernel(work.function);  // its library was unloaded since the graph was made
@@ -264,14 +265,41 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work,
   config.running_grids = runtime.dependent_launches.before(request.stream, request.programmatic);
   if (interceptor != nullptr) interceptor->before_launch(runtime, *entry->binary, *loaded, config);
   runtime.record.launching(loaded->name(), device.ordinal);
-  engine::Outcome outcome = engine::launch(*loaded, config, *runtime.memory);
-  // Its name is for grids that may run beside it: long to make, where there are none.
-  runtime.dependent_launches.ran(
-      request.stream, outcome.started_dependents ? demangled(loaded->name()) : std::string(),
-      outcome);
+  auto made = std::unique_ptr<RunningKernel>(new RunningKernel);
+  made->kernel_ = loaded;
+  made->entry_ = entry;
+  made->stream_ = request.stream;
+  if (interceptor != nullptr) {
+    // It sees whole launches.
+    made->outcome_ = engine::launch(*loaded, config, *runtime.memory);
+  } else {
+    made->running_ = std::make_unique<engine::Running>(*loaded, std::move(config), *runtime.memory);
+  }
+  *result = std::move(made);
+  return cudaSuccess;
+}
+
+bool RunningKernel::advance() {
+  if (outcome_ || running_->advance() == engine::Running::State::kDone) return true;
+  has_waited_ = true;
+  return false;
+}
+
+cudaError_t RunningKernel::finish(Runtime& runtime, Device& device, const Operation& at) {
+  engine::Outcome outcome = outcome_ ? std::move(*outcome_) : running_->finish();
+  running_ = nullptr;
+  if (has_waited_) {
+    // Others have run in between.
+    runtime.dependent_launches.forget();
+  } else {
+    // Its name is for grids that may run beside it: long to make, where there are none.
+    runtime.dependent_launches.ran(
+        stream_, outcome.started_dependents ? demangled(kernel_->name()) : std::string(), outcome);
+  }
   if (outcome.informed_host) runtime.order.host_waits_for(at.before);
-  if (interceptor != nullptr) interceptor->after_launch(*entry->binary, *loaded, outcome);
-  keep_outcome(runtime, device, *loaded, std::move(outcome));
+  if (Interceptor* const interceptor = runtime.interceptor.get(); interceptor != nullptr)
+    interceptor->after_launch(*entry_->binary, *kernel_, outcome);
+  keep_outcome(runtime, device, *kernel_, std::move(outcome));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;
 }
 

@@ -5,7 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
 
+#include "simulator/engine/launch/running.h"
 #include "simulator/runtime/state/runtime.h"
 
 namespace lockstep::runtime {
@@ -28,11 +32,34 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
 
 struct KernelWork;  // work.h
 
-// Runs a kernel that make_kernel_work made ready, as the operation at `at`, of a chain
-// (dependent_launches.h). Its own errors are kept for the next call (Device::error) unless
-// CUDA_LAUNCH_BLOCKING is set.
-cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work,
-                       const Operation& at, std::uint64_t chain);
+// A kernel that has begun, and may wait for something.
+class RunningKernel {
+ public:
+  // Begins a kernel that make_kernel_work made ready, as the operation at `at`, of a chain
+  // (dependent_launches.h).
+  static cudaError_t begin(Runtime& runtime, Device& device, const KernelWork& work,
+                           const Operation& at, std::uint64_t chain,
+                           std::unique_ptr<RunningKernel>* result);
+  // Runs it. False: it waits for memory to change that it does not change itself.
+  bool advance();
+  engine::Running& running() { return *running_; }
+  // It has waited for memory to change: it may have learnt of what was executed meanwhile.
+  bool has_waited() const { return has_waited_; }
+  const engine::Kernel& kernel() const { return *kernel_; }
+  // What has become of it. Its own errors are kept for the next call (Device::error) unless
+  // CUDA_LAUNCH_BLOCKING is set.
+  cudaError_t finish(Runtime& runtime, Device& device, const Operation& at);
+
+ private:
+  RunningKernel() = default;
+
+  const engine::Kernel* kernel_ = nullptr;
+  const KernelEntry* entry_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+  std::unique_ptr<engine::Running> running_;
+  std::optional<engine::Outcome> outcome_;  // where it ran to its end at once
+  bool has_waited_ = false;
+};
 
 // The error for something that is no registered kernel: a null pointer, or anything else, which
 // CUDA takes for a handle.

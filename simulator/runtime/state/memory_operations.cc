@@ -74,31 +74,18 @@ bool holds(unsigned comparison, Unsigned there, Unsigned value) {
   }
 }
 
-// Whoever writes a value, or waits for it, may be ordered by it: what has been executed is before
-// all that has not, and before all that is put afterwards.
-Clock everything_is_known(Runtime& runtime, const Operation& at) {
-  Clock executed = runtime.order.all();
-  for (const auto& entry : runtime.queue.entries()) {
-    const Operation& e = entry->at;
-    if (e.lane != at.lane || e.sequence != at.sequence) executed.lower(e.lane, e.sequence - 1);
-  }
-  runtime.has_waited();
-  runtime.order.host_waits_for(executed);
-  runtime.queue.learn(executed);
-  return executed;
-}
-
 // One of them. *done: false where the value that is waited for is not there yet.
 cudaError_t run_one(Runtime& runtime, const char* api_name, const CUstreamBatchMemOpParams& o,
                     const Operation& at, bool* done) {
   *done = true;
   if (const cudaError_t error = check(runtime, api_name, o); error != cudaSuccess) return error;
   if (writes(o)) {
-    const Clock executed = everything_is_known(runtime, at);
+    everything_is_known(runtime, at);
+    // Kernels may look at it meanwhile.
     std::uint64_t value = o.writeValue.value64;
     const CopyWork copy = make_copy_work(reinterpret_cast<void*>(o.writeValue.address), 8, &value,
                                          8, width(o), 1, cudaMemcpyDefault);
-    return perform(runtime, api_name, copy, {0, 0, executed, {}});
+    return perform(runtime, api_name, copy, {0, 0, runtime.order.all(), {}});
   }
   if (!waits(o)) return cudaSuccess;  // a barrier: all that came before has happened
   const memory::Allocation* const a = runtime.memory->find(o.waitValue.address);
@@ -119,6 +106,18 @@ cudaError_t run_one(Runtime& runtime, const char* api_name, const CUstreamBatchM
 }
 
 }  // namespace
+
+Clock everything_is_known(Runtime& runtime, const Operation& at) {
+  Clock executed = runtime.order.all();
+  for (const auto& entry : runtime.queue.entries()) {
+    const Operation& e = entry->at;
+    if (e.lane != at.lane || e.sequence != at.sequence) executed.lower(e.lane, e.sequence - 1);
+  }
+  runtime.has_waited();
+  runtime.order.host_waits_for(executed);
+  runtime.queue.learn(executed);
+  return executed;
+}
 
 cudaError_t check_operations(Runtime& runtime, const char* api_name,
                              const MemoryOperationsWork& work) {

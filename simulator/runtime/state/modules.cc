@@ -112,7 +112,12 @@ bool Modules::known(const FatBinary* binary) const {
 }
 
 void Modules::remove(Runtime& runtime, FatBinary* binary) {
-  run_all(runtime);  // kernels that were launched are executed
+  // Kernels that were launched are executed.
+  if (is_unloading()) {
+    execute_at_exit(runtime);
+  } else {
+    wait_for_all(runtime);
+  }
   record_coverage(runtime, *binary);
   std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
   std::erase_if(variables_, [&](const auto& entry) { return entry.second->binary == binary; });

@@ -247,6 +247,8 @@ void Runtime::reset_device(Device& device) {
   device = std::move(fresh);
 }
 
+bool is_unloading() { return unloaded; }
+
 void start_driver() {
   Runtime& runtime = Runtime::get();
   if (thread_state().called_as == nullptr && runtime.start_error == cudaSuccess)

@@ -179,6 +179,9 @@ enum class Reach {
   kDevice,   // reaches the device: makes the context and delivers its error
 };
 
+// Whether the process ends: host code is left, and the runtime has been taken down.
+bool is_unloading();
+
 // Starts the driver, as cuInit does, unless the driver API itself is asking. On an H100 every call
 // of the runtime API does this, one that fails too; only cudaRuntimeGetVersion and
 // cudaCreateChannelDesc do not.

@@ -259,13 +259,6 @@ cudaError_t check_work(Runtime& runtime, const char* api_name, const Work& work)
   return cudaSuccess;
 }
 
-cudaError_t perform(Runtime& runtime, Device& device, const Pending& p) {
-  if (const auto* kernel = std::get_if<KernelWork>(&p.work))
-    return run_kernel(runtime, device, *kernel, p.at, p.chain);
-  if (p.moment) *p.moment = std::chrono::steady_clock::now();
-  return perform(runtime, p.api_name, p.work, p.at);
-}
-
 cudaError_t perform(Runtime& runtime, const char* api_name, const Work& work, const Operation& at) {
   runtime.dependent_launches.forget();
   check_order(runtime, api_name, at, work);

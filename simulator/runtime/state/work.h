@@ -104,10 +104,7 @@ cudaError_t locate_symbol(Runtime& runtime, Device& device, const char* api_name
 // be freed there before is freed.
 cudaError_t check_work(Runtime& runtime, const char* api_name, const Work& work);
 
-// Executes it, under the device lock. Host functions and operations on values are not done here
-// (queue/executor.h).
-cudaError_t perform(Runtime& runtime, Device& device, const Pending& pending);
-// The same of what is neither a kernel nor records an event, as the operation at `at`.
+// Executes a copy, a fill, an allocation or a free as the operation at `at`, under the device lock.
 cudaError_t perform(Runtime& runtime, const char* api_name, const Work& work, const Operation& at);
 
 // Puts work into the queue, or, where the stream is being captured, makes it a node of the graph
