@@ -224,11 +224,13 @@ class TensorMultiply : public ::testing::Test {
     body += std::string("setp.ne.u32 p2, tid, ") + (c.accumulates ? "77" : "tid") + ";\n";
     body += "add.u32 x8, all, " + std::to_string(kRowScales) + ";\nadd.u32 x9, all, " +
             std::to_string(kColumnScales) + ";\n";
-    body += "@p0 tcgen05.mma.cta_group::1.kind::" +
-            (c.scaled ? std::string("mxf8f6f4.block_scale") : std::string(c.a.kind)) + " [x5], " +
-            (c.a_in_tensor_memory ? "[x6]" : "d2") + ", d3, x7, " +
-            (c.scaled ? "[x8], [x9], " : "") + "p2" +
-            (c.scale != 0 ? ", " + std::to_string(c.scale) : "") + ";\n";
+    body +=
+        "@p0 tcgen05.mma.cta_group::1.kind::" +
+        (c.scaled ? std::string("mxf8f6f4.block_scale") + (c.a.code == 1 ? ".scale_vec::1X" : "")
+                  : std::string(c.a.kind)) +
+        " [x5], " + (c.a_in_tensor_memory ? "[x6]" : "d2") + ", d3, x7, " +
+        (c.scaled ? "[x8], [x9], " : "") + "p2" +
+        (c.scale != 0 ? ", " + std::to_string(c.scale) : "") + ";\n";
     body += testing::commit_and_wait();
     if (c.m == 64)
       body += "and.b32 x3, tid, 16;\nsetp.eq.u32 p3, x3, " + std::to_string(c.lane) + ";\n";
@@ -360,7 +362,8 @@ TEST_F(TensorMultiply, AInTensorMemoryNegatedAndScaled) {
 }
 
 JUDGES(TensorMultiply, RowsAndColumnsAreScaled,
-       "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale");
+       "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale",
+       "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X");
 TEST_F(TensorMultiply, RowsAndColumnsAreScaled) {
   std::uint64_t seed = 300;
   for (const Factor& f : {kE4M3, kE5M2, kE2M3, kE3M2, kE2M1}) {
