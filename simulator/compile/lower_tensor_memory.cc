@@ -91,7 +91,7 @@ class TensorLowering {
 };
 
 void lower_tensor_multiply(FunctionBuilder& b, const Instruction& i) {
-  constexpr std::uint8_t kScaled = 1, kInTensorMemory = 2;
+  constexpr std::uint8_t kScaled = 1, kInTensorMemory = 2, kBlockScale = 4;
   TensorLowering t(b, i, Action::kTensorMultiply);
   const std::vector<Operand>& o = i.operands;
   t.of.address = t.tensor_address(o[0]);
@@ -103,6 +103,10 @@ void lower_tensor_multiply(FunctionBuilder& b, const Instruction& i) {
   t.of.b = t.source(o[2], 8);
   t.of.instruction = t.source(o[3], 4);
   std::size_t next = 4;
+  if ((i.modifiers.variant & kBlockScale) != 0) {
+    t.of.row_scales = t.tensor_address(o[next++]);
+    t.of.column_scales = t.tensor_address(o[next++]);
+  }
   if (o[next].kind == Operand::Kind::kVector) {
     for (std::size_t n = 0; n < o[next].elements.size(); ++n)
       t.of.disabled[n] = t.source(o[next].elements[n], 4);

@@ -486,9 +486,12 @@ bool exists_on(const FormRow& row, int number, char suffix) {
     case 'u': return family && suffix == 'a';
     case 'i': return (number == 100 || number == 110) && suffix == 'a';
     case 's': return number / 10 == 10 && suffix != 0;
+    case 'v': return number / 10 == 10 && suffix == 'a';
     default: return suffix != 0;
   }
 }
+
+bool has_forms_not_here(std::string_view opcode) { return first_word(opcode) == "tcgen05"; }
 
 int vector_length(const OperandRule& rule, const Modifiers& m) {
   if (rule.part != 0) return m.shape.n / rule.part;

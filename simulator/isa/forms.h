@@ -72,6 +72,7 @@ struct FormRow {
 //   'u'  the same, without what is common to a family: only of those with 'a'
 //   'i'  sm_100 and sm_110, with an 'a' behind them
 //   's'  the family of sm_100
+//   'v'  the same, only of those with 'a'
 bool exists_on(const FormRow& row, int number, char suffix);
 
 // What one operand of a form may be.
@@ -161,6 +162,9 @@ std::vector<Match> match_opcode(std::string_view opcode);
 // For messages about an opcode that nothing accepts: up to which word it is known, and which words
 // could follow there; empty when even the first word is unknown.
 std::string explain_no_match(std::string_view opcode);
+
+// Whether PTX ISA 9.0 has more forms of this opcode's first word than there are here.
+bool has_forms_not_here(std::string_view opcode);
 
 // Whether PTX ISA 9.0 has an instruction of this opcode's first word, with or without forms here.
 bool is_instruction(std::string_view opcode);

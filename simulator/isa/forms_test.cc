@@ -186,6 +186,8 @@ std::string without_synonyms(std::string text) {
                            ".collector::a::use",
                            ".collector::a::lastuse",
                            ".collector::a::discard",
+                           ".block32",
+                           ".scale_vec::1X",
                            ".L2",
                            "::entry",
                            "::func"})

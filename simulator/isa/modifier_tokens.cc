@@ -306,6 +306,9 @@ bool apply_tensor_memory_word(std::string_view w, Modifiers& m) {
   if (w == "warpx2::02_13") return m.tensor_multicast = TensorMulticast::kPairs02And13, true;
   if (w == "warpx2::01_23") return m.tensor_multicast = TensorMulticast::kPairs01And23, true;
   if (w == "warpx4") return m.tensor_multicast = TensorMulticast::kAllFour, true;
+  // kind::mxf8f6f4 has one scale for 32 elements, whether that is spelled out or not.
+  if (w == "block_scale" || w == "block32" || w == "scale_vec::1X")
+    return m.scale_vector = 32, true;
   return w == "mbarrier::arrive::one" || w.starts_with("collector::");
 }
 

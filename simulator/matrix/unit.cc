@@ -432,9 +432,17 @@ void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint
   const auto part = [&](std::uint64_t bits, const Format& f) {
     return through_f16 ? widened(bits, f) : take_apart(bits, f);
   };
+  const auto scaled_part = [&](std::uint64_t bits, const Format& f, const std::int16_t* scales,
+                               int line) {
+    Parts p = part(bits, f);
+    if (scales == nullptr) return p;
+    if (scales[line] == Operation::kNotANumber) p.kind = Parts::Class::kNaN;
+    p.exponent += scales[line];
+    return p;
+  };
   FactorArrays bs(static_cast<std::size_t>(n * k));
   std::vector<bool> finite_columns(static_cast<std::size_t>(n));
-  for (int at = 0; at < n * k; ++at) bs.set(at, part(b[at], of_b));
+  for (int at = 0; at < n * k; ++at) bs.set(at, scaled_part(b[at], of_b, o.column_scales, at / k));
   for (int j = 0; j < n; ++j) finite_columns[static_cast<std::size_t>(j)] = bs.all_finite(j * k, k);
   // In the order in which they are summed, of A's elements, and for each the row of B that it
   // meets.
@@ -447,7 +455,8 @@ void multiply_floats(const Operation& o, const std::uint64_t* a, const std::uint
 
   FactorArrays row(static_cast<std::size_t>(stored)), chosen(static_cast<std::size_t>(stored));
   for (int i = 0; i < o.shape.m; ++i) {
-    for (int at = 0; at < stored; ++at) row.set(at, part(a[i * stored + order[at]], of_a));
+    for (int at = 0; at < stored; ++at)
+      row.set(at, scaled_part(a[i * stored + order[at]], of_a, o.row_scales, i));
     const bool finite_row = row.all_finite(0, stored);
     for (int j = 0; j < n; ++j) {
       Factors column = bs.from(j * k);

@@ -48,6 +48,10 @@ struct Operation {
   bool warpgroup = false;  // wgmma and tcgen05.mma, which have units of their own for fp8
   bool sparse = false;     // A has half of its columns, and `columns` says which
   int compute_capability = 90;
+  // Powers of two by which a row of A and a column of B are scaled: added to the exponents of their
+  // elements. kNotANumber: all of them are NaN. nullptr: none are scaled.
+  const std::int16_t *row_scales = nullptr, *column_scales = nullptr;
+  static constexpr std::int16_t kNotANumber = 0x7fff;
 };
 
 // a: m rows of k elements (k / 2 when sparse). b: n columns of k elements. c, d: m rows of n

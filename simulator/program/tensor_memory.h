@@ -36,6 +36,7 @@ struct TensorOperation {
   Slot a = kNoSlot, b = kNoSlot, instruction = kNoSlot, accumulates = kNoSlot;
   bool accumulates_negated = false;
   AddressOperand a_address;
+  AddressOperand row_scales, column_scales;                 // block scale
   Slot disabled[4] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // lanes of D that stay, a bit each
   int scale = 0;  // the accumulator is multiplied by 2^-scale first
 };

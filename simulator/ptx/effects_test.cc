@@ -84,9 +84,7 @@ TEST(Effects, OfEveryRowTheFirstOperandAloneIsWrittenAndOnlyWhenItIsADestination
     if (&row == last || row.opcode == Opcode::k_call) continue;
     last = &row;
     ++rows;
-    const std::string target =
-        "sm_" + std::to_string(row.sm) + (row.suffix != 0 ? std::string(1, row.suffix) : "");
-    const Module m = parsed(isa::example_module({&e, 1}, "9.0", target));
+    const Module m = parsed(isa::example_module({&e, 1}, "9.0", isa::target_of(row)));
     ASSERT_FALSE(m.functions.empty()) << e.text;
     const Function& f = m.functions.back();
     std::set<std::string> written, wanted;

@@ -368,8 +368,11 @@ class BodyParser {
         of_ptx ? in_.fail_unknown(opcode.line, std::move(why))
                : in_.fail(opcode.line, std::move(why));
       };
-      fail(nearest.empty() ? "unknown instruction '" + std::string(opcode.text) + "'"
-                           : "no instruction '" + std::string(opcode.text) + "': " + nearest);
+      const std::string name = "'" + std::string(opcode.text) + "'";
+      fail(nearest.empty() ? "unknown instruction " + name
+           : isa::has_forms_not_here(opcode.text)
+               ? name + " is not implemented by the simulated GPU, or is no instruction: " + nearest
+               : "no instruction " + name + ": " + nearest);
     }
     Instruction i;
     i.guard = guard;

@@ -420,6 +420,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"frobnicate.u32 %r1, %r2;", "unknown instruction 'frobnicate.u32'"},
         Refused{"clusterlaunchcontrol.b32 [%r1], 32;",
                 "unknown instruction 'clusterlaunchcontrol.b32'"},
+        Refused{"tcgen05.mma.cta_group::2.kind::f16 [%r1], %r2;",
+                "'tcgen05.mma.cta_group::2.kind::f16' is not implemented by the simulated GPU"},
         Refused{"add.rn.s32 %r1, %r2, %r3;",
                 "no instruction 'add.rn.s32': after 'add.rn' there may be"},
         Refused{"mul.u32 %r1, %r2, %r3;", ", not .u32"},

@@ -58,6 +58,7 @@ struct TensorWork {
   std::uint32_t d = 0;         // address in tensor memory
   std::uint64_t a = 0, b = 0;  // descriptors
   std::uint32_t a_tensor = 0, instruction = 0;
+  std::uint32_t row_scales = 0, column_scales = 0;  // addresses in tensor memory
   bool accumulates = false;
   std::uint32_t disabled[4] = {};
 };

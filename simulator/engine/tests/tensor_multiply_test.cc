@@ -83,7 +83,8 @@ struct Case {
   bool a_across = false, b_across = false;
   bool a_in_tensor_memory = false;
   bool a_negated = false, accumulates = false;
-  int lane = 0;  // of the accumulator
+  bool scaled = false;  // kind::mxf8f6f4
+  int lane = 0;         // of the accumulator
   int scale = 0;
 };
 
@@ -187,6 +188,19 @@ class TensorMultiply : public ::testing::Test {
         body += "tcgen05.st.sync.aligned.32x32b.x1.b32 [x2], {r0};\n";
       }
     }
+    // Scales: of row or column i, in lane i mod 32 of every quarter and column i / 32, byte 1 of
+    // the rows' and byte 2 of the columns'; 2 to the power of i mod 7 - 3 and i mod 5 - 2.
+    constexpr int kRowScales = 340, kColumnScales = 350;
+    for (int n = 0; c.scaled && n < 8; ++n) {
+      body += "and.b32 x3, tid, 31;\nadd.u32 x3, x3, " + std::to_string(32 * n) +
+              ";\nrem.u32 r0, x3, 7;\nadd.u32 r0, r0, 124;\nshl.b32 r0, r0, 8;\n"
+              "rem.u32 r1, x3, 5;\nadd.u32 r1, r1, 125;\nshl.b32 r1, r1, 16;\n";
+      body += "add.u32 x2, tm, " + std::to_string(kColumnScales + n) +
+              ";\ntcgen05.st.sync.aligned.32x32b.x1.b32 [x2], {r1};\n";
+      if (n < 4)
+        body += "add.u32 x2, tm, " + std::to_string(kRowScales + n) +
+                ";\ntcgen05.st.sync.aligned.32x32b.x1.b32 [x2], {r0};\n";
+    }
     body += "tcgen05.wait::st.sync.aligned;\ntcgen05.fence::before_thread_sync;\n";
     body += "fence.proxy.async;\nbar.sync 0;\ntcgen05.fence::after_thread_sync;\n";
     const auto describe = [&](const std::string& name, int start, bool across, int rows, int size) {
@@ -202,15 +216,21 @@ class TensorMultiply : public ::testing::Test {
     body += describe("d2", 0, c.a_across, c.m, c.a.bits / 8);
     body += describe("d3", kStartB, c.b_across, c.n, c.b.bits / 8);
     const std::uint32_t instruction = static_cast<std::uint32_t>(
-        c.result << 4 | c.a.code << 7 | c.b.code << 10 | c.a_negated << 13 | c.a_across << 15 |
-        c.b_across << 16 | c.n / 8 << 17 | c.m / 16 << 24);
+        (c.scaled ? 2 << 4 | 1 << 23 | 1 << 29 : c.result << 4) | c.a.code << 7 | c.b.code << 10 |
+        c.a_negated << 13 | c.a_across << 15 | c.b_across << 16 | c.n / 8 << 17 | c.m / 16 << 24);
     body += "add.u32 x5, all, " + std::to_string(c.lane << 16 | kColumnD) + ";\n";
     body += "add.u32 x6, all, " + std::to_string(kColumnA) + ";\n";
     body += "mov.b32 x7, " + std::to_string(instruction) + ";\n";
     body += std::string("setp.ne.u32 p2, tid, ") + (c.accumulates ? "77" : "tid") + ";\n";
-    body += "@p0 tcgen05.mma.cta_group::1.kind::" + std::string(c.a.kind) + " [x5], " +
-            (c.a_in_tensor_memory ? "[x6]" : "d2") + ", d3, x7, p2" +
-            (c.scale != 0 ? ", " + std::to_string(c.scale) : "") + ";\n";
+    body += "add.u32 x8, all, " + std::to_string(kRowScales) + ";\nadd.u32 x9, all, " +
+            std::to_string(kColumnScales) + ";\n";
+    body +=
+        "@p0 tcgen05.mma.cta_group::1.kind::" +
+        (c.scaled ? std::string("mxf8f6f4.block_scale") + (c.a.code == 1 ? ".scale_vec::1X" : "")
+                  : std::string(c.a.kind)) +
+        " [x5], " + (c.a_in_tensor_memory ? "[x6]" : "d2") + ", d3, x7, " +
+        (c.scaled ? "[x8], [x9], " : "") + "p2" +
+        (c.scale != 0 ? ", " + std::to_string(c.scale) : "") + ";\n";
     body += testing::commit_and_wait();
     if (c.m == 64)
       body += "and.b32 x3, tid, 16;\nsetp.eq.u32 p3, x3, " + std::to_string(c.lane) + ";\n";
@@ -247,7 +267,8 @@ class TensorMultiply : public ::testing::Test {
         for (int k = 0; k < c.a.k; ++k) {
           const double product = of_a[static_cast<std::size_t>(r * c.a.k + k)] *
                                  of_b[static_cast<std::size_t>(n * c.b.k + k)];
-          sum += c.a_negated ? -product : product;
+          const int power = c.scaled ? r % 7 - 3 + n % 5 - 2 : 0;
+          sum += std::ldexp(c.a_negated ? -product : product, power);
         }
         const std::uint32_t bits = got[static_cast<std::size_t>(lane * kColumns + n)];
         const double is = c.result == 2   ? static_cast<std::int32_t>(bits)
@@ -337,6 +358,22 @@ TEST_F(TensorMultiply, AInTensorMemoryNegatedAndScaled) {
     c.scale = scale;
     c.a_in_tensor_memory = scale == 7;
     run(c, seed++);
+  }
+}
+
+JUDGES(TensorMultiply, RowsAndColumnsAreScaled,
+       "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale",
+       "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X");
+TEST_F(TensorMultiply, RowsAndColumnsAreScaled) {
+  std::uint64_t seed = 300;
+  for (const Factor& f : {kE4M3, kE5M2, kE2M3, kE3M2, kE2M1}) {
+    for (const int n : {16, 256}) {
+      Case c{f, f, 128, n, 1, n == 16 ? 2 : 0};
+      c.scaled = true;
+      c.accumulates = n == 16;
+      c.a_in_tensor_memory = n == 256;
+      EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(128 * n));
+    }
   }
 }
 

@@ -54,6 +54,11 @@ const std::string kBefore = "tcgen05.fence::before_thread_sync;\n",
                   kWaitStore = "tcgen05.wait::st.sync.aligned;\n",
                   kUse = "add.u32 r0, r0, 1;\nst.global.b32 [mine], r0;\n";
 
+// e4m3, with scales in columns 0 and 4 and the accumulator from 64 on.
+const std::string kScaled =
+    "@p0 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [x9], d2, d3, " +
+    std::to_string(1 << 23 | 64 / 8 << 17 | 128 / 16 << 24) + ", [all], [x11], p2;\n";
+
 struct Pair {
   const char* name;
   std::string mistake, right;
@@ -155,6 +160,12 @@ std::vector<Pair> pairs() {
       {"AInTensorMemoryNeverWritten", kOperands + multiply("p2", "x9", "[all]") + kCommit + wait(),
        kOperands + multiply("p2", "x9") + kCommit + wait(), Kind::kUninitialised,
        "A in tensor memory was never written"},
+      {"ScalesNeverWritten", kOperands + kScaled + kCommit + wait(),
+       kOperands +
+           "tcgen05.st.sync.aligned.32x32b.x8.b32 [tm], {tid, tid, tid, tid, tid, tid, tid, "
+           "tid};\n" +
+           kWaitStore + kBefore + kBarrier + kAfter + kScaled + kCommit + wait(),
+       Kind::kUninitialised, "the scales of A were never written"},
       {"AllocatedAfterThePermitWasGivenUp",
        "@!p1 bra $l;\ntcgen05.dealloc.cta_group::1.sync.aligned.b32 all, 512;\n"
        "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n"
@@ -219,7 +230,10 @@ Outcome run(const std::string& body, std::uint64_t seed) {
   Machine gpu;
   gpu.config.compute_capability = 100;
   gpu.config.schedule_seed = seed;
-  gpu.load_text(tensor_kernel("add.u32 x9, all, 64;\nadd.u32 x10, all, 1048576;\n" + body));
+  gpu.load_text(
+      tensor_kernel("add.u32 x9, all, 64;\nadd.u32 x10, all, 1048576;\n"
+                    "add.u32 x11, all, 4;\n" +
+                    body));
   const auto out = gpu.buffer(std::vector<std::uint32_t>(128 * 512), "out");
   return gpu.launch("k", 1, 128, out, out);
 }

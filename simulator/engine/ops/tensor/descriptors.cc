@@ -19,6 +19,7 @@ Type factor_type(TensorKind kind, std::uint32_t code) {
     case TensorKind::kTF32: return code == 2 ? Type::kTF32 : Type::kNone;
     case TensorKind::kI8: return code == 0 ? Type::kU8 : code == 1 ? Type::kS8 : Type::kNone;
     case TensorKind::kF8F6F4:
+    case TensorKind::kMxF8F6F4:
       switch (code) {
         case 0: return Type::kE4M3;
         case 1: return Type::kE5M2;
@@ -50,7 +51,8 @@ bool has_shape(TensorKind kind, std::uint32_t m, std::uint32_t n) {
 }
 
 bool may_lie_across(TensorKind kind, Type type) {
-  return kind != TensorKind::kF8F6F4 || type == Type::kE4M3 || type == Type::kE5M2;
+  return (kind != TensorKind::kF8F6F4 && kind != TensorKind::kMxF8F6F4) || type == Type::kE4M3 ||
+         type == Type::kE5M2;
 }
 
 }  // namespace
@@ -64,7 +66,9 @@ int TensorProduct::stored_bits() const {
 std::string understand(std::uint32_t bits, TensorKind kind, TensorProduct& product) {
   matrix::Operation& o = product.operation;
   if (field(bits, 2, 1) != 0) return "says that A is sparse, and the instruction is not .sp";
-  const std::uint32_t d = field(bits, 4, 2), m = field(bits, 24, 5) * 16,
+  const bool scaled = kind == TensorKind::kMxF8F6F4;
+  // With block scale the result is f32, and the bits of its type name the byte of B's scales.
+  const std::uint32_t d = scaled ? 1 : field(bits, 4, 2), m = field(bits, 24, 5) * 16,
                       n = field(bits, 17, 6) * 8;
   o.a = factor_type(kind, field(bits, 7, 3));
   o.b = factor_type(kind, field(bits, 10, 3));
@@ -77,6 +81,13 @@ std::string understand(std::uint32_t bits, TensorKind kind, TensorProduct& produ
     return "names a shape that this kind does not have: M = " + std::to_string(m) +
            ", N = " + std::to_string(n);
   o.d = o.c = d == 0 ? Type::kF16 : d == 1 ? Type::kF32 : Type::kS32;
+  if (scaled) {
+    if (field(bits, 23, 1) != 1) return "has scales of ue4m3, and this kind has them of ue8m0";
+    if (m != 128) return "scales a product with M = " + std::to_string(m) + ": 128 is wanted";
+    if (field(bits, 31, 1) != 0) return "names a K that this kind does not have";
+    product.column_scale = static_cast<int>(field(bits, 4, 2));
+    product.row_scale = static_cast<int>(field(bits, 29, 2));
+  }
   o.saturates = field(bits, 3, 1) != 0;
   if (o.saturates && kind != TensorKind::kI8)
     return "says that the result saturates, which is of integers alone";

@@ -16,6 +16,7 @@ struct TensorProduct {
   matrix::Operation operation;  // types, shape, saturation
   bool a_negated = false, b_negated = false;
   bool a_across = false, b_across = false;  // A by columns, B by rows
+  int row_scale = 0, column_scale = 0;      // block scale: which byte of a word has them
   // Bits of a factor in shared and in tensor memory.
   int stored_bits() const;
 };

@@ -98,6 +98,42 @@ std::vector<std::uint64_t> read_a_of_tensor_memory(const TensorMemory& t, const 
   return out;
 }
 
+// Scales of `count` rows or columns, which lie in 32 lanes, the same in each quarter, and the next
+// 32 in the next column: a byte each, 2 to the power of it less 127.
+std::vector<std::int16_t> scales_of(const TensorMemory& t, std::uint32_t address, int count,
+                                    int byte) {
+  constexpr int kBias = 127, kNaN = 255;
+  std::vector<std::int16_t> scales;
+  for (int n = 0; n < count; ++n) {
+    const std::uint32_t word =
+        t.words[TensorMemory::word(static_cast<std::uint32_t>(n % 32),
+                                   tensor_column(address) + static_cast<std::uint32_t>(n / 32))];
+    const auto v = static_cast<int>(word >> (8 * byte) & 255);
+    scales.push_back(v == kNaN ? matrix::Operation::kNotANumber
+                               : static_cast<std::int16_t>(v - kBias));
+  }
+  return scales;
+}
+
+// Whether the scales are there: columns of all lanes that somebody has written.
+bool access_scales(Warp& w, int lane, const TensorWork& work, std::uint32_t address, int count,
+                   const char* whose) {
+  const TensorRegion region{0, kTensorLanes, tensor_column(address),
+                            static_cast<std::uint32_t>((count + 31) / 32)};
+  if (!access_tensor(w, lane, work.access, region, false)) return false;
+  for (std::uint32_t c = 0; c < region.columns; ++c) {
+    for (std::uint32_t l = 0; l < kTensorLanes; ++l) {
+      if (w.block->tensor->written[TensorMemory::word(l, region.column + c)]) continue;
+      return refuse_tensor(w, lane, Kind::kUninitialised,
+                           std::string("the scales of ") + whose +
+                               " were never written in column " +
+                               std::to_string(region.column + c) + ", lane " + std::to_string(l),
+                           "tcgen05.cp.32x128b.warpx4 writes them to all four quarters.");
+    }
+  }
+  return true;
+}
+
 // The accumulator times 2^-scale.
 std::uint64_t scaled(std::uint64_t bits, Type type, int scale) {
   if (scale == 0) return bits;
@@ -186,6 +222,13 @@ bool issue_multiply(Warp& w, const Op& op, int lane) {
     std::vector<std::uint64_t> whole(std::size_t{s.m} * s.k);
     if (!read_matrix(w, op, da, s.m, s.k, width, p.a_across, whole.data(), read)) return false;
   }
+  if (o.row_scales.slot != kNoSlot) {
+    work.row_scales = static_cast<std::uint32_t>(address_of(w, o.row_scales, lane));
+    work.column_scales = static_cast<std::uint32_t>(address_of(w, o.column_scales, lane));
+    if (!access_scales(w, lane, work, work.row_scales, s.m, "A") ||
+        !access_scales(w, lane, work, work.column_scales, s.n, "B"))
+      return false;
+  }
   std::vector<std::uint64_t> whole(std::size_t{s.n} * s.k);
   if (!read_matrix(w, op, db, s.n, s.k, width, p.b_across, whole.data(), read)) return false;
   accessed_as_one(w);
@@ -236,10 +279,17 @@ void do_multiply(Block& b, const TensorWork& work) {
       c[static_cast<std::size_t>(row) * s.n + n] =
           scaled(t.words[word_of(work.d, row, s.m, n)] & mask, o.d, work.of->scale);
   }
+  std::vector<std::int16_t> rows, columns;
+  if (work.of->row_scales.slot != kNoSlot) {
+    rows = scales_of(t, work.row_scales, s.m, p.row_scale);
+    columns = scales_of(t, work.column_scales, s.n, p.column_scale);
+    o.column_scales = columns.data();
+  }
   constexpr int kRows = 16;
   o.shape.m = kRows;
   for (int row = 0; row < s.m; row += kRows) {
     const auto at = static_cast<std::size_t>(row);
+    if (!rows.empty()) o.row_scales = rows.data() + at;
     matrix::multiply(o, a.data() + at * s.k, rhs.data(), c.data() + at * s.n, nullptr,
                      d.data() + at * s.n);
   }
