@@ -45,8 +45,9 @@ __global__ void after_second_copy_from_pageable_memory(const int* x, int* y) {
 }
 PAIR(second_copy_from_pageable_memory, "race") {
   const std::vector<int> host(kCopied, 7);
-  Buffer<int> first(kCopied), second(kCopied), y(kCopied);
+  Buffer<int> first(kCopied), second(kCopied, 1), y(kCopied);
   const Stream s(cudaStreamNonBlocking);
+  cudaDeviceSynchronize();
   cudaMemcpy(first, host.data(), kCopied * sizeof(int), cudaMemcpyHostToDevice);
   cudaMemcpy(second, host.data(), kCopied * sizeof(int), cudaMemcpyHostToDevice);
   after_second_copy_from_pageable_memory<<<1, kCopied, 0, s>>>(faulty ? second : first, y);
@@ -115,7 +116,7 @@ __global__ void after_copy_within_the_device(const int* x, int* y) {
   y[threadIdx.x] = x[threadIdx.x] + 1;
 }
 PAIR(copy_within_the_device, "race") {
-  Buffer<int> x(kCopied), y(kCopied), from(kCopied, 1);
+  Buffer<int> x(kCopied, 2), y(kCopied), from(kCopied, 1);
   const Stream blocking(cudaStreamDefault), free(cudaStreamNonBlocking);
   cudaDeviceSynchronize();
   cudaMemcpy(x, from, kCopied * sizeof(int), cudaMemcpyDeviceToDevice);
@@ -128,8 +129,9 @@ __global__ void after_fill_in_the_default_stream(int* counts) {
   atomicAdd(counts + threadIdx.x % 4, 1);
 }
 PAIR(fill_in_the_default_stream, "race") {
-  Buffer<int> counts(4);
+  Buffer<int> counts(4, 1);
   const Stream s(cudaStreamNonBlocking);
+  cudaDeviceSynchronize();
   if (faulty) {
     cudaMemset(counts, 0, 4 * sizeof(int));
   } else {

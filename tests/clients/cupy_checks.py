@@ -74,6 +74,15 @@ def events():
     return cp.cuda.get_elapsed_time(first, last) >= 0
 
 
+def pool():
+    made = cp.cuda.MemoryPool()
+    with cp.cuda.using_allocator(made.malloc):
+        first = cp.arange(1000)
+        del first
+        second = cp.arange(900) * 2
+    return made.total_bytes() > 0 and same(second, np.arange(900) * 2)
+
+
 def matrix(kind):
     a = np.arange(100).reshape(10, 10).astype(kind)
     return same(cp.asarray(a) @ cp.asarray(a), a @ a)
@@ -96,7 +105,8 @@ for name, function in {
         "complex": lambda: same(cp.abs(device + 1j), np.abs(host + 1j)),
         "histogram": lambda: same(cp.histogram(device, 10)[0], np.histogram(host, 10)[0]),
         "ElementwiseKernel":
-            lambda: same(cp.ElementwiseKernel("T x", "T y", "y = 2 * x", "twice")(device), 2 * host),
+            lambda: same(
+                cp.ElementwiseKernel("T x", "T y", "y = 2 * x", "twice")(device), 2 * host),
         "ReductionKernel":
             lambda: same(
                 cp.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")(device),
@@ -107,7 +117,7 @@ for name, function in {
         "fuse": fused,
         "stream": streams,
         "event": events,
-        "memory pool": lambda: cp.get_default_memory_pool().used_bytes() > 0,
+        "memory pool": pool,
         "matrix product of integers": lambda: matrix(np.int64),
         "sort": lambda: same(cp.sort(device[::-1]), host),
         "unique": lambda: same(cp.unique(device % 7), np.unique(host % 7)),

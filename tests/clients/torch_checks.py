@@ -1,4 +1,4 @@
-"""PyTorch as pip installs it: tensors, operators, models, an extension of its own, torch.compile."""
+"""PyTorch as pip installs it: tensors, operators, models, an extension, torch.compile."""
 
 import copy
 
@@ -74,8 +74,10 @@ torch::Tensor twice_of(torch::Tensor in) {
 
 
 def extension():
-    module = load_inline(name="lockstep_twice", cpp_sources="torch::Tensor twice_of(torch::Tensor);",
-                         cuda_sources=CUDA, functions=["twice_of"], extra_cuda_cflags=["-lineinfo"])
+    module = load_inline(name="lockstep_twice",
+                         cpp_sources="torch::Tensor twice_of(torch::Tensor);",
+                         cuda_sources=CUDA,
+                         functions=["twice_of"])
     return same(module.twice_of(device), 2 * host)
 
 
@@ -119,7 +121,8 @@ for name, function in {
         "MLP": lambda: model(MLP, torch.randn(5, 8)),
         "convolution": lambda: model(CONV, IMAGE),
         "transformer": lambda: model(
-            nn.TransformerEncoderLayer(16, 2, 32, dropout=0., batch_first=True), torch.randn(2, 5, 16)),
+            nn.TransformerEncoderLayer(16, 2, 32, dropout=0., batch_first=True),
+            torch.randn(2, 5, 16)),
         "LSTM": lambda: model(nn.LSTM(8, 8, batch_first=True), torch.randn(2, 5, 8)),
         "SGD": lambda: train(torch.optim.SGD),
         "AdamW": lambda: train(torch.optim.AdamW),

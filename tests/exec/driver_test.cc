@@ -15,6 +15,9 @@ TEST(Nvrtc, WhatIsCompiledWhileTheProgramRunsIsChecked) {
   EXPECT_EQ(right.status, 0) << right.out << right.err;
   EXPECT_EQ(right.out, "PASSED\n");
   EXPECT_TRUE(has(right.err, "1 launch of 1 kernel on a simulated sm_90: 0 errors")) << right.err;
+  const Outcome cubin = run("exec --require-kernels -- tests/exec/nvrtc cubin");
+  EXPECT_EQ(cubin.status, 0) << cubin.out << cubin.err;
+  EXPECT_EQ(cubin.out, "PASSED\n");
   const Outcome planted = run("exec -- tests/exec/nvrtc planted");
   EXPECT_NE(planted.status, 0) << planted.err;
   EXPECT_TRUE(has(planted.err, "out-of-bounds: ")) << planted.err;

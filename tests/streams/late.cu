@@ -4,9 +4,9 @@
 //   late NAME              NAME <tab> right or wrong
 //
 // The kind names what late_test.cc expects: `right` for a right program, `race` for one with a
-// right result and a race, `answers` for one that looks at errors of calls, `error` for one that waits
-// for a kernel's error, `exit` for one that does not wait for it, `deadlock` for one that never
-// ends on a GPU.
+// right result and a race, `answers` for one that looks at errors of calls, `error` for one that
+// waits for a kernel's error, `exit` for one that does not wait for it, `deadlock` for one that
+// never ends on a GPU.
 #include <cuda.h>
 #include <unistd.h>
 

@@ -191,18 +191,21 @@ bool read_file(const char* path, std::string* bytes) {
 }  // namespace
 
 // One function under the names of all minor versions.
-#define ALIAS(name, version, ...)                  \
-  int __nvJitLink##name##_13_##version __VA_ARGS__ \
-      __attribute__((alias("nvJitLink" #name), visibility("default")));
-#define EXPORT(name, arguments)                                                 \
-  ALIAS(name, 0, arguments)                                                     \
-  ALIAS(name, 1, arguments)                                                     \
-  ALIAS(name, 2, arguments)                                                     \
-  ALIAS(name, 3, arguments)                                                     \
-  ALIAS(name, 4, arguments)                                                     \
-  ALIAS(name, 5, arguments) ALIAS(name, 6, arguments) ALIAS(name, 7, arguments) \
-      ALIAS(name, 8, arguments) ALIAS(name, 9, arguments)                       \
-          __attribute__((visibility("default"))) int nvJitLink##name arguments
+#define ALIAS(name, version, arguments)          \
+  int __nvJitLink##name##_13_##version arguments \
+      __attribute__((alias("nvJitLink" #name), visibility("default")))
+#define EXPORT(name, arguments) \
+  ALIAS(name, 0, arguments);    \
+  ALIAS(name, 1, arguments);    \
+  ALIAS(name, 2, arguments);    \
+  ALIAS(name, 3, arguments);    \
+  ALIAS(name, 4, arguments);    \
+  ALIAS(name, 5, arguments);    \
+  ALIAS(name, 6, arguments);    \
+  ALIAS(name, 7, arguments);    \
+  ALIAS(name, 8, arguments);    \
+  ALIAS(name, 9, arguments);    \
+  __attribute__((visibility("default"))) int nvJitLink##name arguments
 
 extern "C" {
 

@@ -1,5 +1,5 @@
 // Compiles a kernel while it runs, by NVIDIA's run-time compiler, and launches it by the driver
-// API. With "planted" the kernel writes one element too far.
+// API. With "planted" the kernel writes one element too far. With "cubin" it asks for machine code.
 #include <cuda.h>
 #include <nvrtc.h>
 
@@ -26,15 +26,17 @@ int main(int argc, char** argv) {
   nvrtcProgram program;
   RTC(nvrtcCreateProgram(&program, source, "scale.cu", 0, nullptr, nullptr));
   RTC(nvrtcAddNameExpression(program, "scale<3>"));
-  const char* options[] = {"--gpu-architecture=compute_90", "-lineinfo",
+  const bool cubin = argc > 1 && std::strcmp(argv[1], "cubin") == 0;
+  const char* options[] = {cubin ? "--gpu-architecture=sm_90" : "--gpu-architecture=compute_90",
+                           "-lineinfo",
                            planted ? "-DWITHIN=0" : "-DWITHIN=1"};
   RTC(nvrtcCompileProgram(program, 3, options));
   const char* name;
   RTC(nvrtcGetLoweredName(program, "scale<3>", &name));
   size_t bytes;
-  RTC(nvrtcGetPTXSize(program, &bytes));
+  RTC(cubin ? nvrtcGetCUBINSize(program, &bytes) : nvrtcGetPTXSize(program, &bytes));
   std::string ptx(bytes, '\0');
-  RTC(nvrtcGetPTX(program, ptx.data()));
+  RTC(cubin ? nvrtcGetCUBIN(program, ptx.data()) : nvrtcGetPTX(program, ptx.data()));
 
   CUcontext context;
   CUmodule module;

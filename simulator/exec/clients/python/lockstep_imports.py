@@ -1,9 +1,9 @@
 """What is changed in packages under `lockstep exec`, when they are imported.
 
-Benchmarks run once. Autotuners choose among configurations of a kernel by their time on a GPU. The simulated GPU has no
-such time, and thousands of runs would take hours. So what measures in Triton and in torch.compile
-calls the function once, checks included, and answers with one and the same time. Each configuration
-runs, and an autotuner takes the first that can.
+Benchmarks run once. Autotuners choose among configurations of a kernel by their time on a GPU. The
+simulated GPU has no such time, and thousands of runs would take hours. So what measures in Triton
+and in torch.compile calls the function once, checks included, and returns one and the same time.
+Each configuration runs, and an autotuner takes the first that can.
 
 CuPy allocates each array by itself, without its pool: an access past an array's end is one past an
 allocation. A program that sets an allocator of its own gets it.

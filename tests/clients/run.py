@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Frameworks as pip installs them, on the simulated GPU: what passes, what fails and why.
+
+  tests/clients/run.py [--lockstep COMMAND] [--work FOLDER] [--python CLIENT=PATH]... [CLIENT...]
+
+Each client gets an environment of its own below FOLDER, from the package index; --python names an
+interpreter that has it already. Then its checks run under `lockstep exec`, and its planted
+mistakes, each of which must be found at its line. The table goes to stdout. Exit status: 0; 1 where
+another check failed than is known to, or one passed that is known to fail, or a mistake was not
+found; 2 for wrong usage.
+
+No test of Bazel runs this: it needs the package index and several gigabytes (PyTorch).
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import venv
+
+HERE = pathlib.Path(__file__).resolve().parent
+MISTAKES = {"race": "race", "off_by_one": "out-of-bounds", "unwritten": "uninitialised"}
+LIBRARY = "{} holds machine code"
+PTX_120 = "its kernels of CUB and Thrust have PTX for compute_120 alone: --device=sm_120"
+NO_HOST = "the fused operator has machine code, and no implementation for the processor"
+STRIPPED = "the CUDA runtime inside warp.so is stripped"
+
+# What is installed, what is checked, whether mistakes are planted, and what is known to fail.
+CLIENTS = {
+    "triton": (["torch", "numpy"], True, {}),
+    "torch": (["torch", "numpy", "ninja"], True, {"LSTM": NO_HOST}),
+    "cupy": (["cupy-cuda13x[ctk]", "numpy"], True, {
+        "sort": PTX_120,
+        "unique": PTX_120,
+        "matrix product": LIBRARY.format("cuBLAS"),
+        "random": LIBRARY.format("cuRAND"),
+        "fft": LIBRARY.format("cuFFT"),
+    }),
+    "numba": (["numba-cuda[cu13]", "numpy"], True, {}),
+    "cuda_core": (["cuda-core[cu13]", "numpy"], False, {}),
+    "warp": (["warp-lang", "numpy"], False, {"copies": STRIPPED, "kernel": STRIPPED}),
+}
+
+
+def install(client, work):
+    """The interpreter of an environment with a client."""
+    folder = work / client
+    python = folder / "bin/python"
+    if not (folder / "installed").exists():
+        venv.create(folder, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *CLIENTS[client][0]], check=True)
+        (folder / "installed").touch()
+    return python
+
+
+def run(lockstep, python, script, *arguments, report=None):
+    command = [*lockstep, "exec", *([f"--report={report}"] if report else []), "--", str(python),
+               str(script), *arguments]
+    environment = dict(os.environ)
+    environment["PATH"] = f"{pathlib.Path(python).parent}:{environment['PATH']}"  # ninja
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", timeout=3600)
+
+
+def checks(client, lockstep, python):
+    """Prints a client's rows; the number of surprises."""
+    known = CLIENTS[client][2]
+    done = run(lockstep, python, HERE / f"{client}_checks.py")
+    passed = re.findall(r"^passed (.*)$", done.stdout, re.M)
+    failed = dict(re.findall(r"^failed (.*?): (.*)$", done.stdout, re.M))
+    print(f"{client}: {len(passed)} passed, {len(failed)} failed", flush=True)
+    surprises = 0
+    for name, reason in failed.items():
+        expected = known.get(name)
+        surprises += expected is None
+        print(f"  {'known to fail' if expected else 'FAILED'}: {name}: {expected or reason}")
+    for name in set(known) & set(passed):
+        surprises += 1
+        print(f"  PASSED although it is known to fail: {name}")
+    if not passed and not failed:
+        surprises += 1
+        print("  NO CHECK RAN:\n" + "\n".join(done.stdout.splitlines()[-12:]))
+    return surprises
+
+
+def planted_line(client, mistake):
+    """The line of a mistake, by its mark, counted in the text that the compiler sees."""
+    source = HERE / "planted" / f"{client}_mistakes.{'cu' if client == 'torch' else 'py'}"
+    text = source.read_text()
+    if client == "cupy":  # CUDA C++ in a string: the compiler's line 1 is its first
+        text = text.split('r"""', 1)[1]
+    lines = text.splitlines()
+    return next(i for i, line in enumerate(lines, 1) if f"planted: {mistake}" in line)
+
+
+def mistakes(client, lockstep, python, work):
+    """Runs the planted mistakes; the number of those that are not found."""
+    missed = 0
+    for mistake, kind in MISTAKES.items():
+        report = work / f"{client}_{mistake}.json"
+        report.unlink(missing_ok=True)
+        run(lockstep, python, HERE / "planted" / f"{client}_mistakes.py", mistake, report=report)
+        findings = json.loads(report.read_text())["findings"] if report.exists() else []
+        line = planted_line(client, mistake)
+        found = any(f["kind"] == kind and f["line"] == line for f in findings)
+        missed += not found
+        print(f"  planted {mistake}: {'found' if found else 'MISSED'}, {kind} at line {line}",
+              flush=True)
+    return missed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lockstep", default="lockstep", help="the command, or lockstep-exec")
+    parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("lockstep-clients"))
+    parser.add_argument("--python", action="append", default=[], metavar="CLIENT=PATH")
+    parser.add_argument("clients", nargs="*")
+    options = parser.parse_args()
+    unknown = set(options.clients) - set(CLIENTS)
+    if unknown:
+        parser.error(f"there is no client {', '.join(sorted(unknown))}")
+    given = dict(p.split("=", 1) for p in options.python)
+    options.work.mkdir(parents=True, exist_ok=True)
+    wrong = 0
+    for client in options.clients or CLIENTS:
+        python = given.get(client) or install(client, options.work)
+        wrong += checks(client, [options.lockstep], python)
+        if CLIENTS[client][1]:
+            wrong += mistakes(client, [options.lockstep], python, options.work)
+    sys.exit(1 if wrong else 0)
+
+
+main()
