@@ -401,7 +401,7 @@ TEST_F(RunningTest, AFlagOrdersTheStreamsOnBothOfItsSides) {
     const Outcome o = read->finish();
     EXPECT_EQ(o.failed(), std::string_view(store).find("relaxed") != std::string_view::npos)
         << text(o);
-    // Nobody has told the third stream.
+    // Nothing orders the third stream.
     const auto third = begin("read", 2);
     EXPECT_EQ(third->advance(), State::kDone);
     EXPECT_TRUE(third->finish().failed());
