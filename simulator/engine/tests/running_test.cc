@@ -316,12 +316,14 @@ TEST_F(RunningTest, ALaunchThatGoesOnIsStillSearchedForRacesOfItsOwn) {
 // What nothing orders before a launch that is put aside stays known, even if the host has waited
 // for it meanwhile.
 TEST_F(RunningTest, WhatTheHostHasWaitedForMayStillRaceWithALaunchUnderWay) {
-  load({{"waits", wait("W", "d1", 1) + kWriteX}, {"write", kWriteX}, {"other", kAddXToY}});
-  const auto waits = begin("waits", 0);
-  EXPECT_EQ(waits->advance(), State::kStill);
+  load({{"waits", wait("W", "d1", 1) + kWriteX},
+        {"write", kWriteX},
+        {"other", "st.global.u32 [d5], r4;\n"}});
   const auto write = begin("write", 1);
   EXPECT_EQ(write->advance(), State::kDone);
   expect_clean(*write);
+  const auto waits = begin("waits", 0);
+  EXPECT_EQ(waits->advance(), State::kStill);
   settled = {0, 1};
   const auto other = begin("other", 2);
   EXPECT_EQ(other->advance(), State::kDone);
@@ -331,6 +333,7 @@ TEST_F(RunningTest, WhatTheHostHasWaitedForMayStillRaceWithALaunchUnderWay) {
   const Outcome o = waits->finish();
   ASSERT_EQ(o.findings.size(), 1u) << text(o);
   EXPECT_EQ(o.findings[0].kind, Kind::kRace);
+  EXPECT_THAT(text(o), HasSubstr("write in stream 1"));
 }
 
 // Records are used up while a launch waits: it goes on with new ones.
@@ -342,13 +345,17 @@ TEST_F(RunningTest, RecordsMayRunOutWhileALaunchWaits) {
         {"read", kAddXToY}});
   for (const bool races : {false, true}) {
     set_flag(a, 0);
+    const memory::Address mine = y, of_many = gpu.unwritten(4 * kThreads * 8, "of the many");
+    y = of_many;
+    // The numbers of its records are high, and those of what it meets later are low.
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(begin("many", 1, 4)->advance(), State::kDone);
+    settled = sequences;
+    y = mine;
     const auto waits = begin("waits", 0);
     EXPECT_EQ(waits->advance(), State::kStill);
-    const std::uint64_t before = gpu.memory.race_records();
     bool began_anew = false;
-    std::uint64_t last = before;
-    const memory::Address kept = y;
-    y = gpu.unwritten(4 * kThreads * 8, "of the many");
+    std::uint64_t last = gpu.memory.race_records();
+    y = of_many;
     for (int i = 0; i < 100 && !began_anew; ++i) {
       const auto many = begin("many", 1, 4);
       began_anew = gpu.memory.race_records() < last;
@@ -358,7 +365,7 @@ TEST_F(RunningTest, RecordsMayRunOutWhileALaunchWaits) {
       expect_clean(*many);
     }
     EXPECT_TRUE(began_anew);
-    y = kept;
+    y = mine;
     set_flag(a, 1);
     std::unique_ptr<Running> read = begin("read", 2);
     if (races) {
@@ -394,7 +401,7 @@ TEST_F(RunningTest, AFlagOrdersTheStreamsOnBothOfItsSides) {
     const Outcome o = read->finish();
     EXPECT_EQ(o.failed(), std::string_view(store).find("relaxed") != std::string_view::npos)
         << text(o);
-    // The third stream has learnt nothing.
+    // Nothing orders the third stream.
     const auto third = begin("read", 2);
     EXPECT_EQ(third->advance(), State::kDone);
     EXPECT_TRUE(third->finish().failed());
