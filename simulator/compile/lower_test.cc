@@ -309,8 +309,8 @@ TEST(Lower, EveryExampleUsesTheRegistersThatTheTableNames) {
   for (isa::Example& e : isa::pairwise_examples()) {
     const isa::FormRow& row = *e.spelling.form->row;
     if (!reads_its_operands(row)) continue;
-    by_target["sm_" + std::to_string(row.sm) + (row.suffix != 0 ? "a" : "")]
-        .push_back(std::move(e));
+    by_target["sm_" + std::to_string(row.sm) + (row.suffix != 0 ? "a" : "")].push_back(
+        std::move(e));
   }
   std::size_t instructions = 0;
   for (const auto& [target, examples] : by_target) {

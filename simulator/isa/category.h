@@ -45,7 +45,7 @@ enum class Category : std::uint8_t {
   kMatrix,
   kMatrixLoadStore,
   kWarpgroup,   // the same of four warps, asynchronously; and how many registers their threads have
-  kTensorCopy,    // through a tensor map, and changes of such
+  kTensorCopy,  // through a tensor map, and changes of such
   kTensorMemory,  // tcgen05: tensor memory, what multiplies there, and what orders the two
   // Textures and surfaces.
   kTexture,

@@ -42,7 +42,7 @@ bool always_a_finding(const isa::FormRow& row) {
     case isa::Opcode::k_sust:
     case isa::Opcode::k_sured:
     case isa::Opcode::k_suq:
-    case isa::Opcode::k_setmaxnreg:  // of four warps
+    case isa::Opcode::k_setmaxnreg:     // of four warps
     case isa::Opcode::k_tcgen05_alloc:  // and what needs its columns: tensor_order_test.cc
     case isa::Opcode::k_tcgen05_commit:
     case isa::Opcode::k_tcgen05_cp:
