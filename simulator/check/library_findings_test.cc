@@ -46,6 +46,23 @@ TEST(LibraryFindings, ALaterTileMayOverwriteWhatAnEarlierOneHasRead) {
       << "a program without line information";
 }
 
+TEST(LibraryFindings, CutlassHasNoFencesOfTensorMemory) {
+  const char *const load = "/home/user/cutlass/include/cute/arch/copy_sm100.hpp",
+                    *const multiply = "/home/user/cutlass/include/cute/arch/mma_sm100_umma.hpp";
+  const auto missing = [](const char* mine, const char* theirs, const char* what) {
+    Finding f = race("void gemm<int>(int)", mine, theirs);
+    f.kind = Kind::kAsyncOrder;
+    f.where = what;
+    return f;
+  };
+  constexpr const char* kFence = "is separated by no fence::after_thread_sync";
+  EXPECT_NE(known_in_library(missing(load, multiply, kFence)), nullptr);
+  EXPECT_EQ(known_in_library(missing(load, multiply, "may be under way")), nullptr)
+      << "a wait that is missing";
+  EXPECT_EQ(known_in_library(missing("user.cu", multiply, kFence)), nullptr);
+  EXPECT_EQ(known_in_library(missing("", "", kFence)), nullptr) << "without line information";
+}
+
 TEST(LibraryFindings, NothingElseInTheKernelIsKnown) {
   EXPECT_EQ(known_in_library(race(kSelect, kAssign, kAssign), RaceShape::kOther), nullptr)
       << "an earlier tile that overwrites what a later one reads";
