@@ -71,6 +71,25 @@ std::vector<std::string> as_typed(const CLI::Option& option) {
   return words;
 }
 
+// Where the program begins, of words without a "--": at the first that is neither an option nor an
+// option's value. words.size() where none is, or where that is not clear.
+std::size_t find_program(const Tree& tree, const Offer& offer,
+                         const std::vector<std::string>& words) {
+  for (const auto& [sub, command] : tree.commands) {
+    if (words.empty() || sub->get_name() != words.front()) continue;
+    // The script of a checkout takes the suites for the program of the others.
+    if (!takes_program(command) || (offer.checkout && command != Command::kExec)) break;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      if (!words[i].starts_with('-')) return i;
+      if (words[i].find('=') != std::string::npos) continue;
+      const CLI::Option* const option = sub->get_option_no_throw(words[i]);
+      if (option == nullptr) break;
+      if (option->get_items_expected_max() > 0) ++i;
+    }
+  }
+  return words.size();
+}
+
 }  // namespace
 
 CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments) {
@@ -78,8 +97,17 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
   const Tree tree = make_tree(offer, line);
   CLI::App& app = *tree.app;
   std::vector<std::string> words = arguments;
-  // What follows the first "--" is the program's alone.
-  const auto dashes = std::find(words.begin(), words.end(), "--");
+  // What follows the first "--" is the program's alone. It may be left out before a word that can
+  // only be the program.
+  auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes == words.end()) {
+    const auto at = static_cast<std::ptrdiff_t>(find_program(tree, offer, words));
+    dashes = words.insert(words.begin() + at, "--");
+    if (dashes + 1 == words.end()) {
+      words.pop_back();
+      dashes = words.end();
+    }
+  }
   const bool has_program = dashes != words.end();
   std::vector<std::string> program(has_program ? dashes + 1 : dashes, words.end());
   words.erase(dashes, words.end());
