@@ -19,8 +19,9 @@ CHECKS = "docs/reference/checks.md"
 SOURCES = ["examples/findings/findings.cu", "examples/findings/warpgroup.cu"]
 SMOOTH = "examples/first_program/smooth.cu"
 
-# Information, which no small kernel shows; stopped by a low limit; found on demand.
-WITHOUT_EXAMPLE = {"incomplete-check"}
+# Information, which no small kernel shows, and what `exec` does not report; stopped by a low limit;
+# found on demand.
+WITHOUT_EXAMPLE = {"incomplete-check", "unsupported"}
 OPTIONS = {"time-limit": ["--instruction-limit=1000000"], "leak": ["--check=all,leaks"]}
 
 # Absolute: --update leaves the folder in which they are named.

@@ -63,6 +63,18 @@ __global__ void await(int* flag, int value) {
   }
   __threadfence_system();
 }
+__global__ void produce_and_set(int* x, int value, int* flag, int set_to) {
+  x[threadIdx.x] = value + threadIdx.x;
+  __syncthreads();
+  __threadfence();
+  if (threadIdx.x == 0) *static_cast<volatile int*>(flag) = set_to;
+}
+__global__ void await_and_consume(int* flag, int value, const int* x, int* y) {
+  while (*static_cast<volatile int*>(flag) != value) {
+  }
+  __threadfence();
+  y[threadIdx.x] = x[threadIdx.x];
+}
 // Waits for `mine`, and lets the other one go on, so often.
 __global__ void take_turns(int* flag, int mine, int times) {
   for (int i = 0; i < times; ++i, mine += 2) {
@@ -172,10 +184,8 @@ LATE("deadlock", value_that_the_host_writes_too_late) {
 LATE("right", kernel_waits_for_a_later_kernel) {
   Ints flag(0), x(0), y(0);
   Stream a(kFree), b(kFree);
-  await<<<1, 1, 0, a>>>(flag, 5);
-  consume<<<1, kN, 0, a>>>(x, y);
-  produce<<<1, kN, 0, b>>>(x, 7, 0);
-  set<<<1, 1, 0, b>>>(flag, 5);
+  await_and_consume<<<1, kN, 0, a>>>(flag, 5, x, y);
+  produce_and_set<<<1, kN, 0, b>>>(x, 7, flag, 5);
   cudaStreamSynchronize(a);
   want(y.holds(7));
 }
