@@ -93,8 +93,8 @@ constexpr bool computes(Category c) { return c <= Category::kVideo; }
 // or a little later.
 constexpr bool accesses_memory(Category c) {
   return c == Category::kLoadStore || c == Category::kAtomic || c == Category::kMbarrier ||
-         c == Category::kAsyncCopy || c == Category::kTensorCopy ||
-         c == Category::kTensorMemory || c == Category::kMatrixLoadStore;
+         c == Category::kAsyncCopy || c == Category::kTensorCopy || c == Category::kTensorMemory ||
+         c == Category::kMatrixLoadStore;
 }
 
 // Whether threads wait for one another there, or order what they do before with what others do
