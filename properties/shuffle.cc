@@ -461,6 +461,41 @@ void collective_keeps_its_roundings(const Shuffle& shuffle, const CollectiveCase
   keeps_the_roundings_of<__half>(shuffle, c);
 }
 
+// Zeros of either sign: -0 + -0 is -0, every other sum of two zeros is +0.
+template <class T>
+void keeps_the_signs_of_zeros_of(const Shuffle& shuffle, const CollectiveCase& c) {
+  const auto zero = [](bool negative) {
+    if constexpr (std::is_same_v<Host<T>, Half>) {
+      return Half{static_cast<std::uint16_t>(negative ? 0x8000 : 0)};
+    } else {
+      return negative ? -Host<T>{0} : Host<T>{0};
+    }
+  };
+  CollectiveCase one = c;
+  one.root = 0;
+  Bits bits(c.values.seed);
+  std::vector<Host<T>> x(one.elements());
+  // A segment of zeros of one sign alone now and then, and of both.
+  for (std::size_t first = 0; first < x.size(); first += static_cast<std::size_t>(one.width)) {
+    const unsigned negative = bits.chance(50) ? 100 : 50;
+    for (std::size_t i = first; i < first + static_cast<std::size_t>(one.width); ++i)
+      x[i] = zero(bits.chance(negative));
+  }
+  for (const auto collective : {WarpCollective::kButterflySum, WarpCollective::kTreeSum,
+                                WarpCollective::kInclusiveScan, WarpCollective::kExclusiveScan}) {
+    one.collective = collective;
+    const auto chain = reference::segment_chain<Host<T>>(
+        sum_of(collective), x, one.width, [](Host<T> a, Host<T> b) { return device_sum(a, b); });
+    REQUIRE_BITWISE_EQUAL(collect<T>(shuffle, one, x), chain, one.where());
+  }
+}
+
+void collective_keeps_the_signs_of_zeros(const Shuffle& shuffle, const CollectiveCase& c) {
+  keeps_the_signs_of_zeros_of<float>(shuffle, c);
+  keeps_the_signs_of_zeros_of<double>(shuffle, c);
+  keeps_the_signs_of_zeros_of<__half>(shuffle, c);
+}
+
 // More blocks than 16 bits count, of a thread each.
 void numbers_blocks_beyond_16_bits(const Shuffle& shuffle, const CollectiveCase& c) {
   CollectiveCase many = c;
@@ -578,6 +613,8 @@ Laws<Shuffle> shuffle_laws() {
           {.cases = 300}),
       law("CollectiveMatchesItsReference", collective_matches_its_reference, {.cases = 1500}),
       law("CollectiveKeepsItsRoundings", collective_keeps_its_roundings, {.cases = 10, .cost = 20}),
+      law("CollectiveKeepsTheSignsOfZeros", collective_keeps_the_signs_of_zeros,
+          {.cases = 10, .cost = 20}),
       law("NumbersBlocksBeyond16Bits", numbers_blocks_beyond_16_bits, {.cases = 1, .cost = 1000}),
       law("IsDeterministic", exchange_is_deterministic, {.cases = 20, .cost = 50}),
       law("CollectiveIsDeterministic", collective_is_deterministic, {.cases = 15, .cost = 50}),
