@@ -11,8 +11,8 @@
 // come zeros up to a multiple of the instruction's k: 32 bytes of a row. They change nothing but
 // the sign of a zero. Results do not depend on the launch's shape or schedule, nor on strides and
 // alignment. Paths agree bit for bit on an element type that they share, with one exception: e4m3
-// on Hopper, where wgmma has a unit of its own, and mma is two steps of that of f16. k = 0 gives C,
-// bit for bit.
+// on Hopper, where wgmma has a unit of its own. There, and on sm_100 to sm_110, mma of e4m3 is two
+// steps of the unit of f16. k = 0 gives C, bit for bit.
 //
 // Any m, n, k, strides and alignment. Rows that begin at multiples of 16 bytes are the fast way:
 // cp.async of 16 bytes, or the tensor copies of wgmma. mma falls back to cp.async of 4 bytes, and

@@ -165,7 +165,8 @@ double value_of(Factor type, std::uint64_t bits) {
 }
 
 MatrixUnit matrix_unit(Factor type, int compute_capability, bool warpgroup) {
-  const bool hopper = compute_capability >= 90 && compute_capability < 100;
+  // Hopper, and the Blackwell GPUs with tensor memory: mma has no unit for e4m3.
+  const bool two_steps = compute_capability >= 90 && compute_capability < 120 && !warpgroup;
   MatrixUnit unit;
   // Bytes of one factor in a chunk, bits that are kept, and the exponent of zero, by generation.
   const int chunk = compute_capability >= 90 ? 32 : 16;
@@ -177,7 +178,7 @@ MatrixUnit matrix_unit(Factor type, int compute_capability, bool warpgroup) {
       break;
     case Factor::kE4m3:
       unit.products = chunk, unit.least_exponent = -6;
-      if (hopper && !warpgroup) {
+      if (two_steps) {
         // Widened to f16, which has every e4m3 as a normal number.
         unit.products = chunk / 2, unit.least_exponent = -14, unit.in_halves = true;
       } else if (compute_capability < 100) {

@@ -20,8 +20,8 @@
 //   |D - exact| <= ((1 + r)^q - 1) S + q f (1 + r)^q,   S = |C| + (|A|' |B|')[i][j].
 // On sm_90 (f16: F = 25, L = 16) r is about 2^-20.5 a chunk of 16 products; on sm_80 (F = 24, L =
 // 8) about 2^-20.3 a chunk of 8, so that its budget is twice as large and more. Where a unit is no
-// unit (e4m3 by mma on Hopper: two sums of 16 without C, then an addition to the nearest), a step
-// of 32 products counts as one chunk with r = 2 (T 2^-F (1 + 2^-R) + 2^-R) + 2^-24.
+// unit (e4m3 by mma on sm_90 to sm_110: two sums of 16 without C, then an addition to the nearest),
+// a step of 32 products counts as one chunk with r = 2 (T 2^-F (1 + 2^-R) + 2^-R) + 2^-24.
 //
 // Small integers: with S < 2^R and no element that is not an integer, nothing is cut and nothing
 // rounded; the bound is 0. k = 0 gives C. Zero is +0 where there is a product.
