@@ -138,7 +138,7 @@ PAIR(fill_in_the_default_stream, "race") {
     cudaMemsetAsync(counts, 0, 4 * sizeof(int), s);
   }
   after_fill_in_the_default_stream<<<1, kCopied, 0, s>>>(counts);
-  cudaStreamSynchronize(s);
+  cudaDeviceSynchronize();
 }
 
 // Giving memory back waits for the device, asking for some does not (seen on an H200:
