@@ -427,7 +427,11 @@ Mutants<RayTracerLauncher> ray_tracer_launcher_mutants() {
        constant_limit_unchecked,
        {"law"},
        {"law"}},
-      {"full_list_refused", "2,340 spheres are too many", full_list_refused, {"law"}, {"law"}},
+      {"full_list_refused",
+       "2,340 spheres are too many",
+       full_list_refused,
+       {"law", "cuda-error"},
+       {"law", "cuda-error"}},
   };
 }
 
