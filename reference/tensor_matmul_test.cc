@@ -163,7 +163,8 @@ struct OnUnit {
 const OnUnit kUnits[] = {{kF16, 75, false},  {kF16, 80, false},  {kBf16, 80, false},
                          {kTf32, 80, false}, {kE4m3, 89, false}, {kF16, 90, false},
                          {kBf16, 90, false}, {kTf32, 90, true},  {kE4m3, 90, false},
-                         {kE4m3, 90, true},  {kF16, 100, false}, {kE4m3, 100, false}};
+                         {kE4m3, 90, true},  {kF16, 100, false}, {kE4m3, 100, false},
+                         {kE4m3, 120, false}};
 const int kShapes[][3] = {{1, 1, 1}, {3, 5, 17}, {5, 2, 33}, {2, 3, 7}, {4, 4, 64}, {2, 2, 100}};
 
 TEST(TensorMatmulReference, FactorsAreDecoded) {
@@ -199,7 +200,8 @@ TEST(TensorMatmulReference, UnitsAreAsMeasuredAndPublished) {
                               {{kE4m3, 90, true}, 13, 32, -133, 13, false},
                               {{kE4m3, 90, false}, 25, 16, -133, 23, true},
                               {{kBf16, 120, false}, 25, 16, -133, 23, false},
-                              {{kE4m3, 100, false}, 25, 32, -133, 23, false}}) {
+                              {{kE4m3, 100, false}, 25, 16, -133, 23, true},
+                              {{kE4m3, 120, false}, 25, 32, -133, 23, false}}) {
     const MatrixUnit unit = matrix_unit(on.layout.type, on.compute_capability, on.warpgroup);
     SCOPED_TRACE(static_cast<int>(on.layout.type) * 1000 + on.compute_capability);
     EXPECT_EQ(unit.fraction_bits, fraction_bits);
