@@ -285,7 +285,8 @@ TEST(Junit, WhatDidNotRunIsAnErrorAndSoIsALedgerThatDoesNotClose) {
   r.suites = {suite("scan", {record("Scan.A", Verdict::kPass)}, 86)};
   EXPECT_THAT(
       junit_xml(r),
-      AllOf(HasSubstr("tests=\"2\" failures=\"0\" errors=\"1\""),
+      AllOf(HasSubstr("<testsuites name=\"lockstep\" tests=\"2\" failures=\"0\" errors=\"1\""),
+            HasSubstr("tests=\"2\" failures=\"0\" errors=\"1\""),
             HasSubstr(
                 "<error message=\"scan ended with exit status 86 although its ledger closes\"/>")));
 }

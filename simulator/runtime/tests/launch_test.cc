@@ -173,6 +173,8 @@ CUDA_TEST(Launch, ClustersMustDivideTheGridAndFit) {
   EXPECT_CUDA(cudaSuccess, launch_cluster(4, 2));
   EXPECT_CUDA(cudaSuccess, launch_cluster(16, 8));
   EXPECT_CUDA(cudaErrorInvalidClusterSize, launch_cluster(3, 2));
+  for (const dim3 cluster : {dim3(2, 1, 1), dim3(1, 2, 1), dim3(1, 1, 2)})
+    EXPECT_CUDA(cudaErrorInvalidClusterSize, launch_cluster(dim3(3, 3, 3), cluster));
   EXPECT_CUDA(cudaErrorInvalidClusterSize, launch_cluster(16, 16));
   EXPECT_CUDA(cudaErrorInvalidClusterSize, launch_cluster(4, dim3(0, 1, 1)));
   ASSERT_CUDA(cudaSuccess, cudaFuncSetAttribute(kernels::nothing_function(),
