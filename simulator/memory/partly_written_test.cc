@@ -33,6 +33,18 @@ TEST(PartlyWritten, ARangeIsForgottenAndNoMore) {
   EXPECT_TRUE(bytes.empty()) << "a long range is looked through by its entries";
 }
 
+// Of a range of many chunks few exist: the first and the last count as far as the range goes.
+TEST(PartlyWritten, ALongRangeIsForgottenToItsEnds) {
+  constexpr std::uint64_t kFirst = 1000, kLast = kFirst + (1u << 30) - 1;
+  PartlyWritten bytes;
+  for (const std::uint64_t place : {kFirst - 1, kFirst, kLast, kLast + 1}) bytes.set(place, 0x0f);
+  bytes.forget(kFirst, kLast - kFirst + 1);
+  EXPECT_EQ(bytes.unwritten_bits(kFirst - 1), 0x0f);
+  EXPECT_EQ(bytes.unwritten_bits(kFirst), 0xff);
+  EXPECT_EQ(bytes.unwritten_bits(kLast), 0xff);
+  EXPECT_EQ(bytes.unwritten_bits(kLast + 1), 0x0f);
+}
+
 TEST(PartlyWritten, ACopyTakesEntriesAlong) {
   PartlyWritten bytes;
   bytes.set(10, 1);
