@@ -207,7 +207,7 @@ void maps_them(const StagingLaunchers& staging, const ManyCase& c) {
   map(staging, c.in_two_turns(kernels::kStagingItems));
 }
 
-// Of which the simulated GPU needs more than the lines: `bytes` an element of both.
+// The simulated GPU needs memory for more than the lines: `bytes` for an element of both.
 void require_lines(const ManyCase& c, std::int64_t bytes) {
   require_capability(
       {Capability::kGlobalBytes, static_cast<std::uint64_t>(bytes * c.n() + 2 * kPastInt)});

@@ -187,7 +187,7 @@ void PropertyRun::run_drawn() {
     // As RapidCheck has it: generators that heed the size begin with small values.
     const int size =
         options_.cases == 1 ? rc::kNominalSize : rc::kNominalSize * i / (options_.cases - 1);
-    Turns turns(static_cast<std::uint64_t>(i), seed_of(name_));
+    Turns turns(static_cast<std::uint64_t>(i), result_.seed);
     const auto drawn =
         detail::draw_case(type_.make, random.split(), size, options_.in_turns ? &turns : nullptr);
     if (holds(*drawn.value())) continue;

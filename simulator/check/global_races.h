@@ -11,7 +11,7 @@
 // global_rows.h records the lanes of a warp at once. Every state is exact for two threads. Among
 // more a race may be missed; none is made up.
 //
-// Several launches may be under way, of which one runs at a time (suspend, resume).
+// Several launches may be under way. One of them runs at a time (suspend, resume).
 //
 // When records, split cells or stories are used up, accesses are still judged against what is
 // recorded, but no longer recorded (exhausted()).

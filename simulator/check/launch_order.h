@@ -4,8 +4,8 @@
 // one after another. Blocks are numbered on from launch to launch as long as a launch is
 // remembered, so a block's number names its launch. So do the numbers of records (global_races.h).
 //
-// Several launches may be under way, of which one runs at a time: the present one. The others are
-// put aside (suspend, resume). A launch is known by its first block then.
+// Several launches may be under way. One of them, the present one, runs. The others are put aside
+// (suspend, resume), and are known by their first block.
 #pragma once
 
 #include <algorithm>

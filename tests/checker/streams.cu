@@ -126,7 +126,7 @@ PAIR(copy_within_the_device, "race") {
 
 __global__ void after_fill_in_the_default_stream(int* counts) {
   // FAULT fill_in_the_default_stream
-  if (threadIdx.x < 4) counts[threadIdx.x] += 1;
+  atomicAdd(counts + threadIdx.x % 4, 1);
 }
 PAIR(fill_in_the_default_stream, "race") {
   Buffer<int> counts(4, 1);

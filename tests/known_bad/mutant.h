@@ -17,8 +17,7 @@ struct Mutant {
       change;  // the planted fault, in words; of a negative control, what it does differently
   Launcher* launch = nullptr;
   // The rejection must have one of these labels; several where the order of threads decides which
-  // is seen first. "mismatch" stands for "law", too: either may meet a wrong result first. None: a
-  // negative control.
+  // is seen first. None: a negative control.
   Labels rejected_for;
   // The same on silicon, where nothing watches each access ...
   Labels on_silicon;

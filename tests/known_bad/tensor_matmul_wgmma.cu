@@ -161,7 +161,7 @@ struct ArmsAfterTheCopies : Wgmma {
 }  // namespace
 
 Mutants<TensorMatmulLauncher> tensor_matmul_wgmma_mutants() {
-  const Labels order = {"finding:async-order"}, wrong = {"mismatch"},
+  const Labels order = {"finding:async-order"}, wrong = {"mismatch", "law"},
                early = {"finding:race", "finding:uninitialised"};
   const char* const in_time = "hardware is mostly done in time";
   const char* const hangs = "the kernel never ends";
@@ -198,7 +198,7 @@ Mutants<TensorMatmulLauncher> tensor_matmul_wgmma_mutants() {
       {"no_swizzle",
        "the descriptor names no swizzle; its offsets are not those of such a tile either",
        with<NoSwizzle, Small>,
-       {"mismatch", "finding:out-of-bounds", "finding:uninitialised", "finding:race"},
+       {"mismatch", "law", "finding:out-of-bounds", "finding:uninitialised", "finding:race"},
        wrong},
       {"stride_of_one_row", "the descriptor's stride goes to the next row, not to the next eight",
        with<StrideOfOneRow, Small>, wrong, wrong},
@@ -236,7 +236,7 @@ Mutants<TensorMatmulLauncher> tensor_matmul_wgmma_mutants() {
       {"coordinates_swapped",
        "a box's coordinates in the order of rows and columns",
        with<CoordinatesSwapped, Small>,
-       {"mismatch", "finding:invalid-instruction"},
+       {"mismatch", "law", "finding:invalid-instruction"},
        {},
        "coordinates that no box may have end the kernel, and with it the process's context"},
       {"no_proxy_fence",

@@ -41,7 +41,7 @@ class Running {
   Running(Running&&) = delete;
 
   // Runs blocks until the launch is done or still; or, with a budget, until some host thread has
-  // executed so many warp instructions, or some more. Whoever looks at memory looks again.
+  // executed so many warp instructions, or some more. Threads that poll memory read it again.
   State advance(std::uint64_t budget = 0);
 
   // What follows is of a launch that is still.
