@@ -217,7 +217,7 @@ properties::Laws<Implementation> batteries_first(properties::Laws<Implementation
   const auto first =
       std::ranges::find(laws, "WorksOnItsStream", &properties::Law<Implementation>::name);
   std::for_each(first, laws.end(),
-                [](auto& law) { law.options.cost = std::max(law.options.cost / 2, 1); });
+                [](auto& law) { law.options.cost = std::max(law.options.cost / 5, 1); });
   std::rotate(laws.begin(), first, laws.end());
   return laws;
 }
