@@ -14,13 +14,13 @@ namespace {
 Passport passport_of(const std::string& registers) {
   const std::string out = fresh_file(registers);
   // Without those whose cases are a fixed list, however few are asked for; and without the laws of
-  // what a launch leaves behind, which launch the same kernels again and again. More cases of the
+  // what a launch leaves behind, and of a second device, which launch the same kernels again. More cases of the
   // others go through more of the kernels' code (measured by its branches) in two thirds of the
   // time.
   const std::string chosen =
       std::string(kAllButTheFar) +
       ",CoversMoreTiles,CanBeMeasured,KeepsNoState,Deterministic,RefusesBad,CanBeCaptured,"
-      "RepeatsItsBits,PassesFreivalds";
+      "RepeatsItsBits,PassesFreivalds,HoldsOnASecondDevice,ReturnsEachErrorOfCuda";
   const Ended ended =
       run("harness/conform/conform", {"--cases=7", "--jobs=2", "-k", chosen, "--out=" + out},
           {{"LOCKSTEP_REGISTERS", registers}, {"LOCKSTEP_HOST_THREADS", "1"}}, 250);
