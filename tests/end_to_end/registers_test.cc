@@ -13,10 +13,10 @@ namespace {
 
 Passport passport_of(const std::string& registers) {
   const std::string out = fresh_file(registers);
-  // Without those whose cases are a fixed list, however few are asked for; and without the laws of
-  // what a launch leaves behind, and of a second device, which launch the same kernels again. More cases of the
-  // others go through more of the kernels' code (measured by its branches) in two thirds of the
-  // time.
+  // Without the laws whose cases are a fixed list, however few are asked for. Without those of what
+  // a launch leaves behind, and of a second device, which launch the same kernels again. More cases
+  // of the others go through more of the kernels' code (measured by its branches) in two thirds of
+  // the time.
   const std::string chosen =
       std::string(kAllButTheFar) +
       ",CoversMoreTiles,CanBeMeasured,KeepsNoState,Deterministic,RefusesBad,CanBeCaptured,"
