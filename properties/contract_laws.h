@@ -166,6 +166,25 @@ void require_far_pieces_of(const Implementation& f, const Case& c) {
   }
 }
 
+// kLaw for each of a case's calls; it is given the trial and a seed that follows from the case.
+template <auto kCalls, auto kLaw, class Case, class Implementation>
+void for_each_call_with_seed(const Implementation& f, const Case& c) {
+  auto judged = lockstep::detail::as_calls(kCalls(c)),
+       first = lockstep::detail::as_calls(kCalls(c));
+  const std::uint64_t seed = seed_of_case(lockstep::detail::BoxedCase<Case>(c));
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    first[i].allocate();
+    Trial trial(judged[i].bind(f), first[i].bind(f), first[i].bind(f));
+    kLaw(trial, seed);
+  }
+}
+
+template <auto kCalls, class Case, class Implementation>
+void require_far_ends_of(const Implementation& f, const Case& c) {
+  require_capability({Capability::kSimulator});  // silicon would run all of the grid
+  for_each_call_with_seed<kCalls, require_far_ends>(f, c);
+}
+
 template <auto kCalls, class Case, class Implementation>
 void require_no_state_between_devices_of(const Implementation& f, const Case& c) {
   require_capability({Capability::kDevices, 2});
@@ -271,6 +290,10 @@ Laws<Implementation> with_batteries_of(Laws<Implementation> laws, std::source_lo
   laws.push_back(law("TakesWhatItPromises",
                      battery::require_promises_of<kCalls, kArrays, Case, Implementation>, options,
                      where));
+  add("HoldsForImmaterialArguments",
+      battery::for_each_call_with_seed<kCalls, require_no_effect_of_immaterial_arguments>, options);
+  add("FillsInWhatItReports", battery::for_each_call<kCalls, require_reports_filled>, few);
+  add("HoldsAtItsFarEnds", battery::require_far_ends_of<kCalls>, options);
   if constexpr (kArrays == Arrays::kStrided)
     add("ReachesFarElements", battery::require_far_pieces_of<kCalls>, options);
   return laws;

@@ -319,6 +319,29 @@ Call<Histogram> call_with(const HistogramCase& c, std::int64_t elements,
              {c.values_offset, c.poison}, std::move(contents));
   call.output<Count>("counts", counts, {.count = c.bins}, {c.counts_offset, c.poison});
   call.apart("counts", "values");
+  // Values that take no longer than the case's own.
+  constexpr Whole kBit = 1;
+  std::vector<Whole> paths = {0, static_cast<Whole>(HistogramPath::kGlobal)};
+  if (c.bins <= bins_a_block()) paths.push_back(static_cast<Whole>(HistogramPath::kShared));
+  // Of one block what one block holds fits any cluster.
+  if (c.bins <= bins_a_block() && device_properties().max_cluster_blocks >= kPortableCluster)
+    paths.push_back(static_cast<Whole>(HistogramPath::kCluster));
+  call.immaterial("path", paths);
+  if (c.path == HistogramPath::kCluster)
+    call.immaterial("cluster");
+  else
+    call.immaterial("cluster", {0, 2, 4, 8});
+  call.immaterial("block", {c.block, 1024});
+  call.immaterial("max_blocks", {c.max_blocks, kBit << 16, (kBit << 31) - 1});
+  call.immaterial("flush_after", {c.flush_after, kBit << 31, (kBit << 32) - 1});
+  if (repeats_after == 0 || repeats_after >= elements) {
+    const Whole n = std::max<std::int64_t>(elements, 1);
+    call.immaterial("period", {0, n, n + 1, kBit << 31, kBit << 32, (kBit << 32) + 1,
+                               (kBit << 33) + 3, kBit << 60, kLongest});
+  }
+  call.reports<HistogramPlan>("used", used, [](const HistogramPlan& p) {
+    return fmt::format("path {}, cluster {}", static_cast<int>(p.path), p.cluster);
+  });
   return call;
 }
 

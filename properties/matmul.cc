@@ -167,6 +167,11 @@ struct ScheduledMatmulCase : MatmulCase {
   }
 };
 
+// Columns of a block.
+std::int64_t side_of_tile(MatmulVariant variant) {
+  return variant == MatmulVariant::kTiled8 ? 8 : variant == MatmulVariant::kTiled32 ? 32 : 16;
+}
+
 // What the launcher is called with, and its contract; dense contents.
 template <class A, class B>
 Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
@@ -208,6 +213,16 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
   call.rows("a", c.m, c.k, "a.stride", strides(c.m, c.k), a.stride);
   call.rows("b", c.k, c.n, "b.stride", strides(c.k, c.n), b.stride);
   call.rows("c", c.m, c.n, "c.stride", strides(c.m, c.n), product.stride);
+  call.immaterial("variant");
+  if (c.m < 2) call.immaterial("a.stride"), call.immaterial("c.stride");
+  if (c.k < 2) call.immaterial("b.stride");
+  const std::int64_t tile = side_of_tile(c.variant);
+  if (c.m > 0 && c.k > 0)
+    call.lengthens("n", tile, Whole{tile} * std::numeric_limits<int>::max(),
+                   {{"b", 1, c.k, b_stride}, {"c", 1, c.m, c_stride}},
+                   [&b = b, &product = product, b_stride, c_stride, n = c.n](std::int64_t value) {
+                     b.stride = b_stride + (value - n), product.stride = c_stride + (value - n);
+                   });
   // Of as many elements that 32 bits hold none of them.
   const auto sides = [&a = a, &b = b, &product = product](std::int64_t m, std::int64_t n,
                                                           std::int64_t k) {
@@ -224,9 +239,7 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
     // Nothing overlaps: the width alone is to be refused.
     call.mistake("c:wider_than_a_grid", [sides, &variant = variant, &a = a, &b = b,
                                          &product = product] {
-      const std::int64_t side = variant == MatmulVariant::kTiled8    ? 8
-                                : variant == MatmulVariant::kTiled32 ? 32
-                                                                     : 16;
+      const std::int64_t side = side_of_tile(variant);
       sides(1, side * std::numeric_limits<int>::max() + 1, 1);
       const auto at = [](int bit) { return reinterpret_cast<float*>(std::uintptr_t{1} << bit); };
       a.data = at(40), b.data = at(50), product.data = at(55);
