@@ -65,7 +65,7 @@ void require_no_effect_of_immaterial_arguments(Trial& trial, std::uint64_t seed)
 
 // ---- What a launcher says.
 
-void require_reports_filled(Trial& trial) {
+void require_reports_filled(Trial& trial, std::uint64_t) {
   const Contract& contract = *trial.call().contract;
   if (contract.reported().empty()) return;
   const Stream stream;
@@ -213,6 +213,12 @@ std::vector<std::int64_t> lengths(const Contract& contract, const Lengthening& l
 }
 
 }  // namespace
+
+bool may_have_far_ends(const Contract& contract) {
+  return std::ranges::any_of(contract.lengthenings(), [&](const Lengthening& l) {
+    return contract.integer_named(l.integer).get() >= 2 * l.block;
+  });
+}
 
 void require_far_ends(Trial& trial, std::uint64_t seed) {
   const Contract& contract = *trial.call().contract;

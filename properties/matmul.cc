@@ -297,6 +297,20 @@ void keeps_its_roundings(const Matmul& matmul, const ScheduledMatmulCase& c) {
   matmul_roundings().require(found, actual);
 }
 
+// Columns past 31 and 32 bits, of few rows, whose first and last blocks run.
+void covers_far_columns(const Matmul& matmul, const ScheduledMatmulCase& c) {
+  require_capability({Capability::kSimulator});
+  for (const MatmulVariant variant : {MatmulVariant::kGlobal, MatmulVariant::kTiled8,
+                                      MatmulVariant::kTiled16, MatmulVariant::kTiled32}) {
+    ScheduledMatmulCase wide = c;
+    wide.variant = variant, wide.m = 3, wide.k = 2, wide.n = 2 * side_of_tile(variant) + 3;
+    auto judged = call_of(wide), first = call_of(wide);
+    first.allocate();
+    Trial trial(judged.bind(matmul), first.bind(matmul), first.bind(matmul));
+    require_far_ends(trial, c.a_values.seed);
+  }
+}
+
 // So many rows that a grid's blocks take `turns` turns at them, the last one at three rows; one
 // column wide.
 ScheduledMatmulCase beyond_the_grid(const ScheduledMatmulCase& c, MatmulVariant variant,
@@ -472,6 +486,7 @@ Laws<Matmul> matmul_laws() {
       law("Transposes", transposes, {.cases = 150, .cost = 2}),
       law("DistributesOverSums", distributes_over_sums, {.cases = 150, .cost = 3}),
       law("PassesFreivaldsCheck", passes_freivalds_check, {.cases = 20, .cost = 30}),
+      law("CoversFarColumns", covers_far_columns, {.cases = 3, .cost = 20}),
       law("CoversRowsBeyondTheGrid", covers_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
       law("CoversRowsBeyondTheGridWithoutTiles", covers_rows_beyond_the_grid_without_tiles,
           {.cases = 1, .cost = 1000}),
