@@ -47,6 +47,21 @@ void require_no_state_of_arguments(const BoundCall& one, const BoundCall& other,
 // launch gives what it gives with the case's own. Which values are tried follows from the seed.
 void require_far_pieces(Trial& trial, std::uint64_t seed);
 
+// An argument that no result depends on, far from the case's value too, gives the case's result;
+// all of these arguments at once as well. Which values are tried follows from the seed.
+void require_no_effect_of_immaterial_arguments(Trial& trial, std::uint64_t seed);
+
+// What a launcher says that it did does not depend on what stood there before: the whole of it is
+// filled in by each call that succeeds, also where an integer is 0 and there may be nothing to do.
+void require_reports_filled(Trial& trial, std::uint64_t seed);
+
+// A call that is so long that 16, 31 or 32 bits do not count its blocks, elements or bytes: the
+// first and the last blocks of its grid, which alone run on the simulated GPU, leave what those of
+// the case leave, in arrays of which only both ends are there. Which lengths follow from the seed.
+// On the simulated GPU alone.
+bool may_have_far_ends(const Contract& contract);  // its blocks have both ends to themselves
+void require_far_ends(Trial& trial, std::uint64_t seed);
+
 // Each call of CUDA that the launcher makes fails in turn, on the simulated GPU: the launcher
 // returns that error, with a sentence that has its name, requests nothing after it, and leaves no
 // error pending. Nothing that it made stays behind, whether it has failed or not, and the host

@@ -166,6 +166,32 @@ void require_far_pieces_of(const Implementation& f, const Case& c) {
   }
 }
 
+// kLaw for each of a case's calls for whose contract kApplies; it is given the trial and a seed
+// that follows from the case.
+template <auto kCalls, auto kLaw, auto kApplies, class Case, class Implementation>
+void for_each_call_with_seed(const Implementation& f, const Case& c) {
+  auto judged = lockstep::detail::as_calls(kCalls(c)),
+       first = lockstep::detail::as_calls(kCalls(c));
+  const std::uint64_t seed = seed_of_case(lockstep::detail::BoxedCase<Case>(c));
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    if (!kApplies(judged[i])) continue;
+    first[i].allocate();
+    Trial trial(judged[i].bind(f), first[i].bind(f), first[i].bind(f));
+    kLaw(trial, seed);
+  }
+}
+
+inline bool has_immaterial_arguments(const Contract& contract) {
+  return !contract.immaterial_arguments().empty();
+}
+inline bool reports(const Contract& contract) { return !contract.reported().empty(); }
+
+template <auto kCalls, class Case, class Implementation>
+void require_far_ends_of(const Implementation& f, const Case& c) {
+  require_capability({Capability::kSimulator});  // silicon would run all of the grid
+  for_each_call_with_seed<kCalls, require_far_ends, may_have_far_ends>(f, c);
+}
+
 template <auto kCalls, class Case, class Implementation>
 void require_no_state_between_devices_of(const Implementation& f, const Case& c) {
   require_capability({Capability::kDevices, 2});
@@ -271,6 +297,14 @@ Laws<Implementation> with_batteries_of(Laws<Implementation> laws, std::source_lo
   laws.push_back(law("TakesWhatItPromises",
                      battery::require_promises_of<kCalls, kArrays, Case, Implementation>, options,
                      where));
+  add("HoldsForImmaterialArguments",
+      battery::for_each_call_with_seed<kCalls, require_no_effect_of_immaterial_arguments,
+                                       battery::has_immaterial_arguments>,
+      options);
+  add("FillsInWhatItReports",
+      battery::for_each_call_with_seed<kCalls, require_reports_filled, battery::reports>, few);
+  add("HoldsAtItsFarEnds", battery::require_far_ends_of<kCalls>,
+      {.cases = 60, .cost = 20, .in_turns = true});
   if constexpr (kArrays == Arrays::kStrided)
     add("ReachesFarElements", battery::require_far_pieces_of<kCalls>, options);
   return laws;

@@ -319,6 +319,29 @@ Call<Histogram> call_with(const HistogramCase& c, std::int64_t elements,
              {c.values_offset, c.poison}, std::move(contents));
   call.output<Count>("counts", counts, {.count = c.bins}, {c.counts_offset, c.poison});
   call.apart("counts", "values");
+  // Values that take no longer than the case's own.
+  constexpr Whole kBit = 1;
+  std::vector<Whole> paths = {0, static_cast<Whole>(HistogramPath::kGlobal)};
+  if (c.bins <= bins_a_block()) paths.push_back(static_cast<Whole>(HistogramPath::kShared));
+  // Of one block what one block holds fits any cluster.
+  if (c.bins <= bins_a_block() && device_properties().max_cluster_blocks >= kPortableCluster)
+    paths.push_back(static_cast<Whole>(HistogramPath::kCluster));
+  call.immaterial("path", paths);
+  if (c.path == HistogramPath::kCluster)
+    call.immaterial("cluster");
+  else
+    call.immaterial("cluster", {0, 2, 4, 8});
+  call.immaterial("block", {c.block, 1024});
+  call.immaterial("max_blocks", {c.max_blocks, kBit << 16, (kBit << 31) - 1});
+  call.immaterial("flush_after", {c.flush_after, kBit << 31, (kBit << 32) - 1});
+  if (repeats_after == 0 || repeats_after >= elements) {
+    const Whole n = std::max<std::int64_t>(elements, 1);
+    call.immaterial("period", {0, n, n + 1, kBit << 31, kBit << 32, (kBit << 32) + 1,
+                               (kBit << 33) + 3, kBit << 60, kLongest});
+  }
+  call.reports<HistogramPlan>("used", used, [](const HistogramPlan& p) {
+    return fmt::format("path {}, cluster {}", static_cast<int>(p.path), p.cluster);
+  });
   return call;
 }
 
@@ -593,6 +616,52 @@ void takes_the_first_path_that_holds_the_bins(const Histogram& histogram,
   REQUIRE_BITWISE_EQUAL(call.take<Count>("counts"), expected(c.values(), c.bins));
 }
 
+// Every plan that the device has is chosen, by the least number of bins that asks for it and by the
+// greatest. Without elements a plan is all that a call makes. Whether the largest clusters can be
+// resident is the device's to say: they are chosen by themselves exactly where they are granted to
+// who asks for them.
+void chooses_each_plan(const Histogram& histogram, const ScheduledHistogramCase& c) {
+  const std::int64_t a_block = bins_a_block();
+  const auto planned = [&](HistogramPath path, int cluster, std::int64_t bins,
+                           HistogramPlan& plan) {
+    // As many bins as there are, whose memory nobody touches.
+    const Stream stream;
+    auto* const counts = reinterpret_cast<Count*>(std::uintptr_t{1} << 44);
+    Answer answer;
+    const Captured captured(stream, cudaStreamCaptureModeRelaxed, [&](cudaStream_t s) {
+      const HistogramShape shape = {.block = c.block, .cluster = cluster};
+      const auto status = histogram(path, nullptr, 0, counts, bins, shape, &plan, s);
+      return answer = {status.error, status.message, status.of_cuda};
+    });
+    return answer;
+  };
+  const auto require_plan = [&](std::int64_t bins, const HistogramPlan& wanted) {
+    HistogramPlan plan = {static_cast<HistogramPath>(99), -1};
+    const Answer answer = planned(HistogramPath::kAutomatic, 0, bins, plan);
+    REQUIRE_LAW(answer.ok(), "{} bins: {}", bins, answer.message);
+    REQUIRE_LAW(plan.path == wanted.path && plan.cluster == wanted.cluster,
+                "{} bins: path {} in clusters of {} was chosen, not {} in clusters of {}", bins,
+                int(plan.path), plan.cluster, int(wanted.path), wanted.cluster);
+  };
+  require_plan(1, {HistogramPath::kShared, 1}), require_plan(a_block, {HistogramPath::kShared, 1});
+  std::int64_t held = a_block;
+  for (const int cluster : {2, 4, 8, 16}) {
+    HistogramPlan asked;
+    const std::int64_t most = a_block * cluster;
+    const Answer granted = planned(HistogramPath::kCluster, cluster, most, asked);
+    const bool promised =
+        cluster <= std::min(device_properties().max_cluster_blocks, kPortableCluster);
+    REQUIRE_LAW(granted.ok() || !promised, "a cluster of {} is refused: {}", cluster,
+                granted.message);
+    if (!granted.ok()) continue;
+    require_plan(held + 1, {HistogramPath::kCluster, cluster});
+    require_plan(most, {HistogramPath::kCluster, cluster});
+    held = most;
+  }
+  require_plan(held + 1, {HistogramPath::kGlobal, 1});
+  require_plan(std::int64_t{1} << 33, {HistogramPath::kGlobal, 1});
+}
+
 // A block's whole shared memory in bins, one bin fewer and one more, and the same of a cluster of
 // 2: each asked for and left to the launcher.
 void fills_shared_memory_to_the_last_bin(const Histogram& histogram,
@@ -665,13 +734,16 @@ Laws<Histogram> histogram_laws() {
 }
 
 Laws<Histogram> periodic_histogram_laws() {
-  return {law("OfAPeriodRepeatedMultiplies", of_a_period_repeated_multiplies, {.cases = 200}),
-          law("OfAPeriodInClustersMultiplies", of_a_period_in_clusters_multiplies, {.cases = 60}),
-          law("HandsItsCountsOverInTime", hands_its_counts_over_in_time, {.cases = 40}),
-          law("CapacityIsWhatPathsHold", capacity_is_what_paths_hold, {.cases = 1}),
-          law("CountsInFarBins", counts_in_far_bins, {.cases = 14, .cost = 4}),
-          law("CountsManyPeriods", counts_many_periods, {.cases = 3, .cost = 20}),
-          law("CountsAPeriodPast16Bits", counts_a_period_past_16_bits, {.cases = 1, .cost = 100})};
+  return {
+      law("OfAPeriodRepeatedMultiplies", of_a_period_repeated_multiplies, {.cases = 200}),
+      law("OfAPeriodInClustersMultiplies", of_a_period_in_clusters_multiplies, {.cases = 60}),
+      law("HandsItsCountsOverInTime", hands_its_counts_over_in_time, {.cases = 40}),
+      law("CapacityIsWhatPathsHold", capacity_is_what_paths_hold, {.cases = 1}),
+      law("CountsInFarBins", counts_in_far_bins, {.cases = 14, .cost = 4}),
+      law("CountsManyPeriods", counts_many_periods, {.cases = 3, .cost = 20}),
+      law("CountsAtFarEnds", counts_at_far_ends, {.cases = 3, .cost = 20}),
+      law("ChoosesEachPlan", chooses_each_plan, {.cases = 2, .cost = 20}),
+      law("CountsAPeriodPast16Bits", counts_a_period_past_16_bits, {.cases = 1, .cost = 100})};
 }
 
 Laws<Histogram> huge_histogram_laws() {

@@ -5,6 +5,7 @@
 
 #include "harness/device/device.h"
 #include "harness/device/device_array.h"
+#include "harness/device/far_array.h"
 #include "harness/property/compare.h"
 
 namespace lockstep::properties {
@@ -63,6 +64,36 @@ void counts_many_periods(const Histogram& histogram, const ManyPeriodsCase& c) {
       REQUIRE_LAW(counts[1] == at_the_ends && counts[0] + counts[1] == kElements,
                   "path {}: {} and {} elements, not {} and {}", which, counts[0], counts[1],
                   kElements - at_the_ends, at_the_ends);
+    }
+  }
+}
+
+void counts_at_far_ends(const Histogram& histogram, const ManyPeriodsCase& c) {
+  require_capability({Capability::kSimulator});
+  constexpr int kFirst = 1, kLast = 2, kBins = 3, kLeft = 5;
+  const SampledBlocks sampled(2);
+  for (const HistogramPath path :
+       {HistogramPath::kGlobal, HistogramPath::kShared, HistogramPath::kCluster}) {
+    if (path == HistogramPath::kCluster && device_properties().max_cluster_blocks == 1) continue;
+    const std::int64_t unit = std::int64_t{c.block} * (path == HistogramPath::kCluster ? 2 : 1);
+    for (const int bits : {31, 32}) {
+      // Whole units, and a last one of few elements.
+      const std::int64_t n = ((std::int64_t{1} << bits) / unit + 1) * unit + kLeft;
+      const auto bytes = static_cast<std::uint64_t>(n) * sizeof(int),
+                 window = static_cast<std::uint64_t>(2 * unit) * sizeof(int);
+      FarArray values("values", {{0, window}, {bytes - window, window}});
+      const auto fill = [&](std::uint64_t at, int value) {
+        const std::vector<int> all(static_cast<std::size_t>(2 * unit), value);
+        values.write(at, reinterpret_cast<const unsigned char*>(all.data()), window);
+      };
+      fill(0, kFirst), fill(bytes - window, kLast);
+      const auto out = DeviceArray<Count>::output("counts", kBins, {});
+      kernels::HistogramShape shape = {.block = c.block, .cluster = 2};
+      shape.max_blocks = std::numeric_limits<int>::max();
+      REQUIRE_CUDA(histogram(path, reinterpret_cast<const int*>(values.data()), n, out.data(),
+                             kBins, shape, nullptr, nullptr));
+      REQUIRE_CUDA(cudaDeviceSynchronize());
+      REQUIRE_BITWISE_EQUAL(out, (std::vector<Count>{0, static_cast<Count>(unit), kLeft}));
     }
   }
 }

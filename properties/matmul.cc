@@ -167,6 +167,11 @@ struct ScheduledMatmulCase : MatmulCase {
   }
 };
 
+// Columns of a block.
+std::int64_t side_of_tile(MatmulVariant variant) {
+  return variant == MatmulVariant::kTiled8 ? 8 : variant == MatmulVariant::kTiled32 ? 32 : 16;
+}
+
 // What the launcher is called with, and its contract; dense contents.
 template <class A, class B>
 Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
@@ -208,6 +213,16 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
   call.rows("a", c.m, c.k, "a.stride", strides(c.m, c.k), a.stride);
   call.rows("b", c.k, c.n, "b.stride", strides(c.k, c.n), b.stride);
   call.rows("c", c.m, c.n, "c.stride", strides(c.m, c.n), product.stride);
+  call.immaterial("variant");
+  if (c.m < 2) call.immaterial("a.stride"), call.immaterial("c.stride");
+  if (c.k < 2) call.immaterial("b.stride");
+  const std::int64_t tile = side_of_tile(c.variant);
+  if (c.m > 0 && c.k > 0)
+    call.lengthens("n", tile, Whole{tile} * std::numeric_limits<int>::max(),
+                   {{"b", 1, c.k, b_stride}, {"c", 1, c.m, c_stride}},
+                   [&b = b, &product = product, b_stride, c_stride, n = c.n](std::int64_t value) {
+                     b.stride = b_stride + (value - n), product.stride = c_stride + (value - n);
+                   });
   // Of as many elements that 32 bits hold none of them.
   const auto sides = [&a = a, &b = b, &product = product](std::int64_t m, std::int64_t n,
                                                           std::int64_t k) {
@@ -224,9 +239,7 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
     // Nothing overlaps: the width alone is to be refused.
     call.mistake("c:wider_than_a_grid", [sides, &variant = variant, &a = a, &b = b,
                                          &product = product] {
-      const std::int64_t side = variant == MatmulVariant::kTiled8    ? 8
-                                : variant == MatmulVariant::kTiled32 ? 32
-                                                                     : 16;
+      const std::int64_t side = side_of_tile(variant);
       sides(1, side * std::numeric_limits<int>::max() + 1, 1);
       const auto at = [](int bit) { return reinterpret_cast<float*>(std::uintptr_t{1} << bit); };
       a.data = at(40), b.data = at(50), product.data = at(55);
@@ -282,6 +295,20 @@ void keeps_its_roundings(const Matmul& matmul, const ScheduledMatmulCase& c) {
   std::vector<float> actual;
   for (std::int64_t i = 0; i < one.n; ++i) actual.push_back(product[i * one.n + i]);
   matmul_roundings().require(found, actual);
+}
+
+// Columns past 31 and 32 bits, of few rows, whose first and last blocks run.
+void covers_far_columns(const Matmul& matmul, const ScheduledMatmulCase& c) {
+  require_capability({Capability::kSimulator});
+  for (const MatmulVariant variant : {MatmulVariant::kGlobal, MatmulVariant::kTiled8,
+                                      MatmulVariant::kTiled16, MatmulVariant::kTiled32}) {
+    ScheduledMatmulCase wide = c;
+    wide.variant = variant, wide.m = 3, wide.k = 2, wide.n = 2 * side_of_tile(variant) + 3;
+    auto judged = call_of(wide), first = call_of(wide);
+    first.allocate();
+    Trial trial(judged.bind(matmul), first.bind(matmul), first.bind(matmul));
+    require_far_ends(trial, c.a_values.seed);
+  }
 }
 
 // So many rows that a grid's blocks take `turns` turns at them, the last one at three rows; one
@@ -459,6 +486,7 @@ Laws<Matmul> matmul_laws() {
       law("Transposes", transposes, {.cases = 150, .cost = 2}),
       law("DistributesOverSums", distributes_over_sums, {.cases = 150, .cost = 3}),
       law("PassesFreivaldsCheck", passes_freivalds_check, {.cases = 20, .cost = 30}),
+      law("CoversFarColumns", covers_far_columns, {.cases = 3, .cost = 20}),
       law("CoversRowsBeyondTheGrid", covers_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
       law("CoversRowsBeyondTheGridWithoutTiles", covers_rows_beyond_the_grid_without_tiles,
           {.cases = 1, .cost = 1000}),

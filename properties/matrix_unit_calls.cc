@@ -88,6 +88,11 @@ Call<MatrixUnitLaunchers> multiply_call(const LaunchedTilesCase& c) {
   call.apart("c", "d");
   // A warp, or a warpgroup, a tile.
   call.grid({.threads = form.m == 64 ? 128 : 32, .least_blocks = c.tiles, .most_blocks = c.tiles});
+  call.lengthens("tiles", 1, kMostTiles,
+                 {{"a", form.a_bytes() / kWord},
+                  {"b", form.b_bytes() / kWord},
+                  {"c", form.d_bytes() / kWord},
+                  {"d", form.d_bytes() / kWord}});
   if (c.tiles > 0)
     call.mistake("form_without_launcher", [&handed_form] { handed_form.launch = nullptr; });
   return call;

@@ -58,6 +58,12 @@ void describe_access(Call<MemoryAccess>& call, AccessPattern& pattern, int& byte
     call.mistake("factor:even", [&pattern] { ++pattern.factor; });
     call.mistake("factor:0", [&pattern] { pattern.factor = 0; });
   }
+  // Where it plays no part: any.
+  if (c.kind == PatternKind::kConsecutive || c.kind == PatternKind::kOneAddress) {
+    call.integer("factor", {-kAny - 1, kAny}, pattern.factor);
+    call.immaterial("factor", {-kAny - 1, 0, kAny});
+  }
+  if (c.kind == PatternKind::kStrided && c.n <= 1) call.immaterial("factor");
   call.integer("lanes", {1, 32}, pattern.lanes);
   Range sizes = {.only = {1, 2, 4, 8, 16}};
   for (const Whole size : sizes.only) {
@@ -66,6 +72,7 @@ void describe_access(Call<MemoryAccess>& call, AccessPattern& pattern, int& byte
   call.integer("bytes", sizes, bytes);
   call.integer("block", {32, 1024, 32}, shape.block);
   call.grid({.threads = c.block});
+  call.immaterial("block");
 }
 
 // The most threads that the pattern has elements for.
@@ -88,6 +95,20 @@ void describe_arrays(Call<MemoryAccess>& call, const P*& x, std::int64_t x_count
 }
 
 constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 16;
+
+// More threads, and an array that they reach into. A pattern without an order has no last element.
+void describe_length(Call<MemoryAccess>& call, const char* reached, const char* other,
+                     std::int64_t& count, const AccessCase& c) {
+  if (c.kind == PatternKind::kRandom) return;
+  const std::int64_t each = c.kind == PatternKind::kOneAddress ? 0
+                            : c.kind == PatternKind::kStrided  ? c.factor
+                                                               : 1;
+  std::vector<Line> lines = {{other, c.bytes}};
+  if (each > 0) lines.push_back({reached, each * c.bytes});
+  call.lengthens("n", std::int64_t{c.block} * kernels::access_items(c.bytes),
+                 32 * Whole{std::numeric_limits<int>::max()}, std::move(lines),
+                 [&count, &c, each](std::int64_t n) { count = c.reach() + each * (n - c.n); });
+}
 
 // The array that a pattern reaches into: an offset moves all of its elements, and a stride takes
 // each from the others.
@@ -131,6 +152,8 @@ Call<MemoryAccess> gather_call(const AccessCase& c) {
   describe_arrays(call, x, c.reach(), y, c.n, c);
   if (c.path != LoadPath::kConstant)
     describe_reach(call, "x", pattern, x_count, c);  // that holds 64 KB
+  call.immaterial("path", {0, 1, 2, 3, static_cast<Whole>(c.path)});
+  if (c.path != LoadPath::kConstant) describe_length(call, "x", "y", x_count, c);
   return call;
 }
 
@@ -144,6 +167,7 @@ Call<MemoryAccess> scatter_call(const AccessCase& c) {
   call.integer("y_count", {c.reach(), kMaxElements}, y_count);
   describe_arrays(call, x, c.n, y, c.reach(), c);
   describe_reach(call, "y", pattern, y_count, c);
+  if (c.kind != PatternKind::kOneAddress) describe_length(call, "y", "x", y_count, c);
   return call;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include "harness/property/values.h"
 #include "properties/contract_laws.h"
@@ -116,6 +117,8 @@ void describe_symbol(Call<MemorySpaces>& call, SymbolSpace space, const SpaceCas
       [space](const MemorySpaces& spaces, const Words& all) { write_all(spaces, space, all); });
 }
 
+constexpr std::int64_t kUnlimitedBlocks = std::numeric_limits<int>::max();
+
 void describe_shape(Call<MemorySpaces>& call, SpaceShape& shape) {
   call.integer("block", {1, 1024}, shape.block);
   call.integer("blocks", {1, std::numeric_limits<int>::max()}, shape.blocks);
@@ -128,9 +131,14 @@ Call<MemorySpaces> local_rotation_call(const SpaceCase& c) {
       call.arguments(&MemorySpaces::local_rotation, nullptr, 0u, c.shift, c.shape());
   describe_shape(call, shape);
   call.integer("shift", {0, std::numeric_limits<int>::max()}, shift);
+  const std::int64_t words = std::int64_t{c.block} * kLocalWords;  // of a block
   call.output<std::uint32_t>("y", y,
                              {.count = static_cast<std::int64_t>(c.threads()) * kLocalWords},
                              {c.y_offset, c.poison});
+  // Words are numbered modulo 2^32.
+  constexpr std::int64_t kNumbers = std::int64_t{1} << 32;
+  call.lengthens("blocks", 1, kUnlimitedBlocks, {{"y", words}}, {},
+                 kNumbers / std::gcd(words, kNumbers));
   return call;
 }
 
@@ -144,6 +152,7 @@ Call<MemorySpaces> shared_sum_call(const SpaceCase& c) {
   call.input("x", x, {.count = threads}, {c.x_offset, c.poison},
              [&c] { return make_values<std::uint32_t>(c.values, c.threads()); });
   call.output<std::uint32_t>("y", y, {.count = threads}, {c.y_offset, c.poison});
+  call.lengthens("blocks", 1, kUnlimitedBlocks, {{"x", c.block}, {"y", c.block}});
   return call;
 }
 
@@ -196,6 +205,8 @@ Call<MemorySpaces> gather_words_call(const SpaceCase& c) {
   });
   describe_symbol(call, c.space(), c);
   call.output<std::uint32_t>("y", y, {.count = threads}, {c.y_offset, c.poison});
+  call.immaterial("block");
+  call.lengthens("n", c.block, Whole{kUnlimitedBlocks} * c.block, {{"index"}, {"y"}});
   return call;
 }
 
@@ -208,6 +219,7 @@ Call<MemorySpaces> increment_words_call(const SpaceCase& c) {
   call.integer("count", {0, kSymbolWords - from}, count);
   call.integer("block", {1, 1024}, block);
   call.grid({.threads = c.block});
+  call.immaterial("block");
   describe_symbol(call, SymbolSpace::kDevice, c);
   return call;
 }
@@ -221,6 +233,8 @@ Call<MemorySpaces> transform_managed_call(const SpaceCase& c) {
   call.grid({.threads = c.block});
   call.in_out("words", words, {.count = c.words()}, {c.y_offset, c.poison},
               [&c] { return make_values<std::uint32_t>(c.values, c.words()); });
+  call.immaterial("block");
+  call.lengthens("count", c.block, Whole{kUnlimitedBlocks} * c.block, {{"words"}});
   return call;
 }
 

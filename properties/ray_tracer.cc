@@ -184,11 +184,13 @@ Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
                {0, c.variant == RayTracerVariant::kConstant ? kernels::kMaxConstantSpheres
                                                             : std::numeric_limits<int>::max()},
                count);
+  if (c.count <= kernels::kMaxConstantSpheres) call.immaterial("variant");
   call.integer("width", {0, c.height > 0 ? std::min(stride, kSide) : kSide}, width);
   call.integer("height", {0, kSide}, height);
   constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
   const std::int64_t most = c.height < 2 ? kMostBytes : (kMostBytes - 4 * c.width) / (c.height - 1);
   if (pixels) call.integer("pitch", {4 * c.width, most / 4 * 4, 4}, pitch);
+  if (pixels && c.height < 2) call.immaterial("pitch");
   // As floats, so that their misalignment is that of a float and not that of a sphere.
   call.input("spheres", spheres, {.count = pixels ? 7 * c.count : 0}, {c.spheres_offset, c.poison},
              [scene] {

@@ -523,7 +523,8 @@ void collective_is_deterministic(const Shuffle& shuffle, const CollectiveCase& c
   });
 }
 
-// What the launchers are called with in the case's shape, for floats, and their contracts.
+// What the launchers are called with in the case's shape, for elements of its type, and their
+// contracts.
 
 // A block has a multiple of `unit` threads.
 void describe_shape(Call<Shuffle>& call, WarpShape& shape, const WarpCase& c, int unit = 1) {
@@ -540,33 +541,40 @@ void describe_shape(Call<Shuffle>& call, WarpShape& shape, const WarpCase& c, in
       {.threads = c.x * c.y * c.z, .least_blocks = shape.blocks, .most_blocks = shape.blocks});
 }
 
-void describe_arrays(Call<Shuffle>& call, const float*& x, float*& y, const WarpCase& c) {
+constexpr std::int64_t kMostBlocks = std::numeric_limits<int>::max();
+
+template <class T>
+void describe_arrays(Call<Shuffle>& call, const T*& x, T*& y, const WarpCase& c) {
   const auto count = static_cast<std::int64_t>(c.elements());
   call.input("x", x, {.count = count}, {c.x_offset, c.poison},
-             [&c] { return values_of_case<float>(c); });
-  call.output<float>("y", y, {.count = count}, {c.y_offset, c.poison});
+             [&c] { return values_of_case<T>(c); });
+  call.output<Host<T>>("y", y, {.count = count}, {c.y_offset, c.poison});
   call.apart("x", "y");
 }
 
+template <class T>
 Call<Shuffle> shuffle_call(const CollectiveCase& c) {
   Call<Shuffle> call("shuffle");
   auto& [op, x, operand, y, width, members, divergent, shape] =
-      call.arguments(&kernels::ShuffleLaunchersOf<float>::shuffle, ShuffleOp::kIndex, nullptr,
-                     nullptr, nullptr, c.width, ~0u, false, c.shape());
+      call.arguments(&kernels::ShuffleLaunchersOf<T>::shuffle, ShuffleOp::kIndex, nullptr, nullptr,
+                     nullptr, c.width, ~0u, false, c.shape());
   call.choice("op", ShuffleOp::kXor, op);
   call.integer("width", {.only = {1, 2, 4, 8, 16, 32}}, width);
   describe_shape(call, shape, c);
-  describe_arrays(call, x, y, c);
+  describe_arrays<T>(call, x, y, c);
   call.input("operand", operand, {.count = static_cast<std::int64_t>(c.elements())},
              {.poison = c.poison}, [&c] { return std::vector<int>(c.elements()); });
   call.apart("operand", "y");
+  call.lengthens("blocks", 1, kMostBlocks,
+                 {{"x", c.threads()}, {"operand", c.threads()}, {"y", c.threads()}});
   return call;
 }
 
+template <class T>
 Call<Shuffle> collective_call(const CollectiveCase& c) {
   Call<Shuffle> call("warp_collective");
   auto& [collective, x, y, width, root, shape] =
-      call.arguments(&kernels::ShuffleLaunchersOf<float>::warp_collective, c.collective, nullptr,
+      call.arguments(&kernels::ShuffleLaunchersOf<T>::warp_collective, c.collective, nullptr,
                      nullptr, c.width, c.root, c.shape());
   Range widths;  // that divide the block, and have the root
   for (const int w : {1, 2, 4, 8, 16, 32}) {
@@ -576,7 +584,8 @@ Call<Shuffle> collective_call(const CollectiveCase& c) {
   call.integer("width", widths, width);
   call.integer("root", {0, c.width - 1}, root);
   describe_shape(call, shape, c, c.width);
-  describe_arrays(call, x, y, c);
+  describe_arrays<T>(call, x, y, c);
+  call.lengthens("blocks", 1, kMostBlocks, {{"x", c.threads()}, {"y", c.threads()}});
   return call;
 }
 
@@ -586,13 +595,17 @@ Call<Shuffle> lane_and_warp_call(const CollectiveCase& c) {
   describe_shape(call, shape, c);
   call.output<std::uint32_t>("y", y, {.count = 2 * static_cast<std::int64_t>(c.elements())},
                              {c.y_offset, c.poison});
+  call.lengthens("blocks", 1, kMostBlocks, {{"y", 2 * c.threads()}});
   return call;
 }
 
 Calls<Shuffle> calls_of(const CollectiveCase& c) {
   Calls<Shuffle> calls;
-  for (const auto& call : {shuffle_call, collective_call, lane_and_warp_call})
-    calls.push_back(call(c));
+  with_type(c.type, [&]<class T>(T) {
+    calls.push_back(shuffle_call<T>(c));
+    calls.push_back(collective_call<T>(c));
+  });
+  calls.push_back(lane_and_warp_call(c));
   return calls;
 }
 

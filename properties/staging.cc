@@ -132,6 +132,14 @@ void describe_line(Call<Staging>& call, std::int64_t& n, StagingShape& shape) {
   call.integer("n", {0, kMaxWords}, n);
   call.integer("block", {1, 1024}, shape.block);
   call.integer("max_blocks", {1, kUnlimited}, shape.max_blocks);
+  call.immaterial("max_blocks");
+}
+
+// As many tiles as a grid has blocks for, once the arrays are known.
+void describe_length(Call<Staging>& call, const LineCase& c) {
+  const std::int64_t batch = std::int64_t{c.block} * kernels::kStagingItems;
+  if (c.max_blocks == kUnlimited)
+    call.lengthens("n", batch, Whole{batch} * kUnlimited, {{"x"}, {"y"}});
 }
 
 Call<Staging> thread_map_call(const LineCase& c, std::function<Words()> contents) {
@@ -140,7 +148,9 @@ Call<Staging> thread_map_call(const LineCase& c, std::function<Words()> contents
       call.arguments(&Staging::thread_map, nullptr, c.n, nullptr, c.a, c.b,
                      StagingShape{.block = c.block, .max_blocks = c.max_blocks});
   describe_line(call, n, shape);
+  call.immaterial("block");
   describe_words(call, x, y, c, c.n, std::move(contents));
+  describe_length(call, c);
   return call;
 }
 
@@ -152,6 +162,7 @@ Call<Staging> tile_map_call(const LineCase& c, std::function<Words()> contents) 
   call.choice("map", TileMap::kAdjacentDifference, map);
   describe_line(call, n, shape);
   describe_words(call, x, y, c, c.n, std::move(contents));
+  describe_length(call, c);
   return call;
 }
 
@@ -163,6 +174,7 @@ Call<Staging> transpose_call(const TransposeCase& c, std::function<Words()> cont
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max(),
                          kWidest = kTile * std::int64_t{0x7fffffff};
   call.choice("variant", TransposeVariant::kUnpadded, variant);
+  call.immaterial("variant");
   call.integer("rows", {0, c.columns > 0 ? kMaxWords / c.columns : kAny}, rows);
   call.integer("columns", {0, c.rows > 0 ? std::min(kMaxWords / c.rows, kWidest) : kAny}, columns);
   describe_words(call, x, y, c, c.rows * c.columns, std::move(contents));

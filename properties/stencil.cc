@@ -149,6 +149,9 @@ Call<Stencil> stencil_call_with(const StencilCase& c, std::function<std::vector<
              std::move(contents));
   call.output<float>("y", y, {.count = c.n}, {c.y_offset, c.poison});
   call.apart("x", "y");
+  for (const char* const argument : {"variant", "block", "max_blocks"}) call.immaterial(argument);
+  if (c.max_blocks == kUnlimited)
+    call.lengthens("n", tile, Whole{tile} * kUnlimited, {{"x"}, {"y"}});
   return call;
 }
 

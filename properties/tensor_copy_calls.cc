@@ -79,6 +79,27 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
   call.integer("to", {.least = 0, .most = 896, .step = 128, .here = {s.to}}, s.to);
   call.integer("block", {1, 1024}, s.block);
   call.integer("max_blocks", {1, kUnlimited}, s.max_blocks);
+  call.immaterial("block"), call.immaterial("max_blocks");
+  for (int d = 1; d < s.rank; ++d) {
+    // Of a dimension of one there is no step.
+    const Whole widest = (Whole{1} << 40) - c.grain();
+    if (s.sizes[d] == 1 && s.box[d] == 1 && !s.im2col)
+      call.immaterial("strides" + std::to_string(d - 1),
+                      {widest, widest / 2 / c.grain() * c.grain()});
+  }
+  if (!sliced && !s.im2col) call.immaterial("steps0", {1, 2, 8});  // which counts for slices alone
+  // What is beyond the rank is not looked at.
+  const auto unseen = [&](const std::string& name, auto& at) {
+    constexpr Whole kLeast = std::numeric_limits<std::remove_reference_t<decltype(at)>>::min();
+    constexpr Whole kMost = std::numeric_limits<std::remove_reference_t<decltype(at)>>::max();
+    call.integer(name, {.least = kLeast, .most = kMost, .here = {kLeast, 0}}, at);
+    call.immaterial(name);
+  };
+  for (int d = s.rank; d < 5; ++d) {
+    const std::string n = std::to_string(d);
+    unseen("sizes" + n, s.sizes[d]), unseen("strides" + std::to_string(d - 1), s.strides[d - 1]);
+    unseen("steps" + n, s.steps[d]), unseen("box" + n, s.box[d]);
+  }
   call.grid({.threads = s.block, .most_blocks = s.max_blocks});
 }
 
@@ -157,6 +178,9 @@ void describe_arrays(Call<TensorCopy>& call, const TensorCopyCase& c, Tensor*& t
   }
   call.input("at", at, {.count = 5 * n, .room = number_of(c.shape)}, {c.at_offset, c.poison},
              [at = contents.at] { return at; });
+  // Copies of one place twice: of loads alone.
+  if (loads && n > 0 && c.shape.max_blocks == kUnlimited)
+    call.lengthens("count", 1, kUnlimited / images_a_copy, {{"at", 5}, {"images", image}});
   call.apart("tensor", "images");
   if (!loads) call.apart("tensor", "at");
 }

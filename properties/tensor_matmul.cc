@@ -328,6 +328,81 @@ void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmu
   require_product(tall, tall.launch(matmul, a, b, addend), a, b, addend);
 }
 
+// Rows that a tile of the path has, in all blocks of a cluster.
+std::int64_t rows_of_tile(TensorMatmulPath path) {
+  switch (path) {
+    case TensorMatmulPath::kWmma:
+      return 32;
+    case TensorMatmulPath::kMma:
+    case TensorMatmulPath::kWgmma:
+      return 64;
+    case TensorMatmulPath::kWgmmaCluster:
+    case TensorMatmulPath::kWgmmaWide:
+      break;
+  }
+  return 128;
+}
+
+// One column of tiles, of which 16 bits count no more. The simulated GPU runs the first and the
+// last block, or cluster: each takes every so manieth tile, to the last one, and no other.
+void covers_tiles_past_16_bits_by(const TensorMatmul& matmul, TensorMatmulPath path,
+                                  MatrixElement element) {
+  const std::int64_t tile = rows_of_tile(path), m = ((std::int64_t{1} << 16) + 5) * tile + 3;
+  const int factor_bytes = bytes_of(element), result_bytes = result_bytes_of(element);
+  const auto bytes = [](std::uint64_t bits, int count, std::vector<unsigned char>& to) {
+    for (int i = 0; i < count; ++i) to.push_back(static_cast<unsigned char>(bits >> 8 * i));
+  };
+  const auto a_of = [](std::int64_t i) { return static_cast<double>(i % 7); };
+  const auto c_of = [](std::int64_t i) { return static_cast<double>(i % 1021); };
+  std::vector<unsigned char> a, b, c;
+  for (std::int64_t i = 0; i < m; ++i) {
+    bytes(bits_of(element, a_of(i)), factor_bytes, a);
+    bytes(result_bits_of(element, c_of(i)), result_bytes, c);
+  }
+  bytes(bits_of(element, 2), factor_bytes, b);
+  const auto array = [](const char* name, const std::vector<unsigned char>& contents) {
+    return DeviceArray<unsigned char>::input(name, contents, {});
+  };
+  const auto da = array("a", a), db = array("b", b), dc = array("c", c);
+  const auto dd = DeviceArray<unsigned char>::output("d", c.size(), {});
+  const auto launch = [&](cudaStream_t stream) {
+    const auto status = matmul(path, element, {da.data(), m, 1, 1}, {db.data(), 1, 1, 1},
+                               {dc.data(), m, 1, 1}, {dd.data(), m, 1, 1}, stream);
+    return Answer{status.error, status.message, status.of_cuda};
+  };
+  const Stream stream;
+  std::int64_t units = 0;  // blocks, or clusters
+  {
+    const Captured captured(stream, cudaStreamCaptureModeRelaxed, launch);
+    REQUIRE_CUDA(captured.answer());
+    for (const LaunchedGrid& grid : captured.grids()) units = grid.blocks / grid.cluster;
+  }
+  {
+    const SampledBlocks sampled(2);
+    REQUIRE_CUDA(launch(stream));
+    stream.synchronise();
+  }
+  const std::vector<unsigned char> d = dd.fetch();
+  for (std::int64_t i = 0; i < m; ++i) {
+    const std::int64_t taken_by = i / tile % units;
+    if (is_simulator() && taken_by != 0 && taken_by != units - 1) continue;
+    std::uint64_t bits = 0;
+    for (int byte = 0; byte < result_bytes; ++byte)
+      bits |= std::uint64_t{d[static_cast<std::size_t>(i * result_bytes + byte)]} << 8 * byte;
+    const double is = result_of(element, bits), wanted = c_of(i) + 2 * a_of(i);
+    REQUIRE_LAW(is == wanted, "path {}, element {}: D[{}] in tile {} is {}, not {}", int(path),
+                int(element), i, i / tile, is, wanted);
+  }
+}
+
+template <class Way>
+void covers_tiles_past_16_bits(const TensorMatmul& matmul, const SmallCase<Way>&) {
+  for (const TensorMatmulPath path : Way::kEachPath) {
+    for (const MatrixElement element : Way::kEachElement)
+      covers_tiles_past_16_bits_by(matmul, path, element);
+  }
+}
+
 // The header's table: the compute capabilities, times ten, from which and to which a path has an
 // element; none where it has it nowhere.
 struct Needs {
@@ -461,6 +536,11 @@ Laws<TensorMatmul> all_laws(int cases) {
       law<SmallCase<Way>, TensorMatmul>("CoversMoreTilesThanBlocks",
                                         +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
                                           covers_more_tiles_than_blocks(matmul, c);
+                                        },
+                                        {.cases = 1, .cost = 1000}),
+      law<SmallCase<Way>, TensorMatmul>("CoversTilesPast16Bits",
+                                        +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
+                                          covers_tiles_past_16_bits<Way>(matmul, c);
                                         },
                                         {.cases = 1, .cost = 1000}),
       law<SmallCase<Way>, TensorMatmul>("IsDeterministic",

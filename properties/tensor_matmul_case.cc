@@ -170,6 +170,9 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
       call.output<float>("d", d.data, footprint, layout);
   }
   for (const char* const input : {"a", "b", "c"}) call.apart(input, "d");
+  if (c.m < 2)
+    for (const char* const stride : {"a.stride", "c.stride", "d.stride"}) call.immaterial(stride);
+  if (c.n < 2) call.immaterial("b.stride");
   call.rows("a", c.m, c.k, "a.stride", strides(c.m, c.k, factor), a.stride);
   call.rows("b", c.n, c.k, "b.stride", strides(c.n, c.k, factor), b.stride);
   call.rows("c", c.m, c.n, "c.stride", strides(c.m, c.n, result), addend.stride);

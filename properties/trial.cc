@@ -98,7 +98,7 @@ std::vector<std::int64_t> shape_of(const Contract& contract) {
   for (const ArrayArgument& array : contract.arrays()) {
     const Footprint& f = array.footprint;
     shape.insert(shape.end(), {f.count, f.before, f.after, f.room,
-                               static_cast<std::int64_t>(array.element_bytes)});
+                               static_cast<std::int64_t>(array.element_type)});
   }
   return shape;
 }

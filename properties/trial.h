@@ -67,7 +67,7 @@ void require_all_on(const Trial& trial, const std::vector<lockstepOperation>& op
 
 // ---- Other contents.
 
-// Where the arrays of calls begin and end: what contents must fit.
+// Where the arrays of calls begin and end, and of what they are: what contents must fit.
 std::vector<std::int64_t> shape_of(const Contract& contract);
 // Draws each field anew, in turn, and leaves it so where `fits` agrees. The same case gives the
 // same result.

@@ -146,8 +146,8 @@ struct ArrayArgument {
   std::string name;
   Role role;
   Footprint footprint;
-  std::size_t element_bytes = 1;
-  void* place;  // the pointer
+  std::size_t element_bytes = 1, element_type = 0;  // the type: typeid's hash
+  void* place;                                      // the pointer
   // Makes the array for a legal case, and where the argument then points.
   std::function<std::pair<std::shared_ptr<detail::HeldArray>, const void*>()> make;
   std::shared_ptr<detail::HeldArray> held;
@@ -172,6 +172,40 @@ struct Spread {
   // Gives the arguments this value, and returns where all that the launcher may touch then lies. No
   // piece overlaps another.
   std::function<std::vector<Piece>(std::int64_t value)> place;
+};
+
+// An array that is longer where an integer argument is: `each` elements for one of what the integer
+// counts, in `rows` rows that begin `stride` elements apart. A longer row is followed by as much
+// that belongs to nobody as the case's.
+struct Line {
+  std::string array;
+  std::int64_t each = 1, rows = 1, stride = 0;
+};
+
+// How long a call is, as an integer says, of which a block of the grid has `block`. With a multiple
+// of `period` more, and the same contents behind the new places, the last block does what it did
+// before.
+struct Lengthening {
+  std::string integer;
+  std::int64_t block = 1, period = 1;
+  Whole most = 0;
+  std::vector<Line> lines;
+  std::function<void(std::int64_t value)> also;  // sets what follows from it, such as strides
+};
+
+// An argument that no result depends on, and the values it is given; none: those that the contract
+// promises.
+struct Immaterial {
+  std::string integer;
+  std::vector<Whole> values;
+};
+
+// Memory of the host that a launcher fills in with what it did, where the caller gives any.
+struct Report {
+  std::string name;
+  // Hands over such memory, every byte of which is `junk`.
+  std::function<void(unsigned char junk)> hand_over;
+  std::function<std::string()> text;  // of what it holds now
 };
 
 // A variable of the device that a launcher reads or writes besides its arrays, as the host gets at

@@ -28,6 +28,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -36,6 +37,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -140,6 +142,33 @@ class Contract {
              return pieces;
            });
   }
+  // Results do not depend on this integer: with each value that goes with the case, also one far
+  // from its own, or with each of `values`, a launch gives what it gives with the case's.
+  void immaterial(std::string_view name, std::vector<Whole> values = {}) {
+    immaterial_.push_back({integer_named(name).name, std::move(values)});
+  }
+  // Where this integer is larger, to at most `most`, these arrays are longer and the grid is: a
+  // block for each `block` of what it counts. Both ends of the arrays hold what the case's do; the
+  // first and the last block leave there what they leave in the case, if the integer is larger by a
+  // multiple of `period` (0: of `block`). `also` sets what else follows from the value.
+  void lengthens(std::string_view name, std::int64_t block, Whole most, std::vector<Line> lines,
+                 std::function<void(std::int64_t)> also = {}, std::int64_t period = 0) {
+    lengthenings_.push_back({integer_named(name).name, block, period == 0 ? block : period, most,
+                             std::move(lines), std::move(also)});
+  }
+  // The launcher fills this in whenever it answers success, whatever there is to do. `text` names
+  // all of its members.
+  template <class T>
+  void reports(std::string name, T*& at, std::function<std::string(const T&)> text) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    auto memory = std::make_shared<T>();
+    reports_.push_back({std::move(name),
+                        [&at, memory](unsigned char junk) {
+                          std::memset(static_cast<void*>(memory.get()), junk, sizeof *memory);
+                          at = memory.get();
+                        },
+                        [memory, text = std::move(text)] { return text(*memory); }});
+  }
   // Anything else that must be refused; `make` changes the arguments.
   void mistake(std::string name, std::function<void()> make) {
     named_.push_back({std::move(name), std::move(make)});
@@ -174,6 +203,12 @@ class Contract {
   const std::vector<ArrayArgument>& arrays() const { return arrays_; }
   const std::vector<std::pair<std::size_t, std::size_t>>& pairs_apart() const { return apart_; }
   const std::vector<Spread>& spreads() const { return spreads_; }
+  const std::vector<Immaterial>& immaterial_arguments() const { return immaterial_; }
+  const std::vector<Lengthening>& lengthenings() const { return lengthenings_; }
+  const std::vector<Report>& reported() const { return reports_; }
+  // std::logic_error when there is none of that name.
+  const IntegerArgument& integer_named(std::string_view name) const;
+  const ArrayArgument& array_named(std::string_view name) const;
   Capture capture() const { return capture_; }
   bool is_ordered_by_callers() const { return ordered_by_callers_; }
   const Grid& grid() const { return grid_; }
@@ -211,13 +246,12 @@ class Contract {
   std::vector<Change> all_mistakes() const;
   std::vector<Change> all_promises() const;
   void move_far_apart() const;
-  const ArrayArgument& array_named(std::string_view name) const;
-  const IntegerArgument& integer_named(std::string_view name) const;
 
   template <class T, class P, class Make>
   void array(std::string name, Role role, P*& at, Footprint footprint, Make make) {
     if (footprint.alignment == 0) footprint.alignment = alignof(T);
-    arrays_.push_back({std::move(name), role, footprint, sizeof(T), &at, std::move(make), nullptr});
+    arrays_.push_back({std::move(name), role, footprint, sizeof(T), typeid(T).hash_code(), &at,
+                       std::move(make), nullptr});
   }
 
   template <class P, class Contents>
@@ -246,6 +280,9 @@ class Contract {
   };
   std::vector<Product> products_;
   std::vector<Spread> spreads_;
+  std::vector<Immaterial> immaterial_;
+  std::vector<Lengthening> lengthenings_;
+  std::vector<Report> reports_;
   std::vector<Change> named_, promised_;
   Grid grid_;
   Capture capture_ = Capture::kPossible;

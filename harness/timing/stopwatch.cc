@@ -47,7 +47,7 @@ class Stopwatch {
   // Microseconds that one of `runs` runs took. The clock is read right behind them, while the GPU
   // is still as they left it; the probe before them keeps the GPU busy while the host enqueues, so
   // that launches wait for the GPU and not the GPU for launches.
-  double sample(const Work& work, int runs, double& mhz) {
+  Sampled sample(const Work& work, int runs) {
     require(read_clock(reading_, kProbeNanoseconds, stream_), "reading the clock");
     require(cudaEventRecord(begin_, stream_), "recording an event");
     for (int i = 0; i < runs; ++i) {
@@ -58,20 +58,7 @@ class Stopwatch {
     require(cudaStreamSynchronize(stream_), "waiting for the work");
     float ms = 0;
     require(cudaEventElapsedTime(&ms, begin_, end_), "reading the events");
-    mhz = reading_->mhz();
-    return 1e3 * ms / runs;
-  }
-
-  int runs_for(const Work& work, const StopwatchRules& rules) {
-    double mhz = 0, us = 0;
-    for (int i = 0; i < std::max(1, rules.warm_up); ++i) us = sample(work, 1, mhz);
-    // The least of some: whatever disturbs one would give the two contestants samples of different
-    // lengths, and what a sample costs by itself would count more for the shorter.
-    us = sample(work, 4, mhz);
-    for (int i = 1; i < kCalibrations; ++i) us = std::min(us, sample(work, 4, mhz));
-    us = std::max(us, 0.01);
-    return static_cast<int>(
-        std::clamp(std::round(rules.sample_us / us), 1.0, static_cast<double>(kMaxRuns)));
+    return {1e3 * ms / runs, reading_->mhz()};
   }
 
  private:
@@ -80,22 +67,45 @@ class Stopwatch {
   ClockReading* reading_ = nullptr;
 };
 
-}  // namespace
+// Runs a sample, so that one takes about as long as the rules say.
+int runs_for(const Sample& sample, const Work& work, const StopwatchRules& rules) {
+  for (int i = 0; i < std::max(1, rules.warm_up); ++i) sample(work, 1);
+  // The least of some: whatever disturbs one would give the two contestants samples of different
+  // lengths, and what a sample costs by itself would count more for the shorter.
+  double us = sample(work, 4).us;
+  for (int i = 1; i < kCalibrations; ++i) us = std::min(us, sample(work, 4).us);
+  us = std::max(us, 0.01);
+  return static_cast<int>(
+      std::clamp(std::round(rules.sample_us / us), 1.0, static_cast<double>(kMaxRuns)));
+}
 
-Measured measure_pairs(const Work& a, const Work& b, const StopwatchRules& rules) {
-  Measured m;
+// `measure` with the GPU's stopwatch.
+template <class Result, class Measure>
+Result on_the_gpu(Measure&& measure) {
   try {
     Stopwatch watch;
-    m.a_runs = watch.runs_for(a, rules);
-    m.b_runs = watch.runs_for(b, rules);
+    return measure([&watch](const Work& work, int runs) { return watch.sample(work, runs); });
+  } catch (const std::exception& e) {
+    Result result;
+    result.error = e.what();
+    return result;
+  }
+}
+
+}  // namespace
+
+Measured measure_pairs_by(const Sample& sample, const Work& a, const Work& b,
+                          const StopwatchRules& rules) {
+  Measured m;
+  try {
+    m.a_runs = runs_for(sample, a, rules);
+    m.b_runs = runs_for(sample, b, rules);
     for (int i = 0; i < rules.pairs; ++i) {
-      Pair p;
-      double a_mhz = 0, b_mhz = 0;
-      if (i % 2 == 0) p.a_us = watch.sample(a, m.a_runs, a_mhz);
-      p.b_us = watch.sample(b, m.b_runs, b_mhz);
-      if (i % 2 != 0) p.a_us = watch.sample(a, m.a_runs, a_mhz);
-      p.mhz = std::min(a_mhz, b_mhz);
-      m.pairs.push_back(p);
+      Sampled of_a, of_b;
+      if (i % 2 == 0) of_a = sample(a, m.a_runs);
+      of_b = sample(b, m.b_runs);
+      if (i % 2 != 0) of_a = sample(a, m.a_runs);
+      m.pairs.push_back({of_a.us, of_b.us, std::min(of_a.mhz, of_b.mhz)});
     }
   } catch (const std::exception& e) {
     m.error = e.what();
@@ -103,42 +113,55 @@ Measured measure_pairs(const Work& a, const Work& b, const StopwatchRules& rules
   return m;
 }
 
-MeasuredSpeed measure_speed(const Work& a, const Work& b, const TimingRules& rules,
-                            const StopwatchRules& stopwatch) {
-  const Measured m = measure_pairs(a, b, stopwatch);
+MeasuredSpeed measure_speed_by(const Sample& sample, const Work& a, const Work& b,
+                               const TimingRules& rules, const StopwatchRules& stopwatch) {
+  const Measured m = measure_pairs_by(sample, a, b, stopwatch);
   if (!m.error.empty()) return {{}, m.error};
   const SpeedComparison c = compare_speed(m.pairs, rules);
   if (c.speed != Speed::kFaster && c.speed != Speed::kSlower) return {c, {}};
-  const Measured again = measure_pairs(b, a, stopwatch);
+  const Measured again = measure_pairs_by(sample, b, a, stopwatch);
   if (!again.error.empty()) return {{}, again.error};
   return {confirmed(c, compare_speed(again.pairs, rules)), {}};
 }
 
-MeasuredAlone measure(const Work& work, const StopwatchRules& rules) {
+MeasuredAlone measure_by(const Sample& sample, const Work& work, const StopwatchRules& rules) {
   MeasuredAlone out;
   try {
-    Stopwatch watch;
-    const int runs = watch.runs_for(work, rules);
-    std::vector<std::pair<double, double>> samples;  // microseconds, MHz
+    const int runs = runs_for(sample, work, rules);
+    std::vector<Sampled> samples;
     std::vector<double> clocks;
     for (int i = 0; i < rules.pairs; ++i) {
-      double mhz = 0;
-      const double us = watch.sample(work, runs, mhz);
-      samples.emplace_back(us, mhz);
-      clocks.push_back(mhz);
+      samples.push_back(sample(work, runs));
+      clocks.push_back(samples.back().mhz);
     }
     const double usual = median_of(clocks, TimingRules{}.alpha).median;
-    for (const auto& [us, mhz] : samples) {
-      if (mhz < TimingRules{}.clock_share * usual) {
+    for (const Sampled& s : samples) {
+      if (s.mhz < TimingRules{}.clock_share * usual) {
         ++out.throttled;
       } else {
-        out.us.push_back(us);
+        out.us.push_back(s.us);
       }
     }
   } catch (const std::exception& e) {
     out.error = e.what();
   }
   return out;
+}
+
+Measured measure_pairs(const Work& a, const Work& b, const StopwatchRules& rules) {
+  return on_the_gpu<Measured>(
+      [&](const Sample& sample) { return measure_pairs_by(sample, a, b, rules); });
+}
+
+MeasuredSpeed measure_speed(const Work& a, const Work& b, const TimingRules& rules,
+                            const StopwatchRules& stopwatch) {
+  return on_the_gpu<MeasuredSpeed>(
+      [&](const Sample& sample) { return measure_speed_by(sample, a, b, rules, stopwatch); });
+}
+
+MeasuredAlone measure(const Work& work, const StopwatchRules& rules) {
+  return on_the_gpu<MeasuredAlone>(
+      [&](const Sample& sample) { return measure_by(sample, work, rules); });
 }
 
 }  // namespace lockstep

@@ -23,6 +23,13 @@ struct StopwatchRules {
       1000;  // a sample is as many runs back to back as take about this long, at least one
 };
 
+// What was seen of `runs` runs of a piece of work, back to back. An error is thrown.
+struct Sampled {
+  double us = 0;   // of one run
+  double mhz = 0;  // the clock right behind them
+};
+using Sample = std::function<Sampled(const Work& work, int runs)>;
+
 struct Measured {
   std::vector<Pair> pairs;     // microseconds a run
   int a_runs = 1, b_runs = 1;  // runs a sample
@@ -49,5 +56,12 @@ struct MeasuredAlone {
   std::string error;
 };
 MeasuredAlone measure(const Work& work, const StopwatchRules& rules = {});
+
+// The same by another stopwatch than the GPU's.
+Measured measure_pairs_by(const Sample& sample, const Work& a, const Work& b,
+                          const StopwatchRules& rules);
+MeasuredSpeed measure_speed_by(const Sample& sample, const Work& a, const Work& b,
+                               const TimingRules& rules, const StopwatchRules& stopwatch);
+MeasuredAlone measure_by(const Sample& sample, const Work& work, const StopwatchRules& rules);
 
 }  // namespace lockstep

@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 
 #include "simulator/runtime/tests/cuda_test.h"
 #include "simulator/runtime/tests/kernels.h"
@@ -73,6 +75,79 @@ CUDA_TEST(Launch, SharedMemoryBeyond48KiBNeedsOptingIn) {
   EXPECT_CUDA(cudaErrorInvalidValue,
               cudaFuncSetAttribute(kernels::static_shared_function(),
                                    cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+}
+
+// Each device has its own, whichever was the current one first: what was set for one changes no
+// launch and no answer of another.
+CUDA_TEST(Launch, AttributesOfAFunctionAreOfTheDeviceThatWasCurrent) {
+  int devices = 0;
+  ASSERT_CUDA(cudaSuccess, cudaGetDeviceCount(&devices));
+  if (const char* simulated = std::getenv("LOCKSTEP_DEVICES")) {
+    ASSERT_EQ(std::to_string(devices), simulated);
+  }
+  const void* const f = kernels::dynamic_shared_function();
+  constexpr int kRaised = 64 << 10, kDefault = 48 << 10;
+  const auto most = [&] {
+    cudaFuncAttributes attributes = {};
+    EXPECT_CUDA(cudaSuccess, cudaFuncGetAttributes(&attributes, f));
+    return attributes.maxDynamicSharedSizeBytes;
+  };
+  const auto carveout = [&] {
+    cudaFuncAttributes attributes = {};
+    EXPECT_CUDA(cudaSuccess, cudaFuncGetAttributes(&attributes, f));
+    return attributes.preferredShmemCarveout;
+  };
+  const auto launched = [&] {
+    int* const p = device_ints(1);
+    kernels::dynamic_shared(p, kRaised);
+    const cudaError_t error = cudaGetLastError();
+    EXPECT_CUDA(cudaSuccess, cudaFree(p));
+    return error;
+  };
+  const auto resident = [&] {
+    int blocks = -1;
+    EXPECT_CUDA(cudaSuccess,
+                cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 32, kRaised));
+    return blocks;
+  };
+  const int usual = carveout();
+  for (int raised = 0; raised < devices; ++raised) {
+    ASSERT_CUDA(cudaSuccess, cudaSetDevice(raised));
+    ASSERT_CUDA(cudaSuccess,
+                cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, kRaised));
+    ASSERT_CUDA(cudaSuccess,
+                cudaFuncSetAttribute(f, cudaFuncAttributePreferredSharedMemoryCarveout, 77));
+    for (int d = 0; d < devices; ++d) {
+      ASSERT_CUDA(cudaSuccess, cudaSetDevice(d));
+      EXPECT_EQ(most(), d == raised ? kRaised : kDefault) << d;
+      EXPECT_EQ(carveout(), d == raised ? 77 : usual) << d;
+      EXPECT_EQ(launched(), d == raised ? cudaSuccess : cudaErrorInvalidValue) << d;
+      EXPECT_EQ(resident() > 0, d == raised) << d;
+    }
+    ASSERT_CUDA(cudaSuccess, cudaSetDevice(raised));
+    ASSERT_CUDA(cudaSuccess,
+                cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, kDefault));
+    ASSERT_CUDA(cudaSuccess,
+                cudaFuncSetAttribute(f, cudaFuncAttributePreferredSharedMemoryCarveout, usual));
+  }
+}
+
+CUDA_TEST(Launch, LimitsAreOfTheDeviceThatWasCurrent) {
+  int devices = 0;
+  ASSERT_CUDA(cudaSuccess, cudaGetDeviceCount(&devices));
+  for (const cudaLimit limit :
+       {cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize}) {
+    std::size_t usual = 0;
+    ASSERT_CUDA(cudaSuccess, cudaSetDevice(0));
+    ASSERT_CUDA(cudaSuccess, cudaDeviceGetLimit(&usual, limit));
+    ASSERT_CUDA(cudaSuccess, cudaDeviceSetLimit(limit, 2 * usual));
+    for (int d = devices - 1; d >= 0; --d) {
+      std::size_t value = 0;
+      ASSERT_CUDA(cudaSuccess, cudaSetDevice(d));
+      EXPECT_CUDA(cudaSuccess, cudaDeviceGetLimit(&value, limit));
+      EXPECT_EQ(value, d == 0 ? 2 * usual : usual) << limit << " of device " << d;
+    }
+  }
 }
 
 CUDA_TEST(Launch, LaunchBoundsAreHeld) {
