@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "simulator/engine/access/global_memory.h"
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/state/lane_addresses.h"
 #include "simulator/engine/state/launch_state.h"
@@ -121,7 +122,7 @@ void note_partly_written(const Request& r, int lane, memory::PartlyWritten& part
 }
 
 bool resolve(Warp& w, Request& r, Space space, LaneMask lanes) {
-  w.block->worker->changes += r.writes && !r.reads;  // atomics know themselves
+  on_write(*w.block->worker, r.writes && !r.counts_changes);
   switch (space) {
     case Space::kShared:
     case Space::kSharedCluster:

@@ -74,9 +74,9 @@ std::string describe_mbarrier_wait(const Block& b, const Warp& w, const WarpSpli
   const auto it = b.async->mbarriers.find(offset);
   std::string s = "the mbarrier " + describe_place(*b.launch, offset) + " waits for ";
   if (it == b.async->mbarriers.end()) return s + "nothing";
-  s += std::to_string(it->second.pending) + " of " + std::to_string(it->second.expected) +
-       " arrivals";
-  if (it->second.tx != 0) s += " and " + std::to_string(it->second.tx) + " bytes";
+  s += std::to_string(it->second.state->pending) + " of " +
+       std::to_string(it->second.state->expected) + " arrivals";
+  if (it->second.state->tx != 0) s += " and " + std::to_string(it->second.state->tx) + " bytes";
   return s + " that never come";
 }
 
@@ -107,7 +107,7 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
       return !report_unless_suppressed(w, std::move(f));
     };
     for (const auto& [offset, m] : target.async->mbarriers) {
-      if (!m.invalidated && overlaps(at, r.size, offset, kObjectBytes)) {
+      if (!m.state->invalidated && overlaps(at, r.size, offset, kObjectBytes)) {
         misuse(w, r.pc, l, {&target, offset}, "is accessed as ordinary memory",
                "Only mbarrier operations may touch it until mbarrier.inval.", &m.init);
         return false;

@@ -573,8 +573,8 @@ void remember_from(Warp& w, LaneMask lanes, const Block& owner, std::uint32_t of
   if (!b.launch->check_races || object.completed.empty()) return;
   const std::uint64_t location = 1ull << 62 | std::uint64_t{owner.serial} << kRankShift | offset;
   each(lanes, [&](int l) {
-    b.races.remember(w.index * kWarpSize + static_cast<std::uint32_t>(l), location, object.phase,
-                     object.completed);
+    b.races.remember(w.index * kWarpSize + static_cast<std::uint32_t>(l), location,
+                     object.state->phase, object.completed);
   });
 }
 

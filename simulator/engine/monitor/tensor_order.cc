@@ -139,7 +139,7 @@ bool report_missing(Warp& w, int lane, const TensorAccess& now, const TensorAcce
 bool check_allocated(Warp& w, int lane, const TensorRegion& region) {
   const TensorMemory& t = *w.block->tensor;
   for (std::uint32_t c = region.column; c < region.column + region.columns; ++c) {
-    if (c < kTensorColumns && t.owner[c] != 0) continue;
+    if (c < kTensorColumns && (*t.owner)[c] != 0) continue;
     const auto freed = std::find_if(
         t.allocations.rbegin(), t.allocations.rend(),
         [&](const TensorAllocation& a) { return c >= a.first && c < a.first + a.columns; });
@@ -283,7 +283,7 @@ bool learn_tensor_arrivals(Warp& w, int lane, const Mbarrier& object) {
   Block& b = *w.block;
   if (!b.launch->check_races) return true;
   for (const Mbarrier::TensorArrival& arrival : object.tensor_arrivals) {
-    if (arrival.phase >= object.phase) continue;
+    if (arrival.phase >= object.state->phase) continue;
     Block& from = b.cluster != nullptr ? *b.cluster->blocks[arrival.rank] : b;
     if (!from.tensor || arrival.commit >= from.tensor->commits.size()) continue;
     TensorCommit& commit = from.tensor->commits[arrival.commit];

@@ -231,7 +231,7 @@ void forget_order_marks(Warp& w, const std::vector<std::uint32_t>& marks) {
 }
 
 void carry_mark(Warp& w, Slot slot, const Frame& from, const Validity::Word& word, LaneMask lanes) {
-  std::uint64_t bits[kWarpSize];
+  std::uint64_t bits[kWarpSize] = {};
   const Validity::Word met = word;  // it may be the one that is marked, or move
   each(met.invalid & lanes, [&](int l) { bits[l] = from.validity->unwritten_bits(word, l); });
   mark_register(w, slot, met.invalid & lanes, lanes, met.pc, met.kind, nullptr, bits);

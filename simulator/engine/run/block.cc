@@ -57,7 +57,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
     }
     if (launch.shared_cells) b.cells.assign(launch.shared_extent / 4 + 32, check::GlobalCell());
   }
-  for (Barrier& barrier : b.barriers) barrier = Barrier{};
+  for (Watched<Barrier>& barrier : b.barriers) barrier.reset();
   b.shared.partly_written.clear();
   b.local.partly_written.clear();
   b.derived_words.clear();

@@ -16,7 +16,7 @@ void report_deadlock(Block& b) {
   const WarpSplit* first = nullptr;
   for (Warp& w : b.warps) {
     const std::int32_t id = w.control->barrier;
-    if (id >= 0 && b.barriers[id].expected != 0) barriers |= 1u << id;
+    if (id >= 0 && b.barriers[id]->expected != 0) barriers |= 1u << id;
     for (const WarpSplit& f : w.control->splits) {
       const bool sync = f.state == WarpSplit::State::kAtSync,
                  mbarrier = f.state == WarpSplit::State::kAtMbarrier;

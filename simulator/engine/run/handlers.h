@@ -6,5 +6,7 @@
 namespace lockstep::engine {
 
 const program::Handlers& handlers();
+// For tests, before anything is loaded: others in their place; nullptr: the engine's own again.
+void replace_handlers(const program::Handlers* others);
 
 }  // namespace lockstep::engine

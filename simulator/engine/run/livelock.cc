@@ -45,6 +45,7 @@ std::uint64_t state_of(const Warp& w) {
   Digest d;
   d.add(std::uint64_t{w.pc} << 32 | w.active);
   d.add(std::uint64_t{w.carry} << 32 | static_cast<std::uint32_t>(c.frame));
+  for (const std::uint32_t pointer : c.stack_pointer) d.add(pointer);
   // In any order: the list has none.
   std::uint64_t all = 0;
   for (const WarpSplit& f : c.splits) {
@@ -67,7 +68,7 @@ std::uint64_t state_of(const Warp& w) {
 
 void note_time_slice(Warp& w) {
   WarpControl::TimeSlices& t = w.control->time_slices;
-  const std::uint64_t changes = w.block->worker->changes,
+  const std::uint64_t changes = w.block->worker->changes.value(),
                       epoch = w.block->launch->quiescence.epoch.load(std::memory_order_acquire);
   if (t.changes != changes || t.epoch != epoch) {
     const std::uint64_t state = state_of(w);
@@ -100,7 +101,7 @@ void note_time_slice(Warp& w) {
 }
 
 bool makes_no_progress(Block& b) {
-  const std::uint64_t changes = b.worker->changes,
+  const std::uint64_t changes = b.worker->changes.value(),
                       epoch = b.launch->quiescence.epoch.load(std::memory_order_acquire);
   for (std::uint32_t todo = b.runnable; todo != 0; todo &= todo - 1) {
     const WarpControl::TimeSlices& t = b.warps[std::countr_zero(todo)].control->time_slices;
@@ -112,16 +113,17 @@ bool makes_no_progress(Block& b) {
 bool seems_to_wait(const Block& b) {
   for (std::uint32_t todo = b.runnable; todo != 0; todo &= todo - 1) {
     const WarpControl::TimeSlices& t = b.warps[std::countr_zero(todo)].control->time_slices;
-    if (!(t.repeats || t.idles) || t.changes != b.worker->changes) return false;
+    if (!(t.repeats || t.idles) || t.changes != b.worker->changes.value()) return false;
   }
   return true;
 }
 
 void LivelockWatch::after_time_slices(bool still, const Block& first) {
   // Whoever stood still may go on now.
-  if (member_.has_news(worker_.changes)) launch_.watch.store(0);
+  if (member_.has_news(worker_.changes.value())) launch_.watch.store(0);
   const bool begins = begins_to_watch();
-  const bool all = member_.after_time_slices(worker_.changes, still && !begins, first.position);
+  const bool all =
+      member_.after_time_slices(worker_.changes.value(), still && !begins, first.position);
   // Nobody is quiet before it has gone round in the watch.
   if (begins) member_.look_again();
   if (!all || launch_.stop.load() != ~std::uint64_t{0}) return;

@@ -37,7 +37,7 @@ class LivelockWatch {
   LivelockWatch(Launch& launch, Worker& worker, std::size_t number)
       : launch_(launch), worker_(worker), member_(launch.quiescence, number) {}
   // This host thread has no more to run.
-  void leave() { member_.leave(worker_.changes); }
+  void leave() { member_.leave(worker_.changes.value()); }
   // All of this thread's blocks have had a turn: `still`, they stand still and no further ones can
   // begin. `first`: the one that comes first in the schedule. Pauses the launch when this holds of
   // all threads.

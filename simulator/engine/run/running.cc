@@ -361,7 +361,7 @@ bool Running::host_may_help() const {
 
 std::uint64_t Running::changes() const {
   std::uint64_t all = 0;
-  for (const Worker& w : parts_->workers) all += w.changes;
+  for (const Worker& w : parts_->workers) all += w.changes.value();
   return all;
 }
 

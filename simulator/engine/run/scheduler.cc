@@ -252,7 +252,7 @@ Progress run_warp(Warp& w) {
     if (w.active == 0) {
       while (!select(w)) {
         if (w.event == Event::kAbort) return Progress::kAborted;
-        if (c.exited == w.exists) return Progress::kDone;
+        if (*c.exited == w.exists) return Progress::kDone;
         if (complete_syncs(w)) continue;
         if (warp_reaches_barrier(w)) continue;
         return w.event == Event::kAbort ? Progress::kAborted : Progress::kWaiting;
@@ -308,7 +308,7 @@ Progress run_block(Block& b) {
   const Launch& launch = *b.launch;
   const std::uint32_t count = launch.warps;
   const int patience = launch.config->cooperative || launch.clustered ? 1 : kBlockRounds;
-  const std::uint64_t changes = b.worker->changes;
+  const std::uint64_t changes = b.worker->changes.value();
   for (int round = 0; round < patience;) {
     if (b.live_warps == 0) return Progress::kDone;
     if (b.position > launch.stop.load(std::memory_order_relaxed) ||
@@ -354,7 +354,7 @@ Progress run_block(Block& b) {
         b.waits = true;
         return Progress::kYielded;
       }
-      b.waits = b.waits && b.worker->changes == changes;
+      b.waits = b.waits && b.worker->changes.value() == changes;
       if (b.waits) return Progress::kYielded;
       ++round;
       const std::uint64_t limit = launch.config->instruction_limit;

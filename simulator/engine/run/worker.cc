@@ -52,7 +52,7 @@ void begin(std::unique_ptr<Cluster>& cluster, Worker& worker, std::uint64_t posi
     start_block(*block, worker, position, rank);
     cluster->blocks.push_back(std::move(block));
   }
-  cluster->living = count * worker.launch->threads;
+  cluster->barrier.reset({count * worker.launch->threads, 0});
 }
 
 Progress run(Block& block) { return run_block(block); }

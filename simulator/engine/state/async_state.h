@@ -17,6 +17,7 @@
 #include "simulator/check/knowledge.h"
 #include "simulator/engine/state/spans.h"
 #include "simulator/engine/state/vocabulary.h"
+#include "simulator/engine/state/watched.h"
 #include "simulator/isa/opcode.h"
 
 namespace lockstep::engine {
@@ -62,11 +63,14 @@ struct Delivery {
 // PTX ISA 9.7.13.15. The object's own eight bytes in shared memory are not used.
 struct Mbarrier {
   Issue init;
-  bool invalidated = false;    // while threads waited for it, who wait on
-  std::uint32_t expected = 0;  // arrivals of a phase
-  std::uint32_t pending = 0;   // arrivals that the current phase still waits for
-  std::int64_t tx = 0;         // bytes that it still waits for; may be negative for a while
-  std::uint32_t phase = 0;     // phases completed
+  struct State {
+    bool invalidated = false;    // while threads waited for it, who wait on
+    std::uint32_t expected = 0;  // arrivals of a phase
+    std::uint32_t pending = 0;   // arrivals that the current phase still waits for
+    std::int64_t tx = 0;         // bytes that it still waits for; may be negative for a while
+    std::uint32_t phase = 0;     // phases completed
+  };
+  Watched<State> state;
   struct Arriving {
     std::uint32_t phase = 0;  // with whose completion the bytes are there
     Delivery delivery;

@@ -15,6 +15,7 @@
 #include "simulator/engine/state/warp.h"
 #include "simulator/engine/state/warp_state.h"
 #include "simulator/engine/state/warpgroup_state.h"
+#include "simulator/engine/state/watched.h"
 #include "simulator/memory/partly_written.h"
 
 namespace lockstep::engine {
@@ -73,7 +74,7 @@ struct Block {
   check::Knowledge cluster_arrivals, block_arrivals;
   std::vector<std::shared_ptr<const check::Knowledge>>
       cluster_released;  // what those of the last phase did
-  Barrier barriers[16];
+  Watched<Barrier> barriers[16];
   std::uint32_t live_warps = 0;    // warps with a thread that has not exited
   std::uint32_t runnable = 0;      // mask of warps that may run
   std::uint64_t instructions = 0;  // warp instructions so far

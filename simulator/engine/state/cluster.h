@@ -9,11 +9,15 @@
 
 namespace lockstep::engine {
 
+// The open phase of a cluster's barrier.
+struct ClusterBarrier {
+  std::uint32_t living = 0;   // threads that have not exited
+  std::uint32_t arrived = 0;  // of these, threads that have arrived
+};
+
 struct Cluster {
   std::vector<std::unique_ptr<Block>> blocks;  // by rank; kept until all of them have ended
-  std::uint32_t living = 0;                    // threads that have not exited
-  // Of these, threads that have arrived at the open phase of the cluster's barrier.
-  std::uint32_t arrived = 0;
+  Watched<ClusterBarrier> barrier;
 };
 
 // Whether lanes of the block wait for what other blocks of the cluster may do: at its barrier, or

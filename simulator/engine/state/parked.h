@@ -9,7 +9,7 @@
 
 namespace lockstep::engine {
 
-inline LaneMask living(const Warp& w) { return w.exists & ~w.control->exited; }
+inline LaneMask living(const Warp& w) { return w.exists & ~*w.control->exited; }
 
 // The operand at `slot` of the operation that `f` waits at: one value a lane, or one mask.
 template <class T>

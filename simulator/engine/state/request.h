@@ -34,6 +34,8 @@ struct Request {
   std::uint32_t pc = 0;
   std::uint32_t size = 0;  // bytes a lane
   bool reads = false, writes = false;
+  bool counts_changes = false;  // of what it writes, only what differs is to count as a change:
+                                // its handler calls on_write (monitor/progress.h)
   std::uint64_t address[kWarpSize];
   std::byte* host[kWarpSize];
   LaneMask unwritten = 0;  // lanes that read a byte nobody has written

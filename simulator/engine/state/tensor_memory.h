@@ -6,6 +6,7 @@
 // schedule of its own it is done at once.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "simulator/check/knowledge.h"
 #include "simulator/engine/state/vocabulary.h"
 #include "simulator/engine/state/warpgroup_state.h"
+#include "simulator/engine/state/watched.h"
 #include "simulator/program/tensor_memory.h"
 
 namespace lockstep::engine {
@@ -107,15 +109,15 @@ struct TensorAllocation {
 };
 
 struct TensorMemory {
-  TensorMemory()
-      : words(kTensorLanes * kTensorColumns),
-        written(words.size()),
-        cells(kTensorColumns * kTensorGroups) {}
+  TensorMemory() : written(kTensorLanes * kTensorColumns), cells(kTensorColumns * kTensorGroups) {
+    words.reset(std::vector<std::uint32_t>(written.size()));
+  }
 
-  std::vector<std::uint32_t> words;  // [column][lane]
+  Watched<std::vector<std::uint32_t>> words;  // [column][lane]
   std::vector<bool> written;
-  std::vector<TensorCell> cells;             // [column][group]
-  std::uint16_t owner[kTensorColumns] = {};  // number of an allocation + 1; 0: free
+  std::vector<TensorCell> cells;  // [column][group]
+  // Number of an allocation + 1; 0: free.
+  Watched<std::array<std::uint16_t, kTensorColumns>> owner;
   std::vector<TensorAllocation> allocations;
   std::optional<std::uint32_t> relinquished;  // pc of relinquish_alloc_permit
   std::uint64_t events = 0;                   // stamps and fences so far, in the order of execution

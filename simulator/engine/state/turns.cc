@@ -44,8 +44,8 @@ void let_others_come(Warp& w, std::uint32_t chances) {
   // Of a cooperative launch turns end at the grid's barriers: see passed_barrier.
   if (launch.config->cooperative || w.event != Event::kNone) return;
   WarpControl& c = *w.control;
-  if (c.changes_then != b.worker->changes) {
-    c.changes_then = b.worker->changes;
+  if (c.changes_then != b.worker->changes.value()) {
+    c.changes_then = b.worker->changes.value();
     c.polls = 0;
   }
   const std::uint64_t r = draw(w);

@@ -14,6 +14,7 @@
 
 #include "simulator/check/finding.h"
 #include "simulator/engine/state/vocabulary.h"
+#include "simulator/engine/state/watched.h"
 #include "simulator/program/program.h"
 
 namespace lockstep::engine {
@@ -120,7 +121,7 @@ struct WarpControl {
   std::vector<Frame> frames;      // [0] is the kernel's
   std::int32_t first_free = 1;    // all frames before it are in use
   std::int32_t frame = 0;         // of the running split
-  LaneMask exited = 0;
+  Watched<LaneMask> exited;
   std::vector<WarpExit> exits;  // where these ended
   bool tracking = false;        // some register may hold an invalid value
   bool short_slice = false;     // the running split has only a short turn

@@ -9,6 +9,7 @@
 #include "simulator/check/global_races.h"
 #include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/watched.h"
 #include "simulator/memory/device_memory.h"
 
 namespace lockstep::engine {
@@ -40,8 +41,8 @@ struct Worker {
   std::uint64_t generation = ~0ull;
   CachedRange cache[kCacheSlots];
   Counters counters;
-  std::uint64_t changes = 0;  // counts whatever may let a thread that waits go on: see livelock.h
-  std::uint64_t watch = 0;    // Launch::watch, as far as this thread knows
+  ChangeCount changes;      // of whatever may let a thread that waits go on: monitor/progress.h
+  std::uint64_t watch = 0;  // Launch::watch, as far as this thread knows
   bool counting = false;
   Coverage::Part* coverage = nullptr;  // LaunchConfig::coverage: this thread's part
   check::GlobalRaces* races = nullptr;

@@ -244,7 +244,7 @@ void run_copy_arrive(Warp& w, const Op& op, LaneMask mask) {
       if (!arrive_copy(w, copy, 1u << l)) return;
       forget_written(b, copy.offset[l], copy.size);
       Mbarrier::Arriving a;
-      a.phase = m->phase;
+      a.phase = m->state->phase;
       a.delivery.issue = {copy.pc, b.cluster_rank,
                           w.index * kWarpSize + static_cast<std::uint32_t>(l)};
       a.delivery.offset = copy.offset[l];

@@ -61,7 +61,7 @@ void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place
         forget_written(*place.block, place.offset + static_cast<std::uint32_t>(at), bytes);
       }
     }
-    m->arriving.push_back({m->phase, delivery});
+    m->arriving.push_back({m->state->phase, delivery});
   } else {
     deliver(*place.block, delivery);
   }

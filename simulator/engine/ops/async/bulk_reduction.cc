@@ -68,7 +68,7 @@ bool reduce_piece(Warp& w, const Op& reduction, std::uint32_t pc, int lane, std:
     r.pc = pc;
     r.size = size;
     std::fill(r.address, r.address + kWarpSize, address + at);
-    r.reads = r.writes = true;
+    r.reads = r.writes = r.counts_changes = true;
     if ((unwritten >> at & all) != 0) {
       r.invalid = 1u << lane;
       r.missing[lane] = unwritten >> at & all;

@@ -6,6 +6,7 @@
 
 #include "simulator/engine/access/access.h"
 #include "simulator/engine/monitor/async_order.h"
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/tensor_order.h"
@@ -31,7 +32,7 @@ constexpr int kMaxStalls = 40;
 
 // The state that arrive gives: bit 63 set, the phase, and the arrivals that were pending.
 std::uint64_t state_of(const Mbarrier& m) {
-  return 1ull << 63 | std::uint64_t{m.phase} << 20 | m.pending;
+  return 1ull << 63 | std::uint64_t{m.state->phase} << 20 | m.state->pending;
 }
 std::uint32_t phase_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 20); }
 
@@ -51,22 +52,23 @@ void wake(Block& b) {
 }
 
 void complete_phase_if_due(const SharedPlace& place, Mbarrier& m) {
-  if (m.pending != 0 || m.tx != 0) return;
+  if (m.state->pending != 0 || m.state->tx != 0) return;
   Block& b = *place.block;
   if (!m.arrived.empty()) {
     m.completed.add(m.arrived, b.races.grid());
     m.arrived.clear();
   }
-  ++m.phase;
-  m.pending = m.expected;
+  Mbarrier::State& state = on_order(*b.worker, m.state);
+  ++state.phase;
+  state.pending = state.expected;
   b.async->stalls = 0;
   ++b.worker->counters.barriers;
   wake(b);
 }
 
 bool phase_complete(const Op& op, const Mbarrier& m, std::uint64_t asked) {
-  return op.as<program::MbarrierFields>().has(kByParity) ? (m.phase & 1) != (asked & 1)
-                                                         : m.phase != phase_of(asked);
+  return op.as<program::MbarrierFields>().has(kByParity) ? (m.state->phase & 1) != (asked & 1)
+                                                         : m.state->phase != phase_of(asked);
 }
 
 // Bytes that came with phases that are complete, of which a thread of `w` has learnt. False: a
@@ -75,7 +77,7 @@ bool take_deliveries(Warp& w, Block& b, Mbarrier& m) {
   if (m.arriving.empty()) return true;
   std::vector<Mbarrier::Arriving> under_way, arrived;
   for (Mbarrier::Arriving& a : m.arriving)
-    (a.phase < m.phase ? arrived : under_way).push_back(std::move(a));
+    (a.phase < m.state->phase ? arrived : under_way).push_back(std::move(a));
   m.arriving = std::move(under_way);
   for (const Mbarrier::Arriving& a : arrived) {
     const Delivery& d = a.delivery;
@@ -106,7 +108,7 @@ bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
   auto& all = async_of(*place.block).mbarriers;
   const auto live = all.find(place.offset);
   const bool in_use = live != all.end();
-  if (in_use && !live->second.invalidated &&
+  if (in_use && !live->second.state->invalidated &&
       !survives_misuse(w, w.pc - 1, lane, place, "is initialised again while it is in use",
                        "mbarrier.inval must come first.", &live->second.init)) {
     return false;
@@ -124,7 +126,8 @@ bool initialise(Warp& w, const Op& op, int lane, const SharedPlace& place) {
   m = Mbarrier{};
   m.arriving = std::move(arriving);
   m.init = issue_of(w, w.pc - 1, lane);
-  m.expected = m.pending = static_cast<std::uint32_t>(count);
+  Mbarrier::State& state = on_order(*w.block->worker, m.state);
+  state.expected = state.pending = static_cast<std::uint32_t>(count);
   forget_written(*place.block, place.offset, kObjectBytes);
   if (in_use) wake(*place.block);
   return true;
@@ -144,7 +147,7 @@ bool may_invalidate(Warp& w, int lane, const SharedPlace& place) {
           awaited_offset(*place.block, other, f, first) != place.offset)
         continue;
       const Issue waits = issue_of(other, f.pc, first);
-      live->second.invalidated = true;
+      on_order(*w.block->worker, live->second.state).invalidated = true;
       return survives_misuse(w, w.pc - 1, lane, place, "is invalidated while threads wait for it",
                              {}, &waits);
     }
@@ -153,13 +156,13 @@ bool may_invalidate(Warp& w, int lane, const SharedPlace& place) {
 }
 
 bool expect(Warp& w, int lane, const SharedPlace& place, Mbarrier& m, std::uint64_t bytes) {
-  if (bytes > kMaxMbarrier || m.tx + static_cast<std::int64_t>(bytes) > kMaxMbarrier) {
+  if (bytes > kMaxMbarrier || m.state->tx + static_cast<std::int64_t>(bytes) > kMaxMbarrier) {
     misuse(w, w.pc - 1, lane, place,
-           "would wait for " + std::to_string(m.tx + static_cast<std::int64_t>(bytes)) +
+           "would wait for " + std::to_string(m.state->tx + static_cast<std::int64_t>(bytes)) +
                " bytes: " + std::to_string(kMaxMbarrier) + " are the most");
     return false;
   }
-  m.tx += static_cast<std::int64_t>(bytes);
+  on_order(*w.block->worker, m.state).tx += static_cast<std::int64_t>(bytes);
   return true;
 }
 
@@ -178,14 +181,14 @@ bool arrive_lane(Warp& w, const Op& op, int lane, const SharedPlace& place, Mbar
   if (op.dst != kNoSlot) destination<std::uint64_t>(w, op.dst)[lane] = state_of(m);
   const auto n = static_cast<std::uint32_t>(count);
   if (op.as<program::MbarrierFields>().has(kDropped)) {
-    if (n > m.expected) {
+    if (n > m.state->expected) {
       misuse(w, w.pc - 1, lane, place, "loses more arrivals than it expects",
              "arrive_drop leaves the phases to come as well.", &m.init);
       return false;
     }
-    m.expected -= n;
+    on_order(*w.block->worker, m.state).expected -= n;
   }
-  if (op.as<program::MbarrierFields>().has(kIncomplete) && n >= m.pending) {
+  if (op.as<program::MbarrierFields>().has(kIncomplete) && n >= m.state->pending) {
     misuse(w, w.pc - 1, lane, place, "completes its phase in an arrive.noComplete", {}, &m.init);
     return false;
   }
@@ -251,7 +254,7 @@ void forget_written(Block& b, std::uint32_t offset, std::uint32_t bytes) {
 
 void deliver(Block& b, const Delivery& d) {
   if (d.bytes.empty()) return;  // a copy of no bytes has no addresses either
-  ++b.worker->changes;
+  on_write(*b.worker);
   b.shared.partly_written.forget(d.offset, d.bytes.size());
   forget_origins(b, b.shared.bytes.get() + d.offset, d.bytes.size());
   if (d.reduction != isa::AtomOp::kNone) combine(b, d);
@@ -291,27 +294,27 @@ Mbarrier* live_mbarrier(Warp& w, std::uint32_t pc, int lane, const SharedPlace& 
 
 bool arrive_at(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place, Mbarrier& m,
                std::uint32_t count) {
-  if (count > m.pending) {
+  if (count > m.state->pending) {
     misuse(w, pc, lane, place,
-           "has " + std::to_string(m.pending) + " arrivals pending and is given " +
+           "has " + std::to_string(m.state->pending) + " arrivals pending and is given " +
                std::to_string(count),
            "More threads arrive in this phase than it was initialised for (" +
-               std::to_string(m.expected) + ").",
+               std::to_string(m.state->expected) + ").",
            &m.init);
     return false;
   }
-  m.pending -= count;
+  on_order(*w.block->worker, m.state).pending -= count;
   complete_phase_if_due(place, m);
   return true;
 }
 
 void complete_transactions(Warp& w, std::uint32_t pc, int lane, const SharedPlace& place,
                            Mbarrier& m, std::int64_t bytes) {
-  if (m.tx - bytes < -static_cast<std::int64_t>(kMaxMbarrier)) {
+  if (m.state->tx - bytes < -static_cast<std::int64_t>(kMaxMbarrier)) {
     misuse(w, pc, lane, place, "is given more bytes than it can count", {}, &m.init);
     return;
   }
-  m.tx -= bytes;
+  on_order(*w.block->worker, m.state).tx -= bytes;
   complete_phase_if_due(place, m);
 }
 
@@ -348,7 +351,6 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
   if (!resolve(w, r, space, mask)) return;
   if (what == MbarrierOp::kArrive) leave_messages(w, op, mask, places);
   const bool waits = what == MbarrierOp::kTestWait || what == MbarrierOp::kTryWait;
-  w.block->worker->changes += !waits;
   LaneMask complete = 0, waiting = 0;
   for (LaneMask todo = mask; todo != 0; todo &= todo - 1) {
     const int l = std::countr_zero(todo);
@@ -367,8 +369,9 @@ void run_mbarrier(Warp& w, const Op& op, LaneMask mask) {
         continue;
       }
       forget_written(*place.block, place.offset, kObjectBytes);
-      if (it->second.invalidated) continue;
+      if (it->second.state->invalidated) continue;
       if (!take_deliveries(w, *place.block, it->second)) return;
+      on_order(*w.block->worker);
       all.erase(it);
       continue;
     }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "simulator/engine/access/access.h"
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/state/launch_state.h"
@@ -273,7 +274,7 @@ void release(Warp& w, const Call& call, LaneMask mask) {
 }  // namespace
 
 void run_builtin(Warp& w, const Call& call, LaneMask mask) {
-  ++w.block->worker->changes;
+  on_order(*w.block->worker);
   switch (call.builtin) {
     case Builtin::kVprintf: print(w, call, mask); break;
     case Builtin::kMalloc: allocate(w, call, mask); break;

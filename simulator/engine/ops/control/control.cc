@@ -95,7 +95,7 @@ void start_warp(Warp& w) {
   const Function& kernel = *launch.kernel;
   c.splits.clear();
   c.frame = 0;
-  c.exited = 0;
+  c.exited.reset();
   c.exits.clear();
   // Frames serve one block after another. Only a warp that follows values leaves marks in them.
   if (c.tracking) {

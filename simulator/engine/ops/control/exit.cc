@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "simulator/engine/monitor/absent_threads.h"
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/ops/async/async_copy.h"
 #include "simulator/engine/ops/matrix/whole_warp.h"
 #include "simulator/engine/ops/sync/barrier.h"
@@ -14,7 +15,7 @@ namespace lockstep::engine {
 
 void exit_lanes(Warp& w, LaneMask lanes) {
   WarpControl& c = *w.control;
-  if ((c.exited | lanes) == w.exists) {
+  if ((*c.exited | lanes) == w.exists) {
     check_sources_at_exit(w);
     if (w.event != Event::kAbort) check_warpgroup_at_exit(w);
     if (w.event != Event::kAbort) check_tensor_memory_at_exit(w);
@@ -26,15 +27,14 @@ void exit_lanes(Warp& w, LaneMask lanes) {
     c.frames[f].live &= ~lanes;
     if (c.frames[f].live == 0) c.first_free = std::min(c.first_free, std::max(f, 1));
   }
-  c.exited |= lanes;
-  ++w.block->worker->changes;
+  on_order(*w.block->worker, c.exited) |= lanes;
   w.active &= ~lanes;
   w.event = Event::kReschedule;
   if (c.arriving != 0) {
     arrive_without_the_ended(w);
     if (w.event == Event::kAbort) return;
   }
-  if (c.exited == w.exists) {
+  if (*c.exited == w.exists) {
     --w.block->live_warps;
     recheck_barriers(w);
     if (w.event == Event::kAbort) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/worker.h"
 #include "simulator/engine/state/written_bits.h"
@@ -72,7 +73,7 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
   if (op.width == 4 && run_common(w, op, mask, special)) return;
   const Dim3 in_cluster{b.ctaid.x % cluster.x, b.ctaid.y % cluster.y, b.ctaid.z % cluster.z};
   if (isa::reads_clock(op.as<program::SpecialRegisterFields>().which()))
-    ++b.worker->changes;  // time passes, and a loop may end by it
+    on_order(*b.worker);  // time passes, and a loop may end by it
   switch (special) {
     case S::kTidX:
       if (block.y == 1 && block.z == 1) {

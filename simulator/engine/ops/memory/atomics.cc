@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "simulator/engine/access/access.h"
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/ops/memory/memory_ops.h"
@@ -124,7 +125,7 @@ void update_lanes(Warp& w, LaneMask mask, const Request& r, const Element& eleme
     if constexpr (!kKnown) changed |= now != old;
     if (d) d[i] = old;
   });
-  w.block->worker->changes += changed;
+  on_write(*w.block->worker, changed);
 }
 
 template <class U, class S>
@@ -138,7 +139,7 @@ void atomic_lanes(Warp& w, const Op& op, LaneMask mask, const Request& r, const 
     const U* b = reinterpret_cast<const U*>(element.b);
     U any = 0;
     for (int i = 0; i < kWarpSize; ++i) any |= mask >> i & 1 ? b[i] : U{0};
-    w.block->worker->changes += any != 0;
+    on_write(*w.block->worker, any != 0);
     update_lanes<U, true>(w, mask, r, element,
                           [](U old, U b, U, bool) { return static_cast<U>(old + b); });
     return;
@@ -201,7 +202,7 @@ void atomic_wide(Warp& w, const Op& op, LaneMask mask, const Request& r) {
     do {
       swapped = compare_exchange_16(r.host[i], old.words, exchange ? vb.words : vc.words);
     } while (exchange && !swapped);
-    w.block->worker->changes += swapped;
+    on_write(*w.block->worker, swapped);
     if (d) d[i] = old;
   });
 }
@@ -259,7 +260,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   r.op = &op;
   r.pc = w.pc - 1;
   r.size = static_cast<std::uint32_t>(op.width) * op.elements;
-  r.reads = r.writes = true;
+  r.reads = r.writes = r.counts_changes = true;
   std::uint64_t places[kWarpSize];
   const bool between_blocks = w.block->worker->between_blocks;
   if (between_blocks) std::memcpy(places, r.address, sizeof places);

@@ -12,6 +12,7 @@
 #include "simulator/engine/monitor/bit_flow.h"
 #include "simulator/engine/monitor/concurrent_access.h"
 #include "simulator/engine/monitor/counters.h"
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/uninitialised.h"
@@ -276,7 +277,7 @@ inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
 
 template <int kBytes>
 inline void put_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t first) {
-  ++w.block->worker->changes;
+  on_write(*w.block->worker);
   if (c.shadowed)
     set_written(w.block->worker->memory->written_shadow(first & ~7ull), first & 7, 32 * kBytes);
   store_row<kBytes>(reinterpret_cast<std::byte*>(first + static_cast<std::uint64_t>(c.delta)),

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "simulator/engine/monitor/counters.h"
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/ops/memory/load_store.h"
 #include "simulator/engine/state/lane_addresses.h"
 #include "simulator/engine/state/lane_runs.h"
@@ -150,7 +151,7 @@ void store_shared(Warp& w, const Op& op, LaneMask mask) {
                              op.as<MemoryFields>().has(kStrong)))) {
         if (b.launch->check_initialisation)
           set_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes);
-        ++b.worker->changes;
+        on_write(*b.worker);
         std::memcpy(b.shared.bytes.get() + first, source<std::byte>(w, op.src[1]), 32 * kBytes);
         if (b.worker->counting) add_shared(b.worker->counters, true, 0);
         return;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "simulator/engine/monitor/absent_threads.h"
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/state/launch_state.h"
@@ -18,9 +19,8 @@ namespace {
 
 // Lets the warps that wait at barrier `id` go on.
 void release(Block& b, int id) {
-  Barrier& barrier = b.barriers[id];
+  Barrier& barrier = on_order(*b.worker, b.barriers[id]);
   ++b.worker->counters.barriers;
-  ++b.worker->changes;
   for (std::uint32_t waiting = barrier.waiting; waiting != 0; waiting &= waiting - 1) {
     Warp& w = b.warps[std::countr_zero(waiting)];
     for (WarpSplit& f : w.control->splits) {
@@ -73,14 +73,14 @@ bool all_came(Warp& acting, const Barrier& barrier) {
       *std::find_if(at.control->splits.begin(), at.control->splits.end(), waits);
   if (!begins_to_miss(acting, split.pc)) return true;
   AbsentThreads absent;
-  for (const Warp& w : b.warps) absent.add(w, w.exists & w.control->exited);
+  for (const Warp& w : b.warps) absent.add(w, w.exists & *w.control->exited);
   return report_absent(acting, at, split, absent, "the block");
 }
 
 // After something that `acting`, a warp of the block, has done.
 void release_if_complete(Warp& acting, int id) {
   Block& b = *acting.block;
-  Barrier& barrier = b.barriers[id];
+  const Barrier& barrier = *b.barriers[id];
   if (barrier.warps == 0) return;
   if (barrier.expected != 0) {
     if (barrier.arrived >= barrier.expected) release(b, id);
@@ -106,7 +106,7 @@ std::uint32_t count_of(const Warp& w, const WarpSplit& f) {
 bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits,
             LaneMask came_before) {
   Block& b = *w.block;
-  Barrier& barrier = b.barriers[id];
+  const Barrier& before = *b.barriers[id];
   const Op& op = b.program->ops[f.pc];
   if (op.src[1] != kNoSlot && (count % kWarpSize != 0 || count == 0)) {
     check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kInvalidInstruction);
@@ -115,26 +115,26 @@ bool arrive(Warp& w, const WarpSplit& f, int id, std::uint32_t count, bool waits
     report(w, std::move(finding));
     return false;
   }
-  if (barrier.warps != 0 && barrier.expected != count) {
+  if (before.warps != 0 && before.expected != count) {
     check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kBarrierDivergence);
     const auto text = [](std::uint32_t n) {
       return n ? std::to_string(n) + " threads" : std::string("all threads");
     };
     finding.where = "barrier " + std::to_string(id) + " for " + text(count) +
-                    ", but others wait there for " + text(barrier.expected);
+                    ", but others wait there for " + text(before.expected);
     report(w, std::move(finding));
     return false;
   }
   // A barrier of all threads looks when it is complete. Of one with a count, only the warps that
   // come are counted; .aligned wants them whole.
-  const LaneMask gone = w.exists & w.control->exited & ~came_before;
+  const LaneMask gone = w.exists & *w.control->exited & ~came_before;
   if (gone != 0 && count != 0 && op.as<program::BarrierFields>().is_aligned() &&
       begins_to_miss(w, f.pc)) {
     AbsentThreads absent;
     absent.add(w, gone);
     if (!report_absent(w, w, f, absent, "a warp that it counts")) return false;
   }
-  ++b.worker->changes;
+  Barrier& barrier = on_order(*b.worker, b.barriers[id]);
   if (barrier.warps == 0) barrier.pc = f.pc;
   barrier.expected = count;
   barrier.arrived += kWarpSize;
@@ -167,7 +167,7 @@ void arrive_without_the_ended(Warp& w) {
 void recheck_barriers(Warp& w) {
   const Block& b = *w.block;
   for (int id = 0; id < 16; ++id) {
-    if (b.barriers[id].warps != 0 && b.barriers[id].expected == 0) release_if_complete(w, id);
+    if (b.barriers[id]->warps != 0 && b.barriers[id]->expected == 0) release_if_complete(w, id);
   }
 }
 
@@ -241,7 +241,6 @@ bool warp_reaches_barrier(Warp& w) {
     }
     return false;
   }
-  Barrier& barrier = b.barriers[id];
   LaneMask yes = 0;
   for (const WarpSplit& f : c.splits) {
     const Op& op = b.program->ops[f.pc];
@@ -250,6 +249,7 @@ bool warp_reaches_barrier(Warp& w) {
   }
   if (!arrive(w, first, id, count_of(w, first), true, 0)) return false;
   if (b.program->ops[first.pc].as<program::BarrierFields>().reduces()) {
+    Barrier& barrier = on_order(*b.worker, b.barriers[id]);
     barrier.red_or |= yes;
     barrier.red_and &= yes == here;
     barrier.red_count += static_cast<std::uint32_t>(std::popcount(yes));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simulator/engine/monitor/absent_threads.h"
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/state/cluster.h"
@@ -75,7 +76,7 @@ bool all_came(Warp& acting, const Cluster& c) {
   bool waits = false;
   for (const auto& block : c.blocks) {
     for (const Warp& w : block->warps) {
-      absent.add(w, w.exists & w.control->exited & ~w.control->cluster_left);
+      absent.add(w, w.exists & *w.control->exited & ~w.control->cluster_left);
       for (const WarpSplit& f : w.control->splits) {
         if (waits || f.state != WarpSplit::State::kAtCluster) continue;
         waits = true;
@@ -91,8 +92,7 @@ bool all_came(Warp& acting, const Cluster& c) {
 // All threads have arrived: those that wait go on, and the next phase opens.
 void complete_phase(Cluster& c) {
   ++c.blocks[0]->worker->counters.barriers;
-  ++c.blocks[0]->worker->changes;
-  c.arrived = 0;
+  on_order(*c.blocks[0]->worker, c.barrier).arrived = 0;
   const bool check_races = c.blocks[0]->launch->check_races;
   std::vector<std::shared_ptr<const check::Knowledge>> releases;
   std::vector<bool> barrier;
@@ -171,8 +171,9 @@ void report_not_shared(Warp& w, LaneMask lanes) {
 void leave_cluster(Warp& w, LaneMask lanes) {
   Cluster& c = *w.block->cluster;
   lanes &= living(w);
-  c.living -= static_cast<std::uint32_t>(std::popcount(lanes));
-  c.arrived -= static_cast<std::uint32_t>(std::popcount(lanes & w.control->cluster_arrived));
+  ClusterBarrier& barrier = on_order(*w.block->worker, c.barrier);
+  barrier.living -= static_cast<std::uint32_t>(std::popcount(lanes));
+  barrier.arrived -= static_cast<std::uint32_t>(std::popcount(lanes & w.control->cluster_arrived));
   w.control->cluster_left |= lanes & w.control->cluster_arrived;
   w.control->cluster_arrived &= ~lanes;
   w.control->cluster_released &= ~lanes;
@@ -180,7 +181,7 @@ void leave_cluster(Warp& w, LaneMask lanes) {
 
 void check_cluster_phase(Warp& w) {
   Cluster& c = *w.block->cluster;
-  if (c.arrived == 0 || c.arrived != c.living) return;
+  if (c.barrier->arrived == 0 || c.barrier->arrived != c.barrier->living) return;
   const bool some_exited =
       std::any_of(c.blocks.begin(), c.blocks.end(), [](const auto& b) { return b->some_exited; });
   if (!some_exited || all_came(w, c)) complete_phase(c);
@@ -196,8 +197,8 @@ void run_cluster_arrive(Warp& w, const Op& op, LaneMask mask) {
   const LaneMask fresh = mask & ~control.cluster_arrived;
   control.cluster_passed &= ~fresh;
   control.cluster_arrived |= fresh;
-  w.block->cluster->arrived += static_cast<std::uint32_t>(std::popcount(fresh));
-  ++w.block->worker->changes;
+  on_order(*w.block->worker, w.block->cluster->barrier).arrived +=
+      static_cast<std::uint32_t>(std::popcount(fresh));
   control.cluster_arrive_pc = fresh == living(w) ? w.pc - 1 : kNoArrival;
   if (op.as<MemoryFields>().has(kRelease)) control.cluster_released |= fresh;
   if (w.block->launch->check_races && fresh != 0) {

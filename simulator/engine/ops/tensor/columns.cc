@@ -5,6 +5,7 @@
 #include <string>
 
 #include "simulator/engine/access/access.h"
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/tensor_order.h"
 #include "simulator/engine/ops/async/async_copy.h"
@@ -34,7 +35,8 @@ bool refuse_number(Warp& w, std::uint32_t columns) {
 // Where the columns would begin: an allocation begins at a multiple of its size.
 std::uint32_t find_room(const TensorMemory& t, std::uint32_t columns) {
   for (std::uint32_t first = 0; first + columns <= kTensorColumns; first += columns) {
-    if (std::all_of(t.owner + first, t.owner + first + columns, [](auto o) { return o == 0; }))
+    if (std::all_of(t.owner->begin() + first, t.owner->begin() + first + columns,
+                    [](auto o) { return o == 0; }))
       return first;
   }
   return kTensorColumns;
@@ -100,12 +102,12 @@ void run_tensor_allocate(Warp& w, const Op& op, LaneMask mask) {
   if (!resolve(w, r, o.space, 1)) return;
   std::memcpy(r.host[0], &first, sizeof first);
   t.allocations.push_back({first, columns, w.pc - 1, w.index, false});
+  auto& owner = on_order(*w.block->worker, t.owner);
   for (std::uint32_t c = first; c < first + columns; ++c) {
-    t.owner[c] = static_cast<std::uint16_t>(t.allocations.size());
+    owner[c] = static_cast<std::uint16_t>(t.allocations.size());
     for (std::uint32_t l = 0; l < kTensorLanes; ++l) t.written[TensorMemory::word(l, c)] = false;
     for (std::uint32_t g = 0; g < kTensorGroups; ++g) t.cells[c * kTensorGroups + g] = {};
   }
-  ++w.block->worker->changes;
 }
 
 void run_tensor_free(Warp& w, const Op& op, LaneMask mask) {
@@ -115,7 +117,7 @@ void run_tensor_free(Warp& w, const Op& op, LaneMask mask) {
   const std::uint32_t address = source<std::uint32_t>(w, o.address.slot)[0],
                       columns = source<std::uint32_t>(w, o.columns)[0],
                       first = tensor_column(address);
-  const std::uint16_t owner = first < kTensorColumns ? t.owner[first] : 0;
+  const std::uint16_t owner = first < kTensorColumns ? (*t.owner)[first] : 0;
   if (owner == 0 || t.allocations[owner - 1u].first != first ||
       t.allocations[owner - 1u].columns != columns || tensor_lane(address) != 0) {
     const std::string held = holders(w);
@@ -130,8 +132,8 @@ void run_tensor_free(Warp& w, const Op& op, LaneMask mask) {
   if (!access_tensor(w, 0, number, {0, kTensorLanes, first, columns}, true)) return;
   t.accesses[number].waited = t.accesses[number].fenced = t.accesses[number].issued;
   t.allocations[owner - 1u].freed = true;
-  std::fill(t.owner + first, t.owner + first + columns, std::uint16_t{0});
-  ++w.block->worker->changes;
+  auto& owners = on_order(*w.block->worker, t.owner);
+  std::fill(owners.begin() + first, owners.begin() + first + columns, std::uint16_t{0});
 }
 
 void run_tensor_relinquish(Warp& w, const Op& op, LaneMask mask) {

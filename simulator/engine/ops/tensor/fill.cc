@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/tensor_order.h"
 #include "simulator/engine/ops/async/async_copy.h"
@@ -99,7 +100,7 @@ bool issue_fill(Warp& w, const Op& op, int lane) {
 }  // namespace
 
 void do_fill(Block& b, const TensorWork& work) {
-  TensorMemory& t = *b.tensor;
+  std::vector<std::uint32_t>& words = on_write(*b.worker, b.tensor->words);
   const FillShape shape = shape_of(work.of->shape);
   Descriptor d;
   understand(work.a, d);
@@ -109,7 +110,7 @@ void do_fill(Block& b, const TensorWork& work) {
       std::memcpy(&v, b.shared.bytes.get() + address + 4 * e, 4);
       const std::uint32_t column = tensor_column(work.d) + static_cast<std::uint32_t>(first + e);
       each_lane(*work.of, row, [&](std::uint32_t l) {
-        t.words[TensorMemory::word(tensor_lane(work.d) + l, column)] = v;
+        words[TensorMemory::word(tensor_lane(work.d) + l, column)] = v;
       });
     }
   });

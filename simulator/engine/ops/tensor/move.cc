@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/tensor_order.h"
 #include "simulator/engine/monitor/uninitialised.h"
@@ -63,8 +64,6 @@ bool access_regions(Warp& w, std::uint32_t number, const matrix::TensorTransfer&
   return access_tensor(w, 0, number, region, writes);
 }
 
-void put(TensorMemory& t, std::uint32_t word, std::uint32_t value) { t.words[word] = value; }
-
 }  // namespace
 
 void run_tensor_load(Warp& w, const Op& op, LaneMask mask) {
@@ -92,7 +91,7 @@ void run_tensor_load(Warp& w, const Op& op, LaneMask mask) {
         const std::uint32_t at = TensorMemory::word(lane + static_cast<std::uint32_t>(p.lane),
                                                     column + static_cast<std::uint32_t>(p.column));
         if (!t.written[at]) unwritten |= 1u << l;
-        return t.words[at];
+        return (*t.words)[at];
       };
       d[l] = o.packed ? (word(0) & 0xffff) | word(1) << 16 : word(0);
     });
@@ -135,7 +134,7 @@ void run_tensor_store(Warp& w, const Op& op, LaneMask mask) {
         if (late) {
           mine.stored.emplace_back(at, value);
         } else {
-          put(t, at, value);
+          on_write(*w.block->worker, t.words)[at] = value;
         }
       }
     });
@@ -152,7 +151,7 @@ void run_tensor_wait(Warp& w, const Op& op, LaneMask mask) {
     forget_order_marks(w, mine.marks);
     mine.marks.clear();
   } else {
-    for (const auto& [at, value] : mine.stored) put(t, at, value);
+    for (const auto& [at, value] : mine.stored) on_write(*w.block->worker, t.words)[at] = value;
     mine.stored.clear();
   }
   waited_for_tensor(w, loads);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/engine/monitor/progress.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/tensor_order.h"
@@ -91,7 +92,7 @@ std::vector<std::uint64_t> read_a_of_tensor_memory(const TensorMemory& t, const 
   for (int row = 0; row < rows; ++row) {
     for (int e = 0; e < k; ++e) {
       const std::uint32_t word =
-          t.words[word_of(work.a_tensor, row, rows, static_cast<std::uint32_t>(e / per))];
+          (*t.words)[word_of(work.a_tensor, row, rows, static_cast<std::uint32_t>(e / per))];
       out.push_back(word >> (e % per * width) & mask);
     }
   }
@@ -106,8 +107,8 @@ std::vector<std::int16_t> scales_of(const TensorMemory& t, std::uint32_t address
   std::vector<std::int16_t> scales;
   for (int n = 0; n < count; ++n) {
     const std::uint32_t word =
-        t.words[TensorMemory::word(static_cast<std::uint32_t>(n % 32),
-                                   tensor_column(address) + static_cast<std::uint32_t>(n / 32))];
+        (*t.words)[TensorMemory::word(static_cast<std::uint32_t>(n % 32),
+                                      tensor_column(address) + static_cast<std::uint32_t>(n / 32))];
     const auto v = static_cast<int>(word >> (8 * byte) & 255);
     scales.push_back(v == kNaN ? matrix::Operation::kNotANumber
                                : static_cast<std::int16_t>(v - kBias));
@@ -277,7 +278,7 @@ void do_multiply(Block& b, const TensorWork& work) {
   for (int row = 0; work.accumulates && row < s.m; ++row) {
     for (std::uint32_t n = 0; n < s.n; ++n)
       c[static_cast<std::size_t>(row) * s.n + n] =
-          scaled(t.words[word_of(work.d, row, s.m, n)] & mask, o.d, work.of->scale);
+          scaled((*t.words)[word_of(work.d, row, s.m, n)] & mask, o.d, work.of->scale);
   }
   std::vector<std::int16_t> rows, columns;
   if (work.of->row_scales.slot != kNoSlot) {
@@ -293,11 +294,12 @@ void do_multiply(Block& b, const TensorWork& work) {
     matrix::multiply(o, a.data() + at * s.k, rhs.data(), c.data() + at * s.n, nullptr,
                      d.data() + at * s.n);
   }
+  std::vector<std::uint32_t>& words = on_write(*b.worker, t.words);
   for (int row = 0; row < s.m; ++row) {
     for (std::uint32_t n = 0; n < s.n; ++n) {
       const std::uint32_t at = word_of(work.d, row, s.m, n);
       if (!is_disabled(work, at))
-        t.words[at] = static_cast<std::uint32_t>(d[static_cast<std::size_t>(row) * s.n + n]);
+        words[at] = static_cast<std::uint32_t>(d[static_cast<std::size_t>(row) * s.n + n]);
     }
   }
 }

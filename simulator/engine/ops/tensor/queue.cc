@@ -19,7 +19,6 @@ namespace {
 bool is_late(const Block& b) { return b.launch->config->schedule_seed == 0; }
 
 void do_work(Block& b, const TensorWork& work) {
-  ++b.worker->changes;
   b.tensor->accesses[work.access].what == TensorAccess::What::kFill ? do_fill(b, work)
                                                                     : do_multiply(b, work);
 }
@@ -35,10 +34,9 @@ bool arrive(Block& b, const TensorQueued& q) {
     if (m == nullptr) return false;
     if (q.message) m->arrived.add(*q.message, b.races.grid());
     std::erase_if(m->tensor_arrivals, [&](const Mbarrier::TensorArrival& a) {
-      return m->phase > a.phase + 2;  // nobody can wait for that phase any more
+      return m->state->phase > a.phase + 2;  // nobody can wait for that phase any more
     });
-    m->tensor_arrivals.push_back({b.cluster_rank, q.commit, m->phase});
-    ++b.worker->changes;
+    m->tensor_arrivals.push_back({b.cluster_rank, q.commit, m->state->phase});
     if (!arrive_at(w, q.pc, lane, place, *m, 1)) return false;
   }
   return true;
