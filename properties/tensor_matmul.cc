@@ -560,7 +560,8 @@ Laws<TensorMatmul> all_laws(int cases) {
                                         {.cases = 1, .cost = 200}),
   };
   laws.insert(laws.end(), more.begin(), more.end());
-  return with_batteries<tensor_matmul_call, SmallCase<Way>, Arrays::kStrided>(std::move(laws));
+  return with_batteries<tensor_matmul_call, SmallCase<Way>, Arrays::kStrided, kSaysImmaterial>(
+      std::move(laws));
 }
 
 template <class Way>
