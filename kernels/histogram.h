@@ -49,9 +49,9 @@ struct HistogramPlan {
 // counts: `bins` elements, zeroed by the launcher before the kernel runs (in stream order). values:
 // n elements, or shape.period, n >= 0; with n = 0 the counts become 0 and no kernel runs. Both are
 // device memory, aligned to their type, and do not overlap. bins >= 1. A path that cannot hold the
-// bins, or that the device lacks, is refused with a sentence. `used`, when given, receives the
-// path that was chosen. Errors: cudaErrorInvalidValue for arguments outside these, else what CUDA
-// returned.
+// bins, or that the device lacks, is refused with a sentence. `used`, when given, receives
+// what was chosen, whatever n is. Errors: cudaErrorInvalidValue for arguments outside these, else
+// what CUDA returned.
 LaunchStatus histogram(HistogramPath path, const int* values, std::int64_t n,
                        unsigned long long* counts, std::int64_t bins,
                        const HistogramShape& shape = {}, HistogramPlan* used = nullptr,

@@ -376,6 +376,123 @@ TEST(Batteries, FindRowsThat32BitsDoNotReach) {
                  "law", "copy_rows has strides, which nobody tries");
 }
 
+// Copies, and says how many words. Of a long array it copies the first and the last words alone, as
+// a grid of which both ends run.
+struct Copied {
+  std::int64_t words = 0;
+  int parts = 0;
+};
+using PartLauncher = Status(const std::uint32_t* x, std::int64_t n, std::uint32_t* y, int parts,
+                            std::int64_t room, Copied* copied, cudaStream_t stream);
+using CopyInParts = std::function<PartLauncher>;
+constexpr std::int64_t kBlock = 3;
+
+Call<CopyInParts> parts_call(const CopyCase& c) {
+  Call<CopyInParts> call("copy_in_parts");
+  auto& [x, n, y, parts, room, copied] = call.arguments(nullptr, c.n, nullptr, 1, c.n, nullptr);
+  call.integer("n", {0, c.n}, n);
+  call.integer("parts", {1, std::numeric_limits<int>::max()}, parts);
+  call.integer("room", {c.n, kMost}, room);
+  call.input("x", x, {.count = c.n}, {},
+             [&c] { return make_values<std::uint32_t>(c.values, c.n); });
+  call.output<std::uint32_t>("y", y, {.count = c.n}, {});
+  call.apart("x", "y");
+  call.immaterial("parts"), call.immaterial("room");
+  call.lengthens("n", kBlock, kMost, {{"x"}, {"y"}}, [&room = room](std::int64_t n) { room = n; });
+  call.reports<Copied>("copied", copied, [](const Copied& c) {
+    return std::to_string(c.words) + " in " + std::to_string(c.parts);
+  });
+  return call;
+}
+
+// `last`: where it takes words to be that begin `at`. `works`: whether it copies at all. `says`:
+// what it reports.
+CopyInParts in_parts(std::function<std::int64_t(std::int64_t n)> last,
+                     std::function<bool(std::int64_t n, int parts, std::int64_t room)> works,
+                     std::function<void(std::int64_t n, Copied&)> says) {
+  return [=](auto x, auto n, auto y, int parts, auto room, auto copied, auto stream) {
+    if (copied != nullptr) says(n, *copied);
+    if (n == 0 || !works(n, parts, room)) return Status{};
+    for (const std::int64_t at : {std::int64_t{0}, n <= kBlock ? 0 : last(n - kBlock)}) {
+      if (const Status s = status_of(do_copy(x + at, std::min(n, kBlock), y + at, stream));
+          s.error != cudaSuccess)
+        return s;
+    }
+    // Of a long array nothing lies between its ends.
+    return n <= 2 * kBlock || n > 1000
+               ? Status{}
+               : status_of(do_copy(x + kBlock, n - 2 * kBlock, y + kBlock, stream));
+  };
+}
+
+TEST(Batteries, FindWhatIsWrongFarFromTheCase) {
+  const auto whole = [](std::int64_t at) { return at; };
+  const auto always = [](std::int64_t, int, std::int64_t) { return true; };
+  const auto all = [](std::int64_t n, Copied& c) { c = {n, n > kBlock ? 2 : 1}; };
+  const auto ends_of = [](const CopyInParts& f) {
+    return outcome_of([&] { battery::require_far_ends_of<parts_call>(f, kCase); });
+  };
+  const auto immaterial_of = [](const CopyInParts& f) {
+    return outcome_of([&] {
+      battery::for_each_call_with_seed<parts_call, require_no_effect_of_immaterial_arguments,
+                                       battery::has_immaterial_arguments>(f, kCase);
+    });
+  };
+  const auto reports_of = [](const CopyInParts& f) {
+    return outcome_of([&] {
+      battery::for_each_call_with_seed<parts_call, require_reports_filled, battery::reports>(f,
+                                                                                             kCase);
+    });
+  };
+  const CopyInParts sound = in_parts(whole, always, all);
+  EXPECT_EQ(ends_of(sound), "");
+  EXPECT_EQ(immaterial_of(sound), "");
+  EXPECT_EQ(reports_of(sound), "");
+
+  // Ends that 31, 32 bits do not reach, and no work where 32 bits hold none.
+  EXPECT_NE(
+      ends_of(in_parts([](std::int64_t at) { return std::int64_t{static_cast<std::uint32_t>(at)}; },
+                       always, all)),
+      "");
+  EXPECT_NE(
+      ends_of(in_parts([](std::int64_t at) { return at > 0x7fffffff ? at - 1 : at; }, always, all)),
+      "");
+  expect_failure(
+      ends_of(in_parts(
+          whole,
+          [](std::int64_t n, int, std::int64_t) { return static_cast<std::uint32_t>(n) >= kBlock; },
+          all)),
+      "law", "the first element of 'y' that is written is not there");
+
+  // An argument that decides after all: by itself, and together with another.
+  expect_failure(
+      immaterial_of(in_parts(
+          whole, [](std::int64_t, int parts, std::int64_t) { return parts < 1000; }, all)),
+      "mismatch", "with parts:2147483647");
+  expect_failure(
+      immaterial_of(in_parts(
+          whole, [](std::int64_t, int, std::int64_t room) { return room < std::int64_t{1} << 40; },
+          all)),
+      "mismatch", "with room:");
+
+  // A report that is left out where there is no work, and one that leaves a member out.
+  expect_failure(reports_of(in_parts(whole, always,
+                                     [](std::int64_t n, Copied& c) {
+                                       if (n > 0) c = {n, n > kBlock ? 2 : 1};
+                                     })),
+                 "law", "with n:0: copied is not filled in");
+  expect_failure(
+      reports_of(in_parts(whole, always, [](std::int64_t n, Copied& c) { c.words = n; })), "law",
+      "launched: copied is not filled in");
+
+  // Whose contract says so must have it tried.
+  expect_failure(outcome_of([&] {
+                   battery::require_promises_of<parts_call>(sound,
+                                                            Promised<parts_call, CopyCase>());
+                 }),
+                 "law", "says more (Says 7) than the family's batteries try (0)");
+}
+
 TEST(Batteries, FindAnErrorThatIsSwallowedOrLeftBehind) {
   const Copy swallows = [](auto x, auto n, auto y, auto stream) {
     const Status status = right(x, n, y, stream);

@@ -82,6 +82,13 @@ struct NoFields {
 // (contract.h).
 enum class Arrays : std::uint8_t { kContiguous, kStrided };
 
+// What else a family's contracts say (contract.h), each of which has a battery of its own.
+enum Says : unsigned {
+  kSaysImmaterial = 1,  // call.immaterial
+  kSaysLengths = 2,     // call.lengthens
+  kSaysReports = 4,     // call.reports
+};
+
 namespace battery {
 
 template <auto kCalls, class Case>
@@ -212,13 +219,21 @@ void require_no_state_between_devices_of(const Implementation& f, const Case& c)
   }
 }
 
-template <auto kCalls, Arrays kArrays = Arrays::kContiguous, class Case, class Implementation>
+template <auto kCalls, Arrays kArrays = Arrays::kContiguous, unsigned kSays = 0, class Case,
+          class Implementation>
 void require_promises_of(const Implementation& f, const Promised<kCalls, Case>& c) {
   auto calls = Promised<kCalls, Case>::calls(c);
   for (auto& call : calls) {
     REQUIRE_LAW(kArrays == Arrays::kStrided || call.spreads().empty(),
                 "{} has strides, which nobody tries: the family's batteries want Arrays::kStrided",
                 call.launcher());
+    unsigned says = 0;
+    if (!call.immaterial_arguments().empty()) says |= kSaysImmaterial;
+    if (!call.lengthenings().empty()) says |= kSaysLengths;
+    if (!call.reported().empty()) says |= kSaysReports;
+    REQUIRE_LAW((says & ~kSays) == 0,
+                "{} says more (Says {}) than the family's batteries try ({}): with_batteries",
+                call.launcher(), says, kSays);
     require_promises(call.bind(f),
                      lockstep::detail::asked_for(
                          call.promises(), lockstep::detail::prefix_of(calls, call), c.promise));
@@ -278,7 +293,7 @@ Law<Implementation> second_device_law(std::string name, const Laws<Implementatio
 }
 
 // The laws of a family, and after them the batteries: what every launcher owes.
-template <auto kCalls, class Case, Arrays kArrays, class Implementation>
+template <auto kCalls, class Case, Arrays kArrays, unsigned kSays, class Implementation>
 Laws<Implementation> with_batteries_of(Laws<Implementation> laws, std::source_location where) {
   const LawOptions options = {.cases = 20, .cost = 20, .in_turns = true},
                    few = {.cases = 10, .cost = 40, .in_turns = true};
@@ -295,25 +310,31 @@ Laws<Implementation> with_batteries_of(Laws<Implementation> laws, std::source_lo
   add("KeepsNoStateOfArguments", battery::require_no_state_of_arguments_of<kCalls>, few);
   add("KeepsNoStateBetweenDevices", battery::require_no_state_between_devices_of<kCalls>, few);
   laws.push_back(law("TakesWhatItPromises",
-                     battery::require_promises_of<kCalls, kArrays, Case, Implementation>, options,
-                     where));
-  add("HoldsForImmaterialArguments",
-      battery::for_each_call_with_seed<kCalls, require_no_effect_of_immaterial_arguments,
-                                       battery::has_immaterial_arguments>,
-      options);
-  add("FillsInWhatItReports",
-      battery::for_each_call_with_seed<kCalls, require_reports_filled, battery::reports>, few);
-  add("HoldsAtItsFarEnds", battery::require_far_ends_of<kCalls>,
-      {.cases = 60, .cost = 20, .in_turns = true});
+                     battery::require_promises_of<kCalls, kArrays, kSays, Case, Implementation>,
+                     options, where));
+  if constexpr ((kSays & kSaysImmaterial) != 0) {
+    add("HoldsForImmaterialArguments",
+        battery::for_each_call_with_seed<kCalls, require_no_effect_of_immaterial_arguments,
+                                         battery::has_immaterial_arguments>,
+        options);
+  }
+  if constexpr ((kSays & kSaysReports) != 0) {
+    add("FillsInWhatItReports",
+        battery::for_each_call_with_seed<kCalls, require_reports_filled, battery::reports>, few);
+  }
+  if constexpr ((kSays & kSaysLengths) != 0) {
+    add("HoldsAtItsFarEnds", battery::require_far_ends_of<kCalls>,
+        {.cases = 40, .cost = 20, .in_turns = true});
+  }
   if constexpr (kArrays == Arrays::kStrided)
     add("ReachesFarElements", battery::require_far_pieces_of<kCalls>, options);
   return laws;
 }
 
-template <auto kCalls, class Case, Arrays kArrays = Arrays::kContiguous>
+template <auto kCalls, class Case, Arrays kArrays = Arrays::kContiguous, unsigned kSays = 0>
 auto with_batteries(Laws<battery::JudgedBy<kCalls, Case>> laws,
                     std::source_location where = std::source_location::current()) {
-  return with_batteries_of<kCalls, Case, kArrays>(std::move(laws), where);
+  return with_batteries_of<kCalls, Case, kArrays, kSays>(std::move(laws), where);
 }
 
 }  // namespace lockstep::properties

@@ -102,8 +102,9 @@ void require_reports_filled(Trial& trial, std::uint64_t) {
 
 namespace {
 
-constexpr std::size_t kLengthsTried = 3;
-constexpr std::uint64_t kBlocks = 2;  // the first and the last
+constexpr std::size_t kLengthsTried = 5;
+// Of a grid, as many at its begin as at its end; fewer, where the case has no more.
+constexpr std::int64_t kBlocks = 4;
 
 // An array of a call that is longer: of each row the two ends are there.
 class TwoEnds {
@@ -184,10 +185,11 @@ class TwoEnds {
   FarArray far_;
 };
 
-// Lengths that take blocks past 16 bits, elements and bytes past 31 and 32, and the longest.
-std::vector<std::int64_t> lengths(const Contract& contract, const Lengthening& l,
-                                  std::int64_t now) {
-  std::vector<std::int64_t> all;
+// Lengths that take blocks past 16 bits, elements and bytes past 31 and 32, and the longest. Those
+// of which 32 bits hold less than a block, and little more, come first, and then the others in an
+// order that follows from the seed.
+std::vector<std::int64_t> lengths(const Contract& contract, const Lengthening& l, std::int64_t now,
+                                  std::uint64_t seed) {
   Whole widest = 1;  // bytes of a row for one more
   Whole longest = (l.most - now) / l.period;
   for (const Line& line : l.lines) {
@@ -197,18 +199,24 @@ std::vector<std::int64_t> lengths(const Contract& contract, const Lengthening& l
     longest = std::min(longest,
                        static_cast<Whole>(FarArray::widest() / 2) / (bytes * l.period * line.rows));
   }
-  const auto add = [&](Whole periods) {
+  std::vector<std::int64_t> all, others;
+  const auto add = [&](std::vector<std::int64_t>& to, Whole periods) {
     const Whole value = now + periods * l.period;
     // Both ends are apart, with a page between them.
     if (periods < 1 || periods > longest || periods * l.period < 2 * now + (kBit << 16)) return;
-    if (std::ranges::find(all, static_cast<std::int64_t>(value)) == all.end())
-      all.push_back(static_cast<std::int64_t>(value));
+    const auto length = static_cast<std::int64_t>(value);
+    if (std::ranges::find(all, length) == all.end() &&
+        std::ranges::find(others, length) == others.end())
+      to.push_back(length);
   };
-  add((kBit << 16) + 3), add(longest);
+  const auto up_to = [&](Whole value) { return (value - now + l.period - 1) / l.period; };
+  add(all, up_to(kBit << 32)), add(all, (kBit << 32) / l.period + 1);
+  add(others, up_to(kBit << 31)), add(others, (kBit << 16) + 3), add(others, longest);
   for (const int bits : {31, 32, 33}) {
-    for (const Whole each : {kBit, widest}) add((kBit << bits) / (each * l.period) + 1);
-    add((kBit << bits) / l.period);  // of which 32 bits hold as many as the case has
+    for (const Whole each : {kBit, widest}) add(others, (kBit << bits) / (each * l.period) + 1);
   }
+  others = shuffled(std::move(others), seed);
+  all.insert(all.end(), others.begin(), others.end());
   return all;
 }
 
@@ -229,7 +237,7 @@ void require_far_ends(Trial& trial, std::uint64_t seed) {
     const auto now = static_cast<std::int64_t>(integer.get());
     if (now < 2 * l.block) continue;  // a block has all of it
     const Results expected = trial.run(Contents::kFirst, stream, "launched");
-    const std::vector<std::int64_t> values = shuffled(lengths(contract, l, now), mix(++seed));
+    const std::vector<std::int64_t> values = lengths(contract, l, now, mix(++seed));
     for (std::size_t k = 0; k < std::min(values.size(), kLengthsTried); ++k) {
       const std::int64_t value = values[k];
       const std::string what = "with " + text(integer, value), when = trial.name() + ", " + what;
@@ -241,7 +249,8 @@ void require_far_ends(Trial& trial, std::uint64_t seed) {
       integer.set(value);
       if (l.also) l.also(value);
       {
-        const SampledBlocks sampled(kBlocks);
+        const SampledBlocks sampled(
+            static_cast<std::uint64_t>(std::min<std::int64_t>(kBlocks, now / l.block)));
         trial.launch(stream, what.c_str());
       }
       restore();

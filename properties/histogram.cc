@@ -709,7 +709,8 @@ void of_nothing_is_zero_without_a_launch(const Histogram& histogram, const Histo
 }  // namespace
 
 Laws<Histogram> histogram_laws() {
-  return with_batteries<launched_call_of, LaunchedHistogramCase>({
+  return with_batteries<launched_call_of, LaunchedHistogramCase, Arrays::kContiguous,
+                        kSaysImmaterial | kSaysReports>({
       law("OfNothingIsZeroWithoutALaunch", of_nothing_is_zero_without_a_launch,
           {.cases = 100, .cost = 4}),
       refusal_law<launched_call_of, LaunchedHistogramCase>("RefusesBadArguments",

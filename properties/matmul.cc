@@ -473,7 +473,8 @@ void multiplies_rows_far_apart(const Matmul& matmul, const ScheduledMatmulCase& 
 }  // namespace
 
 Laws<Matmul> matmul_laws() {
-  return with_batteries<call_of, ScheduledMatmulCase, Arrays::kStrided>({
+  return with_batteries<call_of, ScheduledMatmulCase, Arrays::kStrided,
+                        kSaysImmaterial | kSaysLengths>({
       no_work_law<call_of, MatmulCase, &MatmulCase::m, &MatmulCase::n>("LaunchesNothingForNoWork",
                                                                        {.cases = 50, .cost = 4}),
       refusal_law<call_of, ScheduledMatmulCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),

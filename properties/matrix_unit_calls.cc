@@ -101,7 +101,7 @@ Call<MatrixUnitLaunchers> multiply_call(const LaunchedTilesCase& c) {
 }  // namespace
 
 Laws<MatrixUnitLaunchers> matrix_unit_launch_laws() {
-  return with_batteries<multiply_call, LaunchedTilesCase>({
+  return with_batteries<multiply_call, LaunchedTilesCase, Arrays::kContiguous, kSaysLengths>({
       no_work_law<multiply_call, LaunchedTilesCase, &LaunchedTilesCase::tiles>(
           "LaunchesNothingForNoWork", {.cases = 20, .cost = 4}),
       refusal_law<multiply_call, LaunchedTilesCase>("RefusesBadArguments",

@@ -463,7 +463,8 @@ void is_deterministic(const MemoryAccess& access, const ScheduledAccessCase& c) 
 }  // namespace
 
 Laws<MemoryAccess> memory_access_laws() {
-  return with_batteries<calls_of, ScheduledAccessCase, Arrays::kStrided>({
+  return with_batteries<calls_of, ScheduledAccessCase, Arrays::kStrided,
+                        kSaysImmaterial | kSaysLengths>({
       no_work_law<calls_of, AccessCase, &AccessCase::n>("LaunchesNothingForNoWork",
                                                         {.cases = 50, .cost = 4}),
       refusal_law<calls_of, ScheduledAccessCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),

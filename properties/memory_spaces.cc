@@ -409,7 +409,7 @@ void return_errors_of_the_counter(const MemorySpaces& spaces, const NoFields&) {
 }  // namespace
 
 Laws<MemorySpaces> memory_space_laws() {
-  return with_batteries<calls_of, SpaceCase>({
+  return with_batteries<calls_of, SpaceCase, Arrays::kContiguous, kSaysImmaterial | kSaysLengths>({
       law("ReturnErrorsOfTheCounter", return_errors_of_the_counter, {.cases = 1}),
       law("LaunchNothingForNoWork", launch_nothing_for_no_work, {.cases = 50, .cost = 4}),
       refusal_law<calls_of, SpaceCase>("RefuseBadArguments", {.cases = 200, .cost = 4}),

@@ -425,7 +425,7 @@ Pixels render(const RayTracer& tracer, RayTracerVariant variant, const Spheres& 
 }
 
 Laws<RayTracer> ray_tracer_laws() {
-  return with_batteries<call_of, ScheduledSceneCase, Arrays::kStrided>({
+  return with_batteries<call_of, ScheduledSceneCase, Arrays::kStrided, kSaysImmaterial>({
       no_work_law<call_of, RayTracerCase, &RayTracerCase::width, &RayTracerCase::height>(
           "LaunchesNothingForNoWork", {.cases = 50, .cost = 4}),
       refusal_law<call_of, ScheduledSceneCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),

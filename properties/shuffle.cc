@@ -583,6 +583,7 @@ Call<Shuffle> collective_call(const CollectiveCase& c) {
   call.choice("collective", WarpCollective::kExclusiveScan, collective);
   call.integer("width", widths, width);
   call.integer("root", {0, c.width - 1}, root);
+  if (c.collective != WarpCollective::kBroadcast) call.immaterial("root");
   describe_shape(call, shape, c, c.width);
   describe_arrays<T>(call, x, y, c);
   call.lengthens("blocks", 1, kMostBlocks, {{"x", c.threads()}, {"y", c.threads()}});
@@ -612,7 +613,8 @@ Calls<Shuffle> calls_of(const CollectiveCase& c) {
 }  // namespace
 
 Laws<Shuffle> shuffle_laws() {
-  return with_batteries<calls_of, CollectiveCase>({
+  return with_batteries<calls_of, CollectiveCase, Arrays::kContiguous,
+                        kSaysImmaterial | kSaysLengths>({
       refusal_law<calls_of, CollectiveCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),
       law("MatchesItsDefinition", exchange_matches_its_definition, {.cases = 3000}),
       law("MatchesItsDefinitionForEveryOperand", exchange_matches_its_definition_for_every_operand,

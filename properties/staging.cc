@@ -329,7 +329,8 @@ void transpose_is_deterministic(const Staging& staging, const TransposeCase& c) 
 }  // namespace
 
 Laws<Staging> staging_laws() {
-  return with_batteries<calls_of, ShortLineCase>({
+  return with_batteries<calls_of, ShortLineCase, Arrays::kContiguous,
+                        kSaysImmaterial | kSaysLengths>({
       no_work_law<calls_of, LineCase, &LineCase::n>("LaunchesNothingForNoWork",
                                                     {.cases = 50, .cost = 4}),
       refusal_law<calls_of, ShortLineCase>("RefusesBadArguments", {.cases = 200, .cost = 4}),

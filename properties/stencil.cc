@@ -314,7 +314,8 @@ void a_graph_reads_its_coefficients_anew(const Stencil& stencil, const Scheduled
 }  // namespace
 
 Laws<Stencil> stencil_laws() {
-  return with_batteries<stencil_call, ScheduledStencilCase>({
+  return with_batteries<stencil_call, ScheduledStencilCase, Arrays::kContiguous,
+                        kSaysImmaterial | kSaysLengths>({
       no_work_law<stencil_call, StencilCase, &StencilCase::n>("LaunchesNothingForNoWork",
                                                               {.cases = 100, .cost = 10}),
       refusal_law<stencil_call, ScheduledStencilCase>("RefusesBadArguments",

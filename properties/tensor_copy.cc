@@ -396,7 +396,8 @@ Law<TensorCopy> where_there_are_tensor_copies(Law<TensorCopy> law) {
 }  // namespace
 
 Laws<TensorCopy> tensor_copy_laws() {
-  Laws<TensorCopy> laws = with_batteries<calls_of, SmallTensorCopyCase, Arrays::kStrided>({
+  Laws<TensorCopy> laws = with_batteries<calls_of, SmallTensorCopyCase, Arrays::kStrided,
+                                         kSaysImmaterial | kSaysLengths>({
       law("LoadsMatchTheIndexModel", loads_match_the_index_model, {.cases = 400}),
       law("StoresMatchTheIndexModel", stores_match_the_index_model, {.cases = 250}),
       law("ReductionsMatchTheIndexModel", reductions_match_the_index_model, {.cases = 150}),

@@ -34,9 +34,11 @@ constexpr double gamma(double d) {
   return d * unit_roundoff<T>() / (1 - d * unit_roundoff<T>());
 }
 
-// What underflow may add to every rounded product or sum: half the smallest subnormal of T.
+// What underflow may add to every rounded product or sum: half the smallest subnormal of T, which
+// is no double where T is.
 template <class T>
 constexpr double underflow_unit() {
+  static_assert(std::numeric_limits<T>::min_exponent > std::numeric_limits<double>::min_exponent);
   return static_cast<double>(std::numeric_limits<T>::denorm_min()) / 2;
 }
 

@@ -279,8 +279,11 @@ Bounded tensor_matmul_f64(const RowMajorD& a, const RowMajorD& b, const RowMajor
   result.value =
       Eigen::Map<const Eigen::Array<long double, Eigen::Dynamic, 1>>(value.data(), value.size())
           .cast<double>();
-  result.bound = gamma<double>(k + 2) * Eigen::Map<const Eigen::ArrayXd>(size.data(), size.size()) +
-                 k * underflow_unit<double>() * (1 + gamma<double>(k));
+  // Halves of the smallest subnormal, of which a double holds whole ones alone.
+  const double underflow =
+      std::ceil(k / 2 * (1 + gamma<double>(k))) * std::numeric_limits<double>::denorm_min();
+  result.bound =
+      gamma<double>(k + 2) * Eigen::Map<const Eigen::ArrayXd>(size.data(), size.size()) + underflow;
   for (Index e = 0; e < chain.size(); ++e) {
     const double s = size.data()[e];
     if (a.cols() == 0 || s == 0 || (integers && s < kExactIntegers) || !std::isfinite(chain(e))) {

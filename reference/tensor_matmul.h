@@ -72,8 +72,9 @@ Eigen::ArrayXf tensor_matmul_model(const RowMajorD& a, const RowMajorD& b, const
                                    const MatrixUnit& unit);
 
 // f64: a chain of fused multiply-adds in order of k from C[i][j] on, each rounded to the nearest,
-// with products of +0 up to a multiple of 4. Bound: gamma(k) S, S = |C| + |A| |B|, and what
-// underflow adds (reference/bounded.h).
+// with products of +0 up to a multiple of 4. Bound: gamma(k + 2) S + k * 2^-1075 (1 + gamma(k)), S
+// = |C| + |A| |B|: k roundings, what underflow adds (reference/bounded.h), and two for the value
+// and S themselves.
 Bounded tensor_matmul_f64(const RowMajorD& a, const RowMajorD& b, const RowMajorD& c);
 Eigen::ArrayXd tensor_matmul_f64_chain(const RowMajorD& a, const RowMajorD& b, const RowMajorD& c);
 

@@ -244,6 +244,25 @@ CUDA_TEST(Launch, ACapturedClusterIsAnAttributeOfItsNode) {
   EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(stream));
 }
 
+CUDA_TEST(Launch, LargeClustersAreAllowedOnTheDeviceThatWasCurrent) {
+  int devices = 0;
+  ASSERT_CUDA(cudaSuccess, cudaGetDeviceCount(&devices));
+  const void* const f = kernels::nothing_function();
+  for (int allowed = 0; allowed < devices; ++allowed) {
+    for (const int value : {1, 0}) {
+      ASSERT_CUDA(cudaSuccess, cudaSetDevice(allowed));
+      ASSERT_CUDA(cudaSuccess,
+                  cudaFuncSetAttribute(f, cudaFuncAttributeNonPortableClusterSizeAllowed, value));
+      for (int d = 0; d < devices; ++d) {
+        ASSERT_CUDA(cudaSuccess, cudaSetDevice(d));
+        EXPECT_EQ(launch_cluster(16, 16),
+                  d == allowed && value == 1 ? cudaSuccess : cudaErrorInvalidClusterSize)
+            << d;
+      }
+    }
+  }
+}
+
 CUDA_TEST(Launch, ClustersMustDivideTheGridAndFit) {
   EXPECT_CUDA(cudaSuccess, launch_cluster(4, 2));
   EXPECT_CUDA(cudaSuccess, launch_cluster(16, 8));
