@@ -31,6 +31,7 @@ std::map<CUlinkState, std::unique_ptr<Linker>>& linkers() {
 
 CUresult about_link(const char* function, CUlinkState state, const auto& body) {
   const JitOptions* jit = nullptr;
+  lockstep::runtime::CallResult ended;
   const CUresult result = locked(
       function, Needs::kContext,
       [&](Runtime& r, Device& d) {
@@ -39,8 +40,9 @@ CUresult about_link(const char* function, CUlinkState state, const auto& body) {
         jit = &it->second->jit;
         return body(r, d, *it->second);
       },
-      Loads::kCode);
-  if (jit != nullptr && result != CUDA_SUCCESS) jit->finish(static_cast<cudaError_t>(result));
+      Loads::kCode, &ended);
+  if (jit != nullptr && result != CUDA_SUCCESS)
+    jit->finish(static_cast<cudaError_t>(result), ended.reason);
   return result;
 }
 
@@ -138,7 +140,7 @@ CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* size) {
     linker.linked = lockstep::runtime::pack_linked(linker.texts, linker.jit.limits());
     *code = linker.linked.data();
     if (size != nullptr) *size = linker.linked.size();
-    linker.jit.finish(cudaSuccess, /*linked=*/true);
+    linker.jit.finish(cudaSuccess, {}, /*linked=*/true);
     return CUDA_SUCCESS;
   });
 }

@@ -48,6 +48,7 @@ CUresult load(Runtime& r, Device& d, const char* function, const void* code, std
 CUresult load_data(const char* function, CUmodule* module, const void* image, unsigned count = 0,
                    const CUjit_option* options = nullptr, void** values = nullptr) {
   JitOptions jit(count, options, values);
+  lockstep::runtime::CallResult ended;
   const CUresult result = locked(
       function, Needs::kContext,
       [&](Runtime& r, Device& d) {
@@ -56,8 +57,8 @@ CUresult load_data(const char* function, CUmodule* module, const void* image, un
         return checked != cudaSuccess ? result_of(checked)
                                       : load(r, d, function, image, nullptr, jit.limits(), module);
       },
-      Loads::kCode);
-  jit.finish(static_cast<cudaError_t>(result));
+      Loads::kCode, &ended);
+  jit.finish(static_cast<cudaError_t>(result), ended.reason);
   return result;
 }
 

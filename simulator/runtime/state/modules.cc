@@ -178,7 +178,7 @@ cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device,
   } else {
     runtime.findings.again(loaded.refusal);
   }
-  thread_state().refused_module = true;
+  note_reported();
   return loaded.error;
 }
 
@@ -256,7 +256,7 @@ cudaError_t Modules::refuse(Runtime& runtime, const KernelEntry& kernel, FatBina
   } else {
     runtime.findings.again(it->second);
   }
-  thread_state().refused_module = true;
+  note_reported();
   return cudaErrorInvalidPtx;
 }
 

@@ -188,11 +188,10 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
 void Runtime::explain(const char* function, const std::string& sentence, const std::string& about) {
   ThreadState& thread = thread_state();
   // What was put by another call is not the running one's.
-  if (thread.called_as != nullptr && thread.executing == nullptr) function = thread.called_as;
-  thread.last_sentence = sentence;
-  if (settings.api_errors && thread.depth > 0 && thread.executing == nullptr) {
-    thread.explained = sentence;
-    return;
+  if (RunningCall* const call = thread.call; call != nullptr && thread.executing == nullptr) {
+    if (call->called_as() != nullptr) function = call->called_as();
+    call->result.reason = sentence;
+    if (settings.api_errors) return;
   }
   if (findings.quiet()) return;
   const OutputSignalsHeldBack held_back;
@@ -251,7 +250,7 @@ bool is_unloading() { return unloaded; }
 
 void start_driver() {
   Runtime& runtime = Runtime::get();
-  if (thread_state().called_as == nullptr && runtime.start_error == cudaSuccess)
+  if (!called_by_driver_api() && runtime.start_error == cudaSuccess)
     runtime.driver_started.store(true, std::memory_order_relaxed);
 }
 
@@ -263,29 +262,32 @@ cudaError_t begin_call(const char* function, Reach reach) {
     runtime.explain(function, "called from a callback, where CUDA calls are not permitted");
     return cudaErrorNotPermitted;
   }
-  if (reach == Reach::kContext && thread_state().called_as == nullptr)
-    contexts().bind(thread_state().device);
+  if (reach == Reach::kContext && !called_by_driver_api()) contexts().bind(thread_state().device);
   if (reach != Reach::kDevice) return cudaSuccess;
-  if (thread_state().called_as == nullptr && comes_after_unloading(function))
-    return cudaErrorCudartUnloading;
+  if (!called_by_driver_api() && comes_after_unloading(function)) return cudaErrorCudartUnloading;
   runtime.used = true;
   // The driver API asks for a context before it comes here.
-  if (thread_state().called_as == nullptr) contexts().bind(thread_state().device);
+  if (!called_by_driver_api()) contexts().bind(thread_state().device);
   return runtime.current().error;
 }
 
 cudaError_t end_call(cudaError_t error, const char* function) {
+  RunningCall call;
+  return end_call(call, error, function);
+}
+
+cudaError_t end_call(RunningCall& call, cudaError_t error, const char* function) {
   ThreadState& thread = thread_state();
+  call.result.error = error;
   // "Not ready" is an answer, not an error.
   if (error != cudaSuccess && error != cudaErrorNotReady) {
     thread.last_error = error;
-    if (thread.depth == 0)
+    if (call.is_outermost())
       Runtime::get().operations.note(
           {LOCKSTEP_FAILED_CALL, thread.device, 0, error, nullptr, function});
   }
-  if (thread.depth == 0 && Runtime::get().settings.api_errors) {
-    call_ended(Runtime::get(), {function, error, error_name(error), error_text(error)});
-  }
+  if (call.is_outermost() && Runtime::get().settings.api_errors)
+    call_ended(Runtime::get(), {function, error_name(error), error_text(error)}, call);
   return error;
 }
 
