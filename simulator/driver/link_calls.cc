@@ -10,6 +10,7 @@
 #include "simulator/driver/code.h"
 #include "simulator/fatbin/fatbin.h"
 #include "simulator/runtime/state/linked_code.h"
+#include "simulator/runtime/work/executor.h"
 
 using namespace lockstep::driver;
 using lockstep::runtime::JitOptions;
@@ -134,7 +135,7 @@ CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* size) {
     if (!linker.texts.empty()) {
       auto* const binary = r.modules.add_texts(linker.texts);
       const cudaError_t error = r.modules.load(r, *binary, d.ordinal);
-      r.modules.remove(r, binary);
+      lockstep::runtime::remove_code(r, binary);
       if (error != cudaSuccess) return result_of(error);
     }
     linker.linked = lockstep::runtime::pack_linked(linker.texts, linker.jit.limits());

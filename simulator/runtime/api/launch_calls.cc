@@ -2,13 +2,14 @@
 #include <string>
 #include <utility>
 
-#include "simulator/runtime/mutation/interceptor.h"
+#include "simulator/runtime/graph/put.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
-#include "simulator/runtime/state/launcher.h"
+#include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/launcher.h"
+#include "simulator/runtime/work/work.h"
 
 using lockstep::runtime::api;
 using lockstep::runtime::demangled;

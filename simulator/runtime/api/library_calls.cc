@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/work/executor.h"
 
 using namespace lockstep::runtime;
 
@@ -50,7 +51,7 @@ cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, 
   }
   if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal);
       error != cudaSuccess) {
-    r.modules.remove(r, library.binary);
+    lockstep::runtime::remove_code(r, library.binary);
     return error;
   }
   library.bytes = std::move(bytes);
@@ -149,7 +150,7 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path,
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {
   return about(__func__, handle, [&](Runtime& r, Device&, Library& library) {
-    r.modules.remove(r, library.binary);
+    lockstep::runtime::remove_code(r, library.binary);
     libraries().erase(handle);
     return cudaSuccess;
   });

@@ -10,7 +10,7 @@
 
 #include "simulator/memory/image.h"
 #include "simulator/runtime/state/runtime.h"
-#include "simulator/runtime/state/transfers.h"
+#include "simulator/runtime/work/transfers.h"
 
 namespace lockstep::runtime {
 

@@ -9,7 +9,6 @@
 #include <iterator>
 #include <utility>
 
-#include "simulator/runtime/queue/pending.h"
 #include "simulator/runtime/state/describe.h"
 
 namespace lockstep::runtime {
@@ -53,7 +52,7 @@ check::Finding failure(const CallResult& result, const Answer& answer, const voi
 }  // namespace
 
 const void* caller() {
-  if (const Pending* const late = thread_state().executing) return late->caller;
+  if (const PutBy* const late = thread_state().executing) return late->caller;
   std::array<void*, 32> frames;
   const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
   const void* const own = base_of(reinterpret_cast<const void*>(&call_ended));

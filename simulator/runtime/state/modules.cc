@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "simulator/fatbin/fatbin.h"
-#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/device_library.h"
@@ -112,12 +111,6 @@ bool Modules::known(const FatBinary* binary) const {
 }
 
 void Modules::remove(Runtime& runtime, FatBinary* binary) {
-  // Kernels that were launched are executed.
-  if (is_unloading()) {
-    execute_at_exit(runtime);
-  } else {
-    wait_for_all(runtime);
-  }
   record_coverage(runtime, *binary);
   std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
   std::erase_if(variables_, [&](const auto& entry) { return entry.second->binary == binary; });

@@ -1,89 +1,21 @@
 #include "simulator/runtime/state/runtime.h"
 
-#include <pthread.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <iterator>
 #include <new>
 #include <stdexcept>
-#include <variant>
 
 #include "simulator/engine/launch/per_thread.h"
-#include "simulator/runtime/graph/capture.h"
-#include "simulator/runtime/mutation/interceptor.h"
-#include "simulator/runtime/queue/executor.h"
-#include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/contexts.h"
-#include "simulator/runtime/state/host_access.h"
+#include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/output_signals.h"
 
 namespace lockstep::runtime {
 namespace {
-
-// Outlives everything: the exit handler reads it. Made when first asked for, because nvcc's
-// constructors may call before those of this file.
-FindingLog& finding_log() {
-  static auto* const log = new FindingLog;
-  return *log;
-}
-
-Record& record_file() {
-  static auto* const record = new Record;
-  return *record;
-}
-
-Runtime* the_runtime = nullptr;  // once it has been made
-
-void report_leaks_at_exit(int /*status*/, void*) {
-  if (the_runtime == nullptr) return;
-  std::unique_lock lock(the_runtime->lock, std::defer_lock);
-  if (the_runtime->attendant.is_busy()) {
-    lock.lock();
-  } else {
-    lock.try_lock();
-  }
-  // Another thread runs a kernel while the process ends: nothing is left to wait for it.
-  if (!lock.owns_lock()) return;
-  execute_at_exit(*the_runtime);
-  the_runtime->report_leaks();
-}
-
-void record_coverage_at_exit(int /*status*/, void*) {
-  if (the_runtime == nullptr || !the_runtime->settings.coverage) return;
-  std::unique_lock lock(the_runtime->lock, std::try_to_lock);
-  if (lock.owns_lock()) the_runtime->modules.record_coverage(*the_runtime);
-}
-
-void finish_record(int /*status*/, void* record) {
-  static_cast<Record*>(record)->finish(finding_log().changed());
-}
-
-// A program that looks at no error would pass with nothing checked.
-constexpr int kExitNotStarted = 2;
-bool did_not_start = false;
-
-void explain_no_start(int status, void*) {
-  if (status != 0 || !did_not_start) return;
-  std::fprintf(stderr,
-               "lockstep: the simulated GPU did not start, so nothing was checked: the exit status "
-               "is %d instead of 0\n",
-               kExitNotStarted);
-  std::fflush(nullptr);
-  _exit(kExitNotStarted);
-}
-
-// When the library is loaded, so that the handlers run after the program's own (they run in reverse
-// order): leaks are looked for first, the record is finished, and then the exit status is decided.
-[[maybe_unused]] const bool watching =
-    (on_exit(explain_no_start, nullptr), watch_losses(&record_file()), watch_exit(&finding_log()),
-     on_exit(finish_record, &record_file()), on_exit(record_coverage_at_exit, nullptr),
-     on_exit(report_leaks_at_exit, nullptr), true);
 
 // NVIDIA's runtime takes itself down when the process ends, at the place in the order of exit
 // handlers that its first call gives it: destructors of objects that were made before that call
@@ -106,84 +38,9 @@ bool comes_after_unloading(const char* function) {
   return true;
 }
 
-void record_host_access(const check::Finding& finding) {
-  record_file().found({Reported{0, false, finding}});
-}
-
-// After a fork the child has no device if the parent has started the driver; it would share the
-// parent's managed memory. NVIDIA's runtime says the same. What the parent found is the parent's to
-// report.
-void in_child() {
-  Runtime& runtime = Runtime::get();
-  if (runtime.forking_mutant) return;
-  if (runtime.driver_started.load(std::memory_order_relaxed))
-    runtime.start_error = cudaErrorInitializationError;
-  runtime.findings.take();
-  runtime.record.forget();
-  runtime.leaks.clear();
-  thread_state().not_looked_at.clear();
-}
-
 }  // namespace
 
 ThreadState& thread_state() { return engine::per_thread<ThreadState>(); }
-
-Runtime& Runtime::get() {
-  static Runtime* const runtime = new Runtime;
-  return *runtime;
-}
-
-Runtime::Runtime() : findings(finding_log()), record(record_file()) {
-  the_runtime = this;
-  auto read = read_settings([](const char* name) { return std::getenv(name); });
-  if (const auto* error = std::get_if<std::string>(&read)) {
-    std::fprintf(stderr, "lockstep: %s\n", error->c_str());
-    start_error = cudaErrorInitializationError;
-    did_not_start = true;
-    return;
-  }
-  settings = std::get<Settings>(read);
-  limits = settings.profile->limits();
-  random.seed(settings.schedule);
-  findings.set_quiet(settings.quiet);
-  if (settings.go_on) findings.count_repeats();
-  try {
-    memory = std::make_unique<memory::DeviceMemory>();
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "lockstep: %s\n", e.what());
-    start_error = cudaErrorInitializationError;
-    did_not_start = true;
-    return;
-  }
-  memory_capacity = device_memory_bytes(settings, host_memory_bytes());
-  devices.resize(static_cast<std::size_t>(settings.devices));
-  for (int i = 0; i < settings.devices; ++i) {
-    devices[static_cast<std::size_t>(i)].ordinal = i;
-    devices[static_cast<std::size_t>(i)].count_memory = settings.count;
-    memory->set_capacity(i, memory_capacity);
-  }
-  if (devices.empty()) start_error = cudaErrorNoDevice;
-  watch_host_access(memory.get(), record_host_access);
-  if (!settings.record.empty()) {
-    if (record.open(settings.record)) {
-      record.started(settings.profile->name, settings.schedule, names_of_checks(settings.checks));
-    } else {
-      start_error = cudaErrorInitializationError;
-    }
-  }
-  pthread_atfork(nullptr, nullptr, in_child);
-  if (!settings.mutation.empty()) {
-    unsetenv("LOCKSTEP_MUTATION");  // processes that this one starts are their own
-    auto made = make_interceptor(settings.mutation);
-    if (const auto* error = std::get_if<std::string>(&made)) {
-      std::fprintf(stderr, "lockstep: %s\n", error->c_str());
-      start_error = cudaErrorInitializationError;
-      did_not_start = true;
-      return;
-    }
-    interceptor = std::get<std::unique_ptr<Interceptor>>(std::move(made));
-  }
-}
 
 void Runtime::explain(const char* function, const std::string& sentence, const std::string& about) {
   ThreadState& thread = thread_state();
@@ -226,24 +83,6 @@ void Runtime::report_leaks(const Device& device) {
 
 void Runtime::report_leaks() {
   for (const Device& device : devices) report_leaks(device);
-}
-
-void Runtime::reset_device(Device& device) {
-  wait_for_all(*this);
-  report_leaks(device);
-  modules.unload(*this, device.ordinal);
-  for (const memory::Allocation* a : memory->live()) {
-    if (a->device == device.ordinal && !modules.is_managed_variable(*a)) memory->release(a->base);
-  }
-  for (Stream* stream : streams.of_device(device.ordinal)) abandon(*this, *stream);
-  streams.destroy_all(device.ordinal);
-  arrays().destroy_all(device.ordinal);
-  contexts().reset(device.ordinal);
-  Device fresh;
-  fresh.ordinal = device.ordinal;
-  fresh.count_memory = settings.count;
-  fresh.error = device.error == cudaSuccess ? cudaSuccess : cudaErrorDevicesUnavailable;
-  device = std::move(fresh);
 }
 
 bool is_unloading() { return unloaded; }

@@ -25,7 +25,6 @@
 #include "simulator/memory/image.h"
 #include "simulator/runtime/order/order.h"
 #include "simulator/runtime/order/touched_memory.h"
-#include "simulator/runtime/queue/attendant.h"
 #include "simulator/runtime/queue/queue.h"
 #include "simulator/runtime/state/dependent_launches.h"
 #include "simulator/runtime/state/device_lock.h"
@@ -59,7 +58,6 @@ struct Device {
 };
 
 struct Context;
-struct Pending;  // queue/pending.h
 
 // What a thread has: its device, the last error and the launch configurations pushed by <<<>>>.
 struct CallConfiguration {
@@ -67,6 +65,11 @@ struct CallConfiguration {
   std::size_t shared = 0;
   cudaStream_t stream = nullptr;
   const void* caller = nullptr;  // where the program says <<<>>>
+};
+// Who has put an operation.
+struct PutBy {
+  // Where the program called it; nullptr: the call still runs, or nobody will ask.
+  const void* caller = nullptr;
 };
 struct ThreadState {
   int device = 0;
@@ -79,7 +82,7 @@ struct ThreadState {
 
   RunningCall* call = nullptr;  // the innermost that runs
   // The operation that runs, where the call that has put it has returned.
-  const Pending* executing = nullptr;
+  const PutBy* executing = nullptr;
   const void* launched_from = nullptr;  // of the launch that <<<>>> makes next
   // Called before each call of the API that the program makes (simulator/extension.h).
   void (*before_calls)(void*) = nullptr;
@@ -95,6 +98,7 @@ class Interceptor;
 class Runtime {
  public:
   // Made at the first call and never destroyed: programs call the runtime from static destructors.
+  // (process/start.cc: it installs what the layers above this one watch.)
   static Runtime& get();
 
   // Not cudaSuccess when the environment or the system does not allow a simulated GPU; every call
@@ -117,7 +121,6 @@ class Runtime {
   DependentLaunches dependent_launches;
   Order order;
   Queue queue{order};
-  Attendant attendant;
   std::size_t waiting = 0;        // calls of the host that wait now
   bool host_sees_memory = false;  // there has been pinned, managed or registered memory
   std::mt19937_64 random;         // of the order of operations, by the seed of the schedule
@@ -156,8 +159,6 @@ class Runtime {
     dependent_launches.end_chain();
     under_way = 0;
   }
-  // Destroys everything on a device.
-  void reset_device(Device& device);
 
  private:
   Runtime();

@@ -39,9 +39,4 @@ cudaError_t check_range(Runtime& runtime, const char* function, const Block& to,
 cudaError_t fill(Runtime& runtime, const char* function, const Block& to, int value,
                  const Shape& shape);
 
-// Checks that a stream handle is one, and that the stream is not being captured, for functions that
-// cannot become part of a graph.
-cudaError_t check_stream(Runtime& runtime, Device& device, const char* function,
-                         cudaStream_t stream);
-
 }  // namespace lockstep::runtime

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string>
 
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/work.h"
 
 namespace lockstep::runtime {
 
