@@ -154,7 +154,7 @@ class Runtime {
   // Reports memory of the device, or of all devices, that is still allocated, if leaks are checked.
   void report_leaks(const Device& device);
   void report_leaks();
-  // The host, or a stream, has waited for something (queue/executor.h has what waits).
+  // The host, or a stream, has waited for something (work/executor.h has what waits).
   void has_waited() {
     dependent_launches.end_chain();
     under_way = 0;

@@ -1,5 +1,5 @@
 // One operation of a stream: a kernel, a copy, a fill, a host function ... What is put into a
-// stream goes into the queue (queue/executor.h); what is put into a graph, or into a stream that is
+// stream goes into the queue (work/executor.h); what is put into a graph, or into a stream that is
 // being captured, is kept as Work and put into the queue at every launch of the graph.
 #pragma once
 
