@@ -41,20 +41,20 @@ CUresult begin_call(const char* function, Needs needs) {
   return result_of(r.current().error);
 }
 
-CUresult end_call(const char* function, CUresult result, Loads loads) {
-  const runtime::ThreadState& thread = thread_state();
-  if (thread.depth != 0) return result;
+CUresult end_call(runtime::RunningCall& call, const char* function, CUresult result, Loads loads) {
+  call.result.error = static_cast<int>(result);
+  if (!call.is_outermost()) return result;
   Runtime& r = Runtime::get();
   if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) {
-    r.operations.note(
-        {LOCKSTEP_FAILED_CALL, thread.device, 0, static_cast<int>(result), nullptr, function});
+    r.operations.note({LOCKSTEP_FAILED_CALL, thread_state().device, 0, static_cast<int>(result),
+                       nullptr, function});
   }
   if (r.settings.api_errors) {
     const ErrorText text = text_of(result);
     const bool loses_code =
         loads == Loads::kCode || (loads == Loads::kKernel && result == CUDA_ERROR_INVALID_PTX);
-    runtime::call_ended(r, {function, static_cast<int>(result), text.name, text.text,
-                            /*has_last_error=*/false, loses_code});
+    runtime::call_ended(r, {function, text.name, text.text, /*has_last_error=*/false, loses_code},
+                        call);
   }
   return result;
 }

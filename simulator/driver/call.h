@@ -41,33 +41,30 @@ enum class Loads {
 };
 
 CUresult begin_call(const char* function, Needs needs);
-CUresult end_call(const char* function, CUresult result, Loads loads);
+CUresult end_call(runtime::RunningCall& call, const char* function, CUresult result, Loads loads);
 void initialise();
 
 // Runs `body()`, which answers in either API's errors, without the device lock: for calls of the
-// runtime API.
+// runtime API. `ended`: takes how the call has ended, unless nullptr.
 template <class Body>
-CUresult call(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode) {
-  CUresult result = CUDA_SUCCESS;
+CUresult call(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode,
+              runtime::CallResult* ended = nullptr) {
   runtime::announce_call();
-  {
-    const runtime::RunningCall running;
-    runtime::ThreadState& thread = thread_state();
-    // What the runtime's functions leave as the thread's last error is not the program's affair.
-    const cudaError_t last_error = thread.last_error;
-    const char* const outer = std::exchange(thread.called_as, function);
-    result = begin_call(function, needs);
-    if (result == CUDA_SUCCESS) {
-      try {
-        result = result_of(std::forward<Body>(body)());
-      } catch (...) {
-        result = result_of(runtime::report_exception(function));
-      }
+  runtime::RunningCall running(function);
+  // What the runtime's functions leave as the thread's last error is not the program's affair.
+  const cudaError_t last_error = thread_state().last_error;
+  CUresult result = begin_call(function, needs);
+  if (result == CUDA_SUCCESS) {
+    try {
+      result = result_of(std::forward<Body>(body)());
+    } catch (...) {
+      result = result_of(runtime::report_exception(function));
     }
-    thread_state().last_error = last_error;
-    thread_state().called_as = outer;
   }
-  return end_call(function, result, loads);
+  thread_state().last_error = last_error;
+  end_call(running, function, result, loads);
+  if (ended != nullptr) *ended = running.result;
+  return result;
 }
 
 // Asks the runtime's function that does the same.
@@ -78,7 +75,8 @@ CUresult forward(const char* function, Ask&& ask) {
 
 // Runs `body(runtime, device)` under the device lock; `device` is the current one.
 template <class Body>
-CUresult locked(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode) {
+CUresult locked(const char* function, Needs needs, Body&& body, Loads loads = Loads::kNoCode,
+                runtime::CallResult* ended = nullptr) {
   return call(
       function, needs,
       [&] {
@@ -86,7 +84,7 @@ CUresult locked(const char* function, Needs needs, Body&& body, Loads loads = Lo
         std::lock_guard lock(r.lock);
         return body(r, r.current());
       },
-      loads);
+      loads, ended);
 }
 
 // The context of a handle of the program's; nullptr when it is none, or was destroyed.

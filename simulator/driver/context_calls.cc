@@ -1,7 +1,8 @@
 // Contexts: a device's primary one and those that a program creates, and the stack of them that
 // each thread has.
 #include "simulator/driver/call.h"
-#include "simulator/runtime/queue/executor.h"
+#include "simulator/runtime/graph/destruction.h"
+#include "simulator/runtime/work/executor.h"
 
 using namespace lockstep::driver;
 using lockstep::runtime::contexts;
@@ -76,7 +77,7 @@ CUresult cuCtxDestroy(CUcontext handle) {
     Context* const context = find_context(handle);
     if (context == nullptr || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
     unload_modules_of(r, *context);
-    contexts().destroy(r, *context);
+    lockstep::runtime::destroy_context(r, *context);
     return CUDA_SUCCESS;
   });
 }
@@ -243,7 +244,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
 CUresult cuDevicePrimaryCtxReset(CUdevice device) {
   return about_primary("cuDevicePrimaryCtxReset", device, [&](Runtime& r, Context& context) {
     unload_modules_of(r, context);
-    r.reset_device(r.devices[static_cast<std::size_t>(device)]);
+    lockstep::runtime::reset_device(r, r.devices[static_cast<std::size_t>(device)]);
     return CUDA_SUCCESS;
   });
 }

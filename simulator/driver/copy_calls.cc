@@ -2,7 +2,8 @@
 // when they return.
 #include "simulator/driver/call.h"
 #include "simulator/driver/copies.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/graph/put.h"
+#include "simulator/runtime/work/work.h"
 
 using namespace lockstep::driver;
 using lockstep::runtime::arrays;

@@ -1,6 +1,7 @@
 // Fills with elements of one, two and four bytes.
 #include "simulator/driver/call.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/graph/put.h"
+#include "simulator/runtime/work/work.h"
 
 using namespace lockstep::driver;
 using lockstep::runtime::Call;

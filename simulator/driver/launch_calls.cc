@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "simulator/driver/code.h"
+#include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
 
 using namespace lockstep::driver;
@@ -62,8 +63,7 @@ namespace {
 
 // Notes that a launch is not taken (call_errors.h), as the runtime's own launches do.
 CUresult refused(Runtime& r, const KernelEntry* entry, CUresult result) {
-  thread_state().refused_kernel = entry == nullptr ? "" : demangled(entry->name);
-  r.record.refused_launch();
+  lockstep::runtime::note_refused_launch(r, entry == nullptr ? "" : demangled(entry->name));
   return result;
 }
 

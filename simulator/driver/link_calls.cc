@@ -10,6 +10,7 @@
 #include "simulator/driver/code.h"
 #include "simulator/fatbin/fatbin.h"
 #include "simulator/runtime/state/linked_code.h"
+#include "simulator/runtime/work/executor.h"
 
 using namespace lockstep::driver;
 using lockstep::runtime::JitOptions;
@@ -31,6 +32,7 @@ std::map<CUlinkState, std::unique_ptr<Linker>>& linkers() {
 
 CUresult about_link(const char* function, CUlinkState state, const auto& body) {
   const JitOptions* jit = nullptr;
+  lockstep::runtime::CallResult ended;
   const CUresult result = locked(
       function, Needs::kContext,
       [&](Runtime& r, Device& d) {
@@ -39,8 +41,9 @@ CUresult about_link(const char* function, CUlinkState state, const auto& body) {
         jit = &it->second->jit;
         return body(r, d, *it->second);
       },
-      Loads::kCode);
-  if (jit != nullptr && result != CUDA_SUCCESS) jit->finish(static_cast<cudaError_t>(result));
+      Loads::kCode, &ended);
+  if (jit != nullptr && result != CUDA_SUCCESS)
+    jit->finish(static_cast<cudaError_t>(result), ended.reason);
   return result;
 }
 
@@ -132,13 +135,13 @@ CUresult cuLinkComplete(CUlinkState state, void** code, std::size_t* size) {
     if (!linker.texts.empty()) {
       auto* const binary = r.modules.add_texts(linker.texts);
       const cudaError_t error = r.modules.load(r, *binary, d.ordinal);
-      r.modules.remove(r, binary);
+      lockstep::runtime::remove_code(r, binary);
       if (error != cudaSuccess) return result_of(error);
     }
     linker.linked = lockstep::runtime::pack_linked(linker.texts, linker.jit.limits());
     *code = linker.linked.data();
     if (size != nullptr) *size = linker.linked.size();
-    linker.jit.finish(cudaSuccess, /*linked=*/true);
+    linker.jit.finish(cudaSuccess, {}, /*linked=*/true);
     return CUDA_SUCCESS;
   });
 }

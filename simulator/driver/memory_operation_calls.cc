@@ -6,8 +6,8 @@
 #include "simulator/driver/call.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/graph.h"
-#include "simulator/runtime/mutation/interceptor.h"
-#include "simulator/runtime/state/memory_operations.h"
+#include "simulator/runtime/state/interceptor.h"
+#include "simulator/runtime/work/memory_operations.h"
 
 using namespace lockstep::driver;
 using lockstep::runtime::Call;

@@ -2,6 +2,7 @@
 #include <list>
 
 #include "simulator/driver/code.h"
+#include "simulator/runtime/work/executor.h"
 
 using namespace lockstep::driver;
 using lockstep::runtime::CodeLimits;
@@ -34,7 +35,7 @@ CUresult load(Runtime& r, Device& d, const char* function, const void* code, std
   }
   error = r.modules.load(r, *binary, d.ordinal);
   if (error != cudaSuccess) {
-    r.modules.remove(r, binary);
+    lockstep::runtime::remove_code(r, binary);
     return result_of(error);
   }
   Module& module = modules().emplace_back();
@@ -48,6 +49,7 @@ CUresult load(Runtime& r, Device& d, const char* function, const void* code, std
 CUresult load_data(const char* function, CUmodule* module, const void* image, unsigned count = 0,
                    const CUjit_option* options = nullptr, void** values = nullptr) {
   JitOptions jit(count, options, values);
+  lockstep::runtime::CallResult ended;
   const CUresult result = locked(
       function, Needs::kContext,
       [&](Runtime& r, Device& d) {
@@ -56,8 +58,8 @@ CUresult load_data(const char* function, CUmodule* module, const void* image, un
         return checked != cudaSuccess ? result_of(checked)
                                       : load(r, d, function, image, nullptr, jit.limits(), module);
       },
-      Loads::kCode);
-  jit.finish(static_cast<cudaError_t>(result));
+      Loads::kCode, &ended);
+  jit.finish(static_cast<cudaError_t>(result), ended.reason);
   return result;
 }
 
@@ -119,7 +121,8 @@ void forget_modules_of_library(CUlibrary library) {
 
 void unload_modules_of(Runtime& r, const Context& context) {
   for (const Module& module : modules()) {
-    if (module.context == &context && module.library == nullptr) r.modules.remove(r, module.binary);
+    if (module.context == &context && module.library == nullptr)
+      lockstep::runtime::remove_code(r, module.binary);
   }
   modules().remove_if([&](const Module& m) { return m.context == &context; });
 }
@@ -158,7 +161,7 @@ CUresult cuModuleUnload(CUmodule handle) {
   return locked("cuModuleUnload", Needs::kContext, [&](Runtime& r, Device&) {
     Module* const module = find_module(handle);
     if (module == nullptr || module->library != nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    r.modules.remove(r, module->binary);
+    lockstep::runtime::remove_code(r, module->binary);
     modules().remove_if([&](const Module& m) { return &m == module; });
     return CUDA_SUCCESS;
   });

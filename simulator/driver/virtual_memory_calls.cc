@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "simulator/driver/call.h"
-#include "simulator/runtime/queue/executor.h"
+#include "simulator/runtime/work/executor.h"
 
 using namespace lockstep::driver;
 using lockstep::memory::Address;

@@ -58,6 +58,26 @@ CUDA_TEST(DriverModule, ThatIsWrongSaysWhyInItsLog) {
   EXPECT_EQ(std::strlen(log), 0u);
 }
 
+// A call that fails without a reason of its own has none, whatever failed before it.
+CUDA_TEST(DriverLink, TheLogHasTheReasonOfTheLastCallAlone) {
+  start();
+  char log[256] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUlinkState state = nullptr;
+  GOOD(cuLinkCreate(2, options, values, &state));
+  char object[] = "no device code";
+  EXPECT_CU(CUDA_ERROR_NO_BINARY_FOR_GPU,
+            cuLinkAddData(state, CU_JIT_INPUT_OBJECT, object, sizeof object, "object", 0, nullptr,
+                          nullptr));
+  EXPECT_NE(std::strstr(log, "takes PTX"), nullptr) << log;
+  values[1] = reinterpret_cast<void*>(sizeof log);
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cuLinkAddData(state, CU_JIT_INPUT_OBJECT, nullptr, 0, "object", 0, nullptr, nullptr));
+  EXPECT_STREQ(log, "");
+  GOOD(cuLinkDestroy(state));
+}
+
 CUDA_TEST(DriverLibrary, HasKernelsForAnyContext) {
   start();
   CUlibrary library = nullptr, own = nullptr;

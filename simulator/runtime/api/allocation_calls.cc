@@ -3,14 +3,15 @@
 #include <string>
 
 #include "simulator/runtime/graph/capture.h"
-#include "simulator/runtime/queue/executor.h"
+#include "simulator/runtime/graph/put.h"
 #include "simulator/runtime/state/call_errors.h"
-#include "simulator/runtime/state/concurrency.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
-#include "simulator/runtime/state/transfers.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/concurrency.h"
+#include "simulator/runtime/work/executor.h"
+#include "simulator/runtime/work/transfers.h"
+#include "simulator/runtime/work/work.h"
 
 using lockstep::engine::StreamName;
 using lockstep::memory::Address;

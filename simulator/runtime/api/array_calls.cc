@@ -1,8 +1,9 @@
 // Arrays: making them and copying to and from them.
-#include "simulator/runtime/queue/executor.h"
+#include "simulator/runtime/graph/put.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/per_thread_stream.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/executor.h"
+#include "simulator/runtime/work/work.h"
 
 using namespace lockstep::runtime;
 

@@ -1,8 +1,9 @@
 // cudaMemcpy, cudaMemset and their variants of one, two and three dimensions. Asynchronous ones
 // have happened when they return.
+#include "simulator/runtime/graph/put.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/work.h"
 
 using lockstep::runtime::api;
 using lockstep::runtime::Call;

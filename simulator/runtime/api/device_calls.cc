@@ -5,9 +5,10 @@
 #include <string>
 
 #include "simulator/runtime/graph/capture.h"
-#include "simulator/runtime/queue/executor.h"
+#include "simulator/runtime/graph/destruction.h"
 #include "simulator/runtime/state/contexts.h"
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/work/executor.h"
 
 using lockstep::runtime::api;
 using lockstep::runtime::Device;
@@ -139,7 +140,7 @@ cudaError_t cudaDeviceSynchronize() {
 
 cudaError_t cudaDeviceReset() {
   return api(__func__, Reach::kHost, [](Runtime& r, Device& d) {
-    r.reset_device(d);
+    reset_device(r, d);
     return cudaSuccess;
   });
 }

@@ -4,10 +4,10 @@
 
 #include "simulator/extension.h"
 #include "simulator/runtime/api/live_handles.h"
-#include "simulator/runtime/mutation/interceptor.h"
-#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/findings.h"
+#include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/work/executor.h"
 
 using lockstep::runtime::Device;
 using lockstep::runtime::Runtime;

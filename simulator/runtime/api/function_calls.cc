@@ -3,9 +3,9 @@
 #include <cstring>
 #include <string>
 
-#include "simulator/runtime/state/launcher.h"
 #include "simulator/runtime/state/occupancy.h"
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/work/launcher.h"
 
 using lockstep::engine::Kernel;
 using lockstep::runtime::api;

@@ -2,12 +2,14 @@
 #include <string>
 #include <utility>
 
-#include "simulator/runtime/mutation/interceptor.h"
+#include "simulator/runtime/graph/put.h"
+#include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
-#include "simulator/runtime/state/launcher.h"
+#include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/launcher.h"
+#include "simulator/runtime/work/work.h"
 
 using lockstep::runtime::api;
 using lockstep::runtime::demangled;
@@ -16,10 +18,10 @@ using lockstep::runtime::KernelEntry;
 using lockstep::runtime::KernelWork;
 using lockstep::runtime::LaunchRequest;
 using lockstep::runtime::make_kernel_work;
+using lockstep::runtime::note_refused_launch;
 using lockstep::runtime::put;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
-using lockstep::runtime::thread_state;
 
 namespace {
 
@@ -79,8 +81,7 @@ LaunchRequest request_of(dim3 grid, dim3 block, size_t shared, cudaStream_t stre
 // Notes that a launch is not taken (call_errors.h).
 cudaError_t refused(Runtime& r, const void* function, cudaError_t error) {
   const KernelEntry* entry = r.modules.find_kernel(function);
-  thread_state().refused_kernel = entry == nullptr ? "" : demangled(entry->name);
-  r.record.refused_launch();
+  note_refused_launch(r, entry == nullptr ? "" : demangled(entry->name));
   return error;
 }
 
@@ -101,12 +102,10 @@ extern "C" {
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              size_t shared, cudaStream_t stream) {
-  const cudaError_t error = api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) {
     return launch(r, d, "cudaLaunchKernel", function,
                   request_of(grid, block, shared, stream, false), arguments);
   });
-  thread_state().launched_from = nullptr;  // it was this launch's
-  return error;
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/work/executor.h"
 
 using namespace lockstep::runtime;
 
@@ -50,7 +51,7 @@ cudaError_t load(Runtime& r, Device& d, const char* function, const void* code, 
   }
   if (const cudaError_t error = r.modules.load(r, *library.binary, d.ordinal);
       error != cudaSuccess) {
-    r.modules.remove(r, library.binary);
+    lockstep::runtime::remove_code(r, library.binary);
     return error;
   }
   library.bytes = std::move(bytes);
@@ -106,14 +107,18 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJi
                                 void** /*library_values*/, unsigned library_count) {
   JitOptions jit(count, jit_options(options), values);
   const Reach reach = library == nullptr || code == nullptr ? Reach::kHost : Reach::kDevice;
-  const cudaError_t result = api(__func__, reach, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
-    if (const cudaError_t error = check(r, jit, library_options, library_count);
-        error != cudaSuccess)
-      return error;
-    return load(r, d, "cudaLibraryLoadData", code, {}, jit.limits(), library);
-  });
-  jit.finish(result);
+  CallResult ended;
+  const cudaError_t result = api(
+      __func__, reach,
+      [&](Runtime& r, Device& d) -> cudaError_t {
+        if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
+        if (const cudaError_t error = check(r, jit, library_options, library_count);
+            error != cudaSuccess)
+          return error;
+        return load(r, d, "cudaLibraryLoadData", code, {}, jit.limits(), library);
+      },
+      &ended);
+  jit.finish(result, ended.reason);
   return result;
 }
 
@@ -122,8 +127,10 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path,
                                     cudaLibraryOption* library_options, void** /*library_values*/,
                                     unsigned library_count) {
   JitOptions jit(count, jit_options(options), values);
-  const cudaError_t result =
-      api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
+  CallResult ended;
+  const cudaError_t result = api(
+      __func__, Reach::kDevice,
+      [&](Runtime& r, Device& d) -> cudaError_t {
         if (library == nullptr || path == nullptr) return cudaErrorInvalidValue;
         if (const cudaError_t error = check(r, jit, library_options, library_count);
             error != cudaSuccess)
@@ -135,14 +142,15 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path,
         const char* read =
             bytes.data();  // stays when the string moves: it is longer than any that lies in place
         return load(r, d, "cudaLibraryLoadFromFile", read, std::move(bytes), jit.limits(), library);
-      });
-  jit.finish(result);
+      },
+      &ended);
+  jit.finish(result, ended.reason);
   return result;
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {
   return about(__func__, handle, [&](Runtime& r, Device&, Library& library) {
-    r.modules.remove(r, library.binary);
+    lockstep::runtime::remove_code(r, library.binary);
     libraries().erase(handle);
     return cudaSuccess;
   });

@@ -1,9 +1,10 @@
 // Advice and prefetching of managed memory: there is one memory, so both only check their
 // arguments.
+#include "simulator/runtime/graph/put.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
-#include "simulator/runtime/state/transfers.h"
+#include "simulator/runtime/work/transfers.h"
 
 using lockstep::memory::Address;
 using lockstep::memory::Allocation;

@@ -6,7 +6,7 @@
 
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
-#include "simulator/runtime/state/transfers.h"
+#include "simulator/runtime/work/transfers.h"
 
 using lockstep::runtime::api;
 using lockstep::runtime::Device;

@@ -5,6 +5,7 @@
 // RegisterFatBinaryEnd; at exit Unregister. For <<<>>>: Push, on a kernel's first use GetKernel,
 // Pop, LaunchKernel.
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/work/executor.h"
 
 using lockstep::runtime::api;
 using lockstep::runtime::CallConfiguration;
@@ -46,7 +47,7 @@ void __cudaRegisterFatBinaryEnd(void** /*handle*/) {}
 void __cudaUnregisterFatBinary(void** handle) {
   Runtime& runtime = Runtime::get();
   std::lock_guard lock(runtime.lock);
-  runtime.modules.remove(runtime, binary_of(handle));
+  lockstep::runtime::remove_code(runtime, binary_of(handle));
 }
 
 void __cudaRegisterFunction(void** handle, const char* host_function, char* /*device_function*/,

@@ -3,11 +3,12 @@
 
 #include "simulator/runtime/api/live_handles.h"
 #include "simulator/runtime/graph/capture.h"
-#include "simulator/runtime/queue/executor.h"
+#include "simulator/runtime/graph/put.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
-#include "simulator/runtime/state/transfers.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/executor.h"
+#include "simulator/runtime/work/transfers.h"
+#include "simulator/runtime/work/work.h"
 
 using lockstep::runtime::abandon;
 using lockstep::runtime::api;

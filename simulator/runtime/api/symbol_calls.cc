@@ -1,61 +1,21 @@
 // __device__, __constant__ and __managed__ variables seen from the host: a symbol is the address of
 // the variable's host shadow.
-#include <string>
-
-#include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/graph/put.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/symbols.h"
+#include "simulator/runtime/work/work.h"
 
 using lockstep::memory::Allocation;
 using lockstep::runtime::api;
-using lockstep::runtime::bytes;
 using lockstep::runtime::Call;
 using lockstep::runtime::Device;
+using lockstep::runtime::find_symbol;
 using lockstep::runtime::locate_symbol;
 using lockstep::runtime::make_copy_work;
 using lockstep::runtime::put;
 using lockstep::runtime::Reach;
 using lockstep::runtime::Runtime;
-using lockstep::runtime::VariableEntry;
-
-namespace {
-
-cudaError_t find_symbol(Runtime& r, Device& d, const char* function, const void* symbol,
-                        const Allocation** result) {
-  if (VariableEntry* variable = r.modules.find_variable(symbol)) {
-    const cudaError_t error = r.modules.get(r, *variable, d.ordinal, result);
-    return error;
-  }
-  // A managed variable's symbol is the address of the variable itself.
-  const Allocation* a = r.memory->find(reinterpret_cast<lockstep::memory::Address>(symbol));
-  if (a != nullptr && !a->freed && a->kind == lockstep::memory::Kind::kManaged &&
-      !a->name.empty() && a->base == reinterpret_cast<lockstep::memory::Address>(symbol)) {
-    *result = a;
-    return cudaSuccess;
-  }
-  r.explain(function,
-            "no variable is registered at this address; pass the variable itself, not a pointer to "
-            "device memory");
-  return cudaErrorInvalidSymbol;
-}
-
-}  // namespace
-
-cudaError_t lockstep::runtime::locate_symbol(Runtime& r, Device& d, const char* function,
-                                             const void* symbol, std::size_t size,
-                                             std::size_t offset, void** at) {
-  const Allocation* a = nullptr;
-  if (const cudaError_t error = find_symbol(r, d, function, symbol, &a); error != cudaSuccess)
-    return error;
-  if (size != 0 && (offset > a->size || size > a->size - offset)) {
-    r.explain(function,
-              bytes(size) + " at offset " + std::to_string(offset) + " leave " + describe(*a));
-    return cudaErrorInvalidValue;
-  }
-  *at = reinterpret_cast<void*>(a->base + offset);
-  return cudaSuccess;
-}
 
 namespace {
 

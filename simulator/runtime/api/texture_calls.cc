@@ -4,9 +4,9 @@
 #include <map>
 #include <string>
 
-#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/work/executor.h"
 
 using namespace lockstep::runtime;
 using lockstep::memory::Address;

@@ -8,12 +8,13 @@
 extern "C" int lockstep_unsupported(const char* function, int* said) {
   using lockstep::runtime::Runtime;
   lockstep::runtime::start_driver();
+  lockstep::runtime::RunningCall call;
   if (Runtime::get().settings.api_errors) {
-    lockstep::runtime::thread_state().explained = "the simulated GPU does not support it";
+    call.result.reason = "the simulated GPU does not support it";
   } else if (std::atomic_ref<int>(*said).exchange(1) == 0) {
     std::fprintf(stderr, "lockstep: %s is not supported by the simulated GPU\n", function);
   }
-  return lockstep::runtime::end_call(cudaErrorNotSupported, function);
+  return lockstep::runtime::end_call(call, cudaErrorNotSupported, function);
 }
 
 // What the entry points of a statically linked runtime are led to that are newer than this one

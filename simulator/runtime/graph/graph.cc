@@ -4,8 +4,8 @@
 #include <mutex>
 #include <utility>
 
-#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/call_errors.h"
+#include "simulator/runtime/work/executor.h"
 
 namespace lockstep::runtime {
 namespace {

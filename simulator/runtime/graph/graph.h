@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/work.h"
 
 namespace lockstep::runtime {
 

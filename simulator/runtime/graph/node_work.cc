@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "simulator/runtime/work/symbols.h"
+
 namespace lockstep::runtime {
 
 cudaError_t kernel_work(Runtime& r, Device& d, const char* api_name,

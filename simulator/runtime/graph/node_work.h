@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "simulator/runtime/graph/graph.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/work.h"
 
 namespace lockstep::runtime {
 

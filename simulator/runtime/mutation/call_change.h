@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/state/work_types.h"
 
 namespace lockstep::runtime {
 

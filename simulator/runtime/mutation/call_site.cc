@@ -16,7 +16,9 @@ std::string CallSite::key(const char* api_name) const {
 
 CallSite call_site(const char* api_name) {
   const void* const configured =
-      std::string_view(api_name) == "cudaLaunchKernel" ? thread_state().launched_from : nullptr;
+      std::string_view(api_name) == "cudaLaunchKernel" && RunningCall::current() != nullptr
+          ? RunningCall::current()->launched_from()
+          : nullptr;
   const void* const from = configured != nullptr ? configured : caller();
   CallSite site;
   Dl_info info;

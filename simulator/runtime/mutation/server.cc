@@ -26,6 +26,7 @@
 #include "simulator/runtime/state/modules.h"
 #include "simulator/runtime/state/output_signals.h"
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/state/thread_count.h"
 
 namespace lockstep::runtime {
 

@@ -13,8 +13,8 @@
 
 #include "simulator/mutation/time_limit.h"
 #include "simulator/runtime/mutation/candidates.h"
-#include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/mutation/plan.h"
+#include "simulator/runtime/state/interceptor.h"
 
 namespace lockstep::runtime {
 

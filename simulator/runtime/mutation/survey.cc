@@ -19,17 +19,11 @@
 #include "simulator/runtime/state/modules.h"
 #include "simulator/runtime/state/output_signals.h"
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/state/thread_count.h"
 
 namespace lockstep::runtime {
 
 using nlohmann::json;
-
-int thread_count() {
-  std::error_code error;
-  return static_cast<int>(
-      std::distance(std::filesystem::directory_iterator("/proc/self/task", error),
-                    std::filesystem::directory_iterator()));
-}
 
 Survey::Code& Survey::code_of(FatBinary& binary) {
   auto [it, first] = hashes_.try_emplace(&binary);

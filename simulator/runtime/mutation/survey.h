@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "simulator/engine/run/mutable_code.h"
-#include "simulator/runtime/mutation/interceptor.h"
 #include "simulator/runtime/mutation/parts.h"
 #include "simulator/runtime/mutation/plan.h"
+#include "simulator/runtime/state/interceptor.h"
 
 namespace lockstep::runtime {
 
@@ -79,8 +79,5 @@ class Survey final : public Interceptor {
   bool threads_ = false;
   int process_ = getpid();
 };
-
-// Threads of this process.
-int thread_count();
 
 }  // namespace lockstep::runtime

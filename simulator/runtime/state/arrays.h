@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "simulator/memory/image.h"
+#include "simulator/runtime/state/blocks.h"
 #include "simulator/runtime/state/runtime.h"
-#include "simulator/runtime/state/transfers.h"
 
 namespace lockstep::runtime {
 

@@ -9,7 +9,6 @@
 #include <iterator>
 #include <utility>
 
-#include "simulator/runtime/queue/pending.h"
 #include "simulator/runtime/state/describe.h"
 
 namespace lockstep::runtime {
@@ -33,17 +32,17 @@ const void* base_of(const void* address) {
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-check::Finding failure(const ThreadState& thread, const Answer& answer, const void* from) {
+check::Finding failure(const CallResult& result, const Answer& answer, const void* from) {
   check::Finding f;
-  f.kind = thread.refused_kernel ? check::Kind::kRefused : check::Kind::kApiError;
-  f.kernel = thread.refused_kernel.value_or("");
+  f.kind = result.kernel ? check::Kind::kRefused : check::Kind::kApiError;
+  f.kernel = result.kernel.value_or("");
   f.call = answer.function;
   f.error = answer.name;
   f.caller = from;
   f.access.address = reinterpret_cast<std::uintptr_t>(from);
   if (answer.loads_code) f.kind = check::Kind::kRefused;
   f.where = (f.kernel.empty() ? f.call : "the launch of " + f.kernel) + " answered " + f.error +
-            " (" + answer.text + ")" + (thread.explained.empty() ? "" : ": " + thread.explained);
+            " (" + answer.text + ")" + (result.reason.empty() ? "" : ": " + result.reason);
   if (const std::string place = describe_caller(from); !place.empty()) f.detail = place;
   // One place of a program may load many modules: each reason is reported.
   if (answer.loads_code) f.call.clear();
@@ -53,7 +52,7 @@ check::Finding failure(const ThreadState& thread, const Answer& answer, const vo
 }  // namespace
 
 const void* caller() {
-  if (const Pending* const late = thread_state().executing) return late->caller;
+  if (const PutBy* const late = thread_state().executing) return late->caller;
   std::array<void*, 32> frames;
   const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
   const void* const own = base_of(reinterpret_cast<const void*>(&call_ended));
@@ -63,25 +62,43 @@ const void* caller() {
   return found == end ? nullptr : *found;
 }
 
-void call_ended(Runtime& runtime, const Answer& answer) {
+RunningCall* RunningCall::current() { return thread_state().call; }
+
+RunningCall::RunningCall(const char* driver_function)
+    : outer_(std::exchange(thread_state().call, this)),
+      called_as_(driver_function != nullptr ? driver_function
+                 : outer_ != nullptr        ? outer_->called_as_
+                                            : nullptr),
+      launched_from_(outer_ != nullptr ? outer_->launched_from_
+                                       : std::exchange(thread_state().launched_from, nullptr)) {}
+
+RunningCall::~RunningCall() {
+  thread_state().call = outer_;
+  if (outer_ == nullptr) return;
+  if (result.error != cudaSuccess && result.error != cudaErrorNotReady) {
+    outer_->result = std::move(result);
+  } else if (!result.reason.empty()) {
+    outer_->result.reason = std::move(result.reason);
+  }
+}
+
+void call_ended(Runtime& runtime, const Answer& answer, const RunningCall& call) {
   const std::lock_guard lock(runtime.lock);
   ThreadState& thread = thread_state();
   static bool said = false;
-  const void* const launched_from = std::exchange(thread.launched_from, nullptr);
-  const bool known = std::exchange(thread.refused_module, false);
+  const CallResult& result = call.result;
   const bool left_behind = !runtime.devices.empty() && runtime.current().error != cudaSuccess &&
-                           runtime.current().error == answer.number;
-  if (!is_answer(answer.number) && !known && !left_behind) {
-    const bool launch = thread.refused_kernel.has_value();
+                           runtime.current().error == result.error;
+  if (!is_answer(result.error) && !result.reported && !left_behind) {
+    const bool launch = result.kernel.has_value();
     const std::uint64_t number = runtime.report_failure(
-        failure(thread, answer, launch && launched_from != nullptr ? launched_from : caller()));
+        failure(result, answer,
+                launch && call.launched_from() != nullptr ? call.launched_from() : caller()));
     if (!answer.has_last_error) {
       if (!launch && !answer.loads_code) {
         if (const auto informed = runtime.findings.looked_at(number, 1))
           runtime.record.found({*informed});
       }
-      thread.explained.clear();
-      thread.refused_kernel.reset();
       return;
     }
     const auto it = std::find_if(thread.not_looked_at.begin(), thread.not_looked_at.end(),
@@ -97,11 +114,9 @@ void call_ended(Runtime& runtime, const Answer& answer) {
     } else {
       ++it->second;
     }
-  } else if (!thread.explained.empty() && !runtime.findings.quiet()) {
-    std::fprintf(stderr, "lockstep: %s: %s\n", answer.function, thread.explained.c_str());
+  } else if (!result.reason.empty() && !runtime.findings.quiet()) {
+    std::fprintf(stderr, "lockstep: %s: %s\n", answer.function, result.reason.c_str());
   }
-  thread.explained.clear();
-  thread.refused_kernel.reset();
 }
 
 void last_error_fetched(Runtime& runtime) {
@@ -109,6 +124,15 @@ void last_error_fetched(Runtime& runtime) {
     if (const auto informed = runtime.findings.looked_at(number, times))
       runtime.record.found({*informed});
   }
+}
+
+void note_reported() {
+  if (RunningCall* const call = RunningCall::current()) call->result.reported = true;
+}
+
+void note_refused_launch(Runtime& runtime, std::string kernel) {
+  if (RunningCall* const call = RunningCall::current()) call->result.kernel = std::move(kernel);
+  runtime.record.refused_launch();
 }
 
 std::uint64_t report_refused_module(Runtime& runtime, const LoadFailure& why,

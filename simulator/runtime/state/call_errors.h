@@ -18,11 +18,9 @@ namespace lockstep::runtime {
 // Where the program, or another library, called into this one; nullptr when that is unknown.
 const void* caller();
 
-// What a call has answered, in the words of its API. The numbers of both APIs are the same wherever
-// these files look at them.
+// What a call has answered, in the words of its API.
 struct Answer {
   const char* function = "";
-  int number = 0;
   const char* name = "";
   const char* text = "";
   // Of the driver API, which has no last error to ask for: a program has what a call returns and
@@ -32,11 +30,17 @@ struct Answer {
   bool loads_code = false;
 };
 
-// The outermost call of a thread has ended; it may have succeeded.
-void call_ended(Runtime& runtime, const Answer& answer);
+// The outermost call of a thread has ended as its result says; it may have succeeded. The numbers
+// of errors of both APIs are the same wherever these files look at them.
+void call_ended(Runtime& runtime, const Answer& answer, const RunningCall& call);
 
 // The thread has fetched its last error, which was none.
 void last_error_fetched(Runtime& runtime);
+
+// The running call fails for refused device code, which is a finding already.
+void note_reported();
+// The running call is a launch that is not taken, of `kernel`: demangled, empty when it is none.
+void note_refused_launch(Runtime& runtime, std::string kernel);
 
 // Reports device code of the program that cannot be run; `kernels` are the kernels in it. Returns
 // the finding's number. It is reported under `lockstep exec` and outside of it: the kernels would

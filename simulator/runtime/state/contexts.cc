@@ -1,7 +1,5 @@
 #include "simulator/runtime/state/contexts.h"
 
-#include "simulator/runtime/graph/capture.h"
-#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/runtime.h"
 
 namespace lockstep::runtime {
@@ -48,13 +46,11 @@ const Context* Contexts::owner_of(cudaStream_t stream, int device) {
 }
 
 void Contexts::destroy(Runtime& runtime, Context& context) {
-  wait_for_all(runtime);
   // The handle stays known: other threads may have it on their stacks.
   context.destroyed = true;
   context.active = false;
   for (const cudaEvent_t event : context.events) runtime.streams.destroy_event(event);
   for (const cudaStream_t stream : context.streams) {
-    if (Stream* s = runtime.streams.find_stream(stream, context.device)) abandon(runtime, *s);
     runtime.streams.destroy_stream(stream, runtime.order);
   }
   for (const memory::Address address : context.memory) {

@@ -32,9 +32,7 @@ bool is_target(std::uint32_t target) {
 }  // namespace
 
 JitOptions::JitOptions(unsigned count, const CUjit_option* options, void** values)
-    : count_(count), options_(options), values_(values) {
-  thread_state().last_sentence.clear();
-}
+    : count_(count), options_(options), values_(values) {}
 
 void** JitOptions::value(CUjit_option which) const {
   for (unsigned i = 0; i < count_; ++i) {
@@ -76,12 +74,12 @@ cudaError_t JitOptions::check(int compute_capability) {
   }
   // From here on the compiler says what is wrong.
   if (value(CU_JIT_TARGET) != nullptr && capability_of(target) != compute_capability) {
-    thread_state().last_sentence = "CU_JIT_TARGET is " + std::to_string(target) +
-                                   ", and the device is of " + std::to_string(compute_capability);
+    refusal_ = "CU_JIT_TARGET is " + std::to_string(target) + ", and the device is of " +
+               std::to_string(compute_capability);
     return target == 0 ? cudaErrorInvalidKernelImage : cudaErrorInvalidSource;
   }
   if (number(CU_JIT_NEW_SM3X_OPT) != 0) {
-    thread_state().last_sentence = "CU_JIT_NEW_SM3X_OPT: the compiler has no such option any more";
+    refusal_ = "CU_JIT_NEW_SM3X_OPT: the compiler has no such option any more";
     return cudaErrorInvalidPtx;
   }
   return cudaSuccess;
@@ -116,7 +114,7 @@ std::string JitOptions::information() const {
   return {};
 }
 
-void JitOptions::finish(cudaError_t result, bool linked) const {
+void JitOptions::finish(cudaError_t result, const std::string& reason, bool linked) const {
   if (!looked_at_) return;
   // Sizes are numbers in the place of pointers; what was written goes back in the same place: all
   // of the buffer where the text does not fit.
@@ -137,7 +135,9 @@ void JitOptions::finish(cudaError_t result, bool linked) const {
   put(CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
       result == cudaSuccess ? information() : "");
   put(CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-      result == cudaSuccess ? "" : thread_state().last_sentence);
+      result == cudaSuccess ? ""
+      : refusal_.empty()    ? reason
+                            : refusal_);
   // Of what is only loaded the driver gives no time.
   if (void** const at = value(CU_JIT_WALL_TIME); at != nullptr) {
     const float milliseconds =

@@ -33,7 +33,8 @@ class JitOptions {
   cudaError_t check(int compute_capability);
   CodeLimits limits() const;
   // After the call: writes the logs, and the time since these were made if the call `linked`.
-  void finish(cudaError_t result, bool linked = false) const;
+  // `reason`: why it failed, for the log of errors, unless these options are why.
+  void finish(cudaError_t result, const std::string& reason, bool linked = false) const;
 
  private:
   void** value(CUjit_option which) const;
@@ -44,6 +45,7 @@ class JitOptions {
   const CUjit_option* options_;
   void** values_;
   bool looked_at_ = true;
+  std::string refusal_;  // of an option
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 

@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "simulator/fatbin/fatbin.h"
-#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/device_library.h"
@@ -112,12 +111,6 @@ bool Modules::known(const FatBinary* binary) const {
 }
 
 void Modules::remove(Runtime& runtime, FatBinary* binary) {
-  // Kernels that were launched are executed.
-  if (is_unloading()) {
-    execute_at_exit(runtime);
-  } else {
-    wait_for_all(runtime);
-  }
   record_coverage(runtime, *binary);
   std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
   std::erase_if(variables_, [&](const auto& entry) { return entry.second->binary == binary; });
@@ -178,7 +171,7 @@ cudaError_t Modules::load(Runtime& runtime, FatBinary& binary, int device,
   } else {
     runtime.findings.again(loaded.refusal);
   }
-  thread_state().refused_module = true;
+  note_reported();
   return loaded.error;
 }
 
@@ -256,7 +249,7 @@ cudaError_t Modules::refuse(Runtime& runtime, const KernelEntry& kernel, FatBina
   } else {
     runtime.findings.again(it->second);
   }
-  thread_state().refused_module = true;
+  note_reported();
   return cudaErrorInvalidPtx;
 }
 

@@ -25,7 +25,6 @@
 #include "simulator/memory/image.h"
 #include "simulator/runtime/order/order.h"
 #include "simulator/runtime/order/touched_memory.h"
-#include "simulator/runtime/queue/attendant.h"
 #include "simulator/runtime/queue/queue.h"
 #include "simulator/runtime/state/dependent_launches.h"
 #include "simulator/runtime/state/device_lock.h"
@@ -36,6 +35,7 @@
 #include "simulator/runtime/state/modules.h"
 #include "simulator/runtime/state/operations.h"
 #include "simulator/runtime/state/record.h"
+#include "simulator/runtime/state/running_call.h"
 #include "simulator/runtime/state/streams.h"
 
 namespace lockstep::runtime {
@@ -58,7 +58,6 @@ struct Device {
 };
 
 struct Context;
-struct Pending;  // queue/pending.h
 
 // What a thread has: its device, the last error and the launch configurations pushed by <<<>>>.
 struct CallConfiguration {
@@ -66,6 +65,11 @@ struct CallConfiguration {
   std::size_t shared = 0;
   cudaStream_t stream = nullptr;
   const void* caller = nullptr;  // where the program says <<<>>>
+};
+// Who has put an operation.
+struct PutBy {
+  // Where the program called it; nullptr: the call still runs, or nobody will ask.
+  const void* caller = nullptr;
 };
 struct ThreadState {
   int device = 0;
@@ -76,18 +80,9 @@ struct ThreadState {
   bool per_thread_default_stream = false;  // the stream 0 is the thread's own (per_thread_stream.h)
   bool in_callback = false;  // the program's callback runs: CUDA calls are not permitted
 
-  // For calls that fail (call_errors.h).
-  // What the program has called: a function of the driver API, which calls the runtime's.
-  const char* called_as = nullptr;
-  int depth = 0;              // calls of the API that run, one within the other
-  std::string explained;      // why the running call fails, in a sentence
-  std::string last_sentence;  // the last that was said of any
-  // The running call has failed for refused device code, which has been reported already.
-  bool refused_module = false;
-  // The running call is a launch that is not taken; demangled, empty when it is no kernel.
-  std::optional<std::string> refused_kernel;
+  RunningCall* call = nullptr;  // the innermost that runs
   // The operation that runs, where the call that has put it has returned.
-  const Pending* executing = nullptr;
+  const PutBy* executing = nullptr;
   const void* launched_from = nullptr;  // of the launch that <<<>>> makes next
   // Called before each call of the API that the program makes (simulator/extension.h).
   void (*before_calls)(void*) = nullptr;
@@ -103,6 +98,7 @@ class Interceptor;
 class Runtime {
  public:
   // Made at the first call and never destroyed: programs call the runtime from static destructors.
+  // (process/start.cc: it installs what the layers above this one watch.)
   static Runtime& get();
 
   // Not cudaSuccess when the environment or the system does not allow a simulated GPU; every call
@@ -125,7 +121,6 @@ class Runtime {
   DependentLaunches dependent_launches;
   Order order;
   Queue queue{order};
-  Attendant attendant;
   std::size_t waiting = 0;        // calls of the host that wait now
   bool host_sees_memory = false;  // there has been pinned, managed or registered memory
   std::mt19937_64 random;         // of the order of operations, by the seed of the schedule
@@ -159,13 +154,11 @@ class Runtime {
   // Reports memory of the device, or of all devices, that is still allocated, if leaks are checked.
   void report_leaks(const Device& device);
   void report_leaks();
-  // The host, or a stream, has waited for something (queue/executor.h has what waits).
+  // The host, or a stream, has waited for something (work/executor.h has what waits).
   void has_waited() {
     dependent_launches.end_chain();
     under_way = 0;
   }
-  // Destroys everything on a device.
-  void reset_device(Device& device);
 
  private:
   Runtime();
@@ -190,6 +183,8 @@ void start_driver();
 // Runs the body of an API function: under the lock, with the errors of starting up, callbacks and
 // kernels before it, and the thread's last error after it. `body` takes (Runtime&, Device&).
 cudaError_t begin_call(const char* function, Reach reach);
+cudaError_t end_call(RunningCall& call, cudaError_t error, const char* function);
+// The same of a call that fails before it begins.
 cudaError_t end_call(cudaError_t error, const char* function = __builtin_FUNCTION());
 cudaError_t report_exception(const char* function);
 // What cudaGetErrorName and cudaGetErrorString return.
@@ -200,38 +195,32 @@ const char* error_text(cudaError_t error);
 // API makes of itself, nor before the test's own.
 inline void announce_call() {
   ThreadState& thread = thread_state();
-  if (thread.before_calls == nullptr || thread.announcing || thread.depth != 0) return;
+  if (thread.before_calls == nullptr || thread.announcing || thread.call != nullptr) return;
   thread.announcing = true;
+  const void* const launched_from = std::exchange(thread.launched_from, nullptr);
   thread.before_calls(thread.before_calls_data);
+  thread.launched_from = launched_from;
   thread.announcing = false;
 }
 
-// Lives while a call of the API runs.
-struct RunningCall {
-  RunningCall() { ++thread_state().depth; }
-  ~RunningCall() { --thread_state().depth; }
-  RunningCall(const RunningCall&) = delete;
-  RunningCall& operator=(const RunningCall&) = delete;
-};
-
+// `ended`: takes how the call has ended, unless nullptr.
 template <class Body>
-cudaError_t api(const char* function, Reach reach, Body&& body) {
+cudaError_t api(const char* function, Reach reach, Body&& body, CallResult* ended = nullptr) {
   Runtime& runtime = Runtime::get();
   announce_call();
   std::unique_lock lock(runtime.lock);
-  cudaError_t error = cudaSuccess;
-  {
-    const RunningCall running;
-    error = begin_call(function, reach);
-    if (error == cudaSuccess) {
-      try {
-        error = std::forward<Body>(body)(runtime, runtime.current());
-      } catch (...) {
-        error = report_exception(function);
-      }
+  RunningCall call;
+  cudaError_t error = begin_call(function, reach);
+  if (error == cudaSuccess) {
+    try {
+      error = std::forward<Body>(body)(runtime, runtime.current());
+    } catch (...) {
+      error = report_exception(function);
     }
   }
-  return end_call(error, function);
+  end_call(call, error, function);
+  if (ended != nullptr) *ended = call.result;
+  return error;
 }
 
 }  // namespace lockstep::runtime

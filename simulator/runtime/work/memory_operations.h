@@ -2,13 +2,13 @@
 // Operations": cuStreamBatchMemOp).
 //
 // A value that is not there yet holds the stream up: what comes next in it is executed when another
-// stream, a kernel or the host has written the value (queue/executor.h).
+// stream, a kernel or the host has written the value (work/executor.h).
 #pragma once
 
 #include <cstddef>
 #include <string>
 
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/work.h"
 
 namespace lockstep::runtime {
 

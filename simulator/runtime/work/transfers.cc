@@ -1,10 +1,9 @@
-#include "simulator/runtime/state/transfers.h"
+#include "simulator/runtime/work/transfers.h"
 
 #include <cstring>
 #include <string>
 #include <utility>
 
-#include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/leaks.h"
@@ -172,16 +171,6 @@ cudaError_t fill(Runtime& runtime, const char* function, const Block& to, int va
     }
   }
   return cudaSuccess;
-}
-
-cudaError_t check_stream(Runtime& runtime, Device& device, const char* function,
-                         cudaStream_t stream) {
-  if (Stream* s = runtime.streams.find_stream(stream, device.ordinal)) {
-    const cudaError_t error = refuse_captured(runtime, function, *s);
-    return error != cudaSuccess ? error : check_legacy(runtime, function, *s);
-  }
-  runtime.explain(function, "the stream does not exist");
-  return cudaErrorInvalidResourceHandle;
 }
 
 }  // namespace lockstep::runtime

@@ -1,5 +1,5 @@
 // One operation of a stream: a kernel, a copy, a fill, a host function ... What is put into a
-// stream goes into the queue (queue/executor.h); what is put into a graph, or into a stream that is
+// stream goes into the queue (work/executor.h); what is put into a graph, or into a stream that is
 // being captured, is kept as Work and put into the queue at every launch of the graph.
 #pragma once
 
@@ -9,59 +9,12 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <variant>
-#include <vector>
 
-#include "simulator/runtime/state/launcher.h"
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/state/work_types.h"
+#include "simulator/runtime/work/launcher.h"
 
 namespace lockstep::runtime {
-
-struct Graph;
-
-struct KernelWork {
-  const void* function = nullptr;  // as the program named it
-  LaunchRequest request;
-  std::vector<std::byte> parameters;            // packed, as engine::LaunchConfig wants them
-  std::vector<cudaLaunchAttribute> attributes;  // set on a graph's node
-};
-struct CopyWork {
-  cudaMemcpy3DParms box{};
-};
-struct FillWork {
-  cudaMemsetParams rows{};           // as checked by check_fill: height rows of width elements
-  std::size_t depth = 1, slice = 0;  // rows of slices that are `slice` bytes apart: cudaMemset3D
-};
-struct HostWork {
-  cudaHostFn_t function = nullptr;
-  void* data = nullptr;
-};
-struct ChildWork {
-  std::shared_ptr<Graph> graph;  // the node's own copy
-};
-struct EmptyWork {};
-struct WaitWork {
-  cudaEvent_t event = nullptr;
-};
-struct RecordWork {
-  cudaEvent_t event = nullptr;
-};
-struct AllocateWork {
-  cudaMemAllocNodeParams parameters{};
-};
-struct FreeWork {
-  void* pointer = nullptr;
-  bool releases = false;  // cudaFreeAsync; a graph keeps its memory
-};
-struct MemoryOperationsWork {
-  std::vector<CUstreamBatchMemOpParams>
-      operations;               // as checked by check_operations (memory_operations.h)
-  CUcontext context = nullptr;  // as the program named it
-};
-
-// In the order of cudaGraphNodeType up to EmptyWork; type_of returns the type.
-using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork,
-                          RecordWork, AllocateWork, FreeWork, MemoryOperationsWork>;
 
 cudaGraphNodeType type_of(const Work& work);
 
@@ -95,11 +48,6 @@ CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::s
 cudaError_t check_copy(Runtime& runtime, const char* api_name, const cudaMemcpy3DParms& box);
 cudaError_t check_fill(Runtime& runtime, const char* api_name, const FillWork& fill);
 
-// Where `size` bytes at `offset` of a __device__, __constant__ or __managed__ variable are.
-// (api/symbol_calls.cc)
-cudaError_t locate_symbol(Runtime& runtime, Device& device, const char* api_name,
-                          const void* symbol, std::size_t size, std::size_t offset, void** at);
-
 // Whether work can be put, as things are now: its arguments, the memory that it names. What is to
 // be freed there before is freed.
 cudaError_t check_work(Runtime& runtime, const char* api_name, const Work& work);
@@ -107,10 +55,7 @@ cudaError_t check_work(Runtime& runtime, const char* api_name, const Work& work)
 // Executes a copy, a fill, an allocation or a free as the operation at `at`, under the device lock.
 cudaError_t perform(Runtime& runtime, const char* api_name, const Work& work, const Operation& at);
 
-// Puts work into the queue, or, where the stream is being captured, makes it a node of the graph
-// after what the stream had before.
-cudaError_t put(Runtime& runtime, Device& device, const Call& call, cudaStream_t stream, Work work);
-// The same for a stream that is not captured, without asking who sees the program's calls.
+// Puts work into the queue, of a stream that is not captured (graph/put.h).
 cudaError_t put_in_queue(Runtime& runtime, Device& device, const Call& call, cudaStream_t stream,
                          Work work);
 // A function of the program that is called with the device's error.

@@ -1,4 +1,4 @@
-#include "simulator/runtime/state/concurrency.h"
+#include "simulator/runtime/work/concurrency.h"
 
 #include <string>
 #include <utility>

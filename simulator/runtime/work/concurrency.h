@@ -9,7 +9,7 @@
 #include "simulator/engine/launch/launch.h"
 #include "simulator/runtime/order/order.h"
 #include "simulator/runtime/state/runtime.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/work.h"
 
 namespace lockstep::runtime {
 

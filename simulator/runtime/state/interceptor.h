@@ -4,18 +4,16 @@
 
 #include <cuda_runtime_api.h>
 
-#include <memory>
-#include <string>
-#include <variant>
 #include <vector>
 
 #include "simulator/check/finding.h"
 #include "simulator/engine/launch/launch.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/state/work_types.h"
 
 namespace lockstep::runtime {
 
 struct FatBinary;
+class Runtime;
 
 // All calls are made under the device lock.
 class Interceptor {
@@ -38,8 +36,5 @@ class Interceptor {
   // Errors found in kernels and calls.
   virtual void found(const std::vector<check::Finding>& findings) = 0;
 };
-
-// As the plan in the file says (plan.h), or a sentence about what is wrong with it.
-std::variant<std::unique_ptr<Interceptor>, std::string> make_interceptor(const std::string& path);
 
 }  // namespace lockstep::runtime

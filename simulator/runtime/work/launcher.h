@@ -11,26 +11,14 @@
 
 #include "simulator/engine/launch/running.h"
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/state/work_types.h"
 
 namespace lockstep::runtime {
-
-struct LaunchRequest {
-  dim3 grid, block;
-  dim3 cluster{1, 1, 1};  // when !has_cluster: as the kernel asks
-  bool has_cluster = false;
-  std::size_t dynamic_shared = 0;
-  cudaStream_t stream = nullptr;
-  bool cooperative = false;
-  bool programmatic =
-      false;  // it may start before the kernel before it has ended (dependent_launches.h)
-};
 
 // Checks a launch of `kernel` against the device, without running it. Says what is wrong.
 cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
                          const KernelEntry& entry, const engine::Kernel& kernel,
                          LaunchRequest& request);
-
-struct KernelWork;  // work.h
 
 // A kernel that has begun, and may wait for something.
 class RunningKernel {

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "simulator/runtime/queue/pending.h"
+#include "simulator/runtime/work/pending.h"
 
 namespace lockstep::runtime {
 
@@ -47,6 +47,9 @@ void wait_for_all(Runtime& runtime);
 
 // The process ends: executes what still waits, but no function of the program.
 void execute_at_exit(Runtime& runtime);
+
+// Code goes, after the kernels of it that were launched.
+void remove_code(Runtime& runtime, FatBinary* binary);
 
 // The device's operations are not executed any more. Callbacks are called with `error`.
 void drop_pending(Runtime& runtime, const Device& device);

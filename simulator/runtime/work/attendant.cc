@@ -1,4 +1,4 @@
-#include "simulator/runtime/queue/attendant.h"
+#include "simulator/runtime/work/attendant.h"
 
 #include <pthread.h>
 
@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "simulator/engine/launch/helper_threads.h"
-#include "simulator/runtime/queue/executor.h"
+#include "simulator/runtime/work/executor.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -30,6 +30,11 @@ bool can_notice(const Runtime& runtime) {
 }
 
 }  // namespace
+
+Attendant& attendant() {
+  static auto* const one = new Attendant;
+  return *one;
+}
 
 bool Attendant::is_busy() const { return busy; }
 

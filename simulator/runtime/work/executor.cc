@@ -1,4 +1,4 @@
-#include "simulator/runtime/queue/executor.h"
+#include "simulator/runtime/work/executor.h"
 
 #include <chrono>
 #include <string>
@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "simulator/engine/launch/helper_threads.h"
-#include "simulator/runtime/mutation/survey.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
-#include "simulator/runtime/state/memory_operations.h"
+#include "simulator/runtime/state/thread_count.h"
+#include "simulator/runtime/work/attendant.h"
+#include "simulator/runtime/work/memory_operations.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -53,7 +54,7 @@ class Executing {
   Executing& operator=(const Executing&) = delete;
 
  private:
-  const Pending* before_;
+  const PutBy* before_;
 };
 
 bool is_host_function(const Pending& p) {
@@ -296,7 +297,7 @@ void after_put(Runtime& runtime) {
   }
   if (runtime.queue.size() >= kMostPending)
     run_what_can(runtime, {nullptr, true, random_of(runtime)});
-  if (!runtime.queue.empty()) runtime.attendant.attend(runtime);
+  if (!runtime.queue.empty()) attendant().attend(runtime);
 }
 
 void run_until(Runtime& runtime, const Clock& what) {
@@ -362,6 +363,15 @@ void execute_at_exit(Runtime& runtime) {
   // to leave them.
   if (!runtime.host_sees_memory) report_deadlock(runtime, {});
   for (const Device& device : runtime.devices) drop_pending(runtime, device);
+}
+
+void remove_code(Runtime& runtime, FatBinary* binary) {
+  if (is_unloading()) {
+    execute_at_exit(runtime);
+  } else {
+    wait_for_all(runtime);
+  }
+  runtime.modules.remove(runtime, binary);
 }
 
 void drop_pending(Runtime& runtime, const Device& device) {

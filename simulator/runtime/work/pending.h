@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "simulator/runtime/queue/queue.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/work.h"
 
 namespace lockstep::runtime {
 
-struct Pending final : Entry {
+struct Pending final : Entry, PutBy {
   Work work;
   const char* api_name = "";
-  // Where the program called it; nullptr: the call still runs, or nobody will ask.
-  const void* caller = nullptr;
   // In the place of work: cudaStreamAddCallback, with the error of the device.
   std::function<void(cudaError_t)> callback;
   std::vector<std::byte> staged;   // the bytes of a pageable source, which `work` copies from

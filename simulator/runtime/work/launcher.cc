@@ -1,4 +1,4 @@
-#include "simulator/runtime/state/launcher.h"
+#include "simulator/runtime/work/launcher.h"
 
 #include <cstdio>
 #include <cstring>
@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/runtime/mutation/interceptor.h"
-#include "simulator/runtime/state/concurrency.h"
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/occupancy.h"
 #include "simulator/runtime/state/output_signals.h"
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/concurrency.h"
+#include "simulator/runtime/work/work.h"
 
 namespace lockstep::runtime {
 namespace {

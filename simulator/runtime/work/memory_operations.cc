@@ -1,10 +1,10 @@
-#include "simulator/runtime/state/memory_operations.h"
+#include "simulator/runtime/work/memory_operations.h"
 
 #include <string>
 #include <type_traits>
 
 #include "simulator/runtime/state/describe.h"
-#include "simulator/runtime/state/transfers.h"
+#include "simulator/runtime/work/transfers.h"
 
 namespace lockstep::runtime {
 namespace {

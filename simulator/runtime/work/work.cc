@@ -1,18 +1,15 @@
-#include "simulator/runtime/state/work.h"
+#include "simulator/runtime/work/work.h"
 
 #include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "simulator/runtime/graph/capture.h"
-#include "simulator/runtime/graph/graph.h"
-#include "simulator/runtime/mutation/interceptor.h"
-#include "simulator/runtime/queue/executor.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/call_errors.h"
-#include "simulator/runtime/state/concurrency.h"
-#include "simulator/runtime/state/transfers.h"
+#include "simulator/runtime/work/concurrency.h"
+#include "simulator/runtime/work/executor.h"
+#include "simulator/runtime/work/transfers.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -173,12 +170,6 @@ void leave(Pending& p) {
   p.late = true;
 }
 
-int kind_of(const Work& work) {
-  if (std::holds_alternative<KernelWork>(work)) return LOCKSTEP_KERNEL;
-  if (std::holds_alternative<CopyWork>(work)) return LOCKSTEP_COPY;
-  return std::holds_alternative<FillWork>(work) ? LOCKSTEP_FILL : LOCKSTEP_OTHER_WORK;
-}
-
 }  // namespace
 
 cudaGraphNodeType type_of(const Work& work) {
@@ -270,27 +261,6 @@ cudaError_t perform(Runtime& runtime, const char* api_name, const Work& work, co
     return perform_allocation(runtime, api_name, *memory);
   if (const auto* memory = std::get_if<FreeWork>(&work)) return perform_free(runtime, *memory);
   return cudaSuccess;
-}
-
-cudaError_t put(Runtime& runtime, Device& device, const Call& call, cudaStream_t stream,
-                Work work) {
-  const char* const api_name = call.name;
-  if (runtime.interceptor != nullptr &&
-      !runtime.interceptor->before_put(runtime, api_name, stream, work))
-    return cudaSuccess;
-  Stream* s = runtime.streams.find_stream(stream, device.ordinal);
-  if (s == nullptr) {
-    runtime.explain(api_name, "the stream does not exist");
-    return cudaErrorInvalidResourceHandle;
-  }
-  const int kind = kind_of(work);
-  const bool captured = s->capture != nullptr;
-  cudaError_t error = captured ? capture_work(runtime, api_name, *s, std::move(work))
-                               : check_legacy(runtime, api_name, *s);
-  if (error == cudaSuccess && !captured)
-    error = put_in_queue(runtime, device, call, stream, std::move(work));
-  if (error == cudaSuccess) note_operation(runtime, device, kind, api_name, stream, captured);
-  return error;
 }
 
 cudaError_t put_in_queue(Runtime& runtime, Device& device, const Call& call, cudaStream_t stream,

@@ -1,4 +1,4 @@
-#include "simulator/runtime/mutation/interceptor.h"
+#include "simulator/runtime/mutation/make_interceptor.h"
 
 #include <cstdlib>
 #include <stdexcept>

@@ -29,4 +29,7 @@ class Attendant {
   bool has_acted_ = false;  // the program is one that looks
 };
 
+// That of the process.
+Attendant& attendant();
+
 }  // namespace lockstep::runtime

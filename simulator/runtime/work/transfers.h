@@ -7,20 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "simulator/runtime/state/blocks.h"
 #include "simulator/runtime/state/runtime.h"
 
 namespace lockstep::runtime {
-
-// A block of bytes: `depth` slices of `height` rows of `width` bytes; rows are `pitch` apart and
-// slices `slice`.
-struct Block {
-  void* at = nullptr;
-  std::size_t pitch = 0, slice = 0;
-};
-struct Shape {
-  std::size_t width = 0, height = 1, depth = 1;
-  bool empty() const { return width == 0 || height == 0 || depth == 0; }
-};
 
 // Copies with the meaning and the checks of cudaMemcpy: cudaErrorInvalidValue, and a sentence that
 // names the allocation, when a range is not wholly inside one live allocation, or is host memory
@@ -38,10 +28,5 @@ cudaError_t check_range(Runtime& runtime, const char* function, const Block& to,
 
 cudaError_t fill(Runtime& runtime, const char* function, const Block& to, int value,
                  const Shape& shape);
-
-// Checks that a stream handle is one, and that the stream is not being captured, for functions that
-// cannot become part of a graph.
-cudaError_t check_stream(Runtime& runtime, Device& device, const char* function,
-                         cudaStream_t stream);
 
 }  // namespace lockstep::runtime

@@ -1,0 +1,71 @@
+// One operation of a stream, as data: a kernel, a copy, a fill, a host function ...
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace lockstep::runtime {
+
+struct LaunchRequest {
+  dim3 grid, block;
+  dim3 cluster{1, 1, 1};  // when !has_cluster: as the kernel asks
+  bool has_cluster = false;
+  std::size_t dynamic_shared = 0;
+  cudaStream_t stream = nullptr;
+  bool cooperative = false;
+  bool programmatic =
+      false;  // it may start before the kernel before it has ended (dependent_launches.h)
+};
+
+struct Graph;
+
+struct KernelWork {
+  const void* function = nullptr;  // as the program named it
+  LaunchRequest request;
+  std::vector<std::byte> parameters;            // packed, as engine::LaunchConfig wants them
+  std::vector<cudaLaunchAttribute> attributes;  // set on a graph's node
+};
+struct CopyWork {
+  cudaMemcpy3DParms box{};
+};
+struct FillWork {
+  cudaMemsetParams rows{};           // as checked by check_fill: height rows of width elements
+  std::size_t depth = 1, slice = 0;  // rows of slices that are `slice` bytes apart: cudaMemset3D
+};
+struct HostWork {
+  cudaHostFn_t function = nullptr;
+  void* data = nullptr;
+};
+struct ChildWork {
+  std::shared_ptr<Graph> graph;  // the node's own copy
+};
+struct EmptyWork {};
+struct WaitWork {
+  cudaEvent_t event = nullptr;
+};
+struct RecordWork {
+  cudaEvent_t event = nullptr;
+};
+struct AllocateWork {
+  cudaMemAllocNodeParams parameters{};
+};
+struct FreeWork {
+  void* pointer = nullptr;
+  bool releases = false;  // cudaFreeAsync; a graph keeps its memory
+};
+struct MemoryOperationsWork {
+  std::vector<CUstreamBatchMemOpParams>
+      operations;               // as checked by check_operations (memory_operations.h)
+  CUcontext context = nullptr;  // as the program named it
+};
+
+// In the order of cudaGraphNodeType up to EmptyWork; type_of returns the type.
+using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork,
+                          RecordWork, AllocateWork, FreeWork, MemoryOperationsWork>;
+
+}  // namespace lockstep::runtime
