@@ -735,16 +735,15 @@ Laws<Histogram> histogram_laws() {
 }
 
 Laws<Histogram> periodic_histogram_laws() {
-  return {
-      law("OfAPeriodRepeatedMultiplies", of_a_period_repeated_multiplies, {.cases = 200}),
-      law("OfAPeriodInClustersMultiplies", of_a_period_in_clusters_multiplies, {.cases = 60}),
-      law("HandsItsCountsOverInTime", hands_its_counts_over_in_time, {.cases = 40}),
-      law("CapacityIsWhatPathsHold", capacity_is_what_paths_hold, {.cases = 1}),
-      law("CountsInFarBins", counts_in_far_bins, {.cases = 14, .cost = 4}),
-      law("CountsManyPeriods", counts_many_periods, {.cases = 3, .cost = 20}),
-      law("CountsAtFarEnds", counts_at_far_ends, {.cases = 3, .cost = 20}),
-      law("ChoosesEachPlan", chooses_each_plan, {.cases = 2, .cost = 20}),
-      law("CountsAPeriodPast16Bits", counts_a_period_past_16_bits, {.cases = 1, .cost = 100})};
+  return {law("OfAPeriodRepeatedMultiplies", of_a_period_repeated_multiplies, {.cases = 200}),
+          law("OfAPeriodInClustersMultiplies", of_a_period_in_clusters_multiplies, {.cases = 60}),
+          law("HandsItsCountsOverInTime", hands_its_counts_over_in_time, {.cases = 40}),
+          law("CapacityIsWhatPathsHold", capacity_is_what_paths_hold, {.cases = 1}),
+          law("CountsInFarBins", counts_in_far_bins, {.cases = 14, .cost = 4}),
+          law("CountsManyPeriods", counts_many_periods, {.cases = 3, .cost = 20}),
+          law("CountsAtFarEnds", counts_at_far_ends, {.cases = 3, .cost = 20}),
+          law("ChoosesEachPlan", chooses_each_plan, {.cases = 2, .cost = 20}),
+          law("CountsAPeriodPast16Bits", counts_a_period_past_16_bits, {.cases = 1, .cost = 100})};
 }
 
 Laws<Histogram> huge_histogram_laws() {

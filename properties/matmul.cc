@@ -487,7 +487,7 @@ Laws<Matmul> matmul_laws() {
       law("Transposes", transposes, {.cases = 150, .cost = 2}),
       law("DistributesOverSums", distributes_over_sums, {.cases = 150, .cost = 3}),
       law("PassesFreivaldsCheck", passes_freivalds_check, {.cases = 20, .cost = 30}),
-      law("CoversFarColumns", covers_far_columns, {.cases = 3, .cost = 20}),
+      law("CoversFarColumns", covers_far_columns, {.cases = 3, .cost = 1000}),
       law("CoversRowsBeyondTheGrid", covers_rows_beyond_the_grid, {.cases = 1, .cost = 1000}),
       law("CoversRowsBeyondTheGridWithoutTiles", covers_rows_beyond_the_grid_without_tiles,
           {.cases = 1, .cost = 1000}),

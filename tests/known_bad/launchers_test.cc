@@ -73,7 +73,7 @@ auto mutants_of() {
   add<Judged>(m, "without_a_look", "does not look whether CUDA takes its launch",
               Family::template make<&B::without_a_look>(), law, law);
   add<Judged>(m, "for_one_device", "what it prepares on one device it takes for prepared on all",
-              Family::template make<&B::for_one_device>(), {"cuda-error"}, {},
+              Family::template make<&B::for_one_device>(), {"cuda-error", "law"}, {},
               "it takes two devices");
   add<Judged>(m, "with_the_first_arguments",
               "keeps what it has made of the arguments for calls on the same arrays",

@@ -1,6 +1,9 @@
 // Honest warp exchanges in steps, and what goes wrong when one step is a mistake that people make.
 // A mutant replaces one step; a negative control at the end of the file goes another way altogether
 // and must be accepted.
+#include <cstdint>
+
+#include "kernels/argument_check.h"
 #include "tests/known_bad/shuffle.h"
 
 namespace lockstep::known_bad {
@@ -85,14 +88,27 @@ __global__ void exchange_kernel(ShuffleOp op, const int* x, const int* operand, 
   }
 }
 
+// What the launcher of shuffles refuses beside what check_warp_arrays does.
+LaunchStatus check_exchange(ShuffleOp op, const int* x, const int* operand, const int* y, int width,
+                            const WarpShape& shape) {
+  if (LaunchStatus status = check_warp_arrays(x, y, sizeof(int), width, shape); !status.ok())
+    return status;
+  const dim3& block = shape.block;
+  const std::uint64_t bytes =
+      std::uint64_t{shape.blocks} * block.x * block.y * block.z * sizeof(int);
+  kernels::ArgumentCheck check(kWho);
+  check.enumerator("operation", op, ShuffleOp::kXor);
+  check.array("operand", operand, alignof(int));
+  check.apart("operand", operand, bytes, "y", y, bytes);
+  return check.status();
+}
+
 template <class Step>
 LaunchStatus exchange_ints(ShuffleOp op, const int* x, const int* operand, int* y, int width,
                            std::uint32_t members, bool divergent, const WarpShape& shape,
                            cudaStream_t stream) {
-  if (LaunchStatus status = check_warp_arrays(x, y, sizeof(int), width, shape); !status.ok())
+  if (LaunchStatus status = check_exchange(op, x, operand, y, width, shape); !status.ok())
     return status;
-  if (operand == nullptr || op > ShuffleOp::kXor)
-    return kernels::refused(kWho, "no operands, or no such operation");
   exchange_kernel<Step>
       <<<shape.blocks, shape.block, 0, stream>>>(op, x, operand, y, width, members, divergent);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
@@ -118,10 +134,8 @@ __global__ void mask_names_lanes_elsewhere(ShuffleOp op, const int* x, const int
 LaunchStatus exchange_with_lanes_elsewhere(ShuffleOp op, const int* x, const int* operand, int* y,
                                            int width, std::uint32_t members, bool divergent,
                                            const WarpShape& shape, cudaStream_t stream) {
-  if (LaunchStatus status = check_warp_arrays(x, y, sizeof(int), width, shape); !status.ok())
+  if (LaunchStatus status = check_exchange(op, x, operand, y, width, shape); !status.ok())
     return status;
-  if (operand == nullptr || op > ShuffleOp::kXor)
-    return kernels::refused(kWho, "no operands, or no such operation");
   mask_names_lanes_elsewhere<<<shape.blocks, shape.block, 0, stream>>>(op, x, operand, y, width,
                                                                        members, divergent);
   return kernels::status_of(cudaGetLastError(), kWho, "launching");
