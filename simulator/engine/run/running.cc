@@ -236,6 +236,10 @@ struct Running::OwnConfig : LaunchConfig {
     place.before = before_;
     place.settled = settled_;
   }
+  void add(ConcurrentAccess access) {
+    accesses_.push_back(std::move(access));
+    concurrent = accesses_;
+  }
 
  private:
   std::vector<RunningGrid> grids_;
@@ -357,6 +361,15 @@ Running::State Running::advance(std::uint64_t budget) {
 
 bool Running::host_may_help() const {
   return engine::host_may_help(parts_->launch, parts_->others);
+}
+
+bool Running::informed_host() const { return parts_->launch.informed_host; }
+
+void Running::also_concurrent(ConcurrentAccess access) {
+  if (!parts_->launch.check_races || parts_->is_empty()) return;
+  parts_->config.add(std::move(access));
+  parts_->launch.concurrent_memory.set(parts_->config.concurrent);
+  for (const auto& loop : parts_->loops) loop->look_beside();
 }
 
 std::uint64_t Running::changes() const {

@@ -72,6 +72,7 @@ void Attendant::act(Runtime& runtime, std::uint64_t& seen) {
   busy = true;
   engine::helper_threads().fetch_sub(1);  // while it stands for the GPU
   has_acted_ |= execute_one(runtime);
+  runtime.host_watch.settle(runtime);
   engine::helper_threads().fetch_add(1);
   busy = false;
 }

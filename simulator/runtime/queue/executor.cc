@@ -56,6 +56,21 @@ class Executing {
   const Pending* before_;
 };
 
+// The pages of registered memory are open to the engine while it lives.
+class PagesOpen {
+ public:
+  explicit PagesOpen(GuardedPages& pages) : pages_(pages), counts_(pages.begin_execution()) {}
+  ~PagesOpen() {
+    if (counts_) pages_.end_execution();
+  }
+  PagesOpen(const PagesOpen&) = delete;
+  PagesOpen& operator=(const PagesOpen&) = delete;
+
+ private:
+  GuardedPages& pages_;
+  bool counts_;
+};
+
 bool is_host_function(const Pending& p) {
   return p.callback || std::holds_alternative<HostWork>(p.work);
 }
@@ -65,6 +80,7 @@ void run_host_function(Runtime& runtime, Pending& p, cudaError_t error) {
   if (!p.callback && error != cudaSuccess) return;  // CUDA does not call them then
   runtime.has_waited();
   runtime.order.host_waits_for(p.at.before);
+  runtime.host_watch.settle(runtime);
   const Unlocked unlocked(runtime.lock);
   run_callback([&] {
     if (p.callback) {
@@ -128,6 +144,7 @@ bool execute(Runtime& runtime, Pending& p) {
     error = device.error;
   } else {
     const Executing executing(p);
+    const PagesOpen open(runtime.host_watch.pages);
     try {
       error = perform(runtime, device, p, &done);
     } catch (...) {

@@ -1,5 +1,6 @@
 #include "simulator/runtime/state/concurrency.h"
 
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -51,10 +52,7 @@ memory::Box box_of(const cudaPitchedPtr& p, const cudaPos& at, const cudaExtent&
   return box.merged();
 }
 
-struct Accesses {
-  memory::Box read, written;     // empty: none that is followed
-  Touch touch = Touch::kWrites;  // what is done to `written`
-};
+}  // namespace
 
 Accesses accesses_of(const Runtime& runtime, const Work& work) {
   Accesses result;
@@ -87,6 +85,8 @@ Accesses accesses_of(const Runtime& runtime, const Work& work) {
   return result;
 }
 
+namespace {
+
 constexpr const char* kStaged =
     "cudaMemcpy from pageable memory returns when the bytes are in a staging buffer: they may "
     "arrive later (CUDA Runtime API, \"API synchronization behavior\"). ";
@@ -94,7 +94,7 @@ constexpr const char* kStaged =
 // The operation does this to `mine`, and `other` did `by` before.
 void report(Runtime& runtime, const char* api_name, const Operation& operation,
             const memory::Box& mine, Touch touch, const std::string& by, check::Access other,
-            memory::Address met, const char* note = "") {
+            memory::Address met, const char* note = "", bool host = false) {
   check::Finding f;
   f.kind = check::Kind::kRace;
   f.space = "global";
@@ -106,7 +106,7 @@ void report(Runtime& runtime, const char* api_name, const Operation& operation,
             describe_place(*runtime.memory, mine.begin) + ", which " + by +
             ": nothing orders the two";
   f.other = std::move(other);
-  f.detail = std::string(note) + engine::kOrderBetweenStreams;
+  f.detail = std::string(note) + (host ? engine::kOrderBeforeHost : engine::kOrderBetweenStreams);
   const void* const from = caller();
   f.access.operation = describe_caller(from);
   f.caller = from;
@@ -118,12 +118,15 @@ void check_access(Runtime& runtime, const char* api_name, const Operation& opera
   if (box.empty()) return;
   const bool writes = touch != Touch::kReads;
   if (const Touched* const t = runtime.touched.find(operation.before, box, writes)) {
+    // Polled: the program looks until it is there. Where it waits in a call after one look, it has
+    // taken that for the result.
+    if (t->host && t->flag && is_small(box) && (t->polls || runtime.waiting == 0)) return;
     check::Access other;
     other.operation = with_place(t->to_string(), t->caller);
     other.address = t->box.begin;
     other.is_write = t->writes();
     report(runtime, api_name, operation, box, touch, t->to_string() + " " + verb(t->touch),
-           std::move(other), t->box.begin, t->staged ? kStaged : "");
+           std::move(other), t->box.begin, t->staged ? kStaged : "", t->host);
     return;
   }
   if (auto past = engine::find_unordered_access(*runtime.memory, place_of(runtime, operation), box,
@@ -147,8 +150,61 @@ bool looks_for_races(const Runtime& runtime) {
 
 }  // namespace
 
+bool is_small(const memory::Box& box) {
+  return box.height == 1 && box.depth == 1 && box.width <= 8 && std::has_single_bit(box.width) &&
+         box.begin % box.width == 0;
+}
+
+bool check_host_access(Runtime& runtime, const Clock& known, const HostAccessed& mine,
+                       const std::vector<PendingAccess>& pending) {
+  const auto conflicts = [&](const memory::Box& box, bool writes) {
+    return (writes || mine.writes) && box.overlaps(mine.box) && !(mine.flag && is_small(box));
+  };
+  const auto found = [&](const std::string& by, check::Access other) {
+    check::Finding f;
+    f.kind = check::Kind::kRace;
+    f.space = "global";
+    f.access.address = mine.box.begin;
+    f.access.is_write = mine.writes;
+    f.access.operation = describe_host_code(mine.at);
+    if (!mine.from.empty()) f.access.operation += ", called " + mine.from;
+    f.where = std::string("the host ") + (mine.writes ? "writes" : "reads") + " " +
+              bytes(mine.box.width) + " " + describe_place(*runtime.memory, mine.box.begin) +
+              ", which " + by + ": nothing orders the two";
+    f.other = std::move(other);
+    f.detail = engine::kOrderBeforeHost;
+    f.caller = mine.at;
+    runtime.report({std::move(f)});
+    return true;
+  };
+  for (const PendingAccess& p : pending) {
+    if (!conflicts(p.box, p.writes)) continue;
+    check::Access other;
+    other.operation = with_place(p.call, p.caller);
+    other.address = p.box.begin;
+    other.is_write = p.writes;
+    return found(p.call + (p.writes ? " writes" : " reads"), std::move(other));
+  }
+  for (const Touched* t : runtime.touched.unordered(known)) {
+    if (t->host || !conflicts(t->box, t->writes())) continue;
+    check::Access other;
+    other.operation = with_place(t->to_string(), t->caller);
+    other.address = t->box.begin;
+    other.is_write = t->writes();
+    return found(t->to_string() + " " + verb(t->touch), std::move(other));
+  }
+  engine::OperationPlace place;
+  place.before = known.values();
+  place.settled = runtime.order.settled().values();
+  auto past = engine::find_unordered_access(*runtime.memory, place, mine.box, mine.writes);
+  if (!past || (mine.flag && past->strong)) return false;
+  const std::string by = past->access.operation + (past->access.is_write ? " writes" : " reads");
+  return found(by, std::move(past->access));
+}
+
 std::string with_place(std::string call, const void* caller) {
-  const std::string place = describe_caller(caller);
+  const std::string place =
+      call == kTheHost ? describe_host_code(caller) : describe_caller(caller);
   return place.empty() ? call : call + ", " + place;
 }
 
@@ -186,8 +242,8 @@ std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
   if (!looks_for_races(runtime)) return result;
   runtime.touched.settle(runtime.order.settled());
   for (const Touched* t : runtime.touched.unordered(operation.before))
-    result.push_back(
-        {t->box, t->writes(), t->to_string(), verb(t->touch), t->caller, t->staged ? kStaged : ""});
+    result.push_back({t->box, t->writes(), t->to_string(), verb(t->touch), t->caller,
+                      t->staged ? kStaged : "", t->host, t->flag});
   return result;
 }
 

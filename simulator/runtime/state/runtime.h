@@ -23,6 +23,7 @@
 #include "simulator/engine/launch/launch.h"
 #include "simulator/memory/device_memory.h"
 #include "simulator/memory/image.h"
+#include "simulator/runtime/host/host_watch.h"
 #include "simulator/runtime/order/order.h"
 #include "simulator/runtime/order/touched_memory.h"
 #include "simulator/runtime/queue/attendant.h"
@@ -130,6 +131,7 @@ class Runtime {
   bool host_sees_memory = false;  // there has been pinned, managed or registered memory
   std::mt19937_64 random;         // of the order of operations, by the seed of the schedule
   TouchedMemory touched;
+  HostWatch host_watch;
   std::set<memory::Address> pool_memory;  // allocated in streams: cudaFree does not wait then
   std::map<memory::Address, Operation> freeing;  // freed in a stream that has not come to it
   std::uint64_t sampled_blocks = 0;              // LaunchConfig::sample of later launches
@@ -231,6 +233,7 @@ cudaError_t api(const char* function, Reach reach, Body&& body) {
       }
     }
   }
+  runtime.host_watch.settle(runtime);
   return end_call(error, function);
 }
 
