@@ -35,9 +35,12 @@ bool Attendant::is_busy() const { return busy; }
 
 void Attendant::attend(Runtime& runtime) {
   if (attends_ || runtime.interceptor != nullptr || !can_notice(runtime)) return;
-  // Signals are the program's threads' affair.
+  // Signals are the program's threads' affair, but for those of its own instructions
+  // (host/faults.h).
   sigset_t all, before;
   sigfillset(&all);
+  sigdelset(&all, SIGSEGV);
+  sigdelset(&all, SIGTRAP);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   engine::helper_threads().fetch_add(1);
   try {
