@@ -19,6 +19,12 @@ bool is_of_library(const void* at) {
          name.starts_with("libm.so") || name.starts_with("ld-linux");
 }
 
+bool is_ours(const void* at) {
+  static const char here = 0;
+  Dl_info info, own;
+  return dladdr(at, &info) != 0 && dladdr(&here, &own) != 0 && info.dli_fbase == own.dli_fbase;
+}
+
 }  // namespace
 
 std::vector<const void*> program_frames(const void* at) {
@@ -31,6 +37,7 @@ std::vector<const void*> program_frames(const void* at) {
   std::vector<const void*> result;
   if (!is_of_library(at)) result.push_back(behind);
   for (++frame; frame != end && result.size() < 2; ++frame) {
+    if (is_ours(*frame)) break;  // a host function: the simulated GPU has called it
     if (!is_of_library(*frame)) result.push_back(*frame);
   }
   if (result.empty()) result.push_back(behind);

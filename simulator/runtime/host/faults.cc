@@ -194,7 +194,13 @@ void install() {
 bool watch_faults(GuardedPages* pages, Judge judge) {
 #if defined(__x86_64__)
   static const bool possible = [] {
-    if (is_traced() || some_thread_blocks()) return false;
+    if (is_traced()) return false;
+    // A thread that has just been made blocks all signals for a moment.
+    constexpr int kTimes = 20, kMicroseconds = 500;
+    for (int i = 0; some_thread_blocks(); ++i) {
+      if (i == kTimes) return false;
+      usleep(kMicroseconds);
+    }
     unblock_here();
     return true;
   }();

@@ -183,13 +183,14 @@ void HostWatch::settle_guards(Runtime& runtime) {
 }
 
 void HostWatch::remember(Runtime& runtime, const HostAccess& access, const void* at) {
-  const Operation operation = runtime.order.host_access();
+  const Operation* const function = thread_state().function;
+  const Operation operation = function != nullptr ? *function : runtime.order.host_access();
   Touched t;
   t.box = memory::Box::line(access.address, access.bytes);
   t.touch = access.writes ? Touch::kWrites : Touch::kReads;
   t.call = kTheHost;
   t.caller = at;
-  t.stream = operation.stream;
+  t.stream.kind = engine::StreamName::Kind::kNone;
   t.lane = operation.lane;
   t.sequence = operation.sequence;
   t.host = true;
@@ -219,11 +220,15 @@ bool HostWatch::accessed(Runtime& runtime, const HostAccess& access, const void*
     const auto& p = static_cast<const Pending&>(*entry);
     if (p.kernel && p.kernel->running().informed_host()) known.join(p.at.before);
   }
+  const Operation* const function = thread_state().function;
   std::vector<PendingAccess> waiting;
   bool is_compared_later = false;
   for (const GuardedPages::Guard& g : pages.guards(access.address, access.bytes)) {
     const auto pending = std::static_pointer_cast<Pending>(g.pending.lock());
     if (!pending || pending->done || known.covers(g.lane, g.sequence)) continue;
+    // What comes after the function that accesses the memory waits for its end.
+    if (function != nullptr && pending->at.before.covers(function->lane, function->sequence))
+      continue;
     if (g.is_kernel) {
       is_compared_later |= !pending->kernel;
     } else if (mine.flag && is_small(g.box)) {
@@ -233,7 +238,7 @@ bool HostWatch::accessed(Runtime& runtime, const HostAccess& access, const void*
                          g.level == GuardedPages::Level::kClosed});
     }
   }
-  if (callers.size() > 1) mine.from = describe_host_code(callers[1]);
+  if (callers.size() > 1) mine.from = callers[1];
   if (check_host_access(runtime, known, mine, waiting)) return true;
   if (is_compared_later) remember(runtime, access, at);
   return false;

@@ -83,6 +83,7 @@ void run_host_function(Runtime& runtime, Pending& p, cudaError_t error) {
   runtime.host_watch.settle(runtime);
   const Unlocked unlocked(runtime.lock);
   run_callback([&] {
+    thread_state().function = &p.at;
     if (p.callback) {
       p.callback(error);
     } else {

@@ -167,7 +167,8 @@ bool check_host_access(Runtime& runtime, const Clock& known, const HostAccessed&
     f.access.address = mine.box.begin;
     f.access.is_write = mine.writes;
     f.access.operation = describe_host_code(mine.at);
-    if (!mine.from.empty()) f.access.operation += ", called " + mine.from;
+    if (mine.from != nullptr)
+      f.access.operation += ", called " + describe_host_code(mine.from);
     f.where = std::string("the host ") + (mine.writes ? "writes" : "reads") + " " +
               bytes(mine.box.width) + " " + describe_place(*runtime.memory, mine.box.begin) +
               ", which " + by + ": nothing orders the two";

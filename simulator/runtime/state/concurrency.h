@@ -23,13 +23,13 @@ Accesses accesses_of(const Runtime& runtime, const Work& work);
 
 // The host accesses `box`, as the operation at `mine`, of code before `at`. Reports a `race` where
 // an operation that has been executed is not ordered before it, or where `pending`, which has not
-// been, accesses the same bytes; `from` says what has called that code. A `flag` (touched_memory.h)
+// been, accesses the same bytes; `from` is where that code was called, if it is known. A `flag` (touched_memory.h)
 // races with no strong access of a kernel.
 struct HostAccessed {
   memory::Box box;
   bool writes = false, flag = false;
   const void* at = nullptr;
-  std::string from;
+  const void* from = nullptr;
 };
 struct PendingAccess {
   std::string call;  // "cudaMemcpyAsync in stream 5"

@@ -76,6 +76,8 @@ struct ThreadState {
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   bool per_thread_default_stream = false;  // the stream 0 is the thread's own (per_thread_stream.h)
   bool in_callback = false;  // the program's callback runs: CUDA calls are not permitted
+  // The place in the order of operations of the host function that the thread runs.
+  const Operation* function = nullptr;
 
   // For calls that fail (call_errors.h).
   // What the program has called: a function of the driver API, which calls the runtime's.
