@@ -34,6 +34,9 @@ bool check_concurrent_access(Warp& w, const Request& r, LaneMask lanes) {
     if (!w.block->launch->concurrent_memory.holds_any(address, r.size)) continue;
     const auto met = std::find_if(concurrent.begin(), concurrent.end(), [&](const auto& c) {
       if (!(c.writes || r.writes) || !c.box.holds_any(address, r.size)) return false;
+      const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane);
+      if (c.sequence != 0 && w.block->races.ordered_after_operation(thread, c.lane, c.sequence))
+        return false;
       return !c.host || !(w.block->launch->knows_host.load(std::memory_order_relaxed) ||
                           is_flag(w, r, c));
     });

@@ -240,6 +240,12 @@ struct Running::OwnConfig : LaunchConfig {
     accesses_.push_back(std::move(access));
     concurrent = accesses_;
   }
+  void forget(std::span<const std::uint32_t> clock) {
+    std::erase_if(accesses_, [&](const ConcurrentAccess& a) {
+      return a.sequence != 0 && a.lane < clock.size() && clock[a.lane] >= a.sequence;
+    });
+    concurrent = accesses_;
+  }
 
  private:
   std::vector<RunningGrid> grids_;
@@ -370,6 +376,12 @@ void Running::also_concurrent(ConcurrentAccess access) {
   parts_->config.add(std::move(access));
   parts_->launch.concurrent_memory.set(parts_->config.concurrent);
   for (const auto& loop : parts_->loops) loop->look_beside();
+}
+
+void Running::also_known(std::span<const std::uint32_t> clock) {
+  if (parts_->is_empty() || parts_->config.concurrent.empty()) return;
+  parts_->config.forget(clock);
+  parts_->launch.concurrent_memory.set(parts_->config.concurrent);
 }
 
 std::uint64_t Running::changes() const {

@@ -8,7 +8,6 @@
 #include <string_view>
 
 namespace lockstep::runtime {
-namespace {
 
 bool is_of_library(const void* at) {
   Dl_info info;
@@ -18,6 +17,8 @@ bool is_of_library(const void* at) {
   return name.starts_with("libc.so") || name.starts_with("libstdc++.so") ||
          name.starts_with("libm.so") || name.starts_with("ld-linux");
 }
+
+namespace {
 
 bool is_ours(const void* at) {
   static const char here = 0;

@@ -11,4 +11,7 @@ namespace lockstep::runtime {
 // it. At most the first two.
 std::vector<const void*> program_frames(const void* at);
 
+// Whether an instruction is of the C or C++ library.
+bool is_of_library(const void* at);
+
 }  // namespace lockstep::runtime

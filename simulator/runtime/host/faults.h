@@ -17,6 +17,8 @@ struct HostAccess {
   unsigned bytes = 1;           // as far as the instruction shows
   bool writes = false;
   const void* at = nullptr;  // the instruction
+  // Only the first byte is known to be wanted: strlen() and the like read vectors.
+  bool overreads = false;
 };
 
 enum class Verdict : std::uint8_t { kOpen, kOpenWithOthers, kStep };

@@ -91,9 +91,11 @@ Verdict judge(const HostAccess& access) {
   Runtime& runtime = Runtime::get();
   // The simulated GPU's own accesses, and what it calls.
   if (runtime.lock.is_mine() || !lock_for_a_while(runtime.lock)) return Verdict::kOpen;
-  const Verdict verdict = on_signal_stack()
-                              ? judge_on_own_stack(access)
-                              : judge_here(access, program_frames(access.at));
+  constexpr unsigned kVector = 16;
+  HostAccess mine = access;
+  mine.overreads = !mine.writes && mine.bytes >= kVector && is_of_library(mine.at);
+  const Verdict verdict = on_signal_stack() ? judge_on_own_stack(mine)
+                                            : judge_here(mine, program_frames(mine.at));
   runtime.lock.unlock();
   return verdict;
 }
@@ -186,7 +188,7 @@ void HostWatch::remember(Runtime& runtime, const HostAccess& access, const void*
   const Operation* const function = thread_state().function;
   const Operation operation = function != nullptr ? *function : runtime.order.host_access();
   Touched t;
-  t.box = memory::Box::line(access.address, access.bytes);
+  t.box = memory::Box::line(access.address, access.overreads ? 1 : access.bytes);
   t.touch = access.writes ? Touch::kWrites : Touch::kReads;
   t.call = kTheHost;
   t.caller = at;
@@ -194,7 +196,7 @@ void HostWatch::remember(Runtime& runtime, const HostAccess& access, const void*
   t.lane = operation.lane;
   t.sequence = operation.sequence;
   t.host = true;
-  t.flag = is_small(t.box);
+  t.flag = !access.overreads && is_small(t.box);
   if (last_.caller == at && last_.touch == t.touch && last_.sequence == t.sequence) {
     if (last_.box == t.box) {
       t.polls = true;
@@ -210,15 +212,16 @@ void HostWatch::remember(Runtime& runtime, const HostAccess& access, const void*
 bool HostWatch::accessed(Runtime& runtime, const HostAccess& access, const void* at,
                          const std::vector<const void*>& callers) {
   HostAccessed mine;
-  mine.box = memory::Box::line(access.address, access.bytes);
+  mine.box = memory::Box::line(access.address, access.overreads ? 1 : access.bytes);
   mine.writes = access.writes;
-  mine.flag = is_small(mine.box);
+  mine.flag = !access.overreads && is_small(mine.box);
   mine.at = at;
   // Kernels that are under way may have informed the host of what they have done so far.
   Clock known = runtime.order.host();
   for (const auto& entry : runtime.queue.entries()) {
     const auto& p = static_cast<const Pending&>(*entry);
-    if (p.kernel && p.kernel->running().informed_host()) known.join(p.at.before);
+    const engine::Running* const running = p.kernel ? p.kernel->under_way() : nullptr;
+    if (running != nullptr && running->informed_host()) known.join(p.at.before);
   }
   const Operation* const function = thread_state().function;
   std::vector<PendingAccess> waiting;

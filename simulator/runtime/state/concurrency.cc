@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "simulator/runtime/queue/pending.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
@@ -113,35 +114,61 @@ void report(Runtime& runtime, const char* api_name, const Operation& operation,
   runtime.report({std::move(f)});
 }
 
-void check_access(Runtime& runtime, const char* api_name, const Operation& operation,
+// Whether it has reported a race.
+bool check_access(Runtime& runtime, const char* api_name, const Operation& operation,
                   const memory::Box& box, Touch touch) {
-  if (box.empty()) return;
+  if (box.empty()) return false;
   const bool writes = touch != Touch::kReads;
   if (const Touched* const t = runtime.touched.find(operation.before, box, writes)) {
     // Polled: the program looks until it is there. Where it waits in a call after one look, it has
     // taken that for the result.
-    if (t->host && t->flag && is_small(box) && (t->polls || runtime.waiting == 0)) return;
+    if (t->host && t->flag && is_small(box) && (t->polls || runtime.waiting == 0)) return false;
     check::Access other;
     other.operation = with_place(t->to_string(), t->caller);
     other.address = t->box.begin;
     other.is_write = t->writes();
     report(runtime, api_name, operation, box, touch, t->to_string() + " " + verb(t->touch),
            std::move(other), t->box.begin, t->staged ? kStaged : "", t->host);
-    return;
+    return true;
   }
   if (auto past = engine::find_unordered_access(*runtime.memory, place_of(runtime, operation), box,
                                                 writes)) {
     const memory::Address at = past->access.address;
     const std::string by = past->access.operation + (past->access.is_write ? " writes" : " reads");
     report(runtime, api_name, operation, box, touch, by, std::move(past->access), at);
+    return true;
   }
+  return false;
+}
+
+engine::ConcurrentAccess beside(const Touched& t) {
+  engine::ConcurrentAccess access;
+  access.box = t.box;
+  access.writes = t.writes();
+  access.by = t.to_string();
+  access.verb = verb(t.touch);
+  access.caller = t.caller;
+  if (t.staged) access.note = kStaged;
+  access.lane = t.lane;
+  access.sequence = t.host ? 0 : t.sequence;
+  access.host = t.host;
+  access.flag = t.flag;
+  return access;
 }
 
 void remember(Runtime& runtime, const char* api_name, const Operation& operation,
-              const memory::Box& box, Touch touch) {
+              const memory::Box& box, Touch touch, bool reported) {
   if (box.empty() || runtime.order.settled().covers(operation.lane, operation.sequence)) return;
-  runtime.touched.add({box, touch, api_name, caller(), operation.stream, operation.lane,
-                       operation.sequence, operation.staged});
+  Touched t{box, touch, api_name, caller(), operation.stream, operation.lane,
+            operation.sequence, operation.staged};
+  // Kernels that are under way go on beside it. What has been reported once is enough.
+  for (const auto& entry : runtime.queue.entries()) {
+    if (reported) break;
+    const auto& p = static_cast<const Pending&>(*entry);
+    engine::Running* const running = p.kernel ? p.kernel->under_way() : nullptr;
+    if (running != nullptr) running->also_concurrent(beside(t));
+  }
+  runtime.touched.add(std::move(t));
 }
 
 bool looks_for_races(const Runtime& runtime) {
@@ -214,18 +241,19 @@ void check_order(Runtime& runtime, const char* api_name, const Operation& operat
   if (!looks_for_races(runtime)) return;
   const Accesses accesses = accesses_of(runtime, work);
   runtime.touched.settle(runtime.order.settled());
-  check_access(runtime, api_name, operation, accesses.read, Touch::kReads);
-  check_access(runtime, api_name, operation, accesses.written, accesses.touch);
-  remember(runtime, api_name, operation, accesses.read, Touch::kReads);
-  remember(runtime, api_name, operation, accesses.written, accesses.touch);
+  const bool read = check_access(runtime, api_name, operation, accesses.read, Touch::kReads),
+             written =
+                 check_access(runtime, api_name, operation, accesses.written, accesses.touch);
+  remember(runtime, api_name, operation, accesses.read, Touch::kReads, read);
+  remember(runtime, api_name, operation, accesses.written, accesses.touch, written);
 }
 
 void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
                  const memory::Box& box, Touch touch) {
   if (!looks_for_races(runtime)) return;
   runtime.touched.settle(runtime.order.settled());
-  check_access(runtime, api_name, operation, box, touch);
-  remember(runtime, api_name, operation, box, touch);
+  const bool reported = check_access(runtime, api_name, operation, box, touch);
+  remember(runtime, api_name, operation, box, touch, reported);
 }
 
 engine::OperationPlace place_of(const Runtime& runtime, const Operation& operation) {
@@ -243,8 +271,7 @@ std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
   if (!looks_for_races(runtime)) return result;
   runtime.touched.settle(runtime.order.settled());
   for (const Touched* t : runtime.touched.unordered(operation.before))
-    result.push_back({t->box, t->writes(), t->to_string(), verb(t->touch), t->caller,
-                      t->staged ? kStaged : "", t->host, t->flag});
+    result.push_back(beside(*t));
   return result;
 }
 

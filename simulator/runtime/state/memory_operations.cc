@@ -3,6 +3,7 @@
 #include <string>
 #include <type_traits>
 
+#include "simulator/runtime/queue/pending.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/transfers.h"
 
@@ -116,6 +117,11 @@ Clock everything_is_known(Runtime& runtime, const Operation& at) {
   runtime.has_waited();
   runtime.order.host_waits_for(executed);
   runtime.queue.learn(executed);
+  for (const auto& entry : runtime.queue.entries()) {
+    const auto& p = static_cast<const Pending&>(*entry);
+    engine::Running* const running = p.kernel ? p.kernel->under_way() : nullptr;
+    if (running != nullptr) running->also_known(executed.values());
+  }
   return executed;
 }
 
