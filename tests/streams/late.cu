@@ -6,8 +6,8 @@
 // The kind names what late_test.cc expects: `right` for a right program, `race` for one with a
 // right result and a race, `answers` for one that looks at errors of calls, `error` for one that
 // waits for a kernel's error, `exit` for one that does not wait for it, `deadlock` for one that
-// never ends on a GPU, `hint` for one whose finding names what has not been executed, `left` for one
-// that ends before its host functions are called.
+// never ends on a GPU, `hint` for one whose finding names what has not been executed, `left` for
+// one that ends before its host functions are called.
 #include <cuda.h>
 #include <unistd.h>
 
@@ -651,7 +651,8 @@ LATE("hint", input_that_is_not_executed_yet) {
 
 LATE("left", function_that_nobody_waits_for) {
   Stream a(kFree);
-  cudaLaunchHostFunc(a, [](void*) {}, nullptr);
+  cudaLaunchHostFunc(
+      a, [](void*) {}, nullptr);
   hold<<<1, 1, 0, a>>>(0);
 }
 

@@ -58,8 +58,8 @@ struct ConcurrentAccess {
   const char* verb = "";         // "writes"
   const void* caller = nullptr;  // where the program called it
   const char* note = "";         // a sentence about it
-  // The operation is the `sequence`-th of a lane: threads that know of a launch behind it are ordered
-  // after it. 0: none is.
+  // The operation is the `sequence`-th of a lane: threads that know of a launch behind it are
+  // ordered after it. 0: none is.
   std::uint32_t lane = 0, sequence = 0;
   // By the host. `flag`: aligned accesses of up to 8 bytes, so that a strong access of the kernel
   // does not race with it.

@@ -37,8 +37,8 @@ bool check_concurrent_access(Warp& w, const Request& r, LaneMask lanes) {
       const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane);
       if (c.sequence != 0 && w.block->races.ordered_after_operation(thread, c.lane, c.sequence))
         return false;
-      return !c.host || !(w.block->launch->knows_host.load(std::memory_order_relaxed) ||
-                          is_flag(w, r, c));
+      return !c.host ||
+             !(w.block->launch->knows_host.load(std::memory_order_relaxed) || is_flag(w, r, c));
     });
     if (met == concurrent.end()) continue;
     if (already_reported(w, check::Kind::kRace, r.pc)) return true;

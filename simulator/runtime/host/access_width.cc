@@ -16,8 +16,8 @@ unsigned of_two_bytes(std::uint8_t opcode, std::uint8_t prefix, unsigned operand
     case 0xc0: return 1;  // cmpxchg, xadd
     case 0xb1:
     case 0xc1:
-    case 0xc3: return operand;          // and movnti
-    case 0xc7: return 2 * operand;      // cmpxchg8b, cmpxchg16b
+    case 0xc3: return operand;      // and movnti
+    case 0xc7: return 2 * operand;  // cmpxchg8b, cmpxchg16b
     case 0x12:
     case 0x13:
     case 0x16:

@@ -36,15 +36,15 @@ TEST(AccessWidth, OfArithmetic) {
 }
 
 TEST(AccessWidth, OfVectors) {
-  EXPECT_EQ(width({0xf3, 0x0f, 0x10, 0x07}), 4u);                     // movss xmm0, [rdi]
-  EXPECT_EQ(width({0xf2, 0x0f, 0x11, 0x07}), 8u);                     // movsd [rdi], xmm0
-  EXPECT_EQ(width({0x0f, 0x11, 0x07}), 16u);                          // movups [rdi], xmm0
-  EXPECT_EQ(width({0x66, 0x0f, 0xd6, 0x07}), 8u);                     // movq [rdi], xmm0
-  EXPECT_EQ(width({0xc5, 0xfe, 0x6f, 0x07}), 32u);                    // vmovdqu ymm0, [rdi]
-  EXPECT_EQ(width({0xc5, 0xfa, 0x10, 0x07}), 4u);                     // vmovss xmm0, [rdi]
-  EXPECT_EQ(width({0x62, 0xf1, 0xfe, 0x48, 0x6f, 0x07}), 64u);        // vmovdqu64 zmm0, [rdi]
-  EXPECT_EQ(width({0xf3, 0xa4}), 1u);                                 // rep movsb
-  EXPECT_EQ(width({0xf3, 0x48, 0xa5}), 8u);                           // rep movsq
+  EXPECT_EQ(width({0xf3, 0x0f, 0x10, 0x07}), 4u);               // movss xmm0, [rdi]
+  EXPECT_EQ(width({0xf2, 0x0f, 0x11, 0x07}), 8u);               // movsd [rdi], xmm0
+  EXPECT_EQ(width({0x0f, 0x11, 0x07}), 16u);                    // movups [rdi], xmm0
+  EXPECT_EQ(width({0x66, 0x0f, 0xd6, 0x07}), 8u);               // movq [rdi], xmm0
+  EXPECT_EQ(width({0xc5, 0xfe, 0x6f, 0x07}), 32u);              // vmovdqu ymm0, [rdi]
+  EXPECT_EQ(width({0xc5, 0xfa, 0x10, 0x07}), 4u);               // vmovss xmm0, [rdi]
+  EXPECT_EQ(width({0x62, 0xf1, 0xfe, 0x48, 0x6f, 0x07}), 64u);  // vmovdqu64 zmm0, [rdi]
+  EXPECT_EQ(width({0xf3, 0xa4}), 1u);                           // rep movsb
+  EXPECT_EQ(width({0xf3, 0x48, 0xa5}), 8u);                     // rep movsq
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ int index_of(int signal) { return signal == SIGSEGV ? 0 : signal == SIGTRAP ? 1 
 struct Step {
   memory::Address pages[4];
   int count;
-  greg_t at;  // the instruction
+  greg_t at;               // the instruction
   memory::Address opened;  // where another thread had opened the page
   int times;
 };
@@ -54,8 +54,7 @@ void to_program(int signal, siginfo_t* info, void* context) {
   {
     const std::lock_guard lock(programs_mutex);
     action = programs[index_of(signal)];
-    if ((action.sa_flags & SA_RESETHAND) != 0)
-      programs[index_of(signal)].sa_handler = SIG_DFL;
+    if ((action.sa_flags & SA_RESETHAND) != 0) programs[index_of(signal)].sa_handler = SIG_DFL;
   }
   const bool with_information = (action.sa_flags & SA_SIGINFO) != 0;
   if (!with_information && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {

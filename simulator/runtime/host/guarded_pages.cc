@@ -117,8 +117,7 @@ void GuardedPages::settle(const Clock& known, const IsLive& is_live) {
       continue;
     }
     const std::size_t before = area.guards.size();
-    std::erase_if(area.guards,
-                  [&](const Guard& g) { return known.covers(g.lane, g.sequence); });
+    std::erase_if(area.guards, [&](const Guard& g) { return known.covers(g.lane, g.sequence); });
     if (area.guards.size() != before) {
       apply(area, wanted(area), false);
       if (area.guards.empty()) {
@@ -214,8 +213,8 @@ void GuardedPages::end_execution() {
   if (--executing_ > 0) return;
   for (auto& [begin, area] : areas_) {
     if (!area.registered || area.guards.empty()) continue;
-    const std::vector<Level> levels = std::exchange(
-        area.levels, std::vector<Level>(area.levels.size(), Level::kOpen));
+    const std::vector<Level> levels =
+        std::exchange(area.levels, std::vector<Level>(area.levels.size(), Level::kOpen));
     apply(area, levels, true);
   }
 }

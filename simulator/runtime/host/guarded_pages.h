@@ -36,8 +36,8 @@ class GuardedPages {
     Level level = Level::kClosed;
     Lane lane = 0;
     std::uint32_t sequence = 0;
-    bool is_kernel = false;        // it may access the box; others do
-    std::weak_ptr<void> pending;   // as long as it has not been executed
+    bool is_kernel = false;       // it may access the box; others do
+    std::weak_ptr<void> pending;  // as long as it has not been executed
   };
 
   // Puts a guard on an allocation's pages. An earlier one of the same lane, box and kind goes.

@@ -47,12 +47,11 @@ struct OwnStack {
 
 Verdict judge_here(const HostAccess& access, const std::vector<const void*>& callers) {
   Runtime& runtime = Runtime::get();
-  const void* const behind = callers.empty() ? static_cast<const char*>(access.at) + 1
-                                             : callers.front();
+  const void* const behind =
+      callers.empty() ? static_cast<const char*>(access.at) + 1 : callers.front();
   try {
-    return runtime.host_watch.accessed(runtime, access, behind, callers)
-               ? Verdict::kOpenWithOthers
-               : Verdict::kStep;
+    return runtime.host_watch.accessed(runtime, access, behind, callers) ? Verdict::kOpenWithOthers
+                                                                         : Verdict::kStep;
   } catch (...) {
     return Verdict::kOpen;
   }
@@ -94,8 +93,8 @@ Verdict judge(const HostAccess& access) {
   constexpr unsigned kVector = 16;
   HostAccess mine = access;
   mine.overreads = !mine.writes && mine.bytes >= kVector && is_of_library(mine.at);
-  const Verdict verdict = on_signal_stack() ? judge_on_own_stack(mine)
-                                            : judge_here(mine, program_frames(mine.at));
+  const Verdict verdict =
+      on_signal_stack() ? judge_on_own_stack(mine) : judge_here(mine, program_frames(mine.at));
   runtime.lock.unlock();
   return verdict;
 }
@@ -158,7 +157,8 @@ void HostWatch::added(Runtime& runtime, const std::shared_ptr<Pending>& pending)
     for (std::size_t i = 0; i + sizeof(memory::Address) <= bytes.size(); i += 8) {
       memory::Address value = 0;
       std::memcpy(&value, bytes.data() + i, sizeof value);
-      if (value >= kPageBytes) guard(runtime, pending, memory::Box::line(value, 1), Level::kClosed, true);
+      if (value >= kPageBytes)
+        guard(runtime, pending, memory::Box::line(value, 1), Level::kClosed, true);
     }
     for (const memory::Address variable : runtime.modules.managed_variables())
       guard(runtime, pending, memory::Box::line(variable, 1), Level::kClosed, true);

@@ -116,8 +116,7 @@ std::size_t our_fwrite(const void* from, std::size_t size, std::size_t count, FI
   give(from, size * count, false, FROM);
   return fwrite(from, size, count, file);
 }
-std::size_t our_fwrite_unlocked(const void* from, std::size_t size, std::size_t count,
-                                FILE* file) {
+std::size_t our_fwrite_unlocked(const void* from, std::size_t size, std::size_t count, FILE* file) {
   give(from, size * count, false, FROM);
   return fwrite_unlocked(from, size, count, file);
 }
@@ -140,7 +139,8 @@ int our_sigaction(int signal, const struct sigaction* action, struct sigaction* 
   return sigaction(signal, &open, former);
 }
 sighandler_t our_signal(int number, sighandler_t handler) {
-  struct sigaction action {}, former {};
+  struct sigaction action {
+  }, former{};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   if (!keep_program_action(number, &action, &former)) return signal(number, handler);
@@ -162,7 +162,8 @@ struct Led {
   void* ours;
 };
 
-#define LED(name) {#name, reinterpret_cast<void*>(&our_##name)}
+#define LED(name) \
+  { #name, reinterpret_cast < void*>(&our_##name) }
 const Led kLed[] = {
     LED(read),
     {"__read_chk", reinterpret_cast<void*>(&our_read_chk)},
@@ -239,13 +240,12 @@ void write_slot(const Object& object, std::uintptr_t at, void* value) {
 void lead(const Object& object) {
   const auto* const dynamic = object.header(PT_DYNAMIC);
   if (dynamic == nullptr) return;
-  const ElfW(Rela)* tables[2] = {nullptr, nullptr};
+  const ElfW(Rela) * tables[2] = {nullptr, nullptr};
   std::size_t sizes[2] = {0, 0};
   const ElfW(Sym)* symbols = nullptr;
   const char* names = nullptr;
   bool with_addends = true;
-  const auto* d =
-      reinterpret_cast<const ElfW(Dyn)*>(object.info.dlpi_addr + dynamic->p_vaddr);
+  const auto* d = reinterpret_cast<const ElfW(Dyn)*>(object.info.dlpi_addr + dynamic->p_vaddr);
   for (; d->d_tag != DT_NULL; ++d) {
     switch (d->d_tag) {
       case DT_JMPREL: tables[0] = reinterpret_cast<const ElfW(Rela)*>(d->d_un.d_ptr); break;
@@ -269,8 +269,7 @@ void lead(const Object& object) {
       const std::string_view name = names + symbol.st_name;
       const Led* const led = std::find_if(std::begin(kLed), std::end(kLed),
                                           [&](const Led& l) { return l.name == name; });
-      if (led != std::end(kLed))
-        write_slot(object, object.info.dlpi_addr + r.r_offset, led->ours);
+      if (led != std::end(kLed)) write_slot(object, object.info.dlpi_addr + r.r_offset, led->ours);
     }
   }
 }

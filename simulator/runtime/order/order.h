@@ -115,7 +115,7 @@ class Order {
   std::map<int, Device> devices_;
   Clock host_;
   std::uint64_t host_waits_ = 0;
-  std::optional<Lane> host_lane_;          // of host_access()
+  std::optional<Lane> host_lane_;           // of host_access()
   std::uint64_t puts_ = 0, access_at_ = 0;  // operations so far, and by the last host_access()
   std::shared_ptr<const Clock> host_now_, held_;
   bool several_streams_ = false;

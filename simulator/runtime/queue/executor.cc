@@ -297,11 +297,11 @@ void report_what_is_left(const Runtime& runtime) {
   }
   if (left == 0 || runtime.findings.quiet()) return;
   const OutputSignalsHeldBack held_back;
-  std::fprintf(stderr,
-               "lockstep: the program ended without a wait for %zu host function%s: %zu operation%s "
-               "not executed\n",
-               functions.size(), functions.size() == 1 ? "" : "s", left,
-               left == 1 ? " was" : "s were");
+  std::fprintf(
+      stderr,
+      "lockstep: the program ended without a wait for %zu host function%s: %zu operation%s "
+      "not executed\n",
+      functions.size(), functions.size() == 1 ? "" : "s", left, left == 1 ? " was" : "s were");
 }
 
 // Whether the host may write what is waited for while this thread waits.

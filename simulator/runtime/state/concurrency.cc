@@ -159,8 +159,14 @@ engine::ConcurrentAccess beside(const Touched& t) {
 void remember(Runtime& runtime, const char* api_name, const Operation& operation,
               const memory::Box& box, Touch touch, bool reported) {
   if (box.empty() || runtime.order.settled().covers(operation.lane, operation.sequence)) return;
-  Touched t{box, touch, api_name, caller(), operation.stream, operation.lane,
-            operation.sequence, operation.staged};
+  Touched t{box,
+            touch,
+            api_name,
+            caller(),
+            operation.stream,
+            operation.lane,
+            operation.sequence,
+            operation.staged};
   // Kernels that are under way go on beside it. What has been reported once is enough.
   for (const auto& entry : runtime.queue.entries()) {
     if (reported) break;
@@ -194,8 +200,7 @@ bool check_host_access(Runtime& runtime, const Clock& known, const HostAccessed&
     f.access.address = mine.box.begin;
     f.access.is_write = mine.writes;
     f.access.operation = describe_host_code(mine.at);
-    if (mine.from != nullptr)
-      f.access.operation += ", called " + describe_host_code(mine.from);
+    if (mine.from != nullptr) f.access.operation += ", called " + describe_host_code(mine.from);
     f.where = std::string("the host ") + (mine.writes ? "writes" : "reads") + " " +
               bytes(mine.box.width) + " " + describe_place(*runtime.memory, mine.box.begin) +
               ", which " + by + ": nothing orders the two";
@@ -231,8 +236,7 @@ bool check_host_access(Runtime& runtime, const Clock& known, const HostAccessed&
 }
 
 std::string with_place(std::string call, const void* caller) {
-  const std::string place =
-      call == kTheHost ? describe_host_code(caller) : describe_caller(caller);
+  const std::string place = call == kTheHost ? describe_host_code(caller) : describe_caller(caller);
   return place.empty() ? call : call + ", " + place;
 }
 
@@ -242,8 +246,7 @@ void check_order(Runtime& runtime, const char* api_name, const Operation& operat
   const Accesses accesses = accesses_of(runtime, work);
   runtime.touched.settle(runtime.order.settled());
   const bool read = check_access(runtime, api_name, operation, accesses.read, Touch::kReads),
-             written =
-                 check_access(runtime, api_name, operation, accesses.written, accesses.touch);
+             written = check_access(runtime, api_name, operation, accesses.written, accesses.touch);
   remember(runtime, api_name, operation, accesses.read, Touch::kReads, read);
   remember(runtime, api_name, operation, accesses.written, accesses.touch, written);
 }
@@ -270,8 +273,7 @@ std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
   std::vector<engine::ConcurrentAccess> result;
   if (!looks_for_races(runtime)) return result;
   runtime.touched.settle(runtime.order.settled());
-  for (const Touched* t : runtime.touched.unordered(operation.before))
-    result.push_back(beside(*t));
+  for (const Touched* t : runtime.touched.unordered(operation.before)) result.push_back(beside(*t));
   return result;
 }
 

@@ -23,8 +23,8 @@ Accesses accesses_of(const Runtime& runtime, const Work& work);
 
 // The host accesses `box`, as the operation at `mine`, of code before `at`. Reports a `race` where
 // an operation that has been executed is not ordered before it, or where `pending`, which has not
-// been, accesses the same bytes; `from` is where that code was called, if it is known. A `flag` (touched_memory.h)
-// races with no strong access of a kernel.
+// been, accesses the same bytes; `from` is where that code was called, if it is known. A `flag`
+// (touched_memory.h) races with no strong access of a kernel.
 struct HostAccessed {
   memory::Box box;
   bool writes = false, flag = false;

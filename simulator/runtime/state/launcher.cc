@@ -87,14 +87,13 @@ std::uint32_t suppressed_kinds(const Runtime& runtime, const engine::Kernel& ker
 }
 
 // What nobody has written may have been put, and not been executed.
-void name_what_waits(Runtime& runtime, const Operation& at,
-                     std::vector<check::Finding>& findings) {
+void name_what_waits(Runtime& runtime, const Operation& at, std::vector<check::Finding>& findings) {
   std::string first;
   std::size_t others = 0;
   for (const auto& entry : runtime.queue.entries()) {
     const auto& p = static_cast<const Pending&>(*entry);
-    const bool ordered = at.before.covers(p.at.lane, p.at.sequence) ||
-                         p.at.before.covers(at.lane, at.sequence);
+    const bool ordered =
+        at.before.covers(p.at.lane, p.at.sequence) || p.at.before.covers(at.lane, at.sequence);
     const auto* const kernel = std::get_if<KernelWork>(&p.work);
     const bool writes = kernel != nullptr || !accesses_of(runtime, p.work).written.empty();
     if (ordered || p.for_host || !writes) continue;
@@ -110,7 +109,7 @@ void name_what_waits(Runtime& runtime, const Operation& at,
   if (first.empty()) return;
   for (check::Finding& f : findings) {
     if (f.kind != check::Kind::kUninitialised) continue;
-    f.detail += std::string(f.detail.empty() ? "" : " ") + "Not executed yet, and not ordered " +
+    f.detail += std::string(f.detail.empty() ? "" : "\n  ") + "Not executed yet, and not ordered " +
                 "before this kernel: " + first +
                 (others == 0 ? "" : ", and " + std::to_string(others) + " more") + ".";
   }
