@@ -143,6 +143,17 @@ bool BlockOrder::ordered_after_launch(std::uint32_t thread, std::uint32_t block)
          ((apart_[w] >> l & 1) && (*lanes_[w])[l].others.knows_a_later_launch(*grid_, block));
 }
 
+bool BlockOrder::ordered_after_operation(std::uint32_t thread, std::uint32_t lane,
+                                         std::uint32_t sequence) const {
+  if (!knows_others_) return false;
+  const std::uint32_t w = thread >> 5, l = thread & 31;
+  const auto in = [&](const VectorClock& of) {
+    return of.knows_a_launch_after(*grid_, lane, sequence);
+  };
+  return in(others_) || (!others_of_warp_.empty() && in(others_of_warp_[w])) ||
+         ((apart_[w] >> l & 1) && in((*lanes_[w])[l].others));
+}
+
 bool BlockOrder::knows_lanes_apart(std::uint32_t w, std::uint32_t block, std::uint32_t v) const {
   if (apart_[w] != 0) return true;
   if (block == block_ && partial_ && known_[w].is_apart(v)) return true;

@@ -75,6 +75,10 @@ class BlockOrder {
   // The same of a block of another launch: also where the thread knows of a launch that comes after
   // that one.
   bool ordered_after_launch(std::uint32_t thread, std::uint32_t block) const;
+  // Whether the thread knows of a launch that comes after the `sequence`-th operation of a lane:
+  // then the operation is ordered before whatever the thread does next.
+  bool ordered_after_operation(std::uint32_t thread, std::uint32_t lane,
+                               std::uint32_t sequence) const;
   // Whether threads of warp `w` may differ in what they know of warp `v` of `block`, or may know of
   // some of its lanes and not of others.
   bool knows_lanes_apart(std::uint32_t w, std::uint32_t block, std::uint32_t v) const;

@@ -42,6 +42,17 @@ bool GridOrder::later_launch_released_by(std::uint64_t until, std::uint32_t bloc
   return false;
 }
 
+bool GridOrder::launch_after_released_by(std::uint64_t until, std::uint32_t lane,
+                                         std::uint32_t sequence) const {
+  for (const Part& part : parts_) {
+    std::lock_guard lock(part.mutex);
+    for (const auto& [block, first] : part.released) {
+      if (first.time <= until && launches_.comes_after(block, lane, sequence)) return true;
+    }
+  }
+  return false;
+}
+
 void GridOrder::learn(const VectorClock& of_others) {
   std::lock_guard lock(learnt_mutex_);
   learnt_[launches_.first_block()].join(of_others, *this);

@@ -35,6 +35,11 @@ class GridOrder {
   // Whether that may hold of some lanes of the warp and not of others.
   bool released_apart(std::uint64_t until, std::uint32_t block, std::uint32_t warp) const;
 
+  // Whether a block had published anything by `until` whose launch is ordered after the
+  // `sequence`-th operation of a lane.
+  bool launch_after_released_by(std::uint64_t until, std::uint32_t lane,
+                                std::uint32_t sequence) const;
+
   // Threads of the present launch have learnt that of other launches: launches that it is ordered
   // before know it from their begin on.
   void learn(const VectorClock& of_others);

@@ -57,6 +57,14 @@ bool VectorClock::knows_a_later_launch(const GridOrder& order, std::uint32_t blo
   return until_ != 0 && order.later_launch_released_by(until_, block);
 }
 
+bool VectorClock::knows_a_launch_after(const GridOrder& order, std::uint32_t lane,
+                                       std::uint32_t sequence) const {
+  for (const ReleaseClock& p : exact_) {
+    if (order.launches().comes_after(p.block, lane, sequence)) return true;
+  }
+  return until_ != 0 && order.launch_after_released_by(until_, lane, sequence);
+}
+
 VectorClock VectorClock::of_other_launches(const GridOrder& order) const {
   VectorClock others = *this;
   std::erase_if(others.exact_,

@@ -40,6 +40,10 @@ class VectorClock {
                       std::uint32_t warp, std::uint32_t lane, std::uint32_t clock) const;
   // Whether a known block is of a launch that the launch of `block` is ordered before.
   bool knows_a_later_launch(const GridOrder& order, std::uint32_t block) const;
+  // Whether a known block is of a launch that is ordered after the `sequence`-th operation of a
+  // lane.
+  bool knows_a_launch_after(const GridOrder& order, std::uint32_t lane,
+                            std::uint32_t sequence) const;
   // What is known of blocks of launches other than the present one; and of launches that are
   // remembered.
   VectorClock of_other_launches(const GridOrder& order) const;

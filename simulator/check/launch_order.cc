@@ -110,6 +110,12 @@ bool LaunchOrder::are_ordered(std::uint32_t earlier, std::uint32_t block) const 
   return a != nullptr && b != nullptr && a != b && at(b->before, a->lane) >= a->sequence;
 }
 
+bool LaunchOrder::comes_after(std::uint32_t block, std::uint32_t lane,
+                              std::uint32_t sequence) const {
+  const Launch* const launch = find(block);
+  return launch != nullptr && at(launch->before, lane) >= sequence;
+}
+
 bool LaunchOrder::is_among(std::span<const std::uint32_t> before, std::uint32_t block) const {
   const Launch* const launch = find(block);
   // What is no longer remembered counts as ordered.

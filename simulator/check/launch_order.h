@@ -75,6 +75,9 @@ class LaunchOrder {
   // Whether the launch of `earlier` is ordered before that of `block`: two launches, and both are
   // remembered.
   bool are_ordered(std::uint32_t earlier, std::uint32_t block) const;
+  // Whether the launch of `block`, if it is remembered, is ordered after the `sequence`-th
+  // operation of a lane.
+  bool comes_after(std::uint32_t block, std::uint32_t lane, std::uint32_t sequence) const;
 
   // The first record of the first remembered launch that is not among `before`; kNone: there is
   // none.

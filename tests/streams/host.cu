@@ -1,5 +1,6 @@
 // The host reads or writes memory while work that touches it has not ended, or takes work that has
-// not ended for done. Nothing of it is reported yet: on the simulated GPU the work has ended.
+// not ended for done.
+#include <cstdlib>
 #include <vector>
 
 #include "kernels.cuh"
@@ -94,19 +95,23 @@ CASE("host", mapped_memory_written_early, "consume_late", "write_now") {
   want(y.holds(7));
 }
 
+// Whole pages: of a part of one the rest is others'.
 CASE("host", registered_source_overwritten, "cudaMemcpyAsync", "write_now") {
-  std::vector<int> source = from(7);
-  cudaHostRegister(source.data(), kBytes, cudaHostRegisterDefault);
+  constexpr size_t kPage = 4096;
+  int* const source = static_cast<int*>(std::aligned_alloc(kPage, kPage));
+  write_now(source, 7);
+  cudaHostRegister(source, kPage, cudaHostRegisterDefault);
   {
     Ints x(0);
     Stream a;
     hold<<<1, 1, 0, a>>>(spin);
-    cudaMemcpyAsync(x, source.data(), kBytes, cudaMemcpyHostToDevice, a);
+    cudaMemcpyAsync(x, source, kBytes, cudaMemcpyHostToDevice, a);
     if (!mistake) cudaStreamSynchronize(a);
-    write_now(source.data(), 8);
+    write_now(source, 8);
     want(x.holds(7));
   }
-  cudaHostUnregister(source.data());
+  cudaHostUnregister(source);
+  std::free(source);
 }
 
 // The event was recorded before the copy.

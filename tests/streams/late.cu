@@ -6,7 +6,8 @@
 // The kind names what late_test.cc expects: `right` for a right program, `race` for one with a
 // right result and a race, `answers` for one that looks at errors of calls, `error` for one that
 // waits for a kernel's error, `exit` for one that does not wait for it, `deadlock` for one that
-// never ends on a GPU.
+// never ends on a GPU, `hint` for one whose finding names what has not been executed, `left` for
+// one that ends before its host functions are called.
 #include <cuda.h>
 #include <unistd.h>
 
@@ -220,6 +221,49 @@ LATE("race", kernel_waits_for_a_copy) {
   consume<<<1, kN, 0, a>>>(x, y);
   hold<<<1, 1, 0, b>>>(0);
   cudaMemcpyAsync(flag, five, sizeof(int), cudaMemcpyDeviceToDevice, b);
+  want(y.holds(7));
+}
+
+// A kernel that is under way meets the copies that are executed meanwhile.
+LATE("race", copied_beside_a_kernel_that_waits) {
+  Ints flag(0), x(7), y(0);
+  Pinned source(7);
+  Stream a(kFree), b(kFree), c(kFree);
+  await_and_consume<<<1, kN, 0, a>>>(flag, 5, x, y);
+  cudaMemcpyAsync(x, source, kBytes, cudaMemcpyHostToDevice, b);
+  set<<<1, 1, 0, c>>>(flag, 5);
+  cudaDeviceSynchronize();
+}
+
+LATE("right", copied_before_what_a_kernel_waits_for) {
+  Ints flag(0), x(0), y(0);
+  Pinned source(7);
+  Stream a(kFree), b(kFree);
+  await_and_consume<<<1, kN, 0, a>>>(flag, 5, x, y);
+  cudaMemcpyAsync(x, source, kBytes, cudaMemcpyHostToDevice, b);
+  set<<<1, 1, 0, b>>>(flag, 5);
+  want(y.holds(7));
+}
+
+LATE("right", copied_before_a_value_that_a_kernel_waits_for) {
+  Ints flag(0), x(0), y(0);
+  Pinned source(7);
+  Stream a(kFree), b(kFree);
+  await_and_consume<<<1, kN, 0, a>>>(flag, 5, x, y);
+  cudaMemcpyAsync(x, source, kBytes, cudaMemcpyHostToDevice, b);
+  write_value(b, flag, 5);
+  want(y.holds(7));
+}
+
+LATE("right", copied_before_a_host_function_that_a_kernel_waits_for) {
+  Ints x(0), y(0);
+  Pinned source(7), flag(0);
+  Stream a(kFree), b(kFree);
+  await_and_consume<<<1, kN, 0, a>>>(flag, 5, x, y);
+  cudaMemcpyAsync(x, source, kBytes, cudaMemcpyHostToDevice, b);
+  cudaLaunchHostFunc(
+      b, [](void* at) { __atomic_store_n(static_cast<int*>(at), 5, __ATOMIC_RELEASE); },
+      static_cast<int*>(flag));
   want(y.holds(7));
 }
 
@@ -592,6 +636,24 @@ LATE("right", many_launches_in_two_streams) {
     count<<<1, 1, 0, b>>>(y);
   }
   want(x.fetch()[0] == 5000 && y.fetch()[0] == 5000);
+}
+
+// Its input is there late, and nothing orders the two.
+LATE("hint", input_that_is_not_executed_yet) {
+  int *x = nullptr, *y = nullptr;
+  cudaMalloc(&x, kBytes);
+  cudaMalloc(&y, kBytes);
+  Stream a(kFree), b(kFree);
+  produce<<<1, kN, 0, a>>>(x, 7, 0);
+  increment<<<1, kN, 0, b>>>(x, 0);
+  cudaStreamSynchronize(b);
+}
+
+LATE("left", function_that_nobody_waits_for) {
+  Stream a(kFree);
+  cudaLaunchHostFunc(
+      a, [](void*) {}, nullptr);
+  hold<<<1, 1, 0, a>>>(0);
 }
 
 // What was launched is executed although nobody waits for it.

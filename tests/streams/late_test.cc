@@ -47,6 +47,19 @@ void expect(const Program& p, const std::string& options) {
     EXPECT_TRUE(is_right(o, p)) << all_of(o);
   } else if (p.kind == "answers") {
     EXPECT_TRUE(is_right(o, p)) << all_of(o);
+  } else if (p.kind == "hint") {
+    // Other schedules may execute it before.
+    EXPECT_TRUE(has_finding(o, "race") || has_finding(o, "uninitialised")) << all_of(o);
+    if (options != "--schedule=0") return;
+    EXPECT_TRUE(has_finding(o, "uninitialised")) << all_of(o);
+    EXPECT_TRUE(has(o.err, "Not executed yet, and not ordered before this kernel: ")) << all_of(o);
+    EXPECT_TRUE(has(o.err, "produce(int*, int, long long) in stream 3.")) << all_of(o);
+  } else if (p.kind == "left") {
+    EXPECT_EQ(o.status, 0) << all_of(o);
+    EXPECT_TRUE(o.findings.empty()) << all_of(o);
+    if (options != "--schedule=0") return;
+    EXPECT_TRUE(has(o.err, "without a wait for 1 host function: 2 operations were not executed"))
+        << all_of(o);
   } else if (p.kind == "deadlock") {
     EXPECT_TRUE(has_finding(o, "deadlock")) << all_of(o);
     // Where the stream or the kernel waits, and where the host does.

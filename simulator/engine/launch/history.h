@@ -44,6 +44,11 @@ inline constexpr const char* kOrderBetweenStreams =
     "cudaStreamWaitEvent for an event recorded behind the first would order the two; so would one "
     "stream for both, or cudaStreamSynchronize in between.";
 
+// How an access of the host and an operation can be ordered.
+inline constexpr const char* kOrderBeforeHost =
+    "cudaStreamSynchronize in between would order the two; so would cudaEventSynchronize for an "
+    "event recorded behind the operation, or cudaDeviceSynchronize.";
+
 // Memory that an operation other than a kernel (a copy, a fill, an allocation, a free) accesses,
 // and that nothing orders before the launch.
 struct ConcurrentAccess {
@@ -53,6 +58,12 @@ struct ConcurrentAccess {
   const char* verb = "";         // "writes"
   const void* caller = nullptr;  // where the program called it
   const char* note = "";         // a sentence about it
+  // The operation is the `sequence`-th of a lane: threads that know of a launch behind it are
+  // ordered after it. 0: none is.
+  std::uint32_t lane = 0, sequence = 0;
+  // By the host. `flag`: aligned accesses of up to 8 bytes, so that a strong access of the kernel
+  // does not race with it.
+  bool host = false, flag = false;
 };
 
 // An access by a thread of a launch.
@@ -60,6 +71,7 @@ struct PastAccess {
   std::string kernel;  // demangled
   StreamName stream;
   check::Access access;
+  bool strong = false;
 };
 
 // The access by a launch that is not ordered before the operation at `place`, and that conflicts

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "simulator/check/finding.h"
@@ -50,6 +51,13 @@ class Running {
   // registered memory, another process, may have written there since. False only if no other thread
   // was there when the last advance() began; of the first advance() that is not known.
   bool host_may_help() const;
+  // Whether it may have informed the host so far of what it did (Outcome::informed_host).
+  bool informed_host() const;
+  // Another operation has been executed that nothing orders with the launch: what the launch
+  // accesses from here on is compared with it, too (LaunchConfig::concurrent).
+  void also_concurrent(ConcurrentAccess access);
+  // The launch may have learnt of all operations that this covers, by lane.
+  void also_known(std::span<const std::uint32_t> clock);
   // Counts what the launch has changed so far: while it is the same, the launch got nowhere.
   std::uint64_t changes() const;
   // The finding that fail() would report: who waits where, and for what.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "simulator/engine/monitor/past_access.h"
+#include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/request.h"
@@ -12,6 +13,18 @@
 #include "simulator/memory/describe.h"
 
 namespace lockstep::engine {
+namespace {
+
+// A strong access, or a write behind a fence, to a place that the host accesses as a flag: no race,
+// and the kernel may know from here on what the host has done.
+bool is_flag(Warp& w, const Request& r, const ConcurrentAccess& c) {
+  const bool strong = is_strong(r) || (r.writes && w.block->races.has_fenced_in(w.index));
+  if (!c.flag || !strong) return false;
+  w.block->launch->knows_host.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace
 
 bool check_concurrent_access(Warp& w, const Request& r, LaneMask lanes) {
   const std::span<const ConcurrentAccess> concurrent = w.block->launch->config->concurrent;
@@ -20,7 +33,12 @@ bool check_concurrent_access(Warp& w, const Request& r, LaneMask lanes) {
     const memory::Address address = r.address[lane];
     if (!w.block->launch->concurrent_memory.holds_any(address, r.size)) continue;
     const auto met = std::find_if(concurrent.begin(), concurrent.end(), [&](const auto& c) {
-      return (c.writes || r.writes) && c.box.holds_any(address, r.size);
+      if (!(c.writes || r.writes) || !c.box.holds_any(address, r.size)) return false;
+      const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane);
+      if (c.sequence != 0 && w.block->races.ordered_after_operation(thread, c.lane, c.sequence))
+        return false;
+      return !c.host ||
+             !(w.block->launch->knows_host.load(std::memory_order_relaxed) || is_flag(w, r, c));
     });
     if (met == concurrent.end()) continue;
     if (already_reported(w, check::Kind::kRace, r.pc)) return true;
@@ -36,7 +54,7 @@ bool check_concurrent_access(Warp& w, const Request& r, LaneMask lanes) {
     f.other->operation = met->by;
     f.other->address = reinterpret_cast<std::uintptr_t>(met->caller);
     f.other->is_write = met->writes;
-    f.detail = met->note + std::string(kOrderBetweenStreams);
+    f.detail = met->note + std::string(met->host ? kOrderBeforeHost : kOrderBetweenStreams);
     return !report_unless_suppressed(w, std::move(f));
   }
   return true;

@@ -16,6 +16,7 @@ PastAccess past_access(const PastLaunch& launch, const check::LaneAccess& of) {
   a.thread = thread_in_block(launch.block_size, record.warp * kWarpSize + of.lane);
   a.is_write = record.write;
   a.is_atomic = record.strong && record.write;
+  past.strong = record.strong;
   past.kernel = "a kernel of a module that was unloaded";
   if (launch.program != nullptr && record.pc < launch.program->ops.size()) {
     past.kernel = launch.program->functions[launch.function].demangled;

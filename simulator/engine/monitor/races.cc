@@ -65,10 +65,6 @@ bool writes_what_is_there(Warp& w, const Request& r, int lane, const Opponent& o
          r.same(w, r, lane);
 }
 
-bool is_strong(const Request& r) {
-  return r.op->as<MemoryFields>().has(kStrong) || (r.reads && r.writes);
-}
-
 check::Side side_of(Warp& w, const Request& r) {
   check::Side side = side_of(w, *r.op, r.pc, r.writes, is_strong(r));
   side.updates = r.reads && r.writes;

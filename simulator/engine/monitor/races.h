@@ -8,6 +8,11 @@
 
 namespace lockstep::engine {
 
+// Whether the access is strong (PTX ISA 8.2): atomic, volatile, or with .relaxed and stronger.
+inline bool is_strong(const Request& r) {
+  return r.op->as<MemoryFields>().has(kStrong) || (r.reads && r.writes);
+}
+
 // Record the accesses of `lanes` and report those that race. False: a finding ends the launch.
 // Addresses are as resolve_*() leaves them.
 bool check_shared_races(Warp& w, Request& r, LaneMask lanes);

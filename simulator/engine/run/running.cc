@@ -105,6 +105,16 @@ struct Running::OwnConfig : LaunchConfig {
     place.before = before_;
     place.settled = settled_;
   }
+  void add(ConcurrentAccess access) {
+    accesses_.push_back(std::move(access));
+    concurrent = accesses_;
+  }
+  void forget(std::span<const std::uint32_t> clock) {
+    std::erase_if(accesses_, [&](const ConcurrentAccess& a) {
+      return a.sequence != 0 && a.lane < clock.size() && clock[a.lane] >= a.sequence;
+    });
+    concurrent = accesses_;
+  }
 
  private:
   std::vector<RunningGrid> grids_;
@@ -226,6 +236,21 @@ Running::State Running::advance(std::uint64_t budget) {
 
 bool Running::host_may_help() const {
   return engine::host_may_help(parts_->launch, parts_->others);
+}
+
+bool Running::informed_host() const { return parts_->launch.informed_host; }
+
+void Running::also_concurrent(ConcurrentAccess access) {
+  if (!parts_->launch.check_races || parts_->is_empty()) return;
+  parts_->config.add(std::move(access));
+  parts_->launch.concurrent_memory.set(parts_->config.concurrent);
+  for (const auto& loop : parts_->loops) loop->look_beside();
+}
+
+void Running::also_known(std::span<const std::uint32_t> clock) {
+  if (parts_->is_empty() || parts_->config.concurrent.empty()) return;
+  parts_->config.forget(clock);
+  parts_->launch.concurrent_memory.set(parts_->config.concurrent);
 }
 
 std::uint64_t Running::changes() const {

@@ -97,6 +97,14 @@ void forget_cells(Cluster& cluster) {
   for (const auto& block : cluster.blocks) forget_cells(*block);
 }
 
+void look_beside(Block& block) {
+  for (std::uint32_t i = 0; i < block.launch->warps; ++i)
+    block.warps[i].overlapped = block.warps[i].exists;
+}
+void look_beside(Cluster& cluster) {
+  for (const auto& block : cluster.blocks) look_beside(*block);
+}
+
 // Somebody may wonder whether a kernel will ever end.
 void notify_if_long(Launch& launch, const Block& b) {
   if (!launch.config->notice) return;
@@ -124,6 +132,9 @@ class LoopOf final : public WorkerLoop {
   void run(std::uint64_t budget) override;
   void forget_accesses() override {
     for (const auto& unit : active_) forget_cells(*unit);
+  }
+  void look_beside() override {
+    for (const auto& unit : active_) engine::look_beside(*unit);
   }
   bool done() const override { return done_; }
   Block* first() override { return active_.empty() ? nullptr : &first_of(*active_[0]); }

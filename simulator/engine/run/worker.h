@@ -19,6 +19,8 @@ class WorkerLoop {
   virtual void run(std::uint64_t budget) = 0;
   // The search for races has forgotten what it recorded.
   virtual void forget_accesses() = 0;
+  // From now on accesses are compared with those of operations beside the launch.
+  virtual void look_beside() = 0;
   // Whether it has no more to run.
   virtual bool done() const = 0;
   // The block that comes first in the schedule; nullptr if none has begun.

@@ -29,7 +29,7 @@ LAYERS = {
     ],
     "runtime": [
         ["order"],
-        ["queue"],
+        ["host", "queue"],
         ["state"],
         ["inspect", "mutation", "work"],
         ["graph"],

@@ -269,6 +269,7 @@ void put_steps(Runtime& runtime, GraphExec& exec, const Clock& start, Launch& la
       done[i] = p->at.before;
       if (begin_step(runtime, *p)) {
         runtime.queue.add(p);
+        runtime.host_watch.added(runtime, p);
         launch.put.push_back(std::move(p));
       }
     }

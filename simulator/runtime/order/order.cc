@@ -39,6 +39,7 @@ void Order::advance(Device& device, const StreamOrder& stream) {
 
 Operation Order::next(std::optional<Lane>& lane, Clock before, engine::StreamName name) {
   if (!lane) lane = new_lane();
+  ++puts_;
   Operation operation{*lane, ++last_[*lane], std::move(before), name, false};
   operation.before.raise(operation.lane, operation.sequence);
   return operation;
@@ -85,7 +86,24 @@ Clock Order::all() const {
 void Order::host_waits_for(const Clock& what) {
   if (host_.covers(what)) return;
   host_.join(what);
+  ++host_waits_;
   host_now_ = nullptr;
+}
+
+// Between two operations that are put the host's accesses are one operation.
+Operation Order::host_access() {
+  if (!host_lane_ || access_at_ != puts_) {
+    if (!host_lane_) host_lane_ = new_lane();
+    host_.raise(*host_lane_, ++last_[*host_lane_]);
+    host_now_ = nullptr;
+    access_at_ = puts_;
+  }
+  Operation operation;
+  operation.lane = *host_lane_;
+  operation.sequence = last_[*host_lane_];
+  operation.before = host_;
+  operation.stream.kind = engine::StreamName::Kind::kNone;
+  return operation;
 }
 
 std::shared_ptr<const Clock> Order::host_now() {

@@ -79,8 +79,14 @@ class Order {
   // The lanes of a graph's branches are no longer needed.
   void drop_lane(Lane lane);
 
+  // The host itself accesses memory: an operation of a lane of its own, before all that is put from
+  // now on.
+  Operation host_access();
+
   // What the host has waited for.
   const Clock& host() const { return host_; }
+  // Counts its changes.
+  std::uint64_t host_waits() const { return host_waits_; }
   // The same, to keep: all that is put until the host waits again shares it.
   std::shared_ptr<const Clock> host_now();
   // Operations that have not been executed come after no more than this: what the host had waited
@@ -108,6 +114,9 @@ class Order {
   std::vector<Lane> dropped_;        // lanes that nothing more is put into
   std::map<int, Device> devices_;
   Clock host_;
+  std::uint64_t host_waits_ = 0;
+  std::optional<Lane> host_lane_;           // of host_access()
+  std::uint64_t puts_ = 0, access_at_ = 0;  // operations so far, and by the last host_access()
   std::shared_ptr<const Clock> host_now_, held_;
   bool several_streams_ = false;
 };

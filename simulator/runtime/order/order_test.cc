@@ -131,6 +131,18 @@ TEST_F(OrderTest, LanesAreUsedAgainOnceTheHostHasWaited) {
   EXPECT_EQ(order.put(a).lane, lane);
 }
 
+TEST_F(OrderTest, AnAccessOfTheHostIsBeforeWhatIsPutLater) {
+  const Operation first = order.put(a);
+  const Operation access = order.host_access();
+  EXPECT_FALSE(before(first, access));
+  EXPECT_FALSE(before(access, first));
+  EXPECT_TRUE(before(access, order.put(free)));
+  const Operation second = order.host_access();
+  EXPECT_TRUE(before(access, second));
+  order.host_waits_for(order.all());
+  EXPECT_TRUE(before(first, order.host_access()));
+}
+
 TEST_F(OrderTest, LanesOfADestroyedGraphAreUsedAgain) {
   const auto launch = [&] {
     std::optional<Lane> branch;

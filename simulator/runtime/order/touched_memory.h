@@ -17,6 +17,9 @@ enum class Touch : std::uint8_t { kReads, kWrites, kAllocates, kFrees };
 // "reads", "writes" ...
 const char* verb(Touch touch);
 
+// Touched::call of an access by the host itself.
+inline constexpr const char* kTheHost = "the host";
+
 struct Touched {
   memory::Box box;
   Touch touch = Touch::kReads;
@@ -27,6 +30,9 @@ struct Touched {
   std::uint32_t sequence = 0;
   // A copy from pageable memory that waits, but not for the bytes to arrive.
   bool staged = false;
+  // The host itself. `flag`: by aligned accesses of up to 8 bytes. `polls`: one instruction has
+  // accessed the same bytes again.
+  bool host = false, flag = false, polls = false;
 
   // All but reads conflict with every other access.
   bool writes() const { return touch != Touch::kReads; }

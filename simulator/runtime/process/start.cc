@@ -88,6 +88,7 @@ void record_host_access(const check::Finding& finding) {
 void in_child() {
   Runtime& runtime = Runtime::get();
   if (runtime.forking_mutant) return;
+  runtime.host_watch.pages.abandon();
   if (runtime.driver_started.load(std::memory_order_relaxed))
     runtime.start_error = cudaErrorInitializationError;
   runtime.findings.take();

@@ -49,11 +49,12 @@ class DeviceLock {
     depth_ = depth;
   }
 
- private:
-  // Only this thread ever writes its own number.
+  // Whether the calling thread has it. Only this thread ever writes its own number.
   bool is_mine() const {
     return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
+
+ private:
   void take() {
     owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     depth_ = 1;

@@ -148,6 +148,12 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
       return complaint("LOCKSTEP_STREAMS", value, "'late' or 'at-once'");
     settings.streams_at_once = value == "at-once";
   }
+  if (const char* host = lookup("LOCKSTEP_HOST_ACCESSES"); host != nullptr && *host != '\0') {
+    const std::string_view value = host;
+    if (value != "watch" && value != "ignore")
+      return complaint("LOCKSTEP_HOST_ACCESSES", value, "'watch' or 'ignore'");
+    settings.host_accesses = value == "watch";
+  }
   std::uint64_t memory_gib = 0;
   if (!read_number(lookup, "LOCKSTEP_DEVICES", 0, 64, &settings.devices, &error) ||
       !read_number(lookup, "LOCKSTEP_MEMORY", 1, 1024, &memory_gib, &error) ||

@@ -28,6 +28,9 @@
 //                                 for `lockstep coverage`
 //   LOCKSTEP_STREAMS=late         operations of streams are executed as late as the program allows,
 //                                 or as LOCKSTEP_SCHEDULE chooses; at-once: when they are put
+//   LOCKSTEP_HOST_ACCESSES=watch  accesses of the host to pinned, managed and registered memory are
+//                                 compared with operations (state/host_watch.h); ignore: they are
+//                                 not, and no page is protected
 //   CUDA_LAUNCH_BLOCKING=0        1: a launch itself returns the kernel's error, as NVIDIA's
 //                                 runtime does
 #pragma once
@@ -67,6 +70,7 @@ struct Settings {
   check::Suppressions suppressions;
   bool launch_blocking = false;
   bool streams_at_once = false;
+  bool host_accesses = true;
 };
 
 using Lookup = std::function<const char*(const char* name)>;  // std::getenv, or a test's

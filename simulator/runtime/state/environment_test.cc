@@ -179,6 +179,10 @@ TEST(Environment, SaysWhenOperationsOfStreamsAreExecuted) {
   EXPECT_TRUE(accepted({{"LOCKSTEP_STREAMS", "at-once"}}).streams_at_once);
   EXPECT_FALSE(accepted({{"LOCKSTEP_STREAMS", "late"}}).streams_at_once);
   EXPECT_NE(refused("LOCKSTEP_STREAMS", "lazy").find("'late' or 'at-once'"), std::string::npos);
+  EXPECT_TRUE(accepted({}).host_accesses);
+  EXPECT_FALSE(accepted({{"LOCKSTEP_HOST_ACCESSES", "ignore"}}).host_accesses);
+  EXPECT_TRUE(accepted({{"LOCKSTEP_HOST_ACCESSES", "watch"}}).host_accesses);
+  EXPECT_NE(refused("LOCKSTEP_HOST_ACCESSES", "0").find("'watch' or 'ignore'"), std::string::npos);
 }
 
 }  // namespace environment_test

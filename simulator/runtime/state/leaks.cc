@@ -36,24 +36,41 @@ struct Place {
 
 }  // namespace
 
-std::string describe_caller(const void* caller) {
+namespace {
+
+// Where the instruction before `behind` is, with `exact` also by symbols that are not exported.
+std::string describe_instruction(const void* behind, bool exact) {
   Dl_info info;
-  const auto address = reinterpret_cast<std::uintptr_t>(caller) -
-                       1;  // the call itself is before where it returns to
-  if (caller == nullptr || dladdr(reinterpret_cast<const void*>(address), &info) == 0 ||
-      info.dli_fname == nullptr)
-    return {};
-  const std::string function = info.dli_sname == nullptr ? "" : ", in " + demangled(info.dli_sname);
-  if (const std::string line = source_line(reinterpret_cast<const void*>(address)); !line.empty())
-    return "a call at " + line + function;
+  const auto address = reinterpret_cast<std::uintptr_t>(behind) - 1;
+  const auto* const at = reinterpret_cast<const void*>(address);
+  if (behind == nullptr || dladdr(at, &info) == 0 || info.dli_fname == nullptr) return {};
+  std::string name = info.dli_sname == nullptr ? "" : info.dli_sname;
+  if (exact) {
+    if (const std::string symbol = source_function(at); !symbol.empty()) name = symbol;
+  }
+  const std::string function = name.empty() ? "" : ", in " + demangled(name);
+  if (const std::string line = source_line(at); !line.empty()) return line + function;
   // Programs that lie at a fixed address are asked about by it, others from their start.
   const bool fixed = static_cast<const Elf64_Ehdr*>(info.dli_fbase)->e_type == ET_EXEC;
   const std::string file = info.dli_fname,
                     offset = hexadecimal(
                         fixed ? address
                               : address - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
-  return "a call at " + file + "+" + offset + function + " (addr2line -Cfe " + file + " " + offset +
+  return file + "+" + offset + function + " (addr2line -Cfe " + file + " " + offset +
          " names the line)";
+}
+
+}  // namespace
+
+// The call itself is before where it returns to.
+std::string describe_caller(const void* caller) {
+  const std::string place = describe_instruction(caller, false);
+  return place.empty() ? place : "a call at " + place;
+}
+
+std::string describe_host_code(const void* behind) {
+  const std::string place = describe_instruction(behind, true);
+  return place.empty() ? place : "at " + place;
 }
 
 void Leaks::allocated(const memory::Allocation& a, const char* function, const void* caller) {

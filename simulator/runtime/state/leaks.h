@@ -46,5 +46,8 @@ class Leaks {
 // information and the system has libdw; else "a call at ./program+0x1234 (addr2line -Cfe ./program
 // 0x1234 names the line)". Both with the function if it is exported.
 std::string describe_caller(const void* caller);
+// The same of an instruction of the program, by the address behind it: "at main.cu:21, in main".
+// Functions that are not exported are named, too, if the program has symbols.
+std::string describe_host_code(const void* behind);
 
 }  // namespace lockstep::runtime

@@ -270,6 +270,14 @@ bool Modules::is_managed_variable(const memory::Allocation& allocation) const {
          });
 }
 
+std::vector<memory::Address> Modules::managed_variables() const {
+  std::vector<memory::Address> all;
+  for (const FatBinary& b : binaries_)
+    for (const auto& managed : b.managed)
+      if (managed.get() != nullptr) all.push_back(managed.get()->base);
+  return all;
+}
+
 void Modules::record_coverage(Runtime& runtime, FatBinary& binary, FatBinary::Loaded& loaded) {
   if (loaded.module == nullptr || loaded.coverage == nullptr) return;
   runtime.record.covered(loaded.texts, coverage_of(*loaded.module, *loaded.coverage));

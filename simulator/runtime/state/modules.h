@@ -116,6 +116,8 @@ class Modules {
   cudaError_t get(Runtime& runtime, const VariableEntry& variable, int device,
                   const memory::Allocation** result);
   bool is_managed_variable(const memory::Allocation& allocation) const;
+  // Where those variables begin.
+  std::vector<memory::Address> managed_variables() const;
   // Records what has been executed of all modules, and of those that were never loaded that nothing
   // has.
   void record_coverage(Runtime& runtime);

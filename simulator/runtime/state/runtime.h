@@ -31,6 +31,7 @@
 #include "simulator/runtime/state/environment.h"
 #include "simulator/runtime/state/findings.h"
 #include "simulator/runtime/state/host_reads.h"
+#include "simulator/runtime/state/host_watch.h"
 #include "simulator/runtime/state/leaks.h"
 #include "simulator/runtime/state/modules.h"
 #include "simulator/runtime/state/operations.h"
@@ -79,6 +80,8 @@ struct ThreadState {
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   bool per_thread_default_stream = false;  // the stream 0 is the thread's own (per_thread_stream.h)
   bool in_callback = false;  // the program's callback runs: CUDA calls are not permitted
+  // The place in the order of operations of the host function that the thread runs.
+  const Operation* function = nullptr;
 
   RunningCall* call = nullptr;  // the innermost that runs
   // The operation that runs, where the call that has put it has returned.
@@ -125,6 +128,7 @@ class Runtime {
   bool host_sees_memory = false;  // there has been pinned, managed or registered memory
   std::mt19937_64 random;         // of the order of operations, by the seed of the schedule
   TouchedMemory touched;
+  HostWatch host_watch;
   std::set<memory::Address> pool_memory;  // allocated in streams: cudaFree does not wait then
   std::map<memory::Address, Operation> freeing;  // freed in a stream that has not come to it
   std::uint64_t sampled_blocks = 0;              // LaunchConfig::sample of later launches
@@ -218,6 +222,7 @@ cudaError_t api(const char* function, Reach reach, Body&& body, CallResult* ende
       error = report_exception(function);
     }
   }
+  runtime.host_watch.settle(runtime);
   end_call(call, error, function);
   if (ended != nullptr) *ended = call.result;
   return error;

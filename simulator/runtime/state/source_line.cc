@@ -41,6 +41,8 @@ struct Library {
   Line* (*line_at)(Dwfl*, std::uint64_t) = nullptr;
   const char* (*describe_line)(Line*, std::uint64_t*, int*, int*, std::uint64_t*,
                                std::uint64_t*) = nullptr;
+  Module* (*module_at)(Dwfl*, std::uint64_t) = nullptr;
+  const char* (*symbol_at)(Module*, std::uint64_t) = nullptr;
   Callbacks callbacks{};
 
   bool load() {
@@ -54,39 +56,52 @@ struct Library {
     callbacks.find_debug_information = find_no_file;
     return find(begin, "dwfl_begin") && find(end, "dwfl_end") &&
            find(report, "dwfl_linux_proc_report") && find(report_end, "dwfl_report_end") &&
-           find(line_at, "dwfl_getsrc") && find(describe_line, "dwfl_lineinfo") &&
+           find(line_at, "dwfl_getsrc") && find(module_at, "dwfl_addrmodule") &&
+           find(symbol_at, "dwfl_module_addrname") && find(describe_line, "dwfl_lineinfo") &&
            find(callbacks.find_elf, "dwfl_linux_proc_find_elf");
   }
 };
 
-std::string look_up(std::uint64_t address) {
+struct Place {
+  std::string line, function;
+};
+
+Place look_up(std::uint64_t address) {
   static Library library;
   static const bool loaded = library.load();
   if (!loaded) return {};
   Dwfl* const dwfl = library.begin(&library.callbacks);
   if (dwfl == nullptr) return {};
-  std::string result;
+  Place result;
   if (library.report(dwfl, getpid()) == 0 && library.report_end(dwfl, nullptr, nullptr) == 0) {
     if (Line* const line = library.line_at(dwfl, address)) {
       int number = 0;
       const char* const file =
           library.describe_line(line, nullptr, &number, nullptr, nullptr, nullptr);
-      if (file != nullptr && number > 0) result = std::string(file) + ":" + std::to_string(number);
+      if (file != nullptr && number > 0)
+        result.line = std::string(file) + ":" + std::to_string(number);
+    }
+    if (Module* const module = library.module_at(dwfl, address)) {
+      if (const char* const symbol = library.symbol_at(module, address)) result.function = symbol;
     }
   }
   library.end(dwfl);
   return result;
 }
 
-}  // namespace
-
-std::string source_line(const void* address) {
+const Place& place_at(const void* address) {
   static std::mutex mutex;
-  static auto* const known = new std::map<const void*, std::string>;
+  static auto* const known = new std::map<const void*, Place>;
   const std::lock_guard lock(mutex);
   const auto [it, fresh] = known->try_emplace(address);
   if (fresh) it->second = look_up(reinterpret_cast<std::uintptr_t>(address));
   return it->second;
 }
+
+}  // namespace
+
+std::string source_line(const void* address) { return place_at(address).line; }
+
+std::string source_function(const void* address) { return place_at(address).function; }
 
 }  // namespace lockstep::runtime

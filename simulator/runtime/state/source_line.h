@@ -11,5 +11,8 @@ namespace lockstep::runtime {
 // Reads the debug information of the object that holds the address: milliseconds for the first
 // address of an object. Thread-safe; not for signal handlers.
 std::string source_line(const void* address);
+// The function there by the object's symbols, mangled; of those that were inlined, the one that
+// they are inlined into. Empty where there are no symbols. As source_line().
+std::string source_function(const void* address);
 
 }  // namespace lockstep::runtime

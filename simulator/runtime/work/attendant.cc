@@ -40,9 +40,12 @@ bool Attendant::is_busy() const { return busy; }
 
 void Attendant::attend(Runtime& runtime) {
   if (attends_ || runtime.interceptor != nullptr || !can_notice(runtime)) return;
-  // Signals are the program's threads' affair.
+  // Signals are the program's threads' affair, but for those of its own instructions
+  // (host/faults.h).
   sigset_t all, before;
   sigfillset(&all);
+  sigdelset(&all, SIGSEGV);
+  sigdelset(&all, SIGTRAP);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   engine::helper_threads().fetch_add(1);
   try {
@@ -77,6 +80,7 @@ void Attendant::act(Runtime& runtime, std::uint64_t& seen) {
   busy = true;
   engine::helper_threads().fetch_sub(1);  // while it stands for the GPU
   has_acted_ |= execute_one(runtime);
+  runtime.host_watch.settle(runtime);
   engine::helper_threads().fetch_add(1);
   busy = false;
 }

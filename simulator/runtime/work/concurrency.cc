@@ -1,11 +1,13 @@
 #include "simulator/runtime/work/concurrency.h"
 
+#include <bit>
 #include <string>
 #include <utility>
 
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/work/pending.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -51,10 +53,7 @@ memory::Box box_of(const cudaPitchedPtr& p, const cudaPos& at, const cudaExtent&
   return box.merged();
 }
 
-struct Accesses {
-  memory::Box read, written;     // empty: none that is followed
-  Touch touch = Touch::kWrites;  // what is done to `written`
-};
+}  // namespace
 
 Accesses accesses_of(const Runtime& runtime, const Work& work) {
   Accesses result;
@@ -87,6 +86,8 @@ Accesses accesses_of(const Runtime& runtime, const Work& work) {
   return result;
 }
 
+namespace {
+
 constexpr const char* kStaged =
     "cudaMemcpy from pageable memory returns when the bytes are in a staging buffer: they may "
     "arrive later (CUDA Runtime API, \"API synchronization behavior\"). ";
@@ -94,7 +95,7 @@ constexpr const char* kStaged =
 // The operation does this to `mine`, and `other` did `by` before.
 void report(Runtime& runtime, const char* api_name, const Operation& operation,
             const memory::Box& mine, Touch touch, const std::string& by, check::Access other,
-            memory::Address met, const char* note = "") {
+            memory::Address met, const char* note = "", bool host = false) {
   check::Finding f;
   f.kind = check::Kind::kRace;
   f.space = "global";
@@ -106,39 +107,74 @@ void report(Runtime& runtime, const char* api_name, const Operation& operation,
             describe_place(*runtime.memory, mine.begin) + ", which " + by +
             ": nothing orders the two";
   f.other = std::move(other);
-  f.detail = std::string(note) + engine::kOrderBetweenStreams;
+  f.detail = std::string(note) + (host ? engine::kOrderBeforeHost : engine::kOrderBetweenStreams);
   const void* const from = caller();
   f.access.operation = describe_caller(from);
   f.caller = from;
   runtime.report({std::move(f)});
 }
 
-void check_access(Runtime& runtime, const char* api_name, const Operation& operation,
+// Whether it has reported a race.
+bool check_access(Runtime& runtime, const char* api_name, const Operation& operation,
                   const memory::Box& box, Touch touch) {
-  if (box.empty()) return;
+  if (box.empty()) return false;
   const bool writes = touch != Touch::kReads;
   if (const Touched* const t = runtime.touched.find(operation.before, box, writes)) {
+    // Polled: the program looks until it is there. Where it waits in a call after one look, it has
+    // taken that for the result.
+    if (t->host && t->flag && is_small(box) && (t->polls || runtime.waiting == 0)) return false;
     check::Access other;
     other.operation = with_place(t->to_string(), t->caller);
     other.address = t->box.begin;
     other.is_write = t->writes();
     report(runtime, api_name, operation, box, touch, t->to_string() + " " + verb(t->touch),
-           std::move(other), t->box.begin, t->staged ? kStaged : "");
-    return;
+           std::move(other), t->box.begin, t->staged ? kStaged : "", t->host);
+    return true;
   }
   if (auto past = engine::find_unordered_access(*runtime.memory, place_of(runtime, operation), box,
                                                 writes)) {
     const memory::Address at = past->access.address;
     const std::string by = past->access.operation + (past->access.is_write ? " writes" : " reads");
     report(runtime, api_name, operation, box, touch, by, std::move(past->access), at);
+    return true;
   }
+  return false;
+}
+
+engine::ConcurrentAccess beside(const Touched& t) {
+  engine::ConcurrentAccess access;
+  access.box = t.box;
+  access.writes = t.writes();
+  access.by = t.to_string();
+  access.verb = verb(t.touch);
+  access.caller = t.caller;
+  if (t.staged) access.note = kStaged;
+  access.lane = t.lane;
+  access.sequence = t.host ? 0 : t.sequence;
+  access.host = t.host;
+  access.flag = t.flag;
+  return access;
 }
 
 void remember(Runtime& runtime, const char* api_name, const Operation& operation,
-              const memory::Box& box, Touch touch) {
+              const memory::Box& box, Touch touch, bool reported) {
   if (box.empty() || runtime.order.settled().covers(operation.lane, operation.sequence)) return;
-  runtime.touched.add({box, touch, api_name, caller(), operation.stream, operation.lane,
-                       operation.sequence, operation.staged});
+  Touched t{box,
+            touch,
+            api_name,
+            caller(),
+            operation.stream,
+            operation.lane,
+            operation.sequence,
+            operation.staged};
+  // Kernels that are under way go on beside it. What has been reported once is enough.
+  for (const auto& entry : runtime.queue.entries()) {
+    if (reported) break;
+    const auto& p = static_cast<const Pending&>(*entry);
+    engine::Running* const running = p.kernel ? p.kernel->under_way() : nullptr;
+    if (running != nullptr) running->also_concurrent(beside(t));
+  }
+  runtime.touched.add(std::move(t));
 }
 
 bool looks_for_races(const Runtime& runtime) {
@@ -147,8 +183,60 @@ bool looks_for_races(const Runtime& runtime) {
 
 }  // namespace
 
+bool is_small(const memory::Box& box) {
+  return box.height == 1 && box.depth == 1 && box.width <= 8 && std::has_single_bit(box.width) &&
+         box.begin % box.width == 0;
+}
+
+bool check_host_access(Runtime& runtime, const Clock& known, const HostAccessed& mine,
+                       const std::vector<PendingAccess>& pending) {
+  const auto conflicts = [&](const memory::Box& box, bool writes) {
+    return (writes || mine.writes) && box.overlaps(mine.box) && !(mine.flag && is_small(box));
+  };
+  const auto found = [&](const std::string& by, check::Access other) {
+    check::Finding f;
+    f.kind = check::Kind::kRace;
+    f.space = "global";
+    f.access.address = mine.box.begin;
+    f.access.is_write = mine.writes;
+    f.access.operation = describe_host_code(mine.at);
+    if (mine.from != nullptr) f.access.operation += ", called " + describe_host_code(mine.from);
+    f.where = std::string("the host ") + (mine.writes ? "writes" : "reads") + " " +
+              bytes(mine.box.width) + " " + describe_place(*runtime.memory, mine.box.begin) +
+              ", which " + by + ": nothing orders the two";
+    f.other = std::move(other);
+    f.detail = engine::kOrderBeforeHost;
+    f.caller = mine.at;
+    runtime.report({std::move(f)});
+    return true;
+  };
+  for (const PendingAccess& p : pending) {
+    if (!conflicts(p.box, p.writes)) continue;
+    check::Access other;
+    other.operation = with_place(p.call, p.caller);
+    other.address = p.box.begin;
+    other.is_write = p.writes;
+    return found(p.call + (p.writes ? " writes" : " reads"), std::move(other));
+  }
+  for (const Touched* t : runtime.touched.unordered(known)) {
+    if (t->host || !conflicts(t->box, t->writes())) continue;
+    check::Access other;
+    other.operation = with_place(t->to_string(), t->caller);
+    other.address = t->box.begin;
+    other.is_write = t->writes();
+    return found(t->to_string() + " " + verb(t->touch), std::move(other));
+  }
+  engine::OperationPlace place;
+  place.before = known.values();
+  place.settled = runtime.order.settled().values();
+  auto past = engine::find_unordered_access(*runtime.memory, place, mine.box, mine.writes);
+  if (!past || (mine.flag && past->strong)) return false;
+  const std::string by = past->access.operation + (past->access.is_write ? " writes" : " reads");
+  return found(by, std::move(past->access));
+}
+
 std::string with_place(std::string call, const void* caller) {
-  const std::string place = describe_caller(caller);
+  const std::string place = call == kTheHost ? describe_host_code(caller) : describe_caller(caller);
   return place.empty() ? call : call + ", " + place;
 }
 
@@ -157,18 +245,18 @@ void check_order(Runtime& runtime, const char* api_name, const Operation& operat
   if (!looks_for_races(runtime)) return;
   const Accesses accesses = accesses_of(runtime, work);
   runtime.touched.settle(runtime.order.settled());
-  check_access(runtime, api_name, operation, accesses.read, Touch::kReads);
-  check_access(runtime, api_name, operation, accesses.written, accesses.touch);
-  remember(runtime, api_name, operation, accesses.read, Touch::kReads);
-  remember(runtime, api_name, operation, accesses.written, accesses.touch);
+  const bool read = check_access(runtime, api_name, operation, accesses.read, Touch::kReads),
+             written = check_access(runtime, api_name, operation, accesses.written, accesses.touch);
+  remember(runtime, api_name, operation, accesses.read, Touch::kReads, read);
+  remember(runtime, api_name, operation, accesses.written, accesses.touch, written);
 }
 
 void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
                  const memory::Box& box, Touch touch) {
   if (!looks_for_races(runtime)) return;
   runtime.touched.settle(runtime.order.settled());
-  check_access(runtime, api_name, operation, box, touch);
-  remember(runtime, api_name, operation, box, touch);
+  const bool reported = check_access(runtime, api_name, operation, box, touch);
+  remember(runtime, api_name, operation, box, touch, reported);
 }
 
 engine::OperationPlace place_of(const Runtime& runtime, const Operation& operation) {
@@ -185,9 +273,7 @@ std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
   std::vector<engine::ConcurrentAccess> result;
   if (!looks_for_races(runtime)) return result;
   runtime.touched.settle(runtime.order.settled());
-  for (const Touched* t : runtime.touched.unordered(operation.before))
-    result.push_back(
-        {t->box, t->writes(), t->to_string(), verb(t->touch), t->caller, t->staged ? kStaged : ""});
+  for (const Touched* t : runtime.touched.unordered(operation.before)) result.push_back(beside(*t));
   return result;
 }
 

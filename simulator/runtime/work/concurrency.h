@@ -4,6 +4,7 @@
 // allocations and frees by TouchedMemory. Not followed are CUDA arrays and pageable host memory.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "simulator/engine/launch/launch.h"
@@ -12,6 +13,34 @@
 #include "simulator/runtime/work/work.h"
 
 namespace lockstep::runtime {
+
+// What an operation accesses, of memory that CUDA knows.
+struct Accesses {
+  memory::Box read, written;     // empty: none that is followed
+  Touch touch = Touch::kWrites;  // what is done to `written`
+};
+Accesses accesses_of(const Runtime& runtime, const Work& work);
+
+// The host accesses `box`, as the operation at `mine`, of code before `at`. Reports a `race` where
+// an operation that has been executed is not ordered before it, or where `pending`, which has not
+// been, accesses the same bytes; `from` is where that code was called, if it is known. A `flag`
+// (touched_memory.h) races with no strong access of a kernel.
+struct HostAccessed {
+  memory::Box box;
+  bool writes = false, flag = false;
+  const void* at = nullptr;
+  const void* from = nullptr;
+};
+struct PendingAccess {
+  std::string call;  // "cudaMemcpyAsync in stream 5"
+  const void* caller = nullptr;
+  memory::Box box;
+  bool writes = false;
+};
+bool check_host_access(Runtime& runtime, const Clock& known, const HostAccessed& mine,
+                       const std::vector<PendingAccess>& pending);
+// A copy or fill of up to 8 aligned bytes: the host may poll what it writes.
+bool is_small(const memory::Box& box);
 
 // Reports a `race` where the operation, put by `api_name`, conflicts with an earlier one that is
 // not ordered before it, and remembers what it accesses. Kernels are left to the engine.

@@ -1,6 +1,8 @@
 #include "simulator/runtime/work/executor.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <string>
 #include <thread>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "simulator/engine/launch/helper_threads.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/output_signals.h"
 #include "simulator/runtime/state/thread_count.h"
 #include "simulator/runtime/work/attendant.h"
 #include "simulator/runtime/work/memory_operations.h"
@@ -57,6 +60,21 @@ class Executing {
   const PutBy* before_;
 };
 
+// The pages of registered memory are open to the engine while it lives.
+class PagesOpen {
+ public:
+  explicit PagesOpen(GuardedPages& pages) : pages_(pages), counts_(pages.begin_execution()) {}
+  ~PagesOpen() {
+    if (counts_) pages_.end_execution();
+  }
+  PagesOpen(const PagesOpen&) = delete;
+  PagesOpen& operator=(const PagesOpen&) = delete;
+
+ private:
+  GuardedPages& pages_;
+  bool counts_;
+};
+
 bool is_host_function(const Pending& p) {
   return p.callback || std::holds_alternative<HostWork>(p.work);
 }
@@ -66,8 +84,10 @@ void run_host_function(Runtime& runtime, Pending& p, cudaError_t error) {
   if (!p.callback && error != cudaSuccess) return;  // CUDA does not call them then
   runtime.has_waited();
   runtime.order.host_waits_for(p.at.before);
+  runtime.host_watch.settle(runtime);
   const Unlocked unlocked(runtime.lock);
   run_callback([&] {
+    thread_state().function = &p.at;
     if (p.callback) {
       p.callback(error);
     } else {
@@ -90,17 +110,32 @@ void executed(Runtime& runtime, Device& device, Pending& p, cudaError_t error) {
   if (device.error != cudaSuccess) drop_pending(runtime, device);
 }
 
-// Of a kernel. *done: false where it waits.
+// Other seeds than 0 interrupt kernels: after how many warp instructions, 0 for never.
+std::uint64_t slice(Runtime& runtime) {
+  if (runtime.settings.schedule == 0 || runtime.queue.size() < 2 || runtime.random() % 4 != 0)
+    return 0;
+  constexpr std::uint64_t kMost = 4096;
+  return 1 + runtime.random() % kMost;
+}
+
+// Of a kernel. *done: false where it waits, or is interrupted.
 cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work, Pending& p,
                        bool* done) {
+  using State = engine::Running::State;
   if (!p.kernel) {
     const cudaError_t error = RunningKernel::begin(runtime, device, work, p.at, p.chain, &p.kernel);
     if (error != cudaSuccess) return error;
-    if (p.kernel->advance()) return p.kernel->finish(runtime, device, p.at);
+    const State state = p.kernel->advance(slice(runtime));
+    if (state == State::kDone) return p.kernel->finish(runtime, device, p.at);
+    p.interrupted = state == State::kSliced;
     runtime.queue.changed();
   } else {
+    // It polls, maybe what the host writes.
+    p.kernel->running().also_known(runtime.order.host().values());
     const std::uint64_t before = p.kernel->running().changes();
-    if (p.kernel->advance()) return p.kernel->finish(runtime, device, p.at);
+    const State state = p.kernel->advance(slice(runtime));
+    if (state == State::kDone) return p.kernel->finish(runtime, device, p.at);
+    p.interrupted = state == State::kSliced;
     // Others may wait for what it has written.
     if (p.kernel->running().changes() != before) runtime.queue.changed();
   }
@@ -129,6 +164,7 @@ bool execute(Runtime& runtime, Pending& p) {
     error = device.error;
   } else {
     const Executing executing(p);
+    const PagesOpen open(runtime.host_watch.pages);
     try {
       error = perform(runtime, device, p, &done);
     } catch (...) {
@@ -137,7 +173,8 @@ bool execute(Runtime& runtime, Pending& p) {
   }
   if (!done) {
     p.running = false;
-    runtime.queue.waits(p);
+    // What was only interrupted may go on at once.
+    if (!std::exchange(p.interrupted, false)) runtime.queue.waits(p);
     return false;
   }
   executed(runtime, device, p, error);
@@ -246,6 +283,26 @@ void report_deadlock(Runtime& runtime, const Clock& what) {
   if (device.error == cudaSuccess)
     device.error = static_cast<cudaError_t>(check::cuda_error(check::Kind::kDeadlock));
   drop_pending(runtime, device);
+}
+
+// The process ends, and nobody calls its functions any more.
+void report_what_is_left(const Runtime& runtime) {
+  std::vector<const Entry*> functions;
+  std::size_t left = 0;
+  for (const auto& entry : runtime.queue.entries()) {
+    const bool behind = std::any_of(functions.begin(), functions.end(), [&](const Entry* f) {
+      return entry->at.before.covers(f->at.lane, f->at.sequence);
+    });
+    if (entry->for_host) functions.push_back(entry.get());
+    left += entry->for_host || behind;
+  }
+  if (left == 0 || runtime.findings.quiet()) return;
+  const OutputSignalsHeldBack held_back;
+  std::fprintf(
+      stderr,
+      "lockstep: the program ended without a wait for %zu host function%s: %zu operation%s "
+      "not executed\n",
+      functions.size(), functions.size() == 1 ? "" : "s", left, left == 1 ? " was" : "s were");
 }
 
 // Whether the host may write what is waited for while this thread waits.
@@ -359,6 +416,7 @@ void execute_at_exit(Runtime& runtime) {
   if (runtime.start_error != cudaSuccess || thread_state().in_callback) return;
   runtime.queue.changed();
   run_what_can(runtime, {nullptr, true, random_of(runtime)});
+  report_what_is_left(runtime);
   // Nobody will write what kernels wait for. Where the host could have, the program may have meant
   // to leave them.
   if (!runtime.host_sees_memory) report_deadlock(runtime, {});

@@ -85,8 +85,38 @@ std::uint32_t suppressed_kinds(const Runtime& runtime, const engine::Kernel& ker
              : runtime.settings.suppressions.kinds_in(demangled(kernel.name()));
 }
 
+// What nobody has written may have been put, and not been executed.
+void name_what_waits(Runtime& runtime, const Operation& at, std::vector<check::Finding>& findings) {
+  std::string first;
+  std::size_t others = 0;
+  for (const auto& entry : runtime.queue.entries()) {
+    const auto& p = static_cast<const Pending&>(*entry);
+    const bool ordered =
+        at.before.covers(p.at.lane, p.at.sequence) || p.at.before.covers(at.lane, at.sequence);
+    const auto* const kernel = std::get_if<KernelWork>(&p.work);
+    const bool writes = kernel != nullptr || !accesses_of(runtime, p.work).written.empty();
+    if (ordered || p.for_host || !writes) continue;
+    if (!first.empty()) {
+      ++others;
+      continue;
+    }
+    const KernelEntry* const launched =
+        kernel == nullptr ? nullptr : runtime.modules.find_kernel(kernel->function);
+    first = launched != nullptr ? demangled(launched->name) + p.at.stream.in()
+                                : with_place(p.api_name + p.at.stream.in(), p.caller);
+  }
+  if (first.empty()) return;
+  for (check::Finding& f : findings) {
+    if (f.kind != check::Kind::kUninitialised) continue;
+    f.detail += std::string(f.detail.empty() ? "" : "\n  ") + "Not executed yet, and not ordered " +
+                "before this kernel: " + first +
+                (others == 0 ? "" : ", and " + std::to_string(others) + " more") + ".";
+  }
+}
+
 void keep_outcome(Runtime& runtime, Device& device, const engine::Kernel& kernel,
-                  engine::Outcome outcome) {
+                  const Operation& at, engine::Outcome outcome) {
+  name_what_waits(runtime, at, outcome.findings);
   ++device.launches;
   device.counters.add(outcome.counters);
   runtime.record.launched(kernel.name(), device.ordinal, outcome.counters);
@@ -279,17 +309,18 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   return cudaSuccess;
 }
 
-bool RunningKernel::advance() {
-  if (outcome_ || running_->advance() == engine::Running::State::kDone) return true;
-  has_waited_ = true;
-  return false;
+engine::Running::State RunningKernel::advance(std::uint64_t budget) {
+  using State = engine::Running::State;
+  const State state = outcome_ ? State::kDone : running_->advance(budget);
+  has_waited_ |= state == State::kStill;
+  interrupted_ |= state != State::kDone;
+  return state;
 }
 
 cudaError_t RunningKernel::finish(Runtime& runtime, Device& device, const Operation& at) {
   engine::Outcome outcome = outcome_ ? std::move(*outcome_) : running_->finish();
   running_ = nullptr;
-  if (has_waited_) {
-    // Others have run in between.
+  if (interrupted_) {
     runtime.dependent_launches.forget();
   } else {
     // Its name is for grids that may run beside it: long to make, where there are none.
@@ -299,7 +330,7 @@ cudaError_t RunningKernel::finish(Runtime& runtime, Device& device, const Operat
   if (outcome.informed_host) runtime.order.host_waits_for(at.before);
   if (Interceptor* const interceptor = runtime.interceptor.get(); interceptor != nullptr)
     interceptor->after_launch(*entry_->binary, *kernel_, outcome);
-  keep_outcome(runtime, device, *kernel_, std::move(outcome));
+  keep_outcome(runtime, device, *kernel_, at, std::move(outcome));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;
 }
 

@@ -307,6 +307,7 @@ cudaError_t put_in_queue(Runtime& runtime, Device& device, const Call& call, cud
     runtime.freeing[reinterpret_cast<memory::Address>(memory->pointer)] = p->at;
   p->work = std::move(work);
   runtime.queue.add(p);
+  if (!waits.until_done) runtime.host_watch.added(runtime, p);
   after_put(runtime);
   if (in_the_call && (!at_once || waits.until_done)) run_until(runtime, p->at.before);
   if (waits.until_done) {

@@ -1,0 +1,250 @@
+#include "simulator/runtime/state/host_watch.h"
+
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "simulator/runtime/host/callers.h"
+#include "simulator/runtime/host/libc_calls.h"
+#include "simulator/runtime/state/leaks.h"
+#include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/work/concurrency.h"
+#include "simulator/runtime/work/pending.h"
+
+namespace lockstep::runtime {
+namespace {
+
+bool host_sees(const memory::Allocation& a) {
+  return a.kind == memory::Kind::kManaged || a.kind == memory::Kind::kPinned ||
+         a.kind == memory::Kind::kRegistered;
+}
+
+bool watches(const Runtime& runtime) {
+  return runtime.host_sees_memory && runtime.settings.host_accesses &&
+         (runtime.settings.checks & check::kRaces) != 0 && runtime.interceptor == nullptr;
+}
+
+bool has_failed(const Runtime& runtime) {
+  return std::any_of(runtime.devices.begin(), runtime.devices.end(),
+                     [](const Device& device) { return device.error != cudaSuccess; });
+}
+
+// Of a handler's call, on a stack that is large enough for anything.
+struct OwnStack {
+  static constexpr std::size_t kBytes = std::size_t{1} << 20;
+  ucontext_t here{}, there{};
+  void* stack = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  const HostAccess* access = nullptr;
+  const std::vector<const void*>* callers = nullptr;
+  Verdict verdict = Verdict::kOpen;
+};
+
+Verdict judge_here(const HostAccess& access, const std::vector<const void*>& callers) {
+  Runtime& runtime = Runtime::get();
+  const void* const behind =
+      callers.empty() ? static_cast<const char*>(access.at) + 1 : callers.front();
+  try {
+    return runtime.host_watch.accessed(runtime, access, behind, callers) ? Verdict::kOpenWithOthers
+                                                                         : Verdict::kStep;
+  } catch (...) {
+    return Verdict::kOpen;
+  }
+}
+
+// Under the device lock: there is one.
+OwnStack* own = nullptr;
+
+void judge_there() { own->verdict = judge_here(*own->access, *own->callers); }
+
+Verdict judge_on_own_stack(const HostAccess& access) {
+  if (own == nullptr) own = new OwnStack;
+  const std::vector<const void*> none;
+  if (own->stack == MAP_FAILED || getcontext(&own->there) != 0) return Verdict::kOpen;
+  own->there.uc_stack.ss_sp = own->stack;
+  own->there.uc_stack.ss_size = OwnStack::kBytes;
+  own->there.uc_link = &own->here;
+  own->access = &access;
+  own->callers = &none;
+  makecontext(&own->there, judge_there, 0);
+  return swapcontext(&own->here, &own->there) == 0 ? own->verdict : Verdict::kOpen;
+}
+
+// Another thread of the host may hold the lock for as long as a kernel runs, and may wait for what
+// this one is about to write: then the access is not looked at.
+bool lock_for_a_while(DeviceLock& lock) {
+  constexpr int kTimes = 200, kMicroseconds = 100;
+  for (int i = 0; i < kTimes; ++i) {
+    if (lock.try_lock()) return true;
+    usleep(kMicroseconds);
+  }
+  return false;
+}
+
+Verdict judge(const HostAccess& access) {
+  Runtime& runtime = Runtime::get();
+  // The simulated GPU's own accesses, and what it calls.
+  if (runtime.lock.is_mine() || !lock_for_a_while(runtime.lock)) return Verdict::kOpen;
+  constexpr unsigned kVector = 16;
+  HostAccess mine = access;
+  mine.overreads = !mine.writes && mine.bytes >= kVector && is_of_library(mine.at);
+  const Verdict verdict =
+      on_signal_stack() ? judge_on_own_stack(mine) : judge_here(mine, program_frames(mine.at));
+  runtime.lock.unlock();
+  return verdict;
+}
+
+void access_for_a_call(const void* begin, std::size_t bytes, bool writes, const void* from) {
+  Runtime& runtime = Runtime::get();
+  HostWatch& watch = runtime.host_watch;
+  if (!watch.pages.any() || bytes == 0 || runtime.lock.is_mine()) return;
+  const auto first = reinterpret_cast<memory::Address>(begin);
+  bool any = false;
+  for (memory::Address page = first & ~(kPageBytes - 1); page < first + bytes; page += kPageBytes)
+    any |= watch.pages.state(page, writes) == GuardedPages::State::kProtected;
+  if (!any) return;
+  if (lock_for_a_while(runtime.lock)) {
+    // Once for each page: an access is compared with what lies on one.
+    HostAccess access;
+    access.writes = writes;
+    for (memory::Address at = first; at < first + bytes;) {
+      const memory::Address end =
+          std::min<memory::Address>(first + bytes, (at & ~(kPageBytes - 1)) + kPageBytes);
+      access.address = at;
+      access.bytes = static_cast<unsigned>(end - at);
+      if (watch.accessed(runtime, access, from, {from})) break;
+      at = end;
+    }
+    runtime.lock.unlock();
+  }
+  for (memory::Address page = first & ~(kPageBytes - 1); page < first + bytes; page += kPageBytes)
+    watch.pages.open(page, false);
+}
+
+}  // namespace
+
+void HostWatch::guard(Runtime& runtime, const std::shared_ptr<Pending>& pending,
+                      const memory::Box& box, GuardedPages::Level level, bool is_kernel) {
+  if (box.empty()) return;
+  const memory::Allocation* const a = runtime.memory->find(box.begin);
+  if (a == nullptr || a->freed || !host_sees(*a)) return;
+  if (!watch_faults(&pages, judge)) {
+    refused_ = true;
+    return;
+  }
+  lead_libc_calls(access_for_a_call);
+  GuardedPages::Guard guard;
+  guard.box = is_kernel ? memory::Box::line(a->base, a->size) : box;
+  guard.level = level;
+  guard.lane = pending->at.lane;
+  guard.sequence = pending->at.sequence;
+  guard.is_kernel = is_kernel;
+  guard.pending = pending;
+  pages.add(*a, std::move(guard));
+}
+
+// A kernel may access what its parameters point to, and the managed variables.
+void HostWatch::added(Runtime& runtime, const std::shared_ptr<Pending>& pending) {
+  if (!watches(runtime) || refused_ || runtime.order.host().covers(pending->at.before)) return;
+  using Level = GuardedPages::Level;
+  if (const auto* kernel = std::get_if<KernelWork>(&pending->work)) {
+    const std::vector<std::byte>& bytes = kernel->parameters;
+    for (std::size_t i = 0; i + sizeof(memory::Address) <= bytes.size(); i += 8) {
+      memory::Address value = 0;
+      std::memcpy(&value, bytes.data() + i, sizeof value);
+      if (value >= kPageBytes)
+        guard(runtime, pending, memory::Box::line(value, 1), Level::kClosed, true);
+    }
+    for (const memory::Address variable : runtime.modules.managed_variables())
+      guard(runtime, pending, memory::Box::line(variable, 1), Level::kClosed, true);
+    return;
+  }
+  const Accesses accesses = accesses_of(runtime, pending->work);
+  guard(runtime, pending, accesses.read, Level::kReadOnly, false);
+  guard(runtime, pending, accesses.written, Level::kClosed, false);
+}
+
+void HostWatch::settle_guards(Runtime& runtime) {
+  const auto is_live = [&](memory::Address base, std::uint64_t id) {
+    const memory::Allocation* const a = runtime.memory->find(base);
+    return a != nullptr && !a->freed && a->id == id;
+  };
+  // After an error nobody waits any more.
+  if (has_failed(runtime)) {
+    pages.clear(is_live);
+    return;
+  }
+  if (settled_at_ == runtime.order.host_waits()) return;
+  settled_at_ = runtime.order.host_waits();
+  pages.settle(runtime.order.host(), is_live);
+}
+
+void HostWatch::remember(Runtime& runtime, const HostAccess& access, const void* at) {
+  const Operation* const function = thread_state().function;
+  const Operation operation = function != nullptr ? *function : runtime.order.host_access();
+  Touched t;
+  t.box = memory::Box::line(access.address, access.overreads ? 1 : access.bytes);
+  t.touch = access.writes ? Touch::kWrites : Touch::kReads;
+  t.call = kTheHost;
+  t.caller = at;
+  t.stream.kind = engine::StreamName::Kind::kNone;
+  t.lane = operation.lane;
+  t.sequence = operation.sequence;
+  t.host = true;
+  t.flag = !access.overreads && is_small(t.box);
+  if (last_.caller == at && last_.touch == t.touch && last_.sequence == t.sequence) {
+    if (last_.box == t.box) {
+      t.polls = true;
+    } else if (last_.box.end() == t.box.begin) {  // element after element
+      t.box = memory::Box::line(last_.box.begin, last_.box.width + t.box.width);
+      t.flag = t.flag && last_.flag;
+    }
+  }
+  last_ = t;
+  runtime.touched.add(std::move(t));
+}
+
+bool HostWatch::accessed(Runtime& runtime, const HostAccess& access, const void* at,
+                         const std::vector<const void*>& callers) {
+  HostAccessed mine;
+  mine.box = memory::Box::line(access.address, access.overreads ? 1 : access.bytes);
+  mine.writes = access.writes;
+  mine.flag = !access.overreads && is_small(mine.box);
+  mine.at = at;
+  // Kernels that are under way may have informed the host of what they have done so far.
+  Clock known = runtime.order.host();
+  for (const auto& entry : runtime.queue.entries()) {
+    const auto& p = static_cast<const Pending&>(*entry);
+    const engine::Running* const running = p.kernel ? p.kernel->under_way() : nullptr;
+    if (running != nullptr && running->informed_host()) known.join(p.at.before);
+  }
+  const Operation* const function = thread_state().function;
+  std::vector<PendingAccess> waiting;
+  bool is_compared_later = false;
+  for (const GuardedPages::Guard& g : pages.guards(access.address, access.bytes)) {
+    const auto pending = std::static_pointer_cast<Pending>(g.pending.lock());
+    if (!pending || pending->done || known.covers(g.lane, g.sequence)) continue;
+    // What comes after the function that accesses the memory waits for its end.
+    if (function != nullptr && pending->at.before.covers(function->lane, function->sequence))
+      continue;
+    if (g.is_kernel) {
+      is_compared_later |= !pending->kernel;
+    } else if (mine.flag && is_small(g.box)) {
+      is_compared_later = true;
+    } else {
+      waiting.push_back({pending->api_name + pending->at.stream.in(), pending->caller, g.box,
+                         g.level == GuardedPages::Level::kClosed});
+    }
+  }
+  if (callers.size() > 1) mine.from = callers[1];
+  if (check_host_access(runtime, known, mine, waiting)) return true;
+  if (is_compared_later) remember(runtime, access, at);
+  return false;
+}
+
+}  // namespace lockstep::runtime

@@ -1,0 +1,88 @@
+// Programs that access memory of the host beside operations (watch.cu): right ones are right and
+// not accused, under the default schedule, under seeds, and when operations are executed as they
+// are put; the others are found, with the line of the host's code.
+//
+//   bazel test //tests/streams:watch_test --test_env=STREAMS_SEEDS=20
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/streams/run.h"
+
+namespace lockstep::streams {
+namespace {
+
+struct Program {
+  std::string name, kind;
+};
+
+std::ostream& operator<<(std::ostream& to, const Program& p) { return to << p.name; }
+
+std::vector<Program> programs() {
+  std::vector<Program> all;
+  for (const auto& row : table(run("", "watch --list", testing::TempDir() + "/list").out))
+    if (row.size() == 2) all.push_back({row[0], row[1]});
+  return all;
+}
+
+std::string all_of(const Outcome& o) { return o.text() + o.findings.dump(2); }
+
+Outcome run_one(const Program& p, const std::string& options) {
+  return run(options, "watch " + p.name, testing::TempDir() + p.name);
+}
+
+void expect_right(const Program& p, const std::string& options) {
+  SCOPED_TRACE(options);
+  const Outcome o = run_one(p, options);
+  EXPECT_EQ(o.status, 0) << all_of(o);
+  EXPECT_EQ(o.out, p.name + "\tright\n") << all_of(o);
+  EXPECT_TRUE(o.findings.empty()) << all_of(o);
+}
+
+class Watched : public testing::TestWithParam<Program> {};
+
+TEST_P(Watched, ByDefault) {
+  const Program& p = GetParam();
+  if (p.kind == "right") return expect_right(p, "");
+  const Outcome o = run_one(p, "");
+  EXPECT_EQ(o.out, p.name + "\tright\n") << all_of(o);
+  const bool found = std::any_of(o.findings.begin(), o.findings.end(), [](const json& f) {
+    const std::string text = f.dump();
+    return f["kind"] == "race" && f["severity"] == "error" && has(text, "the host") &&
+           has(text, "watch.cu:");
+  });
+  EXPECT_TRUE(found) << all_of(o);
+}
+
+TEST_P(Watched, UnderEverySeed) {
+  const Program& p = GetParam();
+  if (p.kind != "right") return;
+  const char* const words = std::getenv("STREAMS_SEEDS");
+  const int seeds = words ? std::atoi(words) : 3;
+  for (int seed = 1; seed <= seeds; ++seed) expect_right(p, "--schedule=" + std::to_string(seed));
+}
+
+TEST_P(Watched, AtOnce) {
+  if (GetParam().kind != "right") return;
+  setenv("LOCKSTEP_STREAMS", "at-once", 1);
+  expect_right(GetParam(), "");
+  unsetenv("LOCKSTEP_STREAMS");
+}
+
+// Nothing is protected, and nothing found.
+TEST_P(Watched, SwitchedOff) {
+  const Program& p = GetParam();
+  setenv("LOCKSTEP_HOST_ACCESSES", "ignore", 1);
+  const Outcome o = run_one(p, "");
+  unsetenv("LOCKSTEP_HOST_ACCESSES");
+  EXPECT_EQ(o.status, 0) << all_of(o);
+  EXPECT_EQ(o.out, p.name + "\tright\n") << all_of(o);
+  EXPECT_TRUE(o.findings.empty()) << all_of(o);
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Watched, testing::ValuesIn(programs()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace lockstep::streams
