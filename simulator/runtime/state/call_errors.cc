@@ -65,15 +65,16 @@ const void* caller() {
 RunningCall* RunningCall::current() { return thread_state().call; }
 
 RunningCall::RunningCall(const char* driver_function)
-    : outer_(std::exchange(thread_state().call, this)),
+    : thread_(thread_state()),
+      outer_(std::exchange(thread_.call, this)),
       called_as_(driver_function != nullptr ? driver_function
                  : outer_ != nullptr        ? outer_->called_as_
                                             : nullptr),
       launched_from_(outer_ != nullptr ? outer_->launched_from_
-                                       : std::exchange(thread_state().launched_from, nullptr)) {}
+                                       : std::exchange(thread_.launched_from, nullptr)) {}
 
 RunningCall::~RunningCall() {
-  thread_state().call = outer_;
+  thread_.call = outer_;
   if (outer_ == nullptr) return;
   if (result.error != cudaSuccess && result.error != cudaErrorNotReady) {
     outer_->result = std::move(result);

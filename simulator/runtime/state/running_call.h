@@ -7,6 +7,8 @@
 
 namespace lockstep::runtime {
 
+struct ThreadState;  // runtime.h
+
 // How a call has ended.
 struct CallResult {
   int error = 0;       // of its API; 0: none
@@ -38,6 +40,7 @@ class RunningCall {
   CallResult result;
 
  private:
+  ThreadState& thread_;
   RunningCall* const outer_;
   const char* called_as_;
   const void* launched_from_;

@@ -87,26 +87,32 @@ void Runtime::report_leaks() {
 
 bool is_unloading() { return unloaded; }
 
-void start_driver() {
-  Runtime& runtime = Runtime::get();
-  if (!called_by_driver_api() && runtime.start_error == cudaSuccess)
+namespace {
+
+void start_driver(Runtime& runtime, bool by_driver_api) {
+  if (!by_driver_api && runtime.start_error == cudaSuccess)
     runtime.driver_started.store(true, std::memory_order_relaxed);
 }
 
+}  // namespace
+
+void start_driver() { start_driver(Runtime::get(), called_by_driver_api()); }
+
 cudaError_t begin_call(const char* function, Reach reach) {
   Runtime& runtime = Runtime::get();
-  start_driver();
+  const bool by_driver_api = called_by_driver_api();
+  start_driver(runtime, by_driver_api);
   if (runtime.start_error != cudaSuccess) return runtime.start_error;
   if (thread_state().in_callback && reach == Reach::kDevice) {
     runtime.explain(function, "called from a callback, where CUDA calls are not permitted");
     return cudaErrorNotPermitted;
   }
-  if (reach == Reach::kContext && !called_by_driver_api()) contexts().bind(thread_state().device);
+  if (reach == Reach::kContext && !by_driver_api) contexts().bind(thread_state().device);
   if (reach != Reach::kDevice) return cudaSuccess;
-  if (!called_by_driver_api() && comes_after_unloading(function)) return cudaErrorCudartUnloading;
+  if (!by_driver_api && comes_after_unloading(function)) return cudaErrorCudartUnloading;
   runtime.used = true;
   // The driver API asks for a context before it comes here.
-  if (!called_by_driver_api()) contexts().bind(thread_state().device);
+  if (!by_driver_api) contexts().bind(thread_state().device);
   return runtime.current().error;
 }
 
