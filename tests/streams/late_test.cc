@@ -47,6 +47,9 @@ void expect(const Program& p, const std::string& options) {
     EXPECT_TRUE(is_right(o, p)) << all_of(o);
   } else if (p.kind == "answers") {
     EXPECT_TRUE(is_right(o, p)) << all_of(o);
+  } else if (p.kind == "found") {
+    if (options != "--schedule=0") return;
+    EXPECT_TRUE(has_finding(o, "race")) << all_of(o);
   } else if (p.kind == "hint") {
     // Other schedules may execute it before.
     EXPECT_TRUE(has_finding(o, "race") || has_finding(o, "uninitialised")) << all_of(o);

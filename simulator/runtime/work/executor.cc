@@ -110,32 +110,19 @@ void executed(Runtime& runtime, Device& device, Pending& p, cudaError_t error) {
   if (device.error != cudaSuccess) drop_pending(runtime, device);
 }
 
-// Other seeds than 0 interrupt kernels: after how many warp instructions, 0 for never.
-std::uint64_t slice(Runtime& runtime) {
-  if (runtime.settings.schedule == 0 || runtime.queue.size() < 2 || runtime.random() % 4 != 0)
-    return 0;
-  constexpr std::uint64_t kMost = 4096;
-  return 1 + runtime.random() % kMost;
-}
-
-// Of a kernel. *done: false where it waits, or is interrupted.
+// Of a kernel. *done: false where it waits.
 cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work, Pending& p,
                        bool* done) {
-  using State = engine::Running::State;
   if (!p.kernel) {
     const cudaError_t error = RunningKernel::begin(runtime, device, work, p.at, p.chain, &p.kernel);
     if (error != cudaSuccess) return error;
-    const State state = p.kernel->advance(slice(runtime));
-    if (state == State::kDone) return p.kernel->finish(runtime, device, p.at);
-    p.interrupted = state == State::kSliced;
+    if (p.kernel->advance()) return p.kernel->finish(runtime, device, p.at);
     runtime.queue.changed();
   } else {
     // It polls, maybe what the host writes.
     p.kernel->running().also_known(runtime.order.host().values());
     const std::uint64_t before = p.kernel->running().changes();
-    const State state = p.kernel->advance(slice(runtime));
-    if (state == State::kDone) return p.kernel->finish(runtime, device, p.at);
-    p.interrupted = state == State::kSliced;
+    if (p.kernel->advance()) return p.kernel->finish(runtime, device, p.at);
     // Others may wait for what it has written.
     if (p.kernel->running().changes() != before) runtime.queue.changed();
   }
@@ -173,8 +160,7 @@ bool execute(Runtime& runtime, Pending& p) {
   }
   if (!done) {
     p.running = false;
-    // What was only interrupted may go on at once.
-    if (!std::exchange(p.interrupted, false)) runtime.queue.waits(p);
+    runtime.queue.waits(p);
     return false;
   }
   executed(runtime, device, p, error);

@@ -309,18 +309,17 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   return cudaSuccess;
 }
 
-engine::Running::State RunningKernel::advance(std::uint64_t budget) {
-  using State = engine::Running::State;
-  const State state = outcome_ ? State::kDone : running_->advance(budget);
-  has_waited_ |= state == State::kStill;
-  interrupted_ |= state != State::kDone;
-  return state;
+bool RunningKernel::advance() {
+  if (outcome_ || running_->advance() == engine::Running::State::kDone) return true;
+  has_waited_ = true;
+  return false;
 }
 
 cudaError_t RunningKernel::finish(Runtime& runtime, Device& device, const Operation& at) {
   engine::Outcome outcome = outcome_ ? std::move(*outcome_) : running_->finish();
   running_ = nullptr;
-  if (interrupted_) {
+  if (has_waited_) {
+    // Others have run in between.
     runtime.dependent_launches.forget();
   } else {
     // Its name is for grids that may run beside it: long to make, where there are none.

@@ -28,8 +28,8 @@ class RunningKernel {
   static cudaError_t begin(Runtime& runtime, Device& device, const KernelWork& work,
                            const Operation& at, std::uint64_t chain,
                            std::unique_ptr<RunningKernel>* result);
-  // Runs it, until some host thread has executed so many warp instructions; 0: however many.
-  engine::Running::State advance(std::uint64_t budget);
+  // Runs it. False: it waits for memory to change that it does not change itself.
+  bool advance();
   engine::Running& running() { return *running_; }
   // nullptr: it has ended.
   engine::Running* under_way() { return running_.get(); }
@@ -49,7 +49,6 @@ class RunningKernel {
   std::unique_ptr<engine::Running> running_;
   std::optional<engine::Outcome> outcome_;  // where it ran to its end at once
   bool has_waited_ = false;
-  bool interrupted_ = false;  // others have run in between
 };
 
 // The error for something that is no registered kernel: a null pointer, or anything else, which

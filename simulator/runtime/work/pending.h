@@ -26,7 +26,6 @@ struct Pending final : Entry, PutBy {
   std::uint64_t chain = 0;
   std::unique_ptr<RunningKernel> kernel;  // of KernelWork, once it has begun
   std::size_t next_value = 0;        // of MemoryOperationsWork: the first that has not been done
-  bool interrupted = false;          // the kernel can go on: the seed has interrupted it
   bool awaited = false;              // the call that has put it returns its error
   bool late = false;                 // that call has returned, or its arguments were checked then
   cudaError_t result = cudaSuccess;  // once it is done
