@@ -62,6 +62,8 @@ def _by_nvrtc(library: str, text: str, name: str, options: Sequence[str], device
     if nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), name.encode(), 0, None, None):
         raise CompileError("NVRTC could not be started")
     words = [f"--gpu-architecture={device.replace('sm_', 'compute_')}", "-lineinfo",
+             # Of <math.h>, which nvcc includes.
+             "-DINFINITY=__int_as_float(0x7f800000)", "-DNAN=__int_as_float(0x7fffffff)",
              *(f"-I{folder}" for folder in _include_folders()),
              f"-I{os.path.dirname(os.path.abspath(name))}", *options]
     status = nvrtc.nvrtcCompileProgram(
@@ -110,10 +112,14 @@ def compile_ptx(source: str, options: Sequence[str] = (), device: str = "sm_90")
             text = file.read()
         if source.endswith(".ptx"):
             return Compiled(text)
-    library = _nvrtc_library()
+    library, program = _nvrtc_library(), nvcc()
     if library:
-        return _by_nvrtc(library, text, name, options, device)
-    program = nvcc()
+        try:
+            return _by_nvrtc(library, text, name, options, device)
+        except CompileError:
+            # nvcc has headers of the host, such as <cuda_runtime.h> and <cmath>.
+            if not program or "#include" not in text:
+                raise
     if not program:
         raise NoCompiler("CUDA C++ needs NVRTC (libnvrtc.so, in CUDA's toolkit or pip's "
                          "nvidia-cuda-nvrtc) or nvcc; neither was found. PTX needs none")
