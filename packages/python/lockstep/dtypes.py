@@ -64,7 +64,10 @@ def decode(stored: np.ndarray, kind: DType) -> np.ndarray:
     if kind.name == "bf16":
         wide = np.ascontiguousarray(stored).astype(np.uint32) << 16
         return wide.view(np.float32).astype(np.float64)
-    return stored.astype(np.float64) if kind.is_float else stored
+    if not kind.is_float:
+        return stored
+    with np.errstate(invalid="ignore"):  # signalling NaN
+        return stored.astype(np.float64)
 
 
 def encode(values: np.ndarray, kind: DType) -> np.ndarray:

@@ -49,10 +49,12 @@ def cuda_homes() -> list:
 
 def nvcc() -> str:
     """The path of nvcc, or "" where there is none."""
-    on_path = shutil.which("nvcc")
-    if on_path:
-        return on_path
+    return toolkit_program("nvcc")
+
+
+def toolkit_program(name: str) -> str:
+    """The path of a program of the toolkit, such as ptxas, or "" where there is none."""
     for home in cuda_homes():
-        if os.access(os.path.join(home, "bin/nvcc"), os.X_OK):
-            return os.path.join(home, "bin/nvcc")
-    return ""
+        if os.access(os.path.join(home, "bin", name), os.X_OK):
+            return os.path.join(home, "bin", name)
+    return shutil.which(name) or ""

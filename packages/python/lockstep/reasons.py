@@ -19,10 +19,10 @@ CODES: Dict[str, str] = {
     "copy": "a copy, by which a result can come from elsewhere",
     "state-between-calls": "something is kept from one call to the next",
     "unwritten-output": "elements of an output that this call did not write",
-    "stale-output": "the result of the call before",
-    "ignores-inputs": "the same result for other inputs",
     "input-changed": "an input was changed",
     "wrote-outside": "bytes between the rows of an output were changed",
+    "stale-output": "the result of the call before",
+    "ignores-inputs": "the same result for other inputs",
     "nan": "NaN where the reference has none, or none where it has one",
     "precision": "near the reference, and outside of the bound",
     "wrong-result": "elements outside of the bound",
@@ -41,22 +41,22 @@ def weight(code: str) -> float:
 @dataclass
 class Reason:
     """One reason: its code, a sentence, the source line where one is known, the first case and call
-    where it was seen (0: before any), and in how many calls."""
+    where it was seen (0: before any), and how often."""
 
     code: str
     text: str
     place: str = ""
     case: int = 0
     call: int = 0
-    calls: int = 1
+    times: int = 1
 
     def json(self) -> Dict[str, Any]:
         return {"code": self.code, "text": self.text, "place": self.place, "case": self.case,
-                "call": self.call, "calls": self.calls}
+                "call": self.call, "times": self.times}
 
 
 class Reasons:
-    """Collects reasons: one of a code and place each, with the number of calls."""
+    """Collects reasons: one of a code and place each, with how often."""
 
     def __init__(self) -> None:
         self._by_key: Dict[tuple, Reason] = {}
@@ -64,7 +64,7 @@ class Reasons:
     def add(self, reason: Reason) -> None:
         key = (reason.code, reason.place)
         if key in self._by_key:
-            self._by_key[key].calls += 1
+            self._by_key[key].times += 1
         else:
             self._by_key[key] = reason
 

@@ -100,7 +100,8 @@ def _judge(options: argparse.Namespace) -> int:
 def _compare(options: argparse.Namespace) -> int:
     from lockstep import comparing
     task, hidden, settings = _settings(options)
-    made = comparing.compare_kernels(task, options.old, options.new, settings, hidden)
+    made = comparing.compare_kernels(task, options.old, options.new, settings, hidden,
+                                     options.task)
     if options.json:
         _write(options.json, made.json())
     if options.json != "-":

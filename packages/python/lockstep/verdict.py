@@ -86,7 +86,7 @@ def as_text(judgement: Judgement, task_path: str) -> str:
     for reason in reasons[:8]:
         where = f", case {reason.case} call {reason.call}" if reason.call else ""
         lines.append(f"  {reason.code}: {CODES.get(reason.code, 'a finding of the simulated GPU')}"
-                     f"{where}" + (f", {reason.calls} calls" if reason.calls > 1 else ""))
+                     f"{where}" + (f", {reason.times} times" if reason.times > 1 else ""))
         lines.append(_indented("\n".join(reason.text.splitlines()[:12])))
     if len(reasons) > 8:
         lines.append(f"  and {len(reasons) - 8} more reasons")

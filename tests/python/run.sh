@@ -1,0 +1,9 @@
+#!/bin/bash
+# run.sh LOCKSTEP-EXEC TEST [WORD...]: a test of this folder with Debian's Python.
+set -eu
+LOCKSTEP_TOOL_EXEC=$PWD/$1
+LOCKSTEP_TOOL_PYTHON=$PWD/packages/python_tool.sh
+PYTHONPATH=$PWD/packages/python:$PWD/tests/python
+export LOCKSTEP_TOOL_EXEC LOCKSTEP_TOOL_PYTHON PYTHONPATH PYTHONDONTWRITEBYTECODE=1
+unset LOCKSTEP_DEVICE LOCKSTEP_CHECKS
+exec /usr/bin/python3 "tests/python/$2" "${@:3}"
