@@ -101,7 +101,7 @@ def ulp(values: Any, kind: Any) -> np.ndarray:
     size = np.abs(np.asarray(values, dtype=np.float64))
     finite = np.isfinite(size)
     exponent = np.frexp(np.where(finite, size, 1.0))[1] - 1
-    exponent = np.maximum(exponent, kind.min_exponent)
+    exponent = np.where(size == 0, kind.min_exponent, np.maximum(exponent, kind.min_exponent))
     return np.where(finite, 2.0 ** (exponent.astype(np.float64) - (kind.digits - 1)), 0.0)
 
 
