@@ -16,8 +16,8 @@ def _before(code, includes=""):
 
 WRONG = [
     # Wrong results.
-    ("no maximum is taken out", "softmax", "softmax.cu", [("fmaxf(most, in[i])", "fmaxf(0, -90.f)")],
-     "nan"),
+    ("no maximum is taken out", "softmax", "softmax.cu",
+     [("fmaxf(most, in[i])", "fmaxf(0, -90.f)")], "nan"),
     ("the sum is forgotten", "softmax", "softmax.cu", [(" / sum;", ";")], "wrong-result"),
     ("the scalar is ignored", "axpy", "axpy.cu", [("a * x[i]", "2 * x[i]")], "wrong-result"),
     ("an element too few", "total", "total.cu", [("i < n; i", "i < n - 1; i")], "precision"),
@@ -63,18 +63,21 @@ WRONG = [
     ("the result is not cleared", "total", "total_host.cu",
      [("cudaMemsetAsync(out, 0, sizeof *out, stream)", "cudaSuccess")], "uninitialised"),
     ("between the rows", "transpose", "transpose_plain.cu",
-     [("r < rows; r", "r < rows + 2 * (c + 1 < columns); r"), ("x[r * stride", "x[min(r, rows - 1) * stride")],
+     [("r < rows; r", "r < rows + 2 * (c + 1 < columns); r"),
+      ("x[r * stride", "x[min(r, rows - 1) * stride")],
      "wrote-outside"),
     ("an input is scratch", "relu", "relu.cu",
      [("const float* x", "float* x"), ("0.0f;", "0.0f, x[i] = 0;")], "input-changed"),
     ("it waits for nobody", "relu", "relu.cu",
      [("  if (i < n)", "  while (n > 0) __nanosleep(10);\n  if (i < n)")], "deadlock"),
     ("it never ends", "relu", "relu.cu",
-     [("  if (i < n)", "  for (float k = 0; i < n; ++k) *(volatile float*)(y + i) = k;\n  if (i < n)")], "time"),
+     [("  if (i < n)", "  for (float k = 0; i < n; ++k) *(volatile float*)(y + i) = k;\n"
+       "  if (i < n)")], "time"),
     ("other bits under another schedule", "same_total", "total_warps.cu", [], "nondeterministic"),
     # State.
     ("it counts its calls", "axpy", "axpy.cu",
-     [("extern", "__device__ int calls;\nextern"), ("  if (i < n)", "  if (i == 0) ++calls;\n  if (i < n)")],
+     [("extern", "__device__ int calls;\nextern"),
+      ("  if (i < n)", "  if (i == 0) ++calls;\n  if (i < n)")],
      "state-between-calls"),
     ("the counter is not reset", "total", "total_last_block.cu", [("  done = 0;\n", "")],
      "state-between-calls"),
@@ -125,7 +128,8 @@ WRONG = [
      "time"),
     ("it allocates without end", "relu", "relu.py",
      [(_PYTHON_CALL, "    held = [bytes(1 << 28) for _ in range(64)]\n" + _PYTHON_CALL)], "error"),
-    ("it crashes", "axpy", "axpy_host.cu", _before("  abort();\n", "#include <cstdlib>\n"), "crash"),
+    ("it crashes", "axpy", "axpy_host.cu", _before("  abort();\n", "#include <cstdlib>\n"),
+     "crash"),
     ("it returns an error", "axpy", "axpy_host.cu",
      [("return cudaGetLastError();", "return cudaErrorUnknown;")], "error"),
     # Not even that far.

@@ -45,8 +45,8 @@ class Candidate:
                 "arrays": task.arrays, "returns_status": self.returns_status}
 
 
-_LIBRARY = re.compile(r"undefined symbol: ((?:cublas|cudnn|cufft|curand|cusparse|cusolver|nccl)\w*)",
-                      re.IGNORECASE)
+_LIBRARY = re.compile(
+    r"undefined symbol: ((?:cublas|cudnn|cufft|curand|cusparse|cusolver|nccl)\w*)", re.IGNORECASE)
 
 
 def library_symbol(text: str) -> str:

@@ -94,7 +94,8 @@ def resources(candidate: Optional[Candidate], device: str) -> Dict[str, int]:
                                os.path.join(folder, "out"), path], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace")
     found: Dict[str, int] = {}
-    for name, pattern in (("registers", r"Used (\d+) registers"), ("shared bytes", r"(\d+) bytes smem"),
+    for name, pattern in (("registers", r"Used (\d+) registers"),
+                          ("shared bytes", r"(\d+) bytes smem"),
                           ("spilled bytes", r"(\d+) bytes spill stores")):
         values = [int(v) for v in re.findall(pattern, done.stdout)]
         if values or (found and name != "registers"):

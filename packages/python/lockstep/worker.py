@@ -1,6 +1,6 @@
 """The process of a candidate: `python -m lockstep.worker DESCRIPTOR`, under lockstep exec.
 
-It is told what to load and what to call, by messages of frames.py, and answers with what happened:
+Messages of frames.py name what to load and what to call. It answers with what happened:
 the outputs' bytes, findings, the operations that were requested, counters. It decides nothing.
 """
 
