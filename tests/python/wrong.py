@@ -107,6 +107,12 @@ WRONG = [
      "no-kernel"),
     ("a copy for a kernel's result", "relu", "relu.py",
      [(_PYTHON_CALL, "    data = x.numpy()\n" + _PYTHON_CALL)], "other-stream"),
+    ("a copy into the result", "axpy", "axpy_host.cu",
+     [(_HOST_CALL, "  float* made;\n  cudaMallocAsync((void**)&made, 4 * n, stream);\n"
+       "  cudaMemcpyAsync(made, y, 4 * n, cudaMemcpyDeviceToDevice, stream);\n" +
+       _HOST_CALL.replace("x, y, n", "x, made, n") +
+       "  cudaMemcpyAsync(y, made, 4 * n, cudaMemcpyDeviceToDevice, stream);\n"
+       "  cudaFreeAsync(made, stream);\n")], "copy"),
     ("a library", "axpy", "axpy_host.cu",
      [(_HEAD, _HEAD + "extern \"C\" int cublasCreate_v2(void**);\n"),
       (_HOST_CALL, "  void* handle;\n  cublasCreate_v2(&handle);\n" + _HOST_CALL)], "library"),

@@ -257,6 +257,7 @@ def _run(judgement: Judgement, reference: Any, hidden: List[str]) -> None:
         for refused in process.refused[:8]:
             judgement.reasons.add(Reason("forbidden-call", f"{refused} was refused", str(refused)))
         judgement.output = process.heard()
+        judgement.reasons.rename(os.path.join(process.scratch, "candidate.py"), candidate.path)
 
 
 def _one_case(judgement: Judgement, process: Process, case: Case, reference: Any) -> None:

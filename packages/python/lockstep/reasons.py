@@ -71,6 +71,12 @@ class Reasons:
     def __bool__(self) -> bool:
         return bool(self._by_key)
 
+    def rename(self, old: str, new: str) -> None:
+        """Replaces a path in all of them."""
+        for reason in self._by_key.values():
+            reason.text = reason.text.replace(old, new)
+            reason.place = reason.place.replace(old, new)
+
     def sorted(self) -> List[Reason]:
         """The heaviest first; of one weight, the earliest first."""
         return sorted(self._by_key.values(), key=lambda r: (weight(r.code), r.case, r.call))
