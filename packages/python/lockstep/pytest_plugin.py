@@ -82,14 +82,13 @@ def pytest_runtest_makereport(item: pytest.Item,
     if not found:
         return
     text = "\n".join(f.text for f in found)
-    report.sections.append(("findings of the simulated GPU", text))
     first = next((f.place for f in found if f.place), "")
     report.user_properties.append(("lockstep", [f"{f.kind} {f.place}".strip() for f in found]))
-    # A test that has failed already keeps its own reason.
-    if report.outcome == "passed":
+    # A test that has failed already keeps its own reason, often a consequence of the finding.
+    if report.outcome != "passed":
+        report.sections.append(("findings of the simulated GPU", text))
+    else:
         report.outcome = "failed"
         kinds = ", ".join(dict.fromkeys(f.kind for f in found))
         at = f" at {first}" if first else ""
         report.longrepr = f"{text}\n\nlockstep: {kinds}{at}, caused by {item.nodeid}"
-        report.wasxfail = ""
-        del report.wasxfail
