@@ -3,7 +3,7 @@
 
   tests/clients/run.py [--lockstep COMMAND] [--work FOLDER] [--python CLIENT=PATH]... [CLIENT...]
 
-Candidates of tests/clients/judged are judged by `lockstep judge`, and get the verdict that is known.
+Candidates of tests/clients/judged get their known verdicts from `lockstep judge`.
 
 Each client gets an environment of its own below FOLDER, from the package index; --python names an
 interpreter that has it already. Then its checks run under `lockstep exec`, and its planted
