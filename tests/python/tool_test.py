@@ -53,6 +53,36 @@ def test_a_verdict_as_json():
     assert made["seconds"]["total"] < 60
 
 
+def conforms(value, schema, where="verdict"):
+    """Raises AssertionError where a value is not as a JSON Schema has it: of its words, those that
+    the schema of a verdict uses. A key that the schema does not know is wrong here."""
+    if "enum" in schema:
+        assert value in schema["enum"], where
+        return
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool,
+             "number": (int, float)}
+    assert isinstance(value, kinds[schema["type"]]), where
+    assert schema["type"] == "boolean" or not isinstance(value, bool), where
+    if schema["type"] == "array":
+        for i, item in enumerate(value):
+            conforms(item, schema["items"], f"{where}[{i}]")
+    if schema["type"] == "object":
+        assert not set(schema["required"]) - set(value), where
+        for key, inner in value.items():
+            assert key in schema["properties"], f"{where}.{key}"
+            conforms(inner, schema["properties"][key], f"{where}.{key}")
+
+
+def test_verdicts_conform_to_their_schema(wrong):
+    path = os.path.join(_HERE, "../../docs/reference/verdict.schema.json")
+    with open(path, encoding="utf-8") as file:
+        schema = json.load(file)
+    for candidate in ("candidates/softmax.cu", wrong, "candidates/relu.py"):
+        conforms(judged(candidate, "--cases=2")[1], schema)
+    with pytest.raises(AssertionError, match="verdict.reasons"):
+        conforms({**judged(wrong, "--cases=1")[1], "reasons": [{"code": 3}]}, schema)
+
+
 def test_every_key_of_a_verdict_stands_in_its_reference_page(wrong):
     """Keys that the page does not have, and codes."""
     page_path = os.path.join(_HERE, "../../docs/reference/verdict.md")

@@ -24,8 +24,8 @@ CODES: Dict[str, str] = {
     "stale-output": "the result of the call before",
     "ignores-inputs": "the same result for other inputs",
     "nan": "NaN where the reference has none, or none where it has one",
-    "precision": "near the reference, and outside of the bound",
     "wrong-result": "elements outside of the bound",
+    "precision": "elements outside of the bound, all of them near the reference",
     "nondeterministic": "other bits under another schedule, where the task demands the same",
 }
 # Findings weigh as much as this code and are listed after it.
