@@ -5,7 +5,7 @@ import re
 import subprocess
 import tempfile
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -171,7 +171,7 @@ class Compared:
 
 
 def compare_kernels(task: Task, old: str, new: str, settings: Settings,
-                    hidden: List[str] = (), task_path: str = "") -> Compared:
+                    hidden: Sequence[str] = (), task_path: str = "") -> Compared:
     """Judges both by the same cases. Raises as judging.judge()."""
     before = judge(task, old, settings, hidden)
     settings.seed = before.seed

@@ -8,7 +8,7 @@ import json
 import socket
 import struct
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 _HEAD = struct.Struct("<II")
 _MOST_TEXT, _MOST_BLOCKS, _MOST_BYTES = 64 << 20, 64, 4 << 30
@@ -24,7 +24,7 @@ class TimedOut(Exception):
     """No whole message came in time."""
 
 
-def send(to: socket.socket, what: Dict[str, Any], blocks: List[bytes] = ()) -> None:
+def send(to: socket.socket, what: Dict[str, Any], blocks: Sequence[bytes] = ()) -> None:
     """Sends one message; raises Closed."""
     text = json.dumps({**what, "_blocks": [len(b) for b in blocks]}).encode()
     try:

@@ -5,14 +5,14 @@ import os
 import secrets
 import time
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from lockstep import assessment, isolation
+from lockstep import assessment
 from lockstep.assessment import Call
 from lockstep.bound import Bounded, exactly, ulps
-from lockstep.candidate import BadCandidate, Candidate, instructions, library_symbol, prepare
+from lockstep.candidate import BadCandidate, Candidate, library_symbol, prepare
 from lockstep.cases import Case, make_case
 from lockstep.compiler import CompileError
 from lockstep.contract import BadTask, Scalar, Size, Task, dim3, evaluate
@@ -185,7 +185,7 @@ class _ReferenceKernel:
         self.process.close()
 
 
-def judge(task: Task, path: str, settings: Settings, hidden: List[str] = ()) -> Judgement:
+def judge(task: Task, path: str, settings: Settings, hidden: Sequence[str] = ()) -> Judgement:
     """Judges the candidate in the file `path`. hidden: files that it may not read.
 
     Raises BadTask, isolation.NotIsolated, compiler.NoCompiler, and OSError for a candidate that

@@ -10,7 +10,7 @@ import tempfile
 import time
 from typing import Any, Dict, List, Optional, Sequence
 
-from lockstep.frames import Closed, Message, TimedOut, receive, send
+from lockstep.frames import Closed, Message, receive, send
 from lockstep.isolation import Limits, NotIsolated, spawn
 from lockstep.places import exec_program, package_root
 from lockstep.session import options_of
@@ -76,7 +76,7 @@ class Process:
             if not ready or self.control in ready:
                 return
 
-    def ask(self, what: Dict[str, Any], blocks: List[bytes] = ()) -> Message:
+    def ask(self, what: Dict[str, Any], blocks: Sequence[bytes] = ()) -> Message:
         """Sends a message and returns the answer. Raises Closed, TimedOut."""
         self.control.settimeout(max(0.1, self.deadline - time.monotonic()))
         send(self.control, what, blocks)

@@ -4,7 +4,6 @@ Messages of frames.py name what to load and what to call. It answers with what h
 the outputs' bytes, findings, the operations that were requested, counters. It decides nothing.
 """
 
-import array
 import contextlib
 import ctypes
 import gc
