@@ -59,4 +59,16 @@ struct PassportArguments {
   std::string compared_with;  // of report: an earlier passport; empty: none
 };
 
+// judge and compare. The Python package parses its words once more, to the same values.
+struct JudgeArguments {
+  std::string task;                // a Python file
+  std::string candidate, old_one;  // of judge; of compare with the one before it
+  std::string entry, device = "sm_90", json;
+  int cases = 12;
+  std::string seed;        // empty: drawn
+  double time_limit = 60;  // seconds
+  int memory_limit = 4;    // GiB
+  std::string isolation = "full";
+};
+
 }  // namespace lockstep::command

@@ -28,6 +28,9 @@ enum class Command {
   kBundle,
   kPackage,
   kSelfMutate,
+  // Of the Python package.
+  kJudge,
+  kCompare,
 };
 
 // Whether words after "--" are a program and its arguments.
@@ -50,6 +53,7 @@ struct CommandLine {
   ExecArguments exec;
   MutateArguments mutate;
   PassportArguments passport;
+  JudgeArguments judge;
   // What follows "--". Of exec, counters, coverage and mutate it is empty only where the suites
   // stand in its place.
   std::vector<std::string> program;

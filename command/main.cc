@@ -38,6 +38,9 @@ Tool tool_of(Command c) {
       return {"inspect", "LOCKSTEP_TOOL_INSPECT"};
     case Command::kNew:
       return {"new", "LOCKSTEP_TOOL_NEW"};
+    case Command::kJudge:
+    case Command::kCompare:
+      return {"python", "LOCKSTEP_TOOL_PYTHON"};
     default:
       return {"lockstep-exec", "LOCKSTEP_TOOL_EXEC"};
   }

@@ -33,6 +33,10 @@ constexpr Named kCommands[] = {
     {Command::kMutate, "mutate",
      "count the mutants of its kernels, and of its calls of the runtime, that a test program "
      "notices"},
+    {Command::kJudge, "judge",
+     "judge a candidate kernel against a reference and a contract: a verdict with its reasons"},
+    {Command::kCompare, "compare",
+     "compare a kernel with its changed version: results, findings and counters in one table"},
     {Command::kInspect, "inspect",
      "report whether the simulated GPU can run programs, and what to change if it cannot"},
     {Command::kDiff, "diff", "report what changed between two passports"},
@@ -321,6 +325,26 @@ void add_mutate(Options& o, MutateArguments& a) {
          "unchanged: much slower");
 }
 
+void add_judge(Options& o, JudgeArguments& a) {
+  o.value("--task", a.task, "FILE", "Python file that defines the contract and the reference");
+  o.value("--entry", a.entry, "NAME", "kernel or function, if not the one that the task names");
+  o.value("--cases", a.cases, "N", "generated cases; each is called three times")
+      ->check(CLI::Range(1, 100000));
+  o.value("--seed", a.seed, "N", "seed of the cases; without it a new one is drawn")
+      ->check(CLI::NonNegativeNumber);
+  o.value("--device", a.device, "sm_NN", "which device is simulated", kDevices)
+      ->check(wrong_device);
+  o.value("--json", a.json, "FILE", "write the result as JSON to FILE; -: stdout, without text");
+  o.value("--time-limit", a.time_limit, "SECONDS", "that the candidate may run")
+      ->check(CLI::PositiveNumber);
+  o.value("--memory-limit", a.memory_limit, "GIB", "of the host that the candidate may allocate")
+      ->check(CLI::Range(1, 1024));
+  o.value("--isolation", a.isolation, "HOW",
+          "full: in namespaces of its own, without network and files to write; off: not isolated",
+          {"full", "off"})
+      ->check(CLI::IsMember({"full", "off"}));
+}
+
 void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
                  CommandLine& line) {
   Options o(tree, app);
@@ -358,6 +382,31 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
       app.footer(
           "LOCKSTEP_DEVICE=sm_NN says for which device. Exit status: 0 all can run; 1 some cannot; "
           "2 wrong usage.");
+      break;
+    case Command::kJudge:
+      add_judge(o, line.judge);
+      app.add_option("CANDIDATE", line.judge.candidate, "a .cu, .ptx or .py file")
+          ->required()
+          ->type_name("")
+          ->group("What");
+      app.footer(
+          "Exit status: 0 accepted; 1 rejected; 2 wrong usage or task, nothing was judged; 3 "
+          "set-up "
+          "incomplete.");
+      break;
+    case Command::kCompare:
+      add_judge(o, line.judge);
+      app.add_option("OLD", line.judge.old_one, "a .cu, .ptx or .py file")
+          ->required()
+          ->type_name("")
+          ->group("What");
+      app.add_option("NEW", line.judge.candidate, "likewise")
+          ->required()
+          ->type_name("")
+          ->group("What");
+      app.footer(
+          "Exit status: 0 the new one is accepted; 1 it is rejected; 2 wrong usage or task; 3 "
+          "set-up incomplete.");
       break;
     case Command::kDiff:
       app.add_option("BEFORE", line.passport.before,

@@ -20,6 +20,9 @@ import zipfile
 # glibc of Debian 12, with which everything is linked.
 GLIBC = "2.36"
 SUMMARY = "CUDA kernels without a GPU: a simulated one with checks, and a conformance harness"
+# The command, and the plugin of pytest.
+ENTRY_POINTS = (b"[console_scripts]\nlockstep = lockstep:main\n\n"
+                b"[pytest11]\nlockstep = lockstep.pytest_plugin\n")
 # Places whose files run; elsewhere scripts do.
 PROGRAMS = ("bin/", "libexec/")
 
@@ -137,24 +140,27 @@ Description: %s
 
 
 def write_wheel(tree, version, out):
-    """PEP 427. The prefix is a folder of the Python package, share/lockstep/python."""
+    """PEP 427. What is below share/lockstep/python lies at the top, the prefix inside of the
+    package."""
     info = "lockstep-%s.dist-info/" % version
     python = "share/lockstep/python/"
     entries = []
     for place, data, program in tree:
         if place.startswith(python):
-            place = "lockstep/" + place[len(python):]
+            place = place[len(python):]
         else:
             place = "lockstep/prefix/" + place
         entries.append((place, data, mode_of(program)))
     tag = "py3-none-manylinux_%s_x86_64" % GLIBC.replace(".", "_")
     metadata = ("Metadata-Version: 2.1\nName: lockstep\nVersion: %s\nSummary: %s\n"
-                "Requires-Python: >=3.7\n" % (version, SUMMARY))
+                "Requires-Python: >=3.9\nRequires-Dist: numpy\n"
+                "Provides-Extra: test\nRequires-Dist: pytest; extra == 'test'\n"
+                "Requires-Dist: hypothesis; extra == 'test'\n" % (version, SUMMARY))
     wheel = "Wheel-Version: 1.0\nGenerator: lockstep\nRoot-Is-Purelib: false\nTag: %s\n" % tag
     entries += [
         (info + "METADATA", metadata.encode(), 0o644),
         (info + "WHEEL", wheel.encode(), 0o644),
-        (info + "entry_points.txt", b"[console_scripts]\nlockstep = lockstep:main\n", 0o644),
+        (info + "entry_points.txt", ENTRY_POINTS, 0o644),
     ]
     record = ""
     for place, data, _ in entries:

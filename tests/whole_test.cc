@@ -341,6 +341,17 @@ std::map<std::string, std::string> said(const command::CommandLine& c) {
       {"passport.after", c.passport.after},
       {"passport.folder", c.passport.folder},
       {"passport.compared_with", c.passport.compared_with},
+      {"judge.task", c.judge.task},
+      {"judge.candidate", c.judge.candidate},
+      {"judge.old_one", c.judge.old_one},
+      {"judge.entry", c.judge.entry},
+      {"judge.device", c.judge.device},
+      {"judge.json", c.judge.json},
+      {"judge.cases", std::to_string(c.judge.cases)},
+      {"judge.seed", c.judge.seed},
+      {"judge.time_limit", fmt::format("{:g}", c.judge.time_limit)},
+      {"judge.memory_limit", std::to_string(c.judge.memory_limit)},
+      {"judge.isolation", c.judge.isolation},
   };
   for (const auto& [variable, value] : c.exec.set) all["exec.set." + variable] = value;
   return all;

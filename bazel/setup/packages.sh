@@ -3,9 +3,10 @@
 
 # Bazel itself (with a compiler and a JDK), what Bazel needs to pack a test's outputs, the remote
 # engine of //tests:remote_test, and what reads coverage in //tests:exec_test; and what builds the
-# projects of //tests/package. libdw1 names lines of the host in findings.
+# projects of //tests/package. libdw1 names lines of the host in findings. The last three are for
+# the Python package and //tests/python.
 readonly BUILD_PACKAGES=(bazel-bootstrap g++ zip file xz-utils python3-grpcio lcov cmake pkg-config
-                         libdw1)
+                         libdw1 python3-numpy python3-pytest python3-hypothesis)
 
 # The libraries: bazel/repositories.bzl names the packages of each.
 library_packages() {

@@ -3,6 +3,8 @@
 
   tests/clients/run.py [--lockstep COMMAND] [--work FOLDER] [--python CLIENT=PATH]... [CLIENT...]
 
+Candidates of tests/clients/judged get their known verdicts from `lockstep judge`.
+
 Each client gets an environment of its own below FOLDER, from the package index; --python names an
 interpreter that has it already. Then its checks run under `lockstep exec`, and its planted
 mistakes, each of which must be found at its line. The table goes to stdout. Exit status: 0; 1 where
@@ -23,6 +25,12 @@ import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
 MISTAKES = {"race": "race", "off_by_one": "out-of-bounds", "unwritten": "uninitialised"}
+# Candidates for `lockstep judge`, and their first reason; "": accepted.
+JUDGED = {
+    "triton": {"right": "", "operator": "library", "past_the_end": "out-of-bounds",
+               "hard_coded": "unwritten-output"},
+    "cupy": {"right": "", "off_by_one": "out-of-bounds", "wrong": "wrong-result"},
+}
 LIBRARY = "{} holds machine code"
 PTX_120 = "its kernels of CUB and Thrust have PTX for compute_120 alone: --device=sm_120"
 NO_HOST = "the fused operator has machine code, and no implementation for the processor"
@@ -112,6 +120,29 @@ def mistakes(client, lockstep, python, work):
     return missed
 
 
+def judged(client, lockstep, python):
+    """Judges a client's candidates; the number of other verdicts than those that are known."""
+    surprises = 0
+    for name, code in JUDGED.get(client, {}).items():
+        done = subprocess.run(
+            [*lockstep, "judge", f"--task={HERE}/judged/{client}_task.py", "--cases=6", "--json=-",
+             str(HERE / "judged" / f"{client}_{name}.py")],
+            env=dict(os.environ, LOCKSTEP_PYTHON=str(python)), stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, timeout=600)
+        try:
+            verdict = json.loads(done.stdout)
+        except ValueError:
+            print(f"  judged {name}: NO VERDICT: {done.stderr[-400:]}", flush=True)
+            surprises += 1
+            continue
+        reasons = [r["code"] for r in verdict["reasons"]] or [""]
+        surprises += reasons[0] != code
+        print(f"  judged {name}: {reasons[0] or 'accepted'}" +
+              ("" if reasons[0] == code else f", NOT {code or 'accepted'}") +
+              f", {verdict['seconds']['total']} s", flush=True)
+    return surprises
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lockstep", default="lockstep", help="the command, or lockstep-exec")
@@ -130,6 +161,7 @@ def main():
         wrong += checks(client, [options.lockstep], python)
         if CLIENTS[client][1]:
             wrong += mistakes(client, [options.lockstep], python, options.work)
+        wrong += judged(client, [options.lockstep], python)
     sys.exit(1 if wrong else 0)
 
 

@@ -91,7 +91,8 @@ fresh python3-venv python3-pip
 wheel=lockstep-$version-py3-none-manylinux_2_36_x86_64.whl
 cp -L packages/packages.whl "$root/root/$wheel"
 finds wheel \
-  "python3 -m venv /root/venv && /root/venv/bin/pip install --quiet --no-index /root/$wheel" \
+  "python3 -m venv /root/venv &&
+   /root/venv/bin/pip install --quiet --no-deps --no-index /root/$wheel" \
   /root/venv/bin/lockstep
 expect "wheel: python -m lockstep" \
   "$(inside "$root" '/root/venv/bin/python -m lockstep --version')" "lockstep $version"

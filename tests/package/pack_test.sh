@@ -18,7 +18,8 @@ made() {
   echo 'def main(): pass' > "$1/init"
   printf '%s\t%s\n' share/doc/lockstep/page.md "$1/page.md" bin/lockstep "$1/command" \
     lib/pkgconfig/some.pc "$1/some.pc" \
-    libexec/lockstep/tool "$1/tool" share/lockstep/python/__init__.py "$1/init" > "$1/listing"
+    libexec/lockstep/tool "$1/tool" share/lockstep/python/lockstep/__init__.py "$1/init" \
+    > "$1/listing"
 }
 (umask 022; made first)
 (umask 077; made second; find second -type f -exec touch -d 2001-02-03 {} +;

@@ -9,6 +9,8 @@ _lockstep() {
     'counters:run a program without checks, and print the counters of its kernels'
     'coverage:write which lines and branches of kernels a program executes\: an lcov tracefile, for genhtml and editors'
     'mutate:count the mutants of its kernels, and of its calls of the runtime, that a test program notices'
+    'judge:judge a candidate kernel against a reference and a contract\: a verdict with its reasons'
+    'compare:compare a kernel with its changed version\: results, findings and counters in one table'
     'inspect:report whether the simulated GPU can run programs, and what to change if it cannot'
     'diff:report what changed between two passports'
     'report:write report.html from a passport; run does so itself'
@@ -149,6 +151,36 @@ _lockstep() {
         '*--whole-runs=[run every mutant to its end, even where no launch of it leaves anything else than unchanged\: much slower]::' \
         '*--suite=[only this suite; several between commas]:NAME:' \
         '*::program:_normal'
+      ;;
+    judge)
+      _arguments -s -S \
+        '*-h+[this text]::' \
+        '*--help=[this text]::' \
+        '*--task=[Python file that defines the contract and the reference]:FILE:_files' \
+        '*--entry=[kernel or function, if not the one that the task names]:NAME:' \
+        '*--cases=[generated cases; each is called three times]:N:INT in [1 - 100000]:' \
+        '*--seed=[seed of the cases; without it a new one is drawn]:N:NONNEGATIVE:' \
+        '*--device=[which device is simulated]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_120)' \
+        '*--json=[write the result as JSON to FILE; -\: stdout, without text]:FILE:_files' \
+        '*--time-limit=[that the candidate may run]:SECONDS:POSITIVE:' \
+        '*--memory-limit=[of the host that the candidate may allocate]:GIB:INT in [1 - 1024]:' \
+        '*--isolation=[full\: in namespaces of its own, without network and files to write; off\: not isolated]:HOW:{full,off}:(full off)' \
+        '*:file:_files'
+      ;;
+    compare)
+      _arguments -s -S \
+        '*-h+[this text]::' \
+        '*--help=[this text]::' \
+        '*--task=[Python file that defines the contract and the reference]:FILE:_files' \
+        '*--entry=[kernel or function, if not the one that the task names]:NAME:' \
+        '*--cases=[generated cases; each is called three times]:N:INT in [1 - 100000]:' \
+        '*--seed=[seed of the cases; without it a new one is drawn]:N:NONNEGATIVE:' \
+        '*--device=[which device is simulated]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_120)' \
+        '*--json=[write the result as JSON to FILE; -\: stdout, without text]:FILE:_files' \
+        '*--time-limit=[that the candidate may run]:SECONDS:POSITIVE:' \
+        '*--memory-limit=[of the host that the candidate may allocate]:GIB:INT in [1 - 1024]:' \
+        '*--isolation=[full\: in namespaces of its own, without network and files to write; off\: not isolated]:HOW:{full,off}:(full off)' \
+        '*:file:_files'
       ;;
     inspect)
       _arguments -s -S \

@@ -4,7 +4,7 @@ _lockstep() {
   local command=${COMP_WORDS[1]} kind='' words='' options='' i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'run list exec counters coverage mutate inspect diff report new completion --help --version' -- "$now")
+    mapfile -t COMPREPLY < <(compgen -W 'run list exec counters coverage mutate judge compare inspect diff report new completion --help --version' -- "$now")
     return
   fi
   # After -- comes a program, with words of its own.
@@ -137,6 +137,40 @@ _lockstep() {
         --resume) words='' ;;
         --trust-equivalents) words='' ;;
         --whole-runs) words='' ;;
+      esac
+      ;;
+    judge)
+      options='-h --help= --task= --entry= --cases= --seed= --device= --json= --time-limit= --memory-limit= --isolation='
+      kind=-f
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+        --task) kind=-f ;;
+        --entry) words='' ;;
+        --cases) words='' ;;
+        --seed) words='' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_120' ;;
+        --json) kind=-f ;;
+        --time-limit) words='' ;;
+        --memory-limit) words='' ;;
+        --isolation) words='full off' ;;
+      esac
+      ;;
+    compare)
+      options='-h --help= --task= --entry= --cases= --seed= --device= --json= --time-limit= --memory-limit= --isolation='
+      kind=-f
+      case $before in
+        -h) words='' ;;
+        --help) words='' ;;
+        --task) kind=-f ;;
+        --entry) words='' ;;
+        --cases) words='' ;;
+        --seed) words='' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_120' ;;
+        --json) kind=-f ;;
+        --time-limit) words='' ;;
+        --memory-limit) words='' ;;
+        --isolation) words='full off' ;;
       esac
       ;;
     inspect)

@@ -1,0 +1,335 @@
+"""The process of a candidate: `python -m lockstep.worker DESCRIPTOR`, under lockstep exec.
+
+Messages of frames.py name what to load and what to call. It answers with what happened:
+the outputs' bytes, findings, the operations that were requested, counters. It decides nothing.
+"""
+
+import contextlib
+import ctypes
+import gc
+import importlib.util
+import os
+import socket
+import sys
+import traceback
+from typing import Any, Dict, List
+
+import numpy as np
+
+from lockstep import session
+from lockstep.device import Array, CudaError, Memory, Module, Stream, driver
+from lockstep.frames import Closed, receive, send
+from lockstep.isolation import limit_memory
+
+_KINDS = {0: "kernel", 1: "copy", 2: "fill", 3: "other", 4: "failed call"}
+# Libraries whose kernels are machine code, by the names of their files.
+_LIBRARIES = ("libcublas", "libcudnn", "libcufft", "libcurand", "libcusparse", "libcusolver",
+              "libnccl", "libnpp", "libcutensor", "libnvjpeg")
+
+
+class _Operation(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int), ("device", ctypes.c_int), ("captured", ctypes.c_int),
+                ("error", ctypes.c_int), ("stream", ctypes.c_void_p), ("call", ctypes.c_char_p)]
+
+
+class _Counters(ctypes.Structure):
+    NAMES = ("launches", "warp_instructions", "thread_instructions", "global_load_requests",
+             "global_load_sectors", "global_load_lines", "global_store_requests",
+             "global_store_sectors", "global_store_lines", "shared_load_requests",
+             "shared_load_bank_conflicts", "shared_store_requests",
+             "shared_store_bank_conflicts", "shuffles", "votes", "atomics", "barriers")
+    _fields_ = [("size", ctypes.c_size_t)] + [(n, ctypes.c_uint64) for n in NAMES]
+
+
+class _Simulator:
+    """The functions of simulator/extension.h that are used here."""
+
+    def __init__(self):
+        self._library = ctypes.CDLL(None)
+        self._library.lockstepLiveObjects.restype = ctypes.c_size_t
+        self._library.lockstepReadOperations.restype = ctypes.c_size_t
+
+    def name_buffer(self, address: int, size: int, name: str) -> None:
+        self._library.lockstepNameBuffer(ctypes.c_void_p(address), ctypes.c_size_t(size),
+                                         name.encode())
+
+    def mark_unwritten(self, address: int, size: int) -> None:
+        if size:
+            self._library.lockstepMarkUnwritten(ctypes.c_void_p(address), ctypes.c_size_t(size))
+
+    def set_schedule(self, seed: int) -> None:
+        self._library.lockstepSetSchedule(ctypes.c_uint64(seed))
+
+    def watch(self, on: bool) -> None:
+        self._library.lockstepWatchOperations(int(on))
+
+    def operations(self) -> List[_Operation]:
+        count = self._library.lockstepReadOperations(None, ctypes.c_size_t(0))
+        room = (_Operation * max(count, 1))()
+        self._library.lockstepReadOperations(room, ctypes.c_size_t(count))
+        return list(room[:count])
+
+    def live_objects(self) -> int:
+        return self._library.lockstepLiveObjects()
+
+    def reset_counters(self) -> None:
+        self._library.lockstepResetCounters()
+
+    def counters(self) -> Dict[str, int]:
+        read = _Counters(size=ctypes.sizeof(_Counters))
+        self._library.lockstepReadCounters(ctypes.byref(read))
+        return {name: getattr(read, name) for name in _Counters.NAMES}
+
+
+class _KernelCandidate:
+    """A kernel without host code: the worker launches it."""
+
+    def __init__(self, what: Dict[str, Any]):
+        with open(what["file"], encoding="utf-8") as file:
+            self.module = Module(file.read())
+        self.kernel = self.module.kernel(what["entry"])
+        self.variables: List[str] = what["variables"]
+
+    def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
+        self.kernel.launch(what["grid"], what["block"], arguments, what["shared"], stream)
+
+    def state(self) -> Dict[str, int]:
+        """A hash of each variable in device memory: what a kernel can keep."""
+        return {name: hash(self.module.variable(name)) for name in self.variables}
+
+
+class _HostCandidate:
+    """A shared library: int ENTRY(arguments…, cudaStream_t)."""
+
+    def __init__(self, what: Dict[str, Any]):
+        library = ctypes.CDLL(os.path.abspath(what["file"]), mode=os.RTLD_NOW)
+        self.function = getattr(library, what["entry"])
+        self.returns_status = what["returns_status"]
+        self.function.restype = ctypes.c_int if self.returns_status else None
+
+    def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
+        made = [ctypes.c_void_p(a.address if a.size else 0) if isinstance(a, Array) else
+                np.ctypeslib.as_ctypes_type(a.dtype)(a.item()) for a in arguments]
+        status = self.function(*made, stream.handle)
+        if self.returns_status and status != 0:
+            raise RuntimeError(f"it returned {status}")
+
+    def state(self) -> Dict[str, int]:
+        return {}
+
+
+class _PythonCandidate:
+    """A function of a Python file."""
+
+    def __init__(self, what: Dict[str, Any]):
+        sys.path.insert(0, os.path.dirname(os.path.abspath(what["file"])))
+        spec = importlib.util.spec_from_file_location("candidate", what["file"])
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["candidate"] = module
+        spec.loader.exec_module(module)
+        self.function = getattr(module, what["entry"])
+        self.arrays = what["arrays"]
+
+    def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
+        scalars = [a if isinstance(a, Array) else a.item() for a in arguments]
+        if self.arrays == "torch":
+            import torch
+            made = [torch.as_tensor(a, device="cuda") if isinstance(a, Array) else a
+                    for a in scalars]
+            with torch.cuda.stream(torch.cuda.ExternalStream(stream.handle.value)):
+                self.function(*made)
+        elif self.arrays == "cupy":
+            import cupy
+            made = [cupy.asarray(a) if isinstance(a, Array) else a for a in scalars]
+            with cupy.cuda.ExternalStream(stream.handle.value):
+                self.function(*made)
+        else:
+            self.function(*scalars, stream=stream)
+
+    def state(self) -> Dict[str, int]:
+        return {}
+
+
+_CANDIDATES = {"kernel": _KernelCandidate, "host": _HostCandidate, "python": _PythonCandidate}
+
+
+class Worker:
+    """One candidate; see the module."""
+
+    def __init__(self, control: socket.socket):
+        self.control = control
+        self.simulator = _Simulator()
+        self.stream = Stream()
+        self.candidate: Any = None
+        self.memories: Dict[str, Memory] = {}
+        self.hidden: List[str] = []
+        self.seen_reading: List[str] = []
+
+    def confine(self) -> None:
+        from lockstep.system_calls import confine
+        listener = confine()
+        socket.send_fds(self.control, [b"L"], [listener])
+        os.close(listener)
+
+    def _audit(self, event: str, arguments: tuple) -> None:
+        """Notes a Python candidate that opens the task: it reads as empty, and it is a reason."""
+        if event == "open" and isinstance(arguments[0], str):
+            path = os.path.realpath(arguments[0])
+            if path in self.hidden and path not in self.seen_reading:
+                self.seen_reading.append(path)
+
+    def load(self, what: Dict[str, Any]) -> Dict[str, Any]:
+        self.hidden = what["hidden"]
+        if what["kind"] == "python":
+            sys.addaudithook(self._audit)
+        try:
+            with contextlib.redirect_stdout(sys.stderr):
+                self.candidate = _CANDIDATES[what["kind"]](what)
+        except BaseException as error:
+            return {"error": _say(error), **self._heard()}
+        return {"error": "", **self._heard()}
+
+    def _heard(self) -> Dict[str, Any]:
+        return {"findings": [f.raw for f in session.take_findings(wait=False)],
+                "reading": self.seen_reading}
+
+    def _place(self, arrays: List[Dict[str, Any]], blocks: List[bytes]) -> Dict[str, Array]:
+        """Fills the case's memory; on its first call, allocates it."""
+        made: Dict[str, Array] = {}
+        for item, data in zip(arrays, blocks):
+            owner = item["shares"] or item["name"]
+            if owner not in self.memories:
+                self.memories[owner] = Memory(256 + item["offset"] + len(data))
+            memory, offset = self.memories[owner], item["offset"]
+            if not item["shares"]:
+                memory.write(data, offset)
+            address = memory.address + offset
+            if not item["shares"]:
+                self.simulator.name_buffer(address, len(data), item["name"])
+            kind = np.dtype(item["storage"])
+            strides = None
+            if item["stride"]:
+                strides = (item["stride"] * kind.itemsize, kind.itemsize)
+            if item["poisoned"] and not item["shares"]:
+                self.simulator.mark_unwritten(address, len(data))
+            made[item["name"]] = Array(item["shape"], kind, memory, offset, strides)
+        return made
+
+    def call(self, what: Dict[str, Any], blocks: List[bytes]) -> tuple:
+        if what["first"]:
+            for memory in self.memories.values():
+                memory.free()
+            self.memories.clear()
+        arrays = self._place(what["arrays"], blocks)
+        arguments = [arrays[a["array"]] if "array" in a else
+                     np.frombuffer(bytes.fromhex(a["bytes"]), a["storage"])[0]
+                     for a in what["arguments"]]
+        session.take_findings()
+        self.simulator.set_schedule(what["schedule"])
+        if what["count"]:
+            self.simulator.reset_counters()
+        state = self.candidate.state()
+        gc.collect()
+        alive = self.simulator.live_objects()
+        error = ""
+        self.simulator.watch(True)
+        try:
+            with contextlib.redirect_stdout(sys.stderr):
+                self.candidate.call(arguments, what, self.stream)
+        except CudaError as failure:
+            error = _say(failure)
+        except BaseException as failure:
+            error = _say(failure)
+        operations = self.simulator.operations()
+        self.simulator.watch(False)
+        # Only what the given stream has done by now counts.
+        outputs, blocks_back = [], []
+        for item, data in zip(what["arrays"], blocks):
+            if item["shares"]:
+                continue
+            memory = self.memories[item["name"]]
+            try:
+                blocks_back.append(memory.read(len(data), item["offset"], self.stream))
+                outputs.append(item["name"])
+            except CudaError:  # a kernel's error; the findings say which
+                break
+        gc.collect()
+        alive_now = self.simulator.live_objects()
+        findings = [f.raw for f in session.take_findings()]
+        session.clear_error()
+        answer = {
+            "error": error, "findings": findings, "reading": self.seen_reading,
+            "outputs": outputs, "objects": alive_now - alive,
+            "kept": [n for n, v in self.candidate.state().items() if v != state[n]],
+            "operations": [{"kind": _KINDS.get(o.kind, "other"),
+                            "call": (o.call or b"").decode(errors="replace"),
+                            "given": (o.stream or 0) == (self.stream.handle.value or 0)}
+                           for o in operations],
+            "counters": self.simulator.counters() if what["count"] else {},
+            "libraries": _machine_code(),
+        }
+        return answer, blocks_back
+
+    def end(self) -> Dict[str, Any]:
+        """What is known at the end: PTX that compilers left in the scratch folder."""
+        texts, total = [], 0
+        for folder, _, names in os.walk("."):
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                if name.endswith(".ptx") and os.path.getsize(path) + total < (8 << 20):
+                    with open(path, encoding="utf-8", errors="replace") as file:
+                        texts.append(file.read())
+                    total += len(texts[-1])
+        return {"ptx": texts}
+
+    def serve(self) -> None:
+        while True:
+            what, blocks = receive(self.control)
+            if what["do"] == "load":
+                send(self.control, self.load(what))
+            elif what["do"] == "call":
+                answer, back = self.call(what, blocks)
+                send(self.control, answer, back)
+            else:
+                send(self.control, self.end())
+                return
+
+
+def _say(error: BaseException) -> str:
+    last = traceback.extract_tb(error.__traceback__)
+    at = next((f" ({os.path.basename(f.filename)}:{f.lineno})" for f in reversed(last)
+               if os.path.basename(f.filename).startswith("candidate")), "")
+    return f"{type(error).__name__}: {error}{at}"[:2000]
+
+
+def _machine_code() -> List[str]:
+    """NVIDIA's libraries in this process, and operators of PyTorch that ran on the host."""
+    found = set()
+    operators = getattr(sys.modules.get("lockstep_torch"), "_counts", {})
+    found.update(f"PyTorch's {name.partition('::')[2] or name}" for name in operators)
+    if "torch" in sys.modules or "cupy" in sys.modules:
+        return sorted(found)  # they load them, used or not
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for line in maps:
+            name = os.path.basename(line.rstrip().rsplit(" ", 1)[-1])
+            if name.startswith(_LIBRARIES):
+                found.add(name)
+    return sorted(found)
+
+
+def main() -> None:
+    control = socket.socket(fileno=int(sys.argv[1]))
+    driver()
+    worker = Worker(control)
+    limit_memory(int(sys.argv[3]))
+    if sys.argv[2] == "full":
+        worker.confine()
+    send(control, {"ready": True})
+    try:
+        worker.serve()
+    except Closed:
+        pass
+
+
+if __name__ == "__main__":
+    main()
