@@ -17,10 +17,10 @@ Passport passport_of(const std::string& registers) {
   // what a launch leaves behind, which launch the same kernels again and again. More cases of the
   // others go through more of the kernels' code (measured by its branches) in two thirds of the
   // time.
-  const std::string chosen =
-      std::string(kAllButTheFar) +
-      ",CoversMoreTiles,CanBeMeasured,KeepsNoState,Deterministic,RefusesBad,CanBeCaptured,"
-      "RepeatsItsBits,PassesFreivalds";
+  const std::string chosen = std::string(kAllButTheFar) +
+                             ",CoversMoreTiles,CoversTilesPast,CanBeMeasured,KeepsNoState,"
+                             "Deterministic,RefusesBad,CanBeCaptured,"
+                             "RepeatsItsBits,PassesFreivalds";
   const Ended ended =
       run("harness/conform/conform", {"--cases=7", "--jobs=2", "-k", chosen, "--out=" + out},
           {{"LOCKSTEP_REGISTERS", registers}, {"LOCKSTEP_HOST_THREADS", "1"}}, 250);
