@@ -193,8 +193,8 @@ inline bool has_immaterial_arguments(const Contract& contract) {
 }
 inline bool reports(const Contract& contract) { return !contract.reported().empty(); }
 
-// Few cases of a family are long enough for a grid of two blocks: of cases that follow from this one
-// the first is taken that has a call which is.
+// Few cases of a family are long enough for a grid of two blocks: of cases that follow from this
+// one the first is taken that has a call which is.
 template <auto kCalls, class Case, class Implementation>
 void require_far_ends_of(const Implementation& f, const Case& c) {
   require_capability({Capability::kSimulator});  // silicon would run all of the grid
