@@ -462,7 +462,7 @@ TEST(Batteries, FindWhatIsWrongFarFromTheCase) {
           whole,
           [](std::int64_t n, int, std::int64_t) { return static_cast<std::uint32_t>(n) >= kBlock; },
           all)),
-      "law", "the first element of 'y' that is written is not there");
+      "law", "is in the first block of the grid, and not there");
 
   // An argument that decides after all: by itself, and together with another.
   expect_failure(

@@ -193,10 +193,18 @@ inline bool has_immaterial_arguments(const Contract& contract) {
 }
 inline bool reports(const Contract& contract) { return !contract.reported().empty(); }
 
+// Few cases of a family are long enough for a grid of two blocks: of cases that follow from this
+// one the first is taken that has a call which is.
 template <auto kCalls, class Case, class Implementation>
 void require_far_ends_of(const Implementation& f, const Case& c) {
   require_capability({Capability::kSimulator});  // silicon would run all of the grid
-  for_each_call_with_seed<kCalls, require_far_ends, may_have_far_ends>(f, c);
+  constexpr int kDrawn = 200;
+  Case at = c;
+  for (int i = 0; i < kDrawn; ++i, at = another_case(at)) {
+    const auto calls = lockstep::detail::as_calls(kCalls(at));
+    if (std::ranges::any_of(calls, [](const auto& call) { return may_have_far_ends(call); }))
+      return for_each_call_with_seed<kCalls, require_far_ends, may_have_far_ends>(f, at);
+  }
 }
 
 template <auto kCalls, class Case, class Implementation>
@@ -324,7 +332,7 @@ Laws<Implementation> with_batteries_of(Laws<Implementation> laws, std::source_lo
   }
   if constexpr ((kSays & kSaysLengths) != 0) {
     add("HoldsAtItsFarEnds", battery::require_far_ends_of<kCalls>,
-        {.cases = 40, .cost = 20, .in_turns = true});
+        {.cases = 20, .cost = 20, .in_turns = true});
   }
   if constexpr (kArrays == Arrays::kStrided)
     add("ReachesFarElements", battery::require_far_pieces_of<kCalls>, options);

@@ -109,8 +109,12 @@ constexpr std::int64_t kBlocks = 4;
 // An array of a call that is longer: of each row the two ends are there.
 class TwoEnds {
  public:
-  TwoEnds(const ArrayArgument& array, const Line& line, std::int64_t now, std::int64_t value)
+  // `block`: of what the integer counts, as many as a block of the grid has.
+  TwoEnds(const ArrayArgument& array, const Line& line, std::int64_t now, std::int64_t value,
+          std::int64_t block)
       : array_(array),
+        of_first_(block * line.each),
+        of_last_((now - (now - 1) / block * block) * line.each),
         before_(array.held->bytes()),
         rows_(line.rows),
         size_(line.rows > 1 ? now * line.each * bytes()
@@ -131,8 +135,8 @@ class TwoEnds {
               static_cast<std::uintptr_t>(array.footprint.before * bytes()));
   }
 
-  // Elements are what they were, or what they are `expected` to become; the first and the last that
-  // become another have become it.
+  // Elements are what they were, or what they are `expected` to become; those of the first and of
+  // the last block have become it, and so have the first and the last that become another.
   void require(const Bytes& expected, const std::string& when) const {
     require_end(expected, 0, when);
     require_end(expected, behind_, when);
@@ -172,6 +176,12 @@ class TwoEnds {
                                  when, array_.name, j / bytes(), end == 0 ? "begin" : "end", row)});
         }
         if (changes && !edge) edge.emplace(j / bytes(), same(is, becomes));
+        REQUIRE_LAW(
+            !changes || i > 0 || j / bytes() >= (end == 0 ? of_first_ : of_last_) ||
+                same(is, becomes),
+            "{}: element {} of '{}' from its {} is in the {} block of the grid, and not there",
+            when, j / bytes(), array_.name, end == 0 ? "begin" : "end",
+            end == 0 ? "first" : "last");
       }
       if (edge) break;
     }
@@ -180,6 +190,7 @@ class TwoEnds {
   }
 
   const ArrayArgument& array_;
+  const std::int64_t of_first_, of_last_;  // elements
   const Bytes before_;
   const std::int64_t rows_, size_, from_, to_, behind_;
   FarArray far_;
@@ -245,7 +256,7 @@ void require_far_ends(Trial& trial, std::uint64_t seed) {
       std::vector<std::unique_ptr<TwoEnds>> arrays;
       for (const Line& line : l.lines)
         arrays.push_back(
-            std::make_unique<TwoEnds>(contract.array_named(line.array), line, now, value));
+            std::make_unique<TwoEnds>(contract.array_named(line.array), line, now, value, l.block));
       integer.set(value);
       if (l.also) l.also(value);
       {

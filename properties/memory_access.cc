@@ -437,6 +437,25 @@ void gathers_all_of_constant_memory(const MemoryAccess& access, const FullConsta
   }
 }
 
+// Past 31 and 32 bits: whole blocks of neighbours, and a last block that has a few elements.
+void moves_neighbours_at_far_ends(const MemoryAccess& access, const ScheduledAccessCase& c) {
+  require_capability({Capability::kSimulator});
+  for (const int bytes : {1, 2, 4, 8, 16}) {
+    for (const int rest : {0, 5}) {
+      ScheduledAccessCase whole = c;
+      whole.kind = PatternKind::kConsecutive, whole.path = LoadPath::kDefault, whole.lanes = 32;
+      whole.bytes = bytes, whole.block = 32;
+      whole.n = 5 * 32 * kernels::access_items(bytes) + rest;
+      auto judged = calls_of(whole), first = calls_of(whole);
+      for (std::size_t i = 0; i < judged.size(); ++i) {
+        first[i].allocate();
+        Trial trial(judged[i].bind(access), first[i].bind(access), first[i].bind(access));
+        require_far_ends(trial, c.seed);
+      }
+    }
+  }
+}
+
 // Blocks whose threads all move neighbours, and a last one with an element fewer: in every element
 // size.
 void gathers_whole_blocks_of_neighbours(const MemoryAccess& access, const ScheduledAccessCase& c) {
@@ -471,6 +490,7 @@ Laws<MemoryAccess> memory_access_laws() {
       law("GatherDeliversEveryBit", gather_delivers_every_bit, {.cases = 2500}),
       law("ScatterDeliversEveryBit", scatter_delivers_every_bit, {.cases = 1500}),
       law("GathersAllOfConstantMemory", gathers_all_of_constant_memory, {.cases = 4, .cost = 100}),
+      law("MovesNeighboursAtFarEnds", moves_neighbours_at_far_ends, {.cases = 1, .cost = 200}),
       law("GathersWholeBlocksOfNeighbours", gathers_whole_blocks_of_neighbours,
           {.cases = 60, .cost = 5}),
       law("GathersFarElements", gathers_far_elements, {.cases = 400}),

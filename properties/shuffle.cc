@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <string>
+#include <type_traits>
 
 #include "harness/property/half.h"
 #include "harness/property/values.h"
@@ -523,8 +525,8 @@ void collective_is_deterministic(const Shuffle& shuffle, const CollectiveCase& c
   });
 }
 
-// What the launchers are called with in the case's shape, for elements of its type, and their
-// contracts.
+// What the launchers are called with in the case's shape, for floats and for elements of its type,
+// and their contracts.
 
 // A block has a multiple of `unit` threads.
 void describe_shape(Call<Shuffle>& call, WarpShape& shape, const WarpCase& c, int unit = 1) {
@@ -552,9 +554,20 @@ void describe_arrays(Call<Shuffle>& call, const T*& x, T*& y, const WarpCase& c)
   call.apart("x", "y");
 }
 
+// Which of a template's launchers it is.
+template <class T>
+std::string named(std::string launcher) {
+  if (std::is_same_v<T, float>) return launcher;
+  return launcher + (std::is_same_v<T, int>         ? "<int>"
+                     : std::is_same_v<T, unsigned>  ? "<unsigned>"
+                     : std::is_same_v<T, long long> ? "<long_long>"
+                     : std::is_same_v<T, double>    ? "<double>"
+                                                    : "<half>");
+}
+
 template <class T>
 Call<Shuffle> shuffle_call(const CollectiveCase& c) {
-  Call<Shuffle> call("shuffle");
+  Call<Shuffle> call(named<T>("shuffle"));
   auto& [op, x, operand, y, width, members, divergent, shape] =
       call.arguments(&kernels::ShuffleLaunchersOf<T>::shuffle, ShuffleOp::kIndex, nullptr, nullptr,
                      nullptr, c.width, ~0u, false, c.shape());
@@ -572,7 +585,7 @@ Call<Shuffle> shuffle_call(const CollectiveCase& c) {
 
 template <class T>
 Call<Shuffle> collective_call(const CollectiveCase& c) {
-  Call<Shuffle> call("warp_collective");
+  Call<Shuffle> call(named<T>("warp_collective"));
   auto& [collective, x, y, width, root, shape] =
       call.arguments(&kernels::ShuffleLaunchersOf<T>::warp_collective, c.collective, nullptr,
                      nullptr, c.width, c.root, c.shape());
@@ -602,10 +615,12 @@ Call<Shuffle> lane_and_warp_call(const CollectiveCase& c) {
 
 Calls<Shuffle> calls_of(const CollectiveCase& c) {
   Calls<Shuffle> calls;
-  with_type(c.type, [&]<class T>(T) {
+  const auto add = [&]<class T>(T) {
     calls.push_back(shuffle_call<T>(c));
     calls.push_back(collective_call<T>(c));
-  });
+  };
+  add(float{});
+  if (c.type != ElementType::kFloat) with_type(c.type, add);
   calls.push_back(lane_and_warp_call(c));
   return calls;
 }

@@ -347,7 +347,7 @@ std::int64_t rows_of_tile(TensorMatmulPath path) {
 // last block, or cluster: each takes every so manieth tile, to the last one, and no other.
 void covers_tiles_past_16_bits_by(const TensorMatmul& matmul, TensorMatmulPath path,
                                   MatrixElement element) {
-  const std::int64_t tile = rows_of_tile(path), m = ((std::int64_t{1} << 16) + 5) * tile + 3;
+  const std::int64_t tile = rows_of_tile(path), m = ((std::int64_t{1} << 16) + 1100) * tile + 3;
   const int factor_bytes = bytes_of(element), result_bytes = result_bytes_of(element);
   const auto bytes = [](std::uint64_t bits, int count, std::vector<unsigned char>& to) {
     for (int i = 0; i < count; ++i) to.push_back(static_cast<unsigned char>(bits >> 8 * i));

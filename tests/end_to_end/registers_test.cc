@@ -19,8 +19,8 @@ Passport passport_of(const std::string& registers) {
   // the time.
   const std::string chosen =
       std::string(kAllButTheFar) +
-      ",CoversMoreTiles,CanBeMeasured,KeepsNoState,Deterministic,RefusesBad,CanBeCaptured,"
-      "RepeatsItsBits,PassesFreivalds,HoldsOnASecondDevice,ReturnsEachErrorOfCuda";
+      ",CoversMoreTiles,CoversTilesPast,CanBeMeasured,KeepsNoState,Deterministic,RefusesBad,"
+      "CanBeCaptured,RepeatsItsBits,PassesFreivalds,HoldsOnASecondDevice,ReturnsEachErrorOfCuda";
   const Ended ended =
       run("harness/conform/conform", {"--cases=7", "--jobs=2", "-k", chosen, "--out=" + out},
           {{"LOCKSTEP_REGISTERS", registers}, {"LOCKSTEP_HOST_THREADS", "1"}}, 250);

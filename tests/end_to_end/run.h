@@ -30,7 +30,7 @@ Ended run(const std::string& program, std::vector<std::string> arguments = {},
 // ask the device for nothing.
 inline constexpr char kAllButTheFar[] =
     "!RowsBeyondTheGrid,EndsOfLargeImages,DrawsTheGoldens,ByWmma.CoversMoreTiles,FillsSharedMemory,"
-    "BlocksBeyond16Bits";
+    "BlocksBeyond16Bits,ByWmma.CoversTilesPast";
 
 // A file of the test's own, which does not exist yet.
 std::string fresh_file(const std::string& name);

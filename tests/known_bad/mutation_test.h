@@ -82,13 +82,14 @@ MutationResult run_laws(Launcher* launch, const properties::Laws<Implementation>
 }
 
 // The laws for variants of a kernel, cheapest first: a mutant is seldom left for those whose single
-// case is a huge grid. Without how much a launcher takes, which grid it launches, and what the
-// first and the last blocks of that grid do, for the grids that launch mutants are as large as
-// cases need; launchers_test.cc has the launchers.
+// case is a huge grid. Without how much a launcher takes, which grid it launches, what it reports,
+// and what the first and the last blocks of that grid do, for the grids that launch mutants are as
+// large as cases need; launchers_test.cc has the launchers.
 template <class Implementation>
 properties::Laws<Implementation> of_kernels(properties::Laws<Implementation> laws) {
   constexpr std::string_view kOfTheGrid[] = {"TakesWhatItPromises", "LaunchesTheGridItPromises",
-                                             "CoversFarColumns", "CoversTilesPast16Bits"};
+                                             "HoldsAtItsFarEnds",   "FillsInWhatItReports",
+                                             "CoversFarColumns",    "CoversTilesPast16Bits"};
   std::erase_if(laws, [&](const auto& law) {
     return std::ranges::find(kOfTheGrid, law.name) != std::end(kOfTheGrid);
   });

@@ -143,7 +143,7 @@ void report_misuse(Warp& w, LaneMask lanes, const char* what) {
   f.where = what;
   f.detail =
       "Every thread of a cluster must execute barrier.cluster.arrive and barrier.cluster.wait in "
-      "time_slices.";
+      "turns.";
   report(w, std::move(f));
 }
 
