@@ -193,7 +193,7 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
     rule.role = Role::kSourceVector;
   } else if (text[0] == 'd') {
     rule.role = Role::kDestination;
-    rule.follows_vector = true;
+    rule.follows_vector = text != "d1";
     rule.read_too = text == "du";
   } else if (text == "p" || text == "q") {
     rule.role = Role::kDestinationPredicate;

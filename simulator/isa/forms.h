@@ -12,6 +12,7 @@
 //
 // Operands.
 //   du        destination that is read before it is written
+//   d1        destination that is one register, whatever the opcode says of vectors
 //   d d..     destination register             a b c e f  source: register or constant
 //   p q       destination predicate            {!}c       source predicate, which may be negated
 //   d|p p|q   pair of destinations; with "{|q}" the second may be left out; a type stands after the

@@ -306,9 +306,14 @@ bool apply_tensor_memory_word(std::string_view w, Modifiers& m) {
   if (w == "warpx2::02_13") return m.tensor_multicast = TensorMulticast::kPairs02And13, true;
   if (w == "warpx2::01_23") return m.tensor_multicast = TensorMulticast::kPairs01And23, true;
   if (w == "warpx4") return m.tensor_multicast = TensorMulticast::kAllFour, true;
-  // kind::mxf8f6f4 has one scale for 32 elements, whether that is spelled out or not.
-  if (w == "block_scale" || w == "block32" || w == "scale_vec::1X")
+  if (w == "min" || w == "max") return m.atom = w == "min" ? AtomOp::kMin : AtomOp::kMax, true;
+  if (w == "red" || w == "b8x16") return true;  // what follows says more
+  if (w == "b4x16_p64" || w == "b6x16_p32") return m.narrow_bits = w[1] - '0', true;
+  if (w == "ws") return m.stationary = true, true;
+  // One scale for 32 elements, where no other number is spelled out.
+  if (w == "block_scale" || w == "block32" || w == "scale_vec::1X" || w == "scale_vec::2X")
     return m.scale_vector = 32, true;
+  if (w == "block16" || w == "scale_vec::4X") return m.scale_vector = 16, true;
   return w == "mbarrier::arrive::one" || w.starts_with("collector::");
 }
 
