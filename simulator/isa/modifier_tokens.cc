@@ -356,6 +356,12 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
     return true;
   if (is_image(opcode) && apply_image_word(opcode, w, m)) return true;
   if (category_of(opcode) == Category::kTensorMemory && apply_tensor_memory_word(w, m)) return true;
+  if (opcode == Opcode::k_mma || opcode == Opcode::k_mma_sp) {
+    if (w == "ue8m0" || w == "ue4m3") return m.fine_scales = w == "ue4m3", true;
+    if ((w.starts_with("kind::") || w == "block_scale" || w.starts_with("scale_vec::")) &&
+        apply_tensor_memory_word(w, m))
+      return true;
+  }
   if (opcode == Opcode::k_mma || opcode == Opcode::k_wmma_mma ||
       opcode == Opcode::k_wgmma_mma_async) {
     if (const BoolOp b = bool_op_from(w); b != BoolOp::kNone) return m.bool_op = b, true;

@@ -26,9 +26,9 @@ struct TensorProductKernel {
   std::string instruction;  // from "tcgen05.mma" up to the operands
   bool paired = false, a_in_tensor_memory = false, scaled = false, accumulates = false;
   std::uint32_t descriptor = 0;
-  int a_rows = 0, b_rows = 0;            // of one block
-  int columns = 0;                       // of tensor memory that D has
-  std::string target = "sm_100a", more;  // further operands
+  int a_rows = 0, b_rows = 0;             // of one block
+  int columns = 0;                        // of tensor memory that D has
+  std::string target = "sm_100a", after;  // further operands
 
   // Kernel k(in, out) of one or two blocks of four warps. in: a block's shared, a, rows and columns
   // after one another. out: 512 words a lane, the lanes of the blocks after one another; the first
@@ -72,7 +72,7 @@ struct TensorProductKernel {
          std::to_string(kColumns) + ";\n";
     s += std::string("setp.ne.u32 p2, tid, ") + (accumulates ? "77" : "tid") + ";\n";
     s += "@p4 " + instruction + " [x5], " + (a_in_tensor_memory ? "[x6]" : "d2") + ", d3, x7, " +
-         (scaled ? "[x8], [x9], " : "") + more + "p2;\n";
+         (scaled ? "[x8], [x9], " : "") + "p2" + after + ";\n";
     s += paired ? "mov.b16 h0, 3;\n@p4 tcgen05.commit.cta_group::1.mbarrier::arrive::one."
                   "shared::cluster.multicast::cluster.b64 [s1], h0;\n"
                 : "@p4 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 "

@@ -27,6 +27,7 @@ struct Case {
   int m, n;
   bool paired = false, stationary = false, a_in_tensor_memory = false, accumulates = false;
   Scales scales = Scales::kNone;
+  int scale = 0;  // the accumulator times 2 to the power of -scale
 
   bool packed() const { return kind.starts_with("mxf4"); }
   bool integers() const { return kind.starts_with("i8"); }
@@ -141,6 +142,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   kernel.a_in_tensor_memory = c.a_in_tensor_memory;
   kernel.scaled = lines != 0;
   kernel.accumulates = c.accumulates;
+  if (c.scale != 0) kernel.after = ", " + std::to_string(c.scale);
   const unsigned type = c.integers() || c.packed() ? 1 : 0;
   kernel.descriptor = (kernel.scaled  ? (ue4m3 ? 0 : 1u << 23)
                        : c.integers() ? 2u << 4
@@ -158,7 +160,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   for (int row = 0; row < c.m; ++row) {
     for (int n = 0; n < c.n; ++n) {
       const Place p = place_of(c, row, n);
-      double sum = c.accumulates ? p.lane + p.column : 0;
+      double sum = c.accumulates ? std::ldexp(p.lane + p.column, -c.scale) : 0;
       for (int e = 0; e < k; ++e) {
         double product = a[static_cast<std::size_t>(row * k + e)].value *
                          b[static_cast<std::size_t>(n * k + e)].value;
@@ -184,6 +186,8 @@ std::size_t run(const Case& c, std::uint64_t seed) {
 JUDGES(TensorLayouts, APairOfBlocks,
        "tcgen05.mma.cta_group::2.kind::f16 [tm], a:b64, b:b64, e:b32{, c*8:b32}, {!}f",
        "tcgen05.mma.cta_group::2.kind::f16 [tm], [tm], b:b64, e:b32{, c*8:b32}, {!}f",
+       "tcgen05.mma.cta_group::2.kind::f16 [tm], a:b64, b:b64, e:b32{, c*8:b32}, {!}f, imm3",
+       "tcgen05.mma.cta_group::2.kind::f16 [tm], [tm], b:b64, e:b32{, c*8:b32}, {!}f, imm3",
        "tcgen05.mma.cta_group::2.kind::i8 [tm], a:b64, b:b64, e:b32{, c*8:b32}, {!}f",
        "tcgen05.mma.cta_group::2.kind::i8 [tm], [tm], b:b64, e:b32{, c*8:b32}, {!}f");
 TEST(TensorLayouts, APairOfBlocks) {
@@ -197,6 +201,13 @@ TEST(TensorLayouts, APairOfBlocks) {
         EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m * n));
       }
     }
+  }
+  for (const bool a_in_tensor_memory : {false, true}) {
+    Case c{"f16", 256, 32, true};
+    c.a_in_tensor_memory = a_in_tensor_memory;
+    c.accumulates = true;
+    c.scale = 3;
+    EXPECT_EQ(run(c, seed++), 256u * 32);
   }
 }
 

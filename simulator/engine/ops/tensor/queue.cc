@@ -158,6 +158,13 @@ void run_tensor_commit(Warp& w, const Op& op, LaneMask mask) {
   }
 }
 
+bool leaves_time_to_partner(const Block& b) {
+  if (!b.tensor || !b.tensor->paired || b.tensor->queue.empty() || b.aborted) return false;
+  const Block* const partner = partner_of(b);
+  return partner != nullptr && partner->live_warps != 0 && partner->runnable != 0 &&
+         !partner->aborted && !partner->waits;
+}
+
 bool finish_tensor_operations(Block& b) {
   if (!b.tensor || b.tensor->queue.empty() || b.aborted) return false;
   std::deque<TensorQueued>& queue = b.tensor->queue;
