@@ -257,7 +257,7 @@ std::string example_module(std::span<const Example> examples, const std::string&
     text +=
         ".entry kernel" + std::to_string(kernels++) + "(.param .align 16 .b8 argument[64])\n{\n";
     text +=
-        ".reg .pred p<256>; .reg .b8 c<64>; .reg .b16 h<64>; .reg .b32 r<256>; .reg .b64 d<256>; "
+        ".reg .pred p<256>; .reg .b8 c<64>; .reg .b16 h<128>; .reg .b32 r<256>; .reg .b64 d<256>; "
         ".reg .b128 q<64>;\n";
     text += "$targets: .branchtargets $end; .param .align 16 .b8 outgoing[64];\n";
     line += 4;

@@ -156,7 +156,7 @@ std::vector<Mistake> mistakes() {
       "NoClusterToMakePairsOf", kInvalid, "no other block to make a pair with", [](Parts&) {},
       false, 1);
   add("TheOtherBlockReadsBeforeTheCommit", kOrder, "may be under way",
-      [](Parts& p) { p.wait = "@p6 bra $early;\n" + p.wait + "$early:\n"; });
+      [](Parts& p) { p.wait = "@p6 bra $early;\n" + p.wait + "$early:\n"; }, true);
   add("TheCommitReachesOneBlock", Kind::kDeadlock, "", [](Parts& p) { p.mask = "1"; });
   add("NoFenceAfterTheWaitInTheOtherBlock", kOrder, "fence::after_thread_sync",
       [](Parts& p) { p.after_wait = "@p6 bra $unfenced;\n" + p.after_wait + "$unfenced:\n"; });
