@@ -48,7 +48,8 @@ struct Parts {
 .address_size 64
 .visible .entry k(.param .u64 out)
 {
-.reg .pred p<10>; .reg .b16 h<2>; .reg .b32 r<8>; .reg .b32 x<16>; .reg .b32 tid, tm, all, smem, s<4>;
+.reg .pred p<10>; .reg .b16 h<2>; .reg .b32 r<8>; .reg .b32 x<16>; .reg .b32 s<4>;
+.reg .b32 tid, tm, all, smem;
 .reg .b64 d<16>, mine;
 .shared .align 1024 .b8 tile[16384];
 .shared .align 8 .b64 object;
@@ -155,7 +156,8 @@ std::vector<Mistake> mistakes() {
   add(
       "NoClusterToMakePairsOf", kInvalid, "no other block to make a pair with", [](Parts&) {},
       false, 1);
-  add("TheOtherBlockReadsBeforeTheCommit", kOrder, "may be under way",
+  add(
+      "TheOtherBlockReadsBeforeTheCommit", kOrder, "may be under way",
       [](Parts& p) { p.wait = "@p6 bra $early;\n" + p.wait + "$early:\n"; }, true);
   add("TheCommitReachesOneBlock", Kind::kDeadlock, "", [](Parts& p) { p.mask = "1"; });
   add("NoFenceAfterTheWaitInTheOtherBlock", kOrder, "fence::after_thread_sync",
