@@ -30,7 +30,6 @@ class TensorLowering {
     of.nan_wins = i_.modifiers.nan;
     of.narrow_bits = i_.modifiers.narrow_bits;
     of.paired = i_.modifiers.cta_group == 2;
-    of.stationary = i_.modifiers.stationary;
     of.scale_vector = i_.modifiers.scale_vector;
     of.packed = i_.modifiers.packed;
     of.space = space_of(i_.modifiers);
@@ -106,8 +105,9 @@ class TensorLowering {
 constexpr std::uint8_t kReduces = 1;  // variant of ld
 
 void lower_tensor_multiply(FunctionBuilder& b, const Instruction& i) {
-  constexpr std::uint8_t kScaled = 1, kInTensorMemory = 2, kBlockScale = 4;
+  constexpr std::uint8_t kScaled = 1, kInTensorMemory = 2, kBlockScale = 4, kStationary = 8;
   TensorLowering t(b, i, Action::kTensorMultiply);
+  t.of.stationary = (i.modifiers.variant & kStationary) != 0;
   const std::vector<Operand>& o = i.operands;
   t.of.address = t.tensor_address(o[0]);
   if ((i.modifiers.variant & kInTensorMemory) != 0) {

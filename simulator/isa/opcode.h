@@ -307,7 +307,6 @@ struct Modifiers {
   std::uint8_t scale_vector = 0;  // tcgen05.mma, mma: elements with one scale; 0: none are scaled
   std::uint8_t narrow_bits = 0;   // tcgen05.cp: of an element that gets a byte of its own; 0: none
   bool fine_scales = false;       // mma: scales are of ue4m3, not of ue8m0
-  bool stationary = false;        // tcgen05.mma.ws
   std::uint8_t dimensions = 0;    // cp.async.bulk.tensor: of the tensor
   std::uint8_t component =
       0;  // tld4: 0 .r, 1 .g, 2 .b, 3 .a; vmad: by how many bits the sum is shifted

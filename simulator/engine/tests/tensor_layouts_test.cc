@@ -192,7 +192,8 @@ JUDGES(TensorLayouts, APairOfBlocks,
        "tcgen05.mma.cta_group::2.kind::i8 [tm], [tm], b:b64, e:b32{, c*8:b32}, {!}f");
 TEST(TensorLayouts, APairOfBlocks) {
   std::uint64_t seed = 1;
-  for (const char* kind : {"f16", "f8f6f4", "i8"}) {
+  for (int turn = 0; turn < 3 * testing::rounds(); ++turn) {
+    const char* const kind = turn % 3 == 0 ? "f16" : turn % 3 == 1 ? "f8f6f4" : "i8";
     for (const int m : {128, 256}) {
       for (const int n : {32, 64, 256}) {
         Case c{kind, m, n, true};
@@ -218,7 +219,8 @@ JUDGES(TensorLayouts, WeightsThatStay,
        "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], [tm], b:b64, e:b32, {!}f");
 TEST(TensorLayouts, WeightsThatStay) {
   std::uint64_t seed = 100;
-  for (const char* kind : {"f16", "f8f6f4", "i8"}) {
+  for (int turn = 0; turn < 3 * testing::rounds(); ++turn) {
+    const char* const kind = turn % 3 == 0 ? "f16" : turn % 3 == 1 ? "f8f6f4" : "i8";
     for (const int m : {32, 64, 128}) {
       for (const int n : {64, 128, 256}) {
         Case c{kind, m, n, false, true};
@@ -265,7 +267,8 @@ TEST(TensorLayouts, ScalesOfFourBits) {
         Kind{"mxf4nvf4.block_scale.block16", Scales::kFour},
         Kind{"mxf4nvf4.block_scale.block16", Scales::kFourOfUE4M3},
         Kind{"mxf4nvf4.block_scale.scale_vec::4X", Scales::kFourOfUE4M3}}) {
-    for (const bool paired : {false, true}) {
+    for (int turn = 0; turn < 2 * testing::rounds(); ++turn) {
+      const bool paired = turn % 2 != 0;
       for (const int n : {16, 256}) {
         for (const bool a_in_tensor_memory : {false, true}) {
           Case c{kind.words, paired ? 256 : 128, n, paired};
