@@ -82,6 +82,15 @@ struct WholeWarp {
     return s;
   }
 
+  program::Matrix::Scales scales(const Operand& data, const Operand& chosen) {
+    program::Matrix::Scales s;
+    s.data = b.source(i, data, 4);
+    s.byte = b.source(i, chosen.elements[0], 2);
+    s.thread = b.source(i, chosen.elements[1], 2);
+    for (const Slot slot : {s.data, s.byte, s.thread}) uses.push_back({slot, Role::kAddress});
+    return s;
+  }
+
   // Of a sparse A.
   void metadata(const Operand& bits, const Operand& chosen) {
     const auto selectors = static_cast<std::uint64_t>(isa::sparsity_selectors(i.modifiers));
@@ -91,7 +100,8 @@ struct WholeWarp {
     }
     matrix.metadata = b.source(i, bits, 4);
     uses.push_back({matrix.metadata, Role::kAddress});
-    const matrix::Sparsity sparsity{matrix.operation.a, matrix.operation.shape};
+    const matrix::Sparsity sparsity{matrix.packed ? Type::kS4 : matrix.operation.a,
+                                    matrix.operation.shape};
     for (int row = 0; row < matrix.operation.shape.m; ++row) {
       for (int group = 0; group < sparsity.groups(); ++group) {
         const auto place = sparsity.place(row, group, static_cast<int>(chosen.bits));
@@ -117,6 +127,16 @@ struct WholeWarp {
   }
 };
 
+// Of kind::f8f6f4 and mxf8f6f4: where in its byte an element is (PTX ISA 9.7.14.5.8).
+program::Matrix::Narrow narrow_of(Type type) {
+  switch (type) {
+    case Type::kE2M1: return {2, 0xf};
+    case Type::kE2M3:
+    case Type::kE3M2: return {0, 0x3f};
+    default: return {};
+  }
+}
+
 // mma, mma.sp and wmma.mma.
 void lower_multiply(FunctionBuilder& b, const Instruction& i) {
   const isa::Modifiers& m = i.modifiers;
@@ -138,8 +158,16 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
   // wmma.m16n16k8 is two steps of mma.m16n8k4, as ptxas makes it.
   if (wmma && o.a == Type::kTF32) o.products = 4;
   const auto& operands = i.operands;
-  const Fragment a{family, Which::kA, o.a, m.shape, m.a_by_columns},
-      rhs{family, Which::kB, o.b, m.shape, m.b_by_columns};
+  const bool has_kind = m.tensor_kind != isa::TensorKind::kNone;
+  w.matrix.packed = has_kind && m.tensor_kind != isa::TensorKind::kF8F6F4 &&
+                    m.tensor_kind != isa::TensorKind::kMxF8F6F4;
+  if (has_kind && !w.matrix.packed) {
+    w.matrix.narrow_a = narrow_of(o.a);
+    w.matrix.narrow_b = narrow_of(o.b);
+  }
+  // Packed, they lie as integers of four bits do.
+  const Fragment a{family, Which::kA, w.matrix.packed ? Type::kS4 : o.a, m.shape, m.a_by_columns},
+      rhs{family, Which::kB, w.matrix.packed ? Type::kS4 : o.b, m.shape, m.b_by_columns};
   const Fragment c{family, Which::kC, o.c, m.shape, false},
       d{family, Which::kC, o.d, m.shape, false};
   w.matrix.a = w.fragment(a, operands[1], Role::kValue);
@@ -147,6 +175,13 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
   w.matrix.c = w.fragment(c, operands[3], Role::kValue);
   if (is_quad(a)) w.matrix.multiplications = 4;
   if (sparse) w.metadata(operands[4], operands[5]);
+  if (m.scale_vector != 0) {
+    const std::size_t first = sparse ? 6 : 4;
+    w.matrix.scales_a_line = w.matrix.packed ? 64 / m.scale_vector : 1;
+    w.matrix.fine_scales = m.fine_scales;
+    w.matrix.row_scales = w.scales(operands[first], operands[first + 1]);
+    w.matrix.column_scales = w.scales(operands[first + 2], operands[first + 3]);
+  }
   w.matrix.d = w.fragment(d, operands[0], Role::kWrite);
   w.emit(ValidityTransfer::kExchange);
 }

@@ -24,6 +24,13 @@ class TensorLowering {
     of.multicast = i_.modifiers.tensor_multicast;
     of.kind = i_.modifiers.tensor_kind;
     of.number = i_.modifiers.vector;
+    of.type = i_.modifiers.type;
+    of.greatest = i_.modifiers.atom == isa::AtomOp::kMax;
+    of.absolute = i_.modifiers.abs;
+    of.nan_wins = i_.modifiers.nan;
+    of.narrow_bits = i_.modifiers.narrow_bits;
+    of.paired = i_.modifiers.cta_group == 2;
+    of.scale_vector = i_.modifiers.scale_vector;
     of.packed = i_.modifiers.packed;
     of.space = space_of(i_.modifiers);
   }
@@ -54,6 +61,11 @@ class TensorLowering {
       b_.program().slots.push_back(slot);
       uses_.push_back({slot, role});
     }
+  }
+  Slot destination(const Operand& o) {
+    const Slot slot = b_.optional_destination(o);
+    uses_.push_back({slot, Role::kWrite});
+    return slot;
   }
   void condition(const Operand& o) {
     of.accumulates_negated = b_.predicate_source(i_, o, of.accumulates);
@@ -90,9 +102,12 @@ class TensorLowering {
   std::vector<OperandUse> uses_;
 };
 
+constexpr std::uint8_t kReduces = 1;  // variant of ld
+
 void lower_tensor_multiply(FunctionBuilder& b, const Instruction& i) {
-  constexpr std::uint8_t kScaled = 1, kInTensorMemory = 2, kBlockScale = 4;
+  constexpr std::uint8_t kScaled = 1, kInTensorMemory = 2, kBlockScale = 4, kStationary = 8;
   TensorLowering t(b, i, Action::kTensorMultiply);
+  t.of.stationary = (i.modifiers.variant & kStationary) != 0;
   const std::vector<Operand>& o = i.operands;
   t.of.address = t.tensor_address(o[0]);
   if ((i.modifiers.variant & kInTensorMemory) != 0) {
@@ -144,9 +159,11 @@ void lower_tensor_memory(FunctionBuilder& b, const Instruction& i) {
           .emit_for_warp(ValidityTransfer::kControl);
     case Opcode::k_tcgen05_ld: {
       TensorLowering t(b, i, Action::kTensorLoad);
-      t.of.address = t.tensor_address(o[1]);
-      if (o.size() == 3) t.of.half = static_cast<std::uint32_t>(o[2].bits);
+      const std::size_t at = i.modifiers.variant == kReduces ? 2 : 1;
+      t.of.address = t.tensor_address(o[at]);
+      if (o.size() > at + 1) t.of.half = static_cast<std::uint32_t>(o[at + 1].bits);
       t.registers(o[0], Role::kWrite);
+      if (at == 2) t.of.reduced = t.destination(o[1]);
       return t.emit_for_warp(ValidityTransfer::kLoad);
     }
     case Opcode::k_tcgen05_st: {

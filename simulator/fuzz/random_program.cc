@@ -273,6 +273,7 @@ class Writer {
     // No target has all forms: the first that only one of the two has decides.
     const isa::FormRow& of = *e.spelling.form->row;
     const bool on_hopper = isa::exists_on(of, 90, 'a'), on_blackwell = isa::exists_on(of, 100, 'a');
+    if (!on_hopper && !on_blackwell) return;
     if ((target_ == kHopper && !on_hopper) || (target_ == kBlackwell && !on_blackwell)) return;
     if (on_hopper != on_blackwell) target_ = on_hopper ? kHopper : kBlackwell;
     const std::size_t rotation = choose_.below(kGroups);

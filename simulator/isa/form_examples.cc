@@ -245,15 +245,23 @@ std::string example_module(std::span<const Example> examples, const std::string&
                      "\n.address_size 64\n.func callee(.param .align 16 .b8 in[64])\n{\nret;\n}\n";
   int line = 8;
   if (line_of) line_of->clear();
-  for (std::size_t i = 0; i < examples.size(); i += kPerKernel) {
-    text += ".entry kernel" + std::to_string(i / kPerKernel) +
-            "(.param .align 16 .b8 argument[64])\n{\n";
+  int kernels = 0;
+  for (std::size_t i = 0, end = 0; i < examples.size(); i = end) {
+    // ptxas takes tcgen05 of one block or of pairs in a kernel, not both.
+    std::uint8_t group = 0;
+    for (end = i; end < std::min(i + kPerKernel, examples.size()); ++end) {
+      const std::uint8_t next = examples[end].spelling.modifiers.cta_group;
+      if (group != 0 && next != 0 && next != group) break;
+      if (next != 0) group = next;
+    }
     text +=
-        ".reg .pred p<256>; .reg .b8 c<64>; .reg .b16 h<64>; .reg .b32 r<256>; .reg .b64 d<256>; "
+        ".entry kernel" + std::to_string(kernels++) + "(.param .align 16 .b8 argument[64])\n{\n";
+    text +=
+        ".reg .pred p<256>; .reg .b8 c<64>; .reg .b16 h<128>; .reg .b32 r<256>; .reg .b64 d<256>; "
         ".reg .b128 q<64>;\n";
     text += "$targets: .branchtargets $end; .param .align 16 .b8 outgoing[64];\n";
     line += 4;
-    for (std::size_t j = i; j < std::min(i + kPerKernel, examples.size()); ++j) {
+    for (std::size_t j = i; j < end; ++j) {
       text += examples[j].text + "\n";
       if (line_of) line_of->push_back(line);
       ++line;

@@ -193,7 +193,7 @@ OperandRule parse_operand(const FormRow& row, std::string_view text) {
     rule.role = Role::kSourceVector;
   } else if (text[0] == 'd') {
     rule.role = Role::kDestination;
-    rule.follows_vector = true;
+    rule.follows_vector = text != "d1";
     rule.read_too = text == "du";
   } else if (text == "p" || text == "q") {
     rule.role = Role::kDestinationPredicate;
@@ -486,6 +486,7 @@ bool exists_on(const FormRow& row, int number, char suffix) {
     case 'u': return family && suffix == 'a';
     case 'i': return (number == 100 || number == 110) && suffix == 'a';
     case 's': return number / 10 == 10 && suffix != 0;
+    case 'w': return suffix == 'a';
     case 'v': return number / 10 == 10 && suffix == 'a';
     default: return suffix != 0;
   }
@@ -503,7 +504,10 @@ int vector_length(const OperandRule& rule, const Modifiers& m) {
 int sparsity_selectors(const Modifiers& m) {
   // Four bits say which two of four columns there are: of eight columns in pairs where elements
   // have four bits, of two where they have 32.
-  const int bits = bits_of(m.source_type), columns = bits == 4 ? 8 : bits == 32 ? 2 : 4;
+  const bool packed = m.source_type == Type::kE2M1 && m.shape.k == 128;
+  const int bits = packed ? 4 : bits_of(m.source_type), columns = bits == 4    ? 8
+                                                                  : bits == 32 ? 2
+                                                                               : 4;
   return 4 * 16 / (4 * m.shape.k / columns);
 }
 

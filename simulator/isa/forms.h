@@ -12,6 +12,7 @@
 //
 // Operands.
 //   du        destination that is read before it is written
+//   d1        destination that is one register, whatever the opcode says of vectors
 //   d d..     destination register             a b c e f  source: register or constant
 //   p q       destination predicate            {!}c       source predicate, which may be negated
 //   d|p p|q   pair of destinations; with "{|q}" the second may be left out; a type stands after the
@@ -72,6 +73,7 @@ struct FormRow {
 //   'u'  the same, without what is common to a family: only of those with 'a'
 //   'i'  sm_100 and sm_110, with an 'a' behind them
 //   's'  the family of sm_100
+//   'w'  that target and all later ones, with an 'a' behind them
 //   'v'  the same, only of those with 'a'
 bool exists_on(const FormRow& row, int number, char suffix);
 

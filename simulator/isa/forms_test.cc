@@ -188,10 +188,16 @@ std::string without_synonyms(std::string text) {
                            ".collector::a::discard",
                            ".block32",
                            ".scale_vec::1X",
+                           ".scale_vec::2X",
                            ".L2",
                            "::entry",
                            "::func"})
     replace(hint, "");
+  for (const char* buffer : {"b0", "b1", "b2", "b3"}) {
+    for (const char* use : {"fill", "use", "lastuse", "discard"})
+      replace(std::string(".collector::") + buffer + "::" + use, "");
+  }
+  replace(".scale_vec::4X", ".block16");
   replace(".shared::cta", ".shared");
   if (text.starts_with("bar.cta")) replace("bar.cta", "bar");
   if (text.starts_with("barrier.cta")) replace("barrier.cta", "barrier");

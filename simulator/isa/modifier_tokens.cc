@@ -306,9 +306,14 @@ bool apply_tensor_memory_word(std::string_view w, Modifiers& m) {
   if (w == "warpx2::02_13") return m.tensor_multicast = TensorMulticast::kPairs02And13, true;
   if (w == "warpx2::01_23") return m.tensor_multicast = TensorMulticast::kPairs01And23, true;
   if (w == "warpx4") return m.tensor_multicast = TensorMulticast::kAllFour, true;
-  // kind::mxf8f6f4 has one scale for 32 elements, whether that is spelled out or not.
-  if (w == "block_scale" || w == "block32" || w == "scale_vec::1X")
+  if (w == "min" || w == "max") return m.atom = w == "min" ? AtomOp::kMin : AtomOp::kMax, true;
+  // What follows says more, or the row's variant does.
+  if (w == "red" || w == "b8x16" || w == "ws") return true;
+  if (w == "b4x16_p64" || w == "b6x16_p32") return m.narrow_bits = w[1] - '0', true;
+  // One scale for 32 elements, where no other number is spelled out.
+  if (w == "block_scale" || w == "block32" || w == "scale_vec::1X" || w == "scale_vec::2X")
     return m.scale_vector = 32, true;
+  if (w == "block16" || w == "scale_vec::4X") return m.scale_vector = 16, true;
   return w == "mbarrier::arrive::one" || w.starts_with("collector::");
 }
 
@@ -351,6 +356,12 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
     return true;
   if (is_image(opcode) && apply_image_word(opcode, w, m)) return true;
   if (category_of(opcode) == Category::kTensorMemory && apply_tensor_memory_word(w, m)) return true;
+  if (opcode == Opcode::k_mma || opcode == Opcode::k_mma_sp) {
+    if (w == "ue8m0" || w == "ue4m3") return m.fine_scales = w == "ue4m3", true;
+    if ((w.starts_with("kind::") || w == "block_scale" || w.starts_with("scale_vec::")) &&
+        apply_tensor_memory_word(w, m))
+      return true;
+  }
   if (opcode == Opcode::k_mma || opcode == Opcode::k_wmma_mma ||
       opcode == Opcode::k_wgmma_mma_async) {
     if (const BoolOp b = bool_op_from(w); b != BoolOp::kNone) return m.bool_op = b, true;

@@ -40,4 +40,16 @@ TensorPlace TensorTransfer::place(int lane, int reg, int part) const {
   return {p.lane, (packed ? 2 * p.column + part : p.column) + apart};
 }
 
+std::vector<AccumulatorPart> accumulator_parts(int m, int n, bool paired, bool stationary) {
+  const int blocks = paired ? 2 : 1, rows = m / blocks;
+  if (!paired && !stationary && rows == 64) return {{0, 0, 0, 64, 0, n, true}};
+  const int beside = 128 / rows;
+  std::vector<AccumulatorPart> parts;
+  for (int block = 0; block < blocks; ++block) {
+    for (int part = 0; part < beside; ++part)
+      parts.push_back({block, part * rows, block * rows, rows, part * n / beside, n / beside});
+  }
+  return parts;
+}
+
 }  // namespace lockstep::matrix

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "simulator/isa/opcode.h"
 
@@ -34,5 +35,24 @@ struct TensorTransfer {
 inline int tensor_lane_of_row(int row, int rows) {
   return rows == 64 ? row / 16 * 32 + row % 16 : row;
 }
+
+// A part of an accumulator: rows [row, row + rows) and columns [column, column + columns) of D. Its
+// first column is that of the address, its rows begin in lane `lane` after that of the address.
+struct AccumulatorPart {
+  int block = 0;  // of a pair
+  int lane = 0;
+  int row = 0, rows = 0, column = 0, columns = 0;
+  bool spread = false;  // over every other 16 lanes
+
+  // Of row `r` of the part.
+  int lane_of(int r) const { return lane + (spread ? tensor_lane_of_row(r, 64) : r); }
+  int lanes() const { return spread ? 112 : rows; }
+};
+
+// The parts of an accumulator of m rows and n columns. One block: 128 rows in all lanes, 64 in
+// every other 16; with `stationary` weights 64 rows in each half of the lanes, which have half of
+// the columns each, and 32 rows in each quarter. A pair of blocks: each has half of the rows; 64 of
+// them lie in each half of its lanes, with half of the columns each.
+std::vector<AccumulatorPart> accumulator_parts(int m, int n, bool paired, bool stationary);
 
 }  // namespace lockstep::matrix

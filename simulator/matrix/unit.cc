@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "simulator/matrix/rounding.h"
+
 namespace lockstep::matrix {
 namespace {
 
@@ -75,33 +77,7 @@ Parts widened(std::uint64_t bits, const Format& f) {
   return p;
 }
 
-constexpr std::uint32_t kNaN32 = 0x7fffffff;
 constexpr std::uint16_t kNaN16 = 0x7fff;
-
-// sum * 2^scale, cut to `fraction_bits` fraction bits.
-std::uint32_t to_f32(std::int64_t sum, int scale, int fraction_bits) {
-  if (sum == 0) return 0;
-  const std::uint32_t sign = sum < 0 ? 0x80000000u : 0;
-  std::uint64_t magnitude =
-      sum < 0 ? -static_cast<std::uint64_t>(sum) : static_cast<std::uint64_t>(sum);
-  const int length = std::bit_width(magnitude);
-  const int exponent = scale + length - 1;
-  if (exponent > 127) return sign | 0x7f800000u;
-  // Bits below the last one that stays: of normal results by their leading bit, of subnormal ones
-  // by the least exponent.
-  const int drop = std::max(exponent, -126) - fraction_bits - scale;
-  if (drop >= 64) return 0;
-  if (drop > 0) {
-    magnitude = magnitude >> drop << drop;
-    if (magnitude == 0) return 0;
-  }
-  // The value is exact in 24 bits now.
-  const int shift = std::max(exponent, -126) - 23 - scale;
-  const std::uint64_t significand = shift > 0 ? magnitude >> shift : magnitude << -shift;
-  return sign | (exponent < -126 ? static_cast<std::uint32_t>(significand)
-                                 : static_cast<std::uint32_t>(exponent + 127) << 23 |
-                                       (static_cast<std::uint32_t>(significand) & 0x7fffffu));
-}
 
 // sum * 2^scale to the nearest, ties to even.
 std::uint16_t to_f16(std::int64_t sum, int scale) {

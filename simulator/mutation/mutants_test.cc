@@ -488,11 +488,11 @@ TEST(Edits, LeaveOutAShiftOfTheSignByMore) {
 TEST(WithOpcode, MakesEveryExampleAgain) {
   const std::vector<isa::Example> examples = isa::pairwise_examples();
   std::size_t made = 0;
-  for (const char* target : {"sm_90a", "sm_100a"}) {
+  for (const std::string target : {"sm_90a", "sm_100a", "sm_103a", "sm_120a"}) {
     std::vector<isa::Example> some;
     for (const isa::Example& e : examples) {
-      const isa::FormRow& row = *e.spelling.form->row;
-      if ((row.sm >= 100) == (std::string(target) == "sm_100a")) some.push_back(e);
+      const int sm = e.spelling.form->row->sm;
+      if ("sm_" + std::to_string(std::max(sm, 90)) + "a" == target) some.push_back(e);
     }
     const ptx::Module m = parsed(isa::example_module(some, "9.0", target));
     for (const ptx::Function& f : m.functions) {

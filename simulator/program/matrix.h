@@ -43,6 +43,22 @@ struct Matrix {
     std::uint8_t lane = 0, shift = 0;
   };
   std::vector<Bits> metadata_places;
+  // mma with a kind: elements of fewer than eight bits have a byte each, which is moved by this
+  // many bits and masked. Of four bits they are packed instead.
+  struct Narrow {
+    int shift = 0;
+    std::uint8_t mask = 0xff;
+  };
+  Narrow narrow_a, narrow_b;
+  bool packed = false;
+  // Scales of rows and columns: a register, and two of 16 bits (or constants), the first byte and
+  // which threads of a quad have them. a_line: bytes; 0: none are scaled.
+  struct Scales {
+    Slot data = kNoSlot, byte = kNoSlot, thread = kNoSlot;
+  };
+  Scales row_scales, column_scales;
+  int scales_a_line = 0;
+  bool fine_scales = false;  // of ue4m3
   // wgmma: descriptors of A (kNoSlot: it is in registers) and B, the predicate without which C is
   // zero, factors of -1, and whether they lie across: A by columns, B by rows.
   struct Descriptors {

@@ -23,10 +23,18 @@ struct TensorOperation {
   isa::TensorShape shape = isa::TensorShape::kNone;
   isa::TensorMulticast multicast = isa::TensorMulticast::kNone;
   isa::TensorKind kind = isa::TensorKind::kNone;
+  bool paired = false;      // .cta_group::2: two blocks of a cluster work together
+  bool stationary = false;  // mma.ws
+  int scale_vector = 0;     // mma: elements of a row with one scale; 0: none are scaled
   // ld and st: registers, Program::slots[first ..], and how many times the shape stands in a row.
   std::uint32_t first = 0;
   int registers = 0, number = 1;
-  bool packed = false;     // two columns of 16 bits in a register
+  bool packed = false;  // two columns of 16 bits in a register
+  // ld.red: the least or greatest of what a lane loads, of .u32, .s32 or .f32.
+  Slot reduced = kNoSlot;
+  isa::Type type = isa::Type::kNone;
+  bool greatest = false, absolute = false, nan_wins = false;
+  int narrow_bits = 0;     // cp: of an element in shared memory, which gets a byte; 0: as it is
   std::uint32_t half = 0;  // .16x32bx2: from the columns of lanes 0 to 15 to those of 16 to 31
   bool is_load = false;    // wait
   bool before = false;     // fence
@@ -36,8 +44,9 @@ struct TensorOperation {
   Slot a = kNoSlot, b = kNoSlot, instruction = kNoSlot, accumulates = kNoSlot;
   bool accumulates_negated = false;
   AddressOperand a_address;
-  AddressOperand row_scales, column_scales;                 // block scale
-  Slot disabled[4] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // lanes of D that stay, a bit each
+  AddressOperand row_scales, column_scales;  // block scale
+  // Lanes of D that stay, a bit each; of a pair, those of its second block come after.
+  Slot disabled[8] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};
   int scale = 0;  // the accumulator is multiplied by 2^-scale first
 };
 

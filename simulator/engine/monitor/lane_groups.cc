@@ -12,6 +12,7 @@ const char* place(WarpSplit::State state) {
     case WarpSplit::State::kAtSync: return " wait for lanes of their warp at ";
     case WarpSplit::State::kAtBarrier: return " wait at the barrier ";
     case WarpSplit::State::kAtCluster: return " wait at the cluster's barrier, ";
+    case WarpSplit::State::kAtPair: return " wait for the pair's tensor memory, ";
     case WarpSplit::State::kAtMbarrier: return " wait at an mbarrier, ";
   }
   return " at ";

@@ -76,13 +76,14 @@ Missing after_load_or_store(const Block& b, const TensorAccess& a, std::uint32_t
 
 Missing after_queued(const Block& b, const TensorAccess& a, std::uint32_t thread) {
   bool known = false;
-  for (std::size_t n = a.commits; n < b.tensor->commits.size(); ++n) {
-    const TensorCommit& commit = b.tensor->commits[n];
+  const std::vector<TensorCommit>& commits = (a.of_partner ? *partner_of(b) : b).tensor->commits;
+  const bool same_warp = !a.of_partner && warp_of(a.issued.thread) == warp_of(thread);
+  for (std::size_t n = a.commits; n < commits.size(); ++n) {
+    const TensorCommit& commit = commits[n];
     if (commit.thread != a.issued.thread) continue;
-    for (const TensorStamp& seen : commit.seen) {
+    for (const TensorStamp& seen : a.of_partner ? commit.seen_by_partner : commit.seen) {
       if (!is_before(b, seen, thread)) continue;
-      if (warp_of(a.issued.thread) == warp_of(thread) || is_fenced_after(b, seen, thread))
-        return {};
+      if (same_warp || is_fenced_after(b, seen, thread)) return {};
       known = true;
     }
   }
@@ -93,8 +94,26 @@ Missing after_queued(const Block& b, const TensorAccess& a, std::uint32_t thread
           "must come between the two."};
 }
 
+// What the partner does now, after an access of the block itself.
+Missing before_partner(const TensorAccess& a) {
+  if (a.is_queued()) return {};  // among themselves mma and cp are in order
+  if (!a.waited)
+    return {check::Kind::kAsyncOrder, "has not been waited for",
+            a.what == What::kLoad ? "tcgen05.wait::ld must come between the two."
+                                  : "tcgen05.wait::st must come between the two."};
+  if (!a.fenced)
+    return {check::Kind::kAsyncOrder, "has no fence::before_thread_sync after it", kBefore};
+  return {};
+}
+
 Missing between(const Block& b, const TensorAccess& a, const TensorAccess& now) {
   const std::uint32_t thread = now.issued.thread;
+  if (now.of_partner) {
+    if (!a.of_partner) return before_partner(a);
+    if (is_before(*partner_of(b), a.issued, thread)) return {};
+    return {check::Kind::kRace, "is not ordered before it", "Nothing orders the two threads."};
+  }
+  if (a.of_partner) return now.is_queued() ? Missing{} : after_queued(b, a, thread);
   if (!a.is_queued()) {
     // A warp's own, of one kind, are in order.
     if (a.what == now.what && warp_of(a.issued.thread) == warp_of(thread)) return {};
@@ -105,10 +124,10 @@ Missing between(const Block& b, const TensorAccess& a, const TensorAccess& now) 
   return {check::Kind::kRace, "is not ordered before it", "Nothing orders the two threads."};
 }
 
-bool report_missing(Warp& w, int lane, const TensorAccess& now, const TensorAccess& a,
-                    const Missing& missing, const TensorRegion& region) {
+bool report_missing(Warp& w, int lane, const Block& b, const TensorAccess& now,
+                    const TensorAccess& a, const Missing& missing, const TensorRegion& region) {
   const std::uint32_t pc = now.pc;
-  const Block& b = *w.block;
+  const Block& issuer = a.of_partner ? *partner_of(b) : b;
   check::Finding f = finding_at(w, pc, 1u << lane, missing.kind);
   f.space = "tensor";
   f.access.address = region.lane << 16 | region.column;
@@ -118,7 +137,7 @@ bool report_missing(Warp& w, int lane, const TensorAccess& now, const TensorAcce
   f.detail = missing.advice;
   check::Access other;
   other.site = site_of(*b.program, a.pc);
-  other.block = b.ctaid;
+  other.block = issuer.ctaid;
   other.thread = thread_of(*b.launch, a.issued.thread);
   other.is_write = a.what != What::kLoad;
   other.address = f.access.address;
@@ -136,24 +155,26 @@ bool report_missing(Warp& w, int lane, const TensorAccess& now, const TensorAcce
   return !report_unless_suppressed(w, std::move(f));
 }
 
-bool check_allocated(Warp& w, int lane, const TensorRegion& region) {
-  const TensorMemory& t = *w.block->tensor;
+bool check_allocated(Warp& w, int lane, Block& owner, const TensorRegion& region) {
+  const TensorMemory& t = tensor_of(owner);
+  const char* const whose = &owner == w.block ? "" : " of the other block of the pair";
   for (std::uint32_t c = region.column; c < region.column + region.columns; ++c) {
     if (c < kTensorColumns && (*t.owner)[c] != 0) continue;
     const auto freed = std::find_if(
         t.allocations.rbegin(), t.allocations.rend(),
         [&](const TensorAllocation& a) { return c >= a.first && c < a.first + a.columns; });
     if (freed != t.allocations.rend()) {
-      return refuse_tensor(w, lane, check::Kind::kUseAfterFree,
-                           "column " + std::to_string(c) + " of tensor memory has been freed",
-                           "Its " + std::to_string(freed->columns) + " columns from " +
-                               std::to_string(freed->first) + " on were allocated at " +
-                               site_of(*w.block->program, freed->pc).to_string() + ".");
+      return refuse_tensor(
+          w, lane, check::Kind::kUseAfterFree,
+          "column " + std::to_string(c) + " of tensor memory" + whose + " has been freed",
+          "Its " + std::to_string(freed->columns) + " columns from " +
+              std::to_string(freed->first) + " on were allocated at " +
+              site_of(*w.block->program, freed->pc).to_string() + ".");
     }
-    return refuse_tensor(
-        w, lane, check::Kind::kOutOfBounds,
-        "column " + std::to_string(c) + " of tensor memory is in no allocation of the block",
-        "tcgen05.alloc stores the address of the columns that may be used.");
+    return refuse_tensor(w, lane, check::Kind::kOutOfBounds,
+                         "column " + std::to_string(c) + " of tensor memory" + whose +
+                             " is in no allocation of the block",
+                         "tcgen05.alloc stores the address of the columns that may be used.");
   }
   return true;
 }
@@ -166,7 +187,8 @@ bool check_operands_kept(Warp& w, Block& b, const TensorCommit& commit) {
     const TensorAccess& a = b.tensor->accesses[o.access];
     if (o.access >= commit.accesses || a.issued.thread != commit.thread) return false;
     for (const MatrixBytes& m : o.read) {
-      const std::byte* now = b.shared.bytes.get() + m.offset;
+      const Block& of = o.of_partner ? *partner_of(b) : b;
+      const std::byte* now = of.shared.bytes.get() + m.offset;
       if (!good || std::memcmp(now, m.bytes, sizeof m.bytes) == 0) continue;
       std::uint32_t at = 0;
       while (now[at] == m.bytes[at]) ++at;
@@ -178,7 +200,7 @@ bool check_operands_kept(Warp& w, Block& b, const TensorCommit& commit) {
       f.access.size = 1;
       f.where = std::string("what ") + name_of(a.what) +
                 " reads has been overwritten before it was known to be complete";
-      f.other = last_write_to_shared(w, b, m.offset + at);
+      f.other = last_write_to_shared(w, of, m.offset + at);
       f.detail =
           "The phase of the mbarrier that its tcgen05.commit arrives on shows when shared memory "
           "may be used again.";
@@ -211,21 +233,21 @@ TensorStamp tensor_stamp(const Warp& w, int lane) {
           b.races.clock(w.index), ++tensor_of(b).events};
 }
 
-std::uint32_t begin_tensor_access(Warp& w, int lane, What what) {
-  TensorMemory& t = tensor_of(*w.block);
+std::uint32_t begin_tensor_access(Warp& w, int lane, What what, Block& owner) {
+  TensorMemory& t = tensor_of(owner);
   TensorAccess a;
   a.what = what;
   a.pc = w.pc - 1;
-  a.commits = static_cast<std::uint32_t>(t.commits.size());
+  a.commits = static_cast<std::uint32_t>(tensor_of(*w.block).commits.size());
+  a.of_partner = &owner != w.block;
   a.issued = tensor_stamp(w, lane);
   t.accesses.push_back(a);
   return static_cast<std::uint32_t>(t.accesses.size() - 1);
 }
 
-bool access_tensor(Warp& w, int lane, std::uint32_t number, const TensorRegion& region,
+bool access_tensor(Warp& w, int lane, Block& b, std::uint32_t number, const TensorRegion& region,
                    bool writes) {
-  if (!check_allocated(w, lane, region)) return false;
-  Block& b = *w.block;
+  if (!check_allocated(w, lane, b, region)) return false;
   TensorMemory& t = *b.tensor;
   if (!b.launch->check_races) return true;
   const TensorAccess& now = t.accesses[number];
@@ -236,7 +258,7 @@ bool access_tensor(Warp& w, int lane, std::uint32_t number, const TensorRegion& 
     last = earlier;
     const TensorAccess& a = t.accesses[earlier - 1];
     const Missing missing = between(b, a, now);
-    if (missing.what != nullptr) good = report_missing(w, lane, now, a, missing, region);
+    if (missing.what != nullptr) good = report_missing(w, lane, b, now, a, missing, region);
   };
   region.each_cell(t, [&](const TensorCell& cell) {
     meet(cell.written, seen[0]);
@@ -288,10 +310,11 @@ bool learn_tensor_arrivals(Warp& w, int lane, const Mbarrier& object) {
     if (!from.tensor || arrival.commit >= from.tensor->commits.size()) continue;
     TensorCommit& commit = from.tensor->commits[arrival.commit];
     // Of a warp the latest time counts: a fence must follow that.
-    const auto known =
-        std::find_if(commit.seen.begin(), commit.seen.end(),
-                     [&](const TensorStamp& s) { return warp_of(s.thread) == w.index; });
-    if (&from == &b && known == commit.seen.end()) commit.seen.push_back(tensor_stamp(w, lane));
+    std::vector<TensorStamp>& seen = &from == &b ? commit.seen : commit.seen_by_partner;
+    const bool known = std::any_of(seen.begin(), seen.end(), [&](const TensorStamp& s) {
+      return warp_of(s.thread) == w.index;
+    });
+    if (!known && (&from == &b || &from == partner_of(b))) seen.push_back(tensor_stamp(w, lane));
     if (!check_operands_kept(w, from, commit)) return false;
   }
   return true;

@@ -13,6 +13,7 @@
 
 #include "simulator/engine/state/async_state.h"
 #include "simulator/engine/state/block.h"
+#include "simulator/engine/state/warp.h"
 
 namespace lockstep::engine {
 
@@ -33,12 +34,22 @@ struct TensorRegion {
 
 TensorStamp tensor_stamp(const Warp& w, int lane);
 
-// An access that `lane` of `w` issues now, by number; its accesses follow.
-std::uint32_t begin_tensor_access(Warp& w, int lane, TensorAccess::What what);
+// An access that `lane` of `w` issues now, by number; its accesses follow. owner: whose tensor
+// memory it is, the warp's own block's or that of the other block of its pair.
+std::uint32_t begin_tensor_access(Warp& w, int lane, TensorAccess::What what, Block& owner);
+inline std::uint32_t begin_tensor_access(Warp& w, int lane, TensorAccess::What what) {
+  return begin_tensor_access(w, lane, what, *w.block);
+}
 // Whether the access may read or write the region now: the columns are allocated, and what it
-// would meet there is over. Notes it. False: a finding ends the launch.
-bool access_tensor(Warp& w, int lane, std::uint32_t number, const TensorRegion& region,
-                   bool writes);
+// would meet there is over. Notes it. False: a finding ends the launch. Of a pair, the order of an
+// access by one block and a tcgen05.ld or st by the other is not followed through what orders their
+// threads: that the access was waited for and fenced is enough.
+bool access_tensor(Warp& w, int lane, Block& owner, std::uint32_t number,
+                   const TensorRegion& region, bool writes);
+inline bool access_tensor(Warp& w, int lane, std::uint32_t number, const TensorRegion& region,
+                          bool writes) {
+  return access_tensor(w, lane, *w.block, number, region, writes);
+}
 
 // tcgen05.wait and tcgen05.fence by a warp.
 void waited_for_tensor(Warp& w, bool loads);

@@ -26,8 +26,9 @@ void report_deadlock(Cluster& c) {
     groups.add(*b, "block of rank " + std::to_string(b->cluster_rank) + ", ");
     for (Warp& w : b->warps) {
       for (const WarpSplit& f : w.control->splits) {
-        const bool waits =
-            f.state == WarpSplit::State::kAtCluster || f.state == WarpSplit::State::kAtMbarrier;
+        const bool waits = f.state == WarpSplit::State::kAtCluster ||
+                           f.state == WarpSplit::State::kAtMbarrier ||
+                           f.state == WarpSplit::State::kAtPair;
         if (first == nullptr && waits) first = &f, first_warp = &w;
       }
     }
@@ -35,6 +36,9 @@ void report_deadlock(Cluster& c) {
   check::Finding f = finding_at(*first_warp, first->pc, first->mask, check::Kind::kDeadlock);
   f.where = first->state == WarpSplit::State::kAtMbarrier
                 ? describe_mbarrier_wait(*first_warp->block, *first_warp, *first)
+            : first->state == WarpSplit::State::kAtPair
+                ? "the other block of the pair never comes to tcgen05.alloc, or columns are never "
+                  "free side by side in both"
                 : "some threads of the cluster never come to this barrier: they wait elsewhere";
   f.detail = "Nothing in the cluster can go on. Of its threads" + groups.text();
   report(*first_warp->block, std::move(f));

@@ -315,6 +315,7 @@ Progress run_block(Block& b) {
         launch.abandoned.load(std::memory_order_relaxed))
       return Progress::kDone;
     if (b.runnable == 0) {
+      if (leaves_time_to_partner(b)) return Progress::kDeferred;
       if (finish_tensor_operations(b)) continue;
       if (b.cluster != nullptr && waits_for_cluster(b)) return Progress::kWaiting;
       if (advance_virtual_time(b)) continue;

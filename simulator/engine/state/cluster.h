@@ -20,16 +20,25 @@ struct Cluster {
   Watched<ClusterBarrier> barrier;
 };
 
-// Whether lanes of the block wait for what other blocks of the cluster may do: at its barrier, or
-// at an mbarrier.
+// Whether lanes of the block wait for what other blocks of the cluster may do: at its barrier, at
+// an mbarrier, or for the other block of a pair to allocate tensor memory.
 inline bool waits_for_cluster(const Block& b) {
   for (const WarpControl& c : b.controls) {
     for (const WarpSplit& f : c.splits) {
-      if (f.state == WarpSplit::State::kAtCluster || f.state == WarpSplit::State::kAtMbarrier)
+      if (f.state == WarpSplit::State::kAtCluster || f.state == WarpSplit::State::kAtMbarrier ||
+          f.state == WarpSplit::State::kAtPair)
         return true;
     }
   }
   return false;
+}
+
+// The other block of a pair: their ranks in the cluster differ in the last bit (PTX
+// ISA 9.7.16.5.1). nullptr: there is none.
+inline Block* partner_of(const Block& b) {
+  const std::uint32_t rank = b.cluster_rank ^ 1;
+  return b.cluster != nullptr && rank < b.cluster->blocks.size() ? b.cluster->blocks[rank].get()
+                                                                 : nullptr;
 }
 
 }  // namespace lockstep::engine

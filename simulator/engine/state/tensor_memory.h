@@ -35,8 +35,9 @@ struct TensorAccess {
   enum class What : std::uint8_t { kLoad, kStore, kFill, kMultiply };
   What what = What::kLoad;
   std::uint32_t pc = 0;
-  std::uint32_t commits = 0;  // of the block, before it
-  TensorStamp issued;
+  std::uint32_t commits = 0;  // of the issuer's block, before it
+  TensorStamp issued;         // as the issuer's block numbers threads and times
+  bool of_partner = false;    // the other block of the pair has issued it
   // Of kLoad and kStore: tcgen05.wait, and the tcgen05.fence::before_thread_sync after it.
   std::optional<TensorStamp> waited, fenced;
 
@@ -54,7 +55,8 @@ inline constexpr std::uint32_t kTensorGroup = 16, kTensorGroups = kTensorLanes /
 
 // What a tcgen05.mma or tcgen05.cp will do.
 struct TensorWork {
-  std::uint32_t access = 0;  // its number
+  std::uint32_t access = 0;          // its number
+  std::uint32_t partner_access = 0;  // of a pair: its number in the other block
   std::uint32_t warp = 0, lane = 0, pc = 0;
   const program::TensorOperation* of = nullptr;
   std::uint32_t d = 0;         // address in tensor memory
@@ -62,13 +64,15 @@ struct TensorWork {
   std::uint32_t a_tensor = 0, instruction = 0;
   std::uint32_t row_scales = 0, column_scales = 0;  // addresses in tensor memory
   bool accumulates = false;
-  std::uint32_t disabled[4] = {};
+  std::uint32_t disabled[8] = {};
 };
 
 struct TensorCommit {
   std::uint32_t thread = 0, pc = 0;
-  std::uint32_t accesses = 0;     // of the block, before it
-  std::vector<TensorStamp> seen;  // by whom its phase has been found complete, each warp once
+  std::uint32_t accesses = 0;  // of the block, before it
+  // By whom its phase has been found complete, each warp once: in its own block, and in the other
+  // of its pair.
+  std::vector<TensorStamp> seen, seen_by_partner;
 };
 
 struct TensorQueued {
@@ -82,6 +86,7 @@ struct TensorQueued {
 // What an operation has read in shared memory, which must stay until it is known to be complete.
 struct TensorOperands {
   std::uint32_t access = 0;
+  bool of_partner = false;  // in the shared memory of the other block of the pair
   std::vector<MatrixBytes> read;
 };
 
@@ -108,6 +113,13 @@ struct TensorAllocation {
   bool freed = false;
 };
 
+// A tcgen05.alloc by a pair of blocks waits for that of the other block, and for room.
+struct TensorRequest {
+  std::uint32_t columns = 0, pc = 0, warp = 0;
+  bool granted = false;
+  std::uint32_t first = 0;
+};
+
 struct TensorMemory {
   TensorMemory() : written(kTensorLanes * kTensorColumns), cells(kTensorColumns * kTensorGroups) {
     words.reset(std::vector<std::uint32_t>(written.size()));
@@ -120,7 +132,11 @@ struct TensorMemory {
   Watched<std::array<std::uint16_t, kTensorColumns>> owner;
   std::vector<TensorAllocation> allocations;
   std::optional<std::uint32_t> relinquished;  // pc of relinquish_alloc_permit
-  std::uint64_t events = 0;                   // stamps and fences so far, in the order of execution
+  std::optional<TensorRequest> request;
+  // The first instruction that says how many blocks work together: all of a kernel must agree.
+  std::optional<std::uint32_t> grouped;  // its pc
+  bool paired = false;
+  std::uint64_t events = 0;  // stamps and fences so far, in the order of execution
   std::vector<TensorAccess> accesses;
   std::vector<TensorCommit> commits;
   std::deque<TensorQueued> queue;

@@ -94,7 +94,14 @@ struct Frame {
 };
 
 struct WarpSplit {
-  enum class State : std::uint8_t { kRunnable, kAtSync, kAtBarrier, kAtCluster, kAtMbarrier };
+  enum class State : std::uint8_t {
+    kRunnable,
+    kAtSync,
+    kAtBarrier,
+    kAtCluster,
+    kAtMbarrier,
+    kAtPair
+  };
   std::uint32_t pc = 0;  // parked: of the operation it waits at
   LaneMask mask = 0;
   std::int32_t frame = 0;

@@ -239,6 +239,10 @@ class Writer {
   // What keeps the instruction within what PTX defines.
   void set_source(Opcode op, std::string_view rule, const std::string& name) {
     switch (op) {
+      case Opcode::k_mma:
+      case Opcode::k_mma_sp:
+        if (name[0] == 'h') return set(name, "0");  // where scales are
+        break;
       case Opcode::k_bar:
       case Opcode::k_barrier:
         if (name[0] != 'p') return set(name, rule == "a" ? "1" : "32");

@@ -1,6 +1,8 @@
 // Kernels on tensor memory, for tests: what stands round a body.
 #pragma once
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 
 #include "simulator/engine/tests/testing.h"
@@ -51,6 +53,13 @@ $freed:
 ret;
 }
 )";
+}
+
+// How often a test goes through its random products, with others each time: the environment
+// variable LOCKSTEP_TENSOR_ROUNDS, or once.
+inline int rounds() {
+  const char* given = std::getenv("LOCKSTEP_TENSOR_ROUNDS");
+  return given == nullptr ? 1 : std::max(1, std::atoi(given));
 }
 
 // A descriptor of what lies in shared memory from byte `start` of the tile on.

@@ -48,7 +48,7 @@ void scatter(Warp& w, const MatrixRegisters& m, const std::uint64_t* in, LaneMas
 
 void columns_of(const Warp& w, const Matrix& m, std::uint8_t* columns) {
   const auto* metadata = source<std::uint32_t>(w, m.metadata);
-  const matrix::Sparsity sparsity{m.operation.a, m.operation.shape};
+  const matrix::Sparsity sparsity{m.packed ? isa::Type::kS4 : m.operation.a, m.operation.shape};
   std::size_t at = 0;
   for (int row = 0; row < m.operation.shape.m; ++row) {
     for (int group = 0; group < sparsity.groups(); ++group) {

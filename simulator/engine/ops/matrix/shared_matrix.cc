@@ -8,6 +8,7 @@
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/relaxed_bytes.h"
 #include "simulator/engine/state/request.h"
+#include "simulator/engine/state/shared_place.h"
 
 namespace lockstep::engine {
 namespace {
@@ -72,14 +73,17 @@ bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int colum
     }
     bool fenced = true;
     each(lanes, [&](int l) {
-      fenced = fenced &&
-               check_proxy_fence(w, w.pc - 1, l, static_cast<std::uint32_t>(r.address[l]), kChunk);
+      SharedPlace place;
+      if (!fenced || !shared_place(w, isa::Space::kSharedCluster, r.address[l], place)) return;
+      fenced = place.block == w.block
+                   ? check_proxy_fence(w, w.pc - 1, l, place.offset, kChunk)
+                   : check_proxy_fence(w, w.pc - 1, l, *place.block, place.offset, kChunk);
     });
     if (!fenced) return false;
     each(lanes, [&](int l) {
       const int line = (first + l) / chunks, chunk = (first + l) % chunks;
       MatrixBytes& m = read.emplace_back();
-      m.offset = static_cast<std::uint32_t>(r.address[l]);
+      m.offset = static_cast<std::uint32_t>(r.address[l]) & kOffsetMask;
       load_element<kChunk>(m.bytes, r.host[l]);
       for (int e = 0; e < per; ++e) {
         std::uint64_t v = 0;

@@ -12,7 +12,9 @@
 #include "simulator/engine/ops/matrix/whole_warp.h"
 #include "simulator/engine/ops/tensor/queue.h"
 #include "simulator/engine/ops/tensor/tensor.h"
+#include "simulator/engine/state/cluster.h"
 #include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/turns.h"
 
 namespace lockstep::engine {
 namespace {
@@ -32,14 +34,28 @@ bool refuse_number(Warp& w, std::uint32_t columns) {
                        "Powers of two from 32 to 512 can be.");
 }
 
-// Where the columns would begin: an allocation begins at a multiple of its size.
-std::uint32_t find_room(const TensorMemory& t, std::uint32_t columns) {
+bool is_free(const TensorMemory& t, std::uint32_t first, std::uint32_t columns) {
+  const auto begin = t.owner->begin() + first;
+  return std::all_of(begin, begin + columns, [](auto o) { return o == 0; });
+}
+
+// Where the columns would begin, in both memories: an allocation begins at a multiple of its size.
+std::uint32_t find_room(const TensorMemory& t, const TensorMemory& other, std::uint32_t columns) {
   for (std::uint32_t first = 0; first + columns <= kTensorColumns; first += columns) {
-    if (std::all_of(t.owner->begin() + first, t.owner->begin() + first + columns,
-                    [](auto o) { return o == 0; }))
-      return first;
+    if (is_free(t, first, columns) && is_free(other, first, columns)) return first;
   }
   return kTensorColumns;
+}
+
+void take(Worker& k, TensorMemory& t, std::uint32_t first, std::uint32_t columns, std::uint32_t pc,
+          std::uint32_t warp) {
+  t.allocations.push_back({first, columns, pc, warp, false});
+  auto& owner = on_order(k, t.owner);
+  for (std::uint32_t c = first; c < first + columns; ++c) {
+    owner[c] = static_cast<std::uint16_t>(t.allocations.size());
+    for (std::uint32_t l = 0; l < kTensorLanes; ++l) t.written[TensorMemory::word(l, c)] = false;
+    for (std::uint32_t g = 0; g < kTensorGroups; ++g) t.cells[c * kTensorGroups + g] = {};
+  }
 }
 
 std::string holders(const Warp& w) {
@@ -70,6 +86,59 @@ void wait_for_room(Warp& w, std::uint32_t columns) {
   report(w, std::move(f));
 }
 
+// The warps of a block that wait for its pair execute tcgen05.alloc again.
+void wake_pair(Block& b) {
+  for (WarpControl& c : b.controls) {
+    for (WarpSplit& f : c.splits) {
+      if (f.state != WarpSplit::State::kAtPair) continue;
+      f.state = WarpSplit::State::kRunnable;
+      b.runnable |= 1u << (&c - b.controls.data());
+    }
+  }
+}
+
+// Where both blocks of a pair ask for columns that both have, they get them.
+void grant_pair(Block& b, Block& partner) {
+  TensorMemory &mine = tensor_of(b), &other = tensor_of(partner);
+  if (!mine.request || !other.request || mine.request->granted || other.request->granted) return;
+  const std::uint32_t columns = mine.request->columns;
+  const std::uint32_t first = find_room(mine, other, columns);
+  if (first == kTensorColumns) return;
+  for (TensorMemory* t : {&mine, &other}) {
+    take(*b.worker, *t, first, columns, t->request->pc, t->request->warp);
+    t->request->granted = true;
+    t->request->first = first;
+  }
+  wake_pair(partner);
+}
+
+// The columns that a pair of blocks gets; kTensorColumns: the warp waits, or a finding ends the
+// launch.
+std::uint32_t allocate_pair(Warp& w, Block& partner, std::uint32_t columns) {
+  TensorMemory& mine = tensor_of(*w.block);
+  if (mine.request && mine.request->warp == w.index && mine.request->granted) {
+    const std::uint32_t first = mine.request->first;
+    mine.request.reset();
+    return first;
+  }
+  if (!mine.request) mine.request = TensorRequest{columns, w.pc - 1, w.index};
+  const std::optional<TensorRequest>& other = tensor_of(partner).request;
+  if (other && other->columns != mine.request->columns) {
+    refuse_tensor(w, 0, Kind::kInvalidInstruction,
+                  std::to_string(columns) + " columns of tensor memory are asked for, and " +
+                      std::to_string(other->columns) + " by the other block of the pair",
+                  "Both ask for the same number. The other stands at " +
+                      site_of(*w.block->program, other->pc).to_string() + ".");
+    w.event = Event::kAbort;
+    return kTensorColumns;
+  }
+  grant_pair(*w.block, partner);
+  if (mine.request->granted && mine.request->warp == w.index)
+    return allocate_pair(w, partner, columns);
+  park(w, w.active, WarpSplit::State::kAtPair);
+  return kTensorColumns;
+}
+
 }  // namespace
 
 void run_tensor_allocate(Warp& w, const Op& op, LaneMask mask) {
@@ -88,8 +157,14 @@ void run_tensor_allocate(Warp& w, const Op& op, LaneMask mask) {
                      "tcgen05.relinquish_alloc_permit stands at " +
                          site_of(*w.block->program, *t.relinquished).to_string() + "."))
     return;
-  const std::uint32_t first = find_room(t, columns);
-  if (first == kTensorColumns) return wait_for_room(w, columns);
+  Block* partner = nullptr;
+  if (!find_partner(w, 0, o.paired, true, partner)) return;
+  const std::uint32_t first =
+      partner != nullptr ? allocate_pair(w, *partner, columns) : find_room(t, t, columns);
+  if (first == kTensorColumns) {
+    if (partner == nullptr) wait_for_room(w, columns);
+    return;
+  }
   // The address is stored as one thread's store would be.
   Op target = side(op, o.space);
   target.width = 4;
@@ -101,13 +176,8 @@ void run_tensor_allocate(Warp& w, const Op& op, LaneMask mask) {
   r.address[0] = address_of(w, o.address, 0);
   if (!resolve(w, r, o.space, 1)) return;
   std::memcpy(r.host[0], &first, sizeof first);
-  t.allocations.push_back({first, columns, w.pc - 1, w.index, false});
-  auto& owner = on_order(*w.block->worker, t.owner);
-  for (std::uint32_t c = first; c < first + columns; ++c) {
-    owner[c] = static_cast<std::uint16_t>(t.allocations.size());
-    for (std::uint32_t l = 0; l < kTensorLanes; ++l) t.written[TensorMemory::word(l, c)] = false;
-    for (std::uint32_t g = 0; g < kTensorGroups; ++g) t.cells[c * kTensorGroups + g] = {};
-  }
+  on_write(*w.block->worker);
+  if (partner == nullptr) take(*w.block->worker, t, first, columns, w.pc - 1, w.index);
 }
 
 void run_tensor_free(Warp& w, const Op& op, LaneMask mask) {
@@ -117,6 +187,8 @@ void run_tensor_free(Warp& w, const Op& op, LaneMask mask) {
   const std::uint32_t address = source<std::uint32_t>(w, o.address.slot)[0],
                       columns = source<std::uint32_t>(w, o.columns)[0],
                       first = tensor_column(address);
+  Block* partner = nullptr;
+  if (!find_partner(w, 0, o.paired, false, partner)) return;
   const std::uint16_t owner = first < kTensorColumns ? (*t.owner)[first] : 0;
   if (owner == 0 || t.allocations[owner - 1u].first != first ||
       t.allocations[owner - 1u].columns != columns || tensor_lane(address) != 0) {
@@ -132,19 +204,63 @@ void run_tensor_free(Warp& w, const Op& op, LaneMask mask) {
   if (!access_tensor(w, 0, number, {0, kTensorLanes, first, columns}, true)) return;
   t.accesses[number].waited = t.accesses[number].fenced = t.accesses[number].issued;
   t.allocations[owner - 1u].freed = true;
-  auto& owners = on_order(*w.block->worker, t.owner);
-  std::fill(owners.begin() + first, owners.begin() + first + columns, std::uint16_t{0});
+  const auto begin = on_order(*w.block->worker, t.owner).begin() + first;
+  std::fill(begin, begin + columns, std::uint16_t{0});
+  if (partner == nullptr) return;
+  grant_pair(*w.block, *partner);
+  wake_pair(*w.block);
 }
 
 void run_tensor_relinquish(Warp& w, const Op& op, LaneMask mask) {
   if (!whole_warp(w, op, mask)) return;
+  Block* partner = nullptr;
+  if (!find_partner(w, 0, operation_of(w, op).paired, false, partner)) return;
   TensorMemory& t = tensor_of(*w.block);
   if (!t.relinquished) t.relinquished = w.pc - 1;
 }
 
+namespace {
+
+// A block that ends while the other of its pair has work for both, or waits for it. False: a
+// finding ends the launch.
+bool check_pair_at_exit(Warp& w) {
+  Block* const partner = partner_of(*w.block);
+  if (partner == nullptr || !partner->tensor || partner->live_warps == 0) return true;
+  const TensorMemory& t = *partner->tensor;
+  const auto report_at = [&](std::uint32_t warp, std::uint32_t lane, std::uint32_t pc,
+                             std::string where) {
+    if (already_reported(w, Kind::kInvalidInstruction, pc)) return true;
+    first_time(w, Kind::kInvalidInstruction, pc);
+    check::Finding f = finding_at(partner->warps[warp], pc, 1u << lane, Kind::kInvalidInstruction);
+    f.space = "tensor";
+    f.where = std::move(where);
+    f.detail =
+        "Both blocks of a pair must stay until what they do together is complete: "
+        "barrier.cluster at the end keeps them.";
+    return !report_unless_suppressed(w, std::move(f));
+  };
+  if (!w.block->launch->check_bounds) return true;
+  for (const TensorQueued& q : t.queue) {
+    if (q.work && q.work->of->paired)
+      return report_at(q.work->warp, q.work->lane, q.work->pc,
+                       "the other block of the pair ends while this is under way");
+  }
+  if (t.request && !t.request->granted)
+    return report_at(t.request->warp, 0, t.request->pc,
+                     "the other block of the pair ends, and this waits for it");
+  return true;
+}
+
+}  // namespace
+
 void check_tensor_memory_at_exit(Warp& w) {
   Block& b = *w.block;
-  if (!b.tensor || b.live_warps != 1) return;
+  if (b.live_warps != 1) return;
+  if (!check_pair_at_exit(w)) {
+    w.event = Event::kAbort;
+    return;
+  }
+  if (!b.tensor) return;
   while (finish_tensor_operations(b)) {
   }
   if (b.aborted) {

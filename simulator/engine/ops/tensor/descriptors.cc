@@ -28,8 +28,19 @@ Type factor_type(TensorKind kind, std::uint32_t code) {
         case 5: return Type::kE2M1;
         default: return Type::kNone;
       }
+    case TensorKind::kMxF4:
+    case TensorKind::kMxF4NvF4: return code == 1 ? Type::kE2M1 : Type::kNone;
     default: return Type::kNone;
   }
+}
+
+bool is_scaled(TensorKind kind) {
+  return kind == TensorKind::kMxF8F6F4 || kind == TensorKind::kMxF4 ||
+         kind == TensorKind::kMxF4NvF4;
+}
+// Elements of four bits, packed.
+bool is_packed(TensorKind kind) {
+  return kind == TensorKind::kMxF4 || kind == TensorKind::kMxF4NvF4;
 }
 
 bool has_result(TensorKind kind, std::uint32_t code, Type a) {
@@ -42,15 +53,20 @@ bool has_result(TensorKind kind, std::uint32_t code, Type a) {
   }
 }
 
-// PTX ISA 9.7.16.2.1, of one block and dense factors.
-bool has_shape(TensorKind kind, std::uint32_t m, std::uint32_t n) {
-  if (m != 64 && m != 128) return false;
+// PTX ISA 9.7.16.2.1, of dense factors.
+bool has_shape(const program::TensorOperation& of, std::uint32_t m, std::uint32_t n) {
   if (n == 0 || n > 256) return false;
-  if (kind == TensorKind::kI8) return n % 16 == 0 || (m == 64 && (n == 8 || n == 24));
+  const bool integers = of.kind == TensorKind::kI8;
+  if (of.stationary) return (m == 32 || m == 64 || m == 128) && (n == 64 || n == 128 || n == 256);
+  if (of.paired) return (m == 128 || m == 256) && n % (integers ? 32 : 16) == 0;
+  if (is_scaled(of.kind)) return m == 128 && n % 8 == 0;
+  if (m != 64 && m != 128) return false;
+  if (integers) return n % 16 == 0 || (m == 64 && (n == 8 || n == 24));
   return n % (m == 64 ? 8 : 16) == 0;
 }
 
 bool may_lie_across(TensorKind kind, Type type) {
+  if (is_packed(kind)) return false;
   return (kind != TensorKind::kF8F6F4 && kind != TensorKind::kMxF8F6F4) || type == Type::kE4M3 ||
          type == Type::kE5M2;
 }
@@ -58,16 +74,47 @@ bool may_lie_across(TensorKind kind, Type type) {
 }  // namespace
 
 int TensorProduct::stored_bits() const {
-  return operation.a == Type::kTF32                                ? 32
+  return packed                                                    ? 4
+         : operation.a == Type::kTF32                              ? 32
          : operation.a == Type::kF16 || operation.a == Type::kBF16 ? 16
                                                                    : 8;
 }
 
-std::string understand(std::uint32_t bits, TensorKind kind, TensorProduct& product) {
+namespace {
+
+// The fields of a descriptor that say where scales are, and of which type.
+std::string understand_scales(std::uint32_t bits, const program::TensorOperation& of,
+                              TensorProduct& product) {
+  const bool packed = is_packed(of.kind);
+  product.ue4m3 = field(bits, 23, 1) == 0;
+  product.scales = packed ? 64 / of.scale_vector : 1;
+  product.column_scale = static_cast<int>(field(bits, 4, 2));
+  product.row_scale = static_cast<int>(field(bits, 29, 2));
+  if (product.ue4m3 && of.kind != TensorKind::kMxF4NvF4)
+    return "has scales of ue4m3, and this kind has them of ue8m0";
+  if (product.ue4m3 && of.scale_vector == 32)
+    return "has scales of ue4m3, and one scale for 32 elements is of ue8m0";
+  if (product.row_scale % product.scales != 0 || product.column_scale % product.scales != 0)
+    return "names bytes of scales where " + std::to_string(product.scales) +
+           " cannot begin: " + std::to_string(product.row_scale) + " and " +
+           std::to_string(product.column_scale);
+  if (field(bits, 31, 1) != 0)
+    return packed ? "asks for K = 96, which is of sm_103 and which the simulated GPU does not "
+                    "implement"
+                  : "names a K that this kind does not have";
+  return {};
+}
+
+}  // namespace
+
+std::string understand(std::uint32_t bits, const program::TensorOperation& of,
+                       TensorProduct& product) {
+  const TensorKind kind = of.kind;
+  product.packed = is_packed(kind);
   matrix::Operation& o = product.operation;
   if (field(bits, 2, 1) != 0) return "says that A is sparse, and the instruction is not .sp";
-  const bool scaled = kind == TensorKind::kMxF8F6F4;
-  // With block scale the result is f32, and the bits of its type name the byte of B's scales.
+  const bool scaled = is_scaled(kind);
+  // With block scale the result is f32, and the bits of its type name the bytes of B's scales.
   const std::uint32_t d = scaled ? 1 : field(bits, 4, 2), m = field(bits, 24, 5) * 16,
                       n = field(bits, 17, 6) * 8;
   o.a = factor_type(kind, field(bits, 7, 3));
@@ -77,16 +124,12 @@ std::string understand(std::uint32_t bits, TensorKind kind, TensorProduct& produ
            std::to_string(field(bits, 7, 3)) + " and " + std::to_string(field(bits, 10, 3)) + ")";
   if (!has_result(kind, d, o.a))
     return "names a type of the result that this kind does not have (" + std::to_string(d) + ")";
-  if (!has_shape(kind, m, n))
+  if (!has_shape(of, m, n))
     return "names a shape that this kind does not have: M = " + std::to_string(m) +
            ", N = " + std::to_string(n);
   o.d = o.c = d == 0 ? Type::kF16 : d == 1 ? Type::kF32 : Type::kS32;
   if (scaled) {
-    if (field(bits, 23, 1) != 1) return "has scales of ue4m3, and this kind has them of ue8m0";
-    if (m != 128) return "scales a product with M = " + std::to_string(m) + ": 128 is wanted";
-    if (field(bits, 31, 1) != 0) return "names a K that this kind does not have";
-    product.column_scale = static_cast<int>(field(bits, 4, 2));
-    product.row_scale = static_cast<int>(field(bits, 29, 2));
+    if (std::string why = understand_scales(bits, of, product); !why.empty()) return why;
   }
   o.saturates = field(bits, 3, 1) != 0;
   if (o.saturates && kind != TensorKind::kI8)

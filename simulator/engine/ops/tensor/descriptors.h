@@ -14,15 +14,19 @@ namespace lockstep::engine {
 // An instruction descriptor, understood.
 struct TensorProduct {
   matrix::Operation operation;  // types, shape, saturation
+  bool packed = false;          // two elements of four bits in a byte
   bool a_negated = false, b_negated = false;
   bool a_across = false, b_across = false;  // A by columns, B by rows
-  int row_scale = 0, column_scale = 0;      // block scale: which byte of a word has them
+  // Block scale: the first byte of a word that has some, and how many there are for a row.
+  int row_scale = 0, column_scale = 0, scales = 0;
+  bool ue4m3 = false;  // scales are of that type, and not powers of two
   // Bits of a factor in shared and in tensor memory.
   int stored_bits() const;
 };
 
-// Why a descriptor is none of this kind of product by one block; empty when it is.
-std::string understand(std::uint32_t bits, isa::TensorKind kind, TensorProduct& product);
+// Why a descriptor is none of this instruction's; empty when it is.
+std::string understand(std::uint32_t bits, const program::TensorOperation& of,
+                       TensorProduct& product);
 
 // A descriptor of a matrix in shared memory. Why it is none; empty when it is.
 std::string understand(std::uint64_t bits, Descriptor& descriptor);

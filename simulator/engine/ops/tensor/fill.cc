@@ -12,6 +12,8 @@
 #include "simulator/engine/ops/tensor/descriptors.h"
 #include "simulator/engine/ops/tensor/queue.h"
 #include "simulator/engine/ops/tensor/tensor.h"
+#include "simulator/engine/state/cluster.h"
+#include "simulator/engine/state/shared_place.h"
 
 namespace lockstep::engine {
 namespace {
@@ -51,9 +53,40 @@ void each_lane(const TensorOperation& o, int row, Visit visit) {
   }
 }
 
+// What a copy does in one block: reads its shared memory, and writes its tensor memory.
+bool access_block(Warp& w, const Op& op, int lane, Block& b, const TensorWork& work,
+                  std::uint32_t number, std::vector<MatrixBytes>& read) {
+  const TensorOperation& o = *work.of;
+  const FillShape shape = shape_of(o.shape);
+  const bool few = o.shape == TensorShape::k4x256b;
+  const std::uint32_t first = tensor_lane(work.d);
+  TensorMemory& t = tensor_of(b);
+  Descriptor d;
+  understand(work.a, d);
+  if (&b != w.block) d.start |= (b.cluster_rank + 1) << kRankShift;
+  std::vector<std::uint64_t> whole(static_cast<std::size_t>(shape.rows * shape.words));
+  if (!read_matrix(w, op, d, shape.rows, shape.words, 32, false, whole.data(), read)) return false;
+  accessed_as_one(w);
+  // Four lanes count as the four groups that they lie in.
+  const TensorRegion region{few ? first / kTensorGroup * kTensorGroup : 0,
+                            few ? kTensorLanes - kTensorGroup : kTensorLanes, tensor_column(work.d),
+                            static_cast<std::uint32_t>(shape.words), few};
+  if (!access_tensor(w, lane, b, number, region, true)) return false;
+  for (int row = 0; row < shape.rows; ++row) {
+    for (int c = 0; c < shape.words; ++c) {
+      each_lane(o, row, [&](std::uint32_t l) {
+        t.written[TensorMemory::word(first + l, region.column + static_cast<std::uint32_t>(c))] =
+            true;
+      });
+    }
+  }
+  return true;
+}
+
 bool issue_fill(Warp& w, const Op& op, int lane) {
   const TensorOperation& o = listed_operation_of(w, op);
-  TensorMemory& t = tensor_of(*w.block);
+  Block* partner = nullptr;
+  if (!find_partner(w, lane, o.paired, true, partner)) return false;
   TensorWork work;
   work.of = &o;
   work.warp = w.index;
@@ -61,7 +94,6 @@ bool issue_fill(Warp& w, const Op& op, int lane) {
   work.pc = w.pc - 1;
   work.d = static_cast<std::uint32_t>(address_of(w, o.address, lane));
   work.a = source<std::uint64_t>(w, o.a)[lane];
-  const FillShape shape = shape_of(o.shape);
   const bool few = o.shape == TensorShape::k4x256b;
   const std::uint32_t first = tensor_lane(work.d);
   const auto refuse = [&](std::string where, const char* detail) {
@@ -75,45 +107,55 @@ bool issue_fill(Warp& w, const Op& op, int lane) {
   Descriptor d;
   if (const std::string why = understand(work.a, d); !why.empty())
     return refuse("the descriptor of what is copied " + why, "PTX ISA 9.7.16.4.1 has the fields.");
-  std::vector<MatrixBytes> read;
-  std::vector<std::uint64_t> whole(static_cast<std::size_t>(shape.rows * shape.words));
-  if (!read_matrix(w, op, d, shape.rows, shape.words, 32, false, whole.data(), read)) return false;
-  accessed_as_one(w);
+  std::vector<MatrixBytes> read, of_partner;
   work.access = begin_tensor_access(w, lane, TensorAccess::What::kFill);
-  // Four lanes count as the four groups that they lie in.
-  const TensorRegion region{few ? first / kTensorGroup * kTensorGroup : 0,
-                            few ? kTensorLanes - kTensorGroup : kTensorLanes, tensor_column(work.d),
-                            static_cast<std::uint32_t>(shape.words), few};
-  if (!access_tensor(w, lane, work.access, region, true)) return false;
-  for (int row = 0; row < shape.rows; ++row) {
-    for (int c = 0; c < shape.words; ++c) {
-      each_lane(o, row, [&](std::uint32_t l) {
-        t.written[TensorMemory::word(first + l, region.column + static_cast<std::uint32_t>(c))] =
-            true;
-      });
-    }
+  if (!access_block(w, op, lane, *w.block, work, work.access, read)) return false;
+  if (partner != nullptr) {
+    work.partner_access = begin_tensor_access(w, lane, TensorAccess::What::kFill, *partner);
+    if (!access_block(w, op, lane, *partner, work, work.partner_access, of_partner)) return false;
   }
-  enqueue(w, work, std::move(read));
+  enqueue(w, work, std::move(read), std::move(of_partner));
   return true;
 }
 
-}  // namespace
+// 16 bytes that hold 16 elements of `bits` bits and then nothing, as 16 bytes with an element each.
+void spread_elements(std::byte* chunk, int bits) {
+  if (bits == 0) return;
+  std::byte narrow[17] = {};
+  std::memcpy(narrow, chunk, 16);
+  for (int e = 0; e < 16; ++e) {
+    const int bit = e * bits;
+    const int two =
+        std::to_integer<int>(narrow[bit / 8]) | std::to_integer<int>(narrow[bit / 8 + 1]) << 8;
+    chunk[e] = static_cast<std::byte>(two >> (bit % 8) & ((1 << bits) - 1));
+  }
+}
 
-void do_fill(Block& b, const TensorWork& work) {
-  std::vector<std::uint32_t>& words = on_write(*b.worker, b.tensor->words);
+void fill_block(Block& b, const TensorWork& work) {
+  std::vector<std::uint32_t>& words = on_write(*b.worker, tensor_of(b).words);
   const FillShape shape = shape_of(work.of->shape);
   Descriptor d;
   understand(work.a, d);
   each_chunk(d, shape.rows, shape.words, 32, false, [&](std::uint32_t address, int row, int first) {
+    std::byte chunk[kChunkBytes];
+    std::memcpy(chunk, b.shared.bytes.get() + address, sizeof chunk);
+    spread_elements(chunk, work.of->narrow_bits);
     for (int e = 0; e < 4; ++e) {
       std::uint32_t v;
-      std::memcpy(&v, b.shared.bytes.get() + address + 4 * e, 4);
+      std::memcpy(&v, chunk + 4 * e, 4);
       const std::uint32_t column = tensor_column(work.d) + static_cast<std::uint32_t>(first + e);
       each_lane(*work.of, row, [&](std::uint32_t l) {
         words[TensorMemory::word(tensor_lane(work.d) + l, column)] = v;
       });
     }
   });
+}
+
+}  // namespace
+
+void do_fill(Block& b, const TensorWork& work) {
+  fill_block(b, work);
+  if (work.of->paired) fill_block(*partner_of(b), work);
 }
 
 void run_tensor_fill(Warp& w, const Op& op, LaneMask mask) {

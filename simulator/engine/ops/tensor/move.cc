@@ -64,6 +64,21 @@ bool access_regions(Warp& w, std::uint32_t number, const matrix::TensorTransfer&
   return access_tensor(w, 0, number, region, writes);
 }
 
+// The least or greatest of two words (PTX ISA 9.7.16.8.2). Of f32, -0 is less than +0, and a NaN
+// loses, unless nan_wins.
+std::uint32_t reduce(const TensorOperation& o, std::uint32_t x, std::uint32_t y) {
+  if (o.type == isa::Type::kU32) return (x < y) != o.greatest ? x : y;
+  const auto a = static_cast<std::int32_t>(x), b = static_cast<std::int32_t>(y);
+  if (o.type == isa::Type::kS32) return (a < b) != o.greatest ? x : y;
+  constexpr std::uint32_t kNaN = 0x7fffffff, kSign = 0x80000000, kInfinity = 0x7f800000;
+  const auto is_nan = [](std::uint32_t v) { return (v & ~kSign) > kInfinity; };
+  if (is_nan(x) || is_nan(y))
+    return o.nan_wins || (is_nan(x) && is_nan(y)) ? kNaN : is_nan(x) ? y : x;
+  // As integers of which the order is that of the numbers.
+  const auto ordered = [](std::uint32_t v) { return (v & kSign) != 0 ? ~v : v | kSign; };
+  return (ordered(x) < ordered(y)) != o.greatest ? x : y;
+}
+
 }  // namespace
 
 void run_tensor_load(Warp& w, const Op& op, LaneMask mask) {
@@ -81,9 +96,12 @@ void run_tensor_load(Warp& w, const Op& op, LaneMask mask) {
   if (marks) begin_tracking(w);
   const std::uint32_t lane = tensor_lane(address), column = tensor_column(address);
   const Slot* slots = w.block->program->slots.data() + o.first;
+  std::uint32_t reduced[kWarpSize] = {};
+  LaneMask unwritten_part = 0;
   for (int r = 0; r < o.registers; ++r) {
-    if (slots[r] == kNoSlot) continue;
-    auto* d = destination<std::uint32_t>(w, slots[r]);
+    if (slots[r] == kNoSlot && o.reduced == kNoSlot) continue;
+    std::uint32_t unused[kWarpSize];
+    auto* d = slots[r] == kNoSlot ? unused : destination<std::uint32_t>(w, slots[r]);
     LaneMask unwritten = 0;
     each(mask, [&](int l) {
       const auto word = [&](int part) {
@@ -94,11 +112,24 @@ void run_tensor_load(Warp& w, const Op& op, LaneMask mask) {
         return (*t.words)[at];
       };
       d[l] = o.packed ? (word(0) & 0xffff) | word(1) << 16 : word(0);
+      if (o.reduced == kNoSlot) return;
+      const std::uint32_t value = o.absolute ? d[l] & 0x7fffffff : d[l];
+      reduced[l] = r == 0 ? value : reduce(o, reduced[l], value);
     });
+    unwritten_part |= unwritten;
+    if (slots[r] == kNoSlot) continue;
     if (marks) mark_register(w, slots[r], mask, mask, mark, Kind::kAsyncOrder);
     if (unwritten != 0 && w.block->launch->check_initialisation) {
       begin_tracking(w);
       mark_register(w, slots[r], unwritten, marks ? unwritten : mask, w.pc - 1);
+    }
+  }
+  if (o.reduced != kNoSlot) {
+    each(mask, [&](int l) { destination<std::uint32_t>(w, o.reduced)[l] = reduced[l]; });
+    if (marks) mark_register(w, o.reduced, mask, mask, mark, Kind::kAsyncOrder);
+    if (unwritten_part != 0 && w.block->launch->check_initialisation) {
+      begin_tracking(w);
+      mark_register(w, o.reduced, unwritten_part, marks ? unwritten_part : mask, w.pc - 1);
     }
   }
   mine.loads.push_back(number);

@@ -15,7 +15,10 @@
 #include "simulator/engine/ops/tensor/descriptors.h"
 #include "simulator/engine/ops/tensor/queue.h"
 #include "simulator/engine/ops/tensor/tensor.h"
+#include "simulator/engine/state/cluster.h"
 #include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/shared_place.h"
+#include "simulator/matrix/group_scaled.h"
 #include "simulator/matrix/tensor_layout.h"
 
 namespace lockstep::engine {
@@ -25,31 +28,41 @@ using check::Kind;
 using isa::Type;
 using program::TensorOperation;
 
-// Where the rows of a matrix of `rows` rows lie.
-TensorRegion region_of(std::uint32_t address, int rows, std::uint32_t columns) {
-  const std::uint32_t lane = tensor_lane(address);
-  return {lane, rows == 64 ? kTensorLanes - kTensorGroup : kTensorLanes, tensor_column(address),
-          columns, rows == 64};
+using matrix::AccumulatorPart;
+
+std::vector<AccumulatorPart> parts_of(const TensorWork& work, const TensorProduct& p) {
+  return matrix::accumulator_parts(p.operation.shape.m, p.operation.shape.n, work.of->paired,
+                                   work.of->stationary);
 }
 
-// 128 rows begin in lane 0, 64 in lane 0 or 16.
-bool may_begin(std::uint32_t address, int rows) {
-  const std::uint32_t lane = tensor_lane(address);
-  return lane == 0 || (rows == 64 && lane == kTensorGroup);
+// A block of the pair, or the block itself where it works alone.
+Block& block_of(Block& b, const TensorWork& work, int of_pair) {
+  return !work.of->paired || static_cast<int>(b.cluster_rank & 1) == of_pair ? b : *partner_of(b);
 }
 
-std::uint32_t word_of(std::uint32_t address, int row, int rows, std::uint32_t column) {
-  return TensorMemory::word(
-      tensor_lane(address) + static_cast<std::uint32_t>(matrix::tensor_lane_of_row(row, rows)),
-      tensor_column(address) + column);
+TensorRegion region_of(std::uint32_t address, const AccumulatorPart& part, std::uint32_t columns) {
+  return {tensor_lane(address) + static_cast<std::uint32_t>(part.lane),
+          static_cast<std::uint32_t>(part.lanes()), tensor_column(address), columns, part.spread};
+}
+
+// All rows begin in lane 0, or in lane 16 where 64 of them lie in every other 16 lanes.
+bool may_begin(std::uint32_t address, bool spread) {
+  const std::uint32_t lane = tensor_lane(address);
+  return lane == 0 || (spread && lane == kTensorGroup);
+}
+
+std::uint32_t word_of(std::uint32_t address, const AccumulatorPart& part, int row,
+                      std::uint32_t column) {
+  return TensorMemory::word(tensor_lane(address) + static_cast<std::uint32_t>(part.lane_of(row)),
+                            tensor_column(address) + column);
 }
 
 std::uint32_t columns_of_a(const TensorProduct& p) {
   return p.operation.shape.k * static_cast<std::uint32_t>(p.stored_bits()) / 32;
 }
 
-bool is_disabled(const TensorWork& work, std::uint32_t word) {
-  const std::uint32_t lane = word % kTensorLanes;
+bool is_disabled(const TensorWork& work, const AccumulatorPart& part, std::uint32_t word) {
+  const std::uint32_t lane = word % kTensorLanes + static_cast<std::uint32_t>(part.block) * 128;
   return (work.disabled[lane / 32] >> lane % 32 & 1) != 0;
 }
 
@@ -73,26 +86,27 @@ std::vector<std::uint64_t> read_shared(const Block& b, std::uint64_t bits, int r
     for (int e = 0; e < 128 / width; ++e) {
       std::uint64_t v = 0;
       std::memcpy(&v, b.shared.bytes.get() + address + e * width / 8,
-                  static_cast<std::size_t>(width / 8));
+                  static_cast<std::size_t>(std::max(width / 8, 1)));
+      if (width == 4) v = v >> (e % 2 * 4) & 15;
       const int at = first + e;
       out[static_cast<std::size_t>(across ? at * columns + line : line * columns + at)] = v;
     }
   });
-  spread_narrow(out.data(), out.size(), type);
+  if (width == 8) spread_narrow(out.data(), out.size(), type);
   return out;
 }
 
 std::vector<std::uint64_t> read_a_of_tensor_memory(const TensorMemory& t, const TensorWork& work,
-                                                   const TensorProduct& p) {
-  const int rows = p.operation.shape.m, k = p.operation.shape.k, width = p.stored_bits(),
-            per = 32 / width;
+                                                   const TensorProduct& p,
+                                                   const AccumulatorPart& part) {
+  const int k = p.operation.shape.k, width = p.stored_bits(), per = 32 / width;
   const std::uint64_t mask = (std::uint64_t{1} << width) - 1;
   std::vector<std::uint64_t> out;
-  out.reserve(static_cast<std::size_t>(rows * k));
-  for (int row = 0; row < rows; ++row) {
+  out.reserve(static_cast<std::size_t>(part.rows * k));
+  for (int row = 0; row < part.rows; ++row) {
     for (int e = 0; e < k; ++e) {
       const std::uint32_t word =
-          (*t.words)[word_of(work.a_tensor, row, rows, static_cast<std::uint32_t>(e / per))];
+          (*t.words)[word_of(work.a_tensor, part, row, static_cast<std::uint32_t>(e / per))];
       out.push_back(word >> (e % per * width) & mask);
     }
   }
@@ -100,31 +114,39 @@ std::vector<std::uint64_t> read_a_of_tensor_memory(const TensorMemory& t, const 
 }
 
 // Scales of `count` rows or columns, which lie in 32 lanes, the same in each quarter, and the next
-// 32 in the next column: a byte each, 2 to the power of it less 127.
-std::vector<std::int16_t> scales_of(const TensorMemory& t, std::uint32_t address, int count,
-                                    int byte) {
-  constexpr int kBias = 127, kNaN = 255;
-  std::vector<std::int16_t> scales;
+// 32 in the next column: `a_line` bytes each, from `byte` of the word on.
+std::vector<std::uint8_t> scales_of(const TensorMemory& t, std::uint32_t address, int count,
+                                    int byte, int a_line) {
+  std::vector<std::uint8_t> scales;
   for (int n = 0; n < count; ++n) {
     const std::uint32_t word =
         (*t.words)[TensorMemory::word(static_cast<std::uint32_t>(n % 32),
                                       tensor_column(address) + static_cast<std::uint32_t>(n / 32))];
-    const auto v = static_cast<int>(word >> (8 * byte) & 255);
-    scales.push_back(v == kNaN ? matrix::Operation::kNotANumber
-                               : static_cast<std::int16_t>(v - kBias));
+    for (int i = 0; i < a_line; ++i)
+      scales.push_back(static_cast<std::uint8_t>(word >> (8 * (byte + i))));
   }
   return scales;
 }
 
+// Scales of ue8m0 as exponents.
+std::vector<std::int16_t> exponents_of(const std::vector<std::uint8_t>& scales) {
+  constexpr int kBias = 127, kNaN = 255;
+  std::vector<std::int16_t> exponents;
+  for (const std::uint8_t v : scales)
+    exponents.push_back(v == kNaN ? matrix::Operation::kNotANumber
+                                  : static_cast<std::int16_t>(v - kBias));
+  return exponents;
+}
+
 // Whether the scales are there: columns of all lanes that somebody has written.
-bool access_scales(Warp& w, int lane, const TensorWork& work, std::uint32_t address, int count,
-                   const char* whose) {
+bool access_scales(Warp& w, int lane, Block& owner, std::uint32_t number, std::uint32_t address,
+                   int count, const char* whose) {
   const TensorRegion region{0, kTensorLanes, tensor_column(address),
                             static_cast<std::uint32_t>((count + 31) / 32)};
-  if (!access_tensor(w, lane, work.access, region, false)) return false;
+  if (!access_tensor(w, lane, owner, number, region, false)) return false;
   for (std::uint32_t c = 0; c < region.columns; ++c) {
     for (std::uint32_t l = 0; l < kTensorLanes; ++l) {
-      if (w.block->tensor->written[TensorMemory::word(l, region.column + c)]) continue;
+      if (owner.tensor->written[TensorMemory::word(l, region.column + c)]) continue;
       return refuse_tensor(w, lane, Kind::kUninitialised,
                            std::string("the scales of ") + whose +
                                " were never written in column " +
@@ -159,154 +181,251 @@ std::uint64_t scaled(std::uint64_t bits, Type type, int scale) {
   return sign | (kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0));
 }
 
-bool issue_multiply(Warp& w, const Op& op, int lane) {
-  const TensorOperation& o = listed_operation_of(w, op);
-  Block& b = *w.block;
-  TensorMemory& t = tensor_of(b);
-  TensorWork work;
-  work.of = &o;
-  work.warp = w.index;
-  work.lane = static_cast<std::uint32_t>(lane);
-  work.pc = w.pc - 1;
-  work.d = static_cast<std::uint32_t>(address_of(w, o.address, lane));
-  work.b = source<std::uint64_t>(w, o.b)[lane];
-  work.instruction = source<std::uint32_t>(w, o.instruction)[lane];
-  work.accumulates = ((predicate(w, o.accumulates) >> lane & 1) != 0) != o.accumulates_negated;
-  for (int n = 0; n < 4; ++n) {
-    if (o.disabled[n] != kNoSlot) work.disabled[n] = source<std::uint32_t>(w, o.disabled[n])[lane];
+// A product while it is issued: what it accesses in one block after the other.
+class ProductIssue {
+ public:
+  ProductIssue(Warp& w, const Op& op, int lane) : w_(w), op_(op), lane_(lane) {}
+
+  bool run() {
+    const TensorOperation& o = listed_operation_of(w_, op_);
+    if (!find_partner(w_, lane_, o.paired, true, partner_) || !read_operands(o)) return false;
+    work_.access = begin_tensor_access(w_, lane_, TensorAccess::What::kMultiply);
+    if (partner_ != nullptr)
+      work_.partner_access =
+          begin_tensor_access(w_, lane_, TensorAccess::What::kMultiply, *partner_);
+    parts_ = parts_of(work_, product_);
+    for (const AccumulatorPart& part : parts_) {
+      if (!access_a(part) || !access_scales_of(part)) return false;
+    }
+    if (!access_b()) return false;
+    accessed_as_one(w_);
+    for (const AccumulatorPart& part : parts_) {
+      if (!access_accumulator(part)) return false;
+    }
+    enqueue(w_, work_, std::move(read_[0]), std::move(read_[1]));
+    return true;
   }
-  const auto refuse = [&](std::string where, const char* detail) {
-    refuse_tensor(w, lane, Kind::kInvalidInstruction, std::move(where), detail);
-    w.event = Event::kAbort;
+
+ private:
+  bool refuse(std::string where, const char* detail) {
+    refuse_tensor(w_, lane_, Kind::kInvalidInstruction, std::move(where), detail);
+    w_.event = Event::kAbort;
     return false;
-  };
-  TensorProduct p;
-  if (const std::string why = understand(work.instruction, o.kind, p); !why.empty())
-    return refuse("its instruction descriptor " + why,
-                  "PTX ISA 9.7.16.4.2 has the fields of the descriptor.");
-  const isa::Shape& s = p.operation.shape;
-  if (!may_begin(work.d, s.m))
-    return refuse("the accumulator begins in lane " + std::to_string(tensor_lane(work.d)),
-                  "128 rows begin in lane 0, 64 rows in lane 0 or 16.");
-  Descriptor da, db;
-  if (const std::string why = understand(work.b, db); !why.empty())
-    return refuse("the descriptor of B " + why, "PTX ISA 9.7.16.4.1 has the fields.");
-  work.access = begin_tensor_access(w, lane, TensorAccess::What::kMultiply);
-  std::vector<MatrixBytes> read;
-  const int width = p.stored_bits();
-  if (o.a == kNoSlot) {
-    work.a_tensor = static_cast<std::uint32_t>(address_of(w, o.a_address, lane));
-    if (!may_begin(work.a_tensor, s.m))
-      return refuse("A begins in lane " + std::to_string(tensor_lane(work.a_tensor)),
-                    "128 rows begin in lane 0, 64 rows in lane 0 or 16.");
-    if (p.a_across)
-      return refuse("its instruction descriptor transposes an A in tensor memory",
-                    "There a row lies in a lane.");
-    const TensorRegion region = region_of(work.a_tensor, s.m, columns_of_a(p));
-    if (!access_tensor(w, lane, work.access, region, false)) return false;
-    for (int row = 0; row < s.m; ++row) {
+  }
+
+  bool read_operands(const TensorOperation& o) {
+    work_.of = &o;
+    work_.warp = w_.index;
+    work_.lane = static_cast<std::uint32_t>(lane_);
+    work_.pc = w_.pc - 1;
+    work_.d = static_cast<std::uint32_t>(address_of(w_, o.address, lane_));
+    work_.b = source<std::uint64_t>(w_, o.b)[lane_];
+    work_.instruction = source<std::uint32_t>(w_, o.instruction)[lane_];
+    work_.accumulates = ((predicate(w_, o.accumulates) >> lane_ & 1) != 0) != o.accumulates_negated;
+    for (int n = 0; n < 8; ++n) {
+      if (o.disabled[n] != kNoSlot)
+        work_.disabled[n] = source<std::uint32_t>(w_, o.disabled[n])[lane_];
+    }
+    if (const std::string why = understand(work_.instruction, o, product_); !why.empty())
+      return refuse("its instruction descriptor " + why,
+                    "PTX ISA 9.7.16.4.2 has the fields of the descriptor.");
+    const bool spread = !o.paired && !o.stationary && product_.operation.shape.m == 64;
+    const char* const begins = "Rows begin in lane 0; 64 rows of one block in lane 0 or 16.";
+    if (!may_begin(work_.d, spread))
+      return refuse("the accumulator begins in lane " + std::to_string(tensor_lane(work_.d)),
+                    begins);
+    Descriptor unused;
+    if (const std::string why = understand(work_.b, unused); !why.empty())
+      return refuse("the descriptor of B " + why, "PTX ISA 9.7.16.4.1 has the fields.");
+    if (o.row_scales.slot != kNoSlot) {
+      work_.row_scales = static_cast<std::uint32_t>(address_of(w_, o.row_scales, lane_));
+      work_.column_scales = static_cast<std::uint32_t>(address_of(w_, o.column_scales, lane_));
+    }
+    if (o.a != kNoSlot) {
+      work_.a = source<std::uint64_t>(w_, o.a)[lane_];
+      const std::string why = understand(work_.a, unused);
+      return why.empty() ||
+             refuse("the descriptor of A " + why, "PTX ISA 9.7.16.4.1 has the fields.");
+    }
+    work_.a_tensor = static_cast<std::uint32_t>(address_of(w_, o.a_address, lane_));
+    if (!may_begin(work_.a_tensor, spread))
+      return refuse("A begins in lane " + std::to_string(tensor_lane(work_.a_tensor)), begins);
+    return !product_.a_across ||
+           refuse("its instruction descriptor transposes an A in tensor memory",
+                  "There a row lies in a lane.");
+  }
+
+  Block& owner(int block) { return block_of(*w_.block, work_, block); }
+  bool is_own(const Block& b) const { return &b == w_.block; }
+  std::uint32_t number(const Block& b) const {
+    return is_own(b) ? work_.access : work_.partner_access;
+  }
+
+  // `rows` lines of a factor in the shared memory of a block of the pair.
+  bool read(Block& b, std::uint64_t descriptor, int rows, bool across) {
+    Descriptor d;
+    understand(descriptor, d);
+    if (!is_own(b)) d.start |= (b.cluster_rank + 1) << kRankShift;
+    std::vector<std::uint64_t> whole(static_cast<std::size_t>(rows) * product_.operation.shape.k);
+    return read_matrix(w_, op_, d, rows, product_.operation.shape.k, product_.stored_bits(), across,
+                       whole.data(), read_[is_own(b) ? 0 : 1]);
+  }
+
+  bool access_a(const AccumulatorPart& part) {
+    Block& b = owner(part.block);
+    if (work_.of->a != kNoSlot)
+      return part.column != 0 || read(b, work_.a, part.rows, product_.a_across);
+    const TensorRegion region = region_of(work_.a_tensor, part, columns_of_a(product_));
+    if (!access_tensor(w_, lane_, b, number(b), region, false)) return false;
+    for (int row = 0; row < part.rows; ++row) {
       for (std::uint32_t c = 0; c < region.columns; ++c) {
-        if (t.written[word_of(work.a_tensor, row, s.m, c)]) continue;
-        if (!refuse_tensor(w, lane, Kind::kUninitialised,
-                           "A in tensor memory was never written in column " +
-                               std::to_string(region.column + c) + ", row " + std::to_string(row),
-                           "tcgen05.st or tcgen05.cp must write it first."))
-          return false;
-        row = s.m;
-        break;
+        if (b.tensor->written[word_of(work_.a_tensor, part, row, c)]) continue;
+        return refuse_tensor(w_, lane_, Kind::kUninitialised,
+                             "A in tensor memory was never written in column " +
+                                 std::to_string(region.column + c) + ", lane " +
+                                 std::to_string(part.lane_of(row)),
+                             "tcgen05.st or tcgen05.cp must write it first.");
       }
     }
+    return true;
+  }
+
+  bool access_scales_of(const AccumulatorPart& part) {
+    if (work_.of->row_scales.slot == kNoSlot || part.column != 0) return true;
+    Block& b = owner(part.block);
+    return access_scales(w_, lane_, b, number(b), work_.row_scales, part.rows, "A") &&
+           access_scales(w_, lane_, b, number(b), work_.column_scales, product_.operation.shape.n,
+                         "B");
+  }
+
+  // Of a pair each block has half of B's columns.
+  bool access_b() {
+    const int n = product_.operation.shape.n;
+    if (partner_ == nullptr) return read(*w_.block, work_.b, n, product_.b_across);
+    return read(owner(0), work_.b, n / 2, product_.b_across) &&
+           read(owner(1), work_.b, n / 2, product_.b_across);
+  }
+
+  bool access_accumulator(const AccumulatorPart& part) {
+    Block& b = owner(part.block);
+    TensorMemory& t = tensor_of(b);
+    const TensorRegion region = region_of(work_.d, part, static_cast<std::uint32_t>(part.columns));
+    if (!access_tensor(w_, lane_, b, number(b), region, true)) return false;
+    bool reported = false;
+    for (int row = 0; row < part.rows; ++row) {
+      for (std::uint32_t c = 0; c < region.columns; ++c) {
+        const std::uint32_t at = word_of(work_.d, part, row, c);
+        if (is_disabled(work_, part, at)) continue;
+        if (work_.accumulates && !t.written[at] && !reported) {
+          reported = true;
+          if (!refuse_tensor(w_, lane_, Kind::kUninitialised,
+                             "the accumulator was never written in column " +
+                                 std::to_string(region.column + c) + ", lane " +
+                                 std::to_string(at % kTensorLanes),
+                             "The first product of a sum must not add to the accumulator: "
+                             "enable-input-d is false there."))
+            return false;
+        }
+        t.written[at] = true;
+      }
+    }
+    return true;
+  }
+
+  Warp& w_;
+  const Op& op_;
+  const int lane_;
+  Block* partner_ = nullptr;
+  TensorWork work_;
+  TensorProduct product_;
+  std::vector<AccumulatorPart> parts_;
+  std::vector<MatrixBytes> read_[2];  // in the own block, in the partner
+};
+
+// What all parts of a product have in common.
+struct Whole {
+  TensorProduct product;
+  std::vector<std::uint64_t> b;
+};
+
+// One part of D, from `a`, its rows of A.
+void do_part(Block& b, const TensorWork& work, const Whole& whole, const AccumulatorPart& part,
+             std::vector<std::uint64_t> a) {
+  const TensorProduct& p = whole.product;
+  TensorMemory& t = tensor_of(b);
+  matrix::Operation o = p.operation;
+  o.compute_capability = b.launch->config->compute_capability;
+  o.warpgroup = true;
+  o.shape.m = static_cast<std::uint16_t>(part.rows);
+  o.shape.n = static_cast<std::uint16_t>(part.columns);
+  const std::size_t k = o.shape.k, n = o.shape.n;
+  if (p.a_negated) negate(a, o.a);
+  const std::uint64_t* const rhs = whole.b.data() + static_cast<std::size_t>(part.column) * k;
+  std::vector<std::uint64_t> c(o.shape.m * n), d(c.size());
+  const std::uint64_t mask = o.d == Type::kF16 ? 0xffff : 0xffffffff;
+  for (int row = 0; work.accumulates && row < part.rows; ++row) {
+    for (std::size_t at = 0; at < n; ++at)
+      c[static_cast<std::size_t>(row) * n + at] =
+          scaled((*t.words)[word_of(work.d, part, row, static_cast<std::uint32_t>(at))] & mask, o.d,
+                 work.of->scale);
+  }
+  std::vector<std::uint8_t> rows, columns;
+  if (work.of->row_scales.slot != kNoSlot) {
+    rows = scales_of(t, work.row_scales, part.rows, p.row_scale, p.scales);
+    columns = scales_of(t, work.column_scales, p.operation.shape.n, p.column_scale, p.scales);
+    columns.erase(columns.begin(), columns.begin() + part.column * p.scales);
+  }
+  if (p.packed) {
+    matrix::multiply_group_scaled(o.shape, a.data(), rhs, c.data(), nullptr,
+                                  {rows.data(), columns.data(), p.scales, p.ue4m3}, d.data());
   } else {
-    work.a = source<std::uint64_t>(w, o.a)[lane];
-    if (const std::string why = understand(work.a, da); !why.empty())
-      return refuse("the descriptor of A " + why, "PTX ISA 9.7.16.4.1 has the fields.");
-    std::vector<std::uint64_t> whole(std::size_t{s.m} * s.k);
-    if (!read_matrix(w, op, da, s.m, s.k, width, p.a_across, whole.data(), read)) return false;
-  }
-  if (o.row_scales.slot != kNoSlot) {
-    work.row_scales = static_cast<std::uint32_t>(address_of(w, o.row_scales, lane));
-    work.column_scales = static_cast<std::uint32_t>(address_of(w, o.column_scales, lane));
-    if (!access_scales(w, lane, work, work.row_scales, s.m, "A") ||
-        !access_scales(w, lane, work, work.column_scales, s.n, "B"))
-      return false;
-  }
-  std::vector<std::uint64_t> whole(std::size_t{s.n} * s.k);
-  if (!read_matrix(w, op, db, s.n, s.k, width, p.b_across, whole.data(), read)) return false;
-  accessed_as_one(w);
-  const TensorRegion region = region_of(work.d, s.m, s.n);
-  if (!access_tensor(w, lane, work.access, region, true)) return false;
-  bool reported = false;
-  for (int row = 0; row < s.m; ++row) {
-    for (std::uint32_t c = 0; c < s.n; ++c) {
-      const std::uint32_t at = word_of(work.d, row, s.m, c);
-      if (is_disabled(work, at)) continue;
-      if (work.accumulates && !t.written[at] && !reported) {
-        reported = true;
-        if (!refuse_tensor(w, lane, Kind::kUninitialised,
-                           "the accumulator was never written in column " +
-                               std::to_string(region.column + c) + ", row " + std::to_string(row),
-                           "The first product of a sum must not add to the accumulator: "
-                           "enable-input-d is false there."))
-          return false;
-      }
-      t.written[at] = true;
+    const std::vector<std::int16_t> of_rows = exponents_of(rows),
+                                    of_columns = exponents_of(columns);
+    if (!of_columns.empty()) o.column_scales = of_columns.data();
+    constexpr int kRows = 16;
+    o.shape.m = kRows;
+    for (int row = 0; row < part.rows; row += kRows) {
+      const auto at = static_cast<std::size_t>(row);
+      if (!of_rows.empty()) o.row_scales = of_rows.data() + at;
+      matrix::multiply(o, a.data() + at * k, rhs, c.data() + at * n, nullptr, d.data() + at * n);
     }
   }
-  enqueue(w, work, std::move(read));
-  return true;
+  std::vector<std::uint32_t>& words = on_write(*b.worker, t.words);
+  for (int row = 0; row < part.rows; ++row) {
+    for (std::size_t at = 0; at < n; ++at) {
+      const std::uint32_t word = word_of(work.d, part, row, static_cast<std::uint32_t>(at));
+      if (!is_disabled(work, part, word))
+        words[word] = static_cast<std::uint32_t>(d[static_cast<std::size_t>(row) * n + at]);
+    }
+  }
 }
 
 }  // namespace
 
 void do_multiply(Block& b, const TensorWork& work) {
-  TensorMemory& t = *b.tensor;
-  TensorProduct p;
-  understand(work.instruction, work.of->kind, p);
-  matrix::Operation o = p.operation;
-  o.compute_capability = b.launch->config->compute_capability;
-  o.warpgroup = true;
-  const isa::Shape s = o.shape;
-  const int width = p.stored_bits();
-  std::vector<std::uint64_t> a = work.of->a == kNoSlot
-                                     ? read_a_of_tensor_memory(t, work, p)
-                                     : read_shared(b, work.a, s.m, s.k, width, p.a_across, o.a),
-                             rhs = read_shared(b, work.b, s.n, s.k, width, p.b_across, o.b);
-  if (p.a_negated) negate(a, o.a);
-  if (p.b_negated) negate(rhs, o.b);
-  std::vector<std::uint64_t> c(std::size_t{s.m} * s.n), d(c.size());
-  const std::uint64_t mask = o.d == Type::kF16 ? 0xffff : 0xffffffff;
-  for (int row = 0; work.accumulates && row < s.m; ++row) {
-    for (std::uint32_t n = 0; n < s.n; ++n)
-      c[static_cast<std::size_t>(row) * s.n + n] =
-          scaled((*t.words)[word_of(work.d, row, s.m, n)] & mask, o.d, work.of->scale);
+  Whole whole;
+  TensorProduct& p = whole.product;
+  understand(work.instruction, *work.of, p);
+  const isa::Shape s = p.operation.shape;
+  const int width = p.stored_bits(), blocks = work.of->paired ? 2 : 1;
+  for (int block = 0; block < blocks; ++block) {
+    const auto half = read_shared(block_of(b, work, block), work.b, s.n / blocks, s.k, width,
+                                  p.b_across, p.operation.b);
+    whole.b.insert(whole.b.end(), half.begin(), half.end());
   }
-  std::vector<std::int16_t> rows, columns;
-  if (work.of->row_scales.slot != kNoSlot) {
-    rows = scales_of(t, work.row_scales, s.m, p.row_scale);
-    columns = scales_of(t, work.column_scales, s.n, p.column_scale);
-    o.column_scales = columns.data();
-  }
-  constexpr int kRows = 16;
-  o.shape.m = kRows;
-  for (int row = 0; row < s.m; row += kRows) {
-    const auto at = static_cast<std::size_t>(row);
-    if (!rows.empty()) o.row_scales = rows.data() + at;
-    matrix::multiply(o, a.data() + at * s.k, rhs.data(), c.data() + at * s.n, nullptr,
-                     d.data() + at * s.n);
-  }
-  std::vector<std::uint32_t>& words = on_write(*b.worker, t.words);
-  for (int row = 0; row < s.m; ++row) {
-    for (std::uint32_t n = 0; n < s.n; ++n) {
-      const std::uint32_t at = word_of(work.d, row, s.m, n);
-      if (!is_disabled(work, at))
-        words[at] = static_cast<std::uint32_t>(d[static_cast<std::size_t>(row) * s.n + n]);
-    }
+  if (p.b_negated) negate(whole.b, p.operation.b);
+  for (const AccumulatorPart& part : parts_of(work, p)) {
+    Block& owner = block_of(b, work, part.block);
+    do_part(owner, work, whole, part,
+            work.of->a == kNoSlot
+                ? read_a_of_tensor_memory(tensor_of(owner), work, p, part)
+                : read_shared(owner, work.a, part.rows, s.k, width, p.a_across, p.operation.a));
   }
 }
 
 void run_tensor_multiply(Warp& w, const Op& op, LaneMask mask) {
   for (LaneMask todo = mask; todo != 0 && w.event != Event::kAbort; todo &= todo - 1) {
-    if (!issue_multiply(w, op, std::countr_zero(todo))) return;
+    if (!ProductIssue(w, op, std::countr_zero(todo)).run()) return;
   }
 }
 

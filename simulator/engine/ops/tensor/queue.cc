@@ -10,6 +10,7 @@
 #include "simulator/engine/ops/async/async_copy.h"
 #include "simulator/engine/ops/async/mbarrier.h"
 #include "simulator/engine/ops/tensor/tensor.h"
+#include "simulator/engine/state/cluster.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/shared_place.h"
 
@@ -58,10 +59,44 @@ bool barrier_address(Warp& w, int lane, const program::TensorOperation& o, std::
 
 }  // namespace
 
-void enqueue(Warp& w, TensorWork work, std::vector<MatrixBytes> read) {
+bool find_partner(Warp& w, int lane, bool paired, bool must_live, Block*& partner) {
+  Block& b = *w.block;
+  TensorMemory& t = tensor_of(b);
+  const auto refuse = [&](std::string where, std::string detail) {
+    refuse_tensor(w, lane, check::Kind::kInvalidInstruction, std::move(where), std::move(detail));
+    w.event = Event::kAbort;
+    return false;
+  };
+  if (!t.grouped) {
+    t.grouped = w.pc - 1;
+    t.paired = paired;
+  } else if (t.paired != paired) {
+    return refuse(std::string("it is of ") + (paired ? ".cta_group::2" : ".cta_group::1") +
+                      ", and tcgen05 of the same kernel of " +
+                      (t.paired ? ".cta_group::2" : ".cta_group::1"),
+                  "All tcgen05 of a kernel must agree. The other stands at " +
+                      site_of(*b.program, *t.grouped).to_string() + ".");
+  }
+  partner = nullptr;
+  if (!paired) return true;
+  partner = partner_of(b);
+  if (partner == nullptr)
+    return refuse("the block has no other block to make a pair with",
+                  ".cta_group::2 needs a cluster with an even number of blocks.");
+  if (must_live && partner->live_warps == 0)
+    return refuse("the other block of the pair has ended",
+                  "Both blocks of a pair must stay until what they do together is complete.");
+  return true;
+}
+
+void enqueue(Warp& w, TensorWork work, std::vector<MatrixBytes> read,
+             std::vector<MatrixBytes> read_of_partner) {
   Block& b = *w.block;
   TensorMemory& t = *b.tensor;
-  if (b.launch->check_races && !read.empty()) t.operands.push_back({work.access, std::move(read)});
+  if (b.launch->check_races && !read.empty())
+    t.operands.push_back({work.access, false, std::move(read)});
+  if (b.launch->check_races && !read_of_partner.empty())
+    t.operands.push_back({work.access, true, std::move(read_of_partner)});
   if (!is_late(b)) return do_work(b, work);
   TensorQueued q;
   q.work = work;
@@ -75,7 +110,9 @@ void run_tensor_commit(Warp& w, const Op& op, LaneMask mask) {
   for (LaneMask todo = mask; todo != 0 && w.event != Event::kAbort; todo &= todo - 1) {
     const int lane = std::countr_zero(todo);
     std::uint32_t address = 0;
-    if (!barrier_address(w, lane, o, address)) return;
+    Block* partner = nullptr;
+    if (!find_partner(w, lane, o.paired, false, partner) || !barrier_address(w, lane, o, address))
+      return;
     TensorQueued q;
     q.commit = static_cast<std::uint32_t>(t.commits.size());
     q.warp = w.index;
@@ -117,6 +154,13 @@ void run_tensor_commit(Warp& w, const Op& op, LaneMask mask) {
       arrive(b, q);
     }
   }
+}
+
+bool leaves_time_to_partner(const Block& b) {
+  if (!b.tensor || !b.tensor->paired || b.tensor->queue.empty() || b.aborted) return false;
+  const Block* const partner = partner_of(b);
+  return partner != nullptr && partner->live_warps != 0 && partner->runnable != 0 &&
+         !partner->aborted && !partner->waits;
 }
 
 bool finish_tensor_operations(Block& b) {

@@ -22,6 +22,9 @@ void run_tensor_commit(Warp& w, const Op& op, LaneMask mask);
 // Does what is under way up to the next commit, whose arrival may let others go on. False: there is
 // nothing.
 bool finish_tensor_operations(Block& b);
+// Whether a product or copy of a pair is under way, and the other block can still run: it is done
+// when neither can.
+bool leaves_time_to_partner(const Block& b);
 // Before the last lanes of a block exit: what it has issued is done, and its columns are free.
 void check_tensor_memory_at_exit(Warp& w);
 

@@ -1,0 +1,286 @@
+// tcgen05.mma by a pair of blocks, with weights that stay, and with scales for 16 or 32 elements of
+// four bits, against a model that takes one element of D after the other: which lane and column it
+// has, and the sum of its products (PTX ISA 9.7.16.10.5 for the layouts). All sums are exact.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "simulator/engine/tests/tensor_layout_kernel.h"
+#include "simulator/splitmix64.h"
+
+namespace lockstep::engine {
+namespace tensor_layouts_test {
+
+using testing::Machine;
+using testing::TensorBlock;
+using testing::TensorProductKernel;
+using testing::text;
+
+enum class Scales { kNone, kOne, kTwo, kFour, kFourOfUE4M3 };
+
+struct Case {
+  std::string kind;  // and the words after it, up to the operands
+  int m, n;
+  bool paired = false, stationary = false, a_in_tensor_memory = false, accumulates = false;
+  Scales scales = Scales::kNone;
+  int scale = 0;  // the accumulator times 2 to the power of -scale
+
+  bool packed() const { return kind.starts_with("mxf4"); }
+  bool integers() const { return kind.starts_with("i8"); }
+  int bits() const { return kind.starts_with("f16") ? 16 : packed() ? 4 : 8; }
+  int k() const { return 256 / bits(); }
+  int blocks() const { return paired ? 2 : 1; }
+  int a_line() const {
+    return scales == Scales::kNone  ? 0
+           : scales == Scales::kOne ? 1
+           : scales == Scales::kTwo ? 2
+                                    : 4;
+  }
+};
+
+struct Place {
+  int block, lane, column;
+};
+Place place_of(const Case& c, int row, int n) {
+  if (c.paired && c.m == 256) return {row / 128, row % 128, n};
+  if (c.paired) return {row / 64, row % 64 + (n < c.n / 2 ? 0 : 64), n % (c.n / 2)};
+  if (c.stationary && c.m == 64) return {0, row + (n < c.n / 2 ? 0 : 64), n % (c.n / 2)};
+  if (c.stationary && c.m == 32) return {0, row + 32 * (n / (c.n / 4)), n % (c.n / 4)};
+  return {0, row, n};
+}
+
+// An element: its bits, and its value.
+struct Element {
+  std::uint32_t bits;
+  double value;
+};
+Element some(const Case& c, std::uint64_t random) {
+  const int v = static_cast<int>(random % 7) - 3;
+  if (c.integers()) return {static_cast<std::uint32_t>(v) & 255, double(v)};
+  if (c.packed()) {
+    constexpr double kValues[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    const auto bits = static_cast<std::uint32_t>(random & 15);
+    return {bits, (bits & 8) != 0 ? -kValues[bits & 7] : kValues[bits & 7]};
+  }
+  // f16 and e4m3: 0, 1, 2 or 3 with a sign.
+  constexpr std::uint32_t kF16[] = {0, 0x3c00, 0x4000, 0x4200}, kE4M3[] = {0, 0x38, 0x40, 0x44};
+  const int magnitude = v < 0 ? -v : v;
+  return c.bits() == 16 ? Element{kF16[magnitude] | (v < 0 ? 0x8000u : 0), double(v)}
+                        : Element{kE4M3[magnitude] | (v < 0 ? 0x80u : 0), double(v)};
+}
+
+Element some_scale(const Case& c, std::uint64_t random) {
+  if (c.scales == Scales::kFourOfUE4M3) {
+    // 1 to 1.875 times 2^-1 to 2^1; the sign does not count.
+    const auto bits = static_cast<std::uint32_t>(random % 24 + 0x30);
+    return {bits | static_cast<std::uint32_t>(random >> 20 & 0x80),
+            std::ldexp(8 + (bits & 7), static_cast<int>(bits >> 3) - 7 - 3)};
+  }
+  const auto bits = static_cast<std::uint32_t>(random % 5 + 125);
+  return {bits, std::ldexp(1.0, static_cast<int>(bits) - 127)};
+}
+
+std::size_t run(const Case& c, std::uint64_t seed) {
+  std::uint64_t state = seed;
+  const auto fill = [&](int count, auto draw) {
+    std::vector<Element> all;
+    for (int i = 0; i < count; ++i) all.push_back(draw(c, next_mixed(state)));
+    return all;
+  };
+  const int k = c.k(), lines = c.a_line();
+  const auto a = fill(c.m * k, some), b = fill(c.n * k, some);
+  const auto rows = fill(c.m * lines, some_scale), columns = fill(c.n * lines, some_scale);
+  const int a_rows = c.m / c.blocks(), b_rows = c.n / c.blocks();
+  std::vector<TensorBlock> blocks(static_cast<std::size_t>(c.blocks()));
+  // Bit by bit; without a swizzle, 16 bytes of eight rows lie one after the other.
+  const auto put = [&](std::vector<std::uint8_t>& memory, int start, int count, int row, int e,
+                       std::uint32_t bits) {
+    for (int bit = 0; bit < c.bits(); ++bit) {
+      const int at = e * c.bits() + bit, byte = at / 8;
+      const int place = start + row / 8 * 128 + row % 8 * 16 + byte / 16 * 16 * count + byte % 16;
+      memory[static_cast<std::size_t>(place)] |=
+          static_cast<std::uint8_t>((bits >> bit & 1) << at % 8);
+    }
+  };
+  for (int row = 0; row < c.m; ++row) {
+    TensorBlock& to = blocks[static_cast<std::size_t>(row / a_rows)];
+    const int mine = row % a_rows;
+    for (int e = 0; e < k; ++e) {
+      const std::uint32_t bits = a[static_cast<std::size_t>(row * k + e)].bits;
+      if (!c.a_in_tensor_memory) put(to.shared, 0, a_rows, mine, e, bits);
+      // Every part of the lanes that has columns of D has all of the block's rows of A.
+      for (int lane = mine; lane < 128; lane += a_rows)
+        to.a[static_cast<std::size_t>(lane * 8 + e * c.bits() / 32)] |= bits << e * c.bits() % 32;
+    }
+    for (int s = 0; s < lines; ++s) {
+      for (int lane = mine % 32; lane < 128; lane += 32)
+        to.rows[static_cast<std::size_t>(lane * 4 + mine / 32)] |=
+            rows[static_cast<std::size_t>(row * lines + s)].bits << 8 * s;
+    }
+  }
+  for (int n = 0; n < c.n; ++n) {
+    for (int e = 0; e < k; ++e)
+      put(blocks[static_cast<std::size_t>(n / b_rows)].shared, TensorBlock::kSharedB, b_rows,
+          n % b_rows, e, b[static_cast<std::size_t>(n * k + e)].bits);
+    for (int s = 0; s < lines; ++s) {
+      for (TensorBlock& to : blocks) {
+        for (int lane = n % 32; lane < 128; lane += 32)
+          to.columns[static_cast<std::size_t>(lane * 8 + n / 32)] |=
+              columns[static_cast<std::size_t>(n * lines + s)].bits << 8 * s;
+      }
+    }
+  }
+  const bool ue4m3 = c.scales == Scales::kFourOfUE4M3;
+  TensorProductKernel kernel;
+  kernel.instruction =
+      std::string("tcgen05.mma") + (c.stationary ? ".ws" : "") + ".cta_group::1.kind::" + c.kind;
+  kernel.paired = c.paired;
+  kernel.a_in_tensor_memory = c.a_in_tensor_memory;
+  kernel.scaled = lines != 0;
+  kernel.accumulates = c.accumulates;
+  if (c.scale != 0) kernel.after = ", " + std::to_string(c.scale);
+  const unsigned type = c.integers() || c.packed() ? 1 : 0;
+  kernel.descriptor = (kernel.scaled  ? (ue4m3 ? 0 : 1u << 23)
+                       : c.integers() ? 2u << 4
+                                      : 1u << 4) |
+                      type << 7 | type << 10 | static_cast<unsigned>(c.n / 8) << 17 |
+                      static_cast<unsigned>(c.m / 16) << 24;
+  kernel.a_rows = a_rows;
+  kernel.b_rows = b_rows;
+  kernel.columns = place_of(c, 0, c.n - 1).column + 1;
+  Machine gpu;
+  gpu.config.schedule_seed = seed % 3;
+  std::vector<std::uint32_t> out;
+  const Outcome o = kernel.run(gpu, blocks, out);
+  EXPECT_TRUE(o.findings.empty()) << text(o);
+  for (int row = 0; row < c.m; ++row) {
+    for (int n = 0; n < c.n; ++n) {
+      const Place p = place_of(c, row, n);
+      double sum = c.accumulates ? std::ldexp(p.lane + p.column, -c.scale) : 0;
+      for (int e = 0; e < k; ++e) {
+        double product = a[static_cast<std::size_t>(row * k + e)].value *
+                         b[static_cast<std::size_t>(n * k + e)].value;
+        if (lines != 0)
+          product *= rows[static_cast<std::size_t>(row * lines + e * lines / k)].value *
+                     columns[static_cast<std::size_t>(n * lines + e * lines / k)].value;
+        sum += product;
+      }
+      const std::uint32_t bits =
+          out[static_cast<std::size_t>((p.block * 128 + p.lane) * 512 + p.column)];
+      const double is = c.integers() ? double(static_cast<std::int32_t>(bits))
+                                     : double(std::bit_cast<float>(bits));
+      if (is != sum) {
+        ADD_FAILURE() << c.kind << ", " << c.m << " by " << c.n << (c.paired ? ", a pair" : "")
+                      << ": row " << row << " column " << n << " is " << is << ", wanted " << sum;
+        return 0;
+      }
+    }
+  }
+  return static_cast<std::size_t>(c.m * c.n);
+}
+
+JUDGES(TensorLayouts, APairOfBlocks,
+       "tcgen05.mma.cta_group::2.kind::f16 [tm], a:b64, b:b64, e:b32{, c*8:b32}, {!}f",
+       "tcgen05.mma.cta_group::2.kind::f16 [tm], [tm], b:b64, e:b32{, c*8:b32}, {!}f",
+       "tcgen05.mma.cta_group::2.kind::f16 [tm], a:b64, b:b64, e:b32{, c*8:b32}, {!}f, imm3",
+       "tcgen05.mma.cta_group::2.kind::f16 [tm], [tm], b:b64, e:b32{, c*8:b32}, {!}f, imm3",
+       "tcgen05.mma.cta_group::2.kind::i8 [tm], a:b64, b:b64, e:b32{, c*8:b32}, {!}f",
+       "tcgen05.mma.cta_group::2.kind::i8 [tm], [tm], b:b64, e:b32{, c*8:b32}, {!}f");
+TEST(TensorLayouts, APairOfBlocks) {
+  std::uint64_t seed = 1;
+  for (int turn = 0; turn < 3 * testing::rounds(); ++turn) {
+    const char* const kind = turn % 3 == 0 ? "f16" : turn % 3 == 1 ? "f8f6f4" : "i8";
+    for (const int m : {128, 256}) {
+      for (const int n : {32, 64, 256}) {
+        Case c{kind, m, n, true};
+        c.a_in_tensor_memory = n == 64;
+        c.accumulates = n == 64 && !c.integers();
+        EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m * n));
+      }
+    }
+  }
+  for (const bool a_in_tensor_memory : {false, true}) {
+    Case c{"f16", 256, 32, true};
+    c.a_in_tensor_memory = a_in_tensor_memory;
+    c.accumulates = true;
+    c.scale = 3;
+    EXPECT_EQ(run(c, seed++), 256u * 32);
+  }
+}
+
+JUDGES(TensorLayouts, WeightsThatStay,
+       "tcgen05.mma.ws.cta_group::1.kind::f16 [tm], a:b64, b:b64, e:b32, {!}f",
+       "tcgen05.mma.ws.cta_group::1.kind::f16 [tm], [tm], b:b64, e:b32, {!}f",
+       "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], a:b64, b:b64, e:b32, {!}f",
+       "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], [tm], b:b64, e:b32, {!}f");
+TEST(TensorLayouts, WeightsThatStay) {
+  std::uint64_t seed = 100;
+  for (int turn = 0; turn < 3 * testing::rounds(); ++turn) {
+    const char* const kind = turn % 3 == 0 ? "f16" : turn % 3 == 1 ? "f8f6f4" : "i8";
+    for (const int m : {32, 64, 128}) {
+      for (const int n : {64, 128, 256}) {
+        Case c{kind, m, n, false, true};
+        c.a_in_tensor_memory = n == 128;
+        c.accumulates = n != 64 && !c.integers();
+        EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m * n));
+      }
+    }
+  }
+}
+
+JUDGES(
+    TensorLayouts, ScalesOfFourBits,
+    "tcgen05.mma.cta_group::1.kind::mxf4.block_scale [tm], a:b64, b:b64, e:b32, [tm], [tm], {!}f",
+    "tcgen05.mma.cta_group::1.kind::mxf4.block_scale [tm], [tm], b:b64, e:b32, [tm], [tm], {!}f",
+    "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X [tm], a:b64, b:b64, e:b32, "
+    "[tm], [tm], {!}f",
+    "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::2X [tm], [tm], b:b64, e:b32, "
+    "[tm], [tm], {!}f",
+    "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block32 [tm], a:b64, b:b64, e:b32, [tm], "
+    "[tm], {!}f",
+    "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block32 [tm], [tm], b:b64, e:b32, [tm], "
+    "[tm], {!}f",
+    "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16 [tm], a:b64, b:b64, e:b32, [tm], "
+    "[tm], {!}f",
+    "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16 [tm], [tm], b:b64, e:b32, [tm], "
+    "[tm], {!}f",
+    "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X [tm], a:b64, b:b64, e:b32, "
+    "[tm], [tm], {!}f",
+    "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X [tm], [tm], b:b64, e:b32, "
+    "[tm], [tm], {!}f");
+TEST(TensorLayouts, ScalesOfFourBits) {
+  struct Kind {
+    const char* words;
+    Scales scales;
+  };
+  std::uint64_t seed = 200;
+  for (const Kind& kind :
+       {Kind{"mxf8f6f4.block_scale", Scales::kOne}, Kind{"mxf4.block_scale", Scales::kTwo},
+        Kind{"mxf4.block_scale.block32", Scales::kTwo},
+        Kind{"mxf4.block_scale.scale_vec::2X", Scales::kTwo},
+        Kind{"mxf4nvf4.block_scale.block32", Scales::kTwo},
+        Kind{"mxf4nvf4.block_scale.scale_vec::2X", Scales::kTwo},
+        Kind{"mxf4nvf4.block_scale.block16", Scales::kFour},
+        Kind{"mxf4nvf4.block_scale.block16", Scales::kFourOfUE4M3},
+        Kind{"mxf4nvf4.block_scale.scale_vec::4X", Scales::kFourOfUE4M3}}) {
+    for (int turn = 0; turn < 2 * testing::rounds(); ++turn) {
+      const bool paired = turn % 2 != 0;
+      for (const int n : {16, 256}) {
+        for (const bool a_in_tensor_memory : {false, true}) {
+          Case c{kind.words, paired ? 256 : 128, n, paired};
+          c.a_in_tensor_memory = a_in_tensor_memory;
+          c.accumulates = n == 16;
+          c.scales = kind.scales;
+          EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(c.m * n));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace tensor_layouts_test
+}  // namespace lockstep::engine
