@@ -215,7 +215,7 @@ std::string completed(const std::string& words, int number) {
 }
 
 TEST(Command, IsCompletedByBash) {
-  EXPECT_EQ(completed("lockstep co", 1), "counters coverage completion\n");
+  EXPECT_EQ(completed("lockstep co", 1), "counters coverage compare completion\n");
   EXPECT_EQ(completed("lockstep run --ran", 2), "--random-seed=\n");
   EXPECT_EQ(completed("lockstep run --device = sm_1", 4), "sm_100 sm_120\n");
   EXPECT_EQ(completed("lockstep run --sanitizer =", 3), "memcheck racecheck initcheck synccheck\n");
