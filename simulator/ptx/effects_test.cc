@@ -107,6 +107,9 @@ TEST(Effects, OfEveryRowTheFirstOperandAloneIsWrittenAndOnlyWhenItIsADestination
     }
     if (const std::size_t bar = e.text.find("}|"); bar != std::string::npos)
       wanted.insert(e.text.substr(bar + 2, 2));
+    // A reduction of what is loaded goes to a register behind the vector.
+    if (row.syntax.find(", d1:") != std::string_view::npos)
+      wanted.insert(e.text.substr(e.text.find("}, ") + 3, 2));
     EXPECT_EQ(written, wanted) << e.text << "  of  " << row.syntax;
   }
   EXPECT_GT(rows, 400);

@@ -93,7 +93,9 @@ void add_block(Digest& d, const Block& b) {
       d.add(s.tx), d.add(s.phase);
     }
   }
-  if (b.tensor) {
+  // Tensor memory is made when the block first names it; without columns nothing of it shows.
+  const auto is_owned = [](std::uint16_t owner) { return owner != 0; };
+  if (b.tensor && std::ranges::any_of(*b.tensor->owner, is_owned)) {
     d.add(b.tensor->words->data(), 4 * b.tensor->words->size());
     for (const std::uint16_t owner : *b.tensor->owner) d.add(owner);
   }
