@@ -3,6 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace lockstep {
 namespace choice_test {
 
@@ -32,6 +37,29 @@ TEST(Choice, TheSuiteThatTookLongestBeginsFirst) {
 TEST(Choice, WithoutAnEarlierRunTheyBeginInTheirOwnOrder) {
   EXPECT_THAT(longest_first(suites({"a", "b", "c"}), {}), ElementsAre(0, 1, 2));
   EXPECT_THAT(longest_first({}, {}), ElementsAre());
+}
+
+// Each verdict by itself: a run that was cut short leaves properties which did not run.
+TEST(Choice, WhatFailedOrDidNotRunIsRunAgain) {
+  const std::map<Verdict, bool> again = {{Verdict::kPass, false},
+                                         {Verdict::kFail, true},
+                                         {Verdict::kWaived, false},
+                                         {Verdict::kNotApplicable, false},
+                                         {Verdict::kNotRun, true}};
+  for (const auto& [verdict, wanted] : again) {
+    Passport p = passport({{"a", 1}});
+    p.suites.back().properties["A.Holds"].verdict = verdict;
+    const LastFailed last = last_failed(p);
+    EXPECT_EQ(last.none(), !wanted) << name(verdict);
+    EXPECT_EQ(last.properties.contains("A.Holds"), wanted) << name(verdict);
+    EXPECT_TRUE(last.suites.empty()) << name(verdict);
+  }
+}
+
+TEST(Choice, ASuiteWithoutALedgerIsRunAgainAsAWhole) {
+  const LastFailed last = last_failed(passport({{"a", 1}}));
+  EXPECT_THAT(last.suites, ElementsAre("a"));
+  EXPECT_TRUE(last.properties.empty());
 }
 
 }  // namespace choice_test

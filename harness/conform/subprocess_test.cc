@@ -15,6 +15,7 @@
 namespace lockstep {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class Subprocess : public ::testing::Test {
@@ -82,6 +83,16 @@ TEST_F(Subprocess, EndsAtTheTimeLimitWithAllThatItStarted) {
   EXPECT_LT(end.seconds, 10);
   EXPECT_GE(ticks, 1);
   expect_ended(std::atoi(output().c_str()));
+}
+
+// Not the program alone: what it has started may have files of its own to remove.
+TEST_F(Subprocess, AllThatItStartedMayCleanUpAtTheTimeLimit) {
+  Command c = shell(
+      "(trap 'echo cleaned; exit' TERM; echo ready; while :; do sleep 0.05; done) & "
+      "trap '' TERM; wait");
+  c.time_limit = std::chrono::milliseconds(1000);
+  EXPECT_EQ(run_process(c).how, ProcessEnd::How::kTimedOut);
+  EXPECT_THAT(output(), AllOf(HasSubstr("ready"), HasSubstr("cleaned")));
 }
 
 TEST_F(Subprocess, EndsWhatAProgramLeavesBehind) {

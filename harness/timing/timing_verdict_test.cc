@@ -175,5 +175,22 @@ TEST(TimingVerdict, BIsAsMuchSlowerThanAAsAIsFasterThanB) {
   }
 }
 
+// Of durations that do not vary: the verdict changes at the edge of the band. The edges are as far
+// from 1 as each other.
+TEST(TimingVerdict, TheBandIsAsWideOnEitherSide) {
+  for (const double effect : {0.002, 0.02, 0.2}) {
+    const TimingRules rules = {.minimum_effect = effect};
+    for (const double share : {0.5, 0.9, 0.999, 1.001, 1.1, 2.0}) {
+      const double ratio = 1 + share * effect;
+      const std::vector<Pair> slower(60, {100, 100 * ratio, 1500}),
+          faster(60, {100 * ratio, 100, 1500});
+      EXPECT_EQ(compare_speed(slower, rules).speed, share > 1 ? Speed::kSlower : Speed::kSame)
+          << effect << ", " << share << " of it";
+      EXPECT_EQ(compare_speed(faster, rules).speed, share > 1 ? Speed::kFaster : Speed::kSame)
+          << effect << ", " << share << " of it";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace lockstep

@@ -76,6 +76,43 @@ TEST(Lower, ALoadHasItsAddressItsWidthAndItsOrder) {
   EXPECT_EQ(l.transfers[0], ValidityTransfer::kLoad);
 }
 
+// Whether the kernel's accesses to shared memory are judged byte by byte: they are where one that
+// may lie there is of less than four bytes, whatever its address is.
+TEST(Lower, NarrowAccessesToSharedMemoryAreJudgedByTheByte) {
+  const std::map<std::string, bool> may_be_shared = {{"", true},
+                                                     {".shared", true},
+                                                     {".shared::cta", true},
+                                                     {".shared::cluster", true},
+                                                     {".global", false}};
+  const std::map<std::string, int> bytes = {{"b8", 1},  {"u8", 1},  {"s8", 1},  {"b16", 2},
+                                            {"u16", 2}, {"s16", 2}, {"b32", 4}, {"f32", 4},
+                                            {"b64", 8}, {"f64", 8}};
+  for (const auto& [space, shared] : may_be_shared) {
+    for (const auto& [type, size] : bytes) {
+      const std::string data = size < 4 ? "h1" : size == 4 ? "r1" : "d2";
+      for (const std::string& access :
+           {"ld" + space + "." + type + " " + data + ", [d1];",
+            "st" + space + "." + type + " [d1], " + data + ";",
+            "ld.volatile" + space + "." + type + " " + data + ", [d1];",
+            "st" + space + ".v2." + type + " [d1], {" + data + ", " + data + "};"}) {
+        const Lowered l(access);
+        ASSERT_EQ(l.compiled.error, "") << access;
+        EXPECT_EQ(l.compiled.program->functions.back().byte_granular, shared && size < 4) << access;
+      }
+    }
+    for (const std::string& update : {"atom" + space + ".cas.b16 h1, [d1], h2, h3;",
+                                      "red" + space + ".add.noftz.f16 [d1], h2;"}) {
+      const Lowered l(update);
+      ASSERT_EQ(l.compiled.error, "") << update;
+      EXPECT_TRUE(l.compiled.program->functions.back().byte_granular || !shared) << update;
+    }
+    EXPECT_FALSE(Lowered("red" + space + ".add.u32 [d1], r2;")
+                     .compiled.program->functions.back()
+                     .byte_granular)
+        << space;
+  }
+}
+
 TEST(Lower, AVectorsRegistersAreListed) {
   const Lowered l("st.shared.v2.u32 [r1], {r2, r3};");
   EXPECT_EQ(l.action(), FakeHandlers::kStore);

@@ -176,6 +176,50 @@ CUDA_TEST(Capture, MustBeJoined) {
   EXPECT_EQ(g, nullptr);
 }
 
+// What is captured comes behind the nodes that are named; the graph remains the program's.
+CUDA_TEST(Capture, ContinuesAGraphOfTheProgram) {
+  Ints x(2);
+  const cudaStream_t s = make_stream();
+  const cudaGraph_t own = make_graph();
+  const cudaGraphNode_t first = add_store(own, x.at, 0, 1);
+  ASSERT_CUDA(cudaSuccess, cudaStreamBeginCaptureToGraph(s, own, &first, nullptr, 1,
+                                                         cudaStreamCaptureModeRelaxed));
+  kernels::store(x.at, 0, 2, s);
+  kernels::store(x.at, 1, 3, s);
+  cudaGraph_t g = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaStreamEndCapture(s, &g));
+  EXPECT_EQ(g, own);
+  size_t nodes = 0;
+  EXPECT_CUDA(cudaSuccess, cudaGraphGetNodes(own, nullptr, &nodes));
+  EXPECT_EQ(nodes, 3u);
+  launch(make_exec(own), s);
+  EXPECT_EQ(x[0], 2);
+  EXPECT_EQ(x[1], 3);
+  EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(own));
+}
+
+// However the capture ended: whoever made a graph destroys it.
+CUDA_TEST(Capture, ThatFailsLeavesTheProgramItsGraph) {
+  Ints x(2);
+  const cudaStream_t s = make_stream();
+  const cudaGraph_t own = make_graph();
+  add_store(own, x.at, 0, 1);
+  ASSERT_CUDA(cudaSuccess, cudaStreamBeginCaptureToGraph(s, own, nullptr, nullptr, 0,
+                                                         cudaStreamCaptureModeRelaxed));
+  EXPECT_CUDA(cudaErrorStreamCaptureUnsupported, cudaStreamSynchronize(s));
+  cudaGraph_t g = nullptr;
+  EXPECT_CUDA(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(s, &g));
+  EXPECT_EQ(g, nullptr);
+  add_store(own, x.at, 1, 2);
+  size_t nodes = 0;
+  EXPECT_CUDA(cudaSuccess, cudaGraphGetNodes(own, nullptr, &nodes));
+  EXPECT_EQ(nodes, 2u);
+  launch(make_exec(own), s);
+  EXPECT_EQ(x[0], 1);
+  EXPECT_EQ(x[1], 2);
+  EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(own));
+}
+
 CUDA_TEST(Capture, MustBeEndedWhereItWasBegun) {
   const cudaStream_t a = make_stream(), b = make_stream();
   cudaGraph_t g = nullptr;
