@@ -490,7 +490,7 @@ Laws<MemoryAccess> memory_access_laws() {
       law("GatherDeliversEveryBit", gather_delivers_every_bit, {.cases = 2500}),
       law("ScatterDeliversEveryBit", scatter_delivers_every_bit, {.cases = 1500}),
       law("GathersAllOfConstantMemory", gathers_all_of_constant_memory, {.cases = 4, .cost = 100}),
-      law("MovesNeighboursAtFarEnds", moves_neighbours_at_far_ends, {.cases = 1, .cost = 200}),
+      law("MovesNeighboursAtFarEnds", moves_neighbours_at_far_ends, {.cases = 1, .cost = 1000}),
       law("GathersWholeBlocksOfNeighbours", gathers_whole_blocks_of_neighbours,
           {.cases = 60, .cost = 5}),
       law("GathersFarElements", gathers_far_elements, {.cases = 400}),
