@@ -182,9 +182,9 @@ struct Line {
   std::int64_t each = 1, rows = 1, stride = 0;
 };
 
-// How long a call is, as an integer says, of which a block of the grid has `block`. With a multiple
-// of `period` more, and the same contents behind the new places, the last block does what it did
-// before.
+// An integer that gives the length of a call; each block of the grid processes `block` of it. If it
+// grows by a multiple of `period`, with the same contents at the end, the last block does the same
+// work as before.
 struct Lengthening {
   std::string integer;
   std::int64_t block = 1, period = 1;
@@ -203,7 +203,7 @@ struct Immaterial {
 // Memory of the host that a launcher fills in with what it did, where the caller gives any.
 struct Report {
   std::string name;
-  // Hands over such memory, every byte of which is `junk`.
+  // Gives the launcher such memory, filled with the byte `junk`.
   std::function<void(unsigned char junk)> hand_over;
   std::function<std::string()> text;  // of what it holds now
 };

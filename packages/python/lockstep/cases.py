@@ -17,8 +17,8 @@ _PROFILES = ("usual", "wide", "equal", "small", "specials")
 
 @dataclass
 class Placed:
-    """An array of a case: `elements` in memory, of which rows are used. offset: bytes past a
-    multiple of 256. shares: the array whose memory it is; "" for its own."""
+    """An array of a case: its rows lie in `elements` of memory. offset: bytes past a multiple of
+    256. shares: the array that owns the memory; "" if it is this one."""
 
     array: Array
     shape: tuple

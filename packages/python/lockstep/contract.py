@@ -84,7 +84,7 @@ def Input(name: str, dtype: str, shape: Sequence[Extent], **more: Any) -> Array:
 
 
 def Output(name: str, dtype: str, shape: Sequence[Extent], **more: Any) -> Array:
-    """An array of which the kernel writes every element, and reads none before."""
+    """An output: the kernel writes every element and reads none before it is written."""
     return Array(name, dtype, tuple(shape), "output", **more)
 
 
