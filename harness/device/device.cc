@@ -130,6 +130,8 @@ Extension resolve_all() {
   return e;
 }
 
+std::uint64_t steers = 0;
+
 }  // namespace
 
 std::string device_error() {
@@ -208,7 +210,10 @@ std::vector<lockstepOperation> operations_of(const std::function<void()>& run) {
   return operations;
 }
 
+std::uint64_t simulator_steers() { return steers; }
+
 SampledBlocks::SampledBlocks(std::uint64_t blocks) {
+  ++steers;
   if (extension().sample_blocks != nullptr) extension().sample_blocks(blocks);
 }
 SampledBlocks::~SampledBlocks() {
@@ -217,6 +222,7 @@ SampledBlocks::~SampledBlocks() {
 
 void run_between_calls(const std::function<void(std::size_t)>& before,
                        const std::function<void()>& run) {
+  ++steers;
   if (extension().before_calls == nullptr) return run();
   // CUDA calls nothing that throws: what `before` throws waits until `run` is done.
   struct Announced {

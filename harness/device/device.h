@@ -96,6 +96,10 @@ class SampledBlocks {
 void run_between_calls(const std::function<void(std::size_t)>& before,
                        const std::function<void()>& run);
 
+// How often this process has used SampledBlocks or run_between_calls. A case that uses one reads
+// back other bytes on the simulated GPU than on silicon, so it has no digest.
+std::uint64_t simulator_steers();
+
 // The errors that the simulator reported since the last call, in order; empty on silicon. Findings
 // that it calls information (legal, and worth a look) are not among them.
 struct ReportedFinding {

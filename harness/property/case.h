@@ -27,9 +27,11 @@ class Buffer {
 };
 
 struct CaseOutcome {
-  Failure failure;           // kNone: the case held
-  double budget = 0;         // largest error/bound
-  std::uint64_t digest = 0;  // of all that was fetched from the device, in order; 0: nothing was
+  Failure failure;    // kNone: the case held
+  double budget = 0;  // largest error/bound
+  // Of all that was fetched from the device, in order. 0: nothing was, or the simulated GPU gives
+  // other bytes than silicon by design (SampledBlocks, run_between_calls).
+  std::uint64_t digest = 0;
   std::optional<std::string> not_run;  // out of memory and the like; red
   std::optional<std::string>
       not_applicable;       // the clause that the device does not meet, and its value

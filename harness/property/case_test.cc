@@ -124,6 +124,22 @@ TEST_F(Case, TheDigestIsOfWhatOutputsHeld) {
   EXPECT_EQ(run_case([] {}).digest, 0u) << "nobody has fetched anything";
 }
 
+TEST_F(Case, WhatTheSimulatedGpuRunsOtherwiseHasNoDigest) {
+  const auto fetched = [] {
+    const auto out = DeviceArray<float>::output("y", 1, Layout{});
+    out.data()[0] = 1;
+    out.fetch();
+  };
+  EXPECT_NE(run_case(fetched).digest, 0u);
+  EXPECT_EQ(run_case([&] {
+              const SampledBlocks sampled(2);
+              fetched();
+            }).digest,
+            0u);
+  EXPECT_EQ(run_case([&] { run_between_calls([](std::size_t) {}, fetched); }).digest, 0u);
+  EXPECT_NE(run_case(fetched).digest, 0u) << "a later case has its digest again";
+}
+
 TEST_F(Case, ABufferThatTheSimulatorDoesNotKnowIsNeverAccepted) {
   fake_extension().knows_buffers = false;
   EXPECT_EQ(run_case([] { DeviceArray<float>::output("y", 1, Layout{}); }).failure.label(),
