@@ -161,13 +161,13 @@ class InPieces {
 };
 
 // While one call is made, another host thread makes another call: before each call of CUDA's in
-// turn.
+// turn. On silicon it is made alone.
 void require_room_for_threads(const BoundCall& one, const Results& first, CommonPlaces& places,
                               const BoundCall& fresh, const Results& expected, CommonPlaces& own) {
   const auto may_meet = [](const BoundCall& call) {
     return call.takes_stream && call.variables.empty() && !call.contract->is_ordered_by_callers();
   };
-  if (extension().before_calls == nullptr || !may_meet(one) || !may_meet(fresh)) return;
+  if (!may_meet(one) || !may_meet(fresh)) return;
   const Stream stream, second;
   for (std::size_t at = 0, calls = 1; at < calls; ++at) {
     const std::string when =
