@@ -1,15 +1,18 @@
 // The benchmark's kernels as a CUDA program: `cuda_kernels [launches] [kernel]` prints the seconds
 // of every launch.
 //
-// Two further kernels have to be asked for by name: `launch` prints the seconds of a tiny launch
-// among 10^4, `memory` the bytes of host memory that a byte of device memory takes once a kernel
-// has read and written all of it.
+// Without a name it runs the three that OpenCL has too. The others have to be asked for by name:
+// `launch` prints the seconds of a tiny launch among 10^4, `memory` the bytes of host memory that a
+// byte of device memory takes once a kernel has read and written all of it. Those of
+// ordinary_kernels.cu and slow_kernels.cu print, on two lines, `NAME` and the seconds of processor
+// time of every launch, and `NAME:instructions` and the warp instructions of one. `list` prints
+// their names and what they do.
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
+#include "benchmarks/kernel_support.h"
 #include "benchmarks/workload.h"
 
 namespace lb = lockstep::benchmarks;
@@ -72,41 +75,10 @@ __global__ void increment(int* p, int n) {
 
 namespace {
 
-void check(cudaError_t e, const char* what) {
-  if (e == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(e));
-  std::exit(1);
-}
-
-template <class T>
-T* upload(const std::vector<T>& v) {
-  T* p = nullptr;
-  check(cudaMalloc(&p, v.size() * sizeof(T)), "cudaMalloc");
-  check(cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice),
-        "cudaMemcpy to the device");
-  return p;
-}
-
-template <class T>
-std::vector<T> download(const T* p, std::size_t n) {
-  std::vector<T> v(n);
-  check(cudaMemcpy(v.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy to the host");
-  return v;
-}
-
-template <class Launch>
-std::vector<double> time_launches(int launches, Launch&& launch) {
-  std::vector<double> seconds;
-  for (int i = 0; i < launches; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    launch();
-    check(cudaGetLastError(), "launch");
-    check(cudaDeviceSynchronize(), "kernel");
-    seconds.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  return seconds;
-}
+using lb::check;
+using lb::download;
+using lb::time_launches;
+using lb::upload;
 
 // Bytes of this process that are in memory now.
 double resident_bytes() {
@@ -127,7 +99,9 @@ int main(int argc, char** argv) {
   const char* only = argc > 2 ? argv[2] : nullptr;
   auto asked_for = [&](const char* name) { return only && !std::strcmp(only, name); };
   auto wanted = [&](const char* name) { return !only || asked_for(name); };
-  bool right = true;
+  bool right = true, known = !only;
+  for (const char* name : {"stencil", "matmul", "histogram", "launch", "memory", "list"})
+    known |= asked_for(name);
 
   if (wanted("stencil")) {
     const auto x = lb::floats(lb::kStencilSize, 1);
@@ -183,6 +157,20 @@ int main(int argc, char** argv) {
     const double after = resident_bytes();
     right &= lb::same(download(p, kInts), std::vector<int>(kInts, 1), "memory") &&
              lb::report("memory", {(after - before) / (kInts * sizeof(int))});
+  }
+  for (const auto* kernels : {&lb::kOrdinaryKernels, &lb::kSlowKernels})
+    for (const lb::SingleKernel& k : *kernels) {
+      if (asked_for("list")) std::printf("%s %s\n", k.name, k.what);
+      if (!asked_for(k.name)) continue;
+      lb::Cost cost;
+      right &= k.run(launches, cost) && lb::report(k.name, cost.seconds) &&
+               lb::report((std::string(k.name) + ":instructions").c_str(),
+                          {static_cast<double>(cost.instructions)});
+      known = true;
+    }
+  if (only && !known) {
+    std::fprintf(stderr, "there is no kernel '%s'\n", only);
+    return 1;
   }
   return right ? 0 : 1;
 }

@@ -4,9 +4,11 @@
 // computed and reports no time for a wrong result.
 //
 //   bazel run -c opt //benchmarks:simulator -- --rounds=3 --json=FILE
+//   bazel run -c opt //benchmarks:simulator -- --kernel=gather --kernel=flags
 //
 // Prints a table of times and one of ratios, with the goal beside each; exits 1 when a goal is
-// missed.
+// missed. A third table has the speed of further kernels on one host thread, with and without
+// checks. --kernel prints that one alone, for the kernels named.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -21,6 +23,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -77,6 +80,67 @@ std::optional<std::map<std::string, double>> run(const Contender& c) {
   return values;
 }
 
+// The kernels that are timed by themselves, by name, and what each does.
+std::vector<std::pair<std::string, std::string>> single_kernels(const std::string& program) {
+  std::vector<std::pair<std::string, std::string>> kernels;
+  FILE* pipe = popen((program + " 1 list").c_str(), "r");
+  if (!pipe) return kernels;
+  char line[4096];
+  while (std::fgets(line, sizeof line, pipe)) {
+    std::istringstream in(line);
+    std::string name, what;
+    in >> name >> std::ws;
+    std::getline(in, what);
+    kernels.emplace_back(name, what);
+  }
+  if (pclose(pipe) != 0) kernels.clear();
+  return kernels;
+}
+
+// Million warp instructions a second of processor time, on one host thread. False: a kernel failed.
+bool time_single_kernels(const std::string& program,
+                         const std::vector<std::pair<std::string, std::string>>& kernels,
+                         int rounds, nlohmann::json& out) {
+  fmt::print("{:<20}{:>14}{:>12}{:>12}{:>10}  what it does\n", "million warp instr/s",
+             "instructions", "checks off", "on", "off / on");
+  for (const auto& [name, what] : kernels) {
+    double rates[2] = {}, instructions = 0;
+    for (const bool checked : {false, true}) {
+      std::vector<double> of_rounds;
+      for (int r = 0; r < rounds; ++r) {
+        const Contender c = {name,
+                             "LOCKSTEP_HOST_THREADS=1 " +
+                                 std::string(checked ? "" : "LOCKSTEP_CHECKS=none ") + program +
+                                 " 4 " + name,
+                             {name, name + ":instructions"}};
+        const auto found = run(c);
+        if (!found) {
+          fmt::print(stderr, "{} failed: {}\n", name, c.command);
+          return false;
+        }
+        instructions = found->at(c.reports[1]);
+        of_rounds.push_back(instructions / found->at(name) * 1e-6);
+      }
+      rates[checked] = median(of_rounds);
+    }
+    fmt::print("{:<20}{:>14.0f}{:>12.2f}{:>12.2f}{:>10.2f}  {}\n", name, instructions, rates[0],
+               rates[1], rates[0] / rates[1], what);
+    out["million_warp_instructions_a_second"][name] = {
+        {"instructions", instructions}, {"unchecked", rates[0]}, {"checked", rates[1]}};
+  }
+  return true;
+}
+
+// Writes `out`; 2 if that fails, otherwise `status`.
+int finish(const std::string& json_file, const nlohmann::json& out, int status) {
+  if (json_file.empty()) return status;
+  std::ofstream file(json_file);
+  file << out.dump(2) << "\n";
+  if (file.flush()) return status;
+  fmt::print(stderr, "cannot write {}\n", json_file);
+  return 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -89,10 +153,30 @@ int main(int argc, char** argv) {
   app.add_option("--json", json_file, "write every measured value to this file");
   app.add_flag("--without-oclgrind", without_oclgrind,
                "leave out Oclgrind, which takes most of the time");
+  std::vector<std::string> wanted;
+  app.add_option("--kernel", wanted,
+                 "time only these of the kernels that are timed by themselves (may be repeated)");
   CLI11_PARSE(app, argc, argv);
 
   const std::string cuda = "LOCKSTEP_HOST_THREADS=2 " + folder + "/cuda_kernels",
                     opencl = folder + "/opencl_kernels";
+  auto singles = single_kernels(folder + "/cuda_kernels");
+  if (!wanted.empty()) {
+    for (const std::string& name : wanted)
+      if (std::none_of(singles.begin(), singles.end(),
+                       [&](const auto& k) { return k.first == name; })) {
+        fmt::print(stderr, "there is no kernel '{}'; there are:", name);
+        for (const auto& k : singles) fmt::print(stderr, " {}", k.first);
+        fmt::print(stderr, "\n");
+        return 2;
+      }
+    std::erase_if(singles, [&](const auto& k) {
+      return std::find(wanted.begin(), wanted.end(), k.first) == wanted.end();
+    });
+    nlohmann::json out = {{"rounds", rounds}};
+    const bool ran = time_single_kernels(folder + "/cuda_kernels", singles, rounds, out);
+    return finish(json_file, out, ran ? 0 : 2);
+  }
   const std::string unchecked = "LOCKSTEP_CHECKS=none " + cuda,
                     oclgrind = "oclgrind --num-threads 2 ";
   std::vector<Contender> contenders = {
@@ -180,13 +264,8 @@ int main(int argc, char** argv) {
     fmt::print("{:<87}", g.text);
     judge(g.text, median(values[g.contender][g.report]) * g.scale, g.limit, false);
   }
-  if (!json_file.empty()) {
-    std::ofstream file(json_file);
-    file << out.dump(2) << "\n";
-    if (!file.flush()) {
-      fmt::print(stderr, "cannot write {}\n", json_file);
-      return 2;
-    }
-  }
-  return all_met ? 0 : 1;
+  fmt::print("\n");
+  if (singles.empty() || !time_single_kernels(folder + "/cuda_kernels", singles, rounds, out))
+    return 2;
+  return finish(json_file, out, all_met ? 0 : 1);
 }
