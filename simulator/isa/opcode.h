@@ -44,6 +44,11 @@ enum class Type : std::uint8_t {
   kE3M2x2,
   kE2M1x2,
   kUE8M0x2,
+  kE4M3x4,
+  kE5M2x4,
+  kE2M3x4,
+  kE3M2x4,
+  kE2M1x4,
   kS4,
   kU4,
   kB1,
@@ -76,7 +81,8 @@ constexpr int size_of(Type t) {
     case Type::kE5M2x2:
     case Type::kE2M3x2:
     case Type::kE3M2x2:
-    case Type::kUE8M0x2: return 2;
+    case Type::kUE8M0x2:
+    case Type::kE2M1x4: return 2;
     case Type::kB32:
     case Type::kU32:
     case Type::kS32:
@@ -85,7 +91,11 @@ constexpr int size_of(Type t) {
     case Type::kBF16x2:
     case Type::kTF32:
     case Type::kU16x2:
-    case Type::kS16x2: return 4;
+    case Type::kS16x2:
+    case Type::kE4M3x4:
+    case Type::kE5M2x4:
+    case Type::kE2M3x4:
+    case Type::kE3M2x4: return 4;
     case Type::kB64:
     case Type::kU64:
     case Type::kS64:
