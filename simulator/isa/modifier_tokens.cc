@@ -370,6 +370,8 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   if (opcode == Opcode::k_ldmatrix || opcode == Opcode::k_stmatrix) {
     if (w == "x1" || w == "x2" || w == "x4")
       return m.vector = static_cast<std::uint8_t>(w[1] - '0'), true;
+    if (w == "b8x16") return true;  // what follows says more
+    if (w == "b4x16_p64" || w == "b6x16_p32") return m.narrow_bits = w[1] - '0', true;
   }
   // Which matrix: the row's variant says so.
   if ((opcode == Opcode::k_wmma_load || opcode == Opcode::k_wmma_store) && w.size() == 1)

@@ -315,9 +315,10 @@ struct Modifiers {
   TensorMulticast tensor_multicast = TensorMulticast::kNone;
   std::uint8_t cta_group = 0;     // tcgen05: blocks that work together, 1 or 2
   std::uint8_t scale_vector = 0;  // tcgen05.mma, mma: elements with one scale; 0: none are scaled
-  std::uint8_t narrow_bits = 0;   // tcgen05.cp: of an element that gets a byte of its own; 0: none
-  bool fine_scales = false;       // mma: scales are of ue4m3, not of ue8m0
-  std::uint8_t dimensions = 0;    // cp.async.bulk.tensor: of the tensor
+  // tcgen05.cp, ldmatrix: bits of an element that gets a byte of its own; 0: none.
+  std::uint8_t narrow_bits = 0;
+  bool fine_scales = false;     // mma: scales are of ue4m3, not of ue8m0
+  std::uint8_t dimensions = 0;  // cp.async.bulk.tensor: of the tensor
   std::uint8_t component =
       0;  // tld4: 0 .r, 1 .g, 2 .b, 3 .a; vmad: by how many bits the sum is shifted
   std::uint8_t vector = 1;   // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust

@@ -30,9 +30,7 @@ struct Format {
     const u32 r = static_cast<u32>(places) + (static_cast<u32>(e - Lowest) << FractionBits);
     return r > Largest ? Largest : r;
   }
-  LOCKSTEP_INLINE static f64 power(int e) {
-    return bits_as<f64>(static_cast<u64>(1023 + e) << 52);
-  }
+  LOCKSTEP_INLINE static f64 power(int e) { return bits_as<f64>(static_cast<u64>(1023 + e) << 52); }
   LOCKSTEP_INLINE static u32 narrowed(f32 v) {
     if (v != v) return NaN;
     const f64 magnitude = __builtin_fabs(static_cast<f64>(v));
@@ -180,8 +178,8 @@ void four_stochastic(Warp& w, const Op& op, LaneMask mask) {
     const f32* const v = source<f32>(w, op.src[n]);
     for (int i = 0; i < kWarpSize; ++i) {
       const u32 bits = random[i] >> (kRandomBits * (3 - n)) & ((1u << kRandomBits) - 1);
-      r[i] = static_cast<R>(r[i] | E::narrowed(rectified<Relu>(v[i]), bits)
-                                       << (kPlace<E> * (3 - n)));
+      r[i] =
+          static_cast<R>(r[i] | E::narrowed(rectified<Relu>(v[i]), bits) << (kPlace<E> * (3 - n)));
     }
   }
   store_lanes(destination<R>(w, op.dst), r, mask);

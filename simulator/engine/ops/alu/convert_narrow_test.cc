@@ -167,9 +167,9 @@ TEST(ConvertNarrow, PowersOfTwo) {
   }
   check({"cvt.rn.bf16x2.ue8m0x2", {4, 2}}, {special_int(2)}, [&](const Bits* in) {
     const auto power = [](Bits e) -> Bits {
-      return e == 255 ? 0x7fff
-                      : as_bits(static_cast<float>(std::ldexp(1.0, static_cast<int>(e) - 127))) >>
-                            16;
+      return e == 255
+                 ? 0x7fff
+                 : as_bits(static_cast<float>(std::ldexp(1.0, static_cast<int>(e) - 127))) >> 16;
     };
     return power(in[0] >> 8 & 255) << 16 | power(in[0] & 255);
   });
