@@ -21,6 +21,7 @@ const char* name_of(What what) {
     case What::kLoad: return "tcgen05.ld";
     case What::kStore: return "tcgen05.st";
     case What::kFill: return "tcgen05.cp";
+    case What::kShift: return "tcgen05.shift";
     case What::kMultiply: return "tcgen05.mma";
   }
   return "";

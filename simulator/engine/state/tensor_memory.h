@@ -32,7 +32,7 @@ struct TensorStamp {
 
 // One instruction's accesses to tensor memory.
 struct TensorAccess {
-  enum class What : std::uint8_t { kLoad, kStore, kFill, kMultiply };
+  enum class What : std::uint8_t { kLoad, kStore, kFill, kShift, kMultiply };
   What what = What::kLoad;
   std::uint32_t pc = 0;
   std::uint32_t commits = 0;  // of the issuer's block, before it
@@ -42,7 +42,7 @@ struct TensorAccess {
   std::optional<TensorStamp> waited, fenced;
 
   // Done by the tensor unit, in the order of issue.
-  bool is_queued() const { return what == What::kFill || what == What::kMultiply; }
+  bool is_queued() const { return what >= What::kFill; }
 };
 
 // 16 lanes of a column: the last accesses of each kind, by number + 1; 0: none.
@@ -53,7 +53,7 @@ struct TensorCell {
 };
 inline constexpr std::uint32_t kTensorGroup = 16, kTensorGroups = kTensorLanes / kTensorGroup;
 
-// What a tcgen05.mma or tcgen05.cp will do.
+// What a tcgen05.mma, cp or shift will do.
 struct TensorWork {
   std::uint32_t access = 0;          // its number
   std::uint32_t partner_access = 0;  // of a pair: its number in the other block
@@ -62,7 +62,8 @@ struct TensorWork {
   std::uint32_t d = 0;         // address in tensor memory
   std::uint64_t a = 0, b = 0;  // descriptors
   std::uint32_t a_tensor = 0, instruction = 0;
-  std::uint32_t row_scales = 0, column_scales = 0;  // addresses in tensor memory
+  std::uint32_t row_scales = 0, column_scales = 0, metadata = 0;  // addresses in tensor memory
+  std::uint64_t zero_columns = 0;
   bool accumulates = false;
   std::uint32_t disabled[8] = {};
 };

@@ -213,10 +213,10 @@ TEST(TensorLayouts, APairOfBlocks) {
 }
 
 JUDGES(TensorLayouts, WeightsThatStay,
-       "tcgen05.mma.ws.cta_group::1.kind::f16 [tm], a:b64, b:b64, e:b32, {!}f",
-       "tcgen05.mma.ws.cta_group::1.kind::f16 [tm], [tm], b:b64, e:b32, {!}f",
-       "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], a:b64, b:b64, e:b32, {!}f",
-       "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], [tm], b:b64, e:b32, {!}f");
+       "tcgen05.mma.ws.cta_group::1.kind::f16 [tm], a:b64, b:b64, e:b32, {!}f{, g:b64}",
+       "tcgen05.mma.ws.cta_group::1.kind::f16 [tm], [tm], b:b64, e:b32, {!}f{, g:b64}",
+       "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], a:b64, b:b64, e:b32, {!}f{, g:b64}",
+       "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], [tm], b:b64, e:b32, {!}f{, g:b64}");
 TEST(TensorLayouts, WeightsThatStay) {
   std::uint64_t seed = 100;
   for (int turn = 0; turn < 3 * testing::rounds(); ++turn) {
