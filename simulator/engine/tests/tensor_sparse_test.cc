@@ -251,6 +251,8 @@ TEST(TensorSparse, WithScales) {
 
 JUDGES(TensorSparse, OfStationaryWeights,
        "tcgen05.mma.ws.sp.cta_group::1.kind::f16 [tm], a:b64, b:b64, [tm], e:b32, {!}f{, g:b64}",
+       "tcgen05.mma.ws.sp.cta_group::1.kind::f16 [tm], [tm], b:b64, [tm], e:b32, {!}f{, g:b64}",
+       "tcgen05.mma.ws.sp.cta_group::1.kind::i8 [tm], a:b64, b:b64, [tm], e:b32, {!}f{, g:b64}",
        "tcgen05.mma.ws.sp.cta_group::1.kind::i8 [tm], [tm], b:b64, [tm], e:b32, {!}f{, g:b64}");
 TEST(TensorSparse, OfStationaryWeights) {
   std::uint64_t seed = 1;
