@@ -40,6 +40,9 @@ struct TensorAccess {
   bool of_partner = false;    // the other block of the pair has issued it
   // Of kLoad and kStore: tcgen05.wait, and the tcgen05.fence::before_thread_sync after it.
   std::optional<TensorStamp> waited, fenced;
+  // Of those that are fenced: the warps of the other block of the pair, a bit each, that have
+  // executed fence::after_thread_sync since they are ordered after it.
+  std::uint32_t fenced_for_partner = 0;
 
   // Done by the tensor unit, in the order of issue.
   bool is_queued() const { return what >= What::kFill; }
@@ -102,7 +105,10 @@ struct TensorFence {
 struct TensorWarp {
   std::vector<std::uint32_t> loads, stores;  // not waited for
   std::vector<std::uint32_t> unfenced;       // waited for, and no fence::before_thread_sync since
-  std::vector<std::uint32_t> marks;          // of registers that `loads` write
+  // Of the other block of a pair: accesses before it need not be looked at any more by
+  // fence::after_thread_sync.
+  std::uint32_t known_of_partner = 0;
+  std::vector<std::uint32_t> marks;  // of registers that `loads` write
   std::uint32_t load_count = 0;
   // Under the default schedule what is stored comes with the wait: word, value.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> stored;
