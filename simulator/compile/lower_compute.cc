@@ -139,7 +139,7 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
   const bool selects = i.opcode == Opcode::k_selp || i.opcode == Opcode::k_slct;
   int sources = 0;
   const auto put_source = [&](const Operand& o, int bytes) {
-    if (sources == 4 && i.opcode != Opcode::k_lop3)
+    if (sources == 4 && i.opcode != Opcode::k_lop3 && i.opcode != Opcode::k_cvt)
       b.refuse(i, "has more operands than the simulated GPU implements");
     Slot s = kNoSlot;
     if (bytes == 0) {
@@ -150,7 +150,7 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
     if (sources < 4) {
       op.src[sources] = s;
     } else {
-      op.as<program::ComputeFields>().set_fifth_source(s);  // lop3's predicate
+      op.as<program::ComputeFields>().set_fifth_source(s);  // lop3's predicate, cvt's random bits
     }
     uses.push_back({s, selects && sources == 2 ? Role::kCondition : Role::kValue});
     ++sources;
@@ -199,8 +199,14 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
       for (const Operand& p : parts)
         put_source(p, bytes_of(i.modifiers.type) / static_cast<int>(parts.size()));
     } else {
-      for (std::size_t n = 1; n < operands.size(); ++n)
-        put_source(operands[n], operand_bytes(i, n));
+      for (std::size_t n = 1; n < operands.size(); ++n) {
+        const int width = operand_bytes(i, n);
+        if (operands[n].kind != Operand::Kind::kVector) {
+          put_source(operands[n], width);
+        } else {
+          for (const Operand& e : operands[n].elements) put_source(e, width);
+        }
+      }
     }
   }
   if (isa::category_of(i.opcode) == isa::Category::kVideo) {

@@ -102,6 +102,22 @@ void lower_async_store(FunctionBuilder& b, const Instruction& i) {
   b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
 }
 
+void lower_bulk_store(FunctionBuilder& b, const Instruction& i) {
+  program::AsyncStore s;
+  s.space = space_of(i.modifiers);
+  s.to = b.further_address(i, i.operands[0], s.space);
+  s.width = 8;
+  s.data[0] = b.source(i, i.operands[1], 8);
+  if (i.operands[2].bits != 0) b.refuse(i, "has an initial value other than 0");
+  Op op;
+  op.kind = OpKind::kMemory;
+  b.set_action(op, Action::kBulkStore);
+  op.as<program::SideDataFields>().set_index(b.program().async_stores.size());
+  b.program().async_stores.push_back(s);
+  b.emit(i, op, ValidityTransfer::kControl,
+         {{s.to.slot, Role::kAddress}, {s.data[0], Role::kAddress}});
+}
+
 }  // namespace
 
 void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
@@ -113,6 +129,7 @@ void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
     case Opcode::k_cp_reduce_async_bulk: lower_bulk_copy(b, i); return;
     case Opcode::k_red_async:
     case Opcode::k_st_async: lower_async_store(b, i); return;
+    case Opcode::k_st_bulk: lower_bulk_store(b, i); return;
     case Opcode::k_cp_async_commit_group: b.set_action(op, Action::kCopyCommit); break;
     case Opcode::k_cp_async_wait_all:
       b.set_action(op, Action::kCopyWait);

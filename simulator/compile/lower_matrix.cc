@@ -275,7 +275,13 @@ void lower_rows(FunctionBuilder& b, const Instruction& i) {
   WholeWarp w(b, i, loads ? Action::kLoadMatrix : Action::kStoreMatrix);
   w.address(i.operands[loads ? 1 : 0]);
   w.op.width = 16;
-  w.op.as<program::MatrixRowsFields>().set_transposed(i.modifiers.transposed);
+  using Kind = program::MatrixRowsFields::Kind;
+  const isa::Shape shape = i.modifiers.shape;
+  w.op.as<program::MatrixRowsFields>().set(shape.m == 16 && shape.n == 16 ? Kind::kBytesAcross16
+                                           : shape.m == 16                ? Kind::kBytesAcross8
+                                           : i.modifiers.transposed       ? Kind::kHalvesAcross
+                                                                          : Kind::kHalves,
+                                           i.modifiers.narrow_bits);
   const std::uint32_t first =
       w.registers(i.operands[loads ? 0 : 1], 4, loads ? Role::kWrite : Role::kValue);
   w.op.as<program::ListedFields>().set_first(first);

@@ -105,9 +105,12 @@ class TensorLowering {
 constexpr std::uint8_t kReduces = 1;  // variant of ld
 
 void lower_tensor_multiply(FunctionBuilder& b, const Instruction& i) {
-  constexpr std::uint8_t kScaled = 1, kInTensorMemory = 2, kBlockScale = 4, kStationary = 8;
+  constexpr std::uint8_t kScaled = 1, kInTensorMemory = 2, kBlockScale = 4, kStationary = 8,
+                         kSparse = 16, kShifted = 64;
   TensorLowering t(b, i, Action::kTensorMultiply);
   t.of.stationary = (i.modifiers.variant & kStationary) != 0;
+  t.of.sparse = (i.modifiers.variant & kSparse) != 0;
+  t.of.shifts_a = (i.modifiers.variant & kShifted) != 0;
   const std::vector<Operand>& o = i.operands;
   t.of.address = t.tensor_address(o[0]);
   if ((i.modifiers.variant & kInTensorMemory) != 0) {
@@ -116,8 +119,9 @@ void lower_tensor_multiply(FunctionBuilder& b, const Instruction& i) {
     t.of.a = t.source(o[1], 8);
   }
   t.of.b = t.source(o[2], 8);
-  t.of.instruction = t.source(o[3], 4);
-  std::size_t next = 4;
+  std::size_t next = 3;
+  if (t.of.sparse) t.of.metadata = t.tensor_address(o[next++]);
+  t.of.instruction = t.source(o[next++], 4);
   if ((i.modifiers.variant & kBlockScale) != 0) {
     t.of.row_scales = t.tensor_address(o[next++]);
     t.of.column_scales = t.tensor_address(o[next++]);
@@ -132,6 +136,8 @@ void lower_tensor_multiply(FunctionBuilder& b, const Instruction& i) {
     const std::uint64_t scale = o[next].bits;
     if (scale > 15) b.refuse(i, "scales the accumulator by more than 2^-15");
     t.of.scale = static_cast<int>(scale);
+  } else if (next < o.size()) {
+    t.of.zero_columns = t.source(o[next], 8);
   }
   t.emit_for_lanes();
 }
@@ -187,6 +193,11 @@ void lower_tensor_memory(FunctionBuilder& b, const Instruction& i) {
       TensorLowering t(b, i, Action::kTensorFill);
       t.of.address = t.tensor_address(o[0]);
       t.of.a = t.source(o[1], 8);
+      return t.emit_for_lanes();
+    }
+    case Opcode::k_tcgen05_shift: {
+      TensorLowering t(b, i, Action::kTensorShift);
+      t.of.address = t.tensor_address(o[0]);
       return t.emit_for_lanes();
     }
     case Opcode::k_tcgen05_commit: {

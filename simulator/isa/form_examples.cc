@@ -64,8 +64,9 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int n, boo
     case Role::kDestination:
     case Role::kSource:
       if (const int length = vector_length(rule, m); length != 0) return vector_of(type, length, n);
-      // From bf16 to 8 bits ptxas takes no wider register.
-      if (rule.role == Role::kDestination && size_of(type) == 1 && m.source_type == Type::kBF16)
+      // From bf16 to 8 bits, and of pairs of fp4, ptxas takes no wider register.
+      if (type == Type::kE2M1x2 ||
+          (rule.role == Role::kDestination && size_of(type) == 1 && m.source_type == Type::kBF16))
         return "c" + std::to_string(n);
       return register_for(type, n);
     case Role::kDestinationPredicate: return register_for(Type::kPred, n);

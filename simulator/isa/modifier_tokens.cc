@@ -308,7 +308,8 @@ bool apply_tensor_memory_word(std::string_view w, Modifiers& m) {
   if (w == "warpx4") return m.tensor_multicast = TensorMulticast::kAllFour, true;
   if (w == "min" || w == "max") return m.atom = w == "min" ? AtomOp::kMin : AtomOp::kMax, true;
   // What follows says more, or the row's variant does.
-  if (w == "red" || w == "b8x16" || w == "ws") return true;
+  if (w == "red" || w == "b8x16" || w == "ws" || w == "sp" || w == "ashift" || w == "down")
+    return true;
   if (w == "b4x16_p64" || w == "b6x16_p32") return m.narrow_bits = w[1] - '0', true;
   // One scale for 32 elements, where no other number is spelled out.
   if (w == "block_scale" || w == "block32" || w == "scale_vec::1X" || w == "scale_vec::2X")
@@ -370,6 +371,8 @@ bool apply_by_opcode(Opcode opcode, std::string_view w, Modifiers& m) {
   if (opcode == Opcode::k_ldmatrix || opcode == Opcode::k_stmatrix) {
     if (w == "x1" || w == "x2" || w == "x4")
       return m.vector = static_cast<std::uint8_t>(w[1] - '0'), true;
+    if (w == "b8x16") return true;  // what follows says more
+    if (w == "b4x16_p64" || w == "b6x16_p32") return m.narrow_bits = w[1] - '0', true;
   }
   // Which matrix: the row's variant says so.
   if ((opcode == Opcode::k_wmma_load || opcode == Opcode::k_wmma_store) && w.size() == 1)

@@ -29,9 +29,11 @@ constexpr TypeName kTypeNames[] = {
     {Type::kF64, "f64"},       {Type::kU16x2, "u16x2"},     {Type::kS16x2, "s16x2"},
     {Type::kE4M3, "e4m3"},     {Type::kE5M2, "e5m2"},       {Type::kE4M3x2, "e4m3x2"},
     {Type::kE5M2x2, "e5m2x2"}, {Type::kE2M3x2, "e2m3x2"},   {Type::kE3M2x2, "e3m2x2"},
-    {Type::kE2M1x2, "e2m1x2"}, {Type::kUE8M0x2, "ue8m0x2"}, {Type::kS4, "s4"},
-    {Type::kE2M3, "e2m3"},     {Type::kE3M2, "e3m2"},       {Type::kE2M1, "e2m1"},
-    {Type::kU4, "u4"},         {Type::kB1, "b1"},
+    {Type::kE2M1x2, "e2m1x2"}, {Type::kUE8M0x2, "ue8m0x2"}, {Type::kE4M3x4, "e4m3x4"},
+    {Type::kE5M2x4, "e5m2x4"}, {Type::kE2M3x4, "e2m3x4"},   {Type::kE3M2x4, "e3m2x4"},
+    {Type::kE2M1x4, "e2m1x4"}, {Type::kS4, "s4"},           {Type::kE2M3, "e2m3"},
+    {Type::kE3M2, "e3m2"},     {Type::kE2M1, "e2m1"},       {Type::kU4, "u4"},
+    {Type::kB1, "b1"},
 };
 
 struct SpecialName {

@@ -44,6 +44,11 @@ enum class Type : std::uint8_t {
   kE3M2x2,
   kE2M1x2,
   kUE8M0x2,
+  kE4M3x4,
+  kE5M2x4,
+  kE2M3x4,
+  kE3M2x4,
+  kE2M1x4,
   kS4,
   kU4,
   kB1,
@@ -76,7 +81,8 @@ constexpr int size_of(Type t) {
     case Type::kE5M2x2:
     case Type::kE2M3x2:
     case Type::kE3M2x2:
-    case Type::kUE8M0x2: return 2;
+    case Type::kUE8M0x2:
+    case Type::kE2M1x4: return 2;
     case Type::kB32:
     case Type::kU32:
     case Type::kS32:
@@ -85,7 +91,11 @@ constexpr int size_of(Type t) {
     case Type::kBF16x2:
     case Type::kTF32:
     case Type::kU16x2:
-    case Type::kS16x2: return 4;
+    case Type::kS16x2:
+    case Type::kE4M3x4:
+    case Type::kE5M2x4:
+    case Type::kE2M3x4:
+    case Type::kE3M2x4: return 4;
     case Type::kB64:
     case Type::kU64:
     case Type::kS64:
@@ -305,9 +315,10 @@ struct Modifiers {
   TensorMulticast tensor_multicast = TensorMulticast::kNone;
   std::uint8_t cta_group = 0;     // tcgen05: blocks that work together, 1 or 2
   std::uint8_t scale_vector = 0;  // tcgen05.mma, mma: elements with one scale; 0: none are scaled
-  std::uint8_t narrow_bits = 0;   // tcgen05.cp: of an element that gets a byte of its own; 0: none
-  bool fine_scales = false;       // mma: scales are of ue4m3, not of ue8m0
-  std::uint8_t dimensions = 0;    // cp.async.bulk.tensor: of the tensor
+  // tcgen05.cp, ldmatrix: bits of an element that gets a byte of its own; 0: none.
+  std::uint8_t narrow_bits = 0;
+  bool fine_scales = false;     // mma: scales are of ue4m3, not of ue8m0
+  std::uint8_t dimensions = 0;  // cp.async.bulk.tensor: of the tensor
   std::uint8_t component =
       0;  // tld4: 0 .r, 1 .g, 2 .b, 3 .a; vmad: by how many bits the sum is shifted
   std::uint8_t vector = 1;   // .v2 .v4 .v8: elements of a ld, st, atom, red, tex, suld, sust

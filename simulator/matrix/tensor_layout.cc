@@ -40,8 +40,11 @@ TensorPlace TensorTransfer::place(int lane, int reg, int part) const {
   return {p.lane, (packed ? 2 * p.column + part : p.column) + apart};
 }
 
-std::vector<AccumulatorPart> accumulator_parts(int m, int n, bool paired, bool stationary) {
+std::vector<AccumulatorPart> accumulator_parts(int m, int n, bool paired, bool stationary,
+                                               bool sparse) {
   const int blocks = paired ? 2 : 1, rows = m / blocks;
+  if (paired && sparse && rows == 64)
+    return {{0, 0, 0, 64, 0, n, true}, {1, 0, 64, 64, 0, n, true}};
   if (!paired && !stationary && rows == 64) return {{0, 0, 0, 64, 0, n, true}};
   const int beside = 128 / rows;
   std::vector<AccumulatorPart> parts;

@@ -52,7 +52,9 @@ struct AccumulatorPart {
 // The parts of an accumulator of m rows and n columns. One block: 128 rows in all lanes, 64 in
 // every other 16; with `stationary` weights 64 rows in each half of the lanes, which have half of
 // the columns each, and 32 rows in each quarter. A pair of blocks: each has half of the rows; 64 of
-// them lie in each half of its lanes, with half of the columns each.
-std::vector<AccumulatorPart> accumulator_parts(int m, int n, bool paired, bool stationary);
+// them lie in each half of its lanes, with half of the columns each, or where A is sparse in every
+// other 16 lanes with all columns.
+std::vector<AccumulatorPart> accumulator_parts(int m, int n, bool paired, bool stationary,
+                                               bool sparse = false);
 
 }  // namespace lockstep::matrix

@@ -153,6 +153,8 @@ void add_layout_edits(const Site& site, std::vector<Edit>& edits) {
   } else if (i.opcode == Opcode::k_movmatrix) {
     add(edits, Operator::kLayoutChanged, "the matrix is not transposed",
         with_opcode(site, "mov.b32"));
+  } else if (is_of_rows(i.opcode) && (i.modifiers.shape.m != 8 || i.modifiers.shape.n != 8)) {
+    return;  // of bytes there is one way
   } else if (is_of_rows(i.opcode) && i.modifiers.transposed) {
     replaced("the matrices are not transposed", replace_word(i.text, ".trans", ""));
   } else if (is_of_rows(i.opcode)) {

@@ -66,6 +66,7 @@ enum class Action : std::uint8_t {
   kCopyArrive,
   kBulkCopy,
   kAsyncStore,
+  kBulkStore,
   kBulkCommit,
   kBulkWait,
   kTensorCopy,
@@ -103,7 +104,8 @@ enum class Action : std::uint8_t {
   kTensorLoad,
   kTensorStore,
   kTensorWait,
-  kTensorFill,  // tcgen05.cp
+  kTensorFill,   // tcgen05.cp
+  kTensorShift,  // tcgen05.shift
   kTensorFence,
   kTensorCommit,
   kTensorMultiply,

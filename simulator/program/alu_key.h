@@ -23,7 +23,7 @@ namespace lockstep::program {
 //   src[i]         the i-th source. lop3's table, prmt's selectors and the like are ordinary
 //                  sources, laid out like any other immediate.
 //   ComputeFields  which sources are predicates that are negated, !p (4: lop3's q), and the slot of
-//                  lop3.BoolOp's fifth source, q.
+//                  the fifth source: lop3.BoolOp's q, the random bits of cvt.rs with four values.
 //   immediate      video instructions: program::Video.
 //
 // An unpacking mov {a, b, c, d}, x has a and b in dst and dst2, c and d in src[1] and src[2], and x

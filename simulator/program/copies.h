@@ -49,7 +49,8 @@ struct BulkCopy {
   isa::Type type = isa::Type::kNone;  // of its elements
 };
 
-// Action::kAsyncStore: st.async and red.async. SideDataFields: index into Program::async_stores.
+// Action::kAsyncStore: st.async and red.async. Action::kBulkStore: st.bulk, of which data[0] is the
+// number of bytes. SideDataFields: index into Program::async_stores.
 struct AsyncStore {
   AddressOperand to, mbarrier;
   isa::Space space = isa::Space::kNone;  // kGeneric or kSharedCluster, of both

@@ -82,8 +82,15 @@ class MatrixRowsFields : public Fields {
   static constexpr bool fits(Action a) {
     return a == Action::kLoadMatrix || a == Action::kStoreMatrix;
   }
-  bool transposed() const { return what() != 0; }
-  void set_transposed(bool transposed) { what() = transposed; }
+  // Rows of 16 bytes: of two bytes an element, as they stand or across; of one byte across, 16 rows
+  // with two registers or 8 with one.
+  enum class Kind : std::uint8_t { kHalves, kHalvesAcross, kBytesAcross16, kBytesAcross8 };
+  Kind kind() const { return static_cast<Kind>(what() & 3); }
+  // Bits of an element in memory, 16 of them in a row, that gets a byte in registers; 0: none does.
+  int narrow_bits() const { return what() >> 2; }
+  void set(Kind kind, int narrow_bits) {
+    what() = static_cast<std::uint8_t>(static_cast<int>(kind) | narrow_bits << 2);
+  }
 };
 
 }  // namespace lockstep::program

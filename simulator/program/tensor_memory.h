@@ -25,6 +25,8 @@ struct TensorOperation {
   isa::TensorKind kind = isa::TensorKind::kNone;
   bool paired = false;      // .cta_group::2: two blocks of a cluster work together
   bool stationary = false;  // mma.ws
+  bool sparse = false;      // mma.sp: A has half of its columns
+  bool shifts_a = false;    // mma with .ashift
   int scale_vector = 0;     // mma: elements of a row with one scale; 0: none are scaled
   // ld and st: registers, Program::slots[first ..], and how many times the shape stands in a row.
   std::uint32_t first = 0;
@@ -45,6 +47,8 @@ struct TensorOperation {
   bool accumulates_negated = false;
   AddressOperand a_address;
   AddressOperand row_scales, column_scales;  // block scale
+  AddressOperand metadata;                   // of a sparse A
+  Slot zero_columns = kNoSlot;               // mma.ws: which columns of B count as zero
   // Lanes of D that stay, a bit each; of a pair, those of its second block come after.
   Slot disabled[8] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};
   int scale = 0;  // the accumulator is multiplied by 2^-scale first

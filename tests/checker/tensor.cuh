@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tests/checker/async.cuh"
+#include "tests/checker/checker.h"
 
 #define ALLOCATE(to, columns)                                                                   \
   asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(       \
@@ -45,3 +46,128 @@ __device__ __forceinline__ unsigned long long tensor_descriptor(const void* p, u
 __device__ __forceinline__ unsigned product_of(unsigned columns) {
   return 1u << 4 | columns / 8 << 17 | 128u / 16 << 24;
 }
+
+// ---- A block of four warps, of which thread 0 multiplies.
+
+using lockstep::checker::Buffer;
+using Half = unsigned short;
+
+// Of tensor memory; of B. Elements of A and B.
+constexpr unsigned kColumns = 64, kWide = 16;
+constexpr int kA = 128 * 16, kB = kWide * 16;
+
+// The block's columns, an mbarrier object and the warp's own lanes.
+#define TENSOR_BLOCK()                                        \
+  __shared__ unsigned base;                                   \
+  __shared__ unsigned long long bar;                          \
+  [[maybe_unused]] const bool first_warp = threadIdx.x < 32;                   \
+  if (first_warp) ALLOCATE(&base, kColumns);                  \
+  if (threadIdx.x == 0) INIT(&bar, 1);                        \
+  __syncthreads();                                            \
+  [[maybe_unused]] const unsigned tm = base, own = tm + ((threadIdx.x & 96u) << 16)
+
+// Factors of ones, and their descriptors.
+#define TENSOR_FACTORS(fence)                                               \
+  __shared__ __align__(128) Half tile[kA + kB];                             \
+  for (int i = threadIdx.x; i < kA + kB; i += blockDim.x) tile[i] = 0x3c00; \
+  if (fence) PROXY();                                                       \
+  __syncthreads();                                                          \
+  [[maybe_unused]] const unsigned long long a = tensor_descriptor(tile, 2048),               \
+                           b = tensor_descriptor(tile + kA, 16 * kWide);    \
+  [[maybe_unused]] const unsigned kind = product_of(kWide)
+#define PROXY() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
+
+// All have finished with the columns, which the first warp frees.
+#define TENSOR_END()  \
+  FENCE_BEFORE();     \
+  __syncthreads();    \
+  FENCE_AFTER();      \
+  if (first_warp) FREE(tm, kColumns)
+
+#define ON_ONE_BLOCK(name)            \
+  Buffer<unsigned> y(128);            \
+  name<faulty><<<1, 128>>>(y)
+#define ON_ONE_BLOCK_OF(name, threads) \
+  Buffer<unsigned> y(256);             \
+  name<faulty><<<1, threads>>>(y)
+
+// A product of any kind, with an A in shared memory, or in tensor memory where the name ends in
+// _OF_TENSOR.
+#define TENSOR_MULTIPLY_AS(words, d, a, b, kind, accumulates)                                   \
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %4, 0; tcgen05.mma" words                         \
+               " [%0], %1, %2, %3, p; }" ::"r"(d),                                              \
+               "l"(a), "l"(b), "r"(kind), "r"(static_cast<unsigned>(accumulates))               \
+               : "memory")
+#define TENSOR_MULTIPLY_OF_TENSOR(words, d, a, b, kind, accumulates)                            \
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %4, 0; tcgen05.mma" words                         \
+               " [%0], [%1], %2, %3, p; }" ::"r"(d),                                            \
+               "r"(a), "l"(b), "r"(kind), "r"(static_cast<unsigned>(accumulates))               \
+               : "memory")
+#define TENSOR_MULTIPLY_SPARSE(words, d, a, b, metadata, kind)                                  \
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, 0, 0; tcgen05.mma.sp" words                       \
+               " [%0], %1, %2, [%4], %3, p; }" ::"r"(d),                                        \
+               "l"(a), "l"(b), "r"(kind), "r"(metadata)                                         \
+               : "memory")
+#define TENSOR_MULTIPLY_SCALED(words, d, a, b, kind, rows, columns)                             \
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, 0, 0; tcgen05.mma" words                          \
+               " [%0], %1, %2, %3, [%4], [%5], p; }" ::"r"(d),                                  \
+               "l"(a), "l"(b), "r"(kind), "r"(rows), "r"(columns)                               \
+               : "memory")
+#define TENSOR_MULTIPLY_MASKED(d, a, b, kind, mask)                                             \
+  asm volatile(                                                                                 \
+      "{ .reg .pred p; setp.ne.u32 p, 0, 0; tcgen05.mma.ws.cta_group::1.kind::f16 [%0], %1, "   \
+      "%2, %3, p, %4; }" ::"r"(d),                                                              \
+      "l"(a), "l"(b), "r"(kind), "l"(mask)                                                      \
+      : "memory")
+#define TENSOR_COPY(to, from) \
+  asm volatile("tcgen05.cp.cta_group::1.128x256b [%0], %1;" ::"r"(to), "l"(from) : "memory")
+#define TENSOR_SHIFT(at) asm volatile("tcgen05.shift.cta_group::1.down [%0];" ::"r"(at) : "memory")
+
+// ---- A pair of blocks of four warps, of which thread 0 of block 0 multiplies 256 rows of ones by
+// 32 columns. A cluster_sync() must have come before the columns are used.
+
+#define PAIR_ALLOCATE(to, columns)                                                              \
+  asm volatile("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(       \
+                   shared_address(to)),                                                         \
+               "r"(columns)                                                                     \
+               : "memory")
+#define PAIR_FREE(at, columns)                                                                  \
+  asm volatile("tcgen05.dealloc.cta_group::2.sync.aligned.b32 %0, %1;" ::"r"(at), "r"(columns)  \
+               : "memory")
+#define PAIR_MULTIPLY(d, a, b, kind, accumulates) \
+  TENSOR_MULTIPLY_AS(".cta_group::2.kind::f16", d, a, b, kind, accumulates)
+#define PAIR_COMMIT(bar, blocks)                                                                \
+  asm volatile(                                                                                 \
+      "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 "  \
+      "[%0], %1;" ::"r"(shared_address(bar)),                                                   \
+      "h"(static_cast<unsigned short>(blocks))                                                  \
+      : "memory")
+#define CLUSTER_SYNC()       \
+  __cluster_barrier_arrive(); \
+  __cluster_barrier_wait()
+
+#define PAIR_BLOCK()                                                                        \
+  __shared__ unsigned base;                                                                 \
+  __shared__ unsigned long long bar;                                                        \
+  __shared__ __align__(128) Half tile[kA + kB];                                             \
+  [[maybe_unused]] const bool first_warp = threadIdx.x < 32,                                \
+                              second = __clusterRelativeBlockRank() == 1,                   \
+             issues = threadIdx.x == 0 && !second;                                          \
+  if (first_warp) PAIR_ALLOCATE(&base, kColumns);                                           \
+  if (threadIdx.x == 0) INIT(&bar, 1);                                                      \
+  for (int i = threadIdx.x; i < kA + kB; i += blockDim.x) tile[i] = 0x3c00;                 \
+  PROXY();                                                                                  \
+  CLUSTER_SYNC();                                                                           \
+  [[maybe_unused]] const unsigned tm = base, own = tm + ((threadIdx.x & 96u) << 16);        \
+  [[maybe_unused]] const unsigned long long a = tensor_descriptor(tile, 2048),              \
+                           b = tensor_descriptor(tile + kA, 16 * kWide);                    \
+  [[maybe_unused]] const unsigned kind = 1u << 4 | 2 * kWide / 8 << 17 | 256u / 16 << 24
+#define PAIR_END()    \
+  FENCE_BEFORE();     \
+  CLUSTER_SYNC();     \
+  FENCE_AFTER();      \
+  if (first_warp) PAIR_FREE(tm, kColumns)
+
+#define ON_A_PAIR(name)       \
+  Buffer<unsigned> y(257, 0); \
+  name<faulty><<<2, 128>>>(y)

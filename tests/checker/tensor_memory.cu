@@ -5,44 +5,6 @@
 
 namespace {
 
-using lockstep::checker::Buffer;
-using Half = unsigned short;
-
-constexpr unsigned kColumns = 64, kWide = 16;
-constexpr int kA = 128 * 16, kB = kWide * 16;
-
-// The block's columns, an mbarrier object and the warp's own lanes.
-#define TENSOR_BLOCK()                                        \
-  __shared__ unsigned base;                                   \
-  __shared__ unsigned long long bar;                          \
-  const bool first_warp = threadIdx.x < 32;                   \
-  if (first_warp) ALLOCATE(&base, kColumns);                  \
-  if (threadIdx.x == 0) INIT(&bar, 1);                        \
-  __syncthreads();                                            \
-  const unsigned tm = base, own = tm + ((threadIdx.x & 96u) << 16)
-
-// Factors of ones, and their descriptors.
-#define TENSOR_FACTORS(fence)                                               \
-  __shared__ __align__(128) Half tile[kA + kB];                             \
-  for (int i = threadIdx.x; i < kA + kB; i += blockDim.x) tile[i] = 0x3c00; \
-  if (fence) PROXY();                                                       \
-  __syncthreads();                                                          \
-  const unsigned long long a = tensor_descriptor(tile, 2048),               \
-                           b = tensor_descriptor(tile + kA, 16 * kWide);    \
-  const unsigned kind = product_of(kWide)
-#define PROXY() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
-
-// All have finished with the columns, which the first warp frees.
-#define TENSOR_END()  \
-  FENCE_BEFORE();     \
-  __syncthreads();    \
-  FENCE_AFTER();      \
-  if (first_warp) FREE(tm, kColumns)
-
-#define ON_ONE_BLOCK(name)            \
-  Buffer<unsigned> y(128);            \
-  name<faulty><<<1, 128>>>(y)
-
 template <bool faulty>
 __global__ void tensor_read_before_the_commit(unsigned* y) {
   TENSOR_BLOCK();

@@ -21,6 +21,7 @@ const char* name_of(What what) {
     case What::kLoad: return "tcgen05.ld";
     case What::kStore: return "tcgen05.st";
     case What::kFill: return "tcgen05.cp";
+    case What::kShift: return "tcgen05.shift";
     case What::kMultiply: return "tcgen05.mma";
   }
   return "";
@@ -94,26 +95,42 @@ Missing after_queued(const Block& b, const TensorAccess& a, std::uint32_t thread
           "must come between the two."};
 }
 
-// What the partner does now, after an access of the block itself.
-Missing before_partner(const TensorAccess& a) {
-  if (a.is_queued()) return {};  // among themselves mma and cp are in order
+// Whether what a thread of block `of` did at `then` is ordered before what `thread` of `b` does
+// now.
+bool is_before(const Block& b, const Block& of, const TensorStamp& then, std::uint32_t thread) {
+  return b.races.ordered_after_block(thread, of.races.block(), then.epoch, warp_of(then.thread),
+                                     then.thread % kWarpSize, then.clock);
+}
+
+constexpr Missing kUnordered = {check::Kind::kRace, "is not ordered before it",
+                                "Nothing orders the two threads."};
+
+// What `thread` of the partner does now, after an access of block `b` itself.
+Missing before_partner(const Block& b, const TensorAccess& a, std::uint32_t thread) {
+  const Block& partner = *partner_of(b);
+  if (!is_before(partner, b, a.waited ? *a.waited : a.issued, thread)) return kUnordered;
+  if (a.is_queued()) return {};
   if (!a.waited)
     return {check::Kind::kAsyncOrder, "has not been waited for",
             a.what == What::kLoad ? "tcgen05.wait::ld must come between the two."
                                   : "tcgen05.wait::st must come between the two."};
-  if (!a.fenced)
+  if (!a.fenced || !is_before(partner, b, *a.fenced, thread))
     return {check::Kind::kAsyncOrder, "has no fence::before_thread_sync after it", kBefore};
+  if ((a.fenced_for_partner >> warp_of(thread) & 1) == 0)
+    return {check::Kind::kAsyncOrder, "is separated by no fence::after_thread_sync", kAfter};
   return {};
 }
 
 Missing between(const Block& b, const TensorAccess& a, const TensorAccess& now) {
   const std::uint32_t thread = now.issued.thread;
   if (now.of_partner) {
-    if (!a.of_partner) return before_partner(a);
-    if (is_before(*partner_of(b), a.issued, thread)) return {};
-    return {check::Kind::kRace, "is not ordered before it", "Nothing orders the two threads."};
+    if (!a.of_partner) return before_partner(b, a, thread);
+    return is_before(*partner_of(b), a.issued, thread) ? Missing{} : kUnordered;
   }
-  if (a.of_partner) return now.is_queued() ? Missing{} : after_queued(b, a, thread);
+  if (a.of_partner) {
+    if (!now.is_queued()) return after_queued(b, a, thread);
+    return is_before(b, *partner_of(b), a.issued, thread) ? Missing{} : kUnordered;
+  }
   if (!a.is_queued()) {
     // A warp's own, of one kind, are in order.
     if (a.what == now.what && warp_of(a.issued.thread) == warp_of(thread)) return {};
@@ -227,6 +244,29 @@ bool refuse_tensor(Warp& w, int lane, check::Kind kind, std::string where, std::
   return !report_unless_suppressed(w, std::move(f));
 }
 
+namespace {
+
+// fence::after_thread_sync by a lane: what the other block of its pair has fenced, and what the
+// lane is ordered after, the warp may count on to be over.
+void learn_fences_of_partner(Warp& w, int lane) {
+  Block* const partner = partner_of(*w.block);
+  if (partner == nullptr || !partner->tensor) return;
+  const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane);
+  std::vector<TensorAccess>& accesses = partner->tensor->accesses;
+  std::uint32_t& first = w.block->tensor->warps[w.index].known_of_partner;
+  bool all = true;
+  for (std::uint32_t n = first; n < accesses.size(); ++n) {
+    TensorAccess& a = accesses[n];
+    const bool counts = !a.of_partner && !a.is_queued();
+    if (counts && a.fenced && is_before(*w.block, *partner, *a.fenced, thread))
+      a.fenced_for_partner |= 1u << w.index;
+    all = all && (!counts || (a.fenced_for_partner >> w.index & 1) != 0);
+    if (all) first = n + 1;
+  }
+}
+
+}  // namespace
+
 TensorStamp tensor_stamp(const Warp& w, int lane) {
   Block& b = *w.block;
   return {w.index * kWarpSize + static_cast<std::uint32_t>(lane), b.races.epoch(),
@@ -299,6 +339,7 @@ void fenced_tensor(Warp& w, int lane, bool before) {
   mine.after.epoch = b.races.epoch();
   mine.after.at = ++b.tensor->events;
   mine.after.known = b.races.clocks_known_to(w.index, kAllLanes, true);
+  if (b.tensor->paired) learn_fences_of_partner(w, lane);
 }
 
 bool learn_tensor_arrivals(Warp& w, int lane, const Mbarrier& object) {

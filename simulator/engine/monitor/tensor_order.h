@@ -41,9 +41,7 @@ inline std::uint32_t begin_tensor_access(Warp& w, int lane, TensorAccess::What w
   return begin_tensor_access(w, lane, what, *w.block);
 }
 // Whether the access may read or write the region now: the columns are allocated, and what it
-// would meet there is over. Notes it. False: a finding ends the launch. Of a pair, the order of an
-// access by one block and a tcgen05.ld or st by the other is not followed through what orders their
-// threads: that the access was waited for and fenced is enough.
+// would meet there is over. Notes it. False: a finding ends the launch.
 bool access_tensor(Warp& w, int lane, Block& owner, std::uint32_t number,
                    const TensorRegion& region, bool writes);
 inline bool access_tensor(Warp& w, int lane, std::uint32_t number, const TensorRegion& region,

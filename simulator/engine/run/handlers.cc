@@ -67,6 +67,7 @@ class EngineHandlers final : public program::Handlers {
       case Action::kCopyArrive: return &run_copy_arrive;
       case Action::kBulkCopy: return &run_bulk_copy;
       case Action::kAsyncStore: return &run_async_store;
+      case Action::kBulkStore: return &run_bulk_store;
       case Action::kBulkCommit: return &run_bulk_commit;
       case Action::kBulkWait: return &run_bulk_wait;
       case Action::kTensorCopy: return &run_tensor_copy;
@@ -98,6 +99,7 @@ class EngineHandlers final : public program::Handlers {
       case Action::kTensorStore: return &run_tensor_store;
       case Action::kTensorWait: return &run_tensor_wait;
       case Action::kTensorFill: return &run_tensor_fill;
+      case Action::kTensorShift: return &run_tensor_shift;
       case Action::kTensorFence: return &run_tensor_fence;
       case Action::kTensorCommit: return &run_tensor_commit;
       case Action::kTensorMultiply: return &run_tensor_multiply;

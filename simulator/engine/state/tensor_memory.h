@@ -32,7 +32,7 @@ struct TensorStamp {
 
 // One instruction's accesses to tensor memory.
 struct TensorAccess {
-  enum class What : std::uint8_t { kLoad, kStore, kFill, kMultiply };
+  enum class What : std::uint8_t { kLoad, kStore, kFill, kShift, kMultiply };
   What what = What::kLoad;
   std::uint32_t pc = 0;
   std::uint32_t commits = 0;  // of the issuer's block, before it
@@ -40,9 +40,12 @@ struct TensorAccess {
   bool of_partner = false;    // the other block of the pair has issued it
   // Of kLoad and kStore: tcgen05.wait, and the tcgen05.fence::before_thread_sync after it.
   std::optional<TensorStamp> waited, fenced;
+  // Of those that are fenced: the warps of the other block of the pair, a bit each, that have
+  // executed fence::after_thread_sync since they are ordered after it.
+  std::uint32_t fenced_for_partner = 0;
 
   // Done by the tensor unit, in the order of issue.
-  bool is_queued() const { return what == What::kFill || what == What::kMultiply; }
+  bool is_queued() const { return what >= What::kFill; }
 };
 
 // 16 lanes of a column: the last accesses of each kind, by number + 1; 0: none.
@@ -53,7 +56,7 @@ struct TensorCell {
 };
 inline constexpr std::uint32_t kTensorGroup = 16, kTensorGroups = kTensorLanes / kTensorGroup;
 
-// What a tcgen05.mma or tcgen05.cp will do.
+// What a tcgen05.mma, cp or shift will do.
 struct TensorWork {
   std::uint32_t access = 0;          // its number
   std::uint32_t partner_access = 0;  // of a pair: its number in the other block
@@ -62,7 +65,8 @@ struct TensorWork {
   std::uint32_t d = 0;         // address in tensor memory
   std::uint64_t a = 0, b = 0;  // descriptors
   std::uint32_t a_tensor = 0, instruction = 0;
-  std::uint32_t row_scales = 0, column_scales = 0;  // addresses in tensor memory
+  std::uint32_t row_scales = 0, column_scales = 0, metadata = 0;  // addresses in tensor memory
+  std::uint64_t zero_columns = 0;
   bool accumulates = false;
   std::uint32_t disabled[8] = {};
 };
@@ -101,7 +105,10 @@ struct TensorFence {
 struct TensorWarp {
   std::vector<std::uint32_t> loads, stores;  // not waited for
   std::vector<std::uint32_t> unfenced;       // waited for, and no fence::before_thread_sync since
-  std::vector<std::uint32_t> marks;          // of registers that `loads` write
+  // Of the other block of a pair: accesses before it need not be looked at any more by
+  // fence::after_thread_sync.
+  std::uint32_t known_of_partner = 0;
+  std::vector<std::uint32_t> marks;  // of registers that `loads` write
   std::uint32_t load_count = 0;
   // Under the default schedule what is stored comes with the wait: word, value.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> stored;

@@ -37,18 +37,35 @@ constexpr auto kActions = static_cast<std::size_t>(Action::kCount);
 // those whose effect comes with a later one, are not among them.
 const std::set<Action>& expected() {
   static const auto* const actions = new std::set<Action>{
-      Action::kStore,          Action::kExit,
+      Action::kStore,
+      Action::kExit,
       Action::kReturn,  // of a kernel
-      Action::kAtomic,         Action::kBarrier,      Action::kClusterArrive,
+      Action::kAtomic,
+      Action::kBarrier,
+      Action::kClusterArrive,
       Action::kMbarrier,
       Action::kCopyAsync,  // at once, under a schedule of its own
-      Action::kCopyWait,       Action::kCopyArrive,   Action::kBulkCopy,
-      Action::kAsyncStore,     Action::kTensorCopy,   Action::kTensorMapReplace,
-      Action::kTensorMapCopy,  Action::kSurfaceStore, Action::kSurfaceStoreFormatted,
-      Action::kSurfaceReduce,  Action::kStoreMatrix,  Action::kStoreFragment,
-      Action::kTensorAllocate, Action::kTensorFree,   Action::kTensorStore,
-      Action::kTensorWait,     Action::kTensorFill,   Action::kTensorCommit,
+      Action::kCopyWait,
+      Action::kCopyArrive,
+      Action::kBulkCopy,
+      Action::kAsyncStore,
+      Action::kBulkStore,
+      Action::kTensorCopy,
+      Action::kTensorMapReplace,
+      Action::kTensorMapCopy,
+      Action::kSurfaceStore,
+      Action::kSurfaceStoreFormatted,
+      Action::kSurfaceReduce,
+      Action::kStoreMatrix,
+      Action::kStoreFragment,
+      Action::kTensorAllocate,
+      Action::kTensorFree,
+      Action::kTensorStore,
+      Action::kTensorWait,
+      Action::kTensorFill,
+      Action::kTensorCommit,
       Action::kTensorMultiply,
+      Action::kTensorShift,
   };
   return *actions;
 }

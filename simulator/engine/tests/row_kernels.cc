@@ -163,6 +163,7 @@ class Writer {
     const std::string at = "[in+" + std::to_string(16 * (loads_++ % (kRowStretch / 16))) + "]";
     switch (name[0]) {
       case 'p': line("ld.global.b32 tr0, " + at + "; setp.gt.u32 " + name + ", tr0, 40;"); break;
+      case 'c': line("ld.global.b8 " + name + ", " + at + ";"); break;
       case 'h': line("ld.global.b16 " + name + ", " + at + ";"); break;
       case 'r': line("ld.global.b32 " + name + ", " + at + ";"); break;
       case 'd': line("ld.global.b64 " + name + ", " + at + ";"); break;

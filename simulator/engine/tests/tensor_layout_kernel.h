@@ -11,31 +11,33 @@
 namespace lockstep::engine::testing {
 
 // What a block has: bytes of its shared memory, A from 0 on and B from kSharedB on; and words of
-// its tensor memory by lane, A from column kColumnA on, scales of rows and columns, and the
-// accumulator's first columns.
+// its tensor memory by lane, A from column kColumnA on, scales of rows and columns, the metadata of
+// a sparse A, and the accumulator's first columns.
 struct TensorBlock {
   static constexpr int kShared = 32768, kSharedB = 16384, kLanes = 128;
-  static constexpr int kOfA = 8, kOfRows = 4, kOfColumns = 8;
+  static constexpr int kOfA = 8, kOfRows = 4, kOfColumns = 8, kOfMetadata = 2;
   std::vector<std::uint8_t> shared = std::vector<std::uint8_t>(kShared);
   std::vector<std::uint32_t> a = std::vector<std::uint32_t>(kLanes * kOfA),
                              rows = std::vector<std::uint32_t>(kLanes * kOfRows),
-                             columns = std::vector<std::uint32_t>(kLanes * kOfColumns);
+                             columns = std::vector<std::uint32_t>(kLanes * kOfColumns),
+                             metadata = std::vector<std::uint32_t>(kLanes * kOfMetadata);
 };
 
 struct TensorProductKernel {
   std::string instruction;  // from "tcgen05.mma" up to the operands
   bool paired = false, a_in_tensor_memory = false, scaled = false, accumulates = false;
+  bool sparse = false;
   std::uint32_t descriptor = 0;
   int a_rows = 0, b_rows = 0;             // of one block
   int columns = 0;                        // of tensor memory that D has
   std::string target = "sm_100a", after;  // further operands
 
-  // Kernel k(in, out) of one or two blocks of four warps. in: a block's shared, a, rows and columns
-  // after one another. out: 512 words a lane, the lanes of the blocks after one another; the first
-  // `columns` are D's. D begins as lane + column, in f32.
+  // Kernel k(in, out) of one or two blocks of four warps. in: a block's shared, a, rows, columns
+  // and metadata after one another. out: 512 words a lane, the lanes of the blocks after one
+  // another; the first `columns` are D's. D begins as lane + column, in f32.
   std::string text() const {
-    constexpr int kColumnD = 16, kColumnA = 300, kRows = 340, kColumns = 350;
-    constexpr int kBlock = TensorBlock::kShared + TensorBlock::kLanes * 4 * (8 + 4 + 8);
+    constexpr int kColumnD = 16, kColumnA = 300, kRows = 340, kColumns = 350, kMetadata = 370;
+    constexpr int kBlock = TensorBlock::kShared + TensorBlock::kLanes * 4 * (8 + 4 + 8 + 2);
     std::string s =
         "mov.u32 x10, %cluster_ctarank;\nsetp.eq.and.u32 p4, x10, 0, p0;\n"
         "mul.wide.u32 d9, x10, " +
@@ -57,6 +59,7 @@ struct TensorProductKernel {
       words(TensorBlock::kShared + 8 * kLane, 4, kRows);
       words(TensorBlock::kShared + 12 * kLane, 8, kColumns);
     }
+    if (sparse) words(TensorBlock::kShared + 20 * kLane, 2, kMetadata);
     for (int n = 0; accumulates && n < columns; ++n)
       s += "add.u32 x2, tm, " + std::to_string(kColumnD + n) + ";\nadd.u32 r0, tid, " +
            std::to_string(n) +
@@ -69,10 +72,10 @@ struct TensorProductKernel {
     s += "add.u32 x5, all, " + std::to_string(kColumnD) + ";\nadd.u32 x6, all, " +
          std::to_string(kColumnA) + ";\nmov.b32 x7, " + std::to_string(descriptor) +
          ";\nadd.u32 x8, all, " + std::to_string(kRows) + ";\nadd.u32 x9, all, " +
-         std::to_string(kColumns) + ";\n";
+         std::to_string(kColumns) + ";\nadd.u32 x11, all, " + std::to_string(kMetadata) + ";\n";
     s += std::string("setp.ne.u32 p2, tid, ") + (accumulates ? "77" : "tid") + ";\n";
-    s += "@p4 " + instruction + " [x5], " + (a_in_tensor_memory ? "[x6]" : "d2") + ", d3, x7, " +
-         (scaled ? "[x8], [x9], " : "") + "p2" + after + ";\n";
+    s += "@p4 " + instruction + " [x5], " + (a_in_tensor_memory ? "[x6]" : "d2") + ", d3, " +
+         (sparse ? "[x11], " : "") + "x7, " + (scaled ? "[x8], [x9], " : "") + "p2" + after + ";\n";
     s += paired ? "mov.b16 h0, 3;\n@p4 tcgen05.commit.cta_group::1.mbarrier::arrive::one."
                   "shared::cluster.multicast::cluster.b64 [s1], h0;\n"
                 : "@p4 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 "
@@ -112,7 +115,8 @@ struct TensorProductKernel {
       const auto* bytes = reinterpret_cast<const std::uint8_t*>(v.data());
       in.insert(in.end(), bytes, bytes + v.size() * sizeof v[0]);
     };
-    for (const TensorBlock& b : blocks) add(b.shared), add(b.a), add(b.rows), add(b.columns);
+    for (const TensorBlock& b : blocks)
+      add(b.shared), add(b.a), add(b.rows), add(b.columns), add(b.metadata);
     gpu.config.compute_capability = target.substr(0, 6) == "sm_103" ? 103 : 100;
     const auto count = static_cast<unsigned>(blocks.size());
     gpu.config.cluster = {count, 1, 1};

@@ -27,12 +27,18 @@ struct Case {
   int m, n;
   bool paired = false, stationary = false, a_in_tensor_memory = false, accumulates = false;
   Scales scales = Scales::kNone;
-  int scale = 0;  // the accumulator times 2 to the power of -scale
+  int scale = 0;                         // the accumulator times 2 to the power of -scale
+  bool sparse = false, shifted = false;  // A with half of its columns; its rows one further
 
   bool packed() const { return kind.starts_with("mxf4"); }
   bool integers() const { return kind.starts_with("i8"); }
   int bits() const { return kind.starts_with("f16") ? 16 : packed() ? 4 : 8; }
-  int k() const { return 256 / bits(); }
+  int stored() const { return 256 / bits(); }  // columns of A
+  int k() const { return sparse ? 2 * stored() : stored(); }
+  int group() const { return packed() ? 8 : 4; }  // columns of which half are stored
+  // 64 rows of a block in every other 16 lanes.
+  bool spread() const { return paired && sparse && m == 128; }
+  int lane_of(int row) const { return spread() ? row / 16 * 32 + row % 16 : row; }
   int blocks() const { return paired ? 2 : 1; }
   int a_line() const {
     return scales == Scales::kNone  ? 0
@@ -47,6 +53,7 @@ struct Place {
 };
 Place place_of(const Case& c, int row, int n) {
   if (c.paired && c.m == 256) return {row / 128, row % 128, n};
+  if (c.spread()) return {row / 64, c.lane_of(row % 64), n};
   if (c.paired) return {row / 64, row % 64 + (n < c.n / 2 ? 0 : 64), n % (c.n / 2)};
   if (c.stationary && c.m == 64) return {0, row + (n < c.n / 2 ? 0 : 64), n % (c.n / 2)};
   if (c.stationary && c.m == 32) return {0, row + 32 * (n / (c.n / 4)), n % (c.n / 4)};
@@ -92,10 +99,31 @@ std::size_t run(const Case& c, std::uint64_t seed) {
     return all;
   };
   const int k = c.k(), lines = c.a_line();
-  const auto a = fill(c.m * k, some), b = fill(c.n * k, some);
+  const int stored = c.stored(), groups = k / c.group();
+  const auto a = fill(c.m * stored, some), b = fill(c.n * k, some);
   const auto rows = fill(c.m * lines, some_scale), columns = fill(c.n * lines, some_scale);
   const int a_rows = c.m / c.blocks(), b_rows = c.n / c.blocks();
   std::vector<TensorBlock> blocks(static_cast<std::size_t>(c.blocks()));
+  // Which columns A's elements are of, and where the metadata say so.
+  std::vector<int> from(a.size());
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<int>(i) % stored;
+  for (int row = 0; c.sparse && row < c.m; ++row) {
+    TensorBlock& to = blocks[static_cast<std::size_t>(row / a_rows)];
+    const int mine = row % a_rows, wide = c.group() / 4;
+    for (int g = 0; g < groups; ++g) {
+      constexpr int kPairs[][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+      const auto& pair = kPairs[next_mixed(state) % 6];
+      for (int e = 0; e < 2 * wide; ++e)
+        from[static_cast<std::size_t>(row * stored + g * 2 * wide + e)] =
+            g * c.group() + pair[e / wide] * wide + e % wide;
+      const auto nibble = static_cast<std::uint32_t>(pair[0] | pair[1] << 2);
+      // Of 16 bits, blocks of 16 rows: lanes by row mod 8 and half of K, halves of words by row.
+      const bool halves = c.bits() == 16;
+      const int lane = c.lane_of(halves ? mine / 16 * 16 + g / 4 * 8 + mine % 8 : mine);
+      to.metadata[static_cast<std::size_t>(lane * 2 + (halves ? 0 : g / 8))] |=
+          nibble << (halves ? mine / 8 % 2 * 16 + g % 4 * 4 : g % 8 * 4);
+    }
+  }
   // Bit by bit; without a swizzle, 16 bytes of eight rows lie one after the other.
   const auto put = [&](std::vector<std::uint8_t>& memory, int start, int count, int row, int e,
                        std::uint32_t bits) {
@@ -109,11 +137,11 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   for (int row = 0; row < c.m; ++row) {
     TensorBlock& to = blocks[static_cast<std::size_t>(row / a_rows)];
     const int mine = row % a_rows;
-    for (int e = 0; e < k; ++e) {
-      const std::uint32_t bits = a[static_cast<std::size_t>(row * k + e)].bits;
+    for (int e = 0; e < stored; ++e) {
+      const std::uint32_t bits = a[static_cast<std::size_t>(row * stored + e)].bits;
       if (!c.a_in_tensor_memory) put(to.shared, 0, a_rows, mine, e, bits);
       // Every part of the lanes that has columns of D has all of the block's rows of A.
-      for (int lane = mine; lane < 128; lane += a_rows)
+      for (int lane = c.lane_of(mine); lane < 128; lane += c.spread() ? 128 : a_rows)
         to.a[static_cast<std::size_t>(lane * 8 + e * c.bits() / 32)] |= bits << e * c.bits() % 32;
     }
     for (int s = 0; s < lines; ++s) {
@@ -136,19 +164,20 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   }
   const bool ue4m3 = c.scales == Scales::kFourOfUE4M3;
   TensorProductKernel kernel;
-  kernel.instruction =
-      std::string("tcgen05.mma") + (c.stationary ? ".ws" : "") + ".cta_group::1.kind::" + c.kind;
+  kernel.instruction = std::string("tcgen05.mma") + (c.stationary ? ".ws" : "") +
+                       (c.sparse ? ".sp" : "") + ".cta_group::1.kind::" + c.kind;
   kernel.paired = c.paired;
   kernel.a_in_tensor_memory = c.a_in_tensor_memory;
   kernel.scaled = lines != 0;
   kernel.accumulates = c.accumulates;
+  kernel.sparse = c.sparse;
   if (c.scale != 0) kernel.after = ", " + std::to_string(c.scale);
   const unsigned type = c.integers() || c.packed() ? 1 : 0;
   kernel.descriptor = (kernel.scaled  ? (ue4m3 ? 0 : 1u << 23)
                        : c.integers() ? 2u << 4
                                       : 1u << 4) |
-                      type << 7 | type << 10 | static_cast<unsigned>(c.n / 8) << 17 |
-                      static_cast<unsigned>(c.m / 16) << 24;
+                      (c.sparse ? 4u : 0) | type << 7 | type << 10 |
+                      static_cast<unsigned>(c.n / 8) << 17 | static_cast<unsigned>(c.m / 16) << 24;
   kernel.a_rows = a_rows;
   kernel.b_rows = b_rows;
   kernel.columns = place_of(c, 0, c.n - 1).column + 1;
@@ -161,12 +190,15 @@ std::size_t run(const Case& c, std::uint64_t seed) {
     for (int n = 0; n < c.n; ++n) {
       const Place p = place_of(c, row, n);
       double sum = c.accumulates ? std::ldexp(p.lane + p.column, -c.scale) : 0;
-      for (int e = 0; e < k; ++e) {
-        double product = a[static_cast<std::size_t>(row * k + e)].value *
-                         b[static_cast<std::size_t>(n * k + e)].value;
+      const int of_a = c.shifted && row % 32 != 31 ? row + 1 : row;
+      for (int e = 0; e < stored; ++e) {
+        // The metadata are not shifted.
+        const int column = from[static_cast<std::size_t>(row * stored + e)];
+        double product = a[static_cast<std::size_t>(of_a * stored + e)].value *
+                         b[static_cast<std::size_t>(n * k + column)].value;
         if (lines != 0)
-          product *= rows[static_cast<std::size_t>(row * lines + e * lines / k)].value *
-                     columns[static_cast<std::size_t>(n * lines + e * lines / k)].value;
+          product *= rows[static_cast<std::size_t>(row * lines + column * lines / k)].value *
+                     columns[static_cast<std::size_t>(n * lines + column * lines / k)].value;
         sum += product;
       }
       const std::uint32_t bits =
@@ -213,10 +245,10 @@ TEST(TensorLayouts, APairOfBlocks) {
 }
 
 JUDGES(TensorLayouts, WeightsThatStay,
-       "tcgen05.mma.ws.cta_group::1.kind::f16 [tm], a:b64, b:b64, e:b32, {!}f",
-       "tcgen05.mma.ws.cta_group::1.kind::f16 [tm], [tm], b:b64, e:b32, {!}f",
-       "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], a:b64, b:b64, e:b32, {!}f",
-       "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], [tm], b:b64, e:b32, {!}f");
+       "tcgen05.mma.ws.cta_group::1.kind::f16 [tm], a:b64, b:b64, e:b32, {!}f{, g:b64}",
+       "tcgen05.mma.ws.cta_group::1.kind::f16 [tm], [tm], b:b64, e:b32, {!}f{, g:b64}",
+       "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], a:b64, b:b64, e:b32, {!}f{, g:b64}",
+       "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], [tm], b:b64, e:b32, {!}f{, g:b64}");
 TEST(TensorLayouts, WeightsThatStay) {
   std::uint64_t seed = 100;
   for (int turn = 0; turn < 3 * testing::rounds(); ++turn) {
@@ -281,6 +313,112 @@ TEST(TensorLayouts, ScalesOfFourBits) {
     }
   }
 }
+
+#define LOCKSTEP_JUDGED(group, lanes)                                                            \
+  "tcgen05.mma.sp.cta_group::" group ".kind::f16 [tm], a:b64, b:b64, [tm], e:b32{, c*" lanes     \
+  ":b32}, {!}f",                                                                                 \
+      "tcgen05.mma.sp.cta_group::" group ".kind::f16 [tm], [tm], b:b64, [tm], e:b32{, c*" lanes  \
+      ":b32}, {!}f",                                                                             \
+      "tcgen05.mma.sp.cta_group::" group ".kind::i8 [tm], a:b64, b:b64, [tm], e:b32{, c*" lanes  \
+      ":b32}, {!}f",                                                                             \
+      "tcgen05.mma.sp.cta_group::" group ".kind::i8 [tm], [tm], b:b64, [tm], e:b32{, c*" lanes   \
+      ":b32}, {!}f",                                                                             \
+      "tcgen05.mma.sp.cta_group::" group ".kind::f16 [tm], a:b64, b:b64, [tm], e:b32{, c*" lanes \
+      ":b32}, {!}f, imm3",                                                                       \
+      "tcgen05.mma.sp.cta_group::" group ".kind::f16 [tm], [tm], b:b64, [tm], e:b32{, c*" lanes  \
+      ":b32}, {!}f, imm3",                                                                       \
+      "tcgen05.mma.cta_group::" group ".kind::f16.ashift [tm], [tm], b:b64, e:b32{, c*" lanes    \
+      ":b32}, {!}f",                                                                             \
+      "tcgen05.mma.cta_group::" group ".kind::i8.ashift [tm], [tm], b:b64, e:b32{, c*" lanes     \
+      ":b32}, {!}f",                                                                             \
+      "tcgen05.mma.cta_group::" group ".kind::f16.ashift [tm], [tm], b:b64, e:b32{, c*" lanes    \
+      ":b32}, {!}f, imm3",                                                                       \
+      "tcgen05.mma.sp.cta_group::" group                                                         \
+      ".kind::f16.ashift [tm], [tm], b:b64, [tm], e:b32{, "                                      \
+      "c*" lanes ":b32}, {!}f",                                                                  \
+      "tcgen05.mma.sp.cta_group::" group                                                         \
+      ".kind::i8.ashift [tm], [tm], b:b64, [tm], e:b32{, "                                       \
+      "c*" lanes ":b32}, {!}f",                                                                  \
+      "tcgen05.mma.sp.cta_group::" group                                                         \
+      ".kind::f16.ashift [tm], [tm], b:b64, [tm], e:b32{, "                                      \
+      "c*" lanes ":b32}, {!}f, imm3"
+
+JUDGES(TensorLayouts, SparseAndShifted, LOCKSTEP_JUDGED("1", "4"), LOCKSTEP_JUDGED("2", "8"));
+TEST(TensorLayouts, SparseAndShifted) {
+  std::uint64_t seed = 300;
+  for (int turn = 0; turn < testing::rounds(); ++turn) {
+    for (const char* kind : {"f16", "f8f6f4", "i8"}) {
+      for (const bool paired : {false, true}) {
+        for (const int m : {128, 256}) {
+          if (m == 256 && !paired) continue;
+          for (const bool in_tensor_memory : {false, true}) {
+            Case c{kind, m, 64, paired, false, in_tensor_memory};
+            c.sparse = true;
+            EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m) * 64);
+            if (std::string(kind) != "f16") continue;
+            c.accumulates = true;
+            c.scale = 2;
+            EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m) * 64);
+          }
+          // Shifted, all 128 lanes: of a pair, 256 rows.
+          if (paired && m == 128) continue;
+          for (const bool sparse : {false, true}) {
+            Case c{std::string(kind) + ".ashift", m, 64, paired, false, true};
+            c.sparse = sparse;
+            c.shifted = true;
+            EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m) * 64);
+            if (std::string(kind) != "f16") continue;
+            c.accumulates = true;
+            c.scale = 1;
+            EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m) * 64);
+          }
+        }
+      }
+    }
+  }
+}
+
+#define LOCKSTEP_SPARSE_SCALED(words)                                                              \
+  "tcgen05.mma.sp.cta_group::1.kind::" words " [tm], a:b64, b:b64, [tm], e:b32, [tm], [tm], {!}f", \
+      "tcgen05.mma.sp.cta_group::1.kind::" words                                                   \
+      " [tm], [tm], b:b64, [tm], e:b32, [tm], [tm], {!}f"
+
+JUDGES(TensorLayouts, SparseWithScales, LOCKSTEP_SPARSE_SCALED("mxf8f6f4.block_scale"),
+       LOCKSTEP_SPARSE_SCALED("mxf8f6f4.block_scale.scale_vec::1X"),
+       LOCKSTEP_SPARSE_SCALED("mxf4.block_scale"),
+       LOCKSTEP_SPARSE_SCALED("mxf4.block_scale.scale_vec::2X"),
+       LOCKSTEP_SPARSE_SCALED("mxf4nvf4.block_scale.block32"),
+       LOCKSTEP_SPARSE_SCALED("mxf4nvf4.block_scale.block16"),
+       LOCKSTEP_SPARSE_SCALED("mxf4nvf4.block_scale.scale_vec::4X"));
+TEST(TensorLayouts, SparseWithScales) {
+  struct Kind {
+    const char* words;
+    Scales scales;
+  };
+  std::uint64_t seed = 400;
+  for (const Kind& kind : {Kind{"mxf8f6f4.block_scale", Scales::kOne},
+                           Kind{"mxf8f6f4.block_scale.scale_vec::1X", Scales::kOne},
+                           Kind{"mxf4.block_scale", Scales::kTwo},
+                           Kind{"mxf4.block_scale.scale_vec::2X", Scales::kTwo},
+                           Kind{"mxf4nvf4.block_scale.block32", Scales::kTwo},
+                           Kind{"mxf4nvf4.block_scale.block16", Scales::kFour},
+                           Kind{"mxf4nvf4.block_scale.scale_vec::4X", Scales::kFourOfUE4M3}}) {
+    for (int turn = 0; turn < testing::rounds(); ++turn) {
+      for (const bool paired : {false, true}) {
+        for (const bool in_tensor_memory : {false, true}) {
+          Case c{kind.words, paired ? 256 : 128, 64, paired, false, in_tensor_memory};
+          c.scales = kind.scales;
+          c.sparse = true;
+          c.accumulates = in_tensor_memory;
+          EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(c.m) * 64);
+        }
+      }
+    }
+  }
+}
+
+#undef LOCKSTEP_SPARSE_SCALED
+#undef LOCKSTEP_JUDGED
 
 }  // namespace tensor_layouts_test
 }  // namespace lockstep::engine

@@ -375,13 +375,21 @@ namespace {
 
 // The row of the table that takes the opcode with as many operands; `form` is nullptr when there is
 // none.
+// Registers of an operand list, those of vectors one by one.
+std::size_t registers_of(const std::vector<isa::OperandRule>& operands, const isa::Match& match) {
+  std::size_t count = 0;
+  for (const isa::OperandRule& rule : operands)
+    count += static_cast<std::size_t>(std::max(1, isa::vector_length(rule, match.modifiers)));
+  return count;
+}
+
 isa::Match match_of(const Form& form) {
   const bool moves = form.text.starts_with("mov."), packs = moves && form.bytes.size() > 2;
   const std::uint8_t variant = !packs ? 0 : form.bytes[0] > form.bytes[1] ? 1 : 2;
   for (const isa::Match& match : isa::match_opcode(form.text)) {
     if (moves && match.modifiers.variant == variant) return match;
     for (const auto& operands : match.form->operands) {
-      if (!moves && operands.size() == form.bytes.size()) return match;
+      if (!moves && registers_of(operands, match) == form.bytes.size()) return match;
     }
   }
   return {};

@@ -14,6 +14,7 @@ Handler resolve_convert_from_float(const AluKey& key);  // f32, f64 to integer
 Handler resolve_convert_float(const AluKey& key);       // f32, f64 to f32, f64
 Handler resolve_convert_half(const AluKey& key);        // f16, bf16 and packed forms, either side
 Handler resolve_convert_small(const AluKey& key);       // fp8, tf32
+Handler resolve_convert_narrow(const AluKey& key);      // fp6, fp4, ue8m0; four values at once
 Handler resolve_convert_pack(const AluKey& key);        // cvt.pack
 Handler resolve_video(const AluKey& key);               // video instructions
 Handler resolve_selecting_video(const AluKey& key);     // all but plain vabsdiff4, vmin4, vmax4

@@ -16,6 +16,7 @@ Handler resolve_cvt(const AluKey& key) {
   if (to_float && from_float) return resolve_convert_float(key);
   if (to_float && from_integer) return resolve_convert_to_float(key);
   if (to_integer && from_float) return resolve_convert_from_float(key);
+  if (Handler h = resolve_convert_narrow(key)) return h;
   if (Handler h = resolve_convert_small(key)) return h;
   return resolve_convert_half(key);
 }

@@ -34,15 +34,44 @@ Request request(const Warp& w, const Op& op, std::uint32_t size) {
   return r;
 }
 
-// --- Rows of 8 by 8 matrices of 16 bits. Lane 8 * m + i has the address of row i of matrix m; of a
-// matrix, lane l has the elements 2 * (l % 4) and the next of row l / 4 (PTX ISA 9.7.14.5.15), or
-// of column l / 4 where it is transposed.
+// --- Rows of 16 bytes. Of 8 by 8 matrices of 16 bits, lane 8 * m + i has the address of row i of
+// matrix m; of a matrix, lane l has the elements 2 * (l % 4) and the next of row l / 4 (PTX ISA
+// 9.7.14.5.15), or of column l / 4 where it is transposed. Of bytes across, lane l has those of
+// columns l / 4 and 8 more, of two rows in a register: 2 * (l % 4) and the next of 8 rows, and 2
+// registers for 4 * (l % 4) and the next three of 16. The manual shows these in figures alone; this
+// is as CUTLASS has them (cute/atom/copy_traits_sm100.hpp).
+using RowsKind = program::MatrixRowsFields::Kind;
+
+constexpr bool has_bytes(RowsKind kind) { return kind >= RowsKind::kBytesAcross16; }
+
 struct Piece {
-  int row, byte;  // of element 0 or 1 of a lane's register
+  int holder, byte;  // the lane whose row it is of
 };
-Piece piece(int lane, int element, bool transposed) {
-  const int across = lane >> 2, along = 2 * (lane & 3) + element;
-  return transposed ? Piece{along, 2 * across} : Piece{across, 2 * along};
+// Of register `m`, its part `e`: one of two of 16 bits, or one of four bytes.
+Piece piece(int lane, int m, int e, RowsKind kind) {
+  const int across = lane >> 2, along = lane & 3, byte = across + 8 * (e >> 1);
+  switch (kind) {
+    case RowsKind::kHalves: return {8 * m + across, 2 * (2 * along + e)};
+    case RowsKind::kHalvesAcross: return {8 * m + 2 * along + e, 2 * across};
+    case RowsKind::kBytesAcross16: return {16 * (m / 2) + 4 * along + 2 * (m % 2) + (e & 1), byte};
+    case RowsKind::kBytesAcross8: return {8 * m + 2 * along + (e & 1), byte};
+  }
+  return {};
+}
+
+// 16 elements of `bits` bits as 16 bytes with an element each, and likewise what is missing.
+void spread_row(std::byte* row, std::uint32_t& missing, int bits) {
+  std::byte narrow[17] = {};
+  std::memcpy(narrow, row, 16);
+  std::uint32_t spread = 0;
+  for (int e = 0; e < 16; ++e) {
+    const int bit = e * bits, first = bit / 8, last = (bit + bits - 1) / 8;
+    const int two = std::to_integer<int>(narrow[first]) | std::to_integer<int>(narrow[first + 1])
+                                                              << 8;
+    row[e] = static_cast<std::byte>(two >> (bit % 8) & ((1 << bits) - 1));
+    spread |= ((missing >> first | missing >> last) & 1) << e;
+  }
+  missing = spread;
 }
 
 LaneMask lanes_with_rows(const Op& op) {
@@ -78,6 +107,17 @@ void run_load_matrix(Warp& w, const Op& op, LaneMask mask) {
   alignas(16) std::byte rows[kWarpSize][16];
   each(lanes, [&](int l) { load_element<16>(rows[l], r.host[l]); });
   if (r.unwritten != 0) begin_tracking(w);
+  const auto fields = op.as<program::MatrixRowsFields>();
+  const RowsKind kind = fields.kind();
+  if (const int bits = fields.narrow_bits(); bits != 0) {
+    each(lanes, [&](int l) {
+      std::uint32_t missing = (r.unwritten >> l & 1) != 0 ? r.missing[l] : 0;
+      spread_row(rows[l], missing, bits);
+      if ((r.unwritten >> l & 1) != 0) r.missing[l] = missing;
+    });
+  }
+  const int unit = has_bytes(kind) ? 1 : 2;
+  const std::uint32_t unit_mask = (1u << unit) - 1;
   for (int m = 0; m < op.elements; ++m) {
     const Slot slot =
         w.block->program->slots[op.as<ListedFields>().first() + static_cast<std::uint32_t>(m)];
@@ -86,16 +126,18 @@ void run_load_matrix(Warp& w, const Op& op, LaneMask mask) {
     LaneMask invalid = 0;
     std::uint8_t bytes[kWarpSize] = {};
     each(mask, [&](int l) {
-      std::uint16_t v[2];
-      for (int e = 0; e < 2; ++e) {
-        const Piece p = piece(l, e, op.as<program::MatrixRowsFields>().transposed());
-        const int holder = 8 * m + p.row;
-        std::memcpy(&v[e], rows[holder] + p.byte, 2);
-        if (!(r.unwritten >> holder & 1) || (r.missing[holder] >> p.byte & 3) == 0) continue;
+      std::uint32_t v = 0;
+      for (int e = 0; e < 4 / unit; ++e) {
+        const auto [holder, byte] = piece(l, m, e, kind);
+        std::uint16_t part = 0;
+        std::memcpy(&part, rows[holder] + byte, static_cast<std::size_t>(unit));
+        v |= std::uint32_t{part} << (8 * unit * e);
+        if (!(r.unwritten >> holder & 1) || (r.missing[holder] >> byte & unit_mask) == 0) continue;
         invalid |= 1u << l;
-        bytes[l] |= static_cast<std::uint8_t>((r.missing[holder] >> p.byte & 3) << (2 * e));
+        bytes[l] |=
+            static_cast<std::uint8_t>((r.missing[holder] >> byte & unit_mask) << (unit * e));
       }
-      d[l] = v[0] | std::uint32_t{v[1]} << 16;
+      d[l] = v;
     });
     if (r.unwritten != 0)
       mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, bytes);
@@ -110,6 +152,8 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
   const LaneMask lanes = lanes_with_rows(op);
   if (!in_shared(w, op, r, lanes)) return;
   alignas(16) std::byte rows[kWarpSize][16] = {};
+  const RowsKind kind = op.as<program::MatrixRowsFields>().kind();
+  const int unit = has_bytes(kind) ? 1 : 2;
   for (int m = 0; m < op.elements; ++m) {
     const Slot slot =
         w.block->program->slots[op.as<ListedFields>().first() + static_cast<std::uint32_t>(m)];
@@ -117,17 +161,16 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
     const Validity::Word* word =
         w.control->tracking ? validity_word(w.control->frames[w.control->frame], slot) : nullptr;
     each(mask, [&](int l) {
-      for (int e = 0; e < 2; ++e) {
-        const Piece p = piece(l, e, op.as<program::MatrixRowsFields>().transposed());
-        const auto v = static_cast<std::uint16_t>(s[l] >> (16 * e));
-        const int holder = 8 * m + p.row;
-        std::memcpy(rows[holder] + p.byte, &v, 2);
+      for (int e = 0; e < 4 / unit; ++e) {
+        const auto [holder, byte] = piece(l, m, e, kind);
+        const auto v = static_cast<std::uint16_t>(s[l] >> (8 * unit * e));
+        std::memcpy(rows[holder] + byte, &v, static_cast<std::size_t>(unit));
         if (word == nullptr || !(word->invalid >> l & 1)) continue;
-        const std::uint32_t missing = word->bytes[l] >> (2 * e) & 3;
+        const std::uint32_t missing = word->bytes[l] >> (unit * e) & ((1u << unit) - 1);
         if (missing == 0) continue;
         if (!(r.invalid >> holder & 1)) r.missing[holder] = 0;
         r.invalid |= 1u << holder;
-        r.missing[holder] |= missing << p.byte;
+        r.missing[holder] |= missing << byte;
         r.derived |= (word->derived >> l & 1) << holder;
         r.invalid_word = word;
       }

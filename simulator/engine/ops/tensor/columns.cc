@@ -158,7 +158,9 @@ void run_tensor_allocate(Warp& w, const Op& op, LaneMask mask) {
                          site_of(*w.block->program, *t.relinquished).to_string() + "."))
     return;
   Block* partner = nullptr;
-  if (!find_partner(w, 0, o.paired, true, partner)) return;
+  // What both have got, one may free, and end, before the other goes on.
+  const bool granted = t.request && t.request->granted && t.request->warp == w.index;
+  if (!find_partner(w, 0, o.paired, !granted, partner)) return;
   const std::uint32_t first =
       partner != nullptr ? allocate_pair(w, *partner, columns) : find_room(t, t, columns);
   if (first == kTensorColumns) {

@@ -112,7 +112,9 @@ std::string understand(std::uint32_t bits, const program::TensorOperation& of,
   const TensorKind kind = of.kind;
   product.packed = is_packed(kind);
   matrix::Operation& o = product.operation;
-  if (field(bits, 2, 1) != 0) return "says that A is sparse, and the instruction is not .sp";
+  o.sparse = field(bits, 2, 1) != 0;
+  if (o.sparse && !of.sparse) return "says that A is sparse, and the instruction is not .sp";
+  if (!o.sparse && of.sparse) return "says that A is dense, and the instruction is .sp";
   const bool scaled = is_scaled(kind);
   // With block scale the result is f32, and the bits of its type name the bytes of B's scales.
   const std::uint32_t d = scaled ? 1 : field(bits, 4, 2), m = field(bits, 24, 5) * 16,
@@ -136,7 +138,14 @@ std::string understand(std::uint32_t bits, const program::TensorOperation& of,
     return "says that the result saturates, which is of integers alone";
   o.shape.m = static_cast<std::uint16_t>(m);
   o.shape.n = static_cast<std::uint16_t>(n);
-  o.shape.k = static_cast<std::uint16_t>(256 / product.stored_bits());
+  o.shape.k = static_cast<std::uint16_t>((o.sparse ? 512 : 256) / product.stored_bits());
+  // Which sub-columns have the metadata: of more than 0 the manual has figures alone.
+  if (o.sparse && !scaled && field(bits, 0, 2) != 0)
+    return kind == TensorKind::kF16 || kind == TensorKind::kTF32
+               ? "has a sparsity selector other than 0, which the simulated GPU does not implement"
+               : "has a sparsity selector, and that of this kind is 0";
+  if (of.shifts_a && m != 128 && m != 256) return "has an M of less than 128, and .ashift wants it";
+  if (of.stationary && field(bits, 30, 2) != 0) product.farthest_column = 4 << field(bits, 30, 2);
   product.a_negated = field(bits, 13, 1) != 0;
   product.b_negated = field(bits, 14, 1) != 0;
   if ((product.a_negated || product.b_negated) && kind == TensorKind::kI8)

@@ -19,7 +19,10 @@ struct TensorProduct {
   bool a_across = false, b_across = false;  // A by columns, B by rows
   // Block scale: the first byte of a word that has some, and how many there are for a row.
   int row_scale = 0, column_scale = 0, scales = 0;
-  bool ue4m3 = false;  // scales are of that type, and not powers of two
+  bool ue4m3 = false;       // scales are of that type, and not powers of two
+  int farthest_column = 0;  // .ws: by how many columns of B its first may be moved
+  // Columns of A that are stored.
+  int stored_k() const { return operation.sparse ? operation.shape.k / 2 : operation.shape.k; }
   // Bits of a factor in shared and in tensor memory.
   int stored_bits() const;
 };

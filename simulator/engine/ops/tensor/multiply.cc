@@ -14,6 +14,7 @@
 #include "simulator/engine/ops/matrix/shared_matrix.h"
 #include "simulator/engine/ops/tensor/descriptors.h"
 #include "simulator/engine/ops/tensor/queue.h"
+#include "simulator/engine/ops/tensor/sparse.h"
 #include "simulator/engine/ops/tensor/tensor.h"
 #include "simulator/engine/state/cluster.h"
 #include "simulator/engine/state/launch_state.h"
@@ -32,7 +33,7 @@ using matrix::AccumulatorPart;
 
 std::vector<AccumulatorPart> parts_of(const TensorWork& work, const TensorProduct& p) {
   return matrix::accumulator_parts(p.operation.shape.m, p.operation.shape.n, work.of->paired,
-                                   work.of->stationary);
+                                   work.of->stationary, p.operation.sparse);
 }
 
 // A block of the pair, or the block itself where it works alone.
@@ -58,7 +59,7 @@ std::uint32_t word_of(std::uint32_t address, const AccumulatorPart& part, int ro
 }
 
 std::uint32_t columns_of_a(const TensorProduct& p) {
-  return p.operation.shape.k * static_cast<std::uint32_t>(p.stored_bits()) / 32;
+  return static_cast<std::uint32_t>(p.stored_k() * p.stored_bits()) / 32;
 }
 
 bool is_disabled(const TensorWork& work, const AccumulatorPart& part, std::uint32_t word) {
@@ -99,14 +100,15 @@ std::vector<std::uint64_t> read_shared(const Block& b, std::uint64_t bits, int r
 std::vector<std::uint64_t> read_a_of_tensor_memory(const TensorMemory& t, const TensorWork& work,
                                                    const TensorProduct& p,
                                                    const AccumulatorPart& part) {
-  const int k = p.operation.shape.k, width = p.stored_bits(), per = 32 / width;
+  const int k = p.stored_k(), width = p.stored_bits(), per = 32 / width;
   const std::uint64_t mask = (std::uint64_t{1} << width) - 1;
   std::vector<std::uint64_t> out;
   out.reserve(static_cast<std::size_t>(part.rows * k));
   for (int row = 0; row < part.rows; ++row) {
+    const int from = work.of->shifts_a ? row_below(row) : row;
     for (int e = 0; e < k; ++e) {
       const std::uint32_t word =
-          (*t.words)[word_of(work.a_tensor, part, row, static_cast<std::uint32_t>(e / per))];
+          (*t.words)[word_of(work.a_tensor, part, from, static_cast<std::uint32_t>(e / per))];
       out.push_back(word >> (e % per * width) & mask);
     }
   }
@@ -195,7 +197,7 @@ class ProductIssue {
           begin_tensor_access(w_, lane_, TensorAccess::What::kMultiply, *partner_);
     parts_ = parts_of(work_, product_);
     for (const AccumulatorPart& part : parts_) {
-      if (!access_a(part) || !access_scales_of(part)) return false;
+      if (!access_a(part) || !access_metadata(part) || !access_scales_of(part)) return false;
     }
     if (!access_b()) return false;
     accessed_as_one(w_);
@@ -229,11 +231,26 @@ class ProductIssue {
     if (const std::string why = understand(work_.instruction, o, product_); !why.empty())
       return refuse("its instruction descriptor " + why,
                     "PTX ISA 9.7.16.4.2 has the fields of the descriptor.");
-    const bool spread = !o.paired && !o.stationary && product_.operation.shape.m == 64;
+    const int m = product_.operation.shape.m;
+    const bool spread = !o.stationary && (o.paired ? o.sparse && m == 128 : m == 64);
     const char* const begins = "Rows begin in lane 0; 64 rows of one block in lane 0 or 16.";
     if (!may_begin(work_.d, spread))
       return refuse("the accumulator begins in lane " + std::to_string(tensor_lane(work_.d)),
                     begins);
+    if (o.sparse) {
+      work_.metadata = static_cast<std::uint32_t>(address_of(w_, o.metadata, lane_));
+      if (tensor_lane(work_.metadata) != tensor_lane(work_.d))
+        return refuse("the metadata begin in lane " + std::to_string(tensor_lane(work_.metadata)),
+                      "They begin in the lane in which the accumulator does.");
+    }
+    if (o.zero_columns != kNoSlot) {
+      work_.zero_columns = source<std::uint64_t>(w_, o.zero_columns)[lane_];
+      if (const std::string why =
+              understand_zero_columns(work_.zero_columns, m, product_.farthest_column);
+          !why.empty())
+        return refuse("the mask of columns of B " + why,
+                      "PTX ISA 9.7.16.4.3 has the fields of the mask.");
+    }
     Descriptor unused;
     if (const std::string why = understand(work_.b, unused); !why.empty())
       return refuse("the descriptor of B " + why, "PTX ISA 9.7.16.4.1 has the fields.");
@@ -262,28 +279,41 @@ class ProductIssue {
   }
 
   // `rows` lines of a factor in the shared memory of a block of the pair.
-  bool read(Block& b, std::uint64_t descriptor, int rows, bool across) {
+  bool read(Block& b, std::uint64_t descriptor, int rows, int k, bool across) {
     Descriptor d;
     understand(descriptor, d);
     if (!is_own(b)) d.start |= (b.cluster_rank + 1) << kRankShift;
-    std::vector<std::uint64_t> whole(static_cast<std::size_t>(rows) * product_.operation.shape.k);
-    return read_matrix(w_, op_, d, rows, product_.operation.shape.k, product_.stored_bits(), across,
-                       whole.data(), read_[is_own(b) ? 0 : 1]);
+    std::vector<std::uint64_t> whole(static_cast<std::size_t>(rows * k));
+    return read_matrix(w_, op_, d, rows, k, product_.stored_bits(), across, whole.data(),
+                       read_[is_own(b) ? 0 : 1]);
   }
 
   bool access_a(const AccumulatorPart& part) {
     Block& b = owner(part.block);
     if (work_.of->a != kNoSlot)
-      return part.column != 0 || read(b, work_.a, part.rows, product_.a_across);
-    const TensorRegion region = region_of(work_.a_tensor, part, columns_of_a(product_));
+      return part.column != 0 ||
+             read(b, work_.a, part.rows, product_.stored_k(), product_.a_across);
+    return access_rows(b, part, work_.a_tensor, columns_of_a(product_), "A in tensor memory was");
+  }
+
+  bool access_metadata(const AccumulatorPart& part) {
+    return !work_.of->sparse ||
+           access_rows(owner(part.block), part, work_.metadata, columns_of_metadata(product_),
+                       "the metadata of A were");
+  }
+
+  // What is read of tensor memory, a row a lane.
+  bool access_rows(Block& b, const AccumulatorPart& part, std::uint32_t address,
+                   std::uint32_t columns, const char* what) {
+    const TensorRegion region = region_of(address, part, columns);
     if (!access_tensor(w_, lane_, b, number(b), region, false)) return false;
     for (int row = 0; row < part.rows; ++row) {
       for (std::uint32_t c = 0; c < region.columns; ++c) {
-        if (b.tensor->written[word_of(work_.a_tensor, part, row, c)]) continue;
+        if (b.tensor->written[word_of(address, part, row, c)]) continue;
         return refuse_tensor(w_, lane_, Kind::kUninitialised,
-                             "A in tensor memory was never written in column " +
-                                 std::to_string(region.column + c) + ", lane " +
-                                 std::to_string(part.lane_of(row)),
+                             what +
+                                 (" never written in column " + std::to_string(region.column + c)) +
+                                 ", lane " + std::to_string(part.lane_of(row)),
                              "tcgen05.st or tcgen05.cp must write it first.");
       }
     }
@@ -300,10 +330,11 @@ class ProductIssue {
 
   // Of a pair each block has half of B's columns.
   bool access_b() {
-    const int n = product_.operation.shape.n;
-    if (partner_ == nullptr) return read(*w_.block, work_.b, n, product_.b_across);
-    return read(owner(0), work_.b, n / 2, product_.b_across) &&
-           read(owner(1), work_.b, n / 2, product_.b_across);
+    const int n = product_.operation.shape.n, k = product_.operation.shape.k;
+    if (partner_ == nullptr)
+      return read(*w_.block, work_.b, n + first_column(work_.zero_columns), k, product_.b_across);
+    return read(owner(0), work_.b, n / 2, k, product_.b_across) &&
+           read(owner(1), work_.b, n / 2, k, product_.b_across);
   }
 
   bool access_accumulator(const AccumulatorPart& part) {
@@ -358,7 +389,7 @@ void do_part(Block& b, const TensorWork& work, const Whole& whole, const Accumul
   o.warpgroup = true;
   o.shape.m = static_cast<std::uint16_t>(part.rows);
   o.shape.n = static_cast<std::uint16_t>(part.columns);
-  const std::size_t k = o.shape.k, n = o.shape.n;
+  const std::size_t k = o.shape.k, n = o.shape.n, stored = static_cast<std::size_t>(p.stored_k());
   if (p.a_negated) negate(a, o.a);
   const std::uint64_t* const rhs = whole.b.data() + static_cast<std::size_t>(part.column) * k;
   std::vector<std::uint64_t> c(o.shape.m * n), d(c.size());
@@ -369,6 +400,8 @@ void do_part(Block& b, const TensorWork& work, const Whole& whole, const Accumul
           scaled((*t.words)[word_of(work.d, part, row, static_cast<std::uint32_t>(at))] & mask, o.d,
                  work.of->scale);
   }
+  const std::vector<std::uint8_t> kept =
+      o.sparse ? columns_kept(t, work.metadata, p, part) : std::vector<std::uint8_t>();
   std::vector<std::uint8_t> rows, columns;
   if (work.of->row_scales.slot != kNoSlot) {
     rows = scales_of(t, work.row_scales, part.rows, p.row_scale, p.scales);
@@ -376,7 +409,8 @@ void do_part(Block& b, const TensorWork& work, const Whole& whole, const Accumul
     columns.erase(columns.begin(), columns.begin() + part.column * p.scales);
   }
   if (p.packed) {
-    matrix::multiply_group_scaled(o.shape, a.data(), rhs, c.data(), nullptr,
+    matrix::multiply_group_scaled(o.shape, a.data(), rhs, c.data(),
+                                  o.sparse ? kept.data() : nullptr,
                                   {rows.data(), columns.data(), p.scales, p.ue4m3}, d.data());
   } else {
     const std::vector<std::int16_t> of_rows = exponents_of(rows),
@@ -387,7 +421,8 @@ void do_part(Block& b, const TensorWork& work, const Whole& whole, const Accumul
     for (int row = 0; row < part.rows; row += kRows) {
       const auto at = static_cast<std::size_t>(row);
       if (!of_rows.empty()) o.row_scales = of_rows.data() + at;
-      matrix::multiply(o, a.data() + at * k, rhs, c.data() + at * n, nullptr, d.data() + at * n);
+      matrix::multiply(o, a.data() + at * stored, rhs, c.data() + at * n,
+                       o.sparse ? kept.data() + at * stored : nullptr, d.data() + at * n);
     }
   }
   std::vector<std::uint32_t>& words = on_write(*b.worker, t.words);
@@ -409,17 +444,19 @@ void do_multiply(Block& b, const TensorWork& work) {
   const isa::Shape s = p.operation.shape;
   const int width = p.stored_bits(), blocks = work.of->paired ? 2 : 1;
   for (int block = 0; block < blocks; ++block) {
-    const auto half = read_shared(block_of(b, work, block), work.b, s.n / blocks, s.k, width,
+    const auto half = read_shared(block_of(b, work, block), work.b,
+                                  s.n / blocks + first_column(work.zero_columns), s.k, width,
                                   p.b_across, p.operation.b);
     whole.b.insert(whole.b.end(), half.begin(), half.end());
   }
+  if (work.of->zero_columns != kNoSlot) take_columns(whole.b, work.zero_columns, s);
   if (p.b_negated) negate(whole.b, p.operation.b);
   for (const AccumulatorPart& part : parts_of(work, p)) {
     Block& owner = block_of(b, work, part.block);
     do_part(owner, work, whole, part,
-            work.of->a == kNoSlot
-                ? read_a_of_tensor_memory(tensor_of(owner), work, p, part)
-                : read_shared(owner, work.a, part.rows, s.k, width, p.a_across, p.operation.a));
+            work.of->a == kNoSlot ? read_a_of_tensor_memory(tensor_of(owner), work, p, part)
+                                  : read_shared(owner, work.a, part.rows, p.stored_k(), width,
+                                                p.a_across, p.operation.a));
   }
 }
 

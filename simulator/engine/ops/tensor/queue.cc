@@ -20,8 +20,11 @@ namespace {
 bool is_late(const Block& b) { return b.launch->config->schedule_seed == 0; }
 
 void do_work(Block& b, const TensorWork& work) {
-  b.tensor->accesses[work.access].what == TensorAccess::What::kFill ? do_fill(b, work)
-                                                                    : do_multiply(b, work);
+  switch (b.tensor->accesses[work.access].what) {
+    case TensorAccess::What::kFill: return do_fill(b, work);
+    case TensorAccess::What::kShift: return do_shift(b, work);
+    default: return do_multiply(b, work);
+  }
 }
 
 // The arrivals of a commit. False: a finding ends the launch.

@@ -26,5 +26,6 @@ void enqueue(Warp& w, TensorWork work, std::vector<MatrixBytes> read,
 // What the work does, when its time has come.
 void do_multiply(Block& b, const TensorWork& work);
 void do_fill(Block& b, const TensorWork& work);
+void do_shift(Block& b, const TensorWork& work);
 
 }  // namespace lockstep::engine

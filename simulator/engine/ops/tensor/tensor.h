@@ -14,8 +14,9 @@ void run_tensor_load(Warp& w, const Op& op, LaneMask mask);
 void run_tensor_store(Warp& w, const Op& op, LaneMask mask);
 void run_tensor_wait(Warp& w, const Op& op, LaneMask mask);
 void run_tensor_fence(Warp& w, const Op& op, LaneMask mask);
-// Action::kTensorFill, kTensorMultiply, kTensorCommit.
+// Action::kTensorFill, kTensorShift, kTensorMultiply, kTensorCommit.
 void run_tensor_fill(Warp& w, const Op& op, LaneMask mask);
+void run_tensor_shift(Warp& w, const Op& op, LaneMask mask);
 void run_tensor_multiply(Warp& w, const Op& op, LaneMask mask);
 void run_tensor_commit(Warp& w, const Op& op, LaneMask mask);
 
