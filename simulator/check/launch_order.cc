@@ -81,6 +81,7 @@ void LaunchOrder::begin(const Place& place, std::uint64_t blocks, std::uint32_t 
                         std::uint32_t first_record) {
   present_.alone = place.sequence == 0;
   present_.before.assign(place.before.begin(), place.before.end());
+  present_.hearing = place.hearing;
   present_.first_counted =
       place.several_lanes && remembers() ? launches_.front().first_record : first_record;
   present_.missed = is_missing();
@@ -90,9 +91,12 @@ void LaunchOrder::begin(const Place& place, std::uint64_t blocks, std::uint32_t 
   present_.blocks = blocks == 0 ? ~0u : static_cast<std::uint32_t>(blocks);
   end_of_blocks_ = first + blocks;
   if (present_.alone) return;
-  Launch launch{present_.first_block, present_.blocks, first_record,
-                place.lane,           place.sequence,  {}};
-  if (place.several_lanes) launch.before = present_.before;
+  Launch launch{
+      present_.first_block, present_.blocks, first_record, place.lane, place.sequence, {}, {}};
+  if (place.several_lanes) {
+    launch.before = present_.before;
+    launch.hearing = present_.hearing;
+  }
   remember(std::move(launch));
 }
 
@@ -107,13 +111,13 @@ const LaunchOrder::Launch* LaunchOrder::find(std::uint32_t block) const {
 
 bool LaunchOrder::are_ordered(std::uint32_t earlier, std::uint32_t block) const {
   const Launch *const a = find(earlier), *const b = find(block);
-  return a != nullptr && b != nullptr && a != b && at(b->before, a->lane) >= a->sequence;
+  return a != nullptr && b != nullptr && a != b && b->comes_after(a->lane, a->sequence);
 }
 
 bool LaunchOrder::comes_after(std::uint32_t block, std::uint32_t lane,
                               std::uint32_t sequence) const {
   const Launch* const launch = find(block);
-  return launch != nullptr && at(launch->before, lane) >= sequence;
+  return launch != nullptr && launch->comes_after(lane, sequence);
 }
 
 bool LaunchOrder::is_among(std::span<const std::uint32_t> before, std::uint32_t block) const {
@@ -123,7 +127,10 @@ bool LaunchOrder::is_among(std::span<const std::uint32_t> before, std::uint32_t 
 }
 
 bool LaunchOrder::is_before(std::uint32_t block) const {
-  return present_.alone || is_among(present_.before, block);
+  if (present_.alone || is_among(present_.before, block)) return true;
+  if (!present_.hearing) return false;
+  const Launch* const launch = find(block);
+  return present_.hearing->covers(launch->lane, launch->sequence);
 }
 
 std::uint32_t LaunchOrder::first_unordered_in(std::span<const std::uint32_t> before) const {

@@ -9,14 +9,42 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <iterator>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace lockstep::check {
+
+// What a launch may learn from the host: the host waits for operations, and then writes to memory
+// that the launch reads. Which value the launch reads is not known here, so each strong read of
+// such memory counts. Order is missed rather than made up.
+class Hearing {
+ public:
+  // The launch begins, or goes on, and the host has waited for this by now.
+  void host_knows(std::span<const std::uint32_t> host) {
+    if (has_heard()) learnt_ = host_;
+    heard_.store(false, std::memory_order_relaxed);
+    host_.assign(host.begin(), host.end());
+  }
+  // A thread has read by a strong read memory that the host may have written. Thread-safe.
+  void hear() { heard_.store(true, std::memory_order_relaxed); }
+  // Whether one has since the last host_knows().
+  bool has_heard() const { return heard_.load(std::memory_order_relaxed); }
+  // Whether the launch has learnt of the `sequence`-th operation of a lane.
+  bool covers(std::uint32_t lane, std::uint32_t sequence) const {
+    return (lane < learnt_.size() && learnt_[lane] >= sequence) ||
+           (has_heard() && lane < host_.size() && host_[lane] >= sequence);
+  }
+
+ private:
+  std::vector<std::uint32_t> learnt_, host_;  // by lane
+  std::atomic<bool> heard_{false};
+};
 
 class LaunchOrder {
  public:
@@ -28,6 +56,7 @@ class LaunchOrder {
     std::span<const std::uint32_t> settled;  // by lane: what is ordered before all launches to come
     // Launches to come may be unordered with those before this one.
     bool several_lanes = false;
+    std::shared_ptr<const Hearing> hearing;  // nullptr: the launch learns nothing from the host
   };
 
   // Puts the present launch aside, goes on with one that was put aside, and forgets that one was:
@@ -93,6 +122,7 @@ class LaunchOrder {
  private:
   struct Present {
     std::vector<std::uint32_t> before;
+    std::shared_ptr<const Hearing> hearing;
     bool alone = true;  // it is ordered after all others
     bool missed = false;
     std::uint32_t first_block = 0, blocks = ~0u, first_counted = 1;
@@ -100,6 +130,10 @@ class LaunchOrder {
   struct Launch {
     std::uint32_t first_block, blocks, first_record, lane, sequence;
     std::vector<std::uint32_t> before;  // with several lanes
+    std::shared_ptr<const Hearing> hearing;
+    bool comes_after(std::uint32_t of_lane, std::uint32_t number) const {
+      return at(before, of_lane) >= number || (hearing && hearing->covers(of_lane, number));
+    }
   };
   struct Step {
     std::uint32_t sequence, first_record;

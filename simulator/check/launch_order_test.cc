@@ -89,5 +89,38 @@ TEST(LaunchOrder, HoldsABoundedNumber) {
   EXPECT_EQ(clock[0], LaunchOrder::kMost);
 }
 
+TEST(Hearing, KnowsWhatTheHostHadWaitedForOnceItHasHeard) {
+  Hearing hearing;
+  hearing.host_knows(std::vector<std::uint32_t>{0, 3});
+  EXPECT_FALSE(hearing.covers(1, 3));
+  hearing.hear();
+  EXPECT_TRUE(hearing.covers(1, 3));
+  EXPECT_FALSE(hearing.covers(1, 4));
+  EXPECT_FALSE(hearing.covers(0, 1));
+  // What the host waits for later it must hear anew; what it has learnt it keeps.
+  hearing.host_knows(std::vector<std::uint32_t>{2, 4});
+  EXPECT_FALSE(hearing.has_heard());
+  EXPECT_TRUE(hearing.covers(1, 3));
+  EXPECT_FALSE(hearing.covers(1, 4));
+  hearing.hear();
+  EXPECT_TRUE(hearing.covers(1, 4) && hearing.covers(0, 2));
+}
+
+TEST(Hearing, OrdersLaunchesOnceItHasHeard) {
+  LaunchOrder order;
+  const std::vector<std::uint32_t> first{1}, second{0, 1}, host{1};
+  order.begin({0, 1, first, {}, true, nullptr}, 4, 1, 1);
+  const std::uint32_t block = order.first_block();
+  const auto hearing = std::make_shared<Hearing>();
+  hearing->host_knows(host);
+  order.begin({1, 1, second, {}, true, hearing}, 4, 1, 2);
+  EXPECT_FALSE(order.is_before(block));
+  EXPECT_FALSE(order.are_ordered(block, order.first_block()));
+  hearing->hear();
+  EXPECT_TRUE(order.is_before(block));
+  EXPECT_TRUE(order.are_ordered(block, order.first_block()));
+  EXPECT_TRUE(order.comes_after(order.first_block(), 0, 1));
+}
+
 }  // namespace
 }  // namespace lockstep::check

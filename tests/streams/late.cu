@@ -9,7 +9,6 @@
 // never ends on a GPU, `hint` for one whose finding names what has not been executed, `found` for
 // one with a race that the default schedule shows, `left` for one that ends before its host
 // functions are called.
-#include <cuda.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,66 +16,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels.cuh"
+#include "late.cuh"
 
 namespace lockstep::streams {
 namespace {
 
-struct Late {
-  const char* kind;
-  const char* name;
-  void (*run)();
-};
-std::vector<Late>& programs() {
-  static std::vector<Late> all;
-  return all;
-}
-
-#define LATE(kind, name)                                                       \
-  void name();                                                                 \
-  const bool added_##name = (programs().push_back({kind, #name, name}), true); \
-  void name()
-
-// A function of the driver API, without its library.
-template <class Function>
-Function* driver(const char* name) {
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult result;
-  cudaGetDriverEntryPointByVersion(name, &found, 13000, cudaEnableDefault, &result);
-  return reinterpret_cast<Function*>(found);
-}
-#define DRIVER(name) (*driver<decltype(name)>(#name))
-
-void wait_for_value(cudaStream_t stream, const int* at, unsigned value) {
-  want(DRIVER(cuStreamWaitValue32)(stream, reinterpret_cast<CUdeviceptr>(at), value,
-                                   CU_STREAM_WAIT_VALUE_EQ) == CUDA_SUCCESS);
-}
-void write_value(cudaStream_t stream, const int* at, unsigned value) {
-  want(DRIVER(cuStreamWriteValue32)(stream, reinterpret_cast<CUdeviceptr>(at), value, 0) ==
-       CUDA_SUCCESS);
-}
-
-__global__ void set(int* flag, int value) {
-  __threadfence_system();
-  *static_cast<volatile int*>(flag) = value;
-}
-__global__ void await(int* flag, int value) {
-  while (*static_cast<volatile int*>(flag) != value) {
-  }
-  __threadfence_system();
-}
-__global__ void produce_and_set(int* x, int value, int* flag, int set_to) {
-  x[threadIdx.x] = value + threadIdx.x;
-  __syncthreads();
-  __threadfence();
-  if (threadIdx.x == 0) *static_cast<volatile int*>(flag) = set_to;
-}
-__global__ void await_and_consume(int* flag, int value, const int* x, int* y) {
-  while (*static_cast<volatile int*>(flag) != value) {
-  }
-  __threadfence();
-  y[threadIdx.x] = x[threadIdx.x];
-}
 // Waits for `mine`, and lets the other one go on, so often.
 __global__ void take_turns(int* flag, int mine, int times) {
   for (int i = 0; i < times; ++i, mine += 2) {
@@ -88,10 +32,6 @@ __global__ void take_turns(int* flag, int mine, int times) {
 }
 __global__ void store_beyond(int* x) { x[1 << 28] = 1; }
 __global__ void count(int* x) { *x += 1; }
-
-int load_now(const int* x) { return __atomic_load_n(x, __ATOMIC_ACQUIRE); }
-
-constexpr unsigned kFree = cudaStreamNonBlocking;
 
 // ---- a stream waits for a value -----------------------------------------------------------------
 

@@ -123,10 +123,14 @@ bool resolve_global(Warp& w, Request& r, LaneMask lanes) {
     if (!inside) return report_global(w, r, lanes, false);
     if (r.writes && !writable) return report_global(w, r, lanes, true);
     if (k.counting) count_global(k.counters, r.writes, r.address, lanes, e.low, e.high);
+    if (k.races != nullptr && !raced) note_host_memory(w, r, lanes);
     return !raced || check_global_races(w, r, lanes);
   }
   if (k.counting) count_global(k.counters, r.writes, r.address, lanes, e.low, e.high);
-  return k.races == nullptr || !c.raced || check_global_races(w, r, lanes);
+  if (k.races == nullptr) return true;
+  if (c.raced) return check_global_races(w, r, lanes);
+  note_host_memory(w, r, lanes);
+  return true;
 }
 
 }  // namespace lockstep::engine

@@ -37,6 +37,9 @@ struct OperationPlace {
   StreamName stream;
   // Operations to come may be unordered with this one and with earlier ones.
   bool several_streams = false;
+  // What the host has waited for. A launch that reads memory which the host writes may learn of it
+  // (check::Hearing).
+  std::span<const std::uint32_t> host;
 };
 
 // How two operations in different streams can be ordered.

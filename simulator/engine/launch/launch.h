@@ -190,6 +190,9 @@ struct Outcome {
   // A thread has written, by a strong write or behind a fence, to memory that the host sees: the
   // host may have learnt of what the kernel did.
   bool informed_host = false;
+  // A thread has read, by a strong read, memory that the host sees, since the launch last went on:
+  // it may have learnt of what the host had waited for then.
+  bool heard_host = false;
   bool failed() const {
     for (const auto& f : findings)
       if (f.severity == check::Severity::kError && !f.survived) return true;

@@ -56,6 +56,10 @@ class Running {
   // Another operation has been executed that nothing orders with the launch: what the launch
   // accesses from here on is compared with it, too (LaunchConfig::concurrent).
   void also_concurrent(ConcurrentAccess access);
+  // The launch goes on, and the host has waited for what this covers (OperationPlace::host).
+  void host_knows(std::span<const std::uint32_t> clock);
+  // Whether it may have learnt of that since (Outcome::heard_host).
+  bool heard_host() const;
   // The launch may have learnt of all operations that this covers, by lane.
   void also_known(std::span<const std::uint32_t> clock);
   // Counts what the launch has changed so far: while it is the same, the launch got nowhere.

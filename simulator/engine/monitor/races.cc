@@ -446,28 +446,42 @@ bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes) {
 
 namespace {
 
+// Whether the first of the lanes accesses memory that the host sees.
+bool host_sees(const Warp& w, const Request& r, LaneMask lanes) {
+  const memory::DeviceMemory& memory = *w.block->worker->memory;
+  const std::uint64_t address = r.address[std::countr_zero(lanes)];
+  if (!memory.in_window(address)) return true;
+  if (!memory.has_host_memory()) return false;
+  const memory::Allocation* const a = memory.find(address);
+  return a != nullptr && (a->kind == memory::Kind::kManaged || a->kind == memory::Kind::kPinned);
+}
+
 // A strong write to memory that the host sees, or any write behind a fence: the host may learn by
 // it of what the kernel did.
 void note_host_informed(Warp& w, const Request& r, LaneMask lanes) {
   std::atomic<bool>& informed = w.block->launch->informed_host;
-  if (!r.writes || !(is_strong(r) || w.block->races.has_fenced_in(w.index)) ||
-      informed.load(std::memory_order_relaxed))
-    return;
-  const memory::DeviceMemory& memory = *w.block->worker->memory;
-  const std::uint64_t address = r.address[std::countr_zero(lanes)];
-  if (memory.in_window(address)) {
-    if (!memory.has_host_memory()) return;
-    const memory::Allocation* const a = memory.find(address);
-    if (a == nullptr || (a->kind != memory::Kind::kManaged && a->kind != memory::Kind::kPinned))
-      return;
-  }
-  informed.store(true, std::memory_order_relaxed);
+  if (r.writes && (is_strong(r) || w.block->races.has_fenced_in(w.index)) &&
+      !informed.load(std::memory_order_relaxed) && host_sees(w, r, lanes))
+    informed.store(true, std::memory_order_relaxed);
+}
+
+// A strong read of such memory: the host may have written there after it had waited for something.
+void note_host_heard(Warp& w, const Request& r, LaneMask lanes) {
+  check::Hearing* const hearing = w.block->launch->hearing.get();
+  if (hearing != nullptr && r.reads && is_strong(r) && !hearing->has_heard() &&
+      host_sees(w, r, lanes))
+    hearing->hear();
 }
 
 }  // namespace
 
-bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
+void note_host_memory(Warp& w, const Request& r, LaneMask lanes) {
   note_host_informed(w, r, lanes);
+  note_host_heard(w, r, lanes);
+}
+
+bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
+  note_host_memory(w, r, lanes);
   if ((w.overlapped & lanes) != 0 &&
       !(check_running_grids(w, r, lanes) && check_concurrent_access(w, r, lanes)))
     return false;

@@ -20,6 +20,9 @@ bool check_shared_races(Warp& w, Request& r, LaneMask lanes);
 // clusters.
 bool check_cluster_races(Warp& w, Request& r, Block& owner, LaneMask lanes);
 bool check_global_races(Warp& w, Request& r, LaneMask lanes);
+// check_global_races() does so, too: notes that the host may learn from the access of what the
+// launch did, or the launch of what the host has waited for.
+void note_host_memory(Warp& w, const Request& r, LaneMask lanes);
 // The last write to a byte of the shared memory of a block of the cluster that has been written to.
 check::Access last_write_to_shared(Warp& w, const Block& owner, std::uint32_t offset);
 

@@ -120,8 +120,13 @@ std::vector<Worker> make_workers(Launch& l) {
     l.history = &RaceHistory::of(*l.memory);
     l.races = &l.history->races;
     const OperationPlace& at = config.place;
+    if (at.several_streams && at.sequence != 0) {
+      l.hearing = std::make_shared<check::Hearing>();
+      l.hearing->host_knows(at.host);
+    }
     l.races->start(*l.memory, l.clustered ? in_cluster : 1, count > 1, config.race_records,
-                   {at.lane, at.sequence, at.before, at.settled, at.several_streams}, l.blocks);
+                   {at.lane, at.sequence, at.before, at.settled, at.several_streams, l.hearing},
+                   l.blocks);
     remember(l);
     // Blocks of other launches may be met, too, if there are several streams.
     l.between_blocks = l.blocks > 1 || at.several_streams;

@@ -99,11 +99,13 @@ struct Running::OwnConfig : LaunchConfig {
         grids_(running_grids.begin(), running_grids.end()),
         accesses_(concurrent.begin(), concurrent.end()),
         before_(place.before.begin(), place.before.end()),
-        settled_(place.settled.begin(), place.settled.end()) {
+        settled_(place.settled.begin(), place.settled.end()),
+        host_(place.host.begin(), place.host.end()) {
     running_grids = grids_;
     concurrent = accesses_;
     place.before = before_;
     place.settled = settled_;
+    place.host = host_;
   }
   void add(ConcurrentAccess access) {
     accesses_.push_back(std::move(access));
@@ -119,7 +121,7 @@ struct Running::OwnConfig : LaunchConfig {
  private:
   std::vector<RunningGrid> grids_;
   std::vector<ConcurrentAccess> accesses_;
-  std::vector<std::uint32_t> before_, settled_;
+  std::vector<std::uint32_t> before_, settled_, host_;
 };
 
 struct Running::Parts {
@@ -247,6 +249,14 @@ void Running::also_concurrent(ConcurrentAccess access) {
   for (const auto& loop : parts_->loops) loop->look_beside();
 }
 
+void Running::host_knows(std::span<const std::uint32_t> clock) {
+  if (parts_->launch.hearing) parts_->launch.hearing->host_knows(clock);
+}
+
+bool Running::heard_host() const {
+  return parts_->launch.hearing && parts_->launch.hearing->has_heard();
+}
+
 void Running::also_known(std::span<const std::uint32_t> clock) {
   if (parts_->is_empty() || parts_->config.concurrent.empty()) return;
   parts_->config.forget(clock);
@@ -294,6 +304,7 @@ Outcome Running::finish() {
   }
   parts_->put_search_aside();
   outcome.informed_host = l.informed_host;
+  outcome.heard_host = heard_host();
   outcome.started_dependents = l.dependent_grids.started;
   outcome.waited = l.dependent_grids.waited;
   outcome.waited_before_start = l.dependent_grids.waited_before_start;

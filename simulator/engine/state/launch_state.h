@@ -84,8 +84,9 @@ struct Launch {
   std::mutex mutex;  // findings, output
   check::UniqueFindings findings;
   std::vector<HeapAllocation> heap;
-  std::atomic<bool> informed_host{false};  // Outcome says what it means
-  std::atomic<bool> knows_host{false};     // a flag may have informed it of the host's accesses
+  std::atomic<bool> informed_host{false};   // Outcome says what it means
+  std::atomic<bool> knows_host{false};      // a flag may have informed it of the host's accesses
+  std::shared_ptr<check::Hearing> hearing;  // nullptr: the host has waited for nothing
   std::vector<UnwrittenStore> unwritten_stores;
   std::map<std::uint32_t, std::uint32_t> unwritten_sites;  // by pc: how many of these are its
   std::atomic<std::uint64_t> stop{~0ull};                  // position of the first failing block

@@ -69,4 +69,10 @@ void Queue::learn(const Clock& what) {
   for (const auto& entry : entries_) entry->at.before.join(what);
 }
 
+void Queue::learn_after(const Operation& at, const Clock& what) {
+  for (const auto& entry : entries_) {
+    if (entry->at.before.covers(at.lane, at.sequence)) entry->at.before.join(what);
+  }
+}
+
 }  // namespace lockstep::runtime

@@ -69,6 +69,8 @@ class Queue {
   // Clocks of all that has not been executed are to cover this as well: it has been executed, and
   // they may have learnt of it.
   void learn(const Clock& what);
+  // The same of those that come after the operation.
+  void learn_after(const Operation& at, const Clock& what);
 
  private:
   bool is_stuck(const Entry& entry, bool no_host_functions) const;

@@ -119,8 +119,7 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work,
     if (p.kernel->advance()) return p.kernel->finish(runtime, device, p.at);
     runtime.queue.changed();
   } else {
-    // It polls, maybe what the host writes.
-    p.kernel->running().also_known(runtime.order.host().values());
+    p.kernel->go_on(runtime);
     const std::uint64_t before = p.kernel->running().changes();
     if (p.kernel->advance()) return p.kernel->finish(runtime, device, p.at);
     // Others may wait for what it has written.

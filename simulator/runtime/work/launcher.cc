@@ -291,6 +291,8 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   const std::vector<engine::ConcurrentAccess> concurrent = concurrent_accesses(runtime, at);
   config.concurrent = concurrent;
   config.place = place_of(runtime, at);
+  const std::shared_ptr<const Clock> host = runtime.order.host_now();
+  config.place.host = host->values();
   runtime.dependent_launches.begin(chain);
   config.running_grids = runtime.dependent_launches.before(request.stream, request.programmatic);
   if (interceptor != nullptr) interceptor->before_launch(runtime, *entry->binary, *loaded, config);
@@ -299,6 +301,7 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   made->kernel_ = loaded;
   made->entry_ = entry;
   made->stream_ = request.stream;
+  made->host_knows_ = host;
   if (interceptor != nullptr) {
     // It sees whole launches.
     made->outcome_ = engine::launch(*loaded, config, *runtime.memory);
@@ -315,6 +318,12 @@ bool RunningKernel::advance() {
   return false;
 }
 
+void RunningKernel::go_on(Runtime& runtime) {
+  if (running_->heard_host()) heard_.join(*host_knows_);
+  host_knows_ = runtime.order.host_now();
+  running_->host_knows(host_knows_->values());
+}
+
 cudaError_t RunningKernel::finish(Runtime& runtime, Device& device, const Operation& at) {
   engine::Outcome outcome = outcome_ ? std::move(*outcome_) : running_->finish();
   running_ = nullptr;
@@ -326,6 +335,8 @@ cudaError_t RunningKernel::finish(Runtime& runtime, Device& device, const Operat
     runtime.dependent_launches.ran(
         stream_, outcome.started_dependents ? demangled(kernel_->name()) : std::string(), outcome);
   }
+  if (outcome.heard_host) heard_.join(*host_knows_);
+  runtime.queue.learn_after(at, heard_);
   if (outcome.informed_host) runtime.order.host_waits_for(at.before);
   if (Interceptor* const interceptor = runtime.interceptor.get(); interceptor != nullptr)
     interceptor->after_launch(*entry_->binary, *kernel_, outcome);

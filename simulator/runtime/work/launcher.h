@@ -30,6 +30,8 @@ class RunningKernel {
                            std::unique_ptr<RunningKernel>* result);
   // Runs it. False: it waits for memory to change that it does not change itself.
   bool advance();
+  // It goes on, after others have been executed.
+  void go_on(Runtime& runtime);
   engine::Running& running() { return *running_; }
   // nullptr: it has ended.
   engine::Running* under_way() { return running_.get(); }
@@ -49,6 +51,8 @@ class RunningKernel {
   std::unique_ptr<engine::Running> running_;
   std::optional<engine::Outcome> outcome_;  // where it ran to its end at once
   bool has_waited_ = false;
+  std::shared_ptr<const Clock> host_knows_;  // when it last went on
+  Clock heard_;                              // what it may have learnt before from the host
 };
 
 // The error for something that is no registered kernel: a null pointer, or anything else, which
