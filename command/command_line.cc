@@ -115,7 +115,8 @@ std::string add_entry(const ConfigEntry& entry, const CLI::Option& option,
                       const std::filesystem::path& folder, std::vector<std::string>& words) {
   const std::string name = "--" + entry.key;
   if (option.get_items_expected_max() == 0) {
-    if (entry.is_array || entry.is_string || (entry.values[0] != "true" && entry.values[0] != "false"))
+    if (entry.is_array || entry.is_string ||
+        (entry.values[0] != "true" && entry.values[0] != "false"))
       return entry.key + " is true or false";
     if (entry.values[0] == "true") words.push_back(name);
     return "";
@@ -177,7 +178,8 @@ std::string add_config(const Tree& tree, std::vector<std::string>& words, std::s
     const std::string wrong =
         add_entry(entry, *option, std::filesystem::absolute(path).parent_path(), made);
     if (!wrong.empty()) return at(entry.line) + wrong;
-    if (&of == sub && !is_typed(words, *option)) added.insert(added.end(), made.begin(), made.end());
+    if (&of == sub && !is_typed(words, *option))
+      added.insert(added.end(), made.begin(), made.end());
   }
   read = path;
   words.insert(words.begin() + 1, added.begin(), added.end());
@@ -217,8 +219,10 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
   line.words = words;
   if (!line.config.empty()) {
     for (std::size_t i = 1; i < line.words.size(); ++i) {
-      if (line.words[i].starts_with("--config=")) line.words.erase(line.words.begin() + i--);
-      else if (line.words[i] == "--config") line.words.erase(line.words.begin() + i, line.words.begin() + i + 2);
+      if (line.words[i].starts_with("--config="))
+        line.words.erase(line.words.begin() + i--);
+      else if (line.words[i] == "--config")
+        line.words.erase(line.words.begin() + i, line.words.begin() + i + 2);
     }
     line.words.insert(line.words.begin() + 1, "--config=none");
   }

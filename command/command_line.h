@@ -65,7 +65,8 @@ struct CommandLine {
   std::vector<std::string> own_words, run_words;
   // The file whose options count beside those of the command line (config_file.h); empty: none.
   std::string config;
-  // All words, with the file's options: the same command line for a tool, which reads no file again.
+  // All words, with the file's options: the same command line for a tool, which reads no file
+  // again.
   std::vector<std::string> words;
   std::string shell;   // of completion
   bool check = false;  // of format

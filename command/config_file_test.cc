@@ -126,8 +126,7 @@ TEST_F(Project, WhatNobodyKnowsIsAnErrorWithTheNearestName) {
   EXPECT_EQ(refused("[judge]\ncase = 3\n"),
             "lockstep: " + at + ":2: judge has no option case; did you mean cases?")
       << "tables of other commands are read too";
-  EXPECT_EQ(refused("[exec]\nstop = 3\n"),
-            "lockstep: " + at + ":2: stop is true or false");
+  EXPECT_EQ(refused("[exec]\nstop = 3\n"), "lockstep: " + at + ":2: stop is true or false");
   EXPECT_EQ(refused("[exec]\nschedule = true\n"), "lockstep: " + at + ":2: schedule needs a value");
   EXPECT_EQ(refused("[exec]\ncheck = \"racs\"\n"),
             "lockstep: --check: there is no check 'racs'; did you mean races? The checks are all, "

@@ -41,8 +41,8 @@ std::string names_of(const CLI::Option& option) {
 }
 
 std::string section_of(const Tree& tree, const CLI::App& sub) {
-  std::string text = ".SS \"lockstep " + sub.get_name() + "\"\n" +
-                     for_troff(sub.get_description()) + ".\n";
+  std::string text =
+      ".SS \"lockstep " + sub.get_name() + "\"\n" + for_troff(sub.get_description()) + ".\n";
   for (const CLI::Option* option : sub.get_options()) {
     if (option->get_lnames() == std::vector<std::string>{"help"}) continue;
     text += ".TP\n" + names_of(*option) + "\n" + for_troff(option->get_description());
@@ -64,10 +64,12 @@ std::string manual(const Offer& offer) {
   const Tree tree = make_tree(offer, line);
   std::string text =
       ".\\\" Made from the options of the command.\n"
-      ".TH LOCKSTEP 1 \"\" \"lockstep " LOCKSTEP_VERSION "\" \"User Commands\"\n"
+      ".TH LOCKSTEP 1 \"\" \"lockstep " LOCKSTEP_VERSION
+      "\" \"User Commands\"\n"
       ".SH NAME\nlockstep \\- correctness of CUDA kernels, on machines with and without a GPU\n"
       ".SH SYNOPSIS\n"
-      ".B lockstep exec\n[\\fIOPTION\\fR...] [\\fB\\-\\-\\fR] \\fIPROGRAM\\fR [\\fIARGUMENT\\fR...]\n"
+      ".B lockstep exec\n[\\fIOPTION\\fR...] [\\fB\\-\\-\\fR] \\fIPROGRAM\\fR "
+      "[\\fIARGUMENT\\fR...]\n"
       ".br\n.B lockstep\n\\fICOMMAND\\fR [\\fIOPTION\\fR...]\n"
       ".SH DESCRIPTION\n"
       "Runs CUDA programs on a simulated GPU that checks every access. "
