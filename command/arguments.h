@@ -32,7 +32,12 @@ struct ExecArguments {
   std::string tracefile = "coverage.info", text;
   std::vector<std::string> only;
   bool toolkit = false;
-  std::string root;
+  std::string root;         // where names of source files begin; empty: not given
+  std::string annotations;  // "github", "lines", "none"; empty: by GITHUB_ACTIONS
+  std::string write_suppressions;
+  bool watch = false;
+  std::vector<std::string> watched;  // files, beside the program
+  std::string config;                // read by command::parse
 };
 
 struct MutateArguments {
@@ -51,6 +56,7 @@ struct MutateArguments {
   bool resume = false;
   bool trust_equivalents = false;  // survivors among them are not run further
   bool whole_runs = false;         // every mutant runs to its end
+  std::string config;              // read by command::parse
 };
 
 struct PassportArguments {
@@ -68,6 +74,7 @@ struct JudgeArguments {
   std::string seed;        // empty: drawn
   double time_limit = 60;  // seconds
   int memory_limit = 4;    // GiB
+  std::string config;      // read by command::parse
   std::string isolation = "full";
 };
 

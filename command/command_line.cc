@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
+#include "command/config_file.h"
 #include "command/nearest.h"
 #include "command/tree.h"
 
@@ -90,6 +94,98 @@ std::size_t find_program(const Tree& tree, const Offer& offer,
   return words.size();
 }
 
+// The value of --config among the words of a command; nothing where it is not there.
+std::optional<std::string> named_config(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].starts_with("--config=")) return words[i].substr(9);
+    if (words[i] == "--config" && i + 1 < words.size()) return words[i + 1];
+  }
+  return std::nullopt;
+}
+
+bool is_typed(const std::vector<std::string>& words, const CLI::Option& option) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    const std::string name = word.substr(0, word.find('='));
+    return name.starts_with("-") && option.check_name(name);
+  });
+}
+
+// One entry as words; a sentence where its value is not one of the option's.
+std::string add_entry(const ConfigEntry& entry, const CLI::Option& option,
+                      const std::filesystem::path& folder, std::vector<std::string>& words) {
+  const std::string name = "--" + entry.key;
+  if (option.get_items_expected_max() == 0) {
+    if (entry.is_array || entry.is_string ||
+        (entry.values[0] != "true" && entry.values[0] != "false"))
+      return entry.key + " is true or false";
+    if (entry.values[0] == "true") words.push_back(name);
+    return "";
+  }
+  const bool is_path = option.get_type_name() == "FILE" || option.get_type_name() == "FOLDER";
+  std::string joined;
+  const bool repeated = option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+  for (const std::string& value : entry.values) {
+    if (!entry.is_string && (value == "true" || value == "false"))
+      return entry.key + " needs a value";
+    const std::string meant =
+        is_path && value != "-" ? (folder / value).lexically_normal().string() : value;
+    if (repeated) words.push_back(name + "=" + meant);
+    joined += (joined.empty() ? "" : ",") + meant;
+  }
+  if (!repeated) words.push_back(name + "=" + joined);
+  return "";
+}
+
+// Adds the options of lockstep.toml to `words`, which begin with a command, but for those that are
+// there already. The sentence of what is wrong, or empty.
+std::string add_config(const Tree& tree, std::vector<std::string>& words, std::string& read) {
+  std::vector<std::string> commands;
+  const auto find = [&](const std::string& name) -> const CLI::App* {
+    for (const auto& [sub, command] : tree.commands)
+      if (takes_config(command) && sub->get_name() == name) return sub;
+    return nullptr;
+  };
+  const CLI::App* const sub = words.empty() ? nullptr : find(words.front());
+  if (sub == nullptr) return "";
+  const std::optional<std::string> named = named_config(words);
+  if (named == "none") return "";
+  const std::string path = named.value_or(find_config("."));
+  if (path.empty()) return "";
+  std::ifstream in(path);
+  if (!in || std::filesystem::is_directory(path)) return path + " cannot be read";
+  const auto parsed = parse_config({std::istreambuf_iterator<char>(in), {}});
+  if (const auto* error = std::get_if<std::string>(&parsed)) return path + ", " + *error;
+  const ConfigFile& file = std::get<ConfigFile>(parsed);
+  const auto at = [&](int line) { return path + ":" + std::to_string(line) + ": "; };
+  for (const auto& [other, command] : tree.commands)
+    if (takes_config(command)) commands.push_back(other->get_name());
+  for (const auto& [table, line] : file.tables) {
+    if (find(table) == nullptr)
+      return at(line) + "there is no command " + table + " with options" +
+             did_you_mean(nearest(table, commands));
+  }
+  std::vector<std::string> added;
+  for (const ConfigEntry& entry : file.entries) {
+    const CLI::App& of = *find(entry.table);
+    const CLI::Option* const option = of.get_option_no_throw("--" + entry.key);
+    if (option == nullptr || entry.key == "config" || entry.key == "help") {
+      std::vector<std::string> names;
+      for (const std::string& name : option_names(of)) names.push_back(name.substr(2));
+      return at(entry.line) + entry.table + " has no option " + entry.key +
+             did_you_mean(nearest(entry.key, names));
+    }
+    std::vector<std::string> made;
+    const std::string wrong =
+        add_entry(entry, *option, std::filesystem::absolute(path).parent_path(), made);
+    if (!wrong.empty()) return at(entry.line) + wrong;
+    if (&of == sub && !is_typed(words, *option))
+      added.insert(added.end(), made.begin(), made.end());
+  }
+  read = path;
+  words.insert(words.begin() + 1, added.begin(), added.end());
+  return "";
+}
+
 }  // namespace
 
 CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments) {
@@ -115,6 +211,24 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
   if (!words.empty() && words.front() == "help") {
     words.erase(words.begin());
     words.push_back("--help");
+  }
+  if (const std::string wrong = add_config(tree, words, line.config); !wrong.empty()) {
+    line.status = refuse(app, wrong, words.front());
+    return line;
+  }
+  line.words = words;
+  if (!line.config.empty()) {
+    for (std::size_t i = 1; i < line.words.size(); ++i) {
+      if (line.words[i].starts_with("--config="))
+        line.words.erase(line.words.begin() + i--);
+      else if (line.words[i] == "--config")
+        line.words.erase(line.words.begin() + i, line.words.begin() + i + 2);
+    }
+    line.words.insert(line.words.begin() + 1, "--config=none");
+  }
+  if (has_program) {
+    line.words.push_back("--");
+    line.words.insert(line.words.end(), program.begin(), program.end());
   }
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));

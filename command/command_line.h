@@ -36,6 +36,9 @@ enum class Command {
 // Whether words after "--" are a program and its arguments.
 bool takes_program(Command command);
 
+// Whether options of the command may stand in lockstep.toml.
+bool takes_config(Command command);
+
 // Who offers which commands.
 struct Offer {
   std::vector<Command> commands;
@@ -60,13 +63,22 @@ struct CommandLine {
   // What was typed for a command on the suites, each option as one word: its own options, and those
   // of the suites' run.
   std::vector<std::string> own_words, run_words;
+  // The file whose options count beside those of the command line (config_file.h); empty: none.
+  std::string config;
+  // All words, with the file's options: the same command line for a tool, which reads no file
+  // again.
+  std::vector<std::string> words;
   std::string shell;   // of completion
   bool check = false;  // of format
 };
 
 // `arguments` without the program's own name. Options take their value after a blank or `=`. What
-// is wrong is said with what to do: the nearest command or option where one was misspelt.
+// is wrong is said with what to do: the nearest command or option where one was misspelt. Reads
+// lockstep.toml of the working folder, or of the nearest above it.
 CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments);
+
+// The manual page of `lockstep`, for man(1): man(7)'s macros, from the table that help is made of.
+std::string manual(const Offer& offer);
 
 // The script that completes `lockstep` in "bash" or "zsh".
 std::string completion(const Offer& offer, const std::string& shell);

@@ -102,8 +102,11 @@ int main(const std::vector<std::string>& words) {
     default:
       break;
   }
+  if (!line.config.empty() && !line.exec.quiet)
+    std::fprintf(stderr, "lockstep: options of %s\n", line.config.c_str());
   const bool on_suites = takes_program(line.command) && line.program.empty();
-  return on_suites ? run_on_suites(line, checkout) : become(line.command, words);
+  if (on_suites) return run_on_suites(line, checkout);
+  return become(line.command, line.config.empty() ? words : line.words);
 }
 
 }  // namespace

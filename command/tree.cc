@@ -152,7 +152,8 @@ const std::vector<std::string> kChecks = {"all",
                                           "strict-libraries",
                                           "strict-writes"};
 
-const std::vector<std::string> kDevices = {"sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120"};
+const std::vector<std::string> kDevices = {"sm_75",  "sm_80",  "sm_89",  "sm_90",
+                                           "sm_100", "sm_103", "sm_110", "sm_120"};
 
 std::string between_commas(const std::vector<std::string>& names) {
   std::string all;
@@ -186,6 +187,12 @@ std::string wrong_device(const std::string& name) {
   return std::find(kDevices.begin(), kDevices.end(), name) == kDevices.end()
              ? no_such("device", name, kDevices)
              : "";
+}
+
+void add_config(Options& o, std::string& config) {
+  o.value("--config", config, "FILE",
+          "the file with a project's options, in place of the nearest lockstep.toml here or above; "
+          "none: no file");
 }
 
 void add_selection(Options& o, RunArguments& a) {
@@ -257,7 +264,9 @@ void add_settings(Options& o, ExecArguments& a) {
             kChecks)
       ->check(wrong_checks);
   o.setting("--device", "LOCKSTEP_DEVICE", a.set, "sm_NN",
-            "which device is simulated: sm_75, sm_80, sm_89, sm_90, sm_100, sm_120", kDevices)
+            "which device is simulated: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, "
+            "sm_110, sm_120",
+            kDevices)
       ->check(wrong_device);
   o.setting("--devices", "LOCKSTEP_DEVICES", a.set, "N", "how many of them");
   o.setting("--memory", "LOCKSTEP_MEMORY", a.set, "GIB", "memory of each device");
@@ -273,12 +282,27 @@ void add_settings(Options& o, ExecArguments& a) {
 
 void add_reports(Options& o, ExecArguments& a) {
   o.list("--report", a.reports, "FILE",
-         "write the findings to FILE: .json, .sarif, else text; -: stdout; may be repeated");
+         "write the findings to FILE: .json, .sarif, .xml (JUnit), else text; -: stdout; may be "
+         "repeated");
+  o.value("--source-root", a.root, "FOLDER",
+          "SARIF and annotations name source files below FOLDER from there");
+  o.value("--annotations", a.annotations, "HOW",
+          "a line on stderr for each finding at the end: github (workflow commands), lines "
+          "(FILE:LINE: error: ..., for editors), none; default: github where GITHUB_ACTIONS is "
+          "true",
+          {"github", "lines", "none"})
+      ->check(CLI::IsMember({"github", "lines", "none"}));
   o.flag("--quiet", a.quiet, "no findings and no summary on stderr");
   o.flag("--stop", a.stop,
          "end a launch at its first finding; else a kernel goes on where it can, and each place is "
          "reported once");
   o.flag("--require-kernels", a.require_kernels, "exit with 87 when no kernel was launched");
+  o.value("--write-suppressions", a.write_suppressions, "FILE",
+          "write a line for --suppressions for each error, to be looked at");
+  o.flag("--watch", a.watch, "run again whenever the program changes; Ctrl-C ends");
+  o.list("--watch-file", a.watched, "FILE",
+         "with --watch: run again when FILE changes too; may be repeated");
+  add_config(o, a.config);
 }
 
 void add_coverage(Options& o, ExecArguments& a) {
@@ -290,6 +314,7 @@ void add_coverage(Options& o, ExecArguments& a) {
   o.value("--source-root", a.root, "FOLDER",
           "where relative names of source files begin; default: the working folder");
   o.flag("--quiet", a.quiet, "no findings and no summary on stderr");
+  add_config(o, a.config);
 }
 
 void add_mutate(Options& o, MutateArguments& a) {
@@ -323,6 +348,7 @@ void add_mutate(Options& o, MutateArguments& a) {
   o.flag("--whole-runs", a.whole_runs,
          "run every mutant to its end, even where no launch of it leaves anything else than "
          "unchanged: much slower");
+  add_config(o, a.config);
 }
 
 void add_judge(Options& o, JudgeArguments& a) {
@@ -343,6 +369,7 @@ void add_judge(Options& o, JudgeArguments& a) {
           "full: in namespaces of its own, without network and files to write; off: not isolated",
           {"full", "off"})
       ->check(CLI::IsMember({"full", "off"}));
+  add_config(o, a.config);
 }
 
 void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
@@ -484,6 +511,10 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
 }
 
 }  // namespace
+
+bool takes_config(Command c) {
+  return takes_program(c) || c == Command::kJudge || c == Command::kCompare;
+}
 
 bool takes_program(Command c) {
   return c == Command::kExec || c == Command::kCounters || c == Command::kCoverage ||

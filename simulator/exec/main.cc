@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <variant>
@@ -13,6 +15,7 @@
 
 #include "command/command_line.h"
 #include "command/save_file.h"
+#include "simulator/exec/annotations.h"
 #include "simulator/exec/child.h"
 #include "simulator/exec/clients/clients.h"
 #include "simulator/exec/counter_table.h"
@@ -22,6 +25,7 @@
 #include "simulator/exec/report.h"
 #include "simulator/exec/run_record.h"
 #include "simulator/exec/tracefile.h"
+#include "simulator/exec/watch.h"
 #include "simulator/runtime/state/environment.h"
 
 namespace lockstep::exec {
@@ -170,6 +174,29 @@ bool report_coverage(const Options& options, const RunRecord& record) {
   return true;
 }
 
+// Whether stderr is a terminal that has colours, and nobody minds (no-color.org).
+bool has_colours() {
+  const char *const none = std::getenv("NO_COLOR"), *const terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && (none == nullptr || *none == '\0') &&
+         (terminal == nullptr || std::string(terminal) != "dumb");
+}
+
+void print_summary(const ProgramRun& done) {
+  const char* const colour = !has_colours()                 ? nullptr
+                             : done.record.untaken_errors   ? "\033[1;31m"
+                             : done.record.findings.empty() ? "\033[1;32m"
+                                                            : "\033[1;33m";
+  const std::string text = summary(done.record);
+  fail(0, colour == nullptr ? text : colour + text + "\033[0m");
+}
+
+// The lines of --suppressions that nothing needed; empty where there is no such file.
+std::vector<UnusedSuppression> unused_of(const std::string& path, const RunRecord& record) {
+  if (path.empty()) return {};
+  std::ifstream file(path);
+  return unused_suppressions({std::istreambuf_iterator<char>(file), {}}, record.suppressed);
+}
+
 // The status, unless what was printed did not arrive.
 int end(int status) {
   const std::string error = command::flush_stdout();
@@ -187,6 +214,7 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
     if (mode != Command::kCoverage && std::getenv(variable) == nullptr) options.set[variable] = "1";
   }
   if (options.stop) options.set["LOCKSTEP_GO_ON"] = "0";
+  if (has_colours()) options.set["LOCKSTEP_COLOR"] = "1";
   std::vector<std::string> program = command;  // with the path at which it was found
   if (const int status = get_ready(options.set, program, self); status != 0) return status;
 
@@ -196,6 +224,7 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
     files.push_back(options.tracefile);
     if (!options.text.empty()) files.push_back(options.text);
   }
+  if (!options.write_suppressions.empty()) files.push_back(options.write_suppressions);
   for (const std::string& path : files) {
     if (path == "-") continue;
     if (const std::string error = command::try_to_save(path); !error.empty())
@@ -207,7 +236,7 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
   std::fflush(nullptr);
   const int status = run_child(program, options.set);
 
-  ProgramRun done{command, 0, read_run_record(record.path())};
+  ProgramRun done{command, 0, read_run_record(record.path()), options.root, {}};
   if (done.record.lossy)
     fail(0,
          "not all that the simulated GPU found could be recorded: what follows, and every report, "
@@ -217,7 +246,15 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
     return end(status == 0 && !complete ? kNoReport : status);
   }
   done.exit_status = judge(status, done.record, options.require_kernels);
+  const char* const by_variable = std::getenv("LOCKSTEP_SUPPRESSIONS");
+  const std::string suppressions = options.set.contains("LOCKSTEP_SUPPRESSIONS")
+                                       ? options.set.at("LOCKSTEP_SUPPRESSIONS")
+                                   : by_variable == nullptr ? ""
+                                                            : by_variable;
+  done.unused_suppressions = unused_of(suppressions, done.record);
   bool reported = true;
+  if (!options.write_suppressions.empty())
+    reported = write_file(options.write_suppressions, suppressions_for(done.record.findings));
   for (const std::string& path : options.reports) {
     std::string error;
     if (path == "-") {
@@ -229,7 +266,16 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
   }
   if (done.exit_status == kNoKernel)
     fail(0, "no kernel was launched on the simulated GPU, so nothing was checked");
-  if (!options.quiet) fail(0, summary(done.record));
+  std::fputs(
+      annotations(done, annotations_named(options.annotations, std::getenv("GITHUB_ACTIONS")))
+          .c_str(),
+      stderr);
+  if (!options.quiet) {
+    for (const UnusedSuppression& one : done.unused_suppressions)
+      fail(0, suppressions + ":" + std::to_string(one.line) + ": '" + one.text +
+                  "' suppressed nothing");
+    print_summary(done);
+  }
   if (mode == Command::kCounters) {
     std::fputs(counter_table(done.record).c_str(), stdout);
     if (done.record.unfinished > 0)
@@ -243,7 +289,16 @@ int main(int argc, char** argv) {
       {Command::kExec, Command::kCounters, Command::kCoverage, Command::kMutate}};
   const command::CommandLine line = command::parse(offer, {argv + 1, argv + argc});
   if (line.status) return *line.status;
-  if (line.command != Command::kMutate) return run(line.exec, line.program, line.command, argv[0]);
+  if (!line.config.empty() && !line.exec.quiet) fail(0, "options of " + line.config);
+  if (line.command != Command::kMutate) {
+    const auto once = [&] { return run(line.exec, line.program, line.command, argv[0]); };
+    if (!line.exec.watch) return once();
+    std::vector<std::string> files = line.exec.watched;
+    files.push_back(find_program(line.program.front()));
+    return watch(files, once, [&] {
+      if (!line.exec.quiet) fail(0, "waiting for a change; Ctrl-C ends");
+    });
+  }
   Environment set;
   std::vector<std::string> program = line.program;
   if (const int status = get_ready(set, program, argv[0]); status != 0) return status;

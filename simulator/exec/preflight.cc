@@ -23,20 +23,6 @@ using runtime::StaticRuntime;
 constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
 constexpr std::string_view kRuntime = "libcudart.so.13";
 
-std::string find_program(const std::string& name) {
-  const auto runnable = [](const std::string& path) {
-    return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path);
-  };
-  if (name.find('/') != name.npos) return runnable(name) ? name : "";
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-    if (runnable(candidate)) return candidate;
-  }
-  return {};
-}
-
 Inspection inspect_file(const std::string& path, int compute_capability) {
   // At once: a library may have hundreds of megabytes.
   std::error_code error;
@@ -56,6 +42,20 @@ bool is_system_library(const std::string& path) {
 }
 
 }  // namespace
+
+std::string find_program(const std::string& name) {
+  const auto runnable = [](const std::string& path) {
+    return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path);
+  };
+  if (name.find('/') != name.npos) return runnable(name) ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (runnable(candidate)) return candidate;
+  }
+  return {};
+}
 
 std::string about_library(const std::string& soname, bool found) {
   if (is_vendor_library(soname)) {

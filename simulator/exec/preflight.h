@@ -20,6 +20,10 @@ struct Preflight {
       false;  // the simulated libcudart.so.13 must be preloaded: no other way leads to it for sure
 };
 
+// The path of the program that a shell starts by this name: with a slash the name itself, else by
+// PATH. Empty: there is none.
+std::string find_program(const std::string& name);
+
 // `name` as a shell would take it: a path when it has a slash, else looked for on PATH.
 // `library_folder` holds the simulated libcudart.so.13, and `compute_capability` is the simulated
 // device's (90 for 9.0). Scripts, and programs without device code, may go: what they start may

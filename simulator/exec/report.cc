@@ -1,9 +1,12 @@
 #include "simulator/exec/report.h"
 
+#include <filesystem>
 #include <map>
 #include <string_view>
 
 #include "command/save_file.h"
+#include "simulator/exec/junit_report.h"
+#include "simulator/exec/source_root.h"
 
 namespace lockstep::exec {
 namespace {
@@ -80,12 +83,14 @@ std::string uri(std::string_view path) {
 
 // The place of an access: {"physicalLocation": ...} where the source is known, and always a logical
 // location.
-json location(const json& access, const std::string& kernel) {
+json location(const json& access, const std::string& kernel, const std::string& root) {
   json result;
   const std::string file = access.value("file", "");
   if (!file.empty()) {
     json& physical = result["physicalLocation"];
-    physical["artifactLocation"]["uri"] = uri(file);
+    const std::string below = below_root(file, root);
+    physical["artifactLocation"]["uri"] = uri(below.empty() ? file : below);
+    if (!below.empty()) physical["artifactLocation"]["uriBaseId"] = "SRCROOT";
     if (const int line = access.value("line", 0); line > 0) physical["region"]["startLine"] = line;
   }
   result["logicalLocations"] = json::array(
@@ -111,7 +116,8 @@ std::string by_whom(const std::string& which, const std::string& kind, const jso
   return block.empty() || thread.empty() ? what : what + ", by " + block + " " + thread;
 }
 
-json sarif_result(const json& finding, bool suppressed, std::map<std::string, std::size_t>* rules) {
+json sarif_result(const json& finding, bool suppressed, const std::string& root,
+                  std::map<std::string, std::size_t>* rules) {
   const std::string kind = finding.value("kind", "unknown");
   // What no kernel did, the call did.
   const std::string kernel =
@@ -121,10 +127,10 @@ json sarif_result(const json& finding, bool suppressed, std::map<std::string, st
                  {"ruleIndex", index},
                  {"level", finding.value("severity", "") == "error" ? "error" : "note"},
                  {"message", {{"text", finding.value("text", "")}}},
-                 {"locations", json::array({location(finding, kernel)})},
+                 {"locations", json::array({location(finding, kernel, root)})},
                  {"occurrenceCount", finding.value("occurrences", std::uint64_t{1})}};
   if (finding.contains("other")) {
-    json other = location(finding["other"], kernel);
+    json other = location(finding["other"], kernel, root);
     other["id"] = 1;
     result["locations"][0]["message"]["text"] = by_whom("one", kind, finding);
     other["message"]["text"] = by_whom("the other", kind, finding["other"]);
@@ -188,20 +194,29 @@ json json_report(const ProgramRun& run) {
     }
     kernels.push_back(std::move(kernel));
   }
-  return {{"command", run.command},          {"exit_status", run.exit_status},
-          {"device", run.record.device},     {"checks", run.record.checks},
-          {"complete", !run.record.lossy},   {"schedule", run.record.schedule},
-          {"kernels", std::move(kernels)},   {"refused_launches", run.record.refused_launches},
-          {"findings", run.record.findings}, {"suppressed", run.record.suppressed}};
+  json unused = json::array();
+  for (const UnusedSuppression& one : run.unused_suppressions)
+    unused.push_back({{"line", one.line}, {"text", one.text}});
+  return {{"command", run.command},
+          {"exit_status", run.exit_status},
+          {"device", run.record.device},
+          {"checks", run.record.checks},
+          {"complete", !run.record.lossy},
+          {"schedule", run.record.schedule},
+          {"kernels", std::move(kernels)},
+          {"refused_launches", run.record.refused_launches},
+          {"findings", run.record.findings},
+          {"suppressed", run.record.suppressed},
+          {"unused_suppressions", std::move(unused)}};
 }
 
 json sarif_report(const ProgramRun& run) {
   std::map<std::string, std::size_t> indices;
   json results = json::array();
   for (const json& finding : run.record.findings)
-    results.push_back(sarif_result(finding, false, &indices));
+    results.push_back(sarif_result(finding, false, run.source_root, &indices));
   for (const json& finding : run.record.suppressed)
-    results.push_back(sarif_result(finding, true, &indices));
+    results.push_back(sarif_result(finding, true, run.source_root, &indices));
   std::vector<json> rules(indices.size());
   for (const auto& [kind, index] : indices)
     rules[index] = {{"id", kind}, {"shortDescription", {{"text", description_of(kind)}}}};
@@ -214,6 +229,12 @@ json sarif_report(const ProgramRun& run) {
               {"columnKind", "utf16CodeUnits"},
               {"invocations", json::array({std::move(invocation)})},
               {"results", std::move(results)}};
+  if (!run.source_root.empty()) {
+    std::error_code error;
+    const std::filesystem::path root =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(run.source_root, error), error);
+    one["originalUriBaseIds"]["SRCROOT"]["uri"] = uri((root / "").string());
+  }
   return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
           {"version", "2.1.0"},
           {"runs", json::array({std::move(one)})}};
@@ -222,6 +243,7 @@ json sarif_report(const ProgramRun& run) {
 bool write_report(const ProgramRun& run, const std::string& path, std::string* error) {
   const std::string text = ends_with(path, ".sarif")  ? dump(sarif_report(run))
                            : ends_with(path, ".json") ? dump(json_report(run))
+                           : ends_with(path, ".xml")  ? junit_report(run)
                                                       : text_report(run);
   *error = command::save_file(path, text);
   return error->empty();

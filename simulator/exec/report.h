@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulator/exec/run_record.h"
+#include "simulator/exec/suppression_use.h"
 
 namespace lockstep::exec {
 
@@ -15,6 +16,8 @@ struct ProgramRun {
   std::vector<std::string> command;  // the program and its arguments
   int exit_status = 0;               // of `lockstep exec`
   RunRecord record;
+  std::string source_root;  // SARIF names files below it from there; empty: not given
+  std::vector<UnusedSuppression> unused_suppressions;
 };
 
 // All findings, each as it was printed, then one line that sums up.
@@ -24,17 +27,19 @@ std::string text_report(const ProgramRun& run);
 std::string summary(const RunRecord& record);
 
 // {"command", "exit_status", "complete", "device", "checks", "schedule", "kernels": [{"name",
-// "launches", counters...}], "findings", "suppressed"}; counters are absent for kernels of a
+// "launches", counters...}], "findings", "suppressed", "unused_suppressions": [{"line", "text"}]};
+// counters are absent for kernels of a
 // process that did not end normally; "complete" is false where something could not be recorded.
 nlohmann::json json_report(const ProgramRun& run);
 
 // A SARIF log (OASIS, Static Analysis Results Interchange Format 2.1.0) with one run and one result
 // a finding. The source line is a result's location where the program was built with -lineinfo; the
-// kernel is its logical location; the other side of a race is a related location.
+// kernel is its logical location; the other side of a race is a related location. With a source
+// root, files below it have relative names with the base SRCROOT.
 nlohmann::json sarif_report(const ProgramRun& run);
 
-// Writes the report that the file's ending asks for: .json, .sarif, else text. False, with a
-// sentence, when it cannot be written.
+// Writes the report that the file's ending asks for: .json, .sarif, .xml (JUnit), else text. False,
+// with a sentence, when it cannot be written.
 bool write_report(const ProgramRun& run, const std::string& path, std::string* error);
 
 }  // namespace lockstep::exec

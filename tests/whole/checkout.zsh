@@ -46,7 +46,7 @@ _lockstep() {
         '*--seed=[seed of the generators, in place of one from each property'\''s name]:N:' \
         '*--random-seed=[mixed with each property'\''s name into a seed of its own]:N:' \
         '*--repeat=[everything N times, each time with other random seeds; stops at the first failure]:N:' \
-        '*--device=[simulator (the default); sm_75, sm_80, sm_89, sm_90, sm_100, ... (the simulated GPU as that one); gpu (this machine'\''s first GPU), all, or numbers of GPUs such as 0 or 0,1]:WHERE:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_120 simulator gpu all 0)' \
+        '*--device=[simulator (the default); sm_75, sm_80, sm_89, sm_90, sm_100, ... (the simulated GPU as that one); gpu (this machine'\''s first GPU), all, or numbers of GPUs such as 0 or 0,1]:WHERE:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 simulator gpu all 0)' \
         '*--sanitizer=[on a GPU\: under that tool of NVIDIA'\''s compute-sanitizer (memcheck, racecheck, initcheck or synccheck), once it has found a planted fault]:TOOL:(memcheck racecheck initcheck synccheck)' \
         '*--jobs=[suites that run at the same time; without it as many as there are processors on the simulated GPU, and 1 on a GPU]:N:' \
         '*--time-limit=[that a suite'\''s process may take (900)]:SECONDS:' \
@@ -67,12 +67,18 @@ _lockstep() {
       _arguments -s -S \
         '*-h+[this text]::' \
         '*--help=[this text]::' \
-        '*--report=[write the findings to FILE\: .json, .sarif, else text; -\: stdout; may be repeated]:FILE:_files' \
+        '*--report=[write the findings to FILE\: .json, .sarif, .xml (JUnit), else text; -\: stdout; may be repeated]:FILE:_files' \
+        '*--source-root=[SARIF and annotations name source files below FOLDER from there]:FOLDER:_files -/' \
+        '*--annotations=[a line on stderr for each finding at the end\: github (workflow commands), lines (FILE\:LINE\: error\: ..., for editors), none; default\: github where GITHUB_ACTIONS is true]:HOW:{github,lines,none}:(github lines none)' \
         '*--quiet=[no findings and no summary on stderr]::' \
         '*--stop=[end a launch at its first finding; else a kernel goes on where it can, and each place is reported once]::' \
         '*--require-kernels=[exit with 87 when no kernel was launched]::' \
+        '*--write-suppressions=[write a line for --suppressions for each error, to be looked at]:FILE:_files' \
+        '*--watch=[run again whenever the program changes; Ctrl-C ends]::' \
+        '*--watch-file=[with --watch\: run again when FILE changes too; may be repeated]:FILE:_files' \
+        '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
         '*--check=[which checks run\: all, none, or some of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries, strict-writes, with commas; -races\: all but races; all,leaks\: all, and leaks]:LIST:(all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes)' \
-        '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90, sm_100, sm_120]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_120)' \
+        '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, sm_110, sm_120]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
         '*--devices=[how many of them]:N:' \
         '*--memory=[memory of each device]:GIB:' \
         '*--schedule=[seed of the schedule; 0 is the deterministic order]:SEED:' \
@@ -85,12 +91,18 @@ _lockstep() {
       _arguments -s -S \
         '*-h+[this text]::' \
         '*--help=[this text]::' \
-        '*--report=[write the findings to FILE\: .json, .sarif, else text; -\: stdout; may be repeated]:FILE:_files' \
+        '*--report=[write the findings to FILE\: .json, .sarif, .xml (JUnit), else text; -\: stdout; may be repeated]:FILE:_files' \
+        '*--source-root=[SARIF and annotations name source files below FOLDER from there]:FOLDER:_files -/' \
+        '*--annotations=[a line on stderr for each finding at the end\: github (workflow commands), lines (FILE\:LINE\: error\: ..., for editors), none; default\: github where GITHUB_ACTIONS is true]:HOW:{github,lines,none}:(github lines none)' \
         '*--quiet=[no findings and no summary on stderr]::' \
         '*--stop=[end a launch at its first finding; else a kernel goes on where it can, and each place is reported once]::' \
         '*--require-kernels=[exit with 87 when no kernel was launched]::' \
+        '*--write-suppressions=[write a line for --suppressions for each error, to be looked at]:FILE:_files' \
+        '*--watch=[run again whenever the program changes; Ctrl-C ends]::' \
+        '*--watch-file=[with --watch\: run again when FILE changes too; may be repeated]:FILE:_files' \
+        '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
         '*--check=[which checks run\: all, none, or some of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries, strict-writes, with commas; -races\: all but races; all,leaks\: all, and leaks]:LIST:(all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes)' \
-        '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90, sm_100, sm_120]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_120)' \
+        '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, sm_110, sm_120]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
         '*--devices=[how many of them]:N:' \
         '*--memory=[memory of each device]:GIB:' \
         '*--schedule=[seed of the schedule; 0 is the deterministic order]:SEED:' \
@@ -115,8 +127,9 @@ _lockstep() {
         '*--toolkit=[report the CUDA toolkit'\''s headers too]::' \
         '*--source-root=[where relative names of source files begin; default\: the working folder]:FOLDER:_files -/' \
         '*--quiet=[no findings and no summary on stderr]::' \
+        '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
         '*--check=[which checks run\: all, none, or some of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries, strict-writes, with commas; -races\: all but races; all,leaks\: all, and leaks]:LIST:(all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes)' \
-        '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90, sm_100, sm_120]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_120)' \
+        '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, sm_110, sm_120]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
         '*--devices=[how many of them]:N:' \
         '*--memory=[memory of each device]:GIB:' \
         '*--schedule=[seed of the schedule; 0 is the deterministic order]:SEED:' \
@@ -149,6 +162,7 @@ _lockstep() {
         '*--resume=[go on with what an interrupted command has left in --out]::' \
         '*--trust-equivalents=[do not run those of --equivalents on that survive the first round; the report counts them]::' \
         '*--whole-runs=[run every mutant to its end, even where no launch of it leaves anything else than unchanged\: much slower]::' \
+        '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
         '*--suite=[only this suite; several between commas]:NAME:' \
         '*::program:_normal'
       ;;
@@ -160,11 +174,12 @@ _lockstep() {
         '*--entry=[kernel or function, if not the one that the task names]:NAME:' \
         '*--cases=[generated cases; each is called three times]:N:INT in [1 - 100000]:' \
         '*--seed=[seed of the cases; without it a new one is drawn]:N:NONNEGATIVE:' \
-        '*--device=[which device is simulated]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_120)' \
+        '*--device=[which device is simulated]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
         '*--json=[write the result as JSON to FILE; -\: stdout, without text]:FILE:_files' \
         '*--time-limit=[that the candidate may run]:SECONDS:POSITIVE:' \
         '*--memory-limit=[of the host that the candidate may allocate]:GIB:INT in [1 - 1024]:' \
         '*--isolation=[full\: in namespaces of its own, without network and files to write; off\: not isolated]:HOW:{full,off}:(full off)' \
+        '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
         '*:file:_files'
       ;;
     compare)
@@ -175,11 +190,12 @@ _lockstep() {
         '*--entry=[kernel or function, if not the one that the task names]:NAME:' \
         '*--cases=[generated cases; each is called three times]:N:INT in [1 - 100000]:' \
         '*--seed=[seed of the cases; without it a new one is drawn]:N:NONNEGATIVE:' \
-        '*--device=[which device is simulated]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_120)' \
+        '*--device=[which device is simulated]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
         '*--json=[write the result as JSON to FILE; -\: stdout, without text]:FILE:_files' \
         '*--time-limit=[that the candidate may run]:SECONDS:POSITIVE:' \
         '*--memory-limit=[of the host that the candidate may allocate]:GIB:INT in [1 - 1024]:' \
         '*--isolation=[full\: in namespaces of its own, without network and files to write; off\: not isolated]:HOW:{full,off}:(full off)' \
+        '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
         '*:file:_files'
       ;;
     inspect)

@@ -39,7 +39,7 @@ _lockstep() {
         --seed) words='' ;;
         --random-seed) words='' ;;
         --repeat) words='' ;;
-        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_120 simulator gpu all 0' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 simulator gpu all 0' ;;
         --sanitizer) words='memcheck racecheck initcheck synccheck' ;;
         --jobs) words='' ;;
         --time-limit) words='' ;;
@@ -60,16 +60,22 @@ _lockstep() {
       esac
       ;;
     exec)
-      options='-h --help= --report= --quiet= --stop= --require-kernels= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions='
+      options='-h --help= --report= --source-root= --annotations= --quiet= --stop= --require-kernels= --write-suppressions= --watch= --watch-file= --config= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions='
       case $before in
         -h) words='' ;;
         --help) words='' ;;
         --report) kind=-f ;;
+        --source-root) kind=-d ;;
+        --annotations) words='github lines none' ;;
         --quiet) words='' ;;
         --stop) words='' ;;
         --require-kernels) words='' ;;
+        --write-suppressions) kind=-f ;;
+        --watch) words='' ;;
+        --watch-file) kind=-f ;;
+        --config) kind=-f ;;
         --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes' ;;
-        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_120' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
         --devices) words='' ;;
         --memory) words='' ;;
         --schedule) words='' ;;
@@ -79,16 +85,22 @@ _lockstep() {
       esac
       ;;
     counters)
-      options='-h --help= --report= --quiet= --stop= --require-kernels= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions='
+      options='-h --help= --report= --source-root= --annotations= --quiet= --stop= --require-kernels= --write-suppressions= --watch= --watch-file= --config= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions='
       case $before in
         -h) words='' ;;
         --help) words='' ;;
         --report) kind=-f ;;
+        --source-root) kind=-d ;;
+        --annotations) words='github lines none' ;;
         --quiet) words='' ;;
         --stop) words='' ;;
         --require-kernels) words='' ;;
+        --write-suppressions) kind=-f ;;
+        --watch) words='' ;;
+        --watch-file) kind=-f ;;
+        --config) kind=-f ;;
         --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes' ;;
-        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_120' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
         --devices) words='' ;;
         --memory) words='' ;;
         --schedule) words='' ;;
@@ -98,7 +110,7 @@ _lockstep() {
       esac
       ;;
     coverage)
-      options='-h --help= --out= --text= --only= --toolkit= --source-root= --quiet= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions='
+      options='-h --help= --out= --text= --only= --toolkit= --source-root= --quiet= --config= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions='
       case $before in
         -h) words='' ;;
         --help) words='' ;;
@@ -108,8 +120,9 @@ _lockstep() {
         --toolkit) words='' ;;
         --source-root) kind=-d ;;
         --quiet) words='' ;;
+        --config) kind=-f ;;
         --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes' ;;
-        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_120' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
         --devices) words='' ;;
         --memory) words='' ;;
         --schedule) words='' ;;
@@ -119,7 +132,7 @@ _lockstep() {
       esac
       ;;
     mutate)
-      options='-h --help= --mutants= --seed= --operators= --jobs= --out= --fail-under= --files= --callers= --equivalents= --first= --sources= --resume= --trust-equivalents= --whole-runs='
+      options='-h --help= --mutants= --seed= --operators= --jobs= --out= --fail-under= --files= --callers= --equivalents= --first= --sources= --resume= --trust-equivalents= --whole-runs= --config='
       case $before in
         -h) words='' ;;
         --help) words='' ;;
@@ -137,10 +150,11 @@ _lockstep() {
         --resume) words='' ;;
         --trust-equivalents) words='' ;;
         --whole-runs) words='' ;;
+        --config) kind=-f ;;
       esac
       ;;
     judge)
-      options='-h --help= --task= --entry= --cases= --seed= --device= --json= --time-limit= --memory-limit= --isolation='
+      options='-h --help= --task= --entry= --cases= --seed= --device= --json= --time-limit= --memory-limit= --isolation= --config='
       kind=-f
       case $before in
         -h) words='' ;;
@@ -149,15 +163,16 @@ _lockstep() {
         --entry) words='' ;;
         --cases) words='' ;;
         --seed) words='' ;;
-        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_120' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
         --json) kind=-f ;;
         --time-limit) words='' ;;
         --memory-limit) words='' ;;
         --isolation) words='full off' ;;
+        --config) kind=-f ;;
       esac
       ;;
     compare)
-      options='-h --help= --task= --entry= --cases= --seed= --device= --json= --time-limit= --memory-limit= --isolation='
+      options='-h --help= --task= --entry= --cases= --seed= --device= --json= --time-limit= --memory-limit= --isolation= --config='
       kind=-f
       case $before in
         -h) words='' ;;
@@ -166,11 +181,12 @@ _lockstep() {
         --entry) words='' ;;
         --cases) words='' ;;
         --seed) words='' ;;
-        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_120' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
         --json) kind=-f ;;
         --time-limit) words='' ;;
         --memory-limit) words='' ;;
         --isolation) words='full off' ;;
+        --config) kind=-f ;;
       esac
       ;;
     inspect)

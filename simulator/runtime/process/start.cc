@@ -117,6 +117,7 @@ Runtime::Runtime() : findings(finding_log()), record(record_file()) {
   limits = settings.profile->limits();
   random.seed(settings.schedule);
   findings.set_quiet(settings.quiet);
+  findings.set_colours(settings.colours);
   if (settings.go_on) findings.count_repeats();
   try {
     memory = std::make_unique<memory::DeviceMemory>();

@@ -162,6 +162,7 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
       !read_number(lookup, "LOCKSTEP_INSTRUCTION_LIMIT", 0, ~std::uint64_t{0},
                    &settings.instruction_limit, &error) ||
       !read_number(lookup, "LOCKSTEP_QUIET", 0, 1, &settings.quiet, &error) ||
+      !read_number(lookup, "LOCKSTEP_COLOR", 0, 1, &settings.colours, &error) ||
       !read_number(lookup, "LOCKSTEP_COUNT", 0, 1, &settings.count, &error) ||
       !read_number(lookup, "LOCKSTEP_GO_ON", 0, 1, &settings.go_on, &error) ||
       !read_number(lookup, "LOCKSTEP_COVERAGE", 0, 1, &settings.coverage, &error) ||

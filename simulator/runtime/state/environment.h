@@ -15,6 +15,7 @@
 //   LOCKSTEP_INSTRUCTION_LIMIT=N  warp instructions a block may run before a time-limit finding;
 //                                 0: no limit; default kInstructionLimit
 //   LOCKSTEP_QUIET=0              1: findings and explanations are not printed as they happen
+//   LOCKSTEP_COLOR=0              1: findings are printed with a terminal's colours
 //   LOCKSTEP_SUPPRESSIONS=FILE    known findings that are not reported (check/suppressions.h)
 //   LOCKSTEP_GO_ON=0              1: a kernel continues after a finding where it can (a race, an
 //                                 unwritten value, ...), and each place is reported once
@@ -59,6 +60,7 @@ struct Settings {
   std::uint64_t schedule = 0;
   int host_threads = 0;
   std::uint64_t instruction_limit = kInstructionLimit;
+  bool colours = false;  // findings are printed for a terminal
   bool quiet = false;
   bool count = false;
   bool coverage = false;

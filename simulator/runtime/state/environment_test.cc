@@ -71,6 +71,7 @@ TEST(Environment, EverySettingIsRead) {
                                {"LOCKSTEP_HOST_THREADS", "7"},
                                {"LOCKSTEP_INSTRUCTION_LIMIT", "1000"},
                                {"LOCKSTEP_QUIET", "1"},
+                               {"LOCKSTEP_COLOR", "1"},
                                {"CUDA_LAUNCH_BLOCKING", "1"}});
   EXPECT_EQ(s.profile->name, "sm_75");
   EXPECT_EQ(s.devices, 3);
@@ -79,6 +80,7 @@ TEST(Environment, EverySettingIsRead) {
   EXPECT_EQ(s.host_threads, 7);
   EXPECT_EQ(s.instruction_limit, 1000u);
   EXPECT_TRUE(s.quiet);
+  EXPECT_TRUE(s.colours);
   EXPECT_TRUE(s.launch_blocking);
 }
 

@@ -39,14 +39,32 @@ void put_access(json& out, const check::Access& access) {
 
 bool is_error(const check::Finding& f) { return f.severity == check::Severity::kError; }
 
+// The kind in red (of information, yellow), places in cyan.
+std::string coloured(const std::string& text, bool error) {
+  constexpr const char *kRed = "\033[1;31m", *kYellow = "\033[1;33m", *kCyan = "\033[36m",
+                       *kPlain = "\033[0m";
+  const std::size_t kind = text.find_first_of(":\n");
+  std::string out = error ? kRed : kYellow;
+  out += text.substr(0, kind) + kPlain;
+  for (std::size_t at = kind; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at + 1), text.size());
+    const std::string line = text.substr(at, end - at);
+    const bool place = line.starts_with("\n  at ");
+    out += place ? "\n  at " + (kCyan + line.substr(6)) + kPlain : line;
+    at = end;
+  }
+  return out;
+}
+
 // Runs after the program's own exit handlers and destructors, because it is registered when the
 // library is loaded.
 void show_in_exit_status(int status, void* log) {
   if (status != 0 || !static_cast<const FindingLog*>(log)->errors_untaken()) return;
-  std::fprintf(
-      stderr,
-      "lockstep: errors were found and nobody took them: the exit status is %d instead of 0\n",
-      kExitWithFindings);
+  if (!static_cast<const FindingLog*>(log)->quiet())
+    std::fprintf(
+        stderr,
+        "lockstep: errors were found and nobody took them: the exit status is %d instead of 0\n",
+        kExitWithFindings);
   std::fflush(nullptr);
   _exit(kExitWithFindings);
 }
@@ -62,7 +80,8 @@ void FindingLog::print(const check::Finding& finding) const {
   if (quiet_) return;
   const OutputSignalsHeldBack held_back;
   std::fflush(stdout);  // what the program printed before stays before
-  std::fprintf(stderr, "%s\n", finding.to_string().c_str());
+  const std::string text = finding.to_string();
+  std::fprintf(stderr, "%s\n", (colours_ ? coloured(text, is_error(finding)) : text).c_str());
   std::fflush(stderr);
 }
 
@@ -157,6 +176,11 @@ bool FindingLog::errors_untaken() const {
 bool FindingLog::set_quiet(bool quiet) {
   std::lock_guard lock(mutex_);
   return std::exchange(quiet_, quiet);
+}
+
+void FindingLog::set_colours(bool colours) {
+  std::lock_guard lock(mutex_);
+  colours_ = colours;
 }
 
 bool FindingLog::quiet() const {

@@ -51,6 +51,8 @@ class FindingLog {
   bool errors_untaken() const;
   bool set_quiet(bool quiet);
   bool quiet() const;
+  // Whether what is printed has a terminal's colours: the kind, the places.
+  void set_colours(bool colours);
 
  private:
   // What is known of a finding beside itself.
@@ -66,7 +68,7 @@ class FindingLog {
   mutable std::mutex mutex_;
   check::UniqueFindings kept_;
   std::map<std::uint64_t, State> states_;  // by number
-  bool quiet_ = false, count_repeats_ = false;
+  bool quiet_ = false, colours_ = false, count_repeats_ = false;
 };
 
 // The array that extension.h describes.
