@@ -121,8 +121,7 @@ class BranchFields : public Fields {
 
 // An operation with data beside the program: an index into Program::calls (kCall), tables
 // (kBranchTable), bulk_copies (kBulkCopy, kTensorMapCopy), async_stores (kAsyncStore,
-// kBulkStore, kTryCancel),
-// tensor_copies (kTensorCopy) or tensor_operations (of tensor memory).
+// kBulkStore, kTryCancel), tensor_copies (kTensorCopy) or tensor_operations (of tensor memory).
 class SideDataFields : public Fields {
  public:
   explicit SideDataFields(Op& op) : Fields(op) {}
