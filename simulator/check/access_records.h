@@ -35,6 +35,7 @@ struct AccessRecord {
   Stamp at_lane(std::uint32_t lane) const {
     return {block, epoch, clock, warp, static_cast<std::uint8_t>(lane)};
   }
+  bool reads_weakly() const { return !write && !strong; }
   // Whether it is of the warp that accesses now; and at this very time.
   bool is_of_warp(const Side& side) const { return block == side.block && warp == side.warp; }
   bool is_now(const Side& side) const {
@@ -116,6 +117,12 @@ class AccessRecords {
   bool counts(CellHalf h) const { return h.is_since(first_counted_); }
   // The record of a half that counts, and the accesses of the two threads that it may name.
   const AccessRecord& of(CellHalf h) const { return numbered(h.number()).record; }
+  // Brings the records that count of a cell into the cache. The cell may change meanwhile.
+  void fetch_ahead(GlobalCell cell) const {
+    if (cell.is_apart()) return;
+    for (const CellHalf h : {cell.write(), cell.read()})
+      if (counts(h)) __builtin_prefetch(&numbered(h.number()));
+  }
   LaneAccess first(CellHalf h) const { return {of(h), h.lane()}; }
   LaneAccess second(CellHalf h) const {
     const std::uint32_t link = link_of(h.number()).load(std::memory_order_relaxed);

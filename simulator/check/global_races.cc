@@ -286,6 +286,16 @@ inline __attribute__((always_inline)) void GlobalRaces::write_strongly(CellHalf&
   }
 }
 
+// Whether `side` reads weakly what nobody has written, or read strongly: most scattered reads. Such
+// an access races with nothing, and the state after it is kRead. `cell` is neither split nor a
+// story, and its halves count or are empty.
+inline __attribute__((always_inline)) bool GlobalRaces::only_reads(GlobalCell cell,
+                                                                   const Side& side) const {
+  return !side.write && !side.strong && cell.write().empty() &&
+         !records_.counts_earlier_launches() &&
+         (cell.read().empty() || records_.of(cell.read()).reads_weakly());
+}
+
 // access() to all bytes that the cell describes, or of one that is untouched. `next`: the state
 // that it makes, not kStory.
 inline __attribute__((always_inline)) bool GlobalRaces::access_halves(GlobalCell& cell,
@@ -344,6 +354,13 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(GlobalCell& cell, std::
     }
     here = here.since(records_.first_counted());
     before = here;
+    if (!here.is_story() && only_reads(here, me.side())) {
+      CellHalf rd = here.read();
+      read_weakly(rd, ByteSet::all(), lane, me);
+      here = after = {CellHalf(), rd};
+      any = true;
+      continue;
+    }
     const CellState next =
         here.is_story() ? CellState::kStory : ask.next(here.write(), here.read());
     if (next == CellState::kStory) {
@@ -386,6 +403,13 @@ bool GlobalRaces::access(GlobalCell& cell, std::uint32_t mask, std::uint32_t lan
       (!rd.empty() && rd.bytes() != bytes)) {
     cell = known;
     return access_apart(cell, mask, lane, me, conflict);
+  }
+  if (only_reads(known, me.side())) {
+    CellHalf after = rd;
+    read_weakly(after, bytes, lane, me);
+    known = {wr, after};
+    if (known != cell) cell = known;
+    return false;
   }
   const CellState next = CellQuestions(records_, me.side(), lane).next(wr, rd);
   if (next == CellState::kStory) {

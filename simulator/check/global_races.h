@@ -162,6 +162,7 @@ class GlobalRaces {
   bool make_story(GlobalCell& cell, Memo& memo);
   bool split(GlobalCell& cell, Memo& memo);
   CellHalf half(Access& access, ByteSet bytes, std::uint32_t lane, CellHalf otherwise) const;
+  bool only_reads(GlobalCell cell, const Side& side) const;
   void read_weakly(CellHalf& rd, ByteSet bytes, std::uint32_t lane, Access& access);
   void write_strongly(CellHalf& h, ByteSet bytes, std::uint32_t lane, Access& access);
   bool access_halves(GlobalCell& cell, CellState next, ByteSet bytes, std::uint32_t lane,

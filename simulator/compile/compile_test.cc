@@ -55,7 +55,7 @@ TEST(Compile, AnErrorNamesTheFunctionAndTheLineAndFreesTheVariables) {
 constexpr const char* kPartly = R"(
 .func bad()
 {
-clusterlaunchcontrol.unheard;
+multimem.unheard;
 }
 .func between()
 {
@@ -111,7 +111,7 @@ TEST(Compile, AnUnknownInstructionRefusesWhatMayReachIt) {
   };
   EXPECT_THAT(
       why("bad"),
-      HasSubstr("bad: PTX line 7, in bad: unknown instruction 'clusterlaunchcontrol.unheard'"));
+      HasSubstr("bad: PTX line 7, in bad: unknown instruction 'multimem.unheard'"));
   EXPECT_EQ(why("between"), "") << "of functions only what is wrong in them";
   EXPECT_EQ(why("fine"), "");
   EXPECT_THAT(why("a"), HasSubstr("bad: PTX line 7"));

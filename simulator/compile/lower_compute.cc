@@ -163,10 +163,13 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
 
   const bool packs = i.opcode == Opcode::k_mov && operands.size() == 2 &&
                      operands[1].kind == Operand::Kind::kVector;
-  const bool unpacks = i.opcode == Opcode::k_mov && operands[0].kind == Operand::Kind::kVector;
+  const bool answers = i.opcode == Opcode::k_clusterlaunchcontrol_query_cancel,
+             unpacks = (i.opcode == Opcode::k_mov || answers) &&
+                       operands[0].kind == Operand::Kind::kVector;
   if (unpacks) {
     const auto& parts = operands[0].elements;
-    const int bytes = bytes_of(i.modifiers.type) / static_cast<int>(parts.size());
+    const Type whole = answers ? i.modifiers.source_type : i.modifiers.type;
+    const int bytes = bytes_of(whole) / static_cast<int>(parts.size());
     if (parts.size() != 2 && parts.size() != 4)
       b.refuse(i, "is not implemented by the simulated GPU");
     Slot* const places[4] = {&op.dst, &op.dst2, &op.src[1], &op.src[2]};
@@ -176,7 +179,7 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
           parts[n].kind == Operand::Kind::kRegister ? b.register_bytes(parts[n]) : bytes);
       uses.push_back({*places[n], Role::kWrite});
     }
-    put_source(operands[1], bytes_of(i.modifiers.type));
+    put_source(operands[1], bytes_of(whole));
   } else {
     const Operand& d = operands[0];
     const int bytes = operand_bytes(i, 0);

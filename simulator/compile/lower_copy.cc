@@ -118,6 +118,21 @@ void lower_bulk_store(FunctionBuilder& b, const Instruction& i) {
          {{s.to.slot, Role::kAddress}, {s.data[0], Role::kAddress}});
 }
 
+void lower_try_cancel(FunctionBuilder& b, const Instruction& i) {
+  program::AsyncStore s;
+  s.space = space_of(i.modifiers);
+  s.to = b.further_address(i, i.operands[0], s.space);
+  s.mbarrier = b.further_address(i, i.operands[1], s.space);
+  s.to_all = i.modifiers.variant == 1;
+  Op op;
+  op.kind = OpKind::kMemory;
+  b.set_action(op, Action::kTryCancel);
+  op.as<program::SideDataFields>().set_index(b.program().async_stores.size());
+  b.program().async_stores.push_back(s);
+  b.emit(i, op, ValidityTransfer::kControl,
+         {{s.to.slot, Role::kAddress}, {s.mbarrier.slot, Role::kAddress}});
+}
+
 }  // namespace
 
 void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
@@ -129,6 +144,7 @@ void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
     case Opcode::k_cp_reduce_async_bulk: lower_bulk_copy(b, i); return;
     case Opcode::k_red_async:
     case Opcode::k_st_async: lower_async_store(b, i); return;
+    case Opcode::k_clusterlaunchcontrol_try_cancel: lower_try_cancel(b, i); return;
     case Opcode::k_st_bulk: lower_bulk_store(b, i); return;
     case Opcode::k_cp_async_commit_group: b.set_action(op, Action::kCopyCommit); break;
     case Opcode::k_cp_async_wait_all:

@@ -468,8 +468,7 @@ std::string explain_no_match(std::string_view opcode) {
 }
 
 bool is_instruction(std::string_view opcode) {
-  constexpr std::string_view kWithoutForms[] = {"clusterlaunchcontrol", "istypep", "multimem",
-                                                "tcgen05"};
+  constexpr std::string_view kWithoutForms[] = {"istypep", "multimem", "tcgen05"};
   const std::string_view word = first_word(opcode);
   return forms_by_word().contains(word) ||
          std::find(std::begin(kWithoutForms), std::end(kWithoutForms), word) !=

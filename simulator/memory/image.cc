@@ -140,6 +140,16 @@ std::uint32_t from_half(std::uint16_t half) {
 
 constexpr std::uint32_t kNotANumber = 0x7fffffff;
 
+// 2^n as a double, for n from -1022 to 1023: no call of ldexp for each element.
+double power_of_two(int n) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52);
+}
+// The n for which |x| is in [2^(n - 1), 2^n), as frexp() gives it. x is neither 0 nor subnormal, as
+// a double, nor without end.
+int exponent_above(double x) {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff) - 1022;
+}
+
 // The channel `c` of the border's colour, as an element of the format would give it.
 std::uint32_t border_channel(const Texture& t, std::size_t c) {
   const Format& format = t.image.format;
@@ -172,20 +182,19 @@ std::uint32_t mix(const float values[], const int weights[], int count, int digi
   }
   if (endless != 0) return std::bit_cast<std::uint32_t>(endless);
   if (largest == 0) return negative ? 0x80000000u : 0;
-  int exponent = 0;
-  std::frexp(largest, &exponent);
+  const int exponent = exponent_above(static_cast<double>(largest));
   const int unit = exponent - digits - 4;  // a value is less than 2^(digits + 4) units
+  const double units = power_of_two(-unit);
   std::int64_t sum = 0;
   for (int i = 0; i < count; ++i)
-    sum +=
-        weights[i] * static_cast<std::int64_t>(std::ldexp(static_cast<double>(values[i]), -unit));
+    sum += weights[i] * static_cast<std::int64_t>(static_cast<double>(values[i]) * units);
   // In units of 2^(unit - 8). As many digits are left as the format has.
   const std::uint64_t size = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
   const int least = digits == 11 ? -24 : -149;  // the smallest subnormal's exponent
   const int drop =
       std::max({static_cast<int>(std::bit_width(size)) - digits, least - (unit - 8), 0});
-  const double rounded = std::ldexp(
-      static_cast<double>(drop == 0 ? size : ((size >> (drop - 1)) + 1) >> 1), drop + unit - 8);
+  const double rounded = static_cast<double>(drop == 0 ? size : ((size >> (drop - 1)) + 1) >> 1) *
+                         power_of_two(drop + unit - 8);
   return std::bit_cast<std::uint32_t>(static_cast<float>(sum < 0 ? -rounded : rounded));
 }
 
@@ -240,6 +249,15 @@ const Image* Images::surface(std::uint64_t handle) const {
 
 Texel read_element(const std::byte* at, const Format& format, bool normalized_read) {
   Texel result{};
+  if (format.bits == 32) {
+    // Nothing to widen or to scale: one load that zeroes the channels that are not there.
+    const void* const from = at;
+    const __m128i all = format.channels == 1   ? _mm_loadu_si32(from)
+                        : format.channels == 2 ? _mm_loadl_epi64(static_cast<const __m128i*>(from))
+                                               : _mm_loadu_si128(static_cast<const __m128i*>(from));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(result.data()), all);
+    return result;
+  }
   for (int c = 0; c < format.channels; ++c) {
     std::uint32_t& out = result[static_cast<std::size_t>(c)];
     std::memcpy(&out, at + c * format.bits / 8, static_cast<std::size_t>(format.bits / 8));
@@ -251,7 +269,7 @@ Texel read_element(const std::byte* at, const Format& format, bool normalized_re
     if (is_signed)
       out = static_cast<std::uint32_t>(static_cast<std::int32_t>(out << (32 - format.bits)) >>
                                        (32 - format.bits));
-    if (!normalized_read || format.bits == 32) continue;
+    if (!normalized_read) continue;
     const double largest = is_signed ? (1 << (format.bits - 1)) - 1 : (1 << format.bits) - 1;
     const double value =
         is_signed ? static_cast<double>(static_cast<std::int32_t>(out)) : static_cast<double>(out);

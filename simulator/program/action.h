@@ -67,6 +67,7 @@ enum class Action : std::uint8_t {
   kBulkCopy,
   kAsyncStore,
   kBulkStore,
+  kTryCancel,  // clusterlaunchcontrol.try_cancel
   kBulkCommit,
   kBulkWait,
   kTensorCopy,

@@ -50,11 +50,13 @@ struct BulkCopy {
 };
 
 // Action::kAsyncStore: st.async and red.async. Action::kBulkStore: st.bulk, of which data[0] is the
-// number of bytes. SideDataFields: index into Program::async_stores.
+// number of bytes. Action::kTryCancel: clusterlaunchcontrol.try_cancel. SideDataFields: index into
+// Program::async_stores.
 struct AsyncStore {
   AddressOperand to, mbarrier;
   isa::Space space = isa::Space::kNone;  // kGeneric or kSharedCluster, of both
   std::uint8_t width = 0, elements = 1;
+  bool to_all = false;  // try_cancel: to all blocks of the cluster
   Slot data[4] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot};
   isa::AtomOp reduction = isa::AtomOp::kNone;
   isa::Type type = isa::Type::kNone;

@@ -326,6 +326,21 @@ void for_granules(std::uint64_t first, std::uint64_t last, check::GlobalCell* ce
   }
 }
 
+// Cells of scattered lanes, and what they name, lie in other cache lines each: all are asked for
+// before the first is waited for.
+template <class CellsOf>
+void fetch_ahead(const GlobalRaces& races, const Request& r, LaneMask lanes, CellsOf cells_of) {
+  const check::GlobalCell* cells[kWarpSize];
+  each(lanes, [&](int i) {
+    cells[i] = cells_of(r.address[i]);
+    if (cells[i] != nullptr) __builtin_prefetch(cells[i], 1);
+    __builtin_prefetch(r.host[i]);
+  });
+  each(lanes, [&](int i) {
+    if (cells[i] != nullptr) races.records().fetch_ahead(*cells[i]);
+  });
+}
+
 // Each lane's access to its cells, and its store while nobody else can look.
 template <class CellsOf, class Where>
 bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells_of, Where where) {
@@ -336,6 +351,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   GlobalRaces::Access access(races, side, k.race_memo);
   if (r.size >= 4 && r.size <= 16 && !few(lanes))
     lanes &= ~record_cells(w, r, lanes, access, cells_of);
+  if (!few(lanes)) fetch_ahead(races, r, lanes, cells_of);
   bool good = true;
   each(lanes, [&](int i) {
     const std::uint64_t first = r.address[i], last = first + r.size - 1;

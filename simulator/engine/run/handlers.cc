@@ -68,6 +68,7 @@ class EngineHandlers final : public program::Handlers {
       case Action::kBulkCopy: return &run_bulk_copy;
       case Action::kAsyncStore: return &run_async_store;
       case Action::kBulkStore: return &run_bulk_store;
+      case Action::kTryCancel: return &run_try_cancel;
       case Action::kBulkCommit: return &run_bulk_commit;
       case Action::kBulkWait: return &run_bulk_wait;
       case Action::kTensorCopy: return &run_tensor_copy;

@@ -66,6 +66,7 @@ const std::set<Action>& expected() {
       Action::kTensorCommit,
       Action::kTensorMultiply,
       Action::kTensorShift,
+      Action::kTryCancel,
   };
   return *actions;
 }

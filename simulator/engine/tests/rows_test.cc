@@ -51,7 +51,8 @@ bool always_a_finding(const isa::FormRow& row) {
     case isa::Opcode::k_tcgen05_mma:
     case isa::Opcode::k_tcgen05_shift:
     case isa::Opcode::k_tcgen05_st:
-    case isa::Opcode::k_st_bulk:  // of any address: bulk_store_test.cc
+    case isa::Opcode::k_clusterlaunchcontrol_try_cancel:  // launch_control_test.cc
+    case isa::Opcode::k_st_bulk:                          // of any address: bulk_store_test.cc
     case isa::Opcode::k_wgmma_mma_async:
     case isa::Opcode::k_wgmma_mma_async_sp:
     case isa::Opcode::k_cp_async_bulk_tensor:

@@ -89,6 +89,33 @@ int width_of(Type type) {
   }
 }
 
+// The answer of clusterlaunchcontrol.try_cancel, which is opaque to programs: the place of the
+// first block of the cluster, and whether it will not begin.
+struct CancelAnswer {
+  u32 at[3], canceled;
+};
+void query_canceled(Warp& w, const Op& op, LaneMask mask) {
+  const auto* a = source<CancelAnswer>(w, op.src[0]);
+  LaneMask r = 0;
+  for (int i = 0; i < kWarpSize; ++i) r |= LaneMask{a[i].canceled != 0} << i;
+  set_predicate(w, op.dst, r, mask);
+}
+template <int Dimension>
+LOCKSTEP_INLINE u32 first_block(CancelAnswer a) {
+  return a.at[Dimension];
+}
+Handler query_form(const AluKey& key) {
+  switch (key.modifiers.variant) {
+    case 0: return widths(key, 0, 16) ? &query_canceled : nullptr;
+    // The fourth is of no meaning.
+    case 1: return widths(key, 4, 4, 4, 4, 16) ? &unpack<Bits128, u32, 4> : nullptr;
+    case 2: return widths(key, 4, 16) ? &unary<u32, CancelAnswer, first_block<0>> : nullptr;
+    case 3: return widths(key, 4, 16) ? &unary<u32, CancelAnswer, first_block<1>> : nullptr;
+    case 4: return widths(key, 4, 16) ? &unary<u32, CancelAnswer, first_block<2>> : nullptr;
+    default: return nullptr;
+  }
+}
+
 Handler move_form(const AluKey& key) {
   const bool vector =
       key.modifiers.variant !=
@@ -184,6 +211,7 @@ Handler choose_form(const AluKey& key) {
 Handler resolve_move(const AluKey& key) {
   switch (key.opcode) {
     case Opcode::k_mov: return move_form(key);
+    case Opcode::k_clusterlaunchcontrol_query_cancel: return query_form(key);
     case Opcode::k_selp: return select_form(key);
     case Opcode::k_slct:
       switch (width_of(key.modifiers.type)) {

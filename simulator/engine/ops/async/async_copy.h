@@ -24,6 +24,7 @@ void run_copy_commit(Warp& w, const Op& op, LaneMask mask);
 void run_copy_wait(Warp& w, const Op& op, LaneMask mask);
 void run_copy_arrive(Warp& w, const Op& op, LaneMask mask);
 
+void run_try_cancel(Warp& w, const Op& op, LaneMask mask);   // clusterlaunchcontrol.try_cancel
 void run_bulk_store(Warp& w, const Op& op, LaneMask mask);   // st.bulk
 void run_async_store(Warp& w, const Op& op, LaneMask mask);  // st.async, red.async
 void run_bulk_copy(Warp& w, const Op& op, LaneMask mask);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "simulator/engine/access/access.h"
+#include "simulator/engine/access/global_memory.h"
 #include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/uninitialised.h"
@@ -257,6 +258,25 @@ void element_addresses(const Matrix& m, const Lattice& at, int n, std::uint64_t*
   }
 }
 
+// Whether the elements of a register, the first of which r.address has, are neighbours in aligned
+// words of global memory that kernels may touch: then one access of four bytes a lane moves them.
+bool is_word(Warp& w, const Op& op, const Matrix& m, const Lattice& at, int first, int elements,
+             const Request& r) {
+  if (elements == 1 || static_cast<Space>(op.space) != Space::kGlobal) return false;
+  const Extent e = extent(r.address, kAllLanes);
+  if (e.bits % 4 != 0 || !holds(cached(*w.block->worker, op), e.low, e.high - e.low + 4))
+    return false;
+  std::uint64_t next[kWarpSize];
+  for (int i = 1; i < elements; ++i) {
+    element_addresses(m, at, first + i, next);
+    std::uint64_t apart = 0;
+    for (int l = 0; l < kWarpSize; ++l)
+      apart |= next[l] ^ (r.address[l] + static_cast<std::uint64_t>(i) * op.width);
+    if (apart != 0) return false;
+  }
+  return true;
+}
+
 // Runs `move` for every access: the register's slot, the byte of the register, and the request with
 // its addresses.
 template <class Move>
@@ -272,8 +292,13 @@ void each_access(Warp& w, const Op& op, LaneMask mask, bool reads, const Move& m
       Request r = request(w, op, op.width);
       (reads ? r.reads : r.writes) = true;
       element_addresses(m, at, n * per + e, r.address);
-      if (!move(r, w.block->program->slots[m.d.first + static_cast<std::uint32_t>(n)], e * op.width,
-                m.d.bits == 64 ? 8 : 4))
+      const bool whole = e == 0 && is_word(w, op, m, at, n * per, accesses, r);
+      if (whole) {
+        r.size = 4;
+        e = accesses;
+      }
+      if (!move(r, w.block->program->slots[m.d.first + static_cast<std::uint32_t>(n)],
+                whole ? 0 : e * op.width, m.d.bits == 64 ? 8 : 4))
         return;
     }
   }
@@ -293,11 +318,11 @@ void run_load_fragment(Warp& w, const Op& op, LaneMask mask) {
     auto* d = destination<std::byte>(w, slot);
     each(mask, [&](int l) {
       std::byte v[16];  // an element is of at most 8 bytes, but the compiler does not know
-      load_element(v, r.host[l], op.width);
-      std::memcpy(d + l * register_bytes + byte, v, op.width);
+      load_element(v, r.host[l], r.size);
+      std::memcpy(d + l * register_bytes + byte, v, r.size);
       if (!(r.unwritten >> l & 1)) return;
       invalid |= 1u << l;
-      missing[l] |= static_cast<std::uint8_t>((r.missing[l] & ((1u << op.width) - 1)) << byte);
+      missing[l] |= static_cast<std::uint8_t>((r.missing[l] & ((1u << r.size) - 1)) << byte);
     });
     if (r.unwritten != 0) begin_tracking(w);
     if (w.control->tracking)
@@ -313,7 +338,7 @@ void run_store_fragment(Warp& w, const Op& op, LaneMask mask) {
                                          ? validity_word(w.control->frames[w.control->frame], slot)
                                          : nullptr) {
       each(word->invalid & mask, [&](int l) {
-        const std::uint32_t missing = word->bytes[l] >> byte & ((1u << op.width) - 1);
+        const std::uint32_t missing = word->bytes[l] >> byte & ((1u << r.size) - 1);
         if (missing == 0) return;
         r.invalid |= 1u << l;
         r.missing[l] = missing;
@@ -329,7 +354,7 @@ void run_store_fragment(Warp& w, const Op& op, LaneMask mask) {
       note_unwritten_store(w, r);
       keep_origins(w, r);
     }
-    each(mask, [&](int l) { store_element(r.host[l], r.value + l * register_bytes, op.width); });
+    each(mask, [&](int l) { store_element(r.host[l], r.value + l * register_bytes, r.size); });
     return true;
   });
   accessed_as_one(w);
