@@ -83,9 +83,23 @@ finds tar.xz "mkdir -p /opt && tar -xf /root/lockstep.tar.xz -C /opt" \
 fresh
 cp -L packages/packages.deb "$root/root/lockstep_${version}_amd64.deb"
 finds deb "dpkg -i /root/lockstep_${version}_amd64.deb" lockstep
+expect_match "deb: the manual page" "$(head -2 "$root/usr/share/man/man1/lockstep.1")" \
+  "LOCKSTEP 1 .*lockstep $version"
 expect "deb: removed without a rest" \
   "$(inside "$root" 'dpkg --purge lockstep > /dev/null 2>&1
     find / -xdev -iname "*lockstep*" -not -path "/root/*" -not -path "/proc/*"')" ""
+
+# The container file's own commands, in place of its FROM and COPY.
+fresh
+cp -L packages/packages.deb "$root/tmp/lockstep_${version}_amd64.deb"
+run=$(sed -n '/^RUN/,/[^\\]$/p' packages/container/Containerfile | sed 's/^RUN //')
+finds container "$run" lockstep
+expect_match "container: judge has its NumPy" \
+  "$(inside "$root" 'touch /root/t.py; lockstep judge --task=/root/t.py /root/none.cu' 2>&1)" \
+  'defines no `task`'
+word=$(sed -n 's/^CMD \["\(.*\)"\]$/\1/p' packages/container/Containerfile)
+expect_match "container: what it starts" "$(inside "$root" "lockstep $word")" \
+  'Usage: lockstep'
 
 fresh python3-venv python3-pip
 wheel=lockstep-$version-py3-none-manylinux_2_36_x86_64.whl
