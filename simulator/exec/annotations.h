@@ -1,4 +1,5 @@
-// One line for each finding of a run, for programs that read a log: runners of workflows, and editors.
+// One line for each finding of a run, for programs that read a log: runners of workflows, and
+// editors.
 #pragma once
 
 #include <string>
