@@ -94,6 +94,17 @@ TEST(Terminal, QuietIsQuiet) {
   EXPECT_EQ(o.err, "");
 }
 
+TEST(Advice, OfAnUpdateInOneLineIsAnAtomic) {
+  const std::string atomic = "as *p += 1 does: an atomic operation, such as atomicAdd. Otherwise: ";
+  EXPECT_TRUE(
+      has(run("exec -- tests/exec/update 4 1 1").err, atomic + "Nothing orders the two blocks"));
+  EXPECT_TRUE(has(run("exec -- tests/exec/update 1 32 1").err,
+                  atomic + "Nothing orders the two threads of this warp"));
+  const Outcome two_lines = run("exec -- tests/exec/update 4 1 2");
+  EXPECT_EQ(two_lines.status, 86);
+  EXPECT_FALSE(has(two_lines.err, "atomicAdd")) << two_lines.err;
+}
+
 TEST(Watch, RunsAgainWhenAFileChanges) {
   const std::string program = scratch("watched"), also = scratch("also.txt"), log = scratch("log");
   std::ofstream(also) << "1";
