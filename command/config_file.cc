@@ -145,7 +145,8 @@ std::variant<ConfigFile, std::string> parse_config(const std::string& text) {
 std::string find_config(const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code error;
-  for (fs::path at = fs::absolute(folder, error); !at.empty(); at = at.parent_path()) {
+  for (fs::path at = fs::absolute(folder, error).lexically_normal(); !at.empty();
+       at = at.parent_path()) {
     if (const fs::path file = at / "lockstep.toml"; fs::is_regular_file(file, error))
       return file.string();
     if (at == at.parent_path()) break;

@@ -83,6 +83,7 @@ TEST_F(Project, OptionsOfTheFileCountAndTheCommandLineWins) {
   const CommandLine line = parsed({"exec", "--schedule=9", "--", "./program", "--check=none"});
   ASSERT_FALSE(line.status);
   EXPECT_EQ(fs::canonical(line.config), fs::canonical(folder_ / "lockstep.toml"));
+  EXPECT_EQ(line.config.find("/./"), std::string::npos) << line.config;
   EXPECT_EQ(line.exec.set.at("LOCKSTEP_CHECKS"), "races,bounds");
   EXPECT_EQ(line.exec.set.at("LOCKSTEP_SCHEDULE"), "9");
   EXPECT_TRUE(line.exec.quiet);

@@ -21,7 +21,10 @@
 #include "harness/report/report_html.h"
 #include "harness/report/run_report.h"
 #include "simulator/check/finding.h"
+#include "simulator/exec/annotations.h"
+#include "simulator/exec/junit_report.h"
 #include "simulator/exec/report.h"
+#include "simulator/exec/suppression_use.h"
 #include "tests/made_passport.h"
 
 namespace lockstep {
@@ -263,6 +266,10 @@ TEST(Whole, ReportsOfExec) {
   expect_file("exec.txt", exec::text_report(run));
   expect_file("exec.json", exec::json_report(run).dump(2) + "\n");
   expect_file("exec.sarif", exec::sarif_report(run).dump(2) + "\n");
+  expect_file("exec.xml", exec::junit_report(run));
+  expect_file("exec_lines.txt", exec::annotations(run, exec::Annotations::kLines));
+  expect_file("exec_github.txt", exec::annotations(run, exec::Annotations::kGithub));
+  expect_file("exec_suppressions.txt", exec::suppressions_for(run.record.findings));
   run.record.lossy = true;
   run.record.checks = "none";
   std::string summaries = exec::summary(run.record) + "\n";
@@ -323,6 +330,10 @@ std::map<std::string, std::string> said(const command::CommandLine& c) {
       {"exec.only", joined(c.exec.only)},
       {"exec.toolkit", std::to_string(c.exec.toolkit)},
       {"exec.root", c.exec.root},
+      {"exec.annotations", c.exec.annotations},
+      {"exec.write_suppressions", c.exec.write_suppressions},
+      {"exec.watch", std::to_string(c.exec.watch)},
+      {"exec.watched", joined(c.exec.watched)},
       {"mutate.sample", std::to_string(c.mutate.sample)},
       {"mutate.seed", std::to_string(c.mutate.seed)},
       {"mutate.operators", joined(c.mutate.operators)},
@@ -448,6 +459,7 @@ TEST(Whole, HelpAndCompletions) {
     expect_file(checkout ? "checkout.zsh" : "installed.zsh", command::completion(offer, "zsh"));
   }
   expect_file("help.txt", text);
+  expect_file("lockstep.1", command::manual(command::whole_offer(false)));
 }
 
 }  // namespace

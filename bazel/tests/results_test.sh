@@ -52,4 +52,9 @@ expect "Bazel stopped at once" "$(report 1 < /dev/null)" "0 passed, 1 failed -> 
 expect "no test was selected" "$(library //a:z | report 4)" "0 passed, 0 failed -> 4"
 expect "no test was selected and Bazel is content" "$(library //a:z | report 0)" \
   "0 passed, 0 failed -> 4"
+expect_match "the first build is announced, with its time and its size" \
+  "$(say() { echo "lockstep: $*"; }; announce_first_build "$TEST_TMPDIR/nothing_built")" \
+  'first build .* minutes .* GB'
+expect "a later one is not" \
+  "$(say() { echo "lockstep: $*"; }; announce_first_build /bin/true)" ""
 finish

@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-// What GitHub's runner reads back: of a message, and of a property, which ends at a comma.
+// What the runner of workflows reads back: of a message, and of a property, which ends at a comma.
 std::string for_github(const std::string& text, bool property) {
   std::string out;
   for (const char c : text) {

@@ -1,4 +1,5 @@
-// One line for each finding of a run, for programs that read a log: GitHub's runner, and editors.
+// One line for each finding of a run, for programs that read a log: runners of workflows, and
+// editors.
 #pragma once
 
 #include <string>
@@ -9,11 +10,11 @@ namespace lockstep::exec {
 
 enum class Annotations {
   kNone,
-  // "::error file=src/a.cu,line=7,title=race::TEXT": workflow commands, which become annotations of
+  // "::error file=FILE,line=7,title=race::TEXT": workflow commands, which become annotations of
   // changed lines. Information is a "::notice".
   kGithub,
-  // "src/a.cu:7: error: race: TEXT", as compilers print; the other side of a race follows as
-  // "src/a.cu:9: note: ...". Information is a "note".
+  // "FILE:7: error: race: TEXT", as compilers print; the other side of a race follows as
+  // "FILE:9: note: ...". Information is a "note".
   kLines,
 };
 

@@ -9,7 +9,7 @@ namespace lockstep::exec {
 
 struct UnusedSuppression {
   int line = 0;      // counts from 1
-  std::string text;  // "race  old_kernel*", without comment
+  std::string text;  // "race  f*", without comment
 };
 
 // The lines of the file's `text` (check/suppressions.h) that cover none of the suppressed findings.

@@ -47,10 +47,10 @@ fresh() {
     "$(inside "$root" 'command -v gcc cc nvcc bazel; ls -d /usr/local/cuda 2> /dev/null')" ""
 }
 
-# finds WHAT INSTALL LOCKSTEP: installs with the command INSTALL, then runs both programs by the
-# command LOCKSTEP.
+# finds WHAT INSTALL LOCKSTEP [SECONDS]: installs with the command INSTALL, then runs both programs
+# by the command LOCKSTEP.
 finds() {
-  local what=$1 install=$2 lockstep=$3 start now output status runtime
+  local what=$1 install=$2 lockstep=$3 most=${4:-$MOST_SECONDS} start now output status runtime
   start=$(date +%s.%N)
   output=$(inside "$root" "$install" 2>&1)
   status=$?
@@ -66,7 +66,7 @@ finds() {
       "in the program with the $runtime runtime"
     [[ $runtime == shared ]] && sed 's/^/    /' <<< "$output"
   done
-  expect "$what: under $MOST_SECONDS s" "$(awk "BEGIN { print ($now < $MOST_SECONDS) }")" 1
+  expect "$what: under $most s" "$(awk "BEGIN { print ($now < $most) }")" 1
   expect "$what: its version" "$(inside "$root" "$lockstep --version")" "lockstep $version"
   expect_match "$what: inspect" \
     "$(inside "$root" "$lockstep inspect /root/planted_race_shared" 2>&1)" \
@@ -83,9 +83,23 @@ finds tar.xz "mkdir -p /opt && tar -xf /root/lockstep.tar.xz -C /opt" \
 fresh
 cp -L packages/packages.deb "$root/root/lockstep_${version}_amd64.deb"
 finds deb "dpkg -i /root/lockstep_${version}_amd64.deb" lockstep
+expect_match "deb: the manual page" "$(head -2 "$root/usr/share/man/man1/lockstep.1")" \
+  "LOCKSTEP 1 .*lockstep $version"
 expect "deb: removed without a rest" \
   "$(inside "$root" 'dpkg --purge lockstep > /dev/null 2>&1
     find / -xdev -iname "*lockstep*" -not -path "/root/*" -not -path "/proc/*"')" ""
+
+# The container file's own commands, in place of its FROM and COPY.
+fresh
+cp -L packages/packages.deb "$root/tmp/lockstep_${version}_amd64.deb"
+run=$(sed -n '/^RUN/,/[^\\]$/p' packages/container/Containerfile | sed 's/^RUN //')
+finds container "$run" lockstep 300  # it fetches Python and NumPy
+expect_match "container: judge has its NumPy" \
+  "$(inside "$root" 'touch /root/t.py; lockstep judge --task=/root/t.py /root/none.cu' 2>&1)" \
+  'defines no `task`'
+word=$(sed -n 's/^CMD \["\(.*\)"\]$/\1/p' packages/container/Containerfile)
+expect_match "container: what it starts" "$(inside "$root" "lockstep $word")" \
+  'Usage: lockstep'
 
 fresh python3-venv python3-pip
 wheel=lockstep-$version-py3-none-manylinux_2_36_x86_64.whl

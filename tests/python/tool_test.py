@@ -53,6 +53,11 @@ def test_a_verdict_as_json():
     assert made["seconds"]["total"] < 60
 
 
+def test_the_option_that_the_command_has_read_is_passed_on():
+    status, made = judged("candidates/softmax.cu", "--config=none", "--cases=1")
+    assert (status, made["verdict"]) == (0, "accepted")
+
+
 def conforms(value, schema, where="verdict"):
     """Raises AssertionError where a value is not as a JSON Schema has it: of its words, those that
     the schema of a verdict uses. A key that the schema does not know is wrong here."""

@@ -24,6 +24,7 @@ def _parser() -> argparse.ArgumentParser:
         one.add_argument("--json", default="")
         one.add_argument("--time-limit", type=float, default=60)
         one.add_argument("--memory-limit", type=int, default=4)
+        one.add_argument("--config", default="")  # the command has read the file
         one.add_argument("--isolation", choices=["full", "off"], default="full")
         for file in files:
             one.add_argument(file.lower(), metavar=file)

@@ -113,6 +113,17 @@ const char* advice(const Opponent& other, Harm harm) {
          "sides, a barrier of the grid or two kernels would.";
 }
 
+// Whether both sides are of one source line and only one of them writes, as in `*p += 1`.
+bool may_be_an_update(const Request& r, const Opponent& other, const check::Site& mine,
+                      const check::Site& theirs) {
+  return !other.past && r.writes != other.is_write && mine.line > 0 && mine.line == theirs.line &&
+         mine.file == theirs.file;
+}
+
+constexpr const char* kUpdate =
+    "If each thread updates the value in this line, as *p += 1 does: an atomic operation, such as "
+    "atomicAdd. Otherwise: ";
+
 std::uint64_t index_in_grid(const Launch& launch, const Dim3& block) {
   const Dim3& grid = launch.config->grid;
   return block.x + std::uint64_t{grid.x} * (block.y + std::uint64_t{grid.y} * block.z);
@@ -162,6 +173,8 @@ __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, 
                  ? "The copy may read its source until its thread has waited, by "
                    "cp.async.bulk.wait_group.read; then a barrier for the others."
                  : advice(o, harm);
+  if (harm == Harm::kSome && may_be_an_update(r, o, f.access.site, other.site))
+    f.detail = kUpdate + f.detail;
   f.survived = !benign && goes_on_after(*b.launch, check::Kind::kRace);
   f.other = other;
   const bool known =
