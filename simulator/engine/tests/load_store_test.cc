@@ -48,8 +48,8 @@ TEST(Load, AnInstructionThatPtxDoesNotKnowIsRefused) {
   EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<2>; frobnicate.u32 %r0, %r1; ret; }"),
               HasSubstr("frobnicate"));
   EXPECT_THAT(
-      gpu.refusal(".visible .entry k() { .reg .b32 %r<9>; clusterlaunchcontrol.query; ret; }"),
-      HasSubstr("in k: unknown instruction 'clusterlaunchcontrol.query'"));
+      gpu.refusal(".visible .entry k() { .reg .b32 %r<9>; multimem.query; ret; }"),
+      HasSubstr("in k: unknown instruction 'multimem.query'"));
 }
 
 // Sizes that no device has, and that 32 bits do not hold.

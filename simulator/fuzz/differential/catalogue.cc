@@ -137,6 +137,14 @@ std::string_view never_because(const isa::FormRow& row) {
       return "needs an image object, which the host makes; image_ops_test judges it";
     case Opcode::k_prefetch_tensormap:
       return "needs a tensor map, which the host makes; tensor_copy_test judges it";
+    case Opcode::k_st_bulk: return "writes shared memory; bulk_store_test judges it";
+    case Opcode::k_clusterlaunchcontrol_query_cancel:
+    case Opcode::k_clusterlaunchcontrol_try_cancel:
+      return "is about clusters of the grid; launch_control_test judges it";
+    case Opcode::k_cvt:
+      if (row.suffix == 'a' || row.syntax.find("a*4") != std::string_view::npos)
+        return "is of types that no other instruction has; convert_narrow_test judges it";
+      break;
     case Opcode::k_trap:
     case Opcode::k_brkpt: return "ends the kernel";
     default: break;
