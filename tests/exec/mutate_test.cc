@@ -216,6 +216,41 @@ TEST(Mutate, JudgesByWhatLaunchesLeaveAsByWholeRuns) {
   }
 }
 
+// Calls that order operations, in a program that needs the order and in one that does not.
+TEST(Mutate, LeavesOutWhatOrdersOperations) {
+  const std::string operators =
+      "--operators=synchronisation-removed,event-earlier,stream-exchanged,edge-removed ";
+  const Judged needed = mutate("order_needed", operators + "-- tests/exec/in_streams needed"),
+               idle = mutate("order_idle", operators +
+                                               "--callers='wait_for|stream_waits|edges|add' "
+                                               "-- tests/exec/in_streams");
+  ASSERT_EQ(needed.status, 0) << needed.out << needed.err;
+  ASSERT_EQ(idle.status, 0) << idle.out << idle.err;
+  // An operation that is put into the stream that waits for it is only more ordered.
+  const auto has_effect = [](const std::string& what) {
+    return !has(what, "fill(int*, int) in captured_streams(): another stream") &&
+           !has(what, "fill(int*, int) in stream_waits_for_an_event(): another stream");
+  };
+  std::map<std::string, int> killed;
+  for (const auto& [what, status] : needed.verdicts()) {
+    if (has_effect(what)) EXPECT_NE(status, "Survived") << what << "\n" << needed.out;
+    for (const char* change : {"the wait is left out", "is recorded before", "another stream",
+                               "the first edge is left out"})
+      killed[change] += status != "Survived" && has(what, change);
+  }
+  EXPECT_EQ(killed["the wait is left out"], 7) << needed.out;
+  EXPECT_EQ(killed["is recorded before"], 3) << needed.out;
+  EXPECT_EQ(killed["another stream"], 10) << needed.out;
+  EXPECT_EQ(killed["the first edge is left out"], 2) << needed.out;
+  EXPECT_EQ(needed.statuses()["Survived"], 2) << needed.out;
+  EXPECT_EQ(idle.statuses()["Survived"], 19) << idle.out;
+  EXPECT_EQ(idle.statuses().size(), 1u) << idle.out;
+  // With the function and the line of the call.
+  EXPECT_TRUE(has(idle.out, "in_streams.cu:")) << idle.out;
+  EXPECT_TRUE(has(idle.out, "cudaEventSynchronize in wait_for_an_event(): the wait is left out"))
+      << idle.out;
+}
+
 TEST(Mutate, SaysWhatIsWrong) {
   EXPECT_TRUE(has(mutate("wrong", "--operators=barriers " + program("vector_add")).err,
                   "there is no operator 'barriers'; there are kernels, calls, barrier-removed"));

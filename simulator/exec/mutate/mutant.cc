@@ -32,7 +32,10 @@ std::string operator_of(const std::string& change) {
   if (change == "shared-4") return "shared-memory-less";
   if (change == "default-stream") return "stream-replaced";
   if (change == "removed" || change == "second-time-removed") return "call-removed";
-  return change;  // block-exchanged, error-swallowed
+  if (change == "wait-removed") return "synchronisation-removed";
+  if (change == "recorded-earlier") return "event-earlier";
+  if (change == "other-stream") return "stream-exchanged";
+  return change;  // edge-removed, block-exchanged, error-swallowed
 }
 
 }  // namespace

@@ -40,8 +40,15 @@ int fail(const std::string& sentence) {
 // ---- Which mutants ------------------------------------------------------------------------------
 
 constexpr const char* kCallOperators[] = {
-    "grid-changed", "block-exchanged", "shared-memory-less", "stream-replaced",
-    "size-changed", "call-removed",    "error-swallowed"};
+    "grid-changed",  "block-exchanged",  "shared-memory-less", "stream-replaced",
+    "size-changed",  "call-removed",     "error-swallowed",    "synchronisation-removed",
+    "event-earlier", "stream-exchanged", "edge-removed"};
+
+// Those of calls that order operations. What these are for, only the function around them shows.
+bool is_of_order(const std::string& name) {
+  return name == "synchronisation-removed" || name == "event-earlier" ||
+         name == "stream-exchanged" || name == "edge-removed";
+}
 
 bool is_call_operator(const std::string& name) {
   return std::find(std::begin(kCallOperators), std::end(kCallOperators), name) !=
@@ -94,6 +101,7 @@ void name_callers(std::vector<Mutant>& mutants, const Environment& set) {
     if (!m.of_call || it == places.end()) continue;
     m.text = m.api + (m.function.empty() ? "" : " of " + m.function);
     m.function = it->second.first;
+    if (is_of_order(m.op) && !m.function.starts_with("??")) m.text += " in " + m.function;
     const std::string& place =
         it->second.second;  // "file:line", with ?? and 0 for what is not known
     const std::size_t colon = place.rfind(':');

@@ -2,6 +2,7 @@
 #include "simulator/runtime/api/live_handles.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/put.h"
+#include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/work/executor.h"
@@ -16,6 +17,7 @@ using lockstep::runtime::check_unsafe;
 using lockstep::runtime::Clock;
 using lockstep::runtime::Device;
 using lockstep::runtime::Event;
+using lockstep::runtime::is_changed;
 using lockstep::runtime::put;
 using lockstep::runtime::Reach;
 using lockstep::runtime::RecordWork;
@@ -39,11 +41,14 @@ cudaError_t record(const char* function, cudaEvent_t event, cudaStream_t stream,
       r.explain(function, "the event belongs to another device than the stream");
       return cudaErrorInvalidResourceHandle;
     }
+    // What the stream has, by which an earlier record would differ.
+    const bool earlier = (s->capture ? !s->tail.empty() : s->order.lane.has_value()) &&
+                         is_changed(r, function, "recorded-earlier");
     if (s->capture && !external) {
-      capture_record(*s, *e);
+      capture_record(*s, *e, earlier);
       return cudaSuccess;
     }
-    return put(r, d, {function}, stream, RecordWork{event});
+    return put(r, d, {function}, stream, RecordWork{event, earlier});
   });
 }
 
@@ -63,6 +68,7 @@ cudaError_t happened(const char* function, cudaEvent_t event, bool asks = false)
                  r.explain(function, "the event was recorded while its stream was being captured");
                  return cudaErrorCapturedEvent;
                }
+               if (!asks && is_changed(r, function, "wait-removed")) return cudaSuccess;
                const Clock what = e->stands_for.value_or(Clock());
                if (asks && !ask(r, what)) return cudaErrorNotReady;
                lockstep::runtime::wait_for(r, what);

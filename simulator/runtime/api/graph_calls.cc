@@ -1,9 +1,11 @@
 // Graphs: making, copying and looking at them; their nodes and edges, whatever the nodes do.
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "simulator/runtime/api/graph_api.h"
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/interceptor.h"
 
 using namespace lockstep::runtime;
 
@@ -45,7 +47,9 @@ cudaError_t change_edges(const char* function, cudaGraph_t graph, const cudaGrap
                 "edges with ports (programmatic launches) are not supported by the simulated GPU");
       return cudaErrorNotSupported;
     }
-    for (size_t i = 0; i < count; ++i) {
+    const bool connects = function == std::string_view("cudaGraphAddDependencies");
+    const size_t first = connects && count != 0 && is_changed(r, function, "edge-removed") ? 1 : 0;
+    for (size_t i = first; i < count; ++i) {
       GraphNode *a = graphs().find(from[i]), *b = graphs().find(to[i]);
       if (a == nullptr || b == nullptr || a == b || a->graph != &g || b->graph != &g ||
           !change(*a, *b))

@@ -3,6 +3,7 @@
 
 #include "simulator/runtime/api/graph_api.h"
 #include "simulator/runtime/graph/node_work.h"
+#include "simulator/runtime/state/interceptor.h"
 
 using namespace lockstep::runtime;
 
@@ -17,6 +18,7 @@ cudaError_t add(const char* function, cudaGraphNode_t* node, cudaGraph_t graph,
     if (node == nullptr || !nodes_of(g, dependencies, count, &after)) return cudaErrorInvalidValue;
     Work work;
     if (const cudaError_t error = make(r, d, &work); error != cudaSuccess) return error;
+    if (!after.empty() && is_changed(r, function, "edge-removed")) after.erase(after.begin());
     *node = handle_of(graphs().add(g, std::move(work), d.ordinal, after));
     return cudaSuccess;
   });

@@ -4,6 +4,7 @@
 #include "simulator/runtime/api/live_handles.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/put.h"
+#include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/work/executor.h"
@@ -23,6 +24,7 @@ using lockstep::runtime::Clock;
 using lockstep::runtime::Device;
 using lockstep::runtime::Event;
 using lockstep::runtime::HostWork;
+using lockstep::runtime::is_changed;
 using lockstep::runtime::note_operation;
 using lockstep::runtime::put_callback;
 using lockstep::runtime::put_in_queue;
@@ -68,6 +70,7 @@ cudaError_t wait_for(const char* function, cudaStream_t stream, bool asks = fals
   return api(function, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (const cudaError_t error = check_stream(r, d, function, stream); error != cudaSuccess)
       return error;
+    if (!asks && is_changed(r, function, "wait-removed")) return cudaSuccess;
     const Clock what = r.order.waited_for(r.streams.find_stream(stream, d.ordinal)->order);
     if (asks && !ask(r, what)) return cudaErrorNotReady;
     lockstep::runtime::wait_for(r, what);
@@ -137,6 +140,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (e == nullptr) return cudaErrorInvalidResourceHandle;
     if (s.capture && (flags & cudaEventWaitExternal) != 0)
       return capture_work(r, "cudaStreamWaitEvent", s, WaitWork{event});
+    if (is_changed(r, "cudaStreamWaitEvent", "wait-removed")) return cudaSuccess;
     const cudaError_t error = capture_wait(r, "cudaStreamWaitEvent", s, *e);
     // An event that was never recorded has nothing to wait for.
     if (error == cudaSuccess && !s.capture && e->stands_for) r.order.wait(s.order, *e->stands_for);

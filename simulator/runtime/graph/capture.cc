@@ -111,9 +111,12 @@ cudaError_t capture_work(Runtime& runtime, const char*, Stream& stream, Work wor
   return cudaSuccess;
 }
 
-void capture_record(Stream& stream, Event& event) {
+void capture_record(Stream& stream, Event& event, bool earlier) {
   event.capture = stream.capture;
   event.tail = stream.tail;
+  if (!earlier) return;
+  event.tail.clear();
+  for (const GraphNode* last : stream.tail) add_tail(event.tail, last->from);
 }
 
 cudaError_t capture_wait(Runtime& runtime, const char* api_name, Stream& stream, Event& event) {

@@ -38,7 +38,7 @@ cudaError_t end_capture(Runtime& runtime, Device& device, cudaStream_t stream, G
 cudaError_t capture_work(Runtime& runtime, const char* api_name, Stream& stream, Work work,
                          GraphNode** node = nullptr);
 // cudaEventRecord and cudaStreamWaitEvent where the stream or the event is captured.
-void capture_record(Stream& stream, Event& event);
+void capture_record(Stream& stream, Event& event, bool earlier = false);
 cudaError_t capture_wait(Runtime& runtime, const char* api_name, Stream& stream, Event& event);
 
 // cudaErrorStreamCaptureUnsupported, the capture invalid, when the stream is captured; for calls

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kElement = 4;  // bytes: of what is copied the type is not known
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kWords = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kWords = {{
     {"grid-x+1", "the grid has one block more in x"},
     {"grid-x-1", "the grid has one block fewer in x"},
     {"grid-y+1", "the grid has one block more in y"},
@@ -26,6 +26,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kWords =
     {"bytes-4", "4 bytes fewer"},
     {"second-time-removed", "the call is left out from its second time on"},
     {"error-swallowed", "the launch's error is swallowed"},
+    {"wait-removed", "the wait is left out"},
+    {"recorded-earlier", "the event is recorded before the stream's last operation"},
+    {"other-stream", "another stream takes its place"},
+    {"edge-removed", "the first edge is left out"},
 }};
 
 // The sizes of a copy or fill: bytes a row.
@@ -44,10 +48,17 @@ unsigned* dimension(dim3& d, char name) { return name == 'x' ? &d.x : name == 'y
 
 }  // namespace
 
-std::vector<std::string> changes_of(const char* api_name, cudaStream_t stream, const Work& work) {
+bool changes_order(const std::string& change) {
+  return change == "wait-removed" || change == "recorded-earlier" || change == "other-stream" ||
+         change == "edge-removed";
+}
+
+std::vector<std::string> changes_of(const char* api_name, cudaStream_t stream, cudaStream_t other,
+                                    const Work& work) {
   std::vector<std::string> changes;
   if (stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread)
     changes.emplace_back("default-stream");
+  if (other != nullptr) changes.emplace_back("other-stream");
   if (const auto* kernel = std::get_if<KernelWork>(&work)) {
     dim3 grid = kernel->request.grid;
     for (const char d : {'x', 'y', 'z'}) {
@@ -74,12 +85,14 @@ std::vector<std::string> changes_of(const char* api_name, cudaStream_t stream, c
   return changes;
 }
 
-bool change_call(const std::string& change, int times, cudaStream_t& stream, Work& work) {
+bool change_call(const std::string& change, int times, cudaStream_t other, cudaStream_t& stream,
+                 Work& work) {
   if (change == "removed") return false;
   if (change == "second-time-removed") return times < 2;
-  if (change == "default-stream") {
-    stream = nullptr;
-    if (auto* kernel = std::get_if<KernelWork>(&work)) kernel->request.stream = nullptr;
+  if (change == "default-stream" || change == "other-stream") {
+    if (change == "default-stream" || other != nullptr)
+      stream = change == "default-stream" ? nullptr : other;
+    if (auto* kernel = std::get_if<KernelWork>(&work)) kernel->request.stream = stream;
     return true;
   }
   if (auto* kernel = std::get_if<KernelWork>(&work)) {

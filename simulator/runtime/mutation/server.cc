@@ -67,6 +67,12 @@ MutationServer::MutationServer(Plan plan) : plan_(std::move(plan)) {
     throw std::runtime_error("LOCKSTEP_MUTATION: '" + plan_.out + "': " + std::strerror(errno));
   process_ = getpid();
   for (const PlannedMutant& m : plan_.mutants) (m.of_call() ? calls_ : kernels_).push_back(m);
+  // This process executes operations as they are put, and those mutants from their begin on late.
+  for (PlannedMutant& m : calls_) {
+    if (changes_order(m.change)) m.at = 1;
+  }
+  std::stable_sort(calls_.begin(), calls_.end(),
+                   [](const PlannedMutant& a, const PlannedMutant& b) { return a.at < b.at; });
   if (plan_.mode == Plan::Mode::kBecome) self_ = &plan_.mutants.at(0);
   if (plan_.mode != Plan::Mode::kServe || !plan_.compare) return;
   kernels_.clear();
@@ -192,7 +198,21 @@ bool MutationServer::before_put(Runtime& runtime, const char* api_name, cudaStre
   if (self_ == nullptr || !self_->of_call() || self_->change == "error-swallowed" ||
       call_site(api_name).key(api_name) != self_->site)
     return true;
-  return change_call(self_->change, ++times_, stream, work);
+  return change_call(self_->change, ++times_, runtime.streams.other_than(stream), stream, work);
+}
+
+bool MutationServer::is_changed(Runtime& runtime, const char* api_name, const char* change) {
+  ++puts_;
+  if (self_ == nullptr) {
+    if (const PlannedMutant* mutant = fork_those_at(runtime, calls_, next_call_, puts_, api_name))
+      become(runtime, *mutant);
+  }
+  return self_ != nullptr && self_->of_call() && self_->change == change &&
+         call_site(api_name).key(api_name) == self_->site;
+}
+
+bool MutationServer::executes_late() const {
+  return self_ != nullptr && self_->of_call() && changes_order(self_->change);
 }
 
 cudaError_t MutationServer::launch_answered(Runtime& runtime, const char* api_name,
@@ -231,8 +251,8 @@ const PlannedMutant* MutationServer::fork_those_at(Runtime& runtime,
                                                    std::size_t& next, std::uint64_t now,
                                                    const char* api_name) {
   for (; next < planned.size() && planned[next].at <= now; ++next) {
-    if (planned[next].at < now ||
-        (api_name != nullptr && call_site(api_name).key(api_name) != planned[next].site)) {
+    if (planned[next].at < now || (api_name != nullptr && !changes_order(planned[next].change) &&
+                                   call_site(api_name).key(api_name) != planned[next].site)) {
       otherwise_ =
           true;  // its launch or call has passed, or is another: the plan is not of this run
       continue;

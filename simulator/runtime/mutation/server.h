@@ -29,6 +29,8 @@ class MutationServer final : public Interceptor {
   void counters_read() override {}
   bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream,
                   Work& work) override;
+  bool is_changed(Runtime& runtime, const char* api_name, const char* change) override;
+  bool executes_late() const override;
   cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) override;
   void found(const std::vector<check::Finding>& findings) override;
 

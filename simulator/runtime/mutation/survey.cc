@@ -65,13 +65,19 @@ void Survey::after_launch(FatBinary& binary, const engine::Kernel& kernel,
 bool Survey::before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream, Work& work) {
   ++calls_;
   Site& site = site_of(api_name);
-  for (std::string& change : changes_of(api_name, stream, work))
+  for (std::string& change : changes_of(api_name, stream, runtime.streams.other_than(stream), work))
     site.changes[std::move(change)].by(calls_, parts_);
   if (const auto* kernel = std::get_if<KernelWork>(&work)) {
     if (const KernelEntry* entry = runtime.modules.find_kernel(kernel->function))
       site.kernel = demangled(entry->name);
   }
   return true;
+}
+
+bool Survey::is_changed(Runtime&, const char* api_name, const char* change) {
+  ++calls_;
+  site_of(api_name).changes[change].by(calls_, parts_);
+  return false;
 }
 
 cudaError_t Survey::launch_answered(Runtime&, const char* api_name, cudaError_t error) {

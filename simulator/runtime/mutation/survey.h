@@ -30,6 +30,8 @@ class Survey final : public Interceptor {
   void counters_read() override { counters_.add(parts_); }
   bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream,
                   Work& work) override;
+  bool is_changed(Runtime& runtime, const char* api_name, const char* change) override;
+  bool executes_late() const override { return false; }
   cudaError_t launch_answered(Runtime& runtime, const char* api_name, cudaError_t error) override;
   void found(const std::vector<check::Finding>&) override {}
 

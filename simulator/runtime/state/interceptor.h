@@ -30,11 +30,20 @@ class Interceptor {
   // A call of the program puts work into a stream; false: it is left out.
   virtual bool before_put(Runtime& runtime, const char* api_name, cudaStream_t& stream,
                           Work& work) = 0;
+  // A call of the program orders operations, and could be changed in this way (call_change.h);
+  // true: it is to be.
+  virtual bool is_changed(Runtime& runtime, const char* api_name, const char* change) = 0;
+  // Operations are executed late from here on, as in an ordinary run, and not as they are put: a
+  // mistake of order then has the effect that it may have on a GPU.
+  virtual bool executes_late() const = 0;
   // A launch was answered with an error; what the program is to see of it.
   virtual cudaError_t launch_answered(Runtime& runtime, const char* api_name,
                                       cudaError_t error) = 0;
   // Errors found in kernels and calls.
   virtual void found(const std::vector<check::Finding>& findings) = 0;
 };
+
+// Whether the call is to be made with this change (Interceptor::is_changed).
+bool is_changed(Runtime& runtime, const char* api_name, const char* change);
 
 }  // namespace lockstep::runtime

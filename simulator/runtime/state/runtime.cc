@@ -56,6 +56,11 @@ void Runtime::explain(const char* function, const std::string& sentence, const s
                (about.empty() ? about : about + ": ").c_str(), sentence.c_str());
 }
 
+bool is_changed(Runtime& runtime, const char* api_name, const char* change) {
+  return runtime.interceptor != nullptr &&
+         runtime.interceptor->is_changed(runtime, api_name, change);
+}
+
 void Runtime::report(std::vector<check::Finding> made) {
   if (interceptor != nullptr) interceptor->found(made);
   const auto wanted = std::stable_partition(made.begin(), made.end(), [&](const check::Finding& f) {

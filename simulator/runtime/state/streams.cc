@@ -27,6 +27,20 @@ bool Streams::destroy_stream(cudaStream_t stream, Order& order) {
   return true;
 }
 
+cudaStream_t Streams::other_than(cudaStream_t stream) const {
+  const auto mine = streams_.find(stream);
+  if (mine == streams_.end()) return nullptr;
+  const Stream& s = *mine->second;
+  cudaStream_t next = nullptr, first = nullptr;
+  unsigned long long next_id = ~0ull, first_id = ~0ull;
+  for (const auto& [handle, other] : streams_) {
+    if (handle == stream || other->device != s.device || other->capture != s.capture) continue;
+    if (other->id < first_id) first = handle, first_id = other->id;
+    if (other->id > s.id && other->id < next_id) next = handle, next_id = other->id;
+  }
+  return next != nullptr ? next : first;
+}
+
 std::vector<Stream*> Streams::of_device(int device) {
   std::vector<Stream*> result;
   for (const auto& [handle, stream] : streams_) {

@@ -57,6 +57,9 @@ class Streams {
   // per_thread_stream.h says so); nullptr when the handle is
   // unknown or destroyed.
   Stream* find_stream(cudaStream_t stream, int device);
+  // Another stream that the program has created, of the same device and capture: the next by its
+  // id, or the first; nullptr: there is none, or this one is a default stream.
+  cudaStream_t other_than(cudaStream_t stream) const;
 
   cudaEvent_t create_event(unsigned flags, int device);
   bool destroy_event(cudaEvent_t event);

@@ -50,6 +50,7 @@ struct WaitWork {
 };
 struct RecordWork {
   cudaEvent_t event = nullptr;
+  bool earlier = false;  // before the last operation of its stream: a mutant (call_change.h)
 };
 struct AllocateWork {
   cudaMemAllocNodeParams parameters{};

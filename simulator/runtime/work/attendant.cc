@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "simulator/engine/launch/helper_threads.h"
+#include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/work/executor.h"
 
 namespace lockstep::runtime {
@@ -20,6 +21,8 @@ using std::chrono::milliseconds;
 
 // Longer than a program computes between two calls, as a rule; then short.
 constexpr milliseconds kFirst(20), kNext(1);
+// Many mutants run beside one another, and what is executed must not depend on that.
+constexpr milliseconds kFirstOfMutant(1000);
 
 std::atomic<bool> busy = false;
 
@@ -39,7 +42,9 @@ Attendant& attendant() {
 bool Attendant::is_busy() const { return busy; }
 
 void Attendant::attend(Runtime& runtime) {
-  if (attends_ || runtime.interceptor != nullptr || !can_notice(runtime)) return;
+  const Interceptor* const interceptor = runtime.interceptor.get();
+  if (attends_ || (interceptor != nullptr && !interceptor->executes_late()) || !can_notice(runtime))
+    return;
   // Signals are the program's threads' affair, but for those of its own instructions
   // (host/faults.h).
   sigset_t all, before;
@@ -59,7 +64,8 @@ void Attendant::attend(Runtime& runtime) {
 
 void Attendant::run(Runtime& runtime) {
   std::uint64_t seen = 0;
-  for (milliseconds pause = kFirst;;) {
+  const milliseconds first = runtime.interceptor != nullptr ? kFirstOfMutant : kFirst;
+  for (milliseconds pause = first;;) {
     std::this_thread::sleep_for(pause);
     const std::lock_guard lock(runtime.lock);
     if (runtime.queue.empty()) {
@@ -68,7 +74,7 @@ void Attendant::run(Runtime& runtime) {
       return;
     }
     act(runtime, seen);
-    pause = has_acted_ ? kNext : kFirst;
+    pause = has_acted_ ? kNext : first;
   }
 }
 

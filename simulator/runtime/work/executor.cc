@@ -11,6 +11,7 @@
 #include "simulator/engine/launch/helper_threads.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/output_signals.h"
 #include "simulator/runtime/state/thread_count.h"
 #include "simulator/runtime/work/attendant.h"
@@ -317,7 +318,7 @@ void wait_a_moment(Runtime& runtime) {
 
 bool executes_at_once(const Runtime& runtime) {
   return runtime.settings.streams_at_once || runtime.settings.launch_blocking ||
-         runtime.interceptor != nullptr;
+         (runtime.interceptor != nullptr && !runtime.interceptor->executes_late());
 }
 
 bool execute_one(Runtime& runtime) {

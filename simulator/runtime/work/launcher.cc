@@ -302,7 +302,7 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   made->entry_ = entry;
   made->stream_ = request.stream;
   made->host_knows_ = host;
-  if (interceptor != nullptr) {
+  if (interceptor != nullptr && !interceptor->executes_late()) {
     // It sees whole launches.
     made->outcome_ = engine::launch(*loaded, config, *runtime.memory);
   } else {

@@ -1,5 +1,6 @@
 #include "simulator/runtime/work/work.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -301,6 +302,7 @@ cudaError_t put_in_queue(Runtime& runtime, Device& device, const Call& call, cud
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
     p->moment = event->recorded = std::make_shared<Moment>();
     event->stands_for = p->at.before;
+    if (record->earlier) event->stands_for->lower(p->at.lane, std::max(p->at.sequence, 2u) - 2);
     event->capture = nullptr;
   }
   if (const auto* memory = std::get_if<FreeWork>(&work); memory != nullptr && memory->releases)
