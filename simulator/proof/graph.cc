@@ -97,7 +97,7 @@ bool Graph::cut(const program::Function& kernel) {
       if (target < begin_ || target >= end_) return false;
       starts.insert(target);
     }
-    // A barrier begins a block, so that what comes behind it can be told from what comes before.
+    // A barrier begins a block, so that what comes behind it is apart from what comes before.
     if ((ends_block(op) || op.action == Action::kBarrier) && pc + 1 < end_) starts.insert(pc + 1);
   }
   if (starts.size() > kMostBlocks) return false;
