@@ -249,6 +249,31 @@ TEST(Prove, ABitMaskAndAShiftPartLanesFromWarps) {
   EXPECT_FALSE(proved(lanes + "st.shared.u32 [r12], r2;").shared_apart);
 }
 
+TEST(Prove, AnIndexPast2To31IsNegative) {
+  // Blocks times 2^30 in 32 bits: from block 2 on it is no longer what the sum says.
+  EXPECT_FALSE(
+      in_bounds("shl.b32 r6, r3, 30;\nmul.wide.s32 d2, r6, 4;\nadd.s64 d3, d1, d2;\n"
+                "ld.global.f32 r7, [d3];",
+                {.grid = 8, .bytes = std::uint64_t{1} << 36}));
+}
+
+TEST(Prove, APredicateOfTheThreadLeavesTheOthers) {
+  const std::string other = "setp.lt.u32 p1, r2, 32;\n" + kAddress + "@!p1 ld.global.f32 r6, [d3";
+  EXPECT_FALSE(in_bounds(other + "];", {.grid = 1, .bytes = 128}));
+  EXPECT_TRUE(in_bounds(other + "+-128];", {.grid = 1, .bytes = 128}));
+}
+
+TEST(Prove, ARegisterKeepsItsValueWhereThePredicateIsFalse) {
+  EXPECT_FALSE(in_bounds(
+      "setp.ge.s32 p1, r5, r1;\n@p1 mov.u32 r5, 0;\n" + kAddress + "ld.global.f32 r6, [d3];",
+      {.bytes = 4}));
+}
+
+TEST(Prove, EveryByteOfAnAccessCounts) {
+  // The upper half of the next thread's word.
+  EXPECT_FALSE(proved(kOwn + "st.shared.u32 [r12], r2;\nld.shared.u16 h1, [r12+6];").shared_apart);
+}
+
 TEST(Prove, AKernelThatCallsIsNotFollowed) {
   const compile::testing::Compiled compiled(
       ".func f()\n{\nret;\n}\n.entry k(.param .u64 x)\n{\n.reg .b64 d<4>;\n.reg .b32 r<4>;\n"
