@@ -83,6 +83,7 @@ Op& FunctionBuilder::emit(const Instruction& i, const Op& operation, ValidityTra
   }
   program_.ops.push_back(op);
   program_.transfers.push_back(transfer);
+  program_.meanings.emplace_back();
   program_.use_begin.push_back(static_cast<std::uint32_t>(program_.uses.size()));
   for (const OperandUse& u : uses) {
     if (u.slot != kNoSlot && !program::is_constant(u.slot)) program_.uses.push_back(u);

@@ -126,6 +126,24 @@ Video video_of(const Instruction& i) {
   return v;
 }
 
+// `sources`: operands that are read.
+program::Meaning meaning_of(const Instruction& i, int sources) {
+  const isa::Modifiers& m = i.modifiers;
+  const bool scalar = std::all_of(i.operands.begin(), i.operands.end(), [](const Operand& o) {
+    return o.kind != Operand::Kind::kVector && o.kind != Operand::Kind::kPair &&
+           o.kind != Operand::Kind::kSink && !o.minus && o.selector.count == 0;
+  });
+  const bool modified = m.sat || m.carry_in || m.carry_out || m.relu || m.clamp || m.nan || m.abs ||
+                        m.xorsign_abs || m.variant != 0 || m.third_type != Type::kNone;
+  return {i.opcode,
+          m.type,
+          m.source_type,
+          m.compare,
+          m.bool_op,
+          m.half,
+          scalar && !modified && sources <= 4};
+}
+
 }  // namespace
 
 void lower_compute(FunctionBuilder& b, const Instruction& i) {
@@ -221,6 +239,7 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
   if (op.run == nullptr) b.refuse(i, "is not implemented by the simulated GPU");
   const ValidityTransfer transfer = validity_transfer(i, op);
   b.emit(i, op, transfer, std::move(uses));
+  b.program().meanings.back() = meaning_of(i, sources);
 }
 
 }  // namespace lockstep::compile

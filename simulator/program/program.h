@@ -19,6 +19,7 @@
 #include "simulator/program/copies.h"
 #include "simulator/program/load.h"
 #include "simulator/program/matrix.h"
+#include "simulator/program/meaning.h"
 #include "simulator/program/operation.h"
 #include "simulator/program/tensor_memory.h"
 #include "simulator/ptx/ir.h"
@@ -174,6 +175,7 @@ struct Program {
   std::vector<std::uint32_t> use_begin;  // by pc, one more than ops: range in `uses`
   std::vector<OperandUse> uses;
   std::vector<ValidityTransfer> transfers;  // by pc
+  std::vector<Meaning> meanings;            // by pc
   std::vector<Function> functions;
   std::vector<Call> calls;
   std::vector<BulkCopy> bulk_copies;

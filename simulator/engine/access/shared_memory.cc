@@ -143,8 +143,8 @@ bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
         note_written(r, i, shadow, r.address[i], b.shared.partly_written, r.address[i]);
       });
   }
-  if (b.launch->check_races && !(b.launch->shared_cells ? check_cluster_races(w, r, b, lanes)
-                                                        : check_shared_races(w, r, lanes)))
+  if (b.launch->search_shared && !(b.launch->shared_cells ? check_cluster_races(w, r, b, lanes)
+                                                          : check_shared_races(w, r, lanes)))
     return false;
   if (b.worker->counting) count_shared(b.worker->counters, r.writes, r.address, r.size, lanes);
   return true;

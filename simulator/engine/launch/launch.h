@@ -125,6 +125,10 @@ struct LaunchConfig {
   int compute_capability = 90;  // 10 * major + minor: of which GPU the matrix units compute
   std::span<const std::byte> parameters;  // packed at parameter_offsets()
   std::uint32_t checks = check::kAllChecks;
+  // What is proved before the launch (simulator/proof): nothing; that which then is not checked;
+  // that which is checked all the same, and held against what the threads do (monitor/proved.h).
+  enum class Proof : std::uint8_t { kOff, kOn, kCompare };
+  Proof proof = Proof::kOff;
   std::uint32_t suppressed = 0;  // bit k: findings of check::Kind k do not end the kernel where it
                                  // can go on (check/suppressions.h)
   bool go_on = false;            // no finding ends the kernel where it can go on

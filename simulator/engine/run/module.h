@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "simulator/engine/launch/launch.h"
 #include "simulator/program/program.h"
+#include "simulator/proof/prove.h"
 
 namespace lockstep::engine {
 
@@ -26,6 +28,21 @@ class LoadedKernel final : public Kernel {
   void begin_launch() const { ++under_way_; }
   void end_launch() const { --under_way_; }
   bool is_under_way() const { return under_way_ != 0; }
+  // What was proved of a launch with this key, or what `prove` returns now. The latest are kept.
+  template <class Prove>
+  std::shared_ptr<const proof::Certificate> certificate(const std::string& key, Prove prove) const {
+    const std::lock_guard lock(mutex_);
+    auto& known = certificates_[key];
+    if (known != nullptr) return known;
+    const auto made = std::make_shared<const proof::Certificate>(prove());
+    if (certificates_.size() > kMostCertificates) certificates_.clear();
+    return certificates_[key] = made;
+  }
+  // Its code is another's from now on.
+  void forget_certificates() const {
+    const std::lock_guard lock(mutex_);
+    certificates_.clear();
+  }
 
   const std::string& name() const override { return function().name; }
   std::span<const std::uint32_t> parameter_offsets() const override {
@@ -52,6 +69,9 @@ class LoadedKernel final : public Kernel {
   const Program& program_;
   std::size_t function_;  // index
   mutable std::atomic<int> under_way_{0};
+  static constexpr std::size_t kMostCertificates = 16;
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<std::string, std::shared_ptr<const proof::Certificate>> certificates_;
 };
 
 class LoadedModule final : public Module {
@@ -69,15 +89,20 @@ class LoadedModule final : public Module {
   // while a launch is under way.
   void replace(Program program) {
     check_idle();
+    forget_certificates();
     *program_ = std::move(program);
   }
   void exchange(Program& program) {
     check_idle();
+    forget_certificates();
     std::swap(*program_, program);
   }
 
  private:
   void check_idle() const;
+  void forget_certificates() const {
+    for (const auto& kernel : kernels_) kernel->forget_certificates();
+  }
 
   std::unique_ptr<Program> program_;
   memory::DeviceMemory& memory_;

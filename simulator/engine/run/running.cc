@@ -9,6 +9,7 @@
 
 #include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/run/certify.h"
 #include "simulator/engine/run/launch_setup.h"
 #include "simulator/engine/run/livelock.h"
 #include "simulator/engine/run/module.h"
@@ -154,6 +155,7 @@ Running::Parts::Parts(const Kernel& of, LaunchConfig given, memory::DeviceMemory
   describe(launch, kernel, config, memory);
   if (config.ran != nullptr) config.ran->assign(launch.program->ops.size(), 0);
   lay_out_memory(launch);
+  certify(launch, kernel);
   config.parameters = {};
   launch.concurrent_memory.set(config.concurrent);
   workers = make_workers(launch);

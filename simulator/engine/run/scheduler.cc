@@ -8,6 +8,7 @@
 #include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/monitor/absent_threads.h"
 #include "simulator/engine/monitor/lane_groups.h"
+#include "simulator/engine/monitor/proved.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/ops/async/mbarrier.h"
@@ -169,7 +170,10 @@ Event execute(Warp& w, const Op* ops, int turn) {
         break;
       }
     }
-    if constexpr (kMarks) mark(w, pc, mask, m);
+    if constexpr (kMarks) {
+      mark(w, pc, mask, m);
+      compare_with_proof(w, pc, m);
+    }
     switch (op.kind) {
       case OpKind::kCompute:
         if (m != 0) op.run(w, op, m);
@@ -245,8 +249,9 @@ paused:
 Progress run_warp(Warp& w) {
   WarpControl& c = *w.control;
   const Op* ops = w.block->program->ops.data();
-  const bool marks =
-      w.block->launch->config->ran != nullptr || w.block->worker->coverage != nullptr;
+  const bool marks = w.block->launch->config->ran != nullptr ||
+                     w.block->worker->coverage != nullptr ||
+                     w.block->launch->config->proof == LaunchConfig::Proof::kCompare;
   bool waited = false;  // a split used up its time slice: others go first
   for (;;) {
     if (w.active == 0) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -20,6 +21,10 @@
 #include "simulator/engine/state/quiescence.h"
 #include "simulator/engine/state/warp_state.h"
 #include "simulator/memory/device_memory.h"
+
+namespace lockstep::proof {
+struct Certificate;  // simulator/proof/prove.h
+}
 
 namespace lockstep::engine {
 
@@ -80,6 +85,8 @@ struct Launch {
   std::uint64_t shared_window = 0, local_window = 0;
   bool check_bounds = true, check_initialisation = true, check_races = true,
        check_synchronisation = true;
+  bool search_shared = true;  // for races in shared memory: not where there are proved to be none
+  std::shared_ptr<const proof::Certificate> certificate;  // none: nothing is proved
   bool strict_barriers = false, strict_libraries = false, strict_writes = false;
   std::mutex mutex;  // findings, output
   check::UniqueFindings findings;

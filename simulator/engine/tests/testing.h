@@ -8,6 +8,7 @@
 //   EXPECT_THAT(gpu.fetch<float>(x, 3), ElementsAre(...));
 #pragma once
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -54,6 +55,11 @@ class Machine {
     config.host_threads = 1;
     config.instruction_limit = 50'000'000;  // a test that would hang fails instead
     config.output = [this](std::string_view text) { printed += text; };
+    // --test_env=LOCKSTEP_PROOF=compare: every launch is held against its proof.
+    if (const char* proof = std::getenv("LOCKSTEP_PROOF"); proof != nullptr)
+      config.proof = std::string_view(proof) == "compare" ? LaunchConfig::Proof::kCompare
+                     : std::string_view(proof) == "on"    ? LaunchConfig::Proof::kOn
+                                                          : LaunchConfig::Proof::kOff;
   }
 
   // Loads `body` behind the usual header; throws with the message when it is refused.

@@ -154,6 +154,13 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
       return complaint("LOCKSTEP_HOST_ACCESSES", value, "'watch' or 'ignore'");
     settings.host_accesses = value == "watch";
   }
+  if (const char* proof = lookup("LOCKSTEP_PROOF"); proof != nullptr && *proof != '\0') {
+    using Proof = engine::LaunchConfig::Proof;
+    const std::string_view value = proof;
+    if (value != "off" && value != "on" && value != "compare")
+      return complaint("LOCKSTEP_PROOF", value, "'off', 'on' or 'compare'");
+    settings.proof = value == "off" ? Proof::kOff : value == "on" ? Proof::kOn : Proof::kCompare;
+  }
   std::uint64_t memory_gib = 0;
   if (!read_number(lookup, "LOCKSTEP_DEVICES", 0, 64, &settings.devices, &error) ||
       !read_number(lookup, "LOCKSTEP_MEMORY", 1, 1024, &memory_gib, &error) ||

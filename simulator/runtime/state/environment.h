@@ -32,6 +32,9 @@
 //   LOCKSTEP_HOST_ACCESSES=watch  accesses of the host to pinned, managed and registered memory are
 //                                 compared with operations (state/host_watch.h); ignore: they are
 //                                 not, and no page is protected
+//   LOCKSTEP_PROOF=off            on: what is proved before a launch is not checked again; compare:
+//                                 it is, and the process stops where the proof was wrong
+//                                 (simulator/proof)
 //   CUDA_LAUNCH_BLOCKING=0        1: a launch itself returns the kernel's error, as NVIDIA's
 //                                 runtime does
 #pragma once
@@ -73,6 +76,7 @@ struct Settings {
   bool launch_blocking = false;
   bool streams_at_once = false;
   bool host_accesses = true;
+  engine::LaunchConfig::Proof proof = engine::LaunchConfig::Proof::kOff;
 };
 
 using Lookup = std::function<const char*(const char* name)>;  // std::getenv, or a test's

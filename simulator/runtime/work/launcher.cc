@@ -275,6 +275,7 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   config.suppressed = suppressed_kinds(runtime, *loaded);
   config.go_on = runtime.settings.go_on;
   config.checks = runtime.settings.checks;
+  config.proof = runtime.settings.proof;
   config.compute_capability = runtime.limits.compute_capability;
   config.schedule_seed = runtime.settings.schedule;
   config.sample = runtime.sampled_blocks;

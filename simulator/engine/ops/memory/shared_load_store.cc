@@ -60,7 +60,7 @@ bool copy_runs(std::uint32_t* d, const std::byte* bytes, const std::uint32_t* at
 // the highest address. False: nothing done.
 bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
   Block& b = *w.block;
-  if (b.launch->shared_cells || (b.launch->check_races && b.races.shift() != 2)) return false;
+  if (b.launch->shared_cells || (b.launch->search_shared && b.races.shift() != 2)) return false;
   const std::uint32_t* a = source<std::uint32_t>(w, op.src[0]);
   const auto offset = static_cast<std::uint32_t>(op.immediate);
   alignas(64) std::uint32_t at[kWarpSize];
@@ -82,7 +82,7 @@ bool gather_shared(Warp& w, const Op& op, LaneMask mask) {
     return false;
   std::uint32_t* d = destination<std::uint32_t>(w, op.dst);
   bool copied = false;
-  if (b.launch->check_races) {
+  if (b.launch->search_shared) {
     const LaneRuns runs = lane_runs(at, mask, 4);
     if (!record_reads(w, op, at, mask, runs)) return false;
     copied = copy_runs(d, b.shared.bytes.get(), at, runs);
@@ -123,7 +123,7 @@ void load_shared(Warp& w, const Op& op, LaneMask mask) {
          row_is_written<32 * kBytes>(
              reinterpret_cast<const std::uint8_t*>(b.shared.written.get()) + (first >> 3),
              first & 7))) {
-      if (!b.launch->check_races ||
+      if (!b.launch->search_shared ||
           (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells &&
            b.races.read_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1,
                             op.as<MemoryFields>().has(kStrong)))) {
@@ -145,7 +145,7 @@ void store_shared(Warp& w, const Op& op, LaneMask mask) {
     const std::uint32_t first = a[0] + static_cast<std::uint32_t>(op.immediate);
     if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 &&
         shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr) {
-      if (!b.launch->check_races ||
+      if (!b.launch->search_shared ||
           (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells &&
            b.races.write_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1,
                              op.as<MemoryFields>().has(kStrong)))) {

@@ -1,0 +1,67 @@
+#include "simulator/engine/monitor/proved.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/state/lane_addresses.h"
+#include "simulator/engine/state/launch_state.h"
+#include "simulator/proof/prove.h"
+
+namespace lockstep::engine {
+namespace {
+
+[[noreturn]] void stop(const Warp& w, std::uint32_t pc, int lane, const std::string& what) {
+  const Block& b = *w.block;
+  const Dim3 thread = thread_of(*b.launch, w.index * kWarpSize + static_cast<std::uint32_t>(lane));
+  std::fprintf(stderr,
+               "lockstep: LOCKSTEP_PROOF=compare: the proof of kernel %s was wrong\n"
+               "  at %s\n  by block (%u,%u,%u) thread (%u,%u,%u)\n  %s\n"
+               "  Please report this: LOCKSTEP_PROOF=off runs the program with every check.\n",
+               b.launch->kernel->demangled.c_str(), site_of(*b.program, pc).to_string().c_str(),
+               b.ctaid.x, b.ctaid.y, b.ctaid.z, thread.x, thread.y, thread.z, what.c_str());
+  std::abort();
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+}  // namespace
+
+void compare_with_proof(Warp& w, std::uint32_t pc, LaneMask lanes) {
+  const Launch& launch = *w.block->launch;
+  if (launch.certificate == nullptr || lanes == 0) return;
+  const proof::Access* const a = launch.certificate->find(pc);
+  if (a == nullptr || !a->known) return;
+  const Op& op = w.block->program->ops[pc];
+  Request r;
+  load_addresses(w, op, r.address);
+  each(lanes, [&](int i) {
+    const std::uint64_t at =
+        a->space == isa::Space::kShared ? r.address[i] & 0xffffffffu : r.address[i];
+    if (!a->threads[w.index * kWarpSize + static_cast<std::uint32_t>(i)])
+      stop(w, pc, i, "proved: this thread does not execute the operation");
+    if (a->aligned && a->in_bounds && at % a->size != 0)
+      stop(w, pc, i,
+           "proved: addresses are multiples of " + std::to_string(a->size) + "; this is " +
+               hexadecimal(at));
+    if (a->in_bounds && (at < a->bytes.begin || at + a->size > a->bytes.end))
+      stop(w, pc, i,
+           "proved: addresses from " + hexadecimal(a->bytes.begin) + " to before " +
+               hexadecimal(a->bytes.end) + "; this is " + hexadecimal(at));
+  });
+}
+
+void compare_race_with_proof(const Warp& w, std::uint32_t mine, std::uint32_t other, int lane) {
+  const proof::Certificate* const c = w.block->launch->certificate.get();
+  if (c == nullptr || !c->shared_apart) return;
+  stop(w, mine, lane,
+       "proved: no two threads race in shared memory; this one races with " +
+           site_of(*w.block->program, other).to_string());
+}
+
+}  // namespace lockstep::engine

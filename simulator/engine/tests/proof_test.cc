@@ -1,0 +1,91 @@
+// What is proved before a launch, and what the launch does with it: LaunchConfig::Proof.
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "simulator/engine/tests/testing.h"
+
+namespace lockstep::engine {
+namespace proof_test {
+
+using Proof = LaunchConfig::Proof;
+
+// Thread t of each block writes word t of shared memory; `between`; and reads word 255 - t, which
+// goes to out[t].
+std::string reversal(const std::string& between) {
+  return R"(
+.visible .entry k(.param .u64 out)
+{
+  .shared .align 4 .b8 s[1024];
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  shl.b32 %r2, %r1, 2;
+  mov.u32 %r3, s;
+  add.s32 %r4, %r3, %r2;
+  st.shared.u32 [%r4], %r1;
+  )" + between +
+         R"(
+  sub.s32 %r5, %r3, %r2;
+  ld.shared.u32 %r6, [%r5+1020];
+  setp.ne.u32 %p1, %r7, 0;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  @!%p1 st.global.u32 [%rd3], %r6;
+  ret;
+}
+)";
+}
+
+struct Launched {
+  Outcome outcome;
+  std::vector<std::uint32_t> out;
+};
+Launched launched(const std::string& between, Proof proof) {
+  testing::Machine gpu;
+  gpu.config.proof = proof;
+  std::string text = reversal(between);
+  text.replace(text.find("  .reg .b64"), 0, "  .reg .pred %p<3>;\n");
+  text.replace(text.find("  setp.ne"), 0, "  mov.u32 %r7, %ctaid.x;\n");
+  gpu.load(text);
+  const memory::Address out = gpu.buffer(std::vector<std::uint32_t>(256));
+  Launched result{gpu.launch("k", 128, 256, out), {}};
+  result.out = gpu.fetch<std::uint32_t>(out, 256);
+  return result;
+}
+
+std::vector<std::uint32_t> reversed() {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t t = 0; t < 256; ++t) all.push_back(255 - t);
+  return all;
+}
+
+TEST(Proof, WhatIsProvedHasNoFindingWhicheverWayItIsRun) {
+  for (const Proof proof : {Proof::kOff, Proof::kOn, Proof::kCompare}) {
+    const Launched r = launched("bar.sync 0;", proof);
+    EXPECT_THAT(r.outcome.findings, ::testing::IsEmpty());
+    EXPECT_EQ(r.out, reversed());
+  }
+}
+
+TEST(Proof, ARaceIsFoundWhicheverWayItIsRun) {
+  for (const Proof proof : {Proof::kOff, Proof::kOn, Proof::kCompare}) {
+    const Launched r = launched("", proof);
+    ASSERT_EQ(r.outcome.findings.size(), 1u) << static_cast<int>(proof);
+    EXPECT_EQ(r.outcome.findings[0].kind, check::Kind::kRace);
+  }
+}
+
+TEST(Proof, ABarrierOfHalfTheThreadsIsNoProof) {
+  for (const Proof proof : {Proof::kOff, Proof::kOn, Proof::kCompare}) {
+    const Launched r = launched("setp.lt.u32 %p2, %r1, 128;\n@%p2 bar.sync 1, 128;", proof);
+    ASSERT_EQ(r.outcome.findings.size(), 1u) << static_cast<int>(proof);
+    EXPECT_EQ(r.outcome.findings[0].kind, check::Kind::kRace);
+  }
+}
+
+}  // namespace proof_test
+}  // namespace lockstep::engine

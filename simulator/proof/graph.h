@@ -1,0 +1,82 @@
+// A compiled kernel as a graph of blocks and values: what the proof before a launch reasons about.
+//
+// Every value that an operation reads has one node (static single assignment): an operation's
+// result, or a join of what several paths bring.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "simulator/program/program.h"
+
+namespace lockstep::proof {
+
+struct Block {
+  std::uint32_t begin = 0, end = 0;  // operations
+  std::vector<int> before, after;    // neighbours in the graph
+  int dominator = -1;                // the nearest; itself for the first block
+  int post_dominator = -1;           // the nearest; -1: the end of the kernel, or none is known
+  int loop = -1;                     // the innermost loop that holds it
+};
+
+struct Loop {
+  int header = -1;
+  int latch = -1;           // the block that jumps back; -1: several do
+  int outer = -1;           // the next loop around it
+  std::vector<bool> holds;  // by block
+};
+
+struct Node {
+  enum class Kind : std::uint8_t { kUnknown, kOperation, kSelect, kJoin };
+  Kind kind = Kind::kUnknown;
+  std::uint32_t pc = 0;  // kOperation, kSelect
+  int block = -1;
+  program::Slot slot = 0;  // kJoin: of the register
+  std::vector<int> from;   // kJoin: by Block::before. kSelect: new value, old value
+};
+
+class Graph {
+ public:
+  // nullptr: the kernel calls functions, branches through tables, has loops with two entries, or
+  // is too large.
+  static std::unique_ptr<Graph> make(const program::Program& program,
+                                     const program::Function& kernel);
+
+  const program::Program& program() const { return program_; }
+  const std::vector<Block>& blocks() const { return blocks_; }
+  const std::vector<Loop>& loops() const { return loops_; }
+  const std::vector<int>& order() const { return order_; }  // blocks, each after its dominators
+  int block_of(std::uint32_t pc) const { return block_of_[pc - begin_]; }
+  bool dominates(int a, int b) const;
+  // The node of a register where the operation at `pc` reads it.
+  int read(program::Slot slot, std::uint32_t pc);
+  // The node whose value a join brings by every path; the node itself where there are several.
+  int origin(int node);
+  const Node& node(int n) const { return nodes_[static_cast<std::size_t>(n)]; }
+  std::size_t nodes() const { return nodes_.size(); }
+
+ private:
+  explicit Graph(const program::Program& program) : program_(program) {}
+  bool cut(const program::Function& kernel);
+  bool find_loops();
+  void find_definitions();
+  int add(Node node);
+  int at_end(program::Slot slot, int block);
+  int at_begin(program::Slot slot, int block);
+
+  const program::Program& program_;
+  std::uint32_t begin_ = 0, end_ = 0;
+  std::vector<Block> blocks_;
+  std::vector<Loop> loops_;
+  std::vector<int> order_, block_of_;
+  std::vector<Node> nodes_;
+  // By block and register: the operations that write it, in order, with their nodes.
+  std::vector<std::map<program::Slot, std::vector<std::pair<std::uint32_t, int>>>> writes_;
+  std::map<std::pair<int, program::Slot>, int> begins_;
+  std::map<int, int> origins_;  // of joins; of those that are being looked at, themselves
+};
+
+}  // namespace lockstep::proof

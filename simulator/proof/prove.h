@@ -1,0 +1,53 @@
+// What is proved of a kernel's accesses before it is launched: for every schedule and for all data,
+// at the launch's shape and parameters.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "simulator/proof/graph.h"
+#include "simulator/proof/values.h"
+
+namespace lockstep::proof {
+
+// The bytes from `begin` to before `end`.
+struct Extent {
+  std::uint64_t begin = 0, end = 0;
+};
+
+struct Memory {
+  // The live allocation, as far as kernels may touch it, that holds a global address.
+  std::function<std::optional<Extent>(std::uint64_t)> allocation;
+  std::vector<Extent> shared;  // variables, by offset
+};
+
+struct Access {
+  std::uint32_t pc = 0;
+  isa::Space space = isa::Space::kNone;
+  std::uint32_t size = 0;  // bytes a lane
+  bool reads = false, writes = false;
+  bool strong = false;     // volatile, atomic, or with a memory order
+  bool in_bounds = false;  // all bytes lie in one allocation or variable
+  bool aligned = false;    // every address is a multiple of `size`
+  bool apart = false;      // shared memory: no two threads race, by this access or another to the
+                           // same variable
+  bool known = false;      // the address does not depend on data
+  Extent bytes;            // where in_bounds: what it may touch at most
+  std::vector<bool> threads;  // where known: by thread of a block, those that may execute it
+};
+
+struct Certificate {
+  std::vector<Access> accesses;  // loads, stores and atomics of global and shared memory, by pc
+  // Every access of the kernel to shared memory is `apart`: the search for races has nothing to
+  // find there.
+  bool shared_apart = false;
+  const Access* find(std::uint32_t pc) const;
+};
+
+// Nothing is proved of a kernel that Graph::make() refuses.
+Certificate prove(const program::Program& program, const program::Function& kernel,
+                  const Shape& shape, const Memory& memory);
+
+}  // namespace lockstep::proof

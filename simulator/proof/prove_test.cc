@@ -1,0 +1,288 @@
+// What is proved of small kernels, and above all what is not. Expectations are worked out by hand
+// from the PTX manual: addresses, wrap-around, barriers.
+#include "simulator/proof/prove.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "simulator/compile/testing.h"
+
+namespace lockstep::proof {
+namespace prove_test {
+
+constexpr std::uint64_t kBuffer = 0x100000;
+
+// A launch of `k(x, n)` with 4096 bytes at x and 512 of shared memory at 1024.
+struct Launch {
+  std::uint32_t grid = 4, block = 64, block_y = 1;
+  std::int32_t n = 256;
+  std::uint64_t bytes = 4096;
+  std::uint64_t x = kBuffer;
+};
+
+Certificate proved(const std::string& body, const Launch& launch = {}) {
+  const compile::testing::Compiled compiled(
+      ".shared .align 16 .b8 s[512];\n.entry k(.param .u64 x, .param .u32 n)\n{\n"
+      ".reg .pred p<9>;\n.reg .b32 r<20>;\n.reg .b64 d<20>;\n.reg .b16 h<4>;\n"
+      "ld.param.u64 d1, [x];\nld.param.u32 r1, [n];\nmov.u32 r2, %tid.x;\nmov.u32 r3, %ctaid.x;\n"
+      "mov.u32 r4, %ntid.x;\nmad.lo.s32 r5, r3, r4, r2;\n" +
+      body + "\nret;\n}\n");
+  EXPECT_NE(compiled.program, nullptr) << compiled.error;
+  EXPECT_EQ(compiled.error, "");
+  if (compiled.program == nullptr) return {};
+  std::byte parameters[12];
+  std::memcpy(parameters, &launch.x, 8);
+  std::memcpy(parameters + 8, &launch.n, 4);
+  Shape shape;
+  shape.grid = {launch.grid, 1, 1};
+  shape.block = {launch.block, launch.block_y, 1};
+  shape.parameters = parameters;
+  Memory memory;
+  memory.allocation = [&](std::uint64_t address) -> std::optional<Extent> {
+    if (address < kBuffer || address >= kBuffer + launch.bytes) return std::nullopt;
+    return Extent{kBuffer, kBuffer + launch.bytes};
+  };
+  for (const program::Range& r : compiled.program->functions[0].shared)
+    memory.shared.push_back({r.begin, r.end});
+  return prove(*compiled.program, compiled.program->functions[0], shape, memory);
+}
+
+// Of the kernel's one access to global memory.
+bool in_bounds(const std::string& body, const Launch& launch = {}) {
+  const Certificate c = proved(body, launch);
+  EXPECT_EQ(c.accesses.size(), 1u);
+  return !c.accesses.empty() && c.accesses[0].in_bounds;
+}
+
+const std::string kAddress = "mul.wide.s32 d2, r5, 4;\nadd.s64 d3, d1, d2;\n";
+const std::string kGuard = "setp.ge.s32 p1, r5, r1;\n@p1 bra END;\n";
+
+TEST(Prove, AnIndexOfTheGridIsInBoundsUpToTheLastByte) {
+  EXPECT_TRUE(in_bounds(kAddress + "ld.global.f32 r6, [d3];", {.bytes = 1024}));
+  EXPECT_FALSE(in_bounds(kAddress + "ld.global.f32 r6, [d3];", {.bytes = 1023}));
+  EXPECT_FALSE(in_bounds(kAddress + "ld.global.f32 r6, [d3+4];", {.bytes = 1024}));
+  EXPECT_FALSE(in_bounds(kAddress + "ld.global.f32 r6, [d3+-4];", {.bytes = 1024}));
+  EXPECT_FALSE(in_bounds(kAddress + "ld.global.f32 r6, [d3];", {.grid = 5, .bytes = 1024}));
+}
+
+TEST(Prove, AGuardByNBoundsTheIndex) {
+  const std::string body = kGuard + kAddress + "ld.global.f32 r6, [d3];\nEND:";
+  EXPECT_TRUE(in_bounds(body, {.n = 200, .bytes = 800}));
+  EXPECT_FALSE(in_bounds(body, {.n = 201, .bytes = 800}));
+}
+
+TEST(Prove, AGuardOnTheOtherSideBoundsNothing) {
+  const std::string body =
+      "setp.lt.s32 p1, r5, r1;\n@p1 bra END;\n" + kAddress + "ld.global.f32 r6, [d3];\nEND:";
+  EXPECT_FALSE(in_bounds(body, {.n = 200, .bytes = 800}));
+  EXPECT_TRUE(in_bounds(body, {.n = 200, .bytes = 1024}));
+}
+
+TEST(Prove, AGuardEndsWhereThePathsMeet) {
+  const std::string body = "setp.ge.s32 p1, r5, r1;\n@p1 bra MEET;\nadd.s32 r7, r5, 1;\nMEET:\n" +
+                           kAddress + "ld.global.f32 r6, [d3];";
+  EXPECT_FALSE(in_bounds(body, {.n = 200, .bytes = 800}));
+}
+
+TEST(Prove, APredicatedAccessIsOfTheThreadsThatExecuteIt) {
+  const std::string body = "setp.lt.s32 p1, r5, r1;\n" + kAddress + "@p1 ld.global.f32 r6, [d3];";
+  EXPECT_TRUE(in_bounds(body, {.n = 200, .bytes = 800}));
+  EXPECT_FALSE(in_bounds("setp.lt.s32 p1, r5, r1;\n" + kAddress + "@!p1 ld.global.f32 r6, [d3];",
+                         {.n = 200, .bytes = 800}));
+}
+
+TEST(Prove, AnIndexThatMayWrapIsNotFollowed) {
+  // 2^26 blocks of 64 threads: the index passes 2^31 (9.7.1: integers wrap).
+  const std::string body = kGuard + kAddress + "ld.global.f32 r6, [d3];\nEND:";
+  EXPECT_FALSE(in_bounds(body, {.grid = 1u << 26, .n = 200, .bytes = 800}));
+}
+
+TEST(Prove, AnUnsignedIndexBelowZeroIsLarge) {
+  const std::string body =
+      "sub.s32 r7, r5, 1;\nmul.wide.u32 d2, r7, 4;\nadd.s64 d3, d1, d2;\nld.global.f32 r6, [d3];";
+  EXPECT_FALSE(in_bounds(body));
+}
+
+TEST(Prove, LoadedDataGivesNoBound) {
+  const Certificate c = proved(kAddress +
+                               "ld.global.u32 r6, [d3];\nmul.wide.s32 d4, r6, 4;\n"
+                               "add.s64 d5, d1, d4;\nld.global.u32 r7, [d5];");
+  ASSERT_EQ(c.accesses.size(), 2u);
+  EXPECT_TRUE(c.accesses[0].in_bounds);
+  EXPECT_FALSE(c.accesses[1].in_bounds);
+  EXPECT_FALSE(c.accesses[1].known);
+}
+
+TEST(Prove, ARegisterWrittenUnderAPredicateIsUnknown) {
+  EXPECT_FALSE(in_bounds("setp.ge.s32 p1, r5, r1;\n@p1 mov.u32 r5, 100000;\n" + kAddress +
+                         "ld.global.f32 r6, [d3];"));
+}
+
+TEST(Prove, AWideAccessIsAlignedByItsWholeSize) {
+  const std::string wide = "ld.global.v2.f32 {r6, r7}, [d3];";
+  const Certificate c = proved(kAddress + wide);
+  ASSERT_EQ(c.accesses.size(), 1u);
+  EXPECT_EQ(c.accesses[0].size, 8u);
+  EXPECT_FALSE(c.accesses[0].aligned) << "neighbours are four bytes apart";
+  const Certificate by_eight = proved("mul.wide.s32 d2, r5, 8;\nadd.s64 d3, d1, d2;\n" + wide);
+  EXPECT_TRUE(by_eight.accesses.at(0).aligned);
+  EXPECT_FALSE(proved("mul.wide.s32 d2, r5, 8;\nadd.s64 d3, d1, d2;\n" + wide, {.x = kBuffer + 4})
+                   .accesses.at(0)
+                   .aligned);
+}
+
+TEST(Prove, AGridStrideLoopIsBoundedByItsCondition) {
+  const std::string loop =
+      kGuard + "mov.u32 r8, %nctaid.x;\nmul.lo.s32 r9, r8, r4;\nLOOP:\n" + kAddress +
+      "ld.global.f32 r6, [d3];\nadd.s32 r5, r5, r9;\nsetp.lt.s32 p2, r5, r1;\n@p2 bra LOOP;\nEND:";
+  EXPECT_TRUE(in_bounds(loop, {.n = 1000, .bytes = 4000}));
+  EXPECT_FALSE(in_bounds(loop, {.n = 1001, .bytes = 4000}));
+  // Without the guard the first round of a thread may lie behind n.
+  EXPECT_FALSE(in_bounds(loop.substr(kGuard.size()) + "\n", {.n = 100, .bytes = 400}));
+}
+
+TEST(Prove, ALoopCountsToItsEnd) {
+  const auto loop = [](const std::string& condition) {
+    return "mov.u32 r8, 0;\nmov.b64 d4, d1;\nLOOP:\nld.global.f32 r6, [d4];\nadd.s64 d4, d4, 4;\n"
+           "add.s32 r8, r8, 1;\n" +
+           condition + "\n@p2 bra LOOP;";
+  };
+  // Sixteen rounds: bytes 0 to 63.
+  EXPECT_TRUE(in_bounds(loop("setp.ne.s32 p2, r8, 16;"), {.bytes = 64}));
+  EXPECT_FALSE(in_bounds(loop("setp.ne.s32 p2, r8, 17;"), {.bytes = 64}));
+  EXPECT_TRUE(in_bounds(loop("setp.lt.s32 p2, r8, 16;"), {.bytes = 64}));
+  EXPECT_FALSE(in_bounds(loop("setp.le.s32 p2, r8, 16;"), {.bytes = 64}));
+  EXPECT_FALSE(in_bounds(loop("setp.gt.s32 p2, r8, -1;"), {.bytes = 64}));
+  EXPECT_FALSE(in_bounds(loop("ld.param.u32 r7, [n];\nsetp.ne.s32 p2, r7, 16;"), {.bytes = 64}));
+}
+
+TEST(Prove, TheLoopOfAnotherPathBoundsNothing) {
+  // The loop is entered for n > 0 alone; behind it the index is that of the grid again.
+  const std::string body =
+      "setp.ge.s32 p1, r5, r1;\n@p1 bra AFTER;\nmov.u32 r8, r5;\nLOOP:\nadd.s32 r8, r8, 64;\n"
+      "setp.lt.s32 p2, r8, r1;\n@p2 bra LOOP;\nAFTER:\n" +
+      kAddress + "ld.global.f32 r6, [d3];";
+  EXPECT_FALSE(in_bounds(body, {.n = 100, .bytes = 400}));
+}
+
+const std::string kOwn = "shl.b32 r10, r2, 2;\nmov.u32 r11, s;\nadd.s32 r12, r11, r10;\n";
+
+TEST(Prove, ThreadsWithWordsOfTheirOwnAreApart) {
+  EXPECT_TRUE(proved(kOwn + "st.shared.u32 [r12], r2;\nld.shared.u32 r6, [r12];").shared_apart);
+}
+
+TEST(Prove, ABarrierPartsAWriteFromItsNeighboursRead) {
+  const std::string write = kOwn + "st.shared.u32 [r12], r2;\n";
+  EXPECT_TRUE(proved(write + "bar.sync 0;\nld.shared.u32 r6, [r12+4];").shared_apart);
+  EXPECT_FALSE(proved(write + "ld.shared.u32 r6, [r12+4];").shared_apart);
+  EXPECT_FALSE(proved(write + "bar.sync 1;\nld.shared.u32 r6, [r12+4];").shared_apart)
+      << "barrier 1 is not followed";
+  EXPECT_FALSE(proved(write + "bar.sync 0, 32;\nld.shared.u32 r6, [r12+4];").shared_apart)
+      << "32 of 64 threads";
+  EXPECT_FALSE(proved(write + "bar.warp.sync -1;\nld.shared.u32 r6, [r12+4];").shared_apart);
+}
+
+TEST(Prove, OverlapsOfPartOfAWordAreRaces) {
+  EXPECT_FALSE(proved("mov.u32 r11, s;\nshl.b32 r10, r2, 1;\nadd.s32 r12, r11, r10;\n"
+                      "cvt.u16.u32 h1, r2;\nst.shared.u16 [r12], h1;\nld.shared.u16 h2, [r12+2];")
+                   .shared_apart);
+  EXPECT_TRUE(proved("mov.u32 r11, s;\nshl.b32 r10, r2, 1;\nadd.s32 r12, r11, r10;\n"
+                     "cvt.u16.u32 h1, r2;\nst.shared.u16 [r12], h1;\nld.shared.u16 h2, [r12];")
+                  .shared_apart);
+}
+
+TEST(Prove, ABarrierThatSomeThreadsPassPartsNothing) {
+  EXPECT_FALSE(proved(kOwn + "st.shared.u32 [r12], r2;\nsetp.lt.u32 p1, r2, 32;\n@p1 bra SKIP;\n"
+                             "bar.sync 0;\nSKIP:\nld.shared.u32 r6, [r12+4];")
+                   .shared_apart);
+  EXPECT_FALSE(proved(kOwn + "st.shared.u32 [r12], r2;\nsetp.lt.u32 p1, r2, 32;\n@p1 exit;\n"
+                             "bar.sync 0;\nld.shared.u32 r6, [r12+4];")
+                   .shared_apart);
+}
+
+TEST(Prove, TwoRoundsOfALoopNeedABarrierAtTheirEnd) {
+  const auto loop = [](const std::string& end) {
+    return kOwn +
+           "mov.u32 r8, 0;\nLOOP:\nst.shared.u32 [r12], r2;\nbar.sync 0;\n"
+           "ld.shared.u32 r6, [r12+4];\n" +
+           end + "add.s32 r8, r8, 1;\nsetp.ne.s32 p2, r8, 4;\n@p2 bra LOOP;";
+  };
+  EXPECT_TRUE(proved(loop("bar.sync 0;\n")).shared_apart);
+  EXPECT_FALSE(proved(loop("")).shared_apart);
+}
+
+TEST(Prove, ACounterInAnAddressReachesAllItsRounds) {
+  // Thread t writes words t and t + 1.
+  const std::string body = kOwn +
+                           "mov.u32 r8, 0;\nLOOP:\nst.shared.u32 [r12], r2;\nadd.s32 r12, r12, 4;\n"
+                           "add.s32 r8, r8, 1;\nsetp.ne.s32 p2, r8, 2;\n@p2 bra LOOP;";
+  EXPECT_FALSE(proved(body).shared_apart);
+  // Thread t writes words t and t + 64.
+  std::string apart = body;
+  apart.replace(apart.find("r12, r12, 4"), 11, "r12, r12, 256");
+  EXPECT_TRUE(proved(apart).shared_apart);
+}
+
+TEST(Prove, AnotherAccessThatMayBeAnywhereTakesTheProofAway) {
+  const std::string own = kOwn + "st.shared.u32 [r12], r2;\n";
+  EXPECT_FALSE(proved(own + "ld.shared.u32 r6, [r12];\nadd.s32 r7, r6, r11;\n"
+                            "st.shared.u32 [r7], r2;")
+                   .shared_apart)
+      << "at a place that was loaded";
+  EXPECT_FALSE(proved(own + "st.u32 [d1], r2;").shared_apart) << "by a generic address";
+  EXPECT_FALSE(proved(own + "atom.shared.add.u32 r6, [r12], 1;").shared_apart)
+      << "strong accesses order others";
+  EXPECT_FALSE(proved(own + "ld.volatile.shared.u32 r6, [r12];").shared_apart);
+  EXPECT_FALSE(proved(own + "mbarrier.init.shared.b64 [s], 1;").shared_apart);
+}
+
+TEST(Prove, ABitMaskAndAShiftPartLanesFromWarps) {
+  // Lane l of warp w: word 32 * w + l, from tid by and, shr.
+  const std::string place =
+      "and.b32 r8, r2, 31;\nshr.u32 r9, r2, 5;\nshl.b32 r9, r9, 5;\nadd.s32 r9, r9, r8;\n"
+      "shl.b32 r9, r9, 2;\nmov.u32 r11, s;\nadd.s32 r12, r11, r9;\n";
+  EXPECT_TRUE(proved(place + "st.shared.u32 [r12], r2;").shared_apart);
+  std::string lanes = place;
+  lanes.replace(lanes.find("r9, r2, 5"), 9, "r9, r2, 6");
+  EXPECT_FALSE(proved(lanes + "st.shared.u32 [r12], r2;").shared_apart);
+}
+
+TEST(Prove, AnIndexPast2To31IsNegative) {
+  // Blocks times 2^30 in 32 bits: from block 2 on it is no longer what the sum says.
+  EXPECT_FALSE(
+      in_bounds("shl.b32 r6, r3, 30;\nmul.wide.s32 d2, r6, 4;\nadd.s64 d3, d1, d2;\n"
+                "ld.global.f32 r7, [d3];",
+                {.grid = 8, .bytes = std::uint64_t{1} << 36}));
+}
+
+TEST(Prove, APredicateOfTheThreadLeavesTheOthers) {
+  const std::string other = "setp.lt.u32 p1, r2, 32;\n" + kAddress + "@!p1 ld.global.f32 r6, [d3";
+  EXPECT_FALSE(in_bounds(other + "];", {.grid = 1, .bytes = 128}));
+  EXPECT_TRUE(in_bounds(other + "+-128];", {.grid = 1, .bytes = 128}));
+}
+
+TEST(Prove, ARegisterKeepsItsValueWhereThePredicateIsFalse) {
+  EXPECT_FALSE(in_bounds(
+      "setp.ge.s32 p1, r5, r1;\n@p1 mov.u32 r5, 0;\n" + kAddress + "ld.global.f32 r6, [d3];",
+      {.bytes = 4}));
+}
+
+TEST(Prove, EveryByteOfAnAccessCounts) {
+  // The upper half of the next thread's word.
+  EXPECT_FALSE(proved(kOwn + "st.shared.u32 [r12], r2;\nld.shared.u16 h1, [r12+6];").shared_apart);
+}
+
+TEST(Prove, AKernelThatCallsIsNotFollowed) {
+  const compile::testing::Compiled compiled(
+      ".func f()\n{\nret;\n}\n.entry k(.param .u64 x)\n{\n.reg .b64 d<4>;\n.reg .b32 r<4>;\n"
+      "ld.param.u64 d1, [x];\nld.global.u32 r1, [d1];\ncall f, ();\nret;\n}\n");
+  ASSERT_NE(compiled.program, nullptr);
+  const Certificate c = prove(*compiled.program, compiled.program->functions[1], {}, {});
+  EXPECT_TRUE(c.accesses.empty());
+  EXPECT_FALSE(c.shared_apart);
+}
+
+}  // namespace prove_test
+}  // namespace lockstep::proof

@@ -1,0 +1,74 @@
+// The values of a kernel at a launch, whose parameters and shape are known.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "simulator/proof/form.h"
+#include "simulator/proof/graph.h"
+
+namespace lockstep::proof {
+
+// What a proof depends on, beside the kernel.
+struct Shape {
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::span<const std::byte> parameters;
+  std::uint64_t shared_window = 0;  // where generic addresses of shared memory begin
+
+  std::size_t threads() const { return std::size_t{block[0]} * block[1] * block[2]; }
+};
+
+class Values {
+ public:
+  Values(Graph& graph, const Shape& shape);
+
+  // What the operation at `pc` reads from `slot`, a register or constant of `bits` bits (1: a
+  // predicate). nullopt: nothing is known, as of loaded data.
+  std::optional<Form> source(program::Slot slot, std::uint32_t pc, int bits);
+  // What holds whenever a thread executes the operation at `pc`, its guard included.
+  Conditions conditions(std::uint32_t pc);
+  // Whether the threads of a block that execute the branch at the end of `block` together all go
+  // one way.
+  bool branches_together(int block);
+  std::span<const Range> symbols() const { return symbols_; }
+  std::size_t threads() const { return threads_; }
+
+ private:
+  // `node` is a predicate that is `holds` wherever the condition is met.
+  struct Fact {
+    program::Slot slot = program::kNoSlot;
+    std::uint32_t pc = 0;  // of the operation that reads it
+    bool holds = true;
+  };
+  std::optional<Form> evaluate(int node);
+  std::optional<Form> compute(const Node& n);
+  std::optional<Form> join(int node);
+  std::optional<Form> special(const program::Op& op) const;
+  std::optional<std::int64_t> step(int node, int joined, int bits, int depth);
+  std::optional<Form> extended(const std::optional<Form>& form, std::uint32_t pc, bool is_signed,
+                               int bits);
+  std::vector<Fact> facts_of(int block) const;
+  Conditions of_block(int block);
+  void assume(const Fact& fact, Conditions& conditions, int depth = 0);
+  void compare(const program::Op& op, std::uint32_t pc, bool holds, Conditions& conditions);
+  bool is_uniform(program::Slot slot, std::uint32_t pc, int block, int depth = 0);
+  // How often a loop jumps back at most, and what its counter is bounded by.
+  void bound_loop(int loop);
+
+  Graph& graph_;
+  const Shape& shape_;
+  const std::size_t threads_;
+  std::vector<Range> symbols_;
+  std::vector<std::vector<Form>> of_loop_;  // by loop: forms at most 0 wherever its counter stands
+  enum class State : std::uint8_t { kNew, kOpen, kDone };
+  std::vector<State> states_;
+  std::vector<std::optional<Form>> values_;
+  std::vector<State> block_states_;
+  std::vector<Conditions> blocks_;
+};
+
+}  // namespace lockstep::proof
