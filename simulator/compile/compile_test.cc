@@ -109,9 +109,8 @@ TEST(Compile, AnUnknownInstructionRefusesWhatMayReachIt) {
     }
     return "none";
   };
-  EXPECT_THAT(
-      why("bad"),
-      HasSubstr("bad: PTX line 7, in bad: unknown instruction 'multimem.unheard'"));
+  EXPECT_THAT(why("bad"),
+              HasSubstr("bad: PTX line 7, in bad: unknown instruction 'multimem.unheard'"));
   EXPECT_EQ(why("between"), "") << "of functions only what is wrong in them";
   EXPECT_EQ(why("fine"), "");
   EXPECT_THAT(why("a"), HasSubstr("bad: PTX line 7"));

@@ -380,8 +380,7 @@ TEST(Functions, WithAnUnknownInstructionAreUnknownAlone) {
   ASSERT_EQ(m.functions.size(), 3u);
   ASSERT_TRUE(m.functions[0].unknown.has_value());
   EXPECT_EQ(m.functions[0].unknown->line, 6);
-  EXPECT_EQ(m.functions[0].unknown->message,
-            "unknown instruction 'multimem.unheard.b32'");
+  EXPECT_EQ(m.functions[0].unknown->message, "unknown instruction 'multimem.unheard.b32'");
   EXPECT_TRUE(m.functions[0].body.empty());
   EXPECT_EQ(m.functions[0].parameters.size(), 1u);
   EXPECT_FALSE(m.functions[1].unknown.has_value());
@@ -418,8 +417,7 @@ INSTANTIATE_TEST_SUITE_P(
     Refused, Body,
     testing::Values(
         Refused{"frobnicate.u32 %r1, %r2;", "unknown instruction 'frobnicate.u32'"},
-        Refused{"multimem.b32 [%r1], 32;",
-                "unknown instruction 'multimem.b32'"},
+        Refused{"multimem.b32 [%r1], 32;", "unknown instruction 'multimem.b32'"},
         Refused{"tcgen05.unheard.b32 [%r1], %r2;",
                 "'tcgen05.unheard.b32' is not implemented by the simulated GPU"},
         Refused{"add.rn.s32 %r1, %r2, %r3;",
