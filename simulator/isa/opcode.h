@@ -44,11 +44,6 @@ enum class Type : std::uint8_t {
   kE3M2x2,
   kE2M1x2,
   kUE8M0x2,
-  kE4M3x4,
-  kE5M2x4,
-  kE2M3x4,
-  kE3M2x4,
-  kE2M1x4,
   kS4,
   kU4,
   kB1,
@@ -56,6 +51,12 @@ enum class Type : std::uint8_t {
   kE2M3,
   kE3M2,
   kE2M1,
+  // Recorded inputs are drawn by these numbers, so new types come last (simulator/vectors).
+  kE4M3x4,
+  kE5M2x4,
+  kE2M3x4,
+  kE3M2x4,
+  kE2M1x4,
 };
 
 // Bytes of a value of this type in a register or in memory; predicates count 1. What is smaller

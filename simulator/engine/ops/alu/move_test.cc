@@ -23,6 +23,8 @@ TEST(Move, CopiesEveryWidth) {
 
 JUDGES(Move, PacksLeastSignificantFirst, "mov.b32 d, v");
 TEST(Move, PacksLeastSignificantFirst) {
+  check({"mov.b16", {2, 1, 1}}, {special_int(1), special_int(1)},
+        [](const Bits* in) { return in[1] << 8 | in[0]; });
   check({"mov.b32", {4, 2, 2}}, {special_int(2), special_int(2)},
         [](const Bits* in) { return in[1] << 16 | in[0]; });
   check({"mov.b64", {8, 4, 4}}, {special_int(4), special_int(4)},
@@ -78,8 +80,8 @@ TEST_P(Unpack, SplitsAndSkipsTheSinkAndKeepsInactiveLanes) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Widths, Unpack,
-                         ::testing::Values(std::tuple{4, 2}, std::tuple{8, 2}, std::tuple{16, 2},
-                                           std::tuple{4, 4}, std::tuple{8, 4}));
+                         ::testing::Values(std::tuple{2, 2}, std::tuple{4, 2}, std::tuple{8, 2},
+                                           std::tuple{16, 2}, std::tuple{4, 4}, std::tuple{8, 4}));
 
 TEST(Move, UnpacksIntoItsOwnSource) {
   const AluKey key = key_of({"mov.b64", {4, 4, 8}});
