@@ -51,6 +51,11 @@ std::string vector_of(Type type, int count, int first) {
   return s + "}";
 }
 
+// Two registers of 8 bits: mov.b16 takes no wider ones.
+std::string two_bytes(int first) {
+  return "{c" + std::to_string(first) + ", c" + std::to_string(first + 1) + "}";
+}
+
 // The value a rule called "imm16" suggests; a lookup table else.
 std::string integer_for(std::string_view name) {
   const std::string_view digits = name.substr(3);
@@ -76,7 +81,9 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int n, boo
                                           : register_for(type, n)) +
              "|" + register_for(rule.second, n + 1);
     case Role::kDestinationVector:
-    case Role::kSourceVector: return vector_of(half_of(type), 2, n);
+    case Role::kSourceVector:
+      if (size_of(type) == 2) return two_bytes(n);
+      return vector_of(half_of(type), 2, n);
     case Role::kAddress: {
       if (rule.name == "[a]" && m.space == Space::kParam)
         return is_store ? "[outgoing]" : "[argument]";

@@ -144,7 +144,7 @@ std::optional<Form> Values::special(const Op& op) const {
   using S = isa::SpecialRegister;
   if (op.width != 4) return std::nullopt;
   Form form{32, {}, {}};
-  const auto& [x, y, z] = shape_.block;
+  const auto x = shape_.block[0], y = shape_.block[1], z = shape_.block[2];
   const auto by_thread_number = [&](auto number) {
     for (std::size_t t = 0; t < threads_; ++t)
       form.base.push_back(static_cast<std::int64_t>(number(t)));

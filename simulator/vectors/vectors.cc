@@ -83,8 +83,16 @@ bool is_not_as_the_manual_says(const isa::Example& e) {
          contains(e.text, " r0.h1,");
 }
 
+// Bytes from and to a register of 16 bits only move bits (move_test has them): they came after the
+// recording.
+bool moves_two_bytes(const isa::Spelling& s) {
+  return s.form->row->opcode == Opcode::k_mov && s.form->row->variant != 0 &&
+         s.modifiers.type == Type::kB16;
+}
+
 bool belongs(const isa::Example& e) {
   const Opcode op = e.spelling.form->row->opcode;
+  if (moves_two_bytes(e.spelling)) return false;
   if (is_not_as_the_manual_says(e)) return false;
   if (touches_memory(op)) return is_plain(e.spelling) && reaches_its_own_bytes(e.spelling);
   return isa::computes(isa::category_of(op)) || is_exchange(op) || reduces_at_a_barrier(e.spelling);

@@ -103,6 +103,8 @@ std::string_view never_because(const isa::FormRow& row) {
       row.opcode != Opcode::k_vabsdiff4 && row.syntax.find(".add ") != std::string_view::npos;
   if (isa::category_of(row.opcode) == isa::Category::kVideo && (!everyday || adds))
     return "is about parts of registers; video_test and replay_test judge it";
+  if (row.syntax == "mov.b16 d, v" || row.syntax == "mov.b16 vd, a")
+    return "wants registers of 8 bits; move_test judges it";
   if (row.syntax.starts_with("cvt.irnd.dtype.bf16") &&
       row.choices.find(".s8") != std::string_view::npos)
     return "wants a register of 8 bits; replay_test judges it";
