@@ -713,6 +713,39 @@ TEST(Memory, ReadOnlyLoadsAreLoads) {
   }
 }
 
+JUDGES(Load, TwoBytesAreExchanged, "mov.b16 d, v", "mov.b16 vd, a");
+TEST(Load, TwoBytesAreExchanged) {
+  Machine gpu;
+  gpu.load_text(
+      ".version 8.3\n.target sm_75\n.address_size 64\n"
+      R"(
+.visible .entry k(.param .u64 x, .param .u64 y)
+{
+  .reg .b8 %b<2>; .reg .b16 %h<2>; .reg .b32 %r; .reg .b64 %rd<4>;
+  ld.param.u64 %rd0, [x];
+  ld.param.u64 %rd1, [y];
+  mov.u32 %r, %tid.x;
+  mul.wide.u32 %rd2, %r, 2;
+  add.u64 %rd0, %rd0, %rd2;
+  add.u64 %rd1, %rd1, %rd2;
+  ld.global.b16 %h0, [%rd0];
+  mov.b16 {%b0, %b1}, %h0;
+  mov.b16 %h1, {%b1, %b0};
+  st.global.b16 [%rd1], %h1;
+  ret;
+}
+)");
+  std::vector<std::uint16_t> words(32), expected;
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    words[i] = static_cast<std::uint16_t>(i | (200 - i) << 8);
+    expected.push_back(static_cast<std::uint16_t>(i << 8 | (200 - i)));
+  }
+  const auto y = gpu.unwritten(64);
+  const Outcome o = gpu.launch("k", 1, 32, gpu.buffer(words), y);
+  EXPECT_FALSE(o.failed()) << text(o);
+  EXPECT_EQ(gpu.fetch<std::uint16_t>(y, 32), expected);
+}
+
 JUDGES(Load, SixteenBytesAreOneElement, "mov.b128 d, v", "mov.b128 vd, a", "ld.global.b128",
        "ld.acquire.gpu.b128", "ld.global.nc.b128", "st.global.b128", "st.volatile.global.b128",
        "st.release.gpu.global.b128");

@@ -104,7 +104,7 @@ std::string_view never_because(const isa::FormRow& row) {
   if (isa::category_of(row.opcode) == isa::Category::kVideo && (!everyday || adds))
     return "is about parts of registers; video_test and replay_test judge it";
   if (row.syntax == "mov.b16 d, v" || row.syntax == "mov.b16 vd, a")
-    return "wants registers of 8 bits; move_test judges it";
+    return "wants registers of 8 bits; load_store_test judges it";
   if (row.syntax.starts_with("cvt.irnd.dtype.bf16") &&
       row.choices.find(".s8") != std::string_view::npos)
     return "wants a register of 8 bits; replay_test judges it";

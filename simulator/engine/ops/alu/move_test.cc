@@ -21,7 +21,6 @@ TEST(Move, CopiesEveryWidth) {
   check({"mov.pred", {0, 0}}, {both_predicates()}, [](const Bits* in) { return in[0]; });
 }
 
-JUDGES(Move, PacksTwoBytes, "mov.b16 d, v");
 TEST(Move, PacksTwoBytes) {
   check({"mov.b16", {2, 1, 1}}, {special_int(1), special_int(1)},
         [](const Bits* in) { return in[1] << 8 | in[0]; });
@@ -86,24 +85,6 @@ TEST_P(Unpack, SplitsAndSkipsTheSinkAndKeepsInactiveLanes) {
 INSTANTIATE_TEST_SUITE_P(Widths, Unpack,
                          ::testing::Values(std::tuple{2, 2}, std::tuple{4, 2}, std::tuple{8, 2},
                                            std::tuple{16, 2}, std::tuple{4, 4}, std::tuple{8, 4}));
-
-JUDGES(Move, UnpacksTwoBytes, "mov.b16 vd, a");
-TEST(Move, UnpacksTwoBytes) {
-  alignas(64) unsigned char file[128] = {};
-  for (int lane = 0; lane < 32; ++lane)
-    file[2 * lane] = static_cast<unsigned char>(lane), file[2 * lane + 1] = 255 - file[2 * lane];
-  Warp warp{};
-  warp.file[0] = reinterpret_cast<std::byte*>(file);
-  Op op;
-  op.src[0] = 0;
-  op.dst = 64;
-  op.dst2 = 96;
-  resolve_alu(key_of({"mov.b16", {1, 1, 2}}))(warp, op, kAllLanes);
-  for (int lane = 0; lane < 32; ++lane) {
-    EXPECT_EQ(file[64 + lane], lane) << "the lower half is the first element";
-    EXPECT_EQ(file[96 + lane], 255 - lane);
-  }
-}
 
 TEST(Move, UnpacksIntoItsOwnSource) {
   const AluKey key = key_of({"mov.b64", {4, 4, 8}});
