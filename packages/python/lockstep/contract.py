@@ -114,9 +114,9 @@ class Task:
     """What is asked of a candidate.
 
     reference: a function of the inputs by name, sizes and scalars among them. It returns a Bounded
-    (lockstep.bound) or an array, of which the bits count; with several outputs, a dict by name. A
-    path of a .cu or .ptx file is a reference kernel, whose results count by bits, or within
-    `ulps` units in the last place.
+    (lockstep.bound), or an array that the result must equal bit for bit. With several outputs it
+    returns a dict by name. A path of a .cu or .ptx file is a reference kernel. Results must equal
+    its results bit for bit, or lie within `ulps` units in the last place.
     may_overlap: pairs of an input and an output that may be one array.
     deterministic: the same bits under every schedule.
     library_calls: operators and libraries with machine code are allowed; they are not checked.

@@ -61,8 +61,8 @@ def array(draw: Callable, kind: Any, shape: Sequence[Union[int, strategies.Searc
 
 
 def require(actual: Any, reference: Any, kind: Optional[Any] = None) -> None:
-    """Compares a result with a Bounded, or with values of which the bits count. actual: an array of
-    NumPy, or one of lockstep. Raises LawBroken."""
+    """Compares a result with a Bounded, or bit for bit with values. actual: an array of NumPy, or
+    one of lockstep. Raises LawBroken."""
     host = actual.numpy() if hasattr(actual, "numpy") else np.asarray(actual)
     if not isinstance(reference, Bounded):
         expected = np.asarray(reference)

@@ -24,7 +24,8 @@ struct Format {
     const int e = static_cast<int>(bits_as<u64>(magnitude) >> 52) - 1023;
     return e < Lowest ? Lowest : e;
   }
-  // A number of last places at the exponent `e`, of which there may be one too many for it.
+  // The code of `places` units in the last place at the exponent `e`. Rounding may have carried
+  // into the next exponent: the sum carries too.
   LOCKSTEP_INLINE static u32 code(f64 places, int e) {
     if (!(places < 64)) return Largest;
     const u32 r = static_cast<u32>(places) + (static_cast<u32>(e - Lowest) << FractionBits);

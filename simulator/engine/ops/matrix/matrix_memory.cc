@@ -258,8 +258,8 @@ void element_addresses(const Matrix& m, const Lattice& at, int n, std::uint64_t*
   }
 }
 
-// Whether the elements of a register, the first of which r.address has, are neighbours in aligned
-// words of global memory that kernels may touch: then one access of four bytes a lane moves them.
+// Whether one access of four bytes a lane moves all elements of a register. They must be neighbours
+// in aligned words of global memory that kernels may touch. r.address: of the first element.
 bool is_word(Warp& w, const Op& op, const Matrix& m, const Lattice& at, int first, int elements,
              const Request& r) {
   if (elements == 1 || static_cast<Space>(op.space) != Space::kGlobal) return false;

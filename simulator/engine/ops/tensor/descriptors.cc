@@ -82,7 +82,7 @@ int TensorProduct::stored_bits() const {
 
 namespace {
 
-// The fields of a descriptor that say where scales are, and of which type.
+// The fields of a descriptor for the place and the type of scales.
 std::string understand_scales(std::uint32_t bits, const program::TensorOperation& of,
                               TensorProduct& product) {
   const bool packed = is_packed(of.kind);

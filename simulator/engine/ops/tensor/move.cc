@@ -74,7 +74,7 @@ std::uint32_t reduce(const TensorOperation& o, std::uint32_t x, std::uint32_t y)
   const auto is_nan = [](std::uint32_t v) { return (v & ~kSign) > kInfinity; };
   if (is_nan(x) || is_nan(y))
     return o.nan_wins || (is_nan(x) && is_nan(y)) ? kNaN : is_nan(x) ? y : x;
-  // As integers of which the order is that of the numbers.
+  // Integers in the order of the numbers.
   const auto ordered = [](std::uint32_t v) { return (v & kSign) != 0 ? ~v : v | kSign; };
   return (ordered(x) < ordered(y)) != o.greatest ? x : y;
 }
