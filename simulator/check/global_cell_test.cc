@@ -70,7 +70,7 @@ TEST(GlobalCell, AccessesChangeItsStateAsTheTableSays) {
   memory::DeviceMemory memory;
   GlobalRaces races;
   GlobalRaces::Memo memo;
-  races.start(memory, 1, false);
+  races.start(memory, 1, 1);
   SharedRaces orders[kBlocks];
   for (std::uint32_t b = 0; b < kBlocks; ++b) orders[b].start(0, 2, b, 1, &races.grid());
   std::uint32_t random_state = 3;

@@ -44,14 +44,14 @@ bool GlobalRaces::has_room(memory::DeviceMemory& memory, bool several_lanes) con
          !grid_.launches().is_full();
 }
 
-void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel,
+void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, unsigned threads,
                         std::uint32_t most, const LaunchOrder::Place& place, std::uint64_t blocks) {
-  parallel_ = parallel;
+  parallel_ = threads > 1;
   LaunchOrder& launches = grid_.launches();
   launches.settle(place);
   // Every launch begins with most of the numbers ahead of it.
   const bool numbers_end = memory.race_records() > AccessRecords::kMost / 4;
-  if (numbers_end) memory.clear_race_shadow();
+  if (numbers_end) memory.clear_race_shadow(threads);
   if (numbers_end || (!launches.remembers() && !launches.any_suspended()) ||
       !has_room(memory, place.several_lanes)) {
     ++forgotten_;

@@ -63,9 +63,9 @@ class GlobalRaces {
   GlobalRaces() : splits_(kSplits), stories_(kStories) {}
 
   // A launch of blocks in clusters of `cluster` (1: none) begins, and is the present one.
-  // `parallel`: on more than one host thread. `most`: records that it may make, at least, and
+  // `threads`: host threads that run it. `most`: records that it may make, at least, and
   // granules that it may split, and stories; 0: as many as there are.
-  void start(memory::DeviceMemory& memory, std::uint32_t cluster, bool parallel,
+  void start(memory::DeviceMemory& memory, std::uint32_t cluster, unsigned threads,
              std::uint32_t most = 0, const LaunchOrder::Place& place = {},
              std::uint64_t blocks = 0);
   // Puts the present launch aside, so that another may begin or go on; and goes on with it.

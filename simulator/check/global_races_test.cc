@@ -15,7 +15,7 @@ constexpr std::uint32_t kBlocks = 3, kCells = 256;
 // The races of one launch over a few granules, and the blocks that run it.
 struct Launch {
   explicit Launch(memory::DeviceMemory& memory) : cells(kCells) {
-    races.start(memory, 1, false);
+    races.start(memory, 1, 1);
     for (std::uint32_t b = 0; b < kBlocks; ++b) {
       orders[b].start(0, 2, b, 1, &races.grid());
     }

@@ -22,7 +22,7 @@ class Races : public ::testing::Test {
     begin();
   }
   void begin(std::uint32_t cluster = 1, std::uint32_t most = 0, bool parallel = false) {
-    races.start(memory, cluster, parallel, most);
+    races.start(memory, cluster, parallel ? 2 : 1, most);
     memo = {};
     for (std::uint32_t b = 0; b < kBlocks; ++b) {
       order[b].start(0, 2, b, cluster, &races.grid());

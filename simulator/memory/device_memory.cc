@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace lockstep::memory {
 namespace {
@@ -52,6 +55,49 @@ void* map_addresses(Address hint, std::uint64_t bytes, int protection) {
           MADV_DONTDUMP);  // a core file of a crashing host program must not hold the window
   madvise(p, bytes, MADV_NOHUGEPAGE);  // sparse use must stay sparse
   return p;
+}
+
+// Whole pages.
+struct PageRange {
+  Address from = 0, to = 0;
+
+  static PageRange around(const void* first, const void* last) {
+    return {round_down(reinterpret_cast<Address>(first), kPage),
+            round_up(reinterpret_cast<Address>(last), kPage)};
+  }
+  // Returns the pages to the system. They read as zeros.
+  void drop() const { madvise(at(from), to - from, MADV_DONTNEED); }
+  // Whether at least half of the pages are in memory. Not asked, and false, of a few or very many.
+  bool is_mostly_resident() const {
+    constexpr std::uint64_t kFew = 16, kMany = 1 << 21;  // 64 KiB, 8 GiB
+    const std::uint64_t pages = (to - from) / kPage;
+    if (pages < kFew || pages > kMany) return false;
+    std::vector<unsigned char> resident(pages);
+    if (mincore(at(from), to - from, resident.data()) != 0) return false;
+    const auto count = std::count_if(resident.begin(), resident.end(),
+                                     [](unsigned char page) { return (page & 1) != 0; });
+    return static_cast<std::uint64_t>(count) >= pages / 2;
+  }
+};
+
+// Fills with zeros, on up to `threads` host threads.
+void zero(const std::vector<PageRange>& ranges, unsigned threads) {
+  constexpr std::uint64_t kPart = 8 << 20;
+  std::vector<PageRange> parts;
+  for (const PageRange& r : ranges) {
+    for (Address from = r.from; from < r.to; from += kPart)
+      parts.push_back({from, std::min(from + kPart, r.to)});
+  }
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i; (i = next++) < parts.size();)
+      std::memset(at(parts[i].from), 0, parts[i].to - parts[i].from);
+  };
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < std::min<std::size_t>(threads, parts.size()); ++i)
+    others.emplace_back(work);
+  work();
+  for (std::thread& t : others) t.join();
 }
 
 }  // namespace
@@ -261,24 +307,25 @@ void DeviceMemory::give_back(const Allocation& a) {
   } else {
     madvise(alias, end - begin, MADV_DONTNEED);
   }
-  const auto drop = [](void* first, void* last) {
-    const Address from = round_down(reinterpret_cast<Address>(first), kPage),
-                  to = round_up(reinterpret_cast<Address>(last), kPage);
-    madvise(at(from), to - from, MADV_DONTNEED);
-  };
-  drop(written_shadow(begin), written_shadow(end));
-  drop(race_shadow(begin), race_shadow(end));
+  PageRange::around(written_shadow(begin), written_shadow(end)).drop();
+  PageRange::around(race_shadow(begin), race_shadow(end)).drop();
 }
 
-void DeviceMemory::clear_race_shadow() {
+void DeviceMemory::clear_race_shadow(unsigned threads) {
   std::lock_guard lock(mutex_);
+  std::vector<PageRange> dense;
   for (const auto& [base, record] : records_) {
     const Allocation& a = record->allocation;
     if (a.freed || !a.has_shadow) continue;
-    const Address from = round_down(reinterpret_cast<Address>(race_shadow(a.base)), kPage);
-    const Address to = round_up(reinterpret_cast<Address>(race_shadow(a.base + a.size + 3)), kPage);
-    madvise(at(from), to - from, MADV_DONTNEED);
+    const PageRange shadow =
+        PageRange::around(race_shadow(a.base), race_shadow(a.base + a.size + 3));
+    if (shadow.is_mostly_resident()) {
+      dense.push_back(shadow);
+    } else {
+      shadow.drop();
+    }
   }
+  zero(dense, threads);
   race_records_ = 1;
 }
 

@@ -158,9 +158,10 @@ class DeviceMemory {
   // The race checker's word for the 4-byte granule that holds `address`.
   std::uint64_t* race_shadow(Address address) const { return race_ + ((address - begin_) >> 2); }
 
-  // Forgets all that the race checker has recorded. No kernel may be running, or the caller keeps
-  // them all from recording.
-  void clear_race_shadow();
+  // Forgets all that the race checker has recorded, on up to `threads` host threads. No kernel may
+  // be running, or the caller keeps them all from recording. A shadow of which half is in memory
+  // keeps its pages; another returns them to the system.
+  void clear_race_shadow(unsigned threads = 1);
   // Numbers that the race checker gives its records, in order, since the shadow was last cleared: 0
   // is none.
   std::atomic<std::uint32_t>& race_records() { return race_records_; }

@@ -132,6 +132,34 @@ TEST(DeviceMemory, FreeingGivesPagesBack) {
   EXPECT_LE(resident_bytes(), before + (4 << 20));
 }
 
+// Bytes of this process in memory after the shadow of 7 MiB was touched in every `step`-th page
+// and cleared, less those before it was touched.
+std::ptrdiff_t kept_by_a_cleared_shadow(std::uint64_t step, unsigned threads) {
+  DeviceMemory memory;
+  const std::uint64_t size = 7 << 20;
+  const Allocation* a = memory.allocate(size, 256, Kind::kDevice, 0);
+  const auto before = static_cast<std::ptrdiff_t>(resident_bytes());
+  for (Address p = a->base; p < a->base + size; p += 2048 * step) *memory.race_shadow(p) = 1;
+  memory.clear_race_shadow(threads);
+  const std::ptrdiff_t kept = static_cast<std::ptrdiff_t>(resident_bytes()) - before;
+  for (Address p = a->base; p < a->base + size; p += 4) {
+    if (*memory.race_shadow(p) == 0) continue;
+    ADD_FAILURE() << "the shadow is not clear at byte " << p - a->base;
+    break;
+  }
+  return kept;
+}
+
+TEST(DeviceMemory, ClearedShadowKeepsItsPagesWhereItIsDense) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer keeps memory of its own for what is touched";
+#endif
+  for (const unsigned threads : {1u, 3u}) {
+    EXPECT_GE(kept_by_a_cleared_shadow(1, threads), 13 << 20);
+    EXPECT_LE(kept_by_a_cleared_shadow(5, threads), 1 << 20);
+  }
+}
+
 TEST(DeviceMemory, RecycledMemoryIsZeroUnwrittenAndForgotten) {
   DeviceMemory memory;
   // 16 GiB blocks use up any window within a few hundred rounds.

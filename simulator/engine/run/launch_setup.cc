@@ -124,7 +124,7 @@ std::vector<Worker> make_workers(Launch& l) {
       l.hearing = std::make_shared<check::Hearing>();
       l.hearing->host_knows(at.host);
     }
-    l.races->start(*l.memory, l.clustered ? in_cluster : 1, count > 1, config.race_records,
+    l.races->start(*l.memory, l.clustered ? in_cluster : 1, count, config.race_records,
                    {at.lane, at.sequence, at.before, at.settled, at.several_streams, l.hearing},
                    l.blocks);
     remember(l);
