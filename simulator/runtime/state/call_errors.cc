@@ -1,12 +1,12 @@
 #include "simulator/runtime/state/call_errors.h"
 
-#include <dlfcn.h>
-#include <execinfo.h>
+#include <link.h>
+#include <unwind.h>
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 #include <cstdio>
-#include <iterator>
+#include <span>
 #include <utility>
 
 #include "simulator/runtime/state/describe.h"
@@ -27,9 +27,42 @@ bool is_answer(int error) {
   }
 }
 
-const void* base_of(const void* address) {
-  Dl_info info;
-  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+// Where this library lies in memory. It stays there: no question about an address has to search the
+// symbols of every object, as dladdr does, and `caller` asks at almost every call of the API.
+struct OwnRange {
+  std::uintptr_t begin = 0, end = 0;
+  bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
+};
+
+int find_own_range(dl_phdr_info* info, std::size_t, void* range) {
+  OwnRange object{UINTPTR_MAX, 0};
+  for (const ElfW(Phdr) & segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+    if (segment.p_type != PT_LOAD) continue;
+    const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+    object.begin = std::min(object.begin, begin);
+    object.end = std::max(object.end, begin + segment.p_memsz);
+  }
+  if (!object.holds(reinterpret_cast<std::uintptr_t>(&call_ended))) return 0;
+  *static_cast<OwnRange*>(range) = object;
+  return 1;
+}
+
+const OwnRange& own_range() {
+  static const OwnRange range = [] {
+    OwnRange found;
+    dl_iterate_phdr(find_own_range, &found);
+    return found;
+  }();
+  return range;
+}
+
+// Ends the walk over the frames at the first that is not this library's.
+_Unwind_Reason_Code stop_outside(_Unwind_Context* frame, void* found) {
+  const std::uintptr_t at = _Unwind_GetIP(frame);
+  if (at == 0) return _URC_END_OF_STACK;
+  if (own_range().holds(at)) return _URC_NO_REASON;
+  *static_cast<const void**>(found) = reinterpret_cast<const void*>(at);
+  return _URC_NORMAL_STOP;
 }
 
 check::Finding failure(const CallResult& result, const Answer& answer, const void* from) {
@@ -53,13 +86,9 @@ check::Finding failure(const CallResult& result, const Answer& answer, const voi
 
 const void* caller() {
   if (const PutBy* const late = thread_state().executing) return late->caller;
-  std::array<void*, 32> frames;
-  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
-  const void* const own = base_of(reinterpret_cast<const void*>(&call_ended));
-  const auto end = frames.begin() + count;
-  const auto found =
-      std::find_if(frames.begin(), end, [&](const void* frame) { return base_of(frame) != own; });
-  return found == end ? nullptr : *found;
+  const void* found = nullptr;
+  _Unwind_Backtrace(stop_outside, &found);
+  return found;
 }
 
 RunningCall* RunningCall::current() { return thread_state().call; }
