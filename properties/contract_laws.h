@@ -242,10 +242,19 @@ void require_promises_of(const Implementation& f, const Promised<kCalls, Case>& 
     REQUIRE_LAW((says & ~kSays) == 0,
                 "{} says more (Says {}) than the family's batteries try ({}): with_batteries",
                 call.launcher(), says, kSays);
-    require_promises(call.bind(f),
-                     lockstep::detail::asked_for(
-                         call.promises(), lockstep::detail::prefix_of(calls, call), c.promise));
+    const std::vector<std::string> promises = lockstep::detail::asked_for(
+        call.promises(), lockstep::detail::prefix_of(calls, call), c.promise);
+    require_promises(call.bind(f), promises);
+    if (!promises.empty()) require_same_limits(call.bind(f), promises);
   }
+}
+
+template <auto kCalls, class Case, class Implementation>
+void require_same_without_other_properties_of(const Implementation& f, const Case& c) {
+  require_capability({Capability::kSimulator});  // silicon is what it is
+  const std::uint64_t seed = seed_of_case(lockstep::detail::BoxedCase<Case>(c));
+  for (auto& call : lockstep::detail::as_calls(kCalls(c)))
+    require_same_without_other_properties(call.bind(f), seed);
 }
 
 }  // namespace battery
@@ -317,6 +326,7 @@ Laws<Implementation> with_batteries_of(Laws<Implementation> laws, std::source_lo
   add("KeepsNoState", battery::require_no_state_of<kCalls>, few);
   add("KeepsNoStateOfArguments", battery::require_no_state_of_arguments_of<kCalls>, few);
   add("KeepsNoStateBetweenDevices", battery::require_no_state_between_devices_of<kCalls>, few);
+  add("NeedsNoOtherProperty", battery::require_same_without_other_properties_of<kCalls>, few);
   laws.push_back(law("TakesWhatItPromises",
                      battery::require_promises_of<kCalls, kArrays, kSays, Case, Implementation>,
                      options, where));
