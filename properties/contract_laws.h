@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <source_location>
 #include <string>
 #include <utility>
@@ -194,16 +195,27 @@ inline bool has_immaterial_arguments(const Contract& contract) {
 inline bool reports(const Contract& contract) { return !contract.reported().empty(); }
 
 // Few cases of a family are long enough for a grid of two blocks: of cases that follow from this
-// one the first is taken that has a call which is.
+// one, each of the family's launchers is judged in the first that has a call of it which is.
 template <auto kCalls, class Case, class Implementation>
 void require_far_ends_of(const Implementation& f, const Case& c) {
   require_capability({Capability::kSimulator});  // silicon would run all of the grid
   constexpr int kDrawn = 200;
+  std::set<std::string> left, judged;  // launchers
   Case at = c;
-  for (int i = 0; i < kDrawn; ++i, at = another_case(at)) {
-    const auto calls = lockstep::detail::as_calls(kCalls(at));
-    if (std::ranges::any_of(calls, [](const auto& call) { return may_have_far_ends(call); }))
-      return for_each_call_with_seed<kCalls, require_far_ends, may_have_far_ends>(f, at);
+  for (int i = 0; i < kDrawn && (i == 0 || !left.empty()); ++i, at = another_case(at)) {
+    auto calls = lockstep::detail::as_calls(kCalls(at)),
+         first = lockstep::detail::as_calls(kCalls(at));
+    const std::uint64_t seed = seed_of_case(lockstep::detail::BoxedCase<Case>(at));
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+      const std::string& launcher = calls[k].launcher();
+      if (calls[k].lengthenings().empty() || judged.contains(launcher)) continue;
+      left.insert(launcher);
+      if (!may_have_far_ends(calls[k])) continue;
+      left.erase(launcher), judged.insert(launcher);
+      first[k].allocate();
+      Trial trial(calls[k].bind(f), first[k].bind(f), first[k].bind(f));
+      require_far_ends(trial, seed);
+    }
   }
 }
 

@@ -291,6 +291,7 @@ Call<Histogram> call_with(const HistogramCase& c, std::int64_t elements,
   call.choice("path", HistogramPath::kGlobal, path);
   call.reads(cudaDevAttrComputeCapabilityMajor);
   call.reads(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  call.reads(cudaDevAttrMultiProcessorCount);  // which hold a cluster, or do not
   call.integer("n", {0, kMax}, n);
   if (repeats_after > 0 && repeats_after <= elements) call.reaches_no_further("n");
   if (c.path == HistogramPath::kCluster) {

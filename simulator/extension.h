@@ -122,7 +122,8 @@ typedef int (*lockstepSetLimitsAside_t)(int aside);
 typedef size_t (*lockstepReadLimits_t)(lockstepLimit* limits, size_t room);
 
 /* Every device says from now on that this attribute (cudaDeviceAttr) has this value, also in
- * cudaGetDeviceProperties; it is what it was. attribute -1: all have their own values again. For
+ * cudaGetDeviceProperties, and cudaOccupancyMaxActiveClusters counts so many multiprocessors; it is
+ * what it was. attribute -1: all have their own values again. For
  * tests of what a program does with the properties that it asks for. 0, or -1 when no simulated GPU
  * could be started. */
 typedef int (*lockstepSetProperty_t)(int attribute, int value);

@@ -245,9 +245,18 @@ OtherProperties::OtherProperties(const std::vector<int>& kept, bool more) {
     extension().set_property(which, other);
   }
 }
-OtherProperties::~OtherProperties() {
+namespace {
+void restore_properties() {
   if (extension().set_property != nullptr) extension().set_property(-1, 0);
 }
+}  // namespace
+OtherProperties::~OtherProperties() { restore_properties(); }
+
+OtherProperty::OtherProperty(int which, int value) {
+  ++steers;
+  if (extension().set_property != nullptr) extension().set_property(which, value);
+}
+OtherProperty::~OtherProperty() { restore_properties(); }
 
 std::uint64_t simulator_steers() { return steers; }
 

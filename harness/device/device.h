@@ -99,6 +99,15 @@ class OtherProperties {
   OtherProperties& operator=(const OtherProperties&) = delete;
 };
 
+// The same of this property alone: it has this value.
+class OtherProperty {
+ public:
+  OtherProperty(int which, int value);
+  ~OtherProperty();
+  OtherProperty(const OtherProperty&) = delete;
+  OtherProperty& operator=(const OtherProperty&) = delete;
+};
+
 // On the simulated GPU, later launches run the first and the last blocks of their grids alone, so
 // many together, until the end of the scope. On silicon all run.
 class SampledBlocks {

@@ -220,6 +220,15 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function
                });
 }
 
+namespace {
+// As the device says of itself (lockstepSetProperty).
+int multiprocessors(const Runtime& r) {
+  const auto changed = r.changed_properties.find(cudaDevAttrMultiProcessorCount);
+  return changed == r.changed_properties.end() ? r.settings.profile->multiprocessors
+                                               : changed->second;
+}
+}  // namespace
+
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
                                            const cudaLaunchConfig_t* config) {
   return about(__func__, function,
@@ -238,9 +247,8 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
                  const int blocks = blocks_per_multiprocessor(
                      *r.settings.profile, kernel, threads, config->dynamicSmemBytes,
                      dynamic_shared_limit(r, entry, kernel, d.ordinal));
-                 *clusters = size > most_of_a_cluster(r, d, entry)
-                                 ? 0
-                                 : blocks * r.settings.profile->multiprocessors / size;
+                 *clusters =
+                     size > most_of_a_cluster(r, d, entry) ? 0 : blocks * multiprocessors(r) / size;
                  return cudaSuccess;
                });
 }
