@@ -126,7 +126,6 @@ struct Device {
   int id = 0;
   int major = 0;
   int shared_bytes = 0;  // a block may have, after opting in
-  int processors = 0;
 };
 
 cudaError_t current_device(Device& d) {
@@ -135,8 +134,6 @@ cudaError_t current_device(Device& d) {
     e = cudaDeviceGetAttribute(&d.major, cudaDevAttrComputeCapabilityMajor, d.id);
   if (e == cudaSuccess)
     e = cudaDeviceGetAttribute(&d.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, d.id);
-  if (e == cudaSuccess)
-    e = cudaDeviceGetAttribute(&d.processors, cudaDevAttrMultiProcessorCount, d.id);
   return e;
 }
 

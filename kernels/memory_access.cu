@@ -135,9 +135,12 @@ __global__ void __launch_bounds__(kMaxBlock)
       [&](std::int64_t t, T value) { y[index_of(pattern, t, 1)] = value; });
 }
 
-// The largest index that the first n threads use; n >= 1. -1 when it cannot be represented.
+// The most elements that an array may have.
+constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max() / 16;
+
+// The largest index that the first n threads use; n >= 1. -1 when no array has it.
 std::int64_t last_index(const AccessPattern& p, std::int64_t n) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 32;
+  constexpr std::int64_t kMost = kLongest;
   switch (p.kind) {
     case PatternKind::kConsecutive:
       return p.offset > kMost - n ? -1 : p.offset + n - 1;
@@ -170,7 +173,7 @@ void check_pattern(ArgumentCheck& check, const AccessPattern& p, std::int64_t n,
   if (!check.ok() || n == 0) return;
   const std::int64_t last = last_index(p, n);
   check.require(last >= 0 && last < count, "the pattern reaches element " +
-                                               (last < 0 ? "2^58 or more" : std::to_string(last)) +
+                                               (last < 0 ? "2^59 or more" : std::to_string(last)) +
                                                ", but " + array + " has " + std::to_string(count));
 }
 
@@ -180,8 +183,8 @@ void check_arrays(ArgumentCheck& check, int bytes, const void* x, std::int64_t x
       bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16,
       "the element has " + std::to_string(bytes) + " bytes; it must have 1, 2, 4, 8 or 16");
   check.number("n", n, 0, kMostElements);
-  check.number("x_count", x_count, 0, std::numeric_limits<std::int64_t>::max() / 16);
-  check.number("y_count", y_count, 0, std::numeric_limits<std::int64_t>::max() / 16);
+  check.number("x_count", x_count, 0, kLongest);
+  check.number("y_count", y_count, 0, kLongest);
   check.require(shape.block >= 32 && shape.block <= kMaxBlock && shape.block % 32 == 0,
                 "the block is " + std::to_string(shape.block) +
                     " threads; it must be a multiple of 32 up to 1024");

@@ -92,6 +92,17 @@ class OnOtherDevice {
   int before_ = 0;
 };
 
+// What the launcher does follows from its arguments, and from no other property of the device than
+// those that the contract names: with the same arguments, on a stream that is being captured, it
+// answers, requests, sets and reports the same where all other properties have other values. For
+// the case itself, some of the promises and some of the mistakes. On the simulated GPU alone.
+void require_same_without_other_properties(const BoundCall& call, std::uint64_t seed);
+
+// What the launcher sets for a kernel (cudaFuncSetAttribute) is the same in each of its calls:
+// those of the case and of these promises. It may be that another host thread makes a call between
+// what one sets and what it launches. After allocate(). On the simulated GPU alone.
+void require_same_limits(const BoundCall& call, const std::vector<std::string>& promises);
+
 // Each of these promises is taken: on a stream that is being captured, since the arrays are where
 // nothing is. A call without a stream is made.
 void require_promises(const BoundCall& call, const std::vector<std::string>& promises);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <source_location>
 #include <string>
 #include <utility>
@@ -194,16 +195,27 @@ inline bool has_immaterial_arguments(const Contract& contract) {
 inline bool reports(const Contract& contract) { return !contract.reported().empty(); }
 
 // Few cases of a family are long enough for a grid of two blocks: of cases that follow from this
-// one the first is taken that has a call which is.
+// one, each of the family's launchers is judged in the first that has a call of it which is.
 template <auto kCalls, class Case, class Implementation>
 void require_far_ends_of(const Implementation& f, const Case& c) {
   require_capability({Capability::kSimulator});  // silicon would run all of the grid
   constexpr int kDrawn = 200;
+  std::set<std::string> left, judged;  // launchers
   Case at = c;
-  for (int i = 0; i < kDrawn; ++i, at = another_case(at)) {
-    const auto calls = lockstep::detail::as_calls(kCalls(at));
-    if (std::ranges::any_of(calls, [](const auto& call) { return may_have_far_ends(call); }))
-      return for_each_call_with_seed<kCalls, require_far_ends, may_have_far_ends>(f, at);
+  for (int i = 0; i < kDrawn && (i == 0 || !left.empty()); ++i, at = another_case(at)) {
+    auto calls = lockstep::detail::as_calls(kCalls(at)),
+         first = lockstep::detail::as_calls(kCalls(at));
+    const std::uint64_t seed = seed_of_case(lockstep::detail::BoxedCase<Case>(at));
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+      const std::string& launcher = calls[k].launcher();
+      if (calls[k].lengthenings().empty() || judged.contains(launcher)) continue;
+      left.insert(launcher);
+      if (!may_have_far_ends(calls[k])) continue;
+      left.erase(launcher), judged.insert(launcher);
+      first[k].allocate();
+      Trial trial(calls[k].bind(f), first[k].bind(f), first[k].bind(f));
+      require_far_ends(trial, seed);
+    }
   }
 }
 
@@ -242,10 +254,19 @@ void require_promises_of(const Implementation& f, const Promised<kCalls, Case>& 
     REQUIRE_LAW((says & ~kSays) == 0,
                 "{} says more (Says {}) than the family's batteries try ({}): with_batteries",
                 call.launcher(), says, kSays);
-    require_promises(call.bind(f),
-                     lockstep::detail::asked_for(
-                         call.promises(), lockstep::detail::prefix_of(calls, call), c.promise));
+    const std::vector<std::string> promises = lockstep::detail::asked_for(
+        call.promises(), lockstep::detail::prefix_of(calls, call), c.promise);
+    require_promises(call.bind(f), promises);
+    if (!promises.empty()) require_same_limits(call.bind(f), promises);
   }
+}
+
+template <auto kCalls, class Case, class Implementation>
+void require_same_without_other_properties_of(const Implementation& f, const Case& c) {
+  require_capability({Capability::kSimulator});  // silicon is what it is
+  const std::uint64_t seed = seed_of_case(lockstep::detail::BoxedCase<Case>(c));
+  for (auto& call : lockstep::detail::as_calls(kCalls(c)))
+    require_same_without_other_properties(call.bind(f), seed);
 }
 
 }  // namespace battery
@@ -317,6 +338,7 @@ Laws<Implementation> with_batteries_of(Laws<Implementation> laws, std::source_lo
   add("KeepsNoState", battery::require_no_state_of<kCalls>, few);
   add("KeepsNoStateOfArguments", battery::require_no_state_of_arguments_of<kCalls>, few);
   add("KeepsNoStateBetweenDevices", battery::require_no_state_between_devices_of<kCalls>, few);
+  add("NeedsNoOtherProperty", battery::require_same_without_other_properties_of<kCalls>, few);
   laws.push_back(law("TakesWhatItPromises",
                      battery::require_promises_of<kCalls, kArrays, kSays, Case, Implementation>,
                      options, where));

@@ -289,6 +289,9 @@ Call<Histogram> call_with(const HistogramCase& c, std::int64_t elements,
                      plan);
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 8;
   call.choice("path", HistogramPath::kGlobal, path);
+  call.reads(cudaDevAttrComputeCapabilityMajor);
+  call.reads(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  call.reads(cudaDevAttrMultiProcessorCount);  // which hold a cluster, or do not
   call.integer("n", {0, kMax}, n);
   if (repeats_after > 0 && repeats_after <= elements) call.reaches_no_further("n");
   if (c.path == HistogramPath::kCluster) {

@@ -121,7 +121,12 @@ void describe_reach(Call<MemoryAccess>& call, const char* array, AccessPattern& 
                 pattern.offset = value, count = value + behind;
                 return std::vector<Piece>{{from * size, behind * size, value * size}};
               });
+  // The last elements of the longest array.
+  call.together("offset_in_the_longest_array", kMaxElements - behind,
+                [&](std::int64_t offset) { pattern.offset = offset, count = kMaxElements; });
   if (c.kind != PatternKind::kStrided || c.n < 2) return;
+  call.together("factor_in_the_longest_array", (kMaxElements - 1 - c.offset) / (c.n - 1),
+                [&](std::int64_t factor) { pattern.factor = factor, count = kMaxElements; });
   call.spread(
       array, "factor", {1, (kMaxElements - 1 - c.offset) / (c.n - 1)},
       [&, size](std::int64_t value) {

@@ -226,13 +226,14 @@ Call<MemorySpaces> increment_words_call(const SpaceCase& c) {
 
 Call<MemorySpaces> transform_managed_call(const SpaceCase& c) {
   Call<MemorySpaces> call("transform_managed");
+  const std::int64_t elements = c.words() == 0 ? 0 : static_cast<std::int64_t>(c.threads());
   auto& [words, count, block] =
-      call.arguments(&MemorySpaces::transform_managed, nullptr, c.words(), c.block);
+      call.arguments(&MemorySpaces::transform_managed, nullptr, elements, c.block);
   call.integer("count", {0, std::int64_t{std::numeric_limits<int>::max()} * c.block}, count);
   call.integer("block", {1, 1024}, block);
   call.grid({.threads = c.block});
-  call.in_out("words", words, {.count = c.words()}, {c.y_offset, c.poison},
-              [&c] { return make_values<std::uint32_t>(c.values, c.words()); });
+  call.in_out("words", words, {.count = elements}, {c.y_offset, c.poison},
+              [&c, elements] { return make_values<std::uint32_t>(c.values, elements); });
   call.immaterial("block");
   call.lengthens("count", c.block, Whole{kUnlimitedBlocks} * c.block, {{"words"}});
   return call;

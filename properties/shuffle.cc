@@ -538,7 +538,7 @@ void describe_shape(Call<Shuffle>& call, WarpShape& shape, const WarpCase& c, in
   call.integer("block.y", sides(c.x * c.z, 1024), shape.block.y);
   call.integer("block.z", sides(c.x * c.y, 64), shape.block.z);
   call.integer("blocks", {1, std::numeric_limits<int>::max()}, shape.blocks);
-  call.product({"block.x", "block.y", "block.z"}, 1024);
+  if (unit == 1) call.product({"block.x", "block.y", "block.z"}, 1024, {1024, 1024, 64});
   call.grid(
       {.threads = c.x * c.y * c.z, .least_blocks = shape.blocks, .most_blocks = shape.blocks});
 }

@@ -179,7 +179,11 @@ Call<Staging> transpose_call(const TransposeCase& c, std::function<Words()> cont
   call.integer("columns", {0, c.rows > 0 ? std::min(kMaxWords / c.rows, kWidest) : kAny}, columns);
   describe_words(call, x, y, c, c.rows * c.columns, std::move(contents));
   // As many words that 32 bits hold none of them.
-  if (c.rows > 0 && c.columns > 0) call.product({"rows", "columns"}, kMaxWords);
+  if (c.rows > 0 && c.columns > 0) call.product({"rows", "columns"}, kMaxWords, {kAny, kWidest});
+  // Of a single row: as wide as a grid may be.
+  if (c.rows > 0 && c.columns > 0)
+    call.together("columns_of_a_row", kWidest,
+                  [&rows = rows, &columns = columns](auto value) { rows = 1, columns = value; });
   if (c.rows > 0 && c.columns > 0)
     call.promise("65536x65536",
                  [&rows = rows, &columns = columns] { rows = columns = std::int64_t{1} << 16; });

@@ -18,6 +18,29 @@ void describe_choice(Call<TensorCopy>& call, const char* name, E last, E& at) {
                reinterpret_cast<T&>(at));
 }
 
+// Of a box of so many rows in its second and third dimension, the most that an image has room for.
+void describe_largest_box(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s) {
+  constexpr int kSpan[] = {0, 32, 64, 128}, kSide = 256, kGrain = 128;
+  call.mistake("more_than_a_block_has",
+               [&s] { s.box[1] = s.box[2] = kSide, s.steps[1] = s.steps[2] = 1; });
+  const std::int64_t pitch = std::max<std::int64_t>(c.shape.box[0] * bytes_of(c.shape.element),
+                                                    kSpan[static_cast<int>(c.shape.swizzle)]);
+  const auto fits = [pitch, to = c.shape.to](std::int64_t rows) {
+    return (to + rows * pitch + kGrain - 1) / kGrain * kGrain + kGrain <=
+           kernels::kMostTensorImageBytes;
+  };
+  std::int64_t third = 1, second = kSide;
+  while (fits(kSide * third)) ++third;
+  while (!fits(second * third)) --second;
+  const auto set = [&s, third](std::int64_t value) {
+    for (int d = 1; d < s.rank; ++d) s.steps[d] = s.box[d] = 1;
+    s.box[1] = static_cast<int>(value), s.box[2] = static_cast<int>(third);
+  };
+  call.together("rows_of_a_box", second, set);
+  // More than what a block may have without asking, and less than that.
+  call.promise("half_of_the_rows", [set, second] { set((second + 1) / 2); });
+}
+
 // `stores`: through a box of pixels that does not go beyond the tensor.
 void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape& s,
                     bool stores = false) {
@@ -67,10 +90,7 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
     call.mistake("sliced_pixels", [&s] { s.interleave = TensorInterleave::k16; });
   } else {
     call.mistake("odd_box", [&s] { --s.box[0]; });
-    if (s.rank >= 3 && !sliced) {
-      call.mistake("more_than_a_block_has",
-                   [&s] { s.box[1] = s.box[2] = 256, s.steps[1] = s.steps[2] = 1; });
-    }
+    if (s.rank >= 3 && !sliced) describe_largest_box(call, c, s);
   }
   if (!is_floating(s.element)) call.mistake("integers_of_nan", [&s] { s.fill = TensorFill::kNaN; });
   if (sliced)
@@ -101,6 +121,7 @@ void describe_shape(Call<TensorCopy>& call, const TensorCopyCase& c, TensorShape
     unseen("steps" + n, s.steps[d]), unseen("box" + n, s.box[d]);
   }
   call.grid({.threads = s.block, .most_blocks = s.max_blocks});
+  call.reads(cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }
 
 // What coordinates may be follows from the shape: those of another, as many as they are, do not

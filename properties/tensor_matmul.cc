@@ -352,10 +352,8 @@ void covers_tiles_past_16_bits_by(const TensorMatmul& matmul, TensorMatmulPath p
   const auto bytes = [](std::uint64_t bits, int count, std::vector<unsigned char>& to) {
     for (int i = 0; i < count; ++i) to.push_back(static_cast<unsigned char>(bits >> 8 * i));
   };
-  // Products take the simulated GPU long by wgmma: without any D is C.
-  const bool warpgroup = path != TensorMatmulPath::kWmma && path != TensorMatmulPath::kMma;
-  const std::int64_t k = warpgroup ? 0 : 1;
-  const auto a_of = [k](std::int64_t i) { return static_cast<double>(k * (i % 7)); };
+  constexpr std::int64_t k = 1;
+  const auto a_of = [](std::int64_t i) { return static_cast<double>(i % 7); };
   const auto c_of = [](std::int64_t i) { return static_cast<double>(i % 1021); };
   const auto repeated = [m](const std::vector<unsigned char>& once, int element_bytes) {
     std::vector<unsigned char> all;
@@ -383,6 +381,9 @@ void covers_tiles_past_16_bits_by(const TensorMatmul& matmul, TensorMatmulPath p
     return Answer{status.error, status.message, status.of_cuda};
   };
   const Stream stream;
+  // A path whose grid follows from the device has nearly as many blocks, or clusters, as there are
+  // tiles: those that run have few tiles each.
+  const OtherProperty wide(cudaDevAttrMultiProcessorCount, 2 << 16);
   std::int64_t units = 0;  // blocks, or clusters
   {
     const Captured captured(stream, cudaStreamCaptureModeRelaxed, launch);

@@ -132,6 +132,10 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
   const auto only = [](std::uint8_t last, auto value) {
     return Range{.least = 0, .most = last, .here = {static_cast<Whole>(value)}};
   };
+  for (const cudaDeviceAttr property :
+       {cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMinor,
+        cudaDevAttrMultiProcessorCount})
+    call.reads(property);
   call.integer("path", only(4, c.path), reinterpret_cast<std::uint8_t&>(path));
   call.integer("element", only(5, c.element), reinterpret_cast<std::uint8_t&>(element));
   call.integer("m",

@@ -104,6 +104,30 @@ typedef int (*lockstepSetError_t)(int error);
  * and not given back. */
 typedef size_t (*lockstepLiveObjects_t)(void);
 
+/* What was set for a kernel (cudaFuncSetAttribute and the like). */
+typedef struct lockstepLimit {
+  const void* function; /* the kernel as the program names it */
+  const char* kernel;   /* its name; lives as long as its module */
+  int device;
+  int attribute; /* cudaFuncAttribute */
+  int value;
+} lockstepLimit;
+/* With `aside` not 0, all that is set for kernels is set aside: each kernel has what it has before
+ * a program's first such call, and what is set from now on is kept for lockstepReadLimits. With 0
+ * what was set aside is brought back; kernels for which nothing was set keep what they have now.
+ * For tests of what a program sets by itself. 0, or -1 when no simulated GPU could be started. */
+typedef int (*lockstepSetLimitsAside_t)(int aside);
+/* Copies the first `room` that were set since limits were last set aside, in the order of the
+ * calls of all threads; returns how many there are. With room 0 the pointer may be null. */
+typedef size_t (*lockstepReadLimits_t)(lockstepLimit* limits, size_t room);
+
+/* Every device says from now on that this attribute (cudaDeviceAttr) has this value, also in
+ * cudaGetDeviceProperties, and cudaOccupancyMaxActiveClusters counts so many multiprocessors; it is
+ * what it was. attribute -1: all have their own values again. For
+ * tests of what a program does with the properties that it asks for. 0, or -1 when no simulated GPU
+ * could be started. */
+typedef int (*lockstepSetProperty_t)(int attribute, int value);
+
 /* The schedule of later launches: 0 is the deterministic order, any other seed permutes blocks,
  * warps and lane groups. */
 typedef int (*lockstepSetSchedule_t)(uint64_t seed);

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -127,6 +128,9 @@ Extension resolve_all() {
   resolve(e.sample_blocks, "lockstepSampleBlocks");
   resolve(e.set_error, "lockstepSetError");
   resolve(e.live_objects, "lockstepLiveObjects");
+  resolve(e.read_limits, "lockstepReadLimits");
+  resolve(e.set_limits_aside, "lockstepSetLimitsAside");
+  resolve(e.set_property, "lockstepSetProperty");
   return e;
 }
 
@@ -209,6 +213,50 @@ std::vector<lockstepOperation> operations_of(const std::function<void()>& run) {
   simulator.watch_operations(0);
   return operations;
 }
+
+std::vector<lockstepLimit> limits_of(const std::function<void()>& run) {
+  const Extension& simulator = extension();
+  std::vector<lockstepLimit> limits;
+  if (simulator.read_limits == nullptr || simulator.set_limits_aside == nullptr) return limits;
+  ++steers;
+  simulator.set_limits_aside(1);
+  try {
+    run();
+  } catch (...) {
+    simulator.set_limits_aside(0);
+    throw;
+  }
+  limits.resize(simulator.read_limits(nullptr, 0));
+  simulator.read_limits(limits.data(), limits.size());
+  simulator.set_limits_aside(0);
+  return limits;
+}
+
+OtherProperties::OtherProperties(const std::vector<int>& kept, bool more) {
+  ++steers;
+  if (extension().set_property == nullptr) return;
+  for (int which = cudaDevAttrMaxThreadsPerBlock; which < cudaDevAttrMax; ++which) {
+    if (std::ranges::find(kept, which) != kept.end()) continue;
+    const int now = attribute(static_cast<cudaDeviceAttr>(which));
+    const int other = now == 0 || now == 1 ? 1 - now
+                      : !more              ? 1
+                      : now < (1 << 29)    ? 2 * now + 1
+                                           : now - 1;
+    extension().set_property(which, other);
+  }
+}
+namespace {
+void restore_properties() {
+  if (extension().set_property != nullptr) extension().set_property(-1, 0);
+}
+}  // namespace
+OtherProperties::~OtherProperties() { restore_properties(); }
+
+OtherProperty::OtherProperty(int which, int value) {
+  ++steers;
+  if (extension().set_property != nullptr) extension().set_property(which, value);
+}
+OtherProperty::~OtherProperty() { restore_properties(); }
 
 std::uint64_t simulator_steers() { return steers; }
 

@@ -72,6 +72,9 @@ struct Extension {
   lockstepSampleBlocks_t sample_blocks = nullptr;
   lockstepSetError_t set_error = nullptr;
   lockstepLiveObjects_t live_objects = nullptr;
+  lockstepReadLimits_t read_limits = nullptr;
+  lockstepSetLimitsAside_t set_limits_aside = nullptr;
+  lockstepSetProperty_t set_property = nullptr;
 };
 const Extension& extension();
 // Whether the simulated GPU answers the CUDA runtime API of this process.
@@ -80,6 +83,30 @@ bool is_simulator();
 // The operations that `run` requests of the simulated GPU, in the order of its calls. Empty on
 // silicon, where the runtime records none. Not reentrant.
 std::vector<lockstepOperation> operations_of(const std::function<void()>& run);
+
+// What `run` sets for kernels (cudaFuncSetAttribute) where nothing is set for any. Afterwards what
+// was set before holds again. Empty on silicon, where nothing is run. Not reentrant.
+std::vector<lockstepLimit> limits_of(const std::function<void()>& run);
+
+// On the simulated GPU, every device says meanwhile that it is another: all of its properties but
+// those in `kept` (cudaDeviceAttr) have other values. Numbers are 1, or with `more` twice what they
+// are and one more; what is 0 or 1 is the other of both.
+class OtherProperties {
+ public:
+  OtherProperties(const std::vector<int>& kept, bool more);
+  ~OtherProperties();
+  OtherProperties(const OtherProperties&) = delete;
+  OtherProperties& operator=(const OtherProperties&) = delete;
+};
+
+// The same of this property alone: it has this value.
+class OtherProperty {
+ public:
+  OtherProperty(int which, int value);
+  ~OtherProperty();
+  OtherProperty(const OtherProperty&) = delete;
+  OtherProperty& operator=(const OtherProperty&) = delete;
+};
 
 // On the simulated GPU, later launches run the first and the last blocks of their grids alone, so
 // many together, until the end of the scope. On silicon all run.

@@ -146,8 +146,35 @@ void Contract::spread(std::string_view array, std::string name, Range legal,
       {array_named(array).name, std::move(name), std::move(legal), std::move(place)});
 }
 
-void Contract::product(std::vector<std::string> names, Whole most) {
-  products_.push_back({std::move(names), most});
+void Contract::product(std::vector<std::string> names, Whole most, std::vector<Whole> each) {
+  each.resize(names.size(), most);
+  products_.push_back({std::move(names), most, std::move(each)});
+}
+
+std::vector<Contract::Factors> Contract::last_factors(const Product& product) const {
+  constexpr Whole kBit = 1;
+  std::vector<Factors> all;
+  const std::vector<std::string>& names = product.names;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t j = 0; j < names.size(); ++j) {
+      if (i == j) continue;
+      const IntegerArgument &one = integer_named(names[i]), &other = integer_named(names[j]);
+      for (const Whole b : {Whole{2}, Whole{3}, kBit << 5, kBit << 16, kBit << 31}) {
+        for (const Whole a : {product.most / b, product.most / b + 1}) {
+          if (a < 1 || a > std::min(product.each[i], one.type_most) ||
+              b > std::min(product.each[j], other.type_most))
+            continue;
+          all.push_back({one.name + ":" + text(a) + "," + other.name + ":" + text(b),
+                         [this, &names, &one, &other, a, b] {
+                           for (const std::string& name : names) integer_named(name).set(1);
+                           one.set(a), other.set(b);
+                         },
+                         a * b});
+        }
+      }
+    }
+  }
+  return all;
 }
 
 const IntegerArgument& Contract::integer_named(std::string_view name) const {
@@ -235,6 +262,19 @@ std::vector<Contract::Change> Contract::all_mistakes() const {
       }
     }
   }
+  // Nothing else explains a refusal: what is longer has the room for it.
+  for (const Product& product : products_) {
+    for (const Factors& factors : last_factors(product)) {
+      if (factors.product > product.most)
+        all.push_back({factors.name, [this, set = factors.set] { move_far_apart(), set(); }});
+    }
+  }
+  for (const Together& t : together_) {
+    all.push_back({t.name + ":" + text(t.most + 1), [this, &t] {
+                     move_far_apart();
+                     t.set(static_cast<std::int64_t>(t.most + 1));
+                   }});
+  }
   all.insert(all.end(), named_.begin(), named_.end());
   return all;
 }
@@ -281,6 +321,18 @@ std::vector<Contract::Change> Contract::all_promises() const {
     all.push_back({moved.name + ":right_before_" + still.name, [=, &still, &moved] {
                      clear_way_for(array, beside);
                      moved.set((still.begin() - (moved.end() - moved.get())) & mask);
+                   }});
+  }
+  for (const Product& product : products_) {
+    for (const Factors& factors : last_factors(product)) {
+      if (factors.product <= product.most)
+        all.push_back({factors.name, [this, set = factors.set] { move_far_apart(), set(); }});
+    }
+  }
+  for (const Together& t : together_) {
+    all.push_back({t.name + ":" + text(t.most), [this, &t] {
+                     move_far_apart();
+                     t.set(static_cast<std::int64_t>(t.most));
                    }});
   }
   for (const Change& promise : promised_) {

@@ -111,9 +111,15 @@ class Contract {
 
   // The two arrays may not share a byte.
   void apart(std::string_view one, std::string_view other);
-  // The product of these integers, all above 0, is at most `most`: two of them alone must not be
-  // taken for less.
-  void product(std::vector<std::string> names, Whole most);
+  // The product of these integers, all above 0, is at most `most`: two of them alone, where the
+  // others are 1, must be taken up to that, and must not be taken for less. Each by itself is at
+  // most what stands for it in `each`, if anything does.
+  void product(std::vector<std::string> names, Whole most, std::vector<Whole> each = {});
+  // What several arguments make together, such as a sum, and the most that this may be. `set` gives
+  // the arguments a value of it, with which nothing else is wrong.
+  void together(std::string name, Whole most, std::function<void(std::int64_t)> set) {
+    together_.push_back({std::move(name), most, std::move(set)});
+  }
   // No array reaches further with this integer, of however large a value: they stay where they are.
   void reaches_no_further(std::string_view name) {
     integers_[&integer_named(name) - integers_.data()].extends = false;
@@ -186,6 +192,9 @@ class Contract {
     std::int64_t least_blocks = 1, most_blocks = std::numeric_limits<std::int64_t>::max();
   };
   void grid(const Grid& grid) { grid_ = grid; }
+  // What the launcher does depends on this property of the device (cudaDeviceAttr), and on no other
+  // that is not named.
+  void reads(cudaDeviceAttr property) { properties_read_.push_back(property); }
   // The launcher works while its stream is captured, unless it says otherwise.
   enum class Capture : std::uint8_t {
     kPossible,  // its work becomes a graph
@@ -210,6 +219,7 @@ class Contract {
   const IntegerArgument& integer_named(std::string_view name) const;
   const ArrayArgument& array_named(std::string_view name) const;
   Capture capture() const { return capture_; }
+  const std::vector<int>& properties_read() const { return properties_read_; }
   bool is_ordered_by_callers() const { return ordered_by_callers_; }
   const Grid& grid() const { return grid_; }
 
@@ -277,13 +287,29 @@ class Contract {
   struct Product {
     std::vector<std::string> names;
     Whole most;
+    std::vector<Whole> each;
   };
+  // Two factors, where the others are 1.
+  struct Factors {
+    std::string name;
+    std::function<void()> set;
+    Whole product;
+  };
+  // On either side of the most that a product may be.
+  std::vector<Factors> last_factors(const Product& product) const;
   std::vector<Product> products_;
+  struct Together {
+    std::string name;
+    Whole most;
+    std::function<void(std::int64_t)> set;
+  };
+  std::vector<Together> together_;
   std::vector<Spread> spreads_;
   std::vector<Immaterial> immaterial_;
   std::vector<Lengthening> lengthenings_;
   std::vector<Report> reports_;
   std::vector<Change> named_, promised_;
+  std::vector<int> properties_read_;
   Grid grid_;
   Capture capture_ = Capture::kPossible;
   bool ordered_by_callers_ = false;

@@ -218,10 +218,57 @@ TEST(Contract, NamesProductsThatSeemSmall) {
   EXPECT_EQ(pairs,
             (std::set<std::string>{"x:65536,y:65536", "x:2147483648,y:2", "x:2,y:2147483648",
                                    "x:65536,z:65536", "x:2147483648,z:2", "x:2,z:2147483648",
-                                   "y:65536,z:65536", "y:2147483648,z:2", "y:2,z:2147483648"}));
+                                   "y:65536,z:65536", "y:2147483648,z:2", "y:2,z:2147483648",
+                                   // Just above what it may be.
+                                   "x:513,y:2", "x:342,y:3", "x:33,y:32", "x:513,z:2", "x:342,z:3",
+                                   "x:33,z:32", "y:513,x:2", "y:342,x:3", "y:33,x:32", "y:513,z:2",
+                                   "y:342,z:3", "y:33,z:32", "z:513,x:2", "z:342,x:3", "z:33,x:32",
+                                   "z:513,y:2", "z:342,y:3", "z:33,y:32"}));
   contract.make("x:65536,z:65536");
   EXPECT_EQ(x, 65536u);
   EXPECT_EQ(z, 65536);
+  y = 7;
+  contract.make("x:342,z:3");
+  EXPECT_EQ(x, 342u);
+  EXPECT_EQ(y, 1u) << "nothing else is too large";
+  EXPECT_EQ(z, 3);
+}
+
+TEST(Contract, PromisesTheLastLegalProducts) {
+  unsigned x = 1, y = 1, z = 5;
+  Contract contract("f");
+  contract.integer("x", {1, 1024}, x);
+  contract.integer("y", {1, 1024}, y);
+  contract.integer("z", {1, 64}, z);
+  contract.product({"x", "y", "z"}, 1024, {1024, 1024, 64});
+  std::set<std::string> pairs;
+  for (const std::string& name : contract.promises()) {
+    if (name.find(',') != name.npos) pairs.insert(name);
+  }
+  EXPECT_EQ(pairs,
+            (std::set<std::string>{"x:512,y:2", "x:341,y:3", "x:32,y:32", "x:512,z:2", "x:341,z:3",
+                                   "x:32,z:32", "y:512,x:2", "y:341,x:3", "y:32,x:32", "y:512,z:2",
+                                   "y:341,z:3", "y:32,z:32", "z:32,x:32", "z:32,y:32"}))
+      << "z alone is at most 64";
+  contract.make_promise("x:341,y:3");
+  EXPECT_EQ(x, 341u);
+  EXPECT_EQ(y, 3u);
+  EXPECT_EQ(z, 1u);
+}
+
+TEST(Contract, TriesTheLastAndTheFirstIllegalValueOfArgumentsTogether) {
+  std::int64_t first = 0, count = 1;
+  Contract contract("f");
+  contract.integer("first", {0, 100}, first);
+  contract.integer("count", {0, 100}, count);
+  contract.together("first+count", 100, [&](std::int64_t sum) { first = 40, count = sum - 40; });
+  const std::vector<std::string> promises = contract.promises(), mistakes = contract.mistakes();
+  EXPECT_NE(std::ranges::find(promises, "first+count:100"), promises.end());
+  EXPECT_NE(std::ranges::find(mistakes, "first+count:101"), mistakes.end());
+  contract.make_promise("first+count:100");
+  EXPECT_EQ(first + count, 100);
+  contract.make("first+count:101");
+  EXPECT_EQ(first + count, 101);
 }
 
 TEST(Contract, SaysWhereRowsLieAtAnotherStride) {

@@ -83,14 +83,14 @@ MutationResult run_laws(Launcher* launch, const properties::Laws<Implementation>
 
 // The laws for variants of a kernel, cheapest first: a mutant is seldom left for those whose single
 // case is a huge grid. Mutants are launched by grids as large as their cases need. So the laws are
-// left out of how much a launcher takes, which grid it launches, what it reports, and what the
-// first and the last blocks of that grid do; launchers_test.cc has the launchers.
+// left out of how much a launcher takes, which grid it launches, what it asks and reports, and what
+// the first and the last blocks of that grid do; launchers_test.cc has the launchers.
 template <class Implementation>
 properties::Laws<Implementation> of_kernels(properties::Laws<Implementation> laws) {
-  constexpr std::string_view kOfTheGrid[] = {"TakesWhatItPromises",     "LaunchesTheGridItPromises",
-                                             "HoldsAtItsFarEnds",       "FillsInWhatItReports",
-                                             "CoversFarColumns",        "CoversTilesPast16Bits",
-                                             "MovesNeighboursAtFarEnds"};
+  constexpr std::string_view kOfTheGrid[] = {
+      "TakesWhatItPromises",      "LaunchesTheGridItPromises", "HoldsAtItsFarEnds",
+      "FillsInWhatItReports",     "CoversFarColumns",          "CoversTilesPast16Bits",
+      "MovesNeighboursAtFarEnds", "NeedsNoOtherProperty"};
   std::erase_if(laws, [&](const auto& law) {
     return std::ranges::find(kOfTheGrid, law.name) != std::end(kOfTheGrid);
   });

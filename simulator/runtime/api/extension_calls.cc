@@ -1,6 +1,8 @@
 // The functions of simulator/extension.h.
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "simulator/extension.h"
 #include "simulator/runtime/api/live_handles.h"
@@ -139,6 +141,43 @@ int lockstepSetError(int error) {
 size_t lockstepLiveObjects() {
   return with_device(size_t{0}, [](Runtime& r, Device&) {
     return r.memory->live().size() + lockstep::runtime::live_handles();
+  });
+}
+
+size_t lockstepReadLimits(lockstepLimit* limits, size_t room) {
+  return with_device(
+      size_t{0},
+      [&](Runtime& r, Device&) {
+        if (limits != nullptr)
+          std::copy_n(r.limits_set.begin(), std::min(room, r.limits_set.size()), limits);
+        return r.limits_set.size();
+      },
+      /*finishes=*/false);
+}
+
+int lockstepSetLimitsAside(int aside) {
+  return with_device(-1, [&](Runtime& r, Device&) {
+    if (aside != 0) r.limits_set.clear();
+    r.limits_are_aside = aside != 0;
+    r.modules.each_kernel([aside](lockstep::runtime::KernelEntry& kernel) {
+      if (aside != 0) {
+        kernel.set_aside = std::exchange(kernel.attributes, {});
+      } else if (auto before = std::exchange(kernel.set_aside, {}); !before.empty()) {
+        kernel.attributes = std::move(before);
+      }
+    });
+    return 0;
+  });
+}
+
+int lockstepSetProperty(int attribute, int value) {
+  return with_device(-1, [&](Runtime& r, Device&) {
+    if (attribute < 0) {
+      r.changed_properties.clear();
+    } else {
+      r.changed_properties[attribute] = value;
+    }
+    return 0;
   });
 }
 

@@ -71,6 +71,14 @@ cudaError_t set_attribute(Runtime& r, int device, KernelEntry& entry, const Kern
   }
 }
 
+cudaError_t set_and_note(Runtime& r, int device, const void* function, KernelEntry& entry,
+                         const Kernel& kernel, cudaFuncAttribute which, int value) {
+  const cudaError_t error = set_attribute(r, device, entry, kernel, which, value);
+  if (error == cudaSuccess && r.limits_are_aside)
+    r.limits_set.push_back({function, entry.name.c_str(), device, which, value});
+  return error;
+}
+
 }  // namespace
 
 extern "C" {
@@ -108,7 +116,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* result, const void* functi
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which, int value) {
   return about(__func__, function,
                [&](Runtime& r, Device& d, KernelEntry& entry, const Kernel& kernel) {
-                 return set_attribute(r, d.ordinal, entry, kernel, which, value);
+                 return set_and_note(r, d.ordinal, function, entry, kernel, which, value);
                });
 }
 
@@ -121,7 +129,7 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t function, cudaFuncAttri
     const Kernel* kernel = nullptr;
     if (const cudaError_t error = r.modules.get(r, *entry, device, &kernel); error != cudaSuccess)
       return error;
-    return set_attribute(r, device, *entry, *kernel, which, value);
+    return set_and_note(r, device, function, *entry, *kernel, which, value);
   });
 }
 
@@ -212,6 +220,15 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* function
                });
 }
 
+namespace {
+// As the device says of itself (lockstepSetProperty).
+int multiprocessors(const Runtime& r) {
+  const auto changed = r.changed_properties.find(cudaDevAttrMultiProcessorCount);
+  return changed == r.changed_properties.end() ? r.settings.profile->multiprocessors
+                                               : changed->second;
+}
+}  // namespace
+
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
                                            const cudaLaunchConfig_t* config) {
   return about(__func__, function,
@@ -230,9 +247,8 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
                  const int blocks = blocks_per_multiprocessor(
                      *r.settings.profile, kernel, threads, config->dynamicSmemBytes,
                      dynamic_shared_limit(r, entry, kernel, d.ordinal));
-                 *clusters = size > most_of_a_cluster(r, d, entry)
-                                 ? 0
-                                 : blocks * r.settings.profile->multiprocessors / size;
+                 *clusters =
+                     size > most_of_a_cluster(r, d, entry) ? 0 : blocks * multiprocessors(r) / size;
                  return cudaSuccess;
                });
 }

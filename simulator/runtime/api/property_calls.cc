@@ -5,11 +5,13 @@
 #include <cstring>
 #include <string>
 
+#include "simulator/runtime/api/changed_properties.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/profile.h"
 #include "simulator/runtime/state/runtime.h"
 
 using lockstep::runtime::api;
+using lockstep::runtime::change_properties;
 using lockstep::runtime::Device;
 using lockstep::runtime::ImageLimits;
 using lockstep::runtime::Profile;
@@ -226,6 +228,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
     if (prop == nullptr) return cudaErrorInvalidValue;
     if (device < 0 || device >= static_cast<int>(r.devices.size())) return cudaErrorInvalidDevice;
     *prop = properties(r, device);
+    change_properties(*prop, r.changed_properties);
     return cudaSuccess;
   });
 }
@@ -234,7 +237,11 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device)
   return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
     if (value == nullptr) return cudaErrorInvalidValue;
     if (device < 0 || device >= static_cast<int>(r.devices.size())) return cudaErrorInvalidDevice;
-    return attribute(r, properties(r, device), which, value) ? cudaSuccess : cudaErrorInvalidValue;
+    if (!attribute(r, properties(r, device), which, value)) return cudaErrorInvalidValue;
+    if (const auto changed = r.changed_properties.find(which);
+        changed != r.changed_properties.end())
+      *value = changed->second;
+    return cudaSuccess;
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -38,7 +39,7 @@ struct KernelEntry {
     int required_cluster[3] = {0, 0, 0};
     int cluster_policy = 0;
   };
-  std::map<int, Attributes> attributes;
+  std::map<int, Attributes> attributes, set_aside;  // set_aside: lockstepSetLimitsAside
 };
 
 struct VariableEntry {
@@ -103,6 +104,10 @@ class Modules {
   // By host function or by the handle that __cudaGetKernel and cudaGetFuncBySymbol gave; nullptr
   // when it is neither.
   KernelEntry* find_kernel(const void* function);
+  template <class Visit>
+  void each_kernel(Visit&& visit) {
+    for (FatBinary& binary : binaries_) std::ranges::for_each(binary.kernels, visit);
+  }
   VariableEntry* find_variable(const void* symbol);
 
   // Loads the binary on a device unless that was tried before. An error has been reported, once: as

@@ -132,6 +132,9 @@ class Runtime {
   std::set<memory::Address> pool_memory;  // allocated in streams: cudaFree does not wait then
   std::map<memory::Address, Operation> freeing;  // freed in a stream that has not come to it
   std::uint64_t sampled_blocks = 0;              // LaunchConfig::sample of later launches
+  std::map<int, int> changed_properties;         // by attribute (lockstepSetProperty)
+  bool limits_are_aside = false;                 // lockstepSetLimitsAside
+  std::vector<lockstepLimit> limits_set;         // since then
   std::size_t under_way = 0;  // operations since the last wait that need not be done
   bool used = false;          // a call has reached a device
   std::atomic<bool> driver_started =

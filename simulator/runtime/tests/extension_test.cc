@@ -386,6 +386,72 @@ CUDA_TEST(LiveObjects, AreWhatIsMadeAndNotGivenBack) {
   EXPECT_EQ(live_objects(), before);
 }
 
+CUDA_TEST(Limits, AreSetAsideAndBroughtBack) {
+  const auto aside = extension<lockstepSetLimitsAside_t>("lockstepSetLimitsAside");
+  const auto read = extension<lockstepReadLimits_t>("lockstepReadLimits");
+  const void* const one = kernels::nothing_function();
+  const void* const other = kernels::bounded_function();
+  constexpr auto kShared = cudaFuncAttributeMaxDynamicSharedMemorySize;
+  constexpr int kDefault = 48 << 10;
+  const auto shared = [](const void* function) {
+    cudaFuncAttributes attributes = {};
+    EXPECT_CUDA(cudaSuccess, cudaFuncGetAttributes(&attributes, function));
+    return attributes.maxDynamicSharedSizeBytes;
+  };
+  EXPECT_CUDA(cudaSuccess, cudaFuncSetAttribute(one, kShared, 60000));
+  EXPECT_EQ(aside(1), 0);
+  EXPECT_EQ(read(nullptr, 0), 0u);
+  EXPECT_EQ(shared(one), kDefault);
+  EXPECT_CUDA(cudaSuccess, cudaFuncSetAttribute(one, kShared, 50000));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaFuncSetAttribute(one, kShared, -1));
+  EXPECT_CUDA(cudaSuccess, cudaFuncSetAttribute(other, kShared, 51000));
+  lockstepLimit limits[3] = {};
+  ASSERT_EQ(read(limits, 1), 2u);
+  EXPECT_EQ(limits[1].function, nullptr) << "as many as there is room for";
+  ASSERT_EQ(read(limits, 3), 2u);
+  EXPECT_EQ(limits[0].function, one);
+  EXPECT_EQ(limits[0].attribute, kShared);
+  EXPECT_EQ(limits[0].value, 50000);
+  EXPECT_EQ(limits[1].function, other);
+  EXPECT_EQ(limits[1].value, 51000);
+  EXPECT_EQ(aside(0), 0);
+  EXPECT_EQ(shared(one), 60000);
+  EXPECT_EQ(shared(other), 51000) << "nothing was set for it before";
+  EXPECT_CUDA(cudaSuccess, cudaFuncSetAttribute(one, kShared, 52000));
+  EXPECT_EQ(read(nullptr, 0), 2u) << "of what is set now nothing is kept";
+}
+
+CUDA_TEST(ChangedProperties, AreWhatTheDeviceSaysOfItself) {
+  const auto set = extension<lockstepSetProperty_t>("lockstepSetProperty");
+  const auto asked = [](cudaDeviceAttr which) {
+    int value = -1;
+    EXPECT_CUDA(cudaSuccess, cudaDeviceGetAttribute(&value, which, 0));
+    return value;
+  };
+  cudaDeviceProp own, changed;
+  EXPECT_CUDA(cudaSuccess, cudaGetDeviceProperties(&own, 0));
+  // Each by itself, and its field with it.
+  int fields = 0;
+  for (int i = cudaDevAttrMaxThreadsPerBlock; i < cudaDevAttrMax; ++i) {
+    const auto which = static_cast<cudaDeviceAttr>(i);
+    const int before = asked(which);
+    EXPECT_EQ(set(which, 12345), 0);
+    EXPECT_EQ(asked(which), 12345) << which;
+    EXPECT_CUDA(cudaSuccess, cudaGetDeviceProperties(&changed, 0));
+    fields += std::memcmp(&own, &changed, sizeof own) != 0;
+    EXPECT_EQ(set(-1, 0), 0);
+    EXPECT_EQ(asked(which), before) << which;
+  }
+  EXPECT_EQ(fields, 41);
+  EXPECT_EQ(set(cudaDevAttrMaxSharedMemoryPerBlockOptin, 1000), 0);
+  EXPECT_CUDA(cudaSuccess, cudaGetDeviceProperties(&changed, 0));
+  EXPECT_EQ(changed.sharedMemPerBlockOptin, 1000u);
+  EXPECT_EQ(changed.sharedMemPerMultiprocessor, own.sharedMemPerMultiprocessor);
+  EXPECT_EQ(set(-1, 0), 0);
+  EXPECT_CUDA(cudaSuccess, cudaGetDeviceProperties(&changed, 0));
+  EXPECT_EQ(std::memcmp(&own, &changed, sizeof own), 0);
+}
+
 CUDA_TEST(Operations, AreCapturedOrDone) {
   int* a = device_ints(64);
   cudaStream_t s;
