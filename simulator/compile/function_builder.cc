@@ -252,7 +252,11 @@ Slot FunctionBuilder::source(const Instruction& i, const Operand& o, int bytes) 
       if (!a)
         return emit_address(i, Action::kLocalAddress, bytes,
                             sum(*frame_.local_variable(o.symbol), o.offset));
-      return constants_.value(*a + static_cast<std::uint64_t>(o.offset), bytes);
+      const std::uint64_t there = *a + static_cast<std::uint64_t>(o.offset);
+      const Symbol* s = symbol(o.symbol);
+      if (linker_.has_pairs() && s != nullptr && s->kind == Symbol::Kind::kShared && bytes >= 4)
+        return emit_address(i, Action::kSharedAddress, bytes, static_cast<std::int64_t>(there));
+      return constants_.value(there, bytes);
     }
     default: break;
   }

@@ -22,8 +22,8 @@ void lower_tensor_of(FunctionBuilder& b, const Instruction& i) {
               : i.opcode == Opcode::k_cp_reduce_async_bulk_tensor ? TensorCopy::What::kReduce
               : m.space == Space::kGlobal                         ? TensorCopy::What::kStore
                                                                   : TensorCopy::What::kLoad;
-  copy.im2col =
-      m.load_mode == isa::LoadMode::kIm2col || m.load_mode == isa::LoadMode::kIm2colNoOffsets;
+  copy.mode = m.load_mode;
+  copy.cta_group = m.cta_group;
   copy.dimensions = m.dimensions;
   copy.reduction = m.atom;
   copy.to_space = m.space;
@@ -52,7 +52,9 @@ void lower_tensor_of(FunctionBuilder& b, const Instruction& i) {
   } else if (copy.what != TensorCopy::What::kPrefetch) {
     copy.shared = address(i.operands[next++], Space::kShared);
   }
-  if (m.load_mode == isa::LoadMode::kIm2col) slots(i.operands[next++], copy.offsets, 2);
+  if (m.load_mode == isa::LoadMode::kIm2col || m.load_mode == isa::LoadMode::kIm2colW ||
+      m.load_mode == isa::LoadMode::kIm2colW128)
+    slots(i.operands[next++], copy.offsets, 2);
   if (loads && m.variant == 1) {
     copy.mask = b.source(i, i.operands[next++], 2);
     uses.push_back({copy.mask, Role::kValue});
@@ -83,6 +85,7 @@ void lower_map_replace(FunctionBuilder& b, const Instruction& i) {
     case MapField::kInterleave: most = 2; break;
     case MapField::kSwizzle: most = 4; break;
     case MapField::kFill: most = 1; break;
+    case MapField::kAtom: most = 3; break;
     case MapField::kAddress:
     case MapField::kRank: break;
   }

@@ -21,7 +21,8 @@ CUresult refuse(const char* function, const std::string& why) {
 }
 
 CUresult finish(const char* function, const TensorMap& map, CUtensorMap* to) {
-  if (const std::string why = memory::refusal(map); !why.empty()) return refuse(function, why);
+  const int sm = Runtime::get().settings.profile->compute_capability();
+  if (const std::string why = memory::refusal(map, sm); !why.empty()) return refuse(function, why);
   memory::encode(map, reinterpret_cast<std::byte*>(to));
   return CUDA_SUCCESS;
 }
@@ -35,6 +36,10 @@ TensorMap tensor(CUtensorMapDataType type, cuuint32_t rank, void* address, const
   m.type = static_cast<std::int32_t>(type);
   m.interleave = static_cast<std::int32_t>(interleave);
   m.swizzle = static_cast<std::int32_t>(swizzle);
+  if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B) {  // no driver has a number for 96 bytes
+    m.swizzle = static_cast<std::int32_t>(CU_TENSOR_MAP_SWIZZLE_128B);
+    m.atom = static_cast<std::int32_t>(swizzle) - m.swizzle;
+  }
   m.promotion = static_cast<std::int32_t>(promotion);
   m.fill = static_cast<std::int32_t>(fill);
   m.rank = rank;
@@ -93,15 +98,34 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType type, cuu
   });
 }
 
-CUresult cuTensorMapEncodeIm2colWide(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*,
-                                     const cuuint64_t*, const cuuint64_t*, int, int, cuuint32_t,
-                                     cuuint32_t, const cuuint32_t*, CUtensorMapInterleave,
-                                     CUtensorMapIm2ColWideMode, CUtensorMapSwizzle,
-                                     CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
-  Runtime::get().explain(
-      "cuTensorMapEncodeIm2colWide",
-      "needs a device of compute capability 10.0, whose copies the simulated GPU does not have");
-  return CUDA_ERROR_NOT_SUPPORTED;
+CUresult cuTensorMapEncodeIm2colWide(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
+                                     void* address, const cuuint64_t* sizes,
+                                     const cuuint64_t* strides, int lower, int upper,
+                                     cuuint32_t channels, cuuint32_t pixels,
+                                     const cuuint32_t* steps, CUtensorMapInterleave interleave,
+                                     CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle,
+                                     CUtensorMapL2promotion promotion,
+                                     CUtensorMapFloatOOBfill fill) {
+  constexpr const char* kName = "cuTensorMapEncodeIm2colWide";
+  return call(kName, Needs::kContext, [&] {
+    if (Runtime::get().settings.profile->compute_capability() < 100) {
+      Runtime::get().explain(kName, "needs a device of compute capability 10.0");
+      return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    if (map == nullptr || sizes == nullptr || strides == nullptr || steps == nullptr)
+      return refuse(kName, "a pointer is null");
+    if (mode != CU_TENSOR_MAP_IM2COL_WIDE_MODE_W && mode != CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128)
+      return refuse(kName, "the mode is none of CUtensorMapIm2ColWideMode");
+    TensorMap m =
+        tensor(type, rank, address, sizes, strides, steps, interleave, swizzle, promotion, fill);
+    m.im2col = true;
+    m.wide = mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W ? 1 : 2;
+    m.channels = channels;
+    m.pixels = pixels;
+    m.lower[0] = lower;
+    m.upper[0] = upper;
+    return finish(kName, m, map);
+  });
 }
 
 CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {

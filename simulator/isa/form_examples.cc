@@ -97,8 +97,9 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int n, boo
       return "[d" + std::to_string(n) + ", {" + c + "}]";
     }
     case Role::kTensor:
-      return "[d" + std::to_string(n) + ", " + vector_of(type, m.dimensions, n + 1) + "]";
-    case Role::kOffsets: return vector_of(type, m.dimensions - 2, n);
+      return "[d" + std::to_string(n) + ", " + vector_of(type, tensor_coordinates_of(m), n + 1) +
+             "]";
+    case Role::kOffsets: return vector_of(type, im2col_values_of(m), n);
     case Role::kGradient: return vector_of(type, gradients_of(m.geometry), n);
     case Role::kInteger: return integer_for(rule.name);
     case Role::kLabel: return "$end";

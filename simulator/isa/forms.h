@@ -22,7 +22,7 @@
 //   [a, c]:T  image and the vector of coordinates that its geometry wants, each of type T, layers
 //             of .u32
 //   [t, c]    tensor map and the vector of coordinates, .s32, as many as the opcode says
-//   offsets   vector of im2col's offsets, .b16, two fewer
+//   offsets   vector of what im2col is given beside them, .b16: as many offsets less two, or two
 //   grad:T    gradient: a vector of as many as the image has dimensions (four of three)
 //   label tlist fname  branch target, target list, function (call)
 //   v  vd     {a, b, ..}: source or destination vector that makes up one register of the type

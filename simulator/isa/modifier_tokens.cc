@@ -149,6 +149,7 @@ const std::unordered_map<std::string_view, Field>& plain_tokens() {
       {"elemtype", {}},
       {"interleave_layout", {}},
       {"swizzle_mode", {}},
+      {"swizzle_atomicity", {}},
       {"fill_mode", {}},
       {"cp_mask", {}},
       {"multicast::cluster::all", {}},
@@ -278,6 +279,11 @@ bool apply_tensor_word(std::string_view w, Modifiers& m) {
   if (w == "tile") return m.load_mode = LoadMode::kTile, true;
   if (w == "im2col") return m.load_mode = LoadMode::kIm2col, true;
   if (w == "im2col_no_offs") return m.load_mode = LoadMode::kIm2colNoOffsets, true;
+  if (w == "tile::gather4" || w == "tile::scatter4") return m.load_mode = LoadMode::kFourRows, true;
+  if (w == "im2col::w") return m.load_mode = LoadMode::kIm2colW, true;
+  if (w == "im2col::w::128") return m.load_mode = LoadMode::kIm2colW128, true;
+  if (w == "cta_group::1" || w == "cta_group::2")
+    return m.cta_group = static_cast<std::uint8_t>(w.back() - '0'), true;
   return false;
 }
 

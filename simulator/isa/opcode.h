@@ -237,7 +237,10 @@ enum class LoadMode : std::uint8_t {
   kNone,
   kTile,
   kIm2col,
-  kIm2colNoOffsets
+  kIm2colNoOffsets,
+  kFourRows,  // .tile::gather4, .tile::scatter4
+  kIm2colW,
+  kIm2colW128
 };  // cp.async.bulk.tensor: what the coordinates are of
 // tcgen05.ld, st and cp: lanes by bits of a row, as the manual names it.
 enum class TensorShape : std::uint8_t {
@@ -314,7 +317,7 @@ struct Modifiers {
   TensorShape tensor_shape = TensorShape::kNone;
   TensorKind tensor_kind = TensorKind::kNone;
   TensorMulticast tensor_multicast = TensorMulticast::kNone;
-  std::uint8_t cta_group = 0;     // tcgen05: blocks that work together, 1 or 2
+  std::uint8_t cta_group = 0;  // tcgen05, cp.async.bulk.tensor: blocks that work together, 1 or 2
   std::uint8_t scale_vector = 0;  // tcgen05.mma, mma: elements with one scale; 0: none are scaled
   // tcgen05.cp, ldmatrix: bits of an element that gets a byte of its own; 0: none.
   std::uint8_t narrow_bits = 0;
@@ -360,6 +363,14 @@ struct Modifiers {
 constexpr bool is_layered(Geometry g) { return g == Geometry::kA1d || g == Geometry::kA2d; }
 constexpr int dimensions_of(Geometry g) {
   return g == Geometry::k3d ? 3 : g == Geometry::k2d || g == Geometry::kA2d ? 2 : 1;
+}
+// Registers in the vector of coordinates of a copy through a tensor map, and in that of what im2col
+// is given beside them.
+constexpr int tensor_coordinates_of(const Modifiers& m) {
+  return m.load_mode == LoadMode::kFourRows ? 5 : m.dimensions;
+}
+constexpr int im2col_values_of(const Modifiers& m) {
+  return m.load_mode == LoadMode::kIm2col ? m.dimensions - 2 : 2;
 }
 // Registers in the vector of coordinates, the layer first; of four with three dimensions or two and
 // a layer, the last is not looked at.

@@ -9,10 +9,14 @@ namespace lockstep::memory {
 namespace {
 
 constexpr std::uint64_t kSeed = 0x6c6f636b73746570;  // of the check
-constexpr std::uint32_t kElementBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
-constexpr std::int32_t kTypes = 13;
-constexpr std::uint64_t kMostBytes = 228 << 10;      // of a box: shared memory of a multiprocessor
-constexpr std::uint32_t kSpan[] = {0, 32, 64, 128};  // by swizzle
+constexpr std::uint32_t kElementBits[] = {8,  16, 32, 32, 64, 64, 16, 32,
+                                          64, 16, 32, 32, 32, 4,  4,  6};
+constexpr std::int32_t kTypes = 16;
+constexpr std::int32_t kHopperTypes = 13;
+constexpr std::uint64_t kMostBytes = 228 << 10;  // of a box: shared memory of a multiprocessor
+constexpr std::uint32_t kSpan[] = {0, 32, 64, 128, 96};  // by swizzle
+constexpr std::int32_t k128 = 3, k96 = 4;
+constexpr std::int32_t kAtom16 = 0, kAtom32 = 1, kAtom32Turned = 2, kAtom64 = 3;
 
 struct Packed {
   std::uint64_t address;
@@ -42,21 +46,48 @@ std::uint64_t check_of(const Packed& p) {
 
 std::string number(std::uint64_t n) { return std::to_string(n); }
 
+// What the packed types ask of a map, beside alignment (cuda.h; PTX ISA 9.7.9.27.1.1).
+std::string refuse_packed(const TensorMap& m, int sm) {
+  if (!m.packed()) return {};
+  if (!m.padded())
+    return m.sizes[0] % 2 != 0 ? "a tensor of 4 bits with an odd number of elements in a row" : "";
+  const bool six = m.type == static_cast<std::int32_t>(TensorType::k16U6Align16);
+  if (six && m.interleave != 0) return "elements of 6 bits are not interleaved";
+  const std::uint64_t by = six && sm == 103 ? 64 : 128;
+  if (m.sizes[0] % by != 0) return "rows of padded elements come by " + number(by);
+  const bool atom = m.atom == kAtom32 || m.atom == kAtom16 || (six && m.atom == kAtom64);
+  const bool narrow = six && m.swizzle == 2;  // of sm_103, when it stores
+  if ((m.swizzle != 0 && m.swizzle != k128 && !narrow) || !atom)
+    return "padded elements are swizzled in another way than these can be";
+  return {};
+}
+
 // The rules that both kinds of map share, up to the box.
-std::string refuse_tensor(const TensorMap& m) {
-  if (m.type < 0 || m.type > 15) return "the type is none of CUtensorMapDataType";
-  if (m.type >= kTypes) return "packed types of 4 and 6 bits need compute capability 10.0";
+std::string refuse_tensor(const TensorMap& m, int sm) {
+  if (m.type < 0 || m.type >= kTypes) return "the type is none of CUtensorMapDataType";
+  if (m.type >= kHopperTypes && sm < 100)
+    return "packed types of 4 and 6 bits need compute capability 10.0";
   if (m.rank < (m.im2col ? 3u : 1u) || m.rank > TensorMap::kMostDimensions)
     return "a tensor of " + number(m.rank) + " dimensions";
   if (m.interleave < 0 || m.interleave > 2) return "the layout is none of CUtensorMapInterleave";
   if (m.interleave != 0 && m.rank < 3) return "an interleaved tensor has three dimensions or more";
-  if (m.swizzle < 0 || m.swizzle > 6) return "the pattern is none of CUtensorMapSwizzle";
-  if (m.swizzle > 3) return "swizzles of atoms of 32 and 64 bytes need compute capability 10.0";
+  if (m.swizzle < 0 || m.swizzle > k96 || m.atom < 0 || m.atom > kAtom64)
+    return "the pattern is none of CUtensorMapSwizzle";
+  if (m.atom != kAtom16 && sm < 100)
+    return "swizzles of atoms of 32 and 64 bytes need compute capability 10.0";
+  if (m.atom != kAtom16 && m.swizzle != k128)
+    return "only swizzles of 128 bytes have atoms of other than 16 bytes";
+  if (m.swizzle == k96 && sm != 103) return "a swizzle of 96 bytes needs compute capability 10.3";
+  if (m.swizzle == k96 && (m.interleave != 0 || m.padded()))
+    return "what is interleaved or padded is not swizzled by 96 bytes";
   if (m.promotion < 0 || m.promotion > 3) return "the promotion is none of CUtensorMapL2promotion";
   if (m.fill < 0 || m.fill > 1) return "the fill is none of CUtensorMapFloatOOBfill";
-  if (m.fill == 1 && m.type < static_cast<std::int32_t>(TensorType::kF16))
+  if (m.fill == 1 && (m.type < static_cast<std::int32_t>(TensorType::kF16) || m.packed()))
     return "only floating-point elements can be filled with NaN";
-  const std::uint32_t grain = m.interleave == 2 ? 32 : 16;
+  if (std::string why = refuse_packed(m, sm); !why.empty()) return why;
+  const bool six = m.type == static_cast<std::int32_t>(TensorType::k16U6Align16);
+  // Stores of sm_103 take six bits at multiples of 16 bytes.
+  const std::uint32_t grain = m.interleave == 2 || (m.padded() && !(six && sm == 103)) ? 32 : 16;
   if (m.address % grain != 0) return "the address is no multiple of " + number(grain);
   if (m.address >> 57 != 0) return "the address is beyond what a GPU has";
   for (std::uint32_t d = 0; d < m.rank; ++d) {
@@ -79,10 +110,16 @@ std::string refuse_tensor(const TensorMap& m) {
 std::string refuse_pixels(const TensorMap& m) {
   if (m.channels == 0 || m.channels > 256)
     return "pixels of " + number(m.channels) + " channels: 1 to 256 are possible";
-  if (m.pixels == 0 || m.pixels > 1024)
+  if (m.wide != 2 && (m.pixels == 0 || m.pixels > 1024))
     return "columns of " + number(m.pixels) + " pixels: 1 to 1024 are possible";
-  const std::int32_t most = m.rank == 3 ? 32767 : m.rank == 4 ? 127 : 15;
-  for (std::uint32_t d = 0; d < m.spatial(); ++d) {
+  const std::int32_t most = m.rank == 3 || m.wide != 0 ? 32767 : m.rank == 4 ? 127 : 15;
+  if (m.wide != 0) {
+    if (m.interleave != 0) return "im2col along one dimension is not of interleaved tensors";
+    if ((m.swizzle != 2 && m.swizzle != k128) || m.atom > kAtom32)
+      return "im2col along one dimension wants a swizzle of 64 bytes, or of 128 bytes in atoms of "
+             "16 or 32";
+  }
+  for (std::uint32_t d = 0; d < (m.wide != 0 ? 1 : m.spatial()); ++d) {
     if (std::max(m.lower[d], m.upper[d]) > most || std::min(m.lower[d], m.upper[d]) < -most - 1) {
       return "a corner of the pixels' box is beyond " + std::to_string(-most - 1) + " to " +
              std::to_string(most);
@@ -102,7 +139,7 @@ std::string refuse_box(const TensorMap& m) {
       return "dimension " + number(d) + " of the box has " + number(m.box[d]) +
              " elements: 1 to 256 are possible";
   }
-  std::uint64_t bytes = std::uint64_t{m.box[0]} * m.element_bytes();
+  std::uint64_t bytes = std::uint64_t{m.box[0]} * m.shared_element_bits() / 8;
   for (std::uint32_t d = 1; d < m.rank; ++d) bytes *= (m.box[d] + m.steps[d] - 1) / m.steps[d];
   if (bytes > kMostBytes)
     return "the box has " + number(bytes) + " bytes: " + number(kMostBytes) + " are the most";
@@ -111,8 +148,8 @@ std::string refuse_box(const TensorMap& m) {
 
 }  // namespace
 
-std::uint32_t TensorMap::element_bytes() const {
-  return type >= 0 && type < kTypes ? kElementBytes[type] : 1;
+std::uint32_t TensorMap::element_bits() const {
+  return type >= 0 && type < kTypes ? kElementBits[type] : 8;
 }
 
 std::uint32_t TensorMap::row_units() const {
@@ -133,22 +170,35 @@ std::uint32_t TensorMap::pitch() const {
   return interleave == 0 ? std::max(row_bytes(), kSpan[swizzle]) : row_bytes();
 }
 
-std::uint32_t TensorMap::covered_bytes() const {
+std::uint32_t TensorMap::covered_bytes(std::uint32_t of_rows) const {
   const std::uint32_t span = std::max(16u, kSpan[swizzle]);
-  return (rows() * pitch() + span - 1) / span * span;
+  return (of_rows * pitch() + span - 1) / span * span;
 }
 
 std::uint32_t TensorMap::place(std::uint32_t to, std::uint32_t offset) const {
   const std::uint32_t row = row_bytes(), at = to + offset / row * pitch() + offset % row;
-  const std::uint32_t chunks = kSpan[swizzle] / 16;
-  return chunks == 0 ? at : at ^ (at >> 7 & (chunks - 1)) << 4;
+  const std::uint32_t line = at >> 7;
+  switch (swizzle) {
+    case 1:
+    case k96: return at ^ (line & 1) << 4;
+    case 2: return at ^ (line & 3) << 4;
+    case k128:
+      return at ^ (atom == kAtom16   ? (line & 7) << 4
+                   : atom == kAtom64 ? (line & 1) << 6
+                                     : (line & 3) << 5);
+    default: return at;
+  }
 }
 
-std::string refusal(const TensorMap& m) {
-  std::string why = refuse_tensor(m);
+std::string refusal(const TensorMap& m, int sm) {
+  std::string why = refuse_tensor(m, sm);
   if (why.empty()) why = m.im2col ? refuse_pixels(m) : refuse_box(m);
   if (!why.empty()) return why;
-  const std::uint32_t inner = (m.im2col ? m.channels : m.box[0]) * m.element_bytes();
+  const std::uint32_t units = m.im2col ? m.channels : m.box[0],
+                      inner = units * m.shared_element_bits() / 8;
+  const bool six = m.type == static_cast<std::int32_t>(TensorType::k16U6Align16);
+  if (m.padded() && units != 128 && !(six && sm == 103 && units == 64))
+    return "the box is " + number(units) + " elements wide: padded ones come by 128";
   if (inner % 16 != 0) return "the box is " + number(inner) + " bytes wide, no multiple of 16";
   if (m.interleave == 0 && m.swizzle != 0 && inner > kSpan[m.swizzle]) {
     return "the box is " + number(inner) + " bytes wide, more than the " +
@@ -175,10 +225,10 @@ void encode(const TensorMap& m, std::byte* bytes) {
   p.type = static_cast<std::uint8_t>(m.type);
   p.rank = static_cast<std::uint8_t>(std::min(m.rank, 255u));
   p.interleave = static_cast<std::uint8_t>(m.interleave);
-  p.swizzle = static_cast<std::uint8_t>(m.swizzle);
+  p.swizzle = static_cast<std::uint8_t>((m.swizzle & 15) | m.atom << 4);
   p.promotion = static_cast<std::uint8_t>(m.promotion);
   p.fill = static_cast<std::uint8_t>(m.fill);
-  p.im2col = m.im2col;
+  p.im2col = static_cast<std::uint8_t>((m.im2col ? 1 : 0) | m.wide << 1);
   p.check = check_of(p);
   std::memcpy(bytes, &p, sizeof p);
 }
@@ -204,10 +254,12 @@ std::optional<TensorMap> decode(const std::byte* bytes) {
   m.type = p.type;
   m.rank = p.rank;
   m.interleave = p.interleave;
-  m.swizzle = p.swizzle;
+  m.swizzle = p.swizzle & 15;
+  m.atom = p.swizzle >> 4;
   m.promotion = p.promotion;
   m.fill = p.fill;
   m.im2col = p.im2col != 0;
+  m.wide = p.im2col >> 1;
   return m;
 }
 
@@ -219,86 +271,6 @@ std::optional<TensorMap> decode_or_blank(const std::byte* bytes) {
   for (std::uint32_t d = 0; d < TensorMap::kMostDimensions; ++d)
     blank.sizes[d] = blank.steps[d] = blank.box[d] = 1;
   return blank;
-}
-
-std::string refusal(const TensorMap& m, const std::int32_t* at, bool writes) {
-  if (m.interleave == 0) {
-    const std::int64_t bytes = std::int64_t{at[0]} * m.element_bytes();
-    if (bytes % 16 != 0) {
-      return "the innermost coordinate is " + std::to_string(at[0]) + ", " + std::to_string(bytes) +
-             " bytes into the dimension: no multiple of 16";
-    }
-  }
-  for (std::uint32_t d = 0; writes && d < m.rank; ++d) {
-    if (at[d] < 0)
-      return "coordinate " + number(d) + " is " + std::to_string(at[d]) +
-             ": what is written to must not begin before the tensor";
-  }
-  for (std::uint32_t d = 0; m.im2col && d < m.spatial(); ++d) {
-    if (writes && (m.lower[d] < 0 || m.upper[d] > 0))
-      return "writing through a map whose box of pixels goes beyond the tensor";
-    const std::int64_t c = at[m.first_spatial() + d],
-                       end = static_cast<std::int64_t>(m.sizes[m.first_spatial() + d]) + m.upper[d];
-    if (c < m.lower[d] || c >= end) {
-      return "coordinate " + number(m.first_spatial() + d) + " is " + std::to_string(c) +
-             ", outside of the pixels' box, which goes from " + std::to_string(m.lower[d]) +
-             " to " + std::to_string(end - 1);
-    }
-  }
-  return {};
-}
-
-TensorRows::TensorRows(const TensorMap& map, const std::int32_t* at, const std::uint16_t* offsets)
-    : map_(map) {
-  for (std::uint32_t d = 0; d < map.rank; ++d) at_[d] = first_[d] = at[d];
-  for (std::uint32_t d = 0; offsets != nullptr && map.im2col && d < map.spatial(); ++d)
-    offsets_[d] = offsets[d];
-}
-
-std::int64_t TensorRows::offset(std::uint32_t d) const {
-  const std::uint32_t first = map_.first_spatial();
-  return d >= first && d < first + map_.spatial() ? offsets_[d - first] : 0;
-}
-
-std::uint64_t TensorRows::base() const {
-  std::uint64_t address = map_.address;
-  for (std::uint32_t d = 1; d < map_.rank; ++d)
-    address += static_cast<std::uint64_t>(at_[d] + offset(d)) * map_.strides[d - 1];
-  return address;
-}
-
-bool TensorRows::inside() const {
-  for (std::uint32_t d = 1; d < map_.rank; ++d) {
-    const std::int64_t c = at_[d] + offset(d);
-    if (c < 0 || static_cast<std::uint64_t>(c) >= map_.sizes[d]) return false;
-  }
-  return true;
-}
-
-std::int64_t TensorRows::coordinate(std::uint32_t n) const {
-  const std::uint32_t step = map_.interleave != 0 && !map_.im2col ? map_.steps[0] : 1;
-  return at_[0] + offset(0) + std::int64_t{n} * step;
-}
-
-void TensorRows::next() {
-  if (!map_.im2col) {
-    for (std::uint32_t d = 1; d < map_.rank; ++d) {
-      if (map_.interleave != 0 && d == map_.slice_dimension()) continue;
-      at_[d] += map_.steps[d];
-      if (++done_[d] < (map_.box[d] + map_.steps[d] - 1) / map_.steps[d]) return;
-      done_[d] = 0;
-      at_[d] = first_[d];
-    }
-    return;
-  }
-  // The next pixel of the box; past its last one comes the first of the next image.
-  for (std::uint32_t s = 0; s < map_.spatial(); ++s) {
-    const std::uint32_t d = map_.first_spatial() + s;
-    at_[d] += map_.steps[d];
-    if (at_[d] < static_cast<std::int64_t>(map_.sizes[d]) + map_.upper[s]) return;
-    at_[d] = map_.lower[s];
-  }
-  at_[map_.rank - 1] += map_.steps[map_.rank - 1];
 }
 
 std::uint32_t loaded_word(TensorType type, std::uint32_t bits) {

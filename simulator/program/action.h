@@ -39,6 +39,7 @@ enum class Action : std::uint8_t {
   kConvertAddress,  // AddressConversionFields
   kIsSpace,         // space: which; dst: predicate
   kLocalAddress,    // of a variable of a function's frame: base + immediate
+  kSharedAddress,   // immediate, an address of shared memory, with the name of the own block
   kMapAddress,
   kRankOfAddress,  // src[0]: address of `width` bytes; space: kSharedCluster, or kGeneric;
                    // kMapAddress's src[1]: rank

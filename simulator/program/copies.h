@@ -67,14 +67,17 @@ struct AsyncStore {
 struct TensorCopy {
   enum class What : std::uint8_t { kLoad, kStore, kReduce, kPrefetch };
   What what = What::kLoad;
-  bool im2col = false;
+  isa::LoadMode mode = isa::LoadMode::kNone;
+  std::uint8_t cta_group = 0;  // 0: not said
   std::uint8_t dimensions = 0;
   isa::AtomOp reduction = isa::AtomOp::kNone;
   isa::Space to_space = isa::Space::kNone;  // kLoad: kShared or kSharedCluster
   AddressOperand map, shared, mbarrier;
-  Slot at[5] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // coordinates, innermost first
-  Slot offsets[3] = {kNoSlot, kNoSlot, kNoSlot};               // of im2col; kNoSlot: none
-  Slot mask = kNoSlot;                                         // of blocks
+  // Coordinates, innermost first; of four rows: that of all, and the row's number of each.
+  Slot at[5] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};
+  // Of im2col; of im2col::w, how many pixels of a halo and the offset; kNoSlot: none.
+  Slot offsets[3] = {kNoSlot, kNoSlot, kNoSlot};
+  Slot mask = kNoSlot;  // of blocks
 };
 
 // Action::kTensorMapReplace: a field of the tensor map at src[0] + immediate. src[1]: the
@@ -89,7 +92,8 @@ enum class MapField : std::uint8_t {
   kType,
   kInterleave,
   kSwizzle,
-  kFill
+  kFill,
+  kAtom
 };
 
 // Action::kTensorMapCopy: tensormap.cp_fenceproxy. SideDataFields: index into Program::bulk_copies,

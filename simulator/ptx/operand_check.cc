@@ -182,7 +182,8 @@ struct Checker {
       return "[tensor map, {coordinates}] is wanted";
     if (size_of(registers[o.index].type) != 8)
       return "a tensor map is named by its address, in a register of 64 bits";
-    return vector(o.elements[0], type, match.modifiers.dimensions, false);
+    return vector(o.elements[0], type,
+                  static_cast<std::size_t>(isa::tensor_coordinates_of(match.modifiers)), false);
   }
   std::string gradient(const Operand& o, Type type) const {
     const auto count = static_cast<std::size_t>(isa::gradients_of(match.modifiers.geometry));
@@ -226,7 +227,8 @@ struct Checker {
       case Role::kImage: return image(o, type);
       case Role::kTensor: return tensor(o, type);
       case Role::kOffsets:
-        return vector(o, type, static_cast<std::size_t>(match.modifiers.dimensions - 2), false);
+        return vector(o, type, static_cast<std::size_t>(isa::im2col_values_of(match.modifiers)),
+                      false);
       case Role::kGradient: return gradient(o, type);
       case Role::kInteger:
         return o.kind == Kind::kImmediate && !o.is_float ? std::string()

@@ -134,7 +134,8 @@ bool resolve_shared(Warp& w, Request& r, LaneMask lanes) {
       refine_unwritten(r, r.unwritten & lanes, b.shared.partly_written,
                        [&](int i) { return r.address[i]; });
     }
-    if (r.unwritten != 0 && b.async && !check_not_under_way(w, r, b, r.unwritten & lanes))
+    if (r.unwritten != 0 && (b.async || b.cluster != nullptr) &&
+        !check_not_under_way(w, r, b, r.unwritten & lanes))
       return false;
     // What an atomic has read in full is written already.
     if (r.writes && !(r.reads && r.unwritten == 0) &&

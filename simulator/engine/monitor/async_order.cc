@@ -39,6 +39,21 @@ check::Finding misuse_of(const Warp& w, std::uint32_t pc, int lane, const Shared
   return f;
 }
 
+// What is on its way to a block and comes with an mbarrier object of the pair's other block.
+std::vector<const Mbarrier::Arriving*> coming_with_partner(const Block& b) {
+  std::vector<const Mbarrier::Arriving*> all;
+  const std::uint32_t partner = b.cluster_rank ^ 1;
+  if (b.cluster == nullptr || partner >= b.cluster->blocks.size()) return all;
+  const Block& other = *b.cluster->blocks[partner];
+  if (!other.async) return all;
+  for (const auto& [offset, m] : other.async->mbarriers) {
+    for (const Mbarrier::Arriving& a : m.arriving) {
+      if (a.delivery.to_rank == b.cluster_rank) all.push_back(&a);
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::uint32_t awaited_offset(const Block& b, const Warp& w, const WarpSplit& f, int lane) {
@@ -81,7 +96,8 @@ std::string describe_mbarrier_wait(const Block& b, const Warp& w, const WarpSpli
 }
 
 bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lanes) {
-  if (!target.async || !follows_copies(*target.launch)) return true;
+  const std::vector<const Mbarrier::Arriving*> coming = coming_with_partner(target);
+  if ((!target.async && coming.empty()) || !follows_copies(*target.launch)) return true;
   const auto overlaps = [](std::uint64_t a, std::uint64_t a_size, std::uint64_t b,
                            std::uint64_t b_size) { return a < b + b_size && b < a + a_size; };
   for (; lanes != 0; lanes &= lanes - 1) {
@@ -106,6 +122,11 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
           "completes on.";
       return !report_unless_suppressed(w, std::move(f));
     };
+    for (const Mbarrier::Arriving* a : coming) {
+      if (a->delivery.holds(at, r.size) && !in_flight(a->delivery.issue, a->delivery.offset))
+        return false;
+    }
+    if (!target.async) continue;
     for (const auto& [offset, m] : target.async->mbarriers) {
       if (!m.state->invalidated && overlaps(at, r.size, offset, kObjectBytes)) {
         misuse(w, r.pc, l, {&target, offset}, "is accessed as ordinary memory",
@@ -113,7 +134,7 @@ bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lane
         return false;
       }
       for (const Mbarrier::Arriving& a : m.arriving) {
-        if (!a.delivery.holds(at, r.size)) continue;
+        if (a.delivery.to_rank != Delivery::kSameBlock || !a.delivery.holds(at, r.size)) continue;
         if (!in_flight(a.delivery.issue, a.delivery.offset)) return false;
       }
     }

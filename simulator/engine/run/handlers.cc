@@ -47,6 +47,7 @@ class EngineHandlers final : public program::Handlers {
       case Action::kConvertAddress: return &run_convert_address;
       case Action::kIsSpace: return &run_is_space;
       case Action::kLocalAddress: return &run_local_address;
+      case Action::kSharedAddress: return &run_shared_address;
       case Action::kMapAddress: return &run_map_address;
       case Action::kRankOfAddress: return &run_rank_of_address;
       case Action::kAtomic: return &run_atomic;

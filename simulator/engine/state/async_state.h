@@ -31,7 +31,10 @@ struct Issue {
 
 // Bytes on their way to the shared memory of a block.
 struct Delivery {
+  static constexpr std::uint32_t kSameBlock = ~0u;
   Issue issue;
+  // The rank of the block where they go, if it is not that of the mbarrier object they come with.
+  std::uint32_t to_rank = kSameBlock;
   std::uint32_t offset = 0;
   std::vector<std::byte> bytes;
   std::vector<bool> unwritten;  // bytes whose source was never written; empty: none

@@ -1,7 +1,9 @@
 // Shared memory of a cluster: which block's a lane's address names.
 //
-// A shared address of 32 bits names a block in its top byte: 0 is the block itself, r + 1 the block
-// of rank r (PTX ISA 9.7.9.24, mapa).
+// A shared address of 32 bits names a block in its top byte: 0 is the block itself, r + 2 the block
+// of rank r (PTX ISA 9.7.9.24, mapa). So bit 24 is 0 in the address of a block of even rank, and
+// where a program clears it in an address, that names the even block of the pair: CUTLASS names
+// the mbarrier object of the pair's first block so.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +16,18 @@ namespace lockstep::engine {
 
 inline constexpr int kRankShift = 24;
 inline constexpr std::uint32_t kOffsetMask = (1u << kRankShift) - 1;
-// In the top byte: a rank that no cluster has, too large to name.
-inline constexpr std::uint32_t kNoRank = 0xff;
+inline constexpr std::uint32_t kFirstName = 2;  // of rank 0
+// A rank that no cluster has, too large to name.
+inline constexpr std::uint32_t kNoRank = 0xff - kFirstName;
 
 // The rank that a shared address names, as seen from the block: its own where none is named.
 inline std::uint32_t rank_named(const Block& b, std::uint32_t address) {
   const std::uint32_t name = address >> kRankShift;
-  return name == 0 ? b.cluster_rank : name - 1;
+  return name == 0 ? b.cluster_rank : name - kFirstName;
+}
+// The address of the same offset in the block of that rank.
+inline std::uint32_t named(std::uint32_t rank, std::uint32_t address) {
+  return (rank + kFirstName) << kRankShift | (address & kOffsetMask);
 }
 
 // The shared memory that a lane's address names, which may be another block's of the cluster.

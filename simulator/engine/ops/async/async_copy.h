@@ -46,9 +46,11 @@ void run_line_hint(Warp& w, const Op& op, LaneMask mask);
 inline constexpr std::uint32_t kBulkChunk = 16;  // what bulk copies are made of
 std::uint64_t address_of(const Warp& w, const AddressOperand& a, int lane);
 // Bytes for shared memory, whose place has been checked: they come with the phase of an mbarrier,
-// on which they complete `bytes`. `target`: what side() makes of the operation.
+// on which they complete `bytes`. `target`: what side() makes of the operation. `of_pair`: the
+// object may be in the shared memory of the other block of a pair (.cta_group::2).
 void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place,
-                   std::uint32_t barrier, Delivery& delivery, std::uint32_t bytes);
+                   std::uint32_t barrier, Delivery& delivery, std::uint32_t bytes,
+                   bool of_pair = false);
 // The source of a bulk copy, `offset` from the start of the issuing block's shared memory, must
 // still hold what it held: the copy may have read it at any time until now, when warp `w` has
 // waited for it. False: a finding ends the launch.

@@ -30,7 +30,8 @@ std::uint64_t address_of(const Warp& w, const AddressOperand& a, int lane) {
 }
 
 void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place,
-                   std::uint32_t barrier, Delivery& delivery, std::uint32_t transferred) {
+                   std::uint32_t barrier, Delivery& delivery, std::uint32_t transferred,
+                   bool of_pair) {
   const std::uint32_t pc = delivery.issue.pc;
   Op complete = target;
   complete.as<MemoryFields>().add(kStrong);  // complete_tx has relaxed semantics at cluster scope
@@ -44,15 +45,20 @@ void send_delivery(Warp& w, const Op& target, int lane, const SharedPlace& place
   if (!resolve(w, r, Space::kSharedCluster, 1u << lane) ||
       !shared_place(w, Space::kSharedCluster, barrier, object))
     return;
-  if (place.block != object.block) {
+  const std::uint32_t to = place.block->cluster_rank, at = object.block->cluster_rank;
+  if (to != at && (!of_pair || (to ^ 1) != at)) {
     check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMbarrierMisuse);
-    f.where = "the mbarrier lies in the shared memory of another block than the destination";
+    f.where = of_pair ? "the mbarrier lies in the shared memory of a block that is neither the "
+                        "destination's nor its partner"
+                      : "the mbarrier lies in the shared memory of another block than the "
+                        "destination";
     report(w, std::move(f));
     return;
   }
   Mbarrier* m = live_mbarrier(w, pc, lane, object);
   if (m == nullptr) return;
   delivery.offset = place.offset;
+  delivery.to_rank = to == at ? Delivery::kSameBlock : to;
   if (follows_copies(*w.block->launch)) {
     for (std::size_t at = 0; at < delivery.bytes.size(); at += kBulkChunk) {
       if (delivery.absent.empty() || !delivery.absent[at / kBulkChunk]) {
@@ -137,7 +143,7 @@ class BulkLane {
       for (std::uint32_t rank = 0; rank < 16 && w_.event != Event::kAbort; ++rank) {
         if (!(ranks >> rank & 1)) continue;
         const auto in_rank = [&](std::uint64_t a) {
-          return (rank + 1) << kRankShift | (static_cast<std::uint32_t>(a) & kOffsetMask);
+          return named(rank, static_cast<std::uint32_t>(a));
         };
         send(in_rank(to_), in_rank(address_of(w_, copy_.mbarrier, lane_)));
       }

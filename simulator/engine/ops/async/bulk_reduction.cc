@@ -133,7 +133,8 @@ void hide_what_is_under_way(Block& b, const Delivery& arrived) {
       for (std::uint32_t at = 0; at < arrived.bytes.size(); at += kBulkChunk) {
         const std::uint32_t bytes = std::min<std::uint32_t>(
             kBulkChunk, static_cast<std::uint32_t>(arrived.bytes.size()) - at);
-        if (a.delivery.holds(arrived.offset + at, bytes))
+        if (a.delivery.to_rank == Delivery::kSameBlock &&
+            a.delivery.holds(arrived.offset + at, bytes))
           forget_written(b, arrived.offset + at, bytes);
       }
     }

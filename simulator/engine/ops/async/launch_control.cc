@@ -67,9 +67,7 @@ bool try_cancel(Warp& w, const Op& op, int lane) {
                                    ? static_cast<std::uint32_t>(w.block->cluster->blocks.size())
                                    : 0;
   for (std::uint32_t rank = 0; rank < std::max(blocks, 1u); ++rank) {
-    const auto at = [&](std::uint32_t a) {
-      return blocks == 0 ? a : (rank + 1) << kRankShift | (a & kOffsetMask);
-    };
+    const auto at = [&](std::uint32_t a) { return blocks == 0 ? a : named(rank, a); };
     Request r;
     r.op = &target;
     r.pc = pc;

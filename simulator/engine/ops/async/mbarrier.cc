@@ -89,7 +89,10 @@ bool take_deliveries(Warp& w, Block& b, Mbarrier& m) {
       return false;
     }
   }
-  for (const Mbarrier::Arriving& a : arrived) deliver(b, a.delivery);
+  for (const Mbarrier::Arriving& a : arrived) {
+    const std::uint32_t rank = a.delivery.to_rank;
+    deliver(rank == Delivery::kSameBlock ? b : *b.cluster->blocks[rank], a.delivery);
+  }
   for (const Mbarrier::Arriving& a : arrived) {
     if (a.delivery.reduction != isa::AtomOp::kNone) hide_what_is_under_way(b, a.delivery);
   }

@@ -109,6 +109,19 @@ isa::Type type_of(TensorType t) {
   }
 }
 
+memory::TensorMode mode_of(isa::LoadMode mode) {
+  using isa::LoadMode;
+  using memory::TensorMode;
+  switch (mode) {
+    case LoadMode::kFourRows: return TensorMode::kFourRows;
+    case LoadMode::kIm2col:
+    case LoadMode::kIm2colNoOffsets: return TensorMode::kIm2col;
+    case LoadMode::kIm2colW: return TensorMode::kIm2colW;
+    case LoadMode::kIm2colW128: return TensorMode::kIm2colW128;
+    default: return TensorMode::kTile;
+  }
+}
+
 // One lane's copy.
 class TensorLane {
  public:
@@ -120,15 +133,19 @@ class TensorLane {
         pc_(w.pc - 1) {}
 
   void run() {
+    access_.mode = mode_of(copy_.mode);
     if (!find_map() || copy_.what == What::kPrefetch) return;
-    for (std::uint32_t d = 0; d < map_.rank; ++d)
-      at_[d] = source<std::int32_t>(w_, copy_.at[d])[lane_];
-    std::uint16_t offsets[3] = {};
-    for (int d = 0; d < 3; ++d)
-      offsets[d] = copy_.offsets[d] == kNoSlot ? std::uint16_t{0}
-                                               : source<std::uint16_t>(w_, copy_.offsets[d])[lane_];
-    if (const std::string why = memory::refusal(map_, at_, copy_.what != What::kLoad);
-        !why.empty()) {
+    for (std::uint32_t d = 0; d < TensorMap::kMostDimensions; ++d) {
+      if (copy_.at[d] != kNoSlot) access_.at[d] = source<std::int32_t>(w_, copy_.at[d])[lane_];
+    }
+    for (int d = 0; d < 3; ++d) {
+      if (copy_.offsets[d] != kNoSlot)
+        access_.offsets[d] = source<std::uint16_t>(w_, copy_.offsets[d])[lane_];
+    }
+    access_.writes = copy_.what != What::kLoad;
+    access_.to_cluster = copy_.to_space == Space::kSharedCluster;
+    access_.sm = w_.block->launch->config->compute_capability;
+    if (const std::string why = memory::refusal(map_, access_); !why.empty()) {
       refuse(w_, pc_, lane_, why, "No GPU copies there.");
       return;
     }
@@ -140,10 +157,11 @@ class TensorLane {
     shared_ = static_cast<std::uint32_t>(shared);
     delivery_.issue = {pc_, w_.block->cluster_rank,
                        w_.index * kWarpSize + static_cast<std::uint32_t>(lane_)};
-    delivery_.bytes.resize(map_.covered_bytes());
-    if (map_.covered_bytes() != map_.copied_bytes())
-      delivery_.absent.assign(map_.covered_bytes() / kPiece, true);
-    TensorRows rows(map_, at_, offsets);
+    TensorRows rows(map_, access_);
+    const std::uint32_t covered = map_.covered_bytes(rows.count());
+    transferred_ = map_.copied_bytes(rows.count());
+    delivery_.bytes.resize(covered);
+    if (covered != rows.count() * map_.row_bytes()) delivery_.absent.assign(covered / kPiece, true);
     if (copy_.what == What::kLoad) {
       if (gather(rows)) send_all();
     } else {
@@ -165,7 +183,8 @@ class TensorLane {
     const std::optional<TensorMap> map = memory::decode(bytes);
     if (!map) return refuse(w_, pc_, lane_, kNoMap, kHowToMapIt);
     map_ = *map;
-    if (const std::string why = memory::refusal(map_); !why.empty())
+    if (const std::string why = memory::refusal(map_, w_.block->launch->config->compute_capability);
+        !why.empty())
       return refuse(
           w_, pc_, lane_, "the tensor map is not valid: " + why,
           "What tensormap.replace made of it, cuTensorMapEncodeTiled would have refused.");
@@ -175,14 +194,11 @@ class TensorLane {
                         " dimensions through the map of a tensor of " + std::to_string(map_.rank),
                     {});
     }
-    if (map_.im2col != copy_.im2col) {
-      return refuse(w_, pc_, lane_,
-                    map_.im2col ? "a copy of a tile through a map that is for im2col"
-                                : "a copy with im2col through a map that is for tiles",
-                    {});
-    }
+    if (std::string why = memory::mismatch(map_, access_.mode); !why.empty())
+      return refuse(w_, pc_, lane_, std::move(why), {});
     if (copy_.what == What::kReduce &&
-        !reduction(op_, copy_.reduction, type_of(static_cast<TensorType>(map_.type)))) {
+        (map_.packed() ||
+         !reduction(op_, copy_.reduction, type_of(static_cast<TensorType>(map_.type))))) {
       return refuse(w_, pc_, lane_, "a reduction that there is not for elements of the map's type",
                     "PTX ISA, cp.reduce.async.bulk.tensor, says which there are.");
     }
@@ -193,47 +209,73 @@ class TensorLane {
   // unit that it begins in and how far, its place in the bytes.
   template <class Visit>
   bool each_piece(std::uint32_t row, Visit visit) const {
-    const std::uint32_t unit = map_.unit_bytes();
+    const std::uint32_t unit = map_.shared_unit_bits();
     for (std::uint32_t at = 0; at < map_.row_bytes(); at += kPiece) {
       const std::uint32_t to = (shared_ & kOffsetMask);
-      if (!visit(at / unit, at % unit, map_.place(to, row * map_.row_bytes() + at) - to))
+      if (!visit(8 * at / unit, 8 * at % unit / 8,
+                 map_.place(to, row * map_.row_bytes() + at) - to))
         return false;
     }
     return true;
   }
 
+  // What of a piece is in global memory: padding is not.
+  std::uint32_t held_bytes() const {
+    return map_.padded() ? kPiece * map_.element_bits() / 8 : kPiece;
+  }
+
   bool gather(TensorRows& rows) {
-    const std::uint32_t unit = map_.unit_bytes(), units = std::max(1u, kPiece / unit);
+    const std::uint32_t bits = map_.unit_bits(),
+                        units = std::max(1u, 8 * kPiece / map_.shared_unit_bits());
     const auto size = static_cast<std::int64_t>(map_.sizes[0]);
-    for (std::uint32_t row = 0; row < map_.rows(); ++row, rows.next()) {
+    for (std::uint32_t row = 0; row < rows.count(); ++row, rows.next()) {
       const bool inside = rows.inside();
-      const bool good = each_piece(row, [&](std::uint32_t n, std::uint32_t within,
-                                            std::uint32_t place) {
-        std::byte* to = &delivery_.bytes[place];
-        if (!delivery_.absent.empty()) delivery_.absent[place / kPiece] = false;
-        for (std::uint32_t i = 0; i < kPiece; ++i)
-          to[i] = map_.fill != 0 ? kNan[i % 2] : std::byte{0};
-        const std::int64_t x = rows.coordinate(n);
-        if (!inside || x >= size || x + units <= 0) return true;
-        const std::uint32_t begin = x < 0 ? static_cast<std::uint32_t>(-x) * unit : 0;
-        const std::uint32_t end =
-            unit < kPiece
-                ? std::min<std::uint32_t>(
-                      kPiece,
-                      static_cast<std::uint32_t>(std::min<std::int64_t>(size - x, kPiece)) * unit)
-                : kPiece;
-        return read(rows.base() + static_cast<std::uint64_t>(x) * unit + within, begin, end, place);
-      });
+      const bool good =
+          each_piece(row, [&](std::uint32_t n, std::uint32_t within, std::uint32_t place) {
+            leave_padding(place);
+            std::byte* to = &delivery_.bytes[place];
+            if (!delivery_.absent.empty()) delivery_.absent[place / kPiece] = false;
+            for (std::uint32_t i = 0; i < kPiece; ++i)
+              to[i] = map_.fill != 0 ? kNan[i % 2] : std::byte{0};
+            const std::int64_t x = rows.coordinate(n);
+            if (!inside || x >= size || x + units <= 0) return true;
+            const std::uint32_t begin = x < 0 ? static_cast<std::uint32_t>(-x) * bits / 8 : 0;
+            const std::int64_t there = std::min<std::int64_t>(size - x, units);
+            const std::uint32_t end =
+                bits < 8 * kPiece ? static_cast<std::uint32_t>(there) * bits / 8 : kPiece;
+            const std::uint64_t from =
+                rows.base() + static_cast<std::uint64_t>(x * bits / 8) + within;
+            if (!read(from, begin, end, place)) return false;
+            if (map_.turned((shared_ & kOffsetMask) + place)) turn(place);
+            return true;
+          });
       if (!good) return false;
     }
     return true;
   }
 
+  // PTX: "the padded region that gets added is un-initialized".
+  void leave_padding(std::uint32_t place) {
+    if (held_bytes() == kPiece) return;
+    delivery_.unwritten.resize(delivery_.bytes.size());
+    std::fill_n(delivery_.unwritten.begin() + place + held_bytes(), kPiece - held_bytes(), true);
+  }
+
+  // The halves of a piece change places.
+  void turn(std::uint32_t place) {
+    std::byte* const bytes = &delivery_.bytes[place];
+    std::swap_ranges(bytes, bytes + kPiece / 2, bytes + kPiece / 2);
+    if (delivery_.unwritten.empty()) return;
+    const auto first = delivery_.unwritten.begin() + place;
+    std::swap_ranges(first, first + kPiece / 2, first + kPiece / 2);
+  }
+
   // Bytes `begin` to `end` of the piece at `address`, to `place` of the delivery.
   bool read(std::uint64_t address, std::uint32_t begin, std::uint32_t end, std::uint32_t place) {
     const Op from = side(op_, Space::kGlobal);
-    const std::uint32_t step =
-        end - begin == kPiece ? kPiece : std::min(kPiece, map_.element_bytes());
+    const std::uint32_t step = end - begin == kPiece ? kPiece
+                               : map_.padded()       ? 4
+                                                     : std::min(kPiece, map_.element_bytes());
     for (std::uint32_t at = begin; at < end; at += step) {
       Request r = request(from, pc_, step, address + at);
       r.reads = true;
@@ -261,14 +303,14 @@ class TensorLane {
       send(shared_, barrier);
       return;
     }
-    // The same offsets in every block that the mask names.
+    // The same offsets in every block that the mask names. For pairs the object is in the block of
+    // the destination or in its partner: in the one whose rank is as even or odd as that named.
     const std::uint16_t ranks = source<std::uint16_t>(w_, copy_.mask)[lane_];
+    const std::uint32_t side = rank_named(*w_.block, barrier) & 1;
     for (std::uint32_t rank = 0; rank < 16 && w_.event != Event::kAbort; ++rank) {
       if (!(ranks >> rank & 1)) continue;
-      const auto in_rank = [&](std::uint32_t a) {
-        return (rank + 1) << kRankShift | (a & kOffsetMask);
-      };
-      send(in_rank(shared_), in_rank(barrier));
+      const std::uint32_t signalled = copy_.cta_group == 2 ? (rank & ~1u) | side : rank;
+      send(named(rank, shared_), named(signalled, barrier));
     }
   }
 
@@ -285,14 +327,14 @@ class TensorLane {
         return;
     }
     if (!shared_place(w_, Space::kSharedCluster, to, place)) return;
-    send_delivery(w_, target, lane_, place, barrier, delivery_, map_.copied_bytes());
+    send_delivery(w_, target, lane_, place, barrier, delivery_, transferred_, copy_.cta_group == 2);
   }
 
   void scatter(TensorRows& rows) {
     const Op from = side(op_, Space::kShared);
-    const std::uint32_t unit = map_.unit_bytes();
+    const std::uint32_t bits = map_.unit_bits(), held = held_bytes();
     StoresUnderWay others(w_, pc_, lane_, copy_.what == What::kReduce);
-    for (std::uint32_t row = 0; row < map_.rows(); ++row, rows.next()) {
+    for (std::uint32_t row = 0; row < rows.count(); ++row, rows.next()) {
       const bool inside = rows.inside();
       const bool good =
           each_piece(row, [&](std::uint32_t n, std::uint32_t within, std::uint32_t place) {
@@ -312,10 +354,15 @@ class TensorLane {
             if (!check_copied_out(w_, pc_, lane_, (shared_ & kOffsetMask) + place, unwritten))
               return false;
             const std::uint64_t address =
-                rows.base() + static_cast<std::uint64_t>(x) * unit + within;
+                rows.base() + static_cast<std::uint64_t>(x * bits / 8) + within;
             const std::byte* bytes = &delivery_.bytes[place];
+            std::byte closed[kPiece];
+            if (held != kPiece) {
+              unwritten = close_up(bytes, unwritten, closed);
+              bytes = closed;
+            }
             return copy_.what == What::kReduce ? reduce(address, bytes, unwritten, others)
-                                               : write(address, bytes, unwritten, others);
+                                               : write(address, bytes, held, unwritten, others);
           });
       if (!good) return;
     }
@@ -330,11 +377,26 @@ class TensorLane {
     async_of(*w_.block).warps[w_.index].bulk_stores.push_back(std::move(s));
   }
 
-  bool write(std::uint64_t address, const std::byte* bytes, std::uint16_t unwritten,
-             StoresUnderWay& others) {
+  // Sixteen elements of six bits, a byte each, without the gaps. The result says which bytes of
+  // these were never written.
+  static std::uint16_t close_up(const std::byte* bytes, std::uint16_t unwritten, std::byte* to) {
+    std::uint16_t result = 0;
+    for (std::uint32_t four = 0; four < 4; ++four) {
+      std::uint32_t word = 0;
+      for (std::uint32_t e = 0; e < 4; ++e)
+        word |= (std::to_integer<std::uint32_t>(bytes[4 * four + e]) & 0x3f) << 6 * e;
+      for (std::uint32_t b = 0; b < 3; ++b)
+        to[3 * four + b] = static_cast<std::byte>(word >> 8 * b & 0xff);
+      if (unwritten >> 4 * four & 0xf) result |= static_cast<std::uint16_t>(7 << 3 * four);
+    }
+    return result;
+  }
+
+  bool write(std::uint64_t address, const std::byte* bytes, std::uint32_t count,
+             std::uint16_t unwritten, StoresUnderWay& others) {
     const Op target = side(op_, Space::kGlobal);
-    const std::uint32_t step = unwritten == 0 ? kPiece : 1;
-    for (std::uint32_t at = 0; at < kPiece; at += step) {
+    const std::uint32_t step = unwritten != 0 ? 1 : count == kPiece ? kPiece : 4;
+    for (std::uint32_t at = 0; at < count; at += step) {
       Request r = request(target, pc_, step, address + at);
       r.writes = true;
       r.value = bytes + at;
@@ -366,7 +428,8 @@ class TensorLane {
   int lane_;
   std::uint32_t pc_;
   TensorMap map_;
-  std::int32_t at_[TensorMap::kMostDimensions] = {};
+  memory::TensorAccess access_;
+  std::uint32_t transferred_ = 0;  // bytes
   std::uint32_t shared_ = 0;
   Delivery delivery_;
 };
@@ -389,6 +452,7 @@ void replace(TensorMap& map, program::MapField field, std::uint32_t n, std::uint
     case MapField::kType: map.type = kTypeOf[n]; break;
     case MapField::kInterleave: map.interleave = static_cast<std::int32_t>(n); break;
     case MapField::kSwizzle: map.swizzle = static_cast<std::int32_t>(n); break;
+    case MapField::kAtom: map.atom = static_cast<std::int32_t>(n); break;
     case MapField::kFill: map.fill = static_cast<std::int32_t>(n); break;
   }
 }

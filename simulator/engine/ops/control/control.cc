@@ -338,6 +338,19 @@ void run_is_space(Warp& w, const Op& op, LaneMask mask) {
   set_predicate(w, op.dst, yes, mask);
 }
 
+void run_shared_address(Warp& w, const Op& op, LaneMask mask) {
+  const auto offset = static_cast<std::uint32_t>(op.immediate);
+  const Block& b = *w.block;
+  const std::uint32_t address = b.cluster != nullptr ? named(b.cluster_rank, offset) : offset;
+  each(mask, [&](int l) {
+    if (op.width == 8) {
+      destination<std::uint64_t>(w, op.dst)[l] = address;
+    } else {
+      destination<std::uint32_t>(w, op.dst)[l] = address;
+    }
+  });
+}
+
 void run_local_address(Warp& w, const Op& op, LaneMask mask) {
   const std::uint64_t v =
       w.control->frames[w.control->frame].local_base + static_cast<std::uint64_t>(op.immediate);

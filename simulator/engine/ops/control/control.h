@@ -18,6 +18,7 @@ void run_nothing(Warp& w, const Op& op,
 void run_convert_address(Warp& w, const Op& op, LaneMask mask);
 void run_is_space(Warp& w, const Op& op, LaneMask mask);
 void run_local_address(Warp& w, const Op& op, LaneMask mask);
+void run_shared_address(Warp& w, const Op& op, LaneMask mask);
 void run_alloca(Warp& w, const Op& op, LaneMask mask);
 void run_stack_save(Warp& w, const Op& op, LaneMask mask);
 void run_stack_restore(Warp& w, const Op& op, LaneMask mask);

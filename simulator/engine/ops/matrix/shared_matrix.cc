@@ -46,7 +46,7 @@ Descriptor descriptor_of(std::uint64_t bits) {
 }
 
 bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int columns, int bits,
-                 bool across, std::uint64_t* out, std::vector<MatrixBytes>& read) {
+                 bool across, std::uint64_t* out, std::vector<MatrixBytes>& read, int held) {
   const int lines = across ? columns : rows, along = across ? rows : columns;
   const int chunks = along * bits / (8 * kChunk), per = 8 * kChunk / bits;
   Request r;
@@ -65,6 +65,10 @@ bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int colum
     }
     r.unwritten = 0;
     if (!resolve(w, r, isa::Space::kShared, lanes)) return false;
+    each(r.unwritten, [&](int l) {
+      r.missing[l] &= (1u << held) - 1;
+      if (r.missing[l] == 0) r.unwritten &= ~(1u << l);
+    });
     if (r.unwritten != 0 && w.block->launch->check_initialisation) {
       check::Finding f =
           access_finding(w, r, isa::Space::kShared, r.unwritten, check::Kind::kUninitialised);

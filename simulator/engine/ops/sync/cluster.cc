@@ -249,8 +249,7 @@ void run_map_address(Warp& w, const Op& op, LaneMask mask) {
       bad |= 1u << l;
       return;
     }
-    const std::uint32_t name = ranks[l] < kNoRank ? ranks[l] + 1 : kNoRank;
-    const std::uint32_t mapped = name << kRankShift | (a & kOffsetMask);
+    const std::uint32_t mapped = named(std::min(ranks[l], kNoRank), a);
     if (op.width == 8) {
       destination<std::uint64_t>(w, op.dst)[l] =
           mapped + (generic ? w.block->launch->shared_window : 0);

@@ -63,9 +63,11 @@ bool access_block(Warp& w, const Op& op, int lane, Block& b, const TensorWork& w
   TensorMemory& t = tensor_of(b);
   Descriptor d;
   understand(work.a, d);
-  if (&b != w.block) d.start |= (b.cluster_rank + 1) << kRankShift;
+  if (&b != w.block) d.start = named(b.cluster_rank, d.start);
   std::vector<std::uint64_t> whole(static_cast<std::size_t>(shape.rows * shape.words));
-  if (!read_matrix(w, op, d, shape.rows, shape.words, 32, false, whole.data(), read)) return false;
+  const int held = o.narrow_bits == 0 ? kChunkBytes : 2 * o.narrow_bits;
+  if (!read_matrix(w, op, d, shape.rows, shape.words, 32, false, whole.data(), read, held))
+    return false;
   accessed_as_one(w);
   // Four lanes count as the four groups that they lie in.
   const TensorRegion region{few ? first / kTensorGroup * kTensorGroup : 0,

@@ -279,20 +279,25 @@ class ProductIssue {
   }
 
   // `rows` lines of a factor in the shared memory of a block of the pair.
-  bool read(Block& b, std::uint64_t descriptor, int rows, int k, bool across) {
+  bool read(Block& b, std::uint64_t descriptor, int rows, int k, bool across, Type type) {
     Descriptor d;
     understand(descriptor, d);
-    if (!is_own(b)) d.start |= (b.cluster_rank + 1) << kRankShift;
+    if (!is_own(b)) d.start = named(b.cluster_rank, d.start);
     std::vector<std::uint64_t> whole(static_cast<std::size_t>(rows * k));
     return read_matrix(w_, op_, d, rows, k, product_.stored_bits(), across, whole.data(),
-                       read_[is_own(b) ? 0 : 1]);
+                       read_[is_own(b) ? 0 : 1], held_bytes(type));
+  }
+  // Of 16 bytes with 16 elements: narrower ones leave a gap, unless they are packed.
+  int held_bytes(Type type) const {
+    if (product_.stored_bits() != 8) return kChunkBytes;
+    return type == Type::kE2M1 ? 8 : type == Type::kE2M3 || type == Type::kE3M2 ? 12 : kChunkBytes;
   }
 
   bool access_a(const AccumulatorPart& part) {
     Block& b = owner(part.block);
     if (work_.of->a != kNoSlot)
-      return part.column != 0 ||
-             read(b, work_.a, part.rows, product_.stored_k(), product_.a_across);
+      return part.column != 0 || read(b, work_.a, part.rows, product_.stored_k(), product_.a_across,
+                                      product_.operation.a);
     return access_rows(b, part, work_.a_tensor, columns_of_a(product_), "A in tensor memory was");
   }
 
@@ -332,9 +337,10 @@ class ProductIssue {
   bool access_b() {
     const int n = product_.operation.shape.n, k = product_.operation.shape.k;
     if (partner_ == nullptr)
-      return read(*w_.block, work_.b, n + first_column(work_.zero_columns), k, product_.b_across);
-    return read(owner(0), work_.b, n / 2, k, product_.b_across) &&
-           read(owner(1), work_.b, n / 2, k, product_.b_across);
+      return read(*w_.block, work_.b, n + first_column(work_.zero_columns), k, product_.b_across,
+                  product_.operation.b);
+    return read(owner(0), work_.b, n / 2, k, product_.b_across, product_.operation.b) &&
+           read(owner(1), work_.b, n / 2, k, product_.b_across, product_.operation.b);
   }
 
   bool access_accumulator(const AccumulatorPart& part) {

@@ -126,8 +126,7 @@ void run_tensor_commit(Warp& w, const Op& op, LaneMask mask) {
     } else {
       const std::uint32_t blocks = source<std::uint16_t>(w, o.mask)[lane];
       for (std::uint32_t rank = 0; rank < 16; ++rank) {
-        if ((blocks >> rank & 1) != 0)
-          q.barriers.push_back((rank + 1) << kRankShift | (address & kOffsetMask));
+        if ((blocks >> rank & 1) != 0) q.barriers.push_back(named(rank, address));
       }
     }
     // The object is there when the commit is issued.
@@ -135,7 +134,7 @@ void run_tensor_commit(Warp& w, const Op& op, LaneMask mask) {
       SharedPlace place;
       if (!shared_place(w, isa::Space::kSharedCluster, barrier, place)) {
         check::Finding f = finding_at(w, q.pc, 1u << lane, check::Kind::kMbarrierMisuse);
-        f.where = "the mbarrier object is of block " + std::to_string((barrier >> kRankShift) - 1) +
+        f.where = "the mbarrier object is of block " + std::to_string(rank_named(b, barrier)) +
                   " of the cluster, which has no such block";
         report(w, std::move(f));
         return;
