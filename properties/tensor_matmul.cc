@@ -82,6 +82,21 @@ struct ByWgmma {
   static constexpr Requirement kNeeds = {Capability::kWgmma};
 };
 
+struct ByTcgen05 {
+  static Domain<TensorMatmulPath> paths() {
+    return choice<TensorMatmulPath>({{"tcgen05", TensorMatmulPath::kTcgen05}});
+  }
+  static Domain<MatrixElement> elements() {
+    using enum MatrixElement;
+    return choice<MatrixElement>(
+        {{"f16", kF16}, {"bf16", kBf16}, {"tf32", kTf32}, {"e4m3", kE4m3}});
+  }
+  static constexpr std::array kEachPath = {TensorMatmulPath::kTcgen05};
+  static constexpr std::array kEachElement = {MatrixElement::kF16, MatrixElement::kBf16,
+                                              MatrixElement::kTf32, MatrixElement::kE4m3};
+  static constexpr Requirement kNeeds = {Capability::kTensorMemory};
+};
+
 template <class Way>
 struct AnyCase : TensorMatmulCase {
   static void fields(AnyCase& c, FieldVisitor& field) {
@@ -295,7 +310,8 @@ void distributes_over_sums(const TensorMatmul& matmul, const TensorMatmulCase& c
   }
 }
 
-// f16 by mma and by wmma; f16 and bf16 by wgmma and by mma. e4m3 is summed by another unit there.
+// f16 by mma and by wmma; f16, bf16 and tf32 by wgmma or tcgen05 and by mma. e4m3 is summed by
+// another unit there.
 void paths_agree_bit_for_bit(const TensorMatmul& matmul, const TensorMatmulCase& c) {
   TensorMatmulCase here = c, there = c;
   const bool warpgroup = c.path != TensorMatmulPath::kMma;
@@ -323,6 +339,9 @@ void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmu
       tall.path = TensorMatmulPath::kWgmma, tall.element = MatrixElement::kF16;
       tall.m = device_properties().sms * 2 * 64 + 3;
       break;
+    case TensorMatmulPath::kTcgen05:
+      tall.m = device_properties().sms * 8 * 128 + 3;
+      break;
   }
   const Elements a = tall.a(), b = tall.b(), addend = tall.c();
   require_product(tall, tall.launch(matmul, a, b, addend), a, b, addend);
@@ -338,6 +357,7 @@ std::int64_t rows_of_tile(TensorMatmulPath path) {
       return 64;
     case TensorMatmulPath::kWgmmaCluster:
     case TensorMatmulPath::kWgmmaWide:
+    case TensorMatmulPath::kTcgen05:
       break;
   }
   return 128;
@@ -425,8 +445,9 @@ std::optional<Needs> needs_of(TensorMatmulPath path, MatrixElement element) {
   if (path == TensorMatmulPath::kWmma)
     return element == kF16 ? std::optional(Needs{75}) : std::nullopt;
   if (path == TensorMatmulPath::kMma) return Needs{element == kE4m3 ? 89 : 80};
-  return element == kF16 || element == kBf16 || element == kE4m3 ? std::optional(Needs{90, 90})
-                                                                 : std::nullopt;
+  if (element == kF64 || element == kS8) return std::nullopt;
+  if (path >= TensorMatmulPath::kTcgen05) return Needs{100, 103};
+  return element != kTf32 ? std::optional(Needs{90, 90}) : std::nullopt;
 }
 
 // Each path with each element: a path that the device has works. One that it lacks is answered
@@ -435,7 +456,7 @@ void answers_for_each_path_and_element(const TensorMatmul& matmul, const SmallCa
   const int device = 10 * device_properties().major + device_properties().minor;
   SmallCase<ByWmma> c = given;
   c.m = std::max<std::int64_t>(c.m, 1), c.n = std::max<std::int64_t>(c.n, 1);
-  for (int p = 0; p <= static_cast<int>(TensorMatmulPath::kWgmmaWide); ++p) {
+  for (int p = 0; p <= static_cast<int>(TensorMatmulPath::kTcgen05); ++p) {
     for (int e = 0; e <= static_cast<int>(MatrixElement::kE4m3); ++e) {
       c.path = static_cast<TensorMatmulPath>(p), c.element = static_cast<MatrixElement>(e);
       const std::optional<Needs> needs = needs_of(c.path, c.element);
@@ -594,6 +615,12 @@ Laws<TensorMatmul> tensor_matmul_wgmma_laws() {
   Laws<TensorMatmul> laws = all_laws<ByWgmma>(32);
   laws.push_back(agreement<ByWgmma>());
   return needing_all<ByWgmma>(std::move(laws));
+}
+
+Laws<TensorMatmul> tensor_matmul_tcgen05_laws() {
+  Laws<TensorMatmul> laws = all_laws<ByTcgen05>(24);
+  laws.push_back(agreement<ByTcgen05>());
+  return needing_all<ByTcgen05>(std::move(laws));
 }
 
 }  // namespace lockstep::properties

@@ -37,9 +37,9 @@ void each_chunk(const Descriptor& d, int rows, int columns, int bits, bool acros
 }
 
 // Reads `rows` rows of `columns` elements of `bits` bits each, row by row, into `out`. across: in
-// memory a column is contiguous instead. What was read is added to `read`. False: a finding ends
-// the launch.
+// memory a column is contiguous instead. What was read is added to `read`. `issuer`: the lane that
+// reads alone (tcgen05), or -1 where the warp does (wgmma). False: a finding ends the launch.
 bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int columns, int bits,
-                 bool across, std::uint64_t* out, std::vector<MatrixBytes>& read);
+                 bool across, std::uint64_t* out, std::vector<MatrixBytes>& read, int issuer = -1);
 
 }  // namespace lockstep::engine

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "simulator/engine/monitor/progress.h"
-#include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/tensor_order.h"
 #include "simulator/engine/ops/async/async_copy.h"
 #include "simulator/engine/ops/matrix/shared_matrix.h"
@@ -65,8 +64,8 @@ bool access_block(Warp& w, const Op& op, int lane, Block& b, const TensorWork& w
   understand(work.a, d);
   if (&b != w.block) d.start |= (b.cluster_rank + 1) << kRankShift;
   std::vector<std::uint64_t> whole(static_cast<std::size_t>(shape.rows * shape.words));
-  if (!read_matrix(w, op, d, shape.rows, shape.words, 32, false, whole.data(), read)) return false;
-  accessed_as_one(w);
+  if (!read_matrix(w, op, d, shape.rows, shape.words, 32, false, whole.data(), read, lane))
+    return false;
   // Four lanes count as the four groups that they lie in.
   const TensorRegion region{few ? first / kTensorGroup * kTensorGroup : 0,
                             few ? kTensorLanes - kTensorGroup : kTensorLanes, tensor_column(work.d),
