@@ -135,12 +135,6 @@ struct Tcgen05 : AsyncSteps {
 #undef LOCKSTEP_TCGEN05_KIND
 #undef LOCKSTEP_TCGEN05_MMA
   }
-  // The wait for a stage's products, by every thread that reads them or fills the stage again.
-  __device__ static void wait_for_products(unsigned barrier, unsigned round) {
-    wait(barrier, full_parity(round));
-  }
-  // Whether there is such a row, or column, of D.
-  __device__ static bool has(std::int64_t index, std::int64_t count) { return index < count; }
   // An arrival at the mbarrier, in each block of a pair, when what the thread has issued is done.
   template <int kBlocks>
   __device__ static void commit(unsigned barrier) {
@@ -157,6 +151,80 @@ struct Tcgen05 : AsyncSteps {
           "h"(kBoth)
           : "memory");
     }
+  }
+  // The same for a stage that may be filled again.
+  template <int kBlocks>
+  __device__ static void commit_stage(unsigned barrier) {
+    commit<kBlocks>(barrier);
+  }
+  // The wait for a stage's products, by every thread that reads them or fills the stage again.
+  __device__ static void wait_for_products(unsigned barrier, unsigned round) {
+    wait(barrier, full_parity(round));
+  }
+  // The wait for C in an accumulator.
+  __device__ static void wait_for_c(unsigned barrier, unsigned round) {
+    wait(barrier, full_parity(round));
+  }
+  // Where an accumulator begins among the columns.
+  __device__ static unsigned column_of(unsigned accumulator, int columns) {
+    return accumulator * static_cast<unsigned>(columns);
+  }
+  // Whether there is such a row, or column, of D.
+  __device__ static bool has(std::int64_t index, std::int64_t count) { return index < count; }
+
+  // A cluster of the grid that has not begun is cancelled. The answer, 16 bytes, comes to each
+  // block of this cluster, and is counted on a barrier there.
+  template <int kBlocks>
+  __device__ static void try_cancel(unsigned answer, unsigned barrier) {
+    if constexpr (kBlocks == 1) {
+      asm volatile(
+          "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 "
+          "[%0], [%1];" ::"r"(answer),
+          "r"(barrier)
+          : "memory");
+    } else {
+      asm volatile(
+          "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes."
+          "multicast::cluster::all.b128 [%0], [%1];" ::"r"(answer),
+          "r"(barrier)
+          : "memory");
+    }
+  }
+  template <int kBlocks>
+  __device__ static void expect_answer(unsigned barrier, unsigned block) {
+    constexpr unsigned kBytes = 16;
+    if constexpr (kBlocks == 1) {
+      arrive_expecting(barrier, kBytes);
+    } else {
+      asm volatile(
+          "{\n"
+          ".reg .b32 there;\n"
+          "mapa.shared::cluster.u32 there, %0, %1;\n"
+          "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [there], %2;\n"
+          "}" ::"r"(barrier),
+          "r"(block), "r"(kBytes)
+          : "memory");
+    }
+  }
+  __device__ static void wait_for_answer(unsigned barrier, unsigned round) {
+    wait(barrier, full_parity(round));
+  }
+  // The first block of the cluster that was cancelled, by x, or -1 where none was.
+  __device__ static int first_block_of(unsigned answer) {
+    int first;
+    asm volatile(
+        "{\n"
+        ".reg .b128 answer;\n"
+        ".reg .pred cancelled;\n"
+        "ld.shared::cta.b128 answer, [%1];\n"
+        "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 cancelled, answer;\n"
+        "mov.s32 %0, -1;\n"
+        "@cancelled clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %0, answer;\n"
+        "}"
+        : "=&r"(first)
+        : "r"(answer)
+        : "memory");
+    return first;
   }
 };
 

@@ -114,6 +114,8 @@ const char* name_of(TensorMatmulPath path) {
     case TensorMatmulPath::kWgmmaWide:
       return "wgmma";
     case TensorMatmulPath::kTcgen05:
+    case TensorMatmulPath::kTcgen05Ring:
+    case TensorMatmulPath::kTcgen05Pair:
       break;
   }
   return "tcgen05";
@@ -142,6 +144,8 @@ TensorMatmulSupport tensor_matmul_support(TensorMatmulPath path, MatrixElement e
                   element == MatrixElement::kE4m3,
               90, 90};
     case TensorMatmulPath::kTcgen05:
+    case TensorMatmulPath::kTcgen05Ring:
+    case TensorMatmulPath::kTcgen05Pair:
       break;
   }
   return {element != MatrixElement::kF64 && element != MatrixElement::kS8, 100, 103};
@@ -151,7 +155,7 @@ LaunchStatus check_tensor_matmul(TensorMatmulPath path, MatrixElement element,
                                  const TensorView<const void>& a, const TensorView<const void>& b,
                                  const TensorView<const void>& c, const TensorView<void>& d) {
   ArgumentCheck check(kWho);
-  check.enumerator("path", path, TensorMatmulPath::kTcgen05);
+  check.enumerator("path", path, TensorMatmulPath::kTcgen05Pair);
   check.enumerator("element", element, MatrixElement::kE4m3);
   if (!check.ok()) return check.status();
   check.require(tensor_matmul_support(path, element).exists,
@@ -211,6 +215,8 @@ LaunchStatus tensor_matmul(TensorMatmulPath path, MatrixElement element,
       case TensorMatmulPath::kWgmmaWide:
         return launch_wgmma(path, element, p, stream);
       case TensorMatmulPath::kTcgen05:
+      case TensorMatmulPath::kTcgen05Ring:
+      case TensorMatmulPath::kTcgen05Pair:
         break;
     }
     return launch_tcgen05(path, element, p, stream);

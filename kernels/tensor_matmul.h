@@ -49,6 +49,10 @@ enum class TensorMatmulPath : std::uint8_t {
   // tcgen05 with tensor copies and accumulators in tensor memory, tiles of 128 x 64, a stage after
   // the other; f16, bf16, tf32, e4m3. Compute capability 10.0 and 10.3 alone.
   kTcgen05,
+  // The same with a warp for each work, three stages, and blocks that take the work of others that
+  // have not begun.
+  kTcgen05Ring,
+  kTcgen05Pair,  // this by pairs of blocks, tiles of 256 x 64
 };
 
 // A matrix in device memory: element (i, j) is element i * stride + j from `data`; the elements

@@ -33,7 +33,7 @@ struct Shape {
   static constexpr int kBytesOfA = kRows * kRowBytes, kBytesOfB = kColumnsHere * kRowBytes;
   static constexpr int kStageBytes = kBytesOfA + kBytesOfB;
   // The stages, what aligns them, the barriers of each, and room for what else a kernel keeps.
-  static constexpr int kRoom = 64;
+  static constexpr int kRoom = 112;
   static constexpr int kSharedBytes = kStages * kStageBytes + 1024 + 2 * 8 * kStages + kRoom;
   static constexpr CUtensorMapSwizzle kSwizzle =
       kRowBytes == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;

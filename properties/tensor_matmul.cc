@@ -84,14 +84,17 @@ struct ByWgmma {
 
 struct ByTcgen05 {
   static Domain<TensorMatmulPath> paths() {
-    return choice<TensorMatmulPath>({{"tcgen05", TensorMatmulPath::kTcgen05}});
+    using enum TensorMatmulPath;
+    return choice<TensorMatmulPath>(
+        {{"tcgen05", kTcgen05}, {"tcgen05_ring", kTcgen05Ring}, {"tcgen05_pair", kTcgen05Pair}});
   }
   static Domain<MatrixElement> elements() {
     using enum MatrixElement;
     return choice<MatrixElement>(
         {{"f16", kF16}, {"bf16", kBf16}, {"tf32", kTf32}, {"e4m3", kE4m3}});
   }
-  static constexpr std::array kEachPath = {TensorMatmulPath::kTcgen05};
+  static constexpr std::array kEachPath = {
+      TensorMatmulPath::kTcgen05, TensorMatmulPath::kTcgen05Ring, TensorMatmulPath::kTcgen05Pair};
   static constexpr std::array kEachElement = {MatrixElement::kF16, MatrixElement::kBf16,
                                               MatrixElement::kTf32, MatrixElement::kE4m3};
   static constexpr Requirement kNeeds = {Capability::kTensorMemory};
@@ -180,6 +183,25 @@ void is_exact_on_small_integers(const TensorMatmul& matmul, const TensorMatmulCa
   require_exact(c, c.launch(matmul, a, b, addend), a, b, addend);
 }
 
+// Rows that a tile of the path has, in all blocks of a cluster.
+std::int64_t rows_of_tile(TensorMatmulPath path) {
+  switch (path) {
+    case TensorMatmulPath::kWmma:
+      return 32;
+    case TensorMatmulPath::kMma:
+    case TensorMatmulPath::kWgmma:
+      return 64;
+    case TensorMatmulPath::kWgmmaCluster:
+    case TensorMatmulPath::kWgmmaWide:
+    case TensorMatmulPath::kTcgen05:
+    case TensorMatmulPath::kTcgen05Ring:
+      return 128;
+    case TensorMatmulPath::kTcgen05Pair:
+      break;
+  }
+  return 256;
+}
+
 // Every kernel of the way: eight and five stages, which are more than are under way at once, three
 // and one; each factor copied in each way beside the other, and rows of C and D in pairs or not.
 template <class Way>
@@ -197,7 +219,11 @@ void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCas
         TensorMatmulCase c = given;
         c.path = path, c.element = element;
         // A tile and some of the next one below; of the wide ones, most of one.
-        c.m = wide ? 123 : small ? 37 : 69, c.n = wide ? 251 : small ? 35 : 67;
+        c.m = wide                                ? 123
+              : small                             ? 37
+              : path < TensorMatmulPath::kTcgen05 ? 69
+                                                  : rows_of_tile(path) + 5;
+        c.n = wide ? 251 : small ? 35 : 67;
         c.k = (layout.stages * (wide ? 128 : 64) + 40) / bytes_of(element);
         c.a_alignment = layout.a_alignment, c.b_alignment = layout.b_alignment;
         c.a_gap = c.b_gap = 1, c.c_gap = layout.c_gap, c.d_gap = layout.d_gap;
@@ -340,27 +366,14 @@ void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmu
       tall.m = device_properties().sms * 2 * 64 + 3;
       break;
     case TensorMatmulPath::kTcgen05:
+    case TensorMatmulPath::kTcgen05Ring:
+    case TensorMatmulPath::kTcgen05Pair:
+      tall.path = TensorMatmulPath::kTcgen05;
       tall.m = device_properties().sms * 8 * 128 + 3;
       break;
   }
   const Elements a = tall.a(), b = tall.b(), addend = tall.c();
   require_product(tall, tall.launch(matmul, a, b, addend), a, b, addend);
-}
-
-// Rows that a tile of the path has, in all blocks of a cluster.
-std::int64_t rows_of_tile(TensorMatmulPath path) {
-  switch (path) {
-    case TensorMatmulPath::kWmma:
-      return 32;
-    case TensorMatmulPath::kMma:
-    case TensorMatmulPath::kWgmma:
-      return 64;
-    case TensorMatmulPath::kWgmmaCluster:
-    case TensorMatmulPath::kWgmmaWide:
-    case TensorMatmulPath::kTcgen05:
-      break;
-  }
-  return 128;
 }
 
 // One column of tiles, of which 16 bits count no more. The simulated GPU runs the first and the
@@ -456,7 +469,7 @@ void answers_for_each_path_and_element(const TensorMatmul& matmul, const SmallCa
   const int device = 10 * device_properties().major + device_properties().minor;
   SmallCase<ByWmma> c = given;
   c.m = std::max<std::int64_t>(c.m, 1), c.n = std::max<std::int64_t>(c.n, 1);
-  for (int p = 0; p <= static_cast<int>(TensorMatmulPath::kTcgen05); ++p) {
+  for (int p = 0; p <= static_cast<int>(TensorMatmulPath::kTcgen05Pair); ++p) {
     for (int e = 0; e <= static_cast<int>(MatrixElement::kE4m3); ++e) {
       c.path = static_cast<TensorMatmulPath>(p), c.element = static_cast<MatrixElement>(e);
       const std::optional<Needs> needs = needs_of(c.path, c.element);
