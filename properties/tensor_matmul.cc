@@ -219,11 +219,9 @@ void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCas
         TensorMatmulCase c = given;
         c.path = path, c.element = element;
         // A tile and some of the next one below; of the wide ones, most of one.
-        c.m = wide                                ? 123
-              : small                             ? 37
-              : path < TensorMatmulPath::kTcgen05 ? 69
-                                                  : rows_of_tile(path) + 5;
-        c.n = wide ? 251 : small ? 35 : 67;
+        const bool tall = path >= TensorMatmulPath::kTcgen05;
+        c.m = wide ? 123 : small ? 37 : tall ? rows_of_tile(path) + 5 : 69;
+        c.n = wide ? 251 : small ? 35 : tall ? 51 : 67;
         c.k = (layout.stages * (wide ? 128 : 64) + 40) / bytes_of(element);
         c.a_alignment = layout.a_alignment, c.b_alignment = layout.b_alignment;
         c.a_gap = c.b_gap = 1, c.c_gap = layout.c_gap, c.d_gap = layout.d_gap;
