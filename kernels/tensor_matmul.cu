@@ -112,9 +112,13 @@ const char* name_of(TensorMatmulPath path) {
     case TensorMatmulPath::kWgmma:
     case TensorMatmulPath::kWgmmaCluster:
     case TensorMatmulPath::kWgmmaWide:
+      return "wgmma";
+    case TensorMatmulPath::kTcgen05:
+    case TensorMatmulPath::kTcgen05Ring:
+    case TensorMatmulPath::kTcgen05Pair:
       break;
   }
-  return "wgmma";
+  return "tcgen05";
 }
 
 }  // namespace
@@ -136,18 +140,22 @@ TensorMatmulSupport tensor_matmul_support(TensorMatmulPath path, MatrixElement e
     case TensorMatmulPath::kWgmma:
     case TensorMatmulPath::kWgmmaCluster:
     case TensorMatmulPath::kWgmmaWide:
+      return {element == MatrixElement::kF16 || element == MatrixElement::kBf16 ||
+                  element == MatrixElement::kE4m3,
+              90, 90};
+    case TensorMatmulPath::kTcgen05:
+    case TensorMatmulPath::kTcgen05Ring:
+    case TensorMatmulPath::kTcgen05Pair:
       break;
   }
-  const bool exists = element == MatrixElement::kF16 || element == MatrixElement::kBf16 ||
-                      element == MatrixElement::kE4m3;
-  return {exists, 90, 90};
+  return {element != MatrixElement::kF64 && element != MatrixElement::kS8, 100, 103};
 }
 
 LaunchStatus check_tensor_matmul(TensorMatmulPath path, MatrixElement element,
                                  const TensorView<const void>& a, const TensorView<const void>& b,
                                  const TensorView<const void>& c, const TensorView<void>& d) {
   ArgumentCheck check(kWho);
-  check.enumerator("path", path, TensorMatmulPath::kWgmmaWide);
+  check.enumerator("path", path, TensorMatmulPath::kTcgen05Pair);
   check.enumerator("element", element, MatrixElement::kE4m3);
   if (!check.ok()) return check.status();
   check.require(tensor_matmul_support(path, element).exists,
@@ -205,9 +213,13 @@ LaunchStatus tensor_matmul(TensorMatmulPath path, MatrixElement element,
       case TensorMatmulPath::kWgmma:
       case TensorMatmulPath::kWgmmaCluster:
       case TensorMatmulPath::kWgmmaWide:
+        return launch_wgmma(path, element, p, stream);
+      case TensorMatmulPath::kTcgen05:
+      case TensorMatmulPath::kTcgen05Ring:
+      case TensorMatmulPath::kTcgen05Pair:
         break;
     }
-    return launch_wgmma(path, element, p, stream);
+    return launch_tcgen05(path, element, p, stream);
   };
   return status_of(launch(), kWho,
                    std::string("launching the path by ") + name_of(path) + " for D of " + shape(d));

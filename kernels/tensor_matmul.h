@@ -10,13 +10,13 @@
 // unit's own (docs/reference/matrix.md) and differs between generations. Behind the last product
 // come zeros up to a multiple of the instruction's k: 32 bytes of a row. They change nothing but
 // the sign of a zero. Results do not depend on the launch's shape or schedule, nor on strides and
-// alignment. Paths agree bit for bit on an element type that they share, with one exception: e4m3
-// on Hopper, where wgmma has a unit of its own. There, and on sm_100 to sm_110, mma of e4m3 is two
-// steps of the unit of f16. k = 0 gives C, bit for bit.
+// alignment. Paths agree bit for bit on an element type that they share, with one exception: e4m3,
+// of which wgmma and tcgen05 have a unit of their own. Where they exist, and on sm_110, mma of e4m3
+// is two steps of the unit of f16. k = 0 gives C, bit for bit.
 //
 // Any m, n, k, strides and alignment. Rows that begin at multiples of 16 bytes are the fast way:
-// cp.async of 16 bytes, or the tensor copies of wgmma. mma falls back to cp.async of 4 bytes, and
-// both to ordinary loads and stores, for each factor by itself.
+// cp.async of 16 bytes, or the tensor copies of wgmma and tcgen05. mma falls back to cp.async of 4
+// bytes, and all to ordinary loads and stores, for each factor by itself.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -46,6 +46,13 @@ enum class TensorMatmulPath : std::uint8_t {
   kWgmma,
   kWgmmaCluster,  // the same in clusters of two blocks that share their tile of B
   kWgmmaWide,     // the same without clusters, tiles of 128 x 256: the fast one
+  // tcgen05 with tensor copies and accumulators in tensor memory, tiles of 128 x 64, a stage after
+  // the other; f16, bf16, tf32, e4m3. Compute capability 10.0 and 10.3 alone.
+  kTcgen05,
+  // The same with a warp for each work, three stages, and blocks that take the work of others that
+  // have not begun.
+  kTcgen05Ring,
+  kTcgen05Pair,  // this by pairs of blocks, tiles of 256 x 64
 };
 
 // A matrix in device memory: element (i, j) is element i * stride + j from `data`; the elements

@@ -78,5 +78,7 @@ cudaError_t launch_wmma(const TensorMatmulArguments& p, cudaStream_t stream);
 cudaError_t launch_mma(MatrixElement element, const TensorMatmulArguments& p, cudaStream_t stream);
 cudaError_t launch_wgmma(TensorMatmulPath path, MatrixElement element,
                          const TensorMatmulArguments& p, cudaStream_t stream);
+cudaError_t launch_tcgen05(TensorMatmulPath path, MatrixElement element,
+                           const TensorMatmulArguments& p, cudaStream_t stream);
 
 }  // namespace lockstep::kernels

@@ -82,6 +82,24 @@ struct ByWgmma {
   static constexpr Requirement kNeeds = {Capability::kWgmma};
 };
 
+struct ByTcgen05 {
+  static Domain<TensorMatmulPath> paths() {
+    using enum TensorMatmulPath;
+    return choice<TensorMatmulPath>(
+        {{"tcgen05", kTcgen05}, {"tcgen05_ring", kTcgen05Ring}, {"tcgen05_pair", kTcgen05Pair}});
+  }
+  static Domain<MatrixElement> elements() {
+    using enum MatrixElement;
+    return choice<MatrixElement>(
+        {{"f16", kF16}, {"bf16", kBf16}, {"tf32", kTf32}, {"e4m3", kE4m3}});
+  }
+  static constexpr std::array kEachPath = {
+      TensorMatmulPath::kTcgen05, TensorMatmulPath::kTcgen05Ring, TensorMatmulPath::kTcgen05Pair};
+  static constexpr std::array kEachElement = {MatrixElement::kF16, MatrixElement::kBf16,
+                                              MatrixElement::kTf32, MatrixElement::kE4m3};
+  static constexpr Requirement kNeeds = {Capability::kTensorMemory};
+};
+
 template <class Way>
 struct AnyCase : TensorMatmulCase {
   static void fields(AnyCase& c, FieldVisitor& field) {
@@ -165,6 +183,25 @@ void is_exact_on_small_integers(const TensorMatmul& matmul, const TensorMatmulCa
   require_exact(c, c.launch(matmul, a, b, addend), a, b, addend);
 }
 
+// Rows that a tile of the path has, in all blocks of a cluster.
+std::int64_t rows_of_tile(TensorMatmulPath path) {
+  switch (path) {
+    case TensorMatmulPath::kWmma:
+      return 32;
+    case TensorMatmulPath::kMma:
+    case TensorMatmulPath::kWgmma:
+      return 64;
+    case TensorMatmulPath::kWgmmaCluster:
+    case TensorMatmulPath::kWgmmaWide:
+    case TensorMatmulPath::kTcgen05:
+    case TensorMatmulPath::kTcgen05Ring:
+      return 128;
+    case TensorMatmulPath::kTcgen05Pair:
+      break;
+  }
+  return 256;
+}
+
 // Every kernel of the way: eight and five stages, which are more than are under way at once, three
 // and one; each factor copied in each way beside the other, and rows of C and D in pairs or not.
 template <class Way>
@@ -182,7 +219,9 @@ void is_exact_over_many_stages(const TensorMatmul& matmul, const TensorMatmulCas
         TensorMatmulCase c = given;
         c.path = path, c.element = element;
         // A tile and some of the next one below; of the wide ones, most of one.
-        c.m = wide ? 123 : small ? 37 : 69, c.n = wide ? 251 : small ? 35 : 67;
+        const bool tall = path >= TensorMatmulPath::kTcgen05;
+        c.m = wide ? 123 : small ? 37 : tall ? rows_of_tile(path) + 5 : 69;
+        c.n = wide ? 251 : small ? 35 : tall ? 51 : 67;
         c.k = (layout.stages * (wide ? 128 : 64) + 40) / bytes_of(element);
         c.a_alignment = layout.a_alignment, c.b_alignment = layout.b_alignment;
         c.a_gap = c.b_gap = 1, c.c_gap = layout.c_gap, c.d_gap = layout.d_gap;
@@ -295,7 +334,8 @@ void distributes_over_sums(const TensorMatmul& matmul, const TensorMatmulCase& c
   }
 }
 
-// f16 by mma and by wmma; f16 and bf16 by wgmma and by mma. e4m3 is summed by another unit there.
+// f16 by mma and by wmma; f16, bf16 and tf32 by wgmma or tcgen05 and by mma. e4m3 is summed by
+// another unit there.
 void paths_agree_bit_for_bit(const TensorMatmul& matmul, const TensorMatmulCase& c) {
   TensorMatmulCase here = c, there = c;
   const bool warpgroup = c.path != TensorMatmulPath::kMma;
@@ -323,24 +363,15 @@ void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmu
       tall.path = TensorMatmulPath::kWgmma, tall.element = MatrixElement::kF16;
       tall.m = device_properties().sms * 2 * 64 + 3;
       break;
+    case TensorMatmulPath::kTcgen05:
+    case TensorMatmulPath::kTcgen05Ring:
+    case TensorMatmulPath::kTcgen05Pair:
+      tall.path = TensorMatmulPath::kTcgen05;
+      tall.m = device_properties().sms * 8 * 128 + 3;
+      break;
   }
   const Elements a = tall.a(), b = tall.b(), addend = tall.c();
   require_product(tall, tall.launch(matmul, a, b, addend), a, b, addend);
-}
-
-// Rows that a tile of the path has, in all blocks of a cluster.
-std::int64_t rows_of_tile(TensorMatmulPath path) {
-  switch (path) {
-    case TensorMatmulPath::kWmma:
-      return 32;
-    case TensorMatmulPath::kMma:
-    case TensorMatmulPath::kWgmma:
-      return 64;
-    case TensorMatmulPath::kWgmmaCluster:
-    case TensorMatmulPath::kWgmmaWide:
-      break;
-  }
-  return 128;
 }
 
 // One column of tiles, of which 16 bits count no more. The simulated GPU runs the first and the
@@ -426,8 +457,9 @@ std::optional<Needs> needs_of(TensorMatmulPath path, MatrixElement element) {
   if (path == TensorMatmulPath::kWmma)
     return element == kF16 ? std::optional(Needs{75}) : std::nullopt;
   if (path == TensorMatmulPath::kMma) return Needs{element == kE4m3 ? 89 : 80};
-  return element == kF16 || element == kBf16 || element == kE4m3 ? std::optional(Needs{90, 90})
-                                                                 : std::nullopt;
+  if (element == kF64 || element == kS8) return std::nullopt;
+  if (path >= TensorMatmulPath::kTcgen05) return Needs{100, 103};
+  return element != kTf32 ? std::optional(Needs{90, 90}) : std::nullopt;
 }
 
 // Each path with each element: a path that the device has works. One that it lacks is answered
@@ -436,7 +468,7 @@ void answers_for_each_path_and_element(const TensorMatmul& matmul, const SmallCa
   const int device = 10 * device_properties().major + device_properties().minor;
   SmallCase<ByWmma> c = given;
   c.m = std::max<std::int64_t>(c.m, 1), c.n = std::max<std::int64_t>(c.n, 1);
-  for (int p = 0; p <= static_cast<int>(TensorMatmulPath::kWgmmaWide); ++p) {
+  for (int p = 0; p <= static_cast<int>(TensorMatmulPath::kTcgen05Pair); ++p) {
     for (int e = 0; e <= static_cast<int>(MatrixElement::kE4m3); ++e) {
       c.path = static_cast<TensorMatmulPath>(p), c.element = static_cast<MatrixElement>(e);
       const std::optional<Needs> needs = needs_of(c.path, c.element);
@@ -595,6 +627,12 @@ Laws<TensorMatmul> tensor_matmul_wgmma_laws() {
   Laws<TensorMatmul> laws = all_laws<ByWgmma>(32);
   laws.push_back(agreement<ByWgmma>());
   return needing_all<ByWgmma>(std::move(laws));
+}
+
+Laws<TensorMatmul> tensor_matmul_tcgen05_laws() {
+  Laws<TensorMatmul> laws = all_laws<ByTcgen05>(24);
+  laws.push_back(agreement<ByTcgen05>());
+  return needing_all<ByTcgen05>(std::move(laws));
 }
 
 }  // namespace lockstep::properties

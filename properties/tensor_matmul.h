@@ -25,5 +25,7 @@ Laws<TensorMatmul> tensor_matmul_mma_laws();   // f16, bf16, tf32, f64, s8; comp
 Laws<TensorMatmul> tensor_matmul_fp8_laws();   // e4m3 by mma; compute capability 8.9
 Laws<TensorMatmul>
 tensor_matmul_wgmma_laws();  // f16, bf16, e4m3, all shapes of tiles; compute capability 9.0 alone
+Laws<TensorMatmul>
+tensor_matmul_tcgen05_laws();  // f16, bf16, tf32, e4m3; compute capability 10.0 and 10.3 alone
 
 }  // namespace lockstep::properties

@@ -136,7 +136,7 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
        {cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMinor,
         cudaDevAttrMultiProcessorCount})
     call.reads(property);
-  call.integer("path", only(4, c.path), reinterpret_cast<std::uint8_t&>(path));
+  call.integer("path", only(7, c.path), reinterpret_cast<std::uint8_t&>(path));
   call.integer("element", only(5, c.element), reinterpret_cast<std::uint8_t&>(element));
   call.integer("m",
                {0, std::min({rows(c.k, c.a_stride(), factor), rows(c.n, c.c_stride(), result),

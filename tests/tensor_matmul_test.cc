@@ -12,7 +12,8 @@ const bool proved = prove("TensorMatmulPaths", tensor_matmul_path_laws(), matmul
                     prove("TensorMatmulByWmma", tensor_matmul_wmma_laws(), matmul) &&
                     prove("TensorMatmulByMma", tensor_matmul_mma_laws(), matmul) &&
                     prove("TensorMatmulOfFp8", tensor_matmul_fp8_laws(), matmul) &&
-                    prove("TensorMatmulByWgmma", tensor_matmul_wgmma_laws(), matmul);
+                    prove("TensorMatmulByWgmma", tensor_matmul_wgmma_laws(), matmul) &&
+                    prove("TensorMatmulByTcgen05", tensor_matmul_tcgen05_laws(), matmul);
 
 }  // namespace
 }  // namespace lockstep::properties

@@ -43,6 +43,8 @@ Clause clause_of(Capability capability) {
       return {"tenths of compute capability", static_cast<std::uint64_t>(10 * d.major + d.minor)};
     case Capability::kWgmma:
       return {"multiplication of matrices by a warpgroup", d.major == 9 && d.minor == 0};
+    case Capability::kTensorMemory:
+      return {"products in tensor memory", d.major == 10};
     case Capability::kTensorCopies:
       return {"copies through tensor maps", d.major >= 9};
     case Capability::kSimulator:

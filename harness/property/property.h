@@ -72,6 +72,7 @@ enum class Capability {
   kDevices,            // at_least devices that the process sees
   kComputeCapability,  // at_least ten times it: 80 for 8.0
   kWgmma,              // multiplications of a warpgroup: compute capability 9.0 alone
+  kTensorMemory,       // products in tensor memory (tcgen05): compute capability 10.0 and 10.3
   kTensorCopies,       // copies through tensor maps: compute capability 9.0 and up
   kSimulator,          // the simulated GPU: its counters, findings or schedules
 };

@@ -308,4 +308,30 @@ __global__ void tensor_freed_under_a_product(unsigned* y) {
 }
 PAIR(tensor_freed_under_a_product, "async-order") { ON_ONE_BLOCK(tensor_freed_under_a_product); }
 
+// One thread alone waits for the factors, and multiplies them: the reads are its own.
+template <bool faulty>
+__global__ void tensor_factors_not_waited_for(unsigned* y) {
+  TENSOR_BLOCK();
+  __shared__ __align__(128) Half tile[kA + kB];
+  __shared__ unsigned long long full;
+  constexpr unsigned kBytes = sizeof tile;
+  if (threadIdx.x == 0) {
+    INIT(&full, 1);
+    EXPECT(&full, kBytes);
+    BULK_LOAD(tile, y, kBytes, &full);  // FAULT tensor_factors_not_waited_for
+    if (!faulty) WAIT_PHASE(&full, 0);
+    const auto a = tensor_descriptor(tile, 2048), b = tensor_descriptor(tile + kA, 16 * kWide);
+    TENSOR_MULTIPLY(tm, a, b, product_of(kWide), false);  // FAULT tensor_factors_not_waited_for
+    TENSOR_COMMIT(&bar);
+    WAIT_PHASE(&full, 0);
+  }
+  WAIT_PHASE(&bar, 0);
+  FENCE_AFTER();
+  TENSOR_END();
+}
+PAIR(tensor_factors_not_waited_for, "race") {
+  Buffer<unsigned> y((kA + kB) / 2, 0);
+  tensor_factors_not_waited_for<faulty><<<1, 128>>>(y);
+}
+
 }  // namespace

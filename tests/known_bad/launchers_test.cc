@@ -201,7 +201,7 @@ struct TensorCopyFamily : Member<kernels::TensorCopyLaunchers, &kernels::TensorC
   static int& max_blocks(auto& a) { return std::get<0>(a).max_blocks; }
 };
 struct TensorMatmulFamily : One<&kernels::tensor_matmul> {
-  static constexpr std::uint8_t kLast = 4;  // the last path
+  static constexpr std::uint8_t kLast = 7;  // the last path
   static std::uint8_t edge(const auto& a) { return static_cast<std::uint8_t>(std::get<0>(a)); }
   // As many rows as are promised with as many columns.
   static constexpr std::int64_t kLastOfFew = std::int64_t{1} << 16;

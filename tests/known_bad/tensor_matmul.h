@@ -12,5 +12,6 @@ using TensorMatmulLauncher = decltype(kernels::tensor_matmul);
 
 Mutants<TensorMatmulLauncher> tensor_matmul_mma_mutants();
 Mutants<TensorMatmulLauncher> tensor_matmul_wgmma_mutants();
+Mutants<TensorMatmulLauncher> tensor_matmul_tcgen05_mutants();
 
 }  // namespace lockstep::known_bad

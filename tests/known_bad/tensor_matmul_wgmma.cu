@@ -7,11 +7,11 @@
 namespace lockstep::known_bad {
 namespace {
 
+using kernels::kGroup;
 using kernels::LaunchStatus;
 using kernels::MatrixElement;
 using kernels::TensorMatmulPath;
 using kernels::TensorView;
-using kernels::by_wgmma::kGroup;
 using kernels::by_wgmma::Pair;
 using kernels::by_wgmma::Shape;
 using kernels::by_wgmma::Small;

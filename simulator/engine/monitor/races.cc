@@ -364,7 +364,7 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
   GlobalRaces& races = *k.races;
   const check::Side side = side_of(w, r);
   GlobalRaces::Access access(races, side, k.race_memo);
-  if (r.size >= 4 && r.size <= 16 && !few(lanes))
+  if (r.size >= 4 && r.size <= 16 && !few(lanes) && r.issuer < 0)
     lanes &= ~record_cells(w, r, lanes, access, cells_of);
   if (!few(lanes)) fetch_ahead(races, r, lanes, cells_of);
   bool good = true;
@@ -380,7 +380,8 @@ bool check_cells(Warp& w, Request& r, LaneMask lanes, Space space, CellsOf cells
     check::LaneAccess conflict;
     bool found = false;
     for_granules(first, last, cell, [&](check::GlobalCell& granule, std::uint32_t mask) {
-      found |= races.access(granule, mask, static_cast<std::uint32_t>(i), access, conflict);
+      found |=
+          races.access(granule, mask, static_cast<std::uint32_t>(r.lane_of(i)), access, conflict);
     });
     if (found && good)
       good = report_race(w, r, i, space, where(first), opponent(b, w.index, conflict));
@@ -436,16 +437,16 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
   const check::Side side = side_of(w, r);
   each(lanes, [&](int i) {
     const auto first = static_cast<std::uint32_t>(r.address[i]),
-               thread = w.index * kWarpSize + static_cast<std::uint32_t>(i);
+               lane = static_cast<std::uint32_t>(r.lane_of(i)), thread = w.index * kWarpSize + lane;
     bool found = false;
     if (fours) {
       for (std::uint32_t at = first; at < first + r.size; at += step) {
         const std::uint32_t g = at >> b.races.shift();
         if (!(r.writes ? b.races.write_four(g, thread, r.pc) : b.races.read_four(g, thread, r.pc)))
-          found |= b.races.access(at, step, static_cast<std::uint32_t>(i), side, c);
+          found |= b.races.access(at, step, lane, side, c);
       }
     } else {
-      found = b.races.access(first, r.size, static_cast<std::uint32_t>(i), side, c);
+      found = b.races.access(first, r.size, lane, side, c);
     }
     if (found && good) {
       good = report_race(w, r, i, Space::kShared, in_shared_variable(*b.launch, r.address[i]),

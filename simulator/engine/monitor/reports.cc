@@ -69,7 +69,7 @@ const char* space_name(isa::Space s) {
 
 check::Finding access_finding(const Warp& w, const Request& r, isa::Space space, LaneMask lanes,
                               check::Kind kind) {
-  check::Finding f = finding_at(w, r.pc, lanes, kind);
+  check::Finding f = finding_at(w, r.pc, r.issuer < 0 ? lanes : 1u << r.issuer, kind);
   f.access.address = r.address[std::countr_zero(lanes)];
   f.access.size = r.size;
   f.access.is_write = r.writes;

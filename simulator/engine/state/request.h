@@ -36,6 +36,7 @@ struct Request {
   bool reads = false, writes = false;
   bool counts_changes = false;  // of what it writes, only what differs is to count as a change:
                                 // its handler calls on_write (monitor/progress.h)
+  int issuer = -1;  // the lane whose accesses all of them are; -1: each lane's are its own
   std::uint64_t address[kWarpSize];
   std::byte* host[kWarpSize];
   LaneMask unwritten = 0;  // lanes that read a byte nobody has written
@@ -57,6 +58,9 @@ struct Request {
   const std::byte* value = nullptr;  // stores for which `same` is value_is_there(): lane 0's bytes,
   std::uint32_t value_stride = 0;    // and how far apart the lanes' bytes are
   const Validity::Word* invalid_word = nullptr;  // where such a value came from
+
+  // The lane that makes the access of lane `i`.
+  int lane_of(int i) const { return issuer < 0 ? i : issuer; }
 };
 
 }  // namespace lockstep::engine

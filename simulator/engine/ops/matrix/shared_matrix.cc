@@ -46,7 +46,8 @@ Descriptor descriptor_of(std::uint64_t bits) {
 }
 
 bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int columns, int bits,
-                 bool across, std::uint64_t* out, std::vector<MatrixBytes>& read, int held) {
+                 bool across, std::uint64_t* out, std::vector<MatrixBytes>& read, int issuer,
+                 int held) {
   const int lines = across ? columns : rows, along = across ? rows : columns;
   const int chunks = along * bits / (8 * kChunk), per = 8 * kChunk / bits;
   Request r;
@@ -54,6 +55,7 @@ bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int colum
   r.pc = w.pc - 1;
   r.size = kChunk;
   r.reads = true;
+  r.issuer = issuer;
   // One chunk a lane, so that a request takes as many as there are lanes.
   const int total = lines * chunks;
   for (int first = 0; first < total; first += kWarpSize) {
@@ -79,9 +81,10 @@ bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int colum
     each(lanes, [&](int l) {
       SharedPlace place;
       if (!fenced || !shared_place(w, isa::Space::kSharedCluster, r.address[l], place)) return;
+      const int lane = r.lane_of(l);
       fenced = place.block == w.block
-                   ? check_proxy_fence(w, w.pc - 1, l, place.offset, kChunk)
-                   : check_proxy_fence(w, w.pc - 1, l, *place.block, place.offset, kChunk);
+                   ? check_proxy_fence(w, w.pc - 1, lane, place.offset, kChunk)
+                   : check_proxy_fence(w, w.pc - 1, lane, *place.block, place.offset, kChunk);
     });
     if (!fenced) return false;
     each(lanes, [&](int l) {

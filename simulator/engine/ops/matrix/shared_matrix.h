@@ -37,11 +37,11 @@ void each_chunk(const Descriptor& d, int rows, int columns, int bits, bool acros
 }
 
 // Reads `rows` rows of `columns` elements of `bits` bits each, row by row, into `out`. across: in
-// memory a column is contiguous instead. What was read is added to `read`. `held`: how many bytes
-// of a chunk there are, the others being gaps that nobody need have written. False: a finding ends
-// the launch.
+// memory a column is contiguous instead. What was read is added to `read`. `issuer`: the lane that
+// reads alone (tcgen05), or -1 where the warp does (wgmma). `held`: how many bytes of a chunk there
+// are, the others being gaps that nobody need have written. False: a finding ends the launch.
 bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int columns, int bits,
-                 bool across, std::uint64_t* out, std::vector<MatrixBytes>& read,
+                 bool across, std::uint64_t* out, std::vector<MatrixBytes>& read, int issuer = -1,
                  int held = kChunkBytes);
 
 }  // namespace lockstep::engine

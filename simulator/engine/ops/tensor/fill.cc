@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "simulator/engine/monitor/progress.h"
-#include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/tensor_order.h"
 #include "simulator/engine/ops/async/async_copy.h"
 #include "simulator/engine/ops/matrix/shared_matrix.h"
@@ -66,9 +65,8 @@ bool access_block(Warp& w, const Op& op, int lane, Block& b, const TensorWork& w
   if (&b != w.block) d.start = named(b.cluster_rank, d.start);
   std::vector<std::uint64_t> whole(static_cast<std::size_t>(shape.rows * shape.words));
   const int held = o.narrow_bits == 0 ? kChunkBytes : 2 * o.narrow_bits;
-  if (!read_matrix(w, op, d, shape.rows, shape.words, 32, false, whole.data(), read, held))
+  if (!read_matrix(w, op, d, shape.rows, shape.words, 32, false, whole.data(), read, lane, held))
     return false;
-  accessed_as_one(w);
   // Four lanes count as the four groups that they lie in.
   const TensorRegion region{few ? first / kTensorGroup * kTensorGroup : 0,
                             few ? kTensorLanes - kTensorGroup : kTensorLanes, tensor_column(work.d),

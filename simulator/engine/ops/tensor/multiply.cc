@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "simulator/engine/monitor/progress.h"
-#include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/tensor_order.h"
 #include "simulator/engine/ops/async/async_copy.h"
@@ -200,7 +199,6 @@ class ProductIssue {
       if (!access_a(part) || !access_metadata(part) || !access_scales_of(part)) return false;
     }
     if (!access_b()) return false;
-    accessed_as_one(w_);
     for (const AccumulatorPart& part : parts_) {
       if (!access_accumulator(part)) return false;
     }
@@ -285,7 +283,7 @@ class ProductIssue {
     if (!is_own(b)) d.start = named(b.cluster_rank, d.start);
     std::vector<std::uint64_t> whole(static_cast<std::size_t>(rows * k));
     return read_matrix(w_, op_, d, rows, k, product_.stored_bits(), across, whole.data(),
-                       read_[is_own(b) ? 0 : 1], held_bytes(type));
+                       read_[is_own(b) ? 0 : 1], lane_, held_bytes(type));
   }
   // Of 16 bytes with 16 elements: narrower ones leave a gap, unless they are packed.
   int held_bytes(Type type) const {

@@ -1,0 +1,39 @@
+// The laws of the tensor_matmul family, run on the mutants and negative controls of its paths by
+// tcgen05.
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "properties/tensor_matmul.h"
+#include "tests/known_bad/mutation_test.h"
+#include "tests/known_bad/tensor_matmul.h"
+
+namespace lockstep::known_bad {
+namespace {
+
+// As for wgmma: every mutant falls to the first cases, and a negative control passes a few of each
+// law. What a launcher does between calls, on its stream and on another device is not the kernel's:
+// launchers_test.cc has that.
+auto laws() {
+  constexpr std::string_view kOfLaunchers[] = {"HoldsOnASecondDevice",
+                                               "WorksOnItsStream",
+                                               "CanBeCaptured",
+                                               "ReturnsEachErrorOfCuda",
+                                               "KeepsNoState",
+                                               "KeepsNoStateOfArguments",
+                                               "KeepsNoStateBetweenDevices",
+                                               "CoversMoreTilesThanBlocks",
+                                               "RefusesBadArguments"};
+  auto all = of_kernels(properties::tensor_matmul_tcgen05_laws());
+  std::erase_if(all, [&](const auto& law) {
+    return std::ranges::find(kOfLaunchers, law.name) != std::end(kOfLaunchers);
+  });
+  for (auto& law : all) law.options.cost *= 12;
+  return all;
+}
+
+const bool added =
+    add_mutation_tests("tensor_matmul_tcgen05", tensor_matmul_tcgen05_mutants(), laws());
+
+}  // namespace
+}  // namespace lockstep::known_bad
