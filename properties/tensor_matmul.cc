@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "properties/contract_laws.h"
+#include "properties/needing.h"
 #include "properties/tensor_matmul_case.h"
 
 namespace lockstep::properties {
@@ -497,20 +498,6 @@ void answers_for_each_path_and_element(const TensorMatmul& matmul, const SmallCa
 }
 
 // ---- The lists.
-
-// The law applies to devices with this capability alone.
-template <class Case>
-Law<TensorMatmul> needing(const Requirement& needs, Law<TensorMatmul> law) {
-  law.judge = [needs, judge = law.judge](std::string_view name, const TensorMatmul& matmul,
-                                         const PropertyOptions& options) {
-    PropertyOptions once;
-    once.cases = 1;
-    PropertyResult clause = run_property<Case>(
-        name, [&](const Case&) { require_capability(needs); }, once);
-    return clause.held ? judge(name, matmul, options) : clause;
-  };
-  return law;
-}
 
 template <class Way>
 Laws<TensorMatmul> needing_all(Laws<TensorMatmul> laws) {
