@@ -442,8 +442,11 @@ void covers_tiles_past_16_bits_by(const TensorMatmul& matmul, TensorMatmulPath p
 template <class Way>
 void covers_tiles_past_16_bits(const TensorMatmul& matmul, const SmallCase<Way>&) {
   for (const TensorMatmulPath path : Way::kEachPath) {
-    for (const MatrixElement element : Way::kEachElement)
-      covers_tiles_past_16_bits_by(matmul, path, element);
+    for (const MatrixElement element : Way::kEachElement) {
+      // Of tcgen05 one type: the arrays are large, and the tiles are the same for all.
+      if (path < TensorMatmulPath::kTcgen05 || element == MatrixElement::kF16)
+        covers_tiles_past_16_bits_by(matmul, path, element);
+    }
   }
 }
 
