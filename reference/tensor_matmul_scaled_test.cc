@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -181,6 +182,42 @@ TEST(TensorMatmulScaledReference, TheModelIsTheSumOfIntegersAndLiesInTheBound) {
     }
   }
   EXPECT_GT(finite, 2000);
+}
+
+// One row of bytes with one scale each side, and C.
+float model_of(Scaled type, std::vector<std::uint8_t> a, std::vector<std::uint8_t> b,
+               std::uint8_t a_scale, std::uint8_t b_scale, float c) {
+  const auto rows = [](const std::vector<std::uint8_t>& bytes, std::uint8_t scale) {
+    ScaledRows r{RowMajorBytes(1, static_cast<Eigen::Index>(bytes.size())), RowMajorBytes(1, 1)};
+    std::copy(bytes.begin(), bytes.end(), r.elements.data());
+    r.scales(0, 0) = scale;
+    return r;
+  };
+  const ScaledRows x = rows(a, a_scale), y = rows(b, b_scale);
+  const RowMajorD addend = RowMajorD::Constant(1, 1, c);
+  const float d = tensor_matmul_scaled_model(type, x, y, addend)(0);
+  const Bounded bounded = tensor_matmul_scaled(type, x, y, addend);
+  EXPECT_LE(std::fabs(d - bounded.value(0)), bounded.bound(0));
+  return d;
+}
+
+// A term just within what is kept takes a last place from C, and one below it nothing.
+TEST(TensorMatmulScaledReference, WhatIsCut) {
+  using enum Scaled;
+  constexpr std::uint8_t kOne = 0x38, kMinusOne = 0xb8, kLeast = 0x01, kMinusLeast = 0x81;
+  EXPECT_EQ(model_of(kMxf8, {kMinusOne}, {kOne}, 127, 127 - 25, 1), std::nextafter(1.0f, 0.0f));
+  EXPECT_EQ(model_of(kMxf8, {kMinusOne}, {kOne}, 127, 127 - 26, 1), 1);
+  // Below the exponent of zero, -133: 2^-149 less 2^-158, and less 2^-159.
+  EXPECT_EQ(model_of(kMxf8, {kOne, kMinusLeast}, {kOne, kOne}, 0, 127 - 22, 0), 0);
+  EXPECT_EQ(model_of(kMxf8, {kOne, kMinusLeast}, {kOne, 0x30}, 0, 127 - 22, 0), 0x1p-149f);
+  // As much as can be cut: the bound holds.
+  EXPECT_EQ(model_of(kMxf8, std::vector<std::uint8_t>(32, kMinusOne),
+                     std::vector<std::uint8_t>(32, kOne), 127, 127 - 26, 1),
+            1);
+  // -1/2 * 1/2 times two scales of 2^-9, which count as 2^-6.
+  EXPECT_EQ(model_of(kNvf4, {0x09}, {0x01}, kLeast, kLeast, 0x1p15f),
+            std::nextafter(0x1p15f, 0.0f));
+  EXPECT_EQ(model_of(kNvf4, {0x09}, {0x01}, kLeast, kLeast, 0x1p16f), 0x1p16f);
 }
 
 TEST(TensorMatmulScaledReference, NothingLeavesCAndNaNsSpread) {
