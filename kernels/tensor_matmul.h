@@ -88,4 +88,31 @@ LaunchStatus check_tensor_matmul(TensorMatmulPath path, MatrixElement element,
                                  const TensorView<const void>& a, const TensorView<const void>& b,
                                  const TensorView<const void>& c, const TensorView<void>& d);
 
+// The elements of a product with scales, and those of its scales.
+enum class ScaledElement : std::uint8_t {
+  kMxf8,  // e4m3, one a byte; a scale of ue8m0 for 32 bytes
+  // e2m1, two a byte, the first in the low bits; a scale of ue4m3, without its sign, for 8 bytes.
+  kNvf4,
+};
+
+// The same product by tcgen05 with a scale for some neighbours of a row: each element counts times
+// its scale. Rows of `a` and `b` are counted in bytes, k of them. A row of `a_scales` or `b_scales`
+// has a scale for each 32 or 8 bytes that the row of the factor has or begins. Compute capability
+// 10.0 and 10.3 alone; errors as of tensor_matmul.
+LaunchStatus tensor_matmul_scaled(ScaledElement element, const TensorView<const std::uint8_t>& a,
+                                  const TensorView<const std::uint8_t>& a_scales,
+                                  const TensorView<const std::uint8_t>& b,
+                                  const TensorView<const std::uint8_t>& b_scales,
+                                  const TensorView<const float>& c, const TensorView<float>& d,
+                                  cudaStream_t stream = nullptr);
+
+// Whether tensor_matmul_scaled would take these arguments; launches nothing.
+LaunchStatus check_tensor_matmul_scaled(ScaledElement element,
+                                        const TensorView<const std::uint8_t>& a,
+                                        const TensorView<const std::uint8_t>& a_scales,
+                                        const TensorView<const std::uint8_t>& b,
+                                        const TensorView<const std::uint8_t>& b_scales,
+                                        const TensorView<const float>& c,
+                                        const TensorView<float>& d);
+
 }  // namespace lockstep::kernels

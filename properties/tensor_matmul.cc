@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "properties/contract_laws.h"
+#include "properties/needing.h"
 #include "properties/tensor_matmul_case.h"
 
 namespace lockstep::properties {
@@ -442,8 +443,11 @@ void covers_tiles_past_16_bits_by(const TensorMatmul& matmul, TensorMatmulPath p
 template <class Way>
 void covers_tiles_past_16_bits(const TensorMatmul& matmul, const SmallCase<Way>&) {
   for (const TensorMatmulPath path : Way::kEachPath) {
-    for (const MatrixElement element : Way::kEachElement)
-      covers_tiles_past_16_bits_by(matmul, path, element);
+    for (const MatrixElement element : Way::kEachElement) {
+      // Of tcgen05 one type: the arrays are large, and the tiles are the same for all.
+      if (path < TensorMatmulPath::kTcgen05 || element == MatrixElement::kF16)
+        covers_tiles_past_16_bits_by(matmul, path, element);
+    }
   }
 }
 
@@ -498,20 +502,6 @@ void answers_for_each_path_and_element(const TensorMatmul& matmul, const SmallCa
 }
 
 // ---- The lists.
-
-// The law applies to devices with this capability alone.
-template <class Case>
-Law<TensorMatmul> needing(const Requirement& needs, Law<TensorMatmul> law) {
-  law.judge = [needs, judge = law.judge](std::string_view name, const TensorMatmul& matmul,
-                                         const PropertyOptions& options) {
-    PropertyOptions once;
-    once.cases = 1;
-    PropertyResult clause = run_property<Case>(
-        name, [&](const Case&) { require_capability(needs); }, once);
-    return clause.held ? judge(name, matmul, options) : clause;
-  };
-  return law;
-}
 
 template <class Way>
 Laws<TensorMatmul> needing_all(Laws<TensorMatmul> laws) {

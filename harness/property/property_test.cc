@@ -354,6 +354,9 @@ TEST(Property, ARequirementThatTheDeviceDoesNotMeetIsNotApplicable) {
   EXPECT_EQ(run([](const Sample&) { require_capability({Capability::kWgmma}); }).not_applicable,
             "needs multiplication of matrices by a warpgroup; the device has none (Fake GPU, "
             "compute capability 8.6)");
+  EXPECT_EQ(
+      run([](const Sample&) { require_capability({Capability::kTensorMemory}); }).not_applicable,
+      "needs products in tensor memory; the device has none (Fake GPU, compute capability 8.6)");
   EXPECT_TRUE(run([](const Sample&) { require_capability({Capability::kManagedMemory}); }).held);
   EXPECT_TRUE(run([](const Sample&) {
                 require_capability({Capability::kGlobalBytes, std::uint64_t{1} << 30});

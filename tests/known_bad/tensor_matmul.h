@@ -9,9 +9,11 @@
 namespace lockstep::known_bad {
 
 using TensorMatmulLauncher = decltype(kernels::tensor_matmul);
+using TensorMatmulScaledLauncher = decltype(kernels::tensor_matmul_scaled);
 
 Mutants<TensorMatmulLauncher> tensor_matmul_mma_mutants();
 Mutants<TensorMatmulLauncher> tensor_matmul_wgmma_mutants();
 Mutants<TensorMatmulLauncher> tensor_matmul_tcgen05_mutants();
+Mutants<TensorMatmulScaledLauncher> tensor_matmul_scaled_mutants();
 
 }  // namespace lockstep::known_bad
