@@ -149,6 +149,7 @@ Call<MemorySpaces> shared_sum_call(const SpaceCase& c) {
       call.arguments(&MemorySpaces::shared_sum, c.shared, nullptr, nullptr, c.shape());
   const auto threads = static_cast<std::int64_t>(c.threads());
   call.choice("kind", SharedKind::kDynamic, kind);
+  call.own_kernels("kind");
   describe_shape(call, shape);
   call.input("x", x, {.count = threads}, {c.x_offset, c.poison},
              [&c] { return make_values<std::uint32_t>(c.values, c.threads()); });
@@ -196,6 +197,7 @@ Call<MemorySpaces> gather_words_call(const SpaceCase& c) {
   auto& [space, index, y, n, block] =
       call.arguments(&MemorySpaces::gather_words, c.space(), nullptr, nullptr, threads, c.block);
   call.choice("space", SymbolSpace::kDevice, space);
+  call.own_kernels("space");
   call.integer("n", {0, std::int64_t{std::numeric_limits<int>::max()} * c.block}, n);
   call.integer("block", {1, 1024}, block);
   call.grid({.threads = c.block});
