@@ -22,7 +22,7 @@ enum class ShuffleOp : std::uint8_t {
 };
 
 struct WarpShape {
-  dim3 block = dim3(32);  // 1 ... 1024 threads; the last warp may be partial
+  dim3 block = dim3(32);  // 1 ... 1024 threads, at most 64 along z; the last warp may be partial
   unsigned blocks = 1;    // 1 or more
 };
 

@@ -1,5 +1,6 @@
 #include "properties/batteries.h"
 
+#include <map>
 #include <optional>
 #include <thread>
 
@@ -129,6 +130,24 @@ void require_grid(Trial& trial) {
     REQUIRE_LAW(launched.blocks >= grid.least_blocks && launched.blocks <= most,
                 "{} launches {} blocks in clusters of {}; promised are {} ... {}", trial.name(),
                 launched.blocks, launched.cluster, grid.least_blocks, most);
+  }
+  const Contract& contract = *trial.call().contract;
+  const auto restore = trial.call().keep();
+  for (const auto& [name, values] : contract.values_with_own_kernels()) {
+    const IntegerArgument& argument = contract.integer_named(name);
+    std::map<std::vector<const void*>, Whole> kernels;  // and the value that launches them
+    for (const Whole value : values) {
+      argument.set(value);
+      const Captured launch(stream, cudaStreamCaptureModeRelaxed, trial.call().launch);
+      restore();
+      REQUIRE_CUDA(launch.answer());
+      std::vector<const void*> launched;
+      for (const LaunchedGrid& grid : launch.grids()) launched.push_back(grid.kernel);
+      if (launched.empty()) continue;  // no work
+      const auto [other, fresh] = kernels.emplace(std::move(launched), value);
+      REQUIRE_LAW(fresh, "{} with {}:{} launches the kernel of {}:{}", trial.name(), name,
+                  static_cast<std::int64_t>(value), name, static_cast<std::int64_t>(other->second));
+    }
   }
 }
 

@@ -26,7 +26,7 @@ void require_stream_order(Trial& trial);
 void require_capture(Trial& trial, const std::function<void()>& another);
 
 // Each kernel that is launched has the grid that the contract promises: of a launch that is
-// captured, whose graph has it.
+// captured, whose graph has it. Values that have kernels of their own (contract.h) launch them.
 void require_grid(Trial& trial);
 
 // Two trials of one call, on arrays of their own: what either gives follows from the contents

@@ -542,6 +542,40 @@ void capacity_is_what_paths_hold(const Histogram&, const NoFields&) {
     REQUIRE_LAW(capacity(path, 1) >= std::int64_t{1} << 40, "path {} holds any number", int(path));
 }
 
+// The launcher asks the device in each call: on one that says that it has less, or no clusters, it
+// answers for that one.
+void asks_the_device_in_each_call(const Histogram& histogram, const NoFields&) {
+  require_capability({Capability::kSimulator});
+  const auto counts = DeviceArray<Count>::output("counts", 100, {});
+  const auto fits = [&](HistogramPath path, std::int64_t bins) {
+    kernels::HistogramShape shape;
+    kernels::HistogramPlan plan;
+    return histogram(path, nullptr, 0, counts.data(), bins, shape, &plan, nullptr).ok();
+  };
+  constexpr std::int64_t kBins = 100;
+  const auto require = [&](const char* what, bool shared, bool clusters) {
+    REQUIRE_LAW(fits(HistogramPath::kShared, kBins) == shared,
+                "{}: {} bins in a block must {}be taken", what, kBins, shared ? "" : "not ");
+    REQUIRE_LAW(fits(HistogramPath::kCluster, kBins) == clusters,
+                "{}: {} bins in a cluster must {}be taken", what, kBins, clusters ? "" : "not ");
+    std::int64_t in_clusters = -1;
+    const auto s = kernels::histogram_capacity(HistogramPath::kCluster, 2, in_clusters);
+    REQUIRE_LAW(s.ok() && (in_clusters >= kBins) == clusters, "{}: clusters are said to hold {}",
+                what, in_clusters);
+  };
+  const bool has = device_properties().max_cluster_blocks > 1;
+  require("as it is", true, has);
+  {
+    const OtherProperty little(cudaDevAttrMaxSharedMemoryPerBlockOptin, 99 * sizeof(unsigned));
+    require("where a block has less", false, has);
+  }
+  {
+    const OtherProperty old(cudaDevAttrComputeCapabilityMajor, 8);
+    require("before 9.0", true, false);
+  }
+  require("as it was", true, has);
+}
+
 void counts_past_31_bits(const Histogram& histogram, const HugeHistogramCase& c) {
   of_a_period_repeated_multiplies(histogram, c);
 }
@@ -742,6 +776,7 @@ Laws<Histogram> periodic_histogram_laws() {
           law("OfAPeriodInClustersMultiplies", of_a_period_in_clusters_multiplies, {.cases = 60}),
           law("HandsItsCountsOverInTime", hands_its_counts_over_in_time, {.cases = 40}),
           law("CapacityIsWhatPathsHold", capacity_is_what_paths_hold, {.cases = 1}),
+          law("AsksTheDeviceInEachCall", asks_the_device_in_each_call, {.cases = 1}),
           law("CountsInFarBins", counts_in_far_bins, {.cases = 14, .cost = 4}),
           law("CountsManyPeriods", counts_many_periods, {.cases = 3, .cost = 20}),
           law("CountsAtFarEnds", counts_at_far_ends, {.cases = 3, .cost = 20}),

@@ -207,6 +207,57 @@ void maps_them(const StagingLaunchers& staging, const ManyCase& c) {
   map(staging, c.in_two_turns(kernels::kStagingItems));
 }
 
+// A matrix of few columns, or of few rows: the rows of what becomes of it, or its own, lie so far
+// apart that a few of them take 31 bits. Blocks walk down columns that are longer than a grid.
+void transpose_matrix(const StagingLaunchers& staging, const ManyCase& c, bool tall) {
+  // A column is 32 turns of a grid long, of 65,535 blocks with 64 rows each, and then some rows of
+  // the first block.
+  constexpr std::int64_t kFew = 33, kLong = std::int64_t{32} * 65535 * 64 + 37;
+  constexpr std::uint64_t kBytes = kFew * kLong * sizeof(std::uint32_t);
+  require_capability({Capability::kGlobalBytes, 2 * kBytes + 2 * kPastInt});
+  const SampledBlocks sampled(kBlocks);
+  const std::int64_t rows = tall ? kLong : kFew, columns = tall ? kFew : kLong;
+  SparseArray x("x", kBytes), y("y", kBytes);
+  // Both ends of each short line: the others are 0, or not looked at.
+  constexpr std::int64_t kEnd = 40;
+  const auto word = [&](std::int64_t i, std::int64_t j) {
+    return static_cast<std::uint32_t>(mix(c.seed + static_cast<std::uint64_t>(i * columns + j)));
+  };
+  const auto each_place = [&](auto visit) {
+    for (std::int64_t a = 0; a < kFew; ++a) {
+      for (const std::int64_t begin : {std::int64_t{0}, kLong - kEnd}) {
+        for (std::int64_t b = begin; b < begin + kEnd; ++b) tall ? visit(b, a) : visit(a, b);
+      }
+    }
+  };
+  const auto at = [](std::int64_t element) {
+    return static_cast<std::size_t>(element) * sizeof(std::uint32_t);
+  };
+  each_place([&](std::int64_t i, std::int64_t j) {
+    x.write_elements<std::uint32_t>(at(i * columns + j), {word(i, j)});
+    y.fill(at(j * rows + i), sizeof(std::uint32_t));
+  });
+  REQUIRE_CUDA(staging.transpose(kernels::TransposeVariant::kPadded,
+                                 reinterpret_cast<const std::uint32_t*>(x.data()), rows, columns,
+                                 reinterpret_cast<std::uint32_t*>(y.data()), nullptr));
+  std::int64_t written = 0;
+  each_place([&](std::int64_t i, std::int64_t j) {
+    const std::uint32_t value = y.read_elements<std::uint32_t>(at(j * rows + i), 1)[0];
+    std::uint32_t untouched;
+    std::memset(&untouched, SparseArray::kUntouched, sizeof untouched);
+    if (is_simulator() && value == untouched) return;
+    REQUIRE_LAW(value == word(i, j), "y[{}][{}] is {}, not x[{}][{}], {}", j, i, value, i, j,
+                word(i, j));
+    ++written;
+  });
+  REQUIRE_LAW(written >= kFew * kLeastWritten, "{} elements are written", written);
+}
+
+void transposes_them(const StagingLaunchers& staging, const ManyCase& c) {
+  transpose_matrix(staging, c, /*tall=*/false);
+  transpose_matrix(staging, c, /*tall=*/true);
+}
+
 // The simulated GPU needs memory for more than the lines: `bytes` for an element of both.
 void require_lines(const ManyCase& c, std::int64_t bytes) {
   require_capability(
@@ -312,7 +363,8 @@ Laws<Stencil> many_stencil_laws() {
   return {law("DifferentiatesManyElements", differentiates_them, {.cases = 1})};
 }
 Laws<StagingLaunchers> many_staging_laws() {
-  return {law("MapsManyElements", maps_them, {.cases = 1})};
+  return {law("MapsManyElements", maps_them, {.cases = 1}),
+          law("TransposesFarRows", transposes_them, {.cases = 1})};
 }
 
 }  // namespace lockstep::properties

@@ -214,6 +214,7 @@ Call<Matmul> call_with(const MatmulCase& c, A a_contents, B b_contents) {
   call.rows("b", c.k, c.n, "b.stride", strides(c.k, c.n), b.stride);
   call.rows("c", c.m, c.n, "c.stride", strides(c.m, c.n), product.stride);
   call.immaterial("variant");
+  call.own_kernels("variant");
   if (c.m < 2) call.immaterial("a.stride"), call.immaterial("c.stride");
   if (c.k < 2) call.immaterial("b.stride");
   const std::int64_t tile = side_of_tile(c.variant);

@@ -158,6 +158,7 @@ Call<MemoryAccess> gather_call(const AccessCase& c) {
   if (c.path != LoadPath::kConstant)
     describe_reach(call, "x", pattern, x_count, c);  // that holds 64 KB
   call.immaterial("path", {0, 1, 2, 3, static_cast<Whole>(c.path)});
+  call.own_kernels("path");
   if (c.path != LoadPath::kConstant) describe_length(call, "x", "y", x_count, c);
   return call;
 }

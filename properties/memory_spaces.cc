@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "harness/device/device.h"
 #include "harness/property/values.h"
 #include "properties/contract_laws.h"
 #include "reference/memory_spaces.h"
@@ -148,6 +149,7 @@ Call<MemorySpaces> shared_sum_call(const SpaceCase& c) {
       call.arguments(&MemorySpaces::shared_sum, c.shared, nullptr, nullptr, c.shape());
   const auto threads = static_cast<std::int64_t>(c.threads());
   call.choice("kind", SharedKind::kDynamic, kind);
+  call.own_kernels("kind");
   describe_shape(call, shape);
   call.input("x", x, {.count = threads}, {c.x_offset, c.poison},
              [&c] { return make_values<std::uint32_t>(c.values, c.threads()); });
@@ -195,6 +197,7 @@ Call<MemorySpaces> gather_words_call(const SpaceCase& c) {
   auto& [space, index, y, n, block] =
       call.arguments(&MemorySpaces::gather_words, c.space(), nullptr, nullptr, threads, c.block);
   call.choice("space", SymbolSpace::kDevice, space);
+  call.own_kernels("space");
   call.integer("n", {0, std::int64_t{std::numeric_limits<int>::max()} * c.block}, n);
   call.integer("block", {1, 1024}, block);
   call.grid({.threads = c.block});
@@ -407,11 +410,34 @@ void return_errors_of_the_counter(const MemorySpaces& spaces, const NoFields&) {
                              [&] { return answer_of(spaces.write_thread_count(count)); });
 }
 
+// A device without managed memory is none that anybody has: the simulated GPU says that it is one.
+void managed_words_need_managed_memory(const MemorySpaces& spaces, const NoFields&) {
+  require_capability({Capability::kSimulator});
+  std::uint32_t* words = nullptr;
+  const auto junk = [&words] { words = reinterpret_cast<std::uint32_t*>(&words); };
+  const auto answer_of = [&] {
+    const kernels::LaunchStatus s = spaces.managed_words(words);
+    REQUIRE_LAW(s.ok() == (words != nullptr), "answers {}, and the words are {}",
+                cudaGetErrorName(s.error), static_cast<const void*>(words));
+    return Answer{s.error, s.message, s.of_cuda};
+  };
+  junk();
+  REQUIRE_CUDA(answer_of());
+  require_errors_returned_by("managed_words", junk, answer_of);
+  junk();
+  const OtherProperty none(cudaDevAttrManagedMemory, 0);
+  const Answer refused = answer_of();
+  REQUIRE_LAW(refused.error == cudaErrorNotSupported && !refused.message.empty(),
+              "without managed memory answers {} ({})", cudaGetErrorName(refused.error),
+              refused.message);
+}
+
 }  // namespace
 
 Laws<MemorySpaces> memory_space_laws() {
   return with_batteries<calls_of, SpaceCase, Arrays::kContiguous, kSaysImmaterial | kSaysLengths>({
       law("ReturnErrorsOfTheCounter", return_errors_of_the_counter, {.cases = 1}),
+      law("ManagedWordsNeedManagedMemory", managed_words_need_managed_memory, {.cases = 1}),
       law("LaunchNothingForNoWork", launch_nothing_for_no_work, {.cases = 50, .cost = 4}),
       refusal_law<calls_of, SpaceCase>("RefuseBadArguments", {.cases = 200, .cost = 4}),
       law("LocalArraysBelongToTheirThreads", local_arrays_belong_to_their_threads, {.cases = 400}),

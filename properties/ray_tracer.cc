@@ -184,7 +184,8 @@ Call<RayTracer> call_with(const RayTracerCase& c, Scene scene) {
                {0, c.variant == RayTracerVariant::kConstant ? kernels::kMaxConstantSpheres
                                                             : std::numeric_limits<int>::max()},
                count);
-  if (c.count <= kernels::kMaxConstantSpheres) call.immaterial("variant");
+  if (c.count <= kernels::kMaxConstantSpheres)
+    call.immaterial("variant"), call.own_kernels("variant");
   call.integer("width", {0, c.height > 0 ? std::min(stride, kSide) : kSide}, width);
   call.integer("height", {0, kSide}, height);
   constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max();

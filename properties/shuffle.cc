@@ -507,6 +507,31 @@ void numbers_blocks_beyond_16_bits(const Shuffle& shuffle, const CollectiveCase&
   REQUIRE_BITWISE_EQUAL(collect<int>(shuffle, many, x), x, many.where());
 }
 
+// Results do not show along how many branches members come: the simulated GPU counts exchanges.
+void comes_along_two_branches(const Shuffle& shuffle, const ExchangeCase& c) {
+  require_capability({Capability::kSimulator});
+  const std::vector<unsigned> x(c.elements(), 1);
+  const std::vector<int> own(c.elements(), 0);
+  const auto exchanges = [&](bool divergent) {
+    return counters_of(
+               [&] { run<unsigned>(shuffle, c, ShuffleOp::kXor, x, own, c.members, divergent); })
+        .shuffles;
+  };
+  std::uint64_t together = 0, apart = 0;  // of a block, one of each warp with members
+  for (int t = 0; t < c.threads(); t += 32) {
+    const std::uint32_t members = c.members & existing_lanes(t, c.threads());
+    together += members != 0;
+    apart += ((members & 0x55555555u) != 0) + ((members & ~0x55555555u) != 0);
+  }
+  const auto require = [&](bool divergent, std::uint64_t of_block) {
+    const std::uint64_t wanted = of_block * c.shape().blocks, counted = exchanges(divergent);
+    REQUIRE_LAW(counted == wanted, "{} exchanges where divergent is {}, not {}", counted, divergent,
+                wanted);
+  };
+  require(false, together);
+  require(true, apart);
+}
+
 void exchange_is_deterministic(const Shuffle& shuffle, const ExchangeCase& c) {
   constexpr int kSchedules = 50;
   with_type(c.type, [&]<class T>(T) {
@@ -645,6 +670,7 @@ Laws<Shuffle> shuffle_laws() {
       law("CollectiveKeepsItsRoundings", collective_keeps_its_roundings, {.cases = 10, .cost = 20}),
       law("CollectiveKeepsTheSignsOfZeros", collective_keeps_the_signs_of_zeros,
           {.cases = 10, .cost = 20}),
+      law("ComesAlongTwoBranches", comes_along_two_branches, {.cases = 20, .cost = 2}),
       law("NumbersBlocksBeyond16Bits", numbers_blocks_beyond_16_bits, {.cases = 1, .cost = 1000}),
       law("IsDeterministic", exchange_is_deterministic, {.cases = 20, .cost = 50}),
       law("CollectiveIsDeterministic", collective_is_deterministic, {.cases = 15, .cost = 50}),

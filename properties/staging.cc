@@ -175,6 +175,7 @@ Call<Staging> transpose_call(const TransposeCase& c, std::function<Words()> cont
                          kWidest = kTile * std::int64_t{0x7fffffff};
   call.choice("variant", TransposeVariant::kUnpadded, variant);
   call.immaterial("variant");
+  call.own_kernels("variant");
   call.integer("rows", {0, c.columns > 0 ? kMaxWords / c.columns : kAny}, rows);
   call.integer("columns", {0, c.rows > 0 ? std::min(kMaxWords / c.rows, kWidest) : kAny}, columns);
   describe_words(call, x, y, c, c.rows * c.columns, std::move(contents));

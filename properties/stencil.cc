@@ -138,6 +138,7 @@ Call<Stencil> stencil_call_with(const StencilCase& c, std::function<std::vector<
       call.arguments(c.variant, nullptr, c.n, nullptr, k, c.boundary,
                      StencilShape{.block = c.block, .max_blocks = c.max_blocks});
   call.choice("variant", StencilVariant::kReadOnly, variant);
+  call.own_kernels("variant");
   call.integer("n", {0, std::numeric_limits<std::int64_t>::max() / 4 - 2 * kStencilRadius}, n);
   call.choice("boundary", StencilBoundary::kPeriodic, boundary);
   call.integer("block", {1, 1024}, shape.block);

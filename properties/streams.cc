@@ -75,8 +75,8 @@ std::vector<LaunchedGrid> Captured::grids() const {
         cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &cluster));
     const std::int64_t together = std::int64_t{cluster.clusterDim.x} * cluster.clusterDim.y *
                                   cluster.clusterDim.z;  // 0: none
-    grids.push_back(
-        {count(kernel.gridDim), count(kernel.blockDim), std::max<std::int64_t>(together, 1)});
+    grids.push_back({kernel.func, count(kernel.gridDim), count(kernel.blockDim),
+                     std::max<std::int64_t>(together, 1)});
   }
   return grids;
 }

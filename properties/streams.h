@@ -30,6 +30,7 @@ class Stream {
 
 // Of a kernel in a graph.
 struct LaunchedGrid {
+  const void* kernel = nullptr;
   std::int64_t blocks = 0, threads = 0,
                cluster = 1;  // of the grid, of a block; blocks of a cluster
 };

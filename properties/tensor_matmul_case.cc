@@ -138,6 +138,18 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
     call.reads(property);
   call.integer("path", only(7, c.path), reinterpret_cast<std::uint8_t&>(path));
   call.integer("element", only(5, c.element), reinterpret_cast<std::uint8_t&>(element));
+  using enum TensorMatmulPath;
+  std::vector<Whole> paths;  // that this device has with these elements
+  const int device = 10 * device_properties().major + device_properties().minor;
+  const bool eight_bits = c.element == MatrixElement::kE4m3;
+  if (c.element == MatrixElement::kF16) paths.push_back(static_cast<Whole>(kWmma));
+  if (device >= (eight_bits ? 89 : 80)) paths.push_back(static_cast<Whole>(kMma));
+  if (device == 90 &&
+      (eight_bits || c.element == MatrixElement::kF16 || c.element == MatrixElement::kBf16)) {
+    for (const TensorMatmulPath wgmma : {kWgmma, kWgmmaCluster, kWgmmaWide})
+      paths.push_back(static_cast<Whole>(wgmma));
+  }
+  if (!paths.empty()) call.own_kernels("path", std::move(paths));
   call.integer("m",
                {0, std::min({rows(c.k, c.a_stride(), factor), rows(c.n, c.c_stride(), result),
                              rows(c.n, c.d_stride(), result)})},

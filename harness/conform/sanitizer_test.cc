@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <filesystem>
+#include <string>
+
 namespace lockstep {
 namespace sanitizer_test {
 
@@ -54,6 +57,17 @@ TEST(Sanitizer, IsFoundOrSaidToBeMissing) {
   EXPECT_EQ(s.prefix()[0], "/bin/true");
   EXPECT_EQ(s.prefix()[2], "memcheck");
   unsetenv("COMPUTE_SANITIZER");
+  // In each folder of PATH, the first and the last among them.
+  const std::string folder = testing::TempDir() + "/sanitizer",
+                    tool = folder + "/compute-sanitizer";
+  std::filesystem::create_directories(folder);
+  std::filesystem::remove(tool);
+  std::filesystem::create_symlink("/bin/true", tool);
+  for (const std::string& path :
+       {folder, folder + ":/nowhere", "/nowhere:" + folder, "/nowhere:" + folder + ":/bin"}) {
+    setenv("PATH", path.c_str(), 1);
+    EXPECT_EQ(find_sanitizer("memcheck").program, tool) << path;
+  }
   setenv("PATH", "/nowhere", 1);
   setenv("CUDA_PATH", "/nowhere", 1);
   unsetenv("CUDA_HOME");

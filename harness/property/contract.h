@@ -192,6 +192,15 @@ class Contract {
     std::int64_t least_blocks = 1, most_blocks = std::numeric_limits<std::int64_t>::max();
   };
   void grid(const Grid& grid) { grid_ = grid; }
+  // Each of these values of an enumeration (none: each legal one) launches a kernel of its own,
+  // though results may be the same.
+  void own_kernels(std::string_view name, std::vector<Whole> values = {}) {
+    const IntegerArgument& argument = integer_named(name);
+    if (values.empty()) {
+      for (Whole v = argument.legal.least; v <= argument.legal.most; ++v) values.push_back(v);
+    }
+    own_kernels_.push_back({argument.name, std::move(values)});
+  }
   // What the launcher does depends on this property of the device (cudaDeviceAttr), and on no other
   // that is not named.
   void reads(cudaDeviceAttr property) { properties_read_.push_back(property); }
@@ -219,6 +228,7 @@ class Contract {
   const IntegerArgument& integer_named(std::string_view name) const;
   const ArrayArgument& array_named(std::string_view name) const;
   Capture capture() const { return capture_; }
+  const std::vector<Immaterial>& values_with_own_kernels() const { return own_kernels_; }
   const std::vector<int>& properties_read() const { return properties_read_; }
   bool is_ordered_by_callers() const { return ordered_by_callers_; }
   const Grid& grid() const { return grid_; }
@@ -305,7 +315,7 @@ class Contract {
   };
   std::vector<Together> together_;
   std::vector<Spread> spreads_;
-  std::vector<Immaterial> immaterial_;
+  std::vector<Immaterial> immaterial_, own_kernels_;
   std::vector<Lengthening> lengthenings_;
   std::vector<Report> reports_;
   std::vector<Change> named_, promised_;

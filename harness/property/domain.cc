@@ -104,23 +104,51 @@ std::uint64_t Bits::below(std::uint64_t bound) {
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
 }
 
+void Turns::next_case() {
+  if (!picked_.empty()) ++turn_;
+  picked_.clear();
+}
+
 std::uint64_t Turns::pick(std::uint64_t count) {
-  if (count < 2) return 0;
+  const std::uint64_t number = picked_.size();
+  if (choices_.size() <= number) choices_.emplace_back();
+  Choice& choice = choices_[number];
   // Every `count` turns are a round, in which each option comes once. From round to round a choice
   // moves on by its own step: two choices of as many options meet in all pairs.
-  const std::uint64_t number = picks_++;
   std::uint64_t step = 0;
-  for (std::uint64_t round = turn_ / count, digits = number + 1; digits != 0;
-       round /= count, digits /= count)
+  for (std::uint64_t round = count < 2 ? 0 : turn_ / count, digits = number + 1;
+       digits != 0 && count >= 2; round /= count, digits /= count)
     step += round % count * (digits % count);
   Bits order(mix(seed_ + number * kSplitMixStep));
-  std::vector<std::uint64_t> options(count);
-  for (std::uint64_t i = 0; i < count; ++i) {
+  std::vector<std::uint64_t> options(std::max<std::uint64_t>(count, 1));
+  for (std::uint64_t i = 0; i < options.size(); ++i) {
     const std::uint64_t at = order.below(i + 1);
     options[i] = options[at];
     options[at] = i;
   }
-  return options[(turn_ + step) % count];
+  if (choice.used.size() != options.size() || !std::ranges::count(choice.used, false))
+    choice.used.assign(options.size(), false);
+  // Choices of 2 and of 3 options would be tied to each other by those steps: of what the round has
+  // left, the option that brings most new pairs, the one that is due first. A pair of choices that
+  // have few options counts for more, for there are cases enough for all of theirs.
+  constexpr double kNone = -1;
+  double most = kNone;
+  std::uint64_t best = 0;
+  for (std::uint64_t i = 0; i < options.size(); ++i) {
+    const std::uint64_t option = options[(turn_ + step + i) % options.size()];
+    if (choice.used[option]) continue;
+    double fresh = 0;
+    for (std::uint64_t other = 0; other < number; ++other) {
+      if (!choice.met[other].contains({picked_[other], option}))
+        fresh += 1.0 / static_cast<double>(choices_[other].used.size());
+    }
+    if (fresh > most) most = fresh, best = option;
+  }
+  choice.used[best] = true;
+  for (std::uint64_t other = 0; other < number; ++other)
+    choice.met[other].insert({picked_[other], best});
+  picked_.push_back(best);
+  return best;
 }
 
 std::vector<std::int64_t> detail::simpler_integers(std::int64_t value, std::int64_t lo,

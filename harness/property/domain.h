@@ -21,6 +21,8 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -45,16 +47,25 @@ class Bits {
 };
 
 // The cases of a property, and how they choose where each option of a choice is to come before one
-// comes again.
+// comes again, and options of two choices are to meet in as many pairs as the cases have room for.
 class Turns {
  public:
-  // Of the case of number `turn`. The order of a choice's options follows from `seed`.
-  Turns(std::uint64_t turn, std::uint64_t seed) : turn_(turn), seed_(seed) {}
+  // The order of a choice's options follows from `seed`.
+  explicit Turns(std::uint64_t seed) : seed_(seed) {}
+  // The next case begins; without a call pick() is of the first.
+  void next_case();
   // One of `count` options, for the next choice of the case.
   std::uint64_t pick(std::uint64_t count);
 
  private:
-  std::uint64_t turn_, seed_, picks_ = 0;
+  struct Choice {
+    std::vector<bool> used;  // options, in the round that is under way
+    // By the number of an earlier choice, with its option and this choice's: whether they have met.
+    std::map<std::uint64_t, std::set<std::pair<std::uint64_t, std::uint64_t>>> met;
+  };
+  std::uint64_t seed_, turn_ = 0;
+  std::vector<Choice> choices_;
+  std::vector<std::uint64_t> picked_;  // in this case, by choice
 };
 
 // `value`, whose shrinks are simpler(value), whose shrinks are simpler() of these, and so on.

@@ -72,8 +72,9 @@ TEST(Bits, BelowStaysBelowAndMeetsEveryValue) {
 TEST(Turns, EveryOptionComesBeforeOneComesAgain) {
   std::set<std::pair<std::uint64_t, std::uint64_t>> pairs;
   std::set<std::uint64_t> round_of_five, round_of_three;
+  Turns turns(7);
   for (std::uint64_t turn = 0; turn < 30; ++turn) {
-    Turns turns(turn, 7);
+    turns.next_case();
     const std::uint64_t five = turns.pick(5), again = turns.pick(5), three = turns.pick(3);
     EXPECT_LT(five, 5u);
     EXPECT_TRUE(round_of_five.insert(five).second) << turn;
@@ -85,13 +86,34 @@ TEST(Turns, EveryOptionComesBeforeOneComesAgain) {
   EXPECT_EQ(pairs.size(), 25u) << "two choices are not tied to each other";
 }
 
+// As of a tensor copy: 9 elements, im2col or not, 3 interleaves, 4 swizzles, 2 fills. Twenty cases
+// have room for all pairs but those with an element.
+TEST(Turns, ChoicesOfSeveralSizesMeetInAllPairs) {
+  constexpr std::array<std::uint64_t, 5> kCounts = {9, 2, 3, 4, 2};
+  for (const std::uint64_t seed : {1u, 2u, 3u, 7u, 99u}) {
+    Turns turns(seed);
+    std::set<std::array<std::uint64_t, 4>> pairs;  // choice, its option, another choice, its option
+    for (int turn = 0; turn < 20; ++turn) {
+      turns.next_case();
+      std::array<std::uint64_t, 5> picked;
+      for (std::size_t i = 0; i < kCounts.size(); ++i) picked[i] = turns.pick(kCounts[i]);
+      for (std::size_t i = 1; i < kCounts.size(); ++i) {
+        for (std::size_t j = i + 1; j < kCounts.size(); ++j)
+          pairs.insert({i, picked[i], j, picked[j]});
+      }
+    }
+    EXPECT_EQ(pairs.size(), 2u * 3 + 2 * 4 + 2 * 2 + 3 * 4 + 3 * 2 + 4 * 2) << seed;
+  }
+}
+
 TEST(Turns, AreTakenByTheChoicesOfACase) {
   std::set<int> blocks;
   std::set<Edge> edges;
   const auto make = [] { return std::make_unique<detail::BoxedCase<Sample>>(); };
   rc::Random random(1);
+  Turns turns(7);
   for (std::uint64_t turn = 0; turn < 12; ++turn) {
-    Turns turns(turn, 7);
+    turns.next_case();
     const auto drawn = detail::draw_case(make, random.split(), rc::kNominalSize, &turns);
     const auto& c = static_cast<const detail::BoxedCase<Sample>&>(*drawn.value()).value;
     EXPECT_TRUE(blocks.insert(c.block).second) << turn;

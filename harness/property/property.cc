@@ -185,11 +185,12 @@ void PropertyRun::run_given(const std::string& text) {
 
 void PropertyRun::run_drawn() {
   rc::Random random(result_.seed);
+  Turns turns(result_.seed);
   for (int i = 0; i < options_.cases; ++i) {
     // As RapidCheck has it: generators that heed the size begin with small values.
     const int size =
         options_.cases == 1 ? rc::kNominalSize : rc::kNominalSize * i / (options_.cases - 1);
-    Turns turns(static_cast<std::uint64_t>(i), result_.seed);
+    turns.next_case();
     const auto drawn =
         detail::draw_case(type_.make, random.split(), size, options_.in_turns ? &turns : nullptr);
     if (holds(*drawn.value())) continue;

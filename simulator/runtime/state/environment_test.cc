@@ -84,6 +84,14 @@ TEST(Environment, EverySettingIsRead) {
   EXPECT_TRUE(s.launch_blocking);
 }
 
+// Anything but a number from 1 on means no.
+TEST(Environment, LaunchesBlockWhereTheVariableSaysSo) {
+  for (const char* no : {"0", "", "yes", "-1", ":"})
+    EXPECT_FALSE(accepted({{"CUDA_LAUNCH_BLOCKING", no}}).launch_blocking) << no;
+  for (const char* yes : {"1", "9", "2 "})
+    EXPECT_TRUE(accepted({{"CUDA_LAUNCH_BLOCKING", yes}}).launch_blocking) << yes;
+}
+
 TEST(Environment, AnUnknownDeviceListsTheKnown) {
   const std::string error = refused("LOCKSTEP_DEVICE", "sm_91");
   for (const Profile& p : profiles()) EXPECT_NE(error.find(p.name), std::string::npos) << p.name;

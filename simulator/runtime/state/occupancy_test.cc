@@ -60,6 +60,7 @@ TEST(Occupancy, RegistersLimitWarps) {
 TEST(Occupancy, DependsOnTheDevice) {
   EXPECT_EQ(on("sm_75", 10, 0, 1024), 1);
   EXPECT_EQ(on("sm_75", 10, 0, 32), 16);
+  EXPECT_EQ(on("sm_90", 10, 46000, 32), 4) << "five, but for the kibibyte that each reserves";
   EXPECT_EQ(on("sm_80", 10, 0, 32), 32);
   EXPECT_EQ(on("sm_89", 10, 0, 256), 6);
   EXPECT_EQ(on("sm_89", 10, 0, 32), 24);

@@ -132,6 +132,17 @@ CUDA_TEST(Launch, AttributesOfAFunctionAreOfTheDeviceThatWasCurrent) {
   }
 }
 
+// -1 is the default.
+CUDA_TEST(Launch, ACarveoutIsAPercentageOrTheDefault) {
+  const void* const f = kernels::dynamic_shared_function();
+  for (const int value : {-1, 0, 100})
+    EXPECT_CUDA(cudaSuccess,
+                cudaFuncSetAttribute(f, cudaFuncAttributePreferredSharedMemoryCarveout, value));
+  for (const int value : {-2, 101})
+    EXPECT_CUDA(cudaErrorInvalidValue,
+                cudaFuncSetAttribute(f, cudaFuncAttributePreferredSharedMemoryCarveout, value));
+}
+
 CUDA_TEST(Launch, LimitsAreOfTheDeviceThatWasCurrent) {
   int devices = 0;
   ASSERT_CUDA(cudaSuccess, cudaGetDeviceCount(&devices));

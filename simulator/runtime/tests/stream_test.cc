@@ -279,12 +279,19 @@ CUDA_TEST(Device, NumbersAreChecked) {
   EXPECT_CUDA(cudaSuccess, cudaDeviceGetPCIBusId(text, sizeof text, 0));
   EXPECT_CUDA(cudaSuccess, cudaDeviceGetByPCIBusId(&value, text));
   EXPECT_EQ(value, 0);
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaDeviceGetPCIBusId(text, 5, 0));
+  // "0000:01:00.0" and its end take 13 characters; the domain may be left out.
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaDeviceGetPCIBusId(text, 12, 0));
+  EXPECT_CUDA(cudaSuccess, cudaDeviceGetPCIBusId(text, 13, 0));
+  EXPECT_EQ(std::string(text).size(), 12u);
+  EXPECT_CUDA(cudaSuccess, cudaDeviceGetByPCIBusId(&value, std::string(text).substr(5).c_str()));
+  EXPECT_CUDA(cudaErrorInvalidDevice, cudaDeviceGetByPCIBusId(&value, "0000:99:00.0"));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaSetDeviceFlags(77777));
 }
 
 CUDA_TEST(Device, IsNoPeerOfItself) {
   int can = 9;
+  EXPECT_CUDA(cudaErrorInvalidDevice,
+              cudaDeviceGetP2PAttribute(&can, cudaDevP2PAttrAccessSupported, 0, 0));
   EXPECT_CUDA(cudaSuccess, cudaDeviceCanAccessPeer(&can, 0, 0));
   EXPECT_EQ(can, 0);
   EXPECT_CUDA(cudaErrorPeerAccessUnsupported, cudaDeviceEnablePeerAccess(0, 0));
