@@ -1,0 +1,3 @@
+#include "lockstep_json_instances.h"
+
+LOCKSTEP_JSON_INSTANCES()
