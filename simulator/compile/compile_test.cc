@@ -55,7 +55,7 @@ TEST(Compile, AnErrorNamesTheFunctionAndTheLineAndFreesTheVariables) {
 constexpr const char* kPartly = R"(
 .func bad()
 {
-multimem.unheard;
+istypep.unheard;
 }
 .func between()
 {
@@ -110,7 +110,7 @@ TEST(Compile, AnUnknownInstructionRefusesWhatMayReachIt) {
     return "none";
   };
   EXPECT_THAT(why("bad"),
-              HasSubstr("bad: PTX line 7, in bad: unknown instruction 'multimem.unheard'"));
+              HasSubstr("bad: PTX line 7, in bad: unknown instruction 'istypep.unheard'"));
   EXPECT_EQ(why("between"), "") << "of functions only what is wrong in them";
   EXPECT_EQ(why("fine"), "");
   EXPECT_THAT(why("a"), HasSubstr("bad: PTX line 7"));

@@ -37,6 +37,7 @@ void lower(FunctionBuilder& b, const Instruction& i) {
     case Category::kVideo: return lower_compute(b, i);
     case Category::kLoadStore: return lower_load_store(b, i);
     case Category::kAtomic: return lower_atomic(b, i);
+    case Category::kMultimem: return lower_multimem(b, i);
     case Category::kAddress: return lower_address(b, i);
     case Category::kClusterAddress: return lower_cluster_address(b, i);
     case Category::kCachePolicy: return lower_cache_policy(b, i);

@@ -177,4 +177,35 @@ void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
   return;
 }
 
+void lower_multimem(FunctionBuilder& b, const Instruction& i) {
+  const isa::Modifiers& m = i.modifiers;
+  program::Multimem access;
+  access.what = i.opcode == Opcode::k_multimem_ld_reduce ? program::Multimem::What::kLoadReduce
+                : i.opcode == Opcode::k_multimem_st      ? program::Multimem::What::kStore
+                                                         : program::Multimem::What::kReduce;
+  const bool loads = access.what == program::Multimem::What::kLoadReduce;
+  access.space = space_of(m);
+  access.address = b.further_address(i, i.operands[loads ? 1 : 0], access.space);
+  access.reduction = m.atom;
+  access.type = m.type;
+  access.wide_sum = m.variant == 1;
+  access.elements = m.vector;
+  access.order = ordering(m);
+  if (access.what == program::Multimem::What::kReduce) access.order |= program::kStrong;
+  std::vector<OperandUse> uses{{access.address.slot, Role::kAddress}};
+  const Operand& data = i.operands[loads ? 0 : 1];
+  for (std::uint32_t e = 0; e < access.elements; ++e) {
+    const Operand& o = data.kind == Operand::Kind::kVector ? data.elements[e] : data;
+    access.data[e] = loads ? b.optional_destination(o) : b.source(i, o, isa::size_of(access.type));
+    uses.push_back({access.data[e], loads ? Role::kWrite : Role::kValue});
+  }
+  Op op;
+  op.kind = OpKind::kMemory;
+  b.set_action(op, Action::kMultimem);
+  op.scope = scope_of(m);
+  op.as<program::SideDataFields>().set_index(b.program().multimem.size());
+  b.program().multimem.push_back(access);
+  b.emit(i, op, loads ? ValidityTransfer::kFresh : ValidityTransfer::kControl, std::move(uses));
+}
+
 }  // namespace lockstep::compile

@@ -74,6 +74,10 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice dev
       *value = 1;
       return cudaSuccess;
     }
+    if (which == CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED && value != nullptr) {
+      *value = Runtime::get().settings.profile->compute_capability() >= 90;
+      return cudaSuccess;
+    }
     // What the runtime has no names for.
     const bool of_streams = which == CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS ||
                             which == CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR;

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "simulator/driver/call.h"
+#include "simulator/driver/virtual_memory.h"
 #include "simulator/runtime/work/executor.h"
 
 using namespace lockstep::driver;
@@ -14,57 +15,7 @@ using lockstep::memory::Address;
 
 namespace {
 
-// As on every device since sm_70.
-constexpr std::size_t kGranularity = std::size_t{2} << 20;
-
-// Physical memory (cuMemCreate). It lives while the program holds it or it is mapped.
-struct Physical {
-  std::size_t bytes = 0;
-  CUmemAllocationProp properties{};
-  unsigned held = 1;
-  bool mapped = false;
-  std::vector<std::byte> contents;  // while it is not mapped, if it was
-  int device() const { return properties.location.id; }
-};
-
-struct Mapping {
-  std::size_t bytes = 0;
-  CUmemGenericAllocationHandle handle = 0;
-  bool accessible = false;
-};
-
-// Guarded by the device lock.
-struct State {
-  std::map<Address, std::size_t> reserved;
-  std::map<CUmemGenericAllocationHandle, std::unique_ptr<Physical>> physical;
-  std::map<Address, Mapping> mappings;
-
-  Physical* find(CUmemGenericAllocationHandle handle) {
-    const auto it = physical.find(handle);
-    return it == physical.end() ? nullptr : it->second.get();
-  }
-  // Runs body(address, mapping) for the mappings that make up the range; false, and nothing is run,
-  // where they do not.
-  template <class Body>
-  bool for_each(Address address, std::size_t bytes, Body&& body) {
-    Address at = address;
-    for (auto it = mappings.find(address);
-         it != mappings.end() && it->first == at && at < address + bytes; ++it)
-      at += it->second.bytes;
-    if (at != address + bytes || bytes == 0) return false;
-    for (at = address; at < address + bytes;) {
-      Mapping& mapping = mappings.at(at);
-      const std::size_t own = mapping.bytes;
-      body(at, mapping);
-      at += own;
-    }
-    return true;
-  }
-};
-State& state() {
-  static auto* const all = new State;
-  return *all;
-}
+VirtualMemory& state() { return virtual_memory(); }
 
 void drop_if_unused(Runtime& r, CUmemGenericAllocationHandle handle) {
   Physical* const p = state().find(handle);
@@ -147,6 +98,11 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   return locked("cuMemRelease", Needs::kDriver, [&](Runtime& r, Device&) {
+    if (Multicast* const m = state().find_multicast(handle); m != nullptr && m->held != 0) {
+      --m->held;
+      drop_multicast(handle);
+      return CUDA_SUCCESS;
+    }
     Physical* const p = state().find(handle);
     if (p == nullptr || p->held == 0) return CUDA_ERROR_INVALID_VALUE;
     --p->held;
@@ -159,8 +115,9 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
                   CUmemGenericAllocationHandle handle, unsigned long long flags) {
   return locked("cuMemMap", Needs::kDriver, [&](Runtime& r, Device&) {
     Physical* const p = state().find(handle);
-    if (p == nullptr || offset != 0 || flags != 0 || bytes != p->bytes ||
-        address % kGranularity != 0)
+    Multicast* const m = state().find_multicast(handle);
+    if ((p == nullptr && m == nullptr) || offset != 0 || flags != 0 ||
+        bytes != (p != nullptr ? p->bytes : m->properties.size) || address % kGranularity != 0)
       return CUDA_ERROR_INVALID_VALUE;
     const auto range = state().reserved.upper_bound(address);
     if (range == state().reserved.begin()) return CUDA_ERROR_INVALID_VALUE;
@@ -172,12 +129,13 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
                        (after != state().mappings.begin() &&
                         std::prev(after)->first + std::prev(after)->second.bytes > address);
     if (taken) return CUDA_ERROR_INVALID_VALUE;
-    if (p->mapped) {
+    bool& mapped = p != nullptr ? p->mapped : m->mapped;
+    if (mapped) {
       r.explain("cuMemMap",
                 "memory that is mapped at two addresses is not supported by the simulated GPU");
       return CUDA_ERROR_NOT_SUPPORTED;
     }
-    p->mapped = true;
+    mapped = true;
     state().mappings[address] = {bytes, handle, false};
     return CUDA_SUCCESS;
   });
@@ -202,6 +160,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAcces
     }
     const bool whole = state().for_each(address, bytes, [&](Address at, Mapping& mapping) {
       if (std::exchange(mapping.accessible, true)) return;
+      if (state().find_multicast(mapping.handle) != nullptr) return;
       Physical& p = *state().find(mapping.handle);
       r.memory->back(at, mapping.bytes, p.device());
       if (p.contents.empty()) return;
@@ -210,6 +169,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAcces
       r.memory->mark_written(at, p.contents.size());
       p.contents.clear();
     });
+    refresh_multicast(r);
     return whole ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
 }
@@ -218,17 +178,24 @@ CUresult cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
   return locked("cuMemUnmap", Needs::kDriver, [&](Runtime& r, Device&) {
     lockstep::runtime::run_all(r);
     const bool whole = state().for_each(address, bytes, [&](Address at, Mapping& mapping) {
-      Physical& p = *state().find(mapping.handle);
+      const CUmemGenericAllocationHandle handle = mapping.handle;
+      if (Multicast* const m = state().find_multicast(handle)) {
+        m->mapped = false;
+        state().mappings.erase(at);
+        drop_multicast(handle);
+        return;
+      }
+      Physical& p = *state().find(handle);
       if (mapping.accessible) {
         const std::byte* const begin = r.memory->host(*r.memory->find(at), at);
         if (p.held != 0) p.contents.assign(begin, begin + p.bytes);
         r.memory->unback(at, mapping.bytes);
       }
       p.mapped = false;
-      const CUmemGenericAllocationHandle handle = mapping.handle;
       state().mappings.erase(at);
       drop_if_unused(r, handle);
     });
+    refresh_multicast(r);
     return whole ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
 }
@@ -268,7 +235,11 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void*
       return CUDA_ERROR_INVALID_VALUE;
     }
     *handle = std::prev(after)->second.handle;
-    ++state().find(*handle)->held;
+    if (Multicast* const m = state().find_multicast(*handle)) {
+      ++m->held;
+    } else {
+      ++state().find(*handle)->held;
+    }
     return CUDA_SUCCESS;
   });
 }

@@ -24,6 +24,7 @@ enum class Category : std::uint8_t {
   // Memory (9.7.9) and addresses.
   kLoadStore,
   kAtomic,
+  kMultimem,        // one address, memory of several devices (9.7.9.14)
   kAddress,         // conversions between state spaces
   kClusterAddress,  // addresses in other blocks of the cluster
   kCachePolicy,     // makes a value that only caches look at
@@ -92,9 +93,9 @@ constexpr bool computes(Category c) { return c <= Category::kVideo; }
 // Whether the operand in brackets names memory that the instruction reads or writes when it runs,
 // or a little later.
 constexpr bool accesses_memory(Category c) {
-  return c == Category::kLoadStore || c == Category::kAtomic || c == Category::kMbarrier ||
-         c == Category::kAsyncCopy || c == Category::kTensorCopy || c == Category::kTensorMemory ||
-         c == Category::kMatrixLoadStore;
+  return c == Category::kLoadStore || c == Category::kAtomic || c == Category::kMultimem ||
+         c == Category::kMbarrier || c == Category::kAsyncCopy || c == Category::kTensorCopy ||
+         c == Category::kTensorMemory || c == Category::kMatrixLoadStore;
 }
 
 // Whether threads wait for one another there, or order what they do before with what others do

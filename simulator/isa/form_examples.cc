@@ -51,6 +51,12 @@ std::string vector_of(Type type, int count, int first) {
   return s + "}";
 }
 
+std::string vector_of_bytes(int count, int first) {
+  std::string s = "{";
+  for (int i = 0; i < count; ++i) s += (i ? ", c" : "c") + std::to_string(first + i);
+  return s + "}";
+}
+
 // Two registers of 8 bits: mov.b16 takes no wider ones.
 std::string two_bytes(int first) {
   return "{c" + std::to_string(first) + ", c" + std::to_string(first + 1) + "}";
@@ -68,7 +74,10 @@ std::string operand_text(const OperandRule& rule, const Modifiers& m, int n, boo
   switch (rule.role) {
     case Role::kDestination:
     case Role::kSource:
-      if (const int length = vector_length(rule, m); length != 0) return vector_of(type, length, n);
+      if (const int length = vector_length(rule, m); length != 0) {
+        const bool byte = type == Type::kE4M3 || type == Type::kE5M2;  // of no wider register
+        return byte ? vector_of_bytes(length, n) : vector_of(type, length, n);
+      }
       // From bf16 to 8 bits, and of pairs of fp4, ptxas takes no wider register.
       if (type == Type::kE2M1x2 ||
           (rule.role == Role::kDestination && size_of(type) == 1 && m.source_type == Type::kBF16))

@@ -468,7 +468,7 @@ std::string explain_no_match(std::string_view opcode) {
 }
 
 bool is_instruction(std::string_view opcode) {
-  constexpr std::string_view kWithoutForms[] = {"istypep", "multimem", "tcgen05"};
+  constexpr std::string_view kWithoutForms[] = {"istypep", "tcgen05"};
   const std::string_view word = first_word(opcode);
   return forms_by_word().contains(word) ||
          std::find(std::begin(kWithoutForms), std::end(kWithoutForms), word) !=
@@ -486,6 +486,7 @@ bool exists_on(const FormRow& row, int number, char suffix) {
     case 'i': return (number == 100 || number == 110) && suffix == 'a';
     case 's': return number / 10 == 10 && suffix != 0;
     case 'w': return suffix == 'a';
+    case 'y': return family ? suffix != 0 : suffix == 'a';
     case 'v': return number / 10 == 10 && suffix == 'a';
     default: return suffix != 0;
   }

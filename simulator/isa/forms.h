@@ -73,6 +73,7 @@ struct FormRow {
 //   'u'  the same, without what is common to a family: only of those with 'a'
 //   'i'  sm_100 and sm_110, with an 'a' behind them
 //   's'  the family of sm_100
+//   'y'  the two families, and of later targets those with an 'a' behind them
 //   'w'  that target and all later ones, with an 'a' behind them
 //   'v'  the same, only of those with 'a'
 bool exists_on(const FormRow& row, int number, char suffix);

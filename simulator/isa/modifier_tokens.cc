@@ -27,7 +27,8 @@ bool is_compare(Opcode op) { return op == Opcode::k_set || op == Opcode::k_setp;
 bool is_atomic(Opcode op) {
   return op == Opcode::k_atom || op == Opcode::k_red || op == Opcode::k_redux_sync ||
          op == Opcode::k_sured || op == Opcode::k_cp_reduce_async_bulk ||
-         op == Opcode::k_cp_reduce_async_bulk_tensor || op == Opcode::k_red_async;
+         op == Opcode::k_cp_reduce_async_bulk_tensor || op == Opcode::k_red_async ||
+         op == Opcode::k_multimem_ld_reduce || op == Opcode::k_multimem_red;
 }
 
 struct Field {
@@ -152,6 +153,8 @@ const std::unordered_map<std::string_view, Field>& plain_tokens() {
       {"swizzle_atomicity", {}},
       {"fill_mode", {}},
       {"cp_mask", {}},
+      {"acc::f16", {}},
+      {"acc::f32", {}},
       {"multicast::cluster::all", {}},
       {"is_canceled", {}},
       {"get_first_ctaid", {}},

@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/memory/multicast.h"
 #include "simulator/memory/partly_written.h"
 
 namespace lockstep::memory {
@@ -63,6 +64,8 @@ class DeviceMemory {
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  MulticastRanges multicast;  // nothing else is at their addresses
 
   // Allocates `size` > 0 bytes of zeros that count as never written, aligned to `alignment` (a
   // power of two, at least 256 for cudaMalloc) and to no more than that, so that code which relies

@@ -72,6 +72,7 @@ enum class Action : std::uint8_t {
   kBulkCommit,
   kBulkWait,
   kTensorCopy,
+  kMultimem,
   kTensorMapReplace,
   kTensorMapCopy,
   // fence.proxy. kTensorMapFence's src[0] + immediate: the map that is acquired.

@@ -62,6 +62,21 @@ struct AsyncStore {
   isa::Type type = isa::Type::kNone;
 };
 
+// Action::kMultimem: multimem.ld_reduce, st and red (PTX ISA 9.7.9.14). SideDataFields: index into
+// Program::multimem.
+struct Multimem {
+  enum class What : std::uint8_t { kLoadReduce, kStore, kReduce };
+  What what = What::kLoadReduce;
+  AddressOperand address;
+  isa::Space space = isa::Space::kNone;  // kGeneric or kGlobal
+  isa::AtomOp reduction = isa::AtomOp::kNone;
+  isa::Type type = isa::Type::kNone;
+  bool wide_sum = false;  // .acc::f32 of 16 bits, .acc::f16 of 8
+  std::uint8_t elements = 1;
+  Slot data[8] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};
+  std::uint8_t order = 0;  // program::MemoryFlags
+};
+
 // Action::kTensorCopy: copies through a tensor map. SideDataFields: index into
 // Program::tensor_copies.
 struct TensorCopy {

@@ -121,14 +121,15 @@ class BranchFields : public Fields {
 
 // An operation with data beside the program: an index into Program::calls (kCall), tables
 // (kBranchTable), bulk_copies (kBulkCopy, kTensorMapCopy), async_stores (kAsyncStore,
-// kBulkStore, kTryCancel), tensor_copies (kTensorCopy) or tensor_operations (of tensor memory).
+// kBulkStore, kTryCancel), tensor_copies (kTensorCopy), multimem (kMultimem) or
+// tensor_operations (of tensor memory).
 class SideDataFields : public Fields {
  public:
   explicit SideDataFields(Op& op) : Fields(op) {}
   static constexpr bool fits(Action a) {
     return a == Action::kCall || a == Action::kBranchTable || a == Action::kBulkCopy ||
            a == Action::kTensorMapCopy || a == Action::kAsyncStore || a == Action::kBulkStore ||
-           a == Action::kTryCancel || a == Action::kTensorCopy ||
+           a == Action::kTryCancel || a == Action::kTensorCopy || a == Action::kMultimem ||
            (a >= Action::kTensorFill && a <= Action::kTensorMultiply);
   }
   std::uint32_t index() const { return word(); }

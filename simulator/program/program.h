@@ -182,6 +182,7 @@ struct Program {
   std::vector<AsyncStore> async_stores;
   std::vector<Matrix> matrices;
   std::vector<TensorCopy> tensor_copies;
+  std::vector<Multimem> multimem;
   std::vector<TensorOperation> tensor_operations;
   std::vector<Slot> slots;                         // operand lists of vector accesses
   std::vector<std::vector<std::uint32_t>> tables;  // brx targets

@@ -374,13 +374,13 @@ TEST(Operands, AVariableStandsWhereItsAddressIsTaken) {
 TEST(Functions, WithAnUnknownInstructionAreUnknownAlone) {
   const Module m = module_of(
       ".func (.param .b32 r) half(.param .b32 x) {\n.reg .b32 %r<2>;\n{ "
-      "multimem.unheard.b32 %r1; "
+      "istypep.unheard.b32 %r1; "
       "}\n@%none bra $nowhere;\n}\n.entry k() { ret; }\n"
       ".entry l() { .reg .b32 %r<2>;\nadd.u32 %r0, {%r1}, %r1; }\n");
   ASSERT_EQ(m.functions.size(), 3u);
   ASSERT_TRUE(m.functions[0].unknown.has_value());
   EXPECT_EQ(m.functions[0].unknown->line, 6);
-  EXPECT_EQ(m.functions[0].unknown->message, "unknown instruction 'multimem.unheard.b32'");
+  EXPECT_EQ(m.functions[0].unknown->message, "unknown instruction 'istypep.unheard.b32'");
   EXPECT_TRUE(m.functions[0].body.empty());
   EXPECT_EQ(m.functions[0].parameters.size(), 1u);
   EXPECT_FALSE(m.functions[1].unknown.has_value());
@@ -393,7 +393,7 @@ TEST(Functions, WithAnUnknownInstructionAreUnknownAlone) {
 TEST(Functions, WithAnotherMistakeRefuseTheModule) {
   for (const char* body :
        {"add.u32 %r1, %none, %r2;", "bra $nowhere;", "call nothing;", "frobnicate.u32 %r1, %r2;",
-        "multimem.unheard; {", ".reg .b32 %r<2>; ]"}) {
+        "istypep.unheard; {", ".reg .b32 %r<2>; ]"}) {
     EXPECT_TRUE(std::holds_alternative<ParseError>(parse(kHeader + kernel(body)))) << body;
   }
 }
@@ -417,7 +417,7 @@ INSTANTIATE_TEST_SUITE_P(
     Refused, Body,
     testing::Values(
         Refused{"frobnicate.u32 %r1, %r2;", "unknown instruction 'frobnicate.u32'"},
-        Refused{"multimem.b32 [%r1], 32;", "unknown instruction 'multimem.b32'"},
+        Refused{"istypep.b32 [%r1], 32;", "unknown instruction 'istypep.b32'"},
         Refused{"tcgen05.unheard.b32 [%r1], %r2;",
                 "'tcgen05.unheard.b32' is not implemented by the simulated GPU"},
         Refused{"add.rn.s32 %r1, %r2, %r3;",

@@ -7,19 +7,19 @@
 
 __global__ void fine(int* out) { *out = 1; }
 
-__global__ void uses_a_multicast_object(int* out) {
-  int sum;
-  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];"
-      : "=r"(sum)
+__global__ void asks_for_a_reference(int* out) {
+  int is;
+  asm("{ .reg .pred q; istypep.texref q, %1; selp.s32 %0, 1, 0, q; }"
+      : "=r"(is)
       : "l"(out));  // planted: unimplemented
-  *out = sum;
+  *out = is;
 }
 
 int main(int argc, char**) {
   int* out = nullptr;
   if (cudaMalloc(&out, sizeof *out) != cudaSuccess) return 3;
   if (argc > 1) {
-    uses_a_multicast_object<<<1, 1>>>(out);
+    asks_for_a_reference<<<1, 1>>>(out);
   } else {
     fine<<<1, 1>>>(out);
   }

@@ -3,6 +3,7 @@
 #include "simulator/engine/ops/alu/alu.h"
 #include "simulator/engine/ops/async/async_copy.h"
 #include "simulator/engine/ops/async/mbarrier.h"
+#include "simulator/engine/ops/async/multimem.h"
 #include "simulator/engine/ops/async/proxy_fences.h"
 #include "simulator/engine/ops/async/tensor_copy.h"
 #include "simulator/engine/ops/control/control.h"
@@ -73,6 +74,7 @@ class EngineHandlers final : public program::Handlers {
       case Action::kBulkCommit: return &run_bulk_commit;
       case Action::kBulkWait: return &run_bulk_wait;
       case Action::kTensorCopy: return &run_tensor_copy;
+      case Action::kMultimem: return &run_multimem;
       case Action::kTensorMapReplace: return &run_tensor_map_replace;
       case Action::kTensorMapCopy: return &run_tensor_map_copy;
       case Action::kProxyFence: return &run_proxy_fence;

@@ -391,7 +391,7 @@ TEST(Modules, AKernelWithAnUnknownInstructionRefusesItselfAlone) {
   Machine gpu;
   const std::string text = testing::module_text(
       ".visible .global .u32 value = 7;\n"
-      ".visible .entry bad()\n{\nmultimem.unheard;\n}\n"
+      ".visible .entry bad()\n{\nistypep.unheard;\n}\n"
       ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<2>; .reg .b64 %d<2>;\nld.global.u32 "
       "%r1, [value];\nld.param.u64 %d1, [out];\n"
       "st.global.u32 [%d1], %r1;\nret;\n}\n");
@@ -403,7 +403,7 @@ TEST(Modules, AKernelWithAnUnknownInstructionRefusesItselfAlone) {
   EXPECT_EQ(gpu.module->refusals()[0].function, "bad");
   ASSERT_NE(gpu.module->find_kernel("bad"), nullptr);
   EXPECT_THAT(gpu.module->find_kernel("bad")->refusal()->message,
-              HasSubstr("unknown instruction 'multimem.unheard'"));
+              HasSubstr("unknown instruction 'istypep.unheard'"));
   EXPECT_EQ(gpu.module->find_kernel("k")->refusal(), nullptr);
   EXPECT_NE(gpu.module->find_variable("value"), nullptr);
   const auto out = gpu.unwritten(4);

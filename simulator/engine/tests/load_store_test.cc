@@ -47,8 +47,8 @@ TEST(Load, AnInstructionThatPtxDoesNotKnowIsRefused) {
   Machine gpu;
   EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<2>; frobnicate.u32 %r0, %r1; ret; }"),
               HasSubstr("frobnicate"));
-  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<9>; multimem.query; ret; }"),
-              HasSubstr("in k: unknown instruction 'multimem.query'"));
+  EXPECT_THAT(gpu.refusal(".visible .entry k() { .reg .b32 %r<9>; istypep.query; ret; }"),
+              HasSubstr("in k: unknown instruction 'istypep.query'"));
 }
 
 // Sizes that no device has, and that 32 bits do not hold.

@@ -51,6 +51,7 @@ const std::set<Action>& expected() {
       Action::kAsyncStore,
       Action::kBulkStore,
       Action::kTensorCopy,
+      Action::kMultimem,
       Action::kTensorMapReplace,
       Action::kTensorMapCopy,
       Action::kSurfaceStore,

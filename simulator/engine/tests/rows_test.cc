@@ -58,6 +58,9 @@ bool always_a_finding(const isa::FormRow& row) {
     case isa::Opcode::k_cp_async_bulk_tensor:
     case isa::Opcode::k_cp_reduce_async_bulk_tensor:
     case isa::Opcode::k_cp_async_bulk_prefetch_tensor:
+    case isa::Opcode::k_multimem_ld_reduce:  // of a multicast object: multimem_test.cc
+    case isa::Opcode::k_multimem_red:
+    case isa::Opcode::k_multimem_st:
     case isa::Opcode::k_tensormap_replace:
     case isa::Opcode::k_tensormap_cp_fenceproxy:
     case isa::Opcode::k_trap:

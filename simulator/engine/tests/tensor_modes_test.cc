@@ -493,7 +493,7 @@ JUDGES(TensorModes, Im2colAlongOneDimensionIsAsTheModelSays,
        "group::1");
 TEST_F(TensorModes, Im2colAlongOneDimensionIsAsTheModelSays) {
   Random r(6);
-  for (int i = 0; i < 240; ++i) {
+  for (int i = 0; i < 120; ++i) {
     const Copy c = random_copy(r, i % 2 ? TensorMode::kIm2colW : TensorMode::kIm2colW128, false,
                                any_type(i / 2));
     const std::string end = i % 3 == 2 ? ".cta_group::1" : "";

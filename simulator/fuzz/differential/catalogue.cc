@@ -122,6 +122,8 @@ std::string_view never_because(const isa::FormRow& row) {
       if (row.opcode == Opcode::k_st_async || row.opcode == Opcode::k_red_async)
         return "comes with the phase of an mbarrier; async_store_test judges it";
       break;
+    case isa::Category::kMultimem:
+      return "needs a multicast object, which the host makes; multimem_test judges it";
     case isa::Category::kTensorMemory:
       return "is of tensor memory; tensor_memory_test and tensor_multiply_test judge it";
     case isa::Category::kTensorCopy:

@@ -7,7 +7,7 @@ __global__ void fine(int* p) { *p = 1; }
 
 __global__ void odd(int* p) {
   int x;  // below: the line of the refusal
-  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];" : "=r"(x) : "l"(p));
+  asm("{ .reg .pred q; istypep.texref q, %1; selp.s32 %0, 1, 0, q; }" : "=r"(x) : "l"(p));
   *p = x;
 }
 

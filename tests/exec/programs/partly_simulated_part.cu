@@ -2,7 +2,7 @@
 
 __global__ void odd(int* p) {
   int x;
-  asm("multimem.ld_reduce.relaxed.sys.global.add.u32 %0, [%1];" : "=r"(x) : "l"(p));
+  asm("{ .reg .pred q; istypep.texref q, %1; selp.s32 %0, 1, 0, q; }" : "=r"(x) : "l"(p));
   *p = x;
 }
 
