@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <ctime>
 #include <string>
 
 namespace lockstep {
@@ -121,6 +123,27 @@ TEST(Waivers, LeaveOtherPropertiesAndVerdictsAlone) {
 TEST(Waivers, TodayIsADate) {
   EXPECT_THAT(today_utc(), SizeIs(10));
   EXPECT_GT(today_utc(), "2026-01-01");
+}
+
+std::string today_in(const char* zone) {
+  setenv("TZ", zone, 1);
+  tzset();
+  std::string today = today_utc();
+  unsetenv("TZ");
+  tzset();
+  return today;
+}
+
+// The dates of these two zones always differ.
+TEST(Waivers, TodayIsThatOfUtcInEveryTimeZone) {
+  std::string today, east, west;
+  do {  // again if midnight passes
+    today = today_utc();
+    east = today_in("UTC-14");
+    west = today_in("UTC+12");
+  } while (today_utc() != today);
+  EXPECT_EQ(east, today);
+  EXPECT_EQ(west, today);
 }
 
 }  // namespace waivers_test

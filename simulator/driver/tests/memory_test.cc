@@ -138,6 +138,39 @@ CUDA_TEST(DriverVirtualMemory, IsReservedMappedAndReached) {
   GOOD(cuMemAddressFree(range, 4 * piece));
 }
 
+// CUDA Driver API, cuMemRetainAllocationHandle: each handle that it returns has to be released.
+CUDA_TEST(DriverVirtualMemory, IsHeldUntilEachHolderHasReleasedIt) {
+  start();
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+  std::size_t piece = 0;
+  GOOD(cuMemGetAllocationGranularity(&piece, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  CUdeviceptr range = 0;
+  GOOD(cuMemAddressReserve(&range, piece, 0, 0, 0));
+  CUmemGenericAllocationHandle made = 0, retained = 0;
+  GOOD(cuMemCreate(&made, piece, &properties, 0));
+  GOOD(cuMemMap(range, piece, 0, made, 0));
+  const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, {0}},
+                               CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  GOOD(cuMemSetAccess(range, piece, &access, 1));
+  GOOD(cuMemsetD32(range, 0x1234, 4));
+  // An address within the mapping will do.
+  GOOD(cuMemRetainAllocationHandle(&retained, reinterpret_cast<void*>(range + piece - 1)));
+  EXPECT_EQ(retained, made);
+  GOOD(cuMemRelease(made));
+  GOOD(cuMemUnmap(range, piece));
+  // Nothing maps it, and one holder is left.
+  GOOD(cuMemMap(range, piece, 0, retained, 0));
+  GOOD(cuMemSetAccess(range, piece, &access, 1));
+  EXPECT_EQ(words_at(range, 4), std::vector<unsigned>(4, 0x1234));
+  GOOD(cuMemUnmap(range, piece));
+  GOOD(cuMemRelease(retained));
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE,
+            cuMemRetainAllocationHandle(&retained, reinterpret_cast<void*>(range)));
+  GOOD(cuMemAddressFree(range, piece));
+}
+
 CUDA_TEST(DriverCopy, MovesLinesRowsAndBoxes) {
   start();
   std::vector<unsigned> values(24);

@@ -451,14 +451,20 @@ TEST(Grid, SpecialRegistersNameEveryThreadOnce) {
   atom.global.add.u32 %r16, [%rd3], 1;
   ret;
 })");
-  for (const auto seed : kSeeds) {
-    gpu.config.schedule_seed = seed;
-    gpu.config.host_threads = 2;
-    const std::size_t n = 3 * 2 * 4 * 7 * 5 * 3;
-    const auto out = gpu.buffer(std::vector<std::uint32_t>(n, 0));
-    const Outcome o = gpu.launch("k", Dim3{3, 2, 4}, Dim3{7, 5, 3}, out);
-    EXPECT_FALSE(o.failed()) << text(o);
-    EXPECT_THAT(gpu.fetch<std::uint32_t>(out, n), Each(1u)) << "seed " << seed;
+  const Dim3 grid{3, 2, 4};
+  // Sides that are powers of two and others; of one, two and three dimensions.
+  for (const Dim3 block : {Dim3{7, 5, 3}, Dim3{8, 2, 4}, Dim3{16, 3, 1}, Dim3{6, 4, 1},
+                           Dim3{32, 2, 2}, Dim3{1, 1, 64}, Dim3{2, 1, 33}, Dim3{100, 1, 1}}) {
+    for (const auto seed : kSeeds) {
+      gpu.config.schedule_seed = seed;
+      gpu.config.host_threads = 2;
+      const std::size_t n = grid.count() * block.count();
+      const auto out = gpu.buffer(std::vector<std::uint32_t>(n, 0));
+      const Outcome o = gpu.launch("k", grid, block, out);
+      EXPECT_FALSE(o.failed()) << text(o);
+      EXPECT_THAT(gpu.fetch<std::uint32_t>(out, n), Each(1u))
+          << "seed " << seed << ", blocks of " << block.x << " x " << block.y << " x " << block.z;
+    }
   }
 }
 

@@ -260,12 +260,14 @@ void check_order(Runtime& runtime, const char* api_name, const Operation& operat
 }
 
 engine::OperationPlace place_of(const Runtime& runtime, const Operation& operation) {
-  return {operation.lane,
-          operation.sequence,
-          operation.before.values(),
-          runtime.order.settled().values(),
-          operation.stream,
-          runtime.order.several_streams()};
+  engine::OperationPlace place;
+  place.lane = operation.lane;
+  place.sequence = operation.sequence;
+  place.before = operation.before.values();
+  place.settled = runtime.order.settled().values();
+  place.stream = operation.stream;
+  place.several_streams = runtime.order.several_streams();
+  return place;
 }
 
 std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,
