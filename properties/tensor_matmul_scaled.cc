@@ -151,6 +151,10 @@ std::int64_t extent(std::int64_t rows, std::int64_t columns, std::int64_t stride
 template <class Make>
 Call<TensorMatmulScaled> call_with(const ScaledCase& c, Make operands) {
   Call<TensorMatmulScaled> call("tensor_matmul_scaled");
+  for (const cudaDeviceAttr property :
+       {cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMinor,
+        cudaDevAttrMultiProcessorCount})
+    call.reads(property);
   const std::int64_t scales = c.scales();
   auto& [element, a, a_scales, b, b_scales, addend, d] = call.arguments(
       c.element, Input{nullptr, c.m, c.k, c.a_stride()},
