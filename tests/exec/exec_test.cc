@@ -681,7 +681,7 @@ TEST(Record, OutlivesAProgramThatClosesItsFiles) {
 // What the simulated GPU writes by itself does not end the program: on a GPU it would go on.
 TEST(Record, IsKeptWhereFindingsCannotBePrinted) {
   const std::string j = scratch("unprinted.json"), log = scratch("log");
-  for (const std::string& where : {"2>&1 | true", "2>/dev/full", "2>&-"}) {
+  for (const std::string where : {"2>&1 | true", "2>/dev/full", "2>&-"}) {
     const Outcome o = run("exec --report=" + j + " -- sh -c 'sleep 0.1; " + program("faulty") +
                           " malloc race race store " + where + "; true'");
     EXPECT_EQ(o.status, 86) << where << o.err;

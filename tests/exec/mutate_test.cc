@@ -233,7 +233,9 @@ TEST(Mutate, LeavesOutWhatOrdersOperations) {
   };
   std::map<std::string, int> killed;
   for (const auto& [what, status] : needed.verdicts()) {
-    if (has_effect(what)) EXPECT_NE(status, "Survived") << what << "\n" << needed.out;
+    if (has_effect(what)) {
+      EXPECT_NE(status, "Survived") << what << "\n" << needed.out;
+    }
     for (const char* change : {"the wait is left out", "is recorded before", "another stream",
                                "the first edge is left out"})
       killed[change] += status != "Survived" && has(what, change);

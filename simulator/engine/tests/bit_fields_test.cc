@@ -128,10 +128,11 @@ TEST(BitFields, WhatIsCutAwayDoesNotCountAndWhatIsLeftDoes) {
         std::uint32_t result = 0;
         const Outcome o = fields.run(mask, garbage, &result);
         found |= o.failed();
-        if (o.failed())
+        if (o.failed()) {
           EXPECT_EQ(o.findings[0].access.site.instruction, "st.global.u32")
               << "where the result is stored\n"
               << text(o);
+        }
         results.insert(result);
       }
       EXPECT_EQ(found, results.size() > 1)

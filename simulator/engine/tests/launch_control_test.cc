@@ -107,7 +107,9 @@ TEST(LaunchControl, EveryPlaceIsDoneOnce) {
           EXPECT_EQ(gpu.fetch<std::uint32_t>(out, 60), std::vector<std::uint32_t>(60, 1));
           const std::uint32_t count = gpu.fetch<std::uint32_t>(begun, 1)[0];
           EXPECT_GE(count, blocks);
-          if (threads == 1 && seed == 0) EXPECT_LT(count, 60u);
+          if (threads == 1 && seed == 0) {
+            EXPECT_LT(count, 60u);
+          }
         }
       }
     }

@@ -250,7 +250,9 @@ TEST(MatrixNarrow, EightBitsAndFewer) {
         c.k = 16;
         c.opcode = "mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4" + types(c);
         EXPECT_EQ(run(c, seed++), 128u);
-        if (!half) EXPECT_EQ(run(c, seed++, 100), 128u);
+        if (!half) {
+          EXPECT_EQ(run(c, seed++, 100), 128u);
+        }
       }
     }
   }

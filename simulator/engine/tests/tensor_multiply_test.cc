@@ -37,8 +37,7 @@ constexpr Factor kF16{"f16", 0, 16, 16, false, 16}, kBF16{"f16", 1, 16, 16, fals
 double value(const Factor& f, std::uint32_t bits) {
   const std::string kind = f.kind;
   if (kind == "i8")
-    return f.code == 0 ? double{static_cast<std::uint8_t>(bits)}
-                       : double{static_cast<std::int8_t>(bits)};
+    return f.code == 0 ? static_cast<std::uint8_t>(bits) : static_cast<std::int8_t>(bits);
   int exponent_bits = 8, fraction_bits = 23;
   if (kind == "f16") exponent_bits = f.code == 0 ? 5 : 8, fraction_bits = f.code == 0 ? 10 : 7;
   if (kind == "f8f6f4") {

@@ -24,6 +24,9 @@ class PerThreadDefaultStream {
 
 template <auto function>
 struct WithPerThreadStream;
+// The variants of deprecated functions belong to the API too.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 template <class Result, class... Arguments, Result (*function)(Arguments...)>
 struct WithPerThreadStream<function> {
   static Result call(Arguments... arguments) {
@@ -31,6 +34,7 @@ struct WithPerThreadStream<function> {
     return function(arguments...);
   }
 };
+#pragma GCC diagnostic pop
 
 }  // namespace lockstep::runtime
 

@@ -139,7 +139,7 @@ TEST(ConvertNarrow, PowersOfTwo) {
   std::vector<Bits> near = special_f32();
   for (int e = -149; e <= 127; ++e) {
     const auto v = static_cast<float>(std::ldexp(1.0, e));
-    for (const float x : {v, std::nextafter(v, 0.0f), std::nextafter(v, 1e39f)}) {
+    for (const float x : {v, std::nextafter(v, 0.0f), std::nextafter(v, HUGE_VALF)}) {
       near.push_back(as_bits(x));
       near.push_back(as_bits(-x));
     }
