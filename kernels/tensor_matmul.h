@@ -10,9 +10,9 @@
 // unit's own (docs/reference/matrix.md) and differs between generations. Behind the last product
 // come zeros up to a multiple of the instruction's k: 32 bytes of a row. They change nothing but
 // the sign of a zero. Results do not depend on the launch's shape or schedule, nor on strides and
-// alignment. Paths agree bit for bit on an element type that they share, with one exception: e4m3,
-// of which wgmma and tcgen05 have a unit of their own. Where they exist, and on sm_110, mma of e4m3
-// is two steps of the unit of f16. k = 0 gives C, bit for bit.
+// alignment. Paths agree bit for bit on an element type that they share, except e4m3: wgmma and
+// tcgen05 have a unit of their own for it. Where they exist, and on sm_110, mma of e4m3 is two
+// steps of the unit of f16. k = 0 gives C, bit for bit.
 //
 // Any m, n, k, strides and alignment. Rows that begin at multiples of 16 bytes are the fast way:
 // cp.async of 16 bytes, or the tensor copies of wgmma and tcgen05. mma falls back to cp.async of 4

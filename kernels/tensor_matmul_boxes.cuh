@@ -214,9 +214,9 @@ struct Ring {
   __device__ unsigned char* rest() const { return stages + S::kStages * (S::kStageBytes + 16); }
 };
 
-// One stage of a tile, by the elected thread (`leads`) or all threads of the warpgroup: rows of A,
-// and of B what the block has in its shared memory. That is all of the cluster's columns, of which
-// each block brings a part to all; or the block's own part.
+// One stage of a tile, by the elected thread (`leads`) or all threads of the warpgroup: rows of A
+// and columns of B. If the blocks of a cluster share B, each block copies its part to all of them.
+// Otherwise a block copies its own columns alone.
 template <class Step, class S, MatrixElement kElement>
 __device__ void produce(const Ring<S>& ring, unsigned stage, const Tile& tile, std::int64_t k,
                         const TensorMatmulArguments& p, const CUtensorMap& map_a,

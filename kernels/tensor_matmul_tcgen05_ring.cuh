@@ -10,9 +10,10 @@
 // The mbarriers: `full` and `empty` of each stage; `ready` of an accumulator, which has C, and
 // `done`, which has D; `answered` and `taken` of an answer about more work.
 //
-// A pair multiplies 256 rows of A by the columns of B, of which each block has half in its shared
-// memory. Block 0 multiplies, and asks for work, for both. Block 1 hands on that its stages are
-// full. Who is done with something says so to both.
+// A pair multiplies 256 rows of A by the columns of B. Each block holds half of the columns in its
+// shared memory. Block 0 multiplies, and asks for work, for both. Block 1 signals to block 0 that
+// its stages are full. The commits of products arrive in both blocks, at `empty` and `done`. Both
+// blocks arrive at `ready` and `taken` of block 0.
 #pragma once
 
 #include "kernels/tensor_matmul_tcgen05.cuh"
@@ -58,8 +59,8 @@ __device__ std::int64_t next_item(const Places<S>& at, unsigned round) {
   return first < 0 ? -1 : first / S::kBlocks;
 }
 
-// Visits the tiles of the block's own item, and of those that it takes, by whole warps, of which
-// one lane says that an answer is taken, or by a thread `alone`.
+// Visits the tiles of the block's own item and of those that it takes. Whole warps call it, or one
+// thread `alone`. One lane of a warp arrives at `taken`.
 template <class Step, class S, class Visit>
 __device__ void each_tile(const Places<S>& at, const TensorMatmulArguments& p, unsigned rank,
                           bool alone, Visit visit) {

@@ -162,8 +162,8 @@ class DeviceMemory {
   std::uint64_t* race_shadow(Address address) const { return race_ + ((address - begin_) >> 2); }
 
   // Forgets all that the race checker has recorded, on up to `threads` host threads. No kernel may
-  // be running, or the caller keeps them all from recording. A shadow of which half is in memory
-  // keeps its pages; another returns them to the system.
+  // be running, or the caller keeps them all from recording. A shadow that is at least half
+  // in memory keeps its pages. Any other returns them to the system.
   void clear_race_shadow(unsigned threads = 1);
   // Numbers that the race checker gives its records, in order, since the shadow was last cleared: 0
   // is none.

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "simulator/coverage/judged.h"
+#include "simulator/engine/tests/random.h"
 #include "simulator/engine/tests/testing.h"
 #include "simulator/memory/tensor_map.h"
 #include "simulator/splitmix64.h"
@@ -19,25 +20,13 @@ using memory::TensorMap;
 using memory::TensorType;
 using ::testing::HasSubstr;
 using testing::Machine;
+using testing::Random;
 using testing::text;
 using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint32_t kWindow = 16 << 10;  // of shared memory
 constexpr std::uint32_t kMargin = 4096, kTensor = 64 << 10;
 constexpr std::uint8_t kBefore = 0xab;
-
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::int64_t between(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(next_mixed(state_) %
-                                           static_cast<std::uint64_t>(high - low + 1));
-  }
-  bool one_in(std::int64_t n) { return between(1, n) == 1; }
-
- private:
-  std::uint64_t state_;
-};
 
 struct Copy {
   TensorMap map;

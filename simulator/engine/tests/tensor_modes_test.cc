@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "simulator/coverage/judged.h"
+#include "simulator/engine/tests/random.h"
 #include "simulator/engine/tests/testing.h"
 #include "simulator/memory/tensor_map.h"
 #include "simulator/splitmix64.h"
@@ -21,6 +22,7 @@ using memory::TensorMode;
 using memory::TensorType;
 using ::testing::HasSubstr;
 using testing::Machine;
+using testing::Random;
 using testing::text;
 using Bytes = std::vector<std::uint8_t>;
 
@@ -29,19 +31,6 @@ constexpr std::uint32_t kMargin = 4096, kTensor = 128 << 10;
 constexpr std::int32_t kU4 = static_cast<std::int32_t>(TensorType::k16U4Align8),
                        kU4Padded = static_cast<std::int32_t>(TensorType::k16U4Align16),
                        kU6 = static_cast<std::int32_t>(TensorType::k16U6Align16);
-
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::int64_t between(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(next_mixed(state_) %
-                                           static_cast<std::uint64_t>(high - low + 1));
-  }
-  bool one_in(std::int64_t n) { return between(1, n) == 1; }
-
- private:
-  std::uint64_t state_;
-};
 
 struct Copy {
   TensorMap map;
