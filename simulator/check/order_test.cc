@@ -143,6 +143,26 @@ TEST_F(InABlock, ABarrierIsAFenceForTheReadsBeforeIt) {
   EXPECT_TRUE(is_ordered(5, before, 32));
 }
 
+TEST_F(InABlock, ABarrierIsNoFenceForTheReadsOfWarpsThatAreNotThere) {
+  const std::uint32_t before = now(0);
+  fence(0);
+  write(0);
+  read(3);
+  order.arrive(1, 1);
+  order.arrive(2, 1);
+  order.complete(1, 0b110);
+  EXPECT_FALSE(is_ordered(5, before, 64)) << "warp 3 found the write and did not arrive";
+}
+
+TEST_F(InABlock, AnAcquireBySomeLanesIsTheirs) {
+  const std::uint32_t before = now(0);
+  release(0, ~0u);
+  order.acquire(1, 0b101, false, place, Scope::kBlock);
+  EXPECT_TRUE(is_ordered(5, before, 32));
+  EXPECT_FALSE(is_ordered(5, before, 33));
+  EXPECT_TRUE(is_ordered(5, before, 34));
+}
+
 TEST_F(InABlock, LanesThatKnowTheSameAreOneWarpAgain) {
   const std::uint32_t before = now(0);
   release(0, ~0u);
@@ -637,6 +657,23 @@ TEST(AStory, OnlyAnAtomicContinuesTheChainOfARelease) {
   EXPECT_TRUE(hands_on(true, true)) << "an atomic";
   EXPECT_FALSE(hands_on(true, false)) << "a strong store";
   EXPECT_FALSE(hands_on(false, false)) << "a weak store";
+}
+
+// The write before an atomic of the same thread belongs to its chain, weak as it is. Another thread
+// that observes the end of the chain comes after all of it with what it does next (8.9.2, 8.9.6).
+TEST(AStory, AnAtomicContinuesTheChainOfAWeakWriteOfItsOwnThread) {
+  SharedRaces order;
+  order.start(0, 2);
+  Story story;
+  story.reset();
+  Story::Entry other;
+  story.access({.order = &order, .write = true}, 0, 1, true, other);
+  story.access({.order = &order, .strong = true, .write = true, .updates = true, .observes = true},
+               0, 1, true, other);
+  EXPECT_TRUE(story.access({.order = &order, .strong = true}, 1, 1, true, other))
+      << "nothing orders the read itself after the weak write";
+  EXPECT_FALSE(other.strong);
+  EXPECT_FALSE(story.access({.order = &order}, 1, 1, true, other)) << "it has observed the chain";
 }
 
 }  // namespace order_test

@@ -120,7 +120,7 @@ bool SharedRaces::joins_strong_writes(std::uint32_t granule, std::uint32_t threa
       has_fenced(thread))
     return false;
   const std::uint32_t wr = written_[granule];
-  return !now(wr) || ((wr & kStrong) && ((wr & kObserves) != 0) == side.observes);
+  return !now(wr) || (wr & kStrong) != 0;
 }
 
 // Where threads go on with what they read, the last stands for all before it. Otherwise two are
@@ -169,13 +169,11 @@ bool SharedRaces::one_of_any(std::uint32_t granule, std::uint32_t thread, const 
   return found;
 }
 
-bool SharedRaces::after_reads(std::uint32_t granule, std::uint32_t thread, bool strong,
+bool SharedRaces::after_reads(std::uint32_t granule, std::uint32_t thread,
                               Conflict& conflict) const {
   const auto races = [&](std::uint32_t reader, std::uint32_t at) {
     const std::uint32_t other = thread_of(reader);
-    if (other == thread || (strong && (reader & kStrong)) ||
-        ordered(other, clock_of(reader), thread))
-      return false;
+    if (other == thread || ordered(other, clock_of(reader), thread)) return false;
     conflict = {other, at, false, (reader & kStrong) != 0};
     return true;
   };
@@ -442,7 +440,7 @@ bool SharedRaces::write_four(std::uint32_t first, std::uint32_t thread, std::uin
         ((*rd & kManyWarps) && !alike(&warp_read_[first])))
       return false;
     Conflict conflict;
-    if (after_reads(first, thread, false, conflict)) return false;
+    if (after_reads(first, thread, conflict)) return false;
   }
   enough_ = {};
   put_four(wr, all(word(thread)));
@@ -509,10 +507,10 @@ bool SharedRaces::write_lanes_strongly(const std::uint64_t* offsets, std::uint32
         _mm256_sllv_epi32(all_lanes(lanes >> i), _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24));
     const Vector at = _mm256_and_si256(_mm256_srli_epi32(both, 2), _mm256_srai_epi32(active, 31));
     const Vector wr = gather(written_, at), current = now(wr), me = consecutive(mine + i);
-    const Vector same_kind = has(wr, kStrong | kObserves, kind);
+    const Vector strong = has(wr, kStrong, kStrong);
     const Vector read = any_read_ ? now(gather(read_, at)) : _mm256_setzero_si256();
     fit |= bits_of(_mm256_andnot_si256(
-               read, _mm256_or_si256(_mm256_xor_si256(current, all_lanes(~0u)), same_kind)))
+               read, _mm256_or_si256(_mm256_xor_si256(current, all_lanes(~0u)), strong)))
            << i;
     if (side.observes) continue;
     const Vector second = gather(warp_read_, at);

@@ -179,10 +179,9 @@ class SharedRaces : public BlockOrder {
     return side.write ? write_weakly(granule, thread, side.pc, conflict)
                       : read_weakly(granule, thread, side, conflict);
   }
-  bool after_writes(std::uint32_t granule, std::uint32_t thread, bool strong,
-                    Conflict& conflict) const {
+  bool after_writes(std::uint32_t granule, std::uint32_t thread, Conflict& conflict) const {
     const std::uint32_t wr = written_[granule];
-    if (!now(wr) || (strong && (wr & kStrong))) return false;
+    if (!now(wr)) return false;
     const auto races = [&](std::uint32_t writer, std::uint32_t at) {
       if (thread_of(writer) == thread || ordered(thread_of(writer), clock_of(writer), thread))
         return false;
@@ -194,8 +193,8 @@ class SharedRaces : public BlockOrder {
   }
   bool write_weakly(std::uint32_t granule, std::uint32_t thread, std::uint32_t pc,
                     Conflict& conflict) {
-    const bool found = after_writes(granule, thread, false, conflict) ||
-                       (now(read_[granule]) && after_reads(granule, thread, false, conflict));
+    const bool found = after_writes(granule, thread, conflict) ||
+                       (now(read_[granule]) && after_reads(granule, thread, conflict));
     written_[granule] = word(thread);
     written_at_[granule] = pc;
     read_[granule] = 0;
@@ -205,7 +204,7 @@ class SharedRaces : public BlockOrder {
                    Conflict& conflict) {
     any_read_ = true;
     std::uint32_t& rd = read_[granule];
-    const bool found = after_writes(granule, thread, false, conflict);
+    const bool found = after_writes(granule, thread, conflict);
     const std::uint32_t mine = word(thread);
     // Its second writer has the place of a second reader.
     if (now(written_[granule]) && (written_[granule] & kManyWarps))
@@ -273,8 +272,7 @@ class SharedRaces : public BlockOrder {
     return !(wr & kStrong) &&
            (thread_of(wr) == thread || ordered(thread_of(wr), clock_of(wr), thread));
   }
-  bool after_reads(std::uint32_t granule, std::uint32_t thread, bool strong,
-                   Conflict& conflict) const;
+  bool after_reads(std::uint32_t granule, std::uint32_t thread, Conflict& conflict) const;
   // All words of before lose their meaning.
   void new_words();
   // Parts of read_row(): with the word of its first lane; whether the row meets readers of its own
