@@ -4,6 +4,7 @@
 
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "simulator/check/unique_findings.h"
 
@@ -240,6 +241,19 @@ Finding race(int line, int other) {
   f.other->site.line = other;
   f.occurrences = 1;
   return f;
+}
+
+TEST(UniqueFindings, AreKeptByPositionAndNotInTheOrderOfArrival) {
+  UniqueFindings all;
+  for (const std::uint64_t position : {7, 2, 9, 4}) {
+    Finding f = example();
+    f.access.site.line = static_cast<int>(position);
+    all.add(std::move(f), position);
+  }
+  all.keep_until(7);
+  std::vector<int> lines;
+  for (const Finding& f : all.take()) lines.push_back(f.access.site.line);
+  EXPECT_EQ(lines, (std::vector<int>{2, 4, 7}));
 }
 
 TEST(UniqueFindings, CountRepetitionsAndKeepTheEarliestPosition) {

@@ -94,6 +94,20 @@ TEST_F(Races, ReadsDoNotRace) {
   EXPECT_FALSE(reads(1, 3));
 }
 
+TEST_F(Races, AReadOfAWiderScopeDoesNotStandForOneOfANarrower) {
+  EXPECT_FALSE(reads(0, 3, kStrongBlock));
+  EXPECT_FALSE(reads(0, 3, kStrongGrid));
+  EXPECT_TRUE(writes(1, 3, kStrongGrid)) << "the first read's scope leaves block 1 out";
+}
+
+TEST_F(Races, ARowThatLiesOtherwiseThanItsWarpsRowBeforeIsJudgedByLane) {
+  EXPECT_TRUE(row<1>(0, 0, true));
+  order[0].warp_sync(0, 0b11, false);
+  GlobalRaces::Access me(races, side(0, 0, false, kWeak), memo);
+  EXPECT_FALSE(record_row(races, cell_of(memory, word + 4), 1, 0, 31, me))
+      << "lane 0 comes after lane 1, and lane 2 does not come after lane 3";
+}
+
 TEST_F(Races, AWriteRacesWithAReadAndWithAWriteOfAnotherBlock) {
   EXPECT_FALSE(writes(0, 37));
   const auto read = access(1, 3, false);
