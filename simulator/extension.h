@@ -94,10 +94,10 @@ typedef size_t (*lockstepUnderWay_t)(void);
  * -1 when no simulated GPU could be started. */
 typedef int (*lockstepSampleBlocks_t)(uint64_t blocks);
 
-/* Every call of this thread's current device that reaches the device fails with this cudaError_t
- * from now on, and nothing is done, as after a kernel's error; 0: no more. The thread's last error
- * stays what it is. For tests of what a program does about the errors of its calls. 0, or -1 when
- * no simulated GPU could be started. */
+/* Every call of the runtime API that this thread makes fails with this cudaError_t from now on, and
+ * nothing is done, whether or not it reaches the device; 0: no more. cudaGetLastError and
+ * cudaPeekAtLastError return the thread's last error as before. For tests of what a program does
+ * about the errors of its calls. 0. */
 typedef int (*lockstepSetError_t)(int error);
 
 /* How many allocations, streams, events and instantiated graphs exist: what the program has made

@@ -389,6 +389,25 @@ TEST(Cluster, TheBarrierOrdersTheThreadsOfABlock) {
     EXPECT_EQ(only(run(body(between), 2, 64, 2)).kind, Kind::kRace) << between;
 }
 
+// What a thread does between its arrival and its wait is not released by the arrival.
+TEST(Cluster, TheBarrierOrdersWhatComesBeforeAnArrivalAndNotWhatFollowsIt) {
+  const auto body = [](const char* before, const char* after) {
+    return R"(
+  xor.b32 %r6, %r3, 1;
+  mapa.shared::cluster.u32 %r7, %r4, %r6;
+)" + std::string(before) +
+           "barrier.cluster.arrive.release;\n" + after + R"(
+  barrier.cluster.wait.acquire;
+  ld.shared::cluster.u32 %r0, [%r7];
+)" + kStay;
+  };
+  constexpr const char* kStore = "st.shared.u32 [%r4], %r3;\n";
+  const Result released = run(body(kStore, "add.u32 %r6, %r6, 1;\n"), 2, 1, 2);
+  EXPECT_TRUE(released.outcome.findings.empty()) << text(released.outcome);
+  EXPECT_THAT(released.out, ::testing::ElementsAre(1u, 0u));
+  EXPECT_EQ(run(body("", kStore), 2, 1, 2).outcome.findings.at(0).kind, Kind::kRace);
+}
+
 // The second block's thread completes a phase of the first block's mbarrier object by two arrivals,
 // and a third one is for the next phase.
 TEST(Cluster, WhoWaitsForAPhaseIsOrderedAfterItsArrivalsAndNoLaterOnes) {

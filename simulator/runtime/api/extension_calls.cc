@@ -132,10 +132,8 @@ size_t lockstepUnderWay() {
 }
 
 int lockstepSetError(int error) {
-  return with_device(-1, [&](Runtime&, Device& d) {
-    d.error = static_cast<cudaError_t>(error);
-    return 0;
-  });
+  thread_state().call_error = static_cast<cudaError_t>(error);
+  return 0;
 }
 
 size_t lockstepLiveObjects() {

@@ -108,16 +108,18 @@ cudaError_t begin_call(const char* function, Reach reach) {
   const bool by_driver_api = called_by_driver_api();
   start_driver(runtime, by_driver_api);
   if (runtime.start_error != cudaSuccess) return runtime.start_error;
-  if (thread_state().in_callback && reach == Reach::kDevice) {
+  const ThreadState& thread = thread_state();
+  if (thread.call_error != cudaSuccess && thread.call->is_outermost()) return thread.call_error;
+  if (thread.in_callback && reach == Reach::kDevice) {
     runtime.explain(function, "called from a callback, where CUDA calls are not permitted");
     return cudaErrorNotPermitted;
   }
-  if (reach == Reach::kContext && !by_driver_api) contexts().bind(thread_state().device);
+  if (reach == Reach::kContext && !by_driver_api) contexts().bind(thread.device);
   if (reach != Reach::kDevice) return cudaSuccess;
   if (!by_driver_api && comes_after_unloading(function)) return cudaErrorCudartUnloading;
   runtime.used = true;
   // The driver API asks for a context before it comes here.
-  if (!by_driver_api) contexts().bind(thread_state().device);
+  if (!by_driver_api) contexts().bind(thread.device);
   return runtime.current().error;
 }
 

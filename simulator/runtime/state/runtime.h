@@ -91,6 +91,8 @@ struct ThreadState {
   void (*before_calls)(void*) = nullptr;
   void* before_calls_data = nullptr;
   bool announcing = false;
+  // What each call that the program makes returns instead of doing anything (lockstepSetError).
+  cudaError_t call_error = cudaSuccess;
   std::vector<std::pair<std::uint64_t, std::uint64_t>>
       not_looked_at;  // findings by number, and how often, since the last error was last fetched
 };

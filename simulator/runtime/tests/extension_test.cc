@@ -342,16 +342,18 @@ CUDA_TEST(BeforeCalls, AnnouncesTheCallsOfThisThreadAlone) {
   EXPECT_EQ(announced, until) << "nobody asks any more";
 }
 
-CUDA_TEST(SetError, FailsWhatComesToTheDeviceUntilItIsTakenBack) {
+CUDA_TEST(SetError, FailsEachCallOfTheThreadUntilItIsTakenBack) {
   const auto set_error = extension<lockstepSetError_t>("lockstepSetError");
   void* memory = nullptr;
   EXPECT_EQ(set_error(cudaErrorECCUncorrectable), 0);
   EXPECT_CUDA(cudaErrorECCUncorrectable, cudaMalloc(&memory, 16));
   EXPECT_EQ(memory, nullptr) << "nothing is done";
   int device = -1;
-  EXPECT_CUDA(cudaSuccess, cudaGetDevice(&device));
-  EXPECT_EQ(set_error(cudaSuccess), 0);
+  EXPECT_CUDA(cudaErrorECCUncorrectable, cudaGetDevice(&device)) << "which is none of the device";
+  EXPECT_EQ(device, -1);
+  std::thread([&] { EXPECT_CUDA(cudaSuccess, cudaGetDevice(&device)) << "another thread"; }).join();
   EXPECT_CUDA(cudaErrorECCUncorrectable, cudaPeekAtLastError());
+  EXPECT_EQ(set_error(cudaSuccess), 0);
   EXPECT_CUDA(cudaErrorECCUncorrectable, cudaGetLastError());
   EXPECT_CUDA(cudaSuccess, cudaMalloc(&memory, 16));
   EXPECT_CUDA(cudaSuccess, cudaFree(memory));
