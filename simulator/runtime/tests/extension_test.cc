@@ -346,6 +346,7 @@ CUDA_TEST(SetError, FailsEachCallOfTheThreadUntilItIsTakenBack) {
   const auto set_error = extension<lockstepSetError_t>("lockstepSetError");
   void* memory = nullptr;
   EXPECT_EQ(set_error(cudaErrorECCUncorrectable), 0);
+  EXPECT_CUDA(cudaSuccess, cudaPeekAtLastError()) << "no call has failed yet";
   EXPECT_CUDA(cudaErrorECCUncorrectable, cudaMalloc(&memory, 16));
   EXPECT_EQ(memory, nullptr) << "nothing is done";
   int device = -1;
