@@ -72,6 +72,19 @@ inline std::string descriptor(const std::string& name, int start, int leading, i
          std::to_string(high) + "};\n";
 }
 
+// The same for rows of 128 bytes that begin in one place and go on in another: of an absolute
+// leading dimension and a swizzle of 128 bytes. start: where the first row's elements begin.
+inline std::string absolute_descriptor(const std::string& name, int start, int next, int stride) {
+  constexpr int kAbsolute = 1 << 20;
+  const auto high = static_cast<unsigned>(stride / 16 | 1 << 14 | kAbsolute | 2 << 29);
+  const auto encoded = [](const std::string& to, int offset) {
+    return "add.u32 " + to + ", smem, " + std::to_string(offset) + ";\nshr.u32 " + to + ", " + to +
+           ", 4;\n";
+  };
+  return encoded("x4", start) + encoded("x3", next) + "shl.b32 x3, x3, 16;\nor.b32 x4, x4, x3;\n" +
+         "mov.b64 " + name + ", {x4, " + std::to_string(high) + "};\n";
+}
+
 // Thread 0 commits to the object, and all wait for its phase of this parity.
 inline std::string commit_and_wait(int parity = 0) {
   static int label = 0;

@@ -142,11 +142,12 @@ std::size_t run(const Case& c, std::uint64_t seed) {
       if (!c.a_in_tensor_memory) put(to.shared, 0, a_rows, mine, e, bits);
       // Every part of the lanes that has columns of D has all of the block's rows of A.
       for (int lane = c.lane_of(mine); lane < 128; lane += c.spread() ? 128 : a_rows)
-        to.a[static_cast<std::size_t>(lane * 8 + e * c.bits() / 32)] |= bits << e * c.bits() % 32;
+        to.a[static_cast<std::size_t>(lane * TensorBlock::kOfA + e * c.bits() / 32)] |=
+            bits << e * c.bits() % 32;
     }
     for (int s = 0; s < lines; ++s) {
       for (int lane = mine % 32; lane < 128; lane += 32)
-        to.rows[static_cast<std::size_t>(lane * 4 + mine / 32)] |=
+        to.rows[static_cast<std::size_t>(lane * TensorBlock::kOfRows + mine / 32)] |=
             rows[static_cast<std::size_t>(row * lines + s)].bits << 8 * s;
     }
   }
@@ -155,10 +156,14 @@ std::size_t run(const Case& c, std::uint64_t seed) {
       put(blocks[static_cast<std::size_t>(n / b_rows)].shared, TensorBlock::kSharedB, b_rows,
           n % b_rows, e, b[static_cast<std::size_t>(n * k + e)].bits);
     for (int s = 0; s < lines; ++s) {
+      // Where half of the lanes have half of D's columns, they have the scales of these.
+      const int parts = c.paired && c.m == 128 && !c.sparse ? 2 : 1;
+      const int part = n / (c.n / parts), of_part = n % (c.n / parts);
       for (TensorBlock& to : blocks) {
-        for (int lane = n % 32; lane < 128; lane += 32)
-          to.columns[static_cast<std::size_t>(lane * 8 + n / 32)] |=
-              columns[static_cast<std::size_t>(n * lines + s)].bits << 8 * s;
+        for (int lane = 0; lane < 128 / parts; lane += 32)
+          to.columns[static_cast<std::size_t>(
+              (128 / parts * part + lane + of_part % 32) * TensorBlock::kOfColumns +
+              of_part / 32)] |= columns[static_cast<std::size_t>(n * lines + s)].bits << 8 * s;
       }
     }
   }
@@ -307,6 +312,9 @@ TEST(TensorLayouts, ScalesOfFourBits) {
           c.a_in_tensor_memory = a_in_tensor_memory;
           c.accumulates = n == 16;
           c.scales = kind.scales;
+          EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(c.m * n));
+          if (!paired) continue;
+          c.m = 128;
           EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(c.m * n));
         }
       }

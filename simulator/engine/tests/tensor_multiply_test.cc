@@ -78,7 +78,7 @@ struct Case {
   Factor a, b;
   int m, n;
   int result;  // code of D: 0 f16, 1 f32, 2 s32
-  int layout;  // 0 none, 6, 4, 2: swizzles of 32, 64 and 128 bytes
+  int layout;  // 0 none, 6, 4, 2: swizzles of 32, 64 and 128 bytes; 1: of 32 bytes in 128
   bool a_across = false, b_across = false;
   bool a_in_tensor_memory = false;
   bool a_negated = false, accumulates = false;
@@ -104,11 +104,15 @@ int leading_of(int rows, int layout) { return layout == 0 ? 16 * rows : 16; }
 int stride_of(int layout) { return layout == 0 ? 128 : 8 * swizzle_bytes(layout); }
 
 // Stored by columns: line k has the rows side by side. Without a swizzle in units of 16 bytes by
-// eight lines; with one, in atoms of the swizzle's bytes by eight lines.
+// eight lines; with one, in atoms of the swizzle's bytes by eight lines. An atom of layout 1 has
+// four lines, and what is permuted are its units of 32 bytes.
+int lines_of(int layout) { return layout == 1 ? 4 : 8; }
 int place_across(int k, int byte, int rows_bytes, int layout) {
   const int wide = swizzle_bytes(layout) == 0 ? 16 : swizzle_bytes(layout);
-  const int atoms = rows_bytes / wide;
-  const int plain = (k / 8 * atoms + byte / wide) * 8 * wide + k % 8 * wide + byte % wide;
+  const int atoms = rows_bytes / wide, lines = lines_of(layout);
+  const int plain =
+      (k / lines * atoms + byte / wide) * lines * wide + k % lines * wide + byte % wide;
+  if (layout == 1) return plain ^ (plain / 128 % 4 * 32);
   return layout == 0 ? plain : plain ^ (plain / 128 % (wide / 16) * 16);
 }
 
@@ -204,13 +208,15 @@ class TensorMultiply : public ::testing::Test {
     body += "fence.proxy.async;\nbar.sync 0;\ntcgen05.fence::after_thread_sync;\n";
     const auto describe = [&](const std::string& name, int start, bool across, int rows, int size) {
       const int wide = swizzle_bytes(c.layout) == 0 ? 16 : swizzle_bytes(c.layout);
-      const int atoms = rows * size / wide, group = atoms * 8 * wide;  // bytes of eight lines
+      const int atoms = rows * size / wide,
+                group = atoms * lines_of(c.layout) * wide;  // of its lines
       if (!across)
         return testing::descriptor(name, start, leading_of(rows, c.layout), stride_of(c.layout),
                                    c.layout);
       // Without a swizzle the two strides change places.
-      return c.layout == 0 ? testing::descriptor(name, start, group, 8 * wide, c.layout)
-                           : testing::descriptor(name, start, 8 * wide, group, c.layout);
+      return c.layout == 0
+                 ? testing::descriptor(name, start, group, 8 * wide, c.layout)
+                 : testing::descriptor(name, start, lines_of(c.layout) * wide, group, c.layout);
     };
     body += describe("d2", 0, c.a_across, c.m, c.a.bits / 8);
     body += describe("d3", kStartB, c.b_across, c.n, c.b.bits / 8);
@@ -333,6 +339,17 @@ TEST_F(TensorMultiply, EverySwizzleAndBothOrders) {
         }
       }
     }
+  }
+}
+
+TEST_F(TensorMultiply, UnitsOf32BytesAcross) {
+  std::uint64_t seed = 150;
+  for (const Factor& f : {kTF32, kF16, kE5M2, kS8}) {
+    Case c{f, f, 128, 128, std::string(f.kind) == "i8" ? 2 : 1, 1, true, true};
+    EXPECT_EQ(run(c, seed++), 128u * 128) << f.kind;
+    c.a_across = false;
+    c.a_in_tensor_memory = true;
+    EXPECT_EQ(run(c, seed++), 128u * 128) << f.kind;
   }
 }
 
