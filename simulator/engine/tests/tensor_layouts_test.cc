@@ -313,7 +313,7 @@ TEST(TensorLayouts, ScalesOfFourBits) {
           c.accumulates = n == 16;
           c.scales = kind.scales;
           EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(c.m * n));
-          if (!paired) continue;
+          if (!paired || a_in_tensor_memory == (n == 16)) continue;
           c.m = 128;
           EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(c.m * n));
         }
