@@ -100,8 +100,8 @@ std::vector<Example> accepted(const std::string& ptxas, const Target& target,
   for (std::size_t first = 0; first < candidates.size();) {
     const std::size_t count = std::min(most, candidates.size() - first);
     std::vector<int> lines;
-    const std::string text = example_module(std::span(candidates).subspan(first, count), "9.0",
-                                            target.name(), &lines);
+    const std::string text =
+        example_module(std::span(candidates).subspan(first, count), "9.0", target.name(), &lines);
     const Verdict v = assemble(ptxas, target, text);
     // Half of the module, until the one is alone that ptxas does not survive.
     if (v.crashed && count > 1) {
@@ -175,9 +175,9 @@ int run(const std::string& ptxas, const std::vector<Target>& targets) {
     const auto good = accepted(ptxas, target, candidates);
     std::set<std::string> older;
     for (const Example& e : accepted(ptxas, kOlder, good)) older.insert(e.text);
-    std::printf("%s: %zu spellings beside the table, %zu accepted by ptxas, %zu of them for %s too\n",
-                target.name().c_str(), candidates.size(), good.size(), older.size(),
-                kOlder.name().c_str());
+    std::printf(
+        "%s: %zu spellings beside the table, %zu accepted by ptxas, %zu of them for %s too\n",
+        target.name().c_str(), candidates.size(), good.size(), older.size(), kOlder.name().c_str());
     for (const Example& e : good)
       std::printf("  %s%s\n", e.text.c_str(), older.contains(e.text) ? "  (older)" : "");
     std::fflush(stdout);

@@ -296,31 +296,41 @@ JUDGES(TensorMultiply, EveryTypeAndShape,
        "tcgen05.mma.cta_group::1.kind::i8 [tm], a:b64, b:b64, e:b32{, c*4:b32}, {!}f",
        "tcgen05.fence::after_thread_sync");
 TEST_F(TensorMultiply, EveryTypeAndShape) {
-  std::size_t elements = 0;
+  testing::Elements elements("one block");
   std::uint64_t seed = 1;
   for (const Factor& f : {kF16, kBF16, kTF32, kE4M3, kE5M2, kE2M3, kE3M2, kE2M1, kU8, kS8}) {
     const int result = std::string(f.kind) == "i8" ? 2 : 1;
-    for (int turn = 0; turn < 2 * testing::rounds(); ++turn) {
-      const int m = turn % 2 == 0 ? 64 : 128;
-      for (const int n : {16, 48, 256}) {
-        Case c{f, f, m, n, result, 0};
-        if (f.bits * f.k / 8 * n > 16384) continue;
-        c.accumulates = n != 48;
-        c.lane = m == 64 && n == 16 ? 16 : 0;
-        elements += run(c, seed++);
+    const std::string kind = std::string(f.kind) + " type " + std::to_string(f.code);
+    while (elements.want(kind)) {
+      for (const int m : {64, 128}) {
+        for (const int n : {16, 48, 256}) {
+          Case c{f, f, m, n, result, 0};
+          if (f.bits * f.k / 8 * n > 16384) continue;
+          c.accumulates = n != 48;
+          c.lane = m == 64 && n == 16 ? 16 : 0;
+          elements.add(kind, run(c, seed++));
+        }
       }
     }
   }
+  const std::string others = "of two types, and to f16";
   // Factors of different types.
-  elements += run({kE4M3, kE5M2, 128, 64, 1, 0}, seed++);
-  elements += run({kE2M1, kE4M3, 128, 64, 1, 2}, seed++);
-  elements += run({kU8, kS8, 128, 64, 2, 0}, seed++);
-  // Results of f16.
-  elements +=
-      run({.a = kF16, .b = kF16, .m = 128, .n = 32, .result = 0, .layout = 0, .accumulates = true},
-          seed++);
-  elements += run({kE4M3, kE4M3, 64, 32, 0, 0}, seed++);
-  EXPECT_GT(elements, 400'000u);
+  while (elements.want(others)) {
+    elements.add(others, run({kE4M3, kE5M2, 128, 64, 1, 0}, seed++));
+    elements.add(others, run({kE2M1, kE4M3, 128, 64, 1, 2}, seed++));
+    elements.add(others, run({kU8, kS8, 128, 64, 2, 0}, seed++));
+    // Results of f16.
+    elements.add(others, run({.a = kF16,
+                              .b = kF16,
+                              .m = 128,
+                              .n = 32,
+                              .result = 0,
+                              .layout = 0,
+                              .accumulates = true},
+                             seed++));
+    elements.add(others, run({kE4M3, kE4M3, 64, 32, 0, 0}, seed++));
+  }
+  EXPECT_GT(elements.sum(), 400'000u);
 }
 
 TEST_F(TensorMultiply, EverySwizzleAndBothOrders) {
@@ -382,14 +392,20 @@ JUDGES(TensorMultiply, RowsAndColumnsAreScaled,
        "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale",
        "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X");
 TEST_F(TensorMultiply, RowsAndColumnsAreScaled) {
+  testing::Elements elements("one block, mxf8f6f4");
   std::uint64_t seed = 300;
   for (const Factor& f : {kE4M3, kE5M2, kE2M3, kE3M2, kE2M1}) {
-    for (const int n : {16, 256}) {
-      Case c{f, f, 128, n, 1, n == 16 ? 2 : 0};
-      c.scaled = true;
-      c.accumulates = n == 16;
-      c.a_in_tensor_memory = n == 256;
-      EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(128 * n));
+    const std::string type = "type " + std::to_string(f.code);
+    while (elements.want(type)) {
+      for (const int n : {16, 256}) {
+        Case c{f, f, 128, n, 1, n == 16 ? 2 : 0};
+        c.scaled = true;
+        c.accumulates = n == 16;
+        c.a_in_tensor_memory = n == 256;
+        const std::size_t count = run(c, seed++);
+        EXPECT_EQ(count, static_cast<std::size_t>(128 * n));
+        elements.add(type, count);
+      }
     }
   }
 }

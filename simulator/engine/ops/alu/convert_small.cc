@@ -111,9 +111,9 @@ LOCKSTEP_INLINE u32 to_tf32(u32 a) {
 }
 template <Rounding R>
 Handler tf32_of(bool relu, bool finite) {
-  return relu ? finite ? &unary<u32, u32, to_tf32<R, true, true>>
-                       : &unary<u32, u32, to_tf32<R, true, false>>
-         : finite ? &unary<u32, u32, to_tf32<R, false, true>>
+  return relu     ? finite ? &unary<u32, u32, to_tf32<R, true, true>>
+                           : &unary<u32, u32, to_tf32<R, true, false>>
+             : finite ? &unary<u32, u32, to_tf32<R, false, true>>
                   : &unary<u32, u32, to_tf32<R, false, false>>;
 }
 Handler tf32_form(const AluKey& key) {
