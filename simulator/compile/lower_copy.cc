@@ -1,5 +1,7 @@
 #include "simulator/compile/lower_copy.h"
 
+#include "simulator/compile/lower_atomic.h"
+#include "simulator/compile/lower_load_store.h"
 #include "simulator/compile/memory_order.h"
 #include "simulator/program/copies.h"
 #include "simulator/program/memory_access.h"
@@ -102,6 +104,20 @@ void lower_async_store(FunctionBuilder& b, const Instruction& i) {
   b.emit(i, op, ValidityTransfer::kControl, std::move(uses));
 }
 
+// st.async and red.async of global memory, which no mbarrier follows. They are done at once: that
+// is as early as PTX allows (9.7.9.12, 9.7.13.9).
+void lower_release(FunctionBuilder& b, const Instruction& i) {
+  Instruction plain = i;
+  plain.modifiers.semantics = isa::Semantics::kRelease;
+  if (i.opcode == Opcode::k_st_async) {
+    plain.opcode = Opcode::k_st;
+    lower_load_store(b, plain);
+  } else {
+    plain.opcode = Opcode::k_red;
+    lower_atomic(b, plain);
+  }
+}
+
 void lower_bulk_store(FunctionBuilder& b, const Instruction& i) {
   program::AsyncStore s;
   s.space = space_of(i.modifiers);
@@ -143,7 +159,9 @@ void lower_async_copy(FunctionBuilder& b, const Instruction& i) {
     case Opcode::k_cp_async_bulk:
     case Opcode::k_cp_reduce_async_bulk: lower_bulk_copy(b, i); return;
     case Opcode::k_red_async:
-    case Opcode::k_st_async: lower_async_store(b, i); return;
+    case Opcode::k_st_async:
+      if (i.operands.size() == 2) return lower_release(b, i);
+      return lower_async_store(b, i);
     case Opcode::k_clusterlaunchcontrol_try_cancel: lower_try_cancel(b, i); return;
     case Opcode::k_st_bulk: lower_bulk_store(b, i); return;
     case Opcode::k_cp_async_commit_group: b.set_action(op, Action::kCopyCommit); break;

@@ -10,7 +10,7 @@ namespace lockstep::matrix {
 namespace {
 
 constexpr int kFractionBits = 35, kZeroExponent = -139;
-constexpr int kStored = 64, kGroup = 16, kGroups = kStored / kGroup;
+constexpr int kSparseStored = 64, kGroup = 16, kMostGroups = 6;
 // A scale's significand counts eighths, and a factor halves: a term counts 2^-8.
 constexpr int kTermBits = 8;
 
@@ -57,21 +57,22 @@ std::int64_t cut(std::int64_t significand, int below, int fraction_bits) {
 void multiply_group_scaled(const isa::Shape& shape, const std::uint64_t* a, const std::uint64_t* b,
                            const std::uint64_t* c, const std::uint8_t* columns,
                            const GroupScales& scales, std::uint64_t* d) {
-  const std::size_t k = shape.k;
-  std::vector<std::int8_t> as(std::size_t{shape.m} * kStored), bs(std::size_t{shape.n} * k);
+  const std::size_t k = shape.k, stored = columns == nullptr ? k : kSparseStored;
+  const int groups = static_cast<int>(stored) / kGroup;
+  std::vector<std::int8_t> as(shape.m * stored), bs(std::size_t{shape.n} * k);
   for (std::size_t i = 0; i < as.size(); ++i) as[i] = static_cast<std::int8_t>(doubled(a[i]));
   for (std::size_t i = 0; i < bs.size(); ++i) bs[i] = static_cast<std::int8_t>(doubled(b[i]));
   for (std::size_t i = 0; i < shape.m; ++i) {
-    const std::int8_t* row = as.data() + i * kStored;
+    const std::int8_t* row = as.data() + i * stored;
     for (std::size_t j = 0; j < shape.n; ++j) {
       const std::int8_t* column = bs.data() + j * k;
       const Taken accumulator = accumulator_of(c[i * shape.n + j]);
-      std::int64_t terms[kGroups];
-      int exponents[kGroups];
+      std::int64_t terms[kMostGroups];
+      int exponents[kMostGroups];
       bool nan = accumulator.nan;
       int largest = accumulator.significand == 0 ? kZeroExponent : accumulator.exponent;
-      for (int g = 0; g < kGroups; ++g) {
-        const int line = g * scales.a_line / kGroups;
+      for (int g = 0; g < groups; ++g) {
+        const int line = g * scales.a_line / groups;
         const Taken x = scale_of(scales.rows[i * static_cast<std::size_t>(scales.a_line) +
                                              static_cast<std::size_t>(line)],
                                  scales.ue4m3),
@@ -82,8 +83,7 @@ void multiply_group_scaled(const isa::Shape& shape, const std::uint64_t* a, cons
         std::int64_t sum = 0;  // in quarters
         bool all_zero = true;
         for (int e = g * kGroup; e < (g + 1) * kGroup; ++e) {
-          const int at =
-              columns == nullptr ? e : columns[i * kStored + static_cast<std::size_t>(e)];
+          const int at = columns == nullptr ? e : columns[i * stored + static_cast<std::size_t>(e)];
           const int product = row[e] * column[at];
           sum += product;
           all_zero &= product == 0;
@@ -100,7 +100,7 @@ void multiply_group_scaled(const isa::Shape& shape, const std::uint64_t* a, cons
         result = c[i * shape.n + j];
       } else {
         std::int64_t total = cut(accumulator.significand, largest - accumulator.exponent, 23);
-        for (int g = 0; g < kGroups; ++g) total += cut(terms[g], largest - exponents[g], kTermBits);
+        for (int g = 0; g < groups; ++g) total += cut(terms[g], largest - exponents[g], kTermBits);
         result = to_f32(total, largest - kFractionBits, 23);
       }
     }

@@ -37,8 +37,10 @@ float element(const std::vector<std::uint64_t>& a, const std::vector<std::uint64
   int exponent = c == 0 ? -139 : std::max(std::ilogb(c), -126);
   terms.push_back({std::ldexp(double{c}, -exponent), exponent});
   if (c == 0) terms[0].significand = 0;
-  for (std::size_t g = 0; g < 4; ++g) {
-    const Number p = scale(x[g * x.size() / 4], ue4m3), q = scale(y[g * y.size() / 4], ue4m3);
+  const std::size_t groups = a.size() / 16;
+  for (std::size_t g = 0; g < groups; ++g) {
+    const Number p = scale(x[g * x.size() / groups], ue4m3),
+                 q = scale(y[g * y.size() / groups], ue4m3);
     double sum = 0;
     bool zeros = true;
     for (std::size_t e = 16 * g; e < 16 * g + 16; ++e) {
@@ -65,14 +67,15 @@ TEST(GroupScaled, FollowsTheRules) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 120000; ++round) {
     const bool ue4m3 = round % 3 == 0;
-    const std::size_t lines = ue4m3 || round % 3 == 1 ? 4 : 2;
-    std::vector<std::uint64_t> a(64), b(64);
+    const std::size_t k = round % 4 == 3 ? 96 : 64;
+    const std::size_t lines = k / (ue4m3 || round % 3 == 1 ? 16 : 32);
+    std::vector<std::uint64_t> a(k), b(k);
     std::vector<std::uint8_t> x(lines), y(lines);
     for (auto& v : a) v = random() & 15;
     for (auto& v : b) v = random() & 15;
-    for (std::size_t k = 0; k < 64; ++k) {
-      if (random() % 8 == 0) a[k] = random() & 8;
-      if (round % 5 == 0 && k / 16 == static_cast<std::size_t>(round / 5 % 4)) b[k] = 0;
+    for (std::size_t e = 0; e < k; ++e) {
+      if (random() % 8 == 0) a[e] = random() & 8;
+      if (round % 5 == 0 && e / 16 == static_cast<std::size_t>(round / 5) % (k / 16)) b[e] = 0;
     }
     // Of every size, or all near one another.
     for (auto* s : {&x, &y}) {
@@ -89,8 +92,8 @@ TEST(GroupScaled, FollowsTheRules) {
                                      static_cast<int>(random() % 80) - 60);
     const std::uint64_t addend = std::bit_cast<std::uint32_t>(c);
     std::uint64_t d = 0;
-    multiply_group_scaled({1, 1, 64}, a.data(), b.data(), &addend, nullptr,
-                          {x.data(), y.data(), static_cast<int>(lines), ue4m3}, &d);
+    multiply_group_scaled({1, 1, static_cast<std::uint16_t>(k)}, a.data(), b.data(), &addend,
+                          nullptr, {x.data(), y.data(), static_cast<int>(lines), ue4m3}, &d);
     ASSERT_EQ(d, std::bit_cast<std::uint32_t>(element(a, b, c, x, y, ue4m3))) << "round " << round;
   }
 }

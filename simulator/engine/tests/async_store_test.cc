@@ -205,6 +205,93 @@ Outcome run(const std::string& body, int bytes, bool waits) {
   return gpu.launch("k", 1, 32, gpu.unwritten(32 * 32));
 }
 
+// One thread, with r0 = 7, d0 = 2^32 + 7 and h0 = 7, that has stored 2^40 + 5 to a word of `out`.
+std::uint64_t of_global(const std::string& instruction) {
+  Machine gpu;
+  gpu.config.compute_capability = 100;
+  gpu.load_text(R"(.version 8.7
+.target sm_100
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .b16 h0; .reg .b32 r0; .reg .f32 f0; .reg .f64 e0; .reg .b64 d0, d1, d2;
+  ld.param.u64 d1, [out];
+  mov.u64 d2, 1099511627781;
+  st.global.u64 [d1], d2;
+  mov.u64 d0, 4294967303;
+  mov.u32 r0, 7; mov.u16 h0, 7; mov.b32 f0, r0; mov.b64 e0, d0;
+  )" + instruction +
+                R"(
+  ret;
+}
+)");
+  const auto out = gpu.unwritten(8);
+  const Outcome o = gpu.launch("k", 1, 1, out);
+  EXPECT_TRUE(o.findings.empty()) << instruction << text(o);
+  return gpu.fetch<std::uint64_t>(out, 1)[0];
+}
+
+JUDGES(AsyncStore, ToGlobalMemory, "st.async.release.gpu.u32 [a], b",
+       "red.async.release.gpu.inc.u32 [a], b", "red.async.release.gpu.min.u32 [a], b",
+       "red.async.release.gpu.add.u64 [a], b", "red.async.release.gpu.xor.b32 [a], b");
+TEST(AsyncStore, ToGlobalMemory) {
+  constexpr std::uint64_t kHigh = 1ull << 40, kWide = (1ull << 32) + 7;
+  for (const char* words : {".release.gpu", ".mmio.release.sys.global"}) {
+    const std::string store = std::string("st.async") + words,
+                      reduce = "red.async" + store.substr(8);
+    EXPECT_EQ(of_global(store + ".b16 [d1], h0;"), kHigh + 7);
+    EXPECT_EQ(of_global(store + ".u32 [d1+4], r0;"), (7ull << 32) + 5);
+    EXPECT_EQ(of_global(store + ".f32 [d1], f0;"), kHigh + 7);
+    EXPECT_EQ(of_global(store + ".s64 [d1], d0;"), kWide);
+    EXPECT_EQ(of_global(store + ".f64 [d1], e0;"), kWide);
+    EXPECT_EQ(of_global(reduce + ".add.u64 [d1], d0;"), kHigh + 5 + kWide);
+    EXPECT_EQ(of_global(reduce + ".add.s32 [d1], r0;"), kHigh + 12);
+    EXPECT_EQ(of_global(reduce + ".min.u32 [d1], r0;"), kHigh + 5);
+    EXPECT_EQ(of_global(reduce + ".max.s32 [d1], r0;"), kHigh + 7);
+    EXPECT_EQ(of_global(reduce + ".inc.u32 [d1], r0;"), kHigh + 6);
+    EXPECT_EQ(of_global(reduce + ".dec.u32 [d1], r0;"), kHigh + 4);
+    EXPECT_EQ(of_global(reduce + ".and.b32 [d1], r0;"), kHigh + 5);
+    EXPECT_EQ(of_global(reduce + ".or.b32 [d1], r0;"), kHigh + 7);
+    EXPECT_EQ(of_global(reduce + ".xor.b32 [d1], r0;"), kHigh + 2);
+  }
+}
+
+// Block 0 stores data and then a flag, for which block 1 waits before it reads the data.
+TEST(AsyncStore, ReleasesWhatCameBefore) {
+  const std::string data = "st.global.u32 [d1], 9;\n",
+                    flag = "st.async.release.gpu.global.u32 [d1+4], r0;\n";
+  for (const bool released : {true, false}) {
+    Machine gpu;
+    gpu.config.compute_capability = 100;
+    gpu.load_text(R"(.version 8.7
+.target sm_100
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred p; .reg .b32 r<4>; .reg .b64 d1;
+  ld.param.u64 d1, [out];
+  mov.u32 r0, 1;
+  mov.u32 r1, %ctaid.x;
+  setp.eq.u32 p, r1, 0;
+  @!p bra WAIT;
+)" + (released ? data + flag : flag + data) +
+                  R"(
+  ret;
+WAIT:
+  ld.acquire.gpu.global.u32 r2, [d1+4];
+  setp.eq.u32 p, r2, 1;
+  @!p bra WAIT;
+  ld.global.u32 r3, [d1];
+  ret;
+}
+)");
+    const auto out = gpu.buffer(Words(2), "out");
+    const Outcome o = gpu.launch("k", 2, 1, out);
+    ASSERT_EQ(o.findings.empty(), released) << text(o);
+    if (!released) EXPECT_EQ(o.findings[0].kind, Kind::kRace);
+  }
+}
+
 TEST(AsyncStore, ReadingBeforeTheWaitIsFound) {
   const Outcome o = run(std::string("  ") + kStore + ".u32 [%r2], w0, [%r3];\n", 4, false);
   ASSERT_FALSE(o.findings.empty());

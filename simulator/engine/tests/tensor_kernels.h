@@ -1,9 +1,13 @@
 // Kernels on tensor memory, for tests: what stands round a body.
 #pragma once
 
-#include <algorithm>
+#include <gtest/gtest.h>
+
+#include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "simulator/engine/tests/testing.h"
 
@@ -55,12 +59,41 @@ ret;
 )";
 }
 
-// How often a test goes through its random products, with others each time: the environment
-// variable LOCKSTEP_TENSOR_ROUNDS, or once.
-inline int rounds() {
-  const char* given = std::getenv("LOCKSTEP_TENSOR_ROUNDS");
-  return given == nullptr ? 1 : std::max(1, std::atoi(given));
-}
+// Counts the elements of random products that a test compares, by kind. A test goes through its
+// products of a kind once; with the environment variable LOCKSTEP_TENSOR_ELEMENTS again and again,
+// with other numbers each time, until it has compared so many of that kind. Then the counts are
+// printed at the end.
+class Elements {
+ public:
+  explicit Elements(std::string test) : test_(std::move(test)) {
+    if (const char* given = std::getenv("LOCKSTEP_TENSOR_ELEMENTS"))
+      wanted_ = std::strtoull(given, nullptr, 10);
+  }
+  ~Elements() {
+    for (const auto& [kind, count] : counts_) {
+      if (wanted_ != 0) std::printf("%s, %s: %zu elements\n", test_.c_str(), kind.c_str(), count);
+    }
+  }
+  Elements(const Elements&) = delete;
+  Elements& operator=(const Elements&) = delete;
+
+  // Whether the test shall go through its products of a kind once more.
+  bool want(const std::string& kind) const {
+    const auto it = counts_.find(kind);
+    return it == counts_.end() || (it->second < wanted_ && !::testing::Test::HasFailure());
+  }
+  void add(const std::string& kind, std::size_t count) { counts_[kind] += count; }
+  std::size_t sum() const {
+    std::size_t all = 0;
+    for (const auto& [kind, count] : counts_) all += count;
+    return all;
+  }
+
+ private:
+  std::string test_;
+  std::size_t wanted_ = 0;
+  std::map<std::string, std::size_t> counts_;
+};
 
 // A descriptor of what lies in shared memory from byte `start` of the tile on.
 inline std::string descriptor(const std::string& name, int start, int leading, int stride,
@@ -70,6 +103,19 @@ inline std::string descriptor(const std::string& name, int start, int leading, i
          ";\nshr.u32 x4, x4, 4;\nand.b32 x4, x4, 0x3fff;\nor.b32 x4, x4, " +
          std::to_string(leading / 16 << 16) + ";\nmov.b64 " + name + ", {x4, " +
          std::to_string(high) + "};\n";
+}
+
+// The same for rows of 128 bytes that begin in one place and go on in another: of an absolute
+// leading dimension and a swizzle of 128 bytes. start: where the first row's elements begin.
+inline std::string absolute_descriptor(const std::string& name, int start, int next, int stride) {
+  constexpr int kAbsolute = 1 << 20;
+  const auto high = static_cast<unsigned>(stride / 16 | 1 << 14 | kAbsolute | 2 << 29);
+  const auto encoded = [](const std::string& to, int offset) {
+    return "add.u32 " + to + ", smem, " + std::to_string(offset) + ";\nshr.u32 " + to + ", " + to +
+           ", 4;\n";
+  };
+  return encoded("x4", start) + encoded("x3", next) + "shl.b32 x3, x3, 16;\nor.b32 x4, x4, x3;\n" +
+         "mov.b64 " + name + ", {x4, " + std::to_string(high) + "};\n";
 }
 
 // Thread 0 commits to the object, and all wait for its phase of this parity.

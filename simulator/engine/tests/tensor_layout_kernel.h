@@ -15,7 +15,7 @@ namespace lockstep::engine::testing {
 // a sparse A, and the accumulator's first columns.
 struct TensorBlock {
   static constexpr int kShared = 32768, kSharedB = 16384, kLanes = 128;
-  static constexpr int kOfA = 8, kOfRows = 4, kOfColumns = 8, kOfMetadata = 2;
+  static constexpr int kOfA = 12, kOfRows = 8, kOfColumns = 16, kOfMetadata = 2;
   std::vector<std::uint8_t> shared = std::vector<std::uint8_t>(kShared);
   std::vector<std::uint32_t> a = std::vector<std::uint32_t>(kLanes * kOfA),
                              rows = std::vector<std::uint32_t>(kLanes * kOfRows),
@@ -28,6 +28,7 @@ struct TensorProductKernel {
   bool paired = false, a_in_tensor_memory = false, scaled = false, accumulates = false;
   bool sparse = false;
   std::uint32_t descriptor = 0;
+  std::string describe_a, describe_b;     // sets d2, d3; empty: without a swizzle
   int a_rows = 0, b_rows = 0;             // of one block
   int columns = 0;                        // of tensor memory that D has
   std::string target = "sm_100a", after;  // further operands
@@ -37,7 +38,9 @@ struct TensorProductKernel {
   // another; the first `columns` are D's. D begins as lane + column, in f32.
   std::string text() const {
     constexpr int kColumnD = 16, kColumnA = 300, kRows = 340, kColumns = 350, kMetadata = 370;
-    constexpr int kBlock = TensorBlock::kShared + TensorBlock::kLanes * 4 * (8 + 4 + 8 + 2);
+    using B = TensorBlock;
+    constexpr int kWords = B::kOfA + B::kOfRows + B::kOfColumns + B::kOfMetadata;
+    constexpr int kBlock = TensorBlock::kShared + TensorBlock::kLanes * 4 * kWords;
     std::string s =
         "mov.u32 x10, %cluster_ctarank;\nsetp.eq.and.u32 p4, x10, 0, p0;\n"
         "mul.wide.u32 d9, x10, " +
@@ -54,12 +57,15 @@ struct TensorProductKernel {
              std::to_string(column + i) + ";\ntcgen05.st.sync.aligned.32x32b.x1.b32 [x2], {r0};\n";
     };
     constexpr int kLane = 4 * TensorBlock::kLanes;
-    if (a_in_tensor_memory) words(TensorBlock::kShared, 8, kColumnA);
+    int from = B::kShared;
+    if (a_in_tensor_memory) words(from, B::kOfA, kColumnA);
+    from += B::kOfA * kLane;
     if (scaled) {
-      words(TensorBlock::kShared + 8 * kLane, 4, kRows);
-      words(TensorBlock::kShared + 12 * kLane, 8, kColumns);
+      words(from, B::kOfRows, kRows);
+      words(from + B::kOfRows * kLane, B::kOfColumns, kColumns);
     }
-    if (sparse) words(TensorBlock::kShared + 20 * kLane, 2, kMetadata);
+    from += (B::kOfRows + B::kOfColumns) * kLane;
+    if (sparse) words(from, B::kOfMetadata, kMetadata);
     for (int n = 0; accumulates && n < columns; ++n)
       s += "add.u32 x2, tm, " + std::to_string(kColumnD + n) + ";\nadd.u32 r0, tid, " +
            std::to_string(n) +
@@ -67,8 +73,8 @@ struct TensorProductKernel {
     s += "tcgen05.wait::st.sync.aligned;\ntcgen05.fence::before_thread_sync;\n"
          "fence.proxy.async;\n" +
          barrier() + "tcgen05.fence::after_thread_sync;\n";
-    s += testing::descriptor("d2", 0, 16 * a_rows, 128) +
-         testing::descriptor("d3", TensorBlock::kSharedB, 16 * b_rows, 128);
+    s += describe_a.empty() ? testing::descriptor("d2", 0, 16 * a_rows, 128) : describe_a;
+    s += describe_b.empty() ? testing::descriptor("d3", B::kSharedB, 16 * b_rows, 128) : describe_b;
     s += "add.u32 x5, all, " + std::to_string(kColumnD) + ";\nadd.u32 x6, all, " +
          std::to_string(kColumnA) + ";\nmov.b32 x7, " + std::to_string(descriptor) +
          ";\nadd.u32 x8, all, " + std::to_string(kRows) + ";\nadd.u32 x9, all, " +

@@ -32,10 +32,12 @@ struct Case {
 
   bool packed() const { return kind.starts_with("mxf4"); }
   bool integers() const { return kind.starts_with("i8"); }
-  int bits() const { return kind.starts_with("f16") ? 16 : packed() ? 4 : 8; }
+  int bits() const {
+    return kind.starts_with("tf32") ? 32 : kind.starts_with("f16") ? 16 : packed() ? 4 : 8;
+  }
   int stored() const { return 256 / bits(); }  // columns of A
   int k() const { return sparse ? 2 * stored() : stored(); }
-  int group() const { return packed() ? 8 : 4; }  // columns of which half are stored
+  int group() const { return packed() ? 8 : bits() == 32 ? 2 : 4; }  // half of them are stored
   // 64 rows of a block in every other 16 lanes.
   bool spread() const { return paired && sparse && m == 128; }
   int lane_of(int row) const { return spread() ? row / 16 * 32 + row % 16 : row; }
@@ -76,6 +78,7 @@ Element some(const Case& c, std::uint64_t random) {
   // f16 and e4m3: 0, 1, 2 or 3 with a sign.
   constexpr std::uint32_t kF16[] = {0, 0x3c00, 0x4000, 0x4200}, kE4M3[] = {0, 0x38, 0x40, 0x44};
   const int magnitude = v < 0 ? -v : v;
+  if (c.bits() == 32) return {std::bit_cast<std::uint32_t>(static_cast<float>(v)), double(v)};
   return c.bits() == 16 ? Element{kF16[magnitude] | (v < 0 ? 0x8000u : 0), double(v)}
                         : Element{kE4M3[magnitude] | (v < 0 ? 0x80u : 0), double(v)};
 }
@@ -109,16 +112,19 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<int>(i) % stored;
   for (int row = 0; c.sparse && row < c.m; ++row) {
     TensorBlock& to = blocks[static_cast<std::size_t>(row / a_rows)];
+    // Of tf32 one of two columns is stored: halves 0 and 1, or 2 and 3, of the four.
+    const bool one_of_two = c.bits() == 32;
     const int mine = row % a_rows, wide = c.group() / 4;
     for (int g = 0; g < groups; ++g) {
-      constexpr int kPairs[][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-      const auto& pair = kPairs[next_mixed(state) % 6];
+      constexpr int kPairs[][2] = {{0, 1}, {2, 3}, {0, 2}, {0, 3}, {1, 2}, {1, 3}};
+      const auto& pair = kPairs[next_mixed(state) % (one_of_two ? 2 : 6)];
+      if (one_of_two) from[static_cast<std::size_t>(row * stored + g)] = 2 * g + pair[0] / 2;
       for (int e = 0; e < 2 * wide; ++e)
         from[static_cast<std::size_t>(row * stored + g * 2 * wide + e)] =
             g * c.group() + pair[e / wide] * wide + e % wide;
       const auto nibble = static_cast<std::uint32_t>(pair[0] | pair[1] << 2);
       // Of 16 bits, blocks of 16 rows: lanes by row mod 8 and half of K, halves of words by row.
-      const bool halves = c.bits() == 16;
+      const bool halves = c.bits() >= 16;
       const int lane = c.lane_of(halves ? mine / 16 * 16 + g / 4 * 8 + mine % 8 : mine);
       to.metadata[static_cast<std::size_t>(lane * 2 + (halves ? 0 : g / 8))] |=
           nibble << (halves ? mine / 8 % 2 * 16 + g % 4 * 4 : g % 8 * 4);
@@ -142,11 +148,12 @@ std::size_t run(const Case& c, std::uint64_t seed) {
       if (!c.a_in_tensor_memory) put(to.shared, 0, a_rows, mine, e, bits);
       // Every part of the lanes that has columns of D has all of the block's rows of A.
       for (int lane = c.lane_of(mine); lane < 128; lane += c.spread() ? 128 : a_rows)
-        to.a[static_cast<std::size_t>(lane * 8 + e * c.bits() / 32)] |= bits << e * c.bits() % 32;
+        to.a[static_cast<std::size_t>(lane * TensorBlock::kOfA + e * c.bits() / 32)] |=
+            bits << e * c.bits() % 32;
     }
     for (int s = 0; s < lines; ++s) {
       for (int lane = mine % 32; lane < 128; lane += 32)
-        to.rows[static_cast<std::size_t>(lane * 4 + mine / 32)] |=
+        to.rows[static_cast<std::size_t>(lane * TensorBlock::kOfRows + mine / 32)] |=
             rows[static_cast<std::size_t>(row * lines + s)].bits << 8 * s;
     }
   }
@@ -155,10 +162,14 @@ std::size_t run(const Case& c, std::uint64_t seed) {
       put(blocks[static_cast<std::size_t>(n / b_rows)].shared, TensorBlock::kSharedB, b_rows,
           n % b_rows, e, b[static_cast<std::size_t>(n * k + e)].bits);
     for (int s = 0; s < lines; ++s) {
+      // Where half of the lanes have half of D's columns, they have the scales of these.
+      const int parts = c.paired && c.m == 128 && !c.sparse ? 2 : 1;
+      const int part = n / (c.n / parts), of_part = n % (c.n / parts);
       for (TensorBlock& to : blocks) {
-        for (int lane = n % 32; lane < 128; lane += 32)
-          to.columns[static_cast<std::size_t>(lane * 8 + n / 32)] |=
-              columns[static_cast<std::size_t>(n * lines + s)].bits << 8 * s;
+        for (int lane = 0; lane < 128 / parts; lane += 32)
+          to.columns[static_cast<std::size_t>(
+              (128 / parts * part + lane + of_part % 32) * TensorBlock::kOfColumns +
+              of_part / 32)] |= columns[static_cast<std::size_t>(n * lines + s)].bits << 8 * s;
       }
     }
   }
@@ -172,7 +183,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   kernel.accumulates = c.accumulates;
   kernel.sparse = c.sparse;
   if (c.scale != 0) kernel.after = ", " + std::to_string(c.scale);
-  const unsigned type = c.integers() || c.packed() ? 1 : 0;
+  const unsigned type = c.bits() == 32 ? 2 : c.integers() || c.packed() ? 1 : 0;
   kernel.descriptor = (kernel.scaled  ? (ue4m3 ? 0 : 1u << 23)
                        : c.integers() ? 2u << 4
                                       : 1u << 4) |
@@ -215,6 +226,21 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   return static_cast<std::size_t>(c.m * c.n);
 }
 
+// The same, and how many elements there were.
+std::size_t compared(const Case& c, std::uint64_t seed) {
+  const std::size_t count = run(c, seed);
+  EXPECT_EQ(count, static_cast<std::size_t>(c.m * c.n));
+  return count;
+}
+
+struct Kind {
+  const char* words;
+  Scales scales;
+  std::string name() const {
+    return words + std::string(scales == Scales::kFourOfUE4M3 ? " of ue4m3" : "");
+  }
+};
+
 JUDGES(TensorLayouts, APairOfBlocks,
        "tcgen05.mma.cta_group::2.kind::f16 [tm], a:b64, b:b64, e:b32{, c*8:b32}, {!}f",
        "tcgen05.mma.cta_group::2.kind::f16 [tm], [tm], b:b64, e:b32{, c*8:b32}, {!}f",
@@ -223,15 +249,17 @@ JUDGES(TensorLayouts, APairOfBlocks,
        "tcgen05.mma.cta_group::2.kind::i8 [tm], a:b64, b:b64, e:b32{, c*8:b32}, {!}f",
        "tcgen05.mma.cta_group::2.kind::i8 [tm], [tm], b:b64, e:b32{, c*8:b32}, {!}f");
 TEST(TensorLayouts, APairOfBlocks) {
+  testing::Elements elements("a pair of blocks");
   std::uint64_t seed = 1;
-  for (int turn = 0; turn < 3 * testing::rounds(); ++turn) {
-    const char* const kind = turn % 3 == 0 ? "f16" : turn % 3 == 1 ? "f8f6f4" : "i8";
-    for (const int m : {128, 256}) {
-      for (const int n : {32, 64, 256}) {
-        Case c{kind, m, n, true};
-        c.a_in_tensor_memory = n == 64;
-        c.accumulates = n == 64 && !c.integers();
-        EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m * n));
+  for (const char* const kind : {"f16", "tf32", "f8f6f4", "i8"}) {
+    while (elements.want(kind)) {
+      for (const int m : {128, 256}) {
+        for (const int n : {32, 64, 256}) {
+          Case c{kind, m, n, true};
+          c.a_in_tensor_memory = n == 64;
+          c.accumulates = n == 64 && !c.integers();
+          elements.add(kind, compared(c, seed++));
+        }
       }
     }
   }
@@ -250,15 +278,17 @@ JUDGES(TensorLayouts, WeightsThatStay,
        "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], a:b64, b:b64, e:b32, {!}f{, g:b64}",
        "tcgen05.mma.ws.cta_group::1.kind::i8 [tm], [tm], b:b64, e:b32, {!}f{, g:b64}");
 TEST(TensorLayouts, WeightsThatStay) {
+  testing::Elements elements(".ws");
   std::uint64_t seed = 100;
-  for (int turn = 0; turn < 3 * testing::rounds(); ++turn) {
-    const char* const kind = turn % 3 == 0 ? "f16" : turn % 3 == 1 ? "f8f6f4" : "i8";
-    for (const int m : {32, 64, 128}) {
-      for (const int n : {64, 128, 256}) {
-        Case c{kind, m, n, false, true};
-        c.a_in_tensor_memory = n == 128;
-        c.accumulates = n != 64 && !c.integers();
-        EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m * n));
+  for (const char* const kind : {"f16", "tf32", "f8f6f4", "i8"}) {
+    while (elements.want(kind)) {
+      for (const int m : {32, 64, 128}) {
+        for (const int n : {64, 128, 256}) {
+          Case c{kind, m, n, false, true};
+          c.a_in_tensor_memory = n == 128;
+          c.accumulates = n != 64 && !c.integers();
+          elements.add(kind, compared(c, seed++));
+        }
       }
     }
   }
@@ -285,10 +315,7 @@ JUDGES(
     "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X [tm], [tm], b:b64, e:b32, "
     "[tm], [tm], {!}f");
 TEST(TensorLayouts, ScalesOfFourBits) {
-  struct Kind {
-    const char* words;
-    Scales scales;
-  };
+  testing::Elements elements("with scales");
   std::uint64_t seed = 200;
   for (const Kind& kind :
        {Kind{"mxf8f6f4.block_scale", Scales::kOne}, Kind{"mxf4.block_scale", Scales::kTwo},
@@ -299,15 +326,20 @@ TEST(TensorLayouts, ScalesOfFourBits) {
         Kind{"mxf4nvf4.block_scale.block16", Scales::kFour},
         Kind{"mxf4nvf4.block_scale.block16", Scales::kFourOfUE4M3},
         Kind{"mxf4nvf4.block_scale.scale_vec::4X", Scales::kFourOfUE4M3}}) {
-    for (int turn = 0; turn < 2 * testing::rounds(); ++turn) {
-      const bool paired = turn % 2 != 0;
-      for (const int n : {16, 256}) {
-        for (const bool a_in_tensor_memory : {false, true}) {
-          Case c{kind.words, paired ? 256 : 128, n, paired};
-          c.a_in_tensor_memory = a_in_tensor_memory;
-          c.accumulates = n == 16;
-          c.scales = kind.scales;
-          EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(c.m * n));
+    const std::string name = kind.name();
+    while (elements.want(name)) {
+      for (const bool paired : {false, true}) {
+        for (const int n : {16, 256}) {
+          for (const bool a_in_tensor_memory : {false, true}) {
+            Case c{kind.words, paired ? 256 : 128, n, paired};
+            c.a_in_tensor_memory = a_in_tensor_memory;
+            c.accumulates = n == 16;
+            c.scales = kind.scales;
+            elements.add(name, compared(c, seed++));
+            if (!paired || a_in_tensor_memory == (n == 16)) continue;
+            c.m = 128;
+            elements.add(name, compared(c, seed++));
+          }
         }
       }
     }
@@ -345,20 +377,21 @@ TEST(TensorLayouts, ScalesOfFourBits) {
 
 JUDGES(TensorLayouts, SparseAndShifted, LOCKSTEP_JUDGED("1", "4"), LOCKSTEP_JUDGED("2", "8"));
 TEST(TensorLayouts, SparseAndShifted) {
+  testing::Elements elements("sparse and shifted");
   std::uint64_t seed = 300;
-  for (int turn = 0; turn < testing::rounds(); ++turn) {
-    for (const char* kind : {"f16", "f8f6f4", "i8"}) {
+  for (const char* kind : {"f16", "tf32", "f8f6f4", "i8"}) {
+    while (elements.want(kind)) {
       for (const bool paired : {false, true}) {
         for (const int m : {128, 256}) {
           if (m == 256 && !paired) continue;
           for (const bool in_tensor_memory : {false, true}) {
             Case c{kind, m, 64, paired, false, in_tensor_memory};
             c.sparse = true;
-            EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m) * 64);
-            if (std::string(kind) != "f16") continue;
+            elements.add(kind, compared(c, seed++));
+            if (!c.kind.starts_with("f16") && !c.kind.starts_with("tf32")) continue;
             c.accumulates = true;
             c.scale = 2;
-            EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m) * 64);
+            elements.add(kind, compared(c, seed++));
           }
           // Shifted, all 128 lanes: of a pair, 256 rows.
           if (paired && m == 128) continue;
@@ -366,11 +399,11 @@ TEST(TensorLayouts, SparseAndShifted) {
             Case c{std::string(kind) + ".ashift", m, 64, paired, false, true};
             c.sparse = sparse;
             c.shifted = true;
-            EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m) * 64);
-            if (std::string(kind) != "f16") continue;
+            elements.add(kind, compared(c, seed++));
+            if (!c.kind.starts_with("f16") && !c.kind.starts_with("tf32")) continue;
             c.accumulates = true;
             c.scale = 1;
-            EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(m) * 64);
+            elements.add(kind, compared(c, seed++));
           }
         }
       }
@@ -391,10 +424,7 @@ JUDGES(TensorLayouts, SparseWithScales, LOCKSTEP_SPARSE_SCALED("mxf8f6f4.block_s
        LOCKSTEP_SPARSE_SCALED("mxf4nvf4.block_scale.block16"),
        LOCKSTEP_SPARSE_SCALED("mxf4nvf4.block_scale.scale_vec::4X"));
 TEST(TensorLayouts, SparseWithScales) {
-  struct Kind {
-    const char* words;
-    Scales scales;
-  };
+  testing::Elements elements("sparse with scales");
   std::uint64_t seed = 400;
   for (const Kind& kind : {Kind{"mxf8f6f4.block_scale", Scales::kOne},
                            Kind{"mxf8f6f4.block_scale.scale_vec::1X", Scales::kOne},
@@ -403,14 +433,15 @@ TEST(TensorLayouts, SparseWithScales) {
                            Kind{"mxf4nvf4.block_scale.block32", Scales::kTwo},
                            Kind{"mxf4nvf4.block_scale.block16", Scales::kFour},
                            Kind{"mxf4nvf4.block_scale.scale_vec::4X", Scales::kFourOfUE4M3}}) {
-    for (int turn = 0; turn < testing::rounds(); ++turn) {
+    const std::string name = kind.name();
+    while (elements.want(name)) {
       for (const bool paired : {false, true}) {
         for (const bool in_tensor_memory : {false, true}) {
           Case c{kind.words, paired ? 256 : 128, 64, paired, false, in_tensor_memory};
           c.scales = kind.scales;
           c.sparse = true;
           c.accumulates = in_tensor_memory;
-          EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(c.m) * 64);
+          elements.add(name, compared(c, seed++));
         }
       }
     }

@@ -78,7 +78,7 @@ struct Case {
   Factor a, b;
   int m, n;
   int result;  // code of D: 0 f16, 1 f32, 2 s32
-  int layout;  // 0 none, 6, 4, 2: swizzles of 32, 64 and 128 bytes
+  int layout;  // 0 none, 6, 4, 2: swizzles of 32, 64 and 128 bytes; 1: of 32 bytes in 128
   bool a_across = false, b_across = false;
   bool a_in_tensor_memory = false;
   bool a_negated = false, accumulates = false;
@@ -104,11 +104,15 @@ int leading_of(int rows, int layout) { return layout == 0 ? 16 * rows : 16; }
 int stride_of(int layout) { return layout == 0 ? 128 : 8 * swizzle_bytes(layout); }
 
 // Stored by columns: line k has the rows side by side. Without a swizzle in units of 16 bytes by
-// eight lines; with one, in atoms of the swizzle's bytes by eight lines.
+// eight lines; with one, in atoms of the swizzle's bytes by eight lines. An atom of layout 1 has
+// four lines, and what is permuted are its units of 32 bytes.
+int lines_of(int layout) { return layout == 1 ? 4 : 8; }
 int place_across(int k, int byte, int rows_bytes, int layout) {
   const int wide = swizzle_bytes(layout) == 0 ? 16 : swizzle_bytes(layout);
-  const int atoms = rows_bytes / wide;
-  const int plain = (k / 8 * atoms + byte / wide) * 8 * wide + k % 8 * wide + byte % wide;
+  const int atoms = rows_bytes / wide, lines = lines_of(layout);
+  const int plain =
+      (k / lines * atoms + byte / wide) * lines * wide + k % lines * wide + byte % wide;
+  if (layout == 1) return plain ^ (plain / 128 % 4 * 32);
   return layout == 0 ? plain : plain ^ (plain / 128 % (wide / 16) * 16);
 }
 
@@ -204,13 +208,15 @@ class TensorMultiply : public ::testing::Test {
     body += "fence.proxy.async;\nbar.sync 0;\ntcgen05.fence::after_thread_sync;\n";
     const auto describe = [&](const std::string& name, int start, bool across, int rows, int size) {
       const int wide = swizzle_bytes(c.layout) == 0 ? 16 : swizzle_bytes(c.layout);
-      const int atoms = rows * size / wide, group = atoms * 8 * wide;  // bytes of eight lines
+      const int atoms = rows * size / wide,
+                group = atoms * lines_of(c.layout) * wide;  // of its lines
       if (!across)
         return testing::descriptor(name, start, leading_of(rows, c.layout), stride_of(c.layout),
                                    c.layout);
       // Without a swizzle the two strides change places.
-      return c.layout == 0 ? testing::descriptor(name, start, group, 8 * wide, c.layout)
-                           : testing::descriptor(name, start, 8 * wide, group, c.layout);
+      return c.layout == 0
+                 ? testing::descriptor(name, start, group, 8 * wide, c.layout)
+                 : testing::descriptor(name, start, lines_of(c.layout) * wide, group, c.layout);
     };
     body += describe("d2", 0, c.a_across, c.m, c.a.bits / 8);
     body += describe("d3", kStartB, c.b_across, c.n, c.b.bits / 8);
@@ -290,31 +296,41 @@ JUDGES(TensorMultiply, EveryTypeAndShape,
        "tcgen05.mma.cta_group::1.kind::i8 [tm], a:b64, b:b64, e:b32{, c*4:b32}, {!}f",
        "tcgen05.fence::after_thread_sync");
 TEST_F(TensorMultiply, EveryTypeAndShape) {
-  std::size_t elements = 0;
+  testing::Elements elements("one block");
   std::uint64_t seed = 1;
   for (const Factor& f : {kF16, kBF16, kTF32, kE4M3, kE5M2, kE2M3, kE3M2, kE2M1, kU8, kS8}) {
     const int result = std::string(f.kind) == "i8" ? 2 : 1;
-    for (int turn = 0; turn < 2 * testing::rounds(); ++turn) {
-      const int m = turn % 2 == 0 ? 64 : 128;
-      for (const int n : {16, 48, 256}) {
-        Case c{f, f, m, n, result, 0};
-        if (f.bits * f.k / 8 * n > 16384) continue;
-        c.accumulates = n != 48;
-        c.lane = m == 64 && n == 16 ? 16 : 0;
-        elements += run(c, seed++);
+    const std::string kind = std::string(f.kind) + " type " + std::to_string(f.code);
+    while (elements.want(kind)) {
+      for (const int m : {64, 128}) {
+        for (const int n : {16, 48, 256}) {
+          Case c{f, f, m, n, result, 0};
+          if (f.bits * f.k / 8 * n > 16384) continue;
+          c.accumulates = n != 48;
+          c.lane = m == 64 && n == 16 ? 16 : 0;
+          elements.add(kind, run(c, seed++));
+        }
       }
     }
   }
+  const std::string others = "of two types, and to f16";
   // Factors of different types.
-  elements += run({kE4M3, kE5M2, 128, 64, 1, 0}, seed++);
-  elements += run({kE2M1, kE4M3, 128, 64, 1, 2}, seed++);
-  elements += run({kU8, kS8, 128, 64, 2, 0}, seed++);
-  // Results of f16.
-  elements +=
-      run({.a = kF16, .b = kF16, .m = 128, .n = 32, .result = 0, .layout = 0, .accumulates = true},
-          seed++);
-  elements += run({kE4M3, kE4M3, 64, 32, 0, 0}, seed++);
-  EXPECT_GT(elements, 400'000u);
+  while (elements.want(others)) {
+    elements.add(others, run({kE4M3, kE5M2, 128, 64, 1, 0}, seed++));
+    elements.add(others, run({kE2M1, kE4M3, 128, 64, 1, 2}, seed++));
+    elements.add(others, run({kU8, kS8, 128, 64, 2, 0}, seed++));
+    // Results of f16.
+    elements.add(others, run({.a = kF16,
+                              .b = kF16,
+                              .m = 128,
+                              .n = 32,
+                              .result = 0,
+                              .layout = 0,
+                              .accumulates = true},
+                             seed++));
+    elements.add(others, run({kE4M3, kE4M3, 64, 32, 0, 0}, seed++));
+  }
+  EXPECT_GT(elements.sum(), 400'000u);
 }
 
 TEST_F(TensorMultiply, EverySwizzleAndBothOrders) {
@@ -333,6 +349,17 @@ TEST_F(TensorMultiply, EverySwizzleAndBothOrders) {
         }
       }
     }
+  }
+}
+
+TEST_F(TensorMultiply, UnitsOf32BytesAcross) {
+  std::uint64_t seed = 150;
+  for (const Factor& f : {kTF32, kF16, kE5M2, kS8}) {
+    Case c{f, f, 128, 128, std::string(f.kind) == "i8" ? 2 : 1, 1, true, true};
+    EXPECT_EQ(run(c, seed++), 128u * 128) << f.kind;
+    c.a_across = false;
+    c.a_in_tensor_memory = true;
+    EXPECT_EQ(run(c, seed++), 128u * 128) << f.kind;
   }
 }
 
@@ -365,14 +392,20 @@ JUDGES(TensorMultiply, RowsAndColumnsAreScaled,
        "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale",
        "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X");
 TEST_F(TensorMultiply, RowsAndColumnsAreScaled) {
+  testing::Elements elements("one block, mxf8f6f4");
   std::uint64_t seed = 300;
   for (const Factor& f : {kE4M3, kE5M2, kE2M3, kE3M2, kE2M1}) {
-    for (const int n : {16, 256}) {
-      Case c{f, f, 128, n, 1, n == 16 ? 2 : 0};
-      c.scaled = true;
-      c.accumulates = n == 16;
-      c.a_in_tensor_memory = n == 256;
-      EXPECT_EQ(run(c, seed++), static_cast<std::size_t>(128 * n));
+    const std::string type = "type " + std::to_string(f.code);
+    while (elements.want(type)) {
+      for (const int n : {16, 256}) {
+        Case c{f, f, 128, n, 1, n == 16 ? 2 : 0};
+        c.scaled = true;
+        c.accumulates = n == 16;
+        c.a_in_tensor_memory = n == 256;
+        const std::size_t count = run(c, seed++);
+        EXPECT_EQ(count, static_cast<std::size_t>(128 * n));
+        elements.add(type, count);
+      }
     }
   }
 }

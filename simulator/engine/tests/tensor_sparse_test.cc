@@ -49,6 +49,7 @@ struct Case {
   std::uint64_t mask = 0;       // of columns of B; 0: none
   int farthest = 0;             // code of the largest shift of them
   std::vector<bool> zero = {};  // by column: what the mask means
+  int selector = 0;             // of the column with the metadata
 };
 
 std::size_t run(const Case& c, std::uint64_t seed) {
@@ -127,7 +128,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
           word(p * c.m + lane_of(r), 8 + g / 8) |= nibble << (4 * (g % 8));
         } else {  // by blocks of 16 rows: lanes by row mod 8 and half of K, halves of words by row
           const int row = r / 16 * 16 + g / 4 * 8 + r % 8;
-          word(p * c.m + lane_of(row), 8) |= nibble << (r / 8 % 2 * 16 + g % 4 * 4);
+          word(p * c.m + lane_of(row), 8 + c.selector) |= nibble << (r / 8 % 2 * 16 + g % 4 * 4);
         }
       }
     }
@@ -157,7 +158,7 @@ std::size_t run(const Case& c, std::uint64_t seed) {
   body += testing::descriptor("d3", kStartB, 16 * rows_of_b, 128);
   const std::uint32_t instruction =
       static_cast<std::uint32_t>((scaled ? 1 << 23 : c.kind.result << 4) | (c.sparse ? 4 : 0) |
-                                 c.kind.code << 7 | c.kind.code << 10 | c.n / 8 << 17 |
+                                 c.selector | c.kind.code << 7 | c.kind.code << 10 | c.n / 8 << 17 |
                                  c.m / 16 << 24) |
       static_cast<std::uint32_t>(c.farthest) << 30;
   const auto address = [&](const char* to, int column) {
@@ -223,18 +224,28 @@ JUDGES(TensorSparse, HalfOfA,
        "tcgen05.mma.sp.cta_group::1.kind::i8 [tm], a:b64, b:b64, [tm], e:b32{, c*4:b32}, {!}f",
        "tcgen05.mma.sp.cta_group::1.kind::i8 [tm], [tm], b:b64, [tm], e:b32{, c*4:b32}, {!}f");
 TEST(TensorSparse, HalfOfA) {
-  std::size_t elements = 0;
+  testing::Elements elements("sparse, one block");
   std::uint64_t seed = 1;
-  for (int round = 0; round < testing::rounds(); ++round) {
-    for (const Kind& kind : {kF16, kTF32, kE4M3, kS8}) {
+  for (const Kind& kind : {kF16, kTF32, kE4M3, kS8}) {
+    while (elements.want(kind.name)) {
       for (const bool in_tensor_memory : {false, true}) {
-        elements += run({kind, 128, 64, true, false, in_tensor_memory}, seed++);
-        elements += run({kind, 64, 48, true, false, in_tensor_memory, false, 16}, seed++);
-        elements += run({kind, 64, 16, true, false, in_tensor_memory, false, 0}, seed++);
+        const auto compare = [&](const Case& c) {
+          const std::size_t count = run(c, seed++);
+          EXPECT_EQ(count, static_cast<std::size_t>(c.m) * static_cast<std::size_t>(c.n));
+          elements.add(kind.name, count);
+        };
+        compare({kind, 128, 64, true, false, in_tensor_memory});
+        compare({kind, 64, 48, true, false, in_tensor_memory, false, 16});
+        compare({kind, 64, 16, true, false, in_tensor_memory, false, 0});
+        if (kind.bits < 16) continue;
+        for (const int m : {64, 128}) {
+          Case c{kind, m, 16, true, false, in_tensor_memory};
+          c.selector = 1;
+          compare(c);
+        }
       }
     }
   }
-  EXPECT_EQ(elements, static_cast<std::size_t>(testing::rounds()) * 8 * 64 * (128 + 48 + 16));
 }
 
 JUDGES(TensorSparse, WithScales,

@@ -103,11 +103,18 @@ LOCKSTEP_INLINE u32 to_tf32(u32 a) {
     rounded = a + 0xfff + ((a >> 13) & 1);
   rounded &= 0xffffe000u;
   rounded = magnitude >= 0x7f800000u ? a & 0xffffe000u : rounded;
-  // .satfinite takes one from infinity, and on silicon from a NaN as well.
+  // .satfinite takes one from infinity, and with .rna on silicon from a NaN as well.
   if (Finite && (rounded & 0x7fffffffu) >= 0x7f800000u) rounded -= 0x2000;
   if (Relu && (rounded >> 31)) rounded = 0;
   // .rna only cuts a NaN's payload, even down to that of an infinity; the others make it canonical.
   return R != Rounding::kNearestAway && magnitude > 0x7f800000u ? 0x7fffe000u : rounded;
+}
+template <Rounding R>
+Handler tf32_of(bool relu, bool finite) {
+  return relu     ? finite ? &unary<u32, u32, to_tf32<R, true, true>>
+                           : &unary<u32, u32, to_tf32<R, true, false>>
+             : finite ? &unary<u32, u32, to_tf32<R, false, true>>
+                  : &unary<u32, u32, to_tf32<R, false, false>>;
 }
 Handler tf32_form(const AluKey& key) {
   const auto& m = key.modifiers;
@@ -119,14 +126,8 @@ Handler tf32_form(const AluKey& key) {
       if (m.relu) return nullptr;
       return m.sat ? &unary<u32, u32, to_tf32<Rounding::kNearestAway, false, true>>
                    : &unary<u32, u32, to_tf32<Rounding::kNearestAway, false, false>>;
-    case Rounding::kNearestEven:
-      if (m.sat) return nullptr;
-      return m.relu ? &unary<u32, u32, to_tf32<Rounding::kNearestEven, true, false>>
-                    : &unary<u32, u32, to_tf32<Rounding::kNearestEven, false, false>>;
-    case Rounding::kZero:
-      if (m.sat) return nullptr;
-      return m.relu ? &unary<u32, u32, to_tf32<Rounding::kZero, true, false>>
-                    : &unary<u32, u32, to_tf32<Rounding::kZero, false, false>>;
+    case Rounding::kNearestEven: return tf32_of<Rounding::kNearestEven>(m.relu, m.sat);
+    case Rounding::kZero: return tf32_of<Rounding::kZero>(m.relu, m.sat);
     default: return nullptr;
   }
 }

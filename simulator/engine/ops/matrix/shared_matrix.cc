@@ -14,7 +14,8 @@ namespace lockstep::engine {
 namespace {
 
 constexpr int kChunk = kChunkBytes;
-constexpr int kCore = 8;  // rows of a core matrix
+constexpr int kCore = 8;      // rows of a core matrix
+constexpr int kWideCore = 4;  // lines of an atom whose units have 32 bytes
 
 std::uint32_t field(std::uint64_t bits, int at) {
   return static_cast<std::uint32_t>(bits >> at & 0x3fff) * kChunk;
@@ -23,8 +24,9 @@ std::uint32_t field(std::uint64_t bits, int at) {
 }  // namespace
 
 std::uint32_t chunk_address(const Descriptor& d, int line, int chunk, bool across) {
-  const auto group = static_cast<std::uint32_t>(line / kCore),
-             in_group = static_cast<std::uint32_t>(line % kCore),
+  const int core = d.wide ? kWideCore : kCore;
+  const auto group = static_cast<std::uint32_t>(line / core),
+             in_group = static_cast<std::uint32_t>(line % core),
              c = static_cast<std::uint32_t>(chunk);
   if (d.swizzle == 0) {
     // Across, the strides change places: the leading one goes from eight lines to the next, the
@@ -33,16 +35,27 @@ std::uint32_t chunk_address(const Descriptor& d, int line, int chunk, bool acros
                   : d.start + group * d.stride + in_group * kChunk + c * d.leading;
   }
   const auto row = static_cast<std::uint32_t>(d.swizzle), chunks = row / kChunk;
-  const std::uint32_t plain =
-      d.start + group * d.stride + in_group * row + c / chunks * d.leading + c % chunks * kChunk;
+  std::uint32_t plain = d.start + group * d.stride + in_group * row;
+  const std::uint32_t begun = d.absolute ? d.start / kChunk % chunks : 0;
+  if (begun + c < chunks) {
+    plain += c * kChunk;
+  } else if (d.absolute) {
+    plain += d.leading - d.start + (begun + c - chunks) * kChunk;
+  } else {
+    plain += c / chunks * d.leading + c % chunks * kChunk;
+  }
+  if (d.wide) return plain ^ (((plain >> 7) + d.base) & (kWideCore - 1)) << 5;
   const std::uint32_t pattern = ((plain >> 7) + d.base) & (chunks - 1);
   return plain ^ pattern << 4;
 }
 
 Descriptor descriptor_of(std::uint64_t bits) {
   constexpr int kSwizzles[] = {0, 128, 64, 32};
-  return {field(bits, 0), field(bits, 16), field(bits, 32),
-          static_cast<std::uint32_t>(bits >> 49 & 7), kSwizzles[bits >> 62]};
+  return {.start = field(bits, 0),
+          .leading = field(bits, 16),
+          .stride = field(bits, 32),
+          .base = static_cast<std::uint32_t>(bits >> 49 & 7),
+          .swizzle = kSwizzles[bits >> 62]};
 }
 
 bool read_matrix(Warp& w, const Op& op, const Descriptor& d, int rows, int columns, int bits,

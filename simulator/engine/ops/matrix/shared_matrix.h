@@ -17,6 +17,8 @@ struct Descriptor {
   std::uint32_t stride = 0;   // bytes from eight rows to the next eight
   std::uint32_t base = 0;     // of the pattern that swizzling repeats, in units of its rows
   int swizzle = 0;            // bytes of a row that are permuted: 0, 32, 64 or 128
+  bool wide = false;          // of the 128 bytes units of 32 change places, in groups of four lines
+  bool absolute = false;      // `leading` is the address at which a line of 128 bytes goes on
 };
 Descriptor descriptor_of(std::uint64_t bits);
 

@@ -82,33 +82,38 @@ int TensorProduct::stored_bits() const {
 
 namespace {
 
-// The fields of a descriptor for the place and the type of scales.
+constexpr int kLongCapability = 103, kLongK = 96;  // K = 96 of four-bit elements is of sm_103
+
+// The fields of a descriptor for the place and the type of scales, and for K.
 std::string understand_scales(std::uint32_t bits, const program::TensorOperation& of,
-                              TensorProduct& product) {
-  const bool packed = is_packed(of.kind);
+                              int compute_capability, TensorProduct& product) {
+  const bool packed = is_packed(of.kind), long_k = field(bits, 31, 1) != 0;
+  if (long_k && (!packed || product.operation.sparse))
+    return "names a K that this kind does not have";
+  if (long_k && compute_capability != kLongCapability)
+    return "asks for K = 96, which is of sm_103 alone";
+  if (long_k) product.operation.shape.k = kLongK;
   product.ue4m3 = field(bits, 23, 1) == 0;
-  product.scales = packed ? 64 / of.scale_vector : 1;
+  product.scales = packed ? (long_k ? kLongK : 64) / of.scale_vector : 1;
   product.column_scale = static_cast<int>(field(bits, 4, 2));
   product.row_scale = static_cast<int>(field(bits, 29, 2));
   if (product.ue4m3 && of.kind != TensorKind::kMxF4NvF4)
     return "has scales of ue4m3, and this kind has them of ue8m0";
   if (product.ue4m3 && of.scale_vector == 32)
     return "has scales of ue4m3, and one scale for 32 elements is of ue8m0";
-  if (product.row_scale % product.scales != 0 || product.column_scale % product.scales != 0)
+  // Three scales begin in any byte, six in an even one.
+  const int step = !long_k ? product.scales : product.scales == 3 ? 1 : 2;
+  if (product.row_scale % step != 0 || product.column_scale % step != 0)
     return "names bytes of scales where " + std::to_string(product.scales) +
            " cannot begin: " + std::to_string(product.row_scale) + " and " +
            std::to_string(product.column_scale);
-  if (field(bits, 31, 1) != 0)
-    return packed ? "asks for K = 96, which is of sm_103 and which the simulated GPU does not "
-                    "implement"
-                  : "names a K that this kind does not have";
   return {};
 }
 
 }  // namespace
 
 std::string understand(std::uint32_t bits, const program::TensorOperation& of,
-                       TensorProduct& product) {
+                       int compute_capability, TensorProduct& product) {
   const TensorKind kind = of.kind;
   product.packed = is_packed(kind);
   matrix::Operation& o = product.operation;
@@ -130,20 +135,26 @@ std::string understand(std::uint32_t bits, const program::TensorOperation& of,
     return "names a shape that this kind does not have: M = " + std::to_string(m) +
            ", N = " + std::to_string(n);
   o.d = o.c = d == 0 ? Type::kF16 : d == 1 ? Type::kF32 : Type::kS32;
-  if (scaled) {
-    if (std::string why = understand_scales(bits, of, product); !why.empty()) return why;
-  }
   o.saturates = field(bits, 3, 1) != 0;
   if (o.saturates && kind != TensorKind::kI8)
     return "says that the result saturates, which is of integers alone";
   o.shape.m = static_cast<std::uint16_t>(m);
   o.shape.n = static_cast<std::uint16_t>(n);
   o.shape.k = static_cast<std::uint16_t>((o.sparse ? 512 : 256) / product.stored_bits());
-  // Which sub-columns have the metadata: of more than 0 the manual has figures alone.
-  if (o.sparse && !scaled && field(bits, 0, 2) != 0)
-    return kind == TensorKind::kF16 || kind == TensorKind::kTF32
-               ? "has a sparsity selector other than 0, which the simulated GPU does not implement"
-               : "has a sparsity selector, and that of this kind is 0";
+  if (scaled) {
+    if (std::string why = understand_scales(bits, of, compute_capability, product); !why.empty())
+      return why;
+  }
+  // Which of two columns has the metadata. The manual shows this in figures alone; this is as
+  // JAX's Mosaic has it (jax/experimental/mosaic/gpu/tcgen05.py).
+  if (o.sparse && !scaled) {
+    product.metadata_column = static_cast<int>(field(bits, 0, 2));
+    if (product.metadata_column != 0 && kind != TensorKind::kF16 && kind != TensorKind::kTF32)
+      return "has a sparsity selector, and that of this kind is 0";
+    if (product.metadata_column > 1)
+      return "has a sparsity selector of " + std::to_string(product.metadata_column) +
+             ", and 0 and 1 name the columns of metadata";
+  }
   if (of.shifts_a && m != 128 && m != 256) return "has an M of less than 128, and .ashift wants it";
   if (of.stationary && field(bits, 30, 2) != 0) product.farthest_column = 4 << field(bits, 30, 2);
   product.a_negated = field(bits, 13, 1) != 0;
@@ -163,23 +174,39 @@ std::string understand(std::uint64_t bits, Descriptor& descriptor) {
   const auto at = [&](int first) {
     return static_cast<std::uint32_t>(bits >> first & 0x3fff) * 16;
   };
-  descriptor.start = at(0);
-  descriptor.leading = at(16);
-  descriptor.stride = at(32);
-  descriptor.base = static_cast<std::uint32_t>(bits >> 49 & 7);
+  descriptor = {.start = at(0),
+                .leading = at(16),
+                .stride = at(32),
+                .base = static_cast<std::uint32_t>(bits >> 49 & 7),
+                .absolute = (bits >> 52 & 1) != 0};
   if ((bits >> 46 & 7) != 1)
     return "has " + std::to_string(bits >> 46 & 7) +
            " in bits 46 to 48, where 1 must stand: one of Hopper has 0 there";
-  if ((bits >> 52 & 1) != 0)
-    return "has an absolute leading dimension, which the simulated GPU does not implement";
   switch (static_cast<int>(bits >> 61)) {
     case kNone: descriptor.swizzle = 0; return {};
     case k128: descriptor.swizzle = 128; return {};
     case k64: descriptor.swizzle = 64; return {};
     case k32: descriptor.swizzle = 32; return {};
-    case kWide: return "swizzles 32 bytes in 128, which the simulated GPU does not implement";
+    case kWide:
+      descriptor.swizzle = 128;
+      descriptor.wide = true;
+      return {};
     default: return "names a swizzle that there is not (" + std::to_string(bits >> 61) + ")";
   }
+}
+
+std::string understand(std::uint64_t bits, bool across, int compute_capability,
+                       Descriptor& descriptor) {
+  if (std::string why = understand(bits, descriptor); !why.empty()) return why;
+  if (descriptor.wide && !across)
+    return "swizzles units of 32 bytes, which only a matrix has that is stored along M or N";
+  if (!descriptor.absolute) return {};
+  if (compute_capability != kLongCapability)
+    return "has an absolute leading dimension, which is of sm_103 alone";
+  if (across || descriptor.wide || descriptor.swizzle != 128 || descriptor.base != 0)
+    return "has an absolute leading dimension, which is of matrices along K with a swizzle of 128 "
+           "bytes and no base offset";
+  return {};
 }
 
 void spread_narrow(std::uint64_t* elements, std::size_t count, Type type) {

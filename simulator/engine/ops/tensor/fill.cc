@@ -12,6 +12,7 @@
 #include "simulator/engine/ops/tensor/queue.h"
 #include "simulator/engine/ops/tensor/tensor.h"
 #include "simulator/engine/state/cluster.h"
+#include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/shared_place.h"
 
 namespace lockstep::engine {
@@ -105,7 +106,8 @@ bool issue_fill(Warp& w, const Op& op, int lane) {
     return refuse("the copy begins in lane " + std::to_string(first),
                   "A copy to all lanes begins in lane 0.");
   Descriptor d;
-  if (const std::string why = understand(work.a, d); !why.empty())
+  const int capability = w.block->launch->config->compute_capability;
+  if (const std::string why = understand(work.a, false, capability, d); !why.empty())
     return refuse("the descriptor of what is copied " + why, "PTX ISA 9.7.16.4.1 has the fields.");
   std::vector<MatrixBytes> read, of_partner;
   work.access = begin_tensor_access(w, lane, TensorAccess::What::kFill);

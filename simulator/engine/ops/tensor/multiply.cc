@@ -114,19 +114,44 @@ std::vector<std::uint64_t> read_a_of_tensor_memory(const TensorMemory& t, const 
   return out;
 }
 
-// Scales of `count` rows or columns, which lie in 32 lanes, the same in each quarter, and the next
-// 32 in the next column: `a_line` bytes each, from `byte` of the word on.
-std::vector<std::uint8_t> scales_of(const TensorMemory& t, std::uint32_t address, int count,
-                                    int byte, int a_line) {
+// Where the scales of `count` rows or columns of D are: in 32 lanes from `lane` on, the same in
+// each further 32, and those of the next 32 in the next column; `a_line` bytes each, from `byte` of
+// the word on. The manual shows in figures alone where scales are that do not fit into a word. Here
+// they go on in the word that is as many columns further as 128 rows, or 256, take up, as CUTLASS
+// has it (cute/atom/mma_traits_sm100_frag.hpp, tmem_sf_frg).
+struct ScalePlace {
+  std::uint32_t address = 0, lane = 0;
+  int count = 0, byte = 0, a_line = 0;
+
+  std::uint32_t columns() const { return static_cast<std::uint32_t>(count + 31) / 32; }
+  int words() const { return (byte + a_line + 3) / 4; }  // of a row
+  std::uint32_t column(int word) const {
+    return tensor_column(address) + static_cast<std::uint32_t>(word * ((count + 127) / 128) * 4);
+  }
+};
+
+std::vector<std::uint8_t> scales_of(const TensorMemory& t, const ScalePlace& p) {
   std::vector<std::uint8_t> scales;
-  for (int n = 0; n < count; ++n) {
-    const std::uint32_t word =
-        (*t.words)[TensorMemory::word(static_cast<std::uint32_t>(n % 32),
-                                      tensor_column(address) + static_cast<std::uint32_t>(n / 32))];
-    for (int i = 0; i < a_line; ++i)
-      scales.push_back(static_cast<std::uint8_t>(word >> (8 * (byte + i))));
+  for (int n = 0; n < p.count; ++n) {
+    for (int i = p.byte; i < p.byte + p.a_line; ++i) {
+      const std::uint32_t word =
+          (*t.words)[TensorMemory::word(p.lane + static_cast<std::uint32_t>(n % 32),
+                                        p.column(i / 4) + static_cast<std::uint32_t>(n / 32))];
+      scales.push_back(static_cast<std::uint8_t>(word >> (8 * (i % 4))));
+    }
   }
   return scales;
+}
+
+ScalePlace row_scales(const TensorWork& work, const TensorProduct& p, const AccumulatorPart& part) {
+  return {work.row_scales, 0, part.rows, p.row_scale, p.scales};
+}
+
+// A part has the scales of its columns in its own lanes, as CUTLASS has it.
+ScalePlace column_scales(const TensorWork& work, const TensorProduct& p,
+                         const AccumulatorPart& part) {
+  return {work.column_scales, static_cast<std::uint32_t>(part.lane), part.columns, p.column_scale,
+          p.scales};
 }
 
 // Scales of ue8m0 as exponents.
@@ -139,20 +164,21 @@ std::vector<std::int16_t> exponents_of(const std::vector<std::uint8_t>& scales) 
   return exponents;
 }
 
-// Whether the scales are there: columns of all lanes that somebody has written.
-bool access_scales(Warp& w, int lane, Block& owner, std::uint32_t number, std::uint32_t address,
-                   int count, const char* whose) {
-  const TensorRegion region{0, kTensorLanes, tensor_column(address),
-                            static_cast<std::uint32_t>((count + 31) / 32)};
-  if (!access_tensor(w, lane, owner, number, region, false)) return false;
-  for (std::uint32_t c = 0; c < region.columns; ++c) {
-    for (std::uint32_t l = 0; l < kTensorLanes; ++l) {
-      if (owner.tensor->written[TensorMemory::word(l, region.column + c)]) continue;
-      return refuse_tensor(w, lane, Kind::kUninitialised,
-                           std::string("the scales of ") + whose +
-                               " were never written in column " +
-                               std::to_string(region.column + c) + ", lane " + std::to_string(l),
-                           "tcgen05.cp.32x128b.warpx4 writes them to all four quarters.");
+// Whether the scales are there: columns of `lanes` lanes that somebody has written.
+bool access_scales(Warp& w, int lane, Block& owner, std::uint32_t number, const ScalePlace& p,
+                   std::uint32_t lanes, const char* whose) {
+  for (int word = 0; word < p.words(); ++word) {
+    const TensorRegion region{p.lane, lanes, p.column(word), p.columns()};
+    if (!access_tensor(w, lane, owner, number, region, false)) return false;
+    for (std::uint32_t c = 0; c < region.columns; ++c) {
+      for (std::uint32_t l = p.lane; l < p.lane + lanes; ++l) {
+        if (owner.tensor->written[TensorMemory::word(l, region.column + c)]) continue;
+        return refuse_tensor(w, lane, Kind::kUninitialised,
+                             std::string("the scales of ") + whose +
+                                 " were never written in column " +
+                                 std::to_string(region.column + c) + ", lane " + std::to_string(l),
+                             "tcgen05.cp.32x128b.warpx4 writes them to all four quarters.");
+      }
     }
   }
   return true;
@@ -226,7 +252,9 @@ class ProductIssue {
       if (o.disabled[n] != kNoSlot)
         work_.disabled[n] = source<std::uint32_t>(w_, o.disabled[n])[lane_];
     }
-    if (const std::string why = understand(work_.instruction, o, product_); !why.empty())
+    const int capability = w_.block->launch->config->compute_capability;
+    if (const std::string why = understand(work_.instruction, o, capability, product_);
+        !why.empty())
       return refuse("its instruction descriptor " + why,
                     "PTX ISA 9.7.16.4.2 has the fields of the descriptor.");
     const int m = product_.operation.shape.m;
@@ -240,6 +268,7 @@ class ProductIssue {
       if (tensor_lane(work_.metadata) != tensor_lane(work_.d))
         return refuse("the metadata begin in lane " + std::to_string(tensor_lane(work_.metadata)),
                       "They begin in the lane in which the accumulator does.");
+      work_.metadata += static_cast<std::uint32_t>(product_.metadata_column);
     }
     if (o.zero_columns != kNoSlot) {
       work_.zero_columns = source<std::uint64_t>(w_, o.zero_columns)[lane_];
@@ -250,7 +279,8 @@ class ProductIssue {
                       "PTX ISA 9.7.16.4.3 has the fields of the mask.");
     }
     Descriptor unused;
-    if (const std::string why = understand(work_.b, unused); !why.empty())
+    if (const std::string why = understand(work_.b, product_.b_across, capability, unused);
+        !why.empty())
       return refuse("the descriptor of B " + why, "PTX ISA 9.7.16.4.1 has the fields.");
     if (o.row_scales.slot != kNoSlot) {
       work_.row_scales = static_cast<std::uint32_t>(address_of(w_, o.row_scales, lane_));
@@ -258,7 +288,7 @@ class ProductIssue {
     }
     if (o.a != kNoSlot) {
       work_.a = source<std::uint64_t>(w_, o.a)[lane_];
-      const std::string why = understand(work_.a, unused);
+      const std::string why = understand(work_.a, product_.a_across, capability, unused);
       return why.empty() ||
              refuse("the descriptor of A " + why, "PTX ISA 9.7.16.4.1 has the fields.");
     }
@@ -280,7 +310,10 @@ class ProductIssue {
   bool read(Block& b, std::uint64_t descriptor, int rows, int k, bool across, Type type) {
     Descriptor d;
     understand(descriptor, d);
-    if (!is_own(b)) d.start = named(b.cluster_rank, d.start);
+    if (!is_own(b)) {
+      d.start = named(b.cluster_rank, d.start);
+      if (d.absolute) d.leading = named(b.cluster_rank, d.leading);
+    }
     std::vector<std::uint64_t> whole(static_cast<std::size_t>(rows * k));
     return read_matrix(w_, op_, d, rows, k, product_.stored_bits(), across, whole.data(),
                        read_[is_own(b) ? 0 : 1], lane_, held_bytes(type));
@@ -324,11 +357,14 @@ class ProductIssue {
   }
 
   bool access_scales_of(const AccumulatorPart& part) {
-    if (work_.of->row_scales.slot == kNoSlot || part.column != 0) return true;
+    if (work_.of->row_scales.slot == kNoSlot) return true;
     Block& b = owner(part.block);
-    return access_scales(w_, lane_, b, number(b), work_.row_scales, part.rows, "A") &&
-           access_scales(w_, lane_, b, number(b), work_.column_scales, product_.operation.shape.n,
-                         "B");
+    const bool whole = part.columns == product_.operation.shape.n;
+    return (part.column != 0 ||
+            access_scales(w_, lane_, b, number(b), row_scales(work_, product_, part), kTensorLanes,
+                          "A")) &&
+           access_scales(w_, lane_, b, number(b), column_scales(work_, product_, part),
+                         whole ? kTensorLanes : static_cast<std::uint32_t>(part.rows), "B");
   }
 
   // Of a pair each block has half of B's columns.
@@ -408,9 +444,8 @@ void do_part(Block& b, const TensorWork& work, const Whole& whole, const Accumul
       o.sparse ? columns_kept(t, work.metadata, p, part) : std::vector<std::uint8_t>();
   std::vector<std::uint8_t> rows, columns;
   if (work.of->row_scales.slot != kNoSlot) {
-    rows = scales_of(t, work.row_scales, part.rows, p.row_scale, p.scales);
-    columns = scales_of(t, work.column_scales, p.operation.shape.n, p.column_scale, p.scales);
-    columns.erase(columns.begin(), columns.begin() + part.column * p.scales);
+    rows = scales_of(t, row_scales(work, p, part));
+    columns = scales_of(t, column_scales(work, p, part));
   }
   if (p.packed) {
     matrix::multiply_group_scaled(o.shape, a.data(), rhs, c.data(),
@@ -444,7 +479,7 @@ void do_part(Block& b, const TensorWork& work, const Whole& whole, const Accumul
 void do_multiply(Block& b, const TensorWork& work) {
   Whole whole;
   TensorProduct& p = whole.product;
-  understand(work.instruction, *work.of, p);
+  understand(work.instruction, *work.of, b.launch->config->compute_capability, p);
   const isa::Shape s = p.operation.shape;
   const int width = p.stored_bits(), blocks = work.of->paired ? 2 : 1;
   for (int block = 0; block < blocks; ++block) {
