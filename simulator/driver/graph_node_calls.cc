@@ -123,7 +123,10 @@ CUresult with_any(const char* function, CUgraphNodeParams* p, Body&& body) {
         same.host.fn = p->host.fn;
         same.host.userData = p->host.userData;
         break;
-      case CU_GRAPH_NODE_TYPE_GRAPH: same.graph.graph = p->graph.graph; break;
+      case CU_GRAPH_NODE_TYPE_GRAPH:
+        same.graph.graph = p->graph.graph;
+        same.graph.ownership = static_cast<cudaGraphChildGraphNodeOwnership>(p->graph.ownership);
+        break;
       case CU_GRAPH_NODE_TYPE_EMPTY: break;
       case CU_GRAPH_NODE_TYPE_WAIT_EVENT: same.eventWait.event = p->eventWait.event; break;
       case CU_GRAPH_NODE_TYPE_EVENT_RECORD: same.eventRecord.event = p->eventRecord.event; break;

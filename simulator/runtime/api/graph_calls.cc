@@ -36,6 +36,14 @@ std::string label(Runtime& r, const GraphNode& node) {
   return entry == nullptr ? word_for(type_of(node.work)) : demangled(entry->name);
 }
 
+// Whether the graph has nodes that forbid copies of it, and the loss of nodes and edges
+// (cudaGraphAddMemAllocNode).
+bool keeps_shape(Runtime& r, const char* function, const Graph& graph) {
+  if (!has_memory_nodes(graph)) return false;
+  r.explain(function, "not possible for a graph that allocates or frees memory");
+  return true;
+}
+
 template <class Change>
 cudaError_t change_edges(const char* function, cudaGraph_t graph, const cudaGraphNode_t* from,
                          const cudaGraphNode_t* to, const cudaGraphEdgeData* data, size_t count,
@@ -48,6 +56,7 @@ cudaError_t change_edges(const char* function, cudaGraph_t graph, const cudaGrap
       return cudaErrorNotSupported;
     }
     const bool connects = function == std::string_view("cudaGraphAddDependencies");
+    if (!connects && count != 0 && keeps_shape(r, function, g)) return cudaErrorNotSupported;
     const size_t first = connects && count != 0 && is_changed(r, function, "edge-removed") ? 1 : 0;
     for (size_t i = first; i < count; ++i) {
       GraphNode *a = graphs().find(from[i]), *b = graphs().find(to[i]);
@@ -89,8 +98,9 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
-  return about_graph(__func__, graph, [&](Runtime&, Device&, const Graph& g) -> cudaError_t {
+  return about_graph(__func__, graph, [&](Runtime& r, Device&, const Graph& g) -> cudaError_t {
     if (clone == nullptr) return cudaErrorInvalidValue;
+    if (keeps_shape(r, "cudaGraphClone", g)) return cudaErrorNotSupported;
     *clone = handle_of(graphs().clone(g));
     return cudaSuccess;
   });
@@ -176,7 +186,8 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) 
 }
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
-  return about_node(__func__, node, [](Runtime&, GraphNode& n) {
+  return about_node(__func__, node, [](Runtime& r, GraphNode& n) {
+    if (keeps_shape(r, "cudaGraphDestroyNode", *n.graph)) return cudaErrorNotSupported;
     graphs().remove(n);
     return cudaSuccess;
   });

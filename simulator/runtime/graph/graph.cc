@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "simulator/runtime/state/call_errors.h"
@@ -42,6 +43,7 @@ Graphs& graphs() {
 
 Graph* Graphs::create() {
   auto graph = std::make_unique<Graph>();
+  graph->id = ++origins_;
   Graph* handle = graph.get();
   graphs_.emplace(handle, std::move(graph));
   return handle;
@@ -78,6 +80,14 @@ bool Graphs::destroy(Graph* graph) {
   const std::unique_ptr<Graph> last = std::move(it->second);
   graphs_.erase(it);
   return true;
+}
+
+std::shared_ptr<Graph> Graphs::adopt(Graph* graph) {
+  const auto it = graphs_.find(graph);
+  if (it == graphs_.end()) return nullptr;
+  std::shared_ptr<Graph> adopted = std::move(it->second);
+  graphs_.erase(it);
+  return adopted;
 }
 
 bool Graphs::destroy(cudaGraphExec_t exec) { return execs_.erase(exec) != 0; }
@@ -135,6 +145,15 @@ void Graphs::copy_into(const Graph& graph, Graph& to) {
   }
 }
 
+bool has_memory_nodes(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
+    const auto* const child = std::get_if<ChildWork>(&node->work);
+    return std::holds_alternative<AllocateWork>(node->work) ||
+           std::holds_alternative<FreeWork>(node->work) ||
+           (child != nullptr && has_memory_nodes(*child->graph));
+  });
+}
+
 Graph* Graphs::clone(const Graph& graph) {
   Graph* made = create();
   copy_into(graph, *made);
@@ -143,6 +162,7 @@ Graph* Graphs::clone(const Graph& graph) {
 
 std::shared_ptr<Graph> Graphs::copy(const Graph& graph) {
   auto made = std::make_shared<Graph>();
+  made->id = ++origins_;
   copy_into(graph, *made);
   return made;
 }
@@ -222,6 +242,67 @@ cudaError_t check_steps(Runtime& runtime, const char* api_name, const GraphExec&
   return cudaSuccess;
 }
 
+template <class Kind, class Visit>
+void each(const GraphExec& exec, Visit&& visit) {
+  for (const GraphExec::Step& step : exec.steps) {
+    if (step.child) each<Kind>(*step.child, visit);
+    if (const auto* work = std::get_if<Kind>(&step.work)) visit(*work);
+  }
+}
+
+// What an earlier launch has allocated, and nobody has freed, forbids the launch, or is freed now
+// in the stream.
+cudaError_t check_unfreed(Runtime& runtime, const char* api_name, const GraphExec& exec,
+                          std::vector<std::shared_ptr<GraphAllocation>>* unfreed) {
+  each<AllocateWork>(exec, [&](const AllocateWork& work) {
+    if (work.memory->live) unfreed->push_back(work.memory);
+  });
+  if (unfreed->empty() || (exec.flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0)
+    return cudaSuccess;
+  runtime.explain(api_name,
+                  "memory that an earlier launch of the graph allocated has not been freed; "
+                  "cudaGraphInstantiateFlagAutoFreeOnLaunch frees it at the next launch");
+  return cudaErrorInvalidValue;
+}
+
+// What the graph frees that another one has allocated is allocated.
+cudaError_t check_frees(Runtime& runtime, const char* api_name, const GraphExec& exec) {
+  std::set<const GraphAllocation*> own;
+  each<AllocateWork>(exec, [&](const AllocateWork& work) { own.insert(work.memory.get()); });
+  cudaError_t error = cudaSuccess;
+  each<FreeWork>(exec, [&](const FreeWork& work) {
+    if (own.count(work.memory.get()) != 0 || work.memory->live || error != cudaSuccess) return;
+    runtime.explain(api_name,
+                    "the graph frees memory that another graph has not allocated, or "
+                    "that has been freed since");
+    error = cudaErrorInvalidValue;
+  });
+  return error;
+}
+
+void free_in_stream(Runtime& runtime, const char* api_name, Stream& stream,
+                    const std::shared_ptr<GraphAllocation>& memory) {
+  auto p = std::make_shared<Pending>();
+  p->at = runtime.order.put(stream.order);
+  p->device = memory->device;
+  p->work = FreeWork{reinterpret_cast<void*>(memory->base), memory};
+  p->api_name = api_name;
+  p->caller = caller();
+  p->late = true;
+  runtime.graph_memory.end(runtime, *memory);
+  runtime.queue.add(std::move(p));
+}
+
+// The launch has been put: what calls see of the graph's memory from now on.
+void note_memory(Runtime& runtime, const GraphExec& exec) {
+  each<AllocateWork>(exec, [&](const AllocateWork& work) {
+    if (!work.memory->freed_by_owner) runtime.graph_memory.begin(runtime, work.memory);
+  });
+  each<FreeWork>(exec, [&](const FreeWork& work) {
+    if (!work.memory->freed_by_owner) runtime.graph_memory.end(runtime, *work.memory);
+  });
+}
+
 struct Launch {
   const char* api_name = "";
   const void* caller = nullptr;
@@ -282,7 +363,16 @@ void put_steps(Runtime& runtime, GraphExec& exec, const Clock& start, Launch& la
 cudaError_t launch_graph(Runtime& runtime, const char* api_name, GraphExec& exec, Stream& stream) {
   if (const cudaError_t error = check_steps(runtime, api_name, exec); error != cudaSuccess)
     return error;
+  std::vector<std::shared_ptr<GraphAllocation>> unfreed;
+  if (const cudaError_t error = check_unfreed(runtime, api_name, exec, &unfreed);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error = check_frees(runtime, api_name, exec); error != cudaSuccess)
+    return error;
   runtime.dependent_launches.end_chain();
+  if (!unfreed.empty()) runtime.order.wait(stream.order, exec.launched);
+  for (const auto& memory : unfreed) free_in_stream(runtime, api_name, stream, memory);
+  note_memory(runtime, exec);
   Launch launch;
   launch.api_name = api_name;
   launch.caller = caller();
@@ -318,6 +408,12 @@ bool replace_work(GraphExec::Step& step, Work work) {
     if (!lines && (a.extent.width != b.extent.width || a.extent.height != b.extent.height ||
                    a.extent.depth != b.extent.depth))
       return false;
+  }
+  if (const auto* now = std::get_if<AllocateWork>(&step.work)) {
+    if (now->memory != std::get<AllocateWork>(work).memory) return false;
+  }
+  if (const auto* now = std::get_if<FreeWork>(&step.work)) {
+    if (now->memory != std::get<FreeWork>(work).memory) return false;
   }
   step.work = std::move(work);
   return true;

@@ -36,8 +36,12 @@ struct UserObject {
 // Gives references back; the last one runs the destructor.
 void release_user_object(UserObject* object, unsigned count);
 
+struct GraphExec;
+
 struct Graph {
+  std::uint64_t id = 0;
   std::list<std::unique_ptr<GraphNode>> nodes;  // in the order in which they were added
+  std::weak_ptr<GraphExec> exec;                // the last that was made of it
   std::map<UserObject*, unsigned> kept;         // references to user objects
   ~Graph();
 };
@@ -73,6 +77,9 @@ class Graphs {
   GraphNode* find(cudaGraphNode_t handle) const;
   std::shared_ptr<GraphExec> find(cudaGraphExec_t handle) const;
   bool destroy(Graph* graph);
+  // The graph belongs to a node from now on (cudaGraphChildGraphOwnershipMove). nullptr: it is the
+  // program's no more.
+  std::shared_ptr<Graph> adopt(Graph* graph);
   bool destroy(cudaGraphExec_t exec);
 
   // Adds a node after `dependencies`, which are of the same graph and all different.
@@ -99,6 +106,10 @@ class Graphs {
   std::uint64_t origins_ = 0;
 };
 Graphs& graphs();
+
+// Whether the graph, or one within it, allocates or frees memory. Such a graph has one executable
+// graph at a time, cannot be cloned, and keeps its nodes and edges (cudaGraphAddMemAllocNode).
+bool has_memory_nodes(const Graph& graph);
 
 // Puts all steps into the queue, launched in a stream. Changes of the exec are of later launches.
 cudaError_t launch_graph(Runtime& runtime, const char* api_name, GraphExec& exec, Stream& stream);

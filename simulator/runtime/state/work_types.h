@@ -23,6 +23,7 @@ struct LaunchRequest {
 };
 
 struct Graph;
+struct GraphAllocation;  // graph_memory.h
 
 struct KernelWork {
   const void* function = nullptr;  // as the program named it
@@ -54,10 +55,11 @@ struct RecordWork {
 };
 struct AllocateWork {
   cudaMemAllocNodeParams parameters{};
+  std::shared_ptr<GraphAllocation> memory;
 };
 struct FreeWork {
   void* pointer = nullptr;
-  bool releases = false;  // cudaFreeAsync; a graph keeps its memory
+  std::shared_ptr<GraphAllocation> memory;  // nullptr: memory of cudaMallocAsync, or cudaMalloc
 };
 struct MemoryOperationsWork {
   std::vector<CUstreamBatchMemOpParams>

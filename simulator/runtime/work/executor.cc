@@ -426,7 +426,7 @@ void drop_pending(Runtime& runtime, const Device& device) {
   for (const auto& entry : dropped) {
     auto& p = static_cast<Pending&>(*entry);
     if (p.callback) continue;  // the program may wait for it: it is called with the error
-    if (const auto* memory = std::get_if<FreeWork>(&p.work); memory != nullptr && memory->releases)
+    if (const auto* memory = std::get_if<FreeWork>(&p.work); memory != nullptr && !memory->memory)
       release_memory(runtime, memory->pointer);
     end(runtime, p, device.error);
   }
