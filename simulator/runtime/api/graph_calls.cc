@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "simulator/runtime/api/graph_api.h"
+#include "simulator/runtime/graph/conditional.h"
+#include "simulator/runtime/state/condition.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/interceptor.h"
 
@@ -26,6 +28,7 @@ const char* word_for(cudaGraphNodeType type) {
     case cudaGraphNodeTypeEventRecord: return "record";
     case cudaGraphNodeTypeMemAlloc: return "allocate";
     case cudaGraphNodeTypeMemFree: return "free";
+    case cudaGraphNodeTypeConditional: return "conditional";
     default: return "empty";
   }
 }
@@ -91,6 +94,19 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
   });
 }
 
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
+                                             unsigned default_value, unsigned flags) {
+  return about_graph(__func__, graph, [&](Runtime& r, Device& d, Graph& g) -> cudaError_t {
+    if (handle == nullptr || (flags & ~cudaGraphCondAssignDefault) != 0)
+      return cudaErrorInvalidValue;
+    auto made = make_condition(r, d.ordinal, default_value, flags != 0);
+    if (!made) return cudaErrorMemoryAllocation;
+    *handle = made->handle();
+    g.conditions.push_back(std::move(made));
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return about_graph(__func__, graph, [](Runtime&, Device&, Graph& g) {
     return graphs().destroy(&g) ? cudaSuccess : cudaErrorInvalidValue;
@@ -101,6 +117,10 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
   return about_graph(__func__, graph, [&](Runtime& r, Device&, const Graph& g) -> cudaError_t {
     if (clone == nullptr) return cudaErrorInvalidValue;
     if (keeps_shape(r, "cudaGraphClone", g)) return cudaErrorNotSupported;
+    if (has_conditional_nodes(g)) {
+      r.explain("cudaGraphClone", "a graph with conditional nodes cannot be cloned");
+      return cudaErrorNotSupported;
+    }
     *clone = handle_of(graphs().clone(g));
     return cudaSuccess;
   });

@@ -4,7 +4,9 @@
 #include "simulator/runtime/api/graph_api.h"
 #include "simulator/runtime/api/live_handles.h"
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/graph/conditional.h"
 #include "simulator/runtime/graph/node_work.h"
+#include "simulator/runtime/state/condition.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 
 using namespace lockstep::runtime;
@@ -26,10 +28,24 @@ cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t
       r.explain(function, "launching graphs from kernels is not supported by the simulated GPU");
       return cudaErrorNotSupported;
     }
-    if (has_memory_nodes(g) && !g.exec.expired()) {
+    if ((has_memory_nodes(g) || has_conditional_nodes(g)) && !g.exec.expired()) {
       r.explain(function,
-                "a graph that allocates or frees memory has one executable graph at a time");
+                "a graph that allocates or frees memory, or has conditional nodes, has one "
+                "executable graph at a time");
       return cudaErrorNotSupported;
+    }
+    if (!bodies_are_allowed(g)) {
+      r.explain(function,
+                "the body of a conditional node has kernels, copies, fills, empty nodes, children "
+                "and conditional nodes alone");
+      *result = cudaGraphInstantiateNodeOperationNotSupported;
+      return cudaErrorNotSupported;
+    }
+    auto conditions = conditions_of(g);
+    if (std::any_of(conditions.begin(), conditions.end(), [](const auto& c) { return !c->used; })) {
+      r.explain(function, "a conditional handle belongs to no conditional node");
+      *result = cudaGraphInstantiateConditionalHandleUnused;
+      return cudaErrorInvalidValue;
     }
     auto made = Graphs::instantiate(g);
     if (!made) {
@@ -38,6 +54,7 @@ cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t
       return cudaErrorInvalidValue;
     }
     made->flags = flags;
+    made->conditions = std::move(conditions);
     g.exec = made;
     *exec = graphs().enter(std::move(made));
     ++live_handles();
@@ -55,7 +72,7 @@ cudaError_t set(const char* function, cudaGraphExec_t exec, cudaGraphNode_t node
         Work work;
         cudaError_t error = cudaSuccess;
         Device& d = r.devices[static_cast<std::size_t>(n.device)];
-        if constexpr (std::is_invocable_v<Make, Runtime&, Device&, const Graph&, Work*>) {
+        if constexpr (std::is_invocable_v<Make, Runtime&, Device&, Graph&, Work*>) {
           error = make(r, d, *n.graph, &work);
         } else {
           error = make(r, d, &work);
@@ -247,10 +264,11 @@ cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNo
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                        cudaGraphNodeParams* params) {
   if (params != nullptr &&
-      (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree)) {
+      (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree ||
+       params->type == cudaGraphNodeTypeConditional)) {
     return end_call(cudaErrorNotSupported);
   }
-  return set(__func__, exec, node, [&](Runtime& r, Device& d, const Graph& g, Work* work) {
+  return set(__func__, exec, node, [&](Runtime& r, Device& d, Graph& g, Work* work) {
     return any_work(r, d, "cudaGraphExecNodeSetParams", g, params, work);
   });
 }

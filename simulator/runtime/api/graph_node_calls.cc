@@ -317,7 +317,8 @@ cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t eve
 }
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* params) {
   if (params != nullptr &&
-      (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree)) {
+      (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree ||
+       params->type == cudaGraphNodeTypeConditional)) {
     return end_call(cudaErrorNotSupported);
   }
   return set(__func__, node, [&](Runtime& r, Device& d, GraphNode& n, Work* work) {

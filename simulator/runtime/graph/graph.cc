@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "simulator/runtime/graph/conditional.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/work/executor.h"
 
@@ -13,6 +14,15 @@ namespace {
 
 void drop(std::map<UserObject*, unsigned>& kept) {
   for (const auto& [object, count] : std::exchange(kept, {})) release_user_object(object, count);
+}
+
+std::vector<const Graph*> graphs_within(const Work& work) {
+  if (const auto* child = std::get_if<ChildWork>(&work)) return {child->graph.get()};
+  std::vector<const Graph*> all;
+  if (const auto* conditional = std::get_if<ConditionalWork>(&work)) {
+    for (const auto& body : conditional->bodies) all.push_back(body.get());
+  }
+  return all;
 }
 
 }  // namespace
@@ -25,6 +35,7 @@ GraphExec::~GraphExec() {
     for (const std::optional<Lane>& lane : branches) {
       if (lane) runtime.order.drop_lane(*lane);
     }
+    if (conditions_lane) runtime.order.drop_lane(*conditions_lane);
   }
   drop(kept);
 }
@@ -66,9 +77,9 @@ std::shared_ptr<GraphExec> Graphs::find(cudaGraphExec_t handle) const {
 void Graphs::forget(const Graph& graph) {
   for (const auto& node : graph.nodes) {
     nodes_.erase(node.get());
-    if (const auto* child = std::get_if<ChildWork>(&node->work)) {
-      children_.erase(child->graph.get());
-      forget(*child->graph);
+    for (const Graph* inner : graphs_within(node->work)) {
+      children_.erase(inner);
+      forget(*inner);
     }
   }
 }
@@ -100,7 +111,7 @@ GraphNode* Graphs::add(Graph& graph, Work work, int device,
   node.device = device;
   node.origin = ++origins_;
   nodes_.insert(&node);
-  if (const auto* child = std::get_if<ChildWork>(&node.work)) children_.insert(child->graph.get());
+  for (const Graph* inner : graphs_within(node.work)) children_.insert(inner);
   for (GraphNode* before : dependencies) connect(*before, node);
   return &node;
 }
@@ -109,9 +120,9 @@ void Graphs::remove(GraphNode& node) {
   for (GraphNode* before : node.from) std::erase(before->to, &node);
   for (GraphNode* after : node.to) std::erase(after->from, &node);
   nodes_.erase(&node);
-  if (const auto* child = std::get_if<ChildWork>(&node.work)) {
-    children_.erase(child->graph.get());
-    forget(*child->graph);
+  for (const Graph* inner : graphs_within(node.work)) {
+    children_.erase(inner);
+    forget(*inner);
   }
   node.graph->nodes.remove_if([&](const auto& n) { return n.get() == &node; });
 }
@@ -143,6 +154,13 @@ void Graphs::copy_into(const Graph& graph, Graph& to) {
     object->count += count;
     to.kept[object] += count;
   }
+}
+
+std::shared_ptr<Graph> Graphs::make_body(Graph& parent) {
+  auto made = std::make_shared<Graph>();
+  made->id = ++origins_;
+  made->parent = &parent;
+  return made;
 }
 
 bool has_memory_nodes(const Graph& graph) {
@@ -210,6 +228,12 @@ std::shared_ptr<GraphExec> Graphs::instantiate(const Graph& graph) {
         step.child = instantiate(*child->graph);
         if (!step.child) return nullptr;
       }
+      if (const auto* conditional = std::get_if<ConditionalWork>(&node->work)) {
+        for (const auto& body : conditional->bodies) {
+          step.bodies.push_back(instantiate(*body));
+          if (!step.bodies.back()) return nullptr;
+        }
+      }
       done.emplace(node.get(), exec->steps.size() - 1);
       progress = true;
     }
@@ -238,6 +262,10 @@ cudaError_t check_steps(Runtime& runtime, const char* api_name, const GraphExec&
                                              : check_work(runtime, api_name, step.work);
         error != cudaSuccess)
       return error;
+    for (const auto& body : step.bodies) {
+      if (const cudaError_t error = check_steps(runtime, api_name, *body); error != cudaSuccess)
+        return error;
+    }
   }
   return cudaSuccess;
 }
@@ -303,11 +331,7 @@ void note_memory(Runtime& runtime, const GraphExec& exec) {
   });
 }
 
-struct Launch {
-  const char* api_name = "";
-  const void* caller = nullptr;
-  engine::StreamName stream;
-  std::uint64_t chain = 0;
+struct Launch : LaunchedBy {
   std::vector<std::shared_ptr<Pending>> put;
 };
 
@@ -338,16 +362,11 @@ void put_steps(Runtime& runtime, GraphExec& exec, const Clock& start, Launch& la
         const Event* const event = runtime.streams.find_event(wait->event);
         if (event != nullptr && event->stands_for) after.join(*event->stands_for);
       }
-      auto p = std::make_shared<Pending>();
+      auto p = make_entry(step, launch);
       p->at = runtime.order.step(exec.branches[step.branch], after, launch.stream);
-      p->device = step.device;
-      p->for_host = std::holds_alternative<HostWork>(step.work);
-      p->work = step.work;
-      p->api_name = launch.api_name;
-      p->caller = launch.caller;
-      p->late = p->awaited = true;
-      p->chain = launch.chain;
+      p->awaited = true;
       done[i] = p->at.before;
+      if (!step.bodies.empty()) prepare_condition(runtime, exec, step, launch, *p, &done[i]);
       if (begin_step(runtime, *p)) {
         runtime.queue.add(p);
         runtime.host_watch.added(runtime, p);
@@ -381,6 +400,11 @@ cudaError_t launch_graph(Runtime& runtime, const char* api_name, GraphExec& exec
   launch.chain = runtime.dependent_launches.chain();
   Clock start = runtime.order.begin_graph(stream.order);
   start.join(exec.launched);
+  if (auto p = begin_conditions(runtime, exec, start, launch)) {
+    start = p->at.before;
+    runtime.queue.add(p);
+    launch.put.push_back(std::move(p));
+  }
   Clock end = start;
   put_steps(runtime, exec, start, launch, &end);
   exec.launched = end;
@@ -412,6 +436,10 @@ bool replace_work(GraphExec::Step& step, Work work) {
   if (const auto* now = std::get_if<AllocateWork>(&step.work)) {
     if (now->memory != std::get<AllocateWork>(work).memory) return false;
   }
+  if (const auto* now = std::get_if<ConditionalWork>(&step.work)) {
+    const auto& other = std::get<ConditionalWork>(work);
+    if (now->type != other.type || now->bodies.size() != other.bodies.size()) return false;
+  }
   if (const auto* now = std::get_if<FreeWork>(&step.work)) {
     if (now->memory != std::get<FreeWork>(work).memory) return false;
   }
@@ -440,9 +468,18 @@ cudaGraphExecUpdateResult update(GraphExec& exec, const Graph& graph,
       const auto result = update(*old.child, *std::get<ChildWork>(step.work).graph, &inner);
       if (result != cudaGraphExecUpdateSuccess) return result;
     }
+    for (std::size_t body = 0; body < old.bodies.size(); ++body) {
+      const auto& graphs_of_it = std::get<ConditionalWork>(step.work).bodies;
+      const GraphNode* inner = nullptr;
+      const auto result = body < graphs_of_it.size()
+                              ? update(*old.bodies[body], *graphs_of_it[body], &inner)
+                              : cudaGraphExecUpdateErrorParametersChanged;
+      if (result != cudaGraphExecUpdateSuccess) return result;
+    }
     if (!replace_work(old, std::move(step.work))) return cudaGraphExecUpdateErrorParametersChanged;
     old.origin = step.origin;
   }
+  exec.conditions = conditions_of(graph);
   *error_node = nullptr;
   return cudaGraphExecUpdateSuccess;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "simulator/runtime/graph/conditional.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/work/symbols.h"
 
@@ -89,6 +90,10 @@ cudaError_t host_work(const cudaHostNodeParams* params, Work* work) {
 cudaError_t child_work(Runtime& r, const char* api_name, cudaGraph_t graph, Work* work) {
   const Graph* child = graphs().find(graph);
   if (child == nullptr) return cudaErrorInvalidValue;
+  if (has_conditional_nodes(*child)) {
+    r.explain(api_name, "a graph with conditional nodes cannot be a child");
+    return cudaErrorNotSupported;
+  }
   if (has_memory_nodes(*child)) {
     r.explain(api_name,
               "a graph that allocates or frees memory becomes a child if its ownership moves "
@@ -101,7 +106,8 @@ cudaError_t child_work(Runtime& r, const char* api_name, cudaGraph_t graph, Work
 
 cudaError_t moved_child_work(const Graph& parent, cudaGraph_t graph, Work* work) {
   Graph* const child = graphs().find(graph);
-  if (child == nullptr || child == &parent) return cudaErrorInvalidValue;
+  if (child == nullptr || child == &parent || has_conditional_nodes(*child))
+    return cudaErrorInvalidValue;
   std::shared_ptr<Graph> adopted = graphs().adopt(child);
   if (adopted == nullptr) return cudaErrorInvalidValue;  // it belongs to a node already
   *work = ChildWork{std::move(adopted)};
@@ -177,7 +183,7 @@ cudaError_t free_work(Runtime& r, const char* api_name, const Graph& graph, void
   return cudaSuccess;
 }
 
-cudaError_t any_work(Runtime& r, Device& d, const char* api_name, const Graph& graph,
+cudaError_t any_work(Runtime& r, Device& d, const char* api_name, Graph& graph,
                      cudaGraphNodeParams* params, Work* work) {
   if (params == nullptr) return cudaErrorInvalidValue;
   switch (params->type) {
@@ -216,6 +222,8 @@ cudaError_t any_work(Runtime& r, Device& d, const char* api_name, const Graph& g
       a.dptr = memory.dptr;
       return error;
     }
+    case cudaGraphNodeTypeConditional:
+      return conditional_work(r, api_name, graph, &params->conditional, work);
     case cudaGraphNodeTypeMemFree: return free_work(r, api_name, graph, params->free.dptr, work);
     default:
       r.explain(api_name, "nodes of this type are not supported by the simulated GPU");

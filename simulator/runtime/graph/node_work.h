@@ -37,7 +37,7 @@ cudaError_t allocate_work(Runtime& r, const char* api_name, const Graph& graph,
 cudaError_t free_work(Runtime& r, const char* api_name, const Graph& graph, void* pointer,
                       Work* work);
 // Any of them, from the structure that holds all, for a node of `graph`.
-cudaError_t any_work(Runtime& r, Device& d, const char* api_name, const Graph& graph,
+cudaError_t any_work(Runtime& r, Device& d, const char* api_name, Graph& graph,
                      cudaGraphNodeParams* params, Work* work);
 
 // Gives a node new parameters; those of another type are cudaErrorInvalidValue.

@@ -131,6 +131,10 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work,
 }
 
 cudaError_t perform(Runtime& runtime, Device& device, Pending& p, bool* done) {
+  if (p.expand) {
+    runtime.dependent_launches.forget();
+    return p.expand(runtime, p);
+  }
   if (const auto* kernel = std::get_if<KernelWork>(&p.work))
     return run_kernel(runtime, device, *kernel, p, done);
   if (const auto* values = std::get_if<MemoryOperationsWork>(&p.work))

@@ -173,7 +173,8 @@ cudaGraphNodeType type_of(const Work& work) {
       cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeMemAlloc,
       cudaGraphNodeTypeMemFree,
       // The runtime has no name for it.
-      static_cast<cudaGraphNodeType>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)};
+      static_cast<cudaGraphNodeType>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP),
+      cudaGraphNodeTypeConditional};
   static_assert(std::size(kTypes) == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }
