@@ -161,6 +161,21 @@ CUresult cuDeviceGraphMemTrim(CUdevice device) {
                       [&] { return cudaDeviceGraphMemTrim(device); });
 }
 
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
+                                      void* value) {
+  return about_device("cuDeviceGetGraphMemAttribute", device, [&] {
+    return cudaDeviceGetGraphMemAttribute(device, static_cast<cudaGraphMemAttributeType>(attribute),
+                                          value);
+  });
+}
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
+                                      void* value) {
+  return about_device("cuDeviceSetGraphMemAttribute", device, [&] {
+    return cudaDeviceSetGraphMemAttribute(device, static_cast<cudaGraphMemAttributeType>(attribute),
+                                          value);
+  });
+}
+
 CUresult cuProfilerStart() {
   return call("cuProfilerStart", Needs::kContext, [] { return cudaSuccess; });
 }

@@ -36,4 +36,14 @@ CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long
               [&] { return cudaGraphInstantiateWithFlags(exec, graph, flags); });
 }
 
+// The context's device has the condition.
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgraph graph,
+                                        CUcontext /*context*/, unsigned default_value,
+                                        unsigned flags) {
+  return call("cuGraphConditionalHandleCreate", Needs::kContext, [&] {
+    return cudaGraphConditionalHandleCreate(reinterpret_cast<cudaGraphConditionalHandle*>(handle),
+                                            graph, default_value, flags);
+  });
+}
+
 }  // extern "C"

@@ -123,7 +123,10 @@ CUresult with_any(const char* function, CUgraphNodeParams* p, Body&& body) {
         same.host.fn = p->host.fn;
         same.host.userData = p->host.userData;
         break;
-      case CU_GRAPH_NODE_TYPE_GRAPH: same.graph.graph = p->graph.graph; break;
+      case CU_GRAPH_NODE_TYPE_GRAPH:
+        same.graph.graph = p->graph.graph;
+        same.graph.ownership = static_cast<cudaGraphChildGraphNodeOwnership>(p->graph.ownership);
+        break;
       case CU_GRAPH_NODE_TYPE_EMPTY: break;
       case CU_GRAPH_NODE_TYPE_WAIT_EVENT: same.eventWait.event = p->eventWait.event; break;
       case CU_GRAPH_NODE_TYPE_EVENT_RECORD: same.eventRecord.event = p->eventRecord.event; break;
@@ -134,6 +137,11 @@ CUresult with_any(const char* function, CUgraphNodeParams* p, Body&& body) {
         same.alloc.bytesize = p->alloc.bytesize;
         break;
       case CU_GRAPH_NODE_TYPE_MEM_FREE: same.free.dptr = pointer(p->free.dptr); break;
+      case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        same.conditional.handle = p->conditional.handle;
+        same.conditional.type = static_cast<cudaGraphConditionalNodeType>(p->conditional.type);
+        same.conditional.size = p->conditional.size;
+        break;
       default:
         r.explain(function, "nodes of this type are not supported by the simulated GPU");
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -141,6 +149,8 @@ CUresult with_any(const char* function, CUgraphNodeParams* p, Body&& body) {
     const CUresult result = result_of(body(&same));
     if (result == CUDA_SUCCESS && p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
       p->alloc.dptr = reinterpret_cast<CUdeviceptr>(same.alloc.dptr);
+    if (result == CUDA_SUCCESS && p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+      p->conditional.phGraph_out = same.conditional.phGraph_out;
     return result;
   });
 }

@@ -370,6 +370,16 @@ DeviceMemory::FreeResult DeviceMemory::release(Address base) {
   return FreeResult::kOk;
 }
 
+void DeviceMemory::set_present(Address base, bool present) {
+  std::lock_guard lock(mutex_);
+  const auto it = records_.find(base);
+  if (it == records_.end() || it->second->allocation.freed) return;
+  Allocation& a = it->second->allocation;
+  generation_.fetch_add(1, std::memory_order_relaxed);
+  a.absent = !present;
+  mark_unwritten(a.base, a.size);
+}
+
 DeviceMemory::Hold::Hold(DeviceMemory& memory) : memory_(memory) {
   std::lock_guard lock(memory_.mutex_);
   ++memory_.holds_;

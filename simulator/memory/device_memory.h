@@ -54,6 +54,10 @@ struct Allocation {
   std::int64_t alias_delta = 0;  // engine address = address + alias_delta
   bool has_shadow = true;  // false for kRegistered: lies outside the window, counts as written
   std::atomic<bool> freed = false;
+  // Memory of a graph that is not allocated now: the address is kept, and nothing may use it.
+  std::atomic<bool> absent = false;
+
+  bool usable() const { return !freed && !absent; }
 };
 
 class DeviceMemory {
@@ -82,6 +86,10 @@ class DeviceMemory {
   // Frees by base address: gives the pages back and keeps the record (except for kRegistered, whose
   // host memory lives on and is forgotten).
   FreeResult release(Address base);
+
+  // Memory of a graph: its address is fixed, and its contents come and go with allocation and free
+  // nodes. `present`: it is allocated, and nobody has written it. The base of a live allocation.
+  void set_present(Address base, bool present);
 
   // Addresses that a program reserves and puts memory behind piece by piece (cuMemAddressReserve,
   // cuMemMap). A reserved range holds no allocation; what is backed is one, and pieces of one

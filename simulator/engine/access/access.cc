@@ -192,7 +192,7 @@ const std::byte* peek(Warp& w, int lane, std::uint64_t address, std::uint32_t si
             at);
   }
   const memory::Allocation* a = b.worker->memory->find(address);
-  if (a == nullptr || a->freed || address < a->begin || address + size > a->end) return nullptr;
+  if (a == nullptr || !a->usable() || address < a->begin || address + size > a->end) return nullptr;
   return b.worker->memory->host(*a, address);
 }
 

@@ -35,7 +35,7 @@ __attribute__((noinline)) bool refill(Warp& w, const Request& r, CachedRange& c,
     }
   }
   const memory::Allocation* a = k.memory->find(address);
-  if (a == nullptr || a->freed) return false;
+  if (a == nullptr || !a->usable()) return false;
   const bool strict = w.block->launch->check_bounds;
   c.begin = strict ? a->begin : a->base;
   c.size = strict ? a->end - a->begin : a->size;
@@ -63,7 +63,7 @@ __attribute__((noinline)) bool report_global(Warp& w, const Request& r, LaneMask
   });
   const std::uint64_t first = r.address[std::countr_zero(bad)];
   const memory::Allocation* a = memory.find(first);
-  const bool freed = a != nullptr && a->freed;
+  const bool freed = a != nullptr && !a->usable();
   check::Finding f = access_finding(w, r, Space::kGlobal, bad,
                                     read_only ? check::Kind::kReadOnlyWrite
                                     : freed   ? check::Kind::kUseAfterFree

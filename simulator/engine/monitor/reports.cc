@@ -246,6 +246,11 @@ std::string describe(const memory::DeviceMemory& memory, std::uint64_t address,
   if (const memory::Allocation* a = memory.find(address)) {
     if (a->freed)
       return bytes(address - a->base) + " into " + describe(*a) + ", which has been freed";
+    if (a->absent)
+      return bytes(address - a->base) + " into " + describe(*a) +
+             ", memory of a graph that is not allocated now: the access comes before its "
+             "allocation "
+             "node or behind its free";
     if (address < a->begin)
       return bytes(a->begin - address) + " before the start of " + describe(*a);
     if (address >= a->end) {

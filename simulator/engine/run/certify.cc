@@ -19,7 +19,7 @@ proof::Certificate prove(const Launch& l) {
   for (const Range& r : l.shared) memory.shared.push_back({r.begin, r.end});
   memory.allocation = [&](std::uint64_t address) -> std::optional<proof::Extent> {
     const memory::Allocation* const a = l.memory->find(address);
-    if (a == nullptr || a->freed) return std::nullopt;
+    if (a == nullptr || !a->usable()) return std::nullopt;
     return proof::Extent{a->begin, a->end};
   };
   return proof::prove(*l.program, *l.kernel, shape, memory);

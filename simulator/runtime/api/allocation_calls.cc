@@ -1,8 +1,10 @@
 // cudaMalloc and its kin, and what can be asked about an address.
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/graph/node_work.h"
 #include "simulator/runtime/graph/put.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
@@ -19,7 +21,7 @@ using lockstep::memory::Allocation;
 using lockstep::memory::Box;
 using lockstep::memory::DeviceMemory;
 using lockstep::memory::Kind;
-using lockstep::runtime::AllocateWork;
+using lockstep::runtime::allocate_work;
 using lockstep::runtime::api;
 using lockstep::runtime::bytes;
 using lockstep::runtime::Call;
@@ -30,7 +32,9 @@ using lockstep::runtime::check_unsafe;
 using lockstep::runtime::describe_place;
 using lockstep::runtime::Device;
 using lockstep::runtime::finish_free;
+using lockstep::runtime::free_work;
 using lockstep::runtime::FreeWork;
+using lockstep::runtime::GraphAllocation;
 using lockstep::runtime::hexadecimal;
 using lockstep::runtime::Operation;
 using lockstep::runtime::put_in_queue;
@@ -41,6 +45,7 @@ using lockstep::runtime::Runtime;
 using lockstep::runtime::Stream;
 using lockstep::runtime::Touch;
 using lockstep::runtime::wait_for_all;
+using lockstep::runtime::Work;
 
 namespace {
 
@@ -51,7 +56,6 @@ constexpr std::uint64_t kPitch =
 // Where the program called the API function in which this stands.
 #define CALLER __builtin_return_address(0)
 
-// `caller`: nullptr where the memory belongs to a graph.
 cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* caller, void** result,
                      std::size_t size, Kind kind, bool in_stream = false) {
   if (result == nullptr) return cudaErrorInvalidValue;
@@ -73,7 +77,7 @@ cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* ca
     return cudaErrorMemoryAllocation;
   }
   r.host_sees_memory |= kind == Kind::kManaged || kind == Kind::kPinned;
-  if (caller != nullptr) r.leaks.allocated(*a, function, caller);
+  r.leaks.allocated(*a, function, caller);
   *result = reinterpret_cast<void*>(a->base);
   return cudaSuccess;
 }
@@ -126,6 +130,15 @@ cudaError_t allocate_pitched(Runtime& r, Device& d, const char* function, const 
   return allocate(r, d, function, caller, result, size, Kind::kDevice);
 }
 
+// Whether a call may free memory that a graph has allocated (cudaGraphAddMemAllocNode).
+cudaError_t check_graph_memory(Runtime& r, const char* function, const GraphAllocation& memory) {
+  if (memory.live) return cudaSuccess;
+  r.explain(function, memory.freed_by_owner
+                          ? "the graph that allocates the memory frees it itself"
+                          : "no launch has allocated the graph's memory since it was last freed");
+  return cudaErrorInvalidValue;
+}
+
 bool freed_by_cuda_free(Kind kind) { return kind == Kind::kDevice || kind == Kind::kManaged; }
 
 }  // namespace
@@ -160,18 +173,19 @@ cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
                   Touch::kAllocates);
       return cudaSuccess;
     }
-    // The address is decided now and used at every launch of the graph.
-    if (size == 0) return cudaErrorInvalidValue;
+    if (pointer == nullptr || size == 0) return cudaErrorInvalidValue;
+    if (s->capture->invalid) return cudaErrorStreamCaptureInvalidated;
+    cudaMemAllocNodeParams parameters{};
+    parameters.poolProps.allocType = cudaMemAllocationTypePinned;
+    parameters.poolProps.location = {cudaMemLocationTypeDevice, {d.ordinal}};
+    parameters.bytesize = size;
+    Work work;
     if (const cudaError_t error =
-            allocate(r, d, "cudaMallocAsync", nullptr, pointer, size, Kind::kDevice, true);
+            allocate_work(r, "cudaMallocAsync", *s->capture->graph, &parameters, &work);
         error != cudaSuccess)
       return error;
-    AllocateWork work;
-    work.parameters.poolProps.allocType = cudaMemAllocationTypePinned;
-    work.parameters.poolProps.location = {cudaMemLocationTypeDevice, {d.ordinal}};
-    work.parameters.bytesize = size;
-    work.parameters.dptr = *pointer;
-    return capture_work(r, "cudaMallocAsync", *s, work);
+    *pointer = parameters.dptr;
+    return capture_work(r, "cudaMallocAsync", *s, std::move(work));
   });
 }
 
@@ -209,11 +223,18 @@ cudaError_t cudaFree(void* pointer) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device&) -> cudaError_t {
     if (pointer == nullptr) return cudaSuccess;
     // Memory of a pool goes back at once, as an H100 shows: cudaFree does not wait for its use.
-    if (r.pool_memory.count(reinterpret_cast<Address>(pointer)) == 0)
+    const auto of_a_graph = r.graph_memory.find(reinterpret_cast<Address>(pointer));
+    if (!of_a_graph && r.pool_memory.count(reinterpret_cast<Address>(pointer)) == 0)
       return release(r, "cudaFree", pointer, freed_by_cuda_free);
     if (const cudaError_t error = check_release(r, "cudaFree", pointer, freed_by_cuda_free);
         error != cudaSuccess)
       return error;
+    if (of_a_graph) {
+      if (const cudaError_t error = check_graph_memory(r, "cudaFree", *of_a_graph);
+          error != cudaSuccess)
+        return error;
+      r.graph_memory.end(r, *of_a_graph);
+    }
     // What was put before is executed before: then the search for races knows what it accesses.
     run_all(r);
     const Allocation* const a = r.memory->find(reinterpret_cast<Address>(pointer));
@@ -222,7 +243,11 @@ cudaError_t cudaFree(void* pointer) {
     r.dependent_launches.end_chain();
     check_order(r, "cudaFree", at, Box::line(a->base, a->size), Touch::kFrees);
     r.leaks.freed(a->base);
-    release_memory(r, pointer);
+    if (of_a_graph) {
+      r.graph_memory.freed(r, *of_a_graph);
+    } else {
+      release_memory(r, pointer);
+    }
     return cudaSuccess;
   });
 }
@@ -230,7 +255,13 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (Stream* s = r.streams.find_stream(stream, d.ordinal); s != nullptr && s->capture) {
-      return capture_work(r, "cudaFreeAsync", *s, FreeWork{pointer});
+      if (s->capture->invalid) return cudaErrorStreamCaptureInvalidated;
+      Work work;
+      if (const cudaError_t error =
+              free_work(r, "cudaFreeAsync", *s->capture->graph, pointer, &work);
+          error != cudaSuccess)
+        return error;
+      return capture_work(r, "cudaFreeAsync", *s, std::move(work));
     }
     if (const cudaError_t error = check_stream(r, d, "cudaFreeAsync", stream); error != cudaSuccess)
       return error;
@@ -238,9 +269,16 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     if (const cudaError_t error = check_release(r, "cudaFreeAsync", pointer, freed_by_cuda_free);
         error != cudaSuccess)
       return error;
+    const auto of_a_graph = r.graph_memory.find(reinterpret_cast<Address>(pointer));
+    if (of_a_graph) {
+      if (const cudaError_t error = check_graph_memory(r, "cudaFreeAsync", *of_a_graph);
+          error != cudaSuccess)
+        return error;
+      r.graph_memory.end(r, *of_a_graph);
+    }
     r.leaks.freed(reinterpret_cast<Address>(pointer));
     r.dependent_launches.end_chain();
-    return put_in_queue(r, d, Call::async("cudaFreeAsync"), stream, FreeWork{pointer, true});
+    return put_in_queue(r, d, Call::async("cudaFreeAsync"), stream, FreeWork{pointer, of_a_graph});
   });
 }
 

@@ -28,6 +28,17 @@ cudaError_t about_node(const char* function, cudaGraphNode_t handle, Body&& body
     return node == nullptr ? cudaErrorInvalidValue : body(r, *node);
   });
 }
+// The step of an executable graph, or of a conditional node's body in it, that was made from the
+// node; nullptr: there is none.
+inline GraphExec::Step* find_step(GraphExec& exec, const GraphNode& node) {
+  for (GraphExec::Step& step : exec.steps) {
+    if (step.origin == node.origin) return &step;
+    for (const auto& body : step.bodies) {
+      if (GraphExec::Step* const found = find_step(*body, node)) return found;
+    }
+  }
+  return nullptr;
+}
 // With the step of an instantiated graph that was made from a node.
 template <class Body>
 cudaError_t about_step(const char* function, cudaGraphExec_t exec_handle,
@@ -36,9 +47,8 @@ cudaError_t about_step(const char* function, cudaGraphExec_t exec_handle,
     const auto exec = graphs().find(exec_handle);
     const GraphNode* node = graphs().find(node_handle);
     if (!exec || node == nullptr) return cudaErrorInvalidValue;
-    const auto step = std::find_if(exec->steps.begin(), exec->steps.end(),
-                                   [&](const auto& s) { return s.origin == node->origin; });
-    return step == exec->steps.end() ? cudaErrorInvalidValue : body(r, *node, *step);
+    GraphExec::Step* const step = find_step(*exec, *node);
+    return step == nullptr ? cudaErrorInvalidValue : body(r, *node, *step);
   });
 }
 

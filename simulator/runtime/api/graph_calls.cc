@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "simulator/runtime/api/graph_api.h"
+#include "simulator/runtime/graph/conditional.h"
+#include "simulator/runtime/state/condition.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/interceptor.h"
 
@@ -26,6 +28,7 @@ const char* word_for(cudaGraphNodeType type) {
     case cudaGraphNodeTypeEventRecord: return "record";
     case cudaGraphNodeTypeMemAlloc: return "allocate";
     case cudaGraphNodeTypeMemFree: return "free";
+    case cudaGraphNodeTypeConditional: return "conditional";
     default: return "empty";
   }
 }
@@ -34,6 +37,14 @@ std::string label(Runtime& r, const GraphNode& node) {
   const auto* kernel = std::get_if<KernelWork>(&node.work);
   const KernelEntry* entry = kernel == nullptr ? nullptr : r.modules.find_kernel(kernel->function);
   return entry == nullptr ? word_for(type_of(node.work)) : demangled(entry->name);
+}
+
+// Whether the graph has nodes that forbid copies of it, and the loss of nodes and edges
+// (cudaGraphAddMemAllocNode).
+bool keeps_shape(Runtime& r, const char* function, const Graph& graph) {
+  if (!has_memory_nodes(graph)) return false;
+  r.explain(function, "not possible for a graph that allocates or frees memory");
+  return true;
 }
 
 template <class Change>
@@ -48,6 +59,7 @@ cudaError_t change_edges(const char* function, cudaGraph_t graph, const cudaGrap
       return cudaErrorNotSupported;
     }
     const bool connects = function == std::string_view("cudaGraphAddDependencies");
+    if (!connects && count != 0 && keeps_shape(r, function, g)) return cudaErrorNotSupported;
     const size_t first = connects && count != 0 && is_changed(r, function, "edge-removed") ? 1 : 0;
     for (size_t i = first; i < count; ++i) {
       GraphNode *a = graphs().find(from[i]), *b = graphs().find(to[i]);
@@ -82,6 +94,19 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
   });
 }
 
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
+                                             unsigned default_value, unsigned flags) {
+  return about_graph(__func__, graph, [&](Runtime& r, Device& d, Graph& g) -> cudaError_t {
+    if (handle == nullptr || (flags & ~cudaGraphCondAssignDefault) != 0)
+      return cudaErrorInvalidValue;
+    auto made = make_condition(r, d.ordinal, default_value, flags != 0);
+    if (!made) return cudaErrorMemoryAllocation;
+    *handle = made->handle();
+    g.conditions.push_back(std::move(made));
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return about_graph(__func__, graph, [](Runtime&, Device&, Graph& g) {
     return graphs().destroy(&g) ? cudaSuccess : cudaErrorInvalidValue;
@@ -89,8 +114,13 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
-  return about_graph(__func__, graph, [&](Runtime&, Device&, const Graph& g) -> cudaError_t {
+  return about_graph(__func__, graph, [&](Runtime& r, Device&, const Graph& g) -> cudaError_t {
     if (clone == nullptr) return cudaErrorInvalidValue;
+    if (keeps_shape(r, "cudaGraphClone", g)) return cudaErrorNotSupported;
+    if (has_conditional_nodes(g)) {
+      r.explain("cudaGraphClone", "a graph with conditional nodes cannot be cloned");
+      return cudaErrorNotSupported;
+    }
     *clone = handle_of(graphs().clone(g));
     return cudaSuccess;
   });
@@ -176,7 +206,8 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) 
 }
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
-  return about_node(__func__, node, [](Runtime&, GraphNode& n) {
+  return about_node(__func__, node, [](Runtime& r, GraphNode& n) {
+    if (keeps_shape(r, "cudaGraphDestroyNode", *n.graph)) return cudaErrorNotSupported;
     graphs().remove(n);
     return cudaSuccess;
   });

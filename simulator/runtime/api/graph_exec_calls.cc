@@ -1,8 +1,12 @@
 // Instantiated graphs: making, launching and changing them.
+#include <type_traits>
+
 #include "simulator/runtime/api/graph_api.h"
 #include "simulator/runtime/api/live_handles.h"
 #include "simulator/runtime/graph/capture.h"
+#include "simulator/runtime/graph/conditional.h"
 #include "simulator/runtime/graph/node_work.h"
+#include "simulator/runtime/state/condition.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 
 using namespace lockstep::runtime;
@@ -11,15 +15,37 @@ namespace {
 
 cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t graph,
                         unsigned long long flags, cudaGraphInstantiateResult* result) {
-  return about_graph(function, graph, [&](Runtime& r, Device&, const Graph& g) -> cudaError_t {
+  return about_graph(function, graph, [&](Runtime& r, Device&, Graph& g) -> cudaError_t {
     constexpr unsigned long long kKnown =
         cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
         cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
     *result = cudaGraphInstantiateError;
     if (exec == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
+    if ((flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0 &&
+        (flags & cudaGraphInstantiateFlagDeviceLaunch) != 0)
+      return cudaErrorInvalidValue;
     if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) {
       r.explain(function, "launching graphs from kernels is not supported by the simulated GPU");
       return cudaErrorNotSupported;
+    }
+    if ((has_memory_nodes(g) || has_conditional_nodes(g)) && !g.exec.expired()) {
+      r.explain(function,
+                "a graph that allocates or frees memory, or has conditional nodes, has one "
+                "executable graph at a time");
+      return cudaErrorNotSupported;
+    }
+    if (!bodies_are_allowed(g)) {
+      r.explain(function,
+                "the body of a conditional node has kernels, copies, fills, empty nodes, children "
+                "and conditional nodes alone");
+      *result = cudaGraphInstantiateNodeOperationNotSupported;
+      return cudaErrorNotSupported;
+    }
+    auto conditions = conditions_of(g);
+    if (std::any_of(conditions.begin(), conditions.end(), [](const auto& c) { return !c->used; })) {
+      r.explain(function, "a conditional handle belongs to no conditional node");
+      *result = cudaGraphInstantiateConditionalHandleUnused;
+      return cudaErrorInvalidValue;
     }
     auto made = Graphs::instantiate(g);
     if (!made) {
@@ -28,6 +54,8 @@ cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t
       return cudaErrorInvalidValue;
     }
     made->flags = flags;
+    made->conditions = std::move(conditions);
+    g.exec = made;
     *exec = graphs().enter(std::move(made));
     ++live_handles();
     *result = cudaGraphInstantiateSuccess;
@@ -42,9 +70,14 @@ cudaError_t set(const char* function, cudaGraphExec_t exec, cudaGraphNode_t node
       function, exec, node,
       [&](Runtime& r, const GraphNode& n, GraphExec::Step& step) -> cudaError_t {
         Work work;
-        if (const cudaError_t error = make(r, r.devices[static_cast<std::size_t>(n.device)], &work);
-            error != cudaSuccess)
-          return error;
+        cudaError_t error = cudaSuccess;
+        Device& d = r.devices[static_cast<std::size_t>(n.device)];
+        if constexpr (std::is_invocable_v<Make, Runtime&, Device&, Graph&, Work*>) {
+          error = make(r, d, *n.graph, &work);
+        } else {
+          error = make(r, d, &work);
+        }
+        if (error != cudaSuccess) return error;
         if (auto* kernel = std::get_if<KernelWork>(&work)) {
           if (const auto* now = std::get_if<KernelWork>(&step.work)) {
             kernel->request.cooperative = now->request.cooperative;
@@ -214,8 +247,9 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t
 }
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                  cudaGraph_t child) {
-  return set(__func__, exec, node,
-             [&](Runtime&, Device&, Work* work) { return child_work(child, work); });
+  return set(__func__, exec, node, [&](Runtime& r, Device&, Work* work) {
+    return child_work(r, "cudaGraphExecChildGraphNodeSetParams", child, work);
+  });
 }
 cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                  cudaEvent_t event) {
@@ -230,18 +264,12 @@ cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNo
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                        cudaGraphNodeParams* params) {
   if (params != nullptr &&
-      (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree)) {
+      (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree ||
+       params->type == cudaGraphNodeTypeConditional)) {
     return end_call(cudaErrorNotSupported);
   }
-  return set(__func__, exec, node, [&](Runtime& r, Device& d, Work* work) {
-    return any_work(r, d, "cudaGraphExecNodeSetParams", params, work);
-  });
-}
-
-cudaError_t cudaDeviceGraphMemTrim(int device) {
-  return api(__func__, Reach::kHost, [&](Runtime& r, Device&) {
-    return device >= 0 && device < static_cast<int>(r.devices.size()) ? cudaSuccess
-                                                                      : cudaErrorInvalidDevice;
+  return set(__func__, exec, node, [&](Runtime& r, Device& d, Graph& g, Work* work) {
+    return any_work(r, d, "cudaGraphExecNodeSetParams", g, params, work);
   });
 }
 

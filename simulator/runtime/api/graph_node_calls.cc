@@ -1,5 +1,6 @@
 // Nodes of graphs by what they do: adding them, asking for and changing their parameters.
 #include <cstring>
+#include <type_traits>
 
 #include "simulator/runtime/api/graph_api.h"
 #include "simulator/runtime/graph/node_work.h"
@@ -9,7 +10,8 @@ using namespace lockstep::runtime;
 
 namespace {
 
-// Adds a node with the work that `make(runtime, device, &work)` makes.
+// Adds a node with the work that `make(runtime, device, &work)` makes, or make(runtime, device,
+// graph, &work).
 template <class Make>
 cudaError_t add(const char* function, cudaGraphNode_t* node, cudaGraph_t graph,
                 const cudaGraphNode_t* dependencies, size_t count, Make&& make) {
@@ -17,7 +19,13 @@ cudaError_t add(const char* function, cudaGraphNode_t* node, cudaGraph_t graph,
     std::vector<GraphNode*> after;
     if (node == nullptr || !nodes_of(g, dependencies, count, &after)) return cudaErrorInvalidValue;
     Work work;
-    if (const cudaError_t error = make(r, d, &work); error != cudaSuccess) return error;
+    cudaError_t error = cudaSuccess;
+    if constexpr (std::is_invocable_v<Make, Runtime&, Device&, Graph&, Work*>) {
+      error = make(r, d, g, &work);
+    } else {
+      error = make(r, d, &work);
+    }
+    if (error != cudaSuccess) return error;
     if (!after.empty() && is_changed(r, function, "edge-removed")) after.erase(after.begin());
     *node = handle_of(graphs().add(g, std::move(work), d.ordinal, after));
     return cudaSuccess;
@@ -28,7 +36,7 @@ template <class Make>
 cudaError_t set(const char* function, cudaGraphNode_t node, Make&& make) {
   return about_node(function, node, [&](Runtime& r, GraphNode& n) -> cudaError_t {
     Work work;
-    if (const cudaError_t error = make(r, r.devices[static_cast<std::size_t>(n.device)], &work);
+    if (const cudaError_t error = make(r, r.devices[static_cast<std::size_t>(n.device)], n, &work);
         error != cudaSuccess)
       return error;
     return set_work(n, std::move(work));
@@ -130,8 +138,9 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* dependencies, size_t count,
                                        cudaGraph_t child) {
   if (child == graph) return end_call(cudaErrorInvalidValue);
-  return add(__func__, node, graph, dependencies, count,
-             [&](Runtime&, Device&, Work* work) { return child_work(child, work); });
+  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) {
+    return child_work(r, "cudaGraphAddChildGraphNode", child, work);
+  });
 }
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                   const cudaGraphNode_t* dependencies, size_t count) {
@@ -155,23 +164,27 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* dependencies, size_t count,
                                      cudaMemAllocNodeParams* params) {
-  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device&, Work* work) {
-    return allocate_work(r, "cudaGraphAddMemAllocNode", params, work);
-  });
+  return add(__func__, node, graph, dependencies, count,
+             [&](Runtime& r, Device&, Graph& g, Work* work) {
+               return allocate_work(r, "cudaGraphAddMemAllocNode", g, params, work);
+             });
 }
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                     const cudaGraphNode_t* dependencies, size_t count,
                                     void* pointer) {
   return add(__func__, node, graph, dependencies, count,
-             [&](Runtime& r, Device&, Work* work) { return free_work(r, pointer, work); });
+             [&](Runtime& r, Device&, Graph& g, Work* work) {
+               return free_work(r, "cudaGraphAddMemFreeNode", g, pointer, work);
+             });
 }
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
                              const cudaGraphNode_t* dependencies, const cudaGraphEdgeData* data,
                              size_t count, cudaGraphNodeParams* params) {
   if (!plain_edges(data, count)) return end_call(cudaErrorNotSupported);
-  return add(__func__, node, graph, dependencies, count, [&](Runtime& r, Device& d, Work* work) {
-    return any_work(r, d, "cudaGraphAddNode", params, work);
-  });
+  return add(__func__, node, graph, dependencies, count,
+             [&](Runtime& r, Device& d, Graph& g, Work* work) {
+               return any_work(r, d, "cudaGraphAddNode", g, params, work);
+             });
 }
 
 // ---- asking -------------------------------------------------------------------------------------
@@ -252,25 +265,25 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
 // ---- changing -----------------------------------------------------------------------------------
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
-  return set(__func__, node, [&](Runtime& r, Device& d, Work* work) {
+  return set(__func__, node, [&](Runtime& r, Device& d, GraphNode&, Work* work) {
     return kernel_work(r, d, "cudaGraphKernelNodeSetParams", params, work);
   });
 }
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
-  return set(__func__, node, [&](Runtime& r, Device&, Work* work) {
+  return set(__func__, node, [&](Runtime& r, Device&, GraphNode&, Work* work) {
     return copy_work(r, "cudaGraphMemcpyNodeSetParams", params, work);
   });
 }
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from,
                                            size_t bytes, cudaMemcpyKind kind) {
-  return set(__func__, node, [&](Runtime& r, Device&, Work* work) {
+  return set(__func__, node, [&](Runtime& r, Device&, GraphNode&, Work* work) {
     return line_work(r, "cudaGraphMemcpyNodeSetParams1D", to, from, bytes, kind, work);
   });
 }
 cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol,
                                                  const void* from, size_t bytes, size_t offset,
                                                  cudaMemcpyKind kind) {
-  return set(__func__, node, [&](Runtime& r, Device& d, Work* work) {
+  return set(__func__, node, [&](Runtime& r, Device& d, GraphNode&, Work* work) {
     return to_symbol_work(r, d, "cudaGraphMemcpyNodeSetParamsToSymbol", symbol, from, bytes, offset,
                           kind, work);
   });
@@ -278,35 +291,38 @@ cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const voi
 cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to,
                                                    const void* symbol, size_t bytes, size_t offset,
                                                    cudaMemcpyKind kind) {
-  return set(__func__, node, [&](Runtime& r, Device& d, Work* work) {
+  return set(__func__, node, [&](Runtime& r, Device& d, GraphNode&, Work* work) {
     return from_symbol_work(r, d, "cudaGraphMemcpyNodeSetParamsFromSymbol", to, symbol, bytes,
                             offset, kind, work);
   });
 }
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params) {
-  return set(__func__, node, [&](Runtime& r, Device&, Work* work) {
+  return set(__func__, node, [&](Runtime& r, Device&, GraphNode&, Work* work) {
     return fill_work(r, "cudaGraphMemsetNodeSetParams", params, work);
   });
 }
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* params) {
   return set(__func__, node,
-             [&](Runtime&, Device&, Work* work) { return host_work(params, work); });
+             [&](Runtime&, Device&, GraphNode&, Work* work) { return host_work(params, work); });
 }
 cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return set(__func__, node,
-             [&](Runtime& r, Device&, Work* work) { return record_work(r, event, work); });
+  return set(__func__, node, [&](Runtime& r, Device&, GraphNode&, Work* work) {
+    return record_work(r, event, work);
+  });
 }
 cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return set(__func__, node,
-             [&](Runtime& r, Device&, Work* work) { return wait_work(r, event, work); });
+  return set(__func__, node, [&](Runtime& r, Device&, GraphNode&, Work* work) {
+    return wait_work(r, event, work);
+  });
 }
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* params) {
   if (params != nullptr &&
-      (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree)) {
+      (params->type == cudaGraphNodeTypeMemAlloc || params->type == cudaGraphNodeTypeMemFree ||
+       params->type == cudaGraphNodeTypeConditional)) {
     return end_call(cudaErrorNotSupported);
   }
-  return set(__func__, node, [&](Runtime& r, Device& d, Work* work) {
-    return any_work(r, d, "cudaGraphNodeSetParams", params, work);
+  return set(__func__, node, [&](Runtime& r, Device& d, GraphNode& n, Work* work) {
+    return any_work(r, d, "cudaGraphNodeSetParams", *n.graph, params, work);
   });
 }
 

@@ -20,6 +20,7 @@ void reset_device(Runtime& runtime, Device& device) {
   wait_for_all(runtime);
   runtime.report_leaks(device);
   runtime.modules.unload(runtime, device.ordinal);
+  runtime.graph_memory.reset(device.ordinal);
   for (const memory::Allocation* a : runtime.memory->live()) {
     if (a->device == device.ordinal && !runtime.modules.is_managed_variable(*a))
       runtime.memory->release(a->base);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 #include <utility>
 
+#include "simulator/runtime/graph/conditional.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/work/executor.h"
 
@@ -12,6 +14,15 @@ namespace {
 
 void drop(std::map<UserObject*, unsigned>& kept) {
   for (const auto& [object, count] : std::exchange(kept, {})) release_user_object(object, count);
+}
+
+std::vector<const Graph*> graphs_within(const Work& work) {
+  if (const auto* child = std::get_if<ChildWork>(&work)) return {child->graph.get()};
+  std::vector<const Graph*> all;
+  if (const auto* conditional = std::get_if<ConditionalWork>(&work)) {
+    for (const auto& body : conditional->bodies) all.push_back(body.get());
+  }
+  return all;
 }
 
 }  // namespace
@@ -24,6 +35,7 @@ GraphExec::~GraphExec() {
     for (const std::optional<Lane>& lane : branches) {
       if (lane) runtime.order.drop_lane(*lane);
     }
+    if (conditions_lane) runtime.order.drop_lane(*conditions_lane);
   }
   drop(kept);
 }
@@ -42,6 +54,7 @@ Graphs& graphs() {
 
 Graph* Graphs::create() {
   auto graph = std::make_unique<Graph>();
+  graph->id = ++origins_;
   Graph* handle = graph.get();
   graphs_.emplace(handle, std::move(graph));
   return handle;
@@ -64,9 +77,9 @@ std::shared_ptr<GraphExec> Graphs::find(cudaGraphExec_t handle) const {
 void Graphs::forget(const Graph& graph) {
   for (const auto& node : graph.nodes) {
     nodes_.erase(node.get());
-    if (const auto* child = std::get_if<ChildWork>(&node->work)) {
-      children_.erase(child->graph.get());
-      forget(*child->graph);
+    for (const Graph* inner : graphs_within(node->work)) {
+      children_.erase(inner);
+      forget(*inner);
     }
   }
 }
@@ -80,6 +93,14 @@ bool Graphs::destroy(Graph* graph) {
   return true;
 }
 
+std::shared_ptr<Graph> Graphs::adopt(Graph* graph) {
+  const auto it = graphs_.find(graph);
+  if (it == graphs_.end()) return nullptr;
+  std::shared_ptr<Graph> adopted = std::move(it->second);
+  graphs_.erase(it);
+  return adopted;
+}
+
 bool Graphs::destroy(cudaGraphExec_t exec) { return execs_.erase(exec) != 0; }
 
 GraphNode* Graphs::add(Graph& graph, Work work, int device,
@@ -90,7 +111,7 @@ GraphNode* Graphs::add(Graph& graph, Work work, int device,
   node.device = device;
   node.origin = ++origins_;
   nodes_.insert(&node);
-  if (const auto* child = std::get_if<ChildWork>(&node.work)) children_.insert(child->graph.get());
+  for (const Graph* inner : graphs_within(node.work)) children_.insert(inner);
   for (GraphNode* before : dependencies) connect(*before, node);
   return &node;
 }
@@ -99,9 +120,9 @@ void Graphs::remove(GraphNode& node) {
   for (GraphNode* before : node.from) std::erase(before->to, &node);
   for (GraphNode* after : node.to) std::erase(after->from, &node);
   nodes_.erase(&node);
-  if (const auto* child = std::get_if<ChildWork>(&node.work)) {
-    children_.erase(child->graph.get());
-    forget(*child->graph);
+  for (const Graph* inner : graphs_within(node.work)) {
+    children_.erase(inner);
+    forget(*inner);
   }
   node.graph->nodes.remove_if([&](const auto& n) { return n.get() == &node; });
 }
@@ -135,6 +156,22 @@ void Graphs::copy_into(const Graph& graph, Graph& to) {
   }
 }
 
+std::shared_ptr<Graph> Graphs::make_body(Graph& parent) {
+  auto made = std::make_shared<Graph>();
+  made->id = ++origins_;
+  made->parent = &parent;
+  return made;
+}
+
+bool has_memory_nodes(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
+    const auto* const child = std::get_if<ChildWork>(&node->work);
+    return std::holds_alternative<AllocateWork>(node->work) ||
+           std::holds_alternative<FreeWork>(node->work) ||
+           (child != nullptr && has_memory_nodes(*child->graph));
+  });
+}
+
 Graph* Graphs::clone(const Graph& graph) {
   Graph* made = create();
   copy_into(graph, *made);
@@ -143,6 +180,7 @@ Graph* Graphs::clone(const Graph& graph) {
 
 std::shared_ptr<Graph> Graphs::copy(const Graph& graph) {
   auto made = std::make_shared<Graph>();
+  made->id = ++origins_;
   copy_into(graph, *made);
   return made;
 }
@@ -190,6 +228,12 @@ std::shared_ptr<GraphExec> Graphs::instantiate(const Graph& graph) {
         step.child = instantiate(*child->graph);
         if (!step.child) return nullptr;
       }
+      if (const auto* conditional = std::get_if<ConditionalWork>(&node->work)) {
+        for (const auto& body : conditional->bodies) {
+          step.bodies.push_back(instantiate(*body));
+          if (!step.bodies.back()) return nullptr;
+        }
+      }
       done.emplace(node.get(), exec->steps.size() - 1);
       progress = true;
     }
@@ -218,15 +262,76 @@ cudaError_t check_steps(Runtime& runtime, const char* api_name, const GraphExec&
                                              : check_work(runtime, api_name, step.work);
         error != cudaSuccess)
       return error;
+    for (const auto& body : step.bodies) {
+      if (const cudaError_t error = check_steps(runtime, api_name, *body); error != cudaSuccess)
+        return error;
+    }
   }
   return cudaSuccess;
 }
 
-struct Launch {
-  const char* api_name = "";
-  const void* caller = nullptr;
-  engine::StreamName stream;
-  std::uint64_t chain = 0;
+template <class Kind, class Visit>
+void each(const GraphExec& exec, Visit&& visit) {
+  for (const GraphExec::Step& step : exec.steps) {
+    if (step.child) each<Kind>(*step.child, visit);
+    if (const auto* work = std::get_if<Kind>(&step.work)) visit(*work);
+  }
+}
+
+// What an earlier launch has allocated, and nobody has freed, forbids the launch, or is freed now
+// in the stream.
+cudaError_t check_unfreed(Runtime& runtime, const char* api_name, const GraphExec& exec,
+                          std::vector<std::shared_ptr<GraphAllocation>>* unfreed) {
+  each<AllocateWork>(exec, [&](const AllocateWork& work) {
+    if (work.memory->live) unfreed->push_back(work.memory);
+  });
+  if (unfreed->empty() || (exec.flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0)
+    return cudaSuccess;
+  runtime.explain(api_name,
+                  "memory that an earlier launch of the graph allocated has not been freed; "
+                  "cudaGraphInstantiateFlagAutoFreeOnLaunch frees it at the next launch");
+  return cudaErrorInvalidValue;
+}
+
+// What the graph frees that another one has allocated is allocated.
+cudaError_t check_frees(Runtime& runtime, const char* api_name, const GraphExec& exec) {
+  std::set<const GraphAllocation*> own;
+  each<AllocateWork>(exec, [&](const AllocateWork& work) { own.insert(work.memory.get()); });
+  cudaError_t error = cudaSuccess;
+  each<FreeWork>(exec, [&](const FreeWork& work) {
+    if (own.count(work.memory.get()) != 0 || work.memory->live || error != cudaSuccess) return;
+    runtime.explain(api_name,
+                    "the graph frees memory that another graph has not allocated, or "
+                    "that has been freed since");
+    error = cudaErrorInvalidValue;
+  });
+  return error;
+}
+
+void free_in_stream(Runtime& runtime, const char* api_name, Stream& stream,
+                    const std::shared_ptr<GraphAllocation>& memory) {
+  auto p = std::make_shared<Pending>();
+  p->at = runtime.order.put(stream.order);
+  p->device = memory->device;
+  p->work = FreeWork{reinterpret_cast<void*>(memory->base), memory};
+  p->api_name = api_name;
+  p->caller = caller();
+  p->late = true;
+  runtime.graph_memory.end(runtime, *memory);
+  runtime.queue.add(std::move(p));
+}
+
+// The launch has been put: what calls see of the graph's memory from now on.
+void note_memory(Runtime& runtime, const GraphExec& exec) {
+  each<AllocateWork>(exec, [&](const AllocateWork& work) {
+    if (!work.memory->freed_by_owner) runtime.graph_memory.begin(runtime, work.memory);
+  });
+  each<FreeWork>(exec, [&](const FreeWork& work) {
+    if (!work.memory->freed_by_owner) runtime.graph_memory.end(runtime, *work.memory);
+  });
+}
+
+struct Launch : LaunchedBy {
   std::vector<std::shared_ptr<Pending>> put;
 };
 
@@ -257,16 +362,11 @@ void put_steps(Runtime& runtime, GraphExec& exec, const Clock& start, Launch& la
         const Event* const event = runtime.streams.find_event(wait->event);
         if (event != nullptr && event->stands_for) after.join(*event->stands_for);
       }
-      auto p = std::make_shared<Pending>();
+      auto p = make_entry(step, launch);
       p->at = runtime.order.step(exec.branches[step.branch], after, launch.stream);
-      p->device = step.device;
-      p->for_host = std::holds_alternative<HostWork>(step.work);
-      p->work = step.work;
-      p->api_name = launch.api_name;
-      p->caller = launch.caller;
-      p->late = p->awaited = true;
-      p->chain = launch.chain;
+      p->awaited = true;
       done[i] = p->at.before;
+      if (!step.bodies.empty()) prepare_condition(runtime, exec, step, launch, *p, &done[i]);
       if (begin_step(runtime, *p)) {
         runtime.queue.add(p);
         runtime.host_watch.added(runtime, p);
@@ -282,7 +382,16 @@ void put_steps(Runtime& runtime, GraphExec& exec, const Clock& start, Launch& la
 cudaError_t launch_graph(Runtime& runtime, const char* api_name, GraphExec& exec, Stream& stream) {
   if (const cudaError_t error = check_steps(runtime, api_name, exec); error != cudaSuccess)
     return error;
+  std::vector<std::shared_ptr<GraphAllocation>> unfreed;
+  if (const cudaError_t error = check_unfreed(runtime, api_name, exec, &unfreed);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error = check_frees(runtime, api_name, exec); error != cudaSuccess)
+    return error;
   runtime.dependent_launches.end_chain();
+  if (!unfreed.empty()) runtime.order.wait(stream.order, exec.launched);
+  for (const auto& memory : unfreed) free_in_stream(runtime, api_name, stream, memory);
+  note_memory(runtime, exec);
   Launch launch;
   launch.api_name = api_name;
   launch.caller = caller();
@@ -291,6 +400,11 @@ cudaError_t launch_graph(Runtime& runtime, const char* api_name, GraphExec& exec
   launch.chain = runtime.dependent_launches.chain();
   Clock start = runtime.order.begin_graph(stream.order);
   start.join(exec.launched);
+  if (auto p = begin_conditions(runtime, exec, start, launch)) {
+    start = p->at.before;
+    runtime.queue.add(p);
+    launch.put.push_back(std::move(p));
+  }
   Clock end = start;
   put_steps(runtime, exec, start, launch, &end);
   exec.launched = end;
@@ -319,6 +433,16 @@ bool replace_work(GraphExec::Step& step, Work work) {
                    a.extent.depth != b.extent.depth))
       return false;
   }
+  if (const auto* now = std::get_if<AllocateWork>(&step.work)) {
+    if (now->memory != std::get<AllocateWork>(work).memory) return false;
+  }
+  if (const auto* now = std::get_if<ConditionalWork>(&step.work)) {
+    const auto& other = std::get<ConditionalWork>(work);
+    if (now->type != other.type || now->bodies.size() != other.bodies.size()) return false;
+  }
+  if (const auto* now = std::get_if<FreeWork>(&step.work)) {
+    if (now->memory != std::get<FreeWork>(work).memory) return false;
+  }
   step.work = std::move(work);
   return true;
 }
@@ -344,9 +468,18 @@ cudaGraphExecUpdateResult update(GraphExec& exec, const Graph& graph,
       const auto result = update(*old.child, *std::get<ChildWork>(step.work).graph, &inner);
       if (result != cudaGraphExecUpdateSuccess) return result;
     }
+    for (std::size_t body = 0; body < old.bodies.size(); ++body) {
+      const auto& graphs_of_it = std::get<ConditionalWork>(step.work).bodies;
+      const GraphNode* inner = nullptr;
+      const auto result = body < graphs_of_it.size()
+                              ? update(*old.bodies[body], *graphs_of_it[body], &inner)
+                              : cudaGraphExecUpdateErrorParametersChanged;
+      if (result != cudaGraphExecUpdateSuccess) return result;
+    }
     if (!replace_work(old, std::move(step.work))) return cudaGraphExecUpdateErrorParametersChanged;
     old.origin = step.origin;
   }
+  exec.conditions = conditions_of(graph);
   *error_node = nullptr;
   return cudaGraphExecUpdateSuccess;
 }

@@ -36,9 +36,15 @@ struct UserObject {
 // Gives references back; the last one runs the destructor.
 void release_user_object(UserObject* object, unsigned count);
 
+struct GraphExec;
+
 struct Graph {
+  std::uint64_t id = 0;
   std::list<std::unique_ptr<GraphNode>> nodes;  // in the order in which they were added
+  std::weak_ptr<GraphExec> exec;                // the last that was made of it
   std::map<UserObject*, unsigned> kept;         // references to user objects
+  Graph* parent = nullptr;  // of a conditional node's body: the graph with the node
+  std::vector<std::shared_ptr<Condition>> conditions;  // handles that were made for it
   ~Graph();
 };
 
@@ -50,14 +56,17 @@ struct GraphExec {
     int device = 0;
     std::uint64_t origin = 0;
     bool enabled = true;
-    std::vector<std::size_t> from;     // steps it waits for
-    std::size_t branch = 0;            // of `branches`
-    std::shared_ptr<GraphExec> child;  // of a ChildWork
+    std::vector<std::size_t> from;                   // steps it waits for
+    std::size_t branch = 0;                          // of `branches`
+    std::shared_ptr<GraphExec> child;                // of a ChildWork
+    std::vector<std::shared_ptr<GraphExec>> bodies;  // of a ConditionalWork
   };
   std::vector<Step> steps;
   // Chains of steps that cover all of them. A chain has a lane in the order of operations as soon
   // as it is launched.
   std::vector<std::optional<Lane>> branches;
+  std::vector<std::shared_ptr<Condition>> conditions;  // get their values at each launch
+  std::optional<Lane> conditions_lane;                 // where they do
   Clock launched;  // covers its launches: one begins when those before it have ended
   unsigned long long flags = 0;
   std::map<UserObject*, unsigned> kept;
@@ -73,6 +82,9 @@ class Graphs {
   GraphNode* find(cudaGraphNode_t handle) const;
   std::shared_ptr<GraphExec> find(cudaGraphExec_t handle) const;
   bool destroy(Graph* graph);
+  // The graph belongs to a node from now on (cudaGraphChildGraphOwnershipMove). nullptr: it is the
+  // program's no more.
+  std::shared_ptr<Graph> adopt(Graph* graph);
   bool destroy(cudaGraphExec_t exec);
 
   // Adds a node after `dependencies`, which are of the same graph and all different.
@@ -83,6 +95,9 @@ class Graphs {
   Graph* clone(const Graph& graph);
   // A copy that belongs to a node.
   std::shared_ptr<Graph> copy(const Graph& graph);
+
+  // An empty one that belongs to a conditional node of `parent`.
+  std::shared_ptr<Graph> make_body(Graph& parent);
 
   // nullptr when the graph has a cycle.
   static std::shared_ptr<GraphExec> instantiate(const Graph& graph);
@@ -99,6 +114,10 @@ class Graphs {
   std::uint64_t origins_ = 0;
 };
 Graphs& graphs();
+
+// Whether the graph, or one within it, allocates or frees memory. Such a graph has one executable
+// graph at a time, cannot be cloned, and keeps its nodes and edges (cudaGraphAddMemAllocNode).
+bool has_memory_nodes(const Graph& graph);
 
 // Puts all steps into the queue, launched in a stream. Changes of the exec are of later launches.
 cudaError_t launch_graph(Runtime& runtime, const char* api_name, GraphExec& exec, Stream& stream);

@@ -1,8 +1,11 @@
 #include "simulator/runtime/graph/node_work.h"
 
 #include <cstring>
+#include <memory>
 #include <utility>
 
+#include "simulator/runtime/graph/conditional.h"
+#include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/work/symbols.h"
 
 namespace lockstep::runtime {
@@ -84,10 +87,30 @@ cudaError_t host_work(const cudaHostNodeParams* params, Work* work) {
   return cudaSuccess;
 }
 
-cudaError_t child_work(cudaGraph_t graph, Work* work) {
+cudaError_t child_work(Runtime& r, const char* api_name, cudaGraph_t graph, Work* work) {
   const Graph* child = graphs().find(graph);
   if (child == nullptr) return cudaErrorInvalidValue;
+  if (has_conditional_nodes(*child)) {
+    r.explain(api_name, "a graph with conditional nodes cannot be a child");
+    return cudaErrorNotSupported;
+  }
+  if (has_memory_nodes(*child)) {
+    r.explain(api_name,
+              "a graph that allocates or frees memory becomes a child if its ownership moves "
+              "(cudaGraphChildGraphOwnershipMove), and not by a copy");
+    return cudaErrorNotSupported;
+  }
   *work = ChildWork{graphs().copy(*child)};
+  return cudaSuccess;
+}
+
+cudaError_t moved_child_work(const Graph& parent, cudaGraph_t graph, Work* work) {
+  Graph* const child = graphs().find(graph);
+  if (child == nullptr || child == &parent || has_conditional_nodes(*child))
+    return cudaErrorInvalidValue;
+  std::shared_ptr<Graph> adopted = graphs().adopt(child);
+  if (adopted == nullptr) return cudaErrorInvalidValue;  // it belongs to a node already
+  *work = ChildWork{std::move(adopted)};
   return cudaSuccess;
 }
 
@@ -103,36 +126,65 @@ cudaError_t wait_work(Runtime& r, cudaEvent_t event, Work* work) {
   return cudaSuccess;
 }
 
-cudaError_t allocate_work(Runtime& r, const char* api_name, cudaMemAllocNodeParams* params,
-                          Work* work) {
+cudaError_t allocate_work(Runtime& r, const char* api_name, const Graph& graph,
+                          cudaMemAllocNodeParams* params, Work* work) {
   if (params == nullptr || params->bytesize == 0 ||
       params->poolProps.allocType != cudaMemAllocationTypePinned ||
-      params->poolProps.location.type != cudaMemLocationTypeDevice) {
+      params->poolProps.handleTypes != cudaMemHandleTypeNone ||
+      params->poolProps.location.type != cudaMemLocationTypeDevice ||
+      (params->accessDescCount != 0 && params->accessDescs == nullptr) ||
+      params->accessDescCount > r.devices.size()) {
     return cudaErrorInvalidValue;
   }
   const int device = params->poolProps.location.id;
-  if (device < 0 || device >= static_cast<int>(r.devices.size())) return cudaErrorInvalidValue;
-  const memory::Allocation* a =
-      r.memory->allocate(params->bytesize, 256, memory::Kind::kDevice, device);
-  if (a == nullptr) {
+  if (!r.device_exists(device)) return cudaErrorInvalidValue;
+  for (std::size_t i = 0; i < params->accessDescCount; ++i) {
+    const cudaMemAccessDesc& d = params->accessDescs[i];
+    if (d.location.type != cudaMemLocationTypeDevice || !r.device_exists(d.location.id))
+      return cudaErrorInvalidValue;
+  }
+  AllocateWork made;
+  made.memory = r.graph_memory.make(r, params->bytesize, device);
+  if (!made.memory) {
     r.explain(api_name, "the device has no memory left");
     return cudaErrorMemoryAllocation;
   }
-  params->dptr = reinterpret_cast<void*>(a->base);
-  *work = AllocateWork{*params};
+  GraphAllocation& memory = *made.memory;
+  memory.owner = graph.id;
+  memory.function = api_name;
+  memory.caller = caller();
+  memory.access.assign(params->accessDescs, params->accessDescs + params->accessDescCount);
+  params->dptr = reinterpret_cast<void*>(memory.base);
+  made.parameters = *params;
+  made.parameters.accessDescs = memory.access.empty() ? nullptr : memory.access.data();
+  *work = std::move(made);
   return cudaSuccess;
 }
 
-cudaError_t free_work(Runtime& r, void* pointer, Work* work) {
-  const memory::Allocation* a = r.memory->find(reinterpret_cast<memory::Address>(pointer));
-  if (a == nullptr || a->freed || a->base != reinterpret_cast<memory::Address>(pointer))
+cudaError_t free_work(Runtime& r, const char* api_name, const Graph& graph, void* pointer,
+                      Work* work) {
+  const auto refuse = [&](const char* why) {
+    r.explain(api_name, why);
     return cudaErrorInvalidValue;
-  *work = FreeWork{pointer};
+  };
+  const auto memory = r.graph_memory.find(reinterpret_cast<memory::Address>(pointer));
+  if (!memory) return refuse("the address was not returned by an allocation node");
+  if (memory->freed_by_owner) return refuse("the allocation's own graph has a free node for it");
+  const bool own = memory->owner == graph.id;
+  if (own && memory->freed_by_another)
+    return refuse("another graph has a free node for the allocation");
+  for (const auto& node : graph.nodes) {
+    const auto* const free = std::get_if<FreeWork>(&node->work);
+    if (free != nullptr && free->memory == memory)
+      return refuse("the graph has a free node for the allocation");
+  }
+  (own ? memory->freed_by_owner : memory->freed_by_another) = true;
+  *work = FreeWork{pointer, memory};
   return cudaSuccess;
 }
 
-cudaError_t any_work(Runtime& r, Device& d, const char* api_name, cudaGraphNodeParams* params,
-                     Work* work) {
+cudaError_t any_work(Runtime& r, Device& d, const char* api_name, Graph& graph,
+                     cudaGraphNodeParams* params, Work* work) {
   if (params == nullptr) return cudaErrorInvalidValue;
   switch (params->type) {
     case cudaGraphNodeTypeKernel: {
@@ -155,7 +207,10 @@ cudaError_t any_work(Runtime& r, Device& d, const char* api_name, cudaGraphNodeP
       const cudaHostNodeParams host{params->host.fn, params->host.userData};
       return host_work(&host, work);
     }
-    case cudaGraphNodeTypeGraph: return child_work(params->graph.graph, work);
+    case cudaGraphNodeTypeGraph:
+      return params->graph.ownership == cudaGraphChildGraphOwnershipMove
+                 ? moved_child_work(graph, params->graph.graph, work)
+                 : child_work(r, api_name, params->graph.graph, work);
     case cudaGraphNodeTypeEmpty: *work = EmptyWork{}; return cudaSuccess;
     case cudaGraphNodeTypeWaitEvent: return wait_work(r, params->eventWait.event, work);
     case cudaGraphNodeTypeEventRecord: return record_work(r, params->eventRecord.event, work);
@@ -163,11 +218,13 @@ cudaError_t any_work(Runtime& r, Device& d, const char* api_name, cudaGraphNodeP
       auto& a = params->alloc;
       cudaMemAllocNodeParams memory{a.poolProps, a.accessDescs, a.accessDescCount, a.bytesize,
                                     nullptr};
-      const cudaError_t error = allocate_work(r, api_name, &memory, work);
+      const cudaError_t error = allocate_work(r, api_name, graph, &memory, work);
       a.dptr = memory.dptr;
       return error;
     }
-    case cudaGraphNodeTypeMemFree: return free_work(r, params->free.dptr, work);
+    case cudaGraphNodeTypeConditional:
+      return conditional_work(r, api_name, graph, &params->conditional, work);
+    case cudaGraphNodeTypeMemFree: return free_work(r, api_name, graph, params->free.dptr, work);
     default:
       r.explain(api_name, "nodes of this type are not supported by the simulated GPU");
       return cudaErrorNotSupported;

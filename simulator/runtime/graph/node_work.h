@@ -25,16 +25,20 @@ cudaError_t from_symbol_work(Runtime& r, Device& d, const char* api_name, void* 
                              cudaMemcpyKind kind, Work* work);
 cudaError_t fill_work(Runtime& r, const char* api_name, const cudaMemsetParams* params, Work* work);
 cudaError_t host_work(const cudaHostNodeParams* params, Work* work);
-cudaError_t child_work(cudaGraph_t graph, Work* work);
+cudaError_t child_work(Runtime& r, const char* api_name, cudaGraph_t graph, Work* work);
+// The graph itself becomes the child (cudaGraphChildGraphOwnershipMove).
+cudaError_t moved_child_work(const Graph& parent, cudaGraph_t graph, Work* work);
 cudaError_t record_work(Runtime& r, cudaEvent_t event, Work* work);
 cudaError_t wait_work(Runtime& r, cudaEvent_t event, Work* work);
 // Allocates: the address is the same at every launch. `params->dptr` gets it.
-cudaError_t allocate_work(Runtime& r, const char* api_name, cudaMemAllocNodeParams* params,
-                          Work* work);
-cudaError_t free_work(Runtime& r, void* pointer, Work* work);
-// Any of them, from the structure that holds all.
-cudaError_t any_work(Runtime& r, Device& d, const char* api_name, cudaGraphNodeParams* params,
-                     Work* work);
+cudaError_t allocate_work(Runtime& r, const char* api_name, const Graph& graph,
+                          cudaMemAllocNodeParams* params, Work* work);
+// Frees memory that a node of this graph, or of another, has allocated.
+cudaError_t free_work(Runtime& r, const char* api_name, const Graph& graph, void* pointer,
+                      Work* work);
+// Any of them, from the structure that holds all, for a node of `graph`.
+cudaError_t any_work(Runtime& r, Device& d, const char* api_name, Graph& graph,
+                     cudaGraphNodeParams* params, Work* work);
 
 // Gives a node new parameters; those of another type are cudaErrorInvalidValue.
 cudaError_t set_work(GraphNode& node, Work work);

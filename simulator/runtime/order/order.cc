@@ -129,6 +129,21 @@ Operation Order::step(std::optional<Lane>& lane, const Clock& after, engine::Str
   return next(lane, after, stream);
 }
 
+Reserved Order::reserve(std::optional<Lane>& lane, std::uint32_t count) {
+  if (!lane) lane = new_lane();
+  ++puts_;
+  const std::uint32_t first = last_[*lane] + 1;
+  last_[*lane] += count;
+  return {*lane, first, last_[*lane]};
+}
+
+Operation Reserved::next(const Clock& after, engine::StreamName stream) {
+  Operation operation{lane, std::min(following, last), after, stream, false};
+  if (following < last) ++following;
+  operation.before.raise(operation.lane, operation.sequence);
+  return operation;
+}
+
 void Order::end_graph(StreamOrder& stream, const Clock& all_steps) {
   stream.known.join(all_steps);
   advance(devices_[stream.device], stream);

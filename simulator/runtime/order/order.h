@@ -49,6 +49,15 @@ struct Operation {
   bool staged = false;
 };
 
+// Numbers of a lane that are given to operations later (Order::reserve).
+struct Reserved {
+  Lane lane = 0;
+  std::uint32_t following = 1, last = 0;
+
+  // The place of the next operation, which comes after `after`. The last number is given again.
+  Operation next(const Clock& after, engine::StreamName stream);
+};
+
 class Order {
  public:
   // Something is put into the stream.
@@ -76,6 +85,9 @@ class Order {
   Clock begin_graph(StreamOrder& stream);
   Operation step(std::optional<Lane>& lane, const Clock& after, engine::StreamName stream);
   void end_graph(StreamOrder& stream, const Clock& all_steps);
+  // Numbers for operations that are known later, all of which come after one another in the order
+  // in which they are given out. What covers the last covers them all.
+  Reserved reserve(std::optional<Lane>& lane, std::uint32_t count);
   // The lanes of a graph's branches are no longer needed.
   void drop_lane(Lane lane);
 

@@ -19,6 +19,20 @@ void Queue::add(std::shared_ptr<Entry> entry) {
   entries_.push_back(std::move(entry));
 }
 
+void Queue::insert_behind(const Entry& before, std::shared_ptr<Entry> entry) {
+  auto it = std::find_if(entries_.begin(), entries_.end(),
+                         [&](const auto& e) { return e.get() == &before; });
+  entry->host = before.host;
+  if (it != entries_.end()) ++it;
+  entries_.insert(it, std::move(entry));
+}
+
+std::shared_ptr<Entry> Queue::entry(const Entry& entry) const {
+  const auto it = std::find_if(entries_.begin(), entries_.end(),
+                               [&](const auto& e) { return e.get() == &entry; });
+  return it == entries_.end() ? nullptr : *it;
+}
+
 void Queue::remove(Entry& entry) {
   const auto it = std::find_if(entries_.begin(), entries_.end(),
                                [&](const auto& e) { return e.get() == &entry; });

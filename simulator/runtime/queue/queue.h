@@ -37,6 +37,11 @@ class Queue {
   explicit Queue(Order& order) : order_(order) {}
 
   void add(std::shared_ptr<Entry> entry);
+  // Adds one behind another that is in the queue, for the same caller. What stands behind that
+  // comes after the new one, or in no order with it.
+  void insert_behind(const Entry& before, std::shared_ptr<Entry> entry);
+  // The entry, to keep.
+  std::shared_ptr<Entry> entry(const Entry& entry) const;
   // It has been executed or dropped.
   void remove(Entry& entry);
 

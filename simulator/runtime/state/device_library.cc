@@ -14,6 +14,15 @@ constexpr const char* kLibrary = R"(
 .target sm_75
 .address_size 64
 
+.visible .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value)
+{
+  .reg .b32 %r; .reg .b64 %rd;
+  ld.param.u64 %rd, [handle];
+  ld.param.u32 %r, [value];
+  st.global.u32 [%rd], %r;
+  ret;
+}
+
 .visible .func (.param .b64 handle) cudaCGGetIntrinsicHandle(.param .b32 scope)
 {
   .reg .pred %p; .reg .b32 %r<3>; .reg .b64 %rd<4>;
@@ -154,7 +163,8 @@ unknown:
 )";
 
 constexpr std::string_view kFunctions[] = {"cudaCGGetIntrinsicHandle", "cudaCGSynchronize",
-                                           "cudaCGGetSize", "cudaCGGetRank"};
+                                           "cudaCGGetSize", "cudaCGGetRank",
+                                           "cudaGraphSetConditional"};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // The functions of libcudadevrt that the simulated GPU has: those by which a grid waits for itself,
-// as cooperative groups and compilers that do without its headers (numba) call them. Others of that
-// library are refused by name.
+// as cooperative groups and compilers that do without its headers (numba) call them, and
+// cudaGraphSetConditional. Others of that library are refused by name.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ namespace lockstep::runtime {
 //
 // What it computes is what an H100 answered: the handle of a grid that was not launched as a
 // cooperative one, or of another scope, is 0, with which every function answers cudaErrorUnknown; a
-// grid is the only one of its launch, and its own rank is 1.
+// grid is the only one of its launch, and its own rank is 1. A conditional handle is the address of
+// its value (condition.h).
 const char* device_library_for(const std::vector<std::string>& texts);
 
 }  // namespace lockstep::runtime

@@ -30,6 +30,7 @@
 #include "simulator/runtime/state/device_lock.h"
 #include "simulator/runtime/state/environment.h"
 #include "simulator/runtime/state/findings.h"
+#include "simulator/runtime/state/graph_memory.h"
 #include "simulator/runtime/state/host_reads.h"
 #include "simulator/runtime/state/host_watch.h"
 #include "simulator/runtime/state/leaks.h"
@@ -131,6 +132,7 @@ class Runtime {
   std::mt19937_64 random;         // of the order of operations, by the seed of the schedule
   TouchedMemory touched;
   HostWatch host_watch;
+  GraphMemory graph_memory;
   std::set<memory::Address> pool_memory;  // allocated in streams: cudaFree does not wait then
   std::map<memory::Address, Operation> freeing;  // freed in a stream that has not come to it
   std::uint64_t sampled_blocks = 0;              // LaunchConfig::sample of later launches

@@ -23,6 +23,8 @@ struct LaunchRequest {
 };
 
 struct Graph;
+struct Condition;        // condition.h
+struct GraphAllocation;  // graph_memory.h
 
 struct KernelWork {
   const void* function = nullptr;  // as the program named it
@@ -54,10 +56,11 @@ struct RecordWork {
 };
 struct AllocateWork {
   cudaMemAllocNodeParams parameters{};
+  std::shared_ptr<GraphAllocation> memory;
 };
 struct FreeWork {
   void* pointer = nullptr;
-  bool releases = false;  // cudaFreeAsync; a graph keeps its memory
+  std::shared_ptr<GraphAllocation> memory;  // nullptr: memory of cudaMallocAsync, or cudaMalloc
 };
 struct MemoryOperationsWork {
   std::vector<CUstreamBatchMemOpParams>
@@ -65,8 +68,16 @@ struct MemoryOperationsWork {
   CUcontext context = nullptr;  // as the program named it
 };
 
+struct ConditionalWork {
+  std::shared_ptr<Condition> condition;
+  cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
+  std::vector<std::shared_ptr<Graph>> bodies;  // the node's own
+  std::vector<cudaGraph_t> handles;            // the same, for the program
+};
+
 // In the order of cudaGraphNodeType up to EmptyWork; type_of returns the type.
-using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork,
-                          RecordWork, AllocateWork, FreeWork, MemoryOperationsWork>;
+using Work =
+    std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork,
+                 RecordWork, AllocateWork, FreeWork, MemoryOperationsWork, ConditionalWork>;
 
 }  // namespace lockstep::runtime

@@ -259,6 +259,36 @@ void check_order(Runtime& runtime, const char* api_name, const Operation& operat
   remember(runtime, api_name, operation, box, touch, reported);
 }
 
+cudaError_t check_presence(Runtime& runtime, const char* api_name, const Operation& operation,
+                           const Work& work) {
+  const Accesses accesses = accesses_of(runtime, work);
+  if (accesses.touch == Touch::kAllocates) return cudaSuccess;
+  const auto check = [&](const memory::Box& box, Touch touch) {
+    const memory::Allocation* const a = box.empty() ? nullptr : runtime.memory->find(box.begin);
+    if (a == nullptr || !a->absent) return true;
+    check::Finding f;
+    f.kind = check::Kind::kUseAfterFree;
+    f.space = "global";
+    f.call = api_name;
+    f.access.address = box.begin;
+    f.access.is_write = touch != Touch::kReads;
+    f.where = std::string(api_name) + operation.stream.in() + " " + verb(touch) + " " +
+              bytes(box.width * box.height * box.depth) + " " +
+              describe_place(*runtime.memory, box.begin) +
+              ", memory of a graph that is not allocated now";
+    f.detail =
+        "What uses the memory of an allocation node comes behind that node and before what frees "
+        "it (CUDA C++ Programming Guide, \"Graph Memory Nodes\").";
+    const void* const from = caller();
+    f.access.operation = describe_caller(from);
+    f.caller = from;
+    runtime.report({std::move(f)});
+    return false;
+  };
+  const bool fine = check(accesses.read, Touch::kReads) && check(accesses.written, accesses.touch);
+  return fine ? cudaSuccess : cudaErrorIllegalAddress;
+}
+
 engine::OperationPlace place_of(const Runtime& runtime, const Operation& operation) {
   engine::OperationPlace place;
   place.lane = operation.lane;

@@ -50,6 +50,11 @@ void check_order(Runtime& runtime, const char* api_name, const Operation& operat
 void check_order(Runtime& runtime, const char* api_name, const Operation& operation,
                  const memory::Box& box, Touch touch);
 
+// Reports a `use-after-free`, and returns cudaErrorIllegalAddress, where the operation accesses or
+// frees memory of a graph that is not allocated when it is executed.
+cudaError_t check_presence(Runtime& runtime, const char* api_name, const Operation& operation,
+                           const Work& work);
+
 // What a kernel may run beside, as the engine wants it. The place refers to `operation`.
 engine::OperationPlace place_of(const Runtime& runtime, const Operation& operation);
 std::vector<engine::ConcurrentAccess> concurrent_accesses(Runtime& runtime,

@@ -131,6 +131,10 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work,
 }
 
 cudaError_t perform(Runtime& runtime, Device& device, Pending& p, bool* done) {
+  if (p.expand) {
+    runtime.dependent_launches.forget();
+    return p.expand(runtime, p);
+  }
   if (const auto* kernel = std::get_if<KernelWork>(&p.work))
     return run_kernel(runtime, device, *kernel, p, done);
   if (const auto* values = std::get_if<MemoryOperationsWork>(&p.work))
@@ -426,7 +430,7 @@ void drop_pending(Runtime& runtime, const Device& device) {
   for (const auto& entry : dropped) {
     auto& p = static_cast<Pending&>(*entry);
     if (p.callback) continue;  // the program may wait for it: it is called with the error
-    if (const auto* memory = std::get_if<FreeWork>(&p.work); memory != nullptr && memory->releases)
+    if (const auto* memory = std::get_if<FreeWork>(&p.work); memory != nullptr && !memory->memory)
       release_memory(runtime, memory->pointer);
     end(runtime, p, device.error);
   }

@@ -19,6 +19,9 @@ struct Pending final : Entry, PutBy {
   const char* api_name = "";
   // In the place of work: cudaStreamAddCallback, with the error of the device.
   std::function<void(cudaError_t)> callback;
+  // In the place of work: a conditional node, which puts what comes next behind itself
+  // (graph/conditional.h).
+  std::function<cudaError_t(Runtime&, Pending&)> expand;
   std::vector<std::byte> staged;   // the bytes of a pageable source, which `work` copies from
   std::shared_ptr<Moment> moment;  // of a RecordWork: when it is executed
   // Kernels between which nothing else was put and nobody waited have the same number

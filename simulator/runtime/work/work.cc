@@ -93,23 +93,16 @@ cudaError_t perform_fill(Runtime& runtime, const char* api_name, const FillWork&
 }
 
 cudaError_t check_allocation(Runtime& runtime, const char* api_name, const AllocateWork& work) {
-  const auto address = reinterpret_cast<memory::Address>(work.parameters.dptr);
-  const memory::Allocation* a = runtime.memory->find(address);
-  if (a == nullptr || a->freed) {
-    runtime.explain(api_name,
-                    "the graph's memory was freed by a call; the simulated GPU cannot allocate it "
-                    "again at the same address");
-    return cudaErrorNotSupported;
-  }
-  return cudaSuccess;
+  const memory::Allocation* const a = runtime.memory->find(work.memory->base);
+  if (a != nullptr && !a->freed) return cudaSuccess;
+  runtime.explain(api_name, "the graph's memory was lost when its device was reset");
+  return cudaErrorInvalidValue;
 }
 
 cudaError_t perform_allocation(Runtime& runtime, const char* api_name, const AllocateWork& work) {
-  const cudaError_t error = check_allocation(runtime, api_name, work);
-  if (error != cudaSuccess) return error;
-  const memory::Allocation* a =
-      runtime.memory->find(reinterpret_cast<memory::Address>(work.parameters.dptr));
-  runtime.memory->mark_unwritten(a->base, a->size);
+  if (const cudaError_t error = check_allocation(runtime, api_name, work); error != cudaSuccess)
+    return error;
+  runtime.graph_memory.allocated(runtime, *work.memory);
   return cudaSuccess;
 }
 
@@ -118,10 +111,10 @@ cudaError_t perform_free(Runtime& runtime, const FreeWork& work) {
   const memory::Allocation* a =
       runtime.memory->find(reinterpret_cast<memory::Address>(work.pointer));
   if (a == nullptr || a->freed) return cudaErrorInvalidValue;
-  if (work.releases) {
-    release_memory(runtime, work.pointer);
+  if (work.memory) {
+    runtime.graph_memory.freed(runtime, *work.memory);
   } else {
-    runtime.memory->mark_unwritten(a->base, a->size);
+    release_memory(runtime, work.pointer);
   }
   return cudaSuccess;
 }
@@ -180,7 +173,8 @@ cudaGraphNodeType type_of(const Work& work) {
       cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeMemAlloc,
       cudaGraphNodeTypeMemFree,
       // The runtime has no name for it.
-      static_cast<cudaGraphNodeType>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)};
+      static_cast<cudaGraphNodeType>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP),
+      cudaGraphNodeTypeConditional};
   static_assert(std::size(kTypes) == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }
@@ -254,6 +248,8 @@ cudaError_t check_work(Runtime& runtime, const char* api_name, const Work& work)
 cudaError_t perform(Runtime& runtime, const char* api_name, const Work& work, const Operation& at) {
   runtime.dependent_launches.forget();
   check_order(runtime, api_name, at, work);
+  if (const cudaError_t error = check_presence(runtime, api_name, at, work); error != cudaSuccess)
+    return error;
   if (const auto* box = std::get_if<CopyWork>(&work))
     return perform_copy(runtime, api_name, box->box);
   if (const auto* rows = std::get_if<FillWork>(&work))
@@ -305,7 +301,7 @@ cudaError_t put_in_queue(Runtime& runtime, Device& device, const Call& call, cud
     if (record->earlier) event->stands_for->lower(p->at.lane, std::max(p->at.sequence, 2u) - 2);
     event->capture = nullptr;
   }
-  if (const auto* memory = std::get_if<FreeWork>(&work); memory != nullptr && memory->releases)
+  if (const auto* memory = std::get_if<FreeWork>(&work); memory != nullptr && !memory->memory)
     runtime.freeing[reinterpret_cast<memory::Address>(memory->pointer)] = p->at;
   p->work = std::move(work);
   runtime.queue.add(p);
