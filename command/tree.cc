@@ -281,9 +281,10 @@ void add_settings(Options& o, ExecArguments& a) {
 }
 
 void add_reports(Options& o, ExecArguments& a) {
-  o.list("--report", a.reports, "FILE",
-         "write the findings to FILE: .json, .sarif, .xml (JUnit), else text; -: stdout; may be "
-         "repeated");
+  o.list(
+      "--report", a.reports, "FILE",
+      "write the findings to FILE: .json, .sarif, .xml (JUnit), .html, else text; -: stdout; may "
+      "be repeated");
   o.value("--source-root", a.root, "FOLDER",
           "SARIF and annotations name source files below FOLDER from there");
   o.value("--annotations", a.annotations, "HOW",

@@ -73,7 +73,7 @@ cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* ca
     return cudaErrorMemoryAllocation;
   }
   r.host_sees_memory |= kind == Kind::kManaged || kind == Kind::kPinned;
-  if (caller != nullptr) r.leaks.allocated(*a, function, caller);
+  if (caller != nullptr) r.note_allocated(*a, function, caller);
   *result = reinterpret_cast<void*>(a->base);
   return cudaSuccess;
 }
@@ -108,7 +108,7 @@ cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts acc
   // A host function may have run, and another thread.
   error = check_release(r, function, pointer, accepts);
   if (error != cudaSuccess) return error;
-  r.leaks.freed(reinterpret_cast<Address>(pointer));
+  r.note_freed(reinterpret_cast<Address>(pointer), function);
   release_memory(r, pointer);
   return r.current().error;
 }
@@ -221,7 +221,7 @@ cudaError_t cudaFree(void* pointer) {
     const Operation at{0, 0, r.order.host(), {StreamName::Kind::kNone}};
     r.dependent_launches.end_chain();
     check_order(r, "cudaFree", at, Box::line(a->base, a->size), Touch::kFrees);
-    r.leaks.freed(a->base);
+    r.note_freed(a->base, "cudaFree");
     release_memory(r, pointer);
     return cudaSuccess;
   });
@@ -238,7 +238,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     if (const cudaError_t error = check_release(r, "cudaFreeAsync", pointer, freed_by_cuda_free);
         error != cudaSuccess)
       return error;
-    r.leaks.freed(reinterpret_cast<Address>(pointer));
+    r.note_freed(reinterpret_cast<Address>(pointer), "cudaFreeAsync");
     r.dependent_launches.end_chain();
     return put_in_queue(r, d, Call::async("cudaFreeAsync"), stream, FreeWork{pointer, true});
   });
