@@ -262,6 +262,7 @@ CommandLine parse(const Offer& offer, const std::vector<std::string>& arguments)
     line.status = refuse(app, sentence, option && !subs.empty() ? subs.front()->get_name() : "");
     return line;
   }
+  if (subs.empty() && line.prefix) return line;
   if (subs.empty()) {
     std::fputs(app.help().c_str(), stderr);
     line.status = kUsage;

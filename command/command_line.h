@@ -68,8 +68,10 @@ struct CommandLine {
   // All words, with the file's options: the same command line for a tool, which reads no file
   // again.
   std::vector<std::string> words;
-  std::string shell;   // of completion
-  bool check = false;  // of format
+  std::string shell;             // of completion
+  std::string family_namespace;  // of new
+  bool check = false;            // of format
+  bool prefix = false;           // --prefix, without a command
 };
 
 // `arguments` without the program's own name. Options take their value after a blank or `=`. What

@@ -92,7 +92,8 @@ _lockstep() {
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W ')" +
-         names + R"( --help --version' -- "$now")
+         names + (tree.app->get_option_no_throw("--prefix") == nullptr ? "" : " --prefix") +
+         R"( --help --version' -- "$now")
     return
   fi
   # After -- comes a program, with words of its own.

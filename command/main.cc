@@ -82,6 +82,10 @@ int main(const std::vector<std::string>& words) {
   const Offer offer = whole_offer(checkout != nullptr);
   const CommandLine line = parse(offer, words);
   if (line.status) return *line.status;
+  if (line.prefix) {
+    std::puts(prefix().c_str());
+    return 0;
+  }
   if (std::getenv("LOCKSTEP_PARSE_ONLY") != nullptr)
     return 0;  // the script wants to know whether it is worth building anything
   switch (line.command) {

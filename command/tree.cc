@@ -281,9 +281,10 @@ void add_settings(Options& o, ExecArguments& a) {
 }
 
 void add_reports(Options& o, ExecArguments& a) {
-  o.list("--report", a.reports, "FILE",
-         "write the findings to FILE: .json, .sarif, .xml (JUnit), else text; -: stdout; may be "
-         "repeated");
+  o.list(
+      "--report", a.reports, "FILE",
+      "write the findings to FILE: .json, .sarif, .xml (JUnit), .html, else text; -: stdout; may "
+      "be repeated");
   o.value("--source-root", a.root, "FOLDER",
           "SARIF and annotations name source files below FOLDER from there");
   o.value("--annotations", a.annotations, "HOW",
@@ -461,6 +462,9 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
       app.footer("Exit status: 0; 2 when there is nothing to make it from.");
       break;
     case Command::kNew:
+      if (!offer.checkout)
+        o.value("--namespace", line.family_namespace, "NAMESPACE",
+                "of the family's C++ code, such as acme::linear_algebra (lockstep)");
       app.add_option("NAME", line.program, "of the family, such as dot_product")
           ->required()
           ->type_name("")
@@ -541,6 +545,12 @@ Tree make_tree(const Offer& offer, CommandLine& line) {
   app.formatter(std::make_shared<Layout>());
   app.set_help_flag("-h,--help", "this text; of a command, its options");
   app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION, "the version");
+  const auto offers = [&](Command c) {
+    return std::find(offer.commands.begin(), offer.commands.end(), c) != offer.commands.end();
+  };
+  if (offers(Command::kNew) && !offer.checkout)
+    app.add_flag("--prefix", line.prefix,
+                 "print the folder of this installation, as CMAKE_PREFIX_PATH takes it");
   app.allow_extras();  // parse() says what is wrong with them
   app.require_subcommand(0, 1);
   for (const Named& n : kCommands) {

@@ -31,7 +31,9 @@ typedef int (*lockstepMarkUnwritten_t)(void* begin, size_t bytes);
  * inlined_into, ptx_line, instruction, where, detail, occurrences, text; other
  * {...} for a race, or of who waits at a barrier; origin {file, line, ...} of a value that nobody
  * wrote; survived (true) where the kernel went on; call and error of a call that failed (there
- * address is where the program made it). */
+ * address is where the program made it); host_stacks [{what, frames [{function, file, line, object,
+ * offset}, ...]}, ...]: how the program came to the launch or the failed call, and to where the
+ * memory was allocated and freed, the innermost frame first. */
 typedef char* (*lockstepTakeFindings_t)(void);
 
 /* Clears the sticky error of every device, keeping their memory: hardware cannot do this. 0. */

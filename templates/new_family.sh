@@ -60,10 +60,26 @@ objection_to_name() {
   fi
 }
 
-# instantiate FILE TARGET NAME TYPE: a file of a template. Where it cannot be written whole it is
-# not there.
+# Why no code can be in the namespace $1; nothing when it can.
+objection_to_namespace() {
+  if [[ ! $1 =~ ^[a-zA-Z][a-zA-Z0-9_]*(::[a-zA-Z][a-zA-Z0-9_]*)*$ ]]; then
+    echo "'$1' is no namespace: names with :: between them, as in acme::linear_algebra"
+  elif [[ $1 =~ ^(std|lockstep)(::|$) ]]; then
+    echo "'$1' is taken: it is of the C++ library or of Lockstep"
+  fi
+}
+
+# instantiate FILE TARGET NAME TYPE [NAMESPACE]: a file of a template, in a namespace in place of
+# lockstep. Where it cannot be written whole it is not there.
 instantiate() {
-  sed "s/FamilyName/$4/g; s/family_name/$3/g" "$1" > "$2" && return
+  local edits="s/FamilyName/$4/g; s/family_name/$3/g"
+  if [[ ${5:-} ]]; then
+    # What is of Lockstep keeps its names there.
+    edits+="; s/^namespace lockstep::\\([a-z_]*\\) {\$/namespace $5::\\1 {"
+    edits+="\\nusing namespace lockstep;\\nusing namespace lockstep::\\1;/"
+    edits+="; s/^}  \/\/ namespace lockstep::/}  \/\/ namespace $5::/"
+  fi
+  sed "$edits" "$1" > "$2" && return
   say "$2 cannot be written"
   rm -f "$2"
   return 1
@@ -97,10 +113,12 @@ new_family() {
 }
 
 # Instantiates the templates in the folder $1 as the folder $3 of the project in $2: a family that
-# CMake and Bazel build. Writes all files or none.
+# CMake and Bazel build, in the namespace $4, else in lockstep. Writes all files or none.
 new_project_family() {
-  local templates=$1 project=$2 name=$3 type objection part file target written=()
+  local templates=$1 project=$2 name=$3 namespace=${4:-} type objection part file target
+  local written=()
   objection=$(objection_to_spelling "$name")
+  [[ $objection || ! $namespace ]] || objection=$(objection_to_namespace "$namespace")
   [[ ! $objection ]] || { say "$objection"; return "$EXIT_USAGE"; }
   [[ ! -e $project/$name ]] || { say "$name exists already; nothing was written";
     return "$EXIT_USAGE"; }
@@ -114,7 +132,8 @@ new_project_family() {
       target=$name/${file//family_name/$name}
       target=${target%.template}
       if ! mkdir -p "$project/$(dirname "$target")" ||
-        ! instantiate "$templates/$part/$file" "$project/$target" "$name" "$type"; then
+        ! instantiate "$templates/$part/$file" "$project/$target" "$name" "$type" \
+          "$namespace"; then
         rm -rf "${project:?}/$name"
         say "nothing was written"
         return 1

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "harness/conform/stop.h"
+#include "harness/ledger/exit_guard.h"
 #include "harness/ledger/session.h"
 
 namespace lockstep {
@@ -52,9 +56,34 @@ struct Attempt {
   ProcessEnd end;
   LedgerFile file;
   std::string ledger_error;
+  std::string log;  // what the process printed
 
   bool died() const { return ledger_error.empty() && !file.complete; }
 };
+
+// What follows `begin` in its last line that begins so; empty: none does.
+std::string last_line(const std::string& text, const char* begin) {
+  const std::size_t at = text.rfind(begin);
+  if (at == text.npos) return "";
+  const std::size_t from = at + std::strlen(begin);
+  return text.substr(from, text.find('\n', from) - from);
+}
+
+// The property that ran when the process ended, and its case if the process could still name it.
+Record culprit_of(const Attempt& a) {
+  Record r;
+  r.property = a.file.running;
+  r.reason = fmt::format("the process ended while it ran: {}", a.end.describe());
+  std::ifstream log(a.log);
+  std::string text{std::istreambuf_iterator<char>(log), {}};
+  const std::size_t end = text.rfind("\n[ LEDGER ] The ");
+  if (end == text.npos) return r;
+  text.erase(0, end);
+  r.minimal_case = last_line(text, exit_guard::kCase);
+  r.replay = last_line(text, exit_guard::kReplay);
+  if (!r.minimal_case.empty()) r.reason += "; its case: " + r.minimal_case;
+  return r;
+}
 
 // One process: all of the suite, or of a later one the properties `only`.
 Attempt attempt(const Suite& suite, const SuiteProcesses& processes, int number,
@@ -68,7 +97,8 @@ Attempt attempt(const Suite& suite, const SuiteProcesses& processes, int number,
     c.argv.push_back(fmt::format("--gtest_filter={}", fmt::join(only, ":")));
     c.set["LOCKSTEP_EXPECT_KERNELS"] = "some";  // what is left may be properties that launch none
   }
-  c.output = (processes.logs / (stem + ".log")).string();
+  Attempt a;
+  c.output = a.log = (processes.logs / (stem + ".log")).string();
   LedgerMonitor monitor(ledger);
   c.overrun = [&](double seconds) {
     if (const std::string reason = stop_reason(); !reason.empty()) return reason;
@@ -76,7 +106,6 @@ Attempt attempt(const Suite& suite, const SuiteProcesses& processes, int number,
                ? fmt::format("the limit of {:g} s for one property", processes.property_limit)
                : "";
   };
-  Attempt a;
   a.end = run_process(c, [&](double seconds) {
     monitor.look(seconds);
     if (tick) tick(monitor.file(), seconds);
@@ -155,11 +184,8 @@ SuiteResult run_in_processes(const Suite& suite, const SuiteProcesses& processes
   for (int number = 2; last.ledger_error.empty(); ++number) {
     const std::vector<std::string> left = left_over(last.file, last.died());
     if (last.died() && !last.file.running.empty()) {
-      Record r;
-      r.property = last.file.running;
-      r.reason = fmt::format("the process ended while it ran: {}", last.end.describe());
       LedgerFile culprit;
-      culprit.records.push_back(std::move(r));
+      culprit.records.push_back(culprit_of(last));
       add_later(whole.file, culprit);
       cut_short.push_back(
           fmt::format("{} ended before its end: {}", suite.family, last.end.describe()));

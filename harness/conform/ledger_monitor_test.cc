@@ -14,6 +14,7 @@ namespace lockstep {
 namespace ledger_monitor_test {
 
 namespace fs = std::filesystem;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -134,6 +135,26 @@ TEST_F(RunInProcesses, GoesOnInANewProcessAfterOneThatDied) {
               ElementsAre(HasSubstr("A.C did not run to its end: the process ended while it ran"),
                           HasSubstr("ended before its end: signal SIGSEGV")));
   EXPECT_TRUE(fs::exists(folder_ / "made.2.json"));
+}
+
+TEST_F(RunInProcesses, NamesTheCaseOfAProcessThatDied) {
+  LedgerFile first = planned({"A.B", "A.C"});
+  first.complete = false;
+  first.running = "A.B";
+  LedgerFile second = planned({"A.C"});
+  second.records = {record("A.C", Verdict::kPass)};
+  ledger("first", first);
+  ledger("second", second);
+  const SuiteResult r = run(
+      "dir=${0%/*}\n[ -n \"$only\" ] && { cp $dir/second $ledger; exit; }\ncp $dir/first $ledger\n"
+      "printf '\\n  case:   n=1\\n\\n[ LEDGER ] The process was hit\\n  case:   n=7 block=32\\n"
+      "  replay: t --case=x\\n' >&2\nkill -ABRT $$\n");
+  EXPECT_THAT(r.problems, Contains(HasSubstr("signal SIGABRT; its case: n=7 block=32")));
+  const auto& records = r.ledger.records();
+  const auto it = std::find_if(records.begin(), records.end(),
+                               [](const Record& one) { return one.property == "A.B"; });
+  ASSERT_NE(it, records.end());
+  EXPECT_EQ(it->replay, "t --case=x");
 }
 
 TEST_F(RunInProcesses, EndsAPropertyThatHangsAndRunsTheOthers) {

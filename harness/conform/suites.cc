@@ -47,7 +47,12 @@ Manifest parse_manifest(std::string_view text) {
 }
 
 Manifest read_manifest(const std::string& path) {
-  if (path.empty()) return {{}, "there is no list of suites: --manifest=FILE names one"};
+  if (path.empty())
+    return {
+        {},
+        "there is no list of suites: --manifest=FILE names one. The suites of a project are run "
+        "by its own target: cmake --build build --target conformance (lockstep_conformance), "
+        "or bazel run //:conformance"};
   std::ifstream in(path);
   if (std::error_code none; !in || std::filesystem::is_directory(path, none))
     return {{}, fmt::format("the list of suites, {}, cannot be read", path)};

@@ -10,12 +10,23 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 namespace lockstep::exit_guard {
 namespace {
 
 // Written by one thread while handlers may read: bytes may be torn, never out of range.
 std::array<char, 512> g_running{};
+std::array<char, 4096> g_case{}, g_replay{};
+
+void keep(std::string_view text, std::span<char> place) {
+  place[0] = '\0';
+  const std::size_t n = std::min(text.size(), place.size() - 1);
+  std::copy_n(text.data() + (n > 0 ? 1 : 0), n > 0 ? n - 1 : 0, place.begin() + 1);
+  place[std::max<std::size_t>(n, 1)] = '\0';
+  if (n > 0) place[0] = text[0];  // last, so that a handler sees nothing or a text
+}
+
 std::atomic<pid_t> g_armed_in{0};
 
 bool armed() { return g_armed_in.load() != 0 && g_armed_in.load() == getpid(); }
@@ -33,6 +44,14 @@ void say_what_ran() {
   } else {
     say(" between properties");
   }
+  say(": what it had not reached is NOT RUN.");
+  if (g_case[0] != '\0') {
+    say(kCase);
+    say(g_case.data());
+    say(kReplay);
+    say(g_replay.data());
+  }
+  say("\n");
 }
 
 [[noreturn]] void leave(int status) {
@@ -46,7 +65,6 @@ void say_what_ran() {
   say("\n[ LEDGER ] The process called ");
   say(how);
   say_what_ran();
-  say(": what it had not reached is NOT RUN.\n");
   leave(kEarlyExit);
 }
 
@@ -67,7 +85,6 @@ void on_signal(int signal) {
                           : "The process was hit by the signal SIG");
     if (signal != SIGTERM) say(sigabbrev_np(signal));
     say_what_ran();
-    say(": what it had not reached is NOT RUN.\n");
   }
   // The handler was installed for one delivery; the second one ends the process with the status
   // that the signal gives.
@@ -99,12 +116,12 @@ void arm() {
   g_armed_in = getpid();
 }
 
-void running(std::string_view property) {
-  g_running[0] = '\0';
-  const std::size_t n = std::min(property.size(), g_running.size() - 1);
-  std::copy_n(property.data() + (n > 0 ? 1 : 0), n > 0 ? n - 1 : 0, g_running.data() + 1);
-  g_running[std::max<std::size_t>(n, 1)] = '\0';
-  if (n > 0) g_running[0] = property[0];  // last, so that a handler sees nothing or a name
+void running(std::string_view property) { keep(property, g_running); }
+
+void running_case(std::string_view text, std::string_view replay) {
+  keep("", g_case);
+  keep(replay, g_replay);
+  keep(text, g_case);
 }
 
 void disarm() { g_armed_in = 0; }

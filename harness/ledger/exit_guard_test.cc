@@ -45,6 +45,26 @@ TEST(ExitGuardDeathTest, SignalsKeepTheirMeaningAndNameTheProperty) {
               "time limit.* while Stencil.Matches");
 }
 
+TEST(ExitGuardDeathTest, TheCaseThatRanIsNamedWithItsReplay) {
+  constexpr char kBoth[] = "\n  case:   n=41 block=32\n  replay: run --case=n=41\n";
+  EXPECT_EXIT(guarded([] {
+                exit_guard::running_case("n=41 block=32", "run --case=n=41");
+                std::abort();
+              }),
+              KilledBySignal(SIGABRT), kBoth);
+  EXPECT_EXIT(guarded([] {
+                exit_guard::running_case("n=41 block=32", "run --case=n=41");
+                std::exit(0);
+              }),
+              ExitedWithCode(70), kBoth);
+  EXPECT_EXIT(guarded([] {
+                exit_guard::running_case("n=41", "run");
+                exit_guard::running_case("", "");
+                std::abort();
+              }),
+              KilledBySignal(SIGABRT), "NOT RUN\\.\n$");
+}
+
 TEST(ExitGuardDeathTest, BetweenPropertiesItSaysSo) {
   EXPECT_EXIT(guarded([] {
                 exit_guard::running("");

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "harness/device/device.h"
+#include "harness/ledger/exit_guard.h"
 #include "harness/ledger/session.h"
 #include "harness/property/case.h"
 #include "harness/property/digest.h"
@@ -99,7 +100,9 @@ PropertyRun::PropertyRun(std::string_view name, const detail::CaseType& type,
 }
 
 CaseOutcome PropertyRun::run_one(const detail::AnyCase& c, const std::string& text) {
+  exit_guard::running_case(text, replay_line(name_, text));
   CaseOutcome outcome = run_case([&] { type_.check(c); });
+  exit_guard::running_case("", "");
   if (!outcome.device_lost.empty())
     mark_device_lost(fmt::format("{} with {}: {}", name_, text, outcome.device_lost));
   return outcome;

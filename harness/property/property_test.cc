@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -12,6 +13,7 @@
 
 #include "harness/device/device.h"
 #include "harness/device/device_array.h"
+#include "harness/ledger/exit_guard.h"
 #include "harness/ledger/session.h"
 #include "harness/property/case.h"
 #include "harness/property/compare.h"
@@ -59,6 +61,21 @@ void doubles(const Sample& c, std::int64_t missed = -1) {
 PropertyResult run(const std::function<void(const Sample&)>& check,
                    const PropertyOptions& options = {}) {
   return run_property<Sample>("Property.OfTheTest", check, options);
+}
+
+// As a reference with a bug does.
+TEST(PropertyDeathTest, ACaseThatEndsTheProcessIsNamedWithItsReplay) {
+  EXPECT_EXIT(
+      {
+        exit_guard::arm();
+        exit_guard::running("Property.OfTheTest");
+        run([](const Sample& c) {
+          if (c.n > 40) std::abort();
+        });
+      },
+      ::testing::KilledBySignal(SIGABRT),
+      "while Property.OfTheTest was running.*\n  case:   n=[0-9]+ block=.*\n  replay: .*"
+      "--case=Property.OfTheTest: n=[0-9]+ block=");
 }
 
 TEST(Property, HoldsOnEveryCaseItRan) {

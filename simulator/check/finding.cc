@@ -113,9 +113,28 @@ std::string against(const Access& other) {
   return s + "\n  at " + other.site.to_string();
 }
 
+// A failed call names its own place: a stack of one frame would repeat it.
+std::string frames(const Finding& f) {
+  std::string all;
+  for (const HostStack& stack : f.host_stacks) {
+    std::string text;
+    int known = 0;
+    for (const HostFrame& frame : stack.frames) {
+      if (frame.file.empty()) continue;
+      ++known;
+      text += "\n    at " + frame.file + ":" + std::to_string(frame.line);
+      if (!frame.function.empty()) text += ", in " + frame.function;
+    }
+    if (known > (f.by_host() && stack.what == "called" ? 1 : 0)) all += "\n  " + stack.what + text;
+  }
+  return all;
+}
+
 }  // namespace
 
-std::string Finding::to_string() const {
+std::string Finding::to_string() const { return message() + frames(*this); }
+
+std::string Finding::message() const {
   std::string s = name(kind);
   if (severity == Severity::kInformation) s += " (information)";
   s += ": ";

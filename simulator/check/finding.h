@@ -98,6 +98,21 @@ struct Access {
   std::string operation;
 };
 
+// A function of the host's program, and the place in it that a call stack names.
+struct HostFrame {
+  std::string function;  // demangled; empty where the object has no symbol there
+  std::string file;      // empty without debug information
+  int line = 0;
+  std::string object;        // the program or library
+  std::uint64_t offset = 0;  // in it, as addr2line takes it
+};
+
+// How the host's program came to a call, the innermost frame first.
+struct HostStack {
+  std::string what;  // "allocated by cudaMalloc", "freed by cudaFree", "launched", "called"
+  std::vector<HostFrame> frames;
+};
+
 struct Finding {
   Kind kind = Kind::kOutOfBounds;
   Severity severity = Severity::kError;
@@ -115,9 +130,14 @@ struct Finding {
   const void* caller = nullptr;   // the place in the host's program, where it is known
   std::uint64_t occurrences = 1;  // threads and times the same place met the same kind
   bool survived = false;          // the kernel went on as if nothing had been there
+  // The launch or the failed call, then where the memory in question was allocated and freed.
+  std::vector<HostStack> host_stacks;
 
-  // The whole report, several lines, no trailing newline.
+  // The whole report, several lines, no trailing newline. Of the host's stacks it has the frames
+  // with a source line.
   std::string to_string() const;
+  // The same without the host's stacks.
+  std::string message() const;
   // Whether no kernel made the mistake.
   bool by_host() const { return !call.empty() || kernel.empty(); }
 };

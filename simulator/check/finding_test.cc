@@ -34,6 +34,21 @@ TEST(Finding, ReadsFromWhatToWhere) {
             "  at stencil.cu:41 (ld.global.f32)");
 }
 
+TEST(Finding, HasTheFramesOfTheHostThatHaveLines) {
+  Finding f = example();
+  f.host_stacks = {{"launched", {{"run(int)", "main.cu", 12}, {"main", "main.cu", 40}}},
+                   {"allocated by cudaMalloc", {{"library", "", 0}, {"make()", "make.cc", 7}}},
+                   {"freed by cudaFree", {{"library", "", 0}}}};
+  EXPECT_EQ(f.to_string(), f.message() +
+                               "\n  launched\n    at main.cu:12, in run(int)\n    at main.cu:40, "
+                               "in main\n  allocated by cudaMalloc\n    at make.cc:7, in make()");
+  // A failed call's own place is in its message.
+  f.kernel.clear();
+  f.call = "cudaFree";
+  f.host_stacks = {{"called", {{"make()", "make.cc", 7}}}};
+  EXPECT_EQ(f.to_string(), f.message());
+}
+
 TEST(Finding, WithoutLineInformationItSaysHowToGetIt) {
   Finding f = example();
   f.access.site.file.clear();

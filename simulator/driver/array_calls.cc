@@ -54,7 +54,7 @@ CUresult create(const char* function, const void* caller, CUarray* array,
         error != cudaSuccess)
       return result_of(error);
     const Array* const made = arrays().find(*result);
-    r.leaks.allocated(*r.memory->find(made->image.allocation), function, caller);
+    r.note_allocated(*r.memory->find(made->image.allocation), function, caller);
     return CUDA_SUCCESS;
   });
 }

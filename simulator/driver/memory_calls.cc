@@ -18,7 +18,7 @@ CUresult allocate(const char* function, const void* caller, void* result, Make&&
       return made;
     const Address address = *static_cast<const Address*>(result);
     if (const auto* a = r.memory->find(address); a != nullptr)
-      r.leaks.allocated(*a, function, caller);
+      r.note_allocated(*a, function, caller);
     if (Context* context = Contexts::created_current()) context->memory.insert(address);
     return CUDA_SUCCESS;
   });

@@ -1,5 +1,6 @@
 #include "simulator/exec/annotations.h"
 
+#include "simulator/exec/finding_place.h"
 #include "simulator/exec/source_root.h"
 
 namespace lockstep::exec {
@@ -42,10 +43,11 @@ std::string in_one_line(const json& finding) {
 
 std::string github_line(const json& finding, const std::string& root) {
   const bool is_error = finding.value("severity", "") == "error";
-  const std::string file = name_of(finding, root);
+  const json& at = finding_place(finding);
+  const std::string file = name_of(at, root);
   std::string line = is_error ? "::error " : "::notice ";
   if (!file.empty()) line += "file=" + for_github(file, true) + ",";
-  if (const int number = finding.value("line", 0); !file.empty() && number > 0)
+  if (const int number = at.value("line", 0); !file.empty() && number > 0)
     line += "line=" + std::to_string(number) + ",";
   return line + "title=" + for_github(finding.value("kind", ""), true) +
          "::" + for_github(finding.value("text", ""), false) + "\n";
@@ -60,8 +62,8 @@ std::string place(const json& access, const std::string& root) {
 
 std::string compiler_lines(const json& finding, const std::string& root) {
   const bool is_error = finding.value("severity", "") == "error";
-  std::string lines =
-      place(finding, root) + (is_error ? "error: " : "note: ") + in_one_line(finding) + "\n";
+  std::string lines = place(finding_place(finding), root) + (is_error ? "error: " : "note: ") +
+                      in_one_line(finding) + "\n";
   if (finding.contains("other") && !name_of(finding["other"], root).empty())
     lines += place(finding["other"], root) + "note: the other side of this " +
              finding.value("kind", "") + "\n";

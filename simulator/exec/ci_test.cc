@@ -52,6 +52,17 @@ TEST(Annotations, AreWorkflowCommandsOfGithub) {
       "::notice file=/usr/include/cub.cuh,line=3,title=uninitialised::uninitialised: <b>\n");
 }
 
+TEST(Annotations, OfAFailedCallAreAtTheProgramsLine) {
+  ProgramRun run = sample();
+  json& call = run.record.findings[1];
+  call["host_stacks"] = {
+      {{"what", "called"}, {"frames", {{{"file", "/repository/main.cc"}, {"line", 5}}}}}};
+  run.record.findings = {call};
+  EXPECT_EQ(annotations(run, Annotations::kLines), "main.cc:5: error: api-error: cudaFree\n");
+  EXPECT_EQ(annotations(run, Annotations::kGithub),
+            "::error file=main.cc,line=5,title=api-error::api-error: cudaFree\n");
+}
+
 TEST(Annotations, AreLinesAsCompilersPrintThem) {
   EXPECT_EQ(annotations(sample(), Annotations::kLines),
             "src/a,b.cu:12: error: race: st.shared.f32 of 4 bytes, in kernel f(int*)\n"

@@ -5,35 +5,14 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/exec/markup.h"
+
 namespace lockstep::exec {
 namespace {
 
 using nlohmann::json;
 
 constexpr const char* kHost = "host calls";
-
-// Of text that comes from programs: bytes that are no UTF-8 become the replacement character, by
-// way of JSON's writer, which knows how.
-std::string in_utf8(const std::string& text) {
-  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-  return json::parse(quoted).get<std::string>();
-}
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : in_utf8(text)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\n': out += "&#10;"; break;
-      case '\t': out += "&#9;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-    }
-  }
-  return out;
-}
 
 struct Case {
   std::string failures, output;

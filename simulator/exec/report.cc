@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "command/save_file.h"
+#include "simulator/exec/finding_place.h"
+#include "simulator/exec/html_report.h"
 #include "simulator/exec/junit_report.h"
 #include "simulator/exec/source_root.h"
 
@@ -98,6 +100,30 @@ json location(const json& access, const std::string& kernel, const std::string& 
   return result;
 }
 
+// The frames of a call stack of the host, as SARIF's stack.
+json stack(const json& of, const std::string& root) {
+  json frames = json::array();
+  for (const json& frame : of.value("frames", json::array())) {
+    json at = location(frame, frame.value("function", ""), root);
+    if (frame.value("file", "").empty()) {
+      at["physicalLocation"]["artifactLocation"]["uri"] = uri(frame.value("object", ""));
+      at["physicalLocation"]["address"]["relativeAddress"] =
+          frame.value("offset", std::uint64_t{0});
+    }
+    frames.push_back({{"location", std::move(at)}});
+  }
+  return {{"message", {{"text", of.value("what", "")}}}, {"frames", std::move(frames)}};
+}
+
+// Where the host called, as a related location. Null: not known.
+json host_location(const json& stack, const std::string& root) {
+  const json& frame = host_place(stack);
+  if (frame.is_null()) return nullptr;
+  json at = location(frame, frame.value("function", ""), root);
+  at["message"]["text"] = stack.value("what", "");
+  return at;
+}
+
 // "one access, a write, by block (0,0,0) thread (3,0,0)"; the thread only where it is known, and
 // not of a call of the host, which has no instruction. A barrier is waited at, and no access.
 std::string by_whom(const std::string& which, const std::string& kind, const json& access) {
@@ -127,7 +153,7 @@ json sarif_result(const json& finding, bool suppressed, const std::string& root,
                  {"ruleIndex", index},
                  {"level", finding.value("severity", "") == "error" ? "error" : "note"},
                  {"message", {{"text", finding.value("text", "")}}},
-                 {"locations", json::array({location(finding, kernel, root)})},
+                 {"locations", json::array({location(finding_place(finding), kernel, root)})},
                  {"occurrenceCount", finding.value("occurrences", std::uint64_t{1})}};
   if (finding.contains("other")) {
     json other = location(finding["other"], kernel, root);
@@ -135,6 +161,13 @@ json sarif_result(const json& finding, bool suppressed, const std::string& root,
     result["locations"][0]["message"]["text"] = by_whom("one", kind, finding);
     other["message"]["text"] = by_whom("the other", kind, finding["other"]);
     result["relatedLocations"] = json::array({std::move(other)});
+  }
+  for (const json& of_host : finding.value("host_stacks", json::array())) {
+    result["stacks"].push_back(stack(of_host, root));
+    json at = host_location(of_host, root);
+    if (at.is_null()) continue;
+    at["id"] = result["relatedLocations"].size() + 1;
+    result["relatedLocations"].push_back(std::move(at));
   }
   for (const char* key : {"block", "thread", "address", "size", "space", "ptx_line", "instruction",
                           "where", "call", "error", "operation"}) {
@@ -244,6 +277,7 @@ bool write_report(const ProgramRun& run, const std::string& path, std::string* e
   const std::string text = ends_with(path, ".sarif")  ? dump(sarif_report(run))
                            : ends_with(path, ".json") ? dump(json_report(run))
                            : ends_with(path, ".xml")  ? junit_report(run)
+                           : ends_with(path, ".html") ? html_report(run)
                                                       : text_report(run);
   *error = command::save_file(path, text);
   return error->empty();

@@ -1,5 +1,5 @@
-// A run's findings as a file: text for people, JSON for programs, SARIF 2.1.0 for code review
-// tools.
+// A run's findings as a file: text and HTML for people, JSON for programs, SARIF 2.1.0 for code
+// review tools.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -34,12 +34,13 @@ nlohmann::json json_report(const ProgramRun& run);
 
 // A SARIF log (OASIS, Static Analysis Results Interchange Format 2.1.0) with one run and one result
 // a finding. The source line is a result's location where the program was built with -lineinfo; the
-// kernel is its logical location; the other side of a race is a related location. With a source
-// root, files below it have relative names with the base SRCROOT.
+// kernel is its logical location; the other side of a race is a related location, as is each place
+// where the host launched, allocated or freed, whose stacks are the result's. With a source root,
+// files below it have relative names with the base SRCROOT.
 nlohmann::json sarif_report(const ProgramRun& run);
 
-// Writes the report that the file's ending asks for: .json, .sarif, .xml (JUnit), else text. False,
-// with a sentence, when it cannot be written.
+// Writes the report that the file's ending asks for: .json, .sarif, .xml (JUnit), .html, else text.
+// False, with a sentence, when it cannot be written.
 bool write_report(const ProgramRun& run, const std::string& path, std::string* error);
 
 }  // namespace lockstep::exec

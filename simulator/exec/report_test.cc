@@ -11,6 +11,8 @@
 #include <iterator>
 #include <set>
 
+#include "simulator/exec/html_report.h"
+
 namespace lockstep::exec {
 namespace report_test {
 
@@ -225,6 +227,56 @@ TEST(Reports, NameTheChecksThatRan) {
             "4 launches of 2 kernels on a simulated sm_90 with the checks bounds, races");
 }
 
+// A failed call without a line of its own, and a kernel's finding about freed memory.
+ProgramRun with_stacks() {
+  const auto frame = [](const char* function, const char* file, int line) {
+    return json{{"function", function},
+                {"file", file},
+                {"line", line},
+                {"object", "/bin/a<b"},
+                {"offset", 0x1c}};
+  };
+  const auto stack = [&](const char* what) {
+    return json{{"what", what},
+                {"frames", {frame("library", "", 0), frame("make<1>()", "src/m.cu", 7)}}};
+  };
+  ProgramRun run = sample();
+  json call = {{"kind", "api-error"}, {"severity", "error"}, {"call", "cudaFree"}, {"text", ""}};
+  call["host_stacks"] = {stack("called")};
+  json freed = run.record.findings[0];
+  freed["kind"] = "use-after-free";
+  freed["host_stacks"] = {stack("launched"), stack("allocated by cudaMalloc")};
+  run.record.findings = {call, freed};
+  return run;
+}
+
+TEST(HostStacks, AreStacksAndPlacesOfSarif) {
+  const json log = sarif_report(with_stacks());
+  expect_valid_sarif(log);
+  const json &call = log["runs"][0]["results"][0], &freed = log["runs"][0]["results"][1];
+  const auto line = [](const json& at) { return at["physicalLocation"]["region"]["startLine"]; };
+  EXPECT_EQ(line(call["locations"][0]), 7);
+  ASSERT_EQ(freed["stacks"].size(), 2u);
+  EXPECT_EQ(freed["stacks"][1]["message"]["text"], "allocated by cudaMalloc");
+  const json& frames = freed["stacks"][1]["frames"];
+  EXPECT_EQ(frames[0]["location"]["physicalLocation"]["address"]["relativeAddress"], 0x1c);
+  EXPECT_EQ(frames[1]["location"]["logicalLocations"][0]["fullyQualifiedName"], "make<1>()");
+  EXPECT_EQ(line(frames[1]["location"]), 7);
+  EXPECT_EQ(line(freed["locations"][0]), 12) << "the kernel's line";
+  ASSERT_EQ(freed["relatedLocations"].size(), 3u) << "the other side, the launch, the allocation";
+  EXPECT_EQ(freed["relatedLocations"][2]["message"]["text"], "allocated by cudaMalloc");
+  EXPECT_EQ(line(freed["relatedLocations"][2]), 7);
+}
+
+TEST(HostStacks, AreTablesOfTheHtmlReport) {
+  const std::string page = html_report(with_stacks());
+  for (const char* part :
+       {"<summary>allocated by cudaMalloc</summary>", "<td>make&lt;1&gt;()</td><td>src/m.cu:7</td>",
+        "<td>library</td><td>/bin/a&lt;b+0x1c</td>", "<h2>use-after-free</h2>",
+        "<td>f(int*)</td><td>3 launches</td>", "exit status 86", "race (suppressed)"})
+    EXPECT_NE(page.find(part), page.npos) << part << "\n" << page;
+}
+
 TEST(Reports, ShowWhatCouldNotBeRecorded) {
   ProgramRun run = sample();
   EXPECT_EQ(json_report(run)["complete"], true);
@@ -246,6 +298,7 @@ TEST(Files, AreOfTheKindThatTheirNamesSay) {
   EXPECT_TRUE(json::parse(written("a.json")).contains("findings"));
   EXPECT_TRUE(json::parse(written("a.sarif")).contains("runs"));
   EXPECT_EQ(written("a.txt"), text_report(sample()));
+  EXPECT_EQ(written("a.html"), html_report(sample()));
   std::string error;
   EXPECT_FALSE(write_report(sample(), "/nonexistent/a.txt", &error));
   EXPECT_NE(error.find("/nonexistent/a.txt"), error.npos);

@@ -108,6 +108,20 @@ expect "each a whole sentence" \
   "$(what_to_fill_in "$tree" dot_product | grep '^  [a-zA-Z_/]\+\.' | grep -vc '[.?]$\|).$')" 0
 refuses dot_product "there is a family 'dot_product' already"
 
+# In a namespace of the project's own.
+new_project_family "$tree/templates" "$tree/project" cube acme::solids > /dev/null
+expect "nothing of it is in lockstep" \
+  "$(grep -rlE 'namespace lockstep::[a-z_]+ \{' "$tree/project/cube" | wc -l)" 0
+expect "all of it is in the namespace" \
+  "$(grep -rlE '^namespace acme::solids::[a-z_]+ \{' "$tree/project/cube" | wc -l)" 10
+expect "no namespace" "$(new_project_family "$tree/templates" "$tree/project" ball 'a b' 2>&1)" \
+  "lockstep: 'a b' is no namespace: names with :: between them, as in acme::linear_algebra"
+expect "one that is taken" \
+  "$(new_project_family "$tree/templates" "$tree/project" ball lockstep 2>&1)" \
+  "lockstep: 'lockstep' is taken: it is of the C++ library or of Lockstep"
+rm -r "$tree/project/cube"
+expect "nothing was written" "$(ls "$tree/project")" ""
+
 # An installed one names the guide that was installed with it.
 prefix=$TEST_TMPDIR/prefix
 mkdir -p "$prefix/share/lockstep" "$prefix/share/doc/lockstep/guide" "$tree/project"

@@ -69,7 +69,7 @@ expect_match "with a passport" "$(cat "$TEST_TMPDIR/conformance/passport.json")"
 expect_match "and a report" "$(head -c 200 "$TEST_TMPDIR/conformance/report.html")" \
   '<!doctype html>|<!DOCTYPE html>'
 
-"$prefix/bin/lockstep" new cube > "$log"
+"$prefix/bin/lockstep" new cube --namespace solids > "$log"
 expect "lockstep new" $? 0
 if [[ $2 == built ]]; then
   in_bazel test //cube:cube_test //cube:cube_known_bad_test

@@ -22,6 +22,11 @@ expect "CHANGELOG.md begins with it" "$(grep -m1 '^## ' CHANGELOG.md)" "## $vers
 tar -xf packages/packages.tar -C "$TEST_TMPDIR"
 prefix=$TEST_TMPDIR/lockstep-$version
 expect "its version" "$("$prefix/bin/lockstep" --version)" "lockstep $version"
+expect "its folder" "$("$prefix/bin/lockstep" --prefix)" "$prefix"
+for example in cmake_family sums/{CMakeLists.txt,sums.cu,sums.h,sums_test.cc}; do
+  expect "its example $example" "$(diff -r "$TEST_TMPDIR/examples/$example" \
+    "$prefix/share/doc/lockstep/examples/$example" && echo same)" same
+done
 expect_match "its header" "$(cat "$prefix/include/lockstep/version.h")" \
   "LOCKSTEP_VERSION \"$version\""
 
@@ -111,7 +116,7 @@ build sums -DPLANTED_BUG=OFF
 expect "sums repaired" "$(tests sums)" "100% tests passed, 0 tests failed out of 5"
 cat "$log"
 
-(cd "$TEST_TMPDIR/examples/cmake_family" && "$prefix/bin/lockstep" new cube) > "$log"
+(cd "$TEST_TMPDIR/examples/cmake_family" && "$prefix/bin/lockstep" new --namespace=solids cube) > "$log"
 expect "lockstep new, in cmake_family" $? 0
 cp -r "$TEST_TMPDIR"/examples/cmake_family/{filled_in/.,cube/}
 same_compilers sums cmake_family
@@ -141,7 +146,9 @@ expect_match "and the suite" "$(cat "$TEST_TMPDIR/cmake_family/conformance/passp
 "$prefix/bin/lockstep" diff "$TEST_TMPDIR"/cmake_family/conformance{,} > "$log" 2>&1
 expect "diff of it with itself" $? 0
 expect "lockstep run without suites" "$("$prefix/bin/lockstep" run 2>&1; echo $?)" \
-  "lockstep: there is no list of suites: --manifest=FILE names one
+  "lockstep: there is no list of suites: --manifest=FILE names one. The suites of a project are run\
+ by its own target: cmake --build build --target conformance (lockstep_conformance), or bazel run\
+ //:conformance
 2"
 
 # A family in a project of somebody's own.
@@ -153,6 +160,18 @@ expect "without a placeholder left" "$(grep -rciE 'family_?name' dot_product | g
 expect "again: refused" "$("$prefix/bin/lockstep" new dot_product 2>&1; echo $?)" \
   "lockstep: dot_product exists already; nothing was written
 2"
+expect "a namespace that cannot be" \
+  "$("$prefix/bin/lockstep" new --namespace=std::x dot 2>&1; echo $?; ls)" \
+  "lockstep: 'std::x' is taken: it is of the C++ library or of Lockstep
+2
+dot_product"
+# As from a wheel, where Python starts the command.
+{
+  sleep 0.2
+  PYTHONPATH=$prefix/share/lockstep/python PYTHONDONTWRITEBYTECODE=1 \
+    /usr/bin/python3 -m lockstep new piped 2> "$TEST_TMPDIR/errors"
+} | true
+expect "a reader that has gone" "$(cat "$TEST_TMPDIR/errors"; find piped -type f | wc -l)" 12
 expect "another name that cannot be" \
   "$("$prefix/bin/lockstep" new ../dot > /dev/null 2>&1; echo $?)" 2
 expect "CMake refuses a test of no target" \

@@ -33,9 +33,9 @@ def run(tmp_path, text, *command, env=None, name="test_it.py"):
     return done.returncode, done.stdout
 
 
-def pytest_run(tmp_path, text, *options):
+def pytest_run(tmp_path, text, *options, env=None):
     return run(tmp_path, text, "-m", "pytest", "-p", "lockstep.pytest_plugin", "-p",
-               "no:cacheprovider", "-q", *options)
+               "no:cacheprovider", "-q", *options, env=env)
 
 
 _TESTS = """
@@ -66,6 +66,24 @@ def test_a_finding_fails_the_test_that_caused_it(tmp_path):
     assert "FAILED test_it.py::test_past_the_end" in text
     assert "source.cu:8" in text and "uninitialised" in text
     assert "source.cu:4" in text and "out-of-bounds" in text
+
+
+def test_the_summary_names_the_finding(tmp_path):
+    status, text = pytest_run(tmp_path, _TESTS + """
+    def test_reads_after_the_error():
+        y = lockstep.empty(7)
+        launched("scale", lockstep.empty(8), y, 8)
+        y.numpy()
+    """, "--lockstep", f"--junitxml={tmp_path}/junit.xml", env={"COLUMNS": "200"})
+    assert status == 1, text
+    summary = text[text.index("short test summary"):]
+    assert "FAILED test_it.py::test_unwritten - uninitialised at source.cu:8\n" in summary
+    assert "FAILED test_it.py::test_past_the_end - uninitialised, out-of-bounds at source" in summary
+    assert "FAILED test_it.py::test_reads_after_the_error - uninitialised, out-of-bounds at" in summary
+    assert "AssertionError" not in summary, summary
+    junit = (tmp_path / "junit.xml").read_text()
+    assert 'message="uninitialised at source.cu:8"' in junit
+    assert "(lockstep.device.CudaError: cuMemcpyDtoH_v2 returned CUDA_ERROR_ILLEGAL_ADDRESS" in junit
 
 
 def test_a_finding_can_be_allowed(tmp_path):

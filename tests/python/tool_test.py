@@ -121,6 +121,16 @@ def test_a_page_of_text_and_its_replay(wrong):
     assert (again, cut(once_more)) == (status, cut(out))
 
 
+def test_a_reader_that_has_gone_changes_nothing():
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([os.environ["LOCKSTEP_TOOL_PYTHON"], "judge", "--task=softmax_task.py",
+                           "--cases=1", "candidates/softmax.cu"], cwd=_HERE, stdout=writer,
+                          stderr=subprocess.PIPE, text=True, timeout=120)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_seeds_are_hidden_and_differ():
     seeds = {judged("candidates/softmax.cu", "--cases=1")[1]["cases"]["seed"] for _ in range(2)}
     assert len(seeds) == 2

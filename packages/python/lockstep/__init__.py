@@ -6,6 +6,7 @@ bounds of floating-point results. docs/guide/judging_a_kernel.md and docs/guide/
 """
 
 import os
+import signal
 import sys
 from typing import Any
 
@@ -40,5 +41,7 @@ def __getattr__(name: str) -> Any:
 def main() -> None:
     """The console script: becomes the command."""
     program = os.path.join(prefix(), "bin", "lockstep")
+    # Python ignores it, and a program inherits that: `lockstep new x | head` would print errors.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.environ.setdefault("LOCKSTEP_PYTHON", sys.executable)
     os.execv(program, [program] + sys.argv[1:])

@@ -8,6 +8,7 @@ import os
 from typing import Any, Generator, List
 
 import pytest
+from _pytest._code.code import ReprFileLocation  # what a summary's line is made of
 
 from lockstep.findings import Finding
 
@@ -70,6 +71,33 @@ def _errors(item: pytest.Item) -> List[Finding]:
     return found
 
 
+class _CausedFindings(AssertionError):
+    """What a test fails by that has raised nothing itself."""
+
+
+def _in_one_line(item: pytest.Item, found: List[Finding]) -> str:
+    """"race, uninitialised at kernels/sum.cu:12": the kinds, and the place of the first."""
+    kinds = ", ".join(dict.fromkeys(f.kind for f in found))
+    first = next((f for f in found if f.place), None)
+    if first is None:
+        return kinds
+    name = os.path.relpath(first.file, item.config.rootpath)
+    return f"{kinds} at {os.path.basename(name) if name.startswith('..') else name}:{first.line}"
+
+
+def _failure(item: pytest.Item, found: List[Finding]) -> Any:
+    """The representation of a failure, whose line in the summary names the findings."""
+    summary = _in_one_line(item, found)
+    try:
+        raise _CausedFindings("\n".join(f.text for f in found) +
+                              f"\n\nlockstep: {summary}, caused by {item.nodeid}")
+    except _CausedFindings:
+        shown = pytest.ExceptionInfo.from_current().getrepr(style="value")
+    first = found[0]
+    shown.reprcrash = ReprFileLocation(first.file, first.line, summary)
+    return shown
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item,
                               call: pytest.CallInfo) -> Generator[None, Any, None]:
@@ -82,13 +110,13 @@ def pytest_runtest_makereport(item: pytest.Item,
     if not found:
         return
     text = "\n".join(f.text for f in found)
-    first = next((f.place for f in found if f.place), "")
     report.user_properties.append(("lockstep", [f"{f.kind} {f.place}".strip() for f in found]))
     # A test that has failed already keeps its own reason, often a consequence of the finding.
-    if report.outcome != "passed":
-        report.sections.append(("findings of the simulated GPU", text))
-    else:
+    if report.outcome == "passed":
         report.outcome = "failed"
-        kinds = ", ".join(dict.fromkeys(f.kind for f in found))
-        at = f" at {first}" if first else ""
-        report.longrepr = f"{text}\n\nlockstep: {kinds}{at}, caused by {item.nodeid}"
+        report.longrepr = _failure(item, found)
+        return
+    report.sections.append(("findings of the simulated GPU", text))
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if report.outcome == "failed" and crash is not None:
+        crash.message = f"{_in_one_line(item, found)} ({crash.message})"

@@ -7,6 +7,7 @@ under lockstep exec, with the same arguments: call it first, before anything tha
 import contextlib
 import ctypes
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,7 @@ def restart(options: Sequence[str], words: Sequence[str]) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os.environ[_STARTED] = "1"
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, a program would inherit that
     os.execv(program, [program, "exec", *options, "--", *words])
 
 

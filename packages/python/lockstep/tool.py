@@ -77,10 +77,19 @@ def _settings(options: argparse.Namespace) -> Tuple[Any, List[str], Any]:
     return task, [os.path.realpath(h) for h in hidden], settings
 
 
+def _print(text: str) -> None:
+    """Writes to stdout. A reader that has gone, such as head, changes nothing."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _write(path: str, made: Any) -> None:
     text = json.dumps(made, indent=2) + "\n"
     if path == "-":
-        sys.stdout.write(text)
+        _print(text)
         return
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
@@ -94,7 +103,7 @@ def _judge(options: argparse.Namespace) -> int:
     if options.json:
         _write(options.json, verdict.as_json(made, options.task))
     if options.json != "-":
-        sys.stdout.write(verdict.as_text(made, options.task))
+        _print(verdict.as_text(made, options.task))
     return ACCEPTED if made.accepted else REJECTED
 
 
@@ -106,7 +115,7 @@ def _compare(options: argparse.Namespace) -> int:
     if options.json:
         _write(options.json, made.json())
     if options.json != "-":
-        sys.stdout.write(made.text())
+        _print(made.text())
     return ACCEPTED if made.new.accepted else REJECTED
 
 

@@ -77,7 +77,7 @@ cudaError_t allocate(Runtime& r, Device& d, const char* function, const void* ca
     return cudaErrorMemoryAllocation;
   }
   r.host_sees_memory |= kind == Kind::kManaged || kind == Kind::kPinned;
-  r.leaks.allocated(*a, function, caller);
+  if (caller != nullptr) r.note_allocated(*a, function, caller);
   *result = reinterpret_cast<void*>(a->base);
   return cudaSuccess;
 }
@@ -112,7 +112,7 @@ cudaError_t release(Runtime& r, const char* function, void* pointer, Accepts acc
   // A host function may have run, and another thread.
   error = check_release(r, function, pointer, accepts);
   if (error != cudaSuccess) return error;
-  r.leaks.freed(reinterpret_cast<Address>(pointer));
+  r.note_freed(reinterpret_cast<Address>(pointer), function);
   release_memory(r, pointer);
   return r.current().error;
 }
@@ -242,7 +242,7 @@ cudaError_t cudaFree(void* pointer) {
     const Operation at{0, 0, r.order.host(), {StreamName::Kind::kNone}};
     r.dependent_launches.end_chain();
     check_order(r, "cudaFree", at, Box::line(a->base, a->size), Touch::kFrees);
-    r.leaks.freed(a->base);
+    r.note_freed(a->base, "cudaFree");
     if (of_a_graph) {
       r.graph_memory.freed(r, *of_a_graph);
     } else {
@@ -276,7 +276,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
         return error;
       r.graph_memory.end(r, *of_a_graph);
     }
-    r.leaks.freed(reinterpret_cast<Address>(pointer));
+    r.note_freed(reinterpret_cast<Address>(pointer), "cudaFreeAsync");
     r.dependent_launches.end_chain();
     return put_in_queue(r, d, Call::async("cudaFreeAsync"), stream, FreeWork{pointer, of_a_graph});
   });

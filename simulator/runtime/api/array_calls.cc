@@ -16,7 +16,7 @@ cudaError_t create(const char* function, const void* caller, cudaArray_t* array,
     Array* made = nullptr;
     const cudaError_t error = arrays().create(r, d, *format, extent, flags, &made);
     if (error == cudaSuccess)
-      r.leaks.allocated(*r.memory->find(made->image.allocation), function, caller);
+      r.note_allocated(*r.memory->find(made->image.allocation), function, caller);
     *array = reinterpret_cast<cudaArray_t>(made);
     return error;
   });

@@ -102,8 +102,9 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {
-  thread_state().pushed.push_back(
-      CallConfiguration{grid, block, shared, stream, __builtin_return_address(0)});
+  thread_state().pushed.push_back(CallConfiguration{
+      grid, block, shared, stream,
+      lockstep::runtime::call_stack(lockstep::runtime::CallStack::kMostOfLaunch)});
   return 0;
 }
 
@@ -115,7 +116,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
   *block = top.block;
   *shared = top.shared;
   *static_cast<cudaStream_t*>(stream) = top.stream;
-  thread_state().launched_from = top.caller;
+  thread_state().launched_from = top.stack;
   pushed.pop_back();
   return cudaSuccess;
 }

@@ -1,12 +1,8 @@
 #include "simulator/runtime/state/call_errors.h"
 
-#include <link.h>
-#include <unwind.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <span>
 #include <utility>
 
 #include "simulator/runtime/state/describe.h"
@@ -27,45 +23,8 @@ bool is_answer(int error) {
   }
 }
 
-// Where this library lies in memory. It stays there: no question about an address has to search the
-// symbols of every object, as dladdr does, and `caller` asks at almost every call of the API.
-struct OwnRange {
-  std::uintptr_t begin = 0, end = 0;
-  bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
-};
-
-int find_own_range(dl_phdr_info* info, std::size_t, void* range) {
-  OwnRange object{UINTPTR_MAX, 0};
-  for (const ElfW(Phdr) & segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
-    if (segment.p_type != PT_LOAD) continue;
-    const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-    object.begin = std::min(object.begin, begin);
-    object.end = std::max(object.end, begin + segment.p_memsz);
-  }
-  if (!object.holds(reinterpret_cast<std::uintptr_t>(&call_ended))) return 0;
-  *static_cast<OwnRange*>(range) = object;
-  return 1;
-}
-
-const OwnRange& own_range() {
-  static const OwnRange range = [] {
-    OwnRange found;
-    dl_iterate_phdr(find_own_range, &found);
-    return found;
-  }();
-  return range;
-}
-
-// Ends the walk over the frames at the first that is not this library's.
-_Unwind_Reason_Code stop_outside(_Unwind_Context* frame, void* found) {
-  const std::uintptr_t at = _Unwind_GetIP(frame);
-  if (at == 0) return _URC_END_OF_STACK;
-  if (own_range().holds(at)) return _URC_NO_REASON;
-  *static_cast<const void**>(found) = reinterpret_cast<const void*>(at);
-  return _URC_NORMAL_STOP;
-}
-
-check::Finding failure(const CallResult& result, const Answer& answer, const void* from) {
+check::Finding failure(const CallResult& result, const Answer& answer, const CallStack& stack) {
+  const void* const from = stack.caller();
   check::Finding f;
   f.kind = result.kernel ? check::Kind::kRefused : check::Kind::kApiError;
   f.kernel = result.kernel.value_or("");
@@ -77,6 +36,8 @@ check::Finding failure(const CallResult& result, const Answer& answer, const voi
   f.where = (f.kernel.empty() ? f.call : "the launch of " + f.kernel) + " answered " + f.error +
             " (" + answer.text + ")" + (result.reason.empty() ? "" : ": " + result.reason);
   if (const std::string place = describe_caller(from); !place.empty()) f.detail = place;
+  f.host_stacks.push_back(host_stack("called", stack));
+  if (count_lines(f.host_stacks[0]) > 1) f.detail.clear();  // the stack begins with it
   // One place of a program may load many modules: each reason is reported.
   if (answer.loads_code) f.call.clear();
   return f;
@@ -86,9 +47,12 @@ check::Finding failure(const CallResult& result, const Answer& answer, const voi
 
 const void* caller() {
   if (const PutBy* const late = thread_state().executing) return late->caller;
-  const void* found = nullptr;
-  _Unwind_Backtrace(stop_outside, &found);
-  return found;
+  return call_stack(1).caller();
+}
+
+CallStack stack_of_caller(std::size_t most) {
+  const PutBy* const late = thread_state().executing;
+  return late == nullptr ? call_stack(most) : CallStack{{late->caller}, late->caller != nullptr};
 }
 
 RunningCall* RunningCall::current() { return thread_state().call; }
@@ -100,7 +64,7 @@ RunningCall::RunningCall(const char* driver_function)
                  : outer_ != nullptr        ? outer_->called_as_
                                             : nullptr),
       launched_from_(outer_ != nullptr ? outer_->launched_from_
-                                       : std::exchange(thread_.launched_from, nullptr)) {}
+                                       : std::exchange(thread_.launched_from, {})) {}
 
 RunningCall::~RunningCall() {
   thread_.call = outer_;
@@ -121,9 +85,9 @@ void call_ended(Runtime& runtime, const Answer& answer, const RunningCall& call)
                            runtime.current().error == result.error;
   if (!is_answer(result.error) && !result.reported && !left_behind) {
     const bool launch = result.kernel.has_value();
-    const std::uint64_t number = runtime.report_failure(
-        failure(result, answer,
-                launch && call.launched_from() != nullptr ? call.launched_from() : caller()));
+    const std::uint64_t number = runtime.report_failure(failure(
+        result, answer,
+        launch && call.launched_from() != nullptr ? call.launch_stack() : stack_of_caller()));
     if (!answer.has_last_error) {
       if (!launch && !answer.loads_code) {
         if (const auto informed = runtime.findings.looked_at(number, 1))

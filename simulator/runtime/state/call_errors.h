@@ -17,6 +17,8 @@ namespace lockstep::runtime {
 
 // Where the program, or another library, called into this one; nullptr when that is unknown.
 const void* caller();
+// The same with the frames that led there, where the operation was not put by an earlier call.
+CallStack stack_of_caller(std::size_t most = CallStack::kMost);
 
 // What a call has answered, in the words of its API.
 struct Answer {

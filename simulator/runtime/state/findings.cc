@@ -37,6 +37,17 @@ void put_access(json& out, const check::Access& access) {
   out.update(site(access.site));
 }
 
+json frames(const check::HostStack& stack) {
+  json array = json::array();
+  for (const check::HostFrame& f : stack.frames)
+    array.push_back({{"function", f.function},
+                     {"file", f.file},
+                     {"line", f.line},
+                     {"object", f.object},
+                     {"offset", f.offset}});
+  return array;
+}
+
 bool is_error(const check::Finding& f) { return f.severity == check::Severity::kError; }
 
 // The kind in red (of information, yellow), places in cyan.
@@ -49,8 +60,9 @@ std::string coloured(const std::string& text, bool error) {
   for (std::size_t at = kind; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at + 1), text.size());
     const std::string line = text.substr(at, end - at);
-    const bool place = line.starts_with("\n  at ");
-    out += place ? "\n  at " + (kCyan + line.substr(6)) + kPlain : line;
+    const std::size_t word = line.find_first_not_of("\n ");
+    const bool place = word != line.npos && line.compare(word, 3, "at ") == 0;
+    out += place ? line.substr(0, word + 3) + kCyan + line.substr(word + 3) + kPlain : line;
     at = end;
   }
   return out;
@@ -206,6 +218,8 @@ std::string to_json(const std::vector<check::Finding>& findings) {
     out["occurrences"] = f.occurrences;
     out["text"] = f.to_string();
     if (f.other) put_access(out["other"], *f.other);
+    for (const check::HostStack& stack : f.host_stacks)
+      out["host_stacks"].push_back({{"what", stack.what}, {"frames", frames(stack)}});
     array.push_back(std::move(out));
   }
   // Names come from programs and may hold anything: bytes that are not UTF-8 are replaced.

@@ -1,7 +1,6 @@
 #include "simulator/runtime/state/leaks.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 
 #include <algorithm>
 #include <utility>
@@ -45,17 +44,14 @@ std::string describe_instruction(const void* behind, bool exact) {
   const auto* const at = reinterpret_cast<const void*>(address);
   if (behind == nullptr || dladdr(at, &info) == 0 || info.dli_fname == nullptr) return {};
   std::string name = info.dli_sname == nullptr ? "" : info.dli_sname;
-  if (exact) {
+  const std::string line = source_line(at);
+  if (exact || line.empty()) {
     if (const std::string symbol = source_function(at); !symbol.empty()) name = symbol;
   }
   const std::string function = name.empty() ? "" : ", in " + demangled(name);
-  if (const std::string line = source_line(at); !line.empty()) return line + function;
-  // Programs that lie at a fixed address are asked about by it, others from their start.
-  const bool fixed = static_cast<const Elf64_Ehdr*>(info.dli_fbase)->e_type == ET_EXEC;
+  if (!line.empty()) return line + function;
   const std::string file = info.dli_fname,
-                    offset = hexadecimal(
-                        fixed ? address
-                              : address - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
+                    offset = hexadecimal(offset_in_object(at, info.dli_fbase));
   return file + "+" + offset + function + " (addr2line -Cfe " + file + " " + offset +
          " names the line)";
 }

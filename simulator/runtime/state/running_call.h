@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "simulator/runtime/state/call_stack.h"
+
 namespace lockstep::runtime {
 
 struct ThreadState;  // runtime.h
@@ -35,7 +37,8 @@ class RunningCall {
   // The function of the driver API that it is, or is made by; nullptr: none.
   const char* called_as() const { return called_as_; }
   // Where the program says <<<>>> of the launch that this is; nullptr: it does not.
-  const void* launched_from() const { return launched_from_; }
+  const void* launched_from() const { return launched_from_.caller(); }
+  const CallStack& launch_stack() const { return launched_from_; }
 
   CallResult result;
 
@@ -43,7 +46,7 @@ class RunningCall {
   ThreadState& thread_;
   RunningCall* const outer_;
   const char* called_as_;
-  const void* launched_from_;
+  CallStack launched_from_;
 };
 
 // Whether a function of the driver API has called: then it has asked for a context itself.

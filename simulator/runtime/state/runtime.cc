@@ -61,8 +61,31 @@ bool is_changed(Runtime& runtime, const char* api_name, const char* change) {
          runtime.interceptor->is_changed(runtime, api_name, change);
 }
 
+void Runtime::note_allocated(const memory::Allocation& a, const char* function,
+                             const void* caller) {
+  leaks.allocated(a, function, caller);
+  memory_history.allocated(a, function, *memory);
+}
+
+void Runtime::note_freed(memory::Address address, const char* function) {
+  leaks.freed(address);
+  memory_history.freed(address, function);
+}
+
 void Runtime::report(std::vector<check::Finding> made) {
   if (interceptor != nullptr) interceptor->found(made);
+  for (check::Finding& f : made) {
+    if (f.by_host() && f.caller != nullptr) {
+      // What is found later, such as an access of the host, is not of the running call.
+      const CallStack stack = stack_of_caller();
+      if (stack.caller() == f.caller) f.host_stacks.push_back(host_stack("called", stack));
+    }
+    for (check::HostStack& stack : memory_history.of(f.access.address, *memory)) {
+      // The stack says where a leak was allocated.
+      if (f.kind == check::Kind::kLeak && f.by_host() && count_lines(stack) != 0) f.detail.clear();
+      f.host_stacks.push_back(std::move(stack));
+    }
+  }
   const auto wanted = std::stable_partition(made.begin(), made.end(), [&](const check::Finding& f) {
     return !settings.suppressions.cover(f);
   });

@@ -34,6 +34,7 @@
 #include "simulator/runtime/state/host_reads.h"
 #include "simulator/runtime/state/host_watch.h"
 #include "simulator/runtime/state/leaks.h"
+#include "simulator/runtime/state/memory_history.h"
 #include "simulator/runtime/state/modules.h"
 #include "simulator/runtime/state/operations.h"
 #include "simulator/runtime/state/record.h"
@@ -66,7 +67,7 @@ struct CallConfiguration {
   dim3 grid, block;
   std::size_t shared = 0;
   cudaStream_t stream = nullptr;
-  const void* caller = nullptr;  // where the program says <<<>>>
+  CallStack stack;  // where the program says <<<>>>
 };
 // Who has put an operation.
 struct PutBy {
@@ -87,7 +88,7 @@ struct ThreadState {
   RunningCall* call = nullptr;  // the innermost that runs
   // The operation that runs, where the call that has put it has returned.
   const PutBy* executing = nullptr;
-  const void* launched_from = nullptr;  // of the launch that <<<>>> makes next
+  CallStack launched_from;  // of the launch that <<<>>> makes next
   // Called before each call of the API that the program makes (simulator/extension.h).
   void (*before_calls)(void*) = nullptr;
   void* before_calls_data = nullptr;
@@ -123,6 +124,7 @@ class Runtime {
   Record& record;
   HostReads host_reads;
   Leaks leaks;
+  MemoryHistory memory_history;
   Operations operations;
   DependentLaunches dependent_launches;
   Order order;
@@ -162,6 +164,9 @@ class Runtime {
   void report(std::vector<check::Finding> made);
   // The same for a failed call or refused device code; its number in `findings`.
   std::uint64_t report_failure(check::Finding finding);
+  // The running call of the program, `function` of the API, has allocated or frees memory.
+  void note_allocated(const memory::Allocation& a, const char* function, const void* caller);
+  void note_freed(memory::Address address, const char* function);
   // Reports memory of the device, or of all devices, that is still allocated, if leaks are checked.
   void report_leaks(const Device& device);
   void report_leaks();
@@ -208,7 +213,7 @@ inline void announce_call() {
   ThreadState& thread = thread_state();
   if (thread.before_calls == nullptr || thread.announcing || thread.call != nullptr) return;
   thread.announcing = true;
-  const void* const launched_from = std::exchange(thread.launched_from, nullptr);
+  const CallStack launched_from = std::exchange(thread.launched_from, {});
   thread.before_calls(thread.before_calls_data);
   thread.launched_from = launched_from;
   thread.announcing = false;

@@ -1,107 +1,81 @@
 #include "simulator/runtime/state/source_line.h"
 
 #include <dlfcn.h>
-#include <sys/types.h>
-#include <unistd.h>
+#include <elf.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <type_traits>
+
+#include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/state/libdw.h"
 
 namespace lockstep::runtime {
 namespace {
 
-// What is used of elfutils' libdwfl.h. The library is loaded if the system has it: programs under
-// test need nothing but the simulated runtime.
-struct Dwfl;
-struct Module;
-struct Line;
-struct Callbacks {
-  int (*find_elf)(Module*, void**, const char*, std::uint64_t, char**, void**);
-  int (*find_debug_information)(Module*, void**, const char*, std::uint64_t, const char*,
-                                const char*, std::uint32_t, char**);
-  int (*section_address)(Module*, void**, const char*, std::uint64_t, const char*, std::uint32_t,
-                         const void*, std::uint64_t*);
-  char** path;
-};
-
-// Debug information in files of its own is not looked for: that may ask a server.
-int find_no_file(Module*, void**, const char*, std::uint64_t, const char*, const char*,
-                 std::uint32_t, char**) {
-  return -1;
-}
-
-struct Library {
-  Dwfl* (*begin)(const Callbacks*) = nullptr;
-  void (*end)(Dwfl*) = nullptr;
-  int (*report)(Dwfl*, pid_t) = nullptr;
-  int (*report_end)(Dwfl*, int (*)(Module*, void*, const char*, std::uint64_t, void*),
-                    void*) = nullptr;
-  Line* (*line_at)(Dwfl*, std::uint64_t) = nullptr;
-  const char* (*describe_line)(Line*, std::uint64_t*, int*, int*, std::uint64_t*,
-                               std::uint64_t*) = nullptr;
-  Module* (*module_at)(Dwfl*, std::uint64_t) = nullptr;
-  const char* (*symbol_at)(Module*, std::uint64_t) = nullptr;
-  Callbacks callbacks{};
-
-  bool load() {
-    void* const library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return false;
-    const auto find = [&](auto& function, const char* name) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-      return function != nullptr;
-    };
-    callbacks.find_debug_information = find_no_file;
-    return find(begin, "dwfl_begin") && find(end, "dwfl_end") &&
-           find(report, "dwfl_linux_proc_report") && find(report_end, "dwfl_report_end") &&
-           find(line_at, "dwfl_getsrc") && find(module_at, "dwfl_addrmodule") &&
-           find(symbol_at, "dwfl_module_addrname") && find(describe_line, "dwfl_lineinfo") &&
-           find(callbacks.find_elf, "dwfl_linux_proc_find_elf");
-  }
-};
-
-struct Place {
-  std::string line, function;
-};
-
-Place look_up(std::uint64_t address) {
-  static Library library;
-  static const bool loaded = library.load();
-  if (!loaded) return {};
-  Dwfl* const dwfl = library.begin(&library.callbacks);
-  if (dwfl == nullptr) return {};
-  Place result;
-  if (library.report(dwfl, getpid()) == 0 && library.report_end(dwfl, nullptr, nullptr) == 0) {
-    if (Line* const line = library.line_at(dwfl, address)) {
-      int number = 0;
-      const char* const file =
-          library.describe_line(line, nullptr, &number, nullptr, nullptr, nullptr);
-      if (file != nullptr && number > 0)
-        result.line = std::string(file) + ":" + std::to_string(number);
-    }
-    if (Module* const module = library.module_at(dwfl, address)) {
-      if (const char* const symbol = library.symbol_at(module, address)) result.function = symbol;
-    }
-  }
-  library.end(dwfl);
-  return result;
-}
-
-const Place& place_at(const void* address) {
+const std::vector<DebugPlace>& places_at(const void* address) {
   static std::mutex mutex;
-  static auto* const known = new std::map<const void*, Place>;
+  static auto* const known = new std::map<const void*, std::vector<DebugPlace>>;
   const std::lock_guard lock(mutex);
   const auto [it, fresh] = known->try_emplace(address);
-  if (fresh) it->second = look_up(reinterpret_cast<std::uintptr_t>(address));
+  if (fresh) it->second = debug_places(reinterpret_cast<std::uintptr_t>(address));
   return it->second;
 }
 
+// CUDA's header has templates that call the C function of the same name.
+bool is_wrapper(const std::string& file) { return file.ends_with("/cuda_runtime.h"); }
+
+std::string plain_or_empty(const char* name) { return name == nullptr ? "" : demangled(name); }
+
 }  // namespace
 
-std::string source_line(const void* address) { return place_at(address).line; }
+std::string source_line(const void* address) {
+  const auto& places = places_at(address);
+  return places.empty() || places[0].file.empty()
+             ? ""
+             : places[0].file + ":" + std::to_string(places[0].line);
+}
 
-std::string source_function(const void* address) { return place_at(address).function; }
+std::string source_function(const void* address) {
+  const auto& places = places_at(address);
+  return places.empty() ? "" : places.back().function;
+}
+
+std::uint64_t offset_in_object(const void* address, const void* base) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  // Programs that lie at a fixed address are asked about by it, others from their start.
+  return static_cast<const Elf64_Ehdr*>(base)->e_type == ET_EXEC
+             ? at
+             : at - reinterpret_cast<std::uintptr_t>(base);
+}
+
+std::vector<check::HostFrame> host_frames(const CallStack& stack) {
+  std::vector<check::HostFrame> frames;
+  for (std::size_t i = 0; i < stack.count; ++i) {
+    // The call itself is before where it returns to.
+    const auto* const at = static_cast<const char*>(stack.frames[i]) - 1;
+    Dl_info info;
+    check::HostFrame frame;
+    if (dladdr(at, &info) != 0 && info.dli_fname != nullptr) {
+      frame.object = info.dli_fname;
+      frame.offset = offset_in_object(at, info.dli_fbase);
+      frame.function = plain_or_empty(info.dli_sname);
+    }
+    const auto& places = places_at(at);
+    for (const DebugPlace& place : places) {
+      if (!place.function.empty()) frame.function = demangled(place.function);
+      frame.file = place.file;
+      frame.line = place.line;
+      frames.push_back(frame);
+    }
+    if (places.empty()) frames.push_back(frame);
+    if (frames.back().function == "main") break;
+  }
+  const auto program = std::find_if(frames.begin(), frames.end(),
+                                    [](const check::HostFrame& f) { return !is_wrapper(f.file); });
+  if (program != frames.end()) frames.erase(frames.begin(), program);
+  return frames;
+}
 
 }  // namespace lockstep::runtime

@@ -1,7 +1,12 @@
 // Places of the program in its source, by its debug information.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
+
+#include "simulator/check/finding.h"
+#include "simulator/runtime/state/call_stack.h"
 
 namespace lockstep::runtime {
 
@@ -14,5 +19,13 @@ std::string source_line(const void* address);
 // The function there by the object's symbols, mangled; of those that were inlined, the one that
 // they are inlined into. Empty where there are no symbols. As source_line().
 std::string source_function(const void* address);
+
+// An address as addr2line takes it, of the object that begins at `base`.
+std::uint64_t offset_in_object(const void* address, const void* base);
+
+// A call stack by debug information, up to the program's main(). A function that was inlined is a
+// frame of its own, in front of the one that it is inlined into. Calls within CUDA's headers are
+// left out.
+std::vector<check::HostFrame> host_frames(const CallStack& stack);
 
 }  // namespace lockstep::runtime

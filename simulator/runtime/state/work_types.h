@@ -6,8 +6,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <variant>
 #include <vector>
+
+#include "simulator/runtime/state/call_stack.h"
 
 namespace lockstep::runtime {
 
@@ -31,6 +34,9 @@ struct KernelWork {
   LaunchRequest request;
   std::vector<std::byte> parameters;            // packed, as engine::LaunchConfig wants them
   std::vector<cudaLaunchAttribute> attributes;  // set on a graph's node
+  // The call that has made it, and where the program called that.
+  std::string made_by;
+  CallStack stack;
 };
 struct CopyWork {
   cudaMemcpy3DParms box{};

@@ -3,9 +3,11 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/occupancy.h"
@@ -231,6 +233,24 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
   return cudaSuccess;
 }
 
+namespace {
+
+// "launched" by <<<>>>, "launched by cuLaunchKernel", "added by cudaGraphAddKernelNode".
+void note_origin(std::string_view function, KernelWork* work) {
+  const RunningCall* const call = RunningCall::current();
+  if (call != nullptr && call->launched_from() != nullptr) {
+    work->made_by = "launched";
+    work->stack = call->launch_stack();
+    return;
+  }
+  if (call != nullptr && call->called_as() != nullptr) function = call->called_as();
+  const bool launches = function.find("Launch") != function.npos;
+  work->made_by = (launches ? "launched by " : "added by ") + std::string(function);
+  work->stack = stack_of_caller(CallStack::kMostOfLaunch);
+}
+
+}  // namespace
+
 cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* function,
                              const void* kernel, LaunchRequest request, void** arguments,
                              KernelWork* work) {
@@ -250,6 +270,7 @@ cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* funct
   work->function = kernel;
   work->request = request;
   work->parameters = pack(*loaded, arguments);
+  note_origin(function, work);
   return cudaSuccess;
 }
 
@@ -302,6 +323,8 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   made->kernel_ = loaded;
   made->entry_ = entry;
   made->stream_ = request.stream;
+  made->made_by_ = work.made_by;
+  made->stack_ = work.stack;
   made->host_knows_ = host;
   if (interceptor != nullptr && !interceptor->executes_late()) {
     // It sees whole launches.
@@ -341,6 +364,8 @@ cudaError_t RunningKernel::finish(Runtime& runtime, Device& device, const Operat
   if (outcome.informed_host) runtime.order.host_waits_for(at.before);
   if (Interceptor* const interceptor = runtime.interceptor.get(); interceptor != nullptr)
     interceptor->after_launch(*entry_->binary, *kernel_, outcome);
+  for (check::Finding& f : outcome.findings)
+    f.host_stacks.insert(f.host_stacks.begin(), host_stack(made_by_, stack_));
   keep_outcome(runtime, device, *kernel_, at, std::move(outcome));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;
 }

@@ -48,6 +48,8 @@ class RunningKernel {
   const engine::Kernel* kernel_ = nullptr;
   const KernelEntry* entry_ = nullptr;
   cudaStream_t stream_ = nullptr;
+  std::string made_by_;  // of KernelWork
+  CallStack stack_;
   std::unique_ptr<engine::Running> running_;
   std::optional<engine::Outcome> outcome_;  // where it ran to its end at once
   bool has_waited_ = false;

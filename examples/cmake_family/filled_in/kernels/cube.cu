@@ -4,7 +4,9 @@
 #include "kernels/argument_check.h"
 #include "kernels/cube.h"
 
-namespace lockstep::kernels {
+namespace solids::kernels {
+using namespace lockstep;
+using namespace lockstep::kernels;
 namespace {
 
 constexpr const char* kWho = "cube";
@@ -44,4 +46,4 @@ LaunchStatus cube(const float* x, std::int64_t n, float* y, const CubeShape& sha
   return launched(kWho, blocks, shape.block);
 }
 
-}  // namespace lockstep::kernels
+}  // namespace solids::kernels

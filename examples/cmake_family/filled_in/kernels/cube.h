@@ -10,7 +10,9 @@
 
 #include "kernels/launch_status.h"
 
-namespace lockstep::kernels {
+namespace solids::kernels {
+using namespace lockstep;
+using namespace lockstep::kernels;
 
 struct CubeShape {
   int block = 256;  // threads, 1 ... 1024
@@ -30,4 +32,4 @@ LaunchStatus cube(const float* x, std::int64_t n, float* y, const CubeShape& sha
 // another way.
 LaunchStatus check_cube(const float* x, std::int64_t n, const float* y, const CubeShape& shape);
 
-}  // namespace lockstep::kernels
+}  // namespace solids::kernels

@@ -1,6 +1,8 @@
 #include "reference/cube.h"
 
-namespace lockstep::reference {
+namespace solids::reference {
+using namespace lockstep;
+using namespace lockstep::reference;
 
 Bounded cube(std::span<const float> x) {
   const Eigen::Map<const Eigen::ArrayXf> values(x.data(), static_cast<Eigen::Index>(x.size()));
@@ -8,4 +10,4 @@ Bounded cube(std::span<const float> x) {
   return exactly(Eigen::ArrayXf(square * values));
 }
 
-}  // namespace lockstep::reference
+}  // namespace solids::reference

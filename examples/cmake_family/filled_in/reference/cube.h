@@ -5,9 +5,11 @@
 
 #include "reference/bounded.h"
 
-namespace lockstep::reference {
+namespace solids::reference {
+using namespace lockstep;
+using namespace lockstep::reference;
 
 // Value and bound of each of the x.size() elements.
 Bounded cube(std::span<const float> x);
 
-}  // namespace lockstep::reference
+}  // namespace solids::reference

@@ -1,7 +1,9 @@
 // Cubes with one mistake each, and a negative control, which is right.
 #include "tests/known_bad/cube.h"
 
-namespace lockstep::known_bad {
+namespace solids::known_bad {
+using namespace lockstep;
+using namespace lockstep::known_bad;
 namespace {
 
 using kernels::CubeShape;
@@ -52,4 +54,4 @@ Mutants<decltype(kernels::cube)> cube_mutants() {
   };
 }
 
-}  // namespace lockstep::known_bad
+}  // namespace solids::known_bad
