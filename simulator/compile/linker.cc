@@ -59,8 +59,7 @@ std::optional<std::string> Linker::collect() {
                           static_cast<std::uint32_t>(functions_.size() - 1), nullptr};
       local_[m][f.name] = symbol;
       if (f.is_visible || f.is_weak || f.is_kernel) global_[f.name] = symbol;
-      for (const ptx::Instruction& i : f.body)
-        has_pairs_ |= i.opcode == isa::Opcode::k_cp_async_bulk_tensor && i.modifiers.cta_group == 2;
+      for (const ptx::Instruction& i : f.body) has_pairs_ |= i.modifiers.cta_group == 2;
       for (const ptx::Variable& v : f.variables) {
         if (v.space == Space::kShared) declare_shared(scoped_[&f], v);
       }

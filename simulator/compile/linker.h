@@ -69,9 +69,9 @@ class Linker {
   const std::vector<std::vector<std::uint32_t>>& shared_of() const { return reaches_; }
   // Functions that a function may call, itself included.
   const std::vector<std::vector<std::uint32_t>>& callees_of() const { return callees_; }
-  // Whether a copy through a tensor map completes on an mbarrier of the other block of a pair
-  // (.cta_group::2). Then a program clears a bit in the address of its own mbarrier to name that of
-  // the pair's first block, and addresses of shared memory say which block's they are.
+  // Whether the two blocks of a pair work together (.cta_group::2). Then a program clears a bit in
+  // the address of its own mbarrier to name that of the pair's first block, and addresses of shared
+  // memory say which block's they are.
   bool has_pairs() const { return has_pairs_; }
   bool recursive(std::uint32_t function) const { return recursive_[function]; }
   bool calls_indirectly(std::uint32_t function) const { return indirect_[function]; }

@@ -53,7 +53,7 @@ bool agrees(Type reg, Type wanted, bool wider) {
 std::string spelled(Type t) { return "." + std::string(isa::type_name(t)); }
 
 // Whether braces stand around the one register of an operand and change nothing, as ptxas has it:
-// in moves of bits, and around what is loaded or stored.
+// in moves of bits, around what is loaded or stored, and around metadata and scales of products.
 bool braced(const isa::Match& match, const isa::OperandRule& rule, const Operand& given) {
   if (given.kind != Operand::Kind::kVector || given.elements.size() != 1) return false;
   if (rule.role != isa::OperandRule::Role::kDestination &&
@@ -70,6 +70,11 @@ bool braced(const isa::Match& match, const isa::OperandRule& rule, const Operand
     case Opcode::k_st_async:
     case Opcode::k_suld:
     case Opcode::k_sust: return true;
+    case Opcode::k_mma:  // metadata and scales
+    case Opcode::k_mma_sp:
+    case Opcode::k_wgmma_mma_async_sp:
+      return isa::vector_length(rule, match.modifiers) == 0 &&
+             given.elements[0].kind == Operand::Kind::kRegister;
     default: return false;
   }
 }

@@ -356,6 +356,33 @@ TEST(Operands, OneElementInBracesIsTheElement) {
   }
 }
 
+// So does the metadata of a sparse product, and a scale, but not the value of lanes and bytes.
+TEST(Operands, MetadataAndScalesMayStandInBraces) {
+  const std::string sum = "{%f0, %f1, %f2, %f3}",
+                    sparse =
+                        "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32."
+                        "tf32.f32 " +
+                        sum + ", {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, " + sum,
+                    warpgroup = "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 " + sum +
+                                ", %d0, %d1, ",
+                    scaled =
+                        "mma.sync.aligned.kind::mxf4nvf4.block_scale.scale_vec::4X.m16n8k64.row."
+                        "col.f32.e2m1.e2m1.f32.ue4m3 " +
+                        sum + ", {%r0, %r1, %r2, %r3}, {%r4, %r5}, " + sum;
+  const auto of = [](const char* target, const std::string& body) {
+    return error_of(std::string(".version 9.0\n.target ") + target + "\n.address_size 64\n" +
+                    kernel(body));
+  };
+  for (const char* e : {"%r1", "{%r1}"}) {
+    EXPECT_EQ(of("sm_90a", sparse + ", " + e + ", 0;"), "accepted") << e;
+    EXPECT_EQ(of("sm_90a", warpgroup + e + ", 0, 1, 1, 1, 0, 0;"), "accepted") << e;
+    EXPECT_EQ(of("sm_120a", scaled + ", " + e + ", {%h0, %h1}, " + e + ", {%h2, %h3};"), "accepted")
+        << e;
+  }
+  EXPECT_NE(of("sm_90a", sparse + ", %r1, {0};"), "accepted");
+  EXPECT_NE(of("sm_120a", scaled + ", {1}, {%h0, %h1}, {%r1}, {%h2, %h3};"), "accepted");
+}
+
 TEST(Operands, AVariableStandsWhereItsAddressIsTaken) {
   const std::string t = ".shared .align 8 .b8 t[16];\n";
   for (const char* body :

@@ -84,15 +84,19 @@ bool follows_copies(const Launch& launch) {
   return launch.check_initialisation && launch.check_races;
 }
 
-std::string describe_mbarrier_wait(const Block& b, const Warp& w, const WarpSplit& f) {
+std::string awaited_mbarrier(const Block& b, const Warp& w, const WarpSplit& f, const char* verb) {
   const std::uint32_t offset = awaited_offset(b, w, f, std::countr_zero(f.mask));
   const auto it = b.async->mbarriers.find(offset);
-  std::string s = "the mbarrier " + describe_place(*b.launch, offset) + " waits for ";
+  std::string s = "the mbarrier " + describe_place(*b.launch, offset) + verb + " for ";
   if (it == b.async->mbarriers.end()) return s + "nothing";
   s += std::to_string(it->second.state->pending) + " of " +
        std::to_string(it->second.state->expected) + " arrivals";
   if (it->second.state->tx != 0) s += " and " + std::to_string(it->second.state->tx) + " bytes";
-  return s + " that never come";
+  return s;
+}
+
+std::string describe_mbarrier_wait(const Block& b, const Warp& w, const WarpSplit& f) {
+  return awaited_mbarrier(b, w, f, " waits") + " that never come";
 }
 
 bool check_not_under_way(Warp& w, const Request& r, Block& target, LaneMask lanes) {

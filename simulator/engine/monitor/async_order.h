@@ -33,7 +33,9 @@ bool survives_misuse(Warp& w, std::uint32_t pc, int lane, const SharedPlace& pla
                      const std::string& what, const std::string& detail = {},
                      const Issue* other = nullptr);
 
-// "the mbarrier 16 bytes into 'bar' waits for 3 more arrivals and 512 bytes".
+// "the mbarrier 16 bytes into 'bar' waits for 3 of 4 arrivals and 512 bytes": `verb` is " waits".
+std::string awaited_mbarrier(const Block& b, const Warp& w, const WarpSplit& f, const char* verb);
+// The same with " that never come".
 std::string describe_mbarrier_wait(const Block& b, const Warp& w, const WarpSplit& f);
 
 }  // namespace lockstep::engine

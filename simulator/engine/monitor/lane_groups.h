@@ -17,7 +17,7 @@ class LaneGroups {
   std::string text() const;
 
  private:
-  static constexpr int kMax = 16;
+  static constexpr int kMax = 24;
   std::string text_;
   int count_ = 0;
 };

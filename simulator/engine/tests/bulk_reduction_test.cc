@@ -393,7 +393,7 @@ TEST_F(ClusterReduction, ComesWithItsPhase) {
   std::string fewer = kReceive;
   fewer.replace(fewer.find("4096"), 4, "4080");
   expect_finding(cluster_kernel(kFenceAsync, send("add.u32"), fewer), Kind::kDeadlock,
-                 "wait at an mbarrier");
+                 "wait at the mbarrier");
 }
 
 TEST_F(ClusterReduction, SeveralMayBeUnderWayToOnePlace) {

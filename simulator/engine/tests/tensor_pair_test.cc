@@ -103,6 +103,27 @@ TEST(TensorPair, IsRightWithoutAMistake) {
   }
 }
 
+// Threads of both blocks arrive where the first waits before it issues: the second names that
+// mbarrier by clearing bit 24 of the address of its own. No tensor copy stands in the kernel.
+TEST(TensorPair, AClearedBitNamesTheFirstBlocksMbarrier) {
+  Parts p;
+  p.allocate =
+      ".shared .align 8 .b64 both;\nmov.u32 s3, both;\n"
+      "@p5 mbarrier.init.shared.b64 [s3], 256;\n" +
+      p.allocate;
+  p.multiply =
+      "and.b32 x12, s3, 0xfeffffff;\nmbarrier.arrive.shared::cluster.b64 _, [x12];\n"
+      "@p6 bra $arrived;\n$both:\nmbarrier.try_wait.parity.shared.b64 p9, [s3], 0;\n"
+      "@!p9 bra $both;\n$arrived:\n" +
+      p.multiply;
+  for (const std::uint64_t seed : {0, 1, 2}) {
+    std::vector<float> out;
+    const Outcome o = run(p, seed, 2, &out);
+    EXPECT_TRUE(o.findings.empty()) << text(o);
+    EXPECT_THAT(out, ::testing::Each(16.0f));
+  }
+}
+
 struct Mistake {
   const char* name;
   Parts parts;

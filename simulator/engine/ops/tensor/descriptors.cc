@@ -65,12 +65,6 @@ bool has_shape(const program::TensorOperation& of, std::uint32_t m, std::uint32_
   return n % (m == 64 ? 8 : 16) == 0;
 }
 
-bool may_lie_across(TensorKind kind, Type type) {
-  if (is_packed(kind)) return false;
-  return (kind != TensorKind::kF8F6F4 && kind != TensorKind::kMxF8F6F4) || type == Type::kE4M3 ||
-         type == Type::kE5M2;
-}
-
 }  // namespace
 
 int TensorProduct::stored_bits() const {
@@ -163,8 +157,7 @@ std::string understand(std::uint32_t bits, const program::TensorOperation& of,
     return "negates a factor, which is not of integers";
   product.a_across = field(bits, 15, 1) != 0;
   product.b_across = field(bits, 16, 1) != 0;
-  if ((product.a_across && !may_lie_across(kind, o.a)) ||
-      (product.b_across && !may_lie_across(kind, o.b)))
+  if (is_packed(kind) && (product.a_across || product.b_across))
     return "transposes a factor of a type that is stored along K alone";
   return {};
 }

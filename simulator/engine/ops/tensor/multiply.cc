@@ -83,16 +83,19 @@ std::vector<std::uint64_t> read_shared(const Block& b, std::uint64_t bits, int r
   std::vector<std::uint64_t> out(static_cast<std::size_t>(rows) *
                                  static_cast<std::size_t>(columns));
   each_chunk(d, rows, columns, width, across, [&](std::uint32_t address, int line, int first) {
-    for (int e = 0; e < 128 / width; ++e) {
-      std::uint64_t v = 0;
-      std::memcpy(&v, b.shared.bytes.get() + address + e * width / 8,
+    const int count = 128 / width;
+    std::uint64_t chunk[32] = {};
+    for (int e = 0; e < count; ++e) {
+      std::memcpy(&chunk[e], b.shared.bytes.get() + address + e * width / 8,
                   static_cast<std::size_t>(std::max(width / 8, 1)));
-      if (width == 4) v = v >> (e % 2 * 4) & 15;
+      if (width == 4) chunk[e] = chunk[e] >> (e % 2 * 4) & 15;
+    }
+    if (width == 8) spread_narrow(chunk, static_cast<std::size_t>(count), type);
+    for (int e = 0; e < count; ++e) {
       const int at = first + e;
-      out[static_cast<std::size_t>(across ? at * columns + line : line * columns + at)] = v;
+      out[static_cast<std::size_t>(across ? at * columns + line : line * columns + at)] = chunk[e];
     }
   });
-  if (width == 8) spread_narrow(out.data(), out.size(), type);
   return out;
 }
 
