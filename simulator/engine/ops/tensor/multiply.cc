@@ -120,8 +120,8 @@ std::vector<std::uint64_t> read_a_of_tensor_memory(const TensorMemory& t, const 
 // Where the scales of `count` rows or columns of D are: in 32 lanes from `lane` on, the same in
 // each further 32, and those of the next 32 in the next column; `a_line` bytes each, from `byte` of
 // the word on. The manual shows in figures alone where scales are that do not fit into a word. Here
-// they go on in the word that is as many columns further as 128 rows, or 256, take up, as CUTLASS
-// has it (cute/atom/mma_traits_sm100_frag.hpp, tmem_sf_frg).
+// they go on in the word that is as many columns further as 128 rows, or 256, take up, as
+// CUTLASS's fragments of scale factors have it.
 struct ScalePlace {
   std::uint32_t address = 0, lane = 0;
   int count = 0, byte = 0, a_line = 0;
