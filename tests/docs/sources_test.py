@@ -3,7 +3,7 @@
 
   tests/docs/sources_test.py [ROOT]    checks the tree at ROOT; by default the one that this lies in
 
-What is checked, of sources in C++, CUDA, Python, shell and Starlark:
+What is checked, of sources in C++, CUDA, Python, shell, Starlark, CMake, JavaScript and CSS:
 - Lines have at most 100 columns. A table (*.inc) may be wider: it has a row a line.
 - "tell" and its forms stand in no comment, message or name: a check reports, a call returns.
 - A file, a call() or an identifier that a comment of C++ or CUDA names exists: the file in the tree
@@ -16,7 +16,8 @@ import sys
 
 ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.realpath(__file__)) + "/../.."
 SKIPPED = {".git", ".cache", "lockstep-out", "node_modules", "__pycache__"}
-SOURCE = re.compile(r".*\.(cc|h|cuh?|inc|py|sh|bzl|awk|BUILD)|BUILD|lockstep|WORKSPACE(\.bzlmod)?")
+SOURCE = re.compile(r".*\.(cc|h|cuh?|inc|py|sh|bzl|awk|cmake|js|css|BUILD)|BUILD|lockstep|"
+                    r"WORKSPACE(\.bzlmod)?")
 COLUMNS = 100
 # Camel case and underscores too: TellsWhy, tell_why.
 TELL = re.compile(r"(?<![a-z])([Tt]ell|[Tt]old)(s|ing)?(?![a-z])")

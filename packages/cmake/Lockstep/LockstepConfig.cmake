@@ -1,22 +1,29 @@
-# find_package(Lockstep): tests of CUDA programs on the simulated GPU, and kernel families judged by the harness.
+# find_package(Lockstep): tests of CUDA programs on the simulated GPU, and kernel families judged by
+# the harness.
 #
 #   Lockstep::lockstep   the command
 #   Lockstep::cudart     the simulated GPU as a library, in place of CUDA::cudart
-#   Lockstep::harness    the conformance harness, with main(); link it into a program with a CUDA runtime
+#   Lockstep::harness    the conformance harness, with main(); link it into a program with a CUDA
+#                        runtime
 #
-#   lockstep_add_test, lockstep_emulate, lockstep_add_family, lockstep_conformance   (LockstepTest.cmake, LockstepFamily.cmake)
+#   lockstep_add_test, lockstep_emulate, lockstep_add_family, lockstep_conformance
+#                      (LockstepTest.cmake, LockstepFamily.cmake)
 #
-#   LOCKSTEP_GPU_TESTS   whether tests are made for a GPU too: AUTO (the default: where there is one), ON, OFF
-get_filename_component(LOCKSTEP_PREFIX "${CMAKE_CURRENT_LIST_DIR}" REALPATH) # /lib may be a link to /usr/lib
+#   LOCKSTEP_GPU_TESTS   whether tests are made for a GPU too: AUTO (the default: where there is
+#                        one), ON, OFF
+# /lib may be a link to /usr/lib
+get_filename_component(LOCKSTEP_PREFIX "${CMAKE_CURRENT_LIST_DIR}" REALPATH)
 get_filename_component(LOCKSTEP_PREFIX "${LOCKSTEP_PREFIX}/../../.." ABSOLUTE)
 set(LOCKSTEP_VERSION "@VERSION@")
 set(LOCKSTEP_LIBRARY_DIR "${LOCKSTEP_PREFIX}/lib/lockstep")
 set(LOCKSTEP_EXECUTABLE "${LOCKSTEP_PREFIX}/bin/lockstep")
 
-foreach(_lockstep_file IN ITEMS bin/lockstep lib/lockstep/libcudart.so.13 lib/lockstep/liblockstep_harness.a)
+foreach(_lockstep_file IN ITEMS
+        bin/lockstep lib/lockstep/libcudart.so.13 lib/lockstep/liblockstep_harness.a)
   if(NOT EXISTS "${LOCKSTEP_PREFIX}/${_lockstep_file}")
     set(Lockstep_FOUND FALSE)
-    set(Lockstep_NOT_FOUND_MESSAGE "${LOCKSTEP_PREFIX}/${_lockstep_file} is missing: the package is not whole")
+    set(Lockstep_NOT_FOUND_MESSAGE
+        "${LOCKSTEP_PREFIX}/${_lockstep_file} is missing: the package is not whole")
     return()
   endif()
 endforeach()
@@ -41,7 +48,8 @@ if(NOT TARGET Lockstep::lockstep)
                                  IMPORTED_LINK_INTERFACE_LANGUAGES CXX)
   target_include_directories(
     Lockstep::harness SYSTEM
-    INTERFACE "${LOCKSTEP_PREFIX}/include/lockstep" "${LOCKSTEP_PREFIX}/include/lockstep/third_party/eigen"
+    INTERFACE "${LOCKSTEP_PREFIX}/include/lockstep"
+              "${LOCKSTEP_PREFIX}/include/lockstep/third_party/eigen"
               "${LOCKSTEP_PREFIX}/include/lockstep/third_party/fmt"
               "${LOCKSTEP_PREFIX}/include/lockstep/third_party/googletest"
               "${LOCKSTEP_PREFIX}/include/lockstep/third_party/rapidcheck")

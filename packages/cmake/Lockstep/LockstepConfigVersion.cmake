@@ -1,11 +1,13 @@
-# Which find_package(Lockstep VERSION) this version satisfies: those of its own major version, and before 1.0 of its minor one.
+# Which find_package(Lockstep VERSION) this version satisfies: those of its own major version, and
+# before 1.0 of its minor one.
 set(PACKAGE_VERSION "@VERSION@")
 string(REGEX MATCH "^(0\\.[0-9]+|[0-9]+)" _lockstep_series "${PACKAGE_VERSION}")
 string(REGEX MATCH "^(0\\.[0-9]+|[0-9]+)" _lockstep_wanted "${PACKAGE_FIND_VERSION}")
 if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
   set(PACKAGE_VERSION_EXACT TRUE)
 endif()
-if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION AND "${_lockstep_wanted}" STREQUAL "${_lockstep_series}")
+if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION
+   AND "${_lockstep_wanted}" STREQUAL "${_lockstep_series}")
   set(PACKAGE_VERSION_COMPATIBLE TRUE)
 else()
   set(PACKAGE_VERSION_COMPATIBLE FALSE)

@@ -1,25 +1,27 @@
-# Kernel families: a kernel with its contract, a reference, laws, and mutants that the laws must reject (`lockstep new`).
+# Kernel families: a kernel with its contract, a reference, laws, and mutants that the laws must
+# reject (`lockstep new`).
 include_guard(GLOBAL)
 
 # A program of the harness as tests: on the simulated GPU and, where there is one, on a GPU.
 function(_lockstep_add_suite name target)
   # Two devices, so that what a launcher keeps from one to the next shows.
   add_test(NAME "${name}" COMMAND "${target}")
-  set_tests_properties(
-    "${name}"
-    PROPERTIES LABELS lockstep
-               ENVIRONMENT "LD_LIBRARY_PATH=${LOCKSTEP_LIBRARY_DIR};LOCKSTEP_DEVICES=2;LOCKSTEP_EXPECT_KERNELS=1;LOCKSTEP_GPU=simulated")
+  set(environment "LD_LIBRARY_PATH=${LOCKSTEP_LIBRARY_DIR}" LOCKSTEP_DEVICES=2
+                  LOCKSTEP_EXPECT_KERNELS=1 LOCKSTEP_GPU=simulated)
+  set_tests_properties("${name}" PROPERTIES LABELS lockstep ENVIRONMENT "${environment}")
   _lockstep_wants_gpu(gpu)
   if(gpu)
     add_test(NAME "${name}.gpu" COMMAND "${target}")
-    set_tests_properties("${name}.gpu" PROPERTIES LABELS gpu RESOURCE_LOCK gpu ENVIRONMENT "LOCKSTEP_EXPECT_KERNELS=1;LOCKSTEP_GPU=required")
+    set_tests_properties("${name}.gpu" PROPERTIES LABELS gpu RESOURCE_LOCK gpu
+                         ENVIRONMENT "LOCKSTEP_EXPECT_KERNELS=1;LOCKSTEP_GPU=required")
   endif()
 endfunction()
 
 # lockstep_add_suite(NAME name TARGET target)
 #
-# Adds the test `name` of a program that links Lockstep::harness, and remembers it as a suite for lockstep_conformance. It must be linked with the shared
-# CUDA runtime (CUDA_RUNTIME_LIBRARY Shared), which the simulated one stands in for.
+# Adds the test `name` of a program that links Lockstep::harness, and remembers it as a suite for
+# lockstep_conformance. It must be linked with the shared CUDA runtime (CUDA_RUNTIME_LIBRARY
+# Shared), which the simulated one stands in for.
 function(lockstep_add_suite)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TARGET" "")
   if(arg_UNPARSED_ARGUMENTS
@@ -32,13 +34,14 @@ function(lockstep_add_suite)
   endif()
   _lockstep_add_suite("${arg_NAME}" "${arg_TARGET}")
   string(REGEX REPLACE "_test$" "" suite "${arg_NAME}")
-  set_property(GLOBAL APPEND PROPERTY LOCKSTEP_SUITES "${suite}\t$<TARGET_FILE:${arg_TARGET}>\t${arg_NAME}")
+  set_property(GLOBAL APPEND PROPERTY LOCKSTEP_SUITES
+               "${suite}\t$<TARGET_FILE:${arg_TARGET}>\t${arg_NAME}")
 endfunction()
 
 # lockstep_add_family(name)
 #
-# The family that `lockstep new name` has made in this folder: the library `name`, its suite `name`_test, and `name`_known_bad_test, which runs the laws on
-# mutants and negative controls.
+# The family that `lockstep new name` has made in this folder: the library `name`, its suite
+# `name`_test, and `name`_known_bad_test, which runs the laws on mutants and negative controls.
 function(lockstep_add_family name)
   if(ARGN)
     message(FATAL_ERROR "lockstep_add_family needs the name of the family alone: ${ARGN}")
@@ -48,10 +51,13 @@ function(lockstep_add_family name)
   add_executable(${name}_test tests/${name}_test.cc)
   add_executable(${name}_known_bad_test tests/known_bad/${name}.cu tests/known_bad/${name}_test.cc)
   foreach(target IN ITEMS ${name} ${name}_properties ${name}_test ${name}_known_bad_test)
-    target_include_directories(${target} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}" ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+    target_include_directories(${target} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}"
+                               ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
     # References and generators compute a lot per case.
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O2> $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
-    # A program finds the toolkit's runtime where no ld.so.conf names its folder: started by hand, and when its tests are listed.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O2>
+                           $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+    # A program finds the toolkit's runtime where no ld.so.conf names its folder: started by hand,
+    # and when its tests are listed.
     set_target_properties(
       ${target}
       PROPERTIES BUILD_RPATH "${CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES}"
@@ -70,8 +76,9 @@ endfunction()
 
 # lockstep_conformance(target)
 #
-# Call it once, after all suites have been added, at the end of the top folder: a target that builds all suites and runs them, each in a process of its own, and
-# leaves passport.json, report.html and junit.xml in `target`/ of the build folder. On a GPU: cmake --build . --target `target`_gpu.
+# Call it once, after all suites have been added, at the end of the top folder: a target that builds
+# all suites and runs them, each in a process of its own, and leaves passport.json, report.html and
+# junit.xml in `target`/ of the build folder. On a GPU: cmake --build . --target `target`_gpu.
 function(lockstep_conformance target)
   if(ARGN)
     message(FATAL_ERROR "lockstep_conformance needs the name of the target alone: ${ARGN}")
@@ -93,7 +100,8 @@ function(lockstep_conformance target)
     endif()
     add_custom_target(
       ${name}
-      COMMAND "${LOCKSTEP_EXECUTABLE}" run "--manifest=${manifest}" "--device=${device}" "--out=${CMAKE_CURRENT_BINARY_DIR}/${name}"
+      COMMAND "${LOCKSTEP_EXECUTABLE}" run "--manifest=${manifest}" "--device=${device}"
+              "--out=${CMAKE_CURRENT_BINARY_DIR}/${name}"
       DEPENDS ${programs}
       WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
       USES_TERMINAL VERBATIM)

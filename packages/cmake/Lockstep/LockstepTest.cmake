@@ -3,7 +3,7 @@ include_guard(GLOBAL)
 
 set(LOCKSTEP_GPU_TESTS
     AUTO
-    CACHE STRING "Whether lockstep_add_test makes tests for a GPU too: AUTO (where this machine has one), ON or OFF")
+    CACHE STRING "Whether lockstep_add_test makes tests for GPUs too: AUTO (where one is), ON, OFF")
 set_property(CACHE LOCKSTEP_GPU_TESTS PROPERTY STRINGS AUTO ON OFF)
 
 # Sets `out` to whether tests for a GPU are wanted.
@@ -35,8 +35,9 @@ function(_lockstep_no_others function unknown without_value)
   endif()
 endfunction()
 
-# Sets `out` to the command that runs a program on the simulated GPU, up to the program. `function` is whose arguments these are: `lockstep exec` itself is asked
-# whether it takes them, so that a check or a device that is misspelt is an error when CMake configures, and not when the test runs.
+# Sets `out` to the command that runs a program on the simulated GPU, up to the program. `function`
+# is whose arguments these are: `lockstep exec` itself is asked whether it takes them, so that a
+# check or a device that is misspelt is an error when CMake configures, and not when the test runs.
 function(_lockstep_exec function out)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "DEVICE;REPORT" "CHECKS;OPTIONS")
   _lockstep_no_others("${function}" "${arg_UNPARSED_ARGUMENTS}" "${arg_KEYWORDS_MISSING_VALUES}")
@@ -68,18 +69,24 @@ function(_lockstep_exec function out)
   set(${out} ${command} ${arg_OPTIONS} -- PARENT_SCOPE)
 endfunction()
 
-# lockstep_add_test(NAME name TARGET target [CHECKS check...] [DEVICE sm_90] [REPORT file] [OPTIONS option...] [ARGS argument...]
+# lockstep_add_test(NAME name TARGET target [CHECKS check...] [DEVICE sm_90] [REPORT file]
+#                   [OPTIONS option...] [ARGS argument...]
 #                   [LABELS label...] [TIMEOUT seconds] [WITHOUT_KERNELS])
 #
-# Adds the test `name`, labelled `lockstep`: the program `target` under `lockstep exec`, whose findings fail it as its own exit status does. A run in which no
-# kernel ran has checked nothing and fails too, unless WITHOUT_KERNELS is given. CHECKS are those of `lockstep exec --check`, all by default; REPORT is a .json
-# or .sarif file; OPTIONS are further ones of `lockstep exec`. A name that is none of these is an error when CMake configures.
+# Adds the test `name`, labelled `lockstep`: the program `target` under `lockstep exec`, whose
+# findings fail it as its own exit status does. A run in which no kernel ran has checked nothing and
+# fails too, unless WITHOUT_KERNELS is given. CHECKS are those of `lockstep exec --check`, all by
+# default; REPORT is a .json or .sarif file; OPTIONS are further ones of `lockstep exec`. A name
+# that is none of these is an error when CMake configures.
 #
-# Where there is a GPU (LOCKSTEP_GPU_TESTS), also the test `name`.gpu, labelled `gpu`: the program by itself. `ctest -L lockstep` runs the one kind, `-L gpu` the other;
-# tests on a GPU run one after the other.
+# Where there is a GPU (LOCKSTEP_GPU_TESTS), also the test `name`.gpu, labelled `gpu`: the program
+# by itself. `ctest -L lockstep` runs the one kind, `-L gpu` the other; tests on a GPU run one after
+# the other.
 function(lockstep_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "WITHOUT_KERNELS" "NAME;TARGET;DEVICE;REPORT;TIMEOUT" "CHECKS;OPTIONS;ARGS;LABELS")
-  _lockstep_no_others(lockstep_add_test "${arg_UNPARSED_ARGUMENTS}" "${arg_KEYWORDS_MISSING_VALUES}")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "WITHOUT_KERNELS" "NAME;TARGET;DEVICE;REPORT;TIMEOUT"
+                        "CHECKS;OPTIONS;ARGS;LABELS")
+  _lockstep_no_others(lockstep_add_test "${arg_UNPARSED_ARGUMENTS}"
+                      "${arg_KEYWORDS_MISSING_VALUES}")
   if("${arg_NAME}" STREQUAL "" OR "${arg_TARGET}" STREQUAL "") # a test may be called off
     message(FATAL_ERROR "lockstep_add_test needs NAME and TARGET")
   endif()
@@ -90,7 +97,8 @@ function(lockstep_add_test)
     list(APPEND arg_OPTIONS --require-kernels)
   endif()
   if(arg_TIMEOUT AND NOT arg_TIMEOUT MATCHES "^[0-9]+(\\.[0-9]+)?$")
-    message(FATAL_ERROR "lockstep_add_test(NAME ${arg_NAME}): TIMEOUT ${arg_TIMEOUT} is no number of seconds")
+    message(FATAL_ERROR
+            "lockstep_add_test(NAME ${arg_NAME}): TIMEOUT ${arg_TIMEOUT} is no number of seconds")
   endif()
   set(arguments "")
   foreach(keyword IN ITEMS CHECKS DEVICE REPORT OPTIONS)
@@ -105,7 +113,8 @@ function(lockstep_add_test)
   _lockstep_wants_gpu(gpu)
   if(gpu)
     add_test(NAME "${arg_NAME}.gpu" COMMAND "$<TARGET_FILE:${arg_TARGET}>" ${arg_ARGS})
-    set_tests_properties("${arg_NAME}.gpu" PROPERTIES LABELS "gpu;${arg_LABELS}" RESOURCE_LOCK gpu ENVIRONMENT LOCKSTEP_GPU=required)
+    set_tests_properties("${arg_NAME}.gpu" PROPERTIES LABELS "gpu;${arg_LABELS}"
+                         RESOURCE_LOCK gpu ENVIRONMENT LOCKSTEP_GPU=required)
     list(APPEND tests "${arg_NAME}.gpu")
   endif()
   if(arg_TIMEOUT)
@@ -115,8 +124,8 @@ endfunction()
 
 # lockstep_emulate(target [CHECKS check...] [DEVICE sm_90] [OPTIONS option...])
 #
-# Has every test of the program `target` run on the simulated GPU: those that add_test(COMMAND target) names, and those that gtest_discover_tests finds.
-# Call it before these.
+# Has every test of the program `target` run on the simulated GPU: those that add_test(COMMAND
+# target) names, and those that gtest_discover_tests finds. Call it before these.
 function(lockstep_emulate target)
   if(NOT TARGET "${target}")
     message(FATAL_ERROR "lockstep_emulate: there is no target '${target}'")

@@ -40,7 +40,7 @@ CUDA_TEST(DriverExports, EveryEntryPointIsExported) {
 #undef ENTRY
 }
 
-CUDA_TEST(DriverExports, WhatIsNotSimulatedIsRefused) {
+SIMULATED_TEST(DriverExports, WhatIsNotSimulatedIsRefused) {
   GOOD(cuInit(0));
   CUmipmappedArray array = nullptr;
   testing::internal::CaptureStderr();
@@ -56,7 +56,7 @@ CUDA_TEST(DriverExports, WhatIsNotSimulatedIsRefused) {
 }
 
 // Nothing can write it: the host waits, and it has no other thread.
-CUDA_TEST(DriverMemoryOperation, GivesUpOnAValueThatNeverComes) {
+SIMULATED_TEST(DriverMemoryOperation, GivesUpOnAValueThatNeverComes) {
   start();
   const CUdeviceptr at = words({0});
   GOOD(cuStreamWaitValue32(nullptr, at, 1, CU_STREAM_WAIT_VALUE_EQ));
@@ -69,7 +69,7 @@ CUDA_TEST(DriverMemoryOperation, GivesUpOnAValueThatNeverComes) {
 }
 
 // Without libcudadevrt, which a program on silicon links.
-CUDA_TEST(DriverGrid, WaitsForItselfByItsHandle) {
+SIMULATED_TEST(DriverGrid, WaitsForItselfByItsHandle) {
   start();
   const CUfunction meet = function(load(R"(
 .version 8.0
@@ -134,7 +134,7 @@ CUDA_TEST(DriverGrid, WaitsForItselfByItsHandle) {
 }
 
 // The handle of a grid that is no cooperative one is 0, as on an H100.
-CUDA_TEST(DriverGrid, OfAnOrdinaryLaunchHasNoHandle) {
+SIMULATED_TEST(DriverGrid, OfAnOrdinaryLaunchHasNoHandle) {
   start();
   const CUfunction ask = function(load(R"(
 .version 8.0

@@ -64,7 +64,7 @@ unsigned word_at(CUdeviceptr address) {
   return word;
 }
 
-CUDA_TEST(Multicast, WhatIsBoundIsReachedThroughTheObject) {
+SIMULATED_TEST(Multicast, WhatIsBoundIsReachedThroughTheObject) {
   start();
   Object o;
   o.create();
@@ -79,7 +79,7 @@ CUDA_TEST(Multicast, WhatIsBoundIsReachedThroughTheObject) {
   EXPECT_EQ(word_at(o.bound + 64), 7u);
 }
 
-CUDA_TEST(Multicast, MemoryIsBoundByItsAddressToo) {
+SIMULATED_TEST(Multicast, MemoryIsBoundByItsAddressToo) {
   start();
   Object o;
   o.create();
@@ -92,7 +92,7 @@ CUDA_TEST(Multicast, MemoryIsBoundByItsAddressToo) {
   EXPECT_EQ(word_at(o.bound + 8), 12u);
 }
 
-CUDA_TEST(Multicast, WhatIsNotBoundIsNotReached) {
+SIMULATED_TEST(Multicast, WhatIsNotBoundIsNotReached) {
   start();
   Object o;
   o.create();
@@ -105,7 +105,7 @@ CUDA_TEST(Multicast, WhatIsNotBoundIsNotReached) {
   EXPECT_NE(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
-CUDA_TEST(Multicast, MistakesAreRefused) {
+SIMULATED_TEST(Multicast, MistakesAreRefused) {
   start();
   Object o;
   o.create();

@@ -1,5 +1,6 @@
 #include "simulator/runtime/tests/cuda_test.h"
 
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,5 +24,7 @@ void in_child(void (*body)()) {
   ASSERT_TRUE(WIFEXITED(status)) << "the child died of signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), kPassed) << "expectations failed in the child (see above)";
 }
+
+bool on_simulated_gpu() { return dlsym(RTLD_DEFAULT, "lockstepSetChecks") != nullptr; }
 
 }  // namespace lockstep::runtime

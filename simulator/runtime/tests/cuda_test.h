@@ -10,12 +10,23 @@ namespace lockstep::runtime {
 // Runs `body` in a child process; fails when an expectation in it fails or the child does not reach
 // the body's end. The parent must not have used CUDA.
 void in_child(void (*body)());
+// Whether the simulated GPU answers this process's CUDA calls. Does not use CUDA.
+bool on_simulated_gpu();
 
 }  // namespace lockstep::runtime
 
 #define CUDA_TEST(suite, name)                                         \
   static void suite##_##name();                                        \
   TEST(suite, name) { ::lockstep::runtime::in_child(suite##_##name); } \
+  static void suite##_##name()
+
+// The same of what holds on the simulated GPU alone. On silicon the test is skipped, and says so.
+#define SIMULATED_TEST(suite, name)                                                             \
+  static void suite##_##name();                                                                 \
+  TEST(suite, name) {                                                                           \
+    if (!::lockstep::runtime::on_simulated_gpu()) GTEST_SKIP() << "of the simulated GPU alone"; \
+    ::lockstep::runtime::in_child(suite##_##name);                                              \
+  }                                                                                             \
   static void suite##_##name()
 
 // One line for a call and the error it must give.
