@@ -56,9 +56,6 @@ ONE_PRODUCT(tensor_dense_that_says_sparse, "invalid-instruction",
 ONE_PRODUCT(tensor_integers_negated, "invalid-instruction",  // FAULT tensor_integers_negated
             INSTRUCTION((kind ^ 3u << 4) | 1u << 13, kind ^ 3u << 4),
             AS(".cta_group::1.kind::i8", tm, a, b, of))
-ONE_PRODUCT(tensor_six_bits_across, "invalid-instruction",  // FAULT tensor_six_bits_across
-            INSTRUCTION(kind | 3u << 7 | 1u << 15, kind | 3u << 7),
-            AS(".cta_group::1.kind::f8f6f4", tm, a, b, of))
 ONE_PRODUCT(tensor_bf16_to_f16, "invalid-instruction",  // FAULT tensor_bf16_to_f16
             INSTRUCTION((kind & ~(3u << 4)) | 1u << 7 | 1u << 10, kind & ~(3u << 4)),
             F16(tm, a, b, of))
@@ -164,6 +161,12 @@ ONE_PRODUCT(tensor_scales_that_begin_nowhere, "invalid-instruction",
             SCALES(true, true),
             TENSOR_MULTIPLY_SCALED(".cta_group::1.kind::mxf4.block_scale", tm, a, b,
                                    of | 1u << 7 | 1u << 10 | (faulty ? 1u << 29 : 0), tm + 32,
+                                   tm + 40))
+// FAULT tensor_packed_factors_across
+ONE_PRODUCT(tensor_packed_factors_across, "invalid-instruction",
+            SCALES(true, true),
+            TENSOR_MULTIPLY_SCALED(".cta_group::1.kind::mxf4.block_scale", tm, a, b,
+                                   of | 1u << 7 | 1u << 10 | (faulty ? 1u << 15 : 0), tm + 32,
                                    tm + 40))
 
 // A in tensor memory.
