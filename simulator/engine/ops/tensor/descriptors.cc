@@ -146,7 +146,7 @@ std::string understand(std::uint32_t bits, const program::TensorOperation& of,
       return why;
   }
   // Which of two columns has the metadata. The manual shows this in figures alone; this is as
-  // JAX's Mosaic has it (jax/experimental/mosaic/gpu/tcgen05.py).
+  // JAX's Mosaic has it.
   if (o.sparse && !scaled) {
     product.metadata_column = static_cast<int>(field(bits, 0, 2));
     if (product.metadata_column != 0 && kind != TensorKind::kF16 && kind != TensorKind::kTF32)
