@@ -25,6 +25,21 @@ __global__ void tensor_read_before_the_commit(unsigned* y) {
 }
 PAIR(tensor_read_before_the_commit, "async-order") { ON_ONE_BLOCK(tensor_read_before_the_commit); }
 
+// The address that the allocation left in shared memory, before anything orders the two.
+template <bool faulty>
+__global__ void tensor_address_without_a_barrier(unsigned* y) {
+  __shared__ unsigned base;
+  if (threadIdx.x < 32) ALLOCATE(&base, kColumns);  // FAULT tensor_address_without_a_barrier
+  if (!faulty) __syncthreads();
+  const unsigned at = base;  // FAULT tensor_address_without_a_barrier
+  y[threadIdx.x] = at >> 16;
+  __syncthreads();
+  if (threadIdx.x < 32) FREE(at, kColumns);
+}
+PAIR(tensor_address_without_a_barrier, "race") {
+  ON_ONE_BLOCK(tensor_address_without_a_barrier);
+}
+
 template <bool faulty>
 __global__ void tensor_commit_before_the_product(unsigned* y) {
   TENSOR_BLOCK();

@@ -41,7 +41,7 @@ FOREIGN_NAMES = {
     "AddressSanitizer", "ChaCha20", "CuTe", "D2Q9", "Im2colWide", "MurmurHash3", "NaNs",
     "PageRank", "SplitMix64", "copy_traits_sm100", "copy_traits_sm90_tma", "cuda_fp4", "cuda_fp6",
     "cuda_fp8", "mma_traits_sm100_frag", "recursive_mutex", "test_filter", "texmode_independent",
-    "tmem_e_frg",
+    "tmem_e_frg", "tmem_sf_frg",
     # the ends of names that begin with __cuda, of registers and of targets
     "GetKernel", "LaunchKernel", "RegisterFatBinary", "RegisterFatBinaryEnd", "RegisterFunction",
     "RegisterManagedVar", "RegisterVar", "cta_group", "driver_types", "gtest_discover_tests",
