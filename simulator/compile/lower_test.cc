@@ -277,7 +277,7 @@ std::set<std::uint32_t> not_looked_at(const ptx::Instruction& i) {
     const bool image = isa::category_of(i.opcode) == isa::Category::kTexture ||
                        isa::category_of(i.opcode) == isa::Category::kSurface;
     if (image && o.kind == ptx::Operand::Kind::kAddress && !o.elements.empty() &&
-        o.elements[0].elements.size() == 4)
+        o.elements[0].elements.size() == 4 && i.modifiers.geometry != isa::Geometry::kAcube)
       add(o.elements[0].elements[3]);
     if (image && n >= 2 && o.elements.size() == 4) add(o.elements[3]);
   }

@@ -129,11 +129,11 @@ TEST(Judged, ABinaryThatSaysNothingIsNoJudge) {
 TEST(Coverage, WhatIsRefusedCountsAsRefused) {
   std::vector<isa::Example> examples = isa::pairwise_examples();
   examples.resize(3);
-  examples[1].text = "tex.cube.v4.f32.f32 {r0, r1, r2, r3}, [d0, {r4, r5, r6, r7}];";
+  examples[1].text = "tex.2dms.v4.f32.s32 {r0, r1, r2, r3}, [d0, {r4, r5, r6, r7}];";
   const RowCoverage r = measure(examples).front();
   EXPECT_EQ(r.examples, 3u);
   EXPECT_EQ(r.executed, 2u);
-  EXPECT_NE(r.first_refusal.find("tex.cube"), std::string::npos) << r.first_refusal;
+  EXPECT_NE(r.first_refusal.find("tex.2dms"), std::string::npos) << r.first_refusal;
 }
 
 }  // namespace

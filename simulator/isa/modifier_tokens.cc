@@ -234,12 +234,10 @@ bool is_image(Opcode op) {
 
 // The words of textures and surfaces.
 bool apply_image_word(Opcode opcode, std::string_view w, Modifiers& m) {
-  static const auto* const geometries =
-      new std::unordered_map<std::string_view, Geometry>{{"1d", Geometry::k1d},
-                                                         {"2d", Geometry::k2d},
-                                                         {"3d", Geometry::k3d},
-                                                         {"a1d", Geometry::kA1d},
-                                                         {"a2d", Geometry::kA2d}};
+  static const auto* const geometries = new std::unordered_map<std::string_view, Geometry>{
+      {"1d", Geometry::k1d},      {"2d", Geometry::k2d},   {"3d", Geometry::k3d},
+      {"a1d", Geometry::kA1d},    {"a2d", Geometry::kA2d}, {"cube", Geometry::kCube},
+      {"acube", Geometry::kAcube}};
   static const auto* const queries = new std::unordered_map<std::string_view, ImageQuery>{
       {"width", ImageQuery::kWidth},
       {"height", ImageQuery::kHeight},

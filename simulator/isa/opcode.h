@@ -206,7 +206,9 @@ enum class Geometry : std::uint8_t {
   k2d,
   k3d,
   kA1d,
-  kA2d
+  kA2d,
+  kCube,
+  kAcube
 };  // tex, suld ..: of the image; a: layers of such
 enum class Border : std::uint8_t {
   kNone,
@@ -360,9 +362,13 @@ struct Modifiers {
 };
 
 // What the operands of an image instruction look like.
-constexpr bool is_layered(Geometry g) { return g == Geometry::kA1d || g == Geometry::kA2d; }
+constexpr bool is_cube(Geometry g) { return g == Geometry::kCube || g == Geometry::kAcube; }
+constexpr bool is_layered(Geometry g) {
+  return g == Geometry::kA1d || g == Geometry::kA2d || g == Geometry::kAcube;
+}
+// Coordinates: those of a cube map are a direction.
 constexpr int dimensions_of(Geometry g) {
-  return g == Geometry::k3d ? 3 : g == Geometry::k2d || g == Geometry::kA2d ? 2 : 1;
+  return g == Geometry::k3d || is_cube(g) ? 3 : g == Geometry::k2d || g == Geometry::kA2d ? 2 : 1;
 }
 // Registers in the vector of coordinates of a copy through a tensor map, and in that of what im2col
 // is given beside them.
@@ -373,9 +379,9 @@ constexpr int im2col_values_of(const Modifiers& m) {
   return m.load_mode == LoadMode::kIm2col ? m.dimensions - 2 : 2;
 }
 // Registers in the vector of coordinates, the layer first; of four with three dimensions or two and
-// a layer, the last is not looked at.
+// a layer, the last is not looked at. A layered cube map has four.
 constexpr int coordinates_of(Geometry g) {
-  return g == Geometry::k1d ? 1 : g == Geometry::k3d || g == Geometry::kA2d ? 4 : 2;
+  return g == Geometry::k1d ? 1 : dimensions_of(g) == 3 || g == Geometry::kA2d ? 4 : 2;
 }
 // Registers in each gradient of tex.grad.
 constexpr int gradients_of(Geometry g) { return dimensions_of(g) == 3 ? 4 : dimensions_of(g); }

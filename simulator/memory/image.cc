@@ -294,8 +294,51 @@ void write_element(std::byte* to, const Format& format, const Texel& texel) {
   }
 }
 
+OnCube face_of(const float direction[3]) {
+  const float x = direction[0], y = direction[1], z = direction[2];
+  const float ax = std::abs(x), ay = std::abs(y), az = std::abs(z);
+  OnCube result;
+  float m = 0, s = 0, t = 0;
+  if (az >= ax && az >= ay) {
+    result.face = std::signbit(z) ? 5 : 4;
+    m = az, s = std::signbit(z) ? -x : x, t = -y;
+  } else if (ay >= ax) {
+    result.face = std::signbit(y) ? 3 : 2;
+    m = ay, s = x, t = std::signbit(y) ? -z : z;
+  } else {
+    result.face = std::signbit(x) ? 1 : 0;
+    m = ax, s = std::signbit(x) ? z : -z, t = -y;
+  }
+  result.at[0] = (s / m + 1) / 2;
+  result.at[1] = (t / m + 1) / 2;
+  return result;
+}
+
+namespace {
+
+constexpr std::uint32_t kFaces = 6;
+
+// A face of a cube map is a layer of an image of two dimensions.
+Texture faces_of(const Texture& texture) {
+  Texture faces = texture;
+  faces.image.cube = false;
+  faces.image.layered = true;
+  faces.normalized_coordinates = true;
+  return faces;
+}
+std::uint32_t layer_of(const Image& cube, std::uint32_t layer, std::uint32_t face) {
+  const std::uint32_t last = cube.layered ? cube.depth / kFaces - 1 : 0;
+  return std::min(layer, last) * kFaces + face;
+}
+
+}  // namespace
+
 Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t layer) {
   const Image& image = texture.image;
+  if (image.cube) {
+    const OnCube on = face_of(coordinates);
+    return sample(faces_of(texture), on.at, layer_of(image, layer, on.face));
+  }
   const std::uint32_t extents[3] = {image.width, image.height, image.depth};
   Axis axes[3];
   for (int d = 0; d < image.dimensions; ++d)
@@ -321,6 +364,10 @@ Sample fetch(const Texture& texture, const std::int32_t coordinates[3], std::uin
 
 Sample gather(const Texture& texture, const float coordinates[3], std::uint32_t layer) {
   const Image& image = texture.image;
+  if (image.cube) {
+    const OnCube on = face_of(coordinates);
+    return gather(faces_of(texture), on.at, layer_of(image, layer, on.face));
+  }
   const std::uint32_t extents[2] = {image.width, image.height};
   Texture around = texture;
   around.linear = true;

@@ -37,11 +37,12 @@ struct Image {
   std::uint32_t width = 1, height = 1, depth = 1;  // 1 in dimensions that are not there
   int dimensions = 1;                              // 1, 2 or 3, layers not counted
   bool layered = false;                            // slices, or rows of a 1-D array, are layers
-  std::uint64_t pitch = 0;                         // bytes from row to row
-  std::uint64_t slice = 0;                         // bytes from slice to slice
-  Address allocation = 0;                          // base of the allocation it lies in
-  bool for_surfaces = false;                       // made with cudaArraySurfaceLoadStore
-  bool freed = false;                              // the array that it looked at is no more
+  bool cube = false;          // slices are the faces of a cube, six a layer; two dimensions
+  std::uint64_t pitch = 0;    // bytes from row to row
+  std::uint64_t slice = 0;    // bytes from slice to slice
+  Address allocation = 0;     // base of the allocation it lies in
+  bool for_surfaces = false;  // made with cudaArraySurfaceLoadStore
+  bool freed = false;         // the array that it looked at is no more
 };
 
 enum class AddressMode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
@@ -106,8 +107,17 @@ struct Sample {
   bool integers = false;  // coordinates: outside is 0, whatever the border
 };
 
-// A fetch by floating-point coordinates. `layer` counts only in layered images, and is clamped to
-// those there are.
+// Where a direction from the middle of a cube meets it (CUDA C++ Programming Guide, "Cubemap
+// Textures"): the face, in the order +x, -x, +y, -y, +z, -z, and normalised coordinates on it. Of
+// coordinates with one magnitude z counts before y, and y before x: the guide leaves that open.
+struct OnCube {
+  std::uint32_t face = 0;
+  float at[3] = {0, 0, 0};
+};
+OnCube face_of(const float direction[3]);
+
+// A fetch by floating-point coordinates, of a cube map by a direction. `layer` counts only in
+// layered images, and is clamped to those there are.
 Sample sample(const Texture& texture, const float coordinates[3], std::uint32_t layer);
 // A fetch by integer coordinates: no filter, and outside of the image or its layers is 0.
 Sample fetch(const Texture& texture, const std::int32_t coordinates[3], std::uint32_t layer);

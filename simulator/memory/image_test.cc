@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -44,6 +45,56 @@ struct Picture {
   Texture texture;
   std::vector<float> elements;
 };
+
+// The direction of a place on a face, s and t in [-1, 1], as the table of the CUDA C++ Programming
+// Guide ("Cubemap Textures") has it the other way round.
+std::array<float, 3> direction(int face, float s, float t) {
+  switch (face) {
+    case 0: return {1, -t, -s};
+    case 1: return {-1, -t, s};
+    case 2: return {s, 1, t};
+    case 3: return {s, -1, -t};
+    case 4: return {s, -t, 1};
+    default: return {-s, -t, -1};
+  }
+}
+
+TEST(CubeMap, EveryElementOfEveryFaceIsMetByADirection) {
+  constexpr int kSize = 4;
+  for (const bool layered : {false, true}) {
+    Picture p(kSize, kSize, layered ? 18 : 6, 2);
+    p.texture.image.cube = true;
+    p.texture.image.layered = layered;
+    for (int layer = 0; layer < (layered ? 3 : 1); ++layer) {
+      for (int face = 0; face < 6; ++face) {
+        for (int y = 0; y < kSize; ++y) {
+          for (int x = 0; x < kSize; ++x) {
+            const auto d = direction(face, (2 * static_cast<float>(x) + 1) / kSize - 1,
+                                     (2 * static_cast<float>(y) + 1) / kSize - 1);
+            const auto expected = static_cast<float>(100 * (6 * layer + face) + 10 * y + x);
+            // Of whatever length.
+            for (const float length : {0.25f, 1.0f, 100.0f})
+              EXPECT_EQ(p.at(length * d[0], length * d[1], length * d[2],
+                             static_cast<std::uint32_t>(layer)),
+                        expected)
+                  << "face " << face;
+          }
+        }
+      }
+    }
+    EXPECT_EQ(p.at(1, 0, 0, 99), layered ? 1222 : 22) << "layers are clamped";
+  }
+}
+
+TEST(CubeMap, IsFilteredWithinAFace) {
+  Picture p(4, 4, 6, 2);
+  p.texture.image.cube = true;
+  p.texture.linear = true;
+  const auto d = direction(3, 0, -0.25f);  // between elements 1 and 2 of row 1
+  EXPECT_EQ(p.at(d[0], d[1], d[2]), 311.5f);
+  const auto corner = direction(5, -1, -1);
+  EXPECT_EQ(p.at(corner[0], corner[1], corner[2] * 1.001f), 500);
+}
 
 TEST(Nearest, TakesTheElementThatTheCoordinateLiesIn) {
   const Picture p(4, 3, 1, 2);

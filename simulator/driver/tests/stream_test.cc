@@ -345,5 +345,52 @@ CUDA_TEST(DriverEntryPoint, IsFoundByNameAndVersion) {
   EXPECT_EQ(words_at(q, 1)[0], 2u);
 }
 
+CUDA_TEST(DriverGraph, AllocatesAndBranches) {
+  start();
+  CUgraph graph = nullptr;
+  GOOD(cuGraphCreate(&graph, 0));
+  CUgraphNodeParams memory{};
+  memory.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+  memory.alloc.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  memory.alloc.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  memory.alloc.bytesize = 64;
+  CUgraphNode allocated = nullptr, branch = nullptr, filled = nullptr;
+  GOOD(cuGraphAddNode(&allocated, graph, nullptr, nullptr, 0, &memory));
+  CUgraphConditionalHandle handle = 0;
+  CUcontext context = nullptr;
+  GOOD(cuCtxGetCurrent(&context));
+  GOOD(cuGraphConditionalHandleCreate(&handle, graph, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
+  CUgraphNodeParams condition{};
+  condition.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  condition.conditional.handle = handle;
+  condition.conditional.type = CU_GRAPH_COND_TYPE_SWITCH;
+  condition.conditional.size = 2;
+  GOOD(cuGraphAddNode(&branch, graph, &allocated, nullptr, 1, &condition));
+  for (unsigned i = 0; i < 2; ++i) {
+    CUDA_MEMSET_NODE_PARAMS fill{};
+    fill.dst = memory.alloc.dptr;
+    fill.value = 10 + i;
+    fill.elementSize = 4;
+    fill.width = fill.height = 1;
+    GOOD(cuGraphAddMemsetNode(&filled, condition.conditional.phGraph_out[i], nullptr, 0, &fill,
+                              context));
+  }
+  CUgraphExec exec = nullptr;
+  GOOD(cuGraphInstantiate(&exec, graph, 0));
+  GOOD(cuGraphLaunch(exec, nullptr));
+  GOOD(cuCtxSynchronize());
+  EXPECT_EQ(words_at(memory.alloc.dptr, 1)[0], 11u);
+  std::uint64_t used = 0;
+  CUdevice device = 0;
+  GOOD(cuCtxGetDevice(&device));
+  GOOD(cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used));
+  EXPECT_GE(used, 64u);
+  EXPECT_CU(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(exec, nullptr));
+  GOOD(cuMemFreeAsync(memory.alloc.dptr, nullptr));
+  GOOD(cuGraphLaunch(exec, nullptr));
+  GOOD(cuCtxSynchronize());
+  GOOD(cuMemFree(memory.alloc.dptr));
+}
+
 }  // namespace
 }  // namespace lockstep::driver

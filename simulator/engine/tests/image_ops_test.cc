@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <vector>
+
 #include "simulator/coverage/judged.h"
 #include "simulator/engine/tests/testing.h"
 #include "simulator/memory/image.h"
@@ -169,6 +172,75 @@ TEST_F(Pictures, LayersAreChosenByTheFirstCoordinate) {
   EXPECT_EQ(values(t, "tex.a1d.v4.u32.f32 {%r10, %r11, %r12, %r13}, [%rd1, {%r1, 0f40000000}];", 3),
             (Values{2, 102, 202}));
   EXPECT_EQ(values(s, "suld.b.a1d.b32.trap {%r10}, [%rd1, {%r1, 12}];", 3), (Values{3, 103, 203}));
+}
+
+JUDGES(Pictures, FacesOfACubeAreChosenByADirection, "tex.cube.v4.u32.f32 d, [a, c]:s",
+       "tex.level.cube.v4.u32.f32 d, [a, c]:s, e:s",
+       "tex.grad.cube.v4.u32.f32 d, [a, c]:s, grad:f32, grad:f32", "tex.cube.v4.f16.f32",
+       "tex.cube.v2.f16x2.f32", "tex.cube.v4.u32.f32 d|q, [a, c]:s",
+       "tex.level.cube.v4.u32.f32 d|q, [a, c]:s, e:s",
+       "tex.grad.cube.v4.u32.f32 d|q, [a, c]:s, grad:f32, grad:f32",
+       "tld4.r.cube.v4.u32.f32 d, [a, c]:s", "tld4.r.cube.v4.u32.f32 d|q, [a, c]:s");
+TEST_F(Pictures, FacesOfACubeAreChosenByADirection) {
+  // Faces of 2 x 2 elements, one below the other; element (x, y) of face f is 100 (2 f + y) + x.
+  Image i = picture(2, 24);
+  i.height = 2, i.depth = 12, i.slice = 2 * i.pitch;
+  i.cube = true;
+  Image cube = i;
+  cube.depth = 6;
+  i.layered = true;
+  const std::uint64_t one = texture(cube), several = texture(i);
+  // Thread n looks in the direction (n - 1, 0.1, 0.5): -x, +z, +x.
+  const std::string at =
+      "add.rn.f32 %f1, %f1, 0fBFC00000; mov.f32 %f2, 0f3DCCCCCD; mov.f32 %f3, 0f3F000000; ";
+  const std::string direction = "{%f1, %f2, %f3, %f3}";
+  const Values faces{201, 801, 0};
+  for (const std::string& form :
+       {std::string("tex.cube.v4.u32.f32 {%r10, %r11, %r12, %r13}, [%rd1, ") + direction + "];",
+        "tex.level.cube.v4.u32.f32 {%r10, %r11, %r12, %r13}, [%rd1, " + direction +
+            "], 0f00000000;",
+        "tex.grad.cube.v4.u32.f32 {%r10, %r11, %r12, %r13}, [%rd1, " + direction + "], " +
+            direction + ", " + direction + ";"}) {
+    EXPECT_EQ(values(one, at + form, 3), faces) << form;
+    // With a predicate that states whether the elements are resident.
+    std::string resident = form + "\nselp.u32 %r10, %r10, 6, %p1;";
+    resident.insert(resident.find("}, [") + 1, "|%p1");
+    EXPECT_EQ(values(one, at + resident, 3), faces) << resident;
+  }
+  EXPECT_EQ(
+      values(several,
+             at + "tex.acube.v4.u32.f32 {%r10, %r11, %r12, %r13}, [%rd1, {1, %f1, %f2, %f3}];", 3),
+      (Values{1401, 2001, 1200}));
+  // From the lower left against the clock: the third is the upper right.
+  EXPECT_EQ(
+      values(one,
+             at + "tld4.r.cube.v4.u32.f32 {%r11, %r12, %r10, %r13}, [%rd1, " + direction + "];", 3),
+      (Values{201, 801, 1}));
+  EXPECT_EQ(values(one,
+                   at + "tld4.r.cube.v4.u32.f32 {%r11, %r12, %r10, %r13}|%p1, [%rd1, " + direction +
+                       "];\nselp.u32 %r10, %r10, 6, %p1;",
+                   3),
+            (Values{201, 801, 1}));
+  // Elements by their numbers, as floats; the results are the halves 5, 17 and 0.
+  std::vector<float> numbers(48);
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  Image floats = cube;
+  floats.format.kind = memory::ChannelKind::kFloat;
+  floats.base = floats.allocation = gpu_.buffer(numbers, "numbers");
+  const std::uint64_t f = texture(floats);
+  EXPECT_EQ(values(f,
+                   at + "tex.cube.v4.f16.f32 {%h1, %h2, %h3, %h4}, [%rd1, " + direction +
+                       "];\ncvt.u32.u16 %r10, %h1;",
+                   3),
+            (Values{0x4500, 0x4c40, 0}));
+  EXPECT_EQ(values(f, at + "tex.cube.v2.f16x2.f32 {%r10, %r11}, [%rd1, " + direction + "];", 3),
+            (Values{0x4500, 0x4c40, 0}));
+  expect(
+      run(one, at + "tex.acube.v4.u32.f32 {%r10, %r11, %r12, %r13}, [%rd1, {1, %f1, %f2, %f3}];"),
+      Kind::kInvalidInstruction, 1,
+      "the texture object is a cube map, the instruction wants one that is a layered cube map");
+  expect(run(one, "tex.a2d.v4.u32.f32 {%r10, %r11, %r12, %r13}, [%rd1, {1, %f1, %f1, %f1}];"),
+         Kind::kInvalidInstruction, 1, "a cube map, the instruction wants one that is 2-D layered");
 }
 
 JUDGES(Pictures, HalvesAndPairsOfHalvesAreRounded, "tex.2d.v4.f16.f32", "tex.2d.v2.f16x2.f32");

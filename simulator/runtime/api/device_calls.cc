@@ -1,11 +1,13 @@
 // Devices: choosing, synchronising and resetting them, their limits and settings, peers, versions.
 #include <strings.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/destruction.h"
+#include "simulator/runtime/state/access_policy.h"
 #include "simulator/runtime/state/contexts.h"
 #include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/runtime.h"
@@ -167,6 +169,11 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (limit != cudaLimitPersistingL2CacheSize && default_limit(limit) == 0)
       return unknown_limit(limit);
+    if (limit == cudaLimitPersistingL2CacheSize) {
+      const int most = lockstep::runtime::largest_persisting_l2(*r.settings.profile);
+      if (most == 0) return cudaErrorUnsupportedLimit;
+      value = std::min(value, static_cast<std::size_t>(most));
+    }
     constexpr std::size_t kLargestStack = 512 * 1024, kStackUnit = 16;
     if (limit == cudaLimitStackSize) {
       if (value > kLargestStack) return cudaErrorInvalidValue;

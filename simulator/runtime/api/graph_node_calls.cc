@@ -4,6 +4,7 @@
 
 #include "simulator/runtime/api/graph_api.h"
 #include "simulator/runtime/graph/node_work.h"
+#include "simulator/runtime/state/access_policy.h"
 #include "simulator/runtime/state/interceptor.h"
 
 using namespace lockstep::runtime;
@@ -52,9 +53,14 @@ cudaError_t get(const char* function, cudaGraphNode_t node, const void* result, 
   });
 }
 
-cudaError_t apply_attribute(KernelWork& work, cudaLaunchAttributeID id,
+cudaError_t apply_attribute(Runtime& r, KernelWork& work, cudaLaunchAttributeID id,
                             const cudaLaunchAttributeValue& value) {
-  if (id == cudaLaunchAttributeCooperative) {
+  if (id == cudaLaunchAttributeAccessPolicyWindow) {
+    if (const cudaError_t error =
+            check_access_policy(r, "cudaGraphKernelNodeSetAttribute", value.accessPolicyWindow);
+        error != cudaSuccess)
+      return error;
+  } else if (id == cudaLaunchAttributeCooperative) {
     work.request.cooperative = value.cooperative != 0;
   } else if (id == cudaLaunchAttributeClusterDimension) {
     work.request.cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
@@ -328,10 +334,10 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* pa
 
 cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
                                             const cudaLaunchAttributeValue* value) {
-  return about_node(__func__, node, [&](Runtime&, GraphNode& n) -> cudaError_t {
+  return about_node(__func__, node, [&](Runtime& r, GraphNode& n) -> cudaError_t {
     auto* work = std::get_if<KernelWork>(&n.work);
     return work == nullptr || value == nullptr ? cudaErrorInvalidValue
-                                               : apply_attribute(*work, id, *value);
+                                               : apply_attribute(r, *work, id, *value);
   });
 }
 cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
@@ -353,11 +359,12 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttr
 }
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
   return get<KernelWork>(
-      __func__, from, from, [&](Runtime&, GraphNode&, const KernelWork& source) -> cudaError_t {
+      __func__, from, from, [&](Runtime& r, GraphNode&, const KernelWork& source) -> cudaError_t {
         GraphNode* node = graphs().find(to);
         auto* work = node == nullptr ? nullptr : std::get_if<KernelWork>(&node->work);
         if (work == nullptr) return cudaErrorInvalidValue;
-        for (const cudaLaunchAttribute& a : source.attributes) apply_attribute(*work, a.id, a.val);
+        for (const cudaLaunchAttribute& a : source.attributes)
+          apply_attribute(r, *work, a.id, a.val);
         return cudaSuccess;
       });
 }

@@ -1,8 +1,10 @@
 // cudaLaunchKernel and its kin.
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "simulator/runtime/graph/put.h"
+#include "simulator/runtime/state/access_policy.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/interceptor.h"
@@ -12,6 +14,7 @@
 #include "simulator/runtime/work/work.h"
 
 using lockstep::runtime::api;
+using lockstep::runtime::check_access_policy;
 using lockstep::runtime::demangled;
 using lockstep::runtime::Device;
 using lockstep::runtime::KernelEntry;
@@ -43,8 +46,13 @@ cudaError_t read_attributes(Runtime& runtime, const cudaLaunchConfig_t& config,
       case cudaLaunchAttributeCooperative:
         request->cooperative = attribute.val.cooperative != 0;
         break;
-      case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributeAccessPolicyWindow:
+        if (const cudaError_t error = check_access_policy(runtime, "cudaLaunchKernelExC",
+                                                          attribute.val.accessPolicyWindow);
+            error != cudaSuccess)
+          return error;
+        break;
+      case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributeSynchronizationPolicy:
       case cudaLaunchAttributeClusterSchedulingPolicyPreference:
       case cudaLaunchAttributePriority:
@@ -86,9 +94,11 @@ cudaError_t refused(Runtime& r, const void* function, cudaError_t error) {
 }
 
 cudaError_t launch(Runtime& r, Device& d, const char* api_name, const void* function,
-                   const LaunchRequest& request, void** arguments) {
+                   const LaunchRequest& request, void** arguments,
+                   const cudaLaunchAttribute* window = nullptr) {
   KernelWork work;
   cudaError_t error = make_kernel_work(r, d, api_name, function, request, arguments, &work);
+  if (window != nullptr) work.attributes.push_back(*window);  // for a node, if it is captured
   if (error == cudaSuccess) error = put(r, d, {api_name}, request.stream, std::move(work));
   if (error != cudaSuccess && r.interceptor != nullptr)
     error = r.interceptor->launch_answered(r, api_name, error);
@@ -130,7 +140,12 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
                                        config->stream, false);
     if (const cudaError_t error = read_attributes(r, *config, &request); error != cudaSuccess)
       return refused(r, function, error);
-    return launch(r, d, "cudaLaunchKernelExC", function, request, arguments);
+    const cudaLaunchAttribute* const begin = config->attrs;
+    const cudaLaunchAttribute* const end = begin + config->numAttrs;
+    const cudaLaunchAttribute* const window = std::find_if(
+        begin, end, [](const auto& a) { return a.id == cudaLaunchAttributeAccessPolicyWindow; });
+    return launch(r, d, "cudaLaunchKernelExC", function, request, arguments,
+                  window == end ? nullptr : window);
   });
 }
 

@@ -1,11 +1,12 @@
 // cudaGetDeviceProperties and cudaDeviceGetAttribute: the profile, in CUDA's words. What the
-// simulated GPU does not have is 0, so also the limits of cube maps and mipmaps.
+// simulated GPU does not have is 0, so also the limits of mipmaps.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "simulator/runtime/api/changed_properties.h"
+#include "simulator/runtime/state/access_policy.h"
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/profile.h"
 #include "simulator/runtime/state/runtime.h"
@@ -41,6 +42,9 @@ void put_image_limits(cudaDeviceProp& prop) {
   std::ranges::copy(L::kLayered1D, prop.maxSurface1DLayered);
   std::ranges::copy(L::kLayered2D, prop.maxTexture2DLayered);
   std::ranges::copy(L::kLayered2D, prop.maxSurface2DLayered);
+  prop.maxTextureCubemap = prop.maxSurfaceCubemap = L::kCubemap;
+  std::ranges::copy(L::kLayeredCubemap, prop.maxTextureCubemapLayered);
+  std::ranges::copy(L::kLayeredCubemap, prop.maxSurfaceCubemapLayered);
 }
 
 cudaDeviceProp properties(const Runtime& r, int device) {
@@ -83,6 +87,8 @@ cudaDeviceProp properties(const Runtime& r, int device) {
   prop.unifiedAddressing = 1;
   prop.memoryBusWidth = p.bus_bits;
   prop.l2CacheSize = p.l2_bytes;
+  prop.persistingL2CacheMaxSize = lockstep::runtime::largest_persisting_l2(p);
+  prop.accessPolicyMaxWindowSize = lockstep::runtime::largest_access_window(p);
   prop.maxThreadsPerMultiProcessor = p.threads_per_multiprocessor;
   prop.streamPrioritiesSupported = 1;
   prop.globalL1CacheSupported = 1;
@@ -125,6 +131,20 @@ bool image_attribute(const cudaDeviceProp& prop, cudaDeviceAttr which, int* valu
     case cudaDevAttrMaxTexture2DLayeredWidth: *value = prop.maxTexture2DLayered[0]; return true;
     case cudaDevAttrMaxTexture2DLayeredHeight: *value = prop.maxTexture2DLayered[1]; return true;
     case cudaDevAttrMaxTexture2DLayeredLayers: *value = prop.maxTexture2DLayered[2]; return true;
+    case cudaDevAttrMaxTextureCubemapWidth: *value = prop.maxTextureCubemap; return true;
+    case cudaDevAttrMaxTextureCubemapLayeredWidth:
+      *value = prop.maxTextureCubemapLayered[0];
+      return true;
+    case cudaDevAttrMaxTextureCubemapLayeredLayers:
+      *value = prop.maxTextureCubemapLayered[1];
+      return true;
+    case cudaDevAttrMaxSurfaceCubemapWidth: *value = prop.maxSurfaceCubemap; return true;
+    case cudaDevAttrMaxSurfaceCubemapLayeredWidth:
+      *value = prop.maxSurfaceCubemapLayered[0];
+      return true;
+    case cudaDevAttrMaxSurfaceCubemapLayeredLayers:
+      *value = prop.maxSurfaceCubemapLayered[1];
+      return true;
     case cudaDevAttrMaxSurface1DWidth: *value = prop.maxSurface1D; return true;
     case cudaDevAttrMaxSurface2DWidth: *value = prop.maxSurface2D[0]; return true;
     case cudaDevAttrMaxSurface2DHeight: *value = prop.maxSurface2D[1]; return true;
@@ -171,6 +191,8 @@ bool attribute(const Runtime& r, const cudaDeviceProp& prop, cudaDeviceAttr whic
     case cudaDevAttrMemoryClockRate: *value = p.memory_clock_khz; return true;
     case cudaDevAttrGlobalMemoryBusWidth: *value = prop.memoryBusWidth; return true;
     case cudaDevAttrL2CacheSize: *value = prop.l2CacheSize; return true;
+    case cudaDevAttrMaxPersistingL2CacheSize: *value = prop.persistingL2CacheMaxSize; return true;
+    case cudaDevAttrMaxAccessPolicyWindowSize: *value = prop.accessPolicyMaxWindowSize; return true;
     case cudaDevAttrMaxThreadsPerMultiProcessor:
       *value = prop.maxThreadsPerMultiProcessor;
       return true;

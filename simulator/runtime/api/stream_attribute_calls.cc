@@ -2,6 +2,7 @@
 // nothing that a program can observe here.
 #include <cstring>
 
+#include "simulator/runtime/state/access_policy.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
 
@@ -29,8 +30,14 @@ extern "C" {
 
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id,
                                    const cudaStreamAttrValue* value) {
-  return about_attributes(__func__, stream, [&](Runtime&, Device&, Stream& s) -> cudaError_t {
+  return about_attributes(__func__, stream, [&](Runtime& r, Device&, Stream& s) -> cudaError_t {
     if (value == nullptr || !is_of_streams(id)) return cudaErrorInvalidValue;
+    if (id == cudaLaunchAttributeAccessPolicyWindow) {
+      if (const cudaError_t error =
+              check_access_policy(r, "cudaStreamSetAttribute", value->accessPolicyWindow);
+          error != cudaSuccess)
+        return error;
+    }
     s.attributes[id] = *value;
     return cudaSuccess;
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "simulator/runtime/state/arrays.h"
 #include "simulator/runtime/state/describe.h"
@@ -132,9 +133,18 @@ cudaError_t describe_texture(Runtime& r, const cudaTextureDesc& d, Texture* text
     texture->address[static_cast<std::size_t>(i)] = mode_of(d.addressMode[i]);
   }
   if ((d.filterMode != cudaFilterModePoint && d.filterMode != cudaFilterModeLinear) ||
-      d.seamlessCubemap != 0)
+      (d.seamlessCubemap != 0 && !texture->image.cube))
     return cudaErrorInvalidValue;
   texture->linear = d.filterMode == cudaFilterModeLinear;
+  if (d.seamlessCubemap != 0) {
+    if (texture->linear) {
+      r.explain("cudaCreateTextureObject",
+                "linear filters across the edges of a cube (seamlessCubemap) are not supported by "
+                "the simulated GPU");
+      return cudaErrorNotSupported;
+    }
+    texture->address.fill(AddressMode::kClamp);  // cudaTextureDesc::seamlessCubemap
+  }
   texture->normalized_read = d.readMode == cudaReadModeNormalizedFloat;
   texture->normalized_coordinates = d.normalizedCoords != 0;
   std::copy_n(d.borderColor, 4, texture->border);
@@ -222,7 +232,10 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResou
     }
     const Array* array = arrays().find(resource->res.array.array);
     if (array == nullptr) return cudaErrorInvalidResourceHandle;
-    *object = r.images.add(array->image);
+    Image image = array->image;
+    // surfCubemapread and its kin name a face as a layer.
+    image.layered |= std::exchange(image.cube, false);
+    *object = r.images.add(image);
     surfaces()[*object] = *resource;
     return cudaSuccess;
   });

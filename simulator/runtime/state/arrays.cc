@@ -26,6 +26,13 @@ bool read_format(const cudaChannelFormatDesc& d, memory::Format* format) {
 
 namespace {
 
+// Whether a cube map may have the extent: its depth counts faces (cudaMalloc3DArray).
+bool is_cube(const cudaExtent& e, bool layered) {
+  constexpr std::size_t kFaces = 6;
+  return e.height == e.width && e.depth != 0 &&
+         (layered ? e.depth % kFaces == 0 : e.depth == kFaces);
+}
+
 bool is_within_limits(const cudaExtent& e, unsigned flags) {
   using L = ImageLimits;
   const auto fits = [&](int width, int height, int depth) {
@@ -34,6 +41,11 @@ bool is_within_limits(const cudaExtent& e, unsigned flags) {
            e.depth <= static_cast<std::size_t>(depth);
   };
   const bool surface = (flags & cudaArraySurfaceLoadStore) != 0;
+  if ((flags & cudaArrayCubemap) != 0) {
+    return (flags & cudaArrayLayered) != 0
+               ? fits(L::kLayeredCubemap[0], L::kLayeredCubemap[0], L::kLayeredCubemap[1])
+               : fits(L::kCubemap, L::kCubemap, 6);
+  }
   if ((flags & cudaArrayLayered) != 0) {
     return e.height == 0 ? fits(L::kLayered1D[0], 0, L::kLayered1D[1])
                          : fits(L::kLayered2D[0], L::kLayered2D[1], L::kLayered2D[2]);
@@ -51,16 +63,18 @@ bool is_within_limits(const cudaExtent& e, unsigned flags) {
 
 cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFormatDesc& format,
                            const cudaExtent& extent, unsigned flags, Array** result) {
-  constexpr unsigned kKnown = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
+  constexpr unsigned kKnown =
+      cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather | cudaArrayCubemap;
   auto array = std::make_unique<Array>();
   memory::Image& image = array->image;
   if ((flags & ~kKnown) != 0) {
     constexpr unsigned kRefused =
-        cudaArrayCubemap | cudaArrayColorAttachment | cudaArraySparse | cudaArrayDeferredMapping;
+        cudaArrayColorAttachment | cudaArraySparse | cudaArrayDeferredMapping;
     if ((flags & ~(kKnown | kRefused)) != 0) return cudaErrorInvalidValue;
-    runtime.explain("cudaMalloc3DArray",
-                    "cube maps, sparse arrays and those of other interfaces are not supported by "
-                    "the simulated GPU");
+    runtime.explain(
+        "cudaMalloc3DArray",
+        "sparse arrays and those of other interfaces are not supported by the simulated "
+        "GPU");
     return cudaErrorNotSupported;
   }
   if (!read_format(format, &image.format)) return cudaErrorInvalidChannelDescriptor;
@@ -68,14 +82,22 @@ cudaError_t Arrays::create(Runtime& runtime, Device& device, const cudaChannelFo
   const bool layered = (flags & cudaArrayLayered) != 0;
   if (layered && extent.depth == 0) return cudaErrorInvalidValue;
   if (!layered && extent.height == 0 && extent.depth != 0) return cudaErrorInvalidValue;
+  const bool cube = (flags & cudaArrayCubemap) != 0;
+  if (cube && !is_cube(extent, layered)) {
+    runtime.explain("cudaMalloc3DArray",
+                    "a cube map is as wide as it is high, and six deep, or layered a multiple of "
+                    "six");
+    return cudaErrorInvalidValue;
+  }
   if (!is_within_limits(extent, flags)) return cudaErrorInvalidValue;
   if ((flags & cudaArrayTextureGather) != 0 && (layered || extent.depth != 0 || extent.height == 0))
     return cudaErrorInvalidValue;
   image.width = static_cast<std::uint32_t>(extent.width);
   image.height = static_cast<std::uint32_t>(std::max<std::size_t>(extent.height, 1));
   image.depth = static_cast<std::uint32_t>(std::max<std::size_t>(extent.depth, 1));
-  image.dimensions = !layered && extent.depth != 0 ? 3 : extent.height != 0 ? 2 : 1;
+  image.dimensions = !layered && !cube && extent.depth != 0 ? 3 : extent.height != 0 ? 2 : 1;
   image.layered = layered;
+  image.cube = cube;
   // Rows begin where a surface access of any width may begin.
   image.pitch =
       (std::uint64_t{image.width} * static_cast<std::uint64_t>(image.format.bytes()) + 15) &

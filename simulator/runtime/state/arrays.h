@@ -26,6 +26,10 @@ struct ImageLimits {
   static constexpr int kLayered1D[2] = {32768, 2048};         // also surfaces
   static constexpr int kLayered2D[3] = {32768, 32768, 2048};  // also surfaces
   static constexpr int kSurface1D = 32768;
+  // Cube maps, and layered ones with their faces: also surfaces (CUDA C++ Programming Guide,
+  // "Technical Specifications per Compute Capability").
+  static constexpr int kCubemap = 32768;
+  static constexpr int kLayeredCubemap[2] = {32768, 2046};
   static constexpr int kLinear1D = 1 << 28;                       // in memory that is no array
   static constexpr int kPitched2D[3] = {131072, 65000, 2097120};  // the last: bytes from row to row
 };

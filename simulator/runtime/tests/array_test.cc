@@ -102,6 +102,21 @@ CUDA_TEST(Array, IsAsLargeAsThePropertiesSayAndNoLarger) {
   expect_limits({1, 1, 1},
                 {p.maxSurface2DLayered[0], p.maxSurface2DLayered[1], p.maxSurface2DLayered[2]},
                 kLayered | kSurface);
+  // A cube map is as wide as it is high; its depth counts faces.
+  constexpr unsigned kCube = cudaArrayCubemap;
+  for (const unsigned surface : {0u, kSurface}) {
+    const int most = surface ? p.maxSurfaceCubemap : p.maxTextureCubemap;
+    const int(&layered)[2] = surface ? p.maxSurfaceCubemapLayered : p.maxTextureCubemapLayered;
+    EXPECT_CUDA(cudaErrorInvalidValue, make({most + 1, most + 1, 6}, kCube | surface));
+    EXPECT_CUDA(cudaSuccess, make({8, 8, 6}, kCube | surface));
+    EXPECT_CUDA(cudaSuccess, make({8, 8, layered[1]}, kCube | kLayered | surface));
+    EXPECT_CUDA(cudaErrorInvalidValue, make({8, 8, layered[1] + 6}, kCube | kLayered | surface));
+  }
+  EXPECT_CUDA(cudaErrorInvalidValue, make({8, 4, 6}, kCube));
+  EXPECT_CUDA(cudaErrorInvalidValue, make({8, 8, 5}, kCube));
+  EXPECT_CUDA(cudaErrorInvalidValue, make({8, 8, 12}, kCube));
+  EXPECT_CUDA(cudaErrorInvalidValue, make({8, 8, 10}, kCube | kLayered));
+  EXPECT_CUDA(cudaErrorInvalidValue, make({8, 0, 6}, kCube));
   EXPECT_CUDA(cudaErrorInvalidValue, make({p.maxTexture3DAlt[0] + 1, 1, p.maxTexture3D[2] + 1}, 0))
       << ": wide or deep, not both";
 }
@@ -134,6 +149,10 @@ CUDA_TEST(Array, LimitsAreAttributesToo) {
   expect_run(cudaDevAttrMaxTexture2DGatherWidth,
              {p.maxTexture2DGather[0], p.maxTexture2DGather[1], p.maxTexture3DAlt[0],
               p.maxTexture3DAlt[1], p.maxTexture3DAlt[2]});
+  expect_run(cudaDevAttrMaxTextureCubemapWidth,
+             {p.maxTextureCubemap, p.maxTextureCubemapLayered[0], p.maxTextureCubemapLayered[1]});
+  expect_run(cudaDevAttrMaxSurfaceCubemapWidth,
+             {p.maxSurfaceCubemap, p.maxSurfaceCubemapLayered[0], p.maxSurfaceCubemapLayered[1]});
   expect_run(
       cudaDevAttrMaxSurface1DWidth,
       {p.maxSurface1D, p.maxSurface2D[0], p.maxSurface2D[1], p.maxSurface3D[0], p.maxSurface3D[1],

@@ -325,5 +325,109 @@ CUDA_TEST(Device, SaysThatItIsCuda13) {
   EXPECT_GE(version, 13000);
 }
 
+cudaAccessPolicyWindow window_over(void* memory, std::size_t bytes) {
+  cudaAccessPolicyWindow window = {};
+  window.base_ptr = memory;
+  window.num_bytes = bytes;
+  window.hitRatio = 0.5f;
+  window.hitProp = cudaAccessPropertyPersisting;
+  window.missProp = cudaAccessPropertyStreaming;
+  return window;
+}
+
+// Calls `set` with a window that may be, and with each mistake.
+template <class Set>
+void expect_windows(void* memory, std::size_t most, Set&& set) {
+  const auto call = [&](auto change) {
+    cudaLaunchAttributeValue value = {};
+    value.accessPolicyWindow = window_over(memory, 256);
+    change(value.accessPolicyWindow);
+    return set(value);
+  };
+  EXPECT_CUDA(cudaSuccess, call([](auto&) {}));
+  EXPECT_CUDA(cudaSuccess, call([](auto& w) { w.num_bytes = 0; })) << "switched off";
+  EXPECT_CUDA(cudaErrorInvalidValue, call([&](auto& w) { w.num_bytes = most + 1; }));
+  EXPECT_CUDA(cudaErrorInvalidValue, call([](auto& w) { w.hitRatio = 1.5f; }));
+  EXPECT_CUDA(cudaErrorInvalidValue, call([](auto& w) { w.hitRatio = -0.5f; }));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              call([](auto& w) { w.missProp = cudaAccessPropertyPersisting; }));
+}
+
+CUDA_TEST(AccessPolicy, WindowsAreCheckedKeptAndChangeNoResult) {
+  cudaDeviceProp p;
+  ASSERT_CUDA(cudaSuccess, cudaGetDeviceProperties(&p, 0));
+  int attribute = -1;
+  EXPECT_CUDA(cudaSuccess,
+              cudaDeviceGetAttribute(&attribute, cudaDevAttrMaxPersistingL2CacheSize, 0));
+  EXPECT_EQ(attribute, p.persistingL2CacheMaxSize);
+  EXPECT_CUDA(cudaSuccess,
+              cudaDeviceGetAttribute(&attribute, cudaDevAttrMaxAccessPolicyWindowSize, 0));
+  EXPECT_EQ(attribute, p.accessPolicyMaxWindowSize);
+  EXPECT_GT(p.persistingL2CacheMaxSize, 0);
+  const std::size_t aside = static_cast<std::size_t>(p.persistingL2CacheMaxSize) / 2;
+  std::size_t limit = 0;
+  EXPECT_CUDA(cudaSuccess, cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, aside));
+  EXPECT_CUDA(cudaSuccess, cudaDeviceGetLimit(&limit, cudaLimitPersistingL2CacheSize));
+  EXPECT_GE(limit, aside);
+  EXPECT_LE(limit, static_cast<std::size_t>(p.persistingL2CacheMaxSize));
+
+  int* memory = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&memory), 256));
+  cudaStream_t s = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaStreamCreate(&s));
+  const auto most = static_cast<std::size_t>(p.accessPolicyMaxWindowSize);
+  constexpr auto kWindow = cudaLaunchAttributeAccessPolicyWindow;
+  // Of a stream.
+  expect_windows(memory, most, [&](const cudaLaunchAttributeValue& value) {
+    return cudaStreamSetAttribute(s, kWindow, &value);
+  });
+  cudaLaunchAttributeValue value = {};
+  value.accessPolicyWindow = window_over(memory, 256);
+  EXPECT_CUDA(cudaSuccess, cudaStreamSetAttribute(s, kWindow, &value));
+  value = {};
+  EXPECT_CUDA(cudaSuccess, cudaStreamGetAttribute(s, kWindow, &value));
+  EXPECT_EQ(value.accessPolicyWindow.hitProp, cudaAccessPropertyPersisting);
+  EXPECT_EQ(value.accessPolicyWindow.num_bytes, 256u);
+  // Of a launch.
+  long long at = 0;
+  int stored = 7;
+  void* arguments[] = {&memory, &at, &stored};
+  const auto launch = [&](const cudaLaunchAttributeValue& v) {
+    cudaLaunchAttribute attribute = {};
+    attribute.id = kWindow;
+    attribute.val = v;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = config.blockDim = dim3(1);
+    config.stream = s;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cudaLaunchKernelExC(&config, kernels::store_function(), arguments);
+  };
+  expect_windows(memory, most, launch);
+  // Of a node, set and captured.
+  cudaGraph_t graph = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  value.accessPolicyWindow = window_over(memory, 128);
+  EXPECT_CUDA(cudaSuccess, launch(value));
+  ASSERT_CUDA(cudaSuccess, cudaStreamEndCapture(s, &graph));
+  cudaGraphNode_t node = nullptr;
+  std::size_t count = 1;
+  EXPECT_CUDA(cudaSuccess, cudaGraphGetNodes(graph, &node, &count));
+  value = {};
+  EXPECT_CUDA(cudaSuccess, cudaGraphKernelNodeGetAttribute(node, kWindow, &value));
+  EXPECT_EQ(value.accessPolicyWindow.num_bytes, 128u);
+  expect_windows(memory, most, [&](const cudaLaunchAttributeValue& v) {
+    return cudaGraphKernelNodeSetAttribute(node, kWindow, &v);
+  });
+  cudaGraphExec_t exec = nullptr;
+  EXPECT_CUDA(cudaSuccess, cudaGraphInstantiate(&exec, graph, 0));
+  EXPECT_CUDA(cudaSuccess, cudaGraphLaunch(exec, s));
+  EXPECT_CUDA(cudaSuccess, cudaCtxResetPersistingL2Cache());
+  int host = 0;
+  EXPECT_CUDA(cudaSuccess, cudaMemcpyAsync(&host, memory, 4, cudaMemcpyDeviceToHost, s));
+  EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(s));
+  EXPECT_EQ(host, 7);
+}
+
 }  // namespace
 }  // namespace lockstep::runtime

@@ -31,6 +31,70 @@ __global__ void sharpness(cudaTextureObject_t picture, float* out, int width, in
                        tex2D<float>(picture, x, y + 1);
 }
 
+// Each face of a cube map by the direction to the middle of each of its elements, and its elements
+// written through a surface.
+constexpr int kFace = 4;
+
+__global__ void paint(cudaSurfaceObject_t cube, cudaSurfaceObject_t cubes) {
+  const int x = threadIdx.x, y = threadIdx.y, face = blockIdx.x;
+  const float value = 100 * face + 10 * y + x;
+  surfCubemapwrite(value, cube, x * 4, y, face);
+  for (int layer = 0; layer < 2; ++layer)
+    surfCubemapLayeredwrite(value + 1000 * layer, cubes, x * 4, y, 6 * layer + face);
+}
+
+__global__ void look(cudaTextureObject_t cube, cudaTextureObject_t cubes, float* out) {
+  const int x = threadIdx.x, y = threadIdx.y, face = blockIdx.x;
+  const float s = (2 * x + 1.0f) / kFace - 1, t = (2 * y + 1.0f) / kFace - 1;
+  const float3 d[] = {{1, -t, -s}, {-1, -t, s}, {s, 1, t}, {s, -1, -t}, {s, -t, 1}, {-s, -t, -1}};
+  const float3 at = d[face];
+  out += 3 * ((face * kFace + y) * kFace + x);
+  out[0] = texCubemap<float>(cube, at.x, at.y, at.z);
+  out[1] = texCubemapLayered<float>(cubes, at.x, at.y, at.z, 1);
+  out[2] = texCubemapLod<float>(cube, 3 * at.x, 3 * at.y, 3 * at.z, 0.0f);
+}
+
+void check_cube_maps() {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaSurfaceObject_t surfaces[2];
+  cudaTextureObject_t textures[2];
+  cudaArray_t arrays[2];
+  for (int layered = 0; layered < 2; ++layered) {
+    CUDA(cudaMalloc3DArray(&arrays[layered], &format,
+                           make_cudaExtent(kFace, kFace, layered ? 12 : 6),
+                           cudaArrayCubemap | cudaArraySurfaceLoadStore |
+                               (layered ? cudaArrayLayered : 0)));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = arrays[layered];
+    cudaTextureDesc description = {};
+    description.addressMode[0] = description.addressMode[1] = cudaAddressModeClamp;
+    description.normalizedCoords = 1;
+    CUDA(cudaCreateSurfaceObject(&surfaces[layered], &resource));
+    CUDA(cudaCreateTextureObject(&textures[layered], &resource, &description, nullptr));
+  }
+  constexpr int count = 3 * 6 * kFace * kFace;
+  std::vector<float> out(count);
+  float* device;
+  CUDA(cudaMalloc(&device, count * 4));
+  paint<<<6, dim3(kFace, kFace)>>>(surfaces[0], surfaces[1]);
+  look<<<6, dim3(kFace, kFace)>>>(textures[0], textures[1], device);
+  CUDA(cudaMemcpy(out.data(), device, count * 4, cudaMemcpyDeviceToHost));
+  for (int i = 0; i < count / 3; ++i) {
+    const int x = i % kFace, y = i / kFace % kFace, face = i / kFace / kFace;
+    const float value = 100 * face + 10 * y + x;
+    EXPECT(out[3 * i] == value);
+    EXPECT(out[3 * i + 1] == value + 1000);
+    EXPECT(out[3 * i + 2] == value);
+  }
+  for (int i = 0; i < 2; ++i) {
+    CUDA(cudaDestroyTextureObject(textures[i]));
+    CUDA(cudaDestroySurfaceObject(surfaces[i]));
+    CUDA(cudaFreeArray(arrays[i]));
+  }
+  CUDA(cudaFree(device));
+}
+
 constexpr int width = 40, height = 20;
 
 float at(const std::vector<float>& picture, int x, int y) {
@@ -47,6 +111,7 @@ float interpolated(const std::vector<float>& picture, double x, double y) {
 }
 
 int main() {
+  check_cube_maps();
   std::vector<float> host(width * height), out(width * height);
   for (int i = 0; i < width * height; ++i) host[i] = static_cast<float>(i * i % 101) / 101;
   cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();

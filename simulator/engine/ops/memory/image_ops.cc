@@ -22,7 +22,8 @@ using memory::Sample;
 using memory::Texel;
 using memory::Texture;
 
-std::string shape_name(int dimensions, bool layered) {
+std::string shape_name(int dimensions, bool layered, bool cube) {
+  if (cube) return layered ? "a layered cube map" : "a cube map";
   return std::to_string(dimensions) + "-D" + (layered ? " layered" : "");
 }
 
@@ -81,7 +82,8 @@ std::uint32_t answer(const Image& image, const Texture* texture, isa::ImageQuery
     case ImageQuery::kWidth: return image.width;
     case ImageQuery::kHeight: return image.dimensions > 1 ? image.height : 0;
     case ImageQuery::kDepth: return image.dimensions > 2 ? image.depth : 0;
-    case ImageQuery::kArraySize: return image.layered ? image.depth : 0;
+    case ImageQuery::kArraySize:
+      return !image.layered ? 0 : image.cube ? image.depth / 6 : image.depth;
     case ImageQuery::kNormalizedCoords:
       return texture != nullptr && texture->normalized_coordinates;
     case ImageQuery::kNumMipmapLevels: return 1;
@@ -174,17 +176,19 @@ bool report_no_object(Warp& w, int lane, const char* what, std::uint64_t handle)
 
 bool check_image(Warp& w, const Op& op, int lane, const char* what, const Image& image) {
   const ImageForm form = ImageForm::of(op);
-  const int dimensions = dimensions_of(form.geometry);
-  const bool layered = is_layered(form.geometry);
-  if (!image.freed && image.dimensions == dimensions && image.layered == layered) return true;
+  const bool layered = is_layered(form.geometry), cube = is_cube(form.geometry);
+  const int dimensions = cube ? 2 : dimensions_of(form.geometry);  // of a face
+  if (!image.freed && image.dimensions == dimensions && image.layered == layered &&
+      image.cube == cube)
+    return true;
   check::Finding f =
       finding_at(w, w.pc - 1, 1u << lane,
                  image.freed ? check::Kind::kUseAfterFree : check::Kind::kInvalidInstruction);
-  f.where = image.freed
-                ? std::string("the array of the ") + what + " object has been freed"
-                : std::string("the ") + what + " object is " +
-                      shape_name(image.dimensions, image.layered) +
-                      ", the instruction wants one that is " + shape_name(dimensions, layered);
+  f.where = image.freed ? std::string("the array of the ") + what + " object has been freed"
+                        : std::string("the ") + what + " object is " +
+                              shape_name(image.dimensions, image.layered, image.cube) +
+                              ", the instruction wants one that is " +
+                              shape_name(dimensions, layered, cube);
   report(w, std::move(f));
   return false;
 }
