@@ -49,6 +49,29 @@ bool unassigned(const Program& program, const Validity::Word& word) {
          program.transfers[word.pc] != ValidityTransfer::kLoad;
 }
 
+// ", 36 bytes into 's' (element 9, of 4 bytes)" of the memory that the lane's value was read from.
+// Empty where it is not known: a value that went through memory may be of another thread's load.
+std::string place_read(Warp& w, const Validity::Word& word, int lane) {
+  const Program& program = *w.block->program;
+  const std::uint32_t pc = origin_pc(word);
+  if (word.kind != check::Kind::kUninitialised ||
+      ((word.derived >> lane & 1) != 0 && !w.block->derived_words.empty()))
+    return {};
+  for (std::int32_t i = w.control->frame; i >= 0; i = w.control->frames[i].caller) {
+    const Frame& frame = w.control->frames[i];
+    if (!frame.validity) continue;
+    for (const Validity::Load& load : frame.validity->loads) {
+      if (load.pc != pc || (load.lanes >> lane & 1) == 0) continue;
+      const Op& op = program.ops[pc];
+      const std::string inside =
+          describe_inside(w, static_cast<isa::Space>(op.space),
+                          load.address[static_cast<std::size_t>(lane)], op.width);
+      return inside.empty() ? inside : ", " + inside;
+    }
+  }
+  return {};
+}
+
 // False: the launch ends. Where it goes on, the value has been reported and counts as written
 // from here: everything computed from it would be reported again.
 bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word, const char* use) {
@@ -83,7 +106,7 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word,
     f.detail = "shuffled at " + from.to_string();
   } else {
     f.where = std::string(use) + " was never written";
-    f.detail = loaded ? "read at " + from.to_string()
+    f.detail = loaded ? "read at " + from.to_string() + place_read(w, met, std::countr_zero(lanes))
                       : "the register is read before anything was assigned to it on this path";
   }
   if (is_known_in_library(*w.block->launch, f)) {
@@ -163,14 +186,36 @@ LaneMask lanes_that_read(Warp& w, const Frame& frame, const Op& op, ValidityTran
 
 }  // namespace
 
-std::string origin_of(const Program& program, const Validity::Word& word) {
+std::string origin_of(Warp& w, const Validity::Word& word, int lane) {
+  const Program& program = *w.block->program;
   const std::string from = site_of(program, origin_pc(word)).to_string();
   if (word.kind == check::Kind::kInactiveLane)
     return "The value was shuffled from a lane that did not take part, at " + from;
   if (unassigned(program, word))
     return "The value is that of a register which is read before anything was assigned to it on "
            "this path";
-  return "The value was never written; it was read at " + from;
+  return "The value was never written; it was read at " + from + place_read(w, word, lane);
+}
+
+void keep_addresses(Warp& w, const Request& r, LaneMask lanes) {
+  Frame& frame = w.control->frames[w.control->frame];
+  if (!frame.validity) return;
+  auto& loads = frame.validity->loads;
+  auto it = std::find_if(loads.begin(), loads.end(), [&](const auto& l) { return l.pc == r.pc; });
+  if (it == loads.end()) it = loads.insert(loads.end(), Validity::Load{r.pc, 0, {}});
+  const Block& b = *w.block;
+  const auto shared = reinterpret_cast<std::uintptr_t>(b.shared.bytes.get());
+  each(lanes, [&](int l) {
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(r.host[l]) - shared;
+    const bool in_shared = offset < b.shared.size;
+    if (!in_shared && !b.worker->memory->in_window(r.address[l])) {
+      it->lanes &= ~(1u << l);
+      return;
+    }
+    it->lanes |= 1u << l;
+    it->address[static_cast<std::size_t>(l)] =
+        in_shared ? b.launch->shared_window + offset : r.address[l];
+  });
 }
 
 void begin_tracking(Warp& w) {

@@ -100,6 +100,7 @@ __attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Reque
     mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, nullptr, bits);
     take_origins(w, slot, r, invalid, static_cast<std::uint32_t>(e) * op.width);
   }
+  keep_addresses(w, r, r.unwritten & mask);
 }
 
 // Whether a store puts a value back where it came from, changed in part: the load was of the same
