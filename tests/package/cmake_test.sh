@@ -116,7 +116,8 @@ build sums -DPLANTED_BUG=OFF
 expect "sums repaired" "$(tests sums)" "100% tests passed, 0 tests failed out of 5"
 cat "$log"
 
-(cd "$TEST_TMPDIR/examples/cmake_family" && "$prefix/bin/lockstep" new --namespace=solids cube) > "$log"
+(cd "$TEST_TMPDIR/examples/cmake_family" &&
+  "$prefix/bin/lockstep" new --namespace=solids cube) > "$log"
 expect "lockstep new, in cmake_family" $? 0
 cp -r "$TEST_TMPDIR"/examples/cmake_family/{filled_in/.,cube/}
 same_compilers sums cmake_family

@@ -79,8 +79,8 @@ class _Simulator:
 
     @contextlib.contextmanager
     def sealed(self) -> Iterator[None]:
-        """While the candidate's code runs: what changes checks, findings or the record of operations
-        ends the process (SEAL_BROKEN)."""
+        """While the candidate's code runs: what changes checks, findings or the record of
+        operations ends the process (SEAL_BROKEN)."""
         key = secrets.randbits(63) + 1
         self._library.lockstepSeal(ctypes.c_uint64(key))
         try:
