@@ -149,6 +149,15 @@ typedef int (*lockstepBeginPart_t)(void);
  * lockstepTakeFindings). Returns the value before. */
 typedef int (*lockstepSetQuiet_t)(int quiet);
 
+/* Seals the extension, for a program that runs code which it does not trust in its own process:
+ * until lockstepUnseal with the same key, which is not 0, every function here that changes
+ * something ends the process with LOCKSTEP_EXIT_SEAL_BROKEN, after a sentence on stderr. So do
+ * lockstepSeal where it is sealed, and lockstepUnseal with another key. 0; lockstepSeal: -1 for the
+ * key 0. */
+#define LOCKSTEP_EXIT_SEAL_BROKEN 94
+typedef int (*lockstepSeal_t)(uint64_t key);
+typedef int (*lockstepUnseal_t)(uint64_t key);
+
 #ifdef __cplusplus
 }
 #endif

@@ -77,15 +77,14 @@ def test_the_summary_names_the_finding(tmp_path):
     """, "--lockstep", f"--junitxml={tmp_path}/junit.xml", env={"COLUMNS": "200"})
     assert status == 1, text
     summary = text[text.index("short test summary"):]
-    for name, what in (("unwritten", "uninitialised at source.cu:8\n"),
-                       ("past_the_end", "uninitialised, out-of-bounds at source"),
-                       ("reads_after_the_error", "uninitialised, out-of-bounds at")):
-        assert f"FAILED test_it.py::test_{name} - {what}" in summary, name
+    assert "FAILED test_it.py::test_unwritten - uninitialised at source.cu:8\n" in summary
+    both = "uninitialised, out-of-bounds at source"
+    assert f"FAILED test_it.py::test_past_the_end - {both}" in summary
+    assert f"FAILED test_it.py::test_reads_after_the_error - {both}" in summary
     assert "AssertionError" not in summary, summary
     junit = (tmp_path / "junit.xml").read_text()
     assert 'message="uninitialised at source.cu:8"' in junit
-    assert ("(lockstep.device.CudaError: cuMemcpyDtoH_v2 returned "
-            "CUDA_ERROR_ILLEGAL_ADDRESS") in junit
+    assert "(lockstep.device.CudaError: cuMemcpyDtoH_v2 returned CUDA_ERROR_ILLEGAL_A" in junit
 
 
 def test_a_finding_can_be_allowed(tmp_path):

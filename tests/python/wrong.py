@@ -14,6 +14,9 @@ def _before(code, includes=""):
     return [(_HEAD, _HEAD + includes), (_HOST_CALL, code + _HOST_CALL)]
 
 
+_RACE = [("  if (i < n)", "  __shared__ float s[64];\n  s[threadIdx.x] = i;\n"
+          "  if (s[63 - threadIdx.x] < 0) return;\n  if (i < n)")]
+
 WRONG = [
     # Wrong results.
     ("no maximum is taken out", "softmax", "softmax.cu",
@@ -131,6 +134,31 @@ WRONG = [
        "0, 0)\n" + _PYTHON_CALL)], "forbidden-call"),
     ("it reads the reference", "relu", "relu.py",
      [("import lockstep\n", "import lockstep\nopen('@TASK@').read()\n")], "reads-the-task"),
+    # The judge itself. Each has a race that its change would hide.
+    ("it takes the findings", "relu", "relu.py",
+     _RACE + [(_PYTHON_CALL, _PYTHON_CALL + "\n    lockstep.take_findings()")], "tampering"),
+    ("it turns the checks off", "relu", "relu.py",
+     _RACE + [("_kernel = ", "import ctypes\nctypes.CDLL(None).lockstepSetChecks(0)\n_kernel = ")],
+     "tampering"),
+    ("the host turns the checks off", "axpy", "axpy_host.cu",
+     [("  if (i < n)", "  __shared__ float s[128];\n  s[threadIdx.x] = i;\n"
+       "  if (s[127 - threadIdx.x] < 0) return;\n  if (i < n)")] +
+     _before("  ((unsigned (*)(unsigned))dlsym(RTLD_DEFAULT, \"lockstepSetChecks\"))(0);\n",
+             "#include <dlfcn.h>\n"), "tampering"),
+    ("it hides its operations", "relu", "relu.py",
+     [(_PYTHON_CALL, "    import ctypes\n    ctypes.CDLL(None).lockstepWatchOperations(0)\n" +
+       _PYTHON_CALL)], "tampering"),
+    ("it exchanges the worker's code", "relu", "relu.py",
+     _RACE + [("import lockstep\n", "import lockstep.session\n"
+               "lockstep.session.take_findings = lambda wait=True: []\n")], "tampering"),
+    ("it exchanges a method", "relu", "relu.py",
+     [("import lockstep\n", "import lockstep.device\n"
+       "_read = lockstep.device.Memory.read\n"
+       "lockstep.device.Memory.read = lambda *a: _read(*a)\n")], "tampering"),
+    ("it looks for the key", "relu", "relu.py",
+     _RACE + [(_PYTHON_CALL, _PYTHON_CALL + "\n    import ctypes\n"
+               "    ctypes.CDLL(None).lockstepUnseal(ctypes.c_uint64(1))\n"
+               "    lockstep.take_findings()")], "tampering"),
     ("the host sleeps", "relu", "relu.py", [(_PYTHON_CALL, "    __import__('time').sleep(3600)")],
      "time"),
     ("it allocates without end", "relu", "relu.py",

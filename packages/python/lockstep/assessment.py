@@ -54,6 +54,8 @@ def of_process(call: Call, host_copies: bool, library_calls: bool) -> List[Reaso
     answer, found = call.answer, []
     if answer["error"]:
         found.append(call.reason("error", answer["error"]))
+    for name in answer["exchanged"][:3]:
+        found.append(call.reason("tampering", f"it exchanged {name} of the judge's worker"))
     for path in answer["reading"]:
         found.append(call.reason("reads-the-task", f"it opened {path}"))
     if answer["libraries"] and not library_calls:

@@ -4,7 +4,8 @@ Full isolation is: namespaces of its own (user, mount, PID, network, IPC, UTS); 
 read-only but a scratch folder in memory; no capabilities, and none to be gained; resource limits;
 and a seccomp filter (confine()) whose refused calls the judge sees. enforced() lists it for the
 receipt. What it does not do: a candidate reads files that its user may read, and host code of a
-candidate shares a process with the simulated GPU.
+candidate shares a process with the simulated GPU. The functions of that which change something are
+sealed meanwhile (worker.py).
 """
 
 import ctypes

@@ -22,6 +22,7 @@ from lockstep.isolation import Limits
 from lockstep.process import Process
 from lockstep.reasons import Reason, Reasons
 
+SEAL_BROKEN = 94  # LOCKSTEP_EXIT_SEAL_BROKEN of simulator/extension.h
 CALLS = 3  # of each case: its inputs, others, and its inputs again
 
 
@@ -233,6 +234,9 @@ def _run(judgement: Judgement, reference: Any, hidden: List[str]) -> None:
                 judgement.reasons.add(
                     Reason("library", f"it calls {symbol}, of a library of machine code")
                     if symbol else Reason("load", answer["error"]))
+            for name in answer["exchanged"][:3]:
+                judgement.reasons.add(
+                    Reason("tampering", f"it exchanged {name} of the judge's worker"))
             for path in answer["reading"]:
                 judgement.reasons.add(Reason("reads-the-task", f"it opened {path}"))
             if not judgement.reasons:
@@ -249,8 +253,11 @@ def _run(judgement: Judgement, reference: Any, hidden: List[str]) -> None:
                 "time", f"it had not ended after {settings.limits.seconds:g} s, {case_text}"))
         except Closed:
             how = process.how_it_ended()
-            if not process.refused:
-                last = process.heard().strip().splitlines()
+            last = process.heard().strip().splitlines()
+            if how == f"exit status {SEAL_BROKEN}":
+                judgement.reasons.add(Reason("tampering", f"{case_text}: " + next(
+                    (line for line in reversed(last) if "sealed" in line), how)))
+            elif not process.refused:
                 judgement.reasons.add(Reason(
                     "crash", f"its process ended, {case_text}: {how}" +
                     ("\n" + "\n".join(last[-4:]) if last else "")))

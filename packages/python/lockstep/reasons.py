@@ -9,6 +9,7 @@ CODES: Dict[str, str] = {
     "compile": "the candidate does not compile",
     "load": "the candidate cannot be loaded, or has no such kernel or function",
     "forbidden-call": "a system call that the isolation refuses: files, processes, network",
+    "tampering": "an attempt to change the checks, the findings or the judge's own code",
     "reads-the-task": "the candidate opened the file of the task or of the reference",
     "library": "a library or operator that is machine code, so that nothing checks it",
     "time": "the candidate did not end in time",

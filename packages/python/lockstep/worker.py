@@ -9,10 +9,12 @@ import ctypes
 import gc
 import importlib.util
 import os
+import secrets
 import socket
 import sys
 import traceback
-from typing import Any, Dict, List
+import types
+from typing import Any, Dict, Iterator, List, Tuple
 
 import numpy as np
 
@@ -74,6 +76,17 @@ class _Simulator:
 
     def reset_counters(self) -> None:
         self._library.lockstepResetCounters()
+
+    @contextlib.contextmanager
+    def sealed(self) -> Iterator[None]:
+        """While the candidate's code runs: what changes checks, findings or the record of
+        operations ends the process (SEAL_BROKEN)."""
+        key = secrets.randbits(63) + 1
+        self._library.lockstepSeal(ctypes.c_uint64(key))
+        try:
+            yield
+        finally:
+            self._library.lockstepUnseal(ctypes.c_uint64(key))
 
     def counters(self) -> Dict[str, int]:
         read = _Counters(size=ctypes.sizeof(_Counters))
@@ -150,6 +163,32 @@ class _PythonCandidate:
         return {}
 
 
+def _code() -> Dict[Tuple[str, ...], Any]:
+    """What the functions and classes of this package are made of, by name."""
+    parts: Dict[Tuple[str, ...], Any] = {}
+
+    def add(name: Tuple[str, ...], value: Any) -> None:
+        if isinstance(value, (types.FunctionType, type, classmethod, staticmethod, property)):
+            parts[name] = value
+            parts[(*name, "code")] = getattr(value, "__code__", None)
+
+    for name, module in list(sys.modules.items()):
+        if name != "__main__" and name.partition(".")[0] != "lockstep":
+            continue
+        for key, value in list(vars(module).items()):
+            add((name, key), value)
+            if isinstance(value, type):
+                for part, inside in list(vars(value).items()):
+                    add((name, key, part), inside)
+    return parts
+
+
+def _exchanged(before: Dict[Tuple[str, ...], Any]) -> List[str]:
+    """The names in `before` that are something else now."""
+    now = _code()
+    return sorted({".".join(n[:3]) for n, value in before.items() if now.get(n) is not value})
+
+
 _CANDIDATES = {"kernel": _KernelCandidate, "host": _HostCandidate, "python": _PythonCandidate}
 
 
@@ -164,6 +203,7 @@ class Worker:
         self.memories: Dict[str, Memory] = {}
         self.hidden: List[str] = []
         self.seen_reading: List[str] = []
+        self.code: Dict[Tuple[str, ...], Any] = {}
 
     def confine(self) -> None:
         from lockstep.system_calls import confine
@@ -182,8 +222,9 @@ class Worker:
         self.hidden = what["hidden"]
         if what["kind"] == "python":
             sys.addaudithook(self._audit)
+        self.code = _code()
         try:
-            with contextlib.redirect_stdout(sys.stderr):
+            with contextlib.redirect_stdout(sys.stderr), self.simulator.sealed():
                 self.candidate = _CANDIDATES[what["kind"]](what)
         except BaseException as error:
             return {"error": _say(error), **self._heard()}
@@ -191,7 +232,7 @@ class Worker:
 
     def _heard(self) -> Dict[str, Any]:
         return {"findings": [f.raw for f in session.take_findings(wait=False)],
-                "reading": self.seen_reading}
+                "reading": self.seen_reading, "exchanged": _exchanged(self.code)}
 
     def _place(self, arrays: List[Dict[str, Any]], blocks: List[bytes]) -> Dict[str, Array]:
         """Fills the case's memory; on its first call, allocates it."""
@@ -234,7 +275,7 @@ class Worker:
         error = ""
         self.simulator.watch(True)
         try:
-            with contextlib.redirect_stdout(sys.stderr):
+            with contextlib.redirect_stdout(sys.stderr), self.simulator.sealed():
                 self.candidate.call(arguments, what, self.stream)
         except CudaError as failure:
             error = _say(failure)
@@ -259,6 +300,7 @@ class Worker:
         session.clear_error()
         answer = {
             "error": error, "findings": findings, "reading": self.seen_reading,
+            "exchanged": _exchanged(self.code),
             "outputs": outputs, "objects": alive_now - alive,
             "kept": [n for n, v in self.candidate.state().items() if v != state[n]],
             "operations": [{"kind": _KINDS.get(o.kind, "other"),

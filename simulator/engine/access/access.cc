@@ -36,10 +36,10 @@ bool report_unwritten_change(Warp& w, const Request& r, Space space, LaneMask la
   first_time(w, check::Kind::kUninitialised, r.pc);
   check::Finding f = access_finding(w, r, space, lanes, check::Kind::kUninitialised);
   f.where = "the memory it changes was never written";
-  const memory::Allocation* a =
-      space == Space::kShared ? nullptr : w.block->worker->memory->find(f.access.address);
-  if (a != nullptr)
-    f.where += ": " + std::to_string(f.access.address - a->begin) + " bytes into " + describe(*a);
+  if (const std::string inside =
+          describe_inside(w, space, f.access.address, r.size <= 16 ? r.size : 0);
+      !inside.empty())
+    f.where += ": " + inside;
   return !report_unless_suppressed(w, std::move(f));
 }
 

@@ -8,6 +8,7 @@
 
 #include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/shared_place.h"
 #include "simulator/engine/state/worker.h"
 
 namespace lockstep::engine {
@@ -230,7 +231,7 @@ void note_unwritten_store(Warp& w, const Request& r) {
     f.access.size = r.size;
     f.access.is_write = true;
     f.space = "global";
-    f.detail = origin_of(*b.program, *r.invalid_word);
+    f.detail = origin_of(w, *r.invalid_word, i);
     stores.push_back({address, r.size, std::move(f)});
   }
 }
@@ -300,6 +301,25 @@ std::string describe_range(const std::vector<Range>& ranges, std::uint32_t addre
   }
   if (above) return bytes(above->begin - address) + " before the start of " + text(*above);
   return "the kernel has no variable there";
+}
+
+std::string describe_inside(Warp& w, isa::Space space, std::uint64_t address, std::uint32_t width) {
+  const bool shared = space == isa::Space::kShared || space == isa::Space::kSharedCluster;
+  SharedPlace place;
+  if ((shared || space == isa::Space::kGeneric) && shared_place(w, space, address, place)) {
+    const Range* const range =
+        shared_range(*w.block->launch, place.offset, std::uint64_t{place.offset} + 1);
+    if (range == nullptr) return {};
+    const std::uint32_t offset = place.offset - range->begin;
+    std::string text = bytes(offset) + " into '" + range->name + "'";
+    if (width > 0 && offset % width == 0)
+      text += " (element " + std::to_string(offset / width) + ", of " + bytes(width) + ")";
+    return text;
+  }
+  const memory::DeviceMemory& memory = *w.block->worker->memory;
+  if (shared || !memory.in_window(address)) return {};
+  const memory::Allocation* const a = memory.find(address);
+  return a == nullptr ? std::string() : bytes(address - a->begin) + " into " + describe(*a);
 }
 
 }  // namespace lockstep::engine

@@ -63,5 +63,9 @@ void note_unwritten_store(Warp& w, const Request& r);
 std::string describe(const memory::DeviceMemory& memory, std::uint64_t address, std::uint32_t size);
 std::string describe_range(const std::vector<Range>& ranges, std::uint32_t address,
                            std::uint32_t size);
+// Where an address lies: "36 bytes into 's' (element 9, of 4 bytes)" of shared memory, where
+// `width` is an element's, and "36 bytes into 'y' (4096 bytes, cudaMalloc #3)" of global memory.
+// Empty where nothing is known to be there.
+std::string describe_inside(Warp& w, isa::Space space, std::uint64_t address, std::uint32_t width);
 
 }  // namespace lockstep::engine

@@ -49,6 +49,38 @@ bool unassigned(const Program& program, const Validity::Word& word) {
          program.transfers[word.pc] != ValidityTransfer::kLoad;
 }
 
+// The generic address that the lane's value was read from; 0: not known.
+std::uint64_t address_read(const Warp& w, const Validity::Word& word, int lane) {
+  if (word.kind != check::Kind::kUninitialised) return 0;
+  for (std::int32_t i = w.control->frame; i >= 0; i = w.control->frames[i].caller) {
+    const Frame& frame = w.control->frames[i];
+    if (!frame.validity) continue;
+    for (const Validity::Load& load : frame.validity->loads) {
+      if (load.pc == word.pc && (load.lanes >> lane & 1) != 0)
+        return load.address[static_cast<std::size_t>(lane)];
+    }
+  }
+  return 0;
+}
+
+void keep_address(Validity& validity, std::uint32_t pc, int lane, std::uint64_t address) {
+  auto& loads = validity.loads;
+  auto it = std::find_if(loads.begin(), loads.end(), [&](const auto& l) { return l.pc == pc; });
+  if (it == loads.end()) it = loads.insert(loads.end(), Validity::Load{pc, 0, {}});
+  it->lanes = (it->lanes & ~(1u << lane)) | LaneMask{address != 0} << lane;
+  it->address[static_cast<std::size_t>(lane)] = address;
+}
+
+// ", 36 bytes into 's' (element 9, of 4 bytes)" of the memory that the lane's value was read from.
+// Empty where it is not known.
+std::string place_read(Warp& w, const Validity::Word& word, int lane) {
+  const std::uint64_t address = address_read(w, word, lane);
+  const std::string inside = address == 0 ? std::string()
+                                          : describe_inside(w, isa::Space::kGeneric, address,
+                                                            w.block->program->ops[word.pc].width);
+  return inside.empty() ? inside : ", " + inside;
+}
+
 // False: the launch ends. Where it goes on, the value has been reported and counts as written
 // from here: everything computed from it would be reported again.
 bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word, const char* use) {
@@ -83,7 +115,7 @@ bool report_use(Warp& w, std::uint32_t pc, LaneMask lanes, Validity::Word& word,
     f.detail = "shuffled at " + from.to_string();
   } else {
     f.where = std::string(use) + " was never written";
-    f.detail = loaded ? "read at " + from.to_string()
+    f.detail = loaded ? "read at " + from.to_string() + place_read(w, met, std::countr_zero(lanes))
                       : "the register is read before anything was assigned to it on this path";
   }
   if (is_known_in_library(*w.block->launch, f)) {
@@ -163,14 +195,29 @@ LaneMask lanes_that_read(Warp& w, const Frame& frame, const Op& op, ValidityTran
 
 }  // namespace
 
-std::string origin_of(const Program& program, const Validity::Word& word) {
+std::string origin_of(Warp& w, const Validity::Word& word, int lane) {
+  const Program& program = *w.block->program;
   const std::string from = site_of(program, origin_pc(word)).to_string();
   if (word.kind == check::Kind::kInactiveLane)
     return "The value was shuffled from a lane that did not take part, at " + from;
   if (unassigned(program, word))
     return "The value is that of a register which is read before anything was assigned to it on "
            "this path";
-  return "The value was never written; it was read at " + from;
+  return "The value was never written; it was read at " + from + place_read(w, word, lane);
+}
+
+void keep_addresses(Warp& w, const Request& r, LaneMask lanes) {
+  Frame& frame = w.control->frames[w.control->frame];
+  if (!frame.validity) return;
+  const Block& b = *w.block;
+  const auto shared = reinterpret_cast<std::uintptr_t>(b.shared.bytes.get());
+  each(lanes, [&](int l) {
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(r.host[l]) - shared;
+    const std::uint64_t address = offset < b.shared.size ? b.launch->shared_window + offset
+                                  : b.worker->memory->in_window(r.address[l]) ? r.address[l]
+                                                                              : 0;
+    keep_address(*frame.validity, r.pc, l, address);
+  });
 }
 
 void begin_tracking(Warp& w) {
@@ -288,7 +335,7 @@ void keep_origins(Warp& w, const Request& r) {
     const auto first = reinterpret_cast<std::uintptr_t>(r.host[i]);
     for (std::uintptr_t word = first / 4; word <= (first + r.size - 1) / 4; ++word) {
       if (r.derived >> i & 1) {
-        words[word] = r.invalid_word->pc;
+        words[word] = {r.invalid_word->pc, address_read(w, *r.invalid_word, i)};
       } else {
         words.erase(word);
       }
@@ -312,7 +359,9 @@ void take_origins(Warp& w, Slot slot, const Request& r, LaneMask lanes, std::uin
     const auto known = words.find(reinterpret_cast<std::uintptr_t>(r.host[i] + offset) / 4);
     if (known == words.end()) return;
     mark->derived |= 1u << i;
-    mark->pc = known->second;
+    mark->pc = known->second.pc;
+    keep_address(*w.control->frames[w.control->frame].validity, known->second.pc, i,
+                 known->second.address);
   });
 }
 
@@ -327,7 +376,7 @@ bool check_copied_out(Warp& w, std::uint32_t pc, int lane, std::uint32_t offset,
     if (known == b.derived_words.end()) continue;
     Validity::Word word;
     word.invalid = word.derived = 1u << lane;
-    word.pc = known->second;
+    word.pc = known->second.pc;
     return report_use(w, pc, word.invalid, word, "what the value copied was computed from");
   }
   return true;

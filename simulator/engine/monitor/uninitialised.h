@@ -50,8 +50,11 @@ void take_origins(Warp& w, Slot slot, const Request& r, LaneMask lanes, std::uin
 // computed value there, and everybody sees it now. False: a finding ends the launch.
 bool check_copied_out(Warp& w, std::uint32_t pc, int lane, std::uint32_t offset,
                       std::uint16_t unwritten);
-// Where such a value came from, in a sentence.
-std::string origin_of(const Program& program, const Validity::Word& word);
+// Where such a value of the lane came from, in a sentence.
+std::string origin_of(Warp& w, const Validity::Word& word, int lane);
+// Remembers where `lanes` have read what nobody has written, in global memory and in shared memory
+// of their own block. After the registers were marked.
+void keep_addresses(Warp& w, const Request& r, LaneMask lanes);
 // Lanes of `mask` whose value at `slot` was never written.
 LaneMask invalid_lanes(const Warp& w, const Frame& frame, Slot slot, LaneMask mask);
 // The operation that a mark comes from. A mark of Kind::kAsyncOrder says which execution of it

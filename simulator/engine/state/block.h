@@ -66,8 +66,13 @@ struct Block {
   std::unique_ptr<AsyncState>
       async;  // of asynchronous copies and mbarrier objects; none until the first
   // Words of shared and local memory that hold what was computed from a value that nobody wrote: by
-  // their host addresses over 4, the operation that met that value (monitor/uninitialised.h).
-  std::unordered_map<std::uintptr_t, std::uint32_t> derived_words;
+  // their host addresses over 4, the operation that met that value (monitor/uninitialised.h), and
+  // the generic address that it read; 0: not known.
+  struct DerivedFrom {
+    std::uint32_t pc = 0;
+    std::uint64_t address = 0;
+  };
+  std::unordered_map<std::uintptr_t, DerivedFrom> derived_words;
   std::vector<check::GlobalCell> cells;  // of shared memory, when Launch::shared_cells
   // What arrivals at the open phase of the cluster's barrier release: to other blocks, and to their
   // own alone.

@@ -60,6 +60,14 @@ struct Validity {
   std::vector<std::uint32_t> marked;  // indices of words that have had an invalid lane: few of
                                       // many, and each block begins with none
   using Bits = std::array<std::uint64_t, kWarpSize>;
+  // Where each lane last read memory that nobody has written, by the operation at `pc`: generic
+  // addresses.
+  struct Load {
+    std::uint32_t pc = 0;
+    LaneMask lanes = 0;
+    std::array<std::uint64_t, kWarpSize> address{};
+  };
+  std::vector<Load> loads;
   std::unordered_map<std::uint32_t, Bits> bits;  // of words that are meant in part, by index
 
   void mark(Word& word) {
@@ -71,6 +79,7 @@ struct Validity {
     for (const std::uint32_t i : marked) words[i] = Word{};
     marked.clear();
     bits.clear();
+    loads.clear();
   }
   // Of an invalid lane, the bits of its value that are meant.
   std::uint64_t unwritten_bits(const Word& word, int lane) const;

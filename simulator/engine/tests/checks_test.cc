@@ -209,6 +209,39 @@ TEST(Initialisation, SharedAndLocalMemoryBeginUnwritten) {
       "  st.local.u32 [stack], %r1;\n  ld.local.u32 %r5, [stack];\n  add.u32 %r5, %r5, 1;\n  "
       "st.global.u32 [%rd6], %r5;");
 }
+// The last element that the thread read there, by the load's address and width.
+TEST(Initialisation, TheUnwrittenVariableIsNamedWithItsElement) {
+  const auto used = [](const std::string& load) {
+    Case c;
+    return text(
+        c.run("  setp.lt.u32 %p1, %r1, 9;\n  @%p1 st.shared.u32 [%r2], %r1;\n"
+              "  @%p1 st.global.u32 [%rd6], %r1;\n" +
+              load + "  add.u32 %r5, %r5, 1;\n  st.global.u32 [%rd5], %r5;"));
+  };
+  EXPECT_THAT(used("  ld.shared.u32 %r5, [%r2];\n"),
+              HasSubstr(", 36 bytes into 's' (element 9, of 4 bytes)"));
+  // A generic address, and one element of a vector.
+  EXPECT_THAT(used("  mov.u32 %r6, s;\n  add.u32 %r6, %r6, 64;\n  ld.shared.v2.u32 {%r6, %r5}, "
+                   "[%r6];\n"),
+              HasSubstr(", 64 bytes into 's' (element 16, of 4 bytes)"));
+  EXPECT_THAT(used("  cvt.u64.u32 %rd9, %r2;\n  cvta.shared.u64 %rd9, %rd9;\n  ld.u32 %r5, "
+                   "[%rd9];\n"),
+              HasSubstr(", 36 bytes into 's' (element 9, of 4 bytes)"));
+  EXPECT_THAT(used("  ld.global.u32 %r5, [%rd6];\n"),
+              HasSubstr(", 36 bytes into 'y' (128 bytes, cudaMalloc #"));
+  EXPECT_THAT(used("  ld.local.u32 %r5, [stack];\n"), Not(HasSubstr("bytes into")));
+  // What went through shared memory is of another thread's load.
+  EXPECT_THAT(used("  ld.global.u32 %r5, [%rd6];\n  add.u32 %r5, %r5, 1;\n  mov.u32 %r6, s;\n"
+                   "  add.u32 %r6, %r6, 40;\n  setp.eq.u32 %p2, %r1, 12;\n"
+                   "  @%p2 st.shared.u32 [%r6], %r5;\n  bar.warp.sync -1;\n"
+                   "  ld.shared.u32 %r5, [%r6];\n"),
+              HasSubstr(", 48 bytes into 'y' (128 bytes, cudaMalloc #"));
+}
+TEST(Initialisation, AnAtomicOnUnwrittenSharedMemoryNamesItsElement) {
+  Case c;
+  expect(c.run("  add.u32 %r2, %r2, 8;\n  atom.shared.add.u32 %r5, [%r2], 1;"),
+         Kind::kUninitialised, 1, 0, "never written: 8 bytes into 's' (element 2, of 4 bytes)");
+}
 TEST(Initialisation, ARegisterReadBeforeItIsWritten) {
   Case c;
   expect(c.run("  add.u32 %r5, %r9, 1;\n  st.global.u32 [%rd6], %r5;"), Kind::kUninitialised, 1, 0,

@@ -1,5 +1,9 @@
 // The functions of simulator/extension.h.
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -17,6 +21,19 @@ using lockstep::runtime::thread_state;
 
 namespace {
 
+std::atomic<std::uint64_t> g_seal{0};  // 0: open
+
+// The program that has sealed the extension runs code that it does not trust, and that calls it.
+[[noreturn]] void break_seal(const char* function) {
+  std::fprintf(stderr, "lockstep: %s was called while the extension was sealed\n", function);
+  std::fflush(stderr);
+  _exit(LOCKSTEP_EXIT_SEAL_BROKEN);
+}
+
+void require_open(const char* function) {
+  if (g_seal.load() != 0) break_seal(function);
+}
+
 // Runs `body` on the current device under the lock; `otherwise` when no simulated GPU could be
 // started. What streams have to do is executed before, unless !finishes.
 template <class T, class Body>
@@ -32,9 +49,22 @@ T with_device(T otherwise, Body&& body, bool finishes = true) {
 
 extern "C" {
 
+int lockstepSeal(uint64_t key) {
+  std::uint64_t open = 0;
+  if (key == 0) return -1;
+  if (!g_seal.compare_exchange_strong(open, key)) break_seal(__func__);
+  return 0;
+}
+
+int lockstepUnseal(uint64_t key) {
+  if (key == 0 || !g_seal.compare_exchange_strong(key, 0)) break_seal(__func__);
+  return 0;
+}
+
 int lockstepExtensionVersion() { return LOCKSTEP_EXTENSION_VERSION; }
 
 int lockstepNameBuffer(void* begin, size_t bytes, const char* name) {
+  require_open(__func__);
   return with_device(-1, [&](Runtime& r, Device&) {
     return r.memory->name_buffer(reinterpret_cast<lockstep::memory::Address>(begin), bytes,
                                  name == nullptr ? "" : name)
@@ -44,6 +74,7 @@ int lockstepNameBuffer(void* begin, size_t bytes, const char* name) {
 }
 
 int lockstepMarkUnwritten(void* begin, size_t bytes) {
+  require_open(__func__);
   return with_device(-1, [&](Runtime& r, Device&) {
     const auto address = reinterpret_cast<lockstep::memory::Address>(begin);
     const lockstep::memory::Allocation* a = r.memory->find(address);
@@ -54,6 +85,7 @@ int lockstepMarkUnwritten(void* begin, size_t bytes) {
 }
 
 char* lockstepTakeFindings() {
+  require_open(__func__);
   Runtime& runtime = Runtime::get();
   with_device(0, [](Runtime&, Device&) { return 0; });
   runtime.record.taken();
@@ -62,6 +94,7 @@ char* lockstepTakeFindings() {
 }
 
 int lockstepClearError() {
+  require_open(__func__);
   return with_device(-1, [](Runtime& r, Device&) {
     for (Device& d : r.devices) d.error = cudaSuccess;
     thread_state().last_error = cudaSuccess;
@@ -70,6 +103,7 @@ int lockstepClearError() {
 }
 
 int lockstepResetCounters() {
+  require_open(__func__);
   return with_device(-1, [](Runtime&, Device& d) {
     d.counters = {};
     d.launches = 0;
@@ -111,6 +145,7 @@ int lockstepReadCounters(lockstepCounters* result) {
 }
 
 int lockstepWatchOperations(int on) {
+  require_open(__func__);
   Runtime::get().operations.watch(on != 0);
   return 0;
 }
@@ -120,6 +155,7 @@ size_t lockstepReadOperations(lockstepOperation* operations, size_t room) {
 }
 
 int lockstepBeforeCalls(void (*before)(void* data), void* data) {
+  require_open(__func__);
   lockstep::runtime::ThreadState& thread = thread_state();
   thread.before_calls = before;
   thread.before_calls_data = data;
@@ -132,6 +168,7 @@ size_t lockstepUnderWay() {
 }
 
 int lockstepSetError(int error) {
+  require_open(__func__);
   thread_state().call_error = static_cast<cudaError_t>(error);
   return 0;
 }
@@ -154,6 +191,7 @@ size_t lockstepReadLimits(lockstepLimit* limits, size_t room) {
 }
 
 int lockstepSetLimitsAside(int aside) {
+  require_open(__func__);
   return with_device(-1, [&](Runtime& r, Device&) {
     if (aside != 0) r.limits_set.clear();
     r.limits_are_aside = aside != 0;
@@ -169,6 +207,7 @@ int lockstepSetLimitsAside(int aside) {
 }
 
 int lockstepSetProperty(int attribute, int value) {
+  require_open(__func__);
   return with_device(-1, [&](Runtime& r, Device&) {
     if (attribute < 0) {
       r.changed_properties.clear();
@@ -180,6 +219,7 @@ int lockstepSetProperty(int attribute, int value) {
 }
 
 int lockstepSampleBlocks(uint64_t blocks) {
+  require_open(__func__);
   return with_device(-1, [&](Runtime& r, Device&) {
     r.sampled_blocks = blocks;
     return 0;
@@ -187,6 +227,7 @@ int lockstepSampleBlocks(uint64_t blocks) {
 }
 
 int lockstepSetSchedule(uint64_t seed) {
+  require_open(__func__);
   return with_device(-1, [&](Runtime& r, Device&) {
     r.settings.schedule = seed;
     r.random.seed(seed);
@@ -195,6 +236,7 @@ int lockstepSetSchedule(uint64_t seed) {
 }
 
 uint32_t lockstepSetChecks(uint32_t checks) {
+  require_open(__func__);
   return with_device(uint32_t{0},
                      [&](Runtime& r, Device&) { return std::exchange(r.settings.checks, checks); });
 }
@@ -205,6 +247,9 @@ int lockstepBeginPart() {
   });
 }
 
-int lockstepSetQuiet(int quiet) { return Runtime::get().findings.set_quiet(quiet != 0) ? 1 : 0; }
+int lockstepSetQuiet(int quiet) {
+  require_open(__func__);
+  return Runtime::get().findings.set_quiet(quiet != 0) ? 1 : 0;
+}
 
 }  // extern "C"

@@ -118,15 +118,32 @@ TEST(Exports, TheDropInExportsTheListAndTheExtension) {
     ASSERT_NE(it, ours.functions.end()) << name;
     EXPECT_EQ(it->second, "libcudart.so.13") << name;
   }
-  const std::set<std::string> extension = {
-      "lockstepExtensionVersion", "lockstepMarkUnwritten",    "lockstepNameBuffer",
-      "lockstepTakeFindings",     "lockstepClearError",       "lockstepResetCounters",
-      "lockstepReadCounters",     "lockstepSetSchedule",      "lockstepSetChecks",
-      "lockstepSetQuiet",         "lockstepWatchOperations",  "lockstepReadOperations",
-      "lockstepUnsupportedCall",  "lockstepDriverEntryPoint", "lockstepUnsupportedDriverCall",
-      "lockstepBeginPart",        "lockstepBeforeCalls",      "lockstepUnderWay",
-      "lockstepSampleBlocks",     "lockstepSetError",         "lockstepLiveObjects",
-      "lockstepReadLimits",       "lockstepSetLimitsAside",   "lockstepSetProperty"};
+  const std::set<std::string> extension = {"lockstepExtensionVersion",
+                                           "lockstepMarkUnwritten",
+                                           "lockstepNameBuffer",
+                                           "lockstepTakeFindings",
+                                           "lockstepClearError",
+                                           "lockstepResetCounters",
+                                           "lockstepReadCounters",
+                                           "lockstepSetSchedule",
+                                           "lockstepSetChecks",
+                                           "lockstepSetQuiet",
+                                           "lockstepWatchOperations",
+                                           "lockstepReadOperations",
+                                           "lockstepUnsupportedCall",
+                                           "lockstepDriverEntryPoint",
+                                           "lockstepUnsupportedDriverCall",
+                                           "lockstepBeginPart",
+                                           "lockstepBeforeCalls",
+                                           "lockstepUnderWay",
+                                           "lockstepSampleBlocks",
+                                           "lockstepSetError",
+                                           "lockstepLiveObjects",
+                                           "lockstepReadLimits",
+                                           "lockstepSetLimitsAside",
+                                           "lockstepSetProperty",
+                                           "lockstepSeal",
+                                           "lockstepUnseal"};
   std::set<std::string> others;
   for (const auto& [name, node] : ours.functions) {
     if (list.count(name) != 0) continue;

@@ -45,6 +45,36 @@ CUDA_TEST(Extension, HasAVersion) {
             LOCKSTEP_EXTENSION_VERSION);
 }
 
+// Code that the program does not trust can neither change what is checked nor take the findings.
+CUDA_TEST(Extension, SealedItEndsTheProcessThatChangesSomething) {
+  const auto seal = extension<lockstepSeal_t>("lockstepSeal");
+  const auto unseal = extension<lockstepUnseal_t>("lockstepUnseal");
+  EXPECT_EQ(seal(0), -1);
+  const auto broken_by = [&](void (*act)(), const char* function) {
+    EXPECT_EXIT((seal(7), act()), ::testing::ExitedWithCode(LOCKSTEP_EXIT_SEAL_BROKEN),
+                std::string(function) + " was called while the extension was sealed");
+  };
+  broken_by([] { extension<lockstepSetChecks_t>("lockstepSetChecks")(0); }, "lockstepSetChecks");
+  broken_by([] { extension<lockstepTakeFindings_t>("lockstepTakeFindings")(); },
+            "lockstepTakeFindings");
+  broken_by([] { extension<lockstepClearError_t>("lockstepClearError")(); }, "lockstepClearError");
+  broken_by([] { extension<lockstepSetSchedule_t>("lockstepSetSchedule")(1); },
+            "lockstepSetSchedule");
+  broken_by([] { extension<lockstepWatchOperations_t>("lockstepWatchOperations")(0); },
+            "lockstepWatchOperations");
+  broken_by([] { extension<lockstepMarkUnwritten_t>("lockstepMarkUnwritten")(nullptr, 0); },
+            "lockstepMarkUnwritten");
+  broken_by([] { extension<lockstepNameBuffer_t>("lockstepNameBuffer")(nullptr, 0, ""); },
+            "lockstepNameBuffer");
+  broken_by([] { extension<lockstepSeal_t>("lockstepSeal")(8); }, "lockstepSeal");
+  broken_by([] { extension<lockstepUnseal_t>("lockstepUnseal")(8); }, "lockstepUnseal");
+  EXPECT_EQ(seal(7), 0);
+  extension<lockstepReadOperations_t>("lockstepReadOperations")(nullptr, 0);
+  EXPECT_EQ(unseal(7), 0);
+  take();
+  EXPECT_EXIT(unseal(7), ::testing::ExitedWithCode(LOCKSTEP_EXIT_SEAL_BROKEN), "lockstepUnseal");
+}
+
 CUDA_TEST(Extension, AFindingNamesTheAccessAndTheAllocation) {
   quiet();
   int* p = device_ints(10);

@@ -293,6 +293,7 @@ void run_atomic_at(Warp& w, const Op& op, Request& r, LaneMask mask) {
   if (r.unwritten != 0 && op.dst != kNoSlot && op.as<AtomicFields>().what() == AtomOp::kExch) {
     begin_tracking(w);
     mark_register(w, op.dst, r.unwritten, mask, w.pc - 1);
+    keep_addresses(w, r, r.unwritten & mask);
   }
   strong_access(w);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "simulator/check/global_rows.h"
 #include "simulator/check/region_lock.h"
@@ -77,6 +78,7 @@ void extend_lanes_in(std::byte* d, const Request& r, LaneMask mask, int offset, 
 __attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Request& r,
                                               LaneMask mask) {
   begin_tracking(w);
+  bool kept = false;
   for (int e = 0; e < op.elements; ++e) {
     const Slot slot = data_slot(w, op, e, op.dst);
     if (slot == kNoSlot) continue;
@@ -98,6 +100,7 @@ __attribute__((noinline)) void note_unwritten(Warp& w, const Op& op, const Reque
       }
     });
     mark_register(w, slot, invalid, mask, w.pc - 1, check::Kind::kUninitialised, nullptr, bits);
+    if (!std::exchange(kept, true)) keep_addresses(w, r, r.unwritten & mask);
     take_origins(w, slot, r, invalid, static_cast<std::uint32_t>(e) * op.width);
   }
 }
