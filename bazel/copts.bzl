@@ -15,6 +15,11 @@ QUICK_NVCC_COPTS = [
     "-D_CG_LIMIT_INCLUDED_DEPENDENCIES",
 ]
 
+# Copies to several blocks of a cluster in code for .target sm_90, which every later GPU runs too:
+# of some of those ptxas says that they are slower there. What a device computes is all that
+# matters here, and code for sm_90a would be of that one alone.
+MULTICAST_NVCC_COPTS = ["-Xptxas=--suppress-async-bulk-multicast-advisory-warning"]
+
 # What computes, whatever the compilation mode: -O1 takes a third less to compile than -O2, and
 # where the time goes it is as quick (the loops that run warps have more, below). Assertions stay.
 # (-c dbg adds debug information, which would cost everybody a sixth of the compile time.) A

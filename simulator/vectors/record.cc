@@ -1,13 +1,16 @@
 // Executes every form of the table on the GPU of this machine and writes what came out.
 //
 //   record [--matrices [--whole=FILE]] [--ptxas=PATH] [--keep=RECORDING]
-//     [--write-modules=DIRECTORY] [OUTPUT]
+//     [--write-modules=DIRECTORY [--target=sm_NN]] [OUTPUT]
 //
 // The recording goes to golden/instructions/. With --matrices it is that of the matrix
 // instructions; --whole: the output of the first tiles as it is besides, to find out about a
 // difference. --keep: what that recording has of instructions stays, and those alone are executed
 // that it lacks. Without --ptxas the driver compiles. With --write-modules nothing runs: the PTX of
 // all modules is written there instead.
+//
+// The instructions are those that the GPU's compute capability has: 9.0, or one of Blackwell's,
+// 10.0, 10.3, 11.0 and 12.0. The matrix instructions are those of 9.0 alone.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -31,6 +34,7 @@ using lockstep::vectors::kBlock;
 using lockstep::vectors::kThreads;
 using lockstep::vectors::MatrixForm;
 using lockstep::vectors::VectorForm;
+using lockstep::vectors::VectorTarget;
 
 // Kernels a module: compilation takes more than proportional time beyond.
 constexpr std::size_t kPerModule = 200;
@@ -43,18 +47,31 @@ void must(cudaError_t error, const std::string& what) {
   std::exit(1);
 }
 
-std::string describe_device() {
+cudaDeviceProp properties_of_device() {
   cudaDeviceProp p;
   must(cudaGetDeviceProperties(&p, 0), "no GPU");
+  return p;
+}
+
+// What this GPU's instructions are compiled for.
+VectorTarget target_of_device(bool matrices) {
+  const cudaDeviceProp p = properties_of_device();
+  const int number = 10 * p.major + p.minor;
+  if (number == 90) return {};
+  if (!matrices && (number == 100 || number == 103 || number == 110 || number == 120))
+    return {number, 'a'};
+  std::fprintf(stderr, "record: there are no kernels for compute capability %d.%d\n", p.major,
+               p.minor);
+  std::exit(1);
+}
+
+std::string describe_device() {
+  const cudaDeviceProp p = properties_of_device();
   int driver = 0;
   must(cudaDriverGetVersion(&driver), "no driver");
-  if (p.major != 9 || p.minor != 0) {
-    std::fprintf(stderr, "record: the kernels are for compute capability 9.0, this GPU has %d.%d\n",
-                 p.major, p.minor);
-    std::exit(1);
-  }
-  return std::string(p.name) + ", compute capability 9.0, driver for CUDA " +
-         std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+  return std::string(p.name) + ", compute capability " + std::to_string(p.major) + "." +
+         std::to_string(p.minor) + ", driver for CUDA " + std::to_string(driver / 1000) + "." +
+         std::to_string(driver % 1000 / 10);
 }
 
 lockstep::vectors::RecordedForm run(const VectorForm& form, cudaLibrary_t library, void* in,
@@ -100,11 +117,17 @@ lockstep::vectors::RecordedForm run(const MatrixForm& form, cudaLibrary_t librar
           lockstep::vectors::tile_digests(form, outputs)};
 }
 
-std::string text_of(std::span<const VectorForm> forms) {
-  return lockstep::vectors::module_text(forms);
+std::string text_of(std::span<const VectorForm> forms, VectorTarget target) {
+  return lockstep::vectors::module_text(forms, target);
 }
-std::string text_of(std::span<const MatrixForm> forms) {
+std::string text_of(std::span<const MatrixForm> forms, VectorTarget) {
   return lockstep::vectors::matrix_module(forms);
+}
+std::string architecture_of(std::span<const VectorForm>, VectorTarget target) {
+  return target.name();
+}
+std::string architecture_of(std::span<const MatrixForm>, VectorTarget) {
+  return MatrixForm::kArchitecture;
 }
 
 // Forms in modules of which each is compiled by itself.
@@ -115,9 +138,9 @@ void each_module(const std::vector<Form>& forms, const Visit& visit) {
 }
 
 template <class Form>
-void write_modules(const std::vector<Form>& forms, const std::string& folder) {
+void write_modules(const std::vector<Form>& forms, VectorTarget target, const std::string& folder) {
   each_module(forms, [&](std::size_t n, std::span<const Form> part) {
-    std::ofstream(folder + "/" + std::to_string(n) + ".ptx") << text_of(part);
+    std::ofstream(folder + "/" + std::to_string(n) + ".ptx") << text_of(part, target);
   });
 }
 
@@ -125,12 +148,17 @@ void write_modules(const std::vector<Form>& forms, const std::string& folder) {
 // is already.
 template <class Form, class RunForm>
 void record(const std::vector<Form>& forms, const std::string& ptxas, const std::string& output,
-            lockstep::vectors::Recording recording, const RunForm& run_form) {
+            VectorTarget target, lockstep::vectors::Recording recording, const RunForm& run_form) {
+  if (target_of_device(false).number != target.number) {
+    std::fprintf(stderr, "record: what is kept is of another compute capability\n");
+    std::exit(1);
+  }
   const std::string device = describe_device();
   if (recording.device.empty()) recording.device = device;
   if (recording.device != device) recording.device += "; " + device;
   each_module(forms, [&](std::size_t n, std::span<const Form> part) {
-    const std::string code = lockstep::vectors::compiled(text_of(part), ptxas, Form::kArchitecture);
+    const std::string code =
+        lockstep::vectors::compiled(text_of(part, target), ptxas, architecture_of(part, target));
     cudaLibrary_t library;
     must(cudaLibraryLoadData(&library, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
          "module " + std::to_string(n));
@@ -146,6 +174,7 @@ void record(const std::vector<Form>& forms, const std::string& ptxas, const std:
 int main(int argc, char** argv) {
   std::string ptxas, modules, output, whole, kept;
   bool matrices = false;
+  VectorTarget written;
   for (int i = 1; i < argc; ++i) {
     const std::string a = argv[i];
     if (a == "--matrices")
@@ -158,12 +187,14 @@ int main(int argc, char** argv) {
       kept = a.substr(7);
     else if (a.rfind("--write-modules=", 0) == 0)
       modules = a.substr(16);
+    else if (std::sscanf(argv[i], "--target=sm_%d%c", &written.number, &written.suffix) > 0)
+      continue;
     else if (a.rfind("-", 0) != 0 && output.empty())
       output = a;
     else {
       std::fprintf(stderr,
                    "usage: record [--matrices [--whole=FILE]] [--ptxas=PATH] [--keep=RECORDING] "
-                   "[--write-modules=DIRECTORY] [OUTPUT]\n");
+                   "[--write-modules=DIRECTORY [--target=sm_NN]] [OUTPUT]\n");
       return 2;
     }
   }
@@ -172,13 +203,15 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (!modules.empty()) {
-    matrices ? write_modules(lockstep::vectors::matrix_forms(), modules)
-             : write_modules(lockstep::vectors::vector_forms(), modules);
+    matrices ? write_modules(lockstep::vectors::matrix_forms(), {}, modules)
+             : write_modules(lockstep::vectors::vector_forms(written), written, modules);
     return 0;
   }
   std::vector<VectorForm> forms;
   lockstep::vectors::Recording before;
-  if (!matrices) forms = lockstep::vectors::vector_forms();
+  // A recording that is kept is of 9.0, and where it has everything no GPU is needed.
+  const VectorTarget target = kept.empty() ? target_of_device(matrices) : VectorTarget();
+  if (!matrices) forms = lockstep::vectors::vector_forms(target);
   if (!kept.empty()) {
     const lockstep::vectors::Recording all = lockstep::vectors::read_recording(kept);
     before.device = all.device;
@@ -203,13 +236,13 @@ int main(int argc, char** argv) {
   if (matrices) {
     std::ofstream whole_file;
     if (!whole.empty()) whole_file.open(whole, std::ios::binary);
-    record(lockstep::vectors::matrix_forms(), ptxas, output, {},
+    record(lockstep::vectors::matrix_forms(), ptxas, output, target, {},
            [&](const MatrixForm& form, cudaLibrary_t library) {
              return run(form, library, in, out, whole.empty() ? nullptr : &whole_file);
            });
   } else {
     record(
-        forms, ptxas, output, std::move(before),
+        forms, ptxas, output, target, std::move(before),
         [&](const VectorForm& form, cudaLibrary_t library) { return run(form, library, in, out); });
   }
 }

@@ -67,8 +67,8 @@ bool reduces_at_a_barrier(const isa::Spelling& s) {
   return isa::category_of(op) == isa::Category::kBarrier && contains(s.text, ".red.");
 }
 
-bool exists_on_sm_90(const isa::Example& e) {
-  return e.spelling.form->row->sm <= 90 && e.spelling.form->row->suffix == 0;
+bool exists(const isa::Example& e, VectorTarget target) {
+  return isa::exists_on(*e.spelling.form->row, target.number, target.suffix);
 }
 
 // Scalar video instructions that ptxas 13.0 puts together from others so that a GPU gives something
@@ -102,14 +102,15 @@ bool belongs(const isa::Example& e) {
 // Of every row a few, from its beginning to its end, show that they do.
 constexpr std::size_t kHintedPerRow = 4;
 
-std::vector<const isa::Example*> hinted_representatives(const std::vector<isa::Example>& examples) {
+std::vector<const isa::Example*> hinted_representatives(const std::vector<isa::Example>& examples,
+                                                        VectorTarget target) {
   std::vector<const isa::Example*> chosen;
   for (std::size_t begin = 0, end; begin < examples.size(); begin = end) {
     const isa::Form* form = examples[begin].spelling.form;
     std::vector<const isa::Example*> of_row;
     for (end = begin; end < examples.size() && examples[end].spelling.form == form; ++end) {
       const isa::Example& e = examples[end];
-      if (touches_memory(form->row->opcode) && exists_on_sm_90(e) && !is_plain(e.spelling) &&
+      if (touches_memory(form->row->opcode) && exists(e, target) && !is_plain(e.spelling) &&
           reaches_its_own_bytes(e.spelling))
         of_row.push_back(&e);
     }
@@ -307,7 +308,7 @@ constexpr const char* kTables[] = {"0xEA", "0x96", "0xE8", "0xCA", "0xF0", "0xCC
 
 }  // namespace
 
-std::vector<VectorForm> vector_forms() {
+std::vector<VectorForm> vector_forms(VectorTarget target) {
   std::vector<VectorForm> forms;
   std::set<std::string> names;
   const auto add = [&](const isa::Example& e) {
@@ -319,9 +320,9 @@ std::vector<VectorForm> vector_forms() {
     KernelWriter(e).write(f);
   };
   const std::vector<isa::Example> examples = isa::all_examples();
-  const std::vector<const isa::Example*> hinted = hinted_representatives(examples);
+  const std::vector<const isa::Example*> hinted = hinted_representatives(examples, target);
   for (const isa::Example& example : examples) {
-    if (!exists_on_sm_90(example) || !belongs(example)) continue;
+    if (!exists(example, target) || !belongs(example)) continue;
     isa::Example e = example;
     if (e.spelling.form->row->opcode == Opcode::k_lop3) {
       const std::size_t at = e.text.find("0xEA");
@@ -337,10 +338,10 @@ std::vector<VectorForm> vector_forms() {
   return forms;
 }
 
-std::string module_text(std::span<const VectorForm> forms) {
-  std::string text =
-      ".version 9.0\n.target sm_90\n.address_size 64\n.global .align 32 .b8 memory[" +
-      std::to_string(kThreads * 32) + "];\n";
+std::string module_text(std::span<const VectorForm> forms, VectorTarget target) {
+  std::string text = ".version 9.0\n.target " + target.name() +
+                     "\n.address_size 64\n.global .align 32 .b8 memory[" +
+                     std::to_string(kThreads * 32) + "];\n";
   for (const VectorForm& f : forms) text += f.kernel;
   return text;
 }

@@ -35,8 +35,17 @@ struct Word {
   int operand = 0;                    // position in the instruction
 };
 
+// What the kernels are compiled for: sm_90, or sm_100a.
+struct VectorTarget {
+  int number = 90;
+  char suffix = 0;
+
+  std::string name() const {
+    return "sm_" + std::to_string(number) + (suffix == 0 ? "" : std::string(1, suffix));
+  }
+};
+
 struct VectorForm {
-  static constexpr const char* kArchitecture = "sm_90";
   std::string name;  // "add.rn.f32 r0, r8, r16;": the instruction, unique
   isa::Spelling spelling;
   std::string entry;   // name of the kernel
@@ -44,18 +53,18 @@ struct VectorForm {
   std::vector<Word> inputs, outputs;
 };
 
-// All forms that one thread, one warp or one block can execute on data alone and that exist on
-// sm_90: what computes, exchanges among lanes, reduces at a barrier, loads, stores and atomics. Of
+// All forms that one thread, one warp or one block can execute on data alone and that the target
+// has: what computes, exchanges among lanes, reduces at a barrier, loads, stores and atomics. Of
 // memory operations every plain spelling, and of each row a few of those that differ in cache
 // hints, scopes or memory order.
-std::vector<VectorForm> vector_forms();
+std::vector<VectorForm> vector_forms(VectorTarget target = {});
 
 // kThreads * inputs.size() words: special values crossed, then random ones. The same for every
 // call.
 std::vector<std::uint64_t> inputs_of(const VectorForm& form);
 
-// A module for sm_90 that holds the kernels of `forms`.
-std::string module_text(std::span<const VectorForm> forms);
+// A module for the target that holds the kernels of `forms`.
+std::string module_text(std::span<const VectorForm> forms, VectorTarget target = {});
 
 // FNV-1a over the words.
 std::uint64_t digest(std::span<const std::uint64_t> words);

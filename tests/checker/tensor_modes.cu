@@ -30,12 +30,12 @@ using lockstep::checker::Buffer;
                "l"(map), "r"(c), "r"(w), "r"(n), "r"(shared_address(bar)),                         \
                "h"(static_cast<unsigned short>(halo)), "h"(static_cast<unsigned short>(offset))    \
                : "memory")
-#define TILE(to, map, x, y, bar, group)                                                            \
-  asm volatile("cp.async.bulk.tensor.2d.shared::cta.global.tile"                                   \
-               ".mbarrier::complete_tx::bytes" group                                               \
-               " [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),                           \
-               "l"(map), "r"(x), "r"(y), "r"(bar)                                                  \
-               : "memory")
+#define TILE(to, map, x, y, bar, group)                                               \
+  asm volatile(                                                                       \
+      "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes"  \
+      group " [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),                 \
+      "l"(map), "r"(x), "r"(y), "r"(bar)                                              \
+      : "memory")
 #define PROXY_FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 #define CLUSTER_SYNC()        \
   __cluster_barrier_arrive(); \
@@ -338,25 +338,24 @@ PAIR_OF_COPIES(pair_copy_counted_once) {
 PAIR(pair_copy_counted_once, "deadlock") { ON_TWO_BLOCKS(pair_copy_counted_once); }
 
 // The second block reads its tile, for which the first alone has waited.
-PAIR_OF_COPIES(pair_copy_read_by_the_second_block) {
+PAIR_OF_COPIES(pair_copy_read_by_second) {
   PAIR_OF_BLOCKS();
   if (threadIdx.x == 0) {
     if (!second) EXPECT(&bar, 2 * kFourRows);
-    // FAULT pair_copy_read_by_the_second_block
+    // FAULT pair_copy_read_by_second
     TILE(tile, &map, 0, 4 * static_cast<int>(second), of_first, ".cta_group::2");
   }
   if (!second) WAIT_PHASE(&bar, 0);
   if (!faulty) {
     CLUSTER_SYNC();
   }
-  const unsigned at = blockIdx.x * 128 + threadIdx.x;
-  y[at] = tile[threadIdx.x];  // FAULT pair_copy_read_by_the_second_block
+  y[blockIdx.x * 128 + threadIdx.x] = tile[threadIdx.x];  // FAULT pair_copy_read_by_second
   if (faulty) {
     CLUSTER_SYNC();
   }
 }
-PAIR(pair_copy_read_by_the_second_block, "race") {
-  ON_TWO_BLOCKS(pair_copy_read_by_the_second_block);
+PAIR(pair_copy_read_by_second, "race") {
+  ON_TWO_BLOCKS(pair_copy_read_by_second);
 }
 
 // Without the group a copy counts where it goes to.

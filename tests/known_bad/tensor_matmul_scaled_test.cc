@@ -5,14 +5,14 @@
 #include <iterator>
 #include <string_view>
 
-#include "tests/known_bad/mutation_test.h"
+#include "tests/known_bad/launcher_mutants.h"
 #include "tests/known_bad/tensor_matmul.h"
 
 namespace lockstep::known_bad {
 namespace {
 
-// What a launcher does between calls, on its stream and on another device is not the kernel's:
-// launchers_test.cc has that of the other launcher.
+// What a launcher does between calls, on its stream and on another device is not the kernel's: the
+// broken launchers below are judged by that.
 auto laws() {
   constexpr std::string_view kOfLaunchers[] = {
       "HoldsOnASecondDevice",       "WorksOnItsStream",   "CanBeCaptured",
@@ -26,8 +26,18 @@ auto laws() {
   return all;
 }
 
-const bool added =
-    add_mutation_tests("tensor_matmul_scaled", tensor_matmul_scaled_mutants(), laws());
+struct ScaledFamily : One<&kernels::tensor_matmul_scaled> {
+  static constexpr std::uint8_t kLast = 1;  // the last kind of elements
+  static constexpr bool kLastIsCommon = true;
+  static std::uint8_t edge(const auto& a) { return static_cast<std::uint8_t>(std::get<0>(a)); }
+};
+
+const bool added = [] {
+  add_mutation_tests("tensor_matmul_scaled", tensor_matmul_scaled_mutants(), laws());
+  add_mutation_tests("tensor_matmul_scaled_launcher", mutants_of<ScaledFamily>(),
+                     batteries_first(properties::tensor_matmul_scaled_laws()));
+  return true;
+}();
 
 }  // namespace
 }  // namespace lockstep::known_bad
