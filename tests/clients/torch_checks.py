@@ -124,6 +124,10 @@ for name, function in {
             nn.TransformerEncoderLayer(16, 2, 32, dropout=0., batch_first=True),
             torch.randn(2, 5, 16)),
         "LSTM": lambda: model(nn.LSTM(8, 8, batch_first=True), torch.randn(2, 5, 8)),
+        "GRU": lambda: model(nn.GRU(8, 8, bias=False), torch.randn(5, 2, 8)),
+        "LSTM in 16 bits": lambda: same(
+            nn.LSTMCell(4, 4).cuda().half()(torch.ones(2, 4).cuda().half())[0].shape,
+            torch.Size([2, 4])),
         "SGD": lambda: train(torch.optim.SGD),
         "AdamW": lambda: train(torch.optim.AdamW),
         "extension": extension,
