@@ -34,13 +34,12 @@ JUDGED = {
 }
 LIBRARY = "{} holds machine code"
 PTX_120 = "its kernels of CUB and Thrust have PTX for compute_120 alone: --device=sm_120"
-NO_HOST = "the fused operator has machine code, and no implementation for the processor"
 STRIPPED = "the CUDA runtime inside warp.so is stripped"
 
 # What is installed, what is checked, whether mistakes are planted, and what is known to fail.
 CLIENTS = {
     "triton": (["torch", "numpy"], True, {}),
-    "torch": (["torch", "numpy", "ninja"], True, {"LSTM": NO_HOST}),
+    "torch": (["torch", "numpy", "ninja"], True, {}),
     "cupy": (["cupy-cuda13x[ctk]", "numpy"], True, {
         "sort": PTX_120,
         "unique": PTX_120,

@@ -97,6 +97,8 @@ class RowSums(nn.Module):
 MLP = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 4))
 CONV = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2))
 IMAGE = torch.randn(2, 3, 10, 10)
+CELL, ROW = nn.LSTMCell(4, 4), torch.randn(2, 4)
+
 for name, function in {
         "copies": lambda: same(device, host),
         "zeros": lambda: same(torch.zeros(5, device="cuda"), torch.zeros(5)),
@@ -124,6 +126,9 @@ for name, function in {
             nn.TransformerEncoderLayer(16, 2, 32, dropout=0., batch_first=True),
             torch.randn(2, 5, 16)),
         "LSTM": lambda: model(nn.LSTM(8, 8, batch_first=True), torch.randn(2, 5, 8)),
+        "GRU": lambda: model(nn.GRU(8, 8, bias=False), torch.randn(5, 2, 8)),
+        "LSTM in 16 bits": lambda: same(CELL.half().cuda()(ROW.half().cuda())[0].float(),
+                                        CELL.float().cpu()(ROW)[0], 1e-2),
         "SGD": lambda: train(torch.optim.SGD),
         "AdamW": lambda: train(torch.optim.AdamW),
         "extension": extension,

@@ -152,6 +152,15 @@ expect "lockstep run without suites" "$("$prefix/bin/lockstep" run 2>&1; echo $?
  //:conformance
 2"
 
+# The commands that the installed pages name are those of the installed command.
+commands=$("$prefix/bin/lockstep" --help | sed -nE 's/^    ([a-z-]+) .*/\1/p')
+named=$(cd "$prefix/share/doc/lockstep" &&
+  grep -ohE '(`|^|\$ |&& )lockstep [a-z]+' README.md guide/*.md | sed 's/.* //' | sort -u)
+expect "pages name commands" "$(($(wc -l <<< "$named") >= 8))" 1
+for command in $named; do
+  expect "lockstep $command exists" "$(grep -cx "$command" <<< "$commands")" 1
+done
+
 # A family in a project of somebody's own.
 mkdir "$TEST_TMPDIR/project"
 cd "$TEST_TMPDIR/project" || exit 1

@@ -67,7 +67,7 @@ _lockstep() {
       _arguments -s -S \
         '*-h+[this text]::' \
         '*--help=[this text]::' \
-        '*--report=[write the findings to FILE\: .json, .sarif, .xml (JUnit), else text; -\: stdout; may be repeated]:FILE:_files' \
+        '*--report=[write the findings to FILE\: .json, .sarif, .xml (JUnit), .html, else text; -\: stdout; may be repeated]:FILE:_files' \
         '*--source-root=[SARIF and annotations name source files below FOLDER from there]:FOLDER:_files -/' \
         '*--annotations=[a line on stderr for each finding at the end\: github (workflow commands), lines (FILE\:LINE\: error\: ..., for editors), none; default\: github where GITHUB_ACTIONS is true]:HOW:{github,lines,none}:(github lines none)' \
         '*--quiet=[no findings and no summary on stderr]::' \
@@ -91,7 +91,7 @@ _lockstep() {
       _arguments -s -S \
         '*-h+[this text]::' \
         '*--help=[this text]::' \
-        '*--report=[write the findings to FILE\: .json, .sarif, .xml (JUnit), else text; -\: stdout; may be repeated]:FILE:_files' \
+        '*--report=[write the findings to FILE\: .json, .sarif, .xml (JUnit), .html, else text; -\: stdout; may be repeated]:FILE:_files' \
         '*--source-root=[SARIF and annotations name source files below FOLDER from there]:FOLDER:_files -/' \
         '*--annotations=[a line on stderr for each finding at the end\: github (workflow commands), lines (FILE\:LINE\: error\: ..., for editors), none; default\: github where GITHUB_ACTIONS is true]:HOW:{github,lines,none}:(github lines none)' \
         '*--quiet=[no findings and no summary on stderr]::' \

@@ -4,7 +4,7 @@ _lockstep() {
   local command=${COMP_WORDS[1]} kind='' words='' options='' i
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'run list exec counters coverage mutate judge compare inspect diff report new completion --help --version' -- "$now")
+    mapfile -t COMPREPLY < <(compgen -W 'run list exec counters coverage mutate judge compare inspect diff report new completion --prefix --help --version' -- "$now")
     return
   fi
   # After -- comes a program, with words of its own.
@@ -215,10 +215,11 @@ _lockstep() {
       esac
       ;;
     new)
-      options='-h --help='
+      options='-h --help= --namespace='
       case $before in
         -h) words='' ;;
         --help) words='' ;;
+        --namespace) words='' ;;
       esac
       ;;
     completion)

@@ -50,6 +50,16 @@ std::uint64_t offset_in_object(const void* address, const void* base) {
              : at - reinterpret_cast<std::uintptr_t>(base);
 }
 
+bool is_interpreter(std::string_view object) {
+  object.remove_prefix(object.rfind('/') + 1);
+  if (object.starts_with("lib")) object.remove_prefix(3);
+  if (!object.starts_with("python")) return false;
+  object.remove_prefix(6);
+  const std::string_view rest =
+      object.substr(std::min(object.find_first_not_of("0123456789."), object.size()));
+  return rest.empty() || rest.starts_with("so") || rest.starts_with("d");
+}
+
 std::vector<check::HostFrame> host_frames(const CallStack& stack) {
   std::vector<check::HostFrame> frames;
   for (std::size_t i = 0; i < stack.count; ++i) {
@@ -62,6 +72,7 @@ std::vector<check::HostFrame> host_frames(const CallStack& stack) {
       frame.offset = offset_in_object(at, info.dli_fbase);
       frame.function = plain_or_empty(info.dli_sname);
     }
+    if (is_interpreter(frame.object)) break;
     const auto& places = places_at(at);
     for (const DebugPlace& place : places) {
       if (!place.function.empty()) frame.function = demangled(place.function);
@@ -70,7 +81,7 @@ std::vector<check::HostFrame> host_frames(const CallStack& stack) {
       frames.push_back(frame);
     }
     if (places.empty()) frames.push_back(frame);
-    if (frames.back().function == "main") break;
+    if (frames.back().function == "main") break;  // what calls it is the C library
   }
   const auto program = std::find_if(frames.begin(), frames.end(),
                                     [](const check::HostFrame& f) { return !is_wrapper(f.file); });

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulator/check/finding.h"
@@ -23,9 +24,12 @@ std::string source_function(const void* address);
 // An address as addr2line takes it, of the object that begins at `base`.
 std::uint64_t offset_in_object(const void* address, const void* base);
 
-// A call stack by debug information, up to the program's main(). A function that was inlined is a
-// frame of its own, in front of the one that it is inlined into. Calls within CUDA's headers are
-// left out.
+// Whether an object, by its path, is Python's interpreter.
+bool is_interpreter(std::string_view object);
+
+// A call stack by debug information, up to the program's main() or an interpreter's code. A
+// function that was inlined is a frame of its own, in front of the one that it is inlined into.
+// Calls within CUDA's headers are left out.
 std::vector<check::HostFrame> host_frames(const CallStack& stack);
 
 }  // namespace lockstep::runtime

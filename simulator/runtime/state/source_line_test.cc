@@ -20,5 +20,23 @@ TEST(SourceLine, IsEmptyForWhatHasNoDebugInformation) {
   EXPECT_NE(place.find("addr2line -Cfe "), place.npos) << place;
 }
 
+TEST(Interpreter, IsKnownByItsName) {
+  for (const char* path : {"/usr/bin/python3.11", "python", "/usr/lib/libpython3.11.so.1.0"})
+    EXPECT_TRUE(is_interpreter(path)) << path;
+  for (const char* path : {"/usr/bin/pythonic", "./my_python_tests", "/usr/lib/libpythia.so", ""})
+    EXPECT_FALSE(is_interpreter(path)) << path;
+}
+
+TEST(HostFrames, AreOfThePlacesBeforeEachAddress) {
+  CallStack stack;
+  stack.frames = {reinterpret_cast<const char*>(&std::abort) + 1};
+  stack.count = 1;
+  const auto frames = host_frames(stack);
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].function, "abort");
+  EXPECT_NE(frames[0].object.find("libc"), std::string::npos) << frames[0].object;
+  EXPECT_TRUE(frames[0].file.empty());
+}
+
 }  // namespace
 }  // namespace lockstep::runtime

@@ -24,6 +24,8 @@ import sys
 
 import torch
 
+from lockstep_cells import CELLS
+
 _counts = collections.Counter()
 _native = {}  # kernels that were there before, by name
 _library = None  # registrations end with it
@@ -217,8 +219,9 @@ def _call_on_host(op, args, kwargs):
         torch.default_generator.set_state(before)
 
 
-def run_on_host(op, args, kwargs):
-    """Calls an operator's implementation for the processor with arguments of the simulated GPU."""
+def run_on_host(op, args, kwargs, compute=None):
+    """Calls an operator's implementation for the processor, or `compute` in its place, with
+    arguments of the simulated GPU."""
     name = op._schema.name
     if torch.cuda.is_current_stream_capturing():
         raise NoKernelError(
@@ -232,7 +235,8 @@ def run_on_host(op, args, kwargs):
         call.device = t.device
     host_args, host_kwargs = call.take(args), {k: call.take(v) for k, v in kwargs.items()}
     try:
-        result = _call_on_host(op, host_args, host_kwargs)
+        result = compute(*host_args, **host_kwargs) if compute else \
+            _call_on_host(op, host_args, host_kwargs)
     except NotImplementedError as error:
         raise _no_kernel(name, "it has no implementation for the processor") from error
     for argument, value in _written(op, args, kwargs):
@@ -287,7 +291,7 @@ def _on_host(name):
     def kernel(*args, **kwargs):
         nonlocal op
         op = op or _operator(name)
-        return run_on_host(op, args, kwargs)
+        return run_on_host(op, args, kwargs, CELLS.get(name))
 
     return kernel
 
