@@ -158,6 +158,30 @@ CUDA_TEST(Ipc, EventsOrderStreamsOfBothProcesses) {
       });
 }
 
+// The kernel of the one process waits for that of the other.
+CUDA_TEST(Ipc, KernelsOfBothProcessesReachOneAnother) {
+  in_two_processes(
+      [](const Channel& other) {
+        int* const p = ints(2);
+        cudaIpcMemHandle_t handle;
+        ASSERT_CUDA(cudaSuccess, cudaIpcGetMemHandle(&handle, p));
+        other.send(handle);
+        other.receive();
+        kernels::send(p, 42);
+        EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+        other.receive();
+      },
+      [](const Channel& other) {
+        int* const p = open_memory(other.receive<cudaIpcMemHandle_t>());
+        int* const own = ints(1);
+        kernels::wait_for(p, own);
+        other.signal();
+        EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+        EXPECT_EQ(fetch(own), 42);
+        other.signal();
+      });
+}
+
 CUDA_TEST(Ipc, HandlesAreOfMemoryOfCudaMallocAndOfEventsThatWereMadeForIt) {
   cudaIpcMemHandle_t handle;
   void *pinned = nullptr, *managed = nullptr;
