@@ -75,6 +75,26 @@ CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned fla
   });
 }
 
+CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr address) {
+  return call("cuIpcGetMemHandle", Needs::kContext, [&] {
+    return cudaIpcGetMemHandle(reinterpret_cast<cudaIpcMemHandle_t*>(handle), pointer(address));
+  });
+}
+CUresult cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
+  return call("cuIpcOpenMemHandle", Needs::kContext, [&] {
+    cudaIpcMemHandle_t same;
+    std::memcpy(same.reserved, handle.reserved, sizeof same.reserved);
+    return cudaIpcOpenMemHandle(reinterpret_cast<void**>(address), same, flags);
+  });
+}
+CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle handle) {
+  return call("cuIpcOpenEventHandle", Needs::kContext, [&] {
+    cudaIpcEventHandle_t same;
+    std::memcpy(same.reserved, handle.reserved, sizeof same.reserved);
+    return cudaIpcOpenEventHandle(event, same);
+  });
+}
+
 CUresult cuMemAllocHost(void** address, std::size_t bytes) {
   return allocate("cuMemAllocHost", CALLER, address, [&] {
     return bytes == 0 ? cudaErrorInvalidValue : cudaMallocHost(address, bytes);

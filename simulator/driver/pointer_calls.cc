@@ -40,7 +40,9 @@ CUresult answer(const Allocation& a, CUpointer_attribute which, CUdeviceptr addr
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: return put<unsigned long long>(result, a.id);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: return put<int>(result, a.kind == Kind::kManaged);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return put<int>(result, a.device);
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: return put<int>(result, 0);
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return put<int>(result,
+                      a.kind == Kind::kDevice && Runtime::get().pool_memory.count(a.base) == 0);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: return put<CUdeviceptr>(result, a.base);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return put<std::size_t>(result, a.size);
     case CU_POINTER_ATTRIBUTE_MAPPED: return put<int>(result, 1);

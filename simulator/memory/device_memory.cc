@@ -364,6 +364,7 @@ DeviceMemory::FreeResult DeviceMemory::release(Address base) {
     records_.erase(it);
     return FreeResult::kOk;
   }
+  if (a.shared) give_back_shared(*it->second);
   give_back(a);
   a.freed = true;
   if (a.kind != Kind::kPinned && it->second->counted) in_use_[a.device] -= a.size;

@@ -57,6 +57,9 @@ struct Allocation {
   // Memory of a graph that is not allocated now: the address is kept, and nothing may use it.
   std::atomic<bool> absent = false;
 
+  // Other processes have it, too (share(), import()).
+  bool shared = false;
+
   bool usable() const { return !freed && !absent; }
 };
 
@@ -108,6 +111,16 @@ class DeviceMemory {
   // exhausted.
   bool claim(int device, std::uint64_t bytes);
   void unclaim(int device, std::uint64_t bytes);
+
+  // Moves the pages of a live allocation of kDevice into a file that other processes can map: the
+  // addresses stay. The file's descriptor, which ends with the allocation; -1, errno set, when the
+  // system refuses. What other processes write has no shadow here: all of it counts as written. No
+  // kernel may be running in another thread.
+  int share(Address base);
+  // An allocation of `size` bytes at an offset below a page's size of such a file, of which the
+  // caller keeps the descriptor. It counts as written, and not against the capacity. nullptr when
+  // there is no room, or the system refuses.
+  const Allocation* import(int file, std::uint64_t offset, std::uint64_t size, int device);
 
   // After a fork: gives this process host-accessible memory of its own, with what it holds. False
   // when the system refuses.
@@ -211,6 +224,7 @@ class DeviceMemory {
     Allocation allocation;
     Address room_begin = 0, room_end = 0;
     bool counted = true;  // its size is among the bytes in use
+    int file = -1;        // behind its pages, of share()
   };
   using Records = std::map<Address, std::unique_ptr<Record>>;
 
@@ -220,6 +234,7 @@ class DeviceMemory {
   bool open_host_file();
   bool map_for_host(const Allocation& a);
   void give_back(const Allocation& a);
+  void give_back_shared(Record& record);
   const Record* record_at(Address address) const;
   void clear_shadow(Address address, std::uint64_t size);
   Address first_with(bool written, Address address, std::uint64_t size) const;

@@ -444,10 +444,11 @@ TEST(ApiErrors, AreErrorsUnlessTheyAreAskedFor) {
   EXPECT_EQ(findings_of(faulty + " malloc unsupported last too-much-memory", 86),
             "api-error information 1, api-error error 1");
   const Outcome o = run("exec -- " + faulty + " malloc unsupported");
-  EXPECT_TRUE(has(o.err,
-                  "api-error: cudaIpcGetMemHandle answered cudaErrorNotSupported (operation not "
-                  "supported): the simulated GPU does not support it\n"
-                  "  by the host, a call at "))
+  EXPECT_TRUE(
+      has(o.err,
+          "api-error: cudaImportExternalMemory answered cudaErrorNotSupported (operation not "
+          "supported): the simulated GPU does not support it\n"
+          "  by the host, a call at "))
       << o.err;
 }
 

@@ -16,7 +16,7 @@ void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint
   const Block& b = *w.block;
   Launch& launch = *b.launch;
   const bool seen_by_host = a.kind == memory::Kind::kManaged || a.kind == memory::Kind::kPinned ||
-                            a.kind == memory::Kind::kRegistered;
+                            a.kind == memory::Kind::kRegistered || a.shared;
   const bool strong = r.writes || r.op->as<MemoryFields>().has(kStrong);
   // Who tries to change the memory, and says so to the GPU's threads alone, takes a lock from one
   // of them.
@@ -28,7 +28,8 @@ void note_look(Warp& w, const Request& r, const memory::Allocation& a, std::uint
   Looks& looks = launch.looks;
   if (looks.watch != b.worker->watch) return;
   looks.at_host |= seen_by_host;
-  looks.at_registered |= a.kind == memory::Kind::kRegistered;
+  // Other processes may write there.
+  looks.at_registered |= a.kind == memory::Kind::kRegistered || a.shared;
   looks.strongly_elsewhere |= strong && (!seen_by_host || lock);
   if (!seen_by_host || lock) return;
   std::optional<Looks::Look>& first = strong ? looks.strong : looks.weak;

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "simulator/runtime/api/ipc.h"
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/node_work.h"
 #include "simulator/runtime/graph/put.h"
@@ -36,6 +37,7 @@ using lockstep::runtime::free_work;
 using lockstep::runtime::FreeWork;
 using lockstep::runtime::GraphAllocation;
 using lockstep::runtime::hexadecimal;
+using lockstep::runtime::is_of_another_process;
 using lockstep::runtime::Operation;
 using lockstep::runtime::put_in_queue;
 using lockstep::runtime::Reach;
@@ -98,6 +100,8 @@ cudaError_t check_release(Runtime& r, const char* function, void* pointer, Accep
   if (a->base != address)
     return refuse("is not the start of an allocation: it lies " +
                   describe_place(*r.memory, address));
+  if (is_of_another_process(pointer))
+    return refuse("belongs to another process: cudaIpcCloseMemHandle closes it");
   if (!accepts(a->kind))
     return refuse("is " + describe(*a) + ", which this function does not free");
   return cudaSuccess;

@@ -5,6 +5,7 @@
 #include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/state/shared_event.h"
 #include "simulator/runtime/work/executor.h"
 #include "simulator/runtime/work/transfers.h"
 #include "simulator/runtime/work/work.h"
@@ -21,8 +22,11 @@ using lockstep::runtime::is_changed;
 using lockstep::runtime::put;
 using lockstep::runtime::Reach;
 using lockstep::runtime::RecordWork;
+using lockstep::runtime::run_until;
 using lockstep::runtime::Runtime;
+using lockstep::runtime::SharedEvent;
 using lockstep::runtime::Stream;
+using lockstep::runtime::wait_for_others;
 
 namespace {
 
@@ -48,7 +52,17 @@ cudaError_t record(const char* function, cudaEvent_t event, cudaStream_t stream,
       capture_record(*s, *e, earlier);
       return cudaSuccess;
     }
-    return put(r, d, {function}, stream, RecordWork{event, earlier});
+    const auto shared = e->shared;
+    if (shared) ++shared->counts->recorded;
+    const cudaError_t error = put(r, d, {function}, stream, RecordWork{event, earlier});
+    if (shared) {
+      // Another process may wait for it, and nobody else executes what is here.
+      e = r.streams.find_event(event);
+      if (error == cudaSuccess && e != nullptr && e->stands_for)
+        run_until(r, Clock(*e->stands_for));
+      ++shared->counts->executed;
+    }
+    return error;
   });
 }
 
@@ -69,6 +83,12 @@ cudaError_t happened(const char* function, cudaEvent_t event, bool asks = false)
                  return cudaErrorCapturedEvent;
                }
                if (!asks && is_changed(r, function, "wait-removed")) return cudaSuccess;
+               if (e->shared && !e->shared->is_executed()) {
+                 if (asks) return cudaErrorNotReady;
+                 wait_for_others(r, *e->shared);
+                 e = r.streams.find_event(event);
+                 if (e == nullptr) return unknown_event(r, function);
+               }
                const Clock what = e->stands_for.value_or(Clock());
                if (asks && !ask(r, what)) return cudaErrorNotReady;
                lockstep::runtime::wait_for(r, what);
@@ -87,9 +107,12 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     if (event == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
     if ((flags & cudaEventInterprocess) != 0) {
       if ((flags & cudaEventDisableTiming) == 0) return cudaErrorInvalidValue;
-      r.explain("cudaEventCreateWithFlags",
-                "events between processes are not supported by the simulated GPU");
-      return cudaErrorNotSupported;
+      auto shared = SharedEvent::create();
+      if (shared == nullptr) return cudaErrorMemoryAllocation;
+      *event = r.streams.create_event(flags, d.ordinal);
+      r.streams.find_event(*event)->shared = std::move(shared);
+      ++lockstep::runtime::live_handles();
+      return cudaSuccess;
     }
     *event = r.streams.create_event(flags, d.ordinal);
     ++lockstep::runtime::live_handles();

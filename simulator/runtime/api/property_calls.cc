@@ -87,6 +87,7 @@ cudaDeviceProp properties(const Runtime& r, int device) {
   prop.unifiedAddressing = 1;
   prop.memoryBusWidth = p.bus_bits;
   prop.l2CacheSize = p.l2_bytes;
+  prop.ipcEventSupported = 1;
   prop.persistingL2CacheMaxSize = lockstep::runtime::largest_persisting_l2(p);
   prop.accessPolicyMaxWindowSize = lockstep::runtime::largest_access_window(p);
   prop.maxThreadsPerMultiProcessor = p.threads_per_multiprocessor;
@@ -190,6 +191,7 @@ bool attribute(const Runtime& r, const cudaDeviceProp& prop, cudaDeviceAttr whic
     case cudaDevAttrPciBusId: *value = prop.pciBusID; return true;
     case cudaDevAttrMemoryClockRate: *value = p.memory_clock_khz; return true;
     case cudaDevAttrGlobalMemoryBusWidth: *value = prop.memoryBusWidth; return true;
+    case cudaDevAttrIpcEventSupport: *value = prop.ipcEventSupported; return true;
     case cudaDevAttrL2CacheSize: *value = prop.l2CacheSize; return true;
     case cudaDevAttrMaxPersistingL2CacheSize: *value = prop.persistingL2CacheMaxSize; return true;
     case cudaDevAttrMaxAccessPolicyWindowSize: *value = prop.accessPolicyMaxWindowSize; return true;

@@ -141,6 +141,12 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (s.capture && (flags & cudaEventWaitExternal) != 0)
       return capture_work(r, "cudaStreamWaitEvent", s, WaitWork{event});
     if (is_changed(r, "cudaStreamWaitEvent", "wait-removed")) return cudaSuccess;
+    if (const auto shared = e->shared; shared && !s.capture && !shared->is_executed()) {
+      wait_for_others(r, *shared);
+      e = r.streams.find_event(event);
+      if (e == nullptr || r.streams.find_stream(stream, r.current().ordinal) != &s)
+        return cudaErrorInvalidResourceHandle;
+    }
     const cudaError_t error = capture_wait(r, "cudaStreamWaitEvent", s, *e);
     // An event that was never recorded has nothing to wait for.
     if (error == cudaSuccess && !s.capture && e->stands_for) r.order.wait(s.order, *e->stands_for);

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 namespace lockstep::runtime {
@@ -11,6 +12,23 @@ namespace {
 constexpr memory::Address page_of(memory::Address address) { return address & ~(kPageBytes - 1); }
 
 bool same(const memory::Box& a, const memory::Box& b) { return a == b; }
+
+// Whether the program may read and write all of it.
+bool is_writable(memory::Address begin, memory::Address end) {
+  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return false;
+  memory::Address seen = begin;  // up to there
+  char line[4096];
+  while (seen < end && std::fgets(line, sizeof line, maps) != nullptr) {
+    unsigned long long from = 0, to = 0;
+    char protection[5] = {};
+    if (std::sscanf(line, "%llx-%llx %4s", &from, &to, protection) != 3 || to <= seen) continue;
+    if (from > seen || protection[0] != 'r' || protection[1] != 'w') break;
+    seen = to;
+  }
+  std::fclose(maps);
+  return seen >= end;
+}
 
 }  // namespace
 
@@ -54,6 +72,7 @@ std::vector<GuardedPages::Level> GuardedPages::wanted(const Area& area) {
 // have less. Runs of pages change together.
 void GuardedPages::apply(Area& area, const std::vector<Level>& wanted, bool also_raise) {
   const std::size_t pages = wanted.size();
+  area.uniform = false;
   const auto changes = [&](std::size_t i) {
     return also_raise ? area.levels[i] != wanted[i] : area.levels[i] > wanted[i];
   };
@@ -71,6 +90,13 @@ void GuardedPages::apply(Area& area, const std::vector<Level>& wanted, bool also
   }
 }
 
+void GuardedPages::set_all(Area& area, Level level) {
+  if (area.uniform && area.levels[0] == level) return;
+  std::fill(area.levels.begin(), area.levels.end(), level);
+  area.uniform = true;
+  if (!(area.registered && executing_ > 0)) protect(area.begin, area.end, level);
+}
+
 bool GuardedPages::add(const memory::Allocation& allocation, Guard guard) {
   const bool registered = allocation.kind == memory::Kind::kRegistered;
   memory::Address begin = page_of(allocation.base),
@@ -81,6 +107,15 @@ bool GuardedPages::add(const memory::Allocation& allocation, Guard guard) {
   }
   if (begin >= end) return false;
   const std::lock_guard lock(mutex_);
+  const auto known = areas_.find(begin);
+  if (registered && (known == areas_.end() || known->second.id != allocation.id)) {
+    const auto left_out = left_out_.find(begin);
+    if (left_out != left_out_.end() && left_out->second == allocation.id) return false;
+    if (!is_writable(begin, end)) {
+      left_out_[begin] = allocation.id;
+      return false;
+    }
+  }
   Area& area = areas_[begin];
   if (area.levels.empty() || area.id != allocation.id) {
     area = {};
@@ -97,8 +132,16 @@ bool GuardedPages::add(const memory::Allocation& allocation, Guard guard) {
            same(g.box, guard.box);
   });
   // What was opened before is closed again: another access may follow.
+  const memory::Box& box = guard.box;
+  const bool closes_all = guard.level == Level::kClosed && box.height == 1 && box.depth == 1 &&
+                          box.begin <= area.begin + kPageBytes - 1 &&
+                          box.begin + box.width > area.end - kPageBytes;
   area.guards.push_back(std::move(guard));
-  apply(area, wanted(area), true);
+  if (closes_all) {
+    set_all(area, Level::kClosed);
+  } else {
+    apply(area, wanted(area), true);
+  }
   any_ = true;
   return true;
 }
@@ -119,9 +162,11 @@ void GuardedPages::settle(const Clock& known, const IsLive& is_live) {
     const std::size_t before = area.guards.size();
     std::erase_if(area.guards, [&](const Guard& g) { return known.covers(g.lane, g.sequence); });
     if (area.guards.size() != before) {
-      apply(area, wanted(area), false);
-      if (area.guards.empty()) {
-        std::fill(area.steps.begin(), area.steps.end(), 0);
+      if (!area.guards.empty()) {
+        apply(area, wanted(area), false);
+      } else {
+        set_all(area, Level::kOpen);
+        if (area.steps_of_all != 0) std::fill(area.steps.begin(), area.steps.end(), 0);
         area.steps_of_all = 0;
         area.run = 1;
       }
@@ -172,6 +217,7 @@ void GuardedPages::open(memory::Address address, bool with_others) {
     area->run *= 2;
   }
   for (std::size_t i = first; i < end; ++i) area->levels[i] = Level::kOpen;
+  area->uniform = area->levels.size() == 1;
   protect(area->begin + first * kPageBytes, area->begin + end * kPageBytes, Level::kOpen);
 }
 
@@ -213,6 +259,10 @@ void GuardedPages::end_execution() {
   if (--executing_ > 0) return;
   for (auto& [begin, area] : areas_) {
     if (!area.registered || area.guards.empty()) continue;
+    if (area.uniform) {
+      if (area.levels[0] != Level::kOpen) protect(area.begin, area.end, area.levels[0]);
+      continue;
+    }
     const std::vector<Level> levels =
         std::exchange(area.levels, std::vector<Level>(area.levels.size(), Level::kOpen));
     apply(area, levels, true);

@@ -41,7 +41,8 @@ class GuardedPages {
   };
 
   // Puts a guard on an allocation's pages. An earlier one of the same lane, box and kind goes.
-  // False where the allocation has no whole page.
+  // False where the allocation has no whole page, and for registered memory that the program may
+  // not write: opening it again would need another protection than its own.
   bool add(const memory::Allocation& allocation, Guard guard);
   // Takes away guards whose operations `known` covers, and opens what no other guard closes.
   // `is_live`: whether an allocation is still there, by its base and number.
@@ -87,6 +88,7 @@ class GuardedPages {
     memory::Address base = 0;
     bool registered = false;
     std::vector<Level> levels;
+    bool uniform = true;  // all pages have one level: large areas are not walked through
     std::vector<std::uint8_t> steps;
     std::vector<Guard> guards;
     unsigned steps_of_all = 0;
@@ -95,12 +97,14 @@ class GuardedPages {
   Area* find(memory::Address address);
   const Area* find(memory::Address address) const;
   void apply(Area& area, const std::vector<Level>& wanted, bool also_raise);
+  void set_all(Area& area, Level level);
   static void protect(memory::Address begin, memory::Address end, Level level);
   static std::vector<Level> wanted(const Area& area);
   void update_any();
 
   mutable std::mutex mutex_;
-  std::map<memory::Address, Area> areas_;  // by their first page
+  std::map<memory::Address, Area> areas_;              // by their first page
+  std::map<memory::Address, std::uint64_t> left_out_;  // registered memory that is not writable
   std::atomic<bool> any_ = false;
   unsigned steps_ = 0;
   int executing_ = 0;

@@ -1,6 +1,7 @@
 #include "simulator/runtime/host/guarded_pages.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include "simulator/runtime/host/faults.h"
 
@@ -171,6 +172,46 @@ TEST_F(Guarded, AnAccessIsJudgedAndGoesOn) {
   settle(1, 1);
   EXPECT_EQ(words[kPageBytes / sizeof(int)], 0);
   EXPECT_EQ(judged, 4u);
+}
+
+// Level by level as page by page, whatever was opened in between.
+TEST_F(Guarded, AllPagesCloseAndOpenTogether) {
+  const Box all = Box::line(allocation.base, allocation.size);
+  add(all, Level::kClosed, 1, 1);
+  for (std::uint64_t i = 0; i < kPages; ++i) EXPECT_FALSE(reads(page(i)));
+  pages.open(page(3), false);
+  EXPECT_TRUE(writes(page(3)));
+  EXPECT_FALSE(reads(page(4)));
+  add(all, Level::kClosed, 2, 1);
+  EXPECT_FALSE(reads(page(3))) << "closed again";
+  settle(1, 1);
+  EXPECT_FALSE(reads(page(0))) << "by the other guard";
+  settle(2, 1);
+  for (std::uint64_t i = 0; i < kPages; ++i) EXPECT_TRUE(writes(page(i)));
+  // The system's protection is the same.
+  auto* const bytes = reinterpret_cast<volatile char*>(allocation.base);
+  for (std::uint64_t i = 0; i < kPages; ++i) bytes[i * kPageBytes] = 1;
+}
+
+TEST_F(Guarded, RegisteredMemoryThatIsNotWritableStaysAsItIs) {
+  for (const int protection : {PROT_READ, PROT_READ | PROT_WRITE}) {
+    constexpr std::uint64_t kBytes = 4 * kPageBytes;
+    void* const at = mmap(nullptr, kBytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(at, MAP_FAILED);
+    const memory::Allocation* const a = memory.register_host(at, kBytes);
+    GuardedPages::Guard guard;
+    guard.box = Box::line(a->base, kBytes);
+    guard.lane = guard.sequence = 1;
+    const bool writable = (protection & PROT_WRITE) != 0;
+    EXPECT_EQ(pages.add(*a, guard), writable);
+    EXPECT_EQ(pages.add(*a, guard), writable);
+    if (!writable) {
+      EXPECT_EQ(*static_cast<volatile char*>(at), 0) << "it can still be read";
+    }
+    settle(1, 1);
+    memory.release(a->base);
+    munmap(at, kBytes);
+  }
 }
 
 }  // namespace guarded_pages_test

@@ -69,7 +69,7 @@ Stream* Streams::find_stream(cudaStream_t stream, int device) {
 }
 
 cudaEvent_t Streams::create_event(unsigned flags, int device) {
-  auto event = std::make_unique<Event>(Event{flags, device, nullptr, {}, nullptr, {}});
+  auto event = std::make_unique<Event>(Event{flags, device, nullptr, {}, nullptr, {}, nullptr});
   const auto handle = reinterpret_cast<cudaEvent_t>(event.get());
   events_.emplace(handle, std::move(event));
   return handle;

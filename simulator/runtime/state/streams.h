@@ -39,6 +39,8 @@ struct Stream {
 // When an event was recorded; nullopt while the operation has not been executed.
 using Moment = std::optional<std::chrono::steady_clock::time_point>;
 
+struct SharedEvent;  // shared_event.h
+
 struct Event {
   unsigned flags = cudaEventDefault;
   int device = 0;
@@ -46,6 +48,7 @@ struct Event {
   std::optional<Clock> stands_for;   // when it was last recorded in a stream that was not captured
   std::shared_ptr<Capture> capture;  // when it was last recorded in a stream that was captured
   std::vector<GraphNode*> tail;      // then: what it stands for
+  std::shared_ptr<SharedEvent> shared;  // of cudaEventInterprocess
 };
 
 class Streams {

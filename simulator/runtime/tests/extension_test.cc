@@ -541,12 +541,13 @@ CUDA_TEST(Extension, SchedulesDoNotChangeResults) {
 }
 
 CUDA_TEST(Extension, AnAbsentFunctionIsNotSupported) {
-  cudaIpcMemHandle_t handle;
+  cudaExternalMemoryHandleDesc handle = {};
+  cudaExternalMemory_t memory = nullptr;
   testing::internal::CaptureStderr();
-  EXPECT_CUDA(cudaErrorNotSupported, cudaIpcGetMemHandle(&handle, nullptr));
-  EXPECT_CUDA(cudaErrorNotSupported, cudaIpcGetMemHandle(&handle, nullptr));
+  EXPECT_CUDA(cudaErrorNotSupported, cudaImportExternalMemory(&memory, &handle));
+  EXPECT_CUDA(cudaErrorNotSupported, cudaImportExternalMemory(&memory, &handle));
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "lockstep: cudaIpcGetMemHandle is not supported by the simulated GPU\n")
+            "lockstep: cudaImportExternalMemory is not supported by the simulated GPU\n")
       << "said once";
   EXPECT_CUDA(cudaErrorNotSupported, cudaGetLastError());
 }

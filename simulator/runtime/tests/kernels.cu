@@ -40,6 +40,17 @@ __global__ void add_kernel(int value) {
   device_array[threadIdx.x] += value;
   if (threadIdx.x < 4) managed_array[threadIdx.x] += value;
 }
+__global__ void wait_kernel(const volatile int* flag, int* to) {
+  while (flag[0] == 0) {
+  }
+  __threadfence_system();
+  to[0] = flag[1];
+}
+__global__ void send_kernel(volatile int* flag, int value) {
+  flag[1] = value;
+  __threadfence_system();
+  flag[0] = 1;
+}
 __global__ void nothing_kernel(int* p) {
   if (p != nullptr) p[0] = 1;
 }
@@ -84,6 +95,8 @@ void store_at_byte(char* p, long long bytes) { store_at_byte_kernel<<<1, 1>>>(p,
 void trap() { trap_kernel<<<1, 1>>>(); }
 void sum_variables(int* to) { sum_kernel<<<1, 1>>>(to); }
 void add_to_variables(int value) { add_kernel<<<1, 16>>>(value); }
+void wait_for(const int* flag, int* to) { wait_kernel<<<1, 1>>>(flag, to); }
+void send(int* flag, int value) { send_kernel<<<1, 1>>>(flag, value); }
 void nothing(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
   nothing_kernel<<<grid, block, shared, stream>>>(nullptr);
 }

@@ -1,4 +1,4 @@
-// Kernels for tests of the runtime, and launchers of them. None waits.
+// Kernels for tests of the runtime, and launchers of them. None waits but one.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -34,6 +34,11 @@ struct Triple {
 void arguments(double* to, char a, double b, Triple t, float f);
 // Adds one to p[0] atomically in every thread.
 void count_threads(int* p, dim3 grid, dim3 block);
+
+// Waits until flag[0] is not 0, and stores flag[1] to to[0].
+void wait_for(const int* flag, int* to);
+// Stores `value` to flag[1], and then 1 to flag[0].
+void send(int* flag, int value);
 
 // Addresses for cudaLaunchKernel and its kin.
 const void* nothing_function();

@@ -13,6 +13,7 @@
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/output_signals.h"
+#include "simulator/runtime/state/shared_event.h"
 #include "simulator/runtime/state/thread_count.h"
 #include "simulator/runtime/work/attendant.h"
 #include "simulator/runtime/work/memory_operations.h"
@@ -401,6 +402,13 @@ void wait_for(Runtime& runtime, const Clock& what) {
 }
 
 void wait_for_all(Runtime& runtime) { wait_for(runtime, runtime.order.all()); }
+
+void wait_for_others(Runtime& runtime, const SharedEvent& event) {
+  while (!event.is_executed()) {
+    run_all(runtime);  // the other process may wait for this one
+    wait_a_moment(runtime);
+  }
+}
 
 void execute_at_exit(Runtime& runtime) {
   if (runtime.start_error != cudaSuccess || thread_state().in_callback) return;

@@ -45,6 +45,9 @@ bool ask(Runtime& runtime, const Clock& what);
 void wait_for(Runtime& runtime, const Clock& what);
 void wait_for_all(Runtime& runtime);
 
+// Waits until another process has executed what the event stands for.
+void wait_for_others(Runtime& runtime, const SharedEvent& event);
+
 // The process ends: executes what still waits, but no function of the program.
 void execute_at_exit(Runtime& runtime);
 

@@ -49,8 +49,9 @@ int main(int argc, char** argv) {
       if (cudaMalloc(&much, size_t{1} << 50) != cudaSuccess) std::puts("no such memory");
     }
     if (std::strcmp(what, "unsupported") == 0) {
-      cudaIpcMemHandle_t handle;
-      cudaIpcGetMemHandle(&handle, p);
+      cudaExternalMemoryHandleDesc handle = {};
+      cudaExternalMemory_t memory;
+      cudaImportExternalMemory(&memory, &handle);
     }
     if (std::strcmp(what, "peer") == 0) cudaDeviceEnablePeerAccess(1, 0);
     if (std::strcmp(what, "last") == 0) std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
