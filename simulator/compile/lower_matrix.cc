@@ -87,7 +87,7 @@ struct WholeWarp {
     s.data = b.source(i, data, 4);
     s.byte = b.source(i, chosen.elements[0], 2);
     s.thread = b.source(i, chosen.elements[1], 2);
-    for (const Slot slot : {s.data, s.byte, s.thread}) uses.push_back({slot, Role::kAddress});
+    for (const Slot slot : {s.data, s.byte, s.thread}) uses.push_back({slot, Role::kFactor});
     return s;
   }
 
@@ -99,7 +99,7 @@ struct WholeWarp {
                       ", and this form has " + std::to_string(selectors) + " of them");
     }
     matrix.metadata = b.source(i, bits, 4);
-    uses.push_back({matrix.metadata, Role::kAddress});
+    uses.push_back({matrix.metadata, Role::kFactor});
     const matrix::Sparsity sparsity{matrix.packed ? Type::kS4 : matrix.operation.a,
                                     matrix.operation.shape};
     for (int row = 0; row < matrix.operation.shape.m; ++row) {

@@ -108,7 +108,13 @@ enum class Decides : std::uint8_t { kFalse, kTrue };
 
 struct OperandUse {
   Slot slot = kNoSlot;
-  enum class Role : std::uint8_t { kWrite, kValue, kAddress, kCondition } role = Role::kValue;
+  enum class Role : std::uint8_t {
+    kWrite,
+    kValue,
+    kAddress,
+    kCondition,
+    kFactor  // metadata of a sparse matrix, or what scales one
+  } role = Role::kValue;
 };
 
 struct Storage {  // a .param variable in a frame's register file: 32 lanes of `size` bytes side by

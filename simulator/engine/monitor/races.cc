@@ -34,6 +34,7 @@ struct Opponent {
   std::uint32_t pc = 0;
   std::uint64_t position = 0;  // of its block in the schedule
   Dim3 block, thread;
+  std::uint32_t linear = 0;  // its thread's number in the block, of shared memory
   bool same_block = true, same_warp = false;
   bool is_write = false, is_strong = false;
   std::optional<PastAccess> past;  // of a launch before this one
@@ -62,8 +63,11 @@ check::Access access_of(const Block& b, const Opponent& o, std::uint64_t address
 // and it is worth knowing all the same. What was recorded before this write has been written to
 // memory, too.
 bool writes_what_is_there(Warp& w, const Request& r, int lane, const Opponent& other) {
-  return r.writes && !r.reads && other.is_write && !other.is_strong && r.same != nullptr &&
-         r.same(w, r, lane);
+  if (!r.writes || r.reads || !other.is_write || other.is_strong) return false;
+  if (r.brings != nullptr)
+    return !other.past && w.block->program->ops[other.pc].action == Action::kCopyAsync &&
+           r.brings(w, r, lane, other.linear, other.pc);
+  return r.same != nullptr && r.same(w, r, lane);
 }
 
 check::Side side_of(Warp& w, const Request& r) {
@@ -242,6 +246,7 @@ Opponent opponent(const Block& b, std::uint32_t warp, const check::SharedRaces::
   o.position = b.position;
   o.block = b.ctaid;
   o.thread = thread_of(*b.launch, c.other_thread);
+  o.linear = c.other_thread;
   o.same_warp = c.other_thread >> 5 == warp;
   o.is_write = c.other_is_write;
   o.is_strong = c.other_is_strong;

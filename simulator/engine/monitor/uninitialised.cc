@@ -421,6 +421,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
     const bool unfinished = v->kind == check::Kind::kAsyncOrder &&
                             flow != ValidityTransfer::kCopy && flow != ValidityTransfer::kExchange;
     const char* const use = u->role == Role::kAddress            ? "the address"
+                            : u->role == Role::kFactor           ? "metadata or a scale factor"
                             : unfinished                         ? "an operand"
                             : flow == ValidityTransfer::kControl ? "what decides here"
                             : flow == ValidityTransfer::kAtomic  ? "the operand"

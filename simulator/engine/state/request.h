@@ -55,6 +55,10 @@ struct Request {
   void (*store)(Warp& w, const Request& r, LaneMask lanes) = nullptr;
   LaneMask stored = 0;
   bool (*same)(Warp& w, const Request& r, int lane) = nullptr;
+  // cp.async, whose bytes arrive later: whether those that thread `other` of the block has copied
+  // to the place of `lane`, by the cp.async at `pc`, are the same.
+  bool (*brings)(Warp& w, const Request& r, int lane, std::uint32_t other,
+                 std::uint32_t pc) = nullptr;
   const std::byte* value = nullptr;  // stores for which `same` is value_is_there(): lane 0's bytes,
   std::uint32_t value_stride = 0;    // and how far apart the lanes' bytes are
   const Validity::Word* invalid_word = nullptr;  // where such a value came from

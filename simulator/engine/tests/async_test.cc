@@ -165,6 +165,40 @@ TEST_F(Async, ACopyOverWhatOthersStillReadIsARace) {
   expect_finding(run(fill + copy, 64), Kind::kRace, "");
 }
 
+// As with stores: threads that bring the same bytes to one place do no harm today. What they bring
+// is compared, not where it comes from, and with copies that are still under way.
+TEST_F(Async, CopiesThatBringTheSameAreInformation) {
+  const auto severity = [&](const std::string& copies) {
+    const Outcome o = run(copies +
+                              "cp.async.wait_all;\nbar.sync 0;\nld.shared.u32 r4, [s1];\n"
+                              "st.global.u32 [d1], r4;\n",
+                          64);
+    EXPECT_FALSE(o.findings.empty());
+    for (const auto& f : o.findings) {
+      EXPECT_EQ(f.kind, Kind::kRace) << text(o);
+      if (f.severity == check::Severity::kError) return check::Severity::kError;
+    }
+    return check::Severity::kInformation;
+  };
+  const std::string copy = "cp.async.ca.shared.global [s1], [d4], 4;\n",
+                    first = "mov.u64 d4, d2;\n", own = "mov.u64 d4, d0;\n";
+  EXPECT_EQ(severity(first + copy), check::Severity::kInformation);
+  EXPECT_EQ(result(1)[0], 1000u);
+  EXPECT_EQ(severity(own + copy), check::Severity::kError);
+  // Both warps bring their own word, the same one to all lanes.
+  EXPECT_EQ(severity("shr.u32 r1, r0, 5;\nmad.wide.u32 d4, r1, 16, d2;\n" + copy),
+            check::Severity::kError);
+  // The second copies of all bring another word than the first ones of others.
+  EXPECT_EQ(severity(first + copy + "add.u64 d4, d2, 16;\n" + copy), check::Severity::kError);
+  // Half of the bytes are others'.
+  EXPECT_EQ(severity("and.b32 r1, r0, 1;\nmad.lo.u32 s1, r1, 4, s1;\nmov.u64 d4, d2;\n"
+                     "cp.async.ca.shared.global [s1], [d4], 4;\nmov.u32 s1, tile;\n"
+                     "cp.async.ca.shared.global [s1], [d4], 8;\n"),
+            check::Severity::kError);
+  // A store is no copy.
+  EXPECT_EQ(severity("st.shared.u32 [s1], 1000;\n" + first + copy), check::Severity::kError);
+}
+
 TEST_F(Async, BothSidesAreChecked) {
   expect_finding(run("add.u64 d0, d0, 4;\ncp.async.cg.shared.global [s0], [d0], 16;\n"),
                  Kind::kMisaligned, "16");

@@ -112,7 +112,7 @@ inline std::string absolute_descriptor(const std::string& name, int start, int n
   const auto high = static_cast<unsigned>(stride / 16 | 1 << 14 | kAbsolute | 2 << 29);
   const auto encoded = [](const std::string& to, int offset) {
     return "add.u32 " + to + ", smem, " + std::to_string(offset) + ";\nshr.u32 " + to + ", " + to +
-           ", 4;\n";
+           ", 4;\nand.b32 " + to + ", " + to + ", 0x3fff;\n";
   };
   return encoded("x4", start) + encoded("x3", next) + "shl.b32 x3, x3, 16;\nor.b32 x4, x4, x3;\n" +
          "mov.b64 " + name + ", {x4, " + std::to_string(high) + "};\n";

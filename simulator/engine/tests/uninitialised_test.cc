@@ -365,5 +365,34 @@ TEST(Scratch, WhatWasWrittenSinceIsGood) {
   }
 }
 
+// They decide about more elements than their own.
+TEST(MatrixFactors, MetadataAndScalesThatNobodyWroteAreReportedAtTheProduct) {
+  const std::string body = R"(.visible .entry k(.param .u64 in)
+{
+.reg .b16 %h<4>; .reg .b32 %r<20>; .reg .f32 %f<9>;
+mov.b32 %r1, 0; mov.f32 %f1, 0f00000000; mov.b16 %h1, 0;
+)";
+  const std::string sum = "{%f5, %f6, %f7, %f8}", four = ", {%r1, %r1, %r1, %r1}",
+                    zero = ", {%f1, %f1, %f1, %f1}";
+  const auto words = [&](const char* target, int capability, const std::string& product) {
+    Machine gpu;
+    gpu.config.compute_capability = capability;
+    gpu.load_text(std::string(".version 9.0\n.target ") + target + "\n.address_size 64\n" + body +
+                  product + "\nret;\n}\n");
+    const Outcome o = gpu.launch("k", 1, 32, gpu.unwritten(128, "in"));
+    EXPECT_EQ(o.findings.size(), 1u) << text(o);
+    return text(o);
+  };
+  EXPECT_THAT(words("sm_90a", 90,
+                    "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 " +
+                        sum + four + four + zero + ", %r2, 0;"),
+              HasSubstr("metadata or a scale factor was never written"));
+  EXPECT_THAT(words("sm_120a", 120,
+                    "mma.sync.aligned.kind::mxf4nvf4.block_scale.scale_vec::4X.m16n8k64.row.col."
+                    "f32.e2m1.e2m1.f32.ue4m3 " +
+                        sum + four + ", {%r1, %r1}" + zero + ", %r1, {%h1, %h1}, %r2, {%h1, %h1};"),
+              HasSubstr("metadata or a scale factor was never written"));
+}
+
 }  // namespace uninitialised_test
 }  // namespace lockstep::engine

@@ -57,6 +57,32 @@ std::uint16_t unwritten_bytes(Warp& w, const Request& whole, Space space, int la
 
 namespace {
 
+constexpr std::uint64_t kNoPlace = ~std::uint64_t{0};  // of a lane that copies nothing
+
+// Whether what another thread has copied to the place of `lane` is what `lane` copies: by the same
+// instruction, where the lanes before it have been recorded, or by one that is under way, or it is
+// in memory.
+bool brings_the_same(Warp& w, const Request& r, int lane, std::uint32_t other, std::uint32_t pc) {
+  const auto bytes_of = [&](int l) {
+    return r.value + static_cast<std::uint32_t>(l) * r.value_stride;
+  };
+  const std::uint64_t at = r.address[lane] & kOffsetMask;
+  const int other_lane = static_cast<int>(other % kWarpSize);
+  if (other / kWarpSize == w.index && pc == r.pc && other_lane < lane &&
+      r.address[other_lane] == r.address[lane])
+    return std::memcmp(bytes_of(other_lane), bytes_of(lane), r.size) == 0;
+  bool under_way = false, same = true;
+  for (const AsyncCopy& copy : async_of(*w.block).warps[other / kWarpSize].copies) {
+    const std::uint32_t place = copy.offset[other_lane];
+    if ((copy.lanes >> other_lane & 1) == 0 || place + copy.size <= at || at + r.size <= place)
+      continue;
+    under_way = true;
+    same = same && place == at && copy.size == r.size &&
+           std::memcmp(copy.bytes[other_lane], bytes_of(lane), r.size) == 0;
+  }
+  return under_way ? same : value_is_there(w, r, lane);
+}
+
 // Reads the source of a cp.async for lanes that read `size` bytes of it.
 bool read_source(Warp& w, const Op& op, const std::uint64_t* from, std::uint32_t size,
                  LaneMask lanes, AsyncCopy& copy) {
@@ -92,7 +118,11 @@ bool arrive_copy(Warp& w, AsyncCopy& copy, LaneMask lanes) {
   r.pc = copy.pc;
   r.size = copy.size;
   r.writes = true;
-  for (int l = 0; l < kWarpSize; ++l) r.address[l] = copy.offset[l];
+  r.value = copy.bytes[0];
+  r.value_stride = sizeof copy.bytes[0];
+  r.brings = &brings_the_same;
+  for (int l = 0; l < kWarpSize; ++l)
+    r.address[l] = (lanes >> l & 1) != 0 ? copy.offset[l] : kNoPlace;
   if (!resolve(w, r, Space::kShared, lanes)) return false;
   each(lanes, [&](int l) {
     std::memcpy(r.host[l], copy.bytes[l], copy.size);
@@ -133,17 +163,6 @@ void run_copy_async(Warp& w, const Op& op, LaneMask mask) {
   copy.lanes = mask;
   std::memset(copy.bytes, 0, sizeof copy.bytes);
   std::fill(copy.unwritten, copy.unwritten + kWarpSize, 0);
-  // The destination first: whoever still uses it races with the copy from here on.
-  const Op shared = side(op, Space::kShared);
-  Request to;
-  to.op = &shared;
-  to.pc = copy.pc;
-  to.size = op.width;
-  to.writes = true;
-  load_addresses(w, op, to.address);
-  if (!resolve(w, to, Space::kShared, mask)) return;
-  each(mask,
-       [&](int l) { copy.offset[l] = static_cast<std::uint32_t>(to.address[l]) & kOffsetMask; });
   std::uint64_t from[kWarpSize];
   const std::uint64_t* base = source<std::uint64_t>(w, op.src[1]);
   for (int l = 0; l < kWarpSize; ++l)
@@ -182,6 +201,21 @@ void run_copy_async(Warp& w, const Op& op, LaneMask mask) {
     if (bytes != 0 && !read_source(w, op, from, bytes, same, copy)) return;
     todo &= ~same;
   }
+  // Whoever still uses the destination races with the copy from here on.
+  const Op shared = side(op, Space::kShared);
+  Request to;
+  to.op = &shared;
+  to.pc = copy.pc;
+  to.size = op.width;
+  to.writes = true;
+  to.value = copy.bytes[0];
+  to.value_stride = sizeof copy.bytes[0];
+  to.brings = &brings_the_same;
+  load_addresses(w, op, to.address);
+  each(~mask, [&](int l) { to.address[l] = kNoPlace; });
+  if (!resolve(w, to, Space::kShared, mask)) return;
+  each(mask,
+       [&](int l) { copy.offset[l] = static_cast<std::uint32_t>(to.address[l]) & kOffsetMask; });
   if (!follows_copies(*b.launch)) {
     arrive_copy(w, copy, mask);
     return;
