@@ -4,8 +4,10 @@
 #include <unwind.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace lockstep::runtime {
 namespace {
@@ -39,26 +41,67 @@ const OwnRange& own_range() {
   return range;
 }
 
-struct Walk {
+// A walk of before. It holds as long as the stack is the same: each place of a return address still
+// has that address.
+struct Known {
+  static constexpr std::size_t kMostFrames = 48;  // with those of this library
+  struct Return {
+    const std::uintptr_t* place;
+    std::uintptr_t address;
+  };
+  const void* begin = nullptr;  // the frame that walked
+  std::size_t most = 0;
+  std::array<Return, kMostFrames> returns{};
+  std::size_t count = 0;
   CallStack stack;
-  std::size_t most;
+
+  bool holds(const void* from, std::size_t frames) const {
+    return count > 0 && from == begin && frames == most &&
+           std::all_of(returns.begin(), returns.begin() + count,
+                       [](const Return& r) { return *r.place == r.address; });
+  }
 };
 
-_Unwind_Reason_Code step(_Unwind_Context* frame, void* walk) {
-  auto& [stack, most] = *static_cast<Walk*>(walk);
+struct Walk {
+  Known known;
+  bool is_exact = true;  // every return address was at its place
+  bool is_first = true;
+};
+
+_Unwind_Reason_Code step(_Unwind_Context* frame, void* pointer) {
+  auto& [known, is_exact, is_first] = *static_cast<Walk*>(pointer);
+  CallStack& stack = known.stack;
   const std::uintptr_t at = _Unwind_GetIP(frame);
   if (at == 0) return _URC_END_OF_STACK;
+  // The place that the call to the unwinder returns to is another function's by the next walk.
+  if (!std::exchange(is_first, false)) {
+    // A call leaves its return address below the stack of the caller.
+    const auto* const place = reinterpret_cast<const std::uintptr_t*>(_Unwind_GetCFA(frame)) - 1;
+    is_exact = is_exact && known.count < Known::kMostFrames && *place == at;
+    if (is_exact) known.returns[known.count++] = {place, at};
+  }
   if (own_range().holds(at) && stack.count == 0) return _URC_NO_REASON;
   stack.frames[stack.count++] = reinterpret_cast<const void*>(at);
-  return stack.count == most ? _URC_NORMAL_STOP : _URC_NO_REASON;
+  return stack.count == known.most ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
 
 }  // namespace
 
+// A program calls from few places again and again. To unwind costs a quarter of a microsecond a
+// frame; to compare, a nanosecond.
 CallStack call_stack(std::size_t most) {
-  Walk walk{{}, std::min(most, CallStack::kMost)};
+  constexpr std::size_t kKnown = 16;  // a power of two
+  static thread_local std::array<Known, kKnown> all;
+  const void* const from = __builtin_frame_address(0);
+  most = std::min(most, CallStack::kMost);
+  Known& known = all[(reinterpret_cast<std::uintptr_t>(from) / 16 + most) % kKnown];
+  if (known.holds(from, most)) return known.stack;
+  Walk walk;
+  walk.known.begin = from;
+  walk.known.most = most;
   _Unwind_Backtrace(step, &walk);
-  return walk.stack;
+  known = walk.is_exact ? walk.known : Known{};
+  return walk.known.stack;
 }
 
 }  // namespace lockstep::runtime

@@ -1,4 +1,5 @@
-// How the program came to a call: addresses, which cost microseconds to gather.
+// How the program came to a call: addresses. To gather them costs a microsecond or more the first
+// time that a thread comes this way, and later little.
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@ namespace lockstep::runtime {
 struct CallStack {
   // A container's memory is allocated some frames below the program's own.
   static constexpr std::size_t kMost = 16;
-  // Of a launch, which is called often: each frame costs a quarter of a microsecond.
+  // Of a launch, whose record is kept until it is executed.
   static constexpr std::size_t kMostOfLaunch = 8;
 
   // Where each call returns to, the innermost first.
