@@ -62,6 +62,27 @@ struct Known {
   }
 };
 
+// Those of a thread. Its destructors of static storage may call CUDA when this has been destroyed.
+class KnownStacks {
+ public:
+  // The entry of a number, which other numbers share; nullptr: the thread ends.
+  static Known* of_thread(std::uintptr_t number) {
+    static thread_local KnownStacks known;
+    if (known.has_ended_) return nullptr;
+    if (known.all_ == nullptr) known.all_ = new std::array<Known, kCount>;
+    return &(*known.all_)[number % kCount];
+  }
+  ~KnownStacks() {
+    delete std::exchange(all_, nullptr);
+    has_ended_ = true;
+  }
+
+ private:
+  static constexpr std::size_t kCount = 16;
+  std::array<Known, kCount>* all_ = nullptr;  // apart: a library has little room for its threads
+  bool has_ended_ = false;
+};
+
 struct Walk {
   Known known;
   bool is_exact = true;  // every return address was at its place
@@ -90,17 +111,15 @@ _Unwind_Reason_Code step(_Unwind_Context* frame, void* pointer) {
 // A program calls from few places again and again. To unwind costs a quarter of a microsecond a
 // frame; to compare, a nanosecond.
 CallStack call_stack(std::size_t most) {
-  constexpr std::size_t kKnown = 16;  // a power of two
-  static thread_local std::array<Known, kKnown> all;
   const void* const from = __builtin_frame_address(0);
   most = std::min(most, CallStack::kMost);
-  Known& known = all[(reinterpret_cast<std::uintptr_t>(from) / 16 + most) % kKnown];
-  if (known.holds(from, most)) return known.stack;
+  Known* const known = KnownStacks::of_thread(reinterpret_cast<std::uintptr_t>(from) / 16 + most);
+  if (known != nullptr && known->holds(from, most)) return known->stack;
   Walk walk;
   walk.known.begin = from;
   walk.known.most = most;
   _Unwind_Backtrace(step, &walk);
-  known = walk.is_exact ? walk.known : Known{};
+  if (known != nullptr) *known = walk.is_exact ? walk.known : Known{};
   return walk.known.stack;
 }
 
