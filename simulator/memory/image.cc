@@ -309,8 +309,9 @@ OnCube face_of(const float direction[3]) {
     result.face = std::signbit(x) ? 1 : 0;
     m = ax, s = std::signbit(x) ? z : -z, t = -y;
   }
-  result.at[0] = (s / m + 1) / 2;
-  result.at[1] = (t / m + 1) / 2;
+  // No direction at all is the middle of a face, as an H100 has it.
+  result.at[0] = m == 0 ? 0.5f : (s / m + 1) / 2;
+  result.at[1] = m == 0 ? 0.5f : (t / m + 1) / 2;
   return result;
 }
 

@@ -151,11 +151,14 @@ cudaError_t cudaDeviceReset() {
 }
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
-  return api(__func__, Reach::kDevice, [&](Runtime&, Device& d) -> cudaError_t {
+  return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
     if (value == nullptr) return cudaErrorInvalidValue;
     if (limit == cudaLimitPersistingL2CacheSize) {
       const auto it = d.limits.find(limit);
-      *value = it == d.limits.end() ? 0 : it->second;
+      // At first three tenths of the most, as on an H100.
+      const auto most =
+          static_cast<std::size_t>(lockstep::runtime::largest_persisting_l2(*r.settings.profile));
+      *value = it == d.limits.end() ? most / 10 * 3 : it->second;
       return cudaSuccess;
     }
     if (default_limit(limit) == 0) return unknown_limit(limit);
@@ -172,7 +175,11 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     if (limit == cudaLimitPersistingL2CacheSize) {
       const int most = lockstep::runtime::largest_persisting_l2(*r.settings.profile);
       if (most == 0) return cudaErrorUnsupportedLimit;
-      value = std::min(value, static_cast<std::size_t>(most));
+      if (value > static_cast<std::size_t>(most)) {
+        r.explain("cudaDeviceSetLimit", "the device sets at most " + std::to_string(most) +
+                                            " bytes of the L2 cache aside");
+        return cudaErrorInvalidValue;
+      }
     }
     constexpr std::size_t kLargestStack = 512 * 1024, kStackUnit = 16;
     if (limit == cudaLimitStackSize) {

@@ -39,7 +39,7 @@ cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t
                 "the body of a conditional node has kernels, copies, fills, empty nodes, children "
                 "and conditional nodes alone");
       *result = cudaGraphInstantiateNodeOperationNotSupported;
-      return cudaErrorNotSupported;
+      return cudaErrorInvalidValue;
     }
     auto conditions = conditions_of(g);
     if (std::any_of(conditions.begin(), conditions.end(), [](const auto& c) { return !c->used; })) {

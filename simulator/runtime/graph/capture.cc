@@ -94,7 +94,8 @@ cudaError_t end_capture(Runtime& runtime, Device& device, cudaStream_t stream, G
   *graph = capture->graph;
   release(capture, runtime);
   if (error != cudaSuccess) {
-    if (capture->own_graph) graphs().destroy(*graph);
+    // One that the program gave (cudaStreamBeginCaptureToGraph) too: an H100 knows it no more.
+    graphs().destroy(*graph);
     *graph = nullptr;
   }
   return error;

@@ -130,11 +130,14 @@ cudaError_t allocate_work(Runtime& r, const char* api_name, const Graph& graph,
                           cudaMemAllocNodeParams* params, Work* work) {
   if (params == nullptr || params->bytesize == 0 ||
       params->poolProps.allocType != cudaMemAllocationTypePinned ||
-      params->poolProps.handleTypes != cudaMemHandleTypeNone ||
       params->poolProps.location.type != cudaMemLocationTypeDevice ||
       (params->accessDescCount != 0 && params->accessDescs == nullptr) ||
       params->accessDescCount > r.devices.size()) {
     return cudaErrorInvalidValue;
+  }
+  if (params->poolProps.handleTypes != cudaMemHandleTypeNone) {
+    r.explain(api_name, "memory of a graph is not shared with other processes");
+    return cudaErrorNotSupported;
   }
   const int device = params->poolProps.location.id;
   if (!r.device_exists(device)) return cudaErrorInvalidValue;

@@ -9,6 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "simulator/engine/launch/per_thread.h"
+
 namespace lockstep::runtime {
 namespace {
 
@@ -62,26 +64,8 @@ struct Known {
   }
 };
 
-// Those of a thread. Its destructors of static storage may call CUDA when this has been destroyed.
-class KnownStacks {
- public:
-  // The entry of a number, which other numbers share; nullptr: the thread ends.
-  static Known* of_thread(std::uintptr_t number) {
-    static thread_local KnownStacks known;
-    if (known.has_ended_) return nullptr;
-    if (known.all_ == nullptr) known.all_ = new std::array<Known, kCount>;
-    return &(*known.all_)[number % kCount];
-  }
-  ~KnownStacks() {
-    delete std::exchange(all_, nullptr);
-    has_ended_ = true;
-  }
-
- private:
-  static constexpr std::size_t kCount = 16;
-  std::array<Known, kCount>* all_ = nullptr;  // apart: a library has little room for its threads
-  bool has_ended_ = false;
-};
+// Those of a thread, each at a number that others share.
+using KnownStacks = std::array<Known, 16>;
 
 struct Walk {
   Known known;
@@ -113,13 +97,14 @@ _Unwind_Reason_Code step(_Unwind_Context* frame, void* pointer) {
 CallStack call_stack(std::size_t most) {
   const void* const from = __builtin_frame_address(0);
   most = std::min(most, CallStack::kMost);
-  Known* const known = KnownStacks::of_thread(reinterpret_cast<std::uintptr_t>(from) / 16 + most);
-  if (known != nullptr && known->holds(from, most)) return known->stack;
+  auto& all = engine::per_thread<KnownStacks>();
+  Known& known = all[(reinterpret_cast<std::uintptr_t>(from) / 16 + most) % all.size()];
+  if (known.holds(from, most)) return known.stack;
   Walk walk;
   walk.known.begin = from;
   walk.known.most = most;
   _Unwind_Backtrace(step, &walk);
-  if (known != nullptr) *known = walk.is_exact ? walk.known : Known{};
+  known = walk.is_exact ? walk.known : Known{};
   return walk.known.stack;
 }
 

@@ -130,9 +130,14 @@ CUDA_TEST(GraphMemory, AllocationNodesCheckTheirParameters) {
   };
   refused([](auto& p) { p.bytesize = 0; });
   refused([](auto& p) { p.poolProps.location.id = 99; });
-  refused([](auto& p) { p.poolProps.handleTypes = cudaMemHandleTypePosixFileDescriptor; });
   refused([](auto& p) { p.accessDescCount = 1; });
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddMemAllocNode(&node, g, nullptr, 0, nullptr));
+  cudaMemAllocNodeParams shared = allocation(64);
+  shared.poolProps.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+  EXPECT_CUDA(cudaErrorNotSupported, cudaGraphAddMemAllocNode(&node, g, nullptr, 0, &shared));
+  // NVIDIA's library reads the null pointer.
+  if (on_simulated_gpu()) {
+    EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddMemAllocNode(&node, g, nullptr, 0, nullptr));
+  }
 }
 
 CUDA_TEST(GraphMemory, TheGraphKeepsItsShapeAndHasOneExecutable) {
@@ -213,7 +218,10 @@ CUDA_TEST(GraphMemory, IsCountedByDevice) {
   EXPECT_GE(attribute(cudaGraphMemAttrReservedMemCurrent), kBytes);
   EXPECT_CUDA(cudaSuccess, cudaFreeAsync(p, s));
   EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(s));
-  EXPECT_LT(attribute(cudaGraphMemAttrUsedMemCurrent), kBytes);
+  // An H100 counts them as used until the executable graph is destroyed.
+  if (on_simulated_gpu()) {
+    EXPECT_LT(attribute(cudaGraphMemAttrUsedMemCurrent), kBytes);
+  }
   EXPECT_GE(attribute(cudaGraphMemAttrUsedMemHigh), kBytes);
   EXPECT_CUDA(cudaSuccess, cudaGraphExecDestroy(e));
   EXPECT_CUDA(cudaSuccess, cudaDeviceGraphMemTrim(0));

@@ -191,7 +191,10 @@ CUDA_TEST(Ipc, HandlesAreOfMemoryOfCudaMallocAndOfEventsThatWereMadeForIt) {
   EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcGetMemHandle(&handle, pinned));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcGetMemHandle(&handle, managed));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcGetMemHandle(&handle, nullptr));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcGetMemHandle(nullptr, p));
+  // NVIDIA's library writes to the null pointer.
+  if (on_simulated_gpu()) {
+    EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcGetMemHandle(nullptr, p));
+  }
   EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcCloseMemHandle(p));
   std::memset(&handle, 0, sizeof handle);
   void* none = nullptr;

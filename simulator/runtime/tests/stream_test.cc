@@ -370,6 +370,8 @@ CUDA_TEST(AccessPolicy, WindowsAreCheckedKeptAndChangeNoResult) {
   EXPECT_CUDA(cudaSuccess, cudaDeviceGetLimit(&limit, cudaLimitPersistingL2CacheSize));
   EXPECT_GE(limit, aside);
   EXPECT_LE(limit, static_cast<std::size_t>(p.persistingL2CacheMaxSize));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, std::size_t{1} << 40));
 
   int* memory = nullptr;
   ASSERT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&memory), 256));
