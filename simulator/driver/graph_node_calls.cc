@@ -138,6 +138,10 @@ CUresult with_any(const char* function, CUgraphNodeParams* p, Body&& body) {
         break;
       case CU_GRAPH_NODE_TYPE_MEM_FREE: same.free.dptr = pointer(p->free.dptr); break;
       case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        if (p->conditional.ctx == nullptr) {
+          r.explain(function, "a conditional node needs its context (CUgraphNodeParams, ctx)");
+          return CUDA_ERROR_INVALID_CONTEXT;
+        }
         same.conditional.handle = p->conditional.handle;
         same.conditional.type = static_cast<cudaGraphConditionalNodeType>(p->conditional.type);
         same.conditional.size = p->conditional.size;

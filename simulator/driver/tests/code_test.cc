@@ -59,7 +59,7 @@ CUDA_TEST(DriverModule, ThatIsWrongSaysWhyInItsLog) {
 }
 
 // A call that fails without a reason of its own has none, whatever failed before it.
-CUDA_TEST(DriverLink, TheLogHasTheReasonOfTheLastCallAlone) {
+SIMULATED_TEST(DriverLink, TheLogHasTheReasonOfTheLastCallAlone) {
   start();
   char log[256] = "";
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -302,7 +302,7 @@ CUDA_TEST(DriverJit, BoundsRegistersAndThreads) {
 
 // As an H100's driver answered.
 // On the simulated GPU alone: an instruction of PTX that it does not have.
-CUDA_TEST(DriverModule, AKernelThatIsNotSimulatedIsRefusedAlone) {
+SIMULATED_TEST(DriverModule, AKernelThatIsNotSimulatedIsRefusedAlone) {
   start();
   const std::string text =
       std::string(kPtx) + ".visible .entry odd() {\n  clusterlaunchcontrol.unheard;\n}\n";

@@ -365,6 +365,9 @@ CUDA_TEST(DriverGraph, AllocatesAndBranches) {
   condition.conditional.handle = handle;
   condition.conditional.type = CU_GRAPH_COND_TYPE_SWITCH;
   condition.conditional.size = 2;
+  EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT,
+            cuGraphAddNode(&branch, graph, &allocated, nullptr, 1, &condition));
+  condition.conditional.ctx = context;
   GOOD(cuGraphAddNode(&branch, graph, &allocated, nullptr, 1, &condition));
   for (unsigned i = 0; i < 2; ++i) {
     CUDA_MEMSET_NODE_PARAMS fill{};
