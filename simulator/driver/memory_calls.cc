@@ -1,4 +1,6 @@
 // Allocating and freeing memory, pools, and managed memory.
+#include <cstring>
+
 #include "simulator/driver/call.h"
 
 using namespace lockstep::driver;

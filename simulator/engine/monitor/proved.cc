@@ -7,6 +7,7 @@
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/state/lane_addresses.h"
 #include "simulator/engine/state/launch_state.h"
+#include "simulator/engine/state/written_bits.h"
 #include "simulator/proof/prove.h"
 
 namespace lockstep::engine {

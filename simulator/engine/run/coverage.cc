@@ -4,7 +4,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/run/module.h"
+#include "simulator/engine/state/vocabulary.h"
 #include "simulator/program/program.h"
 
 namespace lockstep::engine {

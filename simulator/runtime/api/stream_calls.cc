@@ -7,6 +7,7 @@
 #include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 #include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/state/shared_event.h"
 #include "simulator/runtime/work/executor.h"
 #include "simulator/runtime/work/transfers.h"
 #include "simulator/runtime/work/work.h"

@@ -13,6 +13,7 @@
 #include "simulator/runtime/state/occupancy.h"
 #include "simulator/runtime/state/output_signals.h"
 #include "simulator/runtime/work/concurrency.h"
+#include "simulator/runtime/work/pending.h"
 #include "simulator/runtime/work/work.h"
 
 namespace lockstep::runtime {

@@ -8,6 +8,7 @@
 // innermost dimension are written whole, even where the dimension ends among them.
 #pragma once
 
+#include "simulator/engine/state/vocabulary.h"
 #include "simulator/program/copies.h"
 
 namespace lockstep::engine {

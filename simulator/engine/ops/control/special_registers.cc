@@ -7,6 +7,7 @@
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/worker.h"
 #include "simulator/engine/state/written_bits.h"
+#include "simulator/program/memory_access.h"
 
 namespace lockstep::engine {
 namespace {
