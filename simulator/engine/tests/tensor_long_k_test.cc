@@ -41,8 +41,8 @@ double value_of(int bits) {
   return (bits & 8) != 0 ? -kValues[bits & 7] : kValues[bits & 7];
 }
 
-// Of a matrix that begins in byte `start`: where byte `byte` of row `row` is. Rows of which the
-// first bytes are the last of lines of 128 go on in lines that begin `rows` lines later.
+// Where byte `byte` of row `row` is, in a matrix that begins in byte `start`. A row may begin
+// within a line of 128 bytes. Then it goes on in the line that begins `rows` lines later.
 int place(const Case& c, int start, int rows, int row, int byte) {
   const int unit = byte / 16;
   if (c.begins < 0) return start + row / 8 * 128 + row % 8 * 16 + unit * 16 * rows + byte % 16;

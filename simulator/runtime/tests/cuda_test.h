@@ -32,3 +32,22 @@ bool on_simulated_gpu();
 // One line for a call and the error it must give.
 #define EXPECT_CUDA(error, call) EXPECT_EQ((call), (error)) << #call
 #define ASSERT_CUDA(error, call) ASSERT_EQ((call), (error)) << #call
+
+namespace lockstep::runtime {
+
+// Ints of device memory, all 0.
+inline int* device_ints(int count) {
+  int* p = nullptr;
+  EXPECT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&p), sizeof(int) * size_t(count)));
+  EXPECT_CUDA(cudaSuccess, cudaMemset(p, 0, sizeof(int) * size_t(count)));
+  return p;
+}
+
+// One of them. Waits for what the copy waits for.
+inline int fetch_int(const int* from) {
+  int value = -1;
+  EXPECT_CUDA(cudaSuccess, cudaMemcpy(&value, from, sizeof value, cudaMemcpyDeviceToHost));
+  return value;
+}
+
+}  // namespace lockstep::runtime

@@ -68,19 +68,6 @@ Conditional conditional(cudaGraph_t g, const Nodes& after, Handle handle,
   return made;
 }
 
-int* zeros(int count) {
-  int* p = nullptr;
-  EXPECT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&p), sizeof(int) * size_t(count)));
-  EXPECT_CUDA(cudaSuccess, cudaMemset(p, 0, sizeof(int) * size_t(count)));
-  return p;
-}
-
-int fetch(const int* from) {
-  int value = -1;
-  EXPECT_CUDA(cudaSuccess, cudaMemcpy(&value, from, sizeof value, cudaMemcpyDeviceToHost));
-  return value;
-}
-
 // The findings so far that are errors.
 nlohmann::json errors() {
   char* text =
@@ -95,7 +82,7 @@ nlohmann::json errors() {
 void quiet() { reinterpret_cast<lockstepSetQuiet_t>(dlsym(RTLD_DEFAULT, "lockstepSetQuiet"))(1); }
 
 CUDA_TEST(Conditional, IfExecutesTheBodyThatTheValueSelects) {
-  int* x = zeros(3);
+  int* x = device_ints(3);
   for (const unsigned value : {0u, 1u, 7u}) {
     const cudaGraph_t g = new_graph();
     const Handle h = new_handle(g);
@@ -109,14 +96,14 @@ CUDA_TEST(Conditional, IfExecutesTheBodyThatTheValueSelects) {
     EXPECT_EQ(type, cudaGraphNodeTypeConditional);
     launch_and_wait(new_exec(g), new_stream());
   }
-  EXPECT_EQ(fetch(x), 2);
-  EXPECT_EQ(fetch(x + 1), 1);
-  EXPECT_EQ(fetch(x + 2), 3);
+  EXPECT_EQ(fetch_int(x), 2);
+  EXPECT_EQ(fetch_int(x + 1), 1);
+  EXPECT_EQ(fetch_int(x + 2), 3);
   EXPECT_TRUE(errors().empty());
 }
 
 CUDA_TEST(Conditional, SwitchExecutesTheBodyOfThatNumberOrNone) {
-  int* x = zeros(3);
+  int* x = device_ints(3);
   for (const unsigned value : {0u, 2u, 3u, 2u}) {
     const cudaGraph_t g = new_graph();
     const Handle h = with_default(g, value);
@@ -124,15 +111,15 @@ CUDA_TEST(Conditional, SwitchExecutesTheBodyOfThatNumberOrNone) {
     for (int i = 0; i < 3; ++i) add_node(c.bodies[size_t(i)], {}, x + i, 1);
     launch_and_wait(new_exec(g), new_stream());
   }
-  EXPECT_EQ(fetch(x), 1);
-  EXPECT_EQ(fetch(x + 1), 0);
-  EXPECT_EQ(fetch(x + 2), 2);
+  EXPECT_EQ(fetch_int(x), 1);
+  EXPECT_EQ(fetch_int(x + 1), 0);
+  EXPECT_EQ(fetch_int(x + 2), 2);
 }
 
 // More often than a launch reserves numbers for.
 CUDA_TEST(Conditional, WhileExecutesItsBodyAsLongAsTheValueIsNotZero) {
   constexpr int kTimes = 200;
-  int* x = zeros(3);
+  int* x = device_ints(3);
   const cudaGraph_t g = new_graph();
   const Handle h = with_default(g, 1);
   const auto begun = kernel_node(g, {}, kernels::store_function(), x, 0ll, kTimes);
@@ -145,17 +132,17 @@ CUDA_TEST(Conditional, WhileExecutesItsBodyAsLongAsTheValueIsNotZero) {
   const cudaGraphExec_t e = new_exec(g);
   const cudaStream_t s = new_stream(), other = new_stream();
   launch_and_wait(e, s);
-  EXPECT_EQ(fetch(x + 1), 1000 + kTimes);
-  EXPECT_EQ(fetch(x + 2), 2 * kTimes);
+  EXPECT_EQ(fetch_int(x + 1), 1000 + kTimes);
+  EXPECT_EQ(fetch_int(x + 2), 2 * kTimes);
   // A launch in another stream comes after the first.
   EXPECT_CUDA(cudaSuccess, cudaGraphLaunch(e, s));
   launch_and_wait(e, other);
-  EXPECT_EQ(fetch(x + 1), 3 * (1000 + kTimes));
+  EXPECT_EQ(fetch_int(x + 1), 3 * (1000 + kTimes));
   EXPECT_TRUE(errors().empty());
 }
 
 CUDA_TEST(Conditional, BodiesHaveConditionsOfTheirOwn) {
-  int* x = zeros(4);
+  int* x = device_ints(4);
   const cudaGraph_t g = new_graph();
   const Handle outer = with_default(g, 1), inner = new_handle(g);
   const auto begun = kernel_node(g, {}, kernels::store_function(), x, 0ll, 3);
@@ -170,12 +157,12 @@ CUDA_TEST(Conditional, BodiesHaveConditionsOfTheirOwn) {
   kernel_node(body, {behind}, kernels::count_down_function(), outer, x);
   add_node(g, {loop.node}, x + 2, 1000);
   launch_and_wait(new_exec(g), new_stream());
-  EXPECT_EQ(fetch(x + 2), 1000 + 3 * (100 + 4));
+  EXPECT_EQ(fetch_int(x + 2), 1000 + 3 * (100 + 4));
   EXPECT_TRUE(errors().empty()) << errors().dump(2);
 }
 
 CUDA_TEST(Conditional, DefaultsAreAssignedAtEachLaunch) {
-  int* x = zeros(2);
+  int* x = device_ints(2);
   const cudaGraph_t g = new_graph();
   const Handle h = with_default(g, 1);
   const Conditional c = conditional(g, {}, h, cudaGraphCondTypeIf);
@@ -184,12 +171,12 @@ CUDA_TEST(Conditional, DefaultsAreAssignedAtEachLaunch) {
   const cudaGraphExec_t e = new_exec(g);
   const cudaStream_t s = new_stream();
   for (int i = 0; i < 3; ++i) launch_and_wait(e, s);
-  EXPECT_EQ(fetch(x), 3);
+  EXPECT_EQ(fetch_int(x), 3);
   EXPECT_TRUE(errors().empty());
 }
 
 CUDA_TEST(Conditional, BodiesMayBeCaptured) {
-  int* x = zeros(1);
+  int* x = device_ints(1);
   const cudaGraph_t g = new_graph();
   const Conditional c = conditional(g, {}, with_default(g, 1), cudaGraphCondTypeIf);
   const cudaStream_t s = new_stream();
@@ -200,11 +187,11 @@ CUDA_TEST(Conditional, BodiesMayBeCaptured) {
   EXPECT_CUDA(cudaSuccess, cudaStreamEndCapture(s, &same));
   EXPECT_EQ(same, c.bodies[0]);
   launch_and_wait(new_exec(g), s);
-  EXPECT_EQ(fetch(x), 6);
+  EXPECT_EQ(fetch_int(x), 6);
 }
 
 CUDA_TEST(Conditional, ExecutableBodiesCanBeChanged) {
-  int* x = zeros(1);
+  int* x = device_ints(1);
   const cudaGraph_t g = new_graph();
   const Conditional c = conditional(g, {}, with_default(g, 1), cudaGraphCondTypeIf);
   const auto node = kernel_node(c.bodies[0], {}, kernels::store_function(), x, 0ll, 6);
@@ -218,7 +205,7 @@ CUDA_TEST(Conditional, ExecutableBodiesCanBeChanged) {
   k.kernelParams = arguments;
   EXPECT_CUDA(cudaSuccess, cudaGraphExecKernelNodeSetParams(e, node, &k));
   launch_and_wait(e, new_stream());
-  EXPECT_EQ(fetch(x), 7);
+  EXPECT_EQ(fetch_int(x), 7);
 }
 
 CUDA_TEST(Conditional, NodesCheckTheirParameters) {
@@ -268,7 +255,7 @@ CUDA_TEST(Conditional, TheGraphIsNoChildAndNoClone) {
 CUDA_TEST(Conditional, AValueThatNobodySetIsFound) {
   quiet();
   const cudaGraph_t g = new_graph();
-  int* x = zeros(1);
+  int* x = device_ints(1);
   const Handle h = new_handle(g);
   const Conditional c = conditional(g, {}, h, cudaGraphCondTypeIf);
   add_node(c.bodies[0], {}, x, 1);
@@ -301,7 +288,7 @@ CUDA_TEST(Conditional, AValueSetInNoOrderWithTheNodeIsFound) {
 
 CUDA_TEST(Conditional, ABodyInNoOrderWithANodeIsFound) {
   quiet();
-  int* x = zeros(1);
+  int* x = device_ints(1);
   const cudaGraph_t g = new_graph();
   const Conditional c = conditional(g, {}, with_default(g, 1), cudaGraphCondTypeIf);
   kernel_node(c.bodies[0], {}, kernels::store_function(), x, 0ll, 6);
@@ -313,7 +300,7 @@ CUDA_TEST(Conditional, ABodyInNoOrderWithANodeIsFound) {
 
 CUDA_TEST(Conditional, BranchesOfABodyInNoOrderAreFound) {
   quiet();
-  int* x = zeros(2);
+  int* x = device_ints(2);
   const cudaGraph_t g = new_graph();
   const Conditional c = conditional(g, {}, with_default(g, 1), cudaGraphCondTypeIf);
   const auto first = kernel_node(c.bodies[0], {}, kernels::store_function(), x, 1ll, 6);
@@ -326,7 +313,7 @@ CUDA_TEST(Conditional, BranchesOfABodyInNoOrderAreFound) {
 
 CUDA_TEST(Conditional, ABodyInNoOrderWithAnotherStreamIsFound) {
   quiet();
-  int* x = zeros(1);
+  int* x = device_ints(1);
   const cudaGraph_t g = new_graph();
   const Conditional c = conditional(g, {}, with_default(g, 1), cudaGraphCondTypeIf);
   add_node(c.bodies[0], {}, x, 1);

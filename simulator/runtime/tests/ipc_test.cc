@@ -50,17 +50,6 @@ void in_two_processes(const std::function<void(const Channel&)>& one,
   EXPECT_EQ(status, 0) << "the other process has failed";
 }
 
-int* ints(int count) {
-  int* p = nullptr;
-  EXPECT_CUDA(cudaSuccess, cudaMalloc(reinterpret_cast<void**>(&p), sizeof(int) * size_t(count)));
-  EXPECT_CUDA(cudaSuccess, cudaMemset(p, 0, sizeof(int) * size_t(count)));
-  return p;
-}
-int fetch(const int* from) {
-  int value = -1;
-  EXPECT_CUDA(cudaSuccess, cudaMemcpy(&value, from, sizeof value, cudaMemcpyDeviceToHost));
-  return value;
-}
 int* open_memory(const cudaIpcMemHandle_t& handle) {
   int* p = nullptr;
   EXPECT_CUDA(cudaSuccess, cudaIpcOpenMemHandle(reinterpret_cast<void**>(&p), handle,
@@ -71,42 +60,42 @@ int* open_memory(const cudaIpcMemHandle_t& handle) {
 CUDA_TEST(Ipc, MemoryIsOneForBothProcesses) {
   in_two_processes(
       [](const Channel& other) {
-        int* const before = ints(100);
-        int* const p = ints(3000);
+        int* const before = device_ints(100);
+        int* const p = device_ints(3000);
         kernels::store(p, 2999, 7);
         EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
         cudaIpcMemHandle_t handle, again;
         ASSERT_CUDA(cudaSuccess, cudaIpcGetMemHandle(&handle, p));
         ASSERT_CUDA(cudaSuccess, cudaIpcGetMemHandle(&again, p));
         EXPECT_EQ(std::memcmp(&handle, &again, sizeof handle), 0);
-        EXPECT_EQ(fetch(p + 2999), 7) << "it keeps its contents";
+        EXPECT_EQ(fetch_int(p + 2999), 7) << "it keeps its contents";
         void* own = nullptr;
         EXPECT_NE(cudaIpcOpenMemHandle(&own, handle, cudaIpcMemLazyEnablePeerAccess), cudaSuccess)
             << "in the same process";
         cudaGetLastError();
         other.send(handle);
         other.receive();
-        EXPECT_EQ(fetch(p), 9);
+        EXPECT_EQ(fetch_int(p), 9);
         kernels::store(p, 1, 11);
         EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
         other.signal();
         other.receive();
         EXPECT_CUDA(cudaSuccess, cudaFree(p));
-        EXPECT_EQ(fetch(before), 0);
+        EXPECT_EQ(fetch_int(before), 0);
       },
       [](const Channel& other) {
         const auto handle = other.receive<cudaIpcMemHandle_t>();
         int* const p = open_memory(handle);
-        EXPECT_EQ(fetch(p + 2999), 7);
+        EXPECT_EQ(fetch_int(p + 2999), 7);
         EXPECT_EQ(open_memory(handle), p) << "opened again";
         kernels::store(p, 0, 9);
         EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
         other.signal();
         other.receive();
-        EXPECT_EQ(fetch(p + 1), 11);
+        EXPECT_EQ(fetch_int(p + 1), 11);
         EXPECT_CUDA(cudaErrorInvalidValue, cudaFree(p)) << "it is not this process's";
         EXPECT_CUDA(cudaSuccess, cudaIpcCloseMemHandle(p));
-        EXPECT_EQ(fetch(p), 9) << "opened twice";
+        EXPECT_EQ(fetch_int(p), 9) << "opened twice";
         EXPECT_CUDA(cudaSuccess, cudaIpcCloseMemHandle(p));
         EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcCloseMemHandle(p));
         other.signal();
@@ -117,7 +106,7 @@ CUDA_TEST(Ipc, MemoryIsOneForBothProcesses) {
 CUDA_TEST(Ipc, EventsOrderStreamsOfBothProcesses) {
   in_two_processes(
       [](const Channel& other) {
-        int* const p = ints(4);
+        int* const p = device_ints(4);
         cudaEvent_t event = nullptr;
         ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(
                                      &event, cudaEventInterprocess | cudaEventDisableTiming));
@@ -162,7 +151,7 @@ CUDA_TEST(Ipc, EventsOrderStreamsOfBothProcesses) {
 CUDA_TEST(Ipc, KernelsOfBothProcessesReachOneAnother) {
   in_two_processes(
       [](const Channel& other) {
-        int* const p = ints(2);
+        int* const p = device_ints(2);
         cudaIpcMemHandle_t handle;
         ASSERT_CUDA(cudaSuccess, cudaIpcGetMemHandle(&handle, p));
         other.send(handle);
@@ -173,11 +162,11 @@ CUDA_TEST(Ipc, KernelsOfBothProcessesReachOneAnother) {
       },
       [](const Channel& other) {
         int* const p = open_memory(other.receive<cudaIpcMemHandle_t>());
-        int* const own = ints(1);
+        int* const own = device_ints(1);
         kernels::wait_for(p, own);
         other.signal();
         EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
-        EXPECT_EQ(fetch(own), 42);
+        EXPECT_EQ(fetch_int(own), 42);
         other.signal();
       });
 }
@@ -185,7 +174,7 @@ CUDA_TEST(Ipc, KernelsOfBothProcessesReachOneAnother) {
 CUDA_TEST(Ipc, HandlesAreOfMemoryOfCudaMallocAndOfEventsThatWereMadeForIt) {
   cudaIpcMemHandle_t handle;
   void *pinned = nullptr, *managed = nullptr;
-  int* const p = ints(100);
+  int* const p = device_ints(100);
   ASSERT_CUDA(cudaSuccess, cudaMallocHost(&pinned, 64));
   ASSERT_CUDA(cudaSuccess, cudaMallocManaged(&managed, 64, cudaMemAttachGlobal));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcGetMemHandle(&handle, pinned));

@@ -201,7 +201,7 @@ void run_copy_async(Warp& w, const Op& op, LaneMask mask) {
     if (bytes != 0 && !read_source(w, op, from, bytes, same, copy)) return;
     todo &= ~same;
   }
-  // Whoever still uses the destination races with the copy from here on.
+  // A thread that still uses the destination races with the copy from here on.
   const Op shared = side(op, Space::kShared);
   Request to;
   to.op = &shared;
