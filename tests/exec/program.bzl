@@ -15,6 +15,7 @@ def cuda_program(name, srcs, hdrs = [], options = [], libraries = [], before = "
       tags: of the target.
       before: a shell command that runs first; $$lib is a folder of libraries.
     """
+    lines = [] if "-G" in options else ["-lineinfo"]
     runtime = [] if [o for o in options if o.startswith("-cudart")] else ["-cudart=shared"]
     native.genrule(
         name = name + "_by_nvcc",
@@ -22,15 +23,20 @@ def cuda_program(name, srcs, hdrs = [], options = [], libraries = [], before = "
         tags = tags,
         srcs = srcs + hdrs + ["@cuda//:lib/libcudart.so.13", "@cuda//:toolkit.stamp"],
         outs = [name],
-        # The wheels' toolkit has no library under the name that the linker looks for.
+        # The wheels' toolkit has no library under the name that the linker looks for. nvcc names
+        # its temporary files by its process number, which two sandboxes have alike: without a
+        # folder of its own, one nvcc removes what another reads.
         cmd = " && ".join([
-            "lib=$$(mktemp -d)",
+            "lib=$@.lib",
+            "rm -rf $$lib",
+            "mkdir $$lib",
+            "export TMPDIR=$$lib",
             "ln -s $$(readlink -f $(location @cuda//:lib/libcudart.so.13)) $$lib/libcudart.so",
             before or "true",
             " ".join(
                 [
-                    CUDA_ROOT + "/bin/nvcc", "-std=c++17", "-lineinfo", "-L$$lib"
-                ] + QUICK_NVCC_COPTS + runtime + options +
+                    CUDA_ROOT + "/bin/nvcc", "-std=c++17", "-L$$lib"
+                ] + lines + QUICK_NVCC_COPTS + runtime + options +
                 ["$(location %s)" % src for src in srcs] + libraries + ["-o $@"],
             ),
             "rm -r $$lib",

@@ -288,7 +288,9 @@ WAIT:
     const auto out = gpu.buffer(Words(2), "out");
     const Outcome o = gpu.launch("k", 2, 1, out);
     ASSERT_EQ(o.findings.empty(), released) << text(o);
-    if (!released) EXPECT_EQ(o.findings[0].kind, Kind::kRace);
+    if (!released) {
+      EXPECT_EQ(o.findings[0].kind, Kind::kRace);
+    }
   }
 }
 
