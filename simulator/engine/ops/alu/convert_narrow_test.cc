@@ -144,6 +144,7 @@ TEST(ConvertNarrow, PowersOfTwo) {
       near.push_back(as_bits(-x));
     }
   }
+  const std::vector<Bits> beside = {0, 0x80000001, 0x3f800000, 0xc0490fdb, 0x7f7fffff, 0x7fc00000};
   std::vector<Bits> every;
   for (Bits h = 0; h < 65536; ++h) every.push_back(h << 16 | (h * 40503 & 0xffff));
   Options few;
@@ -152,13 +153,13 @@ TEST(ConvertNarrow, PowersOfTwo) {
     for (const bool finite : {false, true}) {
       const std::string start =
           std::string("cvt") + (up ? ".rp" : ".rz") + (finite ? ".satfinite" : "") + ".ue8m0x2";
-      check(
-          {start + ".f32", {2, 4, 4}}, {near, near},
-          [&](const Bits* in) {
-            return exponent_of(as_float(in[0]), up, finite) << 8 |
-                   exponent_of(as_float(in[1]), up, finite);
-          },
-          few);
+      const auto two = [&](const Bits* in) {
+        return exponent_of(as_float(in[0]), up, finite) << 8 |
+               exponent_of(as_float(in[1]), up, finite);
+      };
+      // Every value in each half, beside few in the other.
+      check({start + ".f32", {2, 4, 4}}, {near, beside}, two, few);
+      check({start + ".f32", {2, 4, 4}}, {beside, near}, two, few);
       check({start + ".bf16x2", {2, 4}}, {every}, [&](const Bits* in) {
         return exponent_of(as_float(in[0] & 0xffff0000), up, finite) << 8 |
                exponent_of(as_float(in[0] << 16), up, finite);
