@@ -271,13 +271,14 @@ void require_same_without_other_properties_of(const Implementation& f, const Cas
 
 }  // namespace battery
 
-inline constexpr int kCostOfHugeGrids = 1000;  // of a law (law.h)
+// Of a law (law.h) whose single case is a huge grid, or hundreds of launches or stages.
+inline constexpr int kCostOfHugeWork = 1000;
 
 // Every law of the list, with as many cases each as this one is asked for, on arrays of another
 // device than the laws themselves: what a launcher prepares for one device, it must prepare for
-// each, on every path that a law takes. Laws whose single case is a huge grid are left out: how
-// large it is prepares nothing. A counterexample is the law's name and its case:
-// "MatchesItsReference: n=1 ...".
+// each, on every path that a law takes. Laws whose single case is huge are left out: how large it
+// is prepares nothing. A counterexample is the law's name and its case: "MatchesItsReference: n=1
+// ...".
 template <class Implementation>
 Law<Implementation> second_device_law(std::string name, const Laws<Implementation>& laws,
                                       const LawOptions& options, std::source_location where) {
@@ -296,7 +297,7 @@ Law<Implementation> second_device_law(std::string name, const Laws<Implementatio
     const OnOtherDevice other_device;
     bool replayed = false;
     for (const Law<Implementation>& law : laws) {
-      if (law.options.cost >= kCostOfHugeGrids && !options.replay) continue;
+      if (law.options.cost >= kCostOfHugeWork && !options.replay) continue;
       PropertyOptions of_law = options;
       of_law.cases = std::min(options.cases, law.options.cases);
       of_law.in_turns = true;

@@ -531,12 +531,12 @@ Laws<TensorMatmul> common_laws(int cases) {
                                         +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
                                           is_exact_over_many_stages<Way>(matmul, c);
                                         },
-                                        {.cases = 1, .cost = 200}),
+                                        {.cases = 1, .cost = kCostOfHugeWork}),
       law<SmallCase<Way>, TensorMatmul>("KeepsTheSignsOfZeros",
                                         +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
                                           keeps_the_signs_of_zeros<Way>(matmul, c);
                                         },
-                                        {.cases = 1, .cost = 200}),
+                                        {.cases = 1, .cost = kCostOfHugeWork}),
       law<SmallCase<Way>, TensorMatmul>("WithoutProductsGivesC",
                                         +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
                                           without_products_gives_c(matmul, c);
@@ -572,15 +572,15 @@ Laws<TensorMatmul> all_laws(int cases) {
                                         +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
                                           covers_more_tiles_than_blocks(matmul, c);
                                         },
-                                        {.cases = 1, .cost = 1000}),
+                                        {.cases = 1, .cost = kCostOfHugeWork}),
       law<SmallCase<Way>, TensorMatmul>("CoversTilesPast16Bits",
                                         +[](const TensorMatmul& matmul, const SmallCase<Way>& c) {
                                           covers_tiles_past_16_bits<Way>(matmul, c);
                                         },
-                                        {.cases = 1, .cost = 1000}),
+                                        {.cases = 1, .cost = kCostOfHugeWork}),
       law<SmallCase<Way>, TensorMatmul>("IsDeterministic",
                                         require_same_bits<SmallCase<Way>, TensorMatmul>,
-                                        {.cases = 1, .cost = 200}),
+                                        {.cases = 1, .cost = kCostOfHugeWork}),
   };
   laws.insert(laws.end(), more.begin(), more.end());
   return with_batteries<tensor_matmul_call, SmallCase<Way>, Arrays::kStrided, kSaysImmaterial>(

@@ -1,6 +1,7 @@
 #include "simulator/exec/child.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +42,12 @@ std::vector<std::string> environment_with(const Environment& set) {
   return result;
 }
 
+// Called in the child: it ends when its parent is killed, and does not run on unseen.
+void end_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(kCannotStart);
+}
+
 int wait_for(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
@@ -61,8 +68,9 @@ Image::Image(const std::vector<std::string>& command, const Environment& set)
 
 int run_child(const std::vector<std::string>& command, const Environment& set) {
   Image image(command, set);
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child == 0) {
+    end_with(parent);
     execve(image.argv[0], image.argv.data(), image.envp.data());
     const char* const why = errno == ENOEXEC
                                 ? "it is neither an ELF program nor a script that begins with #!"
@@ -85,8 +93,9 @@ std::string output_of(const std::vector<std::string>& command, const Environment
   Image image(command, set);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child == 0) {
+    end_with(parent);
     dup2(ends[1], STDOUT_FILENO);
     dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
     execve(image.argv[0], image.argv.data(), image.envp.data());

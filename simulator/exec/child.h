@@ -18,8 +18,8 @@ struct Image {
 
 // Runs `command` (command[0] is a path) with `set` added to the environment and everything else
 // inherited, and waits. SIGTERM and SIGHUP are passed on; SIGINT and SIGQUIT the terminal sends to
-// both. Its exit status, 128 + the signal that ended it, or 126 when it cannot be started (a
-// sentence is on stderr).
+// both. Where this process is killed, the command is killed too. Its exit status, 128 + the signal
+// that ended it, or 126 when it cannot be started (a sentence is on stderr).
 int run_child(const std::vector<std::string>& command, const Environment& set);
 
 // What a command writes to stdout; its stderr is left out.

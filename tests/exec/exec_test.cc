@@ -679,6 +679,17 @@ TEST(Record, OutlivesAProgramThatClosesItsFiles) {
   EXPECT_EQ(run("exec" + in_script("true", "malloc close-files store")).status, 0);
 }
 
+// A time limit kills `lockstep exec`, and means the program.
+TEST(Exec, AProgramEndsWithAnExecThatIsKilled) {
+  const std::string file = scratch("process");
+  const Outcome o =
+      shell("rm -f " + file + "; $LOCKSTEP_EXEC exec -- sh -c 'echo $$ > " + file +
+            "; exec sleep 60' & until [ -s " + file + " ]; do sleep 0.01; done\n" +
+            "kill -9 $!; p=/proc/$(cat " + file + ")/status; for i in $(seq 500); do " +
+            "grep -q 'State:.[^Z]' $p || exit 0; sleep 0.01; done; exit 1");
+  EXPECT_EQ(o.status, 0) << "the program goes on";
+}
+
 // What the simulated GPU writes by itself does not end the program: on a GPU it would go on.
 TEST(Record, IsKeptWhereFindingsCannotBePrinted) {
   const std::string j = scratch("unprinted.json"), log = scratch("log");
