@@ -67,6 +67,14 @@
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                           \
       : "l"(a), "l"(b), "r"(static_cast<int>(adds))                                              \
       : "memory")
+// 64 by 8 by 32 with a sparse A of 64 by 16, whose metadata each lane has; the result is new.
+#define WGMMA_SPARSE(d, a, b, metadata)                                                        \
+  asm volatile(                                                                                \
+      "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, %6, 0, " \
+      "0, 1, 1, 0, 0;"                                                                         \
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                         \
+      : "l"(a), "l"(b), "r"(metadata)                                                          \
+      : "memory")
 // The same with A in registers.
 #define WGMMA_OF_REGISTERS(d, a, b)                                                                \
   asm volatile(                                                                                    \

@@ -98,6 +98,33 @@ IN_FLIGHT(tensor_metadata_in_flight,  // FAULT tensor_metadata_in_flight
 IN_FLIGHT(tensor_accumulator_in_flight,  // FAULT tensor_accumulator_in_flight
           0, kWide, 0u, TENSOR_MULTIPLY(tm, a, b, kind, true))
 
+// Ordinary stores to the factors, and no fence before the product. tilelang 2634: the compiler put
+// the fence before dense products, and before none that is sparse or has scales.
+#define UNFENCED(name, before, statement)                   \
+  template <bool faulty>                                    \
+  __global__ void name(unsigned* y) {                       \
+    TENSOR_BLOCK();                                         \
+    TENSOR_FACTORS(!faulty);                                \
+    before;                                                 \
+    if (threadIdx.x == 0) {                                 \
+      statement;                                            \
+      TENSOR_COMMIT(&bar);                                  \
+    }                                                       \
+    WAIT_PHASE(&bar, 0);                                    \
+    y[threadIdx.x] = 0;                                     \
+    FENCE_AFTER();                                          \
+    TENSOR_END();                                           \
+  }                                                         \
+  PAIR(name, "missing-proxy-fence") { ON_ONE_BLOCK(name); }
+UNFENCED(tensor_scaled_without_a_proxy_fence,  // FAULT tensor_scaled_without_a_proxy_fence
+         STORED(32, 48, 0x7f7f7f7fu),
+         TENSOR_MULTIPLY_SCALED(".cta_group::1.kind::mxf8f6f4.block_scale", tm, a, b,
+                                kWide / 8 << 17 | 128u / 16 << 24 | 1u << 23, tm + 32, tm + 40))
+UNFENCED(tensor_sparse_without_a_proxy_fence,  // FAULT tensor_sparse_without_a_proxy_fence
+         STORED(32, 33, 0x44444444u),
+         TENSOR_MULTIPLY_SPARSE(".cta_group::1.kind::f16", tm, a,
+                                tensor_descriptor(tile, 16 * kWide), tm + 32, kind | 4u))
+
 // B of each kind of factor, overwritten too early.
 #define OVERWRITTEN(name, statement)                      \
   template <bool faulty>                                  \

@@ -276,6 +276,28 @@ PAIR(wgmma_without_a_proxy_fence, "missing-proxy-fence") {
   wgmma_without_a_proxy_fence<faulty><<<1, 128>>>(y);
 }
 
+// tilelang 2634: the compiler put the fence before dense multiplications alone. Of A two of each
+// four along k are there; B has 32 along k.
+template <bool faulty>
+__global__ void wgmma_sparse_without_a_proxy_fence(float* y) {
+  __shared__ __align__(128) Half tile[kA + 2 * kB];
+  // FAULT wgmma_sparse_without_a_proxy_fence
+  for (int i = threadIdx.x; i < kA + 2 * kB; i += 128) tile[i] = 0x3c00;
+  if (!faulty) PROXY_FENCE();
+  __syncthreads();
+  float d[4] = {};
+  WGMMA_FENCE();
+  // FAULT wgmma_sparse_without_a_proxy_fence
+  WGMMA_SPARSE(d, matrix(tile), descriptor_of(tile + kA, 128, 512), 0x44444444u);
+  WGMMA_COMMIT();
+  WGMMA_WAIT(0);
+  y[threadIdx.x] = d[0];
+}
+PAIR(wgmma_sparse_without_a_proxy_fence, "missing-proxy-fence") {
+  Buffer<float> y(128);
+  wgmma_sparse_without_a_proxy_fence<faulty><<<1, 128>>>(y);
+}
+
 template <bool faulty>
 __global__ void wgmma_before_the_barrier(float* y) {
   __shared__ __align__(128) Half tile[kA + kB];
