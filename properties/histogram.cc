@@ -6,6 +6,7 @@
 #include <span>
 
 #include "harness/device/device.h"
+#include "harness/property/schedule.h"
 #include "properties/contract_laws.h"
 #include "properties/far_bins.h"
 #include "properties/many_periods.h"
@@ -463,6 +464,7 @@ void of_a_period_in_clusters_multiplies(const Histogram& histogram,
 // bin, each time with an atomic operation more than when it does so once.
 void hands_its_counts_over_in_time(const Histogram& histogram, const PeriodicHistogramCase& c) {
   require_capability({Capability::kSimulator});
+  const ScheduleScope in_order(0);  // others execute an instruction for some lanes after others
   PeriodicHistogramCase one = c;
   one.n = c.n % 4096 + 1, one.bins = 1, one.max_blocks = 1, one.cluster = 2;
   for (const HistogramPath path : {HistogramPath::kShared, HistogramPath::kCluster}) {

@@ -47,15 +47,19 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
       call.builtin = program::Builtin::kFree;
     } else if (target.symbol == "__assertfail") {
       call.builtin = program::Builtin::kAssertFail;
+    } else if (target.symbol == "lockstep_launch_grid") {
+      call.builtin = program::Builtin::kLaunchGrid;
     } else if (target.symbol.starts_with("__cudaCDP2")) {
-      b.refuse(i, "calls '" + target.symbol +
-                      "' of the device runtime (libcudadevrt): the simulated GPU has no kernels "
-                      "that launch kernels (dynamic "
-                      "parallelism), nor the runtime API within kernels");
+      b.refuse(i,
+               "calls '" + target.symbol +
+                   "' of the device runtime (libcudadevrt): of the runtime API within kernels "
+                   "the simulated GPU has launches, copies, fills, streams, events, cudaMalloc and "
+                   "cudaFree alone");
     } else {
       b.refuse_undefined(i, "calls '" + target.symbol + "', which nothing in the program defines");
     }
     const std::size_t wanted = call.builtin == program::Builtin::kVprintf      ? 2
+                               : call.builtin == program::Builtin::kLaunchGrid ? 2
                                : call.builtin == program::Builtin::kAssertFail ? 5
                                : call.builtin != program::Builtin::kNone       ? 1
                                                                          : call.arguments.size();

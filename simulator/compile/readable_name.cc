@@ -6,12 +6,29 @@
 #include <string_view>
 
 namespace lockstep::compile {
+namespace {
 
-std::string demangled(const std::string& name) {
+// The name behind what nvcc puts before a file's own function for relocatable device code:
+// "__nv_static_35_", 35 characters that name the file, "_".
+std::string without_file(const std::string& name) {
+  constexpr std::string_view kStatic = "__nv_static_";
+  if (!name.starts_with(kStatic)) return name;
+  const char* const digits = name.c_str() + kStatic.size();
+  char* end = nullptr;
+  const unsigned long length = std::strtoul(digits, &end, 10);
+  const std::size_t behind = static_cast<std::size_t>(end - name.c_str()) + 1;
+  const bool fits = end != digits && *end == '_' && length < name.size() - behind;
+  return fits && name[behind + length] == '_' ? name.substr(behind + length + 1) : name;
+}
+
+}  // namespace
+
+std::string demangled(const std::string& full_name) {
+  const std::string name = without_file(full_name);
   if (!name.starts_with("_Z")) return name;  // of C linkage; "i" alone would be the type int
   int status = 0;
   char* s = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  if (s == nullptr) return name;
+  if (s == nullptr) return full_name;
   std::string result(s);
   std::free(s);
   return result;

@@ -5,7 +5,8 @@
 
 namespace lockstep::compile {
 
-// "store(int*, int)" for "_Z5storePii"; the name itself when it is not mangled.
+// "store(int*, int)" for "_Z5storePii", and for what nvcc -rdc=true makes of a static function of
+// that name; the name itself when it is not mangled.
 std::string demangled(const std::string& name);
 
 // A variable as the code around it calls it: "cells" of "kernel(int*)::cells", and of

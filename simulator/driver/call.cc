@@ -37,7 +37,7 @@ CUresult begin_call(const char* function, Needs needs) {
   const Context* context = runtime::Contexts::current();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (context->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  r.used = true;
+  r.used.store(true, std::memory_order_relaxed);
   return result_of(r.current().error);
 }
 

@@ -158,7 +158,14 @@ struct Function {
   int target = 0;
 };
 
-enum class Builtin : std::uint8_t { kNone, kVprintf, kMalloc, kFree, kAssertFail };
+enum class Builtin : std::uint8_t {
+  kNone,
+  kVprintf,
+  kMalloc,
+  kFree,
+  kAssertFail,
+  kLaunchGrid,  // what a launch from a kernel comes to (runtime/state/device_library.h)
+};
 
 struct Call {
   std::int32_t function = -1;  // index, -1 when indirect or built in

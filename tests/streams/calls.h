@@ -33,10 +33,15 @@ struct Situation {
   int number;
 };
 
+constexpr size_t kSmall = Situation::kSmall, kLarge = Situation::kLarge;
+
+using Prepared = std::function<void()>;
+
+// Several calls of one answer are one row: its name has all of them.
 struct Call {
   const char* name;
   // Makes what the call needs, and returns the call.
-  std::function<void()> (*prepare)(Situation&);
+  Prepared (*prepare)(Situation&);
   // It is to be the first of its kind: else it is made once before, when nothing runs.
   bool cold = false;
 };
@@ -44,5 +49,39 @@ struct Call {
 // In the order of the table.
 std::vector<Call> copies_and_fills();
 std::vector<Call> other_calls();
+std::vector<Call> graph_calls();
+std::vector<Call> process_calls();
+std::vector<Call> settings_and_queries();
+
+// What f(&pointer) makes.
+template <class F>
+void* made(F f) {
+  void* p = nullptr;
+  f(&p);
+  return p;
+}
 
 }  // namespace lockstep::streams
+
+// A call, and its name in the table.
+#define CALL(name, ...)                  \
+  {                                      \
+    name, [](Situation& s) -> Prepared { \
+      return [&s] {                      \
+        (void)s;                         \
+        __VA_ARGS__;                     \
+      };                                 \
+    }                                    \
+  }
+// ... that needs what `made_by` makes, as `x`.
+#define CALL_WITH(name, made_by, ...)    \
+  {                                      \
+    name, [](Situation& s) -> Prepared { \
+      const auto x = (made_by);          \
+      return [&s, x] {                   \
+        (void)s;                         \
+        (void)x;                         \
+        __VA_ARGS__;                     \
+      };                                 \
+    }                                    \
+  }

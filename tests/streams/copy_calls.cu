@@ -4,9 +4,6 @@
 namespace lockstep::streams {
 namespace {
 
-using Prepared = std::function<void()>;
-constexpr size_t kSmall = Situation::kSmall, kLarge = Situation::kLarge;
-
 __device__ char variable[kSmall];
 __constant__ char constant[kSmall];
 
@@ -29,15 +26,6 @@ cudaMemcpy3DParms box(Situation& s) {
     name, [](Situation& s) -> Prepared {                               \
       return [&s] { cudaMemcpyAsync(to, from, bytes, kind, stream); }; \
     }                                                                  \
-  }
-#define CALL(name, ...)                  \
-  {                                      \
-    name, [](Situation& s) -> Prepared { \
-      return [&s] {                      \
-        (void)s;                         \
-        __VA_ARGS__;                     \
-      };                                 \
-    }                                    \
   }
 
 }  // namespace

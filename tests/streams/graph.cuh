@@ -11,6 +11,26 @@ namespace {
 
 using Nodes = std::vector<cudaGraphNode_t>;
 
+// Adds a kernel of one block of kN threads.
+template <class... Parameters, class... Arguments>
+cudaGraphNode_t add_kernel(cudaGraph_t graph, const Nodes& after, void (*function)(Parameters...),
+                           const Arguments&... arguments) {
+  std::tuple<Parameters...> values(static_cast<Parameters>(arguments)...);
+  cudaGraphNode_t node = nullptr;
+  std::apply(
+      [&](auto&... value) {
+        void* addresses[] = {&value...};
+        cudaKernelNodeParams launch = {};
+        launch.func = reinterpret_cast<void*>(function);
+        launch.gridDim = dim3(1);
+        launch.blockDim = dim3(kN);
+        launch.kernelParams = addresses;
+        cudaGraphAddKernelNode(&node, graph, after.data(), after.size(), &launch);
+      },
+      values);
+  return node;
+}
+
 class Graph {
  public:
   Graph() { cudaGraphCreate(&graph_, 0); }
@@ -24,20 +44,7 @@ class Graph {
   template <class... Parameters, class... Arguments>
   cudaGraphNode_t kernel(const Nodes& after, void (*function)(Parameters...),
                          const Arguments&... arguments) {
-    std::tuple<Parameters...> values(static_cast<Parameters>(arguments)...);
-    cudaGraphNode_t node = nullptr;
-    std::apply(
-        [&](auto&... value) {
-          void* addresses[] = {&value...};
-          cudaKernelNodeParams launch = {};
-          launch.func = reinterpret_cast<void*>(function);
-          launch.gridDim = dim3(1);
-          launch.blockDim = dim3(kN);
-          launch.kernelParams = addresses;
-          cudaGraphAddKernelNode(&node, graph_, after.data(), after.size(), &launch);
-        },
-        values);
-    return node;
+    return add_kernel(graph_, after, function, arguments...);
   }
   cudaGraphNode_t copy(const Nodes& after, void* to, const void* from, cudaMemcpyKind kind) {
     cudaGraphNode_t node = nullptr;

@@ -1,5 +1,6 @@
 // Runs cases of tests/streams.
 //
+//   cases --lend                             lends memory (lent.h)
 //   cases --list                             KIND <tab> NAME <tab> FIRST SIDE <tab> SECOND SIDE
 //   cases mistake|twin NAME|KIND [TIMES]     NAME <tab> right or wrong, for each run of each case
 //
@@ -9,10 +10,12 @@
 #include <cstring>
 
 #include "case.h"
+#include "lent.h"
 
 using lockstep::streams::Case;
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "--lend") == 0) return lockstep::streams::lend();
   if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {
     for (const Case& c : lockstep::streams::cases())
       std::printf("%s\t%s\t%s\t%s\n", c.kind, c.name, c.first, c.second);

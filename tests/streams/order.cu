@@ -1,6 +1,7 @@
 // What a call waits for, and what comes after it.
 //
 //   order --list           the names of the calls
+//   order --lend           lends memory (lent.h)
 //   order NAME [TIMES]     for a kernel in a blocking, a non-blocking and the legacy stream:
 //                          NAME <tab> STREAM <tab> waits or returns <tab> ordered or unordered
 //   order --all [TIMES]    the same of all calls
@@ -15,6 +16,7 @@
 #include <cstring>
 
 #include "calls.h"
+#include "lent.h"
 
 namespace lockstep::streams {
 
@@ -113,7 +115,9 @@ void try_call(const Call& call, long long clocks) {
 
 int run(int argc, char** argv) {
   std::vector<Call> calls = copies_and_fills();
-  for (const Call& c : other_calls()) calls.push_back(c);
+  for (const auto& more : {other_calls(), graph_calls(), process_calls(), settings_and_queries()})
+    calls.insert(calls.end(), more.begin(), more.end());
+  if (argc == 2 && std::strcmp(argv[1], "--lend") == 0) return lend();
   if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {
     for (const Call& c : calls) std::printf("%s\n", c.name);
     return 0;

@@ -7,12 +7,9 @@
 namespace lockstep::streams {
 namespace {
 
-using Prepared = std::function<void()>;
-constexpr size_t kSmall = Situation::kSmall, kLarge = Situation::kLarge;
-
 void CUDART_CB nothing(void*) {}
 
-__device__ int variable;
+__device__ int counter;
 __global__ void empty() {}
 // Each is loaded when it is first needed.
 template <int kNumber>
@@ -56,34 +53,6 @@ cudaMemLocation on_device() {
   return here;
 }
 
-#define CALL(name, ...)                  \
-  {                                      \
-    name, [](Situation& s) -> Prepared { \
-      return [&s] {                      \
-        (void)s;                         \
-        __VA_ARGS__;                     \
-      };                                 \
-    }                                    \
-  }
-// ... that needs what `made` makes, as `x`.
-#define CALL_WITH(name, made, ...)       \
-  {                                      \
-    name, [](Situation& s) -> Prepared { \
-      const auto x = made;               \
-      return [&s, x] {                   \
-        (void)s;                         \
-        (void)x;                         \
-        __VA_ARGS__;                     \
-      };                                 \
-    }                                    \
-  }
-
-template <class F>
-void* made(F f) {
-  void* p = nullptr;
-  f(&p);
-  return p;
-}
 void* memory(size_t bytes) {
   return made([=](void** p) { cudaMalloc(p, bytes); });
 }
@@ -211,7 +180,7 @@ std::vector<Call> other_calls() {
         CALL("cudaMemGetInfo", size_t a; size_t b; cudaMemGetInfo(&a, &b)),
         CALL("cudaPointerGetAttributes", cudaPointerAttributes a;
              cudaPointerGetAttributes(&a, s.device)),
-        CALL("cudaGetSymbolAddress", void* p; cudaGetSymbolAddress(&p, variable)),
+        CALL("cudaGetSymbolAddress", void* p; cudaGetSymbolAddress(&p, counter)),
         CALL("cudaFuncGetAttributes", cudaFuncAttributes a;
              cudaFuncGetAttributes(&a, reinterpret_cast<const void*>(empty))),
         CALL("cudaFuncSetAttribute",

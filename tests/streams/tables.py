@@ -16,9 +16,11 @@ import sys
 HERE = os.path.dirname(os.path.realpath(__file__))
 PAGE = HERE + "/../../docs/journal/streams_silicon.md"
 STREAMS = ("blocking", "non-blocking", "legacy")
-CASES = "# Kind, case, wrong results of the mistake and of its twin on an H100.\n"
+CASES = ("# Kind, case, wrong results of the mistake and of its twin on an H100, or - where none "
+         "has run\n# it.\n")
 CALLS = ("# Call, and what an H100 showed of it: for a kernel in a blocking, in a non-blocking and "
-         "in the legacy\n# stream. After a semicolon: what the simulated GPU counts instead.\n")
+         "in the legacy\n# stream, or - where none has been asked. After a semicolon: what the "
+         "simulated GPU counts instead.\n")
 
 
 def rows(name):
@@ -66,8 +68,12 @@ def calls(answers):
         row = [name]
         for i, stream in enumerate(STREAMS):
             all_of_them = seen[name, stream]
-            remark = old.get(name, [""] * 3)[i].partition(";")[2]
-            row.append(max(all_of_them, key=all_of_them.count) + (";" + remark if remark else ""))
+            seen_before, _, remark = old.get(name, [""] * 3)[i].partition(";")
+            answer = max(all_of_them, key=all_of_them.count)
+            # Of a call that no GPU had answered, the remark stays where it differs.
+            if seen_before == "-" and remark.split()[-1] == answer.split()[-1]:
+                remark = ""
+            row.append(answer + (";" + remark if remark else ""))
         table.append(row)
     write("calls.tsv", CALLS, table)
 

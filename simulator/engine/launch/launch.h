@@ -179,6 +179,17 @@ struct HeapAllocation {
   check::Finding by;  // the finding to be, as far as the kernel knows it
 };
 
+// A launch that a thread of the grid has made (CUDA C++ Programming Guide, "CUDA Dynamic
+// Parallelism"). It has not been executed, and its configuration has not been checked.
+struct DeviceLaunch {
+  std::string kernel;  // mangled
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared = 0;
+  std::vector<std::byte> parameters;  // packed at parameter_offsets()
+  bool tail = false;                  // cudaStreamTailLaunch: when the grid has ended
+  std::uint64_t by_block = 0;         // linear index of the block that made it
+};
+
 struct Outcome {
   std::vector<check::Finding> findings;  // at most one a place (check::same_place); the first ends
                                          // the launch unless it is information or was survived
@@ -187,6 +198,7 @@ struct Outcome {
       unwritten_stores;  // by address; of each instruction the first kMaxUnwrittenStores stretches
   static constexpr std::size_t kMaxUnwrittenStores = 1024;
   std::vector<HeapAllocation> heap;
+  std::vector<DeviceLaunch> launches;  // by block; those of a block as they were made
   // For grids that depend on this one: its records, whether it let them start before its end, and
   // whether some block waited for the grids before, and did so before it let the dependents start.
   std::uint32_t first_record = 0, end_of_records = 0;

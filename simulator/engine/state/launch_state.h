@@ -88,9 +88,10 @@ struct Launch {
   bool search_shared = true;  // for races in shared memory: not where there are proved to be none
   std::shared_ptr<const proof::Certificate> certificate;  // none: nothing is proved
   bool strict_barriers = false, strict_libraries = false, strict_writes = false;
-  std::mutex mutex;  // findings, output
+  std::mutex mutex;  // findings, output, launches
   check::UniqueFindings findings;
   std::vector<HeapAllocation> heap;
+  std::vector<DeviceLaunch> launches;
   std::atomic<bool> informed_host{false};   // Outcome says what it means
   std::atomic<bool> knows_host{false};      // a flag may have informed it of the host's accesses
   std::shared_ptr<check::Hearing> hearing;  // nullptr: the host has waited for nothing

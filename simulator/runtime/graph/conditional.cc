@@ -15,6 +15,9 @@ namespace {
 
 // Numbers for so many executions of a body in one launch.
 constexpr std::uint32_t kRuns = 64;
+// As many warp instructions, of the limit for a block, as an execution of a while node's body
+// counts.
+constexpr std::uint64_t kInstructionsOfARun = 1 << 16;
 
 struct Run;
 
@@ -36,6 +39,7 @@ struct Run {
   cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
   Reserved lane;  // of the node itself
   std::vector<Body> bodies;
+  std::uint64_t executions = 0;  // of a while node's body, in this launch
 };
 
 std::shared_ptr<Run> make_run(Runtime& runtime, std::optional<Lane>& lane, GraphExec::Step& step,
@@ -143,6 +147,26 @@ unsigned read(Runtime& runtime, const Run& run, const Pending& p) {
   return value;
 }
 
+// A while node whose value does not become zero.
+cudaError_t report_endless(Runtime& runtime, const Run& run, unsigned value, const Pending& p) {
+  check::Finding f;
+  f.kind = check::Kind::kTimeLimit;
+  f.space = "global";
+  f.call = p.api_name;
+  f.access.address = run.condition->word;
+  f.where = "a while node of the graph of " + std::string(p.api_name) + p.at.stream.in() +
+            " has executed its body " + std::to_string(run.executions) +
+            " times, and its value is still " + std::to_string(value);
+  f.detail = "The body ends the loop by cudaGraphSetConditional with 0. Each execution counts as " +
+             std::to_string(kInstructionsOfARun) +
+             " warp instructions of LOCKSTEP_INSTRUCTION_LIMIT.";
+  const void* const from = caller();
+  f.access.operation = describe_caller(from);
+  f.caller = from;
+  runtime.report({std::move(f)});
+  return static_cast<cudaError_t>(check::cuda_error(check::Kind::kTimeLimit));
+}
+
 cudaError_t decide(Runtime& runtime, const std::shared_ptr<Run>& run, Pending& p) {
   const unsigned value = read(runtime, *run, p);
   std::size_t body = run->bodies.size();  // none
@@ -152,6 +176,12 @@ cudaError_t decide(Runtime& runtime, const std::shared_ptr<Run>& run, Pending& p
     case cudaGraphCondTypeSwitch: body = value; break;
   }
   if (body >= run->bodies.size()) return cudaSuccess;
+  const std::uint64_t limit = runtime.settings.instruction_limit;
+  if (run->type == cudaGraphCondTypeWhile && limit != 0) {
+    if (run->executions == std::max<std::uint64_t>(limit / kInstructionsOfARun, 1))
+      return report_endless(runtime, *run, value, p);
+    ++run->executions;
+  }
   std::shared_ptr<Entry> last = runtime.queue.entry(p);
   const Clock end = put_body(runtime, run, run->bodies[body], p.at.before, &last);
   if (run->type != cudaGraphCondTypeWhile) return cudaSuccess;

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "simulator/fatbin/fatbin.h"
+#include "simulator/runtime/state/device_library.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -125,6 +126,8 @@ Inspection inspect(Bytes file, int compute_capability) {
   // nvcc links all that is relocatable.
   if (auto linked = read_images(relocatable, compute_capability, &result, &images); !linked.empty())
     result.modules.push_back(std::move(linked));
+  for (std::vector<std::string>& texts : result.modules)
+    for (const char* library : device_libraries_for(texts)) texts.emplace_back(library);
 
   const auto runtime =
       std::find_if(result.needed.begin(), result.needed.end(),

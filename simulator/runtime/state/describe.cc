@@ -1,20 +1,12 @@
 #include "simulator/runtime/state/describe.h"
 
-#include <cxxabi.h>
-
 #include <cstdio>
-#include <cstdlib>
+
+#include "simulator/compile/readable_name.h"
 
 namespace lockstep::runtime {
 
-std::string demangled(const std::string& name) {
-  if (!name.starts_with("_Z")) return name;  // "i" would be taken for the type int
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && text != nullptr ? text : name;
-  std::free(text);
-  return result;
-}
+std::string demangled(const std::string& name) { return compile::demangled(name); }
 
 std::string hexadecimal(std::uint64_t value) {
   char text[24];

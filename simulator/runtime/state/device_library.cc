@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "simulator/runtime/state/device_launch_library.h"
+
 namespace lockstep::runtime {
 namespace {
 
@@ -168,12 +170,16 @@ constexpr std::string_view kFunctions[] = {"cudaCGGetIntrinsicHandle", "cudaCGSy
 
 }  // namespace
 
-const char* device_library_for(const std::vector<std::string>& texts) {
-  const auto calls = [](const std::string& text) {
-    return std::any_of(std::begin(kFunctions), std::end(kFunctions),
-                       [&](std::string_view name) { return text.find(name) != text.npos; });
+std::vector<const char*> device_libraries_for(const std::vector<std::string>& texts) {
+  const auto calls = [&](std::string_view name) {
+    return std::any_of(texts.begin(), texts.end(),
+                       [&](const std::string& text) { return text.find(name) != text.npos; });
   };
-  return std::any_of(texts.begin(), texts.end(), calls) ? kLibrary : nullptr;
+  std::vector<const char*> libraries;
+  if (std::any_of(std::begin(kFunctions), std::end(kFunctions), calls))
+    libraries.push_back(kLibrary);
+  if (calls("__cudaCDP2")) libraries.push_back(kDeviceLaunchLibrary);
+  return libraries;
 }
 
 }  // namespace lockstep::runtime

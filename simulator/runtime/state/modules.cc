@@ -202,7 +202,7 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device,
     loaded.texts.emplace_back(reinterpret_cast<const char*>(image->data.data()),
                               image->data.size());
   }
-  if (const char* library = device_library_for(loaded.texts)) loaded.texts.emplace_back(library);
+  for (const char* library : device_libraries_for(loaded.texts)) loaded.texts.emplace_back(library);
   const std::vector<std::string_view> texts(loaded.texts.begin(), loaded.texts.end());
   auto module = engine::load_module(texts, *runtime.memory, device, &binary.managed,
                                     runtime.settings.registers);

@@ -140,7 +140,7 @@ cudaError_t begin_call(const char* function, Reach reach) {
   if (reach == Reach::kContext && !by_driver_api) contexts().bind(thread.device);
   if (reach != Reach::kDevice) return cudaSuccess;
   if (!by_driver_api && comes_after_unloading(function)) return cudaErrorCudartUnloading;
-  runtime.used = true;
+  runtime.used.store(true, std::memory_order_relaxed);
   // The driver API asks for a context before it comes here.
   if (!by_driver_api) contexts().bind(thread.device);
   return runtime.current().error;

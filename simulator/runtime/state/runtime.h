@@ -141,8 +141,8 @@ class Runtime {
   std::map<int, int> changed_properties;         // by attribute (lockstepSetProperty)
   bool limits_are_aside = false;                 // lockstepSetLimitsAside
   std::vector<lockstepLimit> limits_set;         // since then
-  std::size_t under_way = 0;  // operations since the last wait that need not be done
-  bool used = false;          // a call has reached a device
+  std::size_t under_way = 0;      // operations since the last wait that need not be done
+  std::atomic<bool> used{false};  // a call has reached a device
   std::atomic<bool> driver_started =
       false;  // cuInit, or a call of the runtime API that starts the driver
   std::unique_ptr<Interceptor> interceptor;  // of `lockstep mutate`

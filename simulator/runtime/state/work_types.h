@@ -37,6 +37,7 @@ struct KernelWork {
   // The call that has made it, and where the program called that.
   std::string made_by;
   CallStack stack;
+  std::string by_kernel;  // the kernel that has launched it; empty: the host has
 };
 struct CopyWork {
   cudaMemcpy3DParms box{};

@@ -141,6 +141,24 @@ CUDA_TEST(Conditional, WhileExecutesItsBodyAsLongAsTheValueIsNotZero) {
   EXPECT_TRUE(errors().empty());
 }
 
+// An execution of the body counts as 2^16 instructions, and the limit here is 2000 times as much.
+CUDA_TEST(Conditional, WhileThatDoesNotEndIsAFinding) {
+  quiet();
+  int* x = device_ints(1);
+  const cudaGraph_t g = new_graph();
+  const Conditional c = conditional(g, {}, with_default(g, 5), cudaGraphCondTypeWhile);
+  add_node(c.bodies[0], {}, x, 1);
+  const cudaStream_t s = new_stream();
+  EXPECT_CUDA(cudaSuccess, cudaGraphLaunch(new_exec(g), s));
+  EXPECT_CUDA(cudaErrorLaunchTimeout, cudaStreamSynchronize(s));
+  const auto found = errors();
+  ASSERT_EQ(found.size(), 1u) << found.dump(2);
+  EXPECT_EQ(found[0]["kind"], "time-limit");
+  EXPECT_NE(found[0].dump().find("has executed its body 2000 times, and its value is still 5"),
+            std::string::npos)
+      << found.dump(2);
+}
+
 CUDA_TEST(Conditional, BodiesHaveConditionsOfTheirOwn) {
   int* x = device_ints(4);
   const cudaGraph_t g = new_graph();

@@ -41,15 +41,14 @@ Sides sides_of(const Runtime& runtime, const cudaMemcpy3DParms& p) {
   return sides;
 }
 
-memory::Box box_of(const cudaPitchedPtr& p, const cudaPos& at, const cudaExtent& extent) {
-  const std::uint64_t slice = p.pitch * p.ysize;
+memory::Box box_of(const Block& side, const Shape& shape) {
   memory::Box box;
-  box.begin = reinterpret_cast<memory::Address>(p.ptr) + at.z * slice + at.y * p.pitch + at.x;
-  box.width = extent.width;
-  box.height = extent.height;
-  box.depth = extent.depth;
-  box.pitch = p.pitch;
-  box.slice = slice;
+  box.begin = reinterpret_cast<memory::Address>(side.at);
+  box.width = shape.width;
+  box.height = shape.height;
+  box.depth = shape.depth;
+  box.pitch = side.pitch;
+  box.slice = side.slice;
   return box.merged();
 }
 
@@ -59,10 +58,12 @@ Accesses accesses_of(const Runtime& runtime, const Work& work) {
   Accesses result;
   if (const auto* copy = std::get_if<CopyWork>(&work)) {
     const cudaMemcpy3DParms& p = copy->box;
-    if (p.srcArray != nullptr || p.dstArray != nullptr) return result;
     const Sides sides = sides_of(runtime, p);
-    if (sides.from != Place::kPageable) result.read = box_of(p.srcPtr, p.srcPos, p.extent);
-    if (sides.to != Place::kPageable) result.written = box_of(p.dstPtr, p.dstPos, p.extent);
+    const Shape shape = shape_of(p);
+    if (sides.from != Place::kPageable)
+      result.read = box_of(side_of(p.srcArray, p.srcPtr, p.srcPos), shape);
+    if (sides.to != Place::kPageable)
+      result.written = box_of(side_of(p.dstArray, p.dstPtr, p.dstPos), shape);
   } else if (const auto* fill = std::get_if<FillWork>(&work)) {
     const cudaMemsetParams& p = fill->rows;
     memory::Box box;

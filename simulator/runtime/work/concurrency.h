@@ -1,7 +1,7 @@
 // Operations that nothing orders: what each accesses, and the findings where two conflict.
 //
 // A kernel's accesses are recorded by the engine's search for races; those of copies, fills,
-// allocations and frees by TouchedMemory. Not followed are CUDA arrays and pageable host memory.
+// allocations and frees by TouchedMemory. Not followed is pageable host memory.
 #pragma once
 
 #include <string>

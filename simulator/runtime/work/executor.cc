@@ -112,23 +112,48 @@ void executed(Runtime& runtime, Device& device, Pending& p, cudaError_t error) {
   if (device.error != cudaSuccess) drop_pending(runtime, device);
 }
 
-// Of a kernel. *done: false where it waits.
+// Begins a grid that another one has launched: it comes after whatever its operation has executed.
+cudaError_t begin_descendant(Runtime& runtime, Device& device, Pending& p) {
+  const KernelWork& work = *p.descendant;
+  KernelEntry* const entry = runtime.modules.find_kernel(work.function);
+  const engine::Kernel* kernel = nullptr;
+  cudaError_t error = runtime.modules.get(runtime, *entry, device.ordinal, &kernel);
+  LaunchRequest request = work.request;
+  if (error == cudaSuccess)
+    error = check_launch(runtime, device, "a launch in a kernel", *entry, *kernel, request);
+  if (error != cudaSuccess) return error;
+  p.descendant->request = request;
+  p.at.before.raise(p.at.lane, p.at.sequence);
+  return RunningKernel::begin(runtime, device, work, p.at, p.chain, &p.kernel);
+}
+
+// Of a kernel and of the grids that descend from it. *done: false where one waits.
 cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work, Pending& p,
                        bool* done) {
-  if (!p.kernel) {
-    const cudaError_t error = RunningKernel::begin(runtime, device, work, p.at, p.chain, &p.kernel);
-    if (error != cudaSuccess) return error;
-    if (p.kernel->advance()) return p.kernel->finish(runtime, device, p.at);
-    runtime.queue.changed();
-  } else {
-    p.kernel->go_on(runtime);
-    const std::uint64_t before = p.kernel->running().changes();
-    if (p.kernel->advance()) return p.kernel->finish(runtime, device, p.at);
-    // Others may wait for what it has written.
-    if (p.kernel->running().changes() != before) runtime.queue.changed();
+  bool begun = p.kernel != nullptr;
+  cudaError_t error = cudaSuccess;
+  if (!begun) error = RunningKernel::begin(runtime, device, work, p.at, p.chain, &p.kernel);
+  while (error == cudaSuccess) {
+    std::uint64_t before = 0;
+    if (begun) {
+      p.kernel->go_on(runtime);
+      before = p.kernel->running().changes();
+    }
+    if (!p.kernel->advance()) {
+      // Others may wait for what it has written.
+      if (!begun || p.kernel->running().changes() != before) runtime.queue.changed();
+      *done = false;
+      return cudaSuccess;
+    }
+    error = p.kernel->finish(runtime, device, p.at);
+    p.launches.add(p.kernel->take_launches(), p.descendant ? *p.descendant : work);
+    if (device.error != cudaSuccess) return error;
+    p.descendant = p.launches.next(runtime);
+    if (!p.descendant) return error;
+    begun = false;
+    error = begin_descendant(runtime, device, p);
   }
-  *done = false;
-  return cudaSuccess;
+  return error;
 }
 
 cudaError_t perform(Runtime& runtime, Device& device, Pending& p, bool* done) {

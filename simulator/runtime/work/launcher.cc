@@ -278,7 +278,7 @@ cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* funct
 cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelWork& work,
                                  const Operation& at, std::uint64_t chain,
                                  std::unique_ptr<RunningKernel>* result) {
-  const KernelEntry* entry = runtime.modules.find_kernel(work.function);
+  KernelEntry* const entry = runtime.modules.find_kernel(work.function);
   if (entry == nullptr)
     return unknown_kernel(work.function);  // its library was unloaded since the graph was made
   const engine::Kernel* loaded = nullptr;
@@ -326,6 +326,7 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   made->stream_ = request.stream;
   made->made_by_ = work.made_by;
   made->stack_ = work.stack;
+  made->by_kernel_ = work.by_kernel;
   made->host_knows_ = host;
   if (interceptor != nullptr && !interceptor->executes_late()) {
     // It sees whole launches.
@@ -365,8 +366,13 @@ cudaError_t RunningKernel::finish(Runtime& runtime, Device& device, const Operat
   if (outcome.informed_host) runtime.order.host_waits_for(at.before);
   if (Interceptor* const interceptor = runtime.interceptor.get(); interceptor != nullptr)
     interceptor->after_launch(*entry_->binary, *kernel_, outcome);
-  for (check::Finding& f : outcome.findings)
+  for (check::Finding& f : outcome.findings) {
     f.host_stacks.insert(f.host_stacks.begin(), host_stack(made_by_, stack_));
+    if (!by_kernel_.empty())
+      f.detail +=
+          (f.detail.empty() ? "Launched by kernel " : " Launched by kernel ") + by_kernel_ + ".";
+  }
+  launches_ = std::move(outcome.launches);
   keep_outcome(runtime, device, *kernel_, at, std::move(outcome));
   return runtime.settings.launch_blocking ? device.error : cudaSuccess;
 }

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "simulator/engine/launch/running.h"
@@ -41,6 +43,8 @@ class RunningKernel {
   // What has become of it. Its own errors are kept for the next call (Device::error) unless
   // CUDA_LAUNCH_BLOCKING is set.
   cudaError_t finish(Runtime& runtime, Device& device, const Operation& at);
+  // What it has launched, once it has finished.
+  std::vector<engine::DeviceLaunch> take_launches() { return std::move(launches_); }
 
  private:
   RunningKernel() = default;
@@ -50,8 +54,10 @@ class RunningKernel {
   cudaStream_t stream_ = nullptr;
   std::string made_by_;  // of KernelWork
   CallStack stack_;
+  std::string by_kernel_;
   std::unique_ptr<engine::Running> running_;
   std::optional<engine::Outcome> outcome_;  // where it ran to its end at once
+  std::vector<engine::DeviceLaunch> launches_;
   bool has_waited_ = false;
   std::shared_ptr<const Clock> host_knows_;  // when it last went on
   Clock heard_;                              // what it may have learnt before from the host

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "simulator/runtime/queue/queue.h"
+#include "simulator/runtime/work/device_launches.h"
 #include "simulator/runtime/work/work.h"
 
 namespace lockstep::runtime {
@@ -28,6 +30,8 @@ struct Pending final : Entry, PutBy {
   // (dependent_launches.h).
   std::uint64_t chain = 0;
   std::unique_ptr<RunningKernel> kernel;  // of KernelWork, once it has begun
+  DeviceLaunches launches;                // what it has launched, and has not been executed
+  std::optional<KernelWork> descendant;   // what `kernel` is of, where it is one of these
   std::size_t next_value = 0;        // of MemoryOperationsWork: the first that has not been done
   bool awaited = false;              // the call that has put it returns its error
   bool late = false;                 // that call has returned, or its arguments were checked then

@@ -21,19 +21,21 @@ Block block_of(const cudaPitchedPtr& p, const cudaPos& at) {
   return {static_cast<char*>(p.ptr) + at.z * slice + at.y * p.pitch + at.x, p.pitch, slice};
 }
 
-// One side of a copy: what lies at a position of an array, or of memory.
+}  // namespace
+
 Block side_of(cudaArray_const_t array, const cudaPitchedPtr& memory, const cudaPos& position) {
   const Array* a = arrays().find(array);
   return a == nullptr ? block_of(memory, position) : block_of(*a, position);
 }
 
-// The bytes that a copy moves: with an array on a side, widths count its elements.
 Shape shape_of(const cudaMemcpy3DParms& p) {
   Shape shape{p.extent.width, p.extent.height, p.extent.depth};
   const Array* a = arrays().find(p.dstArray != nullptr ? p.dstArray : p.srcArray);
   if (a != nullptr) shape.width *= a->element_bytes();
   return shape;
 }
+
+namespace {
 
 cudaError_t perform_copy(Runtime& runtime, const char* api_name, const cudaMemcpy3DParms& p) {
   if (const cudaError_t error = check_copy(runtime, api_name, p); error != cudaSuccess)

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 
+#include "simulator/runtime/state/blocks.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/state/work_types.h"
 #include "simulator/runtime/work/launcher.h"
@@ -42,6 +43,11 @@ cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* api_n
 // A copy of `width` bytes in each of `height` rows, as cudaMemcpy3D's parameters have it.
 CopyWork make_copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                         std::size_t width, std::size_t height, cudaMemcpyKind kind);
+
+// One side of a copy: what lies at a position of an array, or of memory.
+Block side_of(cudaArray_const_t array, const cudaPitchedPtr& memory, const cudaPos& position);
+// The bytes that a copy moves: with an array on a side, widths count its elements.
+Shape shape_of(const cudaMemcpy3DParms& p);
 
 // Whether a copy or fill can be done as things are now; a node's parameters are checked when they
 // are set.

@@ -271,6 +271,60 @@ void release(Warp& w, const Call& call, LaneMask mask) {
   }
 }
 
+// What the device library has put together of a launch (runtime/state/device_library.cc). The
+// parameters follow.
+struct LaunchHeader {
+  std::uint64_t code;  // the kernel's address
+  std::uint32_t grid[3], block[3], dynamic_shared;
+};
+constexpr std::size_t kHeaderBytes = 64;
+constexpr std::uint64_t kTailLaunch = 3;            // cudaStreamTailLaunch (driver_types.h)
+constexpr std::uint64_t kInvalidConfiguration = 9;  // cudaErrorInvalidConfiguration
+
+bool is_launchable(const LaunchHeader& h, const Function& kernel) {
+  const std::uint64_t threads = std::uint64_t{h.block[0]} * h.block[1] * h.block[2];
+  const std::uint64_t blocks = std::uint64_t{h.grid[0]} * h.grid[1] * h.grid[2];
+  return threads != 0 && threads <= 1024 && blocks != 0 && kernel.is_kernel;
+}
+
+void launch_grid(Warp& w, const Call& call, LaneMask mask) {
+  Launch& launch = *w.block->launch;
+  const auto& functions = launch.program->functions;
+  for (LaneMask m = mask; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const std::uint64_t address = argument(w, call, 0, lane);
+    LaunchHeader h{};
+    const std::byte* const header = peek(w, lane, address, sizeof h);
+    if (header == nullptr)
+      return bad_pointer(w, lane, "a launch from memory that is none", address);
+    std::memcpy(&h, header, sizeof h);
+    const std::uint64_t index = (h.code - kCodeBase) / kCodeStep;
+    if (h.code < kCodeBase || index >= functions.size() || !is_launchable(h, functions[index])) {
+      set_result(w, call, lane, kInvalidConfiguration);
+      continue;
+    }
+    const Function& kernel = functions[index];
+    DeviceLaunch made;
+    made.kernel = kernel.name;
+    made.grid = {h.grid[0], h.grid[1], h.grid[2]};
+    made.block = {h.block[0], h.block[1], h.block[2]};
+    made.dynamic_shared = h.dynamic_shared;
+    made.parameters.resize(kernel.parameter_offsets.back());
+    if (!made.parameters.empty()) {
+      const std::byte* const parameters =
+          peek(w, lane, address + kHeaderBytes, static_cast<std::uint32_t>(made.parameters.size()));
+      if (parameters == nullptr)
+        return bad_pointer(w, lane, "the parameters of a launch leave its memory", address);
+      std::memcpy(made.parameters.data(), parameters, made.parameters.size());
+    }
+    made.tail = argument(w, call, 1, lane) == kTailLaunch;
+    made.by_block = w.block->index;
+    const std::lock_guard lock(launch.mutex);
+    launch.launches.push_back(std::move(made));
+    set_result(w, call, lane, 0);
+  }
+}
+
 }  // namespace
 
 void run_builtin(Warp& w, const Call& call, LaneMask mask) {
@@ -280,6 +334,7 @@ void run_builtin(Warp& w, const Call& call, LaneMask mask) {
     case Builtin::kMalloc: allocate(w, call, mask); break;
     case Builtin::kFree: release(w, call, mask); break;
     case Builtin::kAssertFail: fail_assertion(w, call, mask); break;
+    case Builtin::kLaunchGrid: launch_grid(w, call, mask); break;
     case Builtin::kNone: break;
   }
   if (w.control->tracking) {

@@ -1,0 +1,58 @@
+#include "simulator/runtime/work/device_launches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulator/runtime/state/describe.h"
+
+namespace lockstep::runtime {
+namespace {
+
+dim3 convert(const engine::Dim3& d) { return {d.x, d.y, d.z}; }
+
+// A kernel of the same code as another, by its name.
+const void* kernel_named(Runtime& runtime, const KernelEntry& other, const std::string& name) {
+  FatBinary& binary = *other.binary;
+  for (const KernelEntry& k : binary.kernels)
+    if (k.name == name) return &k;
+  return runtime.modules.add_kernel(&binary, nullptr, name.c_str());
+}
+
+}  // namespace
+
+void DeviceLaunches::add(std::vector<engine::DeviceLaunch> launches, const KernelWork& parent) {
+  if (launches.empty()) return;
+  Family family;
+  family.parent = parent;
+  for (engine::DeviceLaunch& l : launches)
+    (l.tail ? family.tail : family.children).push_back(std::move(l));
+  families_.push_back(std::move(family));
+}
+
+std::optional<KernelWork> DeviceLaunches::next(Runtime& runtime) {
+  while (!families_.empty()) {
+    Family& family = families_.back();
+    auto& launches = family.children.empty() ? family.tail : family.children;
+    const KernelEntry* const parent = runtime.modules.find_kernel(family.parent.function);
+    if (launches.empty() || parent == nullptr) {
+      families_.pop_back();
+      continue;
+    }
+    engine::DeviceLaunch launch = std::move(launches.front());
+    launches.pop_front();
+    KernelWork work;
+    work.function = kernel_named(runtime, *parent, launch.kernel);
+    work.request.grid = convert(launch.grid);
+    work.request.block = convert(launch.block);
+    work.request.dynamic_shared = launch.dynamic_shared;
+    work.request.stream = family.parent.request.stream;
+    work.parameters = std::move(launch.parameters);
+    work.made_by = family.parent.made_by;
+    work.by_kernel = demangled(parent->name);
+    work.stack = family.parent.stack;
+    return work;
+  }
+  return std::nullopt;
+}
+
+}  // namespace lockstep::runtime

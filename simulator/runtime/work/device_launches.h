@@ -1,0 +1,36 @@
+// Grids that grids have launched (CUDA C++ Programming Guide, "CUDA Dynamic Parallelism"; CUDA 12's
+// rules: no waits within kernels).
+//
+// A grid has ended when all that it launched have ended, and so on; its tail launches come then,
+// one after the other. So the grids that descend from one launch of the host are executed as one
+// operation of its stream, one grid at a time and depth first: a child when its parent has run to
+// its end, in the order of its launch. The guide allows that order: a parent cannot wait for what
+// it has launched.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "simulator/engine/launch/launch.h"
+#include "simulator/runtime/state/runtime.h"
+#include "simulator/runtime/state/work_types.h"
+
+namespace lockstep::runtime {
+
+class DeviceLaunches {
+ public:
+  // What `parent` has launched, which has just run to its end.
+  void add(std::vector<engine::DeviceLaunch> launches, const KernelWork& parent);
+  // The grid that is to be executed next; nullopt: all have ended.
+  std::optional<KernelWork> next(Runtime& runtime);
+
+ private:
+  struct Family {
+    KernelWork parent;
+    std::deque<engine::DeviceLaunch> children, tail;
+  };
+  std::vector<Family> families_;  // of grids that have run; the last is executed first
+};
+
+}  // namespace lockstep::runtime
