@@ -35,6 +35,7 @@ struct ExecArguments {
   std::string root;         // where names of source files begin; empty: not given
   std::string annotations;  // "github", "lines", "none"; empty: by GITHUB_ACTIONS
   std::string write_suppressions;
+  std::string certificate;  // file; "-": stdout; empty: none is written
   bool watch = false;
   std::vector<std::string> watched;  // files, beside the program
   std::string config;                // read by command::parse

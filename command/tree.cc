@@ -300,6 +300,10 @@ void add_reports(Options& o, ExecArguments& a) {
   o.flag("--require-kernels", a.require_kernels, "exit with 87 when no kernel was launched");
   o.value("--write-suppressions", a.write_suppressions, "FILE",
           "write a line for --suppressions for each error, to be looked at");
+  o.value(
+      "--certificate", a.certificate, "FILE",
+      "write what is proved of each launch before it begins, as JSON, to FILE, and print a line "
+      "for each; -: stdout");
   o.flag("--watch", a.watch, "run again whenever the program changes; Ctrl-C ends");
   o.list("--watch-file", a.watched, "FILE",
          "with --watch: run again when FILE changes too; may be repeated");

@@ -53,6 +53,18 @@ TEST(RunRecord, GathersWhatAProcessDid) {
   EXPECT_FALSE(r.lossy);
 }
 
+TEST(RunRecord, AddsUpLaunchesOfWhichTheSameWasProved) {
+  const auto line = [](int pid, int grid, int launches) {
+    return "{\"pid\":" + std::to_string(pid) + ",\"certificate\":{\"kernel\":\"f\",\"grid\":[" +
+           std::to_string(grid) + ",1,1]},\"launches\":   " + std::to_string(launches) + "}\n";
+  };
+  const RunRecord r = read(kStart + line(1, 4, 2) + line(1, 5, 1) + line(2, 4, 3));
+  ASSERT_EQ(r.certificates.size(), 2u);
+  EXPECT_EQ(r.certificates[0]["grid"][0], 4);
+  EXPECT_EQ(r.certificates[0]["launches"], 5);
+  EXPECT_EQ(r.certificates[1]["launches"], 1);
+}
+
 // What is missing may have been an error.
 TEST(RunRecord, ShowsWhatCouldNotBeRecorded) {
   EXPECT_FALSE(read(std::string(runtime::kRecordMark) + kStart).lossy);

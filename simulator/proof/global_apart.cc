@@ -52,8 +52,8 @@ std::vector<Dimension> common_dimensions(const Group& group, const Values& value
   std::vector<Dimension> dimensions;
   for (Symbol s = 0; s < kFirstLoop; ++s) {
     const auto it = factors.find(s);
-    dimensions.push_back(
-        {it == factors.end() ? Wide{0} : Wide{it->second}, shape.grid[static_cast<std::size_t>(s)]});
+    dimensions.push_back({it == factors.end() ? Wide{0} : Wide{it->second},
+                          shape.grid[static_cast<std::size_t>(s)]});
   }
   for (const auto& [s, f] : factors) {
     if (s >= kFirstLoop)
@@ -114,7 +114,8 @@ std::optional<std::array<Wide, 3>> thread_strides(const Group& group, const Shap
     const std::array<Wide, 3> own{x > 1 ? from_first(1) : 0, y > 1 ? from_first(x) : 0,
                                   shape.block[2] > 1 ? from_first(x * y) : 0};
     for (std::size_t t = 0; t < shape.threads(); ++t) {
-      if (from_first(t) != own[0] * Wide(t % x) + own[1] * Wide(t / x % y) + own[2] * Wide(t / x / y))
+      if (from_first(t) !=
+          own[0] * Wide(t % x) + own[1] * Wide(t / x % y) + own[2] * Wide(t / x / y))
         return std::nullopt;
     }
     if (strides && *strides != own) return std::nullopt;

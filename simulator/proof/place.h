@@ -1,4 +1,5 @@
-// An access of a kernel to memory, while it is being judged: what is claimed of it, and its address.
+// An access of a kernel to memory, while it is being judged: what is claimed of it, and its
+// address.
 #pragma once
 
 #include <optional>

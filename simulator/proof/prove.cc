@@ -117,6 +117,8 @@ const Access* Certificate::find(std::uint32_t pc) const {
   return it != accesses.end() && it->pc == pc ? &*it : nullptr;
 }
 
+bool touches_memory_otherwise(const Op& op) { return !touches_nothing_else(op); }
+
 Certificate prove(const program::Program& program, const program::Function& kernel,
                   const Shape& shape, const Memory& memory) {
   Certificate certificate;
@@ -125,10 +127,11 @@ Certificate prove(const program::Program& program, const program::Function& kern
   Values values(*graph, shape);
   std::vector<Place> places = places_of(*graph, values, kernel);
   for (Place& p : places) decide_bounds(p, values, memory);
+  certificate.followed = true;
   certificate.others = false;
   for (std::uint32_t pc = kernel.entry; pc < kernel.end; ++pc) {
     const Op& op = program.ops[pc];
-    certificate.others |= !touches_nothing_else(op);
+    certificate.others |= touches_memory_otherwise(op);
     certificate.reads_local |=
         op.action == Action::kLoad && static_cast<Space>(op.space) == Space::kLocal;
   }

@@ -39,8 +39,7 @@ class Stores {
            last.action == Action::kReturn)) {
         const bool branches = last.action == Action::kBranch;
         if (branches && before.after.size() != 2) return std::nullopt;
-        const bool jumps =
-            branches && last.as<program::BranchFields>().target() == at.begin;
+        const bool jumps = branches && last.as<program::BranchFields>().target() == at.begin;
         if (!keep(last.guard, before.end - 1, jumps != last.guard_negated, &threads))
           return std::nullopt;
       }
@@ -168,8 +167,7 @@ void find_stores_before(const Graph& graph, Values& values, const Memory& memory
         if (!barrier[b] || at == here || !graph.dominates(at, here)) continue;
         // What comes behind the barrier alone is none of its stores.
         if (there != at && graph.dominates(at, there)) continue;
-        if (const auto threads = stores.surely(store.access.pc, at))
-          mark(store, *threads, &bytes);
+        if (const auto threads = stores.surely(store.access.pc, at)) mark(store, *threads, &bytes);
       }
     }
     a.stored_before = reads_only(load, values, bytes, own);

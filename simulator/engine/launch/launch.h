@@ -24,7 +24,8 @@ class Images;
 namespace lockstep::engine {
 
 using check::Dim3;
-class Coverage;  // launch/coverage.h
+class Coverage;            // launch/coverage.h
+struct LaunchCertificate;  // launch/certificate.h
 
 // Counted over all blocks of a launch. They count PTX, which ptxas may merge or vectorise further.
 struct Counters {
@@ -129,6 +130,8 @@ struct LaunchConfig {
   // that which is checked all the same, and held against what the threads do (monitor/proved.h).
   enum class Proof : std::uint8_t { kOff, kOn, kCompare };
   Proof proof = Proof::kOff;
+  // Called before the first block begins: whatever `proof` is, the launch is looked at.
+  std::function<void(const LaunchCertificate&)> certified;
   std::uint32_t suppressed = 0;  // bit k: findings of check::Kind k do not end the kernel where it
                                  // can go on (check/suppressions.h)
   bool go_on = false;            // no finding ends the kernel where it can go on
