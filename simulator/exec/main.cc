@@ -25,6 +25,7 @@
 #include "simulator/exec/record_file.h"
 #include "simulator/exec/report.h"
 #include "simulator/exec/run_record.h"
+#include "simulator/exec/time_table.h"
 #include "simulator/exec/tracefile.h"
 #include "simulator/exec/watch.h"
 #include "simulator/runtime/state/environment.h"
@@ -224,6 +225,8 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
   }
   if (options.stop) options.set["LOCKSTEP_GO_ON"] = "0";
   if (!options.certificate.empty()) options.set["LOCKSTEP_CERTIFICATE"] = "1";
+  if (!options.profile.empty()) options.set["LOCKSTEP_PROFILE"] = "1";
+  const std::string profile = options.profile == command::kProfilePrinted ? "" : options.profile;
   if (has_colours()) options.set["LOCKSTEP_COLOR"] = "1";
   std::vector<std::string> program = command;  // with the path at which it was found
   if (const int status = get_ready(options.set, program, self); status != 0) return status;
@@ -236,6 +239,7 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
   }
   if (!options.write_suppressions.empty()) files.push_back(options.write_suppressions);
   if (!options.certificate.empty()) files.push_back(options.certificate);
+  if (!profile.empty()) files.push_back(profile);
   for (const std::string& path : files) {
     if (path == "-") continue;
     if (const std::string error = command::try_to_save(path); !error.empty())
@@ -277,6 +281,7 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
   }
   if (!options.certificate.empty())
     reported &= write_file(options.certificate, certificate_text(done));
+  if (!profile.empty()) reported &= write_file(profile, profile_text(done));
   if (done.exit_status == kNoKernel)
     fail(0, "no kernel was launched on the simulated GPU, so nothing was checked");
   std::fputs(
@@ -290,6 +295,8 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
     if (!options.certificate.empty()) print_certificates(done.record);
     print_summary(done);
   }
+  if (!options.profile.empty() && profile != "-")
+    std::fputs(time_table(done.record).c_str(), stdout);
   if (mode == Command::kCounters) {
     std::fputs(counter_table(done.record).c_str(), stdout);
     if (done.record.unfinished > 0)

@@ -28,6 +28,8 @@ struct RunRecord {
   std::map<std::string, KernelTotals> totals;  // by kernel, over devices and processes
   // What was proved of launches, each with "launches": of all processes, in order.
   nlohmann::json certificates = nlohmann::json::array();
+  // Where time went: instructions, with "spent" of all processes that ended normally.
+  nlohmann::json profile = nlohmann::json::array();
   CoverageRecord coverage;  // of processes that ended normally
   std::uint64_t refused_launches =
       0;  // launches that the simulated GPU did not take, of processes that ended normally

@@ -65,6 +65,19 @@ TEST(RunRecord, AddsUpLaunchesOfWhichTheSameWasProved) {
   EXPECT_EQ(r.certificates[1]["launches"], 1);
 }
 
+TEST(RunRecord, AddsUpTheTimeOfAnInstruction) {
+  const std::string line =
+      R"x({"pid":1,"profile":[{"kernel":"f()","ptx_line":7,"spent":{"races":0.5,"loop":1.0}},)x"
+      R"x({"kernel":"f()","ptx_line":8,"spent":{"loop":2.0}}]})x"
+      "\n";
+  const RunRecord r = read(kStart + line + line);
+  ASSERT_EQ(r.profile.size(), 2u);
+  EXPECT_EQ(r.profile[0]["ptx_line"], 7);
+  EXPECT_EQ(r.profile[0]["spent"]["races"], 1.0);
+  EXPECT_EQ(r.profile[0]["spent"]["loop"], 2.0);
+  EXPECT_EQ(r.profile[1]["spent"]["loop"], 4.0);
+}
+
 // What is missing may have been an error.
 TEST(RunRecord, ShowsWhatCouldNotBeRecorded) {
   EXPECT_FALSE(read(std::string(runtime::kRecordMark) + kStart).lossy);

@@ -112,6 +112,37 @@ TEST(Certificate, OfARunWithoutChecksSaysThatNothingWasChecked) {
   EXPECT_TRUE(has(o.err, "certified.cu:15 was not checked, as no check ran\n")) << o.err;
 }
 
+TEST(Profile, NamesKernelsLinesAndWhatTimeIsSpentOn) {
+  const std::string file = scratch("profile.json");
+  const Outcome o = run("exec --profile=" + file + " -- " + program("certified") + " busy");
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_TRUE(has(o.out, "  seconds  share   loop  arithmetic  memory  races")) << o.out;
+  EXPECT_TRUE(has(o.out, "of_certified::busy(int*, int)\n")) << o.out;
+  EXPECT_TRUE(has(o.out, "certified.cu:29\n")) << "the store to shared memory: " << o.out;
+  const json profile = json::parse(contents(file));
+  EXPECT_EQ(profile["schema"], "lockstep.profile/1");
+  EXPECT_EQ(profile["complete"], true);
+  ASSERT_EQ(profile["kernels"].size(), 1u);
+  const json& busy = profile["kernels"][0];
+  double sum = 0;
+  for (const char* what : {"loop", "memory", "races"}) {
+    EXPECT_GT(busy["spent"][what].get<double>(), 0) << what << o.out;
+    sum += busy["spent"][what].get<double>();
+  }
+  EXPECT_LE(sum, busy["seconds"].get<double>() * 1.001);
+  EXPECT_DOUBLE_EQ(busy["seconds"].get<double>(), profile["seconds"].get<double>());
+  for (const json& i : profile["instructions"]) {
+    EXPECT_GE(i["line"].get<int>(), 25) << i;
+    EXPECT_LE(i["line"].get<int>(), 35) << i;
+  }
+}
+
+TEST(Profile, IsPrintedWithoutAFileAndOnlyIfAskedFor) {
+  const std::string busy = " -- " + program("certified") + " busy";
+  EXPECT_TRUE(has(run("exec --profile" + busy).out, "of_certified::busy(int*, int)\n"));
+  EXPECT_EQ(run("exec" + busy).out, "");
+}
+
 // ---- findings -----------------------------------------------------------------------------------
 
 TEST(Findings, AreReportedInEveryForm) {

@@ -25,6 +25,7 @@ namespace lockstep::engine {
 
 using check::Dim3;
 class Coverage;            // launch/coverage.h
+class TimeProfile;         // launch/time_profile.h
 struct LaunchCertificate;  // launch/certificate.h
 
 // Counted over all blocks of a launch. They count PTX, which ptxas may merge or vectorise further.
@@ -155,6 +156,7 @@ struct LaunchConfig {
                 // kExecuted if its guard was true
   Coverage* coverage =
       nullptr;  // of the kernel's module: where what its threads execute is counted
+  TimeProfile* time_profile = nullptr;         // where the time of host threads is added
   std::span<const RunningGrid> running_grids;  // none: every launch before this one has ended
   // Where the launch stands among the operations of the program. By default after all before it and
   // before all after it.

@@ -465,6 +465,7 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
 }  // namespace
 
 bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
+  const DoingFor searches(*w.block->worker, Doing::kRaces);
   return check_swaps(w, r, lanes, false,
                      [&](Request& part, LaneMask some) { return check_block(w, part, some); });
 }
@@ -518,6 +519,7 @@ void note_host_memory(Warp& w, const Request& r, LaneMask lanes) {
 }
 
 bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
+  const DoingFor searches(*w.block->worker, Doing::kRaces);
   note_host_memory(w, r, lanes);
   if ((w.overlapped & lanes) != 0 &&
       !(check_running_grids(w, r, lanes) && check_concurrent_access(w, r, lanes)))

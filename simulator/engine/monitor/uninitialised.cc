@@ -385,6 +385,7 @@ bool check_copied_out(Warp& w, std::uint32_t pc, int lane, std::uint32_t offset,
 }
 
 bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
+  const DoingFor follows(*w.block->worker, Doing::kInitialisation);
   const Program& program = *w.block->program;
   Frame& frame = w.control->frames[w.control->frame];
   if (!frame.validity) return true;

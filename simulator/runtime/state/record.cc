@@ -278,6 +278,24 @@ void Record::certified(std::string_view kernel, const engine::LaunchCertificate&
   }
 }
 
+void Record::profiled(const std::vector<engine::ProfiledInstruction>& instructions) {
+  if (!is_open()) return;
+  json profile = json::array();
+  for (const engine::ProfiledInstruction& i : instructions) {
+    json spent = json::object();
+    for (std::size_t d = 0; d < engine::kDoings; ++d) {
+      if (i.seconds[d] != 0) spent[std::string(engine::kDoingNames[d])] = i.seconds[d];
+    }
+    json one = {{"kernel", demangled(i.kernel)},
+                {"instruction", i.text},
+                {"ptx_line", i.ptx_line},
+                {"spent", std::move(spent)}};
+    if (i.source.line != 0) one.update({{"file", i.source.file}, {"line", i.source.line}});
+    profile.push_back(std::move(one));
+  }
+  put(text_of({{"profile", std::move(profile)}}));
+}
+
 void Record::finish(const std::vector<Reported>& changed) {
   if (!is_open()) return;
   found(changed);

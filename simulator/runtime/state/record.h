@@ -15,6 +15,8 @@
 //       the executed instructions of one module: see covered()
 //   "certificate": {...}, "launches": 12
 //       launches of which the same was proved, kept up to date in its place: see certified()
+//   "profile": [{"kernel", "instruction", "ptx_line", "file", "line", "spent"}]
+//       where the time went: see profiled()
 //   "totals": [{"kernel": ..., "device": 0, and the counters by name}], "refused_launches": 0
 //       the process ends
 //
@@ -37,6 +39,7 @@
 #include "simulator/engine/launch/certificate.h"
 #include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/launch/launch.h"
+#include "simulator/engine/launch/time_profile.h"
 #include "simulator/runtime/state/findings.h"
 
 namespace lockstep::runtime {
@@ -86,6 +89,9 @@ class Record {
   //                 "known", "in_bounds", "aligned", "initialised", "apart", "proved"}]
   //       as in engine::CertifiedAccess; "file" and "line" only with line information
   void certified(std::string_view kernel, const engine::LaunchCertificate& certificate);
+  // Where the time of the kernels went. "spent" has seconds of host threads by engine::kDoingNames;
+  // "file" and "line" only with line information.
+  void profiled(const std::vector<engine::ProfiledInstruction>& instructions);
   // The process ends: the findings that have changed since they were recorded, and the totals.
   // Those of a process that ends otherwise are missing.
   void finish(const std::vector<Reported>& changed);

@@ -21,11 +21,29 @@ __global__ void raced(int* out) {
   out[threadIdx.x] = cells[63 - threadIdx.x];
 }
 
-int main() {
+// Long enough for a profile.
+__global__ void busy(int* out, int rounds) {
+  __shared__ int cells[64];
+  int sum = 0;
+  for (int i = 0; i < rounds; ++i) {
+    cells[threadIdx.x] = sum;
+    __syncthreads();
+    sum += 3 * cells[63 - threadIdx.x] + i;
+    __syncthreads();
+  }
+  out[blockIdx.x * 64 + threadIdx.x] = sum;
+}
+
+int main(int argc, char**) {
   int *in, *out, host[128];
   for (int i = 0; i < 128; ++i) host[i] = 127 - i;
   CUDA(cudaMalloc(&in, sizeof host));
   CUDA(cudaMalloc(&out, sizeof host));
+  if (argc > 1) {
+    busy<<<2, 64>>>(out, 20000);
+    CUDA(cudaDeviceSynchronize());
+    return 0;
+  }
   CUDA(cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice));
   for (int i = 0; i < 2; ++i) reversed<<<2, 64>>>(in, out);
   gathered<<<2, 64>>>(in, in, out);
