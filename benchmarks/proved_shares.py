@@ -2,8 +2,8 @@
 """How much of what programs access is proved before their launches (docs/reference/proof.md).
 
     bazel build //tests:all //tests/programs:all //simulator/exec:lockstep-exec
-    python3 benchmarks/proved_shares.py                  # all families, all programs of tests/programs
-    python3 benchmarks/proved_shares.py stencil bfs      # these alone
+    python3 benchmarks/proved_shares.py                # all families, all of tests/programs
+    python3 benchmarks/proved_shares.py stencil bfs    # these alone
 
 Prints a line for each program:
 
