@@ -24,6 +24,9 @@ struct RunArguments {
   bool names_only = false;  // of list: the suites
 };
 
+// --profile without a file.
+inline constexpr const char* kProfilePrinted = "true";
+
 // exec, counters and coverage.
 struct ExecArguments {
   std::map<std::string, std::string> set;  // LOCKSTEP_... by what the command line says
@@ -35,6 +38,8 @@ struct ExecArguments {
   std::string root;         // where names of source files begin; empty: not given
   std::string annotations;  // "github", "lines", "none"; empty: by GITHUB_ACTIONS
   std::string write_suppressions;
+  std::string profile;      // kProfilePrinted; or a file besides; empty: none
+  std::string certificate;  // file; "-": stdout; empty: none is written
   bool watch = false;
   std::vector<std::string> watched;  // files, beside the program
   std::string config;                // read by command::parse

@@ -119,6 +119,11 @@ class Options {
   CLI::Option* flag(const char* flags, bool& into, const char* help) {
     return app_.add_flag(flags, into, help)->group(group_);
   }
+  // A flag that may have a value behind "=".
+  CLI::Option* flag_with_value(const char* flags, std::string& into, const char* type,
+                               const char* help) {
+    return app_.add_flag(flags, into, help)->type_name(type)->group(group_);
+  }
   CLI::Option* setting(const char* flag, const char* variable,
                        std::map<std::string, std::string>& set, const char* type, const char* help,
                        std::vector<std::string> choices = {}) {
@@ -300,6 +305,13 @@ void add_reports(Options& o, ExecArguments& a) {
   o.flag("--require-kernels", a.require_kernels, "exit with 87 when no kernel was launched");
   o.value("--write-suppressions", a.write_suppressions, "FILE",
           "write a line for --suppressions for each error, to be looked at");
+  o.value(
+      "--certificate", a.certificate, "FILE",
+      "write what is proved of each launch before it begins, as JSON, to FILE, and print a line "
+      "for each; -: stdout");
+  o.flag_with_value("--profile", a.profile, "[=FILE]",
+                    "print in which kernels, lines and checks the time goes, and with =FILE write "
+                    "it as JSON");
   o.flag("--watch", a.watch, "run again whenever the program changes; Ctrl-C ends");
   o.list("--watch-file", a.watched, "FILE",
          "with --watch: run again when FILE changes too; may be repeated");

@@ -16,6 +16,7 @@
 #include "command/command_line.h"
 #include "command/save_file.h"
 #include "simulator/exec/annotations.h"
+#include "simulator/exec/certificate.h"
 #include "simulator/exec/child.h"
 #include "simulator/exec/clients/clients.h"
 #include "simulator/exec/counter_table.h"
@@ -24,6 +25,7 @@
 #include "simulator/exec/record_file.h"
 #include "simulator/exec/report.h"
 #include "simulator/exec/run_record.h"
+#include "simulator/exec/time_table.h"
 #include "simulator/exec/tracefile.h"
 #include "simulator/exec/watch.h"
 #include "simulator/runtime/state/environment.h"
@@ -190,6 +192,14 @@ void print_summary(const ProgramRun& done) {
   fail(0, colour == nullptr ? text : colour + text + "\033[0m");
 }
 
+void print_certificates(const RunRecord& record) {
+  constexpr std::size_t kMost = 100;
+  const std::vector<std::string> lines = certificate_lines(record);
+  for (std::size_t i = 0; i < lines.size() && i < kMost; ++i) fail(0, lines[i]);
+  if (lines.size() > kMost)
+    fail(0, std::to_string(lines.size() - kMost) + " more launches are in the certificate's file");
+}
+
 // The lines of --suppressions that nothing needed; empty where there is no such file.
 std::vector<UnusedSuppression> unused_of(const std::string& path, const RunRecord& record) {
   if (path.empty()) return {};
@@ -214,6 +224,9 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
     if (mode != Command::kCoverage && std::getenv(variable) == nullptr) options.set[variable] = "1";
   }
   if (options.stop) options.set["LOCKSTEP_GO_ON"] = "0";
+  if (!options.certificate.empty()) options.set["LOCKSTEP_CERTIFICATE"] = "1";
+  if (!options.profile.empty()) options.set["LOCKSTEP_PROFILE"] = "1";
+  const std::string profile = options.profile == command::kProfilePrinted ? "" : options.profile;
   if (has_colours()) options.set["LOCKSTEP_COLOR"] = "1";
   std::vector<std::string> program = command;  // with the path at which it was found
   if (const int status = get_ready(options.set, program, self); status != 0) return status;
@@ -225,6 +238,8 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
     if (!options.text.empty()) files.push_back(options.text);
   }
   if (!options.write_suppressions.empty()) files.push_back(options.write_suppressions);
+  if (!options.certificate.empty()) files.push_back(options.certificate);
+  if (!profile.empty()) files.push_back(profile);
   for (const std::string& path : files) {
     if (path == "-") continue;
     if (const std::string error = command::try_to_save(path); !error.empty())
@@ -264,6 +279,9 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
       reported = false;
     }
   }
+  if (!options.certificate.empty())
+    reported &= write_file(options.certificate, certificate_text(done));
+  if (!profile.empty()) reported &= write_file(profile, profile_text(done));
   if (done.exit_status == kNoKernel)
     fail(0, "no kernel was launched on the simulated GPU, so nothing was checked");
   std::fputs(
@@ -274,8 +292,11 @@ int run(Options options, const std::vector<std::string>& command, Command mode, 
     for (const UnusedSuppression& one : done.unused_suppressions)
       fail(0, suppressions + ":" + std::to_string(one.line) + ": '" + one.text +
                   "' suppressed nothing");
+    if (!options.certificate.empty()) print_certificates(done.record);
     print_summary(done);
   }
+  if (!options.profile.empty() && profile != "-")
+    std::fputs(time_table(done.record).c_str(), stdout);
   if (mode == Command::kCounters) {
     std::fputs(counter_table(done.record).c_str(), stdout);
     if (done.record.unfinished > 0)

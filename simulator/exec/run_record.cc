@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -21,6 +22,39 @@ void add_totals(const json& totals, RunRecord* record) {
     }
   }
 }
+
+// By an instruction without "spent".
+using TimeByInstruction = std::map<std::string, json>;
+
+void add_time(const json& instruction, TimeByInstruction* times) {
+  json name = instruction;
+  name.erase("spent");
+  json& sum = times->try_emplace(name.dump(), name).first->second["spent"];
+  if (sum.is_null()) sum = json::object();
+  const json spent = instruction.value("spent", json::object());
+  for (const auto& [what, seconds] : spent.items())
+    sum[what] = sum.value(what, 0.0) + seconds.get<double>();
+}
+
+// Launches of which the same was proved count together.
+class Certificates {
+ public:
+  explicit Certificates(json* into) : into_(*into) {}
+  void add(json certificate, std::uint64_t launches) {
+    const auto [at, first] = numbers_.try_emplace(certificate.dump(), into_.size());
+    certificate["launches"] = launches;
+    if (first) {
+      into_.push_back(std::move(certificate));
+    } else {
+      json& known = into_[at->second]["launches"];
+      known = known.get<std::uint64_t>() + launches;
+    }
+  }
+
+ private:
+  json& into_;
+  std::map<std::string, std::size_t> numbers_;  // by what was proved
+};
 
 }  // namespace
 
@@ -44,6 +78,8 @@ RunRecord read_run_record(const std::string& path) {
     json finding;
   };
   std::vector<Found> all;
+  Certificates certificates(&record.certificates);
+  TimeByInstruction times;
   std::ifstream file(path);
   record.lossy = !file;
   for (std::string text; std::getline(file, text);) {
@@ -59,6 +95,11 @@ RunRecord read_run_record(const std::string& path) {
       record.device = line.value("device", "");
       record.schedule = line.value("schedule", std::uint64_t{0});
       record.checks = line.value("checks", "");
+    } else if (line.contains("certificate")) {
+      if (line["certificate"].is_object())
+        certificates.add(line["certificate"], line.value("launches", std::uint64_t{1}));
+    } else if (line.contains("profile")) {
+      for (const json& instruction : line["profile"]) add_time(instruction, &times);
     } else if (line.contains("kernel")) {
       const std::string name = line.value("kernel", "");
       if (std::find(record.kernels.begin(), record.kernels.end(), name) == record.kernels.end())
@@ -86,6 +127,7 @@ RunRecord read_run_record(const std::string& path) {
       finished.insert(pid);
     }
   }
+  for (auto& [name, instruction] : times) record.profile.push_back(std::move(instruction));
   for (Found& f : all) {
     record.untaken_errors |= !f.suppressed && !f.taken && is_error(f.finding);
     (f.suppressed ? record.suppressed : record.findings).push_back(std::move(f.finding));

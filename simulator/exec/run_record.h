@@ -26,7 +26,11 @@ struct RunRecord {
   nlohmann::json suppressed = nlohmann::json::array();
   std::vector<std::string> kernels;            // launched at least once, in order
   std::map<std::string, KernelTotals> totals;  // by kernel, over devices and processes
-  CoverageRecord coverage;                     // of processes that ended normally
+  // What was proved of launches, each with "launches": of all processes, in order.
+  nlohmann::json certificates = nlohmann::json::array();
+  // Where time went: instructions, with "spent" of all processes that ended normally.
+  nlohmann::json profile = nlohmann::json::array();
+  CoverageRecord coverage;  // of processes that ended normally
   std::uint64_t refused_launches =
       0;  // launches that the simulated GPU did not take, of processes that ended normally
   int unfinished =

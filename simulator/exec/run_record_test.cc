@@ -53,6 +53,31 @@ TEST(RunRecord, GathersWhatAProcessDid) {
   EXPECT_FALSE(r.lossy);
 }
 
+TEST(RunRecord, AddsUpLaunchesOfWhichTheSameWasProved) {
+  const auto line = [](int pid, int grid, int launches) {
+    return "{\"pid\":" + std::to_string(pid) + ",\"certificate\":{\"kernel\":\"f\",\"grid\":[" +
+           std::to_string(grid) + ",1,1]},\"launches\":   " + std::to_string(launches) + "}\n";
+  };
+  const RunRecord r = read(kStart + line(1, 4, 2) + line(1, 5, 1) + line(2, 4, 3));
+  ASSERT_EQ(r.certificates.size(), 2u);
+  EXPECT_EQ(r.certificates[0]["grid"][0], 4);
+  EXPECT_EQ(r.certificates[0]["launches"], 5);
+  EXPECT_EQ(r.certificates[1]["launches"], 1);
+}
+
+TEST(RunRecord, AddsUpTheTimeOfAnInstruction) {
+  const std::string line =
+      R"x({"pid":1,"profile":[{"kernel":"f()","ptx_line":7,"spent":{"races":0.5,"loop":1.0}},)x"
+      R"x({"kernel":"f()","ptx_line":8,"spent":{"loop":2.0}}]})x"
+      "\n";
+  const RunRecord r = read(kStart + line + line);
+  ASSERT_EQ(r.profile.size(), 2u);
+  EXPECT_EQ(r.profile[0]["ptx_line"], 7);
+  EXPECT_EQ(r.profile[0]["spent"]["races"], 1.0);
+  EXPECT_EQ(r.profile[0]["spent"]["loop"], 2.0);
+  EXPECT_EQ(r.profile[1]["spent"]["loop"], 4.0);
+}
+
 // What is missing may have been an error.
 TEST(RunRecord, ShowsWhatCouldNotBeRecorded) {
   EXPECT_FALSE(read(std::string(runtime::kRecordMark) + kStart).lossy);

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "simulator/engine/launch/launch.h"
+#include "simulator/engine/launch/proof_variable.h"
 #include "simulator/fuzz/machine.h"
 #include "simulator/fuzz/random_program.h"
 #include "simulator/fuzz/targets.h"
@@ -29,6 +30,7 @@ void program(Bytes input) {
   config.dynamic_shared = p.dynamic_shared;
   config.cooperative = p.cooperative;
   config.checks = p.checks;
+  config.proof = engine::proof_by_variable();
   config.schedule_seed = p.schedule_seed;
   machine.launch(*module->find_kernel("main"), config);
 }

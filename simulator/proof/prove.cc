@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "simulator/program/memory_access.h"
-#include "simulator/program/synchronisation.h"
+#include "simulator/proof/apart.h"
+#include "simulator/proof/place.h"
+#include "simulator/proof/written.h"
 
 namespace lockstep::proof {
 
@@ -12,15 +14,6 @@ using program::Action;
 using program::Op;
 
 namespace {
-
-// Accesses of single threads that are looked at, one by one, in the shared memory of a block.
-constexpr std::uint64_t kMostTouches = 1 << 20;
-constexpr std::uint64_t kMostShared = 1 << 18;  // bytes
-
-struct Place {
-  Access access;
-  std::optional<Form> address;
-};
 
 // What else an operation may do to memory than by a load, a store or an atomic that is looked at.
 bool touches_nothing_else(const Op& op) {
@@ -53,18 +46,6 @@ bool touches_nothing_else(const Op& op) {
     }
     default: return false;
   }
-}
-
-bool is_block_barrier(const program::Program& p, std::uint32_t pc) {
-  const Op& op = p.ops[pc];
-  if (op.action != Action::kBarrier || op.guard != program::kNoSlot) return false;
-  const auto fields = op.as<program::BarrierFields>();
-  if (fields.kind() == program::kBarArrive || op.src[1] != program::kNoSlot) return false;
-  if (!program::is_constant(op.src[0])) return false;
-  std::uint32_t number = 1;
-  std::copy_n(p.constants.get() + (op.src[0] & ~program::Slot{1}), sizeof number,
-              reinterpret_cast<std::byte*>(&number));
-  return number == 0;
 }
 
 std::vector<Place> places_of(Graph& graph, Values& values, const program::Function& kernel) {
@@ -128,138 +109,6 @@ void decide_bounds(Place& place, Values& values, const Memory& memory) {
   if (a.in_bounds) a.bytes = bytes;
 }
 
-// Whether all threads of a block execute the same barriers, in the same order: then what lies
-// between two barriers is one interval for all of them.
-bool barriers_are_common(const Graph& graph, Values& values, const std::vector<bool>& barrier) {
-  const auto& blocks = graph.blocks();
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (values.branches_together(static_cast<int>(b))) continue;
-    // What threads may execute before those that went the other way meet them again.
-    std::vector<int> todo = blocks[b].after;
-    std::vector<bool> seen(blocks.size());
-    while (!todo.empty()) {
-      const int at = todo.back();
-      todo.pop_back();
-      if (at == blocks[b].post_dominator || seen[static_cast<std::size_t>(at)]) continue;
-      seen[static_cast<std::size_t>(at)] = true;
-      if (barrier[static_cast<std::size_t>(at)]) return false;
-      const auto& after = blocks[static_cast<std::size_t>(at)].after;
-      todo.insert(todo.end(), after.begin(), after.end());
-    }
-  }
-  return true;
-}
-
-// For each interval between barriers, the accesses to shared memory that may lie in it.
-std::vector<std::vector<std::size_t>> intervals_of(const Graph& graph, Values& values,
-                                                   const std::vector<Place>& places) {
-  const program::Program& p = graph.program();
-  const auto& blocks = graph.blocks();
-  std::vector<bool> barrier(blocks.size());  // ends with a barrier of the block
-  for (std::size_t b = 0; b < blocks.size(); ++b)
-    barrier[b] = is_block_barrier(p, blocks[b].end - 1);
-  if (!barriers_are_common(graph, values, barrier)) barrier.assign(blocks.size(), false);
-  std::vector<std::vector<std::size_t>> in_block(blocks.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i].access.space == Space::kShared)
-      in_block[static_cast<std::size_t>(graph.block_of(places[i].access.pc))].push_back(i);
-  }
-  std::vector<std::vector<std::size_t>> intervals;
-  const auto from = [&](std::vector<int> todo) {
-    std::vector<std::size_t> interval;
-    std::vector<bool> seen(blocks.size());
-    while (!todo.empty()) {
-      const auto at = static_cast<std::size_t>(todo.back());
-      todo.pop_back();
-      if (seen[at]) continue;
-      seen[at] = true;
-      interval.insert(interval.end(), in_block[at].begin(), in_block[at].end());
-      if (!barrier[at]) todo.insert(todo.end(), blocks[at].after.begin(), blocks[at].after.end());
-    }
-    intervals.push_back(std::move(interval));
-  };
-  from({0});
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (barrier[b]) from(blocks[b].after);
-  }
-  return intervals;
-}
-
-// Who has touched a byte in an interval: a thread plus 1.
-struct Touched {
-  std::vector<std::uint32_t> writer, reader;  // by byte
-  std::vector<bool> several;                  // readers
-};
-
-// False: two threads may touch a byte that one of them writes, or there is too much to look at.
-bool touch(const Place& place, const Values& values, Touched& touched, std::uint64_t& budget) {
-  const Access& a = place.access;
-  const Form& f = *place.address;
-  // Each counter that the address depends on, from 0 on.
-  std::vector<std::pair<std::int64_t, std::uint64_t>> counters;
-  std::uint64_t rounds = 1;
-  for (const auto& [symbol, factor] : f.factors) {
-    const Range& r = values.symbols()[static_cast<std::size_t>(symbol)];
-    // Blocks have shared memory of their own, but which bytes each touches must not matter here.
-    if (symbol < kFirstLoop || r.high >= Wide{1} << 20) return false;
-    counters.emplace_back(factor, static_cast<std::uint64_t>(r.high) + 1);
-    rounds *= counters.back().second;
-    if (rounds > kMostTouches) return false;
-  }
-  if (rounds * values.threads() > budget) return false;
-  budget -= rounds * values.threads();
-  for (std::uint64_t round = 0; round < rounds; ++round) {
-    std::int64_t more = 0;
-    std::uint64_t rest = round;
-    for (const auto& [factor, count] : counters) {
-      more += factor * static_cast<std::int64_t>(rest % count);
-      rest /= count;
-    }
-    for (std::size_t t = 0; t < values.threads(); ++t) {
-      if (!a.threads[t]) continue;
-      const std::int64_t at = f.of(t) + more;
-      // Rounds of a counter that only other threads reach.
-      if (at < 0 || static_cast<std::uint64_t>(at) + a.size > touched.writer.size()) continue;
-      const auto me = static_cast<std::uint32_t>(t + 1);
-      for (auto byte = static_cast<std::size_t>(at); byte < static_cast<std::size_t>(at) + a.size;
-           ++byte) {
-        std::uint32_t &writer = touched.writer[byte], &reader = touched.reader[byte];
-        if (writer != 0 && writer != me) return false;
-        if (a.writes) {
-          if ((reader != 0 && reader != me) || touched.several[byte]) return false;
-          writer = me;
-        } else if (reader == 0) {
-          reader = me;
-        } else if (reader != me) {
-          touched.several[byte] = true;
-        }
-      }
-    }
-  }
-  return true;
-}
-
-// Whether no two threads of a block race in its shared memory, by any of its accesses.
-bool shared_is_apart(const Graph& graph, Values& values, const std::vector<Place>& places,
-                     const Memory& memory) {
-  std::uint64_t extent = 0;
-  for (const Extent& e : memory.shared) extent = std::max(extent, e.end);
-  if (extent > kMostShared) return false;
-  for (const Place& p : places) {
-    if (p.access.space == Space::kShared && (!p.access.in_bounds || p.access.strong || !p.address))
-      return false;
-  }
-  std::uint64_t budget = kMostTouches;
-  for (const auto& interval : intervals_of(graph, values, places)) {
-    Touched touched{std::vector<std::uint32_t>(extent), std::vector<std::uint32_t>(extent),
-                    std::vector<bool>(extent)};
-    for (const std::size_t i : interval) {
-      if (!touch(places[i], values, touched, budget)) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 const Access* Certificate::find(std::uint32_t pc) const {
@@ -267,6 +116,8 @@ const Access* Certificate::find(std::uint32_t pc) const {
                                    [](const Access& a, std::uint32_t at) { return a.pc < at; });
   return it != accesses.end() && it->pc == pc ? &*it : nullptr;
 }
+
+bool touches_memory_otherwise(const Op& op) { return !touches_nothing_else(op); }
 
 Certificate prove(const program::Program& program, const program::Function& kernel,
                   const Shape& shape, const Memory& memory) {
@@ -276,12 +127,24 @@ Certificate prove(const program::Program& program, const program::Function& kern
   Values values(*graph, shape);
   std::vector<Place> places = places_of(*graph, values, kernel);
   for (Place& p : places) decide_bounds(p, values, memory);
-  bool others = false;
-  for (std::uint32_t pc = kernel.entry; pc < kernel.end; ++pc)
-    others |= !touches_nothing_else(program.ops[pc]);
-  certificate.shared_apart = !others && shared_is_apart(*graph, values, places, memory);
+  certificate.followed = true;
+  certificate.others = false;
+  for (std::uint32_t pc = kernel.entry; pc < kernel.end; ++pc) {
+    const Op& op = program.ops[pc];
+    certificate.others |= touches_memory_otherwise(op);
+    certificate.reads_local |=
+        op.action == Action::kLoad && static_cast<Space>(op.space) == Space::kLocal;
+  }
+  if (!certificate.others) {
+    certificate.shared_apart = shared_is_apart(*graph, values, places, memory);
+    part_global(values, shape, places);
+    find_stores_before(*graph, values, memory, places);
+    certificate.registers_written = registers_are_written(*graph, kernel);
+  }
+  certificate.global_apart = !certificate.others;
   for (Place& p : places) {
-    p.access.apart = certificate.shared_apart && p.access.space == Space::kShared;
+    if (p.access.space == Space::kShared) p.access.apart = certificate.shared_apart;
+    if (p.access.space == Space::kGlobal) certificate.global_apart &= p.access.apart;
     certificate.accesses.push_back(std::move(p.access));
   }
   return certificate;

@@ -31,11 +31,13 @@ struct Access {
   bool strong = false;     // volatile, atomic, or with a memory order
   bool in_bounds = false;  // all bytes lie in one allocation or variable
   bool aligned = false;    // every address is a multiple of `size`
-  bool apart = false;      // shared memory: no two threads race, by this access or another to the
-                           // same variable
-  bool known = false;      // the address does not depend on data
-  Extent bytes;            // where in_bounds: what it may touch at most
-  std::vector<bool> threads;  // where known: by thread of a block, those that may execute it
+  bool apart = false;      // no two threads race by this access: in shared memory those of a block,
+                           // in global memory those of the grid
+  bool stored_before = false;  // reads shared memory: every byte is stored to before it is read
+  bool initialised = false;    // reads: every byte has been written (claim_initialised())
+  bool known = false;          // the address does not depend on data
+  Extent bytes;                // where in_bounds: what it may touch at most
+  std::vector<bool> threads;   // where known: by thread of a block, those that may execute it
 };
 
 struct Certificate {
@@ -43,11 +45,28 @@ struct Certificate {
   // Every access of the kernel to shared memory is `apart`: the search for races has nothing to
   // find there.
   bool shared_apart = false;
+  // The same of global memory, for the threads of the launch alone.
+  bool global_apart = false;
+  bool followed = false;  // Graph::make() took the kernel
+  bool others = true;     // the kernel touches memory in other ways, or has not been looked at
+  bool reads_local = false;
+  bool registers_written = false;  // every register is written before it is read
   const Access* find(std::uint32_t pc) const;
 };
+
+// Whether an operation may touch memory otherwise than by a load, a store or an atomic that is
+// looked at: by a generic address, asynchronously, as a matrix, as an image. Parameters do not
+// count.
+bool touches_memory_otherwise(const program::Op& op);
 
 // Nothing is proved of a kernel that Graph::make() refuses.
 Certificate prove(const program::Program& program, const program::Function& kernel,
                   const Shape& shape, const Memory& memory);
+
+// Sets Access::initialised, at the begin of a launch whose memory nobody else writes while it runs.
+// `written`: whether every byte of an extent of global memory has been written by now. A load of
+// memory that the kernel stores to is initialised only if all loads of the kernel are: a store of a
+// value that nobody has written leaves its bytes unwritten.
+void claim_initialised(Certificate& certificate, const std::function<bool(const Extent&)>& written);
 
 }  // namespace lockstep::proof

@@ -284,5 +284,281 @@ TEST(Prove, AKernelThatCallsIsNotFollowed) {
   EXPECT_FALSE(c.shared_apart);
 }
 
+// ---- what would be claimed by a slip ------------------------------------------------------------
+
+TEST(Prove, OnlyOneOfThePathsHasTheCondition) {
+  EXPECT_FALSE(in_bounds("setp.lt.s32 p1, r5, r1;\n@p1 bra MEET;\nadd.s32 r7, r5, 1;\nMEET:\n" +
+                             kAddress + "ld.global.f32 r6, [d3];",
+                         {.n = 200, .bytes = 800}));
+}
+
+TEST(Prove, OfTwoConditionsBothOrEither) {
+  const auto guarded = [](const std::string& how) {
+    return "setp.eq.s32 p2, r2, 63;\nsetp.lt." + how + ".s32 p1, r5, r1, p2;\n@!p1 bra END;\n" +
+           kAddress + "ld.global.f32 r6, [d3];\nEND:";
+  };
+  EXPECT_TRUE(in_bounds(guarded("and"), {.n = 200, .bytes = 800}));
+  EXPECT_FALSE(in_bounds(guarded("or"), {.n = 200, .bytes = 800})) << "thread 63 of block 3";
+}
+
+TEST(Prove, TheUpperHalfOfAProductIsNotTheLower) {
+  // 2^16 * 2^26: 1024 above, 0 below.
+  EXPECT_FALSE(
+      in_bounds("mov.u32 r6, 65536;\nmul.hi.u32 r7, r6, 67108864;\nmul.wide.s32 d2, r7, 4;\n"
+                "add.s64 d3, d1, d2;\nld.global.f32 r8, [d3];"));
+}
+
+TEST(Prove, LowBitsAndQuotientsOfABlocksNumberDifferByBlock) {
+  const std::string load = "mul.wide.s32 d2, r6, 4;\nadd.s64 d3, d1, d2;\nld.global.f32 r7, [d3];";
+  EXPECT_FALSE(in_bounds("and.b32 r6, r3, 1;\n" + load, {.bytes = 4}));
+  EXPECT_FALSE(in_bounds("shr.u32 r6, r3, 1;\n" + load, {.bytes = 4}));
+}
+
+TEST(Prove, BelowZeroIsAboveAllUnsignedNumbers) {
+  // Thread 0 compares 2^32 - 1.
+  EXPECT_FALSE(
+      in_bounds("sub.s32 r7, r2, 1;\nsetp.gt.u32 p1, r7, 5;\nmul.wide.s32 d2, r2, 4;\n"
+                "add.s64 d3, d1, d2;\n@p1 ld.global.f32 r6, [d3+-28];",
+                {.grid = 1}));
+}
+
+TEST(Prove, ThreadsLeaveALoopWithCountsOfTheirOwn) {
+  // Those that count beyond 5 pass two barriers, the others one.
+  EXPECT_FALSE(proved(kOwn + "mov.u32 r8, 0;\nLOOP:\nadd.s32 r8, r8, 1;\nsetp.lt.s32 p2, r8, r2;\n"
+                             "@p2 bra LOOP;\nsetp.gt.s32 p1, r8, 5;\n@p1 bra MORE;\nbar.sync 0;\n"
+                             "st.shared.u32 [r12], r2;\nbra END;\nMORE:\nbar.sync 0;\nbar.sync 0;\n"
+                             "ld.shared.u32 r6, [r12+4];\nEND:")
+                   .shared_apart);
+}
+
+TEST(Prove, AStepOfEachThreadsOwnIsNotFollowed) {
+  EXPECT_FALSE(
+      in_bounds("mov.u32 r8, 0;\nmov.u32 r9, 0;\nLOOP:\nmul.wide.s32 d2, r9, 4;\n"
+                "add.s64 d3, d1, d2;\nld.global.f32 r6, [d3];\nadd.s32 r9, r9, r2;\n"
+                "add.s32 r8, r8, 1;\nsetp.ne.s32 p2, r8, 16;\n@p2 bra LOOP;",
+                {.bytes = 1024}));
+}
+
+TEST(Prove, ACounterThatPassesItsRegistersEndGoesOn) {
+  // 0, 2^30, -2^31, ...: always below 2^31 - 1.
+  EXPECT_FALSE(
+      in_bounds("mov.u32 r8, 0;\nmov.b64 d4, d1;\nLOOP:\nld.global.f32 r6, [d4];\n"
+                "add.s64 d4, d4, 4;\nadd.s32 r8, r8, 1073741824;\n"
+                "setp.lt.s32 p2, r8, 2147483647;\n@p2 bra LOOP;"));
+}
+
+TEST(Prove, EveryBlockAndRoundIsAligned) {
+  EXPECT_FALSE(proved("mul.wide.s32 d2, r3, 2;\nadd.s64 d3, d1, d2;\nld.global.u32 r6, [d3];")
+                   .accesses.at(0)
+                   .aligned);
+  EXPECT_TRUE(proved("mul.wide.s32 d2, r3, 8;\nadd.s64 d3, d1, d2;\nld.global.u32 r6, [d3];")
+                  .accesses.at(0)
+                  .aligned);
+}
+
+TEST(Prove, AnAddressBelowZeroIsInNoVariable) {
+  // From -76 to 180; the variable begins at 1024.
+  EXPECT_FALSE(proved(kOwn + "st.shared.u32 [r12+-1100], r2;").accesses.at(0).in_bounds);
+}
+
+TEST(Prove, ABarrierUnderAPredicatePartsNothing) {
+  EXPECT_FALSE(proved(kOwn + "st.shared.u32 [r12], r2;\nsetp.lt.u32 p1, r2, 32;\n"
+                             "@p1 bar.sync 0;\nld.shared.u32 r6, [r12+4];")
+                   .shared_apart);
+}
+
+// ---- threads of the grid, in global memory ------------------------------------------------------
+
+// Whether every access to global memory is apart.
+bool global_apart(const std::string& body, const Launch& launch = {}) {
+  return proved(body, launch).global_apart;
+}
+const std::string kStore = "st.global.u32 [d3], r2;";
+
+TEST(ProveGlobal, ThreadsOfTheGridWithWordsOfTheirOwnAreApart) {
+  EXPECT_TRUE(global_apart(kAddress + kStore));
+  EXPECT_TRUE(global_apart(kAddress + "ld.global.u32 r6, [d3];\n" + kStore)) << "in place";
+  EXPECT_FALSE(global_apart("mul.wide.s32 d2, r2, 4;\nadd.s64 d3, d1, d2;\n" + kStore))
+      << "every block writes the same words";
+  EXPECT_TRUE(global_apart("mul.wide.s32 d2, r2, 4;\nadd.s64 d3, d1, d2;\n" + kStore, {.grid = 1}));
+  EXPECT_TRUE(global_apart("mul.wide.s32 d2, r2, 4;\nadd.s64 d3, d1, d2;\nld.global.u32 r6, [d3];"))
+      << "all read";
+}
+
+TEST(ProveGlobal, ANeighboursWordIsNotOnesOwn) {
+  EXPECT_FALSE(global_apart(kAddress + "ld.global.u32 r6, [d3+4];\n" + kStore, {.bytes = 4096}));
+  EXPECT_FALSE(
+      global_apart(kAddress + "bar.sync 0;\nld.global.u32 r6, [d3+4];\nbar.sync 0;\n" + kStore))
+      << "barriers order no other block";
+  EXPECT_FALSE(global_apart("mul.wide.s32 d2, r5, 2;\nadd.s64 d3, d1, d2;\n" + kStore))
+      << "each overlaps half of the next";
+  // Two buffers of 1024 bytes, the second read with a halo.
+  EXPECT_TRUE(global_apart(
+      kAddress + "ld.global.u32 r6, [d3+1028];\nld.global.u32 r7, [d3+1032];\n" + kStore));
+}
+
+TEST(ProveGlobal, BlocksThatOverlapByOneThreadAreNotApart) {
+  // Block b begins at word 63 * b.
+  const std::string body =
+      "mad.lo.s32 r6, r3, 63, r2;\nmul.wide.s32 d2, r6, 4;\nadd.s64 d3, d1, d2;\n";
+  EXPECT_FALSE(global_apart(body + kStore));
+  EXPECT_TRUE(global_apart("setp.lt.u32 p1, r2, 63;\n" + body + "@p1 " + kStore));
+}
+
+TEST(ProveGlobal, ATileOfAMatrixIsApartFromItsNeighbours) {
+  // Tiles of 8 x 8 words: %tid.x and %ctaid.x along a row of 32, %tid.y down.
+  const auto tile = [](const std::string& pitch) {
+    return "mov.u32 r6, %tid.y;\nmad.lo.s32 r7, r3, r4, r2;\nmad.lo.s32 r8, r6, " + pitch +
+           ", r7;\nmul.wide.s32 d2, r8, 4;\nadd.s64 d3, d1, d2;\n" + kStore;
+  };
+  EXPECT_TRUE(global_apart(tile("32"), {.block = 8, .block_y = 8}));
+  EXPECT_FALSE(global_apart(tile("31"), {.block = 8, .block_y = 8}));
+  EXPECT_FALSE(global_apart(tile("8"), {.block = 8, .block_y = 8}));
+}
+
+TEST(ProveGlobal, ALoopsRoundsAreOfTheirThread) {
+  const auto loop = [](const std::string& step, const std::string& first) {
+    return first + "mov.u32 r8, 0;\nLOOP:\n" + kStore + "\nadd.s64 d3, d3, " + step +
+           ";\nadd.s32 r8, r8, 1;\nsetp.ne.s32 p2, r8, 2;\n@p2 bra LOOP;";
+  };
+  // 256 threads: each two words, side by side, then a grid apart.
+  const std::string own = "mul.wide.s32 d2, r5, 8;\nadd.s64 d3, d1, d2;\n";
+  EXPECT_TRUE(global_apart(loop("4", own)));
+  EXPECT_FALSE(global_apart(loop("8", own))) << "the second word is the next thread's first";
+  EXPECT_TRUE(global_apart(loop("1024", kAddress)));
+  EXPECT_FALSE(global_apart(loop("512", kAddress)));
+}
+
+TEST(ProveGlobal, AnAccessThatMayBeAnywhereTakesTheProofAway) {
+  const std::string loaded =
+      "ld.global.u32 r6, [d1];\nmul.wide.s32 d4, r6, 4;\nadd.s64 d5, d1, d4;\n";
+  EXPECT_FALSE(global_apart(kAddress + kStore + loaded + "ld.global.u32 r7, [d5];"));
+  const Certificate c =
+      proved(kAddress + "ld.global.u32 r8, [d3];\n" + loaded + "st.global.u32 [d5], r6;");
+  ASSERT_EQ(c.accesses.size(), 3u);
+  EXPECT_FALSE(c.accesses[0].apart) << "a store may go there";
+  EXPECT_FALSE(global_apart(kAddress + "red.global.add.u32 [d3], 1;")) << "atomics are strong";
+  EXPECT_FALSE(global_apart(kAddress + kStore + "\nst.u32 [d1], r2;")) << "a generic address";
+}
+
+TEST(ProveGlobal, ALoadThatMayBeAnywhereTakesTheProofOfAStoreAway) {
+  const Certificate c = proved(kAddress + kStore +
+                               "\nld.global.u32 r6, [d1+2048];\nmul.wide.s32 d4, r6, 4;\n"
+                               "add.s64 d5, d1, d4;\nld.global.u32 r7, [d5];");
+  ASSERT_EQ(c.accesses.size(), 3u);
+  EXPECT_FALSE(c.accesses[0].apart);
+  EXPECT_TRUE(c.accesses[1].apart) << "nobody stores there";
+}
+
+TEST(ProveGlobal, BlocksWithOtherStridesMeet) {
+  // Block 1 reads words 128 on, which block 2 writes.
+  EXPECT_FALSE(
+      global_apart(kAddress +
+                   "mad.lo.s32 r6, r3, 128, r2;\nmul.wide.s32 d4, r6, 4;\nadd.s64 d5, d1, d4;\n"
+                   "ld.global.u32 r7, [d5];\n" +
+                   kStore));
+}
+
+TEST(ProveGlobal, LanesOfSeveralWarpsMeet) {
+  EXPECT_FALSE(global_apart(
+      "and.b32 r6, r2, 31;\nmul.wide.s32 d2, r6, 4;\nadd.s64 d3, d1, d2;\n" + kStore, {.grid = 1}));
+}
+
+TEST(ProveGlobal, OneThreadOfEachBlockHasAWord) {
+  const std::string result =
+      "setp.ne.s32 p1, r2, 0;\n@p1 bra END;\nmul.wide.s32 d2, r3, 4;\nadd.s64 d3, d1, d2;\n" +
+      kStore + "\nEND:";
+  EXPECT_TRUE(global_apart(result));
+  std::string two = result;
+  two.replace(two.find("setp.ne.s32 p1, r2, 0"), 21, "setp.gt.s32 p1, r2, 1");
+  EXPECT_FALSE(global_apart(two));
+}
+
+// ---- what has been written ----------------------------------------------------------------------
+
+// Which loads are initialised, in order; of global memory the bytes before kBuffer + `written` are
+// written when the launch begins.
+std::vector<bool> initialised(const std::string& body, std::uint64_t written = 4096,
+                              const Launch& launch = {}) {
+  Certificate c = proved(body, launch);
+  claim_initialised(c, [&](const Extent& e) { return e.end <= kBuffer + written; });
+  std::vector<bool> loads;
+  for (const Access& a : c.accesses) {
+    if (a.reads) loads.push_back(a.initialised);
+  }
+  return loads;
+}
+using Loads = std::vector<bool>;
+
+TEST(ProveWritten, WhatTheHostHasWrittenIsInitialised) {
+  const std::string load = kAddress + "ld.global.u32 r6, [d3];";
+  EXPECT_EQ(initialised(load, 1024), Loads{true});
+  EXPECT_EQ(initialised(load, 1023), Loads{false});
+  EXPECT_EQ(initialised(load + "\nst.global.u32 [d3], r6;", 1024), Loads{true});
+}
+
+TEST(ProveWritten, AStoreOfAnUnwrittenValueTakesTheProofAway) {
+  // Word t + 256 is unwritten, and goes where the other load reads.
+  const std::string copy = kAddress + "ld.global.u32 r6, [d3+1024];\nld.global.u32 r7, [d3];\n";
+  EXPECT_EQ(initialised(copy + "st.global.u32 [d3], r6;", 1024), (Loads{false, false}));
+  EXPECT_EQ(initialised(copy + "st.global.u32 [d3+2048], r6;", 1024), (Loads{false, true}));
+  EXPECT_EQ(initialised(kAddress + "ld.global.u32 r6, [d3];\nst.global.u32 [d3], r9;"),
+            Loads{false})
+      << "nothing writes r9";
+  EXPECT_EQ(initialised(kAddress + "setp.eq.s32 p1, r2, 0;\n@p1 mov.u32 r9, 0;\n"
+                                   "ld.global.u32 r6, [d3];\nst.global.u32 [d3], r9;"),
+            Loads{false})
+      << "nothing writes r9 where p1 is false";
+  EXPECT_EQ(initialised(kAddress + "setp.eq.s32 p1, r2, 0;\n@p1 bra SKIP;\nmov.u32 r9, 0;\nSKIP:\n"
+                                   "ld.global.u32 r6, [d3];\nst.global.u32 [d3], r9;"),
+            Loads{false})
+      << "nothing writes r9 on one path";
+}
+
+TEST(ProveWritten, AStoreOfEveryThreadBeforeABarrierIsReadByAll) {
+  const std::string write = kOwn + "st.shared.u32 [r12], r2;\n";
+  EXPECT_EQ(initialised(write + "ld.shared.u32 r6, [r12];"), Loads{true}) << "its own";
+  EXPECT_EQ(initialised(write + "bar.sync 0;\nld.shared.u32 r6, [s+252];"), Loads{true});
+  EXPECT_EQ(initialised(kOwn + "cvt.u16.u32 h1, r2;\nst.shared.u16 [r12], h1;\n"
+                               "ld.shared.u32 r6, [r12];"),
+            Loads{false})
+      << "half of it";
+  EXPECT_EQ(initialised(write + "bar.sync 0;\nld.shared.u32 r6, [s+256];"), Loads{false});
+  EXPECT_EQ(initialised(write + "ld.shared.u32 r6, [s+252];"), Loads{false}) << "no barrier";
+  EXPECT_EQ(initialised(write + "ld.shared.u32 r6, [s+252];\nbar.sync 0;"), Loads{false})
+      << "the barrier comes later";
+  EXPECT_EQ(initialised(write + "bar.sync 1;\nld.shared.u32 r6, [s+252];"), Loads{false});
+  EXPECT_EQ(initialised(kOwn + "bar.sync 0;\nld.shared.u32 r6, [r12];\nst.shared.u32 [r12], r2;"),
+            Loads{false})
+      << "the store comes later";
+  EXPECT_EQ(initialised(kOwn + "bar.sync 0;\nst.shared.u32 [r12], r2;\nld.shared.u32 r6, [s];"),
+            Loads{false})
+      << "the store comes behind the barrier";
+}
+
+TEST(ProveWritten, AStoreOfSomeThreadsIsReadByThese) {
+  const std::string write = kOwn + "setp.lt.u32 p1, r2, 16;\n@p1 st.shared.u32 [r12], r2;\n";
+  EXPECT_EQ(initialised(write + "bar.sync 0;\nld.shared.u32 r6, [s+60];"), Loads{true});
+  EXPECT_EQ(initialised(write + "bar.sync 0;\nld.shared.u32 r6, [s+64];"), Loads{false});
+  EXPECT_EQ(initialised(write + "ld.shared.u32 r6, [r12];"), Loads{false});
+  EXPECT_EQ(initialised(write + "@p1 ld.shared.u32 r6, [r12];"), Loads{true});
+  const std::string branch =
+      kOwn +
+      "setp.ge.u32 p1, r2, 16;\n@p1 bra SKIP;\nst.shared.u32 [r12], r2;\nSKIP:\nbar.sync 0;\n";
+  EXPECT_EQ(initialised(branch + "ld.shared.u32 r6, [s+60];"), Loads{true});
+  EXPECT_EQ(initialised(branch + "ld.shared.u32 r6, [s+64];"), Loads{false});
+  EXPECT_EQ(initialised(kOwn + "setp.ge.u32 p1, r2, r1;\nld.global.u32 r8, [d1];\n"
+                               "setp.eq.u32 p1, r8, 0;\n@p1 bra SKIP;\nst.shared.u32 [r12], r2;\n"
+                               "SKIP:\nbar.sync 0;\nld.shared.u32 r6, [s];"),
+            (Loads{true, false}))
+      << "data decides";
+}
+
+TEST(ProveWritten, AKernelThatReadsItsLocalMemoryIsNotFollowed) {
+  EXPECT_EQ(initialised(".local .align 4 .b8 l[16];\nld.local.u32 r9, [l];\n" + kAddress +
+                        "ld.global.u32 r6, [d3];\nst.global.u32 [d3], r9;"),
+            Loads{false});
+}
+
 }  // namespace prove_test
 }  // namespace lockstep::proof

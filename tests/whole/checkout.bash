@@ -60,7 +60,7 @@ _lockstep() {
       esac
       ;;
     exec)
-      options='-h --help= --report= --source-root= --annotations= --quiet= --stop= --require-kernels= --write-suppressions= --watch= --watch-file= --config= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions='
+      options='-h --help= --report= --source-root= --annotations= --quiet= --stop= --require-kernels= --write-suppressions= --certificate= --profile= --watch= --watch-file= --config= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions='
       case $before in
         -h) words='' ;;
         --help) words='' ;;
@@ -71,6 +71,8 @@ _lockstep() {
         --stop) words='' ;;
         --require-kernels) words='' ;;
         --write-suppressions) kind=-f ;;
+        --certificate) kind=-f ;;
+        --profile) words='' ;;
         --watch) words='' ;;
         --watch-file) kind=-f ;;
         --config) kind=-f ;;
@@ -85,7 +87,7 @@ _lockstep() {
       esac
       ;;
     counters)
-      options='-h --help= --report= --source-root= --annotations= --quiet= --stop= --require-kernels= --write-suppressions= --watch= --watch-file= --config= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions= --suite= --quick= --scale= --cases= --seed= --random-seed='
+      options='-h --help= --report= --source-root= --annotations= --quiet= --stop= --require-kernels= --write-suppressions= --certificate= --profile= --watch= --watch-file= --config= --check= --device= --devices= --memory= --schedule= --threads= --instruction-limit= --suppressions= --suite= --quick= --scale= --cases= --seed= --random-seed='
       case $before in
         -h) words='' ;;
         --help) words='' ;;
@@ -96,6 +98,8 @@ _lockstep() {
         --stop) words='' ;;
         --require-kernels) words='' ;;
         --write-suppressions) kind=-f ;;
+        --certificate) kind=-f ;;
+        --profile) words='' ;;
         --watch) words='' ;;
         --watch-file) kind=-f ;;
         --config) kind=-f ;;

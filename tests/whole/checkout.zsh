@@ -74,6 +74,8 @@ _lockstep() {
         '*--stop=[end a launch at its first finding; else a kernel goes on where it can, and each place is reported once]::' \
         '*--require-kernels=[exit with 87 when no kernel was launched]::' \
         '*--write-suppressions=[write a line for --suppressions for each error, to be looked at]:FILE:_files' \
+        '*--certificate=[write what is proved of each launch before it begins, as JSON, to FILE, and print a line for each; -\: stdout]:FILE:_files' \
+        '*--profile=[print in which kernels, lines and checks the time goes, and with =FILE write it as JSON]:[=FILE]:' \
         '*--watch=[run again whenever the program changes; Ctrl-C ends]::' \
         '*--watch-file=[with --watch\: run again when FILE changes too; may be repeated]:FILE:_files' \
         '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
@@ -98,6 +100,8 @@ _lockstep() {
         '*--stop=[end a launch at its first finding; else a kernel goes on where it can, and each place is reported once]::' \
         '*--require-kernels=[exit with 87 when no kernel was launched]::' \
         '*--write-suppressions=[write a line for --suppressions for each error, to be looked at]:FILE:_files' \
+        '*--certificate=[write what is proved of each launch before it begins, as JSON, to FILE, and print a line for each; -\: stdout]:FILE:_files' \
+        '*--profile=[print in which kernels, lines and checks the time goes, and with =FILE write it as JSON]:[=FILE]:' \
         '*--watch=[run again whenever the program changes; Ctrl-C ends]::' \
         '*--watch-file=[with --watch\: run again when FILE changes too; may be repeated]:FILE:_files' \
         '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \

@@ -24,7 +24,9 @@ class Images;
 namespace lockstep::engine {
 
 using check::Dim3;
-class Coverage;  // launch/coverage.h
+class Coverage;            // launch/coverage.h
+class TimeProfile;         // launch/time_profile.h
+struct LaunchCertificate;  // launch/certificate.h
 
 // Counted over all blocks of a launch. They count PTX, which ptxas may merge or vectorise further.
 struct Counters {
@@ -129,6 +131,8 @@ struct LaunchConfig {
   // that which is checked all the same, and held against what the threads do (monitor/proved.h).
   enum class Proof : std::uint8_t { kOff, kOn, kCompare };
   Proof proof = Proof::kOff;
+  // Called before the first block begins: whatever `proof` is, the launch is looked at.
+  std::function<void(const LaunchCertificate&)> certified;
   std::uint32_t suppressed = 0;  // bit k: findings of check::Kind k do not end the kernel where it
                                  // can go on (check/suppressions.h)
   bool go_on = false;            // no finding ends the kernel where it can go on
@@ -152,6 +156,7 @@ struct LaunchConfig {
                 // kExecuted if its guard was true
   Coverage* coverage =
       nullptr;  // of the kernel's module: where what its threads execute is counted
+  TimeProfile* time_profile = nullptr;         // where the time of host threads is added
   std::span<const RunningGrid> running_grids;  // none: every launch before this one has ended
   // Where the launch stands among the operations of the program. By default after all before it and
   // before all after it.

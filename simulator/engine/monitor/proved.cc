@@ -1,5 +1,6 @@
 #include "simulator/engine/monitor/proved.h"
 
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -57,12 +58,26 @@ void compare_with_proof(Warp& w, std::uint32_t pc, LaneMask lanes) {
   });
 }
 
-void compare_race_with_proof(const Warp& w, std::uint32_t mine, std::uint32_t other, int lane) {
+void compare_race_with_proof(const Warp& w, isa::Space space, std::uint32_t mine,
+                             std::uint32_t other, int lane) {
   const proof::Certificate* const c = w.block->launch->certificate.get();
-  if (c == nullptr || !c->shared_apart) return;
+  if (c == nullptr) return;
+  const auto is_apart = [&](std::uint32_t pc) {
+    const proof::Access* const a = c->find(pc);
+    return a != nullptr && a->apart;
+  };
+  if (!is_apart(mine) && !is_apart(other) && !(space == isa::Space::kShared && c->shared_apart))
+    return;
   stop(w, mine, lane,
-       "proved: no two threads race in shared memory; this one races with " +
+       "proved: no two threads race by this access; this one races with " +
            site_of(*w.block->program, other).to_string());
+}
+
+void compare_unwritten_with_proof(const Warp& w, std::uint32_t pc, LaneMask lanes) {
+  const proof::Certificate* const c = w.block->launch->certificate.get();
+  const proof::Access* const a = c == nullptr ? nullptr : c->find(pc);
+  if (a == nullptr || !a->initialised || lanes == 0) return;
+  stop(w, pc, std::countr_zero(lanes), "proved: every byte that is read has been written");
 }
 
 }  // namespace lockstep::engine

@@ -157,7 +157,7 @@ check::RaceShape race_shape(const Block& b, const Request& r, const Opponent& o)
 __attribute__((noinline)) bool report_race(Warp& w, const Request& r, int lane, Space space,
                                            std::string where, const Opponent& o) {
   Block& b = *w.block;
-  if (space == Space::kShared) compare_race_with_proof(w, r.pc, o.pc, lane);
+  if (!o.past) compare_race_with_proof(w, space, r.pc, o.pc, lane);
   const Harm harm = writes_what_is_there(w, r, lane, o) ? Harm::kSameValue
                     : is_guess(w, r, o)                 ? Harm::kGuess
                                                         : Harm::kSome;
@@ -465,6 +465,7 @@ bool check_block(Warp& w, Request& r, LaneMask lanes) {
 }  // namespace
 
 bool check_shared_races(Warp& w, Request& r, LaneMask lanes) {
+  const DoingFor searches(*w.block->worker, Doing::kRaces);
   return check_swaps(w, r, lanes, false,
                      [&](Request& part, LaneMask some) { return check_block(w, part, some); });
 }
@@ -518,6 +519,7 @@ void note_host_memory(Warp& w, const Request& r, LaneMask lanes) {
 }
 
 bool check_global_races(Warp& w, Request& r, LaneMask lanes) {
+  const DoingFor searches(*w.block->worker, Doing::kRaces);
   note_host_memory(w, r, lanes);
   if ((w.overlapped & lanes) != 0 &&
       !(check_running_grids(w, r, lanes) && check_concurrent_access(w, r, lanes)))

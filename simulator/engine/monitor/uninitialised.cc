@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "simulator/engine/monitor/bit_flow.h"
+#include "simulator/engine/monitor/proved.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/state/lane_addresses.h"
 #include "simulator/engine/state/launch_state.h"
@@ -257,6 +258,7 @@ void mark_register(Warp& w, Slot slot, LaneMask invalid, LaneMask written, std::
   word.derived &= ~(written | invalid);
   word.masked &= ~(written | invalid);
   if (invalid != 0) {
+    if (kind == check::Kind::kUninitialised) compare_unwritten_with_proof(w, pc, invalid);
     frame.validity->mark(word);
     word.pc = pc;
     word.kind = kind;
@@ -383,6 +385,7 @@ bool check_copied_out(Warp& w, std::uint32_t pc, int lane, std::uint32_t offset,
 }
 
 bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
+  const DoingFor follows(*w.block->worker, Doing::kInitialisation);
   const Program& program = *w.block->program;
   Frame& frame = w.control->frames[w.control->frame];
   if (!frame.validity) return true;

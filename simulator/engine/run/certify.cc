@@ -1,5 +1,8 @@
 #include "simulator/engine/run/certify.h"
 
+#include "simulator/engine/launch/certificate.h"
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/isa/names.h"
 #include "simulator/proof/prove.h"
 
 namespace lockstep::engine {
@@ -42,16 +45,94 @@ std::string key_of(const Launch& l) {
   return key;
 }
 
+// Nobody else writes memory that the launch reads, while it runs.
+bool has_memory_alone(const Launch& l) {
+  return !l.config->place.several_streams && l.config->running_grids.empty() &&
+         l.config->concurrent.empty();
+}
+
+// The same with what memory holds now, which no key names.
+std::shared_ptr<const proof::Certificate> with_initialised(const Launch& l,
+                                                           const proof::Certificate& proved) {
+  auto c = std::make_shared<proof::Certificate>(proved);
+  if (has_memory_alone(l)) {
+    proof::claim_initialised(
+        *c, [&](const proof::Extent& e) { return l.memory->is_written(e.begin, e.end - e.begin); });
+  }
+  return c;
+}
+
+// Whether the operation touches memory that somebody may access out of bounds, unwritten or in a
+// race: not parameters, and not registers alone.
+bool touches_memory(const Op& op) {
+  return proof::touches_memory_otherwise(op) || op.action == Action::kLoad ||
+         op.action == Action::kStore || op.action == Action::kAtomic;
+}
+
+CertifiedAccess described(const Launch& l, std::uint32_t pc, const proof::Access* proved) {
+  const program::Origin& origin = l.program->origin(pc);
+  const Op& op = l.program->ops[pc];
+  CertifiedAccess a;
+  a.text = origin.text;
+  a.ptx_line = origin.ptx_line;
+  if (origin.source.line != 0) {
+    a.source = {source_file(l.program->sources[origin.module], origin.source.file),
+                origin.source.line, origin.source.column};
+  }
+  if (op.action == Action::kLoad || op.action == Action::kStore || op.action == Action::kAtomic) {
+    a.space = isa::space_name(static_cast<isa::Space>(op.space));
+    a.bytes = std::uint32_t{op.width} * op.elements;
+    a.reads = op.action != Action::kStore;
+    a.writes = op.action != Action::kLoad;
+  } else {
+    a.reads = a.writes = true;  // it may
+  }
+  if (proved == nullptr) return a;
+  a.known = proved->known;
+  a.in_bounds = proved->in_bounds;
+  a.aligned = proved->aligned;
+  a.initialised = proved->initialised;
+  a.apart = proved->apart;
+  return a;
+}
+
+LaunchCertificate described(const Launch& l) {
+  LaunchCertificate c;
+  c.grid = l.config->grid;
+  c.block = l.config->block;
+  c.dynamic_shared = l.config->dynamic_shared;
+  c.calls = l.kernel->calls;
+  if (l.certificate == nullptr) {
+    c.refused = "blocks of a cluster reach one another's shared memory";
+  } else if (!l.certificate->followed) {
+    c.refused =
+        c.calls ? "the kernel calls functions" : "the kernel's control flow is not followed";
+  }
+  for (std::uint32_t pc = l.kernel->entry; pc < l.kernel->end; ++pc) {
+    if (touches_memory(l.program->ops[pc]))
+      c.accesses.push_back(
+          described(l, pc, l.certificate == nullptr ? nullptr : l.certificate->find(pc)));
+  }
+  return c;
+}
+
 }  // namespace
 
 void certify(Launch& l, const LoadedKernel& loaded) {
   using Proof = LaunchConfig::Proof;
+  const Proof proof = l.config->proof;
+  const bool asked = static_cast<bool>(l.config->certified);
   l.search_shared = l.check_races;
   // Blocks of a cluster reach one another's shared memory.
-  if (l.config->proof == Proof::kOff || l.clustered || l.config->cluster.count() != 1) return;
-  if (l.config->proof == Proof::kOn && l.blocks * l.warps < kFewestWarps) return;
-  l.certificate = loaded.certificate(key_of(l), [&] { return prove(l); });
-  if (l.config->proof == Proof::kOn && l.certificate->shared_apart) l.search_shared = false;
+  const bool has_cluster = l.clustered || l.config->cluster.count() != 1;
+  const bool saves = proof == Proof::kOn && l.blocks * l.warps >= kFewestWarps;
+  if (!has_cluster && (asked || saves || proof == Proof::kCompare)) {
+    l.certificate = loaded.certificate(key_of(l), [&] { return prove(l); });
+    if (asked || proof == Proof::kCompare) l.certificate = with_initialised(l, *l.certificate);
+  }
+  if (asked) l.config->certified(described(l));
+  if (proof == Proof::kOff) l.certificate = nullptr;
+  if (saves && l.certificate != nullptr && l.certificate->shared_apart) l.search_shared = false;
 }
 
 }  // namespace lockstep::engine

@@ -3,6 +3,7 @@
 #include "simulator/engine/launch/running.h"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "simulator/engine/run/launch_setup.h"
 #include "simulator/engine/run/livelock.h"
 #include "simulator/engine/run/module.h"
+#include "simulator/engine/run/sampler.h"
 #include "simulator/engine/run/worker.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/race_history.h"
@@ -142,6 +144,7 @@ struct Running::Parts {
   Launch launch;
   std::vector<Worker> workers;
   std::vector<std::unique_ptr<WorkerLoop>> loops;  // by worker
+  std::optional<LaunchSamples> samples;            // LaunchConfig::time_profile
   check::GlobalRaces::Suspended search;            // while another launch may run
   std::uint32_t records_then = 0;                  // when the search was put aside
   bool begun = false;
@@ -161,12 +164,14 @@ Running::Parts::Parts(const Kernel& of, LaunchConfig given, memory::DeviceMemory
   workers = make_workers(launch);
   for (std::size_t i = 0; i < workers.size(); ++i)
     loops.push_back(WorkerLoop::make(launch, workers[i], i));
+  if (config.time_profile != nullptr) samples.emplace(launch, workers);
   put_search_aside();
   kernel.begin_launch();
 }
 
 Running::Parts::~Parts() {
   if (is_empty()) return;
+  samples.reset();
   kernel.end_launch();
   if (launch.races != nullptr) launch.races->end(search);
   if (launch.grid_workspace != nullptr) launch.memory->release(launch.grid_workspace->base);
@@ -199,11 +204,15 @@ Running::State Running::Parts::run(std::uint64_t budget) {
   turn_search_here();
   {
     const memory::DeviceMemory::Hold hold(*launch.memory);
+    const auto run_loop = [this, budget](std::size_t i) {
+      const DoingFor begins(workers[i], Doing::kLoop);
+      loops[i]->run(budget);
+    };
     std::vector<std::thread> threads;
     for (std::size_t i = 1; i < loops.size(); ++i) {
-      if (!loops[i]->done()) threads.emplace_back([this, i, budget] { loops[i]->run(budget); });
+      if (!loops[i]->done()) threads.emplace_back(run_loop, i);
     }
-    if (!loops[0]->done()) loops[0]->run(budget);
+    if (!loops[0]->done()) run_loop(0);
     for (std::thread& t : threads) t.join();
   }
   put_search_aside();

@@ -144,6 +144,32 @@ inline void mark(const Warp& w, std::uint32_t pc, LaneMask mask, LaneMask ran_by
     part->operations[pc].note(mask, ran_by, w.exists);
 }
 
+// LaunchConfig::time_profile: what the operation's handler does, but for the checks within.
+Doing doing_of(const Op& op) {
+  using program::Action;
+  switch (op.action) {
+    case Action::kSync:
+    case Action::kBarrier:
+    case Action::kFence:
+    case Action::kWaitForGrids:
+    case Action::kClusterArrive:
+    case Action::kClusterWait:
+    case Action::kMbarrier:
+    case Action::kCopyWait:
+    case Action::kCopyArrive:
+    case Action::kBulkWait:
+    case Action::kProxyFence:
+    case Action::kWarpgroupFence:
+    case Action::kWarpgroupWait:
+    case Action::kTensorWait:
+    case Action::kTensorFence: return Doing::kSynchronisation;
+    default: break;
+  }
+  return op.kind == OpKind::kCompute  ? Doing::kArithmetic
+         : op.kind == OpKind::kMemory ? Doing::kMemory
+                                      : Doing::kLoop;
+}
+
 // The main loop: runs the split until it has to pause, and returns why. Careful: follows invalid
 // values and counts down a turn. Marks: notes which operations ran, and for whom.
 template <bool kCareful, bool kMarks>
@@ -156,6 +182,11 @@ Event execute(Warp& w, const Op* ops, int turn) {
     const Op& op = ops[pc];
     ++n;
     LaneMask m = mask;
+    if constexpr (kMarks) {
+      Activity& activity = w.block->worker->activity;
+      activity.begin(Doing::kLoop);
+      activity.pc.store(pc, std::memory_order_relaxed);
+    }
     if (op.guard != kNoSlot) m &= predicate(w, op.guard) ^ (op.guard_negated ? kAllLanes : 0);
     if constexpr (kCareful) {
       if (w.control->tracking && !follow(w, pc, m, mask)) {
@@ -173,6 +204,7 @@ Event execute(Warp& w, const Op* ops, int turn) {
     if constexpr (kMarks) {
       mark(w, pc, mask, m);
       compare_with_proof(w, pc, m);
+      w.block->worker->activity.begin(doing_of(op));
     }
     switch (op.kind) {
       case OpKind::kCompute:
@@ -242,6 +274,7 @@ Event execute(Warp& w, const Op* ops, int turn) {
     }
   }
 paused:
+  if constexpr (kMarks) w.block->worker->activity.begin(Doing::kLoop);
   count_instructions(w, n, mask);
   return why;
 }
@@ -251,6 +284,7 @@ Progress run_warp(Warp& w) {
   const Op* ops = w.block->program->ops.data();
   const bool marks = w.block->launch->config->ran != nullptr ||
                      w.block->worker->coverage != nullptr ||
+                     w.block->launch->config->time_profile != nullptr ||
                      w.block->launch->config->proof == LaunchConfig::Proof::kCompare;
   bool waited = false;  // a split used up its time slice: others go first
   for (;;) {

@@ -1,6 +1,7 @@
 // One host thread's part of a launch.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "simulator/check/finding.h"
 #include "simulator/check/global_races.h"
 #include "simulator/engine/launch/coverage.h"
+#include "simulator/engine/launch/time_profile.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/watched.h"
 #include "simulator/memory/device_memory.h"
@@ -35,6 +37,16 @@ struct ReportedSite {
   std::uint64_t again = 0;
 };
 
+// What a host thread does, for LaunchConfig::time_profile: another thread looks at it.
+struct Activity {
+  std::atomic<std::uint32_t> pc = 0;
+  std::atomic<Doing> what = Doing::kNothing;
+
+  Activity() = default;
+  Activity(Activity&& other) noexcept : pc(other.pc.load()), what(other.what.load()) {}
+  void begin(Doing doing) { what.store(doing, std::memory_order_relaxed); }
+};
+
 struct Worker {
   Launch* launch = nullptr;
   memory::DeviceMemory* memory = nullptr;
@@ -44,11 +56,28 @@ struct Worker {
   ChangeCount changes;      // of whatever may let a thread that waits go on: monitor/progress.h
   std::uint64_t watch = 0;  // Launch::watch, as far as this thread knows
   bool counting = false;
+  Activity activity;
   Coverage::Part* coverage = nullptr;  // LaunchConfig::coverage: this thread's part
   check::GlobalRaces* races = nullptr;
   check::GlobalRaces::Memo race_memo;
   bool between_blocks = false;         // races are searched for, and there are other blocks
   std::vector<ReportedSite> reported;  // what need not be reported again: monitor/reports.h
+};
+
+// The host thread does `doing` as long as this lives, and then what it did before.
+class DoingFor {
+ public:
+  DoingFor(Worker& worker, Doing doing)
+      : activity_(worker.activity), before_(activity_.what.load(std::memory_order_relaxed)) {
+    activity_.begin(doing);
+  }
+  ~DoingFor() { activity_.begin(before_); }
+  DoingFor(const DoingFor&) = delete;
+  DoingFor& operator=(const DoingFor&) = delete;
+
+ private:
+  Activity& activity_;
+  const Doing before_;
 };
 
 }  // namespace lockstep::engine

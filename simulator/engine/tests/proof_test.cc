@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "simulator/engine/launch/proof_variable.h"
 #include "simulator/engine/tests/testing.h"
 
 namespace lockstep::engine {
@@ -85,6 +87,21 @@ TEST(Proof, ABarrierOfHalfTheThreadsIsNoProof) {
     ASSERT_EQ(r.outcome.findings.size(), 1u) << static_cast<int>(proof);
     EXPECT_EQ(r.outcome.findings[0].kind, check::Kind::kRace);
   }
+}
+
+TEST(Proof, TheVariableOfTestsAndFuzzersTakesNoOtherWord) {
+  const char* const before = std::getenv("LOCKSTEP_PROOF");
+  const std::string kept = before == nullptr ? "" : before;
+  const auto set_to = [](const char* word) {
+    setenv("LOCKSTEP_PROOF", word, 1);
+    return proof_by_variable();
+  };
+  EXPECT_EQ(set_to(""), Proof::kOff);
+  EXPECT_EQ(set_to("off"), Proof::kOff);
+  EXPECT_EQ(set_to("on"), Proof::kOn);
+  EXPECT_EQ(set_to("compare"), Proof::kCompare);
+  EXPECT_EXIT(set_to("comapre"), ::testing::ExitedWithCode(2), "LOCKSTEP_PROOF='comapre'");
+  setenv("LOCKSTEP_PROOF", kept.c_str(), 1);
 }
 
 }  // namespace proof_test

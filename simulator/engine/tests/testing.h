@@ -18,6 +18,7 @@
 
 #include "simulator/coverage/judged.h"
 #include "simulator/engine/launch/launch.h"
+#include "simulator/engine/launch/proof_variable.h"
 #include "simulator/engine/run/module.h"
 #include "simulator/memory/device_memory.h"
 
@@ -56,10 +57,7 @@ class Machine {
     config.instruction_limit = 50'000'000;  // a test that would hang fails instead
     config.output = [this](std::string_view text) { printed += text; };
     // --test_env=LOCKSTEP_PROOF=compare: every launch is held against its proof.
-    if (const char* proof = std::getenv("LOCKSTEP_PROOF"); proof != nullptr)
-      config.proof = std::string_view(proof) == "compare" ? LaunchConfig::Proof::kCompare
-                     : std::string_view(proof) == "on"    ? LaunchConfig::Proof::kOn
-                                                          : LaunchConfig::Proof::kOff;
+    config.proof = proof_by_variable();
   }
 
   // Loads `body` behind the usual header; throws with the message when it is refused.

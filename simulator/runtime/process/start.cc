@@ -53,6 +53,11 @@ void record_coverage_at_exit(int /*status*/, void*) {
   if (lock.owns_lock()) the_runtime->modules.record_coverage(*the_runtime);
 }
 
+void record_profile_at_exit(int /*status*/, void*) {
+  if (the_runtime != nullptr && the_runtime->settings.time_profile)
+    the_runtime->record.profiled(the_runtime->time_profile.instructions());
+}
+
 void finish_record(int /*status*/, void* record) {
   static_cast<Record*>(record)->finish(finding_log().changed());
 }
@@ -76,7 +81,7 @@ void explain_no_start(int status, void*) {
 [[maybe_unused]] const bool watching =
     (on_exit(explain_no_start, nullptr), watch_losses(&record_file()), watch_exit(&finding_log()),
      on_exit(finish_record, &record_file()), on_exit(record_coverage_at_exit, nullptr),
-     on_exit(report_leaks_at_exit, nullptr), true);
+     on_exit(record_profile_at_exit, nullptr), on_exit(report_leaks_at_exit, nullptr), true);
 
 void record_host_access(const check::Finding& finding) {
   record_file().found({Reported{0, false, finding}});

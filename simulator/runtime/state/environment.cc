@@ -173,6 +173,8 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
       !read_number(lookup, "LOCKSTEP_COUNT", 0, 1, &settings.count, &error) ||
       !read_number(lookup, "LOCKSTEP_GO_ON", 0, 1, &settings.go_on, &error) ||
       !read_number(lookup, "LOCKSTEP_COVERAGE", 0, 1, &settings.coverage, &error) ||
+      !read_number(lookup, "LOCKSTEP_CERTIFICATE", 0, 1, &settings.certificate, &error) ||
+      !read_number(lookup, "LOCKSTEP_PROFILE", 0, 1, &settings.time_profile, &error) ||
       !read_number(lookup, "LOCKSTEP_API_ERRORS", 0, 1, &settings.api_errors, &error) ||
       !read_suppressions(lookup, &settings.suppressions, &error)) {
     return error;

@@ -35,6 +35,8 @@
 //   LOCKSTEP_PROOF=off            on: what is proved before a launch is not checked again; compare:
 //                                 it is, and the process stops where the proof was wrong
 //                                 (simulator/proof)
+//   LOCKSTEP_PROFILE=0            1: where the time of kernels goes is recorded (exec --profile)
+//   LOCKSTEP_CERTIFICATE=0        1: what is proved of each launch is recorded (exec --certificate)
 //   CUDA_LAUNCH_BLOCKING=0        1: a launch itself returns the kernel's error, as NVIDIA's
 //                                 runtime does
 #pragma once
@@ -77,6 +79,8 @@ struct Settings {
   bool streams_at_once = false;
   bool host_accesses = true;
   engine::LaunchConfig::Proof proof = engine::LaunchConfig::Proof::kOff;
+  bool certificate = false;
+  bool time_profile = false;
 };
 
 using Lookup = std::function<const char*(const char* name)>;  // std::getenv, or a test's

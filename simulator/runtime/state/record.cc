@@ -102,6 +102,32 @@ json function_json(const engine::FunctionCoverage& function, Files* files) {
           {"instructions", std::move(instructions)}};
 }
 
+json access_json(const engine::CertifiedAccess& a) {
+  json access = {{"instruction", a.text}, {"ptx_line", a.ptx_line},
+                 {"space", a.space},      {"bytes", a.bytes},
+                 {"reads", a.reads},      {"writes", a.writes},
+                 {"known", a.known},      {"in_bounds", a.in_bounds},
+                 {"aligned", a.aligned},  {"initialised", a.initialised},
+                 {"apart", a.apart},      {"proved", a.proved()}};
+  if (a.source.line != 0) {
+    access["file"] = a.source.file;
+    access["line"] = a.source.line;
+  }
+  return access;
+}
+
+json certificate_json(const engine::LaunchCertificate& c) {
+  const auto dimensions = [](const check::Dim3& d) { return json{d.x, d.y, d.z}; };
+  json accesses = json::array();
+  for (const engine::CertifiedAccess& a : c.accesses) accesses.push_back(access_json(a));
+  return {{"grid", dimensions(c.grid)},
+          {"block", dimensions(c.block)},
+          {"dynamic_shared", c.dynamic_shared},
+          {"refused", c.refused},
+          {"calls", c.calls},
+          {"accesses", std::move(accesses)}};
+}
+
 }  // namespace
 
 bool Record::open(const std::string& path) {
@@ -175,6 +201,16 @@ void Record::started(std::string_view device, std::uint64_t schedule, std::strin
   if (is_open()) put(text_of({{"device", device}, {"schedule", schedule}, {"checks", checks}}));
 }
 
+char* Record::put_counted(json of) {
+  std::string line = text_of(std::move(of));
+  line.pop_back();
+  line += ",\"launches\":" + std::string(kDigits, ' ') + "}";
+  put_digits(1, line.data() + line.size() - 1 - kDigits);
+  constexpr off_t kBehind = 2;  // the brace and the end of the line
+  const off_t end = put(line);
+  return end < 0 ? nullptr : map(end - kBehind - kDigits, kDigits);
+}
+
 void Record::launching(std::string_view kernel, int device) {
   if (!is_open()) return;
   std::lock_guard lock(mutex_);
@@ -182,12 +218,7 @@ void Record::launching(std::string_view kernel, int device) {
   Total& total = it->second;
   ++total.launches;
   if (first) {
-    std::string line = text_of({{"kernel", demangled(it->first.first)}});
-    line.pop_back();
-    line += ",\"launches\":" + std::string(kDigits, ' ') + "}";
-    put_digits(total.launches, line.data() + line.size() - 1 - kDigits);
-    constexpr off_t kBehind = 2;  // the brace and the end of the line
-    if (const off_t end = put(line); end >= 0) total.text = map(end - kBehind - kDigits, kDigits);
+    total.text = put_counted({{"kernel", demangled(it->first.first)}});
   } else if (total.text != nullptr) {
     put_digits(total.launches, total.text);
   }
@@ -233,6 +264,38 @@ void Record::covered(const std::vector<std::string>& texts,
                  {"functions", std::move(functions)}}}}));
 }
 
+void Record::certified(std::string_view kernel, const engine::LaunchCertificate& certificate) {
+  if (!is_open()) return;
+  json of = certificate_json(certificate);
+  const std::string key = std::string(kernel) + of.dump();
+  std::lock_guard lock(mutex_);
+  Counted& counted = certificates_[key];
+  if (++counted.launches == 1) {
+    of["kernel"] = demangled(std::string(kernel));
+    counted.text = put_counted({{"certificate", std::move(of)}});
+  } else if (counted.text != nullptr) {
+    put_digits(counted.launches, counted.text);
+  }
+}
+
+void Record::profiled(const std::vector<engine::ProfiledInstruction>& instructions) {
+  if (!is_open()) return;
+  json profile = json::array();
+  for (const engine::ProfiledInstruction& i : instructions) {
+    json spent = json::object();
+    for (std::size_t d = 0; d < engine::kDoings; ++d) {
+      if (i.seconds[d] != 0) spent[std::string(engine::kDoingNames[d])] = i.seconds[d];
+    }
+    json one = {{"kernel", demangled(i.kernel)},
+                {"instruction", i.text},
+                {"ptx_line", i.ptx_line},
+                {"spent", std::move(spent)}};
+    if (i.source.line != 0) one.update({{"file", i.source.file}, {"line", i.source.line}});
+    profile.push_back(std::move(one));
+  }
+  put(text_of({{"profile", std::move(profile)}}));
+}
+
 void Record::finish(const std::vector<Reported>& changed) {
   if (!is_open()) return;
   found(changed);
@@ -250,6 +313,7 @@ void Record::finish(const std::vector<Reported>& changed) {
 void Record::forget() {
   std::lock_guard lock(mutex_);
   totals_.clear();
+  certificates_.clear();
   refused_launches_ = 0;
   // Not the parent's open file: where one has written, the other would take for the end of its own
   // line.

@@ -13,6 +13,10 @@
 //       the program took the findings so far and handles them itself
 //   "coverage": {...}
 //       the executed instructions of one module: see covered()
+//   "certificate": {...}, "launches": 12
+//       launches of which the same was proved, kept up to date in its place: see certified()
+//   "profile": [{"kernel", "instruction", "ptx_line", "file", "line", "spent"}]
+//       where the time went: see profiled()
 //   "totals": [{"kernel": ..., "device": 0, and the counters by name}], "refused_launches": 0
 //       the process ends
 //
@@ -26,13 +30,16 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "simulator/engine/launch/certificate.h"
 #include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/launch/launch.h"
+#include "simulator/engine/launch/time_profile.h"
 #include "simulator/runtime/state/findings.h"
 
 namespace lockstep::runtime {
@@ -74,6 +81,17 @@ class Record {
   // threads that ran it, OperationCoverage's partial and parted, and threads by target of a branch
   // table.
   void covered(const std::vector<std::string>& texts, const engine::ModuleCoverage& coverage);
+  // What was proved of a launch. The line's "certificate" is
+  //   "kernel": demangled, "grid": [x, y, z], "block": [x, y, z], "dynamic_shared": bytes
+  //   "refused": "", "calls": false
+  //       as in engine::LaunchCertificate
+  //   "accesses": [{"instruction", "ptx_line", "file", "line", "space", "bytes", "reads", "writes",
+  //                 "known", "in_bounds", "aligned", "initialised", "apart", "proved"}]
+  //       as in engine::CertifiedAccess; "file" and "line" only with line information
+  void certified(std::string_view kernel, const engine::LaunchCertificate& certificate);
+  // Where the time of the kernels went. "spent" has seconds of host threads by engine::kDoingNames;
+  // "file" and "line" only with line information.
+  void profiled(const std::vector<engine::ProfiledInstruction>& instructions);
   // The process ends: the findings that have changed since they were recorded, and the totals.
   // Those of a process that ends otherwise are missing.
   void finish(const std::vector<Reported>& changed);
@@ -86,6 +104,14 @@ class Record {
     char* text = nullptr;  // the digits of "launches" in the file
     engine::Counters counters;
   };
+  struct Counted {
+    std::uint64_t launches = 0;
+    char* text = nullptr;
+  };
+
+  // Writes a line with "launches": 1 at its end; where its digits then stand in the file, or
+  // nullptr.
+  char* put_counted(nlohmann::json line);
 
   // Writes a line; where the file then ends, or -1.
   off_t put(std::string_view line);
@@ -103,6 +129,7 @@ class Record {
   std::atomic<bool> lossy_ = false;
   std::mutex mutex_;
   std::map<std::pair<std::string, int>, Total, std::less<>> totals_;
+  std::map<std::string, Counted, std::less<>> certificates_;  // by the line
   std::uint64_t refused_launches_ = 0;
 };
 

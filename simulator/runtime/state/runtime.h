@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "simulator/engine/launch/launch.h"
+#include "simulator/engine/launch/time_profile.h"
 #include "simulator/memory/device_memory.h"
 #include "simulator/memory/image.h"
 #include "simulator/runtime/order/order.h"
@@ -121,6 +122,7 @@ class Runtime {
   Streams streams;
   std::vector<std::shared_ptr<Capture>> captures;  // under way
   FindingLog& findings;
+  engine::TimeProfile time_profile;  // settings.time_profile
   Record& record;
   HostReads host_reads;
   Leaks leaks;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/engine/launch/certificate.h"
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/interceptor.h"
@@ -298,6 +299,12 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   config.go_on = runtime.settings.go_on;
   config.checks = runtime.settings.checks;
   config.proof = runtime.settings.proof;
+  if (runtime.settings.time_profile) config.time_profile = &runtime.time_profile;
+  if (runtime.settings.certificate) {
+    config.certified = [&runtime, loaded](const engine::LaunchCertificate& c) {
+      runtime.record.certified(loaded->name(), c);
+    };
+  }
   config.compute_capability = runtime.limits.compute_capability;
   config.schedule_seed = runtime.settings.schedule;
   config.sample = runtime.sampled_blocks;

@@ -14,6 +14,9 @@
 
 #include "check.h"
 
+namespace of_certified {
+#include "certified.cu"
+}
 namespace of_devices {
 #include "devices.cu"
 }
@@ -62,6 +65,7 @@ int main(int argc, char** argv) {
     const char* name;
     int (*run)(int, char**);
   } programs[] = {
+      {"certified", call<of_certified::main>},
       {"devices", call<of_devices::main>},
       {"dynamic_shared", call<of_dynamic_shared::main>},
       {"goes_on", call<of_goes_on::main>},

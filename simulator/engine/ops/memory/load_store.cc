@@ -272,6 +272,7 @@ inline bool read_row(Warp& w, const Op& op, std::uint64_t first) {
   if constexpr (kBytes < 4) return false;
   if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
   Worker& k = *w.block->worker;
+  const DoingFor searches(k, Doing::kRaces);
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, false, false), k.race_memo);
   const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
   return check::record_row(*k.races, check::cell_of(*k.memory, first), kBytes / 4, 0, kWarpSize,
@@ -291,6 +292,7 @@ inline bool write_row(Warp& w, const Op& op, const CachedRange& c, std::uint64_t
   if constexpr (kBytes < 4) return false;
   if (op.as<MemoryFields>().has(kStrong) || may_overlap(w, first, 32 * kBytes)) return false;
   Worker& k = *w.block->worker;
+  const DoingFor searches(k, Doing::kRaces);
   check::GlobalRaces::Access access(*k.races, side_of(w, op, w.pc - 1, true, false), k.race_memo);
   const check::RegionLock lock(k.races->parallel(), first, first + 32 * kBytes - 1);
   if (!check::record_row(*k.races, check::cell_of(*k.memory, first), kBytes / 4, 0, kWarpSize,

@@ -21,6 +21,7 @@ namespace {
 // The search for races, for reads of four bytes a lane. False when each lane must be looked at.
 bool record_reads(Warp& w, const Op& op, const std::uint32_t* at, LaneMask mask,
                   const LaneRuns& runs) {
+  const DoingFor searches(*w.block->worker, Doing::kRaces);
   check::SharedRaces& races = w.block->races;
   const bool strong = op.as<MemoryFields>().has(kStrong);
   if (runs.count == 0) return races.read_lanes(at, mask, w.index, w.pc - 1, strong);
@@ -33,6 +34,15 @@ bool record_reads(Warp& w, const Op& op, const std::uint32_t* at, LaneMask mask,
     }
   }
   return true;
+}
+
+// The search for races, for a row of weak or strong accesses of four bytes a lane.
+inline bool record_row(Warp& w, const Op& op, std::uint32_t first, bool writes) {
+  const DoingFor searches(*w.block->worker, Doing::kRaces);
+  check::SharedRaces& races = w.block->races;
+  const bool strong = op.as<MemoryFields>().has(kStrong);
+  return writes ? races.write_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, strong)
+                : races.read_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1, strong);
 }
 
 // Copies runs that are whole vectors of eight lanes; false, with nothing done, when they are not.
@@ -125,8 +135,7 @@ void load_shared(Warp& w, const Op& op, LaneMask mask) {
              first & 7))) {
       if (!b.launch->search_shared ||
           (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells &&
-           b.races.read_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1,
-                            op.as<MemoryFields>().has(kStrong)))) {
+           record_row(w, op, first, false))) {
         std::memcpy(destination<std::byte>(w, op.dst), b.shared.bytes.get() + first, 32 * kBytes);
         if (b.worker->counting) add_shared(b.worker->counters, false, 0);
         return;
@@ -145,10 +154,8 @@ void store_shared(Warp& w, const Op& op, LaneMask mask) {
     const std::uint32_t first = a[0] + static_cast<std::uint32_t>(op.immediate);
     if (consecutive<kBytes>(a) && (first & (kBytes - 1)) == 0 &&
         shared_range(*b.launch, first, std::uint64_t{first} + 32 * kBytes) != nullptr) {
-      if (!b.launch->search_shared ||
-          (kBytes == 4 && b.races.shift() == 2 && !b.launch->shared_cells &&
-           b.races.write_row(first >> 2, 0, kWarpSize, w.index, w.pc - 1,
-                             op.as<MemoryFields>().has(kStrong)))) {
+      if (!b.launch->search_shared || (kBytes == 4 && b.races.shift() == 2 &&
+                                       !b.launch->shared_cells && record_row(w, op, first, true))) {
         if (b.launch->check_initialisation)
           set_written(reinterpret_cast<std::uint8_t*>(b.shared.written.get()), first, 32 * kBytes);
         on_write(*b.worker);

@@ -1,0 +1,178 @@
+// What holds where an operation is executed: branches and predicates on the way to it.
+#include <algorithm>
+
+#include "simulator/proof/integers.h"
+#include "simulator/proof/values.h"
+
+namespace lockstep::proof {
+
+using isa::Opcode;
+using isa::Type;
+using program::Action;
+using program::Meaning;
+using program::Op;
+using program::Slot;
+
+std::vector<Values::Fact> Values::facts_of(int block) const {
+  std::vector<Fact> facts;
+  const auto& blocks = graph_.blocks();
+  for (int b = block;; b = blocks[static_cast<std::size_t>(b)].dominator) {
+    const Block& at = blocks[static_cast<std::size_t>(b)];
+    // The one way into `b` is a branch, or the way past one.
+    if (at.before.size() == 1) {
+      const Block& from = blocks[static_cast<std::size_t>(at.before[0])];
+      const Op& last = graph_.program().ops[from.end - 1];
+      const bool leaves = last.action == Action::kExit || last.action == Action::kReturn;
+      if (last.guard != program::kNoSlot && (leaves || from.after.size() == 2) &&
+          (leaves || last.action == Action::kBranch)) {
+        const bool jumps = !leaves && last.as<program::BranchFields>().target() == at.begin;
+        facts.push_back({last.guard, from.end - 1, jumps != last.guard_negated});
+      }
+    }
+    if (at.dominator == b || at.dominator < 0) return facts;
+  }
+}
+
+Conditions Values::of_block(int block) {
+  const auto b = static_cast<std::size_t>(block);
+  if (block_states_[b] == State::kDone) return blocks_[b];
+  Conditions c;
+  c.threads.assign(threads_, true);
+  if (block_states_[b] == State::kOpen) return c;  // asked for on the way: nothing is known
+  block_states_[b] = State::kOpen;
+  for (const Fact& fact : facts_of(block)) assume(fact, c);
+  // A loop's conditions hold where it has been entered.
+  for (std::size_t l = 0; l < of_loop_.size(); ++l) {
+    if (graph_.dominates(graph_.loops()[l].header, block))
+      c.not_above_0.insert(c.not_above_0.end(), of_loop_[l].begin(), of_loop_[l].end());
+  }
+  block_states_[b] = State::kDone;
+  return blocks_[b] = std::move(c);
+}
+
+Conditions Values::conditions(std::uint32_t pc) {
+  Conditions c = of_block(graph_.block_of(pc));
+  const Op& op = graph_.program().ops[pc];
+  if (op.guard != program::kNoSlot && op.action != Action::kBranch)
+    assume({op.guard, pc, !op.guard_negated}, c);
+  return c;
+}
+
+void Values::assume(const Fact& fact, Conditions& c, int depth) {
+  if (const auto known = source(fact.slot, fact.pc, 1); known && known->known()) {
+    for (std::size_t t = 0; t < threads_; ++t)
+      c.threads[t] = c.threads[t] && (known->of(t) != 0) == fact.holds;
+    return;
+  }
+  if (program::is_constant(fact.slot) || depth > kMostDepth) return;
+  const Node n = graph_.node(graph_.read(fact.slot, fact.pc));
+  if (n.kind != Node::Kind::kOperation) return;
+  const Op& op = graph_.program().ops[n.pc];
+  const Meaning& m = graph_.program().meanings[n.pc];
+  if (op.action != Action::kNone || !m.plain) return;
+  const auto operand = [&](int i, bool is) {
+    assume({op.src[i], n.pc, is != op.as<program::ComputeFields>().negates(i)}, c, depth + 1);
+  };
+  switch (m.opcode) {
+    case Opcode::k_setp:
+      if (m.bool_op == isa::BoolOp::kNone) {
+        compare(op, n.pc, fact.holds, c);
+      } else if ((m.bool_op == isa::BoolOp::kAnd && fact.holds) ||
+                 (m.bool_op == isa::BoolOp::kOr && !fact.holds)) {
+        compare(op, n.pc, fact.holds, c);
+        operand(2, fact.holds);
+      }
+      return;
+    case Opcode::k_and:
+    case Opcode::k_or:
+      if (m.type != Type::kPred || (m.opcode == Opcode::k_and) != fact.holds) return;
+      operand(0, fact.holds);
+      operand(1, fact.holds);
+      return;
+    case Opcode::k_not:
+      if (m.type == Type::kPred) operand(0, !fact.holds);
+      return;
+    default: return;
+  }
+}
+
+// The comparison of setp is known to be true, or false: what that says of its operands, where both
+// forms are the integers that the registers hold.
+void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
+  const Meaning& m = graph_.program().meanings[pc];
+  if (!is_integer(m.type) || !is_known_compare(m.compare)) return;
+  const int bits = register_bits(m.type);
+  const auto a = source(op.src[0], pc, bits), b = source(op.src[1], pc, bits);
+  if (!a || !b || !is_moderate(*a) || !is_moderate(*b)) return;
+  const Range all = bits == 64 ? Range{-(Wide{1} << 61), Wide{1} << 61}
+                               : integers_of(bits, !is_unsigned_compare(m));
+  // Conditions that are known already hold where the comparison is made, too, or later.
+  const Range of_a = range_of(*a, c, symbols_), of_b = range_of(*b, c, symbols_);
+  if (!within(of_a, all) || !within(of_b, all)) return;
+  if (bits == 64 && is_unsigned_compare(m) && (of_a.low < 0 || of_b.low < 0)) return;
+  using C = isa::Compare;
+  C how = m.compare;
+  if (how == C::kLo) how = C::kLt;
+  if (how == C::kLs) how = C::kLe;
+  if (how == C::kHi) how = C::kGt;
+  if (how == C::kHs) how = C::kGe;
+  if (!is) {
+    how = how == C::kEq   ? C::kNe
+          : how == C::kNe ? C::kEq
+          : how == C::kLt ? C::kGe
+          : how == C::kLe ? C::kGt
+          : how == C::kGt ? C::kLe
+                          : C::kLt;
+  }
+  // left - right + more <= 0
+  const auto add = [&](const Form& left, const Form& right, std::int64_t more) {
+    c.not_above_0.push_back(
+        combined(combined(left, 1, right, -1, 64), 1, constant(more, 64), 1, 64));
+  };
+  switch (how) {
+    case C::kLt: return add(*a, *b, 1);
+    case C::kLe: return add(*a, *b, 0);
+    case C::kGt: return add(*b, *a, 1);
+    case C::kGe: return add(*b, *a, 0);
+    case C::kEq: add(*a, *b, 0); return add(*b, *a, 0);
+    default: return;
+  }
+}
+
+bool Values::is_uniform(Slot slot, std::uint32_t pc, int block, int depth) {
+  if (program::is_constant(slot)) return true;
+  const auto same = [&](const std::optional<Form>& form) {
+    if (!form || !form->uniform()) return false;
+    for (const auto& [s, f] : form->factors) {
+      // Threads leave a loop after different numbers of rounds.
+      if (s >= kFirstLoop && !graph_.loops()[static_cast<std::size_t>(s - kFirstLoop)]
+                                  .holds[static_cast<std::size_t>(block)])
+        return false;
+    }
+    return true;
+  };
+  if (same(source(slot, pc, 1))) return true;
+  const Node n = graph_.node(graph_.read(slot, pc));
+  if (n.kind != Node::Kind::kOperation || depth > kMostDepth) return false;
+  const Op& op = graph_.program().ops[n.pc];
+  const Meaning& m = graph_.program().meanings[n.pc];
+  if (op.action != Action::kNone || !m.plain) return false;
+  if (m.opcode == Opcode::k_setp && is_integer(m.type)) {
+    const int bits = register_bits(m.type);
+    return same(source(op.src[0], n.pc, bits)) && same(source(op.src[1], n.pc, bits)) &&
+           (m.bool_op == isa::BoolOp::kNone || is_uniform(op.src[2], n.pc, block, depth + 1));
+  }
+  if (m.type != Type::kPred) return false;
+  if (m.opcode == Opcode::k_not) return is_uniform(op.src[0], n.pc, block, depth + 1);
+  return (m.opcode == Opcode::k_and || m.opcode == Opcode::k_or) &&
+         is_uniform(op.src[0], n.pc, block, depth + 1) &&
+         is_uniform(op.src[1], n.pc, block, depth + 1);
+}
+
+bool Values::branches_together(int block) {
+  const Block& b = graph_.blocks()[static_cast<std::size_t>(block)];
+  const Op& last = graph_.program().ops[b.end - 1];
+  return last.guard == program::kNoSlot || is_uniform(last.guard, b.end - 1, block);
+}
+
+}  // namespace lockstep::proof

@@ -1,0 +1,162 @@
+// Counters of loops: registers that grow by a step a round, and how many rounds there are.
+#include <algorithm>
+
+#include "simulator/proof/integers.h"
+#include "simulator/proof/values.h"
+
+namespace lockstep::proof {
+
+using isa::Opcode;
+using isa::Type;
+using program::Action;
+using program::Meaning;
+using program::Op;
+using program::Slot;
+
+// init + step * counter, where a register is what it was before the loop, and a step further each
+// time the loop jumps back; or one value that comes by every path.
+std::optional<Form> Values::join(int node) {
+  const Node n = graph_.node(node);
+  if (n.from.empty()) return std::nullopt;
+  if (const int only = graph_.origin(node); only != node) return evaluate(only);
+  const Block& block = graph_.blocks()[static_cast<std::size_t>(n.block)];
+  if (block.loop < 0) return std::nullopt;
+  const Loop& loop = graph_.loops()[static_cast<std::size_t>(block.loop)];
+  if (loop.header != n.block || loop.latch < 0 || block.before.size() != 2) return std::nullopt;
+  const std::size_t back = block.before[0] == loop.latch ? 0 : 1;
+  const std::optional<Form> first = evaluate(n.from[1 - back]);
+  if (!first || first->bits == 1) return std::nullopt;
+  const auto by = step(n.from[back], node, first->bits, 0);
+  if (!by) return std::nullopt;
+  Form form = *first;
+  if (*by != 0) {
+    const Symbol counter = kFirstLoop + block.loop;
+    if (form.factors.count(counter) != 0) return std::nullopt;
+    form.factors[counter] = wrapped(static_cast<std::uint64_t>(*by), form.bits);
+  }
+  return form;
+}
+
+// What is added to the value of the node `joined` on the way to `node`.
+std::optional<std::int64_t> Values::step(int node, int joined, int bits, int depth) {
+  node = graph_.origin(node);
+  if (node == joined) return 0;
+  if (depth > kMostDepth) return std::nullopt;
+  const Node n = graph_.node(node);
+  if (n.kind != Node::Kind::kOperation) return std::nullopt;
+  const Op& op = graph_.program().ops[n.pc];
+  const Meaning& m = graph_.program().meanings[n.pc];
+  if (op.action != Action::kNone || !m.plain || !is_integer(m.type) ||
+      register_bits(m.type) != bits)
+    return std::nullopt;
+  const auto operand = [&](int i) {
+    return program::is_constant(op.src[i]) ? -1 : graph_.read(op.src[i], n.pc);
+  };
+  if (m.opcode == Opcode::k_mov)
+    return operand(0) < 0 ? std::nullopt : step(operand(0), joined, bits, depth + 1);
+  if (m.opcode != Opcode::k_add && m.opcode != Opcode::k_sub) return std::nullopt;
+  for (int i = 0; i < (m.opcode == Opcode::k_add ? 2 : 1); ++i) {
+    if (operand(i) < 0) continue;
+    const auto rest = step(operand(i), joined, bits, depth + 1);
+    if (!rest) continue;
+    const auto by = source(op.src[1 - i], n.pc, bits);
+    if (!by || !by->known() || !by->uniform()) return std::nullopt;
+    const auto sum =
+        static_cast<std::uint64_t>(*rest) +
+        (m.opcode == Opcode::k_add ? 1 : -1ull) * static_cast<std::uint64_t>(by->base[0]);
+    return wrapped(sum, bits);
+  }
+  return std::nullopt;
+}
+
+void Values::bound_loop(int index) {
+  const Loop& loop = graph_.loops()[static_cast<std::size_t>(index)];
+  if (loop.latch < 0) return;
+  const Block& latch = graph_.blocks()[static_cast<std::size_t>(loop.latch)];
+  const Symbol counter = kFirstLoop + index;
+  // Before the loop: of its entry.
+  const Block& header = graph_.blocks()[static_cast<std::size_t>(loop.header)];
+  if (header.before.size() != 2) return;
+  const int entry = header.before[header.before[0] == loop.latch ? 1 : 0];
+  std::vector<Fact> facts;
+  for (const Fact& f : facts_of(loop.latch)) {
+    if (loop.holds[static_cast<std::size_t>(graph_.block_of(f.pc))]) facts.push_back(f);
+  }
+  const Op& last = graph_.program().ops[latch.end - 1];
+  if (last.action == Action::kBranch && last.guard != program::kNoSlot) {
+    const std::uint32_t target = last.as<program::BranchFields>().target();
+    if (latch.after.size() == 2)
+      facts.push_back({last.guard, latch.end - 1, (target == header.begin) != last.guard_negated});
+  }
+  for (const Fact& fact : facts) {
+    if (program::is_constant(fact.slot)) continue;
+    const Node n = graph_.node(graph_.read(fact.slot, fact.pc));
+    if (n.kind != Node::Kind::kOperation) continue;
+    const Op& op = graph_.program().ops[n.pc];
+    const Meaning& m = graph_.program().meanings[n.pc];
+    if (op.action != Action::kNone || !m.plain || m.opcode != Opcode::k_setp ||
+        m.bool_op != isa::BoolOp::kNone || !is_integer(m.type) || !is_known_compare(m.compare) ||
+        !loop.holds[static_cast<std::size_t>(graph_.block_of(n.pc))])
+      continue;
+    const int bits = register_bits(m.type);
+    if (bits != 32 && bits != 64) continue;
+    auto a = source(op.src[0], n.pc, bits), b = source(op.src[1], n.pc, bits);
+    if (!a || !b || !is_moderate(*a) || !is_moderate(*b)) continue;
+    const bool left = a->factors.count(counter) != 0;
+    if (left == (b->factors.count(counter) != 0)) continue;
+    if (!left) std::swap(a, b);
+    const std::int64_t by = a->factors.at(counter);
+    Form first = *a;
+    first.factors.erase(counter);
+    using C = isa::Compare;
+    const bool goes_on_equal = (m.compare == C::kEq) == fact.holds;
+    if (m.compare == C::kEq || m.compare == C::kNe) {
+      // It goes on until the two are equal: by whole steps, without a turn of the register.
+      if (goes_on_equal || !first.known() || !b->known() || !first.uniform() || !b->uniform())
+        continue;
+      const Wide way = Wide{b->base[0]} - first.base[0];
+      if (by == 0 || way % by != 0 || way / by < 0) continue;
+      Range& r = symbols_[static_cast<std::size_t>(counter)];
+      r.high = std::min(r.high, way / by);
+      continue;
+    }
+    // "a is below b" wherever it goes on, a being what grows.
+    C how = m.compare == C::kLo   ? C::kLt
+            : m.compare == C::kLs ? C::kLe
+            : m.compare == C::kHi ? C::kGt
+            : m.compare == C::kHs ? C::kGe
+                                  : m.compare;
+    if (!fact.holds)
+      how = how == C::kLt ? C::kGe : how == C::kLe ? C::kGt : how == C::kGt ? C::kLe : C::kLt;
+    if (!left)
+      how = how == C::kLt ? C::kGt : how == C::kLe ? C::kGe : how == C::kGt ? C::kLt : C::kLe;
+    const bool up = how == C::kLt || how == C::kLe;
+    if (up != (by > 0)) continue;
+    const std::int64_t strict = how == C::kLt || how == C::kGt ? 1 : 0;
+    const Conditions before = of_block(entry);
+    const Range all = bits == 64 ? Range{-(Wide{1} << 61), Wide{1} << 61}
+                                 : integers_of(bits, !is_unsigned_compare(m));
+    const Range of_first = range_of(first, before, symbols_), of_b = range_of(*b, before, symbols_);
+    if (!within(of_first, all) || !within(of_b, all)) continue;
+    if (bits == 64 && is_unsigned_compare(m) && (of_first.low < 0 || of_b.low < 0)) continue;
+    // It grows by no more than a step past the greatest value with which it goes on, and so never
+    // past the register's end.
+    const Wide steps = by > 0 ? by : -Wide{by};
+    const Wide end = by > 0 ? of_b.high - strict + steps : of_b.low + strict - steps;
+    if (by > 0 ? end > all.high : end < all.low) continue;
+    const Wide way = by > 0 ? of_b.high - strict - of_first.low : of_first.high - of_b.low - strict;
+    Range& r = symbols_[static_cast<std::size_t>(counter)];
+    r.high = std::min(r.high, way < 0 ? Wide{0} : way / steps + 1);
+    // Behind the first jump back, a value of one step before was below b. It is a condition of the
+    // whole loop where it also holds on its entry.
+    Form was = combined(*a, 1, constant(by, 64), -1, 64);
+    Form condition = by > 0 ? combined(was, 1, *b, -1, 64) : combined(*b, 1, was, -1, 64);
+    condition = combined(condition, 1, constant(strict, 64), 1, 64);
+    Form at_entry = condition;
+    at_entry.factors.erase(counter);
+    if (range_of(at_entry, before, symbols_).high <= 0)
+      of_loop_[static_cast<std::size_t>(index)].push_back(condition);
+  }
+}
+
+}  // namespace lockstep::proof

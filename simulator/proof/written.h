@@ -1,0 +1,21 @@
+// Which loads read what has been written, whoever runs first.
+#pragma once
+
+#include <vector>
+
+#include "simulator/program/program.h"
+#include "simulator/proof/graph.h"
+#include "simulator/proof/place.h"
+#include "simulator/proof/values.h"
+
+namespace lockstep::proof {
+
+// Sets Access::stored_before of loads of shared memory: each of their bytes has been stored to, by
+// the thread itself, or by a thread of the block before a barrier of all.
+void find_stores_before(const Graph& graph, Values& values, const Memory& memory,
+                        std::vector<Place>& places);
+
+// Whether every register that an operation of the kernel reads has been written on every path.
+bool registers_are_written(Graph& graph, const program::Function& kernel);
+
+}  // namespace lockstep::proof
