@@ -43,6 +43,21 @@ TEST(Cublas, RefusesArgumentsAsItsManualHasIt) {
         "refused: cublasGemmEx answered CUBLAS_STATUS_NOT_SUPPORTED",
         "cublasDestroy answered CUBLAS_STATUS_NOT_INITIALIZED"})
     EXPECT_TRUE(has(o.err, part)) << part << "\n" << o.err;
+  EXPECT_TRUE(has(o.err, ": 2 errors, ")) << "with beta 0, C is not read\n" << o.err;
+}
+
+// One line for each library, with what to do.
+TEST(Libraries, ThatAreNotSimulatedAreNamedWhenTheyAreCalled) {
+  const Outcome o = run("exec -- tests/exec/calls_vendor");
+  EXPECT_EQ(o.out, "PASSED\n") << o.err;
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_TRUE(has(o.err,
+                  "libcufft.so.12 is called. Its kernels are machine code, which the simulated GPU "
+                  "does not run: its calls fail. Check the program's own kernels without "
+                  "libcufft.so.12.\n"))
+      << o.err;
+  EXPECT_EQ(o.err.find("is called"), o.err.rfind("is called")) << o.err;
+  EXPECT_TRUE(has(o.err, "0 errors, 0 for information")) << o.err;
 }
 
 struct Wrong {

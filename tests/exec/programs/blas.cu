@@ -75,11 +75,11 @@ static void check_ex(cudaDataType of_a, cudaDataType of_c, cublasComputeType_t c
   const int m = 12, n = 8, k = 20;
   const Matrix<A> a(m, k, 4), b(n, k, 4);
   Matrix<C> c(m, n);
-  const Factor alpha = 2, beta = 1;
+  const Factor alpha = static_cast<Factor>(2.125), beta = 1;  // most results are rounded
   BLAS(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, m, n, k, &alpha, a.device, of_a, a.ld,
                     b.device, of_a, b.ld, &beta, c.device, of_c, c.ld, compute,
                     CUBLAS_GEMM_DEFAULT));
-  expect_product(a, b, c, CUBLAS_OP_N, CUBLAS_OP_T, k, 2, 1, std::ldexp(1, -24));
+  expect_product(a, b, c, CUBLAS_OP_N, CUBLAS_OP_T, k, wide(alpha), 1, std::ldexp(1, -24));
 }
 
 static void check_batches() {
@@ -138,6 +138,9 @@ static void check_vectors() {
   Matrix<float> z(1, n, 1);
   BLAS(cublasScopy(handle, n, x.device, x.ld, z.device, -z.ld));
   z.expect(0, [&](int, int j, double*) { return x.at(0, n - 1 - j); });
+  Matrix<float> again(1, n, 1);
+  BLAS(cublasScopy(handle, n, z.device, -z.ld, again.device, again.ld));
+  again.expect(0, [&](int, int j, double*) { return x.at(0, j); });
   BLAS(cublasSscal(handle, n, &alpha, z.device, z.ld));
   z.expect(0, [&](int, int j, double*) { return 0.75 * x.at(0, n - 1 - j); });
 
