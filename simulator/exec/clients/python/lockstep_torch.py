@@ -13,8 +13,8 @@ what surrounds them has the right values and is not checked. At the end one line
 that ran on the host.
 
 Allocations, views, fills with zero and copies of whole tensors stay what they are: calls of the
-CUDA runtime. So do matrix products: calls of cuBLAS. TORCH_DEVICE_BACKEND_AUTOLOAD=0 (PyTorch's own variable) leaves this module out: then
-each such operator is a `refused` finding.
+CUDA runtime. So do matrix products: calls of cuBLAS. TORCH_DEVICE_BACKEND_AUTOLOAD=0 (PyTorch's own
+variable) leaves this module out: then each such operator is a `refused` finding.
 """
 
 import atexit
