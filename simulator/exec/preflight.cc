@@ -63,7 +63,7 @@ std::string about_library(const std::string& soname, bool found) {
            ". Its kernels are machine code, which the simulated GPU does not run: " +
            (found ? "calls into it will fail. Check" : "having it would not help. Build") +
            " the program's own kernels without it. Of NVIDIA's libraries of CUDA 13, "
-           "libcublas.so.13 and libcublasLt.so.13 are simulated.";
+           "libcublas.so.13, libcublasLt.so.13 and libcurand.so.10 are simulated.";
   }
   if (!found)
     return "needs " + soname +

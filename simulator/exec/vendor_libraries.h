@@ -10,9 +10,9 @@ namespace lockstep::exec {
 
 // Libraries of NVIDIA's in the place of which there are others. They lie beside the simulated
 // runtime, which is one of them.
-inline constexpr std::string_view kStandIns[] = {"libcudart.so.13", "libcuda.so.1",
+inline constexpr std::string_view kStandIns[] = {"libcudart.so.13",    "libcuda.so.1",
                                                  "libnvJitLink.so.13", "libcublas.so.13",
-                                                 "libcublasLt.so.13"};
+                                                 "libcublasLt.so.13",  "libcurand.so.10"};
 
 // By the beginning of a file's name, such as "libcublas.so.12" or "libcudnn.so.9". No stand-in.
 constexpr bool is_vendor_library(std::string_view name) {

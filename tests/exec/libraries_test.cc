@@ -108,6 +108,31 @@ TEST(Cublas, AResultOfTheHostIsNotThereWhereTheCallFails) {
   EXPECT_TRUE(has(o.err, ": 1 error, 0 for information")) << o.err;
 }
 
+TEST(Curand, NumbersHaveTheirDistributions) {
+  const Outcome o = run("exec -- tests/exec/random");
+  EXPECT_EQ(o.status, 0) << o.out << o.err;
+  EXPECT_EQ(o.out, "PASSED\n");
+  EXPECT_TRUE(has(o.err, "0 errors, 0 for information, 0 suppressed")) << o.err;
+}
+
+TEST(Curand, WhatIsWrongIsFoundAtItsCall) {
+  const Outcome o = run("exec -- tests/exec/random too-many");
+  EXPECT_EQ(o.status, 1) << o.out << o.err;
+  EXPECT_TRUE(
+      has(o.err,
+          "out-of-bounds: outputPtr of curandGenerateUniform in the legacy default stream has "
+          "160004 bytes at the start of cudaMalloc #1 (160000 bytes) and ends 4 bytes past "
+          "its end"))
+      << o.err;
+  EXPECT_TRUE(has(o.err, "random.cc:")) << o.err;
+  const Outcome wrong = run("exec -- tests/exec/random wrong");
+  EXPECT_EQ(wrong.out, "PASSED\n") << wrong.err;
+  EXPECT_EQ(wrong.status, 86) << "what is not simulated is an error";
+  for (const char* part : {"refused: curandCreateGenerator answered CURAND_STATUS_TYPE_ERROR",
+                           "CURAND_STATUS_LENGTH_NOT_MULTIPLE", "CURAND_STATUS_NOT_INITIALIZED"})
+    EXPECT_TRUE(has(wrong.err, part)) << part << "\n" << wrong.err;
+}
+
 // Programs start whatever they call: what is not simulated is refused when it is called.
 TEST(Cublas, HasEveryNameOfNvidias) {
   for (const auto& [library, names] :
