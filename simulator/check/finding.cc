@@ -150,9 +150,9 @@ std::string Finding::message() const {
       if (!access.operation.empty()) s += ", " + access.operation;
     }
     if (other) s += against(*other);
-    if (!detail.empty())
-      s +=
-          (call.empty() || kind == Kind::kRace || kind == Kind::kDeadlock ? "\n  " : ", ") + detail;
+    // Of a call that failed it is the place.
+    const bool is_place = kind == Kind::kApiError || kind == Kind::kRefused || kind == Kind::kLeak;
+    if (!detail.empty()) s += (!call.empty() && is_place ? ", " : "\n  ") + detail;
     if (occurrences > 1 && !call.empty()) s += format("\n  %" PRIu64 " times", occurrences);
     // The driver API has no last error to ask for.
     if (call.starts_with("cuda") && severity == Severity::kInformation)

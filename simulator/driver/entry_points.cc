@@ -13,6 +13,7 @@
 
 #include "simulator/driver/forward.h"
 #include "simulator/exec/vendor_libraries.h"
+#include "simulator/runtime/state/call_stack.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 
 #pragma GCC diagnostic ignored \
@@ -35,22 +36,24 @@ CUresult capture_info_2(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
 
 namespace {
 
-// The CUDA runtime inside a library of NVIDIA's, stripped, so that nothing leads it to the
+// A library of NVIDIA's, or the CUDA runtime inside it, stripped, so that nothing leads it to the
 // simulated one, asks for the driver's private tables first. The library shows only that its first
-// call has failed: this sentence shows why, once for each library.
-void explain_private_tables(const void* caller) {
+// call has failed: this sentence shows why, once for each library. False: another has asked.
+bool explain_private_tables(const void* caller) {
   Dl_info info{};
-  if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return;
+  if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return false;
   const std::string_view path = info.dli_fname;
-  if (!exec::is_vendor_library(path.substr(path.find_last_of('/') + 1))) return;
+  const std::string_view name = path.substr(path.find_last_of('/') + 1);
+  if (!exec::is_vendor_library(name)) return false;
   static auto* const seen = new std::set<std::string>;
   static std::mutex lock;
   std::lock_guard guard(lock);
-  if (!seen->emplace(path).second) return;
+  if (!seen->emplace(path).second) return true;
   std::fprintf(stderr,
-               "lockstep: %s is called. It holds machine code, which is not simulated, and a CUDA "
-               "runtime that wants what only NVIDIA's driver has: its calls fail.\n",
-               info.dli_fname);
+               "lockstep: %s is called. Its kernels are machine code, which the simulated GPU does "
+               "not run: its calls fail. Check the program's own kernels without %.*s.\n",
+               info.dli_fname, static_cast<int>(name.size()), name.data());
+  return true;
 }
 
 CUresult find(const char* name, void** function, int version, cuuint64_t flags,
@@ -136,6 +139,9 @@ void* lockstepDriverEntryPoint(const char* name) { return lockstep::driver::find
 // What it leads the others to.
 CUresult lockstepUnsupportedDriverCall(const char* name) {
   using namespace lockstep::driver;
+  if (std::strcmp(name, "cuGetExportTable") == 0 &&
+      explain_private_tables(lockstep::runtime::call_stack(1).caller()))
+    return CUDA_ERROR_NOT_SUPPORTED;
   return call(name, Needs::kNothing, [&] {
     Runtime::get().explain(name, "the simulated GPU does not support it");
     return CUDA_ERROR_NOT_SUPPORTED;

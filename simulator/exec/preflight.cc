@@ -60,9 +60,10 @@ std::string find_program(const std::string& name) {
 std::string about_library(const std::string& soname, bool found) {
   if (is_vendor_library(soname)) {
     return "needs " + soname + (found ? "" : ", which is not on this machine") +
-           ". NVIDIA's libraries reach the driver by themselves, past the simulated GPU: " +
+           ". Its kernels are machine code, which the simulated GPU does not run: " +
            (found ? "calls into it will fail. Check" : "having it would not help. Build") +
-           " the program's own kernels without it.";
+           " the program's own kernels without it. Of NVIDIA's libraries of CUDA 13, "
+           "libcublas.so.13, libcublasLt.so.13 and libcurand.so.10 are simulated.";
   }
   if (!found)
     return "needs " + soname +

@@ -43,8 +43,6 @@ CLIENTS = {
     "cupy": (["cupy-cuda13x[ctk]", "numpy"], True, {
         "sort": PTX_120,
         "unique": PTX_120,
-        "matrix product": LIBRARY.format("cuBLAS"),
-        "random": LIBRARY.format("cuRAND"),
         "fft": LIBRARY.format("cuFFT"),
     }),
     "numba": (["numba-cuda[cu13]", "numpy"], True, {}),

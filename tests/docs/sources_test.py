@@ -31,7 +31,8 @@ FILE = re.compile(r"(?<![\w/.<-])(\w[\w/.-]*\.(?:h|cc|cuh?|py|sh|bzl|inc|md))\b"
 NAME = re.compile(r"\b([A-Za-z_]\w*)\(\)|\b(k[A-Z]\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+"
                   r"|[a-z]+(?:_[a-z0-9]+)+)\b")
 # CUDA's, libdw's, and those of examples.
-FOREIGN_FILES = {"crt/host_runtime.h", "cuda.h", "cuda_runtime.h", "cudaTypedefs.h",
+FOREIGN_FILES = {"crt/host_runtime.h", "cuda.h", "cuda_runtime.h", "cudaTypedefs.h", "cublasLt.h",
+                 "cublas_api.h", "cublas_v2.h", "curand.h",
                  "driver_types.h", "libdwfl.h", "nvJitLink.h", "_test.cc",
                  "a.cu", "caller.cu", "k.cu", "tests/x.cu"}
 # Instructions of PTX whose names end as files do.

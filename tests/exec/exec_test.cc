@@ -866,7 +866,8 @@ TEST(Refused, MachineCodeAlone) {
       << o.err;
 }
 TEST(Refused, AVendorsLibraryThatIsNotThere) {
-  expect_refused("needs_cutensor_unheard", "NVIDIA's libraries reach the driver by themselves");
+  expect_refused("needs_cutensor_unheard",
+                 "Its kernels are machine code, which the simulated GPU does not run");
 }
 TEST(Refused, AnotherLibraryThatIsNotThere) { expect_refused("needs_unheard", "LD_LIBRARY_PATH"); }
 

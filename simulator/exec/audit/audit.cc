@@ -31,9 +31,6 @@ using runtime::StaticRuntime;
 constexpr int kRefused = 126;  // as `lockstep exec` itself
 constexpr std::string_view kRuntime = "libcudart.so.13";
 
-// Libraries that stand in for others of the same name. They lie beside this one.
-constexpr std::string_view kStandIns[] = {kRuntime, "libcuda.so.1", "libnvJitLink.so.13"};
-
 // A file as bytes that can be read, while it lives.
 class File {
  public:

@@ -9,7 +9,8 @@ namespace lockstep::runtime {
 namespace {
 
 int kind_of(const Work& work) {
-  if (std::holds_alternative<KernelWork>(work)) return LOCKSTEP_KERNEL;
+  if (std::holds_alternative<KernelWork>(work) || std::holds_alternative<LibraryWork>(work))
+    return LOCKSTEP_KERNEL;
   if (std::holds_alternative<CopyWork>(work)) return LOCKSTEP_COPY;
   return std::holds_alternative<FillWork>(work) ? LOCKSTEP_FILL : LOCKSTEP_OTHER_WORK;
 }

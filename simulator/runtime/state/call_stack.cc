@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <utility>
 
@@ -21,7 +23,14 @@ struct OwnRange {
   bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
 };
 
-int find_own_range(dl_phdr_info* info, std::size_t, void* range) {
+// The object that holds `inside`.
+struct Wanted {
+  std::uintptr_t inside = 0;
+  OwnRange range;
+};
+
+int find_range(dl_phdr_info* info, std::size_t, void* pointer) {
+  auto* const wanted = static_cast<Wanted*>(pointer);
   OwnRange object{UINTPTR_MAX, 0};
   for (const ElfW(Phdr) & segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
     if (segment.p_type != PT_LOAD) continue;
@@ -29,18 +38,31 @@ int find_own_range(dl_phdr_info* info, std::size_t, void* range) {
     object.begin = std::min(object.begin, begin);
     object.end = std::max(object.end, begin + segment.p_memsz);
   }
-  if (!object.holds(reinterpret_cast<std::uintptr_t>(&call_stack))) return 0;
-  *static_cast<OwnRange*>(range) = object;
+  if (!object.holds(wanted->inside)) return 0;
+  wanted->range = object;
   return 1;
 }
 
+OwnRange range_around(const void* address) {
+  Wanted wanted{reinterpret_cast<std::uintptr_t>(address), {}};
+  dl_iterate_phdr(find_range, &wanted);
+  return wanted.range;
+}
+
 const OwnRange& own_range() {
-  static const OwnRange range = [] {
-    OwnRange found;
-    dl_iterate_phdr(find_own_range, &found);
-    return found;
-  }();
+  static const OwnRange range = range_around(reinterpret_cast<const void*>(&call_stack));
   return range;
+}
+
+// Libraries that stand in for NVIDIA's. Each is added once and stays.
+std::array<OwnRange, 8> stand_ins;
+std::atomic<std::size_t> stand_in_count{0};
+
+bool is_own(std::uintptr_t at) {
+  const std::size_t count = stand_in_count.load(std::memory_order_acquire);
+  return own_range().holds(at) ||
+         std::any_of(stand_ins.begin(), stand_ins.begin() + count,
+                     [&](const OwnRange& range) { return range.holds(at); });
 }
 
 // A walk of before. It holds as long as the stack is the same: each place of a return address still
@@ -85,12 +107,21 @@ _Unwind_Reason_Code step(_Unwind_Context* frame, void* pointer) {
     is_exact = is_exact && known.count < Known::kMostFrames && *place == at;
     if (is_exact) known.returns[known.count++] = {place, at};
   }
-  if (own_range().holds(at) && stack.count == 0) return _URC_NO_REASON;
+  if (stack.count == 0 && is_own(at)) return _URC_NO_REASON;
   stack.frames[stack.count++] = reinterpret_cast<const void*>(at);
   return stack.count == known.most ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
 
 }  // namespace
+
+void is_no_caller(const void* address) {
+  static std::mutex lock;
+  const std::lock_guard guard(lock);
+  const std::size_t count = stand_in_count.load(std::memory_order_relaxed);
+  if (count == stand_ins.size() || is_own(reinterpret_cast<std::uintptr_t>(address))) return;
+  stand_ins[count] = range_around(address);
+  stand_in_count.store(count + 1, std::memory_order_release);
+}
 
 // A program calls from few places again and again. To unwind costs a quarter of a microsecond a
 // frame; to compare, a nanosecond.

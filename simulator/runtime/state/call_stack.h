@@ -25,4 +25,7 @@ struct CallStack {
 // The frames of this thread outside of this library, at most `most` of them.
 CallStack call_stack(std::size_t most = CallStack::kMost);
 
+// The object that holds `address` counts as this library from now on. It is never unloaded.
+void is_no_caller(const void* address);
+
 }  // namespace lockstep::runtime

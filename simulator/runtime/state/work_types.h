@@ -82,9 +82,14 @@ struct ConditionalWork {
   std::vector<cudaGraph_t> handles;            // the same, for the program
 };
 
+struct LibraryCall;  // library_work.h
+struct LibraryWork {
+  std::shared_ptr<const LibraryCall> call;
+};
+
 // In the order of cudaGraphNodeType up to EmptyWork; type_of returns the type.
-using Work =
-    std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork,
-                 RecordWork, AllocateWork, FreeWork, MemoryOperationsWork, ConditionalWork>;
+using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, ChildWork, EmptyWork, WaitWork,
+                          RecordWork, AllocateWork, FreeWork, MemoryOperationsWork, ConditionalWork,
+                          LibraryWork>;
 
 }  // namespace lockstep::runtime

@@ -335,6 +335,8 @@ Waits waits_of(const Runtime& runtime, const Call& call, const Work& work) {
     waits.before = when_done && staged;
   } else if (const auto* fill = std::get_if<FillWork>(&work)) {
     waits.until_done |= when_done && place_of_memory(runtime, fill->rows.dst) != Place::kDevice;
+  } else if (std::holds_alternative<LibraryWork>(work)) {
+    waits.until_done |= when_done;
   }
   return waits;
 }

@@ -14,6 +14,7 @@
 #include "simulator/runtime/state/leaks.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/work/concurrency.h"
+#include "simulator/runtime/work/library_work.h"
 #include "simulator/runtime/work/pending.h"
 
 namespace lockstep::runtime {
@@ -162,6 +163,12 @@ void HostWatch::added(Runtime& runtime, const std::shared_ptr<Pending>& pending)
     }
     for (const memory::Address variable : runtime.modules.managed_variables())
       guard(runtime, pending, memory::Box::line(variable, 1), Level::kClosed, true);
+    return;
+  }
+  if (const auto* library = std::get_if<LibraryWork>(&pending->work)) {
+    for (const void* pointer : library->call->pointers)
+      guard(runtime, pending, memory::Box::line(reinterpret_cast<memory::Address>(pointer), 1),
+            Level::kClosed, true);
     return;
   }
   const Accesses accesses = accesses_of(runtime, pending->work);

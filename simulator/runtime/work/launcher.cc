@@ -98,7 +98,8 @@ void name_what_waits(Runtime& runtime, const Operation& at, std::vector<check::F
     const bool ordered =
         at.before.covers(p.at.lane, p.at.sequence) || p.at.before.covers(at.lane, at.sequence);
     const auto* const kernel = std::get_if<KernelWork>(&p.work);
-    const bool writes = kernel != nullptr || !accesses_of(runtime, p.work).written.empty();
+    const bool writes = kernel != nullptr || std::holds_alternative<LibraryWork>(p.work) ||
+                        !accesses_of(runtime, p.work).written.empty();
     if (ordered || p.for_host || !writes) continue;
     if (!first.empty()) {
       ++others;

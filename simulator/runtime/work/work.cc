@@ -10,6 +10,7 @@
 #include "simulator/runtime/state/call_errors.h"
 #include "simulator/runtime/work/concurrency.h"
 #include "simulator/runtime/work/executor.h"
+#include "simulator/runtime/work/library_work.h"
 #include "simulator/runtime/work/transfers.h"
 
 namespace lockstep::runtime {
@@ -175,8 +176,8 @@ cudaGraphNodeType type_of(const Work& work) {
       cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeMemAlloc,
       cudaGraphNodeTypeMemFree,
       // The runtime has no name for it.
-      static_cast<cudaGraphNodeType>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP),
-      cudaGraphNodeTypeConditional};
+      static_cast<cudaGraphNodeType>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP), cudaGraphNodeTypeConditional,
+      cudaGraphNodeTypeKernel};  // what NVIDIA's libraries leave in a captured stream
   static_assert(std::size(kTypes) == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }
@@ -259,6 +260,8 @@ cudaError_t perform(Runtime& runtime, const char* api_name, const Work& work, co
   if (const auto* memory = std::get_if<AllocateWork>(&work))
     return perform_allocation(runtime, api_name, *memory);
   if (const auto* memory = std::get_if<FreeWork>(&work)) return perform_free(runtime, *memory);
+  if (const auto* library = std::get_if<LibraryWork>(&work))
+    return run_library(runtime, *library->call, at);
   return cudaSuccess;
 }
 

@@ -13,8 +13,8 @@ what surrounds them has the right values and is not checked. At the end one line
 that ran on the host.
 
 Allocations, views, fills with zero and copies of whole tensors stay what they are: calls of the
-CUDA runtime. TORCH_DEVICE_BACKEND_AUTOLOAD=0 (PyTorch's own variable) leaves this module out: then
-each such operator is a `refused` finding.
+CUDA runtime. So do matrix products: calls of cuBLAS. TORCH_DEVICE_BACKEND_AUTOLOAD=0 (PyTorch's own
+variable) leaves this module out: then each such operator is a `refused` finding.
 """
 
 import atexit
@@ -41,6 +41,20 @@ _KEPT = {
     "record_stream",
     "resize_",
     "set_",
+}
+
+# What calls cuBLAS, which is simulated as that of CUDA 13: with the checks of its calls.
+_BY_CUBLAS = {
+    "addmm",
+    "addmm_",
+    "addmv",
+    "addmv_",
+    "baddbmm",
+    "baddbmm_",
+    "bmm",
+    "dot",
+    "mm",
+    "vdot",
 }
 
 
@@ -381,10 +395,11 @@ def _register():
         _native[name] = torch.library.get_kernel(name, "CUDA")
     # These have one kernel for all devices, which chooses among some for CUDA alone.
     whole = ["aten::convolution", "aten::convolution_backward", "aten::copy_"]
+    kept = _KEPT | _BY_CUBLAS if (torch.version.cuda or "").startswith("13.") else _KEPT
     for name in torch._C._dispatch_get_all_op_names():
         space, _, rest = name.partition("::")
         base = rest.partition(".")[0]
-        if space != "aten" or base in _KEPT or base.startswith("_nested"):
+        if space != "aten" or base in kept or base.startswith("_nested"):
             continue
         if name not in whole:
             if not torch._C._dispatch_has_kernel_for_dispatch_key(name, "CUDA"):

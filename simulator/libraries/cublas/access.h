@@ -1,0 +1,154 @@
+// Arguments of cuBLAS's functions that name memory, and how an operation gets at them when it is
+// executed (simulator/library_work.h).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/libraries/cublas/elements.h"
+#include "simulator/libraries/cublas/names.h"
+#include "simulator/library_work.h"
+
+namespace lockstep::cublas {
+
+// n elements, |inc| apart. With inc < 0 the last is the first in memory, as in BLAS. inc 0: one.
+struct Vector {
+  const char* name = "";
+  const void* at = nullptr;
+  std::int64_t n = 0, inc = 1;
+  Type type = Type::kF32;
+};
+
+// Column-major; columns lie ld elements apart, and the matrices of a batch `stride`.
+struct Matrix {
+  enum class Part { kAll, kLower, kUpper };  // of a triangle, the diagonal with it
+  const char* name = "";
+  const void* at = nullptr;
+  std::int64_t rows = 0, columns = 0, ld = 0;
+  Type type = Type::kF32;
+  std::int64_t batch = 1, stride = 0;
+  Part part = Part::kAll;
+  bool has_diagonal = true;  // false: of a triangle with ones there, which is not accessed
+};
+
+// A factor: its value at the time of the call, or where it lies when the operation is executed.
+struct Scalar {
+  const char* name = "";
+  const void* on_device = nullptr;
+  Type type = Type::kF32;
+  std::array<std::byte, 16> value{};
+};
+
+// A place for a result, of the host or of the device.
+struct Result {
+  void* at = nullptr;
+  bool on_device = false;
+  Type type = Type::kF32;
+};
+
+// Memory that an operation wants is not there: it has been reported.
+struct Refused {};
+
+// An operation while it is executed. All that is read is opened before what is written. Each
+// function throws Refused.
+class Access {
+ public:
+  explicit Access(lockstepRunningWork* running) : running_(running) {}
+
+  // Where the first element in memory is.
+  const std::byte* read(const Vector& x) { return open(x, LOCKSTEP_READS); }
+  std::byte* write(const Vector& x) { return open(x, LOCKSTEP_WRITES); }
+  const std::byte* read(const Matrix& a) { return open(a, LOCKSTEP_READS); }
+  std::byte* write(const Matrix& a) { return open(a, LOCKSTEP_WRITES); }
+  // The pointers of a batch, which lie in device memory.
+  std::vector<const void*> read_pointers(const char* name, const void* at, std::int64_t count);
+  void use_workspace(const void* at, std::size_t bytes);
+
+  template <class T>
+  T value(const Scalar& s) {
+    return load<T>(s.type, s.on_device == nullptr
+                               ? s.value.data()
+                               : read(Vector{s.name, s.on_device, 1, 1, s.type}));
+  }
+  template <class T>
+  void give(const Result& result, T value) {
+    store<T>(result.type,
+             result.on_device ? write(Vector{"result", result.at, 1, 1, result.type})
+                              : static_cast<std::byte*>(result.at),
+             value);
+  }
+
+ private:
+  std::byte* open(const Vector& x, int use);
+  std::byte* open(const Matrix& a, int use);
+  std::byte* open(lockstepRegion region, Type type, int use);
+
+  lockstepRunningWork* running_;
+};
+
+// Elements of a vector in its order, and back.
+template <class T>
+std::vector<T> gather(const Vector& x, const std::byte* at) {
+  std::vector<T> values(static_cast<std::size_t>(x.n));
+  const std::size_t size = size_of(x.type);
+  std::int64_t place = x.inc < 0 ? (1 - x.n) * x.inc : 0;
+  for (T& value : values) {
+    value = load<T>(x.type, at + static_cast<std::size_t>(place) * size);
+    place += x.inc;
+  }
+  return values;
+}
+template <class T>
+void scatter(const Vector& x, std::byte* at, const std::vector<T>& values) {
+  const std::size_t size = size_of(x.type);
+  std::int64_t place = x.inc < 0 ? (1 - x.n) * x.inc : 0;
+  for (const T& value : values) {
+    store<T>(x.type, at + static_cast<std::size_t>(place) * size, value);
+    place += x.inc;
+  }
+}
+
+// Where an element of a matrix is.
+inline std::size_t offset(const Matrix& a, std::int64_t row, std::int64_t column) {
+  return static_cast<std::size_t>(row + column * a.ld) * size_of(a.type);
+}
+
+// Reports that the call fails, and why.
+cublasStatus_t fail(const char* call, cublasStatus_t status, const std::string& reason,
+                    bool refused = false);
+const char* name_of(cublasStatus_t status);
+const char* text_of(cublasStatus_t status);
+
+// Puts an operation into the stream. `body` takes (Access&) and is called at each execution.
+// `pointers` are the arguments that point to device memory.
+cublasStatus_t put(const char* call, cudaStream_t stream, const lockstepLibraryWork& work);
+
+template <class Body>
+cublasStatus_t put(const char* call, cudaStream_t stream,
+                   std::initializer_list<const void*> pointers, Body body, bool waits = false) {
+  lockstepLibraryWork work{};
+  work.call = call;
+  work.data = new Body(std::move(body));
+  work.release = [](void* data) { delete static_cast<Body*>(data); };
+  work.run = [](const void* data, lockstepRunningWork* running) {
+    Access access(running);
+    try {
+      (*static_cast<const Body*>(data))(access);
+      return 0;
+    } catch (const Refused&) {
+      return 1;
+    }
+  };
+  work.pointers = pointers.begin();
+  work.pointer_count = pointers.size();
+  work.waits = waits ? 1 : 0;
+  return put(call, stream, work);
+}
+
+}  // namespace lockstep::cublas

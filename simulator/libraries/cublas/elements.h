@@ -1,0 +1,89 @@
+// Elements of matrices and vectors in memory, and the types that they are computed in.
+//
+// A type to compute in, T, is float, double, std::complex of either, or std::int32_t. load and
+// store convert: from a type in memory to T exactly, and from T to the nearest, ties to even.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+
+namespace lockstep::cublas {
+
+// By the numbers of cudaDataType.
+enum class Type : int {
+  kF32 = 0,
+  kF64 = 1,
+  kF16 = 2,
+  kI8 = 3,
+  kC32 = 4,  // complex: two floats
+  kC64 = 5,
+  kI32 = 10,
+  kBF16 = 14,
+};
+
+using C32 = std::complex<float>;
+using C64 = std::complex<double>;
+
+// Bytes of an element; 0: no such type is simulated.
+std::size_t size_of(Type type);
+
+// For the pairs that are computed with: float takes each real type but kF64, int32_t integers, and
+// the others their own.
+template <class T>
+T load(Type type, const std::byte* from);
+template <class T>
+void store(Type type, std::byte* to, T value);
+
+// The nearest that another type has, ties to even; of TF32 (10 bits of fraction) ties go away from
+// zero, as PTX's cvt.rna.tf32 has it.
+float round_to_f16(float value);
+float round_to_bf16(float value);
+float round_to_tf32(float value);
+
+// Calls f with a value of the type that elements of `type` are computed in.
+template <class F>
+auto with_computed(Type type, F&& f) {
+  switch (type) {
+    case Type::kF64: return f(double{});
+    case Type::kC32: return f(C32{});
+    case Type::kC64: return f(C64{});
+    case Type::kI32: return f(std::int32_t{});
+    default: return f(float{});
+  }
+}
+
+// The same of types that are no integers.
+template <class F>
+auto with_floating(Type type, F&& f) {
+  switch (type) {
+    case Type::kF64: return f(double{});
+    case Type::kC32: return f(C32{});
+    case Type::kC64: return f(C64{});
+    default: return f(float{});
+  }
+}
+
+// a * b + c: rounded once where T is real, and so each product of parts of complex ones.
+inline float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
+inline std::int32_t multiply_add(std::int32_t a, std::int32_t b, std::int32_t c) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b) +
+                                   static_cast<std::uint32_t>(c));
+}
+template <class R>
+std::complex<R> multiply_add(std::complex<R> a, std::complex<R> b, std::complex<R> c) {
+  return {multiply_add(-a.imag(), b.imag(), multiply_add(a.real(), b.real(), c.real())),
+          multiply_add(a.imag(), b.real(), multiply_add(a.real(), b.imag(), c.imag()))};
+}
+
+template <class T>
+T conjugate(T value) {
+  if constexpr (requires { value.imag(); }) {
+    return std::conj(value);
+  } else {
+    return value;
+  }
+}
+
+}  // namespace lockstep::cublas

@@ -1,0 +1,81 @@
+// cuBLAS's handle, which is one of cuBLASLt too, and the checks that functions with one begin with.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "simulator/libraries/cublas/access.h"
+
+struct cublasContext {
+  static constexpr unsigned kMagic = 0xc0b1a5;
+  unsigned magic = kMagic;
+  cudaStream_t stream = nullptr;
+  cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
+  cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
+  cublasAtomicsMode_t atomics_mode = CUBLAS_ATOMICS_NOT_ALLOWED;
+  int sm_count_target = 0;
+  // The program's; without one cuBLAS has its own.
+  void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
+};
+
+namespace lockstep::cublas {
+
+// The version that the simulated libraries say they are.
+inline constexpr int kMajor = 13, kMinor = 1, kPatch = 0;
+
+bool is_handle(cublasHandle_t handle);
+
+// The arguments of a call, checked one after another: the first that is wrong is the call's result.
+class Check {
+ public:
+  Check(const char* call, cublasHandle_t handle) : call_(call) {
+    if (!is_handle(handle))
+      refuse(CUBLAS_STATUS_NOT_INITIALIZED,
+             "the handle was not returned by cublasCreate, or was destroyed");
+  }
+  Check& that(bool right, const char* otherwise) {
+    if (!right) refuse(CUBLAS_STATUS_INVALID_VALUE, otherwise);
+    return *this;
+  }
+  // What cuBLAS itself does not support, and what the simulated one alone does not.
+  Check& supported(bool right, const char* otherwise) {
+    if (!right) refuse(CUBLAS_STATUS_NOT_SUPPORTED, otherwise);
+    return *this;
+  }
+  Check& simulated(bool right, const char* otherwise) {
+    if (!right) refuse(CUBLAS_STATUS_NOT_SUPPORTED, otherwise, true);
+    return *this;
+  }
+  Check& sizes(std::initializer_list<std::int64_t> all) {
+    for (const std::int64_t n : all) that(n >= 0, "a size is negative");
+    return *this;
+  }
+  Check& leading(const Matrix& a) {
+    if (a.ld < std::max<std::int64_t>(1, a.rows))
+      refuse(CUBLAS_STATUS_INVALID_VALUE, std::string("the leading dimension of ") + a.name + ", " +
+                                              std::to_string(a.ld) + ", is less than its " +
+                                              std::to_string(a.rows) + " rows");
+    return *this;
+  }
+  Check& operation(int op) { return that(op >= 0 && op <= 2, "an operation is none of N, T, C"); }
+
+  bool failed() const { return status_ != CUBLAS_STATUS_SUCCESS; }
+  cublasStatus_t status() const { return status_; }
+
+ private:
+  void refuse(cublasStatus_t status, const std::string& reason, bool refused = false) {
+    if (failed()) return;
+    status_ = fail(call_, status, reason, refused);
+  }
+
+  const char* call_;
+  cublasStatus_t status_ = CUBLAS_STATUS_SUCCESS;
+};
+
+// A factor as the handle's pointer mode has it. `at` is not null.
+Scalar scalar(const cublasContext& handle, const char* name, const void* at, Type type);
+// Where the call does not wait, the result lies on the device.
+Result result(const cublasContext& handle, void* at, Type type);
+
+}  // namespace lockstep::cublas

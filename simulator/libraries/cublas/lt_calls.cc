@@ -1,0 +1,448 @@
+// cuBLASLt: handles, descriptors, heuristics, and cublasLtMatmul (cuBLAS, "Using the cuBLASLt
+// API"). There is one algorithm, which needs no workspace.
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#include "simulator/libraries/cublas/gemm.h"
+#include "simulator/libraries/cublas/handle.h"
+#include "simulator/libraries/cublas/lt_descriptors.h"
+
+namespace lockstep::cublas {
+namespace {
+
+#define IN(Struct, number, field) \
+  { number, offsetof(Struct, field), sizeof(Struct::field) }
+
+constexpr std::size_t kPointer = sizeof(void*);
+constexpr Attribute kMatmulAttributes[] = {
+    IN(MatmulDesc, 0, compute),
+    IN(MatmulDesc, 1, scale),
+    IN(MatmulDesc, 2, pointer_mode),
+    IN(MatmulDesc, 3, op_a),
+    IN(MatmulDesc, 4, op_b),
+    IN(MatmulDesc, 5, op_c),
+    IN(MatmulDesc, 6, fill),
+    IN(MatmulDesc, 7, epilogue),
+    IN(MatmulDesc, 8, bias),
+    IN(MatmulDesc, 10, bias_stride),
+    IN(MatmulDesc, 15, sm_count),
+    IN(MatmulDesc, 26, bias_type),
+    // Pointers: the second output of an epilogue, scales and the largest magnitude.
+    {11, offsetof(MatmulDesc, others) + 0 * kPointer, kPointer},
+    {17, offsetof(MatmulDesc, others) + 1 * kPointer, kPointer},
+    {18, offsetof(MatmulDesc, others) + 2 * kPointer, kPointer},
+    {19, offsetof(MatmulDesc, others) + 3 * kPointer, kPointer},
+    {20, offsetof(MatmulDesc, others) + 4 * kPointer, kPointer},
+    {21, offsetof(MatmulDesc, others) + 5 * kPointer, kPointer},
+    {23, offsetof(MatmulDesc, others) + 6 * kPointer, kPointer},
+    {24, offsetof(MatmulDesc, others) + 7 * kPointer, kPointer},
+    {36, offsetof(MatmulDesc, others) + 8 * kPointer, kPointer},
+    {38, offsetof(MatmulDesc, others) + 9 * kPointer, kPointer},
+    // What belongs to those.
+    {12, offsetof(MatmulDesc, other_numbers) + 0, 8},
+    {13, offsetof(MatmulDesc, other_numbers) + 8, 8},
+    {14, offsetof(MatmulDesc, other_numbers) + 16, 8},
+    {22, offsetof(MatmulDesc, other_numbers) + 24, 4},
+    {25, offsetof(MatmulDesc, other_numbers) + 28, 1},
+    {31, offsetof(MatmulDesc, other_numbers) + 32, 4},
+    {32, offsetof(MatmulDesc, other_numbers) + 36, 4},
+    {33, offsetof(MatmulDesc, other_numbers) + 40, 4},
+    {34, offsetof(MatmulDesc, other_numbers) + 44, 4},
+};
+constexpr Attribute kLayoutAttributes[] = {
+    IN(MatrixLayout, 0, type),       IN(MatrixLayout, 1, order),
+    IN(MatrixLayout, 2, rows),       IN(MatrixLayout, 3, columns),
+    IN(MatrixLayout, 4, ld),         IN(MatrixLayout, 5, batch),
+    IN(MatrixLayout, 6, stride),     IN(MatrixLayout, 7, plane_offset),
+    IN(MatrixLayout, 8, batch_mode),
+};
+constexpr Attribute kPreferenceAttributes[] = {
+    IN(Preference, 0, search_mode),
+    IN(Preference, 1, workspace),
+    IN(Preference, 3, reductions),
+    {5, offsetof(Preference, alignments), 4},
+    {6, offsetof(Preference, alignments) + 4, 4},
+    {7, offsetof(Preference, alignments) + 8, 4},
+    {8, offsetof(Preference, alignments) + 12, 4},
+    IN(Preference, 9, waves),
+    IN(Preference, 12, implementations),
+};
+#undef IN
+
+template <std::size_t count>
+cublasStatus_t set(const char* call, void* descriptor, const Attribute (&all)[count], int number,
+                   const void* from, std::size_t size) {
+  for (const Attribute& a : all) {
+    if (a.number != number) continue;
+    if (descriptor == nullptr || from == nullptr || size != a.size) break;
+    std::memcpy(static_cast<char*>(descriptor) + a.offset, from, size);
+    return CUBLAS_STATUS_SUCCESS;
+  }
+  return fail(call, CUBLAS_STATUS_INVALID_VALUE,
+              "attribute " + std::to_string(number) + " does not exist, or has another size");
+}
+
+template <std::size_t count>
+cublasStatus_t get(const char* call, const void* descriptor, const Attribute (&all)[count],
+                   int number, void* to, std::size_t size, std::size_t* written) {
+  for (const Attribute& a : all) {
+    if (a.number != number || descriptor == nullptr) continue;
+    if (written != nullptr) *written = a.size;
+    if (size == 0 && written != nullptr) return CUBLAS_STATUS_SUCCESS;
+    if (to == nullptr || size != a.size) break;
+    std::memcpy(to, static_cast<const char*>(descriptor) + a.offset, size);
+    return CUBLAS_STATUS_SUCCESS;
+  }
+  return fail(call, CUBLAS_STATUS_INVALID_VALUE,
+              "attribute " + std::to_string(number) + " does not exist, or has another size");
+}
+
+template <class Struct>
+cublasStatus_t create(const char* call, Struct** to, const Struct& value) {
+  if (to == nullptr) return fail(call, CUBLAS_STATUS_INVALID_VALUE, "a null pointer");
+  // As large as the structure that the header declares.
+  *to = new (::operator new(256)) Struct(value);
+  return CUBLAS_STATUS_SUCCESS;
+}
+template <class Struct>
+cublasStatus_t initialise(const char* call, Struct* to, std::size_t size, const Struct& value) {
+  if (to == nullptr || size < sizeof(Struct))
+    return fail(call, CUBLAS_STATUS_INVALID_VALUE, "a null pointer, or too small a structure");
+  new (to) Struct(value);
+  return CUBLAS_STATUS_SUCCESS;
+}
+template <class Struct>
+cublasStatus_t destroy(Struct* descriptor) {
+  ::operator delete(descriptor);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+// ---- matmul -------------------------------------------------------------------------------------
+
+struct Layouts {
+  const MatrixLayout *a, *b, *c, *d;
+};
+
+// What becomes of the results before they are stored.
+struct After {
+  bool adds_bias = false, relu = false, gelu = false;
+  bool of_columns = false;  // a bias is of a column of what is computed, which is D transposed
+  Vector bias;
+  std::int64_t stride = 0;
+};
+
+// The tanh form.
+float gelu(float x) {
+  const double v = x;
+  return static_cast<float>(0.5 * v *
+                            (1 + std::tanh(0.7978845608028654 * (v + 0.044715 * v * v * v))));
+}
+
+void apply(Access& access, const After& after, std::int64_t batch, std::int64_t m,
+           std::vector<float>& values) {
+  std::vector<float> bias;
+  if (after.adds_bias) {
+    Vector of_batch = after.bias;
+    of_batch.at = static_cast<const std::byte*>(of_batch.at) +
+                  static_cast<std::size_t>(batch * after.stride) * size_of(of_batch.type);
+    bias = gather<float>(of_batch, access.read(of_batch));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    float& value = values[i];
+    const auto rows = static_cast<std::size_t>(m);
+    if (after.adds_bias) value += bias[after.of_columns ? i / rows : i % rows];
+    if (after.relu) value = value > 0 || value != value ? value : 0;
+    if (after.gelu) value = gelu(value);
+  }
+}
+
+// A matrix as it lies in memory by columns: one by rows is its transpose.
+Matrix as_columns(const char* name, const MatrixLayout& layout, const void* at) {
+  const auto rows = static_cast<std::int64_t>(layout.rows),
+             columns = static_cast<std::int64_t>(layout.columns);
+  const bool by_rows = layout.order == 1;
+  return {name,
+          at,
+          by_rows ? columns : rows,
+          by_rows ? rows : columns,
+          layout.ld,
+          static_cast<Type>(layout.type),
+          layout.batch,
+          layout.stride};
+}
+
+Op turned(Op op) { return op == Op::kNone ? Op::kTranspose : Op::kNone; }
+
+struct Matmul {
+  Gemm gemm;
+  After after;
+};
+
+// `pointers`: A, B, C, D. Where `is_question`, a refusal is an answer and no failure of the
+// program's.
+class Preparation {
+ public:
+  Preparation(const char* call, cublasHandle_t handle, bool is_question)
+      : check_(call, handle), is_question_(is_question) {}
+
+  cublasStatus_t prepare(const MatmulDesc* desc, const Layouts& l, const void* const (&pointers)[4],
+                         Matmul* result) {
+    if (desc == nullptr || l.a == nullptr || l.b == nullptr || l.c == nullptr || l.d == nullptr)
+      check_.that(false, "a descriptor is a null pointer");
+    if (check_.failed()) return check_.status();
+    if (const char* const why = refusal(*desc, l)) return refuse(why);
+    Gemm& g = result->gemm;
+    g.a = as_columns("A", *l.a, pointers[0]);
+    g.b = as_columns("B", *l.b, pointers[1]);
+    g.c = as_columns("C", *l.c, pointers[2]);
+    g.d = as_columns("D", *l.d, pointers[3]);
+    g.op_a = static_cast<Op>(desc->op_a);
+    g.op_b = static_cast<Op>(desc->op_b);
+    check_.operation(desc->op_a).operation(desc->op_b);
+    check_.leading(g.a).leading(g.b).leading(g.c).leading(g.d);
+    const std::uint64_t m = g.op_a == Op::kNone ? l.a->rows : l.a->columns,
+                        k = g.op_a == Op::kNone ? l.a->columns : l.a->rows,
+                        k_of_b = g.op_b == Op::kNone ? l.b->rows : l.b->columns,
+                        n = g.op_b == Op::kNone ? l.b->columns : l.b->rows;
+    check_.that(k == k_of_b, "op(A) has not as many columns as op(B) has rows");
+    for (const MatrixLayout* out : {l.c, l.d})
+      check_.that(out->rows == m && out->columns == n, "C or D is not of the product's size");
+    check_.that(l.a->batch == l.d->batch && l.b->batch == l.d->batch && l.c->batch == l.d->batch,
+                "the batches are not of one size");
+    if (check_.failed()) return check_.status();
+    g.k = static_cast<std::int64_t>(k);
+    g.batch = l.d->batch;
+    if (!find_arithmetic(static_cast<cublasComputeType_t>(desc->compute), g.a.type, g.b.type,
+                         g.d.type, &g.arithmetic) ||
+        g.arithmetic.scale != static_cast<Type>(desc->scale) || g.c.type != g.d.type)
+      return refuse("the simulated cuBLASLt has no such types and way to compute");
+    if (l.a->order == 1) g.op_a = turned(g.op_a);
+    if (l.b->order == 1) g.op_b = turned(g.op_b);
+    if (l.d->order == 1) {  // D^T = op(B)^T op(A)^T
+      std::swap(g.a, g.b);
+      std::swap(g.op_a, g.op_b);
+      g.op_a = turned(g.op_a);
+      g.op_b = turned(g.op_b);
+    }
+    return prepare_epilogue(*desc, *l.d, m, result);
+  }
+
+ private:
+  // Why a call is refused; nullptr: it is not.
+  static const char* refusal(const MatmulDesc& desc, const Layouts& l) {
+    for (const void* const other : desc.others)
+      if (other != nullptr)
+        return "the simulated cuBLASLt has no scales and no second output of an epilogue";
+    if (desc.op_c != 0 || desc.fill != CUBLAS_FILL_MODE_FULL || desc.pointer_mode > 1)
+      return "the simulated cuBLASLt has no operation on C, no triangles and no vectors of alpha";
+    for (const MatrixLayout* one : {l.a, l.b, l.c, l.d}) {
+      if (one->order > 1 || one->plane_offset != 0 || one->batch_mode != 0)
+        return "the simulated cuBLASLt has matrices by columns or by rows, and strided batches";
+      if (one->order == 1 && (desc.op_a == 2 || desc.op_b == 2))
+        return "the simulated cuBLASLt has no conjugates of matrices by rows";
+    }
+    if (l.c->order != l.d->order) return "the simulated cuBLASLt has C and D of one order";
+    return nullptr;
+  }
+
+  cublasStatus_t refuse(const char* why) {
+    if (is_question_) return CUBLAS_STATUS_NOT_SUPPORTED;
+    return check_.simulated(false, why).status();
+  }
+
+  cublasStatus_t prepare_epilogue(const MatmulDesc& desc, const MatrixLayout& d, std::uint64_t m,
+                                  Matmul* result) {
+    After& after = result->after;
+    after.adds_bias = (desc.epilogue & kEpilogueBias) != 0;
+    after.relu = (desc.epilogue & kEpilogueRelu) != 0;
+    after.gelu = (desc.epilogue & kEpilogueGelu) != 0;
+    const std::uint32_t known = kEpilogueDefault | kEpilogueBias | kEpilogueRelu | kEpilogueGelu;
+    if ((desc.epilogue & ~known) != 0 || desc.epilogue == 0)
+      return refuse("the simulated cuBLASLt has the epilogues BIAS, RELU, GELU and their pairs");
+    if (desc.epilogue != kEpilogueDefault && result->gemm.arithmetic.sums != Type::kF32)
+      return refuse("the simulated cuBLASLt has epilogues for sums in float alone");
+    after.of_columns = d.order == 1;
+    after.stride = desc.bias_stride;
+    after.bias = {
+        "bias", desc.bias, static_cast<std::int64_t>(m), 1,
+        desc.bias_type < 0 ? static_cast<Type>(d.type) : static_cast<Type>(desc.bias_type)};
+    return check_.status();
+  }
+
+  Check check_;
+  bool is_question_;
+};
+
+cublasStatus_t matmul(cublasHandle_t handle, const MatmulDesc* desc, const void* alpha,
+                      const void* const (&pointers)[4], const Layouts& layouts, const void* beta,
+                      void* workspace, std::size_t workspace_bytes, cudaStream_t stream) {
+  constexpr const char* kCall = "cublasLtMatmul";
+  Matmul made;
+  const cublasStatus_t status =
+      Preparation(kCall, handle, false).prepare(desc, layouts, pointers, &made);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  Check check(kCall, handle);
+  check.that(alpha != nullptr && beta != nullptr, "alpha or beta is a null pointer");
+  check.that(workspace_bytes == 0 || workspace != nullptr, "the workspace is a null pointer");
+  if (check.failed()) return check.status();
+  Gemm& g = made.gemm;
+  if (g.m() == 0 || g.n() == 0 || g.batch == 0) return CUBLAS_STATUS_SUCCESS;
+  cublasContext mode;
+  mode.pointer_mode = static_cast<cublasPointerMode_t>(desc->pointer_mode);
+  g.alpha = scalar(mode, "alpha", alpha, g.arithmetic.scale);
+  g.beta = scalar(mode, "beta", beta, g.arithmetic.scale);
+  g.workspace = workspace;
+  g.workspace_bytes = workspace_bytes;
+  const bool is_plain = desc->epilogue == kEpilogueDefault;
+  return put(kCall, stream, {pointers[0], pointers[1], pointers[2], pointers[3]},
+             [made, is_plain](Access& access) {
+               if (is_plain) return run(access, made.gemm);
+               run(access, made.gemm,
+                   [&](Access& a, std::int64_t batch, std::vector<float>& values) {
+                     apply(a, made.after, batch, made.gemm.m(), values);
+                   });
+             });
+}
+
+}  // namespace
+}  // namespace lockstep::cublas
+
+using namespace lockstep::cublas;
+
+extern "C" {
+
+cublasStatus_t cublasLtCreate(cublasHandle_t* handle) {
+  if (handle == nullptr)
+    return fail("cublasLtCreate", CUBLAS_STATUS_INVALID_VALUE, "the handle is a null pointer");
+  if (cudaFree(nullptr) != cudaSuccess) return CUBLAS_STATUS_NOT_INITIALIZED;
+  *handle = new cublasContext;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtDestroy(cublasHandle_t handle) {
+  Check check("cublasLtDestroy", handle);
+  if (!check.failed()) handle->magic = 0;  // it stays, so that its use is found
+  return check.status();
+}
+const char* cublasLtGetStatusName(cublasStatus_t status) { return name_of(status); }
+const char* cublasLtGetStatusString(cublasStatus_t status) { return text_of(status); }
+size_t cublasLtGetVersion() { return kMajor * 10000 + kMinor * 100 + kPatch; }
+size_t cublasLtGetCudartVersion() { return CUDART_VERSION; }
+cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int* value) {
+  if (value == nullptr || type < MAJOR_VERSION || type > PATCH_LEVEL)
+    return fail("cublasLtGetProperty", CUBLAS_STATUS_INVALID_VALUE, "there is no such property");
+  *value = type == MAJOR_VERSION ? kMajor : type == MINOR_VERSION ? kMinor : kPatch;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtHeuristicsCacheGetCapacity(size_t* capacity) {
+  if (capacity != nullptr) *capacity = 0;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtHeuristicsCacheSetCapacity(size_t) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasLtLoggerSetCallback(void*) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasLtLoggerSetFile(void*) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasLtLoggerOpenFile(const char*) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasLtLoggerSetLevel(int) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasLtLoggerSetMask(int) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasLtLoggerForceDisable() { return CUBLAS_STATUS_SUCCESS; }
+
+#define ATTRIBUTES(Name, Struct, all)                                                             \
+  cublasStatus_t cublasLt##Name##SetAttribute(Struct* d, int number, const void* from,            \
+                                              size_t size) {                                      \
+    return set("cublasLt" #Name "SetAttribute", d, all, number, from, size);                      \
+  }                                                                                               \
+  cublasStatus_t cublasLt##Name##GetAttribute(const Struct* d, int number, void* to, size_t size, \
+                                              size_t* written) {                                  \
+    return get("cublasLt" #Name "GetAttribute", d, all, number, to, size, written);               \
+  }                                                                                               \
+  cublasStatus_t cublasLt##Name##Destroy(Struct* d) { return destroy(d); }
+ATTRIBUTES(MatmulDesc, MatmulDesc, kMatmulAttributes)
+ATTRIBUTES(MatrixLayout, MatrixLayout, kLayoutAttributes)
+ATTRIBUTES(MatmulPreference, Preference, kPreferenceAttributes)
+#undef ATTRIBUTES
+
+cublasStatus_t cublasLtMatmulDescCreate(MatmulDesc** to, cublasComputeType_t compute,
+                                        cudaDataType scale) {
+  return create("cublasLtMatmulDescCreate", to, MatmulDesc{compute, scale});
+}
+cublasStatus_t cublasLtMatmulDescInit_internal(MatmulDesc* to, size_t size,
+                                               cublasComputeType_t compute, cudaDataType scale) {
+  return initialise("cublasLtMatmulDescInit", to, size, MatmulDesc{compute, scale});
+}
+cublasStatus_t cublasLtMatrixLayoutCreate(MatrixLayout** to, cudaDataType type, uint64_t rows,
+                                          uint64_t columns, int64_t ld) {
+  return create("cublasLtMatrixLayoutCreate", to,
+                MatrixLayout{static_cast<uint32_t>(type), 0, rows, columns, ld});
+}
+cublasStatus_t cublasLtMatrixLayoutInit_internal(MatrixLayout* to, size_t size, cudaDataType type,
+                                                 uint64_t rows, uint64_t columns, int64_t ld) {
+  return initialise("cublasLtMatrixLayoutInit", to, size,
+                    MatrixLayout{static_cast<uint32_t>(type), 0, rows, columns, ld});
+}
+cublasStatus_t cublasLtMatmulPreferenceCreate(Preference** to) {
+  return create("cublasLtMatmulPreferenceCreate", to, Preference{});
+}
+cublasStatus_t cublasLtMatmulPreferenceInit_internal(Preference* to, size_t size) {
+  return initialise("cublasLtMatmulPreferenceInit", to, size, Preference{});
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasHandle_t handle, const MatmulDesc* desc,
+                                              const MatrixLayout* a, const MatrixLayout* b,
+                                              const MatrixLayout* c, const MatrixLayout* d,
+                                              const Preference*, int requested,
+                                              HeuristicResult* results, int* count) {
+  constexpr const char* kCall = "cublasLtMatmulAlgoGetHeuristic";
+  if (count == nullptr || results == nullptr || requested < 1)
+    return fail(kCall, CUBLAS_STATUS_INVALID_VALUE, "no algorithm is asked for");
+  *count = 0;
+  Matmul made;
+  const cublasStatus_t status =
+      Preparation(kCall, handle, true).prepare(desc, {a, b, c, d}, {}, &made);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  results[0] = {};
+  results[0].state = CUBLAS_STATUS_SUCCESS;
+  results[0].waves = 1;
+  *count = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulAlgoGetIds(cublasHandle_t, cublasComputeType_t, cudaDataType,
+                                        cudaDataType, cudaDataType, cudaDataType, cudaDataType,
+                                        int requested, int* ids, int* count) {
+  if (count == nullptr || ids == nullptr || requested < 1)
+    return fail("cublasLtMatmulAlgoGetIds", CUBLAS_STATUS_INVALID_VALUE,
+                "no algorithm is asked for");
+  ids[0] = 0;
+  *count = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulAlgoInit(cublasHandle_t, cublasComputeType_t, cudaDataType,
+                                      cudaDataType, cudaDataType, cudaDataType, cudaDataType, int,
+                                      Algorithm* algorithm) {
+  if (algorithm == nullptr)
+    return fail("cublasLtMatmulAlgoInit", CUBLAS_STATUS_INVALID_VALUE, "a null pointer");
+  *algorithm = {};
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasHandle_t handle, const MatmulDesc* desc,
+                                       const MatrixLayout* a, const MatrixLayout* b,
+                                       const MatrixLayout* c, const MatrixLayout* d,
+                                       const Algorithm*, HeuristicResult* result) {
+  int count = 0;
+  HeuristicResult found{};
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoGetHeuristic(handle, desc, a, b, c, d, nullptr, 1, &found, &count);
+  if (result != nullptr) *result = found;
+  return status;
+}
+cublasStatus_t cublasLtMatmul(cublasHandle_t handle, const MatmulDesc* desc, const void* alpha,
+                              const void* a, const MatrixLayout* a_layout, const void* b,
+                              const MatrixLayout* b_layout, const void* beta, const void* c,
+                              const MatrixLayout* c_layout, void* d, const MatrixLayout* d_layout,
+                              const Algorithm*, void* workspace, size_t workspace_bytes,
+                              cudaStream_t stream) {
+  return matmul(handle, desc, alpha, {a, b, c, d}, {a_layout, b_layout, c_layout, d_layout}, beta,
+                workspace, workspace_bytes, stream);
+}
+
+}  // extern "C"

@@ -1,0 +1,11 @@
+// Stands for a library of NVIDIA's that holds machine code alone: it asks for the driver's private
+// tables, and fails without them.
+#include <dlfcn.h>
+
+extern "C" int cufftPlan1d() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  void* const ask = driver == nullptr ? nullptr : dlsym(driver, "cuGetExportTable");
+  const void* table = nullptr;
+  if (ask == nullptr) return 1;
+  return reinterpret_cast<int (*)(const void**, const void*)>(ask)(&table, "") != 0 ? 5 : 0;
+}
