@@ -1,0 +1,16 @@
+// The programs of tests/exec that nvcc built.
+#pragma once
+
+#include <string>
+
+namespace lockstep {
+
+// What runs a program: some are in one binary, by their names.
+inline std::string program(const std::string& name) {
+  for (const char* one : {"certified", "devices", "dynamic_shared", "goes_on", "graph", "grid_sync",
+                          "printf", "races", "reduction", "streams", "textures", "waits_for_host"})
+    if (name == one) return "tests/exec/several " + name;
+  return "tests/exec/" + name;
+}
+
+}  // namespace lockstep
