@@ -293,11 +293,10 @@ done:
   ret;
 }
 
-.visible .func (.param .b32 result) __cudaCDP2MemcpyAsync(.param .b64 to, .param .b64 from,
-    .param .b64 bytes, .param .b32 kind, .param .b64 stream)
+.func (.param .b64 buffer) lockstep_buffer_for_a_block(.param .b64 kernel)
 {
-  .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %rd<5>;
-  mov.u64 %rd0, lockstep_device_copy;
+  .reg .b64 %rd0;
+  ld.param.u64 %rd0, [kernel];
   {
     .param .b64 code; .param .align 4 .b8 grid[12]; .param .align 4 .b8 block[12];
     .param .b32 shared; .param .b64 r;
@@ -310,6 +309,21 @@ done:
     st.param.b32 [block+8], 1;
     st.param.b32 [shared], 0;
     call.uni (r), __cudaCDP2GetParameterBufferV2, (code, grid, block, shared);
+    ld.param.b64 %rd0, [r];
+  }
+  st.param.b64 [buffer], %rd0;
+  ret;
+}
+
+.visible .func (.param .b32 result) __cudaCDP2MemcpyAsync(.param .b64 to, .param .b64 from,
+    .param .b64 bytes, .param .b32 kind, .param .b64 stream)
+{
+  .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %rd<5>;
+  mov.u64 %rd0, lockstep_device_copy;
+  {
+    .param .b64 code; .param .b64 r;
+    st.param.b64 [code], %rd0;
+    call.uni (r), lockstep_buffer_for_a_block, (code);
     ld.param.b64 %rd0, [r];
   }
   setp.eq.u64 %p, %rd0, 0;
@@ -340,17 +354,9 @@ done:
   .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %rd<5>;
   mov.u64 %rd0, lockstep_device_fill;
   {
-    .param .b64 code; .param .align 4 .b8 grid[12]; .param .align 4 .b8 block[12];
-    .param .b32 shared; .param .b64 r;
+    .param .b64 code; .param .b64 r;
     st.param.b64 [code], %rd0;
-    st.param.b32 [grid], 1;
-    st.param.b32 [grid+4], 1;
-    st.param.b32 [grid+8], 1;
-    st.param.b32 [block], 256;
-    st.param.b32 [block+4], 1;
-    st.param.b32 [block+8], 1;
-    st.param.b32 [shared], 0;
-    call.uni (r), __cudaCDP2GetParameterBufferV2, (code, grid, block, shared);
+    call.uni (r), lockstep_buffer_for_a_block, (code);
     ld.param.b64 %rd0, [r];
   }
   setp.eq.u64 %p, %rd0, 0;
