@@ -12,12 +12,12 @@
 extern "C" {
 #endif
 
-/* What an operation does to a region. Its bytes are SCRATCH afterwards as if nobody had written
- * them: a workspace. */
+/* What an operation does to a region. */
 typedef enum lockstepRegionUse {
   LOCKSTEP_READS = 0,
   LOCKSTEP_WRITES = 1,
-  LOCKSTEP_SCRATCH = 2
+  LOCKSTEP_SCRATCH = 2,    /* a workspace: afterwards it is as if nobody had written it */
+  LOCKSTEP_READS_ALONE = 3 /* what the operation writes must not overlap it */
 } lockstepRegionUse;
 
 /* `depth` slices of `height` rows of `width` bytes; rows begin `pitch` bytes apart, and slices
@@ -56,9 +56,10 @@ void lockstepStandIn(const void* address);
 int lockstepPutLibraryWork(cudaStream_t stream, const lockstepLibraryWork* work);
 
 /* Where the bytes of the region are for the host, at the distances that the region has. Reports
- * what is wrong with an access to it: out-of-bounds, use-after-free, misaligned, a race, and for
- * what is read uninitialised. A null pointer: there is no such memory, and the operation must end
- * with an error. What is to be written counts as written. All that is read is opened before it. */
+ * what is wrong with an access to it: out-of-bounds, use-after-free, misaligned, a race with others
+ * or with what the operation reads ALONE, and for what is read uninitialised. A null pointer: there
+ * is no such memory, and the operation must end with an error. What is to be written counts as
+ * written. All that is read is opened before it. */
 void* lockstepOpenRegion(lockstepRunningWork* running, const lockstepRegion* region);
 
 /* cudaMemcpy2DAsync, or with `blocks` cudaMemcpy2D, made by the library's function `call`. */

@@ -87,6 +87,9 @@ INSTANTIATE_TEST_SUITE_P(
             "pinned",
             "race: cublasSgemm in stream 3 writes 1024 bytes at the start of pinned allocation #4 "
             "(1024 bytes), which the host reads: nothing orders the two"},
+        Wrong{"overlap",
+              "race: C of cublasSgemm in stream 3 overlaps A, which the call reads: nothing orders "
+              "the two"},
         Wrong{"unwritten",
               "uninitialised: A of cublasSgemm in stream 3 has 1024 bytes that nobody has written"},
         Wrong{"freed", "use-after-free: A of cublasSgemm in stream 3"},

@@ -86,12 +86,18 @@ std::string_view base_name(std::string_view path) {
   return path.substr(path.find_last_of('/') + 1);  // the whole, if there is no '/'
 }
 
+// Whether a program that asks for `name` means the library: "libcublas.so" is "libcublas.so.13".
+bool names(std::string_view name, std::string_view library) {
+  return name == library ||
+         (name.ends_with(".so") && library.starts_with(name) && library[name.size()] == '.');
+}
+
 // What is to be opened where `name` was asked for: `name`, or a stand-in's path.
 const char* find_instead(const char* name) {
   static char paths[std::size(kStandIns)][4096];
   static const char here = 0;
   for (std::size_t i = 0; i < std::size(kStandIns); ++i) {
-    if (base_name(name) != kStandIns[i]) continue;
+    if (!names(base_name(name), kStandIns[i])) continue;
     char* const path = paths[i];
     Dl_info own{};
     if (path[0] == '\0' && dladdr(&here, &own) != 0 && own.dli_fname != nullptr) {

@@ -63,6 +63,9 @@ class Access {
 
   // Where the first element in memory is.
   const std::byte* read(const Vector& x) { return open(x, LOCKSTEP_READS); }
+  // The same of what must not overlap the result.
+  const std::byte* read_alone(const Vector& x) { return open(x, LOCKSTEP_READS_ALONE); }
+  const std::byte* read_alone(const Matrix& a) { return open(a, LOCKSTEP_READS_ALONE); }
   std::byte* write(const Vector& x) { return open(x, LOCKSTEP_WRITES); }
   const std::byte* read(const Matrix& a) { return open(a, LOCKSTEP_READS); }
   std::byte* write(const Matrix& a) { return open(a, LOCKSTEP_WRITES); }

@@ -69,8 +69,8 @@ void run_in(Access& access, const Gemm& g, const Epilogue& epilogue) {
   if (!g.pointers) {
     Places at;
     if (multiplies) {
-      at.a = access.read(g.a);
-      at.b = access.read(g.b);
+      at.a = access.read_alone(g.a);
+      at.b = access.read_alone(g.b);
     }
     if (adds) at.c = access.read(g.c);
     const Matrix& to = in_place ? g.c : g.d;
@@ -91,8 +91,8 @@ void run_in(Access& access, const Gemm& g, const Epilogue& epilogue) {
                       b = "B" + number, c = "C" + number;
     Places one;
     if (multiplies) {
-      one.a = access.read(with_pointer(g.a, as[at], a));
-      one.b = access.read(with_pointer(g.b, bs[at], b));
+      one.a = access.read_alone(with_pointer(g.a, as[at], a));
+      one.b = access.read_alone(with_pointer(g.b, bs[at], b));
     }
     if (adds) one.c = access.read(with_pointer(g.c, cs[at], c));
     one.d = access.write(with_pointer(g.c, cs[at], c));

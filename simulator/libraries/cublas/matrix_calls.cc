@@ -56,7 +56,7 @@ struct Triangular {
 // B := alpha op(A)^-1 B, or alpha B op(A)^-1.
 template <class T>
 void solve(Access& access, const Triangular& g, T alpha) {
-  const std::byte* const a = alpha == T{} ? nullptr : access.read(g.a);
+  const std::byte* const a = alpha == T{} ? nullptr : access.read_alone(g.a);
   if (alpha != T{}) access.read(g.b);
   std::byte* const b = access.write(g.b);
   const std::int64_t count = g.is_left ? g.b.columns : g.b.rows,
@@ -83,7 +83,7 @@ template <class T>
 void multiply(Access& access, const Triangular& g, T alpha) {
   std::vector<T> values(static_cast<std::size_t>(g.c.rows * g.c.columns));
   if (alpha != T{}) {
-    const Triangle<T> triangle(g.a, access.read(g.a), g.op);
+    const Triangle<T> triangle(g.a, access.read_alone(g.a), g.op);
     std::vector<T> full(static_cast<std::size_t>(g.a.rows * g.a.rows));
     for (std::int64_t j = 0; j < g.a.rows; ++j) {
       for (std::int64_t i = 0; i < g.a.rows; ++i) {
@@ -179,7 +179,7 @@ cublasStatus_t symm(const char* call, cublasHandle_t handle, Type type, bool her
       const T alpha = access.value<T>(by), beta = access.value<T>(keeps);
       std::vector<T> values(static_cast<std::size_t>(m * n));
       if (alpha != T{}) {
-        const std::byte* const at = access.read(a);
+        const std::byte* const at = access.read_alone(a);
         std::vector<T> full(static_cast<std::size_t>(order * order));
         for (std::int64_t j = 0; j < order; ++j) {
           for (std::int64_t i = 0; i < order; ++i) {
@@ -190,7 +190,8 @@ cublasStatus_t symm(const char* call, cublasHandle_t handle, Type type, bool her
             full[static_cast<std::size_t>(i + j * order)] = value;
           }
         }
-        const Operand of_a = operand(full, type, order), of_b{access.read(b), type, ldb, Op::kNone};
+        const Operand of_a = operand(full, type, order),
+                      of_b{access.read_alone(b), type, ldb, Op::kNone};
         values = product<T>({m, n, order}, is_left ? of_a : of_b, is_left ? of_b : of_a);
         for (T& value : values) value *= alpha;
       }
@@ -236,7 +237,7 @@ cublasStatus_t syrk(const char* call, cublasHandle_t handle, Type type, bool her
       });
       std::vector<T> values(static_cast<std::size_t>(n * n));
       if (alpha != T{} && k > 0) {
-        const std::byte* const at = access.read(a);
+        const std::byte* const at = access.read_alone(a);
         const Op turned = hermitian ? Op::kConjugateTranspose : Op::kTranspose;
         values = product<T>({n, n, k}, {at, type, lda, flips ? turned : Op::kNone},
                             {at, type, lda, flips ? Op::kNone : turned});

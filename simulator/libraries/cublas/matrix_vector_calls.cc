@@ -21,8 +21,8 @@ template <class T>
 void compute(Access& access, const MatrixVector& g, T alpha, T beta) {
   std::vector<T> values(static_cast<std::size_t>(g.y.n));
   if (alpha != T{} && g.x.n > 0) {
-    const std::byte* const a = access.read(g.a);
-    const auto x = gather<T>(g.x, access.read(g.x));
+    const std::byte* const a = access.read_alone(g.a);
+    const auto x = gather<T>(g.x, access.read_alone(g.x));
     values = product<T>({g.y.n, 1, g.x.n}, {a, g.a.type, g.a.ld, g.op},
                         {reinterpret_cast<const std::byte*>(x.data()), g.a.type, g.x.n});
     for (T& value : values) value *= alpha;
@@ -105,7 +105,8 @@ cublasStatus_t ger(const char* call, cublasHandle_t handle, Type type, bool conj
     with_floating(type, [&](auto zero) {
       using T = decltype(zero);
       const T by = access.value<T>(factor);
-      const auto of_x = gather<T>(x, access.read(x)), of_y = gather<T>(y, access.read(y));
+      const auto of_x = gather<T>(x, access.read_alone(x)),
+                 of_y = gather<T>(y, access.read_alone(y));
       access.read(a);
       std::byte* const at = access.write(a);
       for (std::int64_t j = 0; j < n; ++j) {
@@ -137,7 +138,7 @@ cublasStatus_t trsv(const char* call, cublasHandle_t handle, Type type, int fill
   return put(call, handle->stream, {a_at, x_at}, [=](Access& access) {
     with_floating(type, [&](auto zero) {
       using T = decltype(zero);
-      const Triangle<T> triangle(a, access.read(a), static_cast<Op>(op));
+      const Triangle<T> triangle(a, access.read_alone(a), static_cast<Op>(op));
       auto values = gather<T>(x, access.read(x));
       triangle.solve(values);
       scatter(x, access.write(x), values);

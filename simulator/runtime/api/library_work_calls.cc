@@ -1,7 +1,6 @@
 // The functions of simulator/library_work.h, but for lockstepOpenRegion.
 #include <memory>
-#include <string>
-#include <utility>
+#include <mutex>
 
 #include "simulator/runtime/graph/capture.h"
 #include "simulator/runtime/graph/put.h"

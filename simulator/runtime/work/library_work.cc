@@ -2,6 +2,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "simulator/runtime/state/describe.h"
 #include "simulator/runtime/state/leaks.h"
@@ -11,6 +12,11 @@ struct lockstepRunningWork {
   lockstep::runtime::Runtime& runtime;
   const lockstep::runtime::LibraryCall& call;
   const lockstep::runtime::Operation& at;
+  struct Alone {
+    std::string name;
+    lockstep::memory::Box box;
+  };
+  std::vector<Alone> alone{};  // what it writes must not overlap these
 };
 
 namespace lockstep::runtime {
@@ -36,6 +42,10 @@ bool is_representable(const lockstepRegion& r) {
          !__builtin_add_overflow(end, r.width, &end);
 }
 
+bool reads(const lockstepRegion& r) {
+  return r.use == LOCKSTEP_READS || r.use == LOCKSTEP_READS_ALONE;
+}
+
 // "A of cublasSgemm in stream 5"
 std::string named(const lockstepRunningWork& w, const lockstepRegion& r) {
   return std::string(r.name) + " of " + w.call.name + w.at.stream.in();
@@ -48,7 +58,7 @@ void report(const lockstepRunningWork& w, const lockstepRegion& r, check::Kind k
   f.space = "global";
   f.call = w.call.name;
   f.access.address = address;
-  f.access.is_write = r.use != LOCKSTEP_READS;
+  f.access.is_write = !reads(r);
   f.where = std::move(where);
   f.detail = std::move(detail);
   const void* const from = w.call.caller;  // of a graph, too: the call that was captured
@@ -123,7 +133,18 @@ void mark(memory::DeviceMemory& memory, const memory::Box& box, bool written) {
   }
 }
 
-void* open(const lockstepRunningWork& w, const lockstepRegion& r) {
+// What is written, and read as another argument.
+void check_alone(const lockstepRunningWork& w, const lockstepRegion& r, const memory::Box& box) {
+  for (const auto& [name, other] : w.alone) {
+    if (!other.overlaps(box)) continue;
+    report(w, r, check::Kind::kRace, box.begin,
+           named(w, r) + " overlaps " + name + ", which the call reads: nothing orders the two",
+           "On a GPU blocks of the call read what others have written.");
+    return;
+  }
+}
+
+void* open(lockstepRunningWork& w, const lockstepRegion& r) {
   const memory::Box box = box_of(r);
   Runtime& runtime = w.runtime;
   const memory::Allocation* const a = find_allocation(w, r, box);
@@ -135,10 +156,13 @@ void* open(const lockstepRunningWork& w, const lockstepRegion& r) {
         "The call was not executed. On a GPU its kernel fails.");
     return nullptr;
   }
-  check_order(runtime, w.call.name, w.at, box,
-              r.use == LOCKSTEP_READS ? Touch::kReads : Touch::kWrites);
+  check_order(runtime, w.call.name, w.at, box, reads(r) ? Touch::kReads : Touch::kWrites);
+  if ((runtime.settings.checks & check::kRaces) != 0) {
+    if (!reads(r)) check_alone(w, r, box);
+    if (r.use == LOCKSTEP_READS_ALONE) w.alone.push_back({r.name, box});
+  }
   if (a->has_shadow) {
-    if (r.use != LOCKSTEP_READS) {
+    if (!reads(r)) {
       mark(*runtime.memory, box, r.use == LOCKSTEP_WRITES);
     } else if ((runtime.settings.checks & check::kInitialisation) != 0) {
       check_written(w, r, box);

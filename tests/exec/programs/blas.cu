@@ -478,7 +478,7 @@ static void do_wrong(const std::string& what) {
   const int n = 16;
   const size_t bytes = n * n * sizeof(float);
   float *a = nullptr, *b = nullptr, *c = nullptr;
-  CUDA(cudaMalloc(reinterpret_cast<void**>(&a), bytes));
+  CUDA(cudaMalloc(reinterpret_cast<void**>(&a), what == "overlap" ? 2 * bytes : bytes));
   CUDA(cudaMalloc(reinterpret_cast<void**>(&b), bytes + 16));
   CUDA(cudaMalloc(reinterpret_cast<void**>(&c), bytes));
   if (what != "unwritten") CUDA(cudaMemset(a, 0, bytes));
@@ -505,6 +505,7 @@ static void do_wrong(const std::string& what) {
     BLAS(cublasSetWorkspace(handle, workspace, 1024));
     CUDA(cudaFree(workspace));
   }
+  if (what == "overlap") c = a + n;  // all but the first column of A, and one beyond
   const int rows = what == "too-long" ? n + 1 : n;
   if (what == "dot") {
     float result = 0;

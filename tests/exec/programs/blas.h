@@ -55,7 +55,7 @@ double unit() {
 inline double next_number() {
   static unsigned state = 1;
   state = state * 1664525u + 1013904223u;
-  return static_cast<int>(state >> 16) % 17 / 8.0;
+  return (static_cast<int>(state >> 16) % 33 - 16) / 8.0;
 }
 
 // Column-major, on both sides. What lies between the columns is written, and must stay.

@@ -41,6 +41,10 @@ int main() {
   void* const linker = open("/not/here/libnvJitLink.so.13");
   void* const runtime = open("/not/here/libcudart.so.13");
   EXPECT(driver != nullptr && linker != nullptr && runtime != nullptr);
+  // Without a version, as Triton opens it.
+  void* const blas = open("libcublas.so");
+  EXPECT(blas != nullptr && dlsym(blas, "cublasCreate_v2") != nullptr);
+  EXPECT(blas == open("/not/here/libcublas.so.13") && open("libcuda.so") == driver);
   CALL(driver, cuInit, int(unsigned));
   CALL(driver, cuDevicePrimaryCtxRetain, int(void**, int));
   CALL(driver, cuCtxSetCurrent, int(void*));
