@@ -44,11 +44,14 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return api(__func__, Reach::kDevice, [&](Runtime& r, Device& d) -> cudaError_t {
-    if (graph == nullptr) return cudaErrorInvalidValue;
-    *graph = nullptr;
+    const Stream* const s = r.streams.find_stream(stream, d.ordinal);
+    // A graph that the program gave it need not be returned.
+    const bool is_known = s != nullptr && s->capture && !s->capture->own_graph;
+    if (graph == nullptr && !is_known) return cudaErrorInvalidValue;
+    if (graph != nullptr) *graph = nullptr;
     Graph* made = nullptr;
     const cudaError_t error = end_capture(r, d, stream, &made);
-    *graph = handle_of(made);
+    if (graph != nullptr) *graph = handle_of(made);
     return error;
   });
 }
@@ -57,7 +60,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   return about(__func__, stream, [&](Runtime& r, Stream& s) -> cudaError_t {
     if (status == nullptr) return cudaErrorInvalidValue;
     *status = status_of(s);
-    return check_legacy(r, "cudaStreamIsCapturing", s);
+    return ask_legacy(r, s);
   });
 }
 
@@ -68,8 +71,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
   return about(__func__, stream, [&](Runtime& r, Stream& s) -> cudaError_t {
     if (status == nullptr) return cudaErrorInvalidValue;
     *status = status_of(s);
-    if (*status != cudaStreamCaptureStatusActive)
-      return check_legacy(r, "cudaStreamGetCaptureInfo", s);
+    if (*status != cudaStreamCaptureStatusActive) return ask_legacy(r, s);
     if (id != nullptr) *id = s.capture->id;
     if (graph != nullptr) *graph = handle_of(s.capture->graph);
     // The list is good until the stream's next call; the stream keeps it.
@@ -92,7 +94,10 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
         !nodes_of(*s.capture->graph, dependencies, count, &nodes) || !plain_edges(data, count)) {
       return cudaErrorInvalidValue;
     }
-    if (flags == cudaStreamSetCaptureDependencies) s.tail.clear();
+    if (flags == cudaStreamSetCaptureDependencies) {
+      s.capture->removed.insert(s.tail.begin(), s.tail.end());
+      s.tail.clear();
+    }
     for (GraphNode* node : nodes) {
       if (std::find(s.tail.begin(), s.tail.end(), node) == s.tail.end()) s.tail.push_back(node);
     }

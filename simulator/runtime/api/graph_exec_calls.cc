@@ -13,6 +13,12 @@ using namespace lockstep::runtime;
 
 namespace {
 
+// The upload is "only supported by cudaGraphInstantiateWithParams" (driver_types.h): elsewhere its
+// flag is none.
+unsigned long long without_upload(unsigned long long flags) {
+  return (flags & cudaGraphInstantiateFlagUpload) != 0 ? ~0ull : flags;
+}
+
 cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t graph,
                         unsigned long long flags, cudaGraphInstantiateResult* result) {
   return about_graph(function, graph, [&](Runtime& r, Device&, Graph& g) -> cudaError_t {
@@ -102,12 +108,12 @@ extern "C" {
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags) {
   cudaGraphInstantiateResult result;
-  return instantiate(__func__, exec, graph, flags, &result);
+  return instantiate(__func__, exec, graph, without_upload(flags), &result);
 }
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
                                           unsigned long long flags) {
   cudaGraphInstantiateResult result;
-  return instantiate(__func__, exec, graph, flags, &result);
+  return instantiate(__func__, exec, graph, without_upload(flags), &result);
 }
 cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
                                            cudaGraphInstantiateParams* params) {

@@ -30,7 +30,8 @@ void add_tail(std::vector<GraphNode*>& tail, const std::vector<GraphNode*>& more
 // Whether something comes after every node of a stream's tail: the stream has been joined again.
 bool is_joined(const Stream& stream, const std::vector<GraphNode*>& end) {
   return std::all_of(stream.tail.begin(), stream.tail.end(), [&](const GraphNode* node) {
-    return !node->to.empty() || std::find(end.begin(), end.end(), node) != end.end();
+    return !node->to.empty() || stream.capture->removed.count(node) != 0 ||
+           std::find(end.begin(), end.end(), node) != end.end();
   });
 }
 
@@ -159,6 +160,13 @@ cudaError_t check_legacy(Runtime& runtime, const char* api_name, const Stream& s
   return error;
 }
 
+cudaError_t ask_legacy(const Runtime& runtime, const Stream& stream) {
+  const bool captured =
+      std::any_of(runtime.captures.begin(), runtime.captures.end(),
+                  [](const auto& c) { return (c->origin->flags & cudaStreamNonBlocking) == 0; });
+  return stream.is_legacy() && captured ? cudaErrorStreamCaptureImplicit : cudaSuccess;
+}
+
 cudaError_t check_unsafe(Runtime& runtime, const char* api_name) {
   cudaError_t error = cudaSuccess;
   const cudaStreamCaptureMode own = thread_state().capture_mode;
@@ -193,7 +201,12 @@ void abandon(Runtime& runtime, Stream& stream) {
     if (capture->own_graph) graphs().destroy(capture->graph);
     release(capture, runtime);
   } else {
-    capture->invalid = true;
+    // One that was joined again is no more needed.
+    std::vector<GraphNode*> of_others;
+    for (const Stream* member : capture->members)
+      if (member != &stream)
+        of_others.insert(of_others.end(), member->tail.begin(), member->tail.end());
+    if (!is_joined(stream, of_others)) capture->invalid = true;
     capture->members.erase(&stream);
     stream.capture = nullptr;
   }

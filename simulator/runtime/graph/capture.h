@@ -26,6 +26,9 @@ struct Capture {
   const ThreadState* thread = nullptr;  // which began it
   Stream* origin = nullptr;
   std::set<Stream*> members;  // the origin and those that joined
+  // cudaStreamUpdateCaptureDependencies has taken them from a stream's dependencies: what is behind
+  // them need not be joined.
+  std::set<const GraphNode*> removed;
   bool invalid = false;
 };
 
@@ -47,6 +50,9 @@ cudaError_t refuse_captured(Runtime& runtime, const char* api_name, Stream& stre
 // cudaErrorStreamCaptureImplicit, the captures invalid, when the legacy default stream is used
 // while streams that it waits for are captured.
 cudaError_t check_legacy(Runtime& runtime, const char* api_name, const Stream& stream);
+// The same of calls that ask for the legacy default stream's state: no capture becomes invalid
+// ("The blocking stream capture is not invalidated", cudaStreamIsCapturing).
+cudaError_t ask_legacy(const Runtime& runtime, const Stream& stream);
 // cudaErrorStreamCaptureUnsupported, the captures invalid, when a capture's mode forbids calls like
 // cudaMalloc in this thread.
 cudaError_t check_unsafe(Runtime& runtime, const char* api_name);

@@ -162,6 +162,11 @@ CUDA_TEST(Copy3D, BoxesAndTheirLimits) {
   EXPECT_CUDA(cudaErrorInvalidPitchValue, copy_box(box(m.p, m.h, {64, 5, 4})));
   EXPECT_CUDA(cudaErrorInvalidValue, copy_box(box(m.p, m.h, {64, 5, 1})));
   EXPECT_CUDA(cudaSuccess, copy_box(box(m.p, m.h, {0, 5, 1})));
+  cudaMemcpy3DParms one_slice = box(m.p, m.h, {64, 5, 1});
+  one_slice.srcPtr.ysize = one_slice.dstPtr.ysize = 0;
+  EXPECT_CUDA(cudaSuccess, copy_box(one_slice));
+  one_slice.extent.depth = 2;
+  EXPECT_CUDA(cudaErrorInvalidPitchValue, copy_box(one_slice));
   EXPECT_CUDA(cudaErrorInvalidValue, copy_box(box(m.p, nullptr, {1, 1, 1})));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMemcpy3D(nullptr));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaMemset3D({m.p, 64, 64, 4}, 0, {65, 4, 4}));

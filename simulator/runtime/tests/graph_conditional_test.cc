@@ -204,8 +204,16 @@ CUDA_TEST(Conditional, BodiesMayBeCaptured) {
   cudaGraph_t same = nullptr;
   EXPECT_CUDA(cudaSuccess, cudaStreamEndCapture(s, &same));
   EXPECT_EQ(same, c.bodies[0]);
+  // Another capture goes on there. Its graph is known: none is asked for.
+  cudaGraphNode_t last = nullptr;
+  size_t count = 1;
+  EXPECT_CUDA(cudaSuccess, cudaGraphGetNodes(c.bodies[0], &last, &count));
+  ASSERT_CUDA(cudaSuccess, cudaStreamBeginCaptureToGraph(s, c.bodies[0], &last, nullptr, 1,
+                                                         cudaStreamCaptureModeRelaxed));
+  kernels::store(x, 0, 7, s);
+  EXPECT_CUDA(cudaSuccess, cudaStreamEndCapture(s, nullptr));
   launch_and_wait(new_exec(g), s);
-  EXPECT_EQ(fetch_int(x), 6);
+  EXPECT_EQ(fetch_int(x), 7);
 }
 
 CUDA_TEST(Conditional, ExecutableBodiesCanBeChanged) {

@@ -261,6 +261,79 @@ CUDA_TEST(Capture, TheLegacyStreamMayNotBeUsed) {
   EXPECT_CUDA(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(s, &g));
 }
 
+// "Only supported by cudaGraphInstantiateWithParams" (cudaGraphInstantiateFlagUpload).
+CUDA_TEST(Graph, OnlyInstantiateWithParamsUploads) {
+  cudaGraph_t g = nullptr;
+  cudaGraphExec_t e = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaGraphCreate(&g, 0));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphInstantiate(&e, g, cudaGraphInstantiateFlagUpload));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaGraphInstantiateWithFlags(&e, g, cudaGraphInstantiateFlagUpload));
+  cudaGraphInstantiateParams params = {};
+  params.flags = cudaGraphInstantiateFlagUpload;
+  params.uploadStream = make_stream();
+  EXPECT_CUDA(cudaSuccess, cudaGraphInstantiateWithParams(&e, g, &params));
+}
+
+// "The blocking stream capture is not invalidated" (cudaStreamIsCapturing).
+CUDA_TEST(Capture, QueriesOfTheLegacyStreamLeaveItValid) {
+  const cudaStream_t s = make_stream();
+  ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  cudaStreamCaptureStatus status;
+  EXPECT_CUDA(cudaErrorStreamCaptureImplicit, cudaStreamIsCapturing(nullptr, &status));
+  EXPECT_CUDA(
+      cudaErrorStreamCaptureImplicit,
+      cudaStreamGetCaptureInfo(nullptr, &status, nullptr, nullptr, nullptr, nullptr, nullptr));
+  EXPECT_CUDA(cudaSuccess, cudaStreamIsCapturing(s, &status));
+  EXPECT_EQ(status, cudaStreamCaptureStatusActive);
+  cudaGraph_t g = nullptr;
+  EXPECT_CUDA(cudaSuccess, cudaStreamEndCapture(s, &g));
+}
+
+// "Nodes that are removed from the dependency set via this API do not result in
+// cudaErrorStreamCaptureUnjoined" (cudaStreamUpdateCaptureDependencies).
+CUDA_TEST(Capture, WhatIsTakenFromTheDependenciesNeedNotBeJoined) {
+  for (const bool taken : {true, false}) {
+    const cudaStream_t s = make_stream(), other = make_stream();
+    cudaEvent_t begun = nullptr, done = nullptr;
+    ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&begun, cudaEventDisableTiming));
+    ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+    Ints x(1);
+    ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    EXPECT_CUDA(cudaSuccess, cudaEventRecord(begun, s));
+    EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(other, begun));
+    EXPECT_CUDA(cudaSuccess, cudaMemsetAsync(x.at, 0, 4, other));
+    if (taken) {
+      EXPECT_CUDA(cudaSuccess, cudaEventRecord(done, other));
+      EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(s, done));
+      EXPECT_CUDA(cudaSuccess, cudaStreamUpdateCaptureDependencies(
+                                   s, nullptr, nullptr, 0, cudaStreamSetCaptureDependencies));
+    }
+    cudaGraph_t g = nullptr;
+    EXPECT_CUDA(taken ? cudaSuccess : cudaErrorStreamCaptureUnjoined, cudaStreamEndCapture(s, &g));
+  }
+}
+
+CUDA_TEST(Capture, AStreamThatWasJoinedMayBeDestroyed) {
+  for (const bool joined : {true, false}) {
+    const cudaStream_t s = make_stream(), other = make_stream();
+    cudaEvent_t begun = nullptr, done = nullptr;
+    ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&begun, cudaEventDisableTiming));
+    ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+    Ints x(1);
+    ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    EXPECT_CUDA(cudaSuccess, cudaEventRecord(begun, s));
+    EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(other, begun));
+    EXPECT_CUDA(cudaSuccess, cudaMemsetAsync(x.at, 0, 4, other));
+    EXPECT_CUDA(cudaSuccess, cudaEventRecord(done, other));
+    if (joined) EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(s, done));
+    EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(other));
+    cudaGraph_t g = nullptr;
+    EXPECT_CUDA(joined ? cudaSuccess : cudaErrorStreamCaptureInvalidated,
+                cudaStreamEndCapture(s, &g));
+  }
+}
+
 CUDA_TEST(Capture, AnEventFromOutsideIsIsolated) {
   const cudaStream_t s = make_stream(), other = make_stream();
   cudaEvent_t event;

@@ -58,7 +58,9 @@ cudaError_t check_side(Runtime& runtime, const char* api_name, cudaArray_const_t
       runtime.explain(api_name, "the width exceeds a pitch");
       return cudaErrorInvalidPitchValue;
     }
-    if (position.y + shape.height > memory.ysize) {
+    // "May be 0 if Depth==1" (CUDA_MEMCPY3D, srcHeight).
+    const bool is_of_one_slice = memory.ysize == 0 && shape.depth == 1 && position.z == 0;
+    if (position.y + shape.height > memory.ysize && !is_of_one_slice) {
       runtime.explain(api_name, "the box is higher than a slice (ysize)");
       return shape.depth > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue;
     }
