@@ -228,6 +228,22 @@ Call<TensorMatmulScaled> call_with(const ScaledCase& c, Make operands) {
   call.rows("b_scales", c.n, scales, "b_scales.stride", strides(c.n, scales, 1), b_scales.stride);
   call.rows("c", c.m, c.n, "c.stride", strides(c.m, c.n, 4), addend.stride);
   call.rows("d", c.m, c.n, "d.stride", strides(c.m, c.n, 4), d.stride);
+  if (c.m > 0 && c.n > 0 && c.k > 0) {
+    // Of as many elements that 32 bits hold none of them.
+    const auto sides = [&a = a, &a_scales = a_scales, &b = b, &b_scales = b_scales,
+                        &addend = addend, &d = d, each = c.each()](
+                           std::int64_t rows_of_a, std::int64_t rows_of_b, std::int64_t bytes) {
+      a.rows = a_scales.rows = addend.rows = d.rows = rows_of_a;
+      b.rows = b_scales.rows = addend.columns = d.columns = addend.stride = d.stride = rows_of_b;
+      a.columns = b.columns = a.stride = b.stride = bytes;
+      a_scales.columns = b_scales.columns = a_scales.stride = b_scales.stride =
+          (bytes + each - 1) / each;
+    };
+    constexpr std::int64_t k16Bits = std::int64_t{1} << 16;
+    call.promise("d:65536x65536", [sides] { sides(k16Bits, k16Bits, 1); });
+    call.promise("a:65536x65536", [sides] { sides(k16Bits, 1, k16Bits); });
+    call.promise("b:65536x65536", [sides] { sides(1, k16Bits, k16Bits); });
+  }
   call.mistake("more_rows_of_a", [&a = a] { ++a.rows; });
   call.mistake("more_rows_of_a_scales", [&a_scales = a_scales] { ++a_scales.rows; });
   call.mistake("more_scales_of_b", [&s = b_scales] { ++s.columns, ++s.stride; });

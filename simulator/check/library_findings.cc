@@ -14,6 +14,7 @@ enum class From : std::uint8_t {
   kAnywhere,
   kRegister,      // a register that was never assigned
   kSharedMemory,  // a load from shared memory, or through a generic address
+  kItself,        // of a finding of one place: that place
 };
 
 struct Rule {
@@ -69,7 +70,17 @@ constexpr const char* kNoTensorFences =
     "cute/arch/copy_sm100.hpp and cute/arch/mma_sm100_umma.hpp. PTX ISA 9.7.16.6.4 wants both "
     "fences between threads.";
 
+constexpr const char* kRegisterCounts = "*/cutlass/arch/reg_reconfig.h";
+constexpr const char* kCutlassKernels = "*/cutlass/*/kernel/*";
+constexpr const char* kCountOfEachRole =
+    "Each warp of a warpgroup has a role of its own, and sets the same count of registers in its "
+    "branch: cutlass/gemm/kernel/sm100_gemm_array_tma_warpspecialized.hpp:927 to 1554. PTX ISA "
+    "9.7.19.5 wants setmaxnreg in conditional code only if all threads of the warpgroup evaluate "
+    "the condition identically.";
+
 constexpr Rule kRules[] = {
+    {Kind::kBarrierDivergence, RaceShape::kOther, From::kItself, "*", kRegisterCounts,
+     kCountOfEachRole, "with the same count", kCutlassKernels},
     {Kind::kAsyncOrder, RaceShape::kOther, From::kAnywhere, "*", kTensorMemory, kNoTensorFences,
      "fence::after_thread_sync"},
     {Kind::kAsyncOrder, RaceShape::kOther, From::kAnywhere, "*", kTensorMemory, kNoTensorFences,
@@ -127,6 +138,7 @@ bool comes_from(const Finding& f, const Rule& rule) {
     case From::kAnywhere:
       return f.other.has_value() && lies_in(f.access.site, rule.file) &&
              lies_in(f.other->site, rule.file);
+    case From::kItself: return lies_in(f.access.site, rule.file);
     case From::kRegister: return !f.origin;
     default:
       return f.origin && may_be_of_shared_memory(f.origin->instruction) &&

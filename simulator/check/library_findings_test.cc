@@ -63,6 +63,22 @@ TEST(LibraryFindings, CutlassHasNoFencesOfTensorMemory) {
   EXPECT_EQ(known_in_library(missing("", "", kFence)), nullptr) << "without line information";
 }
 
+TEST(LibraryFindings, CutlassSetsRegistersInTheBranchOfEachRole) {
+  Finding f;
+  f.kind = Kind::kBarrierDivergence;
+  f.kernel = "void gemm<int>(int)";
+  f.access.site = at("/x/include/cutlass/arch/reg_reconfig.h", "setmaxnreg.dec.sync.aligned.u32");
+  f.where = "another warp of its warpgroup executes it as change 1, with the same count";
+  EXPECT_EQ(known_in_library(f), nullptr) << "called from nowhere in CUTLASS";
+  f.access.site.through = {"/x/include/cutlass/gemm/kernel/sm100_gemm_tma_warpspecialized.hpp"};
+  EXPECT_NE(known_in_library(f), nullptr);
+  f.access.site.through = {"/x/user.cu"};
+  EXPECT_EQ(known_in_library(f), nullptr) << "a kernel of the user's";
+  f.access.site.through = {"/x/include/cutlass/gemm/kernel/sm100_gemm_tma_warpspecialized.hpp"};
+  f.where = "another warp of its warpgroup executes it as change 1";
+  EXPECT_EQ(known_in_library(f), nullptr) << "another count";
+}
+
 TEST(LibraryFindings, NothingElseInTheKernelIsKnown) {
   EXPECT_EQ(known_in_library(race(kSelect, kAssign, kAssign), RaceShape::kOther), nullptr)
       << "an earlier tile that overwrites what a later one reads";

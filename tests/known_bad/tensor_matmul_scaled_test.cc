@@ -28,8 +28,10 @@ auto laws() {
 
 struct ScaledFamily : One<&kernels::tensor_matmul_scaled> {
   static constexpr std::uint8_t kLast = 1;  // the last kind of elements
-  static constexpr bool kLastIsCommon = true;
   static std::uint8_t edge(const auto& a) { return static_cast<std::uint8_t>(std::get<0>(a)); }
+  // As many rows as are promised with as many columns.
+  static constexpr std::int64_t kLastOfFew = std::int64_t{1} << 16;
+  static std::int64_t few(const auto& a) { return std::get<1>(a).rows; }
 };
 
 const bool added = [] {

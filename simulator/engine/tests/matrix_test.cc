@@ -13,6 +13,7 @@ namespace matrix_test {
 using check::Kind;
 using ::testing::HasSubstr;
 using testing::Machine;
+using ::testing::Not;
 using testing::text;
 
 // One kernel with an input, an output, memory that nobody has written and 16 KB of shared memory.
@@ -352,6 +353,42 @@ TEST_F(Matrices, AWarpgroupChangesItsRegistersTogether) {
                  Kind::kBarrierDivergence, "another warp of its warpgroup executes");
   expect_finding(run("setp.ge.u32 p1, r0, 16;\n@p1 exit;\n" + fewer, kGroup), Kind::kInvalidMask,
                  "setmaxnreg");
+}
+
+// PTX ISA 9.7.19.5: setmaxnreg in conditional code only if all threads of the warpgroup evaluate
+// the condition identically. CUTLASS's kernels for sm_100 do otherwise, with one count.
+TEST_F(Matrices, OneCountInTwoBranchesIsInformationInCutlass) {
+  const std::string count = "setmaxnreg.dec.sync.aligned.u32 24;\n",
+                    other = "setmaxnreg.dec.sync.aligned.u32 32;\n",
+                    place =
+                        ".loc 2 927 7, function_name $str0, inlined_at 3 100 2\n"
+                        ".loc 1 84 3, function_name $str0, inlined_at 2 927 7\n",
+                    files =
+                        ".file 1 \"/x/cutlass/arch/reg_reconfig.h\"\n.file 2 "
+                        "\"/x/cutlass/gemm/kernel/sm100_gemm.hpp\"\n.file 3 "
+                        "\"/x/cutlass/device_kernel.h\"\n.section .debug_str\n{\n"
+                        "$str0:\n.b8 102,0\n}\n";
+  const auto branches = [&](const std::string& first, const std::string& second) {
+    return "setp.ge.u32 p1, r0, 32;\n@p1 bra OTHER;\n" + place + first + "bra JOIN;\nOTHER:\n" +
+           place + second + "JOIN:\n";
+  };
+  const auto in_cutlass = [&](const std::string& body) {
+    gpu.load_text(kernel(body) + files);
+    return gpu.launch("k", 1, kGroup, in, out, none);
+  };
+  const Outcome known = in_cutlass(branches(count, count));
+  expect_finding(known, Kind::kBarrierDivergence, "with the same count");
+  EXPECT_EQ(known.findings[0].severity, check::Severity::kInformation);
+  EXPECT_THAT(known.findings[0].to_string(), HasSubstr("strict-libraries"));
+  const Outcome differs = in_cutlass(branches(count, other));
+  expect_finding(differs, Kind::kBarrierDivergence, "another warp of its warpgroup executes");
+  EXPECT_EQ(differs.findings[0].severity, check::Severity::kError);
+  EXPECT_THAT(differs.findings[0].to_string(), Not(HasSubstr("the same count")));
+  const std::string bare = "setp.ge.u32 p1, r0, 32;\n@p1 bra OTHER;\n" + count +
+                           "bra JOIN;\nOTHER:\n" + count + "JOIN:\n";
+  const Outcome user = run(bare, kGroup);
+  expect_finding(user, Kind::kBarrierDivergence, "with the same count");
+  EXPECT_EQ(user.findings[0].severity, check::Severity::kError);
 }
 
 TEST_F(Matrices, OrdinaryStoresAreFencedForTheOtherProxy) {

@@ -257,5 +257,23 @@ TEST_P(TensorOrder, TheMistakeIsFoundAndItsControlIsClean) {
 INSTANTIATE_TEST_SUITE_P(Pairs, TensorOrder, ::testing::ValuesIn(pairs()),
                          [](const auto& info) { return info.param.name; });
 
+// DeepGEMM's kernels for sm_100 give every warp the address of lane 0, and rely on hardware to
+// access the warp's own lanes.
+TEST(TensorLanes, AWarpThatNamesOthersGoesOnWithItsOwn) {
+  Machine gpu;
+  gpu.config.compute_capability = 100;
+  gpu.config.go_on = true;
+  gpu.load_text(tensor_kernel("tcgen05.st.sync.aligned.32x32b.x1.b32 [all], {tid};\n" + kWaitStore +
+                              "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0}, [tm];\n" + kWaitLoad +
+                              "st.global.b32 [mine], r0;\n"));
+  const auto out = gpu.buffer(std::vector<std::uint32_t>(128 * 512), "out");
+  const Outcome o = gpu.launch("k", 1, 128, out, out);
+  ASSERT_EQ(o.findings.size(), 1u) << text(o);
+  EXPECT_EQ(o.findings[0].kind, Kind::kInvalidInstruction);
+  EXPECT_TRUE(o.findings[0].survived);
+  const auto words = gpu.fetch<std::uint32_t>(out, 128 * 512);
+  for (std::uint32_t t = 0; t < 128; ++t) EXPECT_EQ(words[t * 512], t);
+}
+
 }  // namespace tensor_order_test
 }  // namespace lockstep::engine

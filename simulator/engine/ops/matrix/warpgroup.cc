@@ -47,10 +47,17 @@ std::uint64_t digest(const std::byte* values) {
 
 bool refuse(Warp& w, check::Kind kind, std::string where, std::string detail) {
   if (!w.block->launch->check_synchronisation || already_reported(w, kind, w.pc - 1)) return true;
-  first_time(w, kind, w.pc - 1);
   check::Finding f = finding_at(w, w.pc - 1, kAllLanes, kind);
   f.where = std::move(where);
   f.detail = std::move(detail);
+  if (is_known_in_library(*w.block->launch, f)) {
+    if (!known_before(w, kind, w.pc - 1, ReportedSite::As::kKnown)) {
+      first_time(w, kind, w.pc - 1, ReportedSite::As::kKnown);
+      report(w, std::move(f));
+    }
+    return true;
+  }
+  first_time(w, kind, w.pc - 1);
   return !report_unless_suppressed(w, std::move(f));
 }
 
@@ -67,6 +74,15 @@ bool refuse_lanes(Warp& w, int lane, const char* what) {
       std::string(what) + " of lane " + std::to_string(lane) + " differs from that of lane 0",
       "All lanes of a warp must execute wgmma.mma_async with the same descriptors and the same "
       "predicate for the accumulator.");
+}
+
+// Whether the warp's instruction and the one at `pc` are setmaxnreg of one direction and one count.
+bool is_same_change(Warp& w, std::uint32_t pc) {
+  const Program& p = *w.block->program;
+  const Op &mine = p.ops[w.pc - 1], &other = p.ops[pc];
+  return mine.action == program::Action::kWarpgroupRegisters && other.action == mine.action &&
+         site_of(p, pc).instruction == site_of(p, w.pc - 1).instruction &&
+         source<std::uint32_t>(w, mine.src[0])[0] == source<std::uint32_t>(w, other.src[0])[0];
 }
 
 // All four warps must execute the same operations in the same order. `sequence`: what the warpgroup
@@ -97,10 +113,11 @@ bool in_step(Warp& w, std::vector<std::uint32_t> (&sequences)[8], std::uint32_t 
     return true;
   }
   if (sequence[done] == w.pc - 1) return true;
+  const check::Site other = site_of(*b.program, sequence[done]);
   return refuse(w, check::Kind::kBarrierDivergence,
-                "another warp of its warpgroup executes " +
-                    site_of(*b.program, sequence[done]).to_string() + " as " + what + " " +
-                    std::to_string(done + 1),
+                "another warp of its warpgroup executes " + other.to_string() + " as " + what +
+                    " " + std::to_string(done + 1) +
+                    (is_same_change(w, sequence[done]) ? ", with the same count" : ""),
                 all_four(name));
 }
 

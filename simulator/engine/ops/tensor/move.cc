@@ -28,7 +28,10 @@ matrix::TensorTransfer transfer_of(const TensorOperation& o) {
   return {o.shape, o.number, o.packed, static_cast<int>(o.half)};
 }
 
-// The address, which all lanes must agree on and which must name lanes of the warp's own quarter.
+// The address, which all lanes must agree on and which must name lanes of the warp's own quarter. A
+// warp that names another's is reported and, where its kernel goes on, accesses the same place in
+// its own quarter: DeepGEMM's kernels for sm_100 give all warps the address of lane 0, and say that
+// hardware ignores these two bits (docs/journal/foreign_blackwell.md).
 bool own_address(Warp& w, const TensorOperation& o, const matrix::TensorTransfer& transfer,
                  std::uint32_t& address) {
   address = static_cast<std::uint32_t>(address_of(w, o.address, 0));
@@ -43,12 +46,16 @@ bool own_address(Warp& w, const TensorOperation& o, const matrix::TensorTransfer
   const std::uint32_t lane = tensor_lane(address), quarter = w.index % 4 * kQuarter,
                       lanes = static_cast<std::uint32_t>(transfer.lanes());
   if (lane >= quarter && lane + lanes <= quarter + kQuarter && lane % lanes == 0) return true;
-  refuse_tensor(w, 0, Kind::kInvalidInstruction,
-                "lanes " + std::to_string(lane) + " to " + std::to_string(lane + lanes - 1) +
-                    " of tensor memory are not all the warp's own",
-                "Warp " + std::to_string(w.index) + " may access lanes " + std::to_string(quarter) +
-                    " to " + std::to_string(quarter + kQuarter - 1) +
-                    ": 32 * (warp mod 4) and the 31 after.");
+  const bool goes_on = refuse_tensor(
+      w, 0, Kind::kInvalidInstruction,
+      "lanes " + std::to_string(lane) + " to " + std::to_string(lane + lanes - 1) +
+          " of tensor memory are not all the warp's own",
+      "Warp " + std::to_string(w.index) + " may access lanes " + std::to_string(quarter) + " to " +
+          std::to_string(quarter + kQuarter - 1) + ": 32 * (warp mod 4) and the 31 after.");
+  if (goes_on && lane < kTensorLanes && lane % lanes == 0) {
+    address = (quarter + lane % kQuarter) << 16 | tensor_column(address);
+    return true;
+  }
   w.event = Event::kAbort;
   return false;
 }
