@@ -40,7 +40,7 @@ def programs():
     for group, names in re.findall(r'"(\w+)": \[(.*?)\]', groups, re.S):
         for name in re.findall(r'"(\w+)"', names):
             full = name + "_" + group if group in ("debug", "unoptimised") else name
-            run = name + "_unoptimised" if group == "unoptimised" else name
+            run = full if group in ("debug", "unoptimised") else name
             found[full] = [f"bazel-bin/tests/programs/{group}", run]
     return found
 

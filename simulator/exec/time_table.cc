@@ -94,7 +94,7 @@ json spent_json(const Time& time) {
 
 std::string time_table(const RunRecord& record) {
   const double all = all_seconds(record);
-  if (!(all > 0)) return "no time was seen in kernels\n";
+  if (!(all > 0)) return "no time was seen in kernels: they are looked at once a millisecond\n";
   constexpr std::size_t kMostLines = 20;
   return rows(times_by(record, kernel_of), all, ~std::size_t{0}, "kernel") + "\n" +
          rows(times_by(record, line_or_ptx), all, kMostLines, "line");

@@ -40,7 +40,8 @@ TEST(TimeTable, HasKernelsAndThenLinesTheLongestFirst) {
       "k.cu:7\n"
       "    2.000   22 %  100 %         0 %     0 %    0 %             0 %              0 %  "
       "k.cu:8\n");
-  EXPECT_EQ(time_table(RunRecord{}), "no time was seen in kernels\n");
+  EXPECT_EQ(time_table(RunRecord{}),
+            "no time was seen in kernels: they are looked at once a millisecond\n");
 }
 
 TEST(TimeTable, TheFileHasSecondsOfEachInstruction) {

@@ -67,7 +67,7 @@ TEST(Profile, NamesKernelsLinesAndWhatTimeIsSpentOn) {
   ASSERT_EQ(profile["kernels"].size(), 1u);
   const json& busy = profile["kernels"][0];
   double sum = 0;
-  for (const char* what : {"loop", "memory", "races"}) {
+  for (const char* what : {"loop", "memory", "races", "synchronisation"}) {
     EXPECT_GT(busy["spent"][what].get<double>(), 0) << what << o.out;
     sum += busy["spent"][what].get<double>();
   }

@@ -40,7 +40,7 @@ int main(int argc, char**) {
   CUDA(cudaMalloc(&in, sizeof host));
   CUDA(cudaMalloc(&out, sizeof host));
   if (argc > 1) {
-    busy<<<2, 64>>>(out, 20000);
+    busy<<<2, 64>>>(out, 40000);
     CUDA(cudaDeviceSynchronize());
     return 0;
   }

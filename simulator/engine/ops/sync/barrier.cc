@@ -199,6 +199,7 @@ void run_bar(Warp& w, const Op& op, LaneMask mask) {
 }
 
 bool warp_reaches_barrier(Warp& w) {
+  const DoingFor synchronises(*w.block->worker, Doing::kSynchronisation);
   WarpControl& c = *w.control;
   Block& b = *w.block;
   if (c.barrier >= 0) return false;
