@@ -132,7 +132,7 @@ TEST_F(Project, WhatNobodyKnowsIsAnErrorWithTheNearestName) {
   EXPECT_EQ(refused("[exec]\ncheck = \"racs\"\n"),
             "lockstep: --check: there is no check 'racs'; did you mean races? The checks are all, "
             "none, bounds, initialisation, races, synchronisation, leaks, strict-barriers, "
-            "strict-libraries, strict-writes");
+            "strict-libraries, strict-proxies, strict-writes");
 }
 
 TEST_F(Project, TheFileCanBeNamedOrLeftOut) {

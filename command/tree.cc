@@ -155,6 +155,7 @@ const std::vector<std::string> kChecks = {"all",
                                           "leaks",
                                           "strict-barriers",
                                           "strict-libraries",
+                                          "strict-proxies",
                                           "strict-writes"};
 
 const std::vector<std::string> kDevices = {"sm_75",  "sm_80",  "sm_89",  "sm_90",
@@ -264,7 +265,8 @@ void add_settings(Options& o, ExecArguments& a) {
   o.group("The simulated GPU");
   o.setting("--check", "LOCKSTEP_CHECKS", a.set, "LIST",
             "which checks run: all, none, or some of bounds, initialisation, races, "
-            "synchronisation, leaks, strict-barriers, strict-libraries, strict-writes, with "
+            "synchronisation, leaks, strict-barriers, strict-libraries, strict-proxies, "
+            "strict-writes, with "
             "commas; -races: all but races; all,leaks: all, and leaks",
             kChecks)
       ->check(wrong_checks);

@@ -52,8 +52,8 @@ LookForLeaks::LookForLeaks() {
 }
 LookForLeaks::~LookForLeaks() { extension<lockstepSetChecks_t>("lockstepSetChecks")(before_); }
 
-StrictBarriers::StrictBarriers() : before_(with_check(32)) {}
-StrictBarriers::~StrictBarriers() { extension<lockstepSetChecks_t>("lockstepSetChecks")(before_); }
+Strict::Strict(unsigned check) : before_(with_check(check)) {}
+Strict::~Strict() { extension<lockstepSetChecks_t>("lockstepSetChecks")(before_); }
 
 namespace {
 

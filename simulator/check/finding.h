@@ -22,6 +22,7 @@ enum Checks : std::uint32_t {
       1u << 5,  // a barrier that threads have skipped by ending is an error and not information
   kStrictLibraries = 1u << 6,  // so are the findings that library_findings.h knows
   kStrictWrites = 1u << 7,     // so is a race of two writes of the same value
+  kStrictProxies = 1u << 8,    // and an asynchronous copy over what ordinary loads read, unfenced
 };
 
 enum class Kind : std::uint8_t {

@@ -154,6 +154,14 @@ std::optional<LaneAccess> GlobalRaces::write_if_any(GlobalCell cell, std::uint32
   return std::nullopt;
 }
 
+std::optional<LaneAccess> GlobalRaces::read_if_any(GlobalCell cell, std::uint32_t byte) const {
+  cell = cell.since(records_.first_counted());
+  if (cell.is_split()) cell = splits_[cell.index()].byte[byte].since(records_.first_counted());
+  if (cell.is_story() || cell.read().empty() || records_.of(cell.read()).write) return std::nullopt;
+  const LaneAccess read = records_.first(cell.read());
+  return grid_.launches().is_of_present(read.record.block) ? std::optional(read) : std::nullopt;
+}
+
 // A new story. If there are no more, nullptr: the cell has forgotten what it stored.
 Story* GlobalRaces::open_story(GlobalCell& cell, Memo& memo) {
   std::uint32_t i;

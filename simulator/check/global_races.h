@@ -150,6 +150,8 @@ class GlobalRaces {
   LaneAccess last_write(GlobalCell cell, std::uint32_t byte) const;
   // The same of a byte that perhaps nobody has written in this launch.
   std::optional<LaneAccess> write_if_any(GlobalCell cell, std::uint32_t byte) const;
+  // A read since then, by one of those whom the cell names; none where it has a story.
+  std::optional<LaneAccess> read_if_any(GlobalCell cell, std::uint32_t byte) const;
   // Whether the last write to some of `bytes` (a bit each) of the granule, or, when it is to be
   // written, a read since, is one of the records [first, end) of an earlier launch. Of a granule
   // that was split then, or a story, nothing is known.

@@ -141,6 +141,15 @@ class SharedRaces : public BlockOrder {
                  clock_of(word)};
   }
 
+  // The last weak read of `offset` since it was written to, as stamp_of_write(); none where reads
+  // and writes were strong.
+  std::optional<Stamp> stamp_of_read(std::uint32_t offset) const {
+    const std::uint32_t g = offset >> shift_, word = read_[g], ago = epoch_ - (word >> kEpochShift);
+    if ((word & kStrong) != 0 || word >> kEpochShift == 0 || ago > epoch_number_ - first_epoch_)
+      return std::nullopt;
+    return Stamp{thread_of(word), read_at_[g], epoch_number_ - ago, clock_of(word)};
+  }
+
   // A barrier of every thread that has not exited; `is_fence` as in next_epoch(). Returns whether
   // the block as a whole knows more of other blocks now.
   bool block_barrier(bool is_fence = true);

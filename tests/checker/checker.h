@@ -75,14 +75,20 @@ class LookForLeaks {
   unsigned before_;
 };
 
-// The check strict-barriers is on as long as it lives.
-class StrictBarriers {
+// A check that is off by default is on as long as it lives.
+class Strict {
  public:
-  StrictBarriers();
-  ~StrictBarriers();
+  explicit Strict(unsigned check);
+  ~Strict();
 
  private:
   unsigned before_;
+};
+struct StrictBarriers : Strict {
+  StrictBarriers() : Strict(1u << 5) {}
+};
+struct StrictProxies : Strict {
+  StrictProxies() : Strict(1u << 8) {}
 };
 
 }  // namespace lockstep::checker

@@ -22,11 +22,11 @@ bool add(Pair pair) {
   return true;
 }
 
-// The simulated GPU alone looks for leaks, and has strict barriers.
+// The simulated GPU alone looks for leaks, and has strict checks.
 LookForLeaks::LookForLeaks() : before_(0) {}
 LookForLeaks::~LookForLeaks() = default;
-StrictBarriers::StrictBarriers() : before_(0) {}
-StrictBarriers::~StrictBarriers() = default;
+Strict::Strict(unsigned) : before_(0) {}
+Strict::~Strict() = default;
 
 namespace {
 

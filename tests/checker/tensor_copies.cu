@@ -8,6 +8,7 @@
 namespace {
 
 using lockstep::checker::Buffer;
+using lockstep::checker::StrictProxies;
 
 #define TENSOR_LOAD(to, map, x, y, bar)                                                         \
   asm volatile(                                                                                 \
@@ -266,6 +267,32 @@ __global__ void tensor_load_over_what_was_changed(const __grid_constant__ CUtens
 PAIR(tensor_load_over_what_was_changed, "missing-proxy-fence") {
   Buffer<int> x(kWidth * kHeight, 1), y(128);
   tensor_load_over_what_was_changed<faulty><<<1, 128>>>(map_of(x), y);
+}
+
+// DeepGEMM 389. With strict-proxies a fence is missing where threads have only read, too.
+template <bool faulty>
+__global__ void tensor_load_over_what_was_read(const __grid_constant__ CUtensorMap map, int* y) {
+  __shared__ __align__(128) int tile[kBoxBytes / 4];
+  __shared__ unsigned long long bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  int sum = 0;
+  for (unsigned turn = 0; turn < 3; ++turn) {
+    if (threadIdx.x == 0) {
+      EXPECT(&bar, kBoxBytes);
+      TENSOR_LOAD(tile, &map, 0, 0, &bar);  // FAULT tensor_load_over_what_was_read
+    }
+    WAIT_PHASE(&bar, turn % 2);
+    sum += tile[threadIdx.x];  // FAULT tensor_load_over_what_was_read
+    if (!faulty) PROXY_FENCE();
+    __syncthreads();
+  }
+  y[threadIdx.x] = sum;
+}
+PAIR(tensor_load_over_what_was_read, "missing-proxy-fence") {
+  const StrictProxies strict;
+  Buffer<int> x(kWidth * kHeight, 1), y(128);
+  tensor_load_over_what_was_read<faulty><<<1, 128>>>(map_of(x), y);
 }
 
 // The thread that copies knows nothing of the others' stores before the barrier.

@@ -76,7 +76,7 @@ _lockstep() {
         --watch) words='' ;;
         --watch-file) kind=-f ;;
         --config) kind=-f ;;
-        --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes' ;;
+        --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-proxies strict-writes' ;;
         --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
         --devices) words='' ;;
         --memory) words='' ;;
@@ -103,7 +103,7 @@ _lockstep() {
         --watch) words='' ;;
         --watch-file) kind=-f ;;
         --config) kind=-f ;;
-        --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes' ;;
+        --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-proxies strict-writes' ;;
         --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
         --devices) words='' ;;
         --memory) words='' ;;
@@ -125,7 +125,7 @@ _lockstep() {
         --source-root) kind=-d ;;
         --quiet) words='' ;;
         --config) kind=-f ;;
-        --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes' ;;
+        --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-proxies strict-writes' ;;
         --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
         --devices) words='' ;;
         --memory) words='' ;;

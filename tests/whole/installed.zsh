@@ -74,7 +74,7 @@ _lockstep() {
         '*--watch=[run again whenever the program changes; Ctrl-C ends]::' \
         '*--watch-file=[with --watch\: run again when FILE changes too; may be repeated]:FILE:_files' \
         '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
-        '*--check=[which checks run\: all, none, or some of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries, strict-writes, with commas; -races\: all but races; all,leaks\: all, and leaks]:LIST:(all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes)' \
+        '*--check=[which checks run\: all, none, or some of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries, strict-proxies, strict-writes, with commas; -races\: all but races; all,leaks\: all, and leaks]:LIST:(all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-proxies strict-writes)' \
         '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, sm_110, sm_120]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
         '*--devices=[how many of them]:N:' \
         '*--memory=[memory of each device]:GIB:' \
@@ -100,7 +100,7 @@ _lockstep() {
         '*--watch=[run again whenever the program changes; Ctrl-C ends]::' \
         '*--watch-file=[with --watch\: run again when FILE changes too; may be repeated]:FILE:_files' \
         '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
-        '*--check=[which checks run\: all, none, or some of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries, strict-writes, with commas; -races\: all but races; all,leaks\: all, and leaks]:LIST:(all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes)' \
+        '*--check=[which checks run\: all, none, or some of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries, strict-proxies, strict-writes, with commas; -races\: all but races; all,leaks\: all, and leaks]:LIST:(all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-proxies strict-writes)' \
         '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, sm_110, sm_120]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
         '*--devices=[how many of them]:N:' \
         '*--memory=[memory of each device]:GIB:' \
@@ -121,7 +121,7 @@ _lockstep() {
         '*--source-root=[where relative names of source files begin; default\: the working folder]:FOLDER:_files -/' \
         '*--quiet=[no findings and no summary on stderr]::' \
         '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
-        '*--check=[which checks run\: all, none, or some of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries, strict-writes, with commas; -races\: all but races; all,leaks\: all, and leaks]:LIST:(all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-writes)' \
+        '*--check=[which checks run\: all, none, or some of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries, strict-proxies, strict-writes, with commas; -races\: all but races; all,leaks\: all, and leaks]:LIST:(all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-proxies strict-writes)' \
         '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, sm_110, sm_120]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
         '*--devices=[how many of them]:N:' \
         '*--memory=[memory of each device]:GIB:' \

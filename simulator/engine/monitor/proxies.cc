@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <utility>
 
 #include "simulator/check/region_lock.h"
 #include "simulator/engine/monitor/races.h"
@@ -19,21 +20,39 @@ namespace {
 
 constexpr std::size_t kFencesKept = 16;
 
-// Who wrote last, whichever of the two searches for races knows.
-struct Writer {
+// An access, whichever of the two searches for races knows it.
+struct Accessor {
   std::uint32_t thread = 0, pc = 0, epoch = 0, clock = 0;
 };
 
-std::optional<Writer> writer_of(const Block& b, std::uint32_t offset) {
-  if (!b.launch->shared_cells) {
-    const auto stamp = b.races.stamp_of_write(offset);
-    return stamp ? std::optional(Writer{stamp->thread, stamp->pc, stamp->epoch, stamp->clock})
-                 : std::nullopt;
-  }
-  const auto write = b.worker->races->write_if_any(b.cells[offset >> 2], offset & 3);
-  if (!write || write->record.block != b.serial) return std::nullopt;
-  return Writer{write->record.warp * 32u + write->lane, write->record.pc, write->record.epoch,
-                write->record.clock};
+Accessor accessor_of(const check::SharedRaces::Stamp& s) {
+  return {s.thread, s.pc, s.epoch, s.clock};
+}
+
+std::optional<Accessor> accessor_of(const Block& b, const std::optional<check::LaneAccess>& a) {
+  if (!a || a->record.block != b.serial) return std::nullopt;
+  return Accessor{a->record.warp * 32u + a->lane, a->record.pc, a->record.epoch, a->record.clock};
+}
+
+// Who wrote last.
+std::optional<Accessor> writer_of(const Block& b, std::uint32_t offset) {
+  if (b.launch->shared_cells)
+    return accessor_of(b, b.worker->races->write_if_any(b.cells[offset >> 2], offset & 3));
+  const auto stamp = b.races.stamp_of_write(offset);
+  return stamp ? std::optional(accessor_of(*stamp)) : std::nullopt;
+}
+
+// One of those who have read since.
+std::optional<Accessor> reader_of(const Block& b, std::uint32_t offset) {
+  if (b.launch->shared_cells)
+    return accessor_of(b, b.worker->races->read_if_any(b.cells[offset >> 2], offset & 3));
+  const auto stamp = b.races.stamp_of_read(offset);
+  return stamp ? std::optional(accessor_of(*stamp)) : std::nullopt;
+}
+
+bool reads_by_the_generic_proxy(const Op& op) {
+  return op.action == Action::kLoad || op.action == Action::kLoadMatrix ||
+         op.action == Action::kLoadFragment;
 }
 
 // Bytes that a copy put there never were in the other proxy.
@@ -41,9 +60,9 @@ bool writes_asynchronously(const Op& op) {
   return op.action == Action::kBulkCopy || op.action == Action::kTensorCopy;
 }
 
-bool is_before(const Writer& write, const ProxyFence& fence) {
-  if (write.epoch != fence.epoch) return write.epoch < fence.epoch;
-  return fence.known.cover(write.thread >> 5, write.thread & 31, write.clock);
+bool is_before(const Accessor& access, const ProxyFence& fence) {
+  if (access.epoch != fence.epoch) return access.epoch < fence.epoch;
+  return fence.known.cover(access.thread >> 5, access.thread & 31, access.clock);
 }
 
 bool is_after(const Block& b, const ProxyFence& fence, std::uint32_t warp, std::uint32_t thread) {
@@ -56,13 +75,13 @@ bool is_after(const Block& b, const ProxyFence& fence, std::uint32_t warp, std::
   return false;
 }
 
-bool fenced(const Block& b, const Writer& write, std::uint32_t thread) {
+bool fenced(const Block& b, const Accessor& access, std::uint32_t thread) {
   if (!b.async) return false;
   for (std::uint32_t warp = 0; warp < b.warps.size(); ++warp) {
     const AsyncWarp& state = b.async->warps[warp];
     if (state.forgot_proxy_fences) return true;
     for (const ProxyFence& f : state.proxy_fences) {
-      if (is_before(write, f) && is_after(b, f, warp, thread)) return true;
+      if (is_before(access, f) && is_after(b, f, warp, thread)) return true;
     }
   }
   return false;
@@ -76,14 +95,14 @@ bool fenced_by_any(const Block& b) {
   return false;
 }
 
-// After one of its own threads wrote.
-bool fenced_by_owner(const Block& owner, const Writer& write) {
+// After an access by one of its own threads.
+bool fenced_by_owner(const Block& owner, const Accessor& access) {
   if (!owner.async) return false;
   for (std::uint32_t warp = 0; warp < owner.warps.size(); ++warp) {
     const AsyncWarp& state = owner.async->warps[warp];
     if (state.forgot_proxy_fences) return true;
     for (const ProxyFence& f : state.proxy_fences) {
-      if (is_before(write, f)) return true;
+      if (is_before(access, f)) return true;
     }
   }
   return false;
@@ -152,6 +171,21 @@ std::optional<std::uint32_t> unfenced_byte(Warp& w, int lane, Block& owner, std:
   return std::nullopt;
 }
 
+// The first of the bytes that an ordinary load of the block itself read without a fence since, and
+// who read it.
+std::optional<std::pair<std::uint32_t, Accessor>> byte_read_unfenced(const Warp& w, int lane,
+                                                                     std::uint32_t first,
+                                                                     std::uint32_t size) {
+  const Block& b = *w.block;
+  const std::uint32_t thread = w.index * kWarpSize + static_cast<std::uint32_t>(lane);
+  for (std::uint32_t offset = first; offset < first + size; offset += 4) {
+    const auto read = reader_of(b, offset);
+    if (read && reads_by_the_generic_proxy(b.program->ops[read->pc]) && !fenced(b, *read, thread))
+      return std::pair(offset, *read);
+  }
+  return std::nullopt;
+}
+
 check::Finding unfenced(Warp& w, std::uint32_t pc, int lane, const Block& owner,
                         std::uint32_t offset, std::uint32_t size, const char* what) {
   check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMissingProxyFence);
@@ -183,9 +217,26 @@ std::optional<check::Finding> overwritten_without_fence(Warp& w, std::uint32_t p
     return std::nullopt;
   if (shared_range(*w.block->launch, place.offset, place.offset + size) == nullptr)
     return std::nullopt;  // its access is reported
-  const auto offset = unfenced_byte(w, lane, *place.block, place.offset, size);
-  if (!offset || already_reported(w, check::Kind::kMissingProxyFence, pc)) return std::nullopt;
-  return unfenced(w, pc, lane, *place.block, *offset, size, "overwrites");
+  const auto reported = [&] { return already_reported(w, check::Kind::kMissingProxyFence, pc); };
+  if (const auto offset = unfenced_byte(w, lane, *place.block, place.offset, size)) {
+    if (reported()) return std::nullopt;
+    return unfenced(w, pc, lane, *place.block, *offset, size, "overwrites");
+  }
+  if (!w.block->launch->strict_proxies || place.block != w.block) return std::nullopt;
+  const auto read = byte_read_unfenced(w, lane, place.offset, size);
+  if (!read || reported()) return std::nullopt;
+  check::Finding f = finding_at(w, pc, 1u << lane, check::Kind::kMissingProxyFence);
+  f.space = "shared";
+  f.access.address = read->first;
+  f.access.size = size;
+  f.where =
+      "an asynchronous copy overwrites what an ordinary load read, and no fence.proxy.async stands "
+      "between";
+  f.other = access_to_shared(*w.block, read->second.thread, read->second.pc, read->first, false);
+  f.detail =
+      "fence.proxy.async.shared::cta by the threads that read, before the barrier that lets the "
+      "copy begin, orders the two proxies.";
+  return f;
 }
 
 bool report_overwritten(Warp& w, std::uint32_t pc, std::optional<check::Finding> finding) {

@@ -5,7 +5,8 @@
 // fence.proxy.async may stand on either side of what orders the two: it is looked for after the
 // store and before the copy. Of each warp the latest fences are kept; where there have been more,
 // nothing is said. Stores by other blocks of a cluster are not followed. An ordinary read of what a
-// copy then overwrites is left to the barrier between them: it has its value.
+// copy then overwrites is left to the barrier between them, for it has its value; with
+// strict-proxies it needs a fence, too.
 #pragma once
 
 #include <optional>

@@ -550,6 +550,12 @@ check::Access last_write_to_shared(Warp& w, const Block& owner, std::uint32_t of
   return access_of(b, o, offset, 1);
 }
 
+check::Access access_to_shared(const Block& owner, std::uint32_t thread, std::uint32_t pc,
+                               std::uint32_t offset, bool is_write) {
+  const check::SharedRaces::Conflict access = {thread, pc, is_write, false};
+  return access_of(owner, opponent(owner, thread >> 5, access), offset, 1);
+}
+
 void after_strong_read(Warp& w, const Op& op, const std::uint64_t* addresses, LaneMask lanes) {
   Worker& k = *w.block->worker;
   // Shared memory of a cluster's blocks is read by one host thread.

@@ -25,6 +25,9 @@ bool check_global_races(Warp& w, Request& r, LaneMask lanes);
 void note_host_memory(Warp& w, const Request& r, LaneMask lanes);
 // The last write to a byte of the shared memory of a block of the cluster that has been written to.
 check::Access last_write_to_shared(Warp& w, const Block& owner, std::uint32_t offset);
+// An access by this thread of this block to a byte of the block's shared memory.
+check::Access access_to_shared(const Block& owner, std::uint32_t thread, std::uint32_t pc,
+                               std::uint32_t offset, bool is_write);
 
 // Memory has been read by a strong access whose addresses are `addresses`, as the operation has
 // them. On several host threads it may have seen what others wrote since the access was recorded.

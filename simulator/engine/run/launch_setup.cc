@@ -76,6 +76,7 @@ void describe(Launch& l, const LoadedKernel& loaded, const LaunchConfig& config,
   l.check_synchronisation = config.checks & check::kSynchronisation;
   l.strict_barriers = config.checks & check::kStrictBarriers;
   l.strict_writes = config.checks & check::kStrictWrites;
+  l.strict_proxies = config.checks & check::kStrictProxies;
   l.strict_libraries = config.checks & check::kStrictLibraries;
 }
 

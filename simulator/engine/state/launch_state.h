@@ -88,6 +88,7 @@ struct Launch {
   bool search_shared = true;  // for races in shared memory: not where there are proved to be none
   std::shared_ptr<const proof::Certificate> certificate;  // none: nothing is proved
   bool strict_barriers = false, strict_libraries = false, strict_writes = false;
+  bool strict_proxies = false;
   std::mutex mutex;  // findings, output, launches
   check::UniqueFindings findings;
   std::vector<HeapAllocation> heap;

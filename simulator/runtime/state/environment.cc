@@ -54,6 +54,7 @@ constexpr CheckName kCheckNames[] = {{"all", check::kAllChecks},
                                      {"leaks", check::kLeaks},
                                      {"strict-barriers", check::kStrictBarriers},
                                      {"strict-libraries", check::kStrictLibraries},
+                                     {"strict-proxies", check::kStrictProxies},
                                      {"strict-writes", check::kStrictWrites}};
 
 std::optional<std::uint32_t> read_checks(std::string_view value) {
@@ -128,7 +129,8 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
       return complaint("LOCKSTEP_CHECKS", checks,
                        "'all', 'none' or a comma-separated list of bounds, initialisation, races, "
                        "synchronisation, leaks, strict-barriers, "
-                       "strict-libraries, strict-writes ('-races': all but races; 'all,leaks': "
+                       "strict-libraries, strict-proxies, strict-writes ('-races': all but races; "
+                       "'all,leaks': "
                        "leaks too, which "
                        "are not looked for by default)") +
              command::did_you_mean(meant_check(checks));

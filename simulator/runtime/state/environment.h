@@ -8,8 +8,8 @@
 //                                 3.2 bytes a byte) fit
 //   LOCKSTEP_CHECKS=all           all, none, or a comma-separated list of bounds, initialisation,
 //                                 races, synchronisation, leaks, strict-barriers, strict-libraries,
-//                                 strict-writes; all is the first four; a leading '-' takes one
-//                                 away from all: "-races"
+//                                 strict-proxies, strict-writes; all is the first four; a leading
+//                                 '-' takes one away from all: "-races"
 //   LOCKSTEP_SCHEDULE=0           seed of the schedule; 0 is the deterministic order
 //   LOCKSTEP_HOST_THREADS=0       host threads that run blocks; 0: as many as the machine has
 //   LOCKSTEP_INSTRUCTION_LIMIT=N  warp instructions a block may run before a time-limit finding;

@@ -120,6 +120,7 @@ TEST(Environment, ChecksAreNamed) {
       << "leaks are looked for when they are named";
   EXPECT_EQ(checks("leaks"), check::kLeaks);
   EXPECT_EQ(checks("all,strict-barriers"), check::kAllChecks | check::kStrictBarriers);
+  EXPECT_EQ(checks("all,strict-proxies"), check::kAllChecks | check::kStrictProxies);
   EXPECT_EQ(checks("all,strict-libraries"), check::kAllChecks | check::kStrictLibraries);
   EXPECT_EQ(checks("all,strict-writes"), check::kAllChecks | check::kStrictWrites);
   EXPECT_EQ(checks("-strict-barriers"), check::kAllChecks) << "off by default";
