@@ -271,7 +271,7 @@ PAIR(tensor_load_over_what_was_changed, "missing-proxy-fence") {
 
 // DeepGEMM 389. With strict-proxies a fence is missing where threads have only read, too.
 template <bool faulty>
-__global__ void tensor_load_over_what_was_read(const __grid_constant__ CUtensorMap map, int* y) {
+__device__ void reads_between_loads(const CUtensorMap* map, int* y) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];
   __shared__ unsigned long long bar;
   if (threadIdx.x == 0) INIT(&bar, 1);
@@ -280,19 +280,35 @@ __global__ void tensor_load_over_what_was_read(const __grid_constant__ CUtensorM
   for (unsigned turn = 0; turn < 3; ++turn) {
     if (threadIdx.x == 0) {
       EXPECT(&bar, kBoxBytes);
-      TENSOR_LOAD(tile, &map, 0, 0, &bar);  // FAULT tensor_load_over_what_was_read
+      // FAULT tensor_load_over_what_was_read tensor_load_over_what_a_cluster_read
+      TENSOR_LOAD(tile, map, 0, 0, &bar);
     }
     WAIT_PHASE(&bar, turn % 2);
-    sum += tile[threadIdx.x];  // FAULT tensor_load_over_what_was_read
+    sum += tile[threadIdx.x];
     if (!faulty) PROXY_FENCE();
     __syncthreads();
   }
   y[threadIdx.x] = sum;
 }
+template <bool faulty>
+__global__ void tensor_load_over_what_was_read(const __grid_constant__ CUtensorMap map, int* y) {
+  reads_between_loads<faulty>(&map, y);
+}
 PAIR(tensor_load_over_what_was_read, "missing-proxy-fence") {
   const StrictProxies strict;
   Buffer<int> x(kWidth * kHeight, 1), y(128);
   tensor_load_over_what_was_read<faulty><<<1, 128>>>(map_of(x), y);
+}
+
+template <bool faulty>
+__global__ void __cluster_dims__(2)
+    tensor_load_over_what_a_cluster_read(const __grid_constant__ CUtensorMap map, int* y) {
+  reads_between_loads<faulty>(&map, y + 128 * blockIdx.x);
+}
+PAIR(tensor_load_over_what_a_cluster_read, "missing-proxy-fence") {
+  const StrictProxies strict;
+  Buffer<int> x(kWidth * kHeight, 1), y(256);
+  tensor_load_over_what_a_cluster_read<faulty><<<2, 128>>>(map_of(x), y);
 }
 
 // The thread that copies knows nothing of the others' stores before the barrier.
