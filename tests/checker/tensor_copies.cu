@@ -290,7 +290,7 @@ __device__ void reads_between_loads(const CUtensorMap* map, int* y) {
     if (!faulty && gridDim.x == 1 && threadIdx.x == 0) {  // reads the tile in the copy's own proxy
       TENSOR_STORE(map, 0, 0, tile);
       BULK_COMMIT();
-      BULK_WAIT();
+      BULK_WAIT_WRITTEN();
     }
   }
   y[threadIdx.x] = sum;
