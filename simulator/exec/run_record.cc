@@ -36,7 +36,7 @@ void add_time(const json& instruction, TimeByInstruction* times) {
     sum[what] = sum.value(what, 0.0) + seconds.get<double>();
 }
 
-// Launches of which the same was proved count together.
+// Launches with the same proofs count together.
 class Certificates {
  public:
   explicit Certificates(json* into) : into_(*into) {}

@@ -8,8 +8,7 @@
 
 namespace lockstep::exec {
 
-// Libraries of NVIDIA's in the place of which there are others. They lie beside the simulated
-// runtime, which is one of them.
+// Libraries of NVIDIA's that have a simulated one. The simulated ones lie in one folder.
 inline constexpr std::string_view kStandIns[] = {"libcudart.so.13",    "libcuda.so.1",
                                                  "libnvJitLink.so.13", "libcublas.so.13",
                                                  "libcublasLt.so.13",  "libcurand.so.10"};

@@ -151,7 +151,7 @@ bool apart_by_strides(const Group& group, const Values& values, const Shape& sha
 class Owners {
  public:
   explicit Owners(const Extent& e) : begin_(e.begin), bytes_(e.end - e.begin) {}
-  // False: a byte is touched by two threads, of which one writes.
+  // False: two threads touch a byte, and one of them writes.
   bool touch(Wide at, std::uint32_t size, std::uint64_t thread, bool writes) {
     // Rounds of a counter that only other threads reach.
     if (at < Wide(begin_) || at + size > Wide(begin_ + bytes_.size())) return true;

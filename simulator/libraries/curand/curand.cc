@@ -144,7 +144,7 @@ std::uint32_t poisson(Sequence& s, double lambda) {
 
 // ---- calls --------------------------------------------------------------------------------------
 
-// `fill` writes n elements of a sequence, of which `used` numbers of 32 bits belong to the call.
+// `fill` writes n elements of a sequence. The call takes `used` numbers of 32 bits from it.
 template <class T, class Fill>
 Status generate(const char* call, Generator* generator, T* to, std::size_t n, std::uint64_t used,
                 Fill fill) {

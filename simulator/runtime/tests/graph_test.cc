@@ -290,19 +290,25 @@ CUDA_TEST(Capture, QueriesOfTheLegacyStreamLeaveItValid) {
   EXPECT_CUDA(cudaSuccess, cudaStreamEndCapture(s, &g));
 }
 
+// Begins a capture of `s` that `other` joins, and fills x there.
+void capture_in_two(cudaStream_t s, cudaStream_t other, const Ints& x) {
+  cudaEvent_t begun = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&begun, cudaEventDisableTiming));
+  ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  EXPECT_CUDA(cudaSuccess, cudaEventRecord(begun, s));
+  EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(other, begun));
+  EXPECT_CUDA(cudaSuccess, cudaMemsetAsync(x.at, 0, 4, other));
+}
+
 // "Nodes that are removed from the dependency set via this API do not result in
 // cudaErrorStreamCaptureUnjoined" (cudaStreamUpdateCaptureDependencies).
 CUDA_TEST(Capture, WhatIsTakenFromTheDependenciesNeedNotBeJoined) {
   for (const bool taken : {true, false}) {
-    const cudaStream_t s = make_stream(), other = make_stream();
-    cudaEvent_t begun = nullptr, done = nullptr;
-    ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&begun, cudaEventDisableTiming));
-    ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
     Ints x(1);
-    ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
-    EXPECT_CUDA(cudaSuccess, cudaEventRecord(begun, s));
-    EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(other, begun));
-    EXPECT_CUDA(cudaSuccess, cudaMemsetAsync(x.at, 0, 4, other));
+    const cudaStream_t s = make_stream(), other = make_stream();
+    cudaEvent_t done = nullptr;
+    ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+    capture_in_two(s, other, x);
     if (taken) {
       EXPECT_CUDA(cudaSuccess, cudaEventRecord(done, other));
       EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(s, done));
@@ -316,15 +322,11 @@ CUDA_TEST(Capture, WhatIsTakenFromTheDependenciesNeedNotBeJoined) {
 
 CUDA_TEST(Capture, AStreamThatWasJoinedMayBeDestroyed) {
   for (const bool joined : {true, false}) {
-    const cudaStream_t s = make_stream(), other = make_stream();
-    cudaEvent_t begun = nullptr, done = nullptr;
-    ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&begun, cudaEventDisableTiming));
-    ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
     Ints x(1);
-    ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
-    EXPECT_CUDA(cudaSuccess, cudaEventRecord(begun, s));
-    EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(other, begun));
-    EXPECT_CUDA(cudaSuccess, cudaMemsetAsync(x.at, 0, 4, other));
+    const cudaStream_t s = make_stream(), other = make_stream();
+    cudaEvent_t done = nullptr;
+    ASSERT_CUDA(cudaSuccess, cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+    capture_in_two(s, other, x);
     EXPECT_CUDA(cudaSuccess, cudaEventRecord(done, other));
     if (joined) EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(s, done));
     EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(other));
