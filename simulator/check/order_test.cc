@@ -406,6 +406,15 @@ TEST_F(BetweenBlocks, AnAcquireIsItsThreadsOwnUntilABarrier) {
   EXPECT_FALSE(b.order.block_barrier()) << "and no more than that";
 }
 
+TEST_F(BetweenBlocks, LanesThatMeetShareWhatTheyHaveAcquired) {
+  fence(a, 0);
+  write(a, flag);
+  b.order.acquire(70, flag, Scope::kGrid);
+  b.order.warp_sync(2, 0b11000000, false);
+  EXPECT_TRUE(knows(b, 71, a, 0, 0, 0)) << "it has met the lane that acquired";
+  EXPECT_FALSE(knows(b, 72, a, 0, 0, 0));
+}
+
 TEST_F(BetweenBlocks, ABarrierOfTheClusterIsNoFenceForStrongReads) {
   fence(a, 0);
   write(a, flag);

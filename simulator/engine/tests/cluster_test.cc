@@ -408,6 +408,44 @@ TEST(Cluster, TheBarrierOrdersWhatComesBeforeAnArrivalAndNotWhatFollowsIt) {
   EXPECT_EQ(run(body("", kStore), 2, 1, 2).outcome.findings.at(0).kind, Kind::kRace);
 }
 
+// Lane 1 arrives after lane 0 has arrived and then stored. Its arrival releases that store only if
+// the two lanes have met.
+TEST(Cluster, AnArrivalReleasesWhatItsOwnLanesKnow) {
+  const auto body = [](const char* lane_0, const char* lane_1) {
+    return R"(
+  xor.b32 %r6, %r3, 1;
+  mapa.shared::cluster.u32 %r7, %r4, %r6;
+  mov.u32 %r8, other;
+  setp.ne.u32 %p1, %r1, 0;
+  st.relaxed.cta.shared.u32 [%r8], 0;
+  bar.warp.sync 3;
+  @%p1 bra SECOND;
+  barrier.cluster.arrive.release;
+  st.shared.u32 [%r4], %r3;
+)" + std::string(lane_0) +
+           R"(
+  bra ARRIVED;
+SECOND:
+)" + lane_1 + R"(
+  barrier.cluster.arrive.release;
+ARRIVED:
+  barrier.cluster.wait.acquire;
+  ld.shared::cluster.u32 %r0, [%r7];
+)" + kStay;
+  };
+  const Result met = run(body("bar.warp.sync 3;\n", "bar.warp.sync 3;\n"), 2, 2, 2);
+  EXPECT_TRUE(met.outcome.findings.empty()) << text(met.outcome);
+  const Result apart = run(body("st.relaxed.cta.shared.u32 [%r8], 1;\n", R"(
+SPIN:
+  ld.relaxed.cta.shared.u32 %r9, [%r8];
+  setp.eq.u32 %p2, %r9, 0;
+  @%p2 bra SPIN;
+)"),
+                           2, 2, 2);
+  ASSERT_FALSE(apart.outcome.findings.empty());
+  EXPECT_EQ(apart.outcome.findings[0].kind, Kind::kRace) << text(apart.outcome);
+}
+
 // The second block's thread completes a phase of the first block's mbarrier object by two arrivals,
 // and a third one is for the next phase.
 TEST(Cluster, WhoWaitsForAPhaseIsOrderedAfterItsArrivalsAndNoLaterOnes) {

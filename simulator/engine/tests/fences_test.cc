@@ -94,6 +94,8 @@ TEST(Fences, OrderThreadsWithinTheirScope) {
     expect_order("membar.gl;", "membar.sys;", where);
     expect_race("fence.acq_rel.gpu;", "", where);
     expect_race("", "fence.acq_rel.gpu;", where);
+    expect_race("fence.acquire.gpu;", "fence.acquire.gpu;", where);
+    expect_race("fence.release.gpu;", "fence.release.gpu;", where);
   }
   // Of cluster scope; that they order other clusters, too, is a limit of the search for races
   // (docs/reference/checks.md).
