@@ -426,7 +426,8 @@ TEST(Cluster, AnArrivalReleasesWhatItsOwnLanesKnow) {
            R"(
   bra ARRIVED;
 SECOND:
-)" + lane_1 + R"(
+)" + lane_1 +
+           R"(
   barrier.cluster.arrive.release;
 ARRIVED:
   barrier.cluster.wait.acquire;
@@ -435,7 +436,12 @@ ARRIVED:
   };
   const Result met = run(body("bar.warp.sync 3;\n", "bar.warp.sync 3;\n"), 2, 2, 2);
   EXPECT_TRUE(met.outcome.findings.empty()) << text(met.outcome);
-  const Result apart = run(body("st.relaxed.cta.shared.u32 [%r8], 1;\n", R"(
+  // Lane 0 meets itself alone: its store is then of an earlier time than lane 1's arrival.
+  const Result apart = run(body(R"(
+  bar.warp.sync 1;
+  st.relaxed.cta.shared.u32 [%r8], 1;
+)",
+                                R"(
 SPIN:
   ld.relaxed.cta.shared.u32 %r9, [%r8];
   setp.eq.u32 %p2, %r9, 0;
