@@ -49,6 +49,9 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
       call.builtin = program::Builtin::kAssertFail;
     } else if (target.symbol == "lockstep_launch_grid") {
       call.builtin = program::Builtin::kLaunchGrid;
+      b.program().launches_grids = true;
+    } else if (target.symbol == "lockstep_device_event") {
+      call.builtin = program::Builtin::kDeviceEvent;
     } else if (target.symbol.starts_with("__cudaCDP2")) {
       b.refuse(i,
                "calls '" + target.symbol +
@@ -60,6 +63,7 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
     }
     const std::size_t wanted = call.builtin == program::Builtin::kVprintf      ? 2
                                : call.builtin == program::Builtin::kLaunchGrid ? 2
+                               : call.builtin == program::Builtin::kDeviceEvent ? 3
                                : call.builtin == program::Builtin::kAssertFail ? 5
                                : call.builtin != program::Builtin::kNone       ? 1
                                                                          : call.arguments.size();

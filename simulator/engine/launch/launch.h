@@ -12,11 +12,15 @@
 #include <variant>
 #include <vector>
 
+#include "simulator/check/descent.h"
 #include "simulator/check/finding.h"
 #include "simulator/engine/launch/history.h"
 #include "simulator/memory/device_memory.h"
 #include "simulator/program/load.h"
 
+namespace lockstep::check {
+struct Knowledge;
+}
 namespace lockstep::memory {
 class Images;
 }
@@ -161,6 +165,9 @@ struct LaunchConfig {
   // Where the launch stands among the operations of the program. By default after all before it and
   // before all after it.
   OperationPlace place;
+  // What the launching thread of an earlier launch has handed on to this one. nullptr: nothing.
+  std::shared_ptr<const check::Knowledge> given;
+  std::uint64_t given_times = 0;  // with it, check::Given
   // Copies, fills, allocations and frees before this launch that nothing orders before it.
   std::span<const ConcurrentAccess> concurrent;
   const memory::Images* images = nullptr;  // texture and surface objects; nullptr: there are none
@@ -191,8 +198,10 @@ struct DeviceLaunch {
   Dim3 grid, block;
   std::uint32_t dynamic_shared = 0;
   std::vector<std::byte> parameters;  // packed at parameter_offsets()
-  bool tail = false;                  // cudaStreamTailLaunch: when the grid has ended
   std::uint64_t by_block = 0;         // linear index of the block that made it
+  std::shared_ptr<check::Descent> descent;
+  std::shared_ptr<const check::Knowledge> known;  // what its thread knew; nullptr: not asked for
+  std::uint64_t known_times = 0;
 };
 
 struct Outcome {
@@ -203,7 +212,9 @@ struct Outcome {
       unwritten_stores;  // by address; of each instruction the first kMaxUnwrittenStores stretches
   static constexpr std::size_t kMaxUnwrittenStores = 1024;
   std::vector<HeapAllocation> heap;
-  std::vector<DeviceLaunch> launches;  // by block; those of a block as they were made
+  // By block, and those of a block as they were made; all as they were made where an event orders
+  // two blocks' launches.
+  std::vector<DeviceLaunch> launches;
   // For grids that depend on this one: its records, whether it let them start before its end, and
   // whether some block waited for the grids before, and did so before it let the dependents start.
   std::uint32_t first_record = 0, end_of_records = 0;

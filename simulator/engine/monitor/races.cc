@@ -38,6 +38,7 @@ struct Opponent {
   bool same_block = true, same_warp = false;
   bool is_write = false, is_strong = false;
   std::optional<PastAccess> past;  // of a launch before this one
+  bool of_family = false;          // ... of the same family (check/launch_order.h)
 };
 
 check::Access access_of(const Block& b, const Opponent& o, std::uint64_t address,
@@ -104,7 +105,8 @@ bool reads_source(const Warp& w, const Request& r, Space space, const Opponent& 
 }
 
 const char* advice(const Opponent& other, Harm harm) {
-  if (other.past && harm == Harm::kSome) return kOrderBetweenStreams;
+  if (other.past && harm == Harm::kSome)
+    return other.of_family ? kOrderBetweenGrids : kOrderBetweenStreams;
   if (harm == Harm::kSameValue) return "Both write the same value.";
   if (harm == Harm::kGuess)
     return "The plain read only guesses what a compare-and-swap then compares with; a volatile or "
@@ -226,6 +228,7 @@ Opponent opponent(const Block& b, std::uint32_t warp, const check::LaneAccess& c
   if (!b.races.is_of_launch(c.record.block)) {
     const PastLaunch* const past = launch.history->find(c.record.block);
     o.past = past == nullptr ? PastAccess{} : past_access(*past, c);
+    o.of_family = launch.races->grid().launches().is_of_family(c.record.block);
     o.block = o.past->access.block;
     o.thread = o.past->access.thread;
     return o;

@@ -4,8 +4,8 @@
 //
 // A buffer is memory of the device heap: 64 bytes that say what is launched, as the engine reads
 // them (ops/control/builtins.cc), and the parameters. lockstep_launch_grid is the engine's. Grids
-// are executed in the order of their launches (work/device_launches.h), so events have nothing to
-// do. Copies and fills are grids, too.
+// are executed in the order of their launches (work/device_launches.h), so the engine keeps of
+// events what they order (lockstep_device_event). Copies and fills are grids, too.
 #pragma once
 
 namespace lockstep::runtime {
@@ -18,6 +18,7 @@ inline constexpr const char* kDeviceLaunchLibrary = R"(
 .extern .func (.param .b64 r) malloc (.param .b64 n);
 .extern .func free (.param .b64 p);
 .extern .func (.param .b32 r) lockstep_launch_grid (.param .b64 h, .param .b64 s);
+.extern .func (.param .b32 r) lockstep_device_event (.param .b64 e, .param .b64 s, .param .b64 w);
 
 .global .align 8 .u64 lockstep_device_streams = 16;
 .global .align 4 .u32 lockstep_device_error;
@@ -146,14 +147,36 @@ done:
 
 .visible .func (.param .b32 result) __cudaCDP2EventRecord(.param .b64 event, .param .b64 stream)
 {
-  st.param.b32 [result], 0;
+  .reg .b32 %r; .reg .b64 %rd<2>;
+  ld.param.u64 %rd0, [event];
+  ld.param.u64 %rd1, [stream];
+  {
+    .param .b64 e; .param .b64 s; .param .b64 w; .param .b32 r;
+    st.param.b64 [e], %rd0;
+    st.param.b64 [s], %rd1;
+    st.param.b64 [w], 0;
+    call.uni (r), lockstep_device_event, (e, s, w);
+    ld.param.b32 %r, [r];
+  }
+  st.param.b32 [result], %r;
   ret;
 }
 
 .visible .func (.param .b32 result) __cudaCDP2StreamWaitEvent(.param .b64 stream,
     .param .b64 event, .param .b32 flags)
 {
-  st.param.b32 [result], 0;
+  .reg .b32 %r; .reg .b64 %rd<2>;
+  ld.param.u64 %rd0, [event];
+  ld.param.u64 %rd1, [stream];
+  {
+    .param .b64 e; .param .b64 s; .param .b64 w; .param .b32 r;
+    st.param.b64 [e], %rd0;
+    st.param.b64 [s], %rd1;
+    st.param.b64 [w], 1;
+    call.uni (r), lockstep_device_event, (e, s, w);
+    ld.param.b32 %r, [r];
+  }
+  st.param.b32 [result], %r;
   ret;
 }
 

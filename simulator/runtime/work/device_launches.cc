@@ -1,6 +1,7 @@
 #include "simulator/runtime/work/device_launches.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "simulator/runtime/state/describe.h"
@@ -25,8 +26,14 @@ void DeviceLaunches::add(std::vector<engine::DeviceLaunch> launches, const Kerne
   Family family;
   family.parent = parent;
   for (engine::DeviceLaunch& l : launches)
-    (l.tail ? family.tail : family.children).push_back(std::move(l));
+    (l.descent->tail ? family.tail : family.children).push_back(std::move(l));
   families_.push_back(std::move(family));
+}
+
+std::uint64_t DeviceLaunches::family() {
+  static std::atomic<std::uint64_t> last{0};
+  if (number_ == 0) number_ = ++last;
+  return number_;
 }
 
 std::optional<KernelWork> DeviceLaunches::next(Runtime& runtime) {
@@ -49,6 +56,10 @@ std::optional<KernelWork> DeviceLaunches::next(Runtime& runtime) {
     work.parameters = std::move(launch.parameters);
     work.made_by = family.parent.made_by;
     work.by_kernel = demangled(parent->name);
+    launch.descent->executed = ++executed_;
+    work.descent = std::move(launch.descent);
+    work.given = std::move(launch.known);
+    work.given_times = launch.known_times;
     work.stack = family.parent.stack;
     return work;
   }

@@ -8,6 +8,7 @@
 // it has launched.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <vector>
@@ -24,6 +25,8 @@ class DeviceLaunches {
   void add(std::vector<engine::DeviceLaunch> launches, const KernelWork& parent);
   // The grid that is to be executed next; nullopt: all have ended.
   std::optional<KernelWork> next(Runtime& runtime);
+  // The number of all grids that descend from the launch, itself included (check/launch_order.h).
+  std::uint64_t family();
 
  private:
   struct Family {
@@ -31,6 +34,8 @@ class DeviceLaunches {
     std::deque<engine::DeviceLaunch> children, tail;
   };
   std::vector<Family> families_;  // of grids that have run; the last is executed first
+  std::uint64_t number_ = 0;      // 0: none yet
+  std::uint64_t executed_ = 0;
 };
 
 }  // namespace lockstep::runtime

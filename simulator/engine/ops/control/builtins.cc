@@ -7,6 +7,7 @@
 
 #include "simulator/engine/access/access.h"
 #include "simulator/engine/monitor/progress.h"
+#include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/state/launch_state.h"
@@ -278,7 +279,6 @@ struct LaunchHeader {
   std::uint32_t grid[3], block[3], dynamic_shared;
 };
 constexpr std::size_t kHeaderBytes = 64;
-constexpr std::uint64_t kTailLaunch = 3;            // cudaStreamTailLaunch (driver_types.h)
 constexpr std::uint64_t kInvalidConfiguration = 9;  // cudaErrorInvalidConfiguration
 
 bool is_launchable(const LaunchHeader& h, const Function& kernel) {
@@ -317,10 +317,34 @@ void launch_grid(Warp& w, const Call& call, LaneMask mask) {
         return bad_pointer(w, lane, "the parameters of a launch leave its memory", address);
       std::memcpy(made.parameters.data(), parameters, made.parameters.size());
     }
-    made.tail = argument(w, call, 1, lane) == kTailLaunch;
     made.by_block = w.block->index;
+    if (launch.check_races) {
+      made.known =
+          w.block->races.message_of(w.index, 1u << lane, w.exists == 1u << lane, check::Scope::kGrid)
+              .what;
+      made.known_times = launch.races->times_forgotten();
+    }
     const std::lock_guard lock(launch.mutex);
+    made.descent = launch.device_order.launch(w.block->index, argument(w, call, 1, lane),
+                                              launch.config->place.descent);
     launch.launches.push_back(std::move(made));
+    set_result(w, call, lane, 0);
+  }
+  released(w);
+}
+
+// lockstep_device_event(event, stream, waits): the stream waits for the event, or records it.
+void device_event(Warp& w, const Call& call, LaneMask mask) {
+  Launch& launch = *w.block->launch;
+  const std::lock_guard lock(launch.mutex);
+  for (LaneMask m = mask; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const std::uint64_t event = argument(w, call, 0, lane), stream = argument(w, call, 1, lane);
+    if (argument(w, call, 2, lane) != 0) {
+      launch.device_order.wait(w.block->index, stream, event);
+    } else {
+      launch.device_order.record(w.block->index, event, stream);
+    }
     set_result(w, call, lane, 0);
   }
 }
@@ -335,6 +359,7 @@ void run_builtin(Warp& w, const Call& call, LaneMask mask) {
     case Builtin::kFree: release(w, call, mask); break;
     case Builtin::kAssertFail: fail_assertion(w, call, mask); break;
     case Builtin::kLaunchGrid: launch_grid(w, call, mask); break;
+    case Builtin::kDeviceEvent: device_event(w, call, mask); break;
     case Builtin::kNone: break;
   }
   if (w.control->tracking) {
