@@ -52,6 +52,8 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
       b.program().launches_grids = true;
     } else if (target.symbol == "lockstep_device_event") {
       call.builtin = program::Builtin::kDeviceEvent;
+    } else if (target.symbol == "lockstep_device_error") {
+      call.builtin = program::Builtin::kDeviceError;
     } else if (target.symbol.starts_with("__cudaCDP2")) {
       b.refuse(i,
                "calls '" + target.symbol +
@@ -62,7 +64,8 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
       b.refuse_undefined(i, "calls '" + target.symbol + "', which nothing in the program defines");
     }
     const std::size_t wanted = call.builtin == program::Builtin::kVprintf      ? 2
-                               : call.builtin == program::Builtin::kLaunchGrid ? 2
+                               : call.builtin == program::Builtin::kLaunchGrid  ? 2
+                               : call.builtin == program::Builtin::kDeviceError ? 2
                                : call.builtin == program::Builtin::kDeviceEvent ? 3
                                : call.builtin == program::Builtin::kAssertFail ? 5
                                : call.builtin != program::Builtin::kNone       ? 1

@@ -20,10 +20,12 @@ CUresult create(const char* function, CUstream* stream, unsigned flags, int prio
 }  // namespace
 
 namespace lockstep::driver {
-// cuStreamGetCaptureInfo in the version that returns no data of edges.
+// cuStreamGetCaptureInfo in the version that returns no data of edges. A stream that was created is
+// of a context, whatever the thread's is.
 CUresult capture_info_2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                         CUgraph* graph, const CUgraphNode** dependencies, std::size_t* count) {
-  return call("cuStreamGetCaptureInfo", Needs::kContext, [&] {
+  const bool is_default = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+  return call("cuStreamGetCaptureInfo", is_default ? Needs::kContext : Needs::kDriver, [&] {
     return cudaStreamGetCaptureInfo(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status),
                                     reinterpret_cast<unsigned long long*>(id), graph, dependencies,
                                     nullptr, count);

@@ -166,6 +166,7 @@ enum class Builtin : std::uint8_t {
   kAssertFail,
   kLaunchGrid,   // what a launch from a kernel comes to (runtime/state/device_library.h)
   kDeviceEvent,  // an event that a kernel records, or lets a stream wait for
+  kDeviceError,  // the last error of a thread
 };
 
 struct Call {

@@ -124,6 +124,19 @@ struct RunningGrid {
   bool until_wait = true;  // griddepcontrol.wait waits for it too
 };
 
+// A launch that a thread of the grid has made (CUDA C++ Programming Guide, "CUDA Dynamic
+// Parallelism"). It has not been executed.
+struct DeviceLaunch {
+  std::string kernel;  // mangled
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared = 0;
+  std::vector<std::byte> parameters;  // packed at parameter_offsets()
+  std::uint64_t by_block = 0;         // linear index of the block that made it
+  std::shared_ptr<check::Descent> descent;
+  std::shared_ptr<const check::Knowledge> known;  // what its thread knew; nullptr: not asked for
+  std::uint64_t known_times = 0;
+};
+
 struct LaunchConfig {
   Dim3 grid, block, cluster{1, 1, 1};
   std::uint32_t dynamic_shared = 0;
@@ -168,6 +181,9 @@ struct LaunchConfig {
   // What the launching thread of an earlier launch has handed on to this one. nullptr: nothing.
   std::shared_ptr<const check::Knowledge> given;
   std::uint64_t given_times = 0;  // with it, check::Given
+  // Whether the device can launch a grid that a thread has asked for, whose parameters are not there
+  // yet. Called by one host thread at a time; empty: it can.
+  std::function<bool(const DeviceLaunch&)> launchable;
   // Copies, fills, allocations and frees before this launch that nothing orders before it.
   std::span<const ConcurrentAccess> concurrent;
   const memory::Images* images = nullptr;  // texture and surface objects; nullptr: there are none
@@ -189,19 +205,6 @@ struct UnwrittenStore {
 struct HeapAllocation {
   memory::Address address = 0;
   check::Finding by;  // the finding to be, as far as the kernel knows it
-};
-
-// A launch that a thread of the grid has made (CUDA C++ Programming Guide, "CUDA Dynamic
-// Parallelism"). It has not been executed, and its configuration has not been checked.
-struct DeviceLaunch {
-  std::string kernel;  // mangled
-  Dim3 grid, block;
-  std::uint32_t dynamic_shared = 0;
-  std::vector<std::byte> parameters;  // packed at parameter_offsets()
-  std::uint64_t by_block = 0;         // linear index of the block that made it
-  std::shared_ptr<check::Descent> descent;
-  std::shared_ptr<const check::Knowledge> known;  // what its thread knew; nullptr: not asked for
-  std::uint64_t known_times = 0;
 };
 
 struct Outcome {

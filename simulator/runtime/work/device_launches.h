@@ -19,6 +19,11 @@
 
 namespace lockstep::runtime {
 
+// Whether the device can launch a grid that a thread of `parent` has asked for. Says on stderr why
+// not.
+bool can_launch(Runtime& runtime, Device& device, const KernelEntry& parent, cudaStream_t stream,
+                const engine::DeviceLaunch& launch);
+
 class DeviceLaunches {
  public:
   // What `parent` has launched, which has just run to its end.

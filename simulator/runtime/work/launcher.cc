@@ -14,6 +14,7 @@
 #include "simulator/runtime/state/occupancy.h"
 #include "simulator/runtime/state/output_signals.h"
 #include "simulator/runtime/work/concurrency.h"
+#include "simulator/runtime/work/device_launches.h"
 #include "simulator/runtime/work/pending.h"
 #include "simulator/runtime/work/work.h"
 
@@ -306,6 +307,10 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
       runtime.record.certified(loaded->name(), c);
     };
   }
+  config.launchable = [&runtime, &device, entry,
+                       stream = request.stream](const engine::DeviceLaunch& l) {
+    return can_launch(runtime, device, *entry, stream, l);
+  };
   config.compute_capability = runtime.limits.compute_capability;
   config.schedule_seed = runtime.settings.schedule;
   config.sample = runtime.sampled_blocks;

@@ -281,11 +281,6 @@ struct LaunchHeader {
 constexpr std::size_t kHeaderBytes = 64;
 constexpr std::uint64_t kInvalidConfiguration = 9;  // cudaErrorInvalidConfiguration
 
-bool is_launchable(const LaunchHeader& h, const Function& kernel) {
-  const std::uint64_t threads = std::uint64_t{h.block[0]} * h.block[1] * h.block[2];
-  const std::uint64_t blocks = std::uint64_t{h.grid[0]} * h.grid[1] * h.grid[2];
-  return threads != 0 && threads <= 1024 && blocks != 0 && kernel.is_kernel;
-}
 
 void launch_grid(Warp& w, const Call& call, LaneMask mask) {
   Launch& launch = *w.block->launch;
@@ -299,7 +294,7 @@ void launch_grid(Warp& w, const Call& call, LaneMask mask) {
       return bad_pointer(w, lane, "a launch from memory that is none", address);
     std::memcpy(&h, header, sizeof h);
     const std::uint64_t index = (h.code - kCodeBase) / kCodeStep;
-    if (h.code < kCodeBase || index >= functions.size() || !is_launchable(h, functions[index])) {
+    if (h.code < kCodeBase || index >= functions.size() || !functions[index].is_kernel) {
       set_result(w, call, lane, kInvalidConfiguration);
       continue;
     }
@@ -309,6 +304,13 @@ void launch_grid(Warp& w, const Call& call, LaneMask mask) {
     made.grid = {h.grid[0], h.grid[1], h.grid[2]};
     made.block = {h.block[0], h.block[1], h.block[2]};
     made.dynamic_shared = h.dynamic_shared;
+    if (launch.config->launchable) {
+      const std::lock_guard lock(launch.mutex);
+      if (!launch.config->launchable(made)) {
+        set_result(w, call, lane, kInvalidConfiguration);
+        continue;
+      }
+    }
     made.parameters.resize(kernel.parameter_offsets.back());
     if (!made.parameters.empty()) {
       const std::byte* const parameters =
@@ -331,6 +333,19 @@ void launch_grid(Warp& w, const Call& call, LaneMask mask) {
     set_result(w, call, lane, 0);
   }
   released(w);
+}
+
+// lockstep_device_error(how, error): the thread's last error is returned (0), returned and reset
+// (1), or set (2).
+void device_error(Warp& w, const Call& call, LaneMask mask) {
+  for (LaneMask m = mask; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    std::uint32_t& last =
+        w.block->last_errors[w.index * kWarpSize + static_cast<std::uint32_t>(lane)];
+    const std::uint64_t how = argument(w, call, 0, lane);
+    set_result(w, call, lane, last);
+    if (how != 0) last = how == 1 ? 0 : static_cast<std::uint32_t>(argument(w, call, 1, lane));
+  }
 }
 
 // lockstep_device_event(event, stream, waits): the stream waits for the event, or records it.
@@ -359,6 +374,7 @@ void run_builtin(Warp& w, const Call& call, LaneMask mask) {
     case Builtin::kFree: release(w, call, mask); break;
     case Builtin::kAssertFail: fail_assertion(w, call, mask); break;
     case Builtin::kLaunchGrid: launch_grid(w, call, mask); break;
+    case Builtin::kDeviceError: device_error(w, call, mask); break;
     case Builtin::kDeviceEvent: device_event(w, call, mask); break;
     case Builtin::kNone: break;
   }
