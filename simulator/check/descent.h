@@ -21,12 +21,12 @@ namespace lockstep::check {
 struct Descent {
   static constexpr std::uint32_t kNoLane = ~0u;  // of cudaStreamFireAndForget, and of tail launches
 
-  std::shared_ptr<const Descent> parent;  // nullptr: the launch of the host
-  std::uint32_t depth = 1;                // of the parent, and 1
-  bool tail = false;                      // cudaStreamTailLaunch
-  bool after_all = false;                 // it and all above it are tail launches
-  std::uint32_t lane = kNoLane, sequence = 0;                    // its stream among the parent's
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> waited;   // lanes, and how far, by events
+  std::shared_ptr<const Descent> parent;       // nullptr: the launch of the host
+  std::uint32_t depth = 1;                     // of the parent, and 1
+  bool tail = false;                           // cudaStreamTailLaunch
+  bool after_all = false;                      // it and all above it are tail launches
+  std::uint32_t lane = kNoLane, sequence = 0;  // its stream among the parent's
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> waited;  // lanes, and how far, by events
   std::uint64_t executed = 0;  // counts the grids of the family as they are executed
 
   // Whether `a`, and all below it, come before `b`. Null: the launch of the host. One of them has

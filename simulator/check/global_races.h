@@ -75,8 +75,8 @@ class GlobalRaces {
   // `threads`: host threads that run it. `most`: records that it may make, at least, and
   // granules that it may split, and stories; 0: as many as there are.
   void start(memory::DeviceMemory& memory, std::uint32_t cluster, unsigned threads,
-             std::uint32_t most = 0, const LaunchOrder::Place& place = {},
-             std::uint64_t blocks = 0, const Given& given = {});
+             std::uint32_t most = 0, const LaunchOrder::Place& place = {}, std::uint64_t blocks = 0,
+             const Given& given = {});
   // Puts the present launch aside, so that another may begin or go on; and goes on with it.
   // Returns whether all that it had recorded has been forgotten meanwhile: then its memos and its
   // cells in shared memory must be cleared.

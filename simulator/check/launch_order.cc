@@ -93,8 +93,9 @@ void LaunchOrder::begin(const Place& place, std::uint64_t blocks, std::uint32_t 
   present_.blocks = blocks == 0 ? ~0u : static_cast<std::uint32_t>(blocks);
   end_of_blocks_ = first + blocks;
   if (present_.alone) return;
-  Launch launch{present_.first_block, present_.blocks, first_record, place.lane, place.sequence,
-                {},                   {},              place.family, place.descent};
+  Launch launch{
+      present_.first_block, present_.blocks, first_record, place.lane, place.sequence, {}, {},
+      place.family,         place.descent};
   if (place.several_lanes) {
     launch.before = present_.before;
     launch.hearing = present_.hearing;
@@ -136,8 +137,7 @@ bool LaunchOrder::is_of_family(std::uint32_t block) const {
 bool LaunchOrder::is_before(std::uint32_t block) const {
   if (present_.alone) return true;
   const Launch* const launch = find(block);
-  if (is_of_family(block))
-    return Descent::is_before(launch->descent.get(), present_.descent.get());
+  if (is_of_family(block)) return Descent::is_before(launch->descent.get(), present_.descent.get());
   if (is_among(present_.before, block)) return true;
   if (!present_.hearing) return false;
   return present_.hearing->covers(launch->lane, launch->sequence);

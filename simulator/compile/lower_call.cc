@@ -63,12 +63,12 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
     } else {
       b.refuse_undefined(i, "calls '" + target.symbol + "', which nothing in the program defines");
     }
-    const std::size_t wanted = call.builtin == program::Builtin::kVprintf      ? 2
+    const std::size_t wanted = call.builtin == program::Builtin::kVprintf       ? 2
                                : call.builtin == program::Builtin::kLaunchGrid  ? 2
                                : call.builtin == program::Builtin::kDeviceError ? 2
                                : call.builtin == program::Builtin::kDeviceEvent ? 3
-                               : call.builtin == program::Builtin::kAssertFail ? 5
-                               : call.builtin != program::Builtin::kNone       ? 1
+                               : call.builtin == program::Builtin::kAssertFail  ? 5
+                               : call.builtin != program::Builtin::kNone        ? 1
                                                                          : call.arguments.size();
     if (call.arguments.size() != wanted)
       b.refuse(i, "passes another number of arguments than '" + target.symbol + "' takes");

@@ -181,8 +181,8 @@ struct LaunchConfig {
   // What the launching thread of an earlier launch has handed on to this one. nullptr: nothing.
   std::shared_ptr<const check::Knowledge> given;
   std::uint64_t given_times = 0;  // with it, check::Given
-  // Whether the device can launch a grid that a thread has asked for, whose parameters are not there
-  // yet. Called by one host thread at a time; empty: it can.
+  // Whether the device can launch a grid that a thread has asked for, whose parameters are not
+  // there yet. Called by one host thread at a time; empty: it can.
   std::function<bool(const DeviceLaunch&)> launchable;
   // Copies, fills, allocations and frees before this launch that nothing orders before it.
   std::span<const ConcurrentAccess> concurrent;

@@ -127,10 +127,10 @@ std::vector<Worker> make_workers(Launch& l) {
       l.hearing = std::make_shared<check::Hearing>();
       l.hearing->host_knows(at.host);
     }
-    l.races->start(*l.memory, l.clustered ? in_cluster : 1, count, config.race_records,
-                   {at.lane, at.sequence, at.before, at.settled, several, l.hearing, at.family,
-                    at.descent},
-                   l.blocks, {config.given, config.given_times});
+    l.races->start(
+        *l.memory, l.clustered ? in_cluster : 1, count, config.race_records,
+        {at.lane, at.sequence, at.before, at.settled, several, l.hearing, at.family, at.descent},
+        l.blocks, {config.given, config.given_times});
     remember(l);
     // Blocks of other launches may be met, too, if there are several streams.
     l.between_blocks = l.blocks > 1 || several;

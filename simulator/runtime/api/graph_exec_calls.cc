@@ -83,6 +83,8 @@ cudaError_t set(const char* function, cudaGraphExec_t exec, cudaGraphNode_t node
         } else {
           error = make(r, d, &work);
         }
+        // As an H100 calls it here.
+        if (error == cudaErrorInvalidPitchValue) return cudaErrorInvalidValue;
         if (error != cudaSuccess) return error;
         if (auto* kernel = std::get_if<KernelWork>(&work)) {
           if (const auto* now = std::get_if<KernelWork>(&step.work)) {

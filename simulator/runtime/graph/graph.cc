@@ -41,9 +41,9 @@ GraphExec::~GraphExec() {
 }
 
 void release_user_object(UserObject* object, unsigned count) {
-  if (object->count == 0) return;
   object->count -= std::min(object->count, count);
-  if (object->count == 0) run_callback([&] { object->destroy(object->data); });
+  if (object->count != 0 || std::exchange(object->destroyed, true)) return;
+  run_callback([&] { object->destroy(object->data); });
 }
 
 Graphs& graphs() {

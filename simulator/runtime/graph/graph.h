@@ -32,6 +32,7 @@ struct UserObject {
   void* data = nullptr;
   cudaHostFn_t destroy = nullptr;
   unsigned count = 1;
+  bool destroyed = false;
 };
 
 // Gives references back, as many as there are; the last one runs the destructor.

@@ -27,14 +27,20 @@ CUDA_TEST(GraphRefusals, CopiesThatLeaveTheirMemory) {
       << "no memory of the device";
   cudaGraphNode_t node = nullptr;
   EXPECT_CUDA(cudaSuccess, add_copy(g, x, host, kBytes, cudaMemcpyHostToDevice, &node));
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphMemcpyNodeSetParams1D(node, x, host, kBytes + 4,
-                                                                    cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaGraphMemcpyNodeSetParams1D(node, x, host, kBytes + 4, cudaMemcpyHostToDevice));
   const cudaGraphExec_t e = new_exec(g);
-  EXPECT_CUDA(
-      cudaErrorInvalidValue,
-      cudaGraphExecMemcpyNodeSetParams1D(e, node, x, host, kBytes + 4, cudaMemcpyHostToDevice));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphExecMemcpyNodeSetParams1D(
+                                         e, node, x, host, kBytes + 4, cudaMemcpyHostToDevice));
   EXPECT_CUDA(cudaSuccess, cudaGraphExecMemcpyNodeSetParams1D(e, node, y, host + 4, kBytes,
                                                               cudaMemcpyHostToDevice));
+  cudaMemcpy3DParms p = {};
+  p.srcPtr = {host, 4, 4, 0};
+  p.dstPtr = {x, 4, 4, 0};
+  p.extent = {kBytes, 1, 1};
+  p.kind = cudaMemcpyHostToDevice;
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphExecMemcpyNodeSetParams(e, node, &p))
+      << "wider than a pitch";
 }
 
 CUDA_TEST(GraphRefusals, PitchesAndPositions) {
@@ -151,16 +157,20 @@ CUDA_TEST(GraphUserObjects, ReferencesThatAreGivenBackTooOften) {
   const cudaGraph_t g = new_graph();
   cudaUserObject_t object = nullptr;
   destroyed = 0;
-  EXPECT_CUDA(cudaSuccess, cudaUserObjectCreate(
-                               &object, &destroyed, [](void* count) { ++*static_cast<int*>(count); },
-                               1, cudaUserObjectNoDestructorSync));
+  EXPECT_CUDA(cudaSuccess,
+              cudaUserObjectCreate(
+                  &object, &destroyed, [](void* count) { ++*static_cast<int*>(count); }, 1,
+                  cudaUserObjectNoDestructorSync));
   EXPECT_CUDA(cudaSuccess, cudaGraphRetainUserObject(g, object, 1, cudaGraphUserObjectMove));
   EXPECT_CUDA(cudaSuccess, cudaGraphReleaseUserObject(g, object, 4));
+  EXPECT_CUDA(cudaSuccess, cudaGraphReleaseUserObject(g, object, 1));
   EXPECT_CUDA(cudaSuccess, cudaUserObjectRelease(object, 1));
   EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(g));
   EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
   EXPECT_LE(destroyed, 1);
-  if (on_simulated_gpu()) EXPECT_EQ(destroyed, 1);
+  if (on_simulated_gpu()) {
+    EXPECT_EQ(destroyed, 1);
+  }
 }
 
 }  // namespace

@@ -131,8 +131,9 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work,
                        bool* done) {
   bool begun = p.kernel != nullptr;
   cudaError_t error = cudaSuccess;
-  if (!begun) 
-    error = RunningKernel::begin(runtime, device, work, p.at, p.chain, p.launches.family(), &p.kernel);
+  if (!begun)
+    error =
+        RunningKernel::begin(runtime, device, work, p.at, p.chain, p.launches.family(), &p.kernel);
   while (error == cudaSuccess) {
     std::uint64_t before = 0;
     if (begun) {

@@ -281,7 +281,6 @@ struct LaunchHeader {
 constexpr std::size_t kHeaderBytes = 64;
 constexpr std::uint64_t kInvalidConfiguration = 9;  // cudaErrorInvalidConfiguration
 
-
 void launch_grid(Warp& w, const Call& call, LaneMask mask) {
   Launch& launch = *w.block->launch;
   const auto& functions = launch.program->functions;
@@ -321,9 +320,9 @@ void launch_grid(Warp& w, const Call& call, LaneMask mask) {
     }
     made.by_block = w.block->index;
     if (launch.check_races) {
-      made.known =
-          w.block->races.message_of(w.index, 1u << lane, w.exists == 1u << lane, check::Scope::kGrid)
-              .what;
+      made.known = w.block->races
+                       .message_of(w.index, 1u << lane, w.exists == 1u << lane, check::Scope::kGrid)
+                       .what;
       made.known_times = launch.races->times_forgotten();
     }
     const std::lock_guard lock(launch.mutex);
