@@ -155,6 +155,7 @@ TEST(Descent, AChildIsNotOrderedWithItsParentUnlessItIsATailLaunch) {
   EXPECT_FALSE(before(child, grandchild));
   EXPECT_FALSE(before(nullptr, grandchild));
   EXPECT_TRUE(before(child, tail(2, child)));
+  EXPECT_TRUE(before(grandchild, tail(2, child)));
   EXPECT_FALSE(before(nullptr, tail(2, child))) << "a tail of the child's alone";
 }
 
