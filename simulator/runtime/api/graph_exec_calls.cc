@@ -34,6 +34,10 @@ cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t
       r.explain(function, "launching graphs from kernels is not supported by the simulated GPU");
       return cudaErrorNotSupported;
     }
+    if (graphs().is_of_node(g)) {
+      r.explain(function, "the graph belongs to a child node, with which it is executed");
+      return cudaErrorNotSupported;
+    }
     if ((has_memory_nodes(g) || has_conditional_nodes(g)) && !g.exec.expired()) {
       r.explain(function,
                 "a graph that allocates or frees memory, or has conditional nodes, has one "

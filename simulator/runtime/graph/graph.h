@@ -95,6 +95,8 @@ class Graphs {
   static bool connect(GraphNode& from, GraphNode& to);     // false: they were connected before
   static bool disconnect(GraphNode& from, GraphNode& to);  // false: they were not
   Graph* clone(const Graph& graph);
+  // Whether it belongs to a child node, or to a conditional one.
+  bool is_of_node(const Graph& graph) const { return children_.count(&graph) != 0; }
   // A copy that belongs to a node.
   std::shared_ptr<Graph> copy(const Graph& graph);
 

@@ -135,6 +135,19 @@ CUDA_TEST(GraphRefusals, NodesOfAClone) {
   EXPECT_EQ(enabled, 1u);
 }
 
+CUDA_TEST(GraphRefusals, TheGraphOfAChildNodeAlone) {
+  const cudaGraph_t g = new_graph(), child = new_graph();
+  store_node(child, device_ints(1), 0, 1);
+  cudaGraphNode_t node = nullptr;
+  cudaGraph_t within = nullptr;
+  cudaGraphExec_t e = nullptr;
+  EXPECT_CUDA(cudaSuccess, cudaGraphAddChildGraphNode(&node, g, nullptr, 0, child));
+  EXPECT_CUDA(cudaSuccess, cudaGraphChildGraphNodeGetGraph(node, &within));
+  EXPECT_CUDA(cudaErrorNotSupported, cudaGraphInstantiate(&e, within, 0));
+  EXPECT_CUDA(cudaSuccess, cudaGraphInstantiate(&e, child, 0));
+  EXPECT_CUDA(cudaSuccess, cudaGraphInstantiate(&e, g, 0));
+}
+
 CUDA_TEST(GraphRefusals, AttributesThatThereAreNot) {
   const cudaGraph_t g = new_graph();
   const cudaGraphNode_t node = store_node(g, device_ints(1), 0, 1);
