@@ -45,7 +45,8 @@ bool GlobalRaces::has_room(memory::DeviceMemory& memory, bool several_lanes) con
 }
 
 void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, unsigned threads,
-                        std::uint32_t most, const LaunchOrder::Place& place, std::uint64_t blocks) {
+                        std::uint32_t most, const LaunchOrder::Place& place, std::uint64_t blocks,
+                        const Given& given) {
   parallel_ = threads > 1;
   LaunchOrder& launches = grid_.launches();
   launches.settle(place);
@@ -65,7 +66,8 @@ void GlobalRaces::start(memory::DeviceMemory& memory, std::uint32_t cluster, uns
   records_.start(memory, cluster, most);
   launches.begin(place, blocks, cluster, records_.first_number());
   records_.count_from(launches.first_counted_record());
-  grid_.begin_launch();
+  // What is known of blocks that have been forgotten would be of others, by their numbers.
+  grid_.begin_launch(given.times == forgotten_ ? given.what.get() : nullptr);
 }
 
 GlobalRaces::Suspended GlobalRaces::suspend() {

@@ -43,6 +43,13 @@ inline GlobalCell* cell_of(memory::DeviceMemory& memory, std::uint64_t address) 
   return reinterpret_cast<GlobalCell*>(memory.race_shadow(address));
 }
 
+// What a thread of an earlier launch has handed on to one that it makes, with times_forgotten() of
+// then. nullptr: nothing.
+struct Given {
+  std::shared_ptr<const Knowledge> what;
+  std::uint64_t times = 0;
+};
+
 class GlobalRaces {
  private:
   // The cells of the bytes of a split cell.
@@ -62,12 +69,14 @@ class GlobalRaces {
 
   GlobalRaces() : splits_(kSplits), stories_(kStories) {}
 
+  // How often all that was recorded has been forgotten.
+  std::uint64_t times_forgotten() const { return forgotten_; }
   // A launch of blocks in clusters of `cluster` (1: none) begins, and is the present one.
   // `threads`: host threads that run it. `most`: records that it may make, at least, and
   // granules that it may split, and stories; 0: as many as there are.
   void start(memory::DeviceMemory& memory, std::uint32_t cluster, unsigned threads,
-             std::uint32_t most = 0, const LaunchOrder::Place& place = {},
-             std::uint64_t blocks = 0);
+             std::uint32_t most = 0, const LaunchOrder::Place& place = {}, std::uint64_t blocks = 0,
+             const Given& given = {});
   // Puts the present launch aside, so that another may begin or go on; and goes on with it.
   // Returns whether all that it had recorded has been forgotten meanwhile: then its memos and its
   // cells in shared memory must be cleared.

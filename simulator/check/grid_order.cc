@@ -58,9 +58,14 @@ void GridOrder::learn(const VectorClock& of_others) {
   learnt_[launches_.first_block()].join(of_others, *this);
 }
 
-void GridOrder::begin_launch() {
+void GridOrder::begin_launch(const Knowledge* given) {
   std::erase_if(known_at_begin_,
                 [&](const auto& known) { return !launches_.remembers(known.first); });
+  if (given != nullptr) {
+    VectorClock& known = known_at_begin_[launches_.first_block()];
+    known.join(given->others, *this);
+    known.join(given->own, *this);
+  }
   if (learnt_.empty() && learnt_by_settled_.empty()) return;
   learnt_by_settled_.keep_remembered(*this);
   VectorClock known = learnt_by_settled_;
@@ -73,7 +78,7 @@ void GridOrder::begin_launch() {
     learnt_by_settled_.join(it->second, *this);
     it = learnt_.erase(it);
   }
-  if (!known.empty()) known_at_begin_[launches_.first_block()] = std::move(known);
+  if (!known.empty()) known_at_begin_[launches_.first_block()].join(known, *this);
 }
 
 const VectorClock* GridOrder::known_at_begin() const {

@@ -43,8 +43,9 @@ class GridOrder {
   // Threads of the present launch have learnt that of other launches: launches that it is ordered
   // before know it from their begin on.
   void learn(const VectorClock& of_others);
-  // The present launch has begun; and what it knew then. nullptr: nothing.
-  void begin_launch();
+  // The present launch has begun, and somebody has handed this on to it; and what it knew then.
+  // nullptr: nothing.
+  void begin_launch(const Knowledge* given = nullptr);
   const VectorClock* known_at_begin() const;
 
  private:

@@ -82,6 +82,8 @@ void LaunchOrder::begin(const Place& place, std::uint64_t blocks, std::uint32_t 
   present_.alone = place.sequence == 0;
   present_.before.assign(place.before.begin(), place.before.end());
   present_.hearing = place.hearing;
+  present_.family = place.family;
+  present_.descent = place.descent;
   present_.first_counted =
       place.several_lanes && remembers() ? launches_.front().first_record : first_record;
   present_.missed = is_missing();
@@ -92,7 +94,8 @@ void LaunchOrder::begin(const Place& place, std::uint64_t blocks, std::uint32_t 
   end_of_blocks_ = first + blocks;
   if (present_.alone) return;
   Launch launch{
-      present_.first_block, present_.blocks, first_record, place.lane, place.sequence, {}, {}};
+      present_.first_block, present_.blocks, first_record, place.lane, place.sequence, {}, {},
+      place.family,         place.descent};
   if (place.several_lanes) {
     launch.before = present_.before;
     launch.hearing = present_.hearing;
@@ -111,7 +114,7 @@ const LaunchOrder::Launch* LaunchOrder::find(std::uint32_t block) const {
 
 bool LaunchOrder::are_ordered(std::uint32_t earlier, std::uint32_t block) const {
   const Launch *const a = find(earlier), *const b = find(block);
-  return a != nullptr && b != nullptr && a != b && b->comes_after(a->lane, a->sequence);
+  return a != nullptr && b != nullptr && a != b && b->comes_after(*a);
 }
 
 bool LaunchOrder::comes_after(std::uint32_t block, std::uint32_t lane,
@@ -126,10 +129,17 @@ bool LaunchOrder::is_among(std::span<const std::uint32_t> before, std::uint32_t 
   return launch == nullptr || at(before, launch->lane) >= launch->sequence;
 }
 
-bool LaunchOrder::is_before(std::uint32_t block) const {
-  if (present_.alone || is_among(present_.before, block)) return true;
-  if (!present_.hearing) return false;
+bool LaunchOrder::is_of_family(std::uint32_t block) const {
   const Launch* const launch = find(block);
+  return launch != nullptr && present_.family != 0 && launch->family == present_.family;
+}
+
+bool LaunchOrder::is_before(std::uint32_t block) const {
+  if (present_.alone) return true;
+  const Launch* const launch = find(block);
+  if (is_of_family(block)) return Descent::is_before(launch->descent.get(), present_.descent.get());
+  if (is_among(present_.before, block)) return true;
+  if (!present_.hearing) return false;
   return present_.hearing->covers(launch->lane, launch->sequence);
 }
 

@@ -18,6 +18,8 @@
 #include <span>
 #include <vector>
 
+#include "simulator/check/descent.h"
+
 namespace lockstep::check {
 
 // What a launch may learn from the host: the host waits for operations, and then writes to memory
@@ -57,6 +59,11 @@ class LaunchOrder {
     // Launches to come may be unordered with those before this one.
     bool several_lanes = false;
     std::shared_ptr<const Hearing> hearing;  // nullptr: the launch learns nothing from the host
+    // Grids that descend from one launch of the host have its lane and sequence, and a number for
+    // all of them (0: no other grid has it). Nothing but `descent` orders them. nullptr: it is that
+    // launch.
+    std::uint64_t family = 0;
+    std::shared_ptr<const Descent> descent;
   };
 
   // Puts the present launch aside, goes on with one that was put aside, and forgets that one was:
@@ -112,6 +119,8 @@ class LaunchOrder {
   // none.
   static constexpr std::uint32_t kNone = ~0u;
   std::uint32_t first_unordered_in(std::span<const std::uint32_t> before) const;
+  // Whether the launch of `block` is one of the present one's family (Place).
+  bool is_of_family(std::uint32_t block) const;
   // Whether the launch of `block` is among `before`.
   bool is_among(std::span<const std::uint32_t> before, std::uint32_t block) const;
 
@@ -123,6 +132,8 @@ class LaunchOrder {
   struct Present {
     std::vector<std::uint32_t> before;
     std::shared_ptr<const Hearing> hearing;
+    std::uint64_t family = 0;
+    std::shared_ptr<const Descent> descent;
     bool alone = true;  // it is ordered after all others
     bool missed = false;
     std::uint32_t first_block = 0, blocks = ~0u, first_counted = 1;
@@ -131,8 +142,15 @@ class LaunchOrder {
     std::uint32_t first_block, blocks, first_record, lane, sequence;
     std::vector<std::uint32_t> before;  // with several lanes
     std::shared_ptr<const Hearing> hearing;
+    std::uint64_t family;
+    std::shared_ptr<const Descent> descent;
     bool comes_after(std::uint32_t of_lane, std::uint32_t number) const {
       return at(before, of_lane) >= number || (hearing && hearing->covers(of_lane, number));
+    }
+    bool comes_after(const Launch& earlier) const {
+      return family != 0 && family == earlier.family
+                 ? Descent::is_before(earlier.descent.get(), descent.get())
+                 : comes_after(earlier.lane, earlier.sequence);
     }
   };
   struct Step {

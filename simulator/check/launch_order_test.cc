@@ -122,5 +122,84 @@ TEST(Hearing, OrdersLaunchesOnceItHasHeard) {
   EXPECT_TRUE(order.comes_after(order.first_block(), 0, 1));
 }
 
+// ---- grids that descend from one launch ---------------------------------------------------------
+
+using Grid = std::shared_ptr<Descent>;
+
+Grid grid(std::uint64_t executed, Grid parent, std::uint32_t lane, std::uint32_t sequence = 1) {
+  auto made = std::make_shared<Descent>();
+  made->parent = parent;
+  made->depth = parent ? parent->depth + 1 : 1;
+  made->lane = lane;
+  made->sequence = sequence;
+  made->executed = executed;
+  return made;
+}
+Grid tail(std::uint64_t executed, Grid parent) {
+  Grid made = grid(executed, parent, Descent::kNoLane);
+  made->tail = true;
+  made->after_all = !parent || parent->after_all;
+  return made;
+}
+bool before(const Grid& a, const Grid& b) { return Descent::is_before(a.get(), b.get()); }
+
+TEST(Descent, AChildIsNotOrderedWithItsParentUnlessItIsATailLaunch) {
+  const Grid child = grid(1, nullptr, 0), last = tail(2, nullptr);
+  EXPECT_FALSE(before(nullptr, child));
+  EXPECT_FALSE(before(child, nullptr));
+  EXPECT_TRUE(before(nullptr, last));
+  EXPECT_TRUE(before(child, last));
+  EXPECT_FALSE(before(last, child));
+  EXPECT_TRUE(before(last, tail(3, nullptr)));
+  const Grid grandchild = grid(1, child, 0);
+  EXPECT_FALSE(before(child, grandchild));
+  EXPECT_FALSE(before(nullptr, grandchild));
+  EXPECT_TRUE(before(child, tail(2, child)));
+  EXPECT_TRUE(before(grandchild, tail(2, child)));
+  EXPECT_FALSE(before(nullptr, tail(2, child))) << "a tail of the child's alone";
+}
+
+TEST(Descent, StreamsOrderChildrenWithAllThatDescendFromThem) {
+  const Grid first = grid(1, nullptr, 0, 1), below = grid(2, first, 0, 1),
+             second = grid(3, nullptr, 0, 2), other = grid(4, nullptr, 1, 1);
+  EXPECT_TRUE(before(first, second));
+  EXPECT_TRUE(before(below, second));
+  EXPECT_TRUE(before(below, grid(5, second, 7, 1)));
+  EXPECT_FALSE(before(second, first));
+  EXPECT_FALSE(before(first, other));
+  EXPECT_FALSE(before(below, other));
+  const Grid loose = grid(1, nullptr, Descent::kNoLane);
+  EXPECT_FALSE(before(loose, grid(2, nullptr, Descent::kNoLane))) << "fire and forget";
+}
+
+TEST(Descent, AnEventOrdersWhatWasLaunchedBeforeItsRecord) {
+  const Grid first = grid(1, nullptr, 0, 1), late = grid(2, nullptr, 0, 2),
+             waits = grid(3, nullptr, 1, 1);
+  waits->waited = {{0, 1}};
+  EXPECT_TRUE(before(first, waits));
+  EXPECT_TRUE(before(grid(1, first, 0), waits));
+  EXPECT_FALSE(before(late, waits));
+}
+
+TEST(Descent, OrdersLaunchesOfOneFamilyInPlaceOfClocks) {
+  LaunchOrder order;
+  const Clock first{1}, second{0, 1};
+  order.begin({0, 1, first, {}, true, nullptr, 5, nullptr}, 4, 1, 1);
+  order.begin({0, 1, first, {}, true, nullptr, 5, grid(1, nullptr, 0)}, 4, 1, 2);
+  EXPECT_FALSE(order.is_before(0)) << "its parent";
+  EXPECT_TRUE(order.is_of_family(0));
+  EXPECT_FALSE(order.are_ordered(4, 0));
+  order.begin({0, 1, first, {}, true, nullptr, 5, tail(2, nullptr)}, 4, 1, 3);
+  EXPECT_TRUE(order.is_before(0) && order.is_before(4));
+  EXPECT_TRUE(order.are_ordered(4, 8));
+  // A launch behind the family comes after all of it; one beside it after none.
+  const Clock behind{2};
+  order.begin({0, 2, behind, {}, true, nullptr, 6, nullptr}, 4, 1, 4);
+  EXPECT_TRUE(order.is_before(0) && order.is_before(4) && order.is_before(8));
+  EXPECT_FALSE(order.is_of_family(4));
+  order.begin({1, 1, second, {}, true, nullptr, 7, nullptr}, 4, 1, 5);
+  EXPECT_FALSE(order.is_before(0) || order.is_before(4) || order.is_before(8));
+}
+
 }  // namespace
 }  // namespace lockstep::check

@@ -53,7 +53,8 @@ class Extent {
         uses_(p.uses.size()),
         slots_(p.slots.size()),
         calls_(p.calls.size()),
-        barriers_(p.cluster_barriers) {}
+        barriers_(p.cluster_barriers),
+        launches_(p.launches_grids) {}
   void restore(program::Program& p) const {
     p.ops.resize(ops_);
     p.transfers.resize(ops_);
@@ -63,11 +64,12 @@ class Extent {
     p.slots.resize(slots_);
     p.calls.resize(calls_);
     p.cluster_barriers = barriers_;
+    p.launches_grids = launches_;
   }
 
  private:
   std::size_t ops_, origins_, uses_, slots_, calls_;
-  bool barriers_;
+  bool barriers_, launches_;
 };
 
 // Local memory of the deepest chain of calls; function pointers count with every function they

@@ -49,6 +49,11 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
       call.builtin = program::Builtin::kAssertFail;
     } else if (target.symbol == "lockstep_launch_grid") {
       call.builtin = program::Builtin::kLaunchGrid;
+      b.program().launches_grids = true;
+    } else if (target.symbol == "lockstep_device_event") {
+      call.builtin = program::Builtin::kDeviceEvent;
+    } else if (target.symbol == "lockstep_device_error") {
+      call.builtin = program::Builtin::kDeviceError;
     } else if (target.symbol.starts_with("__cudaCDP2")) {
       b.refuse(i,
                "calls '" + target.symbol +
@@ -58,10 +63,12 @@ void lower_call(FunctionBuilder& b, const Instruction& i) {
     } else {
       b.refuse_undefined(i, "calls '" + target.symbol + "', which nothing in the program defines");
     }
-    const std::size_t wanted = call.builtin == program::Builtin::kVprintf      ? 2
-                               : call.builtin == program::Builtin::kLaunchGrid ? 2
-                               : call.builtin == program::Builtin::kAssertFail ? 5
-                               : call.builtin != program::Builtin::kNone       ? 1
+    const std::size_t wanted = call.builtin == program::Builtin::kVprintf       ? 2
+                               : call.builtin == program::Builtin::kLaunchGrid  ? 2
+                               : call.builtin == program::Builtin::kDeviceError ? 2
+                               : call.builtin == program::Builtin::kDeviceEvent ? 3
+                               : call.builtin == program::Builtin::kAssertFail  ? 5
+                               : call.builtin != program::Builtin::kNone        ? 1
                                                                          : call.arguments.size();
     if (call.arguments.size() != wanted)
       b.refuse(i, "passes another number of arguments than '" + target.symbol + "' takes");

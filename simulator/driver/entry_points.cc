@@ -31,6 +31,8 @@ CUresult node_dependencies_1(CUgraphNode, CUgraphNode*, std::size_t*);
 CUresult node_dependents_1(CUgraphNode, CUgraphNode*, std::size_t*);
 CUresult add_dependencies_1(CUgraph, const CUgraphNode*, const CUgraphNode*, std::size_t);
 CUresult remove_dependencies_1(CUgraph, const CUgraphNode*, const CUgraphNode*, std::size_t);
+CUresult capture_info_3(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
+                        const CUgraphNode**, const CUgraphEdgeData**, std::size_t*);
 CUresult capture_info_2(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
                         const CUgraphNode**, std::size_t*);
 

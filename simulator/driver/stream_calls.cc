@@ -20,14 +20,22 @@ CUresult create(const char* function, CUstream* stream, unsigned flags, int prio
 }  // namespace
 
 namespace lockstep::driver {
-// cuStreamGetCaptureInfo in the version that returns no data of edges.
-CUresult capture_info_2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
-                        CUgraph* graph, const CUgraphNode** dependencies, std::size_t* count) {
-  return call("cuStreamGetCaptureInfo", Needs::kContext, [&] {
+// A stream that was created is of a context, whatever the thread's is.
+CUresult capture_info_3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
+                        CUgraph* graph, const CUgraphNode** dependencies,
+                        const CUgraphEdgeData** data, std::size_t* count) {
+  const bool is_default =
+      stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+  return call("cuStreamGetCaptureInfo", is_default ? Needs::kContext : Needs::kDriver, [&] {
     return cudaStreamGetCaptureInfo(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status),
                                     reinterpret_cast<unsigned long long*>(id), graph, dependencies,
-                                    nullptr, count);
+                                    reinterpret_cast<const cudaGraphEdgeData**>(data), count);
   });
+}
+// The version that returns no data of edges.
+CUresult capture_info_2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
+                        CUgraph* graph, const CUgraphNode** dependencies, std::size_t* count) {
+  return capture_info_3(stream, status, id, graph, dependencies, nullptr, count);
 }
 }  // namespace lockstep::driver
 

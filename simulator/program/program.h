@@ -164,7 +164,9 @@ enum class Builtin : std::uint8_t {
   kMalloc,
   kFree,
   kAssertFail,
-  kLaunchGrid,  // what a launch from a kernel comes to (runtime/state/device_library.h)
+  kLaunchGrid,   // what a launch from a kernel comes to (runtime/state/device_library.h)
+  kDeviceEvent,  // an event that a kernel records, or lets a stream wait for
+  kDeviceError,  // the last error of a thread
 };
 
 struct Call {
@@ -208,6 +210,7 @@ struct Program {
   PlacedVariables placed;    // all of them, in the order of the texts
   ManagedVariables managed;  // those of them that are
   std::uint32_t const_space_bytes = 0;
+  bool launches_grids = false;    // some function may launch grids
   bool cluster_barriers = false;  // some function has barrier.cluster
 
   const Origin& origin(std::uint32_t pc) const { return origins[ops[pc].origin]; }

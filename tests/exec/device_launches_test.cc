@@ -36,6 +36,13 @@ TEST(DynamicParallelism, ALaunchThatNoGridHasIsRefusedInTheKernel) {
   EXPECT_EQ(o.out, "cudaErrorInvalidConfiguration: 9 9 0\ncudaSuccess\n") << o.err;
 }
 
+// What an H100 answers.
+TEST(DynamicParallelism, AThreadHasALastErrorOfItsOwn) {
+  const Outcome o = run("exec -- " + program("dynamic_parallelism") + " errors");
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_EQ(o.out, "9 0 9 9 9 9 0 1 1 0\ncudaSuccess\n") << o.err;
+}
+
 TEST(DynamicParallelism, FindingsNameWhoLaunchedTheGrid) {
   const Outcome o = run("exec -- " + program("dynamic_parallelism") + " outside");
   EXPECT_EQ(o.status, 86) << o.err;
@@ -49,7 +56,7 @@ TEST(DynamicParallelism, OfOtherCallsTheLineIsNamed) {
   EXPECT_EQ(o.status, 86) << o.err;
   EXPECT_TRUE(has(o.err, "'__cudaCDP2GetDevice' of the device runtime")) << o.err;
   EXPECT_TRUE(has(o.err, "queries(Log*)")) << o.err;
-  EXPECT_TRUE(has(o.err, "dynamic_parallelism.cu:79")) << o.err;
+  EXPECT_TRUE(has(o.err, "dynamic_parallelism.cu:80")) << o.err;
   EXPECT_FALSE(has(o.err, "compute_121")) << o.err;
 }
 

@@ -5,11 +5,12 @@
 //   order NAME [TIMES]     for a kernel in a blocking, a non-blocking and the legacy stream:
 //                          NAME <tab> STREAM <tab> waits or returns <tab> ordered or unordered
 //   order --all [TIMES]    the same of all calls
+//   order --from NAME [TIMES]    the same of this call and of all that follow it
 //
 // The third word is the host's: whether the call returned only when the kernel had ended. The
 // second one is that of a kernel that is put behind the call into a non-blocking stream: whether it
 // read what the first kernel wrote. On the simulated GPU, whose kernels take no time, look for
-// races of `earlier` and `later` instead.
+// races of `earlier` and `later` instead. An error of the call is printed on stderr.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -100,6 +101,9 @@ void try_call(const Call& call, long long clocks) {
     const auto begin = Clock::now();
     work();
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    const cudaError_t error = cudaGetLastError();
+    if (error != cudaSuccess)
+      std::fprintf(stderr, "%s\t%s\t%s\n", call.name, kNames[kind], cudaGetErrorName(error));
     later<kind><<<1, 1, 0, s.later>>>(x, y);
     cudaDeviceSynchronize();
     int seen = 0;
@@ -126,14 +130,18 @@ int run(int argc, char** argv) {
   if (argc < 2 || cudaGetDeviceProperties(&device, 0) != cudaSuccess) return 2;
   const bool simulated = std::strstr(device.name, "imulated") != nullptr;
   const long long clocks = simulated ? 0 : 20'000'000;
+  const bool all = std::strcmp(argv[1], "--all") == 0, from = std::strcmp(argv[1], "--from") == 0;
+  const int name = from && argc > 2 ? 2 : 1;
   bool found = false;
   for (const Call& c : calls) {
-    if (std::strcmp(argv[1], "--all") != 0 && std::strcmp(c.name, argv[1]) != 0) continue;
+    if (!all && !(from && found) && std::strcmp(c.name, argv[name]) != 0) continue;
     found = true;
-    for (int i = argc > 2 ? std::atoi(argv[2]) : 1; i > 0; --i) {
+    for (int i = argc > name + 1 ? std::atoi(argv[name + 1]) : 1; i > 0; --i) {
       try_call<kBlocking>(c, clocks);
       try_call<kNonBlocking>(c, clocks);
       try_call<kLegacy>(c, clocks);
+      // An error that stays would answer for the calls that follow.
+      if (cudaDeviceSynchronize() != cudaSuccess) return 4;
     }
   }
   if (found) return 0;

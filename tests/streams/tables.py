@@ -5,7 +5,8 @@
                                           FILE: what `cases twin KIND 5` and `cases mistake KIND 5`
                                           printed there, each line behind "twin" or "mistake" and a
                                           tab; a case that FILE has not keeps its answer
-  tests/streams/tables.py --calls FILE    what `order --all 3` printed there
+  tests/streams/tables.py --calls FILE    what `order --all 3` or `order --from NAME 3` printed
+                                          there; a call that FILE has not keeps its answer
   tests/streams/tables.py                 the page again, of the tables
 """
 
@@ -64,7 +65,10 @@ def calls(answers):
                 names.append(fields[0])
     old = {row[0]: row[1:] for row in rows("calls.tsv")}
     table = []
-    for name in names:
+    for name in list(old) + [name for name in names if name not in old]:
+        if name not in names:
+            table.append([name] + old[name])
+            continue
         row = [name]
         for i, stream in enumerate(STREAMS):
             all_of_them = seen[name, stream]

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "simulator/check/descent.h"
 #include "simulator/check/finding.h"
 #include "simulator/memory/box.h"
 #include "simulator/memory/device_memory.h"
@@ -40,12 +42,22 @@ struct OperationPlace {
   // What the host has waited for. A launch that reads memory which the host writes may learn of it
   // (check::Hearing).
   std::span<const std::uint32_t> host;
+  // Of a kernel: which grid it is of those that descend from one launch of the host
+  // (check/launch_order.h).
+  std::uint64_t family = 0;
+  std::shared_ptr<const check::Descent> descent;
 };
 
 // How two operations in different streams can be ordered.
 inline constexpr const char* kOrderBetweenStreams =
     "cudaStreamWaitEvent for an event recorded behind the first would order the two; so would one "
     "stream for both, or cudaStreamSynchronize in between.";
+
+// The same of two grids that descend from one launch of the host.
+inline constexpr const char* kOrderBetweenGrids =
+    "A grid is ordered after what its thread did before the launch. One stream orders two grids of "
+    "a block, and cudaStreamWaitEvent two streams; a launch into cudaStreamTailLaunch comes after "
+    "all that its grid has done and launched.";
 
 // How an access of the host and an operation can be ordered.
 inline constexpr const char* kOrderBeforeHost =

@@ -12,11 +12,15 @@
 #include <variant>
 #include <vector>
 
+#include "simulator/check/descent.h"
 #include "simulator/check/finding.h"
 #include "simulator/engine/launch/history.h"
 #include "simulator/memory/device_memory.h"
 #include "simulator/program/load.h"
 
+namespace lockstep::check {
+struct Knowledge;
+}
 namespace lockstep::memory {
 class Images;
 }
@@ -120,6 +124,19 @@ struct RunningGrid {
   bool until_wait = true;  // griddepcontrol.wait waits for it too
 };
 
+// A launch that a thread of the grid has made (CUDA C++ Programming Guide, "CUDA Dynamic
+// Parallelism"). It has not been executed.
+struct DeviceLaunch {
+  std::string kernel;  // mangled
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared = 0;
+  std::vector<std::byte> parameters;  // packed at parameter_offsets()
+  std::uint64_t by_block = 0;         // linear index of the block that made it
+  std::shared_ptr<check::Descent> descent;
+  std::shared_ptr<const check::Knowledge> known;  // what its thread knew; nullptr: not asked for
+  std::uint64_t known_times = 0;
+};
+
 struct LaunchConfig {
   Dim3 grid, block, cluster{1, 1, 1};
   std::uint32_t dynamic_shared = 0;
@@ -161,6 +178,12 @@ struct LaunchConfig {
   // Where the launch stands among the operations of the program. By default after all before it and
   // before all after it.
   OperationPlace place;
+  // What the launching thread of an earlier launch has handed on to this one. nullptr: nothing.
+  std::shared_ptr<const check::Knowledge> given;
+  std::uint64_t given_times = 0;  // with it, check::Given
+  // Whether the device can launch a grid that a thread has asked for, whose parameters are not
+  // there yet. Called by one host thread at a time; empty: it can.
+  std::function<bool(const DeviceLaunch&)> launchable;
   // Copies, fills, allocations and frees before this launch that nothing orders before it.
   std::span<const ConcurrentAccess> concurrent;
   const memory::Images* images = nullptr;  // texture and surface objects; nullptr: there are none
@@ -184,17 +207,6 @@ struct HeapAllocation {
   check::Finding by;  // the finding to be, as far as the kernel knows it
 };
 
-// A launch that a thread of the grid has made (CUDA C++ Programming Guide, "CUDA Dynamic
-// Parallelism"). It has not been executed, and its configuration has not been checked.
-struct DeviceLaunch {
-  std::string kernel;  // mangled
-  Dim3 grid, block;
-  std::uint32_t dynamic_shared = 0;
-  std::vector<std::byte> parameters;  // packed at parameter_offsets()
-  bool tail = false;                  // cudaStreamTailLaunch: when the grid has ended
-  std::uint64_t by_block = 0;         // linear index of the block that made it
-};
-
 struct Outcome {
   std::vector<check::Finding> findings;  // at most one a place (check::same_place); the first ends
                                          // the launch unless it is information or was survived
@@ -203,7 +215,9 @@ struct Outcome {
       unwritten_stores;  // by address; of each instruction the first kMaxUnwrittenStores stretches
   static constexpr std::size_t kMaxUnwrittenStores = 1024;
   std::vector<HeapAllocation> heap;
-  std::vector<DeviceLaunch> launches;  // by block; those of a block as they were made
+  // By block, and those of a block as they were made; all as they were made where an event orders
+  // two blocks' launches.
+  std::vector<DeviceLaunch> launches;
   // For grids that depend on this one: its records, whether it let them start before its end, and
   // whether some block waited for the grids before, and did so before it let the dependents start.
   std::uint32_t first_record = 0, end_of_records = 0;

@@ -38,6 +38,7 @@ struct Opponent {
   bool same_block = true, same_warp = false;
   bool is_write = false, is_strong = false;
   std::optional<PastAccess> past;  // of a launch before this one
+  bool of_family = false;          // ... of the same family (check/launch_order.h)
 };
 
 check::Access access_of(const Block& b, const Opponent& o, std::uint64_t address,
@@ -104,7 +105,8 @@ bool reads_source(const Warp& w, const Request& r, Space space, const Opponent& 
 }
 
 const char* advice(const Opponent& other, Harm harm) {
-  if (other.past && harm == Harm::kSome) return kOrderBetweenStreams;
+  if (other.past && harm == Harm::kSome)
+    return other.of_family ? kOrderBetweenGrids : kOrderBetweenStreams;
   if (harm == Harm::kSameValue) return "Both write the same value.";
   if (harm == Harm::kGuess)
     return "The plain read only guesses what a compare-and-swap then compares with; a volatile or "
@@ -226,6 +228,7 @@ Opponent opponent(const Block& b, std::uint32_t warp, const check::LaneAccess& c
   if (!b.races.is_of_launch(c.record.block)) {
     const PastLaunch* const past = launch.history->find(c.record.block);
     o.past = past == nullptr ? PastAccess{} : past_access(*past, c);
+    o.of_family = launch.races->grid().launches().is_of_family(c.record.block);
     o.block = o.past->access.block;
     o.thread = o.past->access.thread;
     return o;
@@ -346,6 +349,17 @@ void for_granules(std::uint64_t first, std::uint64_t last, check::GlobalCell* ce
   }
 }
 
+// What a cell holds or has held: without its lock, while other host threads may write it. By
+// assembly, since for C++ that would be a data race; the value may serve as a hint alone.
+check::GlobalCell glimpse(const check::GlobalCell& cell) {
+  static_assert(sizeof cell == sizeof(std::uint64_t));
+  std::uint64_t bits = 0;
+#if defined(__x86_64__)
+  asm("movq %1, %0" : "=r"(bits) : "m"(cell));
+#endif
+  return std::bit_cast<check::GlobalCell>(bits);
+}
+
 // Cells of scattered lanes, and what they name, lie in other cache lines each: all are asked for
 // before the first is waited for.
 template <class CellsOf>
@@ -357,7 +371,7 @@ void fetch_ahead(const GlobalRaces& races, const Request& r, LaneMask lanes, Cel
     __builtin_prefetch(r.host[i]);
   });
   each(lanes, [&](int i) {
-    if (cells[i] != nullptr) races.records().fetch_ahead(*cells[i]);
+    if (cells[i] != nullptr) races.records().fetch_ahead(glimpse(*cells[i]));
   });
 }
 

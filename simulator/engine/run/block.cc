@@ -20,6 +20,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   b.ctaid = place_of_block(launch, position, rank);
   b.index = b.ctaid.x +
             std::uint64_t{config.grid.x} * (b.ctaid.y + std::uint64_t{config.grid.y} * b.ctaid.z);
+  b.last_errors.clear();
   b.serial = launch.first_block +
              static_cast<std::uint32_t>(launch.clustered ? position * config.cluster.count() + rank
                                                          : position);

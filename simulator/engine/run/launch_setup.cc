@@ -121,16 +121,19 @@ std::vector<Worker> make_workers(Launch& l) {
     l.history = &RaceHistory::of(*l.memory);
     l.races = &l.history->races;
     const OperationPlace& at = config.place;
+    // Of what it launches, some is not ordered after what its own threads do.
+    const bool several = at.several_streams || l.program->launches_grids || at.descent;
     if (at.several_streams && at.sequence != 0) {
       l.hearing = std::make_shared<check::Hearing>();
       l.hearing->host_knows(at.host);
     }
-    l.races->start(*l.memory, l.clustered ? in_cluster : 1, count, config.race_records,
-                   {at.lane, at.sequence, at.before, at.settled, at.several_streams, l.hearing},
-                   l.blocks);
+    l.races->start(
+        *l.memory, l.clustered ? in_cluster : 1, count, config.race_records,
+        {at.lane, at.sequence, at.before, at.settled, several, l.hearing, at.family, at.descent},
+        l.blocks, {config.given, config.given_times});
     remember(l);
     // Blocks of other launches may be met, too, if there are several streams.
-    l.between_blocks = l.blocks > 1 || at.several_streams;
+    l.between_blocks = l.blocks > 1 || several;
     l.shared_cells = in_cluster > 1;
   }
   l.quiescence.places = std::vector<QuiescenceBoard<std::atomic>::Place>(count);

@@ -321,9 +321,11 @@ Outcome Running::finish() {
   outcome.waited_before_start = l.dependent_grids.waited_before_start;
   outcome.heap = std::move(l.heap);
   outcome.launches = std::move(l.launches);
-  std::stable_sort(
-      outcome.launches.begin(), outcome.launches.end(),
-      [](const DeviceLaunch& a, const DeviceLaunch& b) { return a.by_block < b.by_block; });
+  if (!l.device_order.crosses_blocks()) {
+    std::stable_sort(
+        outcome.launches.begin(), outcome.launches.end(),
+        [](const DeviceLaunch& a, const DeviceLaunch& b) { return a.by_block < b.by_block; });
+  }
   outcome.unwritten_stores = std::move(l.unwritten_stores);
   std::sort(outcome.unwritten_stores.begin(), outcome.unwritten_stores.end(),
             [](const UnwrittenStore& a, const UnwrittenStore& b) { return a.begin < b.begin; });

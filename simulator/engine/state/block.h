@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -51,7 +52,8 @@ struct Block {
   const Program* program = nullptr;
   std::uint64_t position = 0;  // in the schedule; the same for all blocks of a cluster
   std::uint64_t index = 0;     // linear block index
-  std::uint32_t serial = 0;    // in the schedule, blocks of a cluster one after another
+  std::map<std::uint32_t, std::uint32_t> last_errors;  // by thread: cudaGetLastError in a kernel
+  std::uint32_t serial = 0;  // in the schedule, blocks of a cluster one after another
   Dim3 ctaid;
   Cluster* cluster = nullptr;  // state/cluster.h; none when Launch::clustered is false
   std::uint32_t cluster_rank = 0;

@@ -18,6 +18,7 @@
 #include "simulator/check/unique_findings.h"
 #include "simulator/engine/launch/launch.h"
 #include "simulator/engine/state/concurrent_memory.h"
+#include "simulator/engine/state/device_order.h"
 #include "simulator/engine/state/quiescence.h"
 #include "simulator/engine/state/warp_state.h"
 #include "simulator/memory/device_memory.h"
@@ -92,7 +93,8 @@ struct Launch {
   std::mutex mutex;  // findings, output, launches
   check::UniqueFindings findings;
   std::vector<HeapAllocation> heap;
-  std::vector<DeviceLaunch> launches;
+  std::vector<DeviceLaunch> launches;       // as they were made
+  DeviceOrder device_order;                 // of these
   std::atomic<bool> informed_host{false};   // Outcome says what it means
   std::atomic<bool> knows_host{false};      // a flag may have informed it of the host's accesses
   std::shared_ptr<check::Hearing> hearing;  // nullptr: the host has waited for nothing

@@ -181,12 +181,13 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
         return cudaErrorInvalidValue;
       }
     }
+    // As an H100 shows.
+    if (limit == cudaLimitPersistingL2CacheSize || limit == cudaLimitStackSize)
+      lockstep::runtime::wait_for(r, lockstep::runtime::Clock(r.order.all_of(d.ordinal)));
     constexpr std::size_t kLargestStack = 512 * 1024, kStackUnit = 16;
     if (limit == cudaLimitStackSize) {
       if (value > kLargestStack) return cudaErrorInvalidValue;
       value = (value + kStackUnit - 1) / kStackUnit * kStackUnit;
-      // As an H100 shows.
-      lockstep::runtime::wait_for(r, lockstep::runtime::Clock(r.order.all_of(d.ordinal)));
     }
     d.limits[limit] = value;
     return cudaSuccess;

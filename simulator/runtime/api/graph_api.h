@@ -32,7 +32,7 @@ cudaError_t about_node(const char* function, cudaGraphNode_t handle, Body&& body
 // node; nullptr: there is none.
 inline GraphExec::Step* find_step(GraphExec& exec, const GraphNode& node) {
   for (GraphExec::Step& step : exec.steps) {
-    if (step.origin == node.origin) return &step;
+    if (step.origin == node.origin && step.graph == node.graph->id) return &step;
     for (const auto& body : step.bodies) {
       if (GraphExec::Step* const found = find_step(*body, node)) return found;
     }

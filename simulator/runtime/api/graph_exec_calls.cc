@@ -34,6 +34,10 @@ cudaError_t instantiate(const char* function, cudaGraphExec_t* exec, cudaGraph_t
       r.explain(function, "launching graphs from kernels is not supported by the simulated GPU");
       return cudaErrorNotSupported;
     }
+    if (graphs().is_of_node(g)) {
+      r.explain(function, "the graph belongs to a child node, with which it is executed");
+      return cudaErrorNotSupported;
+    }
     if ((has_memory_nodes(g) || has_conditional_nodes(g)) && !g.exec.expired()) {
       r.explain(function,
                 "a graph that allocates or frees memory, or has conditional nodes, has one "
@@ -83,6 +87,8 @@ cudaError_t set(const char* function, cudaGraphExec_t exec, cudaGraphNode_t node
         } else {
           error = make(r, d, &work);
         }
+        // As an H100 calls it here.
+        if (error == cudaErrorInvalidPitchValue) return cudaErrorInvalidValue;
         if (error != cudaSuccess) return error;
         if (auto* kernel = std::get_if<KernelWork>(&work)) {
           if (const auto* now = std::get_if<KernelWork>(&step.work)) {

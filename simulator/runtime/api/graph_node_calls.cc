@@ -53,6 +53,11 @@ cudaError_t get(const char* function, cudaGraphNode_t node, const void* result, 
   });
 }
 
+bool is_attribute(cudaLaunchAttributeID id) {
+  return id >= cudaLaunchAttributeAccessPolicyWindow &&
+         id <= cudaLaunchAttributePreferredSharedMemoryCarveout;
+}
+
 cudaError_t apply_attribute(Runtime& r, KernelWork& work, cudaLaunchAttributeID id,
                             const cudaLaunchAttributeValue& value) {
   if (id == cudaLaunchAttributeAccessPolicyWindow) {
@@ -65,8 +70,7 @@ cudaError_t apply_attribute(Runtime& r, KernelWork& work, cudaLaunchAttributeID 
   } else if (id == cudaLaunchAttributeClusterDimension) {
     work.request.cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
     work.request.has_cluster = true;
-  } else if (id < cudaLaunchAttributeAccessPolicyWindow ||
-             id > cudaLaunchAttributePreferredSharedMemoryCarveout) {
+  } else if (!is_attribute(id)) {
     return cudaErrorInvalidValue;
   }
   for (cudaLaunchAttribute& a : work.attributes) {
@@ -342,20 +346,25 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttr
 }
 cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
                                             cudaLaunchAttributeValue* value) {
-  return get<KernelWork>(__func__, node, value, [&](Runtime&, GraphNode&, const KernelWork& work) {
-    std::memset(value, 0, sizeof *value);
-    for (const cudaLaunchAttribute& a : work.attributes) {
-      if (a.id == id) *value = a.val;
-    }
-    // Of a launch that was captured the request alone says these.
-    if (id == cudaLaunchAttributeCooperative) value->cooperative = work.request.cooperative ? 1 : 0;
-    if (id == cudaLaunchAttributeClusterDimension && work.request.has_cluster) {
-      value->clusterDim.x = work.request.cluster.x;
-      value->clusterDim.y = work.request.cluster.y;
-      value->clusterDim.z = work.request.cluster.z;
-    }
-    return cudaSuccess;
-  });
+  return get<KernelWork>(
+      __func__, node, value, [&](Runtime&, GraphNode&, const KernelWork& work) -> cudaError_t {
+        if (!is_attribute(id)) return cudaErrorInvalidValue;
+        std::memset(value, 0, sizeof *value);
+        for (const cudaLaunchAttribute& a : work.attributes) {
+          if (a.id != id) continue;
+          *value = a.val;
+          return cudaSuccess;
+        }
+        // Of a launch that was captured the request alone says these.
+        if (id == cudaLaunchAttributeCooperative)
+          value->cooperative = work.request.cooperative ? 1 : 0;
+        if (id == cudaLaunchAttributeClusterDimension && work.request.has_cluster) {
+          value->clusterDim.x = work.request.cluster.x;
+          value->clusterDim.y = work.request.cluster.y;
+          value->clusterDim.z = work.request.cluster.z;
+        }
+        return cudaSuccess;
+      });
 }
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
   return get<KernelWork>(

@@ -42,9 +42,8 @@ GraphExec::~GraphExec() {
 
 void release_user_object(UserObject* object, unsigned count) {
   object->count -= std::min(object->count, count);
-  if (object->count != 0) return;
+  if (object->count != 0 || std::exchange(object->destroyed, true)) return;
   run_callback([&] { object->destroy(object->data); });
-  delete object;
 }
 
 Graphs& graphs() {
@@ -222,6 +221,7 @@ std::shared_ptr<GraphExec> Graphs::instantiate(const Graph& graph) {
       step.work = node->work;
       step.device = node->device;
       step.origin = node->origin;
+      step.graph = graph.id;
       for (const GraphNode* before : node->from) step.from.push_back(done.at(before));
       step.branch = branch_of(*exec, step, ends);
       if (const auto* child = std::get_if<ChildWork>(&node->work)) {
@@ -427,10 +427,20 @@ bool replace_work(GraphExec::Step& step, Work work) {
     // Only the addresses of one-dimensional copies may change, and the size with them; of others
     // the shape must stay.
     const cudaMemcpy3DParms &a = now->box, &b = std::get<CopyWork>(work).box;
+    // As an H100 shows: another kind for the same memory, cudaMemcpyDefault included.
+    if (a.kind != b.kind) return false;
     const bool lines =
         a.extent.height <= 1 && a.extent.depth <= 1 && b.extent.height <= 1 && b.extent.depth <= 1;
     if (!lines && (a.extent.width != b.extent.width || a.extent.height != b.extent.height ||
                    a.extent.depth != b.extent.depth))
+      return false;
+  }
+  if (const auto* now = std::get_if<FillWork>(&step.work)) {
+    // Rows stay as they are (cudaGraphExecMemsetNodeSetParams).
+    const cudaMemsetParams &a = now->rows, &b = std::get<FillWork>(work).rows;
+    if (a.height != b.height) return false;
+    if (a.height > 1 &&
+        (a.width != b.width || a.elementSize != b.elementSize || a.pitch != b.pitch))
       return false;
   }
   if (const auto* now = std::get_if<AllocateWork>(&step.work)) {
@@ -477,6 +487,7 @@ cudaGraphExecUpdateResult update(GraphExec& exec, const Graph& graph,
       if (result != cudaGraphExecUpdateSuccess) return result;
     }
     if (!replace_work(old, std::move(step.work))) return cudaGraphExecUpdateErrorParametersChanged;
+    if (old.origin != step.origin) old.graph = step.graph;
     old.origin = step.origin;
   }
   exec.conditions = conditions_of(graph);

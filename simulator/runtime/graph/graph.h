@@ -26,14 +26,16 @@ struct GraphNode {
   std::vector<void*> arguments;
 };
 
-// A user object that a graph keeps alive (cudaUserObjectCreate).
+// A user object that a graph keeps alive (cudaUserObjectCreate). It stays when its destructor has
+// run: a program may name it later, which an H100 takes for done.
 struct UserObject {
   void* data = nullptr;
   cudaHostFn_t destroy = nullptr;
   unsigned count = 1;
+  bool destroyed = false;
 };
 
-// Gives references back; the last one runs the destructor.
+// Gives references back, as many as there are; the last one runs the destructor.
 void release_user_object(UserObject* object, unsigned count);
 
 struct GraphExec;
@@ -54,7 +56,7 @@ struct GraphExec {
   struct Step {
     Work work;
     int device = 0;
-    std::uint64_t origin = 0;
+    std::uint64_t origin = 0, graph = 0;  // of the node, and its graph's id
     bool enabled = true;
     std::vector<std::size_t> from;                   // steps it waits for
     std::size_t branch = 0;                          // of `branches`
@@ -93,6 +95,8 @@ class Graphs {
   static bool connect(GraphNode& from, GraphNode& to);     // false: they were connected before
   static bool disconnect(GraphNode& from, GraphNode& to);  // false: they were not
   Graph* clone(const Graph& graph);
+  // Whether it belongs to a child node, or to a conditional one.
+  bool is_of_node(const Graph& graph) const { return children_.count(&graph) != 0; }
   // A copy that belongs to a node.
   std::shared_ptr<Graph> copy(const Graph& graph);
 

@@ -9,6 +9,29 @@
 #include "simulator/runtime/work/symbols.h"
 
 namespace lockstep::runtime {
+namespace {
+
+bool is_wider_than(const cudaPitchedPtr& memory, const cudaExtent& extent) {
+  return memory.ptr != nullptr && extent.width > memory.pitch;
+}
+
+// A copy is checked as it is for a stream, and memory that it names must be there now. As an H100
+// shows, a side is either an array or memory, and a pitch is wrong if the width alone exceeds it.
+cudaError_t check_copy_node(Runtime& r, const char* api_name, const CopyWork& work) {
+  const cudaMemcpy3DParms& p = work.box;
+  if ((p.srcArray != nullptr && p.srcPtr.ptr != nullptr) ||
+      (p.dstArray != nullptr && p.dstPtr.ptr != nullptr)) {
+    r.explain(api_name, "a side of the copy is both an array and memory");
+    return cudaErrorInvalidValue;
+  }
+  const cudaError_t error = check_copy(r, api_name, p);
+  if (error == cudaErrorInvalidPitchValue && !is_wider_than(p.srcPtr, p.extent) &&
+      !is_wider_than(p.dstPtr, p.extent))
+    return cudaErrorInvalidValue;
+  return error != cudaSuccess ? error : check_work(r, api_name, work);
+}
+
+}  // namespace
 
 cudaError_t kernel_work(Runtime& r, Device& d, const char* api_name,
                         const cudaKernelNodeParams* params, Work* work) {
@@ -35,15 +58,16 @@ cudaError_t kernel_work(Runtime& r, Device& d, const char* api_name,
 cudaError_t copy_work(Runtime& r, const char* api_name, const cudaMemcpy3DParms* params,
                       Work* work) {
   if (params == nullptr) return cudaErrorInvalidValue;
-  *work = CopyWork{*params};
-  return check_copy(r, api_name, *params);
+  const CopyWork made{*params};
+  *work = made;
+  return check_copy_node(r, api_name, made);
 }
 
 cudaError_t line_work(Runtime& r, const char* api_name, void* to, const void* from,
                       std::size_t count, cudaMemcpyKind kind, Work* work) {
   const CopyWork made = make_copy_work(to, count, from, count, count, 1, kind);
   *work = made;
-  return count == 0 ? cudaErrorInvalidValue : check_copy(r, api_name, made.box);
+  return count == 0 ? cudaErrorInvalidValue : check_copy_node(r, api_name, made);
 }
 
 cudaError_t to_symbol_work(Runtime& r, Device& d, const char* api_name, const void* symbol,
@@ -78,7 +102,8 @@ cudaError_t fill_work(Runtime& r, const char* api_name, const cudaMemsetParams* 
   FillWork made;
   made.rows = *params;
   *work = made;
-  return check_fill(r, api_name, made);
+  const cudaError_t error = check_fill(r, api_name, made);
+  return error != cudaSuccess ? error : check_work(r, api_name, made);
 }
 
 cudaError_t host_work(const cudaHostNodeParams* params, Work* work) {

@@ -4,8 +4,8 @@
 //
 // A buffer is memory of the device heap: 64 bytes that say what is launched, as the engine reads
 // them (ops/control/builtins.cc), and the parameters. lockstep_launch_grid is the engine's. Grids
-// are executed in the order of their launches (work/device_launches.h), so events have nothing to
-// do. Copies and fills are grids, too.
+// are executed in the order of their launches (work/device_launches.h), so the engine keeps of
+// events what they order (lockstep_device_event). Copies and fills are grids, too.
 #pragma once
 
 namespace lockstep::runtime {
@@ -18,9 +18,28 @@ inline constexpr const char* kDeviceLaunchLibrary = R"(
 .extern .func (.param .b64 r) malloc (.param .b64 n);
 .extern .func free (.param .b64 p);
 .extern .func (.param .b32 r) lockstep_launch_grid (.param .b64 h, .param .b64 s);
+.extern .func (.param .b32 r) lockstep_device_error (.param .b64 how, .param .b64 error);
+.extern .func (.param .b32 r) lockstep_device_event (.param .b64 e, .param .b64 s, .param .b64 w);
 
 .global .align 8 .u64 lockstep_device_streams = 16;
-.global .align 4 .u32 lockstep_device_error;
+
+// The last error of a thread: is returned (0), returned and reset (1), or set (2).
+.func (.param .b32 result) lockstep_last_error(.param .b64 how, .param .b32 error)
+{
+  .reg .b32 %r; .reg .b64 %rd<2>;
+  ld.param.u64 %rd0, [how];
+  ld.param.u32 %r, [error];
+  cvt.u64.u32 %rd1, %r;
+  {
+    .param .b64 h; .param .b64 e; .param .b32 r;
+    st.param.b64 [h], %rd0;
+    st.param.b64 [e], %rd1;
+    call.uni (r), lockstep_device_error, (h, e);
+    ld.param.b32 %r, [r];
+  }
+  st.param.b32 [result], %r;
+  ret;
+}
 
 .visible .func (.param .b64 buffer) __cudaCDP2GetParameterBufferV2(.param .b64 code,
     .param .align 4 .b8 grid[12], .param .align 4 .b8 block[12], .param .b32 bytes)
@@ -82,7 +101,13 @@ none:
   setp.eq.u32 %p, %r0, 0;
   @%p bra done;
 refused:
-  atom.exch.b32 %r1, [lockstep_device_error], %r0;
+  {
+    .param .b64 h; .param .b32 e; .param .b32 r;
+    st.param.b64 [h], 2;
+    st.param.b32 [e], %r0;
+    call.uni (r), lockstep_last_error, (h, e);
+    ld.param.b32 %r1, [r];
+  }
 done:
   st.param.b32 [result], %r0;
   ret;
@@ -91,7 +116,13 @@ done:
 .visible .func (.param .b32 result) __cudaCDP2GetLastError()
 {
   .reg .b32 %r;
-  atom.exch.b32 %r, [lockstep_device_error], 0;
+  {
+    .param .b64 h; .param .b32 e; .param .b32 r;
+    st.param.b64 [h], 1;
+    st.param.b32 [e], 0;
+    call.uni (r), lockstep_last_error, (h, e);
+    ld.param.b32 %r, [r];
+  }
   st.param.b32 [result], %r;
   ret;
 }
@@ -99,25 +130,39 @@ done:
 .visible .func (.param .b32 result) __cudaCDP2PeekAtLastError()
 {
   .reg .b32 %r;
-  atom.or.b32 %r, [lockstep_device_error], 0;
+  {
+    .param .b64 h; .param .b32 e; .param .b32 r;
+    st.param.b64 [h], 0;
+    st.param.b32 [e], 0;
+    call.uni (r), lockstep_last_error, (h, e);
+    ld.param.b32 %r, [r];
+  }
   st.param.b32 [result], %r;
   ret;
 }
 
+// Its flags are 0 or cudaStreamNonBlocking, as an H100 takes them.
 .visible .func (.param .b32 result) __cudaCDP2StreamCreateWithFlags(.param .b64 stream,
     .param .b32 flags)
 {
-  .reg .pred %p; .reg .b32 %r; .reg .b64 %rd<2>;
-  ld.param.u32 %r, [flags];
-  setp.ne.u32 %p, %r, 1;
-  mov.u32 %r, 1;
-  @%p bra done;
+  .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %rd<2>;
+  ld.param.u32 %r0, [flags];
+  setp.gt.u32 %p, %r0, 1;
+  @%p bra refused;
   ld.param.u64 %rd0, [stream];
   atom.add.u64 %rd1, [lockstep_device_streams], 1;
   st.u64 [%rd0], %rd1;
-  mov.u32 %r, 0;
-done:
-  st.param.b32 [result], %r;
+  st.param.b32 [result], 0;
+  ret;
+refused:
+  {
+    .param .b64 h; .param .b32 e; .param .b32 r;
+    st.param.b64 [h], 2;
+    st.param.b32 [e], 1;
+    call.uni (r), lockstep_last_error, (h, e);
+    ld.param.b32 %r1, [r];
+  }
+  st.param.b32 [result], 1;
   ret;
 }
 
@@ -127,14 +172,28 @@ done:
   ret;
 }
 
+// Its flags are cudaEventDisableTiming.
 .visible .func (.param .b32 result) __cudaCDP2EventCreateWithFlags(.param .b64 event,
     .param .b32 flags)
 {
-  .reg .b64 %rd<2>;
+  .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %rd<2>;
+  ld.param.u32 %r0, [flags];
+  setp.ne.u32 %p, %r0, 2;
+  @%p bra refused;
   ld.param.u64 %rd0, [event];
   atom.add.u64 %rd1, [lockstep_device_streams], 1;
   st.u64 [%rd0], %rd1;
   st.param.b32 [result], 0;
+  ret;
+refused:
+  {
+    .param .b64 h; .param .b32 e; .param .b32 r;
+    st.param.b64 [h], 2;
+    st.param.b32 [e], 1;
+    call.uni (r), lockstep_last_error, (h, e);
+    ld.param.b32 %r1, [r];
+  }
+  st.param.b32 [result], 1;
   ret;
 }
 
@@ -146,14 +205,36 @@ done:
 
 .visible .func (.param .b32 result) __cudaCDP2EventRecord(.param .b64 event, .param .b64 stream)
 {
-  st.param.b32 [result], 0;
+  .reg .b32 %r; .reg .b64 %rd<2>;
+  ld.param.u64 %rd0, [event];
+  ld.param.u64 %rd1, [stream];
+  {
+    .param .b64 e; .param .b64 s; .param .b64 w; .param .b32 r;
+    st.param.b64 [e], %rd0;
+    st.param.b64 [s], %rd1;
+    st.param.b64 [w], 0;
+    call.uni (r), lockstep_device_event, (e, s, w);
+    ld.param.b32 %r, [r];
+  }
+  st.param.b32 [result], %r;
   ret;
 }
 
 .visible .func (.param .b32 result) __cudaCDP2StreamWaitEvent(.param .b64 stream,
     .param .b64 event, .param .b32 flags)
 {
-  st.param.b32 [result], 0;
+  .reg .b32 %r; .reg .b64 %rd<2>;
+  ld.param.u64 %rd0, [event];
+  ld.param.u64 %rd1, [stream];
+  {
+    .param .b64 e; .param .b64 s; .param .b64 w; .param .b32 r;
+    st.param.b64 [e], %rd0;
+    st.param.b64 [s], %rd1;
+    st.param.b64 [w], 1;
+    call.uni (r), lockstep_device_event, (e, s, w);
+    ld.param.b32 %r, [r];
+  }
+  st.param.b32 [result], %r;
   ret;
 }
 
@@ -253,7 +334,7 @@ done:
 }
 
 // Bytes by 256 threads.
-.visible .entry lockstep_device_copy(.param .u64 to, .param .u64 from, .param .u64 bytes)
+.visible .entry cudaMemcpyAsync_in_a_kernel(.param .u64 to, .param .u64 from, .param .u64 bytes)
 {
   .reg .pred %p; .reg .b32 %r; .reg .b64 %rd<6>;
   ld.param.u64 %rd0, [to];
@@ -274,7 +355,7 @@ done:
   ret;
 }
 
-.visible .entry lockstep_device_fill(.param .u64 to, .param .u32 value, .param .u64 bytes)
+.visible .entry cudaMemsetAsync_in_a_kernel(.param .u64 to, .param .u32 value, .param .u64 bytes)
 {
   .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %rd<4>;
   ld.param.u64 %rd0, [to];
@@ -319,7 +400,7 @@ done:
     .param .b64 bytes, .param .b32 kind, .param .b64 stream)
 {
   .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %rd<5>;
-  mov.u64 %rd0, lockstep_device_copy;
+  mov.u64 %rd0, cudaMemcpyAsync_in_a_kernel;
   {
     .param .b64 code; .param .b64 r;
     st.param.b64 [code], %rd0;
@@ -352,7 +433,7 @@ done:
     .param .b64 bytes, .param .b64 stream)
 {
   .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %rd<5>;
-  mov.u64 %rd0, lockstep_device_fill;
+  mov.u64 %rd0, cudaMemsetAsync_in_a_kernel;
   {
     .param .b64 code; .param .b64 r;
     st.param.b64 [code], %rd0;

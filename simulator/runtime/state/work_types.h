@@ -5,12 +5,18 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "simulator/check/descent.h"
 #include "simulator/runtime/state/call_stack.h"
+
+namespace lockstep::check {
+struct Knowledge;
+}
 
 namespace lockstep::runtime {
 
@@ -38,6 +44,11 @@ struct KernelWork {
   std::string made_by;
   CallStack stack;
   std::string by_kernel;  // the kernel that has launched it; empty: the host has
+  // Where a kernel has: its place among those that descend from one launch of the host, and what
+  // the launching thread knew (engine::LaunchConfig).
+  std::shared_ptr<const check::Descent> descent;
+  std::shared_ptr<const check::Knowledge> given;
+  std::uint64_t given_times = 0;
 };
 struct CopyWork {
   cudaMemcpy3DParms box{};

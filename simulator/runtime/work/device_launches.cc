@@ -1,9 +1,11 @@
 #include "simulator/runtime/work/device_launches.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "simulator/runtime/state/describe.h"
+#include "simulator/runtime/work/launcher.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -18,6 +20,16 @@ const void* kernel_named(Runtime& runtime, const KernelEntry& other, const std::
   return runtime.modules.add_kernel(&binary, nullptr, name.c_str());
 }
 
+// What a launch of the host would ask for.
+LaunchRequest request_of(const engine::DeviceLaunch& launch, cudaStream_t stream) {
+  LaunchRequest request;
+  request.grid = convert(launch.grid);
+  request.block = convert(launch.block);
+  request.dynamic_shared = launch.dynamic_shared;
+  request.stream = stream;
+  return request;
+}
+
 }  // namespace
 
 void DeviceLaunches::add(std::vector<engine::DeviceLaunch> launches, const KernelWork& parent) {
@@ -25,8 +37,25 @@ void DeviceLaunches::add(std::vector<engine::DeviceLaunch> launches, const Kerne
   Family family;
   family.parent = parent;
   for (engine::DeviceLaunch& l : launches)
-    (l.tail ? family.tail : family.children).push_back(std::move(l));
+    (l.descent->tail ? family.tail : family.children).push_back(std::move(l));
   families_.push_back(std::move(family));
+}
+
+bool can_launch(Runtime& runtime, Device& device, const KernelEntry& parent, cudaStream_t stream,
+                const engine::DeviceLaunch& launch) {
+  KernelEntry* const entry =
+      runtime.modules.find_kernel(kernel_named(runtime, parent, launch.kernel));
+  const engine::Kernel* kernel = nullptr;
+  LaunchRequest request = request_of(launch, stream);
+  return runtime.modules.get(runtime, *entry, device.ordinal, &kernel) == cudaSuccess &&
+         check_launch(runtime, device, "a launch in a kernel", *entry, *kernel, request) ==
+             cudaSuccess;
+}
+
+std::uint64_t DeviceLaunches::family() {
+  static std::atomic<std::uint64_t> last{0};
+  if (number_ == 0) number_ = ++last;
+  return number_;
 }
 
 std::optional<KernelWork> DeviceLaunches::next(Runtime& runtime) {
@@ -42,13 +71,14 @@ std::optional<KernelWork> DeviceLaunches::next(Runtime& runtime) {
     launches.pop_front();
     KernelWork work;
     work.function = kernel_named(runtime, *parent, launch.kernel);
-    work.request.grid = convert(launch.grid);
-    work.request.block = convert(launch.block);
-    work.request.dynamic_shared = launch.dynamic_shared;
-    work.request.stream = family.parent.request.stream;
+    work.request = request_of(launch, family.parent.request.stream);
     work.parameters = std::move(launch.parameters);
     work.made_by = family.parent.made_by;
     work.by_kernel = demangled(parent->name);
+    launch.descent->executed = ++executed_;
+    work.descent = std::move(launch.descent);
+    work.given = std::move(launch.known);
+    work.given_times = launch.known_times;
     work.stack = family.parent.stack;
     return work;
   }

@@ -8,6 +8,7 @@
 // it has launched.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <vector>
@@ -18,12 +19,19 @@
 
 namespace lockstep::runtime {
 
+// Whether the device can launch a grid that a thread of `parent` has asked for. Says on stderr why
+// not.
+bool can_launch(Runtime& runtime, Device& device, const KernelEntry& parent, cudaStream_t stream,
+                const engine::DeviceLaunch& launch);
+
 class DeviceLaunches {
  public:
   // What `parent` has launched, which has just run to its end.
   void add(std::vector<engine::DeviceLaunch> launches, const KernelWork& parent);
   // The grid that is to be executed next; nullopt: all have ended.
   std::optional<KernelWork> next(Runtime& runtime);
+  // The number of all grids that descend from the launch, itself included (check/launch_order.h).
+  std::uint64_t family();
 
  private:
   struct Family {
@@ -31,6 +39,8 @@ class DeviceLaunches {
     std::deque<engine::DeviceLaunch> children, tail;
   };
   std::vector<Family> families_;  // of grids that have run; the last is executed first
+  std::uint64_t number_ = 0;      // 0: none yet
+  std::uint64_t executed_ = 0;
 };
 
 }  // namespace lockstep::runtime

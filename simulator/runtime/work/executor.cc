@@ -112,7 +112,7 @@ void executed(Runtime& runtime, Device& device, Pending& p, cudaError_t error) {
   if (device.error != cudaSuccess) drop_pending(runtime, device);
 }
 
-// Begins a grid that another one has launched: it comes after whatever its operation has executed.
+// Begins a grid that another one has launched.
 cudaError_t begin_descendant(Runtime& runtime, Device& device, Pending& p) {
   const KernelWork& work = *p.descendant;
   KernelEntry* const entry = runtime.modules.find_kernel(work.function);
@@ -123,8 +123,7 @@ cudaError_t begin_descendant(Runtime& runtime, Device& device, Pending& p) {
     error = check_launch(runtime, device, "a launch in a kernel", *entry, *kernel, request);
   if (error != cudaSuccess) return error;
   p.descendant->request = request;
-  p.at.before.raise(p.at.lane, p.at.sequence);
-  return RunningKernel::begin(runtime, device, work, p.at, p.chain, &p.kernel);
+  return RunningKernel::begin(runtime, device, work, p.at, p.chain, p.launches.family(), &p.kernel);
 }
 
 // Of a kernel and of the grids that descend from it. *done: false where one waits.
@@ -132,7 +131,9 @@ cudaError_t run_kernel(Runtime& runtime, Device& device, const KernelWork& work,
                        bool* done) {
   bool begun = p.kernel != nullptr;
   cudaError_t error = cudaSuccess;
-  if (!begun) error = RunningKernel::begin(runtime, device, work, p.at, p.chain, &p.kernel);
+  if (!begun)
+    error =
+        RunningKernel::begin(runtime, device, work, p.at, p.chain, p.launches.family(), &p.kernel);
   while (error == cudaSuccess) {
     std::uint64_t before = 0;
     if (begun) {
@@ -450,7 +451,7 @@ void remove_code(Runtime& runtime, FatBinary* binary) {
   if (is_unloading()) {
     execute_at_exit(runtime);
   } else {
-    wait_for_all(runtime);
+    run_until(runtime, runtime.order.all());  // it orders nothing, as an H100 shows
   }
   runtime.modules.remove(runtime, binary);
 }

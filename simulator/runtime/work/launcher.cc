@@ -14,6 +14,7 @@
 #include "simulator/runtime/state/occupancy.h"
 #include "simulator/runtime/state/output_signals.h"
 #include "simulator/runtime/work/concurrency.h"
+#include "simulator/runtime/work/device_launches.h"
 #include "simulator/runtime/work/pending.h"
 #include "simulator/runtime/work/work.h"
 
@@ -278,7 +279,7 @@ cudaError_t make_kernel_work(Runtime& runtime, Device& device, const char* funct
 }
 
 cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelWork& work,
-                                 const Operation& at, std::uint64_t chain,
+                                 const Operation& at, std::uint64_t chain, std::uint64_t family,
                                  std::unique_ptr<RunningKernel>* result) {
   KernelEntry* const entry = runtime.modules.find_kernel(work.function);
   if (entry == nullptr)
@@ -306,6 +307,10 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
       runtime.record.certified(loaded->name(), c);
     };
   }
+  config.launchable = [&runtime, &device, entry,
+                       stream = request.stream](const engine::DeviceLaunch& l) {
+    return can_launch(runtime, device, *entry, stream, l);
+  };
   config.compute_capability = runtime.limits.compute_capability;
   config.schedule_seed = runtime.settings.schedule;
   config.sample = runtime.sampled_blocks;
@@ -322,6 +327,10 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   const std::vector<engine::ConcurrentAccess> concurrent = concurrent_accesses(runtime, at);
   config.concurrent = concurrent;
   config.place = place_of(runtime, at);
+  config.place.family = family;
+  config.place.descent = work.descent;
+  config.given = work.given;
+  config.given_times = work.given_times;
   const std::shared_ptr<const Clock> host = runtime.order.host_now();
   config.place.host = host->values();
   runtime.dependent_launches.begin(chain);

@@ -26,9 +26,9 @@ cudaError_t check_launch(Runtime& runtime, Device& device, const char* function,
 class RunningKernel {
  public:
   // Begins a kernel that make_kernel_work made ready, as the operation at `at`, of a chain
-  // (dependent_launches.h).
+  // (dependent_launches.h) and a family (check/launch_order.h).
   static cudaError_t begin(Runtime& runtime, Device& device, const KernelWork& work,
-                           const Operation& at, std::uint64_t chain,
+                           const Operation& at, std::uint64_t chain, std::uint64_t family,
                            std::unique_ptr<RunningKernel>* result);
   // Runs it. False: it waits for memory to change that it does not change itself.
   bool advance();

@@ -5,6 +5,7 @@
 //   dynamic_parallelism refused    a block of 2048 threads: prints what the launch returned
 //   dynamic_parallelism outside    a grid that was launched stores outside of its memory
 //   dynamic_parallelism copies     a fill and a copy by a kernel: prints 1 1 1 1
+//   dynamic_parallelism errors     calls in a kernel that fail, and who learns of it
 //   dynamic_parallelism queries    asks within a kernel for the device, which is not simulated
 #include <cstdio>
 #include <cstring>
@@ -78,6 +79,33 @@ __global__ void copies(Log* log) {
 
 __global__ void queries(Log* log) { cudaGetDevice(&log->count); }
 
+__global__ void dynamic(Log* log) {
+  extern __shared__ int space[];
+  space[0] = log->count;
+}
+
+// Each thread has a last error of its own, and so has a grid that is launched.
+__global__ void errors(Log* log) {
+  if (threadIdx.x == 0) append<<<1, 2048>>>(log, 5);
+  __syncthreads();
+  if (threadIdx.x % 33 == 0) log->entries[threadIdx.x / 33] = cudaPeekAtLastError();
+  if (threadIdx.x != 0) return;
+  cudaStream_t stream;
+  cudaEvent_t event;
+  log->entries[2] = cudaGetLastError();
+  append<<<dim3(1, 65536), 1>>>(log, 5);
+  log->entries[3] = cudaGetLastError();
+  append<<<1, dim3(1, 1, 65)>>>(log, 5);
+  log->entries[4] = cudaGetLastError();
+  dynamic<<<1, 1, 50000>>>(log);
+  log->entries[5] = cudaGetLastError();
+  log->entries[6] = cudaStreamCreateWithFlags(&stream, cudaStreamDefault);
+  log->entries[7] = cudaEventCreateWithFlags(&event, cudaEventDefault);
+  log->entries[8] = cudaGetLastError();
+  log->entries[9] = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  log->count = 10;
+}
+
 int main(int, char** argv) {
   const auto is = [&](const char* name) { return std::strcmp(argv[1], name) == 0; };
   Log* log = nullptr;
@@ -96,6 +124,8 @@ int main(int, char** argv) {
     outside<<<1, 1>>>(log);
   } else if (is("copies")) {
     copies<<<1, 1>>>(log);
+  } else if (is("errors")) {
+    errors<<<1, 64>>>(log);
   } else {
     queries<<<1, 1>>>(log);
   }

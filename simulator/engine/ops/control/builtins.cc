@@ -7,6 +7,7 @@
 
 #include "simulator/engine/access/access.h"
 #include "simulator/engine/monitor/progress.h"
+#include "simulator/engine/monitor/races.h"
 #include "simulator/engine/monitor/reports.h"
 #include "simulator/engine/monitor/uninitialised.h"
 #include "simulator/engine/state/launch_state.h"
@@ -278,14 +279,7 @@ struct LaunchHeader {
   std::uint32_t grid[3], block[3], dynamic_shared;
 };
 constexpr std::size_t kHeaderBytes = 64;
-constexpr std::uint64_t kTailLaunch = 3;            // cudaStreamTailLaunch (driver_types.h)
 constexpr std::uint64_t kInvalidConfiguration = 9;  // cudaErrorInvalidConfiguration
-
-bool is_launchable(const LaunchHeader& h, const Function& kernel) {
-  const std::uint64_t threads = std::uint64_t{h.block[0]} * h.block[1] * h.block[2];
-  const std::uint64_t blocks = std::uint64_t{h.grid[0]} * h.grid[1] * h.grid[2];
-  return threads != 0 && threads <= 1024 && blocks != 0 && kernel.is_kernel;
-}
 
 void launch_grid(Warp& w, const Call& call, LaneMask mask) {
   Launch& launch = *w.block->launch;
@@ -299,7 +293,7 @@ void launch_grid(Warp& w, const Call& call, LaneMask mask) {
       return bad_pointer(w, lane, "a launch from memory that is none", address);
     std::memcpy(&h, header, sizeof h);
     const std::uint64_t index = (h.code - kCodeBase) / kCodeStep;
-    if (h.code < kCodeBase || index >= functions.size() || !is_launchable(h, functions[index])) {
+    if (h.code < kCodeBase || index >= functions.size() || !functions[index].is_kernel) {
       set_result(w, call, lane, kInvalidConfiguration);
       continue;
     }
@@ -309,6 +303,13 @@ void launch_grid(Warp& w, const Call& call, LaneMask mask) {
     made.grid = {h.grid[0], h.grid[1], h.grid[2]};
     made.block = {h.block[0], h.block[1], h.block[2]};
     made.dynamic_shared = h.dynamic_shared;
+    if (launch.config->launchable) {
+      const std::lock_guard lock(launch.mutex);
+      if (!launch.config->launchable(made)) {
+        set_result(w, call, lane, kInvalidConfiguration);
+        continue;
+      }
+    }
     made.parameters.resize(kernel.parameter_offsets.back());
     if (!made.parameters.empty()) {
       const std::byte* const parameters =
@@ -317,10 +318,47 @@ void launch_grid(Warp& w, const Call& call, LaneMask mask) {
         return bad_pointer(w, lane, "the parameters of a launch leave its memory", address);
       std::memcpy(made.parameters.data(), parameters, made.parameters.size());
     }
-    made.tail = argument(w, call, 1, lane) == kTailLaunch;
     made.by_block = w.block->index;
+    if (launch.check_races) {
+      made.known = w.block->races
+                       .message_of(w.index, 1u << lane, w.exists == 1u << lane, check::Scope::kGrid)
+                       .what;
+      made.known_times = launch.races->times_forgotten();
+    }
     const std::lock_guard lock(launch.mutex);
+    made.descent = launch.device_order.launch(w.block->index, argument(w, call, 1, lane),
+                                              launch.config->place.descent);
     launch.launches.push_back(std::move(made));
+    set_result(w, call, lane, 0);
+  }
+  released(w);
+}
+
+// lockstep_device_error(how, error): the thread's last error is returned (0), returned and reset
+// (1), or set (2).
+void device_error(Warp& w, const Call& call, LaneMask mask) {
+  for (LaneMask m = mask; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    std::uint32_t& last =
+        w.block->last_errors[w.index * kWarpSize + static_cast<std::uint32_t>(lane)];
+    const std::uint64_t how = argument(w, call, 0, lane);
+    set_result(w, call, lane, last);
+    if (how != 0) last = how == 1 ? 0 : static_cast<std::uint32_t>(argument(w, call, 1, lane));
+  }
+}
+
+// lockstep_device_event(event, stream, waits): the stream waits for the event, or records it.
+void device_event(Warp& w, const Call& call, LaneMask mask) {
+  Launch& launch = *w.block->launch;
+  const std::lock_guard lock(launch.mutex);
+  for (LaneMask m = mask; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const std::uint64_t event = argument(w, call, 0, lane), stream = argument(w, call, 1, lane);
+    if (argument(w, call, 2, lane) != 0) {
+      launch.device_order.wait(w.block->index, stream, event);
+    } else {
+      launch.device_order.record(w.block->index, event, stream);
+    }
     set_result(w, call, lane, 0);
   }
 }
@@ -335,6 +373,8 @@ void run_builtin(Warp& w, const Call& call, LaneMask mask) {
     case Builtin::kFree: release(w, call, mask); break;
     case Builtin::kAssertFail: fail_assertion(w, call, mask); break;
     case Builtin::kLaunchGrid: launch_grid(w, call, mask); break;
+    case Builtin::kDeviceError: device_error(w, call, mask); break;
+    case Builtin::kDeviceEvent: device_event(w, call, mask); break;
     case Builtin::kNone: break;
   }
   if (w.control->tracking) {
