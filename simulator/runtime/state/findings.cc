@@ -75,7 +75,7 @@ void show_in_exit_status(int status, void* log) {
   if (!static_cast<const FindingLog*>(log)->quiet())
     std::fprintf(
         stderr,
-        "lockstep: errors were found and nobody took them: the exit status is %d instead of 0\n",
+        "lockstep: errors were found: the exit status is %d instead of 0\n",
         kExitWithFindings);
   std::fflush(nullptr);
   _exit(kExitWithFindings);
