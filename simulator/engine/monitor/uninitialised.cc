@@ -80,7 +80,8 @@ void keep_address(Validity& validity, std::uint32_t pc, int lane, std::uint64_t 
   auto& loads = validity.loads;
   auto it = std::find_if(loads.begin(), loads.end(), [&](const auto& l) { return l.pc == pc; });
   if (it == loads.end()) it = loads.insert(loads.end(), Validity::Load{pc, 0, {}, {}});
-  it->lanes = (it->lanes & ~(1u << lane)) | LaneMask{address != 0} << lane;
+  it->lanes = (it->lanes & ~(1u << lane)) | LaneMask{address != 0 || first_pc != Validity::kNoLoad}
+                                                << lane;
   it->address[static_cast<std::size_t>(lane)] = address;
   it->first_pc[static_cast<std::size_t>(lane)] = first_pc;
 }
@@ -94,10 +95,9 @@ std::string place_read(Warp& w, const Validity::Word& word, int lane) {
                                                             w.block->program->ops[word.pc].width);
   const std::uint32_t first = first_read(w, word, lane);
   return (inside.empty() ? inside : ", " + inside) +
-         (first == Validity::kNoLoad
-              ? std::string()
-              : "; stored there without a value, as it was read at " +
-                    site_of(*w.block->program, first).to_string());
+         (first == Validity::kNoLoad ? std::string()
+                                     : "; the value stored there was read, also unwritten, at " +
+                                           site_of(*w.block->program, first).to_string());
 }
 
 // False: the launch ends. Where it goes on, the value has been reported and counts as written
@@ -360,8 +360,7 @@ void keep_origins(Warp& w, const Request& r) {
   each(r.invalid, [&](int i) {
     const auto first = reinterpret_cast<std::uintptr_t>(r.host[i]);
     for (std::uintptr_t word = first / 4; word <= (first + r.size - 1) / 4; ++word) {
-      const std::uint32_t pc = r.invalid_word->pc,
-                          first = first_read(w, *r.invalid_word, i);
+      const std::uint32_t pc = r.invalid_word->pc, first = first_read(w, *r.invalid_word, i);
       if (r.derived >> i & 1) {
         words[word] = {pc, address_read(w, *r.invalid_word, i), first, true};
       } else if ((copies >> i & 1) != 0) {
@@ -394,8 +393,8 @@ void take_origins(Warp& w, Slot slot, const Request& r, LaneMask lanes, std::uin
       mark->derived |= 1u << i;
       mark->pc = from.pc;
       keep_address(validity, from.pc, i, from.address, from.first_pc);
-    } else if (const std::uint64_t address = address_read(w, *mark, i); address != 0) {
-      keep_address(validity, mark->pc, i, address, from.first_pc);
+    } else {
+      keep_address(validity, mark->pc, i, address_read(w, *mark, i), from.first_pc);
     }
   });
 }
