@@ -376,9 +376,10 @@ void add_judge(Options& o, JudgeArguments& a) {
   o.value("--device", a.device, "sm_NN", "which device is simulated", kDevices)
       ->check(wrong_device);
   o.value("--json", a.json, "FILE", "write the result as JSON to FILE; -: stdout, without text");
-  o.value("--time-limit", a.time_limit, "SECONDS", "that the candidate may run")
+  o.value("--time-limit", a.time_limit, "SECONDS", "how long the candidate may run")
       ->check(CLI::PositiveNumber);
-  o.value("--memory-limit", a.memory_limit, "GIB", "of the host that the candidate may allocate")
+  o.value("--memory-limit", a.memory_limit, "GIB",
+          "how much host memory the candidate may allocate")
       ->check(CLI::Range(1, 1024));
   o.value("--isolation", a.isolation, "HOW",
           "full: in namespaces of its own, without network and files to write; off: not isolated",
@@ -477,8 +478,9 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
       break;
     case Command::kNew:
       if (!offer.checkout)
-        o.value("--namespace", line.family_namespace, "NAMESPACE",
-                "of the family's C++ code, such as acme::linear_algebra (lockstep)");
+        o.value(
+            "--namespace", line.family_namespace, "NAMESPACE",
+            "namespace of the family's C++ code, such as acme::linear_algebra; default: lockstep");
       app.add_option("NAME", line.program, "of the family, such as dot_product")
           ->required()
           ->type_name("")

@@ -245,7 +245,8 @@ void require_promises_of(const Implementation& f, const Promised<kCalls, Case>& 
   auto calls = Promised<kCalls, Case>::calls(c);
   for (auto& call : calls) {
     REQUIRE_LAW(kArrays == Arrays::kStrided || call.spreads().empty(),
-                "{} has strides, which nobody tries: the family's batteries want Arrays::kStrided",
+                "{} has strides, and no battery tries them: with_batteries<call_of, Case, "
+                "Arrays::kStrided> does",
                 call.launcher());
     unsigned says = 0;
     if (!call.immaterial_arguments().empty()) says |= kSaysImmaterial;

@@ -72,7 +72,9 @@ class Table : public ::testing::Environment {
                  "only simulated: " + t.why_not_here);
     const auto mutants =
         std::ranges::count_if(rows(), [](const Row& row) { return row.test.has_fault; });
-    fmt::print("\n{} mutants and {} negative controls run\n", mutants, rows().size() - mutants);
+    const auto controls = static_cast<std::ptrdiff_t>(rows().size()) - mutants;
+    fmt::print("\n{} mutant{} and {} negative control{} run\n", mutants, mutants == 1 ? "" : "s",
+               controls, controls == 1 ? "" : "s");
     if (!not_run_here().empty())
       fmt::print("{} mutants can be killed on the simulated GPU alone\n", not_run_here().size());
   }

@@ -168,7 +168,7 @@ def test_run_returns_a_report(tmp_path):
 
 def test_what_needs_the_simulated_gpu_says_so(tmp_path):
     status, text = run(tmp_path, "lockstep.take_findings()\n", name="it.py")
-    assert status == 1 and "call lockstep.enable() first" in text
+    assert status == 1 and "call lockstep.enable() first" in text and "pytest --lockstep" in text
 
 
 def test_checked_raises_findings(tmp_path):

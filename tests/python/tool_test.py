@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -184,6 +185,29 @@ def test_a_bad_task_is_an_error(tmp_path, text, message):
     status, out, err = tool("judge", f"--task={task}", "candidates/softmax.cu")
     assert (status, out) == (2, "")
     assert message in err and len(err.splitlines()) == 1
+
+
+def test_the_guide_shows_what_its_example_does(tmp_path):
+    root = os.path.dirname(os.path.dirname(_HERE))
+    with open(f"{root}/docs/guide/judging_a_kernel.md", encoding="utf-8") as file:
+        page = file.read()
+
+    def require_in_order(shown, whole):
+        lines = iter(whole.splitlines())
+        for line in shown.splitlines():
+            assert line.strip() in ("", "…") or line in lines, line
+
+    with open(f"{root}/examples/judging/softmax_task.py", encoding="utf-8") as file:
+        require_in_order(re.search(r"```python\n(.*?)```", page, re.S).group(1), file.read())
+    for name in ("softmax_task.py", "softmax.cu"):
+        shutil.copy(f"{root}/examples/judging/{name}", tmp_path)
+    commands = re.search(r"```\n\$ (grep .*?)```", page, re.S).group(1).split("\n$ ")
+    subprocess.run(commands[0], shell=True, check=True, cwd=tmp_path)
+    for judging in commands[1:]:
+        words = judging.splitlines()[0].split()[1:]
+        status, out, err = tool(*words, cwd=tmp_path)
+        assert (status, err) == (int("wrong.cu" in words), "")
+        require_in_order(judging.split("\n", 1)[1], out.replace(f"{tmp_path}/", ""))
 
 
 def test_a_missing_file_is_an_error():

@@ -124,7 +124,7 @@ def _need(name: str):
     function = _symbol(name)
     if function is None:
         raise NotEnabled("this process is not on the simulated GPU: call lockstep.enable() first, "
-                         "or start it with `lockstep exec`")
+                         "start it with `lockstep exec`, or run `pytest --lockstep`")
     return function
 
 

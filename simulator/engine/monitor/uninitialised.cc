@@ -50,26 +50,40 @@ bool unassigned(const Program& program, const Validity::Word& word) {
          program.transfers[word.pc] != ValidityTransfer::kLoad;
 }
 
-// The generic address that the lane's value was read from; 0: not known.
-std::uint64_t address_read(const Warp& w, const Validity::Word& word, int lane) {
-  if (word.kind != check::Kind::kUninitialised) return 0;
+// The load that met the lane's value, with its address; nullptr: not known.
+const Validity::Load* load_of(const Warp& w, const Validity::Word& word, int lane) {
+  if (word.kind != check::Kind::kUninitialised) return nullptr;
   for (std::int32_t i = w.control->frame; i >= 0; i = w.control->frames[i].caller) {
     const Frame& frame = w.control->frames[i];
     if (!frame.validity) continue;
     for (const Validity::Load& load : frame.validity->loads) {
-      if (load.pc == word.pc && (load.lanes >> lane & 1) != 0)
-        return load.address[static_cast<std::size_t>(lane)];
+      if (load.pc == word.pc && (load.lanes >> lane & 1) != 0) return &load;
     }
   }
-  return 0;
+  return nullptr;
 }
 
-void keep_address(Validity& validity, std::uint32_t pc, int lane, std::uint64_t address) {
+// The generic address that the lane's value was read from; 0: not known.
+std::uint64_t address_read(const Warp& w, const Validity::Word& word, int lane) {
+  const Validity::Load* const load = load_of(w, word, lane);
+  return load == nullptr ? 0 : load->address[static_cast<std::size_t>(lane)];
+}
+
+// Where the value was read first, which a store then copied to where `word` says that it was read.
+std::uint32_t first_read(const Warp& w, const Validity::Word& word, int lane) {
+  const Validity::Load* const load = load_of(w, word, lane);
+  return load == nullptr ? Validity::kNoLoad : load->first_pc[static_cast<std::size_t>(lane)];
+}
+
+void keep_address(Validity& validity, std::uint32_t pc, int lane, std::uint64_t address,
+                  std::uint32_t first_pc = Validity::kNoLoad) {
   auto& loads = validity.loads;
   auto it = std::find_if(loads.begin(), loads.end(), [&](const auto& l) { return l.pc == pc; });
-  if (it == loads.end()) it = loads.insert(loads.end(), Validity::Load{pc, 0, {}});
-  it->lanes = (it->lanes & ~(1u << lane)) | LaneMask{address != 0} << lane;
+  if (it == loads.end()) it = loads.insert(loads.end(), Validity::Load{pc, 0, {}, {}});
+  it->lanes = (it->lanes & ~(1u << lane)) | LaneMask{address != 0 || first_pc != Validity::kNoLoad}
+                                                << lane;
   it->address[static_cast<std::size_t>(lane)] = address;
+  it->first_pc[static_cast<std::size_t>(lane)] = first_pc;
 }
 
 // ", 36 bytes into 's' (element 9, of 4 bytes)" of the memory that the lane's value was read from.
@@ -79,7 +93,11 @@ std::string place_read(Warp& w, const Validity::Word& word, int lane) {
   const std::string inside = address == 0 ? std::string()
                                           : describe_inside(w, isa::Space::kGeneric, address,
                                                             w.block->program->ops[word.pc].width);
-  return inside.empty() ? inside : ", " + inside;
+  const std::uint32_t first = first_read(w, word, lane);
+  return (inside.empty() ? inside : ", " + inside) +
+         (first == Validity::kNoLoad ? std::string()
+                                     : "; the value stored there was read, also unwritten, at " +
+                                           site_of(*w.block->program, first).to_string());
 }
 
 // False: the launch ends. Where it goes on, the value has been reported and counts as written
@@ -331,13 +349,22 @@ void Validity::set_bits(Word& word, LaneMask lanes, const std::uint64_t* of_lane
 }
 
 void keep_origins(Warp& w, const Request& r) {
-  auto& words = w.block->derived_words;
-  if (r.derived == 0 && words.empty()) return;
+  auto& words = w.block->unwritten_from;
+  // Of copies alone it is kept for the message: whoever loads them has met them there.
+  const LaneMask copies =
+      r.invalid_word->kind == check::Kind::kUninitialised &&
+              w.block->program->transfers[r.invalid_word->pc] == ValidityTransfer::kLoad
+          ? r.invalid & ~r.derived & lanes_into_scratch(w, *r.op)
+          : 0;
+  if (r.derived == 0 && copies == 0 && words.empty()) return;
   each(r.invalid, [&](int i) {
     const auto first = reinterpret_cast<std::uintptr_t>(r.host[i]);
     for (std::uintptr_t word = first / 4; word <= (first + r.size - 1) / 4; ++word) {
+      const std::uint32_t pc = r.invalid_word->pc, first = first_read(w, *r.invalid_word, i);
       if (r.derived >> i & 1) {
-        words[word] = {r.invalid_word->pc, address_read(w, *r.invalid_word, i)};
+        words[word] = {pc, address_read(w, *r.invalid_word, i), first, true};
+      } else if ((copies >> i & 1) != 0) {
+        words[word] = {pc, 0, first == Validity::kNoLoad ? pc : first, false};
       } else {
         words.erase(word);
       }
@@ -346,40 +373,45 @@ void keep_origins(Warp& w, const Request& r) {
 }
 
 void forget_origins(Block& b, const std::byte* first, std::size_t bytes) {
-  if (b.derived_words.empty() || bytes == 0) return;
+  if (b.unwritten_from.empty() || bytes == 0) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(first);
   for (std::uintptr_t word = begin / 4; word <= (begin + bytes - 1) / 4; ++word)
-    b.derived_words.erase(word);
+    b.unwritten_from.erase(word);
 }
 
 void take_origins(Warp& w, Slot slot, const Request& r, LaneMask lanes, std::uint32_t offset) {
-  const auto& words = w.block->derived_words;
+  const auto& words = w.block->unwritten_from;
   if (words.empty()) return;
   Validity::Word* const mark = validity_word(w.control->frames[w.control->frame], slot);
   if (mark == nullptr) return;
   each(mark->invalid & lanes, [&](int i) {
     const auto known = words.find(reinterpret_cast<std::uintptr_t>(r.host[i] + offset) / 4);
     if (known == words.end()) return;
-    mark->derived |= 1u << i;
-    mark->pc = known->second.pc;
-    keep_address(*w.control->frames[w.control->frame].validity, known->second.pc, i,
-                 known->second.address);
+    Validity& validity = *w.control->frames[w.control->frame].validity;
+    const Block::UnwrittenFrom& from = known->second;
+    if (from.computed) {
+      mark->derived |= 1u << i;
+      mark->pc = from.pc;
+      keep_address(validity, from.pc, i, from.address, from.first_pc);
+    } else {
+      keep_address(validity, mark->pc, i, address_read(w, *mark, i), from.first_pc);
+    }
   });
 }
 
 bool check_copied_out(Warp& w, std::uint32_t pc, int lane, std::uint32_t offset,
                       std::uint16_t unwritten) {
   const Block& b = *w.block;
-  if (b.derived_words.empty()) return true;
+  if (b.unwritten_from.empty()) return true;
   for (unsigned left = unwritten; left != 0; left &= left - 1) {
     const auto at = offset + static_cast<std::uint32_t>(std::countr_zero(left));
     const auto known =
-        b.derived_words.find(reinterpret_cast<std::uintptr_t>(b.shared.bytes.get() + at) / 4);
-    if (known == b.derived_words.end()) continue;
+        b.unwritten_from.find(reinterpret_cast<std::uintptr_t>(b.shared.bytes.get() + at) / 4);
+    if (known == b.unwritten_from.end() || !known->second.computed) continue;
     Validity::Word word;
     word.invalid = word.derived = 1u << lane;
     word.pc = known->second.pc;
-    return report_use(w, pc, word.invalid, word, "what the value copied was computed from");
+    return report_use(w, pc, word.invalid, word, "a source of the copied value");
   }
   return true;
 }
@@ -437,7 +469,7 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
       LaneMask computed = bad & v->derived;
       if (computed != 0 && v->kind == check::Kind::kUninitialised)
         computed &= ~lanes_into_scratch(w, op);
-      if (computed && !report_use(w, pc, computed, *v, "what the value stored was computed from"))
+      if (computed && !report_use(w, pc, computed, *v, "a source of the stored value"))
         return false;
       continue;  // a copy: the handler marks the memory
     }

@@ -61,7 +61,7 @@ void start_block(Block& b, Worker& worker, std::uint64_t position, std::uint32_t
   for (Watched<Barrier>& barrier : b.barriers) barrier.reset();
   b.shared.partly_written.clear();
   b.local.partly_written.clear();
-  b.derived_words.clear();
+  b.unwritten_from.clear();
   b.async.reset();
   b.warpgroups.reset();
   b.tensor.reset();

@@ -67,14 +67,16 @@ struct Block {
   std::unique_ptr<TensorMemory> tensor;        // none until the first allocation
   std::unique_ptr<AsyncState>
       async;  // of asynchronous copies and mbarrier objects; none until the first
-  // Words of shared and local memory that hold what was computed from a value that nobody wrote: by
-  // their host addresses over 4, the operation that met that value (monitor/uninitialised.h), and
-  // the generic address that it read; 0: not known.
-  struct DerivedFrom {
+  // Words of shared and local memory that hold a value that nobody wrote, or what was computed from
+  // one: by their host addresses over 4, the operation that met that value
+  // (monitor/uninitialised.h), and the generic address that it read; 0: not known.
+  struct UnwrittenFrom {
     std::uint32_t pc = 0;
     std::uint64_t address = 0;
+    std::uint32_t first_pc = Validity::kNoLoad;  // as Validity::Load has it
+    bool computed = true;
   };
-  std::unordered_map<std::uintptr_t, DerivedFrom> derived_words;
+  std::unordered_map<std::uintptr_t, UnwrittenFrom> unwritten_from;
   std::vector<check::GlobalCell> cells;  // of shared memory, when Launch::shared_cells
   // What arrivals at the open phase of the cluster's barrier release: to other blocks, and to their
   // own alone.

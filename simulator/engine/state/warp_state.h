@@ -60,12 +60,15 @@ struct Validity {
   std::vector<std::uint32_t> marked;  // indices of words that have had an invalid lane: few of
                                       // many, and each block begins with none
   using Bits = std::array<std::uint64_t, kWarpSize>;
-  // Where each lane last read memory that nobody has written, by the operation at `pc`: generic
-  // addresses.
+  // Where each of `lanes` last read memory that nobody has written, by the operation at `pc`:
+  // generic addresses. `first_pc`: the operation that a value which a store copied there was read
+  // by before; kNoLoad: no store did.
+  static constexpr std::uint32_t kNoLoad = ~0u;
   struct Load {
     std::uint32_t pc = 0;
     LaneMask lanes = 0;
     std::array<std::uint64_t, kWarpSize> address{};
+    std::array<std::uint32_t, kWarpSize> first_pc{};
   };
   std::vector<Load> loads;
   std::unordered_map<std::uint32_t, Bits> bits;  // of words that are meant in part, by index

@@ -349,6 +349,26 @@ TEST(Scratch, WhereItIsUsedTheFindingNamesWhereItCameFrom) {
   }
 }
 
+// A copy that is loaded from there was met there first, and the message names the load before.
+TEST(Scratch, OfACopyTheFindingNamesBothLoads) {
+  const auto detail_of = [](const std::string& space, const std::string& value) {
+    const std::string name = space.empty() ? "" : "." + space;
+    const Outcome o = Selections().run(through(space, "  ld.global.u32 %r12, [%rd5];\n  st" + name +
+                                                          ".u32 [%rd2], " + value + ";\n") +
+                                       "  add.u32 %r9, %r10, 1;\n");
+    EXPECT_EQ(o.findings.size(), 1u) << space << text(o);
+    return o.findings.empty() ? "" : o.findings[0].detail;
+  };
+  for (const std::string space : {"shared", "local", ""}) {
+    EXPECT_THAT(detail_of(space, "%r12"),
+                ::testing::ContainsRegex("read at .*ld.*; the value stored there was read, also "
+                                         "unwritten, at .*ld.global.u32"))
+        << space;
+    // A register that nothing was assigned to was read nowhere.
+    EXPECT_THAT(detail_of(space, "%r19"), ::testing::Not(HasSubstr("also unwritten"))) << space;
+  }
+}
+
 TEST(Scratch, WhatWasWrittenSinceIsGood) {
   for (const std::string space : {"shared", "local", ""}) {
     const std::string name = space.empty() ? "" : "." + space;

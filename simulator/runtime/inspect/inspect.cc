@@ -127,7 +127,7 @@ Inspection inspect(Bytes file, int compute_capability) {
   if (auto linked = read_images(relocatable, compute_capability, &result, &images); !linked.empty())
     result.modules.push_back(std::move(linked));
   for (std::vector<std::string>& texts : result.modules)
-    for (const char* library : device_libraries_for(texts)) texts.emplace_back(library);
+    for (std::string& library : device_libraries_for(texts)) texts.push_back(std::move(library));
 
   const auto runtime =
       std::find_if(result.needed.begin(), result.needed.end(),

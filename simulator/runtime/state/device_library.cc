@@ -170,15 +170,15 @@ constexpr std::string_view kFunctions[] = {"cudaCGGetIntrinsicHandle", "cudaCGSy
 
 }  // namespace
 
-std::vector<const char*> device_libraries_for(const std::vector<std::string>& texts) {
+std::vector<std::string> device_libraries_for(const std::vector<std::string>& texts) {
   const auto calls = [&](std::string_view name) {
     return std::any_of(texts.begin(), texts.end(),
                        [&](const std::string& text) { return text.find(name) != text.npos; });
   };
-  std::vector<const char*> libraries;
+  std::vector<std::string> libraries;
   if (std::any_of(std::begin(kFunctions), std::end(kFunctions), calls))
     libraries.push_back(kLibrary);
-  if (calls("__cudaCDP2")) libraries.push_back(kDeviceLaunchLibrary);
+  if (calls("__cudaCDP2")) libraries.push_back(device_launch_library());
   return libraries;
 }
 

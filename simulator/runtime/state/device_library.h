@@ -15,6 +15,6 @@ namespace lockstep::runtime {
 // cooperative one, or of another scope, is 0, with which every function answers cudaErrorUnknown; a
 // grid is the only one of its launch, and its own rank is 1. A conditional handle is the address of
 // its value (condition.h).
-std::vector<const char*> device_libraries_for(const std::vector<std::string>& texts);
+std::vector<std::string> device_libraries_for(const std::vector<std::string>& texts);
 
 }  // namespace lockstep::runtime

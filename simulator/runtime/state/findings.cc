@@ -73,10 +73,8 @@ std::string coloured(const std::string& text, bool error) {
 void show_in_exit_status(int status, void* log) {
   if (status != 0 || !static_cast<const FindingLog*>(log)->errors_untaken()) return;
   if (!static_cast<const FindingLog*>(log)->quiet())
-    std::fprintf(
-        stderr,
-        "lockstep: errors were found and nobody took them: the exit status is %d instead of 0\n",
-        kExitWithFindings);
+    std::fprintf(stderr, "lockstep: errors were found: the exit status is %d instead of 0\n",
+                 kExitWithFindings);
   std::fflush(nullptr);
   _exit(kExitWithFindings);
 }

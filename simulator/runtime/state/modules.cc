@@ -202,7 +202,8 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device,
     loaded.texts.emplace_back(reinterpret_cast<const char*>(image->data.data()),
                               image->data.size());
   }
-  for (const char* library : device_libraries_for(loaded.texts)) loaded.texts.emplace_back(library);
+  for (std::string& library : device_libraries_for(loaded.texts))
+    loaded.texts.push_back(std::move(library));
   const std::vector<std::string_view> texts(loaded.texts.begin(), loaded.texts.end());
   auto module = engine::load_module(texts, *runtime.memory, device, &binary.managed,
                                     runtime.settings.registers);

@@ -24,7 +24,8 @@ std::string source_function(const void* address);
 // An address as addr2line takes it, of the object that begins at `base`.
 std::uint64_t offset_in_object(const void* address, const void* base);
 
-// Whether an object, by its path, is Python's interpreter.
+// Whether an object, by its path, is Python's interpreter, or calls C functions for it (ctypes,
+// libffi).
 bool is_interpreter(std::string_view object);
 
 // A call stack by debug information, up to the program's main() or an interpreter's code. A

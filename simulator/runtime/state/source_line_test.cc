@@ -21,7 +21,8 @@ TEST(SourceLine, IsEmptyForWhatHasNoDebugInformation) {
 }
 
 TEST(Interpreter, IsKnownByItsName) {
-  for (const char* path : {"/usr/bin/python3.11", "python", "/usr/lib/libpython3.11.so.1.0"})
+  for (const char* path : {"/usr/bin/python3.11", "python", "/usr/lib/libpython3.11.so.1.0",
+                           "lib-dynload/_ctypes.cpython-311-x86_64-linux-gnu.so", "libffi.so.8"})
     EXPECT_TRUE(is_interpreter(path)) << path;
   for (const char* path : {"/usr/bin/pythonic", "./my_python_tests", "/usr/lib/libpythia.so", ""})
     EXPECT_FALSE(is_interpreter(path)) << path;
