@@ -146,7 +146,8 @@ Preflight look_at(const std::string& name, const std::string& library_folder,
       const Inspection there = inspect_file(library.path, compute_capability);
       const bool has_code = !there.ptx.empty() || !there.machine_code.empty();
       if (there.kind == Inspection::Kind::kStaticRuntime &&
-          there.static_runtime != StaticRuntime::Kind::kSymbols) {
+          (there.static_runtime == StaticRuntime::Kind::kStripped ||
+           there.static_runtime == StaticRuntime::Kind::kOlder)) {
         result.verdict = Preflight::Verdict::kRefused;
         result.sentences.push_back(library.path + ": " + there.sentence);
       } else if (has_code && there.kind != Inspection::Kind::kLibrary && !there.runnable) {
