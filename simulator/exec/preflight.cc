@@ -59,11 +59,13 @@ std::string find_program(const std::string& name) {
 
 std::string about_library(const std::string& soname, bool found) {
   if (is_vendor_library(soname)) {
-    return "needs " + soname + (found ? "" : ", which is not on this machine") +
-           ". Its kernels are machine code, which the simulated GPU does not run: " +
-           (found ? "calls into it will fail. Check" : "having it would not help. Build") +
+    return "needs " + soname + (found ? ". " : ", which is not on this machine. ") +
+           (found ? "Its kernels run where it has PTX for the simulated device; the others are "
+                    "refused by name. Check"
+                  : "Most of its kernels are machine code, which the simulated GPU does not run. "
+                    "Build") +
            " the program's own kernels without it. Of NVIDIA's libraries of CUDA 13, "
-           "libcublas.so.13, libcublasLt.so.13 and libcurand.so.10 are simulated.";
+           "libcublas.so.13, libcublasLt.so.13, libcufft.so.12 and libcurand.so.10 are simulated.";
   }
   if (!found)
     return "needs " + soname +

@@ -115,18 +115,14 @@ bool reports_to_callbacks(Bytes function) {
 }
 
 // The functions beside __cudaInitModule, in their order.
-constexpr const char* kBefore[] = {"cudaGetExportTable",
-                                   "__cudaRegisterFatBinary",
-                                   "__cudaRegisterFatBinaryEnd",
-                                   "__cudaUnregisterFatBinary",
-                                   "__cudaRegisterVar",
-                                   "__cudaRegisterManagedVar",
-                                   "__cudaRegisterHostVar",
-                                   "__cudaRegisterFunction"};
-constexpr const char* kAfter[] = {"__cudaPushCallConfiguration", "__cudaPopCallConfiguration",
-                                  "__cudaGetKernel",             "__cudaLaunchKernel",
-                                  "__cudaLaunchKernel_ptsz",     "__cudaRegisterUnifiedTable",
-                                  "__cudaGetProcAddress"};
+constexpr const char* kBefore[] = {"cudaGetExportTable",         "__cudaRegisterFatBinary",
+                                   "__cudaRegisterFatBinaryEnd", "__cudaUnregisterFatBinary",
+                                   "__cudaRegisterVar",          "__cudaRegisterManagedVar",
+                                   "__cudaRegisterHostVar",      "__cudaRegisterFunction"};
+constexpr const char* kAfter[] = {
+    "__cudaPushCallConfiguration", "__cudaPopCallConfiguration", "__cudaGetKernel",
+    "__cudaLaunchKernel",          "__cudaLaunchKernel_ptsz",    "__cudaRegisterUnifiedTable",
+    "__cudaGetProcAddress"};
 
 class Search {
  public:
