@@ -2,17 +2,29 @@
 
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace lockstep::cufft {
 namespace {
 
 constexpr std::size_t kLargestFactor = 61;
 
-// exp(-2 pi i k / n)
+// exp(-2 pi i k / n) for k < n. Those of the four directions are exact, so that ones cancel.
 Transform::Value root(std::size_t k, std::size_t n) {
-  const long double angle =
-      6.283185307179586476925286766559L * static_cast<long double>(k) / static_cast<long double>(n);
-  return {static_cast<double>(std::cos(angle)), static_cast<double>(-std::sin(angle))};
+  constexpr long double kQuarterTurn = 1.570796326794896619231321691639751442L;
+  const std::size_t quadrant = 4 * k / n, rest = 4 * k % n;
+  // From the nearer axis, below an eighth of a turn.
+  const bool is_far = 2 * rest > n;
+  const long double angle = kQuarterTurn * static_cast<long double>(is_far ? n - rest : rest) /
+                            static_cast<long double>(n);
+  double c = static_cast<double>(std::cos(angle)), s = static_cast<double>(std::sin(angle));
+  if (is_far) std::swap(c, s);
+  switch (quadrant) {
+    case 0: return {c, -s};
+    case 1: return {-s, -c};
+    case 2: return {-c, s};
+    default: return {s, c};
+  }
 }
 
 // Prime factors in ascending order; none where one of them is above the largest.

@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-// Of cufft.h and cufftXt.h, which this project's build does not fetch.
+// Of the headers of cuFFT, which this project's build does not fetch.
 extern "C" {
 int cufftCreate(int*);
 int cufftDestroy(int);
