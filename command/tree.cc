@@ -158,8 +158,8 @@ const std::vector<std::string> kChecks = {"all",
                                           "strict-proxies",
                                           "strict-writes"};
 
-const std::vector<std::string> kDevices = {"sm_75",  "sm_80",  "sm_89",  "sm_90",
-                                           "sm_100", "sm_103", "sm_110", "sm_120"};
+const std::vector<std::string> kDevices = {"sm_75",  "sm_80",  "sm_89",  "sm_90", "sm_100",
+                                           "sm_103", "sm_110", "sm_120", "sm_121"};
 
 std::string between_commas(const std::vector<std::string>& names) {
   std::string all;
@@ -272,7 +272,7 @@ void add_settings(Options& o, ExecArguments& a) {
       ->check(wrong_checks);
   o.setting("--device", "LOCKSTEP_DEVICE", a.set, "sm_NN",
             "which device is simulated: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, "
-            "sm_110, sm_120",
+            "sm_110, sm_120, sm_121",
             kDevices)
       ->check(wrong_device);
   o.setting("--devices", "LOCKSTEP_DEVICES", a.set, "N", "how many of them");

@@ -45,10 +45,17 @@ def _lockstep_installed_impl(rctx):
         "harness/report/report.js": "share/lockstep/harness/report/report.js",
         "include": "include/lockstep",
         "lib/liblockstep_harness.a": "lib/lockstep/liblockstep_harness.a",
-        "simulator/libcuda.so.1": "lib/lockstep/libcuda.so.1",
-        "simulator/libcudart.so.13": "lib/lockstep/libcudart.so.13",
     }.items():
         rctx.symlink(prefix + "/" + path, inside)
+    for library in [
+        "libcublas.so.13",
+        "libcublasLt.so.13",
+        "libcuda.so.1",
+        "libcudart.so.13",
+        "libcufft.so.12",
+        "libcurand.so.10",
+    ]:
+        rctx.symlink(prefix + "/lib/lockstep/" + library, "simulator/" + library)
     rctx.file("WORKSPACE", "workspace(name = \"lockstep\")\n")
 
 lockstep_installed = repository_rule(

@@ -80,7 +80,7 @@ int judge(int status, const RunRecord& record, bool require_kernels) {
   if (status != 0) return status;
   if (record.untaken_errors) return kFindings;
   if (record.lossy) return kNoReport;
-  return require_kernels && record.kernels.empty() ? kNoKernel : 0;
+  return require_kernels && !record.has_work() ? kNoKernel : 0;
 }
 
 // A sentence about a setting, "LOCKSTEP_DEVICES='x' is not ...", about the option that has set it.

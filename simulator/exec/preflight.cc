@@ -59,11 +59,13 @@ std::string find_program(const std::string& name) {
 
 std::string about_library(const std::string& soname, bool found) {
   if (is_vendor_library(soname)) {
-    return "needs " + soname + (found ? "" : ", which is not on this machine") +
-           ". Its kernels are machine code, which the simulated GPU does not run: " +
-           (found ? "calls into it will fail. Check" : "having it would not help. Build") +
+    return "needs " + soname + (found ? ". " : ", which is not on this machine. ") +
+           (found ? "Its kernels run where it has PTX for the simulated device; the others are "
+                    "refused by name. Check"
+                  : "Most of its kernels are machine code, which the simulated GPU does not run. "
+                    "Build") +
            " the program's own kernels without it. Of NVIDIA's libraries of CUDA 13, "
-           "libcublas.so.13, libcublasLt.so.13 and libcurand.so.10 are simulated.";
+           "libcublas.so.13, libcublasLt.so.13, libcufft.so.12 and libcurand.so.10 are simulated.";
   }
   if (!found)
     return "needs " + soname +
@@ -146,7 +148,8 @@ Preflight look_at(const std::string& name, const std::string& library_folder,
       const Inspection there = inspect_file(library.path, compute_capability);
       const bool has_code = !there.ptx.empty() || !there.machine_code.empty();
       if (there.kind == Inspection::Kind::kStaticRuntime &&
-          there.static_runtime != StaticRuntime::Kind::kSymbols) {
+          (there.static_runtime == StaticRuntime::Kind::kStripped ||
+           there.static_runtime == StaticRuntime::Kind::kOlder)) {
         result.verdict = Preflight::Verdict::kRefused;
         result.sentences.push_back(library.path + ": " + there.sentence);
       } else if (has_code && there.kind != Inspection::Kind::kLibrary && !there.runnable) {

@@ -192,10 +192,15 @@ std::string summary(const RunRecord& record) {
     return record.lossy ? "nothing that the simulated GPU found could be recorded"
                         : "no simulated GPU was used";
   const std::size_t errors = record.errors();
+  std::uint64_t calls = 0;
+  for (const auto& [function, times] : record.library_calls) calls += times;
+  const std::string of_libraries =
+      calls == 0 ? "" : count(calls, "call", "calls") + " of simulated libraries";
   const std::string launches = record.kernels.empty()
-                                   ? "no kernel was launched"
+                                   ? (calls == 0 ? "no kernel was launched" : of_libraries)
                                    : count(record.launches(), "launch", "launches") + " of " +
-                                         count(record.kernels.size(), "kernel", "kernels");
+                                         count(record.kernels.size(), "kernel", "kernels") +
+                                         (calls == 0 ? "" : " and " + of_libraries);
   // Nobody is to take a run without checks for one in which they found nothing.
   const std::string checks = record.checks == "none" ? " without checks"
                              : record.checks.starts_with("all")
@@ -237,6 +242,7 @@ json json_report(const ProgramRun& run) {
           {"complete", !run.record.lossy},
           {"schedule", run.record.schedule},
           {"kernels", std::move(kernels)},
+          {"library_calls", run.record.library_calls},
           {"refused_launches", run.record.refused_launches},
           {"findings", run.record.findings},
           {"suppressed", run.record.suppressed},

@@ -207,7 +207,18 @@ TEST(Text, EndsWithASummary) {
       summary(one.record),
       "no kernel was launched on a simulated sm_90: 0 errors, 0 for information, 0 suppressed");
   one.record.kernels = {"f(int*)"};
+  one.record.library_calls = {{"cublasSgemm", 2}, {"cufftExecC2C", 1}};
+  one.record.kernels.clear();
+  EXPECT_EQ(summary(one.record),
+            "3 calls of simulated libraries on a simulated sm_90: 0 errors, 0 for information, 0 "
+            "suppressed");
+  EXPECT_EQ(json_report(one)["library_calls"]["cublasSgemm"], 2);
+  one.record.kernels = {"f(int*)"};
   one.record.totals["f(int*)"].launches = 1;
+  EXPECT_EQ(summary(one.record),
+            "1 launch of 1 kernel and 3 calls of simulated libraries on a simulated sm_90: 0 "
+            "errors, 0 for information, 0 suppressed");
+  one.record.library_calls.clear();
   EXPECT_EQ(summary(one.record),
             "1 launch of 1 kernel on a simulated sm_90: 0 errors, 0 for information, 0 suppressed");
 }

@@ -100,6 +100,9 @@ RunRecord read_run_record(const std::string& path) {
         certificates.add(line["certificate"], line.value("launches", std::uint64_t{1}));
     } else if (line.contains("profile")) {
       for (const json& instruction : line["profile"]) add_time(instruction, &times);
+    } else if (line.contains("library_call")) {
+      record.library_calls[line.value("library_call", "")] +=
+          line.value("launches", std::uint64_t{0});
     } else if (line.contains("kernel")) {
       const std::string name = line.value("kernel", "");
       if (std::find(record.kernels.begin(), record.kernels.end(), name) == record.kernels.end())

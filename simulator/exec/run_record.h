@@ -24,8 +24,9 @@ struct RunRecord {
   std::string checks;  // "all", "none", or the names of those that ran; of the last process
   nlohmann::json findings = nlohmann::json::array();  // as extension.h describes them, in order
   nlohmann::json suppressed = nlohmann::json::array();
-  std::vector<std::string> kernels;            // launched at least once, in order
-  std::map<std::string, KernelTotals> totals;  // by kernel, over devices and processes
+  std::vector<std::string> kernels;                    // launched at least once, in order
+  std::map<std::string, KernelTotals> totals;          // by kernel, over devices and processes
+  std::map<std::string, std::uint64_t> library_calls;  // executed, by function, of all processes
   // What was proved of launches, each with "launches": of all processes, in order.
   nlohmann::json certificates = nlohmann::json::array();
   // Where time went: instructions, with "spent" of all processes that ended normally.
@@ -40,6 +41,7 @@ struct RunRecord {
 
   std::size_t errors() const;      // of the findings; the others are information
   std::uint64_t launches() const;  // of all kernels
+  bool has_work() const { return !kernels.empty() || !library_calls.empty(); }
 };
 
 // A line that cannot be read is one that could not be written whole.

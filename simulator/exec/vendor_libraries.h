@@ -9,9 +9,9 @@
 namespace lockstep::exec {
 
 // Libraries of NVIDIA's that have a simulated one. The simulated ones lie in one folder.
-inline constexpr std::string_view kStandIns[] = {"libcudart.so.13",    "libcuda.so.1",
-                                                 "libnvJitLink.so.13", "libcublas.so.13",
-                                                 "libcublasLt.so.13",  "libcurand.so.10"};
+inline constexpr std::string_view kStandIns[] = {
+    "libcudart.so.13",   "libcuda.so.1",   "libnvJitLink.so.13", "libcublas.so.13",
+    "libcublasLt.so.13", "libcufft.so.12", "libcurand.so.10"};
 
 // By the beginning of a file's name, such as "libcublas.so.12" or "libcudnn.so.9". No stand-in.
 constexpr bool is_vendor_library(std::string_view name) {

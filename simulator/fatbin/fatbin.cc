@@ -290,7 +290,7 @@ std::string explain_no_ptx(const std::vector<Image>& images, int compute_capabil
   const std::string flag = "-gencode arch=compute_" + number + ",code=compute_" + number;
   if (!ptx.empty())
     return "the program holds PTX for " + ptx + " only, which a device of " + device +
-           " cannot run; compile with " + flag + " as well";
+           " cannot run; compile with " + flag + " as well, or simulate another device (--device)";
   if (!machine_code.empty())
     return "the program holds machine code (" + machine_code + ") but no PTX to simulate; add " +
            flag + " to nvcc's command line";

@@ -325,7 +325,8 @@ TEST(ExplainNoPtx, NamesTheFlagToAdd) {
             "arch=compute_90,code=compute_90 to nvcc's command line");
   EXPECT_EQ(explain_no_ptx({ptx(100)}, 90),
             "the program holds PTX for compute_100 only, which a device of sm_90 cannot run; "
-            "compile with -gencode arch=compute_90,code=compute_90 as well");
+            "compile with -gencode arch=compute_90,code=compute_90 as well, or simulate another "
+            "device (--device)");
   EXPECT_NE(explain_no_ptx({elf, elf}, 90).find("machine code (sm_90) but"), std::string::npos)
       << "each architecture is named once";
   Image lto = ptx(90);

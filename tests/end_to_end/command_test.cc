@@ -217,7 +217,7 @@ std::string completed(const std::string& words, int number) {
 TEST(Command, IsCompletedByBash) {
   EXPECT_EQ(completed("lockstep co", 1), "counters coverage compare completion\n");
   EXPECT_EQ(completed("lockstep run --ran", 2), "--random-seed=\n");
-  EXPECT_EQ(completed("lockstep run --device = sm_1", 4), "sm_100 sm_103 sm_110 sm_120\n");
+  EXPECT_EQ(completed("lockstep run --device = sm_1", 4), "sm_100 sm_103 sm_110 sm_120 sm_121\n");
   EXPECT_EQ(completed("lockstep run --sanitizer =", 3), "memcheck racecheck initcheck synccheck\n");
   EXPECT_EQ(completed("lockstep run --sanitizer mem", 3), "memcheck\n");
   EXPECT_EQ(completed("lockstep completion z", 2), "zsh\n");

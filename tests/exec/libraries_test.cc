@@ -51,10 +51,11 @@ TEST(Libraries, ThatAreNotSimulatedAreNamedWhenTheyAreCalled) {
   const Outcome o = run("exec -- tests/exec/calls_vendor");
   EXPECT_EQ(o.out, "PASSED\n") << o.err;
   EXPECT_EQ(o.status, 0) << o.err;
-  EXPECT_TRUE(has(o.err,
-                  "libcufft.so.12 is called. Its kernels are machine code, which the simulated GPU "
-                  "does not run: its calls fail. Check the program's own kernels without "
-                  "libcufft.so.12.\n"))
+  EXPECT_TRUE(
+      has(o.err,
+          "libcusolver.so.12 is called. Its kernels are machine code, which the simulated GPU "
+          "does not run: its calls fail. Check the program's own kernels without "
+          "libcusolver.so.12.\n"))
       << o.err;
   EXPECT_EQ(o.err.find("is called"), o.err.rfind("is called")) << o.err;
   EXPECT_TRUE(has(o.err, "0 errors, 0 for information")) << o.err;
@@ -135,6 +136,54 @@ TEST(Curand, WhatIsWrongIsFoundAtItsCall) {
                            "CURAND_STATUS_LENGTH_NOT_MULTIPLE", "CURAND_STATUS_NOT_INITIALIZED"})
     EXPECT_TRUE(has(wrong.err, part)) << part << "\n" << wrong.err;
 }
+
+TEST(Cufft, TransformsAreThoseOfTheDefinition) {
+  // Its only work is calls of a library.
+  const Outcome o = run("exec --require-kernels -- tests/exec/fft");
+  EXPECT_EQ(o.status, 0) << o.out << o.err;
+  EXPECT_EQ(o.out, "PASSED\n");
+  EXPECT_TRUE(has(o.err,
+                  "72 calls of simulated libraries on a simulated sm_90: 0 errors, 0 for "
+                  "information, 0 suppressed"))
+      << o.err;
+}
+
+TEST(Cufft, RefusesArgumentsAsItsManualHasIt) {
+  const Outcome o = run("exec -- tests/exec/fft arguments");
+  EXPECT_EQ(o.out, "PASSED\n") << o.err;
+  EXPECT_EQ(o.status, 86) << "what is not simulated is an error";
+  for (const char* part :
+       {"cufftPlan1d answered CUFFT_INVALID_SIZE", "cufftPlan1d answered CUFFT_INVALID_TYPE",
+        "cufftExecC2C answered CUFFT_INVALID_PLAN", "cufftExecC2C answered CUFFT_NO_WORKSPACE",
+        "cufftExecR2C answered CUFFT_INVALID_TYPE",
+        "refused: cufftXtSetGPUs answered CUFFT_NOT_SUPPORTED", ": 1 error, "})
+    EXPECT_TRUE(has(o.err, part)) << part << "\n" << o.err;
+}
+
+class CufftFinds : public testing::TestWithParam<Wrong> {};
+
+TEST_P(CufftFinds, TheMistakeAtItsCall) {
+  const Outcome o = run(std::string("exec -- tests/exec/fft ") + GetParam().what);
+  EXPECT_EQ(o.status, 86) << o.out << o.err;
+  EXPECT_TRUE(has(o.err, GetParam().finding)) << o.err;
+  EXPECT_TRUE(has(o.err, "fft.cc:")) << o.err;
+  EXPECT_TRUE(has(o.err, ": 1 error, 0 for information")) << o.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , CufftFinds,
+    testing::Values(
+        Wrong{"too-small",
+              "out-of-bounds: odata of cufftExecC2C in the legacy default stream has 256 bytes at "
+              "the start of cudaMalloc #2 (248 bytes) and ends 8 bytes past its end"},
+        Wrong{"unwritten", "uninitialised: idata of cufftExecR2C"},
+        Wrong{"race", "race: cufftExecC2C in stream 4"}, Wrong{"overlap", "race: "},
+        Wrong{"area", "out-of-bounds: the work area of cufftExecC2C"}),
+    [](const auto& info) {
+      std::string name = info.param.what;
+      for (char& c : name) c = c == '-' ? '_' : c;
+      return name;
+    });
 
 // Programs start whatever they call: what is not simulated is refused when it is called.
 TEST(Cublas, HasEveryNameOfNvidias) {

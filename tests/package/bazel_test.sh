@@ -45,10 +45,27 @@ clean_up() {
 }
 trap clean_up EXIT
 
+# A program that is linked with simulated libraries.
+mkdir spectrum
+cp "$checkout/tests/package/spectrum.cc" spectrum/
+cat > spectrum/BUILD << 'CODE'
+cc_test(
+    name = "spectrum_test",
+    srcs = ["spectrum.cc"],
+    deps = [
+        "@lockstep//simulator:cublas",
+        "@lockstep//simulator:cufft",
+        "@lockstep//simulator:curand",
+    ],
+)
+CODE
+
 in_bazel test //...
 expect "the example is green" "$?" 0
 cat "$log"
 expect_match "its test ran" "$(cat "$log")" '^//:sums_test +PASSED'
+expect_match "and one with simulated libraries" "$(cat "$log")" \
+  '^//spectrum:spectrum_test +PASSED'
 expect "the test for silicon is left out where there is none" "$(grep -c sums_gpu_test "$log")" 0
 if [[ $2 == installed ]]; then
   in_bazel aquery 'mnemonic("CppCompile|CudaCompile", deps(//:sums_test))'

@@ -116,6 +116,26 @@ build sums -DPLANTED_BUG=OFF
 expect "sums repaired" "$(tests sums)" "100% tests passed, 0 tests failed out of 5"
 cat "$log"
 
+# A program that is linked with simulated libraries: its calls count as kernels.
+mkdir "$TEST_TMPDIR/examples/spectrum"
+cp tests/package/spectrum.cc "$TEST_TMPDIR/examples/spectrum"
+cat > "$TEST_TMPDIR/examples/spectrum/CMakeLists.txt" << CODE
+cmake_minimum_required(VERSION 3.20)
+project(spectrum LANGUAGES CXX)
+find_package(Lockstep REQUIRED)
+enable_testing()
+add_executable(spectrum spectrum.cc)
+target_include_directories(spectrum SYSTEM PRIVATE "$toolkit/include")
+target_link_libraries(
+  spectrum PRIVATE Lockstep::cufft Lockstep::cublas Lockstep::cublasLt Lockstep::curand)
+lockstep_add_test(NAME spectrum TARGET spectrum)
+CODE
+same_compilers sums spectrum
+build spectrum
+expect "a program with simulated libraries" "$(tests spectrum)" \
+  "100% tests passed, 0 tests failed out of 1"
+cat "$log"
+
 (cd "$TEST_TMPDIR/examples/cmake_family" &&
   "$prefix/bin/lockstep" new --namespace=solids cube) > "$log"
 expect "lockstep new, in cmake_family" $? 0

@@ -39,7 +39,7 @@ _lockstep() {
         --seed) words='' ;;
         --random-seed) words='' ;;
         --repeat) words='' ;;
-        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 simulator gpu all 0' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121 simulator gpu all 0' ;;
         --sanitizer) words='memcheck racecheck initcheck synccheck' ;;
         --jobs) words='' ;;
         --time-limit) words='' ;;
@@ -77,7 +77,7 @@ _lockstep() {
         --watch-file) kind=-f ;;
         --config) kind=-f ;;
         --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-proxies strict-writes' ;;
-        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121' ;;
         --devices) words='' ;;
         --memory) words='' ;;
         --schedule) words='' ;;
@@ -104,7 +104,7 @@ _lockstep() {
         --watch-file) kind=-f ;;
         --config) kind=-f ;;
         --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-proxies strict-writes' ;;
-        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121' ;;
         --devices) words='' ;;
         --memory) words='' ;;
         --schedule) words='' ;;
@@ -126,7 +126,7 @@ _lockstep() {
         --quiet) words='' ;;
         --config) kind=-f ;;
         --check) words='all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-proxies strict-writes' ;;
-        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121' ;;
         --devices) words='' ;;
         --memory) words='' ;;
         --schedule) words='' ;;
@@ -167,7 +167,7 @@ _lockstep() {
         --entry) words='' ;;
         --cases) words='' ;;
         --seed) words='' ;;
-        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121' ;;
         --json) kind=-f ;;
         --time-limit) words='' ;;
         --memory-limit) words='' ;;
@@ -185,7 +185,7 @@ _lockstep() {
         --entry) words='' ;;
         --cases) words='' ;;
         --seed) words='' ;;
-        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120' ;;
+        --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121' ;;
         --json) kind=-f ;;
         --time-limit) words='' ;;
         --memory-limit) words='' ;;

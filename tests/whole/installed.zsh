@@ -41,7 +41,7 @@ _lockstep() {
         '*--seed=[seed of the generators, in place of one from each property'\''s name]:N:' \
         '*--random-seed=[mixed with each property'\''s name into a seed of its own]:N:' \
         '*--repeat=[everything N times, each time with other random seeds; stops at the first failure]:N:' \
-        '*--device=[simulator (the default); sm_75, sm_80, sm_89, sm_90, sm_100, ... (the simulated GPU as that one); gpu (this machine'\''s first GPU), all, or numbers of GPUs such as 0 or 0,1]:WHERE:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 simulator gpu all 0)' \
+        '*--device=[simulator (the default); sm_75, sm_80, sm_89, sm_90, sm_100, ... (the simulated GPU as that one); gpu (this machine'\''s first GPU), all, or numbers of GPUs such as 0 or 0,1]:WHERE:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121 simulator gpu all 0)' \
         '*--sanitizer=[on a GPU\: under that tool of NVIDIA'\''s compute-sanitizer (memcheck, racecheck, initcheck or synccheck), once it has found a planted fault]:TOOL:(memcheck racecheck initcheck synccheck)' \
         '*--jobs=[suites that run at the same time; without it as many as there are processors on the simulated GPU, and 1 on a GPU]:N:' \
         '*--time-limit=[that a suite'\''s process may take (900)]:SECONDS:' \
@@ -75,7 +75,7 @@ _lockstep() {
         '*--watch-file=[with --watch\: run again when FILE changes too; may be repeated]:FILE:_files' \
         '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
         '*--check=[which checks run\: all, none, or some of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries, strict-proxies, strict-writes, with commas; -races\: all but races; all,leaks\: all, and leaks]:LIST:(all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-proxies strict-writes)' \
-        '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, sm_110, sm_120]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
+        '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, sm_110, sm_120, sm_121]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121)' \
         '*--devices=[how many of them]:N:' \
         '*--memory=[memory of each device]:GIB:' \
         '*--schedule=[seed of the schedule; 0 is the deterministic order]:SEED:' \
@@ -101,7 +101,7 @@ _lockstep() {
         '*--watch-file=[with --watch\: run again when FILE changes too; may be repeated]:FILE:_files' \
         '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
         '*--check=[which checks run\: all, none, or some of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries, strict-proxies, strict-writes, with commas; -races\: all but races; all,leaks\: all, and leaks]:LIST:(all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-proxies strict-writes)' \
-        '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, sm_110, sm_120]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
+        '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, sm_110, sm_120, sm_121]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121)' \
         '*--devices=[how many of them]:N:' \
         '*--memory=[memory of each device]:GIB:' \
         '*--schedule=[seed of the schedule; 0 is the deterministic order]:SEED:' \
@@ -122,7 +122,7 @@ _lockstep() {
         '*--quiet=[no findings and no summary on stderr]::' \
         '*--config=[the file with a project'\''s options, in place of the nearest lockstep.toml here or above; none\: no file]:FILE:_files' \
         '*--check=[which checks run\: all, none, or some of bounds, initialisation, races, synchronisation, leaks, strict-barriers, strict-libraries, strict-proxies, strict-writes, with commas; -races\: all but races; all,leaks\: all, and leaks]:LIST:(all none bounds initialisation races synchronisation leaks strict-barriers strict-libraries strict-proxies strict-writes)' \
-        '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, sm_110, sm_120]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
+        '*--device=[which device is simulated\: sm_75, sm_80, sm_89, sm_90 (the default), sm_100, sm_103, sm_110, sm_120, sm_121]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121)' \
         '*--devices=[how many of them]:N:' \
         '*--memory=[memory of each device]:GIB:' \
         '*--schedule=[seed of the schedule; 0 is the deterministic order]:SEED:' \
@@ -160,7 +160,7 @@ _lockstep() {
         '*--entry=[kernel or function, if not the one that the task names]:NAME:' \
         '*--cases=[generated cases; each is called three times]:N:INT in [1 - 100000]:' \
         '*--seed=[seed of the cases; without it a new one is drawn]:N:NONNEGATIVE:' \
-        '*--device=[which device is simulated]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
+        '*--device=[which device is simulated]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121)' \
         '*--json=[write the result as JSON to FILE; -\: stdout, without text]:FILE:_files' \
         '*--time-limit=[how long the candidate may run]:SECONDS:POSITIVE:' \
         '*--memory-limit=[how much host memory the candidate may allocate]:GIB:INT in [1 - 1024]:' \
@@ -176,7 +176,7 @@ _lockstep() {
         '*--entry=[kernel or function, if not the one that the task names]:NAME:' \
         '*--cases=[generated cases; each is called three times]:N:INT in [1 - 100000]:' \
         '*--seed=[seed of the cases; without it a new one is drawn]:N:NONNEGATIVE:' \
-        '*--device=[which device is simulated]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120)' \
+        '*--device=[which device is simulated]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121)' \
         '*--json=[write the result as JSON to FILE; -\: stdout, without text]:FILE:_files' \
         '*--time-limit=[how long the candidate may run]:SECONDS:POSITIVE:' \
         '*--memory-limit=[how much host memory the candidate may allocate]:GIB:INT in [1 - 1024]:' \

@@ -3,6 +3,7 @@
 #
 #   Lockstep::lockstep   the command
 #   Lockstep::cudart     the simulated GPU as a library, in place of CUDA::cudart
+#   Lockstep::cublas, cublasLt, cufft, curand   NVIDIA's libraries that have a simulated one
 #   Lockstep::harness    the conformance harness, with main(); link it into a program with a CUDA
 #                        runtime
 #
@@ -40,6 +41,18 @@ if(NOT TARGET Lockstep::lockstep)
   set_target_properties(
     Lockstep::cudart PROPERTIES IMPORTED_LOCATION "${LOCKSTEP_LIBRARY_DIR}/libcudart.so.13"
                                 IMPORTED_SONAME libcudart.so.13)
+
+  foreach(_lockstep_library IN ITEMS cublas.so.13 cublasLt.so.13 cufft.so.12 curand.so.10)
+    string(REGEX REPLACE "\\..*" "" _lockstep_name "${_lockstep_library}")
+    add_library(Lockstep::${_lockstep_name} SHARED IMPORTED)
+    set_target_properties(
+      Lockstep::${_lockstep_name}
+      PROPERTIES IMPORTED_LOCATION "${LOCKSTEP_LIBRARY_DIR}/lib${_lockstep_library}"
+                 IMPORTED_SONAME lib${_lockstep_library}
+                 INTERFACE_LINK_LIBRARIES Lockstep::cudart)
+  endforeach()
+  unset(_lockstep_library)
+  unset(_lockstep_name)
 
   # GoogleTest, Eigen and fmt come with it: its own headers include theirs.
   add_library(Lockstep::harness STATIC IMPORTED)

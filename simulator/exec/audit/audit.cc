@@ -141,6 +141,7 @@ void look_at(const Object& object) {
                      why);
       return;
     }
+    case StaticRuntime::Kind::kNames:
     case StaticRuntime::Kind::kSymbols: break;
   }
   if (simulated_path[0] == '\0')

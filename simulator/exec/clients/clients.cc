@@ -54,6 +54,8 @@ void set_up_clients(const ClientFiles& files, int compute_capability,
   default_to("CUPY_CACHE_DIR", cache + "/cupy");
   default_to("CUPY_ACCELERATORS", "");  // its own reductions: CUB's are there as machine code
 
+  default_to("WARP_CACHE_PATH", cache + "/warp");
+
   // PyTorch: each tensor is an allocation, so that an access past its end is one past an
   // allocation.
   default_to("PYTORCH_NO_CUDA_MEMORY_CACHING", "1");

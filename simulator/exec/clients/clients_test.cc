@@ -28,6 +28,7 @@ TEST(Clients, TritonGetsAnAssemblerAndACacheOfItsOwn) {
   EXPECT_EQ(set.at("TRITON_CACHE_DIR"), "/home/a/.cache/lockstep/triton");
   EXPECT_EQ(set.at("TORCHINDUCTOR_CACHE_DIR"), "/home/a/.cache/lockstep/inductor");
   EXPECT_EQ(set.at("CUPY_CACHE_DIR"), "/home/a/.cache/lockstep/cupy");
+  EXPECT_EQ(set.at("WARP_CACHE_PATH"), "/home/a/.cache/lockstep/warp");
   EXPECT_EQ(set.at("TORCH_CUDA_ARCH_LIST"), "9.0+PTX");
 }
 

@@ -14,6 +14,13 @@ struct cublasContext {
   cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
   cublasAtomicsMode_t atomics_mode = CUBLAS_ATOMICS_NOT_ALLOWED;
   int sm_count_target = 0;
+  // Of emulated types, which compute as the plain ones do.
+  cudaEmulationStrategy_t emulation_strategy = CUDA_EMULATION_STRATEGY_DEFAULT;
+  cudaEmulationSpecialValuesSupport_t emulation_special_values =
+      CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT;
+  cudaEmulationMantissaControl_t mantissa_control = CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC;
+  int max_mantissa_bits = 0, mantissa_bit_offset = 0;
+  int* mantissa_bits_pointer = nullptr;
   // The program's; without one cuBLAS has its own.
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;

@@ -133,6 +133,16 @@ SETTING(MathMode, cublasMath_t, math_mode, (value & ~0x1f) == 0)
 SETTING(AtomicsMode, cublasAtomicsMode_t, atomics_mode,
         value == CUBLAS_ATOMICS_ALLOWED || value == CUBLAS_ATOMICS_NOT_ALLOWED)
 SETTING(SmCountTarget, int, sm_count_target, value >= 0)
+SETTING(EmulationStrategy, cudaEmulationStrategy_t, emulation_strategy,
+        value >= CUDA_EMULATION_STRATEGY_DEFAULT && value <= CUDA_EMULATION_STRATEGY_EAGER)
+SETTING(EmulationSpecialValuesSupport, cudaEmulationSpecialValuesSupport_t,
+        emulation_special_values, true)
+SETTING(FixedPointEmulationMantissaControl, cudaEmulationMantissaControl_t, mantissa_control,
+        value == CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC ||
+            value == CUDA_EMULATION_MANTISSA_CONTROL_FIXED)
+SETTING(FixedPointEmulationMaxMantissaBitCount, int, max_mantissa_bits, value >= 0)
+SETTING(FixedPointEmulationMantissaBitOffset, int, mantissa_bit_offset, true)
+SETTING(FixedPointEmulationMantissaBitCountPointer, int*, mantissa_bits_pointer, true)
 #undef SETTING
 
 cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t mode) {
@@ -149,6 +159,13 @@ cublasStatus_t cublasLoggerConfigure(int, int, int, const char*) { return CUBLAS
 cublasStatus_t cublasSetLoggerCallback(void (*)(const char*)) { return CUBLAS_STATUS_SUCCESS; }
 cublasStatus_t cublasGetLoggerCallback(void (**callback)(const char*)) {
   if (callback != nullptr) *callback = nullptr;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+// Undocumented: cuSOLVER sets it, with the handle first. It changes no result here.
+cublasStatus_t cublasSetEnvironmentMode(cublasHandle_t, int) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasGetEnvironmentMode(cublasHandle_t, int* mode) {
+  if (mode != nullptr) *mode = 0;
   return CUBLAS_STATUS_SUCCESS;
 }
 

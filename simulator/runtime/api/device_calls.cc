@@ -24,6 +24,9 @@ using lockstep::runtime::thread_state;
 namespace {
 
 constexpr int kVersion = 13000;
+// A driver compiles PTX of every toolkit up to its version. Programs with a newer toolkit inside
+// compile by themselves, to machine code, unless the driver is as new (Warp 1.19: CUDA 13.4).
+constexpr int kDriverVersion = 13050;
 
 bool exists(const Runtime& r, int device) {
   return device >= 0 && device < static_cast<int>(r.devices.size());
@@ -58,7 +61,7 @@ extern "C" {
 cudaError_t cudaRuntimeGetVersion(int* version) { return answer(version, kVersion); }
 cudaError_t cudaDriverGetVersion(int* version) {
   start_driver();
-  return answer(version, kVersion);
+  return answer(version, kDriverVersion);
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {

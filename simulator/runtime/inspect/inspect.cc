@@ -159,11 +159,11 @@ Inspection inspect(Bytes file, int compute_capability) {
       result.sentence =
           has_code ? "is a library that leaves the CUDA runtime to the program that loads it"
                    : "has no device code";
-    } else if (inside->kind == StaticRuntime::Kind::kSymbols && has_code) {
+    } else if (inside->found() && has_code) {
       judge_code(Kind::kStaticRuntime, "has the CUDA runtime linked statically");
     } else {
       result.kind = Kind::kStaticRuntime;
-      result.runnable = inside->kind == StaticRuntime::Kind::kSymbols;
+      result.runnable = inside->found();
       result.sentence = result.runnable
                             ? "has the CUDA runtime linked statically and no device code of its own"
                             : explain(inside->kind);

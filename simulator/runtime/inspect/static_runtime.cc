@@ -5,75 +5,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "simulator/runtime/inspect/sections.h"
+#include "simulator/runtime/inspect/stripped_runtime.h"
+
 namespace lockstep::runtime {
 namespace {
-
-using Bytes = std::span<const std::uint8_t>;
-
-// Copies a T from the file; zeros where it does not reach so far.
-template <class T>
-bool read(Bytes file, std::uint64_t offset, T* value) {
-  std::memset(value, 0, sizeof *value);
-  if (offset > file.size() || sizeof(T) > file.size() - offset) return false;
-  std::memcpy(value, file.data() + offset, sizeof(T));
-  return true;
-}
-
-// The text at an offset of a table of strings, which ends within the table; else "".
-const char* text_at(Bytes table, std::uint64_t offset) {
-  if (offset >= table.size()) return "";
-  const auto* text = reinterpret_cast<const char*>(table.data() + offset);
-  return strnlen(text, table.size() - offset) < table.size() - offset ? text : "";
-}
-
-class Sections {
- public:
-  explicit Sections(Bytes file) : file_(file) {
-    if (!read(file, 0, &header_) || std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header_.e_ident[EI_CLASS] != ELFCLASS64)
-      header_ = {};
-    Elf64_Shdr names;
-    if (at(header_.e_shstrndx, &names)) names_ = part(names);
-  }
-  bool at(std::uint64_t i, Elf64_Shdr* section) const {
-    return i < header_.e_shnum && read(file_, header_.e_shoff + i * header_.e_shentsize, section);
-  }
-  Bytes part(const Elf64_Shdr& s) const {
-    if (s.sh_type == SHT_NOBITS || s.sh_offset > file_.size()) return {};
-    return file_.subspan(s.sh_offset,
-                         std::min<std::uint64_t>(s.sh_size, file_.size() - s.sh_offset));
-  }
-  Bytes named(std::string_view name) const {
-    Elf64_Shdr section;
-    for (std::uint64_t i = 0; at(i, &section); ++i) {
-      if (text_at(names_, section.sh_name) == name) return part(section);
-    }
-    return {};
-  }
-  // Runs visit(symbol, name) for each symbol of the tables of a type (SHT_SYMTAB, SHT_DYNSYM).
-  // False when there is none.
-  template <class Visit>
-  bool for_each_symbol(std::uint32_t type, Visit&& visit) const {
-    bool found = false;
-    Elf64_Shdr section, strings;
-    for (std::uint64_t i = 0; at(i, &section); ++i) {
-      if (section.sh_type != type || !at(section.sh_link, &strings)) continue;
-      const Bytes names = part(strings), symbols = part(section);
-      for (std::uint64_t offset = 0; offset + sizeof(Elf64_Sym) <= symbols.size();
-           offset += sizeof(Elf64_Sym)) {
-        Elf64_Sym symbol;
-        read(symbols, offset, &symbol);
-        found = true;
-        visit(symbol, text_at(names, symbol.st_name));
-      }
-    }
-    return found;
-  }
-
- private:
-  Bytes file_, names_;
-  Elf64_Ehdr header_{};
-};
 
 // Whether a section of fat binaries holds any: nvcc links an empty one into programs that have
 // none.
@@ -158,8 +94,14 @@ void find_static_runtime(Bytes file, StaticRuntime* result) {
     result->kind = older ? Kind::kOlder : Kind::kSymbols;
   } else if (holds_code(sections.named(".nv_fatbin")) ||
              holds_code(sections.named("__nv_relfatbin"))) {
-    result->kind = Kind::kStripped;
+    result->kind = find_stripped_runtime(sections, result) ? Kind::kNames : Kind::kStripped;
+    for (std::size_t i = 0; i < result->count; ++i) {
+      const std::string_view name = result->entries[i].name;
+      if (std::find(std::begin(kOfOlder), std::end(kOfOlder), name) != std::end(kOfOlder))
+        result->kind = Kind::kOlder;
+    }
   }
+  if (result->kind == Kind::kNames) return;
   if (result->kind != Kind::kSymbols) {
     result->count = 0;
     return;
@@ -172,8 +114,8 @@ void find_static_runtime(Bytes file, StaticRuntime* result) {
 const char* explain(StaticRuntime::Kind kind) {
   switch (kind) {
     case StaticRuntime::Kind::kStripped:
-      return "has the CUDA runtime linked statically and its symbols stripped, so that nobody can "
-             "lead it to the simulated GPU: do not strip it, or link it "
+      return "has the CUDA runtime linked statically and its symbols stripped, and its code is "
+             "none that the simulated GPU recognises: do not strip it, or link it "
              "with nvcc -cudart shared (CMake: CUDA_RUNTIME_LIBRARY Shared)";
     case StaticRuntime::Kind::kOlder:
       return "has the runtime of an older CUDA linked statically; the simulated GPU is one for "

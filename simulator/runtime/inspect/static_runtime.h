@@ -1,8 +1,8 @@
 // The CUDA runtime that nvcc links into a program by default: whether a program or library has one
 // inside, and where its entry points are.
 //
-// They are hidden: no dynamic linker knows of them. The symbol table of the linker (.symtab) does,
-// unless the file was stripped.
+// They are hidden: no dynamic linker knows of them. The symbol table of the linker (.symtab) does.
+// Where the file was stripped, the code of each one holds its name (stripped_runtime.h).
 //
 // Allocates nothing and throws nothing: the audit library uses it before the program's own
 // libraries are there.
@@ -16,7 +16,7 @@
 namespace lockstep::runtime {
 
 struct EntryPoint {
-  const char* name = "";    // in the file's bytes
+  const char* name = "";    // in the file's bytes, or a constant
   std::uint64_t value = 0;  // address, less what the loader adds
   std::uint64_t room = 0;   // bytes from there that are its alone, kMostRoom at most
 };
@@ -25,9 +25,10 @@ struct StaticRuntime {
   enum class Kind {
     kNone,     // none was found inside
     kSymbols,  // one of CUDA 13, and the symbol table names its entry points
+    kNames,    // one of CUDA 13 without symbols, and its code names its entry points
     kOlder,    // one of an older CUDA, whose functions take other arguments
-    // Device code, a runtime that is not asked of any library, and no symbols of it: one is inside,
-    // and nobody can say where.
+    // Device code, a runtime that is not asked of any library, and neither symbols nor code that is
+    // known: one is inside, and its entry points cannot be found.
     kStripped,
   };
   static constexpr std::size_t kMost = 1024;
@@ -36,6 +37,8 @@ struct StaticRuntime {
   Kind kind = Kind::kNone;
   std::size_t count = 0;
   EntryPoint entries[kMost];  // by address
+
+  bool found() const { return kind == Kind::kSymbols || kind == Kind::kNames; }
 };
 
 // `file` is a 64-bit ELF file; whatever cannot be read counts as absent.

@@ -9,7 +9,7 @@ constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 constexpr std::uint32_t kKiB = 1024;
 constexpr int kMiB = 1 << 20;
 
-constexpr std::array<Profile, 8> kProfiles = {{
+constexpr std::array<Profile, 9> kProfiles = {{
     // name, cc, SMs, memory, threads and blocks per SM, shared: per SM, opt-in, reserved, unit, L2,
     // bus, clocks, fp32:fp64, clusters
     {"sm_75", 7, 5, 40, 16 * kGiB, 1024, 16, 64 * kKiB, 64 * kKiB, 0, 256, 4 * kMiB, 256, 1590000,
@@ -28,6 +28,8 @@ constexpr std::array<Profile, 8> kProfiles = {{
      1575000, 4266000, 64, true},
     {"sm_120", 12, 0, 170, 32 * kGiB, 1536, 24, 100 * kKiB, 99 * kKiB, kKiB, 128, 96 * kMiB, 512,
      2407000, 14001000, 64, true},
+    {"sm_121", 12, 1, 48, 128 * kGiB, 1536, 24, 100 * kKiB, 99 * kKiB, kKiB, 128, 24 * kMiB, 256,
+     2418000, 4266000, 64, true},
 }};
 
 }  // namespace

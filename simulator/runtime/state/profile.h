@@ -4,8 +4,8 @@
 // Sources: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications per compute
 // capability; clocks, memory sizes and bus widths are those of T4, A100 40 GB, RTX 4090 ("NVIDIA
 // Ada GPU Architecture", appendix A: 128 multiprocessors, 72 MiB of L2, 384 bits, 2,520 MHz, 21
-// Gbit/s), H100 SXM, B200, B300, Jetson Thor (sm_110) and RTX 5090. sm_103 and sm_110 are for code
-// of these targets alone; the suites run on the others.
+// Gbit/s), H100 SXM, B200, B300, Jetson Thor (sm_110), RTX 5090 and DGX Spark (sm_121). sm_103,
+// sm_110 and sm_121 are for code of these targets alone; the suites run on the others.
 #pragma once
 
 #include <cstdint>

@@ -230,6 +230,18 @@ void Record::launched(std::string_view kernel, int device, const engine::Counter
   totals_[std::pair(std::string(kernel), device)].counters.add(counters);
 }
 
+void Record::called(std::string_view function) {
+  if (!is_open()) return;
+  std::lock_guard lock(mutex_);
+  const auto [it, first] = library_calls_.try_emplace(std::string(function));
+  Counted& counted = it->second;
+  if (++counted.launches == 1) {
+    counted.text = put_counted({{"library_call", function}});
+  } else if (counted.text != nullptr) {
+    put_digits(counted.launches, counted.text);
+  }
+}
+
 void Record::refused_launch() {
   std::lock_guard lock(mutex_);
   ++refused_launches_;
@@ -314,6 +326,7 @@ void Record::forget() {
   std::lock_guard lock(mutex_);
   totals_.clear();
   certificates_.clear();
+  library_calls_.clear();
   refused_launches_ = 0;
   // Not the parent's open file: where one has written, the other would take for the end of its own
   // line.

@@ -7,6 +7,8 @@
 //       the process has opened a simulated device
 //   "kernel": "void f(int*)", "launches": 12
 //       launches of this kernel that this process has begun, kept up to date in its place
+//   "library_call": "cublasSgemm", "launches": 12
+//       times that this process has executed it on the simulated GPU, kept up to date in its place
 //   "finding": {...}, "number": 1, "suppressed": false
 //       as extension.h describes a finding; of several lines with one number the last counts
 //   "taken": true
@@ -61,6 +63,8 @@ class Record {
   // A launch begins, and has ended.
   void launching(std::string_view kernel, int device);
   void launched(std::string_view kernel, int device, const engine::Counters& counters);
+  // A call of a simulated library is executed.
+  void called(std::string_view function);
   // A launch that the simulated GPU did not take.
   void refused_launch();
   void found(const std::vector<Reported>& findings);
@@ -130,6 +134,7 @@ class Record {
   std::mutex mutex_;
   std::map<std::pair<std::string, int>, Total, std::less<>> totals_;
   std::map<std::string, Counted, std::less<>> certificates_;  // by the line
+  std::map<std::string, Counted, std::less<>> library_calls_;
   std::uint64_t refused_launches_ = 0;
 };
 

@@ -1,15 +1,18 @@
 // Programs built by nvcc in each of the ways that matter, and files that are none.
 #include "simulator/runtime/inspect/inspect.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace lockstep::runtime {
@@ -61,6 +64,7 @@ TEST(Inspect, AStaticRuntimeThatCannotBeServedNamesWhatToChange) {
       std::copy(by.begin(), by.end(), ++at);
   };
   replace(stripped, "__cudaRegisterFatBinary", "__xudaRegisterFatBinary");
+  replace(stripped, "__cudaInitModule", "__xudaInitModule");
   const Inspection without = inspect(stripped, 90);
   EXPECT_EQ(without.static_runtime, StaticRuntime::Kind::kStripped);
   EXPECT_FALSE(without.runnable);
@@ -90,6 +94,39 @@ TEST(Inspect, EntryPointsOfAStaticRuntimeAreFoundWithTheirRoom) {
   for (const char* name :
        {"cudaMalloc", "cudaLaunchKernel", "__cudaRegisterFatBinary", "__cudaLaunchKernel"})
     EXPECT_EQ(names.count(name), 1u) << name;
+}
+
+// The names that the code passes to callbacks, and the order of the others, give what the symbol
+// table has.
+TEST(Inspect, WithoutTheSymbolTableTheSameEntryPointsAreFound) {
+  std::vector<std::uint8_t> file = contents("STATIC");
+  const auto found = std::make_unique<StaticRuntime>();
+  const auto entries = [&] {
+    std::vector<std::tuple<std::uint64_t, std::string>> all;
+    for (std::size_t i = 0; i < found->count; ++i)
+      all.emplace_back(found->entries[i].value, found->entries[i].name);
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  find_static_runtime(file, found.get());
+  ASSERT_EQ(found->kind, StaticRuntime::Kind::kSymbols);
+  const auto by_symbols = entries();
+  // No section is a symbol table any more.
+  Elf64_Ehdr header;
+  std::memcpy(&header, file.data(), sizeof header);
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    std::uint8_t* const section = file.data() + header.e_shoff + i * header.e_shentsize;
+    Elf64_Shdr s;
+    std::memcpy(&s, section, sizeof s);
+    if (s.sh_type == SHT_SYMTAB) s.sh_type = SHT_NULL;
+    std::memcpy(section, &s, sizeof s);
+  }
+  find_static_runtime(file, found.get());
+  EXPECT_EQ(found->kind, StaticRuntime::Kind::kNames);
+  EXPECT_EQ(entries(), by_symbols);
+  for (std::size_t i = 0; i < found->count; ++i)
+    EXPECT_GE(found->entries[i].room, 14u) << found->entries[i].name;
+  EXPECT_TRUE(inspect(file, 90).runnable);
 }
 
 TEST(Inspect, MachineCodeAloneNamesTheFlag) {

@@ -175,6 +175,7 @@ void* open(lockstepRunningWork& w, const lockstepRegion& r) {
 
 cudaError_t run_library(Runtime& runtime, const LibraryCall& call, const Operation& at) {
   lockstepRunningWork running{runtime, call, at};
+  runtime.record.called(call.name);
   return call.run(call.data, &running) == 0 ? cudaSuccess : cudaErrorIllegalAddress;
 }
 

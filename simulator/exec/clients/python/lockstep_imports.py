@@ -7,6 +7,8 @@ Each configuration runs, and an autotuner takes the first that can.
 
 CuPy allocates each array by itself, without its pool: an access past an array's end is one past an
 allocation. A program that sets an allocator of its own gets it.
+
+Warp compiles to PTX, with the lines of Python, unless the program sets its `config` otherwise.
 """
 
 import importlib.abc
@@ -56,10 +58,16 @@ def _change_cupy(module):
     module.cuda.set_allocator(None)
 
 
+def _change_warp(config):
+    config.cuda_output = "ptx"
+    config.lineinfo = True
+
+
 _CHANGES = {
     "cupy": _change_cupy,
     "torch._inductor.runtime.benchmarking": _change_inductor,
     "triton.testing": _change_triton,
+    "warp.config": _change_warp,
 }
 
 

@@ -1,0 +1,32 @@
+// Where the elements of a batch of transforms lie (cuFFT, "Advanced Data Layout"), and how an
+// operation gets at them when it is executed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "simulator/library_work.h"
+
+namespace lockstep::cufft {
+
+// The input or the output. Element (b, i, j, k) lies at
+// b * distance + ((i * embed[1] + j) * embed[2] + k) * stride. Dimensions are filled up to three
+// from the left, with 1.
+struct Layout {
+  std::array<std::int64_t, 3> n{1, 1, 1};  // elements there, also of half a spectrum
+  std::array<std::int64_t, 3> embed{1, 1, 1};
+  std::int64_t stride = 1, distance = 1, batch = 1;
+  std::size_t element = 0;  // bytes
+
+  std::int64_t place(std::int64_t b, std::int64_t i, std::int64_t j, std::int64_t k) const {
+    return b * distance + ((i * embed[1] + j) * embed[2] + k) * stride;
+  }
+};
+
+// Opens all elements for `use` (lockstepRegionUse). Where the first of them is for the host, or
+// nullptr: it is not there, and that has been reported.
+std::byte* open(lockstepRunningWork* running, const Layout& layout, const char* name,
+                const void* at, int use);
+
+}  // namespace lockstep::cufft
