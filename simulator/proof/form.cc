@@ -9,7 +9,8 @@ constexpr int kMostSteps = 3;  // conditions that are used one after another
 
 Wide clamped(Wide value) { return std::clamp(value, -kNoBound, kNoBound); }
 
-// A sum whose numbers are wider than a register's, while conditions are taken from it.
+// A sum whose numbers are wider than a register's, while conditions are taken from it. One number
+// where all threads have the same.
 struct Sum {
   std::vector<Wide> base;
   std::map<Symbol, Wide> factors;
@@ -44,7 +45,9 @@ Wide greatest(const Sum& sum, const std::vector<Sum>& conditions, std::span<cons
       const Wide times = mine->second / factor;
       if (times <= 0 || times > Wide{1} << 40) continue;
       Sum rest = sum;
-      for (std::size_t t = 0; t < rest.base.size(); ++t) rest.base[t] -= times * c.base[t];
+      rest.base.resize(std::max(rest.base.size(), c.base.size()), rest.base[0]);
+      for (std::size_t t = 0; t < rest.base.size(); ++t)
+        rest.base[t] -= times * c.base[c.base.size() == 1 ? 0 : t];
       for (const auto& [s, f] : c.factors) rest.factors[s] -= times * f;
       least = std::min(least, greatest(rest, conditions, symbols, steps - 1));
       break;
@@ -56,7 +59,9 @@ Wide greatest(const Sum& sum, const std::vector<Sum>& conditions, std::span<cons
 Sum sum_of(const Form& form, const std::vector<bool>& threads, int sign) {
   Sum sum;
   for (std::size_t t = 0; t < threads.size(); ++t) {
-    if (threads[t]) sum.base.push_back(Wide{sign} * form.of(t));
+    if (!threads[t]) continue;
+    sum.base.push_back(Wide{sign} * form.of(t));
+    if (form.uniform()) break;
   }
   for (const auto& [s, f] : form.factors) sum.factors[s] = Wide{sign} * f;
   return sum;

@@ -10,7 +10,8 @@
 
 namespace lockstep::proof {
 
-// %ctaid.x, .y, .z; then a loop's counter: how often its last entry has jumped back so far.
+// %ctaid.x, .y, .z; then a loop's counter: how often its last entry has jumped back so far; then
+// values of which no more is known than a range, counted from its begin.
 using Symbol = int;
 inline constexpr Symbol kBlockX = 0, kBlockY = 1, kBlockZ = 2, kFirstLoop = 3;
 

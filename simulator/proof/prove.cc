@@ -15,6 +15,8 @@ using program::Op;
 
 namespace {
 
+constexpr int kMostRounds = 4;  // of leaving out ways that no thread goes
+
 // What else an operation may do to memory than by a load, a store or an atomic that is looked at.
 bool touches_nothing_else(const Op& op) {
   switch (op.action) {
@@ -68,15 +70,18 @@ std::vector<Place> places_of(Graph& graph, Values& values, const program::Functi
     a.writes = op.action != Action::kLoad;
     a.strong = op.action == Action::kAtomic || fields.has(program::kStrong);
     const bool narrow = fields.has(program::kNarrowAddress);
-    if (!fields.has(program::kFrameAddress) && (!narrow || space == Space::kShared)) {
+    a.threads = values.conditions(pc).threads;
+    if (std::none_of(a.threads.begin(), a.threads.end(), [](bool t) { return t; })) {
+      place.address = constant(0, 64);  // of no thread
+    } else if (!fields.has(program::kFrameAddress) && (!narrow || space == Space::kShared)) {
       const int bits = narrow ? 32 : 64;
       if (auto form = values.source(op.src[0], pc, bits))
         place.address = combined(*form, 1, constant(op.immediate, bits), 1, bits);
     }
-    if (place.address) {
-      a.known = true;
-      a.threads = values.conditions(pc).threads;
-    }
+    a.known = place.address && std::none_of(place.address->factors.begin(),
+                                            place.address->factors.end(), [&](const auto& factor) {
+                                              return values.is_data(factor.first);
+                                            });
     places.push_back(std::move(place));
   }
   return places;
@@ -122,15 +127,30 @@ bool touches_memory_otherwise(const Op& op) { return !touches_nothing_else(op); 
 Certificate prove(const program::Program& program, const program::Function& kernel,
                   const Shape& shape, const Memory& memory) {
   Certificate certificate;
-  const std::unique_ptr<Graph> graph = Graph::make(program, kernel);
-  if (graph == nullptr || shape.threads() == 0 || shape.threads() > 1024) return certificate;
-  Values values(*graph, shape);
+  if (shape.threads() == 0 || shape.threads() > 1024) return certificate;
+  // What is found of the graph without the ways that no thread goes may decide more of them.
+  Decided decided;
+  std::unique_ptr<Graph> graph = Graph::make(program, kernel);
+  if (graph == nullptr) return certificate;
+  auto found = std::make_unique<Values>(*graph, shape);
+  for (int round = 0; round < kMostRounds; ++round) {
+    Decided now = found->decided();
+    now.insert(decided.begin(), decided.end());
+    if (now.size() == decided.size()) break;
+    decided = std::move(now);
+    auto smaller = Graph::make(program, kernel, decided);
+    if (smaller == nullptr) break;
+    found = std::make_unique<Values>(*smaller, shape);
+    graph = std::move(smaller);
+  }
+  Values& values = *found;
   std::vector<Place> places = places_of(*graph, values, kernel);
   for (Place& p : places) decide_bounds(p, values, memory);
   certificate.followed = true;
   certificate.others = false;
   for (std::uint32_t pc = kernel.entry; pc < kernel.end; ++pc) {
     const Op& op = program.ops[pc];
+    if (!graph->is_reached(graph->block_of(pc))) continue;
     certificate.others |= touches_memory_otherwise(op);
     certificate.reads_local |=
         op.action == Action::kLoad && static_cast<Space>(op.space) == Space::kLocal;
