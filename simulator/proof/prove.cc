@@ -15,6 +15,7 @@ using program::Op;
 
 namespace {
 
+constexpr std::uint8_t kGrid = 2;  // check::Scope::kGrid in Op::scope
 constexpr int kMostRounds = 4;  // of leaving out ways that no thread goes
 
 // What else an operation may do to memory than by a load, a store or an atomic that is looked at.
@@ -58,7 +59,7 @@ std::vector<Place> places_of(Graph& graph, Values& values, const program::Functi
     const Space space = static_cast<Space>(op.space);
     if ((op.action != Action::kLoad && op.action != Action::kStore &&
          op.action != Action::kAtomic) ||
-        (space != Space::kGlobal && space != Space::kShared))
+        (space != Space::kGlobal && space != Space::kShared && space != Space::kConst))
       continue;
     const auto fields = op.as<program::MemoryFields>();
     Place place;
@@ -69,6 +70,8 @@ std::vector<Place> places_of(Graph& graph, Values& values, const program::Functi
     a.reads = op.action != Action::kStore;
     a.writes = op.action != Action::kLoad;
     a.strong = op.action == Action::kAtomic || fields.has(program::kStrong);
+    // Of a block's shared memory, .cta is wide enough.
+    a.atomic = op.action == Action::kAtomic && (space == Space::kShared || op.scope == kGrid);
     const bool narrow = fields.has(program::kNarrowAddress);
     a.threads = values.conditions(pc).threads;
     if (std::none_of(a.threads.begin(), a.threads.end(), [](bool t) { return t; })) {
@@ -122,6 +125,12 @@ const Access* Certificate::find(std::uint32_t pc) const {
   return it != accesses.end() && it->pc == pc ? &*it : nullptr;
 }
 
+bool Certificate::is_shared_silent() const {
+  return shared_apart && !(orders && std::any_of(accesses.begin(), accesses.end(), [](const Access& a) {
+           return a.space == Space::kShared && a.strong;
+         }));
+}
+
 bool touches_memory_otherwise(const Op& op) { return !touches_nothing_else(op); }
 
 Certificate prove(const program::Program& program, const program::Function& kernel,
@@ -152,6 +161,10 @@ Certificate prove(const program::Program& program, const program::Function& kern
     const Op& op = program.ops[pc];
     if (!graph->is_reached(graph->block_of(pc))) continue;
     certificate.others |= touches_memory_otherwise(op);
+    certificate.orders |= op.action == Action::kFence;
+    if (op.action == Action::kLoad || op.action == Action::kStore || op.action == Action::kAtomic)
+      certificate.orders |=
+          op.as<program::MemoryFields>().has_any(program::kAcquire | program::kRelease);
     certificate.reads_local |=
         op.action == Action::kLoad && static_cast<Space>(op.space) == Space::kLocal;
   }
@@ -164,6 +177,8 @@ Certificate prove(const program::Program& program, const program::Function& kern
   certificate.global_apart = !certificate.others;
   for (Place& p : places) {
     if (p.access.space == Space::kShared) p.access.apart = certificate.shared_apart;
+    // Kernels do not write constants.
+    if (p.access.space == Space::kConst) p.access.apart = p.access.in_bounds && !p.access.writes;
     if (p.access.space == Space::kGlobal) certificate.global_apart &= p.access.apart;
     certificate.accesses.push_back(std::move(p.access));
   }

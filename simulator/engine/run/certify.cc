@@ -123,8 +123,8 @@ void certify(Launch& l, const LoadedKernel& loaded) {
   const Proof proof = l.config->proof;
   const bool asked = static_cast<bool>(l.config->certified);
   l.search_shared = l.check_races;
-  // Blocks of a cluster reach one another's shared memory.
-  const bool has_cluster = l.clustered || l.config->cluster.count() != 1;
+  // Blocks of a cluster reach one another's shared memory. (One alone may have its barrier.)
+  const bool has_cluster = l.config->cluster.count() != 1;
   const bool saves = proof == Proof::kOn && l.blocks * l.warps >= kFewestWarps;
   if (!has_cluster && (asked || saves || proof == Proof::kCompare)) {
     l.certificate = loaded.certificate(key_of(l), [&] { return prove(l); });
@@ -132,7 +132,8 @@ void certify(Launch& l, const LoadedKernel& loaded) {
   }
   if (asked) l.config->certified(described(l));
   if (proof == Proof::kOff) l.certificate = nullptr;
-  if (saves && l.certificate != nullptr && l.certificate->shared_apart) l.search_shared = false;
+  if (saves && l.certificate != nullptr && l.certificate->is_shared_silent())
+    l.search_shared = false;
 }
 
 }  // namespace lockstep::engine
