@@ -17,7 +17,7 @@ Range Values::operand_range(const Node& n, int i, int bits, bool is_signed) {
   const Range all = integers_of(bits, is_signed);
   const auto form = source(graph_.program().ops[n.pc].src[i], n.pc, bits);
   if (!form || !is_moderate(*form)) return all;
-  const Range r = range_of(*form, conditions(n.pc), symbols_);
+  const Range r = range(*form, conditions(n.pc));
   return within(r, all) && r.low <= r.high ? r : all;
 }
 
@@ -44,8 +44,7 @@ std::optional<Range> Values::result_range(const Node& n, int bits) {
     case Opcode::k_min:
     case Opcode::k_max: {
       const Range a = operand(0), b = operand(1);
-      if (m.opcode == Opcode::k_min)
-        return Range{std::min(a.low, b.low), std::min(a.high, b.high)};
+      if (m.opcode == Opcode::k_min) return Range{std::min(a.low, b.low), std::min(a.high, b.high)};
       return Range{std::max(a.low, b.low), std::max(a.high, b.high)};
     }
     case Opcode::k_div:
@@ -53,7 +52,8 @@ std::optional<Range> Values::result_range(const Node& n, int bits) {
       const Range a = operand(0), b = operand(1);
       if (b.low <= 0) return std::nullopt;
       if (m.opcode == Opcode::k_rem)
-        return Range{a.low >= 0 ? 0 : std::max(a.low, 1 - b.high), std::min(std::max(a.high, Wide{0}), b.high - 1)};
+        return Range{a.low >= 0 ? 0 : std::max(a.low, 1 - b.high),
+                     std::min(std::max(a.high, Wide{0}), b.high - 1)};
       return Range{std::min(a.low / b.low, a.low / b.high),
                    std::max(a.high / b.low, a.high / b.high)};
     }
@@ -74,13 +74,30 @@ std::optional<Range> Values::result_range(const Node& n, int bits) {
   }
 }
 
+// A quotient q of a by a number c above 0, a nowhere below 0: c q <= a <= c q + c - 1.
+void Values::relate_quotient(const Node& n, const Form& q, int bits) {
+  const Op& op = graph_.program().ops[n.pc];
+  const auto a = source(op.src[0], n.pc, bits), c = source(op.src[1], n.pc, bits);
+  if (q.known() || !a || !c || !is_moderate(*a) || !c->known() || !c->uniform() ||
+      c->base[0] <= 0 || c->base[0] > std::int64_t{1} << 31)
+    return;
+  const bool is_signed = isa::is_signed(graph_.program().meanings[n.pc].type);
+  if (!within(range(*a, conditions(n.pc)), {0, integers_of(bits, is_signed).high})) return;
+  const Form over = combined(*a, 1, q, -c->base[0], 64);  // what a is more than c q
+  std::vector<Form>& always = always_[q.factors.begin()->first];
+  always.push_back(combined(constant(0, 64), 1, over, -1, 64));
+  always.push_back(combined(over, 1, constant(1 - c->base[0], 64), 1, 64));
+}
+
 std::optional<Form> Values::bounded(const Node& n) {
   if (n.kind == Node::Kind::kJoin) return std::nullopt;
   if (n.kind == Node::Kind::kUnknown && n.pc == 0) return std::nullopt;  // it comes from nowhere
   const Op& op = graph_.program().ops[n.pc];
   const Meaning& m = graph_.program().meanings[n.pc];
   if (op.action == Action::kLoad) {
-    const bool is_signed = op.as<program::MemoryFields>().has(program::kSignExtend);
+    // A whole register's number may be read with a sign or without.
+    const bool is_signed =
+        op.as<program::MemoryFields>().has(program::kSignExtend) || op.width == op.register_bytes;
     if (op.width > 4 || op.register_bytes > 8) return std::nullopt;
     return data_within(integers_of(8 * op.width, is_signed), 8 * op.register_bytes, n.block);
   }
@@ -103,7 +120,10 @@ std::optional<Form> Values::bounded(const Node& n) {
       if (m.opcode == Opcode::k_mul && m.half == isa::Half::kWide) return std::nullopt;
       const auto range = result_range(n, bits);
       if (range) {
-        if (auto form = data_within(*range, bits, n.block)) return form;
+        if (auto form = data_within(*range, bits, n.block)) {
+          if (m.opcode == Opcode::k_div) relate_quotient(n, *form, bits);
+          return form;
+        }
       }
       return bits <= 32 ? data_within(integers_of(bits, true), bits, n.block) : std::nullopt;
     }

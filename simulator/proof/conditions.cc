@@ -19,9 +19,8 @@ std::optional<Values::Fact> Values::fact_of_edge(int from, int to) const {
   if (last.guard == program::kNoSlot) return std::nullopt;
   const bool leaves = last.action == Action::kExit || last.action == Action::kReturn;
   if (!leaves && (last.action != Action::kBranch || before.after.size() != 2)) return std::nullopt;
-  const bool jumps =
-      !leaves && last.as<program::BranchFields>().target() ==
-                     graph_.blocks()[static_cast<std::size_t>(to)].begin;
+  const bool jumps = !leaves && last.as<program::BranchFields>().target() ==
+                                    graph_.blocks()[static_cast<std::size_t>(to)].begin;
   return Fact{last.guard, before.end - 1, jumps != last.guard_negated};
 }
 
@@ -112,8 +111,11 @@ void Values::below_without_sign(const Form& a, const Range& of_a, const Form& b,
   if (how == C::kHi) how = C::kGt;
   if (how == C::kHs) how = C::kGe;
   if (!is)
-    how = how == C::kLt ? C::kGe : how == C::kLe ? C::kGt : how == C::kGt ? C::kLe
-          : how == C::kGe ? C::kLt : C::kNone;
+    how = how == C::kLt   ? C::kGe
+          : how == C::kLe ? C::kGt
+          : how == C::kGt ? C::kLe
+          : how == C::kGe ? C::kLt
+                          : C::kNone;
   const bool a_is_less = how == C::kLt || how == C::kLe;
   if (!a_is_less && how != C::kGt && how != C::kGe) return;
   const Form &less = a_is_less ? a : b, &more = a_is_less ? b : a;
@@ -137,7 +139,7 @@ void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
   const Range all = bits == 64 ? Range{-(Wide{1} << 61), Wide{1} << 61}
                                : integers_of(bits, !is_unsigned_compare(m));
   // Conditions that are known already hold where the comparison is made, too, or later.
-  const Range of_a = range_of(*a, c, symbols_), of_b = range_of(*b, c, symbols_);
+  const Range of_a = range(*a, c), of_b = range(*b, c);
   if (bits <= 32 && is_unsigned_compare(m)) below_without_sign(*a, of_a, *b, of_b, m, is, c);
   if (!within(of_a, all) || !within(of_b, all)) return;
   if (bits == 64 && is_unsigned_compare(m) && (of_a.low < 0 || of_b.low < 0)) return;

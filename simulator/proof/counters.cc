@@ -28,13 +28,14 @@ std::optional<Form> Values::join(int node) {
     std::vector<Way> ways;
     for (std::size_t i = 0; i < n.from.size(); ++i) {
       const int before = block.before[i];
-      Way way{std::nullopt, of_block(before)};
+      Way way;
+      way.where = of_block(before);
       if (const auto fact = fact_of_edge(before, n.block)) assume(*fact, way.where);
       if (std::any_of(way.where.threads.begin(), way.where.threads.end(), [](bool t) { return t; }))
         way.form = evaluate(n.from[i]);
       // What changes in the loop was another number when the loop jumped back.
       if (loop != nullptr && way.form && !is_fixed_in(*way.form, *loop))
-        way.form = data_within(range_of(*way.form, way.where, symbols_), way.form->bits, n.block);
+        way.form = data_within(range(*way.form, way.where), way.form->bits, n.block);
       ways.push_back(std::move(way));
     }
     return merged(std::move(ways), n.block);
@@ -88,9 +89,9 @@ bool Values::is_fixed_in(const Form& form, const Loop& loop) const {
   return std::all_of(form.factors.begin(), form.factors.end(), [&](const auto& factor) {
     const Symbol s = factor.first;
     if (s < kFirstLoop) return true;
-    const int block =
-        is_data(s) ? data_blocks_[static_cast<std::size_t>(s) - kFirstLoop - of_loop_.size()]
-                   : graph_.loops()[static_cast<std::size_t>(s - kFirstLoop)].header;
+    const int block = is_data(s)
+                          ? data_blocks_[static_cast<std::size_t>(s) - kFirstLoop - of_loop_.size()]
+                          : graph_.loops()[static_cast<std::size_t>(s - kFirstLoop)].header;
     return !loop.holds[static_cast<std::size_t>(block)];
   });
 }
@@ -165,7 +166,7 @@ void Values::bound_loop(int index) {
     const Conditions before = of_block(entry);
     const Range all = bits == 64 ? Range{-(Wide{1} << 61), Wide{1} << 61}
                                  : integers_of(bits, !is_unsigned_compare(m));
-    const Range of_first = range_of(first, before, symbols_), of_b = range_of(*b, before, symbols_);
+    const Range of_first = range(first, before), of_b = range(*b, before);
     if (!within(of_first, all) || !within(of_b, all)) continue;
     if (bits == 64 && is_unsigned_compare(m) && (of_first.low < 0 || of_b.low < 0)) continue;
     // It grows by no more than a step past the greatest value with which it goes on, and so never
@@ -183,7 +184,7 @@ void Values::bound_loop(int index) {
     condition = combined(condition, 1, constant(strict, 64), 1, 64);
     Form at_entry = condition;
     at_entry.factors.erase(counter);
-    if (range_of(at_entry, before, symbols_).high <= 0)
+    if (range(at_entry, before).high <= 0)
       of_loop_[static_cast<std::size_t>(index)].push_back(condition);
   }
 }

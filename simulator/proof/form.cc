@@ -1,6 +1,7 @@
 #include "simulator/proof/form.h"
 
 #include <algorithm>
+#include <set>
 
 namespace lockstep::proof {
 namespace {
@@ -97,11 +98,29 @@ Form combined(const Form& left, std::int64_t a, const Form& right, std::int64_t 
   return result;
 }
 
-Range range_of(const Form& form, const Conditions& conditions, std::span<const Range> symbols) {
-  std::vector<Sum> known;
-  for (const Form& c : conditions.not_above_0) known.push_back(sum_of(c, conditions.threads, 1));
+Range range_of(const Form& form, const Conditions& conditions, std::span<const Range> symbols,
+               std::span<const Form* const> more) {
   const Sum up = sum_of(form, conditions.threads, 1), down = sum_of(form, conditions.threads, -1);
   if (up.base.empty()) return {1, 0};
+  std::vector<const Form*> left(more.begin(), more.end());
+  for (const Form& c : conditions.not_above_0) left.push_back(&c);
+  // Those alone that have a symbol of the form, or of another such condition.
+  std::vector<Sum> known;
+  std::set<Symbol> symbols_of;
+  for (const auto& factor : form.factors) symbols_of.insert(factor.first);
+  for (bool found = true; found;) {
+    found = false;
+    for (const Form*& c : left) {
+      if (c == nullptr || std::none_of(c->factors.begin(), c->factors.end(), [&](const auto& f) {
+            return symbols_of.count(f.first) != 0;
+          }))
+        continue;
+      known.push_back(sum_of(*c, conditions.threads, 1));
+      for (const auto& factor : c->factors) symbols_of.insert(factor.first);
+      c = nullptr;
+      found = true;
+    }
+  }
   return {-greatest(down, known, symbols, kMostSteps), greatest(up, known, symbols, kMostSteps)};
 }
 

@@ -59,7 +59,9 @@ struct Range {
 };
 
 // The least and the greatest integer that the form may be: at most kNoBound away from 0.
-// `symbols`: the range of each symbol. No thread at all: low is above high.
-Range range_of(const Form& form, const Conditions& conditions, std::span<const Range> symbols);
+// `symbols`: the range of each symbol. `more`: further forms that are at most 0. No thread at all:
+// low is above high.
+Range range_of(const Form& form, const Conditions& conditions, std::span<const Range> symbols,
+               std::span<const Form* const> more = {});
 
 }  // namespace lockstep::proof

@@ -69,8 +69,8 @@ std::vector<int> dominators(int count, int root,
 
 }  // namespace
 
-std::unique_ptr<Graph> Graph::make(const program::Program& program,
-                                   const program::Function& kernel, const Decided& decided) {
+std::unique_ptr<Graph> Graph::make(const program::Program& program, const program::Function& kernel,
+                                   const Decided& decided) {
   std::unique_ptr<Graph> g(new Graph(program));
   if (kernel.calls || kernel.refusal || !g->cut(kernel, decided) || !g->find_loops())
     return nullptr;

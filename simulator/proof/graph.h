@@ -57,7 +57,9 @@ class Graph {
   int block_of(std::uint32_t pc) const { return block_of_[pc - begin_]; }
   bool dominates(int a, int b) const;
   // Whether any path leads from the kernel's begin to the block.
-  bool is_reached(int block) const { return blocks_[static_cast<std::size_t>(block)].dominator >= 0; }
+  bool is_reached(int block) const {
+    return blocks_[static_cast<std::size_t>(block)].dominator >= 0;
+  }
   // Whether a thread may come to `to` from `from`'s end without executing `without` on the way.
   bool leads(int from, int to, int without) const;
   // The node of a register where the operation at `pc` reads it.

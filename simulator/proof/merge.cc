@@ -1,5 +1,5 @@
-// One value of several: what paths bring to the block where they meet, what selp selects, and what a
-// predicate lets an operation write.
+// One value of several: what paths bring to the block where they meet, what selp selects, and what
+// a predicate lets an operation write.
 #include <algorithm>
 #include <numeric>
 
@@ -14,6 +14,8 @@ using program::Meaning;
 using program::Op;
 
 namespace {
+
+constexpr int kMostSelections = 4;  // that are looked into, one behind another
 
 bool have_same_factors(const std::vector<Form>& forms) {
   return std::all_of(forms.begin(), forms.end(),
@@ -57,8 +59,9 @@ std::optional<Form> Values::merged(std::vector<Way> ways, int block) {
   if (forms.size() == 1) return forms.front();
   const int bits = forms.front().bits;
   if (have_same_factors(forms)) {
-    Form least = forms.front();
+    Form least = forms.front(), greatest = least;
     least.base.resize(threads_);
+    greatest.base.resize(threads_);
     std::int64_t unit = 0, most = 0;
     for (std::size_t t = 0; t < threads_; ++t) {
       std::int64_t low = 0, high = 0;
@@ -71,6 +74,7 @@ std::optional<Form> Values::merged(std::vector<Way> ways, int block) {
         any = true;
       }
       least.base[t] = any ? low : forms.front().of(t);
+      greatest.base[t] = any ? high : least.base[t];
       most = std::max(most, high - low);
       for (std::size_t w = 0; w < ways.size(); ++w) {
         if (ways[w].where.threads[t]) unit = std::gcd(unit, forms[w].of(t) - low);
@@ -78,7 +82,9 @@ std::optional<Form> Values::merged(std::vector<Way> ways, int block) {
     }
     if (most == 0) return least;
     if (bits == 1) return std::nullopt;
-    least.factors[new_data(most / unit, block)] = unit;
+    const Symbol more = new_data(most / unit, block);
+    least.factors[more] = unit;
+    always_[more].push_back(combined(least, 1, greatest, -1, 64));
     return least;
   }
   if (bits == 1) return std::nullopt;
@@ -86,7 +92,7 @@ std::optional<Form> Values::merged(std::vector<Way> ways, int block) {
   std::int64_t unit = 0;
   const std::int64_t any = forms.front().base[0];
   for (std::size_t w = 0; w < ways.size(); ++w) {
-    const Range r = range_of(forms[w], ways[w].where, symbols_);
+    const Range r = ways[w].range ? *ways[w].range : range(forms[w], ways[w].where);
     if (r.low > r.high) continue;
     all.low = std::min(all.low, r.low);
     all.high = std::max(all.high, r.high);
@@ -98,6 +104,42 @@ std::optional<Form> Values::merged(std::vector<Way> ways, int block) {
   const Wide beyond = ((all.low - any) % unit + unit) % unit;
   all.low -= beyond;
   return data_within(all, bits, block, unit);
+}
+
+Range Values::range_where(program::Slot slot, std::uint32_t pc, int bits, const Conditions& where,
+                          int depth) {
+  const auto form = source(slot, pc, bits);
+  const Range all = form && is_moderate(*form) ? range(*form, where) : Range{};
+  if (program::is_constant(slot) || depth > kMostSelections) return all;
+  const Node n = graph_.node(graph_.origin(graph_.read(slot, pc)));
+  if (n.kind != Node::Kind::kOperation) return all;
+  const Op& op = graph_.program().ops[n.pc];
+  const Meaning& m = graph_.program().meanings[n.pc];
+  if (op.action != Action::kNone || !m.plain || !is_integer(m.type) ||
+      register_bits(m.type) != bits)
+    return all;
+  const auto within_both = [&](const Range& other) {
+    return Range{std::max(all.low, other.low), std::min(all.high, other.high)};
+  };
+  if (m.opcode == Opcode::k_cvt && is_integer(m.source_type)) {
+    // The same integer, where the narrower register has room for it.
+    const int from = register_bits(m.source_type);
+    const Range whole = range_where(op.src[0], n.pc, from, where, depth + 1);
+    const bool is_signed = isa::is_signed(m.source_type);
+    return within(whole, integers_of(std::min(from, bits), bits <= from || is_signed))
+               ? within_both(whole)
+               : all;
+  }
+  if (m.opcode != Opcode::k_selp) return all;
+  Range either{kNoBound, -kNoBound};
+  for (int i = 0; i < 2; ++i) {
+    Conditions arm = where;
+    assume({op.src[2], n.pc, (i == 0) != op.as<program::ComputeFields>().negates(2)}, arm);
+    const Range r = range_where(op.src[i], n.pc, bits, arm, depth + 1);
+    if (r.low > r.high) continue;
+    either = {std::min(either.low, r.low), std::max(either.high, r.high)};
+  }
+  return either.low > either.high ? either : within_both(either);
 }
 
 std::optional<Form> Values::selected(const Node& n) {
@@ -126,6 +168,7 @@ std::optional<Form> Values::selected(const Node& n) {
     assume({op.src[2], n.pc, (i == 0) != negated}, way.where);
     way.form = source(op.src[i], n.pc, bits);
     if (!way.form) way.form = data_within(integers_of(bits, true), bits, n.block);
+    if (way.form && !way.form->known()) way.range = range_where(op.src[i], n.pc, bits, way.where);
   }
   return merged(std::move(ways), n.block);
 }

@@ -16,7 +16,7 @@ using program::Op;
 namespace {
 
 constexpr std::uint8_t kGrid = 2;  // check::Scope::kGrid in Op::scope
-constexpr int kMostRounds = 4;  // of leaving out ways that no thread goes
+constexpr int kMostRounds = 4;     // of leaving out ways that no thread goes
 
 // What else an operation may do to memory than by a load, a store or an atomic that is looked at.
 bool touches_nothing_else(const Op& op) {
@@ -81,10 +81,9 @@ std::vector<Place> places_of(Graph& graph, Values& values, const program::Functi
       if (auto form = values.source(op.src[0], pc, bits))
         place.address = combined(*form, 1, constant(op.immediate, bits), 1, bits);
     }
-    a.known = place.address && std::none_of(place.address->factors.begin(),
-                                            place.address->factors.end(), [&](const auto& factor) {
-                                              return values.is_data(factor.first);
-                                            });
+    a.known = place.address &&
+              std::none_of(place.address->factors.begin(), place.address->factors.end(),
+                           [&](const auto& factor) { return values.is_data(factor.first); });
     places.push_back(std::move(place));
   }
   return places;
@@ -99,7 +98,7 @@ void decide_bounds(Place& place, Values& values, const Memory& memory) {
       std::all_of(f.base.begin(), f.base.end(), [&](std::int64_t b) { return b % size == 0; }) &&
       std::all_of(f.factors.begin(), f.factors.end(),
                   [&](const auto& factor) { return factor.second % size == 0; });
-  const Range r = range_of(f, values.conditions(a.pc), values.symbols());
+  const Range r = values.range(f, values.conditions(a.pc));
   if (r.low > r.high) {  // no thread comes here
     a.in_bounds = a.aligned = true;
     return;
@@ -126,9 +125,10 @@ const Access* Certificate::find(std::uint32_t pc) const {
 }
 
 bool Certificate::is_shared_silent() const {
-  return shared_apart && !(orders && std::any_of(accesses.begin(), accesses.end(), [](const Access& a) {
-           return a.space == Space::kShared && a.strong;
-         }));
+  return shared_apart &&
+         !(orders && std::any_of(accesses.begin(), accesses.end(), [](const Access& a) {
+             return a.space == Space::kShared && a.strong;
+           }));
 }
 
 bool touches_memory_otherwise(const Op& op) { return !touches_nothing_else(op); }

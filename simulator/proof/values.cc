@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <set>
 
 #include "simulator/program/memory_access.h"
 #include "simulator/proof/integers.h"
@@ -76,6 +77,22 @@ std::optional<Form> Values::source(Slot slot, std::uint32_t pc, int bits) {
   std::optional<Form> form = evaluate(graph_.read(slot, pc));
   if (form && form->bits != bits) return std::nullopt;
   return form;
+}
+
+Range Values::range(const Form& form, const Conditions& where) const {
+  // What always holds of data holds where something depends on it, and there alone.
+  std::vector<const Form*> more;
+  std::set<Symbol> seen;
+  const auto add = [&](const Form& f) {
+    for (const auto& [s, factor] : f.factors) {
+      const auto known = is_data(s) ? always_.find(s) : always_.end();
+      if (known == always_.end() || !seen.insert(s).second) continue;
+      for (const Form& a : known->second) more.push_back(&a);
+    }
+  };
+  add(form);
+  for (const Form& c : where.not_above_0) add(c);
+  return range_of(form, where, symbols_, more);
 }
 
 std::optional<Form> Values::evaluate(int node) {
@@ -154,8 +171,7 @@ std::optional<Form> Values::extended(const std::optional<Form>& form, std::uint3
     return wide;
   }
   const Conditions here = conditions(pc);
-  if (!within(range_of(*form, here, symbols_), integers_of(form->bits, is_signed)))
-    return std::nullopt;
+  if (!within(range(*form, here), integers_of(form->bits, is_signed))) return std::nullopt;
   return wide;
 }
 
@@ -176,8 +192,9 @@ std::optional<Form> Values::compute_predicate(const Node& n) {
                         B how) -> std::optional<Form> {
     const auto decides = [&](const std::optional<Form>& x) {
       const std::int64_t alone = how == B::kAnd ? 0 : 1;
-      return x && how != B::kXor && std::all_of(x->base.begin(), x->base.end(),
-                                                [&](std::int64_t v) { return v == alone; });
+      return x && how != B::kXor &&
+             std::all_of(x->base.begin(), x->base.end(),
+                         [&](std::int64_t v) { return v == alone; });
     };
     if (decides(a)) return a;
     if (decides(b)) return b;
@@ -226,9 +243,9 @@ std::optional<Form> Values::compared_by_range(const Form& a, const Form& b, std:
   if (!is_moderate(a) || !is_moderate(b)) return std::nullopt;
   const Range all = integers_of(bits, !is_unsigned_compare(m));
   const Conditions here = conditions(pc);
-  const Range of_a = range_of(a, here, symbols_), of_b = range_of(b, here, symbols_);
+  const Range of_a = range(a, here), of_b = range(b, here);
   if (!within(of_a, all) || !within(of_b, all)) return std::nullopt;
-  const Range less = range_of(combined(a, 1, b, -1, 64), here, symbols_);
+  const Range less = range(combined(a, 1, b, -1, 64), here);
   if (less.low > less.high) return std::nullopt;
   const auto decided = [](bool value) { return constant(value ? 1 : 0, 1); };
   using C = isa::Compare;
@@ -378,13 +395,15 @@ std::optional<Form> Values::compute(const Node& n) {
     // A sum of multiples of the divisor and a number of each thread, that is nowhere below zero.
     if (!b->known() || !b->uniform() || b->base[0] <= 0 || !all_divisible(*a, b->base[0]))
       return std::nullopt;
-    const Range all = integers_of(bits, is_signed), r = range_of(*a, conditions(n.pc), symbols_);
+    const Range all = integers_of(bits, is_signed), r = range(*a, conditions(n.pc));
     if (!within(r, {0, all.high})) return std::nullopt;
     const std::int64_t by = b->base[0];
     const auto rest = [&](std::int64_t v) { return (v % by + by) % by; };
     Form result = *a;
-    for (std::int64_t& v : result.base) v = m.opcode == Opcode::k_rem ? rest(v) : (v - rest(v)) / by;
-    for (auto& [symbol, factor] : result.factors) factor = m.opcode == Opcode::k_rem ? 0 : factor / by;
+    for (std::int64_t& v : result.base)
+      v = m.opcode == Opcode::k_rem ? rest(v) : (v - rest(v)) / by;
+    for (auto& [symbol, factor] : result.factors)
+      factor = m.opcode == Opcode::k_rem ? 0 : factor / by;
     return result;
   }
   // What is computed thread by thread, where all is known.

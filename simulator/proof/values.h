@@ -39,6 +39,8 @@ class Values {
   // Whether the symbol stands for a value of which a range alone is known, such as loaded data.
   bool is_data(Symbol s) const { return s >= kFirstLoop + static_cast<int>(of_loop_.size()); }
   std::span<const Range> symbols() const { return symbols_; }
+  // The least and the greatest integer that the form may be where `where` holds.
+  Range range(const Form& form, const Conditions& where) const;
   std::size_t threads() const { return threads_; }
 
  private:
@@ -52,6 +54,7 @@ class Values {
   struct Way {
     std::optional<Form> form;
     Conditions where;
+    std::optional<Range> range;  // where more is known of it than the form says
   };
   std::optional<Form> evaluate(int node);
   std::optional<Form> compute(const Node& n);
@@ -65,8 +68,13 @@ class Values {
   std::optional<Range> result_range(const Node& n, int bits);
   std::optional<Form> data_within(const Range& range, int bits, int block, std::int64_t unit = 1);
   Symbol new_data(Wide most, int block);
+  void relate_quotient(const Node& n, const Form& quotient, int bits);
   // The integers that a source of `bits` bits may be, all of its type if no more is known.
   Range operand_range(const Node& n, int source, int bits, bool is_signed);
+  // The integers that what the operation at `pc` reads from `slot` may be where `where` holds. What
+  // selp or a conversion brings is looked at again.
+  Range range_where(program::Slot slot, std::uint32_t pc, int bits, const Conditions& where,
+                    int depth = 0);
   std::optional<Fact> fact_of_edge(int from, int to) const;
   void take_apart(const Fact& fact, std::vector<Fact>& facts, int depth = 0);
   std::optional<Form> special(const program::Op& op) const;
@@ -89,6 +97,8 @@ class Values {
   const Shape& shape_;
   const std::size_t threads_;
   std::vector<Range> symbols_;
+  // By a symbol for data: forms that are at most 0 wherever something depends on it.
+  std::map<Symbol, std::vector<Form>> always_;
   std::vector<int> data_blocks_;  // of the symbols for data, in order: where they are computed
   std::vector<std::vector<Form>> of_loop_;  // by loop: forms at most 0 wherever its counter stands
   enum class State : std::uint8_t { kNew, kOpen, kDone };

@@ -45,10 +45,10 @@ std::string key_of(const Launch& l) {
   return key;
 }
 
-// Nobody else writes memory that the launch reads, while it runs.
+// Nothing else is under way. What another stream begins later and nothing orders behind the launch
+// races with it where it writes what the launch reads, and that is searched for.
 bool has_memory_alone(const Launch& l) {
-  return !l.config->place.several_streams && l.config->running_grids.empty() &&
-         l.config->concurrent.empty();
+  return l.config->running_grids.empty() && l.config->concurrent.empty();
 }
 
 // The same with what memory holds now, which no key names.
