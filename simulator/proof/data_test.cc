@@ -100,7 +100,7 @@ TEST(ProveData, QuotientAndRemainderOfTheGridsIndex) {
 TEST(ProveData, AnEndOfALoopThatIsLoadedAnewBoundsTheRoundBeforeAlone) {
   // i goes on while it is below the byte of its round: not below that of the next.
   const std::string loop =
-      "mov.u32 r7, 0;\nLOOP:\nld.global.u8 r6, [d1];\nsub.s32 r8, r7, r6;\nadd.s32 r8, r8, 255;\n"
+      "mov.u32 r7, -1;\nLOOP:\nld.global.u8 r6, [d1];\nsub.s32 r8, r7, r6;\nadd.s32 r8, r8, 256;\n"
       "mul.wide.s32 d2, r8, 4;\nadd.s64 d3, d1, d2;\nld.global.f32 r9, [d3];\n"
       "add.s32 r7, r7, 1;\nsetp.lt.s32 p1, r7, r6;\n@p1 bra LOOP;";
   EXPECT_FALSE(proved(loop, {.bytes = 1024}).accesses.at(1).in_bounds);

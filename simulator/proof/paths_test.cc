@@ -67,13 +67,27 @@ TEST(ProvePaths, ConditionsOfParametersAreCombined) {
 }
 
 TEST(ProvePaths, ARangeDecidesAComparison) {
-  // The index of the grid ends at 255.
-  const auto body = [](const std::string& most) {
-    return "setp.ge.s32 p1, r5, " + most +
-           ";\nmov.u32 r7, r5;\n@!p1 bra NEAR;\nadd.s32 r7, r7, 100000;\nNEAR:\n" + kSeventh;
+  // The index of the grid goes from 0 to 255.
+  const auto is_never = [](const std::string& compared) {
+    return in_bounds("setp." + compared +
+                     ";\nmov.u32 r7, r5;\n@!p1 bra NEAR;\nadd.s32 r7, r7, 100000;\nNEAR:\n" +
+                     kSeventh);
   };
-  EXPECT_TRUE(in_bounds(body("256")));
-  EXPECT_FALSE(in_bounds(body("255")));
+  for (const std::string type : {".s32", ".u32"}) {
+    EXPECT_TRUE(is_never("ge" + type + " p1, r5, 256"));
+    EXPECT_FALSE(is_never("ge" + type + " p1, r5, 255"));
+    EXPECT_TRUE(is_never("gt" + type + " p1, r5, 255"));
+    EXPECT_FALSE(is_never("gt" + type + " p1, r5, 254"));
+    EXPECT_TRUE(is_never("lt" + type + " p1, r5, 0"));
+    EXPECT_FALSE(is_never("lt" + type + " p1, r5, 1"));
+    EXPECT_FALSE(is_never("le" + type + " p1, r5, 0"));
+    EXPECT_TRUE(is_never("eq" + type + " p1, r5, 256"));
+    EXPECT_FALSE(is_never("eq" + type + " p1, r5, 255"));
+    EXPECT_FALSE(is_never("eq" + type + " p1, r5, 0"));
+    EXPECT_FALSE(is_never("ne" + type + " p1, r5, 0"));
+  }
+  EXPECT_TRUE(is_never("le.s32 p1, r5, -1"));
+  EXPECT_FALSE(is_never("lt.u32 p1, r5, -1"));
 }
 
 TEST(ProvePaths, APredicateOfTheThreadSelects) {

@@ -94,7 +94,10 @@ TEST(Prove, AGridStrideLoopIsBoundedByItsCondition) {
       "ld.global.f32 r6, [d3];\nadd.s32 r5, r5, r9;\nsetp.lt.s32 p2, r5, r1;\n@p2 bra LOOP;\nEND:";
   EXPECT_TRUE(in_bounds(loop, {.n = 1000, .bytes = 4000}));
   EXPECT_FALSE(in_bounds(loop, {.n = 1001, .bytes = 4000}));
-  // Without the guard the first round of a thread may lie behind n.
+  // Without the guard the first round of a thread may lie behind n: here that of every second
+  // index.
+  EXPECT_FALSE(
+      in_bounds("shl.b32 r5, r5, 1;\n" + loop.substr(kGuard.size()), {.n = 400, .bytes = 1600}));
   EXPECT_FALSE(in_bounds(loop.substr(kGuard.size()) + "\n", {.n = 100, .bytes = 400}));
 }
 
