@@ -119,8 +119,9 @@ TEST(ProvePaths, TheThreadsOfEachPathBringItsValue) {
 
 TEST(ProvePaths, UnderAPredicateOfDataEitherMayCome) {
   const auto body = [](const std::string& other) {
-    return "ld.global.u32 r6, [d1];\nsetp.eq.s32 p1, r6, 0;\nselp.b32 r7, r2, " + other +
-           ", p1;\nmul.wide.s32 d2, r7, 4;\nadd.s64 d3, d1, d2;\nld.global.f32 r8, [d3];";
+    return "ld.global.u32 r6, [d1];\npopc.b32 r9, r6;\nsetp.eq.s32 p1, r6, 0;\n"
+           "selp.b32 r7, r2, " +
+           other + ", p1;\nmul.wide.s32 d2, r7, 4;\nadd.s64 d3, d1, d2;\nld.global.f32 r8, [d3];";
   };
   const auto second = [&](const std::string& other, std::uint64_t bytes) {
     return proved(body(other), {.bytes = bytes}).accesses.at(1);
@@ -130,6 +131,7 @@ TEST(ProvePaths, UnderAPredicateOfDataEitherMayCome) {
   EXPECT_TRUE(second("100", 404).aligned);
   EXPECT_FALSE(second("-1", 404).in_bounds);
   EXPECT_FALSE(second("100", 404).known) << "the address depends on data";
+  EXPECT_FALSE(second("r9", 404).in_bounds) << "of popc nothing is known here";
   // The other value counts by blocks.
   EXPECT_TRUE(second("r5", 1024).in_bounds);
   EXPECT_FALSE(second("r5", 1023).in_bounds);

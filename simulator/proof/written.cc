@@ -33,10 +33,8 @@ class Stores {
       const Block& at = graph_.blocks()[static_cast<std::size_t>(b)];
       const int from = at.dominator;
       if (at.before.size() != 1) {
-        // Every way from there to the end, or to `until`, goes through the block.
-        const bool always = graph_.blocks()[static_cast<std::size_t>(from)].post_dominator == b &&
-                            !graph_.leads(from, until, b);
-        if (!always) return std::nullopt;
+        // Every way from there to `until` goes through the block.
+        if (graph_.leads(from, until, b)) return std::nullopt;
         b = from;
         continue;
       }
