@@ -105,6 +105,18 @@ TEST(ProveData, AnEndOfALoopThatIsLoadedAnewBoundsTheRoundBeforeAlone) {
   EXPECT_FALSE(proved(loop, {.bytes = 1024}).accesses.at(1).in_bounds);
 }
 
+TEST(ProveData, AnInnerLoopsCountBoundsTheRoundBeforeAlone) {
+  // i goes on while it is below the rounds that the inner loop had, which ends where data says.
+  const std::string loops =
+      "mov.u32 r7, -1;\nOUTER:\nmov.u32 r8, 0;\nINNER:\nsub.s32 r9, r7, r8;\n"
+      "add.s32 r9, r9, 5;\nmul.wide.s32 d2, r9, 4;\nadd.s64 d3, d1, d2;\nld.global.u32 r6, [d3];\n"
+      "add.s32 r8, r8, 1;\nsetp.lt.s32 p1, r8, 5;\nsetp.ne.s32 p2, r6, 0;\n"
+      "and.pred p3, p1, p2;\n@p3 bra INNER;\nadd.s32 r7, r7, 1;\nsetp.lt.s32 p1, r7, r8;\n"
+      "@p1 bra OUTER;";
+  EXPECT_FALSE(in_bounds(loops, {.bytes = 36}));
+  EXPECT_TRUE(in_bounds(loops, {.bytes = 40}));
+}
+
 TEST(ProveData, ValuesOfALoopLieWhereEachRoundPutsThem) {
   const auto chase = [](const std::string& mask, std::uint64_t bytes) {
     return in_bounds(
