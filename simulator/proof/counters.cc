@@ -137,7 +137,8 @@ void Values::bound_loop(int index) {
     const std::int64_t by = a->factors.at(counter);
     Form first = *a;
     first.factors.erase(counter);
-    if (!is_fixed_in(first, loop) || !is_fixed_in(*b, loop)) continue;
+    if (!is_fixed_in(first, loop)) continue;
+    const bool end_is_fixed = is_fixed_in(*b, loop);
     using C = isa::Compare;
     const bool goes_on_equal = (m.compare == C::kEq) == fact.holds;
     if (m.compare == C::kEq || m.compare == C::kNe) {
@@ -166,7 +167,9 @@ void Values::bound_loop(int index) {
     const Conditions before = of_block(entry);
     const Range all = bits == 64 ? Range{-(Wide{1} << 61), Wide{1} << 61}
                                  : integers_of(bits, !is_unsigned_compare(m));
-    const Range of_first = range(first, before), of_b = range(*b, before);
+    Conditions anywhere;
+    anywhere.threads = before.threads;
+    const Range of_first = range(first, before), of_b = range(*b, end_is_fixed ? before : anywhere);
     if (!within(of_first, all) || !within(of_b, all)) continue;
     if (bits == 64 && is_unsigned_compare(m) && (of_first.low < 0 || of_b.low < 0)) continue;
     // It grows by no more than a step past the greatest value with which it goes on, and so never
@@ -177,6 +180,7 @@ void Values::bound_loop(int index) {
     const Wide way = by > 0 ? of_b.high - strict - of_first.low : of_first.high - of_b.low - strict;
     Range& r = symbols_[static_cast<std::size_t>(counter)];
     r.high = std::min(r.high, way < 0 ? Wide{0} : way / steps + 1);
+    if (!end_is_fixed) continue;
     // Behind the first jump back, a value of one step before was below b. It is a condition of the
     // whole loop where it also holds on its entry.
     Form was = combined(*a, 1, constant(by, 64), -1, 64);
