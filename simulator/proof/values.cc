@@ -55,10 +55,13 @@ Values::Values(Graph& graph, const Shape& shape)
     values_.clear();
     block_states_.assign(graph.blocks().size(), State::kNew);
   };
-  // Outer loops first. What was evaluated before a loop's bound was known may be known better.
-  for (int l = 0; l < static_cast<int>(graph.loops().size()); ++l) {
+  // Outer loops first, and again when the inner ones are known. What was evaluated before a loop's
+  // bound was known may be known better.
+  const int loops = static_cast<int>(graph.loops().size());
+  for (int l = 0; l < (loops > 1 ? 2 * loops : loops); ++l) {
     forget();
-    bound_loop(l);
+    of_loop_[static_cast<std::size_t>(l % loops)].clear();
+    bound_loop(l % loops);
   }
   forget();
 }
