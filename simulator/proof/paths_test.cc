@@ -199,6 +199,17 @@ TEST(ProvePaths, AParameterOfAByteIsExtended) {
   EXPECT_TRUE(in_bounds(body("s8"), {.n = 255, .bytes = 4}));
 }
 
+TEST(ProveWritten, AStoreThatNoThreadExecutesWritesNothing) {
+  const std::string never = "setp.gt.s32 p1, r1, 1000;\n@!p1 bra SKIP;\n";
+  const std::string store = "st.shared.u32 [r12], r2;\n";
+  const std::string load = "bar.sync 0;\nld.shared.u32 r6, [r12];\n";
+  EXPECT_EQ(initialised(kOwn + never + store + "SKIP:\n" + load), std::vector<bool>{false});
+  // Nor is anything wrong with a load that no thread executes, or with what stands behind both.
+  EXPECT_EQ(initialised(kOwn + store + never + load + "SKIP:"), std::vector<bool>{true});
+  EXPECT_EQ(initialised(kOwn + store + never + "bar.sync 0;\n" + store + "SKIP:\n" + load),
+            std::vector<bool>{true});
+}
+
 TEST(ProveWritten, AStoreBehindWhereAllPathsMeetIsOneOfAllThreads) {
   const std::string branch = "setp.eq.s32 p1, r3, 0;\n@p1 bra MEET;\n";
   const std::string store = "st.shared.u32 [r12], r2;\n";

@@ -25,6 +25,7 @@ class Stores {
   // `from` dominates: along the one way from `from`. nullopt: it is not known.
   std::optional<std::vector<bool>> surely(std::uint32_t pc, int until) {
     std::vector<bool> threads(values_.threads(), true);
+    if (!graph_.is_reached(graph_.block_of(pc)) || !graph_.is_reached(until)) return std::nullopt;
     const program::Program& p = graph_.program();
     const Op& op = p.ops[pc];
     if (op.guard != program::kNoSlot && !keep(op.guard, pc, !op.guard_negated, &threads))
@@ -184,6 +185,7 @@ bool registers_are_written(Graph& graph, const program::Function& kernel) {
   const program::Program& p = graph.program();
   std::set<int> seen;
   for (std::uint32_t pc = kernel.entry; pc < kernel.end; ++pc) {
+    if (!graph.is_reached(graph.block_of(pc))) continue;
     for (std::uint32_t u = p.use_begin[pc]; u < p.use_begin[pc + 1]; ++u) {
       const program::OperandUse& use = p.uses[u];
       if (use.role == program::OperandUse::Role::kWrite || program::is_constant(use.slot) ||
