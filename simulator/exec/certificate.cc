@@ -100,6 +100,20 @@ std::vector<std::string> certificate_lines(const RunRecord& record) {
   return lines;
 }
 
+json proofs_json(const RunRecord& record) {
+  json proofs = json::array();
+  for (const json& launch : record.certificates) {
+    proofs.push_back({{"kernel", launch.value("kernel", "")},
+                      {"grid", launch.value("grid", json::array())},
+                      {"block", launch.value("block", json::array())},
+                      {"launches", launch.value("launches", std::uint64_t{1})},
+                      {"accesses", launch.value("accesses", json::array()).size()},
+                      {"proved", proved(launch)},
+                      {"summary", line_of(launch, record.checks)}});
+  }
+  return proofs;
+}
+
 json certificate_json(const ProgramRun& run) {
   json launches = run.record.certificates;
   for (json& launch : launches) {

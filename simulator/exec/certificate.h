@@ -16,6 +16,10 @@ inline constexpr const char* kCertificateSchema = "lockstep.certificate/1";
 // a launch is one line of the record (runtime/state/record.h, certified()) with "launches",
 // "proved", the number of accesses that were proved, and "summary", its line below.
 nlohmann::json certificate_json(const ProgramRun& run);
+// The same without the accesses, for reports: an object a kernel and shape, with "kernel", "grid",
+// "block", "launches", "accesses" and "proved", which are counts, and "summary", its line. Empty
+// without --certificate.
+nlohmann::json proofs_json(const RunRecord& record);
 std::string certificate_text(const ProgramRun& run);
 
 // "f(int*) <<<(4,1,1), (256,1,1)>>>: proved for every schedule and all data at this shape: 12 of 14

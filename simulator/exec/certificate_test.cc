@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "simulator/exec/html_report.h"
+
 namespace lockstep::exec {
 namespace certificate_test {
 
@@ -86,6 +88,27 @@ TEST(Certificate, TheFileHasEveryLaunchWithItsLine) {
   EXPECT_EQ(file["launches"][0]["proved"], 1);
   EXPECT_EQ(file["launches"][0]["accesses"].size(), 2u);
   EXPECT_EQ(file["launches"][0]["summary"], certificate_lines(run.record)[0]);
+}
+
+TEST(Certificate, ReportsHaveTheLines) {
+  ProgramRun run;
+  run.record.checks = "all";
+  EXPECT_FALSE(json_report(run).contains("proofs"));
+  EXPECT_EQ(html_report(run).find("Proved before"), std::string::npos);
+  run.record.certificates = json::array({launch({access(3, true), access(4, false)})});
+  const json proofs = json_report(run)["proofs"];
+  ASSERT_EQ(proofs.size(), 1u);
+  const json expected = {{"kernel", "f(int*)"},
+                         {"grid", {4, 1, 1}},
+                         {"block", {256, 1, 1}},
+                         {"launches", 1},
+                         {"accesses", 2},
+                         {"proved", 1},
+                         {"summary", kLaunch + kProved +
+                                         "1 of 2 accesses; k.cu:4 was checked in "
+                                         "this run"}};
+  EXPECT_EQ(proofs[0], expected);
+  EXPECT_NE(html_report(run).find("<li>f(int*) &lt;&lt;&lt;(4,1,1)"), std::string::npos);
 }
 
 }  // namespace certificate_test

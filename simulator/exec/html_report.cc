@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "simulator/exec/certificate.h"
 #include "simulator/exec/markup.h"
 
 namespace lockstep::exec {
@@ -71,7 +72,12 @@ std::string html_report(const ProgramRun& run) {
     page += "<tr><td>" + escaped(kernel) + "</td><td>" + std::to_string(launches) +
             (launches == 1 ? " launch" : " launches") + "</td></tr>\n";
   }
-  return page + "</table></body></html>\n";
+  page += "</table>\n";
+  const std::vector<std::string> proofs = certificate_lines(run.record);
+  if (!proofs.empty()) page += "<h2>Proved before launches</h2>\n<ul>\n";
+  for (const std::string& line : proofs) page += "<li>" + escaped(line) + "</li>\n";
+  if (!proofs.empty()) page += "</ul>\n";
+  return page + "</body></html>\n";
 }
 
 }  // namespace lockstep::exec

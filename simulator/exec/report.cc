@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "command/save_file.h"
+#include "simulator/exec/certificate.h"
 #include "simulator/exec/finding_place.h"
 #include "simulator/exec/html_report.h"
 #include "simulator/exec/junit_report.h"
@@ -235,18 +236,20 @@ json json_report(const ProgramRun& run) {
   json unused = json::array();
   for (const UnusedSuppression& one : run.unused_suppressions)
     unused.push_back({{"line", one.line}, {"text", one.text}});
-  return {{"command", run.command},
-          {"exit_status", run.exit_status},
-          {"device", run.record.device},
-          {"checks", run.record.checks},
-          {"complete", !run.record.lossy},
-          {"schedule", run.record.schedule},
-          {"kernels", std::move(kernels)},
-          {"library_calls", run.record.library_calls},
-          {"refused_launches", run.record.refused_launches},
-          {"findings", run.record.findings},
-          {"suppressed", run.record.suppressed},
-          {"unused_suppressions", std::move(unused)}};
+  json report = {{"command", run.command},
+                 {"exit_status", run.exit_status},
+                 {"device", run.record.device},
+                 {"checks", run.record.checks},
+                 {"complete", !run.record.lossy},
+                 {"schedule", run.record.schedule},
+                 {"kernels", std::move(kernels)},
+                 {"library_calls", run.record.library_calls},
+                 {"refused_launches", run.record.refused_launches},
+                 {"findings", run.record.findings},
+                 {"suppressed", run.record.suppressed},
+                 {"unused_suppressions", std::move(unused)}};
+  if (json proofs = proofs_json(run.record); !proofs.empty()) report["proofs"] = std::move(proofs);
+  return report;
 }
 
 json sarif_report(const ProgramRun& run) {

@@ -29,7 +29,8 @@ std::string summary(const RunRecord& record);
 // {"command", "exit_status", "complete", "device", "checks", "schedule", "kernels": [{"name",
 // "launches", counters...}], "findings", "suppressed", "unused_suppressions": [{"line", "text"}]};
 // counters are absent for kernels of a
-// process that did not end normally; "complete" is false where something could not be recorded.
+// process that did not end normally; "complete" is false where something could not be recorded;
+// "proofs" (certificate.h) is there where launches were to be proved.
 nlohmann::json json_report(const ProgramRun& run);
 
 // A SARIF log (OASIS, Static Analysis Results Interchange Format 2.1.0) with one run and one result

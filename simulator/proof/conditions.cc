@@ -13,6 +13,17 @@ using program::Meaning;
 using program::Op;
 using program::Slot;
 
+std::optional<Values::Fact> Values::fact_of_edge(int from, int to) const {
+  const Block& before = graph_.blocks()[static_cast<std::size_t>(from)];
+  const Op& last = graph_.program().ops[before.end - 1];
+  if (last.guard == program::kNoSlot) return std::nullopt;
+  const bool leaves = last.action == Action::kExit || last.action == Action::kReturn;
+  if (!leaves && (last.action != Action::kBranch || before.after.size() != 2)) return std::nullopt;
+  const bool jumps = !leaves && last.as<program::BranchFields>().target() ==
+                                    graph_.blocks()[static_cast<std::size_t>(to)].begin;
+  return Fact{last.guard, before.end - 1, jumps != last.guard_negated};
+}
+
 std::vector<Values::Fact> Values::facts_of(int block) const {
   std::vector<Fact> facts;
   const auto& blocks = graph_.blocks();
@@ -20,14 +31,7 @@ std::vector<Values::Fact> Values::facts_of(int block) const {
     const Block& at = blocks[static_cast<std::size_t>(b)];
     // The one way into `b` is a branch, or the way past one.
     if (at.before.size() == 1) {
-      const Block& from = blocks[static_cast<std::size_t>(at.before[0])];
-      const Op& last = graph_.program().ops[from.end - 1];
-      const bool leaves = last.action == Action::kExit || last.action == Action::kReturn;
-      if (last.guard != program::kNoSlot && (leaves || from.after.size() == 2) &&
-          (leaves || last.action == Action::kBranch)) {
-        const bool jumps = !leaves && last.as<program::BranchFields>().target() == at.begin;
-        facts.push_back({last.guard, from.end - 1, jumps != last.guard_negated});
-      }
+      if (const auto fact = fact_of_edge(at.before[0], b)) facts.push_back(*fact);
     }
     if (at.dominator == b || at.dominator < 0) return facts;
   }
@@ -37,7 +41,7 @@ Conditions Values::of_block(int block) {
   const auto b = static_cast<std::size_t>(block);
   if (block_states_[b] == State::kDone) return blocks_[b];
   Conditions c;
-  c.threads.assign(threads_, true);
+  c.threads.assign(threads_, graph_.is_reached(block));
   if (block_states_[b] == State::kOpen) return c;  // asked for on the way: nothing is known
   block_states_[b] = State::kOpen;
   for (const Fact& fact : facts_of(block)) assume(fact, c);
@@ -65,7 +69,7 @@ void Values::assume(const Fact& fact, Conditions& c, int depth) {
     return;
   }
   if (program::is_constant(fact.slot) || depth > kMostDepth) return;
-  const Node n = graph_.node(graph_.read(fact.slot, fact.pc));
+  const Node n = graph_.node(graph_.origin(graph_.read(fact.slot, fact.pc)));
   if (n.kind != Node::Kind::kOperation) return;
   const Op& op = graph_.program().ops[n.pc];
   const Meaning& m = graph_.program().meanings[n.pc];
@@ -96,6 +100,34 @@ void Values::assume(const Fact& fact, Conditions& c, int depth) {
   }
 }
 
+// Numbers below zero are great ones without a sign: what lies below one that has no sign bit has
+// none.
+void Values::below_without_sign(const Form& a, const Range& of_a, const Form& b, const Range& of_b,
+                                const Meaning& m, bool is, Conditions& c) {
+  using C = isa::Compare;
+  C how = m.compare;
+  if (how == C::kLo) how = C::kLt;
+  if (how == C::kLs) how = C::kLe;
+  if (how == C::kHi) how = C::kGt;
+  if (how == C::kHs) how = C::kGe;
+  if (!is)
+    how = how == C::kLt   ? C::kGe
+          : how == C::kLe ? C::kGt
+          : how == C::kGt ? C::kLe
+          : how == C::kGe ? C::kLt
+                          : C::kNone;
+  const bool a_is_less = how == C::kLt || how == C::kLe;
+  if (!a_is_less && how != C::kGt && how != C::kGe) return;
+  const Form &less = a_is_less ? a : b, &more = a_is_less ? b : a;
+  const Range &of_less = a_is_less ? of_a : of_b, &of_more = a_is_less ? of_b : of_a;
+  const Range all = integers_of(less.bits, true);
+  if (of_less.low >= 0 || !within(of_less, all) || !within(of_more, {0, all.high})) return;
+  const std::int64_t strict = how == C::kLt || how == C::kGt ? 1 : 0;
+  c.not_above_0.push_back(combined(constant(0, 64), 1, less, -1, 64));
+  c.not_above_0.push_back(
+      combined(combined(less, 1, more, -1, 64), 1, constant(strict, 64), 1, 64));
+}
+
 // The comparison of setp is known to be true, or false: what that says of its operands, where both
 // forms are the integers that the registers hold.
 void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
@@ -107,7 +139,8 @@ void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
   const Range all = bits == 64 ? Range{-(Wide{1} << 61), Wide{1} << 61}
                                : integers_of(bits, !is_unsigned_compare(m));
   // Conditions that are known already hold where the comparison is made, too, or later.
-  const Range of_a = range_of(*a, c, symbols_), of_b = range_of(*b, c, symbols_);
+  const Range of_a = range(*a, c), of_b = range(*b, c);
+  if (bits <= 32 && is_unsigned_compare(m)) below_without_sign(*a, of_a, *b, of_b, m, is, c);
   if (!within(of_a, all) || !within(of_b, all)) return;
   if (bits == 64 && is_unsigned_compare(m) && (of_a.low < 0 || of_b.low < 0)) return;
   using C = isa::Compare;
@@ -139,11 +172,53 @@ void Values::compare(const Op& op, std::uint32_t pc, bool is, Conditions& c) {
   }
 }
 
+// The fact, and those that it is made of.
+void Values::take_apart(const Fact& fact, std::vector<Fact>& facts, int depth) {
+  facts.push_back(fact);
+  if (program::is_constant(fact.slot) || depth > kMostDepth) return;
+  const Node n = graph_.node(graph_.origin(graph_.read(fact.slot, fact.pc)));
+  if (n.kind != Node::Kind::kOperation) return;
+  const Op& op = graph_.program().ops[n.pc];
+  const Meaning& m = graph_.program().meanings[n.pc];
+  if (op.action != Action::kNone || !m.plain || m.type != Type::kPred) return;
+  const auto operand = [&](int i, bool is) {
+    take_apart({op.src[i], n.pc, is != op.as<program::ComputeFields>().negates(i)}, facts,
+               depth + 1);
+  };
+  if (m.opcode == Opcode::k_not) operand(0, !fact.holds);
+  if (m.opcode != (fact.holds ? Opcode::k_and : Opcode::k_or)) return;
+  operand(0, fact.holds);
+  operand(1, fact.holds);
+}
+
+Decided Values::decided() {
+  Decided result;
+  for (std::size_t b = 0; b < graph_.blocks().size(); ++b) {
+    if (!graph_.is_reached(static_cast<int>(b))) continue;
+    const std::uint32_t pc = graph_.blocks()[b].end - 1;
+    const Op& last = graph_.program().ops[pc];
+    if (last.guard == program::kNoSlot ||
+        (last.action != Action::kBranch && last.action != Action::kExit &&
+         last.action != Action::kReturn))
+      continue;
+    const auto known = source(last.guard, pc, 1);
+    if (!known || !known->known()) continue;
+    const Conditions here = of_block(static_cast<int>(b));
+    bool some = false, others = false;
+    for (std::size_t t = 0; t < threads_; ++t) {
+      if (here.threads[t]) ((known->of(t) != 0) != last.guard_negated ? some : others) = true;
+    }
+    if (some != others) result[pc] = some;
+  }
+  return result;
+}
+
 bool Values::is_uniform(Slot slot, std::uint32_t pc, int block, int depth) {
   if (program::is_constant(slot)) return true;
   const auto same = [&](const std::optional<Form>& form) {
     if (!form || !form->uniform()) return false;
     for (const auto& [s, f] : form->factors) {
+      if (is_data(s)) return false;
       // Threads leave a loop after different numbers of rounds.
       if (s >= kFirstLoop && !graph_.loops()[static_cast<std::size_t>(s - kFirstLoop)]
                                   .holds[static_cast<std::size_t>(block)])

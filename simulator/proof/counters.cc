@@ -20,20 +20,36 @@ std::optional<Form> Values::join(int node) {
   if (n.from.empty()) return std::nullopt;
   if (const int only = graph_.origin(node); only != node) return evaluate(only);
   const Block& block = graph_.blocks()[static_cast<std::size_t>(n.block)];
-  if (block.loop < 0) return std::nullopt;
-  const Loop& loop = graph_.loops()[static_cast<std::size_t>(block.loop)];
-  if (loop.header != n.block || loop.latch < 0 || block.before.size() != 2) return std::nullopt;
-  const std::size_t back = block.before[0] == loop.latch ? 0 : 1;
+  const Loop* const loop =
+      block.loop < 0 || graph_.loops()[static_cast<std::size_t>(block.loop)].header != n.block
+          ? nullptr
+          : &graph_.loops()[static_cast<std::size_t>(block.loop)];
+  const auto meet = [&]() -> std::optional<Form> {
+    std::vector<Way> ways;
+    for (std::size_t i = 0; i < n.from.size(); ++i) {
+      const int before = block.before[i];
+      Way way;
+      way.where = of_block(before);
+      if (const auto fact = fact_of_edge(before, n.block)) assume(*fact, way.where);
+      if (std::any_of(way.where.threads.begin(), way.where.threads.end(), [](bool t) { return t; }))
+        way.form = evaluate(n.from[i]);
+      // What changes in the loop was another number when the loop jumped back.
+      if (loop != nullptr && way.form && !is_fixed_in(*way.form, *loop))
+        way.form = data_within(range(*way.form, way.where), way.form->bits, n.block);
+      ways.push_back(std::move(way));
+    }
+    return merged(std::move(ways), n.block);
+  };
+  if (loop == nullptr) return meet();
+  if (loop->latch < 0 || block.before.size() != 2) return meet();
+  const std::size_t back = block.before[0] == loop->latch ? 0 : 1;
   const std::optional<Form> first = evaluate(n.from[1 - back]);
   if (!first || first->bits == 1) return std::nullopt;
   const auto by = step(n.from[back], node, first->bits, 0);
-  if (!by) return std::nullopt;
+  const Symbol counter = kFirstLoop + block.loop;
+  if (!by || !is_fixed_in(*first, *loop)) return meet();
   Form form = *first;
-  if (*by != 0) {
-    const Symbol counter = kFirstLoop + block.loop;
-    if (form.factors.count(counter) != 0) return std::nullopt;
-    form.factors[counter] = wrapped(static_cast<std::uint64_t>(*by), form.bits);
-  }
+  if (*by != 0) form.factors[counter] = wrapped(static_cast<std::uint64_t>(*by), form.bits);
   return form;
 }
 
@@ -69,6 +85,17 @@ std::optional<std::int64_t> Values::step(int node, int joined, int bits, int dep
   return std::nullopt;
 }
 
+bool Values::is_fixed_in(const Form& form, const Loop& loop) const {
+  return std::all_of(form.factors.begin(), form.factors.end(), [&](const auto& factor) {
+    const Symbol s = factor.first;
+    if (s < kFirstLoop) return true;
+    const int block = is_data(s)
+                          ? data_blocks_[static_cast<std::size_t>(s) - kFirstLoop - of_loop_.size()]
+                          : graph_.loops()[static_cast<std::size_t>(s - kFirstLoop)].header;
+    return !loop.holds[static_cast<std::size_t>(block)];
+  });
+}
+
 void Values::bound_loop(int index) {
   const Loop& loop = graph_.loops()[static_cast<std::size_t>(index)];
   if (loop.latch < 0) return;
@@ -80,17 +107,19 @@ void Values::bound_loop(int index) {
   const int entry = header.before[header.before[0] == loop.latch ? 1 : 0];
   std::vector<Fact> facts;
   for (const Fact& f : facts_of(loop.latch)) {
-    if (loop.holds[static_cast<std::size_t>(graph_.block_of(f.pc))]) facts.push_back(f);
+    if (loop.holds[static_cast<std::size_t>(graph_.block_of(f.pc))]) take_apart(f, facts);
   }
   const Op& last = graph_.program().ops[latch.end - 1];
   if (last.action == Action::kBranch && last.guard != program::kNoSlot) {
     const std::uint32_t target = last.as<program::BranchFields>().target();
-    if (latch.after.size() == 2)
-      facts.push_back({last.guard, latch.end - 1, (target == header.begin) != last.guard_negated});
+    if (latch.after.size() == 2) {
+      take_apart({last.guard, latch.end - 1, (target == header.begin) != last.guard_negated},
+                 facts);
+    }
   }
   for (const Fact& fact : facts) {
     if (program::is_constant(fact.slot)) continue;
-    const Node n = graph_.node(graph_.read(fact.slot, fact.pc));
+    const Node n = graph_.node(graph_.origin(graph_.read(fact.slot, fact.pc)));
     if (n.kind != Node::Kind::kOperation) continue;
     const Op& op = graph_.program().ops[n.pc];
     const Meaning& m = graph_.program().meanings[n.pc];
@@ -108,6 +137,8 @@ void Values::bound_loop(int index) {
     const std::int64_t by = a->factors.at(counter);
     Form first = *a;
     first.factors.erase(counter);
+    if (!is_fixed_in(first, loop)) continue;
+    const bool end_is_fixed = is_fixed_in(*b, loop);
     using C = isa::Compare;
     const bool goes_on_equal = (m.compare == C::kEq) == fact.holds;
     if (m.compare == C::kEq || m.compare == C::kNe) {
@@ -136,7 +167,9 @@ void Values::bound_loop(int index) {
     const Conditions before = of_block(entry);
     const Range all = bits == 64 ? Range{-(Wide{1} << 61), Wide{1} << 61}
                                  : integers_of(bits, !is_unsigned_compare(m));
-    const Range of_first = range_of(first, before, symbols_), of_b = range_of(*b, before, symbols_);
+    Conditions anywhere;
+    anywhere.threads = before.threads;
+    const Range of_first = range(first, before), of_b = range(*b, end_is_fixed ? before : anywhere);
     if (!within(of_first, all) || !within(of_b, all)) continue;
     if (bits == 64 && is_unsigned_compare(m) && (of_first.low < 0 || of_b.low < 0)) continue;
     // It grows by no more than a step past the greatest value with which it goes on, and so never
@@ -147,6 +180,7 @@ void Values::bound_loop(int index) {
     const Wide way = by > 0 ? of_b.high - strict - of_first.low : of_first.high - of_b.low - strict;
     Range& r = symbols_[static_cast<std::size_t>(counter)];
     r.high = std::min(r.high, way < 0 ? Wide{0} : way / steps + 1);
+    if (!end_is_fixed) continue;
     // Behind the first jump back, a value of one step before was below b. It is a condition of the
     // whole loop where it also holds on its entry.
     Form was = combined(*a, 1, constant(by, 64), -1, 64);
@@ -154,7 +188,7 @@ void Values::bound_loop(int index) {
     condition = combined(condition, 1, constant(strict, 64), 1, 64);
     Form at_entry = condition;
     at_entry.factors.erase(counter);
-    if (range_of(at_entry, before, symbols_).high <= 0)
+    if (range(at_entry, before).high <= 0)
       of_loop_[static_cast<std::size_t>(index)].push_back(condition);
   }
 }

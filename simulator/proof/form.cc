@@ -1,6 +1,7 @@
 #include "simulator/proof/form.h"
 
 #include <algorithm>
+#include <set>
 
 namespace lockstep::proof {
 namespace {
@@ -9,7 +10,8 @@ constexpr int kMostSteps = 3;  // conditions that are used one after another
 
 Wide clamped(Wide value) { return std::clamp(value, -kNoBound, kNoBound); }
 
-// A sum whose numbers are wider than a register's, while conditions are taken from it.
+// A sum whose numbers are wider than a register's, while conditions are taken from it. One number
+// where all threads have the same.
 struct Sum {
   std::vector<Wide> base;
   std::map<Symbol, Wide> factors;
@@ -44,7 +46,9 @@ Wide greatest(const Sum& sum, const std::vector<Sum>& conditions, std::span<cons
       const Wide times = mine->second / factor;
       if (times <= 0 || times > Wide{1} << 40) continue;
       Sum rest = sum;
-      for (std::size_t t = 0; t < rest.base.size(); ++t) rest.base[t] -= times * c.base[t];
+      rest.base.resize(std::max(rest.base.size(), c.base.size()), rest.base[0]);
+      for (std::size_t t = 0; t < rest.base.size(); ++t)
+        rest.base[t] -= times * c.base[c.base.size() == 1 ? 0 : t];
       for (const auto& [s, f] : c.factors) rest.factors[s] -= times * f;
       least = std::min(least, greatest(rest, conditions, symbols, steps - 1));
       break;
@@ -56,7 +60,9 @@ Wide greatest(const Sum& sum, const std::vector<Sum>& conditions, std::span<cons
 Sum sum_of(const Form& form, const std::vector<bool>& threads, int sign) {
   Sum sum;
   for (std::size_t t = 0; t < threads.size(); ++t) {
-    if (threads[t]) sum.base.push_back(Wide{sign} * form.of(t));
+    if (!threads[t]) continue;
+    sum.base.push_back(Wide{sign} * form.of(t));
+    if (form.uniform()) break;
   }
   for (const auto& [s, f] : form.factors) sum.factors[s] = Wide{sign} * f;
   return sum;
@@ -92,11 +98,29 @@ Form combined(const Form& left, std::int64_t a, const Form& right, std::int64_t 
   return result;
 }
 
-Range range_of(const Form& form, const Conditions& conditions, std::span<const Range> symbols) {
-  std::vector<Sum> known;
-  for (const Form& c : conditions.not_above_0) known.push_back(sum_of(c, conditions.threads, 1));
+Range range_of(const Form& form, const Conditions& conditions, std::span<const Range> symbols,
+               std::span<const Form* const> more) {
   const Sum up = sum_of(form, conditions.threads, 1), down = sum_of(form, conditions.threads, -1);
   if (up.base.empty()) return {1, 0};
+  std::vector<const Form*> left(more.begin(), more.end());
+  for (const Form& c : conditions.not_above_0) left.push_back(&c);
+  // Those alone that have a symbol of the form, or of another such condition.
+  std::vector<Sum> known;
+  std::set<Symbol> symbols_of;
+  for (const auto& factor : form.factors) symbols_of.insert(factor.first);
+  for (bool found = true; found;) {
+    found = false;
+    for (const Form*& c : left) {
+      if (c == nullptr || std::none_of(c->factors.begin(), c->factors.end(), [&](const auto& f) {
+            return symbols_of.count(f.first) != 0;
+          }))
+        continue;
+      known.push_back(sum_of(*c, conditions.threads, 1));
+      for (const auto& factor : c->factors) symbols_of.insert(factor.first);
+      c = nullptr;
+      found = true;
+    }
+  }
   return {-greatest(down, known, symbols, kMostSteps), greatest(up, known, symbols, kMostSteps)};
 }
 

@@ -10,7 +10,8 @@
 
 namespace lockstep::proof {
 
-// %ctaid.x, .y, .z; then a loop's counter: how often its last entry has jumped back so far.
+// %ctaid.x, .y, .z; then a loop's counter: how often its last entry has jumped back so far; then
+// values of which no more is known than a range, counted from its begin.
 using Symbol = int;
 inline constexpr Symbol kBlockX = 0, kBlockY = 1, kBlockZ = 2, kFirstLoop = 3;
 
@@ -58,7 +59,9 @@ struct Range {
 };
 
 // The least and the greatest integer that the form may be: at most kNoBound away from 0.
-// `symbols`: the range of each symbol. No thread at all: low is above high.
-Range range_of(const Form& form, const Conditions& conditions, std::span<const Range> symbols);
+// `symbols`: the range of each symbol. `more`: further forms that are at most 0. No thread at all:
+// low is above high.
+Range range_of(const Form& form, const Conditions& conditions, std::span<const Range> symbols,
+               std::span<const Form* const> more = {});
 
 }  // namespace lockstep::proof

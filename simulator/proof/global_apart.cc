@@ -218,10 +218,17 @@ bool is_apart(const Group& group, const Values& values, const Shape& shape, bool
   const bool writes =
       std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.writes; });
   if (!writes) return true;
+  if (other_reads) return false;
+  // Atomics of one size do not race with one another.
+  const Access& first = group.front()->access;
+  if (std::all_of(group.begin(), group.end(), [&](const Place* p) {
+        return p->access.atomic && p->access.aligned && p->access.size == first.size;
+      }))
+    return true;
   // Strong accesses may race with weak ones, and order others.
   const bool strong =
       std::any_of(group.begin(), group.end(), [](const Place* p) { return p->access.strong; });
-  if (other_reads || strong) return false;
+  if (strong) return false;
   return apart_by_strides(group, values, shape) || apart_byte_by_byte(group, values, shape);
 }
 

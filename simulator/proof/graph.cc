@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 
 namespace lockstep::proof {
 
@@ -70,23 +69,72 @@ std::vector<int> dominators(int count, int root,
 
 }  // namespace
 
-std::unique_ptr<Graph> Graph::make(const program::Program& program,
-                                   const program::Function& kernel) {
+std::unique_ptr<Graph> Graph::make(const program::Program& program, const program::Function& kernel,
+                                   const Decided& decided) {
   std::unique_ptr<Graph> g(new Graph(program));
-  if (kernel.calls || kernel.refusal || !g->cut(kernel) || !g->find_loops()) return nullptr;
+  if (kernel.calls || kernel.refusal || !g->cut(kernel, decided) || !g->find_loops())
+    return nullptr;
   g->find_definitions();
   return g;
 }
 
-bool Graph::cut(const program::Function& kernel) {
+namespace {
+
+bool ends_block(const Op& op) {
+  return op.action == Action::kBranch || op.action == Action::kExit || op.action == Action::kReturn;
+}
+
+// How an operation under a predicate goes on: it is executed always, never, or by some.
+enum class Goes { kAlways, kNever, kSome };
+Goes goes(const Op& op, std::uint32_t pc, const Decided& decided) {
+  if (op.guard == program::kNoSlot) return Goes::kAlways;
+  const auto known = decided.find(pc);
+  return known == decided.end() ? Goes::kSome : known->second ? Goes::kAlways : Goes::kNever;
+}
+
+}  // namespace
+
+void Graph::join_blocks(const Decided& decided) {
+  const int count = static_cast<int>(blocks_.size());
+  const auto join = [&](int from, int to) {
+    auto& after = blocks_[static_cast<std::size_t>(from)].after;
+    if (std::find(after.begin(), after.end(), to) != after.end()) return;
+    after.push_back(to);
+    blocks_[static_cast<std::size_t>(to)].before.push_back(from);
+  };
+  for (int b = 0; b < count; ++b) {
+    const std::uint32_t pc = blocks_[static_cast<std::size_t>(b)].end - 1;
+    const Op& last = program_.ops[pc];
+    const Goes how = ends_block(last) ? goes(last, pc, decided) : Goes::kNever;
+    if (how != Goes::kAlways) join(b, b + 1);
+    if (how != Goes::kNever && last.action == Action::kBranch)
+      join(b, block_of(last.as<program::BranchFields>().target()));
+  }
+}
+
+// What no path from the begin leads to brings no value anywhere.
+void Graph::drop_unreached() {
+  std::vector<bool> reached(blocks_.size());
+  std::vector<int> todo{0};
+  while (!todo.empty()) {
+    const auto b = static_cast<std::size_t>(todo.back());
+    todo.pop_back();
+    if (reached[b]) continue;
+    reached[b] = true;
+    todo.insert(todo.end(), blocks_[b].after.begin(), blocks_[b].after.end());
+  }
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    if (!reached[b]) blocks_[b].after.clear();
+    std::erase_if(blocks_[b].before,
+                  [&](int from) { return !reached[static_cast<std::size_t>(from)]; });
+  }
+}
+
+bool Graph::cut(const program::Function& kernel, const Decided& decided) {
   begin_ = kernel.entry;
   end_ = kernel.end;
   if (end_ <= begin_ || end_ - begin_ > kMostOperations) return false;
   std::set<std::uint32_t> starts{begin_};
-  const auto ends_block = [](const Op& op) {
-    return op.action == Action::kBranch || op.action == Action::kExit ||
-           op.action == Action::kReturn;
-  };
   for (std::uint32_t pc = begin_; pc < end_; ++pc) {
     const Op& op = program_.ops[pc];
     if (op.action == Action::kBranchTable || op.action == Action::kCall ||
@@ -111,22 +159,10 @@ bool Graph::cut(const program::Function& kernel) {
       block_of_[pc - begin_] = static_cast<int>(blocks_.size()) - 1;
   }
   const int count = static_cast<int>(blocks_.size());
-  const auto join = [&](int from, int to) {
-    auto& after = blocks_[static_cast<std::size_t>(from)].after;
-    if (std::find(after.begin(), after.end(), to) != after.end()) return;
-    after.push_back(to);
-    blocks_[static_cast<std::size_t>(to)].before.push_back(from);
-  };
-  for (int b = 0; b < count; ++b) {
-    const Op& last = program_.ops[blocks_[static_cast<std::size_t>(b)].end - 1];
-    const bool branches = last.action == Action::kBranch;
-    const bool always = ends_block(last) && last.guard == program::kNoSlot;
-    if (!always) {
-      if (b + 1 == count) return false;
-      join(b, b + 1);
-    }
-    if (branches) join(b, block_of(last.as<program::BranchFields>().target()));
-  }
+  const Op& end = program_.ops[end_ - 1];
+  if (!ends_block(end) || end.guard != program::kNoSlot) return false;  // it runs out of the kernel
+  join_blocks(decided);
+  drop_unreached();
   const auto before = [&](int b) -> const std::vector<int>& {
     return blocks_[static_cast<std::size_t>(b)].before;
   };
@@ -142,7 +178,8 @@ bool Graph::cut(const program::Function& kernel) {
   for (int b = 0; b < count; ++b) {
     back[static_cast<std::size_t>(b)] = after(b);
     const Op& last = program_.ops[blocks_[static_cast<std::size_t>(b)].end - 1];
-    if (last.action == Action::kExit || last.action == Action::kReturn)
+    const bool leaves = last.action == Action::kExit || last.action == Action::kReturn;
+    if (leaves && goes(last, blocks_[static_cast<std::size_t>(b)].end - 1, decided) != Goes::kNever)
       back[static_cast<std::size_t>(b)].push_back(count);
     for (const int to : back[static_cast<std::size_t>(b)])
       forth[static_cast<std::size_t>(to)].push_back(b);
@@ -166,6 +203,21 @@ bool Graph::dominates(int a, int b) const {
     if (up == b || up < 0) return false;
     b = up;
   }
+}
+
+bool Graph::leads(int from, int to, int without) const {
+  std::vector<bool> seen(blocks_.size());
+  std::vector<int> todo = blocks_[static_cast<std::size_t>(from)].after;
+  while (!todo.empty()) {
+    const int at = todo.back();
+    todo.pop_back();
+    if (at == without || seen[static_cast<std::size_t>(at)]) continue;
+    if (at == to) return true;
+    seen[static_cast<std::size_t>(at)] = true;
+    const auto& after = blocks_[static_cast<std::size_t>(at)].after;
+    todo.insert(todo.end(), after.begin(), after.end());
+  }
+  return false;
 }
 
 bool Graph::find_loops() {
@@ -246,20 +298,50 @@ int Graph::read(Slot slot, std::uint32_t pc) {
   return at_begin(slot, b);
 }
 
+// A join brings what all of its operands bring; where these differ, a value of its own. Those of a
+// loop depend on one another, so they are first taken to bring nothing, and begin again when one is
+// found to bring a value of its own.
 int Graph::origin(int node) {
-  if (nodes_[static_cast<std::size_t>(node)].kind != Node::Kind::kJoin) return node;
-  if (const auto known = origins_.find(node); known != origins_.end())
-    return known->second == node ? node : origin(known->second);
-  origins_[node] = node;
-  int only = -1;
-  const std::vector<int> from = nodes_[static_cast<std::size_t>(node)].from;
-  for (const int f : from) {
-    const int o = origin(f);
-    if (o == node || o == only) continue;
-    if (only >= 0) return node;
-    only = o;
+  const auto is_join = [&](int n) {
+    return nodes_[static_cast<std::size_t>(n)].kind == Node::Kind::kJoin;
+  };
+  if (!is_join(node)) return node;
+  if (const auto known = origins_.find(node); known != origins_.end()) return known->second;
+  std::vector<int> joins{node};
+  std::map<int, int> value{{node, -1}};
+  for (std::size_t i = 0; i < joins.size(); ++i) {
+    for (const int f : nodes_[static_cast<std::size_t>(joins[i])].from) {
+      if (is_join(f) && origins_.count(f) == 0 && value.emplace(f, -1).second) joins.push_back(f);
+    }
   }
-  return only < 0 ? node : origins_[node] = only;
+  const auto value_of = [&](int n) {
+    if (!is_join(n)) return n;
+    const auto known = origins_.find(n);
+    return known != origins_.end() ? known->second : value.at(n);
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const int j : joins) {
+      int& mine = value.at(j);
+      if (mine == j) continue;
+      int only = -1;
+      for (const int f : nodes_[static_cast<std::size_t>(j)].from) {
+        const int v = value_of(f);
+        if (v < 0 || v == j || v == only) continue;
+        only = only < 0 ? v : j;
+        if (only == j) break;
+      }
+      if (only == mine) continue;
+      changed = true;
+      mine = only;
+      if (only != j) continue;
+      // What others have from it was a guess.
+      for (auto& [join, v] : value) v = v == join ? v : -1;
+      break;
+    }
+  }
+  for (const int j : joins) origins_[j] = value.at(j) < 0 ? j : value.at(j);
+  return origins_.at(node);
 }
 
 int Graph::at_end(Slot slot, int block) {

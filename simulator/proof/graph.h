@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -38,12 +39,16 @@ struct Node {
   std::vector<int> from;   // kJoin: by Block::before. kSelect: new value, old value
 };
 
+// Branches and exits under a predicate whose value a launch decides: by pc, whether every thread
+// that comes there takes it, or none does.
+using Decided = std::map<std::uint32_t, bool>;
+
 class Graph {
  public:
   // nullptr: the kernel calls functions, branches through tables, has loops with two entries, or
-  // is too large.
+  // is too large. What no thread of the launch executes is not looked at.
   static std::unique_ptr<Graph> make(const program::Program& program,
-                                     const program::Function& kernel);
+                                     const program::Function& kernel, const Decided& decided = {});
 
   const program::Program& program() const { return program_; }
   const std::vector<Block>& blocks() const { return blocks_; }
@@ -51,6 +56,12 @@ class Graph {
   const std::vector<int>& order() const { return order_; }  // blocks, each after its dominators
   int block_of(std::uint32_t pc) const { return block_of_[pc - begin_]; }
   bool dominates(int a, int b) const;
+  // Whether any path leads from the kernel's begin to the block.
+  bool is_reached(int block) const {
+    return blocks_[static_cast<std::size_t>(block)].dominator >= 0;
+  }
+  // Whether a thread may come to `to` from `from`'s end without executing `without` on the way.
+  bool leads(int from, int to, int without) const;
   // The node of a register where the operation at `pc` reads it.
   int read(program::Slot slot, std::uint32_t pc);
   // The node whose value a join brings by every path; the node itself where there are several.
@@ -60,7 +71,9 @@ class Graph {
 
  private:
   explicit Graph(const program::Program& program) : program_(program) {}
-  bool cut(const program::Function& kernel);
+  bool cut(const program::Function& kernel, const Decided& decided);
+  void join_blocks(const Decided& decided);
+  void drop_unreached();
   bool find_loops();
   void find_definitions();
   int add(Node node);
@@ -76,7 +89,7 @@ class Graph {
   // By block and register: the operations that write it, in order, with their nodes.
   std::vector<std::map<program::Slot, std::vector<std::pair<std::uint32_t, int>>>> writes_;
   std::map<std::pair<int, program::Slot>, int> begins_;
-  std::map<int, int> origins_;  // of joins; of those that are being looked at, themselves
+  std::map<int, int> origins_;  // of joins
 };
 
 }  // namespace lockstep::proof

@@ -15,6 +15,9 @@ using program::Op;
 
 namespace {
 
+constexpr std::uint8_t kGrid = 2;  // check::Scope::kGrid in Op::scope
+constexpr int kMostRounds = 4;     // of leaving out ways that no thread goes
+
 // What else an operation may do to memory than by a load, a store or an atomic that is looked at.
 bool touches_nothing_else(const Op& op) {
   switch (op.action) {
@@ -56,7 +59,7 @@ std::vector<Place> places_of(Graph& graph, Values& values, const program::Functi
     const Space space = static_cast<Space>(op.space);
     if ((op.action != Action::kLoad && op.action != Action::kStore &&
          op.action != Action::kAtomic) ||
-        (space != Space::kGlobal && space != Space::kShared))
+        (space != Space::kGlobal && space != Space::kShared && space != Space::kConst))
       continue;
     const auto fields = op.as<program::MemoryFields>();
     Place place;
@@ -67,16 +70,20 @@ std::vector<Place> places_of(Graph& graph, Values& values, const program::Functi
     a.reads = op.action != Action::kStore;
     a.writes = op.action != Action::kLoad;
     a.strong = op.action == Action::kAtomic || fields.has(program::kStrong);
+    // Of a block's shared memory, .cta is wide enough.
+    a.atomic = op.action == Action::kAtomic && (space == Space::kShared || op.scope == kGrid);
     const bool narrow = fields.has(program::kNarrowAddress);
-    if (!fields.has(program::kFrameAddress) && (!narrow || space == Space::kShared)) {
+    a.threads = values.conditions(pc).threads;
+    if (std::none_of(a.threads.begin(), a.threads.end(), [](bool t) { return t; })) {
+      place.address = constant(0, 64);  // of no thread
+    } else if (!fields.has(program::kFrameAddress) && (!narrow || space == Space::kShared)) {
       const int bits = narrow ? 32 : 64;
       if (auto form = values.source(op.src[0], pc, bits))
         place.address = combined(*form, 1, constant(op.immediate, bits), 1, bits);
     }
-    if (place.address) {
-      a.known = true;
-      a.threads = values.conditions(pc).threads;
-    }
+    a.known = place.address &&
+              std::none_of(place.address->factors.begin(), place.address->factors.end(),
+                           [&](const auto& factor) { return values.is_data(factor.first); });
     places.push_back(std::move(place));
   }
   return places;
@@ -91,7 +98,7 @@ void decide_bounds(Place& place, Values& values, const Memory& memory) {
       std::all_of(f.base.begin(), f.base.end(), [&](std::int64_t b) { return b % size == 0; }) &&
       std::all_of(f.factors.begin(), f.factors.end(),
                   [&](const auto& factor) { return factor.second % size == 0; });
-  const Range r = range_of(f, values.conditions(a.pc), values.symbols());
+  const Range r = values.range(f, values.conditions(a.pc));
   if (r.low > r.high) {  // no thread comes here
     a.in_bounds = a.aligned = true;
     return;
@@ -117,21 +124,47 @@ const Access* Certificate::find(std::uint32_t pc) const {
   return it != accesses.end() && it->pc == pc ? &*it : nullptr;
 }
 
+bool Certificate::is_shared_silent() const {
+  return shared_apart &&
+         !(orders && std::any_of(accesses.begin(), accesses.end(), [](const Access& a) {
+             return a.space == Space::kShared && a.strong;
+           }));
+}
+
 bool touches_memory_otherwise(const Op& op) { return !touches_nothing_else(op); }
 
 Certificate prove(const program::Program& program, const program::Function& kernel,
                   const Shape& shape, const Memory& memory) {
   Certificate certificate;
-  const std::unique_ptr<Graph> graph = Graph::make(program, kernel);
-  if (graph == nullptr || shape.threads() == 0 || shape.threads() > 1024) return certificate;
-  Values values(*graph, shape);
+  if (shape.threads() == 0 || shape.threads() > 1024) return certificate;
+  // What is found of the graph without the ways that no thread goes may decide more of them.
+  Decided decided;
+  std::unique_ptr<Graph> graph = Graph::make(program, kernel);
+  if (graph == nullptr) return certificate;
+  auto found = std::make_unique<Values>(*graph, shape);
+  for (int round = 0; round < kMostRounds; ++round) {
+    Decided now = found->decided();
+    now.insert(decided.begin(), decided.end());
+    if (now.size() == decided.size()) break;
+    decided = std::move(now);
+    auto smaller = Graph::make(program, kernel, decided);
+    if (smaller == nullptr) break;
+    found = std::make_unique<Values>(*smaller, shape);
+    graph = std::move(smaller);
+  }
+  Values& values = *found;
   std::vector<Place> places = places_of(*graph, values, kernel);
   for (Place& p : places) decide_bounds(p, values, memory);
   certificate.followed = true;
   certificate.others = false;
   for (std::uint32_t pc = kernel.entry; pc < kernel.end; ++pc) {
     const Op& op = program.ops[pc];
+    if (!graph->is_reached(graph->block_of(pc))) continue;
     certificate.others |= touches_memory_otherwise(op);
+    certificate.orders |= op.action == Action::kFence;
+    if (op.action == Action::kLoad || op.action == Action::kStore || op.action == Action::kAtomic)
+      certificate.orders |=
+          op.as<program::MemoryFields>().has_any(program::kAcquire | program::kRelease);
     certificate.reads_local |=
         op.action == Action::kLoad && static_cast<Space>(op.space) == Space::kLocal;
   }
@@ -144,6 +177,8 @@ Certificate prove(const program::Program& program, const program::Function& kern
   certificate.global_apart = !certificate.others;
   for (Place& p : places) {
     if (p.access.space == Space::kShared) p.access.apart = certificate.shared_apart;
+    // Kernels do not write constants.
+    if (p.access.space == Space::kConst) p.access.apart = p.access.in_bounds && !p.access.writes;
     if (p.access.space == Space::kGlobal) certificate.global_apart &= p.access.apart;
     certificate.accesses.push_back(std::move(p.access));
   }

@@ -29,6 +29,7 @@ struct Access {
   std::uint32_t size = 0;  // bytes a lane
   bool reads = false, writes = false;
   bool strong = false;     // volatile, atomic, or with a memory order
+  bool atomic = false;     // reads and writes at once, for all threads of the grid
   bool in_bounds = false;  // all bytes lie in one allocation or variable
   bool aligned = false;    // every address is a multiple of `size`
   bool apart = false;      // no two threads race by this access: in shared memory those of a block,
@@ -50,7 +51,13 @@ struct Certificate {
   bool followed = false;  // Graph::make() took the kernel
   bool others = true;     // the kernel touches memory in other ways, or has not been looked at
   bool reads_local = false;
+  // A thread may order its accesses for others by an access of its own: by a fence, or by .acquire
+  // and .release.
+  bool orders = false;
   bool registers_written = false;  // every register is written before it is read
+  // Whether accesses to shared memory may go unseen: none races, and none lets others know of what
+  // its thread has done.
+  bool is_shared_silent() const;
   const Access* find(std::uint32_t pc) const;
 };
 

@@ -49,7 +49,16 @@ std::vector<std::vector<std::size_t>> intervals_of(const Graph& graph, Values& v
 struct Touched {
   std::vector<std::uint32_t> writer, reader;  // by byte
   std::vector<bool> several;                  // readers
+  std::vector<std::uint8_t> atomic;           // the size of atomics; several threads may make them
 };
+
+// Atomics of a size do not race with one another; with anything else they count as writes.
+bool touch_atomically(Touched& touched, std::size_t byte, std::uint32_t size) {
+  if (touched.writer[byte] != 0 || touched.reader[byte] != 0) return false;
+  if (touched.atomic[byte] != 0 && touched.atomic[byte] != size) return false;
+  touched.atomic[byte] = static_cast<std::uint8_t>(size);
+  return true;
+}
 
 // False: two threads may touch a byte that one of them writes, or there is too much to look at.
 bool touch(const Place& place, const Values& values, Touched& touched, std::uint64_t& budget) {
@@ -84,6 +93,11 @@ bool touch(const Place& place, const Values& values, Touched& touched, std::uint
       for (auto byte = static_cast<std::size_t>(at); byte < static_cast<std::size_t>(at) + a.size;
            ++byte) {
         std::uint32_t &writer = touched.writer[byte], &reader = touched.reader[byte];
+        if (a.atomic) {
+          if (!touch_atomically(touched, byte, a.size)) return false;
+          continue;
+        }
+        if (touched.atomic[byte] != 0) return false;
         if (writer != 0 && writer != me) return false;
         if (a.writes) {
           if ((reader != 0 && reader != me) || touched.several[byte]) return false;
@@ -107,13 +121,15 @@ bool shared_is_apart(const Graph& graph, Values& values, const std::vector<Place
   for (const Extent& e : memory.shared) extent = std::max(extent, e.end);
   if (extent > kMostShared) return false;
   for (const Place& p : places) {
-    if (p.access.space == Space::kShared && (!p.access.in_bounds || p.access.strong || !p.address))
+    const Access& a = p.access;
+    if (a.space == Space::kShared &&
+        (!a.in_bounds || !p.address || (a.strong && !a.atomic) || (a.atomic && !a.aligned)))
       return false;
   }
   std::uint64_t budget = kMostTouches;
   for (const auto& interval : intervals_of(graph, values, places)) {
     Touched touched{std::vector<std::uint32_t>(extent), std::vector<std::uint32_t>(extent),
-                    std::vector<bool>(extent)};
+                    std::vector<bool>(extent), std::vector<std::uint8_t>(extent)};
     for (const std::size_t i : interval) {
       if (!touch(places[i], values, touched, budget)) return false;
     }

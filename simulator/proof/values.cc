@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <set>
 
 #include "simulator/program/memory_access.h"
 #include "simulator/proof/integers.h"
@@ -54,10 +55,13 @@ Values::Values(Graph& graph, const Shape& shape)
     values_.clear();
     block_states_.assign(graph.blocks().size(), State::kNew);
   };
-  // Outer loops first. What was evaluated before a loop's bound was known may be known better.
-  for (int l = 0; l < static_cast<int>(graph.loops().size()); ++l) {
+  // Outer loops first, and again when the inner ones are known. What was evaluated before a loop's
+  // bound was known may be known better.
+  const int loops = static_cast<int>(graph.loops().size());
+  for (int l = 0; l < (loops > 1 ? 2 * loops : loops); ++l) {
     forget();
-    bound_loop(l);
+    of_loop_[static_cast<std::size_t>(l % loops)].clear();
+    bound_loop(l % loops);
   }
   forget();
 }
@@ -78,6 +82,22 @@ std::optional<Form> Values::source(Slot slot, std::uint32_t pc, int bits) {
   return form;
 }
 
+Range Values::range(const Form& form, const Conditions& where) const {
+  // What always holds of data holds where something depends on it, and there alone.
+  std::vector<const Form*> more;
+  std::set<Symbol> seen;
+  const auto add = [&](const Form& f) {
+    for (const auto& [s, factor] : f.factors) {
+      const auto known = is_data(s) ? always_.find(s) : always_.end();
+      if (known == always_.end() || !seen.insert(s).second) continue;
+      for (const Form& a : known->second) more.push_back(&a);
+    }
+  };
+  add(form);
+  for (const Form& c : where.not_above_0) add(c);
+  return range_of(form, where, symbols_, more);
+}
+
 std::optional<Form> Values::evaluate(int node) {
   const auto n = static_cast<std::size_t>(node);
   if (states_.size() < graph_.nodes()) {
@@ -90,7 +110,9 @@ std::optional<Form> Values::evaluate(int node) {
   const Node what = graph_.node(node);
   std::optional<Form> form;
   if (what.kind == Node::Kind::kOperation) form = compute(what);
+  if (what.kind == Node::Kind::kSelect) form = selected(what);
   if (what.kind == Node::Kind::kJoin) form = join(node);
+  if (!form) form = bounded(what);
   if (form) {
     std::erase_if(form->factors, [](const auto& f) { return f.second == 0; });
     if (form->known()) {
@@ -152,9 +174,105 @@ std::optional<Form> Values::extended(const std::optional<Form>& form, std::uint3
     return wide;
   }
   const Conditions here = conditions(pc);
-  if (!within(range_of(*form, here, symbols_), integers_of(form->bits, is_signed)))
-    return std::nullopt;
+  if (!within(range(*form, here), integers_of(form->bits, is_signed))) return std::nullopt;
   return wide;
+}
+
+std::optional<Form> Values::compute_predicate(const Node& n) {
+  const Op& op = graph_.program().ops[n.pc];
+  const Meaning& m = graph_.program().meanings[n.pc];
+  const auto predicate = [&](int i) -> std::optional<Form> {
+    auto p = source(op.src[i], n.pc, 1);
+    if (!p || !p->known()) return std::nullopt;
+    if (op.as<program::ComputeFields>().negates(i)) {
+      for (std::int64_t& b : p->base) b ^= 1;
+    }
+    return p;
+  };
+  using B = isa::BoolOp;
+  // Both known, or one that alone decides, of each thread.
+  const auto both = [&](std::optional<Form> a, std::optional<Form> b,
+                        B how) -> std::optional<Form> {
+    const auto decides = [&](const std::optional<Form>& x) {
+      const std::int64_t alone = how == B::kAnd ? 0 : 1;
+      return x && how != B::kXor &&
+             std::all_of(x->base.begin(), x->base.end(),
+                         [&](std::int64_t v) { return v == alone; });
+    };
+    if (decides(a)) return a;
+    if (decides(b)) return b;
+    if (!a || !b) return std::nullopt;
+    return by_thread(*a, *b, 1, [&](std::int64_t l, std::int64_t r) {
+      return how == B::kAnd ? l & r : how == B::kOr ? l | r : l ^ r;
+    });
+  };
+  if (m.opcode == Opcode::k_setp) {
+    if (!is_integer(m.type) || !is_known_compare(m.compare)) return std::nullopt;
+    const int bits = register_bits(m.type);
+    const auto a = source(op.src[0], n.pc, bits), b = source(op.src[1], n.pc, bits);
+    std::optional<Form> compared;
+    if (a && b && a->known() && b->known()) {
+      compared = by_thread(*a, *b, 1, [&](std::int64_t l, std::int64_t r) -> std::int64_t {
+        return is_unsigned_compare(m)
+                   ? holds(m.compare, low_bits(l, bits), low_bits(r, bits))
+                   : holds(m.compare, wrapped(static_cast<std::uint64_t>(l), bits),
+                           wrapped(static_cast<std::uint64_t>(r), bits));
+      });
+    } else if (a && b) {
+      compared = compared_by_range(*a, *b, n.pc, bits);
+    }
+    return m.bool_op == B::kNone ? compared : both(compared, predicate(2), m.bool_op);
+  }
+  switch (m.opcode) {
+    case Opcode::k_mov: return predicate(0);
+    case Opcode::k_not: {
+      auto p = predicate(0);
+      if (p) {
+        for (std::int64_t& b : p->base) b ^= 1;
+      }
+      return p;
+    }
+    case Opcode::k_and: return both(predicate(0), predicate(1), B::kAnd);
+    case Opcode::k_or: return both(predicate(0), predicate(1), B::kOr);
+    case Opcode::k_xor: return both(predicate(0), predicate(1), B::kXor);
+    default: return std::nullopt;
+  }
+}
+
+// The comparison of setp, where the ranges of its operands alone decide it.
+std::optional<Form> Values::compared_by_range(const Form& a, const Form& b, std::uint32_t pc,
+                                              int bits) {
+  const Meaning& m = graph_.program().meanings[pc];
+  if (!is_moderate(a) || !is_moderate(b)) return std::nullopt;
+  const Range all = integers_of(bits, !is_unsigned_compare(m));
+  const Conditions here = conditions(pc);
+  const Range of_a = range(a, here), of_b = range(b, here);
+  if (!within(of_a, all) || !within(of_b, all)) return std::nullopt;
+  const Range less = range(combined(a, 1, b, -1, 64), here);
+  if (less.low > less.high) return std::nullopt;
+  const auto decided = [](bool value) { return constant(value ? 1 : 0, 1); };
+  using C = isa::Compare;
+  switch (m.compare) {
+    case C::kEq:
+    case C::kNe:
+      if (less.low > 0 || less.high < 0) return decided(m.compare == C::kNe);
+      return std::nullopt;
+    case C::kLt:
+    case C::kLo:
+      if (less.high < 0) return decided(true);
+      return less.low >= 0 ? std::optional(decided(false)) : std::nullopt;
+    case C::kLe:
+    case C::kLs:
+      if (less.high <= 0) return decided(true);
+      return less.low > 0 ? std::optional(decided(false)) : std::nullopt;
+    case C::kGt:
+    case C::kHi:
+      if (less.low > 0) return decided(true);
+      return less.high <= 0 ? std::optional(decided(false)) : std::nullopt;
+    default:
+      if (less.low >= 0) return decided(true);
+      return less.high < 0 ? std::optional(decided(false)) : std::nullopt;
+  }
 }
 
 std::optional<Form> Values::compute(const Node& n) {
@@ -162,13 +280,14 @@ std::optional<Form> Values::compute(const Node& n) {
   const Meaning& m = graph_.program().meanings[n.pc];
   if (op.action == Action::kSpecialRegister) return special(op);
   if (op.action == Action::kLoadKernelParameter) {
-    if (op.elements != 1 || op.width != op.register_bytes || (op.width != 4 && op.width != 8) ||
-        op.immediate < 0 ||
+    if (op.elements != 1 || op.width > 8 || op.immediate < 0 ||
         static_cast<std::uint64_t>(op.immediate) + op.width > shape_.parameters.size())
       return std::nullopt;
     std::uint64_t value = 0;
     std::memcpy(&value, shape_.parameters.data() + op.immediate, op.width);
-    return constant(static_cast<std::int64_t>(value), 8 * op.width);
+    const bool is_signed = op.as<program::MemoryFields>().has(program::kSignExtend);
+    return constant(is_signed ? wrapped(value, 8 * op.width) : static_cast<std::int64_t>(value),
+                    8 * op.register_bytes);
   }
   if (op.action == Action::kConvertAddress) {
     using C = program::AddressConversion;
@@ -182,18 +301,8 @@ std::optional<Form> Values::compute(const Node& n) {
                     which == C::kFromShared ? 1 : -1, 64);
   }
   if (op.action != Action::kNone || !m.plain) return std::nullopt;
-  if (m.opcode == Opcode::k_setp) {
-    if (!is_integer(m.type) || m.bool_op != isa::BoolOp::kNone || !is_known_compare(m.compare))
-      return std::nullopt;
-    const int bits = register_bits(m.type);
-    const auto a = source(op.src[0], n.pc, bits), b = source(op.src[1], n.pc, bits);
-    if (!a || !b || !a->known() || !b->known()) return std::nullopt;
-    return by_thread(*a, *b, 1, [&](std::int64_t l, std::int64_t r) -> std::int64_t {
-      return is_unsigned_compare(m) ? holds(m.compare, low_bits(l, bits), low_bits(r, bits))
-                                    : holds(m.compare, wrapped(static_cast<std::uint64_t>(l), bits),
-                                            wrapped(static_cast<std::uint64_t>(r), bits));
-    });
-  }
+  if (m.opcode == Opcode::k_setp || m.type == Type::kPred) return compute_predicate(n);
+  if (m.opcode == Opcode::k_selp) return selected(n);
   if (!is_integer(m.type)) return std::nullopt;
   const int bits = register_bits(m.type);
   const bool is_signed = isa::is_signed(m.type);
@@ -239,6 +348,12 @@ std::optional<Form> Values::compute(const Node& n) {
       if (!c) return std::nullopt;
       return combined(*product, 1, *c, 1, out);
     }
+    case Opcode::k_neg:
+    case Opcode::k_not: {
+      const auto a = in(0, bits);
+      if (!a) return std::nullopt;
+      return combined(*a, -1, constant(m.opcode == Opcode::k_neg ? 0 : -1, bits), 1, bits);
+    }
     case Opcode::k_shl: {
       const auto a = in(0, bits), by = in(1, 32);
       if (!a || !by || !by->known() || !by->uniform() || by->base[0] < 0 || by->base[0] >= bits)
@@ -277,9 +392,25 @@ std::optional<Form> Values::compute(const Node& n) {
     }
     default: break;
   }
-  // What is computed thread by thread, where all is known.
   const auto a = in(0, bits), b = in(1, bits);
-  if (!a || !b || !a->known() || !b->known()) return std::nullopt;
+  if (!a || !b) return std::nullopt;
+  if ((m.opcode == Opcode::k_div || m.opcode == Opcode::k_rem) && !a->known()) {
+    // A sum of multiples of the divisor and a number of each thread, that is nowhere below zero.
+    if (!b->known() || !b->uniform() || b->base[0] <= 0 || !all_divisible(*a, b->base[0]))
+      return std::nullopt;
+    const Range all = integers_of(bits, is_signed), r = range(*a, conditions(n.pc));
+    if (!within(r, {0, all.high})) return std::nullopt;
+    const std::int64_t by = b->base[0];
+    const auto rest = [&](std::int64_t v) { return (v % by + by) % by; };
+    Form result = *a;
+    for (std::int64_t& v : result.base)
+      v = m.opcode == Opcode::k_rem ? rest(v) : (v - rest(v)) / by;
+    for (auto& [symbol, factor] : result.factors)
+      factor = m.opcode == Opcode::k_rem ? 0 : factor / by;
+    return result;
+  }
+  // What is computed thread by thread, where all is known.
+  if (!a->known() || !b->known()) return std::nullopt;
   switch (m.opcode) {
     case Opcode::k_or:
       return by_thread(*a, *b, bits, [](std::int64_t l, std::int64_t r) { return l | r; });
@@ -293,16 +424,13 @@ std::optional<Form> Values::compute(const Node& n) {
       });
     case Opcode::k_div:
     case Opcode::k_rem: {
-      if (bits > 32) return std::nullopt;
       for (const std::int64_t r : b->base) {
-        if (r == 0) return std::nullopt;
+        if (r == 0 || r == -1) return std::nullopt;  // the least number has no quotient by -1
       }
-      return by_thread(*a, *b, bits, [&](std::int64_t l, std::int64_t r) {
-        if (!is_signed) {
-          l = static_cast<std::int64_t>(low_bits(l, bits));
-          r = static_cast<std::int64_t>(low_bits(r, bits));
-        }
-        return m.opcode == Opcode::k_div ? l / r : l % r;
+      return by_thread(*a, *b, bits, [&](std::int64_t l, std::int64_t r) -> std::int64_t {
+        if (is_signed) return m.opcode == Opcode::k_div ? l / r : l % r;
+        const std::uint64_t ul = low_bits(l, bits), ur = low_bits(r, bits);
+        return static_cast<std::int64_t>(m.opcode == Opcode::k_div ? ul / ur : ul % ur);
       });
     }
     default: return std::nullopt;

@@ -34,19 +34,49 @@ class Values {
   // Whether the threads of a block that execute the branch at the end of `block` together all go
   // one way.
   bool branches_together(int block);
+  // The branches and exits of which all threads that come there do the same.
+  Decided decided();
+  // Whether the symbol stands for a value of which a range alone is known, such as loaded data.
+  bool is_data(Symbol s) const { return s >= kFirstLoop + static_cast<int>(of_loop_.size()); }
   std::span<const Range> symbols() const { return symbols_; }
+  // The least and the greatest integer that the form may be where `where` holds.
+  Range range(const Form& form, const Conditions& where) const;
   std::size_t threads() const { return threads_; }
 
  private:
-  // `node` is a predicate that is `holds` wherever the condition is met.
+  // A predicate that is `holds` wherever the condition is met.
   struct Fact {
     program::Slot slot = program::kNoSlot;
     std::uint32_t pc = 0;  // of the operation that reads it
     bool holds = true;
   };
+  // A value that comes from a path or an operand, and the threads that it may come to.
+  struct Way {
+    std::optional<Form> form;
+    Conditions where;
+    std::optional<Range> range;  // where more is known of it than the form says
+  };
   std::optional<Form> evaluate(int node);
   std::optional<Form> compute(const Node& n);
+  std::optional<Form> compute_predicate(const Node& n);
+  std::optional<Form> compared_by_range(const Form& a, const Form& b, std::uint32_t pc, int bits);
   std::optional<Form> join(int node);
+  std::optional<Form> selected(const Node& n);  // selp, and what is written under a predicate
+  std::optional<Form> merged(std::vector<Way> ways, int block);
+  // A value of which no more is known than where it lies.
+  std::optional<Form> bounded(const Node& n);
+  std::optional<Range> result_range(const Node& n, int bits);
+  std::optional<Form> data_within(const Range& range, int bits, int block, std::int64_t unit = 1);
+  Symbol new_data(Wide most, int block);
+  void relate_quotient(const Node& n, const Form& quotient, int bits);
+  // The integers that a source of `bits` bits may be, all of its type if no more is known.
+  Range operand_range(const Node& n, int source, int bits, bool is_signed);
+  // The integers that what the operation at `pc` reads from `slot` may be where `where` holds. What
+  // selp or a conversion brings is looked at again.
+  Range range_where(program::Slot slot, std::uint32_t pc, int bits, const Conditions& where,
+                    int depth = 0);
+  std::optional<Fact> fact_of_edge(int from, int to) const;
+  void take_apart(const Fact& fact, std::vector<Fact>& facts, int depth = 0);
   std::optional<Form> special(const program::Op& op) const;
   std::optional<std::int64_t> step(int node, int joined, int bits, int depth);
   std::optional<Form> extended(const std::optional<Form>& form, std::uint32_t pc, bool is_signed,
@@ -55,7 +85,11 @@ class Values {
   Conditions of_block(int block);
   void assume(const Fact& fact, Conditions& conditions, int depth = 0);
   void compare(const program::Op& op, std::uint32_t pc, bool holds, Conditions& conditions);
+  static void below_without_sign(const Form& a, const Range& of_a, const Form& b, const Range& of_b,
+                                 const program::Meaning& m, bool holds, Conditions& conditions);
   bool is_uniform(program::Slot slot, std::uint32_t pc, int block, int depth = 0);
+  // Whether nothing that the form depends on changes while the loop runs.
+  bool is_fixed_in(const Form& form, const Loop& loop) const;
   // How often a loop jumps back at most, and what its counter is bounded by.
   void bound_loop(int loop);
 
@@ -63,6 +97,9 @@ class Values {
   const Shape& shape_;
   const std::size_t threads_;
   std::vector<Range> symbols_;
+  // By a symbol for data: forms that are at most 0 wherever something depends on it.
+  std::map<Symbol, std::vector<Form>> always_;
+  std::vector<int> data_blocks_;  // of the symbols for data, in order: where they are computed
   std::vector<std::vector<Form>> of_loop_;  // by loop: forms at most 0 wherever its counter stands
   enum class State : std::uint8_t { kNew, kOpen, kDone };
   std::vector<State> states_;

@@ -25,25 +25,32 @@ class Stores {
   // `from` dominates: along the one way from `from`. nullopt: it is not known.
   std::optional<std::vector<bool>> surely(std::uint32_t pc, int until) {
     std::vector<bool> threads(values_.threads(), true);
+    if (!graph_.is_reached(graph_.block_of(pc)) || !graph_.is_reached(until)) return std::nullopt;
     const program::Program& p = graph_.program();
     const Op& op = p.ops[pc];
     if (op.guard != program::kNoSlot && !keep(op.guard, pc, !op.guard_negated, &threads))
       return std::nullopt;
     for (int b = graph_.block_of(pc); !graph_.dominates(b, until);) {
       const Block& at = graph_.blocks()[static_cast<std::size_t>(b)];
-      if (at.before.size() != 1) return std::nullopt;
-      const Block& before = graph_.blocks()[static_cast<std::size_t>(at.before[0])];
+      const int from = at.dominator;
+      if (at.before.size() != 1) {
+        // Every way from there to `until` goes through the block.
+        if (graph_.leads(from, until, b)) return std::nullopt;
+        b = from;
+        continue;
+      }
+      const Block& before = graph_.blocks()[static_cast<std::size_t>(from)];
       const Op& last = p.ops[before.end - 1];
       if (last.guard != program::kNoSlot &&
           (last.action == Action::kBranch || last.action == Action::kExit ||
            last.action == Action::kReturn)) {
         const bool branches = last.action == Action::kBranch;
-        if (branches && before.after.size() != 2) return std::nullopt;
         const bool jumps = branches && last.as<program::BranchFields>().target() == at.begin;
-        if (!keep(last.guard, before.end - 1, jumps != last.guard_negated, &threads))
+        if (!(branches && before.after.size() == 1) &&
+            !keep(last.guard, before.end - 1, jumps != last.guard_negated, &threads))
           return std::nullopt;
       }
-      b = at.before[0];
+      b = from;
     }
     return threads;
   }
@@ -178,6 +185,7 @@ bool registers_are_written(Graph& graph, const program::Function& kernel) {
   const program::Program& p = graph.program();
   std::set<int> seen;
   for (std::uint32_t pc = kernel.entry; pc < kernel.end; ++pc) {
+    if (!graph.is_reached(graph.block_of(pc))) continue;
     for (std::uint32_t u = p.use_begin[pc]; u < p.use_begin[pc + 1]; ++u) {
       const program::OperandUse& use = p.uses[u];
       if (use.role == program::OperandUse::Role::kWrite || program::is_constant(use.slot) ||
@@ -194,7 +202,7 @@ void claim_initialised(Certificate& c, const std::function<bool(const Extent&)>&
   if (c.others) return;
   const auto is_load = [](const Access& a) { return a.reads; };
   const auto is_full = [&](const Access& a) {
-    if (!a.known || !a.in_bounds) return false;
+    if (!a.in_bounds) return false;
     if (a.bytes.begin == a.bytes.end) return true;  // no thread comes here
     return a.space == Space::kShared ? a.stored_before : written(a.bytes);
   };

@@ -8,8 +8,22 @@
 namespace lockstep::engine {
 namespace {
 
-// A proof costs about as much as some hundred warps: fewer are checked.
-constexpr std::uint64_t kFewestWarps = 512;
+// Fewer warps do not count, and do not wait for the lock of their kernel.
+constexpr std::uint64_t kFewestWarps = 128;
+
+// Warps, each with every operation of the kernel once, that take ten times as long as a proof:
+// an operation costs what 100 warps cost, and half a warp for each thread of a block. A proof saves
+// a fifth to a half of a launch, so that it pays soon, and one that is of no use costs little.
+// Loops are taken to have eight rounds.
+std::uint64_t price_of_proof(const Launch& l) {
+  const std::uint64_t price = 10000 + 50 * std::uint64_t{l.threads};
+  for (std::uint32_t pc = l.kernel->entry; pc < l.kernel->end; ++pc) {
+    const Op& op = l.program->ops[pc];
+    if (op.action == Action::kBranch && op.as<program::BranchFields>().target() <= pc)
+      return price / 8;
+  }
+  return price;
+}
 
 proof::Certificate prove(const Launch& l) {
   const LaunchConfig& config = *l.config;
@@ -45,10 +59,10 @@ std::string key_of(const Launch& l) {
   return key;
 }
 
-// Nobody else writes memory that the launch reads, while it runs.
+// Nothing else is under way. What another stream begins later and nothing orders behind the launch
+// races with it where it writes what the launch reads, and that is searched for.
 bool has_memory_alone(const Launch& l) {
-  return !l.config->place.several_streams && l.config->running_grids.empty() &&
-         l.config->concurrent.empty();
+  return l.config->running_grids.empty() && l.config->concurrent.empty();
 }
 
 // The same with what memory holds now, which no key names.
@@ -123,16 +137,22 @@ void certify(Launch& l, const LoadedKernel& loaded) {
   const Proof proof = l.config->proof;
   const bool asked = static_cast<bool>(l.config->certified);
   l.search_shared = l.check_races;
-  // Blocks of a cluster reach one another's shared memory.
-  const bool has_cluster = l.clustered || l.config->cluster.count() != 1;
-  const bool saves = proof == Proof::kOn && l.blocks * l.warps >= kFewestWarps;
-  if (!has_cluster && (asked || saves || proof == Proof::kCompare)) {
+  // Blocks of a cluster reach one another's shared memory. (One alone may have its barrier.)
+  const bool has_cluster = l.config->cluster.count() != 1;
+  // All that is left out is the search for races in shared memory.
+  const bool saves = proof == Proof::kOn && l.check_races && !l.shared.empty();
+  if (has_cluster) {
+  } else if (asked || proof == Proof::kCompare) {
     l.certificate = loaded.certificate(key_of(l), [&] { return prove(l); });
-    if (asked || proof == Proof::kCompare) l.certificate = with_initialised(l, *l.certificate);
+    l.certificate = with_initialised(l, *l.certificate);
+  } else if (saves && l.blocks * l.warps >= kFewestWarps) {
+    l.certificate = loaded.certificate_worth(key_of(l), l.blocks * l.warps, price_of_proof(l),
+                                             [&] { return prove(l); });
   }
   if (asked) l.config->certified(described(l));
   if (proof == Proof::kOff) l.certificate = nullptr;
-  if (saves && l.certificate != nullptr && l.certificate->shared_apart) l.search_shared = false;
+  if (saves && l.certificate != nullptr && l.certificate->is_shared_silent())
+    l.search_shared = false;
 }
 
 }  // namespace lockstep::engine

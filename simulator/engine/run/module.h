@@ -38,10 +38,34 @@ class LoadedKernel final : public Kernel {
     if (certificates_.size() > kMostCertificates) certificates_.clear();
     return certificates_[key] = made;
   }
+  // The same for a launch of `warps` warps, none if it is not known and the launches so far are too
+  // small for the price of another proof, in warps. What a proof costs, all launches together
+  // share; one that brought nothing counts as several.
+  template <class Prove>
+  std::shared_ptr<const proof::Certificate> certificate_worth(const std::string& key,
+                                                              std::uint64_t warps,
+                                                              std::uint64_t price,
+                                                              Prove prove) const {
+    {
+      const std::lock_guard lock(mutex_);
+      warps_ += warps;
+      if (const auto known = certificates_.find(key); known != certificates_.end())
+        return known->second;
+      if (warps_ < price * (1 + proofs_)) return nullptr;
+      ++proofs_;
+    }
+    auto made = certificate(key, prove);
+    if (!made->is_shared_silent()) {
+      const std::lock_guard lock(mutex_);
+      proofs_ += kOfNoUse;
+    }
+    return made;
+  }
   // Its code is another's from now on.
   void forget_certificates() const {
     const std::lock_guard lock(mutex_);
     certificates_.clear();
+    warps_ = proofs_ = 0;
   }
 
   const std::string& name() const override { return function().name; }
@@ -70,8 +94,10 @@ class LoadedKernel final : public Kernel {
   std::size_t function_;  // index
   mutable std::atomic<int> under_way_{0};
   static constexpr std::size_t kMostCertificates = 16;
+  static constexpr std::uint64_t kOfNoUse = 7;
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, std::shared_ptr<const proof::Certificate>> certificates_;
+  mutable std::uint64_t warps_ = 0, proofs_ = 0;
 };
 
 class LoadedModule final : public Module {

@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "simulator/engine/launch/proof_variable.h"
+#include "simulator/engine/run/module.h"
 #include "simulator/engine/tests/testing.h"
 
 namespace lockstep::engine {
 namespace proof_test {
 
 using Proof = LaunchConfig::Proof;
+
+constexpr unsigned kBlocks = 3000;  // enough for `on` to prove before the first launch
 
 // Thread t of each block writes word t of shared memory; `between`; and reads word 255 - t, which
 // goes to out[t].
@@ -54,7 +57,7 @@ Launched launched(const std::string& between, Proof proof) {
   text.replace(text.find("  setp.ne"), 0, "  mov.u32 %r7, %ctaid.x;\n");
   gpu.load(text);
   const memory::Address out = gpu.buffer(std::vector<std::uint32_t>(256));
-  Launched result{gpu.launch("k", 128, 256, out), {}};
+  Launched result{gpu.launch("k", kBlocks, 256, out), {}};
   result.out = gpu.fetch<std::uint32_t>(out, 256);
   return result;
 }
@@ -87,6 +90,37 @@ TEST(Proof, ABarrierOfHalfTheThreadsIsNoProof) {
     ASSERT_EQ(r.outcome.findings.size(), 1u) << static_cast<int>(proof);
     EXPECT_EQ(r.outcome.findings[0].kind, check::Kind::kRace);
   }
+}
+
+TEST(Proof, ALaunchPaysForAProofThatItIsWorth) {
+  testing::Machine gpu;
+  gpu.load(
+      ".visible .entry k() {\n .shared .align 4 .b8 s[4];\n .reg .b32 %r<2>;\n"
+      " ld.shared.u32 %r1, [s];\n ret;\n}\n");
+  const auto& kernel = static_cast<const LoadedKernel&>(*gpu.module->find_kernel("k"));
+  int proofs = 0;
+  bool silent = true;
+  const auto ask = [&](const std::string& key, std::uint64_t warps) {
+    return kernel.certificate_worth(key, warps, 100, [&] {
+      ++proofs;
+      proof::Certificate c;
+      c.shared_apart = silent;
+      return c;
+    });
+  };
+  EXPECT_EQ(ask("a", 60), nullptr);
+  EXPECT_EQ(proofs, 0);
+  EXPECT_NE(ask("a", 60), nullptr) << "two launches have 120 warps";
+  EXPECT_NE(ask("a", 1), nullptr) << "it is known";
+  EXPECT_EQ(proofs, 1);
+  EXPECT_EQ(ask("b", 60), nullptr) << "a second proof needs 200 warps in all";
+  silent = false;
+  EXPECT_NE(ask("b", 60), nullptr);
+  EXPECT_EQ(proofs, 2);
+  // It brought nothing: seven more have to be paid.
+  EXPECT_EQ(ask("c", 500), nullptr);
+  EXPECT_NE(ask("c", 300), nullptr);
+  EXPECT_EQ(proofs, 3);
 }
 
 TEST(Proof, TheVariableOfTestsAndFuzzersTakesNoOtherWord) {

@@ -32,8 +32,8 @@
 //   LOCKSTEP_HOST_ACCESSES=watch  accesses of the host to pinned, managed and registered memory are
 //                                 compared with operations (state/host_watch.h); ignore: they are
 //                                 not, and no page is protected
-//   LOCKSTEP_PROOF=off            on: what is proved before a launch is not checked again; compare:
-//                                 it is, and the process stops where the proof was wrong
+//   LOCKSTEP_PROOF=on             what is proved before a launch is not checked again; off: it is;
+//                                 compare: it is, and the process stops where the proof was wrong
 //                                 (simulator/proof)
 //   LOCKSTEP_PROFILE=0            1: where the time of kernels goes is recorded (exec --profile)
 //   LOCKSTEP_CERTIFICATE=0        1: what is proved of each launch is recorded (exec --certificate)
@@ -78,7 +78,7 @@ struct Settings {
   bool launch_blocking = false;
   bool streams_at_once = false;
   bool host_accesses = true;
-  engine::LaunchConfig::Proof proof = engine::LaunchConfig::Proof::kOff;
+  engine::LaunchConfig::Proof proof = engine::LaunchConfig::Proof::kOn;
   bool certificate = false;
   bool time_profile = false;
 };

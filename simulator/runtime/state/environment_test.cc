@@ -195,7 +195,8 @@ TEST(Environment, SaysWhenOperationsOfStreamsAreExecuted) {
   EXPECT_TRUE(accepted({{"LOCKSTEP_HOST_ACCESSES", "watch"}}).host_accesses);
   EXPECT_NE(refused("LOCKSTEP_HOST_ACCESSES", "0").find("'watch' or 'ignore'"), std::string::npos);
   using Proof = engine::LaunchConfig::Proof;
-  EXPECT_EQ(accepted({}).proof, Proof::kOff);
+  EXPECT_EQ(accepted({}).proof, Proof::kOn);
+  EXPECT_EQ(accepted({{"LOCKSTEP_PROOF", "off"}}).proof, Proof::kOff);
   EXPECT_EQ(accepted({{"LOCKSTEP_PROOF", "on"}}).proof, Proof::kOn);
   EXPECT_EQ(accepted({{"LOCKSTEP_PROOF", "compare"}}).proof, Proof::kCompare);
   EXPECT_NE(refused("LOCKSTEP_PROOF", "yes").find("'off', 'on' or 'compare'"), std::string::npos);
