@@ -11,16 +11,22 @@ def _machine_impl(_ctx):
     local_gpus(name = "local_gpus")
     notices_repository(name = "notices")
 
-    # No module of the registry brings it.
+    # No module of the registry brings them.
     system_library(
         name = "d3",
         build_file = "//bazel/system:d3.BUILD",
         debian = "libjs-d3",
         files = {"d3.min.js": "/usr/share/javascript/d3/d3.min.js"},
     )
+    system_library(
+        name = "xbyak",
+        build_file = "//bazel/system:xbyak.BUILD",
+        debian = "libxbyak-dev",
+        files = {"include/xbyak": "/usr/include/xbyak"},
+    )
 
 machine = module_extension(
     implementation = _machine_impl,
     doc = "@cuda, the toolkit, @local_gpus, the identity of the GPUs, and, from the " +
-          "distribution, @d3 and the licences in @notices.",
+          "distribution, @d3, @xbyak and the licences in @notices.",
 )

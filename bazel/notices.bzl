@@ -10,6 +10,7 @@ _LIBRARIES = {
     "JSON for Modern C++": "nlohmann-json3-dev",
     "LZ4": "liblz4-dev",
     "RapidCheck": "librapidcheck-dev",
+    "Xbyak": "libxbyak-dev",
     "Zstandard": "libzstd-dev",
     "{fmt}": "libfmt-dev",
 }

@@ -116,3 +116,8 @@ def lockstep_repositories():
             "libz.a": "{libdir}/libz.a",
         },
     )
+    _library(
+        name = "xbyak",
+        debian = "libxbyak-dev",
+        files = {"include/xbyak": "/usr/include/xbyak"},
+    )

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include "simulator/compile/validity.h"
 #include "simulator/isa/category.h"
@@ -127,7 +128,7 @@ Video video_of(const Instruction& i) {
 }
 
 // `sources`: operands that are read.
-program::Meaning meaning_of(const Instruction& i, int sources) {
+program::Meaning meaning_of(const Instruction& i, int sources, const program::AluKey& key) {
   const isa::Modifiers& m = i.modifiers;
   const bool scalar = std::all_of(i.operands.begin(), i.operands.end(), [](const Operand& o) {
     return o.kind != Operand::Kind::kVector && o.kind != Operand::Kind::kPair &&
@@ -135,13 +136,27 @@ program::Meaning meaning_of(const Instruction& i, int sources) {
   });
   const bool modified = m.sat || m.carry_in || m.carry_out || m.relu || m.clamp || m.nan || m.abs ||
                         m.xorsign_abs || m.variant != 0 || m.third_type != Type::kNone;
-  return {i.opcode,
-          m.type,
-          m.source_type,
-          m.compare,
-          m.bool_op,
-          m.half,
-          scalar && !modified && sources <= 4};
+  program::Meaning meaning{i.opcode,
+                           m.type,
+                           m.source_type,
+                           m.compare,
+                           m.bool_op,
+                           m.half,
+                           scalar && !modified && sources <= 4};
+  const auto is_vector = [](const Operand& o) {
+    return o.kind == Operand::Kind::kVector &&
+           std::all_of(o.elements.begin(), o.elements.end(),
+                       [](const Operand& e) { return e.kind != Operand::Kind::kSink; });
+  };
+  meaning.rounding = m.rounding;
+  meaning.ftz = m.ftz;
+  meaning.left = m.left;
+  meaning.packs = i.opcode == Opcode::k_mov && i.operands.size() == 2 &&
+                  (is_vector(i.operands[0]) || is_vector(i.operands[1]));
+  meaning.common = !m.approx && !m.full && !m.shift_amount && !m.oob && !m.noftz &&
+                   m.prmt == isa::PrmtMode::kNone && m.testp == isa::TestpOp::kNone;
+  std::copy_n(key.register_bytes, std::size(meaning.bytes), meaning.bytes);
+  return meaning;
 }
 
 }  // namespace
@@ -239,7 +254,7 @@ void lower_compute(FunctionBuilder& b, const Instruction& i) {
   if (op.run == nullptr) b.refuse(i, "is not implemented by the simulated GPU");
   const ValidityTransfer transfer = validity_transfer(i, op);
   b.emit(i, op, transfer, std::move(uses));
-  b.program().meanings.back() = meaning_of(i, sources);
+  b.program().meanings.back() = meaning_of(i, sources, key);
 }
 
 }  // namespace lockstep::compile

@@ -5,6 +5,7 @@
 
 #include "simulator/engine/launch/launch.h"
 #include "simulator/engine/launch/proof_variable.h"
+#include "simulator/engine/launch/translate_variable.h"
 #include "simulator/fuzz/machine.h"
 #include "simulator/fuzz/random_program.h"
 #include "simulator/fuzz/targets.h"
@@ -31,6 +32,7 @@ void program(Bytes input) {
   config.cooperative = p.cooperative;
   config.checks = p.checks;
   config.proof = engine::proof_by_variable();
+  config.translate = engine::translate_by_variable();
   config.schedule_seed = p.schedule_seed;
   machine.launch(*module->find_kernel("main"), config);
 }

@@ -8,6 +8,7 @@
 
 #include "simulator/engine/launch/launch.h"
 #include "simulator/engine/launch/proof_variable.h"
+#include "simulator/engine/launch/translate_variable.h"
 #include "simulator/litmus/ptx.h"
 #include "simulator/memory/device_memory.h"
 
@@ -87,6 +88,7 @@ Ran Simulator::run(std::size_t n, std::uint64_t schedule_seed) {
   config.parameters = std::as_bytes(std::span(arguments));
   config.go_on = true;
   config.proof = engine::proof_by_variable();
+  config.translate = engine::translate_by_variable();
   config.schedule_seed = schedule_seed;
   config.host_threads = 1;
   config.instruction_limit = 1'000'000;

@@ -1,6 +1,9 @@
-// What an operation computes, as far as the proof before a launch (simulator/proof) follows it:
-// its instruction and the modifiers of integer arithmetic. The handler alone does not say it.
+// What an operation computes, as far as the proof before a launch (simulator/proof) and the
+// translation (simulator/translate) follow it: its instruction and the modifiers of common
+// arithmetic. The handler alone does not say it.
 #pragma once
+
+#include <cstdint>
 
 #include "simulator/isa/opcode.h"
 
@@ -14,6 +17,13 @@ struct Meaning {
   isa::Half half = isa::Half::kNone;
   // One scalar destination, scalar sources, and no modifier beyond those above.
   bool plain = false;
+  // The rest is the translation's.
+  isa::Rounding rounding = isa::Rounding::kNone;
+  bool ftz = false;
+  bool left = false;    // shf.l
+  bool packs = false;   // mov between a register and a vector of registers, without a sink
+  bool common = false;  // no modifier but those of this struct
+  std::uint8_t bytes[5] = {0, 0, 0, 0, 0};  // of the registers, as AluKey::register_bytes
 };
 
 }  // namespace lockstep::program

@@ -148,6 +148,11 @@ struct LaunchConfig {
   // that which is checked all the same, and held against what the threads do (monitor/proved.h).
   enum class Proof : std::uint8_t { kOff, kOn, kCompare };
   Proof proof = Proof::kOff;
+  // Whether whole warps run machine code made of the kernel (simulator/translate): no; yes; yes,
+  // and each run of operations is held against the interpreter, and a difference ends the process.
+  // Launches with `ran`, `coverage`, `time_profile` or Proof::kCompare run without it.
+  enum class Translate : std::uint8_t { kOff, kOn, kCompare };
+  Translate translate = Translate::kOff;
   // Called before the first block begins: whatever `proof` is, the launch is looked at.
   std::function<void(const LaunchCertificate&)> certified;
   std::uint32_t suppressed = 0;  // bit k: findings of check::Kind k do not end the kernel where it

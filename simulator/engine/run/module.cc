@@ -31,10 +31,10 @@ std::uint32_t LoadedKernel::max_threads_per_block() const {
 }
 
 LoadedModule::LoadedModule(std::unique_ptr<Program> program, memory::DeviceMemory& memory)
-    : program_(std::move(program)), memory_(memory) {
+    : program_(std::move(program)), translations_(*program_), memory_(memory) {
   for (std::size_t f = 0; f < program_->functions.size(); ++f) {
     if (!program_->functions[f].is_kernel) continue;
-    kernels_.push_back(std::make_unique<LoadedKernel>(*program_, f));
+    kernels_.push_back(std::make_unique<LoadedKernel>(*program_, f, translations_));
     by_name_[program_->functions[f].name] = kernels_.back().get();
   }
 }

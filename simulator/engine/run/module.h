@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "simulator/engine/launch/launch.h"
+#include "simulator/engine/run/translated.h"
 #include "simulator/program/program.h"
 #include "simulator/proof/prove.h"
 
@@ -20,9 +21,10 @@ using program::Program;
 
 class LoadedKernel final : public Kernel {
  public:
-  LoadedKernel(const Program& program, std::size_t function)
-      : program_(program), function_(function) {}
+  LoadedKernel(const Program& program, std::size_t function, Translations& translations)
+      : program_(program), function_(function), translations_(translations) {}
   const Program& program() const { return program_; }
+  Translations& translations() const { return translations_; }
   const Function& function() const { return program_.functions[function_]; }
   // A launch of it begins, or has ended.
   void begin_launch() const { ++under_way_; }
@@ -92,6 +94,7 @@ class LoadedKernel final : public Kernel {
  private:
   const Program& program_;
   std::size_t function_;  // index
+  Translations& translations_;
   mutable std::atomic<int> under_way_{0};
   static constexpr std::size_t kMostCertificates = 16;
   static constexpr std::uint64_t kOfNoUse = 7;
@@ -115,22 +118,25 @@ class LoadedModule final : public Module {
   // while a launch is under way.
   void replace(Program program) {
     check_idle();
-    forget_certificates();
+    forget_code();
     *program_ = std::move(program);
   }
   void exchange(Program& program) {
     check_idle();
-    forget_certificates();
+    forget_code();
     std::swap(*program_, program);
   }
 
  private:
   void check_idle() const;
-  void forget_certificates() const {
+  // What was made of the program that is replaced.
+  void forget_code() {
     for (const auto& kernel : kernels_) kernel->forget_certificates();
+    translations_.forget();
   }
 
   std::unique_ptr<Program> program_;
+  Translations translations_;
   memory::DeviceMemory& memory_;
   std::vector<std::unique_ptr<LoadedKernel>> kernels_;
   std::unordered_map<std::string, const LoadedKernel*> by_name_;

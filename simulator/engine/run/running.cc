@@ -15,6 +15,7 @@
 #include "simulator/engine/run/livelock.h"
 #include "simulator/engine/run/module.h"
 #include "simulator/engine/run/sampler.h"
+#include "simulator/engine/run/translated.h"
 #include "simulator/engine/run/worker.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/race_history.h"
@@ -159,6 +160,7 @@ Running::Parts::Parts(const Kernel& of, LaunchConfig given, memory::DeviceMemory
   if (config.ran != nullptr) config.ran->assign(launch.program->ops.size(), 0);
   lay_out_memory(launch);
   certify(launch, kernel);
+  translate_kernel(launch, kernel);
   config.parameters = {};
   launch.concurrent_memory.set(config.concurrent);
   workers = make_workers(launch);

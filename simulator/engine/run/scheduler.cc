@@ -24,6 +24,7 @@
 #include "simulator/engine/state/parked.h"
 #include "simulator/engine/state/turns.h"
 #include "simulator/engine/state/worker.h"
+#include "simulator/translate/translation.h"
 
 namespace lockstep::engine {
 namespace {
@@ -171,14 +172,38 @@ Doing doing_of(const Op& op) {
 }
 
 // The main loop: runs the split until it has to pause, and returns why. Careful: follows invalid
-// values and counts down a turn. Marks: notes which operations ran, and for whom.
-template <bool kCareful, bool kMarks>
+// values and counts down a turn. Marks: notes which operations ran, and for whom. Translated: a
+// whole warp runs machine code where there is some.
+enum class Manner { kCareful, kMarks, kCarefulWithMarks, kPlain, kTranslated };
+template <Manner kManner>
 Event execute(Warp& w, const Op* ops, int turn) {
+  constexpr bool kCareful = kManner == Manner::kCareful || kManner == Manner::kCarefulWithMarks;
+  constexpr bool kMarks = kManner == Manner::kMarks || kManner == Manner::kCarefulWithMarks;
   std::uint32_t pc = w.pc, limit = w.limit;
   LaneMask mask = w.active;
   std::uint64_t n = 0;
   Event why;
+  [[maybe_unused]] const translate::Translation* const code = w.block->launch->translation;
   for (;;) {
+    if constexpr (kManner == Manner::kTranslated) {
+      // All lanes are active: no other split waits anywhere.
+      const void* at = mask == kAllLanes ? code->at(pc) : nullptr;
+      if (at != nullptr) {
+        const translate::Left left = code->enter()(w, w.file[0], w.file[1], at);
+        n += left.executed();
+        pc = static_cast<std::uint32_t>(left.pc);
+        if (left.why() == translate::Why::kEvent) {
+          why = w.event;
+          break;
+        }
+        if (left.why() == translate::Why::kSliceOver) {
+          w.pc = pc;
+          why = Event::kSliceOver;
+          break;
+        }
+        // What the code does not do is left to the interpreter, even if code begins there.
+      }
+    }
     const Op& op = ops[pc];
     ++n;
     LaneMask m = mask;
@@ -286,6 +311,7 @@ Progress run_warp(Warp& w) {
                      w.block->worker->coverage != nullptr ||
                      w.block->launch->config->time_profile != nullptr ||
                      w.block->launch->config->proof == LaunchConfig::Proof::kCompare;
+  const bool translated = w.block->launch->translation != nullptr;
   bool waited = false;  // a split used up its time slice: others go first
   for (;;) {
     if (w.active == 0) {
@@ -306,9 +332,11 @@ Progress run_warp(Warp& w) {
     // changed nothing.
     c.time_slices.ran |= w.active;
     const bool careful = c.tracking || c.short_slice;
-    const Event why =
-        marks ? (careful ? execute<true, true>(w, ops, kTurn) : execute<false, true>(w, ops, 0))
-              : (careful ? execute<true, false>(w, ops, kTurn) : execute<false, false>(w, ops, 0));
+    const Event why = marks        ? (careful ? execute<Manner::kCarefulWithMarks>(w, ops, kTurn)
+                                              : execute<Manner::kMarks>(w, ops, 0))
+                      : careful    ? execute<Manner::kCareful>(w, ops, kTurn)
+                      : translated ? execute<Manner::kTranslated>(w, ops, 0)
+                                   : execute<Manner::kPlain>(w, ops, 0);
     switch (why) {
       case Event::kNone:
       case Event::kReschedule:

@@ -26,6 +26,9 @@
 namespace lockstep::proof {
 struct Certificate;  // simulator/proof/prove.h
 }
+namespace lockstep::translate {
+class Translation;  // simulator/translate/translation.h
+}
 
 namespace lockstep::engine {
 
@@ -114,6 +117,7 @@ struct Launch {
   DependentGrids dependent_grids;
   const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::atomic<std::int64_t> next_notice{kFirstNotice};
+  const translate::Translation* translation = nullptr;  // none: all is interpreted
   static constexpr std::int64_t kFirstNotice = 60;  // seconds after which LaunchConfig::notice is
                                                     // called; then after twice as long ...
 };

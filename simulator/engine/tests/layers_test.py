@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The layers of simulator/engine and simulator/runtime: no include points up.
+"""The layers of simulator/engine and simulator/runtime, and what simulator/translate may include:
+no include points up.
 
   simulator/engine/tests/layers_test.py [ROOT]    by default the tree that this lies in
 
@@ -35,6 +36,10 @@ LAYERS = {
         ["graph"],
         ["api", "process"],
     ],
+}
+# Packages below the engine, and those of simulator/ that they may include.
+BELOW = {
+    "translate": ["isa", "program", "translate"],
 }
 # Fewer, and the includes were not found.
 FEWEST_ARROWS = {"engine": 20, "runtime": 12}
@@ -93,6 +98,19 @@ for part, layers in LAYERS.items():
     print(f"{part}: {packages} packages, {arrows} arrows")
     if arrows < FEWEST_ARROWS[part]:
         failures.append(f"{part}: these are too few arrows: the includes were not found")
+for part, allowed in BELOW.items():
+    folder = os.path.join(ROOT, "simulator", part)
+    included = []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith((".h", ".cc")) and not name.endswith("_test.cc"):
+            with open(os.path.join(folder, name), encoding="utf8") as source:
+                for header in re.findall(r'#include "simulator/([^"]+)"', source.read()):
+                    included.append(header)
+                    if header.split("/")[0] not in allowed:
+                        failures.append(f"{part}/{name}: {header} is not below it")
+    print(f"{part}: {len(included)} includes")
+    if not included:
+        failures.append(f"{part}: its includes were not found")
 for failure in sorted(failures):
     print(failure)
 print(f"{len(failures)} failures")

@@ -19,6 +19,7 @@
 #include "simulator/coverage/judged.h"
 #include "simulator/engine/launch/launch.h"
 #include "simulator/engine/launch/proof_variable.h"
+#include "simulator/engine/launch/translate_variable.h"
 #include "simulator/engine/run/module.h"
 #include "simulator/memory/device_memory.h"
 
@@ -58,6 +59,7 @@ class Machine {
     config.output = [this](std::string_view text) { printed += text; };
     // --test_env=LOCKSTEP_PROOF=compare: every launch is held against its proof.
     config.proof = proof_by_variable();
+    config.translate = translate_by_variable();
   }
 
   // Loads `body` behind the usual header; throws with the message when it is refused.

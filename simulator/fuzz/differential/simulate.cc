@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "simulator/engine/launch/proof_variable.h"
+#include "simulator/engine/launch/translate_variable.h"
 #include "simulator/engine/run/module.h"
 #include "simulator/fuzz/differential/choices.h"
 #include "simulator/fuzz/differential/data.h"
@@ -70,6 +71,7 @@ Result Simulator::run(const Program& program, std::size_t n, const Launching& ho
   config.parameters = parameters;
   config.checks = how.checks;
   config.proof = engine::proof_by_variable();
+  config.translate = engine::translate_by_variable();
   config.schedule_seed = how.schedule_seed;
   config.host_threads = how.host_threads;
   config.instruction_limit = 2'000'000;

@@ -163,6 +163,15 @@ std::variant<Settings, std::string> read_settings(const Lookup& lookup) {
       return complaint("LOCKSTEP_PROOF", value, "'off', 'on' or 'compare'");
     settings.proof = value == "off" ? Proof::kOff : value == "on" ? Proof::kOn : Proof::kCompare;
   }
+  if (const char* word = lookup("LOCKSTEP_TRANSLATE"); word != nullptr && *word != '\0') {
+    using Translate = engine::LaunchConfig::Translate;
+    const std::string_view value = word;
+    if (value != "off" && value != "on" && value != "compare")
+      return complaint("LOCKSTEP_TRANSLATE", value, "'off', 'on' or 'compare'");
+    settings.translate = value == "off"  ? Translate::kOff
+                         : value == "on" ? Translate::kOn
+                                         : Translate::kCompare;
+  }
   std::uint64_t memory_gib = 0;
   if (!read_number(lookup, "LOCKSTEP_DEVICES", 0, 64, &settings.devices, &error) ||
       !read_number(lookup, "LOCKSTEP_MEMORY", 1, 1024, &memory_gib, &error) ||

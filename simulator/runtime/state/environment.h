@@ -35,6 +35,9 @@
 //   LOCKSTEP_PROOF=on             what is proved before a launch is not checked again; off: it is;
 //                                 compare: it is, and the process stops where the proof was wrong
 //                                 (simulator/proof)
+//   LOCKSTEP_TRANSLATE=off        on: whole warps run machine code made of the kernel; compare: it
+//                                 is held against the interpreter, and the process stops at the
+//                                 first difference (simulator/translate)
 //   LOCKSTEP_PROFILE=0            1: where the time of kernels goes is recorded (exec --profile)
 //   LOCKSTEP_CERTIFICATE=0        1: what is proved of each launch is recorded (exec --certificate)
 //   CUDA_LAUNCH_BLOCKING=0        1: a launch itself returns the kernel's error, as NVIDIA's
@@ -79,6 +82,7 @@ struct Settings {
   bool streams_at_once = false;
   bool host_accesses = true;
   engine::LaunchConfig::Proof proof = engine::LaunchConfig::Proof::kOn;
+  engine::LaunchConfig::Translate translate = engine::LaunchConfig::Translate::kOff;
   bool certificate = false;
   bool time_profile = false;
 };

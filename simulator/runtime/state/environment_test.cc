@@ -202,5 +202,14 @@ TEST(Environment, SaysWhenOperationsOfStreamsAreExecuted) {
   EXPECT_NE(refused("LOCKSTEP_PROOF", "yes").find("'off', 'on' or 'compare'"), std::string::npos);
 }
 
+TEST(Environment, Translation) {
+  using Translate = engine::LaunchConfig::Translate;
+  EXPECT_EQ(accepted({}).translate, Translate::kOff);
+  EXPECT_EQ(accepted({{"LOCKSTEP_TRANSLATE", "on"}}).translate, Translate::kOn);
+  EXPECT_EQ(accepted({{"LOCKSTEP_TRANSLATE", "compare"}}).translate, Translate::kCompare);
+  EXPECT_NE(refused("LOCKSTEP_TRANSLATE", "yes").find("'off', 'on' or 'compare'"),
+            std::string::npos);
+}
+
 }  // namespace environment_test
 }  // namespace lockstep::runtime

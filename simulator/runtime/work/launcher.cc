@@ -301,6 +301,7 @@ cudaError_t RunningKernel::begin(Runtime& runtime, Device& device, const KernelW
   config.go_on = runtime.settings.go_on;
   config.checks = runtime.settings.checks;
   config.proof = runtime.settings.proof;
+  config.translate = runtime.settings.translate;
   if (runtime.settings.time_profile) config.time_profile = &runtime.time_profile;
   if (runtime.settings.certificate) {
     config.certified = [&runtime, loaded](const engine::LaunchCertificate& c) {

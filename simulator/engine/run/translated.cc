@@ -1,0 +1,145 @@
+#include "simulator/engine/run/translated.h"
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "simulator/engine/launch/per_thread.h"
+#include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/run/module.h"
+#include "simulator/engine/state/block.h"
+
+namespace lockstep::engine {
+namespace {
+
+constexpr translate::WarpLayout kWarpLayout = {offsetof(Warp, pc), offsetof(Warp, event),
+                                               offsetof(Warp, time_slice)};
+
+// A warp's register file as it was before a run of operations.
+struct Before {
+  AlignedBytes file;
+  std::size_t bytes = 0;
+};
+
+std::string hexadecimal(const std::byte* value, std::size_t bytes) {
+  std::string text = "0x";
+  char digits[4];
+  for (std::size_t i = bytes; i-- > 0;) {
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(value[i]));
+    text += digits;
+  }
+  return text;
+}
+
+// The operation of the run that wrote a place of the register file last, and where its destination
+// begins.
+struct Writer {
+  std::uint32_t pc = 0;
+  Slot slot = 0;
+  std::size_t bytes = 0;  // of a lane; 0: a predicate
+};
+Writer writer_of(const Program& p, const translate::Run& run, std::size_t place) {
+  for (std::uint32_t pc = run.end; pc-- > run.begin;) {
+    for (std::uint32_t u = p.use_begin[pc]; u < p.use_begin[pc + 1]; ++u) {
+      const OperandUse& use = p.uses[u];
+      if (use.role != OperandUse::Role::kWrite || use.slot > place) continue;
+      const std::size_t bytes = p.meanings[pc].bytes[0];
+      if (place - use.slot < (bytes == 0 ? 4 : kWarpSize * bytes)) return {pc, use.slot, bytes};
+    }
+  }
+  return {run.begin, static_cast<Slot>(place), 1};  // nobody should have written there
+}
+
+[[noreturn]] void stop(const Warp& w, const translate::Run& run, std::size_t place,
+                       const std::byte* translated, const std::byte* interpreted) {
+  const Block& b = *w.block;
+  const Writer at = writer_of(*b.program, run, place);
+  std::uint32_t lane = 0;
+  std::string is, expected;
+  if (at.bytes == 0) {
+    LaneMask one, other;
+    std::memcpy(&one, translated + at.slot, sizeof one);
+    std::memcpy(&other, interpreted + at.slot, sizeof other);
+    while ((((one ^ other) >> lane) & 1) == 0) ++lane;
+    is = std::to_string(one >> lane & 1);
+    expected = std::to_string(other >> lane & 1);
+  } else {
+    lane = static_cast<std::uint32_t>((place - at.slot) / at.bytes);
+    is = hexadecimal(translated + at.slot + lane * at.bytes, at.bytes);
+    expected = hexadecimal(interpreted + at.slot + lane * at.bytes, at.bytes);
+  }
+  const Dim3 thread = thread_of(*b.launch, w.index * kWarpSize + lane);
+  std::fprintf(stderr,
+               "lockstep: LOCKSTEP_TRANSLATE=compare: the translation of kernel %s was wrong\n"
+               "  at line %d of the PTX: %s\n"
+               "  by block (%u,%u,%u) thread (%u,%u,%u), lane %u of its warp\n"
+               "  its destination (place %u of the register file) is %s; the interpreter's is %s\n"
+               "  Please report this: LOCKSTEP_TRANSLATE=off runs the program without it.\n",
+               b.launch->kernel->demangled.c_str(), b.program->origin(at.pc).ptx_line,
+               site_of(*b.program, at.pc).to_string().c_str(), b.ctaid.x, b.ctaid.y, b.ctaid.z,
+               thread.x, thread.y, thread.z, lane, at.slot, is.c_str(), expected.c_str());
+  std::abort();
+}
+
+std::size_t file_bytes(const Warp& w) {
+  const WarpControl& c = *w.control;
+  return w.block->program->functions[c.frames[c.frame].function].file_bytes;
+}
+
+void keep(Warp& w, const translate::Run&) {
+  auto& before = per_thread<Before>();
+  const std::size_t bytes = file_bytes(w);
+  if (before.bytes < bytes) {
+    before.file = allocate_aligned(bytes);
+    before.bytes = bytes;
+  }
+  std::memcpy(before.file.get(), w.file[0], bytes);
+}
+
+void compare(Warp& w, const translate::Run& run) {
+  std::byte* const interpreted = per_thread<Before>().file.get();
+  std::byte* const translated = w.file[0];
+  w.file[0] = interpreted;
+  for (std::uint32_t pc = run.begin; pc < run.end; ++pc) {
+    const Op& op = w.block->program->ops[pc];
+    LaneMask m = kAllLanes;
+    if (op.guard != kNoSlot) m = predicate(w, op.guard) ^ (op.guard_negated ? kAllLanes : 0);
+    if (m != 0) op.run(w, op, m);
+  }
+  w.file[0] = translated;
+  const std::size_t bytes = file_bytes(w);
+  if (std::memcmp(translated, interpreted, bytes) == 0) return;
+  std::size_t place = 0;
+  while (translated[place] == interpreted[place]) ++place;
+  stop(w, run, place, translated, interpreted);
+}
+
+}  // namespace
+
+const translate::Translation& Translations::of(const Function& kernel, bool compares) {
+  const std::lock_guard lock(mutex_);
+  auto& made = made_[compares ? 1 : 0];
+  if (made == nullptr) {
+    const translate::Watch watch =
+        compares ? translate::Watch{&keep, &compare} : translate::Watch{};
+    made = std::make_unique<translate::Translation>(program_, kWarpLayout, watch);
+  }
+  made->add(kernel);
+  return *made;
+}
+
+void Translations::forget() {
+  const std::lock_guard lock(mutex_);
+  for (auto& made : made_) made.reset();
+}
+
+void translate_kernel(Launch& l, const LoadedKernel& loaded) {
+  using Translate = LaunchConfig::Translate;
+  if (l.config->translate == Translate::kOff) return;
+  l.translation =
+      &loaded.translations().of(loaded.function(), l.config->translate == Translate::kCompare);
+}
+
+}  // namespace lockstep::engine

@@ -1,0 +1,260 @@
+#include "simulator/translate/function.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "simulator/translate/operations.h"
+#include "simulator/translate/run_of_lanes.h"
+#include "simulator/translate/translation.h"
+
+namespace lockstep::translate {
+namespace {
+
+using namespace Xbyak::util;  // NOLINT: the names of registers
+using program::BranchFields;
+using program::kNoSlot;
+using program::OpKind;
+using R = Registers;
+using Code = Xbyak::CodeGenerator;
+
+// The frame: room for MXCSR, and what keeps the stack aligned.
+constexpr int kFrame = 24, kOldControl = 0, kNewControl = 4;
+// Flushing of subnormal operands and results.
+constexpr std::uint32_t kFlushing = 0x8040;
+
+class FunctionTranslator {
+ public:
+  FunctionTranslator(const program::Program& program, const program::Function& function,
+                     const WarpLayout& layout, const Watch& watch)
+      : program_(program), function_(function), layout_(layout), watch_(watch) {}
+
+  FunctionCode translate();
+
+ private:
+  bool is_leader(std::uint32_t pc) const { return leaders_[pc - function_.entry]; }
+  Xbyak::Label& label(std::uint32_t pc) { return labels_[pc - function_.entry]; }
+  void find_leaders();
+  std::uint32_t emit_run(std::uint32_t pc);
+  void emit_call(const Op& op, std::uint32_t pc);
+  void emit_branch(const Op& op, std::uint32_t pc);
+  void count();
+  void leave(std::uint32_t pc, Why why);
+  void emit_jump(std::uint32_t from, std::uint32_t target);
+
+  // Code that is rarely run, emitted after the function.
+  struct Cold {
+    Xbyak::Label label;
+    std::uint32_t pc, counted;
+    Why why;
+  };
+  Xbyak::Label& cold(std::uint32_t pc, std::uint32_t counted, Why why) {
+    cold_.push_back(std::make_unique<Cold>(Cold{{}, pc, counted, why}));
+    return cold_.back()->label;
+  }
+
+  const program::Program& program_;
+  const program::Function& function_;
+  const WarpLayout& layout_;
+  const Watch& watch_;
+  Code g_{4096, Xbyak::AutoGrow};  // without AutoGrow its pages would be executable, too
+  ConstantPool pool_;
+  FunctionCode out_;
+  std::vector<bool> leaders_;
+  std::vector<Xbyak::Label> labels_;
+  std::vector<std::unique_ptr<Cold>> cold_;
+  std::uint32_t pending_ = 0;  // operations that have been emitted and not been counted
+};
+
+void FunctionTranslator::find_leaders() {
+  leaders_.assign(function_.end - function_.entry + 1, false);
+  leaders_[0] = true;
+  for (std::uint32_t pc = function_.entry; pc < function_.end; ++pc) {
+    const Op& op = program_.ops[pc];
+    if (op.kind != OpKind::kBranch && op.kind != OpKind::kControl) continue;
+    leaders_[pc + 1 - function_.entry] = true;
+    if (op.kind == OpKind::kBranch)
+      leaders_[op.as<BranchFields>().target() - function_.entry] = true;
+    if (op.action == program::Action::kBranchTable) {
+      for (const std::uint32_t target : program_.tables[op.as<program::SideDataFields>().index()])
+        leaders_[target - function_.entry] = true;
+    }
+  }
+}
+
+void FunctionTranslator::count() {
+  if (pending_ != 0) g_.add(R::count, static_cast<int>(pending_));
+  pending_ = 0;
+}
+
+// Everything before has been counted.
+void FunctionTranslator::leave(std::uint32_t pc, Why why) {
+  g_.mov(eax, pc);
+  g_.lea(rdx, ptr[R::count * 4 + static_cast<int>(why)]);
+  g_.vzeroupper();
+  g_.add(rsp, kFrame);
+  for (const auto& reg : {r15, r14, r13, r12, rbp, rbx}) g_.pop(reg);
+  g_.ret();
+}
+
+// Emits the run that begins at `pc` and returns its end; `pc` if there is none.
+std::uint32_t FunctionTranslator::emit_run(std::uint32_t pc) {
+  RunOfLanes run(g_, pool_, program_);
+  std::uint32_t end = pc;
+  while (end < function_.end && (end == pc || !is_leader(end))) {
+    const Op& op = program_.ops[end];
+    const program::Meaning& meaning = program_.meanings[end];
+    if (emitter_of(op, meaning, program_) == nullptr || !run.admits(op, meaning)) break;
+    ++end;
+  }
+  if (end == pc) return pc;
+  const Run* watched = nullptr;
+  const auto call_watch = [&](Watch::Call call) {
+    g_.vzeroupper();
+    g_.mov(rdi, R::warp);
+    g_.mov(rsi, reinterpret_cast<std::uint64_t>(watched));
+    g_.mov(rax, reinterpret_cast<std::uint64_t>(call));
+    g_.call(rax);
+  };
+  if (watch_.before != nullptr) {
+    watched = out_.runs.emplace_back(std::make_unique<Run>(Run{pc, end})).get();
+    call_watch(watch_.before);
+  }
+  const bool flushes = run.mode() == Mode::kFlushing;
+  if (flushes) {
+    g_.vstmxcsr(dword[rsp + kOldControl]);
+    g_.mov(eax, dword[rsp + kOldControl]);
+    g_.or_(eax, kFlushing);
+    g_.mov(dword[rsp + kNewControl], eax);
+    g_.vldmxcsr(dword[rsp + kNewControl]);
+  }
+  run.begin();
+  for (std::uint32_t at = pc; at < end; ++at) {
+    const Op& op = program_.ops[at];
+    const program::Meaning& meaning = program_.meanings[at];
+    emitter_of(op, meaning, program_)(run, op, meaning);
+    run.next();
+  }
+  run.end();
+  if (flushes) g_.vldmxcsr(dword[rsp + kOldControl]);
+  if (watched != nullptr) call_watch(watch_.after);
+  pending_ += end - pc;
+  return end;
+}
+
+// What the interpreter's loop does with an operation that computes or accesses memory.
+void FunctionTranslator::emit_call(const Op& op, std::uint32_t pc) {
+  ++pending_;
+  Xbyak::Label skip;
+  const bool memory = op.kind == OpKind::kMemory;
+  if (memory) g_.mov(dword[R::warp + static_cast<int>(layout_.pc)], pc + 1);
+  if (op.guard != kNoSlot) {
+    const Xbyak::Reg64& base = program::is_constant(op.guard) ? R::constants : R::file;
+    g_.mov(edx, dword[base + static_cast<int>(op.guard & ~Slot{1})]);
+    if (op.guard_negated) g_.not_(edx);
+    g_.test(edx, edx);
+    g_.jz(skip, Code::T_NEAR);
+  } else {
+    g_.mov(edx, ~0u);
+  }
+  g_.vzeroupper();
+  g_.mov(rdi, R::warp);
+  g_.mov(rsi, reinterpret_cast<std::uint64_t>(&op));
+  g_.mov(rax, reinterpret_cast<std::uint64_t>(op.run));
+  g_.call(rax);
+  if (memory) {
+    g_.cmp(byte[R::warp + static_cast<int>(layout_.event)], 0);
+    g_.jne(cold(pc + 1, pending_, Why::kEvent), Code::T_NEAR);
+  }
+  g_.L(skip);
+}
+
+// Everything before has been counted.
+void FunctionTranslator::emit_jump(std::uint32_t from, std::uint32_t target) {
+  if (target <= from) {
+    g_.dec(dword[R::warp + static_cast<int>(layout_.time_slice)]);
+    g_.jle(cold(target, 0, Why::kSliceOver), Code::T_NEAR);
+  }
+  g_.jmp(label(target), Code::T_NEAR);
+}
+
+void FunctionTranslator::emit_branch(const Op& op, std::uint32_t pc) {
+  const std::uint32_t target = op.as<BranchFields>().target();
+  ++pending_;
+  count();
+  if (op.guard == kNoSlot) return emit_jump(pc, target);
+  Xbyak::Label stays;
+  const Xbyak::Reg64& base = program::is_constant(op.guard) ? R::constants : R::file;
+  g_.mov(eax, dword[base + static_cast<int>(op.guard & ~Slot{1})]);
+  if (op.guard_negated) g_.not_(eax);
+  g_.test(eax, eax);
+  g_.jz(stays, Code::T_NEAR);
+  g_.cmp(eax, -1);
+  // The interpreter divides the warp: it executes the branch, and counts it.
+  g_.jne(cold(pc, ~0u, Why::kInterpret), Code::T_NEAR);
+  emit_jump(pc, target);
+  g_.L(stays);
+}
+
+FunctionCode FunctionTranslator::translate() {
+  find_leaders();
+  labels_.resize(leaders_.size());
+  for (std::uint32_t pc = function_.entry; pc < function_.end;) {
+    const Op& op = program_.ops[pc];
+    if (is_leader(pc)) {
+      count();
+      g_.L(label(pc));
+      if (op.kind != OpKind::kControl)
+        out_.entries.emplace_back(pc, static_cast<std::uint32_t>(g_.getSize()));
+    }
+    if (op.kind == OpKind::kControl) {
+      count();
+      leave(pc, Why::kInterpret);
+      ++pc;
+    } else if (op.kind == OpKind::kBranch) {
+      emit_branch(op, pc);
+      ++pc;
+    } else if (const std::uint32_t end = emit_run(pc); end != pc) {
+      pc = end;
+    } else {
+      emit_call(op, pc);
+      ++pc;
+    }
+  }
+  // A function ends with a control operation; whoever falls out of it all the same goes on as the
+  // interpreter would.
+  count();
+  g_.L(label(function_.end));
+  leave(function_.end, Why::kInterpret);
+  for (const auto& c : cold_) {
+    g_.L(c->label);
+    if (c->counted != 0) g_.add(R::count, static_cast<int>(c->counted));
+    leave(c->pc, c->why);
+  }
+  pool_.emit(g_);
+  g_.ready(Xbyak::CodeArray::PROTECT_RW);
+  out_.code.assign(g_.getCode(), g_.getCode() + g_.getSize());
+  return std::move(out_);
+}
+
+}  // namespace
+
+FunctionCode translate_function(const program::Program& program, const program::Function& function,
+                                const WarpLayout& layout, const Watch& watch) {
+  return FunctionTranslator(program, function, layout, watch).translate();
+}
+
+std::vector<std::uint8_t> enter_code() {
+  Code g(4096, Xbyak::AutoGrow);
+  for (const auto& reg : {rbx, rbp, r12, r13, r14, r15}) g.push(reg);
+  g.sub(rsp, kFrame);
+  g.mov(R::warp, rdi);
+  g.mov(R::file, rsi);
+  g.mov(R::constants, rdx);
+  g.xor_(r14d, r14d);
+  g.jmp(rcx);
+  g.ready(Xbyak::CodeArray::PROTECT_RW);
+  return {g.getCode(), g.getCode() + g.getSize()};
+}
+
+}  // namespace lockstep::translate

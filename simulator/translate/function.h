@@ -1,0 +1,48 @@
+// A function of a program as machine code: runs of operations that compute, calls of handlers for
+// what is not translated, and branches of whole warps.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "simulator/program/program.h"
+
+namespace lockstep::translate {
+
+// Where translated code finds what it needs of a warp: offsets of engine::Warp's fields.
+struct WarpLayout {
+  std::size_t pc = 0;          // 32 bits
+  std::size_t event = 0;       // 8 bits; 0: none
+  std::size_t time_slice = 0;  // 32 bits, signed
+};
+
+// Consecutive operations that are translated as one run: [begin, end).
+struct Run {
+  std::uint32_t begin = 0, end = 0;
+};
+
+// Called before and after each run, for LOCKSTEP_TRANSLATE=compare.
+struct Watch {
+  using Call = void (*)(engine::Warp& warp, const Run& run);
+  Call before = nullptr, after = nullptr;
+};
+
+struct FunctionCode {
+  std::vector<std::uint8_t> code;
+  // Operations at which it can be entered, and offsets in `code`.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> entries;
+  std::vector<std::unique_ptr<Run>> runs;  // the code has their addresses
+};
+
+// The program's operations must stay where they are as long as the code is used. The code takes its
+// arguments as Enter (translation.h) has them, and is entered at one of `entries` after the frame
+// has been made (enter_code).
+FunctionCode translate_function(const program::Program& program, const program::Function& function,
+                                const WarpLayout& layout, const Watch& watch);
+
+// What enters translated code: makes its frame, and jumps.
+std::vector<std::uint8_t> enter_code();
+
+}  // namespace lockstep::translate

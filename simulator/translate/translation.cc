@@ -1,0 +1,73 @@
+#include "simulator/translate/translation.h"
+
+#include <iterator>
+#include <new>
+
+#include "simulator/translate/operations.h"
+#include "simulator/translate/run_of_lanes.h"
+
+namespace lockstep::translate {
+
+bool is_translated(const program::Program& program, std::uint32_t pc) {
+  const program::Op& op = program.ops[pc];
+  const program::Meaning& meaning = program.meanings[pc];
+  if (emitter_of(op, meaning, program) == nullptr) return false;
+  Xbyak::CodeGenerator code(64, Xbyak::AutoGrow);
+  ConstantPool pool;
+  return RunOfLanes(code, pool, program).admits(op, meaning);
+}
+
+Translation::Translation(const program::Program& program, const WarpLayout& layout,
+                         const Watch& watch)
+    : program_(program),
+      layout_(layout),
+      watch_(watch),
+      enter_code_(enter_code()),
+      enter_(reinterpret_cast<Enter>(reinterpret_cast<std::uintptr_t>(enter_code_.begin()))),
+      translated_(program.functions.size()),
+      entries_(program.ops.size() + 1) {}
+
+void Translation::add(const program::Function& kernel) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::size_t> open = {static_cast<std::size_t>(&kernel - program_.functions.data())};
+  while (!open.empty()) {
+    const std::size_t index = open.back();
+    open.pop_back();
+    if (translated_[index]) continue;
+    translated_[index] = true;
+    const program::Function& function = program_.functions[index];
+    if (function.refusal) continue;
+    for (std::uint32_t pc = function.entry; pc < function.end; ++pc) {
+      const program::Op& op = program_.ops[pc];
+      if (op.action != program::Action::kCall) continue;
+      const std::int32_t callee = program_.calls[op.as<program::SideDataFields>().index()].function;
+      if (callee >= 0) open.push_back(static_cast<std::size_t>(callee));
+    }
+    add_function(index);
+  }
+}
+
+void Translation::add_function(std::size_t index) {
+  const program::Function& function = program_.functions[index];
+  try {
+    FunctionCode made = translate_function(program_, function, layout_, watch_);
+    MachineCode code(made.code);
+    name_for_perf(code, function.demangled.c_str());
+    for (const auto& [pc, offset] : made.entries)
+      entries_[pc].store(code.begin() + offset, std::memory_order_relaxed);
+    code_.push_back(std::move(code));
+    runs_.insert(runs_.end(), std::make_move_iterator(made.runs.begin()),
+                 std::make_move_iterator(made.runs.end()));
+  } catch (const std::bad_alloc&) {
+    // The interpreter needs no more memory than it has.
+  }
+}
+
+std::size_t Translation::bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t sum = enter_code_.bytes();
+  for (const MachineCode& code : code_) sum += code.bytes();
+  return sum;
+}
+
+}  // namespace lockstep::translate
