@@ -373,7 +373,7 @@ TEST(Batteries, FindRowsThat32BitsDoNotReach) {
                        copies_in([](std::int64_t i) { return i; }),
                        Promised<rows_call, CopyCase>());
                  }),
-                 "law", "copy_rows has strides, which nobody tries");
+                 "law", "copy_rows has strides, and no battery tries them");
 }
 
 // Copies, and says how many words. Of a long array it copies the first and the last words alone, as

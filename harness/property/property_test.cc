@@ -325,7 +325,14 @@ TEST(Property, WhatCannotRunIsNotAPass) {
   EXPECT_FALSE(result.held);
   ASSERT_TRUE(result.not_run);
   EXPECT_EQ(result.not_run->find("no memory for that (case: n="), 0u);
-  EXPECT_FALSE(run([](const Sample&) { not_run("never"); }).held);
+  int begun = 0;
+  const PropertyResult never = run([&](const Sample&) {
+    ++begun;
+    not_run("never");
+  });
+  EXPECT_FALSE(never.held);
+  EXPECT_EQ(begun, 1) << "the first ends the property";
+  EXPECT_EQ(never.cases, 0) << "it counts as none";
 }
 
 TEST(Property, ACandidateThatCannotRunDoesNotEndShrinking) {

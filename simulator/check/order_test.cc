@@ -413,6 +413,12 @@ TEST_F(BetweenBlocks, LanesThatMeetShareWhatTheyHaveAcquired) {
   b.order.warp_sync(2, 0b11000000, false);
   EXPECT_TRUE(knows(b, 71, a, 0, 0, 0)) << "it has met the lane that acquired";
   EXPECT_FALSE(knows(b, 72, a, 0, 0, 0));
+  fence(c, 0);
+  write(c, other);
+  b.order.acquire(73, other, Scope::kGrid);
+  b.order.warp_sync(2, 0b1100000000, false);
+  EXPECT_TRUE(knows(b, 72, c, 0, 0, 0));
+  EXPECT_FALSE(knows(b, 72, a, 0, 0, 0)) << "the lanes that know of a were not there";
 }
 
 TEST_F(BetweenBlocks, ABarrierOfTheClusterIsNoFenceForStrongReads) {
