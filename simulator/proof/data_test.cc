@@ -96,6 +96,16 @@ TEST(ProveData, QuotientAndRemainderOfTheGridsIndex) {
   EXPECT_TRUE(is_below(kWord, "sub.s32 r8, r5, 64;\nrem.s32 r7, r8, 64;"));
 }
 
+TEST(ProveData, EachThreadShiftsByANumberOfItsOwn) {
+  EXPECT_TRUE(reaches(kWord, "and.b32 r8, r2, 7;\nmov.u32 r9, 1;\nshl.b32 r7, r9, r8;", 129));
+  EXPECT_TRUE(reaches(kWord, "mov.u32 r9, 64;\nshr.u32 r7, r9, r2;", 65));
+  // 2^31 and more: from 32 places on nothing is left, and the sign of a number that has one.
+  EXPECT_TRUE(reaches(kWord, "add.s32 r8, r2, 32;\nmov.u32 r9, 1;\nshl.b32 r7, r9, r8;", 1));
+  EXPECT_TRUE(reaches(kWord, "add.s32 r8, r2, 26;\nmov.u32 r9, -1;\nshr.u32 r7, r9, r8;", 64));
+  EXPECT_TRUE(reaches(kWord, "mov.u32 r9, -8;\nshr.s32 r8, r9, r2;\nadd.s32 r7, r8, 8;", 8));
+  EXPECT_TRUE(is_below(kWord, "add.s32 r8, r2, 40;\nmov.u32 r9, -8;\nshr.s32 r7, r9, r8;"));
+}
+
 TEST(ProveData, AnEndOfALoopThatIsLoadedAnewBoundsTheRoundBeforeAlone) {
   // i goes on while it is below the byte of its round: not below that of the next.
   const std::string loop =

@@ -275,6 +275,38 @@ std::optional<Form> Values::compared_by_range(const Form& a, const Form& b, std:
   }
 }
 
+std::optional<Form> Values::shifted(const Node& n, int bits) {
+  const Op& op = graph_.program().ops[n.pc];
+  const Meaning& m = graph_.program().meanings[n.pc];
+  const bool left = m.opcode == Opcode::k_shl, is_signed = isa::is_signed(m.type);
+  const auto a = source(op.src[0], n.pc, bits), by = source(op.src[1], n.pc, 32);
+  if (!a || !by || !by->known()) return std::nullopt;
+  if (a->known()) {
+    // Amounts above the register's width count as the width (9.7.8.7 and 9.7.8.8).
+    return by_thread(*a, *by, bits, [&](std::int64_t value, std::int64_t amount) -> std::int64_t {
+      const std::uint64_t places = low_bits(amount, 32);
+      if (places >= static_cast<std::uint64_t>(bits))
+        return left || !is_signed || wrapped(static_cast<std::uint64_t>(value), bits) >= 0 ? 0 : -1;
+      if (left) return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << places);
+      return is_signed ? wrapped(static_cast<std::uint64_t>(value), bits) >> places
+                       : static_cast<std::int64_t>(low_bits(value, bits) >> places);
+    });
+  }
+  if (!by->uniform() || by->base[0] < 0 || by->base[0] >= bits) return std::nullopt;
+  if (left)
+    return combined(*a, static_cast<std::int64_t>(std::uint64_t{1} << by->base[0]),
+                    constant(0, bits), 0, bits);
+  if (by->base[0] > 40) return std::nullopt;
+  const std::int64_t unit = std::int64_t{1} << by->base[0];
+  if (!all_divisible(*a, unit)) return std::nullopt;
+  // Shifting right rounds down, and so does each part of an exact sum but its first.
+  std::optional<Form> exact = extended(a, n.pc, is_signed, bits);
+  if (!exact) return std::nullopt;
+  for (std::int64_t& b : exact->base) b >>= by->base[0];
+  for (auto& [s, f] : exact->factors) f /= unit;
+  return exact;
+}
+
 std::optional<Form> Values::compute(const Node& n) {
   const Op& op = graph_.program().ops[n.pc];
   const Meaning& m = graph_.program().meanings[n.pc];
@@ -354,27 +386,8 @@ std::optional<Form> Values::compute(const Node& n) {
       if (!a) return std::nullopt;
       return combined(*a, -1, constant(m.opcode == Opcode::k_neg ? 0 : -1, bits), 1, bits);
     }
-    case Opcode::k_shl: {
-      const auto a = in(0, bits), by = in(1, 32);
-      if (!a || !by || !by->known() || !by->uniform() || by->base[0] < 0 || by->base[0] >= bits)
-        return std::nullopt;
-      return combined(*a, static_cast<std::int64_t>(std::uint64_t{1} << by->base[0]),
-                      constant(0, bits), 0, bits);
-    }
-    case Opcode::k_shr: {
-      const auto a = in(0, bits), by = in(1, 32);
-      if (!a || !by || !by->known() || !by->uniform() || by->base[0] < 0 || by->base[0] >= bits ||
-          by->base[0] > 40)
-        return std::nullopt;
-      const std::int64_t unit = std::int64_t{1} << by->base[0];
-      if (!all_divisible(*a, unit)) return std::nullopt;
-      // Shifting right rounds down, and so does each part of an exact sum but its first.
-      std::optional<Form> exact = extended(a, n.pc, is_signed, bits);
-      if (!exact) return std::nullopt;
-      for (std::int64_t& b : exact->base) b >>= by->base[0];
-      for (auto& [s, f] : exact->factors) f /= unit;
-      return exact;
-    }
+    case Opcode::k_shl:
+    case Opcode::k_shr: return shifted(n, bits);
     case Opcode::k_and: {
       auto a = in(0, bits), b = in(1, bits);
       if (!a || !b) return std::nullopt;

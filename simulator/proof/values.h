@@ -59,6 +59,7 @@ class Values {
   std::optional<Form> evaluate(int node);
   std::optional<Form> compute(const Node& n);
   std::optional<Form> compute_predicate(const Node& n);
+  std::optional<Form> shifted(const Node& n, int bits);  // shl, shr
   std::optional<Form> compared_by_range(const Form& a, const Form& b, std::uint32_t pc, int bits);
   std::optional<Form> join(int node);
   std::optional<Form> selected(const Node& n);  // selp, and what is written under a predicate

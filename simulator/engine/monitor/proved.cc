@@ -32,6 +32,12 @@ std::string hexadecimal(std::uint64_t value) {
   return text;
 }
 
+// The proof that findings are held against; nullptr: they are findings, whatever was proved.
+const proof::Certificate* compared(const Warp& w) {
+  const Launch& launch = *w.block->launch;
+  return launch.config->proof == LaunchConfig::Proof::kCompare ? launch.certificate.get() : nullptr;
+}
+
 }  // namespace
 
 void compare_with_proof(Warp& w, std::uint32_t pc, LaneMask lanes) {
@@ -60,7 +66,7 @@ void compare_with_proof(Warp& w, std::uint32_t pc, LaneMask lanes) {
 
 void compare_race_with_proof(const Warp& w, isa::Space space, std::uint32_t mine,
                              std::uint32_t other, int lane) {
-  const proof::Certificate* const c = w.block->launch->certificate.get();
+  const proof::Certificate* const c = compared(w);
   if (c == nullptr) return;
   const auto is_apart = [&](std::uint32_t pc) {
     const proof::Access* const a = c->find(pc);
@@ -74,7 +80,7 @@ void compare_race_with_proof(const Warp& w, isa::Space space, std::uint32_t mine
 }
 
 void compare_unwritten_with_proof(const Warp& w, std::uint32_t pc, LaneMask lanes) {
-  const proof::Certificate* const c = w.block->launch->certificate.get();
+  const proof::Certificate* const c = compared(w);
   const proof::Access* const a = c == nullptr ? nullptr : c->find(pc);
   if (a == nullptr || !a->initialised || lanes == 0) return;
   stop(w, pc, std::countr_zero(lanes), "proved: every byte that is read has been written");

@@ -8,21 +8,13 @@
 namespace lockstep::engine {
 namespace {
 
-// Fewer warps do not count, and do not wait for the lock of their kernel.
+// Launches of fewer warps are not looked at.
 constexpr std::uint64_t kFewestWarps = 128;
 
-// Warps, each with every operation of the kernel once, that take ten times as long as a proof:
-// an operation costs what 100 warps cost, and half a warp for each thread of a block. A proof saves
-// a fifth to a half of a launch, so that it pays soon, and one that is of no use costs little.
-// Loops are taken to have eight rounds.
+// Instructions of warps that take twenty times as long as a proof. A proof saves a fifth to a half
+// of a launch, so that it pays soon, and one that is of no use costs little.
 std::uint64_t price_of_proof(const Launch& l) {
-  const std::uint64_t price = 10000 + 50 * std::uint64_t{l.threads};
-  for (std::uint32_t pc = l.kernel->entry; pc < l.kernel->end; ++pc) {
-    const Op& op = l.program->ops[pc];
-    if (op.action == Action::kBranch && op.as<program::BranchFields>().target() <= pc)
-      return price / 8;
-  }
-  return price;
+  return (l.kernel->end - l.kernel->entry) * (16000 + 80 * std::uint64_t{l.threads});
 }
 
 proof::Certificate prove(const Launch& l) {
@@ -146,8 +138,10 @@ void certify(Launch& l, const LoadedKernel& loaded) {
     l.certificate = loaded.certificate(key_of(l), [&] { return prove(l); });
     l.certificate = with_initialised(l, *l.certificate);
   } else if (saves && l.blocks * l.warps >= kFewestWarps) {
-    l.certificate = loaded.certificate_worth(key_of(l), l.blocks * l.warps, price_of_proof(l),
-                                             [&] { return prove(l); });
+    // Each warp executes every operation once, if nothing else is known of it.
+    const std::uint64_t work = l.blocks * l.warps * (l.kernel->end - l.kernel->entry);
+    l.certificate =
+        loaded.certificate_worth(key_of(l), work, price_of_proof(l), [&] { return prove(l); });
   }
   if (asked) l.config->certified(described(l));
   if (proof == Proof::kOff) l.certificate = nullptr;

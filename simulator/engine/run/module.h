@@ -26,9 +26,12 @@ class LoadedKernel final : public Kernel {
   const Program& program() const { return program_; }
   Translations& translations() const { return translations_; }
   const Function& function() const { return program_.functions[function_]; }
-  // A launch of it begins, or has ended.
+  // A launch of it begins, or has ended, after so many instructions of warps.
   void begin_launch() const { ++under_way_; }
-  void end_launch() const { --under_way_; }
+  void end_launch(std::uint64_t instructions) const {
+    executed_ += instructions;
+    --under_way_;
+  }
   bool is_under_way() const { return under_way_ != 0; }
   // What was proved of a launch with this key, or what `prove` returns now. The latest are kept.
   template <class Prove>
@@ -40,20 +43,19 @@ class LoadedKernel final : public Kernel {
     if (certificates_.size() > kMostCertificates) certificates_.clear();
     return certificates_[key] = made;
   }
-  // The same for a launch of `warps` warps, none if it is not known and the launches so far are too
-  // small for the price of another proof, in warps. What a proof costs, all launches together
-  // share; one that brought nothing counts as several.
+  // The same for a launch of about `work` instructions of warps. None if it is not known, and the
+  // kernel has not executed as many times `price` instructions as there would be proofs then. One
+  // that brought nothing counts as several.
   template <class Prove>
   std::shared_ptr<const proof::Certificate> certificate_worth(const std::string& key,
-                                                              std::uint64_t warps,
+                                                              std::uint64_t work,
                                                               std::uint64_t price,
                                                               Prove prove) const {
     {
       const std::lock_guard lock(mutex_);
-      warps_ += warps;
       if (const auto known = certificates_.find(key); known != certificates_.end())
         return known->second;
-      if (warps_ < price * (1 + proofs_)) return nullptr;
+      if (executed_ + work < price * (1 + proofs_)) return nullptr;
       ++proofs_;
     }
     auto made = certificate(key, prove);
@@ -67,7 +69,8 @@ class LoadedKernel final : public Kernel {
   void forget_certificates() const {
     const std::lock_guard lock(mutex_);
     certificates_.clear();
-    warps_ = proofs_ = 0;
+    proofs_ = 0;
+    executed_ = 0;
   }
 
   const std::string& name() const override { return function().name; }
@@ -100,7 +103,8 @@ class LoadedKernel final : public Kernel {
   static constexpr std::uint64_t kOfNoUse = 7;
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, std::shared_ptr<const proof::Certificate>> certificates_;
-  mutable std::uint64_t warps_ = 0, proofs_ = 0;
+  mutable std::uint64_t proofs_ = 0;
+  mutable std::atomic<std::uint64_t> executed_{0};
 };
 
 class LoadedModule final : public Module {

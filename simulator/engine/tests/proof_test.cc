@@ -15,7 +15,7 @@ namespace proof_test {
 
 using Proof = LaunchConfig::Proof;
 
-constexpr unsigned kBlocks = 3000;  // enough for `on` to prove before the first launch
+constexpr unsigned kBlocks = 5000;  // enough for `on` to prove before the first launch
 
 // Thread t of each block writes word t of shared memory; `between`; and reads word 255 - t, which
 // goes to out[t].
@@ -100,26 +100,36 @@ TEST(Proof, ALaunchPaysForAProofThatItIsWorth) {
   const auto& kernel = static_cast<const LoadedKernel&>(*gpu.module->find_kernel("k"));
   int proofs = 0;
   bool silent = true;
-  const auto ask = [&](const std::string& key, std::uint64_t warps) {
-    return kernel.certificate_worth(key, warps, 100, [&] {
+  const auto ask = [&](const std::string& key, std::uint64_t work = 0) {
+    return kernel.certificate_worth(key, work, 100, [&] {
       ++proofs;
       proof::Certificate c;
       c.shared_apart = silent;
       return c;
     });
   };
+  const auto execute = [&](std::uint64_t instructions) {
+    kernel.begin_launch();
+    kernel.end_launch(instructions);
+  };
   EXPECT_EQ(ask("a", 60), nullptr);
+  EXPECT_EQ(ask("a", 60), nullptr) << "asking is no work";
+  execute(60);
   EXPECT_EQ(proofs, 0);
-  EXPECT_NE(ask("a", 60), nullptr) << "two launches have 120 warps";
-  EXPECT_NE(ask("a", 1), nullptr) << "it is known";
+  EXPECT_NE(ask("a", 60), nullptr) << "two launches have 120 instructions";
+  EXPECT_NE(ask("a"), nullptr) << "it is known";
   EXPECT_EQ(proofs, 1);
-  EXPECT_EQ(ask("b", 60), nullptr) << "a second proof needs 200 warps in all";
+  execute(100);
+  EXPECT_EQ(ask("b"), nullptr) << "a second proof needs 200 in all";
+  execute(40);
   silent = false;
-  EXPECT_NE(ask("b", 60), nullptr);
+  EXPECT_NE(ask("b"), nullptr);
   EXPECT_EQ(proofs, 2);
   // It brought nothing: seven more have to be paid.
-  EXPECT_EQ(ask("c", 500), nullptr);
-  EXPECT_NE(ask("c", 300), nullptr);
+  execute(799);
+  EXPECT_EQ(ask("c"), nullptr);
+  execute(1);
+  EXPECT_NE(ask("c"), nullptr);
   EXPECT_EQ(proofs, 3);
 }
 
