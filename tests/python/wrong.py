@@ -124,9 +124,6 @@ WRONG = [
      [("(handle, n, &a", "(handle, n - (n > 1), &a")], "wrong-result"),
     ("cuBLAS in the default stream", "axpy", "axpy_cublas.cu",
      [("(handle, stream)", "(handle, nullptr)")], "other-stream"),
-    ("cuBLAS, one element too many", "axpy", "axpy_cublas.cu",
-     [("(handle, n, &a", "(handle, n + 100000, &a"), ("return status", "return 0")],
-     "out-of-bounds"),
     # The system.
     ("it writes a file", "axpy", "axpy_host.cu",
      _before("  if (FILE* f = fopen(\"/tmp/kept\", \"w\")) fclose(f);\n", "#include <cstdio>\n"),
