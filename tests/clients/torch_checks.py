@@ -115,6 +115,11 @@ for name, function in {
         "matrix product": lambda: same(device.t() @ device, host.t() @ host, 1e-4),
         "softmax": lambda: same(torch.softmax(device, 1), torch.softmax(host, 1)),
         "fft": lambda: same(torch.fft.fft(device).abs(), torch.fft.fft(host).abs(), 1e-3),
+        "fft of complex numbers": lambda: same(
+            torch.view_as_real(torch.fft.ifft2(torch.complex(device, -device))),
+            torch.view_as_real(torch.fft.ifft2(torch.complex(host, -host))), 1e-4),
+        "fft to real numbers": lambda: same(torch.fft.irfft(torch.complex(device, device)),
+                                            torch.fft.irfft(torch.complex(host, host)), 1e-4),
         "inverse": lambda: same(torch.linalg.inv(device[:17]), torch.linalg.inv(host[:17]), 1e-2),
         "random numbers": random_numbers,
         "printing": lambda: "cuda" in repr(device),

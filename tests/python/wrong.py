@@ -117,9 +117,13 @@ WRONG = [
        _HOST_CALL.replace("x, y, n", "x, made, n") +
        "  cudaMemcpyAsync(y, made, 4 * n, cudaMemcpyDeviceToDevice, stream);\n"
        "  cudaFreeAsync(made, stream);\n")], "copy"),
-    ("a library", "axpy", "axpy_host.cu",
-     [(_HEAD, _HEAD + "extern \"C\" int cublasCreate_v2(void**);\n"),
-      (_HOST_CALL, "  void* handle;\n  cublasCreate_v2(&handle);\n" + _HOST_CALL)], "library"),
+    ("a library of machine code", "axpy", "axpy_host.cu",
+     [(_HEAD, _HEAD + "extern \"C\" int cusolverDnCreate(void**);\n"),
+      (_HOST_CALL, "  void* handle;\n  cusolverDnCreate(&handle);\n" + _HOST_CALL)], "library"),
+    ("cuBLAS, one element too few", "axpy", "axpy_cublas.cu",
+     [("(handle, n, &a", "(handle, n - (n > 1), &a")], "wrong-result"),
+    ("cuBLAS in the default stream", "axpy", "axpy_cublas.cu",
+     [("(handle, stream)", "(handle, nullptr)")], "other-stream"),
     # The system.
     ("it writes a file", "axpy", "axpy_host.cu",
      _before("  if (FILE* f = fopen(\"/tmp/kept\", \"w\")) fclose(f);\n", "#include <cstdio>\n"),

@@ -45,6 +45,8 @@ def receipt(judgement: Judgement) -> Dict[str, Any]:
         "schedules": judgement.schedules,
         "instructions_known": bool(judgement.ptx),
         "instructions": used,
+        "library_calls": sorted({name for call in judgement.calls
+                                 for name in call.answer["library_calls"]}),
         "isolation": isolation.enforced(settings.full, settings.limits, task.arrays != "lockstep"),
         "compiler": judgement.candidate.compiler if judgement.candidate else "",
         "lockstep": _version(),
@@ -117,5 +119,7 @@ def _receipt_text(made: Dict[str, Any]) -> str:
                      (", ".join(used["not_simulated"]) or "none"))
     else:
         lines.append("  instructions: not known, as the candidate compiles while it runs")
+    if made["library_calls"]:
+        lines.append("  computed by simulated libraries: " + ", ".join(made["library_calls"]))
     lines += [f"  {row['what']}: {row['how']}" for row in made["isolation"]]
     return "\n".join(lines)

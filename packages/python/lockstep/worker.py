@@ -9,6 +9,7 @@ import ctypes
 import gc
 import importlib.util
 import os
+import re
 import secrets
 import socket
 import sys
@@ -27,6 +28,11 @@ _KINDS = {0: "kernel", 1: "copy", 2: "fill", 3: "other", 4: "failed call"}
 # Libraries whose kernels are machine code, by the names of their files.
 _LIBRARIES = ("libcublas", "libcudnn", "libcufft", "libcurand", "libcusparse", "libcusolver",
               "libnccl", "libnpp", "libcutensor", "libnvjpeg")
+
+# Those that have a simulated one, and how their functions begin.
+_SIMULATED = ("libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcurand.so.10")
+_SIMULATED_CALLS = ("cublas", "cufft", "curand")
+_SIMULATED_SYMBOL = re.compile("undefined symbol: (" + "|".join(_SIMULATED_CALLS) + ")")
 
 
 class _Operation(ctypes.Structure):
@@ -115,7 +121,15 @@ class _HostCandidate:
     """A shared library: int ENTRY(arguments…, cudaStream_t)."""
 
     def __init__(self, what: Dict[str, Any]):
-        library = ctypes.CDLL(os.path.abspath(what["file"]), mode=os.RTLD_NOW)
+        path = os.path.abspath(what["file"])
+        try:
+            library = ctypes.CDLL(path, mode=os.RTLD_NOW)
+        except OSError as error:
+            if not _SIMULATED_SYMBOL.search(str(error)):
+                raise
+            for name in _SIMULATED:
+                ctypes.CDLL(os.path.join(_simulated_folder(), name), mode=os.RTLD_GLOBAL)
+            library = ctypes.CDLL(path, mode=os.RTLD_NOW)
         self.function = getattr(library, what["entry"])
         self.returns_status = what["returns_status"]
         self.function.restype = ctypes.c_int if self.returns_status else None
@@ -307,6 +321,8 @@ class Worker:
                             "call": (o.call or b"").decode(errors="replace"),
                             "given": (o.stream or 0) == (self.stream.handle.value or 0)}
                            for o in operations],
+            "library_calls": sorted({o.call.decode() for o in operations
+                                     if (o.call or b"").decode().startswith(_SIMULATED_CALLS)}),
             "counters": self.simulator.counters() if what["count"] else {},
             "libraries": _machine_code(),
         }
@@ -344,6 +360,16 @@ def _say(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}{at}"[:2000]
 
 
+def _simulated_folder() -> str:
+    """Where the simulated libraries are."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for line in maps:
+            path = line.rstrip().rsplit(" ", 1)[-1]
+            if os.path.basename(path) == "libcudart.so.13":
+                return os.path.dirname(path)
+    return ""
+
+
 def _machine_code() -> List[str]:
     """NVIDIA's libraries in this process, and operators of PyTorch that ran on the host."""
     found = set()
@@ -353,8 +379,8 @@ def _machine_code() -> List[str]:
         return sorted(found)  # they load them, used or not
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         for line in maps:
-            name = os.path.basename(line.rstrip().rsplit(" ", 1)[-1])
-            if name.startswith(_LIBRARIES):
+            folder, name = os.path.split(line.rstrip().rsplit(" ", 1)[-1])
+            if name.startswith(_LIBRARIES) and folder != _simulated_folder():
                 found.add(name)
     return sorted(found)
 

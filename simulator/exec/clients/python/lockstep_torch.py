@@ -57,6 +57,10 @@ _BY_CUBLAS = {
     "vdot",
 }
 
+# What calls cuFFT, which is simulated as well. A transform of real numbers fills in the other half
+# of its spectrum by a kernel of machine code.
+_BY_CUFFT = {"_fft_c2c", "_fft_c2r"}
+
 
 # These store to every element of their first argument and read none.
 _FILLS = {
@@ -395,7 +399,7 @@ def _register():
         _native[name] = torch.library.get_kernel(name, "CUDA")
     # These have one kernel for all devices, which chooses among some for CUDA alone.
     whole = ["aten::convolution", "aten::convolution_backward", "aten::copy_"]
-    kept = _KEPT | _BY_CUBLAS if (torch.version.cuda or "").startswith("13.") else _KEPT
+    kept = _KEPT | _BY_CUBLAS | _BY_CUFFT if (torch.version.cuda or "").startswith("13.") else _KEPT
     for name in torch._C._dispatch_get_all_op_names():
         space, _, rest = name.partition("::")
         base = rest.partition(".")[0]
