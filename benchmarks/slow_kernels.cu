@@ -168,30 +168,14 @@ __host__ __device__ std::uint32_t interpret(std::uint32_t state, int turns) {
   std::uint32_t x = state | 1;
   for (int t = 0; t < turns; ++t) {
     switch (x >> 29) {
-      case 0:
-        x = x * 5 + 3;
-        break;
-      case 1:
-        x ^= x << 13;
-        break;
-      case 2:
-        x = x * 9 - t;
-        break;
-      case 3:
-        x ^= x >> 17;
-        break;
-      case 4:
-        x += 0x9e3779b9u;
-        break;
-      case 5:
-        x = (x << 7) | (x >> 25);
-        break;
-      case 6:
-        x = ~x * 3;
-        break;
-      default:
-        x -= x >> 3;
-        break;
+      case 0: x = x * 5 + 3; break;
+      case 1: x ^= x << 13; break;
+      case 2: x = x * 9 - t; break;
+      case 3: x ^= x >> 17; break;
+      case 4: x += 0x9e3779b9u; break;
+      case 5: x = (x << 7) | (x >> 25); break;
+      case 6: x = ~x * 3; break;
+      default: x -= x >> 3; break;
     }
     x += 0x7f4a7c15u;
   }

@@ -78,17 +78,10 @@ class Line {
         if (++at_ == text_.size()) break;
         switch (text_[at_]) {
           case '"':
-          case '\\':
-            out += text_[at_];
-            break;
-          case 't':
-            out += '\t';
-            break;
-          case 'n':
-            out += '\n';
-            break;
-          default:
-            fail(std::string("there is no escape \\") + text_[at_]);
+          case '\\': out += text_[at_]; break;
+          case 't': out += '\t'; break;
+          case 'n': out += '\n'; break;
+          default: fail(std::string("there is no escape \\") + text_[at_]);
         }
       } else {
         out += text_[at_];

@@ -29,20 +29,14 @@ struct Tool {
 Tool tool_of(Command c) {
   switch (c) {
     case Command::kRun:
-    case Command::kList:
-      return {"conform", "LOCKSTEP_TOOL_CONFORM"};
+    case Command::kList: return {"conform", "LOCKSTEP_TOOL_CONFORM"};
     case Command::kDiff:
-    case Command::kReport:
-      return {"passport_tool", "LOCKSTEP_TOOL_PASSPORT"};
-    case Command::kInspect:
-      return {"inspect", "LOCKSTEP_TOOL_INSPECT"};
-    case Command::kNew:
-      return {"new", "LOCKSTEP_TOOL_NEW"};
+    case Command::kReport: return {"passport_tool", "LOCKSTEP_TOOL_PASSPORT"};
+    case Command::kInspect: return {"inspect", "LOCKSTEP_TOOL_INSPECT"};
+    case Command::kNew: return {"new", "LOCKSTEP_TOOL_NEW"};
     case Command::kJudge:
-    case Command::kCompare:
-      return {"python", "LOCKSTEP_TOOL_PYTHON"};
-    default:
-      return {"lockstep-exec", "LOCKSTEP_TOOL_EXEC"};
+    case Command::kCompare: return {"python", "LOCKSTEP_TOOL_PYTHON"};
+    default: return {"lockstep-exec", "LOCKSTEP_TOOL_EXEC"};
   }
 }
 
@@ -103,8 +97,7 @@ int main(const std::vector<std::string>& words) {
     case Command::kSelfMutate:
       std::fprintf(stderr, "lockstep: ./lockstep of a checkout does this\n");
       return kIncomplete;
-    default:
-      break;
+    default: break;
   }
   if (!line.config.empty() && !line.exec.quiet)
     std::fprintf(stderr, "lockstep: options of %s\n", line.config.c_str());

@@ -414,9 +414,7 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
       add_coverage(o, line.exec);
       add_settings(o, line.exec);
       break;
-    case Command::kMutate:
-      add_mutate(o, line.mutate);
-      break;
+    case Command::kMutate: add_mutate(o, line.mutate); break;
     case Command::kInspect:
       app.add_option("PROGRAM", line.program, "programs, or libraries")
           ->required()
@@ -506,11 +504,9 @@ void add_options(Tree& tree, CLI::App& app, Command command, const Offer& offer,
     case Command::kFormat:
       o.flag("--check", line.check, "change nothing, and fail if something would change");
       break;
-    case Command::kBundle:
-      break;
+    case Command::kBundle: break;
     case Command::kPackage:
-    case Command::kSelfMutate:
-      break;
+    case Command::kSelfMutate: break;
   }
   if (takes_program(command)) {
     // The checkout's script runs the suites where no program is given.

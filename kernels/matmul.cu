@@ -119,18 +119,10 @@ LaunchStatus matmul(MatmulVariant variant, const MatrixView<const float>& a,
   const dim3 block(side, side);
   const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(std::min(down, kMaxGridY)));
   switch (variant) {
-    case MatmulVariant::kGlobal:
-      matmul_global<<<grid, block, 0, stream>>>(a, b, c);
-      break;
-    case MatmulVariant::kTiled8:
-      matmul_tiled<8><<<grid, block, 0, stream>>>(a, b, c);
-      break;
-    case MatmulVariant::kTiled16:
-      matmul_tiled<16><<<grid, block, 0, stream>>>(a, b, c);
-      break;
-    case MatmulVariant::kTiled32:
-      matmul_tiled<32><<<grid, block, 0, stream>>>(a, b, c);
-      break;
+    case MatmulVariant::kGlobal: matmul_global<<<grid, block, 0, stream>>>(a, b, c); break;
+    case MatmulVariant::kTiled8: matmul_tiled<8><<<grid, block, 0, stream>>>(a, b, c); break;
+    case MatmulVariant::kTiled16: matmul_tiled<16><<<grid, block, 0, stream>>>(a, b, c); break;
+    case MatmulVariant::kTiled32: matmul_tiled<32><<<grid, block, 0, stream>>>(a, b, c); break;
   }
   return status_of(cudaGetLastError(), kWho,
                    "launching " + std::to_string(grid.x) + " x " + std::to_string(grid.y) +

@@ -36,22 +36,16 @@ enum class UnitElement : std::uint8_t {
 // Bits that an element takes in memory.
 constexpr int bits_of(UnitElement e) {
   switch (e) {
-    case UnitElement::kF64:
-      return 64;
+    case UnitElement::kF64: return 64;
     case UnitElement::kTF32:
     case UnitElement::kF32:
-    case UnitElement::kS32:
-      return 32;
+    case UnitElement::kS32: return 32;
     case UnitElement::kF16:
-    case UnitElement::kBF16:
-      return 16;
+    case UnitElement::kBF16: return 16;
     case UnitElement::kS4:
-    case UnitElement::kU4:
-      return 4;
-    case UnitElement::kB1:
-      return 1;
-    default:
-      return 8;
+    case UnitElement::kU4: return 4;
+    case UnitElement::kB1: return 1;
+    default: return 8;
   }
 }
 

@@ -58,14 +58,10 @@ __device__ std::uint64_t mixed(std::uint64_t z) {
 
 __device__ std::int64_t index_of(const AccessPattern& p, std::int64_t t, std::int64_t count) {
   switch (p.kind) {
-    case PatternKind::kConsecutive:
-      return t + p.offset;
-    case PatternKind::kPermuted:
-      return p.offset + (t & ~std::int64_t{31}) + ((p.factor * t) & 31);
-    case PatternKind::kOneAddress:
-      return p.offset;
-    case PatternKind::kStrided:
-      return p.factor * t + p.offset;
+    case PatternKind::kConsecutive: return t + p.offset;
+    case PatternKind::kPermuted: return p.offset + (t & ~std::int64_t{31}) + ((p.factor * t) & 31);
+    case PatternKind::kOneAddress: return p.offset;
+    case PatternKind::kStrided: return p.factor * t + p.offset;
     case PatternKind::kRandom:
       return static_cast<std::int64_t>(mixed((static_cast<std::uint64_t>(p.factor) << 32) + t) %
                                        count);
@@ -142,20 +138,17 @@ constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max() / 16;
 std::int64_t last_index(const AccessPattern& p, std::int64_t n) {
   constexpr std::int64_t kMost = kLongest;
   switch (p.kind) {
-    case PatternKind::kConsecutive:
-      return p.offset > kMost - n ? -1 : p.offset + n - 1;
+    case PatternKind::kConsecutive: return p.offset > kMost - n ? -1 : p.offset + n - 1;
     case PatternKind::kPermuted:
       return p.offset > kMost - n
                  ? -1
                  : p.offset +
                        ((n - 1) | 31);  // the last group may be partial, its elements are not
-    case PatternKind::kOneAddress:
-      return p.offset;
+    case PatternKind::kOneAddress: return p.offset;
     case PatternKind::kStrided:
       if (n == 1) return p.offset;  // however long the stride
       return p.factor > (kMost - p.offset) / (n - 1) ? -1 : p.factor * (n - 1) + p.offset;
-    case PatternKind::kRandom:
-      return 0;
+    case PatternKind::kRandom: return 0;
   }
   return -1;
 }
@@ -229,16 +222,11 @@ void launch_gather(LoadPath path, const AccessPattern& pattern, const void* x, s
 template <class Body>
 void with_element(int bytes, Body&& body) {
   switch (bytes) {
-    case 1:
-      return body(static_cast<ElementOf<1>::Type*>(nullptr));
-    case 2:
-      return body(static_cast<ElementOf<2>::Type*>(nullptr));
-    case 4:
-      return body(static_cast<ElementOf<4>::Type*>(nullptr));
-    case 8:
-      return body(static_cast<ElementOf<8>::Type*>(nullptr));
-    default:
-      return body(static_cast<ElementOf<16>::Type*>(nullptr));
+    case 1: return body(static_cast<ElementOf<1>::Type*>(nullptr));
+    case 2: return body(static_cast<ElementOf<2>::Type*>(nullptr));
+    case 4: return body(static_cast<ElementOf<4>::Type*>(nullptr));
+    case 8: return body(static_cast<ElementOf<8>::Type*>(nullptr));
+    default: return body(static_cast<ElementOf<16>::Type*>(nullptr));
   }
 }
 

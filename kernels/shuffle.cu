@@ -26,14 +26,12 @@ __device__ unsigned existing_lanes() {
 template <class T>
 __device__ T exchange(ShuffleOp op, unsigned members, T value, int operand, int width) {
   switch (op) {
-    case ShuffleOp::kIndex:
-      return __shfl_sync(members, value, operand, width);
+    case ShuffleOp::kIndex: return __shfl_sync(members, value, operand, width);
     case ShuffleOp::kUp:
       return __shfl_up_sync(members, value, static_cast<unsigned>(operand), width);
     case ShuffleOp::kDown:
       return __shfl_down_sync(members, value, static_cast<unsigned>(operand), width);
-    case ShuffleOp::kXor:
-      return __shfl_xor_sync(members, value, operand, width);
+    case ShuffleOp::kXor: return __shfl_xor_sync(members, value, operand, width);
   }
   return value;
 }
@@ -71,8 +69,7 @@ __device__ T collective_value(WarpCollective collective, T value, int width, int
   const unsigned members = existing_lanes();
   const int position = static_cast<int>(thread_in_block() % width);
   switch (collective) {
-    case WarpCollective::kBroadcast:
-      return __shfl_sync(members, value, root, width);
+    case WarpCollective::kBroadcast: return __shfl_sync(members, value, root, width);
     case WarpCollective::kButterflySum:
       for (int step = width / 2; step > 0; step /= 2)
         value = value + __shfl_xor_sync(members, value, step, width);

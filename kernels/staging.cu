@@ -33,12 +33,9 @@ __global__ void __launch_bounds__(kMaxBlock)
 
 __device__ std::uint32_t combine(TileMap map, const std::uint32_t* tile, int j, int length) {
   switch (map) {
-    case TileMap::kReverse:
-      return tile[length - 1 - j];
-    case TileMap::kRotate:
-      return tile[j + 1 < length ? j + 1 : 0];
-    case TileMap::kAdjacentDifference:
-      return j == 0 ? tile[0] : tile[j] - tile[j - 1];
+    case TileMap::kReverse: return tile[length - 1 - j];
+    case TileMap::kRotate: return tile[j + 1 < length ? j + 1 : 0];
+    case TileMap::kAdjacentDifference: return j == 0 ? tile[0] : tile[j] - tile[j - 1];
   }
   return 0;
 }

@@ -18,16 +18,13 @@ __device__ float global_coefficients[kStencilRadius + 1];
 __device__ float element(const float* x, std::int64_t n, std::int64_t i, StencilBoundary boundary) {
   if (i >= 0 && i < n) return x[i];
   switch (boundary) {
-    case StencilBoundary::kPadded:
-      return x[i];
-    case StencilBoundary::kClamp:
-      return x[i < 0 ? 0 : n - 1];
+    case StencilBoundary::kPadded: return x[i];
+    case StencilBoundary::kClamp: return x[i < 0 ? 0 : n - 1];
     case StencilBoundary::kPeriodic: {
       const std::int64_t r = i % n;  // one period may not be enough: n can be smaller than the halo
       return x[r < 0 ? r + n : r];
     }
-    case StencilBoundary::kZero:
-      break;
+    case StencilBoundary::kZero: break;
   }
   return 0.0f;
 }

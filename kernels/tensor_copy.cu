@@ -145,18 +145,12 @@ __device__ void reduce(const CUtensorMap* map, const Work& w, const std::int32_t
   }                               \
   break
   switch (w.reduction) {
-    case TensorReduction::kAdd:
-      REDUCE_TILES("add");
-    case TensorReduction::kMin:
-      REDUCE_TILES("min");
-    case TensorReduction::kMax:
-      REDUCE_TILES("max");
-    case TensorReduction::kAnd:
-      REDUCE_TILES("and");
-    case TensorReduction::kOr:
-      REDUCE_TILES("or");
-    case TensorReduction::kXor:
-      REDUCE_TILES("xor");
+    case TensorReduction::kAdd: REDUCE_TILES("add");
+    case TensorReduction::kMin: REDUCE_TILES("min");
+    case TensorReduction::kMax: REDUCE_TILES("max");
+    case TensorReduction::kAnd: REDUCE_TILES("and");
+    case TensorReduction::kOr: REDUCE_TILES("or");
+    case TensorReduction::kXor: REDUCE_TILES("xor");
   }
 }
 

@@ -74,18 +74,14 @@ __global__ void __launch_bounds__(kWmmaThreads) by_wmma(TensorMatmulArguments p)
 
 const char* name_of(TensorMatmulPath path) {
   switch (path) {
-    case TensorMatmulPath::kWmma:
-      return "wmma";
-    case TensorMatmulPath::kMma:
-      return "mma";
+    case TensorMatmulPath::kWmma: return "wmma";
+    case TensorMatmulPath::kMma: return "mma";
     case TensorMatmulPath::kWgmma:
     case TensorMatmulPath::kWgmmaCluster:
-    case TensorMatmulPath::kWgmmaWide:
-      return "wgmma";
+    case TensorMatmulPath::kWgmmaWide: return "wgmma";
     case TensorMatmulPath::kTcgen05:
     case TensorMatmulPath::kTcgen05Ring:
-    case TensorMatmulPath::kTcgen05Pair:
-      break;
+    case TensorMatmulPath::kTcgen05Pair: break;
   }
   return "tcgen05";
 }
@@ -102,10 +98,8 @@ cudaError_t launch_wmma(const TensorMatmulArguments& p, cudaStream_t stream) {
 TensorMatmulSupport tensor_matmul_support(TensorMatmulPath path, MatrixElement element) {
   constexpr int kLast = std::numeric_limits<int>::max();
   switch (path) {
-    case TensorMatmulPath::kWmma:
-      return {element == MatrixElement::kF16, 75, kLast};
-    case TensorMatmulPath::kMma:
-      return {true, element == MatrixElement::kE4m3 ? 89 : 80, kLast};
+    case TensorMatmulPath::kWmma: return {element == MatrixElement::kF16, 75, kLast};
+    case TensorMatmulPath::kMma: return {true, element == MatrixElement::kE4m3 ? 89 : 80, kLast};
     case TensorMatmulPath::kWgmma:
     case TensorMatmulPath::kWgmmaCluster:
     case TensorMatmulPath::kWgmmaWide:
@@ -114,8 +108,7 @@ TensorMatmulSupport tensor_matmul_support(TensorMatmulPath path, MatrixElement e
               90, 90};
     case TensorMatmulPath::kTcgen05:
     case TensorMatmulPath::kTcgen05Ring:
-    case TensorMatmulPath::kTcgen05Pair:
-      break;
+    case TensorMatmulPath::kTcgen05Pair: break;
   }
   return {element != MatrixElement::kF64 && element != MatrixElement::kS8, 100, 103};
 }
@@ -175,18 +168,14 @@ LaunchStatus tensor_matmul(TensorMatmulPath path, MatrixElement element,
   const TensorMatmulArguments p = arguments_of(a, b, c, d);
   const auto launch = [&] {
     switch (path) {
-      case TensorMatmulPath::kWmma:
-        return launch_wmma(p, stream);
-      case TensorMatmulPath::kMma:
-        return launch_mma(element, p, stream);
+      case TensorMatmulPath::kWmma: return launch_wmma(p, stream);
+      case TensorMatmulPath::kMma: return launch_mma(element, p, stream);
       case TensorMatmulPath::kWgmma:
       case TensorMatmulPath::kWgmmaCluster:
-      case TensorMatmulPath::kWgmmaWide:
-        return launch_wgmma(path, element, p, stream);
+      case TensorMatmulPath::kWgmmaWide: return launch_wgmma(path, element, p, stream);
       case TensorMatmulPath::kTcgen05:
       case TensorMatmulPath::kTcgen05Ring:
-      case TensorMatmulPath::kTcgen05Pair:
-        break;
+      case TensorMatmulPath::kTcgen05Pair: break;
     }
     return launch_tcgen05(path, element, p, stream);
   };

@@ -42,15 +42,11 @@ inline TensorMatmulArguments arguments_of(const TensorView<const void>& a,
 constexpr int bytes_of(MatrixElement e) {
   switch (e) {
     case MatrixElement::kF16:
-    case MatrixElement::kBf16:
-      return 2;
-    case MatrixElement::kTf32:
-      return 4;
-    case MatrixElement::kF64:
-      return 8;
+    case MatrixElement::kBf16: return 2;
+    case MatrixElement::kTf32: return 4;
+    case MatrixElement::kF64: return 8;
     case MatrixElement::kS8:
-    case MatrixElement::kE4m3:
-      break;
+    case MatrixElement::kE4m3: break;
   }
   return 1;
 }

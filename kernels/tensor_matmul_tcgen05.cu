@@ -19,16 +19,12 @@ cudaError_t launch(TensorMatmulPath path, const TensorMatmulArguments& p, cudaSt
 cudaError_t launch_tcgen05(TensorMatmulPath path, MatrixElement element,
                            const TensorMatmulArguments& p, cudaStream_t stream) {
   switch (element) {
-    case MatrixElement::kF16:
-      return launch<MatrixElement::kF16>(path, p, stream);
-    case MatrixElement::kBf16:
-      return launch<MatrixElement::kBf16>(path, p, stream);
-    case MatrixElement::kTf32:
-      return launch<MatrixElement::kTf32>(path, p, stream);
+    case MatrixElement::kF16: return launch<MatrixElement::kF16>(path, p, stream);
+    case MatrixElement::kBf16: return launch<MatrixElement::kBf16>(path, p, stream);
+    case MatrixElement::kTf32: return launch<MatrixElement::kTf32>(path, p, stream);
     case MatrixElement::kF64:
     case MatrixElement::kS8:
-    case MatrixElement::kE4m3:
-      break;
+    case MatrixElement::kE4m3: break;
   }
   return launch<MatrixElement::kE4m3>(path, p, stream);
 }

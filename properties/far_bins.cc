@@ -40,18 +40,10 @@ std::vector<int> values_of(const FarBinsCase& c) {
   for (int i = 0; i < c.n; ++i) {
     const int some = static_cast<int>(bits.below(32));
     switch (bits.below(4)) {
-      case 0:
-        values.push_back(kLow + some);
-        break;
-      case 1:
-        values.push_back(-some);
-        break;
-      case 2:
-        values.push_back(some);
-        break;
-      default:
-        values.push_back(kHigh - some);
-        break;
+      case 0: values.push_back(kLow + some); break;
+      case 1: values.push_back(-some); break;
+      case 2: values.push_back(some); break;
+      default: values.push_back(kHigh - some); break;
     }
   }
   return values;

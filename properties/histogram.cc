@@ -89,24 +89,16 @@ struct HistogramCase {
             low + static_cast<std::int64_t>(r % static_cast<std::uint64_t>(high - low + 1)));
       };
       switch (spread) {
-        case Spread::kUniform:
-          v[i] = within(-bins / 4 - 1, bins + bins / 4);
-          break;
-        case Spread::kInRange:
-          v[i] = within(0, bins - 1);
-          break;
+        case Spread::kUniform: v[i] = within(-bins / 4 - 1, bins + bins / 4); break;
+        case Spread::kInRange: v[i] = within(0, bins - 1); break;
         case Spread::kSkewed:
           v[i] = static_cast<int>((r % static_cast<std::uint64_t>(bins)) >> (r >> 59));
           break;
         case Spread::kOneBin:
           v[i] = static_cast<int>(mix(seed) % static_cast<std::uint64_t>(bins));
           break;
-        case Spread::kBelow:
-          v[i] = within(kLow, -1);
-          break;
-        case Spread::kAbove:
-          v[i] = within(bins, kHigh);
-          break;
+        case Spread::kBelow: v[i] = within(kLow, -1); break;
+        case Spread::kAbove: v[i] = within(bins, kHigh); break;
         case Spread::kEdges:
           v[i] = static_cast<int>(r % 4 == 0 ? -1 : r % 4 == 1 ? 0 : r % 4 == 2 ? bins - 1 : bins);
           break;

@@ -37,20 +37,13 @@ bool is_integer(const MatrixForm& form) { return form.d == UnitElement::kS32; }
 
 matrix_unit::NumberFormat format_of(UnitElement e) {
   switch (e) {
-    case UnitElement::kF16:
-      return matrix_unit::kF16;
-    case UnitElement::kBF16:
-      return matrix_unit::kBF16;
-    case UnitElement::kTF32:
-      return matrix_unit::kTF32;
-    case UnitElement::kE4M3:
-      return matrix_unit::kE4M3;
-    case UnitElement::kE5M2:
-      return matrix_unit::kE5M2;
-    case UnitElement::kF64:
-      return matrix_unit::kF64;
-    default:
-      return matrix_unit::kF32;
+    case UnitElement::kF16: return matrix_unit::kF16;
+    case UnitElement::kBF16: return matrix_unit::kBF16;
+    case UnitElement::kTF32: return matrix_unit::kTF32;
+    case UnitElement::kE4M3: return matrix_unit::kE4M3;
+    case UnitElement::kE5M2: return matrix_unit::kE5M2;
+    case UnitElement::kF64: return matrix_unit::kF64;
+    default: return matrix_unit::kF32;
   }
 }
 matrix_unit::Formats formats_of(const MatrixForm& f) {
@@ -217,8 +210,7 @@ struct TileCase {
       case UnitElement::kS32:
         if (range == NumberRange::kHuge) return 0x7fffff00 + (random >> 8 & 0x1ff);
         return random >> 32 >> (range == NumberRange::kTiny ? 24 : 0);
-      default:
-        return random_number(format_of(type), range, random);
+      default: return random_number(format_of(type), range, random);
     }
   }
 
@@ -290,16 +282,11 @@ std::string text_of(const matrix_unit::Finding& f) {
     return f.text.empty() ? what : fmt::format("{}: {}", what, f.text);
   };
   switch (f.certainty) {
-    case kAtLeast:
-      return "at least " + f.text;
-    case kAtMost:
-      return "at most " + f.text;
-    case kNoEffect:
-      return with("no effect");
-    case kNotDetermined:
-      return with("not determined");
-    default:
-      return f.text;
+    case kAtLeast: return "at least " + f.text;
+    case kAtMost: return "at most " + f.text;
+    case kNoEffect: return with("no effect");
+    case kNotDetermined: return with("not determined");
+    default: return f.text;
   }
 }
 

@@ -309,14 +309,10 @@ void AccessCase::normalise() {
 
 std::int64_t AccessCase::index(std::int64_t t) const {
   switch (kind) {
-    case PatternKind::kConsecutive:
-      return offset + t;
-    case PatternKind::kPermuted:
-      return offset + t / 32 * 32 + ((factor % 32 * (t % 32)) & 31);
-    case PatternKind::kOneAddress:
-      return offset;
-    case PatternKind::kStrided:
-      return offset + factor * t;
+    case PatternKind::kConsecutive: return offset + t;
+    case PatternKind::kPermuted: return offset + t / 32 * 32 + ((factor % 32 * (t % 32)) & 31);
+    case PatternKind::kOneAddress: return offset;
+    case PatternKind::kStrided: return offset + factor * t;
     case PatternKind::kRandom:
       return static_cast<std::int64_t>(
           mix((static_cast<std::uint64_t>(factor) << 32) + static_cast<std::uint64_t>(t)) %
@@ -328,16 +324,11 @@ std::int64_t AccessCase::index(std::int64_t t) const {
 std::int64_t AccessCase::reach() const {
   if (n == 0) return 0;
   switch (kind) {
-    case PatternKind::kConsecutive:
-      return offset + n;
-    case PatternKind::kPermuted:
-      return offset + (n + 31) / 32 * 32;
-    case PatternKind::kOneAddress:
-      return offset + 1;
-    case PatternKind::kStrided:
-      return offset + factor * (n - 1) + 1;
-    case PatternKind::kRandom:
-      return n + offset;
+    case PatternKind::kConsecutive: return offset + n;
+    case PatternKind::kPermuted: return offset + (n + 31) / 32 * 32;
+    case PatternKind::kOneAddress: return offset + 1;
+    case PatternKind::kStrided: return offset + factor * (n - 1) + 1;
+    case PatternKind::kRandom: return n + offset;
   }
   throw std::logic_error("a pattern without a reach");
 }

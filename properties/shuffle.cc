@@ -21,14 +21,10 @@ using kernels::WarpShape;
 
 reference::Exchange exchange_of(ShuffleOp op) {
   switch (op) {
-    case ShuffleOp::kIndex:
-      return reference::Exchange::kIndex;
-    case ShuffleOp::kUp:
-      return reference::Exchange::kUp;
-    case ShuffleOp::kDown:
-      return reference::Exchange::kDown;
-    case ShuffleOp::kXor:
-      return reference::Exchange::kButterfly;
+    case ShuffleOp::kIndex: return reference::Exchange::kIndex;
+    case ShuffleOp::kUp: return reference::Exchange::kUp;
+    case ShuffleOp::kDown: return reference::Exchange::kDown;
+    case ShuffleOp::kXor: return reference::Exchange::kButterfly;
   }
   throw std::logic_error("an exchange without a reference");
 }
@@ -189,18 +185,12 @@ using Host = typename HostOf<T>::Type;
 template <class Body>
 void with_type(ElementType type, Body&& body) {
   switch (type) {
-    case ElementType::kInt:
-      return body(int{});
-    case ElementType::kUnsigned:
-      return body(unsigned{});
-    case ElementType::kLongLong:
-      return body(0ll);
-    case ElementType::kFloat:
-      return body(float{});
-    case ElementType::kDouble:
-      return body(double{});
-    case ElementType::kHalf:
-      return body(__half{});
+    case ElementType::kInt: return body(int{});
+    case ElementType::kUnsigned: return body(unsigned{});
+    case ElementType::kLongLong: return body(0ll);
+    case ElementType::kFloat: return body(float{});
+    case ElementType::kDouble: return body(double{});
+    case ElementType::kHalf: return body(__half{});
   }
 }
 
@@ -363,16 +353,11 @@ std::vector<T> integer_sums(const CollectiveCase& c, const std::vector<T>& x) {
 
 reference::SegmentSum sum_of(WarpCollective collective) {
   switch (collective) {
-    case WarpCollective::kButterflySum:
-      return reference::SegmentSum::kAll;
-    case WarpCollective::kTreeSum:
-      return reference::SegmentSum::kFirst;
-    case WarpCollective::kInclusiveScan:
-      return reference::SegmentSum::kInclusive;
-    case WarpCollective::kExclusiveScan:
-      return reference::SegmentSum::kExclusive;
-    case WarpCollective::kBroadcast:
-      break;
+    case WarpCollective::kButterflySum: return reference::SegmentSum::kAll;
+    case WarpCollective::kTreeSum: return reference::SegmentSum::kFirst;
+    case WarpCollective::kInclusiveScan: return reference::SegmentSum::kInclusive;
+    case WarpCollective::kExclusiveScan: return reference::SegmentSum::kExclusive;
+    case WarpCollective::kBroadcast: break;
   }
   throw std::logic_error("a collective that is no sum");
 }

@@ -52,18 +52,13 @@ float special_height(Bits& bits) {
 void make_special(Sphere& s, Bits& bits) {
   const std::span<const float> any = special_values<float>();
   switch (bits.below(8)) {
-    case 0:
-      return void((bits.chance(50) ? s.r : s.g) = special_colour(bits));
-    case 1:
-      return void(s.b = special_colour(bits));
+    case 0: return void((bits.chance(50) ? s.r : s.g) = special_colour(bits));
+    case 1: return void(s.b = special_colour(bits));
     case 2:
-    case 3:
-      return void(s.radius = special_radius(s.radius, bits));
-    case 4:
-      return void((bits.chance(50) ? s.x : s.y) = special_place(bits));
+    case 3: return void(s.radius = special_radius(s.radius, bits));
+    case 4: return void((bits.chance(50) ? s.x : s.y) = special_place(bits));
     case 5:
-    case 6:
-      return void(s.z = special_height(bits));
+    case 6: return void(s.z = special_height(bits));
     default:
       float* const fields[] = {&s.r, &s.g, &s.b, &s.radius, &s.x, &s.y, &s.z};
       *fields[bits.below(7)] = one_of(any, bits);
@@ -106,14 +101,9 @@ void tie(Sphere& s, const Sphere& other, Bits& bits) {
     case 0:
       s.x += 1;  // equal heights along the line between the two
       break;
-    case 1:
-      s.z = nudged(s.z, bits);
-      break;
-    case 2:
-      s.radius = nudged(s.radius, bits);
-      break;
-    default:
-      break;
+    case 1: s.z = nudged(s.z, bits); break;
+    case 2: s.radius = nudged(s.radius, bits); break;
+    default: break;
   }
 }
 
@@ -165,9 +155,7 @@ std::vector<Sphere> special_spheres(SpecialScene scene, int count, int width, in
             s.y += static_cast<float>(bits.below(64)) / 64;
         halve(s, at, bits);
         break;
-      case SpecialScene::kTiny:
-        shrink(s, bits);
-        break;
+      case SpecialScene::kTiny: shrink(s, bits); break;
     }
   }
   return spheres;

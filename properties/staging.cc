@@ -220,12 +220,9 @@ DeviceArray<std::uint32_t> TransposeCase::launch(const Staging& staging, const W
 
 Words expected_tiles(const LineCase& c, const Words& x) {
   switch (c.map) {
-    case TileMap::kReverse:
-      return list(reference::reverse_tiles(x, c.block));
-    case TileMap::kRotate:
-      return list(reference::rotate_tiles(x, c.block));
-    case TileMap::kAdjacentDifference:
-      return list(reference::difference_tiles(x, c.block));
+    case TileMap::kReverse: return list(reference::reverse_tiles(x, c.block));
+    case TileMap::kRotate: return list(reference::rotate_tiles(x, c.block));
+    case TileMap::kAdjacentDifference: return list(reference::difference_tiles(x, c.block));
   }
   throw std::logic_error("a tile map without a reference");
 }

@@ -24,14 +24,10 @@ enum Stream : std::uint64_t { kX, kC, kZ };
 
 reference::Boundary policy(StencilBoundary boundary) {
   switch (boundary) {
-    case StencilBoundary::kPadded:
-      return reference::Boundary::kPadded;
-    case StencilBoundary::kZero:
-      return reference::Boundary::kZero;
-    case StencilBoundary::kClamp:
-      return reference::Boundary::kClamp;
-    case StencilBoundary::kPeriodic:
-      return reference::Boundary::kPeriodic;
+    case StencilBoundary::kPadded: return reference::Boundary::kPadded;
+    case StencilBoundary::kZero: return reference::Boundary::kZero;
+    case StencilBoundary::kClamp: return reference::Boundary::kClamp;
+    case StencilBoundary::kPeriodic: return reference::Boundary::kPeriodic;
   }
   throw std::logic_error("a boundary policy without a reference");
 }

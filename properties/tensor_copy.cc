@@ -67,18 +67,12 @@ void reduce(const TensorCopyCase& c, const Coordinates& at, std::span<const std:
             std::span<std::uint8_t> memory, Number number) {
   reference::tensor_reduce<T>(c.box(), at, image, memory, [&](T a, T b) -> T {
     switch (c.reduction) {
-      case TensorReduction::kAdd:
-        return number.add(a, b);
-      case TensorReduction::kMin:
-        return number.less(b, a) ? b : a;
-      case TensorReduction::kMax:
-        return number.less(a, b) ? b : a;
-      case TensorReduction::kAnd:
-        return number.bits(a, b, std::bit_and());
-      case TensorReduction::kOr:
-        return number.bits(a, b, std::bit_or());
-      case TensorReduction::kXor:
-        return number.bits(a, b, std::bit_xor());
+      case TensorReduction::kAdd: return number.add(a, b);
+      case TensorReduction::kMin: return number.less(b, a) ? b : a;
+      case TensorReduction::kMax: return number.less(a, b) ? b : a;
+      case TensorReduction::kAnd: return number.bits(a, b, std::bit_and());
+      case TensorReduction::kOr: return number.bits(a, b, std::bit_or());
+      case TensorReduction::kXor: return number.bits(a, b, std::bit_xor());
     }
     throw std::logic_error("a reduction without a reference");
   });
@@ -133,8 +127,7 @@ void reduce(const TensorCopyCase& c, const Coordinates& at, std::span<const std:
                                   return static_cast<std::uint16_t>(
                                       std::bit_cast<std::uint32_t>(static_cast<float>(v)) >> 16);
                                 }});
-    default:
-      throw std::logic_error("a type without reductions");
+    default: throw std::logic_error("a type without reductions");
   }
 }
 

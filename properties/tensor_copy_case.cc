@@ -205,28 +205,14 @@ ByteList TensorCopyCase::values_for(std::int64_t bytes, std::uint64_t stream, bo
   const std::int64_t n = (bytes + 7) / 8 * 8 / bytes_of(shape.element);
   ByteList list;
   switch (shape.element) {
-    case TensorElement::kU8:
-      append(list, make_values<std::uint8_t>(v, n, stream));
-      break;
-    case TensorElement::kU16:
-      append(list, make_values<std::uint16_t>(v, n, stream));
-      break;
+    case TensorElement::kU8: append(list, make_values<std::uint8_t>(v, n, stream)); break;
+    case TensorElement::kU16: append(list, make_values<std::uint16_t>(v, n, stream)); break;
     case TensorElement::kU32:
-    case TensorElement::kS32:
-      append(list, make_values<std::uint32_t>(v, n, stream));
-      break;
-    case TensorElement::kU64:
-      append(list, make_values<std::uint64_t>(v, n, stream));
-      break;
-    case TensorElement::kF16:
-      append(list, make_values<Half>(v, n, stream));
-      break;
-    case TensorElement::kF32:
-      append(list, make_values<float>(v, n, stream));
-      break;
-    case TensorElement::kF64:
-      append(list, make_values<double>(v, n, stream));
-      break;
+    case TensorElement::kS32: append(list, make_values<std::uint32_t>(v, n, stream)); break;
+    case TensorElement::kU64: append(list, make_values<std::uint64_t>(v, n, stream)); break;
+    case TensorElement::kF16: append(list, make_values<Half>(v, n, stream)); break;
+    case TensorElement::kF32: append(list, make_values<float>(v, n, stream)); break;
+    case TensorElement::kF64: append(list, make_values<double>(v, n, stream)); break;
     case TensorElement::kBF16: {
       std::vector<std::uint16_t> upper;
       for (const float f : make_values<float>(v, n, stream))

@@ -42,21 +42,16 @@ std::uint64_t to_e4m3(float value) {
 
 Elements factors(MatrixElement element, const Values& v, std::size_t n, std::uint64_t stream) {
   switch (element) {
-    case MatrixElement::kF16:
-      return bits_of(make_values<Half>(v, n, stream));
-    case MatrixElement::kTf32:
-      return bits_of(make_values<float>(v, n, stream));
-    case MatrixElement::kF64:
-      return bits_of(make_values<double>(v, n, stream));
-    case MatrixElement::kS8:
-      return bits_of(make_values<std::int8_t>(v, n, stream));
+    case MatrixElement::kF16: return bits_of(make_values<Half>(v, n, stream));
+    case MatrixElement::kTf32: return bits_of(make_values<float>(v, n, stream));
+    case MatrixElement::kF64: return bits_of(make_values<double>(v, n, stream));
+    case MatrixElement::kS8: return bits_of(make_values<std::int8_t>(v, n, stream));
     case MatrixElement::kBf16: {
       Elements bits = bits_of(make_values<float>(v, n, stream));
       for (auto& b : bits) b >>= 16;
       return bits;
     }
-    case MatrixElement::kE4m3:
-      break;
+    case MatrixElement::kE4m3: break;
   }
   if (v.kind == ValueKind::kWide || v.kind == ValueKind::kSpecial || v.kind == ValueKind::kMixed) {
     // Any byte; NaN in special values alone.
@@ -74,12 +69,9 @@ Elements factors(MatrixElement element, const Values& v, std::size_t n, std::uin
 
 Elements addends(MatrixElement element, const Values& v, std::size_t n) {
   switch (element) {
-    case MatrixElement::kF64:
-      return bits_of(make_values<double>(v, n, kC));
-    case MatrixElement::kS8:
-      return bits_of(make_values<std::int32_t>(v, n, kC));
-    default:
-      return bits_of(make_values<float>(v, n, kC));
+    case MatrixElement::kF64: return bits_of(make_values<double>(v, n, kC));
+    case MatrixElement::kS8: return bits_of(make_values<std::int32_t>(v, n, kC));
+    default: return bits_of(make_values<float>(v, n, kC));
   }
 }
 
@@ -176,14 +168,9 @@ Call<TensorMatmul> call_with(const TensorMatmulCase& c, A a_contents, B b_conten
   const Footprint footprint = {.count = extent(c.m, c.n, c.d_stride()), .room = c.m * c.d_stride()};
   const Layout layout = {c.d_offset, c.poison};
   switch (c.element) {
-    case MatrixElement::kF64:
-      call.output<double>("d", d.data, footprint, layout);
-      break;
-    case MatrixElement::kS8:
-      call.output<std::int32_t>("d", d.data, footprint, layout);
-      break;
-    default:
-      call.output<float>("d", d.data, footprint, layout);
+    case MatrixElement::kF64: call.output<double>("d", d.data, footprint, layout); break;
+    case MatrixElement::kS8: call.output<std::int32_t>("d", d.data, footprint, layout); break;
+    default: call.output<float>("d", d.data, footprint, layout);
   }
   for (const char* const input : {"a", "b", "c"}) call.apart(input, "d");
   if (c.m < 2)
@@ -246,18 +233,12 @@ reference::Factor factor_of(MatrixElement element) {
 std::uint64_t bits_of(MatrixElement element, double value) {
   const auto as_float = std::bit_cast<std::uint32_t>(static_cast<float>(value));
   switch (element) {
-    case MatrixElement::kF16:
-      return to_half(value).bits;
-    case MatrixElement::kBf16:
-      return as_float >> 16;
-    case MatrixElement::kTf32:
-      return as_float;
-    case MatrixElement::kF64:
-      return std::bit_cast<std::uint64_t>(value);
-    case MatrixElement::kS8:
-      return static_cast<std::uint8_t>(static_cast<int>(value));
-    case MatrixElement::kE4m3:
-      break;
+    case MatrixElement::kF16: return to_half(value).bits;
+    case MatrixElement::kBf16: return as_float >> 16;
+    case MatrixElement::kTf32: return as_float;
+    case MatrixElement::kF64: return std::bit_cast<std::uint64_t>(value);
+    case MatrixElement::kS8: return static_cast<std::uint8_t>(static_cast<int>(value));
+    case MatrixElement::kE4m3: break;
   }
   return to_e4m3(static_cast<float>(value));
 }

@@ -113,16 +113,14 @@ struct ScaledCase {
     Bytes bytes = any(count, stream);
     for (std::uint8_t& b : bytes) {
       switch (values.kind) {
-        case ValueKind::kSpecial:
-          break;
+        case ValueKind::kSpecial: break;
         case ValueKind::kWide:
           b = static_cast<std::uint8_t>(powers ? 50 + b % 150 : b % 127);
           break;
         case ValueKind::kUniform:
           b = static_cast<std::uint8_t>(powers ? 124 + b % 7 : 0x28 + b % 32);
           break;
-        default:
-          b = powers ? 127 : 0x38;
+        default: b = powers ? 127 : 0x38;
       }
     }
     return bytes;

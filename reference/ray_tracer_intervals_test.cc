@@ -98,14 +98,11 @@ class Scenes {
   // The ray of the middle pixel goes through the origin.
   std::vector<Sphere> next() {
     switch (kind_++ % 4) {
-      case 0:
-        return {seen_through_its_middle()};
+      case 0: return {seen_through_its_middle()};
       case 1:
         return {seen_near_its_edge(std::ldexp(1.0, below(12)), std::ldexp(1.0, -below(25) - 1))};
-      case 2:
-        return of_nearly_equal_heights();
-      default:
-        return {so_small_that_squares_underflow()};
+      case 2: return of_nearly_equal_heights();
+      default: return {so_small_that_squares_underflow()};
     }
   }
 

@@ -145,18 +145,12 @@ void require_shapes(const RowMajorD& a, const RowMajorD& b, const RowMajorD& c) 
 
 double value_of(Factor type, std::uint64_t bits) {
   switch (type) {
-    case Factor::kF16:
-      return decoded(bits, 5, 10, true);
-    case Factor::kBf16:
-      return decoded(bits, 8, 7, true);
-    case Factor::kTf32:
-      return decoded(bits >> 13, 8, 10, true);
-    case Factor::kS8:
-      return static_cast<std::int8_t>(bits);
-    case Factor::kE4m3:
-      return decoded(bits, 4, 3, false);
-    case Factor::kF64:
-      break;
+    case Factor::kF16: return decoded(bits, 5, 10, true);
+    case Factor::kBf16: return decoded(bits, 8, 7, true);
+    case Factor::kTf32: return decoded(bits >> 13, 8, 10, true);
+    case Factor::kS8: return static_cast<std::int8_t>(bits);
+    case Factor::kE4m3: return decoded(bits, 4, 3, false);
+    case Factor::kF64: break;
   }
   double value;
   static_assert(sizeof value == sizeof bits);
@@ -173,9 +167,7 @@ MatrixUnit matrix_unit(Factor type, int compute_capability, bool warpgroup) {
   unit.fraction_bits = compute_capability >= 90 ? 25 : 24;
   unit.zero_exponent = compute_capability >= 90 ? -133 : -132;
   switch (type) {
-    case Factor::kTf32:
-      unit.products = chunk / 4, unit.least_exponent = -126;
-      break;
+    case Factor::kTf32: unit.products = chunk / 4, unit.least_exponent = -126; break;
     case Factor::kE4m3:
       unit.products = chunk, unit.least_exponent = -6;
       if (two_steps) {
@@ -186,14 +178,10 @@ MatrixUnit matrix_unit(Factor type, int compute_capability, bool warpgroup) {
         unit.zero_exponent = -133;
       }
       break;
-    case Factor::kBf16:
-      unit.products = chunk / 2, unit.least_exponent = -126;
-      break;
+    case Factor::kBf16: unit.products = chunk / 2, unit.least_exponent = -126; break;
     case Factor::kF16:
     case Factor::kF64:
-    case Factor::kS8:
-      unit.products = chunk / 2, unit.least_exponent = -14;
-      break;
+    case Factor::kS8: unit.products = chunk / 2, unit.least_exponent = -14; break;
   }
   return unit;
 }

@@ -7,10 +7,13 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -446,19 +449,54 @@ TEST(Whole, EveryOptionOfEveryCommand) {
   expect_file("options.txt", text);
 }
 
-TEST(Whole, HelpAndCompletions) {
+// The lines that `b` has in place of lines of `a`, behind the numbers that they have there: with
+// `a` they give `b`.
+std::string differences(const std::string& a, const std::string& b) {
+  const auto lines_of = [](const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  };
+  const std::vector<std::string> as = lines_of(a), bs = lines_of(b);
+  // common[i][j]: how many lines as[i...] and bs[j...] have in common, in order.
+  std::vector<std::vector<int>> common(as.size() + 1, std::vector<int>(bs.size() + 1));
+  for (std::size_t i = as.size(); i-- > 0;) {
+    for (std::size_t j = bs.size(); j-- > 0;)
+      common[i][j] =
+          as[i] == bs[j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
+  }
   std::string text;
+  for (std::size_t i = 0, j = 0; i < as.size() || j < bs.size();) {
+    if (i < as.size() && j < bs.size() && as[i] == bs[j]) {
+      ++i, ++j;
+    } else if (j == bs.size() || (i < as.size() && common[i + 1][j] >= common[i][j + 1])) {
+      text += fmt::format("{}- {}\n", i + 1, as[i]), ++i;
+    } else {
+      text += fmt::format("{}+ {}\n", j + 1, bs[j]), ++j;
+    }
+  }
+  return text;
+}
+
+TEST(Whole, HelpAndCompletions) {
+  // Of an installation, and of a checkout.
+  std::map<std::string, std::array<std::string, 2>> texts;
   for (const bool checkout : {false, true}) {
     const command::Offer offer = command::whole_offer(checkout);
     command::CommandLine unused;
     const command::Tree tree = command::make_tree(offer, unused);
-    text += tree.app->help() + "\n";
+    std::string& help = texts["help.txt"][checkout];
+    help += tree.app->help() + "\n";
     for (const CLI::App* sub : tree.app->get_subcommands(nullptr))
-      text += sub->help(tree.app->get_name()) + "\n";
-    expect_file(checkout ? "checkout.bash" : "installed.bash", command::completion(offer, "bash"));
-    expect_file(checkout ? "checkout.zsh" : "installed.zsh", command::completion(offer, "zsh"));
+      help += sub->help(tree.app->get_name()) + "\n";
+    texts["completion.bash"][checkout] = command::completion(offer, "bash");
+    texts["completion.zsh"][checkout] = command::completion(offer, "zsh");
   }
-  expect_file("help.txt", text);
+  for (const auto& [name, both] : texts) {
+    expect_file(name, both[0]);
+    expect_file(name + ".checkout", differences(both[0], both[1]));
+  }
   expect_file("lockstep.1", command::manual(command::whole_offer(false)));
 }
 

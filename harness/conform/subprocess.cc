@@ -70,15 +70,13 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 
 std::string ProcessEnd::describe() const {
   switch (how) {
-    case How::kExited:
-      return fmt::format("exit status {}", status);
+    case How::kExited: return fmt::format("exit status {}", status);
     case How::kSignalled:
       return fmt::format("signal SIG{}",
                          sigabbrev_np(status) != nullptr ? sigabbrev_np(status) : "?");
     case How::kTimedOut:
       return error.empty() ? fmt::format("its time limit, after {:.0f} s", seconds) : error;
-    case How::kNotStarted:
-      return "not started: " + error;
+    case How::kNotStarted: return "not started: " + error;
   }
   return "";
 }

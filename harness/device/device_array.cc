@@ -63,10 +63,8 @@ Domain<Poison> poisons() {
 
 std::uint64_t poison_word(Poison poison, std::size_t scalar_bytes) {
   switch (poison) {
-    case Poison::kZeros:
-      return 0;
-    case Poison::kOnes:
-      return ~std::uint64_t{0};
+    case Poison::kZeros: return 0;
+    case Poison::kOnes: return ~std::uint64_t{0};
     case Poison::kNaN:
       if (scalar_bytes == 8) return 0x7ffa5a5a5a5a5a5au;
       return scalar_bytes == 4   ? 0x7ffa5a5a7ffa5a5au

@@ -76,21 +76,11 @@ Tally Ledger::tally() const {
   t.planned = planned_.size();
   for (const Record& r : records_) {
     switch (r.verdict) {
-      case Verdict::kPass:
-        ++t.passed;
-        break;
-      case Verdict::kFail:
-        ++t.failed;
-        break;
-      case Verdict::kWaived:
-        ++t.waived;
-        break;
-      case Verdict::kNotApplicable:
-        ++t.not_applicable;
-        break;
-      case Verdict::kNotRun:
-        ++t.not_run;
-        break;
+      case Verdict::kPass: ++t.passed; break;
+      case Verdict::kFail: ++t.failed; break;
+      case Verdict::kWaived: ++t.waived; break;
+      case Verdict::kNotApplicable: ++t.not_applicable; break;
+      case Verdict::kNotRun: ++t.not_run; break;
     }
     t.cases += r.cases;
     t.seconds += r.seconds;

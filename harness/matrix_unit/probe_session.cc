@@ -50,16 +50,14 @@ std::optional<ProbeSession::Sensor> ProbeSession::sensor_of(int quantum) const {
   const double q = power(quantum);
   switch (unit_.rounding) {
     case Direction::kZero:
-    case Direction::kDown:
-      return Sensor{q, -1, 0, q};
+    case Direction::kDown: return Sensor{q, -1, 0, q};
     case Direction::kUp:
       if (unit_.subnormal_results) return Sensor{q, 1, 2 * q, q};
       break;
     case Direction::kNearestEven:
       if (unit_.subnormal_results) return Sensor{1.5 * q, -1, q, 2 * q};
       break;
-    default:
-      break;
+    default: break;
   }
   return std::nullopt;
 }
@@ -80,16 +78,11 @@ std::optional<Direction> ProbeSession::direction_of(const std::vector<double>& w
 
 double ProbeSession::directed(double v, Direction d) {
   switch (d) {
-    case Direction::kZero:
-      return std::trunc(v);
-    case Direction::kDown:
-      return std::floor(v);
-    case Direction::kUp:
-      return std::ceil(v);
-    case Direction::kNearestAway:
-      return std::round(v);
-    default:
-      return std::nearbyint(v);
+    case Direction::kZero: return std::trunc(v);
+    case Direction::kDown: return std::floor(v);
+    case Direction::kUp: return std::ceil(v);
+    case Direction::kNearestAway: return std::round(v);
+    default: return std::nearbyint(v);
   }
 }
 

@@ -14,12 +14,8 @@ std::uint64_t random_number(const NumberFormat& f, NumberRange range, std::uint6
   };
   int exponent = 0;
   switch (range) {
-    case NumberRange::kNearOne:
-      exponent = bias - 2 + up_to(4);
-      break;
-    case NumberRange::kAll:
-      exponent = up_to(top);
-      break;
+    case NumberRange::kNearOne: exponent = bias - 2 + up_to(4); break;
+    case NumberRange::kAll: exponent = up_to(top); break;
     case NumberRange::kSpread: {
       constexpr int kDown[] = {0, 0, 5, 6, 10, 12, 13, 14};
       exponent = std::max(0, bias - kDown[choice % 8]);
@@ -35,9 +31,7 @@ std::uint64_t random_number(const NumberFormat& f, NumberRange range, std::uint6
       if (choice % 4 == 0) return sign;
       exponent = static_cast<int>(choice >> 2) % 3;
       break;
-    case NumberRange::kHuge:
-      exponent = top - 1 - up_to(3);
-      break;
+    case NumberRange::kHuge: exponent = top - 1 - up_to(3); break;
     case NumberRange::kSpecial:
       exponent = choice % 16 == 0 ? top : bias - 1 + up_to(3);
       if (choice % 64 == 0 && f.has_infinity) fraction = 0;

@@ -32,16 +32,11 @@ UnsignedWide drop_bits(UnsignedWide magnitude, bool negative, int drop, Directio
   if (rest == 0) return kept;
   const UnsignedWide half = far ? ~UnsignedWide{0} : UnsignedWide{1} << (drop - 1);
   switch (direction) {
-    case Direction::kZero:
-      return kept;
-    case Direction::kDown:
-      return kept + (negative ? 1 : 0);
-    case Direction::kUp:
-      return kept + (negative ? 0 : 1);
-    case Direction::kNearestAway:
-      return kept + (rest >= half ? 1 : 0);
-    default:
-      return kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0);
+    case Direction::kZero: return kept;
+    case Direction::kDown: return kept + (negative ? 1 : 0);
+    case Direction::kUp: return kept + (negative ? 0 : 1);
+    case Direction::kNearestAway: return kept + (rest >= half ? 1 : 0);
+    default: return kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0);
   }
 }
 
@@ -200,16 +195,11 @@ std::uint64_t double_element(const UnitArithmetic& unit, const Dot& dot) {
 
 std::string text_of(Direction d) {
   switch (d) {
-    case Direction::kZero:
-      return "toward zero";
-    case Direction::kDown:
-      return "down";
-    case Direction::kUp:
-      return "up";
-    case Direction::kNearestAway:
-      return "to the nearest, ties away from zero";
-    default:
-      return "to the nearest, ties to even";
+    case Direction::kZero: return "toward zero";
+    case Direction::kDown: return "down";
+    case Direction::kUp: return "up";
+    case Direction::kNearestAway: return "to the nearest, ties away from zero";
+    default: return "to the nearest, ties to even";
   }
 }
 

@@ -77,12 +77,9 @@ std::int64_t sample_size(Bits& bits, std::int64_t lo, std::int64_t hi) {
   }
   // What is left, five in a thousand.
   switch (bits.below(5)) {
-    case 0:
-      return hi;
-    case 1:
-      return log_uniform(bits, cheap, hi);
-    default:
-      return boundary_between(bits, cheap, std::max(cheap, hi >> bits.below(5)));
+    case 0: return hi;
+    case 1: return log_uniform(bits, cheap, hi);
+    default: return boundary_between(bits, cheap, std::max(cheap, hi >> bits.below(5)));
   }
 }
 

@@ -26,30 +26,21 @@ struct Clause {
 Clause clause_of(Capability capability) {
   const DeviceProperties& d = device_properties();
   switch (capability) {
-    case Capability::kClusters:
-      return {"thread-block clusters", d.max_cluster_blocks > 1};
-    case Capability::kClusterSize16:
-      return {"clusters of 16 blocks", d.max_cluster_blocks >= 16};
-    case Capability::kManagedMemory:
-      return {"managed memory", d.managed_memory};
-    case Capability::kCooperativeLaunch:
-      return {"cooperative launch", d.cooperative_launch};
-    case Capability::kGlobalBytes:
-      return {"bytes of global memory", d.global_bytes};
+    case Capability::kClusters: return {"thread-block clusters", d.max_cluster_blocks > 1};
+    case Capability::kClusterSize16: return {"clusters of 16 blocks", d.max_cluster_blocks >= 16};
+    case Capability::kManagedMemory: return {"managed memory", d.managed_memory};
+    case Capability::kCooperativeLaunch: return {"cooperative launch", d.cooperative_launch};
+    case Capability::kGlobalBytes: return {"bytes of global memory", d.global_bytes};
     case Capability::kSharedOptinBytes:
       return {"bytes of shared memory in a block by opting in", d.shared_bytes_per_block_optin};
-    case Capability::kDevices:
-      return {"devices", static_cast<std::uint64_t>(device_count())};
+    case Capability::kDevices: return {"devices", static_cast<std::uint64_t>(device_count())};
     case Capability::kComputeCapability:
       return {"tenths of compute capability", static_cast<std::uint64_t>(10 * d.major + d.minor)};
     case Capability::kWgmma:
       return {"multiplication of matrices by a warpgroup", d.major == 9 && d.minor == 0};
-    case Capability::kTensorMemory:
-      return {"products in tensor memory", d.major == 10};
-    case Capability::kTensorCopies:
-      return {"copies through tensor maps", d.major >= 9};
-    case Capability::kSimulator:
-      return {"the simulated GPU", d.simulated};
+    case Capability::kTensorMemory: return {"products in tensor memory", d.major == 10};
+    case Capability::kTensorCopies: return {"copies through tensor maps", d.major >= 9};
+    case Capability::kSimulator: return {"the simulated GPU", d.simulated};
   }
   throw std::invalid_argument("require_capability: no such capability");
 }

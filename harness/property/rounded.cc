@@ -10,14 +10,10 @@ namespace {
 
 constexpr int mode_of(Rounding mode) {
   switch (mode) {
-    case Rounding::kNearest:
-      return FE_TONEAREST;
-    case Rounding::kZero:
-      return FE_TOWARDZERO;
-    case Rounding::kUp:
-      return FE_UPWARD;
-    case Rounding::kDown:
-      return FE_DOWNWARD;
+    case Rounding::kNearest: return FE_TONEAREST;
+    case Rounding::kZero: return FE_TOWARDZERO;
+    case Rounding::kUp: return FE_UPWARD;
+    case Rounding::kDown: return FE_DOWNWARD;
   }
   return FE_TONEAREST;
 }

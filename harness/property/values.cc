@@ -194,21 +194,16 @@ template <class T>
 T value_at(ValueKind kind, std::uint64_t word, std::uint64_t i, std::span<const T> specials) {
   constexpr std::uint64_t kModulus = sizeof(T) < 4 ? 64 : 1024;
   switch (kind) {
-    case ValueKind::kZero:
-      return T{};
-    case ValueKind::kOne:
-      return from_double<T>(1);
-    case ValueKind::kIndex:
-      return from_double<T>(static_cast<double>(i % kModulus));
+    case ValueKind::kZero: return T{};
+    case ValueKind::kOne: return from_double<T>(1);
+    case ValueKind::kIndex: return from_double<T>(static_cast<double>(i % kModulus));
     case ValueKind::kSmallIntegers: {
       const int nine = static_cast<int>((static_cast<unsigned __int128>(word) * 9) >> 64);
       constexpr bool kUnsigned = !kIsFloat<T> && std::is_unsigned_v<T>;
       return from_double<T>(kUnsigned ? nine : nine - 4);
     }
-    case ValueKind::kUniform:
-      return uniform_value<T>(word);
-    case ValueKind::kWide:
-      return wide_value<T>(word);
+    case ValueKind::kUniform: return uniform_value<T>(word);
+    case ValueKind::kWide: return wide_value<T>(word);
     case ValueKind::kMixed:
       if (word & 3) return uniform_value<T>(mix(word));
       word = mix(word);

@@ -16,26 +16,13 @@ std::string escaped(std::string_view text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-        out += "&#10;";
-        break;
-      case '\t':
-        out += "&#9;";
-        break;
-      default:
-        out += byte < 0x20 || byte > 0x7e ? '?' : c;
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\n': out += "&#10;"; break;
+      case '\t': out += "&#9;"; break;
+      default: out += byte < 0x20 || byte > 0x7e ? '?' : c;
     }
   }
   return out;
@@ -65,8 +52,7 @@ std::string testcase(const Record& r, std::string_view family) {
       "value=\"{:.6g}\"/></properties>\n",
       name(r.verdict), r.cases, r.seed, r.budget);
   switch (r.verdict) {
-    case Verdict::kPass:
-      break;
+    case Verdict::kPass: break;
     case Verdict::kFail:
       out +=
           fmt::format("      <failure message=\"{}\">{}</failure>\n", escaped(r.reason), body(r));

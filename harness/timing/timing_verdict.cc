@@ -60,14 +60,10 @@ Estimate of(const std::vector<Pair>& pairs, double alpha, double (*value)(const 
 
 const char* name(Speed s) {
   switch (s) {
-    case Speed::kFaster:
-      return "FASTER";
-    case Speed::kSame:
-      return "SAME";
-    case Speed::kSlower:
-      return "SLOWER";
-    case Speed::kInconclusive:
-      return "INCONCLUSIVE";
+    case Speed::kFaster: return "FASTER";
+    case Speed::kSame: return "SAME";
+    case Speed::kSlower: return "SLOWER";
+    case Speed::kInconclusive: return "INCONCLUSIVE";
   }
   return "";
 }

@@ -117,10 +117,7 @@ __global__ void copy_from_a_misaligned_source(const int* x, int* y) {
   WAIT_GROUPS(0);
   y[threadIdx.x] = tile[threadIdx.x].x;
 }
-PAIR(copy_from_a_misaligned_source, "misaligned") {
-  Buffer<int> x(64, 1), y(8);
-  copy_from_a_misaligned_source<faulty><<<1, 8>>>(x, y);
-}
+PAIR_ON_TWO(copy_from_a_misaligned_source, "misaligned", (1, 8), Buffer<int>(64, 1), Buffer<int>(8))
 
 template <bool faulty>
 __global__ void copy_past_the_source(const int4* x, int* y) {
@@ -200,10 +197,7 @@ __global__ void bulk_data_before_its_phase(const int* x, int* y) {
   if (!faulty) WAIT_PHASE(&bar, 0);
   y[threadIdx.x] = tile[threadIdx.x];  // FAULT bulk_data_before_its_phase
 }
-PAIR(bulk_data_before_its_phase, "race") {
-  Buffer<int> x(128, 1), y(128);
-  bulk_data_before_its_phase<faulty><<<1, 128>>>(x, y);
-}
+PAIR_ON_TWO(bulk_data_before_its_phase, "race", (1, 128), Buffer<int>(128, 1), Buffer<int>(128))
 
 template <bool faulty>
 __global__ void bulk_expects_too_much(const int* x, int* y) {
@@ -218,10 +212,7 @@ __global__ void bulk_expects_too_much(const int* x, int* y) {
   WAIT_PHASE(&bar, 0);  // FAULT bulk_expects_too_much
   y[threadIdx.x] = tile[threadIdx.x];
 }
-PAIR(bulk_expects_too_much, "deadlock") {
-  Buffer<int> x(128, 1), y(128);
-  bulk_expects_too_much<faulty><<<1, 128>>>(x, y);
-}
+PAIR_ON_TWO(bulk_expects_too_much, "deadlock", (1, 128), Buffer<int>(128, 1), Buffer<int>(128))
 
 // Two copies of which only one was announced.
 template <bool faulty>
@@ -238,10 +229,7 @@ __global__ void bulk_expects_too_little(const int* x, int* y) {
   WAIT_PHASE(&bar, 0);
   y[threadIdx.x] = tile[threadIdx.x];  // FAULT bulk_expects_too_little
 }
-PAIR(bulk_expects_too_little, "race") {
-  Buffer<int> x(128, 1), y(128);
-  bulk_expects_too_little<faulty><<<1, 128>>>(x, y);
-}
+PAIR_ON_TWO(bulk_expects_too_little, "race", (1, 128), Buffer<int>(128, 1), Buffer<int>(128))
 
 template <bool faulty>
 __global__ void bulk_of_an_odd_size(const int* x, int* y) {
@@ -255,10 +243,7 @@ __global__ void bulk_of_an_odd_size(const int* x, int* y) {
     *y = tile[0];
   }
 }
-PAIR(bulk_of_an_odd_size, "invalid-instruction") {
-  Buffer<int> x(8, 1), y(1);
-  bulk_of_an_odd_size<faulty><<<1, 32>>>(x, y);
-}
+PAIR_ON_TWO(bulk_of_an_odd_size, "invalid-instruction", (1, 32), Buffer<int>(8, 1), Buffer<int>(1))
 
 template <bool faulty>
 __global__ void bulk_misaligned(const int* x, int* y) {
@@ -272,10 +257,7 @@ __global__ void bulk_misaligned(const int* x, int* y) {
     *y = tile[0];
   }
 }
-PAIR(bulk_misaligned, "misaligned") {
-  Buffer<int> x(12, 1), y(1);
-  bulk_misaligned<faulty><<<1, 32>>>(x, y);
-}
+PAIR_ON_TWO(bulk_misaligned, "misaligned", (1, 32), Buffer<int>(12, 1), Buffer<int>(1))
 
 template <bool faulty>
 __global__ void bulk_past_the_source(const int* x, int* y) {
@@ -289,10 +271,7 @@ __global__ void bulk_past_the_source(const int* x, int* y) {
     *y = tile[0];
   }
 }
-PAIR(bulk_past_the_source, "out-of-bounds") {
-  Buffer<int> x(8, 1), y(1);
-  bulk_past_the_source<faulty><<<1, 32>>>(x, y);
-}
+PAIR_ON_TWO(bulk_past_the_source, "out-of-bounds", (1, 32), Buffer<int>(8, 1), Buffer<int>(1))
 
 template <bool faulty>
 __global__ void bulk_source_overwritten(int* y) {
@@ -308,10 +287,7 @@ __global__ void bulk_source_overwritten(int* y) {
     if (faulty) BULK_WAIT();
   }
 }
-PAIR(bulk_source_overwritten, "race") {
-  Buffer<int> y(32);
-  bulk_source_overwritten<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(bulk_source_overwritten, "race", (1, 32), Buffer<int>(32))
 
 // The barrier orders the copy's issue before the store, not its reading: that ends with the wait,
 // after which there is no barrier.
@@ -330,10 +306,7 @@ __global__ void bulk_source_overwritten_by_another(int* y) {
   if (threadIdx.x == 0 && faulty) BULK_WAIT();
   if (threadIdx.x == 32) tile[5] = 99;  // FAULT bulk_source_overwritten_by_another
 }
-PAIR(bulk_source_overwritten_by_another, "race") {
-  Buffer<int> y(64);
-  bulk_source_overwritten_by_another<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(bulk_source_overwritten_by_another, "race", (1, 64), Buffer<int>(64))
 
 // The stored value is there already: the order of threads shows the mistake, the data would not.
 template <bool faulty>
@@ -352,10 +325,7 @@ __global__ void bulk_source_overwritten_with_the_same(int* y) {
   __syncthreads();
   if (threadIdx.x == 32 && !faulty) tile[5] = 5;
 }
-PAIR(bulk_source_overwritten_with_the_same, "race") {
-  Buffer<int> y(64);
-  bulk_source_overwritten_with_the_same<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(bulk_source_overwritten_with_the_same, "race", (1, 64), Buffer<int>(64))
 
 // Two copies of one thread that nothing orders; a wait for the bytes, or places that only touch,
 // would.
@@ -379,10 +349,7 @@ __global__ void bulk_copies_that_overlap(int* y) {
     BULK_WAIT_WRITTEN();
   }
 }
-PAIR(bulk_copies_that_overlap, "race") {
-  Buffer<int> y(64);
-  bulk_copies_that_overlap<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(bulk_copies_that_overlap, "race", (1, 32), Buffer<int>(64))
 
 // The barrier orders the threads, and not the first one's copy.
 template <bool faulty>
@@ -406,10 +373,7 @@ __global__ void bulk_copies_around_a_barrier(int* y) {
   __syncthreads();
   if (threadIdx.x == 0) BULK_WAIT_WRITTEN();
 }
-PAIR(bulk_copies_around_a_barrier, "race") {
-  Buffer<int> y(64);
-  bulk_copies_around_a_barrier<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(bulk_copies_around_a_barrier, "race", (1, 64), Buffer<int>(64))
 
 // To the other block of the cluster: the phase of its mbarrier says when the source may be used
 // again, and the blocks' barrier hands that on.
@@ -442,10 +406,7 @@ __global__ void __cluster_dims__(2) bulk_source_of_the_cluster_overwritten(int* 
   __cluster_barrier_wait();
   if (!second && threadIdx.x == 0 && !faulty) from[5] = 99;
 }
-PAIR(bulk_source_of_the_cluster_overwritten, "race") {
-  Buffer<int> y(32);
-  bulk_source_of_the_cluster_overwritten<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(bulk_source_of_the_cluster_overwritten, "race", (2, 32), Buffer<int>(32))
 
 // An asynchronous copy that fills up with zeros may name any source for what it does not read.
 template <bool faulty>

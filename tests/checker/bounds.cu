@@ -13,19 +13,13 @@ __global__ void past_the_end(int* y, int n) {
   const int i = threadIdx.x;
   if (i < n + faulty) y[i] = i;  // FAULT past_the_end
 }
-PAIR(past_the_end, "out-of-bounds") {
-  Buffer<int> y(40);
-  past_the_end<faulty><<<1, 64>>>(y, 40);
-}
+PAIR_ON(past_the_end, "out-of-bounds", (1, 64), Buffer<int>(40), 40)
 
 template <bool faulty>
 __global__ void before_the_start(const int* x, int* y) {
   y[threadIdx.x] = x[static_cast<int>(threadIdx.x) - faulty];  // FAULT before_the_start
 }
-PAIR(before_the_start, "out-of-bounds") {
-  Buffer<int> x(32, 1), y(32);
-  before_the_start<faulty><<<1, 32>>>(x, y);
-}
+PAIR_ON_TWO(before_the_start, "out-of-bounds", (1, 32), Buffer<int>(32, 1), Buffer<int>(32))
 
 // One row too far in a pitched array.
 template <bool faulty>
@@ -33,10 +27,7 @@ __global__ void row_past_the_end(float* y, int pitch, int rows) {
   const int row = blockIdx.x;
   if (row < rows + faulty) y[row * pitch + threadIdx.x] = 1;  // FAULT row_past_the_end
 }
-PAIR(row_past_the_end, "out-of-bounds") {
-  Buffer<float> y(32 * 4);
-  row_past_the_end<faulty><<<8, 32>>>(y, 32, 4);
-}
+PAIR_ON(row_past_the_end, "out-of-bounds", (8, 32), Buffer<float>(32 * 4), 32, 4)
 
 template <bool faulty>
 __global__ void null_pointer(int* y) {
@@ -69,10 +60,7 @@ template <bool faulty>
 __global__ void atomic_past_the_end(int* y) {
   atomicAdd(y + (threadIdx.x & 7) + faulty, 1);  // FAULT atomic_past_the_end
 }
-PAIR(atomic_past_the_end, "out-of-bounds") {
-  Buffer<int> y(8, 0);
-  atomic_past_the_end<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(atomic_past_the_end, "out-of-bounds", (1, 32), Buffer<int>(8, 0))
 
 template <bool faulty>
 __global__ void wide_load_at_the_end(const float4* x, float* y) {
@@ -96,10 +84,7 @@ __global__ void shared_past_a_variable(int* y) {
   __syncthreads();
   y[threadIdx.x] = s[threadIdx.x] + t[threadIdx.x];
 }
-PAIR(shared_past_a_variable, "out-of-bounds") {
-  Buffer<int> y(32);
-  shared_past_a_variable<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(shared_past_a_variable, "out-of-bounds", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void dynamic_shared_too_small(int* y) {
@@ -108,10 +93,8 @@ __global__ void dynamic_shared_too_small(int* y) {
   __syncthreads();
   y[threadIdx.x] = dynamic[blockDim.x - 1 - threadIdx.x];
 }
-PAIR(dynamic_shared_too_small, "out-of-bounds") {
-  Buffer<int> y(64);
-  dynamic_shared_too_small<faulty><<<1, 64, 64 * sizeof(int) - (faulty ? 4 : 0)>>>(y);
-}
+PAIR_ON(dynamic_shared_too_small, "out-of-bounds",
+        (1, 64, 64 * sizeof(int) - (faulty ? 4 : 0)), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void local_past_the_end(int* y, int n) {
@@ -121,20 +104,14 @@ __global__ void local_past_the_end(int* y, int n) {
   for (int k = 0; k < 8; ++k) sum += a[(k * n) & 7];
   y[threadIdx.x] = sum;
 }
-PAIR(local_past_the_end, "out-of-bounds") {
-  Buffer<int> y(32);
-  local_past_the_end<faulty><<<1, 32>>>(y, faulty ? 9 : 8);
-}
+PAIR_ON(local_past_the_end, "out-of-bounds", (1, 32), Buffer<int>(32), faulty ? 9 : 8)
 
 __constant__ int table[16] = {1, 2, 3};
 template <bool faulty>
 __global__ void constant_past_the_end(int* y, int n) {
   y[threadIdx.x] = table[threadIdx.x + n];  // FAULT constant_past_the_end
 }
-PAIR(constant_past_the_end, "out-of-bounds") {
-  Buffer<int> y(8);
-  constant_past_the_end<faulty><<<1, 8>>>(y, faulty ? 9 : 8);
-}
+PAIR_ON(constant_past_the_end, "out-of-bounds", (1, 8), Buffer<int>(8), faulty ? 9 : 8)
 
 template <bool faulty>
 __global__ void writes_a_constant(const int* to) {
@@ -151,10 +128,7 @@ template <bool faulty>
 __global__ void misaligned_int(char* y) {
   *reinterpret_cast<volatile int*>(y + (faulty ? 2 : 4)) = 1;  // FAULT misaligned_int
 }
-PAIR(misaligned_int, "misaligned") {
-  Buffer<char> y(64);
-  misaligned_int<faulty><<<1, 1>>>(y);
-}
+PAIR_ON(misaligned_int, "misaligned", (1, 1), Buffer<char>(64))
 
 template <bool faulty>
 __global__ void misaligned_vector(const float* x, float* y) {
@@ -162,10 +136,7 @@ __global__ void misaligned_vector(const float* x, float* y) {
   const float4 v = *reinterpret_cast<const float4*>(x + (faulty ? 1 : 4));
   y[0] = v.x + v.w;
 }
-PAIR(misaligned_vector, "misaligned") {
-  Buffer<float> x(16, 0), y(1);
-  misaligned_vector<faulty><<<1, 1>>>(x, y);
-}
+PAIR_ON_TWO(misaligned_vector, "misaligned", (1, 1), Buffer<float>(16, 0), Buffer<float>(1))
 
 template <bool faulty>
 __global__ void misaligned_shared(int* y) {
@@ -174,10 +145,7 @@ __global__ void misaligned_shared(int* y) {
   *p = 3;  // FAULT misaligned_shared
   y[0] = *p;
 }
-PAIR(misaligned_shared, "misaligned") {
-  Buffer<int> y(1);
-  misaligned_shared<faulty><<<1, 1>>>(y);
-}
+PAIR_ON(misaligned_shared, "misaligned", (1, 1), Buffer<int>(1))
 
 template <bool faulty>
 __global__ void managed_past_the_end(int* y) {
@@ -220,20 +188,14 @@ __global__ void negative_local_index(int* y, int n) {
   for (int k = 0; k < 8; ++k) sum += a[(k - n) & 7];
   y[threadIdx.x] = sum;
 }
-PAIR(negative_local_index, "out-of-bounds") {
-  Buffer<int> y(32);
-  negative_local_index<faulty><<<1, 32>>>(y, faulty ? -1 : 0);
-}
+PAIR_ON(negative_local_index, "out-of-bounds", (1, 32), Buffer<int>(32), faulty ? -1 : 0)
 
 template <bool faulty>
 __global__ void misaligned_atomic(char* y) {
   // FAULT misaligned_atomic
   atomicAdd(reinterpret_cast<unsigned long long*>(y + (faulty ? 4 : 8)), 1ull);
 }
-PAIR(misaligned_atomic, "misaligned") {
-  Buffer<char> y(64, 0);
-  misaligned_atomic<faulty><<<1, 1>>>(y);
-}
+PAIR_ON(misaligned_atomic, "misaligned", (1, 1), Buffer<char>(64, 0))
 
 template <bool faulty>
 __global__ void shared_null_pointer(int* y) {
@@ -246,19 +208,13 @@ __global__ void shared_null_pointer(int* y) {
                : "memory");
   y[0] = 1;
 }
-PAIR(shared_null_pointer, "out-of-bounds") {
-  Buffer<int> y(1);
-  shared_null_pointer<faulty><<<1, 1>>>(y);
-}
+PAIR_ON(shared_null_pointer, "out-of-bounds", (1, 1), Buffer<int>(1))
 
 template <bool faulty>
 __global__ void prints_from_nowhere(const char* text) {
   printf("%.0s", text);  // FAULT prints_from_nowhere
 }
-PAIR(prints_from_nowhere, "out-of-bounds") {
-  Buffer<char> text(8, faulty ? 'x' : 0);
-  prints_from_nowhere<faulty><<<1, 1>>>(text);
-}
+PAIR_ON(prints_from_nowhere, "out-of-bounds", (1, 1), Buffer<char>(8, faulty ? 'x' : 0))
 
 // A pointer to a variable of a function that has returned.
 __device__ __noinline__ int* leaves_a_pointer(int n, int* keep) {
@@ -275,10 +231,7 @@ __global__ void variable_of_a_function_that_returned(int* y) {
   int* const p = leaves_a_pointer(threadIdx.x, &kept);
   y[threadIdx.x] = faulty ? p[1] : kept;  // FAULT variable_of_a_function_that_returned
 }
-PAIR(variable_of_a_function_that_returned, "out-of-bounds") {
-  Buffer<int> y(32);
-  variable_of_a_function_that_returned<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(variable_of_a_function_that_returned, "out-of-bounds", (1, 32), Buffer<int>(32))
 
 // Memory from alloca, one element too far.
 template <bool faulty>
@@ -287,10 +240,7 @@ __global__ void stack_past_the_end(int* y, int n) {
   for (int k = 0; k < n + 4 * faulty; ++k) a[k] = k;  // FAULT stack_past_the_end
   y[threadIdx.x] = a[threadIdx.x % n];
 }
-PAIR(stack_past_the_end, "out-of-bounds") {
-  Buffer<int> y(32);
-  stack_past_the_end<faulty><<<1, 32>>>(y, 12);
-}
+PAIR_ON(stack_past_the_end, "out-of-bounds", (1, 32), Buffer<int>(32), 12)
 
 __constant__ int small_table[4] = {1, 2, 3, 4};
 template <bool faulty>
@@ -298,9 +248,6 @@ __global__ void constant_before_the_start(int* y, int n) {
   // FAULT constant_before_the_start
   y[threadIdx.x] = small_table[static_cast<int>(threadIdx.x % 4) - n];
 }
-PAIR(constant_before_the_start, "out-of-bounds") {
-  Buffer<int> y(8);
-  constant_before_the_start<faulty><<<1, 8>>>(y, faulty ? 1 : 0);
-}
+PAIR_ON(constant_before_the_start, "out-of-bounds", (1, 8), Buffer<int>(8), faulty ? 1 : 0)
 
 }  // namespace

@@ -12,6 +12,8 @@
 //     past_the_end<faulty><<<1, 64>>>(y, 32);
 //   }
 //
+// PAIR_ON is the same in a line.
+//
 // The comment marks the line of the finding; checker_test reads it from the source. A comment on a
 // line of its own marks the statement that follows. Several lines may be marked with the name of a
 // pair. Each finding must be at one of them, and so must the other side of a race. The correct
@@ -93,6 +95,22 @@ struct StrictProxies : Strict {
 
 }  // namespace lockstep::checker
 
+// A pair whose kernel gets a buffer, and then more arguments:
+//   PAIR_ON(past_the_end, "out-of-bounds", (1, 64), Buffer<int>(32), 32)
+// launches past_the_end<faulty><<<1, 64>>>(the buffer, 32).
+#define PAIR_ON(name, kind, launch, buffer, ...)                                            \
+  PAIR(name, kind) {                                                                        \
+    const auto& only = buffer;                                                              \
+    name<faulty><<<LOCKSTEP_WITHOUT_PARENTHESES launch>>>(only __VA_OPT__(, ) __VA_ARGS__); \
+  }
+// The same with two buffers.
+#define PAIR_ON_TWO(name, kind, launch, one, other, ...)                               \
+  PAIR(name, kind) {                                                                   \
+    const auto& x = one;                                                               \
+    const auto& y = other;                                                             \
+    name<faulty><<<LOCKSTEP_WITHOUT_PARENTHESES launch>>>(x, y __VA_OPT__(, ) __VA_ARGS__); \
+  }
+#define LOCKSTEP_WITHOUT_PARENTHESES(...) __VA_ARGS__
 // Host code of a pair follows, as the body of a function template over `bool faulty`.
 #define PAIR(name, kind) LOCKSTEP_PAIR(name, kind, nullptr)
 // A pair whose correct negative control is legal and worth a look.

@@ -40,10 +40,7 @@ __global__ void __cluster_dims__(2) reads_before_the_barrier(int* y) {
   y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[31 - threadIdx.x];
   cluster_sync();
 }
-PAIR(reads_before_the_barrier, "race") {
-  Buffer<int> y(64);
-  reads_before_the_barrier<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(reads_before_the_barrier, "race", (2, 32), Buffer<int>(64))
 
 // Both blocks write the first one's array.
 template <bool faulty>
@@ -58,10 +55,7 @@ __global__ void __cluster_dims__(2) writes_of_two_blocks(int* y) {
   if (__clusterRelativeBlockRank() == 0)
     y[threadIdx.x] = s[threadIdx.x] + (faulty ? 0 : s[32 + threadIdx.x]);
 }
-PAIR(writes_of_two_blocks, "race") {
-  Buffer<int> y(32);
-  writes_of_two_blocks<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(writes_of_two_blocks, "race", (2, 32), Buffer<int>(32))
 
 // The other block may come before there is anything to add to.
 template <bool faulty>
@@ -73,10 +67,7 @@ __global__ void __cluster_dims__(2) atomics_of_two_blocks(int* y) {
   cluster_sync();
   if (__clusterRelativeBlockRank() == 0 && threadIdx.x == 0) *y = count;
 }
-PAIR(atomics_of_two_blocks, "race, uninitialised") {
-  Buffer<int> y(1);
-  atomics_of_two_blocks<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(atomics_of_two_blocks, "race, uninitialised", (2, 32), Buffer<int>(1))
 
 // Within one block of a cluster as in any other.
 template <bool faulty>
@@ -86,10 +77,7 @@ __global__ void __cluster_dims__(2) warps_in_a_cluster(int* y) {
   if (!faulty) __syncthreads();
   y[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];  // FAULT warps_in_a_cluster
 }
-PAIR(warps_in_a_cluster, "race") {
-  Buffer<int> y(128);
-  warps_in_a_cluster<faulty><<<2, 64>>>(y);
-}
+PAIR_ON(warps_in_a_cluster, "race", (2, 64), Buffer<int>(128))
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) rank_outside(int* y) {
@@ -99,15 +87,9 @@ __global__ void __cluster_dims__(2) rank_outside(int* y) {
   y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, faulty ? 2 : 1)[threadIdx.x];  // FAULT rank_outside
   cluster_sync();
 }
-PAIR(rank_outside, "out-of-bounds") {
-  Buffer<int> y(64);
-  rank_outside<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(rank_outside, "out-of-bounds", (2, 32), Buffer<int>(64))
 
-PAIR(block_has_left, "use-after-free") {
-  Buffer<int> y(32);
-  block_has_left<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(block_has_left, "use-after-free", (2, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) store_to_a_block_that_has_left(int* y) {
@@ -121,10 +103,7 @@ __global__ void __cluster_dims__(2) store_to_a_block_that_has_left(int* y) {
   if (!faulty) cluster_sync();
   y[blockIdx.x * 32 + threadIdx.x] = 1;
 }
-PAIR(store_to_a_block_that_has_left, "use-after-free") {
-  Buffer<int> y(64);
-  store_to_a_block_that_has_left<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(store_to_a_block_that_has_left, "use-after-free", (2, 32), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) past_a_variable_of_another_block(int* y) {
@@ -135,10 +114,7 @@ __global__ void __cluster_dims__(2) past_a_variable_of_another_block(int* y) {
   y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, 1)[threadIdx.x + faulty];
   cluster_sync();
 }
-PAIR(past_a_variable_of_another_block, "out-of-bounds") {
-  Buffer<int> y(64);
-  past_a_variable_of_another_block<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(past_a_variable_of_another_block, "out-of-bounds", (2, 32), Buffer<int>(64))
 
 // One block waits where the other never comes: its threads do not exit, they wait for one another
 // elsewhere.
@@ -161,10 +137,7 @@ __global__ void __cluster_dims__(2) cluster_barrier_of_one_block(int* y) {
   }
   y[blockIdx.x * 32 + threadIdx.x] = 1;
 }
-PAIR(cluster_barrier_of_one_block, "deadlock") {
-  Buffer<int> y(64);
-  cluster_barrier_of_one_block<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(cluster_barrier_of_one_block, "deadlock", (2, 32), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) arrives_twice(int* y) {
@@ -173,10 +146,7 @@ __global__ void __cluster_dims__(2) arrives_twice(int* y) {
   asm volatile("barrier.cluster.wait;" ::: "memory");
   y[blockIdx.x * 32 + threadIdx.x] = 1;
 }
-PAIR(arrives_twice, "invalid-instruction") {
-  Buffer<int> y(64);
-  arrives_twice<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(arrives_twice, "invalid-instruction", (2, 32), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) waits_without_having_arrived(int* y) {
@@ -184,10 +154,7 @@ __global__ void __cluster_dims__(2) waits_without_having_arrived(int* y) {
   asm volatile("barrier.cluster.wait;" ::: "memory");  // FAULT waits_without_having_arrived
   y[blockIdx.x * 32 + threadIdx.x] = 1;
 }
-PAIR(waits_without_having_arrived, "invalid-instruction") {
-  Buffer<int> y(64);
-  waits_without_having_arrived<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(waits_without_having_arrived, "invalid-instruction", (2, 32), Buffer<int>(64))
 
 // The other block's mbarrier counts an arrival that is never made.
 template <bool faulty>
@@ -212,10 +179,7 @@ __global__ void __cluster_dims__(2) arrival_of_the_other_block(int* y) {
   cluster_sync();  // FAULT arrival_of_the_other_block
   y[blockIdx.x * 32 + threadIdx.x] = 1;
 }
-PAIR(arrival_of_the_other_block, "deadlock") {
-  Buffer<int> y(64);
-  arrival_of_the_other_block<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(arrival_of_the_other_block, "deadlock", (2, 32), Buffer<int>(64))
 
 // An arrival that is relaxed says nothing about what was written before it.
 template <bool faulty>
@@ -232,10 +196,7 @@ __global__ void __cluster_dims__(2) arrives_relaxed_at_the_cluster(int* y) {
   y[blockIdx.x * 32 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[31 - threadIdx.x];
   cluster_sync();
 }
-PAIR(arrives_relaxed_at_the_cluster, "race") {
-  Buffer<int> y(64);
-  arrives_relaxed_at_the_cluster<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(arrives_relaxed_at_the_cluster, "race", (2, 32), Buffer<int>(64))
 
 // Atomics of cluster scope reach the blocks of a cluster and no others.
 template <bool faulty>
@@ -244,10 +205,7 @@ __global__ void __cluster_dims__(2) cluster_scope_atomic(int* count) {
   // FAULT cluster_scope_atomic
   asm volatile("red.relaxed.cluster.global.add.s32 [%0], 1;" ::"l"(mine) : "memory");
 }
-PAIR(cluster_scope_atomic, "race") {
-  Buffer<int> count(2, 0);
-  cluster_scope_atomic<faulty><<<4, 32>>>(count);
-}
+PAIR_ON(cluster_scope_atomic, "race", (4, 32), Buffer<int>(2, 0))
 
 // An arrival at the mbarrier of a block that has left.
 template <bool faulty>
@@ -267,10 +225,7 @@ __global__ void __cluster_dims__(2) arrives_at_a_block_that_has_left(int* y) {
   if (!faulty) cluster_sync();
   y[blockIdx.x * 32 + threadIdx.x] = 1;
 }
-PAIR(arrives_at_a_block_that_has_left, "use-after-free") {
-  Buffer<int> y(64);
-  arrives_at_a_block_that_has_left<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(arrives_at_a_block_that_has_left, "use-after-free", (2, 32), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) atomic_on_a_block_that_has_left(int* y) {
@@ -284,10 +239,7 @@ __global__ void __cluster_dims__(2) atomic_on_a_block_that_has_left(int* y) {
   if (!faulty) cluster_sync();
   y[blockIdx.x * 32 + threadIdx.x] = 1;
 }
-PAIR(atomic_on_a_block_that_has_left, "use-after-free") {
-  Buffer<int> y(64);
-  atomic_on_a_block_that_has_left<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(atomic_on_a_block_that_has_left, "use-after-free", (2, 32), Buffer<int>(64))
 
 // Objects that other blocks use are made known by a fence of their own; the barrier's arrival may
 // then be relaxed.
@@ -313,10 +265,7 @@ __global__ void __cluster_dims__(2) mbarrier_made_known_to_the_cluster(int* y) {
   y[blockIdx.x * 64 + threadIdx.x] = 1;
   cluster_sync();
 }
-PAIR(mbarrier_made_known_to_the_cluster, "race") {
-  Buffer<int> y(128);
-  mbarrier_made_known_to_the_cluster<faulty><<<2, 64>>>(y);
-}
+PAIR_ON(mbarrier_made_known_to_the_cluster, "race", (2, 64), Buffer<int>(128))
 
 // Data, not an object, under a relaxed arrival with a fence of the cluster in front.
 template <bool faulty>
@@ -334,10 +283,7 @@ __global__ void __cluster_dims__(2) fence_before_a_relaxed_arrival(int* y) {
   y[blockIdx.x * 32 + threadIdx.x] = there[threadIdx.x];  // FAULT fence_before_a_relaxed_arrival
   cluster_sync();
 }
-PAIR(fence_before_a_relaxed_arrival, "race") {
-  Buffer<int> y(64);
-  fence_before_a_relaxed_arrival<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(fence_before_a_relaxed_arrival, "race", (2, 32), Buffer<int>(64))
 
 // One thread of a block arrives with release semantics, and speaks for itself alone.
 template <bool faulty>
@@ -355,10 +301,7 @@ __global__ void __cluster_dims__(2) one_thread_arrives_for_its_block(int* y) {
   y[blockIdx.x * 64 + threadIdx.x] = of_rank(s, __clusterRelativeBlockRank() ^ 1)[63 - threadIdx.x];
   cluster_sync();
 }
-PAIR(one_thread_arrives_for_its_block, "race") {
-  Buffer<int> y(128);
-  one_thread_arrives_for_its_block<faulty><<<2, 64>>>(y);
-}
+PAIR_ON(one_thread_arrives_for_its_block, "race", (2, 64), Buffer<int>(128))
 
 // The same among the threads of the block itself.
 template <bool faulty>
@@ -374,10 +317,7 @@ __global__ void __cluster_dims__(2) relaxed_arrival_in_its_block(int* y) {
   y[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];  // FAULT relaxed_arrival_in_its_block
   cluster_sync();
 }
-PAIR(relaxed_arrival_in_its_block, "race") {
-  Buffer<int> y(128);
-  relaxed_arrival_in_its_block<faulty><<<2, 64>>>(y);
-}
+PAIR_ON(relaxed_arrival_in_its_block, "race", (2, 64), Buffer<int>(128))
 
 // A ring of two slots in each block, that both blocks fill with a half: who has read a slot gives
 // it back to both, or only to its own block.
@@ -429,9 +369,6 @@ __global__ void __cluster_dims__(2) slot_given_back_to_its_own_block(int* y) {
   if (threadIdx.x >= 32) y[rank * 32 + lane] = sum;
   cluster_sync();
 }
-PAIR(slot_given_back_to_its_own_block, "race") {
-  Buffer<int> y(64);
-  slot_given_back_to_its_own_block<faulty><<<2, 64>>>(y);
-}
+PAIR_ON(slot_given_back_to_its_own_block, "race", (2, 64), Buffer<int>(64))
 
 }  // namespace

@@ -12,10 +12,7 @@ __global__ void blocks_share_an_array(int* y) {
   // FAULT blocks_share_an_array
   y[faulty ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
 }
-PAIR(blocks_share_an_array, "race") {
-  Buffer<int> y(128);
-  blocks_share_an_array<faulty><<<4, 32>>>(y);
-}
+PAIR_ON(blocks_share_an_array, "race", (4, 32), Buffer<int>(128))
 
 // One scratch array for all blocks.
 template <bool faulty>
@@ -42,10 +39,7 @@ __global__ void plain_counter(int* count) {
     atomicAdd(count, 1);
   }
 }
-PAIR(plain_counter, "race") {
-  Buffer<int> count(1, 0);
-  plain_counter<faulty><<<8, 32>>>(count);
-}
+PAIR_ON(plain_counter, "race", (8, 32), Buffer<int>(1, 0))
 
 // Neighbouring blocks exchange their edges without a barrier of the grid.
 template <bool faulty>
@@ -54,10 +48,7 @@ __global__ void halo_in_place(int* x, const int* from) {
   const int left = (faulty ? x : from)[(i + n - 1) % n];  // FAULT halo_in_place
   x[i] = left + 1;                                        // FAULT halo_in_place
 }
-PAIR(halo_in_place, "race") {
-  Buffer<int> x(128, 1), from(128, 1);
-  halo_in_place<faulty><<<4, 32>>>(x, from);
-}
+PAIR_ON_TWO(halo_in_place, "race", (4, 32), Buffer<int>(128, 1), Buffer<int>(128, 1))
 
 // The edge between blocks read only: a block reads what its neighbour writes.
 template <bool faulty>
@@ -68,10 +59,7 @@ __global__ void reads_the_next_block(int* x, int* y) {
   const int next = faulty ? (i + 1) % n : blockIdx.x * blockDim.x + (threadIdx.x + 1) % blockDim.x;
   y[i] = x[next];  // FAULT reads_the_next_block
 }
-PAIR(reads_the_next_block, "race") {
-  Buffer<int> x(128), y(128);
-  reads_the_next_block<faulty><<<4, 32>>>(x, y);
-}
+PAIR_ON_TWO(reads_the_next_block, "race", (4, 32), Buffer<int>(128), Buffer<int>(128))
 
 // atomicAdd of block scope, from several blocks.
 template <bool faulty>
@@ -82,10 +70,7 @@ __global__ void block_scope_atomic(int* count) {
     atomicAdd_block(count + blockIdx.x, 1);
   }
 }
-PAIR(block_scope_atomic, "race") {
-  Buffer<int> count(4, 0);
-  block_scope_atomic<faulty><<<4, 32>>>(count);
-}
+PAIR_ON(block_scope_atomic, "race", (4, 32), Buffer<int>(4, 0))
 
 template <bool faulty>
 __global__ void block_scope_builtin(int* count) {
@@ -96,10 +81,7 @@ __global__ void block_scope_builtin(int* count) {
     __nv_atomic_fetch_add(count, 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
   }
 }
-PAIR(block_scope_builtin, "race") {
-  Buffer<int> count(1, 0);
-  block_scope_builtin<faulty><<<4, 32>>>(count);
-}
+PAIR_ON(block_scope_builtin, "race", (4, 32), Buffer<int>(1, 0))
 
 // Zeroing by one block, additions by all.
 template <bool faulty>
@@ -108,10 +90,7 @@ __global__ void zeroed_by_the_first_block(int* bins) {
   __syncthreads();
   atomicAdd(bins + threadIdx.x, 1);  // FAULT zeroed_by_the_first_block
 }
-PAIR(zeroed_by_the_first_block, "race") {
-  Buffer<int> bins(32, 0);
-  zeroed_by_the_first_block<faulty><<<4, 32>>>(bins);
-}
+PAIR_ON(zeroed_by_the_first_block, "race", (4, 32), Buffer<int>(32, 0))
 
 // Zeroing and additions in one block, in global memory, with no barrier between.
 template <bool faulty>
@@ -120,10 +99,7 @@ __global__ void zeroing_without_barrier(int* bins) {
   if (!faulty) __syncthreads();
   atomicAdd(bins + (threadIdx.x + 32) % 64, 1);  // FAULT zeroing_without_barrier
 }
-PAIR(zeroing_without_barrier, "race") {
-  Buffer<int> bins(64, 0);
-  zeroing_without_barrier<faulty><<<1, 64>>>(bins);
-}
+PAIR_ON(zeroing_without_barrier, "race", (1, 64), Buffer<int>(64, 0))
 
 // Between the warps of one block.
 template <bool faulty>
@@ -132,10 +108,7 @@ __global__ void warps_of_a_block(int* x, int* y) {
   if (!faulty) __syncthreads();
   y[threadIdx.x] = x[63 - threadIdx.x];  // FAULT warps_of_a_block
 }
-PAIR(warps_of_a_block, "race") {
-  Buffer<int> x(64, 0), y(64);
-  warps_of_a_block<faulty><<<1, 64>>>(x, y);
-}
+PAIR_ON_TWO(warps_of_a_block, "race", (1, 64), Buffer<int>(64, 0), Buffer<int>(64))
 
 // Between the lanes of one warp: hidden as long as they run in lock-step.
 template <bool faulty>
@@ -144,20 +117,14 @@ __global__ void lanes_of_a_warp(int* x, int* y) {
   if (!faulty) __syncwarp();
   y[threadIdx.x] = x[31 - threadIdx.x];  // FAULT lanes_of_a_warp
 }
-PAIR(lanes_of_a_warp, "race") {
-  Buffer<int> x(32, 0), y(32);
-  lanes_of_a_warp<faulty><<<1, 32>>>(x, y);
-}
+PAIR_ON_TWO(lanes_of_a_warp, "race", (1, 32), Buffer<int>(32, 0), Buffer<int>(32))
 
 // Two lanes, one word, one instruction.
 template <bool faulty>
 __global__ void one_word_many_lanes(int* y) {
   y[faulty ? threadIdx.x / 2 : threadIdx.x] = threadIdx.x;  // FAULT one_word_many_lanes
 }
-PAIR(one_word_many_lanes, "race") {
-  Buffer<int> y(32);
-  one_word_many_lanes<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(one_word_many_lanes, "race", (1, 32), Buffer<int>(32))
 
 // The same value by every thread is legal, and reported as information.
 template <bool faulty>
@@ -189,10 +156,7 @@ __global__ void bytes_of_a_word(unsigned char* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   y[faulty ? i / 2 : i] = static_cast<unsigned char>(i);  // FAULT bytes_of_a_word
 }
-PAIR(bytes_of_a_word, "race") {
-  Buffer<unsigned char> y(256);
-  bytes_of_a_word<faulty><<<5, 50>>>(y);
-}
+PAIR_ON(bytes_of_a_word, "race", (5, 50), Buffer<unsigned char>(256))
 
 // A wide store over what another block stores narrowly.
 template <bool faulty>
@@ -204,10 +168,7 @@ __global__ void wide_and_narrow(int* y) {
     y[faulty ? 3 : 4] = 5;  // FAULT wide_and_narrow
   }
 }
-PAIR(wide_and_narrow, "race") {
-  Buffer<int> y(8);
-  wide_and_narrow<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(wide_and_narrow, "race", (2, 32), Buffer<int>(8))
 
 // A variable of the module, one for all blocks.
 __device__ int shared_by_all[32];
@@ -219,10 +180,7 @@ __global__ void device_variable(int* y) {
   // FAULT device_variable
   if (faulty || blockIdx.x == 0) y[blockIdx.x * 32 + threadIdx.x] = shared_by_all[31 - threadIdx.x];
 }
-PAIR(device_variable, "race") {
-  Buffer<int> y(64);
-  device_variable<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(device_variable, "race", (2, 32), Buffer<int>(64))
 
 // Loops over the grid: every element belongs to one thread, in every turn.
 template <bool faulty>
@@ -233,10 +191,7 @@ __global__ void grid_stride(float* y, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) y[i] = y[i] * 2 + turn;
   }
 }
-PAIR(grid_stride, "race") {
-  Buffer<float> y(1000, 0);
-  grid_stride<faulty><<<3, 64>>>(y, 1000);
-}
+PAIR_ON(grid_stride, "race", (3, 64), Buffer<float>(1000, 0), 1000)
 
 // A plain read of what other blocks count.
 template <bool faulty>
@@ -245,10 +200,7 @@ __global__ void plain_read_of_a_counter(int* count, int* y) {
   atomicAdd(count, 1);                                            // FAULT plain_read_of_a_counter
   y[blockIdx.x] = faulty ? *count : atomicAdd(count, 0);  // FAULT plain_read_of_a_counter
 }
-PAIR(plain_read_of_a_counter, "race") {
-  Buffer<int> count(1, 0), y(4);
-  plain_read_of_a_counter<faulty><<<4, 32>>>(count, y);
-}
+PAIR_ON_TWO(plain_read_of_a_counter, "race", (4, 32), Buffer<int>(1, 0), Buffer<int>(4))
 
 // The atomics of a histogram, and its plain normalisation by whoever comes last to this line.
 template <bool faulty>
@@ -256,10 +208,7 @@ __global__ void normalised_too_early(float* bins) {
   atomicAdd(bins + threadIdx.x, 1.0f);                                // FAULT normalised_too_early
   if (faulty && blockIdx.x == gridDim.x - 1) bins[threadIdx.x] /= 4;  // FAULT normalised_too_early
 }
-PAIR(normalised_too_early, "race") {
-  Buffer<float> bins(32, 0);
-  normalised_too_early<faulty><<<4, 32>>>(bins);
-}
+PAIR_ON(normalised_too_early, "race", (4, 32), Buffer<float>(32, 0))
 
 // Tiles of 16 columns, written as if they had 17.
 template <bool faulty>
@@ -268,10 +217,7 @@ __global__ void overlapping_tiles(float* y, int width) {
   // FAULT overlapping_tiles
   if (threadIdx.x < 16 + faulty && x < width) y[blockIdx.y * width + x] = blockIdx.x;
 }
-PAIR(overlapping_tiles, "race") {
-  Buffer<float> y(64 * 4);
-  overlapping_tiles<faulty><<<dim3(4, 4), 32>>>(y, 64);
-}
+PAIR_ON(overlapping_tiles, "race", (dim3(4, 4), 32), Buffer<float>(64 * 4), 64)
 
 // A work queue whose elements are taken without an atomic.
 template <bool faulty>
@@ -286,11 +232,7 @@ __global__ void queue_without_atomics(unsigned* head, int* taken) {
   }
   taken[blockIdx.x] = i;
 }
-PAIR(queue_without_atomics, "race") {
-  Buffer<unsigned> head(1, 0);
-  Buffer<int> taken(4);
-  queue_without_atomics<faulty><<<4, 32>>>(head, taken);
-}
+PAIR_ON_TWO(queue_without_atomics, "race", (4, 32), Buffer<unsigned>(1, 0), Buffer<int>(4))
 
 // 16-byte atomics: exchange beside a plain half of it.
 template <bool faulty>
@@ -306,10 +248,6 @@ __global__ void plain_half_of_a_wide_atomic(int4* slot, int* y) {
     y[0] = faulty ? reinterpret_cast<int*>(slot)[2] : 0;  // FAULT plain_half_of_a_wide_atomic
   }
 }
-PAIR(plain_half_of_a_wide_atomic, "race") {
-  Buffer<int4> slot(1, 0);
-  Buffer<int> y(1);
-  plain_half_of_a_wide_atomic<faulty><<<2, 32>>>(slot, y);
-}
+PAIR_ON_TWO(plain_half_of_a_wide_atomic, "race", (2, 32), Buffer<int4>(1, 0), Buffer<int>(1))
 
 }  // namespace

@@ -247,10 +247,7 @@ __global__ void locked_counter(int* lock, int* count) {
   if (!faulty) __threadfence();
   atomicExch(lock, 0);
 }
-PAIR(locked_counter, "race") {
-  Buffer<int> lock(1, 0), count(1, 0);
-  locked_counter<faulty><<<6, 32>>>(lock, count);
-}
+PAIR_ON_TWO(locked_counter, "race", (6, 32), Buffer<int>(1, 0), Buffer<int>(1, 0))
 
 // Two phases with a barrier of the grid between them.
 template <bool faulty>
@@ -308,10 +305,7 @@ __global__ void fence_without_a_flag(int* data, int* y) {
     y[threadIdx.x] = faulty ? data[threadIdx.x] : 0;  // FAULT fence_without_a_flag
   }
 }
-PAIR(fence_without_a_flag, "race") {
-  Buffer<int> data(32, 0), y(32);
-  fence_without_a_flag<faulty><<<2, 32>>>(data, y);
-}
+PAIR_ON_TWO(fence_without_a_flag, "race", (2, 32), Buffer<int>(32, 0), Buffer<int>(32))
 
 // A release that reaches the block only.
 template <bool faulty>

@@ -53,10 +53,7 @@ __global__ void sum_of_shared(int* y) {
   __syncthreads();
   y[threadIdx.x] = s[31 - threadIdx.x] * 2;  // FAULT sum_of_shared
 }
-PAIR(sum_of_shared, "uninitialised") {
-  Buffer<int> y(32);
-  sum_of_shared<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(sum_of_shared, "uninitialised", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void sum_of_local(int* y, int turn) {
@@ -66,10 +63,7 @@ __global__ void sum_of_local(int* y, int turn) {
   for (int k = 0; k < 8; ++k) sum += a[(k * turn) & 7];  // FAULT sum_of_local
   y[threadIdx.x] = sum;                                  // FAULT sum_of_local
 }
-PAIR(sum_of_local, "uninitialised") {
-  Buffer<int> y(32);
-  sum_of_local<faulty><<<1, 32>>>(y, 3);
-}
+PAIR_ON(sum_of_local, "uninitialised", (1, 32), Buffer<int>(32), 3)
 
 template <bool faulty>
 __global__ void register_on_one_path(const int* x, int* y) {
@@ -81,10 +75,8 @@ __global__ void register_on_one_path(const int* x, int* y) {
       : "r"(x[threadIdx.x]));
   y[threadIdx.x] = v + 1;  // FAULT register_on_one_path
 }
-PAIR(register_on_one_path, "uninitialised") {
-  Buffer<int> x(32, faulty ? 0 : 1), y(32);
-  register_on_one_path<faulty><<<1, 32>>>(x, y);
-}
+PAIR_ON_TWO(register_on_one_path, "uninitialised", (1, 32), Buffer<int>(32, faulty ? 0 : 1),
+            Buffer<int>(32))
 
 // The host reads what a kernel copied from memory that nobody had written.
 template <bool faulty>
@@ -124,10 +116,8 @@ __global__ void rows_past_the_edge(const int* x, int* y, int rows) {
     y[r * 32 + threadIdx.x] = product[r][31 - threadIdx.x];  // FAULT rows_past_the_edge
   }
 }
-PAIR(rows_past_the_edge, "uninitialised") {
-  Buffer<int> x(5 * 32, 1), y(6 * 32);
-  rows_past_the_edge<faulty><<<1, 32>>>(x, y, 5);
-}
+PAIR_ON_TWO(rows_past_the_edge, "uninitialised", (1, 32), Buffer<int>(5 * 32, 1),
+            Buffer<int>(6 * 32), 5)
 
 // Copied, and never read by anybody: no mistake. Read by a second kernel: one.
 template <bool faulty>
@@ -205,10 +195,7 @@ __global__ void atomic_on_shared(int* y) {
   __syncthreads();
   y[threadIdx.x] = threadIdx.x;
 }
-PAIR(atomic_on_shared, "uninitialised") {
-  Buffer<int> y(32);
-  atomic_on_shared<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(atomic_on_shared, "uninitialised", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void dynamic_shared_read_first(int* y) {
@@ -217,10 +204,7 @@ __global__ void dynamic_shared_read_first(int* y) {
   dynamic[threadIdx.x] += threadIdx.x;
   y[threadIdx.x] = dynamic[threadIdx.x];  // FAULT dynamic_shared_read_first
 }
-PAIR(dynamic_shared_read_first, "uninitialised") {
-  Buffer<int> y(32);
-  dynamic_shared_read_first<faulty><<<1, 32, 128>>>(y);
-}
+PAIR_ON(dynamic_shared_read_first, "uninitialised", (1, 32, 128), Buffer<int>(32))
 
 // The value goes through a shuffle, and is used by another lane.
 template <bool faulty>
@@ -309,10 +293,7 @@ __global__ void filled_in_part(int* y) {
   fill_part(a, faulty ? 3 : 4);
   y[threadIdx.x] = a[threadIdx.x & 3] + 1;  // FAULT filled_in_part
 }
-PAIR(filled_in_part, "uninitialised") {
-  Buffer<int> y(8);
-  filled_in_part<faulty><<<1, 8>>>(y);
-}
+PAIR_ON(filled_in_part, "uninitialised", (1, 8), Buffer<int>(8))
 
 template <bool faulty>
 __global__ void copied_on_the_device(const int* x, int* y) {
@@ -334,11 +315,7 @@ __global__ void half_of_a_wide_word(Two* s, int* y) {
   asm volatile("ld.global.u64 %0, [%1];" : "=l"(both) : "l"(s + threadIdx.x) : "memory");
   y[threadIdx.x] = 1 + static_cast<int>(faulty ? both : both >> 32);  // FAULT half_of_a_wide_word
 }
-PAIR(half_of_a_wide_word, "uninitialised") {
-  Buffer<Two> s(32);
-  Buffer<int> y(32);
-  half_of_a_wide_word<faulty><<<1, 32>>>(s, y);
-}
+PAIR_ON_TWO(half_of_a_wide_word, "uninitialised", (1, 32), Buffer<Two>(32), Buffer<int>(32))
 
 // Words put together from halves: what is left of what nobody wrote is nothing.
 template <bool faulty>
@@ -350,11 +327,7 @@ __global__ void bytes_masked_away(unsigned* x, int* y) {
   y[threadIdx.x + 32] = ((word << 16) >> 24) + 1;
   y[threadIdx.x + 64] = static_cast<unsigned char>(word >> 8) * 3;
 }
-PAIR(bytes_masked_away, "uninitialised") {
-  Buffer<unsigned> x(32);
-  Buffer<int> y(96);
-  bytes_masked_away<faulty><<<1, 32>>>(x, y);
-}
+PAIR_ON_TWO(bytes_masked_away, "uninitialised", (1, 32), Buffer<unsigned>(32), Buffer<int>(96))
 
 // Used after a call has passed it on.
 __device__ __noinline__ int twice(int v) { return 2 * v; }
@@ -363,10 +336,7 @@ __global__ void passed_through_a_call(const int* x, int* y) {
   int v = faulty ? x[threadIdx.x] : 1;
   y[threadIdx.x] = twice(v) + 1;  // FAULT passed_through_a_call
 }
-PAIR(passed_through_a_call, "uninitialised") {
-  Buffer<int> x(32), y(32);
-  passed_through_a_call<faulty><<<1, 32>>>(x, y);
-}
+PAIR_ON_TWO(passed_through_a_call, "uninitialised", (1, 32), Buffer<int>(32), Buffer<int>(32))
 
 // Fields of one byte in fresh memory: the word is read, changed in part and written back. Only a
 // field that nobody assigned may not decide.
@@ -382,10 +352,7 @@ __global__ void field_beside_another(int* y) {
   y[threadIdx.x] = f.high;
   if (f.low == 5) y[threadIdx.x] = 1;  // FAULT field_beside_another
 }
-PAIR(field_beside_another, "uninitialised") {
-  Buffer<int> y(32);
-  field_beside_another<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(field_beside_another, "uninitialised", (1, 32), Buffer<int>(32))
 
 // A flag that is set makes its own bit known and no other.
 struct Marks {

@@ -45,10 +45,7 @@ __global__ void lane_arrives_for_its_warp(int* y) {
     y[threadIdx.x - 32] = s[63 - threadIdx.x];  // FAULT lane_arrives_for_its_warp
   }
 }
-PAIR(lane_arrives_for_its_warp, "race") {
-  Buffer<int> y(32);
-  lane_arrives_for_its_warp<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(lane_arrives_for_its_warp, "race", (1, 64), Buffer<int>(32))
 
 // One arrival that counts for 32 is the release of one thread all the same.
 template <bool faulty>
@@ -69,10 +66,7 @@ __global__ void one_arrival_for_all(int* y) {
     y[threadIdx.x - 32] = s[63 - threadIdx.x];  // FAULT one_arrival_for_all
   }
 }
-PAIR(one_arrival_for_all, "race") {
-  Buffer<int> y(32);
-  one_arrival_for_all<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(one_arrival_for_all, "race", (1, 64), Buffer<int>(32))
 
 // A ring whose consumers give a slot back by one lane, while others may still read it.
 template <bool faulty>
@@ -101,10 +95,7 @@ __global__ void lane_gives_back_a_slot(const int* x, int* y) {
   }
   if (threadIdx.x >= 32) y[lane] = sum;
 }
-PAIR(lane_gives_back_a_slot, "race") {
-  Buffer<int> x(192, 1), y(32);
-  lane_gives_back_a_slot<faulty><<<1, 64>>>(x, y);
-}
+PAIR_ON_TWO(lane_gives_back_a_slot, "race", (1, 64), Buffer<int>(192, 1), Buffer<int>(32))
 
 // The other lanes have ended by then, which orders nothing.
 template <bool faulty>
@@ -123,10 +114,7 @@ __global__ void lanes_end_before_one_arrives(int* y) {
     y[threadIdx.x - 32] = s[63 - threadIdx.x];  // FAULT lanes_end_before_one_arrives
   }
 }
-PAIR(lanes_end_before_one_arrives, "race") {
-  Buffer<int> y(32);
-  lanes_end_before_one_arrives<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(lanes_end_before_one_arrives, "race", (1, 64), Buffer<int>(32))
 
 // The last lane is all of the warp that is left when it arrives: it has met nobody for that.
 template <bool faulty>
@@ -145,10 +133,7 @@ __global__ void last_lane_arrives_alone(int* y) {
     y[threadIdx.x - 32] = s[63 - threadIdx.x];  // FAULT last_lane_arrives_alone
   }
 }
-PAIR(last_lane_arrives_alone, "race") {
-  Buffer<int> y(32);
-  last_lane_arrives_alone<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(last_lane_arrives_alone, "race", (1, 64), Buffer<int>(32))
 
 // The same to another block.
 template <bool faulty>
@@ -186,10 +171,7 @@ __global__ void half_a_warp_meets_first(int* y) {
     y[threadIdx.x - 32] = s[63 - threadIdx.x];  // FAULT half_a_warp_meets_first
   }
 }
-PAIR(half_a_warp_meets_first, "race") {
-  Buffer<int> y(32);
-  half_a_warp_meets_first<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(half_a_warp_meets_first, "race", (1, 64), Buffer<int>(32))
 
 // "These intrinsics do not imply a memory barrier", says the CUDA guide of shuffles.
 template <bool faulty>
@@ -210,10 +192,7 @@ __global__ void shuffle_before_an_arrival(int* y) {
     y[threadIdx.x - 32] = s[63 - threadIdx.x];  // FAULT shuffle_before_an_arrival
   }
 }
-PAIR(shuffle_before_an_arrival, "race") {
-  Buffer<int> y(33);
-  shuffle_before_an_arrival<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(shuffle_before_an_arrival, "race", (1, 64), Buffer<int>(33))
 
 // A flag between blocks, that one lane sets for its warp.
 template <bool faulty>
@@ -337,10 +316,7 @@ __global__ void lane_releases_in_its_block(int* y) {
     y[threadIdx.x - 32] = s[63 - threadIdx.x];  // FAULT lane_releases_in_its_block
   }
 }
-PAIR(lane_releases_in_its_block, "race") {
-  Buffer<int> y(32);
-  lane_releases_in_its_block<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(lane_releases_in_its_block, "race", (1, 64), Buffer<int>(32))
 
 // What a lane has read before it released, and reads again after that.
 template <bool faulty>
@@ -363,10 +339,7 @@ __global__ void reads_again_after_its_arrival(int* y) {
     s = 2;  // FAULT reads_again_after_its_arrival
   }
 }
-PAIR(reads_again_after_its_arrival, "race") {
-  Buffer<int> y(2, 0);
-  reads_again_after_its_arrival<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(reads_again_after_its_arrival, "race", (1, 64), Buffer<int>(2, 0))
 
 // The same in global memory, where another thread has read it besides.
 template <bool faulty>
@@ -395,9 +368,6 @@ __global__ void reads_again_beside_another(int* x, int* y) {
     *x = 2;  // FAULT reads_again_beside_another
   }
 }
-PAIR(reads_again_beside_another, "race") {
-  Buffer<int> x(1, 0), y(2);
-  reads_again_beside_another<faulty><<<1, 96>>>(x, y);
-}
+PAIR_ON_TWO(reads_again_beside_another, "race", (1, 96), Buffer<int>(1, 0), Buffer<int>(2))
 
 }  // namespace

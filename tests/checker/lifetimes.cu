@@ -27,10 +27,7 @@ __global__ void heap_past_the_end(int* y) {
   y[threadIdx.x] = p[3];
   free(p);
 }
-PAIR(heap_past_the_end, "out-of-bounds") {
-  Buffer<int> y(4);
-  heap_past_the_end<faulty><<<1, 4>>>(y);
-}
+PAIR_ON(heap_past_the_end, "out-of-bounds", (1, 4), Buffer<int>(4))
 
 template <bool faulty>
 __global__ void heap_after_free(int* y) {
@@ -40,10 +37,7 @@ __global__ void heap_after_free(int* y) {
   y[threadIdx.x] = p[0];  // FAULT heap_after_free
   if (!faulty) free(const_cast<int*>(p));
 }
-PAIR(heap_after_free, "use-after-free") {
-  Buffer<int> y(4);
-  heap_after_free<faulty><<<1, 4>>>(y);
-}
+PAIR_ON(heap_after_free, "use-after-free", (1, 4), Buffer<int>(4))
 
 template <bool faulty>
 __global__ void heap_freed_twice(int* y) {
@@ -53,10 +47,7 @@ __global__ void heap_freed_twice(int* y) {
   free(p);
   if (faulty) free(p);  // FAULT heap_freed_twice
 }
-PAIR(heap_freed_twice, "use-after-free") {
-  Buffer<int> y(4);
-  heap_freed_twice<faulty><<<1, 4>>>(y);
-}
+PAIR_ON(heap_freed_twice, "use-after-free", (1, 4), Buffer<int>(4))
 
 template <bool faulty>
 __global__ void heap_uninitialised(int* y) {
@@ -66,10 +57,7 @@ __global__ void heap_uninitialised(int* y) {
   y[threadIdx.x] = p[threadIdx.x & 1] + 1;  // FAULT heap_uninitialised
   free(p);
 }
-PAIR(heap_uninitialised, "uninitialised") {
-  Buffer<int> y(4);
-  heap_uninitialised<faulty><<<1, 4>>>(y);
-}
+PAIR_ON(heap_uninitialised, "uninitialised", (1, 4), Buffer<int>(4))
 
 // free() of memory that the host allocated.
 template <bool faulty>
@@ -77,10 +65,7 @@ __global__ void frees_what_the_host_owns(int* y) {
   void* const p = faulty ? static_cast<void*>(y) : malloc(16);
   free(p);  // FAULT frees_what_the_host_owns
 }
-PAIR(frees_what_the_host_owns, "use-after-free") {
-  Buffer<int> y(4);
-  frees_what_the_host_owns<faulty><<<1, 1>>>(y);
-}
+PAIR_ON(frees_what_the_host_owns, "use-after-free", (1, 1), Buffer<int>(4))
 
 template <bool faulty>
 __global__ void after_free_async(int* y) {
@@ -173,9 +158,6 @@ __global__ void frees_the_middle(int* y) {
   free(nullptr);
   y[threadIdx.x] = 1;
 }
-PAIR(frees_the_middle, "use-after-free") {
-  Buffer<int> y(32);
-  frees_the_middle<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(frees_the_middle, "use-after-free", (1, 32), Buffer<int>(32))
 
 }  // namespace

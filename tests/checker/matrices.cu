@@ -21,10 +21,7 @@ __global__ void ldmatrix_misaligned(unsigned* y) {
   LDMATRIX(r, tile + threadIdx.x % 8 * kRow + (faulty ? 4 : 0));  // FAULT ldmatrix_misaligned
   y[threadIdx.x] = r;
 }
-PAIR(ldmatrix_misaligned, "misaligned") {
-  Buffer<unsigned> y(32);
-  ldmatrix_misaligned<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(ldmatrix_misaligned, "misaligned", (1, 32), Buffer<unsigned>(32))
 
 template <bool faulty>
 __global__ void ldmatrix_past_its_array(unsigned* y) {
@@ -35,10 +32,7 @@ __global__ void ldmatrix_past_its_array(unsigned* y) {
   LDMATRIX_X4(r, tile + threadIdx.x * kRow);  // FAULT ldmatrix_past_its_array
   y[threadIdx.x] = r[0] + r[1] + r[2] + r[3];
 }
-PAIR(ldmatrix_past_its_array, "out-of-bounds") {
-  Buffer<unsigned> y(32);
-  ldmatrix_past_its_array<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(ldmatrix_past_its_array, "out-of-bounds", (1, 32), Buffer<unsigned>(32))
 
 template <bool faulty>
 __global__ void ldmatrix_of_global_memory(const Half* x, unsigned* y) {
@@ -50,11 +44,8 @@ __global__ void ldmatrix_of_global_memory(const Half* x, unsigned* y) {
   LDMATRIX_GENERIC(r, (faulty ? x : tile) + threadIdx.x % 8 * kRow);
   y[threadIdx.x] = r;
 }
-PAIR(ldmatrix_of_global_memory, "invalid-instruction") {
-  Buffer<Half> x(64, 1);
-  Buffer<unsigned> y(32);
-  ldmatrix_of_global_memory<faulty><<<1, 32>>>(x, y);
-}
+PAIR_ON_TWO(ldmatrix_of_global_memory, "invalid-instruction", (1, 32), Buffer<Half>(64, 1),
+            Buffer<unsigned>(32))
 
 template <bool faulty>
 __global__ void ldmatrix_of_rows_that_nobody_wrote(unsigned* y) {
@@ -65,10 +56,7 @@ __global__ void ldmatrix_of_rows_that_nobody_wrote(unsigned* y) {
   LDMATRIX(r, tile + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_of_rows_that_nobody_wrote
   y[threadIdx.x] = r + 1;                      // FAULT ldmatrix_of_rows_that_nobody_wrote
 }
-PAIR(ldmatrix_of_rows_that_nobody_wrote, "uninitialised") {
-  Buffer<unsigned> y(32);
-  ldmatrix_of_rows_that_nobody_wrote<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(ldmatrix_of_rows_that_nobody_wrote, "uninitialised", (1, 32), Buffer<unsigned>(32))
 
 template <bool faulty>
 __global__ void ldmatrix_before_the_barrier(unsigned* y) {
@@ -81,10 +69,7 @@ __global__ void ldmatrix_before_the_barrier(unsigned* y) {
   LDMATRIX(r, tile[warp ^ 1] + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_before_the_barrier
   y[threadIdx.x] = r + 1;                                // FAULT ldmatrix_before_the_barrier
 }
-PAIR(ldmatrix_before_the_barrier, "uninitialised, race") {
-  Buffer<unsigned> y(64);
-  ldmatrix_before_the_barrier<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(ldmatrix_before_the_barrier, "uninitialised, race", (1, 64), Buffer<unsigned>(64))
 
 // The lanes of its own warp have not met, either.
 template <bool faulty>
@@ -97,10 +82,7 @@ __global__ void ldmatrix_before_the_warp_has_met(unsigned* y) {
   LDMATRIX(r, tile + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_before_the_warp_has_met
   y[threadIdx.x] = r;
 }
-PAIR(ldmatrix_before_the_warp_has_met, "race") {
-  Buffer<unsigned> y(32);
-  ldmatrix_before_the_warp_has_met<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(ldmatrix_before_the_warp_has_met, "race", (1, 32), Buffer<unsigned>(32))
 
 template <bool faulty>
 __global__ void ldmatrix_by_half_a_warp(unsigned* y, int lanes) {
@@ -112,10 +94,7 @@ __global__ void ldmatrix_by_half_a_warp(unsigned* y, int lanes) {
   LDMATRIX(r, tile + threadIdx.x % 8 * kRow);  // FAULT ldmatrix_by_half_a_warp
   y[threadIdx.x] = r;
 }
-PAIR(ldmatrix_by_half_a_warp, "invalid-mask") {
-  Buffer<unsigned> y(32);
-  ldmatrix_by_half_a_warp<faulty><<<1, 32>>>(y, faulty ? 16 : 32);
-}
+PAIR_ON(ldmatrix_by_half_a_warp, "invalid-mask", (1, 32), Buffer<unsigned>(32), faulty ? 16 : 32)
 
 // What has been loaded is overwritten by the next tile while another warp still loads this one.
 template <bool faulty>
@@ -132,10 +111,7 @@ __global__ void ldmatrix_while_the_next_tile_comes(unsigned* y) {
   }
   y[threadIdx.x] = sum;
 }
-PAIR(ldmatrix_while_the_next_tile_comes, "race") {
-  Buffer<unsigned> y(64);
-  ldmatrix_while_the_next_tile_comes<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(ldmatrix_while_the_next_tile_comes, "race", (1, 64), Buffer<unsigned>(64))
 
 // ---- stmatrix, movmatrix.
 
@@ -147,10 +123,7 @@ __global__ void stmatrix_misaligned(unsigned* y) {
   __syncwarp();
   y[threadIdx.x] = tile[threadIdx.x];
 }
-PAIR(stmatrix_misaligned, "misaligned") {
-  Buffer<unsigned> y(32);
-  stmatrix_misaligned<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(stmatrix_misaligned, "misaligned", (1, 32), Buffer<unsigned>(32))
 
 template <bool faulty>
 __global__ void stmatrix_past_its_array(unsigned* y) {
@@ -159,10 +132,7 @@ __global__ void stmatrix_past_its_array(unsigned* y) {
   __syncwarp();
   y[threadIdx.x] = tile[threadIdx.x];
 }
-PAIR(stmatrix_past_its_array, "out-of-bounds") {
-  Buffer<unsigned> y(32);
-  stmatrix_past_its_array<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(stmatrix_past_its_array, "out-of-bounds", (1, 32), Buffer<unsigned>(32))
 
 // The same values by two warps are legal, and reported as information.
 template <bool faulty>
@@ -201,10 +171,7 @@ __global__ void stmatrix_while_others_read(unsigned* y) {
   // FAULT stmatrix_while_others_read
   if (threadIdx.x < 32) STMATRIX(tile + threadIdx.x % 8 * kRow, threadIdx.x);
 }
-PAIR(stmatrix_while_others_read, "race") {
-  Buffer<unsigned> y(64);
-  stmatrix_while_others_read<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(stmatrix_while_others_read, "race", (1, 64), Buffer<unsigned>(64))
 
 template <bool faulty>
 __global__ void stmatrix_read_without_a_barrier(unsigned* y) {
@@ -213,10 +180,7 @@ __global__ void stmatrix_read_without_a_barrier(unsigned* y) {
   if (!faulty) __syncwarp();
   y[threadIdx.x] = tile[63 - threadIdx.x];  // FAULT stmatrix_read_without_a_barrier
 }
-PAIR(stmatrix_read_without_a_barrier, "race") {
-  Buffer<unsigned> y(32);
-  stmatrix_read_without_a_barrier<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(stmatrix_read_without_a_barrier, "race", (1, 32), Buffer<unsigned>(32))
 
 template <bool faulty>
 __global__ void stmatrix_by_half_a_warp(unsigned* y, int lanes) {
@@ -226,10 +190,7 @@ __global__ void stmatrix_by_half_a_warp(unsigned* y, int lanes) {
   __syncwarp((1ull << lanes) - 1);
   y[threadIdx.x] = tile[threadIdx.x];
 }
-PAIR(stmatrix_by_half_a_warp, "invalid-mask") {
-  Buffer<unsigned> y(32);
-  stmatrix_by_half_a_warp<faulty><<<1, 32>>>(y, faulty ? 16 : 32);
-}
+PAIR_ON(stmatrix_by_half_a_warp, "invalid-mask", (1, 32), Buffer<unsigned>(32), faulty ? 16 : 32)
 
 // Two rows of a matrix in one place.
 template <bool faulty>
@@ -240,10 +201,7 @@ __global__ void stmatrix_rows_in_one_place(unsigned* y) {
   __syncwarp();
   y[threadIdx.x] = tile[threadIdx.x];
 }
-PAIR(stmatrix_rows_in_one_place, "race") {
-  Buffer<unsigned> y(32);
-  stmatrix_rows_in_one_place<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(stmatrix_rows_in_one_place, "race", (1, 32), Buffer<unsigned>(32))
 
 template <bool faulty>
 __global__ void movmatrix_by_half_a_warp(unsigned* y, int lanes) {
@@ -252,10 +210,7 @@ __global__ void movmatrix_by_half_a_warp(unsigned* y, int lanes) {
   MOVMATRIX(r, threadIdx.x);  // FAULT movmatrix_by_half_a_warp
   y[threadIdx.x] = r;
 }
-PAIR(movmatrix_by_half_a_warp, "invalid-mask") {
-  Buffer<unsigned> y(32);
-  movmatrix_by_half_a_warp<faulty><<<1, 32>>>(y, faulty ? 24 : 32);
-}
+PAIR_ON(movmatrix_by_half_a_warp, "invalid-mask", (1, 32), Buffer<unsigned>(32), faulty ? 24 : 32)
 
 // Another lane's element is nobody's.
 template <bool faulty>
@@ -285,10 +240,7 @@ __global__ void mma_after_an_exit(float* y, int lanes) {
   MMA(d, a, b);  // FAULT mma_after_an_exit
   y[threadIdx.x] = d[0];
 }
-PAIR(mma_after_an_exit, "invalid-mask") {
-  Buffer<float> y(32);
-  mma_after_an_exit<faulty><<<1, 32>>>(y, faulty ? 31 : 32);
-}
+PAIR_ON(mma_after_an_exit, "invalid-mask", (1, 32), Buffer<float>(32), faulty ? 31 : 32)
 
 template <bool faulty>
 __global__ void mma_of_a_warp_that_is_not_whole(float* y) {
@@ -298,10 +250,7 @@ __global__ void mma_of_a_warp_that_is_not_whole(float* y) {
   MMA(d, a, b);  // FAULT mma_of_a_warp_that_is_not_whole
   y[threadIdx.x] = d[0];
 }
-PAIR(mma_of_a_warp_that_is_not_whole, "invalid-mask") {
-  Buffer<float> y(64);
-  mma_of_a_warp_that_is_not_whole<faulty><<<1, faulty ? 48 : 64>>>(y);
-}
+PAIR_ON(mma_of_a_warp_that_is_not_whole, "invalid-mask", (1, faulty ? 48 : 64), Buffer<float>(64))
 
 // The tile's border, lane by lane.
 template <bool faulty>
@@ -312,10 +261,7 @@ __global__ void mma_in_a_branch(float* y, int n) {
   if (threadIdx.x < n) MMA(d, a, b);  // FAULT mma_in_a_branch
   y[threadIdx.x] = d[0];
 }
-PAIR(mma_in_a_branch, "invalid-mask") {
-  Buffer<float> y(32);
-  mma_in_a_branch<faulty><<<1, 32>>>(y, faulty ? 20 : 32);
-}
+PAIR_ON(mma_in_a_branch, "invalid-mask", (1, 32), Buffer<float>(32), faulty ? 20 : 32)
 
 template <bool faulty>
 __global__ void mma_of_a_factor_that_nobody_wrote(const unsigned* x, float* y) {
@@ -363,10 +309,7 @@ __global__ void wmma_stride_not_aligned(unsigned* y, int stride) {
   WMMA_LOAD_A(a, tile, stride);  // FAULT wmma_stride_not_aligned
   y[threadIdx.x] = a[0];
 }
-PAIR(wmma_stride_not_aligned, "misaligned") {
-  Buffer<unsigned> y(32);
-  wmma_stride_not_aligned<faulty><<<1, 32>>>(y, faulty ? 20 : 24);
-}
+PAIR_ON(wmma_stride_not_aligned, "misaligned", (1, 32), Buffer<unsigned>(32), faulty ? 20 : 24)
 
 template <bool faulty>
 __global__ void wmma_matrix_not_aligned(unsigned* y) {
@@ -377,10 +320,7 @@ __global__ void wmma_matrix_not_aligned(unsigned* y) {
   WMMA_LOAD_A(a, tile + (faulty ? 8 : 16), 16);  // FAULT wmma_matrix_not_aligned
   y[threadIdx.x] = a[0];
 }
-PAIR(wmma_matrix_not_aligned, "misaligned") {
-  Buffer<unsigned> y(32);
-  wmma_matrix_not_aligned<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(wmma_matrix_not_aligned, "misaligned", (1, 32), Buffer<unsigned>(32))
 
 template <bool faulty>
 __global__ void wmma_strides_that_differ(unsigned* y) {
@@ -391,10 +331,7 @@ __global__ void wmma_strides_that_differ(unsigned* y) {
   WMMA_LOAD_A(a, tile, faulty && threadIdx.x == 9 ? 32 : 16);  // FAULT wmma_strides_that_differ
   y[threadIdx.x] = a[0];
 }
-PAIR(wmma_strides_that_differ, "invalid-instruction") {
-  Buffer<unsigned> y(32);
-  wmma_strides_that_differ<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(wmma_strides_that_differ, "invalid-instruction", (1, 32), Buffer<unsigned>(32))
 
 template <bool faulty>
 __global__ void wmma_matrices_that_differ(unsigned* y) {
@@ -405,10 +342,7 @@ __global__ void wmma_matrices_that_differ(unsigned* y) {
   WMMA_LOAD_A(a, tile[faulty ? threadIdx.x / 16 : 0], 16);  // FAULT wmma_matrices_that_differ
   y[threadIdx.x] = a[0];
 }
-PAIR(wmma_matrices_that_differ, "invalid-instruction") {
-  Buffer<unsigned> y(32);
-  wmma_matrices_that_differ<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(wmma_matrices_that_differ, "invalid-instruction", (1, 32), Buffer<unsigned>(32))
 
 template <bool faulty>
 __global__ void wmma_load_past_its_array(unsigned* y) {
@@ -419,20 +353,15 @@ __global__ void wmma_load_past_its_array(unsigned* y) {
   WMMA_LOAD_A(a, tile, 16);  // FAULT wmma_load_past_its_array
   y[threadIdx.x] = a[7];
 }
-PAIR(wmma_load_past_its_array, "out-of-bounds") {
-  Buffer<unsigned> y(32);
-  wmma_load_past_its_array<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(wmma_load_past_its_array, "out-of-bounds", (1, 32), Buffer<unsigned>(32))
 
 template <bool faulty>
 __global__ void wmma_store_past_its_array(float* y) {
   float d[8] = {};
   WMMA_STORE(y, d, 16);  // FAULT wmma_store_past_its_array
 }
-PAIR(wmma_store_past_its_array, "out-of-bounds") {
-  Buffer<float> y(faulty ? 15 * 16 : 16 * 16);
-  wmma_store_past_its_array<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(wmma_store_past_its_array, "out-of-bounds", (1, 32),
+        Buffer<float>(faulty ? 15 * 16 : 16 * 16))
 
 template <bool faulty>
 __global__ void wmma_store_by_two_warps(float* y) {
@@ -457,10 +386,8 @@ __global__ void wmma_accumulator_not_filled(const float* x, float* y) {
   WMMA(d, a, a);
   WMMA_STORE(y, d, 16);  // FAULT wmma_accumulator_not_filled
 }
-PAIR(wmma_accumulator_not_filled, "uninitialised") {
-  Buffer<float> x(32), y(256);
-  wmma_accumulator_not_filled<faulty><<<1, 32>>>(x, y);
-}
+PAIR_ON_TWO(wmma_accumulator_not_filled, "uninitialised", (1, 32), Buffer<float>(32),
+            Buffer<float>(256))
 
 template <bool faulty>
 __global__ void wmma_load_before_the_barrier(unsigned* y) {
@@ -472,10 +399,7 @@ __global__ void wmma_load_before_the_barrier(unsigned* y) {
   WMMA_LOAD_A(a, tile[warp ^ 1], 16);  // FAULT wmma_load_before_the_barrier
   y[threadIdx.x] = a[0] + 1;           // FAULT wmma_load_before_the_barrier
 }
-PAIR(wmma_load_before_the_barrier, "uninitialised, race") {
-  Buffer<unsigned> y(64);
-  wmma_load_before_the_barrier<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(wmma_load_before_the_barrier, "uninitialised, race", (1, 64), Buffer<unsigned>(64))
 
 template <bool faulty>
 __global__ void wmma_stores_of_two_warps(float* y) {
@@ -484,10 +408,7 @@ __global__ void wmma_stores_of_two_warps(float* y) {
   float d[8] = {value, value, value, value, value, value, value, value};
   WMMA_STORE(y + (faulty ? 8 : 16) * 16 * warp, d, 16);  // FAULT wmma_stores_of_two_warps
 }
-PAIR(wmma_stores_of_two_warps, "race") {
-  Buffer<float> y(512);
-  wmma_stores_of_two_warps<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(wmma_stores_of_two_warps, "race", (1, 64), Buffer<float>(512))
 
 template <bool faulty>
 __global__ void wmma_after_an_exit(float* y, int lanes) {
@@ -495,9 +416,6 @@ __global__ void wmma_after_an_exit(float* y, int lanes) {
   float d[8] = {};
   WMMA_STORE(y, d, 16);  // FAULT wmma_after_an_exit
 }
-PAIR(wmma_after_an_exit, "invalid-mask") {
-  Buffer<float> y(256);
-  wmma_after_an_exit<faulty><<<1, 32>>>(y, faulty ? 8 : 32);
-}
+PAIR_ON(wmma_after_an_exit, "invalid-mask", (1, 32), Buffer<float>(256), faulty ? 8 : 32)
 
 }  // namespace

@@ -16,10 +16,7 @@ __global__ void mbarrier_never_initialised(int* y) {
   WAIT_PHASE(&bar, 0);
   y[threadIdx.x] = 1;
 }
-PAIR(mbarrier_never_initialised, "mbarrier-misuse") {
-  Buffer<int> y(32);
-  mbarrier_never_initialised<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(mbarrier_never_initialised, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
 // Whether the object is there when the second warp comes to it depends on the schedule.
 template <bool faulty>
@@ -31,10 +28,7 @@ __global__ void mbarrier_initialised_meanwhile(int* y) {
   WAIT_PHASE(&bar, 0);  // FAULT mbarrier_initialised_meanwhile
   y[threadIdx.x] = 1;
 }
-PAIR(mbarrier_initialised_meanwhile, "race, mbarrier-misuse") {
-  Buffer<int> y(64);
-  mbarrier_initialised_meanwhile<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(mbarrier_initialised_meanwhile, "race, mbarrier-misuse", (1, 64), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void mbarrier_initialised_twice(int* y) {
@@ -49,10 +43,7 @@ __global__ void mbarrier_initialised_twice(int* y) {
   }
   y[threadIdx.x] = 1;
 }
-PAIR(mbarrier_initialised_twice, "mbarrier-misuse") {
-  Buffer<int> y(32);
-  mbarrier_initialised_twice<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(mbarrier_initialised_twice, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void mbarrier_invalidated_twice(int* y) {
@@ -67,10 +58,7 @@ __global__ void mbarrier_invalidated_twice(int* y) {
   }
   y[threadIdx.x] = 1;
 }
-PAIR(mbarrier_invalidated_twice, "mbarrier-misuse") {
-  Buffer<int> y(32);
-  mbarrier_invalidated_twice<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(mbarrier_invalidated_twice, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void mbarrier_for_no_arrivals(int* y) {
@@ -78,10 +66,7 @@ __global__ void mbarrier_for_no_arrivals(int* y) {
   if (threadIdx.x == 0) INIT(&bar, faulty ? 0 : 1);  // FAULT mbarrier_for_no_arrivals
   y[threadIdx.x] = 1;
 }
-PAIR(mbarrier_for_no_arrivals, "mbarrier-misuse") {
-  Buffer<int> y(32);
-  mbarrier_for_no_arrivals<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(mbarrier_for_no_arrivals, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
 // Each of eight threads arrives for two, or for three.
 template <bool faulty>
@@ -97,10 +82,7 @@ __global__ void too_many_arrivals(int* y) {
         : "memory");
   y[threadIdx.x] = 1;
 }
-PAIR(too_many_arrivals, "mbarrier-misuse") {
-  Buffer<int> y(32);
-  too_many_arrivals<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(too_many_arrivals, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void too_few_arrivals(int* y) {
@@ -111,10 +93,7 @@ __global__ void too_few_arrivals(int* y) {
   WAIT_PHASE(&bar, 0);  // FAULT too_few_arrivals
   y[threadIdx.x] = 1;
 }
-PAIR(too_few_arrivals, "deadlock") {
-  Buffer<int> y(64);
-  too_few_arrivals<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(too_few_arrivals, "deadlock", (1, 64), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void mbarrier_read_as_memory(unsigned long long* y) {
@@ -128,10 +107,7 @@ __global__ void mbarrier_read_as_memory(unsigned long long* y) {
     *y = bar;  // FAULT mbarrier_read_as_memory
   }
 }
-PAIR(mbarrier_read_as_memory, "mbarrier-misuse") {
-  Buffer<unsigned long long> y(1);
-  mbarrier_read_as_memory<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(mbarrier_read_as_memory, "mbarrier-misuse", (1, 32), Buffer<unsigned long long>(1))
 
 // Shared memory is cleared once more after the object was made in it.
 template <bool faulty>
@@ -145,10 +121,7 @@ __global__ void mbarrier_overwritten(int* y) {
   WAIT_PHASE(words, 0);
   y[threadIdx.x] = 1;
 }
-PAIR(mbarrier_overwritten, "mbarrier-misuse") {
-  Buffer<int> y(32);
-  mbarrier_overwritten<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(mbarrier_overwritten, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void mbarrier_used_after_its_end(int* y) {
@@ -160,10 +133,7 @@ __global__ void mbarrier_used_after_its_end(int* y) {
   ARRIVE(&bar);  // FAULT mbarrier_used_after_its_end
   y[threadIdx.x] = 1;
 }
-PAIR(mbarrier_used_after_its_end, "mbarrier-misuse") {
-  Buffer<int> y(32);
-  mbarrier_used_after_its_end<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(mbarrier_used_after_its_end, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void mbarrier_misaligned(int* y) {
@@ -172,10 +142,7 @@ __global__ void mbarrier_misaligned(int* y) {
   if (threadIdx.x == 0) INIT(reinterpret_cast<char*>(words) + (faulty ? 4 : 8), 32);
   y[threadIdx.x] = 1;
 }
-PAIR(mbarrier_misaligned, "misaligned") {
-  Buffer<int> y(32);
-  mbarrier_misaligned<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(mbarrier_misaligned, "misaligned", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void mbarrier_in_global_memory(unsigned long long* words, int* y) {
@@ -185,11 +152,8 @@ __global__ void mbarrier_in_global_memory(unsigned long long* words, int* y) {
     asm volatile("mbarrier.init.b64 [%0], 1;" ::"l"(faulty ? words : &bar) : "memory");
   y[threadIdx.x] = 1;
 }
-PAIR(mbarrier_in_global_memory, "mbarrier-misuse") {
-  Buffer<unsigned long long> words(1);
-  Buffer<int> y(32);
-  mbarrier_in_global_memory<faulty><<<1, 32>>>(words, y);
-}
+PAIR_ON_TWO(mbarrier_in_global_memory, "mbarrier-misuse", (1, 32),
+            Buffer<unsigned long long>(1), Buffer<int>(32))
 
 // The wait for the other parity is over before anybody has arrived.
 template <bool faulty>
@@ -203,10 +167,7 @@ __global__ void wrong_parity(int* y) {
   WAIT_PHASE(&bar, faulty ? 1 : 0);
   y[threadIdx.x] = s[63 - threadIdx.x];  // FAULT wrong_parity
 }
-PAIR(wrong_parity, "race") {
-  Buffer<int> y(64);
-  wrong_parity<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(wrong_parity, "race", (1, 64), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void arrives_and_does_not_wait(int* y) {
@@ -219,10 +180,7 @@ __global__ void arrives_and_does_not_wait(int* y) {
   if (!faulty) WAIT_PHASE(&bar, 0);
   y[threadIdx.x] = s[63 - threadIdx.x];  // FAULT arrives_and_does_not_wait
 }
-PAIR(arrives_and_does_not_wait, "race") {
-  Buffer<int> y(64);
-  arrives_and_does_not_wait<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(arrives_and_does_not_wait, "race", (1, 64), Buffer<int>(64))
 
 // A ring of two slots with an object for "full" and one for "empty" each: a slot is given back
 // before it has been read.
@@ -252,10 +210,7 @@ __global__ void ring_given_back_early(const int* x, int* y) {
   }
   if (threadIdx.x >= 32) y[lane] = sum;
 }
-PAIR(ring_given_back_early, "race") {
-  Buffer<int> x(256, 1), y(32);
-  ring_given_back_early<faulty><<<1, 64>>>(x, y);
-}
+PAIR_ON_TWO(ring_given_back_early, "race", (1, 64), Buffer<int>(256, 1), Buffer<int>(32))
 
 // Invalidated while the other warp still waits.
 template <bool faulty>
@@ -273,10 +228,7 @@ __global__ void mbarrier_ended_while_awaited(int* y) {
   if (threadIdx.x == 0) INVALIDATE(&bar);  // FAULT mbarrier_ended_while_awaited
   y[threadIdx.x] = 1;
 }
-PAIR(mbarrier_ended_while_awaited, "mbarrier-misuse") {
-  Buffer<int> y(64);
-  mbarrier_ended_while_awaited<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(mbarrier_ended_while_awaited, "mbarrier-misuse", (1, 64), Buffer<int>(64))
 
 // A loop of its own around test_wait: nothing sleeps, and nothing comes.
 template <bool faulty>
@@ -292,10 +244,7 @@ __global__ void asks_again_and_again(int* y) {
       : "memory");
   y[threadIdx.x] = 1;
 }
-PAIR(asks_again_and_again, "deadlock") {
-  Buffer<int> y(32);
-  asks_again_and_again<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(asks_again_and_again, "deadlock", (1, 32), Buffer<int>(32))
 
 // Half of the threads drop out; one then arrives for all that there were.
 template <bool faulty>
@@ -319,10 +268,7 @@ __global__ void arrives_for_those_who_dropped_out(int* y) {
   WAIT_PHASE(&bar, 1);
   y[threadIdx.x] = 1;
 }
-PAIR(arrives_for_those_who_dropped_out, "mbarrier-misuse") {
-  Buffer<int> y(32);
-  arrives_for_those_who_dropped_out<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(arrives_for_those_who_dropped_out, "mbarrier-misuse", (1, 32), Buffer<int>(32))
 
 // A relaxed arrival counts and orders nothing.
 template <bool faulty>
@@ -341,10 +287,7 @@ __global__ void arrives_relaxed(int* y) {
   WAIT_PHASE(&bar, 0);
   y[threadIdx.x] = s[63 - threadIdx.x];  // FAULT arrives_relaxed
 }
-PAIR(arrives_relaxed, "race") {
-  Buffer<int> y(64);
-  arrives_relaxed<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(arrives_relaxed, "race", (1, 64), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void waits_relaxed(int* y) {
@@ -364,9 +307,6 @@ __global__ void waits_relaxed(int* y) {
   }
   y[threadIdx.x] = s[63 - threadIdx.x];  // FAULT waits_relaxed
 }
-PAIR(waits_relaxed, "race") {
-  Buffer<int> y(64);
-  waits_relaxed<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(waits_relaxed, "race", (1, 64), Buffer<int>(64))
 
 }  // namespace

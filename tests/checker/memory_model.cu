@@ -45,10 +45,7 @@ __global__ void vector_of_scalars(int* x, int* y) {
     y[0] = a + b;
   }
 }
-PAIR(vector_of_scalars, "race") {
-  Buffer<int> x(2, 0), y(1);
-  vector_of_scalars<faulty><<<2, 32>>>(x, y);
-}
+PAIR_ON_TWO(vector_of_scalars, "race", (2, 32), Buffer<int>(2, 0), Buffer<int>(1))
 
 // 8.2.5: a packed access is one to each of its two values.
 template <bool faulty>
@@ -63,10 +60,7 @@ __global__ void packed_pair(unsigned* x) {
     asm volatile("red.global.add.noftz.f16x2 [%0], %1;" ::"l"(x), "r"(0x00003c00u) : "memory");
   }
 }
-PAIR(packed_pair, "race") {
-  Buffer<unsigned> x(1, 0);
-  packed_pair<faulty><<<2, 32>>>(x);
-}
+PAIR_ON(packed_pair, "race", (2, 32), Buffer<unsigned>(1, 0))
 
 // 8.4: volatile and mmio accesses are strong.
 template <bool faulty>
@@ -82,10 +76,7 @@ __global__ void volatile_is_strong(int* x, int* y) {
     }
   }
 }
-PAIR(volatile_is_strong, "race") {
-  Buffer<int> x(1, 0), y(1);
-  volatile_is_strong<faulty><<<2, 32>>>(x, y);
-}
+PAIR_ON_TWO(volatile_is_strong, "race", (2, 32), Buffer<int>(1, 0), Buffer<int>(1))
 
 template <bool faulty>
 __global__ void mmio_is_strong(int* x, int* y) {
@@ -103,10 +94,7 @@ __global__ void mmio_is_strong(int* x, int* y) {
     y[0] = v;
   }
 }
-PAIR(mmio_is_strong, "race") {
-  Buffer<int> x(1, 0), y(1);
-  mmio_is_strong<faulty><<<2, 32>>>(x, y);
-}
+PAIR_ON_TWO(mmio_is_strong, "race", (2, 32), Buffer<int>(1, 0), Buffer<int>(1))
 
 // 8.4: a compare-and-swap that fails writes nothing.
 template <bool faulty>
@@ -118,10 +106,7 @@ __global__ void failed_swap_is_a_read(int* x, int* y) {
     y[1] = *x;  // FAULT failed_swap_is_a_read
   }
 }
-PAIR(failed_swap_is_a_read, "race") {
-  Buffer<int> x(1, 0), y(2);
-  failed_swap_is_a_read<faulty><<<2, 32>>>(x, y);
-}
+PAIR_ON_TWO(failed_swap_is_a_read, "race", (2, 32), Buffer<int>(1, 0), Buffer<int>(2))
 
 // 8.5: cluster scope ends with the cluster, 8.7: and both must reach the other.
 template <bool faulty>
@@ -131,10 +116,7 @@ __global__ void __cluster_dims__(2) cluster_scope(int* x) {
   // FAULT cluster_scope
   asm volatile("red.relaxed.cluster.global.add.u32 [%0], 1;" ::"l"(mine) : "memory");
 }
-PAIR(cluster_scope, "race") {
-  Buffer<int> x(2, 0);
-  cluster_scope<faulty><<<4, 32>>>(x);
-}
+PAIR_ON(cluster_scope, "race", (4, 32), Buffer<int>(2, 0))
 
 template <bool faulty>
 __global__ void one_scope_is_too_narrow(int* x) {
@@ -147,10 +129,7 @@ __global__ void one_scope_is_too_narrow(int* x) {
     atomicAdd(x, 1);  // FAULT one_scope_is_too_narrow
   }
 }
-PAIR(one_scope_is_too_narrow, "race") {
-  Buffer<int> x(1, 0);
-  one_scope_is_too_narrow<faulty><<<3, 32>>>(x);
-}
+PAIR_ON(one_scope_is_too_narrow, "race", (3, 32), Buffer<int>(1, 0))
 
 // 8.7.1: reads do not conflict, however many there are.
 template <bool faulty>
@@ -158,10 +137,7 @@ __global__ void one_writer_among_readers(int* x, int* y) {
   y[blockIdx.x * blockDim.x + threadIdx.x] = *x;               // FAULT one_writer_among_readers
   if (faulty && blockIdx.x == 2 && threadIdx.x == 5) *x = 1;  // FAULT one_writer_among_readers
 }
-PAIR(one_writer_among_readers, "race") {
-  Buffer<int> x(1, 0), y(4 * 64);
-  one_writer_among_readers<faulty><<<4, 64>>>(x, y);
-}
+PAIR_ON_TWO(one_writer_among_readers, "race", (4, 64), Buffer<int>(1, 0), Buffer<int>(4 * 64))
 
 // 8.8: a release operation and a strong write of the same place that follows it.
 template <bool faulty>

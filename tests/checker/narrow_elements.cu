@@ -11,10 +11,7 @@ template <bool faulty>
 __global__ void halves_in_place(unsigned short* y) {
   y[threadIdx.x / (faulty ? 2 : 1)] += 1;  // FAULT halves_in_place
 }
-PAIR(halves_in_place, "race") {
-  Buffer<unsigned short> y(32, 0);
-  halves_in_place<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(halves_in_place, "race", (1, 32), Buffer<unsigned short>(32, 0))
 
 // Words that lie across the edges of warps and of blocks.
 template <bool faulty>
@@ -22,10 +19,7 @@ __global__ void bytes_in_place(unsigned char* y) {
   const int i = blockIdx.x * (blockDim.x - faulty) + threadIdx.x;
   y[i] = y[i] * 2 + 1;  // FAULT bytes_in_place
 }
-PAIR(bytes_in_place, "race") {
-  Buffer<unsigned char> y(45 * 5, 1);
-  bytes_in_place<faulty><<<5, 45>>>(y);
-}
+PAIR_ON(bytes_in_place, "race", (5, 45), Buffer<unsigned char>(45 * 5, 1))
 
 template <bool faulty>
 __global__ void bytes_in_a_loop(unsigned char* y, int n) {
@@ -35,10 +29,7 @@ __global__ void bytes_in_a_loop(unsigned char* y, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) y[i] = y[i] + turn;
   }
 }
-PAIR(bytes_in_a_loop, "race") {
-  Buffer<unsigned char> y(1000, 0);
-  bytes_in_a_loop<faulty><<<3, 50>>>(y, 1000);
-}
+PAIR_ON(bytes_in_a_loop, "race", (3, 50), Buffer<unsigned char>(1000, 0), 1000)
 
 // Pixels of three bytes.
 template <bool faulty>
@@ -46,10 +37,7 @@ __global__ void pixels_of_three_bytes(unsigned char* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   for (int c = 0; c < 3 + faulty; ++c) y[3 * i + c] = c;  // FAULT pixels_of_three_bytes
 }
-PAIR(pixels_of_three_bytes, "race") {
-  Buffer<unsigned char> y(3 * 64 + 1);
-  pixels_of_three_bytes<faulty><<<4, 16>>>(y);
-}
+PAIR_ON(pixels_of_three_bytes, "race", (4, 16), Buffer<unsigned char>(3 * 64 + 1))
 
 // The neighbour's element is read before anybody writes.
 template <bool faulty>
@@ -58,10 +46,7 @@ __global__ void neighbours_swap(unsigned char* y) {
   if (!faulty) __syncthreads();
   y[threadIdx.x] = other;  // FAULT neighbours_swap
 }
-PAIR(neighbours_swap, "race") {
-  Buffer<unsigned char> y(64, 1);
-  neighbours_swap<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(neighbours_swap, "race", (1, 64), Buffer<unsigned char>(64, 1))
 
 // The even elements are written, the odd ones read.
 template <bool faulty>
@@ -72,11 +57,7 @@ __global__ void odd_ones_are_read(unsigned short* y, int* sum) {
     sum[threadIdx.x] = y[2 * threadIdx.x + !faulty];  // FAULT odd_ones_are_read
   }
 }
-PAIR(odd_ones_are_read, "race") {
-  Buffer<unsigned short> y(64, 0);
-  Buffer<int> sum(32);
-  odd_ones_are_read<faulty><<<2, 32>>>(y, sum);
-}
+PAIR_ON_TWO(odd_ones_are_read, "race", (2, 32), Buffer<unsigned short>(64, 0), Buffer<int>(32))
 
 // Halves by two threads, then the whole word by a third.
 template <bool faulty>
@@ -91,11 +72,7 @@ __global__ void halves_then_the_word(unsigned short* y, int* x) {
   // FAULT halves_then_the_word
   if (threadIdx.x < 32) reinterpret_cast<unsigned*>(y)[31 - threadIdx.x] = 7;
 }
-PAIR(halves_then_the_word, "race") {
-  Buffer<unsigned short> y(64, 0);
-  Buffer<int> x(32);
-  halves_then_the_word<faulty><<<1, 64>>>(y, x);
-}
+PAIR_ON_TWO(halves_then_the_word, "race", (1, 64), Buffer<unsigned short>(64, 0), Buffer<int>(32))
 
 // Bytes are packed, then read as vectors by others.
 template <bool faulty>
@@ -105,11 +82,7 @@ __global__ void bytes_then_vectors(unsigned char* y, uint4* x) {
   // FAULT bytes_then_vectors
   if (threadIdx.x < 16) x[threadIdx.x] = reinterpret_cast<uint4*>(y)[threadIdx.x];
 }
-PAIR(bytes_then_vectors, "race") {
-  Buffer<unsigned char> y(256);
-  Buffer<uint4> x(16);
-  bytes_then_vectors<faulty><<<1, 256>>>(y, x);
-}
+PAIR_ON_TWO(bytes_then_vectors, "race", (1, 256), Buffer<unsigned char>(256), Buffer<uint4>(16))
 
 // One byte that two blocks share, in a word of which all other bytes are written too.
 template <bool faulty>
@@ -117,10 +90,7 @@ __global__ void one_shared_byte(unsigned char* y) {
   // FAULT one_shared_byte
   for (int i = 0; i < 2 + (faulty && blockIdx.x == 0); ++i) y[2 * blockIdx.x + i] = blockIdx.x + i;
 }
-PAIR(one_shared_byte, "race") {
-  Buffer<unsigned char> y(8);
-  one_shared_byte<faulty><<<4, 1>>>(y);
-}
+PAIR_ON(one_shared_byte, "race", (4, 1), Buffer<unsigned char>(8))
 
 // A flag of a byte beside data of others.
 template <bool faulty>
@@ -132,10 +102,7 @@ __global__ void byte_beside_an_atomic_half(unsigned short* y) {
     atomicCAS(y + 1, 0, blockIdx.x);  // FAULT byte_beside_an_atomic_half
   }
 }
-PAIR(byte_beside_an_atomic_half, "race") {
-  Buffer<unsigned short> y(2, 0);
-  byte_beside_an_atomic_half<faulty><<<4, 32>>>(y);
-}
+PAIR_ON(byte_beside_an_atomic_half, "race", (4, 32), Buffer<unsigned short>(2, 0))
 
 // The same in shared memory of a block.
 template <bool faulty>
@@ -148,10 +115,7 @@ __global__ void shared_bytes_in_place(unsigned char* y) {
   __syncthreads();
   y[threadIdx.x] = s[threadIdx.x];
 }
-PAIR(shared_bytes_in_place, "race") {
-  Buffer<unsigned char> y(96, 1);
-  shared_bytes_in_place<faulty><<<1, 96>>>(y);
-}
+PAIR_ON(shared_bytes_in_place, "race", (1, 96), Buffer<unsigned char>(96, 1))
 
 template <bool faulty>
 __global__ void shared_halves_and_vectors(uint4* y) {
@@ -165,10 +129,7 @@ __global__ void shared_halves_and_vectors(uint4* y) {
   __syncthreads();
   s[threadIdx.x] += 1;
 }
-PAIR(shared_halves_and_vectors, "race") {
-  Buffer<uint4> y(32);
-  shared_halves_and_vectors<faulty><<<1, 256>>>(y);
-}
+PAIR_ON(shared_halves_and_vectors, "race", (1, 256), Buffer<uint4>(32))
 
 // And of a cluster, where the other block has the odd bytes.
 __device__ unsigned char* of_rank(unsigned char* shared, unsigned rank) {
@@ -190,10 +151,7 @@ __global__ void __cluster_dims__(2) bytes_of_a_cluster(unsigned char* y) {
   sync_cluster();
   y[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];
 }
-PAIR(bytes_of_a_cluster, "race") {
-  Buffer<unsigned char> y(64);
-  bytes_of_a_cluster<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(bytes_of_a_cluster, "race", (2, 32), Buffer<unsigned char>(64))
 
 template <bool faulty>
 __global__ void __cluster_dims__(2) bytes_of_a_block_in_a_cluster(unsigned char* y) {
@@ -204,9 +162,6 @@ __global__ void __cluster_dims__(2) bytes_of_a_block_in_a_cluster(unsigned char*
   sync_cluster();
   y[blockIdx.x * 64 + threadIdx.x] = s[threadIdx.x];
 }
-PAIR(bytes_of_a_block_in_a_cluster, "race") {
-  Buffer<unsigned char> y(128);
-  bytes_of_a_block_in_a_cluster<faulty><<<2, 64>>>(y);
-}
+PAIR_ON(bytes_of_a_block_in_a_cluster, "race", (2, 64), Buffer<unsigned char>(128))
 
 }  // namespace

@@ -13,10 +13,7 @@ __global__ void last_block_resets(unsigned* count) {
   // FAULT last_block_resets
   if (threadIdx.x == 0 && atomicAdd(count, 1) == (faulty ? 3 : gridDim.x - 1)) *count = 0;
 }
-PAIR(last_block_resets, "race") {
-  Buffer<unsigned> count(1, 0);
-  last_block_resets<faulty><<<8, 32>>>(count);
-}
+PAIR_ON(last_block_resets, "race", (8, 32), Buffer<unsigned>(1, 0))
 
 template <bool faulty>
 __global__ void last_block_reads(unsigned* count, unsigned* y) {
@@ -26,10 +23,7 @@ __global__ void last_block_reads(unsigned* count, unsigned* y) {
   // FAULT last_block_reads
   if (before == gridDim.x - 1 || (faulty && before == 2)) y[blockIdx.x] = *count;
 }
-PAIR(last_block_reads, "race") {
-  Buffer<unsigned> count(1, 0), y(8);
-  last_block_reads<faulty><<<8, 32>>>(count, y);
-}
+PAIR_ON_TWO(last_block_reads, "race", (8, 32), Buffer<unsigned>(1, 0), Buffer<unsigned>(8))
 
 // Another thread of the last block does it, after a barrier.
 template <bool faulty>
@@ -40,10 +34,7 @@ __global__ void last_block_hands_on(unsigned* count) {
   // FAULT last_block_hands_on
   if (threadIdx.x == 40 && (faulty ? blockIdx.x == 2 : last)) *count = 0;
 }
-PAIR(last_block_hands_on, "race") {
-  Buffer<unsigned> count(1, 0);
-  last_block_hands_on<faulty><<<8, 64>>>(count);
-}
+PAIR_ON(last_block_hands_on, "race", (8, 64), Buffer<unsigned>(1, 0))
 
 // All counters of a histogram: each lane has one of its own to take back.
 template <bool faulty>
@@ -80,10 +71,7 @@ __global__ void flag_taken_back(int* flag) {
     *flag = 0;  // FAULT flag_taken_back
   }
 }
-PAIR(flag_taken_back, "race") {
-  Buffer<int> flag(1, 0);
-  flag_taken_back<faulty><<<2, 32>>>(flag);
-}
+PAIR_ON(flag_taken_back, "race", (2, 32), Buffer<int>(1, 0))
 
 // Seen by one thread, taken back by another after a barrier of the block.
 template <bool faulty>
@@ -99,10 +87,7 @@ __global__ void flag_taken_back_by_another(int* flag, int* y) {
   if (!faulty) __syncthreads();
   if (threadIdx.x == 32) y[0] = *flag;  // FAULT flag_taken_back_by_another
 }
-PAIR(flag_taken_back_by_another, "race") {
-  Buffer<int> flag(1, 0), y(1);
-  flag_taken_back_by_another<faulty><<<2, 64>>>(flag, y);
-}
+PAIR_ON_TWO(flag_taken_back_by_another, "race", (2, 64), Buffer<int>(1, 0), Buffer<int>(1))
 
 // The flag says that the flag was set; what was written before it needs more.
 template <bool faulty>
@@ -144,10 +129,7 @@ __global__ void shared_flag_taken_back(int* y) {
   __syncthreads();
   if (threadIdx.x == 0) *y = count;
 }
-PAIR(shared_flag_taken_back, "race") {
-  Buffer<int> y(1);
-  shared_flag_taken_back<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(shared_flag_taken_back, "race", (1, 64), Buffer<int>(1))
 
 // A plain reading observes nothing: it races with the write itself.
 template <bool faulty>
@@ -161,9 +143,6 @@ __global__ void plain_reading_observes_nothing(int* flag) {
     atomicCAS(flag, 1, 0);
   }
 }
-PAIR(plain_reading_observes_nothing, "race") {
-  Buffer<int> flag(1, 0);
-  plain_reading_observes_nothing<faulty><<<2, 32>>>(flag);
-}
+PAIR_ON(plain_reading_observes_nothing, "race", (2, 32), Buffer<int>(1, 0))
 
 }  // namespace

@@ -13,10 +13,7 @@ __global__ void hidden_by_lock_step(int* y) {
   if (!faulty) __syncwarp();
   y[threadIdx.x] = s[31 - threadIdx.x];  // FAULT hidden_by_lock_step
 }
-PAIR(hidden_by_lock_step, "race") {
-  Buffer<int> y(32);
-  hidden_by_lock_step<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(hidden_by_lock_step, "race", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void between_warps(int* y) {
@@ -29,10 +26,7 @@ __global__ void between_warps(int* y) {
   }
   y[threadIdx.x] = s[63 - threadIdx.x];  // FAULT between_warps
 }
-PAIR(between_warps, "race") {
-  Buffer<int> y(64);
-  between_warps<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(between_warps, "race", (1, 64), Buffer<int>(64))
 
 // The second barrier of a loop over tiles.
 template <bool faulty>
@@ -47,10 +41,7 @@ __global__ void tile_overwritten(const int* x, int* y) {
   }
   y[threadIdx.x] = sum;
 }
-PAIR(tile_overwritten, "race") {
-  Buffer<int> x(256, 1), y(64);
-  tile_overwritten<faulty><<<1, 64>>>(x, y);
-}
+PAIR_ON_TWO(tile_overwritten, "race", (1, 64), Buffer<int>(256, 1), Buffer<int>(64))
 
 // A tree reduction that stops synchronising at the last warp.
 template <bool faulty>
@@ -64,10 +55,7 @@ __global__ void reduction_tail(const int* x, int* y) {
   }
   if (threadIdx.x == 0) *y = s[0];  // FAULT reduction_tail
 }
-PAIR(reduction_tail, "race") {
-  Buffer<int> x(64, 1), y(1);
-  reduction_tail<faulty><<<1, 64>>>(x, y);
-}
+PAIR_ON_TWO(reduction_tail, "race", (1, 64), Buffer<int>(64, 1), Buffer<int>(1))
 
 template <bool faulty>
 __global__ void zeroing_and_atomics(const int* x, int* y) {
@@ -80,10 +68,7 @@ __global__ void zeroing_and_atomics(const int* x, int* y) {
   __syncthreads();
   y[threadIdx.x] = bins[threadIdx.x];
 }
-PAIR(zeroing_and_atomics, "race") {
-  Buffer<int> x(64, 0), y(64);
-  zeroing_and_atomics<faulty><<<1, 64>>>(x, y);
-}
+PAIR_ON_TWO(zeroing_and_atomics, "race", (1, 64), Buffer<int>(64, 0), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void plain_bin(int* y) {
@@ -98,10 +83,7 @@ __global__ void plain_bin(int* y) {
   __syncthreads();
   if (threadIdx.x == 0) *y = bin;
 }
-PAIR(plain_bin, "race") {
-  Buffer<int> y(1);
-  plain_bin<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(plain_bin, "race", (1, 64), Buffer<int>(1))
 
 template <bool faulty>
 __global__ void same_value_in_shared(int* y, int value) {
@@ -138,10 +120,7 @@ __global__ void specialised_warps(const int* x, int* y) {
     y[lane] = sum;
   }
 }
-PAIR(specialised_warps, "race") {
-  Buffer<int> x(128, 1), y(32);
-  specialised_warps<faulty><<<1, 64>>>(x, y);
-}
+PAIR_ON_TWO(specialised_warps, "race", (1, 64), Buffer<int>(128, 1), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void bytes_in_shared(int* y) {
@@ -151,10 +130,7 @@ __global__ void bytes_in_shared(int* y) {
   __syncthreads();
   y[threadIdx.x] = s[(63 - threadIdx.x) / (faulty ? 2 : 1)];
 }
-PAIR(bytes_in_shared, "race") {
-  Buffer<int> y(64);
-  bytes_in_shared<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(bytes_in_shared, "race", (1, 64), Buffer<int>(64))
 
 // __syncwarp for halves of the warp, and a read across them.
 template <bool faulty>
@@ -164,10 +140,7 @@ __global__ void half_a_warp(int* y) {
   __syncwarp(faulty ? (threadIdx.x < 16 ? 0xffffu : 0xffff0000u) : ~0u);
   y[threadIdx.x] = s[threadIdx.x ^ 16];  // FAULT half_a_warp
 }
-PAIR(half_a_warp, "race") {
-  Buffer<int> y(32);
-  half_a_warp<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(half_a_warp, "race", (1, 32), Buffer<int>(32))
 
 // A vote brings lanes together and orders nothing.
 template <bool faulty>
@@ -178,10 +151,7 @@ __global__ void vote_as_a_barrier(int* y) {
   if (!faulty) __syncwarp();
   y[threadIdx.x] = s[31 - threadIdx.x] + all;  // FAULT vote_as_a_barrier
 }
-PAIR(vote_as_a_barrier, "race") {
-  Buffer<int> y(32);
-  vote_as_a_barrier<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(vote_as_a_barrier, "race", (1, 32), Buffer<int>(32))
 
 // A barrier of two warps does not cover the third.
 template <bool faulty>
@@ -192,10 +162,7 @@ __global__ void barrier_of_two_of_three(int* y) {
   // FAULT barrier_of_two_of_three
   if (threadIdx.x < 32) y[threadIdx.x] = s[threadIdx.x + (faulty ? 64 : 32)];
 }
-PAIR(barrier_of_two_of_three, "race") {
-  Buffer<int> y(32);
-  barrier_of_two_of_three<faulty><<<1, 96>>>(y);
-}
+PAIR_ON(barrier_of_two_of_three, "race", (1, 96), Buffer<int>(32))
 
 // A scan by doubling: the read of one step and the write of the next.
 template <bool faulty>
@@ -211,10 +178,7 @@ __global__ void scan_by_doubling(const int* x, int* y) {
   }
   y[threadIdx.x] = s[threadIdx.x];
 }
-PAIR(scan_by_doubling, "race") {
-  Buffer<int> x(64, 1), y(64);
-  scan_by_doubling<faulty><<<1, 64>>>(x, y);
-}
+PAIR_ON_TWO(scan_by_doubling, "race", (1, 64), Buffer<int>(64, 1), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void transposed_tile(const float* x, float* y) {
@@ -224,10 +188,7 @@ __global__ void transposed_tile(const float* x, float* y) {
   if (!faulty) __syncthreads();
   y[j * 8 + i] = tile[i][j];  // FAULT transposed_tile
 }
-PAIR(transposed_tile, "race") {
-  Buffer<float> x(64, 0), y(64);
-  transposed_tile<faulty><<<1, 64>>>(x, y);
-}
+PAIR_ON_TWO(transposed_tile, "race", (1, 64), Buffer<float>(64, 0), Buffer<float>(64))
 
 // One thread reads the sum while others still add to it.
 template <bool faulty>
@@ -239,10 +200,7 @@ __global__ void plain_read_of_a_sum(int* y) {
   if (!faulty) __syncthreads();
   if (threadIdx.x == 0) *y = sum;  // FAULT plain_read_of_a_sum
 }
-PAIR(plain_read_of_a_sum, "race") {
-  Buffer<int> y(1);
-  plain_read_of_a_sum<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(plain_read_of_a_sum, "race", (1, 64), Buffer<int>(1))
 
 // Two buffers in turn save one of the two barriers of a loop; one buffer does not.
 template <bool faulty>
@@ -257,10 +215,7 @@ __global__ void buffers_in_turn(const int* x, int* y) {
   }
   y[threadIdx.x] = sum;
 }
-PAIR(buffers_in_turn, "race") {
-  Buffer<int> x(256, 1), y(64);
-  buffers_in_turn<faulty><<<1, 64, 512>>>(x, y);
-}
+PAIR_ON_TWO(buffers_in_turn, "race", (1, 64, 512), Buffer<int>(256, 1), Buffer<int>(64))
 
 // One word, the value of a broadcast, written again for the next round.
 template <bool faulty>
@@ -275,10 +230,7 @@ __global__ void broadcast_word(int* y) {
   }
   y[threadIdx.x] = sum;
 }
-PAIR(broadcast_word, "race") {
-  Buffer<int> y(64);
-  broadcast_word<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(broadcast_word, "race", (1, 64), Buffer<int>(64))
 
 // Tiles of a warp synchronise themselves and no others.
 template <bool faulty>
@@ -288,10 +240,7 @@ __global__ void tiles_of_a_warp(int* y) {
   __syncwarp(0xffu << (threadIdx.x & 24));  // the sync of a cooperative_groups tile of 8
   y[threadIdx.x] = s[threadIdx.x ^ (faulty ? 8 : 4)];  // FAULT tiles_of_a_warp
 }
-PAIR(tiles_of_a_warp, "race") {
-  Buffer<int> y(32);
-  tiles_of_a_warp<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(tiles_of_a_warp, "race", (1, 32), Buffer<int>(32))
 
 // Two barriers that do not meet.
 template <bool faulty>
@@ -305,10 +254,7 @@ __global__ void barriers_that_do_not_meet(int* y) {
   }
   y[threadIdx.x] = s[127 - threadIdx.x];  // FAULT barriers_that_do_not_meet
 }
-PAIR(barriers_that_do_not_meet, "race") {
-  Buffer<int> y(128);
-  barriers_that_do_not_meet<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(barriers_that_do_not_meet, "race", (1, 128), Buffer<int>(128))
 
 // A flag in shared memory, as an atomic: the data needs a fence.
 template <bool faulty>
@@ -327,10 +273,7 @@ __global__ void shared_flag_without_fence(const int* x, int* y) {
     *y = data[x[1]];  // FAULT shared_flag_without_fence
   }
 }
-PAIR(shared_flag_without_fence, "race") {
-  Buffer<int> x(2, 0), y(1);
-  shared_flag_without_fence<faulty><<<1, 64>>>(x, y);
-}
+PAIR_ON_TWO(shared_flag_without_fence, "race", (1, 64), Buffer<int>(2, 0), Buffer<int>(1))
 
 // Reading first, writing after: the lanes must meet in between.
 template <bool faulty>
@@ -345,9 +288,6 @@ __global__ void shifted_in_place(int* y) {
   __syncwarp();
   y[threadIdx.x] = s[threadIdx.x];
 }
-PAIR(shifted_in_place, "race") {
-  Buffer<int> y(32);
-  shifted_in_place<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(shifted_in_place, "race", (1, 32), Buffer<int>(32))
 
 }  // namespace

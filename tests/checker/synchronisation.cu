@@ -13,10 +13,7 @@ __global__ void barrier_in_a_branch(int* y) {
   y[threadIdx.x] = 1;
   if (faulty) __syncthreads();  // FAULT barrier_in_a_branch
 }
-PAIR(barrier_in_a_branch, "barrier-divergence") {
-  Buffer<int> y(64);
-  barrier_in_a_branch<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(barrier_in_a_branch, "barrier-divergence", (1, 64), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void barriers_of_two_branches(int* y) {
@@ -28,10 +25,7 @@ __global__ void barriers_of_two_branches(int* y) {
     __syncthreads();  // FAULT barriers_of_two_branches
   }
 }
-PAIR(barriers_of_two_branches, "barrier-divergence") {
-  Buffer<int> y(32);
-  barriers_of_two_branches<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(barriers_of_two_branches, "barrier-divergence", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void barrier_counts(int* y) {
@@ -46,10 +40,7 @@ __global__ void barrier_counts(int* y) {
   }
   y[threadIdx.x] = 1;
 }
-PAIR(barrier_counts, "barrier-divergence") {
-  Buffer<int> y(64);
-  barrier_counts<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(barrier_counts, "barrier-divergence", (1, 64), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void barrier_of_part_of_a_warp(int* y) {
@@ -57,10 +48,7 @@ __global__ void barrier_of_part_of_a_warp(int* y) {
   asm volatile("bar.sync 1, %0;" ::"r"(faulty ? 40 : 64) : "memory");
   y[threadIdx.x] = 1;
 }
-PAIR(barrier_of_part_of_a_warp, "invalid-instruction") {
-  Buffer<int> y(64);
-  barrier_of_part_of_a_warp<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(barrier_of_part_of_a_warp, "invalid-instruction", (1, 64), Buffer<int>(64))
 
 // Two warps wait for each other at different barriers.
 template <bool faulty>
@@ -79,20 +67,14 @@ __global__ void barriers_crossed(int* y) {
   }
   y[threadIdx.x] = 1;
 }
-PAIR(barriers_crossed, "deadlock") {
-  Buffer<int> y(64);
-  barriers_crossed<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(barriers_crossed, "deadlock", (1, 64), Buffer<int>(64))
 
 template <bool faulty>
 __global__ void mask_without_the_caller(int* y) {
   // FAULT mask_without_the_caller
   if (threadIdx.x < 16) y[threadIdx.x] = __shfl_sync(faulty ? 0xff : 0xffff, threadIdx.x, 0);
 }
-PAIR(mask_without_the_caller, "invalid-mask") {
-  Buffer<int> y(32);
-  mask_without_the_caller<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(mask_without_the_caller, "invalid-mask", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void mask_of_lanes_that_never_come(int* y) {
@@ -103,10 +85,7 @@ __global__ void mask_of_lanes_that_never_come(int* y) {
     __syncthreads();
   }
 }
-PAIR(mask_of_lanes_that_never_come, "invalid-mask") {
-  Buffer<int> y(32);
-  mask_of_lanes_that_never_come<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(mask_of_lanes_that_never_come, "invalid-mask", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void shuffle_from_an_inactive_lane(int* y) {
@@ -115,10 +94,7 @@ __global__ void shuffle_from_an_inactive_lane(int* y) {
     y[threadIdx.x] = v + 1;  // FAULT shuffle_from_an_inactive_lane
   }
 }
-PAIR(shuffle_from_an_inactive_lane, "inactive-lane") {
-  Buffer<int> y(32);
-  shuffle_from_an_inactive_lane<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(shuffle_from_an_inactive_lane, "inactive-lane", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void inactive_lane_to_the_host(int* y) {
@@ -139,20 +115,14 @@ __global__ void never_ends(volatile int* flag, int* y) {
   }
   *y = 1;
 }
-PAIR(never_ends, "deadlock") {
-  Buffer<int> flag(1, faulty ? 0 : 1), y(1);
-  never_ends<faulty><<<1, 1>>>(flag, y);
-}
+PAIR_ON_TWO(never_ends, "deadlock", (1, 1), Buffer<int>(1, faulty ? 0 : 1), Buffer<int>(1))
 
 template <bool faulty>
 __global__ void traps(int* y) {
   y[0] = 1;
   if (faulty) __trap();  // FAULT traps
 }
-PAIR(traps, "trap") {
-  Buffer<int> y(1);
-  traps<faulty><<<1, 1>>>(y);
-}
+PAIR_ON(traps, "trap", (1, 1), Buffer<int>(1))
 
 template <bool faulty>
 __global__ void asserts(const int* x) {
@@ -175,10 +145,7 @@ template <bool faulty>
 __global__ void recursion_without_end(int* y) {
   y[0] = deep(faulty ? 100000 : 5, y);  // FAULT recursion_without_end
 }
-PAIR(recursion_without_end, "stack-overflow") {
-  Buffer<int> y(1);
-  recursion_without_end<faulty><<<1, 1>>>(y);
-}
+PAIR_ON(recursion_without_end, "stack-overflow", (1, 1), Buffer<int>(1))
 
 // Lanes leave the loop one by one, and the mask still names them; they wait at the barrier after
 // it.
@@ -204,20 +171,14 @@ __global__ void syncwarp_without_the_caller(int* y) {
   __syncwarp(faulty ? 0x7fffffff : ~0u);  // FAULT syncwarp_without_the_caller
   y[threadIdx.x] = 1;
 }
-PAIR(syncwarp_without_the_caller, "invalid-mask") {
-  Buffer<int> y(32);
-  syncwarp_without_the_caller<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(syncwarp_without_the_caller, "invalid-mask", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void reduction_with_a_wrong_mask(int* y) {
   // FAULT reduction_with_a_wrong_mask
   y[threadIdx.x] = __reduce_add_sync(faulty ? 0xffff : ~0u, threadIdx.x);
 }
-PAIR(reduction_with_a_wrong_mask, "invalid-mask") {
-  Buffer<int> y(32);
-  reduction_with_a_wrong_mask<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(reduction_with_a_wrong_mask, "invalid-mask", (1, 32), Buffer<int>(32))
 
 // Each half names the other and waits for it at another operation.
 template <bool faulty>
@@ -230,20 +191,14 @@ __global__ void two_operations_of_one_warp(int* y) {
   }
   y[threadIdx.x] = v;
 }
-PAIR(two_operations_of_one_warp, "invalid-mask") {
-  Buffer<int> y(32);
-  two_operations_of_one_warp<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(two_operations_of_one_warp, "invalid-mask", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void barrier_that_is_none(int* y, int id) {
   asm volatile("barrier.sync %0;" ::"r"(id) : "memory");  // FAULT barrier_that_is_none
   y[threadIdx.x] = 1;
 }
-PAIR(barrier_that_is_none, "invalid-instruction") {
-  Buffer<int> y(64);
-  barrier_that_is_none<faulty><<<1, 64>>>(y, faulty ? 16 : 15);
-}
+PAIR_ON(barrier_that_is_none, "invalid-instruction", (1, 64), Buffer<int>(64), faulty ? 16 : 15)
 
 template <bool faulty>
 __global__ void barriers_of_one_warp_differ(int* y) {
@@ -251,10 +206,7 @@ __global__ void barriers_of_one_warp_differ(int* y) {
   asm volatile("barrier.sync %0, 32;" ::"r"(faulty ? threadIdx.x / 16 + 1 : 1) : "memory");
   y[threadIdx.x] = 1;
 }
-PAIR(barriers_of_one_warp_differ, "invalid-instruction") {
-  Buffer<int> y(32);
-  barriers_of_one_warp_differ<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(barriers_of_one_warp_differ, "invalid-instruction", (1, 32), Buffer<int>(32))
 
 template <bool faulty>
 __global__ void counting_barrier_in_a_branch(int* y) {
@@ -266,10 +218,7 @@ __global__ void counting_barrier_in_a_branch(int* y) {
   }
   y[threadIdx.x] = n;
 }
-PAIR(counting_barrier_in_a_branch, "barrier-divergence") {
-  Buffer<int> y(64);
-  counting_barrier_in_a_branch<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(counting_barrier_in_a_branch, "barrier-divergence", (1, 64), Buffer<int>(64))
 
 // One warp leaves the loop, and its barrier, a turn before the other.
 template <bool faulty>
@@ -279,10 +228,7 @@ __global__ void barrier_in_a_loop(int* y) {
   asm volatile("barrier.sync 1, 64;" ::: "memory");  // FAULT barrier_in_a_loop
   y[threadIdx.x] = 1;
 }
-PAIR(barrier_in_a_loop, "barrier-divergence") {
-  Buffer<int> y(64);
-  barrier_in_a_loop<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(barrier_in_a_loop, "barrier-divergence", (1, 64), Buffer<int>(64))
 
 // The consumers wait for a producer that has gone past.
 template <bool faulty>
@@ -296,10 +242,7 @@ __global__ void nobody_arrives(int* y) {
   }
   y[threadIdx.x] = 1;
 }
-PAIR(nobody_arrives, "deadlock") {
-  Buffer<int> y(64);
-  nobody_arrives<faulty><<<1, 64>>>(y);
-}
+PAIR_ON(nobody_arrives, "deadlock", (1, 64), Buffer<int>(64))
 
 // ---- kernels that cannot end --------------------------------------------------------------------
 
@@ -313,10 +256,7 @@ __global__ void lock_never_released(int* lock, int* count) {
   __threadfence();
   if (!faulty) atomicExch(lock, 0);
 }
-PAIR(lock_never_released, "deadlock") {
-  Buffer<int> lock(1, 0), count(1, 0);
-  lock_never_released<faulty><<<4, 32>>>(lock, count);
-}
+PAIR_ON_TWO(lock_never_released, "deadlock", (4, 32), Buffer<int>(1, 0), Buffer<int>(1, 0))
 
 // The same between the lanes of one warp.
 template <bool faulty>
@@ -330,10 +270,7 @@ __global__ void lock_taken_twice(int* lock, int* y) {
   }
   y[threadIdx.x] = 1;
 }
-PAIR(lock_taken_twice, "deadlock") {
-  Buffer<int> lock(1, 0), y(32);
-  lock_taken_twice<faulty><<<1, 32>>>(lock, y);
-}
+PAIR_ON_TWO(lock_taken_twice, "deadlock", (1, 32), Buffer<int>(1, 0), Buffer<int>(32))
 
 // A barrier of the grid by hand, that counts one block too many.
 template <bool faulty>
@@ -347,11 +284,8 @@ __global__ void counts_one_block_too_many(volatile unsigned* arrived, int* y) {
   __syncthreads();  // FAULT counts_one_block_too_many
   y[blockIdx.x * blockDim.x + threadIdx.x] = 1;
 }
-PAIR(counts_one_block_too_many, "deadlock") {
-  Buffer<unsigned> arrived(1, 0);
-  Buffer<int> y(256);
-  counts_one_block_too_many<faulty><<<4, 64>>>(arrived, y);
-}
+PAIR_ON_TWO(counts_one_block_too_many, "deadlock", (4, 64), Buffer<unsigned>(1, 0),
+            Buffer<int>(256))
 
 // Backs off longer and longer for a flag that nobody sets.
 template <bool faulty>
@@ -366,10 +300,8 @@ __global__ void backs_off_for_ever(int* flag, int* y) {
   __syncthreads();  // FAULT backs_off_for_ever
   y[threadIdx.x] = 1;
 }
-PAIR(backs_off_for_ever, "deadlock") {
-  Buffer<int> flag(1, faulty ? 0 : 1), y(64);
-  backs_off_for_ever<faulty><<<1, 64>>>(flag, y);
-}
+PAIR_ON_TWO(backs_off_for_ever, "deadlock", (1, 64), Buffer<int>(1, faulty ? 0 : 1),
+            Buffer<int>(64))
 
 // Always something new to do: no deadlock, and no end.
 template <bool faulty>
@@ -413,9 +345,6 @@ __global__ void locks_in_opposite_order(int* locks, int* y) {
   if (threadIdx.x % 32 == 0) take(locks + (faulty ? 1 - warp : 2 * warp + 1));
   y[threadIdx.x] = 1;
 }
-PAIR(locks_in_opposite_order, "deadlock") {
-  Buffer<int> locks(4, 0), y(64);
-  locks_in_opposite_order<faulty><<<1, 64>>>(locks, y);
-}
+PAIR_ON_TWO(locks_in_opposite_order, "deadlock", (1, 64), Buffer<int>(4, 0), Buffer<int>(64))
 
 }  // namespace

@@ -87,6 +87,8 @@ constexpr int kA = 128 * 16, kB = kWide * 16;
 #define ON_ONE_BLOCK(name)            \
   Buffer<unsigned> y(128);            \
   name<faulty><<<1, 128>>>(y)
+#define PAIR_ON_ONE_BLOCK(name, kind) \
+  PAIR(name, kind) { ON_ONE_BLOCK(name); }
 #define ON_ONE_BLOCK_OF(name, threads) \
   Buffer<unsigned> y(256);             \
   name<faulty><<<1, threads>>>(y)
@@ -171,3 +173,5 @@ constexpr int kA = 128 * 16, kB = kWide * 16;
 #define ON_A_PAIR(name)       \
   Buffer<unsigned> y(257, 0); \
   name<faulty><<<2, 128>>>(y)
+#define PAIR_ON_A_PAIR(name, kind) \
+  PAIR(name, kind) { ON_A_PAIR(name); }

@@ -23,7 +23,7 @@ __global__ void tensor_read_before_the_commit(unsigned* y) {
   WAIT_PHASE(&bar, 0);
   TENSOR_END();
 }
-PAIR(tensor_read_before_the_commit, "async-order") { ON_ONE_BLOCK(tensor_read_before_the_commit); }
+PAIR_ON_ONE_BLOCK(tensor_read_before_the_commit, "async-order")
 
 // The address that the allocation left in shared memory, before anything orders the two.
 template <bool faulty>
@@ -36,9 +36,7 @@ __global__ void tensor_address_without_a_barrier(unsigned* y) {
   __syncthreads();
   if (threadIdx.x < 32) FREE(at, kColumns);
 }
-PAIR(tensor_address_without_a_barrier, "race") {
-  ON_ONE_BLOCK(tensor_address_without_a_barrier);
-}
+PAIR_ON_ONE_BLOCK(tensor_address_without_a_barrier, "race")
 
 template <bool faulty>
 __global__ void tensor_commit_before_the_product(unsigned* y) {
@@ -58,9 +56,7 @@ __global__ void tensor_commit_before_the_product(unsigned* y) {
   y[threadIdx.x] = r;
   TENSOR_END();
 }
-PAIR(tensor_commit_before_the_product, "async-order") {
-  ON_ONE_BLOCK(tensor_commit_before_the_product);
-}
+PAIR_ON_ONE_BLOCK(tensor_commit_before_the_product, "async-order")
 
 template <bool faulty>
 __global__ void tensor_no_fence_after_the_wait(unsigned* y) {
@@ -79,9 +75,7 @@ __global__ void tensor_no_fence_after_the_wait(unsigned* y) {
   y[threadIdx.x] = r;
   TENSOR_END();
 }
-PAIR(tensor_no_fence_after_the_wait, "async-order") {
-  ON_ONE_BLOCK(tensor_no_fence_after_the_wait);
-}
+PAIR_ON_ONE_BLOCK(tensor_no_fence_after_the_wait, "async-order")
 
 template <bool faulty>
 __global__ void tensor_used_before_wait_ld(unsigned* y) {
@@ -96,7 +90,7 @@ __global__ void tensor_used_before_wait_ld(unsigned* y) {
   y[threadIdx.x] = n;
   TENSOR_END();
 }
-PAIR(tensor_used_before_wait_ld, "async-order") { ON_ONE_BLOCK(tensor_used_before_wait_ld); }
+PAIR_ON_ONE_BLOCK(tensor_used_before_wait_ld, "async-order")
 
 template <bool faulty>
 __global__ void tensor_loaded_before_wait_st(unsigned* y) {
@@ -110,7 +104,7 @@ __global__ void tensor_loaded_before_wait_st(unsigned* y) {
   y[threadIdx.x] = r;
   TENSOR_END();
 }
-PAIR(tensor_loaded_before_wait_st, "async-order") { ON_ONE_BLOCK(tensor_loaded_before_wait_st); }
+PAIR_ON_ONE_BLOCK(tensor_loaded_before_wait_st, "async-order")
 
 // The accumulator begins as what all warps stored.
 template <bool faulty>
@@ -130,9 +124,7 @@ __global__ void tensor_no_fence_before_the_barrier(unsigned* y) {
   FENCE_AFTER();
   TENSOR_END();
 }
-PAIR(tensor_no_fence_before_the_barrier, "async-order") {
-  ON_ONE_BLOCK(tensor_no_fence_before_the_barrier);
-}
+PAIR_ON_ONE_BLOCK(tensor_no_fence_before_the_barrier, "async-order")
 
 template <bool faulty>
 __global__ void tensor_no_fence_after_the_barrier(unsigned* y) {
@@ -151,9 +143,7 @@ __global__ void tensor_no_fence_after_the_barrier(unsigned* y) {
   FENCE_AFTER();
   TENSOR_END();
 }
-PAIR(tensor_no_fence_after_the_barrier, "async-order") {
-  ON_ONE_BLOCK(tensor_no_fence_after_the_barrier);
-}
+PAIR_ON_ONE_BLOCK(tensor_no_fence_after_the_barrier, "async-order")
 
 template <bool faulty>
 __global__ void tensor_factor_overwritten(unsigned* y) {
@@ -171,7 +161,7 @@ __global__ void tensor_factor_overwritten(unsigned* y) {
   FENCE_AFTER();
   TENSOR_END();
 }
-PAIR(tensor_factor_overwritten, "race") { ON_ONE_BLOCK(tensor_factor_overwritten); }
+PAIR_ON_ONE_BLOCK(tensor_factor_overwritten, "race")
 
 template <bool faulty>
 __global__ void tensor_factors_without_a_proxy_fence(unsigned* y) {
@@ -186,9 +176,7 @@ __global__ void tensor_factors_without_a_proxy_fence(unsigned* y) {
   FENCE_AFTER();
   TENSOR_END();
 }
-PAIR(tensor_factors_without_a_proxy_fence, "missing-proxy-fence") {
-  ON_ONE_BLOCK(tensor_factors_without_a_proxy_fence);
-}
+PAIR_ON_ONE_BLOCK(tensor_factors_without_a_proxy_fence, "missing-proxy-fence")
 
 // enable-input-d of the first product of a sum.
 template <bool faulty>
@@ -205,7 +193,7 @@ __global__ void tensor_first_product_adds(unsigned* y) {
   FENCE_AFTER();
   TENSOR_END();
 }
-PAIR(tensor_first_product_adds, "uninitialised") { ON_ONE_BLOCK(tensor_first_product_adds); }
+PAIR_ON_ONE_BLOCK(tensor_first_product_adds, "uninitialised")
 
 template <bool faulty>
 __global__ void tensor_descriptor_of_hopper(unsigned* y) {
@@ -221,9 +209,7 @@ __global__ void tensor_descriptor_of_hopper(unsigned* y) {
   FENCE_AFTER();
   TENSOR_END();
 }
-PAIR(tensor_descriptor_of_hopper, "invalid-instruction") {
-  ON_ONE_BLOCK(tensor_descriptor_of_hopper);
-}
+PAIR_ON_ONE_BLOCK(tensor_descriptor_of_hopper, "invalid-instruction")
 
 template <bool faulty>
 __global__ void tensor_lanes_of_another_warp(unsigned* y) {
@@ -233,9 +219,7 @@ __global__ void tensor_lanes_of_another_warp(unsigned* y) {
   y[threadIdx.x] = 0;
   TENSOR_END();
 }
-PAIR(tensor_lanes_of_another_warp, "invalid-instruction") {
-  ON_ONE_BLOCK(tensor_lanes_of_another_warp);
-}
+PAIR_ON_ONE_BLOCK(tensor_lanes_of_another_warp, "invalid-instruction")
 
 template <bool faulty>
 __global__ void tensor_past_the_columns(unsigned* y) {
@@ -245,7 +229,7 @@ __global__ void tensor_past_the_columns(unsigned* y) {
   y[threadIdx.x] = 0;
   TENSOR_END();
 }
-PAIR(tensor_past_the_columns, "out-of-bounds") { ON_ONE_BLOCK(tensor_past_the_columns); }
+PAIR_ON_ONE_BLOCK(tensor_past_the_columns, "out-of-bounds")
 
 template <bool faulty>
 __global__ void tensor_column_never_written(unsigned* y) {
@@ -258,7 +242,7 @@ __global__ void tensor_column_never_written(unsigned* y) {
   y[threadIdx.x] = r + 1;  // FAULT tensor_column_never_written
   TENSOR_END();
 }
-PAIR(tensor_column_never_written, "uninitialised") { ON_ONE_BLOCK(tensor_column_never_written); }
+PAIR_ON_ONE_BLOCK(tensor_column_never_written, "uninitialised")
 
 template <bool faulty>
 __global__ void tensor_never_freed(unsigned* y) {
@@ -270,7 +254,7 @@ __global__ void tensor_never_freed(unsigned* y) {
   }
   y[threadIdx.x] = 0;
 }
-PAIR(tensor_never_freed, "invalid-instruction") { ON_ONE_BLOCK(tensor_never_freed); }
+PAIR_ON_ONE_BLOCK(tensor_never_freed, "invalid-instruction")
 
 template <bool faulty>
 __global__ void tensor_used_after_it_was_freed(unsigned* y) {
@@ -286,9 +270,7 @@ __global__ void tensor_used_after_it_was_freed(unsigned* y) {
     TENSOR_END();
   }
 }
-PAIR(tensor_used_after_it_was_freed, "use-after-free") {
-  ON_ONE_BLOCK(tensor_used_after_it_was_freed);
-}
+PAIR_ON_ONE_BLOCK(tensor_used_after_it_was_freed, "use-after-free")
 
 template <bool faulty>
 __global__ void tensor_allocated_without_the_permit(unsigned* y) {
@@ -302,9 +284,7 @@ __global__ void tensor_allocated_without_the_permit(unsigned* y) {
   }
   y[threadIdx.x] = 0;
 }
-PAIR(tensor_allocated_without_the_permit, "invalid-instruction") {
-  ON_ONE_BLOCK(tensor_allocated_without_the_permit);
-}
+PAIR_ON_ONE_BLOCK(tensor_allocated_without_the_permit, "invalid-instruction")
 
 template <bool faulty>
 __global__ void tensor_freed_under_a_product(unsigned* y) {
@@ -321,7 +301,7 @@ __global__ void tensor_freed_under_a_product(unsigned* y) {
   if (first_warp) FREE(tm, kColumns);  // FAULT tensor_freed_under_a_product
   y[threadIdx.x] = 0;
 }
-PAIR(tensor_freed_under_a_product, "async-order") { ON_ONE_BLOCK(tensor_freed_under_a_product); }
+PAIR_ON_ONE_BLOCK(tensor_freed_under_a_product, "async-order")
 
 // One thread alone waits for the factors, and multiplies them: the reads are its own.
 template <bool faulty>

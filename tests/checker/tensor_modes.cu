@@ -90,9 +90,11 @@ CUtensorMap image_of(int* data, CUtensorMapIm2ColWideMode mode = CU_TENSOR_MAP_I
   [[maybe_unused]] const int rows[] = {9, 2, 11, 4};                \
   if (threadIdx.x == 0) INIT(&bar, 1);                              \
   __syncthreads()
-#define ON_ROWS(name)                              \
-  Buffer<int> x(kWidth * kHeight, 1), y(256, 0);   \
-  name<faulty><<<1, 128>>>(rows_of(x), y)
+#define PAIR_ON_ROWS(name, kind)                   \
+  PAIR(name, kind) {                               \
+    Buffer<int> x(kWidth * kHeight, 1), y(256, 0); \
+    name<faulty><<<1, 128>>>(rows_of(x), y);       \
+  }
 #define ON_AN_IMAGE(name)                          \
   Buffer<int> x(kChannels * 32, 1), y(256, 0);     \
   name<faulty><<<1, 128>>>(image_of(x), y)
@@ -107,7 +109,7 @@ MODES_KERNEL(gathered_rows_before_their_phase) {
   if (!faulty) WAIT_PHASE(&bar, 0);
   y[threadIdx.x] = tile[threadIdx.x];  // FAULT gathered_rows_before_their_phase
 }
-PAIR(gathered_rows_before_their_phase, "race") { ON_ROWS(gathered_rows_before_their_phase); }
+PAIR_ON_ROWS(gathered_rows_before_their_phase, "race")
 
 MODES_KERNEL(gathered_bytes_of_five_rows) {
   MODES_BLOCK();
@@ -118,7 +120,7 @@ MODES_KERNEL(gathered_bytes_of_five_rows) {
   WAIT_PHASE(&bar, 0);  // FAULT gathered_bytes_of_five_rows
   y[threadIdx.x] = tile[threadIdx.x];
 }
-PAIR(gathered_bytes_of_five_rows, "deadlock") { ON_ROWS(gathered_bytes_of_five_rows); }
+PAIR_ON_ROWS(gathered_bytes_of_five_rows, "deadlock")
 
 // More bytes come than the phase expects, and it never ends.
 MODES_KERNEL(gathered_bytes_of_one_row) {
@@ -130,7 +132,7 @@ MODES_KERNEL(gathered_bytes_of_one_row) {
   WAIT_PHASE(&bar, 0);  // FAULT gathered_bytes_of_one_row
   y[threadIdx.x] = tile[threadIdx.x];
 }
-PAIR(gathered_bytes_of_one_row, "deadlock") { ON_ROWS(gathered_bytes_of_one_row); }
+PAIR_ON_ROWS(gathered_bytes_of_one_row, "deadlock")
 
 // A box of four rows is of a tile; four rows are gathered with a box of one.
 MODES_KERNEL(gather_through_a_box_of_four_rows) {
@@ -162,9 +164,7 @@ MODES_KERNEL(gather_over_stores_without_a_proxy_fence) {
   WAIT_PHASE(&bar, 0);
   y[threadIdx.x] = tile[threadIdx.x];
 }
-PAIR(gather_over_stores_without_a_proxy_fence, "missing-proxy-fence") {
-  ON_ROWS(gather_over_stores_without_a_proxy_fence);
-}
+PAIR_ON_ROWS(gather_over_stores_without_a_proxy_fence, "missing-proxy-fence")
 
 // The next rows come while others still read the last ones.
 MODES_KERNEL(gather_over_rows_that_are_read) {
@@ -180,7 +180,7 @@ MODES_KERNEL(gather_over_rows_that_are_read) {
     if (!faulty) __syncthreads();
   }
 }
-PAIR(gather_over_rows_that_are_read, "race") { ON_ROWS(gather_over_rows_that_are_read); }
+PAIR_ON_ROWS(gather_over_rows_that_are_read, "race")
 
 MODES_KERNEL(scatter_without_a_proxy_fence) {
   MODES_BLOCK();
@@ -194,9 +194,7 @@ MODES_KERNEL(scatter_without_a_proxy_fence) {
     BULK_WAIT();
   }
 }
-PAIR(scatter_without_a_proxy_fence, "missing-proxy-fence") {
-  ON_ROWS(scatter_without_a_proxy_fence);
-}
+PAIR_ON_ROWS(scatter_without_a_proxy_fence, "missing-proxy-fence")
 
 MODES_KERNEL(scattered_rows_overwritten) {
   MODES_BLOCK();
@@ -212,7 +210,7 @@ MODES_KERNEL(scattered_rows_overwritten) {
   __syncthreads();
   tile[threadIdx.x] = 7;  // FAULT scattered_rows_overwritten
 }
-PAIR(scattered_rows_overwritten, "race") { ON_ROWS(scattered_rows_overwritten); }
+PAIR_ON_ROWS(scattered_rows_overwritten, "race")
 
 // Two copies of one thread, which come in any order.
 MODES_KERNEL(scatters_that_overlap) {
@@ -231,7 +229,7 @@ MODES_KERNEL(scatters_that_overlap) {
     BULK_WAIT();
   }
 }
-PAIR(scatters_that_overlap, "race") { ON_ROWS(scatters_that_overlap); }
+PAIR_ON_ROWS(scatters_that_overlap, "race")
 
 // Two blocks scatter to a row of both.
 MODES_KERNEL(scatter_of_two_blocks_to_one_row) {

@@ -34,9 +34,7 @@ __global__ void tensor_copy_read_before_the_commit(unsigned* y) {
   WAIT_LOADS(r);
   TENSOR_WAITED();
 }
-PAIR(tensor_copy_read_before_the_commit, "async-order") {
-  ON_ONE_BLOCK(tensor_copy_read_before_the_commit);
-}
+PAIR_ON_ONE_BLOCK(tensor_copy_read_before_the_commit, "async-order")
 
 template <bool faulty>
 __global__ void tensor_commit_before_the_copy(unsigned* y) {
@@ -55,7 +53,7 @@ __global__ void tensor_commit_before_the_copy(unsigned* y) {
   WAIT_LOADS(r);
   TENSOR_WAITED();
 }
-PAIR(tensor_commit_before_the_copy, "async-order") { ON_ONE_BLOCK(tensor_commit_before_the_copy); }
+PAIR_ON_ONE_BLOCK(tensor_commit_before_the_copy, "async-order")
 
 template <bool faulty>
 __global__ void tensor_copied_bytes_overwritten(unsigned* y) {
@@ -70,7 +68,7 @@ __global__ void tensor_copied_bytes_overwritten(unsigned* y) {
   tile[threadIdx.x] = 0;  // FAULT tensor_copied_bytes_overwritten
   TENSOR_WAITED();
 }
-PAIR(tensor_copied_bytes_overwritten, "race") { ON_ONE_BLOCK(tensor_copied_bytes_overwritten); }
+PAIR_ON_ONE_BLOCK(tensor_copied_bytes_overwritten, "race")
 
 template <bool faulty>
 __global__ void tensor_copy_without_a_proxy_fence(unsigned* y) {
@@ -82,9 +80,7 @@ __global__ void tensor_copy_without_a_proxy_fence(unsigned* y) {
   }
   TENSOR_WAITED();
 }
-PAIR(tensor_copy_without_a_proxy_fence, "missing-proxy-fence") {
-  ON_ONE_BLOCK(tensor_copy_without_a_proxy_fence);
-}
+PAIR_ON_ONE_BLOCK(tensor_copy_without_a_proxy_fence, "missing-proxy-fence")
 
 template <bool faulty>
 __global__ void tensor_copy_over_a_store_in_flight(unsigned* y) {
@@ -103,9 +99,7 @@ __global__ void tensor_copy_over_a_store_in_flight(unsigned* y) {
   if (faulty && first_warp) WAIT_STORES();
   TENSOR_WAITED();
 }
-PAIR(tensor_copy_over_a_store_in_flight, "async-order") {
-  ON_ONE_BLOCK(tensor_copy_over_a_store_in_flight);
-}
+PAIR_ON_ONE_BLOCK(tensor_copy_over_a_store_in_flight, "async-order")
 
 template <bool faulty>
 __global__ void tensor_shift_read_before_the_commit(unsigned* y) {
@@ -125,9 +119,7 @@ __global__ void tensor_shift_read_before_the_commit(unsigned* y) {
   WAIT_LOADS(r);
   TENSOR_WAITED();
 }
-PAIR(tensor_shift_read_before_the_commit, "async-order") {
-  ON_ONE_BLOCK(tensor_shift_read_before_the_commit);
-}
+PAIR_ON_ONE_BLOCK(tensor_shift_read_before_the_commit, "async-order")
 
 template <bool faulty>
 __global__ void tensor_shift_of_a_store_in_flight(unsigned* y) {
@@ -144,9 +136,7 @@ __global__ void tensor_shift_of_a_store_in_flight(unsigned* y) {
   if (faulty) WAIT_STORES();
   TENSOR_WAITED();
 }
-PAIR(tensor_shift_of_a_store_in_flight, "async-order") {
-  ON_ONE_BLOCK(tensor_shift_of_a_store_in_flight);
-}
+PAIR_ON_ONE_BLOCK(tensor_shift_of_a_store_in_flight, "async-order")
 
 // A in tensor memory.
 template <bool faulty>
@@ -166,9 +156,7 @@ __global__ void tensor_factor_stored_and_not_waited_for(unsigned* y) {
   if (faulty) WAIT_STORES();
   TENSOR_WAITED();
 }
-PAIR(tensor_factor_stored_and_not_waited_for, "async-order") {
-  ON_ONE_BLOCK(tensor_factor_stored_and_not_waited_for);
-}
+PAIR_ON_ONE_BLOCK(tensor_factor_stored_and_not_waited_for, "async-order")
 
 template <bool faulty>
 __global__ void tensor_factor_stored_over(unsigned* y) {
@@ -187,7 +175,7 @@ __global__ void tensor_factor_stored_over(unsigned* y) {
   WAIT_STORES();
   TENSOR_WAITED();
 }
-PAIR(tensor_factor_stored_over, "async-order") { ON_ONE_BLOCK(tensor_factor_stored_over); }
+PAIR_ON_ONE_BLOCK(tensor_factor_stored_over, "async-order")
 
 template <bool faulty>
 __global__ void tensor_accumulator_stored_over(unsigned* y) {
@@ -204,9 +192,7 @@ __global__ void tensor_accumulator_stored_over(unsigned* y) {
   WAIT_STORES();
   TENSOR_WAITED();
 }
-PAIR(tensor_accumulator_stored_over, "async-order") {
-  ON_ONE_BLOCK(tensor_accumulator_stored_over);
-}
+PAIR_ON_ONE_BLOCK(tensor_accumulator_stored_over, "async-order")
 
 // The next tile's product begins before the last one's has been read.
 template <bool faulty>
@@ -235,9 +221,7 @@ __global__ void tensor_product_over_loads_in_flight(unsigned* y) {
   FENCE_AFTER();
   TENSOR_END();
 }
-PAIR(tensor_product_over_loads_in_flight, "async-order") {
-  ON_ONE_BLOCK(tensor_product_over_loads_in_flight);
-}
+PAIR_ON_ONE_BLOCK(tensor_product_over_loads_in_flight, "async-order")
 
 template <bool faulty>
 __global__ void tensor_product_over_loads_without_a_fence(unsigned* y) {
@@ -264,9 +248,7 @@ __global__ void tensor_product_over_loads_without_a_fence(unsigned* y) {
   FENCE_AFTER();
   TENSOR_END();
 }
-PAIR(tensor_product_over_loads_without_a_fence, "async-order") {
-  ON_ONE_BLOCK(tensor_product_over_loads_without_a_fence);
-}
+PAIR_ON_ONE_BLOCK(tensor_product_over_loads_without_a_fence, "async-order")
 
 template <bool faulty>
 __global__ void tensor_second_phase_not_waited_for(unsigned* y) {
@@ -293,9 +275,7 @@ __global__ void tensor_second_phase_not_waited_for(unsigned* y) {
   y[threadIdx.x] = r;
   TENSOR_END();
 }
-PAIR(tensor_second_phase_not_waited_for, "async-order, deadlock") {
-  ON_ONE_BLOCK(tensor_second_phase_not_waited_for);
-}
+PAIR_ON_ONE_BLOCK(tensor_second_phase_not_waited_for, "async-order, deadlock")
 
 // Waiting for the phase before the first is no wait.
 template <bool faulty>
@@ -314,7 +294,7 @@ __global__ void tensor_wrong_parity(unsigned* y) {
   WAIT_LOADS(r);
   TENSOR_WAITED();
 }
-PAIR(tensor_wrong_parity, "async-order, deadlock") { ON_ONE_BLOCK(tensor_wrong_parity); }
+PAIR_ON_ONE_BLOCK(tensor_wrong_parity, "async-order, deadlock")
 
 // A commit is of what its own thread has issued.
 template <bool faulty>
@@ -336,9 +316,7 @@ __global__ void tensor_commit_by_another_thread(unsigned* y) {
   FENCE_AFTER();
   TENSOR_END();
 }
-PAIR(tensor_commit_by_another_thread, "async-order") {
-  ON_ONE_BLOCK(tensor_commit_by_another_thread);
-}
+PAIR_ON_ONE_BLOCK(tensor_commit_by_another_thread, "async-order")
 
 // Two warps accumulate in the same columns, and nothing orders them.
 template <bool faulty>
@@ -360,7 +338,7 @@ __global__ void tensor_products_of_two_warps(unsigned* y) {
   WAIT_PHASE(&second, 0);
   TENSOR_WAITED();
 }
-PAIR(tensor_products_of_two_warps, "race") { ON_ONE_BLOCK(tensor_products_of_two_warps); }
+PAIR_ON_ONE_BLOCK(tensor_products_of_two_warps, "race")
 
 // Warps 0 and 4 have the same lanes.
 template <bool faulty>

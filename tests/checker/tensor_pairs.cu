@@ -30,7 +30,7 @@ PAIR_KERNEL(pair_reads_before_the_commit) {
   WAIT_LOADS(r);
   PAIR_WAITED();
 }
-PAIR(pair_reads_before_the_commit, "async-order, race") { ON_A_PAIR(pair_reads_before_the_commit); }
+PAIR_ON_A_PAIR(pair_reads_before_the_commit, "async-order, race")
 
 PAIR_KERNEL(pair_reads_without_a_fence) {
   PAIR_BLOCK();
@@ -42,7 +42,7 @@ PAIR_KERNEL(pair_reads_without_a_fence) {
   WAIT_LOADS(r);
   PAIR_WAITED();
 }
-PAIR(pair_reads_without_a_fence, "async-order") { ON_A_PAIR(pair_reads_without_a_fence); }
+PAIR_ON_A_PAIR(pair_reads_without_a_fence, "async-order")
 
 PAIR_KERNEL(pair_commit_to_one_block) {
   PAIR_BLOCK();
@@ -55,7 +55,7 @@ PAIR_KERNEL(pair_commit_to_one_block) {
   FENCE_AFTER();
   PAIR_END();  // FAULT pair_commit_to_one_block
 }
-PAIR(pair_commit_to_one_block, "deadlock") { ON_A_PAIR(pair_commit_to_one_block); }
+PAIR_ON_A_PAIR(pair_commit_to_one_block, "deadlock")
 
 // What the other block has stored is added to.
 PAIR_KERNEL(pair_store_not_waited_for) {
@@ -73,7 +73,7 @@ PAIR_KERNEL(pair_store_not_waited_for) {
   if (faulty) WAIT_STORES();
   PAIR_WAITED();
 }
-PAIR(pair_store_not_waited_for, "async-order") { ON_A_PAIR(pair_store_not_waited_for); }
+PAIR_ON_A_PAIR(pair_store_not_waited_for, "async-order")
 
 PAIR_KERNEL(pair_store_without_a_fence_before) {
   PAIR_BLOCK();
@@ -88,9 +88,7 @@ PAIR_KERNEL(pair_store_without_a_fence_before) {
   }
   PAIR_WAITED();
 }
-PAIR(pair_store_without_a_fence_before, "async-order") {
-  ON_A_PAIR(pair_store_without_a_fence_before);
-}
+PAIR_ON_A_PAIR(pair_store_without_a_fence_before, "async-order")
 
 PAIR_KERNEL(pair_store_without_a_fence_after) {
   PAIR_BLOCK();
@@ -105,9 +103,7 @@ PAIR_KERNEL(pair_store_without_a_fence_after) {
   }
   PAIR_WAITED();
 }
-PAIR(pair_store_without_a_fence_after, "async-order") {
-  ON_A_PAIR(pair_store_without_a_fence_after);
-}
+PAIR_ON_A_PAIR(pair_store_without_a_fence_after, "async-order")
 
 // One block comes after the other, but for nothing that orders memory: a relaxed atomic.
 #define PAIR_COMES_AFTER()                                                   \
@@ -137,9 +133,7 @@ PAIR_KERNEL(pair_store_of_the_other_block_unordered) {
   }
   PAIR_WAITED();
 }
-PAIR(pair_store_of_the_other_block_unordered, "race") {
-  ON_A_PAIR(pair_store_of_the_other_block_unordered);
-}
+PAIR_ON_A_PAIR(pair_store_of_the_other_block_unordered, "race")
 
 // The next product begins before the other block has read the last one's half.
 PAIR_KERNEL(pair_product_over_unordered_loads) {
@@ -165,7 +159,7 @@ PAIR_KERNEL(pair_product_over_unordered_loads) {
   FENCE_AFTER();
   PAIR_END();
 }
-PAIR(pair_product_over_unordered_loads, "race") { ON_A_PAIR(pair_product_over_unordered_loads); }
+PAIR_ON_A_PAIR(pair_product_over_unordered_loads, "race")
 
 PAIR_KERNEL(pair_asks_for_two_numbers) {
   __shared__ unsigned base;
@@ -178,7 +172,7 @@ PAIR_KERNEL(pair_asks_for_two_numbers) {
   y[blockIdx.x * 128 + threadIdx.x] = 0;
   CLUSTER_SYNC();
 }
-PAIR(pair_asks_for_two_numbers, "invalid-instruction") { ON_A_PAIR(pair_asks_for_two_numbers); }
+PAIR_ON_A_PAIR(pair_asks_for_two_numbers, "invalid-instruction")
 
 PAIR_KERNEL(pair_frees_in_one_block) {
   __shared__ unsigned base;
@@ -190,7 +184,7 @@ PAIR_KERNEL(pair_frees_in_one_block) {
   y[blockIdx.x * 128 + threadIdx.x] = 0;
   CLUSTER_SYNC();
 }
-PAIR(pair_frees_in_one_block, "invalid-instruction") { ON_A_PAIR(pair_frees_in_one_block); }
+PAIR_ON_A_PAIR(pair_frees_in_one_block, "invalid-instruction")
 
 PAIR_KERNEL(pair_of_which_one_allocates) {
   __shared__ unsigned base;
@@ -201,7 +195,7 @@ PAIR_KERNEL(pair_of_which_one_allocates) {
   }
   y[blockIdx.x * 128 + threadIdx.x] = 0;
 }
-PAIR(pair_of_which_one_allocates, "invalid-instruction") { ON_A_PAIR(pair_of_which_one_allocates); }
+PAIR_ON_A_PAIR(pair_of_which_one_allocates, "invalid-instruction")
 
 PAIR_KERNEL(pair_uses_both_groups) {
   PAIR_BLOCK();
@@ -215,7 +209,7 @@ PAIR_KERNEL(pair_uses_both_groups) {
   }
   PAIR_WAITED();
 }
-PAIR(pair_uses_both_groups, "invalid-instruction") { ON_A_PAIR(pair_uses_both_groups); }
+PAIR_ON_A_PAIR(pair_uses_both_groups, "invalid-instruction")
 
 template <bool faulty>
 __global__ void pair_without_a_cluster(unsigned* y) {
@@ -255,8 +249,6 @@ PAIR_KERNEL(pair_factor_of_the_other_block_overwritten) {
   CLUSTER_SYNC();
   PAIR_WAITED();
 }
-PAIR(pair_factor_of_the_other_block_overwritten, "race") {
-  ON_A_PAIR(pair_factor_of_the_other_block_overwritten);
-}
+PAIR_ON_A_PAIR(pair_factor_of_the_other_block_overwritten, "race")
 
 }  // namespace

@@ -20,10 +20,7 @@ __global__ void weak_read_before_an_atomic_of_its_own(int* y) {
   atomicAdd(&s, 1);  // FAULT weak_read_before_an_atomic_of_its_own
   y[threadIdx.x] = v;
 }
-PAIR(weak_read_before_an_atomic_of_its_own, "race") {
-  Buffer<int> y(32);
-  weak_read_before_an_atomic_of_its_own<faulty><<<1, 32>>>(y);
-}
+PAIR_ON(weak_read_before_an_atomic_of_its_own, "race", (1, 32), Buffer<int>(32))
 
 // The thread that adds also looks at the sum, by a volatile read. The other block's plain read
 // races with the addition.
@@ -51,10 +48,7 @@ __global__ void __cluster_dims__(2) atomic_before_a_read_of_its_own(int* y) {
   asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
   y[blockIdx.x * blockDim.x + threadIdx.x] = v;
 }
-PAIR(atomic_before_a_read_of_its_own, "race") {
-  Buffer<int> y(64);
-  atomic_before_a_read_of_its_own<faulty><<<2, 32>>>(y);
-}
+PAIR_ON(atomic_before_a_read_of_its_own, "race", (2, 32), Buffer<int>(64))
 
 // A block looks at a counter that another one adds to and then clears, by a plain store.
 template <bool faulty>
@@ -71,10 +65,7 @@ __global__ void counter_cleared_under_a_reader(int* count, int* y) {
     atomicExch(count, 0);
   }
 }
-PAIR(counter_cleared_under_a_reader, "race") {
-  Buffer<int> count(1, 0), y(1);
-  counter_cleared_under_a_reader<faulty><<<2, 32>>>(count, y);
-}
+PAIR_ON_TWO(counter_cleared_under_a_reader, "race", (2, 32), Buffer<int>(1, 0), Buffer<int>(1))
 
 // Two flags: the reader looks at one of them, and the data belongs to the other.
 template <bool faulty>

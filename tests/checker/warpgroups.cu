@@ -38,10 +38,7 @@ __global__ void wgmma_without_a_fence(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_without_a_fence, "async-order") {
-  Buffer<float> y(128);
-  wgmma_without_a_fence<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_without_a_fence, "async-order", (1, 128), Buffer<float>(128))
 
 template <bool faulty>
 __global__ void wgmma_accumulator_after_the_fence(const float* x, float* y) {
@@ -55,10 +52,8 @@ __global__ void wgmma_accumulator_after_the_fence(const float* x, float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[1];
 }
-PAIR(wgmma_accumulator_after_the_fence, "async-order") {
-  Buffer<float> x(128, 1), y(128);
-  wgmma_accumulator_after_the_fence<faulty><<<1, 128>>>(x, y);
-}
+PAIR_ON_TWO(wgmma_accumulator_after_the_fence, "async-order", (1, 128),
+            Buffer<float>(128, 1), Buffer<float>(128))
 
 template <bool faulty>
 __global__ void wgmma_factor_after_the_fence(const unsigned* x, float* y) {
@@ -96,10 +91,7 @@ __global__ void wgmma_accumulator_scaled_between(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_accumulator_scaled_between, "async-order") {
-  Buffer<float> y(128);
-  wgmma_accumulator_scaled_between<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_accumulator_scaled_between, "async-order", (1, 128), Buffer<float>(128))
 
 template <bool faulty>
 __global__ void wgmma_result_before_the_wait(float* y) {
@@ -111,10 +103,7 @@ __global__ void wgmma_result_before_the_wait(float* y) {
   y[threadIdx.x] = d[0];  // FAULT wgmma_result_before_the_wait
   WGMMA_WAIT(0);
 }
-PAIR(wgmma_result_before_the_wait, "async-order") {
-  Buffer<float> y(128);
-  wgmma_result_before_the_wait<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_result_before_the_wait, "async-order", (1, 128), Buffer<float>(128))
 
 template <bool faulty>
 __global__ void wgmma_one_group_may_be_left(float* y) {
@@ -125,10 +114,7 @@ __global__ void wgmma_one_group_may_be_left(float* y) {
   WGMMA_WAIT(faulty ? 1 : 0);
   y[threadIdx.x] = d[0];  // FAULT wgmma_one_group_may_be_left
 }
-PAIR(wgmma_one_group_may_be_left, "async-order") {
-  Buffer<float> y(128);
-  wgmma_one_group_may_be_left<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_one_group_may_be_left, "async-order", (1, 128), Buffer<float>(128))
 
 // The first of two groups is done when one may be left, the second is not.
 template <bool faulty>
@@ -144,10 +130,7 @@ __global__ void wgmma_of_two_groups_the_second(float* y) {
   y[threadIdx.x] = (faulty ? e : d)[0];  // FAULT wgmma_of_two_groups_the_second
   WGMMA_WAIT(0);
 }
-PAIR(wgmma_of_two_groups_the_second, "async-order") {
-  Buffer<float> y(128);
-  wgmma_of_two_groups_the_second<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_of_two_groups_the_second, "async-order", (1, 128), Buffer<float>(128))
 
 template <bool faulty>
 __global__ void wgmma_without_a_commit(float* y) {
@@ -158,10 +141,7 @@ __global__ void wgmma_without_a_commit(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];  // FAULT wgmma_without_a_commit
 }
-PAIR(wgmma_without_a_commit, "async-order") {
-  Buffer<float> y(128);
-  wgmma_without_a_commit<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_without_a_commit, "async-order", (1, 128), Buffer<float>(128))
 
 // A wait is a warp's own.
 template <bool faulty>
@@ -174,10 +154,7 @@ __global__ void wgmma_where_one_warp_does_not_wait(float* y) {
   __syncthreads();
   y[threadIdx.x] = d[0];  // FAULT wgmma_where_one_warp_does_not_wait
 }
-PAIR(wgmma_where_one_warp_does_not_wait, "async-order") {
-  Buffer<float> y(128);
-  wgmma_where_one_warp_does_not_wait<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_where_one_warp_does_not_wait, "async-order", (1, 128), Buffer<float>(128))
 
 // What is kept by copying is not waited for.
 template <bool faulty>
@@ -193,10 +170,7 @@ __global__ void wgmma_result_through_shared_memory(float* y) {
   __syncthreads();
   y[threadIdx.x] = out[127 - threadIdx.x];
 }
-PAIR(wgmma_result_through_shared_memory, "async-order") {
-  Buffer<float> y(128);
-  wgmma_result_through_shared_memory<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_result_through_shared_memory, "async-order", (1, 128), Buffer<float>(128))
 
 // ---- Shared memory.
 
@@ -212,10 +186,7 @@ __global__ void wgmma_a_overwritten(float* y) {
   if (faulty) WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_a_overwritten, "race") {
-  Buffer<float> y(128);
-  wgmma_a_overwritten<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_a_overwritten, "race", (1, 128), Buffer<float>(128))
 
 template <bool faulty>
 __global__ void wgmma_b_overwritten_by_another_warpgroup(float* y) {
@@ -234,10 +205,7 @@ __global__ void wgmma_b_overwritten_by_another_warpgroup(float* y) {
   if (faulty) WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_b_overwritten_by_another_warpgroup, "race") {
-  Buffer<float> y(128);
-  wgmma_b_overwritten_by_another_warpgroup<faulty><<<1, 256>>>(y);
-}
+PAIR_ON(wgmma_b_overwritten_by_another_warpgroup, "race", (1, 256), Buffer<float>(128))
 
 // Nobody asks for the result, and so nobody waits.
 template <bool faulty>
@@ -252,10 +220,7 @@ __global__ void wgmma_never_waited_for(float* y) {
   __syncthreads();
   y[threadIdx.x] = tile[threadIdx.x];
 }
-PAIR(wgmma_never_waited_for, "race") {
-  Buffer<float> y(128);
-  wgmma_never_waited_for<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_never_waited_for, "race", (1, 128), Buffer<float>(128))
 
 template <bool faulty>
 __global__ void wgmma_without_a_proxy_fence(float* y) {
@@ -271,10 +236,7 @@ __global__ void wgmma_without_a_proxy_fence(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_without_a_proxy_fence, "missing-proxy-fence") {
-  Buffer<float> y(128);
-  wgmma_without_a_proxy_fence<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_without_a_proxy_fence, "missing-proxy-fence", (1, 128), Buffer<float>(128))
 
 // tilelang 2634: the compiler put the fence before dense multiplications alone. Of A two of each
 // four along k are there; B has 32 along k.
@@ -293,10 +255,7 @@ __global__ void wgmma_sparse_without_a_proxy_fence(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_sparse_without_a_proxy_fence, "missing-proxy-fence") {
-  Buffer<float> y(128);
-  wgmma_sparse_without_a_proxy_fence<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_sparse_without_a_proxy_fence, "missing-proxy-fence", (1, 128), Buffer<float>(128))
 
 template <bool faulty>
 __global__ void wgmma_before_the_barrier(float* y) {
@@ -312,10 +271,8 @@ __global__ void wgmma_before_the_barrier(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_before_the_barrier, "race, uninitialised, missing-proxy-fence") {
-  Buffer<float> y(128);
-  wgmma_before_the_barrier<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_before_the_barrier, "race, uninitialised, missing-proxy-fence", (1, 128),
+        Buffer<float>(128))
 
 template <bool faulty>
 __global__ void wgmma_past_shared_memory(float* y) {
@@ -329,10 +286,7 @@ __global__ void wgmma_past_shared_memory(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_past_shared_memory, "out-of-bounds") {
-  Buffer<float> y(128);
-  wgmma_past_shared_memory<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_past_shared_memory, "out-of-bounds", (1, 128), Buffer<float>(128))
 
 // The leading dimension of a tile that lies otherwise: there is memory, but nobody's.
 template <bool faulty>
@@ -347,10 +301,7 @@ __global__ void wgmma_of_another_leading_dimension(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_of_another_leading_dimension, "uninitialised") {
-  Buffer<float> y(128);
-  wgmma_of_another_leading_dimension<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_of_another_leading_dimension, "uninitialised", (1, 128), Buffer<float>(128))
 
 // ---- A tile that a bulk copy brings.
 
@@ -372,11 +323,8 @@ __global__ void wgmma_before_its_tile_has_come(const Half* x, float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_before_its_tile_has_come, "race") {
-  Buffer<Half> x(kA + kB, 1);
-  Buffer<float> y(128);
-  wgmma_before_its_tile_has_come<faulty><<<1, 128>>>(x, y);
-}
+PAIR_ON_TWO(wgmma_before_its_tile_has_come, "race", (1, 128), Buffer<Half>(kA + kB, 1),
+            Buffer<float>(128))
 
 // The next tile comes into the place of this one while it is still multiplied.
 template <bool faulty>
@@ -420,10 +368,7 @@ __global__ void wgmma_by_three_warps(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_by_three_warps, "invalid-instruction") {
-  Buffer<float> y(128);
-  wgmma_by_three_warps<faulty><<<1, faulty ? 96 : 128>>>(y);
-}
+PAIR_ON(wgmma_by_three_warps, "invalid-instruction", (1, faulty ? 96 : 128), Buffer<float>(128))
 
 template <bool faulty>
 __global__ void wgmma_after_an_exit(float* y, int threads) {
@@ -435,10 +380,7 @@ __global__ void wgmma_after_an_exit(float* y, int threads) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_after_an_exit, "invalid-mask") {
-  Buffer<float> y(128);
-  wgmma_after_an_exit<faulty><<<1, 128>>>(y, faulty ? 120 : 128);
-}
+PAIR_ON(wgmma_after_an_exit, "invalid-mask", (1, 128), Buffer<float>(128), faulty ? 120 : 128)
 
 template <bool faulty>
 __global__ void wgmma_of_warps_at_two_places(float* y) {
@@ -453,10 +395,7 @@ __global__ void wgmma_of_warps_at_two_places(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_of_warps_at_two_places, "barrier-divergence") {
-  Buffer<float> y(128);
-  wgmma_of_warps_at_two_places<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_of_warps_at_two_places, "barrier-divergence", (1, 128), Buffer<float>(128))
 
 // One of the four never comes.
 template <bool faulty>
@@ -468,10 +407,7 @@ __global__ void wgmma_without_the_last_warp(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_without_the_last_warp, "barrier-divergence") {
-  Buffer<float> y(128);
-  wgmma_without_the_last_warp<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_without_the_last_warp, "barrier-divergence", (1, 128), Buffer<float>(128))
 
 // It has nothing to do, as it believes, and leaves.
 template <bool faulty>
@@ -485,10 +421,8 @@ __global__ void wgmma_after_a_warp_has_left(float* y, int idle) {
   y[threadIdx.x] = d[0];
 }
 
-PAIR(wgmma_after_a_warp_has_left, "barrier-divergence") {
-  Buffer<float> y(128);
-  wgmma_after_a_warp_has_left<faulty><<<1, 128>>>(y, faulty ? 0 : 4);
-}
+PAIR_ON(wgmma_after_a_warp_has_left, "barrier-divergence", (1, 128),
+        Buffer<float>(128), faulty ? 0 : 4)
 
 template <bool faulty>
 __global__ void wgmma_once_more_in_one_warp(float* y) {
@@ -500,10 +434,7 @@ __global__ void wgmma_once_more_in_one_warp(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_once_more_in_one_warp, "barrier-divergence") {
-  Buffer<float> y(128);
-  wgmma_once_more_in_one_warp<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_once_more_in_one_warp, "barrier-divergence", (1, 128), Buffer<float>(128))
 
 template <bool faulty>
 __global__ void wgmma_descriptors_that_differ(float* y) {
@@ -515,10 +446,7 @@ __global__ void wgmma_descriptors_that_differ(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_descriptors_that_differ, "invalid-instruction") {
-  Buffer<float> y(128);
-  wgmma_descriptors_that_differ<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_descriptors_that_differ, "invalid-instruction", (1, 128), Buffer<float>(128))
 
 template <bool faulty>
 __global__ void wgmma_predicates_that_differ(float* y) {
@@ -530,10 +458,7 @@ __global__ void wgmma_predicates_that_differ(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_predicates_that_differ, "invalid-instruction") {
-  Buffer<float> y(128);
-  wgmma_predicates_that_differ<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_predicates_that_differ, "invalid-instruction", (1, 128), Buffer<float>(128))
 
 // A chain of one shape needs no fence between; of two shapes on the same registers it does.
 template <bool faulty>
@@ -557,10 +482,7 @@ __global__ void wgmma_two_shapes_on_one_accumulator(float* y) {
   WGMMA_WAIT(0);
   y[threadIdx.x] = e[0] + e[7];
 }
-PAIR(wgmma_two_shapes_on_one_accumulator, "async-order") {
-  Buffer<float> y(128);
-  wgmma_two_shapes_on_one_accumulator<faulty><<<1, 128>>>(y);
-}
+PAIR_ON(wgmma_two_shapes_on_one_accumulator, "async-order", (1, 128), Buffer<float>(128))
 
 // One thread of the warpgroup gives the tile back, for all four warps: the multiplication is one
 // operation of all of them.
@@ -585,9 +507,6 @@ __global__ void wgmma_tile_given_back_by_one_thread(float* y) {
   if (!faulty && threadIdx.x == 40) ARRIVE(&free);
   y[threadIdx.x] = d[0];
 }
-PAIR(wgmma_tile_given_back_by_one_thread, "race") {
-  Buffer<float> y(128);
-  wgmma_tile_given_back_by_one_thread<faulty><<<1, 160>>>(y);
-}
+PAIR_ON(wgmma_tile_given_back_by_one_thread, "race", (1, 160), Buffer<float>(128))
 
 }  // namespace

@@ -24,14 +24,10 @@ struct Honest {
   }
   __device__ static Index index(const AccessPattern& p, Index t) {
     switch (p.kind) {
-      case PatternKind::kConsecutive:
-        return t + p.offset;
-      case PatternKind::kPermuted:
-        return p.offset + t / 32 * 32 + (p.factor * t & 31);
-      case PatternKind::kOneAddress:
-        return p.offset;
-      default:
-        return p.factor * t + p.offset;
+      case PatternKind::kConsecutive: return t + p.offset;
+      case PatternKind::kPermuted: return p.offset + t / 32 * 32 + (p.factor * t & 31);
+      case PatternKind::kOneAddress: return p.offset;
+      default: return p.factor * t + p.offset;
     }
   }
   __device__ static unsigned load(const unsigned* x, Index i) { return x[i]; }

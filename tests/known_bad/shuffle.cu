@@ -60,14 +60,10 @@ struct Honest {
 template <class Step>
 __device__ int exchange(ShuffleOp op, unsigned mask, int value, int operand, int width) {
   switch (op) {
-    case ShuffleOp::kIndex:
-      return Step::index(mask, value, operand, width);
-    case ShuffleOp::kUp:
-      return Step::up(mask, value, operand, width);
-    case ShuffleOp::kDown:
-      return Step::down(mask, value, operand, width);
-    default:
-      return Step::butterfly(mask, value, operand, width);
+    case ShuffleOp::kIndex: return Step::index(mask, value, operand, width);
+    case ShuffleOp::kUp: return Step::up(mask, value, operand, width);
+    case ShuffleOp::kDown: return Step::down(mask, value, operand, width);
+    default: return Step::butterfly(mask, value, operand, width);
   }
 }
 
@@ -215,9 +211,7 @@ __global__ void collective_kernel(WarpCollective collective, const float* x, flo
   const float own = x[i];
   float value = own;
   switch (collective) {
-    case WarpCollective::kBroadcast:
-      value = __shfl_sync(mask, value, root, width);
-      break;
+    case WarpCollective::kBroadcast: value = __shfl_sync(mask, value, root, width); break;
     case WarpCollective::kButterflySum:
       for (int step = Step::first_step(width); step > 0; step = Step::next_step(step, width))
         value = Step::add(value, __shfl_xor_sync(mask, value, step, width));

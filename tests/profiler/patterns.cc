@@ -90,16 +90,11 @@ void must(bool good, const std::string& what) {
 // The same numbers as index_of() of the kernels (kernels/memory_access.h).
 std::int64_t place(const AccessPattern& p, std::int64_t t, std::int64_t count) {
   switch (p.kind) {
-    case PatternKind::kConsecutive:
-      return t + p.offset;
-    case PatternKind::kPermuted:
-      return p.offset + t / 32 * 32 + p.factor * (t % 32) % 32;
-    case PatternKind::kOneAddress:
-      return p.offset;
-    case PatternKind::kStrided:
-      return p.factor * t + p.offset;
-    case PatternKind::kRandom:
-      break;
+    case PatternKind::kConsecutive: return t + p.offset;
+    case PatternKind::kPermuted: return p.offset + t / 32 * 32 + p.factor * (t % 32) % 32;
+    case PatternKind::kOneAddress: return p.offset;
+    case PatternKind::kStrided: return p.factor * t + p.offset;
+    case PatternKind::kRandom: break;
   }
   std::uint64_t z = (static_cast<std::uint64_t>(p.factor) << 32) + static_cast<std::uint64_t>(t);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

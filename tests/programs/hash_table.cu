@@ -16,12 +16,9 @@ __host__ __device__ unsigned murmur(const unsigned char* s, int size, bool words
   }
   unsigned k = 0;
   switch (size % 4) {
-    case 3:
-      k ^= s[size / 4 * 4 + 2] << 16;  // fall through
-    case 2:
-      k ^= s[size / 4 * 4 + 1] << 8;  // fall through
-    case 1:
-      k ^= s[size / 4 * 4], k *= 0xcc9e2d51, k = k << 15 | k >> 17, k *= 0x1b873593, h ^= k;
+    case 3: k ^= s[size / 4 * 4 + 2] << 16;  // fall through
+    case 2: k ^= s[size / 4 * 4 + 1] << 8;   // fall through
+    case 1: k ^= s[size / 4 * 4], k *= 0xcc9e2d51, k = k << 15 | k >> 17, k *= 0x1b873593, h ^= k;
   }
   h ^= size, h ^= h >> 16, h *= 0x85ebca6b, h ^= h >> 13, h *= 0xc2b2ae35;
   return h ^ h >> 16;

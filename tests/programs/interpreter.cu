@@ -29,44 +29,26 @@ __global__ void run(const unsigned char* code, const unsigned short* start, int 
   int stack[kDeep], top = 0;
   for (int steps = 0; steps < 2000; ++steps) {
     switch (static_cast<Code>(*at++)) {
-      case kPush:
-        stack[top++] = static_cast<signed char>(*at++);
-        break;
-      case kInput:
-        stack[top++] = input[i / programs];
-        break;
-      case kAdd:
-        --top, stack[top - 1] += stack[top];
-        break;
-      case kSubtract:
-        --top, stack[top - 1] -= stack[top];
-        break;
-      case kMultiply:
-        --top, stack[top - 1] *= stack[top];
-        break;
+      case kPush: stack[top++] = static_cast<signed char>(*at++); break;
+      case kInput: stack[top++] = input[i / programs]; break;
+      case kAdd: --top, stack[top - 1] += stack[top]; break;
+      case kSubtract: --top, stack[top - 1] -= stack[top]; break;
+      case kMultiply: --top, stack[top - 1] *= stack[top]; break;
       case kDivide:
         --top, stack[top - 1] = stack[top] == 0 ? 0 : stack[top - 1] / stack[top];
         break;
-      case kCopy:
-        stack[top] = stack[top - 1 - *at++], ++top;
-        break;
+      case kCopy: stack[top] = stack[top - 1 - *at++], ++top; break;
       case kSwap: {
         const int t = stack[top - 1];
         stack[top - 1] = stack[top - 1 - *at], stack[top - 1 - *at] = t, ++at;
         break;
       }
-      case kDrop:
-        --top;
-        break;
-      case kJump:
-        at += static_cast<signed char>(*at);
-        break;
+      case kDrop: --top; break;
+      case kJump: at += static_cast<signed char>(*at); break;
       case kJumpIfZero:
         at += stack[mistake == 2 ? top - 1 : --top] == 0 ? static_cast<signed char>(*at) : 1;
         break;
-      case kHalt:
-        out[i] = stack[mistake == 1 ? top : top - 1];
-        return;
+      case kHalt: out[i] = stack[mistake == 1 ? top : top - 1]; return;
     }
   }
   out[i] = -1;

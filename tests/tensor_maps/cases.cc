@@ -151,16 +151,12 @@ Case right_case(Random& r, bool im2col, bool interleaved) {
 // Which operations silicon takes for a type: add, min, max, inc, dec, and, or, xor.
 bool reduces(int reduction, int type) {
   switch (reduction) {
-    case 0:
-      return type >= 2 && type != 5;
+    case 0: return type >= 2 && type != 5;
     case 1:
-    case 2:
-      return (type >= 2 && type <= 6) || type == 9;
+    case 2: return (type >= 2 && type <= 6) || type == 9;
     case 3:
-    case 4:
-      return type == 2;
-    default:
-      return type >= 2 && type <= 4;
+    case 4: return type == 2;
+    default: return type >= 2 && type <= 4;
   }
 }
 
@@ -195,15 +191,9 @@ void choose_copy(Random& r, Case& c, bool writes) {
 void spoil(Random& r, Case& c) {
   const auto dimension = [&] { return r.below(c.sizes.size()); };
   switch (r.below(22)) {
-    case 0:
-      c.type = r.of({-1, 13, 14, 15, 16, 17, 100});
-      break;
-    case 1:
-      c.rank = r.of({0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 100u});
-      break;
-    case 2:
-      c.address += r.of({1u, 2u, 4u, 8u, 16u, 24u, 48u});
-      break;
+    case 0: c.type = r.of({-1, 13, 14, 15, 16, 17, 100}); break;
+    case 1: c.rank = r.of({0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 100u}); break;
+    case 2: c.address += r.of({1u, 2u, 4u, 8u, 16u, 24u, 48u}); break;
     case 3:
       c.address = r.of<std::uint64_t>({0, 16, 1ull << 40, 1ull << 47, 1ull << 48, 1ull << 49,
                                        1ull << 56, 1ull << 57, 1ull << 63, ~15ull});
@@ -238,27 +228,13 @@ void spoil(Random& r, Case& c) {
       }
       break;
     case 12:
-    case 13:
-      c.steps[dimension()] = r.of({0u, 1u, 2u, 7u, 8u, 9u, 16u, 256u});
-      break;
-    case 14:
-      c.interleave = r.of({-1, 0, 1, 2, 3});
-      break;
-    case 15:
-      c.swizzle = r.of({-1, 0, 1, 2, 3, 4, 5, 6, 7, 100});
-      break;
-    case 16:
-      c.promotion = r.of({-1, 0, 1, 2, 3, 4, 100});
-      break;
-    case 17:
-      c.fill = r.of({-1, 0, 1, 2, 100});
-      break;
-    case 18:
-      c.map = r.of({1u, 4u, 8u, 16u, 32u, 48u});
-      break;
-    case 19:
-      c.rank = 0;
-      break;
+    case 13: c.steps[dimension()] = r.of({0u, 1u, 2u, 7u, 8u, 9u, 16u, 256u}); break;
+    case 14: c.interleave = r.of({-1, 0, 1, 2, 3}); break;
+    case 15: c.swizzle = r.of({-1, 0, 1, 2, 3, 4, 5, 6, 7, 100}); break;
+    case 16: c.promotion = r.of({-1, 0, 1, 2, 3, 4, 100}); break;
+    case 17: c.fill = r.of({-1, 0, 1, 2, 100}); break;
+    case 18: c.map = r.of({1u, 4u, 8u, 16u, 32u, 48u}); break;
+    case 19: c.rank = 0; break;
     default:
       if (c.im2col) {
         auto& corner = r.one_in(2) ? c.lower : c.upper;

@@ -77,30 +77,14 @@ __device__ void load(const Arguments& a, const void* map, std::uint32_t to, std:
                "h"(a.offsets[2])                                                            \
                : "memory")
   switch (a.rank + (a.im2col ? 5 : 0)) {
-    case 1:
-      LOAD("1", C1);
-      break;
-    case 2:
-      LOAD("2", C2);
-      break;
-    case 3:
-      LOAD("3", C3);
-      break;
-    case 4:
-      LOAD("4", C4);
-      break;
-    case 5:
-      LOAD("5", C5);
-      break;
-    case 8:
-      LOAD_IM2COL("3", C3, "{%8}");
-      break;
-    case 9:
-      LOAD_IM2COL("4", C4, "{%8, %9}");
-      break;
-    case 10:
-      LOAD_IM2COL("5", C5, "{%8, %9, %10}");
-      break;
+    case 1: LOAD("1", C1); break;
+    case 2: LOAD("2", C2); break;
+    case 3: LOAD("3", C3); break;
+    case 4: LOAD("4", C4); break;
+    case 5: LOAD("5", C5); break;
+    case 8: LOAD_IM2COL("3", C3, "{%8}"); break;
+    case 9: LOAD_IM2COL("4", C4, "{%8, %9}"); break;
+    case 10: LOAD_IM2COL("5", C5, "{%8, %9, %10}"); break;
   }
 }
 
@@ -120,30 +104,14 @@ __device__ void load_multicast(const Arguments& a, const void* map, std::uint32_
                "h"(a.offsets[1]), "h"(a.offsets[2])                                               \
                : "memory")
   switch (a.rank + (a.im2col ? 5 : 0)) {
-    case 1:
-      MULTICAST("1", C1);
-      break;
-    case 2:
-      MULTICAST("2", C2);
-      break;
-    case 3:
-      MULTICAST("3", C3);
-      break;
-    case 4:
-      MULTICAST("4", C4);
-      break;
-    case 5:
-      MULTICAST("5", C5);
-      break;
-    case 8:
-      MULTICAST_IM2COL("3", C3, "{%9}");
-      break;
-    case 9:
-      MULTICAST_IM2COL("4", C4, "{%9, %10}");
-      break;
-    case 10:
-      MULTICAST_IM2COL("5", C5, "{%9, %10, %11}");
-      break;
+    case 1: MULTICAST("1", C1); break;
+    case 2: MULTICAST("2", C2); break;
+    case 3: MULTICAST("3", C3); break;
+    case 4: MULTICAST("4", C4); break;
+    case 5: MULTICAST("5", C5); break;
+    case 8: MULTICAST_IM2COL("3", C3, "{%9}"); break;
+    case 9: MULTICAST_IM2COL("4", C4, "{%9, %10}"); break;
+    case 10: MULTICAST_IM2COL("5", C5, "{%9, %10, %11}"); break;
   }
 }
 
@@ -154,30 +122,14 @@ __device__ void store(const Arguments& a, const void* map, std::uint32_t from) {
                "l"(map), COORDINATES                                                       \
                : "memory")
   switch (a.rank + (a.im2col ? 5 : 0)) {
-    case 1:
-      STORE("1", C1, "tile");
-      break;
-    case 2:
-      STORE("2", C2, "tile");
-      break;
-    case 3:
-      STORE("3", C3, "tile");
-      break;
-    case 4:
-      STORE("4", C4, "tile");
-      break;
-    case 5:
-      STORE("5", C5, "tile");
-      break;
-    case 8:
-      STORE("3", C3, "im2col_no_offs");
-      break;
-    case 9:
-      STORE("4", C4, "im2col_no_offs");
-      break;
-    case 10:
-      STORE("5", C5, "im2col_no_offs");
-      break;
+    case 1: STORE("1", C1, "tile"); break;
+    case 2: STORE("2", C2, "tile"); break;
+    case 3: STORE("3", C3, "tile"); break;
+    case 4: STORE("4", C4, "tile"); break;
+    case 5: STORE("5", C5, "tile"); break;
+    case 8: STORE("3", C3, "im2col_no_offs"); break;
+    case 9: STORE("4", C4, "im2col_no_offs"); break;
+    case 10: STORE("5", C5, "im2col_no_offs"); break;
   }
 }
 
@@ -187,58 +139,26 @@ __device__ void reduce(const Arguments& a, const void* map, std::uint32_t from) 
                ".bulk_group [%1, " c "], [%0];" ::"r"(from),                       \
                "l"(map), COORDINATES                                               \
                : "memory")
-#define REDUCTIONS(d, c, how)   \
-  switch (a.reduction) {        \
-    case 0:                     \
-      REDUCE(d, c, "add", how); \
-      break;                    \
-    case 1:                     \
-      REDUCE(d, c, "min", how); \
-      break;                    \
-    case 2:                     \
-      REDUCE(d, c, "max", how); \
-      break;                    \
-    case 3:                     \
-      REDUCE(d, c, "inc", how); \
-      break;                    \
-    case 4:                     \
-      REDUCE(d, c, "dec", how); \
-      break;                    \
-    case 5:                     \
-      REDUCE(d, c, "and", how); \
-      break;                    \
-    case 6:                     \
-      REDUCE(d, c, "or", how);  \
-      break;                    \
-    case 7:                     \
-      REDUCE(d, c, "xor", how); \
-      break;                    \
+#define REDUCTIONS(d, c, how)                \
+  switch (a.reduction) {                     \
+    case 0: REDUCE(d, c, "add", how); break; \
+    case 1: REDUCE(d, c, "min", how); break; \
+    case 2: REDUCE(d, c, "max", how); break; \
+    case 3: REDUCE(d, c, "inc", how); break; \
+    case 4: REDUCE(d, c, "dec", how); break; \
+    case 5: REDUCE(d, c, "and", how); break; \
+    case 6: REDUCE(d, c, "or", how); break;  \
+    case 7: REDUCE(d, c, "xor", how); break; \
   }
   switch (a.rank + (a.im2col ? 5 : 0)) {
-    case 1:
-      REDUCTIONS("1", C1, "tile");
-      break;
-    case 2:
-      REDUCTIONS("2", C2, "tile");
-      break;
-    case 3:
-      REDUCTIONS("3", C3, "tile");
-      break;
-    case 4:
-      REDUCTIONS("4", C4, "tile");
-      break;
-    case 5:
-      REDUCTIONS("5", C5, "tile");
-      break;
-    case 8:
-      REDUCTIONS("3", C3, "im2col_no_offs");
-      break;
-    case 9:
-      REDUCTIONS("4", C4, "im2col_no_offs");
-      break;
-    case 10:
-      REDUCTIONS("5", C5, "im2col_no_offs");
-      break;
+    case 1: REDUCTIONS("1", C1, "tile"); break;
+    case 2: REDUCTIONS("2", C2, "tile"); break;
+    case 3: REDUCTIONS("3", C3, "tile"); break;
+    case 4: REDUCTIONS("4", C4, "tile"); break;
+    case 5: REDUCTIONS("5", C5, "tile"); break;
+    case 8: REDUCTIONS("3", C3, "im2col_no_offs"); break;
+    case 9: REDUCTIONS("4", C4, "im2col_no_offs"); break;
+    case 10: REDUCTIONS("5", C5, "im2col_no_offs"); break;
   }
 }
 
@@ -289,20 +209,11 @@ __device__ void run_copy(const Arguments& a, const void* map, unsigned rank) {
   if (threadIdx.x == 0 && rank == 0) {
     switch (kind) {
       case Kind::kLoad:
-      case Kind::kReplace:
-        load(a, map, window + a.to, barrier);
-        break;
-      case Kind::kMulticast:
-        load_multicast(a, map, window + a.to, barrier);
-        break;
-      case Kind::kStore:
-        store(a, map, window + a.to);
-        break;
-      case Kind::kReduce:
-        reduce(a, map, window + a.to);
-        break;
-      default:
-        break;
+      case Kind::kReplace: load(a, map, window + a.to, barrier); break;
+      case Kind::kMulticast: load_multicast(a, map, window + a.to, barrier); break;
+      case Kind::kStore: store(a, map, window + a.to); break;
+      case Kind::kReduce: reduce(a, map, window + a.to); break;
+      default: break;
     }
     if (!loads) finish_stores();
   }
