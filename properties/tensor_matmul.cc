@@ -187,18 +187,14 @@ void is_exact_on_small_integers(const TensorMatmul& matmul, const TensorMatmulCa
 // Rows that a tile of the path has, in all blocks of a cluster.
 std::int64_t rows_of_tile(TensorMatmulPath path) {
   switch (path) {
-    case TensorMatmulPath::kWmma:
-      return 32;
+    case TensorMatmulPath::kWmma: return 32;
     case TensorMatmulPath::kMma:
-    case TensorMatmulPath::kWgmma:
-      return 64;
+    case TensorMatmulPath::kWgmma: return 64;
     case TensorMatmulPath::kWgmmaCluster:
     case TensorMatmulPath::kWgmmaWide:
     case TensorMatmulPath::kTcgen05:
-    case TensorMatmulPath::kTcgen05Ring:
-      return 128;
-    case TensorMatmulPath::kTcgen05Pair:
-      break;
+    case TensorMatmulPath::kTcgen05Ring: return 128;
+    case TensorMatmulPath::kTcgen05Pair: break;
   }
   return 256;
 }
@@ -351,9 +347,7 @@ void covers_more_tiles_than_blocks(const TensorMatmul& matmul, const TensorMatmu
   TensorMatmulCase tall = c;
   tall.n = tall.k = 1;
   switch (c.path) {
-    case TensorMatmulPath::kWmma:
-      tall.m = 1024 * 32 + 3;
-      break;
+    case TensorMatmulPath::kWmma: tall.m = 1024 * 32 + 3; break;
     case TensorMatmulPath::kMma:
       tall.element = c.element == MatrixElement::kE4m3 ? c.element : MatrixElement::kF16;
       tall.m = 512 * 64 + 3;
