@@ -35,6 +35,7 @@ CUresult capture_info_3(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
                         const CUgraphNode**, const CUgraphEdgeData**, std::size_t*);
 CUresult capture_info_2(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
                         const CUgraphNode**, std::size_t*);
+CUresult update_dependencies_1(CUstream, CUgraphNode*, std::size_t, unsigned);
 
 namespace {
 

@@ -37,6 +37,13 @@ CUresult capture_info_2(CUstream stream, CUstreamCaptureStatus* status, cuuint64
                         CUgraph* graph, const CUgraphNode** dependencies, std::size_t* count) {
   return capture_info_3(stream, status, id, graph, dependencies, nullptr, count);
 }
+// The version that takes no data of edges.
+CUresult update_dependencies_1(CUstream stream, CUgraphNode* dependencies, std::size_t count,
+                               unsigned flags) {
+  return call("cuStreamUpdateCaptureDependencies", Needs::kContext, [&] {
+    return cudaStreamUpdateCaptureDependencies(stream, dependencies, nullptr, count, flags);
+  });
+}
 }  // namespace lockstep::driver
 
 extern "C" {

@@ -325,6 +325,15 @@ CUDA_TEST(DriverEntryPoint, IsFoundByNameAndVersion) {
   GOOD(reinterpret_cast<CUresult (*)(CUcontext*, CUctxCreateParams*, unsigned, CUdevice)>(function)(
       &context, nullptr, CU_CTX_SCHED_BLOCKING_SYNC, 0));
   expect_flag(CU_CTX_SCHED_BLOCKING_SYNC);
+  GOOD(cuGetProcAddress("cuStreamUpdateCaptureDependencies", &function, 11030,
+                        CU_GET_PROC_ADDRESS_DEFAULT, &status));
+  EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);
+  CUstream stream = nullptr;
+  GOOD(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  EXPECT_CU(CUDA_ERROR_ILLEGAL_STATE,
+            reinterpret_cast<CUresult (*)(CUstream, CUgraphNode*, std::size_t, unsigned)>(function)(
+                stream, nullptr, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+  GOOD(cuStreamDestroy(stream));
   // The runtime hands out the same.
   cudaDriverEntryPointQueryResult found{};
   ASSERT_CUDA(cudaSuccess, cudaGetDriverEntryPointByVersion("cuMemAlloc", &function, 13000,
