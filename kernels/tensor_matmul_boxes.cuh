@@ -304,4 +304,22 @@ inline cudaError_t make_map(CUtensorMap& map, MatrixElement element, const std::
   return static_cast<cudaError_t>(result);  // the driver's numbers are the runtime's
 }
 
+// The maps of the factors that can be tensors.
+template <class S, MatrixElement kElement>
+cudaError_t make_maps(const TensorMatmulArguments& p, ByTensor& tensor, CUtensorMap& map_a,
+                      CUtensorMap& map_b) {
+  constexpr int kBytes = bytes_of(kElement);
+  tensor = {is_tensor(p.a, p.m, p.k, p.a_stride, kBytes),
+            is_tensor(p.b, p.n, p.k, p.b_stride, kBytes)};
+  if (tensor.a) {
+    if (const cudaError_t e = make_map(map_a, kElement, p.a, p.m, p.k, p.a_stride, S::kRows,
+                                       S::kRowBytes, S::kSwizzle);
+        e != cudaSuccess)
+      return e;
+  }
+  if (!tensor.b) return cudaSuccess;
+  return make_map(map_b, kElement, p.b, p.n, p.k, p.b_stride, S::kColumns / S::kBlocks,
+                  S::kRowBytes, S::kSwizzle);
+}
+
 }  // namespace lockstep::kernels

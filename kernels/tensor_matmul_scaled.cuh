@@ -134,26 +134,13 @@ __global__ void __launch_bounds__(kGroup)
   const TensorMatmulArguments& p = given.factors;
   const Ring<S> ring(memory);
   const unsigned full = ring.full(0), done = ring.empty(0), warp = threadIdx.x / 32;
-  const auto* const base = reinterpret_cast<const unsigned*>(ring.rest());
   unsigned char *const a_scales = ring.rest() + S::kScalesAt, *const b_scales =
                                                                   a_scales +
                                                                   S::kCopies * kCopyBytes;
   const std::int64_t stages_a_tile = (p.k + S::kRowBytes - 1) / S::kRowBytes,
                      tiles = tiles_of_clusters<S>(p);
-
-  if (warp == 0) {
-    Step::template allocate<1>(shared_address(base), S::kAllocated);
-    Step::template relinquish<1>();
-  }
-  if (threadIdx.x == 0) {
-    Step::initialise(full, tensor.a && tensor.b ? 1 : Step::copying_threads());
-    Step::initialise(done, 1);
-    Step::publish_barriers();
-  }
-  Step::fence_before();
-  __syncthreads();
-  Step::fence_after();
-  const unsigned columns = *base, own = columns + (Step::quarter(warp) * 32 << 16),
+  const unsigned columns = begin_tiles<Step, S, S::kAllocated>(ring, tensor),
+                 own = columns + (Step::quarter(warp) * 32 << 16),
                  a_columns = columns + S::kColumns, b_columns = a_columns + S::kColumnsOfScales;
 
   unsigned turn = 0;
@@ -200,10 +187,7 @@ __global__ void __launch_bounds__(kGroup)
     Step::fence_after();
     load_d<Step, S>(own, p, row, tile.column);
   }
-  Step::fence_before();
-  __syncthreads();
-  Step::fence_after();
-  if (warp == 0) Step::template free<1>(columns, S::kAllocated);
+  end_tiles<Step, S::kAllocated>(columns);
 #endif
 }
 
@@ -212,30 +196,8 @@ __global__ void __launch_bounds__(kGroup)
 template <class Step, ScaledElement kElement>
 cudaError_t launch_scaled(const ScaledArguments& given, cudaStream_t stream) {
   using S = ScaledShape<kElement>;
-  const TensorMatmulArguments& p = given.factors;
-  auto* const function = scaled<Step, S>;
-  if (const cudaError_t e = cudaFuncSetAttribute(
-          function, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kSharedBytes);
-      e != cudaSuccess)
-    return e;
-  CUtensorMap map_a{}, map_b{};
-  ByTensor tensor{};
-  if (const cudaError_t e = make_maps<S, MatrixElement::kE4m3>(p, tensor, map_a, map_b);
-      e != cudaSuccess)
-    return e;
-  int device = 0, sms = 0;
-  if (const cudaError_t e = cudaGetDevice(&device); e != cudaSuccess) return e;
-  if (const cudaError_t e = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-      e != cudaSuccess)
-    return e;
-  constexpr std::int64_t kBlocksAnSm = 512 / S::kAllocated;  // as tensor memory has columns
-  cudaLaunchConfig_t config{};
-  config.gridDim =
-      dim3(static_cast<unsigned>(std::min(tiles_of_clusters<S>(p), sms * kBlocksAnSm)));
-  config.blockDim = dim3(kGroup);
-  config.dynamicSmemBytes = S::kSharedBytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, function, given, map_a, map_b, tensor);
+  return launch_tiles<S, MatrixElement::kE4m3, S::kAllocated>(scaled<Step, S>, given.factors, given,
+                                                              stream);
 }
 
 }  // namespace lockstep::kernels::by_tcgen05

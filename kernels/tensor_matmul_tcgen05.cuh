@@ -110,6 +110,33 @@ __device__ void multiply_stage(unsigned d, unsigned a, unsigned b, bool first) {
   }
 }
 
+// The first warp allocates tensor memory, and a thread initialises the stage's objects: it is full,
+// and its products are done. The address of the columns.
+template <class Step, class S, int kAllocated>
+__device__ unsigned begin_tiles(const Ring<S>& ring, const ByTensor& tensor) {
+  const auto* const base = reinterpret_cast<const unsigned*>(ring.rest());
+  if (threadIdx.x / 32 == 0) {
+    Step::template allocate<1>(shared_address(base), kAllocated);
+    Step::template relinquish<1>();
+  }
+  if (threadIdx.x == 0) {
+    Step::initialise(ring.full(0), tensor.a && tensor.b ? 1 : Step::copying_threads());
+    Step::initialise(ring.empty(0), 1);
+    Step::publish_barriers();
+  }
+  Step::fence_before();
+  __syncthreads();
+  Step::fence_after();
+  return *base;
+}
+template <class Step, int kAllocated>
+__device__ void end_tiles(unsigned columns) {
+  Step::fence_before();
+  __syncthreads();
+  Step::fence_after();
+  if (threadIdx.x / 32 == 0) Step::template free<1>(columns, kAllocated);
+}
+
 template <class Step, class S, MatrixElement kElement>
 __global__ void __launch_bounds__(kGroup)
     kernel(TensorMatmulArguments p, const __grid_constant__ CUtensorMap map_a,
@@ -120,23 +147,10 @@ __global__ void __launch_bounds__(kGroup)
   const Ring<S> ring(memory);
   constexpr int kDepth = S::kRowBytes / kBytesOf<kElement>;
   const unsigned full = ring.full(0), done = ring.empty(0);
-  const auto* const base = reinterpret_cast<const unsigned*>(ring.rest());
   const unsigned warp = threadIdx.x / 32;
   const std::int64_t stages_a_tile = (p.k + kDepth - 1) / kDepth, tiles = tiles_of_clusters<S>(p);
-
-  if (warp == 0) {
-    Step::template allocate<1>(shared_address(base), S::kColumns);
-    Step::template relinquish<1>();
-  }
-  if (threadIdx.x == 0) {
-    Step::initialise(full, tensor.a && tensor.b ? 1 : Step::copying_threads());
-    Step::initialise(done, 1);
-    Step::publish_barriers();
-  }
-  Step::fence_before();
-  __syncthreads();
-  Step::fence_after();
-  const unsigned columns = *base, own = columns + (Step::quarter(warp) * 32 << 16);
+  const unsigned columns = begin_tiles<Step, S, S::kColumns>(ring, tensor),
+                 own = columns + (Step::quarter(warp) * 32 << 16);
 
   unsigned turn = 0;  // of the stage
   for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
@@ -162,38 +176,19 @@ __global__ void __launch_bounds__(kGroup)
     Step::fence_after();
     load_d<Step, S>(own, p, row, tile.column);
   }
-  Step::fence_before();
-  __syncthreads();
-  Step::fence_after();
-  if (warp == 0) Step::template free<1>(columns, S::kColumns);
+  end_tiles<Step, S::kColumns>(columns);
 #endif
 }
 
 // ---- Host.
 
-// The maps of the factors that can be tensors.
-template <class S, MatrixElement kElement>
-cudaError_t make_maps(const TensorMatmulArguments& p, ByTensor& tensor, CUtensorMap& map_a,
-                      CUtensorMap& map_b) {
-  constexpr int kBytes = bytes_of(kElement);
-  tensor = {is_tensor(p.a, p.m, p.k, p.a_stride, kBytes),
-            is_tensor(p.b, p.n, p.k, p.b_stride, kBytes)};
-  if (tensor.a) {
-    if (const cudaError_t e = make_map(map_a, kElement, p.a, p.m, p.k, p.a_stride, S::kRows,
-                                       S::kRowBytes, S::kSwizzle);
-        e != cudaSuccess)
-      return e;
-  }
-  if (!tensor.b) return cudaSuccess;
-  return make_map(map_b, kElement, p.b, p.n, p.k, p.b_stride, S::kColumnsHere, S::kRowBytes,
-                  S::kSwizzle);
-}
-
-template <class Step, class S, MatrixElement kElement>
-cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
+// Blocks of kGroup threads, as many as tensor memory has room for at once.
+template <class S, MatrixElement kElement, int kAllocated, class Arguments>
+cudaError_t launch_tiles(void (*function)(Arguments, CUtensorMap, CUtensorMap, ByTensor),
+                         const TensorMatmulArguments& p, const Arguments& arguments,
+                         cudaStream_t stream) {
   // First: it makes the device's context current in a host thread that has none, without which no
   // map is made.
-  auto* const function = kernel<Step, S, kElement>;
   if (const cudaError_t e = cudaFuncSetAttribute(
           function, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kSharedBytes);
       e != cudaSuccess)
@@ -207,14 +202,19 @@ cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
   if (const cudaError_t e = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
       e != cudaSuccess)
     return e;
-  constexpr std::int64_t kBlocksAnSm = 512 / S::kColumns;  // as tensor memory has columns
-  const auto blocks = static_cast<unsigned>(std::min(tiles_of_clusters<S>(p), sms * kBlocksAnSm));
+  constexpr std::int64_t kBlocksAnSm = 512 / kAllocated;  // as tensor memory has columns
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(blocks);
+  config.gridDim =
+      dim3(static_cast<unsigned>(std::min(tiles_of_clusters<S>(p), sms * kBlocksAnSm)));
   config.blockDim = dim3(kGroup);
   config.dynamicSmemBytes = S::kSharedBytes;
   config.stream = stream;
-  return cudaLaunchKernelEx(&config, function, p, map_a, map_b, tensor);
+  return cudaLaunchKernelEx(&config, function, arguments, map_a, map_b, tensor);
+}
+
+template <class Step, class S, MatrixElement kElement>
+cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
+  return launch_tiles<S, kElement, S::kColumns>(kernel<Step, S, kElement>, p, p, stream);
 }
 
 }  // namespace lockstep::kernels::by_tcgen05

@@ -224,7 +224,6 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksAnSm)
 
 template <class Step, class S, MatrixElement kElement>
 cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
-  constexpr int kBytes = bytes_of(kElement);
   // First: it makes the device's context current in a host thread that has none, without which no
   // map is made.
   auto* const function = kernel<Step, S, kElement>;
@@ -233,20 +232,9 @@ cudaError_t launch(const TensorMatmulArguments& p, cudaStream_t stream) {
       e != cudaSuccess)
     return e;
   CUtensorMap map_a{}, map_b{};
-  const ByTensor tensor = {is_tensor(p.a, p.m, p.k, p.a_stride, kBytes),
-                           is_tensor(p.b, p.n, p.k, p.b_stride, kBytes)};
-  if (tensor.a) {
-    if (const cudaError_t e = make_map(map_a, kElement, p.a, p.m, p.k, p.a_stride, S::kRows,
-                                       S::kRowBytes, S::kSwizzle);
-        e != cudaSuccess)
-      return e;
-  }
-  if (tensor.b) {
-    if (const cudaError_t e = make_map(map_b, kElement, p.b, p.n, p.k, p.b_stride,
-                                       S::kColumns / S::kBlocks, S::kRowBytes, S::kSwizzle);
-        e != cudaSuccess)
-      return e;
-  }
+  ByTensor tensor{};
+  if (const cudaError_t e = make_maps<S, kElement>(p, tensor, map_a, map_b); e != cudaSuccess)
+    return e;
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim = {S::kBlocks, 1, 1};
