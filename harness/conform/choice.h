@@ -40,8 +40,8 @@ Manifest choose_properties(const std::vector<Suite>& suites, const Target& targe
                            const std::function<bool(const Suite&, const std::string&)>& wanted);
 
 // The order in which to begin the suites so that those that run at the same time end together: the
-// one that took longest in an earlier run first. One of which `earlier` says nothing may take any
-// time: those come first of all.
+// one that took longest in an earlier run first. A suite that `earlier` does not have may take any
+// time: such suites come first of all.
 std::vector<std::size_t> longest_first(const std::vector<Suite>& suites, const Passport& earlier);
 
 }  // namespace lockstep

@@ -20,8 +20,8 @@ std::string describe(cudaError_t error) {
   return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
 }
 
-// Fills from the start of a scalar, of which the pattern is made. Every part of a buffer starts at
-// one: misalignment is counted in elements, and the guards' sizes are multiples of eight.
+// Fills from the start of a scalar; the pattern repeats one. Every part of a buffer starts at a
+// scalar: misalignment is counted in elements, and the guards' sizes are multiples of eight.
 void fill(unsigned char* begin, std::size_t bytes, std::uint64_t pattern) {
   std::size_t i = 0;
   for (; i + 8 <= bytes; i += 8) std::memcpy(begin + i, &pattern, 8);

@@ -228,8 +228,8 @@ class Probe : public SpecialsProbe {
     say(kC, "is added at the end, rounded " + text_of(*direction));
   }
 
-  // What a step hands to the next: the first one's sum, of which the last takes away what needs no
-  // rounding.
+  // The first step hands its sum to the next one. The last step subtracts the part of that sum that
+  // needs no rounding.
   void find_between_steps() {
     if (unit_.steps.size() == 1) return say_no_effect(kBetweenSteps, "there is one step");
     const std::vector<int>& first = unit_.steps.front();

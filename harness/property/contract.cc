@@ -224,8 +224,7 @@ std::vector<Contract::Change> Contract::all_mistakes() const {
     const std::uintptr_t mask = ~(std::uintptr_t{moved.footprint.alignment} - 1);
     const auto at = [&still, &moved, mask] { moved.set(still.get() & mask); };
     all.push_back({moved.name + ":at_" + still.name, at});
-    // Sizes in bytes of which 32 bits hold nothing: an array that seems to have none overlaps
-    // nobody.
+    // Sizes in bytes that are 0 in 32 bits: an array that seems to have no bytes overlaps nothing.
     for (const IntegerArgument& argument : integers_) {
       for (const Whole value : {Whole{1} << 30, Whole{1} << 32}) {
         if (value > argument.type_most || !argument.legal.contains(value) ||
@@ -242,7 +241,7 @@ std::vector<Contract::Change> Contract::all_mistakes() const {
                      moved.set((still.begin() + 1 - (moved.end() - moved.get()) + ~mask) & mask);
                    }});
   }
-  // Two factors of which 32 or 64 bits hold a product that seems small.
+  // Two factors whose product seems small in 32 or 64 bits.
   constexpr Whole kBit = 1;
   constexpr std::pair<Whole, Whole> kFactors[] = {{kBit << 16, kBit << 16},
                                                   {kBit << 31, 2},

@@ -59,8 +59,8 @@ struct Paint {
 
 // For every suite that is not green: its problems, and of each failure the message, the minimal
 // case and the replay line. Failures of one cause (cause.h) are one, and the others are named with
-// their replay lines. A suite of which nothing ran for one reason has one line, with what the
-// simulated GPU explained.
+// their replay lines. If one reason kept a whole suite from running, the suite has one line with
+// the simulated GPU's explanation.
 std::string failures(const std::vector<SuiteResult>& suites, const Paint& paint = {});
 
 std::string passport_json(const RunReport& report);

@@ -9,8 +9,7 @@
 namespace lockstep {
 namespace {
 
-// A run of which more than this share was throttled is one of a GPU that has no clock of its own to
-// speak of.
+// If more than this share of a run was throttled, the GPU had no steady clock.
 constexpr double kMaxThrottled = 1.0 / 3;
 
 // How many values may be cut off at each end so that what remains between them still holds the

@@ -27,8 +27,8 @@ SourceCoverage select(SourceCoverage coverage, const CoverageFiles& wanted);
 //              table. The branch's block is its number among those of its
 //              line: one for each instruction of each kernel and each inlined place. "-": nobody
 //                came to it
-// Before each file's records comments (#) name those blocks, and the lines of which no warp ever
-// parted or that only full warps executed.
+// Before each file's records, comments (#) name those blocks. They also name the lines where no
+// warp ever parted, and those that only full warps executed.
 std::string tracefile(const SourceCoverage& coverage);
 
 // A table, one line a file.

@@ -117,9 +117,9 @@ class DeviceMemory {
   // system refuses. What other processes write has no shadow here: all of it counts as written. No
   // kernel may be running in another thread.
   int share(Address base);
-  // An allocation of `size` bytes at an offset below a page's size of such a file, of which the
-  // caller keeps the descriptor. It counts as written, and not against the capacity. nullptr when
-  // there is no room, or the system refuses.
+  // Makes an allocation of `size` bytes of such a file, from an offset below a page's size. The
+  // caller keeps the file's descriptor. The bytes count as written, and not against the capacity.
+  // nullptr when there is no room, or the system refuses.
   const Allocation* import(int file, std::uint64_t offset, std::uint64_t size, int device);
 
   // After a fork: gives this process host-accessible memory of its own, with what it holds. False

@@ -130,7 +130,7 @@ std::string architecture_of(std::span<const MatrixForm>, VectorTarget) {
   return MatrixForm::kArchitecture;
 }
 
-// Forms in modules of which each is compiled by itself.
+// Forms in modules; each module is compiled by itself.
 template <class Form, class Visit>
 void each_module(const std::vector<Form>& forms, const Visit& visit) {
   for (std::size_t i = 0; i < forms.size(); i += kPerModule)

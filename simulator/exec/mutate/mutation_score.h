@@ -14,7 +14,7 @@ struct Score {
   std::size_t mutants = 0, invalid = 0, not_covered = 0, not_judged = 0;
   std::size_t law = 0, time = 0, crash = 0, checks = 0;  // killed by
   std::size_t survived = 0,
-              equivalent = 0;  // equivalent: those of the survivors of which somebody has said so
+              equivalent = 0;  // equivalent: survivors that a list names as such
   std::size_t killed() const { return law + time + crash + checks; }
   std::size_t counted() const { return killed() + survived - equivalent; }
   // Killed of those that were executed, run to an end, and not equivalent, in per cent; 100 of

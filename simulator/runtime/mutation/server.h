@@ -1,4 +1,4 @@
-// A run of which processes are forked that go on as mutants.
+// A run that forks processes, which go on as mutants.
 #pragma once
 
 #include <sys/types.h>
@@ -50,8 +50,8 @@ class MutationServer final : public Interceptor {
                                      std::size_t& next, std::uint64_t now,
                                      const char* api_name = nullptr);
   const PlannedMutant* fork_one(Runtime& runtime, const PlannedMutant& mutant);
-  // The same for those of which this launch leaves something else than unchanged: the process is
-  // then the mutant, and the launch has not been made.
+  // The same for the mutants whose launch leaves something else than the unchanged one does: the
+  // process is then the mutant, and the launch has not been made.
   void compare(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel,
                const engine::LaunchConfig& config);
   void put_in_place(Runtime& runtime, FatBinary& binary, const engine::Kernel& kernel);

@@ -198,7 +198,7 @@ class BulkLane {
            report_overwritten(w_, pc_, std::move(unfenced));
   }
 
-  // An element of which a byte was never written, on either side, gives one that was not.
+  // The result of an element counts as unwritten if a byte was never written on either side.
   bool may_reduce(const Op& target, std::uint32_t to, std::uint32_t at) {
     std::uint16_t there = 0;
     if (!check_reduced(w_, target, pc_, lane_, to + at, there)) return false;

@@ -71,8 +71,8 @@ bool phase_complete(const Op& op, const Mbarrier& m, std::uint64_t asked) {
                                                          : m.state->phase != phase_of(asked);
 }
 
-// Bytes that came with phases that are complete, of which a thread of `w` has learnt. False: a
-// finding ends the launch.
+// Takes the bytes that came with complete phases, if a thread of `w` has learnt of the phase.
+// False: a finding ends the launch.
 bool take_deliveries(Warp& w, Block& b, Mbarrier& m) {
   if (m.arriving.empty()) return true;
   std::vector<Mbarrier::Arriving> under_way, arrived;
