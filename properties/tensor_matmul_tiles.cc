@@ -81,7 +81,7 @@ void covers_tiles_past_16_bits_by(const TensorMatmul& matmul, TensorMatmulPath p
                                {dc.data(), m, 1, 1}, {dd.data(), m, 1, 1}, stream);
     return Answer{status.error, status.message, status.of_cuda};
   };
-  const lockstep::Stream stream;
+  const properties::Stream stream;
   // A path whose grid follows from the device has nearly as many blocks, or clusters, as there are
   // tiles: those that run have few tiles each.
   const OtherProperty wide(cudaDevAttrMultiProcessorCount, 2 << 16);
