@@ -7,7 +7,15 @@
 
 // As its makers advise for programs that have `and`, `or` and `xor` of their own.
 #define XBYAK_NO_OP_NAMES
+// Without NDEBUG Xbyak includes <iostream>, which has an object with a destructor. The drop-in must
+// have none (simulator/runtime/tests/exports_test.cc).
+#ifndef NDEBUG
+#define NDEBUG
 #include <xbyak/xbyak.h>
+#undef NDEBUG
+#else
+#include <xbyak/xbyak.h>
+#endif
 
 namespace lockstep::translate {
 
