@@ -144,22 +144,24 @@ Range Values::range_where(program::Slot slot, std::uint32_t pc, int bits, const 
 
 std::optional<Form> Values::selected(const Node& n) {
   const Op& op = graph_.program().ops[n.pc];
-  const Meaning& m = graph_.program().meanings[n.pc];
   std::vector<Way> ways(2);
-  if (n.kind == Node::Kind::kSelect) {
-    // The old value where the predicate is false.
-    ways[0].form = op.dst == n.slot ? compute(n) : std::nullopt;
-    if (!ways[0].form) ways[0].form = bounded(n);
-    if (!ways[0].form) return std::nullopt;
-    ways[1].form = evaluate(graph_.read(n.slot, n.pc));
-    for (int i = 0; i < 2; ++i) {
-      ways[static_cast<std::size_t>(i)].where = of_block(n.block);
-      assume({op.guard, n.pc, (i == 0) != op.guard_negated},
-             ways[static_cast<std::size_t>(i)].where);
-    }
-    return merged(std::move(ways), n.block);
+  // The old value where the predicate is false.
+  ways[0].form = op.dst == n.slot ? compute(n) : std::nullopt;
+  if (!ways[0].form) ways[0].form = bounded(n);
+  if (!ways[0].form) return std::nullopt;
+  ways[1].form = evaluate(graph_.read(n.slot, n.pc));
+  for (int i = 0; i < 2; ++i) {
+    ways[static_cast<std::size_t>(i)].where = of_block(n.block);
+    assume({op.guard, n.pc, (i == 0) != op.guard_negated}, ways[static_cast<std::size_t>(i)].where);
   }
-  if (m.opcode != Opcode::k_selp || !m.plain || !is_integer(m.type)) return std::nullopt;
+  return merged(std::move(ways), n.block);
+}
+
+std::optional<Form> Values::chosen(const Node& n) {
+  const Op& op = graph_.program().ops[n.pc];
+  const Meaning& m = graph_.program().meanings[n.pc];
+  if (!is_integer(m.type)) return std::nullopt;
+  std::vector<Way> ways(2);
   const int bits = register_bits(m.type);
   const bool negated = op.as<program::ComputeFields>().negates(2);
   for (int i = 0; i < 2; ++i) {

@@ -221,5 +221,20 @@ TEST(ProveWritten, AStoreBehindWhereAllPathsMeetIsOneOfAllThreads) {
             std::vector<bool>{false});
 }
 
+// The selection may not be taken apart as the write that its predicate guards.
+TEST(Paths, ASelectionUnderAPredicateEnds) {
+  EXPECT_TRUE(
+      in_bounds("setp.lt.s32 p1, r2, 32;\nsetp.lt.s32 p2, r5, 8;\nmov.u32 r7, 0;\n"
+                "@p2 selp.b32 r7, r2, r5, p1;\nmul.wide.s32 d2, r7, 4;\n"
+                "add.s64 d3, d1, d2;\nst.global.u32 [d3], r2;\n"));
+}
+
+TEST(Paths, ALongChainOfOperationsIsUnknownAndEnds) {
+  std::string chain = "mov.u32 r7, r5;\n";
+  for (int i = 0; i < 2'000; ++i) chain += "add.s32 r7, r7, 1;\n";
+  EXPECT_FALSE(in_bounds(chain + "sub.s32 r7, r7, 2000;\nmul.wide.s32 d2, r7, 4;\n"
+                                 "add.s64 d3, d1, d2;\nst.global.u32 [d3], r2;\n"));
+}
+
 }  // namespace prove_test
 }  // namespace lockstep::proof

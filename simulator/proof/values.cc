@@ -106,6 +106,8 @@ std::optional<Form> Values::evaluate(int node) {
   }
   if (states_[n] == State::kDone) return values_[n];
   if (states_[n] == State::kOpen) return std::nullopt;  // it depends on itself
+  if (depth_ == kDeepest) return std::nullopt;
+  ++depth_;
   states_[n] = State::kOpen;
   const Node what = graph_.node(node);
   std::optional<Form> form;
@@ -122,6 +124,7 @@ std::optional<Form> Values::evaluate(int node) {
                     [&](std::int64_t b) { return b == form->base[0]; }))
       form->base.resize(1);
   }
+  --depth_;
   states_[n] = State::kDone;
   return values_[n] = std::move(form);
 }
@@ -334,7 +337,7 @@ std::optional<Form> Values::compute(const Node& n) {
   }
   if (op.action != Action::kNone || !m.plain) return std::nullopt;
   if (m.opcode == Opcode::k_setp || m.type == Type::kPred) return compute_predicate(n);
-  if (m.opcode == Opcode::k_selp) return selected(n);
+  if (m.opcode == Opcode::k_selp) return chosen(n);
   if (!is_integer(m.type)) return std::nullopt;
   const int bits = register_bits(m.type);
   const bool is_signed = isa::is_signed(m.type);

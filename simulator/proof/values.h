@@ -62,7 +62,8 @@ class Values {
   std::optional<Form> shifted(const Node& n, int bits);  // shl, shr
   std::optional<Form> compared_by_range(const Form& a, const Form& b, std::uint32_t pc, int bits);
   std::optional<Form> join(int node);
-  std::optional<Form> selected(const Node& n);  // selp, and what is written under a predicate
+  std::optional<Form> selected(const Node& n);  // what is written under a predicate
+  std::optional<Form> chosen(const Node& n);    // selp
   std::optional<Form> merged(std::vector<Way> ways, int block);
   // A value of which no more is known than where it lies.
   std::optional<Form> bounded(const Node& n);
@@ -104,6 +105,10 @@ class Values {
   std::vector<std::vector<Form>> of_loop_;  // by loop: forms at most 0 wherever its counter stands
   enum class State : std::uint8_t { kNew, kOpen, kDone };
   std::vector<State> states_;
+  // Values under evaluation, each of which the next one needs. A value that needs more is unknown,
+  // so that a long chain of operations does not fill the stack.
+  static constexpr int kDeepest = 200;
+  int depth_ = 0;
   std::vector<std::optional<Form>> values_;
   std::vector<State> block_states_;
   std::vector<Conditions> blocks_;
