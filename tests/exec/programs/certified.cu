@@ -21,7 +21,7 @@ __global__ void raced(int* out) {
   out[threadIdx.x] = cells[63 - threadIdx.x];
 }
 
-// Long enough for a profile.
+// Long enough for a profile: some hundred samples.
 __global__ void busy(int* out, int rounds) {
   __shared__ int cells[64];
   int sum = 0;
@@ -40,7 +40,7 @@ int main(int argc, char**) {
   CUDA(cudaMalloc(&in, sizeof host));
   CUDA(cudaMalloc(&out, sizeof host));
   if (argc > 1) {
-    busy<<<2, 64>>>(out, 40000);
+    busy<<<2, 64>>>(out, 160000);
     CUDA(cudaDeviceSynchronize());
     return 0;
   }
