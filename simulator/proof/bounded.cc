@@ -1,4 +1,4 @@
-// Values of which no more than a range is known: loaded data, and what is computed from it.
+// Values that are known only by their range: loaded data, and what is computed from it.
 #include <algorithm>
 #include <bit>
 

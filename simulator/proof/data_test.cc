@@ -28,7 +28,7 @@ const std::string kWord = "ld.global.u32 r6, [d1];";
     return ::testing::AssertionFailure() << "in bounds of less than " << words << " words";
   return ::testing::AssertionSuccess();
 }
-// Whether x[r7] may lie before x, of which 2^32 words are there.
+// Whether x[r7] may lie before x, which has 2^32 words.
 bool is_below(const std::string& load, const std::string& compute) {
   return !second(load, compute, {.bytes = std::uint64_t{1} << 34}).in_bounds;
 }

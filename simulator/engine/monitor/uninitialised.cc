@@ -350,7 +350,7 @@ void Validity::set_bits(Word& word, LaneMask lanes, const std::uint64_t* of_lane
 
 void keep_origins(Warp& w, const Request& r) {
   auto& words = w.block->unwritten_from;
-  // Of copies alone it is kept for the message: whoever loads them has met them there.
+  // Copies keep their origin, so that a later finding can name the first load.
   const LaneMask copies =
       r.invalid_word->kind == check::Kind::kUninitialised &&
               w.block->program->transfers[r.invalid_word->pc] == ValidityTransfer::kLoad
