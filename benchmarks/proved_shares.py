@@ -7,7 +7,7 @@
 
 Prints a line for each program:
 
-- launches: kernels and shapes of which something was proved, or nothing;
+- launches: kernels and shapes with something proved, or with nothing;
 - accesses: share of the accesses of their kernels that are proved, each launch counted alike;
 - executed: the same, each access counted as often as threads executed it. A kernel that is launched
   in several shapes counts an access as proved in the share of the threads that were launched so;

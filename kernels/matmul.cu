@@ -12,7 +12,7 @@ constexpr const char* kWho = "matmul";
 constexpr int kGlobalBlock = 16;  // threads on a side of the global variant's block
 constexpr std::int64_t kMaxGridY = 65535;
 
-// Rows lie along y, of which a grid has only 65,535 blocks: blocks stride over what is left.
+// Rows lie along y. A grid has at most 65,535 blocks there: blocks stride over the other rows.
 __global__ void __launch_bounds__(kGlobalBlock* kGlobalBlock)
     matmul_global(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c) {
   const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;

@@ -45,7 +45,7 @@ constexpr int kDevice = 0;
                  type(a[6]), type(a[7]), type(b[0]), type(b[1]), type(b[2]), type(b[3]))
 
 // One form: m rows (n is 8), k elements of `bits` bits. A lane's parts of A and B are words, of 64
-// bits for f64 and of 32 else; so are its parts of C and D, of which each holds `kEach` elements.
+// bits for f64 and of 32 else; so are its parts of C and D. A word of these holds `kEach` elements.
 template <int kRows, int kColumnsOfA, UnitElement kFactor, UnitElement kResult, int kCapability>
 struct Shape {
   using Word = std::conditional_t<kFactor == UnitElement::kF64, std::uint64_t, std::uint32_t>;

@@ -290,8 +290,7 @@ std::int64_t row_bytes(const TensorShape& s) {
 std::int64_t rows(const TensorShape& s) {
   if (s.im2col) return s.pixels;
   std::int64_t n = 1;
-  // Interleaved, the dimension before the last holds the slices of channels, of which a copy has
-  // one.
+  // Interleaved, the dimension before the last holds the slices of channels. A copy has one slice.
   for (int d = 1; d < s.rank; ++d)
     n *= s.interleave != TensorInterleave::kNone && d == s.rank - 2 ? 1 : taken(s, d);
   return n;

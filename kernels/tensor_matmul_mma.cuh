@@ -133,7 +133,7 @@ struct Unit<MatrixElement::kF64> {
 // ---- The steps.
 
 struct Mma {
-  // 16 bytes of a row, of which the first `valid` exist; the others become zeros.
+  // 16 bytes of a row: the first `valid` exist, the others become zeros.
   __device__ static void copy_16(unsigned to, const std::byte* from, int valid) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid)
                  : "memory");

@@ -64,7 +64,7 @@ inline bool rows_are_aligned(const std::byte* data, std::int64_t stride, int ele
   return reinterpret_cast<std::uintptr_t>(data) % bytes == 0 && stride * element_bytes % bytes == 0;
 }
 
-// Tiles of D, of which a block of a bounded grid takes every gridDim.x-th.
+// The number of tiles of D. A block of a bounded grid takes every gridDim.x-th tile.
 inline std::int64_t tiles_of(const TensorMatmulArguments& p, int rows, int columns) {
   return ((p.m - 1) / rows + 1) * ((p.n - 1) / columns + 1);
 }

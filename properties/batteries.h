@@ -57,7 +57,7 @@ void require_reports_filled(Trial& trial, std::uint64_t seed);
 
 // A call that is so long that 16, 31 or 32 bits do not count its blocks, elements or bytes: the
 // first and the last blocks of its grid, which alone run on the simulated GPU, leave what those of
-// the case leave, in arrays of which only both ends are there. Which lengths follow from the seed.
+// the case leave, in arrays that have only both ends backed. Which lengths follow from the seed.
 // On the simulated GPU alone.
 bool may_have_far_ends(const Contract& contract);  // its blocks have both ends to themselves
 void require_far_ends(Trial& trial, std::uint64_t seed);

@@ -330,7 +330,7 @@ TEST(Batteries, FindMemoryThatAGraphSharesWithOtherCalls) {
   expect_failure(capture_of(stages), "mismatch", "captured and launched, after another call");
 }
 
-// Rows of n words, `stride` words apart, of which `rows` are copied.
+// Copies `rows` rows of n words, `stride` words apart.
 using RowLauncher = Status(const std::uint32_t* x, std::int64_t n, std::int64_t rows,
                            std::int64_t stride, std::uint32_t* y, cudaStream_t stream);
 using CopyRows = std::function<RowLauncher>;
@@ -376,8 +376,8 @@ TEST(Batteries, FindRowsThat32BitsDoNotReach) {
                  "law", "copy_rows has strides, and no battery tries them");
 }
 
-// Copies, and says how many words. Of a long array it copies the first and the last words alone, as
-// a grid of which both ends run.
+// Copies, and counts the words. Of a long array it copies the first and the last words alone, like
+// a grid that runs only its first and last blocks.
 struct Copied {
   std::int64_t words = 0;
   int parts = 0;

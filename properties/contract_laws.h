@@ -83,7 +83,7 @@ struct NoFields {
 // (contract.h).
 enum class Arrays : std::uint8_t { kContiguous, kStrided };
 
-// What else a family's contracts say (contract.h), each of which has a battery of its own.
+// What else a family's contracts say (contract.h). Each has a battery of its own.
 enum Says : unsigned {
   kSaysImmaterial = 1,  // call.immaterial
   kSaysLengths = 2,     // call.lengthens

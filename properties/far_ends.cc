@@ -197,8 +197,8 @@ class TwoEnds {
 };
 
 // Lengths that take blocks past 16 bits, elements and bytes past 31 and 32, and the longest. Those
-// of which 32 bits hold less than a block, and little more, come first, and then the others in an
-// order that follows from the seed.
+// whose low 32 bits are less than a block, or little more, come first. The others follow in an
+// order that the seed decides.
 std::vector<std::int64_t> lengths(const Contract& contract, const Lengthening& l, std::int64_t now,
                                   std::uint64_t seed) {
   Whole widest = 1;  // bytes of a row for one more

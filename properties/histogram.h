@@ -14,9 +14,8 @@ using Histogram = std::function<decltype(kernels::histogram)>;
 
 // In the order in which a mutant meets them.
 Laws<Histogram> histogram_laws();
-// Of elements that repeat, of which memory holds one period, of what a block counts before it hands
-// it over, and of bins that lie far apart. Not for mutants, which take whole arrays and count to
-// the end.
+// Laws for periodic elements (memory holds one period), for the counts that a block hands over, and
+// for bins that lie far apart. Not for mutants: these take whole arrays and count to the end.
 Laws<Histogram> periodic_histogram_laws();
 // The same with as many elements as a 32-bit index cannot count; minutes on the simulated GPU.
 Laws<Histogram> huge_histogram_laws();

@@ -28,8 +28,8 @@ template <class Implementation>
 struct Law {
   std::string name;
   LawOptions options;
-  // Runs the law on generated cases with this implementation, under a name of which the seed comes;
-  // shrinks when a case breaks it.
+  // Runs the law on generated cases with this implementation. The seed comes from the name. Shrinks
+  // a case that breaks the law.
   std::function<PropertyResult(std::string_view, const Implementation&, const PropertyOptions&)>
       judge;
   std::source_location where;  // its entry in the family's list

@@ -46,8 +46,7 @@ struct ManyCase {
   unsigned blocks_of(int each) const {
     return static_cast<unsigned>(n() / (std::int64_t{each} * block));
   }
-  // The same with a grid of blocks that have so many elements for each of their threads, of which
-  // all together have more than 31 bits count.
+  // The same with so many elements for each thread that the grid counts more than 31 bits hold.
   ManyCase in_two_turns(int items) const {
     ManyCase c = *this;
     const std::int64_t batch = std::int64_t{items} * block;

@@ -20,8 +20,9 @@ struct ManyPeriodsCase {
 // Each path that the device has counts each element by what is at its place in the period.
 void counts_many_periods(const Histogram& histogram, const ManyPeriodsCase& c);
 
-// Without a period, elements past 31 and 32 bits, of which the first and the last are there: the
-// first block, or cluster, counts what is there and the last block the rest. On the simulated GPU.
+// Without a period: more elements than 31 and 32 bits count, with only the first and the last ones
+// backed. The first block, or cluster, counts the first ones, the last block the last ones. On the
+// simulated GPU.
 void counts_at_far_ends(const Histogram& histogram, const ManyPeriodsCase& c);
 
 }  // namespace lockstep::properties

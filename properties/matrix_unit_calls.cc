@@ -30,8 +30,7 @@ std::vector<const MatrixForm*> forms_here() {
 }
 
 struct LaunchedTilesCase {
-  int form =
-      0;  // a number, of which the remainder counts: how many forms there are is the device's
+  int form = 0;  // modulo the number of forms that the device has
   int tiles = 0;
   int a_offset = 0, b_offset = 0, c_offset = 0, d_offset = 0;  // 16 bytes past a 256-byte boundary
   Poison poison = Poison::kNaN;

@@ -85,8 +85,8 @@ bool reach_far(const std::vector<Piece>& pieces, std::int64_t element_bytes) {
   return end > std::int64_t{1} << 31 && end <= widest && pieces.size() <= kMostPieces;
 }
 
-// Values that take the array's end, or one step, past 31 and 32 bits: round ones, of which 32 bits
-// hold nothing, and others. All of them in an order that follows from the seed.
+// Values that take the array's end, or one step, past 31 and 32 bits: multiples of 2^32, and
+// others. The seed decides their order.
 std::vector<std::int64_t> far_values(const Spread& spread, std::size_t pieces, std::uint64_t seed) {
   constexpr Whole kBit = 1;
   std::set<Whole> values;

@@ -106,7 +106,7 @@ struct ExchangeCase : WarpCase {
     field("uniform", c.uniform, booleans());
     field("operand_seed", c.operand_seed, seeds());
   }
-  // The lanes that exchange with `lane` in a warp of which `existing` lanes are threads.
+  // The lanes that exchange with `lane` in a warp whose lanes `existing` are threads.
   std::uint32_t peers(int lane, std::uint32_t existing) const {
     const std::uint32_t even = 0x55555555u, parity = lane % 2 == 0 ? even : ~even;
     return members & existing & (divergent ? parity : 0xffffffffu);

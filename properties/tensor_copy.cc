@@ -275,7 +275,7 @@ void large_boxes_fit(const TensorCopy& copy, const TensorTileCase& c) {
   require_boxes_that_fit(copy, c, 64, 64);
 }
 
-// A launcher must ask for more than 48 KB, of which a kernel's static shared memory is a part.
+// A launcher must ask for more than 48 KB. A kernel's static shared memory is a part of these.
 // Images and what aligns them to 1024 bytes are one step of 128 bytes below 48 KB, exactly that,
 // and one step above.
 void boxes_about_48_kb_fit(const TensorCopy& copy, const TensorTileCase& given) {

@@ -97,7 +97,7 @@ TEST(TensorCopyReference, SlicesAreUnitsOfTheirOwn) {
             (List{80 + 160 + 16, 80 + 160 + 64, kOutsideOfTensor, kNotCopied}));
 }
 
-// An image of 4 by 3 pixels of 16 bytes, of which the box has 2 by 2, and a second image.
+// An image of 4 by 3 pixels of 16 bytes, and a second image. The box has 2 by 2 pixels.
 TEST(TensorCopyReference, ColumnsGoOnInTheNextLineAndTheNextImage) {
   TensorBox b;
   b.rank = 4;

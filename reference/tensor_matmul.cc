@@ -267,7 +267,7 @@ Bounded tensor_matmul_f64(const RowMajorD& a, const RowMajorD& b, const RowMajor
   result.value =
       Eigen::Map<const Eigen::Array<long double, Eigen::Dynamic, 1>>(value.data(), value.size())
           .cast<double>();
-  // Halves of the smallest subnormal, of which a double holds whole ones alone.
+  // Halves of the smallest subnormal. A double holds whole multiples of it alone.
   const double underflow =
       std::ceil(k / 2 * (1 + gamma<double>(k))) * std::numeric_limits<double>::denorm_min();
   result.bound =

@@ -42,8 +42,8 @@ using RowMajorD = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::R
 // The types of factors.
 enum class Factor : std::uint8_t { kF16, kBf16, kTf32, kF64, kS8, kE4m3 };
 
-// The value of an element, of which the bits are the low ones. tf32 is a float whose low 13 bits do
-// not count.
+// The value of an element, whose bits are the low ones of `bits`. tf32 is a float whose low 13 bits
+// do not count.
 double value_of(Factor type, std::uint64_t bits);
 
 // The unit that sums products of this type into f32.

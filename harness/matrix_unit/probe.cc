@@ -299,7 +299,7 @@ class Probe : public SpecialsProbe {
       // As large as can be; or else so small that what is cut lies beside the least results.
       for (const int rest : {large() - least, least_result() - 3 + unit_.fraction_bits - least}) {
         const int of_other = std::min(rest, other.greatest_exponent());
-        const double x = power(least - 1), y = power(of_other);  // of which the first is subnormal
+        const double x = power(least - 1), y = power(of_other);  // x is subnormal
         Dot d = in_.zeros();
         if (!in_.factors(d, products_[0], in_a ? x : y, in_a ? y : x, true) ||
             !in_.factors(d, products_[1], in_a ? -x : -y, in_a ? y : x, true))

@@ -307,7 +307,7 @@ TEST(Probe, GuessesNothing) {
         },
         d);
   });
-  // A step of which one product comes before another comes before the first.
+  // A step starts no later than its first product.
   judged(kSteps, [&](const Dot& d) {
     return with(
         [&](UnitArithmetic& u) {

@@ -1,5 +1,4 @@
-"""lockstep_installed: an installed package as the repository @lockstep, of which nothing is
-compiled.
+"""lockstep_installed: an installed package as the repository @lockstep. Nothing of it is compiled.
 
     local_repository(
         name = "lockstep_installed",

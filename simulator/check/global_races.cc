@@ -352,7 +352,7 @@ __attribute__((noinline)) bool GlobalRaces::access_bytes(GlobalCell& cell, std::
   Split& s = splits_[cell.index()];
   const CellQuestions ask(records_, me.side(), lane);
   bool found = false;
-  // A byte of which is known what is known of the one before it becomes what that one became.
+  // A byte with the record of the byte before it gets the same new record.
   GlobalCell before, after;
   bool any = false;
   for (int byte = 0; byte < 4; ++byte) {

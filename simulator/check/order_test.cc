@@ -381,7 +381,7 @@ TEST_F(BetweenBlocks, WhatComesAfterTheFenceIsNotReleased) {
   EXPECT_TRUE(knows(b, 0, a, 0, 0, 0));
   EXPECT_FALSE(knows(b, 0, a, 0, 0, a.order.clock(0))) << "the same warp, later";
   EXPECT_FALSE(knows(b, 0, a, 0, 1, 0))
-      << "another warp of the block, of which the fencing one knows nothing";
+      << "another warp of the block, whose work the fencing warp has not observed";
   EXPECT_FALSE(knows(b, 0, a, 1, 0, 0)) << "after a barrier";
 }
 

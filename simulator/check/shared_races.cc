@@ -215,8 +215,8 @@ bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint3
                by_warps = all_lanes(partial_ ? ~0u : read_by_all() & ~kManyLanes);
   const Vector story = all_lanes(kStrong);
   Vector suspicious = _mm256_setzero_si256();
-  // Bits of granules: of which two lanes are known, which nobody has written. And the first of
-  // eight: nobody has read them, one other lane of this warp has read each, or neither.
+  // Bits of granules: those with two recorded lanes, and those that nobody has written. And the
+  // first of eight: nobody has read them, one other lane of this warp has read each, or neither.
   std::uint32_t enough = 0, unwritten = 0, unread = 0, by_one = 0, mixed = 0;
   for (std::uint32_t i = 0; i < count; i += 8) {
     const Eight e = look(rd + i, count - i, mine + i, kEpochShift);

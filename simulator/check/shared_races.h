@@ -290,7 +290,7 @@ class SharedRaces : public BlockOrder {
   bool may_be_unmet(std::uint32_t first, std::uint32_t count, std::uint32_t mine) const;
   // Lanes `mine`, mine + 1, ... are recorded as readers of at most eight granules: of such as
   // nobody has read in this epoch, of such as one other lane of their warp has read and perhaps
-  // other warps, or of any. A bit for each of which two lanes of their warp are known now.
+  // other warps, or of any. Returns a bit for each that has two recorded lanes of their warp now.
   void set_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine, std::uint32_t pc);
   std::uint32_t add_second_readers(std::uint32_t first, std::uint32_t count, std::uint32_t mine,
                                    std::uint32_t pc);

@@ -186,7 +186,7 @@ void lower_multiply(FunctionBuilder& b, const Instruction& i) {
   w.emit(ValidityTransfer::kExchange);
 }
 
-// wgmma.mma_async. The shape says 64 rows, of which a warp has 16.
+// wgmma.mma_async. The shape says 64 rows: 16 for each of the four warps.
 void lower_warpgroup_multiply(FunctionBuilder& b, const Instruction& i) {
   const isa::Modifiers& m = i.modifiers;
   const bool sparse = i.opcode == Opcode::k_wgmma_mma_async_sp, in_registers = m.variant == 1;

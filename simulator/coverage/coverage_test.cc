@@ -66,7 +66,7 @@ TEST(Coverage, HintsHaveNoResult) {
     for (const Judged& r : j.rows) {
       const bool hint = r.how == How::kAsHint;
       EXPECT_EQ(hints.emplace(r.row, hint).first->second, hint)
-          << r.row->syntax << ", of which " << j.test << " says otherwise than others";
+          << r.row->syntax << ": " << j.test << " contradicts other tests";
     }
   }
   std::size_t seen = 0;

@@ -102,10 +102,10 @@ class DeviceMemory {
   Address reserve_range(std::uint64_t size, std::uint64_t alignment);
   // False when `base` begins no reserved range, or something of it is backed.
   bool release_range(Address base);
-  // Backs a part of a reserved range, of which nothing is backed, with zeros that nobody wrote.
-  // Sizes and addresses are whole pages.
+  // Backs a part of a reserved range with zeros that nobody wrote. Nothing of the part may be
+  // backed yet. Sizes and addresses are whole pages.
   bool back(Address address, std::uint64_t size, int device);
-  // Takes away what backs the part, all of which is backed.
+  // Takes away what backs the part. All of the part must be backed.
   bool unback(Address address, std::uint64_t size);
   // Memory that is counted as a device's before it lies anywhere. False when the capacity is
   // exhausted.
@@ -171,8 +171,7 @@ class DeviceMemory {
   // overlap.
   void copy_written(Address to, Address from, std::uint64_t size);
   bool is_written(Address address, std::uint64_t size) const;
-  // Of bytes that the shadow calls unwritten, those of which some bits were written; a place is an
-  // address.
+  // Of bytes that the shadow calls unwritten, those with some bits written; a place is an address.
   PartlyWritten& partly_written() { return partly_written_; }
   // First byte in the range never written, or address + size.
   Address first_unwritten(Address address, std::uint64_t size) const;

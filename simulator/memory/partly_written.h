@@ -1,4 +1,4 @@
-// Bytes of which only some bits were written.
+// Bytes with only some bits written.
 //
 // A bit field is stored as the whole word that holds it: the word is read, the field's bits are
 // replaced, and the word is written back. On fresh memory that leaves bytes whose field was written

@@ -25,9 +25,8 @@ enum class Action : std::uint8_t {
   kTrap,
   kSleep,
   kHint,      // no effect that a program can see
-  kLineHint,  // a hint about global memory at src[0] + immediate, of which nothing is read. width:
-              // what the address must be a multiple of,
-              // and so must src[1], the number of bytes, where there is one
+  kLineHint,  // a hint about global memory at src[0] + immediate; nothing is read. The address, and
+              // src[1], the number of bytes where there is one, must be multiples of `width`
   kSpecialRegister,  // SpecialRegisterFields; width: bytes of the destination
   kActiveMask,
   // The stack. kAlloca's src[0]: bytes, immediate: alignment.

@@ -49,8 +49,8 @@ struct BulkCopy {
   isa::Type type = isa::Type::kNone;  // of its elements
 };
 
-// Action::kAsyncStore: st.async and red.async. Action::kBulkStore: st.bulk, of which data[0] is the
-// number of bytes. Action::kTryCancel: clusterlaunchcontrol.try_cancel. SideDataFields: index into
+// Action::kAsyncStore: st.async and red.async. Action::kBulkStore: st.bulk; data[0] is the number
+// of bytes. Action::kTryCancel: clusterlaunchcontrol.try_cancel. SideDataFields: index into
 // Program::async_stores.
 struct AsyncStore {
   AddressOperand to, mbarrier;

@@ -11,12 +11,12 @@
 namespace lockstep::proof {
 
 // %ctaid.x, .y, .z; then a loop's counter: how often its last entry has jumped back so far; then
-// values of which no more is known than a range, counted from its begin.
+// values that are known by a range alone, counted from its begin.
 using Symbol = int;
 inline constexpr Symbol kBlockX = 0, kBlockY = 1, kBlockZ = 2, kFirstLoop = 3;
 
 // base[thread] + sum of factors[s] * s, modulo 2^bits. One number where all threads have the same.
-// bits 1: a predicate, of which each thread's value is known.
+// bits 1: a predicate, with each thread's value known.
 struct Form {
   int bits = 64;
   std::vector<std::int64_t> base{0};

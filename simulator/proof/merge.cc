@@ -43,7 +43,7 @@ std::optional<Form> Values::data_within(const Range& range, int bits, int block,
 }
 
 // Where the ways differ in a number of each thread alone: the least, and how much may come to it.
-// Else no more than a range is known, and of which number all are multiples.
+// Else only a range is known, and a number that divides all values.
 std::optional<Form> Values::merged(std::vector<Way> ways, int block) {
   std::erase_if(ways, [](const Way& w) {
     return std::none_of(w.where.threads.begin(), w.where.threads.end(), [](bool t) { return t; });

@@ -34,9 +34,9 @@ class Values {
   // Whether the threads of a block that execute the branch at the end of `block` together all go
   // one way.
   bool branches_together(int block);
-  // The branches and exits of which all threads that come there do the same.
+  // The branches and exits at which all threads that come there do the same.
   Decided decided();
-  // Whether the symbol stands for a value of which a range alone is known, such as loaded data.
+  // Whether the symbol stands for a value that is known by a range alone, such as loaded data.
   bool is_data(Symbol s) const { return s >= kFirstLoop + static_cast<int>(of_loop_.size()); }
   std::span<const Range> symbols() const { return symbols_; }
   // The least and the greatest integer that the form may be where `where` holds.
@@ -65,7 +65,7 @@ class Values {
   std::optional<Form> selected(const Node& n);  // what is written under a predicate
   std::optional<Form> chosen(const Node& n);    // selp
   std::optional<Form> merged(std::vector<Way> ways, int block);
-  // A value of which no more is known than where it lies.
+  // A value that is known by its bounds alone.
   std::optional<Form> bounded(const Node& n);
   std::optional<Range> result_range(const Node& n, int bits);
   std::optional<Form> data_within(const Range& range, int bits, int block, std::int64_t unit = 1);

@@ -214,7 +214,7 @@ __global__ void bulk_expects_too_much(const int* x, int* y) {
 }
 PAIR_ON_TWO(bulk_expects_too_much, "deadlock", (1, 128), Buffer<int>(128, 1), Buffer<int>(128))
 
-// Two copies of which only one was announced.
+// Two copies; only one was announced.
 template <bool faulty>
 __global__ void bulk_expects_too_little(const int* x, int* y) {
   __shared__ __align__(16) int tile[128];

@@ -84,7 +84,7 @@ __global__ void bytes_then_vectors(unsigned char* y, uint4* x) {
 }
 PAIR_ON_TWO(bytes_then_vectors, "race", (1, 256), Buffer<unsigned char>(256), Buffer<uint4>(16))
 
-// One byte that two blocks share, in a word of which all other bytes are written too.
+// One byte that two blocks share, in a word whose other bytes are all written too.
 template <bool faulty>
 __global__ void one_shared_byte(unsigned char* y) {
   // FAULT one_shared_byte

@@ -130,7 +130,7 @@ __global__ void proxy_fence_before_the_barrier(const __grid_constant__ CUtensorM
 }
 PAIR_ON_TENSOR(proxy_fence_before_the_barrier, "missing-proxy-fence", 128)
 
-// A fence after the stores and before the copy, of which a relaxed read of a flag says nothing.
+// A fence after the stores and before the copy. A relaxed read of a flag does not order it.
 template <bool faulty>
 __global__ void proxy_fence_that_nothing_orders(const __grid_constant__ CUtensorMap map) {
   __shared__ __align__(128) int tile[kBoxBytes / 4];

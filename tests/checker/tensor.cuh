@@ -47,7 +47,7 @@ __device__ __forceinline__ unsigned product_of(unsigned columns) {
   return 1u << 4 | columns / 8 << 17 | 128u / 16 << 24;
 }
 
-// ---- A block of four warps, of which thread 0 multiplies.
+// ---- A block of four warps. Thread 0 multiplies.
 
 using lockstep::checker::Buffer;
 using Half = unsigned short;
@@ -125,8 +125,8 @@ constexpr int kA = 128 * 16, kB = kWide * 16;
   asm volatile("tcgen05.cp.cta_group::1.128x256b [%0], %1;" ::"r"(to), "l"(from) : "memory")
 #define TENSOR_SHIFT(at) asm volatile("tcgen05.shift.cta_group::1.down [%0];" ::"r"(at) : "memory")
 
-// ---- A pair of blocks of four warps, of which thread 0 of block 0 multiplies 256 rows of ones by
-// 32 columns. A cluster_sync() must have come before the columns are used.
+// ---- A pair of blocks of four warps. Thread 0 of block 0 multiplies 256 rows of ones by 32
+// columns. A cluster_sync() must have come before the columns are used.
 
 #define PAIR_ALLOCATE(to, columns)                                                              \
   asm volatile("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(       \

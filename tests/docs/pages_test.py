@@ -33,7 +33,7 @@ FOREIGN = {
     "model_validation", "platform_properties", "poolName",
     "supported_platform_properties"
 }
-# CUDA's own names, of which only those that are simulated occur here.
+# CUDA's own names. Only those that are simulated occur here.
 CUDA_NAME = re.compile(r"(cuda|cu)[A-Z]\w+|CU_\w+|CUDA_\w+")
 FOREIGN_HEADER = re.compile(r"(cub|thrust|cooperative_groups|cuda)/")
 

@@ -76,7 +76,7 @@ std::size_t families() {
   return count;
 }
 
-// Properties of which one case takes a tenth of a second or more. Their families' own tests run
+// Properties with cases that take a tenth of a second or more each. Their families' own tests run
 // them on a device that has what they need; here they run where the table says that they do not
 // apply.
 const std::vector<std::string> kDear = {

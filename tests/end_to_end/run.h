@@ -25,8 +25,8 @@ using Environment = std::map<std::string, std::string>;
 Ended run(const std::string& program, std::vector<std::string> arguments = {},
           Environment environment = {}, double time_limit_seconds = 60);
 
-// A pattern for -k: all properties but those of which one case, at the limits of a grid or of many
-// images, takes a second or nearly so. For runs that are not about their results. These properties
+// A pattern for -k: all properties but those with a case that takes a second or nearly so, at the
+// limits of a grid or of many images. For runs that are not about their results. These properties
 // ask the device for nothing.
 inline constexpr char kAllButTheFar[] =
     "!RowsBeyondTheGrid,EndsOfLargeImages,DrawsTheGoldens,ByWmma.CoversMoreTiles,FillsSharedMemory,"

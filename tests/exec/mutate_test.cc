@@ -198,8 +198,8 @@ TEST(Mutate, LeavesOutPartsThatDoNotComeToTheMutant) {
   EXPECT_EQ(o.statuses()["Killed"], 1) << o.out;  // the second part's own
 }
 
-// A mutant of which no launch leaves anything else is not run to its end: what is said of it is
-// what such a run says.
+// A mutant whose launches all leave the same results is not run to its end. Its verdict is that of
+// a run to the end.
 TEST(Mutate, JudgesByWhatLaunchesLeaveAsByWholeRuns) {
   for (const std::string name : {"compared", "weakly_tested"}) {
     const std::string words = "--operators=kernels " + program(name);

@@ -62,7 +62,7 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
     return std::apply(kLauncher, kept.back());
   }
 
-  // kMaxBlocks(arguments) is the largest grid that is allowed, of which it knows nothing.
+  // kMaxBlocks(arguments) is the largest grid that is allowed. The launcher does not observe it.
   template <auto kMaxBlocks>
   static LaunchStatus as_many_blocks_as_it_likes(A... a) {
     static std::deque<Copies> kept;
@@ -71,7 +71,7 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
     return std::apply(kLauncher, all);
   }
 
-  // kStride(arguments) are bytes, of which a map of a tensor holds 40 bits where 16 divides them.
+  // kStride(arguments) are bytes. A tensor map holds 40 bits of a stride that 16 divides.
   template <auto kStride>
   static LaunchStatus by_a_map_whatever_the_stride(A... a) {
     Arguments all(a...);
@@ -82,8 +82,8 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
                : status;
   }
 
-  // kProduct(arguments) is the product of some of them, at most kMost, of which it looks at 32
-  // bits.
+  // kProduct(arguments) is the product of some of them, at most kMost. The launcher looks at 32
+  // bits of it.
   template <auto kProduct, auto kMost>
   static LaunchStatus product_in_32_bits(A... a) {
     Arguments all(a...);
@@ -111,7 +111,7 @@ struct Broken<kLauncher, LaunchStatus(A...)> {
                : kernels::status_of(cudaErrorInvalidConfiguration, "known-bad", "launching");
   }
 
-  // kEdge(arguments) is one of them, of which kLast is the last value that must be taken.
+  // kEdge(arguments) is one of them. kLast is the last value that must be taken.
   template <auto kEdge, auto kLast>
   static LaunchStatus one_too_many(A... a) {
     Arguments all(a...);

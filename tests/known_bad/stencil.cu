@@ -535,7 +535,7 @@ Mutants<StencilLauncher> stencil_mutants() {
       {"unchecked", "a launcher that takes any argument", unchecked, {"law"}, {}, kEndsTheContext},
 
       // Negative controls.
-      {"in_steps", "the unchanged steps of which the known-bad kernels are made", launch<Honest>},
+      {"in_steps", "the unchanged steps that the known-bad kernels are made of", launch<Honest>},
       {"strided_tiles", "strides over tiles, with both barriers",
        launch_whole<strided_tiles<true>, 1, true>},
       {"without_shared_memory", "every neighbour from global memory",

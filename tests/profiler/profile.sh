@@ -38,7 +38,7 @@ for row in csv.DictReader(lines):
         of_launch[row["Metric Name"]] = row["Metric Value"].replace(",", "")
 launches = [line.rstrip("\n").split("\t") for line in open(model)]
 if len(launches) != len(counted):
-    sys.exit("%d launches, of which the profiler saw %d:\n%s" %
+    sys.exit("%d launches; the profiler saw %d of them:\n%s" %
              (len(launches), len(counted), open(log).read()[-3000:]))
 differ = 0
 for (name, *expected), launch in zip(launches, sorted(counted)):

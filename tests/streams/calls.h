@@ -1,4 +1,4 @@
-// The calls of which order_test asks: does a call return before a kernel has ended that runs in
+// The calls that order_test examines: does a call return before a kernel has ended that runs in
 // some stream, and does work that is put behind the call in another stream come after it?
 #pragma once
 

@@ -55,7 +55,7 @@ CASE("graphs", two_copies_without_an_edge, "cudaMemcpy|copy|cudaGraph",
   want(y.holds(7));
 }
 
-// A diamond of which one edge is missing.
+// A diamond without one of its edges.
 __global__ void add_two(const int* x, const int* y, int* z) {
   z[threadIdx.x] = x[threadIdx.x] + y[threadIdx.x];
 }

@@ -1,4 +1,4 @@
-// Programs of which the result shows when an operation is executed, and by whom.
+// Programs whose result shows when an operation is executed, and by which thread.
 //
 //   late --list            NAME <tab> KIND
 //   late NAME              NAME <tab> right or wrong

@@ -1,5 +1,5 @@
-// Programs of which the result shows when an operation is executed: how one is declared, and the
-// kernels that several of them launch. late.cu lists the kinds.
+// Programs whose result shows when an operation is executed: how one is declared, and the kernels
+// that several of them launch. late.cu lists the kinds.
 #pragma once
 
 #include <cuda.h>

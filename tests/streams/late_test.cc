@@ -1,5 +1,5 @@
-// Programs of which the result shows when operations are executed (late.cu): under the default
-// schedule, under twenty seeds, and when operations are executed as they are put.
+// Programs whose result shows when operations are executed (late.cu): under the default schedule,
+// under twenty seeds, and when operations are executed as they are put.
 //
 // A right program is right under all of them, and not accused.
 #include <gtest/gtest.h>

@@ -126,7 +126,7 @@ CASE("shapes", copy_and_kernel_read, "cudaMemcpyAsync", "produce") {
   want(y.holds(7) && z.holds(7));
 }
 
-// From stream to stream by 40 events, of which one is left out.
+// From stream to stream by 40 events. The faulty program leaves one out.
 CASE("shapes", long_chain, "increment", "increment") {
   constexpr int kStreams = 5, kSteps = 40;
   Ints x(0);

@@ -18,7 +18,7 @@ enum class Kind : int {
   kStore,      // shared to global memory
   kReduce,     // the same with an operation
   kMulticast,  // to two blocks of a cluster
-  kReplace,    // a load through a map of which tensormap.replace wrote every field (sm_90a)
+  kReplace,    // a load through a map whose fields tensormap.replace all wrote (sm_90a)
 };
 
 struct Case {

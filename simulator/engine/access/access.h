@@ -27,8 +27,8 @@ bool resolve_local(Warp& w, Request& r, LaneMask lanes);
 // on its stack.
 bool in_local_variable(const Warp& w, int lane, std::uint64_t low, std::uint32_t size);
 
-// Of a lane that misses bytes, those of which some bits were written: noted in r.bits, or no longer
-// missing. False: none is left.
+// For a lane with unwritten bytes: finds those that have some bits written, and notes them in
+// r.bits, or no longer counts them as missing. False: no byte is missing any more.
 bool refine_missing(Request& r, int lane, const memory::PartlyWritten& partly, std::uint64_t place);
 // A store has left the bytes of r.missing[lane] unwritten, or some of their bits.
 void note_partly_written(const Request& r, int lane, memory::PartlyWritten& partly,

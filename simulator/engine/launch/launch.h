@@ -141,7 +141,7 @@ struct LaunchConfig {
   Dim3 grid, block, cluster{1, 1, 1};
   std::uint32_t dynamic_shared = 0;
   bool cooperative = false;
-  int compute_capability = 90;  // 10 * major + minor: of which GPU the matrix units compute
+  int compute_capability = 90;            // 10 * major + minor: whose matrix units compute
   std::span<const std::byte> parameters;  // packed at parameter_offsets()
   std::uint32_t checks = check::kAllChecks;
   // What is proved before the launch (simulator/proof): nothing; that which then is not checked;

@@ -63,7 +63,7 @@ PassedBits inserted(const Warp& w, const Op& op, const OperandUse& operand, Bits
   return {moved | around, moved != 0 && at % 8 != 0, false, field != 0};
 }
 
-// prmt with a constant selection: four bits a byte, of which the highest repeats the byte's sign.
+// prmt with a constant selection: four bits a byte. The highest one repeats the byte's sign.
 PassedBits permuted(const Warp& w, const Op& op, const OperandUse& operand, Bits bits) {
   const std::uint32_t selection = constant_word(w, op.src[2]);
   PassedBits result;

@@ -339,7 +339,7 @@ LaneMask record_cells(Warp& w, Request& r, LaneMask lanes, GlobalRaces::Access& 
   return done;
 }
 
-// The granules of [first, last], the first of which has `cell`, each with its bytes, a bit each.
+// The granules of [first, last], each with its bytes, a bit each. `cell` belongs to the first one.
 template <class Visit>
 void for_granules(std::uint64_t first, std::uint64_t last, check::GlobalCell* cell, Visit visit) {
   for (std::uint64_t g = first & ~3ull; g <= last; g += 4, ++cell) {

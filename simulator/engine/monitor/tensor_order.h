@@ -17,8 +17,8 @@
 
 namespace lockstep::engine {
 
-// A rectangle of tensor memory: `columns` columns of `lanes` lanes, of which every second group of
-// 16 is left out where `sparse`.
+// A rectangle of tensor memory: `columns` columns of `lanes` lanes. `sparse`: without every second
+// group of 16 lanes.
 struct TensorRegion {
   std::uint32_t lane = 0, lanes = 0, column = 0, columns = 0;
   bool sparse = false;

@@ -194,7 +194,7 @@ LaneMask comparison_decides(Warp& w, const Frame& frame, const Op& op) {
   return (deciding ? value : ~value) & ~unknown;
 }
 
-// The lanes of which an operand of an operation counts.
+// The lanes whose value of an operand counts.
 LaneMask lanes_that_read(Warp& w, const Frame& frame, const Op& op, ValidityTransfer flow,
                          const OperandUse& use) {
   switch (flow) {
@@ -434,9 +434,9 @@ bool follow(Warp& w, std::uint32_t pc, LaneMask mask, LaneMask active) {
   if (mask == 0) return true;
   const ValidityTransfer flow = program.transfers[pc];
   Validity::Word result;
-  LaneMask merged = 0;  // lanes of which something known has been put beside what nobody wrote
+  LaneMask merged = 0;  // lanes that put a known value beside an unwritten one
   std::uint64_t bits[kWarpSize];
-  LaneMask whole = mask;  // lanes of which every source is invalid in all its bytes
+  LaneMask whole = mask;  // lanes whose sources are all invalid in all bytes
   int sources = 0, results = 0;
   bool any = false;
   const OperandUse* const begin = program.uses.data() + program.use_begin[pc];

@@ -7,8 +7,8 @@
 // a mere copy is none: it marks the destination as unwritten again, which is what copying a
 // structure with padding does. Nor is storing a derived value to shared or local memory, which
 // nobody but the kernel sees: tiled kernels compute rows past the edge there and drop them. It
-// marks the destination likewise, and whoever loads it has a derived value of the same origin. Nor
-// is storing a word of which a mask, an or or a bfi has replaced some bits: that is how bit fields
+// marks the destination likewise, and a load of it gives a derived value of the same origin. Nor is
+// storing a word after a mask, an or or a bfi has replaced some of its bits: that is how bit fields
 // are assigned, and the other bits stay unwritten (bit_flow.h, memory/partly_written.h).
 #pragma once
 
@@ -46,8 +46,8 @@ void forget_origins(Block& b, const std::byte* first, std::size_t bytes);
 // derived values are marked as such.
 void take_origins(Warp& w, Slot slot, const Request& r, LaneMask lanes, std::uint32_t offset);
 // Before a bulk or tensor copy to global memory takes the 16 bytes at `offset` of its block's
-// shared memory, of which `unwritten` count as unwritten, a bit each: nobody but the kernel sees a
-// computed value there, and everybody sees it now. False: a finding ends the launch.
+// shared memory. `unwritten`: the bytes that count as unwritten, a bit each. Only the kernel sees a
+// computed value there; the copy makes it visible to all. False: a finding ends the launch.
 bool check_copied_out(Warp& w, std::uint32_t pc, int lane, std::uint32_t offset,
                       std::uint16_t unwritten);
 // Where such a value of the lane came from, in a sentence.

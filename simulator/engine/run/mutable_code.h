@@ -17,9 +17,9 @@ namespace lockstep::engine {
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  // Puts the mutant in the module's place, or the module back. While it is there, of the module's
-  // kernels only those of which is_of() is true may be launched. Throws std::logic_error while a
-  // launch of the module is under way (running.h).
+  // Puts the mutant in the module's place, or the module back. While the mutant is there, only
+  // those of the module's kernels may be launched for which is_of() is true. Throws
+  // std::logic_error while a launch of the module is under way (running.h).
   virtual void exchange() = 0;
   // Whether the mutant has this kernel: one that can come to the changed instruction.
   virtual bool is_of(const Kernel& kernel) const = 0;

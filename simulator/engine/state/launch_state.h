@@ -41,7 +41,7 @@ struct Looks {
         order;               // position, rank, warp, pc
     check::Finding finding;  // the finding to be
   };
-  std::uint64_t watch = 0;     // of which watch: Launch::watch
+  std::uint64_t watch = 0;     // the watch that it belongs to: Launch::watch
   bool at_host = false;        // some look at memory that the host sees
   bool at_registered = false;  // registered memory is among it, which other processes may share
   bool strongly_elsewhere =

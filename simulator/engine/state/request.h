@@ -43,8 +43,8 @@ struct Request {
   LaneMask remote = 0;     // lanes whose bytes are shared memory of another block
   LaneMask invalid = 0;    // stores: lanes whose value, or a part of it, was never written
   LaneMask derived = 0;    // stores: lanes of `invalid` whose value was computed from one
-  // Loads: where resolve() notes of which bytes only some bits were written. Without it such bytes
-  // count as written. Stores: bits of the value.
+  // Loads: where resolve() notes bytes with only some bits written. Without it such bytes count as
+  // written. Stores: bits of the value.
   UnwrittenBits* bits = nullptr;
   LaneMask masked = 0;  // stores: lanes of `invalid` whose value is what a mask has left of one,
                         // not put back where it was

@@ -96,7 +96,7 @@ inline std::uint32_t missing_bytes(const std::uint8_t* shadow, std::uint64_t fir
   return missing;
 }
 
-// Lanes of which some byte is unwritten, and which bytes of each. Most often all bytes between the
+// Lanes with an unwritten byte, and the unwritten bytes of each. Most often all bytes between the
 // lowest and the highest are written.
 template <class At>
 inline LaneMask unwritten_lanes(const std::uint8_t* shadow, std::uint64_t low, std::uint64_t span,
@@ -111,8 +111,7 @@ inline LaneMask unwritten_lanes(const std::uint8_t* shadow, std::uint64_t low, s
   return unwritten;
 }
 
-// A lane stores bytes, of which `missing` hold what nobody has written: a copy of nothing is
-// nothing.
+// A lane stores bytes. Those in `missing` hold unwritten values: a copy of one is unwritten, too.
 inline void set_written_but(std::uint8_t* shadow, std::uint64_t first, std::uint32_t size,
                             std::uint32_t missing) {
   set_written(shadow, first, size);

@@ -1,5 +1,5 @@
-// Words of which only some bits were written: what counts as unwritten is followed bit by bit,
-// through registers and memories.
+// Words with only some bits written: unwritten bits are followed one by one, through registers and
+// memories.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

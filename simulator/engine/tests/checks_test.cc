@@ -260,8 +260,8 @@ TEST(Initialisation, AnAtomicOnUnwrittenMemory) {
   expect(c.run("  atom.global.add.u32 %r5, [%rd6], 1;"), Kind::kUninitialised, 0, 0, "'y'");
   ACCEPTS("  atom.global.add.u32 %r5, [%rd5], 1;");
 }
-// Each operation changes a thread's 16 bytes, of which nobody has written the last: an exchange
-// alone does not look at what was there.
+// Each operation changes a thread's 16 bytes, whose last one is unwritten: an exchange alone does
+// not look at the old value.
 TEST(Initialisation, EveryAtomicOnABytesThatNobodyWrote) {
   struct Operation {
     std::uint32_t bytes;

@@ -242,7 +242,7 @@ TEST_F(Standing, BlocksThatHaveNotBegunAreMentioned) {
 // ---- memory that the host sees
 // -----------------------------------------------------------------------------------------
 
-// d0: a flag in memory of some kind, of which nobody writes anything; d2: device memory.
+// d0: a flag in memory of some kind, which nobody writes; d2: device memory.
 class Hosted : public Standing {
  protected:
   Hosted() { gpu.config.host_patience = std::chrono::milliseconds(20); }

@@ -44,7 +44,7 @@ class MatrixWords : public ::testing::Test {
     gpu.load(kLoadTwice);
     y = gpu.buffer<std::uint32_t>(std::vector<std::uint32_t>(512));
   }
-  // Two matrices alike, of which `bytes` bytes are allocated.
+  // Two equal matrices in an allocation of `bytes` bytes.
   memory::Address two_matrices(std::uint64_t bytes = 2 * kMatrix) {
     std::vector<std::uint16_t> values;
     for (std::uint64_t i = 0; i < bytes / 2; ++i)

@@ -386,7 +386,7 @@ class Loaded {
   memory::Address x = 0, y = 0;
 };
 
-// The instruction as a line of PTX. `line`: what stood there, of which a branch keeps the label.
+// The instruction as a line of PTX. `line`: the line before; a branch keeps its label.
 std::string line_of(const ptx::Instruction& i, const ptx::Function& f, const std::string& line) {
   std::string text = ptx::spell(i, f);
   for (const ptx::Operand& o : i.operands) {

@@ -226,7 +226,7 @@ using testing::Machine;
 using testing::tensor_kernel;
 using testing::text;
 
-// Handlers of which other tests may only run a form that changes nothing by itself.
+// Handlers for which other tests may only run a form that changes nothing by itself.
 TEST(Progress, AnArrivalThatDoesNotWaitIsCounted) {
   watch().begin_again();
   Machine gpu;

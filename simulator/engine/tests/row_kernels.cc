@@ -54,7 +54,7 @@ std::vector<std::string> operands_of(const std::string& text) {
   return all;
 }
 
-// A matrix in memory, of which all lanes have the same address.
+// A matrix in memory: all lanes have its address.
 bool is_matrix(const isa::Example& e) {
   const Opcode op = e.spelling.form->row->opcode;
   return op == Opcode::k_wmma_load || op == Opcode::k_wmma_store;

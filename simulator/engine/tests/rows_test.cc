@@ -169,7 +169,7 @@ void for_rows(Visit visit) {
 
 TEST(Rows, RegistersThatSharePlacesGiveTheSame) {
   Rows rows;
-  std::string never_clean;  // rows of which every example ended with a finding, each with the first
+  std::string never_clean;  // rows whose examples all ended with a finding, each with its first one
   for_rows([&](std::span<const isa::Example> of_row) {
     const isa::FormRow& row = *of_row.front().spelling.form->row;
     const std::string text = row_module(of_row);

@@ -22,7 +22,7 @@ struct Kind {
   const char* name;
   int code, bits;  // of a type in the descriptor; of an element
   int result = 1;
-  int group = 4;  // columns of which half are stored
+  int group = 4;  // columns in a group; half of them are stored
 };
 constexpr Kind kF16{"f16", 0, 16}, kTF32{"tf32", 2, 32, 1, 2}, kE4M3{"f8f6f4", 0, 8},
     kS8{"i8", 1, 8, 2}, kMxE4M3{"mxf8f6f4.block_scale", 0, 8},

@@ -155,8 +155,8 @@ TEST(Selection, AStoredRegisterThatNobodyAssignedIsNamedAsSuch) {
   EXPECT_THAT(o.unwritten_stores[0].by.detail, HasSubstr("before anything was assigned to it"));
 }
 
-// d = an instruction of a word (in %r1 and, 64 bits wide, %rd1), of which some bytes were never
-// written; what comes of it is used.
+// d = an instruction of a word (in %r1 and, 64 bits wide, %rd1) with some bytes never written; its
+// result is used.
 struct Word {
   bool found = false;
   std::uint32_t result = 0;

@@ -163,7 +163,7 @@ ret;
 )");
   const auto cell = gpu.buffer<std::uint64_t>({1, 0});
   const auto torn = gpu.buffer<std::uint32_t>({0});
-  // Enough warps for several host threads, of which one thread each does something.
+  // Enough warps for several host threads. One thread of each warp does something.
   const Outcome o = gpu.launch("k", Dim3{128, 1, 1}, Dim3{1, 1, 1}, cell, torn);
   EXPECT_TRUE(o.findings.empty()) << text(o);
   EXPECT_EQ(gpu.fetch<std::uint32_t>(torn, 1)[0], 0u);

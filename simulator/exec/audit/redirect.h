@@ -26,7 +26,7 @@ struct Redirected {
 };
 
 // Writes over the entry points of `own`, an object that the loader has put `bias` away from its
-// addresses and of which nothing runs yet.
+// addresses. None of its code has run yet.
 Redirected redirect(const runtime::StaticRuntime& own, std::uint64_t bias,
                     const SimulatedRuntime& simulated);
 

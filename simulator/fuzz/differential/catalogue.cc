@@ -154,7 +154,7 @@ std::string_view never_because(const isa::FormRow& row) {
     default: break;
   }
   if (row.variant == 3 && row.opcode == Opcode::k_fence_proxy)
-    return "orders accesses to tensor maps, of which there are none";
+    return "orders accesses to tensor maps, and the programs have none";
   return {};
 }
 

@@ -137,7 +137,7 @@ struct Statement {
   // kLoop: how often
   enum class Trips : std::uint8_t { kConstant, kArgument, kLanes } trips = Trips::kConstant;
   std::uint32_t count = 1;  // kConstant, kIrreducible
-  std::uint8_t reg = 0;     // kLanes, kSwitch: 32-bit register, of which the low two bits count
+  std::uint8_t reg = 0;     // kLanes, kSwitch: 32-bit register; its low two bits count
   bool at_bottom = false;   // kLoop, kConstant: tested at its end
   // kLoop: 32-bit register that takes in a word of the input in each iteration, by a pointer that
   // moves on.

@@ -27,8 +27,7 @@ struct Launching {
   std::uint64_t schedule_seed = 0;
   int host_threads = 1;
   std::uint32_t checks = check::kAllChecks;
-  std::set<const isa::FormRow*>* rows =
-      nullptr;  // takes the rows of the table of forms of which an instruction is executed
+  std::set<const isa::FormRow*>* rows = nullptr;  // takes the executed rows of the table of forms
 };
 
 struct Result {

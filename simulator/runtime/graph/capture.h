@@ -56,8 +56,8 @@ cudaError_t ask_legacy(const Runtime& runtime, const Stream& stream);
 // cudaErrorStreamCaptureUnsupported, the captures invalid, when a capture's mode forbids calls like
 // cudaMalloc in this thread.
 cudaError_t check_unsafe(Runtime& runtime, const char* api_name);
-// The same, in every mode and thread, for a wait for a device of which a stream is captured (CUDA
-// C++ Programming Guide, "Prohibited and Unhandled Operations").
+// The same, in every mode and thread, for a wait for a device that has a captured stream (CUDA C++
+// Programming Guide, "Prohibited and Unhandled Operations").
 cudaError_t check_device_wait(Runtime& runtime, const Device& device, const char* api_name);
 // The stream or its captures end (cudaStreamDestroy, cudaDeviceReset).
 void abandon(Runtime& runtime, Stream& stream);

@@ -85,8 +85,8 @@ class Order {
   Clock begin_graph(StreamOrder& stream);
   Operation step(std::optional<Lane>& lane, const Clock& after, engine::StreamName stream);
   void end_graph(StreamOrder& stream, const Clock& all_steps);
-  // Numbers for operations that are known later, all of which come after one another in the order
-  // in which they are given out. What covers the last covers them all.
+  // Numbers for operations that are known later. These come after one another in the order of the
+  // numbers, so that what covers the last covers them all.
   Reserved reserve(std::optional<Lane>& lane, std::uint32_t count);
   // The lanes of a graph's branches are no longer needed.
   void drop_lane(Lane lane);

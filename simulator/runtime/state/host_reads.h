@@ -1,7 +1,7 @@
 // What the host reads of device memory that nobody has written.
 //
 // A copy to the host of bytes that nobody ever wrote is information, once an allocation: programs
-// copy whole buffers of which they use a part, and structures with their padding. A kernel that
+// copy whole buffers and use a part of them, and structures with their padding. A kernel that
 // stores a value nobody wrote means it as a result: when the host copies such bytes, that is an
 // error, and the store is its place. A store counts only when all bytes of one thread's access were
 // never written and it is no access of single bytes, which is how compilers move padding: a

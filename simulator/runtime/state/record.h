@@ -16,7 +16,7 @@
 //   "coverage": {...}
 //       the executed instructions of one module: see covered()
 //   "certificate": {...}, "launches": 12
-//       launches of which the same was proved, kept up to date in its place: see certified()
+//       launches with the same proof, kept up to date in its place: see certified()
 //   "profile": [{"kernel", "instruction", "ptx_line", "file", "line", "spent"}]
 //       where the time went: see profiled()
 //   "totals": [{"kernel": ..., "device": 0, and the counters by name}], "refused_launches": 0

@@ -1,4 +1,4 @@
-// Kernels of which all, a part or nothing can be proved before they are launched. Tests name lines.
+// Kernels that can be proved wholly, in part or not at all before the launch. Tests name lines.
 #include <cuda_runtime.h>
 
 #include "check.h"

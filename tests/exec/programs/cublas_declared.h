@@ -1,5 +1,5 @@
-// What the programs here use of cublas_v2.h and cublasLt.h, of which this project's build fetches
-// neither. With WITH_CUBLAS_HEADERS they are compiled with NVIDIA's.
+// What the programs here use of cublas_v2.h and cublasLt.h. This project's build fetches neither
+// header. With WITH_CUBLAS_HEADERS the programs are compiled with NVIDIA's.
 #pragma once
 
 #ifdef WITH_CUBLAS_HEADERS

@@ -37,9 +37,9 @@ void check_sources_at_exit(Warp& w);
 
 void run_discard(Warp& w, const Op& op, LaneMask mask);
 
-// applypriority, cp.async.bulk.prefetch: hints about global memory at src[0] + immediate, of which
-// nothing is read. width: what the address must be a multiple of, and so must src[1], the number of
-// bytes, where there is one.
+// applypriority, cp.async.bulk.prefetch: hints about global memory at src[0] + immediate. They read
+// nothing. The address, and src[1], the number of bytes where there is one, must be multiples of
+// `width`.
 void run_line_hint(Warp& w, const Op& op, LaneMask mask);
 
 // What all kinds share.

@@ -147,8 +147,7 @@ void report_misuse(Warp& w, LaneMask lanes, const char* what) {
   report(w, std::move(f));
 }
 
-// The offset of an address in the shared memory of whichever block; false when it is in no shared
-// memory.
+// The offset of an address in the shared memory of any block; false when it is in no shared memory.
 bool shared_address(const Warp& w, const Op& op, int lane, std::uint32_t& address) {
   const std::uint64_t a = op.width == 8 ? source<std::uint64_t>(w, op.src[0])[lane]
                                         : source<std::uint32_t>(w, op.src[0])[lane];
