@@ -1,7 +1,7 @@
-// What the simulator's speed claims rest on: the same kernels on the simulated GPU, on PoCL (native
-// code) and on Oclgrind (an OpenCL simulator), two host threads each, interleaved in one run, so
-// that a machine whose speed drifts slows all of them. Every program checks what its kernels
-// computed and reports no time for a wrong result.
+// Measures the simulator's speed: the same kernels on the simulated GPU, on PoCL (native code) and
+// on Oclgrind (an OpenCL simulator), with two host threads each. The three are interleaved in one
+// run, so that a machine whose speed drifts slows all of them. Every program checks what its
+// kernels computed and reports no time for a wrong result.
 //
 //   bazel run -c opt //benchmarks:simulator -- --rounds=3 --json=FILE
 //   bazel run -c opt //benchmarks:simulator -- --kernel=gather --kernel=flags

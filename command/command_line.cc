@@ -24,7 +24,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-// Whoever does it looks at the words itself: Bazel, or a script.
+// For these commands Bazel or a script reads the words.
 bool takes_anything(Command c, const Offer& offer) {
   return c == Command::kTest || c == Command::kPackage || c == Command::kSelfMutate ||
          (c == Command::kNew && !offer.checkout);

@@ -60,7 +60,7 @@ int become(Command command, std::vector<std::string> words) {
   setenv("LOCKSTEP_COMMAND", "lockstep run", 0);  // what replay lines begin with
   std::error_code error;
   if (const fs::path files = prefix() / "lib/lockstep/runfiles"; fs::is_directory(files, error))
-    setenv("RUNFILES_DIR", files.c_str(), 1);  // the tools' own, whoever the caller is
+    setenv("RUNFILES_DIR", files.c_str(), 1);  // the tools' own, for every caller
   // These two are tools of one command, and do not take its name.
   const bool one_command = command == Command::kInspect || command == Command::kNew;
   std::vector<char*> argv = {const_cast<char*>(path.c_str())};

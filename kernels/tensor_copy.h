@@ -1,10 +1,9 @@
 // Copies between global and shared memory by the Tensor Memory Accelerator, seen byte by byte.
 //
-// A tensor of 1 to 5 dimensions lies in global memory, and a box of it is copied through a tensor
-// map to where it lies in the shared memory of a block, or back. What is there of shared memory,
-// from a multiple of 1024 bytes, is an image: the copy's place begins shape.to bytes into it, and
-// it ends 128 bytes or more after the copy. So swizzles, the gaps between rows and what a copy must
-// leave alone are all visible.
+// A tensor of 1 to 5 dimensions lies in global memory. A tensor copy moves a box of it to the
+// shared memory of a block, or back. An image is that shared memory from a multiple of 1024 bytes:
+// the copy's place begins shape.to bytes into it, and it ends 128 bytes or more after the copy. So
+// swizzles, the gaps between rows and what a copy must leave alone are all visible.
 //
 // Where each byte comes from is exact: golden/tensor_maps has an H100's answers,
 // reference/tensor_copy.h the rules.

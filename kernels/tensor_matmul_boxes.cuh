@@ -2,9 +2,9 @@
 // memory, the order of tiles, tensor maps.
 //
 // A stage has kRowBytes of each row of a tile of A and of one of B, swizzled over that length. One
-// elected thread issues its tensor copies. Where a factor's rows are not aligned for them, or the
-// matrix is larger than a tensor map can be, the 128 threads of a warpgroup copy it with ordinary
-// loads and stores, to the places to which the tensor copy would have swizzled it, and make that
+// elected thread issues its tensor copies. A factor may have rows that are not aligned for
+// them, or be larger than a tensor map. Then the 128 threads of a warpgroup copy it with ordinary
+// loads and stores, to the places to which the tensor copy would have swizzled it. They make that
 // visible to the asynchronous proxy.
 #pragma once
 

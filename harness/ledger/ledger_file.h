@@ -1,4 +1,4 @@
-// The ledger as a JSON file: what one test process leaves behind for whoever started it
+// The ledger as a JSON file: what one test process leaves behind for the process that started it
 // (docs/reference/test_protocol.md lists its fields).
 //
 // It is written before the first property, and anew whenever one starts or ends, so that the

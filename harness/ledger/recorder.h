@@ -1,8 +1,8 @@
 // Between GoogleTest and the ledger: plans what a run will execute, gives every test exactly one
 // verdict, and sums the run up.
 //
-// A red verdict that GoogleTest does not know of (a skip without a capability, a property that ran
-// no case) is made a failure there as well, so that its output and its XML never look better than
+// Some red verdicts are none of GoogleTest's: a skip without a capability, a property that ran no
+// case. They become failures there as well, so that its output and its XML never look better than
 // the ledger.
 #pragma once
 

@@ -46,8 +46,8 @@ class Bits {
   std::uint64_t state_;
 };
 
-// The cases of a property, and how they choose where each option of a choice is to come before one
-// comes again, and options of two choices are to meet in as many pairs as the cases have room for.
+// Chooses options for the cases of a property. Each option of a choice comes once before any comes
+// again. Options of two choices meet in as many pairs as the cases have room for.
 class Turns {
  public:
   // The order of a choice's options follows from `seed`.

@@ -90,7 +90,7 @@ TEST_F(Replay, OnItsOwnTheLineFindsTheSameRuntimeAndDevices) {
       replay_line("A.b", "n=1"),
       StartsWith(
           "LD_LIBRARY_PATH='/opt/lock step/lib' LOCKSTEP_DEVICES=2 LOCKSTEP_CHECKS=-races /"));
-  // Bazel's tests and conform's suites have theirs from whoever starts them.
+  // Bazel's tests and conform's suites have theirs from the process that starts them.
   setenv("LOCKSTEP_REPLAY", "./lockstep run --suite=stencil", 1);
   EXPECT_EQ(replay_line("A.b", "n=1"),
             "LOCKSTEP_CHECKS=-races ./lockstep run --suite=stencil '--case=A.b: n=1'");

@@ -1,10 +1,10 @@
 // Inputs on which a chain of roundings and its neighbours have different results.
 //
-// A header states in which order its kernel rounds. On most inputs a neighbour of that chain --
-// another product fused, a reciprocal in place of a division, another rounding mode, a sum in
-// another order -- gives the same bits, or bits within the error bound. The search tries inputs on
-// the host until each neighbour differs from the stated chain on one of them. On these inputs the
-// kernel must give the stated bits.
+// A header states in which order its kernel rounds. A neighbour of that chain has another
+// product fused, a reciprocal in place of a division, another rounding mode, or a sum in another
+// order. On most inputs it gives the same bits, or bits within the error bound. The search tries
+// inputs on the host until each neighbour differs from the stated chain on one of them. On these
+// inputs the kernel must give the stated bits.
 //
 //   const RoundingSearch<Terms, float> search(
 //       stated, {{"the product rounded by itself", unfused}, ...});
@@ -14,7 +14,7 @@
 //
 // A neighbour that agrees with the chain on every try ends the case as failed. Either the two are
 // the same chain, or `sample` does not reach the inputs where they differ; the law would claim
-// more than it checks. Whoever keeps the stated chain keeps its error, so that the budget used
+// more than it checks. A kernel with the stated chain keeps its error, so that the budget used
 // (harness/property/compare.h) cannot be above what the chain allows.
 #pragma once
 

@@ -1,10 +1,11 @@
 // Races in global memory, and in the shared memory of a cluster's blocks, judged by what orders two
 // accesses and not by whether a result changed.
 //
-// Two accesses to the same bytes by different threads of a launch race when at least one writes,
-// they are not both strong with scopes that include each other's thread, and neither is ordered
-// before the other (PTX ISA 8.7, 8.9; block_order.h). A launch is ordered after the launches that
-// launch_order.h has before it. The accesses of others are kept, and judged like those of this one.
+// Two accesses to the same bytes by different threads of a launch race when three things hold: at
+// least one writes; they are not both strong with scopes that include each other's thread; neither
+// is ordered before the other (PTX ISA 8.7, 8.9; block_order.h). A launch is ordered after the
+// launches that launch_order.h has before it. The accesses of others are kept, and judged like
+// those of this one.
 //
 // A granule of four bytes has one cell. global_cell.h lists its states, and what an access makes of
 // each; cell_questions.h asks what has to be known for that; access_records.h stores who accessed;
@@ -161,9 +162,9 @@ class GlobalRaces {
   std::optional<LaneAccess> write_if_any(GlobalCell cell, std::uint32_t byte) const;
   // A read since then, by one of those whom the cell names; none where it has a story.
   std::optional<LaneAccess> read_if_any(GlobalCell cell, std::uint32_t byte) const;
-  // Whether the last write to some of `bytes` (a bit each) of the granule, or, when it is to be
-  // written, a read since, is one of the records [first, end) of an earlier launch. Of a granule
-  // that was split then, or a story, nothing is known.
+  // Whether the last write to some of `bytes` (a bit each) of the granule is one of the records
+  // [first, end) of an earlier launch. With `writes`, whether a read since is. False for a granule
+  // that was split then, and for a story.
   bool is_recorded_in(GlobalCell cell, std::uint32_t bytes, bool writes, std::uint32_t first,
                       std::uint32_t end) const;
 

@@ -209,7 +209,7 @@ bool SharedRaces::read_part(std::uint32_t first, std::uint32_t count, std::uint3
                             std::uint32_t pc) {
   const std::uint32_t *const rd = &read_[first], *const wr = &written_[first];
   // Two readers of this warp at this clock are known, or of two warps where nothing orders warps:
-  // whoever writes, one of them races.
+  // any thread that writes races with one of them.
   const Vector of_lanes = all_lanes(~(kLane | kManyWarps)), by_lanes = all_lanes(enough_.readers);
   const Vector of_warps = all_lanes(kOfAll & ~kManyLanes),
                by_warps = all_lanes(partial_ ? ~0u : read_by_all() & ~kManyLanes);

@@ -223,8 +223,8 @@ class SharedRaces : public BlockOrder {
       read_at_[granule] = side.pc;
       return found;
     }
-    // A read that races changes nothing of what others have left, so that it is found again by
-    // whoever looks twice (read_lanes).
+    // A read that races leaves the record as it is, so that a second look finds the race again
+    // (read_lanes).
     if (found) return found;
     const std::uint32_t other = thread_of(rd);
     if (other == thread) {

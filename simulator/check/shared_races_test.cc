@@ -519,7 +519,7 @@ TEST_F(SharedRaceSearch, BytesAreToldApartWhenTheGranuleIsOne) {
 }
 
 // Four granules at once are what they are one by one: two searches get the same accesses, and find
-// the same races with the same threads, whoever comes next.
+// the same races with the same threads, in any order.
 TEST(SharedRacesAtOnce, FourGranulesOfAThreadAreAsOneByOne) {
   std::mt19937 random(1);
   int taken = 0, written = 0, races = 0;

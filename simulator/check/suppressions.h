@@ -10,11 +10,11 @@
 // compared by the name of the API function that failed, or by an empty name.
 //
 // A suppressed finding is kept apart and appears in reports only. Where the kernel could go on, it
-// does, and every other check goes on with it: after a race, a value that nobody wrote, a shuffle
-// from a lane that does not take part, a mask without its caller, lanes of one warp at two
-// instructions of one barrier, a barrier that threads have skipped by ending, an mbarrier
-// initialised or invalidated again. What no kernel survives (a bad address, a deadlock ...) ends
-// it, suppressed or not.
+// does, and every other check goes on with it. It can after a race, a value that nobody wrote, a
+// shuffle from a lane that does not take part, or a mask without its caller. It can, too, after
+// lanes of one warp at two instructions of one barrier, a barrier that threads have skipped by
+// ending, and an mbarrier initialised or invalidated again. A bad address, a deadlock and the like
+// end the kernel, suppressed or not.
 #pragma once
 
 #include <cstdint>

@@ -4,10 +4,9 @@
 //   modules -> linked (linker.h) -> each function: liveness (liveness.h) -> registers (registers.h)
 //   -> operations, by category (lower.h)
 //
-// An instruction, or a form of one, that has no row or no handler refuses its function
-// (program::Function::refusal) and the kernels that may call that, with a message that names it as
-// written, its line in the PTX and its function. An error is what no function alone is to blame
-// for.
+// An instruction without a row or a handler refuses its function (program::Function::refusal) and
+// the kernels that may call that function. The message has the instruction as written, its line in
+// the PTX and its function. An error is a fault that belongs to no single function.
 #pragma once
 
 #include <memory>

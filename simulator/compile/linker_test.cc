@@ -118,7 +118,7 @@ TEST(Linker, DynamicSharedMemoryIsAlignedAsOnAGpuAndNoBetter) {
   }
 }
 
-// A function has one address for it, whoever calls it.
+// A function has one address for it, for all callers.
 TEST(Linker, KernelsThatCallOneFunctionHaveDynamicSharedMemoryAtOnePlace) {
   const std::string use = ".func use()\n{\n.reg .b32 r<2>;\nmov.u32 r1, dynamic;\nret;\n}\n",
                     kernels =

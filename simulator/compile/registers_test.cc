@@ -1,4 +1,4 @@
-// Places of registers: whoever is live together has a place of its own.
+// Places of registers: registers that are live together have places of their own.
 #include "simulator/compile/registers.h"
 
 #include <random>

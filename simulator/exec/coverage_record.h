@@ -26,8 +26,8 @@ struct CoveredInstruction {
       false;  // came to by some threads of a warp alone, or its guard was true for some alone
   std::vector<std::uint64_t> jumps;
 
-  bool branches()
-      const;  // bra, brx.idx: whoever came to it has executed it, whatever its guard was
+  // bra, brx.idx: every thread that came to it has executed it, whatever its guard was.
+  bool branches() const;
   std::uint64_t executed() const { return branches() ? reached : ran; }
   // How many threads took each way: a true guard and a false one, or each target of a branch table.
   // Empty where there is but one way.

@@ -47,8 +47,8 @@ struct Rules {
   // Operations on mbarrier objects reach the cluster, whatever their scope: libraries arrive at
   // other blocks' objects with the scope that they have by default, .cta.
   bool mbarrier_scopes = false;
-  // A strong access that is morally strong with the last write of a chain does not race with the
-  // writes of other blocks in the chain, which its scope, or theirs, does not reach. (At least
+  // A strong access may be morally strong with the last write of a chain. Then it does not race
+  // with the chain's writes by other blocks, even if its scope, or theirs, is too narrow. (At least
   // three threads.)
   bool chain_stands = false;
   // 8.9.2: a weak read of what an atomic of its own thread has left observes the chain before that

@@ -74,11 +74,12 @@ class DeviceMemory {
 
   MulticastRanges multicast;  // nothing else is at their addresses
 
-  // Allocates `size` > 0 bytes of zeros that count as never written, aligned to `alignment` (a
-  // power of two, at least 256 for cudaMalloc) and to no more than that, so that code which relies
-  // on more shows. nullptr when the capacity of `device` or the window is exhausted. kManaged and
-  // kPinned memory is host-accessible at the same address, page-aligned, counts as written (nobody
-  // sees the host's stores), and kPinned does not count against the capacity.
+  // Allocates `size` > 0 bytes of zeros that count as never written. They are aligned to
+  // `alignment` (a power of two, at least 256 for cudaMalloc) and to no more, so that code which
+  // relies on more fails. nullptr when the capacity of `device` or the window is exhausted.
+  // kManaged and kPinned memory is host-accessible at the same address and page-aligned. It counts
+  // as written, since the host's stores are not observed. kPinned does not count against the
+  // capacity.
   const Allocation* allocate(std::uint64_t size, std::uint64_t alignment, Kind kind, int device,
                              std::string name = {});
 

@@ -1,6 +1,6 @@
 // One changed instruction of the device code of a program.
 //
-// Plain data: whoever runs mutants need not know PTX.
+// Plain data: code that runs mutants need not know PTX.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // A decoded instruction, and the register file that its operands point into.
 //
-// A kernel is decoded once. What remains of an instruction is a pointer to a specialised handler
-// and byte offsets of its operands in the warp's register file, so that executing it neither looks
-// anything up nor branches on its modifiers.
+// A kernel is decoded once. An operation has a pointer to a specialised handler, and byte offsets
+// of its operands in the warp's register file. So its execution neither looks anything up nor
+// branches on modifiers.
 //
 // Plain data only: this header is compiled into every instruction-set variant of the handlers.
 #pragma once

@@ -1,4 +1,4 @@
-// Which loads read what has been written, whoever runs first.
+// Which loads read what has been written, in every order of threads.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 // What an instruction does to registers and to the order of execution, as its row in the table of
 // forms says.
 //
-// Whoever transforms a program asks here, so that a new row is understood everywhere at once.
+// All transformations of programs ask here, so that a new row is understood everywhere at once.
 #pragma once
 
 #include <cstdint>

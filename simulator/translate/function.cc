@@ -221,8 +221,8 @@ FunctionCode FunctionTranslator::translate() {
       ++pc;
     }
   }
-  // A function ends with a control operation; whoever falls out of it all the same goes on as the
-  // interpreter would.
+  // A function ends with a control operation. A warp that falls out of it all the same goes on as
+  // the interpreter would.
   count();
   g_.L(label(function_.end));
   leave(function_.end, Why::kInterpret);

@@ -46,10 +46,10 @@ class RunOfLanes {
   RunOfLanes(Xbyak::CodeGenerator& code, ConstantPool& pool, const program::Program& program)
       : g(code), pool(pool), program_(program) {}
 
-  // Whether the operation joins the run. It does not if a register that it names overlaps another
-  // of the run and is not the same, if no room is left for its predicate, or if others of the run
-  // need another mode of the processor. First all operations are asked, then the loop begins, then
-  // all are emitted, then the loop ends.
+  // Whether the operation joins the run. It does not if one of its registers overlaps another of
+  // the run and is not the same; if no room is left for its predicate; or if others of the run need
+  // another mode of the processor. First all operations are asked, then the loop begins, then all
+  // are emitted, then the loop ends.
   bool admits(const Op& op, const program::Meaning& meaning);
   void begin();
   void end();

@@ -202,7 +202,7 @@ __global__ void plain_read_of_a_counter(int* count, int* y) {
 }
 PAIR_ON_TWO(plain_read_of_a_counter, "race", (4, 32), Buffer<int>(1, 0), Buffer<int>(4))
 
-// The atomics of a histogram, and its plain normalisation by whoever comes last to this line.
+// The atomics of a histogram, and its plain normalisation by the last thread at this line.
 template <bool faulty>
 __global__ void normalised_too_early(float* bins) {
   atomicAdd(bins + threadIdx.x, 1.0f);                                // FAULT normalised_too_early

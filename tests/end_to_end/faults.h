@@ -6,8 +6,8 @@
 
 namespace lockstep::end_to_end {
 
-// All but the ones that say otherwise compute y[i] = 2 * x[i] for i < n with one block of
-// `threads`, n <= threads <= 1024, and return the error of the launch and of waiting for it.
+// They compute y[i] = 2 * x[i] for i < n with one block of `threads`, n <= threads <= 1024, unless
+// they say otherwise. They return the error of the launch, or of the wait for it.
 using Launcher = cudaError_t (*)(const float* x, float* y, int n, int threads);
 
 cudaError_t doubles(const float* x, float* y, int n, int threads);              // no fault

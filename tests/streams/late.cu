@@ -3,12 +3,17 @@
 //   late --list            NAME <tab> KIND
 //   late NAME              NAME <tab> right or wrong
 //
-// The kind names what late_test.cc expects: `right` for a right program, `race` for one with a
-// right result and a race, `answers` for one that looks at errors of calls, `error` for one that
-// waits for a kernel's error, `exit` for one that does not wait for it, `deadlock` for one that
-// never ends on a GPU, `hint` for one whose finding names what has not been executed, `found` for
-// one with a race that the default schedule shows, `left` for one that ends before its host
-// functions are called.
+// The kind names what late_test.cc expects of the program:
+//
+//   right     it is right
+//   race      its result is right, and it has a race
+//   found     its race shows under the default schedule
+//   answers   it looks at errors of calls
+//   error     it waits for a kernel's error
+//   exit      it does not wait for a kernel's error
+//   deadlock  it never ends on a GPU
+//   hint      its finding names what has not been executed
+//   left      it ends before its host functions are called
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // Where the time of kernels goes, by instruction and by what the simulator did for it: by samples.
 //
-// A thread of its own looks at every host thread of every launch that has a TimeProfile, about once
-// a millisecond, and adds the time since its last look to the instruction that it finds there. So
+// A separate thread samples every host thread of every launch that has a TimeProfile, about once a
+// millisecond. It adds the time since its last sample to the instruction that it finds there. So
 // short launches count in proportion, and times are of host threads: two that run for a second are
 // two seconds.
 #pragma once

@@ -53,10 +53,10 @@ void leave_fenced(Warp& w, LaneMask lanes, Mbarrier& object);
 void acquire_from(Warp& w, LaneMask lanes, const Mbarrier& object);
 void remember_from(Warp& w, LaneMask lanes, const Block& owner, std::uint32_t offset,
                    const Mbarrier& object);
-// A barrier of the block, of all its warps or of some, has let them go on. When it made the block
-// know of others, as a barrier of the grid does, the block's turn ends: if it ran on to the next
-// such barrier, the others would be ordered after what it did between the two, although nothing but
-// the order of turns made it so, and a barrier missing there would go unseen.
+// A barrier of the block, of all its warps or of some, has let them go on. `knows_more`: it ordered
+// the block after other blocks, as a barrier of the grid does. Then the block's turn ends. If the
+// block ran on to the next such barrier, others would be ordered after its work between the two by
+// the order of turns alone, and a missing barrier there would go unseen.
 void passed_barrier(Block& b, bool knows_more);
 
 inline check::Side side_of(Warp& w, const Op& op, std::uint32_t pc, bool write, bool strong) {

@@ -308,7 +308,7 @@ bool access_tensor(Warp& w, int lane, Block& b, std::uint32_t number, const Tens
   });
   region.each_cell(t, [&](TensorCell& cell) {
     (writes ? cell.written : now.is_queued() ? cell.fed : cell.loaded) = number + 1;
-    // Whoever comes after a write comes after what came before it.
+    // What comes after a write comes after what came before that write.
     if (writes) cell.loaded = cell.fed = 0;
   });
   return good;

@@ -3,10 +3,10 @@
 //
 // tcgen05.ld and st are over for their warp after tcgen05.wait. For other warps a
 // tcgen05.fence::before_thread_sync must follow, something that orders the two threads, and a
-// tcgen05.fence::after_thread_sync. tcgen05.mma and cp are over for whoever has found the phase
-// complete on which their tcgen05.commit arrives, which is a fence::before_thread_sync, and for
-// those who are ordered after that thread; threads of another warp than the one that issued them
-// need a fence::after_thread_sync. Among themselves mma and cp are in order.
+// tcgen05.fence::after_thread_sync. tcgen05.mma and cp are over for threads that have found the
+// phase complete on which their tcgen05.commit arrives, which is a fence::before_thread_sync, and
+// for those who are ordered after that thread; threads of another warp than the one that issued
+// them need a fence::after_thread_sync. Among themselves mma and cp are in order.
 #pragma once
 
 #include <string>

@@ -2,9 +2,9 @@
 //
 // A warp runs without any of this until a load meets unwritten bytes (or its function has a
 // register that some path reads before it writes). From then on every operation's sources are
-// looked at first: a copy passes the mark on, arithmetic passes it on as "derived", and a branch, a
-// guard, an address, an atomic or a store of a derived value to global memory is a finding. Storing
-// a mere copy is none: it marks the destination as unwritten again, which is what copying a
+// looked at first. A copy passes the mark on, and arithmetic passes it on as "derived". A derived
+// value is a finding in a branch, a guard, an address, an atomic or a store to global memory.
+// Storing a mere copy is none: it marks the destination as unwritten again, which is what copying a
 // structure with padding does. Nor is storing a derived value to shared or local memory, which
 // nobody but the kernel sees: tiled kernels compute rows past the edge there and drop them. It
 // marks the destination likewise, and a load of it gives a derived value of the same origin. Nor is

@@ -128,7 +128,7 @@ bool seems_to_wait(const Block& b) {
 }
 
 void LivelockWatch::after_time_slices(bool still, const Block& first) {
-  // Whoever stood still may go on now.
+  // Warps that stood still may go on now.
   if (member_.has_news(worker_.changes.value())) launch_.watch.store(0);
   const bool begins = begins_to_watch();
   const bool all =

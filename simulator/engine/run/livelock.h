@@ -1,11 +1,11 @@
 // Kernels that run and get nowhere: every thread that could run only looks, again and again, at
 // memory that nobody changes any more.
 //
-// Proved, not guessed. A turn of a warp that ends with the registers and places of its lanes as
-// they were after an earlier turn, while all of them have run and nothing at all has been changed
-// in between (memory, barriers, threads that end, a clock read), will come to the same place again
-// for ever. When this holds of all blocks that run, of all host threads at once, the launch stands
-// still: a deadlock, as it would be on a GPU. Loops that change something, however useless, are
+// Proved, not guessed. A turn of a warp ends, and the registers and places of its lanes are as they
+// were after an earlier turn. All lanes have run, and nothing has changed in between: no memory, no
+// barrier, no thread has ended, no clock was read. Such a warp repeats itself for ever. When this
+// holds for all blocks that run, on all host threads at once, the launch stands still: a deadlock,
+// as it would be on a GPU. Loops that change something, however useless, are
 // left to LaunchConfig::instruction_limit.
 //
 // What they wait for is found out then: everything goes round once more, and accesses to global

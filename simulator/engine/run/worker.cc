@@ -172,9 +172,9 @@ void LoopOf<Unit>::run_round(bool began) {
       launch_.next.load() >= launch_.units || !(all_together || active_.size() < kBlocksInFlight);
   bool idle = true;
   // With a seed, one that begins may come before those that gave way. The others keep their
-  // order, and all of a cooperative launch theirs: whoever has passed a barrier of the grid waits
-  // until all have, and what a block does after it is not ordered by chance before what others do
-  // there.
+  // order, and all of a cooperative launch theirs: a block that has passed a barrier of the grid
+  // waits until all have. So what it does after the barrier is not ordered by chance before what
+  // others do there.
   const std::size_t first =
       seed != 0 && began && !all_together && comes_first(seed, first_of(*active_.back()).position)
           ? active_.size() - 1

@@ -1,9 +1,9 @@
 // Where the lanes of a warp go, as a few runs: neighbours that access neighbouring elements, or one
 // and the same.
 //
-// A warp that is not one row is most often two or four of them (tiles narrower than a warp), a part
-// of one (a halo), or a value for everybody (the row of a matrix that a half-warp multiplies with).
-// What is checked lane by lane can be checked run by run then.
+// A warp that is not one row is most often two or four rows (tiles narrower than a warp) or a part
+// of a row (a halo). Or all lanes read one value: the row of a matrix that a half-warp multiplies
+// with. Then checks go run by run instead of lane by lane.
 #pragma once
 
 #include <immintrin.h>

@@ -12,15 +12,17 @@
 //
 //   A member is quiet in epoch E when it has stored E + 1 in its place. It does so only at the
 //   second of two calls in a row (the first may be look_again) between which the epoch was
-//   E throughout and it made no change of its own; the time between the two is its window. Whoever
-//   answers true has found all members quiet in E, or gone, and then the epoch still E. Epochs only
-//   grow: so the epoch was E in every window, and from each window's end until the answer.
+//   E throughout and it made no change of its own; the time between the two is its window. A
+//   member that answers true has found all members quiet in E, or gone, and then the epoch still E.
+//   Epochs only grow: so the epoch was E in every window, and from each window's end until the
+//   answer.
 //
 //   Changes made before the end of their maker's window, or by one that has gone, were announced:
 //   by after_time_slices() at the window's end at the latest, or by leave(), which announces
 //   changes BEFORE it says that the member has gone. An announcement adds one to the epoch, which
-//   has been E since the first window began: so they were announced before all windows, and whoever
-//   read the epoch in its window has seen them (the operations on the epoch order them).
+//   has been E since the first window began: so they were announced before all windows, and a
+//   member that read the epoch in its window has seen them (the operations on the epoch order
+//   them).
 //
 //   Changes made after the end of their maker's window: take the first of them. Its maker ran in
 //   circles during its window, and goes on doing so until it sees a change that it has not seen in

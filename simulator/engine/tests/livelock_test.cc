@@ -138,8 +138,8 @@ TEST_F(Standing, ALoopThatCountsOrLooksAtTheClockIsNotStandingStill) {
           "setp.lt.and.u64 p2, d4, 300000, p1;\n@p2 bra W;\n"));
 }
 
-// Loops that find their count in memory and leave nothing of it in registers: whoever writes there
-// must say so. Each thread writes its own word.
+// Loops that keep their count in memory and leave nothing of it in registers: each handler that
+// writes there must count a change. Each thread writes its own word.
 TEST_F(Standing, NoWriterGoesUnnoticed) {
   const struct {
     const char *who, *before, *step;  // r5: the count after the step

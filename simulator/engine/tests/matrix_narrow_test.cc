@@ -1,6 +1,6 @@
 // mma with a kind (PTX ISA 9.7.14.5): factors of eight bits and fewer, with scales of rows and
-// columns, dense and sparse, against a model that takes one element of D after the other from the
-// registers of the 32 lanes. All sums are exact.
+// columns, dense and sparse. The model computes one element of D after the other from the registers
+// of the 32 lanes. All sums are exact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -268,7 +268,7 @@ TEST_F(RunningTest, SlicesOfSeveralLaunchesInAnyOrder) {
   }
 }
 
-// A race between launches that are under way at the same time is found, whoever comes second.
+// A race between launches that are under way at the same time is found in either order.
 TEST_F(RunningTest, ARaceOfTwoThatInterleaveIsFound) {
   load({{"first", std::string(kWriteX) + wait("W", "d1", 1)},
         {"second",

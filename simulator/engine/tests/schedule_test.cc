@@ -354,9 +354,8 @@ setp.eq.u32 p, r0, 0;
   EXPECT_GE(lost, 10);
 }
 
-// Whoever polls a flag lets the one who sets it come: words[1 + who] says how often it looked. A
-// turn has 64 looks at most, and it takes as many turns as there are others, and as the setter
-// needs.
+// A thread that polls a flag gives way to the one that sets it: words[1 + who] counts its looks. A
+// turn has 64 looks at most. It takes as many turns as there are others, and as the setter needs.
 std::uint32_t most_polls(const std::string& body, std::uint32_t blocks, std::uint32_t threads,
                          std::uint64_t seed, std::uint32_t cluster = 1) {
   Machine gpu;

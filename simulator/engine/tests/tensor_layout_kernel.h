@@ -1,5 +1,5 @@
-// One tcgen05.mma with its factors, scales and accumulator where the test puts them, by one block
-// or by a pair, for tests that compare all of tensor memory with a model of their own.
+// One tcgen05.mma by one block or by a pair, for tests that compare all of tensor memory with a
+// model of their own. The test says where factors, scales and accumulator lie.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@ using ::testing::HasSubstr;
 using testing::Machine;
 using testing::text;
 
-// A kernel of two blocks of four warps that make a product of 256 by 64, f16 ones, in columns 0 to
-// 63, with thread 0 of block 0 as the one who issues it. p0: that thread. p1: warp 0. p2: false;
+// A kernel of two blocks of four warps. They make a product of 256 by 64, f16 ones, in columns 0 to
+// 63. Thread 0 of block 0 issues it. p0: that thread. p1: warp 0. p2: false;
 // p5: thread 0; p6: block 1. Each part may be replaced.
 struct Parts {
   std::string allocate = "@p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [s2], 64;\n";

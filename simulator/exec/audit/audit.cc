@@ -1,8 +1,8 @@
 // liblockstep_audit.so: the dynamic linker calls it (LD_AUDIT, rtld-audit(7)) for every object of a
 // process before any of its code runs, also for those that the program opens later. Objects with a
 // CUDA runtime linked into them have its entry points led to the simulated runtime (redirect.h).
-// Whoever asks for a shared runtime or driver gets the simulated one, by whatever path: Python
-// packages open their own copies by absolute paths.
+// A request for a shared runtime or driver gets the simulated one, by any path: Python packages
+// open their own copies by absolute paths.
 //
 // It lives in a namespace of its own, beside the program's libraries, and uses nothing but the C
 // library.

@@ -31,9 +31,9 @@ Redirected redirect(const runtime::StaticRuntime& own, std::uint64_t bias,
                     const SimulatedRuntime& simulated);
 
 // Leads NVRTC's nvrtcGetCUBIN and nvrtcGetCUBINSize to nvrtcGetPTX and nvrtcGetPTXSize: NVRTC has
-// the PTX of what it compiles for a real architecture too, and whoever loads code takes it. `file`
-// is libnvrtc.so, which lies `bias` away from its addresses. What could not be done, or nullptr;
-// also where it does not export these names.
+// the PTX of what it compiles for a real architecture, too, and all loaders of code take PTX.
+// `file` is libnvrtc.so, which lies `bias` away from its addresses. Returns what could not be done,
+// or nullptr; also where the library does not export these names.
 const char* give_ptx_for_cubins(std::span<const std::uint8_t> file, std::uint64_t bias);
 
 }  // namespace lockstep::exec

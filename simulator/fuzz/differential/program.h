@@ -1,10 +1,10 @@
 // A random program as a tree: what the generator makes, the printer writes as PTX, the reference
 // interprets and the reducer cuts down.
 //
-// Any statement may be taken away and the rest is still a program without races and without
-// undefined behaviour: every register of the pool and every byte that a thread may read has a value
-// before the first statement, an address is always masked into what belongs to the thread, and what
-// needs several instructions (a carry, an exchange between two barriers) is one statement.
+// Without any of its statements, a program still has no race and no undefined behaviour. Every
+// register of the pool, and every byte that a thread may read, has a value before the first
+// statement. An address is always masked into what belongs to the thread. What needs several
+// instructions (a carry, an exchange between two barriers) is one statement.
 //
 // A kernel has the parameters (input, output, scratch, sums, zero, arguments): five addresses and
 // kArgumentBytes. Registers of the pool are variables: many statements write each.

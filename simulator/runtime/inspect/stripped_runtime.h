@@ -1,8 +1,8 @@
 // The entry points of a static runtime of CUDA 13 without a symbol table.
 //
 // Each function of the API passes its own name and its number to the callbacks of profilers
-// (CUPTI's `functionName` and callback identifier), so that its code holds the address of the name,
-// and the number twice: before and after the call. The functions that nvcc's code calls for
+// (CUPTI's `functionName` and callback identifier). So its code holds the address of the name, and
+// the number twice: before and after the call. The functions that nvcc's code calls for
 // registration pass no name. They lie beside `__cudaInitModule`, which does, in one order in every
 // libcudart_static.a of CUDA 13.0 to 13.5. The order is verified: code outside the runtime must
 // register a fat binary with the first, and `__cudaLaunchKernel` must jump to `cudaLaunchKernel`.

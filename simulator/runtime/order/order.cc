@@ -5,8 +5,8 @@
 
 namespace lockstep::runtime {
 
-// A lane whose operations the host has waited for can be given out again: whoever comes after the
-// new ones comes after the old ones as well.
+// A lane whose operations the host has waited for can be given out again: what comes after the new
+// ones comes after the old ones as well.
 Lane Order::new_lane() {
   const auto free = std::find_if(dropped_.begin(), dropped_.end(),
                                  [&](Lane lane) { return settled().covers(lane, last_[lane]); });

@@ -5,10 +5,9 @@
 // program that looks at its errors knows of it. Whether it looks at what a call returns cannot be
 // seen.
 //
-// Not reported are errors that are answers rather than failures (not ready, no device, peer access
-// that is already on, a graph that cannot be updated), the error that a finding in a kernel has
-// left behind on the device, and calls that fail of device code that was refused, which is a
-// finding already.
+// Three errors are not reported. Some are answers rather than failures: not ready, no device, peer
+// access that is already on, a graph that cannot be updated. A finding in a kernel leaves its error
+// on the device. Refused device code makes calls fail, and is a finding already.
 #pragma once
 
 #include "simulator/runtime/state/runtime.h"

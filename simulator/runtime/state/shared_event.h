@@ -1,6 +1,6 @@
 // What processes share of an event (cudaEventInterprocess): how often it was recorded, and how
-// often what it stood for had been executed then. Whoever records it executes that at once, so the
-// processes need no other word of one another.
+// often what it stood for had been executed then. The process that records it executes that work
+// at once, so the processes need no other message.
 #pragma once
 
 #include <atomic>

@@ -102,7 +102,7 @@ CUDA_TEST(Ipc, MemoryIsOneForBothProcesses) {
       });
 }
 
-// The first process never waits: whoever waits for the event has its work done.
+// The first process never waits: a wait for the event executes its work.
 CUDA_TEST(Ipc, EventsOrderStreamsOfBothProcesses) {
   in_two_processes(
       [](const Channel& other) {

@@ -24,9 +24,9 @@ cudaError_t check_operations(Runtime& runtime, const char* api_name,
 cudaError_t run_operations(Runtime& runtime, const char* api_name, const MemoryOperationsWork& work,
                            const Operation& at, std::size_t* next, bool* done);
 
-// What has been executed is before all that has not, and before all that is put afterwards, but for
-// the operation at `at`, which is before them, too: whoever waits for memory to change, or changes
-// it, may be ordered by it. Returns what has been executed.
+// Executed operations come before all others, and before all that are put afterwards. The operation
+// at `at` comes before them, too: it waits for memory to change, or changes it, and may so order
+// others. Returns what has been executed.
 Clock everything_is_known(Runtime& runtime, const Operation& at);
 
 // "the value 1 at 0x12000000, 4 bytes into ...", of one that waits.

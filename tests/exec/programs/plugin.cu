@@ -28,5 +28,5 @@ extern "C" int run_shift(const char* how) {
   return 0;
 }
 
-// The library has it too, and whoever opens that has one of its own.
+// The library has it, too. A program that opens the library has one of its own.
 int main(int argc, char** argv) { return argc < 2 ? 2 : run_shift(argv[1]); }

@@ -109,7 +109,8 @@ bool read_source(Warp& w, const Op& op, const std::uint64_t* from, std::uint32_t
   return true;
 }
 
-// The bytes of `lanes` arrive: from now on others must be ordered after this, by whoever waited.
+// The bytes of `lanes` arrive: from now on accesses must be ordered after this, by a thread that
+// waited.
 bool arrive_copy(Warp& w, AsyncCopy& copy, LaneMask lanes) {
   Block& b = *w.block;
   const Op shared = side(*copy.op, Space::kShared);

@@ -1,11 +1,11 @@
 // Asynchronous copies from global to shared memory and between them: PTX ISA 9.7.9.25 (cp.async,
 // cp.async.bulk and their groups).
 //
-// What the simulated GPU knows of a copy's time: it begins when it is issued, so its source must be
-// whole and its destination free by then, and ends when somebody who may waits for it. Whoever
-// looks at the destination in between is found out, and so is, for bulk copies to global memory,
-// whoever changes the source before it is waited for, or wrote it without a fence.proxy.async
-// (monitor/proxies.h). Changes of a source in global memory are not.
+// A copy begins when it is issued: its source must be whole and its destination free by then. It
+// ends when a thread that may wait for it has waited. An access of the destination in between is a
+// finding. For bulk copies to global memory these are findings, too: a change of the source before
+// that wait, and a source that was written without a fence.proxy.async (monitor/proxies.h). Changes
+// of a source in global memory are not found.
 #pragma once
 
 #include "simulator/engine/state/block.h"

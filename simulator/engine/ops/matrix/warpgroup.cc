@@ -191,8 +191,8 @@ bool check_read_kept(Warp& w, const Warp& issuer, const PendingMultiplication& p
   return true;
 }
 
-// It may have read its operands at any time until now: to whoever writes them, the reads are those
-// of this moment too.
+// It may have read its operands at any time until now: for a later write, the reads are those of
+// this moment, too.
 bool read_until_now(Warp& w, const PendingMultiplication& p) {
   if (!w.block->launch->check_races) return true;
   Request r;

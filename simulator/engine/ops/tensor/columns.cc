@@ -201,7 +201,7 @@ void run_tensor_free(Warp& w, const Op& op, LaneMask mask) {
                   held.empty() ? "It has no columns." : "It has " + held + ".");
     return;
   }
-  // Whoever accesses them must have finished, as before a write.
+  // All accesses of them must have finished, as before a write.
   const std::uint32_t number = begin_tensor_access(w, 0, TensorAccess::What::kStore);
   if (!access_tensor(w, 0, number, {0, kTensorLanes, first, columns}, true)) return;
   t.accesses[number].waited = t.accesses[number].fenced = t.accesses[number].issued;
