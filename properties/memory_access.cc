@@ -453,6 +453,19 @@ void moves_neighbours_at_far_ends(const MemoryAccess& access, const ScheduledAcc
   }
 }
 
+// Strides past 31 and 32 bits, in every element size.
+void strides_far(const MemoryAccess& access, const ScheduledAccessCase& c) {
+  ScheduledAccessCase strided = c;
+  strided.kind = PatternKind::kStrided;
+  strided.n = 2 + static_cast<std::int64_t>(c.seed % 5);
+  if (strided.path == LoadPath::kConstant) strided.path = LoadPath::kDefault;
+  strided.normalise();
+  for (const int bytes : {1, 2, 4, 8, 16}) {
+    strided.bytes = bytes;
+    battery::require_far_pieces_of<calls_of>(access, strided);
+  }
+}
+
 // Blocks whose threads all move neighbours, and a last one with an element fewer: in every element
 // size.
 void gathers_whole_blocks_of_neighbours(const MemoryAccess& access, const ScheduledAccessCase& c) {
@@ -488,6 +501,7 @@ Laws<MemoryAccess> memory_access_laws() {
       law("ScatterDeliversEveryBit", scatter_delivers_every_bit, {.cases = 1500}),
       law("GathersAllOfConstantMemory", gathers_all_of_constant_memory, {.cases = 4, .cost = 100}),
       law("MovesNeighboursAtFarEnds", moves_neighbours_at_far_ends, {.cases = 1, .cost = 1000}),
+      law("StridesFar", strides_far, {.cases = 20, .cost = 20}),
       law("GathersWholeBlocksOfNeighbours", gathers_whole_blocks_of_neighbours,
           {.cases = 60, .cost = 5}),
       law("GathersFarElements", gathers_far_elements, {.cases = 400}),

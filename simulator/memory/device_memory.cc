@@ -158,6 +158,7 @@ bool DeviceMemory::reserve(std::uint64_t span) {
   written_ = static_cast<std::uint8_t*>(parts[2].at);
   race_ = static_cast<std::uint64_t*>(parts[3].at);
   next_ = begin_;
+  ranges_begin_ = next_range_ = begin_ + span / 4;
   return true;
 }
 
@@ -183,8 +184,8 @@ bool DeviceMemory::find_room(Address from, Address to, std::uint64_t length, Add
 }
 
 std::unique_ptr<DeviceMemory::Record> DeviceMemory::place(std::uint64_t size,
-                                                          std::uint64_t alignment,
-                                                          bool whole_pages) {
+                                                          std::uint64_t alignment, bool whole_pages,
+                                                          bool is_range) {
   const std::uint64_t gap = gap_for(size);
   const std::uint64_t aligned = std::max(alignment, kPage);
   if (size > end_ - begin_ || aligned > end_ - begin_) return nullptr;
@@ -194,12 +195,15 @@ std::unique_ptr<DeviceMemory::Record> DeviceMemory::place(std::uint64_t size,
     placed_ = 0;
   }
   Address room;
-  if (!find_room(next_, end_, length, &room)) {
-    placed_ = 0;
-    if (!find_room(begin_, end_, length, &room)) return nullptr;
+  Address& next = is_range ? next_range_ : next_;
+  const Address first = is_range ? ranges_begin_ : begin_, last = is_range ? end_ : ranges_begin_;
+  if (!find_room(next, last, length, &room)) {
+    if (!is_range) placed_ = 0;
+    if (!find_room(first, end_, length, &room) && !find_room(begin_, end_, length, &room))
+      return nullptr;
   }
-  next_ = room + length;
-  ++placed_;
+  next = room + length;
+  if (!is_range) ++placed_;
   auto record = std::make_unique<Record>();
   record->room_begin = room;
   record->room_end = room + length;

@@ -14,7 +14,9 @@
 // least as large as themselves (up to a limit): an access that leaves its allocation lands in a
 // gap, not in a neighbour. Freed allocations stay recorded, so that a use after free can be named;
 // when the window is exhausted, or after kMaxFreed more allocations, the search starts at its
-// lowest address again and forgets the freed ones it comes upon, the oldest first.
+// lowest address again and forgets the freed ones it comes upon, the oldest first. Reserved ranges
+// have the upper three quarters of the window as long as there is room: so long ranges come and go,
+// and no small allocation lies between them.
 //
 // Thread safety: the set of allocations is guarded by a mutex of its own. Device code on several
 // host threads allocates and frees, which changes `freed` and nothing else that another looks at;
@@ -229,7 +231,8 @@ class DeviceMemory {
   using Records = std::map<Address, std::unique_ptr<Record>>;
 
   bool reserve(std::uint64_t span);
-  std::unique_ptr<Record> place(std::uint64_t size, std::uint64_t alignment, bool whole_pages);
+  std::unique_ptr<Record> place(std::uint64_t size, std::uint64_t alignment, bool whole_pages,
+                                bool is_range = false);
   bool find_room(Address from, Address to, std::uint64_t length, Address* room);
   bool open_host_file();
   bool map_for_host(const Allocation& a);
@@ -255,7 +258,7 @@ class DeviceMemory {
   PartlyWritten partly_written_;
   Address generic_ = 0;  // what was mapped for the next two
   Address shared_window_ = 0, local_window_ = 0;
-  Address next_ = 0;
+  Address next_ = 0, ranges_begin_ = 0, next_range_ = 0;
   int host_file_ = -1;  // memfd behind kManaged and kPinned; offset = address - begin_
   std::uint64_t ids_ = 0;
   std::size_t placed_ = 0;  // allocations since the search last started at begin_

@@ -312,6 +312,17 @@ TEST(ReservedRange, IsNothingUntilItIsBacked) {
   EXPECT_FALSE(memory.release_range(range));
 }
 
+TEST(ReservedRange, LongOnesComeAndGoBesideAllocationsThatStay) {
+  DeviceMemory memory;
+  const std::uint64_t quarter = (memory.window_end() - memory.window_begin()) / 4;
+  for (int i = 0; i < 20; ++i) {
+    const Address range = memory.reserve_range(quarter - kPiece, kPiece);
+    ASSERT_NE(range, 0u) << i;
+    ASSERT_NE(memory.allocate(4096, 256, Kind::kDevice, 0), nullptr);
+    ASSERT_TRUE(memory.release_range(range));
+  }
+}
+
 TEST(ReservedRange, NeighboursAreOneAllocationAndPartAgain) {
   DeviceMemory memory;
   const Address range = memory.reserve_range(4 * kPiece, kPiece);

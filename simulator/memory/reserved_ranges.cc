@@ -22,7 +22,7 @@ void DeviceMemory::unclaim(int device, std::uint64_t bytes) {
 Address DeviceMemory::reserve_range(std::uint64_t size, std::uint64_t alignment) {
   std::lock_guard lock(mutex_);
   if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0) return 0;
-  std::unique_ptr<Record> record = place(size, alignment, /*whole_pages=*/true);
+  std::unique_ptr<Record> record = place(size, alignment, /*whole_pages=*/true, true);
   if (record == nullptr) return 0;
   const Range range{record->allocation.base, record->allocation.base + size};
   // It has no bytes of its own: nobody finds it at any address.
