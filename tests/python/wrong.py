@@ -120,9 +120,10 @@ WRONG = [
     ("a library of machine code", "axpy", "axpy_host.cu",
      [(_HEAD, _HEAD + "extern \"C\" int cusolverDnCreate(void**);\n"),
       (_HOST_CALL, "  void* handle;\n  cusolverDnCreate(&handle);\n" + _HOST_CALL)], "library"),
-    ("cuBLAS, one element too few", "axpy", "axpy_cublas.cu",
+    ("cuBLAS, where the task allows no library", "axpy", "axpy_cublas.cu", [], "library"),
+    ("cuBLAS, one element too few", "axpy_by_library", "axpy_cublas.cu",
      [("(handle, n, &a", "(handle, n - (n > 1), &a")], "wrong-result"),
-    ("cuBLAS in the default stream", "axpy", "axpy_cublas.cu",
+    ("cuBLAS in the default stream", "axpy_by_library", "axpy_cublas.cu",
      [("(handle, stream)", "(handle, nullptr)")], "other-stream"),
     # The system.
     ("it writes a file", "axpy", "axpy_host.cu",

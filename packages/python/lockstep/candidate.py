@@ -42,7 +42,13 @@ class Candidate:
         name = next(iter(self.files))
         return {"do": "load", "kind": self.kind, "file": name, "entry": self.entry,
                 "variables": _variables(self.ptx) if self.kind == "kernel" else [],
-                "arrays": task.arrays, "returns_status": self.returns_status}
+                "arrays": task.arrays, "returns_status": self.returns_status,
+                "transcribes": self.is_replayed(task)}
+
+    def is_replayed(self, task: Task) -> bool:
+        """Whether the kernels run once more in a process without its host code. What a library
+        computes on the host cannot."""
+        return self.kind != "kernel" and not task.library_calls
 
 
 _LIBRARY = re.compile(

@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import gc
 import importlib.util
+import json
 import os
 import re
 import secrets
@@ -23,6 +24,7 @@ from lockstep import session
 from lockstep.device import Array, CudaError, Memory, Module, Stream, driver
 from lockstep.frames import Closed, receive, send
 from lockstep.isolation import limit_memory
+from lockstep.transcript import NotReplayable, Player
 
 _KINDS = {0: "kernel", 1: "copy", 2: "fill", 3: "other", 4: "failed call"}
 # Libraries whose kernels are machine code, by the names of their files.
@@ -56,6 +58,25 @@ class _Simulator:
         self._library = ctypes.CDLL(None)
         self._library.lockstepLiveObjects.restype = ctypes.c_size_t
         self._library.lockstepReadOperations.restype = ctypes.c_size_t
+        self._library.lockstepTakeTranscript.restype = ctypes.c_void_p
+        self._library.free.argtypes = [ctypes.c_void_p]
+
+    def transcribe(self, on: bool) -> None:
+        self._library.lockstepTranscribe(int(on))
+
+    def transcript(self) -> List[Dict[str, Any]]:
+        text = self._library.lockstepTakeTranscript()
+        try:
+            return json.loads(ctypes.string_at(text))
+        finally:
+            self._library.free(text)
+
+    def place(self, address: int, size: int) -> bool:
+        return self._library.lockstepPlaceMemory(ctypes.c_void_p(address),
+                                                 ctypes.c_size_t(size)) == 0
+
+    def place_next(self, address: int) -> None:
+        self._library.lockstepPlaceNext(ctypes.c_void_p(address))
 
     def name_buffer(self, address: int, size: int, name: str) -> None:
         self._library.lockstepNameBuffer(ctypes.c_void_p(address), ctypes.c_size_t(size),
@@ -218,6 +239,8 @@ class Worker:
         self.hidden: List[str] = []
         self.seen_reading: List[str] = []
         self.code: Dict[Tuple[str, ...], Any] = {}
+        self.transcribes = False  # what the candidate has done is given to another process
+        self.player: Any = None  # this is that process
 
     def confine(self) -> None:
         from lockstep.system_calls import confine
@@ -237,6 +260,8 @@ class Worker:
         if what["kind"] == "python":
             sys.addaudithook(self._audit)
         self.code = _code()
+        self.transcribes = what.get("transcribes", False)
+        self.simulator.transcribe(self.transcribes)
         try:
             with contextlib.redirect_stdout(sys.stderr), self.simulator.sealed():
                 self.candidate = _CANDIDATES[what["kind"]](what)
@@ -245,16 +270,19 @@ class Worker:
         return {"error": "", **self._heard()}
 
     def _heard(self) -> Dict[str, Any]:
-        return {"findings": [f.raw for f in session.take_findings(wait=False)],
+        return {"work": self.simulator.transcript() if self.transcribes else [],
+                "findings": [f.raw for f in session.take_findings(wait=False)],
                 "reading": self.seen_reading, "exchanged": _exchanged(self.code)}
 
-    def _place(self, arrays: List[Dict[str, Any]], blocks: List[bytes]) -> Dict[str, Array]:
-        """Fills the case's memory; on its first call, allocates it."""
+    def _place(self, arrays: List[Dict[str, Any]], blocks: List[bytes],
+               at: Dict[str, int]) -> Dict[str, Array]:
+        """Fills the case's memory; on its first call, allocates it, or finds it `at` an address."""
         made: Dict[str, Array] = {}
         for item, data in zip(arrays, blocks):
             owner = item["shares"] or item["name"]
             if owner not in self.memories:
-                self.memories[owner] = Memory(256 + item["offset"] + len(data))
+                size = 256 + item["offset"] + len(data)
+                self.memories[owner] = Memory(size, int(at[owner])) if at else Memory(size)
             memory, offset = self.memories[owner], item["offset"]
             if not item["shares"]:
                 memory.write(data, offset)
@@ -270,19 +298,39 @@ class Worker:
             made[item["name"]] = Array(item["shape"], kind, memory, offset, strides)
         return made
 
-    def call(self, what: Dict[str, Any], blocks: List[bytes]) -> tuple:
-        if what["first"]:
-            for memory in self.memories.values():
-                memory.free()
-            self.memories.clear()
-        arrays = self._place(what["arrays"], blocks)
-        arguments = [arrays[a["array"]] if "array" in a else
-                     np.frombuffer(bytes.fromhex(a["bytes"]), a["storage"])[0]
-                     for a in what["arguments"]]
+    def _prepare(self, what: Dict[str, Any]) -> None:
         session.take_findings()
         self.simulator.set_schedule(what["schedule"])
         if what["count"]:
             self.simulator.reset_counters()
+
+    def _outputs(self, what: Dict[str, Any], blocks: List[bytes]) -> Tuple[List[str], List[bytes]]:
+        """Names and bytes of the arrays. Only what the given stream has done by now counts."""
+        names, back = [], []
+        for item, data in zip(what["arrays"], blocks):
+            if item["shares"]:
+                continue
+            memory = self.memories[item["name"]]
+            try:
+                back.append(memory.read(len(data), item["offset"], self.stream))
+                names.append(item["name"])
+            except CudaError:  # a kernel's error; the findings say which
+                break
+        return names, back
+
+    def call(self, what: Dict[str, Any], blocks: List[bytes]) -> tuple:
+        self.simulator.transcribe(False)  # not what this worker does
+        if what["first"]:
+            for memory in self.memories.values():
+                memory.free()
+            self.memories.clear()
+        arrays = self._place(what["arrays"], blocks, {})
+        arguments = [arrays[a["array"]] if "array" in a else
+                     np.frombuffer(bytes.fromhex(a["bytes"]), a["storage"])[0]
+                     for a in what["arguments"]]
+        self._prepare(what)
+        self.simulator.transcribe(self.transcribes)
+        before = self.simulator.transcript() if self.transcribes else []
         state = self.candidate.state()
         gc.collect()
         alive = self.simulator.live_objects()
@@ -297,17 +345,8 @@ class Worker:
             error = _say(failure)
         operations = self.simulator.operations()
         self.simulator.watch(False)
-        # Only what the given stream has done by now counts.
-        outputs, blocks_back = [], []
-        for item, data in zip(what["arrays"], blocks):
-            if item["shares"]:
-                continue
-            memory = self.memories[item["name"]]
-            try:
-                blocks_back.append(memory.read(len(data), item["offset"], self.stream))
-                outputs.append(item["name"])
-            except CudaError:  # a kernel's error; the findings say which
-                break
+        outputs, blocks_back = self._outputs(what, blocks)
+        work = self.simulator.transcript() if self.transcribes else []
         gc.collect()
         alive_now = self.simulator.live_objects()
         findings = [f.raw for f in session.take_findings()]
@@ -325,8 +364,37 @@ class Worker:
                                      if (o.call or b"").decode().startswith(_SIMULATED_CALLS)}),
             "counters": self.simulator.counters() if what["count"] else {},
             "libraries": _machine_code(),
+            "before": before, "work": work,
+            "addresses": {name: memory.address for name, memory in self.memories.items()},
         }
         return answer, blocks_back
+
+    def replay(self, what: Dict[str, Any], blocks: List[bytes]) -> tuple:
+        """A call that another process has transcribed, or what that did before the first one."""
+        if self.player is None:
+            self.player = Player(self.simulator, self.stream)
+        error, outputs, back = "", [], []
+        try:
+            self.player.arrange(what["before"])
+            if what["first"]:
+                self.memories.clear()
+            self._place(what["arrays"], blocks, what["addresses"])
+            self._prepare(what)
+            self.player.play(what["work"])
+        except NotReplayable as failure:
+            return {"error": "", "not_replayed": str(failure), "findings": [], "outputs": []}, []
+        except CudaError as failure:
+            error = _say(failure)
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError,
+                ctypes.ArgumentError) as failure:
+            error = f"what its process has asked of the device is no program: {failure!r}"
+        else:
+            outputs, back = self._outputs(what, blocks)
+        answer = {"error": error, "not_replayed": "", "outputs": outputs,
+                  "findings": [f.raw for f in session.take_findings()],
+                  "counters": self.simulator.counters() if what["count"] else {}}
+        session.clear_error()
+        return answer, back
 
     def end(self) -> Dict[str, Any]:
         """What is known at the end: PTX that compilers left in the scratch folder."""
@@ -347,6 +415,9 @@ class Worker:
                 send(self.control, self.load(what))
             elif what["do"] == "call":
                 answer, back = self.call(what, blocks)
+                send(self.control, answer, back)
+            elif what["do"] == "replay":
+                answer, back = self.replay(what, blocks)
                 send(self.control, answer, back)
             else:
                 send(self.control, self.end())
