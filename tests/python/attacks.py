@@ -8,8 +8,10 @@ unless a comment says otherwise.
 
 _CALL = "    _kernel[(n + 63) // 64, 64, 0, stream](x, y, n)"
 _IMPORT = "import lockstep\n"
-_RACE = [("  if (i < n)", "  __shared__ float s[128];\n  s[threadIdx.x] = 0;\n  __syncthreads();\n"
-          "  s[threadIdx.x] = i;\n  if (s[blockDim.x - 1 - threadIdx.x] < 0) return;\n  if (i < n)")]
+_RACE = [("  if (i < n)",
+          "  __shared__ float s[128];\n  s[threadIdx.x] = 0;\n  __syncthreads();\n"
+          "  s[threadIdx.x] = i;\n  if (s[blockDim.x - 1 - threadIdx.x] < 0) return;\n"
+          "  if (i < n)")]
 # The kernel computes nothing.
 _IDLE = [("if (i < n) y[i]", "if (i < -n) y[i]")]
 
