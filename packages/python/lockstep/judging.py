@@ -280,6 +280,7 @@ def _run(judgement: Judgement, reference: Any, hidden: List[str]) -> None:
             judgement.reasons.add(Reason("forbidden-call", f"{refused} was refused", str(refused)))
         judgement.output = process.heard()
         judgement.reasons.rename(os.path.join(process.scratch, "candidate.py"), candidate.path)
+        judgement.reasons.rename(process.scratch + "/", "")
 
 
 def _one_case(judgement: Judgement, process: Process, case: Case, reference: Any,

@@ -63,9 +63,10 @@ class Replay:
         answer, blocks = self._ask({**message, "do": "replay", "before": theirs["before"],
                                     "work": theirs["work"], "addresses": theirs["addresses"]},
                                    call.blocks())
-        counters = answer.get("counters", {})
+        seen = {_site(f) for f in answer["findings"]}
+        findings = answer["findings"] + [f for f in theirs["findings"] if _site(f) not in seen]
         call.take({**theirs, "error": answer["error"], "outputs": answer["outputs"],
-                   "findings": theirs["findings"] + answer["findings"], "counters": counters,
+                   "findings": findings, "counters": answer.get("counters", {}),
                    "operations": _operations(theirs)}, blocks)
         return self._refusal(answer, theirs["library_calls"])
 
@@ -80,6 +81,10 @@ class Replay:
             return []
         return [call.reason("host-results", "its process had the right results for its inputs, and "
                             "its launches, copies and fills do not give them in a clean process")]
+
+
+def _site(finding: Dict[str, Any]) -> tuple:
+    return finding.get("kind"), finding.get("kernel"), finding.get("ptx_line")
 
 
 def _operations(theirs: Dict[str, Any]) -> List[Dict[str, Any]]:
