@@ -152,6 +152,17 @@ while True:
 
 
 def relu''')], "no-kernel"),
+    # State that is kept on the device. The first was never accepted.
+    ("the host's kernel counts its calls", "axpy", "axpy_host.cu",
+     [("__global__", "__device__ int calls;\n__global__"),
+      ("  if (i < n)", "  if (i == 0) ++calls;\n  if (i < n)")], "state-between-calls"),
+    ("results that are kept for their inputs", "relu", "relu.py",
+     [("int n) {", "int n, float* kept) {"),
+      ("  if (i < n) y[i] =", "  if (i >= n) return;\n  const float v = x[i];\n"
+       "  if (kept[2 * i] == v) { y[i] = kept[2 * i + 1]; return; }\n  kept[2 * i] = v;\n"
+       "  y[i] = kept[2 * i + 1] ="),
+      ("def relu", "_kept = lockstep.array(__import__('numpy').zeros(6000, 'f4'))\n\n\ndef relu"),
+      ("(x, y, n)\n", "(x, y, n, _kept)\n")], "uninitialised"),
     # Findings that are hidden.
     ("it finds the key of the seal", "relu", "relu.py",
      _RACE + [(_CALL, _CALL + '''

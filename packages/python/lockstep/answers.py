@@ -14,7 +14,7 @@ CALL: Dict[str, Any] = {
     "library_calls": [str], "counters": {}, "libraries": [str], "before": [dict],
     "addresses": {}}
 REPLAY: Dict[str, Any] = {"error": str, "not_replayed": str, "outputs": [str],
-                          "findings": [Finding]}
+                          "findings": [Finding], "kept": [str], "objects": int}
 
 
 class Malformed(Exception):

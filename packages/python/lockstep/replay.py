@@ -67,6 +67,7 @@ class Replay:
         findings = answer["findings"] + [f for f in theirs["findings"] if _site(f) not in seen]
         call.take({**theirs, "error": answer["error"], "outputs": answer["outputs"],
                    "findings": findings, "counters": answer.get("counters", {}),
+                   "kept": answer["kept"], "objects": max(answer["objects"], theirs["objects"]),
                    "operations": _operations(theirs)}, blocks)
         return self._refusal(answer, theirs["library_calls"])
 

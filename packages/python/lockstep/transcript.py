@@ -7,15 +7,19 @@ launch, copy and fill within device memory.
 
 import contextlib
 import ctypes
-from typing import Any, Dict, List
+import re
+from typing import Any, Dict, List, Sequence, Tuple
 
-from lockstep.device import CudaError, Module, Stream, driver
+import numpy as np
+
+from lockstep.device import CudaError, Memory, Module, Stream, driver
 
 _JIT_INPUT_PTX = 1
 _MAX_DYNAMIC_SHARED, _NON_PORTABLE_CLUSTER = 8, 14  # CUfunction_attribute
 _CLUSTER, _COOPERATIVE, _PROGRAMMATIC = 4, 2, 6  # CUlaunchAttributeID
 _PORTABLE_CLUSTER, _STATIC_LIMIT = 8, 48 << 10
 _MOST_ROWS = 1 << 20
+_MOST_LOOKED_AT = 64 << 20
 _END, _BUFFER, _SIZE = 0, 1, 2  # CU_LAUNCH_PARAM_*
 
 
@@ -58,6 +62,39 @@ class Player:
         self.functions: Dict[tuple, ctypes.c_void_p] = {}
         self.places: Dict[int, int] = {}  # sizes by address
         self.host_visible: Dict[int, str] = {}
+        self.variables: List[Tuple[str, int, int]] = []  # name, address, size
+        self._held: Dict[int, np.ndarray] = {}
+
+    def look(self, arrays: Sequence[int]) -> None:
+        """Remembers what the candidate's own memory holds: its variables, and its allocations but
+        for `arrays`, those that a call is given."""
+        own = {base: size for base, size in self.places.items()
+               if base not in arrays and base not in self.host_visible}
+        own.update({address: size for _, address, size in self.variables})
+        self._held = {}
+        for base, size in own.items():
+            if size <= _MOST_LOOKED_AT:
+                self._held[base] = np.frombuffer(Memory(size, base).read(size), np.uint8)
+
+    def kept(self) -> List[str]:
+        """The variables that have changed since look(). Allocations that have changed count as
+        unwritten from now on: a later call may use them, and learns nothing from them."""
+        names = {address: name for name, address, _ in self.variables}
+        found = []
+        for base, before in self._held.items():
+            if base not in names and base not in self.places:
+                continue  # freed
+            now = np.frombuffer(Memory(before.size, base).read(before.size), np.uint8)
+            changed = np.flatnonzero(now != before)
+            if not changed.size:
+                continue
+            if base in names:
+                found.append(names[base])
+                continue
+            ends = np.flatnonzero(np.diff(changed) > 1)
+            for first, last in zip(changed[np.r_[0, ends + 1]], changed[np.r_[ends, -1]]):
+                self.simulator.mark_unwritten(base + int(first), int(last - first) + 1)
+        return found
 
     def arrange(self, events: List[Dict[str, Any]]) -> None:
         """The code and the memory that have come and gone, and nothing else of it."""
@@ -78,6 +115,15 @@ class Player:
             self.modules[event["module"]] = Module(texts[0].decode(errors="replace"))
         else:
             self.modules[event["module"]] = _Linked(texts)
+        for name in {n for t in texts for n in variables_of(t.decode(errors="replace"))}:
+            with contextlib.suppress(CudaError):  # static: of one text
+                self.variables.append((name, *self._variable(event["module"], name)))
+
+    def _variable(self, module: int, name: str) -> Tuple[int, int]:
+        address, size = ctypes.c_uint64(), ctypes.c_size_t()
+        driver().call("cuModuleGetGlobal_v2", ctypes.byref(address), ctypes.byref(size),
+                      self.modules[module].handle, name.encode())
+        return address.value, size.value
 
     def _do_place(self, event: Dict[str, Any]) -> None:
         base, size = int(event["base"]), int(event["size"])
@@ -168,6 +214,12 @@ class Player:
         raise NotReplayable(str(event["what"]))
 
 
+def variables_of(ptx: str) -> List[str]:
+    """Variables in global memory of a module."""
+    return re.findall(r"^\s*(?:\.visible\s+|\.weak\s+)?\.global\s+(?:\.attribute\([^)]*\)\s*)?"
+                      r"(?:\.align\s+\d+\s+)?(?:\.v[24]\s+)?\.\w+\s+([\w$%]+)", ptx, re.MULTILINE)
+
+
 def texts_of(events: List[Dict[str, Any]]) -> List[str]:
     """The PTX that is loaded."""
     found = []
@@ -176,6 +228,3 @@ def texts_of(events: List[Dict[str, Any]]) -> List[str]:
             with contextlib.suppress(ValueError, TypeError):
                 found.append(bytes.fromhex(text).decode(errors="replace").rstrip("\0"))
     return found
-
-
-__all__ = ["CudaError", "NotReplayable", "Player", "texts_of"]

@@ -373,16 +373,20 @@ class Worker:
         """A call that another process has transcribed, or what that did before the first one."""
         if self.player is None:
             self.player = Player(self.simulator, self.stream)
-        error, outputs, back = "", [], []
+        error, outputs, back, kept, more = "", [], [], [], 0
         try:
             self.player.arrange(what["before"])
             if what["first"]:
                 self.memories.clear()
             self._place(what["arrays"], blocks, what["addresses"])
+            self.player.look(list(what["addresses"].values()))
+            count = len(self.player.places)
             self._prepare(what)
             self.player.play(what["work"])
+            more = len(self.player.places) - count
         except NotReplayable as failure:
-            return {"error": "", "not_replayed": str(failure), "findings": [], "outputs": []}, []
+            return {"error": "", "not_replayed": str(failure), "findings": [], "outputs": [],
+                    "kept": [], "objects": 0}, []
         except CudaError as failure:
             error = _say(failure)
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError,
@@ -390,10 +394,14 @@ class Worker:
             error = f"what its process has asked of the device is no program: {failure!r}"
         else:
             outputs, back = self._outputs(what, blocks)
-        answer = {"error": error, "not_replayed": "", "outputs": outputs,
+        answer = {"error": error, "not_replayed": "", "outputs": outputs, "objects": more,
                   "findings": [f.raw for f in session.take_findings()],
                   "counters": self.simulator.counters() if what["count"] else {}}
         session.clear_error()
+        with contextlib.suppress(CudaError):
+            kept = self.player.kept()
+        session.take_findings()
+        answer["kept"] = kept
         return answer, back
 
     def end(self) -> Dict[str, Any]:

@@ -51,6 +51,7 @@ CUDA_TEST(Transcript, HasWhatWasPlacedLoadedAndLaunched) {
   bool placed = false, launched = false;
   for (const auto& e : events) {
     if (e["do"] == "place") {
+      EXPECT_FALSE(placed) << "what a module brings along is no allocation of the program's";
       placed = e["base"] == number(p) && e["size"] == 32 && e["kind"] == "device";
     } else if (e["do"] == "load") {
       module = e["module"];

@@ -59,9 +59,9 @@ const char* name_of(memory::Kind kind) {
 }
 
 // Whether a module's load, or a kernel, makes it.
-bool is_made_by_code(const memory::Allocation& a) {
-  return a.kind == memory::Kind::kVariable || a.kind == memory::Kind::kConstant ||
-         a.name == "device malloc";
+bool is_made_by_code(const Modules& modules, const memory::Allocation& a) {
+  return modules.is_managed_variable(a) || a.kind == memory::Kind::kVariable ||
+         a.kind == memory::Kind::kConstant || a.name == "device malloc";
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ void Transcript::add_changes(Runtime& runtime) {
   generation_ = runtime.memory->generation();
   std::set<memory::Address> now;
   for (const memory::Allocation* a : runtime.memory->live()) {
-    if (is_made_by_code(*a) || a->size == 0) continue;
+    if (is_made_by_code(runtime.modules, *a) || a->size == 0) continue;
     now.insert(a->base);
     if (placed_.count(a->base) == 0)
       add_event("\"do\":\"place\"" + number("base", a->base) + number("size", a->size) +
