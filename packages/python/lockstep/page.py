@@ -49,10 +49,12 @@ def _reasons(reasons: List[Dict[str, Any]]) -> str:
     for reason in reasons:
         what = CODES.get(reason["code"], "a finding of the simulated GPU")
         where = [reason["place"]] if reason["place"] else []
-        where += [f"first in case {reason['case']}, call {reason['call']}"] if reason["call"] else []
+        if reason["call"]:
+            where.append(f"first in case {reason['case']}, call {reason['call']}")
         where += [f"{reason['times']} times"] if reason["times"] > 1 else []
         made += (f"<article><h3>{_text(reason['code'])}: {_text(what)}</h3>\n"
-                 f"<p>{_text(', '.join(where))}</p>\n<pre>{_text(reason['text'])}</pre></article>\n")
+                 f"<p>{_text(', '.join(where))}</p>\n<pre>{_text(reason['text'])}</pre>"
+                 "</article>\n")
     return made
 
 
@@ -84,7 +86,8 @@ def of_verdict(made: Dict[str, Any]) -> str:
         page += f"; largest error by its bound: {cases['largest_error_over_bound']:.3g}"
     page += "</p>\n" + ("<h2>Reasons</h2>\n" + _reasons(reasons) if reasons else "")
     seconds = ", ".join(f"{name} {value:.2f} s" for name, value in made["seconds"].items())
-    page += f"<h2>The same cases again</h2>\n<pre>{_text(made['replay'])}</pre>\n<p>{_text(seconds)}</p>\n"
+    page += f"<h2>The same cases again</h2>\n<pre>{_text(made['replay'])}</pre>\n"
+    page += f"<p>{_text(seconds)}</p>\n"
     return page + _receipt(made["receipt"]) + \
         f"<p>SHA-256 of the candidate: <code>{_text(made['candidate']['sha256'])}</code></p>\n" \
         "</body></html>\n"

@@ -7,10 +7,8 @@ the outputs' bytes, findings, the operations that were requested, counters. It d
 import contextlib
 import ctypes
 import gc
-import importlib.util
 import json
 import os
-import re
 import secrets
 import socket
 import sys
@@ -21,20 +19,16 @@ from typing import Any, Dict, Iterator, List, Tuple
 import numpy as np
 
 from lockstep import session
-from lockstep.device import Array, CudaError, Memory, Module, Stream, driver
+from lockstep.device import Array, CudaError, Memory, Stream, driver
 from lockstep.frames import Closed, receive, send
 from lockstep.isolation import limit_memory
+from lockstep.kinds import CANDIDATES, SIMULATED_CALLS, simulated_folder
 from lockstep.transcript import NotReplayable, Player
 
 _KINDS = {0: "kernel", 1: "copy", 2: "fill", 3: "other", 4: "failed call"}
 # Libraries whose kernels are machine code, by the names of their files.
 _LIBRARIES = ("libcublas", "libcudnn", "libcufft", "libcurand", "libcusparse", "libcusolver",
               "libnccl", "libnpp", "libcutensor", "libnvjpeg")
-
-# Those that have a simulated one, and how their functions begin.
-_SIMULATED = ("libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcurand.so.10")
-_SIMULATED_CALLS = ("cublas", "cufft", "curand")
-_SIMULATED_SYMBOL = re.compile("undefined symbol: (" + "|".join(_SIMULATED_CALLS) + ")")
 
 
 class _Operation(ctypes.Structure):
@@ -121,83 +115,6 @@ class _Simulator:
         return {name: getattr(read, name) for name in _Counters.NAMES}
 
 
-class _KernelCandidate:
-    """A kernel without host code: the worker launches it."""
-
-    def __init__(self, what: Dict[str, Any]):
-        with open(what["file"], encoding="utf-8") as file:
-            self.module = Module(file.read())
-        self.kernel = self.module.kernel(what["entry"])
-        self.variables: List[str] = what["variables"]
-
-    def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
-        self.kernel.launch(what["grid"], what["block"], arguments, what["shared"], stream)
-
-    def state(self) -> Dict[str, int]:
-        """A hash of each variable in device memory: what a kernel can keep."""
-        return {name: hash(self.module.variable(name)) for name in self.variables}
-
-
-class _HostCandidate:
-    """A shared library: int ENTRY(arguments…, cudaStream_t)."""
-
-    def __init__(self, what: Dict[str, Any]):
-        path = os.path.abspath(what["file"])
-        try:
-            library = ctypes.CDLL(path, mode=os.RTLD_NOW)
-        except OSError as error:
-            if not _SIMULATED_SYMBOL.search(str(error)):
-                raise
-            for name in _SIMULATED:
-                ctypes.CDLL(os.path.join(_simulated_folder(), name), mode=os.RTLD_GLOBAL)
-            library = ctypes.CDLL(path, mode=os.RTLD_NOW)
-        self.function = getattr(library, what["entry"])
-        self.returns_status = what["returns_status"]
-        self.function.restype = ctypes.c_int if self.returns_status else None
-
-    def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
-        made = [ctypes.c_void_p(a.address if a.size else 0) if isinstance(a, Array) else
-                np.ctypeslib.as_ctypes_type(a.dtype)(a.item()) for a in arguments]
-        status = self.function(*made, stream.handle)
-        if self.returns_status and status != 0:
-            raise RuntimeError(f"it returned {status}")
-
-    def state(self) -> Dict[str, int]:
-        return {}
-
-
-class _PythonCandidate:
-    """A function of a Python file."""
-
-    def __init__(self, what: Dict[str, Any]):
-        sys.path.insert(0, os.path.dirname(os.path.abspath(what["file"])))
-        spec = importlib.util.spec_from_file_location("candidate", what["file"])
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["candidate"] = module
-        spec.loader.exec_module(module)
-        self.function = getattr(module, what["entry"])
-        self.arrays = what["arrays"]
-
-    def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
-        scalars = [a if isinstance(a, Array) else a.item() for a in arguments]
-        if self.arrays == "torch":
-            import torch
-            made = [torch.as_tensor(a, device="cuda") if isinstance(a, Array) else a
-                    for a in scalars]
-            with torch.cuda.stream(torch.cuda.ExternalStream(stream.handle.value)):
-                self.function(*made)
-        elif self.arrays == "cupy":
-            import cupy
-            made = [cupy.asarray(a) if isinstance(a, Array) else a for a in scalars]
-            with cupy.cuda.ExternalStream(stream.handle.value):
-                self.function(*made)
-        else:
-            self.function(*scalars, stream=stream)
-
-    def state(self) -> Dict[str, int]:
-        return {}
-
-
 def _code() -> Dict[Tuple[str, ...], Any]:
     """What the functions and classes of this package are made of, by name."""
     parts: Dict[Tuple[str, ...], Any] = {}
@@ -222,9 +139,6 @@ def _exchanged(before: Dict[Tuple[str, ...], Any]) -> List[str]:
     """The names in `before` that are something else now."""
     now = _code()
     return sorted({".".join(n[:3]) for n, value in before.items() if now.get(n) is not value})
-
-
-_CANDIDATES = {"kernel": _KernelCandidate, "host": _HostCandidate, "python": _PythonCandidate}
 
 
 class Worker:
@@ -264,7 +178,7 @@ class Worker:
         self.simulator.transcribe(self.transcribes)
         try:
             with contextlib.redirect_stdout(sys.stderr), self.simulator.sealed():
-                self.candidate = _CANDIDATES[what["kind"]](what)
+                self.candidate = CANDIDATES[what["kind"]](what)
         except BaseException as error:
             return {"error": _say(error), **self._heard()}
         return {"error": "", **self._heard()}
@@ -361,7 +275,7 @@ class Worker:
                             "given": (o.stream or 0) == (self.stream.handle.value or 0)}
                            for o in operations],
             "library_calls": sorted({o.call.decode() for o in operations
-                                     if (o.call or b"").decode().startswith(_SIMULATED_CALLS)}),
+                                     if (o.call or b"").decode().startswith(SIMULATED_CALLS)}),
             "counters": self.simulator.counters() if what["count"] else {},
             "libraries": _machine_code(),
             "before": before, "work": work,
@@ -439,16 +353,6 @@ def _say(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}{at}"[:2000]
 
 
-def _simulated_folder() -> str:
-    """Where the simulated libraries are."""
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        for line in maps:
-            path = line.rstrip().rsplit(" ", 1)[-1]
-            if os.path.basename(path) == "libcudart.so.13":
-                return os.path.dirname(path)
-    return ""
-
-
 def _machine_code() -> List[str]:
     """NVIDIA's libraries in this process, and operators of PyTorch that ran on the host."""
     found = set()
@@ -459,7 +363,7 @@ def _machine_code() -> List[str]:
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         for line in maps:
             folder, name = os.path.split(line.rstrip().rsplit(" ", 1)[-1])
-            if name.startswith(_LIBRARIES) and folder != _simulated_folder():
+            if name.startswith(_LIBRARIES) and folder != simulated_folder():
                 found.add(name)
     return sorted(found)
 
