@@ -162,7 +162,7 @@ def relu''')], "no-kernel"),
        "  if (kept[2 * i] == v) { y[i] = kept[2 * i + 1]; return; }\n  kept[2 * i] = v;\n"
        "  y[i] = kept[2 * i + 1] ="),
       ("def relu", "_kept = lockstep.array(__import__('numpy').zeros(6000, 'f4'))\n\n\ndef relu"),
-      ("(x, y, n)\n", "(x, y, n, _kept)\n")], "uninitialised"),
+      ("(x, y, n)\n", "(x, y, n, _kept)\n")], "state-between-calls"),
     # Findings that are hidden.
     ("it finds the key of the seal", "relu", "relu.py",
      _RACE + [(_CALL, _CALL + '''

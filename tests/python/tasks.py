@@ -69,6 +69,10 @@ relu = Task(
     arguments=[Input("x", "f32", (_n,), specials=True), Output("y", "f32", (_n,)), _n],
     launch=Launch(grid="cdiv(n, 256)", block=256))
 
+relu_by_library = Task(
+    name="relu, by a library too", entry="relu", reference=_relu, library_calls=True,
+    arguments=relu.arguments, launch=relu.launch)
+
 total = Task(
     name="sum", entry="total", reference=_total,
     arguments=[Input("x", "f32", (_n,)), Output("out", "f32", (1,)), _n],

@@ -14,7 +14,7 @@ from lockstep import answers
 from lockstep.assessment import Call, of_results
 from lockstep.process import Process
 from lockstep.reasons import Reason
-from lockstep.transcript import texts_of
+from lockstep.transcript import KEPT, texts_of
 
 _KINDS = {"launch": "kernel", "library": "kernel", "copy": "copy", "write": "copy"}
 _MANY = 16  # so many values are not right by chance
@@ -64,6 +64,12 @@ class Replay:
                                     "work": theirs["work"], "addresses": theirs["addresses"]},
                                    call.blocks())
         seen = {_site(f) for f in answer["findings"]}
+        unwritten = [f for f in answer["findings"] if f["kind"] == "uninitialised"]
+        if any(KEPT in f["text"] for f in unwritten):
+            for finding in unwritten:  # what was read there may have come anywhere
+                finding["kind"] = "state-between-calls"
+            unwritten[0]["text"] += "\nAn earlier call wrote what the candidate keeps. What a " \
+                "call leaves, no later one may use."
         findings = answer["findings"] + [f for f in theirs["findings"] if _site(f) not in seen]
         call.take({**theirs, "error": answer["error"], "outputs": answer["outputs"],
                    "findings": findings, "counters": answer.get("counters", {}),

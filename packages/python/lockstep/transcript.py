@@ -20,6 +20,7 @@ _CLUSTER, _COOPERATIVE, _PROGRAMMATIC = 4, 2, 6  # CUlaunchAttributeID
 _PORTABLE_CLUSTER, _STATIC_LIMIT = 8, 48 << 10
 _MOST_ROWS = 1 << 20
 _MOST_LOOKED_AT = 64 << 20
+KEPT = "memory that the candidate keeps"  # in findings
 _END, _BUFFER, _SIZE = 0, 1, 2  # CU_LAUNCH_PARAM_*
 
 
@@ -91,6 +92,7 @@ class Player:
             if base in names:
                 found.append(names[base])
                 continue
+            self.simulator.name_buffer(base, before.size, KEPT)
             ends = np.flatnonzero(np.diff(changed) > 1)
             for first, last in zip(changed[np.r_[0, ends + 1]], changed[np.r_[ends, -1]]):
                 self.simulator.mark_unwritten(base + int(first), int(last - first) + 1)
