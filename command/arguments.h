@@ -74,7 +74,7 @@ struct PassportArguments {
 struct JudgeArguments {
   std::string task;                // a Python file
   std::string candidate, old_one;  // of judge; of compare with the one before it
-  std::string entry, device = "sm_90", json;
+  std::string entry, device = "sm_90", json, html;
   int cases = 12;
   std::string seed;        // empty: drawn
   double time_limit = 60;  // seconds

@@ -376,6 +376,7 @@ void add_judge(Options& o, JudgeArguments& a) {
   o.value("--device", a.device, "sm_NN", "which device is simulated", kDevices)
       ->check(wrong_device);
   o.value("--json", a.json, "FILE", "write the result as JSON to FILE; -: stdout, without text");
+  o.value("--html", a.html, "FILE", "write the result as a page for a browser to FILE");
   o.value("--time-limit", a.time_limit, "SECONDS", "how long the candidate may run")
       ->check(CLI::PositiveNumber);
   o.value("--memory-limit", a.memory_limit, "GIB",

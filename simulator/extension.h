@@ -149,6 +149,33 @@ typedef int (*lockstepBeginPart_t)(void);
  * lockstepTakeFindings). Returns the value before. */
 typedef int (*lockstepSetQuiet_t)(int quiet);
 
+/* What this process has the device do, as text that another process can have done once more: for a
+ * program that does not trust the code that it runs in this process, and judges what the device
+ * does in a clean one. lockstepTranscribe: with `on` not 0, operations are written down when they
+ * are executed, otherwise no more. 0, or -1 when no simulated GPU could be started.
+ *
+ * lockstepTakeTranscript: what has been written since the last call, a JSON array; the caller frees
+ * it with free(). It has objects whose `do` is
+ *   load         module (a number), texts (PTX in hexadecimal), room (see lockstepPlaceNext),
+ * device place, free  base, size, kind (device, managed, pinned, registered) launch       module,
+ * kernel, grid, block, cluster (if one was asked for), shared, cooperative, programmatic,
+ * parameters (the bytes of the kernel's parameters, in hexadecimal) copy         within the device:
+ * to and from [address, pitch, slice], shape [width, rows, slices] write        a copy from the
+ * host: to, shape, bytes (in hexadecimal) read         a copy to the host fill         to, shape
+ * (the width in elements), value, element (its size) library      call: of a library that computes
+ * on the host unsupported  what: anything else that changes memory, which the transcript does not
+ * have */
+typedef int (*lockstepTranscribe_t)(int on);
+typedef char* (*lockstepTakeTranscript_t)(void);
+
+/* Allocates `bytes` of the current device's memory at the address that another process had it at;
+ * cudaFree frees it. 0, or -1 where that is not free. */
+typedef int (*lockstepPlaceMemory_t)(void* begin, size_t bytes);
+/* The search for a place for later allocations begins at this address of the device's: a module
+ * that is loaded next has its variables where another process had them, which loaded it from there.
+ * 0, or -1 for an address outside of the device's. */
+typedef int (*lockstepPlaceNext_t)(void* address);
+
 /* Seals the extension, for a program that runs code which it does not trust in its own process:
  * until lockstepUnseal with the same key, which is not 0, every function here that changes
  * something ends the process with LOCKSTEP_EXIT_SEAL_BROKEN, after a sentence on stderr. So do

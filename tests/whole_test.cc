@@ -361,6 +361,7 @@ std::map<std::string, std::string> said(const command::CommandLine& c) {
       {"judge.entry", c.judge.entry},
       {"judge.device", c.judge.device},
       {"judge.json", c.judge.json},
+      {"judge.html", c.judge.html},
       {"judge.cases", std::to_string(c.judge.cases)},
       {"judge.seed", c.judge.seed},
       {"judge.time_limit", fmt::format("{:g}", c.judge.time_limit)},

@@ -252,6 +252,32 @@ const Allocation* DeviceMemory::allocate(std::uint64_t size, std::uint64_t align
   return result;
 }
 
+const Allocation* DeviceMemory::allocate_at(Address base, std::uint64_t size, int device) {
+  std::lock_guard lock(mutex_);
+  if (size == 0 || base < begin_ || base >= end_ || size > end_ - base || !fits(device, size))
+    return nullptr;
+  const Address first = round_down(base, kPage), last = round_up(base + size, kPage);
+  Address room;
+  if (last > end_ || !find_room(first, last, last - first, &room)) return nullptr;
+  auto record = std::make_unique<Record>();
+  record->room_begin = first;
+  record->room_end = last;
+  Allocation& a = record->allocation;
+  a.base = a.begin = base;
+  a.size = size;
+  a.end = base + size;
+  a.device = device;
+  a.alias_delta = delta_;
+  a.id = ++ids_;
+  partly_written_.forget(base, size);
+  in_use_[device] += size;
+  const Allocation* result = &a;
+  records_.emplace(base, std::move(record));
+  live_.emplace(base, result);
+  generation_.fetch_add(1, std::memory_order_relaxed);
+  return result;
+}
+
 // One sparse file behind the whole window serves every host-visible allocation, seen at both of its
 // addresses. It is made when first needed, so that a process that forks before shares none of it
 // with its children.

@@ -85,6 +85,14 @@ class DeviceMemory {
   const Allocation* allocate(std::uint64_t size, std::uint64_t alignment, Kind kind, int device,
                              std::string name = {});
 
+  // The same of kDevice at a given address, at which another process had it. nullptr where that is
+  // not free.
+  const Allocation* allocate_at(Address base, std::uint64_t size, int device);
+  // Where the search for the place of the next allocation begins. set_next: an address in the
+  // window.
+  Address next() const { return next_; }
+  void set_next(Address address) { next_ = address; }
+
   // Makes host memory at `base` known (cudaHostRegister). nullptr if it overlaps something known.
   const Allocation* register_host(void* base, std::uint64_t size);
 

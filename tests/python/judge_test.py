@@ -15,6 +15,7 @@ sys.path[:0] = [_HERE, os.path.join(_HERE, "../../packages/python")]
 import tasks  # noqa: E402
 from lockstep import judging  # noqa: E402
 from lockstep.isolation import Limits  # noqa: E402
+from attacks import ATTACKS  # noqa: E402
 from right import RIGHT  # noqa: E402
 from wrong import WRONG  # noqa: E402
 
@@ -44,7 +45,7 @@ def _judge(task, file, edits, seconds):
 def main(which, part):
     failed, slowest, count = 0, (0.0, ""), 0
     rows = [(*row, "") for row in RIGHT if which != "wrong"]
-    rows += [row for row in WRONG if which != "right"]
+    rows += [row for row in WRONG + ATTACKS if which != "right"]
     for name, task, file, edits, code in rows:
         if part not in name:
             continue

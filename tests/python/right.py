@@ -28,6 +28,6 @@ RIGHT = [
     ("tiles", "matmul", "matmul.cu", []),
     ("plain, in double", "matmul", "matmul_plain.cu", []),
     ("host code", "axpy", "axpy_host.cu", []),
-    ("cuBLAS, which is simulated", "axpy", "axpy_cublas.cu", []),
+    ("cuBLAS, which is simulated", "axpy_by_library", "axpy_cublas.cu", []),
     ("host code that clears its result", "total", "total_host.cu", []),
 ]

@@ -60,10 +60,18 @@ axpy = Task(
     arguments=[Scalar("a", "f32", -4, 4), Input("x", "f32", (_n,)), InOut("y", "f32", (_n,)), _n],
     launch=Launch(grid="cdiv(n, 256)", block=256))
 
+axpy_by_library = Task(
+    name="axpy, by a library too", entry="axpy", reference=_axpy, library_calls=True,
+    arguments=axpy.arguments, launch=axpy.launch)
+
 relu = Task(
     name="relu", entry="relu", reference=_relu, may_overlap=[("x", "y")], deterministic=True,
     arguments=[Input("x", "f32", (_n,), specials=True), Output("y", "f32", (_n,)), _n],
     launch=Launch(grid="cdiv(n, 256)", block=256))
+
+relu_by_library = Task(
+    name="relu, by a library too", entry="relu", reference=_relu, library_calls=True,
+    arguments=relu.arguments, launch=relu.launch)
 
 total = Task(
     name="sum", entry="total", reference=_total,

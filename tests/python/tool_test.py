@@ -122,6 +122,22 @@ def test_a_page_of_text_and_its_replay(wrong):
     assert (again, cut(once_more)) == (status, cut(out))
 
 
+def test_a_page_for_a_browser(wrong, tmp_path):
+    """Its reasons and its replay, and text of the candidate as text."""
+    page = tmp_path / "page.html"
+    odd = os.path.join(os.path.dirname(wrong), "<b>&.cu")
+    os.rename(wrong, odd)
+    status, _, _ = tool("judge", "--task=softmax_task.py", "--cases=2", f"--html={page}", odd)
+    text = page.read_text(encoding="utf-8")
+    assert status == 1 and "rejected: unwritten-output</span>" in text
+    assert "&lt;b&gt;&amp;.cu" in text and "<b>" not in text and "<script" not in text
+    assert "lockstep judge --task=softmax_task.py --seed=" in text
+    tool("compare", "--task=stencil_task.py", "--cases=2", f"--html={page}",
+         "candidates/stencil.cu", "candidates/stencil_tiles.cu")
+    text = page.read_text(encoding="utf-8")
+    assert text.count("accepted</span>") == 2 and "the same bits in" in text
+
+
 def test_a_reader_that_has_gone_changes_nothing():
     reader, writer = os.pipe()
     os.close(reader)

@@ -17,6 +17,14 @@ def _before(code, includes=""):
 _RACE = [("  if (i < n)", "  __shared__ float s[64];\n  s[threadIdx.x] = i;\n"
           "  if (s[63 - threadIdx.x] < 0) return;\n  if (i < n)")]
 
+# A kernel gives what the call before had to give, and keeps its own result.
+_LAST = [("def relu", "_last = lockstep.array(__import__('numpy').zeros(3000, 'f4'))\n"
+       "_swap = lockstep.compile('''extern \"C\" __global__ void swap(const float* x, float* y, \n"
+       "float* last, int n) { const int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) {\n"
+       "y[i] = last[i]; last[i] = x[i] > 0 || isnan(x[i]) ? x[i] : 0.0f; } }''').kernel('swap')"
+       "\n\n\ndef relu"),
+      (_PYTHON_CALL, "    _swap[(n + 63) // 64, 64, 0, stream](x, y, _last, n)")]
+
 WRONG = [
     # Wrong results.
     ("no maximum is taken out", "softmax", "softmax.cu",
@@ -91,13 +99,9 @@ WRONG = [
      [("def relu", "_done = set()\n\n\ndef relu"),
       (_PYTHON_CALL, "    if x.address in _done:\n        return\n    _done.add(x.address)\n" +
        _PYTHON_CALL)], "no-kernel"),
-    ("the result of the call before", "relu", "relu.py",
-     [("def relu", "_last = lockstep.array(__import__('numpy').zeros(3000, 'f4'))\n"
-       "_swap = lockstep.compile('''extern \"C\" __global__ void swap(const float* x, float* y, \n"
-       "float* last, int n) { const int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) {\n"
-       "y[i] = last[i]; last[i] = x[i] > 0 || isnan(x[i]) ? x[i] : 0.0f; } }''').kernel('swap')"
-       "\n\n\ndef relu"),
-      (_PYTHON_CALL, "    _swap[(n + 63) // 64, 64, 0, stream](x, y, _last, n)")], "stale-output"),
+    ("the result of the call before", "relu", "relu.py", _LAST, "state-between-calls"),
+    ("the result of the call before, not replayed", "relu_by_library", "relu.py", _LAST,
+     "stale-output"),
     # Streams, copies, libraries.
     ("the default stream", "axpy", "axpy_host.cu", [("128, 0, stream>>>", "128>>>")],
      "other-stream"),
@@ -120,9 +124,10 @@ WRONG = [
     ("a library of machine code", "axpy", "axpy_host.cu",
      [(_HEAD, _HEAD + "extern \"C\" int cusolverDnCreate(void**);\n"),
       (_HOST_CALL, "  void* handle;\n  cusolverDnCreate(&handle);\n" + _HOST_CALL)], "library"),
-    ("cuBLAS, one element too few", "axpy", "axpy_cublas.cu",
+    ("cuBLAS, where the task allows no library", "axpy", "axpy_cublas.cu", [], "library"),
+    ("cuBLAS, one element too few", "axpy_by_library", "axpy_cublas.cu",
      [("(handle, n, &a", "(handle, n - (n > 1), &a")], "wrong-result"),
-    ("cuBLAS in the default stream", "axpy", "axpy_cublas.cu",
+    ("cuBLAS in the default stream", "axpy_by_library", "axpy_cublas.cu",
      [("(handle, stream)", "(handle, nullptr)")], "other-stream"),
     # The system.
     ("it writes a file", "axpy", "axpy_host.cu",

@@ -158,7 +158,7 @@ _lockstep() {
       esac
       ;;
     judge)
-      options='-h --help= --task= --entry= --cases= --seed= --device= --json= --time-limit= --memory-limit= --isolation= --config='
+      options='-h --help= --task= --entry= --cases= --seed= --device= --json= --html= --time-limit= --memory-limit= --isolation= --config='
       kind=-f
       case $before in
         -h) words='' ;;
@@ -169,6 +169,7 @@ _lockstep() {
         --seed) words='' ;;
         --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121' ;;
         --json) kind=-f ;;
+        --html) kind=-f ;;
         --time-limit) words='' ;;
         --memory-limit) words='' ;;
         --isolation) words='full off' ;;
@@ -176,7 +177,7 @@ _lockstep() {
       esac
       ;;
     compare)
-      options='-h --help= --task= --entry= --cases= --seed= --device= --json= --time-limit= --memory-limit= --isolation= --config='
+      options='-h --help= --task= --entry= --cases= --seed= --device= --json= --html= --time-limit= --memory-limit= --isolation= --config='
       kind=-f
       case $before in
         -h) words='' ;;
@@ -187,6 +188,7 @@ _lockstep() {
         --seed) words='' ;;
         --device) words='sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121' ;;
         --json) kind=-f ;;
+        --html) kind=-f ;;
         --time-limit) words='' ;;
         --memory-limit) words='' ;;
         --isolation) words='full off' ;;

@@ -162,6 +162,7 @@ _lockstep() {
         '*--seed=[seed of the cases; without it a new one is drawn]:N:NONNEGATIVE:' \
         '*--device=[which device is simulated]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121)' \
         '*--json=[write the result as JSON to FILE; -\: stdout, without text]:FILE:_files' \
+        '*--html=[write the result as a page for a browser to FILE]:FILE:_files' \
         '*--time-limit=[how long the candidate may run]:SECONDS:POSITIVE:' \
         '*--memory-limit=[how much host memory the candidate may allocate]:GIB:INT in [1 - 1024]:' \
         '*--isolation=[full\: in namespaces of its own, without network and files to write; off\: not isolated]:HOW:{full,off}:(full off)' \
@@ -178,6 +179,7 @@ _lockstep() {
         '*--seed=[seed of the cases; without it a new one is drawn]:N:NONNEGATIVE:' \
         '*--device=[which device is simulated]:sm_NN:(sm_75 sm_80 sm_89 sm_90 sm_100 sm_103 sm_110 sm_120 sm_121)' \
         '*--json=[write the result as JSON to FILE; -\: stdout, without text]:FILE:_files' \
+        '*--html=[write the result as a page for a browser to FILE]:FILE:_files' \
         '*--time-limit=[how long the candidate may run]:SECONDS:POSITIVE:' \
         '*--memory-limit=[how much host memory the candidate may allocate]:GIB:INT in [1 - 1024]:' \
         '*--isolation=[full\: in namespaces of its own, without network and files to write; off\: not isolated]:HOW:{full,off}:(full off)' \

@@ -5,6 +5,7 @@ from typing import Any, Dict, List, Optional
 
 import numpy as np
 
+from lockstep.answers import Malformed
 from lockstep.bound import Bounded, Comparison, compare
 from lockstep.cases import Case, Placed
 from lockstep.dtypes import decode, dtype
@@ -44,6 +45,19 @@ class Call:
 
     def outputs(self) -> List[Placed]:
         return [p for p in self.case.placed if p.array.role != "input"]
+
+    def blocks(self) -> List[bytes]:
+        """What the memory of each array holds before, in the order of case.placed."""
+        return [self.before[p.array.name].tobytes() for p in self.case.placed]
+
+    def take(self, answer: Dict[str, Any], blocks: List[bytes]) -> None:
+        """What a process answered, with the bytes of its `outputs`. Raises Malformed."""
+        self.answer = answer
+        for name, data in zip(answer["outputs"], blocks):
+            before = self.before.get(name)
+            if before is None or before.nbytes != len(data):
+                raise Malformed(f"{len(data)} bytes for {name}")
+            self.after[name] = np.frombuffer(data, before.dtype)
 
     def reason(self, code: str, text: str, place: str = "") -> Reason:
         return Reason(code, text, place, self.case.number, self.number)

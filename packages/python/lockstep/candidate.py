@@ -9,6 +9,7 @@ from typing import Any, Dict, List
 
 from lockstep.compiler import compile_host, compile_ptx
 from lockstep.contract import Launch, Task
+from lockstep.transcript import variables_of
 
 
 class BadCandidate(ValueError):
@@ -41,8 +42,14 @@ class Candidate:
     def load_message(self, task: Task) -> Dict[str, Any]:
         name = next(iter(self.files))
         return {"do": "load", "kind": self.kind, "file": name, "entry": self.entry,
-                "variables": _variables(self.ptx) if self.kind == "kernel" else [],
-                "arrays": task.arrays, "returns_status": self.returns_status}
+                "variables": variables_of(self.ptx) if self.kind == "kernel" else [],
+                "arrays": task.arrays, "returns_status": self.returns_status,
+                "transcribes": self.is_replayed(task)}
+
+    def is_replayed(self, task: Task) -> bool:
+        """Whether the kernels run once more in a process without its host code. What a library
+        computes on the host cannot."""
+        return self.kind != "kernel" and not task.library_calls
 
 
 _LIBRARY = re.compile(
@@ -53,12 +60,6 @@ def library_symbol(text: str) -> str:
     """The function of a library of NVIDIA's that could not be found, or ""."""
     found = _LIBRARY.search(text)
     return found.group(1) if found else ""
-
-
-def _variables(ptx: str) -> List[str]:
-    """Variables in global memory of a module."""
-    return re.findall(r"^\s*(?:\.visible\s+|\.weak\s+)?\.global\s+(?:\.attribute\([^)]*\)\s*)?"
-                      r"(?:\.align\s+\d+\s+)?(?:\.v[24]\s+)?\.\w+\s+([\w$%]+)", ptx, re.MULTILINE)
 
 
 def _without_comments(text: str) -> str:

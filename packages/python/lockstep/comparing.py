@@ -138,6 +138,7 @@ class Compared:
             "schema": SCHEMA,
             "old": verdict.as_json(self.old, self.task_path),
             "new": verdict.as_json(self.new, self.task_path),
+            "results": found.text(),
             "same_bits": found.outputs > 0 and found.differing == 0,
             "elements": found.elements, "differing": found.differing,
             "largest_ulp": None if np.isinf(found.largest_ulp) else found.largest_ulp,
@@ -159,7 +160,7 @@ class Compared:
             change = "" if before is None or after is None or before == after else \
                 f"{100 * (after - before) / before:+.1f}%" if before else f"+{after}"
             shown = ["?" if v is None else f"{v}" for v in (before, after)]
-            lines.append(f"  {name:20}{shown[0]:>18}{shown[1]:>18}{change:>10}")
+            lines.append(f"  {name:20}{shown[0]:>18}{shown[1]:>18}{change:>10}".rstrip())
         lines += ["", "  results: " + difference(self.old, self.new).text()]
         for reason in self.new_reasons():
             lines.append(f"  new: {reason.code}" + (f" at {reason.place}" if reason.place else ""))

@@ -119,8 +119,10 @@ class Task:
     its results bit for bit, or lie within `ulps` units in the last place.
     may_overlap: pairs of an input and an output that may be one array.
     deterministic: the same bits under every schedule.
-    library_calls: operators and libraries with machine code are allowed; they are not checked.
-    host_copies: outputs may be copied from the host or from other arrays.
+    library_calls: operators and libraries that compute on the host are allowed, NVIDIA's and
+    simulated ones. The candidate's host code is trusted then.
+    host_copies: outputs may be copied from the host or from other arrays. Host code gets the inputs
+    that count then.
     arrays: what a Python function gets: "lockstep", "torch" or "cupy".
     """
 

@@ -73,10 +73,12 @@ class Stream:
 
 
 class Memory:
-    """Bytes of device memory."""
+    """Bytes of device memory. address: of memory that is there already."""
 
-    def __init__(self, size: int):
-        self.size = size
+    def __init__(self, size: int, address: int = 0):
+        self.size, self.address = size, address
+        if address:
+            return
         address = ctypes.c_uint64()
         driver().call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(size, 1)))
         self.address = address.value

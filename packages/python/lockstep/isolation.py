@@ -36,8 +36,9 @@ class Limits:
     scratch: int = 256
 
 
-def enforced(full: bool, limits: Limits, may_compile: bool) -> List[Dict[str, str]]:
-    """What is enforced, as the receipt has it."""
+def enforced(full: bool, limits: Limits, may_compile: bool,
+             replayed: bool = False) -> List[Dict[str, str]]:
+    """What is enforced, as the receipt has it. replayed: its host code is judged by a replay."""
     rows = [("time", f"{limits.seconds:g} s of wall clock, and of processor time (RLIMIT_CPU)"),
             ("memory", f"{limits.memory} GiB of private writable memory beside the simulated GPU's "
              "(RLIMIT_DATA), as much memory of the device"),
@@ -54,6 +55,9 @@ def enforced(full: bool, limits: Limits, may_compile: bool) -> List[Dict[str, st
             ("privileges", "no capabilities, PR_SET_NO_NEW_PRIVS; ptrace, mount, bpf and other "
              "calls are refused by seccomp"),
         ]
+    if replayed:
+        rows.append(("host code", "its process got other inputs; its launches, copies and fills "
+                     "computed the judged results in a clean process without it"))
     return [{"what": what, "how": how} for what, how in rows]
 
 

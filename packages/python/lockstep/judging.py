@@ -1,5 +1,6 @@
 """Judging a candidate: cases, calls and the verdict. docs/guide/judging_a_kernel.md."""
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -9,7 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from lockstep import assessment
+from lockstep import answers, assessment
 from lockstep.assessment import Call
 from lockstep.bound import Bounded, exactly, ulps
 from lockstep.candidate import BadCandidate, Candidate, library_symbol, prepare
@@ -21,9 +22,11 @@ from lockstep.frames import Closed, TimedOut
 from lockstep.isolation import Limits
 from lockstep.process import Process
 from lockstep.reasons import Reason, Reasons
+from lockstep.replay import Replay
 
 SEAL_BROKEN = 94  # LOCKSTEP_EXIT_SEAL_BROKEN of simulator/extension.h
 CALLS = 3  # of each case: its inputs, others, and its inputs again
+_DECOYS = 1000  # added to the number of a case's inputs: those that a candidate's host code sees
 
 
 @dataclass
@@ -55,6 +58,7 @@ class Judgement:
     ptx: List[str] = field(default_factory=list)
     seconds: Dict[str, float] = field(default_factory=dict)
     output: str = ""
+    replayed: bool = False  # the results are those of a clean process
     schedules: List[int] = field(default_factory=list)
 
     @property
@@ -93,17 +97,20 @@ def _array(case: Case, name: str) -> Any:
     return next(p.array for p in case.placed if p.array.name == name)
 
 
-def _poison(seed: int, case: int, call: int) -> bytes:
+def _poison(seed: Any, case: int, call: int) -> bytes:
     """8 bytes that no other case has; those of the last call complement the first's."""
     base = hashlib.sha256(f"{seed}/{case}/{1 if call == CALLS else call}".encode()).digest()[:8]
     return bytes(255 - b for b in base) if call == CALLS else base
 
 
-def make_call(case: Case, number: int, schedule: int, reference: Any) -> Call:
-    """The data of a call; call CALLS has the inputs of call 1."""
+def make_call(case: Case, number: int, schedule: int, reference: Any,
+              decoy: bool = False) -> Call:
+    """The data of a call; call CALLS has the inputs of call 1. decoy: one with the same scalars and
+    other inputs, whose expected results are left out."""
     inputs_of = 1 if number == CALLS else number
-    inputs, scalars = case.inputs(inputs_of), case.scalars(inputs_of)
-    poison = _poison(case.seed, case.number, number)
+    inputs = case.inputs(inputs_of + (_DECOYS if decoy else 0))
+    scalars = case.scalars(inputs_of)
+    poison = _poison(f"{case.seed}/decoy" if decoy else case.seed, case.number, number)
     before = {}
     for placed in case.placed:
         name, kind = placed.array.name, dtype(placed.array.dtype)
@@ -114,7 +121,7 @@ def make_call(case: Case, number: int, schedule: int, reference: Any) -> Call:
                               int(np.prod(placed.shape, dtype=np.int64)), kind.storage), between)
         else:
             before[name] = placed.spread(inputs[name], between)
-    expected = expected_results(case.task, case, inputs, scalars, reference)
+    expected = {} if decoy else expected_results(case.task, case, inputs, scalars, reference)
     return Call(case, number, schedule, inputs, scalars, expected, before, poison)
 
 
@@ -143,12 +150,6 @@ def call_message(call: Call, candidate: Candidate) -> Dict[str, Any]:
     }
 
 
-def take_answer(call: Call, answer: Dict[str, Any], blocks: List[bytes]) -> None:
-    call.answer = answer
-    for name, data in zip(answer["outputs"], blocks):
-        call.after[name] = np.frombuffer(data, dtype(_array(call.case, name).dtype).storage)
-
-
 class _ReferenceKernel:
     """A reference that is itself a kernel: its results, from a process of its own."""
 
@@ -157,7 +158,8 @@ class _ReferenceKernel:
         self.candidate = prepare(str(task.reference), task, "", settings.device)
         self.process = Process(self.candidate.files, [], settings.limits, False, True,
                                settings.device)
-        answer, _ = self.process.ask({**self.candidate.load_message(task), "hidden": []})
+        answer, _ = self.process.ask({**self.candidate.load_message(task), "transcribes": False,
+                                      "hidden": []})
         if answer["error"]:
             raise BadTask(f"the reference kernel: {answer['error']}")
 
@@ -168,10 +170,8 @@ class _ReferenceKernel:
             name = p.array.name
             call.before[name] = p.spread(inputs[name], b"\xff") if name in inputs else \
                 np.zeros(p.elements, dtype(p.array.dtype).storage)
-        answer, blocks = self.process.ask(call_message(call, self.candidate),
-                                          [call.before[p.array.name].tobytes()
-                                           for p in case.placed])
-        take_answer(call, answer, blocks)
+        answer, blocks = self.process.ask(call_message(call, self.candidate), call.blocks())
+        call.take(answer, blocks)
         if answer["error"] or not call.after:
             raise BadTask(f"the reference kernel fails ({case.text()}): {answer['error']}")
         made = {}
@@ -225,10 +225,19 @@ def _run(judgement: Judgement, reference: Any, hidden: List[str]) -> None:
     task, settings, candidate = judgement.task, judgement.settings, judgement.candidate
     may_compile = task.arrays != "lockstep"
     case_text = "when it was loaded"
-    with Process(candidate.files, hidden, settings.limits, settings.full, may_compile,
-                 settings.device) as process:
+    judgement.replayed = candidate.is_replayed(task)
+    with contextlib.ExitStack() as stack:
+        process = stack.enter_context(Process(candidate.files, hidden, settings.limits,
+                                              settings.full, may_compile, settings.device))
+        replay = None
+        if judgement.replayed:
+            replay = Replay(stack.enter_context(Process({}, hidden, settings.limits, settings.full,
+                                                        False, settings.device)),
+                            lambda call: expected_results(task, call.case, call.inputs,
+                                                          call.scalars, reference))
         try:
-            answer, _ = process.ask({**candidate.load_message(task), "hidden": hidden})
+            answer, _ = process.ask({**candidate.load_message(task), "hidden": hidden},
+                                    form=answers.LOAD)
             if answer["error"]:
                 symbol = library_symbol(answer["error"])
                 judgement.reasons.add(
@@ -239,15 +248,21 @@ def _run(judgement: Judgement, reference: Any, hidden: List[str]) -> None:
                     Reason("tampering", f"it exchanged {name} of the judge's worker"))
             for path in answer["reading"]:
                 judgement.reasons.add(Reason("reads-the-task", f"it opened {path}"))
+            if replay is not None and not judgement.reasons:
+                judgement.reasons.add_all(replay.begin(answer["work"]))
             if not judgement.reasons:
                 for number in range(settings.cases):
                     case = make_case(task, judgement.seed, number)
                     case_text = f"in {case.text()}"
-                    _one_case(judgement, process, case, reference)
-                    if process.refused:
+                    _one_case(judgement, process, case, reference, replay)
+                    if process.refused or (replay is not None and replay.ended):
                         break
-                answer, _ = process.ask({"do": "end"})
+                answer, _ = process.ask({"do": "end"}, form=answers.END)
                 judgement.ptx += answer["ptx"]
+            if replay is not None:
+                judgement.ptx = replay.ptx or judgement.ptx
+        except answers.Malformed as error:
+            judgement.reasons.add(Reason("tampering", f"{case_text}: {error}"))
         except TimedOut:
             judgement.reasons.add(Reason(
                 "time", f"it had not ended after {settings.limits.seconds:g} s, {case_text}"))
@@ -265,28 +280,41 @@ def _run(judgement: Judgement, reference: Any, hidden: List[str]) -> None:
             judgement.reasons.add(Reason("forbidden-call", f"{refused} was refused", str(refused)))
         judgement.output = process.heard()
         judgement.reasons.rename(os.path.join(process.scratch, "candidate.py"), candidate.path)
+        judgement.reasons.rename(process.scratch + "/", "")
 
 
-def _one_case(judgement: Judgement, process: Process, case: Case, reference: Any) -> None:
+def _one_case(judgement: Judgement, process: Process, case: Case, reference: Any,
+              replay: Optional[Replay]) -> None:
     task, found, made = judgement.task, [], []
     for number in range(1, CALLS + 1):
         schedule = 0 if number == 1 else \
             int(np.random.default_rng([judgement.seed, case.number, number, 3]).integers(1, 2**31))
         call = make_call(case, number, schedule, reference)
-        answer, blocks = process.ask(call_message(call, judgement.candidate),
-                                     [call.before[p.array.name].tobytes() for p in case.placed])
-        take_answer(call, answer, blocks)
+        # Host code that may copy to the host may let the inputs decide what it launches.
+        asked = call if replay is None or task.host_copies else \
+            make_call(case, number, 0, reference, decoy=True)
+        answer, blocks = process.ask(call_message(asked, judgement.candidate), asked.blocks(),
+                                     answers.CALL)
+        asked.take(answer, blocks)
+        if replay is not None:
+            found += replay.play(call, asked, call_message(call, judgement.candidate))
         warm = bool(judgement.calls) or judgement.candidate.kind != "python"
         judgement.calls.append(call)
         if schedule not in judgement.schedules and len(judgement.schedules) < 8:
             judgement.schedules.append(schedule)
         found += assessment.of_process(call, task.host_copies, task.library_calls)
         found += assessment.of_objects(call, warm)
-        found += assessment.of_results(call, made[-1] if made else None)
+        wrong = assessment.of_results(call, made[-1] if made else None)
+        if wrong and replay is not None:
+            found += replay.of_host(call, asked)
+        found += wrong
         made.append(call)
         for outcome in call.comparisons.values():
             judgement.budget = max(judgement.budget, outcome.budget)
-    found += assessment.of_pair(made[0], made[-1], task.deterministic)
+        if replay is not None and replay.ended:
+            break
+    if len(made) == CALLS:
+        found += assessment.of_pair(made[0], made[-1], task.deterministic)
     for reason in found:
         judgement.reasons.add(reason)
     judgement.right_cases += not found

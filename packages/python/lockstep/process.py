@@ -10,6 +10,7 @@ import tempfile
 import time
 from typing import Any, Dict, List, Optional, Sequence
 
+from lockstep.answers import check
 from lockstep.frames import Closed, Message, receive, send
 from lockstep.isolation import Limits, NotIsolated, spawn
 from lockstep.places import exec_program, package_root
@@ -21,7 +22,7 @@ class Process:
     """A candidate's process. Use it in a with statement.
 
     hidden: files that read as empty. may_compile: whether it may start processes and write into its
-    scratch folder. Raises NotIsolated, and Closed where the worker does not start.
+    scratch folder. The first ask() raises NotIsolated, and Closed where the worker does not start.
     """
 
     def __init__(self, files: Dict[str, bytes], hidden: Sequence[str], limits: Limits, full: bool,
@@ -47,9 +48,15 @@ class Process:
         self.guard = spawn(command, environment, self.scratch, files, hidden, limits, full,
                            self.output.fileno(), [theirs.fileno()])
         theirs.close()
+        self.may_compile = may_compile
+        self._is_ready = False
+
+    def _get_ready(self) -> None:
+        """Waits for the worker."""
+        self._is_ready = True
         try:
-            if full:
-                self._take_listener(may_compile)
+            if self.full:
+                self._take_listener(self.may_compile)
             receive(self.control, self.deadline, self._wait)
         except BaseException:
             text = self.heard()
@@ -76,11 +83,18 @@ class Process:
             if not ready or self.control in ready:
                 return
 
-    def ask(self, what: Dict[str, Any], blocks: Sequence[bytes] = ()) -> Message:
-        """Sends a message and returns the answer. Raises Closed, TimedOut."""
+    def ask(self, what: Dict[str, Any], blocks: Sequence[bytes] = (),
+            form: Optional[Dict[str, Any]] = None) -> Message:
+        """Sends a message and returns the answer, of this form. Raises Closed, TimedOut,
+        answers.Malformed."""
+        if not self._is_ready:
+            self._get_ready()
         self.control.settimeout(max(0.1, self.deadline - time.monotonic()))
         send(self.control, what, blocks)
-        return receive(self.control, self.deadline, self._wait)
+        answer, back = receive(self.control, self.deadline, self._wait)
+        if form is not None:
+            check(answer, form)
+        return answer, back
 
     @property
     def refused(self) -> List[Refused]:

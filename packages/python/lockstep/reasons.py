@@ -1,7 +1,7 @@
 """Why a candidate is rejected: the codes of a verdict, in the order of their weight."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, List
+from typing import Any, Dict, Iterable, List
 
 # Code: what it means. The first of a verdict's reasons is the heaviest. Codes of findings stand in
 # docs/reference/checks.md: "race", "out-of-bounds", …
@@ -12,6 +12,7 @@ CODES: Dict[str, str] = {
     "tampering": "an attempt to change the checks, the findings or the judge's own code",
     "reads-the-task": "the candidate opened the file of the task or of the reference",
     "library": "a library or operator that is machine code, so that nothing checks it",
+    "not-replayed": "work of the device that cannot be judged without the candidate's host code",
     "time": "the candidate did not end in time",
     "crash": "the candidate's process ended",
     "error": "the candidate raised or returned an error",
@@ -19,6 +20,7 @@ CODES: Dict[str, str] = {
     "other-stream": "work in another stream than the one that was given",
     "copy": "a copy, by which a result can come from elsewhere",
     "state-between-calls": "something is kept from one call to the next",
+    "host-results": "results that the candidate's kernels do not compute by themselves",
     "unwritten-output": "elements of an output that this call did not write",
     "input-changed": "an input was changed",
     "wrote-outside": "bytes between the rows of an output were changed",
@@ -68,6 +70,10 @@ class Reasons:
             self._by_key[key].times += 1
         else:
             self._by_key[key] = reason
+
+    def add_all(self, reasons: Iterable[Reason]) -> None:
+        for reason in reasons:
+            self.add(reason)
 
     def __bool__(self) -> bool:
         return bool(self._by_key)

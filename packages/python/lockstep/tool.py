@@ -22,6 +22,7 @@ def _parser() -> argparse.ArgumentParser:
         one.add_argument("--seed", type=int)
         one.add_argument("--device", default="sm_90")
         one.add_argument("--json", default="")
+        one.add_argument("--html", default="")
         one.add_argument("--time-limit", type=float, default=60)
         one.add_argument("--memory-limit", type=int, default=4)
         one.add_argument("--config", default="")  # the command has read the file
@@ -96,24 +97,28 @@ def _write(path: str, made: Any) -> None:
 
 
 def _judge(options: argparse.Namespace) -> int:
-    from lockstep import verdict
+    from lockstep import page, verdict
     from lockstep.judging import judge
     task, hidden, settings = _settings(options)
     made = judge(task, options.candidate, settings, hidden)
     if options.json:
         _write(options.json, verdict.as_json(made, options.task))
+    if options.html:
+        page.write(options.html, page.of_verdict(verdict.as_json(made, options.task)))
     if options.json != "-":
         _print(verdict.as_text(made, options.task))
     return ACCEPTED if made.accepted else REJECTED
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from lockstep import comparing
+    from lockstep import comparing, page
     task, hidden, settings = _settings(options)
     made = comparing.compare_kernels(task, options.old, options.new, settings, hidden,
                                      options.task)
     if options.json:
         _write(options.json, made.json())
+    if options.html:
+        page.write(options.html, page.of_comparison(made.json()))
     if options.json != "-":
         _print(made.text())
     return ACCEPTED if made.new.accepted else REJECTED

@@ -47,7 +47,8 @@ def receipt(judgement: Judgement) -> Dict[str, Any]:
         "instructions": used,
         "library_calls": sorted({name for call in judgement.calls
                                  for name in call.answer["library_calls"]}),
-        "isolation": isolation.enforced(settings.full, settings.limits, task.arrays != "lockstep"),
+        "isolation": isolation.enforced(settings.full, settings.limits, task.arrays != "lockstep",
+                                        judgement.replayed),
         "compiler": judgement.candidate.compiler if judgement.candidate else "",
         "lockstep": _version(),
     }

@@ -7,9 +7,8 @@ the outputs' bytes, findings, the operations that were requested, counters. It d
 import contextlib
 import ctypes
 import gc
-import importlib.util
+import json
 import os
-import re
 import secrets
 import socket
 import sys
@@ -20,19 +19,16 @@ from typing import Any, Dict, Iterator, List, Tuple
 import numpy as np
 
 from lockstep import session
-from lockstep.device import Array, CudaError, Memory, Module, Stream, driver
+from lockstep.device import Array, CudaError, Memory, Stream, driver
 from lockstep.frames import Closed, receive, send
 from lockstep.isolation import limit_memory
+from lockstep.kinds import CANDIDATES, SIMULATED_CALLS, simulated_folder
+from lockstep.transcript import NotReplayable, Player
 
 _KINDS = {0: "kernel", 1: "copy", 2: "fill", 3: "other", 4: "failed call"}
 # Libraries whose kernels are machine code, by the names of their files.
 _LIBRARIES = ("libcublas", "libcudnn", "libcufft", "libcurand", "libcusparse", "libcusolver",
               "libnccl", "libnpp", "libcutensor", "libnvjpeg")
-
-# Those that have a simulated one, and how their functions begin.
-_SIMULATED = ("libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcurand.so.10")
-_SIMULATED_CALLS = ("cublas", "cufft", "curand")
-_SIMULATED_SYMBOL = re.compile("undefined symbol: (" + "|".join(_SIMULATED_CALLS) + ")")
 
 
 class _Operation(ctypes.Structure):
@@ -56,6 +52,25 @@ class _Simulator:
         self._library = ctypes.CDLL(None)
         self._library.lockstepLiveObjects.restype = ctypes.c_size_t
         self._library.lockstepReadOperations.restype = ctypes.c_size_t
+        self._library.lockstepTakeTranscript.restype = ctypes.c_void_p
+        self._library.free.argtypes = [ctypes.c_void_p]
+
+    def transcribe(self, on: bool) -> None:
+        self._library.lockstepTranscribe(int(on))
+
+    def transcript(self) -> List[Dict[str, Any]]:
+        text = self._library.lockstepTakeTranscript()
+        try:
+            return json.loads(ctypes.string_at(text))
+        finally:
+            self._library.free(text)
+
+    def place(self, address: int, size: int) -> bool:
+        return self._library.lockstepPlaceMemory(ctypes.c_void_p(address),
+                                                 ctypes.c_size_t(size)) == 0
+
+    def place_next(self, address: int) -> None:
+        self._library.lockstepPlaceNext(ctypes.c_void_p(address))
 
     def name_buffer(self, address: int, size: int, name: str) -> None:
         self._library.lockstepNameBuffer(ctypes.c_void_p(address), ctypes.c_size_t(size),
@@ -100,83 +115,6 @@ class _Simulator:
         return {name: getattr(read, name) for name in _Counters.NAMES}
 
 
-class _KernelCandidate:
-    """A kernel without host code: the worker launches it."""
-
-    def __init__(self, what: Dict[str, Any]):
-        with open(what["file"], encoding="utf-8") as file:
-            self.module = Module(file.read())
-        self.kernel = self.module.kernel(what["entry"])
-        self.variables: List[str] = what["variables"]
-
-    def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
-        self.kernel.launch(what["grid"], what["block"], arguments, what["shared"], stream)
-
-    def state(self) -> Dict[str, int]:
-        """A hash of each variable in device memory: what a kernel can keep."""
-        return {name: hash(self.module.variable(name)) for name in self.variables}
-
-
-class _HostCandidate:
-    """A shared library: int ENTRY(arguments…, cudaStream_t)."""
-
-    def __init__(self, what: Dict[str, Any]):
-        path = os.path.abspath(what["file"])
-        try:
-            library = ctypes.CDLL(path, mode=os.RTLD_NOW)
-        except OSError as error:
-            if not _SIMULATED_SYMBOL.search(str(error)):
-                raise
-            for name in _SIMULATED:
-                ctypes.CDLL(os.path.join(_simulated_folder(), name), mode=os.RTLD_GLOBAL)
-            library = ctypes.CDLL(path, mode=os.RTLD_NOW)
-        self.function = getattr(library, what["entry"])
-        self.returns_status = what["returns_status"]
-        self.function.restype = ctypes.c_int if self.returns_status else None
-
-    def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
-        made = [ctypes.c_void_p(a.address if a.size else 0) if isinstance(a, Array) else
-                np.ctypeslib.as_ctypes_type(a.dtype)(a.item()) for a in arguments]
-        status = self.function(*made, stream.handle)
-        if self.returns_status and status != 0:
-            raise RuntimeError(f"it returned {status}")
-
-    def state(self) -> Dict[str, int]:
-        return {}
-
-
-class _PythonCandidate:
-    """A function of a Python file."""
-
-    def __init__(self, what: Dict[str, Any]):
-        sys.path.insert(0, os.path.dirname(os.path.abspath(what["file"])))
-        spec = importlib.util.spec_from_file_location("candidate", what["file"])
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["candidate"] = module
-        spec.loader.exec_module(module)
-        self.function = getattr(module, what["entry"])
-        self.arrays = what["arrays"]
-
-    def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
-        scalars = [a if isinstance(a, Array) else a.item() for a in arguments]
-        if self.arrays == "torch":
-            import torch
-            made = [torch.as_tensor(a, device="cuda") if isinstance(a, Array) else a
-                    for a in scalars]
-            with torch.cuda.stream(torch.cuda.ExternalStream(stream.handle.value)):
-                self.function(*made)
-        elif self.arrays == "cupy":
-            import cupy
-            made = [cupy.asarray(a) if isinstance(a, Array) else a for a in scalars]
-            with cupy.cuda.ExternalStream(stream.handle.value):
-                self.function(*made)
-        else:
-            self.function(*scalars, stream=stream)
-
-    def state(self) -> Dict[str, int]:
-        return {}
-
-
 def _code() -> Dict[Tuple[str, ...], Any]:
     """What the functions and classes of this package are made of, by name."""
     parts: Dict[Tuple[str, ...], Any] = {}
@@ -203,9 +141,6 @@ def _exchanged(before: Dict[Tuple[str, ...], Any]) -> List[str]:
     return sorted({".".join(n[:3]) for n, value in before.items() if now.get(n) is not value})
 
 
-_CANDIDATES = {"kernel": _KernelCandidate, "host": _HostCandidate, "python": _PythonCandidate}
-
-
 class Worker:
     """One candidate; see the module."""
 
@@ -218,6 +153,8 @@ class Worker:
         self.hidden: List[str] = []
         self.seen_reading: List[str] = []
         self.code: Dict[Tuple[str, ...], Any] = {}
+        self.transcribes = False  # what the candidate has done is given to another process
+        self.player: Any = None  # this is that process
 
     def confine(self) -> None:
         from lockstep.system_calls import confine
@@ -237,24 +174,29 @@ class Worker:
         if what["kind"] == "python":
             sys.addaudithook(self._audit)
         self.code = _code()
+        self.transcribes = what.get("transcribes", False)
+        self.simulator.transcribe(self.transcribes)
         try:
             with contextlib.redirect_stdout(sys.stderr), self.simulator.sealed():
-                self.candidate = _CANDIDATES[what["kind"]](what)
+                self.candidate = CANDIDATES[what["kind"]](what)
         except BaseException as error:
             return {"error": _say(error), **self._heard()}
         return {"error": "", **self._heard()}
 
     def _heard(self) -> Dict[str, Any]:
-        return {"findings": [f.raw for f in session.take_findings(wait=False)],
+        return {"work": self.simulator.transcript() if self.transcribes else [],
+                "findings": [f.raw for f in session.take_findings(wait=False)],
                 "reading": self.seen_reading, "exchanged": _exchanged(self.code)}
 
-    def _place(self, arrays: List[Dict[str, Any]], blocks: List[bytes]) -> Dict[str, Array]:
-        """Fills the case's memory; on its first call, allocates it."""
+    def _place(self, arrays: List[Dict[str, Any]], blocks: List[bytes],
+               at: Dict[str, int]) -> Dict[str, Array]:
+        """Fills the case's memory; on its first call, allocates it, or finds it `at` an address."""
         made: Dict[str, Array] = {}
         for item, data in zip(arrays, blocks):
             owner = item["shares"] or item["name"]
             if owner not in self.memories:
-                self.memories[owner] = Memory(256 + item["offset"] + len(data))
+                size = 256 + item["offset"] + len(data)
+                self.memories[owner] = Memory(size, int(at[owner])) if at else Memory(size)
             memory, offset = self.memories[owner], item["offset"]
             if not item["shares"]:
                 memory.write(data, offset)
@@ -270,19 +212,39 @@ class Worker:
             made[item["name"]] = Array(item["shape"], kind, memory, offset, strides)
         return made
 
-    def call(self, what: Dict[str, Any], blocks: List[bytes]) -> tuple:
-        if what["first"]:
-            for memory in self.memories.values():
-                memory.free()
-            self.memories.clear()
-        arrays = self._place(what["arrays"], blocks)
-        arguments = [arrays[a["array"]] if "array" in a else
-                     np.frombuffer(bytes.fromhex(a["bytes"]), a["storage"])[0]
-                     for a in what["arguments"]]
+    def _prepare(self, what: Dict[str, Any]) -> None:
         session.take_findings()
         self.simulator.set_schedule(what["schedule"])
         if what["count"]:
             self.simulator.reset_counters()
+
+    def _outputs(self, what: Dict[str, Any], blocks: List[bytes]) -> Tuple[List[str], List[bytes]]:
+        """Names and bytes of the arrays. Only what the given stream has done by now counts."""
+        names, back = [], []
+        for item, data in zip(what["arrays"], blocks):
+            if item["shares"]:
+                continue
+            memory = self.memories[item["name"]]
+            try:
+                back.append(memory.read(len(data), item["offset"], self.stream))
+                names.append(item["name"])
+            except CudaError:  # a kernel's error; the findings say which
+                break
+        return names, back
+
+    def call(self, what: Dict[str, Any], blocks: List[bytes]) -> tuple:
+        self.simulator.transcribe(False)  # not what this worker does
+        if what["first"]:
+            for memory in self.memories.values():
+                memory.free()
+            self.memories.clear()
+        arrays = self._place(what["arrays"], blocks, {})
+        arguments = [arrays[a["array"]] if "array" in a else
+                     np.frombuffer(bytes.fromhex(a["bytes"]), a["storage"])[0]
+                     for a in what["arguments"]]
+        self._prepare(what)
+        self.simulator.transcribe(self.transcribes)
+        before = self.simulator.transcript() if self.transcribes else []
         state = self.candidate.state()
         gc.collect()
         alive = self.simulator.live_objects()
@@ -297,17 +259,8 @@ class Worker:
             error = _say(failure)
         operations = self.simulator.operations()
         self.simulator.watch(False)
-        # Only what the given stream has done by now counts.
-        outputs, blocks_back = [], []
-        for item, data in zip(what["arrays"], blocks):
-            if item["shares"]:
-                continue
-            memory = self.memories[item["name"]]
-            try:
-                blocks_back.append(memory.read(len(data), item["offset"], self.stream))
-                outputs.append(item["name"])
-            except CudaError:  # a kernel's error; the findings say which
-                break
+        outputs, blocks_back = self._outputs(what, blocks)
+        work = self.simulator.transcript() if self.transcribes else []
         gc.collect()
         alive_now = self.simulator.live_objects()
         findings = [f.raw for f in session.take_findings()]
@@ -322,11 +275,48 @@ class Worker:
                             "given": (o.stream or 0) == (self.stream.handle.value or 0)}
                            for o in operations],
             "library_calls": sorted({o.call.decode() for o in operations
-                                     if (o.call or b"").decode().startswith(_SIMULATED_CALLS)}),
+                                     if (o.call or b"").decode().startswith(SIMULATED_CALLS)}),
             "counters": self.simulator.counters() if what["count"] else {},
             "libraries": _machine_code(),
+            "before": before, "work": work,
+            "addresses": {name: memory.address for name, memory in self.memories.items()},
         }
         return answer, blocks_back
+
+    def replay(self, what: Dict[str, Any], blocks: List[bytes]) -> tuple:
+        """A call that another process has transcribed, or what that did before the first one."""
+        if self.player is None:
+            self.player = Player(self.simulator, self.stream)
+        error, outputs, back, kept, more = "", [], [], [], 0
+        try:
+            self.player.arrange(what["before"])
+            if what["first"]:
+                self.memories.clear()
+            self._place(what["arrays"], blocks, what["addresses"])
+            self.player.look(list(what["addresses"].values()))
+            count = len(self.player.places)
+            self._prepare(what)
+            self.player.play(what["work"])
+            more = len(self.player.places) - count
+        except NotReplayable as failure:
+            return {"error": "", "not_replayed": str(failure), "findings": [], "outputs": [],
+                    "kept": [], "objects": 0}, []
+        except CudaError as failure:
+            error = _say(failure)
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError,
+                ctypes.ArgumentError) as failure:
+            error = f"what its process has asked of the device is no program: {failure!r}"
+        else:
+            outputs, back = self._outputs(what, blocks)
+        answer = {"error": error, "not_replayed": "", "outputs": outputs, "objects": more,
+                  "findings": [f.raw for f in session.take_findings()],
+                  "counters": self.simulator.counters() if what["count"] else {}}
+        session.clear_error()
+        with contextlib.suppress(CudaError):
+            kept = self.player.kept()
+        session.take_findings()
+        answer["kept"] = kept
+        return answer, back
 
     def end(self) -> Dict[str, Any]:
         """What is known at the end: PTX that compilers left in the scratch folder."""
@@ -348,6 +338,9 @@ class Worker:
             elif what["do"] == "call":
                 answer, back = self.call(what, blocks)
                 send(self.control, answer, back)
+            elif what["do"] == "replay":
+                answer, back = self.replay(what, blocks)
+                send(self.control, answer, back)
             else:
                 send(self.control, self.end())
                 return
@@ -360,16 +353,6 @@ def _say(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}{at}"[:2000]
 
 
-def _simulated_folder() -> str:
-    """Where the simulated libraries are."""
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        for line in maps:
-            path = line.rstrip().rsplit(" ", 1)[-1]
-            if os.path.basename(path) == "libcudart.so.13":
-                return os.path.dirname(path)
-    return ""
-
-
 def _machine_code() -> List[str]:
     """NVIDIA's libraries in this process, and operators of PyTorch that ran on the host."""
     found = set()
@@ -380,7 +363,7 @@ def _machine_code() -> List[str]:
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         for line in maps:
             folder, name = os.path.split(line.rstrip().rsplit(" ", 1)[-1])
-            if name.startswith(_LIBRARIES) and folder != _simulated_folder():
+            if name.startswith(_LIBRARIES) and folder != simulated_folder():
                 found.add(name)
     return sorted(found)
 

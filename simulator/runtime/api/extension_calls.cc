@@ -14,6 +14,7 @@
 #include "simulator/runtime/state/interceptor.h"
 #include "simulator/runtime/state/runtime.h"
 #include "simulator/runtime/work/executor.h"
+#include "simulator/runtime/work/transcript.h"
 
 using lockstep::runtime::Device;
 using lockstep::runtime::Runtime;
@@ -244,6 +245,39 @@ uint32_t lockstepSetChecks(uint32_t checks) {
 int lockstepBeginPart() {
   return with_device(1, [](Runtime& r, Device&) {
     return r.interceptor == nullptr || r.interceptor->begin_part() ? 1 : 0;
+  });
+}
+
+int lockstepTranscribe(int on) {
+  require_open(__func__);
+  return with_device(-1, [on](Runtime&, Device&) {
+    lockstep::runtime::transcript().turn(on != 0);
+    return 0;
+  });
+}
+
+char* lockstepTakeTranscript() {
+  require_open(__func__);
+  return strdup(with_device(std::string("[]"), [](Runtime& r, Device&) {
+                  return lockstep::runtime::transcript().take(r);
+                }).c_str());
+}
+
+int lockstepPlaceMemory(void* begin, size_t bytes) {
+  require_open(__func__);
+  return with_device(-1, [&](Runtime& r, Device& d) {
+    const auto base = reinterpret_cast<lockstep::memory::Address>(begin);
+    return r.memory->allocate_at(base, bytes, d.ordinal) == nullptr ? -1 : 0;
+  });
+}
+
+int lockstepPlaceNext(void* address) {
+  require_open(__func__);
+  return with_device(-1, [&](Runtime& r, Device&) {
+    const auto from = reinterpret_cast<lockstep::memory::Address>(address);
+    if (!r.memory->in_window(from)) return -1;
+    r.memory->set_next(from);
+    return 0;
   });
 }
 

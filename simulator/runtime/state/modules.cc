@@ -202,6 +202,9 @@ cudaError_t Modules::load_now(Runtime& runtime, FatBinary& binary, int device,
     loaded.texts.emplace_back(reinterpret_cast<const char*>(image->data.data()),
                               image->data.size());
   }
+  loaded.own_texts = loaded.texts.size();
+  loaded.number = ++loads_;
+  loaded.placed_from = runtime.memory->next();
   for (std::string& library : device_libraries_for(loaded.texts))
     loaded.texts.push_back(std::move(library));
   const std::vector<std::string_view> texts(loaded.texts.begin(), loaded.texts.end());

@@ -65,7 +65,10 @@ struct FatBinary {
     std::uint64_t refusal = 0;  // its finding's number (FindingLog)
     std::map<std::string, std::uint64_t>
         refused_kernels;  // their findings' numbers, by name, of those that somebody wanted
-    std::vector<std::string> texts;  // the PTX; modules may refer to it
+    std::vector<std::string> texts;   // the PTX; modules may refer to it
+    std::size_t own_texts = 0;        // so many of them are the program's; libraries follow
+    std::uint64_t number = 0;         // no other load has the same; 0: not loaded
+    memory::Address placed_from = 0;  // where the search for places of its variables began
     std::unique_ptr<engine::Module> module;
     bool seen_by_mutant = false;  // it is the mutant's already, or not the module that is changed
     bool seen_by_candidates = false;  // what they know of the device's module is of this one
@@ -108,6 +111,11 @@ class Modules {
   void each_kernel(Visit&& visit) {
     for (FatBinary& binary : binaries_) std::ranges::for_each(binary.kernels, visit);
   }
+  template <class Visit>  // visit(loaded, device)
+  void each_loaded(Visit&& visit) {
+    for (FatBinary& binary : binaries_)
+      for (auto& [device, loaded] : binary.loaded) visit(loaded, device);
+  }
   VariableEntry* find_variable(const void* symbol);
 
   // Loads the binary on a device unless that was tried before. An error has been reported, once: as
@@ -140,6 +148,7 @@ class Modules {
                        LoadFailure* why);
 
   std::list<FatBinary> binaries_;
+  std::uint64_t loads_ = 0;
   std::unordered_map<const void*, KernelEntry*> kernels_;      // by host function and by handle
   std::unordered_map<const void*, VariableEntry*> variables_;  // by host shadow
 };

@@ -147,6 +147,10 @@ TEST(Exports, TheDropInExportsTheListAndTheExtension) {
                                            "lockstepReadLimits",
                                            "lockstepSetLimitsAside",
                                            "lockstepSetProperty",
+                                           "lockstepTranscribe",
+                                           "lockstepTakeTranscript",
+                                           "lockstepPlaceMemory",
+                                           "lockstepPlaceNext",
                                            "lockstepSeal",
                                            "lockstepUnseal"};
   std::set<std::string> others;

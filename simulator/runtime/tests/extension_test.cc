@@ -66,6 +66,9 @@ CUDA_TEST(Extension, SealedItEndsTheProcessThatChangesSomething) {
             "lockstepMarkUnwritten");
   broken_by([] { extension<lockstepNameBuffer_t>("lockstepNameBuffer")(nullptr, 0, ""); },
             "lockstepNameBuffer");
+  broken_by([] { extension<lockstepTranscribe_t>("lockstepTranscribe")(0); }, "lockstepTranscribe");
+  broken_by([] { extension<lockstepTakeTranscript_t>("lockstepTakeTranscript")(); },
+            "lockstepTakeTranscript");
   broken_by([] { extension<lockstepSeal_t>("lockstepSeal")(8); }, "lockstepSeal");
   broken_by([] { extension<lockstepUnseal_t>("lockstepUnseal")(8); }, "lockstepUnseal");
   EXPECT_EQ(seal(7), 0);

@@ -17,6 +17,7 @@
 #include "simulator/runtime/state/thread_count.h"
 #include "simulator/runtime/work/attendant.h"
 #include "simulator/runtime/work/memory_operations.h"
+#include "simulator/runtime/work/transcript.h"
 
 namespace lockstep::runtime {
 namespace {
@@ -170,6 +171,12 @@ cudaError_t perform(Runtime& runtime, Device& device, Pending& p, bool* done) {
   return perform(runtime, p.api_name, p.work, p.at);
 }
 
+// An operation that has begun, and waits for memory to change.
+bool waits_for_memory(const Pending& p) {
+  return p.kernel != nullptr ||
+         (p.tried_at != 0 && std::holds_alternative<MemoryOperationsWork>(p.work));
+}
+
 // Executes an operation that is ready. False: it waits for memory to change.
 bool execute(Runtime& runtime, Pending& p) {
   Device& device = runtime.devices[static_cast<std::size_t>(p.device)];
@@ -183,6 +190,7 @@ bool execute(Runtime& runtime, Pending& p) {
   } else {
     const Executing executing(p);
     const PagesOpen open(runtime.host_watch.pages);
+    if (transcript().is_on() && !waits_for_memory(p)) transcript().add(runtime, device, p);
     try {
       error = perform(runtime, device, p, &done);
     } catch (...) {
@@ -226,12 +234,6 @@ void run_some(Runtime& runtime) {
     if (!entry) return;
     execute(runtime, entry);
   }
-}
-
-// An operation that has begun, and waits for memory to change.
-bool waits_for_memory(const Pending& p) {
-  return p.kernel != nullptr ||
-         (p.tried_at != 0 && std::holds_alternative<MemoryOperationsWork>(p.work));
 }
 
 std::string describe_wait(const Runtime& runtime, const Pending& p) {

@@ -1,0 +1,107 @@
+"""What a candidate's file is for its worker: a kernel, a shared library or a function of Python."""
+
+import ctypes
+import importlib.util
+import os
+import re
+import sys
+from typing import Any, Dict, List
+
+import numpy as np
+
+from lockstep.device import Array, Module, Stream
+
+# Those that have a simulated one, and how their functions begin.
+_SIMULATED = ("libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcurand.so.10")
+SIMULATED_CALLS = ("cublas", "cufft", "curand")
+_SIMULATED_SYMBOL = re.compile("undefined symbol: (" + "|".join(SIMULATED_CALLS) + ")")
+
+
+def simulated_folder() -> str:
+    """Where the simulated libraries are."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for line in maps:
+            path = line.rstrip().rsplit(" ", 1)[-1]
+            if os.path.basename(path) == "libcudart.so.13":
+                return os.path.dirname(path)
+    return ""
+
+
+class _KernelCandidate:
+    """A kernel without host code: the worker launches it."""
+
+    def __init__(self, what: Dict[str, Any]):
+        with open(what["file"], encoding="utf-8") as file:
+            self.module = Module(file.read())
+        self.kernel = self.module.kernel(what["entry"])
+        self.variables: List[str] = what["variables"]
+
+    def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
+        self.kernel.launch(what["grid"], what["block"], arguments, what["shared"], stream)
+
+    def state(self) -> Dict[str, int]:
+        """A hash of each variable in device memory: what a kernel can keep."""
+        return {name: hash(self.module.variable(name)) for name in self.variables}
+
+
+class _HostCandidate:
+    """A shared library: int ENTRY(arguments…, cudaStream_t)."""
+
+    def __init__(self, what: Dict[str, Any]):
+        path = os.path.abspath(what["file"])
+        try:
+            library = ctypes.CDLL(path, mode=os.RTLD_NOW)
+        except OSError as error:
+            if not _SIMULATED_SYMBOL.search(str(error)):
+                raise
+            for name in _SIMULATED:
+                ctypes.CDLL(os.path.join(simulated_folder(), name), mode=os.RTLD_GLOBAL)
+            library = ctypes.CDLL(path, mode=os.RTLD_NOW)
+        self.function = getattr(library, what["entry"])
+        self.returns_status = what["returns_status"]
+        self.function.restype = ctypes.c_int if self.returns_status else None
+
+    def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
+        made = [ctypes.c_void_p(a.address if a.size else 0) if isinstance(a, Array) else
+                np.ctypeslib.as_ctypes_type(a.dtype)(a.item()) for a in arguments]
+        status = self.function(*made, stream.handle)
+        if self.returns_status and status != 0:
+            raise RuntimeError(f"it returned {status}")
+
+    def state(self) -> Dict[str, int]:
+        return {}
+
+
+class _PythonCandidate:
+    """A function of a Python file."""
+
+    def __init__(self, what: Dict[str, Any]):
+        sys.path.insert(0, os.path.dirname(os.path.abspath(what["file"])))
+        spec = importlib.util.spec_from_file_location("candidate", what["file"])
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["candidate"] = module
+        spec.loader.exec_module(module)
+        self.function = getattr(module, what["entry"])
+        self.arrays = what["arrays"]
+
+    def call(self, arguments: List[Any], what: Dict[str, Any], stream: Stream) -> None:
+        scalars = [a if isinstance(a, Array) else a.item() for a in arguments]
+        if self.arrays == "torch":
+            import torch
+            made = [torch.as_tensor(a, device="cuda") if isinstance(a, Array) else a
+                    for a in scalars]
+            with torch.cuda.stream(torch.cuda.ExternalStream(stream.handle.value)):
+                self.function(*made)
+        elif self.arrays == "cupy":
+            import cupy
+            made = [cupy.asarray(a) if isinstance(a, Array) else a for a in scalars]
+            with cupy.cuda.ExternalStream(stream.handle.value):
+                self.function(*made)
+        else:
+            self.function(*scalars, stream=stream)
+
+    def state(self) -> Dict[str, int]:
+        return {}
+
+
+CANDIDATES = {"kernel": _KernelCandidate, "host": _HostCandidate, "python": _PythonCandidate}
