@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <utility>
 
 #include "simulator/engine/launch/coverage.h"
 #include "simulator/engine/monitor/absent_threads.h"
@@ -51,10 +52,26 @@ void requeue(Warp& w, bool yielded = false) {
   w.active = 0;
 }
 
+// Makes `split`, which no longer waits, the running one.
+inline void resume(Warp& w, const WarpSplit& split) {
+  w.pc = split.pc;
+  w.active = split.mask;
+  w.control->frame = split.frame;
+  w.file[0] = w.control->frames[split.frame].file;
+  w.limit = kNoLimit;
+}
+
 // Takes the next split to run; false when none is runnable.
 bool select(Warp& w) {
   WarpControl& c = *w.control;
   auto& list = c.splits;
+  if (list.size() == 1 && list[0].state == WarpSplit::State::kRunnable) {
+    const WarpSplit only = list[0];
+    list.pop_back();
+    resume(w, only);
+    c.short_slice = false;
+    return true;
+  }
   int best = -1, runnable = 0;
   bool all_yielded = true;
   for (const WarpSplit& f : list) {
@@ -95,11 +112,7 @@ bool select(Warp& w) {
     }
   }
   const WarpSplit chosen = list[best];
-  w.pc = chosen.pc;
-  w.active = chosen.mask;
-  c.frame = chosen.frame;
-  w.file[0] = c.frames[chosen.frame].file;
-  w.limit = kNoLimit;
+  resume(w, chosen);
   list[best] = list.back();
   list.pop_back();
   for (std::size_t i = 0; i < list.size();) {
@@ -122,15 +135,14 @@ bool select(Warp& w) {
   return true;
 }
 
-// Counts what ran since the last time, for the lanes that ran it.
-inline void count_instructions(Warp& w, std::uint64_t& n, LaneMask mask) {
-  if (n == 0) return;
+// Counts `n` instructions for the lanes that ran them. (By value: the caller's count stays in a
+// register.)
+inline void count_instructions(Warp& w, std::uint64_t n, LaneMask mask) {
   w.control->instructions += n;
   Block& b = *w.block;
   b.instructions += n;
   b.worker->counters.warp_instructions += n;
   b.worker->counters.thread_instructions += n * static_cast<unsigned>(std::popcount(mask));
-  n = 0;
 }
 
 // LaunchConfig::ran and LaunchConfig::coverage: the lanes `mask` have come to this operation, and
@@ -249,7 +261,7 @@ Event execute(Warp& w, const Op* ops, int turn) {
         } else if (m == 0) {
           ++pc;
         } else {
-          count_instructions(w, n, mask);
+          count_instructions(w, std::exchange(n, 0), mask);
           w.pc = pc + 1;
           split(w, target, m);
           mask = w.active;
@@ -279,7 +291,7 @@ Event execute(Warp& w, const Op* ops, int turn) {
       case OpKind::kControl:
         w.pc = pc + 1;
         if (m != 0) {
-          count_instructions(w, n, mask);
+          count_instructions(w, std::exchange(n, 0), mask);
           w.limit = limit;
           op.run(w, op, m);
           if (w.event != Event::kNone) {
@@ -304,6 +316,11 @@ paused:
   return why;
 }
 
+bool waits_at_sync(const WarpControl& c) {
+  return std::any_of(c.splits.begin(), c.splits.end(),
+                     [](const WarpSplit& f) { return f.state == WarpSplit::State::kAtSync; });
+}
+
 Progress run_warp(Warp& w) {
   WarpControl& c = *w.control;
   const Op* ops = w.block->program->ops.data();
@@ -318,7 +335,7 @@ Progress run_warp(Warp& w) {
       while (!select(w)) {
         if (w.event == Event::kAbort) return Progress::kAborted;
         if (*c.exited == w.exists) return Progress::kDone;
-        if (complete_syncs(w)) continue;
+        if (waits_at_sync(c) && complete_syncs(w)) continue;
         if (warp_reaches_barrier(w)) continue;
         return w.event == Event::kAbort ? Progress::kAborted : Progress::kWaiting;
       }

@@ -16,9 +16,11 @@ namespace lockstep::engine {
 void exit_lanes(Warp& w, LaneMask lanes) {
   WarpControl& c = *w.control;
   if ((*c.exited | lanes) == w.exists) {
-    check_sources_at_exit(w);
-    if (w.event != Event::kAbort) check_warpgroup_at_exit(w);
-    if (w.event != Event::kAbort) check_tensor_memory_at_exit(w);
+    const Block& b = *w.block;
+    if (b.async) check_sources_at_exit(w);
+    if (b.warpgroups && w.event != Event::kAbort) check_warpgroup_at_exit(w);
+    if ((b.tensor || b.cluster != nullptr) && w.event != Event::kAbort)
+      check_tensor_memory_at_exit(w);
     if (w.event == Event::kAbort) return;
   }
   note_exit(w, lanes);

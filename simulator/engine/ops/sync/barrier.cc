@@ -17,6 +17,8 @@
 namespace lockstep::engine {
 namespace {
 
+bool waits_at_barrier(const WarpSplit& f) { return f.state == WarpSplit::State::kAtBarrier; }
+
 // Lets the warps that wait at barrier `id` go on.
 void release(Block& b, int id) {
   Barrier& barrier = on_order(*b.worker, b.barriers[id]);
@@ -68,9 +70,8 @@ void release(Block& b, int id) {
 bool all_came(Warp& acting, const Barrier& barrier) {
   Block& b = *acting.block;
   const Warp& at = b.warps[std::countr_zero(barrier.waiting)];
-  const auto waits = [](const WarpSplit& f) { return f.state == WarpSplit::State::kAtBarrier; };
   const WarpSplit& split =
-      *std::find_if(at.control->splits.begin(), at.control->splits.end(), waits);
+      *std::find_if(at.control->splits.begin(), at.control->splits.end(), waits_at_barrier);
   if (!begins_to_miss(acting, split.pc)) return true;
   AbsentThreads absent;
   for (const Warp& w : b.warps) absent.add(w, w.exists & *w.control->exited);
@@ -86,6 +87,7 @@ void release_if_complete(Warp& acting, int id) {
     if (barrier.arrived >= barrier.expected) release(b, id);
     return;
   }
+  if (std::popcount(barrier.warps) < static_cast<int>(b.live_warps)) return;
   for (const Warp& w : b.warps) {
     if (living(w) != 0 && !(barrier.warps >> w.index & 1)) return;
   }
@@ -156,6 +158,63 @@ void complete_arrival(Warp& w, int id) {
   if (arrive(w, here, id, all.count, false, all.lanes)) release_if_complete(w, id);
 }
 
+// The barrier that a split which waits names.
+int id_of(const Warp& w, const WarpSplit& f) {
+  const Op& op = w.block->program->ops[f.pc];
+  return static_cast<int>(parked_operand<std::uint32_t>(w, f, op.src[0])[std::countr_zero(f.mask)]);
+}
+
+// Whether all splits that wait may do so with `first`, which waits at barrier `id`. False:
+// reported.
+bool at_the_same_barrier(Warp& w, const WarpSplit& first, int id) {
+  const Block& b = *w.block;
+  for (const WarpSplit& f : w.control->splits) {
+    if (!waits_at_barrier(f)) continue;
+    const bool aligned = (b.program->ops[f.pc].as<program::BarrierFields>().is_aligned() ||
+                          b.program->ops[first.pc].as<program::BarrierFields>().is_aligned());
+    if (id_of(w, f) == id && (f.pc == first.pc || !aligned)) continue;
+    if (id_of(w, f) == id && (!b.launch->check_synchronisation ||
+                              already_reported(w, check::Kind::kBarrierDivergence, f.pc)))
+      continue;
+    check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kBarrierDivergence);
+    finding.where = id_of(w, f) == id
+                        ? "other lanes of the same warp wait at another barrier instruction"
+                        : "other lanes of the same warp wait at barrier " + std::to_string(id);
+    finding.access.is_write = false;
+    check::Access other;
+    other.site = site_of(*b.program, first.pc);
+    other.block = b.ctaid;
+    other.thread = thread_of(*b.launch, w.index * kWarpSize + std::countr_zero(first.mask));
+    finding.other = other;
+    finding.detail =
+        "All threads of a warp must execute the same bar.sync; the condition around it differs "
+        "between threads.";
+    if (id_of(w, f) == id) {
+      first_time(w, check::Kind::kBarrierDivergence, f.pc);
+      if (!report_unless_suppressed(w, std::move(finding))) continue;
+    } else {
+      report(w, std::move(finding));
+    }
+    return false;
+  }
+  return true;
+}
+
+// Adds the predicates of the warp's lanes, `here`, to a barrier that reduces them.
+void reduce(Warp& w, int id, LaneMask here) {
+  const Block& b = *w.block;
+  LaneMask yes = 0;
+  for (const WarpSplit& f : w.control->splits) {
+    const Op& op = b.program->ops[f.pc];
+    if (waits_at_barrier(f) && op.src[2] != kNoSlot)
+      yes |= *parked_operand<LaneMask>(w, f, op.src[2]) & f.mask;
+  }
+  Barrier& barrier = on_order(*b.worker, w.block->barriers[id]);
+  barrier.red_or |= yes;
+  barrier.red_and &= yes == here;
+  barrier.red_count += static_cast<std::uint32_t>(std::popcount(yes));
+}
+
 }  // namespace
 
 void arrive_without_the_ended(Warp& w) {
@@ -199,62 +258,24 @@ void run_bar(Warp& w, const Op& op, LaneMask mask) {
 }
 
 bool warp_reaches_barrier(Warp& w) {
-  const DoingFor synchronises(*w.block->worker, Doing::kSynchronisation);
   WarpControl& c = *w.control;
   Block& b = *w.block;
   if (c.barrier >= 0) return false;
-  const auto waits = [](const WarpSplit& f) { return f.state == WarpSplit::State::kAtBarrier; };
+  const WarpSplit* first = nullptr;
   LaneMask here = 0;
-  for (const WarpSplit& f : c.splits) here |= waits(f) ? f.mask : 0;
-  if (here == 0 || here != living(w)) return false;
-  const auto id_of = [&](const WarpSplit& f) {
-    return static_cast<int>(
-        parked_operand<std::uint32_t>(w, f, b.program->ops[f.pc].src[0])[std::countr_zero(f.mask)]);
-  };
-  const WarpSplit& first = *std::find_if(c.splits.begin(), c.splits.end(), waits);
-  const int id = id_of(first);
+  bool together = true;
   for (const WarpSplit& f : c.splits) {
-    if (!waits(f)) continue;
-    const bool aligned = (b.program->ops[f.pc].as<program::BarrierFields>().is_aligned() ||
-                          b.program->ops[first.pc].as<program::BarrierFields>().is_aligned());
-    if (id_of(f) == id && (f.pc == first.pc || !aligned)) continue;
-    if (id_of(f) == id && (!b.launch->check_synchronisation ||
-                           already_reported(w, check::Kind::kBarrierDivergence, f.pc)))
-      continue;
-    check::Finding finding = finding_at(w, f.pc, f.mask, check::Kind::kBarrierDivergence);
-    finding.where = id_of(f) == id
-                        ? "other lanes of the same warp wait at another barrier instruction"
-                        : "other lanes of the same warp wait at barrier " + std::to_string(id);
-    finding.access.is_write = false;
-    check::Access other;
-    other.site = site_of(*b.program, first.pc);
-    other.block = b.ctaid;
-    other.thread = thread_of(*b.launch, w.index * kWarpSize + std::countr_zero(first.mask));
-    finding.other = other;
-    finding.detail =
-        "All threads of a warp must execute the same bar.sync; the condition around it differs "
-        "between threads.";
-    if (id_of(f) == id) {
-      first_time(w, check::Kind::kBarrierDivergence, f.pc);
-      if (!report_unless_suppressed(w, std::move(finding))) continue;
-    } else {
-      report(w, std::move(finding));
-    }
-    return false;
+    if (!waits_at_barrier(f)) continue;
+    together = first == nullptr;
+    if (together) first = &f;
+    here |= f.mask;
   }
-  LaneMask yes = 0;
-  for (const WarpSplit& f : c.splits) {
-    const Op& op = b.program->ops[f.pc];
-    if (waits(f) && op.src[2] != kNoSlot)
-      yes |= *parked_operand<LaneMask>(w, f, op.src[2]) & f.mask;
-  }
-  if (!arrive(w, first, id, count_of(w, first), true, 0)) return false;
-  if (b.program->ops[first.pc].as<program::BarrierFields>().reduces()) {
-    Barrier& barrier = on_order(*b.worker, b.barriers[id]);
-    barrier.red_or |= yes;
-    barrier.red_and &= yes == here;
-    barrier.red_count += static_cast<std::uint32_t>(std::popcount(yes));
-  }
+  if (first == nullptr || here != living(w)) return false;
+  const DoingFor synchronises(*w.block->worker, Doing::kSynchronisation);
+  const int id = id_of(w, *first);
+  if (!together && !at_the_same_barrier(w, *first, id)) return false;
+  if (!arrive(w, *first, id, count_of(w, *first), true, 0)) return false;
+  if (b.program->ops[first->pc].as<program::BarrierFields>().reduces()) reduce(w, id, here);
   c.barrier = id;
   release_if_complete(w, id);
   return c.barrier < 0 && w.event != Event::kAbort;
