@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simulator/program/program.h"
+#include "simulator/translate/lean.h"
 
 namespace lockstep::translate {
 
@@ -33,14 +34,16 @@ struct FunctionCode {
   std::vector<std::uint8_t> code;
   // Operations at which it can be entered, and offsets in `code`.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> entries;
-  std::vector<std::unique_ptr<Run>> runs;  // the code has their addresses
+  std::vector<std::unique_ptr<Run>> runs;  // the code has the addresses of these
+  std::vector<std::unique_ptr<Window>> windows;
 };
 
 // The program's operations must stay where they are as long as the code is used. The code takes its
 // arguments as Enter (translation.h) has them, and is entered at one of `entries` after the frame
 // has been made (enter_code).
 FunctionCode translate_function(const program::Program& program, const program::Function& function,
-                                const WarpLayout& layout, const Watch& watch);
+                                const WarpLayout& layout, const Watch& watch,
+                                const Answers& answers);
 
 // What enters translated code: makes its frame, and jumps.
 std::vector<std::uint8_t> enter_code();

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "simulator/translate/lean.h"
 #include "simulator/translate/operations.h"
 
 namespace lockstep::translate {
@@ -261,6 +262,27 @@ std::uint32_t RunOfLanes::constant(Slot slot) const {
 }
 
 bool RunOfLanes::admits(const Op& op, const program::Meaning& meaning) {
+  return admits(op, places_of(op, meaning), mode_of(meaning));
+}
+
+// What the address of a load is, is asked before the run begins.
+bool RunOfLanes::admits_lean(const Op& op) {
+  const bool reads_register = lean_of(op) == Lean::kWord && !is_constant(op.src[0]);
+  if (reads_register && writes(op.src[0], 4 * program::kWarpSize)) return false;
+  return admits(op, {{op.dst, op.width, true}}, Mode::kAny);
+}
+
+bool RunOfLanes::writes(Slot slot, Slot bytes) const {
+  for (const std::vector<Place>& places : places_) {
+    for (const Place& p : places) {
+      const Slot end = p.slot + (p.bytes == 0 ? 4u : 32u * static_cast<unsigned>(p.bytes));
+      if (p.written && p.slot < slot + bytes && slot < end) return true;
+    }
+  }
+  return false;
+}
+
+bool RunOfLanes::admits(const Op& op, std::vector<Place> places, Mode mode) {
   std::vector<Extent> extents = extents_;
   std::vector<Slot> predicates = predicates_;
   bool fits = true;
@@ -272,14 +294,12 @@ bool RunOfLanes::admits(const Op& op, const program::Meaning& meaning) {
       fits &= e.begin >= other.begin + other.bytes || other.begin >= e.begin + e.bytes;
     extents.push_back(e);
   };
-  std::vector<Place> places = places_of(op, meaning);
   for (const Place& p : places) {
     name(p.slot, p.bytes);
     if (p.written && p.bytes == 0 &&
         std::find(predicates.begin(), predicates.end(), p.slot) == predicates.end())
       predicates.push_back(p.slot);
   }
-  const Mode mode = mode_of(meaning);
   fits &= mode == Mode::kAny || mode_ == Mode::kAny || mode == mode_;
   if (!fits || predicates.size() > kAccumulators) return false;
   ops_.push_back(&op);

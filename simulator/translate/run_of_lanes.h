@@ -51,6 +51,8 @@ class RunOfLanes {
   // need another mode of the processor. First all operations are asked, then the loop begins, then
   // all are emitted, then the loop ends.
   bool admits(const Op& op, const program::Meaning& meaning);
+  // The same of one that is no arithmetic (lean.h).
+  bool admits_lean(const Op& op);
   void begin();
   void end();
   Mode mode() const { return mode_; }
@@ -106,6 +108,8 @@ class RunOfLanes {
     bool operator==(const Extent&) const = default;
   };
 
+  bool admits(const Op& op, std::vector<Place> places, Mode mode);
+  bool writes(Slot slot, Slot bytes) const;
   NextUse next_use(Slot slot) const;
   Value* find(Slot slot, Kind kind);
   Value& take(Slot slot, Kind kind, int reg0, int reg1, bool dirty);

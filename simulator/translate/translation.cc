@@ -18,10 +18,11 @@ bool is_translated(const program::Program& program, std::uint32_t pc) {
 }
 
 Translation::Translation(const program::Program& program, const WarpLayout& layout,
-                         const Watch& watch)
+                         const Watch& watch, const Answers& answers)
     : program_(program),
       layout_(layout),
       watch_(watch),
+      answers_(answers),
       enter_code_(enter_code()),
       enter_(reinterpret_cast<Enter>(reinterpret_cast<std::uintptr_t>(enter_code_.begin()))),
       translated_(program.functions.size()),
@@ -50,7 +51,7 @@ void Translation::add(const program::Function& kernel) {
 void Translation::add_function(std::size_t index) {
   const program::Function& function = program_.functions[index];
   try {
-    FunctionCode made = translate_function(program_, function, layout_, watch_);
+    FunctionCode made = translate_function(program_, function, layout_, watch_, answers_);
     MachineCode code(made.code);
     name_for_perf(code, function.demangled.c_str());
     for (const auto& [pc, offset] : made.entries)
@@ -58,6 +59,8 @@ void Translation::add_function(std::size_t index) {
     code_.push_back(std::move(code));
     runs_.insert(runs_.end(), std::make_move_iterator(made.runs.begin()),
                  std::make_move_iterator(made.runs.end()));
+    windows_.insert(windows_.end(), std::make_move_iterator(made.windows.begin()),
+                    std::make_move_iterator(made.windows.end()));
   } catch (const std::bad_alloc&) {
     // The interpreter needs no more memory than it has.
   }

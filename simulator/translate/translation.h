@@ -39,7 +39,8 @@ bool is_translated(const program::Program& program, std::uint32_t pc);
 class Translation {
  public:
   // The program must outlive it, and its operations must stay where they are.
-  Translation(const program::Program& program, const WarpLayout& layout, const Watch& watch);
+  Translation(const program::Program& program, const WarpLayout& layout, const Watch& watch,
+              const Answers& answers);
 
   // Translates a kernel and the functions that it may call directly or through others. What cannot
   // be translated, for want of memory, stays with the interpreter. Thread-safe; a kernel is
@@ -56,12 +57,14 @@ class Translation {
   const program::Program& program_;
   const WarpLayout layout_;
   const Watch watch_;
+  const Answers answers_;
   mutable std::mutex mutex_;
   MachineCode enter_code_;
   Enter enter_ = nullptr;
   std::vector<bool> translated_;  // by function
   std::vector<MachineCode> code_;
   std::vector<std::unique_ptr<Run>> runs_;
+  std::vector<std::unique_ptr<Window>> windows_;
   std::vector<std::atomic<const void*>> entries_;  // by operation
 };
 

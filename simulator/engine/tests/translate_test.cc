@@ -138,7 +138,7 @@ class Alone {
     program_.ops[1].kind = OpKind::kControl;
     program_.meanings = {meaning_, Meaning{}};
     if (!translate::is_translated(program_, 0)) return;  // an operand was a constant
-    translate::Translation code(program_, kLayout, {});
+    translate::Translation code(program_, kLayout, {}, {});
     code.add(program_.functions[0]);
     ASSERT_NE(code.at(0), nullptr) << how;
     for (int round = 0; round < rounds; ++round) {
