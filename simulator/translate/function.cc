@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "simulator/translate/frame.h"
 #include "simulator/translate/lean_run.h"
 #include "simulator/translate/operations.h"
 #include "simulator/translate/run_of_lanes.h"
@@ -19,17 +20,20 @@ using program::OpKind;
 using R = Registers;
 using Code = Xbyak::CodeGenerator;
 
-// The frame: room for MXCSR, for the engine's answers, and what keeps the stack aligned.
-constexpr int kOldControl = 0, kNewControl = 4, kAnswers = 32, kAnswerBytes = 2048,
-              kFrame = kAnswers + kAnswerBytes + 8;
 // Flushing of subnormal operands and results.
 constexpr std::uint32_t kFlushing = 0x8040;
 
 class FunctionTranslator {
  public:
   FunctionTranslator(const program::Program& program, const program::Function& function,
-                     const WarpLayout& layout, const Watch& watch, const Answers& answers)
-      : program_(program), function_(function), layout_(layout), watch_(watch), answers_(answers) {}
+                     const WarpLayout& layout, const Watch& watch, const Answers& answers,
+                     Lanes lanes)
+      : program_(program),
+        function_(function),
+        layout_(layout),
+        watch_(watch),
+        answers_(answers),
+        masked_(lanes == Lanes::kSome) {}
 
   FunctionCode translate();
 
@@ -67,6 +71,7 @@ class FunctionTranslator {
   const WarpLayout& layout_;
   const Watch& watch_;
   const Answers& answers_;
+  const bool masked_;
   Code g_{4096, Xbyak::AutoGrow};  // without AutoGrow its pages would be executable, too
   ConstantPool pool_;
   FunctionCode out_;
@@ -112,7 +117,7 @@ void FunctionTranslator::leave(std::uint32_t pc, Why why) {
 // Emits the run that begins at `pc` and ends before `limit` at the latest, and returns its end;
 // `pc` if there is none. `lean`: with operations that the engine is asked about.
 std::uint32_t FunctionTranslator::emit_run(std::uint32_t pc, std::uint32_t limit, bool lean) {
-  RunOfLanes run(g_, pool_, program_);
+  RunOfLanes run(g_, pool_, program_, masked_);
   LeanRun leans(answers_, kAnswers, kAnswerBytes);
   const auto emitter = [&](std::uint32_t at) {
     return emitter_of(program_.ops[at], program_.meanings[at], program_);
@@ -200,10 +205,10 @@ void FunctionTranslator::emit_call(const Op& op, std::uint32_t pc) {
     const Xbyak::Reg64& base = program::is_constant(op.guard) ? R::constants : R::file;
     g_.mov(edx, dword[base + static_cast<int>(op.guard & ~Slot{1})]);
     if (op.guard_negated) g_.not_(edx);
-    g_.test(edx, edx);
+    masked_ ? g_.and_(edx, dword[rsp + kMask]) : g_.test(edx, edx);
     g_.jz(skip, Code::T_NEAR);
   } else {
-    g_.mov(edx, ~0u);
+    masked_ ? g_.mov(edx, dword[rsp + kMask]) : g_.mov(edx, ~0u);
   }
   g_.vzeroupper();
   g_.mov(rdi, R::warp);
@@ -235,9 +240,9 @@ void FunctionTranslator::emit_branch(const Op& op, std::uint32_t pc) {
   const Xbyak::Reg64& base = program::is_constant(op.guard) ? R::constants : R::file;
   g_.mov(eax, dword[base + static_cast<int>(op.guard & ~Slot{1})]);
   if (op.guard_negated) g_.not_(eax);
-  g_.test(eax, eax);
+  masked_ ? g_.and_(eax, dword[rsp + kMask]) : g_.test(eax, eax);
   g_.jz(stays, Code::T_NEAR);
-  g_.cmp(eax, -1);
+  masked_ ? g_.cmp(eax, dword[rsp + kMask]) : g_.cmp(eax, -1);
   // The interpreter divides the warp: it executes the branch, and counts it.
   g_.jne(cold(pc, ~0u, Why::kInterpret), Code::T_NEAR);
   emit_jump(pc, target);
@@ -252,6 +257,12 @@ FunctionCode FunctionTranslator::translate() {
     if (is_leader(pc)) {
       count();
       g_.L(label(pc));
+      if (masked_) {
+        // Another split waits here, or before.
+        g_.cmp(dword[rsp + kLimit], pc);
+        g_.jbe(cold(pc, 0, Why::kMet), Code::T_NEAR);
+        out_.stops.push_back(pc);
+      }
       if (op.kind != OpKind::kControl)
         out_.entries.emplace_back(pc, static_cast<std::uint32_t>(g_.getSize()));
     }
@@ -294,19 +305,35 @@ FunctionCode FunctionTranslator::translate() {
 
 FunctionCode translate_function(const program::Program& program, const program::Function& function,
                                 const WarpLayout& layout, const Watch& watch,
-                                const Answers& answers) {
-  return FunctionTranslator(program, function, layout, watch, answers).translate();
+                                const Answers& answers, Lanes lanes) {
+  return FunctionTranslator(program, function, layout, watch, answers, lanes).translate();
 }
 
-std::vector<std::uint8_t> enter_code() {
+std::vector<std::uint8_t> enter_code(Lanes lanes) {
   Code g(4096, Xbyak::AutoGrow);
+  ConstantPool pool;
   for (const auto& reg : {rbx, rbp, r12, r13, r14, r15}) g.push(reg);
   g.sub(rsp, kFrame);
   g.mov(R::warp, rdi);
   g.mov(R::file, rsi);
   g.mov(R::constants, rdx);
   g.xor_(r14d, r14d);
+  if (lanes == Lanes::kSome) {
+    g.mov(dword[rsp + kMask], r8d);
+    g.mov(dword[rsp + kLimit], r9d);
+    g.vmovd(xmm0, r8d);
+    g.vpbroadcastd(ymm0, xmm0);
+    g.vpxor(ymm2, ymm2, ymm2);
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      ConstantPool::Words bits;
+      for (std::uint32_t lane = 0; lane < 8; ++lane) bits[lane] = 1u << (8 * i + lane);
+      g.vpand(ymm1, ymm0, pool(bits));
+      g.vpcmpeqd(ymm1, ymm1, ymm2);
+      g.vmovdqu(ptr[rsp + (kLeftOut + 32 * static_cast<int>(i))], ymm1);
+    }
+  }
   g.jmp(rcx);
+  pool.emit(g);
   g.ready(Xbyak::CodeArray::PROTECT_RW);
   return {g.getCode(), g.getCode() + g.getSize()};
 }

@@ -30,10 +30,15 @@ struct Watch {
   Call before = nullptr, after = nullptr;
 };
 
+// Of a warp: code for all lanes together, or for those that a mask has while others wait.
+enum class Lanes : std::uint8_t { kAll, kSome };
+
 struct FunctionCode {
   std::vector<std::uint8_t> code;
   // Operations at which it can be entered, and offsets in `code`.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> entries;
+  // Of code for some lanes: operations before which it looks whether another split waits there.
+  std::vector<std::uint32_t> stops;
   std::vector<std::unique_ptr<Run>> runs;  // the code has the addresses of these
   std::vector<std::unique_ptr<Window>> windows;
 };
@@ -43,9 +48,9 @@ struct FunctionCode {
 // has been made (enter_code).
 FunctionCode translate_function(const program::Program& program, const program::Function& function,
                                 const WarpLayout& layout, const Watch& watch,
-                                const Answers& answers);
+                                const Answers& answers, Lanes lanes);
 
 // What enters translated code: makes its frame, and jumps.
-std::vector<std::uint8_t> enter_code();
+std::vector<std::uint8_t> enter_code(Lanes lanes);
 
 }  // namespace lockstep::translate

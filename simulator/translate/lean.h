@@ -35,8 +35,8 @@ struct WindowPlace {
 // The values of `kThreads`.
 using ThreadNumbers = std::uint32_t[program::kWarpSize];
 
-// The engine's answers, for a warp all of whose lanes are active. False: a handler must look. They
-// change nothing but their last argument.
+// The engine's answers, for the active lanes of a warp. False: a handler must look. They change
+// nothing but their last argument.
 struct Answers {
   // All words from the first offset to behind the last lie in one variable, are aligned and have
   // been written, and nothing records who reads them.

@@ -42,9 +42,11 @@ struct Wide {
 
 class RunOfLanes {
  public:
-  // Emits into `code`; `pool` has the constants that it reads.
-  RunOfLanes(Xbyak::CodeGenerator& code, ConstantPool& pool, const program::Program& program)
-      : g(code), pool(pool), program_(program) {}
+  // Emits into `code`; `pool` has the constants that it reads. `masked`: only the lanes change that
+  // the frame's mask has (frame.h).
+  RunOfLanes(Xbyak::CodeGenerator& code, ConstantPool& pool, const program::Program& program,
+             bool masked)
+      : g(code), pool(pool), program_(program), masked_(masked), vectors_(masked ? 12 : 13) {}
 
   // Whether the operation joins the run. It does not if a register that it names overlaps another
   // of the run and is not the same, if no room is left for its predicate, or if others of the run
@@ -117,14 +119,17 @@ class RunOfLanes {
   void free(Value& v);
   int allocate();
   void store(const Value& v);
+  void store_masked(const Value& v);
   void touch(const Value& v);
   Xbyak::Address at(Slot slot, int bytes, int part = 0) const;
   std::size_t accumulator_of(Slot slot) const;
 
-  static constexpr int kVectors = 13;  // 0 to 12; the others are temporaries
   static constexpr int kAccumulators = 6;
 
   const program::Program& program_;
+  const bool masked_;
+  // 0 to 11 or 12. The others are temporaries: 12, if it is one, of stores, the rest of operations.
+  const int vectors_;
   std::vector<Value> values_;
   std::uint32_t taken_ = 0, pinned_ = 0;  // vector registers, a bit each
   std::vector<const Op*> ops_;

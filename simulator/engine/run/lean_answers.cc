@@ -54,8 +54,14 @@ bool answer_window(Warp& w, const Window& window, WindowPlace& place) {
   const Block& b = *w.block;
   const auto* const a = reinterpret_cast<const __m256i*>(source<std::uint32_t>(w, window.address));
   const __m256i first = _mm256_set1_epi32(window.first);
-  __m256i at[4];
+  alignas(32) std::uint32_t address[kWarpSize];
+  auto* const at = reinterpret_cast<__m256i*>(address);
   for (int i = 0; i < 4; ++i) at[i] = _mm256_add_epi32(_mm256_load_si256(a + i), first);
+  if (w.active != kAllLanes) {
+    // Lanes that are left out go where the first of the others goes.
+    const std::uint32_t there = address[std::countr_zero(w.active)];
+    for (int i = 0; i < kWarpSize; ++i) address[i] = w.active >> i & 1 ? address[i] : there;
+  }
   const Words all = words_of(at);
   const auto more = static_cast<std::uint32_t>(window.last - window.first) + 4;
   const std::uint32_t span = all.high - all.low + more;
@@ -68,11 +74,8 @@ bool answer_window(Warp& w, const Window& window, WindowPlace& place) {
   // From here on an address counts from the window's first byte of all lanes.
   const std::byte* const bytes = b.shared.bytes.get() - window.first;
   for (int i = 0; i < 4; ++i) {
-    const auto ends = [&](int lane) {
-      return source<std::uint32_t>(w, window.address)[8 * i + lane] +
-             static_cast<std::uint32_t>(window.first);
-    };
-    const std::uint32_t one = ends(0), other = ends(7), low = one < other ? one : other;
+    const std::uint32_t one = address[8 * i], other = address[8 * i + 7],
+                        low = one < other ? one : other;
     const __m256i distance = _mm256_sub_epi32(at[i], _mm256_set1_epi32(static_cast<int>(low)));
     const bool near = _mm256_testz_si256(distance, _mm256_set1_epi32(~28)) != 0;
     place.scattered[i] = near ? 0 : 1;
@@ -163,11 +166,12 @@ translate::Answers lean_answers(bool shared) {
 const char* execute_lean(Warp& w, const Op& op) {
   const Block& b = *w.block;
   if (op.action != Action::kLoad) {
-    op.run(w, op, kAllLanes);
+    op.run(w, op, w.active);
     return nullptr;
   }
   const bool shared = static_cast<isa::Space>(op.space) == isa::Space::kShared;
   for (std::uint32_t i = 0; i < kWarpSize; ++i) {
+    if ((w.active >> i & 1) == 0) continue;
     const std::uint64_t at =
         shared ? static_cast<std::uint32_t>(source<std::uint32_t>(w, op.src[0])[i] + op.immediate)
                : source<std::uint64_t>(w, op.src[0])[i] + static_cast<std::uint64_t>(op.immediate);

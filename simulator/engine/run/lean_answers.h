@@ -16,8 +16,8 @@ bool has_silent_shared_memory(const Launch& launch);
 // `shared`: whether loads of shared memory may be asked for, in a launch where the above holds.
 translate::Answers lean_answers(bool shared);
 
-// For LOCKSTEP_TRANSLATE=compare: executes an operation that was asked for, for all lanes, lane by
-// lane and without the answers. What it may not do, or nullptr: bounds, alignment, and bytes that
+// For LOCKSTEP_TRANSLATE=compare: executes an operation that was asked for, lane by lane
+// and without the answers. What it may not do, or nullptr: bounds, alignment, and bytes that
 // nobody has written.
 const char* execute_lean(Warp& w, const Op& op);
 

@@ -126,8 +126,8 @@ void compare(Warp& w, const translate::Run& run) {
       if (const char* const wrong = execute_lean(w, op)) stop_at_load(w, pc, wrong);
       continue;
     }
-    LaneMask m = kAllLanes;
-    if (op.guard != kNoSlot) m = predicate(w, op.guard) ^ (op.guard_negated ? kAllLanes : 0);
+    LaneMask m = w.active;
+    if (op.guard != kNoSlot) m &= predicate(w, op.guard) ^ (op.guard_negated ? kAllLanes : 0);
     if (m != 0) op.run(w, op, m);
   }
   w.file[0] = translated;
