@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "simulator/translate/frame.h"
+#include "simulator/translate/lean_run.h"
 #include "simulator/translate/operations.h"
 #include "simulator/translate/run_of_lanes.h"
 #include "simulator/translate/translation.h"
@@ -18,16 +20,20 @@ using program::OpKind;
 using R = Registers;
 using Code = Xbyak::CodeGenerator;
 
-// The frame: room for MXCSR, and what keeps the stack aligned.
-constexpr int kFrame = 24, kOldControl = 0, kNewControl = 4;
 // Flushing of subnormal operands and results.
 constexpr std::uint32_t kFlushing = 0x8040;
 
 class FunctionTranslator {
  public:
   FunctionTranslator(const program::Program& program, const program::Function& function,
-                     const WarpLayout& layout, const Watch& watch)
-      : program_(program), function_(function), layout_(layout), watch_(watch) {}
+                     const WarpLayout& layout, const Watch& watch, const Answers& answers,
+                     Lanes lanes)
+      : program_(program),
+        function_(function),
+        layout_(layout),
+        watch_(watch),
+        answers_(answers),
+        masked_(lanes == Lanes::kSome) {}
 
   FunctionCode translate();
 
@@ -35,7 +41,8 @@ class FunctionTranslator {
   bool is_leader(std::uint32_t pc) const { return leaders_[pc - function_.entry]; }
   Xbyak::Label& label(std::uint32_t pc) { return labels_[pc - function_.entry]; }
   void find_leaders();
-  std::uint32_t emit_run(std::uint32_t pc);
+  std::uint32_t emit_run(std::uint32_t pc, std::uint32_t limit, bool lean);
+  void emit_refused();
   void emit_call(const Op& op, std::uint32_t pc);
   void emit_branch(const Op& op, std::uint32_t pc);
   void count();
@@ -53,16 +60,26 @@ class FunctionTranslator {
     return cold_.back()->label;
   }
 
+  // A run whose engine has answered no, again without what it was asked for.
+  struct Refused {
+    Xbyak::Label label, back;
+    std::uint32_t pc = 0, end = 0, pending = 0;
+  };
+
   const program::Program& program_;
   const program::Function& function_;
   const WarpLayout& layout_;
   const Watch& watch_;
+  const Answers& answers_;
+  const bool masked_;
   Code g_{4096, Xbyak::AutoGrow};  // without AutoGrow its pages would be executable, too
   ConstantPool pool_;
   FunctionCode out_;
   std::vector<bool> leaders_;
   std::vector<Xbyak::Label> labels_;
   std::vector<std::unique_ptr<Cold>> cold_;
+  std::vector<std::unique_ptr<Refused>> refused_;
+  std::vector<LeanRun> leans_;
   std::uint32_t pending_ = 0;  // operations that have been emitted and not been counted
 };
 
@@ -97,17 +114,35 @@ void FunctionTranslator::leave(std::uint32_t pc, Why why) {
   g_.ret();
 }
 
-// Emits the run that begins at `pc` and returns its end; `pc` if there is none.
-std::uint32_t FunctionTranslator::emit_run(std::uint32_t pc) {
-  RunOfLanes run(g_, pool_, program_);
+// Emits the run that begins at `pc` and ends before `limit` at the latest, and returns its end;
+// `pc` if there is none. `lean`: with operations that the engine is asked about.
+std::uint32_t FunctionTranslator::emit_run(std::uint32_t pc, std::uint32_t limit, bool lean) {
+  RunOfLanes run(g_, pool_, program_, masked_);
+  LeanRun leans(answers_, kAnswers, kAnswerBytes);
+  const auto emitter = [&](std::uint32_t at) {
+    return emitter_of(program_.ops[at], program_.meanings[at], program_);
+  };
   std::uint32_t end = pc;
-  while (end < function_.end && (end == pc || !is_leader(end))) {
+  while (end < limit && (end == pc || !is_leader(end))) {
     const Op& op = program_.ops[end];
-    const program::Meaning& meaning = program_.meanings[end];
-    if (emitter_of(op, meaning, program_) == nullptr || !run.admits(op, meaning)) break;
+    if (lean && leans.admits(op)) {
+      if (!run.admits_lean(op)) break;
+      leans.add(op);
+    } else if (emitter(end) == nullptr || !run.admits(op, program_.meanings[end])) {
+      break;
+    }
     ++end;
   }
   if (end == pc) return pc;
+  Refused* refused = nullptr;
+  if (!leans.empty()) {
+    refused = refused_.emplace_back(std::make_unique<Refused>()).get();
+    refused->pc = pc;
+    refused->end = end;
+    refused->pending = pending_;
+    g_.vzeroupper();
+    leans.ask(g_, refused->label);
+  }
   const Run* watched = nullptr;
   const auto call_watch = [&](Watch::Call call) {
     g_.vzeroupper();
@@ -131,15 +166,33 @@ std::uint32_t FunctionTranslator::emit_run(std::uint32_t pc) {
   run.begin();
   for (std::uint32_t at = pc; at < end; ++at) {
     const Op& op = program_.ops[at];
-    const program::Meaning& meaning = program_.meanings[at];
-    emitter_of(op, meaning, program_)(run, op, meaning);
+    if (const Emitter emit = emitter(at))
+      emit(run, op, program_.meanings[at]);
+    else
+      leans.emit(run, op);
     run.next();
   }
   run.end();
   if (flushes) g_.vldmxcsr(dword[rsp + kOldControl]);
   if (watched != nullptr) call_watch(watch_.after);
   pending_ += end - pc;
+  if (refused != nullptr) g_.L(refused->back);
+  leans_.push_back(std::move(leans));
   return end;
+}
+
+void FunctionTranslator::emit_refused() {
+  for (const auto& refused : refused_) {
+    g_.L(refused->label);
+    pending_ = refused->pending;
+    for (std::uint32_t pc = refused->pc; pc < refused->end;) {
+      const std::uint32_t end = emit_run(pc, refused->end, /*lean=*/false);
+      if (end == pc) emit_call(program_.ops[pc], pc);
+      pc = std::max(end, pc + 1);
+    }
+    g_.jmp(refused->back, Code::T_NEAR);
+  }
+  pending_ = 0;
 }
 
 // What the interpreter's loop does with an operation that computes or accesses memory.
@@ -152,10 +205,10 @@ void FunctionTranslator::emit_call(const Op& op, std::uint32_t pc) {
     const Xbyak::Reg64& base = program::is_constant(op.guard) ? R::constants : R::file;
     g_.mov(edx, dword[base + static_cast<int>(op.guard & ~Slot{1})]);
     if (op.guard_negated) g_.not_(edx);
-    g_.test(edx, edx);
+    masked_ ? g_.and_(edx, dword[rsp + kMask]) : g_.test(edx, edx);
     g_.jz(skip, Code::T_NEAR);
   } else {
-    g_.mov(edx, ~0u);
+    masked_ ? g_.mov(edx, dword[rsp + kMask]) : g_.mov(edx, ~0u);
   }
   g_.vzeroupper();
   g_.mov(rdi, R::warp);
@@ -187,9 +240,9 @@ void FunctionTranslator::emit_branch(const Op& op, std::uint32_t pc) {
   const Xbyak::Reg64& base = program::is_constant(op.guard) ? R::constants : R::file;
   g_.mov(eax, dword[base + static_cast<int>(op.guard & ~Slot{1})]);
   if (op.guard_negated) g_.not_(eax);
-  g_.test(eax, eax);
+  masked_ ? g_.and_(eax, dword[rsp + kMask]) : g_.test(eax, eax);
   g_.jz(stays, Code::T_NEAR);
-  g_.cmp(eax, -1);
+  masked_ ? g_.cmp(eax, dword[rsp + kMask]) : g_.cmp(eax, -1);
   // The interpreter divides the warp: it executes the branch, and counts it.
   g_.jne(cold(pc, ~0u, Why::kInterpret), Code::T_NEAR);
   emit_jump(pc, target);
@@ -204,6 +257,12 @@ FunctionCode FunctionTranslator::translate() {
     if (is_leader(pc)) {
       count();
       g_.L(label(pc));
+      if (masked_) {
+        // Another split waits here, or before.
+        g_.cmp(dword[rsp + kLimit], pc);
+        g_.jbe(cold(pc, 0, Why::kMet), Code::T_NEAR);
+        out_.stops.push_back(pc);
+      }
       if (op.kind != OpKind::kControl)
         out_.entries.emplace_back(pc, static_cast<std::uint32_t>(g_.getSize()));
     }
@@ -214,7 +273,7 @@ FunctionCode FunctionTranslator::translate() {
     } else if (op.kind == OpKind::kBranch) {
       emit_branch(op, pc);
       ++pc;
-    } else if (const std::uint32_t end = emit_run(pc); end != pc) {
+    } else if (const std::uint32_t end = emit_run(pc, function_.end, /*lean=*/true); end != pc) {
       pc = end;
     } else {
       emit_call(op, pc);
@@ -226,6 +285,11 @@ FunctionCode FunctionTranslator::translate() {
   count();
   g_.L(label(function_.end));
   leave(function_.end, Why::kInterpret);
+  emit_refused();
+  for (LeanRun& leans : leans_) {
+    leans.emit_scattered(g_);
+    for (auto& window : leans.take_windows()) out_.windows.push_back(std::move(window));
+  }
   for (const auto& c : cold_) {
     g_.L(c->label);
     if (c->counted != 0) g_.add(R::count, static_cast<int>(c->counted));
@@ -240,19 +304,36 @@ FunctionCode FunctionTranslator::translate() {
 }  // namespace
 
 FunctionCode translate_function(const program::Program& program, const program::Function& function,
-                                const WarpLayout& layout, const Watch& watch) {
-  return FunctionTranslator(program, function, layout, watch).translate();
+                                const WarpLayout& layout, const Watch& watch,
+                                const Answers& answers, Lanes lanes) {
+  return FunctionTranslator(program, function, layout, watch, answers, lanes).translate();
 }
 
-std::vector<std::uint8_t> enter_code() {
+std::vector<std::uint8_t> enter_code(Lanes lanes) {
   Code g(4096, Xbyak::AutoGrow);
+  ConstantPool pool;
   for (const auto& reg : {rbx, rbp, r12, r13, r14, r15}) g.push(reg);
   g.sub(rsp, kFrame);
   g.mov(R::warp, rdi);
   g.mov(R::file, rsi);
   g.mov(R::constants, rdx);
   g.xor_(r14d, r14d);
+  if (lanes == Lanes::kSome) {
+    g.mov(dword[rsp + kMask], r8d);
+    g.mov(dword[rsp + kLimit], r9d);
+    g.vmovd(xmm0, r8d);
+    g.vpbroadcastd(ymm0, xmm0);
+    g.vpxor(ymm2, ymm2, ymm2);
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      ConstantPool::Words bits;
+      for (std::uint32_t lane = 0; lane < 8; ++lane) bits[lane] = 1u << (8 * i + lane);
+      g.vpand(ymm1, ymm0, pool(bits));
+      g.vpcmpeqd(ymm1, ymm1, ymm2);
+      g.vmovdqu(ptr[rsp + (kLeftOut + 32 * static_cast<int>(i))], ymm1);
+    }
+  }
   g.jmp(rcx);
+  pool.emit(g);
   g.ready(Xbyak::CodeArray::PROTECT_RW);
   return {g.getCode(), g.getCode() + g.getSize()};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simulator/program/program.h"
+#include "simulator/translate/lean.h"
 
 namespace lockstep::translate {
 
@@ -29,20 +30,27 @@ struct Watch {
   Call before = nullptr, after = nullptr;
 };
 
+// Of a warp: code for all lanes together, or for those that a mask has while others wait.
+enum class Lanes : std::uint8_t { kAll, kSome };
+
 struct FunctionCode {
   std::vector<std::uint8_t> code;
   // Operations at which it can be entered, and offsets in `code`.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> entries;
-  std::vector<std::unique_ptr<Run>> runs;  // the code has their addresses
+  // Of code for some lanes: operations before which it looks whether another split waits there.
+  std::vector<std::uint32_t> stops;
+  std::vector<std::unique_ptr<Run>> runs;  // the code has the addresses of these
+  std::vector<std::unique_ptr<Window>> windows;
 };
 
 // The program's operations must stay where they are as long as the code is used. The code takes its
 // arguments as Enter (translation.h) has them, and is entered at one of `entries` after the frame
 // has been made (enter_code).
 FunctionCode translate_function(const program::Program& program, const program::Function& function,
-                                const WarpLayout& layout, const Watch& watch);
+                                const WarpLayout& layout, const Watch& watch,
+                                const Answers& answers, Lanes lanes);
 
 // What enters translated code: makes its frame, and jumps.
-std::vector<std::uint8_t> enter_code();
+std::vector<std::uint8_t> enter_code(Lanes lanes);
 
 }  // namespace lockstep::translate

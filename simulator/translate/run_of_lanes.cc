@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "simulator/translate/frame.h"
+#include "simulator/translate/lean.h"
 #include "simulator/translate/operations.h"
 
 namespace lockstep::translate {
@@ -36,8 +38,16 @@ void RunOfLanes::end() {
   g.inc(edx);
   g.cmp(edx, 4);
   g.jne(loop_, Xbyak::CodeGenerator::T_NEAR);
-  for (std::size_t i = 0; i < predicates_.size(); ++i)
-    g.mov(dword[R::file + predicates_[i]], accumulator(i));
+  for (std::size_t i = 0; i < predicates_.size(); ++i) {
+    const Xbyak::Address place = dword[R::file + predicates_[i]];
+    if (masked_) {
+      g.mov(eax, place);
+      g.xor_(accumulator(i), eax);
+      g.and_(accumulator(i), dword[rsp + kMask]);
+      g.xor_(accumulator(i), eax);
+    }
+    g.mov(place, accumulator(i));
+  }
 }
 
 Xbyak::Address RunOfLanes::at(Slot slot, int bytes, int part) const {
@@ -85,7 +95,37 @@ void RunOfLanes::drop(Slot slot) {
   }
 }
 
+// Of the lanes that are left out, the old value stays.
+void RunOfLanes::store_masked(const Value& v) {
+  const Xbyak::Ymm t(12);
+  const Xbyak::Xmm half(12);
+  const auto left_out = [&](int part) { return ptr[rsp + R::lane * 4 + (kLeftOut + 16 * part)]; };
+  switch (v.kind) {
+    case Kind::kHalf:
+      g.vmovdqu(half, left_out(0));
+      g.vpackssdw(half, half, left_out(1));
+      g.vpblendvb(half, Xbyak::Xmm(v.reg[0]), at(v.slot, 2), half);
+      g.vmovdqu(at(v.slot, 2), half);
+      break;
+    case Kind::kWord:
+      g.vmovdqu(t, left_out(0));
+      g.vblendvps(t, Xbyak::Ymm(v.reg[0]), at(v.slot, 4), t);
+      g.vmovdqu(at(v.slot, 4), t);
+      break;
+    case Kind::kWide:
+      for (int part = 0; part < 2; ++part) {
+        g.vpmovsxdq(t, left_out(part));
+        g.vblendvpd(t, Xbyak::Ymm(v.reg[part]), at(v.slot, 8, part), t);
+        g.vmovdqu(at(v.slot, 8, part), t);
+      }
+      break;
+    case Kind::kMask:  // its accumulator has it
+    case Kind::kNone: break;
+  }
+}
+
 void RunOfLanes::store(const Value& v) {
+  if (masked_) return store_masked(v);
   switch (v.kind) {
     case Kind::kHalf: g.vmovdqu(at(v.slot, 2), Xbyak::Xmm(v.reg[0])); break;
     case Kind::kWord: g.vmovdqu(at(v.slot, 4), Xbyak::Ymm(v.reg[0])); break;
@@ -100,7 +140,7 @@ void RunOfLanes::store(const Value& v) {
 int RunOfLanes::allocate() {
   for (;;) {
     const int reg = std::countr_one(taken_);
-    if (reg < kVectors) {
+    if (reg < vectors_) {
       taken_ |= 1u << reg;
       pinned_ |= 1u << reg;
       return reg;
@@ -261,6 +301,27 @@ std::uint32_t RunOfLanes::constant(Slot slot) const {
 }
 
 bool RunOfLanes::admits(const Op& op, const program::Meaning& meaning) {
+  return admits(op, places_of(op, meaning), mode_of(meaning));
+}
+
+// What the address of a load is, is asked before the run begins.
+bool RunOfLanes::admits_lean(const Op& op) {
+  const bool reads_register = lean_of(op) == Lean::kWord && !is_constant(op.src[0]);
+  if (reads_register && writes(op.src[0], 4 * program::kWarpSize)) return false;
+  return admits(op, {{op.dst, op.width, true}}, Mode::kAny);
+}
+
+bool RunOfLanes::writes(Slot slot, Slot bytes) const {
+  for (const std::vector<Place>& places : places_) {
+    for (const Place& p : places) {
+      const Slot end = p.slot + (p.bytes == 0 ? 4u : 32u * static_cast<unsigned>(p.bytes));
+      if (p.written && p.slot < slot + bytes && slot < end) return true;
+    }
+  }
+  return false;
+}
+
+bool RunOfLanes::admits(const Op& op, std::vector<Place> places, Mode mode) {
   std::vector<Extent> extents = extents_;
   std::vector<Slot> predicates = predicates_;
   bool fits = true;
@@ -272,14 +333,12 @@ bool RunOfLanes::admits(const Op& op, const program::Meaning& meaning) {
       fits &= e.begin >= other.begin + other.bytes || other.begin >= e.begin + e.bytes;
     extents.push_back(e);
   };
-  std::vector<Place> places = places_of(op, meaning);
   for (const Place& p : places) {
     name(p.slot, p.bytes);
     if (p.written && p.bytes == 0 &&
         std::find(predicates.begin(), predicates.end(), p.slot) == predicates.end())
       predicates.push_back(p.slot);
   }
-  const Mode mode = mode_of(meaning);
   fits &= mode == Mode::kAny || mode_ == Mode::kAny || mode == mode_;
   if (!fits || predicates.size() > kAccumulators) return false;
   ops_.push_back(&op);

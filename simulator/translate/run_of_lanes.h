@@ -42,15 +42,19 @@ struct Wide {
 
 class RunOfLanes {
  public:
-  // Emits into `code`; `pool` has the constants that it reads.
-  RunOfLanes(Xbyak::CodeGenerator& code, ConstantPool& pool, const program::Program& program)
-      : g(code), pool(pool), program_(program) {}
+  // Emits into `code`; `pool` has the constants that it reads. `masked`: only the lanes change that
+  // the frame's mask has (frame.h).
+  RunOfLanes(Xbyak::CodeGenerator& code, ConstantPool& pool, const program::Program& program,
+             bool masked)
+      : g(code), pool(pool), program_(program), masked_(masked), vectors_(masked ? 12 : 13) {}
 
   // Whether the operation joins the run. It does not if one of its registers overlaps another of
   // the run and is not the same; if no room is left for its predicate; or if others of the run need
   // another mode of the processor. First all operations are asked, then the loop begins, then all
   // are emitted, then the loop ends.
   bool admits(const Op& op, const program::Meaning& meaning);
+  // The same of one that is no arithmetic (lean.h).
+  bool admits_lean(const Op& op);
   void begin();
   void end();
   Mode mode() const { return mode_; }
@@ -106,6 +110,8 @@ class RunOfLanes {
     bool operator==(const Extent&) const = default;
   };
 
+  bool admits(const Op& op, std::vector<Place> places, Mode mode);
+  bool writes(Slot slot, Slot bytes) const;
   NextUse next_use(Slot slot) const;
   Value* find(Slot slot, Kind kind);
   Value& take(Slot slot, Kind kind, int reg0, int reg1, bool dirty);
@@ -113,14 +119,17 @@ class RunOfLanes {
   void free(Value& v);
   int allocate();
   void store(const Value& v);
+  void store_masked(const Value& v);
   void touch(const Value& v);
   Xbyak::Address at(Slot slot, int bytes, int part = 0) const;
   std::size_t accumulator_of(Slot slot) const;
 
-  static constexpr int kVectors = 13;  // 0 to 12; the others are temporaries
   static constexpr int kAccumulators = 6;
 
   const program::Program& program_;
+  const bool masked_;
+  // 0 to 11 or 12. The others are temporaries: 12, if it is one, of stores, the rest of operations.
+  const int vectors_;
   std::vector<Value> values_;
   std::uint32_t taken_ = 0, pinned_ = 0;  // vector registers, a bit each
   std::vector<const Op*> ops_;

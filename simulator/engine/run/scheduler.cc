@@ -198,10 +198,12 @@ Event execute(Warp& w, const Op* ops, int turn) {
   [[maybe_unused]] const translate::Translation* const code = w.block->launch->translation;
   for (;;) {
     if constexpr (kManner == Manner::kTranslated) {
-      // All lanes are active: no other split waits anywhere.
-      const void* at = mask == kAllLanes ? code->at(pc) : nullptr;
+      // If all lanes are active, no other split waits anywhere.
+      const auto lanes = mask == kAllLanes ? translate::Lanes::kAll : translate::Lanes::kSome;
+      const void* at = code->at(pc, lanes);
+      if (limit != kNoLimit && !code->stops_at(limit)) at = nullptr;
       if (at != nullptr) {
-        const translate::Left left = code->enter()(w, w.file[0], w.file[1], at);
+        const translate::Left left = code->enter(lanes)(w, w.file[0], w.file[1], at, mask, limit);
         n += left.executed();
         pc = static_cast<std::uint32_t>(left.pc);
         if (left.why() == translate::Why::kEvent) {
@@ -211,6 +213,11 @@ Event execute(Warp& w, const Op* ops, int turn) {
         if (left.why() == translate::Why::kSliceOver) {
           w.pc = pc;
           why = Event::kSliceOver;
+          break;
+        }
+        if (left.why() == translate::Why::kMet) {
+          w.pc = pc;
+          why = Event::kMet;
           break;
         }
         // What the code does not do is left to the interpreter, even if code begins there.

@@ -8,6 +8,7 @@
 
 #include "simulator/engine/launch/per_thread.h"
 #include "simulator/engine/monitor/reports.h"
+#include "simulator/engine/run/lean_answers.h"
 #include "simulator/engine/run/module.h"
 #include "simulator/engine/state/block.h"
 
@@ -45,11 +46,28 @@ Writer writer_of(const Program& p, const translate::Run& run, std::size_t place)
     for (std::uint32_t u = p.use_begin[pc]; u < p.use_begin[pc + 1]; ++u) {
       const OperandUse& use = p.uses[u];
       if (use.role != OperandUse::Role::kWrite || use.slot > place) continue;
-      const std::size_t bytes = p.meanings[pc].bytes[0];
+      const Op& op = p.ops[pc];
+      const bool lean = translate::lean_of(op) != translate::Lean::kNo;
+      const std::size_t bytes = lean ? op.width : p.meanings[pc].bytes[0];
       if (place - use.slot < (bytes == 0 ? 4 : kWarpSize * bytes)) return {pc, use.slot, bytes};
     }
   }
   return {run.begin, static_cast<Slot>(place), 1};  // nobody should have written there
+}
+
+// The code has loaded what a handler would have reported.
+[[noreturn]] void stop_at_load(const Warp& w, std::uint32_t pc, const char* what) {
+  const Block& b = *w.block;
+  std::fprintf(stderr,
+               "lockstep: LOCKSTEP_TRANSLATE=compare: the translation of kernel %s was wrong\n"
+               "  at line %d of the PTX: %s\n"
+               "  by block (%u,%u,%u), warp %u\n"
+               "  it executes a load that is %s\n"
+               "  Please report this: LOCKSTEP_TRANSLATE=off runs the program without it.\n",
+               b.launch->kernel->demangled.c_str(), b.program->origin(pc).ptx_line,
+               site_of(*b.program, pc).to_string().c_str(), b.ctaid.x, b.ctaid.y, b.ctaid.z,
+               w.index, what);
+  std::abort();
 }
 
 [[noreturn]] void stop(const Warp& w, const translate::Run& run, std::size_t place,
@@ -104,8 +122,12 @@ void compare(Warp& w, const translate::Run& run) {
   w.file[0] = interpreted;
   for (std::uint32_t pc = run.begin; pc < run.end; ++pc) {
     const Op& op = w.block->program->ops[pc];
-    LaneMask m = kAllLanes;
-    if (op.guard != kNoSlot) m = predicate(w, op.guard) ^ (op.guard_negated ? kAllLanes : 0);
+    if (translate::lean_of(op) != translate::Lean::kNo) {
+      if (const char* const wrong = execute_lean(w, op)) stop_at_load(w, pc, wrong);
+      continue;
+    }
+    LaneMask m = w.active;
+    if (op.guard != kNoSlot) m &= predicate(w, op.guard) ^ (op.guard_negated ? kAllLanes : 0);
     if (m != 0) op.run(w, op, m);
   }
   w.file[0] = translated;
@@ -118,13 +140,14 @@ void compare(Warp& w, const translate::Run& run) {
 
 }  // namespace
 
-const translate::Translation& Translations::of(const Function& kernel, bool compares) {
+const translate::Translation& Translations::of(const Function& kernel, bool compares, bool loads) {
   const std::lock_guard lock(mutex_);
-  auto& made = made_[compares ? 1 : 0];
+  auto& made = made_[compares ? 1 : 0][loads ? 1 : 0];
   if (made == nullptr) {
     const translate::Watch watch =
         compares ? translate::Watch{&keep, &compare} : translate::Watch{};
-    made = std::make_unique<translate::Translation>(program_, kWarpLayout, watch);
+    made =
+        std::make_unique<translate::Translation>(program_, kWarpLayout, watch, lean_answers(loads));
   }
   made->add(kernel);
   return *made;
@@ -132,14 +155,16 @@ const translate::Translation& Translations::of(const Function& kernel, bool comp
 
 void Translations::forget() {
   const std::lock_guard lock(mutex_);
-  for (auto& made : made_) made.reset();
+  for (auto& both : made_) {
+    for (auto& made : both) made.reset();
+  }
 }
 
 void translate_kernel(Launch& l, const LoadedKernel& loaded) {
   using Translate = LaunchConfig::Translate;
   if (l.config->translate == Translate::kOff) return;
-  l.translation =
-      &loaded.translations().of(loaded.function(), l.config->translate == Translate::kCompare);
+  l.translation = &loaded.translations().of(
+      loaded.function(), l.config->translate == Translate::kCompare, has_silent_shared_memory(l));
 }
 
 }  // namespace lockstep::engine

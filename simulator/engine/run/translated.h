@@ -10,20 +10,21 @@
 
 namespace lockstep::engine {
 
-// The translations of a module: one whose code runs alone, and one whose code also calls
-// what compares each run of operations with the interpreter.
+// The translations of a module: those whose code runs alone, and those whose code also calls what
+// compares each run of operations with the interpreter; of each one that loads from shared memory
+// by itself.
 class Translations {
  public:
   explicit Translations(const program::Program& program) : program_(program) {}
   // Of a kernel of the program, translated now if it has not been.
-  const translate::Translation& of(const program::Function& kernel, bool compares);
+  const translate::Translation& of(const program::Function& kernel, bool compares, bool loads);
   // The program is another's from now on. No launch may be under way.
   void forget();
 
  private:
   const program::Program& program_;
   std::mutex mutex_;
-  std::unique_ptr<translate::Translation> made_[2];  // index: compares
+  std::unique_ptr<translate::Translation> made_[2][2];  // index: compares, loads
 };
 
 class LoadedKernel;

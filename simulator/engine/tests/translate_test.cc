@@ -138,9 +138,10 @@ class Alone {
     program_.ops[1].kind = OpKind::kControl;
     program_.meanings = {meaning_, Meaning{}};
     if (!translate::is_translated(program_, 0)) return;  // an operand was a constant
-    translate::Translation code(program_, kLayout, {});
+    translate::Translation code(program_, kLayout, {}, {});
     code.add(program_.functions[0]);
-    ASSERT_NE(code.at(0), nullptr) << how;
+    for (const auto lanes : {translate::Lanes::kAll, translate::Lanes::kSome})
+      ASSERT_NE(code.at(0, lanes), nullptr) << how;
     for (int round = 0; round < rounds; ++round) {
       fill(random);
       std::memcpy(translated_.get(), original_.get(), bytes_);
@@ -148,12 +149,15 @@ class Alone {
       Warp w{};
       w.file[0] = translated_.get();
       w.file[1] = program_.constants.get();
-      const translate::Left left = code.enter()(w, w.file[0], w.file[1], code.at(0));
+      const LaneMask active = round % 3 == 2 ? static_cast<LaneMask>(random()) | 1 : kAllLanes;
+      const auto lanes = active == kAllLanes ? translate::Lanes::kAll : translate::Lanes::kSome;
+      const translate::Left left =
+          code.enter(lanes)(w, w.file[0], w.file[1], code.at(0, lanes), active, ~0u);
       ASSERT_EQ(left.pc, 1u) << how;
       ASSERT_EQ(left.executed(), 1u) << how;
       w.file[0] = interpreted_.get();
-      LaneMask m = kAllLanes;
-      if (op.guard != kNoSlot) m = predicate(w, op.guard) ^ (op.guard_negated ? kAllLanes : 0);
+      LaneMask m = active;
+      if (op.guard != kNoSlot) m &= predicate(w, op.guard) ^ (op.guard_negated ? kAllLanes : 0);
       if (m != 0) op.run(w, op, m);
       for (std::size_t i = 0; i < bytes_; i += 4) {
         std::uint32_t is, expected;
@@ -423,7 +427,10 @@ std::string exchange(const char* barrier) {
 
 void expect_the_same(const std::string& text, std::uint32_t threads, std::uint64_t limit) {
   for (const std::uint64_t seed : {0, 1, 2}) {
-    for (const std::uint32_t checks : {std::uint32_t{check::kAllChecks}, 0u}) {
+    // Without the search for races the code loads from shared memory by itself.
+    for (const std::uint32_t checks :
+         {std::uint32_t{check::kAllChecks}, std::uint32_t{check::kBounds | check::kInitialisation},
+          0u}) {
       const Launched off = launched(text, Translate::kOff, threads, seed, checks, limit);
       for (const Translate way : {Translate::kOn, Translate::kCompare}) {
         const Launched other = launched(text, way, threads, seed, checks, limit);
@@ -441,6 +448,136 @@ TEST(Translate, ResultsCountersAndFindingsAreTheInterpreters) {
     for (const std::string& body :
          {std::string(kLoop), std::string(kDivergence), exchange("bar.sync 0;"), exchange("")})
       expect_the_same(kernel(body), threads, 1'000'000);
+  }
+}
+
+// Words of shared memory that all lanes store, in a loop of loads by address registers that the
+// lanes have from `address` (in %r7); `more`: before the loads.
+std::string shared_loads(const std::string& address, const std::string& loads) {
+  return R"(
+  .shared .align 16 .b8 other[64];
+  mov.u32 %r4, s;
+  mov.u32 %r5, %tid.x;
+  shl.b32 %r6, %r5, 2;
+  add.u32 %r7, %r4, %r6;
+  mul.lo.u32 %r8, %r1, 3;
+  setp.ge.u32 %p1, %r5, 128;
+  @%p1 bra STORED;
+  st.shared.u32 [%r7], %r8;
+STORED:
+  bar.sync 0;
+)" + address +
+         loads + "  xor.b32 %r9, %r9, %r10;\n  add.u32 %r9, %r9, %r11;\n";
+}
+const char* const kThreeLoads = R"(
+  ld.shared.u32 %r9, [%r7];
+  shl.b32 %r10, %r9, 3;
+  ld.shared.u32 %r11, [%r7+4];
+  ld.shared.u32 %r12, [%r7+-4];
+  add.u32 %r10, %r10, %r12;
+)";
+
+TEST(Translate, LoadsOfSharedMemoryFindWhatTheInterpreterFinds) {
+  const std::pair<const char*, std::string> addresses[] = {
+      {"a row", "  and.b32 %r6, %r6, 255;\n  add.u32 %r7, %r4, %r6;\n  add.u32 %r7, %r7, 4;\n"},
+      {"a row backwards",
+       "  and.b32 %r6, %r5, 31;\n  shl.b32 %r6, %r6, 2;\n  sub.u32 %r7, %r4, %r6;\n"
+       "  add.u32 %r7, %r7, 200;\n"},
+      {"one word", "  add.u32 %r7, %r4, 8;\n"},
+      {"half rows", "  and.b32 %r6, %r6, 60;\n  add.u32 %r7, %r4, %r6;\n  add.u32 %r7, %r7, 8;\n"},
+      {"scattered",
+       "  mul.lo.u32 %r6, %r5, 28;\n  and.b32 %r6, %r6, 252;\n  add.u32 %r7, %r4, %r6;\n"
+       "  add.u32 %r7, %r7, 4;\n"},
+      {"up to the end",
+       "  and.b32 %r6, %r6, 127;\n  add.u32 %r7, %r4, %r6;\n  add.u32 %r7, %r7, 380;\n"},
+      {"over the end",
+       "  and.b32 %r6, %r6, 127;\n  add.u32 %r7, %r4, %r6;\n  add.u32 %r7, %r7, 384;\n"},
+      {"before the beginning", "  and.b32 %r6, %r6, 127;\n  add.u32 %r7, %r4, %r6;\n"},
+      {"between two words", "  add.u32 %r7, %r4, 10;\n"},
+      {"one lane between two words",
+       "  setp.eq.u32 %p2, %r5, 21;\n  selp.u32 %r6, 2, 0, %p2;\n  add.u32 %r7, %r4, 8;\n"
+       "  add.u32 %r7, %r7, %r6;\n"},
+      {"another variable", "  mov.u32 %r7, other;\n  add.u32 %r7, %r7, 4;\n"},
+  };
+  std::size_t with_findings = 0;
+  for (const auto& [name, address] : addresses) {
+    SCOPED_TRACE(name);
+    for (const std::uint32_t threads : {32u, 40u, 128u})
+      expect_the_same(kernel(shared_loads(address, kThreeLoads)), threads, 1'000'000);
+    with_findings += !launched(kernel(shared_loads(address, kThreeLoads)), Translate::kOn, 32, 0,
+                               check::kBounds | check::kInitialisation)
+                          .findings.empty();
+  }
+  EXPECT_EQ(with_findings, 9u);
+}
+
+TEST(Translate, LoadsOfSharedMemoryAreCounted) {
+  const std::string text = kernel(shared_loads(
+      "  and.b32 %r6, %r6, 60;\n  add.u32 %r7, %r4, %r6;\n  add.u32 %r7, %r7, 8;\n", kThreeLoads));
+  std::vector<std::uint64_t> counts[2];
+  for (const bool on : {false, true}) {
+    testing::Machine gpu;
+    gpu.config.translate = on ? Translate::kOn : Translate::kOff;
+    gpu.config.checks = 0;
+    gpu.config.count = true;
+    gpu.load(text);
+    const memory::Address out = gpu.buffer(std::vector<std::uint32_t>(256));
+    const Counters c = gpu.launch("k", 1, 64, out).counters;
+    counts[on ? 1 : 0] = {c.shared_load_requests, c.shared_load_bank_conflicts,
+                          c.shared_store_requests};
+  }
+  EXPECT_GT(counts[0][0], 0u);
+  EXPECT_EQ(counts[0], counts[1]);
+}
+
+// The register of an address is computed in the run, by a load of it: a list in shared memory.
+TEST(Translate, AnAddressOfARunIsTheOneThatTheRunHasComputed) {
+  const std::string chain = R"(
+  mov.u32 %r9, s;
+  and.b32 %r6, %r1, 31;
+  shl.b32 %r6, %r6, 2;
+  add.u32 %r7, %r9, %r6;
+  add.u32 %r8, %r6, 36;
+  and.b32 %r8, %r8, 124;
+  add.u32 %r8, %r8, %r9;
+  st.shared.u32 [%r7], %r8;
+  bar.sync 0;
+  ld.shared.u32 %r7, [%r7];
+  ld.shared.u32 %r8, [%r7];
+  add.u32 %r10, %r8, 0;
+  ld.shared.u32 %r9, [%r10];
+)";
+  for (const std::uint32_t threads : {32u, 24u}) expect_the_same(kernel(chain), threads, 100'000);
+}
+
+// Numbers of threads and blocks, sizes, parameters, and variables at constant addresses.
+TEST(Translate, ValuesThatAllLanesShareAndNumbersOfThreads) {
+  std::string body = "  mov.u32 %r9, 0;\n";
+  for (const char* name :
+       {"%tid.x", "%tid.y", "%tid.z", "%laneid", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x",
+        "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%warpid"})
+    body += std::string("  mov.u32 %r4, ") + name + ";\n  mad.lo.u32 %r9, %r9, 31, %r4;\n";
+  body +=
+      "  ld.const.u32 %r4, [c+4];\n  add.u32 %r9, %r9, %r4;\n"
+      "  ld.const.u64 %rd3, [c+8];\n  cvt.u32.u64 %r4, %rd3;\n  add.u32 %r9, %r9, %r4;\n";
+  const std::string text = ".const .align 8 .b32 c[4] = {3, 5, 7, 11};\n" + kernel(body);
+  for (const std::uint32_t threads : {32u, 40u, 128u}) expect_the_same(text, threads, 100'000);
+  for (const check::Dim3 block : {check::Dim3{8, 4, 2}, check::Dim3{5, 3, 4},
+                                  check::Dim3{16, 16, 1}, check::Dim3{1, 2, 32}}) {
+    std::vector<std::uint32_t> results[3];
+    for (const Translate way : {Translate::kOff, Translate::kOn, Translate::kCompare}) {
+      testing::Machine gpu;
+      gpu.config.translate = way;
+      gpu.config.block = block;
+      gpu.load(text);
+      const auto threads = static_cast<std::uint32_t>(block.count());
+      const memory::Address out = gpu.buffer(std::vector<std::uint32_t>(4 * threads));
+      results[static_cast<int>(way)] = {};
+      gpu.launch("k", check::Dim3{2, 2, 1}, block, out);
+      results[static_cast<int>(way)] = gpu.fetch<std::uint32_t>(out, 4 * threads);
+    }
+    EXPECT_EQ(results[0], results[1]);
+    EXPECT_EQ(results[0], results[2]);
   }
 }
 
