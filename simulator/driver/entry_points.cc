@@ -41,22 +41,21 @@ namespace {
 
 // A library of NVIDIA's, or the CUDA runtime inside it, stripped, so that nothing leads it to the
 // simulated one, asks for the driver's private tables first. The library shows only that its first
-// call has failed: this sentence shows why, once for each library. False: another has asked.
-bool explain_private_tables(const void* caller) {
+// call has failed: this sentence shows why, once for each library.
+void explain_private_tables(const void* caller) {
   Dl_info info{};
-  if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return false;
+  if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return;
   const std::string_view path = info.dli_fname;
   const std::string_view name = path.substr(path.find_last_of('/') + 1);
-  if (!exec::is_vendor_library(name)) return false;
+  if (!exec::is_vendor_library(name)) return;
   static auto* const seen = new std::set<std::string>;
   static std::mutex lock;
   std::lock_guard guard(lock);
-  if (!seen->emplace(path).second) return true;
+  if (!seen->emplace(path).second) return;
   std::fprintf(stderr,
                "lockstep: %s is called. Its kernels are machine code, which the simulated GPU does "
                "not run: its calls fail. Check the program's own kernels without %.*s.\n",
                info.dli_fname, static_cast<int>(name.size()), name.data());
-  return true;
 }
 
 CUresult find(const char* name, void** function, int version, cuuint64_t flags,
@@ -142,9 +141,11 @@ void* lockstepDriverEntryPoint(const char* name) { return lockstep::driver::find
 // What it leads the others to.
 CUresult lockstepUnsupportedDriverCall(const char* name) {
   using namespace lockstep::driver;
-  if (std::strcmp(name, "cuGetExportTable") == 0 &&
-      explain_private_tables(lockstep::runtime::call_stack(1).caller()))
+  if (std::strcmp(name, "cuGetExportTable") == 0) {
+    // A caller asks whether the driver has a table, and may do without: no call has failed.
+    explain_private_tables(lockstep::runtime::call_stack(1).caller());
     return CUDA_ERROR_NOT_SUPPORTED;
+  }
   return call(name, Needs::kNothing, [&] {
     Runtime::get().explain(name, "the simulated GPU does not support it");
     return CUDA_ERROR_NOT_SUPPORTED;
