@@ -13,7 +13,6 @@
 
 #include "simulator/driver/forward.h"
 #include "simulator/exec/vendor_libraries.h"
-#include "simulator/runtime/state/call_stack.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 
 #pragma GCC diagnostic ignored \
@@ -135,17 +134,24 @@ CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint
   return lockstep::driver::find(name, function, version, flags, status);
 }
 
+// Whether the driver has a private table: none. A caller may do without, so no call has failed. The
+// answer is what an H100's driver (580) gives for a table that it does not have.
+static CUresult lockstepNoExportTable(const void** table, const CUuuid*) {
+  lockstep::driver::explain_private_tables(__builtin_return_address(0));
+  if (table != nullptr) *table = nullptr;
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
 // What libcuda.so.1 asks for each name that it exports; nullptr: it is not simulated.
-void* lockstepDriverEntryPoint(const char* name) { return lockstep::driver::find_exported(name); }
+void* lockstepDriverEntryPoint(const char* name) {
+  if (std::strcmp(name, "cuGetExportTable") == 0)
+    return reinterpret_cast<void*>(&lockstepNoExportTable);
+  return lockstep::driver::find_exported(name);
+}
 
 // What it leads the others to.
 CUresult lockstepUnsupportedDriverCall(const char* name) {
   using namespace lockstep::driver;
-  if (std::strcmp(name, "cuGetExportTable") == 0) {
-    // A caller asks whether the driver has a table, and may do without: no call has failed.
-    explain_private_tables(lockstep::runtime::call_stack(1).caller());
-    return CUDA_ERROR_NOT_SUPPORTED;
-  }
   return call(name, Needs::kNothing, [&] {
     Runtime::get().explain(name, "the simulated GPU does not support it");
     return CUDA_ERROR_NOT_SUPPORTED;
