@@ -301,7 +301,7 @@ TEST(Modules, ThatMapF64AreTakenWithoutInstructionsOnIt) {
                     registers = "{ .reg .f32 %f<3>; .reg .f64 %g<3>; ";
   EXPECT_EQ(error_of(head + ".entry k " + registers + "add.f32 %f0, %f1, %f2; exit; }"),
             "accepted");
-  for (const std::string wide : {"add.f64 %g0, %g1, %g2;", "cvt.f32.f64 %f0, %g0;"})
+  for (const std::string wide : {"add.f64 %g0, %g1, %g2;", "cvt.rn.f32.f64 %f0, %g0;"})
     EXPECT_NE(error_of(head + ".entry k " + registers + wide + " exit; }")
                   .find("' under the target option map_f64_to_f32 is not supported"),
               std::string::npos)
