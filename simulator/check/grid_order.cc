@@ -1,5 +1,6 @@
 #include "simulator/check/grid_order.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lockstep::check {
@@ -7,6 +8,9 @@ namespace lockstep::check {
 void GridOrder::clear(bool under_way) {
   if (kept() != 0) {
     for (Part& part : parts_) part.released.clear();
+    by_launch_.all.clear();
+    by_launch_.listed.clear();
+    by_launch_.later.clear();
   }
   learnt_.clear();
   learnt_by_settled_.clear();
@@ -21,6 +25,10 @@ void GridOrder::publish(const ReleaseClock& done) {
   std::lock_guard lock(part.mutex);
   const auto [it, fresh] = part.released.try_emplace(done.block, Part::First{now, done});
   if (!fresh) it->second.all.join(done);
+  const auto launch = fresh ? launches_.first_block_of(done.block) : std::nullopt;
+  if (!launch) return;  // the first has been listed; or nothing is ordered before or after it
+  std::lock_guard launches_lock(by_launch_.mutex);
+  if (by_launch_.listed.insert(*launch).second) by_launch_.all.push_back({now, *launch});
 }
 
 bool GridOrder::released_by(std::uint64_t until, std::uint32_t block, std::uint32_t epoch,
@@ -33,24 +41,25 @@ bool GridOrder::released_by(std::uint64_t until, std::uint32_t block, std::uint3
 }
 
 bool GridOrder::later_launch_released_by(std::uint64_t until, std::uint32_t block) const {
-  for (const Part& part : parts_) {
-    std::lock_guard lock(part.mutex);
-    for (const auto& [other, first] : part.released) {
-      if (first.time <= until && launches_.are_ordered(block, other)) return true;
-    }
+  const auto launch = launches_.first_block_of(block);
+  if (!launch) return false;
+  std::lock_guard lock(by_launch_.mutex);
+  LaunchReleases::Later& later = by_launch_.later[*launch];
+  for (; later.time > until && later.seen < by_launch_.all.size(); ++later.seen) {
+    const LaunchReleases::First& first = by_launch_.all[later.seen];
+    if (launches_.are_ordered(block, first.first_block))
+      later.time = std::min(later.time, first.time);
   }
-  return false;
+  return later.time <= until;
 }
 
 bool GridOrder::launch_after_released_by(std::uint64_t until, std::uint32_t lane,
                                          std::uint32_t sequence) const {
-  for (const Part& part : parts_) {
-    std::lock_guard lock(part.mutex);
-    for (const auto& [block, first] : part.released) {
-      if (first.time <= until && launches_.comes_after(block, lane, sequence)) return true;
-    }
-  }
-  return false;
+  std::lock_guard lock(by_launch_.mutex);
+  return std::any_of(
+      by_launch_.all.begin(), by_launch_.all.end(), [&](const LaunchReleases::First& first) {
+        return first.time <= until && launches_.comes_after(first.first_block, lane, sequence);
+      });
 }
 
 void GridOrder::learn(const VectorClock& of_others) {

@@ -9,6 +9,8 @@
 #include <map>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include "simulator/check/knowledge.h"
 #include "simulator/check/launch_order.h"
@@ -58,8 +60,26 @@ class GridOrder {
     std::unordered_map<std::uint32_t, First> released;  // by block
   };
   static constexpr std::size_t kParts = 16;
+  // The launches whose blocks have published, each once, with the time of the first publication.
+  // Of a launch that was asked for: how many of these have been looked at, and the earliest time of
+  // one that is ordered after it.
+  struct LaunchReleases {
+    struct First {
+      std::uint64_t time;
+      std::uint32_t first_block;
+    };
+    struct Later {
+      std::size_t seen = 0;
+      std::uint64_t time = ~std::uint64_t{0};
+    };
+    mutable std::mutex mutex;
+    std::vector<First> all;
+    std::unordered_set<std::uint32_t> listed;                // by the launch's first block
+    mutable std::unordered_map<std::uint32_t, Later> later;  // by the launch's first block
+  };
   LaunchOrder launches_;
   std::array<Part, kParts> parts_;
+  LaunchReleases by_launch_;
   std::atomic<std::uint64_t> time_{0};
   std::uint64_t cleared_ = 0;
   std::mutex learnt_mutex_;

@@ -15,6 +15,7 @@
 #include <deque>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -105,6 +106,11 @@ class LaunchOrder {
   bool missed() const { return present_.missed; }
   // Whether two blocks are of one launch.
   bool of_one_launch(std::uint32_t a, std::uint32_t b) const { return find(a) == find(b); }
+  // The first block of the launch of a block, if that launch is remembered.
+  std::optional<std::uint32_t> first_block_of(std::uint32_t block) const {
+    const Launch* const launch = find(block);
+    return launch == nullptr ? std::nullopt : std::optional(launch->first_block);
+  }
   // Whether the launch of a block is remembered; and whether more than one launch is.
   bool remembers(std::uint32_t block) const { return find(block) != nullptr; }
   bool remembers_several() const { return launches_.size() > 1; }

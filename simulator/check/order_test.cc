@@ -629,6 +629,50 @@ TEST(WhatIsKnown, ABlockMayPublishAgainInOneLaunch) {
   EXPECT_FALSE(grid.released_by(~std::uint64_t{0}, 1, 1, 0, 0, 4)) << "of the launch before";
 }
 
+// Launches of two blocks each: 0 in lane 0; 1 and 2 after it, in lanes 1 and 2; 3 after 1 alone.
+TEST(WhatIsKnown, ALaterLaunchHadReleasedByATime) {
+  GridOrder grid;
+  std::uint32_t record = 1;
+  const auto begin = [&](std::uint32_t lane, std::uint32_t sequence,
+                         std::vector<std::uint32_t> before) {
+    LaunchOrder::Place place;
+    place.lane = lane;
+    place.sequence = sequence;
+    place.before = before;
+    place.several_lanes = true;
+    grid.launches().begin(place, 2, 1, record++);
+  };
+  begin(0, 1, {});
+  begin(1, 1, {1});
+  begin(2, 1, {1});
+  begin(1, 2, {1, 1});
+  const auto later = [&](std::uint64_t until, std::uint32_t block) {
+    return grid.later_launch_released_by(until, block);
+  };
+  constexpr std::uint64_t kEver = 1000;
+  EXPECT_FALSE(later(kEver, 0)) << "nobody has released";
+  grid.publish(clock_of(0, 1, 0, 1));
+  EXPECT_FALSE(later(kEver, 1)) << "its own launch alone";
+  grid.publish(clock_of(5, 1, 0, 1));  // of launch 2, at the time 2
+  EXPECT_FALSE(later(1, 0)) << "later than that";
+  EXPECT_TRUE(later(2, 1));
+  EXPECT_FALSE(later(kEver, 3)) << "launch 1 is not before launch 2";
+  grid.publish(clock_of(7, 1, 0, 1));  // of launch 3, at the time 3
+  EXPECT_FALSE(later(2, 3));
+  EXPECT_TRUE(later(3, 2));
+  EXPECT_FALSE(later(kEver, 4)) << "launch 2 is before no other";
+  EXPECT_TRUE(grid.launch_after_released_by(3, 1, 1)) << "launch 3 comes after launch 1";
+  EXPECT_FALSE(grid.launch_after_released_by(2, 1, 1));
+  EXPECT_FALSE(grid.launch_after_released_by(kEver, 2, 1));
+  grid.launches().forget(1);
+  grid.clear(false);
+  begin(0, 1, {});
+  begin(1, 1, {1});
+  EXPECT_FALSE(later(kEver, 0)) << "of launches that have been forgotten";
+  grid.publish(clock_of(2, 1, 0, 1));
+  EXPECT_TRUE(later(1, 0)) << "times begin anew";
+}
+
 TEST(WhatIsKnown, AScopeReachesTheThreadsThatItNames) {
   EXPECT_TRUE(reaches(Scope::kBlock, 3, 3, 1));
   EXPECT_FALSE(reaches(Scope::kBlock, 2, 3, 2));

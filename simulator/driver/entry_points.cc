@@ -13,7 +13,6 @@
 
 #include "simulator/driver/forward.h"
 #include "simulator/exec/vendor_libraries.h"
-#include "simulator/runtime/state/call_stack.h"
 #include "simulator/runtime/state/per_thread_stream.h"
 
 #pragma GCC diagnostic ignored \
@@ -41,22 +40,21 @@ namespace {
 
 // A library of NVIDIA's, or the CUDA runtime inside it, stripped, so that nothing leads it to the
 // simulated one, asks for the driver's private tables first. The library shows only that its first
-// call has failed: this sentence shows why, once for each library. False: another has asked.
-bool explain_private_tables(const void* caller) {
+// call has failed: this sentence shows why, once for each library.
+void explain_private_tables(const void* caller) {
   Dl_info info{};
-  if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return false;
+  if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return;
   const std::string_view path = info.dli_fname;
   const std::string_view name = path.substr(path.find_last_of('/') + 1);
-  if (!exec::is_vendor_library(name)) return false;
+  if (!exec::is_vendor_library(name)) return;
   static auto* const seen = new std::set<std::string>;
   static std::mutex lock;
   std::lock_guard guard(lock);
-  if (!seen->emplace(path).second) return true;
+  if (!seen->emplace(path).second) return;
   std::fprintf(stderr,
                "lockstep: %s is called. Its kernels are machine code, which the simulated GPU does "
                "not run: its calls fail. Check the program's own kernels without %.*s.\n",
                info.dli_fname, static_cast<int>(name.size()), name.data());
-  return true;
 }
 
 CUresult find(const char* name, void** function, int version, cuuint64_t flags,
@@ -136,15 +134,24 @@ CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint
   return lockstep::driver::find(name, function, version, flags, status);
 }
 
+// Whether the driver has a private table: none. A caller may do without, so no call has failed. The
+// answer is what an H100's driver (580) gives for a table that it does not have.
+static CUresult lockstepNoExportTable(const void** table, const CUuuid*) {
+  lockstep::driver::explain_private_tables(__builtin_return_address(0));
+  if (table != nullptr) *table = nullptr;
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
 // What libcuda.so.1 asks for each name that it exports; nullptr: it is not simulated.
-void* lockstepDriverEntryPoint(const char* name) { return lockstep::driver::find_exported(name); }
+void* lockstepDriverEntryPoint(const char* name) {
+  if (std::strcmp(name, "cuGetExportTable") == 0)
+    return reinterpret_cast<void*>(&lockstepNoExportTable);
+  return lockstep::driver::find_exported(name);
+}
 
 // What it leads the others to.
 CUresult lockstepUnsupportedDriverCall(const char* name) {
   using namespace lockstep::driver;
-  if (std::strcmp(name, "cuGetExportTable") == 0 &&
-      explain_private_tables(lockstep::runtime::call_stack(1).caller()))
-    return CUDA_ERROR_NOT_SUPPORTED;
   return call(name, Needs::kNothing, [&] {
     Runtime::get().explain(name, "the simulated GPU does not support it");
     return CUDA_ERROR_NOT_SUPPORTED;

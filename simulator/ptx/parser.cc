@@ -65,9 +65,7 @@ class ModuleParser {
     module_.target_number = number;
     // Further words are options of the whole module: debug, texmode_independent, map_f64_to_f32.
     while (in_.accept(',')) {
-      const std::string_view option = in_.expect_word("a target option");
-      if (option == "map_f64_to_f32")
-        in_.fail(line, "the target option map_f64_to_f32 is not supported");
+      maps_f64_ |= in_.expect_word("a target option") == "map_f64_to_f32";
     }
   }
 
@@ -243,12 +241,24 @@ class ModuleParser {
     const Function declared = f;
     try {
       parse_body(in_, state_, f);
+      if (maps_f64_) refuse_f64(f);
     } catch (const Failure& failure) {
       if (!failure.unknown_instruction) throw;
       in_ = begin;
       in_.skip_braces();
       f = declared;
       f.unknown = Function::Unknown{failure.error.line, failure.error.message};
+    }
+  }
+
+  // Under map_f64_to_f32 instructions on .f64 compute in .f32 (PTX ISA, "PTX Module Directives:
+  // .target"). The targets that need it are not simulated, and their modules seldom have any.
+  void refuse_f64(const Function& f) {
+    for (const Instruction& i : f.body) {
+      if (i.modifiers.type == Type::kF64 || i.modifiers.source_type == Type::kF64)
+        in_.fail_unknown(i.ptx_line, "'" + i.text +
+                                         "' under the target option map_f64_to_f32 is not "
+                                         "supported");
     }
   }
 
@@ -319,6 +329,7 @@ class ModuleParser {
   Module module_;
   Cursor in_;
   ModuleState state_;
+  bool maps_f64_ = false;  // the target option map_f64_to_f32
   std::unordered_map<std::string, std::size_t> variables_;
   std::unordered_map<std::string, std::size_t> functions_;
   std::unordered_map<std::string, std::string> debug_strings_;

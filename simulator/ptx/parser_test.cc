@@ -295,6 +295,19 @@ TEST(Modules, OfOlderDevicesAreTaken) {
       std::string::npos);
 }
 
+// Their compiler wrote the option into every module; an H100's driver takes them.
+TEST(Modules, ThatMapF64AreTakenWithoutInstructionsOnIt) {
+  const std::string head = ".version 1.4\n.target sm_10, map_f64_to_f32\n",
+                    registers = "{ .reg .f32 %f<3>; .reg .f64 %g<3>; ";
+  EXPECT_EQ(error_of(head + ".entry k " + registers + "add.f32 %f0, %f1, %f2; exit; }"),
+            "accepted");
+  for (const std::string wide : {"add.f64 %g0, %g1, %g2;", "cvt.rn.f32.f64 %f0, %g0;"})
+    EXPECT_NE(error_of(head + ".entry k " + registers + wide + " exit; }")
+                  .find("' under the target option map_f64_to_f32 is not supported"),
+              std::string::npos)
+        << wide;
+}
+
 TEST(Modules, HeaderDeclarationsAndAliases) {
   const auto result = parse(
       ".version 8.3\n.target sm_90a, debug\n.address_size 64\n.func f { ret; }\n.alias g, "

@@ -175,7 +175,15 @@ struct WarpControl {
                          // proved, but probably it waits
   };
   TimeSlices time_slices;
-  std::uint64_t slept = 0;  // nanoseconds asked of nanosleep
+  std::uint64_t slept = 0;  // nanoseconds asked of nanosleep, and what clock_wait.h has passed over
+  // The last operation that read a clock, and for how long the warp has read it in a loop.
+  struct ClockWait {
+    std::uint32_t pc = ~0u;
+    std::uint32_t reads = 0;
+    std::uint64_t began = 0;              // on the clock
+    std::uint64_t last_instructions = 0;  // at the last reading
+  };
+  ClockWait clock_wait;
 };
 
 }  // namespace lockstep::engine

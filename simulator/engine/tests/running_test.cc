@@ -269,7 +269,7 @@ TEST_F(RunningTest, SlicesOfSeveralLaunchesInAnyOrder) {
 }
 
 // A race between launches that are under way at the same time is found in either order.
-TEST_F(RunningTest, ARaceOfTwoThatInterleaveIsFound) {
+TEST_F(RunningTest, ARaceWithOneThatIsStillUnderWayIsFound) {
   load({{"first", std::string(kWriteX) + wait("W", "d1", 1)},
         {"second",
          std::string("ld.global.u32 r7, [d4];\nst.global.u32 [d5], r7;\n") + set("d1", 1)}});
@@ -284,7 +284,9 @@ TEST_F(RunningTest, ARaceOfTwoThatInterleaveIsFound) {
   ASSERT_EQ(o.findings.size(), 1u) << text(o);
   EXPECT_EQ(o.findings[0].kind, Kind::kRace);
   EXPECT_THAT(text(o), HasSubstr("first in stream 0"));
+}
 
+TEST_F(RunningTest, ARaceWithOneThatWasPutAsideIsFound) {
   load({{"first", wait("W", "d1", 1, "ld.relaxed.gpu.global.u32") + kWriteX},
         {"second", std::string(kWriteX) + set("d1", 1)}});
   const auto early = begin("first", 2), late = begin("second", 3);

@@ -1,4 +1,5 @@
-// Instructions that end a kernel, and the one that lets time pass: trap, brkpt, nanosleep.
+// Instructions that end a kernel, and what lets time pass: trap, brkpt, nanosleep, and loops that
+// wait by a clock.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,6 +81,56 @@ TEST(Sleep, LetsTimePassAndChangesNothingElse) {
   for (const std::uint64_t t : elapsed("  nanosleep.u32 4000000000;")) EXPECT_LE(t, 2'000'010u);
   for (const std::uint64_t t : elapsed("  mov.u32 %r4, 700;\n  nanosleep.u32 %r4;"))
     EXPECT_TRUE(t <= 1'410 && t >= 500) << t;
+}
+
+// A loop that reads a clock, and nothing else, ends after few instructions, and not long after the
+// time that it waits for.
+TEST(ClockWait, EndsSoonAndNotTooEarly) {
+  constexpr std::uint64_t kAsked = 3'200'000'000;
+  for (const std::string clock : {"%clock64", "%globaltimer"}) {
+    Machine gpu;
+    gpu.load(kernel("  mov.u64 %rd3, " + clock + ";\nwait:\n  mov.u64 %rd4, " + clock +
+                    ";\n  sub.u64 %rd10, %rd4, %rd3;\n  setp.lt.u64 %p3, %rd10, 3200000000;\n"
+                    "  @%p3 bra wait;"));
+    const auto out = gpu.buffer(std::vector<std::uint64_t>(32, 0));
+    const Outcome o = gpu.launch("k", 1, 32, out);
+    EXPECT_TRUE(o.findings.empty()) << text(o);
+    EXPECT_LT(o.counters.warp_instructions, 10'000u) << clock;
+    for (const std::uint64_t t : gpu.fetch<std::uint64_t>(out, 32))
+      EXPECT_TRUE(t >= kAsked && t < kAsked + kAsked / 8) << clock << " " << t;
+  }
+  // The 32 bits of %clock, in waits one after another.
+  Machine gpu;
+  gpu.load(
+      kernel("  mov.u32 %r4, 40;\nagain:\n  mov.u32 %r2, %clock;\nwait:\n  mov.u32 %r3, "
+             "%clock;\n  sub.u32 %r3, %r3, %r2;\n  setp.lt.u32 %p3, %r3, 4000000000;\n"
+             "  @%p3 bra wait;\n  sub.u32 %r4, %r4, 1;\n  setp.ne.u32 %p4, %r4, 0;\n"
+             "  @%p4 bra again;"));
+  const auto out = gpu.buffer(std::vector<std::uint64_t>(32, 0));
+  const Outcome o = gpu.launch("k", 1, 32, out);
+  EXPECT_TRUE(o.findings.empty()) << text(o);
+  EXPECT_LT(o.counters.warp_instructions, 100'000u);
+}
+
+// One that also reads a flag has its limit in instructions: whoever sets the flag has that long.
+TEST(ClockWait, WithAFlagDoesNotPassOverTime) {
+  const std::string look = "  ld.relaxed.gpu.u64 %rd10, [%rd1+512];\n",
+                    time = "  mov.u64 %rd4, %clock64;\n  sub.u64 %rd4, %rd4, %rd3;\n";
+  for (const bool look_first : {true, false}) {
+    Machine gpu;
+    gpu.load(
+        kernel("  setp.ge.u32 %p3, %r1, 32;\n  mov.u32 %r4, 20000;\n  @%p3 bra slow;\n"
+               "  mov.u64 %rd3, %clock64;\npoll:\n" +
+               (look_first ? look + time : time + look) +
+               "  setp.eq.u64 %p4, %rd10, 0;\n  setp.lt.and.u64 %p5, %rd4, 1000000, %p4;\n"
+               "  @%p5 bra poll;\n  bra done;\nslow:\n  sub.u32 %r4, %r4, 1;\n"
+               "  setp.ne.u32 %p4, %r4, 0;\n  @%p4 bra slow;\n  mov.u64 %rd10, 7;\n"
+               "  st.relaxed.gpu.u64 [%rd1+512], %rd10;\ndone:"));
+    const auto out = gpu.buffer(std::vector<std::uint64_t>(65, 0));
+    const Outcome o = gpu.launch("k", 1, 64, out);
+    EXPECT_TRUE(o.findings.empty()) << text(o);
+    EXPECT_EQ(gpu.fetch<std::uint64_t>(out, 64), std::vector<std::uint64_t>(64, 7)) << look_first;
+  }
 }
 
 // Who sleeps in a loop lets others run: of the same warp, and of another.

@@ -1,4 +1,5 @@
-// Opens a library of NVIDIA's and calls it.
+// Opens a library of NVIDIA's and calls it; and asks for a private table of the driver's, as
+// libnvidia-ml does, which can do without.
 #include <dlfcn.h>
 
 #include "check.h"
@@ -10,5 +11,12 @@ int main() {
   void* const create = dlsym(library, "cusolverDnCreate");
   EXPECT(create != nullptr);
   for (int i = 0; i < 2; ++i) EXPECT(reinterpret_cast<int (*)()>(create)() == 5);
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  void* const ask = driver == nullptr ? nullptr : dlsym(driver, "cuGetExportTable");
+  EXPECT(ask != nullptr);
+  const void* table = &table;
+  const unsigned char id[16] = {1};
+  EXPECT(reinterpret_cast<int (*)(const void**, const void*)>(ask)(&table, id) == 1);
+  EXPECT(table == nullptr);
   std::puts("PASSED");
 }

@@ -108,6 +108,7 @@ void start_warp(Warp& w) {
   c.cluster_arrive_pc = ~0u;
   c.timed_out = 0;
   c.instructions = c.slept = 0;
+  c.clock_wait = {};
   c.strong_accesses = c.polls = 0;
   c.time_slices = {};
   if (c.arriving != 0) std::fill(c.arrivals, c.arrivals + 16, PartialArrival{});

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "simulator/engine/monitor/progress.h"
+#include "simulator/engine/ops/control/clock_wait.h"
 #include "simulator/engine/state/launch_state.h"
 #include "simulator/engine/state/worker.h"
 #include "simulator/engine/state/written_bits.h"
@@ -66,15 +67,17 @@ void run_special(Warp& w, const Op& op, LaneMask mask) {
   const auto all = [&](std::uint64_t x) { std::fill(v, v + kWarpSize, x); };
   const std::uint32_t first = w.index * kWarpSize;
   const Dim3 &block = config.block, &grid = config.grid, &cluster = config.cluster;
+  const auto special = op.as<program::SpecialRegisterFields>().which();
+  if (isa::reads_clock(special)) {
+    on_order(*b.worker);  // time passes, and a loop may end by it
+    pass_time(w, w.pc - 1);
+  }
   // One operation, one tick; a virtual nanosecond is a warp instruction of the block, and what it
   // slept.
   const std::uint64_t cycles = w.control->instructions + w.control->slept;
   const std::uint64_t time = 1000000000ull + b.instructions + w.control->slept;
-  const auto special = op.as<program::SpecialRegisterFields>().which();
   if (op.width == 4 && run_common(w, op, mask, special)) return;
   const Dim3 in_cluster{b.ctaid.x % cluster.x, b.ctaid.y % cluster.y, b.ctaid.z % cluster.z};
-  if (isa::reads_clock(op.as<program::SpecialRegisterFields>().which()))
-    on_order(*b.worker);  // time passes, and a loop may end by it
   switch (special) {
     case S::kTidX:
       if (block.y == 1 && block.z == 1) {

@@ -1,0 +1,23 @@
+// Kernels that wait by the clock: a loop that reads a clock until it has gone on far enough, as
+// delays in samples and tests of streams are. One instruction is one tick, so a wait of a second
+// would be two thousand million instructions.
+#pragma once
+
+#include <cstdint>
+
+#include "simulator/engine/state/warp.h"
+#include "simulator/program/program.h"
+
+namespace lockstep::engine {
+
+// Whether the operation at `pc` reads a clock in a loop that only computes: nothing but the clock
+// can end it. A loop that also reads memory may wait for another thread, with a limit by the clock.
+bool waits_by_clock(const program::Program& program, std::uint32_t pc);
+
+// The warp reads a clock at `pc`. From the 64th reading of a loop that waits by the clock on, its
+// clock goes on by an eighth of what it has waited, at most 2^26 ticks, beside its instructions. So
+// a wait ends after few instructions, and at most an eighth later on the clock than the program
+// asks.
+void pass_time(Warp& w, std::uint32_t pc);
+
+}  // namespace lockstep::engine
