@@ -4,9 +4,13 @@
 
 LOCKSTEP_OUTCOMES names the file: "passed NAME", "skipped NAME: reason" or "failed NAME: reason".
 LOCKSTEP_SECONDS is the time after which no further test starts; a line "cut" then says so. With
-LOCKSTEP_EVERY=N each N-th test of a file runs, from its first.
+LOCKSTEP_EVERY=N each N-th test of a file runs, from its first. Tests that LOCKSTEP_LAST has patterns
+of, with spaces between, run last: they leave the device with an error. LOCKSTEP_MODULE is the name
+that a file is imported by.
 """
 
+import fnmatch
+import importlib
 import os
 import runpy
 import sys
@@ -33,10 +37,14 @@ def _reason(report):
     return crash.message if crash else str(report.longrepr)
 
 
-def _outcome(report):
+def _name(node, location=None):
     """A test by its file and its name, whatever folder it is in."""
-    file, mark, test = report.nodeid.partition("::")
-    name = os.path.basename(getattr(report, "location", (file,))[0] or file) + mark + test
+    file, mark, test = node.partition("::")
+    return os.path.basename(file or (location or ("",))[0]) + mark + test
+
+
+def _outcome(report):
+    name = _name(report.nodeid, getattr(report, "location", None))
     if hasattr(report, "wasxfail"):  # expected to fail, and did, or did not although not strict
         _line("passed", name)
     else:
@@ -61,9 +69,27 @@ if pytest:
         """What the repository of numba-cuda gives its tests, and its package does not."""
         request.cls._dump_failed_filechecks = False
 
+    def pytest_configure():
+        # Before pytest gives the packages around the file names of its own.
+        if "LOCKSTEP_MODULE" in os.environ:
+            importlib.import_module(os.environ["LOCKSTEP_MODULE"].rpartition(".")[0])
+
+    class NamedModule(pytest.Module):
+
+        def _getobj(self):
+            return importlib.import_module(os.environ["LOCKSTEP_MODULE"])
+
+    def pytest_pycollect_makemodule(module_path, parent):
+        if "LOCKSTEP_MODULE" in os.environ:
+            return NamedModule.from_parent(parent, path=module_path)
+        return None
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(items):
-        items[:] = items[::int(os.environ["LOCKSTEP_EVERY"])]
+        patterns = os.environ.get("LOCKSTEP_LAST", "").split()
+        items[:] = sorted(
+            items[::int(os.environ["LOCKSTEP_EVERY"])], key=lambda item: any(
+                fnmatch.fnmatchcase(_name(item.nodeid, item.location), p) for p in patterns))
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logfinish(nodeid, location):

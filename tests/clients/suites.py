@@ -29,6 +29,7 @@ import sys
 import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
+LAST = "leaves the device with an error: "  # a reason that begins so: the test runs last in its file
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +40,6 @@ class Suite:
     files: tuple = ("**/test_*.py",)
     options: tuple = ()  # of pytest
     path: tuple = ()  # folders of the checkout on PYTHONPATH
-    device: str = ""
 
 
 SUITES = {
@@ -48,14 +48,15 @@ SUITES = {
     "numba":
         Suite(("numba-cuda[cu13]", "numpy", "pytest", "cffi", "psutil", "filecheck",
                "ml_dtypes"),
-              module="numba.cuda.tests",
-              options=("--import-mode=importlib", "--pyargs")),
+              module="numba.cuda.tests", options=("--import-mode=importlib",), files=("cuda*/test_*.py", "n*/test_*.py",
+                                                "doc_examples/test_*.py")),
     "cuda_core":
         Suite(("cuda-core[cu13]", "numpy", "pytest", "cloudpickle", "psutil", "pytest-benchmark",
                "pytest-timeout", "pytest-rerunfailures", "cffi"),
               folder="cuda_core/tests", path=("cuda_python_test_helpers",)),
     "warp":
-        Suite(("warp-lang", "numpy", "pytest"), module="warp.tests"),
+        Suite(("warp-lang", "numpy", "pytest"), module="warp.tests", files=("test_*.py",),
+              options=("-o", "python_functions=none")),
     "triton":
         Suite(("torch", "numpy", "pytest"), folder="python/tutorials",
               files=("[01][0-9]-*.py", "gluon/[01][0-9]-*.py")),
@@ -84,19 +85,15 @@ def root_of(suite, options, python):
     return pathlib.Path(made.stdout.splitlines()[-1])
 
 
-def command(suite, root, file):
+def command(suite, file):
     """What runs a file: pytest, or the script itself where it has no tests."""
     if "\ndef test_" in file.read_text() or not suite.folder.endswith("tutorials"):
-        target = file
-        if "--pyargs" in suite.options:
-            inner = file.relative_to(root).with_suffix("").parts
-            target = ".".join([suite.module, *inner])
         # Tutorials' names do not match pytest's pattern; a file that is named is collected anyhow.
-        return ["-m", "pytest", "-p", "outcomes", "-q", *suite.options, str(target)]
+        return ["-m", "pytest", "-p", "outcomes", "-q", *suite.options, str(file)]
     return [str(HERE / "outcomes.py"), str(file)]
 
 
-def run(suite, root, file, python, options):
+def run(suite, root, file, python, last, options):
     """Runs one file: its outcomes' lines and the findings of its report."""
     outcomes, report = options.work / "outcomes.txt", options.work / "report.json"
     for old in (outcomes, report):
@@ -104,13 +101,16 @@ def run(suite, root, file, python, options):
     paths = [str(HERE), *(str(options.source / p) for p in suite.path)]
     environment = dict(os.environ, LOCKSTEP_OUTCOMES=str(outcomes),
                        LOCKSTEP_SECONDS=str(options.seconds),
-                       LOCKSTEP_EVERY=str(options.every), PYTHONPATH=":".join(paths),
+                       LOCKSTEP_EVERY=str(options.every), LOCKSTEP_LAST=" ".join(last),
+                       PYTHONPATH=":".join(paths),
                        PATH=f"{pathlib.Path(python).parent}:{os.environ['PATH']}")
-    device = [f"--device={suite.device}"] if suite.device else []
+    if suite.module:
+        environment["LOCKSTEP_MODULE"] = ".".join(
+            [suite.module, *file.relative_to(root).with_suffix("").parts])
     with open(options.work / f"{file.stem}.log", "w") as log:
         child = subprocess.Popen(
-            [options.lockstep, "exec", *device, f"--report={report}", "--", python,
-             *command(suite, root, file)], env=environment, cwd=options.work, stdout=log,
+            [options.lockstep, "exec", f"--report={report}", "--", python,
+             *command(suite, file)], env=environment, cwd=options.work, stdout=log,
             stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True)
         try:
             child.wait(timeout=2 * options.seconds)
@@ -162,11 +162,12 @@ def main():
         parser.error(f"there is no file of tests below {root}")
 
     known = known_failures(options.suite)
+    last = [pattern for pattern, reason in known.items() if reason.startswith(LAST)]
     total, reasons, kinds = collections.Counter(), collections.Counter(), collections.Counter()
     surprises = []
     with open(options.work / f"{options.suite}.tsv", "a") as table:
         for file in files:
-            lines, findings = run(suite, root, file, python, options)
+            lines, findings = run(suite, root, file, python, last, options)
             count = collections.Counter(line.split(" ", 1)[0] for line in lines)
             total.update(count)
             for line in lines:
