@@ -79,7 +79,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
       *dependencies = reinterpret_cast<const cudaGraphNode_t*>(s.tail.data());
     if (data != nullptr) {
       s.tail_edges.assign(s.tail.size(), cudaGraphEdgeData{});
-      *data = s.tail_edges.data();
+      *data = s.tail_edges.empty() ? nullptr : s.tail_edges.data();
     }
     if (count != nullptr) *count = s.tail.size();
     return cudaSuccess;
