@@ -110,15 +110,13 @@ CUresult cuMemHostAlloc(void** address, std::size_t bytes, unsigned flags) {
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  return allocate("cuMemAllocAsync", CALLER, address, [&] {
-    return cudaMallocAsync(place(address), bytes, stream);
-  });
+  return allocate("cuMemAllocAsync", CALLER, address,
+                  [&] { return cudaMallocAsync(place(address), bytes, stream); });
 }
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool pool,
                                  CUstream stream) {
-  return allocate("cuMemAllocFromPoolAsync", CALLER, address, [&] {
-    return cudaMallocFromPoolAsync(place(address), bytes, pool, stream);
-  });
+  return allocate("cuMemAllocFromPoolAsync", CALLER, address,
+                  [&] { return cudaMallocFromPoolAsync(place(address), bytes, pool, stream); });
 }
 
 }  // extern "C"
