@@ -1,10 +1,11 @@
 // Handles, their settings, and copies of vectors and matrices between host and device (cuBLAS,
 // "cuBLAS Helper Function Reference").
-#include <cublasLt.h>
-
+#include <cstddef>
 #include <cstdint>
 
 #include "simulator/libraries/cublas/handle.h"
+
+extern "C" std::size_t cublasLtGetVersion();  // of the other library
 
 namespace lockstep::cublas {
 
