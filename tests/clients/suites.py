@@ -40,11 +40,13 @@ class Suite:
     files: tuple = ("**/test_*.py",)
     options: tuple = ()  # of pytest
     path: tuple = ()  # folders of the checkout on PYTHONPATH
+    devices: int = 1  # simulated
 
 
 SUITES = {
     "cupy":
-        Suite(("cupy-cuda13x[ctk]", "numpy", "pytest"), folder="tests/cupy_tests/core_tests"),
+        Suite(("cupy-cuda13x[ctk]", "numpy", "pytest"), folder="tests/cupy_tests/core_tests",
+              devices=2),
     "numba":
         Suite(("numba-cuda[cu13]", "numpy", "pytest", "cffi", "psutil", "filecheck",
                "ml_dtypes"),
@@ -53,7 +55,8 @@ SUITES = {
     "cuda_core":
         Suite(("cuda-core[cu13]", "numpy", "pytest", "cloudpickle", "psutil", "pytest-benchmark",
                "pytest-timeout", "pytest-rerunfailures", "cffi"),
-              folder="cuda_core/tests", path=("cuda_python_test_helpers",)),
+              folder="cuda_core/tests", path=("cuda_python_test_helpers",),
+              devices=2),
     "warp":
         Suite(("warp-lang", "numpy", "pytest"), module="warp.tests", files=("test_*.py",),
               options=("-o", "python_functions=none")),
@@ -109,7 +112,7 @@ def run(suite, root, file, python, last, options):
             [suite.module, *file.relative_to(root).with_suffix("").parts])
     with open(options.work / f"{file.stem}.log", "w") as log:
         child = subprocess.Popen(
-            [options.lockstep, "exec", f"--report={report}", "--", python,
+            [options.lockstep, "exec", f"--devices={suite.devices}", f"--report={report}", "--", python,
              *command(suite, file)], env=environment, cwd=options.work, stdout=log,
             stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True)
         try:
