@@ -1,12 +1,12 @@
-"""A plugin of pytest's, and a runner of scripts: each outcome as a line of a file, and an end in time.
+"""A plugin of pytest's, and a runner of scripts: each outcome is a line of a file.
 
   python -m pytest -p outcomes FILE    python outcomes.py SCRIPT
 
 LOCKSTEP_OUTCOMES names the file: "passed NAME", "skipped NAME: reason" or "failed NAME: reason".
 LOCKSTEP_SECONDS is the time after which no further test starts; a line "cut" then says so. With
-LOCKSTEP_EVERY=N each N-th test of a file runs, from its first. Tests that LOCKSTEP_LAST has patterns
-of, with spaces between, run last: they leave the device with an error. LOCKSTEP_MODULE is the name
-that a file is imported by.
+LOCKSTEP_EVERY=N each N-th test of a file runs, from its first. Tests that fit a pattern of
+LOCKSTEP_LAST, with spaces between, run last: they leave the device with an error. LOCKSTEP_MODULE
+is the name that a file is imported by.
 """
 
 import fnmatch

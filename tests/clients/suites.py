@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The tests that clients bring, on the simulated GPU: passed, skipped and failed, each failure read.
+"""The tests that clients bring, on the simulated GPU: passed, skipped, failed and why.
 
   tests/clients/suites.py SUITE [--source CHECKOUT] [--lockstep COMMAND] [--python PATH]
       [--work FOLDER] [--seconds N] [--every N] [FILE...]
 
 Numba and Warp bring their tests in their package. Those of CuPy, cuda.core and Triton are in their
 repositories: CHECKOUT is one of the installed package's version. Each file of tests is a process of
-its own under `lockstep exec`. After --seconds (150) it begins no further test. With --every=N it runs
-each N-th. FILE is a part of a path, and runs the files that have it.
+its own under `lockstep exec`. After --seconds (150) it begins no further test. With --every=N it
+runs each N-th. FILE is a part of a path, and runs the files that have it.
 
 known_failures.tsv says which tests are known to fail, and why. Exit status: 0; 1 where another
 test failed, or where one that is known to fail passed; 2 for wrong usage. FOLDER/SUITE.tsv gets
@@ -29,7 +29,7 @@ import sys
 import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
-LAST = "leaves the device with an error: "  # a reason that begins so: the test runs last in its file
+LAST = "leaves the device with an error: "  # so a reason begins: the test runs last in its file
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,25 +44,26 @@ class Suite:
 
 
 SUITES = {
-    "cupy":
-        Suite(("cupy-cuda13x[ctk]", "numpy", "pytest"), folder="tests/cupy_tests/core_tests",
-              devices=2),
-    "numba":
-        Suite(("numba-cuda[cu13]", "numpy", "pytest", "cffi", "psutil", "filecheck",
-               "ml_dtypes"),
-              module="numba.cuda.tests", options=("--import-mode=importlib",), files=("cuda*/test_*.py", "n*/test_*.py",
-                                                "doc_examples/test_*.py")),
-    "cuda_core":
-        Suite(("cuda-core[cu13]", "numpy", "pytest", "cloudpickle", "psutil", "pytest-benchmark",
-               "pytest-timeout", "pytest-rerunfailures", "cffi"),
-              folder="cuda_core/tests", path=("cuda_python_test_helpers",),
-              devices=2),
-    "warp":
-        Suite(("warp-lang", "numpy", "pytest"), module="warp.tests", files=("test_*.py",),
-              options=("-o", "python_functions=none")),
-    "triton":
-        Suite(("torch", "numpy", "pytest"), folder="python/tutorials",
-              files=("[01][0-9]-*.py", "gluon/[01][0-9]-*.py")),
+    "cupy": Suite(("cupy-cuda13x[ctk]", "numpy", "pytest"),
+                  folder="tests/cupy_tests/core_tests",
+                  devices=2),
+    "numba": Suite(("numba-cuda[cu13]", "numpy", "pytest", "cffi", "psutil", "filecheck",
+                    "ml_dtypes"),
+                   module="numba.cuda.tests",
+                   files=("cuda*/test_*.py", "n*/test_*.py", "doc_examples/test_*.py"),
+                   options=("--import-mode=importlib",)),
+    "cuda_core": Suite(("cuda-core[cu13]", "numpy", "pytest", "cloudpickle", "psutil",
+                        "pytest-benchmark", "pytest-timeout", "pytest-rerunfailures", "cffi"),
+                       folder="cuda_core/tests",
+                       path=("cuda_python_test_helpers",),
+                       devices=2),
+    "warp": Suite(("warp-lang", "numpy", "pytest"),
+                  module="warp.tests",
+                  files=("test_*.py",),
+                  options=("-o", "python_functions=none")),
+    "triton": Suite(("torch", "numpy", "pytest", "tabulate", "matplotlib", "pandas"),
+                    folder="python/tutorials",
+                    files=("[01][0-9]-*.py", "gluon/[01][0-9]-*.py")),
 }
 
 
@@ -101,7 +102,8 @@ def run(suite, root, file, python, last, options):
     outcomes, report = options.work / "outcomes.txt", options.work / "report.json"
     for old in (outcomes, report):
         old.unlink(missing_ok=True)
-    paths = [str(HERE), *(str(options.source / p) for p in suite.path)]
+    paths = [str(HERE), *(str(options.source / p) for p in suite.path),
+             *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = dict(os.environ, LOCKSTEP_OUTCOMES=str(outcomes),
                        LOCKSTEP_SECONDS=str(options.seconds),
                        LOCKSTEP_EVERY=str(options.every), LOCKSTEP_LAST=" ".join(last),
@@ -112,8 +114,8 @@ def run(suite, root, file, python, last, options):
             [suite.module, *file.relative_to(root).with_suffix("").parts])
     with open(options.work / f"{file.stem}.log", "w") as log:
         child = subprocess.Popen(
-            [options.lockstep, "exec", f"--devices={suite.devices}", f"--report={report}", "--", python,
-             *command(suite, file)], env=environment, cwd=options.work, stdout=log,
+            [options.lockstep, "exec", f"--devices={suite.devices}", f"--report={report}", "--",
+             python, *command(suite, file)], env=environment, cwd=options.work, stdout=log,
             stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True)
         try:
             child.wait(timeout=2 * options.seconds)
