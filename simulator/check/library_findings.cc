@@ -50,6 +50,10 @@ constexpr const char* kDiscarded =
     "Items that are no heads of runs all go to one place that nobody reads: "
     "cub/agent/agent_rle.cuh:814 and 921, "
     "cub/warp/specializations/warp_exchange_smem.cuh:155.";
+constexpr const char* kCancels =
+    "Threads without a digit add what they never assigned to a sum from which the scan subtracts "
+    "it again: cub/device/dispatch/kernels/radix_sort.cuh:586 (bin_count), "
+    "cub/warp/specializations/warp_scan_shfl.cuh:627 (exclusive = inclusive - input).";
 
 constexpr const char* kSystemMemory = "'the system's shared memory'";
 constexpr const char* kGroups = "*/cooperative_groups/*";
@@ -111,6 +115,8 @@ constexpr Rule kRules[] = {
     {Kind::kUninitialised, RaceShape::kOther, From::kSharedMemory,
      "void thrust::*_kernel_agent*<thrust::*::__set_operations::SetOpAgent<*", kLibrary,
      kSetOperation},
+    {Kind::kUninitialised, RaceShape::kOther, From::kSharedMemory,
+     "void cub::*DeviceSegmentedRadixSortKernel<*", kLibrary, kCancels},
 };
 
 // A program without line information has no files.

@@ -125,6 +125,21 @@ TEST(LibraryFindings, TheLastToLeaveAPipelineDestroysItsBarriers) {
   EXPECT_EQ(known_in_library(f, RaceShape::kBarrierEnds), nullptr) << "the user reads the bytes";
 }
 
+TEST(LibraryFindings, WhatTheScanOfASegmentedSortSubtractsAgain) {
+  Finding f;
+  f.kind = Kind::kUninitialised;
+  f.kernel =
+      "void cub::CUB_300001_SM_900::detail::radix_sort::DeviceSegmentedRadixSortKernel<int>(int*)";
+  f.access.site = at("", "bar.red.and.pred");
+  EXPECT_EQ(known_in_library(f), nullptr) << "a register";
+  f.origin = at("/usr/local/cuda/include/cccl/cub/thread/thread_load.cuh", "ld.shared.u32");
+  EXPECT_NE(known_in_library(f), nullptr);
+  f.origin = at("", "ld.global.u32");
+  EXPECT_EQ(known_in_library(f), nullptr) << "keys that the user has not written";
+  f.origin = at("user.cu", "ld.shared.u32");
+  EXPECT_EQ(known_in_library(f), nullptr);
+}
+
 TEST(LibraryFindings, ValuesThatAreDropped) {
   Finding f;
   f.kind = Kind::kUninitialised;

@@ -19,6 +19,7 @@ CUresult allocate(const char* function, const void* caller, void* result, Make&&
     if (const CUresult made = result_of(make()); made != CUDA_SUCCESS || result == nullptr)
       return made;
     const Address address = *static_cast<const Address*>(result);
+    if (address == 0) return CUDA_SUCCESS;  // no bytes
     if (const auto* a = r.memory->find(address); a != nullptr)
       r.note_allocated(*a, function, caller);
     if (Context* context = Contexts::created_current()) context->memory.insert(address);
@@ -109,16 +110,13 @@ CUresult cuMemHostAlloc(void** address, std::size_t bytes, unsigned flags) {
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  return allocate("cuMemAllocAsync", CALLER, address, [&] {
-    return bytes == 0 ? cudaErrorInvalidValue : cudaMallocAsync(place(address), bytes, stream);
-  });
+  return allocate("cuMemAllocAsync", CALLER, address,
+                  [&] { return cudaMallocAsync(place(address), bytes, stream); });
 }
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool pool,
                                  CUstream stream) {
-  return allocate("cuMemAllocFromPoolAsync", CALLER, address, [&] {
-    return bytes == 0 ? cudaErrorInvalidValue
-                      : cudaMallocFromPoolAsync(place(address), bytes, pool, stream);
-  });
+  return allocate("cuMemAllocFromPoolAsync", CALLER, address,
+                  [&] { return cudaMallocFromPoolAsync(place(address), bytes, pool, stream); });
 }
 
 }  // extern "C"

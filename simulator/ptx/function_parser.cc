@@ -570,12 +570,24 @@ class BodyParser {
   std::vector<std::string> call_targets_;
 };
 
+// An opcode as PTX 9.0 has it. PTX 9.1 allows .volatile for .local, which NVRTC of later CUDA
+// writes. No other thread accesses such memory, so that it is the plain access.
+std::string as_in_9_0(std::string_view opcode, const Module& m) {
+  std::string plain(opcode);
+  constexpr std::string_view kVolatile = ".volatile";
+  const bool is_newer = m.version_major * 10 + m.version_minor > 90;
+  if (is_newer &&
+      (opcode.starts_with("ld.volatile.local.") || opcode.starts_with("st.volatile.local.")))
+    plain.erase(2, kVolatile.size());
+  return plain;
+}
+
 }  // namespace
 
 const std::vector<isa::Match>& ModuleState::matches(std::string_view opcode) {
   const auto found = cache_.find(opcode);
   if (found != cache_.end()) return found->second;
-  return cache_.emplace(opcode, isa::match_opcode(opcode)).first->second;
+  return cache_.emplace(opcode, isa::match_opcode(as_in_9_0(opcode, module))).first->second;
 }
 
 int ModuleState::inline_site(const std::string& function_label, const SourceLocation& caller) {

@@ -347,6 +347,23 @@ TEST(Locations, LinesFilesAndInlinedCalls) {
   EXPECT_EQ(inner.caller.inlined_at, f.body[1].source.inlined_at);  // the chain goes on to line 11
 }
 
+// PTX ISA 9.1 has it, 9.0 does not.
+TEST(Versions, VolatileAccessOfLocalMemoryIsPlain) {
+  const auto text = [](const char* version) {
+    return std::string(".version ") + version +
+           "\n.target sm_90\n.address_size 64\n.visible .entry k() { .local .align 8 .b8 l[16]; "
+           ".reg .b64 %d<3>; ld.volatile.local.u64 %d1, [l]; st.volatile.local.u64 [l], %d1; ret; "
+           "}";
+  };
+  const Module m = std::get<Module>(parse(text("9.1")));
+  EXPECT_EQ(m.functions[0].body[0].opcode, isa::Opcode::k_ld);
+  EXPECT_EQ(m.functions[0].body[1].opcode, isa::Opcode::k_st);
+  EXPECT_EQ(m.functions[0].body[1].modifiers.space, isa::Space::kLocal);
+  EXPECT_EQ(m.functions[0].body[1].modifiers.semantics, isa::Semantics::kNone);
+  EXPECT_NE(error_of(text("9.0")).find("no instruction 'ld.volatile.local.u64'"),
+            std::string::npos);
+}
+
 // As ptxas has it.
 TEST(Operands, OneElementInBracesIsTheElement) {
   for (const char* body : {"ld.global.b32 {%r1}, [%d1];", "ld.param.b32 {%r1}, [%d1];",

@@ -28,7 +28,7 @@ MISTAKES = {"race": "race", "off_by_one": "out-of-bounds", "unwritten": "uniniti
 # Candidates for `lockstep judge`, and reasons that their verdicts have; none: accepted.
 JUDGED = {
     # One element past the end of a row is the first of the next, which another block writes.
-    "triton": {"right": [], "operator": ["library"], "past_the_end": ["race", "out-of-bounds"],
+    "triton": {"right": [], "operator": ["library"], "past_the_end": ["out-of-bounds", "race"],
                "hard_coded": ["unwritten-output"]},
     "cupy": {"right": [], "off_by_one": ["out-of-bounds"], "wrong": ["wrong-result"]},
 }
@@ -59,19 +59,21 @@ def install(client, work):
     return python
 
 
-def run(lockstep, python, script, *arguments, report=None):
+def run(lockstep, python, work, script, *arguments, report=None):
     command = [*lockstep, "exec", *([f"--report={report}"] if report else []), "--", str(python),
                str(script), *arguments]
     environment = dict(os.environ)
     environment["PATH"] = f"{pathlib.Path(python).parent}:{environment['PATH']}"  # ninja
+    # Warp's cache knows sources, not their paths: another checkout's would stand in the findings.
+    environment["WARP_CACHE_PATH"] = str(work / "warp_cache")
     return subprocess.run(command, env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", timeout=3600)
 
 
-def checks(client, lockstep, python):
+def checks(client, lockstep, python, work):
     """Prints a client's rows; the number of surprises."""
     known = CLIENTS[client][2]
-    done = run(lockstep, python, HERE / f"{client}_checks.py")
+    done = run(lockstep, python, work, HERE / f"{client}_checks.py")
     passed = re.findall(r"^passed (.*)$", done.stdout, re.M)
     failed = dict(re.findall(r"^failed (.*?): (.*)$", done.stdout, re.M))
     print(f"{client}: {len(passed)} passed, {len(failed)} failed", flush=True)
@@ -105,12 +107,13 @@ def mistakes(client, lockstep, python, work):
     for mistake, kind in MISTAKES.items():
         report = work / f"{client}_{mistake}.json"
         report.unlink(missing_ok=True)
-        run(lockstep, python, HERE / "planted" / f"{client}_mistakes.py", mistake, report=report)
+        run(lockstep, python, work, HERE / "planted" / f"{client}_mistakes.py", mistake,
+            report=report)
         findings = json.loads(report.read_text())["findings"] if report.exists() else []
         line = planted_line(client, mistake)
         # Warp's arrays are C++: the line of Python is the one that it is inlined at.
         place = f"inlined at {HERE / 'planted' / f'{client}_mistakes.py'}:{line}\n"
-        found = any(f["kind"] == kind and (f["line"] == line or place in f["text"])
+        found = any(f["kind"] == kind and (f["line"] == line or place in f["text"] + "\n")
                     for f in findings)
         missed += not found
         print(f"  planted {mistake}: {'found' if found else 'MISSED'}, {kind} at line {line}",
@@ -154,11 +157,12 @@ def main():
     if unknown:
         parser.error(f"there is no client {', '.join(sorted(unknown))}")
     given = dict(p.split("=", 1) for p in options.python)
+    options.work = options.work.resolve()
     options.work.mkdir(parents=True, exist_ok=True)
     wrong = 0
     for client in options.clients or CLIENTS:
         python = given.get(client) or install(client, options.work)
-        wrong += checks(client, [options.lockstep], python)
+        wrong += checks(client, [options.lockstep], python, options.work)
         if CLIENTS[client][1]:
             wrong += mistakes(client, [options.lockstep], python, options.work)
         wrong += judged(client, [options.lockstep], python)

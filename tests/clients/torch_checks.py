@@ -60,6 +60,20 @@ def train(optimizer):
     return same(module.weight, other.weight, 1e-4)
 
 
+def layer_norm_in_16_bits():
+    """The gradients as a GPU has them: mean, deviation and sums in 32 bits, one rounding."""
+    data = ((torch.randn(64, 512) * 0.5 - 2.3).half(), torch.rand(512).half(),
+            torch.rand(512).half())
+    weights = torch.randn(64, 512).half()
+
+    def gradients(to):
+        x, scale, offset = tensors = [to(t).requires_grad_() for t in data]
+        F.layer_norm(x, (512,), scale, offset, 1e-5).backward(to(weights))
+        return [t.grad.float() for t in tensors]
+
+    return all(map(same, gradients(torch.Tensor.cuda), gradients(torch.Tensor.double), [1e-3] * 3))
+
+
 CUDA = r"""
 __global__ void twice(float* out, const float* in, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -134,6 +148,7 @@ for name, function in {
         "GRU": lambda: model(nn.GRU(8, 8, bias=False), torch.randn(5, 2, 8)),
         "LSTM in 16 bits": lambda: same(CELL.half().cuda()(ROW.half().cuda())[0].float(),
                                         CELL.float().cpu()(ROW)[0], 1e-2),
+        "layer norm in 16 bits": layer_norm_in_16_bits,
         "SGD": lambda: train(torch.optim.SGD),
         "AdamW": lambda: train(torch.optim.AdamW),
         "extension": extension,

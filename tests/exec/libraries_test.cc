@@ -202,6 +202,9 @@ TEST(Cublas, HasEveryNameOfNvidias) {
     EXPECT_GT(expected.size(), 100u);
     EXPECT_EQ(exported, expected) << o.err;
   }
+  // Triton asks a handle of the first for names of the second.
+  EXPECT_NE(shell("readelf -d simulator/libcublas.so.13").out.find("[libcublasLt.so.13]"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -27,6 +27,9 @@ CUDA_TEST(DriverMemory, IsAllocatedAndFreed) {
   GOOD(cuMemsetD2D32(p, pitch, 0x01020304, 25, 3));
   EXPECT_EQ(words_at(p + 2 * pitch, 25), std::vector<unsigned>(25, 0x01020304));
   GOOD(cuMemFree(p));
+  GOOD(cuMemAllocAsync(&p, 0, nullptr));
+  EXPECT_EQ(p, 0u) << "as on an H100";
+  GOOD(cuMemFreeAsync(p, nullptr));
   GOOD(cuMemAllocAsync(&p, 64, nullptr));
   GOOD(cuMemFreeAsync(p, nullptr));
   CUmemoryPool pool = nullptr;

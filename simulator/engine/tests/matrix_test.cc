@@ -237,6 +237,19 @@ TEST_F(Matrices, WarpsRaceForAMatrixAsForAnythingElse) {
   expect_finding(run(both + read, 64), Kind::kRace, "stmatrix");
 }
 
+// A layout that keeps each row twice, as Triton's do: both lanes write the same value.
+TEST_F(Matrices, RowsAtOnePlaceRaceWhereTheyDiffer) {
+  const std::string twice =
+      "and.b32 r1, r0, 3;\nmad.lo.u32 s2, r1, 16, s1;\n"
+      "stmatrix.sync.aligned.m8n8.x1.shared.b16 [s2], {r20};\n";
+  const Outcome o = run(twice);
+  expect_finding(o, Kind::kRace, "same value");
+  EXPECT_EQ(o.findings.at(0).severity, check::Severity::kInformation);
+  const Outcome other = run("mov.b32 r20, r0;\n" + twice);
+  expect_finding(other, Kind::kRace, "stmatrix");
+  EXPECT_EQ(other.findings.at(0).severity, check::Severity::kError);
+}
+
 // ---- Warpgroups
 
 // A and B, ones without swizzling, at `tile`: 64 by 16 and 8 by 16 elements of f16, whose

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,14 @@
 namespace {
 
 // nvJitLinkResult and nvJitLinkInputType.
-enum Result { kSuccess = 0, kMissingArch = 2, kInvalidInput = 3, kInternal = 6, kNullInput = 10 };
+enum Result {
+  kSuccess = 0,
+  kUnknownOption = 1,
+  kMissingArch = 2,
+  kInvalidInput = 3,
+  kInternal = 6,
+  kNullInput = 10
+};
 enum Input { kCubin = 1, kPtx, kLtoIr, kFatBinary, kObject, kLibrary, kIndex, kAny = 10 };
 
 struct Piece {
@@ -70,21 +78,21 @@ CUjitInputType find_type(std::string_view bytes) {
 
 Result create(Linker** handle, std::uint32_t count, const char** options) {
   if (handle == nullptr || (count > 0 && options == nullptr)) return kNullInput;
-  auto* const linker = new Linker;
+  auto linker = std::make_unique<Linker>();
   bool has_arch = false;
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::string_view option = options[i];
     constexpr std::string_view kRegisters = "-maxrregcount=";
-    has_arch |= option.starts_with("-arch=");
+    if (option.starts_with("-arch=")) {
+      has_arch = option.starts_with("-arch=sm_") || option.starts_with("-arch=compute_");
+      if (!has_arch) return kUnknownOption;
+    }
     if (option.starts_with(kRegisters))
       linker->registers =
           static_cast<unsigned>(std::strtoul(options[i] + kRegisters.size(), nullptr, 10));
   }
-  if (!has_arch) {
-    delete linker;
-    return kMissingArch;
-  }
-  *handle = linker;
+  if (!has_arch) return kMissingArch;
+  *handle = linker.release();
   return kSuccess;
 }
 

@@ -1,8 +1,11 @@
 // Handles, their settings, and copies of vectors and matrices between host and device (cuBLAS,
 // "cuBLAS Helper Function Reference").
+#include <cstddef>
 #include <cstdint>
 
 #include "simulator/libraries/cublas/handle.h"
+
+extern "C" std::size_t cublasLtGetVersion();  // of the other library
 
 namespace lockstep::cublas {
 
@@ -84,8 +87,8 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
 cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {
   if (version == nullptr)
     return fail("cublasGetVersion", CUBLAS_STATUS_INVALID_VALUE, "a null pointer");
-  using namespace lockstep::cublas;
-  *version = kMajor * 10000 + kMinor * 100 + kPatch;
+  // NVIDIA's library needs the other, too, and programs ask a handle of the one for names of both.
+  *version = static_cast<int>(cublasLtGetVersion());
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {

@@ -177,8 +177,12 @@ cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
                   Touch::kAllocates);
       return cudaSuccess;
     }
-    if (pointer == nullptr || size == 0) return cudaErrorInvalidValue;
+    if (pointer == nullptr) return cudaErrorInvalidValue;
     if (s->capture->invalid) return cudaErrorStreamCaptureInvalidated;
+    if (size == 0) {  // as on an H100
+      *pointer = nullptr;
+      return cudaSuccess;
+    }
     cudaMemAllocNodeParams parameters{};
     parameters.poolProps.allocType = cudaMemAllocationTypePinned;
     parameters.poolProps.location = {cudaMemLocationTypeDevice, {d.ordinal}};

@@ -74,10 +74,13 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
     if (*status != cudaStreamCaptureStatusActive) return ask_legacy(r, s);
     if (id != nullptr) *id = s.capture->id;
     if (graph != nullptr) *graph = handle_of(s.capture->graph);
-    // The list is good until the stream's next call; the stream keeps it.
+    // The lists are good until the stream's next call; the stream keeps them.
     if (dependencies != nullptr)
       *dependencies = reinterpret_cast<const cudaGraphNode_t*>(s.tail.data());
-    if (data != nullptr) *data = nullptr;
+    if (data != nullptr) {
+      s.tail_edges.assign(s.tail.size(), cudaGraphEdgeData{});
+      *data = s.tail_edges.empty() ? nullptr : s.tail_edges.data();
+    }
     if (count != nullptr) *count = s.tail.size();
     return cudaSuccess;
   });

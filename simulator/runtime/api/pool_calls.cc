@@ -15,6 +15,10 @@ using lockstep::runtime::Runtime;
 
 namespace {
 
+constexpr const char* kOnlyOnDevices =
+    "only pools of a device's own memory, without handles to share, are supported by the "
+    "simulated GPU";
+
 struct Pool {
   int device = 0;
   bool is_default = false;
@@ -57,6 +61,20 @@ bool is_known(cudaMemPoolAttr a) {
   return a >= cudaMemPoolReuseFollowEventDependencies && a <= cudaMemPoolAttrUsedMemHigh;
 }
 
+// Refuses the pools of managed memory and of the host.
+cudaError_t check_of_device(const char* function, const cudaMemLocation* location,
+                            cudaMemAllocationType type) {
+  return api(function, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
+    if (location == nullptr ||
+        (type != cudaMemAllocationTypePinned && type != cudaMemAllocationTypeManaged))
+      return cudaErrorInvalidValue;
+    if (type == cudaMemAllocationTypePinned && location->type == cudaMemLocationTypeDevice)
+      return cudaSuccess;
+    r.explain(function, kOnlyOnDevices);
+    return cudaErrorNotSupported;
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -92,13 +110,14 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* props) {
   return api(__func__, Reach::kHost, [&](Runtime& r, Device&) -> cudaError_t {
-    if (pool == nullptr || props == nullptr || props->allocType != cudaMemAllocationTypePinned)
+    if (pool == nullptr || props == nullptr ||
+        (props->allocType != cudaMemAllocationTypePinned &&
+         props->allocType != cudaMemAllocationTypeManaged))
       return cudaErrorInvalidValue;
     if (props->handleTypes != cudaMemHandleTypeNone ||
+        props->allocType == cudaMemAllocationTypeManaged ||
         props->location.type != cudaMemLocationTypeDevice) {
-      r.explain(
-          "cudaMemPoolCreate",
-          "only pools on a device and without handles to share are supported by the simulated GPU");
+      r.explain("cudaMemPoolCreate", kOnlyOnDevices);
       return cudaErrorNotSupported;
     }
     if (!r.device_exists(props->location.id)) return cudaErrorInvalidDevice;
@@ -188,27 +207,18 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
 
 cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
                                      cudaMemAllocationType type) {
-  if (location == nullptr || type != cudaMemAllocationTypePinned ||
-      location->type != cudaMemLocationTypeDevice) {
-    return lockstep::runtime::end_call(cudaErrorInvalidValue);
-  }
-  return cudaDeviceGetDefaultMemPool(pool, location->id);
+  const cudaError_t error = check_of_device(__func__, location, type);
+  return error != cudaSuccess ? error : cudaDeviceGetDefaultMemPool(pool, location->id);
 }
 cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
                               cudaMemAllocationType type) {
-  if (location == nullptr || type != cudaMemAllocationTypePinned ||
-      location->type != cudaMemLocationTypeDevice) {
-    return lockstep::runtime::end_call(cudaErrorInvalidValue);
-  }
-  return cudaDeviceGetMemPool(pool, location->id);
+  const cudaError_t error = check_of_device(__func__, location, type);
+  return error != cudaSuccess ? error : cudaDeviceGetMemPool(pool, location->id);
 }
 cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
                               cudaMemPool_t pool) {
-  if (location == nullptr || type != cudaMemAllocationTypePinned ||
-      location->type != cudaMemLocationTypeDevice) {
-    return lockstep::runtime::end_call(cudaErrorInvalidValue);
-  }
-  return cudaDeviceSetMemPool(location->id, pool);
+  const cudaError_t error = check_of_device(__func__, location, type);
+  return error != cudaSuccess ? error : cudaDeviceSetMemPool(location->id, pool);
 }
 
 }  // extern "C"

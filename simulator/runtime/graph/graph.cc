@@ -491,6 +491,7 @@ cudaGraphExecUpdateResult update(GraphExec& exec, const Graph& graph,
     old.origin = step.origin;
   }
   exec.conditions = conditions_of(graph);
+  std::swap(exec.kept, changed->kept);  // what the new graph keeps, instead of what the old one did
   *error_node = nullptr;
   return cudaGraphExecUpdateSuccess;
 }

@@ -92,9 +92,12 @@ void find_static_runtime(Bytes file, StaticRuntime* result) {
   });
   if (inside && registers) {
     result->kind = older ? Kind::kOlder : Kind::kSymbols;
-  } else if (holds_code(sections.named(".nv_fatbin")) ||
-             holds_code(sections.named("__nv_relfatbin"))) {
-    result->kind = find_stripped_runtime(sections, result) ? Kind::kNames : Kind::kStripped;
+  } else {
+    // A library may pass the runtime's functions on and have no device code, as cuda.bindings does.
+    const bool has_code =
+        holds_code(sections.named(".nv_fatbin")) || holds_code(sections.named("__nv_relfatbin"));
+    const Kind unknown = has_code ? Kind::kStripped : Kind::kNone;
+    result->kind = find_stripped_runtime(sections, result) ? Kind::kNames : unknown;
     for (std::size_t i = 0; i < result->count; ++i) {
       const std::string_view name = result->entries[i].name;
       if (std::find(std::begin(kOfOlder), std::end(kOfOlder), name) != std::end(kOfOlder))

@@ -1,5 +1,7 @@
 #include "simulator/runtime/inspect/stripped_runtime.h"
 
+#include <string.h>  // memmem
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -134,12 +136,15 @@ class Search {
         result_(result) {}
 
   bool run() {
+    constexpr std::string_view kMiddle = "__cudaInitModule";
+    const Bytes texts = texts_.bytes;
+    if (memmem(texts.data(), texts.size(), kMiddle.data(), kMiddle.size()) == nullptr) return false;
     for_each_address_taken(code_, [&](std::uint64_t next, std::uint64_t target) {
       if (texts_.holds(target)) add_if_entry(next, target);
     });
-    const EntryPoint* const middle = find("__cudaInitModule");
+    const EntryPoint* const middle = find(kMiddle);
     if (middle == nullptr || !keep_those_around(middle->value)) return false;
-    const std::size_t at = functions_.around(find("__cudaInitModule")->value);
+    const std::size_t at = functions_.around(find(kMiddle)->value);
     if (at < std::size(kBefore) || at + std::size(kAfter) >= functions_.count()) return false;
     for (std::size_t i = 0; i < std::size(kBefore); ++i)
       add(kBefore[i], at - std::size(kBefore) + i);
@@ -148,7 +153,7 @@ class Search {
               [](const EntryPoint& a, const EntryPoint& b) { return a.value < b.value; });
     return jumps("__cudaLaunchKernel", "cudaLaunchKernel") &&
            jumps("__cudaLaunchKernel_ptsz", "cudaLaunchKernel_ptsz") &&
-           somebody_registers(find("__cudaRegisterFatBinary")->value);
+           (binaries_.bytes.empty() || somebody_registers(find("__cudaRegisterFatBinary")->value));
   }
 
  private:

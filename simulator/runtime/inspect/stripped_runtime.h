@@ -5,7 +5,8 @@
 // the number twice: before and after the call. The functions that nvcc's code calls for
 // registration pass no name. They lie beside `__cudaInitModule`, which does, in one order in every
 // libcudart_static.a of CUDA 13.0 to 13.5. The order is verified: code outside the runtime must
-// register a fat binary with the first, and `__cudaLaunchKernel` must jump to `cudaLaunchKernel`.
+// register a fat binary with the first, if the file has one, and `__cudaLaunchKernel` must jump to
+// `cudaLaunchKernel`.
 //
 // Where a function begins is read from the unwind tables (.eh_frame_hdr), which `strip` leaves.
 #pragma once

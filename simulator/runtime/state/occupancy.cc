@@ -26,7 +26,8 @@ int blocks_per_multiprocessor(const Profile& profile, const engine::Kernel& kern
         static_cast<int>(round_up(static_cast<std::uint64_t>(registers) * kWarp, kRegisterUnit));
     const int resident_warps =
         Profile::kRegistersPerMultiprocessor / kSchedulers / of_a_warp * kSchedulers;
-    blocks = std::min(blocks, resident_warps / warps);
+    // The number is an estimate from the PTX, and a block runs whatever it is: one block there is.
+    blocks = std::min(blocks, std::max(1, resident_warps / warps));
   }
   if (const std::uint64_t used =
           round_up(shared + profile.shared_reserved_per_block, profile.shared_allocation_unit);

@@ -29,6 +29,7 @@ struct Stream {
   unsigned long long id = 0;
   std::shared_ptr<Capture> capture;                            // while it is being captured
   std::vector<GraphNode*> tail;                                // then: what its next node waits for
+  std::vector<cudaGraphEdgeData> tail_edges;                   // as was last asked for: all zero
   std::map<cudaStreamAttrID, cudaStreamAttrValue> attributes;  // as set
 
   StreamOrder order;

@@ -182,6 +182,9 @@ CUDA_TEST(GraphMemory, IsCapturedFromCallsOfAStream) {
   void* plain = nullptr;
   ASSERT_CUDA(cudaSuccess, cudaMalloc(&plain, 64));
   ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  void* none = &host;
+  EXPECT_CUDA(cudaSuccess, cudaMallocAsync(&none, 0, s));
+  EXPECT_EQ(none, nullptr) << "as on an H100";
   ASSERT_CUDA(cudaSuccess, cudaMallocAsync(reinterpret_cast<void**>(&p), 64, s));
   kernels::store(p, 0, 8, s);
   EXPECT_CUDA(cudaSuccess, cudaMemcpyAsync(&host, p, 4, cudaMemcpyDeviceToHost, s));

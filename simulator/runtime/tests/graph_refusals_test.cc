@@ -186,5 +186,35 @@ CUDA_TEST(GraphUserObjects, ReferencesThatAreGivenBackTooOften) {
   }
 }
 
+// An update keeps what the new graph keeps, and no longer what the old one did.
+CUDA_TEST(GraphUserObjects, AnUpdateTakesThoseOfTheNewGraph) {
+  int gone[2] = {0, 0};
+  cudaGraph_t graphs[2];
+  for (int i = 0; i < 2; ++i) {
+    cudaUserObject_t object = nullptr;
+    EXPECT_CUDA(cudaSuccess,
+                cudaUserObjectCreate(
+                    &object, &gone[i], [](void* flag) { *static_cast<int*>(flag) = 1; }, 1,
+                    cudaUserObjectNoDestructorSync));
+    graphs[i] = new_graph();
+    EXPECT_CUDA(cudaSuccess,
+                cudaGraphRetainUserObject(graphs[i], object, 1, cudaGraphUserObjectMove));
+  }
+  cudaGraphExec_t exec = nullptr;
+  ASSERT_CUDA(cudaSuccess, cudaGraphInstantiate(&exec, graphs[0], 0));
+  cudaGraphExecUpdateResultInfo info;
+  ASSERT_CUDA(cudaSuccess, cudaGraphExecUpdate(exec, graphs[1], &info));
+  for (const cudaGraph_t g : graphs) EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(g));
+  if (on_simulated_gpu()) {  // hardware runs them some time later
+    EXPECT_EQ(gone[0], 1);
+  }
+  EXPECT_EQ(gone[1], 0) << "the instantiated graph keeps it";
+  EXPECT_CUDA(cudaSuccess, cudaGraphExecDestroy(exec));
+  EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+  if (on_simulated_gpu()) {
+    EXPECT_EQ(gone[1], 1);
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::runtime

@@ -290,6 +290,28 @@ CUDA_TEST(Capture, QueriesOfTheLegacyStreamLeaveItValid) {
   EXPECT_CUDA(cudaSuccess, cudaStreamEndCapture(s, &g));
 }
 
+// Whoever reads the data of each dependency (cudaStreamGetCaptureInfo), as cuda.bindings does,
+// finds a plain edge.
+CUDA_TEST(Capture, EachDependencyHasTheDataOfItsEdge) {
+  Ints x(1);
+  const cudaStream_t s = make_stream();
+  ASSERT_CUDA(cudaSuccess, cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  EXPECT_CUDA(cudaSuccess, cudaMemsetAsync(x.at, 0, 4, s));
+  cudaStreamCaptureStatus status;
+  const cudaGraphNode_t* nodes = nullptr;
+  const cudaGraphEdgeData* data = nullptr;
+  size_t count = 0;
+  EXPECT_CUDA(cudaSuccess,
+              cudaStreamGetCaptureInfo(s, &status, nullptr, nullptr, &nodes, &data, &count));
+  ASSERT_EQ(count, 1u);
+  ASSERT_NE(data, nullptr);
+  EXPECT_EQ(data[0].type, cudaGraphDependencyTypeDefault);
+  EXPECT_EQ(data[0].from_port, 0);
+  EXPECT_EQ(data[0].to_port, 0);
+  cudaGraph_t g = nullptr;
+  EXPECT_CUDA(cudaSuccess, cudaStreamEndCapture(s, &g));
+}
+
 // Begins a capture of `s` that `other` joins, and fills x there.
 void capture_in_two(cudaStream_t s, cudaStream_t other, const Ints& x) {
   cudaEvent_t begun = nullptr;

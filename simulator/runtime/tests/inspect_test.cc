@@ -127,6 +127,15 @@ TEST(Inspect, WithoutTheSymbolTableTheSameEntryPointsAreFound) {
   for (std::size_t i = 0; i < found->count; ++i)
     EXPECT_GE(found->entries[i].room, 14u) << found->entries[i].name;
   EXPECT_TRUE(inspect(file, 90).runnable);
+  // Nor is one a fat binary: a library that only passes the runtime's functions on.
+  for (const std::string section : {".nv_fatbin", ".nvFatBinSegment", "__nv_relfatbin"}) {
+    for (auto at = file.begin();
+         (at = std::search(at, file.end(), section.begin(), section.end())) != file.end();)
+      *at++ = '!';
+  }
+  find_static_runtime(file, found.get());
+  EXPECT_EQ(found->kind, StaticRuntime::Kind::kNames);
+  EXPECT_EQ(entries(), by_symbols);
 }
 
 TEST(Inspect, MachineCodeAloneNamesTheFlag) {

@@ -77,6 +77,8 @@ int main() {
   EXPECT(nvJitLinkGetLinkedCubin(link, code.data()) == 0);
   EXPECT(nvJitLinkDestroy(&link) == 0 && link == nullptr);
   EXPECT(__nvJitLinkCreate_13_0(&link, 0, nullptr) != 0);  // without -arch
+  const char* const unknown[] = {"-arch=99"};
+  EXPECT(__nvJitLinkCreate_13_0(&link, 1, const_cast<const char**>(unknown)) != 0);
 
   void *context, *module, *function;
   std::uint64_t memory;

@@ -145,6 +145,12 @@ void run_load_matrix(Warp& w, const Op& op, LaneMask mask) {
   }
 }
 
+static void store_rows(Warp&, const Request& r, LaneMask lanes) {
+  each(lanes, [&](int l) {
+    store_element<16>(r.host[l], r.value + static_cast<std::uint32_t>(l) * r.value_stride);
+  });
+}
+
 void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
   if (!whole_warp(w, op, mask)) return;
   Request r = request(w, op, 16);
@@ -180,13 +186,15 @@ void run_store_matrix(Warp& w, const Op& op, LaneMask mask) {
   r.value = rows[0];
   r.value_stride = sizeof rows[0];
   r.same = &value_is_there;
+  // Rows of one instruction may lie at one place. The search for races stores as it goes.
+  if (w.block->launch->check_races) r.store = &store_rows;
   if (!resolve(w, r, static_cast<Space>(op.space), lanes)) return;
   accessed_as_one(w);
   if (r.invalid != 0) {
     note_unwritten_store(w, r);
     keep_origins(w, r);
   }
-  each(lanes, [&](int l) { store_element<16>(r.host[l], rows[l]); });
+  store_rows(w, r, lanes & ~r.stored);
 }
 
 namespace {

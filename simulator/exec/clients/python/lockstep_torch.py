@@ -352,13 +352,16 @@ def _softmax_kernel(op):
     return kernel
 
 
-# Sums over many elements: CUDA's kernels add 16-bit numbers up in 32 bits, the host's do not.
+# Sums over many elements: CUDA's kernels add 16-bit numbers up in 32 bits, the host's do not. With
+# each, how many of its results have 16 bits again: all (None), or the first, since mean and
+# deviation stay in 32 bits on a GPU.
 _SUMS = {
-    "aten::convolution_backward",
-    "aten::embedding_dense_backward",
-    "aten::native_batch_norm_backward",
-    "aten::native_group_norm_backward",
-    "aten::native_layer_norm_backward",
+    "aten::convolution_backward": None,
+    "aten::embedding_dense_backward": None,
+    "aten::native_batch_norm_backward": None,
+    "aten::native_group_norm_backward": None,
+    "aten::native_layer_norm": 1,
+    "aten::native_layer_norm_backward": None,
 }
 
 
@@ -381,7 +384,8 @@ def _sum_kernel(name):
         to = short.pop()
         if isinstance(results, torch.Tensor):
             return results.to(to)
-        return tuple(r if r is None else r.to(to) for r in results)
+        first = _SUMS[name] or len(results)
+        return (*(r if r is None else r.to(to) for r in results[:first]), *results[first:])
 
     return kernel
 
