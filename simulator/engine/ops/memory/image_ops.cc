@@ -17,6 +17,7 @@
 namespace lockstep::engine {
 namespace {
 
+using memory::Address;
 using memory::Image;
 using memory::Sample;
 using memory::Texel;
@@ -103,10 +104,44 @@ std::uint32_t answer(const Image& image, const Texture* texture, isa::ImageQuery
   }
 }
 
+// Fetches as fetch_lanes() does, where memory::is_filtered_plane().
+bool fetch_from_plane(Warp& w, const Op& op, const Texture& texture, LaneMask lanes,
+                      LaneMask& unwritten) {
+  const isa::Type type = ImageForm::of(op).type;
+  memory::PlaneSample samples[kWarpSize];
+  float elements[kWarpSize][4];
+  LaneMask reading[4] = {};
+  each(lanes, [&](int i) {
+    const Place p = image_place(w, op, i);
+    samples[i] = memory::sample_plane(texture, std::bit_cast<float>(p.at[0]),
+                                      std::bit_cast<float>(p.at[1]), p.layer);
+    for (int n = 0; n < samples[i].count; ++n) reading[n] |= 1u << i;
+  });
+  const Uncounted uncounted(*w.block->worker);
+  for (int n = 0; n < 4 && reading[n] != 0; ++n) {
+    Request r;
+    r.op = &op;
+    r.pc = w.pc - 1;
+    r.size = 4;
+    r.reads = true;
+    const Address somewhere = samples[std::countr_zero(reading[n])].address[n];
+    for (int i = 0; i < kWarpSize; ++i)
+      r.address[i] = reading[n] >> i & 1 ? samples[i].address[n] : somewhere;
+    if (!resolve(w, r, isa::Space::kGlobal, reading[n])) return false;
+    unwritten |= r.unwritten;
+    each(reading[n], [&](int i) { load_element<4>(&elements[i][n], r.host[i]); });
+  }
+  each(lanes,
+       [&](int i) { put(w, op, type, Texel{memory::filter_plane(samples[i], elements[i])}, i); });
+  return true;
+}
+
 // Fetches for lanes that name the same texture. False: a finding ends the launch.
 bool fetch_lanes(Warp& w, const Op& op, const Texture& texture, LaneMask lanes,
                  LaneMask& unwritten) {
   const ImageForm form = ImageForm::of(op);
+  if (form.float_coordinates && !form.gathers && memory::is_filtered_plane(texture))
+    return fetch_from_plane(w, op, texture, lanes, unwritten);
   Sample samples[kWarpSize];
   Texel elements[kWarpSize][8];
   int most = 0;
