@@ -147,30 +147,34 @@ TEST(Memory, GathersAreTheSameWithoutTheSearchForRaces) {
       gpu.memory.mark_written(x + i * bytes, bytes);
       std::memcpy(gpu.memory.host(*gpu.memory.find(x), x + i * bytes), &value, bytes);
     }
-    // Near and far elements, of which lane 5 has another one in each round.
-    const std::uint64_t fifth[] = {7, kElements - 3, kUnwritten - 2, kElements - 2, 1ull << 40};
+    // Near and far elements, of which thread 37 has another one in each round.
+    const std::uint64_t elements[] = {7, kElements - 3, kUnwritten - 2, kElements - 2, 1ull << 40};
     for (const std::uint32_t spread : {3u, 90u}) {
-      for (const std::uint32_t threads : {32u, 20u}) {
-        for (const std::uint64_t element : fifth) {
+      for (const std::uint32_t threads : {64u, 52u}) {
+        for (const std::uint64_t element : elements) {
           for (const std::uint64_t off : {0, 2}) {
-            std::vector<std::uint64_t> index(32);
+            std::vector<std::uint64_t> index(64);
             for (std::uint32_t i = 0; i < 32; ++i)
               index[i] = std::uint64_t{i} * spread % 97 * bytes;
-            index[5] = element * bytes + off;
+            index[37] = element * bytes + off;
             const auto at = gpu.buffer(index);
             std::string found[2];
             std::vector<std::uint64_t> got[2];
             std::uint64_t sectors[2];
             for (const bool races : {true, false}) {
               gpu.config.checks = races ? check::kAllChecks : check::kAllChecks & ~check::kRaces;
-              const auto y = gpu.buffer(std::vector<std::uint64_t>(32), "y");
+              const auto y = gpu.buffer(std::vector<std::uint64_t>(64), "y");
               const Outcome o = gpu.launch("k", 1, threads, at, x, y);
               found[races] = text(o);
               sectors[races] = o.counters.global_load_sectors;
-              got[races] = gpu.fetch<std::uint64_t>(y, 32);
+              got[races] = gpu.fetch<std::uint64_t>(y, 64);
               gpu.memory.release(y);
             }
             const bool bad = off != 0 || element == kUnwritten - 2 || element + 2 >= kElements;
+            gpu.config.checks = check::kBounds;
+            const auto y = gpu.buffer(std::vector<std::uint64_t>(64), "y");
+            EXPECT_EQ(gpu.launch("k", 1, threads, at, x, y).failed(),
+                      off != 0 || element + 2 >= kElements);
             EXPECT_EQ(found[0].empty(), !bad) << element << ' ' << off << '\n' << found[0];
             EXPECT_EQ(found[0], found[1]) << element << ' ' << off;
             EXPECT_EQ(sectors[0], sectors[1]) << element << ' ' << off;
