@@ -70,9 +70,9 @@ Axis axis_of(const Texture& t, int dimension, std::uint32_t extent, float coordi
   // The fraction has 8 bits (Programming Guide, "Linear Filtering": 9-bit fixed point with 8 bits
   // of fraction).
   const double centred = x != x ? -0.5 : std::clamp(x, -1e12, 1e12) - 0.5;
-  const double steps = std::floor(centred * 256 + 0.5);
-  const std::int64_t first = floor_index(steps / 256);
-  axis.fraction = static_cast<int>(steps - static_cast<double>(first) * 256);
+  const auto steps = static_cast<std::int64_t>(std::floor(centred * 256 + 0.5));
+  const std::int64_t first = steps >> 8;
+  axis.fraction = static_cast<int>(steps & 255);
   // Between an element and itself there is no way to go.
   if (mode == AddressMode::kClamp && (first < 0 || first >= static_cast<std::int64_t>(extent) - 1))
     axis.fraction = 0;

@@ -108,13 +108,16 @@ std::uint32_t answer(const Image& image, const Texture* texture, isa::ImageQuery
 bool fetch_from_plane(Warp& w, const Op& op, const Texture& texture, LaneMask lanes,
                       LaneMask& unwritten) {
   const isa::Type type = ImageForm::of(op).type;
+  const Slot* const from = &w.block->program->slots[op.src[3]];
+  const std::uint32_t* const layers =
+      from[0] == kNoSlot ? nullptr : source<std::uint32_t>(w, from[0]);
+  const float *const across = source<float>(w, from[1]), *const down = source<float>(w, from[2]);
   memory::PlaneSample samples[kWarpSize];
   float elements[kWarpSize][4];
   LaneMask reading[4] = {};
   each(lanes, [&](int i) {
-    const Place p = image_place(w, op, i);
-    samples[i] = memory::sample_plane(texture, std::bit_cast<float>(p.at[0]),
-                                      std::bit_cast<float>(p.at[1]), p.layer);
+    samples[i] =
+        memory::sample_plane(texture, across[i], down[i], layers == nullptr ? 0 : layers[i]);
     for (int n = 0; n < samples[i].count; ++n) reading[n] |= 1u << i;
   });
   const Uncounted uncounted(*w.block->worker);
@@ -131,8 +134,18 @@ bool fetch_from_plane(Warp& w, const Op& op, const Texture& texture, LaneMask la
     unwritten |= r.unwritten;
     each(reading[n], [&](int i) { load_element<4>(&elements[i][n], r.host[i]); });
   }
-  each(lanes,
-       [&](int i) { put(w, op, type, Texel{memory::filter_plane(samples[i], elements[i])}, i); });
+  if (type == isa::Type::kF16 || type == isa::Type::kF16x2) {
+    each(lanes,
+         [&](int i) { put(w, op, type, Texel{memory::filter_plane(samples[i], elements[i])}, i); });
+    return true;
+  }
+  // The first channel, and zeros for those that are not there.
+  const Slot* const to = &w.block->program->slots[op.as<ListedFields>().first()];
+  for (int e = 0; e < op.elements; ++e) {
+    if (to[e] == kNoSlot) continue;
+    auto* const d = destination<std::uint32_t>(w, to[e]);
+    each(lanes, [&](int i) { d[i] = e == 0 ? memory::filter_plane(samples[i], elements[i]) : 0; });
+  }
   return true;
 }
 
